@@ -1,0 +1,25 @@
+/* The system's clocks.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include <stddef.h>
+#include <time.h>
+
+#include "base/clock.h"
+
+static int64_t system_now_ms(void *ctx)
+{
+	struct timespec t;
+
+	(void)ctx;
+	clock_gettime(CLOCK_REALTIME, &t);
+	return (int64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000;
+}
+
+const struct clock clock_system = { system_now_ms, NULL };
+
+int64_t clock_monotonic_us(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (int64_t)t.tv_sec * 1000000 + t.tv_nsec / 1000;
+}

@@ -1,0 +1,56 @@
+/* A borrowed run of bytes. Not NUL-terminated, may hold NULs, never owned by the slice:
+ * whoever made the bytes says how long they live.
+ * SPDX-License-Identifier: Apache-2.0 */
+#ifndef THORPE_BASE_SLICE_H
+#define THORPE_BASE_SLICE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+struct slice {
+	const char *p;
+	size_t n;
+};
+
+/* A slice of a string literal, length taken by the compiler. */
+#define SLICE(lit) ((struct slice){ "" lit, sizeof(lit) - 1 })
+/* For printf: printf("%.*s", SLICE_ARG(s)). */
+#define SLICE_ARG(s) (int)(s).n, (s).p
+
+static inline struct slice slice_make(const void *p, size_t n)
+{
+	return (struct slice){ (const char *)p, n };
+}
+
+static inline struct slice slice_str(const char *cstr)
+{
+	return (struct slice){ cstr, strlen(cstr) };
+}
+
+static inline bool slice_equal(struct slice a, struct slice b)
+{
+	return a.n == b.n && (a.n == 0 || memcmp(a.p, b.p, a.n) == 0);
+}
+
+static inline bool slice_is(struct slice a, const char *cstr)
+{
+	return slice_equal(a, slice_str(cstr));
+}
+
+static inline bool slice_starts(struct slice s, struct slice prefix)
+{
+	return s.n >= prefix.n && (prefix.n == 0 || memcmp(s.p, prefix.p, prefix.n) == 0);
+}
+
+/* Unsigned byte order; a prefix sorts before what it starts. <0, 0, >0. */
+static inline int slice_cmp(struct slice a, struct slice b)
+{
+	size_t n = a.n < b.n ? a.n : b.n;
+	int c = n ? memcmp(a.p, b.p, n) : 0;
+
+	return c ? c : (a.n > b.n) - (a.n < b.n);
+}
+
+#endif

@@ -1,0 +1,147 @@
+/* The error table, log lines and clocks.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/error.h"
+#include "base/log.h"
+
+static void each_error_has_its_wire_name_and_status(void **state)
+{
+	assert_string_equal(err_wire_name(ERR_VALIDATION), "ValidationException");
+	assert_string_equal(err_namespace(ERR_VALIDATION), ERR_NS_VAL);
+	assert_int_equal(err_status(ERR_VALIDATION), 400);
+	assert_string_equal(err_wire_name(ERR_NOT_FOUND), "ResourceNotFoundException");
+	assert_int_equal(err_status(ERR_TOO_LARGE), 413);
+	assert_int_equal(err_status(ERR_INTERNAL), 500);
+	assert_string_equal(err_wire_name(ERR_UNAVAILABLE), "ServiceUnavailable");
+}
+
+static void setting_an_error_formats_and_returns_false(void **state)
+{
+	struct error e = { .members = SLICE("old") };
+	struct arena a;
+
+	arena_init(&a);
+	assert_false(error_set(&e, &a, ERR_IN_USE, "Table %s, %d", "t", 7));
+	assert_int_equal(e.code, ERR_IN_USE);
+	assert_true(slice_is(e.message, "Table t, 7"));
+	assert_int_equal(e.members.n, 0);
+	arena_release(&a);
+}
+
+/* What `say` logs goes through a pipe instead of stderr. */
+static size_t captured(void (*say)(void), char *to, size_t room)
+{
+	int kept = dup(STDERR_FILENO), ends[2];
+	ssize_t n;
+
+	assert_int_equal(pipe(ends), 0);
+	dup2(ends[1], STDERR_FILENO);
+	close(ends[1]);
+	say();
+	dup2(kept, STDERR_FILENO);
+	close(kept);
+	n = read(ends[0], to, room - 1);
+	close(ends[0]);
+	assert_true(n >= 0);
+	to[n] = '\0';
+	return (size_t)n;
+}
+
+static void say_one(void)
+{
+	log_warn("disk %s", "full");
+}
+
+static void a_line_has_time_level_and_message(void **state)
+{
+	char line[200];
+
+	captured(say_one, line, sizeof(line));
+	assert_string_equal(line + 24, " warn  disk full\n");
+	assert_int_equal(line[10], 'T');
+	assert_int_equal(line[23], 'Z');
+}
+
+static void say_with_newline(void)
+{
+	log_error("name=%s", "x\n2026 info faked");
+}
+
+static void a_message_cannot_start_a_second_line(void **state)
+{
+	char line[200];
+
+	captured(say_with_newline, line, sizeof(line));
+	assert_string_equal(line + 24, " error name=x 2026 info faked\n");
+}
+
+static void say_too_much(void)
+{
+	log_info("%5000d", 1);
+}
+
+static void a_long_message_is_cut_to_one_line(void **state)
+{
+	char line[8000];
+	size_t n = captured(say_too_much, line, sizeof(line));
+
+	assert_true(n <= 2048);
+	assert_int_equal(line[n - 1], '\n');
+}
+
+static void say_at_all_levels(void)
+{
+	log_set_level(LOG_ERROR);
+	log_debug("%s", "d");
+	log_info("%s", "i");
+	log_warn("%s", "w");
+	log_set_level(LOG_INFO);
+	log_debug("%s", "d");
+}
+
+static void levels_below_the_least_are_dropped(void **state)
+{
+	char line[200];
+
+	assert_int_equal(captured(say_at_all_levels, line, sizeof(line)), 0);
+}
+
+static int64_t fixed(void *ctx)
+{
+	return *(int64_t *)ctx;
+}
+
+static void clocks_can_be_replaced(void **state)
+{
+	int64_t at = 12345, before = clock_monotonic_us();
+	struct clock c = { fixed, &at };
+
+	assert_int_equal(clock_now_ms(&c), 12345);
+	assert_true(clock_now_ms(&clock_system) > INT64_C(1600000000000));
+	assert_true(clock_monotonic_us() >= before);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(each_error_has_its_wire_name_and_status),
+		cmocka_unit_test(setting_an_error_formats_and_returns_false),
+		cmocka_unit_test(a_line_has_time_level_and_message),
+		cmocka_unit_test(a_message_cannot_start_a_second_line),
+		cmocka_unit_test(a_long_message_is_cut_to_one_line),
+		cmocka_unit_test(levels_below_the_least_are_dropped),
+		cmocka_unit_test(clocks_can_be_replaced),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
