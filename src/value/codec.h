@@ -1,0 +1,35 @@
+/* Attribute values between the wire's JSON ({"S": "x"}) and the binary form.
+ *
+ * Errors: DynamoDB's texts. SERIALIZATION where the JSON has the wrong shape (a number where a
+ * string must be, invalid base64), VALIDATION where a value is not allowed (none or several types,
+ * bad number, duplicate or empty set, false NULL, empty name, nesting above 32 levels). As in
+ * DynamoDB a wrong shape anywhere in the value wins over everything else; otherwise the first error
+ * in order of appearance is reported. Unknown type names and members that are null do not count.
+ * SPDX-License-Identifier: Apache-2.0 */
+#ifndef THORPE_VALUE_CODEC_H
+#define THORPE_VALUE_CODEC_H
+
+#include "value/value.h"
+
+/* DynamoDB counts an attribute as level 1: a scalar may stand inside 31 lists and maps. */
+#define VALUE_LEVELS_MAX 32
+
+bool value_from_json(struct arena *a, const struct json *j, struct value *out,
+		     struct error *e) MUST_CHECK;
+/* An object of attribute values: an item or a key. Does not check sizes or key rules. */
+bool item_from_json(struct arena *a, const struct json *j, struct value *out,
+		    struct error *e) MUST_CHECK;
+
+/* Only the shape, for a request of several parts where a wrong shape in the last must win over a
+ * value that is not allowed in the first. Errors: SERIALIZATION. */
+bool value_check_shape(struct arena *a, const struct json *j, struct error *e) MUST_CHECK;
+bool item_check_shape(struct arena *a, const struct json *j, struct error *e) MUST_CHECK;
+/* DynamoDB's reader takes "true", "1" and "yes" (in any case) for true. Errors: SERIALIZATION. */
+bool bool_from_json(struct arena *a, const struct json *j, bool *out, struct error *e) MUST_CHECK;
+
+/* {"S":"x"} */
+void value_to_json(struct buf *b, struct value v);
+/* {"a":{"S":"x"},…} */
+void item_to_json(struct buf *b, struct value item);
+
+#endif
