@@ -1,0 +1,148 @@
+/* Directories: made so that they survive a power loss, and measured.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include "base/alloc.h"
+#include "store/internal.h"
+
+static bool fail(struct reason *r, const char *what, const char *path)
+{
+	int code = errno;
+
+	r->failed = true;
+	snprintf(r->text, sizeof(r->text), "%s %s: %s", what, path, strerror(code));
+	return false;
+}
+
+/* A directory is on disk once the one that names it is. */
+static bool sync_dir(const char *path, struct reason *r)
+{
+	int fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	bool ok;
+
+	if (fd < 0)
+		/* A parent one may enter but not list: made all the same, only not synced. */
+		return errno == EACCES ? true : fail(r, "cannot open", path);
+	ok = fsync(fd) == 0 || errno == EINVAL || fail(r, "cannot sync", path);
+	close(fd);
+	return ok;
+}
+
+static bool is_dir(const char *path)
+{
+	struct stat st;
+
+	return stat(path, &st) == 0 && S_ISDIR(st.st_mode);
+}
+
+/* Makes `path` after its parents. The '/' before its last component is cut for a moment. */
+static bool make_dir(char *path, struct reason *r)
+{
+	char *slash = strrchr(path, '/');
+	bool ok;
+
+	if (is_dir(path))
+		return true;
+	if (slash && slash != path) {
+		*slash = 0;
+		ok = make_dir(path, r);
+		*slash = '/';
+		if (!ok)
+			return false;
+	}
+	if (mkdir(path, 0777) < 0) {
+		int code = errno;
+
+		/* Another process may have made it in between. */
+		if (!is_dir(path)) {
+			errno = code == EEXIST ? ENOTDIR : code;
+			return fail(r, "cannot make the directory", path);
+		}
+	}
+	if (!slash || slash == path)
+		return sync_dir(slash ? "/" : ".", r);
+	*slash = 0;
+	ok = sync_dir(path, r);
+	*slash = '/';
+	return ok;
+}
+
+bool store_make_dir(const char *dir, struct reason *r)
+{
+	char *path;
+	bool ok;
+
+	path = mem_strndup(dir, strlen(dir));
+	if (!path) {
+		errno = ENOMEM;
+		return fail(r, "cannot make the directory", dir);
+	}
+	ok = make_dir(path, r);
+	mem_free(path);
+	return ok;
+}
+
+/* In memory there are no files to measure: what the tables and memtables take. */
+static uint64_t memory_bytes(struct store *s)
+{
+	static const char *const properties[] = { "rocksdb.total-sst-files-size",
+						  "rocksdb.cur-size-all-mem-tables" };
+	uint64_t total = 0;
+
+	for (int f = 0; f < STORE_FAMILIES; f++) {
+		for (size_t i = 0; i < sizeof(properties) / sizeof(*properties); i++) {
+			uint64_t bytes = 0;
+
+			if (rocksdb_property_int_cf(s->db, s->families[f], properties[i],
+						    &bytes) == 0)
+				total += bytes;
+		}
+	}
+	return total;
+}
+
+unsigned long store_newest_log(const struct store *s)
+{
+	unsigned long newest = 0;
+	struct dirent *entry;
+	DIR *d = s->dir ? opendir(s->dir) : NULL;
+
+	while (d && (entry = readdir(d))) {
+		char *end;
+		unsigned long number = strtoul(entry->d_name, &end, 10);
+
+		if (end != entry->d_name && strcmp(end, ".log") == 0 && number > newest)
+			newest = number;
+	}
+	if (d)
+		closedir(d);
+	return newest;
+}
+
+uint64_t store_disk_bytes(struct store *s)
+{
+	struct dirent *entry;
+	uint64_t total = 0;
+	DIR *d;
+
+	if (!s->dir)
+		return memory_bytes(s);
+	d = opendir(s->dir);
+	if (!d)
+		return 0;
+	while ((entry = readdir(d))) {
+		struct stat st;
+
+		/* A file may be gone between the two calls: compaction deletes them. */
+		if (fstatat(dirfd(d), entry->d_name, &st, AT_SYMLINK_NOFOLLOW) == 0 &&
+		    S_ISREG(st.st_mode))
+			total += (uint64_t)st.st_size;
+	}
+	closedir(d);
+	return total;
+}

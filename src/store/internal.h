@@ -1,0 +1,79 @@
+/* What the files of store/ share: the open store, and how a RocksDB error leaves it.
+ *
+ * Invariants
+ *   I1  A RocksDB object is registered with the arena (or owned by struct store) before the next
+ *       arena allocation, because that may leave by longjmp.
+ *   I2  A RocksDB error string never leaves the function that received it: it is copied into a
+ *       struct reason, freed, and only then is anything allocated.
+ * SPDX-License-Identifier: Apache-2.0 */
+#ifndef THORPE_STORE_INTERNAL_H
+#define THORPE_STORE_INTERNAL_H
+
+#include <rocksdb/c.h>
+#include <stdatomic.h>
+#include "store/store.h"
+
+struct store {
+	rocksdb_t *db;
+	rocksdb_column_family_handle_t *families[STORE_FAMILIES];
+	rocksdb_env_t *env;     /* the RAM a database in memory lives in; NULL on disk */
+	rocksdb_cache_t *cache; /* blocks, filters and block indexes of all families */
+	rocksdb_readoptions_t *latest;
+	rocksdb_writeoptions_t *synced, *unsynced;
+	char *dir;              /* NULL: in memory */
+	int dir_fd;             /* of dir, to ask about it; -1 in memory */
+	bool read_only;
+	uint64_t reserve;       /* bytes of disk that writes leave free (room.c) */
+	atomic_ulong bad_log;   /* number of the log file that could not be written; 0: none */
+	atomic_long fail_in;    /* store_fail_after() */
+	atomic_bool refusing;   /* the last write failed: says so in the log once, not each time */
+};
+
+struct store_view {
+	struct store *store;
+	const rocksdb_snapshot_t *snapshot; /* NULL once released */
+	rocksdb_readoptions_t *options;
+	bool in_arena;
+};
+
+/* Why RocksDB could not do it. */
+struct reason {
+	bool failed;
+	char text[400];
+};
+
+/* Empties *err into *r and frees it (I2); returns r->failed. */
+bool store_take_reason(char **err, struct reason *r);
+/* Counts one call for store_fail_after(); true: this one fails, and *r says so. */
+bool store_fault(struct store *s, struct reason *r);
+
+/* options.c: everything RocksDB is told when it opens. Each family's options also carry the
+ * database-wide ones, as RocksDB's C API wants it; those of META are used for the database. */
+struct store_tuning {
+	rocksdb_options_t *families[STORE_FAMILIES];
+};
+void store_tuning_init(struct store_tuning *t, const struct store *s);
+void store_tuning_release(struct store_tuning *t);
+extern const char *const store_family_names[STORE_FAMILIES];
+
+/* dir.c: makes `dir` and its parents, each on disk in its parent. False: *r says why. */
+bool store_make_dir(const char *dir, struct reason *r) MUST_CHECK;
+
+/* The highest number of a log file in the directory; 0 when there is none. */
+unsigned long store_newest_log(const struct store *s);
+
+/* room.c: whether RocksDB may be given a write of `bytes`. False: *r says why not. */
+bool store_may_write(struct store *s, size_t bytes, struct reason *r) MUST_CHECK;
+/* Whether the log can be trusted to sync. */
+bool store_may_sync(struct store *s, struct reason *r) MUST_CHECK;
+/* Tells what became of it. */
+void store_wrote(struct store *s, const struct reason *r);
+#define STORE_RESERVE ((uint64_t)32 << 20)
+
+/* RocksDB compares and copies by pointer: an empty slice must still point somewhere. */
+static inline const char *store_bytes(struct slice s)
+{
+	return s.n ? s.p : "";
+}
+
+#endif

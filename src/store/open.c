@@ -1,0 +1,324 @@
+/* Opening and closing: the directory, its lock, its format number, its families.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include <fcntl.h>
+#include <stdio.h>
+#include <unistd.h>
+#include "base/alloc.h"
+#include "base/log.h"
+#include "store/internal.h"
+
+/* The format of everything Thorpe keeps in the store. Raise it when an older Thorpe would misread
+ * what this one writes. In META:
+ *     KEY        OFFSET  SIZE  MEANING
+ *     "format"   0       4     this number, big-endian */
+#define FORMAT 1u
+#define FORMAT_KEY SLICE("format")
+
+/* Fills with use; an idle process has touched next to none of it. */
+#define CACHE_BYTES ((size_t)32 << 20)
+/* A 400 KB item makes a block of its own: each shard of the cache must have room for some. */
+#define CACHE_SHARD_BITS 3
+/* A name for RocksDB inside its own RAM; no such directory is touched. */
+#define MEMORY_NAME "/thorpe"
+
+/* What store_open() carries from step to step. */
+struct opening {
+	const struct store_options *options;
+	struct store *store;
+	struct reason reason; /* of RocksDB, or of the system */
+	char *why;
+	size_t why_size;
+};
+
+__attribute__((format(printf, 3, 4)))
+static enum store_open_result refuse(struct opening *op, enum store_open_result result,
+				     const char *fmt, ...)
+{
+	va_list ap;
+
+	va_start(ap, fmt);
+	vsnprintf(op->why, op->why_size, fmt, ap);
+	va_end(ap);
+	return result;
+}
+
+static const char *place(const struct opening *op)
+{
+	return op->options->dir ? op->options->dir : "memory";
+}
+
+/* RocksDB tells these apart only by their text. */
+static enum store_open_result refuse_with_reason(struct opening *op)
+{
+	const char *text = op->reason.text;
+
+	if (strstr(text, "lock hold by current process"))
+		return refuse(op, STORE_HELD, "The data directory %s is already open in this process.",
+			      place(op));
+	if (strstr(text, "While lock file") &&
+	    (strstr(text, "Resource temporarily unavailable") || strstr(text, "Permission denied")))
+		return refuse(op, STORE_HELD,
+			      "The data directory %s is in use by another process; stop that one "
+			      "first or choose another directory.", place(op));
+	if (strncmp(text, "Corruption", 10) == 0)
+		return refuse(op, STORE_DAMAGED, "The data in %s is damaged: %s.", place(op), text);
+	return refuse(op, STORE_FAILED, "Cannot open the data directory %s: %s.", place(op), text);
+}
+
+static bool is_known_family(const char *name)
+{
+	for (int f = 0; f < STORE_FAMILIES; f++) {
+		if (strcmp(name, store_family_names[f]) == 0)
+			return true;
+	}
+	return false;
+}
+
+/* False when there is no format number. */
+static bool read_format(rocksdb_t *db, const rocksdb_readoptions_t *options,
+			rocksdb_column_family_handle_t *meta, uint32_t *format, struct reason *r)
+{
+	rocksdb_pinnableslice_t *pin;
+	char *err = NULL;
+	const char *p;
+	size_t n = 0;
+
+	pin = rocksdb_get_pinned_cf(db, options, meta, FORMAT_KEY.p, FORMAT_KEY.n, &err);
+	if (store_take_reason(&err, r) || !pin)
+		return false;
+	p = rocksdb_pinnableslice_value(pin, &n);
+	if (n == sizeof(*format))
+		*format = read_be32(p);
+	rocksdb_pinnableslice_destroy(pin);
+	return n == sizeof(*format);
+}
+
+static enum store_open_result refuse_newer(struct opening *op, uint32_t format)
+{
+	return refuse(op, STORE_NEWER,
+		      "The data in %s was written by a newer version of Thorpe (format %u; this "
+		      "version knows formats up to %u).", place(op), format, FORMAT);
+}
+
+/* There are families we do not know: of a newer Thorpe, or not Thorpe's at all. RocksDB would
+ * open them only by name, so the format number is read by a look that changes nothing. */
+static enum store_open_result refuse_unknown_families(struct opening *op,
+						      const rocksdb_options_t *options)
+{
+	rocksdb_column_family_handle_t *meta = NULL;
+	const char *name = store_family_names[STORE_META];
+	uint32_t format = 0;
+	char *err = NULL;
+	rocksdb_t *db;
+
+	db = rocksdb_open_for_read_only_column_families(options, op->options->dir, 1, &name,
+							&options, &meta, 0, &err);
+	if (store_take_reason(&err, &op->reason))
+		return refuse_with_reason(op);
+	if (!read_format(db, op->store->latest, meta, &format, &op->reason))
+		format = 0;
+	rocksdb_column_family_handle_destroy(meta);
+	rocksdb_close(db);
+	if (format > FORMAT)
+		return refuse_newer(op, format);
+	return refuse(op, STORE_FAILED, "%s holds a RocksDB database that is not Thorpe's.",
+		      place(op));
+}
+
+static enum store_open_result check_families(struct opening *op, const rocksdb_options_t *options)
+{
+	bool unknown = false;
+	char *err = NULL;
+	size_t n = 0;
+	char **names = rocksdb_list_column_families(options, op->options->dir, &n, &err);
+
+	for (size_t i = 0; i < n; i++)
+		unknown = unknown || !is_known_family(names[i]);
+	rocksdb_list_column_families_destroy(names, n);
+	/* An error, and no names: there is no database yet, or opening it will say what is wrong. */
+	(void)store_take_reason(&err, &op->reason);
+	return unknown ? refuse_unknown_families(op, options) : STORE_OPENED;
+}
+
+static enum store_open_result open_database(struct opening *op)
+{
+	struct store *s = op->store;
+	const char *name = s->dir ? s->dir : MEMORY_NAME;
+	enum store_open_result result = STORE_OPENED;
+	struct store_tuning t;
+	char *err = NULL;
+
+	store_tuning_init(&t, s);
+	if (s->dir)
+		result = check_families(op, t.families[STORE_META]);
+	if (result == STORE_OPENED) {
+		const rocksdb_options_t *all = t.families[STORE_META];
+		const rocksdb_options_t *const *each = (const rocksdb_options_t *const *)t.families;
+
+		s->db = s->read_only ?
+			rocksdb_open_for_read_only_column_families(all, name, STORE_FAMILIES,
+				store_family_names, each, s->families, 0, &err) :
+			rocksdb_open_column_families(all, name, STORE_FAMILIES,
+				store_family_names, each, s->families, &err);
+		if (store_take_reason(&err, &op->reason))
+			result = refuse_with_reason(op);
+	}
+	store_tuning_release(&t);
+	return result;
+}
+
+static bool is_empty(struct store *s, enum store_family f)
+{
+	rocksdb_iterator_t *it = rocksdb_create_iterator_cf(s->db, s->latest, s->families[f]);
+	bool empty;
+
+	rocksdb_iter_seek_to_first(it);
+	empty = !rocksdb_iter_valid(it);
+	rocksdb_iter_destroy(it);
+	return empty;
+}
+
+static enum store_open_result check_format(struct opening *op)
+{
+	struct store *s = op->store;
+	char be[4] = { (char)(FORMAT >> 24), (char)(FORMAT >> 16), (char)(FORMAT >> 8),
+		       (char)FORMAT };
+	uint32_t format = 0;
+	char *err = NULL;
+
+	if (read_format(s->db, s->latest, s->families[STORE_META], &format, &op->reason))
+		return format > FORMAT ? refuse_newer(op, format) : STORE_OPENED;
+	if (op->reason.failed)
+		return refuse_with_reason(op);
+	/* A new database, or one whose maker was killed before this line. */
+	if (!is_empty(s, STORE_META) || !is_empty(s, STORE_CATALOG))
+		return refuse(op, STORE_DAMAGED, "The data in %s is damaged: it has no format number.",
+			      place(op));
+	if (s->read_only)
+		return STORE_OPENED;
+	rocksdb_put_cf(s->db, s->synced, s->families[STORE_META], FORMAT_KEY.p, FORMAT_KEY.n, be,
+		       sizeof(be), &err);
+	return store_take_reason(&err, &op->reason) ? refuse_with_reason(op) : STORE_OPENED;
+}
+
+/* The directory, and what it takes to know its free space. */
+static enum store_open_result open_dir(struct opening *op)
+{
+	struct store *s = op->store;
+	const char *dir = op->options->dir;
+
+	if (!dir)
+		return STORE_OPENED;
+	s->dir = mem_strndup(dir, strlen(dir));
+	if (!s->dir)
+		return refuse(op, STORE_FAILED, "Cannot open %s: out of memory.", dir);
+	if (!s->read_only && !store_make_dir(dir, &op->reason))
+		return refuse(op, STORE_FAILED, "Cannot open the data directory: %s.",
+			      op->reason.text);
+	s->dir_fd = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (s->dir_fd < 0)
+		return refuse(op, STORE_FAILED, "Cannot open the data directory %s: %m.", dir);
+	return STORE_OPENED;
+}
+
+static struct store *store_new(const struct store_options *o)
+{
+	struct store *s = mem_zalloc(sizeof(*s));
+	rocksdb_lru_cache_options_t *cache;
+
+	if (!s)
+		return NULL;
+	s->dir_fd = -1;
+	s->read_only = o->read_only;
+	s->reserve = STORE_RESERVE;
+	atomic_init(&s->bad_log, 0);
+	atomic_init(&s->fail_in, -1);
+	atomic_init(&s->refusing, false);
+	if (!o->dir)
+		s->env = rocksdb_create_mem_env();
+	cache = rocksdb_lru_cache_options_create();
+	rocksdb_lru_cache_options_set_capacity(cache, o->cache_bytes ? o->cache_bytes : CACHE_BYTES);
+	rocksdb_lru_cache_options_set_num_shard_bits(cache, CACHE_SHARD_BITS);
+	s->cache = rocksdb_cache_create_lru_opts(cache);
+	rocksdb_lru_cache_options_destroy(cache);
+	s->latest = rocksdb_readoptions_create();
+	s->synced = rocksdb_writeoptions_create();
+	s->unsynced = rocksdb_writeoptions_create();
+	rocksdb_writeoptions_set_sync(s->synced, 1);
+	if (!o->dir) {
+		/* Nothing outlives the process, so a log would only be a second copy in memory. */
+		rocksdb_writeoptions_set_sync(s->synced, 0);
+		rocksdb_writeoptions_disable_WAL(s->synced, 1);
+		rocksdb_writeoptions_disable_WAL(s->unsynced, 1);
+	}
+	return s;
+}
+
+enum store_open_result store_open(const struct store_options *o, struct store **out, char *why,
+				  size_t n)
+{
+	struct opening op = { .options = o, .why = why, .why_size = n };
+	enum store_open_result result;
+
+	*out = NULL;
+	op.store = store_new(o);
+	if (!op.store)
+		return refuse(&op, STORE_FAILED, "Cannot open %s: out of memory.", place(&op));
+	result = open_dir(&op);
+	if (result == STORE_OPENED)
+		result = open_database(&op);
+	if (result == STORE_OPENED)
+		result = check_format(&op);
+	if (result == STORE_OPENED)
+		*out = op.store;
+	else
+		store_close(op.store);
+	return result;
+}
+
+/* Memtables to files, so that the next start has no log to replay. */
+static void flush_all(struct store *s)
+{
+	rocksdb_flushoptions_t *wait = rocksdb_flushoptions_create();
+	struct reason r = { 0 };
+	char *err = NULL;
+
+	rocksdb_flushoptions_set_wait(wait, 1);
+	for (int f = 0; f < STORE_FAMILIES && !r.failed; f++) {
+		rocksdb_flush_cf(s->db, wait, s->families[f], &err);
+		(void)store_take_reason(&err, &r);
+	}
+	rocksdb_flushoptions_destroy(wait);
+	if (!r.failed)
+		return;
+	/* Not lost: it is in the log, which the next start replays. */
+	log_warn("store: could not flush at close: %s", r.text);
+	if (store_may_sync(s, &r)) {
+		rocksdb_flush_wal(s->db, 1, &err);
+		if (store_take_reason(&err, &r))
+			log_error("store: could not sync the log at close: %s", r.text);
+	}
+}
+
+void store_close(struct store *s)
+{
+	if (!s)
+		return;
+	if (s->db) {
+		if (s->dir && !s->read_only)
+			flush_all(s);
+		for (int f = 0; f < STORE_FAMILIES; f++)
+			rocksdb_column_family_handle_destroy(s->families[f]);
+		rocksdb_close(s->db);
+	}
+	rocksdb_writeoptions_destroy(s->unsynced);
+	rocksdb_writeoptions_destroy(s->synced);
+	rocksdb_readoptions_destroy(s->latest);
+	rocksdb_cache_destroy(s->cache);
+	if (s->env)
+		rocksdb_env_destroy(s->env);
+	if (s->dir_fd >= 0)
+		close(s->dir_fd);
+	mem_free(s->dir);
+	mem_free(s);
+}

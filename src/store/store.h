@@ -1,0 +1,122 @@
+/* An ordered key-value store with atomic, durable batches. RocksDB, and nothing else knows RocksDB.
+ *
+ * Invariants
+ *   S1  A batch is applied whole or not at all, also across kill -9 and power loss.
+ *   S2  store_write() with sync returns true only when the batch is on disk.
+ *   S3  After store_write() returned false nothing of the batch is visible, now or after a reopen
+ *       that follows later successful writes... unless the disk lied; reads go on in any case.
+ *       Only a crash right after the failure, before the next successful write, may bring such a
+ *       batch back, whole.
+ *   S4  A view (store_view) and iterators see one moment; writes after it do not show.
+ *
+ * Threads: everything may be called by any thread, except that one batch, view or iterator belongs
+ * to one thread at a time.
+ * Memory: what RocksDB allocates is dealt with here. Values are handed out in the caller's arena.
+ * SPDX-License-Identifier: Apache-2.0 */
+#ifndef THORPE_STORE_STORE_H
+#define THORPE_STORE_STORE_H
+
+#include "base/buf.h"
+#include "base/error.h"
+
+/* One column family per kind of record. Names are on disk: append only. */
+#define STORE_FAMILY_MAP(X)                                                        \
+	X(META, "default")      /* "format" is the store's; table and index counters */ \
+	X(CATALOG, "catalog")   /* table definitions */                            \
+	X(ITEMS, "items")                                                          \
+	X(INDEX, "index")       /* entries of secondary indexes */                 \
+	X(STREAM, "stream")     /* change records */                               \
+	X(TTL, "ttl")           /* items by expiry */                              \
+	X(TOKENS, "tokens")     /* idempotency tokens of transactions */           \
+	X(STATS, "stats")       /* item counts and sizes; item collections' sizes */
+
+enum store_family {
+#define X(id, name) STORE_##id,
+	STORE_FAMILY_MAP(X)
+#undef X
+	STORE_FAMILIES
+};
+
+struct store;
+struct store_batch;
+struct store_view;
+struct store_iter;
+
+struct store_options {
+	const char *dir;        /* NULL: in memory, gone at close */
+	bool read_only;
+	size_t cache_bytes;     /* 0: a sensible default (idle memory of the process stays under 40 MB) */
+};
+
+/* What store_open() could not do. */
+enum store_open_result {
+	STORE_OPENED,
+	STORE_HELD,    /* another process has the directory open */
+	STORE_NEWER,   /* written by a newer version of Thorpe (format number in META) */
+	STORE_DAMAGED, /* corruption RocksDB detects */
+	STORE_FAILED,  /* anything else: permissions, disk, memory */
+};
+
+/* Creates the directory if need be. On failure `why` (of n bytes) holds a sentence for a person. */
+enum store_open_result store_open(const struct store_options *o, struct store **out, char *why,
+				  size_t n) MUST_CHECK;
+/* Flushes and closes. All views, iterators and batches must be gone. NULL is fine. */
+void store_close(struct store *s);
+
+/* One moment of the database. Released by store_view_free() or, if an arena is given, with it. */
+struct store_view *store_view(struct store *s, struct arena *defer_to);
+void store_view_free(struct store_view *v);
+
+/* Point read. *found tells whether it is there; the value is copied into the arena.
+ * `v` may be NULL: the latest. Errors: INTERNAL when the disk fails. */
+bool store_get(struct store *s, const struct store_view *v, enum store_family f, struct slice key,
+	       struct arena *a, struct slice *value, bool *found, struct error *e) MUST_CHECK;
+
+/* Walks keys in [from, to) (`to` empty: to the end of the family), upwards or downwards.
+ * It belongs to the arena and is closed with it, or earlier by store_iter_close().
+ *     while (store_iter_next(it)) use(store_iter_key(it), store_iter_value(it));
+ *     if (!store_iter_ok(it, a, e)) …
+ * Key and value are valid until the next call on the iterator. */
+struct store_iter *store_iter(struct store *s, const struct store_view *v, enum store_family f,
+			      struct slice from, struct slice to, bool backwards, struct arena *a);
+bool store_iter_next(struct store_iter *it);
+struct slice store_iter_key(const struct store_iter *it);
+struct slice store_iter_value(const struct store_iter *it);
+bool store_iter_ok(struct store_iter *it, struct arena *a, struct error *e) MUST_CHECK;
+void store_iter_close(struct store_iter *it);
+
+/* A batch copies keys and values. Reused after store_batch_clear(). NULL when memory is out. */
+struct store_batch *store_batch_new(void);
+void store_batch_free(struct store_batch *b);
+void store_batch_clear(struct store_batch *b);
+void store_batch_put(struct store_batch *b, struct store *s, enum store_family f, struct slice key,
+		     struct slice value);
+void store_batch_delete(struct store_batch *b, struct store *s, enum store_family f,
+			struct slice key);
+/* Deletes [from, to). */
+void store_batch_delete_range(struct store_batch *b, struct store *s, enum store_family f,
+			      struct slice from, struct slice to);
+size_t store_batch_count(const struct store_batch *b);
+/* Errors: INTERNAL with the reason; nothing was applied. A write that would leave less than 32 MB
+ * (1/16 of a small disk) free is refused as on a full disk; once there is room again the next one
+ * works. After other disk errors all are refused, and reads go on, until the store is reopened. */
+bool store_write(struct store *s, struct store_batch *b, bool sync, struct arena *a,
+		 struct error *e) MUST_CHECK;
+/* Brings unsynced writes to disk. */
+bool store_sync(struct store *s, struct arena *a, struct error *e) MUST_CHECK;
+
+/* A consistent copy of the whole database in a new directory (hard links where possible). */
+bool store_checkpoint(struct store *s, const char *dir, struct arena *a,
+		      struct error *e) MUST_CHECK;
+/* Gives back the room of what store_batch_delete_range() deleted in [from, to) (`to` empty: to the
+ * end): without it the room comes back when RocksDB next rewrites those files, which can be weeks.
+ * Takes as long as rewriting them; call it from a thread that nobody waits for. */
+void store_reclaim(struct store *s, enum store_family f, struct slice from, struct slice to);
+/* Bytes on disk, all families; in memory, the bytes there. */
+uint64_t store_disk_bytes(struct store *s);
+
+/* For tests: the n-th next call (0 = the next) of store_get, store_iter_ok or store_write, in any
+ * thread, fails as a failing disk would; -1 never. All later ones fail too until reset. */
+void store_fail_after(struct store *s, long calls);
+
+#endif
