@@ -1,0 +1,115 @@
+/* Syntax trees: what an expression's text alone says, before names and values are known.
+ *
+ * A tree is one block of memory without pointers into itself (nodes refer to each other by number),
+ * so the cache keeps it with one memcpy().
+ * Invariants
+ *   T1  node 0 is no node: it ends every list.
+ *   T2  a tree that expr_parse() returned is right as far as the text alone can tell: syntax,
+ *       parentheses, function names and where they stand, reserved words, index range.
+ *   T3  a tree never changes once made; only its reference count does.
+ * SPDX-License-Identifier: Apache-2.0 */
+#ifndef THORPE_EXPR_TREE_H
+#define THORPE_EXPR_TREE_H
+
+#include <stdatomic.h>
+#include "base/error.h"
+
+enum node_kind {
+	NODE_NONE,
+	NODE_PATH,      /* children: steps, the first a NAME or NAME_REF */
+	NODE_NAME,      /* a plain name */
+	NODE_NAME_REF,  /* #name */
+	NODE_INDEX,     /* [index] */
+	NODE_VALUE_REF, /* :value */
+	NODE_CALL,      /* func; children: arguments */
+	NODE_EQ,        /* NODE_EQ to NODE_GE: children left, right */
+	NODE_NE,
+	NODE_LT,
+	NODE_LE,
+	NODE_GT,
+	NODE_GE,
+	NODE_BETWEEN, /* children: operand, lower, upper */
+	NODE_IN,      /* children: operand, then the list */
+	NODE_AND,
+	NODE_OR,
+	NODE_NOT,
+	NODE_PLUS,
+	NODE_MINUS,
+	NODE_SET,    /* a section of an update; children: ASSIGN */
+	NODE_REMOVE, /* a section; children: PATH */
+	NODE_ADD,    /* a section; children: ASSIGN */
+	NODE_DELETE, /* a section; children: ASSIGN */
+	NODE_ASSIGN, /* children: PATH, operand */
+	NODE_LIST,   /* the root of updates (sections) and projections (paths) */
+};
+
+enum func {
+	FUNC_NONE,
+	FUNC_ATTRIBUTE_EXISTS,
+	FUNC_ATTRIBUTE_NOT_EXISTS,
+	FUNC_ATTRIBUTE_TYPE,
+	FUNC_BEGINS_WITH,
+	FUNC_CONTAINS,
+	FUNC_SIZE,
+	FUNC_IF_NOT_EXISTS,
+	FUNC_LIST_APPEND,
+};
+
+struct node {
+	uint8_t kind;     /* enum node_kind */
+	uint8_t func;     /* NODE_CALL: enum func */
+	uint16_t at, len; /* its token in the text */
+	uint16_t child, next;
+	uint32_t index; /* NODE_INDEX */
+};
+
+enum tree_kind { TREE_CONDITION, TREE_UPDATE, TREE_PROJECTION };
+
+struct tree {
+	atomic_uint refs; /* of trees in the cache's memory; trees in an arena do not count */
+	enum tree_kind kind;
+	unsigned operators;
+	uint16_t root;
+	size_t node_count;
+	const struct node *nodes;
+	struct slice text;
+	/* The cache's own. */
+	uint64_t hash;
+	struct tree *bucket_next, *newer, *older;
+};
+
+static inline const struct node *tree_node(const struct tree *t, unsigned n)
+{
+	return &t->nodes[n];
+}
+
+static inline struct slice tree_text(const struct tree *t, const struct node *n)
+{
+	return slice_make(t->text.p + n->at, n->len);
+}
+
+static inline size_t tree_children(const struct tree *t, const struct node *n)
+{
+	size_t count = 0;
+
+	for (unsigned c = n->child; c; c = t->nodes[c].next)
+		count++;
+	return count;
+}
+
+/* Parses into the arena; the tree's text is `text` itself. `label` is the parameter's name in
+ * messages ("FilterExpression"). Errors: VALIDATION. */
+bool expr_parse(struct arena *a, enum tree_kind kind, const char *label, struct slice text,
+		const struct tree **out, struct error *e) MUST_CHECK;
+
+/* As expr_parse(), through the cache when there is one. The tree stays until the arena goes. */
+struct expr_cache;
+bool expr_cache_parse(struct expr_cache *c, struct arena *a, enum tree_kind kind, const char *label,
+		      struct slice text, const struct tree **out, struct error *e) MUST_CHECK;
+
+/* The text-only checks that follow parsing (check.c): functions, reserved words, indexes, sections.
+ * Fills in func and index of the nodes. */
+bool tree_check(struct arena *a, const char *label, struct slice text, struct node *nodes,
+		enum tree_kind kind, unsigned root, struct error *e) MUST_CHECK;
+
+#endif
