@@ -24,6 +24,7 @@
 	X(UNRECOGNIZED_CLIENT,     "UnrecognizedClientException",              400, ERR_NS_AWS) \
 	X(ACCESS_DENIED,           "AccessDeniedException",                    400, ERR_NS_AWS) \
 	X(NOT_FOUND,               "ResourceNotFoundException",                400, ERR_NS_DDB) \
+	X(TABLE_NOT_FOUND,         "TableNotFoundException",                   400, ERR_NS_DDB) \
 	X(IN_USE,                  "ResourceInUseException",                   400, ERR_NS_DDB) \
 	X(LIMIT_EXCEEDED,          "LimitExceededException",                   400, ERR_NS_DDB) \
 	X(CONDITION_FAILED,        "ConditionalCheckFailedException",          400, ERR_NS_DDB) \

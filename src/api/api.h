@@ -1,0 +1,62 @@
+/* DynamoDB's operations: a document in, a document out. Knows no HTTP connection and no event loop.
+ *
+ * A call goes: api_start() on the caller's thread → done() → api_finish() on the caller's thread.
+ * done() is called exactly once: within api_start() for reads and for everything refused, later on
+ * the writer's thread for writes. Between api_start() and done() the call and its arena belong to the
+ * api. After api_finish() `status` and `reply` are set and live as long as the arena.
+ * Memory running out anywhere gives a 500 reply (InternalServerError), never a crash.
+ * SPDX-License-Identifier: Apache-2.0 */
+#ifndef THORPE_API_API_H
+#define THORPE_API_API_H
+
+#include "table/db.h"
+
+struct api;
+
+struct api_options {
+	struct db *db;
+	const char *region;   /* NULL: us-east-1 */
+	const char *endpoint; /* host:port for DescribeEndpoints; NULL: localhost:8000 */
+};
+
+struct api *api_new(const struct api_options *o); /* NULL when memory is out */
+void api_free(struct api *api);
+
+/* What belongs to one calling thread: the cache of parsed expressions. */
+struct api_thread;
+struct api_thread *api_thread_new(struct api *api); /* NULL when memory is out */
+void api_thread_free(struct api_thread *t);
+
+struct op;
+struct op_state;
+
+struct api_call {
+	/* in */
+	struct arena *arena;
+	struct slice target; /* X-Amz-Target: DynamoDB_20120810.PutItem, DynamoDBStreams_20120810.GetRecords */
+	struct slice body;   /* valid until done() */
+	void (*done)(struct api_call *c);
+	void *ctx;
+	/* out, after api_finish() */
+	int status;
+	struct slice reply; /* JSON */
+	struct slice error_type; /* wire name of the error, for x-amzn-errortype and metrics; else empty */
+	/* the api's own */
+	struct api *api;
+	const struct op *op;
+	struct op_state *state;
+	int64_t started_us;
+};
+
+void api_start(struct api *api, struct api_thread *t, struct api_call *c);
+void api_finish(struct api_call *c);
+
+/* A ready error reply in DynamoDB's form, for a transport that refuses a request by itself. */
+struct slice api_error_reply(struct arena *a, const struct error *e);
+/* The name of the operation a target names, or NULL when there is none: for routing and auth. */
+const char *api_op_name(struct slice target);
+
+/* Appends Prometheus text: calls, errors and latency by operation; tables; the writer. */
+void api_metrics(struct api *api, struct buf *out);
+
+#endif

@@ -1,0 +1,83 @@
+/* Inside api/: the table of operations and what a handler works with.
+ *
+ * One operation, one row (ops.c). The dispatcher (api.c) finds the row, parses the body, checks it
+ * against the row's shape (shape.h: types, required members, lengths, patterns), calls the handler,
+ * submits the write if there is one, and makes the reply. A handler holds only the meaning.
+ *
+ * A read handler writes the reply's members into s->out and returns true.
+ * A write handler checks what can be checked, fills s->write and s->written, and returns true; after
+ * the commit, back on the caller's thread, s->written(s, e) makes the reply (or turns the outcome into
+ * an error by returning false).
+ * Returning false with *e filled refuses the call.
+ * SPDX-License-Identifier: Apache-2.0 */
+#ifndef THORPE_API_OP_H
+#define THORPE_API_OP_H
+
+#include "api/api.h"
+#include "api/shape.h"
+#include "expr/expr.h"
+#include "table/control.h"
+#include "table/read.h"
+#include "table/write.h"
+
+struct op_state {
+	struct arena *arena;
+	struct api *api;
+	struct db *db;
+	struct expr_cache *cache;       /* only during the handler, not in written() */
+	const struct catalog *catalog;
+	const struct json *in;          /* the request, checked against the shape */
+	struct buf out;                 /* the whole reply document, braces included */
+	struct slice body;              /* the raw text, for digests */
+	bool submit;                    /* set by the handler: hand `write` to the writer */
+	struct write_request write;
+	bool (*written)(struct op_state *s, struct error *e);
+	void *data;                     /* the handler's, for written() */
+	struct api_call *call;
+};
+
+typedef bool (*op_handler)(struct op_state *s, struct error *e);
+
+enum op_flags {
+	OP_READ = 1,     /* answers from the caller's thread */
+	OP_WRITE = 2,    /* goes through the writer */
+	OP_CONTROL = 4,  /* about tables, not items */
+	OP_STREAMS = 8,  /* target prefix DynamoDBStreams_20120810 */
+};
+
+struct op {
+	const char *name;
+	int flags;
+	const struct shape *shape;
+	op_handler handle;
+};
+
+/* NULL when there is none. */
+const struct op *op_find(struct slice target);
+size_t op_count(void);
+const struct op *op_at(size_t i);
+
+/* The table a request names (name or ARN), or ResourceNotFoundException with DynamoDB's text for
+ * item operations ("Requested resource not found"). */
+const struct table *op_table(struct op_state *s, struct slice name, struct error *e);
+
+/* Members of `s->in`; absent gives the default. The shape has checked types. */
+struct slice op_string(const struct json *obj, const char *name); /* empty when absent */
+bool op_has(const struct json *obj, const char *name);
+bool op_bool(const struct json *obj, const char *name, bool otherwise);
+int64_t op_int(const struct json *obj, const char *name, int64_t otherwise);
+
+/* ---- handlers, one per operation ---- */
+#define OP_HANDLERS(X)                                                                        \
+	X(create_table) X(describe_table) X(list_tables) X(delete_table) X(update_table)      \
+	X(put_item) X(get_item) X(update_item) X(delete_item) X(query) X(scan)                \
+	X(batch_get_item) X(batch_write_item) X(transact_write_items) X(transact_get_items)   \
+	X(update_time_to_live) X(describe_time_to_live) X(describe_limits)                    \
+	X(describe_endpoints) X(tag_resource) X(untag_resource) X(list_tags_of_resource)      \
+	X(describe_continuous_backups) X(list_streams) X(describe_stream)                     \
+	X(get_shard_iterator) X(get_records)
+#define X(name) bool op_##name(struct op_state *s, struct error *e) MUST_CHECK;
+OP_HANDLERS(X)
+#undef X
+
+#endif

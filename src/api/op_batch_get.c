@@ -1,0 +1,192 @@
+/* BatchGetItem: up to 100 keys of several tables, 16 MB of items.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "api/params.h"
+#include "api/tally.h"
+#include "base/map.h"
+#include "value/codec.h"
+
+#define BATCH_GETS_MAX 100
+#define BATCH_BYTES_MAX (16u << 20) /* what is beyond comes back as UnprocessedKeys */
+
+static const char *const expressions[] = { "ProjectionExpression", NULL };
+static const char *const legacy[] = { "AttributesToGet", NULL };
+
+struct table_get {
+	const struct json *in; /* {"Keys": […], …} */
+	struct slice name;
+	const struct table *table;
+	const struct projection *projection;
+	struct value *keys;
+	struct item_key *item_keys;
+	size_t key_count;
+	size_t first_unprocessed; /* key_count: all were read */
+};
+
+static bool parse_keys(struct op_state *s, struct table_get *g, struct error *e)
+{
+	const struct json *keys = json_get(g->in, "Keys");
+	struct map seen;
+
+	g->key_count = g->first_unprocessed = keys->count;
+	g->keys = arena_array(s->arena, struct value, keys->count);
+	g->item_keys = arena_array(s->arena, struct item_key, keys->count);
+	map_init(&seen, s->arena);
+	for (size_t i = 0; i < keys->count; i++) {
+		if (!item_from_json(s->arena, &keys->items[i], &g->keys[i], e))
+			return false;
+		/* Encoded values are canonical: equal keys have equal bytes. */
+		struct slice bytes = { (const char *)g->keys[i].p, g->keys[i].n };
+
+		if (map_set(&seen, bytes, g))
+			return error_set(e, s->arena, ERR_VALIDATION,
+					 "Provided list of item keys contains duplicates");
+	}
+	return true;
+}
+
+static bool parse_table(struct op_state *s, struct table_get *g, struct error *e)
+{
+	struct expr_bindings *b;
+
+	return params_check_mix(s, g->in, expressions, legacy, e) && params_bindings(s, g->in, &b, e) &&
+	       params_projection(s, g->in, b, &g->projection, e) && expr_bindings_check_used(b, e) &&
+	       parse_keys(s, g, e);
+}
+
+static bool resolve_table(struct op_state *s, struct table_get *g, struct error *e)
+{
+	g->table = op_table(s, g->name, e);
+	if (!g->table)
+		return false;
+	for (size_t i = 0; i < g->key_count; i++)
+		if (!table_key_of_key(g->table, g->keys[i], s->arena, &g->item_keys[i], e))
+			return false;
+	return true;
+}
+
+/* Appends the table's items; stops before the total passes 16 MB. */
+static bool read_table(struct op_state *s, struct table_get *g, const struct store_view *view, size_t *bytes,
+		       struct tally *tally, struct error *e)
+{
+	bool consistent = op_bool(g->in, "ConsistentRead", false), first = true;
+
+	json_string(&s->out, g->name);
+	buf_lit(&s->out, ":[");
+	for (size_t i = 0; i < g->key_count; i++) {
+		struct capacity c = { .read = true };
+		struct value item;
+		size_t size;
+
+		if (!db_get(s->db, view, g->table, g->item_keys[i], s->arena, &item, e))
+			return false;
+		size = value_present(item) ? item_size(item) : 0;
+		if (*bytes + size > BATCH_BYTES_MAX) {
+			g->first_unprocessed = i;
+			break;
+		}
+		*bytes += size;
+		c.table_units = capacity_read_units(size, consistent);
+		tally_add(tally, g->table, &c);
+		if (!value_present(item))
+			continue;
+		if (!first)
+			buf_lit(&s->out, ",");
+		first = false;
+		item_to_json(&s->out, g->projection ? projection_apply(g->projection, item, s->arena) : item);
+	}
+	buf_lit(&s->out, "]");
+	return true;
+}
+
+/* The same request again, with the keys that are left. */
+static void add_unprocessed(struct op_state *s, const struct table_get *g)
+{
+	json_string(&s->out, g->name);
+	buf_lit(&s->out, ":{\"Keys\":[");
+	for (size_t i = g->first_unprocessed; i < g->key_count; i++) {
+		if (i > g->first_unprocessed)
+			buf_lit(&s->out, ",");
+		item_to_json(&s->out, g->keys[i]);
+	}
+	buf_lit(&s->out, "]");
+	for (size_t i = 0; i < g->in->count; i++) {
+		const struct json_member *m = &g->in->members[i];
+
+		if (slice_is(m->name, "Keys") || m->value.type == JSON_NULL)
+			continue;
+		buf_lit(&s->out, ",");
+		json_string(&s->out, m->name);
+		buf_lit(&s->out, ":");
+		json_write(&s->out, &m->value);
+	}
+	buf_lit(&s->out, "}");
+}
+
+static void reply_unprocessed(struct op_state *s, const struct table_get *gets, size_t n)
+{
+	bool first = true;
+
+	reply_member(&s->out, "UnprocessedKeys");
+	buf_lit(&s->out, "{");
+	for (size_t i = 0; i < n; i++) {
+		if (gets[i].first_unprocessed == gets[i].key_count)
+			continue;
+		if (!first)
+			buf_lit(&s->out, ",");
+		first = false;
+		add_unprocessed(s, &gets[i]);
+	}
+	buf_lit(&s->out, "}");
+}
+
+static bool parse_request(struct op_state *s, const struct json *tables, struct table_get *gets,
+			  struct error *e)
+{
+	size_t total = 0;
+
+	for (size_t i = 0; i < tables->count; i++) {
+		gets[i].in = &tables->members[i].value;
+		gets[i].name = tables->members[i].name;
+		if (!parse_table(s, &gets[i], e))
+			return false;
+		total += gets[i].key_count;
+		if (total > BATCH_GETS_MAX)
+			return error_set(e, s->arena, ERR_VALIDATION,
+					 "Too many items requested for the BatchGetItem call");
+	}
+	for (size_t i = 0; i < tables->count; i++)
+		if (!resolve_table(s, &gets[i], e))
+			return false;
+	return true;
+}
+
+bool op_batch_get_item(struct op_state *s, struct error *e)
+{
+	const struct json *tables = json_get(s->in, "RequestItems");
+	struct table_get *gets;
+	struct tally tally;
+	size_t bytes = 0;
+
+	if (!json_is(tables, JSON_OBJECT) || tables->count == 0)
+		return error_set(e, s->arena, ERR_VALIDATION,
+				 "The requestItems parameter is required for BatchGetItem");
+	gets = arena_array(s->arena, struct table_get, tables->count);
+	if (!parse_request(s, tables, gets, e))
+		return false;
+
+	struct store_view *view = store_view(db_store(s->db), s->arena);
+
+	tally_init(&tally, s->arena);
+	buf_lit(&s->out, "{\"Responses\":{");
+	for (size_t i = 0; i < tables->count; i++) {
+		if (i)
+			buf_lit(&s->out, ",");
+		if (!read_table(s, &gets[i], view, &bytes, &tally, e))
+			return false;
+	}
+	buf_lit(&s->out, "}");
+	reply_unprocessed(s, gets, tables->count);
+	tally_reply(&s->out, &tally, reply_capacity_wanted(s->in), false);
+	buf_lit(&s->out, "}");
+	return true;
+}

@@ -1,0 +1,130 @@
+/* BatchWriteItem: up to 25 puts and deletes, each by itself.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "api/collections.h"
+#include "api/tally.h"
+#include "base/map.h"
+#include "value/codec.h"
+
+#define BATCH_WRITES_MAX 25
+
+static bool parse_request(struct op_state *s, const struct json *request, struct write_action *act,
+			  struct error *e)
+{
+	bool put = op_has(request, "PutRequest"), delete = op_has(request, "DeleteRequest");
+
+	if (put == delete)
+		return error_set(e, s->arena, ERR_VALIDATION,
+				 "Supplied AttributeValue has more than one datatypes set, must contain exactly "
+				 "one of the supported datatypes");
+	if (put) {
+		act->kind = WRITE_PUT;
+		return item_from_json(s->arena, json_get(json_get(request, "PutRequest"), "Item"), &act->item,
+				      e) &&
+		       table_check_item_size(act->item, false, s->arena, e);
+	}
+	act->kind = WRITE_DELETE;
+	return item_from_json(s->arena, json_get(json_get(request, "DeleteRequest"), "Key"), &act->key_item, e);
+}
+
+static bool refuse_duplicates(struct op_state *s, struct error *e)
+{
+	struct map seen;
+
+	map_init(&seen, s->arena);
+	for (size_t i = 0; i < s->write.action_count; i++) {
+		const struct write_action *act = &s->write.actions[i];
+		struct buf key;
+
+		buf_init(&key, s->arena);
+		buf_be32(&key, act->table->id);
+		buf_be16(&key, (uint16_t)act->key.pk.n);
+		buf_put(&key, act->key.pk);
+		buf_put(&key, act->key.sk);
+		if (map_set(&seen, buf_slice(&key), s))
+			return error_set(e, s->arena, ERR_VALIDATION,
+					 "Provided list of item keys contains duplicates");
+	}
+	return true;
+}
+
+static size_t count_requests(const struct json *tables)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < tables->count; i++)
+		n += tables->members[i].value.count;
+	return n;
+}
+
+static bool parse_requests(struct op_state *s, const struct json *tables, struct error *e)
+{
+	struct write_action *act = s->write.actions;
+
+	for (size_t i = 0; i < tables->count; i++) {
+		const struct json *list = &tables->members[i].value;
+
+		for (size_t j = 0; j < list->count; j++)
+			if (!parse_request(s, &list->items[j], act++, e))
+				return false;
+	}
+	return true;
+}
+
+static bool resolve_requests(struct op_state *s, const struct json *tables, struct error *e)
+{
+	struct write_action *act = s->write.actions;
+
+	for (size_t i = 0; i < tables->count; i++) {
+		const struct table *t = op_table(s, tables->members[i].name, e);
+
+		if (!t)
+			return false;
+		for (size_t j = 0; j < tables->members[i].value.count; j++)
+			if (!action_resolve(s, t, act++, e))
+				return false;
+	}
+	return refuse_duplicates(s, e);
+}
+
+static bool written(struct op_state *s, struct error *e)
+{
+	struct tally tally;
+
+	tally_init(&tally, s->arena);
+	for (size_t i = 0; i < s->write.action_count; i++) {
+		const struct write_action *act = &s->write.actions[i];
+
+		if (act->error.code != ERR_NONE) {
+			*e = act->error;
+			return false;
+		}
+		tally_add(&tally, act->table, &act->capacity);
+	}
+	buf_lit(&s->out, "{\"UnprocessedItems\":{}");
+	collections_reply(s, s->write.actions, s->write.action_count);
+	tally_reply(&s->out, &tally, reply_capacity_wanted(s->in), false);
+	buf_lit(&s->out, "}");
+	return true;
+}
+
+bool op_batch_write_item(struct op_state *s, struct error *e)
+{
+	const struct json *tables = json_get(s->in, "RequestItems");
+
+	if (!json_is(tables, JSON_OBJECT) || tables->count == 0)
+		return error_set(e, s->arena, ERR_VALIDATION,
+				 "The requestItems parameter is required for BatchWriteItem");
+	size_t n = count_requests(tables);
+
+	if (n > BATCH_WRITES_MAX)
+		return error_set(e, s->arena, ERR_VALIDATION,
+				 "Too many items requested for the BatchWriteItem call");
+	s->write.mode = REQUEST_EACH;
+	s->write.actions = arena_array(s->arena, struct write_action, n);
+	s->write.action_count = n;
+	if (!parse_requests(s, tables, e) || !resolve_requests(s, tables, e))
+		return false;
+	s->written = written;
+	s->submit = true;
+	return true;
+}

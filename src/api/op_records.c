@@ -1,0 +1,127 @@
+/* GetRecords.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "api/internal.h"
+#include "api/op_streams.h"
+#include "api/reply.h"
+#include "api/stream_token.h"
+#include "value/codec.h"
+
+struct output {
+	struct op_state *s;
+	const struct stream *stream;
+	uint32_t shard;
+	size_t count;
+};
+
+static void image(struct buf *b, const char *name, struct value v)
+{
+	if (!value_present(v))
+		return;
+	reply_member(b, name);
+	item_to_json(b, v);
+}
+
+static void change(struct buf *b, const struct output *o, const struct stream_record *r)
+{
+	reply_member(b, "dynamodb");
+	buf_lit(b, "{");
+	reply_member(b, "ApproximateCreationDateTime");
+	buf_i64(b, r->created_ms / 1000);
+	image(b, "Keys", r->keys);
+	image(b, "NewImage", r->new_image);
+	image(b, "OldImage", r->old_image);
+	reply_member(b, "SequenceNumber");
+	json_string(b, sequence_text(r->sequence, o->s->arena));
+	reply_member(b, "SizeBytes");
+	buf_u64(b, r->size_bytes);
+	reply_member(b, "StreamViewType");
+	json_string(b, slice_str(stream_view_name(o->stream->view)));
+	buf_lit(b, "}");
+}
+
+static const char *event_name(enum stream_event event)
+{
+	switch (event) {
+	case EVENT_INSERT:
+		return "INSERT";
+	case EVENT_MODIFY:
+		return "MODIFY";
+	default:
+		return "REMOVE";
+	}
+}
+
+static void emit(void *ctx, const struct stream_record *r)
+{
+	struct output *o = ctx;
+	struct buf *b = &o->s->out;
+
+	buf_str(b, o->count++ ? ",{" : "{");
+	reply_member(b, "awsRegion");
+	json_string(b, slice_str(o->s->api->region));
+	change(b, o, r);
+	/* Stream, shard and sequence: as unique as DynamoDB's random ones, and the same when read
+	 * again. */
+	reply_member(b, "eventID");
+	buf_printf(b, "\"%08x%08x%016llx\"", o->stream->id, o->shard,
+		   (unsigned long long)r->sequence);
+	reply_member(b, "eventName");
+	json_string(b, slice_str(event_name(r->event)));
+	buf_lit(b, ",\"eventSource\":\"aws:dynamodb\",\"eventVersion\":\"1.1\"");
+	if (r->by_ttl)
+		buf_lit(b, ",\"userIdentity\":{\"PrincipalId\":\"dynamodb.amazonaws.com\","
+			   "\"Type\":\"Service\"}");
+	buf_lit(b, "}");
+}
+
+static bool parse_iterator(struct op_state *s, struct shard_iterator *it,
+			   const struct stream **stream, struct error *e)
+{
+	const struct table *t;
+
+	if (!shard_iterator_parse(op_string(s->in, "ShardIterator"), s->arena, it))
+		return error_set(e, s->arena, ERR_VALIDATION, "Invalid ShardIterator");
+	if (clock_now_ms(db_clock(s->db)) - it->issued_ms > ITERATOR_LIFETIME_MS)
+		return error_set(
+			e, s->arena, ERR_EXPIRED_ITERATOR,
+			"The shard iterator has expired. Shard iterators are valid for 15 minutes");
+	*stream = op_stream(s, it->arn, &t, e);
+	if (!*stream)
+		return false;
+	if (it->shard >= (*stream)->shards)
+		return error_set(e, s->arena, ERR_VALIDATION, "Invalid ShardIterator");
+	if (it->sequence && !it->at_end && it->sequence < db_stream_horizon(s->db, *stream))
+		return error_set(e, s->arena, ERR_TRIMMED_DATA,
+				 "The data you are trying to access has been trimmed");
+	return true;
+}
+
+bool op_get_records(struct op_state *s, struct error *e)
+{
+	struct shard_iterator it;
+	const struct stream *stream = NULL;
+
+	if (!parse_iterator(s, &it, &stream, e))
+		return false;
+	struct output o = { .s = s, .stream = stream, .shard = it.shard };
+	uint64_t latest = db_stream_latest(s->db), next;
+
+	buf_lit(&s->out, "{\"Records\":[");
+	if (!db_stream_read(s->db, stream, it.shard, it.sequence, op_int(s->in, "Limit", 0), emit,
+			    &o, s->arena, &next, e))
+		return false;
+	buf_lit(&s->out, "]");
+	/* An idle shard's iterator moves on, or it would fall behind what is trimmed. All records
+	 * before `latest`, taken before reading, have been seen. */
+	it.at_end = !o.count;
+	if (it.at_end && next < latest)
+		next = latest;
+	if (!stream->closed_ms || next <= stream->closed_sequence) {
+		it.sequence = next;
+		it.issued_ms = clock_now_ms(db_clock(s->db));
+		reply_member(&s->out, "NextShardIterator");
+		json_string(&s->out, shard_iterator_text(&it, s->arena));
+	}
+	buf_lit(&s->out, "}");
+	return true;
+}

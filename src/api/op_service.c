@@ -1,0 +1,42 @@
+/* DescribeLimits, DescribeEndpoints, DescribeContinuousBackups: what a client may ask about the
+ * service. SPDX-License-Identifier: Apache-2.0 */
+#include "api/internal.h"
+#include "api/op_control.h"
+#include "api/reply.h"
+
+/* DynamoDB's default quotas of an account; they are reported, not enforced. */
+#define ACCOUNT_UNITS_MAX 80000
+#define TABLE_UNITS_MAX 40000
+#define ENDPOINT_CACHE_MINUTES 1440
+
+bool op_describe_limits(struct op_state *s, struct error *e)
+{
+	(void)e;
+	buf_printf(&s->out,
+		   "{\"AccountMaxReadCapacityUnits\":%d,\"AccountMaxWriteCapacityUnits\":%d,"
+		   "\"TableMaxReadCapacityUnits\":%d,\"TableMaxWriteCapacityUnits\":%d}",
+		   ACCOUNT_UNITS_MAX, ACCOUNT_UNITS_MAX, TABLE_UNITS_MAX, TABLE_UNITS_MAX);
+	return true;
+}
+
+bool op_describe_endpoints(struct op_state *s, struct error *e)
+{
+	(void)e;
+	buf_lit(&s->out, "{\"Endpoints\":[{\"Address\":");
+	json_string(&s->out, slice_str(s->api->endpoint));
+	buf_printf(&s->out, ",\"CachePeriodInMinutes\":%d}]}", ENDPOINT_CACHE_MINUTES);
+	return true;
+}
+
+/* Every DynamoDB table has continuous backups; point-in-time recovery is what one turns on. */
+bool op_describe_continuous_backups(struct op_state *s, struct error *e)
+{
+	struct slice name = op_string(s->in, "TableName");
+
+	if (!catalog_table(s->catalog, name))
+		return error_set(e, s->arena, ERR_TABLE_NOT_FOUND, "Table not found: %.*s", SLICE_ARG(name));
+	buf_lit(&s->out,
+		"{\"ContinuousBackupsDescription\":{\"ContinuousBackupsStatus\":\"ENABLED\","
+		"\"PointInTimeRecoveryDescription\":{\"PointInTimeRecoveryStatus\":\"DISABLED\"}}}");
+	return true;
+}

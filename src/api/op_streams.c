@@ -1,0 +1,248 @@
+/* The Streams API: ListStreams, DescribeStream, GetShardIterator. (GetRecords: op_records.c)
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "api/op_control.h"
+#include "api/op_streams.h"
+#include "api/reply.h"
+#include "api/stream_token.h"
+
+#define STREAMS_PER_PAGE 100
+#define SHARDS_PER_PAGE 100
+
+/* The label in a stream's ARN; empty when it is none. */
+static struct slice label_of_arn(struct slice arn)
+{
+	static const struct slice mark = SLICE("/stream/");
+	const char *at =
+		slice_starts(arn, SLICE("arn:")) ? memmem(arn.p, arn.n, mark.p, mark.n) : NULL;
+
+	if (!at)
+		return SLICE("");
+	at += mark.n;
+	return slice_make(at, (size_t)(arn.p + arn.n - at));
+}
+
+const struct stream *op_stream(struct op_state *s, struct slice arn, const struct table **t,
+			       struct error *e)
+{
+	const struct stream *stream;
+
+	if (!label_of_arn(arn).n) {
+		(void)!error_set(e, s->arena, ERR_VALIDATION, "Invalid StreamArn");
+		return NULL;
+	}
+	stream = catalog_stream(s->catalog, arn, t);
+	if (!stream)
+		(void)!error_set(e, s->arena, ERR_NOT_FOUND,
+				 "Requested resource not found: Stream: %.*s not found",
+				 SLICE_ARG(arn));
+	return stream;
+}
+
+static void text(struct buf *b, const char *name, struct slice s)
+{
+	reply_member(b, name);
+	json_string(b, s);
+}
+
+static int64_t page_size(const struct json *in, int64_t most)
+{
+	int64_t limit = op_int(in, "Limit", most);
+
+	return limit < most ? limit : most;
+}
+
+/* ---- ListStreams ---- */
+
+struct listing {
+	struct op_state *s;
+	struct slice after_table, after_label; /* empty: from the beginning */
+	int64_t left;
+	struct slice last; /* the ARN listed last */
+	bool more;
+};
+
+static bool comes_after(const struct listing *l, const struct table *t, const struct stream *stream)
+{
+	int c = slice_cmp(t->name, l->after_table);
+
+	return c > 0 || (c == 0 && slice_cmp(stream->label, l->after_label) > 0);
+}
+
+static void list_stream(struct listing *l, const struct table *t, const struct stream *stream)
+{
+	struct buf *b = &l->s->out;
+
+	if (l->more || (l->after_label.n && !comes_after(l, t, stream)))
+		return;
+	if (!l->left) {
+		l->more = true;
+		return;
+	}
+	l->left--;
+	l->last = stream_arn(t, stream, l->s->arena);
+	buf_str(b, b->p[b->n - 1] == '[' ? "{" : ",{");
+	text(b, "StreamArn", l->last);
+	text(b, "StreamLabel", stream->label);
+	text(b, "TableName", t->name);
+	buf_lit(b, "}");
+}
+
+/* Streams are listed by table, then by age: labels are dates. */
+static void list_table(struct listing *l, const struct table *t)
+{
+	for (size_t i = 0; i < t->closed_stream_count; i++)
+		list_stream(l, t, &t->closed_streams[i]);
+	if (t->stream)
+		list_stream(l, t, t->stream);
+}
+
+bool op_list_streams(struct op_state *s, struct error *e)
+{
+	struct slice start = op_string(s->in, "ExclusiveStartStreamArn");
+	struct slice name = op_string(s->in, "TableName");
+	struct listing l = { .s = s, .after_table = table_name_of_arn(start),
+			     .after_label = label_of_arn(start),
+			     .left = page_size(s->in, STREAMS_PER_PAGE) };
+	const struct table *only = NULL;
+
+	if (start.n && !l.after_label.n)
+		return error_set(e, s->arena, ERR_VALIDATION, "Invalid StreamArn");
+	if (name.n) {
+		only = op_control_table(s, name, e);
+		if (!only)
+			return false;
+	}
+	buf_lit(&s->out, "{\"Streams\":[");
+	for (size_t i = 0; i < catalog_count(s->catalog); i++)
+		if (!only || catalog_at(s->catalog, i) == only)
+			list_table(&l, catalog_at(s->catalog, i));
+	buf_lit(&s->out, "]");
+	if (l.more)
+		text(&s->out, "LastEvaluatedStreamArn", l.last);
+	buf_lit(&s->out, "}");
+	return true;
+}
+
+/* ---- DescribeStream ---- */
+
+static void describe_shard(struct op_state *s, const struct stream *stream, uint32_t shard)
+{
+	struct buf *b = &s->out;
+
+	buf_str(b, b->p[b->n - 1] == '[' ? "{" : ",{");
+	text(b, "ShardId", shard_id_text(stream, shard, s->arena));
+	reply_member(b, "SequenceNumberRange");
+	buf_lit(b, "{");
+	text(b, "StartingSequenceNumber", sequence_text(stream->first_sequence, s->arena));
+	if (stream->closed_ms)
+		text(b, "EndingSequenceNumber", sequence_text(stream->closed_sequence, s->arena));
+	buf_lit(b, "}}");
+}
+
+static void describe_shards(struct op_state *s, const struct stream *stream, uint32_t first)
+{
+	uint32_t most = (uint32_t)page_size(s->in, SHARDS_PER_PAGE);
+	uint32_t end = stream->shards - first > most ? first + most : stream->shards;
+
+	/* Our shards never split, so none has children. */
+	if (op_has(json_get(s->in, "ShardFilter"), "Type"))
+		first = end = stream->shards;
+	reply_member(&s->out, "Shards");
+	buf_lit(&s->out, "[");
+	for (uint32_t i = first; i < end; i++)
+		describe_shard(s, stream, i);
+	buf_lit(&s->out, "]");
+	if (end < stream->shards)
+		text(&s->out, "LastEvaluatedShardId", shard_id_text(stream, end - 1, s->arena));
+}
+
+static bool shard_not_found(struct op_state *s, struct slice id, struct slice arn, struct error *e)
+{
+	return error_set(e, s->arena, ERR_NOT_FOUND,
+			 "Requested resource not found: Shard: %.*s in Stream: %.*s not found",
+			 SLICE_ARG(id), SLICE_ARG(arn));
+}
+
+bool op_describe_stream(struct op_state *s, struct error *e)
+{
+	struct slice arn = op_string(s->in, "StreamArn");
+	struct slice after = op_string(s->in, "ExclusiveStartShardId");
+	const struct table *t;
+	const struct stream *stream = op_stream(s, arn, &t, e);
+	uint32_t last, first = 0;
+
+	if (!stream)
+		return false;
+	if (after.n) {
+		if (!shard_id_parse(stream, after, &last))
+			return shard_not_found(s, after, arn, e);
+		first = last + 1;
+	}
+	buf_lit(&s->out, "{\"StreamDescription\":{");
+	text(&s->out, "StreamArn", stream_arn(t, stream, s->arena));
+	text(&s->out, "StreamLabel", stream->label);
+	text(&s->out, "StreamStatus", stream->closed_ms ? SLICE("DISABLED") : SLICE("ENABLED"));
+	text(&s->out, "StreamViewType", slice_str(stream_view_name(stream->view)));
+	reply_member(&s->out, "CreationRequestDateTime");
+	reply_time(&s->out, stream->created_ms);
+	text(&s->out, "TableName", t->name);
+	reply_key_schema(&s->out, &t->key);
+	describe_shards(s, stream, first);
+	buf_lit(&s->out, "}}");
+	return true;
+}
+
+/* ---- GetShardIterator ---- */
+
+/* Where AT_ and AFTER_SEQUENCE_NUMBER begin. */
+static bool position_of(struct op_state *s, const struct stream *stream, bool after, uint64_t *out,
+			struct error *e)
+{
+	uint64_t latest = stream->closed_ms ? stream->closed_sequence + 1 : db_stream_latest(s->db);
+
+	if (!op_has(s->in, "SequenceNumber"))
+		return error_set(e, s->arena, ERR_VALIDATION, "SequenceNumber cannot be null");
+	if (!sequence_parse(op_string(s->in, "SequenceNumber"), out) || *out > latest)
+		return error_set(e, s->arena, ERR_VALIDATION, "Invalid SequenceNumber");
+	/* The shard's own beginning stays valid while its first records are trimmed. */
+	if (*out == stream->first_sequence && !after) {
+		*out = 0;
+		return true;
+	}
+	*out += after;
+	if (*out < db_stream_horizon(s->db, stream))
+		return error_set(e, s->arena, ERR_TRIMMED_DATA,
+				 "The data you are trying to access has been trimmed");
+	return true;
+}
+
+bool op_get_shard_iterator(struct op_state *s, struct error *e)
+{
+	struct slice type = op_string(s->in, "ShardIteratorType");
+	struct slice id = op_string(s->in, "ShardId");
+	struct shard_iterator it = { .arn = op_string(s->in, "StreamArn"),
+				     .issued_ms = clock_now_ms(db_clock(s->db)) };
+	bool at = slice_is(type, "AT_SEQUENCE_NUMBER"),
+	     after = slice_is(type, "AFTER_SEQUENCE_NUMBER");
+	const struct table *t;
+	const struct stream *stream = op_stream(s, it.arn, &t, e);
+
+	if (!stream)
+		return false;
+	if (!shard_id_parse(stream, id, &it.shard))
+		return shard_not_found(s, id, it.arn, e);
+	if (at || after) {
+		if (!position_of(s, stream, after, &it.sequence, e))
+			return false;
+	} else if (op_has(s->in, "SequenceNumber")) {
+		return error_set(e, s->arena, ERR_VALIDATION,
+				 "SequenceNumber should not be passed for this iterator type");
+	} else if (slice_is(type, "LATEST")) {
+		it.sequence = db_stream_latest(s->db);
+		it.at_end = true;
+	}
+	buf_lit(&s->out, "{");
+	text(&s->out, "ShardIterator", shard_iterator_text(&it, s->arena));
+	buf_lit(&s->out, "}");
+	return true;
+}

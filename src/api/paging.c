@@ -1,0 +1,282 @@
+/* What Query and Scan have in common: index, selection, filter, start key, the page itself.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "api/paging.h"
+#include "api/reply.h"
+#include "value/codec.h"
+
+#define INVALID(...) error_set(e, s->arena, ERR_VALIDATION, __VA_ARGS__)
+#define BAD_PARAMETER "One or more parameter values were invalid: "
+#define BAD_START "The provided starting key is invalid"
+
+/* DynamoDB names the start key in some of the complaints about its values and not in others. */
+static bool names_start_key(struct slice message)
+{
+	static const char *const alone[] = { "contains duplicates", "number set", "numeric value",
+					     "significant digits", "number with magnitude" };
+
+	for (size_t i = 0; i < sizeof(alone) / sizeof(alone[0]); i++)
+		if (memmem(message.p, message.n, alone[i], strlen(alone[i])))
+			return false;
+	return true;
+}
+
+bool paging_parse_start(struct op_state *s, struct paging *p, struct error *e)
+{
+	if (!op_has(s->in, "ExclusiveStartKey"))
+		return true;
+	if (item_from_json(s->arena, json_get(s->in, "ExclusiveStartKey"), &p->start, e))
+		return true;
+	if (e->code == ERR_VALIDATION && names_start_key(e->message)) {
+		struct slice why = e->message;
+
+		return INVALID(BAD_START ": %.*s", SLICE_ARG(why));
+	}
+	return false;
+}
+
+bool paging_parse_filter(struct op_state *s, struct paging *p, struct expr_bindings *b, struct error *e)
+{
+	const struct json *legacy = json_get(s->in, p->legacy_filter);
+
+	if (op_has(s->in, "FilterExpression"))
+		return condition_compile(b, FILTER_EXPRESSION, op_string(s->in, "FilterExpression"),
+					 &p->request.filter, e);
+	if (op_has(s->in, p->legacy_filter) && legacy->count)
+		return condition_from_filter(s->arena, legacy, op_string(s->in, "ConditionalOperator"),
+					     &p->request.filter, e);
+	return true;
+}
+
+bool paging_check_select(struct op_state *s, struct paging *p, struct error *e)
+{
+	struct slice select = op_string(s->in, "Select");
+	const char *chosen = op_has(s->in, "AttributesToGet") ? "AttributesToGet" :
+			     op_has(s->in, "ProjectionExpression") ? "ProjectionExpression" : NULL;
+
+	p->count_only = slice_is(select, "COUNT");
+	if (slice_is(select, "SPECIFIC_ATTRIBUTES") && !chosen)
+		return INVALID(BAD_PARAMETER "Must specify the AttributesToGet or ProjectionExpression when "
+					     "choosing to get SPECIFIC_ATTRIBUTES");
+	if (chosen && p->count_only)
+		return INVALID(BAD_PARAMETER "Cannot specify the %s when choosing to get only the Count",
+			       chosen);
+	if (chosen && select.n && !slice_is(select, "SPECIFIC_ATTRIBUTES"))
+		return INVALID(BAD_PARAMETER "Cannot specify the %s when choosing to get %.*s", chosen,
+			       SLICE_ARG(select));
+	if (slice_is(select, "ALL_PROJECTED_ATTRIBUTES") && !op_has(s->in, "IndexName"))
+		return INVALID(BAD_PARAMETER "ALL_PROJECTED_ATTRIBUTES can be used only when Querying using an "
+					     "IndexName");
+	return true;
+}
+
+static bool resolve_index(struct op_state *s, struct paging *p, struct error *e)
+{
+	const struct table *t = p->request.table;
+	struct slice name = op_string(s->in, "IndexName");
+	const struct index *i = table_index(t, name);
+
+	if (!i)
+		return INVALID("The table does not have the specified index: %.*s", SLICE_ARG(name));
+	if (i->global && p->request.consistent)
+		return INVALID("Consistent reads are not supported on global secondary indexes");
+	if (i->status == STATUS_CREATING)
+		return INVALID("Cannot read from backfilling global secondary index: %.*s", SLICE_ARG(name));
+	p->request.index = i;
+	return true;
+}
+
+bool paging_resolve(struct op_state *s, struct paging *p, struct error *e)
+{
+	p->request.consistent = op_bool(s->in, "ConsistentRead", false);
+	p->request.limit = op_int(s->in, "Limit", 0);
+	p->request.table = op_table(s, op_string(s->in, "TableName"), e);
+	if (!p->request.table)
+		return false;
+	return !op_has(s->in, "IndexName") || resolve_index(s, p, e);
+}
+
+static bool index_projects(const struct table *t, const struct index *i, struct slice name)
+{
+	if (i->projection == PROJECT_ALL || is_key_attribute(&t->key, name) || is_key_attribute(&i->key, name))
+		return true;
+	for (size_t j = 0; j < i->include_count; j++)
+		if (slice_equal(i->include[j], name))
+			return true;
+	return false;
+}
+
+/* The first path that asks for something the index does not hold, or NULL. */
+static const struct path *not_projected(const struct paging *p, const struct path *paths, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		if (!index_projects(p->request.table, p->request.index, paths[i].steps[0].name))
+			return &paths[i];
+	return NULL;
+}
+
+static bool check_projected(struct op_state *s, struct paging *p, const struct path *paths, size_t n,
+			    struct error *e)
+{
+	const struct path *missing = not_projected(p, paths, n);
+
+	if (!missing)
+		return true;
+	if (!p->request.index->global) {
+		p->request.fetch_items = true;
+		return true;
+	}
+	return INVALID(BAD_PARAMETER "Global secondary index %.*s does not project [%.*s]",
+		       SLICE_ARG(p->request.index->name), SLICE_ARG(missing->steps[0].name));
+}
+
+static bool check_scalar_keys(struct op_state *s, const struct table *t, const struct path *paths, size_t n,
+			      struct error *e)
+{
+	for (size_t i = 0; i < n; i++) {
+		struct slice name = paths[i].steps[0].name;
+
+		if (paths[i].count < 2)
+			continue;
+		if (is_key_attribute(&t->key, name))
+			return INVALID("Key attributes must be scalars; list random access '[]' and map lookup "
+				       "'.' are not allowed: Key: %.*s", SLICE_ARG(name));
+		for (size_t j = 0; j < t->index_count; j++)
+			if (is_key_attribute(&t->indexes[j].key, name))
+				return INVALID("Key attributes must be scalars; list random access '[]' and map "
+					       "lookup '.' are not allowed: IndexKey: %.*s",
+					       SLICE_ARG(name));
+	}
+	return true;
+}
+
+bool paging_check_attributes(struct op_state *s, struct paging *p, struct error *e)
+{
+	const struct index *i = p->request.index;
+	const struct path *paths;
+	size_t n;
+
+	if (i && i->projection != PROJECT_ALL && slice_is(op_string(s->in, "Select"), "ALL_ATTRIBUTES")) {
+		if (i->global)
+			return INVALID(BAD_PARAMETER "Select type ALL_ATTRIBUTES is not supported for global "
+						     "secondary index %.*s because its projection type is not "
+						     "ALL", SLICE_ARG(i->name));
+		p->request.fetch_items = true;
+	}
+	if (p->projection) {
+		n = projection_paths(p->projection, &paths);
+		if (!check_scalar_keys(s, p->request.table, paths, n, e) ||
+		    (i && !check_projected(s, p, paths, n, e)))
+			return false;
+	}
+	if (p->request.filter) {
+		n = condition_paths(p->request.filter, &paths);
+		if (!check_scalar_keys(s, p->request.table, paths, n, e))
+			return false;
+		/* A filter on what a GSI lacks sees no such attribute; an LSI fetches the item. */
+		if (i && !i->global && not_projected(p, paths, n))
+			p->request.fetch_items = true;
+	}
+	return true;
+}
+
+static bool check_index_start(struct op_state *s, struct paging *p, const struct key_attr *attrs, size_t n,
+			      struct error *e)
+{
+	for (size_t i = 0; i < n; i++) {
+		struct value v = value_get(p->start, attrs[i].name);
+
+		if (!value_present(v))
+			return INVALID(BAD_START);
+		if (value_type(v) != attrs[i].type)
+			return INVALID("The provided key element does not match the schema");
+	}
+	return true;
+}
+
+static size_t start_key_count(const struct paging *p)
+{
+	const struct table *t = p->request.table;
+	const struct index *i = p->request.index;
+	size_t n = (size_t)t->key.hash_count + t->key.range_count;
+
+	for (size_t j = 0; i && j < i->key.hash_count; j++)
+		n += !is_key_attribute(&t->key, i->key.hash[j].name);
+	for (size_t j = 0; i && j < i->key.range_count; j++)
+		n += !is_key_attribute(&t->key, i->key.range[j].name);
+	return n;
+}
+
+bool paging_check_start(struct op_state *s, struct paging *p, struct error *e)
+{
+	const struct table *t = p->request.table;
+	const struct index *i = p->request.index;
+	struct item_key ignored;
+
+	if (!value_present(p->start))
+		return true;
+	if (value_count(p->start) != start_key_count(p))
+		return i || p->request.terms ? INVALID(BAD_START) :
+			INVALID(BAD_START ": The provided key element does not match the schema");
+	if (i && (!check_index_start(s, p, i->key.hash, i->key.hash_count, e) ||
+		  !check_index_start(s, p, i->key.range, i->key.range_count, e)))
+		return false;
+	if (!table_key_of_key(t, table_key_item(t, NULL, p->start, s->arena), s->arena, &ignored, e)) {
+		struct slice why = e->message;
+
+		return INVALID(BAD_START ": %.*s", SLICE_ARG(why));
+	}
+	p->request.start = p->start;
+	return true;
+}
+
+struct emission {
+	struct op_state *s;
+	const struct projection *projection;
+	bool any;
+};
+
+static void emit(void *ctx, struct value item)
+{
+	struct emission *m = ctx;
+	struct buf *out = &m->s->out;
+
+	if (m->any)
+		buf_lit(out, ",");
+	m->any = true;
+	item_to_json(out, m->projection ? projection_apply(m->projection, item, m->s->arena) : item);
+}
+
+static void emit_nothing(void *ctx, struct value item)
+{
+}
+
+bool paging_reply(struct op_state *s, struct paging *p, struct error *e)
+{
+	struct emission m = { .s = s, .projection = p->projection };
+	enum return_capacity how = reply_capacity_wanted(s->in);
+	struct page page = { 0 };
+
+	p->request.emit = p->count_only ? emit_nothing : emit;
+	p->request.ctx = &m;
+	buf_lit(&s->out, "{");
+	if (!p->count_only)
+		buf_lit(&s->out, "\"Items\":[");
+	if (!db_page(s->db, &p->request, s->arena, &page, e))
+		return false;
+	if (!p->count_only)
+		buf_lit(&s->out, "]");
+	reply_member(&s->out, "Count");
+	buf_i64(&s->out, page.count);
+	reply_member(&s->out, "ScannedCount");
+	buf_i64(&s->out, page.scanned);
+	if (value_present(page.last_key)) {
+		reply_member(&s->out, "LastEvaluatedKey");
+		item_to_json(&s->out, page.last_key);
+	}
+	if (how != CAPACITY_NONE) {
+		reply_member(&s->out, "ConsumedCapacity");
+		reply_capacity(&s->out, p->request.table, &page.capacity, how, false);
+	}
+	buf_lit(&s->out, "}");
+	return true;
+}

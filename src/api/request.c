@@ -1,0 +1,58 @@
+/* Reading a request's members.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "api/op.h"
+
+/* JSON null counts as absent everywhere. */
+static const struct json *member(const struct json *obj, const char *name)
+{
+	const struct json *j = json_get(obj, name);
+
+	return j && j->type != JSON_NULL ? j : NULL;
+}
+
+bool op_has(const struct json *obj, const char *name)
+{
+	return member(obj, name) != NULL;
+}
+
+struct slice op_string(const struct json *obj, const char *name)
+{
+	const struct json *j = member(obj, name);
+
+	return json_is(j, JSON_STRING) ? j->string : (struct slice){ "", 0 };
+}
+
+bool op_bool(const struct json *obj, const char *name, bool otherwise)
+{
+	const struct json *j = member(obj, name);
+
+	/* The shape has let through only "true", "1", "yes" and their opposites, as DynamoDB does. */
+	if (json_is(j, JSON_STRING))
+		return j->string.n && strchr("tT1yY", j->string.p[0]) != NULL;
+	return json_is(j, JSON_BOOL) ? j->boolean : otherwise;
+}
+
+int64_t op_int(const struct json *obj, const char *name, int64_t otherwise)
+{
+	const struct json *j = member(obj, name);
+
+	if (json_is(j, JSON_INT))
+		return j->integer;
+	if (!json_is(j, JSON_DOUBLE))
+		return otherwise;
+	/* Java narrows: out of range sticks to the ends. */
+	if (j->number >= 9.2e18)
+		return INT64_MAX;
+	if (j->number <= -9.2e18)
+		return INT64_MIN;
+	return (int64_t)j->number;
+}
+
+const struct table *op_table(struct op_state *s, struct slice name, struct error *e)
+{
+	const struct table *t = catalog_table(s->catalog, name);
+
+	if (!t)
+		(void)!error_set(e, s->arena, ERR_NOT_FOUND, "Requested resource not found");
+	return t;
+}
