@@ -1,0 +1,9 @@
+/* The commands of `thorpe`. Each gets what follows its name and returns the exit status.
+ * SPDX-License-Identifier: Apache-2.0 */
+#ifndef THORPE_CLI_COMMANDS_H
+#define THORPE_CLI_COMMANDS_H
+
+int command_serve(int argc, char **argv);
+int command_verify(int argc, char **argv);
+
+#endif

@@ -1,0 +1,88 @@
+/* `thorpe COMMAND …`: finds the command and hands over.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include <stdio.h>
+#include <string.h>
+
+#include "cli/commands.h"
+#include "cli/flags.h"
+
+static int command_help(int argc, char **argv);
+static int command_version(int argc, char **argv);
+
+static const struct command {
+	const char *name, *help;
+	int (*run)(int argc, char **argv);
+} commands[] = {
+	{ "serve", "serve the DynamoDB API", command_serve },
+	{ "verify", "check a data directory: every index against its table", command_verify },
+	{ "version", "print the version", command_version },
+	{ "help", "print this", command_help },
+};
+
+#define COMMANDS (sizeof(commands) / sizeof(commands[0]))
+
+static int command_version(int argc, char **argv)
+{
+	(void)argc, (void)argv;
+	puts("thorpe " THORPE_VERSION);
+	return 0;
+}
+
+static const struct command *find(const char *name)
+{
+	for (size_t i = 0; i < COMMANDS; i++)
+		if (!strcmp(commands[i].name, name))
+			return &commands[i];
+	return NULL;
+}
+
+static int command_help(int argc, char **argv)
+{
+	const struct command *about = argc > 0 ? find(argv[0]) : NULL;
+	char *help[] = { (char *)"--help" };
+
+	if (about && about->run != command_help && about->run != command_version)
+		return about->run(1, help);
+	puts("Thorpe speaks the DynamoDB API on one machine.\n\nUsage: thorpe COMMAND [options]\n");
+	for (size_t i = 0; i < COMMANDS; i++)
+		printf("  %-10s %s\n", commands[i].name, commands[i].help);
+	puts("\n'thorpe COMMAND --help' says more. To begin:\n\n"
+	     "  thorpe serve\n"
+	     "  aws dynamodb list-tables --endpoint-url http://127.0.0.1:8000");
+	return 0;
+}
+
+static int unknown(const char *name)
+{
+	const char *nearest = NULL;
+	size_t best = 3;
+
+	for (size_t i = 0; i < COMMANDS; i++) {
+		size_t d = flags_distance(name, commands[i].name, best);
+
+		if (d < best) {
+			best = d;
+			nearest = commands[i].name;
+		}
+	}
+	if (nearest)
+		return complain(EXIT_USAGE, "there is no command '%s'; the nearest is '%s'", name,
+				nearest);
+	return complain(EXIT_USAGE, "there is no command '%s'; see 'thorpe help'", name);
+}
+
+int main(int argc, char **argv)
+{
+	const struct command *c;
+
+	if (argc < 2) {
+		command_help(0, NULL);
+		return EXIT_USAGE;
+	}
+	if (!strcmp(argv[1], "--help") || !strcmp(argv[1], "-h"))
+		return command_help(0, NULL);
+	if (!strcmp(argv[1], "--version") || !strcmp(argv[1], "-V"))
+		return command_version(0, NULL);
+	c = find(argv[1]);
+	return c ? c->run(argc - 2, argv + 2) : unknown(argv[1]);
+}

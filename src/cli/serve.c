@@ -1,0 +1,153 @@
+/* `thorpe serve`: opens the database, listens, serves until told to stop.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/resource.h>
+
+#include "cli/commands.h"
+#include "cli/serve.h"
+
+#define WHY 512
+
+/* What is open, for one way out. */
+struct running {
+	struct keys *keys;
+	struct tls_context *tls;
+	struct server *server;
+	struct db *db;
+	struct api *api;
+	char address[ADDRESS_TEXT];
+};
+
+static void print_help(void)
+{
+	puts("Usage: thorpe serve [options]\n\nServes the DynamoDB API over HTTP.\n");
+	flags_print(serve_flags);
+	puts("\nExamples:\n"
+	     "  thorpe serve                                   data in " SERVE_DEFAULT_DATA "\n"
+	     "  thorpe serve --in-memory --listen 127.0.0.1:0  for tests: any port, nothing kept\n"
+	     "  thorpe serve --listen 0.0.0.0:8000 --keys keys --tls-cert c.pem --tls-key k.pem");
+}
+
+/* As many connections as the system lets us have. */
+static void raise_file_limit(void)
+{
+	struct rlimit limit;
+
+	if (getrlimit(RLIMIT_NOFILE, &limit) == 0 && limit.rlim_cur < limit.rlim_max) {
+		limit.rlim_cur = limit.rlim_max;
+		setrlimit(RLIMIT_NOFILE, &limit);
+	}
+}
+
+/* Contradictions between flags; 0 when there are none. */
+static int check(const struct serve_options *o)
+{
+	struct address address;
+	char why[WHY];
+
+	if (o->in_memory && o->data)
+		return complain(EXIT_USAGE, "--data and --in-memory exclude each other");
+	if (o->keys_file && o->no_auth)
+		return complain(EXIT_USAGE, "--keys and --no-auth exclude each other");
+	if (!o->tls_cert != !o->tls_key)
+		return complain(EXIT_USAGE, "TLS needs both --tls-cert and --tls-key");
+	if (!address_parse(&address, o->http.listen, why, sizeof(why)))
+		return complain(EXIT_USAGE, "--listen: %s", why);
+	if (!address_is_loopback(&address) && !o->keys_file && !o->no_auth)
+		return complain(EXIT_REFUSED,
+				"others can reach %s, so it needs access keys (--keys FILE) "
+				"or an explicit --no-auth", o->http.listen);
+	return 0;
+}
+
+static bool open_http(struct running *r, struct serve_options *o, char *why)
+{
+	if (o->keys_file && !(r->keys = keys_load(o->keys_file, why, WHY)))
+		return false;
+	if (o->tls_cert && !(r->tls = tls_context_new(o->tls_cert, o->tls_key, why, WHY)))
+		return false;
+	o->http.keys = r->keys;
+	o->http.tls = r->tls;
+	o->http.handle_signals = true;
+	r->server = server_new(&o->http, why, WHY);
+	if (r->server)
+		address_format(server_address(r->server), r->address, sizeof(r->address));
+	return r->server != NULL;
+}
+
+static bool open_database(struct running *r, struct serve_options *o, char *why)
+{
+	struct api_options api = { .region = o->http.region, .endpoint = r->address };
+
+	o->db.dir = o->in_memory ? NULL : o->data ? o->data : SERVE_DEFAULT_DATA;
+	if (db_open(&o->db, &r->db, why, WHY) != STORE_OPENED)
+		return false;
+	api.db = r->db;
+	r->api = api_new(&api);
+	if (!r->api)
+		snprintf(why, WHY, "not enough memory");
+	return r->api != NULL;
+}
+
+static void greet(const struct running *r, const struct serve_options *o)
+{
+	const char *scheme = r->tls ? "https" : "http";
+	const char *region = o->http.region ? o->http.region : "us-east-1";
+
+	fprintf(stderr, "thorpe " THORPE_VERSION " serves DynamoDB's API on %s://%s, %s%s\n",
+		scheme, r->address, o->in_memory ? "data in memory" : "data in ",
+		o->in_memory ? "" : o->db.dir);
+	fprintf(stderr, "  aws dynamodb list-tables --endpoint-url %s://%s --region %s\n", scheme,
+		r->address, region);
+	fprintf(stderr, "  SDKs: endpoint %s://%s, region %s, %s\n", scheme, r->address, region,
+		r->keys ? "a key from --keys" : "any credentials");
+}
+
+static void close_all(struct running *r)
+{
+	if (r->api)
+		api_free(r->api);
+	db_close(r->db);
+	server_free(r->server);
+	tls_context_free(r->tls);
+	keys_free(r->keys);
+}
+
+int command_serve(int argc, char **argv)
+{
+	struct serve_options o = { .http = { .listen = SERVER_DEFAULT_LISTEN },
+				   .log_level = LOG_INFO };
+	struct running r = { 0 };
+	char why[WHY] = "";
+	int status;
+
+	switch (flags_parse(serve_flags, &o, argc, argv, "serve")) {
+	case FLAGS_HELP:
+		print_help();
+		return 0;
+	case FLAGS_WRONG:
+		return EXIT_USAGE;
+	case FLAGS_OK:
+		break;
+	}
+	if (o.list_limits) {
+		serve_print_limits();
+		return 0;
+	}
+	status = check(&o);
+	if (status)
+		return status;
+	log_set_level(o.log_level);
+	signal(SIGPIPE, SIG_IGN);
+	raise_file_limit();
+	if (!open_http(&r, &o, why) || !open_database(&r, &o, why)) {
+		close_all(&r);
+		return complain(EXIT_REFUSED, "%s", why);
+	}
+	greet(&r, &o);
+	status = server_run(r.server, r.api) ? 0 : EXIT_REFUSED;
+	close_all(&r);
+	return status;
+}

@@ -1,0 +1,27 @@
+/* What `thorpe serve` was asked for.
+ * SPDX-License-Identifier: Apache-2.0 */
+#ifndef THORPE_CLI_SERVE_H
+#define THORPE_CLI_SERVE_H
+
+#include "base/log.h"
+#include "cli/flags.h"
+#include "http/server.h"
+#include "table/db.h"
+
+#define SERVE_DEFAULT_DATA "./thorpe-data"
+
+struct serve_options {
+	struct server_options http;
+	struct db_options db;
+	const char *data; /* NULL: the default */
+	bool in_memory;
+	const char *keys_file, *tls_cert, *tls_key;
+	bool no_auth;
+	enum log_level log_level;
+	bool list_limits;
+};
+
+extern const struct flag serve_flags[];
+void serve_print_limits(void);
+
+#endif

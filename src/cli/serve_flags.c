@@ -1,0 +1,175 @@
+/* The flags of `thorpe serve`.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/serve.h"
+
+static bool number(const char *text, unsigned long long least, unsigned long long most,
+		   unsigned long long *out, char *why, size_t n)
+{
+	char *end;
+
+	errno = 0;
+	*out = strtoull(text, &end, 10);
+	if (*text >= '0' && *text <= '9' && !*end && !errno && *out >= least && *out <= most)
+		return true;
+	snprintf(why, n, "'%s' is not a number from %llu to %llu", text, least, most);
+	return false;
+}
+
+/* The position of `text` among `words`, or -1 with the choices in `why`. */
+static int choice(const char *text, const char *const *words, char *why, size_t n)
+{
+	size_t used;
+
+	for (int i = 0; words[i]; i++)
+		if (!strcmp(words[i], text))
+			return i;
+	used = (size_t)snprintf(why, n, "'%s' is not one of", text);
+	for (int i = 0; words[i] && used < n; i++)
+		used += (size_t)snprintf(why + used, n - used, "%s %s", i ? "," : "", words[i]);
+	return -1;
+}
+
+#define STRING_FLAG(field)                                                               \
+	static bool set_##field(void *options, const char *value, char *why, size_t n)   \
+	{                                                                                \
+		(void)why, (void)n;                                                      \
+		((struct serve_options *)options)->field = value;                        \
+		return true;                                                             \
+	}
+STRING_FLAG(data)
+STRING_FLAG(keys_file)
+STRING_FLAG(tls_cert)
+STRING_FLAG(tls_key)
+
+#define SWITCH_FLAG(field)                                                               \
+	static bool set_##field(void *options, const char *value, char *why, size_t n)   \
+	{                                                                                \
+		(void)value, (void)why, (void)n;                                         \
+		((struct serve_options *)options)->field = true;                         \
+		return true;                                                             \
+	}
+SWITCH_FLAG(in_memory)
+SWITCH_FLAG(no_auth)
+
+static bool set_listen(void *options, const char *value, char *why, size_t n)
+{
+	struct serve_options *o = options;
+
+	(void)why, (void)n;
+	o->http.listen = value;
+	return true;
+}
+
+static bool set_region(void *options, const char *value, char *why, size_t n)
+{
+	struct serve_options *o = options;
+
+	if (!*value || strspn(value, "abcdefghijklmnopqrstuvwxyz0123456789-") != strlen(value)) {
+		snprintf(why, n, "'%s' does not look like a region, such as eu-west-1", value);
+		return false;
+	}
+	o->http.region = o->db.region = value;
+	return true;
+}
+
+static bool set_threads(void *options, const char *value, char *why, size_t n)
+{
+	struct serve_options *o = options;
+	unsigned long long count;
+
+	if (!number(value, 1, 256, &count, why, n))
+		return false;
+	o->http.threads = (unsigned)count;
+	return true;
+}
+
+static bool set_durability(void *options, const char *value, char *why, size_t n)
+{
+	static const char *const words[] = { "synced", "relaxed", NULL };
+	struct serve_options *o = options;
+	int i = choice(value, words, why, n);
+
+	o->db.durability = i == 1 ? DURABILITY_RELAXED : DURABILITY_SYNCED;
+	return i >= 0;
+}
+
+static bool set_log_level(void *options, const char *value, char *why, size_t n)
+{
+	static const char *const words[] = { "debug", "info", "warn", "error", NULL };
+	struct serve_options *o = options;
+	int i = choice(value, words, why, n);
+
+	o->log_level = i < 0 ? LOG_INFO : (enum log_level)i;
+	return i >= 0;
+}
+
+static const struct {
+	const char *name;
+	size_t offset;
+	unsigned long long otherwise;
+} limits[] = {
+#define X(name, otherwise) { #name, offsetof(struct http_limits, name), otherwise },
+	HTTP_LIMIT_MAP(X)
+#undef X
+};
+
+#define LIMITS (sizeof(limits) / sizeof(limits[0]))
+
+void serve_print_limits(void)
+{
+	puts("Limits of the HTTP server, for --limit NAME=N, with their defaults\n"
+	     "(_ms: milliseconds):\n");
+	for (size_t i = 0; i < LIMITS; i++)
+		printf("  %-18s %llu\n", limits[i].name, limits[i].otherwise);
+}
+
+/* NAME=N, or "help". */
+static bool set_limit(void *options, const char *value, char *why, size_t n)
+{
+	struct serve_options *o = options;
+	const char *equals = strchr(value, '=');
+	size_t len = equals ? (size_t)(equals - value) : 0;
+	unsigned long long to;
+
+	if (!strcmp(value, "help")) {
+		o->list_limits = true;
+		return true;
+	}
+	for (size_t i = 0; i < LIMITS; i++) {
+		if (strlen(limits[i].name) != len || memcmp(limits[i].name, value, len))
+			continue;
+		if (!number(equals + 1, 1, 1ULL << 40, &to, why, n))
+			return false;
+		*(uint64_t *)((char *)&o->http.limits + limits[i].offset) = to;
+		return true;
+	}
+	snprintf(why, n, "'%s' is not NAME=N with a known name; '--limit help' lists them", value);
+	return false;
+}
+
+const struct flag serve_flags[] = {
+	{ "listen", "ADDR:PORT",
+	  "where to listen (" SERVER_DEFAULT_LISTEN "); port 0 takes a free one", set_listen },
+	{ "data", "DIR", "where the data is kept (" SERVE_DEFAULT_DATA ")", set_data },
+	{ "in-memory", NULL, "keep nothing: the data goes with the process", set_in_memory },
+	{ "durability", "synced|relaxed",
+	  "relaxed: answer before the data is on disk, sync on a timer", set_durability },
+	{ "threads", "N", "event loops (as many as processors)", set_threads },
+	{ "keys", "FILE",
+	  "accept only requests signed with a key in FILE: ACCESS_KEY SECRET per line",
+	  set_keys_file },
+	{ "no-auth", NULL, "accept anyone, also on an address others can reach", set_no_auth },
+	{ "tls-cert", "FILE", "serve HTTPS with this certificate (PEM, with its chain)",
+	  set_tls_cert },
+	{ "tls-key", "FILE", "its private key (PEM)", set_tls_key },
+	{ "region", "REGION", "the region in ARNs (us-east-1)", set_region },
+	{ "log-level", "LEVEL", "debug, info, warn or error (info)", set_log_level },
+	{ "limit", "NAME=N", "change a limit of the HTTP server; '--limit help' lists them",
+	  set_limit },
+	{ 0 },
+};

@@ -1,0 +1,66 @@
+/* One request and its reply.
+ *
+ * Made by a loop when the first byte of a request arrives, given back to it when the reply is on
+ * its way (or cannot be sent any more). Its arena is kept for the next one.
+ *
+ * States, in order:
+ *     READING   the connection's parser fills `req`
+ *     RUNNING   the api has it; the exchange and its arena must not be touched, `conn` excepted
+ *     READY     head and body of the reply are set
+ *     SENDING   handed to the kernel, the connection waits for it to be taken
+ *
+ * Invariants
+ *   E1  A RUNNING exchange survives its connection: `conn` is NULL then, and the reply is dropped.
+ *   E2  Only the loop's thread changes an exchange; the writer's thread only puts it on the loop's
+ *       list of completed ones (loop_complete()).
+ * SPDX-License-Identifier: Apache-2.0 */
+#ifndef THORPE_HTTP_EXCHANGE_H
+#define THORPE_HTTP_EXCHANGE_H
+
+#include "api/api.h"
+#include "http/request.h"
+#include "http/request_id.h"
+
+struct conn;
+struct loop;
+
+enum exchange_state { EXCHANGE_READING, EXCHANGE_RUNNING, EXCHANGE_READY, EXCHANGE_SENDING };
+
+struct exchange {
+	struct exchange *next; /* of the connection's, oldest first; or of the loop's free ones */
+	struct exchange *completed; /* of the loop's completed ones */
+	struct loop *loop;
+	struct conn *conn; /* E1 */
+	enum exchange_state state;
+	struct arena arena;
+	struct http_request req;
+	struct api_call call;
+	size_t weight;       /* bytes of bodies, in and out, for limits.pipelined_bytes */
+	bool calls_api;      /* the handler wants the api to answer */
+	bool answered_inline; /* done() came within api_start() */
+	bool continue_due;   /* "100 Continue" is to be sent before the rest */
+	bool last;           /* the connection ends with this reply */
+	struct slice content_type; /* of replies in DynamoDB's form */
+	struct slice head, body;   /* the reply, ready to be sent */
+};
+
+/* Starts the request that has been read completely. Afterwards it is READY or RUNNING. */
+void exchange_start(struct exchange *ex);
+/* Takes an exchange the api has finished with from RUNNING to READY. */
+void exchange_finish(struct exchange *ex);
+/* Answers what is no request: READY with the status and a short text, and the last one. */
+void exchange_refuse(struct exchange *ex, int status, const char *why);
+
+/* ---- for handlers (route.h): exactly one of these ---- */
+
+/* `body` and `type` must live as long as the arena. */
+void exchange_reply(struct exchange *ex, int status, struct slice type, struct slice body);
+/* The same with further header lines, each ended by CRLF. */
+void exchange_reply_with(struct exchange *ex, int status, struct slice type, struct slice body,
+			 struct slice headers);
+/* DynamoDB's error document. */
+void exchange_reply_error(struct exchange *ex, const struct error *e);
+/* The api gets the body (unzipped) and the target. */
+void exchange_call_api(struct exchange *ex, struct slice target, struct slice body);
+
+#endif

@@ -1,0 +1,89 @@
+/* libdeflate wants the whole input and room for the whole output: the size in gzip's trailer is the
+ * first guess, and nobody is trusted beyond what deflate can expand to.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include <libdeflate.h>
+
+#include "http/gzip.h"
+
+#define LEVEL 1            /* replies are made while a client waits */
+#define MOST_EXPANSION 1032 /* deflate's best case: 258 bytes for two bits */
+#define SMALLEST_MEMBER 18
+
+void gzip_release(struct gzip *g)
+{
+	libdeflate_free_compressor(g->compressor);
+	libdeflate_free_decompressor(g->decompressor);
+	*g = (struct gzip){ 0 };
+}
+
+uint32_t gzip_crc32(struct slice s)
+{
+	return libdeflate_crc32(0, s.p, s.n);
+}
+
+/* The decompressed size a member's trailer claims: little-endian, modulo 2^32. */
+static size_t claimed_size(struct slice in)
+{
+	const uint8_t *t = (const uint8_t *)in.p + in.n - 4;
+
+	return (size_t)t[0] | (size_t)t[1] << 8 | (size_t)t[2] << 16 | (size_t)t[3] << 24;
+}
+
+static size_t first_guess(struct slice in, size_t limit)
+{
+	size_t guess = claimed_size(in), most = in.n * MOST_EXPANSION;
+
+	if (guess > most)
+		guess = most;
+	if (guess > limit)
+		guess = limit;
+	return guess ? guess : 1;
+}
+
+enum gunzip_result gunzip(struct gzip *g, struct arena *a, struct slice in, size_t limit,
+			  struct slice *out)
+{
+	size_t cap, n = 0, used, made;
+	char *p;
+
+	if (in.n < SMALLEST_MEMBER)
+		return GUNZIP_BAD;
+	if (!g->decompressor && !(g->decompressor = libdeflate_alloc_decompressor()))
+		arena_out_of_memory(a);
+	cap = first_guess(in, limit);
+	p = arena_alloc(a, cap);
+	while (in.n) {
+		enum libdeflate_result r = libdeflate_gzip_decompress_ex(
+			g->decompressor, in.p, in.n, p + n, cap - n, &used, &made);
+
+		if (r == LIBDEFLATE_INSUFFICIENT_SPACE) {
+			size_t more = cap > limit / 2 ? limit : cap * 2;
+
+			if (cap >= limit)
+				return GUNZIP_TOO_LARGE;
+			p = arena_grow(a, p, cap, more);
+			cap = more;
+			continue;
+		}
+		if (r != LIBDEFLATE_SUCCESS)
+			return GUNZIP_BAD;
+		n += made;
+		in = slice_make(in.p + used, in.n - used);
+	}
+	*out = slice_make(p, n);
+	return GUNZIP_OK;
+}
+
+struct slice gzip_pack(struct gzip *g, struct arena *a, struct slice in)
+{
+	size_t n;
+	char *p;
+
+	if (!g->compressor && !(g->compressor = libdeflate_alloc_compressor(LEVEL)))
+		arena_out_of_memory(a);
+	if (!in.n)
+		return (struct slice){ 0 };
+	p = arena_alloc(a, in.n);
+	n = libdeflate_gzip_compress(g->compressor, in.p, in.n, p, in.n - 1);
+	return n ? slice_make(p, n) : (struct slice){ 0 };
+}

@@ -1,0 +1,32 @@
+/* gzip of bodies, both ways, and the checksum of what goes over the wire.
+ *
+ * A struct gzip belongs to one thread; its two halves are made when first needed.
+ * SPDX-License-Identifier: Apache-2.0 */
+#ifndef THORPE_HTTP_GZIP_H
+#define THORPE_HTTP_GZIP_H
+
+#include "base/arena.h"
+
+struct libdeflate_compressor;
+struct libdeflate_decompressor;
+
+struct gzip {
+	struct libdeflate_compressor *compressor;
+	struct libdeflate_decompressor *decompressor;
+};
+
+void gzip_release(struct gzip *g);
+
+enum gunzip_result { GUNZIP_OK, GUNZIP_BAD, GUNZIP_TOO_LARGE };
+
+/* One or more gzip members, put together; never gives or holds more than `limit` bytes.
+ * Memory that runs out leaves by arena.h A1. */
+enum gunzip_result gunzip(struct gzip *g, struct arena *a, struct slice in, size_t limit,
+			  struct slice *out);
+
+/* An empty slice when compressing would not make it smaller. Memory as above. */
+struct slice gzip_pack(struct gzip *g, struct arena *a, struct slice in);
+
+uint32_t gzip_crc32(struct slice s);
+
+#endif

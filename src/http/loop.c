@@ -1,0 +1,293 @@
+/* Runs one event loop: new sockets in, completed exchanges back, time limits, the end.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include <sched.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/alloc.h"
+#include "http/connection.h"
+#include "http/loop.h"
+
+#define FREE_MOST 64 /* exchanges kept for reuse, each with 16 KB of arena */
+#define TICK_LEAST_MS 10
+#define TICK_MOST_MS 1000
+
+/* ---- exchanges ---- */
+
+struct exchange *loop_take_exchange(struct loop *l)
+{
+	struct exchange *ex = l->free_exchanges;
+
+	if (ex) {
+		l->free_exchanges = ex->next;
+		l->free_count--;
+		ex->next = NULL;
+		ex->continue_due = ex->last = false;
+		return ex;
+	}
+	ex = mem_zalloc(sizeof(*ex));
+	if (ex) {
+		ex->loop = l;
+		arena_init(&ex->arena);
+	}
+	return ex;
+}
+
+void loop_give_exchange(struct loop *l, struct exchange *ex)
+{
+	if (l->free_count == FREE_MOST) {
+		arena_release(&ex->arena);
+		mem_free(ex);
+		return;
+	}
+	arena_clear(&ex->arena);
+	ex->conn = NULL;
+	ex->next = l->free_exchanges;
+	l->free_exchanges = ex;
+	l->free_count++;
+}
+
+bool loop_is_current(const struct loop *l)
+{
+	return pthread_equal(pthread_self(), l->self);
+}
+
+void loop_complete(struct loop *l, struct exchange *ex)
+{
+	struct exchange *head;
+
+	atomic_fetch_add(&l->completing, 1);
+	head = atomic_load_explicit(&l->completed, memory_order_relaxed);
+	do {
+		ex->completed = head;
+	} while (!atomic_compare_exchange_weak_explicit(&l->completed, &head, ex,
+							memory_order_release,
+							memory_order_relaxed));
+	/* From here on the exchange may be gone. Whoever finds the list empty wakes the loop. */
+	if (!head)
+		uv_async_send(&l->wake);
+	atomic_fetch_sub(&l->completing, 1);
+}
+
+/* First all replies, then the connections: one writev() for all that a batch completed. */
+static void take_completed(struct loop *l)
+{
+	struct exchange *ex = atomic_exchange_explicit(&l->completed, NULL, memory_order_acquire);
+	struct conn *turns = NULL;
+
+	while (ex) {
+		struct exchange *next = ex->completed;
+
+		exchange_finish(ex);
+		if (!ex->conn) {
+			loop_give_exchange(l, ex);
+		} else if (!ex->conn->turn_due) {
+			ex->conn->turn_due = true;
+			ex->conn->turn_next = turns;
+			turns = ex->conn;
+		}
+		ex = next;
+	}
+	while (turns) {
+		struct conn *c = turns;
+
+		turns = c->turn_next;
+		c->turn_due = false;
+		if (c->state < CONN_LINGERING)
+			conn_turn(c);
+	}
+}
+
+/* ---- sockets ---- */
+
+bool loop_adopt(struct loop *l, int fd)
+{
+	bool room = true;
+
+	pthread_mutex_lock(&l->inbox_lock);
+	if (l->inbox_n == l->inbox_cap) {
+		size_t cap = l->inbox_cap ? l->inbox_cap * 2 : 64;
+		int *bigger = mem_realloc(l->inbox, cap * sizeof(int));
+
+		room = bigger != NULL;
+		if (bigger) {
+			l->inbox = bigger;
+			l->inbox_cap = cap;
+		}
+	}
+	if (room) {
+		l->inbox[l->inbox_n++] = fd;
+		atomic_fetch_add_explicit(&l->counters.open, 1, memory_order_relaxed);
+	}
+	pthread_mutex_unlock(&l->inbox_lock);
+	if (room)
+		uv_async_send(&l->wake);
+	return room;
+}
+
+static void take_inbox(struct loop *l)
+{
+	for (;;) {
+		int fd = -1;
+
+		pthread_mutex_lock(&l->inbox_lock);
+		if (l->inbox_n)
+			fd = l->inbox[--l->inbox_n];
+		pthread_mutex_unlock(&l->inbox_lock);
+		if (fd < 0)
+			return;
+		conn_open(l, fd);
+	}
+}
+
+/* ---- the end ---- */
+
+void loop_drain(struct loop *l)
+{
+	atomic_store(&l->drain_wanted, true);
+	uv_async_send(&l->wake);
+}
+
+void loop_cut(struct loop *l)
+{
+	atomic_store(&l->cut_wanted, true);
+	loop_drain(l);
+}
+
+static void close_all(struct loop *l)
+{
+	for (struct conn *c = l->conns, *next; c; c = next) {
+		next = c->next;
+		conn_close(c);
+	}
+}
+
+static void begin_draining(struct loop *l)
+{
+	if (l->draining)
+		return;
+	l->draining = true;
+	l->draining_since = uv_now(&l->uv);
+	for (struct conn *c = l->conns, *next; c; c = next) {
+		next = c->next;
+		conn_drain(c);
+	}
+}
+
+void loop_check_end(struct loop *l)
+{
+	/* Not before the calls have come back, whatever the clients do: the api uses our memory. */
+	if (l->draining && !l->conn_count && !l->running)
+		uv_stop(&l->uv);
+}
+
+static void on_wake(uv_async_t *h)
+{
+	struct loop *l = h->data;
+
+	take_completed(l);
+	take_inbox(l);
+	if (atomic_load(&l->drain_wanted))
+		begin_draining(l);
+	if (atomic_load(&l->cut_wanted))
+		close_all(l);
+	loop_check_end(l);
+}
+
+static void on_tick(uv_timer_t *h)
+{
+	struct loop *l = h->data;
+	uint64_t now = uv_now(&l->uv);
+
+	for (struct conn *c = l->conns, *next; c; c = next) {
+		next = c->next;
+		conn_tick(c, now);
+	}
+	if (l->draining && now - l->draining_since > l->limits->drain_ms)
+		close_all(l);
+	loop_check_end(l);
+}
+
+/* ---- life ---- */
+
+struct slice loop_http_date(struct loop *l)
+{
+	time_t now = time(NULL);
+	struct tm tm;
+
+	if ((uint64_t)now != l->date_made) {
+		gmtime_r(&now, &tm);
+		l->date_len = strftime(l->date, sizeof(l->date), "%a, %d %b %Y %H:%M:%S GMT", &tm);
+		l->date_made = (uint64_t)now;
+	}
+	return slice_make(l->date, l->date_len);
+}
+
+/* Often enough for the shortest limit to be kept within a quarter of it. */
+static uint64_t tick_ms(const struct http_limits *l)
+{
+	const uint64_t all[] = { l->idle_ms, l->header_ms, l->body_ms, l->write_ms, l->linger_ms,
+				 l->drain_ms };
+	uint64_t least = TICK_MOST_MS * 4;
+
+	for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++)
+		if (all[i] < least)
+			least = all[i];
+	return least / 4 > TICK_LEAST_MS ? least / 4 : TICK_LEAST_MS;
+}
+
+bool loop_init(struct loop *l)
+{
+	if (uv_loop_init(&l->uv) < 0)
+		return false;
+	pthread_mutex_init(&l->inbox_lock, NULL);
+	request_ids_init(&l->ids);
+	l->wake.data = l->tick.data = l;
+	l->read_buffer = mem_alloc(LOOP_READ_BYTES);
+	l->plain_buffer = l->tls ? mem_alloc(LOOP_READ_BYTES) : NULL;
+	if (uv_timer_init(&l->uv, &l->tick) < 0 || uv_async_init(&l->uv, &l->wake, on_wake) < 0 ||
+	    !l->read_buffer || (l->tls && !l->plain_buffer)) {
+		loop_release(l);
+		return false;
+	}
+	return true;
+}
+
+void loop_run(struct loop *l)
+{
+	uint64_t every = tick_ms(l->limits);
+
+	l->self = pthread_self();
+	uv_timer_start(&l->tick, on_tick, every, every);
+	uv_run(&l->uv, UV_RUN_DEFAULT);
+}
+
+static void close_handle(uv_handle_t *h, void *unused)
+{
+	(void)unused;
+	if (!uv_is_closing(h))
+		uv_close(h, NULL);
+}
+
+void loop_release(struct loop *l)
+{
+	while (atomic_load(&l->completing))
+		sched_yield();
+	uv_walk(&l->uv, close_handle, NULL);
+	uv_run(&l->uv, UV_RUN_DEFAULT);
+	uv_loop_close(&l->uv);
+	while (l->free_exchanges) {
+		struct exchange *ex = l->free_exchanges;
+
+		l->free_exchanges = ex->next;
+		arena_release(&ex->arena);
+		mem_free(ex);
+	}
+	for (size_t i = 0; i < l->inbox_n; i++)
+		close(l->inbox[i]);
+	mem_free(l->inbox);
+	mem_free(l->read_buffer);
+	mem_free(l->plain_buffer);
+	gzip_release(&l->gzip);
+	pthread_mutex_destroy(&l->inbox_lock);
+}

@@ -1,0 +1,120 @@
+/* One thread's event loop: its connections, and what they share without locks.
+ *
+ * Everything here belongs to the loop's thread, except what is marked as shared.
+ * SPDX-License-Identifier: Apache-2.0 */
+#ifndef THORPE_HTTP_LOOP_H
+#define THORPE_HTTP_LOOP_H
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <uv.h>
+
+#include "base/clock.h"
+#include "http/exchange.h"
+#include "http/gzip.h"
+#include "http/keys.h"
+#include "http/route.h"
+#include "http/sigv4.h"
+#include "http/tls.h"
+
+#define LOOP_READ_BYTES (64 * 1024)
+
+/* Shared: written by the loop's thread, read by any. */
+#define LOOP_COUNTER_MAP(X)                                                         \
+	X(accepted, "connections_accepted_total", "Connections accepted")           \
+	X(timeouts, "timeouts_total", "Connections dropped for being slow or idle") \
+	X(requests, "requests_total", "Requests received, refused ones included")   \
+	X(bytes_in, "received_bytes_total", "Bytes received")                       \
+	X(bytes_out, "sent_bytes_total", "Bytes of replies")
+
+struct loop_counters {
+#define X(name, metric, help) _Atomic uint64_t name;
+	LOOP_COUNTER_MAP(X)
+#undef X
+	_Atomic uint64_t status[6]; /* replies by the first digit of their status */
+	_Atomic uint64_t open;      /* connections now; counted up by the acceptor */
+};
+
+struct loop {
+	struct server *server;
+	uv_loop_t uv;
+	uv_async_t wake;
+	uv_timer_t tick;
+	pthread_t self;
+	/* from the server's options */
+	const struct http_limits *limits;
+	const struct keys *keys;
+	struct tls_context *tls;
+	const struct clock *clock;
+	const char *region;
+	const struct http_route *routes;
+	size_t route_count;
+	struct api *api;
+	struct api_thread *api_thread;
+
+	struct conn *conns; /* all of them */
+	size_t conn_count;
+	size_t running; /* exchanges the api holds */
+	struct exchange *free_exchanges;
+	size_t free_count;
+	bool draining;
+	uint64_t draining_since;
+	struct gzip gzip;
+	struct sigv4_cache sigv4;
+	struct request_ids ids;
+	char date[40]; /* for the Date header, made once a second */
+	size_t date_len;
+	uint64_t date_made;
+	char *read_buffer;  /* LOOP_READ_BYTES: what is read is used up within the callback */
+	char *plain_buffer; /* the same for decrypted bytes; NULL without TLS */
+
+	/* Shared with other threads: */
+	_Atomic(struct exchange *) completed; /* a stack, filled by the api's writer */
+	atomic_int completing; /* threads inside loop_complete(), which the loop outlives */
+	pthread_mutex_t inbox_lock;
+	int *inbox; /* accepted sockets */
+	size_t inbox_n, inbox_cap;
+	atomic_bool drain_wanted, cut_wanted;
+	struct loop_counters counters;
+};
+
+/* False when memory or descriptors are out. The fields "from the options" must be set before. */
+bool loop_init(struct loop *l) MUST_CHECK;
+/* Until drained. */
+void loop_run(struct loop *l);
+void loop_release(struct loop *l);
+
+/* ---- from any thread ---- */
+/* Takes over the socket; false when memory is out (then it is still the caller's). */
+bool loop_adopt(struct loop *l, int fd) MUST_CHECK;
+void loop_drain(struct loop *l);
+void loop_cut(struct loop *l); /* do not wait for clients any longer */
+void loop_complete(struct loop *l, struct exchange *ex);
+
+/* ---- from the loop's thread ---- */
+bool loop_is_current(const struct loop *l);
+struct exchange *loop_take_exchange(struct loop *l); /* NULL when memory is out */
+void loop_give_exchange(struct loop *l, struct exchange *ex);
+/* To be called when a connection or a running exchange has gone: ends a drained loop. */
+void loop_check_end(struct loop *l);
+struct slice loop_http_date(struct loop *l);
+
+/* Only one thread writes: no locked instruction is needed. */
+static inline void loop_count(_Atomic uint64_t *c, uint64_t n)
+{
+	atomic_store_explicit(c, atomic_load_explicit(c, memory_order_relaxed) + n,
+			      memory_order_relaxed);
+}
+
+static inline void loop_count_status(struct loop *l, int status)
+{
+	loop_count(&l->counters.status[status >= 100 && status < 600 ? status / 100 : 0], 1);
+}
+
+static inline void loop_count_reply(struct loop *l, size_t bytes)
+{
+	loop_count(&l->counters.requests, 1);
+	loop_count(&l->counters.bytes_out, bytes);
+}
+
+#endif

@@ -1,0 +1,12 @@
+/* The server's part of /metrics, in Prometheus' text format.
+ * SPDX-License-Identifier: Apache-2.0 */
+#ifndef THORPE_HTTP_METRICS_H
+#define THORPE_HTTP_METRICS_H
+
+#include "base/buf.h"
+
+struct server;
+
+void metrics_write(const struct server *s, struct buf *out);
+
+#endif

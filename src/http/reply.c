@@ -1,0 +1,135 @@
+/* Heads are put together from ready pieces into one block of the arena; sent with the body by one
+ * writev().
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "http/gzip.h"
+#include "http/loop.h"
+#include "http/reply.h"
+#include "json/json.h"
+
+#define GZIP_LEAST 1024 /* below it a reply fits in a packet or two anyway */
+#define HEAD_ROOM 512
+
+/* As in the status line. */
+static struct slice status_text(int status)
+{
+	static const struct {
+		int status;
+		struct slice text;
+	} texts[] = {
+		{ 200, { "200 OK", 6 } },
+		{ 400, { "400 Bad Request", 15 } },
+#define X(num, name, string) { num, { #num " " #string, sizeof(#num " " #string) - 1 } },
+		HTTP_STATUS_MAP(X)
+#undef X
+	};
+
+	for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++)
+		if (texts[i].status == status)
+			return texts[i].text;
+	return SLICE("500 Internal Server Error");
+}
+
+static bool wants_gzip(const struct exchange *ex, struct slice body)
+{
+	return body.n > GZIP_LEAST &&
+	       http_list_has(request_header(&ex->req, SLICE("accept-encoding")), SLICE("gzip"));
+}
+
+/* A page of another origin may call, and read what SDKs in browsers read. */
+static void add_cors(struct buf *b, const struct exchange *ex)
+{
+	if (request_header(&ex->req, SLICE("origin")).p)
+		buf_lit(b, "Access-Control-Allow-Origin: *\r\n"
+			   "Access-Control-Expose-Headers: x-amzn-RequestId,x-amz-crc32,Date\r\n");
+}
+
+static void add_request_id(struct buf *b, struct loop *l)
+{
+	buf_lit(b, "x-amzn-RequestId: ");
+	request_id_next(&l->ids, buf_room(b, REQUEST_ID_LENGTH));
+	b->n += REQUEST_ID_LENGTH;
+	buf_lit(b, "\r\n");
+}
+
+static void begin_head(struct buf *b, struct exchange *ex, int status, struct slice type)
+{
+	buf_init(b, &ex->arena);
+	buf_room(b, HEAD_ROOM);
+	buf_lit(b, "HTTP/1.1 ");
+	buf_put(b, status_text(status));
+	buf_lit(b, "\r\nServer: Thorpe\r\nDate: ");
+	buf_put(b, loop_http_date(ex->loop));
+	if (type.n) {
+		buf_lit(b, "\r\nContent-Type: ");
+		buf_put(b, type);
+	}
+	buf_lit(b, "\r\n");
+	add_request_id(b, ex->loop);
+	add_cors(b, ex);
+}
+
+static void end_head(struct buf *b, const struct exchange *ex)
+{
+	if (ex->last)
+		buf_lit(b, "Connection: close\r\n");
+	else if (ex->req.http10)
+		buf_lit(b, "Connection: keep-alive\r\n");
+	buf_lit(b, "\r\n");
+}
+
+void reply_make(struct exchange *ex, int status, struct slice type, struct slice body,
+		struct slice headers)
+{
+	struct slice packed = { 0 };
+	struct buf b;
+
+	/* A draining server ends a connection with the last request it has taken from it. */
+	if (!ex->req.keep_alive || (ex->loop->draining && !ex->next))
+		ex->last = true;
+	begin_head(&b, ex, status, type);
+	if (wants_gzip(ex, body))
+		packed = gzip_pack(&ex->loop->gzip, &ex->arena, body);
+	if (packed.n) {
+		buf_lit(&b, "Content-Encoding: gzip\r\nVary: Accept-Encoding\r\n");
+		body = packed;
+	}
+	buf_lit(&b, "Content-Length: ");
+	buf_u64(&b, body.n);
+	/* Over the bytes on the wire: SDKs check before they unzip. */
+	buf_lit(&b, "\r\nx-amz-crc32: ");
+	buf_u64(&b, gzip_crc32(body));
+	buf_lit(&b, "\r\n");
+	buf_put(&b, headers);
+	end_head(&b, ex);
+	loop_count_status(ex->loop, status);
+	ex->head = buf_slice(&b);
+	ex->body = ex->req.method == HTTP_HEAD ? (struct slice){ 0 } : body;
+}
+
+static enum err refusal_code(int status)
+{
+	if (status == 413)
+		return ERR_TOO_LARGE;
+	return status >= 500 ? ERR_UNAVAILABLE : ERR_SERIALIZATION;
+}
+
+void reply_refusal(struct exchange *ex, int status, const char *why)
+{
+	struct error e = { .code = refusal_code(status), .message = slice_str(why) };
+	struct slice body = api_error_reply(&ex->arena, &e);
+	struct buf b;
+
+	ex->req.keep_alive = false;
+	/* DynamoDB sends its 413 in chunks; a client of HTTP/1.0 would not understand. */
+	if (status != 413 || ex->req.http10) {
+		reply_make(ex, status, REPLY_JSON, body, (struct slice){ 0 });
+		return;
+	}
+	begin_head(&b, ex, status, REPLY_JSON);
+	buf_lit(&b, "Transfer-Encoding: chunked\r\n");
+	end_head(&b, ex);
+	buf_printf(&b, "%zx\r\n%.*s\r\n0\r\n\r\n", body.n, SLICE_ARG(body));
+	loop_count_status(ex->loop, status);
+	ex->head = buf_slice(&b);
+	ex->body = (struct slice){ 0 };
+}

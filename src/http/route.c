@@ -1,0 +1,197 @@
+/* Finds the row, enforces its flags, and holds the server's own handlers.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "http/exchange.h"
+#include "http/gzip.h"
+#include "http/loop.h"
+#include "http/metrics.h"
+#include "http/reply.h"
+#include "http/route.h"
+#include "http/sigv4.h"
+
+#define TEXT SLICE("text/plain; charset=utf-8")
+
+/* ---- the server's own handlers ---- */
+
+static struct slice media_type(struct slice s)
+{
+	const char *semi = s.n ? memchr(s.p, ';', s.n) : NULL;
+
+	return http_trim(semi ? slice_make(s.p, (size_t)(semi - s.p)) : s);
+}
+
+/* What DynamoDB says to a request it does not take for one of its own. */
+static void not_dynamodb(struct exchange *ex)
+{
+	exchange_reply(ex, 404, (struct slice){ 0 }, SLICE("<UnknownOperationException/>\n"));
+}
+
+/* The body as it was before the client zipped it. False: answered. */
+static bool unzip_or_reply(struct exchange *ex, struct slice *body)
+{
+	struct slice coding = request_header(&ex->req, SLICE("content-encoding"));
+	struct error e;
+
+	*body = ex->req.body;
+	if (!coding.n || slice_is(coding, "identity"))
+		return true;
+	if (!slice_is(coding, "gzip")) {
+		error_set(&e, &ex->arena, ERR_SERIALIZATION,
+			  "Content-Encoding must be gzip or identity");
+		exchange_reply(ex, 415, ex->content_type, api_error_reply(&ex->arena, &e));
+		return false;
+	}
+	switch (gunzip(&ex->loop->gzip, &ex->arena, ex->req.body, ex->loop->limits->body_bytes,
+		       body)) {
+	case GUNZIP_OK:
+		return true;
+	case GUNZIP_TOO_LARGE:
+		error_set(&e, &ex->arena, ERR_TOO_LARGE, "Request body is too large.");
+		break;
+	case GUNZIP_BAD:
+		error_set(&e, &ex->arena, ERR_SERIALIZATION, "The body is not valid gzip");
+		break;
+	}
+	exchange_reply_error(ex, &e);
+	return false;
+}
+
+static void handle_dynamodb(struct exchange *ex, void *ctx)
+{
+	struct slice type = media_type(request_header(&ex->req, SLICE("content-type")));
+	struct slice body;
+
+	(void)ctx;
+	if (ex->req.body.n && !slice_is(type, "application/x-amz-json-1.0") &&
+	    !slice_is(type, "application/json")) {
+		not_dynamodb(ex);
+		return;
+	}
+	if (unzip_or_reply(ex, &body))
+		exchange_call_api(ex, request_header(&ex->req, SLICE("x-amz-target")), body);
+}
+
+static void handle_healthy(struct exchange *ex, void *ctx)
+{
+	(void)ctx;
+	/* The blank at the end is DynamoDB's. */
+	exchange_reply(
+		ex, 200, TEXT,
+		arena_printf(&ex->arena, "healthy: dynamodb.%s.amazonaws.com ", ex->loop->region));
+}
+
+static void handle_healthz(struct exchange *ex, void *ctx)
+{
+	(void)ctx;
+	exchange_reply(ex, 200, TEXT, SLICE("ok\n"));
+}
+
+static void handle_metrics(struct exchange *ex, void *ctx)
+{
+	struct buf b;
+
+	(void)ctx;
+	buf_init(&b, &ex->arena);
+	api_metrics(ex->loop->api, &b);
+	metrics_write(ex->loop->server, &b);
+	exchange_reply(ex, 200, SLICE("text/plain; version=0.0.4; charset=utf-8"), buf_slice(&b));
+}
+
+static const struct http_route own_routes[] = {
+	/* method    path        flags         handler */
+	{ HTTP_POST, "/",        ROUTE_SIGNED, handle_dynamodb },
+	{ HTTP_GET,  "/",        0,            handle_healthy },
+	{ HTTP_GET,  "/healthz", 0,            handle_healthz },
+	{ HTTP_GET,  "/metrics", 0,            handle_metrics },
+};
+
+/* ---- dispatch ---- */
+
+static bool matches(const struct http_route *row, enum http_method method, struct slice path)
+{
+	struct slice own = slice_str(row->path);
+
+	if (row->method != (method == HTTP_HEAD ? HTTP_GET : method))
+		return false;
+	if (slice_equal(path, own))
+		return true;
+	return (row->flags & ROUTE_PREFIX) && slice_starts(path, own) &&
+	       (own.p[own.n - 1] == '/' || path.p[own.n] == '/');
+}
+
+static const struct http_route *find(const struct http_route *rows, size_t n,
+				     const struct exchange *ex)
+{
+	for (size_t i = 0; i < n; i++)
+		if (matches(&rows[i], ex->req.method, ex->req.path))
+			return &rows[i];
+	return NULL;
+}
+
+static bool is_preflight(const struct exchange *ex)
+{
+	return ex->req.method == HTTP_OPTIONS && request_header(&ex->req, SLICE("origin")).p;
+}
+
+/* Whatever the page asks for is allowed; it still has to sign. */
+static void reply_preflight(struct exchange *ex)
+{
+	struct slice headers = request_header(&ex->req, SLICE("access-control-request-headers"));
+	struct slice method = request_header(&ex->req, SLICE("access-control-request-method"));
+	struct buf b;
+
+	buf_init(&b, &ex->arena);
+	if (headers.n)
+		buf_printf(&b, "Access-Control-Allow-Headers: %.*s\r\n", SLICE_ARG(headers));
+	if (method.n)
+		buf_printf(&b, "Access-Control-Allow-Methods: %.*s\r\n", SLICE_ARG(method));
+	buf_lit(&b, "Access-Control-Max-Age: 172800\r\n");
+	exchange_reply_with(ex, 200, (struct slice){ 0 }, SLICE(""), buf_slice(&b));
+}
+
+/* Messages quote what was sent, which need not be UTF-8, and JSON must be. */
+static void make_ascii(struct slice s)
+{
+	for (size_t i = 0; i < s.n; i++)
+		if ((unsigned char)s.p[i] >= 0x80)
+			((char *)s.p)[i] = '?';
+}
+
+/* Without keys any signature will do, and none, but half a signature is a client's mistake. */
+static bool authorized_or_reply(struct exchange *ex)
+{
+	struct loop *l = ex->loop;
+	struct sigv4 unused;
+	struct error e;
+
+	if (l->keys) {
+		if (sigv4_verify(&ex->req, l->keys, &l->sigv4, clock_now_ms(l->clock), &e))
+			return true;
+	} else if (!sigv4_is_present(&ex->req) || sigv4_parse(&ex->req, &unused, &e)) {
+		return true;
+	}
+	make_ascii(e.message);
+	exchange_reply_error(ex, &e);
+	return false;
+}
+
+void route_dispatch(struct exchange *ex)
+{
+	const struct http_route *row = find(ex->loop->routes, ex->loop->route_count, ex);
+	struct slice type = media_type(request_header(&ex->req, SLICE("content-type")));
+
+	ex->content_type = slice_is(type, "application/x-amz-json-1.0") ? REPLY_JSON
+									: SLICE("application/json");
+	if (!row)
+		row = find(own_routes, sizeof(own_routes) / sizeof(own_routes[0]), ex);
+	if (is_preflight(ex))
+		reply_preflight(ex);
+	else if (row && (row->flags & ROUTE_SIGNED) && !authorized_or_reply(ex))
+		return;
+	else if (row)
+		row->handle(ex, row->ctx);
+	else if (slice_is(ex->req.path, "/"))
+		not_dynamodb(ex);
+	else
+		exchange_reply(ex, 404, SLICE("application/json"),
+			       SLICE("{\"message\":\"There is nothing here.\"}"));
+}

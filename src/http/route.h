@@ -1,0 +1,33 @@
+/* The routing table: which method and path is answered by whom.
+ *
+ * A handler runs on the event loop's thread, inside an ARENA_TRY of the exchange's arena, and
+ * either answers at once (exchange_reply() and its kin) or has the api answer
+ * (exchange_call_api()). It never blocks. The dispatcher does what the row's flags say before the
+ * handler is called.
+ * SPDX-License-Identifier: Apache-2.0 */
+#ifndef THORPE_HTTP_ROUTE_H
+#define THORPE_HTTP_ROUTE_H
+
+#include <http_parser.h>
+
+#include "base/slice.h"
+
+struct exchange;
+
+enum route_flags {
+	ROUTE_PREFIX = 1, /* also everything below the path */
+	ROUTE_SIGNED = 2, /* must pass SigV4, as far as the server asks for it */
+};
+
+struct http_route {
+	enum http_method method; /* HEAD is served by the row of GET */
+	const char *path;
+	int flags;
+	void (*handle)(struct exchange *ex, void *ctx);
+	void *ctx;
+};
+
+/* Answers the exchange's request, or prepares the api call that will. */
+void route_dispatch(struct exchange *ex);
+
+#endif

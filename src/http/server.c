@@ -1,0 +1,319 @@
+/* Starts the workers, accepts for them, and stops them in good order.
+ *
+ * One thread accepts and deals connections out, each to the loop with the fewest: SO_REUSEPORT
+ * would deal by hash, unevenly for a few busy clients, and would let a second server have the port.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <unistd.h>
+
+#include "base/alloc.h"
+#include "base/log.h"
+#include "http/server_internal.h"
+
+#define ACCEPT_MOST 64 /* in one turn, so that a signal gets through */
+#define THREADS_MOST 256
+
+/* ---- accepting ---- */
+
+static void refuse_connection(struct server *s, int fd)
+{
+	static const char text[] = "HTTP/1.1 503 Service Unavailable\r\nContent-Length: 0\r\n"
+				   "Connection: close\r\nRetry-After: 1\r\n\r\n";
+
+	if (!s->options.tls && send(fd, text, sizeof(text) - 1, MSG_NOSIGNAL | MSG_DONTWAIT) < 0)
+		log_debug("a refused client was gone already");
+	close(fd);
+	loop_count(&s->refused, 1);
+}
+
+static void deal_out(struct server *s, int fd)
+{
+	uint64_t total = 0, least = UINT64_MAX;
+	struct loop *to = NULL;
+
+	for (unsigned i = 0; i < s->worker_count; i++) {
+		struct loop *l = &s->workers[i].loop;
+		uint64_t open = atomic_load_explicit(&l->counters.open, memory_order_relaxed);
+
+		total += open;
+		if (open < least) {
+			least = open;
+			to = l;
+		}
+	}
+	if (total >= s->options.limits.connections || !loop_adopt(to, fd))
+		refuse_connection(s, fd);
+}
+
+/* Out of descriptors the listening socket would stay readable for ever: take one and drop it. */
+static void drop_one(struct server *s)
+{
+	int fd;
+
+	close(s->reserve_fd);
+	fd = accept4(s->listen_fd, NULL, NULL, SOCK_CLOEXEC);
+	if (fd >= 0)
+		refuse_connection(s, fd);
+	s->reserve_fd = open("/dev/null", O_RDONLY | O_CLOEXEC);
+	log_warn("out of file descriptors: a connection was refused");
+}
+
+static void on_acceptable(uv_poll_t *h, int status, int events)
+{
+	struct server *s = h->data;
+
+	(void)events;
+	if (status < 0)
+		return;
+	for (int i = 0; i < ACCEPT_MOST; i++) {
+		int fd = accept4(s->listen_fd, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC);
+
+		if (fd >= 0) {
+			deal_out(s, fd);
+		} else if (errno == EMFILE || errno == ENFILE) {
+			drop_one(s);
+			return;
+		} else if (errno != ECONNABORTED && errno != EINTR) {
+			return;
+		}
+	}
+}
+
+/* ---- stopping ---- */
+
+static void close_listener(uv_handle_t *h)
+{
+	struct server *s = h->data;
+
+	close(s->listen_fd);
+	s->listen_fd = -1;
+}
+
+static void begin_stop(struct server *s)
+{
+	if (s->stopping)
+		return;
+	s->stopping = true;
+	log_info("stopping: waiting for requests in flight");
+	uv_close((uv_handle_t *)&s->acceptor, close_listener);
+	for (unsigned i = 0; i < s->worker_count; i++)
+		loop_drain(&s->workers[i].loop);
+}
+
+static void on_signal(uv_signal_t *h, int number)
+{
+	struct server *s = h->data;
+
+	(void)number;
+	if (!s->stopping) {
+		begin_stop(s);
+		return;
+	}
+	log_info("stopping at once");
+	for (unsigned i = 0; i < s->worker_count; i++)
+		loop_cut(&s->workers[i].loop);
+}
+
+static void on_wake(uv_async_t *h)
+{
+	struct server *s = h->data;
+
+	if (atomic_load(&s->stop_wanted))
+		begin_stop(s);
+	if (s->stopping && atomic_load(&s->finished) == s->worker_count)
+		uv_stop(&s->uv);
+}
+
+void server_stop(struct server *s)
+{
+	atomic_store(&s->stop_wanted, true);
+	uv_async_send(&s->wake);
+}
+
+/* ---- running ---- */
+
+static void *work(void *arg)
+{
+	struct loop *l = arg;
+
+	loop_run(l);
+	atomic_fetch_add(&l->server->finished, 1);
+	uv_async_send(&l->server->wake);
+	return NULL;
+}
+
+static bool init_worker(struct server *s, struct worker *w)
+{
+	const struct server_options *o = &s->options;
+	struct loop *l = &w->loop;
+
+	l->server = s;
+	l->limits = &o->limits;
+	l->keys = o->keys;
+	l->tls = o->tls;
+	l->clock = o->clock;
+	l->region = o->region;
+	l->routes = o->routes;
+	l->route_count = o->route_count;
+	l->api = s->api;
+	l->api_thread = api_thread_new(s->api);
+	w->ready = l->api_thread && loop_init(l);
+	return w->ready;
+}
+
+static bool start_workers(struct server *s)
+{
+	for (unsigned i = 0; i < s->worker_count; i++)
+		if (!init_worker(s, &s->workers[i]))
+			return false;
+	for (unsigned i = 0; i < s->worker_count; i++) {
+		struct worker *w = &s->workers[i];
+
+		w->started = pthread_create(&w->thread, NULL, work, &w->loop) == 0;
+		if (!w->started)
+			return false;
+	}
+	return true;
+}
+
+/* Stops those that were started, and waits for them. */
+static void end_workers(struct server *s)
+{
+	for (unsigned i = 0; i < s->worker_count; i++) {
+		struct worker *w = &s->workers[i];
+
+		if (w->started) {
+			loop_drain(&w->loop);
+			pthread_join(w->thread, NULL);
+		}
+		if (w->ready)
+			loop_release(&w->loop);
+		if (w->loop.api_thread)
+			api_thread_free(w->loop.api_thread);
+		*w = (struct worker){ 0 };
+	}
+}
+
+static void accept_until_stopped(struct server *s)
+{
+	uv_poll_start(&s->acceptor, UV_READABLE, on_acceptable);
+	uv_async_send(&s->wake); /* a stop that was asked for before */
+	uv_run(&s->uv, UV_RUN_DEFAULT);
+}
+
+bool server_run(struct server *s, struct api *api)
+{
+	bool started;
+
+	s->api = api;
+	s->started_us = clock_monotonic_us();
+	started = start_workers(s);
+	if (started)
+		accept_until_stopped(s);
+	else
+		log_error("not enough memory or threads to serve");
+	end_workers(s);
+	return started;
+}
+
+/* ---- life ---- */
+
+static void complete_options(struct server_options *o)
+{
+	long processors = sysconf(_SC_NPROCESSORS_ONLN);
+
+	if (!o->listen)
+		o->listen = SERVER_DEFAULT_LISTEN;
+	if (!o->threads)
+		o->threads = processors > 0 ? (unsigned)processors : 1;
+	if (o->threads > THREADS_MOST)
+		o->threads = THREADS_MOST;
+	if (!o->region)
+		o->region = "us-east-1";
+	if (!o->clock)
+		o->clock = &clock_system;
+	http_limits_complete(&o->limits);
+	/* http-parser has a limit of its own, one for the process; it also bounds trailers. */
+	if (o->limits.header_bytes > HTTP_MAX_HEADER_SIZE)
+		http_parser_set_max_header_size((uint32_t)o->limits.header_bytes);
+}
+
+static bool init_loop(struct server *s)
+{
+	if (uv_loop_init(&s->uv) < 0)
+		return false;
+	s->has_loop = true;
+	s->acceptor.data = s->wake.data = s->sigterm.data = s->sigint.data = s;
+	return uv_async_init(&s->uv, &s->wake, on_wake) == 0 &&
+	       uv_poll_init(&s->uv, &s->acceptor, s->listen_fd) == 0 &&
+	       uv_signal_init(&s->uv, &s->sigterm) == 0 && uv_signal_init(&s->uv, &s->sigint) == 0;
+}
+
+/* From the beginning: a signal that comes before server_run() is dealt with by it. */
+static bool catch_signals(struct server *s)
+{
+	return !s->options.handle_signals ||
+	       (uv_signal_start(&s->sigterm, on_signal, SIGTERM) == 0 &&
+		uv_signal_start(&s->sigint, on_signal, SIGINT) == 0);
+}
+
+struct server *server_new(const struct server_options *o, char *why, size_t n)
+{
+	struct server *s = mem_zalloc(sizeof(*s));
+
+	if (!s) {
+		snprintf(why, n, "not enough memory");
+		return NULL;
+	}
+	s->options = *o;
+	s->listen_fd = s->reserve_fd = -1;
+	complete_options(&s->options);
+	s->worker_count = s->options.threads;
+	if (!address_parse(&s->address, s->options.listen, why, n))
+		goto failed;
+	s->listen_fd = address_listen(&s->address, why, n);
+	if (s->listen_fd < 0)
+		goto failed;
+	s->reserve_fd = open("/dev/null", O_RDONLY | O_CLOEXEC);
+	s->workers = mem_zalloc(s->worker_count * sizeof(*s->workers));
+	if (!s->workers || !init_loop(s) || !catch_signals(s)) {
+		snprintf(why, n, "not enough memory or file descriptors");
+		goto failed;
+	}
+	return s;
+failed:
+	server_free(s);
+	return NULL;
+}
+
+const struct address *server_address(const struct server *s)
+{
+	return &s->address;
+}
+
+static void close_handle(uv_handle_t *h, void *unused)
+{
+	(void)unused;
+	if (!uv_is_closing(h))
+		uv_close(h, NULL);
+}
+
+void server_free(struct server *s)
+{
+	if (!s)
+		return;
+	if (s->has_loop) {
+		uv_walk(&s->uv, close_handle, NULL);
+		uv_run(&s->uv, UV_RUN_DEFAULT);
+		uv_loop_close(&s->uv);
+	}
+	if (s->listen_fd >= 0)
+		close(s->listen_fd);
+	if (s->reserve_fd >= 0)
+		close(s->reserve_fd);
+	mem_free(s->workers);
+	mem_free(s);
+}

@@ -1,0 +1,49 @@
+/* The HTTP/1.1 server: one thread that accepts, N that each run an event loop of connections.
+ *
+ *     s = server_new(&options, why, sizeof(why));   the address is bound and listened on
+ *     server_address(s)                             where, the port chosen for port 0 included
+ *     server_run(s, api)                            until server_stop() or a signal, then drains
+ *     server_free(s)
+ *
+ * Draining: no connection is accepted any more, idle ones are closed, requests in flight are
+ * answered with "Connection: close", and what is left after limits.drain_ms is cut off. A call that
+ * the api holds is waited for in any case: its memory is in use.
+ * Threads: server_stop() may be called by any thread; the rest by one.
+ * SPDX-License-Identifier: Apache-2.0 */
+#ifndef THORPE_HTTP_SERVER_H
+#define THORPE_HTTP_SERVER_H
+
+#include "api/api.h"
+#include "http/address.h"
+#include "http/keys.h"
+#include "http/http_limits.h"
+#include "http/route.h"
+#include "http/tls.h"
+
+struct server;
+
+struct server_options { /* zero is the default everywhere; what is pointed to outlives the server */
+	const char *listen;            /* NULL: 127.0.0.1:8000 */
+	unsigned threads;              /* 0: as many as processors */
+	const char *region;            /* NULL: us-east-1 */
+	const struct keys *keys;       /* NULL: any signature is taken, none is needed */
+	struct tls_context *tls;       /* NULL: plain HTTP */
+	const struct http_route *routes; /* tried before the server's own */
+	size_t route_count;
+	struct http_limits limits;
+	const struct clock *clock;     /* for signatures; NULL: the system's */
+	bool handle_signals; /* SIGTERM and SIGINT stop the server; a second one at once */
+};
+
+#define SERVER_DEFAULT_LISTEN "127.0.0.1:8000"
+
+/* NULL with a sentence in `why`: bad address, port in use, no memory. */
+struct server *server_new(const struct server_options *o, char *why, size_t n);
+const struct address *server_address(const struct server *s);
+/* Returns when stopped and drained. False, having served nothing, when threads or memory could not
+ * be had; the log says so. */
+bool server_run(struct server *s, struct api *api) MUST_CHECK;
+void server_stop(struct server *s);
+void server_free(struct server *s); /* NULL is fine */
+
+#endif

@@ -1,0 +1,38 @@
+/* Inside http/: the server's own state.
+ * SPDX-License-Identifier: Apache-2.0 */
+#ifndef THORPE_HTTP_SERVER_INTERNAL_H
+#define THORPE_HTTP_SERVER_INTERNAL_H
+
+#include "http/loop.h"
+#include "http/server.h"
+
+struct worker {
+	struct loop loop;
+	pthread_t thread;
+	bool ready;   /* loop_init() was done */
+	bool started; /* the thread was */
+};
+
+struct server {
+	struct server_options options; /* completed */
+	struct address address;
+	int listen_fd;  /* -1 once draining */
+	int reserve_fd; /* given up for a moment when descriptors run out */
+	struct worker *workers;
+	unsigned worker_count;
+	struct api *api;
+	int64_t started_us;
+
+	/* the accepting thread's */
+	uv_loop_t uv;
+	uv_poll_t acceptor;
+	uv_async_t wake;
+	uv_signal_t sigterm, sigint;
+	bool has_loop;
+	bool stopping;
+	_Atomic uint64_t refused; /* connections over the limit */
+	atomic_bool stop_wanted;
+	atomic_uint finished; /* workers that have drained */
+};
+
+#endif

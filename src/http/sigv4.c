@@ -1,0 +1,259 @@
+/* Verifies a signature: date, scope, key, and the signature itself in constant time.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include <stdio.h>
+#include <time.h>
+
+#include <openssl/crypto.h>
+#include <openssl/evp.h>
+#include <openssl/hmac.h>
+
+#include "http/sigv4.h"
+
+#define ALGORITHM "AWS4-HMAC-SHA256"
+#define SERVICE "dynamodb"
+#define TERMINATOR "aws4_request"
+#define ISO_LENGTH 16       /* 20150830T123600Z */
+#define EXPIRES_MOST 604800 /* a week, as AWS allows */
+
+static void hmac(struct arena *a, struct slice key, struct slice text, uint8_t out[SIGV4_HASH])
+{
+	unsigned n = SIGV4_HASH;
+
+	if (!HMAC(EVP_sha256(), key.p, (int)key.n, (const uint8_t *)text.p, text.n, out, &n))
+		arena_out_of_memory(a);
+}
+
+/* ---- the signature ---- */
+
+static void derive_key(struct arena *a, const struct sigv4 *s, struct slice secret,
+		       uint8_t key[SIGV4_HASH])
+{
+	const struct slice parts[] = { s->scope_date, s->region, s->service, s->terminator };
+	struct slice first = arena_printf(a, "AWS4%.*s", SLICE_ARG(secret));
+
+	hmac(a, first, parts[0], key);
+	for (size_t i = 1; i < sizeof(parts) / sizeof(parts[0]); i++)
+		hmac(a, slice_make(key, SIGV4_HASH), parts[i], key);
+	OPENSSL_cleanse((char *)first.p, first.n);
+}
+
+static const uint8_t *signing_key(struct arena *a, const struct sigv4 *s, struct slice secret,
+				  struct sigv4_cache *c)
+{
+	struct slice scope = slice_make(s->credential.p, s->credential.n);
+	size_t n = sizeof(c->entries) / sizeof(c->entries[0]), i;
+	uint8_t *fresh;
+
+	if (scope.n >= sizeof(c->entries[0].scope)) {
+		fresh = arena_alloc(a, SIGV4_HASH);
+		derive_key(a, s, secret, fresh);
+		return fresh;
+	}
+	for (i = 0; i < n; i++)
+		if (slice_is(scope, c->entries[i].scope))
+			return c->entries[i].key;
+	i = c->next++ % n;
+	c->entries[i].scope[0] = '\0'; /* not to be found half made if memory runs out */
+	derive_key(a, s, secret, c->entries[i].key);
+	memcpy(c->entries[i].scope, scope.p, scope.n);
+	c->entries[i].scope[scope.n] = '\0';
+	return c->entries[i].key;
+}
+
+struct slice sigv4_signature(const struct http_request *r, const struct sigv4 *s,
+			     struct slice secret, struct sigv4_cache *cache)
+{
+	struct slice canonical = sigv4_canonical_request(r, s);
+	uint8_t hash[SIGV4_HASH];
+	struct buf to_sign, hex;
+
+	if (EVP_Digest(canonical.p, canonical.n, hash, NULL, EVP_sha256(), NULL) != 1)
+		arena_out_of_memory(r->arena);
+	buf_init(&to_sign, r->arena);
+	buf_printf(&to_sign, ALGORITHM "\n%.*s\n%.*s/%.*s/%.*s/%.*s\n", SLICE_ARG(s->iso_date),
+		   SLICE_ARG(s->scope_date), SLICE_ARG(s->region), SLICE_ARG(s->service),
+		   SLICE_ARG(s->terminator));
+	buf_hex(&to_sign, slice_make(hash, sizeof(hash)));
+	hmac(r->arena, slice_make(signing_key(r->arena, s, secret, cache), SIGV4_HASH),
+	     buf_slice(&to_sign), hash);
+	buf_init(&hex, r->arena);
+	buf_hex(&hex, slice_make(hash, sizeof(hash)));
+	return buf_slice(&hex);
+}
+
+/* ---- the checks before it, in DynamoDB's order ---- */
+
+static struct slice iso(struct arena *a, time_t t)
+{
+	char text[32];
+	struct tm tm;
+
+	gmtime_r(&t, &tm);
+	strftime(text, sizeof(text), "%Y%m%dT%H%M%SZ", &tm);
+	return arena_copy(a, slice_str(text));
+}
+
+/* ISO 8601's basic form, or what HTTP's Date header has. */
+static bool read_date(struct arena *a, struct slice text, time_t *t)
+{
+	char *cstr = arena_cstr(a, text);
+	struct tm tm = { 0 };
+	const char *end = NULL;
+
+	if (text.n == ISO_LENGTH)
+		end = strptime(cstr, "%Y%m%dT%H%M%SZ", &tm);
+	else if (memchr(text.p, ',', text.n))
+		end = strptime(cstr, "%a, %d %b %Y %H:%M:%S GMT", &tm);
+	if (!end || *end)
+		return false;
+	*t = timegm(&tm);
+	return true;
+}
+
+static bool read_expires(const struct sigv4 *s, long *seconds)
+{
+	*seconds = SIGV4_SKEW_S;
+	if (!s->expires.n)
+		return true;
+	*seconds = 0;
+	for (size_t i = 0; i < s->expires.n; i++) {
+		if (s->expires.p[i] < '0' || s->expires.p[i] > '9' || *seconds > EXPIRES_MOST)
+			return false;
+		*seconds = *seconds * 10 + (s->expires.p[i] - '0');
+	}
+	return *seconds > 0 && *seconds <= EXPIRES_MOST;
+}
+
+static bool check_date(struct arena *a, struct sigv4 *s, time_t now, struct error *e)
+{
+	time_t signed_at;
+	long lifetime;
+
+	if (!read_date(a, s->date, &signed_at))
+		return error_set(e, a, ERR_INCOMPLETE_SIGNATURE,
+				 "Date must be in ISO-8601 'basic format'. Got '%.*s'. "
+				 "See http://en.wikipedia.org/wiki/ISO_8601", SLICE_ARG(s->date));
+	s->iso_date = iso(a, signed_at);
+	if (!read_expires(s, &lifetime))
+		return error_set(e, a, ERR_INCOMPLETE_SIGNATURE,
+				 "X-Amz-Expires must be a number of seconds up to %d",
+				 EXPIRES_MOST);
+	if (signed_at + lifetime < now)
+		return error_set(
+			e, a, ERR_INVALID_SIGNATURE,
+			"Signature expired: %.*s is now earlier than %.*s (%.*s - %ld min.)",
+			SLICE_ARG(s->iso_date), SLICE_ARG(iso(a, now - lifetime)),
+			SLICE_ARG(iso(a, now)), lifetime / 60);
+	if (signed_at > now + SIGV4_SKEW_S)
+		return error_set(e, a, ERR_INVALID_SIGNATURE,
+				 "Signature not yet current: %.*s is still later than %.*s "
+				 "(%.*s + 15 min.)",
+				 SLICE_ARG(s->iso_date), SLICE_ARG(iso(a, now + SIGV4_SKEW_S)),
+				 SLICE_ARG(iso(a, now)));
+	return true;
+}
+
+static bool is_signed(const struct sigv4 *s, struct slice name)
+{
+	size_t start = 0;
+
+	for (size_t i = 0; i <= s->signed_headers.n; i++) {
+		if (i < s->signed_headers.n && s->signed_headers.p[i] != ';')
+			continue;
+		if (slice_equal(slice_make(s->signed_headers.p + start, i - start), name))
+			return true;
+		start = i + 1;
+	}
+	return false;
+}
+
+/* What decides the meaning of the request must not be changeable on its way. */
+static bool check_signed_headers(const struct http_request *r, const struct sigv4 *s,
+				 struct error *e)
+{
+	if (!is_signed(s, SLICE("host")))
+		return error_set(e, r->arena, ERR_INVALID_SIGNATURE,
+				 "'Host' must be a 'SignedHeader' in the AWS Authorization.");
+	if (request_header(r, SLICE("x-amz-target")).p && !is_signed(s, SLICE("x-amz-target")))
+		return error_set(
+			e, r->arena, ERR_INVALID_SIGNATURE,
+			"'X-Amz-Target' must be a 'SignedHeader' in the AWS Authorization.");
+	return true;
+}
+
+static bool split_credential(struct arena *a, struct sigv4 *s, struct error *e)
+{
+	struct slice *const parts[] = { &s->key_id, &s->scope_date, &s->region, &s->service,
+					&s->terminator };
+	struct slice rest = s->credential;
+	size_t n = 0, start = 0;
+
+	while (rest.n && rest.p[rest.n - 1] == '/')
+		rest.n--;
+	for (size_t i = 0; i <= rest.n; i++) {
+		if (i < rest.n && rest.p[i] != '/')
+			continue;
+		if (n < 5)
+			*parts[n] = slice_make(rest.p + start, i - start);
+		n++;
+		start = i + 1;
+	}
+	if (n == 5)
+		return true;
+	return error_set(e, a, ERR_INCOMPLETE_SIGNATURE,
+			 "Credential must have exactly 5 slash-delimited elements, e.g. "
+			 "keyid/date/region/service/term, got '%.*s'", SLICE_ARG(s->credential));
+}
+
+static bool check_scope(struct arena *a, const struct sigv4 *s, struct error *e)
+{
+	struct slice day = slice_make(s->iso_date.p, 8);
+	struct buf wrong;
+
+	buf_init(&wrong, a);
+	if (!slice_is(s->service, SERVICE))
+		buf_lit(&wrong, "Credential should be scoped to correct service: '" SERVICE "'. ");
+	if (!slice_is(s->terminator, TERMINATOR))
+		buf_printf(&wrong,
+			   "Credential should be scoped with a valid terminator: '" TERMINATOR
+			   "', not '%.*s'. ",
+			   SLICE_ARG(s->terminator));
+	if (!slice_equal(s->scope_date, day))
+		buf_printf(&wrong, "Date in Credential scope does not match YYYYMMDD from ISO-8601 "
+			   "version of date from HTTP: '%.*s' != '%.*s', from '%.*s'.",
+			   SLICE_ARG(s->scope_date), SLICE_ARG(day), SLICE_ARG(s->iso_date));
+	if (!wrong.n)
+		return true;
+	return error_set(e, a, ERR_INVALID_SIGNATURE, "%.*s", SLICE_ARG(buf_slice(&wrong)));
+}
+
+bool sigv4_verify(const struct http_request *r, const struct keys *keys, struct sigv4_cache *cache,
+		  int64_t now_ms, struct error *e)
+{
+	struct arena *a = r->arena;
+	struct slice secret, expected;
+	struct sigv4 s;
+
+	if (!sigv4_parse(r, &s, e) || !check_date(a, &s, (time_t)(now_ms / 1000), e) ||
+	    !check_signed_headers(r, &s, e))
+		return false;
+	if (!slice_is(s.algorithm, ALGORITHM))
+		return error_set(e, a, ERR_INCOMPLETE_SIGNATURE,
+				 "Unsupported AWS 'algorithm': '%.*s' (only " ALGORITHM
+				 " for now). ",
+				 SLICE_ARG(s.algorithm));
+	if (!split_credential(a, &s, e) || !check_scope(a, &s, e))
+		return false;
+	secret = keys_secret(keys, s.key_id);
+	if (!secret.p)
+		return error_set(e, a, ERR_UNRECOGNIZED_CLIENT,
+				 "The security token included in the request is invalid.");
+	expected = sigv4_signature(r, &s, secret, cache);
+	if (s.signature.n != expected.n || CRYPTO_memcmp(s.signature.p, expected.p, expected.n))
+		return error_set(
+			e, a, ERR_INVALID_SIGNATURE,
+			"The request signature we calculated does not match the signature you "
+			"provided. Check your AWS Secret Access Key and signing method. "
+			"Consult the service documentation for details.");
+	return true;
+}

@@ -1,0 +1,52 @@
+/* AWS Signature Version 4, the server's side: Authorization header and presigned query.
+ *
+ * The checks come in DynamoDB's order and with its words:
+ *     both forms at once, no form at all, parameters missing                  sigv4_parse()
+ *     date unreadable, expired or early; Host not signed; algorithm;
+ *     credential scope; key unknown; signature wrong                          sigv4_verify()
+ * The region of the scope is taken as the client gives it: it is part of what is signed.
+ * SPDX-License-Identifier: Apache-2.0 */
+#ifndef THORPE_HTTP_SIGV4_H
+#define THORPE_HTTP_SIGV4_H
+
+#include "base/error.h"
+#include "http/keys.h"
+#include "http/request.h"
+
+#define SIGV4_SKEW_S (15 * 60)
+#define SIGV4_HASH 32
+
+struct sigv4 {
+	bool presigned;
+	struct slice algorithm, credential, signed_headers, signature;
+	struct slice date;    /* X-Amz-Date, or else Date */
+	struct slice expires; /* presigned: X-Amz-Expires; may be absent */
+	/* Of the credential, set by sigv4_verify(): */
+	struct slice key_id, scope_date, region, service, terminator;
+	struct slice iso_date; /* 20150830T123600Z */
+};
+
+/* The keys derived from a secret change once a day: they are kept. Belongs to one thread. */
+struct sigv4_cache {
+	struct {
+		char scope[160]; /* key id/date/region/service */
+		uint8_t key[SIGV4_HASH];
+	} entries[8];
+	unsigned next;
+};
+
+/* Whether the request carries a signature of either form. */
+bool sigv4_is_present(const struct http_request *r);
+/* Errors: MISSING_AUTH_TOKEN, INVALID_SIGNATURE (both forms), INCOMPLETE_SIGNATURE. */
+bool sigv4_parse(const struct http_request *r, struct sigv4 *s, struct error *e) MUST_CHECK;
+/* Parses and verifies. Errors: as above, and UNRECOGNIZED_CLIENT. */
+bool sigv4_verify(const struct http_request *r, const struct keys *keys, struct sigv4_cache *cache,
+		  int64_t now_ms, struct error *e) MUST_CHECK;
+
+/* The pieces, for tests. */
+struct slice sigv4_canonical_request(const struct http_request *r, const struct sigv4 *s);
+/* 64 hexadecimal digits in the request's arena; needs the credential's parts and iso_date. */
+struct slice sigv4_signature(const struct http_request *r, const struct sigv4 *s,
+			     struct slice secret, struct sigv4_cache *cache);
+
+#endif

@@ -1,0 +1,147 @@
+/* OpenSSL over two memory BIOs.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include <limits.h>
+#include <stdio.h>
+
+#include <openssl/err.h>
+#include <openssl/ssl.h>
+
+#include "base/alloc.h"
+#include "http/tls.h"
+
+struct tls_context {
+	SSL_CTX *ctx;
+};
+
+struct tls {
+	SSL *ssl;
+	BIO *in, *out; /* owned by ssl */
+};
+
+static void reason(char *why, size_t n, const char *what, const char *file)
+{
+	unsigned long code = ERR_peek_last_error();
+	const char *text = code ? ERR_reason_error_string(code) : NULL;
+
+	snprintf(why, n, "cannot use the %s in %s: %s", what, file, text ? text : "unreadable");
+	ERR_clear_error();
+}
+
+struct tls_context *tls_context_new(const char *cert, const char *key, char *why, size_t n)
+{
+	struct tls_context *c = mem_zalloc(sizeof(*c));
+
+	if (c)
+		c->ctx = SSL_CTX_new(TLS_server_method());
+	if (!c || !c->ctx) {
+		snprintf(why, n, "not enough memory for TLS");
+		tls_context_free(c);
+		return NULL;
+	}
+	SSL_CTX_set_min_proto_version(c->ctx, TLS1_2_VERSION);
+	SSL_CTX_set_options(c->ctx, SSL_OP_NO_RENEGOTIATION | SSL_OP_NO_COMPRESSION);
+	SSL_CTX_set_mode(c->ctx, SSL_MODE_RELEASE_BUFFERS);
+	if (SSL_CTX_use_certificate_chain_file(c->ctx, cert) != 1)
+		reason(why, n, "certificate", cert);
+	else if (SSL_CTX_use_PrivateKey_file(c->ctx, key, SSL_FILETYPE_PEM) != 1)
+		reason(why, n, "private key", key);
+	else if (SSL_CTX_check_private_key(c->ctx) != 1)
+		snprintf(why, n, "the private key in %s does not belong to the certificate in %s",
+			 key, cert);
+	else
+		return c;
+	ERR_clear_error();
+	tls_context_free(c);
+	return NULL;
+}
+
+void tls_context_free(struct tls_context *c)
+{
+	if (c)
+		SSL_CTX_free(c->ctx);
+	mem_free(c);
+}
+
+struct tls *tls_new(struct tls_context *c)
+{
+	struct tls *t = mem_zalloc(sizeof(*t));
+
+	if (!t)
+		return NULL;
+	t->ssl = SSL_new(c->ctx);
+	t->in = BIO_new(BIO_s_mem());
+	t->out = BIO_new(BIO_s_mem());
+	if (!t->ssl || !t->in || !t->out) {
+		BIO_free(t->in);
+		BIO_free(t->out);
+		SSL_free(t->ssl);
+		mem_free(t);
+		return NULL;
+	}
+	SSL_set_bio(t->ssl, t->in, t->out);
+	SSL_set_accept_state(t->ssl);
+	return t;
+}
+
+void tls_free(struct tls *t)
+{
+	if (t)
+		SSL_free(t->ssl);
+	mem_free(t);
+}
+
+bool tls_feed(struct tls *t, const char *p, size_t n)
+{
+	return n <= INT_MAX && BIO_write(t->in, p, (int)n) == (int)n;
+}
+
+long tls_read(struct tls *t, char *p, size_t room)
+{
+	size_t n = 0;
+	int rc, why;
+
+	ERR_clear_error();
+	rc = SSL_read_ex(t->ssl, p, room, &n);
+	if (rc == 1)
+		return (long)n;
+	why = SSL_get_error(t->ssl, rc);
+	ERR_clear_error();
+	return why == SSL_ERROR_WANT_READ || why == SSL_ERROR_WANT_WRITE ? 0 : -1;
+}
+
+bool tls_is_established(const struct tls *t)
+{
+	return SSL_is_init_finished(t->ssl);
+}
+
+bool tls_write(struct tls *t, const char *p, size_t n)
+{
+	size_t wrote;
+
+	if (!n)
+		return true;
+	ERR_clear_error();
+	/* Into memory, without partial writes: all of it or an error. */
+	return SSL_write_ex(t->ssl, p, n, &wrote) == 1 && wrote == n;
+}
+
+void tls_end(struct tls *t)
+{
+	ERR_clear_error();
+	if (SSL_is_init_finished(t->ssl))
+		SSL_shutdown(t->ssl);
+	ERR_clear_error();
+}
+
+struct slice tls_pending(struct tls *t)
+{
+	char *p = NULL;
+	long n = BIO_get_mem_data(t->out, &p);
+
+	return slice_make(p, n > 0 ? (size_t)n : 0);
+}
+
+void tls_sent(struct tls *t)
+{
+	(void)BIO_reset(t->out);
+}

@@ -1,0 +1,244 @@
+/* Requests from bytes, whole and in pieces, good and bad.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <cmocka.h>
+
+#include "base/alloc.h"
+#include "http/request.h"
+
+static struct http_limits limits;
+static struct request_parser parser;
+static struct http_request req;
+static struct arena arena;
+
+static int setup(void **state)
+{
+	(void)state;
+	limits = (struct http_limits){ .header_bytes = 512, .header_count = 5, .body_bytes = 100 };
+	http_limits_complete(&limits);
+	arena_init(&arena);
+	request_parser_init(&parser, &limits);
+	request_begin(&parser, &req, &arena);
+	return 0;
+}
+
+static int teardown(void **state)
+{
+	(void)state;
+	arena_release(&arena);
+	return 0;
+}
+
+static void again(void **state)
+{
+	teardown(state);
+	setup(state);
+}
+
+static enum request_status feed_all(const char *text, size_t step, size_t *total)
+{
+	size_t n = strlen(text), used;
+	enum request_status s = REQUEST_MORE;
+
+	for (*total = 0; *total < n && s == REQUEST_MORE; *total += used) {
+		size_t k = n - *total < step ? n - *total : step;
+		/* A copy of exactly that size, so that reading beyond it is noticed. */
+		char *copy = mem_strndup(text + *total, k);
+
+		s = request_feed(&parser, copy, k, &used);
+		mem_free(copy);
+	}
+	return s;
+}
+
+static void assert_slice(struct slice s, const char *expected)
+{
+	assert_int_equal(s.n, strlen(expected));
+	assert_memory_equal(s.p, expected, s.n);
+}
+
+static const char whole[] = "POST /a/b?x=1%202&y HTTP/1.1\r\nHost: h\r\nX-Amz-Target:   T.Op  \r\n"
+			    "Empty:\r\nContent-Length: 5\r\n\r\nhello";
+
+static void check_whole(void)
+{
+	assert_int_equal(req.method, HTTP_POST);
+	assert_slice(req.path, "/a/b");
+	assert_slice(req.query, "x=1%202&y");
+	assert_slice(request_query(&req, SLICE("x")), "1 2");
+	assert_slice(request_query(&req, SLICE("y")), "");
+	assert_null(request_query(&req, SLICE("z")).p);
+	assert_slice(request_header(&req, SLICE("x-amz-target")), "T.Op");
+	assert_non_null(request_header(&req, SLICE("empty")).p);
+	assert_slice(request_header(&req, SLICE("empty")), "");
+	assert_null(request_header(&req, SLICE("absent")).p);
+	assert_slice(req.body, "hello");
+	assert_true(req.keep_alive);
+}
+
+static void a_request_is_the_same_in_pieces_of_any_size(void **state)
+{
+	for (size_t step = 1; step <= sizeof(whole); step++) {
+		size_t used;
+
+		again(state);
+		assert_int_equal(feed_all(whole, step, &used), REQUEST_DONE);
+		assert_int_equal(used, sizeof(whole) - 1);
+		check_whole();
+	}
+}
+
+static void a_request_takes_no_byte_of_the_next(void **state)
+{
+	static const char two[] = "POST / HTTP/1.1\r\nHost: h\r\nContent-Length: 2\r\n\r\nab"
+				  "GET /next HTTP/1.1\r\nHost: h\r\n\r\n";
+	size_t used, more;
+
+	(void)state;
+	assert_int_equal(request_feed(&parser, two, sizeof(two) - 1, &used), REQUEST_DONE);
+	assert_slice(req.body, "ab");
+	request_begin(&parser, &req, &arena);
+	assert_int_equal(request_feed(&parser, two + used, sizeof(two) - 1 - used, &more),
+			 REQUEST_DONE);
+	assert_slice(req.path, "/next");
+	assert_int_equal(used + more, sizeof(two) - 1);
+}
+
+static void chunks_are_put_together_and_trailers_ignored(void **state)
+{
+	size_t used;
+
+	(void)state;
+	assert_int_equal(feed_all("POST / HTTP/1.1\r\nHost: h\r\nTransfer-Encoding: chunked\r\n\r\n"
+				  "3\r\nabc\r\n2;ext=1\r\nde\r\n0\r\nTrailer: x\r\n\r\n", 7, &used),
+			 REQUEST_DONE);
+	assert_slice(req.body, "abcde");
+	assert_null(request_header(&req, SLICE("trailer")).p);
+}
+
+static void an_offer_to_upgrade_is_ignored(void **state)
+{
+	size_t used;
+
+	(void)state;
+	assert_int_equal(
+		feed_all("POST / HTTP/1.1\r\nHost: h\r\nConnection: Upgrade\r\nUpgrade: h2c\r\n"
+			 "Content-Length: 2\r\n\r\nok",
+			 1000, &used),
+		REQUEST_DONE);
+	assert_slice(req.body, "ok");
+}
+
+static void a_client_can_ask_before_it_sends(void **state)
+{
+	size_t used;
+
+	(void)state;
+	assert_int_equal(feed_all("POST / HTTP/1.1\r\nHost: h\r\nExpect: 100-continue\r\n"
+				  "Content-Length: 2\r\n\r\n", 1000, &used), REQUEST_MORE);
+	assert_true(req.has_head);
+	assert_true(req.expects_continue);
+}
+
+static void what_is_refused_has_a_status(void **state)
+{
+	static const struct {
+		const char *text;
+		int status;
+	} cases[] = {
+		{ "POST / HTTP/1.1\r\nHost: h\r\nContent-Length: 101\r\n\r\n", 413 },
+		{ "POST / HTTP/1.1\r\nHost: h\r\nTransfer-Encoding: chunked\r\n\r\n"
+		  "40\r\n0123456789012345678901234567890123456789012345678901234567890123\r\n"
+		  "40\r\n0123456789012345678901234567890123456789012345678901234567890123\r\n",
+		  413 },
+		{ "POST / HTTP/1.1\r\nContent-Length: 1\r\n\r\n", 400 },
+		{ "POST / HTTP/1.1\r\nHost: h\r\nContent-Length: x\r\n\r\n", 400 },
+		{ "POST / HTTP/1.1\r\nHost: h\r\nContent-Length: 1\r\nTransfer-Encoding: "
+		  "chunked\r\n\r\n",
+		  400 },
+		{ "POST / HTTP/1.1\r\nHost: h\r\nExpect: miracles\r\n\r\n", 417 },
+		{ "CONNECT a:1 HTTP/1.1\r\nHost: h\r\n\r\n", 405 },
+		{ "GET / HTTP/1.1\r\na:1\r\nb:1\r\nc:1\r\nd:1\r\ne:1\r\nf:1\r\n\r\n", 431 },
+		{ "GET / HTTP/2.0\r\nHost: h\r\n\r\n", 505 },
+		{ "\x16\x03\x01\x02", 400 },
+		{ "hello\r\n\r\n", 400 },
+	};
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		for (size_t step = 1; step < 200; step += 13) {
+			size_t used;
+
+			again(state);
+			assert_int_equal(feed_all(cases[i].text, step, &used), REQUEST_REFUSED);
+			assert_int_equal(req.refused, cases[i].status);
+			assert_non_null(req.why);
+			assert_false(req.keep_alive);
+		}
+	}
+}
+
+static void an_endless_head_is_refused(void **state)
+{
+	enum request_status s;
+	size_t used, fed = 0;
+
+	(void)state;
+	s = feed_all("GET / HTTP/1.1\r\nHost: h\r\nX: ", 1000, &used);
+	while (s == REQUEST_MORE && fed++ < 10000)
+		s = request_feed(&parser, "a", 1, &used);
+	assert_int_equal(s, REQUEST_REFUSED);
+	assert_int_equal(req.refused, 431);
+	assert_true(fed < 600);
+}
+
+static void lists_are_searched_with_their_weights(void **state)
+{
+	(void)state;
+	assert_true(http_list_has(SLICE("gzip"), SLICE("gzip")));
+	assert_true(http_list_has(SLICE("br, GZIP;q=0.5"), SLICE("gzip")));
+	assert_false(http_list_has(SLICE("br, gzip;q=0"), SLICE("gzip")));
+	assert_false(http_list_has(SLICE("gzip;q=0.000"), SLICE("gzip")));
+	assert_false(http_list_has(SLICE("xgzip, identity"), SLICE("gzip")));
+	assert_false(http_list_has(SLICE(""), SLICE("gzip")));
+}
+
+static void running_out_of_memory_leaves_by_the_arena(void **state)
+{
+	(void)state;
+	for (long n = 0; n < 8; n++) {
+		volatile bool done = false;
+		bool failed;
+		size_t used;
+
+		again(state);
+		arena_release(&arena);
+		alloc_fail_after(n);
+		ARENA_TRY(&arena, {
+			request_begin(&parser, &req, &arena);
+			done = request_feed(&parser, whole, sizeof(whole) - 1, &used) ==
+			       REQUEST_DONE;
+		}, {});
+		failed = alloc_has_failed();
+		alloc_fail_never();
+		assert_true(done || failed);
+	}
+}
+
+int main(void)
+{
+#define TEST(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
+	const struct CMUnitTest tests[] = {
+		TEST(a_request_is_the_same_in_pieces_of_any_size),
+		TEST(a_request_takes_no_byte_of_the_next),
+		TEST(chunks_are_put_together_and_trailers_ignored),
+		TEST(an_offer_to_upgrade_is_ignored),
+		TEST(a_client_can_ask_before_it_sends),
+		TEST(what_is_refused_has_a_status),
+		TEST(an_endless_head_is_refused),
+		TEST(lists_are_searched_with_their_weights),
+		TEST(running_out_of_memory_leaves_by_the_arena),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
