@@ -1,0 +1,192 @@
+/* One thread for what nobody asks for: sweeps every second, and backfills while there are any.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "table/background.h"
+
+#include <errno.h>
+#include <time.h>
+#include "base/alloc.h"
+#include "base/log.h"
+#include "table/internal.h"
+
+#define STREAM_SWEEP_MS 60000 /* readers do not see what is too old: removing it has time */
+#define SYNC_MS 1000          /* durability relaxed */
+
+struct background {
+	struct db *db;
+	pthread_t thread;
+	bool has_thread;
+
+	pthread_mutex_t lock; /* guards the two flags */
+	pthread_cond_t changed;
+	bool stopping, woken;
+
+	pthread_mutex_t step_lock; /* a step at a time, whoever makes it; guards what follows */
+	struct backfill backfill;
+	int64_t next_sweep_us, next_stream_sweep_us, next_sync_us; /* clock_monotonic_us() */
+};
+
+bool background_control(struct db *db, struct control *c, struct arena *a)
+{
+	struct write_request r = { .arena = a, .mode = REQUEST_CONTROL, .control = c };
+
+	db_submit_wait(db, &r);
+	return r.error.code == ERR_NONE;
+}
+
+/* ---- a step ---- */
+
+static bool is_due(int64_t *next_us, int64_t every_ms, bool now)
+{
+	int64_t t = clock_monotonic_us();
+
+	if (!now && t < *next_us)
+		return false;
+	*next_us = t + every_ms * 1000;
+	return true;
+}
+
+static void sync_relaxed(struct background *b, struct arena *a)
+{
+	struct error e;
+
+	if (db_opts(b->db)->durability != DURABILITY_RELAXED ||
+	    !is_due(&b->next_sync_us, SYNC_MS, false))
+		return;
+	if (!store_sync(b->db->store, a, &e))
+		log_error("cannot bring writes to disk: %.*s", SLICE_ARG(e.message));
+}
+
+/* `now`: sweeps also if their time has not come. */
+static bool do_step(struct background *b, bool now, struct arena *a)
+{
+	bool worked = false;
+
+	if (is_due(&b->next_sweep_us, db_opts(b->db)->ttl_sweep_ms, now)) {
+		if (sweep_ttl(b->db, a)) {
+			b->next_sweep_us = 0; /* perhaps there is more */
+			worked = true;
+		}
+		worked |= sweep_tokens(b->db, a);
+	}
+	if (is_due(&b->next_stream_sweep_us, STREAM_SWEEP_MS, now))
+		worked |= sweep_streams(b->db, a);
+	worked |= backfill_step(b->db, &b->backfill, a);
+	sync_relaxed(b, a);
+	return worked;
+}
+
+static bool step(struct background *b, bool now)
+{
+	volatile bool worked = false;
+	struct arena a;
+
+	arena_init(&a);
+	pthread_mutex_lock(&b->step_lock);
+	ARENA_TRY(&a, {
+		worked = do_step(b, now, &a);
+	}, {
+		log_warn("background work put off: out of memory");
+	});
+	pthread_mutex_unlock(&b->step_lock);
+	arena_release(&a);
+	return worked;
+}
+
+/* ---- the thread ---- */
+
+/* Until something is due or background_wake(). False: the thread shall end. */
+static bool wait_for_work(struct background *b, bool busy)
+{
+	int64_t ms = db_opts(b->db)->ttl_sweep_ms;
+	struct timespec until;
+	bool go_on;
+
+	clock_gettime(CLOCK_MONOTONIC, &until);
+	until.tv_sec += ms / 1000;
+	until.tv_nsec += ms % 1000 * 1000000;
+	if (until.tv_nsec >= 1000000000) {
+		until.tv_sec++;
+		until.tv_nsec -= 1000000000;
+	}
+	pthread_mutex_lock(&b->lock);
+	while (!busy && !b->stopping && !b->woken)
+		if (pthread_cond_timedwait(&b->changed, &b->lock, &until) == ETIMEDOUT)
+			break;
+	b->woken = false;
+	go_on = !b->stopping;
+	pthread_mutex_unlock(&b->lock);
+	return go_on;
+}
+
+static void *background_main(void *arg)
+{
+	struct background *b = arg;
+	bool busy = true;
+
+	while (wait_for_work(b, busy))
+		busy = step(b, false);
+	return NULL;
+}
+
+static void init_locks(struct background *b)
+{
+	pthread_condattr_t monotonic;
+
+	pthread_condattr_init(&monotonic);
+	pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
+	pthread_cond_init(&b->changed, &monotonic);
+	pthread_condattr_destroy(&monotonic);
+	pthread_mutex_init(&b->lock, NULL);
+	pthread_mutex_init(&b->step_lock, NULL);
+}
+
+bool background_start(struct db *db)
+{
+	struct background *b = mem_zalloc(sizeof(*b));
+
+	if (!b)
+		return false;
+	b->db = db;
+	init_locks(b);
+	db->background = b;
+	if (db_opts(db)->no_background)
+		return true;
+	b->has_thread = pthread_create(&b->thread, NULL, background_main, b) == 0;
+	if (!b->has_thread) {
+		db->background = NULL;
+		background_stop(b);
+	}
+	return db->background != NULL;
+}
+
+void background_wake(struct background *b)
+{
+	if (!b)
+		return;
+	pthread_mutex_lock(&b->lock);
+	b->woken = true;
+	pthread_cond_signal(&b->changed);
+	pthread_mutex_unlock(&b->lock);
+}
+
+void background_stop(struct background *b)
+{
+	if (!b)
+		return;
+	pthread_mutex_lock(&b->lock);
+	b->stopping = true;
+	pthread_cond_signal(&b->changed);
+	pthread_mutex_unlock(&b->lock);
+	if (b->has_thread)
+		pthread_join(b->thread, NULL);
+	backfill_release(&b->backfill);
+	pthread_cond_destroy(&b->changed);
+	pthread_mutex_destroy(&b->lock);
+	pthread_mutex_destroy(&b->step_lock);
+	mem_free(b);
+}
+
+bool db_step(struct db *db)
+{
+	return db->background && step(db->background, true);
+}

@@ -1,0 +1,37 @@
+/* The jobs of the background thread. Each does one bounded piece of work through the writer (T1)
+ * and tells whether there was any; what it could not do now (a failing disk) it tries again later.
+ *
+ * The thread itself is in internal.h: background_start(), background_stop(), background_wake().
+ * SPDX-License-Identifier: Apache-2.0 */
+#ifndef THORPE_TABLE_BACKGROUND_H
+#define THORPE_TABLE_BACKGROUND_H
+
+#include "table/control.h"
+#include "table/db.h"
+
+/* Hands `c` to the writer and waits. False: it failed. */
+bool background_control(struct db *db, struct control *c, struct arena *a);
+
+/* ---- sweep.c ---- */
+/* Deletes items whose time has come, some of every table. An item whose expiry has been moved since
+ * stays: the writer looks again. */
+bool sweep_ttl(struct db *db, struct arena *a);
+/* Forgets idempotency tokens after their lifetime. */
+bool sweep_tokens(struct db *db, struct arena *a);
+/* Forgets stream records after the retention time, and closed streams when nothing is left. */
+bool sweep_streams(struct db *db, struct arena *a);
+
+/* ---- backfill.c ---- */
+/* Where the walk over a table's items is: one index (or TTL) at a time. Only in memory: after a
+ * restart the walk begins again, and finds what is done already done. */
+struct backfill {
+	uint32_t table_id, index_id; /* index_id 0: TTL entries; table_id 0: none under way */
+	uint64_t ttl_epoch;          /* TTL entries: of struct table */
+	char *cursor;                /* key in ITEMS to go on from; NULL: the first */
+	size_t cursor_n;
+};
+void backfill_release(struct backfill *b);
+/* Walks over one more piece of a table that has an index (or TTL) not yet filled. */
+bool backfill_step(struct db *db, struct backfill *b, struct arena *a);
+
+#endif

@@ -1,0 +1,380 @@
+/* A table's definition as JSON, the form in which the catalog is stored.
+ *
+ * Members may be added; an absent one reads as zero, false or empty, so older data stays readable.
+ * Sequence numbers are strings: JSON integers end at 2^63.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include <inttypes.h>
+
+#include "json/json.h"
+#include "table/internal.h"
+
+/* ---- writing ---- */
+static void name_member(struct buf *b, const char *name)
+{
+	char last = b->n ? b->p[b->n - 1] : '{';
+
+	if (last != '{' && last != '[')
+		buf_lit(b, ",");
+	if (*name) {
+		json_string(b, slice_str(name));
+		buf_lit(b, ":");
+	}
+}
+
+static void put_int(struct buf *b, const char *name, int64_t v)
+{
+	name_member(b, name);
+	buf_i64(b, v);
+}
+
+static void put_bool(struct buf *b, const char *name, bool v)
+{
+	name_member(b, name);
+	buf_str(b, v ? "true" : "false");
+}
+
+static void put_string(struct buf *b, const char *name, struct slice s)
+{
+	name_member(b, name);
+	json_string(b, s);
+}
+
+static void put_sequence(struct buf *b, const char *name, uint64_t v)
+{
+	name_member(b, name);
+	buf_printf(b, "\"%" PRIu64 "\"", v);
+}
+
+static void open_with(struct buf *b, const char *name, const char *bracket)
+{
+	name_member(b, name);
+	buf_str(b, bracket);
+}
+
+static void put_attrs(struct buf *b, const char *name, const struct key_attr *k, size_t n)
+{
+	size_t i;
+
+	open_with(b, name, "[");
+	for (i = 0; i < n; i++) {
+		open_with(b, "", "{");
+		put_string(b, "name", k[i].name);
+		put_string(b, "type", slice_str(value_type_name(k[i].type)));
+		buf_lit(b, "}");
+	}
+	buf_lit(b, "]");
+}
+
+static void put_key(struct buf *b, const struct key_schema *k)
+{
+	open_with(b, "key", "{");
+	put_attrs(b, "hash", k->hash, k->hash_count);
+	put_attrs(b, "range", k->range, k->range_count);
+	buf_lit(b, "}");
+}
+
+static void put_throughput(struct buf *b, const struct throughput *t)
+{
+	open_with(b, "throughput", "{");
+	put_int(b, "read", t->read);
+	put_int(b, "write", t->write);
+	put_int(b, "increased", t->last_increase);
+	put_int(b, "decreased", t->last_decrease);
+	put_int(b, "decreasesToday", t->decreases_today);
+	buf_lit(b, "}");
+}
+
+static void put_index(struct buf *b, const struct index *i)
+{
+	size_t n;
+
+	open_with(b, "", "{");
+	put_int(b, "id", i->id);
+	put_string(b, "name", i->name);
+	put_bool(b, "global", i->global);
+	put_key(b, &i->key);
+	put_int(b, "projection", i->projection);
+	open_with(b, "include", "[");
+	for (n = 0; n < i->include_count; n++)
+		put_string(b, "", i->include[n]);
+	buf_lit(b, "]");
+	put_throughput(b, &i->throughput);
+	put_int(b, "maxRead", i->max_read_units);
+	put_int(b, "maxWrite", i->max_write_units);
+	put_int(b, "status", i->status);
+	put_bool(b, "backfilling", i->backfilling);
+	buf_lit(b, "}");
+}
+
+static void put_stream(struct buf *b, const char *name, const struct stream *s)
+{
+	open_with(b, name, "{");
+	put_int(b, "id", s->id);
+	put_string(b, "label", s->label);
+	put_string(b, "view", slice_str(stream_view_name(s->view)));
+	put_int(b, "shards", s->shards);
+	put_int(b, "created", s->created_ms);
+	put_int(b, "closed", s->closed_ms);
+	put_sequence(b, "first", s->first_sequence);
+	put_sequence(b, "last", s->closed_sequence);
+	buf_lit(b, "}");
+}
+
+static void put_tags(struct buf *b, const struct table *t)
+{
+	size_t i;
+
+	open_with(b, "tags", "[");
+	for (i = 0; i < t->tag_count; i++) {
+		open_with(b, "", "{");
+		put_string(b, "key", t->tags[i].key);
+		put_string(b, "value", t->tags[i].value);
+		buf_lit(b, "}");
+	}
+	buf_lit(b, "]");
+}
+
+static void put_parts(struct buf *b, const struct table *t)
+{
+	size_t i;
+
+	open_with(b, "indexes", "[");
+	for (i = 0; i < t->index_count; i++)
+		put_index(b, &t->indexes[i]);
+	buf_lit(b, "]");
+	if (t->stream)
+		put_stream(b, "stream", t->stream);
+	open_with(b, "closedStreams", "[");
+	for (i = 0; i < t->closed_stream_count; i++)
+		put_stream(b, "", &t->closed_streams[i]);
+	buf_lit(b, "]");
+	put_tags(b, t);
+}
+
+struct slice table_to_text(const struct table *t, struct arena *a)
+{
+	struct buf b;
+
+	buf_init(&b, a);
+	buf_lit(&b, "{");
+	put_int(&b, "id", t->id);
+	put_string(&b, "name", t->name);
+	put_string(&b, "uuid", t->uuid);
+	put_int(&b, "created", t->created_ms);
+	put_int(&b, "status", t->status);
+	put_key(&b, &t->key);
+	put_attrs(&b, "attributes", t->attributes, t->attribute_count);
+	put_bool(&b, "onDemand", t->on_demand);
+	put_int(&b, "onDemandSince", t->on_demand_since_ms);
+	put_throughput(&b, &t->throughput);
+	put_int(&b, "maxRead", t->max_read_units);
+	put_int(&b, "maxWrite", t->max_write_units);
+	put_bool(&b, "ttl", t->ttl == TTL_ENABLED);
+	put_string(&b, "ttlAttribute", t->ttl_attribute);
+	put_bool(&b, "ttlBackfilling", t->ttl_backfilling);
+	put_bool(&b, "deletionProtection", t->deletion_protection);
+	put_string(&b, "tableClass", t->table_class);
+	put_bool(&b, "sse", t->sse);
+	put_string(&b, "sseKey", t->sse_key);
+	put_parts(&b, t);
+	buf_lit(&b, "}");
+	return buf_slice(&b);
+}
+
+/* ---- reading ---- */
+static int64_t get_int(const struct json *j, const char *name, int64_t otherwise)
+{
+	const struct json *v = json_get(j, name);
+
+	return json_is(v, JSON_INT) ? v->integer : otherwise;
+}
+
+static bool get_bool(const struct json *j, const char *name)
+{
+	const struct json *v = json_get(j, name);
+
+	return json_is(v, JSON_BOOL) && v->boolean;
+}
+
+static struct slice get_string(const struct json *j, const char *name)
+{
+	const struct json *v = json_get(j, name);
+
+	return json_is(v, JSON_STRING) ? v->string : SLICE("");
+}
+
+static uint64_t get_sequence(const struct json *j, const char *name, struct arena *a)
+{
+	return strtoull(arena_cstr(a, get_string(j, name)), NULL, 10);
+}
+
+/* The elements of an array; *n is 0 when there is none. */
+static const struct json *get_array(const struct json *j, const char *name, size_t *n)
+{
+	const struct json *v = json_get(j, name);
+
+	*n = json_is(v, JSON_ARRAY) ? v->count : 0;
+	return *n ? v->items : NULL;
+}
+
+static struct key_attr get_attr(const struct json *j)
+{
+	return (struct key_attr){ get_string(j, "name"), value_type_parse(get_string(j, "type")) };
+}
+
+static uint8_t get_key_part(const struct json *key, const char *name, struct key_attr *out,
+			    size_t most)
+{
+	size_t n, i;
+	const struct json *items = get_array(key, name, &n);
+
+	for (i = 0; i < n && i < most; i++)
+		out[i] = get_attr(&items[i]);
+	return (uint8_t)i;
+}
+
+static void get_key(const struct json *j, struct key_schema *k)
+{
+	const struct json *key = json_get(j, "key");
+
+	k->hash_count = get_key_part(key, "hash", k->hash, KEY_HASH_MAX);
+	k->range_count = get_key_part(key, "range", k->range, KEY_RANGE_MAX);
+}
+
+static struct throughput get_throughput(const struct json *j)
+{
+	const struct json *t = json_get(j, "throughput");
+
+	return (struct throughput){
+		.read = get_int(t, "read", 0),
+		.write = get_int(t, "write", 0),
+		.last_increase = get_int(t, "increased", 0),
+		.last_decrease = get_int(t, "decreased", 0),
+		.decreases_today = get_int(t, "decreasesToday", 0),
+	};
+}
+
+static struct index get_index(const struct json *j, struct arena *a)
+{
+	size_t n, i;
+	const struct json *include = get_array(j, "include", &n);
+	struct slice *names = arena_array(a, struct slice, n);
+	struct index x = {
+		.id = (uint32_t)get_int(j, "id", 0),
+		.name = get_string(j, "name"),
+		.global = get_bool(j, "global"),
+		.projection = (enum projection_kind)get_int(j, "projection", 0),
+		.include = names,
+		.include_count = n,
+		.throughput = get_throughput(j),
+		.max_read_units = get_int(j, "maxRead", -1),
+		.max_write_units = get_int(j, "maxWrite", -1),
+		.status = (enum resource_status)get_int(j, "status", STATUS_ACTIVE),
+		.backfilling = get_bool(j, "backfilling"),
+	};
+
+	get_key(j, &x.key);
+	for (i = 0; i < n; i++)
+		if (json_is(&include[i], JSON_STRING))
+			names[i] = include[i].string;
+	return x;
+}
+
+static struct stream get_stream(const struct json *j, struct arena *a)
+{
+	return (struct stream){
+		.id = (uint32_t)get_int(j, "id", 0),
+		.label = get_string(j, "label"),
+		.view = stream_view_parse(get_string(j, "view")),
+		.shards = (uint32_t)get_int(j, "shards", 1),
+		.created_ms = get_int(j, "created", 0),
+		.closed_ms = get_int(j, "closed", 0),
+		.first_sequence = get_sequence(j, "first", a),
+		.closed_sequence = get_sequence(j, "last", a),
+	};
+}
+
+static void get_indexes(const struct json *j, struct arena *a, struct table *t)
+{
+	size_t n, i;
+	const struct json *items = get_array(j, "indexes", &n);
+	struct index *x = arena_array(a, struct index, n);
+
+	for (i = 0; i < n; i++) {
+		x[i] = get_index(&items[i], a);
+		t->has_local_indexes |= !x[i].global;
+	}
+	t->indexes = x;
+	t->index_count = n;
+}
+
+static void get_streams(const struct json *j, struct arena *a, struct table *t)
+{
+	const struct json *enabled = json_get(j, "stream");
+	size_t n, i;
+	const struct json *items = get_array(j, "closedStreams", &n);
+	struct stream *closed = arena_array(a, struct stream, n);
+
+	if (enabled) {
+		struct stream *s = arena_new(a, struct stream);
+
+		*s = get_stream(enabled, a);
+		t->stream = s;
+	}
+	for (i = 0; i < n; i++)
+		closed[i] = get_stream(&items[i], a);
+	t->closed_streams = closed;
+	t->closed_stream_count = n;
+}
+
+static void get_lists(const struct json *j, struct arena *a, struct table *t)
+{
+	size_t n, i;
+	const struct json *items = get_array(j, "attributes", &n);
+	struct key_attr *attributes = arena_array(a, struct key_attr, n);
+	struct tag *tags;
+
+	for (i = 0; i < n; i++)
+		attributes[i] = get_attr(&items[i]);
+	t->attributes = attributes;
+	t->attribute_count = n;
+	items = get_array(j, "tags", &n);
+	tags = arena_array(a, struct tag, n);
+	for (i = 0; i < n; i++)
+		tags[i] = (struct tag){ get_string(&items[i], "key"),
+					get_string(&items[i], "value") };
+	t->tags = tags;
+	t->tag_count = n;
+}
+
+bool table_from_text(struct slice text, struct arena *a, struct table *t)
+{
+	const struct json *j = json_parse(a, text);
+
+	if (!json_is(j, JSON_OBJECT))
+		return false;
+	*t = (struct table){
+		.id = (uint32_t)get_int(j, "id", 0),
+		.name = get_string(j, "name"),
+		.uuid = get_string(j, "uuid"),
+		.created_ms = get_int(j, "created", 0),
+		.status = (enum resource_status)get_int(j, "status", STATUS_ACTIVE),
+		.on_demand = get_bool(j, "onDemand"),
+		.on_demand_since_ms = get_int(j, "onDemandSince", 0),
+		.throughput = get_throughput(j),
+		.max_read_units = get_int(j, "maxRead", -1),
+		.max_write_units = get_int(j, "maxWrite", -1),
+		.ttl = get_bool(j, "ttl") ? TTL_ENABLED : TTL_DISABLED,
+		.ttl_attribute = get_string(j, "ttlAttribute"),
+		.ttl_backfilling = get_bool(j, "ttlBackfilling"),
+		.deletion_protection = get_bool(j, "deletionProtection"),
+		.table_class = get_string(j, "tableClass"),
+		.sse = get_bool(j, "sse"),
+		.sse_key = get_string(j, "sseKey"),
+	};
+	get_key(j, &t->key);
+	get_indexes(j, a, t);
+	get_streams(j, a, t);
+	get_lists(j, a, t);
+	return t->id && t->name.n && t->key.hash_count == 1 && t->index_count <= INDEXES_MAX;
+}

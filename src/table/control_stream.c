@@ -1,0 +1,98 @@
+/* Streams of a table: opened, closed, trimmed, forgotten.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include <time.h>
+
+#include "table/control_internal.h"
+#include "table/layout.h"
+
+static struct slice label_of(int64_t ms, struct arena *a)
+{
+	time_t seconds = (time_t)(ms / 1000);
+	struct tm tm;
+
+	gmtime_r(&seconds, &tm);
+	return arena_printf(a, "%04d-%02d-%02dT%02d:%02d:%02d.%03d", tm.tm_year + 1900,
+			    tm.tm_mon + 1, tm.tm_mday, tm.tm_hour, tm.tm_min, tm.tm_sec,
+			    (int)(ms % 1000));
+}
+
+static bool label_is_taken(const struct table *t, struct slice label)
+{
+	size_t i;
+
+	for (i = 0; i < t->closed_stream_count; i++)
+		if (slice_equal(t->closed_streams[i].label, label))
+			return true;
+	return false;
+}
+
+void control_open_stream(struct stage *s, struct table *t, enum stream_view view)
+{
+	struct stream *st = arena_new(s->arena, struct stream);
+	int64_t ms = s->batch->now_ms;
+
+	*st = (struct stream){
+		.id = stage_new_id(s),
+		.label = label_of(ms, s->arena),
+		.view = view,
+		.shards = s->batch->db->options.stream_shards,
+		.created_ms = ms,
+		.first_sequence = stage_next_sequence(s),
+	};
+	while (label_is_taken(t, st->label))
+		st->label = label_of(++ms, s->arena);
+	t->stream = st;
+}
+
+void control_close_stream(struct stage *s, struct table *t)
+{
+	size_t n = t->closed_stream_count;
+	struct stream *closed = arena_array(s->arena, struct stream, n + 1);
+
+	if (n)
+		memcpy(closed, t->closed_streams, n * sizeof(*closed));
+	closed[n] = *t->stream;
+	closed[n].closed_ms = s->batch->now_ms;
+	closed[n].closed_sequence = stage_next_sequence(s);
+	t->closed_streams = closed;
+	t->closed_stream_count = n + 1;
+	t->stream = NULL;
+}
+
+void control_drop_stream_records(struct stage *s, uint32_t stream)
+{
+	stage_delete_prefix(s, STORE_STREAM, layout_id(s->arena, stream));
+}
+
+bool control_trim_stream(struct stage *s, struct control *c)
+{
+	uint32_t shard;
+
+	for (shard = 0; shard < c->stream_shards; shard++)
+		stage_delete_range(
+			s, STORE_STREAM, layout_stream_key(s->arena, c->stream_id, shard, 0),
+			layout_stream_key(s->arena, c->stream_id, shard, c->before_sequence));
+	return true;
+}
+
+bool control_drop_stream(struct stage *s, struct control *c)
+{
+	const struct table *was = catalog_table_by_id(stage_catalog(s), c->table_id);
+	struct stream *left;
+	struct table t;
+	size_t i;
+
+	if (!was)
+		return true;
+	t = *was;
+	left = arena_array(s->arena, struct stream, t.closed_stream_count);
+	for (i = 0, t.closed_stream_count = 0; i < was->closed_stream_count; i++)
+		if (was->closed_streams[i].id != c->stream_id)
+			left[t.closed_stream_count++] = was->closed_streams[i];
+	if (t.closed_stream_count == was->closed_stream_count)
+		return true;
+	t.closed_streams = left;
+	control_drop_stream_records(s, c->stream_id);
+	stage_put_table(s, &t);
+	return true;
+}

@@ -1,0 +1,77 @@
+/* The database: opened once, used by every thread.
+ *
+ * Invariants (asserted by number in the code, and each tested by killing the process at it)
+ *   T1  One writer: only the writer thread changes the store and the catalog.
+ *   T2  An acknowledged write is on disk (durability synced).
+ *   T3  A request is applied whole or not at all: item, index entries, stream record, TTL entry,
+ *       counters and token are in one batch.
+ *   T4  Every ACTIVE index holds exactly what its table implies; counters equal a recount.
+ *   T5  Sequence numbers rise with the order of commits; a stream's order is the commit order.
+ *   T6  A request sees all requests before it in the queue, none after it: serializable.
+ *   T7  Nothing is answered before its batch is written; after a failed write nothing of the
+ *       batch is visible, in the store, in counters or in the catalog.
+ *
+ * Threads: db_catalog(), reads (read.h, streams.h) and db_submit() may be called by any thread.
+ * SPDX-License-Identifier: Apache-2.0 */
+#ifndef THORPE_TABLE_DB_H
+#define THORPE_TABLE_DB_H
+
+#include "base/clock.h"
+#include "store/store.h"
+#include "table/schema.h"
+
+struct db;
+
+enum durability { DURABILITY_SYNCED, DURABILITY_RELAXED };
+
+struct db_options { /* zero is the default everywhere */
+	const char *dir; /* NULL: in memory */
+	enum durability durability;
+	size_t cache_bytes;
+	uint32_t stream_shards;          /* 0: 4 */
+	int64_t stream_retention_ms;     /* 0: 24 hours */
+	int64_t ttl_sweep_ms;            /* 0: 1000 */
+	int64_t token_lifetime_ms;       /* 0: 10 minutes */
+	const struct clock *clock;       /* NULL: the system's */
+	const char *region;              /* NULL: us-east-1; for ARNs */
+	bool no_background;              /* tests: no sweeper or backfill thread; use db_step() */
+};
+
+/* As store_open(). Starts the writer and the background thread; unfinished backfills and deletions
+ * go on where they were. */
+enum store_open_result db_open(const struct db_options *o, struct db **out, char *why,
+			       size_t n) MUST_CHECK;
+/* Answers everything queued, stops the threads, closes the store. NULL is fine. */
+void db_close(struct db *db);
+
+struct catalog; /* all tables at one moment, sorted by name */
+/* The catalog as it is now; given back when the arena goes. Cheap. */
+const struct catalog *db_catalog(struct db *db, struct arena *a);
+/* NULL when there is none. Name or ARN. */
+const struct table *catalog_table(const struct catalog *c, struct slice name_or_arn);
+const struct table *catalog_table_by_id(const struct catalog *c, uint32_t id);
+size_t catalog_count(const struct catalog *c);
+const struct table *catalog_at(const struct catalog *c, size_t i); /* in order of names */
+
+struct store *db_store(struct db *db);
+const struct clock *db_clock(struct db *db);
+const struct db_options *db_opts(struct db *db);
+
+/* For tests: one round of background work (TTL sweep, stream trim, token sweep, one backfill
+ * chunk), as the background thread does. True when something was done. */
+bool db_step(struct db *db);
+
+/* Recounts and compares (T4): every index against its table, counters, TTL entries. Appends one
+ * line per difference to `report`; true when all agree. Reads one view; slow. */
+bool db_verify(struct db *db, struct buf *report);
+
+/* Numbers for /metrics. */
+struct db_metrics {
+	uint64_t batches, requests, write_errors; /* batches committed, requests in them */
+	uint64_t queue_depth;
+	uint64_t ttl_deleted;
+	uint64_t last_sequence;
+};
+struct db_metrics db_metrics(struct db *db);
+
+#endif

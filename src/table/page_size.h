@@ -1,0 +1,12 @@
+/* How much of a page's 1 MB an item takes up.
+ * SPDX-License-Identifier: Apache-2.0 */
+#ifndef THORPE_TABLE_PAGE_SIZE_H
+#define THORPE_TABLE_PAGE_SIZE_H
+
+#include "table/schema.h"
+
+#define PAGE_BYTES_MAX (1024 * 1024)
+
+size_t page_size_of_item(const struct table *t, struct value item);
+
+#endif

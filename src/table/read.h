@@ -1,0 +1,69 @@
+/* Reads: one item, a page of a query, a page of a scan. On the calling thread, from one view.
+ * SPDX-License-Identifier: Apache-2.0 */
+#ifndef THORPE_TABLE_READ_H
+#define THORPE_TABLE_READ_H
+
+#include "expr/expr.h"
+#include "table/capacity.h"
+#include "table/db.h"
+
+/* The item, or VALUE_ABSENT. `view` may be NULL: the latest. */
+bool db_get(struct db *db, const struct store_view *view, const struct table *t,
+	    struct item_key key, struct arena *a, struct value *item, struct error *e) MUST_CHECK;
+
+/* One page of a Query or Scan. Zero / NULL members mean "not given". */
+struct page_request {
+	const struct table *table;
+	const struct index *index; /* NULL: the table itself */
+	/* Query: `=` on every hash attribute, then terms on range attributes from the left, all but
+	 * the last `=`; checked by the caller, any order. NULL: a scan. */
+	const struct key_term *terms;
+	size_t term_count;
+	bool backwards;        /* ScanIndexForward = false */
+	struct value start;    /* ExclusiveStartKey, checked; absent: from the beginning */
+	uint32_t segment, total_segments; /* scan; 0 of 0: the whole table */
+	int64_t limit;         /* items evaluated at most; 0: none */
+	const struct condition *filter;
+	bool consistent;       /* counts capacity; reads are always consistent */
+	/* LSI: read whole items from the table: attributes outside the index are asked for. */
+	bool fetch_items;
+	/* Called for each item that passes the filter, in order; valid during the call. */
+	void (*emit)(void *ctx, struct value item);
+	void *ctx;
+};
+
+struct page {
+	int64_t count, scanned;
+	struct value last_key; /* LastEvaluatedKey, absent at the end */
+	struct capacity capacity;
+};
+
+/* Stops when `limit` items or 1 MB (page_size.c) have been evaluated, and then gives last_key even
+ * if nothing follows, as DynamoDB does. An index's entry is emitted as stored (projected attributes).
+ * Capacity: the sizes of all evaluated items added up, then rounded to 4 KB; each item fetched for
+ * an LSI is rounded by itself and counts for the table. Errors: INTERNAL (disk). */
+bool db_page(struct db *db, const struct page_request *r, struct arena *a, struct page *out,
+	     struct error *e) MUST_CHECK;
+
+/* How ExclusiveStartKey lies to a query's terms; DynamoDB has a text for each:
+ *   OUTSIDE          "The provided starting key is outside query boundaries based on provided
+ *                    conditions": another partition, no term on a range attribute
+ *   NOT_IN_RANGE     "The provided starting key does not match the range key predicate"
+ *   NOT_RESTARTABLE  "The query can return at most one row and cannot be restarted": another
+ *                    partition, and terms on range attributes that it fulfils */
+enum page_start {
+	PAGE_START_FITS,
+	PAGE_START_OUTSIDE,
+	PAGE_START_NOT_IN_RANGE,
+	PAGE_START_NOT_RESTARTABLE,
+};
+enum page_start page_start_check(const struct page_request *r);
+/* Whether `start` lies in the scan's segment ("Invalid ExclusiveStartKey. Please use
+ * ExclusiveStartKey with correct Segment. …"). */
+bool page_start_in_segment(const struct page_request *r, struct arena *a);
+/* Both: it fits the query's terms, or the scan's segment. */
+bool page_start_in_bounds(const struct page_request *r, struct arena *a);
+/* The scan segment an item with this partition key falls into. */
+uint32_t scan_segment_of(struct slice pk, uint32_t total_segments);
+
+#endif

@@ -1,0 +1,44 @@
+/* Reading change streams: shards, iterators, records.
+ *
+ * A stream has a fixed number of shards; an item's shard is chosen by its partition key, so the
+ * changes of one item are in order. A sequence number is (milliseconds << 22 | counter), rising with
+ * every commit (T5); hence trimming and AT a time are key ranges. On the wire it is a decimal string
+ * of 21 digits, zero-padded, as DynamoDB's are at least 21 characters.
+ * SPDX-License-Identifier: Apache-2.0 */
+#ifndef THORPE_TABLE_STREAMS_H
+#define THORPE_TABLE_STREAMS_H
+
+#include "table/db.h"
+
+#define STREAM_SEQUENCE_SHIFT 22 /* milliseconds stand above the counter */
+
+enum stream_event { EVENT_INSERT = 1, EVENT_MODIFY, EVENT_REMOVE };
+
+struct stream_record {
+	uint64_t sequence;
+	enum stream_event event;
+	bool by_ttl; /* userIdentity {Type: Service, PrincipalId: dynamodb.amazonaws.com} */
+	int64_t created_ms;
+	struct value keys, old_image, new_image; /* images as the view type has them, else absent */
+	size_t size_bytes;
+};
+
+/* The stream with this ARN, enabled or closed; NULL when there is none (any more). */
+const struct stream *catalog_stream(const struct catalog *c, struct slice arn,
+				    const struct table **table);
+
+/* Records of one shard with sequence >= from, oldest first, at most `limit` (0: 1000) and until
+ * they add up to 1 MB. Records older than the retention time are not seen. *next is where to go on;
+ * when a closed stream's shard has been read to its end, it is greater than closed_sequence: nothing
+ * will ever follow. `emit`: the record is valid during the call. Errors: INTERNAL (disk). */
+bool db_stream_read(struct db *db, const struct stream *s, uint32_t shard, uint64_t from,
+		    int64_t limit, void (*emit)(void *ctx, const struct stream_record *r),
+		    void *ctx, struct arena *a, uint64_t *next, struct error *e) MUST_CHECK;
+/* The sequence number the next commit will at least have: LATEST. */
+uint64_t db_stream_latest(struct db *db);
+/* The oldest sequence a record can still have: TRIM_HORIZON. An iterator below it is trimmed. */
+uint64_t db_stream_horizon(struct db *db, const struct stream *s);
+/* The shard of an item with this partition key, 0 … s->shards - 1. */
+uint32_t stream_shard_of(const struct stream *s, struct slice pk);
+
+#endif

@@ -1,0 +1,299 @@
+/* The writer: takes what is queued, evaluates it in order, commits it together, answers everyone.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include <assert.h>
+
+#include "base/crashpoint.h"
+#include "base/log.h"
+#include "table/apply.h"
+
+/* A batch ends here, so that nobody waits long for those before him. */
+#define BATCH_REQUESTS 1000
+#define BATCH_BYTES (8 << 20)
+
+static const struct error out_of_memory = { .code = ERR_INTERNAL,
+					    .message = { "Out of memory", 13 } };
+static const struct error not_written = { .code = ERR_INTERNAL,
+					  .message = { "The write could not be stored", 29 } };
+
+/* ---- the queue ---- */
+void db_submit(struct db *db, struct write_request *r)
+{
+	bool was_empty;
+
+	r->next = NULL;
+	atomic_fetch_add_explicit(&db->queue_depth, 1, memory_order_relaxed);
+	pthread_mutex_lock(&db->queue_lock);
+	was_empty = !db->queue_head;
+	*db->queue_tail = r;
+	db->queue_tail = &r->next;
+	if (was_empty)
+		pthread_cond_signal(&db->queue_filled);
+	pthread_mutex_unlock(&db->queue_lock);
+}
+
+/* Everything queued, in order; waits for something. NULL: closing, and nothing is left. */
+static struct write_request *take_queue(struct db *db)
+{
+	struct write_request *all;
+
+	pthread_mutex_lock(&db->queue_lock);
+	while (!db->queue_head && !db->stopping)
+		pthread_cond_wait(&db->queue_filled, &db->queue_lock);
+	all = db->queue_head;
+	db->queue_head = NULL;
+	db->queue_tail = &db->queue_head;
+	pthread_mutex_unlock(&db->queue_lock);
+	return all;
+}
+
+struct waiter {
+	pthread_mutex_t lock;
+	pthread_cond_t cond;
+	bool done;
+};
+
+static void wake_waiter(struct write_request *r)
+{
+	struct waiter *w = r->ctx;
+
+	pthread_mutex_lock(&w->lock);
+	w->done = true;
+	pthread_cond_signal(&w->cond);
+	pthread_mutex_unlock(&w->lock);
+}
+
+void db_submit_wait(struct db *db, struct write_request *r)
+{
+	struct waiter w = { .lock = PTHREAD_MUTEX_INITIALIZER, .cond = PTHREAD_COND_INITIALIZER };
+
+	r->done = wake_waiter;
+	r->ctx = &w;
+	db_submit(db, r);
+	pthread_mutex_lock(&w.lock);
+	while (!w.done)
+		pthread_cond_wait(&w.cond, &w.lock);
+	pthread_mutex_unlock(&w.lock);
+	pthread_mutex_destroy(&w.lock);
+	pthread_cond_destroy(&w.cond);
+}
+
+/* ---- transactions ---- */
+static const char *reason_code(enum err code)
+{
+	switch (code) {
+	case ERR_NONE:
+		return "None";
+	case ERR_CONDITION_FAILED:
+		return "ConditionalCheckFailed";
+	case ERR_COLLECTION_SIZE:
+		return "ItemCollectionSizeLimitExceeded";
+	default:
+		return "ValidationError";
+	}
+}
+
+static bool cancel(struct stage *s, struct write_request *r)
+{
+	struct buf b;
+	size_t i;
+
+	buf_init(&b, s->arena);
+	for (i = 0; i < r->action_count; i++)
+		buf_printf(&b, "%s%s", i ? ", " : "", reason_code(r->actions[i].error.code));
+	return error_set(
+		&r->error, s->arena, ERR_TRANSACTION_CANCELED,
+		"Transaction cancelled, please refer cancellation reasons for specific reasons "
+		"[%.*s]",
+		SLICE_ARG(buf_slice(&b)));
+}
+
+/* The api refuses two actions on one item before; here it would break all-or-nothing evaluation. */
+static bool check_distinct(struct stage *s, struct write_request *r)
+{
+	struct map seen;
+	struct buf b;
+	size_t i;
+
+	map_init(&seen, s->arena);
+	for (i = 0; i < r->action_count; i++) {
+		const struct write_action *a = &r->actions[i];
+
+		buf_init(&b, s->arena);
+		buf_be32(&b, a->table->id);
+		buf_be16(&b, (uint16_t)a->key.pk.n);
+		buf_put(&b, a->key.pk);
+		buf_put(&b, a->key.sk);
+		if (map_set(&seen, buf_slice(&b), &r->actions[i]))
+			return error_set(
+				&r->error, s->arena, ERR_VALIDATION,
+				"Transaction request cannot include multiple operations on one "
+				"item");
+	}
+	return true;
+}
+
+/* An error that is not a reason for cancellation but the outcome of the whole request. */
+static bool is_fatal(enum err code)
+{
+	return code == ERR_INTERNAL || code == ERR_NOT_FOUND;
+}
+
+/* Every action is evaluated, also after one has failed: each has its reason. */
+static bool run_transaction(struct stage *s, struct write_request *r)
+{
+	bool failed = false, seen;
+	size_t i;
+
+	if (!check_distinct(s, r) || !token_check(s, r, &seen, &r->error))
+		return false;
+	for (i = 0; i < r->action_count; i++) {
+		struct write_action *a = &r->actions[i];
+
+		if (seen ? apply_replay(s, a) : apply_action(s, a))
+			continue;
+		failed = true;
+		if (is_fatal(a->error.code)) {
+			r->error = a->error;
+			return false;
+		}
+	}
+	if (failed)
+		return cancel(s, r);
+	r->replayed = seen;
+	if (!seen)
+		token_record(s, r);
+	return true;
+}
+
+/* ---- one request ---- */
+static bool run_each(struct stage *s, struct write_request *r)
+{
+	size_t i;
+
+	for (i = 0; i < r->action_count; i++)
+		if (!apply_action(s, &r->actions[i]))
+			assert(r->actions[i].error.code != ERR_NONE);
+	return true;
+}
+
+static bool run(struct stage *s, struct write_request *r)
+{
+	switch (r->mode) {
+	case REQUEST_EACH:
+		return run_each(s, r);
+	case REQUEST_ALL:
+		return run_transaction(s, r);
+	case REQUEST_CONTROL:
+		break;
+	}
+	return control_run(s, r->control, &r->error);
+}
+
+/* Memory that runs out, the request's or the batch's, fails this request alone. */
+static void run_guarded(struct batch *b, struct stage *s, struct write_request *r)
+{
+	ARENA_TRY(r->arena, {
+		b->arena.oom = r->arena->oom;
+		if (run(s, r))
+			batch_take(b, s);
+	}, {
+		batch_undo(b, s);
+		r->error = out_of_memory;
+	});
+	b->arena.oom = NULL;
+}
+
+static void evaluate(struct batch *b, struct write_request *r)
+{
+	struct stage s;
+
+	r->error = (struct error){ 0 };
+	r->replayed = false;
+	stage_init(&s, b, r->arena);
+	run_guarded(b, &s, r);
+	stage_release(&s);
+}
+
+/* ---- batches ---- */
+/* Evaluates requests from *pending until the batch is full; returns those it took. */
+static struct write_request *evaluate_some(struct batch *b, struct write_request **pending,
+					   size_t *count)
+{
+	struct write_request *first = *pending, *r = first, *last = NULL;
+
+	for (*count = 0; r && *count < BATCH_REQUESTS && b->bytes < BATCH_BYTES; r = r->next) {
+		evaluate(b, r);
+		last = r;
+		++*count;
+	}
+	if (last)
+		last->next = NULL;
+	*pending = r;
+	return first;
+}
+
+/* done() may free the request at once. */
+static void answer(struct write_request *first, const struct error *failed)
+{
+	struct write_request *r, *next;
+
+	for (r = first; r; r = next) {
+		next = r->next;
+		if (failed) {
+			r->error = *failed;
+			r->replayed = false;
+		}
+		r->done(r);
+		crash_point("answered");
+	}
+}
+
+static void wake_background(struct db *db)
+{
+	pthread_mutex_lock(&db->queue_lock); /* db_close() takes it away */
+	background_wake(db->background);
+	pthread_mutex_unlock(&db->queue_lock);
+}
+
+/* After a failed write everyone in the batch hears of it, also those who only looked: what they saw
+ * may have been an earlier request's change that never happened (T7). */
+static void run_batch(struct batch *b, struct db *db, struct write_request **pending)
+{
+	struct write_request *first;
+	struct error e = { 0 };
+	bool ok, wake;
+	size_t count;
+
+	batch_start(b, db);
+	first = evaluate_some(b, pending, &count);
+	crash_point("evaluated");
+	ok = batch_commit(b, &e);
+	if (!ok) {
+		/* The store says once in the log that writes fail. */
+		log_debug("a batch of %zu requests was not written: %.*s", count,
+			  SLICE_ARG(e.message));
+		atomic_fetch_add(&db->write_errors, 1);
+	}
+	crash_point("published");
+	wake = ok && b->wake;
+	batch_clear(b);
+	atomic_fetch_add(&db->requests, count);
+	atomic_fetch_sub(&db->queue_depth, count);
+	answer(first, ok ? NULL : &not_written);
+	if (wake)
+		wake_background(db);
+}
+
+void *writer_main(void *arg)
+{
+	struct db *db = arg;
+	struct write_request *pending;
+	struct batch b = { .out = db->out };
+
+	arena_init(&b.arena);
+	while ((pending = take_queue(db)))
+		while (pending)
+			run_batch(&b, db, &pending);
+	arena_release(&b.arena);
+	return NULL;
+}
