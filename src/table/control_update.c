@@ -124,7 +124,7 @@ static bool change_stream(struct stage *s, const struct table_change *change, st
 				 SLICE_ARG(t->name));
 	if (change->stream == STREAM_NONE && !t->stream)
 		return error_set(e, s->arena, ERR_VALIDATION,
-				 "Table already has a disabled stream: TableName: %.*s",
+				 "Table has no stream to disable: TableName: %.*s",
 				 SLICE_ARG(t->name));
 	if (t->stream)
 		control_close_stream(s, t);

@@ -78,36 +78,7 @@ void db_submit_wait(struct db *db, struct write_request *r)
 }
 
 /* ---- transactions ---- */
-static const char *reason_code(enum err code)
-{
-	switch (code) {
-	case ERR_NONE:
-		return "None";
-	case ERR_CONDITION_FAILED:
-		return "ConditionalCheckFailed";
-	case ERR_COLLECTION_SIZE:
-		return "ItemCollectionSizeLimitExceeded";
-	default:
-		return "ValidationError";
-	}
-}
-
-static bool cancel(struct stage *s, struct write_request *r)
-{
-	struct buf b;
-	size_t i;
-
-	buf_init(&b, s->arena);
-	for (i = 0; i < r->action_count; i++)
-		buf_printf(&b, "%s%s", i ? ", " : "", reason_code(r->actions[i].error.code));
-	return error_set(
-		&r->error, s->arena, ERR_TRANSACTION_CANCELED,
-		"Transaction cancelled, please refer cancellation reasons for specific reasons "
-		"[%.*s]",
-		SLICE_ARG(buf_slice(&b)));
-}
-
-/* The api refuses two actions on one item before; here it would break all-or-nothing evaluation. */
+/* An action is evaluated against the store, not against those before it in its transaction. */
 static bool check_distinct(struct stage *s, struct write_request *r)
 {
 	struct map seen;
@@ -157,8 +128,8 @@ static bool run_transaction(struct stage *s, struct write_request *r)
 			return false;
 		}
 	}
-	if (failed)
-		return cancel(s, r);
+	if (failed) /* each action's error says why; the api puts it into words */
+		return error_set(&r->error, s->arena, ERR_TRANSACTION_CANCELED, "Transaction cancelled");
 	r->replayed = seen;
 	if (!seen)
 		token_record(s, r);

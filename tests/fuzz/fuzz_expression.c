@@ -62,7 +62,10 @@ static void run(uint8_t kind, struct slice text, struct arena *a)
 		if (projection_compile(b, text, &p, &e))
 			check(value_is_valid(projection_apply(p, item, a), VALUE_LEVELS_MAX + 1));
 		break;
-	default: (void)!key_condition_compile(b, text, &terms, &n, &e); break;
+	default:
+		if (key_condition_compile(b, text, &c, &e))
+			(void)!key_condition_terms(a, c, &terms, &n, &e);
+		break;
 	}
 	(void)!expr_bindings_check_used(b, &e);
 }

@@ -1,0 +1,216 @@
+// A full disk: writes are refused with an error, reads go on, nothing acknowledged is lost, and writing
+// goes on when there is room again. The data stands on a small file system in a mount namespace of its own;
+// skipped, in a sentence, where that is not allowed.
+// SPDX-License-Identifier: Apache-2.0
+import { spawnSync } from 'node:child_process';
+import { closeSync, mkdtempSync, openSync, rmdirSync, rmSync, writeSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { Client, NoAnswer, canonical } from './lib/client.mjs';
+import { report } from './lib/report.mjs';
+import { Server, verify } from './lib/server.mjs';
+
+const SKIPPED = 77; // as meson reads it
+const DISK_MB = 96;
+const VALUE_BYTES = 20_000;
+const WORKERS = 8;
+const RECOVERY_MS = 20_000;
+
+/** Runs a shell command in a mount namespace of its own, with the small disk on `dir`. */
+function onSmallDisk(dir, command, args, stdio) {
+  const namespace = process.getuid() === 0 ? ['--mount'] : ['--map-root-user', '--mount'];
+  const script = `mount -t tmpfs -o size=${DISK_MB}m tmpfs "$1" && ${command}`;
+  return spawnSync('unshare', [...namespace, 'sh', '-c', script, 'sh', dir, ...args], { stdio }).status;
+}
+
+/** Runs this file again with the small disk; does not return. */
+function enterNamespace() {
+  const dir = mkdtempSync(join(tmpdir(), 'thorpe-disk-'));
+  let status = SKIPPED;
+  if (onSmallDisk(dir, 'true', [], 'ignore') === 0) {
+    status = onSmallDisk(dir, 'exec "$2" "$3" "$1"', [process.execPath, fileURLToPath(import.meta.url)], 'inherit');
+  } else {
+    console.log('skipped: mounting a small file system is not allowed here (it needs root or user namespaces)');
+    console.log('0 passed, 0 failed');
+  }
+  rmdirSync(dir);
+  process.exit(status ?? 1);
+}
+
+const disk = process.argv[2] ?? enterNamespace();
+const data = join(disk, 'data');
+const ballast = join(disk, 'ballast');
+
+/** Takes all the room there is. */
+function takeRoom() {
+  const zeros = Buffer.alloc(65536);
+  const fd = openSync(ballast, 'w');
+  try {
+    for (;;) writeSync(fd, zeros);
+  } catch (error) {
+    if (error.code !== 'ENOSPC') throw error;
+  } finally {
+    closeSync(fd);
+  }
+}
+
+class Disk {
+  constructor() {
+    this.acknowledged = new Map();
+    this.unknown = new Map(); // refused or without an answer: may be there or not
+    this.violations = [];
+    this.next = 0;
+  }
+
+  async open() {
+    this.server = await Server.start(data);
+    this.client = new Client(this.server.port);
+  }
+
+  async stop() {
+    this.client.close();
+    await this.server.stop();
+  }
+
+  violated(what) {
+    this.violations.push(what);
+  }
+
+  /** True when it was acknowledged; false when it was refused as it should be. */
+  async put() {
+    const pk = `key#${this.next++}`;
+    // Different bytes each time: compression would make room.
+    const value = Array.from({ length: VALUE_BYTES / 8 }, () => Math.random().toString(36).slice(2, 10)).join('');
+    const Item = { pk: { S: pk }, g: { S: `g${this.next % 5}` }, value: { S: value } };
+    try {
+      await this.client.call('PutItem', { TableName: 'full', Item });
+    } catch (error) {
+      this.unknown.set(pk, Item);
+      if (error instanceof NoAnswer) throw error;
+      if (error.status !== 500 || error.name !== 'InternalServerError') {
+        this.violated(`a write on a full disk ended with ${error.status} ${error.name}: ${error.message}`);
+      }
+      return false;
+    }
+    this.acknowledged.set(pk, Item);
+    return true;
+  }
+
+  /** True when it was done; false when it was refused as it should be. */
+  async remove(pk) {
+    try {
+      await this.client.call('DeleteItem', { TableName: 'full', Key: { pk: { S: pk } } });
+    } catch (error) {
+      if (error.status !== 500) throw error;
+      return false;
+    }
+    this.acknowledged.delete(pk);
+    return true;
+  }
+
+  async fill() {
+    let written = 0;
+    const work = async () => {
+      while (await this.put()) written += 1;
+    };
+    await Promise.all(Array.from({ length: WORKERS }, work));
+    return written;
+  }
+
+  async checkReads() {
+    const items = new Map((await this.client.scan('full')).map((item) => [item.pk.S, item]));
+    for (const [pk, item] of this.acknowledged) {
+      if (canonical(items.get(pk) ?? null) !== canonical(item)) this.violated(`${pk} was acknowledged and is lost`);
+    }
+    for (const pk of items.keys()) {
+      if (!this.acknowledged.has(pk) && !this.unknown.has(pk)) this.violated(`nobody wrote ${pk}`);
+    }
+    const entries = await this.client.scan('full', 'byG');
+    if (entries.length !== items.size) {
+      this.violated(`the index has ${entries.length} entries, the table ${items.size} items`);
+    }
+    const { ItemCount } = await this.client.describe('full');
+    if (ItemCount !== items.size) this.violated(`ItemCount is ${ItemCount}, there are ${items.size} items`);
+    return items.size;
+  }
+
+  async writesAgain() {
+    const began = Date.now();
+    while (!await this.put()) {
+      if (Date.now() - began > RECOVERY_MS) {
+        this.violated(`writes are still refused ${RECOVERY_MS / 1000} s after there was room`);
+        break;
+      }
+      await new Promise((resume) => { setTimeout(resume, 50); });
+    }
+    return Date.now() - began;
+  }
+}
+
+await report(`full disk of ${DISK_MB} MB`, async (tally) => {
+  const state = new Disk();
+  const run = (what, body) => tally.run(async () => `${what} (${await body()})`, state);
+
+  await state.open();
+  await state.client.call('CreateTable', {
+    TableName: 'full',
+    BillingMode: 'PAY_PER_REQUEST',
+    KeySchema: [{ AttributeName: 'pk', KeyType: 'HASH' }],
+    AttributeDefinitions: [{ AttributeName: 'pk', AttributeType: 'S' }, { AttributeName: 'g', AttributeType: 'S' }],
+    GlobalSecondaryIndexes: [
+      {
+        IndexName: 'byG',
+        KeySchema: [{ AttributeName: 'g', KeyType: 'HASH' }],
+        Projection: { ProjectionType: 'KEYS_ONLY' },
+      },
+    ],
+    StreamSpecification: { StreamEnabled: true, StreamViewType: 'KEYS_ONLY' },
+  });
+  for (let i = 0; i < 50; i++) await state.put();
+  await run('another program takes the room: writes are refused', async () => {
+    takeRoom();
+    const written = await state.fill();
+    return `${written} more were written`;
+  });
+  await run('reads go on', () => state.checkReads());
+  await run('with room again, writes work again', async () => {
+    rmSync(ballast);
+    return `after ${await state.writesAgain()} ms`;
+  });
+  await run('filled by the data itself: writes are refused', async () => `${await state.fill()} items`);
+  await run('reads go on', () => state.checkReads());
+  await run('deleting is either done or refused', async () => {
+    const some = [...state.acknowledged.keys()].slice(0, 20);
+    const done = await Promise.all(some.map((pk) => state.remove(pk)));
+    await state.checkReads();
+    return `${done.filter(Boolean).length} of 20 done`;
+  });
+  await run('killed on the full disk, it opens or says why not', async () => {
+    await state.server.kill();
+    state.client.close();
+    try {
+      await state.open();
+    } catch (error) {
+      if (!/No space left on device/i.test(error.message)) throw error;
+      return 'no space left';
+    }
+    await state.checkReads();
+    await state.stop();
+    return 'opened';
+  });
+  await run('with a larger disk it opens and nothing acknowledged is lost', async () => {
+    spawnSync('mount', ['-o', `remount,size=${2 * DISK_MB}m`, disk]);
+    await state.open();
+    return state.checkReads();
+  });
+  await run('writes work again', async () => `after ${await state.writesAgain()} ms`);
+  await run('stopped and verified, everything agrees', async () => {
+    await state.stop();
+    await verify(data);
+    await state.open();
+    const count = await state.checkReads();
+    await state.stop();
+    return `${count} items`;
+  });
+});
