@@ -5,6 +5,7 @@
 #include <netdb.h>
 #include <netinet/in.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <unistd.h>
 
 #include "http/address.h"
@@ -35,6 +36,15 @@ static bool split(const char *text, char *host, size_t room, const char **port)
 	return true;
 }
 
+/* getaddrinfo() takes 99999 and keeps its lower 16 bits. */
+static bool is_port(const char *port)
+{
+	char *end;
+	long n = strtol(port, &end, 10);
+
+	return *port >= '0' && *port <= '9' && !*end && n <= 65535;
+}
+
 bool address_parse(struct address *a, const char *text, char *why, size_t n)
 {
 	struct addrinfo hints = { .ai_socktype = SOCK_STREAM,
@@ -44,7 +54,7 @@ bool address_parse(struct address *a, const char *text, char *why, size_t n)
 	const char *port;
 	int rc;
 
-	if (!split(text, host, sizeof(host), &port)) {
+	if (!split(text, host, sizeof(host), &port) || !is_port(port)) {
 		snprintf(why, n,
 			 "'%s' is not an address: expected ADDR:PORT, such as 127.0.0.1:8000 "
 			 "or [::1]:8000",

@@ -127,7 +127,7 @@ static bool may_take(const struct conn *c)
 		return false;
 	if (c->reading)
 		return true;
-	if (c->last && c->last->last) /* C3 */
+	if (c->last && (c->last->last || c->last->state == EXCHANGE_RUNNING)) /* C3, C5 */
 		return false;
 	return c->in_flight < l->pipelined &&
 	       (!c->in_flight || c->in_flight_bytes < l->pipelined_bytes);
@@ -151,6 +151,7 @@ static void request_complete(struct conn *c)
 	struct exchange *ex = c->reading;
 
 	stop_reading_exchange(c);
+	c->since = uv_now(&c->loop->uv); /* answered at once, it never leaves IDLE: idle from now on */
 	ex->continue_due = false;
 	ex->last = !ex->req.keep_alive;
 	exchange_start(ex);

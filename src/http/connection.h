@@ -10,9 +10,11 @@
  *
  * Invariants
  *   C1  Replies leave in the order of their requests: only the head of the list is ever sent.
- *   C2  At most limits.pipelined requests are in flight; then reading stops.
+ *   C2  At most limits.pipelined replies wait to be sent; then reading stops.
  *   C3  Nothing follows an exchange that is `last`.
  *   C4  A connection's memory goes after the loop's turn (on_closed()), never within a callback.
+ *   C5  A request is begun when the one before it is done: POST is not a safe method, and a read
+ *       pipelined behind a write must see it (RFC 9112, 9.3.2).
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef THORPE_HTTP_CONNECTION_H
 #define THORPE_HTTP_CONNECTION_H
@@ -39,7 +41,7 @@ struct conn {
 	struct conn *turn_next;   /* of those with completed exchanges */
 	bool turn_due;
 	enum conn_state state;
-	uint64_t since; /* when it came into this state */
+	uint64_t since; /* when it came into this state, or was last of use */
 	struct tls *tls; /* NULL: plain */
 
 	/* reading */

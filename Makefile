@@ -1,0 +1,45 @@
+# Thorpe's front door: two commands, `make run` and `make test`; the rest serves them.
+# SPDX-License-Identifier: Apache-2.0
+
+.DEFAULT_GOAL := help
+.PHONY: help run build test check-asan check-tsan fuzz crash clean
+
+# Options handed to the server by `make run`, e.g. make run ARGS="--listen 127.0.0.1:9000"
+ARGS ?=
+
+help:
+	@echo "make run         build, then serve on http://127.0.0.1:8000 with ./thorpe-data (ARGS=... is handed on)"
+	@echo "make test        build, then run every test: unit, crash, wire (node, boto3, aws cli)"
+	@echo "make build       leave the server in build/thorpe"
+	@echo "make check-asan  every test under AddressSanitizer and UndefinedBehaviorSanitizer"
+	@echo "make check-tsan  unit and wire tests under ThreadSanitizer"
+	@echo "make fuzz        run each libFuzzer target for FUZZ_SECONDS (60)"
+	@echo "make crash       kill -9 the server CRASH_KILLS (200) times under load and check what is left"
+	@echo "make clean       remove what was built; data directories stay"
+
+build:
+	@scripts/install.sh build
+	@scripts/build.sh build/thorpe
+
+run: build
+	@exec build/thorpe serve $(ARGS)
+
+test:
+	@scripts/test.sh
+
+check-asan:
+	@scripts/check.sh asan
+
+check-tsan:
+	@scripts/check.sh tsan
+
+fuzz:
+	@scripts/fuzz.sh
+
+crash:
+	@scripts/install.sh build test
+	@scripts/build.sh build/thorpe
+	@scripts/crash.sh
+
+clean:
+	@rm -rf build build-asan build-tsan build-fuzz

@@ -1,0 +1,83 @@
+#!/usr/bin/env bash
+# Installs what is missing for each purpose named: build, test, fuzz. Silent and quick when nothing is.
+# SPDX-License-Identifier: Apache-2.0
+. "$(dirname "$0")/lib.sh"
+
+missing=()
+
+# need PACKAGE TEST...: PACKAGE is missing when TEST fails.
+need() {
+    local package=$1
+    shift
+    "$@" >/dev/null 2>&1 || missing+=("$package")
+}
+
+has_tool() { type -P "$1"; }
+has_library() { pkg-config --exists "$1"; }
+has_header() { printf '#include <%s>\n' "$1" | cc -E -x c -; }
+has_node() { node -e 'process.exit(+process.versions.node.split(".")[0] >= 18 ? 0 : 1)'; }
+has_boto3() { "$(tool python3)" -c 'import boto3'; }
+
+list_missing() {
+    missing=()
+    local purpose
+    for purpose in "$@"; do
+        case $purpose in
+        build)
+            need meson has_tool meson
+            need ninja-build has_tool ninja
+            need g++ has_tool g++
+            need pkg-config has_tool pkg-config
+            need librocksdb-dev has_header rocksdb/c.h
+            need libuv1-dev has_library libuv
+            need libhttp-parser-dev has_header http_parser.h
+            need libsimdjson-dev has_library simdjson
+            need libssl-dev has_library openssl
+            need libdeflate-dev has_header libdeflate.h
+            need libxxhash-dev has_library libxxhash
+            ;;
+        test)
+            need libcmocka-dev has_library cmocka
+            need nodejs has_node
+            need npm has_tool npm
+            need python3-boto3 has_boto3
+            need awscli has_tool aws
+            need openssl has_tool openssl
+            ;;
+        fuzz)
+            need clang has_tool clang
+            need clang has_tool clang++
+            ;;
+        *) die "install.sh knows build, test and fuzz, not '$purpose'." ;;
+        esac
+    done
+}
+
+as_root() {
+    if [ "$(id -u)" = 0 ]; then "$@"; else sudo "$@"; fi
+}
+
+cannot() {
+    die "cannot install ${missing[*]}: $1."
+}
+
+list_missing "$@"
+[ ${#missing[@]} = 0 ] && exit 0
+
+command -v apt-get >/dev/null || cannot "apt-get is not here; install them with this system's package manager"
+[ "$(id -u)" = 0 ] || command -v sudo >/dev/null || cannot "neither root nor sudo; run 'apt-get install ${missing[*]}' as root"
+
+say "installing ${missing[*]}"
+log=$(mktemp)
+trap 'rm -f "$log"' EXIT
+export DEBIAN_FRONTEND=noninteractive
+as_root apt-get update -q >"$log" 2>&1 || { tail -n 5 "$log" >&2; cannot "apt-get update failed (its last lines are above)"; }
+# One by one after a failure, so that the message names the package at fault and not all of them.
+if ! as_root env DEBIAN_FRONTEND=noninteractive apt-get install -yq --no-install-recommends "${missing[@]}" >"$log" 2>&1; then
+    for package in "${missing[@]}"; do
+        as_root env DEBIAN_FRONTEND=noninteractive apt-get install -yq --no-install-recommends "$package" >"$log" 2>&1 || tail -n 3 "$log" >&2
+    done
+fi
+
+list_missing "$@"
+[ ${#missing[@]} = 0 ] || cannot "apt-get did not provide them (its last lines are above)"

@@ -1,0 +1,47 @@
+#!/usr/bin/env bash
+# Every test there is, in the order of what they cost; ends with one line per kind.
+# SPDX-License-Identifier: Apache-2.0
+. "$(dirname "$0")/lib.sh"
+
+start=$SECONDS
+log=$(mktemp -d)
+trap 'rm -rf "$log"' EXIT
+totals=()
+failed=0
+
+# kind NAME COMMAND...: run it, remember how it ended. Its last line is its summary.
+kind() {
+    local name=$1 began=$SECONDS
+    shift
+    say "$name"
+    if "$@" 2>&1 | tee "$log/out"; then
+        totals+=("ok      $name ($((SECONDS - began)) s): $(summary)")
+    else
+        totals+=("FAILED  $name ($((SECONDS - began)) s): $(summary)")
+        failed=1
+    fi
+}
+
+# Meson's counts, or the last line printed.
+summary() {
+    local counts
+    counts=$(sed -nE 's/^(Ok|Expected Fail|Fail|Unexpected Pass|Skipped|Timeout): +([0-9]+) *$/\1 \2/p' "$log/out" |
+        grep -vE '^(Expected Fail|Unexpected Pass|Skipped|Timeout) 0$' | paste -sd, | sed 's/,/, /g')
+    if [ -n "$counts" ]; then echo "$counts"; else tail -n 1 "$log/out"; fi
+}
+
+scripts/install.sh build test
+scripts/build.sh build
+scripts/build.sh build-asan -Db_sanitize=address,undefined -Db_lundef=false
+
+export ASAN_OPTIONS=${ASAN_OPTIONS:-detect_leaks=1:abort_on_error=0}
+export UBSAN_OPTIONS=${UBSAN_OPTIONS:-print_stacktrace=1:halt_on_error=1}
+
+kind "unit tests (ASan, UBSan)" meson test -C build-asan --no-suite crash --print-errorlogs
+kind "crash tests (short run)" meson test -C build --suite crash --print-errorlogs
+kind "wire tests" env THORPE_BIN="$PWD/build/thorpe" scripts/wire.sh
+
+echo
+say "totals, after $((SECONDS - start)) s"
+printf '%s\n' "${totals[@]}"
+exit $failed
