@@ -68,6 +68,8 @@ bool action_parse(struct op_state *s, enum write_kind kind, const struct json *o
 	}
 	if (!check_return_values(s, kind, obj, e))
 		return false;
+	if (kind == WRITE_PUT && !table_check_item_size(act->item, false, s->arena, e))
+		return false;
 	return parse_expressions(s, kind, obj, act, e);
 }
 
@@ -88,16 +90,36 @@ static bool check_key_not_updated(struct op_state *s, const struct table *t, con
 	return true;
 }
 
+/* What can be said of keys of indexes without the item; the rest when it is known. */
+static bool check_index_keys_updated(struct op_state *s, const struct table *t,
+				     const struct update *u, struct error *e)
+{
+	const struct path *paths;
+	size_t n = update_paths(u, &paths);
+
+	for (size_t i = 0; i < n; i++) {
+		enum value_type type = update_known_type(u, i);
+
+		if (type != VALUE_NONE &&
+		    !table_check_index_key_type(t, paths[i].steps[0].name, type, s->arena, e))
+			return false;
+	}
+	if (!params_check_key_paths(s, t, paths, n, e))
+		return false;
+	n = update_reads(u, s->arena, &paths);
+	return params_check_key_paths(s, t, paths, n, e);
+}
+
 bool action_resolve(struct op_state *s, const struct table *t, struct write_action *act, struct error *e)
 {
 	act->table = t;
 	if (act->kind == WRITE_PUT)
-		return table_check_item_size(act->item, false, s->arena, e) &&
-		       table_key_of_item(t, act->item, s->arena, &act->key, e) &&
+		return table_key_of_item(t, act->item, s->arena, &act->key, e) &&
 		       table_check_index_keys(t, act->item, s->arena, e);
 	if (!table_key_of_key(t, act->key_item, s->arena, &act->key, e))
 		return false;
-	return !act->update || check_key_not_updated(s, t, act->update, e);
+	return !act->update || (check_key_not_updated(s, t, act->update, e) &&
+				check_index_keys_updated(s, t, act->update, e));
 }
 
 struct value action_key_item(const struct write_action *act, struct arena *a)

@@ -68,16 +68,8 @@ bool op_bool(const struct json *obj, const char *name, bool otherwise);
 int64_t op_int(const struct json *obj, const char *name, int64_t otherwise);
 
 /* ---- handlers, one per operation ---- */
-#define OP_HANDLERS(X)                                                                        \
-	X(create_table) X(describe_table) X(list_tables) X(delete_table) X(update_table)      \
-	X(put_item) X(get_item) X(update_item) X(delete_item) X(query) X(scan)                \
-	X(batch_get_item) X(batch_write_item) X(transact_write_items) X(transact_get_items)   \
-	X(update_time_to_live) X(describe_time_to_live) X(describe_limits)                    \
-	X(describe_endpoints) X(tag_resource) X(untag_resource) X(list_tags_of_resource)      \
-	X(describe_continuous_backups) X(list_streams) X(describe_stream)                     \
-	X(get_shard_iterator) X(get_records)
 #define X(name) bool op_##name(struct op_state *s, struct error *e) MUST_CHECK;
-OP_HANDLERS(X)
+API_OPERATIONS(X)
 #undef X
 
 #endif

@@ -61,7 +61,7 @@ static bool resolve_table(struct op_state *s, struct table_get *g, struct error 
 	for (size_t i = 0; i < g->key_count; i++)
 		if (!table_key_of_key(g->table, g->keys[i], s->arena, &g->item_keys[i], e))
 			return false;
-	return true;
+	return params_check_projection_keys(s, g->table, g->projection, e);
 }
 
 /* Appends the table's items; stops before the total passes 16 MB. */

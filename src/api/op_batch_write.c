@@ -70,6 +70,19 @@ static bool parse_requests(struct op_state *s, const struct json *tables, struct
 	return true;
 }
 
+/* Of an item whose key is not right DynamoDB says here what it says of a key. */
+static bool resolve_request(struct op_state *s, const struct table *t, struct write_action *act,
+			    struct error *e)
+{
+	if (act->kind == WRITE_PUT) {
+		struct value key = table_key_item(t, NULL, act->item, s->arena);
+
+		if (!table_key_of_key(t, key, s->arena, &act->key, e))
+			return false;
+	}
+	return action_resolve(s, t, act, e);
+}
+
 static bool resolve_requests(struct op_state *s, const struct json *tables, struct error *e)
 {
 	struct write_action *act = s->write.actions;
@@ -80,7 +93,7 @@ static bool resolve_requests(struct op_state *s, const struct json *tables, stru
 		if (!t)
 			return false;
 		for (size_t j = 0; j < tables->members[i].value.count; j++)
-			if (!action_resolve(s, t, act++, e))
+			if (!resolve_request(s, t, act++, e))
 				return false;
 	}
 	return refuse_duplicates(s, e);

@@ -23,6 +23,7 @@ bool op_get_item(struct op_state *s, struct error *e)
 		return false;
 	t = op_table(s, op_string(s->in, "TableName"), e);
 	if (!t || !table_key_of_key(t, key, s->arena, &k, e) ||
+	    !params_check_projection_keys(s, t, projection, e) ||
 	    !db_get(s->db, NULL, t, k, s->arena, &item, e))
 		return false;
 

@@ -38,17 +38,38 @@ static bool check_start_segment(struct op_state *s, struct paging *p, struct err
 		       p->request.total_segments, p->request.segment);
 }
 
+/* With an index its key attributes are looked at one by one. */
+static bool check_start_of_index(struct op_state *s, struct paging *p, struct error *e)
+{
+	const struct index *i = p->request.index;
+
+	for (size_t n = 0; i && n < i->key.hash_count; n++)
+		if (!paging_check_start_attr(s, p, &i->key.hash[n], e))
+			return false;
+	for (size_t n = 0; i && n < i->key.range_count; n++)
+		if (!paging_check_start_attr(s, p, &i->key.range[n], e))
+			return false;
+	return true;
+}
+
+static bool parse(struct op_state *s, struct paging *p, struct error *e)
+{
+	struct expr_bindings *b;
+
+	return params_check_mix(s, s->in, expressions, legacy, e) &&
+	       params_conditional_operator(s, s->in, "ScanFilter", e) && paging_parse_attributes(s, p, e) &&
+	       paging_parse_legacy_filter(s, p, e) && paging_parse_start(s, p, e) && parse_segments(s, p, e) &&
+	       params_bindings(s, s->in, &b, e) && paging_parse_filter(s, p, b, e) &&
+	       paging_parse_projection(s, p, b, e) && expr_bindings_check_used(b, e) &&
+	       paging_check_select(s, p, e);
+}
+
 bool op_scan(struct op_state *s, struct error *e)
 {
 	struct paging p = { .legacy_filter = "ScanFilter" };
-	struct expr_bindings *b;
 
-	if (!params_check_mix(s, s->in, expressions, legacy, e) ||
-	    !params_conditional_operator(s, s->in, "ScanFilter", e) || !paging_parse_start(s, &p, e) ||
-	    !parse_segments(s, &p, e) || !params_bindings(s, s->in, &b, e) ||
-	    !paging_parse_filter(s, &p, b, e) || !params_projection(s, s->in, b, &p.projection, e) ||
-	    !expr_bindings_check_used(b, e) || !paging_check_select(s, &p, e))
-		return false;
-	return paging_resolve(s, &p, e) && paging_check_start(s, &p, e) && paging_check_attributes(s, &p, e) &&
-	       check_start_segment(s, &p, e) && paging_reply(s, &p, e);
+	return parse(s, &p, e) && paging_resolve(s, &p, e) && paging_check_start_count(s, &p, e) &&
+	       check_start_of_index(s, &p, e) && paging_check_whole_items(s, &p, e) &&
+	       paging_check_start(s, &p, e) && check_start_segment(s, &p, e) &&
+	       paging_check_projection(s, &p, e) && paging_check_filter(s, &p, e) && paging_reply(s, &p, e);
 }

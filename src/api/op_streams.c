@@ -169,15 +169,14 @@ bool op_describe_stream(struct op_state *s, struct error *e)
 	struct slice after = op_string(s->in, "ExclusiveStartShardId");
 	const struct table *t;
 	const struct stream *stream = op_stream(s, arn, &t, e);
-	uint32_t last, first = 0;
+	uint32_t first = 0;
 
 	if (!stream)
 		return false;
-	if (after.n) {
-		if (!shard_id_parse(stream, after, &last))
-			return shard_not_found(s, after, arn, e);
-		first = last + 1;
-	}
+	/* A shard that is not there is no error here, only a place in their order. */
+	while (after.n && first < stream->shards &&
+	       slice_cmp(shard_id_text(stream, first, s->arena), after) <= 0)
+		first++;
 	buf_lit(&s->out, "{\"StreamDescription\":{");
 	text(&s->out, "StreamArn", stream_arn(t, stream, s->arena));
 	text(&s->out, "StreamLabel", stream->label);

@@ -15,36 +15,38 @@ static bool is_table_arn(struct slice arn)
 	       shape_is_name(name);
 }
 
-static bool check_arn(struct op_state *s, struct error *e)
+/* `list`, named `place` in messages, is what must be there beside the ARN; NULL: nothing. */
+static bool check_arn(struct op_state *s, const char *list, const char *place, struct error *e)
 {
 	struct slice arn = op_string(s->in, "ResourceArn");
 
 	if (!op_has(s->in, "ResourceArn"))
 		return error_set(e, s->arena, ERR_VALIDATION, "Invalid TableArn");
+	if (list && !json_is(json_get(s->in, list), JSON_ARRAY))
+		return error_set(e, s->arena, ERR_VALIDATION,
+				 "1 validation error detected: Value null at '%s' failed to satisfy "
+				 "constraint: Member must not be null",
+				 place);
 	if (is_table_arn(arn))
 		return true;
+	if (!slice_starts(arn, SLICE("arn:")))
+		return error_set(e, s->arena, ERR_VALIDATION, "ARNs must start with 'arn:': %.*s",
+				 SLICE_ARG(arn));
 	return error_set(e, s->arena, ERR_VALIDATION,
 			 "Invalid TableArn: Invalid ResourceArn provided as input %.*s",
 			 SLICE_ARG(arn));
 }
 
-/* The list `member`, which must be there and hold something. */
-static const struct json *check_list(struct op_state *s, const char *member, const char *place,
-				     const char *what, struct error *e)
+/* The list `member`, which must hold something. */
+static const struct json *check_list(struct op_state *s, const char *member, const char *what,
+				     struct error *e)
 {
 	const struct json *list = json_get(s->in, member);
 
-	if (!json_is(list, JSON_ARRAY))
-		(void)!error_set(
-			e, s->arena, ERR_VALIDATION,
-			"1 validation error detected: Value null at '%s' failed to satisfy "
-			"constraint: Member must not be null",
-			place);
-	else if (!list->count)
-		(void)!error_set(e, s->arena, ERR_VALIDATION,
-				 "Atleast one %s needs to be provided as Input.", what);
-	else
+	if (list->count)
 		return list;
+	(void)!error_set(e, s->arena, ERR_VALIDATION, "Atleast one %s needs to be provided as Input.",
+			 what);
 	return NULL;
 }
 
@@ -79,9 +81,9 @@ bool op_tag_resource(struct op_state *s, struct error *e)
 
 	c->kind = CONTROL_TAG;
 	c->table = op_string(s->in, "ResourceArn");
-	if (!check_arn(s, e))
+	if (!check_arn(s, "Tags", "tags", e))
 		return false;
-	list = check_list(s, "Tags", "tags", "Tag", e);
+	list = check_list(s, "Tags", "Tag", e);
 	if (!list || !table_spec_tags(list, s->arena, &c->tags, &c->tag_count, e))
 		return false;
 	t = catalog_table(s->catalog, c->table);
@@ -101,9 +103,9 @@ bool op_untag_resource(struct op_state *s, struct error *e)
 
 	c->kind = CONTROL_UNTAG;
 	c->table = op_string(s->in, "ResourceArn");
-	if (!check_arn(s, e))
+	if (!check_arn(s, "TagKeys", "tagKeys", e))
 		return false;
-	list = check_list(s, "TagKeys", "tagKeys", "Tag Key", e);
+	list = check_list(s, "TagKeys", "Tag Key", e);
 	if (!list || !op_table(s, c->table, e))
 		return false;
 	keys = arena_array(s->arena, struct slice, list->count);
@@ -121,7 +123,7 @@ bool op_list_tags_of_resource(struct op_state *s, struct error *e)
 	struct slice arn = op_string(s->in, "ResourceArn");
 	const struct table *t;
 
-	if (!check_arn(s, e))
+	if (!check_arn(s, NULL, NULL, e))
 		return false;
 	t = catalog_table(s->catalog, arn);
 	if (!t)

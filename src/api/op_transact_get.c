@@ -50,7 +50,9 @@ static bool resolve_gets(struct op_state *s, const struct json *items, struct ge
 		if (!gets[i].table)
 			return false;
 		if (!table_key_of_key(gets[i].table, gets[i].key, s->arena, &gets[i].item_key,
-				      &reasons[i].error))
+				      &reasons[i].error) ||
+		    !params_check_projection_keys(s, gets[i].table, gets[i].projection,
+						  &reasons[i].error))
 			canceled = true;
 	}
 	return !canceled || cancellation_set(e, s->arena, reasons, items->count);

@@ -5,7 +5,6 @@
 #include "api/cancellation.h"
 #include "api/collections.h"
 #include "api/tally.h"
-#include "base/map.h"
 
 #define TRANSACTION_BYTES_MAX (4u << 20)
 
@@ -94,7 +93,8 @@ static bool parse_actions(struct op_state *s, const struct json *items, struct e
 	return true;
 }
 
-/* Errors of single actions are reasons for cancellation; a missing table is the request's. */
+/* Errors of single actions are reasons for cancellation; a missing table is the request's. The
+ * first faulty action is the only one told of: DynamoDB looks no further. */
 static bool resolve_actions(struct op_state *s, const struct json *items, struct error *e)
 {
 	struct cancellation_reason *reasons =
@@ -108,31 +108,10 @@ static bool resolve_actions(struct op_state *s, const struct json *items, struct
 
 		if (!t)
 			return false;
-		if (!action_resolve(s, t, &s->write.actions[i], &reasons[i].error))
-			canceled = true;
+		if (!canceled)
+			canceled = !action_resolve(s, t, &s->write.actions[i], &reasons[i].error);
 	}
 	return !canceled || cancellation_set(e, s->arena, reasons, items->count);
-}
-
-static bool refuse_repeated_items(struct op_state *s, struct error *e)
-{
-	struct map seen;
-
-	map_init(&seen, s->arena);
-	for (size_t i = 0; i < s->write.action_count; i++) {
-		const struct write_action *act = &s->write.actions[i];
-		struct buf key;
-
-		buf_init(&key, s->arena);
-		buf_be32(&key, act->table->id);
-		buf_be16(&key, (uint16_t)act->key.pk.n);
-		buf_put(&key, act->key.pk);
-		buf_put(&key, act->key.sk);
-		if (map_set(&seen, buf_slice(&key), s))
-			return error_set(e, s->arena, ERR_VALIDATION,
-					 "Transaction request cannot include multiple operations on one item");
-	}
-	return true;
 }
 
 static bool check_total_size(struct op_state *s, struct error *e)
@@ -143,11 +122,11 @@ static bool check_total_size(struct op_state *s, struct error *e)
 		const struct write_action *act = &s->write.actions[i];
 
 		bytes += item_size(act->kind == WRITE_PUT ? act->item : act->key_item);
+		if (bytes > TRANSACTION_BYTES_MAX)
+			return error_set(e, s->arena, ERR_VALIDATION,
+					 "Transaction payload size cannot exceed 4MB. Payload Size: %zu", bytes);
 	}
-	if (bytes <= TRANSACTION_BYTES_MAX)
-		return true;
-	return error_set(e, s->arena, ERR_VALIDATION,
-			 "The aggregate size of the items in the transaction cannot exceed 4 MB");
+	return true;
 }
 
 static bool canceled(struct op_state *s, struct error *e)
@@ -193,7 +172,7 @@ bool op_transact_write_items(struct op_state *s, struct error *e)
 	s->write.mode = REQUEST_ALL;
 	s->write.actions = arena_array(s->arena, struct write_action, items->count);
 	s->write.action_count = items->count;
-	if (!parse_actions(s, items, e) || !resolve_actions(s, items, e) || !refuse_repeated_items(s, e) ||
+	if (!parse_actions(s, items, e) || !resolve_actions(s, items, e) ||
 	    !check_total_size(s, e))
 		return false;
 	set_token(s);

@@ -34,17 +34,33 @@ bool paging_parse_start(struct op_state *s, struct paging *p, struct error *e)
 	return false;
 }
 
+bool paging_parse_legacy_filter(struct op_state *s, struct paging *p, struct error *e)
+{
+	const struct json *filter = json_get(s->in, p->legacy_filter);
+
+	if (!op_has(s->in, p->legacy_filter) || !filter->count)
+		return true;
+	return condition_from_filter(s->arena, filter, op_string(s->in, "ConditionalOperator"),
+				     &p->request.filter, e);
+}
+
 bool paging_parse_filter(struct op_state *s, struct paging *p, struct expr_bindings *b, struct error *e)
 {
-	const struct json *legacy = json_get(s->in, p->legacy_filter);
+	return !op_has(s->in, "FilterExpression") ||
+	       condition_compile(b, FILTER_EXPRESSION, op_string(s->in, "FilterExpression"),
+				 &p->request.filter, e);
+}
 
-	if (op_has(s->in, "FilterExpression"))
-		return condition_compile(b, FILTER_EXPRESSION, op_string(s->in, "FilterExpression"),
-					 &p->request.filter, e);
-	if (op_has(s->in, p->legacy_filter) && legacy->count)
-		return condition_from_filter(s->arena, legacy, op_string(s->in, "ConditionalOperator"),
-					     &p->request.filter, e);
-	return true;
+bool paging_parse_attributes(struct op_state *s, struct paging *p, struct error *e)
+{
+	return !op_has(s->in, "AttributesToGet") ||
+	       projection_from_attributes(s->arena, json_get(s->in, "AttributesToGet"), &p->projection, e);
+}
+
+bool paging_parse_projection(struct op_state *s, struct paging *p, struct expr_bindings *b, struct error *e)
+{
+	return !op_has(s->in, "ProjectionExpression") ||
+	       projection_compile(b, op_string(s->in, "ProjectionExpression"), &p->projection, e);
 }
 
 bool paging_check_select(struct op_state *s, struct paging *p, struct error *e)
@@ -105,92 +121,106 @@ static bool index_projects(const struct table *t, const struct index *i, struct 
 	return false;
 }
 
-/* The first path that asks for something the index does not hold, or NULL. */
-static const struct path *not_projected(const struct paging *p, const struct path *paths, size_t n)
+static int by_name(const void *x, const void *y)
 {
+	return slice_cmp(*(const struct slice *)x, *(const struct slice *)y);
+}
+
+/* The attributes that the paths begin with and the index does not hold, sorted: "a, b", or empty. */
+static struct slice not_projected(struct op_state *s, const struct paging *p, const struct path *paths,
+				  size_t n)
+{
+	struct slice *names = arena_array(s->arena, struct slice, n);
+	size_t count = 0;
+	struct buf b;
+
 	for (size_t i = 0; i < n; i++)
 		if (!index_projects(p->request.table, p->request.index, paths[i].steps[0].name))
-			return &paths[i];
-	return NULL;
+			names[count++] = paths[i].steps[0].name;
+	if (count)
+		qsort(names, count, sizeof(*names), by_name);
+	buf_init(&b, s->arena);
+	for (size_t i = 0; i < count; i++) {
+		if (i && slice_equal(names[i], names[i - 1]))
+			continue;
+		if (i)
+			buf_lit(&b, ", ");
+		buf_put(&b, names[i]);
+	}
+	return buf_slice(&b);
 }
 
 static bool check_projected(struct op_state *s, struct paging *p, const struct path *paths, size_t n,
 			    struct error *e)
 {
-	const struct path *missing = not_projected(p, paths, n);
+	struct slice missing = not_projected(s, p, paths, n);
 
-	if (!missing)
+	if (!missing.n)
 		return true;
 	if (!p->request.index->global) {
 		p->request.fetch_items = true;
 		return true;
 	}
 	return INVALID(BAD_PARAMETER "Global secondary index %.*s does not project [%.*s]",
-		       SLICE_ARG(p->request.index->name), SLICE_ARG(missing->steps[0].name));
+		       SLICE_ARG(p->request.index->name), SLICE_ARG(missing));
 }
 
-static bool check_scalar_keys(struct op_state *s, const struct table *t, const struct path *paths, size_t n,
-			      struct error *e)
+bool paging_check_whole_items(struct op_state *s, struct paging *p, struct error *e)
 {
-	for (size_t i = 0; i < n; i++) {
-		struct slice name = paths[i].steps[0].name;
+	const struct index *i = p->request.index;
 
-		if (paths[i].count < 2)
-			continue;
-		if (is_key_attribute(&t->key, name))
-			return INVALID("Key attributes must be scalars; list random access '[]' and map lookup "
-				       "'.' are not allowed: Key: %.*s", SLICE_ARG(name));
-		for (size_t j = 0; j < t->index_count; j++)
-			if (is_key_attribute(&t->indexes[j].key, name))
-				return INVALID("Key attributes must be scalars; list random access '[]' and map "
-					       "lookup '.' are not allowed: IndexKey: %.*s",
-					       SLICE_ARG(name));
-	}
+	if (!i || i->projection == PROJECT_ALL || !slice_is(op_string(s->in, "Select"), "ALL_ATTRIBUTES"))
+		return true;
+	if (i->global)
+		return INVALID(BAD_PARAMETER "Select type ALL_ATTRIBUTES is not supported for global secondary "
+					     "index %.*s because its projection type is not ALL",
+			       SLICE_ARG(i->name));
+	p->request.fetch_items = true;
 	return true;
 }
 
-bool paging_check_attributes(struct op_state *s, struct paging *p, struct error *e)
+bool paging_check_projection(struct op_state *s, struct paging *p, struct error *e)
 {
-	const struct index *i = p->request.index;
 	const struct path *paths;
 	size_t n;
 
-	if (i && i->projection != PROJECT_ALL && slice_is(op_string(s->in, "Select"), "ALL_ATTRIBUTES")) {
-		if (i->global)
-			return INVALID(BAD_PARAMETER "Select type ALL_ATTRIBUTES is not supported for global "
-						     "secondary index %.*s because its projection type is not "
-						     "ALL", SLICE_ARG(i->name));
-		p->request.fetch_items = true;
-	}
-	if (p->projection) {
-		n = projection_paths(p->projection, &paths);
-		if (!check_scalar_keys(s, p->request.table, paths, n, e) ||
-		    (i && !check_projected(s, p, paths, n, e)))
-			return false;
-	}
-	if (p->request.filter) {
-		n = condition_paths(p->request.filter, &paths);
-		if (!check_scalar_keys(s, p->request.table, paths, n, e))
-			return false;
-		/* A filter on what a GSI lacks sees no such attribute; an LSI fetches the item. */
-		if (i && !i->global && not_projected(p, paths, n))
-			p->request.fetch_items = true;
-	}
-	return true;
+	if (!p->projection)
+		return true;
+	n = projection_paths(p->projection, &paths);
+	return params_check_key_paths(s, p->request.table, paths, n, e) &&
+	       (!p->request.index || check_projected(s, p, paths, n, e));
 }
 
-static bool check_index_start(struct op_state *s, struct paging *p, const struct key_attr *attrs, size_t n,
-			      struct error *e)
+bool paging_check_filter(struct op_state *s, struct paging *p, struct error *e)
 {
-	for (size_t i = 0; i < n; i++) {
-		struct value v = value_get(p->start, attrs[i].name);
+	const struct path *paths;
+	struct slice missing;
+	size_t n;
 
-		if (!value_present(v))
-			return INVALID(BAD_START);
-		if (value_type(v) != attrs[i].type)
-			return INVALID("The provided key element does not match the schema");
-	}
-	return true;
+	if (!p->request.filter)
+		return true;
+	n = condition_paths(p->request.filter, &paths);
+	if (!params_check_key_paths(s, p->request.table, paths, n, e))
+		return false;
+	/* Query refuses a filter on what the index, of either kind, lacks; for Scan it is not there. */
+	if (!p->request.index || !p->request.terms)
+		return true;
+	missing = not_projected(s, p, paths, n);
+	return !missing.n || INVALID(BAD_PARAMETER "Secondary index %.*s does not project one or more filter "
+						   "attributes: [%.*s]",
+				     SLICE_ARG(p->request.index->name), SLICE_ARG(missing));
+}
+
+bool paging_check_start_attr(struct op_state *s, const struct paging *p, const struct key_attr *attr,
+			     struct error *e)
+{
+	struct value v = value_get(p->start, attr->name);
+
+	if (!value_present(p->start))
+		return true;
+	if (!value_present(v))
+		return INVALID(BAD_START);
+	return value_type(v) == attr->type || INVALID("The provided key element does not match the schema");
 }
 
 static size_t start_key_count(const struct paging *p)
@@ -206,20 +236,21 @@ static size_t start_key_count(const struct paging *p)
 	return n;
 }
 
+bool paging_check_start_count(struct op_state *s, struct paging *p, struct error *e)
+{
+	if (!value_present(p->start) || value_count(p->start) == start_key_count(p))
+		return true;
+	return p->request.index || p->request.terms ? INVALID(BAD_START) :
+		INVALID(BAD_START ": The provided key element does not match the schema");
+}
+
 bool paging_check_start(struct op_state *s, struct paging *p, struct error *e)
 {
 	const struct table *t = p->request.table;
-	const struct index *i = p->request.index;
 	struct item_key ignored;
 
 	if (!value_present(p->start))
 		return true;
-	if (value_count(p->start) != start_key_count(p))
-		return i || p->request.terms ? INVALID(BAD_START) :
-			INVALID(BAD_START ": The provided key element does not match the schema");
-	if (i && (!check_index_start(s, p, i->key.hash, i->key.hash_count, e) ||
-		  !check_index_start(s, p, i->key.range, i->key.range_count, e)))
-		return false;
 	if (!table_key_of_key(t, table_key_item(t, NULL, p->start, s->arena), s->arena, &ignored, e)) {
 		struct slice why = e->message;
 
@@ -269,7 +300,7 @@ bool paging_reply(struct op_state *s, struct paging *p, struct error *e)
 	buf_i64(&s->out, page.count);
 	reply_member(&s->out, "ScannedCount");
 	buf_i64(&s->out, page.scanned);
-	if (value_present(page.last_key)) {
+	if (value_present(page.last_key) && !p->at_most_one) {
 		reply_member(&s->out, "LastEvaluatedKey");
 		item_to_json(&s->out, page.last_key);
 	}

@@ -10,20 +10,34 @@ struct paging {
 	const struct projection *projection; /* NULL: everything the index or table has */
 	struct value start;                  /* ExclusiveStartKey as given */
 	bool count_only;                     /* Select COUNT */
+	bool at_most_one;                    /* there is nothing to continue with: no LastEvaluatedKey */
 	const char *legacy_filter;           /* "QueryFilter" or "ScanFilter" */
 };
 
 /* Before the table is known. */
 bool paging_parse_start(struct op_state *s, struct paging *p, struct error *e) MUST_CHECK;
+/* QueryFilter or ScanFilter; FilterExpression; AttributesToGet; ProjectionExpression. */
+bool paging_parse_legacy_filter(struct op_state *s, struct paging *p, struct error *e) MUST_CHECK;
 bool paging_parse_filter(struct op_state *s, struct paging *p, struct expr_bindings *b, struct error *e)
+	MUST_CHECK;
+bool paging_parse_attributes(struct op_state *s, struct paging *p, struct error *e) MUST_CHECK;
+bool paging_parse_projection(struct op_state *s, struct paging *p, struct expr_bindings *b, struct error *e)
 	MUST_CHECK;
 bool paging_check_select(struct op_state *s, struct paging *p, struct error *e) MUST_CHECK;
 
 /* Finds table and index, and checks what depends on them but the start key. */
 bool paging_resolve(struct op_state *s, struct paging *p, struct error *e) MUST_CHECK;
-/* That projection and filter can be answered by the index. */
-bool paging_check_attributes(struct op_state *s, struct paging *p, struct error *e) MUST_CHECK;
-/* That the start key is a key of the table and of the index; sets request.start. */
+/* That the index can answer: whole items (ALL_ATTRIBUTES), the projection, the filter. */
+bool paging_check_whole_items(struct op_state *s, struct paging *p, struct error *e) MUST_CHECK;
+bool paging_check_projection(struct op_state *s, struct paging *p, struct error *e) MUST_CHECK;
+bool paging_check_filter(struct op_state *s, struct paging *p, struct error *e) MUST_CHECK;
+
+/* The start key, in three steps with others between them: it has as many attributes as a key of table
+ * and index; each attribute of the key that is searched is right; it is a key of the table. The last
+ * one sets request.start. */
+bool paging_check_start_count(struct op_state *s, struct paging *p, struct error *e) MUST_CHECK;
+bool paging_check_start_attr(struct op_state *s, const struct paging *p, const struct key_attr *attr,
+			     struct error *e) MUST_CHECK;
 bool paging_check_start(struct op_state *s, struct paging *p, struct error *e) MUST_CHECK;
 
 /* Reads the page and writes the reply. */

@@ -122,3 +122,33 @@ bool params_projection(struct op_state *s, const struct json *obj, struct expr_b
 		return projection_from_attributes(s->arena, json_get(obj, "AttributesToGet"), out, e);
 	return true;
 }
+
+bool params_check_key_paths(struct op_state *s, const struct table *t, const struct path *paths, size_t n,
+			    struct error *e)
+{
+	static const char why[] = "Key attributes must be scalars; list random access '[]' and map lookup '.' "
+				  "are not allowed: ";
+
+	for (size_t i = 0; i < n; i++) {
+		struct slice name = paths[i].steps[0].name;
+
+		if (paths[i].count < 2)
+			continue;
+		if (is_key_attribute(&t->key, name))
+			return error_set(e, s->arena, ERR_VALIDATION, "%sKey: %.*s", why, SLICE_ARG(name));
+		for (size_t j = 0; j < t->index_count; j++)
+			if (is_key_attribute(&t->indexes[j].key, name))
+				return error_set(e, s->arena, ERR_VALIDATION, "%sIndexKey: %.*s", why,
+						 SLICE_ARG(name));
+	}
+	return true;
+}
+
+bool params_check_projection_keys(struct op_state *s, const struct table *t, const struct projection *p,
+				  struct error *e)
+{
+	const struct path *paths;
+	size_t n = p ? projection_paths(p, &paths) : 0;
+
+	return !n || params_check_key_paths(s, t, paths, n, e);
+}

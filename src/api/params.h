@@ -17,6 +17,12 @@ bool params_condition(struct op_state *s, const struct json *obj, struct expr_bi
 /* ProjectionExpression or AttributesToGet; *out is NULL without either. */
 bool params_projection(struct op_state *s, const struct json *obj, struct expr_bindings *b,
 		       const struct projection **out, struct error *e) MUST_CHECK;
+/* Keys have no parts: no path leads into an attribute of the table's key or an index's. */
+bool params_check_key_paths(struct op_state *s, const struct table *t, const struct path *paths, size_t n,
+			    struct error *e) MUST_CHECK;
+/* The same for a projection, which may be NULL. */
+bool params_check_projection_keys(struct op_state *s, const struct table *t, const struct projection *p,
+				  struct error *e) MUST_CHECK;
 /* The request's ExpressionAttributeNames and -Values. */
 bool params_bindings(struct op_state *s, const struct json *obj, struct expr_bindings **out, struct error *e)
 	MUST_CHECK;

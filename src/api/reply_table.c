@@ -253,21 +253,29 @@ static void encryption(struct buf *b, const struct table *t, struct arena *a)
 	buf_lit(b, "}");
 }
 
+/* Of a table that goes, DynamoDB no longer tells how it is built. */
 void reply_table(struct buf *b, const struct table *t, enum resource_status shown, struct arena *a)
 {
+	bool going = shown == STATUS_DELETING;
+
 	buf_lit(b, "{");
-	definitions(b, t);
+	if (!going)
+		definitions(b, t);
 	text(b, "TableName", t->name);
-	reply_key_schema(b, &t->key);
+	if (!going)
+		reply_key_schema(b, &t->key);
 	text(b, "TableStatus", slice_str(resource_status_name(shown)));
-	date(b, "CreationDateTime", t->created_ms);
+	if (!going)
+		date(b, "CreationDateTime", t->created_ms);
 	throughput(b, &t->throughput);
 	counters(b, "TableSizeBytes", t->stats);
 	text(b, "TableArn", table_arn(t, a));
 	text(b, "TableId", t->uuid);
 	billing(b, t, shown);
-	indexes(b, t, false, shown, a);
-	indexes(b, t, true, shown, a);
+	if (!going) {
+		indexes(b, t, false, shown, a);
+		indexes(b, t, true, shown, a);
+	}
 	stream(b, t, a);
 	encryption(b, t, a);
 	if (t->table_class.n) {

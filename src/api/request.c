@@ -52,7 +52,12 @@ const struct table *op_table(struct op_state *s, struct slice name, struct error
 {
 	const struct table *t = catalog_table(s->catalog, name);
 
-	if (!t)
+	if (!t && table_name_of_arn(name).n < 3)
+		(void)!error_set(e, s->arena, ERR_VALIDATION,
+				 "Invalid table/index name.  Table/index names must be between 3 and 255 "
+				 "characters long, and may contain only the characters a-z, A-Z, 0-9, '_', "
+				 "'-', and '.'");
+	else if (!t)
 		(void)!error_set(e, s->arena, ERR_NOT_FOUND, "Requested resource not found");
 	return t;
 }

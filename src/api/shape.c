@@ -76,6 +76,8 @@ static bool check_list(const struct shape *s, const struct json *j, struct arena
 
 static const char *java_class(const struct shape *s, struct arena *a)
 {
+	if (s->type == SHAPE_LIST)
+		return arena_printf(a, "java.util.List<%s>", java_class(s->element, a)).p;
 	if (s->type == SHAPE_STRING)
 		return "java.lang.String";
 	if (s->type == SHAPE_ATTRIBUTE_VALUE)

@@ -54,8 +54,8 @@ struct shape {
 /* Errors: SERIALIZATION or VALIDATION. */
 bool shape_check(const struct shape *s, const struct json *j, struct arena *a, struct error *e) MUST_CHECK;
 
-/* One per operation, in shapes_*.c. */
-#define SHAPES(X)                                                                             \
+/* Every operation by its name in C: one shape each (shapes_*.c), one handler each (op.h). */
+#define API_OPERATIONS(X)                                                                             \
 	X(create_table) X(describe_table) X(list_tables) X(delete_table) X(update_table)      \
 	X(put_item) X(get_item) X(update_item) X(delete_item) X(query) X(scan)                \
 	X(batch_get_item) X(batch_write_item) X(transact_write_items) X(transact_get_items)   \
@@ -64,7 +64,7 @@ bool shape_check(const struct shape *s, const struct json *j, struct arena *a, s
 	X(describe_continuous_backups) X(list_streams) X(describe_stream)                     \
 	X(get_shard_iterator) X(get_records)
 #define X(name) extern const struct shape shape_##name;
-SHAPES(X)
+API_OPERATIONS(X)
 #undef X
 
 #endif

@@ -32,7 +32,8 @@ const struct shape shape_item = { .type = SHAPE_MAP, .element = &shape_attribute
 const struct shape shape_key_map = { .type = SHAPE_MAP, .element = &shape_attribute_value,
 				     .parameterized = true };
 const struct shape shape_attribute_names = { .type = SHAPE_MAP, .element = &shape_string };
-const struct shape shape_attributes_to_get = { .type = SHAPE_LIST, .element = &shape_string, .has_min = true,
+const struct shape shape_attribute_name = { .type = SHAPE_STRING, .has_max = true, .max = 65535 };
+const struct shape shape_attributes_to_get = { .type = SHAPE_LIST, .element = &shape_attribute_name, .has_min = true,
 					       .min = 1, .has_max = true, .max = 255 };
 const struct shape shape_table_name = { .type = SHAPE_STRING, .pattern = NAME_PATTERN,
 					.matches = name_or_empty, .has_min = true, .min = 1,
@@ -68,7 +69,7 @@ static const struct shape_member expected_members[] = {
 };
 static const struct shape expected_value = { .type = SHAPE_STRUCT, .members = expected_members,
 					     .class_name = "ExpectedAttributeValue" };
-const struct shape shape_expected = { .type = SHAPE_MAP, .element = &expected_value };
+const struct shape shape_expected = { .type = SHAPE_MAP, .element = &expected_value, .key = &shape_attribute_name };
 
 static const struct shape_member condition_members[] = {
 	{ "AttributeValueList", &value_list, SHAPE_OPTIONAL },
@@ -77,4 +78,4 @@ static const struct shape_member condition_members[] = {
 };
 static const struct shape condition_value = { .type = SHAPE_STRUCT, .members = condition_members,
 					      .class_name = "Condition" };
-const struct shape shape_conditions = { .type = SHAPE_MAP, .element = &condition_value };
+const struct shape shape_conditions = { .type = SHAPE_MAP, .element = &condition_value, .key = &shape_attribute_name };

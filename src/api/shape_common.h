@@ -6,6 +6,7 @@
 #include "api/shape.h"
 
 extern const struct shape shape_string;
+extern const struct shape shape_attribute_name; /* up to 65535 */
 extern const struct shape shape_boolean;
 extern const struct shape shape_attribute_value;
 extern const struct shape shape_item;             /* Map<AttributeValue> */

@@ -163,6 +163,20 @@ static bool is_exempt_arn(const struct shape *s, const struct json *j)
 	return s->arn_ok && slice_starts(j->string, SLICE("arn:"));
 }
 
+/* As Java counts: in units of UTF-16. */
+static size_t length_of(struct slice s)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < s.n; i++) {
+		unsigned char c = (unsigned char)s.p[i];
+
+		n += (c & 0xc0) != 0x80; /* not a continuation */
+		n += c >= 0xf0;          /* a pair of surrogates */
+	}
+	return n;
+}
+
 static void check_string(struct failures *f, const struct shape *s, const struct json *j,
 			 const struct place *p)
 {
@@ -170,7 +184,7 @@ static void check_string(struct failures *f, const struct shape *s, const struct
 		return;
 	if (s->matches && !s->matches(j->string) && fail(f, s, j, p))
 		buf_printf(&f->text, "Member must satisfy regular expression pattern: %s", s->pattern);
-	check_range(f, s, j, (double)j->string.n, "length", p);
+	check_range(f, s, j, (double)length_of(j->string), "length", p);
 	if (s->values && !in_enum(s->values, j->string) && fail(f, s, j, p)) {
 		buf_lit(&f->text, "Member must satisfy enum value set: [");
 		for (const char *const *v = s->values; *v; v++) {
@@ -207,7 +221,7 @@ static void check_map_keys(struct failures *f, const struct shape *s, const stru
 	for (size_t i = 0; i < j->count; i++) {
 		struct slice name = j->members[i].name;
 
-		if (!outside(k, name.n) && (!k->matches || k->matches(name)))
+		if (!outside(k, length_of(name)) && (!k->matches || k->matches(name)))
 			continue;
 		if (!fail(f, s, j, p))
 			return;

@@ -46,7 +46,8 @@ static const struct shape_member attribute_update[] = {
 };
 static const struct shape attribute_update_shape = { .type = SHAPE_STRUCT, .members = attribute_update,
 						     .class_name = "AttributeValueUpdate" };
-static const struct shape attribute_updates = { .type = SHAPE_MAP, .element = &attribute_update_shape };
+static const struct shape attribute_updates = { .type = SHAPE_MAP, .element = &attribute_update_shape,
+					      .key = &shape_attribute_name };
 
 static const struct shape_member update_item[] = {
 	OPTIONAL("ReturnConsumedCapacity", shape_return_capacity),

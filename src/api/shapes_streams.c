@@ -20,9 +20,12 @@ STRING(shard_id, 28, 65);
 STRING(sequence_number, 21, 40);
 STRING(shard_iterator, 1, 2048);
 
+static const struct shape page_limit = { .type = SHAPE_INTEGER, .has_min = true, .min = 1,
+					 .has_max = true, .max = 100 };
+
 static const struct shape_member list_streams[] = {
 	OPTIONAL("TableName", shape_new_table_name),
-	OPTIONAL("Limit", shape_limit),
+	OPTIONAL("Limit", page_limit),
 	OPTIONAL("ExclusiveStartStreamArn", stream_arn_shape),
 	END,
 };
@@ -30,15 +33,15 @@ OPERATION(list_streams, list_streams);
 
 ENUM(filter_type, "CHILD_SHARDS");
 static const struct shape_member shard_filter_members[] = {
-	OPTIONAL("Type", filter_type),
-	OPTIONAL("ShardId", shard_id),
+	REQUIRED("Type", filter_type),
+	REQUIRED("ShardId", shard_id),
 	END,
 };
 static const struct shape shard_filter = { .type = SHAPE_STRUCT, .members = shard_filter_members,
 					   .class_name = "ShardFilter" };
 static const struct shape_member describe_stream[] = {
 	REQUIRED("StreamArn", stream_arn_shape),
-	OPTIONAL("Limit", shape_limit),
+	OPTIONAL("Limit", page_limit),
 	OPTIONAL("ExclusiveStartShardId", shard_id),
 	OPTIONAL("ShardFilter", shard_filter),
 	END,

@@ -14,6 +14,11 @@
 					   .class_name = class_ }
 #define LIST(name, element_) \
 	static const struct shape name = { .type = SHAPE_LIST, .element = &(element_) }
+/* More than any table can use. Ours: DynamoDB's shapes have no such bound, but what looks at these
+ * lists compares each element with all others. */
+#define BOUNDED_LIST(name, element_)                                                       \
+	static const struct shape name = { .type = SHAPE_LIST, .element = &(element_),     \
+					   .has_max = true, .max = 1000 }
 #define STRING(name, min_, max_)                                                                 \
 	static const struct shape name = {                                                       \
 		.type = SHAPE_STRING, .has_min = true, .min = min_, .has_max = true, .max = max_ \
@@ -35,7 +40,7 @@ static const struct shape_member definition_members[] = {
 	END,
 };
 STRUCT(definition, definition_members, "AttributeDefinition");
-LIST(definitions, definition);
+BOUNDED_LIST(definitions, definition);
 
 static const struct shape_member key_element_members[] = {
 	REQUIRED("AttributeName", key_name),
@@ -102,7 +107,7 @@ static const struct shape_member local_index_members[] = {
 	END,
 };
 STRUCT(local_index, local_index_members, "LocalSecondaryIndex");
-LIST(local_indexes, local_index);
+BOUNDED_LIST(local_indexes, local_index);
 
 static const struct shape_member global_index_members[] = {
 	REQUIRED("IndexName", shape_index_name),
@@ -114,7 +119,7 @@ static const struct shape_member global_index_members[] = {
 	END,
 };
 STRUCT(global_index, global_index_members, "GlobalSecondaryIndex");
-LIST(global_indexes, global_index);
+BOUNDED_LIST(global_indexes, global_index);
 
 /* ---- settings ---- */
 
@@ -220,7 +225,7 @@ static const struct shape_member index_change_members[] = {
 	END,
 };
 STRUCT(index_change, index_change_members, "GlobalSecondaryIndexUpdate");
-LIST(index_changes, index_change);
+BOUNDED_LIST(index_changes, index_change);
 
 static const struct shape_member update_table[] = {
 	OPTIONAL("OnDemandThroughput", on_demand),
@@ -260,7 +265,7 @@ static const struct shape_member tag_resource[] = {
 };
 OPERATION(tag_resource, tag_resource);
 
-LIST(tag_keys, tag_key);
+BOUNDED_LIST(tag_keys, tag_key);
 static const struct shape_member untag_resource[] = {
 	OPTIONAL("ResourceArn", shape_string),
 	OPTIONAL("TagKeys", tag_keys),

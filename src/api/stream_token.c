@@ -69,6 +69,15 @@ static bool take_number(struct slice *s, uint64_t *out)
 	return true;
 }
 
+/* An ARN of ours is printable ASCII; anything else could not be repeated in an error's text. */
+static bool is_printable(struct slice s)
+{
+	for (size_t i = 0; i < s.n; i++)
+		if (s.p[i] <= ' ' || s.p[i] > '~')
+			return false;
+	return s.n > 0;
+}
+
 bool shard_iterator_parse(struct slice text, struct arena *a, struct shard_iterator *out)
 {
 	uint8_t *plain = arena_alloc(a, text.n);
@@ -81,7 +90,7 @@ bool shard_iterator_parse(struct slice text, struct arena *a, struct shard_itera
 	rest = slice_make(plain, n);
 	if (!take_number(&rest, &issued) || !take_number(&rest, &at_end) ||
 	    !take_number(&rest, &out->sequence) || !take_number(&rest, &shard) ||
-	    issued > INT64_MAX || shard > UINT32_MAX || !rest.n)
+	    issued > INT64_MAX || shard > UINT32_MAX || !is_printable(rest))
 		return false;
 	out->arn = rest;
 	out->shard = (uint32_t)shard;

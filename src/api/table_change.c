@@ -46,8 +46,10 @@ static bool check_throughput(const struct json *in, struct arena *a, struct erro
 	       spec_throughput(json_get(in, "ProvisionedThroughput"), SLICE(""), a, &ignored, e);
 }
 
-/* Which of the three members is given, and its value; NULL when not exactly one. */
-static const struct json *action_of(const struct json *update, enum gsi_change_kind *kind)
+/* Which of the three members is given, and its value; NULL when there is none. `more`: there are
+ * several. */
+static const struct json *action_of(const struct json *update, enum gsi_change_kind *kind,
+				    bool *more)
 {
 	static const struct {
 		const char *name;
@@ -57,11 +59,11 @@ static const struct json *action_of(const struct json *update, enum gsi_change_k
 			{ "Delete", GSI_DELETE } };
 	const struct json *found = NULL;
 
+	*more = false;
 	for (size_t i = 0; i < sizeof(actions) / sizeof(actions[0]); i++) {
 		if (!op_has(update, actions[i].name))
 			continue;
-		if (found)
-			return NULL;
+		*more = found != NULL;
 		found = json_get(update, actions[i].name);
 		*kind = actions[i].kind;
 	}
@@ -74,8 +76,13 @@ static bool check_index_changes(const struct json *list, struct arena *a, struct
 
 	for (size_t i = 0; i < list->count; i++) {
 		enum gsi_change_kind kind;
-		const struct json *action = action_of(&list->items[i], &kind);
+		bool more;
+		const struct json *action = action_of(&list->items[i], &kind, &more);
 
+		if (more)
+			return INVALID("Only one of GlobalSecondaryIndexUpdate.Update, "
+				       "GlobalSecondaryIndexUpdate.Create, "
+				       "GlobalSecondaryIndexUpdate.Delete can be specified");
 		if (!action)
 			return INVALID("One of GlobalSecondaryIndexUpdate.Update, "
 				       "GlobalSecondaryIndexUpdate.Create, "
@@ -119,7 +126,7 @@ struct parse {
 	const struct table *table;
 	struct arena *a;
 	bool on_demand;            /* what the table will be */
-	struct definitions known;  /* the request's definitions, then the table's others */
+	struct definitions given;  /* the request's, which a new index does not do without */
 	struct table_change *out;
 };
 
@@ -167,27 +174,60 @@ static bool parse_on_demand(struct parse *p, struct error *e)
 	return true;
 }
 
-/* The request may repeat the table's definitions, but not change them. */
-static bool merge_definitions(struct parse *p, struct error *e)
+static const char *role_of(const struct key_schema *k, struct slice name)
 {
-	struct definitions given = spec_definitions(json_get(p->in, "AttributeDefinitions"), p->a);
-	const struct table *t = p->table;
-	struct key_attr *all = arena_array(p->a, struct key_attr, given.count + t->attribute_count);
-	size_t n = 0;
+	for (size_t i = 0; i < k->range_count; i++)
+		if (slice_equal(k->range[i].name, name))
+			return "RANGE";
+	return "HASH";
+}
 
-	for (size_t i = 0; i < given.count; i++) {
-		enum value_type was = table_attribute_type(t, given.attrs[i].name);
+static const char *role_in_table(const struct table *t, struct slice name)
+{
+	if (is_key_attribute(&t->key, name))
+		return role_of(&t->key, name);
+	for (size_t i = 0; i < t->index_count; i++)
+		if (is_key_attribute(&t->indexes[i].key, name))
+			return role_of(&t->indexes[i].key, name);
+	return "HASH";
+}
 
-		if (was != VALUE_NONE && was != given.attrs[i].type)
-			return error_set(e, p->a, ERR_VALIDATION, INVALID_VALUES
-					 "Attribute %.*s is already defined with type %s",
-					 SLICE_ARG(given.attrs[i].name), value_type_name(was));
-		all[n++] = given.attrs[i];
+static struct slice role_in_request(const struct json *in, struct slice name)
+{
+	const struct json *list = index_changes(in);
+
+	for (size_t i = 0; list && i < list->count; i++) {
+		const struct json *keys = json_get(json_get(&list->items[i], "Create"), "KeySchema");
+
+		for (size_t k = 0; json_is(keys, JSON_ARRAY) && k < keys->count; k++)
+			if (slice_equal(op_string(&keys->items[k], "AttributeName"), name))
+				return op_string(&keys->items[k], "KeyType");
 	}
-	for (size_t i = 0; i < t->attribute_count; i++)
-		if (!spec_find_definition(&given, t->attributes[i].name))
-			all[n++] = t->attributes[i];
-	p->known = (struct definitions){ all, n };
+	return SLICE("HASH");
+}
+
+/* The request may repeat the table's definitions, but not change them. */
+static bool parse_definitions(struct parse *p, struct error *e)
+{
+	const struct table *t = p->table;
+	struct arena *a = p->a;
+
+	p->given = spec_definitions(json_get(p->in, "AttributeDefinitions"), a);
+	for (size_t i = 0; i < p->given.count; i++) {
+		struct slice name = p->given.attrs[i].name;
+		enum value_type is = p->given.attrs[i].type, was = table_attribute_type(t, name);
+
+		if (was == VALUE_NONE || was == is)
+			continue;
+		struct slice role = role_in_request(p->in, name);
+
+		return INVALID("Attributes cannot be redefined. Please check that your attribute has "
+			       "the same type as previously defined. Existing schema: "
+			       "Schema:[SchemaElement: key{%.*s:%s:%s}] New schema: "
+			       "Schema:[SchemaElement: key{%.*s:%s:%.*s}]",
+			       SLICE_ARG(name), value_type_name(was), role_in_table(t, name),
+			       SLICE_ARG(name), value_type_name(is), SLICE_ARG(role));
+	}
 	return true;
 }
 
@@ -219,7 +259,8 @@ static bool parse_index_update(struct parse *p, const struct json *action, struc
 static bool parse_index_change(struct parse *p, const struct json *update, struct gsi_change *c,
 			       struct error *e)
 {
-	const struct json *action = action_of(update, &c->kind);
+	bool ignored;
+	const struct json *action = action_of(update, &c->kind, &ignored);
 
 	c->index.name = op_string(action, "IndexName");
 	c->index.global = true;
@@ -229,7 +270,7 @@ static bool parse_index_change(struct parse *p, const struct json *update, struc
 		return true;
 	c->has_throughput = op_has(action, "ProvisionedThroughput");
 	c->has_on_demand = spec_on_demand_member(json_get(action, "OnDemandThroughput")) != NULL;
-	return spec_global_index(action, &p->known, p->on_demand, p->a, &c->index, e);
+	return spec_global_index(action, &p->given, p->on_demand, p->a, &c->index, e);
 }
 
 /* An index is made or removed one at a time; capacity may change on several. */
@@ -316,7 +357,7 @@ static bool parse_indexes(struct parse *p, struct error *e)
 	const struct json *list = index_changes(p->in);
 	size_t n = list ? list->count : 0;
 	struct gsi_change *changes = arena_array(p->a, struct gsi_change, n);
-	struct key_attr *added = arena_array(p->a, struct key_attr, p->known.count);
+	struct key_attr *added = arena_array(p->a, struct key_attr, p->given.count);
 
 	for (size_t i = 0; i < n; i++)
 		if (!parse_index_change(p, &list->items[i], &changes[i], e))
@@ -327,9 +368,9 @@ static bool parse_indexes(struct parse *p, struct error *e)
 	    !check_all_provisioned(p, e))
 		return false;
 	/* Definitions that no index uses would outlive the request for nothing. */
-	for (size_t i = 0; i < p->known.count; i++)
-		if (is_new_key(p, p->known.attrs[i].name))
-			added[p->out->attribute_count++] = p->known.attrs[i];
+	for (size_t i = 0; i < p->given.count; i++)
+		if (is_new_key(p, p->given.attrs[i].name))
+			added[p->out->attribute_count++] = p->given.attrs[i];
 	p->out->attributes = added;
 	return true;
 }
@@ -358,7 +399,7 @@ bool table_change_parse(const struct json *in, const struct table *t, struct are
 	struct parse p = { .in = in, .table = t, .a = a, .out = out };
 
 	*out = (struct table_change){ .max_read_units = -1, .max_write_units = -1 };
-	if (!parse_billing(&p, e) || !parse_on_demand(&p, e) || !merge_definitions(&p, e) ||
+	if (!parse_billing(&p, e) || !parse_on_demand(&p, e) || !parse_definitions(&p, e) ||
 	    !parse_indexes(&p, e))
 		return false;
 	parse_settings(&p);

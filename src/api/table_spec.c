@@ -75,10 +75,15 @@ static bool parse_table_key(const struct json *in, const struct definitions *d, 
 	    keys->count != d->count)
 		return INVALID("Number of attributes in KeySchema does not exactly match number of "
 			       "attributes defined in AttributeDefinitions");
+	return true;
+}
+
+static bool check_definitions(const struct definitions *d, struct arena *a, struct error *e)
+{
 	for (size_t i = 0; i < d->count; i++)
 		if (spec_find_definition(d, d->attrs[i].name) != &d->attrs[i])
-			return error_set(e, a, ERR_VALIDATION,
-					 "Cannot have two attributes with the same name");
+			return INVALID("Duplicate AttributeName in AttributeDefinitions: %.*s",
+				       SLICE_ARG(d->attrs[i].name));
 	return true;
 }
 
@@ -235,6 +240,21 @@ static bool parse_stream(const struct json *in, struct arena *a, struct table *t
 	return true;
 }
 
+/* Letters, digits, white space and a few signs; beyond ASCII everything passes for a letter. */
+static bool is_tag_text(struct slice s)
+{
+	static const char signs[] = " _.:/=+-@";
+
+	for (size_t i = 0; i < s.n; i++) {
+		unsigned char c = (unsigned char)s.p[i];
+
+		if (c < 0x80 && !((c | 0x20) >= 'a' && (c | 0x20) <= 'z') && !(c >= '0' && c <= '9') &&
+		    !memchr(signs, c, sizeof(signs) - 1))
+			return false;
+	}
+	return true;
+}
+
 bool table_spec_tags(const struct json *list, struct arena *a, const struct tag **out,
 		     size_t *count, struct error *e)
 {
@@ -249,6 +269,10 @@ bool table_spec_tags(const struct json *list, struct arena *a, const struct tag 
 		if (slice_starts(tags[i].key, SLICE("aws:")))
 			return INVALID("Tag keys must not start with aws: (%.*s)",
 				       SLICE_ARG(tags[i].key));
+		if (!is_tag_text(tags[i].key) || !is_tag_text(tags[i].value))
+			return INVALID("Tag keys and values can only contain letters, numbers, white space "
+				       "and _.:/=+-@ (%.*s)",
+				       SLICE_ARG(is_tag_text(tags[i].key) ? tags[i].value : tags[i].key));
 		for (size_t k = 0; k < i; k++)
 			if (slice_equal(tags[k].key, tags[i].key))
 				return INVALID("Duplicate tag key: %.*s", SLICE_ARG(tags[i].key));
@@ -264,7 +288,8 @@ bool table_spec_parse(const struct json *in, struct arena *a, struct table *t, s
 
 	*t = (struct table){ .attributes = d.attrs, .attribute_count = d.count };
 	if (!parse_name(in, a, t, e) || !parse_billing(in, a, t, e) ||
-	    !parse_table_key(in, &d, a, t, e) || !parse_indexes(in, &d, a, t, e) ||
+	    !check_definitions(&d, a, e) || !parse_table_key(in, &d, a, t, e) ||
+	    !parse_indexes(in, &d, a, t, e) ||
 	    !check_all_used(&d, t, a, e) || !parse_stream(in, a, t, e) ||
 	    !parse_on_demand(in, a, t, e) ||
 	    !table_spec_tags(json_get(in, "Tags"), a, &t->tags, &t->tag_count, e))

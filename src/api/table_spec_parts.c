@@ -168,9 +168,15 @@ bool spec_projection(const struct json *projection, struct arena *a, struct inde
 	const struct json *names = json_get(projection, "NonKeyAttributes");
 	struct slice *include = arena_array(a, struct slice, names->count);
 
-	for (size_t i = 0; i < names->count; i++)
-		if (json_is(&names->items[i], JSON_STRING))
-			include[out->include_count++] = names->items[i].string;
+	for (size_t i = 0; i < names->count; i++) {
+		struct slice name = names->items[i].string;
+
+		for (size_t k = 0; k < i; k++)
+			if (slice_equal(include[k], name))
+				return INVALID("Duplicate attribute in NonKeyAttributes: %.*s",
+					       SLICE_ARG(name));
+		include[out->include_count++] = name;
+	}
 	out->projection = PROJECT_INCLUDE;
 	out->include = include;
 	return true;

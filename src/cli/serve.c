@@ -9,6 +9,7 @@
 #include "cli/serve.h"
 
 #define WHY 512
+#define OTHER_FILES 320 /* what the database opens at most, and a handful of our own */
 
 /* What is open, for one way out. */
 struct running {
@@ -30,15 +31,26 @@ static void print_help(void)
 	     "  thorpe serve --listen 0.0.0.0:8000 --keys keys --tls-cert c.pem --tls-key k.pem");
 }
 
-/* As many connections as the system lets us have. */
-static void raise_file_limit(void)
+/* As many connections as the system lets us have, beside the files of the database: without a
+ * descriptor for a new one it would have to refuse writes. */
+static void share_descriptors(struct http_limits *l)
 {
 	struct rlimit limit;
+	uint64_t most;
 
-	if (getrlimit(RLIMIT_NOFILE, &limit) == 0 && limit.rlim_cur < limit.rlim_max) {
+	if (getrlimit(RLIMIT_NOFILE, &limit) < 0)
+		return;
+	if (limit.rlim_cur < limit.rlim_max) {
 		limit.rlim_cur = limit.rlim_max;
 		setrlimit(RLIMIT_NOFILE, &limit);
 	}
+	http_limits_complete(l);
+	most = limit.rlim_cur > 2 * OTHER_FILES ? limit.rlim_cur - OTHER_FILES : limit.rlim_cur / 4;
+	if (l->connections <= most)
+		return;
+	log_info("at most %llu connections: the system allows %llu open files",
+		 (unsigned long long)most, (unsigned long long)limit.rlim_cur);
+	l->connections = most;
 }
 
 /* Contradictions between flags; 0 when there are none. */
@@ -141,7 +153,7 @@ int command_serve(int argc, char **argv)
 		return status;
 	log_set_level(o.log_level);
 	signal(SIGPIPE, SIG_IGN);
-	raise_file_limit();
+	share_descriptors(&o.http.limits);
 	if (!open_http(&r, &o, why) || !open_database(&r, &o, why)) {
 		close_all(&r);
 		return complain(EXIT_REFUSED, "%s", why);

@@ -165,6 +165,9 @@ static bool check_sections(const struct checker *c, unsigned root)
 	for (unsigned x = c->nodes[root].child; x; x = c->nodes[x].next) {
 		unsigned kind = c->nodes[x].kind - NODE_SET;
 
+		/* What is wrong inside a section comes before that it should not be there. */
+		if (!check_section(c, &c->nodes[x]))
+			return false;
 		if (seen[kind])
 			return error_set(
 				c->e, c->arena, ERR_VALIDATION,
@@ -172,8 +175,6 @@ static bool check_sections(const struct checker *c, unsigned root)
 				"update expression;",
 				c->label, names[kind]);
 		seen[kind] = true;
-		if (!check_section(c, &c->nodes[x]))
-			return false;
 	}
 	return true;
 }

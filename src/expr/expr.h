@@ -76,6 +76,13 @@ bool update_apply(const struct update *u, struct value item, struct arena *a, st
 		  struct error *e) MUST_CHECK;
 /* The paths written, in order of appearance: for key checks and UPDATED_OLD / UPDATED_NEW. */
 size_t update_paths(const struct update *u, const struct path **out);
+/* The paths its operands read. */
+size_t update_reads(const struct update *u, struct arena *a, const struct path **out);
+/* The type that the update gives to the attribute at update_paths()[i], as far as the request alone
+ * tells; VALUE_NONE when it depends on the item. */
+enum value_type update_known_type(const struct update *u, size_t i);
+/* Whether it only takes things away (REMOVE, DELETE): then it makes no item where there is none. */
+bool update_only_takes(const struct update *u);
 /* What UPDATED_OLD / UPDATED_NEW return of `item` (old or new): the parts at the update's paths.
  * VALUE_ABSENT when none is there. */
 struct value update_touched(const struct update *u, struct value item, struct arena *a);
@@ -86,10 +93,14 @@ struct key_term {
 	struct slice name; /* top-level attribute */
 	enum key_op op;
 	struct value value, upper; /* upper: BETWEEN only */
+	bool not_indexable;        /* legacy only: an operator no key is searched by (NE, IN…) */
 };
+/* Two steps, because DynamoDB looks at the request's other expressions in between. */
+bool key_condition_compile(struct expr_bindings *b, struct slice text, const struct condition **out,
+			   struct error *e) MUST_CHECK;
 /* Flattens a AND b AND …; names and types are checked against the schema by the caller. */
-bool key_condition_compile(struct expr_bindings *b, struct slice text, struct key_term **terms,
-			   size_t *count, struct error *e) MUST_CHECK;
+bool key_condition_terms(struct arena *a, const struct condition *c, struct key_term **terms,
+			 size_t *count, struct error *e) MUST_CHECK;
 
 /* ---- legacy forms ---- */
 /* QueryFilter, ScanFilter ({attr: {ComparisonOperator, AttributeValueList}}) with

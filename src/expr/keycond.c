@@ -119,14 +119,18 @@ static bool collect(struct collector *x, const struct test *t)
 	return add_term(x, term);
 }
 
-bool key_condition_compile(struct expr_bindings *b, struct slice text, struct key_term **terms,
-			   size_t *count, struct error *e)
+bool key_condition_compile(struct expr_bindings *b, struct slice text, const struct condition **out,
+			   struct error *e)
 {
-	struct collector x = { .arena = b->arena, .e = e };
-	const struct condition *c;
+	return condition_compile_as(b, "KeyConditionExpression", text, out, e);
+}
 
-	if (!condition_compile_as(b, "KeyConditionExpression", text, &c, e) ||
-	    !collect(&x, c->root))
+bool key_condition_terms(struct arena *a, const struct condition *c, struct key_term **terms,
+			 size_t *count, struct error *e)
+{
+	struct collector x = { .arena = a, .e = e };
+
+	if (!collect(&x, c->root))
 		return false;
 	*terms = x.terms;
 	*count = x.count;

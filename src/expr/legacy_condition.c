@@ -1,6 +1,7 @@
 /* QueryFilter, ScanFilter, Expected and KeyConditions.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "expr/legacy.h"
+#include "expr/limits.h"
 #include "value/codec.h"
 
 #define INVALID "One or more parameter values were invalid: "
@@ -96,6 +97,20 @@ static bool check_operator(struct arena *a, struct slice operator, size_t n, enu
 			"[OR, AND]",
 			SLICE_ARG(operator));
 	return true;
+}
+
+static bool check_number(struct arena *a, const struct legacy_condition *conditions, size_t n,
+			 struct error *e)
+{
+	size_t all = n;
+
+	for (size_t i = 0; i < n; i++)
+		all += conditions[i].arg_count;
+	if (all <= EXPR_LEGACY_MAX)
+		return true;
+	return error_set(e, a, ERR_VALIDATION,
+			 INVALID "Too many conditions and values; at most %d can be given",
+			 EXPR_LEGACY_MAX);
 }
 
 /* {Value, Exists} or {ComparisonOperator, AttributeValueList or Value}. */
@@ -210,6 +225,7 @@ bool condition_from_filter(struct arena *a, const struct json *filter,
 	size_t n;
 
 	if (!conditions_of(a, filter, "filter", &conditions, &n, e) ||
+	    !check_number(a, conditions, n, e) ||
 	    !check_operator(a, conditional_operator, n, &op, e))
 		return false;
 	*out = make(a, op, conditions, n);
@@ -231,7 +247,8 @@ bool condition_from_expected(struct arena *a, const struct json *expected,
 	for (size_t i = 0; i < n; i++)
 		if (!expected_condition(a, members[i], &conditions[i], e))
 			return false;
-	if (!check_operator(a, conditional_operator, n, &op, e))
+	if (!check_number(a, conditions, n, e) ||
+	    !check_operator(a, conditional_operator, n, &op, e))
 		return false;
 	*out = make(a, op, conditions, n);
 	return true;
@@ -265,10 +282,9 @@ bool key_terms_from_conditions(struct arena *a, const struct json *key_condition
 		struct key_term *t = &(*terms)[i];
 
 		t->name = conditions[i].name;
-		if (!key_op_of(conditions[i].op, &t->op))
-			return error_set(
-				e, a, ERR_VALIDATION,
-				"Attempted conditional constraint is not an indexable operation");
+		t->not_indexable = !key_op_of(conditions[i].op, &t->op);
+		if (t->not_indexable)
+			continue;
 		t->value = conditions[i].args[0];
 		if (t->op == KEY_BETWEEN)
 			t->upper = conditions[i].args[1];

@@ -1,6 +1,7 @@
 /* AttributeUpdates and AttributesToGet.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "expr/legacy.h"
+#include "expr/limits.h"
 #include "expr/path.h"
 #include "expr/update.h"
 #include "value/codec.h"
@@ -70,6 +71,19 @@ static bool read_action(struct arena *a, const struct json_member *m, struct act
 	return true;
 }
 
+static bool check_number(struct arena *a, const struct action *actions, size_t n, struct error *e)
+{
+	size_t looked_up = 0;
+
+	for (size_t i = 0; i < n; i++)
+		looked_up += actions[i].kind == ACTION_ADD || actions[i].kind == ACTION_DELETE;
+	if (looked_up <= EXPR_LEGACY_MAX)
+		return true;
+	return error_set(e, a, ERR_VALIDATION,
+			 INVALID "Too many ADD and DELETE actions; at most %d can be given",
+			 EXPR_LEGACY_MAX);
+}
+
 bool update_from_attribute_updates(struct arena *a, const struct json *updates,
 				   const struct update **out, struct error *e)
 {
@@ -91,6 +105,8 @@ bool update_from_attribute_updates(struct arena *a, const struct json *updates,
 		if (!read_action(a, members[i], &actions[i], e))
 			return false;
 	}
+	if (!check_number(a, actions, n, e))
+		return false;
 	u = arena_new(a, struct update);
 	*u = (struct update){ actions, paths, n, path_sorted(a, paths, n), true };
 	*out = u;

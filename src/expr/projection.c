@@ -23,11 +23,42 @@ static size_t group_size(const struct path *const *paths, size_t n, size_t depth
 static struct value pick(struct arena *a, const struct path *const *paths, size_t n, size_t depth,
 			 struct value v);
 
+/* A walk over a list or map, in step with paths that ask for its elements in ascending order. */
+struct walk {
+	struct value_iter it;
+	size_t index; /* of the element at hand; lists */
+	bool at_end;
+};
+
+static struct walk walk_start(struct value v)
+{
+	struct walk w = { .it = value_iter(v) };
+
+	w.at_end = !value_next(&w.it);
+	return w;
+}
+
+static bool is_before(const struct walk *w, const struct path_step *s)
+{
+	return s->is_index ? w->index < s->index : slice_cmp(w->it.name, s->name) < 0;
+}
+
+static struct value walk_to(struct walk *w, const struct path_step *s)
+{
+	while (!w->at_end && is_before(w, s)) {
+		w->at_end = !value_next(&w->it);
+		w->index++;
+	}
+	if (w->at_end || (!s->is_index && !slice_equal(w->it.name, s->name)))
+		return VALUE_ABSENT;
+	return w->it.value;
+}
+
 /* What `paths`, which share the step at `depth`, show of the element there. */
 static struct value pick_element(struct arena *a, const struct path *const *paths, size_t n,
-				 size_t depth, struct value v)
+				 size_t depth, struct walk *w)
 {
-	struct value element = path_step_get(&paths[0]->steps[depth], v);
+	struct value element = walk_to(w, &paths[0]->steps[depth]);
 
 	if (!value_present(element) || paths[0]->count == depth + 1)
 		return element;
@@ -40,6 +71,7 @@ static struct value pick(struct arena *a, const struct path *const *paths, size_
 	bool is_list = paths[0]->steps[depth].is_index;
 	struct value_member *members = NULL;
 	struct value *elements = NULL;
+	struct walk w = walk_start(v);
 	size_t found = 0;
 
 	if (value_type(v) != (is_list ? VALUE_L : VALUE_M))
@@ -52,7 +84,7 @@ static struct value pick(struct arena *a, const struct path *const *paths, size_
 		struct value element;
 
 		size = group_size(paths + i, n - i, depth);
-		element = pick_element(a, paths + i, size, depth, v);
+		element = pick_element(a, paths + i, size, depth, &w);
 		if (!value_present(element))
 			continue;
 		if (is_list)

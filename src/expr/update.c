@@ -1,5 +1,6 @@
 /* Applies updates: every new value is computed from the item as it was, then all are put in place.
  * SPDX-License-Identifier: Apache-2.0 */
+#include "expr/limits.h"
 #include "expr/projection.h"
 #include "expr/update.h"
 #include "value/codec.h"
@@ -167,12 +168,21 @@ bool update_apply(const struct update *u, struct value item, struct arena *a, st
 						  ACTION_DELETE };
 	struct applier x = { a, e, u, item };
 	struct edit *edits = arena_array(a, struct edit, u->count);
+	size_t bytes = 0;
 
 	/* Which error comes first does not depend on the order of the sections. */
-	for (size_t k = 0; k < sizeof(order) / sizeof(order[0]); k++)
-		for (size_t i = 0; i < u->count; i++)
-			if (u->actions[i].kind == order[k] && !edit_of(&x, i, &edits[i]))
+	for (size_t k = 0; k < sizeof(order) / sizeof(order[0]); k++) {
+		for (size_t i = 0; i < u->count; i++) {
+			if (u->actions[i].kind != order[k])
+				continue;
+			if (!edit_of(&x, i, &edits[i]))
 				return false;
+			bytes += edits[i].value.n;
+			if (bytes > EXPR_UPDATE_BYTES_MAX)
+				return refuse(&x, "Item size to update has exceeded the maximum "
+						  "allowed size");
+		}
+	}
 	*out = edit_apply(a, item, edits, u->count);
 	return true;
 }
@@ -181,6 +191,70 @@ size_t update_paths(const struct update *u, const struct path **out)
 {
 	*out = u->paths;
 	return u->count;
+}
+
+bool update_only_takes(const struct update *u)
+{
+	for (size_t i = 0; i < u->count; i++)
+		if (u->actions[i].kind != ACTION_REMOVE && u->actions[i].kind != ACTION_DELETE)
+			return false;
+	return true;
+}
+
+static size_t count_reads(const struct source *s)
+{
+	size_t n = s->kind == SOURCE_PATH || s->kind == SOURCE_IF_NOT_EXISTS;
+
+	return n + (s->left ? count_reads(s->left) : 0) + (s->right ? count_reads(s->right) : 0);
+}
+
+static void collect_reads(const struct source *s, struct path *out, size_t *n)
+{
+	if (s->kind == SOURCE_PATH || s->kind == SOURCE_IF_NOT_EXISTS)
+		out[(*n)++] = s->path;
+	if (s->left)
+		collect_reads(s->left, out, n);
+	if (s->right)
+		collect_reads(s->right, out, n);
+}
+
+size_t update_reads(const struct update *u, struct arena *a, const struct path **out)
+{
+	struct path *paths;
+	size_t n = 0;
+
+	for (size_t i = 0; i < u->count; i++)
+		if (u->actions[i].kind == ACTION_SET)
+			n += count_reads(&u->actions[i].source);
+	paths = arena_array(a, struct path, n);
+	n = 0;
+	for (size_t i = 0; i < u->count; i++)
+		if (u->actions[i].kind == ACTION_SET)
+			collect_reads(&u->actions[i].source, paths, &n);
+	*out = paths;
+	return n;
+}
+
+static enum value_type known_type(const struct source *s)
+{
+	switch (s->kind) {
+	case SOURCE_VALUE: return value_type(s->value);
+	case SOURCE_IF_NOT_EXISTS: return known_type(s->left);
+	case SOURCE_LIST_APPEND: return VALUE_L;
+	case SOURCE_PLUS:
+	case SOURCE_MINUS: return VALUE_N;
+	case SOURCE_PATH: break;
+	}
+	return VALUE_NONE;
+}
+
+enum value_type update_known_type(const struct update *u, size_t i)
+{
+	const struct action *a = &u->actions[i];
+
+	if (u->paths[i].count > 1 || a->kind == ACTION_REMOVE)
+		return VALUE_NONE;
+	return known_type(&a->source);
 }
 
 /* DynamoDB looks up the same paths in either item, so after REMOVE l[0] UPDATED_NEW shows the

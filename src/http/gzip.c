@@ -8,6 +8,7 @@
 #define LEVEL 1            /* replies are made while a client waits */
 #define MOST_EXPANSION 1032 /* deflate's best case: 258 bytes for two bits */
 #define SMALLEST_MEMBER 18
+#define ZLIB_GUESS 4 /* JSON shrinks to about a quarter, and zlib does not say how much it was */
 
 void gzip_release(struct gzip *g)
 {
@@ -40,21 +41,21 @@ static size_t first_guess(struct slice in, size_t limit)
 	return guess ? guess : 1;
 }
 
-enum gunzip_result gunzip(struct gzip *g, struct arena *a, struct slice in, size_t limit,
-			  struct slice *out)
-{
-	size_t cap, n = 0, used, made;
-	char *p;
+typedef enum libdeflate_result unpack_fn(struct libdeflate_decompressor *, const void *, size_t,
+					 void *, size_t, size_t *, size_t *);
 
-	if (in.n < SMALLEST_MEMBER)
-		return GUNZIP_BAD;
+/* Streams one after the other, at most `most` of them. */
+static enum gunzip_result unpack(struct gzip *g, struct arena *a, struct slice in, size_t cap,
+				 size_t limit, unpack_fn *one, size_t most, struct slice *out)
+{
+	size_t n = 0, used, made;
+	char *p = arena_alloc(a, cap);
+
 	if (!g->decompressor && !(g->decompressor = libdeflate_alloc_decompressor()))
 		arena_out_of_memory(a);
-	cap = first_guess(in, limit);
-	p = arena_alloc(a, cap);
 	while (in.n) {
-		enum libdeflate_result r = libdeflate_gzip_decompress_ex(
-			g->decompressor, in.p, in.n, p + n, cap - n, &used, &made);
+		enum libdeflate_result r =
+			one(g->decompressor, in.p, in.n, p + n, cap - n, &used, &made);
 
 		if (r == LIBDEFLATE_INSUFFICIENT_SPACE) {
 			size_t more = cap > limit / 2 ? limit : cap * 2;
@@ -65,7 +66,7 @@ enum gunzip_result gunzip(struct gzip *g, struct arena *a, struct slice in, size
 			cap = more;
 			continue;
 		}
-		if (r != LIBDEFLATE_SUCCESS)
+		if (r != LIBDEFLATE_SUCCESS || most-- == 0)
 			return GUNZIP_BAD;
 		n += made;
 		in = slice_make(in.p + used, in.n - used);
@@ -74,7 +75,28 @@ enum gunzip_result gunzip(struct gzip *g, struct arena *a, struct slice in, size
 	return GUNZIP_OK;
 }
 
-struct slice gzip_pack(struct gzip *g, struct arena *a, struct slice in)
+enum gunzip_result gunzip(struct gzip *g, struct arena *a, struct slice in, size_t limit,
+			  struct slice *out)
+{
+	if (in.n < SMALLEST_MEMBER)
+		return GUNZIP_BAD;
+	return unpack(g, a, in, first_guess(in, limit), limit, libdeflate_gzip_decompress_ex,
+		      SIZE_MAX, out);
+}
+
+enum gunzip_result inflate_zlib(struct gzip *g, struct arena *a, struct slice in, size_t limit,
+				struct slice *out)
+{
+	size_t guess = in.n > limit / ZLIB_GUESS ? limit : in.n * ZLIB_GUESS;
+
+	if (!in.n)
+		return GUNZIP_BAD;
+	return unpack(g, a, in, guess, limit, libdeflate_zlib_decompress_ex, 1, out);
+}
+
+typedef size_t pack_fn(struct libdeflate_compressor *, const void *, size_t, void *, size_t);
+
+static struct slice pack(struct gzip *g, struct arena *a, struct slice in, pack_fn *one)
 {
 	size_t n;
 	char *p;
@@ -84,6 +106,16 @@ struct slice gzip_pack(struct gzip *g, struct arena *a, struct slice in)
 	if (!in.n)
 		return (struct slice){ 0 };
 	p = arena_alloc(a, in.n);
-	n = libdeflate_gzip_compress(g->compressor, in.p, in.n, p, in.n - 1);
+	n = one(g->compressor, in.p, in.n, p, in.n - 1);
 	return n ? slice_make(p, n) : (struct slice){ 0 };
+}
+
+struct slice gzip_pack(struct gzip *g, struct arena *a, struct slice in)
+{
+	return pack(g, a, in, libdeflate_gzip_compress);
+}
+
+struct slice deflate_zlib(struct gzip *g, struct arena *a, struct slice in)
+{
+	return pack(g, a, in, libdeflate_zlib_compress);
 }

@@ -1,4 +1,4 @@
-/* gzip of bodies, both ways, and the checksum of what goes over the wire.
+/* gzip and deflate of bodies, both ways, and the checksum of what goes over the wire.
  *
  * A struct gzip belongs to one thread; its two halves are made when first needed.
  * SPDX-License-Identifier: Apache-2.0 */
@@ -24,8 +24,13 @@ enum gunzip_result { GUNZIP_OK, GUNZIP_BAD, GUNZIP_TOO_LARGE };
 enum gunzip_result gunzip(struct gzip *g, struct arena *a, struct slice in, size_t limit,
 			  struct slice *out);
 
+/* The same of "deflate", which HTTP means zlib's format by: exactly one stream. */
+enum gunzip_result inflate_zlib(struct gzip *g, struct arena *a, struct slice in, size_t limit,
+				struct slice *out);
+
 /* An empty slice when compressing would not make it smaller. Memory as above. */
 struct slice gzip_pack(struct gzip *g, struct arena *a, struct slice in);
+struct slice deflate_zlib(struct gzip *g, struct arena *a, struct slice in);
 
 uint32_t gzip_crc32(struct slice s);
 

@@ -1,12 +1,13 @@
 /* Heads are put together from ready pieces into one block of the arena; sent with the body by one
  * writev().
  * SPDX-License-Identifier: Apache-2.0 */
+#include "http/coding.h"
 #include "http/gzip.h"
 #include "http/loop.h"
 #include "http/reply.h"
 #include "json/json.h"
 
-#define GZIP_LEAST 1024 /* below it a reply fits in a packet or two anyway */
+#define PACK_LEAST 4096 /* as DynamoDB */
 #define HEAD_ROOM 512
 
 /* As in the status line. */
@@ -29,10 +30,24 @@ static struct slice status_text(int status)
 	return SLICE("500 Internal Server Error");
 }
 
-static bool wants_gzip(const struct exchange *ex, struct slice body)
+/* The body as the client likes it, and the header that says so. */
+static struct slice packed_body(struct exchange *ex, struct buf *head, struct slice body)
 {
-	return body.n > GZIP_LEAST &&
-	       http_list_has(request_header(&ex->req, SLICE("accept-encoding")), SLICE("gzip"));
+	enum coding coding = CODING_NONE;
+	struct slice packed = { 0 };
+
+	if (body.n > PACK_LEAST)
+		coding = coding_chosen(request_header(&ex->req, SLICE("accept-encoding")));
+	if (coding == CODING_GZIP)
+		packed = gzip_pack(&ex->loop->gzip, &ex->arena, body);
+	else if (coding == CODING_DEFLATE)
+		packed = deflate_zlib(&ex->loop->gzip, &ex->arena, body);
+	if (!packed.n)
+		return body;
+	buf_lit(head, "Content-Encoding: ");
+	buf_put(head, coding_name(coding));
+	buf_lit(head, "\r\nVary: Accept-Encoding\r\n");
+	return packed;
 }
 
 /* A page of another origin may call, and read what SDKs in browsers read. */
@@ -80,19 +95,13 @@ static void end_head(struct buf *b, const struct exchange *ex)
 void reply_make(struct exchange *ex, int status, struct slice type, struct slice body,
 		struct slice headers)
 {
-	struct slice packed = { 0 };
 	struct buf b;
 
 	/* A draining server ends a connection with the last request it has taken from it. */
 	if (!ex->req.keep_alive || (ex->loop->draining && !ex->next))
 		ex->last = true;
 	begin_head(&b, ex, status, type);
-	if (wants_gzip(ex, body))
-		packed = gzip_pack(&ex->loop->gzip, &ex->arena, body);
-	if (packed.n) {
-		buf_lit(&b, "Content-Encoding: gzip\r\nVary: Accept-Encoding\r\n");
-		body = packed;
-	}
+	body = packed_body(ex, &b, body);
 	buf_lit(&b, "Content-Length: ");
 	buf_u64(&b, body.n);
 	/* Over the bytes on the wire: SDKs check before they unzip. */

@@ -118,6 +118,35 @@ static void settle_head(struct request_parser *p)
 	}
 }
 
+static bool is_chunked(struct slice coding)
+{
+	return coding.n == 7 && strncasecmp(coding.p, "chunked", 7) == 0;
+}
+
+/* What a proxy before us might read differently, so that the two disagree where a request ends.
+ * http-parser itself refuses two lengths, and a length beside a transfer coding. */
+static int check_framing(struct request_parser *p)
+{
+	const struct http_request *r = p->req;
+	size_t hosts = 0, codings = 0;
+
+	for (size_t i = 0; i < r->header_count; i++) {
+		struct slice name = r->headers[i].name;
+
+		if (!name.n || memchr(name.p, ' ', name.n))
+			return refuse(p, 400, "The name of a header contains a space.");
+		hosts += slice_is(name, "host");
+		if (!slice_is(name, "transfer-encoding"))
+			continue;
+		codings++;
+		if (!is_chunked(r->headers[i].value))
+			return refuse(p, 501, "The only transfer coding spoken here is chunked.");
+	}
+	if (hosts > 1 || codings > 1)
+		return refuse(p, 400, "Host and Transfer-Encoding can be given only once.");
+	return 0;
+}
+
 /* Refuses by the head alone, before any of the body is read. */
 static int check_head(struct request_parser *p, const http_parser *hp)
 {
@@ -150,7 +179,7 @@ static int on_headers_complete(http_parser *hp)
 	r->http10 = hp->http_major == 1 && hp->http_minor == 0;
 	r->keep_alive = http_should_keep_alive(hp);
 	settle_head(p);
-	if (check_head(p, hp))
+	if (check_framing(p) || check_head(p, hp))
 		return -1;
 	r->has_head = true;
 	return 0;
@@ -209,7 +238,7 @@ void request_begin(struct request_parser *p, struct http_request *req, struct ar
 	p->spans = NULL;
 	p->span_count = p->span_cap = 0;
 	p->in = IN_VALUE;
-	p->done = false;
+	p->at_line = p->saw_head_end = p->done = false;
 }
 
 static enum request_status failed(struct request_parser *p)
@@ -226,11 +255,32 @@ static enum request_status failed(struct request_parser *p)
 	return REQUEST_REFUSED;
 }
 
+/* Whether a header goes on on a second line, as it once could. Looks no further than the head. */
+static bool has_folded_line(struct request_parser *p, const char *bytes, size_t n)
+{
+	const char *at = bytes, *end = bytes + n;
+
+	while (at < end && !p->saw_head_end) {
+		if (p->at_line && (*at == ' ' || *at == '\t'))
+			return true;
+		p->saw_head_end = p->at_line && (*at == '\r' || *at == '\n');
+		at = memchr(at, '\n', (size_t)(end - at));
+		p->at_line = at != NULL;
+		at = at ? at + 1 : end;
+	}
+	return false;
+}
+
 enum request_status request_feed(struct request_parser *p, const char *bytes, size_t n,
 				 size_t *used)
 {
 	bool had_head = p->req->has_head;
 
+	if (has_folded_line(p, bytes, n)) {
+		*used = n;
+		refuse(p, 400, "A header goes on on a second line.");
+		return failed(p);
+	}
 	*used = http_parser_execute(&p->hp, &settings, bytes, n);
 	if (p->done && HTTP_PARSER_ERRNO(&p->hp) == HPE_PAUSED) {
 		http_parser_pause(&p->hp, 0);

@@ -55,6 +55,8 @@ struct request_parser {
 	struct { uint32_t name, value, end; } *spans; /* in `head`, one per header */
 	size_t span_count, span_cap;
 	enum { IN_NAME, IN_VALUE } in;
+	bool at_line;      /* what comes next is the first byte of a line of the head */
+	bool saw_head_end; /* its empty line has come */
 	bool done;
 };
 

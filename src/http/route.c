@@ -1,6 +1,7 @@
 /* Finds the row, enforces its flags, and holds the server's own handlers.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "http/exchange.h"
+#include "http/coding.h"
 #include "http/gzip.h"
 #include "http/loop.h"
 #include "http/metrics.h"
@@ -25,30 +26,41 @@ static void not_dynamodb(struct exchange *ex)
 	exchange_reply(ex, 404, (struct slice){ 0 }, SLICE("<UnknownOperationException/>\n"));
 }
 
+static enum gunzip_result unpack(struct exchange *ex, enum coding coding, struct slice *body)
+{
+	size_t most = ex->loop->limits->body_bytes;
+
+	switch (coding) {
+	case CODING_GZIP: return gunzip(&ex->loop->gzip, &ex->arena, ex->req.body, most, body);
+	case CODING_DEFLATE:
+		return inflate_zlib(&ex->loop->gzip, &ex->arena, ex->req.body, most, body);
+	case CODING_NONE: break;
+	}
+	*body = ex->req.body;
+	return GUNZIP_OK;
+}
+
 /* The body as it was before the client zipped it. False: answered. */
 static bool unzip_or_reply(struct exchange *ex, struct slice *body)
 {
-	struct slice coding = request_header(&ex->req, SLICE("content-encoding"));
+	enum coding coding;
 	struct error e;
 
-	*body = ex->req.body;
-	if (!coding.n || slice_is(coding, "identity"))
-		return true;
-	if (!slice_is(coding, "gzip")) {
+	if (!coding_parse(request_header(&ex->req, SLICE("content-encoding")), &coding)) {
 		error_set(&e, &ex->arena, ERR_SERIALIZATION,
-			  "Content-Encoding must be gzip or identity");
+			  "Content-Encoding must be gzip, deflate or identity");
 		exchange_reply(ex, 415, ex->content_type, api_error_reply(&ex->arena, &e));
 		return false;
 	}
-	switch (gunzip(&ex->loop->gzip, &ex->arena, ex->req.body, ex->loop->limits->body_bytes,
-		       body)) {
+	switch (unpack(ex, coding, body)) {
 	case GUNZIP_OK:
 		return true;
 	case GUNZIP_TOO_LARGE:
 		error_set(&e, &ex->arena, ERR_TOO_LARGE, "Request body is too large.");
 		break;
 	case GUNZIP_BAD:
-		error_set(&e, &ex->arena, ERR_SERIALIZATION, "The body is not valid gzip");
+		error_set(&e, &ex->arena, ERR_SERIALIZATION, "The body is not valid %.*s",
+			  SLICE_ARG(coding_name(coding)));
 		break;
 	}
 	exchange_reply_error(ex, &e);

@@ -15,6 +15,8 @@
 
 #define ACCEPT_MOST 64 /* in one turn, so that a signal gets through */
 #define THREADS_MOST 256
+#define RETRY_MS 100 /* until accepting is tried again after it could not be done */
+#define WARN_MS 1000 /* between two lines of the log about that */
 
 /* ---- accepting ---- */
 
@@ -48,8 +50,35 @@ static void deal_out(struct server *s, int fd)
 		refuse_connection(s, fd);
 }
 
-/* Out of descriptors the listening socket would stay readable for ever: take one and drop it. */
-static void drop_one(struct server *s)
+static void on_acceptable(uv_poll_t *h, int status, int events);
+
+static void on_retry(uv_timer_t *h)
+{
+	struct server *s = h->data;
+
+	if (!s->stopping)
+		uv_poll_start(&s->acceptor, UV_READABLE, on_acceptable);
+}
+
+/* The listening socket stays readable although nothing can be accepted: better late than busy. */
+static void pause_accepting(struct server *s)
+{
+	uv_poll_stop(&s->acceptor);
+	uv_timer_start(&s->retry, on_retry, RETRY_MS, 0);
+}
+
+static void warn_of_descriptors(struct server *s)
+{
+	uint64_t now = uv_now(&s->uv);
+
+	if (s->warned_at && now - s->warned_at < WARN_MS)
+		return;
+	s->warned_at = now ? now : 1;
+	log_warn("out of file descriptors: connections are refused");
+}
+
+/* Gives up the descriptor in reserve for a moment, so that one client at least hears a refusal. */
+static bool drop_one(struct server *s)
 {
 	int fd;
 
@@ -58,7 +87,8 @@ static void drop_one(struct server *s)
 	if (fd >= 0)
 		refuse_connection(s, fd);
 	s->reserve_fd = open("/dev/null", O_RDONLY | O_CLOEXEC);
-	log_warn("out of file descriptors: a connection was refused");
+	warn_of_descriptors(s);
+	return fd >= 0;
 }
 
 static void on_acceptable(uv_poll_t *h, int status, int events)
@@ -74,7 +104,11 @@ static void on_acceptable(uv_poll_t *h, int status, int events)
 		if (fd >= 0) {
 			deal_out(s, fd);
 		} else if (errno == EMFILE || errno == ENFILE) {
-			drop_one(s);
+			if (!drop_one(s))
+				pause_accepting(s);
+			return;
+		} else if (errno == ENOBUFS || errno == ENOMEM) {
+			pause_accepting(s);
 			return;
 		} else if (errno != ECONNABORTED && errno != EINTR) {
 			return;
@@ -246,8 +280,9 @@ static bool init_loop(struct server *s)
 	if (uv_loop_init(&s->uv) < 0)
 		return false;
 	s->has_loop = true;
-	s->acceptor.data = s->wake.data = s->sigterm.data = s->sigint.data = s;
-	return uv_async_init(&s->uv, &s->wake, on_wake) == 0 &&
+	s->acceptor.data = s->wake.data = s->sigterm.data = s->sigint.data = s->retry.data = s;
+	return uv_timer_init(&s->uv, &s->retry) == 0 &&
+	       uv_async_init(&s->uv, &s->wake, on_wake) == 0 &&
 	       uv_poll_init(&s->uv, &s->acceptor, s->listen_fd) == 0 &&
 	       uv_signal_init(&s->uv, &s->sigterm) == 0 && uv_signal_init(&s->uv, &s->sigint) == 0;
 }

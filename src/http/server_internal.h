@@ -26,6 +26,8 @@ struct server {
 	/* the accepting thread's */
 	uv_loop_t uv;
 	uv_poll_t acceptor;
+	uv_timer_t retry;   /* accepting goes on when it is over */
+	uint64_t warned_at; /* uv_now() of the last line about missing descriptors; 0: never */
 	uv_async_t wake;
 	uv_signal_t sigterm, sigint;
 	bool has_loop;

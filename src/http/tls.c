@@ -9,6 +9,8 @@
 #include "base/alloc.h"
 #include "http/tls.h"
 
+#define KEEP_BYTES (64 * 1024) /* of pending ciphertext */
+
 struct tls_context {
 	SSL_CTX *ctx;
 };
@@ -141,7 +143,16 @@ struct slice tls_pending(struct tls *t)
 	return slice_make(p, n > 0 ? (size_t)n : 0);
 }
 
+/* A memory BIO never shrinks, and clears all it has at each reset: after a large reply a new one is
+ * cheaper than every small reply that follows. */
 void tls_sent(struct tls *t)
 {
-	(void)BIO_reset(t->out);
+	BIO *fresh = tls_pending(t).n > KEEP_BYTES ? BIO_new(BIO_s_mem()) : NULL;
+
+	if (!fresh) {
+		(void)BIO_reset(t->out);
+		return;
+	}
+	SSL_set0_wbio(t->ssl, fresh); /* frees the old one */
+	t->out = fresh;
 }

@@ -39,6 +39,17 @@ bool number_add(const struct number *x, const struct number *y, struct number *o
 		struct arena *a, struct error *e) MUST_CHECK;
 bool number_sub(const struct number *x, const struct number *y, struct number *out,
 		struct arena *a, struct error *e) MUST_CHECK;
+/* As number_add(): exact, or an overflow; an underflow when too small. */
+bool number_mul(const struct number *x, const struct number *y, struct number *out,
+		struct arena *a, struct error *e) MUST_CHECK;
+/* Rounded to 38 digits, halves away from zero. Errors: VALIDATION, also for a division by zero. */
+bool number_div(const struct number *x, const struct number *y, struct number *out,
+		struct arena *a, struct error *e) MUST_CHECK;
+/* The nearest multiple of 10^exponent, halves away from zero. Errors: VALIDATION, overflow. */
+bool number_round(const struct number *n, int exponent, struct number *out, struct arena *a,
+		  struct error *e) MUST_CHECK;
+/* The decimal exponent of the first digit: 2 for 123, -1 for 0.5; 0 for zero. */
+int number_top(const struct number *n);
 int number_cmp(const struct number *x, const struct number *y);
 struct number number_from_i64(int64_t v);
 /* False when not an integer or out of range. */

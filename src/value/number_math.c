@@ -126,6 +126,101 @@ bool number_sub(const struct number *x, const struct number *y, struct number *o
 	return number_add(x, &minus, out, a, e);
 }
 
+bool number_mul(const struct number *x, const struct number *y, struct number *out,
+		struct arena *a, struct error *e)
+{
+	const uint64_t l[] = { (uint64_t)(x->digits % TEN19), (uint64_t)(x->digits / TEN19) };
+	const uint64_t r[] = { (uint64_t)(y->digits % TEN19), (uint64_t)(y->digits / TEN19) };
+	u128 part = (u128)l[0] * r[0];
+	int exponent = x->exponent + y->exponent;
+	uint64_t limb[4]; /* the product in base 10^19, lowest first */
+	u128 carry;
+
+	limb[0] = (uint64_t)(part % TEN19);
+	carry = part / TEN19;
+	/* Two products below 10^38 and a carry stay below 2^128. */
+	part = (u128)l[0] * r[1] + (u128)l[1] * r[0] + carry;
+	limb[1] = (uint64_t)(part % TEN19);
+	part = (u128)l[1] * r[1] + part / TEN19;
+	limb[2] = (uint64_t)(part % TEN19);
+	limb[3] = (uint64_t)(part / TEN19);
+	while ((limb[2] || limb[3]) && limb[0] % 10 == 0) {
+		for (int i = 0; i < 3; i++)
+			limb[i] = limb[i] / 10 + limb[i + 1] % 10 * (TEN19 / 10);
+		limb[3] /= 10;
+		exponent++;
+	}
+	if (limb[2] || limb[3])
+		return error_set(e, a, ERR_VALIDATION, NUMBER_OVERFLOW);
+	return finish((u128)limb[1] * TEN19 + limb[0], exponent, x->negative != y->negative, out, a,
+		      e);
+}
+
+/* The next digit of a quotient: how often `by` goes into ten times *rest, which keeps the
+ * remainder. Ten times a remainder may exceed 128 bits, so it is added up in ten steps. */
+static unsigned next_digit(u128 *rest, u128 by)
+{
+	u128 sum = 0;
+	unsigned digit = 0;
+
+	for (int i = 0; i < 10; i++) {
+		sum += *rest;
+		if (sum >= by) {
+			sum -= by;
+			digit++;
+		}
+	}
+	*rest = sum;
+	return digit;
+}
+
+bool number_div(const struct number *x, const struct number *y, struct number *out,
+		struct arena *a, struct error *e)
+{
+	int exponent = x->exponent - y->exponent;
+	u128 quotient, rest;
+
+	if (y->digits == 0)
+		return error_set(e, a, ERR_VALIDATION, "Division by zero");
+	quotient = x->digits / y->digits;
+	rest = x->digits % y->digits;
+	while (rest && quotient < TEN38 / 10) {
+		quotient = quotient * 10 + next_digit(&rest, y->digits);
+		exponent--;
+	}
+	if (rest && rest >= y->digits - rest)
+		quotient++;
+	return finish(quotient, exponent, x->negative != y->negative, out, a, e);
+}
+
+bool number_round(const struct number *n, int exponent, struct number *out, struct arena *a,
+		  struct error *e)
+{
+	int drop = exponent - n->exponent;
+	u128 unit = 1, rest, kept;
+
+	*out = *n;
+	if (drop <= 0 || n->digits == 0)
+		return true;
+	if (drop > DECIMAL_DIGITS) {
+		*out = (struct number){ 0 };
+		return true;
+	}
+	while (drop--)
+		unit *= 10;
+	kept = n->digits / unit;
+	rest = n->digits % unit;
+	return finish(kept + (rest >= unit - rest), exponent, n->negative, out, a, e);
+}
+
+int number_top(const struct number *n)
+{
+	struct decimal d;
+
+	decimal_from_number(n, &d);
+	return d.top;
+}
+
 static int cmp_magnitude(const struct number *x, const struct number *y)
 {
 	struct decimal dx, dy;

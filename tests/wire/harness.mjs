@@ -73,9 +73,10 @@ export function freshDirectory() {
   return dir;
 }
 
-/** Starts the program; `done` resolves to its exit code, or to the signal that ended it. */
-export function launch(args, { env = {}, cwd } = {}) {
-  const child = spawn(BIN, args, { stdio: ['ignore', 'pipe', 'pipe'], env: { ...process.env, ...env }, cwd });
+/** Starts the program, allowed so many open files; `done` resolves to its exit code, or to the signal that ended it. */
+export function launch(args, { env = {}, cwd, files } = {}) {
+  const [command, ...rest] = files ? ['sh', '-c', 'ulimit -n "$0" && exec "$@"', `${files}`, BIN, ...args] : [BIN, ...args];
+  const child = spawn(command, rest, { stdio: ['ignore', 'pipe', 'pipe'], env: { ...process.env, ...env }, cwd });
   const run = { child, stdout: '', stderr: '' };
   running.add(child);
   child.stdout.on('data', (data) => { run.stdout += data; });
@@ -99,8 +100,8 @@ export async function runToEnd(args, options) {
 }
 
 /** A server that has said where it listens. */
-export async function startServer({ data = freshDirectory(), listen = '127.0.0.1:0', args = [], env } = {}) {
-  const run = launch(['serve', '--listen', listen, ...(data ? ['--data', data] : ['--in-memory']), ...args], { env });
+export async function startServer({ data = freshDirectory(), listen = '127.0.0.1:0', args = [], env, files } = {}) {
+  const run = launch(['serve', '--listen', listen, ...(data ? ['--data', data] : ['--in-memory']), ...args], { env, files });
   let ended;
   run.done.then((code) => { ended = code ?? 'ended'; });
   const endpoint = await until('the server to say where it listens', () => {

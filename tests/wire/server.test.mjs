@@ -41,9 +41,9 @@ thorpeTest('--help tells every option, --version a version', async () => {
 
 thorpeTest('options that make no sense are refused in a sentence', async () => {
   await refuses(['nonsense'], /nonsense/);
-  await refuses(['serve', '--nonsense'], /nonsense/);
-  await refuses(['serve', '--listen', 'nowhere'], /nowhere/);
-  await refuses(['serve', '--listen', '127.0.0.1:99999'], /99999/);
+  await refuses(['serve', '--nonsense', '--in-memory'], /nonsense/);
+  await refuses(['serve', '--listen', 'nowhere', '--in-memory'], /nowhere/);
+  await refuses(['serve', '--listen', '127.0.0.1:99999', '--in-memory'], /99999/);
   await refuses(['serve', '--threads', 'many', '--in-memory'], /many|threads/);
   await refuses(['serve', '--durability', 'sometimes', '--in-memory'], /sometimes|durability/);
   await refuses(['serve', '--listen'], /listen/);

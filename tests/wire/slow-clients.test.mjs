@@ -97,3 +97,21 @@ thorpeTest('bodies and headers beyond the limits set', async () => {
 thorpeTest('after all of them, it ends well', async () => {
   await small.stop();
 });
+
+thorpeTest('more connections than the system allows files leave the database what it needs', async () => {
+  const tight = await startServer({ files: 64 });
+  const keeper = await connect(tight.endpoint);
+  keeper.send(requestBytes('CreateTable', {
+    TableName: 'table', BillingMode: 'PAY_PER_REQUEST', KeySchema: [{ AttributeName: 'pk', KeyType: 'HASH' }], AttributeDefinitions: [{ AttributeName: 'pk', AttributeType: 'S' }],
+  }));
+  await until('the table', () => keeper.count(/HTTP\/1.1 200/g) === 1);
+  const wires = [];
+  for (let i = 0; i < 100; i += 1) wires.push(await connect(tight.endpoint));
+  await until('some to be refused', () => wires.filter((wire) => wire.closed).length >= 80);
+  // Enough to need new files more than once.
+  for (let i = 0; i < 200; i += 1) keeper.send(requestBytes('PutItem', { TableName: 'table', Item: { pk: { S: `${i}` }, v: { S: 'v'.repeat(390_000) } } }));
+  await until('all replies', () => keeper.count(/HTTP\/1.1 \d/g) === 201);
+  assert.equal(keeper.count(/HTTP\/1.1 200/g), 201);
+  for (const wire of [keeper, ...wires]) wire.close();
+  await tight.stop();
+});

@@ -99,6 +99,17 @@ static void every_key_attribute_needs_a_definition(void **state)
 		"AttributeDefinitions: [b]");
 }
 
+static void names_are_given_once(void **state)
+{
+	refuse_create(TABLE(S("a") "," S("a"), HASH("a"), ON_DEMAND),
+		      PREFIX "Duplicate AttributeName in AttributeDefinitions: a");
+	refuse_create(TABLE(S("a") "," S("b"), HASH("a"),
+			    ON_DEMAND GLOBAL("{\"IndexName\":\"abc\",\"KeySchema\":[" HASH("b") "],"
+					     "\"Projection\":{\"ProjectionType\":\"INCLUDE\","
+					     "\"NonKeyAttributes\":[\"x\",\"y\",\"x\"]}}")),
+		      PREFIX "Duplicate attribute in NonKeyAttributes: x");
+}
+
 static void every_definition_needs_a_key(void **state)
 {
 	refuse_create(
@@ -396,7 +407,7 @@ static void a_new_index_brings_its_definitions(void **state)
 {
 	struct table t = on_demand_table();
 	struct table_change c = update(
-		&t, UPDATE("\"AttributeDefinitions\":[" S("a") "," S("n") "," S("x") "]," CHANGES(
+		&t, UPDATE("\"AttributeDefinitions\":[" S("b") "," S("n") "," S("x") "]," CHANGES(
 			    "{\"Create\":" INDEX("new", HASH("n") "," RANGE("b"), "") "}")));
 
 	assert_int_equal(c.attribute_count, 1); /* the table has a and b, nobody uses x */
@@ -407,7 +418,35 @@ static void a_new_index_brings_its_definitions(void **state)
 		&t, UPDATE(CHANGES("{\"Create\":" INDEX("new", HASH("n"), "") "}")), ERR_VALIDATION,
 		PREFIX
 		"Some index key attributes are not defined in AttributeDefinitions. Keys: [n], "
-		"AttributeDefinitions: [a, b]");
+		"AttributeDefinitions: []");
+	refuse_update(
+		&t, UPDATE(CHANGES("{\"Create\":" INDEX("new", HASH("b"), "") "}")), ERR_VALIDATION,
+		PREFIX
+		"Some index key attributes are not defined in AttributeDefinitions. Keys: [b], "
+		"AttributeDefinitions: []"); /* though the table knows it */
+}
+
+static void an_attribute_keeps_its_type(void **state)
+{
+	struct table t = on_demand_table();
+
+	refuse_update(&t,
+		      UPDATE("\"AttributeDefinitions\":[{\"AttributeName\":\"b\",\"AttributeType\":"
+			     "\"N\"}]," CHANGES("{\"Create\":" INDEX("new", HASH("b"), "") "}")),
+		      ERR_VALIDATION,
+		      PREFIX
+		      "Attributes cannot be redefined. Please check that your attribute has the same "
+		      "type as previously defined. Existing schema: Schema:[SchemaElement: "
+		      "key{b:S:HASH}] New schema: Schema:[SchemaElement: key{b:N:HASH}]");
+}
+
+static void an_index_is_made_or_removed_not_both(void **state)
+{
+	refuse_check(UPDATE(CHANGES("{\"Create\":" INDEX("new", HASH("b"), "") ","
+				    "\"Delete\":{\"IndexName\":\"old\"}}")),
+		     PREFIX "Only one of GlobalSecondaryIndexUpdate.Update, "
+			    "GlobalSecondaryIndexUpdate.Create, GlobalSecondaryIndexUpdate.Delete can "
+			    "be specified");
 }
 
 static void settings_not_named_stay(void **state)
@@ -485,6 +524,7 @@ int main(void)
 		TEST(billing_mode_and_throughput_must_agree),
 		TEST(every_key_attribute_needs_a_definition),
 		TEST(every_definition_needs_a_key),
+		TEST(names_are_given_once),
 		TEST(a_key_is_a_hash_then_a_range),
 		TEST(a_local_index_shares_the_hash_key),
 		TEST(there_are_five_local_indexes_at_most),
@@ -501,6 +541,8 @@ int main(void)
 		TEST(going_provisioned_needs_every_index),
 		TEST(one_index_is_made_or_removed_at_a_time),
 		TEST(a_new_index_brings_its_definitions),
+		TEST(an_attribute_keeps_its_type),
+		TEST(an_index_is_made_or_removed_not_both),
 		TEST(settings_not_named_stay),
 		TEST(a_shard_iterator_comes_back_as_it_went),
 		TEST(other_iterators_are_refused),

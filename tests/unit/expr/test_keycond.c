@@ -8,12 +8,14 @@ static const char *terms(const char *text)
 	struct expr_bindings *b =
 		bindings("{'#pk':'pk'}",
 			 "{':s':{'S':'x'},':t':{'S':'y'},':n':{'N':'1'},':b':{'BOOL':true}}");
+	const struct condition *c;
 	struct key_term *t;
 	struct error e = { 0 };
 	struct buf out;
 	size_t n;
 
-	if (!key_condition_compile(b, slice_str(text), &t, &n, &e))
+	if (!key_condition_compile(b, slice_str(text), &c, &e) ||
+	    !key_condition_terms(&arena, c, &t, &n, &e))
 		return message(&e);
 	buf_init(&out, &arena);
 	for (size_t i = 0; i < n; i++) {

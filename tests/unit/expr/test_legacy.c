@@ -123,18 +123,34 @@ static void conditional_operator_joins_two_or_more(void **state)
 	       "ConditionalOperator cannot be used without Filter or Expected");
 }
 
-static void many_conditions_do_not_need_much_stack(void **state)
+/* `each`, for attributes a0, a1, …, in one object. */
+static const char *many(int n, const char *each)
 {
 	struct buf b;
 
-	(void)state;
 	buf_init(&b, &arena);
 	buf_str(&b, "{");
-	for (int i = 0; i < 20000; i++)
-		buf_printf(&b, "%s'a%d':{'ComparisonOperator':'NULL'}", i ? "," : "", i);
+	for (int i = 0; i < n; i++)
+		buf_printf(&b, "%s'a%d':%s", i ? "," : "", i, each);
 	buf_str(&b, "}");
 	buf_byte(&b, 0);
-	expect("20000 conditions", filter(b.p, ""), "yes");
+	return b.p;
+}
+
+#define TOO_MANY INVALID "Too many conditions and values; at most 1000 can be given"
+
+static void a_thousand_conditions_and_values_are_enough(void **state)
+{
+	const char *null = "{'ComparisonOperator':'NULL'}", *absent = "{'Exists':false}";
+	const char *in = "{'ComparisonOperator':'IN','AttributeValueList':[{'N':'1'},{'N':'2'}]}";
+
+	(void)state;
+	expect("conditions", filter(many(1000, null), ""), "yes");
+	expect("too many conditions", filter(many(1001, null), ""), TOO_MANY);
+	expect("conditions with values", filter(many(333, in), ""), "no");
+	expect("too many with values", filter(many(334, in), ""), TOO_MANY);
+	expect("expected", expected(many(1000, absent), ""), "yes");
+	expect("too many expected", expected(many(1001, absent), ""), TOO_MANY);
 }
 
 static void expected_compares_or_asks_for_existence(void **state)
@@ -189,9 +205,13 @@ static void key_conditions_become_terms(void **state)
 	assert_int_equal(t[1].op, KEY_BETWEEN);
 	assert_true(slice_is(t[1].name, "sk"));
 	assert_true(slice_is(value_bytes(t[1].upper), "b"));
-	assert_false(
+	assert_false(t[0].not_indexable || t[1].not_indexable);
+	assert_true(
 		key_terms_from_conditions(&arena, json(C("pk", "NE", "{'S':'x'}")), &t, &n, &e));
-	expect("NE", message(&e), "Attempted conditional constraint is not an indexable operation");
+	assert_true(t[0].not_indexable);
+	assert_true(key_terms_from_conditions(
+		&arena, json("{'pk':{'ComparisonOperator':'NULL'}}"), &t, &n, &e));
+	assert_true(t[0].not_indexable);
 }
 
 static const char *updated(const char *text)
@@ -240,6 +260,21 @@ static void attribute_updates_put_add_and_delete(void **state)
 		expect(rows[i].text, updated(rows[i].text), rows[i].wanted);
 }
 
+static void a_thousand_additions_are_enough(void **state)
+{
+	const char *add = "{'Action':'ADD','Value':{'N':'1'}}";
+	const struct update *u;
+	struct error e = { 0 };
+
+	(void)state;
+	assert_true(update_from_attribute_updates(&arena, json(many(1000, add)), &u, &e));
+	assert_false(update_from_attribute_updates(&arena, json(many(1001, add)), &u, &e));
+	expect("too many", message(&e),
+	       INVALID "Too many ADD and DELETE actions; at most 1000 can be given");
+	assert_true(update_from_attribute_updates(
+		&arena, json(many(5000, "{'Action':'PUT','Value':{'N':'1'}}")), &u, &e));
+}
+
 static void attributes_to_get_are_distinct_names(void **state)
 {
 	const struct projection *p;
@@ -259,10 +294,11 @@ int main(void)
 		TEST(filters_compare),
 		TEST(filter_arguments_are_checked),
 		TEST(conditional_operator_joins_two_or_more),
-		TEST(many_conditions_do_not_need_much_stack),
+		TEST(a_thousand_conditions_and_values_are_enough),
 		TEST(expected_compares_or_asks_for_existence),
 		TEST(key_conditions_become_terms),
 		TEST(attribute_updates_put_add_and_delete),
+		TEST(a_thousand_additions_are_enough),
 		TEST(attributes_to_get_are_distinct_names),
 	};
 

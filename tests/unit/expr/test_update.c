@@ -153,6 +153,24 @@ static void items_that_do_not_fit_are_refused(void **state)
 	run(rows, COUNT(rows));
 }
 
+/* A short expression can ask for hundreds of copies of a large value. */
+static void an_update_takes_memory_in_proportion_to_an_item(void **state)
+{
+	struct buf before, text;
+
+	(void)state;
+	buf_init(&before, &arena);
+	buf_printf(&before, "{'z':{'S':'%0*d'}}", 300000, 0);
+	buf_byte(&before, 0);
+	buf_init(&text, &arena);
+	for (int i = 0; i < 400; i++)
+		buf_printf(&text, "%s b%d = z", i ? "," : "SET", i);
+	buf_byte(&text, 0);
+	expect("400 copies", apply(text.p, before.p, NULL),
+	       "Item size to update has exceeded the maximum allowed size");
+	assert_true(arena.total < 10 * 1000 * 1000);
+}
+
 #define SYNTAX(token, near) "Syntax error; token: \"" token "\", near: \"" near "\""
 #define TYPE "Incorrect operand type for operator or function; "
 #define OVERLAP(one, two)                                                                         \
@@ -235,6 +253,8 @@ static void errors_come_in_order(void **state)
 		  "An expression attribute value used in expression is not defined; attribute "
 		  "value: "
 		  ":zz" },
+		{ "SET a = :s SET status = :s", "{}",
+		  "Attribute name is a reserved keyword; reserved keyword: status" },
 		{ "REMOVE a REMOVE b SET status = :s", "{}",
 		  "The \"REMOVE\" section can only be used once in an update expression;" },
 		{ "SET status = :s REMOVE a REMOVE b", "{}",
@@ -303,6 +323,7 @@ int main(void)
 		TEST(lists_keep_their_indexes_during_an_update),
 		TEST(remove_add_and_delete),
 		TEST(items_that_do_not_fit_are_refused),
+		TEST(an_update_takes_memory_in_proportion_to_an_item),
 		TEST(wrong_updates_are_refused_with_the_reason),
 		TEST(errors_come_in_order),
 		TEST(touched_parts_are_only_those_addressed),

@@ -157,6 +157,17 @@ static void what_is_refused_has_a_status(void **state)
 		{ "POST / HTTP/1.1\r\nHost: h\r\nContent-Length: 1\r\nTransfer-Encoding: "
 		  "chunked\r\n\r\n",
 		  400 },
+		{ "POST / HTTP/1.1\r\nHost: h\r\nContent-Length: 1\r\nContent-Length: 1\r\n\r\n", 400 },
+		{ "POST / HTTP/1.1\r\nHost: h\r\nContent-Length : 1\r\n\r\n", 400 },
+		{ "POST / HTTP/1.1\r\nHost: h\r\nTransfer-Encoding : chunked\r\n\r\n", 400 },
+		{ "POST / HTTP/1.1\r\nHost: h\r\nTransfer-Encoding:\r\n chunked\r\n\r\n", 400 },
+		{ "POST / HTTP/1.1\r\nHost: h\r\nX: a\r\n\tb\r\n\r\n", 400 },
+		{ "POST / HTTP/1.1\r\n Host: h\r\n\r\n", 400 },
+		{ "POST / HTTP/1.1\r\nHost: h\r\nTransfer-Encoding: gzip, chunked\r\n\r\n", 501 },
+		{ "POST / HTTP/1.1\r\nHost: h\r\nTransfer-Encoding: chunked\r\n"
+		  "Transfer-Encoding: chunked\r\n\r\n",
+		  400 },
+		{ "POST / HTTP/1.1\r\nHost: h\r\nHost: i\r\n\r\n", 400 },
 		{ "POST / HTTP/1.1\r\nHost: h\r\nExpect: miracles\r\n\r\n", 417 },
 		{ "CONNECT a:1 HTTP/1.1\r\nHost: h\r\n\r\n", 405 },
 		{ "GET / HTTP/1.1\r\na:1\r\nb:1\r\nc:1\r\nd:1\r\ne:1\r\nf:1\r\n\r\n", 431 },
