@@ -1,6 +1,6 @@
 /* Dates of the Gregorian calendar and days since 1970, without the C library's time zones.
  * SPDX-License-Identifier: Apache-2.0 */
-#include "base/time.h"
+#include "base/timestamp.h"
 
 #define DAY_MS INT64_C(86400000)
 #define DAYS_TO_1970 719468 /* from 0000-03-01 */

@@ -1,8 +1,8 @@
 /* Timestamps as text: RFC 3339, UTC. Everything here counts milliseconds since 1970 and knows the
  * years 0000 to 9999.
  * SPDX-License-Identifier: Apache-2.0 */
-#ifndef THORPE_BASE_TIME_H
-#define THORPE_BASE_TIME_H
+#ifndef THORPE_BASE_TIMESTAMP_H
+#define THORPE_BASE_TIMESTAMP_H
 
 #include "base/slice.h"
 
