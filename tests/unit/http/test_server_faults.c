@@ -205,15 +205,18 @@ static void a_client_may_vanish_at_any_byte(void **state)
 
 static void a_client_may_vanish_while_the_api_works(void **state)
 {
-	int fd, other;
+	int fds[5], other;
 
 	(void)state;
 	start((struct http_limits){ 0 });
-	fd = wire_connect(&wire);
-	for (int i = 0; i < 5; i++)
-		wire_post(fd, "Hold", "", SLICE("x"));
+	for (int i = 0; i < 5; i++) {
+		fds[i] = wire_connect(&wire);
+		wire_post(fds[i], "Hold", "", SLICE("x"));
+		wire_post(fds[i], "Hold", "", SLICE("its turn never comes"));
+	}
 	fake_api_await_held(wire.api, 5);
-	close(fd);
+	for (int i = 0; i < 5; i++)
+		close(fds[i]);
 	other = wire_connect(&wire);
 	assert_true(wire_call(other, "Echo", "x", 200, "x"));
 	fake_api_release(wire.api);
