@@ -250,6 +250,8 @@ bool apply_action(struct stage *s, struct write_action *a)
 	c->by_ttl = a->by_ttl;
 	if (!c->table || !stage_get_item(s, c->table->id, a->key, &c->old, &a->error))
 		return false;
+	if (a->condition || a->update) /* otherwise it is not looked into */
+		s->item_bytes += size_of(c->old);
 	if (a->by_ttl && !has_expired(a, c->old))
 		return true;
 	if (!check_condition(s, a, c->old) || !new_item(s, a, c->table != known, c->old, &c->new) ||

@@ -71,6 +71,7 @@ struct stage {
 	size_t bytes;
 	bool wake;
 	uint64_t ttl_deleted;
+	size_t item_bytes; /* of the items looked into, as they were */
 };
 
 /* Starts an empty batch on the database as it is now. The arena is empty and stays the caller's. */

@@ -311,6 +311,35 @@ static void two_actions_on_one_item_are_refused(void **state)
 		     "Transaction request cannot include multiple operations on one item");
 }
 
+#define BIG 12 /* items of 390 KB: more than 4 MB together */
+
+static void a_transaction_looks_into_four_megabytes_of_items_at_most(void **state)
+{
+	struct fixture *f = *state;
+	char *text = arena_zalloc(&f->arena, 390 * 1024 + 1);
+	struct write_action updates[BIG], deletes[BIG];
+	struct write_request r;
+
+	memset(text, 'x', 390 * 1024);
+	make_table(f, "t", "pk:S", NULL, 0, STREAM_NONE);
+	for (int i = 0; i < BIG; i++) {
+		const char *key = arena_printf(&f->arena, "{'pk':{'S':'%d'}}", i).p;
+
+		putf(f, "t", "{'pk':{'S':'%d'},'x':{'S':'%s'}}", i, text);
+		updates[i] = action(f, WRITE_UPDATE, "t", key);
+		with_update(f, &updates[i], "ADD n :one", "{':one':{'N':'1'}}");
+		deletes[i] = action(f, WRITE_DELETE, "t", key);
+	}
+	r = submit(f, REQUEST_ALL, updates, BIG);
+	assert_int_equal(r.error.code, ERR_VALIDATION);
+	assert_counts(f, "t", BIG, (int64_t)BIG * (390 * 1024 + 4) + 2);
+	r = submit(f, REQUEST_ALL, updates, BIG - 2);
+	assert_int_equal(r.error.code, ERR_NONE);
+	r = submit(f, REQUEST_ALL, deletes, BIG);
+	assert_int_equal(r.error.code, ERR_NONE);
+	assert_counts(f, "t", 0, 0);
+}
+
 static struct write_request with_token(struct fixture *f, struct write_action *w, const char *token,
 				       uint8_t digest)
 {
@@ -508,6 +537,7 @@ int main(void)
 		TEST(an_item_collection_ends_at_10_gigabytes),
 		TEST(a_transaction_is_whole_or_nothing),
 		TEST(two_actions_on_one_item_are_refused),
+		TEST(a_transaction_looks_into_four_megabytes_of_items_at_most),
 		DISK(a_token_makes_a_transaction_happen_once),
 		TEST(a_canceled_transaction_does_not_use_its_token),
 		TEST(requests_of_one_batch_see_those_before),
