@@ -31,18 +31,28 @@ static void fill_options(struct db *db, const struct db_options *o)
 
 struct stats *db_stats(struct db *db, uint32_t id)
 {
-	struct stats_node *n;
+	struct stats_node **bucket = &db->stats[id % STATS_BUCKETS], *n;
 
-	for (n = db->stats; n; n = n->next)
+	for (n = *bucket; n; n = n->next)
 		if (n->id == id)
 			return &n->stats;
 	n = mem_zalloc(sizeof(*n));
 	if (!n)
 		return NULL;
 	n->id = id;
-	n->next = db->stats;
-	db->stats = n;
+	n->next = *bucket;
+	*bucket = n;
 	return &n->stats;
+}
+
+static void free_stats(struct stats_node *n)
+{
+	while (n) {
+		struct stats_node *next = n->next;
+
+		mem_free(n);
+		n = next;
+	}
 }
 
 static bool load_meta(struct db *db, struct arena *a, struct error *e)
@@ -104,12 +114,8 @@ static struct db *db_alloc(const struct db_options *o)
 static void db_free(struct db *db)
 {
 	catalog_unref(db->catalog);
-	while (db->stats) {
-		struct stats_node *n = db->stats;
-
-		db->stats = n->next;
-		mem_free(n);
-	}
+	for (size_t i = 0; i < STATS_BUCKETS; i++)
+		free_stats(db->stats[i]);
 	store_batch_free(db->out);
 	store_close(db->store);
 	pthread_cond_destroy(&db->queue_filled);

@@ -22,6 +22,8 @@ struct stats_node {
 	struct stats stats;
 };
 
+#define STATS_BUCKETS 1024 /* ids are given out in order, so they spread evenly */
+
 struct db {
 	struct store *store;
 	struct db_options options; /* with the defaults filled in; dir is not kept */
@@ -30,7 +32,7 @@ struct db {
 
 	pthread_mutex_t catalog_lock;
 	struct catalog *catalog;
-	struct stats_node *stats; /* W */
+	struct stats_node *stats[STATS_BUCKETS]; /* W; by id */
 
 	pthread_mutex_t queue_lock;
 	pthread_cond_t queue_filled;
