@@ -35,6 +35,7 @@ list_missing() {
             need libssl-dev has_library openssl
             need libdeflate-dev has_header libdeflate.h
             need libxxhash-dev has_library libxxhash
+            need libfyaml-dev has_library libfyaml
             ;;
         test)
             need libcmocka-dev has_library cmocka

@@ -50,6 +50,10 @@ struct api_call {
 
 void api_start(struct api *api, struct api_thread *t, struct api_call *c);
 void api_finish(struct api_call *c);
+/* Both, for a thread that may wait: sets done and ctx itself. */
+void api_call_wait(struct api *api, struct api_thread *t, struct api_call *c);
+/* The target of an operation by its plain name: "PutItem", "GetRecords". */
+struct slice api_target(struct arena *a, const char *operation);
 
 /* A ready error reply in DynamoDB's form, for a transport that refuses a request by itself. */
 struct slice api_error_reply(struct arena *a, const struct error *e);

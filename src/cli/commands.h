@@ -3,6 +3,7 @@
 #ifndef THORPE_CLI_COMMANDS_H
 #define THORPE_CLI_COMMANDS_H
 
+int command_check(int argc, char **argv);
 int command_serve(int argc, char **argv);
 int command_verify(int argc, char **argv);
 

@@ -14,6 +14,7 @@ static const struct command {
 	int (*run)(int argc, char **argv);
 } commands[] = {
 	{ "serve", "serve the DynamoDB API", command_serve },
+	{ "check", "look through designs: errors, and what a reviewer would say", command_check },
 	{ "verify", "check a data directory: every index against its table", command_verify },
 	{ "version", "print the version", command_version },
 	{ "help", "print this", command_help },

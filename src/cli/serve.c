@@ -7,6 +7,7 @@
 
 #include "cli/commands.h"
 #include "cli/serve.h"
+#include "cli/serve_designs.h"
 
 #define WHY 512
 #define OTHER_FILES 320 /* what the database opens at most, and a handful of our own */
@@ -154,7 +155,9 @@ int command_serve(int argc, char **argv)
 	log_set_level(o.log_level);
 	signal(SIGPIPE, SIG_IGN);
 	share_descriptors(&o.http.limits);
-	if (!open_http(&r, &o, why) || !open_database(&r, &o, why)) {
+	if (!serve_check_designs(&o, why, sizeof(why)) || !open_http(&r, &o, why) ||
+	    !open_database(&r, &o, why) ||
+	    !serve_provision_designs(&o, r.api, why, sizeof(why))) {
 		close_all(&r);
 		return complain(EXIT_REFUSED, "%s", why);
 	}

@@ -9,6 +9,7 @@
 #include "table/db.h"
 
 #define SERVE_DEFAULT_DATA "./thorpe-data"
+#define SERVE_DESIGNS_MAX 64
 
 struct serve_options {
 	struct server_options http;
@@ -19,6 +20,8 @@ struct serve_options {
 	bool no_auth;
 	enum log_level log_level;
 	bool list_limits;
+	const char *designs[SERVE_DESIGNS_MAX]; /* files */
+	size_t design_count;
 };
 
 extern const struct flag serve_flags[];

@@ -65,6 +65,18 @@ static bool set_listen(void *options, const char *value, char *why, size_t n)
 	return true;
 }
 
+static bool set_design(void *options, const char *value, char *why, size_t n)
+{
+	struct serve_options *o = options;
+
+	if (o->design_count == SERVE_DESIGNS_MAX) {
+		snprintf(why, n, "more than %d designs", SERVE_DESIGNS_MAX);
+		return false;
+	}
+	o->designs[o->design_count++] = value;
+	return true;
+}
+
 static bool set_region(void *options, const char *value, char *why, size_t n)
 {
 	struct serve_options *o = options;
@@ -156,6 +168,7 @@ const struct flag serve_flags[] = {
 	{ "listen", "ADDR:PORT",
 	  "where to listen (" SERVER_DEFAULT_LISTEN "); port 0 takes a free one", set_listen },
 	{ "data", "DIR", "where the data is kept (" SERVE_DEFAULT_DATA ")", set_data },
+	{ "design", "FILE", "make the table of this design ready; may be given several times", set_design },
 	{ "in-memory", NULL, "keep nothing: the data goes with the process", set_in_memory },
 	{ "durability", "synced|relaxed",
 	  "relaxed: answer before the data is on disk, sync on a timer", set_durability },

@@ -5,7 +5,6 @@
 #include <stdio.h>
 #include <string.h>
 #include "api/api.h"
-#include "api/op.h"
 #include "base/alloc.h"
 
 struct thorpe {
@@ -21,9 +20,6 @@ struct caller {
 	struct thorpe *owner;
 	struct api_thread *thread;
 	struct arena arena;
-	pthread_mutex_t lock;
-	pthread_cond_t finished;
-	bool done;
 };
 
 static const char out_of_memory[] =
@@ -62,8 +58,6 @@ static void caller_free(struct caller *c)
 {
 	api_thread_free(c->thread);
 	arena_release(&c->arena);
-	pthread_cond_destroy(&c->finished);
-	pthread_mutex_destroy(&c->lock);
 	mem_free(c);
 }
 
@@ -96,8 +90,6 @@ static struct caller *caller_new(struct thorpe *t)
 		return NULL;
 	}
 	arena_init(&c->arena);
-	pthread_mutex_init(&c->lock, NULL);
-	pthread_cond_init(&c->finished, NULL);
 	return c;
 }
 
@@ -112,31 +104,6 @@ static struct caller *caller_take(struct thorpe *t)
 	return c ? c : caller_new(t);
 }
 
-static void on_done(struct api_call *call)
-{
-	struct caller *c = call->ctx;
-
-	pthread_mutex_lock(&c->lock);
-	c->done = true;
-	pthread_cond_signal(&c->finished);
-	pthread_mutex_unlock(&c->lock);
-}
-
-static void wait_done(struct caller *c)
-{
-	pthread_mutex_lock(&c->lock);
-	while (!c->done)
-		pthread_cond_wait(&c->finished, &c->lock);
-	pthread_mutex_unlock(&c->lock);
-}
-
-static struct slice target_of(struct arena *a, const char *operation)
-{
-	struct slice plain = arena_printf(a, "DynamoDB_20120810.%s", operation);
-
-	return op_find(plain) ? plain : arena_printf(a, "DynamoDBStreams_20120810.%s", operation);
-}
-
 /* The reply with its NUL; false when memory is out. */
 static bool call(struct caller *c, const char *operation, struct slice body, struct thorpe_reply *reply)
 {
@@ -145,19 +112,14 @@ static bool call(struct caller *c, const char *operation, struct slice body, str
 
 	ARENA_TRY(&c->arena, {
 		call = arena_new(&c->arena, struct api_call);
-		call->target = target_of(&c->arena, operation);
+		call->target = api_target(&c->arena, operation);
 		call->arena = &c->arena;
 		call->body = body;
-		call->done = on_done;
-		call->ctx = c;
 		ok = true;
 	}, { ok = false; });
 	if (!ok)
 		return false;
-	c->done = false;
-	api_start(c->owner->api, c->thread, call);
-	wait_done(c);
-	api_finish(call);
+	api_call_wait(c->owner->api, c->thread, call);
 	ARENA_TRY(&c->arena, {
 		reply->body = arena_cstr(&c->arena, call->reply);
 		reply->size = call->reply.n;

@@ -1,0 +1,35 @@
+/* The database as an application sees it: the name of an operation and a document in, a document out.
+ *
+ * This is the seam between a design's runtime and whatever holds its table, and it is DynamoDB's API, so that
+ * an application can never lean on something DynamoDB cannot do. A backend may block its caller.
+ * SPDX-License-Identifier: Apache-2.0 */
+#ifndef THORPE_APP_BACKEND_H
+#define THORPE_APP_BACKEND_H
+
+#include "api/api.h"
+#include "json/json.h"
+
+struct backend_reply {
+	int status;               /* 200, 400, 500 */
+	const struct json *body;  /* an object; never NULL */
+	struct slice error;       /* "ResourceNotFoundException"; empty when status is 200 */
+	struct slice message;     /* the error's text */
+};
+
+struct backend {
+	void (*call)(struct backend *b, struct arena *a, const char *operation, struct slice body,
+		     struct backend_reply *reply);
+};
+
+/* The reply and what is in it live in the arena. */
+static inline void backend_call(struct backend *b, struct arena *a, const char *operation, struct slice body,
+				struct backend_reply *reply)
+{
+	b->call(b, a, operation, body, reply);
+}
+
+/* The database in this process. One thread at a time. NULL when memory is out. */
+struct backend *backend_local_new(struct api *api);
+void backend_local_free(struct backend *b);
+
+#endif

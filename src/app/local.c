@@ -1,0 +1,61 @@
+/* The backend in this process.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "app/backend.h"
+#include "base/alloc.h"
+
+struct local {
+	struct backend backend;
+	struct api *api;
+	struct api_thread *thread;
+};
+
+static void read_error(struct backend_reply *r, struct slice type)
+{
+	const struct json *message = json_get(r->body, "message");
+
+	r->error = type;
+	if (!message)
+		message = json_get(r->body, "Message");
+	r->message = json_is(message, JSON_STRING) ? message->string : type;
+}
+
+static void call(struct backend *b, struct arena *a, const char *operation, struct slice body,
+		 struct backend_reply *reply)
+{
+	static const struct json empty = { .type = JSON_OBJECT };
+	struct local *l = (struct local *)b;
+	struct api_call c = { .arena = a, .target = api_target(a, operation), .body = body };
+
+	api_call_wait(l->api, l->thread, &c);
+	*reply = (struct backend_reply){ .status = c.status, .body = json_parse(a, c.reply) };
+	if (!json_is(reply->body, JSON_OBJECT))
+		reply->body = &empty;
+	if (c.status != 200)
+		read_error(reply, c.error_type);
+}
+
+struct backend *backend_local_new(struct api *api)
+{
+	struct local *l = mem_zalloc(sizeof(*l));
+
+	if (!l)
+		return NULL;
+	l->backend.call = call;
+	l->api = api;
+	l->thread = api_thread_new(api);
+	if (!l->thread) {
+		mem_free(l);
+		return NULL;
+	}
+	return &l->backend;
+}
+
+void backend_local_free(struct backend *b)
+{
+	struct local *l = (struct local *)b;
+
+	if (!l)
+		return;
+	api_thread_free(l->thread);
+	mem_free(l);
+}

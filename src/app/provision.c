@@ -1,0 +1,228 @@
+/* A design's table: made when there is none, compared when there is one.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "app/provision.h"
+#include <time.h>
+#include "app/provision_request.h"
+
+#define POLL_MS 20
+#define POLL_MAX_MS (10 * 60 * 1000) /* for one index to be built before the next is added */
+
+struct provision {
+	struct backend *backend;
+	const struct design *design;
+	struct arena *arena;
+	struct error *error;
+	bool changed;
+};
+
+#define DIFFERS(p, ...) error_set((p)->error, (p)->arena, ERR_VALIDATION, __VA_ARGS__)
+
+static bool ask(struct provision *p, const char *operation, struct slice body, struct backend_reply *r)
+{
+	backend_call(p->backend, p->arena, operation, body, r);
+	if (r->status == 200)
+		return true;
+	return error_set(p->error, p->arena, ERR_INTERNAL, "table %.*s: %s: %.*s",
+			 SLICE_ARG(p->design->table), operation, SLICE_ARG(r->message));
+}
+
+static struct slice text(const struct json *obj, const char *name)
+{
+	const struct json *j = json_get(obj, name);
+
+	return json_is(j, JSON_STRING) ? j->string : (struct slice){ "", 0 };
+}
+
+/* ---- comparing ---- */
+
+static bool same_key_element(const struct json *table, const struct json *element, const struct key_attr *want,
+			     const char *key_type)
+{
+	const struct json *definitions = json_get(table, "AttributeDefinitions");
+
+	if (!slice_equal(text(element, "AttributeName"), want->name) ||
+	    !slice_is(text(element, "KeyType"), key_type))
+		return false;
+	for (size_t i = 0; json_is(definitions, JSON_ARRAY) && i < definitions->count; i++)
+		if (slice_equal(text(&definitions->items[i], "AttributeName"), want->name))
+			return slice_is(text(&definitions->items[i], "AttributeType"),
+					value_type_name(want->type));
+	return false;
+}
+
+static bool same_key(const struct json *table, const struct json *schema, const struct key_schema *want)
+{
+	size_t n = 0;
+
+	if (!json_is(schema, JSON_ARRAY) || schema->count != (size_t)want->hash_count + want->range_count)
+		return false;
+	for (size_t i = 0; i < want->hash_count; i++)
+		if (!same_key_element(table, &schema->items[n++], &want->hash[i], "HASH"))
+			return false;
+	for (size_t i = 0; i < want->range_count; i++)
+		if (!same_key_element(table, &schema->items[n++], &want->range[i], "RANGE"))
+			return false;
+	return true;
+}
+
+static bool lists(const struct json *names, struct slice name)
+{
+	for (size_t i = 0; json_is(names, JSON_ARRAY) && i < names->count; i++)
+		if (json_is(&names->items[i], JSON_STRING) && slice_equal(names->items[i].string, name))
+			return true;
+	return false;
+}
+
+static bool same_projection(const struct json *projection, const struct design_index *want)
+{
+	const struct json *names = json_get(projection, "NonKeyAttributes");
+	struct slice type = text(projection, "ProjectionType");
+
+	if (want->projection != PROJECT_INCLUDE)
+		return slice_is(type, want->projection == PROJECT_ALL ? "ALL" : "KEYS_ONLY");
+	if (!slice_is(type, "INCLUDE") || !json_is(names, JSON_ARRAY) || names->count != want->include_count)
+		return false;
+	for (size_t i = 0; i < want->include_count; i++)
+		if (!lists(names, want->include[i]))
+			return false;
+	return true;
+}
+
+static const struct json *find_index(const struct json *table, struct slice name)
+{
+	const struct json *all = json_get(table, "GlobalSecondaryIndexes");
+
+	for (size_t i = 0; json_is(all, JSON_ARRAY) && i < all->count; i++)
+		if (slice_equal(text(&all->items[i], "IndexName"), name))
+			return &all->items[i];
+	return NULL;
+}
+
+static bool compare_index(struct provision *p, const struct json *table, const struct json *there,
+			  const struct design_index *want)
+{
+	if (!same_key(table, json_get(there, "KeySchema"), &want->key))
+		return DIFFERS(p, "table %.*s has an index %.*s with other keys than the design; an index's keys "
+				  "cannot be changed, give the new one another name",
+			       SLICE_ARG(p->design->table), SLICE_ARG(want->name));
+	if (!same_projection(json_get(there, "Projection"), want))
+		return DIFFERS(p, "table %.*s has an index %.*s with another projection than the design; a projection "
+				  "cannot be changed, give the new index another name",
+			       SLICE_ARG(p->design->table), SLICE_ARG(want->name));
+	return true;
+}
+
+static bool compare_stream(struct provision *p, const struct json *table)
+{
+	const struct design *d = p->design;
+	struct slice view = text(json_get(table, "StreamSpecification"), "StreamViewType");
+
+	if (d->stream == STREAM_NONE || slice_is(view, stream_view_name(d->stream)))
+		return true;
+	if (view.n)
+		return DIFFERS(p, "the stream of table %.*s shows %.*s, the design says %s; disable it first",
+			       SLICE_ARG(d->table), SLICE_ARG(view), stream_view_name(d->stream));
+	return DIFFERS(p, "table %.*s has no stream, the design says %s; enable it with UpdateTable",
+		       SLICE_ARG(d->table), stream_view_name(d->stream));
+}
+
+/* ---- changing ---- */
+
+static bool describe(struct provision *p, const struct json **table)
+{
+	struct backend_reply r;
+
+	if (!ask(p, "DescribeTable", provision_describe(p->design, p->arena), &r))
+		return false;
+	*table = json_get(r.body, "Table");
+	return true;
+}
+
+/* DynamoDB builds one index of a table at a time. */
+static bool wait_for_index(struct provision *p, const struct design_index *i)
+{
+	const struct timespec pause = { .tv_nsec = POLL_MS * 1000000L };
+	const struct json *table;
+
+	for (int waited = 0; waited < POLL_MAX_MS; waited += POLL_MS) {
+		if (!describe(p, &table))
+			return false;
+		if (slice_is(text(find_index(table, i->name), "IndexStatus"), "ACTIVE"))
+			return true;
+		nanosleep(&pause, NULL);
+	}
+	return error_set(p->error, p->arena, ERR_INTERNAL, "index %.*s of table %.*s takes too long to be built",
+			 SLICE_ARG(i->name), SLICE_ARG(p->design->table));
+}
+
+static bool bring_indexes(struct provision *p, const struct json *table)
+{
+	const struct design *d = p->design;
+	struct backend_reply r;
+
+	for (size_t i = 0; i < d->index_count; i++) {
+		const struct json *there = find_index(table, d->indexes[i].name);
+
+		if (there && !compare_index(p, table, there, &d->indexes[i]))
+			return false;
+	}
+	for (size_t i = 0; i < d->index_count; i++) {
+		if (find_index(table, d->indexes[i].name))
+			continue;
+		if (!ask(p, "UpdateTable", provision_add_index(d, &d->indexes[i], p->arena), &r) ||
+		    !wait_for_index(p, &d->indexes[i]))
+			return false;
+		p->changed = true;
+	}
+	return true;
+}
+
+static bool bring_ttl(struct provision *p)
+{
+	const struct design *d = p->design;
+	const struct json *is;
+	struct backend_reply r;
+
+	if (!d->ttl.n)
+		return true;
+	if (!ask(p, "DescribeTimeToLive", provision_describe(d, p->arena), &r))
+		return false;
+	is = json_get(r.body, "TimeToLiveDescription");
+	if (slice_is(text(is, "TimeToLiveStatus"), "ENABLED")) {
+		if (slice_equal(text(is, "AttributeName"), d->ttl))
+			return true;
+		return DIFFERS(p, "items of table %.*s expire by %.*s, the design says %.*s; disable it first",
+			       SLICE_ARG(d->table), SLICE_ARG(text(is, "AttributeName")), SLICE_ARG(d->ttl));
+	}
+	p->changed = true;
+	return ask(p, "UpdateTimeToLive", provision_enable_ttl(d, p->arena), &r);
+}
+
+static bool bring_table(struct provision *p, const struct json *table)
+{
+	if (!same_key(table, json_get(table, "KeySchema"), &p->design->key))
+		return DIFFERS(p, "table %.*s has another key than the design; choose another table name",
+			       SLICE_ARG(p->design->table));
+	return compare_stream(p, table) && bring_indexes(p, table) && bring_ttl(p);
+}
+
+enum provision_result provision_table(struct backend *b, const struct design *d, struct arena *a,
+				      struct error *e)
+{
+	struct provision p = { .backend = b, .design = d, .arena = a, .error = e };
+	struct backend_reply r;
+
+	backend_call(b, a, "DescribeTable", provision_describe(d, a), &r);
+	if (r.status == 200) {
+		if (!bring_table(&p, json_get(r.body, "Table")))
+			return PROVISION_FAILED;
+		return p.changed ? PROVISION_CHANGED : PROVISION_THERE;
+	}
+	if (!slice_is(r.error, "ResourceNotFoundException")) {
+		(void)!error_set(e, a, ERR_INTERNAL, "table %.*s: %.*s", SLICE_ARG(d->table), SLICE_ARG(r.message));
+		return PROVISION_FAILED;
+	}
+	if (!ask(&p, "CreateTable", provision_create_table(d, a), &r) || !bring_ttl(&p))
+		return PROVISION_FAILED;
+	return PROVISION_MADE;
+}

@@ -1,0 +1,18 @@
+/* A design's table: made when there is none, compared when there is one.
+ *
+ * On a table that exists, missing indexes are added one at a time and TTL is turned on; everything else that
+ * differs (keys, projections, the stream's view) cannot be changed in place or would surprise someone, and is an error.
+ * SPDX-License-Identifier: Apache-2.0 */
+#ifndef THORPE_APP_PROVISION_H
+#define THORPE_APP_PROVISION_H
+
+#include "app/backend.h"
+#include "design/design.h"
+
+enum provision_result { PROVISION_THERE, PROVISION_MADE, PROVISION_CHANGED, PROVISION_FAILED };
+
+/* PROVISION_FAILED: e->message is a sentence for a person. Indexes that were added may still be backfilling. */
+enum provision_result provision_table(struct backend *b, const struct design *d, struct arena *a,
+				      struct error *e) MUST_CHECK;
+
+#endif

@@ -1,0 +1,14 @@
+/* The documents that make a design's table.
+ * SPDX-License-Identifier: Apache-2.0 */
+#ifndef THORPE_APP_PROVISION_REQUEST_H
+#define THORPE_APP_PROVISION_REQUEST_H
+
+#include "design/design.h"
+
+struct slice provision_create_table(const struct design *d, struct arena *a);
+struct slice provision_add_index(const struct design *d, const struct design_index *i, struct arena *a);
+struct slice provision_enable_ttl(const struct design *d, struct arena *a);
+/* {"TableName":"…"} */
+struct slice provision_describe(const struct design *d, struct arena *a);
+
+#endif

@@ -1,0 +1,119 @@
+/* `thorpe check`: loads designs and says what is wrong with them and what a reviewer would say.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include <stdio.h>
+#include <string.h>
+
+#include "cli/commands.h"
+#include "cli/flags.h"
+#include "design/design.h"
+
+struct check_options {
+	bool json;
+};
+
+static bool set_json(void *options, const char *value, char *why, size_t n)
+{
+	(void)value, (void)why, (void)n;
+	((struct check_options *)options)->json = true;
+	return true;
+}
+
+static const struct flag flags[] = {
+	{ "json", NULL, "print a JSON array of findings, for machines", set_json },
+	{ 0 },
+};
+
+static void print_help(void)
+{
+	puts("Usage: thorpe check FILE... [--json]\n\n"
+	     "Loads each design and prints what is wrong with it, with its line, and what a\n"
+	     "reviewer of single-table designs would say. Exits with 1 when there is an error.\n");
+	flags_print(flags);
+}
+
+struct report {
+	struct arena arena;
+	struct buf out;
+	bool json, first;
+	size_t files, errors, warnings;
+};
+
+static void check_file(struct report *r, const char *path)
+{
+	const struct design *d;
+	struct findings findings;
+	struct source source;
+
+	findings_init(&findings, &r->arena);
+	d = design_load_file(&r->arena, path, &source, &findings);
+	if (d)
+		design_check(d, &findings);
+	findings_sort(&findings);
+	if (r->json)
+		findings_json_members(&r->out, &findings, &source, &r->first);
+	else
+		findings_print(&r->out, &findings, &source);
+	r->files++;
+	r->errors += findings_errors(&findings);
+	for (size_t i = 0; i < findings.count; i++)
+		r->warnings += findings.list[i].severity == SEVERITY_WARNING;
+}
+
+static void finish(struct report *r)
+{
+	if (r->json)
+		buf_str(&r->out, r->first ? "]\n" : "\n]\n");
+	else
+		buf_printf(&r->out, "%zu design%s, %zu error%s, %zu warning%s\n", r->files,
+			   r->files == 1 ? "" : "s", r->errors, r->errors == 1 ? "" : "s", r->warnings,
+			   r->warnings == 1 ? "" : "s");
+	fwrite(r->out.p, 1, r->out.n, stdout);
+}
+
+static int check(char **paths, int count, bool json)
+{
+	struct report r = { .json = json, .first = true };
+	volatile int status = EXIT_REFUSED;
+
+	arena_init(&r.arena);
+	ARENA_TRY(
+		&r.arena,
+		{
+			buf_init(&r.out, &r.arena);
+			if (json)
+				buf_byte(&r.out, '[');
+			for (int i = 0; i < count; i++)
+				check_file(&r, paths[i]);
+			finish(&r);
+			status = r.errors ? EXIT_REFUSED : 0;
+		},
+		{ complain(0, "out of memory"); });
+	arena_release(&r.arena);
+	return status;
+}
+
+int command_check(int argc, char **argv)
+{
+	struct check_options o = { 0 };
+	int files = 0;
+
+	for (int i = 0; i < argc; i++) /* files first: the flags take no values */
+		if (strncmp(argv[i], "-", 1) != 0) {
+			char *path = argv[i];
+
+			memmove(argv + files + 1, argv + files, (size_t)(i - files) * sizeof(*argv));
+			argv[files++] = path;
+		}
+	switch (flags_parse(flags, &o, argc - files, argv + files, "check")) {
+	case FLAGS_HELP:
+		print_help();
+		return 0;
+	case FLAGS_WRONG:
+		return EXIT_USAGE;
+	case FLAGS_OK:
+		break;
+	}
+	if (!files)
+		return complain(EXIT_USAGE, "which design? thorpe check FILE");
+	return check(argv, files, o.json);
+}

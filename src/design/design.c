@@ -1,0 +1,35 @@
+/* Looking things up in a loaded design.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "design/design.h"
+
+const struct entity *design_entity(const struct design *d, struct slice name)
+{
+	for (size_t i = 0; i < d->entity_count; i++)
+		if (slice_equal(d->entities[i].name, name))
+			return &d->entities[i];
+	return NULL;
+}
+
+const struct access *design_access(const struct design *d, struct slice name)
+{
+	for (size_t i = 0; i < d->access_count; i++)
+		if (slice_equal(d->accesses[i].name, name))
+			return &d->accesses[i];
+	return NULL;
+}
+
+const struct design_index *design_index(const struct design *d, struct slice name)
+{
+	for (size_t i = 0; i < d->index_count; i++)
+		if (slice_equal(d->indexes[i].name, name))
+			return &d->indexes[i];
+	return NULL;
+}
+
+const struct attribute *entity_attribute(const struct entity *e, struct slice name)
+{
+	for (size_t i = 0; i < e->attribute_count; i++)
+		if (slice_equal(e->attributes[i].name, name))
+			return &e->attributes[i];
+	return NULL;
+}

@@ -1,0 +1,361 @@
+/* A design: the whole of one YAML file, loaded and resolved. Immutable once loaded; lives in its arena.
+ *
+ * Loading reports everything it finds (source.h) and succeeds when there are no errors. Every element keeps its
+ * place, for `thorpe check` and for messages. docs/design-language.md explains each concept.
+ * SPDX-License-Identifier: Apache-2.0 */
+#ifndef THORPE_DESIGN_DESIGN_H
+#define THORPE_DESIGN_DESIGN_H
+
+#include "design/template.h"
+#include "design/term.h"
+#include "table/schema.h"
+
+/* ---- accept: {rule: reason} on a table, index, entity, access pattern or processor ---- */
+struct acceptance { /* a finding of `thorpe check` that the author has seen and lives with */
+	struct slice rule, reason;
+	struct place place;
+};
+
+struct accepted {
+	const struct acceptance *list;
+	size_t count;
+};
+
+/* ---- attributes ---- */
+enum attr_type {
+	ATTR_STRING, ATTR_TEXT, ATTR_NUMBER, ATTR_INTEGER, ATTR_BOOLEAN, ATTR_TIMESTAMP, ATTR_EPOCH, ATTR_LIST,
+	ATTR_SET, ATTR_MAP, ATTR_BINARY, ATTR_ENUM,
+};
+
+struct attribute {
+	struct slice name;
+	struct place place;
+	enum attr_type type;
+	enum attr_type element;       /* LIST, SET; ATTR_MAP for lists of anything */
+	const struct slice *choices;  /* ENUM */
+	size_t choice_count;
+	bool required, id, now, touched, counter, fixed, lower, hidden, private_, compressed, the_caller;
+	bool managed;                 /* never from a body of create or update; actions, processors, operators */
+	bool unique;                  /* claimed; a companion must guard it */
+	bool from_key;                /* not stored: read from the item's key */
+	struct slice id_prefix;       /* id 'usr_' */
+	bool has_min, has_max;
+	double min, max;              /* range of a number; length of a string, text, list or set */
+	const struct term *default_;  /* NULL: none */
+	const struct term *derived;   /* = term */
+	/* copy of E(ref).attr */
+	struct slice copy_entity, copy_attribute;
+	const struct term *const *copy_args;
+	size_t copy_arg_count;
+	struct slice kept_by;         /* the access pattern that finds the copies; empty: none */
+	/* N days after x */
+	struct slice after;           /* the timestamp's name; empty: none */
+	int64_t after_seconds;
+	const struct term *when;      /* present only when this holds; NULL: always */
+};
+
+/* ---- keys ---- */
+struct key_rule { /* one attribute = one template, under a condition */
+	struct slice attribute;       /* PK, GSI1SK, entityType… any attribute computed from a template */
+	const struct template *template;
+	const struct term *when;      /* NULL: always */
+	struct place place;
+};
+
+/* ---- companions ---- */
+struct companion {
+	struct place place;
+	struct slice name;            /* for messages and the console; may be empty */
+	struct slice unique;          /* attribute whose uniqueness it guards; empty: none */
+	struct slice each_variable;   /* for: x in list */
+	const struct term *each_list;
+	const struct term *when;
+	const struct key_rule *rules; /* PK, SK and every other attribute it carries */
+	size_t rule_count;
+};
+
+/* ---- references to other items ---- */
+struct reference { /* E(args) */
+	struct slice entity;
+	const struct term *const *args; /* values of the entity's path parameters, in their order */
+	size_t arg_count;
+	struct place place;
+};
+
+struct count_rule { /* E(args).attribute by term when term */
+	struct reference target;
+	struct slice attribute;
+	const struct term *by;        /* NULL: 1 */
+	const struct term *when;
+	const struct term *if_;       /* what must hold of the target, besides that it exists; NULL: nothing */
+};
+
+struct requirement { /* E(args) [when term] [if term]: sentence */
+	struct reference target;
+	const struct term *when;
+	const struct term *if_;
+	struct slice sentence;        /* empty: a standard one */
+};
+
+struct check_rule {
+	const struct term *term;
+	struct slice sentence;
+	struct place place;
+};
+
+enum allow_verb { ALLOW_CREATE, ALLOW_READ, ALLOW_UPDATE, ALLOW_DELETE, ALLOW_LIST, ALLOW_VERBS };
+
+struct assignment { /* attribute: term */
+	struct slice attribute;
+	const struct term *term;
+	struct place place;
+};
+
+struct action {
+	struct slice name;            /* POST …/<name> */
+	struct place place;
+	const struct term *when;      /* must hold before; otherwise 409 with `otherwise` */
+	struct slice otherwise;
+	const struct term *allow;     /* NULL: as update */
+	const struct assignment *set;
+	size_t set_count;
+	const struct slice *remove;
+	size_t remove_count;
+	const struct slice *input;    /* attributes the body may set */
+	size_t input_count;
+	const struct requirement *requires;
+	size_t require_count;
+	const struct assignment *add; /* counters moved by the value of a term */
+	size_t add_count;
+	int64_t gather_seconds;       /* of an action that only adds: written once an interval; 0: at once */
+	bool creates;                 /* put the item when there is none (block someone who does not follow) */
+	const struct slice *patterns; /* ids */
+	size_t pattern_count;
+};
+
+struct delete_rule {
+	bool soft;                    /* set / remove instead of deleting */
+	const struct assignment *set;
+	size_t set_count;
+	const struct slice *refuse_while; /* access patterns that must return nothing */
+	size_t refuse_count;
+	const struct slice *then_remove;  /* access patterns whose items go too, by the keeper */
+	size_t then_count;
+	struct place place;
+};
+
+struct login {
+	bool present;
+	struct place place;
+	const struct slice *by;       /* attributes a caller may name himself with */
+	size_t by_count;
+	struct slice password;        /* hidden attribute of the entity itself holding the hash; or: */
+	const struct key_rule *secret;/* keys of a separate credentials item (PK, SK) */
+	size_t secret_count;
+	struct slice subject;         /* attribute that becomes the token's sub */
+	struct slice role;            /* attribute that holds the role; empty: none */
+	const struct slice *patterns; /* ids */
+	size_t pattern_count;
+};
+
+struct entity {
+	struct slice name;
+	struct place place;
+	struct slice path;            /* /users/<user_id> */
+	const struct template *path_template;
+	const struct slice *params;   /* the path's placeholders, in order: the entity's identity */
+	size_t param_count;
+	const struct attribute *attributes;
+	size_t attribute_count;
+	const struct key_rule *keys;
+	size_t key_count;
+	const struct companion *companions;
+	size_t companion_count;
+	const struct count_rule *counts;
+	size_t count_count;
+	const struct requirement *requires;
+	size_t require_count;
+	const struct check_rule *checks;
+	size_t check_count;
+	const struct term *allow[ALLOW_VERBS]; /* NULL: nobody but operators */
+	const struct action *actions;
+	size_t action_count;
+	struct delete_rule delete_;
+	struct login login;
+	struct slice version;         /* attribute that If-Match compares: updated_at or a version counter */
+	struct slice found_by;        /* access pattern that completes the key when the identity does not; empty: none */
+	bool internal;                /* no routes of its own: written by companions and processors only */
+	/* access pattern ids that creating, updating, deleting and reading by key serve: "W-A17" */
+	const struct slice *patterns[ALLOW_VERBS];
+	size_t pattern_count[ALLOW_VERBS];
+	struct accepted accepts;
+};
+
+/* ---- access patterns ---- */
+enum access_kind { ACCESS_GET, ACCESS_QUERY, ACCESS_MERGE, ACCESS_BATCH };
+enum where_op { WHERE_EQ, WHERE_BEGINS, WHERE_BETWEEN, WHERE_LT, WHERE_LE, WHERE_GT, WHERE_GE };
+
+struct where_rule {
+	struct slice attribute;
+	enum where_op op;
+	const struct template *value, *upper;
+	bool optional;                /* left out when a parameter is not given: [from, to] windows */
+	struct place place;
+};
+
+struct then_rule { /* hydrate by BatchGetItem */
+	struct slice entity;          /* whose items are fetched; empty: follow keys alone */
+	const struct key_rule *keys;  /* PK and SK from each row */
+	size_t key_count;
+	const struct term *keep;      /* drop fetched items for which this does not hold */
+};
+
+struct access {
+	struct slice name;            /* "user posts" */
+	struct place place;
+	const struct slice *ids;      /* "S-A02" */
+	size_t id_count;
+	struct slice path;            /* empty: no route; for found by, then remove… */
+	const struct template *path_template;
+	const struct slice *params;   /* of the path; without one: of where, in order */
+	size_t param_count;
+	const struct attribute *query_params; /* further parameters in the query string */
+	size_t query_param_count;
+	enum access_kind kind;
+	struct slice entity;          /* what it returns; empty: worked out from the keys */
+	struct reference get;         /* GET: by the entity's identity; or where[] with full keys */
+	struct slice index;           /* QUERY: empty: the table */
+	const struct where_rule *where;
+	size_t where_count;
+	const struct term *filter;
+	const struct term *allow;     /* NULL: the entity's list rule, or read item by item */
+	bool descending, consistent, count_only, single;
+	struct slice order;           /* as written: "newest first"; empty: nothing is said */
+	int64_t limit;                /* default page; 0: 20 */
+	int64_t cache_seconds;
+	struct then_rule then;
+	bool has_then;
+	/* merge: */
+	struct slice merge_pattern, merge_over; /* run merge_pattern for each row of merge_over */
+	const struct assignment *merge_with;    /* its parameters from the row */
+	size_t merge_with_count;
+	struct slice merge_by;                  /* attribute the rows are ordered by */
+	/* merge over a range of numbers: for n in 1..5 */
+	struct slice range_variable;
+	int64_t range_from, range_to;
+	/* merge over a list: for word in words(input.q); range_variable is each element */
+	const struct term *range_list;
+	bool merge_in_all;                      /* one row for each value of merge_by that every run returns */
+	int64_t merge_levels;                   /* down a tree: so many levels and the start itself; 0: rows alone */
+	/* walk: */
+	struct slice walk_param;
+	int64_t walk_days, walk_times;          /* one day back, 7 times */
+	/* rank: */
+	const struct term *rank;
+	int64_t rank_keep;                      /* 0: each page is ordered by itself */
+	bool operators_only;
+	const struct slice *without;            /* attributes left out of the rows */
+	size_t without_count;
+	const struct slice *merge_of;           /* merge: several patterns as one list, by merge_by, else merge_else */
+	size_t merge_of_count;
+	struct slice merge_else;
+	struct slice tree_parent, tree_by;      /* tree: rows nested under the one they name; empty: flat */
+	struct slice unite;                     /* the union of this list attribute instead of the rows; empty: no */
+	struct accepted accepts;
+};
+
+/* ---- processors ---- */
+enum event_kind { ON_CREATED = 1, ON_UPDATED = 2, ON_DELETED = 4 };
+enum effect_kind { EFFECT_PUT, EFFECT_UPDATE, EFFECT_DELETE, EFFECT_COUNT, EFFECT_SEND, EFFECT_REMOVE_ALL };
+
+struct processor {
+	struct slice name;
+	struct place place;
+	struct slice entity;
+	int events;
+	const struct term *when;
+	const struct assignment *let;
+	size_t let_count;
+	struct slice each_variable, each_pattern;
+	const struct assignment *each_with;
+	size_t each_with_count;
+	enum effect_kind effect;
+	struct slice target;          /* entity put, updated, deleted, or counted on; pattern for REMOVE_ALL */
+	struct reference target_ref;  /* UPDATE, DELETE, COUNT */
+	struct slice target_attribute;/* COUNT */
+	const struct term *by;        /* COUNT; NULL: 1 */
+	const struct assignment *with;/* attributes of the target; parameters of the pattern for REMOVE_ALL */
+	size_t with_count;
+	struct slice send_url;
+	bool send_opensearch;
+	struct accepted accepts;
+};
+
+/* ---- the design ---- */
+struct design_index {
+	struct slice name;
+	struct place place;
+	struct key_schema key;
+	enum projection_kind projection;
+	const struct slice *include;
+	size_t include_count;
+	struct accepted accepts;
+};
+
+struct callers {
+	struct place place;
+	struct slice issuer, jwks, subject_claim, groups_claim; /* outside issuer; empty issuer: own accounts */
+	const struct slice *roles;
+	size_t role_count;
+	/* permissions: Entity.attribute through pattern(with) by ref */
+	struct slice permissions_pattern, permissions_entity, permissions_attribute, permissions_ref;
+	const struct assignment *permissions_with;
+	size_t permissions_with_count;
+};
+
+struct traffic_rule {
+	struct slice pattern; /* access pattern, or "create Post" */
+	double per_second;
+	struct place place;
+};
+
+struct design {
+	struct source source;
+	struct slice name, title, table;
+	struct place table_place;
+	struct key_schema key;
+	const struct design_index *indexes;
+	size_t index_count;
+	enum stream_view stream;
+	struct slice ttl;
+	bool provisioned;
+	int64_t read_units, write_units;
+	struct callers callers;
+	const struct entity *entities;
+	size_t entity_count;
+	const struct access *accesses;
+	size_t access_count;
+	const struct processor *processors;
+	size_t processor_count;
+	const struct traffic_rule *traffic;
+	size_t traffic_count;
+	struct accepted accepts;
+};
+
+/* Loads a file's text. NULL when there are errors among the findings. `env` gives ${NAME}; NULL: getenv(). */
+const struct design *design_load(struct arena *a, struct source s, const char *(*env)(void *ctx, const char *name),
+				 void *env_ctx, struct findings *f);
+/* Reads the file, then design_load(). */
+const struct design *design_load_file(struct arena *a, const char *path, struct source *s, struct findings *f);
+
+const struct entity *design_entity(const struct design *d, struct slice name);
+const struct access *design_access(const struct design *d, struct slice name);
+const struct design_index *design_index(const struct design *d, struct slice name);
+const struct attribute *entity_attribute(const struct entity *e, struct slice name);
+
+/* What a reviewer of single-table designs would say (thorpe check). Adds findings. */
+void design_check(const struct design *d, struct findings *f);
+/* The name of the i-th rule of design_check(); NULL after the last. */
+const char *design_check_name(size_t i);
+
+#endif

@@ -1,0 +1,126 @@
+/* Terms: the one expression grammar of the design language (check, allow, when, filter, =, by, where).
+ *
+ * Grammar (words in any case; strings in single quotes):
+ *   term    = or
+ *   or      = and { "or" and }
+ *   and     = not { "and" not }
+ *   not     = "not" not | compare
+ *   compare = sum [ ("=" | "<>" | "<" | "<=" | ">" | ">=") sum
+ *                 | "in" "(" sum { "," sum } ")" | "between" sum "and" sum
+ *                 | "is" [ "not" ] ("absent" | "present" | word) | "may" sum
+ *                 | "begins with" sum | "contains" sum ]
+ *   sum     = product { ("+" | "-") product }
+ *   product = unary { ("*" | "/") unary }
+ *   unary   = "-" unary | primary
+ *   primary = 'text' | 12.5 | true | false | null | now | today | caller
+ *           | "exists" Entity "(" args ")"                  another item exists
+ *           | "visible" Entity "(" args ")"                 exists, and the caller may read it
+ *           | Entity "(" args ")" "." name                  an attribute of another item
+ *           | function "(" args ")"                         size lower upper first words slug min max date epoch
+ *                                                           power(a, b) days_ago(n) choose(condition, a, b)
+ *           | "first" number "of" primary                   the first n characters or elements
+ *           | path | "(" term ")"
+ *   path    = name { "." name }                            attribute; old.x, caller.x, input.x, or a loop variable
+ *   args    = [ term { "," term } ]
+ * A quote inside 'text' is written twice. first(n, x) is `first n of x`, first(x) the first element itself.
+ * `anyone` and `nobody` are true and false; `caller is admin` asks for a role, `caller is user` for any
+ * logged-in caller; `caller may 'site:write'` for a permission.
+ * SPDX-License-Identifier: Apache-2.0 */
+#ifndef THORPE_DESIGN_TERM_H
+#define THORPE_DESIGN_TERM_H
+
+#include "design/source.h"
+#include "value/value.h"
+
+enum term_kind {
+	TERM_LITERAL, /* value */
+	TERM_PATH,    /* names */
+	TERM_NOW, TERM_TODAY, TERM_CALLER,
+	TERM_NOT, TERM_NEGATE,
+	TERM_AND, TERM_OR, /* args[0], args[1]; so all comparisons and arithmetic */
+	TERM_EQ, TERM_NE, TERM_LT, TERM_LE, TERM_GT, TERM_GE,
+	TERM_ADD, TERM_SUB, TERM_MUL, TERM_DIV,
+	TERM_IN,       /* args[0] in args[1..] */
+	TERM_BETWEEN,  /* args[0] between args[1] and args[2] */
+	TERM_PRESENT, TERM_ABSENT,
+	TERM_BEGINS, TERM_CONTAINS,
+	TERM_IS_ROLE,  /* name: the role; args[0] is the caller */
+	TERM_MAY,      /* args[0]: the permission */
+	TERM_EXISTS,   /* name: the entity; args: its key values */
+	TERM_VISIBLE,  /* as EXISTS */
+	TERM_FETCH,    /* name: the entity; args: its key values; attribute */
+	TERM_CALL,     /* name: the function; args */
+	TERM_ALWAYS, TERM_NEVER, /* anyone, nobody */
+};
+
+struct term {
+	enum term_kind kind;
+	struct place place;
+	struct value value;           /* LITERAL */
+	struct slice name;            /* IS_ROLE, EXISTS, VISIBLE, FETCH, CALL */
+	struct slice attribute;       /* FETCH */
+	const struct slice *names;    /* PATH: 1 or more */
+	size_t name_count;
+	const struct term *const *args;
+	size_t arg_count;
+};
+
+/* Parses a whole text that stands at `p` in its file. NULL, with a finding, when it is no term: bad-term,
+ * unknown-function, wrong-arguments. A term's place covers it from its first to its last character. */
+const struct term *term_parse(struct arena *a, struct slice text, struct place p, struct findings *f);
+/* The term in its own words again, normalised: for documents and messages. */
+void term_print(struct buf *b, const struct term *t);
+
+/* Calls visit() for the term and all terms in it, outermost first. */
+void term_walk(const struct term *t, void (*visit)(void *ctx, const struct term *t), void *ctx);
+
+/* ---- evaluation: who asks for what ---- */
+struct term_scope {
+	void *ctx;
+	/* The value of a path; absent when there is none. */
+	struct value (*path)(void *ctx, const struct slice *names, size_t n);
+	/* An item of another entity by its key values; absent when there is none. false: error (set). */
+	bool (*fetch)(void *ctx, struct slice entity, const struct value *args, size_t n, struct value *item,
+		      struct error *e);
+	/* Whether the caller may read that item; false for none. NULL: whether it exists. */
+	bool (*visible)(void *ctx, struct slice entity, const struct value *args, size_t n, bool *out,
+			struct error *e);
+	bool (*has_role)(void *ctx, struct slice role);
+	bool (*may)(void *ctx, struct slice permission);
+	struct slice caller; /* the caller's subject; empty: nobody is logged in */
+	int64_t now_ms;
+	struct arena *arena;
+};
+
+/* Comparisons with something absent, or of different types, are false (but <> is true), arithmetic with
+ * something absent is absent, as DynamoDB has it. A value holds when it is the BOOL true. Functions of what they
+ * make no sense for are absent. lower, upper and slug of a list or set of strings are lists; words() takes texts,
+ * lists and sets and gives a list of distinct words without stop words. A sum or product that needs more than 38
+ * digits is rounded. Of an item whose identity is partly absent there is none.
+ * Errors: what fetch says; VALIDATION when operands of + - * / are no numbers, for a division by zero and for
+ * results out of a number's range. */
+bool term_value(const struct term *t, const struct term_scope *s, struct value *out, struct error *e) MUST_CHECK;
+bool term_holds(const struct term *t, const struct term_scope *s, bool *out, struct error *e) MUST_CHECK;
+
+/* ---- as a DynamoDB expression ---- */
+struct term_filter {
+	struct buf text;       /* the FilterExpression or ConditionExpression */
+	struct buf names;      /* members of ExpressionAttributeNames, without braces: "#f0":"status" */
+	struct buf values;     /* members of ExpressionAttributeValues, without braces */
+	int next;              /* numbering of the placeholders, shared by several expressions of a request */
+	const char *prefix;    /* of the placeholders: "f" gives #f0 and :f1 */
+};
+void term_filter_init(struct term_filter *f, struct arena *a, const char *prefix);
+/* Appends the term; paths of one name are the item's attributes, everything else (caller, now, input.x, also
+ * functions, arithmetic and other items as far as no attribute of the item is in them) is evaluated now.
+ * What is appended is never empty and may be joined to others by AND without further parentheses (DynamoDB
+ * refuses double ones); a part that is known to hold or not is simplified away, with its placeholders.
+ * False: it cannot be one (term_can_filter), *why says so; or evaluating failed: *why is NULL and the error set. */
+bool term_to_filter(const struct term *t, const struct term_scope *s, struct term_filter *f, const char **why,
+		    struct error *e) MUST_CHECK;
+/* The same question without a scope, for thorpe check. */
+bool term_can_filter(const struct term *t, const char **why);
+/* The innermost part of the term that no filter can say (for its place), or NULL. */
+const struct term *term_unfilterable(const struct term *t, const char **why);
+
+#endif

@@ -1,0 +1,46 @@
+/* What the files of terms share: functions, and the comparisons of DynamoDB.
+ * SPDX-License-Identifier: Apache-2.0 */
+#ifndef THORPE_DESIGN_TERM_INTERNAL_H
+#define THORPE_DESIGN_TERM_INTERNAL_H
+
+#include "design/term.h"
+
+enum term_function {
+	CALL_SIZE, CALL_LOWER, CALL_UPPER, CALL_FIRST, CALL_WORDS, CALL_SLUG, CALL_MIN, CALL_MAX,
+	CALL_DATE, CALL_EPOCH, CALL_POWER, CALL_DAYS_AGO, CALL_CHOOSE, CALLS,
+};
+
+struct term_function_info {
+	const char *name;
+	size_t least, most;     /* arguments */
+	const char *usage;
+	const char *unfiltered; /* why no filter can say it; NULL: it can */
+};
+
+extern const struct term_function_info term_functions[CALLS];
+/* CALLS when there is no such function; its name in any case. */
+enum term_function term_function_find(struct slice name);
+/* Names of all functions, NULL-terminated, for suggestions. */
+extern const char *const term_function_names[];
+
+/* The value of a call, its arguments evaluated. What makes no sense (size of a number, date of a
+ * word, anything of something absent) is absent. Not for days_ago() and choose(), which need a scope. */
+struct value term_call(struct arena *a, enum term_function f, const struct value *args, size_t n);
+
+/* EQ to GE as DynamoDB compares: different types and absent values are unequal and unordered. */
+bool term_compare(enum term_kind op, struct value x, struct value y);
+bool term_begins(struct value x, struct value prefix);
+bool term_contains(struct value in, struct value what);
+
+/* Whether it depends on the item a filter sees, whose attributes are the paths of one name. */
+bool term_reads_item(const struct term *t);
+
+/* S, N, B: the types with an order. */
+static inline bool term_is_ordered(struct value v)
+{
+	enum value_type t = value_type(v);
+
+	return t == VALUE_S || t == VALUE_N || t == VALUE_B;
+}
+
+#endif

@@ -1,0 +1,158 @@
+/* A design's table: made, found as it should be, brought up to date, or refused with a sentence.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <string.h>
+#include <cmocka.h>
+#include "app/provision.h"
+
+struct fixture {
+	struct db *db;
+	struct api *api;
+	struct backend *backend;
+	struct arena arena;
+};
+
+static int setup(void **state)
+{
+	static struct fixture f;
+	char why[256];
+
+	memset(&f, 0, sizeof(f));
+	if (db_open(&(struct db_options){ 0 }, &f.db, why, sizeof(why)) != STORE_OPENED)
+		return -1;
+	f.api = api_new(&(struct api_options){ .db = f.db });
+	f.backend = backend_local_new(f.api);
+	arena_init(&f.arena);
+	*state = &f;
+	return f.backend ? 0 : -1;
+}
+
+static int teardown(void **state)
+{
+	struct fixture *f = *state;
+
+	arena_release(&f->arena);
+	backend_local_free(f->backend);
+	db_close(f->db);
+	api_free(f->api);
+	return 0;
+}
+
+#define ENTITY                                                                             \
+	"entities:\n"                                                                      \
+	"  Note:\n"                                                                        \
+	"    path: /notes/<id>\n"                                                          \
+	"    attributes: {id: 'string, id', kind: string, score: integer, until: epoch}\n" \
+	"    keys: {PK: NOTE#<id>, SK: NOTE}\n"                                            \
+	"    keys when kind is present: {G1: KIND#<kind>, G2: <score>}\n"
+
+static const struct design *design(struct fixture *f, const char *head)
+{
+	struct source s = { .file = SLICE("test.yaml") };
+	struct findings findings;
+	const struct design *d;
+
+	s.text = arena_printf(&f->arena, "design: notes\ntitle: Notes\ntable: Notes\nkey: [PK, SK]\n%s%s", head, ENTITY);
+	findings_init(&findings, &f->arena);
+	d = design_load(&f->arena, s, NULL, NULL, &findings);
+	if (!d) {
+		struct buf out;
+
+		buf_init(&out, &f->arena);
+		findings_print(&out, &findings, &s);
+		fail_msg("%.*s", SLICE_ARG(buf_slice(&out)));
+	}
+	return d;
+}
+
+static void expect(struct fixture *f, const char *head, enum provision_result expected, const char *message)
+{
+	struct error e = { 0 };
+	enum provision_result r = provision_table(f->backend, design(f, head), &f->arena, &e);
+
+	if (r != expected)
+		fail_msg("%d: %.*s", (int)r, SLICE_ARG(e.message));
+	if (message && !memmem(e.message.p, e.message.n, message, strlen(message)))
+		fail_msg("%.*s", SLICE_ARG(e.message));
+}
+
+#define INDEX "indexes: {byKind: {key: [G1, G2: number], projection: [score]}}\n"
+#define STREAM "stream: new image\n"
+
+static struct slice describe(struct fixture *f, const char *operation)
+{
+	struct backend_reply r;
+	struct buf b;
+
+	backend_call(f->backend, &f->arena, operation, SLICE("{\"TableName\":\"Notes\"}"), &r);
+	assert_int_equal(r.status, 200);
+	buf_init(&b, &f->arena);
+	json_write(&b, r.body);
+	return buf_slice(&b);
+}
+
+static void assert_has(struct slice text, const char *part)
+{
+	if (!memmem(text.p, text.n, part, strlen(part)))
+		fail_msg("no %s in %.*s", part, SLICE_ARG(text));
+}
+
+static void a_table_is_made_as_the_design_says(void **state)
+{
+	struct fixture *f = *state;
+	struct slice table;
+
+	expect(f, INDEX STREAM "ttl: until\n", PROVISION_MADE, NULL);
+	table = describe(f, "DescribeTable");
+	assert_has(table, "\"IndexName\":\"byKind\"");
+	assert_has(table, "\"NonKeyAttributes\":[\"score\"]");
+	assert_has(table, "{\"AttributeName\":\"G2\",\"AttributeType\":\"N\"}");
+	assert_has(table, "\"StreamViewType\":\"NEW_IMAGE\"");
+	assert_has(table, "PAY_PER_REQUEST");
+	assert_has(describe(f, "DescribeTimeToLive"), "\"AttributeName\":\"until\"");
+	expect(f, INDEX STREAM "ttl: until\n", PROVISION_THERE, NULL);
+}
+
+static void provisioned_throughput_reaches_table_and_indexes(void **state)
+{
+	struct fixture *f = *state;
+
+	expect(f, INDEX "billing: {read: 7, write: 3}\n", PROVISION_MADE, NULL);
+	assert_has(describe(f, "DescribeTable"), "\"ReadCapacityUnits\":7");
+}
+
+static void what_is_missing_is_added(void **state)
+{
+	struct fixture *f = *state;
+
+	expect(f, "", PROVISION_MADE, NULL);
+	expect(f, INDEX "ttl: until\n", PROVISION_CHANGED, NULL);
+	assert_has(describe(f, "DescribeTable"), "\"IndexStatus\":\"ACTIVE\"");
+	assert_has(describe(f, "DescribeTimeToLive"), "ENABLED");
+	expect(f, INDEX "ttl: until\n", PROVISION_THERE, NULL);
+}
+
+static void what_cannot_be_changed_is_refused_in_a_sentence(void **state)
+{
+	struct fixture *f = *state;
+
+	expect(f, INDEX STREAM "ttl: until\n", PROVISION_MADE, NULL);
+	expect(f, "indexes: {byKind: {key: [G1, G2: number]}}\n" STREAM, PROVISION_FAILED, "another projection");
+	expect(f, "indexes: {byKind: {key: [G1], projection: [score]}}\n" STREAM, PROVISION_FAILED, "other keys");
+	expect(f, INDEX "stream: keys only\n", PROVISION_FAILED, "disable it first");
+	expect(f, INDEX STREAM "ttl: score\n", PROVISION_FAILED, "expire by until");
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(a_table_is_made_as_the_design_says, setup, teardown),
+		cmocka_unit_test_setup_teardown(provisioned_throughput_reaches_table_and_indexes, setup, teardown),
+		cmocka_unit_test_setup_teardown(what_is_missing_is_added, setup, teardown),
+		cmocka_unit_test_setup_teardown(what_cannot_be_changed_is_refused_in_a_sentence, setup, teardown),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

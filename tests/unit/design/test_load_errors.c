@@ -1,0 +1,392 @@
+/* Every kind of error of a design, «exactly» where it is. SPDX-License-Identifier: Apache-2.0 */
+#include "load_helper.h"
+
+#define BASE                                     \
+	"design: shop\n"                         \
+	"table: Shop\n"                          \
+	"key: [PK, SK]\n"                        \
+	"indexes:\n"                             \
+	"  GSI1: {key: [G1, G2]}\n"              \
+	"callers:\n"                             \
+	"  roles: [user, admin]\n"               \
+	"entities:\n"                            \
+	"  User:\n"                              \
+	"    path: /users/<uid>\n"               \
+	"    attributes:\n"                      \
+	"      uid: string\n"                    \
+	"      name: string\n"                   \
+	"      things: counter\n"                \
+	"    keys: {PK: U#<uid>, SK: U}\n"       \
+	"  Thing:\n"                             \
+	"    path: /things/<id>\n"               \
+	"    keys: {PK: T#<id>, SK: T}\n"
+
+#define ATTRIBUTES                               \
+	"    attributes:\n"                      \
+	"      id: string\n"                     \
+	"      owner: string\n"                  \
+	"      state: NEW | OLD\n"               \
+	"      at: timestamp\n"                  \
+	"      n: number\n"
+
+#define ACCESS                                                           \
+	"access:\n"                                                      \
+	"  of owner: {path: /o/<who>, query: table, where: {PK: O#<who>}}\n"
+
+struct wrong {
+	const char *text, *rule, *says;
+};
+
+static void expect_all(const char *before, const struct wrong *cases, size_t count, const char *after)
+{
+	for (size_t i = 0; i < count; i++)
+		expect_error(arena_cstr(&arena, arena_printf(&arena, "%s%s%s", before, cases[i].text, after)),
+			     cases[i].rule, cases[i].says);
+}
+
+#define EXPECT_ALL(before, cases, after) \
+	expect_all(before, cases, sizeof(cases) / sizeof((cases)[0]), after)
+
+static void unknown_words_have_suggestions(void **state)
+{
+	static const struct wrong cases[] = {
+		{ "«tabel»: x\n", "unknown-word", "did you mean 'table'" },
+		{ "«zzz»: x\n", "unknown-word", "there is no word 'zzz' in a design" },
+		{ "stream: «new images»\n", "unknown-word", "did you mean 'new image'" },
+		{ "billing: {read: 1, write: 1, «rite»: 2}\n", "unknown-word", "did you mean 'write'" },
+		{ "    «companion»: {}\n", "unknown-word", "did you mean 'companions'" },
+		{ "    «keys whenever»: {}\n", "unknown-word", "in an entity" },
+		{ "    allow: {«raed»: anyone}\n", "unknown-word", "did you mean 'read'" },
+		{ "    actions: {go: {set: {n: 1}, «wen»: n = 1}}\n", "unknown-word", "did you mean 'when'" },
+		{ "    delete: {«then remov»: x}\n", "unknown-word", "did you mean 'then remove'" },
+		{ "    login: {by: owner, secret: {PK: A, SK: B}, subject: owner, «rol»: owner}\n", "unknown-word",
+		  "did you mean 'role'" },
+		{ ACCESS "  x: {path: /x, query: table, where: {PK: A}, «filtr»: n = 1}\n", "unknown-word",
+		  "did you mean 'filter'" },
+		{ ACCESS "  x: {path: /x, query: table, where: {PK: A}, order: «newest»}\n", "unknown-word",
+		  "newest first" },
+		{ ACCESS "  x: {path: /x, merge: {run: of owner, «fr»: x, for: n in 1..2, with: {who: n}}}\n",
+		  "unknown-word", "did you mean 'for'" },
+		{ ACCESS "processors: {p: {on: Thing «mad», delete: Thing(id)}}\n", "unknown-word", "created" },
+		{ ACCESS "processors: {p: {on: Thing created, delete: Thing(id), «wiht»: {}}}\n", "unknown-word",
+		  "did you mean 'with'" },
+	};
+
+	(void)state;
+	EXPECT_ALL(BASE ATTRIBUTES, cases, "");
+}
+
+static void attributes_are_checked(void **state)
+{
+	static const struct wrong cases[] = {
+		{ "«strng»", "unknown-type", "did you mean 'string'" },
+		{ "«sett of string»", "unknown-type", "did you mean 'set of string'" },
+		{ "list of «strin»", "unknown-type", "did you mean 'string'" },
+		{ "set of «map»", "wrong-value", "a set holds" },
+		{ "string, «requird»", "unknown-clause", "did you mean 'required'" },
+		{ "string, «the calle»", "unknown-clause", "did you mean 'the caller'" },
+		{ "string, required, «required»", "duplicate-key", "twice" },
+		{ "integer «5..1»", "out-of-range", "nothing is in the range" },
+		{ "integer «a..1»", "wrong-value", "a range of numbers" },
+		{ "«boolean 1..2»", "wrong-clause", "a range is for" },
+		{ "timestamp, «lower»", "wrong-clause", "for strings" },
+		{ "number, «now»", "wrong-clause", "for timestamps" },
+		{ "number, «id»", "wrong-clause", "for strings" },
+		{ "string, id «usr_»", "wrong-value", "in quotes" },
+		{ "a | b, default «c»", "unknown-choice", "known: a, b" },
+		{ "a | b, default «'aa'»", "unknown-choice", "a" },
+		{ "a | «a»", "duplicate-key", "twice" },
+		{ "boolean, default «3»", "wrong-value", "no value of this type" },
+		{ "number, default «'x'»", "wrong-value", "no value of this type" },
+		{ "string, default «ownr» + 1", "unknown-attribute", "did you mean 'owner'" },
+		{ "epoch, «30 dayz after at»", "wrong-value", "seconds, minutes" },
+		{ "epoch, 30 days after «att»", "unknown-attribute", "did you mean 'at'" },
+		{ "string, «30 days after at»", "wrong-clause", "for epochs" },
+		{ "= «ownr»", "unknown-attribute", "did you mean 'owner'" },
+		{ "= owner +«»", "bad-term", "value is expected" },
+		{ "copy of «Usr»(owner).name", "unknown-entity", "did you mean 'User'" },
+		{ "copy of User(«ownr»).name", "unknown-attribute", "did you mean 'owner'" },
+		{ "copy of User(owner).«nam»", "unknown-attribute", "did you mean 'name'" },
+		{ "copy of «User»(owner, id).name", "wrong-count", "by 1 value, not by 2" },
+		{ "«copy of User(owner)»", "wrong-value", "the attribute to copy" },
+		{ "copy of User(owner).name, kept by «nothing»", "unknown-pattern", "nothing" },
+		{ "string, when «stat» = 'NEW'", "unknown-attribute", "did you mean 'state'" },
+		{ "string, when state = «'NWE'»", "unknown-choice", "did you mean 'NEW'" },
+	};
+
+	(void)state;
+	EXPECT_ALL(BASE ATTRIBUTES "      x: ", cases, "\n");
+	expect_error(BASE ATTRIBUTES "      «x»: counter, required\n", "wrong-clause", "a counter gets its value");
+	expect_error(BASE ATTRIBUTES "      «x»: string, hidden, private\n", "wrong-clause", "exclude");
+	expect_error(BASE ATTRIBUTES "      «x»:\n", "missing-value", "expected a type");
+	expect_error(BASE ATTRIBUTES "      x: «[»string]\n", "wrong-value", "not a list");
+	expect_error(BASE ATTRIBUTES "      «two words»: string\n", "bad-name", "letters, digits");
+	expect_error(BASE ATTRIBUTES "      «caller»: string\n", "bad-name", "has a meaning");
+	expect_error(BASE ATTRIBUTES "      «owner»: string\n", "duplicate-key", "twice, first in line 21");
+}
+
+static void the_parts_of_an_entity_are_checked(void **state)
+{
+	static const struct wrong cases[] = {
+		{ "    keys when n > 1: {G1: X#<«idd»>}\n", "unknown-attribute", "did you mean 'id'" },
+		{ "    keys when n > 1: {G1: X#<id:«dat»>}\n", "bad-template", "did you mean date" },
+		{ "    keys when n > 1: {G1: «{»a: b}}\n", "wrong-value", "expected a template" },
+		{ "    «keys when»: {G1: a}\n", "missing-value", "a term after" },
+		{ "    companions: [«{»PK: A}]\n", "missing-word", "needs 'SK'" },
+		{ "    companions: [{PK: A, SK: <«tag»>}]\n", "unknown-attribute", "tag" },
+		{ "    companions: [{PK: A, SK: B, unique: «ownr»}]\n", "unknown-attribute", "owner" },
+		{ "    companions: [{PK: A, SK: B, for: «tag of tags»}]\n", "wrong-value", "a loop" },
+		{ "    companions: [{PK: A, SK: B, for: t in «ownrs»}]\n", "unknown-attribute", "owner" },
+		{ "    companions: [«x»]\n", "wrong-value", "a companion" },
+		{ "    counts: [«Usr»(owner).things]\n", "unknown-entity", "User" },
+		{ "    counts: [User(owner).«thing»]\n", "unknown-attribute", "things" },
+		{ "    counts: [«User»(owner).name]\n", "wrong-type", "no number" },
+		{ "    counts: [«things»]\n", "wrong-value", "expected an item" },
+		{ "    counts: [«User(owner)»]\n", "wrong-value", "expected the counter" },
+		{ "    counts: [User(owner).things «whn n > 1»]\n", "unknown-word", "'by', 'when' or 'if'" },
+		{ "    counts: [User(owner).things by «m»]\n", "unknown-attribute", "m" },
+		{ "    counts: [User(owner).things if «n» = 1]\n", "unknown-attribute", "n" },
+		{ "    requires: [«Usr»(owner)]\n", "unknown-entity", "User" },
+		{ "    requires: [User(owner) by «n»]\n", "unknown-word", "'when' or 'if'" },
+		{ "    requires: [{«User»(owner, n): gone}]\n", "wrong-count", "its path is /users/<uid>" },
+		{ "    check: {«m» > 1: too few}\n", "unknown-attribute", "m" },
+		{ "    check: {«n > 1»:}\n", "missing-value", "a sentence" },
+		{ "    check: «n > 1»\n", "wrong-value", "a map of terms" },
+		{ "    allow: «anyone»\n", "wrong-value", "a map of who" },
+		{ "    allow: {read: «caller is admn»}\n", "unknown-role", "did you mean 'admin'" },
+		{ "    allow: {read: «caller may 'x'»}\n", "missing-word", "permissions" },
+		{ "    allow: {read: «exists Thng(id)»}\n", "unknown-entity", "Thing" },
+		{ "    allow: {read: «User(owner).nam» = 'x'}\n", "unknown-attribute", "name" },
+		{ "    allow:\n      read: anyone\n      «update, read»: nobody\n", "duplicate-key", "'read' stands here twice" },
+		{ "    actions: {«a b»: {set: {n: 1}}}\n", "bad-name", "an action" },
+		{ "    actions: {«go»: {when: n = 1}}\n", "missing-word", "changes something" },
+		{ "    actions: {go: {set: {«m»: 1}}}\n", "unknown-attribute", "attribute of Thing" },
+		{ "    actions: {go: {set: {state: «NWE»}}}\n", "unknown-choice", "NEW" },
+		{ "    actions: {go: {set: {n: «m»}}}\n", "unknown-attribute", "m" },
+		{ "    actions: {go: {remove: [«m»]}}\n", "unknown-attribute", "m" },
+		{ "    actions: {go: {input: «m»}}\n", "unknown-attribute", "m" },
+		{ "    actions: {go: {add: {«state»: 1}}}\n", "wrong-type", "no number" },
+		{ "    actions: {«go»: {set: {n: 1}, gather: 5 s}}\n", "wrong-clause", "only 'add'" },
+		{ "    actions: {go: {set: {n: 1}, creates: «yes»}}\n", "wrong-value", "true or false" },
+		{ "    delete: {refuse while: [«nothing»]}\n", "unknown-pattern", "nothing" },
+		{ "    delete: {set: {«m»: 1}}\n", "unknown-attribute", "m" },
+		{ "    login: {by: owner, password: «owner», subject: owner}\n", "not-hidden", "must be 'hidden'" },
+		{ "    login: «{»by: owner, subject: owner}\n", "missing-word", "either 'password' or 'secret'" },
+		{ "    version: «m»\n", "unknown-attribute", "m" },
+		{ "    found by: «nothing»\n", "unknown-pattern", "nothing" },
+		{ "    internal: «[»]\n", "wrong-value", "true or false, not a list" },
+		{ "    patterns: {«made»: X}\n", "unknown-word", "verb" },
+		{ "    accept: «x»\n", "wrong-value", "rules and reasons" },
+	};
+
+	(void)state;
+	EXPECT_ALL(BASE ATTRIBUTES, cases, "");
+	expect_error(BASE ATTRIBUTES ACCESS "  Thing list: {path: /l/<uid>, query: table, where: {PK: <uid>}}\n"
+					    "processors: {p: {on: Thing created, count: User(owner).«thing»}}\n",
+		     "unknown-attribute", "things");
+}
+
+static void the_pattern_of_a_deletion_needs_the_entitys_attributes(void **state)
+{
+	(void)state;
+	expect_error(BASE ATTRIBUTES "    delete: {then remove: [«of owner»]}\n" ACCESS, "unknown-attribute",
+		     "has the parameter 'who', which is no attribute of Thing");
+}
+
+static void entities_need_their_parts(void **state)
+{
+	(void)state;
+	expect_error(BASE ATTRIBUTES "  «Bare»:\n    attributes: {a: string}\n    keys: {PK: A, SK: B}\n",
+		     "missing-word", "needs a 'path'");
+	expect_error(BASE ATTRIBUTES "  «Bare»:\n    path: /b/<a>\n    attributes: {a: string}\n", "missing-word",
+		     "needs 'keys'");
+	expect_error(BASE ATTRIBUTES
+		     "  «Bare»:\n    path: /b\n    attributes: {a: string}\n    keys: {PK: A, SK: B}\n",
+		     "bad-path", "at least one");
+	expect_error(BASE ATTRIBUTES
+		     "  Bare:\n    path: /b/<«b»>\n    attributes: {a: string}\n    keys: {PK: A, SK: B}\n",
+		     "unknown-attribute", "'b'");
+	expect_error(BASE ATTRIBUTES
+		     "  «bare»:\n    path: /b/<a>\n    attributes: {a: string}\n    keys: {PK: A, SK: B}\n",
+		     "bad-name", "capital");
+	expect_error(BASE ATTRIBUTES "  Bare: «what»\n", "wrong-value", "words of an entity");
+}
+
+static void access_patterns_are_checked(void **state)
+{
+	static const struct wrong cases[] = {
+		{ "path: /x, query: «GSI2», where: {PK: A}", "unknown-index", "did you mean 'GSI1'" },
+		{ "path: /x, query: table, where: {PK: A#<«b»>}", "unknown-parameter", "'b'" },
+		{ "path: /x/<aa>, query: table, where: {PK: A#<«ab»>}", "unknown-parameter", "did you mean 'aa'" },
+		{ "path: /x, query: table, where: {«GSI1PK»: A}", "unknown-attribute", "known: PK, SK" },
+		{ "path: /x, query: table, where: {PK: A, SK: «begins with»}", "wrong-value", "a condition" },
+		{ "path: /x, query: table, where: {PK: A, SK: between «A or B»}", "wrong-value", "between" },
+		{ "path: /x, get: {PK: A, «SK»: begins with B}", "wrong-value", "whole keys" },
+		{ "path: /x, get: «Thng»(1)", "unknown-entity", "Thing" },
+		{ "path: /x, get: Thing(«id»)", "unknown-parameter", "'id'" },
+		{ "path: /x, get: «Thing»(1, 2)", "wrong-count", "by 1 value" },
+		{ "path: /x, get: Thing('a') «please»", "unknown-word", "nothing after" },
+		{ "path: /x, get: Thing('a'), «query»: table", "wrong-clause", "one of" },
+		{ "path: «x», query: table, where: {PK: A}", "bad-path", "begins with '/'" },
+		{ "path: «/x/<a>/<a>», query: table, where: {PK: A}", "bad-path", "twice" },
+		{ "path: /x/<a>, with: {«a»: string}, query: table, where: {PK: <a>}", "duplicate-key", "path" },
+		{ "path: /x, query: table, where: {PK: A}, filter: «m» = 1", "unknown-attribute", "m" },
+		{ "path: /x, query: table, where: {PK: A}, filter: n = «input.q»", "unknown-parameter", "q" },
+		{ "path: /x, query: table, where: {PK: A}, returns: «Thng»", "unknown-entity", "Thing" },
+		{ "path: /x, query: table, where: {PK: A}, limit: «many»", "wrong-value", "a number" },
+		{ "path: /x, query: table, where: {PK: A}, limit: «0»", "out-of-range", "from 1" },
+		{ "path: /x, query: table, where: {PK: A}, cache: «30 parsecs»", "wrong-value", "a time" },
+		{ "path: /x, query: table, where: {PK: A}, one: «1»", "wrong-value", "true or false" },
+		{ "path: /x, query: table, where: {PK: A}, without: [«m»]", "unknown-attribute", "m" },
+		{ "path: /x, query: table, where: {PK: A}, unite: «m»", "unknown-attribute", "m" },
+		{ "path: /x, query: table, where: {PK: A}, then: {get: «Thng», keys: {PK: A, SK: B}}",
+		  "unknown-entity", "Thing" },
+		{ "path: /x, query: table, where: {PK: A}, then: {get: Thing, keys: {PK: <«m»>, SK: B}}",
+		  "unknown-attribute", "m" },
+		{ "path: /x, query: table, where: {PK: A}, then: «{»get: Thing}", "missing-word", "needs 'keys'" },
+		{ "path: /x, query: table, where: {PK: A}, then: {get: User, keys: {PK: A, SK: B}, keep: «n» = 1}",
+		  "unknown-attribute", "n" },
+		{ "path: /x, query: table, where: {PK: A}, rank: {by: «m» + 1}", "unknown-attribute", "m" },
+		{ "path: /x, query: table, where: {PK: A}, rank: «{»keep: 3}", "missing-word", "needs 'by'" },
+		{ "path: /x, query: table, where: {PK: A}, tree: {parent: «m»}", "unknown-attribute", "m" },
+		{ "path: /x, query: table, where: {PK: A}, walk: {«d»: one day back, 7 times}",
+		  "unknown-parameter", "d" },
+		{ "path: /x/<d>, query: table, where: {PK: <d>}, walk: {d: «one mile back, 7 times»}",
+		  "wrong-value", "one day back" },
+		{ "path: /x, merge: {run: «nothing», for: n in 1..5}", "unknown-pattern", "nothing" },
+		{ "path: /x, merge: {run: of owner, for: n in 1..5, with: {«whom»: n}}", "unknown-parameter", "who" },
+		{ "path: /x, merge: {run: of owner, for: n in «5..1», with: {who: n}}", "wrong-value", "1..5" },
+		{ "path: /x, merge: {run: of owner, for: «n 1..5», with: {who: 1}}", "wrong-value", "a loop" },
+		{ "path: /x, merge: «{»run: of owner}", "missing-word", "'for each' or 'for'" },
+		{ "path: /x, merge: {of: [of owner, «nothing»], by: at}", "unknown-pattern", "nothing" },
+		{ "path: /x, merge: {of: [of owner], by: «m»}", "unknown-attribute", "m" },
+		{ "path: /x, batch: «id»", "wrong-value", "expected an item" },
+		{ "path: /x, query: table, where: {PK: A}, with: {a: «strng»}", "unknown-type", "string" },
+		{ "path: /x, query: table, where: {PK: A}, allow: «caller is boss»", "unknown-role", "known" },
+	};
+
+	(void)state;
+	EXPECT_ALL(BASE ATTRIBUTES ACCESS "  x: {", cases, "}\n");
+	expect_error(BASE ATTRIBUTES ACCESS "  «x»: {path: /x}\n", "missing-word", "'get', 'query'");
+	expect_error(BASE ATTRIBUTES ACCESS "  «x»: {path: /x, query: table}\n", "missing-word", "needs 'where'");
+	expect_error(BASE ATTRIBUTES ACCESS "  «x»: {path: /o/<a>, query: table, where: {PK: <a>}}\n", "same-path",
+		     "'of owner' has this path");
+}
+
+static void processors_are_checked(void **state)
+{
+	static const struct wrong cases[] = {
+		{ "on: «Thng» created, delete: User(1)", "unknown-entity", "Thing" },
+		{ "on: «Thing», delete: Thing(id)", "wrong-value", "what happens" },
+		{ "on: Thing created, when: «m» = 1, delete: Thing(id)", "unknown-attribute", "m" },
+		{ "on: Thing created, when: «old.m» = 1, delete: Thing(id)", "unknown-attribute", "m" },
+		{ "on: Thing created, each: «x of owner», delete: Thing(id)", "wrong-value", "a loop" },
+		{ "on: Thing created, each: x in «owner»(who = id), delete: Thing(id)", "unknown-pattern", "of owner" },
+		{ "on: Thing created, each: x in of owner(«whom» = id), delete: Thing(id)", "unknown-parameter", "who" },
+		{ "on: Thing created, each: x in of owner(who = «m»), delete: Thing(id)", "unknown-attribute", "m" },
+		{ "on: Thing created, each: x in of owner(who = id), delete: Thing(«x.m»)", "unknown-attribute", "m" },
+		{ "on: Thing created, put: «Thng», with: {}", "unknown-entity", "Thing" },
+		{ "on: Thing created, put: User, with: {«id»: id}", "unknown-attribute", "attribute of User" },
+		{ "on: Thing created, delete: «Thing»", "wrong-value", "expected an item" },
+		{ "on: Thing created, delete: Thing(id), «put»: Thing", "wrong-clause", "one of" },
+		{ "on: Thing created, count: User(owner).things by «m»", "unknown-attribute", "m" },
+		{ "on: Thing created, send: «{»to: 'ftp://x'}", "wrong-value", "http" },
+		{ "on: Thing created, remove all: of owner(«whom» = id)", "unknown-parameter", "who" },
+	};
+
+	(void)state;
+	EXPECT_ALL(BASE ATTRIBUTES ACCESS "processors:\n  p: {", cases, "}\n");
+	expect_error(BASE ATTRIBUTES "processors:\n  «p»: {on: Thing created}\n", "missing-word", "does something");
+	expect_error(BASE ATTRIBUTES "processors:\n  «p»: {delete: Thing(id)}\n", "missing-word", "needs 'on'");
+	expect_error(BASE ATTRIBUTES "traffic:\n  «make Thing»: 1 a second\n", "unknown-pattern", "make Thing");
+	expect_error(BASE ATTRIBUTES "traffic:\n  create Thing: «often»\n", "wrong-value", "100 a second");
+}
+
+#define REST "entities:\n  A:\n    path: /a/<a>\n    attributes: {a: string}\n    keys: {PK: <a>, SK: A}\n"
+
+static void the_table_is_checked(void **state)
+{
+	static const struct wrong cases[] = {
+		{ "design: «Shop»\ntable: Shop\nkey: [PK, SK]\n", "bad-name", "lower case" },
+		{ "design: shop\ntable: «a»\nkey: [PK, SK]\n", "bad-name", "3 to 255" },
+		{ "design: shop\ntable: Shop\nkey: «[»PK, SK, X]\n", "wrong-value", "not 3" },
+		{ "design: shop\ntable: Shop\nkey: [PK: «nmber», SK]\n", "unknown-word", "number" },
+		{ "design: shop\ntable: «Shop»\nkey: [PK, PK]\n", "duplicate-key", "twice" },
+		{ "design: shop\ntable: Shop\nkey: [PK, SK]\nindexes: «x»\n", "wrong-value", "a map of indexes" },
+		{ "design: shop\ntable: Shop\nkey: [PK, SK]\nindexes: {«GSI1»: {projection: all}}\n", "missing-word",
+		  "needs 'key'" },
+		{ "design: shop\ntable: Shop\nkey: [PK, SK]\nindexes: {GSI1: {key: [a], projection: «som»}}\n",
+		  "wrong-value", "'keys only'" },
+		{ "design: shop\ntable: Shop\nkey: [PK, SK]\nindexes: {«GSI1»: {key: [PK: number]}}\n", "key-type",
+		  "'PK' is N here and S as a key of the table" },
+		{ "design: shop\ntable: Shop\nkey: [PK, SK]\nbilling: «free»\n", "wrong-value", "on demand" },
+		{ "design: shop\ntable: Shop\nkey: [PK, SK]\nbilling: {read: «-1», write: 2}\n", "out-of-range", "from 1" },
+		{ "design: shop\ntable: Shop\nkey: [PK, SK]\ncallers: {permissions: «Group»}\n", "wrong-value", "through" },
+		{ "design: shop\ntable: Shop«${NOPE»\nkey: [PK, SK]\n", "bad-variable", "NAME" },
+		{ "design: shop\ntable: Shop«${NOPE}»\nkey: [PK, SK]\n", "unset-variable", "NOPE" },
+	};
+
+	(void)state;
+	EXPECT_ALL("", cases, REST);
+	expect_error("«title»: x\ntable: Shop\nkey: [PK, SK]\n" REST, "missing-word", "a design needs 'design'");
+}
+
+static void all_errors_are_reported_in_order(void **state)
+{
+	(void)state;
+	assert_null(load("design: X\ntabl: y\ntable: Shop\nkey: [PK]\nentities: {A: {path: a, atributes: {}}}\n"
+			 "access: {x: {query: nowhere}}\n"));
+	assert_true(findings.count >= 5);
+	for (size_t i = 1; i < findings.count; i++)
+		assert_true(findings.list[i].place.line >= findings.list[i - 1].place.line);
+	assert_true(slice_is(findings.list[findings.count - 1].subject, "access x"));
+}
+
+static void places_are_right_in_texts_over_several_lines(void **state)
+{
+	(void)state;
+	expect_error(BASE ATTRIBUTES "    allow:\n"
+				     "      read: n = 1\n"
+				     "        and id = 'é'   or\n"
+				     "        «ownr» = caller\n",
+		     "unknown-attribute", "owner");
+	expect_error(BASE ATTRIBUTES "    allow:\n"
+				     "      read: >-\n"
+				     "        n = 1\n"
+				     "        or «ownr» = caller\n",
+		     "unknown-attribute", "owner");
+	expect_error(BASE ATTRIBUTES "    allow:\n"
+				     "      read: |\n"
+				     "        n = 1\n"
+				     "        or n = «=» 2\n",
+		     "bad-term", "");
+	expect_error(BASE ATTRIBUTES "    allow:\n"
+				     "      read: 'id = ''x'' or «ownr» = caller'\n",
+		     "unknown-attribute", "owner");
+	expect_error(BASE ATTRIBUTES "    allow:\n"
+				     "      read: \"id = '\\x41' or «ownr» = caller\"\n",
+		     "unknown-attribute", "owner");
+	expect_error(BASE ATTRIBUTES "    allow:\n"
+				     "      read: id = '${X:-long default}' or «ownr» = caller\n",
+		     "unknown-attribute", "owner");
+}
+
+#define TEST(f) cmocka_unit_test_setup_teardown(f, begin, end)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(unknown_words_have_suggestions),
+		TEST(attributes_are_checked),
+		TEST(the_parts_of_an_entity_are_checked),
+		TEST(the_pattern_of_a_deletion_needs_the_entitys_attributes),
+		TEST(entities_need_their_parts),
+		TEST(access_patterns_are_checked),
+		TEST(processors_are_checked),
+		TEST(the_table_is_checked),
+		TEST(all_errors_are_reported_in_order),
+		TEST(places_are_right_in_texts_over_several_lines),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
