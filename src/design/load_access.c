@@ -290,17 +290,22 @@ static void check_access(struct load *l, const struct access *a)
 					   SLICE_ARG(a->params[i]));
 }
 
-static void check_kinds(struct load *l, const struct yaml *y)
+static void check_kinds(struct load *l, const struct access *a, const struct yaml *y)
 {
 	static const char *const kinds[] = { "get", "query", "merge", "batch" };
 	size_t n = 0;
 
-	for (size_t i = 0; y->kind == YAML_MAP && i < y->count; i++)
+	for (size_t i = 0; y->kind == YAML_MAP && i < y->count; i++) {
+		const struct yaml *key = &y->entries[i].key;
+
 		for (size_t k = 0; k < 4; k++)
-			if (slice_is(y->entries[i].key.text, kinds[k]) && ++n == 2)
-				load_error(l, y->entries[i].key.place, "wrong-clause",
+			if (slice_is(key->text, kinds[k]) && ++n == 2)
+				load_error(l, key->place, "wrong-clause",
 					   "an access pattern has one of 'get', 'query', 'merge' "
 					   "and 'batch'");
+		if (slice_is(key->text, "where") && a->kind != ACCESS_QUERY)
+			load_error(l, key->place, "wrong-clause", "'where' goes with 'query'");
+	}
 }
 
 /* Literals equal, placeholders anything. */
@@ -343,7 +348,7 @@ void load_accesses(struct load *l, void *into, const struct yaml *y)
 		a->place = entries[i].key.place;
 		l->subject = arena_printf(l->a, "access %.*s", SLICE_ARG(a->name));
 		load_words(l, &entries[i].value, "an access pattern", words, a, NULL);
-		check_kinds(l, &entries[i].value);
+		check_kinds(l, a, &entries[i].value);
 		if (findings_errors(l->f) == before)
 			check_access(l, a);
 		if (!a->path.n)

@@ -113,7 +113,8 @@ void load_words(struct load *l, const struct yaml *map, const char *what,
 			if (!slice_is(entries[i].key.text, w->name))
 				continue;
 			if (first) /* one of them without a colon, else YAML would have said so */
-				load_error(l, entries[i].key.place, "duplicate-key", "'%s' stands here twice", w->name);
+				load_error(l, entries[i].key.place, "duplicate-key",
+					   "'%s' stands here twice", w->name);
 			else
 				w->read(l, into, &entries[i].value);
 			first = &entries[i];

@@ -199,20 +199,63 @@ static void refuse_properties(struct reader *r, struct fy_token *anchor, struct 
 
 static bool read_node(struct reader *r, int depth, struct yaml *y);
 
-static void read_scalar(struct reader *r, struct yaml *y)
+static bool is_blank(char c)
 {
-	struct fy_token *t = r->event->scalar.value;
+	return c == ' ' || c == '\t' || c == '\r';
+}
+
+/* What stands between single quotes. Not by libfyaml, which miscounts and leaks when many '' follow
+ * one another. */
+static struct slice unquoted(struct reader *r, struct slice s)
+{
+	struct buf b;
+
+	buf_init(&b, r->a);
+	for (size_t i = 0; i < s.n; i++) {
+		size_t breaks = 0;
+
+		if (s.p[i] != '\n') {
+			buf_byte(&b, (uint8_t)s.p[i]);
+			i += s.p[i] == '\'' && i + 1 < s.n && s.p[i + 1] == '\'';
+			continue;
+		}
+		while (b.n && is_blank(b.p[b.n - 1]))
+			b.n--;
+		for (; i < s.n && (s.p[i] == '\n' || is_blank(s.p[i])); i++)
+			breaks += s.p[i] == '\n';
+		i--;
+		if (breaks == 1)
+			buf_byte(&b, ' ');
+		while (breaks-- > 1)
+			buf_byte(&b, '\n');
+	}
+	return b.n ? buf_slice(&b) : SLICE("");
+}
+
+static struct slice text_of(struct reader *r, struct fy_token *t, const struct yaml *y)
+{
 	const char *text;
 	size_t n = 0;
 
+	if (fy_token_scalar_style(t) == FYSS_SINGLE_QUOTED && y->end <= r->s->text.n)
+		return unquoted(r, slice_make(r->s->text.p + y->at, y->end - y->at));
+	text = fy_token_get_text(t, &n);
+	return text ? arena_copy(r->a, slice_make(text, n)) : SLICE("");
+}
+
+static void read_scalar(struct reader *r, struct yaml *y)
+{
+	struct fy_token *t = r->event->scalar.value;
+
 	refuse_properties(r, r->event->scalar.anchor, r->event->scalar.tag);
 	mark(r, t, y);
-	text = t ? fy_token_get_text(t, &n) : NULL;
-	if (!text || (n == 0 && fy_token_scalar_style(t) == FYSS_PLAIN))
+	if (!t)
+		return;
+	y->text = text_of(r, t, y);
+	y->quoted = fy_token_scalar_style(t) != FYSS_PLAIN;
+	if (!y->text.n && !y->quoted)
 		return;
 	y->kind = YAML_SCALAR;
-	y->quoted = fy_token_scalar_style(t) != FYSS_PLAIN;
-	y->text = arena_copy(r->a, slice_make(text, n));
 	yaml_finish_scalar(r->a, r->s, y, r->env, r->env_ctx, r->f);
 }
 

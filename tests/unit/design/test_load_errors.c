@@ -177,6 +177,7 @@ static void the_parts_of_an_entity_are_checked(void **state)
 		{ "    internal: «[»]\n", "wrong-value", "true or false, not a list" },
 		{ "    patterns: {«made»: X}\n", "unknown-word", "verb" },
 		{ "    accept: «x»\n", "wrong-value", "rules and reasons" },
+		{ "    delete: {set: {n: 1}, «set»}\n", "duplicate-key", "'set' stands here twice" },
 	};
 
 	(void)state;
@@ -227,6 +228,7 @@ static void access_patterns_are_checked(void **state)
 		{ "path: /x, get: «Thing»(1, 2)", "wrong-count", "by 1 value" },
 		{ "path: /x, get: Thing('a') «please»", "unknown-word", "nothing after" },
 		{ "path: /x, get: Thing('a'), «query»: table", "wrong-clause", "one of" },
+		{ "path: /x, get: {PK: A, SK: B}, «where»: {PK: A, SK: B}", "wrong-clause", "goes with 'query'" },
 		{ "path: «x», query: table, where: {PK: A}", "bad-path", "begins with '/'" },
 		{ "path: «/x/<a>/<a>», query: table, where: {PK: A}", "bad-path", "twice" },
 		{ "path: /x/<a>, with: {«a»: string}, query: table, where: {PK: <a>}", "duplicate-key", "path" },

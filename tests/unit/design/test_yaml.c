@@ -36,6 +36,30 @@ static void scalars_keep_their_places(void **state)
 	place_is(y->entries[3].value.place, 6, 1, 1);
 }
 
+static void single_quotes_fold_and_double(void **state)
+{
+	static const struct {
+		const char *yaml, *text;
+	} cases[] = {
+		{ "''", "" },
+		{ "''''", "'" },
+		{ "'it''s'", "it's" },
+		{ "'''''''''''''''''''''x'", "''''''''''x" },
+		{ "'a  \r\n  \t b'", "a b" },
+		{ "'a\n\n\n  b '", "a\n\nb " },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		const struct yaml *y =
+			parse(arena_cstr(&arena, arena_printf(&arena, "k: %s\n", cases[i].yaml)));
+
+		assert_non_null(y);
+		assert_true(y->entries[0].value.quoted);
+		SLICE_IS(y->entries[0].value.text, cases[i].text);
+	}
+}
+
 static void what_looks_like_something_else_is_text(void **state)
 {
 	static const char *const texts[] = {
@@ -194,6 +218,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		TEST(scalars_keep_their_places),
+		TEST(single_quotes_fold_and_double),
 		TEST(what_looks_like_something_else_is_text),
 		TEST(commas_in_parentheses_do_not_split),
 		TEST(bare_entries_go_to_a_neighbour),
