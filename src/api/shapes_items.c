@@ -1,11 +1,6 @@
 /* Shapes of the operations on items.
  * SPDX-License-Identifier: Apache-2.0 */
-#include "api/shape_common.h"
-
-#define OPTIONAL(name, shape) { name, &(shape), SHAPE_OPTIONAL }
-#define REQUIRED(name, shape) { name, &(shape), SHAPE_REQUIRED }
-#define END { 0 }
-#define OPERATION(op, members_) const struct shape shape_##op = { .type = SHAPE_STRUCT, .members = members_ }
+#include "api/shape_words.h"
 
 #define EXPRESSION_NAMES OPTIONAL("ExpressionAttributeNames", shape_attribute_names)
 #define EXPRESSION_VALUES OPTIONAL("ExpressionAttributeValues", shape_item)

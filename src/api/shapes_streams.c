@@ -1,19 +1,6 @@
 /* Shapes of the Streams API.
  * SPDX-License-Identifier: Apache-2.0 */
-#include "api/shape_common.h"
-
-#define OPTIONAL(name, shape) { name, &(shape), SHAPE_OPTIONAL }
-#define REQUIRED(name, shape) { name, &(shape), SHAPE_REQUIRED }
-#define END { 0 }
-#define OPERATION(op, members_) \
-	const struct shape shape_##op = { .type = SHAPE_STRUCT, .members = members_ }
-#define STRING(name, min_, max_)                                                                 \
-	static const struct shape name = {                                                       \
-		.type = SHAPE_STRING, .has_min = true, .min = min_, .has_max = true, .max = max_ \
-	}
-#define ENUM(name, ...)                                                        \
-	static const char *const name##_values[] = { __VA_ARGS__, NULL };      \
-	static const struct shape name = { .type = SHAPE_STRING, .values = name##_values }
+#include "api/shape_words.h"
 
 STRING(stream_arn_shape, 37, 1024);
 STRING(shard_id, 28, 65);

@@ -1,31 +1,12 @@
 /* Shapes of the operations on tables, tags and the service itself.
  * SPDX-License-Identifier: Apache-2.0 */
-#include "api/shape_common.h"
+#include "api/shape_words.h"
 
-#define OPTIONAL(name, shape) { name, &(shape), SHAPE_OPTIONAL }
-#define REQUIRED(name, shape) { name, &(shape), SHAPE_REQUIRED }
-#define PARAMETER(name, shape) { name, &(shape), SHAPE_PARAMETER }
-#define END { 0 }
-#define OPERATION(op, members_) \
-	const struct shape shape_##op = { .type = SHAPE_STRUCT, .members = members_ }
-#define STRUCT(name, members_, class_)                           \
-	static const struct shape name = { .type = SHAPE_STRUCT, \
-					   .members = members_,  \
-					   .class_name = class_ }
-#define LIST(name, element_) \
-	static const struct shape name = { .type = SHAPE_LIST, .element = &(element_) }
 /* More than any table can use. Ours: DynamoDB's shapes have no such bound, but what looks at these
  * lists compares each element with all others. */
 #define BOUNDED_LIST(name, element_)                                                       \
 	static const struct shape name = { .type = SHAPE_LIST, .element = &(element_),     \
 					   .has_max = true, .max = 1000 }
-#define STRING(name, min_, max_)                                                                 \
-	static const struct shape name = {                                                       \
-		.type = SHAPE_STRING, .has_min = true, .min = min_, .has_max = true, .max = max_ \
-	}
-#define ENUM(name, ...)                                                        \
-	static const char *const name##_values[] = { __VA_ARGS__, NULL };      \
-	static const struct shape name = { .type = SHAPE_STRING, .values = name##_values }
 
 /* ---- keys and indexes ---- */
 

@@ -3,8 +3,10 @@
 #include "app/provision_request.h"
 #include "json/json.h"
 
-static void table_name(struct buf *b, const struct design *d)
+/* Begins a document about the design's table. */
+static void begin(struct buf *b, const struct design *d, struct arena *a)
 {
+	buf_init(b, a);
 	buf_lit(b, "{\"TableName\":");
 	json_string(b, d->table);
 }
@@ -114,9 +116,8 @@ struct slice provision_create_table(const struct design *d, struct arena *a)
 	struct definitions defined = { 0 };
 	struct buf b;
 
-	buf_init(&b, a);
+	begin(&b, d, a);
 	defined.b = &b;
-	table_name(&b, d);
 	buf_lit(&b, ",\"AttributeDefinitions\":[");
 	define_key(&defined, &d->key);
 	for (size_t i = 0; i < d->index_count; i++)
@@ -139,9 +140,8 @@ struct slice provision_add_index(const struct design *d, const struct design_ind
 	struct definitions defined = { 0 };
 	struct buf b;
 
-	buf_init(&b, a);
+	begin(&b, d, a);
 	defined.b = &b;
-	table_name(&b, d);
 	buf_lit(&b, ",\"AttributeDefinitions\":[");
 	define_key(&defined, &i->key);
 	buf_lit(&b, "],\"GlobalSecondaryIndexUpdates\":[{\"Create\":{");
@@ -154,8 +154,7 @@ struct slice provision_enable_ttl(const struct design *d, struct arena *a)
 {
 	struct buf b;
 
-	buf_init(&b, a);
-	table_name(&b, d);
+	begin(&b, d, a);
 	buf_lit(&b, ",\"TimeToLiveSpecification\":{\"Enabled\":true,\"AttributeName\":");
 	json_string(&b, d->ttl);
 	buf_lit(&b, "}}");
@@ -166,8 +165,7 @@ struct slice provision_describe(const struct design *d, struct arena *a)
 {
 	struct buf b;
 
-	buf_init(&b, a);
-	table_name(&b, d);
+	begin(&b, d, a);
 	buf_lit(&b, "}");
 	return buf_slice(&b);
 }
