@@ -8,7 +8,7 @@
 ARGS ?=
 
 help:
-	@echo "make run         build, then serve on http://127.0.0.1:8000 with ./thorpe-data and the tables of designs/ (ARGS=... is handed on)"
+	@echo "make run         build, then serve on http://127.0.0.1:8000 with ./thorpe-data, the designs of designs/ and their demo data (ARGS=... is handed on)"
 	@echo "make test        build, then run every test: unit, crash, wire (node, boto3, aws cli)"
 	@echo "make build       leave the server in build/thorpe"
 	@echo "make check-asan  every test under AddressSanitizer and UndefinedBehaviorSanitizer"
@@ -22,7 +22,7 @@ build:
 	@scripts/build.sh build/thorpe
 
 run: build
-	@exec build/thorpe serve $(addprefix --design ,$(wildcard designs/*.yaml)) $(ARGS)
+	@exec build/thorpe serve $(addprefix --design ,$(wildcard designs/*.yaml)) --demo designs/demo $(ARGS)
 
 test:
 	@scripts/test.sh

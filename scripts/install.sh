@@ -36,6 +36,8 @@ list_missing() {
             need libdeflate-dev has_header libdeflate.h
             need libxxhash-dev has_library libxxhash
             need libfyaml-dev has_library libfyaml
+            need libcurl4-openssl-dev has_library libcurl
+            need libcrypt-dev has_header crypt.h
             ;;
         test)
             need libcmocka-dev has_library cmocka

@@ -95,15 +95,8 @@ static int check(char **paths, int count, bool json)
 int command_check(int argc, char **argv)
 {
 	struct check_options o = { 0 };
-	int files = 0;
+	int files = flags_operands_first(argc, argv);
 
-	for (int i = 0; i < argc; i++) /* files first: the flags take no values */
-		if (strncmp(argv[i], "-", 1) != 0) {
-			char *path = argv[i];
-
-			memmove(argv + files + 1, argv + files, (size_t)(i - files) * sizeof(*argv));
-			argv[files++] = path;
-		}
 	switch (flags_parse(flags, &o, argc - files, argv + files, "check")) {
 	case FLAGS_HELP:
 		print_help();

@@ -3,8 +3,11 @@
 #ifndef THORPE_CLI_COMMANDS_H
 #define THORPE_CLI_COMMANDS_H
 
+int command_call(int argc, char **argv);
 int command_check(int argc, char **argv);
+int command_doc(int argc, char **argv);
 int command_serve(int argc, char **argv);
+int command_token(int argc, char **argv);
 int command_verify(int argc, char **argv);
 
 #endif

@@ -135,3 +135,17 @@ void flags_print(const struct flag *table)
 		printf("  %-30s %s\n", left, table->help);
 	}
 }
+
+int flags_operands_first(int argc, char **argv)
+{
+	int n = 0;
+
+	for (int i = 0; i < argc; i++)
+		if (argv[i][0] != '-') {
+			char *operand = argv[i];
+
+			memmove(argv + n + 1, argv + n, (size_t)(i - n) * sizeof(*argv));
+			argv[n++] = operand;
+		}
+	return n;
+}

@@ -19,6 +19,9 @@ enum flags_result { FLAGS_OK, FLAGS_HELP, FLAGS_WRONG };
 /* --name value, --name=value, -h and --help. FLAGS_WRONG has been explained on stderr. */
 enum flags_result flags_parse(const struct flag *table, void *options, int argc, char **argv,
 			      const char *command);
+/* Moves what does not begin with a dash to the front, in its order, and returns how many there are: for commands whose
+ * flags take no values. */
+int flags_operands_first(int argc, char **argv);
 void flags_print(const struct flag *table);
 
 /* How many letters have to be changed, added or left out to make `a` of `b`; at most `most` + 1. */

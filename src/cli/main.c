@@ -13,8 +13,11 @@ static const struct command {
 	const char *name, *help;
 	int (*run)(int argc, char **argv);
 } commands[] = {
-	{ "serve", "serve the DynamoDB API", command_serve },
+	{ "serve", "serve the DynamoDB API, and the REST API of designs", command_serve },
 	{ "check", "look through designs: errors, and what a reviewer would say", command_check },
+	{ "doc", "the routes and requests of a design's access patterns", command_doc },
+	{ "call", "run an access pattern of a design, and see what it costs", command_call },
+	{ "token", "a token for the REST API of a design", command_token },
 	{ "verify", "check a data directory: every index against its table", command_verify },
 	{ "version", "print the version", command_version },
 	{ "help", "print this", command_help },

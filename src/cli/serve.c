@@ -19,16 +19,18 @@ struct running {
 	struct server *server;
 	struct db *db;
 	struct api *api;
+	struct serve_designs designs;
 	char address[ADDRESS_TEXT];
 };
 
 static void print_help(void)
 {
-	puts("Usage: thorpe serve [options]\n\nServes the DynamoDB API over HTTP.\n");
+	puts("Usage: thorpe serve [options]\n\nServes the DynamoDB API over HTTP, and the REST API of each --design.\n");
 	flags_print(serve_flags);
 	puts("\nExamples:\n"
 	     "  thorpe serve                                   data in " SERVE_DEFAULT_DATA "\n"
 	     "  thorpe serve --in-memory --listen 127.0.0.1:0  for tests: any port, nothing kept\n"
+	     "  thorpe serve --design designs/social.yaml      and http://" SERVER_DEFAULT_LISTEN "/api/social\n"
 	     "  thorpe serve --listen 0.0.0.0:8000 --keys keys --tls-cert c.pem --tls-key k.pem");
 }
 
@@ -84,6 +86,11 @@ static bool open_http(struct running *r, struct serve_options *o, char *why)
 	o->http.keys = r->keys;
 	o->http.tls = r->tls;
 	o->http.handle_signals = true;
+	if (r->designs.count) {
+		o->http.routes = r->designs.rest.routes;
+		o->http.route_count = REST_METHODS;
+		o->http.local = rest_local;
+	}
 	r->server = server_new(&o->http, why, WHY);
 	if (r->server)
 		address_format(server_address(r->server), r->address, sizeof(r->address));
@@ -116,16 +123,19 @@ static void greet(const struct running *r, const struct serve_options *o)
 		r->address, region);
 	fprintf(stderr, "  SDKs: endpoint %s://%s, region %s, %s\n", scheme, r->address, region,
 		r->keys ? "a key from --keys" : "any credentials");
+	serve_designs_greet(&r->designs, scheme, r->address);
 }
 
 static void close_all(struct running *r)
 {
+	serve_designs_stop(&r->designs);
 	if (r->api)
 		api_free(r->api);
 	db_close(r->db);
 	server_free(r->server);
 	tls_context_free(r->tls);
 	keys_free(r->keys);
+	serve_designs_release(&r->designs);
 }
 
 int command_serve(int argc, char **argv)
@@ -155,9 +165,8 @@ int command_serve(int argc, char **argv)
 	log_set_level(o.log_level);
 	signal(SIGPIPE, SIG_IGN);
 	share_descriptors(&o.http.limits);
-	if (!serve_check_designs(&o, why, sizeof(why)) || !open_http(&r, &o, why) ||
-	    !open_database(&r, &o, why) ||
-	    !serve_provision_designs(&o, r.api, why, sizeof(why))) {
+	if (!serve_designs_load(&r.designs, &o, why, sizeof(why)) || !open_http(&r, &o, why) ||
+	    !open_database(&r, &o, why) || !serve_designs_start(&r.designs, r.api, why, sizeof(why))) {
 		close_all(&r);
 		return complain(EXIT_REFUSED, "%s", why);
 	}

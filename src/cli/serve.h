@@ -22,6 +22,8 @@ struct serve_options {
 	bool list_limits;
 	const char *designs[SERVE_DESIGNS_MAX]; /* files */
 	size_t design_count;
+	const char *secret_file; /* NULL: in the data directory */
+	const char *demo;        /* directory; NULL: no demo data */
 };
 
 extern const struct flag serve_flags[];

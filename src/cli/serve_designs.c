@@ -1,11 +1,15 @@
-/* The designs `thorpe serve` was given: loaded, and their tables made ready.
+/* From files to running applications.
  * SPDX-License-Identifier: Apache-2.0 */
-#include "cli/serve_designs.h"
 #include <stdio.h>
+
 #include "app/provision.h"
+#include "cli/secret.h"
+#include "cli/serve_designs.h"
+
+/* ---- loading ---- */
 
 /* NULL: the findings have been printed. */
-static const struct design *load(struct arena *a, const char *path, bool quiet)
+static const struct design *load(struct arena *a, const char *path)
 {
 	struct findings findings;
 	struct source source;
@@ -14,7 +18,7 @@ static const struct design *load(struct arena *a, const char *path, bool quiet)
 
 	findings_init(&findings, a);
 	d = design_load_file(a, path, &source, &findings);
-	if (!d && !quiet) {
+	if (!d) {
 		buf_init(&out, a);
 		findings_sort(&findings);
 		findings_print(&out, &findings, &source);
@@ -23,36 +27,60 @@ static const struct design *load(struct arena *a, const char *path, bool quiet)
 	return d;
 }
 
-bool serve_check_designs(const struct serve_options *o, char *why, size_t n)
+/* Two designs cannot have one address, nor one table. */
+static bool is_alone(const struct serve_designs *s, size_t i, char *why, size_t n)
+{
+	const struct design *d = s->list[i];
+
+	for (size_t j = 0; j < i; j++) {
+		const struct design *other = s->list[j];
+		const char *first = s->options->designs[j], *second = s->options->designs[i];
+
+		if (slice_equal(d->name, other->name)) {
+			snprintf(why, n, "%s and %s are both called %.*s", first, second, SLICE_ARG(d->name));
+			return false;
+		}
+		if (slice_equal(d->table, other->table)) {
+			snprintf(why, n, "%s and %s both want the table %.*s", first, second, SLICE_ARG(d->table));
+			return false;
+		}
+	}
+	return true;
+}
+
+static bool load_one(struct serve_designs *s, size_t i, char *why, size_t n)
+{
+	s->list[i] = load(&s->arena, s->options->designs[i]);
+	if (s->list[i])
+		return is_alone(s, i, why, n);
+	snprintf(why, n, "%s is not a design that can be served", s->options->designs[i]);
+	return false;
+}
+
+bool serve_designs_load(struct serve_designs *s, const struct serve_options *o, char *why, size_t n)
 {
 	volatile bool ok = true;
-	struct arena a;
 
-	arena_init(&a);
-	ARENA_TRY(&a, {
-		for (size_t i = 0; ok && i < o->design_count; i++)
-			if (!load(&a, o->designs[i], false)) {
-				snprintf(why, n, "%s is not a design that can be served", o->designs[i]);
-				ok = false;
-			}
+	*s = (struct serve_designs){ .options = o };
+	arena_init(&s->arena);
+	rest_init(&s->rest);
+	ARENA_TRY(&s->arena, {
+		for (; ok && s->count < o->design_count; s->count++)
+			ok = load_one(s, s->count, why, n);
 	}, {
 		snprintf(why, n, "not enough memory");
 		ok = false;
 	});
-	arena_release(&a);
 	return ok;
 }
 
-static bool provision(struct backend *b, const char *path, struct arena *a, char *why, size_t n)
+/* ---- starting ---- */
+
+static bool provision(struct backend *b, const char *path, const struct design *d, struct arena *a, char *why, size_t n)
 {
-	const struct design *d = load(a, path, true);
 	struct error e = { 0 };
 	const char *did = "is there";
 
-	if (!d) {
-		snprintf(why, n, "%s has changed while it was being read", path);
-		return false;
-	}
 	switch (provision_table(b, d, a, &e)) {
 	case PROVISION_FAILED:
 		snprintf(why, n, "%s: %.*s", path, SLICE_ARG(e.message));
@@ -71,18 +99,18 @@ static bool provision(struct backend *b, const char *path, struct arena *a, char
 	return true;
 }
 
-bool serve_provision_designs(const struct serve_options *o, struct api *api, char *why, size_t n)
+static bool provision_all(struct serve_designs *s, struct api *api, char *why, size_t n)
 {
-	struct backend *b = o->design_count ? backend_local_new(api) : NULL;
-	volatile bool ok = b || !o->design_count;
+	struct backend *b = backend_local_new(api);
+	volatile bool ok = b != NULL;
 	struct arena a;
 
 	if (!ok)
 		snprintf(why, n, "not enough memory");
 	arena_init(&a);
 	ARENA_TRY(&a, {
-		for (size_t i = 0; ok && i < o->design_count; i++)
-			ok = provision(b, o->designs[i], &a, why, n);
+		for (size_t i = 0; ok && i < s->count; i++)
+			ok = provision(b, s->options->designs[i], s->list[i], &a, why, n);
 	}, {
 		snprintf(why, n, "not enough memory");
 		ok = false;
@@ -90,4 +118,83 @@ bool serve_provision_designs(const struct serve_options *o, struct api *api, cha
 	arena_release(&a);
 	backend_local_free(b);
 	return ok;
+}
+
+static bool make_apps(struct serve_designs *s, char *why, size_t n)
+{
+	const struct serve_options *o = s->options;
+	struct app_options app = { .clock = o->http.clock };
+
+	if (!secret_load(o->db.dir, o->secret_file, true, app.secret, why, n))
+		return false;
+	for (size_t i = 0; i < s->count; i++) {
+		app.design = s->list[i];
+		s->apps[i] = app_new(&app);
+		if (!s->apps[i]) {
+			snprintf(why, n, "not enough memory");
+			return false;
+		}
+	}
+	s->rest.apps = s->apps;
+	s->rest.app_count = s->count;
+	return true;
+}
+
+bool serve_designs_start(struct serve_designs *s, struct api *api, char *why, size_t n)
+{
+	if (!s->count)
+		return true;
+	if (!provision_all(s, api, why, n) || !make_apps(s, why, n))
+		return false;
+	if (s->options->demo)
+		serve_demo(s, api, s->options->demo);
+	s->ticker = serve_ticker_start(s->apps, s->count, api);
+	if (!s->ticker)
+		snprintf(why, n, "not enough memory or threads");
+	return s->ticker != NULL;
+}
+
+/* ---- the rest ---- */
+
+/* Something to look at that needs no parameter. */
+static struct slice first_path(const struct design *d)
+{
+	for (size_t i = 0; i < d->access_count; i++) {
+		const struct access *p = &d->accesses[i];
+
+		if (p->path.n && !p->param_count && !p->query_param_count && !p->operators_only && !p->allow &&
+		    p->kind != ACCESS_BATCH)
+			return p->path;
+	}
+	return SLICE("");
+}
+
+void serve_designs_greet(const struct serve_designs *s, const char *scheme, const char *address)
+{
+	for (size_t i = 0; i < s->count; i++) {
+		const struct design *d = s->list[i];
+
+		fprintf(stderr, "  %s://%s" REST_BASE "/%.*s  %.*s, %zu entities, %zu access patterns\n", scheme, address,
+			SLICE_ARG(d->name), SLICE_ARG(d->title), d->entity_count, d->access_count);
+		fprintf(stderr, "    curl %s://%s" REST_BASE "/%.*s%.*s\n", scheme, address, SLICE_ARG(d->name),
+			SLICE_ARG(first_path(d)));
+		if (s->accounts[i].n)
+			fprintf(stderr, "    %.*s\n", SLICE_ARG(s->accounts[i]));
+	}
+}
+
+void serve_designs_stop(struct serve_designs *s)
+{
+	serve_ticker_stop(s->ticker);
+	s->ticker = NULL;
+	for (size_t i = 0; i < s->count; i++) {
+		if (s->apps[i])
+			app_free(s->apps[i]);
+		s->apps[i] = NULL;
+	}
+}
+
+void serve_designs_release(struct serve_designs *s)
+{
+	arena_release(&s->arena);
 }

@@ -1,15 +1,39 @@
-/* The designs `thorpe serve` was given: loaded, and their tables made ready.
+/* The designs `thorpe serve` was given: loaded, their tables made ready, their applications served.
+ *
+ *     serve_designs_load()     before anything is opened, so that a mistake costs nothing
+ *     serve_designs_start()    with the database open: tables, applications, demo data, the clock that ticks
+ *     serve_designs_greet()    says where to look
+ *     serve_designs_stop()     with the server ended and the database still open: what was gathered is written
+ *     serve_designs_release()
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef THORPE_CLI_SERVE_DESIGNS_H
 #define THORPE_CLI_SERVE_DESIGNS_H
 
 #include "api/api.h"
 #include "cli/serve.h"
+#include "cli/serve_ticker.h"
+#include "http/rest.h"
 
-/* Loads every --design file. False: what is wrong with them has been printed to stderr, and `why` says so in
- * a sentence. Called before anything is opened, so that a mistake costs nothing. */
-bool serve_check_designs(const struct serve_options *o, char *why, size_t n) MUST_CHECK;
-/* Makes or compares their tables, and says to stderr what it did. False: `why` is a sentence. */
-bool serve_provision_designs(const struct serve_options *o, struct api *api, char *why, size_t n) MUST_CHECK;
+struct serve_designs { /* zero is none */
+	struct arena arena; /* holds the designs as long as the process lives */
+	const struct serve_options *options;
+	const struct design *list[SERVE_DESIGNS_MAX]; /* as options->designs */
+	struct app *apps[SERVE_DESIGNS_MAX];
+	struct slice accounts[SERVE_DESIGNS_MAX]; /* what was said of demo data that has just been loaded; else empty */
+	size_t count;
+	struct rest rest; /* for server_options.routes */
+	struct serve_ticker *ticker;
+};
+
+/* False: what is wrong with the files has been printed to stderr, and `why` says so in a sentence. Release it in any case. */
+bool serve_designs_load(struct serve_designs *s, const struct serve_options *o, char *why, size_t n) MUST_CHECK;
+/* False: `why` is a sentence. */
+bool serve_designs_start(struct serve_designs *s, struct api *api, char *why, size_t n) MUST_CHECK;
+void serve_designs_greet(const struct serve_designs *s, const char *scheme, const char *address);
+void serve_designs_stop(struct serve_designs *s);
+void serve_designs_release(struct serve_designs *s);
+
+/* serve_demo.c: plays DIR/<design>.json to each design whose table is empty, all at once, and says so to stderr. */
+void serve_demo(struct serve_designs *s, struct api *api, const char *dir);
 
 #endif

@@ -45,6 +45,8 @@ STRING_FLAG(data)
 STRING_FLAG(keys_file)
 STRING_FLAG(tls_cert)
 STRING_FLAG(tls_key)
+STRING_FLAG(secret_file)
+STRING_FLAG(demo)
 
 #define SWITCH_FLAG(field)                                                               \
 	static bool set_##field(void *options, const char *value, char *why, size_t n)   \
@@ -168,7 +170,9 @@ const struct flag serve_flags[] = {
 	{ "listen", "ADDR:PORT",
 	  "where to listen (" SERVER_DEFAULT_LISTEN "); port 0 takes a free one", set_listen },
 	{ "data", "DIR", "where the data is kept (" SERVE_DEFAULT_DATA ")", set_data },
-	{ "design", "FILE", "make the table of this design ready; may be given several times", set_design },
+	{ "design", "FILE", "serve this design under /api/<its name>; may be given several times", set_design },
+	{ "demo", "DIR", "load DIR/<design>.json into each design whose table is empty", set_demo },
+	{ "secret-file", "FILE", "the secret that tokens are signed with (in the data directory)", set_secret_file },
 	{ "in-memory", NULL, "keep nothing: the data goes with the process", set_in_memory },
 	{ "durability", "synced|relaxed",
 	  "relaxed: answer before the data is on disk, sync on a timer", set_durability },

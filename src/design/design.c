@@ -33,3 +33,14 @@ const struct attribute *entity_attribute(const struct entity *e, struct slice na
 			return &e->attributes[i];
 	return NULL;
 }
+
+bool design_is_table_key(const struct design *d, struct slice name)
+{
+	for (size_t i = 0; i < d->key.hash_count; i++)
+		if (slice_equal(d->key.hash[i].name, name))
+			return true;
+	for (size_t i = 0; i < d->key.range_count; i++)
+		if (slice_equal(d->key.range[i].name, name))
+			return true;
+	return false;
+}

@@ -154,6 +154,7 @@ struct login {
 	size_t secret_count;
 	struct slice subject;         /* attribute that becomes the token's sub */
 	struct slice role;            /* attribute that holds the role; empty: none */
+	const struct term *when;      /* what must hold of the account; NULL: nothing */
 	const struct slice *patterns; /* ids */
 	size_t pattern_count;
 };
@@ -352,6 +353,8 @@ const struct entity *design_entity(const struct design *d, struct slice name);
 const struct access *design_access(const struct design *d, struct slice name);
 const struct design_index *design_index(const struct design *d, struct slice name);
 const struct attribute *entity_attribute(const struct entity *e, struct slice name);
+/* Whether the attribute is part of the table's own key. */
+bool design_is_table_key(const struct design *d, struct slice name);
 
 /* What a reviewer of single-table designs would say (thorpe check). Adds findings. */
 void design_check(const struct design *d, struct findings *f);

@@ -345,6 +345,15 @@ static void read_role(struct load *l, void *into, const struct yaml *y)
 	e->login.role = attribute_name(l, e, y);
 }
 
+static void read_login_when(struct load *l, void *into, const struct yaml *y)
+{
+	struct entity *e = into;
+	struct load_scope *scope = arena_new(l->a, struct load_scope);
+
+	scope->entity = e; /* nothing is being written, so there is no old and no input */
+	e->login.when = load_term(l, y, scope);
+}
+
 static void read_login_is(struct load *l, void *into, const struct yaml *y)
 {
 	struct entity *e = into;
@@ -358,6 +367,7 @@ static const struct load_word login_words[] = {
 	{ "secret", read_secret },
 	{ "subject", read_subject },
 	{ "role", read_role },
+	{ "when", read_login_when },
 	{ "is", read_login_is },
 	{ 0 },
 };

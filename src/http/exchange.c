@@ -1,13 +1,16 @@
 /* Takes a request from complete to answered.
  * SPDX-License-Identifier: Apache-2.0 */
+#include <arpa/inet.h>
 #include <assert.h>
 
 #include "base/log.h"
+#include "http/coding.h"
 #include "http/connection.h"
 #include "http/exchange.h"
 #include "http/loop.h"
 #include "http/reply.h"
 #include "http/route.h"
+#include "http/workers.h"
 
 #define OUT_OF_MEMORY                                                          \
 	"{\"__type\":\"com.amazonaws.dynamodb.v20120810#InternalServerError\"," \
@@ -75,23 +78,61 @@ void exchange_call_api(struct exchange *ex, struct slice target, struct slice bo
 	ex->calls_api = true;
 }
 
+bool exchange_work(struct exchange *ex, void (*run)(struct exchange_work *w, struct arena *a, void *local),
+		   void *ctx)
+{
+	if (!workers_reserve(ex->loop->workers))
+		return false;
+	ex->work = (struct exchange_work){ .run = run, .ctx = ctx };
+	ex->works = true;
+	return true;
+}
+
+void exchange_run_work(struct exchange *ex, void *local)
+{
+	ARENA_TRY(&ex->arena, { ex->work.run(&ex->work, &ex->arena, local); }, { ex->work.status = 0; });
+	loop_complete(ex->loop, ex);
+}
+
 void exchange_start(struct exchange *ex)
 {
 	assert(ex->state == EXCHANGE_READING);
-	ex->calls_api = ex->answered_inline = false;
+	ex->calls_api = ex->works = ex->answered_inline = false;
 	ARENA_TRY(&ex->arena, { route_dispatch(ex); }, {
+		if (ex->works)
+			workers_unreserve(ex->loop->workers);
 		ready_without_memory(ex);
 		return;
 	});
-	assert(ex->calls_api || ex->state == EXCHANGE_READY);
-	if (!ex->calls_api)
+	assert(ex->calls_api + ex->works + (ex->state == EXCHANGE_READY) == 1);
+	if (ex->state == EXCHANGE_READY)
 		return;
 	/* Outside of ARENA_TRY: from here on the arena may be another thread's. */
 	ex->state = EXCHANGE_RUNNING;
 	ex->loop->running++;
+	if (ex->works) {
+		workers_submit(ex->loop->workers, ex);
+		return;
+	}
 	api_start(ex->loop->api, ex->loop->api_thread, &ex->call);
 	if (ex->answered_inline)
 		exchange_finish(ex);
+}
+
+static void reply_of_api(struct exchange *ex)
+{
+	api_finish(&ex->call);
+	exchange_reply(ex, ex->call.status, ex->content_type, ex->call.reply);
+}
+
+static void reply_of_worker(struct exchange *ex)
+{
+	const struct exchange_work *w = &ex->work;
+
+	if (w->status)
+		exchange_reply_with(ex, w->status, w->type, w->body, w->headers);
+	else
+		ready_without_memory(ex);
 }
 
 void exchange_finish(struct exchange *ex)
@@ -99,9 +140,55 @@ void exchange_finish(struct exchange *ex)
 	assert(ex->state == EXCHANGE_RUNNING);
 	ex->loop->running--;
 	ARENA_TRY(&ex->arena, {
-		api_finish(&ex->call);
-		exchange_reply(ex, ex->call.status, ex->content_type, ex->call.reply);
+		if (ex->works)
+			reply_of_worker(ex);
+		else
+			reply_of_api(ex);
 	}, { ready_without_memory(ex); });
+}
+
+static enum gunzip_result unpack(struct exchange *ex, enum coding coding, struct slice *body)
+{
+	size_t most = ex->loop->limits->body_bytes;
+
+	switch (coding) {
+	case CODING_GZIP: return gunzip(&ex->loop->gzip, &ex->arena, ex->req.body, most, body);
+	case CODING_DEFLATE:
+		return inflate_zlib(&ex->loop->gzip, &ex->arena, ex->req.body, most, body);
+	case CODING_NONE: break;
+	}
+	*body = ex->req.body;
+	return GUNZIP_OK;
+}
+
+enum body_result exchange_body(struct exchange *ex, struct slice *body)
+{
+	enum coding coding;
+
+	if (!coding_parse(request_header(&ex->req, SLICE("content-encoding")), &coding))
+		return BODY_UNKNOWN_CODING;
+	switch (unpack(ex, coding, body)) {
+	case GUNZIP_OK: return BODY_OK;
+	case GUNZIP_TOO_LARGE: return BODY_TOO_LARGE;
+	case GUNZIP_BAD: break;
+	}
+	return BODY_BAD;
+}
+
+struct slice exchange_client(struct exchange *ex)
+{
+	struct sockaddr_storage sa;
+	int n = sizeof(sa);
+	char *text;
+
+	if (!ex->conn || uv_tcp_getpeername(&ex->conn->tcp, (struct sockaddr *)&sa, &n) < 0)
+		return (struct slice){ 0 };
+	text = arena_zalloc(&ex->arena, INET6_ADDRSTRLEN);
+	if (sa.ss_family == AF_INET)
+		inet_ntop(AF_INET, &((struct sockaddr_in *)&sa)->sin_addr, text, INET6_ADDRSTRLEN);
+	else if (sa.ss_family == AF_INET6)
+		inet_ntop(AF_INET6, &((struct sockaddr_in6 *)&sa)->sin6_addr, text, INET6_ADDRSTRLEN);
+	return slice_str(text);
 }
 
 void exchange_refuse(struct exchange *ex, int status, const char *why)

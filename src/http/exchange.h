@@ -5,14 +5,14 @@
  *
  * States, in order:
  *     READING   the connection's parser fills `req`
- *     RUNNING   the api has it; the exchange and its arena must not be touched, `conn` excepted
+ *     RUNNING   the api or a worker has it; the exchange and its arena must not be touched, `conn` excepted
  *     READY     head and body of the reply are set
  *     SENDING   handed to the kernel, the connection waits for it to be taken
  *
  * Invariants
  *   E1  A RUNNING exchange survives its connection: `conn` is NULL then, and the reply is dropped.
  *   E2  Only the loop's thread changes an exchange; the writer's thread only puts it on the loop's
- *       list of completed ones (loop_complete()).
+ *       list of completed ones (loop_complete()). A worker fills `work` and uses the arena, then does the same.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef THORPE_HTTP_EXCHANGE_H
 #define THORPE_HTTP_EXCHANGE_H
@@ -26,9 +26,17 @@ struct loop;
 
 enum exchange_state { EXCHANGE_READING, EXCHANGE_RUNNING, EXCHANGE_READY, EXCHANGE_SENDING };
 
+/* What a worker does for an exchange, and the reply it has made; in the exchange's arena. */
+struct exchange_work {
+	void (*run)(struct exchange_work *w, struct arena *a, void *local);
+	void *ctx;
+	int status; /* 0: memory ran out */
+	struct slice type, body, headers;
+};
+
 struct exchange {
 	struct exchange *next; /* of the connection's, oldest first; or of the loop's free ones */
-	struct exchange *completed; /* of the loop's completed ones */
+	struct exchange *completed; /* of the loop's completed ones; before that of those that wait for a worker */
 	struct loop *loop;
 	struct conn *conn; /* E1 */
 	enum exchange_state state;
@@ -37,6 +45,8 @@ struct exchange {
 	struct api_call call;
 	size_t weight;       /* bytes of bodies, in and out, for limits.pipelined_bytes */
 	bool calls_api;      /* the handler wants the api to answer */
+	bool works;          /* or a worker; a place in the queue is reserved then */
+	struct exchange_work work;
 	bool answered_inline; /* done() came within api_start() */
 	bool continue_due;   /* "100 Continue" is to be sent before the rest */
 	bool last;           /* the connection ends with this reply */
@@ -46,12 +56,23 @@ struct exchange {
 
 /* Starts the request that has been read completely. Afterwards it is READY or RUNNING. */
 void exchange_start(struct exchange *ex);
-/* Takes an exchange the api has finished with from RUNNING to READY. */
+/* Takes an exchange the api or a worker has finished with from RUNNING to READY. */
 void exchange_finish(struct exchange *ex);
 /* Answers what is no request: READY with the status and a short text, and the last one. */
 void exchange_refuse(struct exchange *ex, int status, const char *why);
 
-/* ---- for handlers (route.h): exactly one of these ---- */
+/* On a worker: does the work and completes the exchange. `local`: what the thread has for itself (workers.h). */
+void exchange_run_work(struct exchange *ex, void *local);
+
+/* ---- for handlers (route.h) ---- */
+
+/* The body as it was before the client zipped it. */
+enum body_result { BODY_OK, BODY_UNKNOWN_CODING, BODY_BAD, BODY_TOO_LARGE };
+enum body_result exchange_body(struct exchange *ex, struct slice *body) MUST_CHECK;
+/* The client's address without its port; empty when it is gone. In the arena. */
+struct slice exchange_client(struct exchange *ex);
+
+/* Exactly one of these: */
 
 /* `body` and `type` must live as long as the arena. */
 void exchange_reply(struct exchange *ex, int status, struct slice type, struct slice body);
@@ -62,5 +83,9 @@ void exchange_reply_with(struct exchange *ex, int status, struct slice type, str
 void exchange_reply_error(struct exchange *ex, const struct error *e);
 /* The api gets the body (unzipped) and the target. */
 void exchange_call_api(struct exchange *ex, struct slice target, struct slice body);
+/* A worker runs `run` inside an ARENA_TRY of the exchange's arena; it fills w->status and its kin, in that arena, and may wait.
+ * It must not touch the exchange. False: too many are waiting already, and nothing has been answered. */
+bool exchange_work(struct exchange *ex, void (*run)(struct exchange_work *w, struct arena *a, void *local),
+		   void *ctx) MUST_CHECK;
 
 #endif

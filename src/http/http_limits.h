@@ -23,7 +23,9 @@
 	X(body_rate,        1024)             /* bytes a second a body must come in with */      \
 	X(write_ms,         30 * 1000)        /* without the client taking a byte */             \
 	X(linger_ms,        5 * 1000)         /* reading on after a refusal, so that it arrives */ \
-	X(drain_ms,         10 * 1000)        /* for requests in flight when the server stops */
+	X(drain_ms,         10 * 1000)        /* for requests in flight when the server stops */ \
+	X(workers,          64)               /* threads for what has to wait: that many writes share an fsync */ \
+	X(waiting,          1024)             /* requests without a worker yet, before 503 */
 
 struct http_limits {
 #define X(name, otherwise) uint64_t name;

@@ -176,7 +176,7 @@ static void begin_draining(struct loop *l)
 
 void loop_check_end(struct loop *l)
 {
-	/* Not before the calls have come back, whatever the clients do: the api uses our memory. */
+	/* Not before the calls have come back, whatever the clients do: the api and the workers use our memory. */
 	if (l->draining && !l->conn_count && !l->running)
 		uv_stop(&l->uv);
 }

@@ -16,6 +16,7 @@
 #include "http/route.h"
 #include "http/sigv4.h"
 #include "http/tls.h"
+#include "http/workers.h"
 
 #define LOOP_READ_BYTES (64 * 1024)
 
@@ -51,10 +52,12 @@ struct loop {
 	size_t route_count;
 	struct api *api;
 	struct api_thread *api_thread;
+	struct workers *workers; /* shared by all loops; has its own lock */
+	void *local;             /* as a worker has one, for what is answered at once (workers.h) */
 
 	struct conn *conns; /* all of them */
 	size_t conn_count;
-	size_t running; /* exchanges the api holds */
+	size_t running; /* exchanges the api or a worker holds */
 	struct exchange *free_exchanges;
 	size_t free_count;
 	bool draining;
@@ -69,7 +72,7 @@ struct loop {
 	char *plain_buffer; /* the same for decrypted bytes; NULL without TLS */
 
 	/* Shared with other threads: */
-	_Atomic(struct exchange *) completed; /* a stack, filled by the api's writer */
+	_Atomic(struct exchange *) completed; /* a stack, filled by the api's writer and by workers */
 	atomic_int completing; /* threads inside loop_complete(), which the loop outlives */
 	pthread_mutex_t inbox_lock;
 	int *inbox; /* accepted sockets */

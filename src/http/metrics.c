@@ -34,20 +34,26 @@ static void metric(struct buf *out, const char *name, const char *type, const ch
 #define SUM(s, field)                                                                       \
 	({                                                                                  \
 		uint64_t sum_ = 0;                                                          \
-		for (unsigned i_ = 0; i_ < (s)->worker_count; i_++)                         \
-			sum_ += atomic_load_explicit(&(s)->workers[i_].loop.counters.field, \
+		for (unsigned i_ = 0; i_ < (s)->thread_count; i_++)                         \
+			sum_ += atomic_load_explicit(&(s)->threads[i_].loop.counters.field, \
 						     memory_order_relaxed);                 \
 		sum_;                                                                       \
 	})
 
 void metrics_write(const struct server *s, struct buf *out)
 {
+	struct workers_metrics w = workers_metrics(s->workers);
+
 	metric(out, "http_connections", "gauge", "Connections open", SUM(s, open));
 #define X(name, metric_name, help) metric(out, "http_" metric_name, "counter", help, SUM(s, name));
 	LOOP_COUNTER_MAP(X)
 #undef X
 	metric(out, "http_connections_refused_total", "counter", "Connections over the limit",
 	       atomic_load_explicit(&s->refused, memory_order_relaxed));
+	metric(out, "http_workers", "gauge", "Threads for requests that wait", w.threads);
+	metric(out, "http_workers_idle", "gauge", "Those with nothing to do", w.idle);
+	metric(out, "http_waiting", "gauge", "Requests that wait for one", w.waiting);
+	metric(out, "http_busy_total", "counter", "Requests refused because too many waited", w.refused);
 	buf_lit(out, "# HELP thorpe_http_replies_total Replies by class of status\n"
 		     "# TYPE thorpe_http_replies_total counter\n");
 	for (unsigned digit = 1; digit < 6; digit++)

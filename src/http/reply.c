@@ -5,6 +5,7 @@
 #include "http/gzip.h"
 #include "http/loop.h"
 #include "http/reply.h"
+#include "http/route.h"
 #include "json/json.h"
 
 #define PACK_LEAST 4096 /* as DynamoDB */
@@ -83,6 +84,16 @@ static void begin_head(struct buf *b, struct exchange *ex, int status, struct sl
 	add_cors(b, ex);
 }
 
+static void add_length(struct buf *b, struct slice body)
+{
+	buf_lit(b, "Content-Length: ");
+	buf_u64(b, body.n);
+	/* Over the bytes on the wire: SDKs check before they unzip. */
+	buf_lit(b, "\r\nx-amz-crc32: ");
+	buf_u64(b, gzip_crc32(body));
+	buf_lit(b, "\r\n");
+}
+
 static void end_head(struct buf *b, const struct exchange *ex)
 {
 	if (ex->last)
@@ -102,12 +113,8 @@ void reply_make(struct exchange *ex, int status, struct slice type, struct slice
 		ex->last = true;
 	begin_head(&b, ex, status, type);
 	body = packed_body(ex, &b, body);
-	buf_lit(&b, "Content-Length: ");
-	buf_u64(&b, body.n);
-	/* Over the bytes on the wire: SDKs check before they unzip. */
-	buf_lit(&b, "\r\nx-amz-crc32: ");
-	buf_u64(&b, gzip_crc32(body));
-	buf_lit(&b, "\r\n");
+	if (status != 204 && status != 304) /* which have no body, and must not say how long it is */
+		add_length(&b, body);
 	buf_put(&b, headers);
 	end_head(&b, ex);
 	loop_count_status(ex->loop, status);
@@ -122,6 +129,29 @@ static enum err refusal_code(int status)
 	return status >= 500 ? ERR_UNAVAILABLE : ERR_SERIALIZATION;
 }
 
+static const char *problem_type(int status)
+{
+	switch (status) {
+	case 413: return "urn:thorpe:too-large";
+	case 500: return "urn:thorpe:internal";
+	default: return status < 500 ? "urn:thorpe:malformed" : "about:blank";
+	}
+}
+
+static void refuse_with_problem(struct exchange *ex, int status, const char *why)
+{
+	struct slice text = status_text(status);
+	struct buf b;
+
+	buf_init(&b, &ex->arena);
+	buf_printf(&b, "{\"type\":\"%s\",\"title\":", problem_type(status));
+	json_string(&b, slice_make(text.p + 4, text.n - 4)); /* without the number */
+	buf_printf(&b, ",\"status\":%d,\"detail\":", status);
+	json_string(&b, slice_str(why));
+	buf_byte(&b, '}');
+	reply_make(ex, status, SLICE("application/problem+json"), buf_slice(&b), (struct slice){ 0 });
+}
+
 void reply_refusal(struct exchange *ex, int status, const char *why)
 {
 	struct error e = { .code = refusal_code(status), .message = slice_str(why) };
@@ -129,6 +159,10 @@ void reply_refusal(struct exchange *ex, int status, const char *why)
 	struct buf b;
 
 	ex->req.keep_alive = false;
+	if (ex->req.path.n && route_tells_problems(ex)) {
+		refuse_with_problem(ex, status, why);
+		return;
+	}
 	/* DynamoDB sends its 413 in chunks; a client of HTTP/1.0 would not understand. */
 	if (status != 413 || ex->req.http10) {
 		reply_make(ex, status, REPLY_JSON, body, (struct slice){ 0 });

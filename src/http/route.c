@@ -1,8 +1,6 @@
 /* Finds the row, enforces its flags, and holds the server's own handlers.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "http/exchange.h"
-#include "http/coding.h"
-#include "http/gzip.h"
 #include "http/loop.h"
 #include "http/metrics.h"
 #include "http/reply.h"
@@ -26,41 +24,25 @@ static void not_dynamodb(struct exchange *ex)
 	exchange_reply(ex, 404, (struct slice){ 0 }, SLICE("<UnknownOperationException/>\n"));
 }
 
-static enum gunzip_result unpack(struct exchange *ex, enum coding coding, struct slice *body)
-{
-	size_t most = ex->loop->limits->body_bytes;
-
-	switch (coding) {
-	case CODING_GZIP: return gunzip(&ex->loop->gzip, &ex->arena, ex->req.body, most, body);
-	case CODING_DEFLATE:
-		return inflate_zlib(&ex->loop->gzip, &ex->arena, ex->req.body, most, body);
-	case CODING_NONE: break;
-	}
-	*body = ex->req.body;
-	return GUNZIP_OK;
-}
-
 /* The body as it was before the client zipped it. False: answered. */
 static bool unzip_or_reply(struct exchange *ex, struct slice *body)
 {
-	enum coding coding;
 	struct error e;
 
-	if (!coding_parse(request_header(&ex->req, SLICE("content-encoding")), &coding)) {
+	switch (exchange_body(ex, body)) {
+	case BODY_OK:
+		return true;
+	case BODY_UNKNOWN_CODING:
 		error_set(&e, &ex->arena, ERR_SERIALIZATION,
 			  "Content-Encoding must be gzip, deflate or identity");
 		exchange_reply(ex, 415, ex->content_type, api_error_reply(&ex->arena, &e));
 		return false;
-	}
-	switch (unpack(ex, coding, body)) {
-	case GUNZIP_OK:
-		return true;
-	case GUNZIP_TOO_LARGE:
+	case BODY_TOO_LARGE:
 		error_set(&e, &ex->arena, ERR_TOO_LARGE, "Request body is too large.");
 		break;
-	case GUNZIP_BAD:
+	case BODY_BAD:
 		error_set(&e, &ex->arena, ERR_SERIALIZATION, "The body is not valid %.*s",
-			  SLICE_ARG(coding_name(coding)));
+			  SLICE_ARG(request_header(&ex->req, SLICE("content-encoding"))));
 		break;
 	}
 	exchange_reply_error(ex, &e);
@@ -118,16 +100,19 @@ static const struct http_route own_routes[] = {
 
 /* ---- dispatch ---- */
 
-static bool matches(const struct http_route *row, enum http_method method, struct slice path)
+static bool path_matches(const struct http_route *row, struct slice path)
 {
 	struct slice own = slice_str(row->path);
 
-	if (row->method != (method == HTTP_HEAD ? HTTP_GET : method))
-		return false;
 	if (slice_equal(path, own))
 		return true;
 	return (row->flags & ROUTE_PREFIX) && slice_starts(path, own) &&
 	       (own.p[own.n - 1] == '/' || path.p[own.n] == '/');
+}
+
+static bool matches(const struct http_route *row, enum http_method method, struct slice path)
+{
+	return row->method == (method == HTTP_HEAD ? HTTP_GET : method) && path_matches(row, path);
 }
 
 static const struct http_route *find(const struct http_route *rows, size_t n,
@@ -137,6 +122,14 @@ static const struct http_route *find(const struct http_route *rows, size_t n,
 		if (matches(&rows[i], ex->req.method, ex->req.path))
 			return &rows[i];
 	return NULL;
+}
+
+bool route_tells_problems(const struct exchange *ex)
+{
+	for (size_t i = 0; i < ex->loop->route_count; i++)
+		if ((ex->loop->routes[i].flags & ROUTE_PROBLEMS) && path_matches(&ex->loop->routes[i], ex->req.path))
+			return true;
+	return false;
 }
 
 static bool is_preflight(const struct exchange *ex)

@@ -1,9 +1,9 @@
 /* The routing table: which method and path is answered by whom.
  *
  * A handler runs on the event loop's thread, inside an ARENA_TRY of the exchange's arena, and
- * either answers at once (exchange_reply() and its kin) or has the api answer
- * (exchange_call_api()). It never blocks. The dispatcher does what the row's flags say before the
- * handler is called.
+ * answers at once (exchange_reply() and its kin), has the api answer (exchange_call_api()), or has a
+ * worker answer (exchange_work()). It never blocks. The dispatcher does what the row's flags say before
+ * the handler is called.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef THORPE_HTTP_ROUTE_H
 #define THORPE_HTTP_ROUTE_H
@@ -17,6 +17,7 @@ struct exchange;
 enum route_flags {
 	ROUTE_PREFIX = 1, /* also everything below the path */
 	ROUTE_SIGNED = 2, /* must pass SigV4, as far as the server asks for it */
+	ROUTE_PROBLEMS = 4, /* errors are told as RFC 9457 has it, and not in DynamoDB's way */
 };
 
 struct http_route {
@@ -27,7 +28,9 @@ struct http_route {
 	void *ctx;
 };
 
-/* Answers the exchange's request, or prepares the api call that will. */
+/* Answers the exchange's request, or prepares the api call or the work that will. */
 void route_dispatch(struct exchange *ex);
+/* Whether a request that is refused before it is dispatched belongs to a row with ROUTE_PROBLEMS. */
+bool route_tells_problems(const struct exchange *ex);
 
 #endif

@@ -1,4 +1,4 @@
-/* Starts the workers, accepts for them, and stops them in good order.
+/* Starts the loops, accepts for them, and stops them in good order.
  *
  * One thread accepts and deals connections out, each to the loop with the fewest: SO_REUSEPORT
  * would deal by hash, unevenly for a few busy clients, and would let a second server have the port.
@@ -15,6 +15,7 @@
 
 #define ACCEPT_MOST 64 /* in one turn, so that a signal gets through */
 #define THREADS_MOST 256
+#define WORKERS_MOST 4096
 #define RETRY_MS 100 /* until accepting is tried again after it could not be done */
 #define WARN_MS 1000 /* between two lines of the log about that */
 
@@ -36,8 +37,8 @@ static void deal_out(struct server *s, int fd)
 	uint64_t total = 0, least = UINT64_MAX;
 	struct loop *to = NULL;
 
-	for (unsigned i = 0; i < s->worker_count; i++) {
-		struct loop *l = &s->workers[i].loop;
+	for (unsigned i = 0; i < s->thread_count; i++) {
+		struct loop *l = &s->threads[i].loop;
 		uint64_t open = atomic_load_explicit(&l->counters.open, memory_order_relaxed);
 
 		total += open;
@@ -133,8 +134,8 @@ static void begin_stop(struct server *s)
 	s->stopping = true;
 	log_info("stopping: waiting for requests in flight");
 	uv_close((uv_handle_t *)&s->acceptor, close_listener);
-	for (unsigned i = 0; i < s->worker_count; i++)
-		loop_drain(&s->workers[i].loop);
+	for (unsigned i = 0; i < s->thread_count; i++)
+		loop_drain(&s->threads[i].loop);
 }
 
 static void on_signal(uv_signal_t *h, int number)
@@ -147,8 +148,8 @@ static void on_signal(uv_signal_t *h, int number)
 		return;
 	}
 	log_info("stopping at once");
-	for (unsigned i = 0; i < s->worker_count; i++)
-		loop_cut(&s->workers[i].loop);
+	for (unsigned i = 0; i < s->thread_count; i++)
+		loop_cut(&s->threads[i].loop);
 }
 
 static void on_wake(uv_async_t *h)
@@ -157,7 +158,7 @@ static void on_wake(uv_async_t *h)
 
 	if (atomic_load(&s->stop_wanted))
 		begin_stop(s);
-	if (s->stopping && atomic_load(&s->finished) == s->worker_count)
+	if (s->stopping && atomic_load(&s->finished) == s->thread_count)
 		uv_stop(&s->uv);
 }
 
@@ -179,10 +180,10 @@ static void *work(void *arg)
 	return NULL;
 }
 
-static bool init_worker(struct server *s, struct worker *w)
+static bool init_thread(struct server *s, struct loop_thread *t)
 {
 	const struct server_options *o = &s->options;
-	struct loop *l = &w->loop;
+	struct loop *l = &t->loop;
 
 	l->server = s;
 	l->limits = &o->limits;
@@ -194,40 +195,58 @@ static bool init_worker(struct server *s, struct worker *w)
 	l->route_count = o->route_count;
 	l->api = s->api;
 	l->api_thread = api_thread_new(s->api);
-	w->ready = l->api_thread && loop_init(l);
-	return w->ready;
+	l->workers = s->workers;
+	l->local = o->local.make ? o->local.make(s->api) : NULL;
+	t->ready = l->api_thread && (l->local || !o->local.make) && loop_init(l);
+	return t->ready;
 }
 
-static bool start_workers(struct server *s)
+static bool start_threads(struct server *s)
 {
-	for (unsigned i = 0; i < s->worker_count; i++)
-		if (!init_worker(s, &s->workers[i]))
+	s->workers = workers_new(&(struct workers_options){
+		.threads = (unsigned)s->options.limits.workers,
+		.waiting = s->options.limits.waiting,
+		.local = s->options.local,
+		.api = s->api,
+	});
+	if (!s->workers)
+		return false;
+	for (unsigned i = 0; i < s->thread_count; i++)
+		if (!init_thread(s, &s->threads[i]))
 			return false;
-	for (unsigned i = 0; i < s->worker_count; i++) {
-		struct worker *w = &s->workers[i];
+	for (unsigned i = 0; i < s->thread_count; i++) {
+		struct loop_thread *t = &s->threads[i];
 
-		w->started = pthread_create(&w->thread, NULL, work, &w->loop) == 0;
-		if (!w->started)
+		t->started = pthread_create(&t->thread, NULL, work, &t->loop) == 0;
+		if (!t->started)
 			return false;
 	}
 	return true;
 }
 
-/* Stops those that were started, and waits for them. */
-static void end_workers(struct server *s)
+/* Stops those that were started, and waits for them; then nobody has work for the workers any more. */
+static void end_threads(struct server *s)
 {
-	for (unsigned i = 0; i < s->worker_count; i++) {
-		struct worker *w = &s->workers[i];
+	for (unsigned i = 0; i < s->thread_count; i++) {
+		struct loop_thread *t = &s->threads[i];
 
-		if (w->started) {
-			loop_drain(&w->loop);
-			pthread_join(w->thread, NULL);
+		if (t->started) {
+			loop_drain(&t->loop);
+			pthread_join(t->thread, NULL);
 		}
-		if (w->ready)
-			loop_release(&w->loop);
-		if (w->loop.api_thread)
-			api_thread_free(w->loop.api_thread);
-		*w = (struct worker){ 0 };
+	}
+	workers_free(s->workers);
+	s->workers = NULL;
+	for (unsigned i = 0; i < s->thread_count; i++) {
+		struct loop_thread *t = &s->threads[i];
+
+		if (t->ready)
+			loop_release(&t->loop);
+		if (t->loop.api_thread)
+			api_thread_free(t->loop.api_thread);
+		if (t->loop.local)
+			s->options.local.drop(t->loop.local);
+		*t = (struct loop_thread){ 0 };
 	}
 }
 
@@ -244,12 +263,12 @@ bool server_run(struct server *s, struct api *api)
 
 	s->api = api;
 	s->started_us = clock_monotonic_us();
-	started = start_workers(s);
+	started = start_threads(s);
 	if (started)
 		accept_until_stopped(s);
 	else
 		log_error("not enough memory or threads to serve");
-	end_workers(s);
+	end_threads(s);
 	return started;
 }
 
@@ -270,6 +289,8 @@ static void complete_options(struct server_options *o)
 	if (!o->clock)
 		o->clock = &clock_system;
 	http_limits_complete(&o->limits);
+	if (o->limits.workers > WORKERS_MOST)
+		o->limits.workers = WORKERS_MOST;
 	/* http-parser has a limit of its own, one for the process; it also bounds trailers. */
 	if (o->limits.header_bytes > HTTP_MAX_HEADER_SIZE)
 		http_parser_set_max_header_size((uint32_t)o->limits.header_bytes);
@@ -306,15 +327,15 @@ struct server *server_new(const struct server_options *o, char *why, size_t n)
 	s->options = *o;
 	s->listen_fd = s->reserve_fd = -1;
 	complete_options(&s->options);
-	s->worker_count = s->options.threads;
+	s->thread_count = s->options.threads;
 	if (!address_parse(&s->address, s->options.listen, why, n))
 		goto failed;
 	s->listen_fd = address_listen(&s->address, why, n);
 	if (s->listen_fd < 0)
 		goto failed;
 	s->reserve_fd = open("/dev/null", O_RDONLY | O_CLOEXEC);
-	s->workers = mem_zalloc(s->worker_count * sizeof(*s->workers));
-	if (!s->workers || !init_loop(s) || !catch_signals(s)) {
+	s->threads = mem_zalloc(s->thread_count * sizeof(*s->threads));
+	if (!s->threads || !init_loop(s) || !catch_signals(s)) {
 		snprintf(why, n, "not enough memory or file descriptors");
 		goto failed;
 	}
@@ -349,6 +370,6 @@ void server_free(struct server *s)
 		close(s->listen_fd);
 	if (s->reserve_fd >= 0)
 		close(s->reserve_fd);
-	mem_free(s->workers);
+	mem_free(s->threads);
 	mem_free(s);
 }

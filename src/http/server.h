@@ -1,4 +1,4 @@
-/* The HTTP/1.1 server: one thread that accepts, N that each run an event loop of connections.
+/* The HTTP/1.1 server: one thread that accepts, N that each run an event loop of connections, and workers for what has to wait.
  *
  *     s = server_new(&options, why, sizeof(why));   the address is bound and listened on
  *     server_address(s)                             where, the port chosen for port 0 included
@@ -6,8 +6,8 @@
  *     server_free(s)
  *
  * Draining: no connection is accepted any more, idle ones are closed, requests in flight are
- * answered with "Connection: close", and what is left after limits.drain_ms is cut off. A call that
- * the api holds is waited for in any case: its memory is in use.
+ * answered with "Connection: close", and what is left after limits.drain_ms is cut off. A request that
+ * the api or a worker holds is waited for in any case: its memory is in use.
  * Threads: server_stop() may be called by any thread; the rest by one.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef THORPE_HTTP_SERVER_H
@@ -19,6 +19,7 @@
 #include "http/http_limits.h"
 #include "http/route.h"
 #include "http/tls.h"
+#include "http/workers.h"
 
 struct server;
 
@@ -30,6 +31,7 @@ struct server_options { /* zero is the default everywhere; what is pointed to ou
 	struct tls_context *tls;       /* NULL: plain HTTP */
 	const struct http_route *routes; /* tried before the server's own */
 	size_t route_count;
+	struct thread_local_maker local; /* what each thread that answers has for itself */
 	struct http_limits limits;
 	const struct clock *clock;     /* for signatures; NULL: the system's */
 	bool handle_signals; /* SIGTERM and SIGINT stop the server; a second one at once */

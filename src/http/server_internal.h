@@ -6,7 +6,7 @@
 #include "http/loop.h"
 #include "http/server.h"
 
-struct worker {
+struct loop_thread {
 	struct loop loop;
 	pthread_t thread;
 	bool ready;   /* loop_init() was done */
@@ -18,8 +18,9 @@ struct server {
 	struct address address;
 	int listen_fd;  /* -1 once draining */
 	int reserve_fd; /* given up for a moment when descriptors run out */
-	struct worker *workers;
-	unsigned worker_count;
+	struct loop_thread *threads;
+	unsigned thread_count;
+	struct workers *workers; /* while it runs */
 	struct api *api;
 	int64_t started_us;
 
@@ -34,7 +35,7 @@ struct server {
 	bool stopping;
 	_Atomic uint64_t refused; /* connections over the limit */
 	atomic_bool stop_wanted;
-	atomic_uint finished; /* workers that have drained */
+	atomic_uint finished; /* loops that have drained */
 };
 
 #endif

@@ -325,7 +325,7 @@ static void accounts_and_callers(void **state)
 		"    path: /admins/<user>\n"
 		"    attributes: {user: string}\n"
 		"    keys: {PK: <user>, SK: A}\n"
-		"    login: {by: user, secret: {PK: <user>, SK: AUTH}, subject: user}\n"
+		"    login: {by: user, secret: {PK: <user>, SK: AUTH}, subject: user, when: user <> 'root'}\n"
 		"  Group:\n"
 		"    path: /groups/<name>\n"
 		"    attributes: {name: string, permissions: list of string}\n"
@@ -346,6 +346,8 @@ static void accounts_and_callers(void **state)
 	SLICE_IS(d->entities[0].login.password, "hash");
 	SLICE_IS(d->entities[0].login.role, "role");
 	assert_int_equal(d->entities[1].login.secret_count, 2);
+	assert_null(d->entities[0].login.when);
+	assert_int_equal(d->entities[1].login.when->kind, TERM_NE);
 	assert_true(d->entities[0].attributes[1].hidden);
 }
 

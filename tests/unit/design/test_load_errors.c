@@ -172,6 +172,7 @@ static void the_parts_of_an_entity_are_checked(void **state)
 		{ "    delete: {set: {«m»: 1}}\n", "unknown-attribute", "m" },
 		{ "    login: {by: owner, password: «owner», subject: owner}\n", "not-hidden", "must be 'hidden'" },
 		{ "    login: «{»by: owner, subject: owner}\n", "missing-word", "either 'password' or 'secret'" },
+		{ "    login: {by: owner, secret: {PK: A, SK: B}, subject: owner, when: «m» = 1}\n", "unknown-attribute", "m" },
 		{ "    version: «m»\n", "unknown-attribute", "m" },
 		{ "    found by: «nothing»\n", "unknown-pattern", "nothing" },
 		{ "    internal: «[»]\n", "wrong-value", "true or false, not a list" },

@@ -1,0 +1,348 @@
+/* From a request to a reply: finds the route, enforces what its row says, calls the handler.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "app/app_exchange.h"
+#include "app/write.h"
+#include "base/alloc.h"
+#include "base/clock.h"
+#include "base/log.h"
+#include <openssl/evp.h>
+#include <openssl/hmac.h>
+
+/* ---- an app ---- */
+
+static bool make_cursor_key(struct app *app)
+{
+	static const char purpose[] = "cursor:";
+	struct slice text = arena_printf(&app->arena, "%s%.*s", purpose, SLICE_ARG(app->design->name));
+	unsigned n = 0;
+
+	return HMAC(EVP_sha256(), app->secret, sizeof(app->secret), (const uint8_t *)text.p, text.n, app->cursor_key, &n) &&
+	       n == sizeof(app->cursor_key);
+}
+
+struct app *app_new(const struct app_options *o)
+{
+	struct app *app = mem_zalloc(sizeof(*app));
+	volatile bool ok = false;
+
+	if (!app)
+		return NULL;
+	arena_init(&app->arena);
+	app->design = o->design;
+	app->clock = o->clock ? o->clock : &clock_system;
+	memcpy(app->secret, o->secret, sizeof(app->secret));
+	app->callers = callers_new(o->design, o->secret);
+	app->gather = gather_new();
+	app->idempotency = idempotency_new();
+	ARENA_TRY(&app->arena, {
+		app->routes = routes_new(&app->arena, app->design);
+		app->index = app_index_make(app, &app->arena);
+		ok = make_cursor_key(app);
+	}, {
+		ok = false;
+	});
+	if (ok && app->callers && app->gather && app->idempotency)
+		return app;
+	app_free(app);
+	return NULL;
+}
+
+void app_free(struct app *app)
+{
+	if (!app)
+		return;
+	callers_free(app->callers);
+	gather_free(app->gather);
+	idempotency_free(app->idempotency);
+	arena_release(&app->arena);
+	OPENSSL_cleanse(app->secret, sizeof(app->secret));
+	OPENSSL_cleanse(app->cursor_key, sizeof(app->cursor_key));
+	mem_free(app);
+}
+
+const struct design *app_design(const struct app *app)
+{
+	return app->design;
+}
+
+struct callers_state *app_callers(const struct app *app)
+{
+	return app->callers;
+}
+
+int64_t app_now_ms(const struct app *app)
+{
+	return clock_now_ms(app->clock);
+}
+
+/* ---- what each kind of route asks for ---- */
+
+enum { ROW_PUBLIC = 1, ROW_BODY = 2, ROW_WRITE = 4, ROW_ALONE = 8 };
+
+static const struct row {
+	int flags; /* PUBLIC: whoever asks; BODY: takes one; WRITE: done once for an Idempotency-Key; ALONE: not in a batch */
+	bool (*handle)(struct exchange *x);
+} rows[ROUTE_KINDS] = {
+	[ROUTE_ITEM]    = { 0, handle_item },
+	[ROUTE_CREATE]  = { ROW_BODY | ROW_WRITE, handle_create },
+	[ROUTE_PUT]     = { ROW_BODY | ROW_WRITE, handle_put },
+	[ROUTE_PATCH]   = { ROW_BODY | ROW_WRITE, handle_patch },
+	[ROUTE_DELETE]  = { ROW_WRITE, handle_delete },
+	[ROUTE_ACTION]  = { ROW_BODY | ROW_WRITE, handle_action },
+	[ROUTE_ACCESS]  = { 0, handle_access },
+	[ROUTE_LOGIN]   = { ROW_PUBLIC | ROW_BODY | ROW_ALONE, handle_login },
+	[ROUTE_ME]      = { 0, handle_me },
+	[ROUTE_BATCH]   = { ROW_BODY | ROW_WRITE | ROW_ALONE, handle_batch },
+	[ROUTE_CALL]    = { ROW_BODY | ROW_ALONE, handle_call },
+	[ROUTE_OPENAPI] = { ROW_PUBLIC | ROW_ALONE, handle_openapi },
+	[ROUTE_INDEX]   = { ROW_PUBLIC | ROW_ALONE, handle_index },
+};
+
+static bool is_json_type(struct slice type)
+{
+	const char *end = memchr(type.p, ';', type.n);
+	size_t n = end ? (size_t)(end - type.p) : type.n;
+	char lower[48];
+
+	while (n && (type.p[n - 1] == ' ' || type.p[n - 1] == '\t'))
+		n--;
+	if (n >= sizeof(lower))
+		return false;
+	for (size_t i = 0; i < n; i++)
+		lower[i] = (char)(type.p[i] >= 'A' && type.p[i] <= 'Z' ? type.p[i] | 0x20 : type.p[i]);
+	return slice_equal(slice_make(lower, n), SLICE("application/json")) ||
+	       slice_equal(slice_make(lower, n), SLICE("application/merge-patch+json"));
+}
+
+static bool read_body(struct exchange *x)
+{
+	static const struct json empty = { .type = JSON_OBJECT };
+	struct slice text = x->q->body;
+
+	if (x->body)
+		return true;
+	x->body = &empty;
+	while (text.n && memchr(" \t\r\n", text.p[text.n - 1], 4))
+		text.n--;
+	if (!text.n)
+		return true;
+	if (x->q->content_type.n && !is_json_type(x->q->content_type))
+		return run_fail(&x->run, PROBLEM_MEDIA_TYPE, "the body must be application/json");
+	x->body = json_parse(x->run.arena, text);
+	if (!x->body)
+		return run_fail(&x->run, PROBLEM_MALFORMED, "the body is not JSON");
+	if (x->body->type != JSON_OBJECT)
+		return run_fail(&x->run, PROBLEM_MALFORMED, "the body must be a JSON object");
+	return true;
+}
+
+static bool find_route(struct exchange *x)
+{
+	struct slice segments[ROUTE_MOST_SEGMENTS];
+	size_t n;
+
+	if (!target_segments(&x->run, x->q->path, segments, &n))
+		return false;
+	routes_find(x->app->routes, segments, n, x->q->method, true, &x->match);
+	if (!x->match.allow && !x->match.route)
+		return run_fail(&x->run, PROBLEM_NOT_FOUND, "there is no such address");
+	if (!(x->match.route && rows[x->match.route->kind].flags & ROW_PUBLIC) && !x->caller_known &&
+	    !caller_read(&x->run, x->q->authorization))
+		return false;
+	if (!x->run.caller.operator_ && (!x->match.route || x->match.route->internal))
+		routes_find(x->app->routes, segments, n, x->q->method, false, &x->match);
+	if (x->match.route)
+		return true;
+	if (!x->match.allow)
+		return run_fail(&x->run, PROBLEM_NOT_FOUND, "there is no such address");
+	x->answer.allow = x->match.allow;
+	return run_fail(&x->run, PROBLEM_METHOD, "the address does not take this method");
+}
+
+/* ---- once for an Idempotency-Key ---- */
+
+static void add_part(struct buf *b, struct slice s)
+{
+	buf_be64(b, s.n);
+	buf_put(b, s);
+}
+
+static bool hash(const struct buf *b, uint8_t out[IDEMPOTENCY_HASH])
+{
+	return EVP_Digest(b->p, b->n, out, NULL, EVP_sha256(), NULL) == 1;
+}
+
+static bool idempotency_hashes(struct exchange *x, struct idempotency_ask *ask)
+{
+	const struct app_request *q = x->q;
+	struct buf b;
+
+	buf_init(&b, x->run.arena);
+	add_part(&b, x->app->design->name);
+	add_part(&b, x->run.caller.subject);
+	buf_byte(&b, x->run.caller.operator_);
+	add_part(&b, q->idempotency_key);
+	if (!hash(&b, ask->key))
+		return false;
+	b.n = 0;
+	buf_byte(&b, (uint8_t)q->method);
+	add_part(&b, q->path);
+	add_part(&b, q->query);
+	add_part(&b, q->if_match);
+	if (x->body)
+		json_write(&b, x->body);
+	return hash(&b, ask->digest);
+}
+
+static bool wait_a_second(struct run *r)
+{
+	r->problem.retry_after = 1;
+	return false;
+}
+
+static bool handle_once(struct exchange *x, const struct row *row)
+{
+	struct idempotency_ask ask = { .now_ms = x->run.now_ms };
+	struct idempotency_ticket *ticket;
+	struct buf token;
+
+	if (x->q->idempotency_key.n > 255)
+		return run_fail(&x->run, PROBLEM_MALFORMED, "an Idempotency-Key has at most 255 characters");
+	if (!idempotency_hashes(x, &ask))
+		return run_fail(&x->run, PROBLEM_INTERNAL, "no hash could be made");
+	switch (idempotency_begin(x->app->idempotency, x->run.arena, &ask, &x->answer, &ticket)) {
+	case IDEMPOTENCY_DONE:
+		x->answer.replayed = true;
+		return true;
+	case IDEMPOTENCY_OTHER:
+		return run_fail(&x->run, PROBLEM_INVALID, "this Idempotency-Key was used for another request");
+	case IDEMPOTENCY_RUNNING:
+		run_fail(&x->run, PROBLEM_CONFLICT, "the first request with this Idempotency-Key is still being done");
+		return wait_a_second(&x->run);
+	case IDEMPOTENCY_FULL:
+		run_fail(&x->run, PROBLEM_BUSY, "there is no room to remember another Idempotency-Key");
+		return wait_a_second(&x->run);
+	case IDEMPOTENCY_NEW:
+		break;
+	}
+	buf_init(&token, x->run.arena);
+	buf_hex(&token, slice_make(ask.key, 18)); /* 36 characters, as many as a ClientRequestToken may have */
+	x->token = buf_slice(&token);
+	if (!row->handle(x))
+		answer_problem(x);
+	idempotency_end(ticket, &x->answer);
+	return true;
+}
+
+static bool dispatch(struct exchange *x)
+{
+	const struct row *row;
+
+	if (!find_route(x))
+		return false;
+	row = &rows[x->match.route->kind];
+	if (x->in_batch && row->flags & ROW_ALONE)
+		return run_fail(&x->run, PROBLEM_INVALID, "this cannot be done in a batch");
+	if (row->flags & ROW_BODY && !read_body(x))
+		return false;
+	if (row->flags & ROW_WRITE && x->q->idempotency_key.n)
+		return handle_once(x, row);
+	return row->handle(x);
+}
+
+void exchange_handle(struct exchange *x)
+{
+	x->run.app = x->app;
+	x->run.design = x->app->design;
+	if (!dispatch(x))
+		answer_problem(x);
+}
+
+void app_handle(struct app *app, struct backend *b, struct arena *a, const struct app_request *q, struct app_reply *reply)
+{
+	struct exchange x;
+
+	/* The match is large and filled when it is found. */
+	memset(&x, 0, offsetof(struct exchange, match));
+	memset(&x.token, 0, sizeof(x) - offsetof(struct exchange, token));
+	x.app = app;
+	x.q = q;
+	x.run.backend = b;
+	x.run.arena = a;
+	x.run.now_ms = q->now_ms ? q->now_ms : app_now_ms(app);
+	if (q->trusted) {
+		x.run.caller = *q->trusted;
+		x.caller_known = true;
+	}
+	exchange_handle(&x);
+	answer_reply(&x, reply);
+}
+
+/* ---- what can be answered at once ---- */
+
+/* A limit of three digits at most, and no escapes that could hide another. */
+static bool is_small_page(const struct access *c, struct slice query)
+{
+	static const char name[] = "limit=";
+	int64_t limit = c->limit ? c->limit : 20;
+
+	for (size_t i = 0; i + sizeof(name) - 1 <= query.n; i++) {
+		if ((i && query.p[i - 1] != '&') || memcmp(query.p + i, name, sizeof(name) - 1))
+			continue;
+		limit = 0;
+		for (size_t k = i + sizeof(name) - 1; k < query.n && query.p[k] != '&' && limit < 1000; k++)
+			limit = limit * 10 + (query.p[k] >= '0' && query.p[k] <= '9' ? query.p[k] - '0' : 0);
+	}
+	return limit <= APP_QUICK_LIMIT && !(query.n && memchr(query.p, '%', query.n));
+}
+
+bool app_is_quick(struct app *app, const struct app_request *q)
+{
+	struct slice segments[ROUTE_MOST_SEGMENTS];
+	struct route_match match;
+	size_t n = 0, from = 1;
+
+	if (q->method != APP_GET && q->method != APP_HEAD)
+		return false;
+	if (q->path.n && memchr(q->path.p, '%', q->path.n))
+		return false;
+	for (size_t i = 1; i <= q->path.n; i++) {
+		if (i < q->path.n && q->path.p[i] != '/')
+			continue;
+		if (i == q->path.n && i == from)
+			break;
+		if (n == ROUTE_MOST_SEGMENTS)
+			return false;
+		segments[n++] = slice_make(q->path.p + from, i - from);
+		from = i + 1;
+	}
+	routes_find(app->routes, segments, n, APP_GET, true, &match);
+	if (!match.route || !match.route->quick)
+		return false;
+	if (match.route->access && !is_small_page(match.route->access, q->query))
+		return false;
+	return !caller_may_block(app, q->authorization);
+}
+
+/* ---- in the background ---- */
+
+void app_tick(struct app *app, struct backend *b, bool last)
+{
+	struct arena a;
+
+	arena_init(&a);
+	ARENA_TRY(&a, {
+		struct run r = { .app = app };
+
+		r.design = app->design;
+		r.backend = b;
+		r.arena = &a;
+		r.now_ms = app_now_ms(app);
+		r.caller.operator_ = true;
+		if (!write_flush_gathered(&r, last))
+			log_warn("gathered actions of %.*s wait: %.*s", SLICE_ARG(app->design->name), SLICE_ARG(r.problem.detail));
+	}, {
+		log_warn("gathered actions of %.*s wait: out of memory", SLICE_ARG(app->design->name));
+	});
+	arena_release(&a);
+}

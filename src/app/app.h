@@ -1,0 +1,61 @@
+/* A design that runs: requests to its REST API in, replies out. Knows no socket. docs/rest-api.md is its manual.
+ *
+ * Threads: an app is shared by all; app_handle() may run on any number of threads at once, each with a backend of its own.
+ * SPDX-License-Identifier: Apache-2.0 */
+#ifndef THORPE_APP_APP_H
+#define THORPE_APP_APP_H
+
+#include "app/caller.h"
+
+struct app_options {
+	const struct design *design;  /* outlives the app */
+	uint8_t secret[CALLER_SECRET_BYTES]; /* of this server: keys of tokens and cursors are derived from it */
+	const struct clock *clock;    /* NULL: the system's */
+};
+struct app *app_new(const struct app_options *o); /* NULL when memory is out */
+void app_free(struct app *app);
+const struct design *app_design(const struct app *app);
+struct callers_state *app_callers(const struct app *app);
+int64_t app_now_ms(const struct app *app);
+
+enum app_method { APP_GET, APP_HEAD, APP_POST, APP_PUT, APP_PATCH, APP_DELETE, APP_OTHER };
+
+struct app_request { /* everything lives as long as the arena given to app_handle() */
+	enum app_method method;
+	struct slice path;   /* below /api/<design>, percent-encoded as sent: "/users/alice", or empty */
+	struct slice query;  /* after the '?', as sent */
+	struct slice authorization, if_match, if_none_match, idempotency_key, content_type, accept; /* headers; empty: none */
+	struct slice body;
+	struct slice client; /* address, for slowing failed logins */
+	struct slice base;   /* "/api/social", for Location and links */
+	/* For callers inside the process (demo data); NULL and 0 for everything that came over the wire: */
+	const struct caller *trusted; /* who is asking, instead of `authorization`; nothing is verified */
+	int64_t now_ms;               /* the time the request is run at; 0: the clock's */
+};
+
+struct app_reply {
+	int status;
+	struct slice type;    /* application/json, application/problem+json; empty: no body */
+	struct slice body;
+	struct slice headers; /* further lines, each ended by CRLF */
+}; /* of a HEAD what a GET would have: whoever sends it leaves the body out */
+
+#define APP_QUICK_LIMIT 200 /* the largest page that is */
+/* Whether the request can be answered without waiting for anything but memory and local reads: then app_handle() may be called on an
+ * event loop. Everything else belongs on a worker. Quick to ask. */
+bool app_is_quick(struct app *app, const struct app_request *q);
+void app_handle(struct app *app, struct backend *b, struct arena *a, const struct app_request *q, struct app_reply *reply);
+
+/* A pattern by its name, for `thorpe call` and the console; parameters as text. `as`: the caller. Also POST /call (operators):
+ * {"pattern": "user posts", "with": {"user_id": "alice"}, "as": {"subject": "alice", "roles": []}, "explain": true} → {"result": …,
+ * "requests": [{"operation","request","read_units","write_units","items","us"}]}. */
+
+/* Once a second from a background thread: gathered actions. `last`: at the end, writes everything. */
+void app_tick(struct app *app, struct backend *b, bool last);
+
+/* What GET /api says of it: {"design","title","table","entities":13,"access":31}, without its address. */
+void app_summary(const struct app *app, struct buf *out);
+/* The OpenAPI 3.1 document. */
+void app_openapi(struct app *app, struct arena *a, struct slice base, struct buf *out);
+
+#endif

@@ -1,0 +1,199 @@
+/* Access patterns: parameters from the address, the page, and how long it may be kept.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "app/app_access.h"
+#include "app/app_exchange.h"
+#include "app/input.h"
+#include "app/output.h"
+
+/* ---- parameters ---- */
+
+void access_ask_init(struct access_ask *q, struct arena *a, const struct access *access)
+{
+	*q = (struct access_ask){ .access = access };
+	fields_init(&q->params, a);
+}
+
+static const struct attribute *declared(const struct access *c, struct slice name)
+{
+	for (size_t i = 0; i < c->query_param_count; i++)
+		if (slice_equal(c->query_params[i].name, name))
+			return &c->query_params[i];
+	return NULL;
+}
+
+static bool is_path_param(const struct access *c, struct slice name)
+{
+	for (size_t i = 0; i < c->param_count; i++)
+		if (slice_equal(c->params[i], name))
+			return true;
+	return false;
+}
+
+static bool read_limit(struct run *r, struct slice text, int64_t *limit)
+{
+	int64_t v = 0;
+
+	for (size_t i = 0; i < text.n; i++) {
+		if (text.p[i] < '0' || text.p[i] > '9' || v > READ_MOST_LIMIT)
+			return run_invalid(r, SLICE("limit"), "a number from 1 to %d", READ_MOST_LIMIT);
+		v = v * 10 + text.p[i] - '0';
+	}
+	if (v < 1 || v > READ_MOST_LIMIT)
+		return run_invalid(r, SLICE("limit"), "a number from 1 to %d", READ_MOST_LIMIT);
+	*limit = v;
+	return true;
+}
+
+static bool unknown(struct run *r, const struct access *c, struct slice name)
+{
+	struct slice *words = arena_array(r->arena, struct slice, c->query_param_count + 2);
+	struct slice near;
+	size_t n = 0;
+
+	for (size_t i = 0; i < c->query_param_count; i++)
+		words[n++] = c->query_params[i].name;
+	words[n++] = SLICE("limit");
+	words[n++] = SLICE("after");
+	near = suggest_slice(name, words, n);
+	if (near.n)
+		return run_invalid(r, name, "no such parameter; did you mean %.*s?", SLICE_ARG(near));
+	return run_invalid(r, name, "no such parameter");
+}
+
+bool access_give(struct run *r, struct access_ask *q, struct slice name, struct slice text, bool any)
+{
+	const struct attribute *a = declared(q->access, name);
+	struct value v;
+
+	if (a || (any && is_path_param(q->access, name))) {
+		if (!text.n)
+			return true;
+		if (fields_has(&q->params, name))
+			return run_invalid(r, name, "given twice");
+		if (!input_text(r, a ? a : route_param(r->arena, r->design, q->access, name), name, text, &v))
+			return false;
+		fields_set(&q->params, name, v);
+		return true;
+	}
+	if (slice_is(name, "limit"))
+		return read_limit(r, text, &q->limit);
+	if (!slice_is(name, "after"))
+		return unknown(r, q->access, name);
+	q->cursor = text;
+	return true;
+}
+
+bool access_takes_ids(const struct access_ask *q, struct slice name)
+{
+	return q->access->kind == ACCESS_BATCH && slice_is(name, "id") && !declared(q->access, name);
+}
+
+bool access_give_id(struct run *r, struct access_ask *q, struct slice id)
+{
+	if (!id.n)
+		return true;
+	if (q->id_count == ACCESS_MOST_IDS)
+		return run_invalid(r, SLICE("id"), "at most %d", ACCESS_MOST_IDS);
+	if (!q->ids)
+		q->ids = arena_array(r->arena, struct slice, ACCESS_MOST_IDS);
+	q->ids[q->id_count++] = id;
+	return true;
+}
+
+bool access_run(struct run *r, struct access_ask *q, struct read_result *out)
+{
+	struct read_request request = {
+		.access = q->access, .params = &q->params, .ids = q->ids, .id_count = q->id_count, .limit = q->limit, .cursor = q->cursor,
+	};
+
+	return read_access(r, &request, out);
+}
+
+/* ---- from the address ---- */
+
+/* id=a,b: split before decoding, so that an id may have a comma in it. */
+static bool give_ids(struct run *r, struct access_ask *q, struct slice raw)
+{
+	size_t from = 0;
+	struct slice id;
+
+	for (size_t i = 0; i <= raw.n; i++) {
+		if (i < raw.n && raw.p[i] != ',')
+			continue;
+		if (!target_decode(r, slice_make(raw.p + from, i - from), true, &id) || !access_give_id(r, q, id))
+			return false;
+		from = i + 1;
+	}
+	return true;
+}
+
+static bool give_query(struct exchange *x, struct access_ask *q)
+{
+	struct target_pair *pairs;
+	bool ok = true;
+	size_t n;
+
+	if (!target_query(&x->run, x->q->query, &pairs, &n))
+		return false;
+	for (size_t i = 0; i < n; i++) {
+		bool good = access_takes_ids(q, pairs[i].name) ? give_ids(&x->run, q, pairs[i].raw)
+							       : access_give(&x->run, q, pairs[i].name, pairs[i].value, false);
+
+		if (!good && x->run.problem.type != PROBLEM_INVALID)
+			return false;
+		ok &= good; /* all that is wrong at once */
+	}
+	return ok;
+}
+
+static bool give_path(struct exchange *x, struct access_ask *q)
+{
+	const struct route *route = x->match.route;
+	struct value v;
+
+	for (size_t i = 0; i < x->match.count; i++) {
+		if (!input_text(&x->run, route->types[i], route->names[i], x->match.values[i], &v))
+			return false;
+		fields_set(&q->params, route->names[i], v);
+	}
+	return true;
+}
+
+/* ---- the answer ---- */
+
+static void say_how_long(struct exchange *x, const struct read_result *result)
+{
+	const struct access *c = x->match.route->access;
+	struct answer *w = &x->answer;
+
+	if (c->cache_seconds) {
+		w->cache = arena_printf(x->run.arena, "%s, max-age=%lld", x->run.caller.subject.n || x->run.caller.operator_ ? "private" : "public",
+					(long long)c->cache_seconds);
+		w->vary = true;
+		w->etag = answer_etag(x->run.arena, SLICE(""), w->body);
+	} else if (result->shape == READ_ONE && result->row_count && result->rows[0].entity && !c->without_count) {
+		w->cache = SLICE("private, no-cache");
+		w->etag = answer_etag(x->run.arena, output_etag(&x->run, result->rows[0].entity, result->rows[0].full), w->body);
+	} else {
+		w->cache = SLICE("no-store");
+	}
+}
+
+bool handle_access(struct exchange *x)
+{
+	const struct access *c = x->match.route->access;
+	struct read_result result = { 0 };
+	struct access_ask q;
+	struct buf b;
+
+	access_ask_init(&q, x->run.arena, c);
+	if (!give_path(x, &q) || !give_query(x, &q) || !access_run(&x->run, &q, &result))
+		return false;
+	buf_init(&b, x->run.arena);
+	if (!read_output(&x->run, c, &result, &b))
+		return false;
+	answer_json(x, 200, buf_slice(&b));
+	say_how_long(x, &result);
+	answer_if_changed(x);
+	return true;
+}

@@ -1,0 +1,102 @@
+/* One request on its way through an app: what was asked, who asks, what it leads to, and the answer as far as it is made.
+ *
+ * Handlers return false when run.problem is set; otherwise they have filled `answer`. Everything lives in run.arena.
+ * SPDX-License-Identifier: Apache-2.0 */
+#ifndef THORPE_APP_APP_EXCHANGE_H
+#define THORPE_APP_APP_EXCHANGE_H
+
+#include "app/app_internal.h"
+#include "app/routes.h"
+
+enum answer_type { ANSWER_EMPTY, ANSWER_JSON, ANSWER_PROBLEM };
+
+struct answer {
+	int status;
+	enum answer_type type;
+	struct slice body;
+	struct slice location, etag; /* as the headers have them; empty: none */
+	struct slice cache;          /* Cache-Control */
+	bool vary;                   /* depends on Authorization */
+	bool challenge;              /* WWW-Authenticate */
+	bool replayed;
+	unsigned allow;              /* 405: bits of methods */
+	int retry_after;
+};
+
+struct exchange {
+	struct app *app;
+	const struct app_request *q;
+	struct run run;
+	bool caller_known;          /* run.caller is set (batch) */
+	bool in_batch;
+	const struct json *body;    /* an object; batch: given, else parsed from q->body when the route takes one */
+	struct route_match match;
+	struct slice token;         /* ClientRequestToken from the Idempotency-Key; empty: none */
+	struct answer answer;
+};
+
+/* From the path to the answer, problems included. */
+void exchange_handle(struct exchange *x);
+
+/* ---- handlers, one for each route_kind ---- */
+bool handle_item(struct exchange *x) MUST_CHECK;
+bool handle_create(struct exchange *x) MUST_CHECK;
+bool handle_put(struct exchange *x) MUST_CHECK;
+bool handle_patch(struct exchange *x) MUST_CHECK;
+bool handle_delete(struct exchange *x) MUST_CHECK;
+bool handle_action(struct exchange *x) MUST_CHECK;
+bool handle_access(struct exchange *x) MUST_CHECK;
+bool handle_login(struct exchange *x) MUST_CHECK;
+bool handle_me(struct exchange *x) MUST_CHECK;
+bool handle_batch(struct exchange *x) MUST_CHECK;
+bool handle_call(struct exchange *x) MUST_CHECK;
+bool handle_openapi(struct exchange *x) MUST_CHECK;
+bool handle_index(struct exchange *x) MUST_CHECK;
+
+/* ---- addresses (app_target.c) ---- */
+/* Splits and decodes a path; a slash at its end does not matter. MALFORMED: bad escapes, no UTF-8, NULs; too many segments are
+ * NOT_FOUND. `segments` has room for ROUTE_MOST_SEGMENTS. */
+bool target_segments(struct run *r, struct slice path, struct slice *segments, size_t *n) MUST_CHECK;
+/* The pairs of a query string, decoded; ones without a value and a name are left out. `raw` is the value as sent. */
+struct target_pair {
+	struct slice name, value, raw;
+};
+bool target_query(struct run *r, struct slice query, struct target_pair **pairs, size_t *n) MUST_CHECK;
+bool target_decode(struct run *r, struct slice text, bool plus, struct slice *out) MUST_CHECK;
+
+/* ---- answers (app_answer.c) ---- */
+void answer_json(struct exchange *x, int status, struct slice body);
+/* Of run.problem. */
+void answer_problem(struct exchange *x);
+/* Turns a 200 into a 304 when the request has that ETag already. */
+void answer_if_changed(struct exchange *x);
+/* An ETag for a body: of the body alone; or `validator` (output_etag) and what of the body it does not cover: counters, what is
+ * shown to some callers only. */
+struct slice answer_etag(struct arena *a, struct slice validator, struct slice body);
+/* If-Match with such ETags as output_etag() has them. */
+struct slice answer_if_match(struct arena *a, struct slice header);
+void answer_reply(struct exchange *x, struct app_reply *reply);
+
+/* ---- Idempotency-Key (idempotency.c) ---- */
+#define IDEMPOTENCY_HASH 32
+
+struct idempotency_ask {
+	uint8_t key[IDEMPOTENCY_HASH];    /* of the caller and the key */
+	uint8_t digest[IDEMPOTENCY_HASH]; /* of the request */
+	int64_t now_ms;
+};
+struct idempotency_ticket;
+enum idempotency_state {
+	IDEMPOTENCY_NEW,     /* go on, then idempotency_end() */
+	IDEMPOTENCY_DONE,    /* *answer is the first one's */
+	IDEMPOTENCY_OTHER,   /* the key was used for another request */
+	IDEMPOTENCY_RUNNING, /* the first one has not been answered yet */
+	IDEMPOTENCY_FULL,    /* no room to remember it in */
+};
+/* Thread safe. A ticket that is not ended is given up with the arena. */
+enum idempotency_state idempotency_begin(struct idempotency *t, struct arena *a, const struct idempotency_ask *q, struct answer *answer,
+					 struct idempotency_ticket **ticket);
+/* Remembers the answer, if it is one that stays true: no 5xx, no 401, no 429. */
+void idempotency_end(struct idempotency_ticket *ticket, const struct answer *answer);
+
+#endif

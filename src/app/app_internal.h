@@ -1,0 +1,34 @@
+/* What the files of app/ share of a running design. Everything but what is marked has been made before the first request and is
+ * read only.
+ * SPDX-License-Identifier: Apache-2.0 */
+#ifndef THORPE_APP_APP_INTERNAL_H
+#define THORPE_APP_APP_INTERNAL_H
+
+#include "app/app.h"
+
+struct gather;       /* write_gather.c: adds that wait; has its own lock */
+struct idempotency;  /* idempotency.c: replies of the last ten minutes; has its own lock */
+struct route_table;  /* routes.c */
+
+struct app;
+
+struct gather *gather_new(void);
+void gather_free(struct gather *g);
+struct idempotency *idempotency_new(void);
+void idempotency_free(struct idempotency *i);
+struct slice app_index_make(const struct app *app, struct arena *a); /* app_index.c: the reply of GET /api/<design> */
+
+struct app {
+	struct arena arena;           /* of what lives as long as the app */
+	const struct design *design;
+	const struct clock *clock;
+	uint8_t secret[CALLER_SECRET_BYTES];
+	uint8_t cursor_key[32];       /* derived from the secret and the design's name */
+	struct callers_state *callers; /* shared, locked */
+	struct gather *gather;         /* shared, locked */
+	struct idempotency *idempotency; /* shared, locked */
+	const struct route_table *routes;
+	struct slice index;
+};
+
+#endif

@@ -1,0 +1,50 @@
+/* Who is asking: tokens, roles, permissions, logins.
+ *
+ * Tokens are JWTs. Our own: HS256 under a key derived from the app's secret and the design's name, iss "thorpe", aud the design,
+ * sub, the roles in `roles`, exp; an operator's has "operator": true. A design with an outside issuer takes that issuer's instead
+ * (RS256, ES256; keys from its JWKS, kept, asked again when a key id is unknown, at most once a minute) and ours for operators and development.
+ * Only the algorithm that belongs to a key is taken.
+ * SPDX-License-Identifier: Apache-2.0 */
+#ifndef THORPE_APP_CALLER_H
+#define THORPE_APP_CALLER_H
+
+#include "app/run.h"
+
+#define CALLER_SECRET_BYTES 32
+
+struct callers_state; /* per app: JWKS, failed logins; has its own lock */
+struct callers_state *callers_new(const struct design *d, const uint8_t secret[CALLER_SECRET_BYTES]); /* NULL: memory */
+void callers_free(struct callers_state *s);
+
+/* From the Authorization header (empty: nobody). Fills run->caller. A token that is malformed, forged, expired or meant for
+ * someone else is UNAUTHENTICATED. May block when keys have to be fetched: caller_may_block() says so beforehand. */
+bool caller_read(struct run *r, struct slice authorization) MUST_CHECK;
+bool caller_may_block(struct app *app, struct slice authorization);
+
+/* Mints one of our own. */
+struct token_request {
+	struct slice subject;
+	const struct slice *roles;
+	size_t role_count;
+	bool operator_;
+	int64_t now_ms, seconds; /* lifetime */
+};
+struct slice caller_token(struct arena *a, struct slice design, const uint8_t secret[CALLER_SECRET_BYTES],
+			  const struct token_request *q);
+
+bool caller_has_role(const struct run *r, struct slice role); /* "user": anyone logged in; operators have all */
+bool caller_may(struct run *r, struct slice permission, bool *out) MUST_CHECK;
+
+/* POST /login: the body is {<one of login.by>: …, password: …} or {name: …, password: …}. Writes the reply: {"token", "token_type":
+ * "Bearer", "expires_in", "subject", "roles", "<entity in lower case>": item}. Wrong name and wrong password are told in the same words and take
+ * the same time (a hash is compared in any case); failures of one name, and of one address, are slowed and then refused for a while (TOO_MANY with
+ * Retry-After). The hash is compared on a worker, never on an event loop. */
+bool caller_login(struct run *r, const struct json *body, struct slice client_address, struct buf *reply) MUST_CHECK;
+/* bcrypt, $2b$10$. `password` 8..72 bytes, else INVALID. */
+bool caller_hash_password(struct run *r, struct slice password, struct value *hash) MUST_CHECK;
+bool caller_check_password(struct slice password, struct slice hash);
+/* Where the entity keeps the hash of an item: an attribute of itself (*key absent), or the item with *key. */
+bool caller_secret_place(struct run *r, const struct entity *e, const struct fields *full, struct value *key,
+			 struct slice *attribute) MUST_CHECK;
+
+#endif

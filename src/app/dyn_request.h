@@ -1,0 +1,39 @@
+/* A request to the database in the making: a document, and the placeholders of its expressions.
+ *
+ * Expressions are written straight into the document; names and values are put aside while they are, and follow with
+ * dyn_put_placeholders(). Placeholders are numbered from 0 for each action, so that equal requests have equal
+ * expressions (which the database then need not parse again).
+ * SPDX-License-Identifier: Apache-2.0 */
+#ifndef THORPE_APP_DYN_REQUEST_H
+#define THORPE_APP_DYN_REQUEST_H
+
+#include "app/dyn.h"
+
+struct dyn_request {
+	struct run *run;
+	struct buf body;
+	struct buf names, values; /* members, without braces */
+	uint32_t name_count, value_count;
+};
+
+/* The document is "{". */
+void dyn_request_init(struct dyn_request *q, struct run *r);
+/* "TableName":"…" */
+void dyn_put_table(struct dyn_request *q);
+/* A placeholder, at the end of the document. */
+void dyn_put_name(struct dyn_request *q, struct slice name);
+void dyn_put_value(struct dyn_request *q, struct value v);
+/* The text of a filter, at the end of the document, and its names and values. */
+void dyn_put_filter(struct dyn_request *q, const struct term_filter *f);
+/* ,"ExpressionAttributeNames":{…},"ExpressionAttributeValues":{…} as far as there are any; numbering begins anew. */
+void dyn_put_placeholders(struct dyn_request *q);
+
+/* Ends the document, sends it and keeps the trace. Whether the reply is a 200; no problem is set. */
+bool dyn_send(struct dyn_request *q, const char *operation, struct backend_reply *reply) MUST_CHECK;
+
+/* An item of a reply; NULL: absent. Problem: INTERNAL. */
+bool dyn_read_item(struct run *r, const struct json *j, struct value *item) MUST_CHECK;
+/* Problem: INTERNAL; the reply to this operation makes no sense. False. */
+bool dyn_bad_reply(struct run *r, const char *operation);
+
+#endif

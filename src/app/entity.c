@@ -1,0 +1,261 @@
+/* Items and their entities: which one, in which form, under which address.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "app/entity_internal.h"
+
+/* ---- which entity ---- */
+
+struct candidate {
+	const struct entity *entity; /* NULL: a companion, or the secret of a login */
+	const struct key_rule *rules;
+	size_t rule_count;
+	size_t literals;
+};
+
+/* Whether the table's key has the rules' shape; counts the characters that are theirs. */
+static bool has_shape(struct run *r, struct candidate *c, struct value stored)
+{
+	const struct key_attr *keys[TABLE_KEY_MOST];
+	size_t n = key_of_table(r->design, keys);
+
+	c->literals = 0;
+	for (size_t k = 0; k < n; k++) {
+		struct value v = value_get(stored, keys[k]->name);
+		size_t most = 0, literals;
+		/* A key that no rule computes is an attribute as it is, and any value will do. */
+		bool any = !key_has_rule(c->rules, c->rule_count, keys[k]->name);
+
+		if (any && (!c->entity || !entity_attribute(c->entity, keys[k]->name)))
+			return false;
+		for (size_t i = 0; i < c->rule_count; i++) {
+			if (!slice_equal(c->rules[i].attribute, keys[k]->name) ||
+			    !key_matches(r, c->rules[i].template, v, &literals))
+				continue;
+			any = true;
+			most = literals > most ? literals : most;
+		}
+		if (!any)
+			return false;
+		c->literals += most;
+	}
+	return true;
+}
+
+static size_t forms_of(const struct candidate *c, struct slice attribute)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < c->rule_count; i++)
+		n += slice_equal(c->rules[i].attribute, attribute);
+	return n;
+}
+
+/* entityType: POST is never otherwise in an item of that entity; a projection may have left it out. */
+static bool constants_agree(const struct candidate *c, struct value stored)
+{
+	for (size_t i = 0; i < c->rule_count; i++) {
+		const struct key_rule *rule = &c->rules[i];
+		struct value v = value_get(stored, rule->attribute);
+
+		if (rule->when || !value_present(v) || !key_is_constant(rule->template))
+			continue;
+		if ((value_type(v) != VALUE_S || !slice_equal(value_bytes(v), rule->template->text)) &&
+		    forms_of(c, rule->attribute) == 1)
+			return false;
+	}
+	return true;
+}
+
+/* Whether completing the item would lead to the key it has. Needs all attributes that the conditions ask for. */
+static bool leads_to_its_key(struct run *r, const struct entity *e, struct value stored)
+{
+	const struct key_attr *keys[TABLE_KEY_MOST];
+	size_t n = key_of_table(r->design, keys);
+	struct problem before = r->problem;
+	struct fields f;
+	struct scope s = { .run = r, .item = &f };
+	bool same = true;
+
+	fields_from_item(&f, r->arena, stored);
+	key_read(r, e, stored, &f, true);
+	for (size_t k = 0; k < n && same; k++) {
+		const struct key_rule *rule;
+		struct value v;
+
+		if (!key_has_rule(e->keys, e->key_count, keys[k]->name))
+			continue;
+		same = key_rule_choose(&s, e->keys, e->key_count, keys[k]->name, &rule) && rule &&
+		       scope_try_fill(&s, rule->template, true, &v) == TEMPLATE_OK &&
+		       value_equal(v, value_get(stored, keys[k]->name));
+	}
+	r->problem = before;
+	return same;
+}
+
+struct recognition {
+	struct run *run;
+	struct value stored;
+	struct candidate best;
+	bool any;       /* there is a best */
+	bool asked, sure; /* of the best: whether it leads to its key */
+};
+
+static bool is_sure(struct recognition *x, const struct candidate *c)
+{
+	return !c->entity || leads_to_its_key(x->run, c->entity, x->stored);
+}
+
+static void consider(struct recognition *x, struct candidate c)
+{
+	bool sure;
+
+	if (!has_shape(x->run, &c, x->stored) || !constants_agree(&c, x->stored))
+		return;
+	if (!x->any) {
+		x->best = c;
+		x->any = true;
+		return;
+	}
+	if (!x->asked)
+		x->sure = is_sure(x, &x->best);
+	x->asked = true;
+	sure = is_sure(x, &c);
+	/* Entities come before companions, so that of equals the entity stays. */
+	if (x->sure > sure || (x->sure == sure && x->best.literals >= c.literals))
+		return;
+	x->best = c;
+	x->sure = sure;
+}
+
+static void consider_others(struct recognition *x, const struct entity *e)
+{
+	for (size_t i = 0; i < e->companion_count; i++)
+		consider(x, (struct candidate){ .rules = e->companions[i].rules, .rule_count = e->companions[i].rule_count });
+	if (e->login.secret_count)
+		consider(x, (struct candidate){ .rules = e->login.secret, .rule_count = e->login.secret_count });
+}
+
+const struct entity *entity_of(struct run *r, struct value stored)
+{
+	struct recognition x = { .run = r, .stored = stored };
+	const struct design *d = r->design;
+
+	for (size_t i = 0; i < d->entity_count; i++) {
+		const struct entity *e = &d->entities[i];
+
+		consider(&x, (struct candidate){ .entity = e, .rules = e->keys, .rule_count = e->key_count });
+	}
+	for (size_t i = 0; x.any && i < d->entity_count; i++)
+		consider_others(&x, &d->entities[i]);
+	return x.any ? x.best.entity : NULL;
+}
+
+/* ---- forms ---- */
+
+static bool is_whole(const struct entity *e, struct value stored)
+{
+	for (size_t i = 0; i < e->param_count; i++)
+		if (!value_present(value_get(stored, e->params[i])))
+			return false;
+	for (size_t i = 0; i < e->attribute_count; i++)
+		if (e->attributes[i].from_key && !value_present(value_get(stored, e->attributes[i].name)))
+			return false;
+	return true;
+}
+
+struct value entity_full(struct run *r, const struct entity *e, struct value stored)
+{
+	struct fields f;
+
+	if (!value_present(stored) || is_whole(e, stored))
+		return stored;
+	fields_from_item(&f, r->arena, stored);
+	key_read(r, e, stored, &f, false);
+	return fields_item(&f);
+}
+
+/* An attribute that is a key itself stays, whatever it says: the database needs it. */
+struct value entity_stored(struct run *r, const struct entity *e, const struct fields *full)
+{
+	struct fields f;
+
+	fields_init(&f, r->arena);
+	for (size_t i = 0; i < full->count; i++) {
+		const struct value_member *m = &full->list[i];
+		const struct attribute *a = entity_attribute(e, m->name);
+
+		if (value_present(m->value) && (!a || !a->from_key || key_attr_find(r->design, m->name)))
+			fields_set(&f, m->name, m->value);
+	}
+	return fields_item(&f);
+}
+
+bool entity_expired(struct run *r, struct value item)
+{
+	struct value v = r->design->ttl.n ? value_get(item, r->design->ttl) : VALUE_ABSENT;
+	struct number n, now = number_from_i64(r->now_ms / 1000);
+
+	if (value_type(v) != VALUE_N)
+		return false;
+	n = value_number(v);
+	return number_cmp(&n, &now) <= 0;
+}
+
+/* ---- address ---- */
+
+struct value *entity_identity(struct run *r, const struct entity *e, struct value full)
+{
+	struct value *args = arena_array(r->arena, struct value, e->param_count);
+
+	for (size_t i = 0; i < e->param_count; i++)
+		args[i] = value_get(full, e->params[i]);
+	return args;
+}
+
+static void put_encoded(struct buf *b, struct slice s)
+{
+	static const char hex[] = "0123456789ABCDEF";
+
+	for (size_t i = 0; i < s.n; i++) {
+		uint8_t c = (uint8_t)s.p[i];
+
+		if ((c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '-' || c == '.' ||
+		    c == '_' || c == '~') {
+			buf_byte(b, c);
+			continue;
+		}
+		buf_byte(b, '%');
+		buf_byte(b, (uint8_t)hex[c >> 4]);
+		buf_byte(b, (uint8_t)hex[c & 15]);
+	}
+}
+
+static void put_value(struct buf *b, struct value v)
+{
+	char text[NUMBER_TEXT_MAX];
+	struct number n;
+
+	switch (value_type(v)) {
+	case VALUE_S: put_encoded(b, value_bytes(v)); break;
+	case VALUE_BOOL: buf_str(b, value_bool(v) ? "true" : "false"); break;
+	case VALUE_N:
+		n = value_number(v);
+		put_encoded(b, slice_make(text, number_format(&n, text)));
+		break;
+	default: break;
+	}
+}
+
+struct slice entity_path(struct run *r, const struct entity *e, struct value full)
+{
+	const struct template *t = e->path_template;
+	struct buf b;
+
+	buf_init(&b, r->arena);
+	for (size_t i = 0; t && i < t->part_count; i++) {
+		if (t->parts[i].names)
+			put_value(&b, value_get(full, t->parts[i].names[0]));
+		else
+			buf_put(&b, t->parts[i].literal);
+	}
+	return buf_slice(&b);
+}

@@ -1,0 +1,74 @@
+/* Items of an entity: what follows from what.
+ *
+ * An item has two forms. Stored: as in the table. Full: the stored one and the attributes that are read from the key
+ * (`from the key`). Terms and templates see full items; everything here that says `full` takes or gives that.
+ *
+ * Invariant: keys, companions and derived attributes are pure functions of the full item (and, for conditions that say
+ * so, of the time).
+ * SPDX-License-Identifier: Apache-2.0 */
+#ifndef THORPE_APP_ENTITY_H
+#define THORPE_APP_ENTITY_H
+
+#include "app/scope.h"
+
+/* Which entity a stored item is of: the one whose table key templates match its key, under conditions that hold;
+ * the most specific of several. NULL: none, a companion or a stranger. */
+const struct entity *entity_of(struct run *r, struct value stored);
+/* Adds what is read from the key: attributes that say so, and those of the identity that an index's projection left out. */
+struct value entity_full(struct run *r, const struct entity *e, struct value stored);
+/* Whether the table's ttl attribute says that it is gone. */
+bool entity_expired(struct run *r, struct value item);
+
+/* Finishes a full item in place: attributes with `when` that does not hold go, `N days after`, `= term`, in the order
+ * that lets one depend on another; then every key rule (entityType and the like, too), removed where its condition or
+ * a placeholder is missing. Values given in `f` for derived attributes and keys are replaced.
+ * Problem: INVALID when the table's own key cannot be made or a value may not enter a key. */
+bool entity_complete(struct run *r, const struct entity *e, struct fields *f, struct value old) MUST_CHECK;
+/* The stored form of a completed full item. */
+struct value entity_stored(struct run *r, const struct entity *e, const struct fields *full);
+
+struct companion_item {
+	const struct companion *rule;
+	struct value item; /* stored, keys and all */
+	struct value key;
+};
+/* The companions of a completed full item; of equal keys one. Those that a missing placeholder keeps from having a key
+ * are not there. */
+bool entity_companions(struct run *r, const struct entity *e, const struct fields *full, struct companion_item **out,
+		       size_t *n) MUST_CHECK;
+
+/* The table key that an identity (values of e->params, in order) leads to. With `found by` a pattern is run when the
+ * identity does not suffice. *key is absent when there can be no such item (an argument is absent, or nothing is
+ * found). Values are normalised first, as the attribute's `lower` says. */
+bool entity_locate(struct run *r, const struct entity *e, const struct value *args, size_t n, struct value *key) MUST_CHECK;
+/* The full item, or absent: none, or expired. Strongly consistent, for rules are asked right after writes. `fresh`: read
+ * now, not from the memo; otherwise what this run has seen before will do. */
+bool entity_fetch(struct run *r, const struct entity *e, const struct value *args, size_t n, bool fresh,
+		  struct value *full) MUST_CHECK;
+/* The same by a known key. An item of another entity at that key counts as none. */
+bool entity_fetch_key(struct run *r, const struct entity *e, struct value key, bool fresh, struct value *full) MUST_CHECK;
+/* The run has changed the item: what it remembers of it is out of date. */
+void entity_forget(struct run *r, struct value key);
+/* The identity of a full item: values of e->params (absent where it lacks them), in the arena. */
+struct value *entity_identity(struct run *r, const struct entity *e, struct value full);
+/* Its path with the values filled in and percent-encoded, for Location: /users/alice. */
+struct slice entity_path(struct run *r, const struct entity *e, struct value full);
+
+/* ---- rules ---- */
+/* Whether the caller may. `full` is the item (CREATE: as it would be), `old` before a write or absent. Operators may
+ * always. e->allow[verb] NULL: only they. ALLOW_LIST without a rule is asked as ALLOW_READ. */
+bool entity_allows(struct run *r, const struct entity *e, enum allow_verb verb, struct value full, struct value old,
+		   bool *out) MUST_CHECK;
+
+/* What a term reads of the item itself: adds the names of attributes (once each) to the list, and what attributes that
+ * follow from others (derived, `after`, `when`, keys) are made from. For conditions that keep a write from building on what
+ * has changed meanwhile. Attributes `from the key` are among them, though an item does not store them. */
+struct name_list {
+	struct slice *list;
+	size_t count, capacity;
+};
+void names_add(struct arena *a, struct name_list *l, struct slice name);
+void names_of_term(struct arena *a, struct name_list *l, const struct entity *e, const struct term *t);
+void names_of_template(struct arena *a, struct name_list *l, const struct entity *e, const struct template *t);
+
+#endif

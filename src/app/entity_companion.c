@@ -1,0 +1,130 @@
+/* The companions of an item: made from it and from nothing else.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "app/dyn.h"
+#include "app/entity_internal.h"
+#include "base/map.h"
+
+struct companions {
+	struct run *run;
+	const struct fields *full;
+	struct companion_item *list;
+	size_t count, capacity;
+	struct map seen; /* keys, as bytes */
+};
+
+static void add(struct companions *c, const struct companion *rule, struct value item)
+{
+	struct value key = dyn_key_of(c->run, item);
+	struct slice bytes = slice_make(key.p, key.n);
+
+	if (map_get(&c->seen, bytes))
+		return;
+	map_set(&c->seen, bytes, c);
+	if (c->count == c->capacity) {
+		size_t capacity = c->capacity ? 2 * c->capacity : 4;
+
+		c->list = arena_grow(c->run->arena, c->list, c->capacity * sizeof(*c->list), capacity * sizeof(*c->list));
+		c->capacity = capacity;
+	}
+	c->list[c->count++] = (struct companion_item){ .rule = rule, .item = item, .key = key };
+}
+
+static bool fill_rules(struct companions *c, struct scope *s, const struct companion *rule, struct fields *f)
+{
+	const struct design *d = c->run->design;
+
+	for (size_t i = 0; i < rule->rule_count; i++) {
+		struct slice name = rule->rules[i].attribute;
+		const struct key_rule *chosen;
+		struct value v;
+
+		if (fields_has(f, name))
+			continue;
+		if (!key_rule_choose(s, rule->rules, rule->rule_count, name, &chosen))
+			return false;
+		if (!chosen)
+			continue;
+		if (!scope_fill(s, chosen->template, key_attr_find(d, name) != NULL, &v))
+			return false;
+		fields_set(f, name, v);
+	}
+	return true;
+}
+
+/* One, for one element of its list or without any. */
+static bool make(struct companions *c, const struct companion *rule, struct value element)
+{
+	struct scope_variable each = { rule->each_variable, element };
+	struct scope s = { .run = c->run, .item = c->full, .variables = &each, .variable_count = rule->each_variable.n ? 1 : 0 };
+	const struct key_attr *keys[TABLE_KEY_MOST];
+	size_t n = key_of_table(c->run->design, keys);
+	struct fields f;
+	bool holds;
+
+	if (!scope_holds(&s, rule->when, &holds))
+		return false;
+	if (!holds)
+		return true;
+	fields_init(&f, c->run->arena);
+	if (!fill_rules(c, &s, rule, &f))
+		return false;
+	for (size_t i = 0; i < n; i++)
+		if (value_type(fields_get(&f, keys[i]->name)) != keys[i]->type)
+			return true;
+	add(c, rule, fields_item(&f));
+	return true;
+}
+
+static struct value element_of(struct run *r, const struct value_iter *it)
+{
+	struct number n;
+
+	switch (it->type) {
+	case VALUE_SS: return value_make_s(r->arena, it->element);
+	case VALUE_BS: return value_make_b(r->arena, it->element);
+	case VALUE_NS:
+		n = number_decode((const uint8_t *)it->element.p, it->element.n);
+		return value_make_n(r->arena, &n);
+	default: return it->value;
+	}
+}
+
+static bool is_many(struct value v)
+{
+	enum value_type t = value_type(v);
+
+	return t == VALUE_L || t == VALUE_SS || t == VALUE_NS || t == VALUE_BS;
+}
+
+static bool make_each(struct companions *c, const struct companion *rule)
+{
+	struct scope s = { .run = c->run, .item = c->full };
+	struct value list;
+	struct value_iter it;
+
+	if (!scope_value(&s, rule->each_list, &list))
+		return false;
+	if (!is_many(list))
+		return true;
+	it = value_iter(list);
+	while (value_next(&it))
+		if (!make(c, rule, element_of(c->run, &it)))
+			return false;
+	return true;
+}
+
+bool entity_companions(struct run *r, const struct entity *e, const struct fields *full, struct companion_item **out, size_t *n)
+{
+	struct companions c = { .run = r, .full = full };
+
+	map_init(&c.seen, r->arena);
+	for (size_t i = 0; i < e->companion_count; i++) {
+		const struct companion *rule = &e->companions[i];
+
+		if (rule->each_list ? !make_each(&c, rule) : !make(&c, rule, VALUE_ABSENT))
+			return false;
+	}
+	*out = c.list;
+	*n = c.count;
+	return true;
+}

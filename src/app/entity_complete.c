@@ -1,0 +1,212 @@
+/* Finishes an item: what is derived, what is there only under conditions, and the keys.
+ *
+ * One may depend on another in any order, so each is worked out when it is first asked for, after what it names itself;
+ * a circle ends where it began, with the value that was there.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "app/entity_internal.h"
+#include "base/timestamp.h"
+
+struct completion {
+	struct run *run;
+	const struct entity *entity;
+	struct fields *fields;
+	struct scope scope;
+	bool *attributes, *keys; /* by index, worked out or being so; keys: by the first rule for an attribute */
+	bool failed;
+};
+
+static void need(void *ctx, struct slice name);
+
+/* ---- attributes ---- */
+
+static struct value later(struct completion *c, const struct attribute *a)
+{
+	struct value v = fields_get(c->fields, a->after);
+	char text[TIME_TEXT_MAX];
+	struct number n;
+	int64_t ms, seconds;
+
+	if (value_type(v) == VALUE_S && time_parse(value_bytes(v), &ms)) {
+		seconds = (ms >= 0 ? ms : ms - 999) / 1000;
+	} else if (value_type(v) == VALUE_N) {
+		n = value_number(v);
+		if (!number_to_i64(&n, &seconds) || seconds > TIME_MAX_MS / 1000 || seconds < TIME_MIN_MS / 1000)
+			return VALUE_ABSENT;
+	} else {
+		return VALUE_ABSENT;
+	}
+	if (__builtin_add_overflow(seconds, a->after_seconds, &seconds))
+		return VALUE_ABSENT;
+	if (a->type != ATTR_TIMESTAMP)
+		return value_make_i64(c->run->arena, seconds);
+	if (seconds > TIME_MAX_MS / 1000)
+		return VALUE_ABSENT;
+	return value_make_s(c->run->arena, time_format(seconds * 1000, text));
+}
+
+static void put(struct completion *c, struct slice name, struct value v)
+{
+	if (value_present(v))
+		fields_set(c->fields, name, v);
+	else
+		fields_drop(c->fields, name);
+}
+
+static bool compute(struct completion *c, const struct attribute *a)
+{
+	struct value v;
+	bool holds;
+
+	if (a->derived) {
+		if (!scope_value(&c->scope, a->derived, &v))
+			return false;
+		put(c, a->name, v);
+	} else if (a->after.n) {
+		put(c, a->name, later(c, a));
+	} else if (a->counter && !value_present(fields_get(c->fields, a->name))) {
+		fields_set(c->fields, a->name, value_make_i64(c->run->arena, 0));
+	}
+	if (!scope_holds(&c->scope, a->when, &holds))
+		return false;
+	if (!holds)
+		fields_drop(c->fields, a->name);
+	return true;
+}
+
+static void need_attribute(struct completion *c, size_t i)
+{
+	const struct attribute *a = &c->entity->attributes[i];
+
+	if (c->attributes[i])
+		return;
+	c->attributes[i] = true;
+	names_each(a->derived, need, c);
+	names_each(a->when, need, c);
+	if (a->after.n)
+		need(c, a->after);
+	if (!c->failed)
+		c->failed = !compute(c, a);
+}
+
+/* ---- keys ---- */
+
+static bool wrong_type(struct completion *c, const struct key_attr *k, struct value v)
+{
+	return run_invalid(c->run, k->name, "is a key of type %s and cannot be of type %s", value_type_name(k->type),
+			   value_type_name(value_type(v)));
+}
+
+/* The table's own key cannot be made: whose fault that is. */
+static bool no_key(struct completion *c, struct slice attribute, const struct key_rule *rule)
+{
+	for (size_t i = 0; rule && i < rule->template->part_count; i++) {
+		const struct template_part *p = &rule->template->parts[i];
+		struct slice name = p->names ? p->names[p->name_count - 1] : SLICE("");
+		struct value v = fields_get(c->fields, name);
+
+		if (p->names && (!value_present(v) || value_type(v) == VALUE_NULL))
+			return run_invalid(c->run, name, "is part of the key and cannot be missing");
+	}
+	if (!rule && key_has_rule(c->entity->keys, c->entity->key_count, attribute))
+		return run_fail(c->run, PROBLEM_INVALID, "A %.*s like this has no key: none of the conditions for %.*s holds",
+				SLICE_ARG(c->entity->name), SLICE_ARG(attribute));
+	return run_invalid(c->run, attribute, "is part of the key and cannot be missing");
+}
+
+static bool make_key(struct completion *c, struct slice attribute)
+{
+	const struct key_attr *k = key_attr_find(c->run->design, attribute);
+	const struct key_rule *rule;
+	struct value v = VALUE_ABSENT;
+
+	if (!key_rule_choose(&c->scope, c->entity->keys, c->entity->key_count, attribute, &rule))
+		return false;
+	if (rule && !scope_fill(&c->scope, rule->template, k != NULL, &v))
+		return false;
+	if (!value_present(v) && key_is_table(c->run->design, attribute))
+		return no_key(c, attribute, rule);
+	if (k && value_present(v) && value_type(v) != k->type)
+		return wrong_type(c, k, v);
+	put(c, attribute, v);
+	return true;
+}
+
+static void need_key(struct completion *c, struct slice attribute)
+{
+	const struct entity *e = c->entity;
+	size_t first = 0;
+
+	while (first < e->key_count && !slice_equal(e->keys[first].attribute, attribute))
+		first++;
+	if (first == e->key_count || c->keys[first])
+		return;
+	c->keys[first] = true;
+	for (size_t i = first; i < e->key_count; i++) {
+		if (!slice_equal(e->keys[i].attribute, attribute))
+			continue;
+		names_each_template(e->keys[i].template, need, c);
+		names_each(e->keys[i].when, need, c);
+	}
+	if (!c->failed)
+		c->failed = !make_key(c, attribute);
+}
+
+static void need(void *ctx, struct slice name)
+{
+	struct completion *c = ctx;
+
+	for (size_t i = 0; i < c->entity->attribute_count && !c->failed; i++)
+		if (slice_equal(c->entity->attributes[i].name, name))
+			need_attribute(c, i);
+	if (!c->failed)
+		need_key(c, name);
+}
+
+/* A key that is an attribute as it is: DynamoDB takes neither NULL nor nothing there. */
+static bool check_plain_key(struct completion *c, const struct key_attr *k)
+{
+	struct value v = fields_get(c->fields, k->name);
+	bool of_table = key_is_table(c->run->design, k->name);
+
+	if (key_has_rule(c->entity->keys, c->entity->key_count, k->name))
+		return true;
+	if (!value_present(v) || value_type(v) == VALUE_NULL) {
+		fields_drop(c->fields, k->name);
+		return !of_table || no_key(c, k->name, NULL);
+	}
+	if (value_type(v) != k->type)
+		return wrong_type(c, k, v);
+	if (k->type != VALUE_N && value_bytes(v).n == 0)
+		return run_invalid(c->run, k->name, "is part of a key and cannot be empty");
+	return true;
+}
+
+static bool check_plain_keys(struct completion *c, const struct key_schema *k)
+{
+	for (size_t i = 0; i < k->hash_count; i++)
+		if (!check_plain_key(c, &k->hash[i]))
+			return false;
+	for (size_t i = 0; i < k->range_count; i++)
+		if (!check_plain_key(c, &k->range[i]))
+			return false;
+	return true;
+}
+
+bool entity_complete(struct run *r, const struct entity *e, struct fields *f, struct value old)
+{
+	struct completion c = { .run = r, .entity = e, .fields = f };
+
+	c.scope = (struct scope){ .run = r, .item = f, .old = old };
+	c.attributes = arena_array(r->arena, bool, e->attribute_count);
+	c.keys = arena_array(r->arena, bool, e->key_count);
+	for (size_t i = 0; i < e->attribute_count && !c.failed; i++)
+		need_attribute(&c, i);
+	for (size_t i = 0; i < e->key_count && !c.failed; i++)
+		need_key(&c, e->keys[i].attribute);
+	if (c.failed || !check_plain_keys(&c, &r->design->key))
+		return false;
+	for (size_t i = 0; i < r->design->index_count; i++)
+		if (!check_plain_keys(&c, &r->design->indexes[i].key))
+			return false;
+	return true;
+}

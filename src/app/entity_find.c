@@ -1,0 +1,215 @@
+/* From an identity to the item's key, and to the item.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "app/dyn.h"
+#include "app/entity_internal.h"
+#include "app/input.h"
+#include "app/read.h"
+
+static bool is_nothing(struct value v)
+{
+	return !value_present(v) || value_type(v) == VALUE_NULL;
+}
+
+/* ---- what follows from a part of an item ---- */
+
+struct asks {
+	const struct entity *entity;
+	const struct fields *have;
+	bool missing;
+};
+
+static void ask(void *ctx, struct slice name)
+{
+	struct asks *x = ctx;
+	bool known = entity_attribute(x->entity, name) || key_has_rule(x->entity->keys, x->entity->key_count, name);
+
+	x->missing = x->missing || (known && !fields_has(x->have, name));
+}
+
+static bool can_tell(const struct entity *e, const struct fields *have, const struct term *t)
+{
+	struct asks x = { .entity = e, .have = have };
+
+	names_each(t, ask, &x);
+	return !x.missing;
+}
+
+/* Constants, and derived attributes of which everything is known, until there are no more. */
+static bool derive(struct run *r, const struct entity *e, struct fields *f)
+{
+	struct scope s = { .run = r, .item = f };
+	bool more = true;
+
+	for (size_t i = 0; i < e->key_count; i++) {
+		const struct key_rule *k = &e->keys[i];
+
+		if (!k->when && key_is_constant(k->template) && !key_is_table(r->design, k->attribute))
+			fields_set(f, k->attribute, value_make_s(r->arena, k->template->text));
+	}
+	while (more) {
+		more = false;
+		for (size_t i = 0; i < e->attribute_count; i++) {
+			const struct attribute *a = &e->attributes[i];
+			struct value v;
+
+			if (!a->derived || a->when || fields_has(f, a->name) || !can_tell(e, f, a->derived))
+				continue;
+			if (!scope_value(&s, a->derived, &v))
+				return false;
+			fields_set(f, a->name, v);
+			more = true;
+		}
+	}
+	return true;
+}
+
+/* ---- keys ---- */
+
+/* A condition on what is not known is asked as if it were absent, unless `strict`: then the rule is no answer. */
+static bool choose_rule(struct scope *s, const struct entity *e, struct slice attribute, bool strict, struct value *out)
+{
+	const struct key_rule *base = NULL;
+	bool holds;
+
+	*out = VALUE_ABSENT;
+	for (size_t i = 0; i < e->key_count; i++) {
+		const struct key_rule *rule = &e->keys[i];
+
+		if (!slice_equal(rule->attribute, attribute))
+			continue;
+		if (!rule->when) {
+			base = base ? base : rule;
+			continue;
+		}
+		if (strict && !can_tell(e, s->item, rule->when))
+			return true;
+		if (!scope_holds(s, rule->when, &holds))
+			return false;
+		if (holds && (scope_try_fill(s, rule->template, true, out) == TEMPLATE_OK || can_tell(e, s->item, rule->when)))
+			return true;
+	}
+	if (base)
+		(void)!scope_try_fill(s, base->template, true, out);
+	return true;
+}
+
+/* *key is absent when `f` does not lead to one. */
+static bool make_key(struct run *r, const struct entity *e, struct fields *f, bool strict, struct value *key)
+{
+	struct scope s = { .run = r, .item = f };
+	struct value_member members[TABLE_KEY_MOST];
+	const struct key_attr *keys[TABLE_KEY_MOST];
+	size_t n = key_of_table(r->design, keys);
+
+	*key = VALUE_ABSENT;
+	if (!derive(r, e, f))
+		return false;
+	for (size_t i = 0; i < n; i++) {
+		struct value v = VALUE_ABSENT;
+
+		if (!key_has_rule(e->keys, e->key_count, keys[i]->name))
+			v = fields_get(f, keys[i]->name);
+		else if (!choose_rule(&s, e, keys[i]->name, strict, &v))
+			return false;
+		if (value_type(v) != keys[i]->type || (keys[i]->type != VALUE_N && value_bytes(v).n == 0))
+			return true;
+		members[i] = (struct value_member){ keys[i]->name, v };
+	}
+	*key = value_make_map(r->arena, members, n);
+	return true;
+}
+
+/* ---- found by ---- */
+
+struct finding_by {
+	struct run *run;
+	const struct entity *entity;
+	const struct fields *identity;
+	struct value *key;
+};
+
+/* A pattern may find more than what was asked for: /posts/a/comments/1 is not the comment of another post. */
+static bool is_of_identity(const struct finding_by *x, struct value row)
+{
+	for (size_t i = 0; i < x->identity->count; i++) {
+		struct value v = value_get(row, x->identity->list[i].name);
+
+		if (value_present(v) && !value_equal(v, x->identity->list[i].value))
+			return false;
+	}
+	return true;
+}
+
+static bool visit_row(void *ctx, const struct read_row *row, bool *stop)
+{
+	struct finding_by *x = ctx;
+	struct run *r = x->run;
+	struct fields f;
+
+	if (row->entity == x->entity) {
+		*stop = is_of_identity(x, row->full);
+		if (*stop)
+			*x->key = dyn_key_of(r, row->full);
+		return true;
+	}
+	fields_init(&f, r->arena);
+	for (struct value_iter it = value_iter(row->full); value_next(&it);)
+		if (entity_attribute(x->entity, it.name) &&
+		    !key_has_rule(x->entity->keys, x->entity->key_count, it.name))
+			fields_set(&f, it.name, it.value);
+	for (size_t i = 0; i < x->identity->count; i++)
+		fields_set(&f, x->identity->list[i].name, x->identity->list[i].value);
+	if (!make_key(r, x->entity, &f, false, x->key))
+		return false;
+	*stop = value_present(*x->key);
+	return true;
+}
+
+static bool find_by(struct run *r, const struct entity *e, const struct fields *identity, struct value *key)
+{
+	const struct access *access = design_access(r->design, e->found_by);
+	struct finding_by x = { .run = r, .entity = e, .identity = identity, .key = key };
+	struct scope s = { .run = r, .item = identity };
+
+	if (!access)
+		return run_fail(r, PROBLEM_INTERNAL, "There is no access pattern '%.*s'", SLICE_ARG(e->found_by));
+	return read_each(r, access, &s, NULL, 0, visit_row, &x);
+}
+
+/* ---- */
+
+bool entity_locate(struct run *r, const struct entity *e, const struct value *args, size_t n, struct value *key)
+{
+	struct fields identity, f;
+
+	*key = VALUE_ABSENT;
+	if (n != e->param_count)
+		return run_fail(r, PROBLEM_INTERNAL, "A %.*s has %zu values in its identity, not %zu", SLICE_ARG(e->name),
+				e->param_count, n);
+	fields_init(&identity, r->arena);
+	for (size_t i = 0; i < n; i++) {
+		const struct attribute *a = entity_attribute(e, e->params[i]);
+
+		if (is_nothing(args[i]))
+			return true;
+		fields_set(&identity, e->params[i], a ? input_normal(r, a, args[i]) : args[i]);
+	}
+	fields_init(&f, r->arena);
+	for (size_t i = 0; i < identity.count; i++)
+		fields_set(&f, identity.list[i].name, identity.list[i].value);
+	if (!make_key(r, e, &f, e->found_by.n > 0, key))
+		return false;
+	if (value_present(*key) || !e->found_by.n)
+		return true;
+	return find_by(r, e, &identity, key);
+}
+
+bool entity_fetch(struct run *r, const struct entity *e, const struct value *args, size_t n, bool fresh, struct value *full)
+{
+	struct value key;
+
+	*full = VALUE_ABSENT;
+	if (!entity_locate(r, e, args, n, &key))
+		return false;
+	return !value_present(key) || entity_fetch_key(r, e, key, fresh, full);
+}

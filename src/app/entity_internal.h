@@ -1,0 +1,33 @@
+/* What the files of entity.h share: key rules, and reading them backwards.
+ * SPDX-License-Identifier: Apache-2.0 */
+#ifndef THORPE_APP_ENTITY_INTERNAL_H
+#define THORPE_APP_ENTITY_INTERNAL_H
+
+#include "app/entity.h"
+
+#define TABLE_KEY_MOST 2
+
+/* The table's key attributes; returns how many. */
+size_t key_of_table(const struct design *d, const struct key_attr *out[TABLE_KEY_MOST]);
+bool key_is_table(const struct design *d, struct slice name);
+/* The key attribute of the table or of some index; NULL: it is none. */
+const struct key_attr *key_attr_find(const struct design *d, struct slice name);
+
+/* Of the rules for one attribute: the first whose condition holds, else the one without a condition, else NULL. */
+bool key_rule_choose(struct scope *s, const struct key_rule *rules, size_t n, struct slice attribute,
+		     const struct key_rule **out) MUST_CHECK;
+bool key_has_rule(const struct key_rule *rules, size_t n, struct slice attribute);
+bool key_is_constant(const struct template *t);
+/* Whether the value could have come from the template; *literals: how many of its characters are the template's own. */
+bool key_matches(struct run *r, const struct template *t, struct value v, size_t *literals);
+
+/* Sets what `f` lacks and the stored item's keys tell: attributes `from the key` and those of the identity; with `all`
+ * whatever stands in the table's key. */
+void key_read(struct run *r, const struct entity *e, struct value stored, struct fields *f, bool all);
+
+/* The names a term or template reads by itself: attributes and computed keys of the item. */
+typedef void names_fn(void *ctx, struct slice name);
+void names_each(const struct term *t, names_fn *fn, void *ctx);
+void names_each_template(const struct template *t, names_fn *fn, void *ctx);
+
+#endif

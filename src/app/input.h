@@ -1,0 +1,34 @@
+/* Plain JSON into attribute values, as the design's types and clauses say.
+ * SPDX-License-Identifier: Apache-2.0 */
+#ifndef THORPE_APP_INPUT_H
+#define THORPE_APP_INPUT_H
+
+#include "app/run.h"
+
+enum input_use { INPUT_CREATE, INPUT_UPDATE, INPUT_ACTION };
+
+/* The body of a write. Every attribute is checked (type, range, choices, length in characters) and normalised (`lower`,
+ * timestamps to UTC seconds with Z); all that is wrong is told at once (INVALID with parts). Names the entity does not have
+ * are wrong, with a suggestion. Who is no operator may not give what the server keeps (counter, now, touched, derived, copy,
+ * managed, hidden, N days after); an `id` attribute may be given on creation; `the caller` is ignored. On update `fixed` ones may
+ * be repeated but not changed, which write.h sees. JSON null removes (an entry with an absent value), or is a NULL where the
+ * default is null; an empty set removes, too. An action takes action->input only. `password` and `current_password` are let
+ * through as strings where the entity has a login and no attribute of that name, or the login's own. body NULL: an empty object.
+ * A body that is no object is MALFORMED. */
+bool input_body(struct run *r, const struct entity *e, enum input_use use, const struct action *action,
+		const struct json *body, struct fields *out) MUST_CHECK;
+/* Whether a body of create or update may give the attribute, for who is no operator. `the caller` counts as kept, too. */
+bool input_is_kept(const struct attribute *attribute);
+/* One value of JSON as the attribute says: checked, normalised, compressed. Absent in *out: nothing is stored (an empty set). */
+bool input_json(struct run *r, const struct attribute *attribute, struct slice name, const struct json *j,
+		struct value *out) MUST_CHECK;
+/* One value from text (a path or query parameter, a command line), as the attribute's type; `attribute` NULL: a string.
+ * Elements of a list are separated by commas; maps are JSON. */
+bool input_text(struct run *r, const struct attribute *attribute, struct slice name, struct slice text,
+		struct value *out) MUST_CHECK;
+/* Attributes that are required and not there: INVALID. Those with a `when` are required only while it holds. */
+bool input_required(struct run *r, const struct entity *e, const struct fields *full) MUST_CHECK;
+/* `lower`: trimmed and in lower case; a list's elements each, once. As it is when the attribute does not say so. */
+struct value input_normal(struct run *r, const struct attribute *attribute, struct value v);
+
+#endif

@@ -1,0 +1,69 @@
+/* Copies after their source: found through the pattern that the design names, each brought up to date by itself.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "app/keep.h"
+#include "app/read.h"
+#include "app/write_plan.h"
+
+struct copies {
+	struct run *run;             /* that reads the pattern */
+	struct run *branch;          /* that writes, cleared from item to item */
+	const struct entity *entity; /* of the copies */
+	struct slice source;
+};
+
+/* A row that was found through an index may lack attributes: the item is read again by its key. */
+static bool refresh_row(void *ctx, const struct read_row *row, bool *stop)
+{
+	struct copies *c = ctx;
+	struct value key = dyn_key_of(c->run, row->full);
+	bool ok = true;
+
+	(void)stop;
+	if (row->entity == c->entity)
+		ok = write_refresh(c->branch, c->entity, key, c->source);
+	if (!ok)
+		(void)run_fail(c->run, c->branch->problem.type, "%.*s", SLICE_ARG(c->branch->problem.detail));
+	branch_clear(c->branch, c->run);
+	return ok;
+}
+
+static bool refresh_all(struct run *r, const struct entity *source, const struct entity *e, struct slice pattern,
+			struct value full)
+{
+	const struct access *access = design_access(r->design, pattern);
+	struct copies c = { .run = r, .branch = branch_new(r), .entity = e, .source = source->name };
+	struct fields f;
+	struct scope s = { .run = r, .item = &f };
+
+	if (!access)
+		return run_fail(r, PROBLEM_INTERNAL, "There is no access pattern '%.*s'", SLICE_ARG(pattern));
+	fields_from_item(&f, r->arena, full);
+	return read_each(r, access, &s, NULL, 0, refresh_row, &c);
+}
+
+/* Whether `a` is a copy of something that differs. */
+static bool is_out_of_date(const struct attribute *a, const struct entity *source, struct value old, struct value full)
+{
+	return a->kept_by.n && slice_equal(a->copy_entity, source->name) &&
+	       !value_equal(value_get(old, a->copy_attribute), value_get(full, a->copy_attribute));
+}
+
+bool keep_copies(struct run *r, const struct entity *e, struct value old, struct value full)
+{
+	for (size_t i = 0; i < r->design->entity_count; i++) {
+		const struct entity *x = &r->design->entities[i];
+		struct name_list done = { 0 };
+
+		for (size_t k = 0; k < x->attribute_count; k++) {
+			const struct attribute *a = &x->attributes[k];
+
+			/* One visit brings all copies of an item up to date. */
+			if (!is_out_of_date(a, e, old, full) || names_have(&done, a->kept_by))
+				continue;
+			names_add(r->arena, &done, a->kept_by);
+			if (!refresh_all(r, e, x, a->kept_by, full))
+				return false;
+		}
+	}
+	return true;
+}

@@ -1,0 +1,64 @@
+/* Running access patterns.
+ *
+ * A page is filled in spite of filters, expired items and rules: reading goes on until `limit` rows may be shown, the end, or
+ * READ_MOST_ROWS have been looked at (then the page may be short and still has a next). The cursor says where the last row
+ * shown stands (or the last looked at), and belongs to one pattern with its parameters: encrypted and signed (AES-256-GCM, key of the app), so
+ * that it neither shows keys nor can be made up. Nothing here scans.
+ * SPDX-License-Identifier: Apache-2.0 */
+#ifndef THORPE_APP_READ_H
+#define THORPE_APP_READ_H
+
+#include "app/entity.h"
+
+#define READ_MOST_ROWS 20000
+#define READ_MOST_LIMIT 1000
+
+struct read_request {
+	const struct access *access;
+	const struct fields *params; /* typed: those given; defaults are filled in here */
+	const struct slice *ids;     /* batch: the ids */
+	size_t id_count;
+	int64_t limit;               /* 0: the pattern's, or 20 */
+	struct slice cursor;         /* empty: from the beginning */
+	bool trusted;                /* the runtime itself asks (found by, then remove, processors): no rules, but filters */
+};
+
+struct read_row {
+	const struct entity *entity; /* NULL: a companion, shown as it is */
+	struct value full;
+	struct read_row *children;   /* tree: */
+	size_t child_count;
+};
+
+enum read_shape { READ_ONE, READ_LIST, READ_COUNT, READ_COUNTS /* merge over numbers with count */, READ_VALUES /* unite */ };
+
+struct read_result {
+	enum read_shape shape;
+	struct read_row *rows;  /* ONE: one; LIST */
+	size_t row_count;
+	bool mixed;             /* LIST: rows may be of several entities */
+	bool tree;
+	struct slice next;      /* cursor; empty: that was all */
+	int64_t count;          /* COUNT, COUNTS: the sum */
+	struct value *labels;   /* COUNTS: each number … */
+	int64_t *counts;        /* … and how many */
+	size_t count_count;
+	struct value *values;   /* VALUES, once each, in order */
+	size_t value_count;
+};
+
+/* Problems: NOT_FOUND for a single item that is not there or may not be read, FORBIDDEN/UNAUTHENTICATED when the pattern's own
+ * rule says no, INVALID for parameters and cursors. */
+bool read_access(struct run *r, const struct read_request *q, struct read_result *out) MUST_CHECK;
+/* One item by its identity, as the caller may see it: NOT_FOUND otherwise. Strongly consistent. */
+bool read_item(struct run *r, const struct entity *e, const struct value *args, size_t n, struct value *full) MUST_CHECK;
+/* A pattern run by the runtime for an item: parameters are the item's attributes of the same names, or `with` evaluated in `s`.
+ * Calls visit() for every row, page by page, until it says false (then the whole is false) or sets *stop. */
+bool read_each(struct run *r, const struct access *access, struct scope *s, const struct assignment *with, size_t with_count,
+	       bool (*visit)(void *ctx, const struct read_row *row, bool *stop), void *ctx) MUST_CHECK;
+/* A result as the API sends it: the item; {"items":[…],"next":"…"}; {"count":n}; {"count":n,"mean":m,"counts":{"1":n,…}}; {"items":[values]}. */
+bool read_output(struct run *r, const struct access *access, const struct read_result *x, struct buf *b) MUST_CHECK;
+/* The entity that rows of the pattern are of when that can be told beforehand; NULL: several, or companions. For OpenAPI and documents. */
+const struct entity *read_entity(const struct design *d, const struct access *access);
+
+#endif

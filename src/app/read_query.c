@@ -1,0 +1,263 @@
+/* Rows of a Query: partition after partition of a walk, page after page.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "app/read_where.h"
+
+#define FILTERED_LEAST 50   /* rows to ask for where a filter takes some away */
+#define FILTERED_MOST  4000
+
+struct query_flow {
+	struct flow s;
+	struct pattern *p;
+	struct query_plan plan; /* of the partition `step` */
+	bool planned;
+	int64_t step, steps;
+	struct value start; /* absent: the partition's beginning */
+	const struct slice *without, *all;
+	size_t without_count, all_count;
+	int calls;
+};
+
+static bool plan(struct query_flow *q)
+{
+	if (!q->planned && !query_plan(q->p, q->step, &q->plan))
+		return false;
+	q->planned = true;
+	return true;
+}
+
+/* A filter takes rows away: the fewer came, the more are asked for. */
+static int64_t rows_to_ask(struct query_flow *q, size_t want)
+{
+	int64_t n = want < READ_MOST_CHUNK + 1 ? (int64_t)want : READ_MOST_CHUNK + 1;
+
+	if (!q->plan.has_filter)
+		return n;
+	n = 2 * n > FILTERED_LEAST ? 2 * n : FILTERED_LEAST;
+	n <<= q->calls;
+	if (q->calls < 6)
+		q->calls++;
+	return n < FILTERED_MOST ? n : FILTERED_MOST;
+}
+
+static const struct read_place *place_at(struct query_flow *q, struct value at)
+{
+	struct read_place *place = arena_new(q->p->g->r->arena, struct read_place);
+
+	place->at = at;
+	place->step = q->step;
+	return place;
+}
+
+static void take_rows(struct query_flow *q, const struct dyn_page *page)
+{
+	struct row row;
+
+	for (size_t i = 0; i < page->count; i++) {
+		if (!pattern_row(q->p, page->items[i], &row))
+			continue;
+		row.place = place_at(q, page->items[i]);
+		flow_push(&q->s, &row);
+	}
+}
+
+static void go_on(struct query_flow *q, struct value last)
+{
+	q->start = last;
+	if (!value_present(last)) {
+		q->step++;
+		q->planned = false;
+		q->s.ended = q->step >= q->steps;
+	}
+	if (q->s.head == q->s.count && !q->s.ended)
+		q->s.now = place_at(q, q->start);
+}
+
+static bool query_more(struct flow *s, size_t want)
+{
+	struct query_flow *q = (struct query_flow *)s;
+	struct dyn_page page = { 0 };
+	struct dyn_query request;
+
+	if (!plan(q))
+		return false;
+	if (!q->plan.none) {
+		request = query_request(q->p, &q->plan);
+		request.limit = rows_to_ask(q, want);
+		request.start = q->start;
+		request.without = q->without;
+		request.without_count = q->without_count;
+		request.all = q->all;
+		request.all_count = q->all_count;
+		if (!dyn_query(q->p->g->r, &request, &page))
+			return false;
+		s->g->left -= value_present(page.last) ? request.limit : (int64_t)page.count + 1;
+		take_rows(q, &page);
+	}
+	go_on(q, page.last);
+	return true;
+}
+
+/* ---- places ----
+ * A walk's step, then the values of the key attributes that `where` does not fix, in a fixed order; none: the beginning. */
+
+struct key_names {
+	struct slice list[2 * (KEY_HASH_MAX + KEY_RANGE_MAX)];
+	size_t count;
+};
+
+static bool is_fixed(const struct access *a, struct slice name)
+{
+	for (size_t i = 0; i < a->where_count; i++)
+		if (slice_equal(a->where[i].attribute, name) && a->where[i].op == WHERE_EQ && !a->where[i].optional)
+			return true;
+	return false;
+}
+
+static void add_name(const struct access *a, struct key_names *names, struct slice name, bool fixed)
+{
+	if (is_fixed(a, name) != fixed)
+		return;
+	for (size_t i = 0; i < names->count; i++)
+		if (slice_equal(names->list[i], name))
+			return;
+	names->list[names->count++] = name;
+}
+
+static void add_names(const struct access *a, struct key_names *names, const struct key_schema *k, bool fixed)
+{
+	for (size_t i = 0; i < k->hash_count; i++)
+		add_name(a, names, k->hash[i].name, fixed);
+	for (size_t i = 0; i < k->range_count; i++)
+		add_name(a, names, k->range[i].name, fixed);
+}
+
+static struct key_names key_names(const struct pattern *p, bool fixed)
+{
+	struct key_names names = { .count = 0 };
+
+	add_names(p->access, &names, query_schema(p), fixed);
+	add_names(p->access, &names, &p->g->r->design->key, fixed);
+	return names;
+}
+
+static void query_save(struct flow *s, const struct read_place *place, struct buf *b)
+{
+	struct query_flow *q = (struct query_flow *)s;
+	struct key_names names = key_names(q->p, false);
+
+	buf_varint(b, (uint64_t)place->step);
+	for (size_t i = 0; value_present(place->at) && i < names.count; i++) {
+		struct value v = value_get(place->at, names.list[i]);
+
+		buf_varint(b, v.n);
+		buf_add(b, v.p, v.n);
+	}
+}
+
+static size_t add_fixed(struct query_flow *q, struct value_member *members)
+{
+	struct key_names names = key_names(q->p, true);
+	size_t n = 0;
+
+	for (size_t i = 0; i < names.count; i++)
+		for (size_t k = 0; k < q->plan.where_count; k++)
+			if (slice_equal(q->plan.where[k].attribute, names.list[i]))
+				members[n++] = (struct value_member){ names.list[i], q->plan.where[k].value };
+	return n;
+}
+
+static bool query_load(struct flow *s, struct slice saved)
+{
+	struct query_flow *q = (struct query_flow *)s;
+	struct value_member members[4 * (KEY_HASH_MAX + KEY_RANGE_MAX)];
+	struct key_names names = key_names(q->p, false);
+	const char *p = saved.p, *end = saved.p + saved.n;
+	uint64_t n;
+	size_t used = read_varint(p, end, &n), count;
+
+	if (!used || n >= (uint64_t)q->steps)
+		return false;
+	q->step = (int64_t)n;
+	p += used;
+	s->now = place_at(q, VALUE_ABSENT);
+	if (p == end)
+		return true;
+	if (!plan(q))
+		return false;
+	count = add_fixed(q, members);
+	for (size_t i = 0; i < names.count; i++, p += n) {
+		used = read_varint(p, end, &n);
+		p += used;
+		if (!used || n > (size_t)(end - p))
+			return false;
+		members[count] = (struct value_member){ names.list[i], { (const uint8_t *)p, n } };
+		if (!n || !value_is_valid(members[count++].value, 0))
+			return false;
+	}
+	q->start = value_make_map(q->p->g->r->arena, members, count);
+	s->now = place_at(q, q->start);
+	return p == end;
+}
+
+static const struct flow_ops query_ops = { query_more, query_save, query_load };
+
+struct flow *query_open(struct pattern *p)
+{
+	struct query_flow *q = arena_new(p->g->r->arena, struct query_flow);
+
+	q->s.ops = &query_ops;
+	q->s.g = p->g;
+	q->p = p;
+	q->steps = p->access->walk_times ? p->access->walk_times : 1;
+	if (p->access->without_count && !p->access->has_then)
+		query_projection(p, &q->without, &q->without_count, &q->all, &q->all_count);
+	return &q->s;
+}
+
+/* ---- only how many ---- */
+
+static void skip_expired(struct run *r, struct query_plan *plan)
+{
+	struct term_filter *f = &plan->filter;
+	int n;
+
+	if (!plan->has_filter)
+		term_filter_init(f, r->arena, "f");
+	else
+		buf_lit(&f->text, " AND ");
+	plan->has_filter = true;
+	n = f->next;
+	f->next += 2;
+	buf_printf(&f->text, "(attribute_not_exists(#f%d) OR NOT attribute_type(#f%d, :f%d) OR #f%d > :f%d)", n, n, n, n, n + 1);
+	buf_printf(&f->names, "%s\"#f%d\":", f->names.n ? "," : "", n);
+	json_string(&f->names, r->design->ttl);
+	buf_printf(&f->values, "%s\":f%d\":{\"S\":\"N\"},\":f%d\":{\"N\":\"%lld\"}", f->values.n ? "," : "", n, n + 1,
+		   (long long)(r->now_ms / 1000));
+}
+
+bool query_count(struct pattern *p, int64_t *count)
+{
+	struct run *r = p->g->r;
+	struct dyn_query request;
+	struct query_plan plan_;
+	struct dyn_page page;
+
+	*count = 0;
+	for (int64_t step = 0; step < (p->access->walk_times ? p->access->walk_times : 1); step++) {
+		if (!query_plan(p, step, &plan_))
+			return false;
+		if (plan_.none)
+			continue;
+		if (r->design->ttl.n && query_projects(p, r->design->ttl))
+			skip_expired(r, &plan_);
+		request = query_request(p, &plan_);
+		request.count_only = true;
+		do {
+			if (!dyn_query(r, &request, &page))
+				return false;
+			*count += (int64_t)page.count;
+			request.start = page.last;
+		} while (value_present(page.last));
+	}
+	return true;
+}

@@ -1,0 +1,313 @@
+/* What is shown of raw rows: the items they lead to, and of those what the caller may see.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "app/read_where.h"
+
+struct show_flow {
+	struct flow s;
+	struct pattern *p;
+	struct flow *raw;
+	int calls;
+};
+
+/* ---- rules ---- */
+
+static const struct term *rule_of(const struct entity *e, enum allow_verb verb)
+{
+	return e->allow[verb] || verb != ALLOW_LIST ? e->allow[verb] : e->allow[ALLOW_READ];
+}
+
+/* Whether an index's row has all that the rule looks at. */
+static bool suffices(const struct pattern *p, const struct entity *e, const struct term *rule)
+{
+	struct name_list names = { 0 };
+
+	names_of_term(p->g->r->arena, &names, e, rule);
+	for (size_t i = 0; i < names.count; i++) {
+		const struct attribute *a = entity_attribute(e, names.list[i]);
+		bool identity = false;
+
+		for (size_t k = 0; k < e->param_count; k++)
+			identity = identity || slice_equal(e->params[k], names.list[i]);
+		if (!identity && !(a && a->from_key) && !query_projects(p, names.list[i]))
+			return false;
+	}
+	return true;
+}
+
+static bool is_partial(const struct pattern *p)
+{
+	const struct design_index *i = p->access->index.n ? design_index(p->g->r->design, p->access->index) : NULL;
+
+	return i && i->projection != PROJECT_ALL;
+}
+
+enum verdict { SHOW, DROP, ASK, ASK_WHOLE /* of the item in the table, for the row has not enough of it */ };
+
+static enum verdict before_asking(const struct pattern *p, const struct entity *e, enum allow_verb verb, bool followed, bool whole)
+{
+	const struct term *rule = p->row_rule ? p->access->allow : e ? rule_of(e, verb) : NULL;
+
+	if (!e && !p->row_rule)
+		return SHOW; /* a companion: there is nobody to ask */
+	if (!rule)
+		return followed ? SHOW : DROP;
+	if (rule->kind == TERM_ALWAYS)
+		return SHOW;
+	return whole || !e || suffices(p, e, rule) ? ASK : ASK_WHOLE;
+}
+
+static bool ask(struct pattern *p, const struct row *row, struct value full, enum allow_verb verb, bool *may)
+{
+	struct fields item;
+	struct scope s;
+
+	if (!p->row_rule)
+		return entity_allows(p->g->r, row->shown.entity, verb, full, VALUE_ABSENT, may);
+	fields_from_item(&item, p->g->r->arena, full);
+	s = pattern_scope(p, &item);
+	return scope_holds(&s, p->access->allow, may);
+}
+
+/* The whole items of the rows that need them, where those are. */
+static bool whole_items(struct pattern *p, const struct row *rows, size_t n, const enum verdict *verdicts, struct value **items)
+{
+	struct run *r = p->g->r;
+	struct value *keys = arena_array(r->arena, struct value, n);
+	bool any = false;
+
+	*items = arena_array(r->arena, struct value, n);
+	for (size_t i = 0; i < n; i++)
+		if (verdicts[i] == ASK_WHOLE) {
+			keys[i] = dyn_key_of(r, rows[i].stored);
+			any = true;
+		}
+	return !any || dyn_batch_get(r, keys, n, p->access->consistent, *items);
+}
+
+static bool allowed(struct pattern *p, struct row *rows, size_t *n, enum allow_verb verb, bool followed, bool whole)
+{
+	struct run *r = p->g->r;
+	enum verdict *verdicts = arena_array(r->arena, enum verdict, *n);
+	const struct entity *last = NULL;
+	enum verdict of_last = SHOW;
+	struct value *items;
+	size_t kept = 0;
+
+	for (size_t i = 0; i < *n; i++) {
+		if (!i || rows[i].shown.entity != last)
+			of_last = before_asking(p, rows[i].shown.entity, verb, followed, whole);
+		last = rows[i].shown.entity;
+		verdicts[i] = of_last;
+	}
+	if (!whole_items(p, rows, *n, verdicts, &items))
+		return false;
+	for (size_t i = 0; i < *n; i++) {
+		struct value full = rows[i].shown.full;
+		bool may = verdicts[i] == SHOW;
+
+		if (verdicts[i] == ASK_WHOLE) {
+			if (!value_present(items[i]))
+				continue;
+			full = entity_full(r, rows[i].shown.entity, items[i]);
+		}
+		if (verdicts[i] >= ASK && !ask(p, &rows[i], full, verb, &may))
+			return false;
+		if (may)
+			rows[kept++] = rows[i];
+	}
+	*n = kept;
+	return true;
+}
+
+bool show_allowed(struct pattern *p, struct row *rows, size_t *n, enum allow_verb verb, bool whole)
+{
+	return p->open || allowed(p, rows, n, verb, p->followed, whole);
+}
+
+/* ---- then ---- */
+
+static bool fits_key(const struct key_schema *k, struct slice name, struct value v)
+{
+	for (size_t i = 0; i < k->hash_count; i++)
+		if (slice_equal(k->hash[i].name, name))
+			return value_type(v) == k->hash[i].type && value_bytes(v).n;
+	for (size_t i = 0; i < k->range_count; i++)
+		if (slice_equal(k->range[i].name, name))
+			return value_type(v) == k->range[i].type && value_bytes(v).n;
+	return false;
+}
+
+/* Absent where the row leads nowhere. */
+static bool key_of_next(struct pattern *p, const struct row *row, struct value *key)
+{
+	struct run *r = p->g->r;
+	const struct then_rule *t = &p->access->then;
+	struct value_member *members = arena_array(r->arena, struct value_member, t->key_count);
+	struct fields item;
+	size_t n = 0;
+	struct scope s;
+
+	*key = VALUE_ABSENT;
+	fields_from_item(&item, r->arena, row->raw);
+	s = pattern_scope(p, &item);
+	for (size_t i = 0; i < t->key_count; i++) {
+		struct value v;
+		bool holds;
+
+		if (!scope_holds(&s, t->keys[i].when, &holds))
+			return false;
+		if (!holds)
+			continue;
+		if (!scope_fill(&s, t->keys[i].template, false, &v))
+			return false;
+		if (!fits_key(&r->design->key, t->keys[i].attribute, v))
+			return true;
+		members[n++] = (struct value_member){ t->keys[i].attribute, v };
+	}
+	if (n == (size_t)r->design->key.hash_count + r->design->key.range_count)
+		*key = value_make_map(r->arena, members, n);
+	return true;
+}
+
+static bool keeps(struct pattern *p, struct value full, bool *keep)
+{
+	struct fields item;
+	struct scope s;
+
+	*keep = true;
+	if (!p->access->then.keep)
+		return true;
+	fields_from_item(&item, p->g->r->arena, full);
+	s = pattern_scope(p, &item);
+	return scope_holds(&s, p->access->then.keep, keep);
+}
+
+static bool fetch(struct pattern *p, struct row *rows, size_t *n)
+{
+	struct run *r = p->g->r;
+	const struct then_rule *t = &p->access->then;
+	const struct entity *e = t->entity.n ? design_entity(r->design, t->entity) : NULL;
+	struct value *keys = arena_array(r->arena, struct value, *n);
+	struct value *items = arena_array(r->arena, struct value, *n);
+	size_t kept = 0;
+	bool keep;
+
+	for (size_t i = 0; i < *n; i++)
+		if (!key_of_next(p, &rows[i], &keys[i]))
+			return false;
+	if (!dyn_batch_get(r, keys, *n, p->access->consistent, items))
+		return false;
+	for (size_t i = 0; i < *n; i++) {
+		struct row row = rows[i];
+
+		if (!value_present(items[i]) || entity_expired(r, items[i]))
+			continue;
+		row.stored = items[i];
+		row.shown.entity = e ? e : entity_of(r, items[i]);
+		row.shown.full = row.shown.entity ? entity_full(r, row.shown.entity, items[i]) : items[i];
+		if (!keeps(p, row.shown.full, &keep))
+			return false;
+		if (keep)
+			rows[kept++] = row;
+	}
+	*n = kept;
+	return true;
+}
+
+/* ---- the flow ---- */
+
+/* A merge shows what its own `without` leaves; what those of its parts leave out has to go here. */
+static void leave_out(const struct pattern *p, struct row *rows, size_t n)
+{
+	for (size_t i = 0; p->child && i < n; i++)
+		for (size_t k = 0; k < p->access->without_count; k++)
+			if (value_present(value_get(rows[i].shown.full, p->access->without[k])))
+				rows[i].shown.full = value_map_with(p->g->r->arena, rows[i].shown.full, p->access->without[k],
+								    VALUE_ABSENT);
+}
+
+static bool show_rows(struct pattern *p, struct row *rows, size_t *n)
+{
+	const struct access *a = p->access;
+	bool one = a->kind == ACCESS_GET || a->kind == ACCESS_BATCH || a->single;
+	bool whole = a->kind != ACCESS_QUERY || !is_partial(p);
+	bool asked = a->kind == ACCESS_MERGE && !a->has_then && !p->row_rule; /* by the parts */
+
+	if (a->has_then) {
+		/* who may not see a row is not led on by it either */
+		if (!p->open && !p->row_rule && a->kind != ACCESS_MERGE && !allowed(p, rows, n, ALLOW_LIST, true, whole))
+			return false;
+		if (!fetch(p, rows, n))
+			return false;
+		whole = true;
+	}
+	if (!asked && !show_allowed(p, rows, n, one ? ALLOW_READ : ALLOW_LIST, whole))
+		return false;
+	leave_out(p, rows, *n);
+	return true;
+}
+
+static bool show_more(struct flow *s, size_t want)
+{
+	struct show_flow *x = (struct show_flow *)s;
+	size_t most = want << x->calls, n = 1;
+	struct row *rows;
+	bool got;
+
+	most = most < READ_MOST_CHUNK ? most : READ_MOST_CHUNK;
+	if (x->calls < 8)
+		x->calls++;
+	rows = arena_array(s->g->r->arena, struct row, most + 1);
+	if (!flow_next(x->raw, most, &rows[0], &got))
+		return false;
+	if (!got) {
+		s->ended = x->raw->ended;
+		s->now = x->raw->now;
+		return true;
+	}
+	while (n < most && x->raw->head < x->raw->count)
+		if (!flow_next(x->raw, 1, &rows[n++], &got))
+			return false;
+	if (!show_rows(x->p, rows, &n))
+		return false;
+	for (size_t i = 0; i < n; i++)
+		flow_push(s, &rows[i]);
+	if (!n)
+		s->now = x->raw->now;
+	return true;
+}
+
+static void show_save(struct flow *s, const struct read_place *place, struct buf *b)
+{
+	struct show_flow *x = (struct show_flow *)s;
+
+	x->raw->ops->save(x->raw, place, b);
+}
+
+static bool show_load(struct flow *s, struct slice saved)
+{
+	struct show_flow *x = (struct show_flow *)s;
+
+	if (!flow_load(x->raw, saved))
+		return false;
+	s->now = x->raw->now;
+	return true;
+}
+
+static const struct flow_ops show_ops = { show_more, show_save, show_load };
+
+struct flow *show_open(struct pattern *p, struct flow *raw)
+{
+	const struct access *a = p->access;
+	bool strips = p->child && a->without_count;
+	struct show_flow *x;
+
+	if (!a->has_then && !p->row_rule && !strips && (p->open || a->kind == ACCESS_MERGE))
+		return raw;
+	x = arena_new(p->g->r->arena, struct show_flow);
+	x->s.ops = &show_ops;
+	x->s.g = p->g;
+	x->p = p;
+	x->raw = raw;
+	return &x->s;
+}

@@ -1,0 +1,218 @@
+/* What the names in a term stand for.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "app/scope.h"
+#include "app/caller.h"
+#include "app/entity.h"
+
+#define DEPTH_MOST 8 /* rules that ask for rules: a circle of them ends here */
+
+static struct value inside(struct value v, const struct slice *names, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		v = value_get(v, names[i]);
+	return v;
+}
+
+static const struct scope_variable *variable(const struct scope *s, struct slice name)
+{
+	for (size_t i = 0; i < s->variable_count; i++)
+		if (slice_equal(s->variables[i].name, name))
+			return &s->variables[i];
+	return NULL;
+}
+
+static struct value scope_path(void *ctx, const struct slice *names, size_t n)
+{
+	const struct scope *s = ctx;
+	const struct scope_variable *v;
+	struct value found = VALUE_ABSENT;
+
+	if (n > 1 && slice_is(names[0], "old"))
+		return inside(s->old, names + 1, n - 1);
+	if (n > 1 && slice_is(names[0], "input"))
+		return s->input ? inside(fields_get(s->input, names[1]), names + 2, n - 2) : VALUE_ABSENT;
+	v = variable(s, names[0]);
+	if (v)
+		return inside(v->value, names + 1, n - 1);
+	if (s->item)
+		found = fields_get(s->item, names[0]);
+	if (!value_present(found) && s->input)
+		found = fields_get(s->input, names[0]);
+	return inside(found, names + 1, n - 1);
+}
+
+/* The run has its problem; the term needs an error to stop at. */
+static bool stop(struct scope *s, struct error *e)
+{
+	s->failed = true;
+	return error_set(e, s->run->arena, ERR_INTERNAL, "Another item could not be read");
+}
+
+static bool enter(struct scope *s)
+{
+	if (s->run->depth < DEPTH_MOST) {
+		s->run->depth++;
+		return true;
+	}
+	return run_fail(s->run, PROBLEM_INTERNAL, "The rules of this design ask for one another without an end");
+}
+
+static bool other_item(struct scope *s, struct slice name, const struct value *args, size_t n, const struct entity **of,
+		       struct value *item)
+{
+	*of = design_entity(s->run->design, name);
+	*item = VALUE_ABSENT;
+	if (!*of)
+		return run_fail(s->run, PROBLEM_INTERNAL, "There is no entity %.*s", SLICE_ARG(name));
+	return entity_fetch(s->run, *of, args, n, false, item);
+}
+
+static bool scope_fetch(void *ctx, struct slice name, const struct value *args, size_t n, struct value *item, struct error *e)
+{
+	struct scope *s = ctx;
+	const struct entity *of;
+	bool ok;
+
+	if (!enter(s))
+		return stop(s, e);
+	ok = other_item(s, name, args, n, &of, item);
+	s->run->depth--;
+	return ok || stop(s, e);
+}
+
+static bool scope_visible(void *ctx, struct slice name, const struct value *args, size_t n, bool *out, struct error *e)
+{
+	struct scope *s = ctx;
+	const struct entity *of;
+	struct value item;
+	bool ok;
+
+	*out = false;
+	if (!enter(s))
+		return stop(s, e);
+	ok = other_item(s, name, args, n, &of, &item);
+	if (ok && value_present(item))
+		ok = entity_allows(s->run, of, ALLOW_READ, item, VALUE_ABSENT, out);
+	s->run->depth--;
+	return ok || stop(s, e);
+}
+
+static bool scope_has_role(void *ctx, struct slice role)
+{
+	const struct scope *s = ctx;
+
+	return caller_has_role(s->run, role);
+}
+
+static bool scope_may(void *ctx, struct slice permission)
+{
+	struct scope *s = ctx;
+	bool out = false;
+
+	/* Finding permissions runs a pattern, and so may end where this began. */
+	if (!enter(s)) {
+		s->failed = true;
+		return false;
+	}
+	if (!caller_may(s->run, permission, &out)) {
+		s->failed = true;
+		out = false;
+	}
+	s->run->depth--;
+	return out;
+}
+
+struct term_scope scope_bind(struct scope *s)
+{
+	return (struct term_scope){
+		.ctx = s,
+		.path = scope_path,
+		.fetch = scope_fetch,
+		.visible = scope_visible,
+		.has_role = scope_has_role,
+		.may = scope_may,
+		.caller = s->run->caller.subject,
+		.now_ms = s->run->now_ms,
+		.arena = s->run->arena,
+	};
+}
+
+bool scope_error(struct scope *s, const struct error *e)
+{
+	return s->failed ? false : run_error(s->run, e);
+}
+
+bool scope_value(struct scope *s, const struct term *t, struct value *out)
+{
+	struct term_scope bound = scope_bind(s);
+	struct error e = { 0 };
+
+	s->failed = false;
+	if (!term_value(t, &bound, out, &e))
+		return scope_error(s, &e);
+	return !s->failed;
+}
+
+bool scope_holds(struct scope *s, const struct term *t, bool *out)
+{
+	struct term_scope bound = scope_bind(s);
+	struct error e = { 0 };
+
+	*out = true;
+	s->failed = false;
+	if (!t)
+		return true;
+	if (!term_holds(t, &bound, out, &e))
+		return scope_error(s, &e);
+	return !s->failed;
+}
+
+/* The message begins with the placeholder that did not fit. */
+static bool unfit(struct scope *s, const struct template *t, const struct error *e)
+{
+	for (size_t i = 0; e->code == ERR_VALIDATION && i < t->part_count; i++) {
+		const struct template_part *p = &t->parts[i];
+		struct slice m = e->message;
+
+		if (p->name_count != 1 || m.n <= p->names[0].n || m.p[p->names[0].n] != ' ' ||
+		    !slice_starts(m, p->names[0]))
+			continue;
+		m = slice_make(m.p + p->names[0].n + 1, m.n - p->names[0].n - 1);
+		return run_invalid(s->run, p->names[0], "%.*s", SLICE_ARG(m));
+	}
+	return run_error(s->run, e);
+}
+
+static enum template_result fill(struct scope *s, const struct template *t, bool in_key, struct value *out, struct error *e)
+{
+	enum template_result result = template_fill(t, scope_path, s, in_key, s->run->arena, out, e);
+
+	if (result != TEMPLATE_OK)
+		*out = VALUE_ABSENT;
+	return result;
+}
+
+bool scope_fill(struct scope *s, const struct template *t, bool in_key, struct value *out)
+{
+	struct error e = { 0 };
+
+	return fill(s, t, in_key, out, &e) != TEMPLATE_BAD || unfit(s, t, &e);
+}
+
+enum template_result scope_try_fill(struct scope *s, const struct template *t, bool in_key, struct value *out)
+{
+	struct error e = { 0 };
+
+	return fill(s, t, in_key, out, &e);
+}
+
+bool scope_args(struct scope *s, const struct term *const *args, size_t n, struct value **out)
+{
+	struct value *values = arena_array(s->run->arena, struct value, n);
+
+	*out = values;
+	for (size_t i = 0; i < n; i++)
+		if (!scope_value(s, args[i], &values[i]))
+			return false;
+	return true;
+}

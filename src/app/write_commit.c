@@ -1,0 +1,369 @@
+/* A plan becomes a request; a refusal becomes a sentence, or another try.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "app/keep.h"
+#include "app/write_plan.h"
+#include "base/log.h"
+
+/* ---- in words ---- */
+
+/* An argument that is in the path of what is written: the address is wrong, not the body. */
+static bool in_path(const struct write *w, const struct reference *f)
+{
+	for (size_t i = 0; i < f->arg_count; i++)
+		for (size_t k = 0; k < w->entity->param_count; k++)
+			if (f->args[i]->kind == TERM_PATH && f->args[i]->name_count == 1 &&
+			    slice_equal(f->args[i]->names[0], w->entity->params[k]))
+				return true;
+	return false;
+}
+
+static struct slice first_name(const struct reference *f)
+{
+	for (size_t i = 0; i < f->arg_count; i++)
+		if (f->args[i]->kind == TERM_PATH)
+			return f->args[i]->names[0];
+	return SLICE("");
+}
+
+bool plan_tell_missing(struct write *w, const struct plan_ask *ask)
+{
+	const struct reference *f = ask->reference;
+	struct slice text = ask->sentence;
+
+	if (!text.n)
+		text = arena_printf(w->run->arena, "there is no %.*s %.*s", SLICE_ARG(f->entity),
+				    SLICE_ARG(write_identity_text(w->run, ask->args, f->arg_count)));
+	if (in_path(w, f))
+		return run_fail(w->run, PROBLEM_NOT_FOUND, "%.*s", SLICE_ARG(text));
+	w->run->problem = (struct problem){ 0 };
+	return run_invalid(w->run, first_name(f), "%.*s", SLICE_ARG(text));
+}
+
+bool plan_tell_unfit(struct write *w, const struct plan_ask *ask)
+{
+	const struct reference *f = ask->reference;
+
+	if (ask->sentence.n)
+		return run_fail(w->run, PROBLEM_CONFLICT, "%.*s", SLICE_ARG(ask->sentence));
+	return run_fail(w->run, PROBLEM_CONFLICT, "%.*s %.*s is not in a state for this", SLICE_ARG(f->entity),
+			SLICE_ARG(write_identity_text(w->run, ask->args, f->arg_count)));
+}
+
+static struct slice identity_of(const struct plan *p)
+{
+	const struct value *args = entity_identity(p->run, p->entity, fields_item(p->item));
+
+	return write_identity_text(p->run, args, p->entity->param_count);
+}
+
+static enum plan_end tell_exists(struct plan *p)
+{
+	(void)run_fail(p->run, PROBLEM_EXISTS, "there is a %.*s %.*s already", SLICE_ARG(p->entity->name),
+		       SLICE_ARG(identity_of(p)));
+	return PLAN_FAILED;
+}
+
+static enum plan_end tell_taken(struct plan *p, struct slice attribute)
+{
+	(void)run_fail(p->run, PROBLEM_TAKEN, "%.*s '%.*s' is taken", SLICE_ARG(attribute),
+		       SLICE_ARG(write_text(p->run, fields_get(p->item, attribute))));
+	p->run->problem.attribute = attribute;
+	return PLAN_FAILED;
+}
+
+/* ---- what was refused ---- */
+
+/* Whether the guard's key is the identity in another form: then a clash means that the item is there. */
+static bool guards_identity(struct plan *p, const struct companion *c)
+{
+	const struct entity *e = p->entity;
+	const struct attribute *a = entity_attribute(e, c->unique);
+	struct name_list names = { 0 };
+
+	if (a && a->unique)
+		return false;
+	for (size_t i = 0; i < c->rule_count; i++)
+		if (value_present(value_get(p->key, c->rules[i].attribute)))
+			names_of_template(p->run->arena, &names, e, c->rules[i].template);
+	for (size_t i = 0; i < e->param_count; i++)
+		if (!names_have(&names, e->params[i]))
+			return false;
+	return true;
+}
+
+/* Somebody is where the item would be. */
+static enum plan_end refused_place(struct plan *p, const struct dyn_refusal *f)
+{
+	const struct entity *e = p->entity;
+
+	/* What has expired is as if it were gone, and now it goes, with everything that it has. */
+	if (value_present(f->item) && entity_expired(p->run, f->item)) {
+		const struct entity *of = entity_of(p->run, f->item);
+
+		if (of)
+			return write_remove(p->run, of, dyn_key_of(p->run, f->item)) ? PLAN_AGAIN : PLAN_FAILED;
+	}
+	if (!value_present(p->old) && p->write->action)
+		return PLAN_AGAIN;
+	for (size_t i = 0; value_present(p->old) && i < e->param_count; i++)
+		if (names_have(&p->changed, e->params[i]))
+			return tell_taken(p, e->params[i]);
+	return tell_exists(p);
+}
+
+static enum plan_end refused_target(struct plan *p, struct plan_action *a, const struct dyn_refusal *f)
+{
+	struct fields target;
+	struct scope s = { .run = p->run, .item = &target };
+
+	if (!value_present(f->item) || entity_expired(p->run, f->item)) {
+		if (a->ask_count) {
+			const struct plan_ask *ask = &a->asks[0];
+
+			for (size_t i = 0; i < a->ask_count && !ask->sentence.n; i++)
+				ask = a->asks[i].sentence.n ? &a->asks[i] : ask;
+			(void)plan_tell_missing(p->write, ask);
+			return PLAN_FAILED;
+		}
+		a->left_out = true;
+		return PLAN_DONE;
+	}
+	fields_from_item(&target, p->run->arena, entity_full(p->run, a->entity, f->item));
+	for (size_t i = 0; i < a->ask_count; i++) {
+		bool holds;
+
+		if (!scope_holds(&s, a->asks[i].if_, &holds))
+			return PLAN_FAILED;
+		if (!holds) {
+			(void)plan_tell_unfit(p->write, &a->asks[i]);
+			return PLAN_FAILED;
+		}
+	}
+	return PLAN_AGAIN; /* a copy was out of date, or it has become well meanwhile */
+}
+
+/* DONE: the action has been left out. */
+static enum plan_end refused_one(struct plan *p, struct plan_action *a, const struct dyn_refusal *f)
+{
+	switch (a->role) {
+	case PLAN_MAIN: return a->kind == DYN_PUT ? refused_place(p, f) : PLAN_AGAIN;
+	case PLAN_COMPANION:
+		if (!guards_identity(p, a->companion))
+			return tell_taken(p, a->companion->unique);
+		return !value_present(p->old) && p->write->action ? PLAN_AGAIN : tell_exists(p);
+	case PLAN_TARGET: return refused_target(p, a, f);
+	case PLAN_OLD:
+	case PLAN_SECRET: break;
+	}
+	return PLAN_AGAIN;
+}
+
+struct request {
+	struct dyn_write *writes;
+	struct plan_action **actions; /* of each */
+	struct dyn_refusal *refusals;
+	size_t count;
+};
+
+/* The item of a change that is no longer what was read says more than anything else; a value that is taken says more
+ * than that the item is there. */
+static enum plan_end refused(struct plan *p, const struct request *q)
+{
+	const struct dyn_refusal *place = NULL;
+	struct plan_action *taken = NULL;
+	enum plan_end end;
+
+	for (size_t i = 0; i < q->count; i++) {
+		struct plan_action *a = q->actions[i];
+
+		if (!q->refusals[i].failed)
+			continue;
+		if (a->role == PLAN_OLD || a->role == PLAN_SECRET || (a->role == PLAN_MAIN && a->kind != DYN_PUT))
+			return PLAN_AGAIN;
+		if (a->role == PLAN_MAIN)
+			place = &q->refusals[i];
+		if (a->role == PLAN_COMPANION && !guards_identity(p, a->companion))
+			taken = a;
+	}
+	if (place && !value_present(p->old) && p->write->action)
+		return refused_place(p, place);
+	if (taken && !(place && value_present(place->item) && entity_expired(p->run, place->item)))
+		return tell_taken(p, taken->companion->unique);
+	if (place)
+		return refused_place(p, place);
+	for (size_t i = 0; i < q->count; i++) {
+		if (!q->refusals[i].failed)
+			continue;
+		end = refused_one(p, q->actions[i], &q->refusals[i]);
+		if (end != PLAN_DONE)
+			return end;
+	}
+	return PLAN_DONE;
+}
+
+/* ---- the request ---- */
+
+static struct dyn_write written(const struct plan_action *a)
+{
+	return (struct dyn_write){
+		.kind = a->kind, .key = a->key, .item = a->item,
+		.set = a->set.list, .set_count = a->set.count,
+		.add = a->add.list, .add_count = a->add.count,
+		.must_exist = a->must_exist, .must_not_exist = a->must_not_exist,
+		.equal = a->equal.list, .equal_count = a->equal.count,
+		.also = a->also, .also_count = a->also_count,
+	};
+}
+
+static void make_request(struct plan *p, struct request *q)
+{
+	struct arena *a = p->run->arena;
+
+	q->writes = arena_array(a, struct dyn_write, p->count);
+	q->actions = arena_array(a, struct plan_action *, p->count);
+	q->refusals = arena_array(a, struct dyn_refusal, p->count);
+	q->count = 0;
+	for (size_t i = 0; i < p->count; i++) {
+		if (p->actions[i].left_out)
+			continue;
+		q->actions[q->count] = &p->actions[i];
+		q->writes[q->count++] = written(&p->actions[i]);
+	}
+}
+
+static enum plan_end too_many(struct plan *p, size_t n)
+{
+	(void)run_fail(p->run, PROBLEM_INVALID, "this would change %zu items at once; it may be at most %d", n, DYN_MOST_ACTIONS);
+	return PLAN_FAILED;
+}
+
+enum plan_end plan_commit(struct plan *p)
+{
+	struct run *r = p->run;
+	struct slice token = p->write->options->token;
+	struct request q;
+	enum plan_end end;
+
+	for (;;) {
+		make_request(p, &q);
+		if (q.count > DYN_MOST_ACTIONS)
+			return too_many(p, q.count);
+		switch (dyn_write(r, q.writes, q.count, token, q.refusals)) {
+		case DYN_DONE: r->memo = NULL; return PLAN_DONE; /* what rules have seen may be of the past */
+		case DYN_CONFLICT: return PLAN_AGAIN;
+		case DYN_FAILED: return PLAN_FAILED;
+		case DYN_MISMATCH:
+			(void)run_fail(r, PROBLEM_CONFLICT, "this Idempotency-Key has been used: the first request went through");
+			return PLAN_FAILED;
+		case DYN_REFUSED:
+			end = refused(p, &q);
+			if (end != PLAN_DONE)
+				return end;
+			break;
+		}
+	}
+}
+
+/* ---- afterwards ---- */
+
+static void complain(struct run *r, const char *what)
+{
+	log_warn("%.*s: %s: %.*s", SLICE_ARG(r->design->name), what, SLICE_ARG(r->problem.detail));
+	r->problem = (struct problem){ 0 };
+}
+
+static bool moves_keys(const struct entity *e, const struct fields *adds)
+{
+	for (size_t i = 0; i < adds->count; i++)
+		if (keep_depends(e, adds->list[i].name))
+			return true;
+	return false;
+}
+
+static bool is_copied(const struct design *d, const struct entity *e, const struct fields *adds)
+{
+	for (size_t i = 0; i < d->entity_count; i++)
+		for (size_t k = 0; k < d->entities[i].attribute_count; k++) {
+			const struct attribute *a = &d->entities[i].attributes[k];
+
+			if (a->kept_by.n && slice_equal(a->copy_entity, e->name) && fields_has(adds, a->copy_attribute))
+				return true;
+		}
+	return false;
+}
+
+/* Copies of a counter: everything about the item is as it was but for that. */
+static bool follow_copied(struct run *b, const struct entity *e, struct value key, const struct fields *adds)
+{
+	struct value full, old;
+
+	if (!is_copied(b->design, e, adds))
+		return true;
+	if (!entity_fetch_key(b, e, key, true, &full))
+		return false;
+	old = full;
+	for (size_t i = 0; i < adds->count; i++)
+		old = value_present(old) ? value_map_with(b->arena, old, adds->list[i].name, VALUE_ABSENT) : old;
+	return !value_present(full) || keep_copies(b, e, old, full);
+}
+
+static void follow_adds(struct run *b, const struct run *r, const struct entity *e, struct value key, const struct fields *adds)
+{
+	if (moves_keys(e, adds) && !keep_item(b, e, key))
+		complain(b, "a key has not been brought after its counter");
+	if (!follow_copied(b, e, key, adds))
+		complain(b, "copies of a counter have not been brought up to date");
+	branch_clear(b, r);
+}
+
+static void follow_counters(struct plan *p, struct run *b)
+{
+	for (size_t i = 0; i < p->count; i++) {
+		const struct plan_action *a = &p->actions[i];
+
+		if (a->role == PLAN_TARGET && !a->left_out && a->add.count)
+			follow_adds(b, p->run, a->entity, a->key, &a->add);
+	}
+	if (p->item && p->self.count)
+		follow_adds(b, p->run, p->entity, p->key, &p->self);
+}
+
+/* The source of a copy may have changed between the reading and the commit, when whoever changed it could not see this item. */
+static void follow_copies(struct plan *p, struct run *b)
+{
+	const struct write *w = p->write;
+
+	for (size_t i = 0; i < w->copy_count; i++) {
+		const struct copy_note *c = &w->copies[i];
+		struct value now = VALUE_ABSENT;
+
+		if (c->held || !c->attribute->kept_by.n || !value_present(c->key))
+			continue;
+		if (!entity_fetch_key(b, c->source, c->key, true, &now))
+			complain(b, "a copy has not been compared");
+		else if (!value_equal(value_get(now, c->attribute->copy_attribute), c->value) &&
+			 !write_refresh(b, p->entity, p->key, c->source->name))
+			complain(b, "a copy has not been brought up to date");
+		branch_clear(b, p->run);
+	}
+}
+
+#define FOLLOW_MOST 8 /* a counter moves a key, which moves a counter…: the rest is the keeper's */
+
+void plan_follow(struct plan *p)
+{
+	struct run *b;
+
+	if (p->run->depth >= FOLLOW_MOST) {
+		log_warn("%.*s: what follows from a %.*s has no end", SLICE_ARG(p->run->design->name), SLICE_ARG(p->entity->name));
+		return;
+	}
+	b = branch_new(p->run);
+	follow_counters(p, b);
+	if (!p->item)
+		return;
+	follow_copies(p, b);
+	if (value_present(p->old) && !keep_copies(b, p->entity, p->old, fields_item(p->item)))
+		complain(b, "copies have not been brought up to date");
+	branch_clear(b, p->run);
+}

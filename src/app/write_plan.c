@@ -1,0 +1,273 @@
+/* The actions of a write: the item and its companions, old and new compared.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "app/write_plan.h"
+
+/* ---- small things ---- */
+
+bool names_have(const struct name_list *l, struct slice name)
+{
+	for (size_t i = 0; i < l->count; i++)
+		if (slice_equal(l->list[i], name))
+			return true;
+	return false;
+}
+
+bool names_meet(const struct name_list *x, const struct name_list *y)
+{
+	for (size_t i = 0; i < x->count; i++)
+		if (names_have(y, x->list[i]))
+			return true;
+	return false;
+}
+
+bool fields_move(struct run *r, struct fields *f, struct slice name, const struct number *n)
+{
+	struct value v = fields_get(f, name);
+	struct number sum = value_type(v) == VALUE_N ? value_number(v) : number_from_i64(0);
+	struct error e = { 0 };
+
+	if (!number_add(&sum, n, &sum, r->arena, &e))
+		return run_error(r, &e);
+	fields_set(f, name, value_make_n(r->arena, &sum));
+	return true;
+}
+
+static bool is_counter(const struct entity *e, struct slice name)
+{
+	const struct attribute *a = entity_attribute(e, name);
+
+	return a && a->counter;
+}
+
+/* ---- the plan ---- */
+
+static void note_changes(struct plan *p)
+{
+	struct arena *a = p->run->arena;
+
+	for (size_t i = 0; i < p->item->count; i++) {
+		const struct value_member *m = &p->item->list[i];
+
+		if (!is_counter(p->entity, m->name) && !value_equal(m->value, value_get(p->old, m->name)))
+			names_add(a, &p->changed, m->name);
+	}
+	for (size_t i = 0; i < p->old_fields.count; i++) {
+		struct slice name = p->old_fields.list[i].name;
+
+		if (!is_counter(p->entity, name) && !value_present(fields_get(p->item, name)))
+			names_add(a, &p->changed, name);
+	}
+}
+
+void plan_init(struct plan *p, struct write *w, struct value old, const struct fields *item)
+{
+	struct run *r = w->run;
+
+	*p = (struct plan){ .write = w, .run = r, .entity = w->entity, .old = old, .item = item };
+	fields_from_item(&p->old_fields, r->arena, old);
+	fields_init(&p->self, r->arena);
+	if (value_present(old))
+		p->old_key = dyn_key_of(r, old);
+	if (item)
+		p->key = dyn_key_of(r, fields_item(item));
+	if (item && value_present(old))
+		note_changes(p);
+}
+
+struct plan_action *plan_add(struct plan *p, enum plan_role role, enum dyn_write_kind kind, struct value key)
+{
+	struct arena *a = p->run->arena;
+	struct plan_action *x;
+
+	if (p->count == p->capacity) {
+		size_t capacity = p->capacity ? 2 * p->capacity : 8;
+
+		p->actions = arena_grow(a, p->actions, p->capacity * sizeof(*x), capacity * sizeof(*x));
+		p->capacity = capacity;
+	}
+	x = &p->actions[p->count++];
+	*x = (struct plan_action){ .role = role, .kind = kind, .key = key };
+	fields_init(&x->set, a);
+	fields_init(&x->add, a);
+	fields_init(&x->equal, a);
+	return x;
+}
+
+struct plan_action *plan_find(struct plan *p, struct value key)
+{
+	for (size_t i = 0; i < p->count; i++)
+		if (value_equal(p->actions[i].key, key))
+			return &p->actions[i];
+	return NULL;
+}
+
+bool write_is_move(const struct plan *p)
+{
+	return value_present(p->old_key) && value_present(p->key) && !value_equal(p->old_key, p->key);
+}
+
+/* P1 for what cannot be merged: a design that has two rules write one item. */
+static struct plan_action *add_alone(struct plan *p, enum plan_role role, enum dyn_write_kind kind, struct value key)
+{
+	if (!plan_find(p, key))
+		return plan_add(p, role, kind, key);
+	(void)run_fail(p->run, PROBLEM_INTERNAL, "Two rules of %.*s write the same item", SLICE_ARG(p->entity->name));
+	return NULL;
+}
+
+/* ---- companions ---- */
+
+static const struct companion_item *find_companion(const struct companion_item *list, size_t n, struct value key)
+{
+	for (size_t i = 0; i < n; i++)
+		if (value_equal(list[i].key, key))
+			return &list[i];
+	return NULL;
+}
+
+static bool put_companion(struct plan *p, const struct companion_item *c, const struct companion_item *was)
+{
+	struct plan_action *a;
+
+	if (was && value_equal(was->item, c->item))
+		return true;
+	a = add_alone(p, PLAN_COMPANION, DYN_PUT, c->key);
+	if (!a)
+		return false;
+	a->item = c->item;
+	a->companion = c->rule;
+	a->must_not_exist = !was && c->rule->unique.n;
+	return true;
+}
+
+static bool plan_companions(struct plan *p)
+{
+	struct companion_item *old = NULL, *now = NULL;
+	size_t old_count = 0, count = 0;
+
+	if (value_present(p->old) && !entity_companions(p->run, p->entity, &p->old_fields, &old, &old_count))
+		return false;
+	if (p->item && !entity_companions(p->run, p->entity, p->item, &now, &count))
+		return false;
+	for (size_t i = 0; i < count; i++)
+		if (!put_companion(p, &now[i], find_companion(old, old_count, now[i].key)))
+			return false;
+	for (size_t i = 0; i < old_count; i++) {
+		struct plan_action *a;
+
+		if (find_companion(now, count, old[i].key))
+			continue;
+		a = add_alone(p, PLAN_COMPANION, DYN_DELETE, old[i].key);
+		if (!a)
+			return false;
+		a->companion = old[i].rule;
+	}
+	return true;
+}
+
+/* ---- the item itself ---- */
+
+/* With the counters that this very write moves. */
+static bool whole_item(struct plan *p, struct value *item)
+{
+	struct fields f;
+
+	fields_from_item(&f, p->run->arena, entity_stored(p->run, p->entity, p->item));
+	for (size_t i = 0; i < p->self.count; i++) {
+		struct number n = value_number(p->self.list[i].value);
+
+		if (!fields_move(p->run, &f, p->self.list[i].name, &n))
+			return false;
+	}
+	*item = fields_item(&f);
+	return true;
+}
+
+static bool plan_put(struct plan *p)
+{
+	struct plan_action *a = add_alone(p, PLAN_MAIN, DYN_PUT, p->key);
+
+	if (!a)
+		return false;
+	a->must_not_exist = true;
+	return whole_item(p, &a->item);
+}
+
+/* Everything is in the condition: the new item is made of all of the old one. */
+static bool plan_move(struct plan *p)
+{
+	struct plan_action *a = add_alone(p, PLAN_OLD, DYN_DELETE, p->old_key);
+	struct value_iter it = value_iter(entity_stored(p->run, p->entity, &p->old_fields));
+
+	if (!a)
+		return false;
+	a->must_exist = true;
+	while (value_next(&it))
+		fields_set(&a->equal, it.name, it.value);
+	return plan_put(p);
+}
+
+static bool plan_delete(struct plan *p)
+{
+	struct plan_action *a = add_alone(p, PLAN_MAIN, DYN_DELETE, p->old_key);
+
+	if (!a)
+		return false;
+	a->must_exist = true;
+	plan_watch(p, a);
+	return true;
+}
+
+/* The attributes that are stored and differ; counters move by themselves. */
+static void set_changes(struct plan *p, struct plan_action *a)
+{
+	struct value now = entity_stored(p->run, p->entity, p->item);
+	struct value was = entity_stored(p->run, p->entity, &p->old_fields);
+	struct value_iter it = value_iter(now);
+
+	while (value_next(&it))
+		if (!is_counter(p->entity, it.name) && !value_equal(it.value, value_get(was, it.name)))
+			fields_set(&a->set, it.name, it.value);
+	it = value_iter(was);
+	while (value_next(&it))
+		if (!is_counter(p->entity, it.name) && !value_present(value_get(now, it.name)))
+			fields_set(&a->set, it.name, VALUE_ABSENT);
+}
+
+static bool plan_update(struct plan *p)
+{
+	size_t others = p->count;
+	struct plan_action *a = add_alone(p, PLAN_MAIN, DYN_UPDATE, p->key);
+
+	if (!a)
+		return false;
+	a->must_exist = true;
+	set_changes(p, a);
+	for (size_t i = 0; i < p->self.count; i++)
+		fields_set(&a->add, p->self.list[i].name, p->self.list[i].value);
+	if (a->set.count || a->add.count) {
+		plan_watch(p, a);
+	} else if (others) {
+		a->kind = DYN_CHECK;
+		plan_watch(p, a);
+	} else {
+		p->count--;
+	}
+	return true;
+}
+
+bool plan_make(struct plan *p)
+{
+	if (!plan_counts(p) || !plan_requires(p) || !plan_companions(p) || !plan_secret(p))
+		return false;
+	if (!p->item)
+		return plan_delete(p);
+	if (!value_present(p->old))
+		return plan_put(p);
+	return write_is_move(p) ? plan_move(p) : plan_update(p);
+}
+
+bool plan_is_empty(const struct plan *p)
+{
+	return p->count == 0;
+}

@@ -1,0 +1,192 @@
+/* What one write is made of, from the first reading to the last try.
+ *
+ * A struct write is one call of write.h; each try makes a struct plan afresh: the actions of one transaction, each with the
+ * condition under which the plan is true and with what is said when it is not.
+ *
+ * Invariants
+ *   P1  at most one action for an item: what several rules ask of it is merged.
+ *   P2  every attribute that a rule of the plan has looked at, and that someone else may change, is in the main item's condition: if the
+ *       transaction goes through, the plan was made from what is there.
+ *   P3  counters are moved with ADD; only the new item of a move carries their values, and then they are in the condition.
+ * SPDX-License-Identifier: Apache-2.0 */
+#ifndef THORPE_APP_WRITE_PLAN_H
+#define THORPE_APP_WRITE_PLAN_H
+
+#include "app/dyn.h"
+#include "app/write.h"
+
+#define WRITE_TRIES 16
+
+enum plan_end { PLAN_DONE, PLAN_AGAIN /* something has changed: from the reading */, PLAN_FAILED /* run->problem */ };
+
+struct copy_note { /* a copy that has been made, and what of */
+	const struct attribute *attribute;
+	const struct entity *source;
+	struct value key;   /* of the source item; absent: there is none */
+	struct value value; /* what was read */
+	bool held;          /* the transaction says that it still is so */
+};
+
+enum write_match { MATCH_NONE, MATCH_ANY, MATCH_VERSION, MATCH_ETAG }; /* which part of If-Match was met */
+
+struct write {
+	struct run *run;
+	const struct entity *entity;
+	const struct write_options *options;
+	const struct fields *input;        /* as given: input.x */
+	const struct value *args;          /* the identity; NULL with `key` */
+	size_t arg_count;
+	struct value key;                  /* of the item when that is known already; else absent */
+	const struct action *action;       /* NULL: none */
+	const struct assignment *set;      /* of an action or of a soft deletion */
+	size_t set_count;
+	bool deletes;                      /* asks for `delete`, not `update` */
+	bool trusted;                      /* the runtime itself: no rules are asked */
+	struct slice copies_of;            /* the entity whose copies are to be fetched again */
+	struct fields made;                /* ids, kept from try to try */
+	struct value hash;                 /* of the password given; absent: not made yet, or none */
+	struct value old_hash;             /* what it replaces; absent: none */
+	struct value gone;                 /* key of an item that is known to be gone: nothing is counted off it */
+	/* of the current try */
+	enum write_match match;
+	struct copy_note *copies;
+	size_t copy_count, copy_capacity;
+	struct name_list looked_at;        /* by rules and terms */
+};
+
+enum plan_role {
+	PLAN_MAIN,      /* the item, where it is or will be */
+	PLAN_OLD,       /* where it was, when it moves */
+	PLAN_COMPANION,
+	PLAN_TARGET,    /* an item that is counted on, or required */
+	PLAN_SECRET,    /* credentials */
+};
+
+struct plan_ask { /* what must be true of a target, and in whose words it is told otherwise */
+	const struct reference *reference;
+	const struct value *args;
+	const struct term *if_;
+	struct slice sentence;
+};
+
+struct plan_action {
+	enum plan_role role;
+	enum dyn_write_kind kind;
+	struct value key, item;
+	struct fields set, add, equal;      /* set: an absent value removes */
+	bool must_exist, must_not_exist;
+	struct term_filter *also;
+	size_t also_count, also_capacity;
+	const struct companion *companion;  /* COMPANION */
+	const struct entity *entity;        /* TARGET: whose item */
+	struct plan_ask *asks;              /* TARGET: none means that it may be gone */
+	size_t ask_count, ask_capacity;
+	bool left_out;                      /* it is gone, and nobody minds */
+};
+
+struct plan {
+	struct write *write;
+	struct run *run;
+	const struct entity *entity;
+	struct value old;               /* full; absent: the item is new */
+	struct fields old_fields;       /* the same, for terms; empty when new */
+	const struct fields *item;      /* full and complete, as it will be; NULL: it goes */
+	struct value old_key, key;      /* absent where there is none */
+	struct name_list changed;       /* attributes that differ, counters aside */
+	struct fields self;             /* counters of the item itself that move */
+	struct plan_action *actions;
+	size_t count, capacity;
+};
+
+/* ---- the parts of a plan ---- */
+/* Both are full; `item` NULL: the item goes. */
+void plan_init(struct plan *p, struct write *w, struct value old, const struct fields *item);
+/* All of them: counts, requirements, companions, credentials, and the item itself under its condition. */
+bool plan_make(struct plan *p) MUST_CHECK;
+/* Whether there is anything to write. */
+bool plan_is_empty(const struct plan *p);
+struct plan_action *plan_add(struct plan *p, enum plan_role role, enum dyn_write_kind kind, struct value key);
+struct plan_action *plan_find(struct plan *p, struct value key);
+bool plan_counts(struct plan *p) MUST_CHECK;
+bool plan_requires(struct plan *p) MUST_CHECK;
+bool plan_secret(struct plan *p) MUST_CHECK;
+/* Puts the condition of P2 into the action. */
+void plan_watch(struct plan *p, struct plan_action *a);
+
+/* ---- committing ---- */
+enum plan_end plan_commit(struct plan *p) MUST_CHECK;
+/* What follows: counters that keys hang on, copies. What goes wrong is logged: the write has happened. */
+void plan_follow(struct plan *p);
+/* In the words of the rules: the target is not there; it is, and something about it does not hold. False. */
+bool plan_tell_missing(struct write *w, const struct plan_ask *ask);
+bool plan_tell_unfit(struct write *w, const struct plan_ask *ask);
+
+/* ---- what the kinds of writes share ---- */
+typedef enum plan_end write_once(struct write *w, struct write_result *out);
+/* Tries until it is done, has failed, or others have been quicker too often (BUSY). */
+bool write_try(struct write *w, write_once *once, struct write_result *out) MUST_CHECK;
+/* The item as it is now; *full absent: there is none. */
+bool write_read(struct write *w, struct value *full) MUST_CHECK;
+bool write_not_found(struct write *w); /* false */
+/* Whoever is not allowed to write this: 401, 403 or 404. False. */
+bool write_refuse(struct write *w, struct value full);
+bool write_if_match(struct write *w, struct value full) MUST_CHECK;
+/* The entity's checks. */
+bool write_checks(struct write *w, const struct fields *item, struct value old) MUST_CHECK;
+/* Notes what a term reads of the item (P2). */
+void write_looks_at(struct write *w, const struct term *t);
+struct scope write_scope(struct write *w, const struct fields *item, struct value old);
+/* The time as the attribute has it. */
+struct value write_now(struct run *r, const struct attribute *a);
+/* What a term gave, as the attribute is stored: normalised, a timestamp for an epoch as a number. */
+struct value write_fit(struct run *r, const struct attribute *a, struct value v);
+/* A value for a sentence. */
+struct slice write_text(struct run *r, struct value v);
+struct slice write_identity_text(struct run *r, const struct value *args, size_t n);
+bool write_is_move(const struct plan *p);
+
+/* A new item out of `given`: the caller, ids, times, defaults, copies. Not complete yet. */
+bool write_make(struct write *w, const struct fields *given, struct fields *f) MUST_CHECK;
+/* Puts it; `by_action`: under that action's rule, and when someone else has been quicker, from the start. */
+enum plan_end write_put_new(struct write *w, struct fields *f, struct write_result *out) MUST_CHECK;
+/* Fetches one copy. */
+bool write_copy(struct write *w, const struct attribute *a, struct fields *f) MUST_CHECK;
+/* Evaluates w->set in `f`, and assigns. */
+bool write_assign(struct write *w, struct fields *f, struct value old) MUST_CHECK;
+/* The counters that the action moves, into p->self. */
+bool write_adds(struct write *w, const struct fields *f, struct value old, struct fields *adds) MUST_CHECK;
+/* An update, an action on an item that is there, a soft deletion; or bringing an item up to date (trusted). */
+enum plan_end write_alter(struct write *w, struct value old, struct write_result *out) MUST_CHECK;
+
+/* Whether a name of the input is the login's, and no attribute. */
+bool write_is_password(const struct entity *e, struct slice name);
+/* The credentials of an item when they are an item of their own; absent: none. */
+bool write_secret(struct run *r, const struct entity *e, struct value full, struct value *stored) MUST_CHECK;
+/* After the rules: checks and hashes what was given, and puts it where it belongs if that is in the item. */
+bool write_password(struct write *w, struct fields *f, struct value old) MUST_CHECK;
+
+/* For the runtime itself. Brings an item after what it was made from: derived attributes, keys, companions, counts; and copies of
+ * the entity named, unless that is empty. */
+bool write_refresh(struct run *r, const struct entity *e, struct value key, struct slice copies_of) MUST_CHECK;
+/* write_remove(), without counting on what is gone. */
+bool write_remove_after(struct run *r, const struct entity *e, struct value key, struct value gone) MUST_CHECK;
+
+/* ---- small things ---- */
+static inline bool is_there(struct value v) { return value_present(v) && value_type(v) != VALUE_NULL; }
+bool names_have(const struct name_list *l, struct slice name);
+bool names_meet(const struct name_list *x, const struct name_list *y);
+/* f[name] += n. False: the sum is out of range. */
+bool fields_move(struct run *r, struct fields *f, struct slice name, const struct number *n) MUST_CHECK;
+
+/* ---- gathering (write_gather.c) ---- */
+struct gather;
+/* False: it cannot wait (memory), write it now. */
+bool gather_add(struct gather *g, const struct entity *e, struct value key, struct slice attribute, const struct number *n,
+		int64_t due_ms);
+
+/* ---- runs inside a run (keep.c) ---- */
+/* The same request with memory of its own, to be cleared from item to item, and a problem of its own. */
+struct run *branch_new(struct run *r);
+void branch_clear(struct run *branch, const struct run *r);
+
+#endif

@@ -1,0 +1,271 @@
+/* Changing an item that is there: updates, actions, soft deletions, and bringing it after what it was made from.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "app/input.h"
+#include "app/write_plan.h"
+
+/* ---- what may be changed ---- */
+
+static bool may_alter(struct write *w, struct value full, bool *out)
+{
+	struct run *r = w->run;
+	const struct term *rule = w->action ? w->action->allow : NULL;
+	enum allow_verb verb = w->deletes ? ALLOW_DELETE : ALLOW_UPDATE;
+	struct fields f;
+	struct scope s;
+
+	*out = w->trusted || r->caller.operator_;
+	if (*out)
+		return true;
+	write_looks_at(w, rule ? rule : w->entity->allow[verb]);
+	if (!rule)
+		return entity_allows(r, w->entity, verb, full, VALUE_ABSENT, out);
+	fields_from_item(&f, r->arena, full);
+	s = write_scope(w, &f, VALUE_ABSENT);
+	return scope_holds(&s, rule, out);
+}
+
+/* An item that gets another identity must be the caller's there, too. */
+static bool may_move(struct write *w, const struct fields *f, struct value old)
+{
+	struct value full = fields_item(f);
+	bool moves = false, may = true;
+
+	for (size_t i = 0; i < w->entity->param_count; i++)
+		if (!value_equal(fields_get(f, w->entity->params[i]), value_get(old, w->entity->params[i])))
+			moves = true;
+	if (!moves || w->trusted || w->action || w->deletes)
+		return true;
+	if (!entity_allows(w->run, w->entity, ALLOW_UPDATE, full, old, &may))
+		return false;
+	return may || run_fail(w->run, PROBLEM_FORBIDDEN, "you may not make this someone else's");
+}
+
+/* The action's own condition. DynamoDB asks nothing here: what it reads is in the plan's condition. */
+static bool action_fits(struct write *w, struct value full)
+{
+	const struct action *x = w->action;
+	struct fields f;
+	struct scope s;
+	bool holds;
+
+	if (!x || !x->when)
+		return true;
+	fields_from_item(&f, w->run->arena, full);
+	s = write_scope(w, &f, VALUE_ABSENT);
+	write_looks_at(w, x->when);
+	if (!scope_holds(&s, x->when, &holds))
+		return false;
+	if (holds)
+		return true;
+	if (x->otherwise.n)
+		return run_fail(w->run, PROBLEM_CONFLICT, "%.*s", SLICE_ARG(x->otherwise));
+	return run_fail(w->run, PROBLEM_CONFLICT, "this %.*s is not in a state for %.*s", SLICE_ARG(w->entity->name),
+			SLICE_ARG(x->name));
+}
+
+/* ---- applying ---- */
+
+static bool apply_one(struct write *w, struct fields *f, const struct value_member *m)
+{
+	const struct attribute *a = entity_attribute(w->entity, m->name);
+	struct value v = write_fit(w->run, a, m->value), was = fields_get(f, m->name);
+
+	if (!a || write_is_password(w->entity, m->name) || value_equal(v, was))
+		return true;
+	if (a->fixed)
+		return run_invalid(w->run, a->name, "cannot change");
+	if (a->counter)
+		return run_invalid(w->run, a->name, "moves with what it counts and cannot be set");
+	if (!value_present(v) && a->required)
+		return run_invalid(w->run, a->name, "is required");
+	if (value_present(v))
+		fields_set(f, a->name, v);
+	else
+		fields_drop(f, a->name);
+	return true;
+}
+
+static bool apply_input(struct write *w, struct fields *f)
+{
+	bool good = true;
+
+	for (size_t i = 0; w->input && i < w->input->count; i++)
+		good = apply_one(w, f, &w->input->list[i]) && good;
+	return good;
+}
+
+bool write_assign(struct write *w, struct fields *f, struct value old)
+{
+	struct value *values = arena_array(w->run->arena, struct value, w->set_count);
+	struct scope s = write_scope(w, f, old);
+
+	for (size_t i = 0; i < w->set_count; i++) {
+		write_looks_at(w, w->set[i].term);
+		if (!scope_value(&s, w->set[i].term, &values[i]))
+			return false;
+	}
+	for (size_t i = 0; i < w->set_count; i++) {
+		struct slice name = w->set[i].attribute;
+		struct value v = write_fit(w->run, entity_attribute(w->entity, name), values[i]);
+
+		if (value_present(v))
+			fields_set(f, name, v);
+		else
+			fields_drop(f, name);
+	}
+	for (size_t i = 0; w->action && i < w->action->remove_count; i++)
+		fields_drop(f, w->action->remove[i]);
+	return true;
+}
+
+bool write_adds(struct write *w, const struct fields *f, struct value old, struct fields *adds)
+{
+	struct scope s = write_scope(w, f, old);
+
+	for (size_t i = 0; i < w->action->add_count; i++) {
+		const struct assignment *x = &w->action->add[i];
+		struct number n;
+		struct value v;
+
+		write_looks_at(w, x->term);
+		if (!scope_value(&s, x->term, &v))
+			return false;
+		if (value_type(v) != VALUE_N)
+			return run_invalid(w->run, x->attribute, "cannot be moved by what is no number");
+		n = value_number(v);
+		if (!fields_move(w->run, adds, x->attribute, &n))
+			return false;
+	}
+	return true;
+}
+
+/* Copies whose source is another one now, or is known to have changed. */
+static bool copy_again(struct write *w, struct fields *f, struct value old)
+{
+	struct fields before;
+	struct scope was = { .run = w->run, .item = &before }, is = write_scope(w, f, old);
+
+	fields_from_item(&before, w->run->arena, old);
+	for (size_t i = 0; i < w->entity->attribute_count; i++) {
+		const struct attribute *a = &w->entity->attributes[i];
+		struct value *x, *y;
+		bool again = a->copy_entity.n && slice_equal(a->copy_entity, w->copies_of);
+
+		if (!a->copy_entity.n)
+			continue;
+		if (!scope_args(&was, a->copy_args, a->copy_arg_count, &x) || !scope_args(&is, a->copy_args, a->copy_arg_count, &y))
+			return false;
+		for (size_t k = 0; k < a->copy_arg_count; k++)
+			again = again || !value_equal(x[k], y[k]);
+		if (again && !write_copy(w, a, f))
+			return false;
+	}
+	return true;
+}
+
+/* ---- the whole ---- */
+
+static bool differs(const struct fields *f, struct value old)
+{
+	return !value_equal(fields_item(f), old);
+}
+
+static void touch(struct write *w, struct fields *f)
+{
+	for (size_t i = 0; i < w->entity->attribute_count; i++) {
+		const struct attribute *a = &w->entity->attributes[i];
+
+		if (a->touched && !(w->input && fields_has(w->input, a->name)))
+			fields_set(f, a->name, write_now(w->run, a));
+	}
+}
+
+/* What the item becomes. */
+static bool make_altered(struct write *w, struct value old, struct fields *f)
+{
+	struct run *r = w->run;
+	const struct entity *e = w->entity;
+
+	fields_from_item(f, r->arena, old);
+	if (!apply_input(w, f) || !write_assign(w, f, old) || !copy_again(w, f, old) || !write_password(w, f, old) ||
+	    !entity_complete(r, e, f, old))
+		return false;
+	if (w->trusted)
+		return true;
+	if (differs(f, old) || value_present(w->hash) || (w->action && w->action->add_count)) {
+		touch(w, f);
+		if (!entity_complete(r, e, f, old))
+			return false;
+	}
+	return may_move(w, f, old) && write_checks(w, f, old);
+}
+
+enum plan_end write_alter(struct write *w, struct value old, struct write_result *out)
+{
+	struct run *r = w->run;
+	struct fields f, result;
+	enum plan_end end;
+	struct plan p;
+	bool may;
+
+	if (!may_alter(w, old, &may) || (!may && !write_refuse(w, old)) || !write_if_match(w, old) || !action_fits(w, old) ||
+	    !make_altered(w, old, &f))
+		return PLAN_FAILED;
+	plan_init(&p, w, old, &f);
+	if ((w->action && !write_adds(w, &f, old, &p.self)) || !plan_make(&p))
+		return PLAN_FAILED;
+	out->full = fields_item(&f);
+	if (plan_is_empty(&p))
+		return PLAN_DONE;
+	end = plan_commit(&p);
+	if (end != PLAN_DONE)
+		return end;
+	fields_from_item(&result, r->arena, out->full);
+	for (size_t i = 0; i < p.self.count; i++) {
+		struct number n = value_number(p.self.list[i].value);
+
+		if (!fields_move(r, &result, p.self.list[i].name, &n))
+			return PLAN_FAILED;
+	}
+	out->full = fields_item(&result);
+	plan_follow(&p);
+	return PLAN_DONE;
+}
+
+static enum plan_end update_once(struct write *w, struct write_result *out)
+{
+	struct value old;
+
+	if (!write_read(w, &old))
+		return PLAN_FAILED;
+	if (value_present(old))
+		return write_alter(w, old, out);
+	(void)write_not_found(w);
+	return PLAN_FAILED;
+}
+
+bool write_update(struct run *r, const struct entity *e, const struct value *args, size_t n, const struct fields *changes,
+		  const struct write_options *o, struct write_result *out)
+{
+	struct write w = { .run = r, .entity = e, .args = args, .arg_count = n, .input = changes, .options = o };
+
+	return write_try(&w, update_once, out);
+}
+
+/* Gone is fine. */
+static enum plan_end refresh_once(struct write *w, struct write_result *out)
+{
+	struct value old;
+
+	if (!write_read(w, &old))
+		return PLAN_FAILED;
+	return value_present(old) ? write_alter(w, old, out) : PLAN_DONE;
+}
+
+bool write_refresh(struct run *r, const struct entity *e, struct value key, struct slice copies_of)
+{
+	struct write w = { .run = r, .entity = e, .key = key, .trusted = true, .copies_of = copies_of };
+	struct write_result out;
+
+	return write_try(&w, refresh_once, &out);
+}

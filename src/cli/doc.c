@@ -1,0 +1,151 @@
+/* `thorpe doc`: what serves each access pattern of a design, for documents.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include <stdio.h>
+#include <string.h>
+
+#include "cli/commands.h"
+#include "cli/flags.h"
+#include "design/describe.h"
+
+struct doc_options {
+	bool json;
+};
+
+static bool set_json(void *options, const char *value, char *why, size_t n)
+{
+	(void)value, (void)why, (void)n;
+	((struct doc_options *)options)->json = true;
+	return true;
+}
+
+static const struct flag flags[] = {
+	{ "json", NULL, "print a JSON array, for machines", set_json },
+	{ 0 },
+};
+
+static void print_help(void)
+{
+	puts("Usage: thorpe doc FILE... [--json]\n\n"
+	     "Prints, for every id that a design gives an access pattern, the route that serves\n"
+	     "it and the DynamoDB requests it makes, as a table in Markdown.\n");
+	flags_print(flags);
+}
+
+static void put_member(struct buf *b, const char *name, struct slice value)
+{
+	buf_printf(b, ",\"%s\":", name);
+	json_string(b, value);
+}
+
+static void put_json(struct buf *b, const struct design *d, const struct services *all, bool *first)
+{
+	for (size_t i = 0; i < all->count; i++) {
+		const struct service *s = &all->list[i];
+
+		buf_str(b, *first ? "\n{\"design\":" : ",\n{\"design\":");
+		*first = false;
+		json_string(b, d->name);
+		put_member(b, "id", s->id);
+		put_member(b, "name", s->name);
+		if (s->method) {
+			put_member(b, "method", slice_str(s->method));
+			put_member(b, "path", s->path);
+		}
+		put_member(b, "request", s->request);
+		buf_byte(b, '}');
+	}
+}
+
+/* '|' would end the cell. */
+static void put_cell(struct buf *b, struct slice text)
+{
+	for (size_t i = 0; i < text.n; i++) {
+		if (text.p[i] == '|')
+			buf_byte(b, '\\');
+		buf_byte(b, (uint8_t)text.p[i]);
+	}
+}
+
+static void put_table(struct buf *b, const struct design *d, const struct services *all)
+{
+	buf_printf(b, "## %.*s\n\n| id | | route | requests |\n|---|---|---|---|\n", SLICE_ARG(d->title));
+	for (size_t i = 0; i < all->count; i++) {
+		const struct service *s = &all->list[i];
+
+		buf_printf(b, "| %.*s | %.*s | ", SLICE_ARG(s->id), SLICE_ARG(s->name));
+		if (s->method)
+			buf_printf(b, "`%s /api/%.*s%.*s`", s->method, SLICE_ARG(d->name), SLICE_ARG(s->path));
+		buf_lit(b, " | `");
+		put_cell(b, s->request);
+		buf_lit(b, "` |\n");
+	}
+	buf_byte(b, '\n');
+}
+
+static bool doc_file(struct arena *a, struct buf *out, const char *path, bool json, bool *first)
+{
+	struct findings findings;
+	struct services all;
+	struct source source;
+	const struct design *d;
+	struct buf errors;
+
+	findings_init(&findings, a);
+	d = design_load_file(a, path, &source, &findings);
+	if (!d) {
+		buf_init(&errors, a);
+		findings_sort(&findings);
+		findings_print(&errors, &findings, &source);
+		fwrite(errors.p, 1, errors.n, stderr);
+		return false;
+	}
+	describe_services(a, d, &all);
+	if (json)
+		put_json(out, d, &all, first);
+	else
+		put_table(out, d, &all);
+	return true;
+}
+
+static int doc(char **paths, int count, bool json)
+{
+	volatile int status = 0;
+	bool first = true;
+	struct arena a;
+	struct buf out;
+
+	arena_init(&a);
+	ARENA_TRY(&a, {
+		buf_init(&out, &a);
+		if (json)
+			buf_byte(&out, '[');
+		for (int i = 0; !status && i < count; i++)
+			if (!doc_file(&a, &out, paths[i], json, &first))
+				status = EXIT_REFUSED;
+		if (json)
+			buf_lit(&out, "\n]\n");
+		if (!status)
+			fwrite(out.p, 1, out.n, stdout);
+	}, { status = complain(EXIT_REFUSED, "out of memory"); });
+	arena_release(&a);
+	return status;
+}
+
+int command_doc(int argc, char **argv)
+{
+	struct doc_options o = { 0 };
+	int files = flags_operands_first(argc, argv);
+
+	switch (flags_parse(flags, &o, argc - files, argv + files, "doc")) {
+	case FLAGS_HELP:
+		print_help();
+		return 0;
+	case FLAGS_WRONG:
+		return EXIT_USAGE;
+	case FLAGS_OK:
+		break;
+	}
+	if (!files)
+		return complain(EXIT_USAGE, "which design? thorpe doc FILE");
+	return doc(argv, files, o.json);
+}

@@ -1,0 +1,20 @@
+/* The secret of a server, from which the keys of its tokens and cursors are derived: 64 hexadecimal digits in a file that only
+ * its owner can read.
+ * SPDX-License-Identifier: Apache-2.0 */
+#ifndef THORPE_CLI_SECRET_H
+#define THORPE_CLI_SECRET_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define SECRET_BYTES 32
+#define SECRET_FILE "token-secret" /* in the data directory */
+
+/* Reads `file`, or without one (NULL) the data directory's. `create`: makes it when it is missing, and whoever else does so at the same
+ * moment gets the same. Without a file and a data directory (both NULL) it is random, and gone with the process. False: `why` is a
+ * sentence. */
+bool secret_load(const char *data_dir, const char *file, bool create, uint8_t out[SECRET_BYTES], char *why, size_t n)
+	__attribute__((warn_unused_result));
+
+#endif

@@ -1,0 +1,211 @@
+/* `thorpe token`: a token for a design's REST API, for development and operators.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "app/caller.h"
+#include "base/clock.h"
+#include "cli/commands.h"
+#include "cli/flags.h"
+#include "cli/secret.h"
+#include "cli/serve.h"
+
+#define ROLES_MAX 32
+#define DAY (24 * 3600)
+#define LONGEST (3660 * (int64_t)DAY)
+
+struct token_options {
+	struct token_request q;
+	struct slice roles[ROLES_MAX];
+	const char *data, *secret_file;
+};
+
+/* Text becomes JSON, which is UTF-8. */
+static bool is_text(const char *value)
+{
+	volatile bool ok = false;
+	struct arena a;
+	struct buf b;
+
+	arena_init(&a);
+	ARENA_TRY(&a, {
+		buf_init(&b, &a);
+		json_string(&b, slice_str(value));
+		ok = *value && json_parse(&a, buf_slice(&b));
+	}, {});
+	arena_release(&a);
+	return ok;
+}
+
+static bool set_subject(void *options, const char *value, char *why, size_t n)
+{
+	struct token_options *o = options;
+
+	snprintf(why, n, "'%s' cannot be a subject", value);
+	o->q.subject = slice_str(value);
+	return is_text(value);
+}
+
+static bool set_role(void *options, const char *value, char *why, size_t n)
+{
+	struct token_options *o = options;
+
+	snprintf(why, n, "'%s' cannot be a role, or is one too many", value);
+	if (o->q.role_count == ROLES_MAX || !is_text(value))
+		return false;
+	o->roles[o->q.role_count++] = slice_str(value);
+	return true;
+}
+
+static bool set_operator(void *options, const char *value, char *why, size_t n)
+{
+	(void)value, (void)why, (void)n;
+	((struct token_options *)options)->q.operator_ = true;
+	return true;
+}
+
+/* 90s, 30m, 1h, 7d; a number alone is seconds. */
+static bool set_expires(void *options, const char *value, char *why, size_t n)
+{
+	static const struct {
+		const char *unit;
+		int64_t seconds;
+	} units[] = { { "", 1 }, { "s", 1 }, { "m", 60 }, { "h", 3600 }, { "d", DAY } };
+	struct token_options *o = options;
+	long long count;
+	char *end;
+
+	errno = 0;
+	count = strtoll(value, &end, 10);
+	for (size_t i = 0; i < sizeof(units) / sizeof(units[0]); i++)
+		if (*value >= '0' && *value <= '9' && !errno && !strcmp(end, units[i].unit) && count > 0 &&
+		    count <= LONGEST / units[i].seconds) {
+			o->q.seconds = count * units[i].seconds;
+			return true;
+		}
+	snprintf(why, n, "'%s' is not a time such as 90s, 30m, 1h or 7d, of ten years at most", value);
+	return false;
+}
+
+#define STRING_FLAG(field)                                                             \
+	static bool set_##field(void *options, const char *value, char *why, size_t n) \
+	{                                                                              \
+		(void)why, (void)n;                                                    \
+		((struct token_options *)options)->field = value;                      \
+		return true;                                                           \
+	}
+STRING_FLAG(data)
+STRING_FLAG(secret_file)
+
+static const struct flag flags[] = {
+	{ "subject", "S", "who the caller is: what 'caller' is in the design's rules", set_subject },
+	{ "role", "R", "a role of the caller; may be given several times", set_role },
+	{ "operator", NULL, "may everything, also what no rule allows", set_operator },
+	{ "expires", "TIME", "how long it is valid: 90s, 30m, 1h, 7d (1h)", set_expires },
+	{ "data", "DIR", "the server's data directory (" SERVE_DEFAULT_DATA "), which holds its secret", set_data },
+	{ "secret-file", "FILE", "the secret itself, as given to 'thorpe serve'", set_secret_file },
+	{ 0 },
+};
+
+static void print_help(void)
+{
+	puts("Usage: thorpe token DESIGN [options]\n\n"
+	     "Prints a token for the REST API of a design: its name, or its file. The token is signed with\n"
+	     "the server's secret, which is made when there is none yet.\n");
+	flags_print(flags);
+	puts("\nExamples:\n"
+	     "  thorpe token social --subject alice --role admin\n"
+	     "  thorpe token designs/social.yaml --operator --expires 7d\n"
+	     "  curl -H \"Authorization: Bearer $(thorpe token social --subject alice)\" \\\n"
+	     "       http://127.0.0.1:8000/api/social/me");
+}
+
+static bool is_file(const char *design)
+{
+	const char *dot = strrchr(design, '.');
+
+	return strchr(design, '/') || (dot && (!strcmp(dot, ".yaml") || !strcmp(dot, ".yml")));
+}
+
+static bool is_name(const char *design)
+{
+	return *design && strspn(design, "abcdefghijklmnopqrstuvwxyz0123456789-") == strlen(design);
+}
+
+/* The design's name; empty: what is wrong has been said. */
+static struct slice name_of(struct arena *a, const char *design)
+{
+	struct findings findings;
+	struct source source;
+	const struct design *d;
+	struct buf out;
+
+	if (!is_file(design)) {
+		if (is_name(design))
+			return slice_str(design);
+		complain(0, "'%s' is neither the name of a design nor a .yaml file", design);
+		return SLICE("");
+	}
+	findings_init(&findings, a);
+	d = design_load_file(a, design, &source, &findings);
+	if (d)
+		return d->name;
+	buf_init(&out, a);
+	findings_sort(&findings);
+	findings_print(&out, &findings, &source);
+	fwrite(out.p, 1, out.n, stderr);
+	return SLICE("");
+}
+
+static int print_token(const char *design, struct token_options *o)
+{
+	uint8_t secret[CALLER_SECRET_BYTES];
+	volatile int status = EXIT_REFUSED;
+	struct slice name;
+	struct arena a;
+	struct slice token;
+	char why[512];
+
+	_Static_assert(SECRET_BYTES == CALLER_SECRET_BYTES, "one secret");
+	arena_init(&a);
+	ARENA_TRY(&a, {
+		name = name_of(&a, design);
+		if (name.n && !secret_load(o->data, o->secret_file, true, secret, why, sizeof(why))) {
+			complain(0, "%s", why);
+		} else if (name.n) {
+			token = caller_token(&a, name, secret, &o->q);
+			printf("%.*s\n", SLICE_ARG(token));
+			status = 0;
+		}
+	}, { complain(0, "out of memory"); });
+	arena_release(&a);
+	return status;
+}
+
+int command_token(int argc, char **argv)
+{
+	struct token_options o = { .q = { .seconds = 3600 }, .data = SERVE_DEFAULT_DATA };
+	const char *design = argc > 0 && argv[0][0] != '-' ? argv[0] : NULL;
+
+	o.q.roles = o.roles;
+	switch (flags_parse(flags, &o, argc - (design != NULL), argv + (design != NULL), "token")) {
+	case FLAGS_HELP:
+		print_help();
+		return 0;
+	case FLAGS_WRONG:
+		return EXIT_USAGE;
+	case FLAGS_OK:
+		break;
+	}
+	if (!design)
+		return complain(EXIT_USAGE, "which design? thorpe token DESIGN --subject S");
+	if (!o.q.subject.n && !o.q.operator_)
+		return complain(EXIT_USAGE, "whose token? --subject S, or --operator");
+	if (!o.secret_file && access(o.data, F_OK) != 0) /* a secret that no server has would be of no use */
+		return complain(EXIT_REFUSED, "there is no data directory %s; --data DIR, or --secret-file FILE", o.data);
+	o.q.now_ms = clock_now_ms(&clock_system);
+	return print_token(design, &o);
+}

@@ -1,0 +1,241 @@
+/* Turns exchanges into requests of applications, and their replies back.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "app/output.h"
+#include "http/exchange.h"
+#include "http/loop.h"
+#include "http/rest.h"
+
+#define RETRY_AFTER_S 1
+
+static void *local_make(struct api *api)
+{
+	return backend_local_new(api);
+}
+
+static void local_drop(void *local)
+{
+	backend_local_free(local);
+}
+
+const struct thread_local_maker rest_local = { local_make, local_drop };
+
+/* ---- replies ---- */
+
+/* Pages of another origin may read what they need to go on. (Lists of several header lines are one list.) */
+static struct slice with_cors(bool cross_origin, struct arena *a, struct slice headers)
+{
+	if (!cross_origin)
+		return headers;
+	return arena_printf(a, "%.*sAccess-Control-Expose-Headers: Location, ETag, Allow, Retry-After, WWW-Authenticate\r\n",
+			    SLICE_ARG(headers));
+}
+
+static bool is_cross_origin(const struct exchange *ex)
+{
+	return request_header(&ex->req, SLICE("origin")).p != NULL;
+}
+
+static void reply_problem(struct exchange *ex, const struct problem *p)
+{
+	struct slice headers = SLICE("Cache-Control: no-store\r\n");
+	struct buf b;
+
+	buf_init(&b, &ex->arena);
+	output_problem(p, &b);
+	if (p->type == PROBLEM_METHOD)
+		headers = SLICE("Cache-Control: no-store\r\nAllow: GET, HEAD\r\n");
+	if (p->retry_after)
+		headers = arena_printf(&ex->arena, "%.*sRetry-After: %d\r\n", SLICE_ARG(headers), p->retry_after);
+	exchange_reply_with(ex, problem_status(p->type), SLICE("application/problem+json"), buf_slice(&b),
+			    with_cors(is_cross_origin(ex), &ex->arena, headers));
+}
+
+static void reply_list(struct exchange *ex, const struct rest *r)
+{
+	struct buf b;
+
+	buf_init(&b, &ex->arena);
+	buf_lit(&b, "{\"designs\":[");
+	for (size_t i = 0; i < r->app_count; i++) {
+		struct slice name = app_design(r->apps[i])->name;
+
+		if (i)
+			buf_byte(&b, ',');
+		app_summary(r->apps[i], &b);
+		b.n--; /* its '}': the address follows */
+		buf_printf(&b, ",\"base\":\"" REST_BASE "/%.*s\",\"openapi\":\"" REST_BASE "/%.*s/openapi.json\"}", SLICE_ARG(name),
+			   SLICE_ARG(name));
+	}
+	buf_lit(&b, "]}");
+	exchange_reply_with(ex, 200, SLICE("application/json"), buf_slice(&b),
+			    with_cors(is_cross_origin(ex), &ex->arena, SLICE("Cache-Control: no-cache\r\n")));
+}
+
+/* ---- requests ---- */
+
+static enum app_method method_of(enum http_method m)
+{
+	switch (m) {
+	case HTTP_GET: return APP_GET;
+	case HTTP_HEAD: return APP_HEAD;
+	case HTTP_POST: return APP_POST;
+	case HTTP_PUT: return APP_PUT;
+	case HTTP_PATCH: return APP_PATCH;
+	case HTTP_DELETE: return APP_DELETE;
+	default: return APP_OTHER;
+	}
+}
+
+/* The body, unzipped. False: answered. */
+static bool body_or_reply(struct exchange *ex, struct slice *body)
+{
+	struct problem p = { .type = PROBLEM_MALFORMED };
+
+	switch (exchange_body(ex, body)) {
+	case BODY_OK:
+		return true;
+	case BODY_UNKNOWN_CODING:
+		p.type = PROBLEM_MEDIA_TYPE;
+		p.detail = SLICE("Content-Encoding must be gzip, deflate or identity");
+		break;
+	case BODY_TOO_LARGE:
+		p.type = PROBLEM_TOO_LARGE;
+		p.detail = SLICE("the body is too large");
+		break;
+	case BODY_BAD:
+		p.detail = SLICE("the body is not in its Content-Encoding");
+		break;
+	}
+	reply_problem(ex, &p);
+	return false;
+}
+
+/* What a worker, or the loop itself, needs to answer. */
+struct job {
+	struct app *app;
+	struct app_request request;
+	bool cross_origin;
+};
+
+static void fill_request(struct exchange *ex, struct slice base, struct app_request *q)
+{
+	const struct http_request *r = &ex->req;
+
+	q->method = method_of(r->method);
+	q->base = base;
+	q->path = slice_make(r->path.p + base.n, r->path.n - base.n);
+	if (slice_is(q->path, "/"))
+		q->path.n = 0;
+	q->query = r->query;
+	q->authorization = request_header(r, SLICE("authorization"));
+	q->if_match = request_header(r, SLICE("if-match"));
+	q->if_none_match = request_header(r, SLICE("if-none-match"));
+	q->idempotency_key = request_header(r, SLICE("idempotency-key"));
+	q->content_type = request_header(r, SLICE("content-type"));
+	q->accept = request_header(r, SLICE("accept"));
+	if (q->method != APP_GET && q->method != APP_HEAD)
+		q->client = exchange_client(ex);
+}
+
+static void run(struct exchange_work *w, struct arena *a, void *local)
+{
+	const struct job *job = w->ctx;
+	struct app_reply reply = { 0 };
+
+	app_handle(job->app, local, a, &job->request, &reply);
+	w->status = reply.status;
+	w->type = reply.type;
+	w->body = reply.body;
+	w->headers = with_cors(job->cross_origin, a, reply.headers);
+}
+
+static void answer(struct exchange *ex, struct job *job)
+{
+	static const struct problem busy = { .type = PROBLEM_BUSY, .retry_after = RETRY_AFTER_S,
+					     .detail = { "too many requests are waiting", 29 } };
+	struct exchange_work at_once = { .ctx = job };
+
+	if (!app_is_quick(job->app, &job->request)) {
+		if (!exchange_work(ex, run, job))
+			reply_problem(ex, &busy);
+		return;
+	}
+	run(&at_once, &ex->arena, ex->loop->local);
+	exchange_reply_with(ex, at_once.status, at_once.type, at_once.body, at_once.headers);
+}
+
+/* ---- the handler ---- */
+
+static struct app *find(const struct rest *r, struct slice name)
+{
+	for (size_t i = 0; i < r->app_count; i++)
+		if (slice_equal(app_design(r->apps[i])->name, name))
+			return r->apps[i];
+	return NULL;
+}
+
+/* Up to the next '/'. */
+static struct slice first_segment(struct slice path)
+{
+	const char *slash = path.n ? memchr(path.p, '/', path.n) : NULL;
+
+	return slice_make(path.p, slash ? (size_t)(slash - path.p) : path.n);
+}
+
+static void reply_unknown(struct exchange *ex, struct slice name)
+{
+	struct problem p = { .type = PROBLEM_NOT_FOUND };
+
+	name = http_unescape(&ex->arena, name);
+	for (size_t i = 0; i < name.n; i++)
+		if ((unsigned char)name.p[i] >= 0x80 || (unsigned char)name.p[i] < ' ')
+			name = SLICE("of that name"); /* JSON is UTF-8, and the name need not be */
+	p.detail = arena_printf(&ex->arena, "there is no design %.*s; GET " REST_BASE " lists them", SLICE_ARG(name));
+	reply_problem(ex, &p);
+}
+
+static void reply_root(struct exchange *ex, const struct rest *r)
+{
+	static const struct problem only_get = { .type = PROBLEM_METHOD, .detail = { "designs can only be listed here", 31 } };
+
+	if (ex->req.method == HTTP_GET || ex->req.method == HTTP_HEAD)
+		reply_list(ex, r);
+	else
+		reply_problem(ex, &only_get);
+}
+
+static void handle(struct exchange *ex, void *ctx)
+{
+	const struct rest *r = ctx;
+	size_t root = sizeof(REST_BASE); /* with the '/' */
+	struct slice rest = root < ex->req.path.n ? slice_make(ex->req.path.p + root, ex->req.path.n - root)
+						  : (struct slice){ 0 };
+	struct slice name = first_segment(rest);
+	struct app *app = find(r, name);
+	struct job *job;
+
+	if (!name.n) {
+		reply_root(ex, r);
+		return;
+	}
+	if (!app) {
+		reply_unknown(ex, name);
+		return;
+	}
+	job = arena_new(&ex->arena, struct job);
+	job->app = app;
+	job->cross_origin = is_cross_origin(ex);
+	fill_request(ex, slice_make(ex->req.path.p, root + name.n), &job->request);
+	if (body_or_reply(ex, &job->request.body))
+		answer(ex, job);
+}
+
+void rest_init(struct rest *r)
+{
+	static const enum http_method methods[REST_METHODS] = { HTTP_GET,   HTTP_POST,   HTTP_PUT,
+								HTTP_PATCH, HTTP_DELETE, HTTP_OPTIONS };
+
+	*r = (struct rest){ 0 };
+	for (size_t i = 0; i < REST_METHODS; i++)
+		r->routes[i] = (struct http_route){ methods[i], REST_BASE, ROUTE_PREFIX | ROUTE_PROBLEMS, handle, r };
+}

@@ -1,0 +1,27 @@
+/* Applications over HTTP: /api lists them, /api/<design>/… is theirs.
+ *
+ * Callers are the application's own (tokens); requests here are not signed as DynamoDB's are. What an application can answer without
+ * waiting is answered on the event loop, everything else on a worker.
+ * SPDX-License-Identifier: Apache-2.0 */
+#ifndef THORPE_HTTP_REST_H
+#define THORPE_HTTP_REST_H
+
+#include "app/app.h"
+#include "http/route.h"
+#include "http/workers.h"
+
+#define REST_BASE "/api"
+#define REST_METHODS 6
+
+struct rest {
+	struct app *const *apps; /* may be set after server_new(), before server_run() */
+	size_t app_count;
+	struct http_route routes[REST_METHODS];
+};
+
+/* Fills the routes, which point to the rest. */
+void rest_init(struct rest *r);
+/* Each thread has a backend of its own. */
+extern const struct thread_local_maker rest_local;
+
+#endif

@@ -1,0 +1,187 @@
+/* A queue, a lock, and threads that take from the queue.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include <assert.h>
+#include <pthread.h>
+
+#include "base/alloc.h"
+#include "base/log.h"
+#include "http/exchange.h"
+#include "http/workers.h"
+
+#define STACK_BYTES (1024 * 1024) /* deep documents recurse; only what is used takes memory */
+
+struct worker {
+	struct workers *all;
+	pthread_t thread;
+	void *local;
+};
+
+struct workers {
+	struct workers_options options;
+	struct worker *list; /* room for options.threads */
+	pthread_mutex_t lock; /* of everything below */
+	pthread_cond_t changed;
+	unsigned count, idle, busy;
+	struct exchange *first, *last; /* by their `completed`, which is free until then */
+	size_t queued, reserved;
+	uint64_t refused;
+	bool stopping;
+};
+
+/* The lock is held when called, and when it returns. NULL: time to end. */
+static struct exchange *next(struct workers *w)
+{
+	struct exchange *ex;
+
+	w->idle++;
+	while (!w->first && !w->stopping)
+		pthread_cond_wait(&w->changed, &w->lock);
+	w->idle--;
+	ex = w->first;
+	if (ex) {
+		w->first = ex->completed;
+		if (!w->first)
+			w->last = NULL;
+		w->queued--;
+	}
+	return ex;
+}
+
+static void *work(void *arg)
+{
+	struct worker *me = arg;
+	struct workers *w = me->all;
+	struct exchange *ex;
+
+	pthread_mutex_lock(&w->lock);
+	while ((ex = next(w))) {
+		w->busy++;
+		pthread_mutex_unlock(&w->lock);
+		exchange_run_work(ex, me->local);
+		pthread_mutex_lock(&w->lock);
+		w->busy--;
+	}
+	pthread_mutex_unlock(&w->lock);
+	return NULL;
+}
+
+static bool start_thread(struct worker *me)
+{
+	pthread_attr_t attr;
+	bool started;
+
+	if (pthread_attr_init(&attr))
+		return false;
+	started = !pthread_attr_setstacksize(&attr, STACK_BYTES) && !pthread_create(&me->thread, &attr, work, me);
+	pthread_attr_destroy(&attr);
+	return started;
+}
+
+/* One more, if there may be and can be. With the lock held. */
+static void grow(struct workers *w)
+{
+	struct worker *me = &w->list[w->count];
+
+	if (w->count == w->options.threads)
+		return;
+	me->all = w;
+	if (w->options.local.make && !(me->local = w->options.local.make(w->options.api)))
+		return;
+	if (start_thread(me)) {
+		w->count++;
+		return;
+	}
+	if (me->local)
+		w->options.local.drop(me->local);
+	me->local = NULL;
+	if (!w->count)
+		log_error("no thread could be started");
+}
+
+bool workers_reserve(struct workers *w)
+{
+	bool room;
+
+	pthread_mutex_lock(&w->lock);
+	if (!w->count)
+		grow(w);
+	room = w->count && w->reserved + w->queued + w->busy < w->options.waiting + w->options.threads; /* W2 */
+	if (room)
+		w->reserved++;
+	else
+		w->refused++;
+	pthread_mutex_unlock(&w->lock);
+	return room;
+}
+
+void workers_unreserve(struct workers *w)
+{
+	pthread_mutex_lock(&w->lock);
+	assert(w->reserved);
+	w->reserved--;
+	pthread_mutex_unlock(&w->lock);
+}
+
+void workers_submit(struct workers *w, struct exchange *ex)
+{
+	ex->completed = NULL;
+	pthread_mutex_lock(&w->lock);
+	assert(w->reserved && w->count); /* W1 */
+	w->reserved--;
+	if (w->last)
+		w->last->completed = ex;
+	else
+		w->first = ex;
+	w->last = ex;
+	if (++w->queued > w->idle)
+		grow(w);
+	pthread_cond_signal(&w->changed);
+	pthread_mutex_unlock(&w->lock);
+}
+
+struct workers_metrics workers_metrics(struct workers *w)
+{
+	struct workers_metrics m;
+
+	pthread_mutex_lock(&w->lock);
+	m = (struct workers_metrics){ .threads = w->count, .idle = w->idle, .waiting = w->queued, .refused = w->refused };
+	pthread_mutex_unlock(&w->lock);
+	return m;
+}
+
+struct workers *workers_new(const struct workers_options *o)
+{
+	struct workers *w = mem_zalloc(sizeof(*w));
+
+	if (!w)
+		return NULL;
+	w->options = *o;
+	w->list = mem_zalloc(o->threads * sizeof(*w->list));
+	if (!w->list) {
+		mem_free(w);
+		return NULL;
+	}
+	pthread_mutex_init(&w->lock, NULL);
+	pthread_cond_init(&w->changed, NULL);
+	return w;
+}
+
+void workers_free(struct workers *w)
+{
+	if (!w)
+		return;
+	pthread_mutex_lock(&w->lock);
+	assert(!w->first && !w->reserved);
+	w->stopping = true;
+	pthread_cond_broadcast(&w->changed);
+	pthread_mutex_unlock(&w->lock);
+	for (unsigned i = 0; i < w->count; i++) {
+		pthread_join(w->list[i].thread, NULL);
+		if (w->list[i].local)
+			w->options.local.drop(w->list[i].local);
+	}
+	pthread_cond_destroy(&w->changed);
+	pthread_mutex_destroy(&w->lock);
+	mem_free(w->list);
+	mem_free(w);
+}

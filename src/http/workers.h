@@ -1,0 +1,47 @@
+/* Threads that may wait, for what an event loop must not do itself: requests of an application, which writes and waits for it.
+ *
+ *     workers_reserve()    a place in the queue, or none: then the request is refused at once
+ *     workers_submit()     the exchange takes the place
+ *
+ * Invariants
+ *   W1  Who has a place is taken: workers_submit() does not fail, and a thread is there to serve it.
+ *   W2  At most `waiting` have a place beyond what all threads can run at once.
+ *   W3  A worker leaves an exchange alone once it is completed (loop_complete()): it may be gone.
+ *
+ * Threads are started when there is work and nobody idle, and stay. Reserve and submit may be called by any thread.
+ * SPDX-License-Identifier: Apache-2.0 */
+#ifndef THORPE_HTTP_WORKERS_H
+#define THORPE_HTTP_WORKERS_H
+
+#include "api/api.h"
+
+struct exchange;
+struct workers;
+
+/* What each thread of the server has for itself, event loops and workers alike: the application's connection to the database. */
+struct thread_local_maker {
+	void *(*make)(struct api *api); /* NULL when memory is out; make itself NULL: threads have nothing */
+	void (*drop)(void *local);
+};
+
+struct workers_options {
+	unsigned threads; /* at most */
+	size_t waiting;   /* W2 */
+	struct thread_local_maker local;
+	struct api *api;
+};
+
+struct workers *workers_new(const struct workers_options *o); /* NULL when memory is out */
+/* Waits for what is being run. Nothing may be queued any more. NULL is fine. */
+void workers_free(struct workers *w);
+
+bool workers_reserve(struct workers *w) MUST_CHECK;
+void workers_unreserve(struct workers *w);
+void workers_submit(struct workers *w, struct exchange *ex);
+
+struct workers_metrics {
+	uint64_t threads, idle, waiting, refused;
+};
+struct workers_metrics workers_metrics(struct workers *w);
+
+#endif

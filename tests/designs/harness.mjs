@@ -1,0 +1,152 @@
+// A design that runs, and callers of its REST API.
+//
+//   const app = await startDesign('social');
+//   const alice = await app.as('alice');                 // a token for development: any subject, any roles
+//   const { body } = await alice.post('/posts', { content: 'hello' });          // fails unless 2xx
+//   await alice.post('/posts', {}, { status: 422, type: 'invalid' });           // must be that problem
+//   await app.items()                                    // every item of the table, as DynamoDB has it
+//
+// The title of a test begins with the ids of the access patterns it shows: test('S-A02: …'), which docs/access-patterns.md is made of.
+// SPDX-License-Identifier: Apache-2.0
+import assert from 'node:assert/strict';
+import { existsSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { after } from 'node:test';
+import { fileURLToPath } from 'node:url';
+import { clientsFor, freshDirectory, runToEnd, startServer, verify } from '../wire/process.mjs';
+
+export * from '../wire/process.mjs';
+
+export const ROOT = join(dirname(fileURLToPath(import.meta.url)), '..', '..');
+
+/** Someone who calls: nobody, a subject, or an operator. */
+export class Caller {
+  constructor(base, token) {
+    this.base = base;
+    this.token = token;
+  }
+
+  /** One request; resolves to { status, body, headers, etag, location } whatever the status. */
+  async request(method, path, { body, headers = {}, raw } = {}) {
+    const reply = await fetch(this.base + path, {
+      method,
+      headers: {
+        ...(this.token ? { authorization: `Bearer ${this.token}` } : {}),
+        ...(body !== undefined ? { 'content-type': 'application/json' } : {}),
+        ...headers,
+      },
+      body: raw ?? (body === undefined ? undefined : JSON.stringify(body)),
+    });
+    const text = await reply.text();
+    let parsed;
+    try {
+      parsed = text ? JSON.parse(text) : undefined;
+    } catch {
+      parsed = text;
+    }
+    return { status: reply.status, body: parsed, headers: reply.headers, etag: reply.headers.get('etag'), location: reply.headers.get('location') };
+  }
+
+  /** The same, which must give 2xx, or the status (and problem type) that `expect` names. */
+  async call(method, path, body, expect = {}) {
+    const reply = await this.request(method, path, { body, headers: expect.headers });
+    const told = `${method} ${path} gave ${reply.status}: ${JSON.stringify(reply.body)}`;
+    if (expect.status) assert.equal(reply.status, expect.status, told);
+    else assert.ok(reply.status >= 200 && reply.status < 300, told);
+    if (expect.type) {
+      assert.equal(reply.body?.type, `urn:thorpe:${expect.type}`, told);
+      assert.match(reply.headers.get('content-type'), /^application\/problem\+json/);
+      assert.equal(reply.body.status, reply.status);
+    }
+    if (expect.attribute) assert.equal(reply.body.attribute, expect.attribute, told);
+    if (expect.detail) assert.match(reply.body.detail, expect.detail);
+    return reply;
+  }
+
+  get(path, expect) { return this.call('GET', path, undefined, expect); }
+  post(path, body, expect) { return this.call('POST', path, body ?? {}, expect); }
+  put(path, body, expect) { return this.call('PUT', path, body ?? {}, expect); }
+  patch(path, body, expect) { return this.call('PATCH', path, body, expect); }
+  delete(path, expect) { return this.call('DELETE', path, undefined, expect); }
+
+  /** The items of a list, first page only. */
+  async list(path, expect) { return (await this.get(path, expect)).body.items; }
+
+  /** All items of a list, page by page of `limit`; pages before the last must be full. */
+  async all(path, limit = 3) {
+    const items = [];
+    let next;
+    do {
+      const query = `${path.includes('?') ? '&' : '?'}limit=${limit}${next ? `&after=${encodeURIComponent(next)}` : ''}`;
+      const { body } = await this.get(path + query);
+      items.push(...body.items);
+      if (body.next) assert.equal(body.items.length, limit, `a page of ${path} is not full and yet there is a next one`);
+      next = body.next;
+    } while (next);
+    return items;
+  }
+}
+
+/** Serves one design (by name, or a file) from a fresh directory. */
+export async function startDesign(design, { args = [], env, data = freshDirectory(), check = true } = {}) {
+  const file = existsSync(design) ? design : join(ROOT, 'designs', `${design}.yaml`);
+  const name = file.replace(/.*\//, '').replace(/\.yaml$/, '');
+  const server = await startServer({ data, args: ['--design', file, ...args], env });
+  const { ddb, doc, streams } = clientsFor(server.endpoint);
+  const base = `${server.endpoint}/api/${name}`;
+  const { TableNames: [table] } = await ddb.listTables({});
+  const tokens = new Map();
+  const token = async (flags) => {
+    const key = flags.join(' ');
+    if (!tokens.has(key)) {
+      const { code, stdout, stderr } = await runToEnd(['token', name, '--data', data, ...flags]);
+      assert.equal(code, 0, stderr);
+      tokens.set(key, stdout.trim());
+    }
+    return tokens.get(key);
+  };
+  const app = {
+    server, base, name, table, ddb, doc, streams, data,
+    nobody: new Caller(base),
+    as: async (subject, ...roles) => new Caller(base, await token(['--subject', subject, ...roles.flatMap((role) => ['--role', role])])),
+    operator: async () => new Caller(base, await token(['--operator'])),
+    withToken: (text) => new Caller(base, text),
+    /** Logs in with a name and a password. */
+    login: async (by, password) => {
+      const { body } = await app.nobody.post('/login', { name: by, password });
+      return new Caller(base, body.token);
+    },
+    /** Every item of the table, plain. */
+    items: async () => {
+      const items = [];
+      let ExclusiveStartKey;
+      do {
+        const page = await doc.scan({ TableName: table, ExclusiveStartKey, ConsistentRead: true });
+        items.push(...page.Items);
+        ExclusiveStartKey = page.LastEvaluatedKey;
+      } while (ExclusiveStartKey);
+      return items;
+    },
+    /** One item by the key of the table, or undefined. */
+    item: async (PK, SK) => (await doc.get({ TableName: table, Key: { PK, SK }, ConsistentRead: true })).Item,
+  };
+  after(async () => {
+    ddb.destroy();
+    streams.destroy();
+    try {
+      await server.stop();
+      if (check) await verify(data);
+    } finally {
+      server.child.kill('SIGKILL'); // this one only: a file may have several
+    }
+  });
+  return app;
+}
+
+/** Runs them all at once; gives how many ended with each status. */
+export async function atOnce(requests) {
+  const replies = await Promise.all(requests.map((start) => start()));
+  const statuses = {};
+  for (const { status } of replies) statuses[status] = (statuses[status] ?? 0) + 1;
+  return statuses;
+}

@@ -1,0 +1,388 @@
+/* Writes through an app: what they answer, what they refuse, what is done once.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "app_client.h"
+
+#define ALICE "{\"user\":\"alice\",\"email\":\"alice@example.org\",\"password\":\"long enough\"}"
+
+static void open_notes(struct client *c)
+{
+	client_open(c, CLIENT_NOTES);
+	client_ask(c, APP_POST, "/users", ALICE);
+	client_is(c, 201);
+	client_as(c, "alice");
+}
+
+static void put_note(struct client *c)
+{
+	client_ask(c, APP_PUT, "/users/alice/notes/n1", "{\"title\":\"one\",\"stars\":3}");
+	client_is(c, 201);
+}
+
+static int notes_count(struct client *c)
+{
+	client_ask(c, APP_GET, "/users/alice", NULL);
+	return (int)json_get(json_parse(&c->f.arena, c->reply.body), "notes_count")->integer;
+}
+
+static void creating_tells_where(void **state)
+{
+	struct client c;
+
+	(void)state;
+	client_open(&c, CLIENT_NOTES);
+	client_ask(&c, APP_POST, "/users", ALICE);
+	client_is(&c, 201);
+	client_header(&c, "Location: /api/test/users/alice\r\n");
+	client_header(&c, "ETag: \"");
+	client_as(&c, "alice");
+	client_ask(&c, APP_POST, "/users/alice/notes", "{\"title\":\"one\"}");
+	client_is(&c, 201);
+	client_says(&c, "\"user\":\"alice\"");
+	assert_true(slice_starts(client_value(&c, "Location"), SLICE("/api/test/users/alice/notes/")));
+	put_note(&c);
+	client_header(&c, "Location: /api/test/users/alice/notes/n1\r\n");
+	assert_int_equal(notes_count(&c), 2);
+	client_close(&c);
+}
+
+static void what_nobody_may_read_is_created_without_being_shown(void **state)
+{
+	struct client c;
+
+	(void)state;
+	open_notes(&c);
+	client_ask(&c, APP_PUT, "/slips/s1", "{\"text\":\"x\"}");
+	client_is(&c, 201);
+	client_header(&c, "Location: /api/test/slips/s1\r\n");
+	assert_int_equal(c.reply.body.n, 0);
+	client_close(&c);
+}
+
+static void the_body_must_not_contradict_the_address(void **state)
+{
+	struct client c;
+
+	(void)state;
+	open_notes(&c);
+	client_ask(&c, APP_PUT, "/users/alice/notes/n1", "{\"title\":\"one\",\"note\":\"n2\"}");
+	client_is(&c, 422);
+	client_says(&c, "\"attribute\":\"note\"");
+	client_ask(&c, APP_PUT, "/users/alice/notes/n1", "{\"title\":\"one\",\"note\":\"n1\"}");
+	client_is(&c, 201);
+	client_close(&c);
+}
+
+static void nobody_writes_as_someone_else(void **state)
+{
+	struct client c;
+
+	(void)state;
+	open_notes(&c);
+	client_as(&c, "bob");
+	client_ask(&c, APP_PUT, "/users/alice/notes/n1", "{\"title\":\"one\"}");
+	client_is(&c, 403);
+	client_says(&c, "urn:thorpe:forbidden");
+	client_ask(&c, APP_PATCH, "/users/alice", "{\"name\":\"Bob\"}");
+	client_is(&c, 403);
+	client_as(&c, NULL);
+	client_ask(&c, APP_PUT, "/users/alice/notes/n1", "{\"title\":\"one\"}");
+	client_is(&c, 401);
+	client_header(&c, "WWW-Authenticate: Bearer\r\n");
+	client_as(&c, "!");
+	client_ask(&c, APP_PUT, "/users/alice/notes/n1", "{\"title\":\"one\"}");
+	client_is(&c, 201);
+	client_close(&c);
+}
+
+static void bodies_that_are_no_objects(void **state)
+{
+	struct client c;
+
+	(void)state;
+	open_notes(&c);
+	client_ask(&c, APP_POST, "/users/alice/notes", "{\"title\":");
+	client_is(&c, 400);
+	client_ask(&c, APP_POST, "/users/alice/notes", "[1]");
+	client_is(&c, 400);
+	c.q.content_type = SLICE("text/plain");
+	client_ask(&c, APP_POST, "/users/alice/notes", "{\"title\":\"x\"}");
+	client_is(&c, 415);
+	client_says(&c, "urn:thorpe:media-type");
+	c.q.content_type = SLICE("Application/JSON; charset=utf-8");
+	client_ask(&c, APP_POST, "/users/alice/notes", "{\"title\":\"x\"}");
+	client_is(&c, 201);
+	c.q.content_type = SLICE("application/merge-patch+json");
+	client_ask(&c, APP_PATCH, "/users/alice", "{\"name\":\"A\"}");
+	client_is(&c, 200);
+	client_ask(&c, APP_POST, "/users/alice/notes", "");
+	client_is(&c, 422);
+	client_says(&c, "{\"attribute\":\"title\"");
+	client_close(&c);
+}
+
+static void created_twice_and_taken(void **state)
+{
+	struct client c;
+
+	(void)state;
+	open_notes(&c);
+	put_note(&c);
+	client_ask(&c, APP_PUT, "/users/alice/notes/n1", "{\"title\":\"two\"}");
+	client_is(&c, 409);
+	client_says(&c, "urn:thorpe:already-exists");
+	client_ask(&c, APP_POST, "/users", "{\"user\":\"bob\",\"email\":\"ALICE@example.org\",\"password\":\"long enough\"}");
+	client_is(&c, 409);
+	client_says(&c, "urn:thorpe:taken");
+	client_says(&c, "\"attribute\":\"email\"");
+	client_close(&c);
+}
+
+static void changing_and_removing(void **state)
+{
+	struct client c;
+
+	(void)state;
+	open_notes(&c);
+	put_note(&c);
+	client_ask(&c, APP_PATCH, "/users/alice/notes/n1", "{\"title\":\"two\",\"stars\":null}");
+	client_is(&c, 200);
+	client_says(&c, "\"title\":\"two\"");
+	client_ask(&c, APP_PATCH, "/users/alice/notes/n1", "{\"stars\":9,\"titel\":\"x\"}");
+	client_is(&c, 422);
+	client_says(&c, "\"attribute\":\"stars\"");
+	client_says(&c, "\"attribute\":\"titel\"");
+	client_ask(&c, APP_PATCH, "/users/alice/notes/n9", "{\"title\":\"two\"}");
+	client_is(&c, 404);
+	client_ask(&c, APP_DELETE, "/users/alice/notes/n1", NULL);
+	client_is(&c, 204);
+	assert_int_equal(c.reply.body.n, 0);
+	client_ask(&c, APP_DELETE, "/users/alice/notes/n1", NULL);
+	client_is(&c, 404);
+	assert_int_equal(notes_count(&c), 0);
+	client_close(&c);
+}
+
+static void too_large_for_an_item(void **state)
+{
+	struct client c;
+	struct buf b;
+
+	(void)state;
+	open_notes(&c);
+	buf_init(&b, &c.f.arena);
+	buf_lit(&b, "{\"title\":\"x\",\"text\":\"");
+	for (int i = 0; i < 399000; i++)
+		buf_lit(&b, "é");
+	buf_lit(&b, "\"}");
+	client_ask(&c, APP_POST, "/users/alice/notes", arena_cstr(&c.f.arena, buf_slice(&b)));
+	client_is(&c, 413);
+	client_says(&c, "urn:thorpe:too-large");
+	client_close(&c);
+}
+
+static void what_has_changed_is_not_overwritten(void **state)
+{
+	struct client c;
+	struct slice etag;
+
+	(void)state;
+	open_notes(&c);
+	put_note(&c);
+	etag = client_value(&c, "ETag");
+	c.now_ms += 5000;
+	c.q.if_match = etag;
+	client_ask(&c, APP_PATCH, "/users/alice/notes/n1", "{\"title\":\"two\"}");
+	client_is(&c, 200);
+	c.q.if_match = etag;
+	client_ask(&c, APP_PATCH, "/users/alice/notes/n1", "{\"title\":\"three\"}");
+	client_is(&c, 412);
+	client_says(&c, "urn:thorpe:changed");
+	c.q.if_match = SLICE("\"2026-01-15T10:30:05Z\"");
+	client_ask(&c, APP_PATCH, "/users/alice/notes/n1", "{\"title\":\"three\"}");
+	client_is(&c, 200);
+	c.q.if_match = SLICE("\"2020-01-01T00:00:00Z\"");
+	client_ask(&c, APP_DELETE, "/users/alice/notes/n1", NULL);
+	client_is(&c, 412);
+	client_close(&c);
+}
+
+static void counters_do_not_change_what_if_match_means(void **state)
+{
+	struct client c;
+	struct slice etag;
+
+	(void)state;
+	open_notes(&c);
+	client_ask(&c, APP_GET, "/users/alice", NULL);
+	etag = client_value(&c, "ETag");
+	put_note(&c);
+	c.q.if_match = etag;
+	client_ask(&c, APP_PATCH, "/users/alice", "{\"name\":\"Alice\"}");
+	client_is(&c, 200);
+	client_says(&c, "\"notes_count\":1");
+	client_close(&c);
+}
+
+static void put_with_if_match_replaces(void **state)
+{
+	struct client c;
+	struct slice etag, body;
+
+	(void)state;
+	open_notes(&c);
+	put_note(&c);
+	client_ask(&c, APP_PATCH, "/users/alice/notes/n1", "{\"text\":\"long\"}");
+	client_is(&c, 200);
+	etag = client_value(&c, "ETag");
+	body = c.reply.body;
+	c.q.if_match = etag;
+	client_ask(&c, APP_PUT, "/users/alice/notes/n1", arena_cstr(&c.f.arena, body)); /* what was read may be sent back */
+	client_is(&c, 200);
+	client_says(&c, "\"text\":\"long\"");
+	client_says(&c, "\"stars\":3");
+	c.q.if_match = SLICE("*");
+	client_ask(&c, APP_PUT, "/users/alice/notes/n1", "{\"title\":\"new\"}");
+	client_is(&c, 200);
+	client_says(&c, "\"title\":\"new\"");
+	client_says(&c, "\"stars\":1"); /* as when nobody says it */
+	client_says(&c, "\"state\":\"draft\"");
+	assert_false(client_has(c.reply.body, "\"text\""));
+	c.q.if_match = SLICE("*");
+	client_ask(&c, APP_PUT, "/users/alice/notes/n1", "{\"title\":\"new\",\"note\":\"n2\"}");
+	client_is(&c, 422);
+	c.q.if_match = SLICE("*");
+	client_ask(&c, APP_PUT, "/users/alice/notes/n1", "{}");
+	client_is(&c, 422);
+	client_close(&c);
+}
+
+static void actions_and_states(void **state)
+{
+	struct client c;
+
+	(void)state;
+	open_notes(&c);
+	put_note(&c);
+	client_ask(&c, APP_POST, "/users/alice/notes/n1/publish", NULL);
+	client_is(&c, 200);
+	client_says(&c, "\"state\":\"open\"");
+	client_ask(&c, APP_POST, "/users/alice/notes/n1/publish", NULL);
+	client_is(&c, 409);
+	client_says(&c, "urn:thorpe:conflict");
+	client_says(&c, "only a draft can be published");
+	client_ask(&c, APP_POST, "/users/alice/notes/n1/publish", "{\"title\":\"x\"}");
+	client_is(&c, 422);
+	client_as(&c, NULL);
+	client_ask(&c, APP_POST, "/users/alice/notes/n1/view", NULL);
+	client_is(&c, 202);
+	client_ask(&c, APP_POST, "/users/alice/notes/n1/view", NULL);
+	client_is(&c, 202);
+	app_tick(c.app, c.f.backend, true);
+	client_ask(&c, APP_GET, "/users/alice/notes/n1", NULL);
+	client_says(&c, "\"views\":2");
+	client_close(&c);
+}
+
+static void the_same_key_does_it_once(void **state)
+{
+	struct client c;
+	struct slice first;
+
+	(void)state;
+	open_notes(&c);
+	c.q.idempotency_key = SLICE("k1");
+	client_ask(&c, APP_POST, "/users/alice/notes", "{\"title\":\"one\"}");
+	client_is(&c, 201);
+	assert_int_equal(client_value(&c, "Idempotency-Replayed").n, 0);
+	first = client_value(&c, "Location");
+	c.q.idempotency_key = SLICE("k1");
+	client_ask(&c, APP_POST, "/users/alice/notes", " {\"title\":  \"one\"}");
+	client_is(&c, 201);
+	client_header(&c, "Idempotency-Replayed: true\r\n");
+	client_header(&c, "ETag: \"");
+	assert_true(slice_equal(client_value(&c, "Location"), first));
+	c.q.idempotency_key = SLICE("k1");
+	client_ask(&c, APP_POST, "/users/alice/notes", "{\"title\":\"two\"}");
+	client_is(&c, 422);
+	assert_int_equal(notes_count(&c), 1);
+	c.q.idempotency_key = SLICE("k1"); /* another caller's is another key */
+	client_as(&c, "!");
+	client_ask(&c, APP_PUT, "/audits/a", "{}");
+	client_is(&c, 201);
+	client_close(&c);
+}
+
+static void a_key_with_a_refusal_is_refused_again(void **state)
+{
+	struct client c;
+
+	(void)state;
+	open_notes(&c);
+	put_note(&c);
+	for (int i = 0; i < 2; i++) {
+		c.q.idempotency_key = SLICE("k2");
+		client_ask(&c, APP_PUT, "/users/alice/notes/n1", "{\"title\":\"two\"}");
+		client_is(&c, 409);
+		assert_true(slice_is(c.reply.type, "application/problem+json"));
+	}
+	client_header(&c, "Idempotency-Replayed: true\r\n");
+	client_close(&c);
+}
+
+static void a_batch_does_each_by_itself(void **state)
+{
+	struct client c;
+	const struct json *responses;
+	static const int statuses[] = { 201, 409, 200, 404, 422, 422, 400, 400, 204, 405 };
+
+	(void)state;
+	open_notes(&c);
+	client_ask(&c, APP_POST, "/batch",
+		   "{\"requests\":["
+		   "{\"method\":\"PUT\",\"path\":\"/users/alice/notes/n1\",\"body\":{\"title\":\"one\"}},"
+		   "{\"method\":\"PUT\",\"path\":\"/users/alice/notes/n1\",\"body\":{\"title\":\"one\"}},"
+		   "{\"method\":\"GET\",\"path\":\"/users/alice/notes?limit=1\"},"
+		   "{\"method\":\"GET\",\"path\":\"/nothing\"},"
+		   "{\"method\":\"POST\",\"path\":\"/batch\",\"body\":{\"requests\":[]}},"
+		   "{\"method\":\"POST\",\"path\":\"/login\",\"body\":{}},"
+		   "{\"method\":\"FETCH\",\"path\":\"/x\"},"
+		   "{\"method\":\"GET\",\"pfad\":\"/x\"},"
+		   "{\"method\":\"DELETE\",\"path\":\"/users/alice/notes/n1\",\"if_match\":\"*\",\"idempotency_key\":\"k\"},"
+		   "{\"method\":\"POST\",\"path\":\"/users/alice\"}"
+		   "]}");
+	client_is(&c, 200);
+	responses = json_get(json_parse(&c.f.arena, c.reply.body), "responses");
+	assert_int_equal(responses->count, 10);
+	for (uint32_t i = 0; i < 10; i++)
+		assert_int_equal(json_get(&responses->items[i], "status")->integer, statuses[i]);
+	assert_true(slice_is(json_get(&responses->items[0], "location")->string, "/api/test/users/alice/notes/n1"));
+	assert_true(slice_is(json_get(json_get(&responses->items[0], "body"), "title")->string, "one"));
+	assert_true(slice_is(json_get(json_get(&responses->items[1], "body"), "type")->string, "urn:thorpe:already-exists"));
+	assert_null(json_get(&responses->items[8], "body"));
+	client_ask(&c, APP_POST, "/batch", "{\"requests\":{}}");
+	client_is(&c, 400);
+	client_close(&c);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(creating_tells_where),
+		cmocka_unit_test(what_nobody_may_read_is_created_without_being_shown),
+		cmocka_unit_test(the_body_must_not_contradict_the_address),
+		cmocka_unit_test(nobody_writes_as_someone_else),
+		cmocka_unit_test(bodies_that_are_no_objects),
+		cmocka_unit_test(created_twice_and_taken),
+		cmocka_unit_test(changing_and_removing),
+		cmocka_unit_test(too_large_for_an_item),
+		cmocka_unit_test(what_has_changed_is_not_overwritten),
+		cmocka_unit_test(counters_do_not_change_what_if_match_means),
+		cmocka_unit_test(put_with_if_match_replaces),
+		cmocka_unit_test(actions_and_states),
+		cmocka_unit_test(the_same_key_does_it_once),
+		cmocka_unit_test(a_key_with_a_refusal_is_refused_again),
+		cmocka_unit_test(a_batch_does_each_by_itself),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

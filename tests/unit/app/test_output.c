@@ -1,0 +1,215 @@
+/* Items as plain JSON: what is shown, to whom, in which order; problems; ETags.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "app_fixture.h"
+#include "app/output.h"
+#include "app/packed.h"
+#include "value/codec.h"
+
+static const char design_text[] =
+	"entities:\n"
+	"  Note:\n"
+	"    path: /notes/<id>\n"
+	"    attributes:\n"
+	"      title: string\n"
+	"      id: string, from the key\n"
+	"      owner: string\n"
+	"      mail: string, private\n"
+	"      hash: string, hidden\n"
+	"      steps: list, compressed\n"
+	"      votes: counter\n"
+	"      score: = votes * 2\n"
+	"      level: = score + 1\n"
+	"      set: set of string\n"
+	"      price: number\n"
+	"      blob: binary\n"
+	"      until: epoch\n"
+	"    keys: {PK: NOTE#<id>, SK: NOTE, entityType: NOTE, GSI1PK: A#<id>, GSI1SK: A, GSI2PK: B#<id>, GSI2SK: B}\n"
+	"    keys when until is present: {entityType: NOTE, expires_at: <until>}\n"
+	"    companions:\n"
+	"      - {PK: X#<id>, SK: X, hash: <hash>, mail: <mail>, title: <title>}\n"
+	"    allow: {read: anyone, update: owner = caller}\n";
+
+static int setup(void **state)
+{
+	static struct app_fixture f;
+
+	app_fixture_open(&f, design_text);
+	*state = &f;
+	return 0;
+}
+
+static int teardown(void **state)
+{
+	app_fixture_close(*state);
+	return 0;
+}
+
+static const struct entity *note(struct app_fixture *f)
+{
+	return design_entity(f->design, SLICE("Note"));
+}
+
+/* An item in DynamoDB's JSON. */
+static struct value item(struct app_fixture *f, const char *json)
+{
+	struct error e = { 0 };
+	struct value v;
+
+	assert_true(item_from_json(&f->arena, json_parse(&f->arena, slice_str(json)), &v, &e));
+	return v;
+}
+
+#define ITEM                                                                                                     \
+	"{\"PK\":{\"S\":\"NOTE#n1\"},\"SK\":{\"S\":\"NOTE\"},\"entityType\":{\"S\":\"NOTE\"},\"id\":{\"S\":\"n1\"}," \
+	"\"GSI1PK\":{\"S\":\"A#n1\"},\"title\":{\"S\":\"Hi \\\"you\\\"\"},\"owner\":{\"S\":\"alice\"},"              \
+	"\"mail\":{\"S\":\"a@x\"},\"hash\":{\"S\":\"$2b$\"},\"votes\":{\"N\":\"3\"},\"score\":{\"N\":\"6\"}}"
+
+static void shows(struct app_fixture *f, const char *who, const struct entity *e, struct value v, bool tag, const char *without,
+		  const char *expected)
+{
+	struct slice left_out = slice_str(without ? without : "");
+	struct run *r = app_fixture_run(f, who);
+	struct buf b;
+
+	buf_init(&b, &f->arena);
+	assert_true(output_item(r, e, v, tag, &left_out, without != NULL, &b));
+	if (!slice_is(buf_slice(&b), expected))
+		fail_msg("got %.*s", SLICE_ARG(buf_slice(&b)));
+}
+
+static void test_attributes_come_in_the_entitys_order_without_keys_and_secrets(void **state)
+{
+	struct app_fixture *f = *state;
+
+	shows(f, NULL, note(f), item(f, ITEM), false, NULL,
+	      "{\"title\":\"Hi \\\"you\\\"\",\"id\":\"n1\",\"owner\":\"alice\",\"votes\":3,\"score\":6,\"entityType\":\"NOTE\"}");
+	shows(f, NULL, note(f), item(f, ITEM), true, "title",
+	      "{\"@type\":\"Note\",\"id\":\"n1\",\"owner\":\"alice\",\"votes\":3,\"score\":6,\"entityType\":\"NOTE\"}");
+	shows(f, NULL, note(f), item(f, "{}"), false, NULL, "{}");
+}
+
+static void test_private_ones_are_for_who_may_update(void **state)
+{
+	struct app_fixture *f = *state;
+	struct value v = item(f, "{\"owner\":{\"S\":\"alice\"},\"mail\":{\"S\":\"a@x\"},\"hash\":{\"S\":\"h\"}}");
+
+	shows(f, "alice", note(f), v, false, NULL, "{\"owner\":\"alice\",\"mail\":\"a@x\"}");
+	shows(f, "!", note(f), v, false, NULL, "{\"owner\":\"alice\",\"mail\":\"a@x\"}");
+	shows(f, "bob", note(f), v, false, NULL, "{\"owner\":\"alice\"}");
+	shows(f, NULL, note(f), v, false, NULL, "{\"owner\":\"alice\"}");
+}
+
+static void test_companions_are_shown_without_what_is_secret_anywhere(void **state)
+{
+	struct app_fixture *f = *state;
+	struct value v = item(f, "{\"PK\":{\"S\":\"X#1\"},\"SK\":{\"S\":\"X\"},\"GSI2SK\":{\"S\":\"q\"},\"hash\":{\"S\":\"h\"},"
+				 "\"mail\":{\"S\":\"a@x\"},\"title\":{\"S\":\"t\"},\"other\":{\"NULL\":true}}");
+
+	shows(f, "alice", NULL, v, true, NULL, "{\"other\":null,\"title\":\"t\"}");
+	shows(f, "!", NULL, v, false, NULL, "{\"mail\":\"a@x\",\"other\":null,\"title\":\"t\"}");
+}
+
+static void test_every_type_has_its_plain_form(void **state)
+{
+	struct app_fixture *f = *state;
+	struct value v = item(f, "{\"a\":{\"N\":\"0.12345678901234567890123456789012345678\"},\"b\":{\"B\":\"AAEC\"},\"c\":{\"NS\":"
+				 "[\"2\",\"-1\"]},\"d\":{\"BS\":[\"AA==\"]},\"e\":{\"L\":[{\"BOOL\":false},{\"M\":{\"x\":{\"S\":\"\\n\"}}}]},"
+				 "\"f\":{\"SS\":[\"q\"]},\"g\":{\"N\":\"1e30\"},\"h\":{\"M\":{}}}");
+
+	shows(f, NULL, NULL, v, false, NULL,
+	      "{\"a\":0.12345678901234567890123456789012345678,\"b\":\"AAEC\",\"c\":[-1,2],\"d\":[\"AA==\"],\"e\":[false,{\"x\":\"\\n\"}],"
+	      "\"f\":[\"q\"],\"g\":1000000000000000000000000000000,\"h\":{}}");
+}
+
+static void test_compressed_ones_come_out_as_they_went_in(void **state)
+{
+	struct app_fixture *f = *state;
+	struct value packed = packed_make(&f->arena, SLICE("[1,{\"a\":\"b\"}]"));
+	struct value v = value_make_map(&f->arena, &(struct value_member){ SLICE("steps"), packed }, 1);
+
+	shows(f, NULL, note(f), v, false, NULL, "{\"steps\":[1,{\"a\":\"b\"}]}");
+}
+
+static void test_broken_compressed_ones_are_null(void **state)
+{
+	struct app_fixture *f = *state;
+	struct slice good = value_bytes(packed_make(&f->arena, SLICE("[1,2,3,4,5,6]")));
+	char *large = arena_zalloc(&f->arena, PACKED_MOST_OUT + 1);
+	const struct slice broken[] = {
+		SLICE(""), SLICE("abc"), SLICE("not gzip at all"), { good.p, good.n - 3 },
+		value_bytes(packed_make(&f->arena, SLICE("[1,"))),
+		value_bytes(packed_make(&f->arena, slice_make(large, PACKED_MOST_OUT + 1))),
+	};
+
+	for (size_t i = 0; i < sizeof(broken) / sizeof(broken[0]); i++) {
+		struct value_member m = { SLICE("steps"), value_make_b(&f->arena, broken[i]) };
+
+		shows(f, NULL, note(f), value_make_map(&f->arena, &m, 1), false, NULL, "{\"steps\":null}");
+	}
+}
+
+static void test_problems_are_rfc_9457(void **state)
+{
+	struct app_fixture *f = *state;
+	struct run *r = app_fixture_run(f, NULL);
+	struct buf b;
+
+	run_invalid(r, SLICE("stars"), "between 1 and 5");
+	run_invalid(r, SLICE("t\xfftle"), "a string");
+	r->problem.detail = (struct slice){ 0 };
+	buf_init(&b, &f->arena);
+	output_problem(&r->problem, &b);
+	assert_true(slice_is(buf_slice(&b),
+			     "{\"type\":\"urn:thorpe:invalid\",\"title\":\"Some values are not valid\",\"status\":422,\"errors\":["
+			     "{\"attribute\":\"stars\",\"detail\":\"between 1 and 5\"},{\"attribute\":\"t?tle\",\"detail\":\"a string\"}]}"));
+	r = app_fixture_run(f, NULL);
+	run_fail(r, PROBLEM_TAKEN, "someone has %s", "a@x");
+	r->problem.attribute = SLICE("email");
+	buf_init(&b, &f->arena);
+	output_problem(&r->problem, &b);
+	assert_true(slice_is(buf_slice(&b), "{\"type\":\"urn:thorpe:taken\",\"title\":\"Someone else has it\",\"status\":409,"
+					    "\"detail\":\"someone has a@x\",\"attribute\":\"email\"}"));
+}
+
+static struct slice tag_with(struct app_fixture *f, const char *name, const char *value)
+{
+	struct value v = item(f, ITEM);
+
+	if (name)
+		v = value_map_with(&f->arena, v, slice_str(name), value_make_s(&f->arena, slice_str(value)));
+	return output_etag(app_fixture_run(f, NULL), note(f), v);
+}
+
+static void test_etags_change_with_the_item_but_not_with_its_counters(void **state)
+{
+	struct app_fixture *f = *state;
+	struct slice tag = tag_with(f, NULL, NULL);
+
+	assert_int_equal(tag.n, 34);
+	assert_true(tag.p[0] == '"' && tag.p[33] == '"');
+	assert_true(slice_equal(tag, tag_with(f, NULL, NULL)));
+	assert_true(slice_equal(tag, tag_with(f, "votes", "9")));
+	assert_true(slice_equal(tag, tag_with(f, "score", "18")));
+	assert_true(slice_equal(tag, tag_with(f, "level", "19")));
+	assert_true(slice_equal(tag, tag_with(f, "GSI1PK", "elsewhere")));
+	assert_false(slice_equal(tag, tag_with(f, "title", "other")));
+	assert_false(slice_equal(tag, tag_with(f, "mail", "b@x")));
+}
+
+#define T(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		T(test_attributes_come_in_the_entitys_order_without_keys_and_secrets),
+		T(test_private_ones_are_for_who_may_update),
+		T(test_companions_are_shown_without_what_is_secret_anywhere),
+		T(test_every_type_has_its_plain_form),
+		T(test_compressed_ones_come_out_as_they_went_in),
+		T(test_broken_compressed_ones_are_null),
+		T(test_problems_are_rfc_9457),
+		T(test_etags_change_with_the_item_but_not_with_its_counters),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
