@@ -340,7 +340,8 @@ void app_tick(struct app *app, struct backend *b, bool last)
 		r.now_ms = app_now_ms(app);
 		r.caller.operator_ = true;
 		if (!write_flush_gathered(&r, last))
-			log_warn("gathered actions of %.*s wait: %.*s", SLICE_ARG(app->design->name), SLICE_ARG(r.problem.detail));
+			log_warn("gathered actions of %.*s wait: %.*s", SLICE_ARG(app->design->name),
+				 SLICE_ARG(r.problem.detail));
 	}, {
 		log_warn("gathered actions of %.*s wait: out of memory", SLICE_ARG(app->design->name));
 	});

@@ -41,14 +41,14 @@ struct app_reply {
 }; /* of a HEAD what a GET would have: whoever sends it leaves the body out */
 
 #define APP_QUICK_LIMIT 200 /* the largest page that is */
-/* Whether the request can be answered without waiting for anything but memory and local reads: then app_handle() may be called on an
- * event loop. Everything else belongs on a worker. Quick to ask. */
+/* Whether the request can be answered without waiting for anything but memory and local reads: then app_handle() may be
+ * called on an event loop. Everything else belongs on a worker. Quick to ask. */
 bool app_is_quick(struct app *app, const struct app_request *q);
 void app_handle(struct app *app, struct backend *b, struct arena *a, const struct app_request *q, struct app_reply *reply);
 
-/* A pattern by its name, for `thorpe call` and the console; parameters as text. `as`: the caller. Also POST /call (operators):
- * {"pattern": "user posts", "with": {"user_id": "alice"}, "as": {"subject": "alice", "roles": []}, "explain": true} → {"result": …,
- * "requests": [{"operation","request","read_units","write_units","items","us"}]}. */
+/* A pattern by its name, for `thorpe call` and the console: POST /call (operators), parameters as text, `as`: the caller.
+ * {"pattern": "user posts", "with": {"user_id": "alice"}, "as": {"subject": "alice", "roles": []}, "explain": true} →
+ * {"result": …, "requests": [{"operation","request","read_units","write_units","items","us"}]}. */
 
 /* Once a second from a background thread: gathered actions. `last`: at the end, writes everything. */
 void app_tick(struct app *app, struct backend *b, bool last);

@@ -76,9 +76,11 @@ bool access_give(struct run *r, struct access_ask *q, struct slice name, struct 
 		return true;
 	}
 	if (slice_is(name, "limit"))
-		return read_limit(r, text, &q->limit);
+		return q->limit ? run_invalid(r, name, "given twice") : read_limit(r, text, &q->limit);
 	if (!slice_is(name, "after"))
 		return unknown(r, q->access, name);
+	if (q->cursor.n)
+		return run_invalid(r, name, "given twice");
 	q->cursor = text;
 	return true;
 }
@@ -103,7 +105,8 @@ bool access_give_id(struct run *r, struct access_ask *q, struct slice id)
 bool access_run(struct run *r, struct access_ask *q, struct read_result *out)
 {
 	struct read_request request = {
-		.access = q->access, .params = &q->params, .ids = q->ids, .id_count = q->id_count, .limit = q->limit, .cursor = q->cursor,
+		.access = q->access, .params = &q->params, .ids = q->ids, .id_count = q->id_count, .limit = q->limit,
+		.cursor = q->cursor,
 	};
 
 	return read_access(r, &request, out);
@@ -164,10 +167,11 @@ static bool give_path(struct exchange *x, struct access_ask *q)
 static void say_how_long(struct exchange *x, const struct read_result *result)
 {
 	const struct access *c = x->match.route->access;
+	bool known = x->run.caller.subject.n || x->run.caller.operator_;
 	struct answer *w = &x->answer;
 
 	if (c->cache_seconds) {
-		w->cache = arena_printf(x->run.arena, "%s, max-age=%lld", x->run.caller.subject.n || x->run.caller.operator_ ? "private" : "public",
+		w->cache = arena_printf(x->run.arena, "%s, max-age=%lld", known ? "private" : "public",
 					(long long)c->cache_seconds);
 		w->vary = true;
 		w->etag = answer_etag(x->run.arena, SLICE(""), w->body);

@@ -17,8 +17,8 @@ struct access_ask {
 };
 
 void access_ask_init(struct access_ask *q, struct arena *a, const struct access *access);
-/* A declared parameter, limit or after. An empty text is none. INVALID: no such parameter, given twice, not of its type. `any`: those of
- * the path, too. */
+/* A declared parameter, limit or after. An empty text is none. INVALID: no such parameter, given twice, not of its type.
+ * `any`: those of the path, too. */
 bool access_give(struct run *r, struct access_ask *q, struct slice name, struct slice text, bool any) MUST_CHECK;
 bool access_takes_ids(const struct access_ask *q, struct slice name);
 bool access_give_id(struct run *r, struct access_ask *q, struct slice id) MUST_CHECK;

@@ -120,8 +120,8 @@ void answer_if_changed(struct exchange *x)
 
 static void put_allow(struct buf *b, unsigned allow)
 {
-	static const char *const names[] = { [APP_GET] = "GET, HEAD", [APP_POST] = "POST", [APP_PUT] = "PUT", [APP_PATCH] = "PATCH",
-					     [APP_DELETE] = "DELETE" };
+	static const char *const names[] = { [APP_GET] = "GET, HEAD", [APP_POST] = "POST", [APP_PUT] = "PUT",
+					     [APP_PATCH] = "PATCH", [APP_DELETE] = "DELETE" };
 	const char *between = "Allow: ";
 
 	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++) {

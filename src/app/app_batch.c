@@ -43,13 +43,12 @@ static bool check_members(struct run *r, const struct json *entry)
 		while (known[k] && !slice_is(entry->members[i].name, known[k]))
 			k++;
 		if (!known[k])
-			return run_fail(r, PROBLEM_MALFORMED, "'%.*s' is no part of a request; there are method, path, body, if_match and "
-					"idempotency_key", SLICE_ARG(entry->members[i].name));
+			return run_fail(r, PROBLEM_MALFORMED, "'%.*s' is no part of a request; there are method, path, body, "
+					"if_match and idempotency_key", SLICE_ARG(entry->members[i].name));
 	}
 	return true;
 }
 
-/* Whole headers and paths only: what has a line end in it was never one. */
 static bool read_entry(struct exchange *x, const struct json *entry, struct app_request *q)
 {
 	static const struct json empty = { .type = JSON_OBJECT };
@@ -86,8 +85,8 @@ static void handle_entry(const struct exchange *outer, const struct json *entry,
 	q->base = outer->q->base;
 	x->app = outer->app;
 	x->q = q;
-	x->run = (struct run){ .app = outer->app, .design = outer->run.design, .backend = outer->run.backend, .arena = outer->run.arena,
-			       .caller = outer->run.caller, .now_ms = outer->run.now_ms };
+	x->run = (struct run){ .app = outer->app, .design = outer->run.design, .backend = outer->run.backend,
+			       .arena = outer->run.arena, .caller = outer->run.caller, .now_ms = outer->run.now_ms };
 	x->caller_known = true;
 	x->in_batch = true;
 	if (read_entry(x, entry, q))

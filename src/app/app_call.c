@@ -158,8 +158,8 @@ static void write_requests(struct buf *b, const struct trace *t)
 			buf_lit(b, ",\"error\":");
 			json_string(b, c->error);
 		}
-		buf_printf(b, ",\"read_units\":%.10g,\"write_units\":%.10g,\"items\":%zu,\"us\":%lld}", c->read_units, c->write_units,
-			   c->items, (long long)c->us);
+		buf_printf(b, ",\"read_units\":%.10g,\"write_units\":%.10g,\"items\":%zu,\"us\":%lld}", c->read_units,
+			   c->write_units, c->items, (long long)c->us);
 	}
 	buf_byte(b, ']');
 }

@@ -94,8 +94,8 @@ enum idempotency_state {
 	IDEMPOTENCY_FULL,    /* no room to remember it in */
 };
 /* Thread safe. A ticket that is not ended is given up with the arena. */
-enum idempotency_state idempotency_begin(struct idempotency *t, struct arena *a, const struct idempotency_ask *q, struct answer *answer,
-					 struct idempotency_ticket **ticket);
+enum idempotency_state idempotency_begin(struct idempotency *t, struct arena *a, const struct idempotency_ask *q,
+					 struct answer *answer, struct idempotency_ticket **ticket);
 /* Remembers the answer, if it is one that stays true: no 5xx, no 401, no 429. */
 void idempotency_end(struct idempotency_ticket *ticket, const struct answer *answer);
 

@@ -2,8 +2,8 @@
  *
  * Tokens are JWTs. Our own: HS256 under a key derived from the app's secret and the design's name, iss "thorpe", aud the design,
  * sub, the roles in `roles`, exp; an operator's has "operator": true. A design with an outside issuer takes that issuer's instead
- * (RS256, ES256; keys from its JWKS, kept, asked again when a key id is unknown, at most once a minute) and ours for operators and development.
- * Only the algorithm that belongs to a key is taken.
+ * (RS256, RS384, RS512, ES256, ES384; keys: jwks.h) and ours for operators and development. Only the algorithm that belongs to a
+ * key is taken.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef THORPE_APP_CALLER_H
 #define THORPE_APP_CALLER_H
@@ -17,7 +17,8 @@ struct callers_state *callers_new(const struct design *d, const uint8_t secret[C
 void callers_free(struct callers_state *s);
 
 /* From the Authorization header (empty: nobody). Fills run->caller. A token that is malformed, forged, expired or meant for
- * someone else is UNAUTHENTICATED. May block when keys have to be fetched: caller_may_block() says so beforehand. */
+ * someone else is UNAUTHENTICATED; when the issuer's keys cannot be had it is BUSY. May block when keys have to be fetched:
+ * caller_may_block() says so beforehand. */
 bool caller_read(struct run *r, struct slice authorization) MUST_CHECK;
 bool caller_may_block(struct app *app, struct slice authorization);
 
@@ -35,15 +36,18 @@ struct slice caller_token(struct arena *a, struct slice design, const uint8_t se
 bool caller_has_role(const struct run *r, struct slice role); /* "user": anyone logged in; operators have all */
 bool caller_may(struct run *r, struct slice permission, bool *out) MUST_CHECK;
 
-/* POST /login: the body is {<one of login.by>: …, password: …} or {name: …, password: …}. Writes the reply: {"token", "token_type":
- * "Bearer", "expires_in", "subject", "roles", "<entity in lower case>": item}. Wrong name and wrong password are told in the same words and take
- * the same time (a hash is compared in any case); failures of one name, and of one address, are slowed and then refused for a while (TOO_MANY with
- * Retry-After). The hash is compared on a worker, never on an event loop. */
+/* POST /login: the body is {<one of login.by>: …, password: …} or {name: …, password: …}. Writes the reply: {"token",
+ * "token_type": "Bearer", "expires_in", "subject", "roles", "<entity in lower case>": item}. Wrong name and wrong password, and
+ * an account of which login.when does not hold, are told in the same words and take the same time (a hash is compared in any
+ * case); failures of one name, and of one address, are slowed and then refused for a while (TOO_MANY with retry_after;
+ * throttle.h). NOT_FOUND where the design has no accounts or an outside issuer. run->caller is then the account. Comparing
+ * takes long: on a worker, never on an event loop. */
 bool caller_login(struct run *r, const struct json *body, struct slice client_address, struct buf *reply) MUST_CHECK;
-/* bcrypt, $2b$10$. `password` 8..72 bytes, else INVALID. */
+/* bcrypt, $2b$10$. `password` 8..72 bytes, else INVALID. Takes as long as comparing. */
 bool caller_hash_password(struct run *r, struct slice password, struct value *hash) MUST_CHECK;
 bool caller_check_password(struct slice password, struct slice hash);
-/* Where the entity keeps the hash of an item: an attribute of itself (*key absent), or the item with *key. */
+/* Where the entity keeps the hash of an item: an attribute of itself (*key absent), or of the item with *key; there it is the
+ * hidden attribute of the entity whose keys those are, else `password_hash`. */
 bool caller_secret_place(struct run *r, const struct entity *e, const struct fields *full, struct value *key,
 			 struct slice *attribute) MUST_CHECK;
 

@@ -39,7 +39,8 @@ static int64_t unit_ms(struct slice w)
 	static const struct {
 		const char *name;
 		int64_t ms;
-	} units[] = { { "second", 1000 }, { "minute", 60000 }, { "hour", 3600000 }, { "day", 86400000 }, { "week", 7 * 86400000 } };
+	} units[] = { { "second", 1000 }, { "minute", 60000 }, { "hour", 3600000 }, { "day", 86400000 },
+		      { "week", 7 * 86400000 } };
 
 	if (w.n && w.p[w.n - 1] == 's')
 		w.n--;
@@ -155,7 +156,8 @@ static const char *read_step(struct app *app, struct arena *a, const struct json
 	return NULL;
 }
 
-static bool play_step(struct app *app, struct backend *b, struct arena *a, const struct json *step, unsigned number, int64_t now_ms)
+static bool play_step(struct app *app, struct backend *b, struct arena *a, const struct json *step, unsigned number,
+		      int64_t now_ms)
 {
 	struct caller caller = { 0 };
 	struct app_request q = { .trusted = &caller };

@@ -50,6 +50,7 @@ enum dyn_write_kind { DYN_PUT, DYN_UPDATE, DYN_DELETE, DYN_CHECK };
 
 struct dyn_write { /* one action; at most one for an item */
 	enum dyn_write_kind kind;
+	struct slice table;               /* empty: the design's. Another one's key is PK and SK */
 	struct value key;                 /* of every kind but PUT, where it is in the item */
 	struct value item;                /* PUT */
 	const struct value_member *set;   /* UPDATE: SET name = value; an absent value: REMOVE name */
@@ -85,5 +86,8 @@ enum dyn_outcome dyn_write(struct run *r, const struct dyn_write *w, size_t n, s
 			   struct dyn_refusal *refusals) MUST_CHECK;
 /* The most actions of one transaction. */
 #define DYN_MOST_ACTIONS 100
+/* Riders: while run->riders is set, the next dyn_write() is a transaction that carries them, too, and on DYN_DONE clears them:
+ * what a processor has written and that it has done so happen together. When a rider's own condition fails the outcome is DYN_FAILED with
+ * PROBLEM_CONFLICT and run->rider_lost. */
 
 #endif

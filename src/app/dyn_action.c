@@ -95,9 +95,9 @@ static void put_function(struct dyn_request *q, const char *function, struct sli
 	buf_byte(&q->body, ')');
 }
 
-static struct slice hash_name(const struct dyn_request *q)
+static struct slice hash_name(const struct dyn_request *q, const struct dyn_write *w)
 {
-	return q->run->design->key.hash[0].name;
+	return w->table.n ? SLICE("PK") : q->run->design->key.hash[0].name;
 }
 
 static void put_not_there(struct dyn_request *q, const struct dyn_write *w)
@@ -105,11 +105,11 @@ static void put_not_there(struct dyn_request *q, const struct dyn_write *w)
 	struct arena *a = q->run->arena;
 
 	if (!w->or_expired.n) {
-		put_function(q, "attribute_not_exists", hash_name(q));
+		put_function(q, "attribute_not_exists", hash_name(q, w));
 		return;
 	}
 	buf_byte(&q->body, '(');
-	put_function(q, "attribute_not_exists", hash_name(q));
+	put_function(q, "attribute_not_exists", hash_name(q, w));
 	buf_lit(&q->body, " OR ");
 	dyn_put_name(q, w->or_expired);
 	buf_lit(&q->body, " <= ");
@@ -129,11 +129,11 @@ static void put_equal(struct dyn_request *q, const struct value_member *m)
 }
 
 /* A check needs a condition, even when nothing is asked: one that always holds. */
-static void put_anything(struct dyn_request *q)
+static void put_anything(struct dyn_request *q, const struct dyn_write *w)
 {
-	put_function(q, "attribute_exists", hash_name(q));
+	put_function(q, "attribute_exists", hash_name(q, w));
 	buf_lit(&q->body, " OR ");
-	put_function(q, "attribute_not_exists", hash_name(q));
+	put_function(q, "attribute_not_exists", hash_name(q, w));
 }
 
 static void next_condition(struct dyn_request *q, bool *any)
@@ -151,7 +151,7 @@ static void put_condition(struct dyn_request *q, const struct dyn_write *w, enum
 
 	if (w->must_exist) {
 		next_condition(q, &any);
-		put_function(q, "attribute_exists", hash_name(q));
+		put_function(q, "attribute_exists", hash_name(q, w));
 	}
 	if (w->must_not_exist) {
 		next_condition(q, &any);
@@ -169,7 +169,7 @@ static void put_condition(struct dyn_request *q, const struct dyn_write *w, enum
 	}
 	if (!any && kind == DYN_CHECK) {
 		next_condition(q, &any);
-		put_anything(q);
+		put_anything(q, w);
 	}
 	if (any)
 		buf_lit(&q->body, "\",\"ReturnValuesOnConditionCheckFailure\":\"ALL_OLD\"");
@@ -179,7 +179,10 @@ void dyn_put_action(struct dyn_request *q, const struct dyn_write *w)
 {
 	enum dyn_write_kind kind = dyn_action_kind(w);
 
-	dyn_put_table(q);
+	if (w->table.n)
+		dyn_put_other_table(q, w->table);
+	else
+		dyn_put_table(q);
 	if (kind == DYN_PUT) {
 		buf_lit(&q->body, ",\"Item\":");
 		item_to_json(&q->body, w->item);

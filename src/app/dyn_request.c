@@ -19,10 +19,15 @@ void dyn_request_init(struct dyn_request *q, struct run *r)
 	buf_byte(&q->body, '{');
 }
 
-void dyn_put_table(struct dyn_request *q)
+void dyn_put_other_table(struct dyn_request *q, struct slice table)
 {
 	buf_lit(&q->body, "\"TableName\":");
-	json_string(&q->body, q->run->design->table);
+	json_string(&q->body, table);
+}
+
+void dyn_put_table(struct dyn_request *q)
+{
+	dyn_put_other_table(q, q->run->design->table);
 }
 
 static void put_placeholder(struct buf *b, const char *sign, uint32_t number)

@@ -20,6 +20,7 @@ struct dyn_request {
 void dyn_request_init(struct dyn_request *q, struct run *r);
 /* "TableName":"…" */
 void dyn_put_table(struct dyn_request *q);
+void dyn_put_other_table(struct dyn_request *q, struct slice table);
 /* A placeholder, at the end of the document. */
 void dyn_put_name(struct dyn_request *q, struct slice name);
 void dyn_put_value(struct dyn_request *q, struct value v);

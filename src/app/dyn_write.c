@@ -122,10 +122,10 @@ static void put_transaction(struct dyn_request *q, const struct dyn_write *w, si
 	}
 }
 
-enum dyn_outcome dyn_write(struct run *r, const struct dyn_write *w, size_t n, struct slice token,
-			   struct dyn_refusal *refusals)
+static enum dyn_outcome write_alone(struct run *r, const struct dyn_write *w, size_t n, bool together, struct slice token,
+				    struct dyn_refusal *refusals)
 {
-	const char *operation = n == 1 && !token.n ? spelt[dyn_action_kind(w)].alone : NULL;
+	const char *operation = n == 1 && !token.n && !together ? spelt[dyn_action_kind(w)].alone : NULL;
 	struct backend_reply reply;
 	struct dyn_request q;
 
@@ -146,4 +146,45 @@ enum dyn_outcome dyn_write(struct run *r, const struct dyn_write *w, size_t n, s
 		put_transaction(&q, w, n, token);
 	}
 	return dyn_send(&q, operation, &reply) ? DYN_DONE : outcome(r, &reply, n, refusals);
+}
+
+/* Someone else has moved what a rider moves: whoever runs this is not the one who should. */
+static enum dyn_outcome rider_lost(struct run *r)
+{
+	r->rider_lost = true;
+	(void)run_fail(r, PROBLEM_CONFLICT, "someone else has gone on from here");
+	return DYN_FAILED;
+}
+
+static enum dyn_outcome write_with_riders(struct run *r, const struct dyn_write *w, size_t n, struct slice token,
+					  struct dyn_refusal *refusals)
+{
+	size_t all = n + r->rider_count;
+	struct dyn_write *actions = arena_array(r->arena, struct dyn_write, all);
+	struct dyn_refusal *told = arena_array(r->arena, struct dyn_refusal, all);
+	enum dyn_outcome end;
+
+	if (n)
+		memcpy(actions, w, n * sizeof(*w));
+	memcpy(actions + n, r->riders, r->rider_count * sizeof(*w));
+	end = write_alone(r, actions, all, true, token, told);
+	if (n)
+		memcpy(refusals, told, n * sizeof(*told));
+	if (end == DYN_REFUSED)
+		for (size_t i = n; i < all; i++)
+			if (told[i].failed)
+				return rider_lost(r);
+	if (end == DYN_DONE) {
+		r->riders = NULL;
+		r->rider_count = 0;
+	}
+	return end;
+}
+
+enum dyn_outcome dyn_write(struct run *r, const struct dyn_write *w, size_t n, struct slice token,
+			   struct dyn_refusal *refusals)
+{
+	if (r->rider_count)
+		return write_with_riders(r, w, n, token, refusals);
+	return write_alone(r, w, n, false, token, refusals);
 }

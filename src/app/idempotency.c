@@ -1,8 +1,8 @@
 /* Answers that were given under an Idempotency-Key, for ten minutes.
  *
- * A table of fixed size with chains, and one list from the oldest to the newest. Answers outlive their requests, so they are copied.
- * Bounded in number and in bytes: the oldest finished ones go first; running ones stay, and there are no more of them than requests
- * being worked on.
+ * A table of fixed size with chains, and one list from the oldest to the newest. Answers outlive their requests, so they are
+ * copied. Bounded in number and in bytes: the oldest finished ones go first; running ones stay, and there are no more of
+ * them than requests being worked on.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "app/app_exchange.h"
 #include "base/alloc.h"
@@ -156,8 +156,8 @@ static void give_up(void *ptr)
 }
 
 /* Nothing here may leave by longjmp while the lock is held: memory of the arena is taken before, `room` bytes for the answer. */
-static enum idempotency_state begin(struct idempotency *t, const struct idempotency_ask *q, struct answer *answer, char *to, size_t *room,
-				    struct idempotency_ticket *ticket)
+static enum idempotency_state begin(struct idempotency *t, const struct idempotency_ask *q, struct answer *answer, char *to,
+				    size_t *room, struct idempotency_ticket *ticket)
 {
 	struct entry *e;
 
@@ -179,8 +179,8 @@ static enum idempotency_state begin(struct idempotency *t, const struct idempote
 	return IDEMPOTENCY_DONE;
 }
 
-enum idempotency_state idempotency_begin(struct idempotency *t, struct arena *a, const struct idempotency_ask *q, struct answer *answer,
-					 struct idempotency_ticket **ticket)
+enum idempotency_state idempotency_begin(struct idempotency *t, struct arena *a, const struct idempotency_ask *q,
+					 struct answer *answer, struct idempotency_ticket **ticket)
 {
 	struct idempotency_ticket *made = arena_new(a, struct idempotency_ticket);
 	enum idempotency_state state;

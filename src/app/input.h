@@ -17,7 +17,7 @@ enum input_use { INPUT_CREATE, INPUT_UPDATE, INPUT_ACTION };
  * A body that is no object is MALFORMED. */
 bool input_body(struct run *r, const struct entity *e, enum input_use use, const struct action *action,
 		const struct json *body, struct fields *out) MUST_CHECK;
-/* Whether a body of create or update may give the attribute, for who is no operator. `the caller` counts as kept, too. */
+/* Whether the server keeps the attribute: who is no operator cannot give it. `the caller` is kept, too. */
 bool input_is_kept(const struct attribute *attribute);
 /* One value of JSON as the attribute says: checked, normalised, compressed. Absent in *out: nothing is stored (an empty set). */
 bool input_json(struct run *r, const struct attribute *attribute, struct slice name, const struct json *j,

@@ -125,10 +125,15 @@ static void put_input_attribute(struct oas *o, const struct attribute *a, bool n
 	oas_close(o, '}');
 }
 
-static void put_required(struct oas *o, const struct entity *e, size_t params)
+/* `password`: an account is made with one; who replaces an item need not give it again. */
+static void put_required(struct oas *o, const struct entity *e, size_t params, bool password)
 {
-	bool any = false;
+	bool any = password;
 
+	if (password) {
+		oas_list(o, "required");
+		oas_text(o, SLICE("password"));
+	}
 	for (size_t i = 0; i < e->attribute_count; i++) {
 		if (!must_be_given(e, &e->attributes[i], params))
 			continue;
@@ -146,7 +151,7 @@ static void put_input(struct oas *o, const struct entity *e, enum oas_schema s)
 	oas_open(o, '{');
 	oas_member(o, "type", "object");
 	if (s != OAS_UPDATE)
-		put_required(o, e, s == OAS_PUT ? e->param_count : collection_params(e));
+		put_required(o, e, s == OAS_PUT ? e->param_count : collection_params(e), s == OAS_CREATE && has_login(o, e));
 	oas_object(o, "properties");
 	for (size_t i = 0; i < e->attribute_count; i++)
 		if (in_input(&e->attributes[i], s))

@@ -186,12 +186,35 @@ static bool is_secret_anywhere(const struct run *r, struct slice name)
 	return false;
 }
 
+static bool is_bare(const struct template *t, struct slice name)
+{
+	return t->part_count == 1 && t->parts[0].name_count == 1 && t->parts[0].format == FORMAT_PLAIN && slice_equal(t->parts[0].names[0], name);
+}
+
+/* Some companion has `name: <name>`: a value that happens to be an index's key as it is, and not one made up for it. */
+static bool is_told_by_companion(const struct design *d, struct slice name)
+{
+	if (is_key_attribute(&d->key, name))
+		return false;
+	for (size_t i = 0; i < d->entity_count; i++)
+		for (size_t k = 0; k < d->entities[i].companion_count; k++) {
+			const struct companion *c = &d->entities[i].companions[k];
+
+			for (size_t n = 0; n < c->rule_count; n++)
+				if (slice_equal(c->rules[n].attribute, name) && is_bare(c->rules[n].template, name))
+					return true;
+		}
+	return false;
+}
+
 static void put_stranger(struct run *r, struct writing *w, struct value item)
 {
 	struct value_iter it = value_iter(item);
 
 	while (value_next(&it)) {
-		if (is_key(r->design, it.name) || is_left_out(w, it.name) || is_secret_anywhere(r, it.name))
+		if (is_left_out(w, it.name) || is_secret_anywhere(r, it.name))
+			continue;
+		if (is_key(r->design, it.name) && !is_told_by_companion(r->design, it.name))
 			continue;
 		put_name(w, it.name);
 		output_value(w->b, it.value);

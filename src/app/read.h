@@ -48,7 +48,8 @@ struct read_result {
 };
 
 /* Problems: NOT_FOUND for a single item that is not there or may not be read, FORBIDDEN/UNAUTHENTICATED when the pattern's own
- * rule says no, INVALID for parameters and cursors. */
+ * rule says no, INVALID for parameters and limits, MALFORMED for a cursor that is not this pattern's. Where rows lead to other items
+ * (`then`), the rule of the row's entity is asked, too, if it has one: who may not see a list is not led on by it. */
 bool read_access(struct run *r, const struct read_request *q, struct read_result *out) MUST_CHECK;
 /* One item by its identity, as the caller may see it: NOT_FOUND otherwise. Strongly consistent. */
 bool read_item(struct run *r, const struct entity *e, const struct value *args, size_t n, struct value *full) MUST_CHECK;

@@ -87,6 +87,7 @@ struct pattern {
 	bool followed;   /* its rows only lead to others, so that those of an entity without any rule pass */
 	bool descending, ordered; /* ordered: the merge it is part of says so */
 	int depth;
+	const struct entity *expected; /* the only one whose items the keys let through; NULL: not known, or several */
 };
 /* Defaults, and what is missing: INVALID, or *none when the runtime itself asks for something that cannot be. */
 bool pattern_params(struct reading *g, const struct access *access, const struct fields *given, bool trusted, struct fields *out,

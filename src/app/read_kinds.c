@@ -163,9 +163,9 @@ static void add_kinds(const struct design *d, const struct access *access, struc
 	const struct entity *e = NULL;
 	const struct access *run;
 
-	if (access->has_then && access->then.entity.n)
+	if (said && access->has_then && access->then.entity.n)
 		e = design_entity(d, access->then.entity);
-	else if (access->has_then)
+	else if (said && access->has_then)
 		out->others = true; /* whatever the keys lead to */
 	else if (access->get.entity.n)
 		e = design_entity(d, access->get.entity);

@@ -30,13 +30,13 @@ static int64_t rows_to_ask(struct query_flow *q, size_t want)
 {
 	int64_t n = want < READ_MOST_CHUNK + 1 ? (int64_t)want : READ_MOST_CHUNK + 1;
 
-	if (!q->plan.has_filter)
-		return n;
-	n = 2 * n > FILTERED_LEAST ? 2 * n : FILTERED_LEAST;
-	n <<= q->calls;
-	if (q->calls < 6)
-		q->calls++;
-	return n < FILTERED_MOST ? n : FILTERED_MOST;
+	if (q->plan.has_filter) {
+		n = 2 * n > FILTERED_LEAST ? 2 * n : FILTERED_LEAST;
+		n <<= q->calls;
+		q->calls += q->calls < 6;
+		n = n < FILTERED_MOST ? n : FILTERED_MOST;
+	}
+	return n < q->s.g->left ? n : q->s.g->left;
 }
 
 static const struct read_place *place_at(struct query_flow *q, struct value at)
@@ -204,7 +204,10 @@ static const struct flow_ops query_ops = { query_more, query_save, query_load };
 struct flow *query_open(struct pattern *p)
 {
 	struct query_flow *q = arena_new(p->g->r->arena, struct query_flow);
+	struct read_kinds kinds;
 
+	read_possible(p->g->r->design, p->access, p->g->r->arena, &kinds);
+	p->expected = kinds.count == 1 && !kinds.others ? kinds.list[0] : NULL;
 	q->s.ops = &query_ops;
 	q->s.g = p->g;
 	q->p = p;

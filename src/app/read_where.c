@@ -102,6 +102,14 @@ static struct slice missing_name(struct scope *s, const struct template *t)
 	return SLICE("");
 }
 
+static struct slice first_name(const struct template *t, struct slice otherwise)
+{
+	for (size_t i = 0; t && i < t->part_count; i++)
+		if (t->parts[i].names)
+			return t->parts[i].names[0];
+	return otherwise;
+}
+
 static bool refuse_missing(struct pattern *p, struct scope *s, const struct where_rule *w)
 {
 	struct slice name = missing_name(s, w->value);
@@ -110,7 +118,10 @@ static bool refuse_missing(struct pattern *p, struct scope *s, const struct wher
 		name = missing_name(s, w->upper);
 	if (slice_is(name, "caller"))
 		return run_fail(p->g->r, PROBLEM_UNAUTHENTICATED, "Log in first: this list is the caller's own");
-	return run_invalid(p->g->r, name.n ? name : w->attribute, "is required");
+	if (name.n)
+		return run_invalid(p->g->r, name, "is required");
+	/* It is there, and a format (slug, date) has left nothing of it. */
+	return run_invalid(p->g->r, first_name(w->value, w->attribute), "has nothing in it to look for");
 }
 
 static bool add_condition(struct pattern *p, struct scope *s, const struct where_rule *w, struct query_plan *plan)

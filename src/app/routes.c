@@ -223,8 +223,8 @@ static void add_access(const struct maker *m, const struct access *c)
 
 	if (!c->path_template)
 		return;
-	r.quick = (c->kind == ACCESS_GET || c->kind == ACCESS_QUERY) && !c->has_then && !c->walk_param.n && !c->rank && !c->unite.n &&
-		  !c->tree_parent.n && !c->count_only;
+	r.quick = (c->kind == ACCESS_GET || c->kind == ACCESS_QUERY) && !c->has_then && !c->walk_param.n && !c->rank &&
+		  !c->unite.n && !c->tree_parent.n && !c->count_only;
 	path_of(m->a, c->path_template, &p);
 	add(m, &p, APP_GET, PRIORITY_NAMED, r);
 }
@@ -345,8 +345,9 @@ static bool find(const struct finder *f, const struct node *n, size_t at, size_t
 void routes_find(const struct route_table *t, const struct slice *segments, size_t n, enum app_method m, bool operator_,
 		 struct route_match *out)
 {
-	struct finder f = { .segments = segments, .n = n, .method = m == APP_HEAD ? APP_GET : m, .operator_ = operator_, .out = out };
+	struct finder f = { .segments = segments, .n = n, .operator_ = operator_, .out = out };
 
+	f.method = m == APP_HEAD ? APP_GET : m;
 	out->route = NULL;
 	out->allow = 0;
 	out->count = 0;

@@ -1,8 +1,9 @@
 /* Which path and method leads to what: a tree of path segments, made once from the design and then read only.
  *
- * Literal segments win over mixed ones (`v<n>`), those over placeholders, leftmost first; a match without the method asked for does
- * not hide a less literal one that has it. Where several things claim one method of one path, the first of these has it: openapi.json; access
- * patterns and actions; entities that the caller may create; other entities; internal ones; what every design has (/me, /batch …).
+ * Literal segments win over mixed ones (`v<n>`), those over placeholders, leftmost first; a match without the method asked
+ * for does not hide a less literal one that has it. Where several things claim one method of one path, the first of these
+ * has it: openapi.json; access patterns and actions; entities that someone may create; other entities; internal ones; what
+ * every design has (/me, /batch …). Of equals the one that is declared first.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef THORPE_APP_ROUTES_H
 #define THORPE_APP_ROUTES_H
@@ -10,8 +11,8 @@
 #include "app/app.h"
 
 enum route_kind { /* app.c has a row for each */
-	ROUTE_ITEM, ROUTE_CREATE, ROUTE_PUT, ROUTE_PATCH, ROUTE_DELETE, ROUTE_ACTION, ROUTE_ACCESS, ROUTE_LOGIN, ROUTE_ME, ROUTE_BATCH,
-	ROUTE_CALL, ROUTE_OPENAPI, ROUTE_INDEX, ROUTE_KINDS,
+	ROUTE_ITEM, ROUTE_CREATE, ROUTE_PUT, ROUTE_PATCH, ROUTE_DELETE, ROUTE_ACTION, ROUTE_ACCESS,
+	ROUTE_LOGIN, ROUTE_ME, ROUTE_BATCH, ROUTE_CALL, ROUTE_OPENAPI, ROUTE_INDEX, ROUTE_KINDS,
 };
 
 struct route {
@@ -45,8 +46,9 @@ void routes_find(const struct route_table *t, const struct slice *segments, size
 		 struct route_match *out);
 
 /* ---- types of parameters (routes_params.c) ---- */
-/* The type of a parameter of a pattern; NULL: a string. One that is declared is as declared; one of the path has the type of what it is
- * compared with, but not its lengths and ranges: looking for what cannot be there finds nothing. */
-const struct attribute *route_param(struct arena *a, const struct design *d, const struct access *access, struct slice name);
+/* The type of a parameter of a pattern; NULL: a string. One that is declared is as declared; one of the path has the type of
+ * what it is compared with, but not its lengths and ranges: looking for what cannot be there finds nothing. */
+const struct attribute *route_param(struct arena *a, const struct design *d, const struct access *access,
+				    struct slice name);
 
 #endif

@@ -1,5 +1,5 @@
-/* What type a parameter of an access pattern has: the design says it of those in the query string; of those in the path it follows
- * from what they are compared with.
+/* What type a parameter of an access pattern has: the design says it of those in the query string; of those in the path it
+ * follows from what they are compared with.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "app/routes.h"
 #include "app/read.h"
@@ -8,7 +8,8 @@
 
 static const struct attribute a_number = { .name = { "number", 6 }, .type = ATTR_NUMBER };
 
-static const struct attribute *of_pattern(const struct design *d, const struct access *c, struct slice name, int depth, bool *known);
+static const struct attribute *of_pattern(const struct design *d, const struct access *c, struct slice name, int depth,
+					  bool *known);
 
 static const struct key_attr *key_attribute(const struct design *d, struct slice index, struct slice name)
 {
@@ -25,8 +26,8 @@ static const struct key_attr *key_attribute(const struct design *d, struct slice
 }
 
 /* In a template: the whole of it (then the key's type is the parameter's), or a padded number. */
-static const struct attribute *of_template(const struct design *d, const struct access *c, struct slice key, const struct template *t,
-					   struct slice name, bool *known)
+static const struct attribute *of_template(const struct design *d, const struct access *c, struct slice key,
+					   const struct template *t, struct slice name, bool *known)
 {
 	const struct key_attr *k;
 
@@ -76,7 +77,8 @@ static const struct attribute *of_reference(const struct design *d, const struct
 }
 
 /* Of what it merges. */
-static const struct attribute *of_merged(const struct design *d, const struct access *c, struct slice name, int depth, bool *known)
+static const struct attribute *of_merged(const struct design *d, const struct access *c, struct slice name, int depth,
+					 bool *known)
 {
 	const struct access *part = c->merge_over.n ? design_access(d, c->merge_over) : NULL;
 	const struct attribute *found = part ? of_pattern(d, part, name, depth + 1, known) : NULL;
@@ -101,7 +103,8 @@ static const struct attribute *of_rows(const struct design *d, const struct acce
 	return a;
 }
 
-static const struct attribute *of_pattern(const struct design *d, const struct access *c, struct slice name, int depth, bool *known)
+static const struct attribute *of_pattern(const struct design *d, const struct access *c, struct slice name, int depth,
+					  bool *known)
 {
 	const struct attribute *found;
 
@@ -121,7 +124,8 @@ static const struct attribute *of_pattern(const struct design *d, const struct a
 	return found;
 }
 
-const struct attribute *route_param(struct arena *a, const struct design *d, const struct access *access, struct slice name)
+const struct attribute *route_param(struct arena *a, const struct design *d, const struct access *access,
+				    struct slice name)
 {
 	struct attribute *type;
 	const struct attribute *found;
@@ -134,7 +138,7 @@ const struct attribute *route_param(struct arena *a, const struct design *d, con
 	if (!found)
 		return NULL;
 	type = arena_new(a, struct attribute);
-	*type = (struct attribute){ .name = name, .type = found->type, .choices = found->choices, .choice_count = found->choice_count,
-				    .lower = found->lower };
+	*type = (struct attribute){ .name = name, .type = found->type, .choices = found->choices,
+				    .choice_count = found->choice_count, .lower = found->lower };
 	return type;
 }

@@ -81,6 +81,7 @@ struct trace {
 };
 
 struct memo;
+struct dyn_write;
 
 struct run {
 	struct app *app;
@@ -92,6 +93,9 @@ struct run {
 	struct problem problem;
 	struct trace *trace;   /* NULL: nobody asks */
 	struct memo *memo;     /* other items that rules have looked at: entity.h */
+	const struct dyn_write *riders; /* to go along with the next write: dyn.h; NULL: none */
+	size_t rider_count;
+	bool rider_lost;
 	int depth;             /* of rules that ask for rules (visible E): bounded */
 };
 

@@ -113,6 +113,7 @@ static enum plan_end refused_place(struct plan *p, const struct dyn_refusal *f)
 
 static enum plan_end refused_target(struct plan *p, struct plan_action *a, const struct dyn_refusal *f)
 {
+	const struct plan_ask *unfit = NULL;
 	struct fields target;
 	struct scope s = { .run = p->run, .item = &target };
 
@@ -134,12 +135,13 @@ static enum plan_end refused_target(struct plan *p, struct plan_action *a, const
 
 		if (!scope_holds(&s, a->asks[i].if_, &holds))
 			return PLAN_FAILED;
-		if (!holds) {
-			(void)plan_tell_unfit(p->write, &a->asks[i]);
-			return PLAN_FAILED;
-		}
+		if (!holds && (!unfit || !unfit->sentence.n))
+			unfit = &a->asks[i];
 	}
-	return PLAN_AGAIN; /* a copy was out of date, or it has become well meanwhile */
+	if (!unfit)
+		return PLAN_AGAIN; /* a copy was out of date, or it has become well meanwhile */
+	(void)plan_tell_unfit(p->write, unfit);
+	return PLAN_FAILED;
 }
 
 /* DONE: the action has been left out. */

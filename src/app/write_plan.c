@@ -125,6 +125,56 @@ static const struct companion_item *find_companion(const struct companion_item *
 	return NULL;
 }
 
+struct name_seen {
+	const struct entity *entity;
+	bool counter;
+};
+
+static void see_counter(void *ctx, const struct term *t)
+{
+	struct name_seen *x = ctx;
+
+	if (t->kind == TERM_PATH)
+		x->counter = x->counter || is_counter(x->entity, t->names[0]);
+}
+
+/* Whether a companion is made from a counter itself. From the item alone one cannot tell then what it is like now; what is made from a derived
+ * attribute is as that says, for both are written together. */
+static bool reads_counter(const struct entity *e, const struct companion *c)
+{
+	struct name_seen x = { .entity = e };
+
+	if (c->when)
+		term_walk(c->when, see_counter, &x);
+	if (c->each_list)
+		term_walk(c->each_list, see_counter, &x);
+	for (size_t i = 0; i < c->rule_count; i++) {
+		const struct template *t = c->rules[i].template;
+
+		if (c->rules[i].when)
+			term_walk(c->rules[i].when, see_counter, &x);
+		for (size_t k = 0; k < t->part_count; k++)
+			x.counter = x.counter || (t->parts[k].name_count && is_counter(e, t->parts[k].names[0]));
+	}
+	return x.counter;
+}
+
+/* What there is of such companions, in place of what there should be. */
+static bool look_up(struct plan *p, struct companion_item *old, size_t n)
+{
+	for (size_t i = 0; i < n; i++) {
+		struct value now;
+
+		if (!reads_counter(p->entity, old[i].rule))
+			continue;
+		if (!dyn_get(p->run, old[i].key, true, &now))
+			return false;
+		if (value_present(now))
+			old[i].item = now;
+	}
+	return true;
+}
+
 static bool put_companion(struct plan *p, const struct companion_item *c, const struct companion_item *was)
 {
 	struct plan_action *a;
@@ -140,18 +190,9 @@ static bool put_companion(struct plan *p, const struct companion_item *c, const 
 	return true;
 }
 
-static bool plan_companions(struct plan *p)
+static bool drop_companions(struct plan *p, const struct companion_item *old, size_t old_count,
+			    const struct companion_item *now, size_t count)
 {
-	struct companion_item *old = NULL, *now = NULL;
-	size_t old_count = 0, count = 0;
-
-	if (value_present(p->old) && !entity_companions(p->run, p->entity, &p->old_fields, &old, &old_count))
-		return false;
-	if (p->item && !entity_companions(p->run, p->entity, p->item, &now, &count))
-		return false;
-	for (size_t i = 0; i < count; i++)
-		if (!put_companion(p, &now[i], find_companion(old, old_count, now[i].key)))
-			return false;
 	for (size_t i = 0; i < old_count; i++) {
 		struct plan_action *a;
 
@@ -163,6 +204,23 @@ static bool plan_companions(struct plan *p)
 		a->companion = old[i].rule;
 	}
 	return true;
+}
+
+static bool plan_companions(struct plan *p)
+{
+	struct companion_item *old = NULL, *now = NULL;
+	size_t old_count = 0, count = 0;
+
+	if (value_present(p->old) && !entity_companions(p->run, p->entity, &p->old_fields, &old, &old_count))
+		return false;
+	if (p->item && !entity_companions(p->run, p->entity, p->item, &now, &count))
+		return false;
+	if (p->item && p->write->trusted && !look_up(p, old, old_count))
+		return false;
+	for (size_t i = 0; i < count; i++)
+		if (!put_companion(p, &now[i], find_companion(old, old_count, now[i].key)))
+			return false;
+	return drop_companions(p, old, old_count, now, count);
 }
 
 /* ---- the item itself ---- */

@@ -24,7 +24,7 @@ static bool may_alter(struct write *w, struct value full, bool *out)
 	return scope_holds(&s, rule, out);
 }
 
-/* An item that gets another identity must be the caller's there, too. */
+/* An item that gets another identity must be the caller's there, too; but an account that is renamed is another caller from then on. */
 static bool may_move(struct write *w, const struct fields *f, struct value old)
 {
 	struct value full = fields_item(f);
@@ -33,7 +33,7 @@ static bool may_move(struct write *w, const struct fields *f, struct value old)
 	for (size_t i = 0; i < w->entity->param_count; i++)
 		if (!value_equal(fields_get(f, w->entity->params[i]), value_get(old, w->entity->params[i])))
 			moves = true;
-	if (!moves || w->trusted || w->action || w->deletes)
+	if (!moves || w->trusted || w->action || w->deletes || w->entity->login.present)
 		return true;
 	if (!entity_allows(w->run, w->entity, ALLOW_UPDATE, full, old, &may))
 		return false;

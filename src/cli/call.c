@@ -293,7 +293,8 @@ static int check(const struct call *c)
 		return complain(EXIT_USAGE, "'%s' is not the name of a design", c->design);
 	for (int i = 0; i < c->with_count; i++)
 		if (!strchr(c->with[i], '='))
-			return complain(EXIT_USAGE, "'%s' is not NAME=VALUE; a pattern of several words needs quotes", c->with[i]);
+			return complain(EXIT_USAGE, "'%s' is not NAME=VALUE; a pattern of several words needs quotes",
+					c->with[i]);
 	if (c->options.role_count && !c->options.as)
 		return complain(EXIT_USAGE, "--role needs --as: whose role?");
 	return 0;

@@ -63,8 +63,8 @@ static void reply_list(struct exchange *ex, const struct rest *r)
 			buf_byte(&b, ',');
 		app_summary(r->apps[i], &b);
 		b.n--; /* its '}': the address follows */
-		buf_printf(&b, ",\"base\":\"" REST_BASE "/%.*s\",\"openapi\":\"" REST_BASE "/%.*s/openapi.json\"}", SLICE_ARG(name),
-			   SLICE_ARG(name));
+		buf_printf(&b, ",\"base\":\"" REST_BASE "/%.*s\"", SLICE_ARG(name));
+		buf_printf(&b, ",\"openapi\":\"" REST_BASE "/%.*s/openapi.json\"}", SLICE_ARG(name));
 	}
 	buf_lit(&b, "]}");
 	exchange_reply_with(ex, 200, SLICE("application/json"), buf_slice(&b),

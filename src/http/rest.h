@@ -1,7 +1,7 @@
 /* Applications over HTTP: /api lists them, /api/<design>/… is theirs.
  *
- * Callers are the application's own (tokens); requests here are not signed as DynamoDB's are. What an application can answer without
- * waiting is answered on the event loop, everything else on a worker.
+ * Callers are the application's own (tokens); requests here are not signed as DynamoDB's are. What an application can
+ * answer without waiting is answered on the event loop, everything else on a worker.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef THORPE_HTTP_REST_H
 #define THORPE_HTTP_REST_H

@@ -62,13 +62,13 @@ test('S-A26: nobody follows himself, nor who is not there, nor in the name of an
 });
 
 test('S-A05, S-A06, S-A17: whom one follows, and by whom one is followed, once each; also from the table itself', async () => {
-  const names = ['f1', 'f2', 'f3', 'f4', 'f5'];
+  const names = ['fan1', 'fan2', 'fan3', 'fan4', 'fan5'];
   const fans = await people(app, ...names, 'star');
   for (const name of names) await fans[name].put(`/users/${name}/following/star`);
   for (const name of names) await fans.star.put(`/users/star/following/${name}`);
   assert.deepEqual(await lists('star'), [names, names, names]); // S1, S31: in the order of ids
   const [first] = await app.nobody.list('/users/star/followers');
-  assert.deepEqual([first.follower_id, first.follower_username, first.followed_id, first.status], ['f1', 'f1', 'star', 'active']);
+  assert.deepEqual([first.follower_id, first.follower_username, first.followed_id, first.status], ['fan1', 'fan1', 'star', 'active']);
   const [mirror] = await app.nobody.list('/users/star/followers/now'); // S12
   assert.deepEqual(Object.keys(mirror).sort(), ['created_at', 'followed_id', 'follower_id']);
   assert.deepEqual(await counts('star'), [5, 5]);
@@ -176,6 +176,7 @@ test('S-A28: to mute and to silence are the follower\'s, and change no list and 
   await ben.patch('/users/ben/following/ann', { status: 'active' }, { status: 422 });
   await ben.patch('/users/ben/following/ann', { notification_enabled: 'yes' }, { status: 422 });
   await ann.patch('/users/ben/following/ann', { notification_enabled: false }, { status: 403 });
+  for (const turned of [{ followed_id: 'dan' }, { follower_id: 'dan' }]) await ben.patch('/users/ben/following/ann', turned, { status: 422, type: 'invalid' });
   await ben.post('/users/ben/following/none/mute', {}, { status: 404 });
   await audit(app);
 });
@@ -208,6 +209,9 @@ test('S-A26, S-A28: a private account is asked first', async () => {
   assert.equal((await pia.get('/users/qua/follows/pia')).body.status, 'pending');
   await qua.get('/posts/quiet', { status: 404 });
   await qua.post('/users/qua/following/pia/approve', {}, { status: 403 });
+  await qua.put('/users/qua/following/ben');
+  await qua.patch('/users/qua/following/ben', { followed_id: 'pia' }, { status: 422 }); // nor by turning an edge that is approved
+  await qua.delete('/users/qua/following/ben');
   await qua.post('/users/qua/following/pia/mute', {}, { status: 409 });
   await ben.post('/users/qua/following/pia/approve', {}, { status: 404 });
 

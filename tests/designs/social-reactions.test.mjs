@@ -61,6 +61,8 @@ test('S-A32: nobody likes for another, nor what is not there', async () => {
   await cyd.delete('/posts/p1/likes/ben', { status: 403 });
   await cyd.patch('/posts/p1/likes/ben', { like_type: 'love' }, { status: 403 });
   await ben.patch('/posts/p1/likes/ben', { post_id: 'p2' }, { status: 422 });
+  await ann.patch('/posts/p1', { post_id: 'p9' }, { status: 422 }); // its likes would stay behind
+  await op.patch('/posts/p1', { post_id: 'p9' }, { status: 422 });
   await app.nobody.put('/posts/p1/likes/nobody', {}, { status: 401 });
   await app.nobody.delete('/posts/p1/likes/ben', { status: 401 });
   assert.deepEqual(await app.items(), before);

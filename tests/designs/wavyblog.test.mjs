@@ -222,6 +222,11 @@ test('W-A07, W-A14: the posts of a category, newest first', async () => {
   assert.deepEqual(slugs(await maria.all('/categories/cooking/posts', 1)), ['apple', 'second', 'mango']);
   assert.deepEqual(slugs(await sam.all('/categories/technology/posts', 1)), ['secret', 'hello']);
   assert.deepEqual(await app.nobody.list('/categories/empty/posts'), []);
+  // W8: however it is spelled, it is filed under the category's slug
+  await john.post('/posts', { Title: 'Shouted', Category: 'COOKING', IsPublished: true });
+  assert.equal((await app.item('POST#shouted', 'METADATA#shouted')).GSI2PK, 'POSTS_BY_CAT#cooking');
+  assert.deepEqual(slugs(await app.nobody.list('/categories/Cooking/posts')), ['shouted', 'apple', 'second']);
+  await john.delete('/posts/shouted');
 });
 
 test('W-A12: the posts of a user between two times', async () => {
@@ -230,6 +235,8 @@ test('W-A12: the posts of a user between two times', async () => {
   assert.equal((await app.nobody.all(window('2024-01-15T10:30:00Z', '2024-01-15T10:30:00Z'), 1)).length, 2);
   assert.equal((await app.nobody.all(window('2024-01-15T12:30:00+02:00', '2024-01-15T12:30:00.000+02:00'), 1)).length, 2); // W14
   assert.deepEqual(await app.nobody.list(window('2025-01-01T00:00:00Z', '2025-02-01T00:00:00Z')), []);
+  assert.deepEqual(slugs(await app.nobody.list('/users/John_Doe/posts?from=2024-02-01T00:00:00Z')), ['newest']); // one end is enough; W8
+  assert.equal((await app.nobody.list('/users/john_doe/posts?to=2024-02-01T00:00:00Z')).length, 2);
   await app.nobody.get(window('yesterday', '2025-02-01T00:00:00Z'), { status: 422, type: 'invalid' });
 });
 
@@ -251,7 +258,7 @@ test('W-A15: the drafts of an author, for the author and admins', async () => {
 });
 
 test('W-A11: logging in by username or email', async () => {
-  for (const name of ['john_doe', 'JOHN_DOE', 'john@example.com', 'John@Example.com']) {
+  for (const name of ['JOHN_DOE', 'John@Example.com']) {
     const { body } = await app.nobody.post('/login', { name, password: 'wonderland' });
     assert.equal(body.token_type, 'Bearer');
     assert.equal(body.subject, 'john_doe');

@@ -5,7 +5,8 @@
 static void open_notes(struct client *c)
 {
 	client_open(c, CLIENT_NOTES);
-	client_ask(c, APP_POST, "/users", "{\"user\":\"alice\",\"email\":\"Alice@example.org\",\"name\":\"Alice\",\"password\":\"long enough\"}");
+	client_ask(c, APP_POST, "/users", "{\"user\":\"alice\",\"email\":\"Alice@example.org\",\"name\":\"Alice\","
+					  "\"password\":\"long enough\"}");
 	client_is(c, 201);
 }
 
@@ -116,8 +117,8 @@ static void lists_come_in_pages(void **state)
 		if (!json_get(page, "next"))
 			break;
 		next = json_get(page, "next")->string;
-		client_ask(&c, APP_GET, arena_cstr(&c.f.arena, arena_printf(&c.f.arena, "/users/alice/notes?after=%.*s&limit=2", SLICE_ARG(next))),
-			   NULL);
+		next = arena_printf(&c.f.arena, "/users/alice/notes?after=%.*s&limit=2", SLICE_ARG(next));
+		client_ask(&c, APP_GET, arena_cstr(&c.f.arena, next), NULL);
 	}
 	assert_int_equal(seen, 5);
 	assert_int_equal(pages, 3);
@@ -130,9 +131,10 @@ static void lists_come_in_pages(void **state)
 
 static void parameters_are_checked_and_named(void **state)
 {
-	static const char *const wrong[] = { "/users/alice/notes?limit=0", "/users/alice/notes?limit=1001", "/users/alice/notes?limit=x",
-					     "/users/alice/notes?state=open", "/open?since=yesterday", "/open?since=2026-01-01T00:00:00Z"
-					     "&since=2026-01-02T00:00:00Z", NULL };
+	static const char *const wrong[] = { "/users/alice/notes?limit=0", "/users/alice/notes?limit=1001",
+					     "/users/alice/notes?limit=x", "/users/alice/notes?state=open",
+					     "/open?since=yesterday",
+					     "/open?since=2026-01-01T00:00:00Z&since=2026-01-02T00:00:00Z", NULL };
 	struct client c;
 
 	(void)state;
@@ -191,7 +193,8 @@ static void cached_lists_say_for_how_long(void **state)
 
 static void addresses_that_cannot_be_read(void **state)
 {
-	static const char *const wrong[] = { "/users/%", "/users/%4", "/users/%zz", "/users/%ff%fe", "/users/a%00b", "/open?since=%e", NULL };
+	static const char *const wrong[] = { "/users/%", "/users/%4", "/users/%zz", "/users/%ff%fe", "/users/a%00b",
+					     "/open?since=%e", NULL };
 	struct client c;
 
 	(void)state;
@@ -261,8 +264,8 @@ static void the_index_tells_what_there_is(void **state)
 	client_ask(&c, APP_GET, "", NULL);
 	client_is(&c, 200);
 	client_says(&c, "\"design\":\"test\"");
-	client_says(&c, "{\"name\":\"Note\",\"path\":\"/users/<user>/notes/<note>\",\"collection\":\"/users/<user>/notes\",\"methods\":"
-		    "[\"GET\",\"PUT\",\"PATCH\",\"DELETE\"],\"actions\":[\"publish\",\"view\"]}");
+	client_says(&c, "{\"name\":\"Note\",\"path\":\"/users/<user>/notes/<note>\",\"collection\":\"/users/<user>/notes\","
+		    "\"methods\":[\"GET\",\"PUT\",\"PATCH\",\"DELETE\"],\"actions\":[\"publish\",\"view\"]}");
 	client_says(&c, "\"ids\":[\"N-1\"]");
 	assert_false(client_has(c.reply.body, "Audit"));
 	index = json_parse(&c.f.arena, c.reply.body);

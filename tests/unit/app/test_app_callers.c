@@ -86,7 +86,8 @@ static void operators_call_patterns_by_name(void **state)
 	client_ask(&c, APP_POST, "/call", "{\"pattern\":\"notes of user\"}");
 	client_is(&c, 401);
 	client_as(&c, "!");
-	client_ask(&c, APP_POST, "/call", "{\"pattern\":\"notes of user\",\"with\":{\"user\":\"alice\",\"limit\":5},\"explain\":true}");
+	client_ask(&c, APP_POST, "/call", "{\"pattern\":\"notes of user\",\"with\":{\"user\":\"alice\",\"limit\":5},"
+					  "\"explain\":true}");
 	client_is(&c, 200);
 	reply = json_parse(&c.f.arena, c.reply.body);
 	assert_int_equal(json_get(json_get(reply, "result"), "items")->count, 1);
@@ -94,7 +95,8 @@ static void operators_call_patterns_by_name(void **state)
 	assert_true(requests->count >= 1);
 	assert_true(slice_is(json_get(&requests->items[0], "operation")->string, "Query"));
 	assert_true(json_is(json_get(&requests->items[0], "request"), JSON_OBJECT));
-	client_ask(&c, APP_POST, "/call", "{\"pattern\":\"N-1\",\"with\":{\"user\":\"alice\"},\"as\":{\"subject\":\"bob\",\"roles\":[]}}");
+	client_ask(&c, APP_POST, "/call", "{\"pattern\":\"N-1\",\"with\":{\"user\":\"alice\"},"
+					  "\"as\":{\"subject\":\"bob\",\"roles\":[]}}");
 	client_is(&c, 200);
 	assert_int_equal(json_get(json_get(json_parse(&c.f.arena, c.reply.body), "result"), "items")->count, 0);
 	client_ask(&c, APP_POST, "/call", "{\"pattern\":\"get User\",\"with\":{\"user\":\"alice\"}}");
@@ -130,7 +132,8 @@ static void fail_call(struct backend *b, struct arena *a, const char *operation,
 
 static void a_failing_database_is_told_without_its_words(void **state)
 {
-	struct broken busy = { { fail_call }, "ThrottlingException", 400 }, broken = { { fail_call }, "InternalServerError", 500 };
+	struct broken busy = { { fail_call }, "ThrottlingException", 400 };
+	struct broken broken = { { fail_call }, "InternalServerError", 500 };
 	struct backend *good;
 	struct client c;
 
@@ -179,8 +182,8 @@ static void memory_that_runs_out_in_a_request_harms_nothing(void **state)
 	open_notes(&c);
 	client_as(&c, "alice");
 	for (volatile long n = 0; !done; n++) {
-		struct app_request q = { .method = APP_POST, .path = SLICE("/users/alice/notes"), .body = SLICE("{\"title\":\"x\"}"),
-					 .idempotency_key = SLICE("k"), .authorization = c.authorization };
+		struct app_request q = { .method = APP_POST, .path = SLICE("/users/alice/notes"), .idempotency_key = SLICE("k"),
+					 .body = SLICE("{\"title\":\"x\"}"), .authorization = c.authorization };
 		struct app_reply reply;
 		struct arena a;
 

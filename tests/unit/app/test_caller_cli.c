@@ -78,7 +78,8 @@ static void a_printed_token_is_accepted_by_the_server(void **state)
 	struct run *r;
 
 	(void)state;
-	assert_int_equal(RUN(out, design, "--subject", "alice", "--role", "admin", "--role=editor", "--data", dir, "--expires", "2h"), 0);
+	assert_int_equal(RUN(out, design, "--subject", "alice", "--role", "admin", "--role=editor", "--data", dir, "--expires", "2h"),
+			 0);
 	assert_int_equal(out[strlen(out) - 1], '\n');
 	out[strlen(out) - 1] = 0;
 	assert_null(strpbrk(out, " \n"));

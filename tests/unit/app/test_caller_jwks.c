@@ -177,7 +177,8 @@ static void open_with(const char *callers)
 	char yaml[1024];
 
 	start_issuer();
-	snprintf(yaml, sizeof(yaml), "callers:\n  issuer: " ISSUER "\n  jwks: http://127.0.0.1:%d/keys\n%s" NOTES, issuer.port, callers);
+	snprintf(yaml, sizeof(yaml), "callers:\n  issuer: " ISSUER "\n  jwks: http://127.0.0.1:%d/keys\n%s" NOTES, issuer.port,
+		 callers);
 	callers_open(&f, yaml);
 }
 
@@ -196,8 +197,9 @@ static int teardown(void **state)
 	return 0;
 }
 
-#define CLAIMS "{\"iss\":\"" ISSUER "\",\"sub\":\"u1\",\"token_use\":\"access\",\"client_id\":\"c\",\"cognito:groups\":[\"admin\"]," \
-	       "\"exp\":1768473600}"
+#define CLAIMS                                                                                   \
+	"{\"iss\":\"" ISSUER "\",\"sub\":\"u1\",\"token_use\":\"access\",\"client_id\":\"c\","       \
+	"\"cognito:groups\":[\"admin\"],\"exp\":1768473600}"
 
 static struct slice token(EVP_PKEY *key, const char *alg, const char *kid, const EVP_MD *md)
 {
@@ -277,6 +279,8 @@ static void another_keys_signature_is_refused(void **state)
 
 static void claims_of_the_issuer_are_checked(void **state)
 {
+	struct run *r;
+
 	(void)state;
 	publish(jwk(rsa, "a", ""), NULL);
 	refuse_token(&f, claims("{\"iss\":\"https://issuer.example/other\",\"sub\":\"u\",\"exp\":1768473600}"), "another issuer");
@@ -285,7 +289,8 @@ static void claims_of_the_issuer_are_checked(void **state)
 	refuse_token(&f, claims("{\"iss\":\"" ISSUER "\",\"sub\":\"u\",\"exp\":1768472000}"), "expired");
 	refuse_token(&f, claims("{\"iss\":\"" ISSUER "\",\"exp\":1768473600}"), "whose");
 	/* Nobody outside makes operators. */
-	assert_false(accept_token(&f, claims("{\"iss\":\"" ISSUER "\",\"sub\":\"u\",\"operator\":true,\"exp\":1768473600}"))->caller.operator_);
+	r = accept_token(&f, claims("{\"iss\":\"" ISSUER "\",\"sub\":\"u\",\"operator\":true,\"exp\":1768473600}"));
+	assert_false(r->caller.operator_);
 }
 
 static void groups_may_be_a_list_or_words(void **state)
@@ -313,7 +318,8 @@ static void the_subject_may_be_another_claim(void **state)
 	open_with("  subject: username\n  groups: realm_access.roles\n");
 	(void)state;
 	publish(jwk(rsa, "a", ""), NULL);
-	r = accept_token(&f, claims("{\"iss\":\"" ISSUER "\",\"sub\":\"u\",\"username\":\"n\",\"realm_access\":{\"roles\":[\"x\"]},\"exp\":1768473600}"));
+	r = accept_token(&f, claims("{\"iss\":\"" ISSUER "\",\"sub\":\"u\",\"username\":\"n\",\"exp\":1768473600,"
+				    "\"realm_access\":{\"roles\":[\"x\"]}}"));
 	SLICE_IS(r->caller.subject, "n");
 	SLICE_IS(r->caller.roles[0], "x");
 	refuse_token(&f, claims("{\"iss\":\"" ISSUER "\",\"sub\":\"u\",\"exp\":1768473600}"), "whose");
@@ -453,7 +459,8 @@ static void a_document_without_end_is_refused(void **state)
 
 static void other_addresses_are_never_asked(void **state)
 {
-	static const char *const urls[] = { "file:///etc/passwd", "http://example.org/keys", "ftp://127.0.0.1/keys", "http://127.0.0.1@example.org/",
+	static const char *const urls[] = { "file:///etc/passwd", "http://example.org/keys", "ftp://127.0.0.1/keys",
+					    "http://127.0.0.1@example.org/",
 					    "http://127.0.0.1.example.org/", "gopher://localhost/", "", "keys.json" };
 	size_t n;
 
@@ -491,6 +498,27 @@ static void many_threads_share_the_keys(void **state)
 	}
 }
 
+static void running_out_of_memory_is_like_an_issuer_out_of_reach(void **state)
+{
+	struct slice url = arena_printf(&f.app.arena, "http://127.0.0.1:%d/keys", issuer.port);
+	enum jwks_answer answer = JWKS_UNREACHABLE;
+
+	(void)state;
+	publish(jwk(rsa, "a", ""), jwk(p256, "b", ""));
+	for (long n = 0; n < 50 && answer != JWKS_FOUND; n++) {
+		struct jwks *j = jwks_new(url);
+		EVP_PKEY *key = NULL;
+
+		alloc_fail_after(n);
+		answer = jwks_find(j, SLICE("b"), JWT_ES256, f.now_ms, &key);
+		alloc_fail_never();
+		assert_true((answer == JWKS_FOUND) == (key != NULL));
+		EVP_PKEY_free(key);
+		jwks_free(j);
+	}
+	assert_int_equal(answer, JWKS_FOUND);
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 
 int main(void)
@@ -513,6 +541,7 @@ int main(void)
 		TEST(a_document_without_end_is_refused),
 		TEST(other_addresses_are_never_asked),
 		TEST(many_threads_share_the_keys),
+		TEST(running_out_of_memory_is_like_an_issuer_out_of_reach),
 	};
 
 	return cmocka_run_group_tests(tests, make_keys, drop_keys);

@@ -353,8 +353,10 @@ static void permissions_are_those_of_all_groups(void **state)
 	put("{\"PK\":{\"S\":\"USER#ann\"},\"SK\":{\"S\":\"GROUP#a\"},\"user\":{\"S\":\"ann\"},\"group\":{\"S\":\"a\"}}");
 	put("{\"PK\":{\"S\":\"USER#ann\"},\"SK\":{\"S\":\"GROUP#b\"},\"user\":{\"S\":\"ann\"},\"group\":{\"S\":\"b\"}}");
 	put("{\"PK\":{\"S\":\"USER#ann\"},\"SK\":{\"S\":\"GROUP#gone\"},\"user\":{\"S\":\"ann\"},\"group\":{\"S\":\"gone\"}}");
-	put("{\"PK\":{\"S\":\"GROUP#a\"},\"SK\":{\"S\":\"GROUP\"},\"name\":{\"S\":\"a\"},\"permissions\":{\"L\":[{\"S\":\"site:read\"},{\"N\":\"1\"}]}}");
-	put("{\"PK\":{\"S\":\"GROUP#b\"},\"SK\":{\"S\":\"GROUP\"},\"name\":{\"S\":\"b\"},\"permissions\":{\"SS\":[\"site:write\",\"x\"]}}");
+	put("{\"PK\":{\"S\":\"GROUP#a\"},\"SK\":{\"S\":\"GROUP\"},\"name\":{\"S\":\"a\"},"
+	    "\"permissions\":{\"L\":[{\"S\":\"site:read\"},{\"N\":\"1\"}]}}");
+	put("{\"PK\":{\"S\":\"GROUP#b\"},\"SK\":{\"S\":\"GROUP\"},\"name\":{\"S\":\"b\"},"
+	    "\"permissions\":{\"SS\":[\"site:write\",\"x\"]}}");
 	assert_true(may("ann", "site:read"));
 	assert_true(may("ann", "site:write"));
 	assert_false(may("ann", "site"));

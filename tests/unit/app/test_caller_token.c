@@ -46,7 +46,8 @@ static struct slice claims_with(const char *more)
 static void a_token_says_who_it_was_made_for(void **state)
 {
 	const struct slice roles[] = { SLICE("admin"), SLICE("editor") };
-	struct run *r = accept_token(&f, mint((struct token_request){ .subject = SLICE("al\"ice é"), .roles = roles, .role_count = 2 }));
+	struct token_request q = { .subject = SLICE("al\"ice é"), .roles = roles, .role_count = 2 };
+	struct run *r = accept_token(&f, mint(q));
 
 	(void)state;
 	SLICE_IS(r->caller.subject, "al\"ice é");

@@ -294,7 +294,8 @@ static void test_schemas_say_what_the_design_says(void **state)
 	const struct json *item = json_get(schemas, "Problem"), *create = json_get(schemas, "ProblemCreate");
 
 	assert_true(lists(at(create, "required"), "size"));
-	assert_int_equal(at(create, "required")->count, 1);
+	assert_true(lists(at(create, "required"), "password"));
+	assert_int_equal(at(create, "required")->count, 2);
 	assert_true(lists(at(create, "properties.size.enum"), "large"));
 	assert_true(at(create, "properties.weight.minimum")->number == 0.5);
 	assert_int_equal(at(create, "properties.note.maxLength")->integer, 80);

@@ -27,6 +27,7 @@ static const char design_text[] =
 	"    keys when until is present: {entityType: NOTE, expires_at: <until>}\n"
 	"    companions:\n"
 	"      - {PK: X#<id>, SK: X, hash: <hash>, mail: <mail>, title: <title>}\n"
+	"      - {PK: Y#<id>, SK: Y, owner: <owner>, GSI1PK: <id>}\n"
 	"    allow: {read: anyone, update: owner = caller}\n";
 
 static int setup(void **state)

@@ -1,0 +1,204 @@
+/* What follows a change: derived attributes after counters, copies after their source, cascades after a deletion.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "write_helper.h"
+#include "app/keep.h"
+
+static const char design[] =
+	"entities:\n"
+	"  User:\n"
+	"    path: /users/<user>\n"
+	"    attributes:\n"
+	"      user: string, required\n      name: string\n      posts: counter\n      fans: counter\n"
+	"      is_popular: = fans > 1\n"
+	"    keys: {PK: USER#<user>, SK: PROFILE}\n"
+	"    allow: {create, read, update, delete: anyone}\n"
+	"    delete: {then remove: [posts of user, fans of user]}\n"
+	"  Post:\n"
+	"    path: /posts/<id>\n"
+	"    attributes:\n"
+	"      id: string, required\n      user: string, required\n"
+	"      author: copy of User(user).name, kept by posts of user\n"
+	"      author_first: copy of User(user).name\n"
+	"      likes: counter\n"
+	"      score: = likes * 10\n"
+	"      level: = choose(score > 15, 'hot', 'cold')\n"
+	"    keys: {PK: POST#<id>, SK: POST, GSI1PK: USER#<user>, GSI1SK: POST#<id>, GSI2PK: 'LEVEL#<level>', GSI2SK: '<score:06>'}\n"
+	"    companions:\n"
+	"      - {PK: AUTHOR#<author>, SK: POST#<id>}\n"
+	"      - {PK: POST#<id>, SK: SUMMARY, likes: <likes>}\n"
+	"    counts: [User(user).posts]\n"
+	"    allow: {create, read, update, delete: anyone}\n"
+	"    delete: {then remove: [likes of post]}\n"
+	"  Like:\n"
+	"    path: /posts/<id>/likes/<by>\n"
+	"    attributes:\n      id: string, required\n      by: string, required\n"
+	"    keys: {PK: POST#<id>, SK: LIKE#<by>}\n"
+	"    counts: [Post(id).likes]\n"
+	"    allow: {create, read, update, delete: anyone}\n"
+	"  Fan:\n"
+	"    path: /users/<user>/fans/<fan>\n"
+	"    attributes:\n      user: string, required\n      fan: string, required\n"
+	"      popular: copy of User(user).is_popular, kept by fans of user\n"
+	"    keys: {PK: USER#<user>, SK: FAN#<fan>}\n"
+	"    keys when popular = true: {GSI1PK: POPULAR, GSI1SK: <fan>}\n"
+	"    counts: [User(user).fans]\n"
+	"    allow: {create, read, update, delete: anyone}\n"
+	"access:\n"
+	"  posts of user: {query: GSI1, where: {GSI1PK: USER#<user>, GSI1SK: begins with POST#}, limit: 2}\n"
+	"  likes of post: {query: table, where: {PK: POST#<id>, SK: begins with LIKE#}}\n"
+	"  fans of user: {query: table, where: {PK: USER#<user>, SK: begins with FAN#}}\n";
+
+static void posts(struct app_fixture *f)
+{
+	app_fixture_open(f, design);
+	created(f, "a", "User", "ann", "{\"name\":\"Ann\"}");
+	for (int i = 0; i < 5; i++) {
+		char id[16];
+
+		snprintf(id, sizeof(id), "p%d", i);
+		created(f, "a", "Post", id, "{\"user\":\"ann\"}");
+	}
+}
+
+static void derived_attributes_and_keys_follow_counters(void **state)
+{
+	struct app_fixture f;
+	struct value p;
+
+	(void)state;
+	posts(&f);
+	created(&f, "a", "Like", "p1/x", NULL);
+	created(&f, "a", "Like", "p1/y", NULL);
+	p = stored(&f, "POST#p1", "POST");
+	assert_int_equal(number(p, "score"), 20);
+	assert_text(p, "level", "hot");
+	assert_text(p, "GSI2PK", "LEVEL#hot");
+	assert_text(p, "GSI2SK", "000020");
+	assert_int_equal(number(stored(&f, "POST#p1", "SUMMARY"), "likes"), 2);
+	app_fixture_close(&f);
+}
+
+static void what_a_crash_left_undone_can_be_done_again(void **state)
+{
+	struct app_fixture f;
+	struct run *r;
+	const struct entity *e;
+	struct value key;
+	struct dyn_refusal refusal;
+
+	(void)state;
+	posts(&f);
+	r = app_fixture_run(&f, "!");
+	e = entity_named(r, "Post");
+	key = dyn_key_of(r, stored(&f, "POST#p1", "POST"));
+	/* The counter has moved, and nothing else. */
+	assert_int_equal(dyn_write(r, &(struct dyn_write){ .kind = DYN_UPDATE, .key = key, .add = &(struct value_member){
+		SLICE("likes"), value_make_i64(r->arena, 3) }, .add_count = 1 }, 1, SLICE(""), &refusal), DYN_DONE);
+	for (int i = 0; i < 2; i++) {
+		must(r, keep_item(r, e, key), "keep");
+		assert_text(stored(&f, "POST#p1", "POST"), "GSI2SK", "000030");
+		assert_int_equal(number(stored(&f, "POST#p1", "SUMMARY"), "likes"), 3);
+	}
+	deleted(&f, "a", "Post", "p1");
+	must(r, keep_item(r, e, key), "gone");
+	assert_false(is_stored(&f, "POST#p1", "POST"));
+	app_fixture_close(&f);
+}
+
+static void what_depends_on_a_counter_is_known(void **state)
+{
+	struct app_fixture f;
+	struct run *r;
+
+	(void)state;
+	app_fixture_open(&f, design);
+	r = app_fixture_run(&f, "!");
+	assert_true(keep_depends(entity_named(r, "Post"), SLICE("likes")));
+	assert_true(keep_depends(entity_named(r, "User"), SLICE("fans")));
+	assert_false(keep_depends(entity_named(r, "User"), SLICE("posts")));
+	app_fixture_close(&f);
+}
+
+static void kept_copies_follow_their_source(void **state)
+{
+	struct app_fixture f;
+
+	(void)state;
+	posts(&f);
+	created(&f, "a", "Like", "p3/x", NULL);
+	updated(&f, "a", "User", "ann", "{\"name\":\"Anna\"}");
+	for (int i = 0; i < 5; i++) {
+		char pk[32];
+
+		snprintf(pk, sizeof(pk), "POST#p%d", i);
+		assert_text(stored(&f, pk, "POST"), "author", "Anna");
+		assert_text(stored(&f, pk, "POST"), "author_first", "Anna");
+		assert_true(is_stored(&f, "AUTHOR#Anna", pk));
+		assert_false(is_stored(&f, "AUTHOR#Ann", pk));
+	}
+	assert_int_equal(number(stored(&f, "POST#p3", "POST"), "likes"), 1);
+	assert_int_equal(number(item(&f, "User", "ann"), "posts"), 5);
+	app_fixture_close(&f);
+}
+
+static void a_derived_attribute_that_a_counter_moves_is_copied_on(void **state)
+{
+	struct app_fixture f;
+
+	(void)state;
+	posts(&f);
+	created(&f, "a", "Fan", "ann/x", NULL);
+	assert_false(value_present(value_get(item(&f, "Fan", "ann/x"), SLICE("GSI1PK"))));
+	created(&f, "a", "Fan", "ann/y", NULL);
+	assert_true(value_bool(value_get(item(&f, "User", "ann"), SLICE("is_popular"))));
+	assert_text(item(&f, "Fan", "ann/x"), "GSI1PK", "POPULAR");
+	assert_text(item(&f, "Fan", "ann/y"), "GSI1PK", "POPULAR");
+	deleted(&f, "a", "Fan", "ann/y");
+	assert_false(value_present(value_get(item(&f, "Fan", "ann/x"), SLICE("GSI1PK"))));
+	app_fixture_close(&f);
+}
+
+static void a_cascade_goes_all_the_way(void **state)
+{
+	struct app_fixture f;
+	struct value items[8];
+
+	(void)state;
+	posts(&f);
+	created(&f, "a", "Like", "p3/x", NULL);
+	created(&f, "a", "Like", "p4/x", NULL);
+	created(&f, "a", "Fan", "ann/x", NULL);
+	deleted(&f, "a", "User", "ann");
+	assert_int_equal(scan(&f, items, 8), 0);
+	app_fixture_close(&f);
+}
+
+static void a_cascade_can_be_done_again(void **state)
+{
+	struct app_fixture f;
+	struct run *r;
+	struct value gone;
+
+	(void)state;
+	posts(&f);
+	gone = item(&f, "User", "ann");
+	deleted(&f, "a", "User", "ann");
+	r = app_fixture_run(&f, "!");
+	must(r, keep_cascade(r, entity_named(r, "User"), gone), "again");
+	app_fixture_close(&f);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(derived_attributes_and_keys_follow_counters),
+		cmocka_unit_test(what_a_crash_left_undone_can_be_done_again),
+		cmocka_unit_test(what_depends_on_a_counter_is_known),
+		cmocka_unit_test(kept_copies_follow_their_source),
+		cmocka_unit_test(a_derived_attribute_that_a_counter_moves_is_copied_on),
+		cmocka_unit_test(a_cascade_goes_all_the_way),
+		cmocka_unit_test(a_cascade_can_be_done_again),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
