@@ -6,6 +6,7 @@
 #include "api/internal.h"
 #include "base/alloc.h"
 #include "base/clock.h"
+#include "table/streams.h"
 
 #define CACHED_EXPRESSIONS 1024 /* per thread */
 
@@ -38,6 +39,11 @@ void api_free(struct api *api)
 	mem_free(api);
 }
 
+uint64_t api_stream_latest(struct api *api)
+{
+	return db_stream_latest(api->db);
+}
+
 struct api_thread *api_thread_new(struct api *api)
 {
 	struct api_thread *t = mem_zalloc(sizeof(*t));
@@ -58,6 +64,11 @@ void api_thread_free(struct api_thread *t)
 		return;
 	expr_cache_free(t->cache);
 	mem_free(t);
+}
+
+struct expr_cache *api_thread_cache(struct api_thread *t)
+{
+	return t->cache;
 }
 
 const char *api_op_name(struct slice target)

@@ -60,6 +60,9 @@ struct slice api_error_reply(struct arena *a, const struct error *e);
 /* The name of the operation a target names, or NULL when there is none: for routing and auth. */
 const char *api_op_name(struct slice target);
 
+/* db_stream_latest(): whether it is another than before tells, cheaply, whether any stream may have something new. Any thread. */
+uint64_t api_stream_latest(struct api *api);
+
 /* Appends Prometheus text: calls, errors and latency by operation; tables; the writer. */
 void api_metrics(struct api *api, struct buf *out);
 

@@ -26,4 +26,6 @@ struct api {
 /* Counts a finished call. `i`: the operation's row. */
 void metrics_count(struct api *api, size_t i, int status, int64_t us);
 
+struct expr_cache *api_thread_cache(struct api_thread *t);
+
 #endif

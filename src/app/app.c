@@ -75,6 +75,17 @@ int64_t app_now_ms(const struct app *app)
 	return clock_now_ms(app->clock);
 }
 
+void app_set_operators_handler(struct app *app, app_operators *fn, void *ctx)
+{
+	app->operators = fn;
+	app->operators_ctx = ctx;
+}
+
+void app_set_keeper_runs(struct app *app, bool runs)
+{
+	app->keeper_runs = runs;
+}
+
 /* ---- what each kind of route asks for ---- */
 
 enum { ROW_PUBLIC = 1, ROW_BODY = 2, ROW_WRITE = 4, ROW_ALONE = 8 };
@@ -136,6 +147,29 @@ static bool read_body(struct exchange *x)
 	return true;
 }
 
+/* ---- what is no part of the design ---- */
+
+static bool is_for_operators(const struct exchange *x, const struct slice *segments, size_t n)
+{
+	return x->app->operators && n && slice_is(segments[0], "processors") && !x->in_batch;
+}
+
+/* True: answered. */
+static bool ask_operators(struct exchange *x)
+{
+	struct app_reply reply = { 0 };
+
+	if (!x->caller_known && !caller_read(&x->run, x->q->authorization))
+		return false;
+	if (!x->run.caller.operator_)
+		return run_fail(&x->run, PROBLEM_NOT_FOUND, "there is no such address");
+	x->app->operators(x->app->operators_ctx, x->run.backend, x->run.arena, x->q, &reply);
+	x->answer.ready = arena_new(x->run.arena, struct app_reply);
+	*x->answer.ready = reply;
+	return true;
+}
+
+/* The route, or with none the answer itself. */
 static bool find_route(struct exchange *x)
 {
 	struct slice segments[ROUTE_MOST_SEGMENTS];
@@ -144,6 +178,8 @@ static bool find_route(struct exchange *x)
 	if (!target_segments(&x->run, x->q->path, segments, &n))
 		return false;
 	routes_find(x->app->routes, segments, n, x->q->method, true, &x->match);
+	if (!x->match.allow && !x->match.route && is_for_operators(x, segments, n))
+		return ask_operators(x);
 	if (!x->match.allow && !x->match.route)
 		return run_fail(&x->run, PROBLEM_NOT_FOUND, "there is no such address");
 	if (!(x->match.route && rows[x->match.route->kind].flags & ROW_PUBLIC) && !x->caller_known &&
@@ -240,7 +276,11 @@ static bool dispatch(struct exchange *x)
 
 	if (!find_route(x))
 		return false;
+	if (x->answer.ready)
+		return true;
 	row = &rows[x->match.route->kind];
+	if (x->q->watcher && x->match.route->kind != ROUTE_ACCESS)
+		return run_fail(&x->run, PROBLEM_INVALID, "only lists can be watched");
 	if (x->in_batch && row->flags & ROW_ALONE)
 		return run_fail(&x->run, PROBLEM_INVALID, "this cannot be done in a batch");
 	if (row->flags & ROW_BODY && !read_body(x))

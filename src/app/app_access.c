@@ -139,6 +139,8 @@ static bool give_query(struct exchange *x, struct access_ask *q)
 	if (!target_query(&x->run, x->q->query, &pairs, &n))
 		return false;
 	for (size_t i = 0; i < n; i++) {
+		if (x->q->watcher && slice_is(pairs[i].name, "last_event_id"))
+			continue;
 		bool good = access_takes_ids(q, pairs[i].name) ? give_ids(&x->run, q, pairs[i].raw)
 							       : access_give(&x->run, q, pairs[i].name, pairs[i].value, false);
 
@@ -155,8 +157,12 @@ static bool give_path(struct exchange *x, struct access_ask *q)
 	struct value v;
 
 	for (size_t i = 0; i < x->match.count; i++) {
-		if (!input_text(&x->run, route->types[i], route->names[i], x->match.values[i], &v))
-			return false;
+		if (!input_text(&x->run, route->types[i], route->names[i], x->match.values[i], &v)) {
+			if (x->run.problem.type != PROBLEM_INVALID)
+				return false;
+			x->run.problem = (struct problem){ 0 }; /* as with items: the address of nothing */
+			return run_fail(&x->run, PROBLEM_NOT_FOUND, "there is no such address");
+		}
 		fields_set(&q->params, route->names[i], v);
 	}
 	return true;
@@ -183,6 +189,18 @@ static void say_how_long(struct exchange *x, const struct read_result *result)
 	}
 }
 
+static bool watch(struct exchange *x, const struct access_ask *q)
+{
+	struct app_reply *reply = arena_new(x->run.arena, struct app_reply);
+
+	if (q->cursor.n || q->limit)
+		return run_invalid(&x->run, q->limit ? SLICE("limit") : SLICE("after"), "a list that is watched has no pages");
+	if (!x->q->watcher->watch(x->q->watcher, &x->run, q->access, &q->params, reply))
+		return false;
+	x->answer.ready = reply;
+	return true;
+}
+
 bool handle_access(struct exchange *x)
 {
 	const struct access *c = x->match.route->access;
@@ -191,7 +209,11 @@ bool handle_access(struct exchange *x)
 	struct buf b;
 
 	access_ask_init(&q, x->run.arena, c);
-	if (!give_path(x, &q) || !give_query(x, &q) || !access_run(&x->run, &q, &result))
+	if (!give_path(x, &q) || !give_query(x, &q))
+		return false;
+	if (x->q->watcher)
+		return watch(x, &q);
+	if (!access_run(&x->run, &q, &result))
 		return false;
 	buf_init(&b, x->run.arena);
 	if (!read_output(&x->run, c, &result, &b))

@@ -149,6 +149,10 @@ void answer_reply(struct exchange *x, struct app_reply *reply)
 	const struct answer *w = &x->answer;
 	struct buf b;
 
+	if (w->ready) {
+		*reply = *w->ready;
+		return;
+	}
 	buf_init(&b, x->run.arena);
 	put_header(&b, "Location", w->location);
 	put_header(&b, "ETag", w->etag);

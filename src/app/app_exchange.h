@@ -21,6 +21,7 @@ struct answer {
 	bool replayed;
 	unsigned allow;              /* 405: bits of methods */
 	int retry_after;
+	struct app_reply *ready;     /* someone else has made it, whole; NULL: the above */
 };
 
 struct exchange {

@@ -29,6 +29,9 @@ struct app {
 	struct idempotency *idempotency; /* shared, locked */
 	const struct route_table *routes;
 	struct slice index;
+	_Atomic bool keeper_runs;      /* what follows from a write is left to the keeper */
+	app_operators *operators;      /* NULL: there is nothing below /processors. Set while no request is running */
+	void *operators_ctx;
 };
 
 #endif

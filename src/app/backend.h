@@ -6,7 +6,7 @@
 #ifndef THORPE_APP_BACKEND_H
 #define THORPE_APP_BACKEND_H
 
-#include "api/api.h"
+#include "api/direct.h"
 #include "json/json.h"
 
 struct backend_reply {
@@ -19,6 +19,12 @@ struct backend_reply {
 struct backend {
 	void (*call)(struct backend *b, struct arena *a, const char *operation, struct slice body,
 		     struct backend_reply *reply);
+	/* The same reads with values instead of documents, or NULL where there are only documents (api/direct.h). They answer
+	 * what is plain; false: ask with a document. */
+	bool (*get)(struct backend *b, struct arena *a, struct slice table, struct value key, struct value *item);
+	bool (*query)(struct backend *b, struct arena *a, const struct api_query *q, struct api_page *page);
+	bool (*batch_get)(struct backend *b, struct arena *a, struct slice table, const struct value *keys, size_t n,
+			  struct value *items);
 };
 
 /* The reply and what is in it live in the arena. */

@@ -99,6 +99,7 @@ static bool check_times(struct run *r, const struct json *claims)
 		return refuse(r, "the token does not say when it ends");
 	if (!(now < at + LEEWAY_S)) /* so that a NaN has expired, too */
 		return refuse(r, "the token has expired");
+	r->caller.expires_ms = at < 1e12 ? (int64_t)((at + LEEWAY_S) * 1000) : 0;
 	if (json_get(claims, "nbf") && (!seconds_claim(claims, "nbf", &at) || !(now >= at - LEEWAY_S)))
 		return refuse(r, "the token is not valid yet");
 	return true;

@@ -133,7 +133,7 @@ static bool fetch_some(struct batch *b, bool *progress)
 static bool fetch_all(struct batch *b)
 {
 	for (int in_vain = 0; b->first;) {
-		bool progress;
+		bool progress = false;
 
 		if (!fetch_some(b, &progress))
 			return false;
@@ -144,10 +144,25 @@ static bool fetch_all(struct batch *b)
 	return true;
 }
 
+/* Without documents, where the backend can. */
+static bool get_directly(struct run *r, const struct value *keys, size_t n, struct value *items)
+{
+	struct backend *b = r->backend;
+
+	if (r->trace || !b->batch_get)
+		return false;
+	for (size_t i = 0; i < n; i += KEYS_MOST)
+		if (!b->batch_get(b, r->arena, r->design->table, keys + i, n - i < KEYS_MOST ? n - i : KEYS_MOST, items + i))
+			return false;
+	return true;
+}
+
 bool dyn_batch_get(struct run *r, const struct value *keys, size_t n, bool consistent, struct value *items)
 {
 	struct batch b = { .run = r, .consistent = consistent };
 
+	if (get_directly(r, keys, n, items))
+		return true;
 	b.last = &b.first;
 	map_init(&b.wanted, r->arena);
 	gather(&b, keys, n);

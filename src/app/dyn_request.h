@@ -34,6 +34,14 @@ bool dyn_send(struct dyn_request *q, const char *operation, struct backend_reply
 
 /* An item of a reply; NULL: absent. Problem: INTERNAL. */
 bool dyn_read_item(struct run *r, const struct json *j, struct value *item) MUST_CHECK;
+/* ---- without a document ---- */
+/* False: it has to be asked with one. */
+bool dyn_query_directly(struct run *r, const struct dyn_query *query, struct dyn_page *page) MUST_CHECK;
+/* A condition that everything fulfils. */
+bool dyn_says_nothing(const struct dyn_condition *c);
+/* The attributes that `without` leaves, maybe more than once. */
+void dyn_each_projected(struct run *r, const struct dyn_query *query, void (*visit)(void *ctx, struct slice name), void *ctx);
+
 /* Problem: INTERNAL; the reply to this operation makes no sense. False. */
 bool dyn_bad_reply(struct run *r, const char *operation);
 

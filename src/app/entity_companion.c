@@ -96,6 +96,19 @@ static bool is_many(struct value v)
 	return t == VALUE_L || t == VALUE_SS || t == VALUE_NS || t == VALUE_BS;
 }
 
+/* An element that cannot be in a key: who sent the list knows its attribute and not the design's variable. */
+static bool blame_list(struct run *r, const struct companion *rule)
+{
+	const struct term *list = rule->each_list;
+	struct problem was = r->problem;
+
+	if (was.type != PROBLEM_INVALID || was.part_count != 1 || !slice_equal(was.parts[0].attribute, rule->each_variable) ||
+	    list->kind != TERM_PATH || list->name_count != 1)
+		return false;
+	r->problem = (struct problem){ 0 };
+	return run_invalid(r, list->names[0], "%.*s", SLICE_ARG(was.parts[0].detail));
+}
+
 static bool make_each(struct companions *c, const struct companion *rule)
 {
 	struct scope s = { .run = c->run, .item = c->full };
@@ -109,7 +122,7 @@ static bool make_each(struct companions *c, const struct companion *rule)
 	it = value_iter(list);
 	while (value_next(&it))
 		if (!make(c, rule, element_of(c->run, &it)))
-			return false;
+			return blame_list(c->run, rule);
 	return true;
 }
 

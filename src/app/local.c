@@ -34,13 +34,31 @@ static void call(struct backend *b, struct arena *a, const char *operation, stru
 		read_error(reply, c.error_type);
 }
 
+static bool get(struct backend *b, struct arena *a, struct slice table, struct value key, struct value *item)
+{
+	return api_get_item(((struct local *)b)->api, a, table, key, item);
+}
+
+static bool query(struct backend *b, struct arena *a, const struct api_query *q, struct api_page *page)
+{
+	struct local *l = (struct local *)b;
+
+	return api_query_items(l->api, l->thread, a, q, page);
+}
+
+static bool batch_get(struct backend *b, struct arena *a, struct slice table, const struct value *keys, size_t n,
+		      struct value *items)
+{
+	return api_batch_get_items(((struct local *)b)->api, a, table, keys, n, items);
+}
+
 struct backend *backend_local_new(struct api *api)
 {
 	struct local *l = mem_zalloc(sizeof(*l));
 
 	if (!l)
 		return NULL;
-	l->backend.call = call;
+	l->backend = (struct backend){ .call = call, .get = get, .query = query, .batch_get = batch_get };
 	l->api = api;
 	l->thread = api_thread_new(api);
 	if (!l->thread) {

@@ -188,7 +188,9 @@ static bool is_secret_anywhere(const struct run *r, struct slice name)
 
 static bool is_bare(const struct template *t, struct slice name)
 {
-	return t->part_count == 1 && t->parts[0].name_count == 1 && t->parts[0].format == FORMAT_PLAIN && slice_equal(t->parts[0].names[0], name);
+	const struct template_part *p = &t->parts[0];
+
+	return t->part_count == 1 && p->name_count == 1 && p->format == FORMAT_PLAIN && slice_equal(p->names[0], name);
 }
 
 /* Some companion has `name: <name>`: a value that happens to be an index's key as it is, and not one made up for it. */

@@ -46,8 +46,8 @@ static bool resume(struct reading *g, const struct read_request *q, struct resum
 	return true;
 }
 
-static void add_next(struct pattern *p, const struct read_request *q, struct flow *s, const struct read_place *place, uint64_t shown,
-		     struct read_result *out)
+static void add_next(struct pattern *p, const struct read_request *q, struct flow *s, const struct read_place *place,
+		     uint64_t shown, struct read_result *out)
 {
 	struct buf b;
 
@@ -230,13 +230,15 @@ static struct value named(const struct scope *s, struct slice name)
 	return value_present(v) || !s->input ? v : fields_get(s->input, name);
 }
 
-static bool given_by(struct scope *s, const struct access *access, const struct assignment *with, size_t with_count, struct fields *out)
+static bool given_by(struct scope *s, const struct access *access, const struct assignment *with, size_t with_count,
+		     struct fields *out)
 {
 	struct value v;
 
 	fields_init(out, s->run->arena);
 	for (size_t i = 0; i < access->param_count + access->query_param_count; i++) {
-		struct slice name = i < access->param_count ? access->params[i] : access->query_params[i - access->param_count].name;
+		struct slice name = i < access->param_count ? access->params[i] :
+							      access->query_params[i - access->param_count].name;
 
 		v = with_count ? VALUE_ABSENT : named(s, name);
 		if (value_present(v))

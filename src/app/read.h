@@ -2,8 +2,8 @@
  *
  * A page is filled in spite of filters, expired items and rules: reading goes on until `limit` rows may be shown, the end, or
  * READ_MOST_ROWS have been looked at (then the page may be short and still has a next). The cursor says where the last row
- * shown stands (or the last looked at), and belongs to one pattern with its parameters: encrypted and signed (AES-256-GCM, key of the app), so
- * that it neither shows keys nor can be made up. Nothing here scans.
+ * shown stands (or the last looked at), and belongs to one pattern with its parameters: encrypted and signed (AES-256-GCM,
+ * key of the app), so that it neither shows keys nor can be made up. Nothing here scans.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef THORPE_APP_READ_H
 #define THORPE_APP_READ_H
@@ -48,8 +48,8 @@ struct read_result {
 };
 
 /* Problems: NOT_FOUND for a single item that is not there or may not be read, FORBIDDEN/UNAUTHENTICATED when the pattern's own
- * rule says no, INVALID for parameters and limits, MALFORMED for a cursor that is not this pattern's. Where rows lead to other items
- * (`then`), the rule of the row's entity is asked, too, if it has one: who may not see a list is not led on by it. */
+ * rule says no, INVALID for parameters and limits, MALFORMED for a cursor that is not this pattern's. Where rows lead to
+ * other items (`then`), the rule of the row's entity is asked, too, if it has one: who may not see a list is not led on by it. */
 bool read_access(struct run *r, const struct read_request *q, struct read_result *out) MUST_CHECK;
 /* One item by its identity, as the caller may see it: NOT_FOUND otherwise. Strongly consistent. */
 bool read_item(struct run *r, const struct entity *e, const struct value *args, size_t n, struct value *full) MUST_CHECK;
@@ -57,9 +57,11 @@ bool read_item(struct run *r, const struct entity *e, const struct value *args, 
  * Calls visit() for every row, page by page, until it says false (then the whole is false) or sets *stop. */
 bool read_each(struct run *r, const struct access *access, struct scope *s, const struct assignment *with, size_t with_count,
 	       bool (*visit)(void *ctx, const struct read_row *row, bool *stop), void *ctx) MUST_CHECK;
-/* A result as the API sends it: the item; {"items":[…],"next":"…"}; {"count":n}; {"count":n,"mean":m,"counts":{"1":n,…}}; {"items":[values]}. */
+/* A result as the API sends it: the item; {"items":[…],"next":"…"}; {"count":n}; {"count":n,"mean":m,"counts":{"1":n,…}};
+ * {"items":[values]}. */
 bool read_output(struct run *r, const struct access *access, const struct read_result *x, struct buf *b) MUST_CHECK;
-/* The entity that rows of the pattern are of when that can be told beforehand; NULL: several, or companions. For OpenAPI and documents. */
+/* The entity that rows of the pattern are of when that can be told beforehand; NULL: several, or companions. For OpenAPI
+ * and documents. */
 const struct entity *read_entity(const struct design *d, const struct access *access);
 
 #endif

@@ -167,7 +167,8 @@ struct slice cursor_seal(struct run *r, const struct access *access, const struc
 	return to_url(r->arena, slice_make(out, NONCE + packed.n + TAG));
 }
 
-bool cursor_open(struct run *r, const struct access *access, const struct fields *given, struct slice cursor, struct slice *payload)
+bool cursor_open(struct run *r, const struct access *access, const struct fields *given, struct slice cursor,
+		 struct slice *payload)
 {
 	struct slice along = signed_along(r, access, given);
 	EVP_CIPHER_CTX *ctx;

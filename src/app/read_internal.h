@@ -1,13 +1,14 @@
 /* Inside of read.h: flows of rows, stacked on one another. For read*.c only.
  *
- * A pattern becomes a flow of raw rows (a query, a merge, rows at hand) under a flow that shows them (`then`, rules). Rows are pulled
- * in chunks and handed on one by one; each knows its place, so that reading can go on behind any of them.
+ * A pattern becomes a flow of raw rows (a query, a merge, rows at hand) under a flow that shows them (`then`, rules). Rows
+ * are pulled in chunks and handed on one by one; each knows its place, so that reading can go on behind any of them.
  *
  * Invariants
- *   R1  What flow_next() gave last is at flow->now; with nothing given since, `now` is as far as has been looked. Reading that goes
- *       on from `now` repeats nothing and leaves nothing out.
+ *   R1  What flow_next() gave last is at flow->now; with nothing given since, `now` is as far as has been looked. Reading
+ *       that goes on from `now` repeats nothing and leaves nothing out.
  *   R2  Places never change once made, and live in the arena.
- *   R3  flow_next() gives nothing when the flow has ended, or when the reading has looked at all the rows it may: flow->ended tells.
+ *   R3  flow_next() gives nothing when the flow has ended, or when the reading has looked at all the rows it may:
+ *       flow->ended tells.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef THORPE_APP_READ_INTERNAL_H
 #define THORPE_APP_READ_INTERNAL_H
@@ -45,8 +46,8 @@ struct row {
 
 struct flow;
 struct flow_ops {
-	/* Pushes rows, about as many as wanted; or sets ended; or neither, when nothing that was looked at counts. Moves `now` when it
-	 * pushes none. */
+	/* Pushes rows, about as many as wanted; or sets ended; or neither, when nothing that was looked at counts. Moves
+	 * `now` when it pushes none. */
 	bool (*more)(struct flow *s, size_t want);
 	void (*save)(struct flow *s, const struct read_place *p, struct buf *b);
 	bool (*load)(struct flow *s, struct slice saved); /* before the first more(); false: not one of ours, no problem is set */
@@ -126,6 +127,9 @@ bool merge_is_disjoint(const struct pattern *p);
 struct flow *show_open(struct pattern *p, struct flow *raw);
 /* Rows that the caller may see stay, in order; *n is how many. `whole`: they have all their attributes. */
 bool show_allowed(struct pattern *p, struct row *rows, size_t *n, enum allow_verb verb, bool whole) MUST_CHECK;
+
+/* The key that `then` leads to from a row; absent where it leads nowhere. */
+bool then_key(struct pattern *p, const struct row *row, struct value *key) MUST_CHECK;
 
 /* ---- shapes ---- */
 bool rank_sort(struct pattern *p, struct row *rows, size_t n) MUST_CHECK;

@@ -59,11 +59,25 @@ static bool is_bare(const struct template *t)
 	return t->part_count == 1 && t->parts[0].names && t->parts[0].format == FORMAT_PLAIN;
 }
 
+/* What lies between two texts begins as both of them do. */
+static bool can_lie_between(const struct where_rule *w, const struct template *key)
+{
+	struct slice from = template_prefix(w->value), to = template_prefix(w->upper), is = template_prefix(key);
+	size_t n = 0;
+
+	while (n < from.n && n < to.n && from.p[n] == to.p[n])
+		n++;
+	n = n < is.n ? n : is.n;
+	return slice_equal(slice_make(from.p, n), slice_make(is.p, n));
+}
+
 static bool can_meet(const struct where_rule *w, const struct template *key, const struct entity *e)
 {
 	struct reader asked = { .t = w->value }, is = { .t = key };
 	bool exact = w->op == WHERE_EQ;
 
+	if (w->op == WHERE_BETWEEN && !w->optional)
+		return can_lie_between(w, key);
 	if (w->optional || (w->op != WHERE_EQ && w->op != WHERE_BEGINS) || is_bare(w->value) || is_bare(key))
 		return true;
 	if (exact && hashes(w->value) != hashes(key)) /* a value has no '#' */
@@ -93,7 +107,8 @@ static bool rules_meet(const struct where_rule *w, const struct key_rule *rules,
 	return entity_attribute(e, w->attribute) && rules == e->keys;
 }
 
-static bool can_be_in(const struct design *d, const struct access *a, const struct key_rule *rules, size_t n, const struct entity *e)
+static bool can_be_in(const struct design *d, const struct access *a, const struct key_rule *rules, size_t n,
+		      const struct entity *e)
 {
 	const struct design_index *index = a->index.n ? design_index(d, a->index) : NULL;
 	const struct key_schema *k = index ? &index->key : &d->key;

@@ -1,8 +1,8 @@
 /* Several patterns as one list.
  *
- * With `by` the parts are walked together, the next of their heads by that attribute comes first. Without it one comes after the other. An
- * item comes once: rows of one item have the same value of `by`, so the keys of the rows that share the last value are remembered in
- * a cursor, and nothing more.
+ * With `by` the parts are walked together, the next of their heads by that attribute comes first. Without it one comes
+ * after the other. An item comes once: rows of one item have the same value of `by`, so the keys of the rows that share
+ * the last value are remembered in a cursor, and nothing more.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "app/read_internal.h"
 #include "base/map.h"
@@ -289,8 +289,8 @@ static bool merge_more(struct flow *s, size_t want)
 }
 
 /* ---- places ----
- * Each part that has moved: its id (8 bytes), then 0 and the length and text of its place, or 1 when it has ended. With `by` first the hash of
- * the last value and those of the keys that had it. */
+ * Each part that has moved: its id (8 bytes), then 0 and the length and text of its place, or 1 when it has ended. With
+ * `by` first the hash of the last value and those of the keys that had it. */
 
 static void save_ties(struct merge_flow *m, const struct read_place *place, struct buf *b)
 {

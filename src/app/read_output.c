@@ -3,10 +3,11 @@
 #include "app/output.h"
 #include "app/read_internal.h"
 
-static bool put_row(struct run *r, const struct access *access, const struct read_result *x, const struct read_row *row, struct buf *b);
+static bool put_row(struct run *r, const struct access *access, const struct read_result *x, const struct read_row *row,
+		    struct buf *b);
 
-static bool put_rows(struct run *r, const struct access *access, const struct read_result *x, const struct read_row *rows, size_t n,
-		     struct buf *b)
+static bool put_rows(struct run *r, const struct access *access, const struct read_result *x, const struct read_row *rows,
+		     size_t n, struct buf *b)
 {
 	buf_byte(b, '[');
 	for (size_t i = 0; i < n; i++) {
@@ -19,7 +20,8 @@ static bool put_rows(struct run *r, const struct access *access, const struct re
 	return true;
 }
 
-static bool put_row(struct run *r, const struct access *access, const struct read_result *x, const struct read_row *row, struct buf *b)
+static bool put_row(struct run *r, const struct access *access, const struct read_result *x, const struct read_row *row,
+		    struct buf *b)
 {
 	if (!output_item(r, row->entity, row->full, x->mixed, access->without, access->without_count, b))
 		return false;

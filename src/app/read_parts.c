@@ -14,7 +14,8 @@ static bool add(struct parts *x, const struct access *access, const struct field
 {
 	struct run *r = x->p->g->r;
 	struct pattern *p = x->p;
-	struct merge_part part = { .pattern = { .g = p->g, .access = access, .trusted = p->trusted, .child = true, .depth = p->depth + 1 } };
+	struct merge_part part = { .pattern = { .g = p->g, .access = access, .trusted = p->trusted, .child = true,
+					       .depth = p->depth + 1 } };
 	struct fields *params = arena_new(r->arena, struct fields);
 	bool none, may;
 

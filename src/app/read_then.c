@@ -43,7 +43,8 @@ static bool is_partial(const struct pattern *p)
 
 enum verdict { SHOW, DROP, ASK, ASK_WHOLE /* of the item in the table, for the row has not enough of it */ };
 
-static enum verdict before_asking(const struct pattern *p, const struct entity *e, enum allow_verb verb, bool followed, bool whole)
+static enum verdict before_asking(const struct pattern *p, const struct entity *e, enum allow_verb verb, bool followed,
+				  bool whole)
 {
 	const struct term *rule = p->row_rule ? p->access->allow : e ? rule_of(e, verb) : NULL;
 
@@ -137,8 +138,7 @@ static bool fits_key(const struct key_schema *k, struct slice name, struct value
 	return false;
 }
 
-/* Absent where the row leads nowhere. */
-static bool key_of_next(struct pattern *p, const struct row *row, struct value *key)
+bool then_key(struct pattern *p, const struct row *row, struct value *key)
 {
 	struct run *r = p->g->r;
 	const struct then_rule *t = &p->access->then;
@@ -193,7 +193,7 @@ static bool fetch(struct pattern *p, struct row *rows, size_t *n)
 	bool keep;
 
 	for (size_t i = 0; i < *n; i++)
-		if (!key_of_next(p, &rows[i], &keys[i]))
+		if (!then_key(p, &rows[i], &keys[i]))
 			return false;
 	if (!dyn_batch_get(r, keys, *n, p->access->consistent, items))
 		return false;

@@ -25,7 +25,8 @@ bool query_projects(const struct pattern *p, struct slice attribute)
 	const struct design *d = p->g->r->design;
 	const struct design_index *i = p->access->index.n ? design_index(d, p->access->index) : NULL;
 
-	return !i || i->projection == PROJECT_ALL || is_key_attribute(&i->key, attribute) || is_key_attribute(&d->key, attribute) ||
+	return !i || i->projection == PROJECT_ALL || is_key_attribute(&i->key, attribute) || is_key_attribute(&d->key,
+			attribute) ||
 	       (i->projection == PROJECT_INCLUDE && is_among(attribute, i->include, i->include_count));
 }
 

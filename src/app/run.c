@@ -123,9 +123,12 @@ bool run_backend_error(struct run *r, const struct backend_reply *reply)
 	if (is_one_of(reply->error, busy))
 		return run_busy(r);
 	if (is_one_of(reply->error, large) || (invalid && says_too_large(reply->message)))
-		return run_fail(r, PROBLEM_TOO_LARGE, "%.*s", SLICE_ARG(reply->message));
-	if (invalid)
-		return run_fail(r, PROBLEM_INVALID, "%.*s", SLICE_ARG(reply->message));
+		return run_fail(r, PROBLEM_TOO_LARGE, "%s", "an item can hold at most 400 KB");
+	if (invalid) {
+		/* Its words may name what is hidden. */
+		log_warn("%.*s: the database does not take this: %.*s", SLICE_ARG(r->design->name), SLICE_ARG(reply->message));
+		return run_fail(r, PROBLEM_INVALID, "%s", "the database does not take these values: too long for a key, or out of range");
+	}
 	log_error("%.*s: the database says %d %.*s: %.*s", SLICE_ARG(r->design->name), reply->status,
 		  SLICE_ARG(reply->error), SLICE_ARG(reply->message));
 	return run_fail(r, PROBLEM_INTERNAL, "%s", "the database could not answer");

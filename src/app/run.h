@@ -18,6 +18,7 @@ struct caller {
 	const struct slice *roles; /* as in the token */
 	size_t role_count;
 	bool operator_;            /* may everything, also what no rule allows */
+	int64_t expires_ms;        /* when the token is taken no more; 0: never */
 	/* Answered when first asked (caller.h) */
 	bool permissions_known;
 	const struct slice *permissions;
@@ -110,7 +111,7 @@ bool run_error(struct run *r, const struct error *e);
 /* BUSY, with the time to wait: the database was asked often enough. False. */
 bool run_busy(struct run *r);
 /* From a failed database call that the caller has no better word for: throttling and conflicts are BUSY, what is
- * too large TOO_LARGE, ValidationException INVALID, the rest INTERNAL (logged; its text does not leave). False. */
+ * too large TOO_LARGE, ValidationException INVALID, the rest INTERNAL. What the database says is logged and does not leave. False. */
 bool run_backend_error(struct run *r, const struct backend_reply *reply);
 
 #endif

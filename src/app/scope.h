@@ -1,6 +1,7 @@
 /* What the names in a term stand for: an item, what it was before, the input, variables; and the caller.
  *
- * A path resolves, first match: old.x · input.x · variable[.x…] · an attribute of the item · a parameter.
+ * A path resolves, first match: old.x · input.x · variable[.x…] · an attribute of the item · a parameter. What a body says is
+ * no parameter: a rule that finds an attribute absent must not read there what the caller would like it to be.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef THORPE_APP_SCOPE_H
 #define THORPE_APP_SCOPE_H
@@ -17,6 +18,7 @@ struct scope { /* zero but for `run` is a scope without anything */
 	const struct fields *item;  /* in full form (entity.h); NULL: none */
 	struct value old;           /* in full form; absent: none */
 	const struct fields *input; /* the body; in an access pattern its parameters */
+	bool body;                  /* it is a body: only input.x reads it */
 	const struct scope_variable *variables;
 	size_t variable_count;
 	bool failed;                /* while evaluating something failed that the run's problem tells of: scope_error() */

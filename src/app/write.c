@@ -76,10 +76,10 @@ bool write_refuse(struct write *w, struct value full)
 	struct run *r = w->run;
 	bool readable;
 
-	if (!r->caller.subject.n)
-		return run_fail(r, PROBLEM_UNAUTHENTICATED, "log in to do this");
 	if (!entity_allows(r, w->entity, ALLOW_READ, full, VALUE_ABSENT, &readable))
 		return false;
+	if (readable && !r->caller.subject.n)
+		return run_fail(r, PROBLEM_UNAUTHENTICATED, "log in to do this");
 	return readable ? run_fail(r, PROBLEM_FORBIDDEN, "you may not change this %.*s", SLICE_ARG(w->entity->name))
 			: write_not_found(w);
 }
@@ -143,7 +143,7 @@ bool write_if_match(struct write *w, struct value full)
 
 struct scope write_scope(struct write *w, const struct fields *item, struct value old)
 {
-	return (struct scope){ .run = w->run, .item = item, .old = old, .input = w->input };
+	return (struct scope){ .run = w->run, .item = item, .old = old, .input = w->input, .body = true };
 }
 
 void write_looks_at(struct write *w, const struct term *t)

@@ -1,13 +1,15 @@
 /* Writes: each is one DynamoDB request, or one transaction, and says in advance what must still be true.
  *
- * A write reads the item (strongly consistent), makes what it would become, and asks for it under the condition that every
- * attribute the making looked at is still the same; if not, it is done again from the reading, a bounded number of times. Counters are
- * moved with ADD, never set; an item whose key moves is put under the new key with its counters, so then they are in the condition, too.
+ * A write reads the item (strongly consistent), makes what it would become, and asks for it under the condition that
+ * every attribute the making looked at is still the same; if not, it is done again from the reading, a bounded number of
+ * times. Counters are moved with ADD, never set; an item whose key moves is put under the new key with its counters, so
+ * then they are in the condition, too.
  *
- * What one write is made of (write_plan.h): the item; its companions old and new, compared by key; counts as differences on their
- * targets; requirements. Actions on one item are merged into one, for DynamoDB takes no two. A refused condition is told in the
- * words of whoever asked for it: EXISTS, TAKEN (with the attribute), NOT_FOUND / INVALID / CONFLICT with the requirement's sentence. A count
- * that only goes down on a target that is gone is let go.
+ * What one write is made of (write_plan.h): the item; its companions old and new, compared by key; counts as differences
+ * on their targets; requirements. Actions on one item are merged into one, for DynamoDB takes no two. A refused condition is
+ * told in the words of whoever asked for it: EXISTS, TAKEN (with the attribute), NOT_FOUND / INVALID / CONFLICT with the
+ * requirement's sentence. A count whose target is gone is let go, unless the item only starts to count there. What has
+ * expired where a new item is to be goes first, with its companions.
  * After the commit, what hangs on counters and copies is brought after it, and cascades are carried out (keep.h).
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef THORPE_APP_WRITE_H

@@ -1,5 +1,6 @@
 /* A plan becomes a request; a refusal becomes a sentence, or another try.
  * SPDX-License-Identifier: Apache-2.0 */
+#include "app/app_internal.h"
 #include "app/keep.h"
 #include "app/write_plan.h"
 #include "base/log.h"
@@ -167,12 +168,18 @@ struct request {
 	size_t count;
 };
 
+/* A target that has to be there and is not: a wrong address comes before what is in the way there. */
+static bool is_missing(struct plan *p, const struct plan_action *a, const struct dyn_refusal *f)
+{
+	return a->role == PLAN_TARGET && a->ask_count && (!value_present(f->item) || entity_expired(p->run, f->item));
+}
+
 /* The item of a change that is no longer what was read says more than anything else; a value that is taken says more
  * than that the item is there. */
 static enum plan_end refused(struct plan *p, const struct request *q)
 {
 	const struct dyn_refusal *place = NULL;
-	struct plan_action *taken = NULL;
+	struct plan_action *taken = NULL, *missing = NULL;
 	enum plan_end end;
 
 	for (size_t i = 0; i < q->count; i++) {
@@ -186,9 +193,13 @@ static enum plan_end refused(struct plan *p, const struct request *q)
 			place = &q->refusals[i];
 		if (a->role == PLAN_COMPANION && !guards_identity(p, a->companion))
 			taken = a;
+		if (is_missing(p, a, &q->refusals[i]))
+			missing = missing ? missing : a;
 	}
 	if (place && !value_present(p->old) && p->write->action)
 		return refused_place(p, place);
+	if (missing)
+		return refused_target(p, missing, &(struct dyn_refusal){ .failed = true });
 	if (taken && !(place && value_present(place->item) && entity_expired(p->run, place->item)))
 		return tell_taken(p, taken->companion->unique);
 	if (place)
@@ -354,6 +365,7 @@ static void follow_copies(struct plan *p, struct run *b)
 
 void plan_follow(struct plan *p)
 {
+	bool keeper = p->run->app && p->run->app->keeper_runs; /* it sees the change in the stream */
 	struct run *b;
 
 	if (p->run->depth >= FOLLOW_MOST) {
@@ -361,11 +373,12 @@ void plan_follow(struct plan *p)
 		return;
 	}
 	b = branch_new(p->run);
-	follow_counters(p, b);
+	if (!keeper)
+		follow_counters(p, b);
 	if (!p->item)
 		return;
 	follow_copies(p, b);
-	if (value_present(p->old) && !keep_copies(b, p->entity, p->old, fields_item(p->item)))
+	if (!keeper && value_present(p->old) && !keep_copies(b, p->entity, p->old, fields_item(p->item)))
 		complain(b, "copies have not been brought up to date");
 	branch_clear(b, p->run);
 }

@@ -1,4 +1,8 @@
 /* What a write means for other items: counters that move by the difference, and items that must be there.
+ *
+ * The difference is between what the item as it is stored contributes and what it will contribute. A counter of the item
+ * itself has moved before anyone looks, so a count goes `by` or `when` a derived attribute of it, which is stored, and never
+ * the counter.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "app/write_plan.h"
 

@@ -1,5 +1,6 @@
 /* Deleting: for good, with all that belongs to the item; or as the design says, by setting something.
  * SPDX-License-Identifier: Apache-2.0 */
+#include "app/app_internal.h"
 #include "app/keep.h"
 #include "app/read.h"
 #include "app/write_plan.h"
@@ -55,7 +56,7 @@ static void cascade(struct run *r, const struct entity *e, struct value gone)
 {
 	struct run *b;
 
-	if (!e->delete_.then_count)
+	if (!e->delete_.then_count || (r->app && r->app->keeper_runs))
 		return;
 	b = branch_new(r);
 	b->depth = r->depth;

@@ -138,8 +138,8 @@ static void see_counter(void *ctx, const struct term *t)
 		x->counter = x->counter || is_counter(x->entity, t->names[0]);
 }
 
-/* Whether a companion is made from a counter itself. From the item alone one cannot tell then what it is like now; what is made from a derived
- * attribute is as that says, for both are written together. */
+/* Whether a companion is made from a counter itself. From the item alone one cannot tell then what it is like now; what is
+ * made from a derived attribute is as that says, for both are written together. */
 static bool reads_counter(const struct entity *e, const struct companion *c)
 {
 	struct name_seen x = { .entity = e };

@@ -5,8 +5,8 @@
  *
  * Invariants
  *   P1  at most one action for an item: what several rules ask of it is merged.
- *   P2  every attribute that a rule of the plan has looked at, and that someone else may change, is in the main item's condition: if the
- *       transaction goes through, the plan was made from what is there.
+ *   P2  every attribute that a rule of the plan has looked at, and that someone else may change, is in the main item's
+ *       condition: if the transaction goes through, the plan was made from what is there.
  *   P3  counters are moved with ADD; only the new item of a move carries their values, and then they are in the condition.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef THORPE_APP_WRITE_PLAN_H

@@ -24,7 +24,8 @@ static bool may_alter(struct write *w, struct value full, bool *out)
 	return scope_holds(&s, rule, out);
 }
 
-/* An item that gets another identity must be the caller's there, too; but an account that is renamed is another caller from then on. */
+/* An item that gets another identity must be the caller's there, too; but an account that is renamed is another caller
+ * from then on. */
 static bool may_move(struct write *w, const struct fields *f, struct value old)
 {
 	struct value full = fields_item(f);

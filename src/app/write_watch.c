@@ -1,8 +1,8 @@
 /* The condition of a change (P2 of write_plan.h): which attributes must still be what they were.
  *
- * Of a rule that has to do with this change (something it reads, or what it makes, changes) everything it reads is watched, counters,
- * too: they may move without anyone looking at the rule once the change is made. Rules that have nothing to do with the change stay out,
- * so that a new text is not refused because of a like.
+ * Of a rule that has to do with this change (something it reads, or what it makes, changes) everything it reads is watched,
+ * counters, too: they may move without anyone looking at the rule once the change is made. Rules that have nothing to do with
+ * the change stay out, so that a new text is not refused because of a like.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "app/write_plan.h"
 

@@ -19,7 +19,7 @@ int complain(int status, const char *fmt, ...)
 	vsnprintf(text, sizeof(text), fmt, ap);
 	va_end(ap);
 	n = strlen(text);
-	fprintf(stderr, "thorpe: %s%s\n", text, n && text[n - 1] == '.' ? "" : ".");
+	fprintf(stderr, "thorpe: %s%s\n", text, n && strchr(".?!", text[n - 1]) ? "" : ".");
 	return status;
 }
 

@@ -12,6 +12,7 @@
 #include "cli/flags.h"
 #include "cli/secret.h"
 #include "cli/serve.h"
+#include "process/send.h"
 
 #define ROLES_MAX 32
 #define DAY (24 * 3600)
@@ -21,6 +22,7 @@ struct token_options {
 	struct token_request q;
 	struct slice roles[ROLES_MAX];
 	const char *data, *secret_file;
+	bool webhook_secret;
 };
 
 /* Text becomes JSON, which is UTF-8. */
@@ -67,6 +69,13 @@ static bool set_operator(void *options, const char *value, char *why, size_t n)
 	return true;
 }
 
+static bool set_webhook_secret(void *options, const char *value, char *why, size_t n)
+{
+	(void)value, (void)why, (void)n;
+	((struct token_options *)options)->webhook_secret = true;
+	return true;
+}
+
 /* 90s, 30m, 1h, 7d; a number alone is seconds. */
 static bool set_expires(void *options, const char *value, char *why, size_t n)
 {
@@ -104,6 +113,7 @@ static const struct flag flags[] = {
 	{ "subject", "S", "who the caller is: what 'caller' is in the design's rules", set_subject },
 	{ "role", "R", "a role of the caller; may be given several times", set_role },
 	{ "operator", NULL, "may everything, also what no rule allows", set_operator },
+	{ "webhook-secret", NULL, "instead of a token: what the design's webhooks are signed with", set_webhook_secret },
 	{ "expires", "TIME", "how long it is valid: 90s, 30m, 1h, 7d (1h)", set_expires },
 	{ "data", "DIR", "the server's data directory (" SERVE_DEFAULT_DATA "), which holds its secret", set_data },
 	{ "secret-file", "FILE", "the secret itself, as given to 'thorpe serve'", set_secret_file },
@@ -119,6 +129,7 @@ static void print_help(void)
 	puts("\nExamples:\n"
 	     "  thorpe token social --subject alice --role admin\n"
 	     "  thorpe token designs/social.yaml --operator --expires 7d\n"
+	     "  thorpe token social --webhook-secret\n"
 	     "  curl -H \"Authorization: Bearer $(thorpe token social --subject alice)\" \\\n"
 	     "       http://127.0.0.1:8000/api/social/me");
 }
@@ -176,7 +187,7 @@ static int print_token(const char *design, struct token_options *o)
 		if (name.n && !secret_load(o->data, o->secret_file, true, secret, why, sizeof(why))) {
 			complain(0, "%s", why);
 		} else if (name.n) {
-			token = caller_token(&a, name, secret, &o->q);
+			token = o->webhook_secret ? send_secret(&a, name, secret) : caller_token(&a, name, secret, &o->q);
 			printf("%.*s\n", SLICE_ARG(token));
 			status = 0;
 		}
@@ -202,7 +213,9 @@ int command_token(int argc, char **argv)
 	}
 	if (!design)
 		return complain(EXIT_USAGE, "which design? thorpe token DESIGN --subject S");
-	if (!o.q.subject.n && !o.q.operator_)
+	if (o.webhook_secret && (o.q.subject.n || o.q.operator_ || o.q.role_count))
+		return complain(EXIT_USAGE, "--webhook-secret goes without --subject, --role and --operator");
+	if (!o.webhook_secret && !o.q.subject.n && !o.q.operator_)
 		return complain(EXIT_USAGE, "whose token? --subject S, or --operator");
 	if (!o.secret_file && access(o.data, F_OK) != 0) /* a secret that no server has would be of no use */
 		return complain(EXIT_REFUSED, "there is no data directory %s; --data DIR, or --secret-file FILE", o.data);

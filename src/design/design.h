@@ -287,7 +287,8 @@ struct processor {
 	const struct term *by;        /* COUNT; NULL: 1 */
 	const struct assignment *with;/* attributes of the target; parameters of the pattern for REMOVE_ALL */
 	size_t with_count;
-	struct slice send_url;
+	struct slice send_url;        /* empty: nothing is sent */
+	struct slice send_secret;     /* of a webhook's signature; empty: the design's own */
 	bool send_opensearch;
 	struct accepted accepts;
 };

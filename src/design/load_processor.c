@@ -152,18 +152,49 @@ static void read_send_opensearch(struct load *l, void *into, const struct yaml *
 	read_send_to(l, into, y);
 }
 
+#define SECRET_LEAST 16
+
+static void read_send_secret(struct load *l, void *into, const struct yaml *y)
+{
+	struct processor *p = into;
+
+	p->send_secret = load_text(l, y, "a secret, as in ${NAME:-}");
+	if (p->send_secret.n && p->send_secret.n < SECRET_LEAST)
+		load_error(l, y->place, "wrong-value", "a secret has at least %d characters", SECRET_LEAST);
+}
+
 static const struct load_word send_words[] = {
 	{ "to", read_send_to },
 	{ "opensearch", read_send_opensearch },
+	{ "secret", read_send_secret },
 	{ 0 },
 };
+
+/* One of the two, and a secret only where something is signed. */
+static void check_send(struct load *l, const struct yaml *y)
+{
+	bool to = false, opensearch = false, secret = false;
+
+	for (size_t i = 0; i < y->count; i++) {
+		to |= slice_is(y->entries[i].key.text, "to");
+		opensearch |= slice_is(y->entries[i].key.text, "opensearch");
+		secret |= slice_is(y->entries[i].key.text, "secret");
+	}
+	if (to == opensearch)
+		load_error(l, y->place, to ? "wrong-clause" : "missing-word", "'send' has either 'to' or 'opensearch'");
+	else if (opensearch && secret)
+		load_error(l, y->place, "wrong-clause", "'secret' is for webhooks: what goes to OpenSearch is not signed");
+}
 
 static void read_send(struct load *l, void *into, const struct yaml *y)
 {
 	struct processor *p = into;
+	size_t before = findings_errors(l->f);
 
 	p->effect = EFFECT_SEND;
 	load_words(l, y, "'send'", send_words, p, NULL);
+	if (y->kind == YAML_MAP && findings_errors(l->f) == before)
+		check_send(l, y);
 	if (p->send_url.n && !slice_starts(p->send_url, SLICE("https://")) &&
 	    !slice_starts(p->send_url, SLICE("http://")))
 		load_error(l, y->place, "wrong-value",
@@ -249,6 +280,8 @@ static void check_effects(struct load *l, const struct processor *p, const struc
 			load_error(l, y->entries[i].key.place, "wrong-clause",
 				   "a processor has one of 'put', 'update', 'delete', 'count', "
 				   "'send' and 'remove all'");
+	if (p->effect == EFFECT_SEND && effects && (p->each_variable.n || p->with_count))
+		load_error(l, p->place, "wrong-clause", "what is sent is the change: 'each' and 'with' do not go with 'send'");
 	if (!effects)
 		load_error(l, p->place, "missing-word",
 			   "a processor does something: 'put', 'update', 'delete', 'count', 'send' "

@@ -94,10 +94,29 @@ void exchange_run_work(struct exchange *ex, void *local)
 	loop_complete(ex->loop, ex);
 }
 
+void exchange_delay(struct exchange *ex, int64_t ms)
+{
+	ex->delay_ms = ms > 0 ? (uint64_t)ms : 0;
+}
+
+/* Outside of ARENA_TRY: from here on the arena may be another thread's. */
+void exchange_begin(struct exchange *ex)
+{
+	assert(ex->state == EXCHANGE_RUNNING);
+	if (ex->works) {
+		workers_submit(ex->loop->workers, ex);
+		return;
+	}
+	api_start(ex->loop->api, ex->loop->api_thread, &ex->call);
+	if (ex->answered_inline)
+		exchange_finish(ex);
+}
+
 void exchange_start(struct exchange *ex)
 {
 	assert(ex->state == EXCHANGE_READING);
 	ex->calls_api = ex->works = ex->answered_inline = false;
+	ex->delay_ms = 0;
 	ARENA_TRY(&ex->arena, { route_dispatch(ex); }, {
 		if (ex->works)
 			workers_unreserve(ex->loop->workers);
@@ -107,16 +126,12 @@ void exchange_start(struct exchange *ex)
 	assert(ex->calls_api + ex->works + (ex->state == EXCHANGE_READY) == 1);
 	if (ex->state == EXCHANGE_READY)
 		return;
-	/* Outside of ARENA_TRY: from here on the arena may be another thread's. */
 	ex->state = EXCHANGE_RUNNING;
 	ex->loop->running++;
-	if (ex->works) {
-		workers_submit(ex->loop->workers, ex);
-		return;
-	}
-	api_start(ex->loop->api, ex->loop->api_thread, &ex->call);
-	if (ex->answered_inline)
-		exchange_finish(ex);
+	if (ex->delay_ms)
+		loop_delay(ex->loop, ex);
+	else
+		exchange_begin(ex);
 }
 
 static void reply_of_api(struct exchange *ex)

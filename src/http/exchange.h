@@ -5,7 +5,7 @@
  *
  * States, in order:
  *     READING   the connection's parser fills `req`
- *     RUNNING   the api or a worker has it; the exchange and its arena must not be touched, `conn` excepted
+ *     RUNNING   the api or a worker has it, or it is delayed; the exchange and its arena must not be touched, `conn` excepted
  *     READY     head and body of the reply are set
  *     SENDING   handed to the kernel, the connection waits for it to be taken
  *
@@ -47,6 +47,8 @@ struct exchange {
 	bool calls_api;      /* the handler wants the api to answer */
 	bool works;          /* or a worker; a place in the queue is reserved then */
 	struct exchange_work work;
+	uint64_t delay_ms;   /* it is begun so much later */
+	uint64_t due_ms;     /* then: when, by the loop's clock */
 	bool answered_inline; /* done() came within api_start() */
 	bool continue_due;   /* "100 Continue" is to be sent before the rest */
 	bool last;           /* the connection ends with this reply */
@@ -56,6 +58,8 @@ struct exchange {
 
 /* Starts the request that has been read completely. Afterwards it is READY or RUNNING. */
 void exchange_start(struct exchange *ex);
+/* Goes on with one that was delayed: gives it to the api or a worker. */
+void exchange_begin(struct exchange *ex);
 /* Takes an exchange the api or a worker has finished with from RUNNING to READY. */
 void exchange_finish(struct exchange *ex);
 /* Answers what is no request: READY with the status and a short text, and the last one. */
@@ -87,5 +91,7 @@ void exchange_call_api(struct exchange *ex, struct slice target, struct slice bo
  * It must not touch the exchange. False: too many are waiting already, and nothing has been answered. */
 bool exchange_work(struct exchange *ex, void (*run)(struct exchange_work *w, struct arena *a, void *local),
 		   void *ctx) MUST_CHECK;
+/* After one of the last two: it is begun later. */
+void exchange_delay(struct exchange *ex, int64_t ms);
 
 #endif

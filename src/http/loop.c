@@ -7,10 +7,12 @@
 #include "base/alloc.h"
 #include "http/connection.h"
 #include "http/loop.h"
+#include "http/server_internal.h"
 
 #define FREE_MOST 64 /* exchanges kept for reuse, each with 16 KB of arena */
 #define TICK_LEAST_MS 10
 #define TICK_MOST_MS 1000
+#define DELAY_TICK_MS 10
 
 /* ---- exchanges ---- */
 
@@ -96,6 +98,66 @@ static void take_completed(struct loop *l)
 		if (c->state < CONN_LINGERING)
 			conn_turn(c);
 	}
+}
+
+/* ---- delayed ones ---- */
+
+int64_t loop_write_delay(const struct loop *l, const struct app *app)
+{
+	const struct write_delay *d = &l->server->options.write_delay;
+
+	return d->ms ? d->ms(d->ctx, app) : 0;
+}
+
+static void begin_delayed(struct loop *l, struct exchange *ex)
+{
+	struct conn *c;
+
+	exchange_begin(ex);
+	if (ex->state != EXCHANGE_READY)
+		return;
+	c = ex->conn;
+	if (!c)
+		loop_give_exchange(l, ex);
+	else if (c->state < CONN_LINGERING)
+		conn_turn(c);
+}
+
+static void on_delay(uv_timer_t *h)
+{
+	struct loop *l = h->data;
+	uint64_t now = uv_now(&l->uv);
+	struct exchange **at = &l->delayed, *due = NULL;
+
+	while (*at) {
+		struct exchange *ex = *at;
+
+		if (ex->due_ms > now) {
+			at = &ex->completed;
+			continue;
+		}
+		*at = ex->completed;
+		ex->completed = due;
+		due = ex;
+	}
+	if (!l->delayed)
+		uv_timer_stop(h);
+	while (due) {
+		struct exchange *ex = due;
+
+		due = ex->completed;
+		begin_delayed(l, ex);
+	}
+	loop_check_end(l);
+}
+
+void loop_delay(struct loop *l, struct exchange *ex)
+{
+	ex->due_ms = uv_now(&l->uv) + ex->delay_ms;
+	ex->completed = l->delayed;
+	l->delayed = ex;
+	if (!uv_is_active((uv_handle_t *)&l->delay))
+		uv_timer_start(&l->delay, on_delay, DELAY_TICK_MS, DELAY_TICK_MS);
 }
 
 /* ---- sockets ---- */
@@ -242,10 +304,10 @@ bool loop_init(struct loop *l)
 		return false;
 	pthread_mutex_init(&l->inbox_lock, NULL);
 	request_ids_init(&l->ids);
-	l->wake.data = l->tick.data = l;
+	l->wake.data = l->tick.data = l->delay.data = l;
 	l->read_buffer = mem_alloc(LOOP_READ_BYTES);
 	l->plain_buffer = l->tls ? mem_alloc(LOOP_READ_BYTES) : NULL;
-	if (uv_timer_init(&l->uv, &l->tick) < 0 || uv_async_init(&l->uv, &l->wake, on_wake) < 0 ||
+	if (uv_timer_init(&l->uv, &l->tick) < 0 || uv_timer_init(&l->uv, &l->delay) < 0 || uv_async_init(&l->uv, &l->wake, on_wake) < 0 ||
 	    !l->read_buffer || (l->tls && !l->plain_buffer)) {
 		loop_release(l);
 		return false;

@@ -20,6 +20,8 @@
 
 #define LOOP_READ_BYTES (64 * 1024)
 
+struct app;
+
 /* Shared: written by the loop's thread, read by any. */
 #define LOOP_COUNTER_MAP(X)                                                         \
 	X(accepted, "connections_accepted_total", "Connections accepted")           \
@@ -41,6 +43,7 @@ struct loop {
 	uv_loop_t uv;
 	uv_async_t wake;
 	uv_timer_t tick;
+	uv_timer_t delay; /* runs while something is delayed */
 	pthread_t self;
 	/* from the server's options */
 	const struct http_limits *limits;
@@ -57,7 +60,8 @@ struct loop {
 
 	struct conn *conns; /* all of them */
 	size_t conn_count;
-	size_t running; /* exchanges the api or a worker holds */
+	size_t running; /* exchanges the api or a worker holds, and delayed ones */
+	struct exchange *delayed; /* by their `completed`, which is free until then */
 	struct exchange *free_exchanges;
 	size_t free_count;
 	bool draining;
@@ -98,6 +102,10 @@ void loop_complete(struct loop *l, struct exchange *ex);
 bool loop_is_current(const struct loop *l);
 struct exchange *loop_take_exchange(struct loop *l); /* NULL when memory is out */
 void loop_give_exchange(struct loop *l, struct exchange *ex);
+/* Begins the exchange, which is RUNNING, when ex->delay_ms are over. */
+void loop_delay(struct loop *l, struct exchange *ex);
+/* How long a write has to wait (server.h). */
+int64_t loop_write_delay(const struct loop *l, const struct app *app);
 /* To be called when a connection or a running exchange has gone: ends a drained loop. */
 void loop_check_end(struct loop *l);
 struct slice loop_http_date(struct loop *l);

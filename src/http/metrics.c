@@ -66,4 +66,6 @@ void metrics_write(const struct server *s, struct buf *out)
 		"# HELP process_resident_memory_bytes Resident memory\n"
 		"# TYPE process_resident_memory_bytes gauge\nprocess_resident_memory_bytes %llu\n",
 		(unsigned long long)resident_bytes());
+	for (size_t i = 0; i < s->options.metric_count; i++)
+		s->options.metrics[i].write(s->options.metrics[i].ctx, out);
 }

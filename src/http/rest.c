@@ -158,6 +158,8 @@ static void answer(struct exchange *ex, struct job *job)
 	if (!app_is_quick(job->app, &job->request)) {
 		if (!exchange_work(ex, run, job))
 			reply_problem(ex, &busy);
+		else if (job->request.method != APP_GET && job->request.method != APP_HEAD)
+			exchange_delay(ex, loop_write_delay(ex->loop, job->app));
 		return;
 	}
 	run(&at_once, &ex->arena, ex->loop->local);

@@ -49,10 +49,22 @@ static bool unzip_or_reply(struct exchange *ex, struct slice *body)
 	return false;
 }
 
+/* Those that change items: processors have to follow them. */
+static bool is_write(struct slice target)
+{
+	static const char *const names[] = { "PutItem", "UpdateItem", "DeleteItem", "BatchWriteItem", "TransactWriteItems" };
+	const char *dot = target.n ? memchr(target.p, '.', target.n) : NULL;
+
+	for (size_t i = 0; dot && i < sizeof(names) / sizeof(*names); i++)
+		if (slice_is(slice_make(dot + 1, (size_t)(target.p + target.n - dot - 1)), names[i]))
+			return true;
+	return false;
+}
+
 static void handle_dynamodb(struct exchange *ex, void *ctx)
 {
 	struct slice type = media_type(request_header(&ex->req, SLICE("content-type")));
-	struct slice body;
+	struct slice target = request_header(&ex->req, SLICE("x-amz-target")), body;
 
 	(void)ctx;
 	if (ex->req.body.n && !slice_is(type, "application/x-amz-json-1.0") &&
@@ -60,8 +72,11 @@ static void handle_dynamodb(struct exchange *ex, void *ctx)
 		not_dynamodb(ex);
 		return;
 	}
-	if (unzip_or_reply(ex, &body))
-		exchange_call_api(ex, request_header(&ex->req, SLICE("x-amz-target")), body);
+	if (!unzip_or_reply(ex, &body))
+		return;
+	exchange_call_api(ex, target, body);
+	if (is_write(target))
+		exchange_delay(ex, loop_write_delay(ex->loop, NULL));
 }
 
 static void handle_healthy(struct exchange *ex, void *ctx)

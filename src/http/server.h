@@ -22,6 +22,19 @@
 #include "http/workers.h"
 
 struct server;
+struct app;
+
+/* Something else that /metrics shows. May be called by several threads at once. */
+struct metrics_writer {
+	void (*write)(void *ctx, struct buf *out);
+	void *ctx;
+};
+
+/* How long a write has to wait before it is begun, in milliseconds; 0: not at all. `app`: whose; NULL: one of DynamoDB's API. Asked by event loops: quick. */
+struct write_delay {
+	int64_t (*ms)(void *ctx, const struct app *app); /* NULL: no write waits */
+	void *ctx;
+};
 
 struct server_options { /* zero is the default everywhere; what is pointed to outlives the server */
 	const char *listen;            /* NULL: 127.0.0.1:8000 */
@@ -32,6 +45,9 @@ struct server_options { /* zero is the default everywhere; what is pointed to ou
 	const struct http_route *routes; /* tried before the server's own */
 	size_t route_count;
 	struct thread_local_maker local; /* what each thread that answers has for itself */
+	const struct metrics_writer *metrics; /* a list */
+	size_t metric_count;
+	struct write_delay write_delay;
 	struct http_limits limits;
 	const struct clock *clock;     /* for signatures; NULL: the system's */
 	bool handle_signals; /* SIGTERM and SIGINT stop the server; a second one at once */

@@ -36,7 +36,7 @@ const signed = (body, key = first, head = {}) => {
 };
 const as = (sub, ...groups) => app.withToken(signed(claims(sub, ...groups)));
 
-test('B-A01, B-A32: who one is and what one may is in the issuer\'s token', async () => {
+test('B-A01, B-A32: who one is and what one may is in the token of the issuer', async () => {
   assert.equal(app.table, 'shop-prod-blog'); // the document's ${StackName}-${Environment}-blog
   const ana = as('5f1c-ana', 'admin');
   const bruno = as('5f1c-bruno', 'author');
@@ -53,7 +53,7 @@ test('B-A01, B-A32: who one is and what one may is in the issuer\'s token', asyn
   await davi.post('/categories', { name: 'x' }, { status: 403, type: 'forbidden' });
 });
 
-test('B-A29, B-A31: writing and liking with the issuer\'s tokens', async () => {
+test('B-A29, B-A31: writing and liking with tokens of the issuer', async () => {
   const bruno = as('5f1c-bruno', 'author', 'beta-testers');
   const davi = as('5f1c-davi', 'reader');
   await davi.post('/posts', { title: 'x', subcategoryId: 'cloud' }, { status: 403, type: 'forbidden' });
@@ -66,7 +66,7 @@ test('B-A29, B-A31: writing and liking with the issuer\'s tokens', async () => {
   assert.equal(asked, 1, 'the keys are kept');
 });
 
-test('tokens that are not the issuer\'s are no tokens', async () => {
+test('tokens of anyone else are no tokens', async () => {
   const good = claims('5f1c-ana', 'admin');
   const [head, body, signature] = signed(good).split('.');
   const hmac = `${text({ alg: 'HS256', typ: 'JWT', kid: 'key-1' })}.${body}`;

@@ -55,8 +55,10 @@ test('B-A30: a comment and a reply, as the document has them', async () => {
   await davi.post('/posts/p1/comments', { body: 'x', parentId: 'none' }, { status: 404 });
   await app.nobody.post('/posts/p1/comments', { body: 'x' }, { status: 401, type: 'unauthenticated' });
   await davi.post('/posts/p1/comments', { body: '' }, { status: 422, type: 'invalid' });
-  await davi.post('/posts/p1/comments', { body: 'x', commentId: 'a#b' }, { status: 422, type: 'invalid' });
-  await davi.post('/posts/p1/comments', { body: 'x', commentId }, { status: 409 }); // also when the second in its key is another
+  // an id is made here: nothing but its randomness keeps two comments apart
+  await davi.post('/posts/p1/comments', { body: 'x', commentId: 'mine' }, { status: 422, type: 'invalid' });
+  await davi.put('/posts/p1/comments/mine', { body: 'x' }, { status: 422, type: 'invalid' });
+  await operator.post('/posts/p1/comments', { body: 'x', commentId }, { status: 409 }); // also when the second in its key is another
 
   // edited by its author and by nobody else
   await davi.patch(`/posts/p1/comments/${commentId}`, { body: 'Olá a todos!' });
@@ -140,8 +142,8 @@ test('B-A31, B-A20: liking once, and taking it back', async () => {
   assert.equal((await app.nobody.get('/users/sub-davi/liked/p1')).body.createdAt, createdAt);
   await app.nobody.get('/users/sub-elisa/liked/p1', { status: 404, type: 'not-found' });
 
-  await davi.post('/posts/p1/likes', {}, { status: 409 });
-  await davi.put('/posts/p1/likes/sub-davi', {}, { status: 409 });
+  await davi.post('/posts/p1/likes', {}, { status: 409, type: 'already-exists' });
+  await davi.put('/posts/p1/likes/sub-davi', {}, { status: 409, type: 'already-exists' });
   // a like of long ago is in the way, too: its second is another
   await operator.post('/posts/p2/likes', { userId: 'sub-davi', createdAt: '2024-01-03T00:00:00Z' });
   await davi.post('/posts/p2/likes', {}, { status: 409 });
@@ -195,7 +197,7 @@ test('B-A31, B-A21, B-A22, B-A23: bookmarks', async () => {
   });
   assert.deepEqual(await app.item('BOOKMARK#sub-davi#p1', 'BOOKMARK'), { PK: 'BOOKMARK#sub-davi#p1', SK: 'BOOKMARK', entityType: 'BOOKMARK_GUARD', createdAt });
   assert.equal((await app.item('POST#p1', 'POST#p1')).bookmarkCount, 1);
-  await davi.post('/users/sub-davi/bookmarks', { postId: 'p1' }, { status: 409 });
+  await davi.post('/users/sub-davi/bookmarks', { postId: 'p1' }, { status: 409, type: 'already-exists' });
   await operator.post('/users/sub-davi/bookmarks', { postId: 'p2', createdAt: '2024-01-03T00:00:00Z' });
   await davi.post('/users/sub-davi/bookmarks', { postId: 'p2' }, { status: 409 });
   await elisa.put('/users/sub-elisa/bookmarks/p1', {}, { status: 201 });
@@ -231,8 +233,6 @@ test('B-A23: the author and admins see who bookmarked a post', async () => {
 });
 
 test('B-A24, B-A25, B-A32: notifications, the unread ones, and reading one', async () => {
-  const before = (await bruno.get('/users/sub-bruno')).body.unreadNotifications;
-  assert.equal(before, (await bruno.all('/users/sub-bruno/notifications/unread')).length);
   const told = (actorId, createdAt) => operator.post('/users/sub-ana/notifications', { type: 'LIKE', actorId, postId: 'p1', createdAt });
   const first = (await told('sub-davi', '2024-01-05T00:00:00Z')).body;
   await told('sub-elisa', '2024-01-07T00:00:00Z');
@@ -261,6 +261,25 @@ test('B-A24, B-A25, B-A32: notifications, the unread ones, and reading one', asy
   const [newest] = await ana.list('/users/sub-ana/notifications');
   await ana.delete(`/users/sub-ana/notifications/${newest.notificationId}`);
   assert.equal((await ana.get('/users/sub-ana')).body.unreadNotifications, 1);
+  assert.deepEqual(recount(await app.items()), []);
+});
+
+test('B-A05, B-A15, B-A16, B-A19: what is said about a post is out of sight while the post is', async () => {
+  await published('p9', 'sub-bruno', 'cloud', '2024-01-09T00:00:00Z');
+  const { commentId } = (await davi.post('/posts/p9/comments', { body: 'Before' })).body;
+  await clara.post('/posts/p9/likes');
+  await bruno.post('/posts/p9/unpublish');
+  for (const list of ['comments', 'comments/roots', 'likes']) {
+    assert.deepEqual(await app.nobody.list(`/posts/p9/${list}`), [], list);
+    assert.equal((await bruno.list(`/posts/p9/${list}`)).length, 1, list); // the author's own post
+    assert.equal((await ana.list(`/posts/p9/${list}`)).length, 1, list);
+  }
+  await elisa.get(`/comments/${commentId}`, { status: 404, type: 'not-found' });
+  await elisa.get(`/posts/p9/comments/${commentId}`, { status: 404, type: 'not-found' });
+  assert.ok(!(await app.nobody.all('/users/sub-davi/comments')).some((each) => each.postId === 'p9'));
+  assert.ok((await davi.all('/users/sub-davi/comments')).some((each) => each.postId === 'p9')); // one's own words stay one's own
+  assert.equal((await davi.delete(`/posts/p9/comments/${commentId}`)).status, 204);
+  assert.equal((await clara.delete('/posts/p9/likes/sub-clara')).status, 204);
   assert.deepEqual(recount(await app.items()), []);
 });
 

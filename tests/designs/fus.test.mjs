@@ -211,16 +211,16 @@ test('F-A22: a rating is of a site that is there, from one to five, and taken ba
 });
 
 test('F-A23, F-A13, F-A14: comments of one\'s own, as many as one likes', async () => {
-  const write = async (caller, user, site, body) => (await caller.post(`/users/${user}/sites/${site}/comments`, { body }, { status: 201 })).body;
+  const write = async (caller, user, site, body, commentId) => (await caller.post(`/users/${user}/sites/${site}/comments`, { body, commentId }, { status: 201 })).body;
   const one = await write(carl, 'sub-carl', sqlite, 'Testing pages alone are worth it.'); // T4
   assert.match(one.commentId, ULID);
   assert.deepEqual(await app.item('USER#sub-carl', `SITE#${sqlite}#COMMENT#${one.commentId}`), {
     PK: 'USER#sub-carl', SK: `SITE#${sqlite}#COMMENT#${one.commentId}`, body: one.body, createdAt: one.createdAt, updatedAt: one.updatedAt,
     siteId: `SITE#${sqlite}`, commentSk: `COMMENT#${one.commentId}`, // F3
   });
-  const two = await write(carl, 'sub-carl', sqlite, 'And another thing.'); // F13
+  const two = await write(carl, 'sub-carl', sqlite, 'And another thing.', 'Z2'); // F13
   await write(carl, 'sub-carl', maps, 'Mapped my village.');
-  await write(dora, 'sub-dora', sqlite, 'A joy.');
+  await write(dora, 'sub-dora', sqlite, 'A joy.', 'Z3');
   assert.deepEqual(of('body')(await carl.all(`/users/sub-carl/sites/${sqlite}/comments`, 1)), [one.body, two.body]);
   assert.deepEqual(of('body')(await carl.all('/users/sub-carl/comments', 1)), [one.body, two.body, 'Mapped my village.']); // and not the rating
   await dora.get('/users/sub-carl/comments', { status: 403 });

@@ -26,19 +26,18 @@ function noFailures(statuses) {
 }
 
 test('S-A25: of twenty who want the same name one gets it, and the others are told which attribute', async () => {
-  const wants = (body) => () => app.nobody.request('POST', '/users', { body });
-  const ask = async (make) => {
-    const replies = await Promise.all(Array.from({ length: 20 }, (_, i) => wants(make(i))()));
+  const ask = async (caller, make) => {
+    const replies = await Promise.all(Array.from({ length: 20 }, (_, i) => caller.request('POST', '/users', { body: make(i) })));
     assert.equal(replies.filter(({ status }) => status === 201).length, 1, JSON.stringify(replies.map(({ status }) => status)));
     return replies.filter(({ status }) => status !== 201);
   };
-  for (const { status, body } of await ask((i) => ({ username: 'wanted', email: `w${i}@example.com` }))) {
+  for (const { status, body } of await ask(app.nobody, (i) => ({ username: 'wanted', email: `w${i}@example.com`, password: 'long enough' }))) {
     assert.deepEqual([status, body.type, body.attribute], [409, 'urn:thorpe:taken', 'username']);
   }
-  for (const { status, body } of await ask((i) => ({ username: `wants_mail${i}`, email: 'Wanted@example.com' }))) {
+  for (const { status, body } of await ask(op, (i) => ({ username: `wants_mail${i}`, email: 'Wanted@example.com' }))) {
     assert.deepEqual([status, body.type, body.attribute], [409, 'urn:thorpe:taken', 'email']);
   }
-  for (const { status, body } of await ask((i) => ({ user_id: 'wanted', username: `wants_id${i}`, email: `i${i}@example.com` }))) {
+  for (const { status, body } of await ask(op, (i) => ({ user_id: 'wanted', username: `wants_id${i}`, email: `i${i}@example.com` }))) {
     assert.deepEqual([status, body.type], [409, 'urn:thorpe:already-exists']);
   }
   await audit(app); // nobody has left a guard behind
@@ -52,7 +51,7 @@ test('S-A25: an address is passed on while others want it', async () => {
     const statuses = noFailures(await atOnce([
       patch(from, `/users/${giver}`, { email: `free${round}@example.com` }),
       ...Array.from({ length: 4 }, () => patch(to, `/users/${taker}`, { email: has })),
-      send(app.nobody, '/users', { username: `late${round}`, email: has }),
+      send(app.nobody, '/users', { username: `late${round}`, email: has, password: 'long enough' }),
     ]));
     assert.ok(Object.keys(statuses).every((status) => ['200', '201', '409'].includes(status)), JSON.stringify(statuses));
     await audit(app);
@@ -120,6 +119,30 @@ test('S-A28: requests to a private account are approved, withdrawn and blocked a
   ])));
   const { edge: edges } = await audit(app);
   assert.equal((await profile('pia')).followers_count, edges.filter(({ followed_id, status }) => followed_id === 'pia' && status === 'active').length);
+});
+
+test('S-A26, S-A27: an author becomes popular and is not any more while they come and go, and every edge knows', async () => {
+  await op.post('/users', { user_id: 'star', username: 'star', email: 'star@example.com', followers_count: 9980 });
+  const edge = (i) => `/users/${names[i]}/following/star`;
+  const sound = async (count) => {
+    const star = await profile('star');
+    assert.deepEqual([star.followers_count, star.is_popular], [count, count > 10000]); // S23
+    const edges = (await app.items()).filter(({ SK }) => SK === 'FOLLOWING#star');
+    assert.equal(edges.length, count - 9980);
+    assert.deepEqual(edges.filter(({ followed_is_popular: knows }) => knows !== star.is_popular), []);
+  };
+  assert.deepEqual(await atOnce(all.map((caller, i) => put(caller, edge(i)))), { 201: 30 });
+  await sound(10010);
+  assert.deepEqual(await atOnce(all.slice(0, 15).map((caller, i) => remove(caller, edge(i)))), { 204: 15 });
+  await sound(9995);
+  noFailures(await atOnce(all.slice(0, 20).flatMap((caller, i) => (i < 10 ? [put(caller, edge(i))] : [remove(caller, edge(i)), put(caller, edge(i)), remove(caller, edge(i))]))));
+  await sound((await profile('star')).followers_count);
+  await atOnce(all.map((caller, i) => remove(caller, edge(i))));
+  await sound(9980);
+  await app.doc.update({ // made-up counters are no good for the audit
+    TableName: app.table, Key: { PK: 'USER#star', SK: 'PROFILE' }, UpdateExpression: 'SET followers_count = :n', ExpressionAttributeValues: { ':n': 0 },
+  });
+  await audit(app);
 });
 
 test('S-A33: thirty comment, answer, like and delete at once', async () => {

@@ -161,7 +161,7 @@ test('S-A28: someone who does not follow can be blocked, too', async () => {
   await audit(app);
 });
 
-test('S-A28: to mute and to silence are the follower\'s, and change no list and no count', async () => {
+test('S-A28: to mute and to silence is for the follower, and changes no list and no count', async () => {
   await ann.post('/users/ben/following/ann/mute', {}, { status: 403 });
   assert.equal((await ben.post('/users/ben/following/ann/mute')).body.status, 'muted');
   assert.deepEqual(await followersOf('ann'), ['ben']);
@@ -232,6 +232,23 @@ test('S-A26, S-A28: a private account is asked first', async () => {
   await pia.post('/users/qua/following/pia/block');
   assert.deepEqual([await counts('qua'), await counts('pia')], [[0, 0], [0, 0]], 'what never counted is not counted off');
   await pia.patch('/users/pia', { is_private: false });
+  await audit(app);
+});
+
+test('S-A28: a request that waited knows what its account has become meanwhile', async () => {
+  const { eli, fay } = await people(app, 'eli', 'fay');
+  await op.post('/users', { user_id: 'vip', username: 'vip', email: 'vip@example.com', is_private: true, followers_count: 10000 });
+  const vip = await app.as('vip');
+  await eli.put('/users/eli/following/vip');
+  await fay.put('/users/fay/following/vip');
+  await vip.post('/users/fay/following/vip/approve'); // the ten thousand and first
+  assert.equal((await app.item('USER#vip', 'PROFILE')).is_popular, true); // S23
+  await vip.post('/users/eli/following/vip/approve');
+  assert.deepEqual([(await edge('eli', 'vip')).followed_is_popular, (await edge('fay', 'vip')).followed_is_popular], [true, true]);
+  await app.doc.update({ // made-up counters are no good for the audit
+    TableName: app.table, Key: { PK: 'USER#vip', SK: 'PROFILE' }, UpdateExpression: 'SET followers_count = :n', ExpressionAttributeValues: { ':n': 2 },
+  });
+  await op.patch('/users/vip', { bio: 'not so popular' }); // what follows from the counter follows now
   await audit(app);
 });
 

@@ -163,6 +163,10 @@ test('S-A04: the time line of a day, then of the days before it, a week at most'
   assert.equal((await app.nobody.request('GET', '/timeline/2025-01-27', { headers: { 'if-none-match': whole.etag } })).status, 304);
   assert.match((await tim.get('/timeline/2025-01-27')).headers.get('cache-control'), /^private/);
   assert.deepEqual(await app.nobody.list('/timeline/2024-01-01'), []);
+  // A time is UTC and of one width, however it was given (C2): else it would sort wrongly.
+  const { body } = await op.post('/posts', { post_id: 'zoned', author_id: 'tim', content: 'x', created_at: '2024-06-01T01:30:00.75+02:00' });
+  assert.equal(body.created_at, '2024-05-31T23:30:00Z');
+  assert.deepEqual(await listed(app.nobody, '/timeline/2024-05-31'), ['zoned']);
   for (const date of ['yesterday', '2025-13-01', '2025-01-27%23']) {
     const { status } = await app.nobody.request('GET', `/timeline/${date}`);
     assert.ok([200, 404, 422].includes(status), `${date}: ${status}`);
@@ -213,6 +217,10 @@ test('S-A34: posts of a hashtag, newest first, in whatever case it was written',
   assert.deepEqual(await listed(app.nobody, '/hashtags/%23TAGGED'), ['tag0', 'tag1', 'tag2', 'tag3', 'tag4']);
   assert.deepEqual(await listed(app.nobody, '/hashtags/odd'), ['tag1', 'tag3']);
   assert.equal((await app.nobody.list('/hashtags/odd'))[0].content, 'x', 'the posts themselves');
+  await tag.put('/posts/odd', { content: 'x', hashtags: ['#', '###', '', '#Über Cool', '#日本'] });
+  assert.deepEqual((await app.items()).filter(({ PK, SK }) => PK === 'POST#odd' && SK.startsWith('HASHTAG#')).map(({ SK }) => SK).sort(), ['HASHTAG#uber-cool', 'HASHTAG#日本']);
+  for (const name of ['Über Cool', '#über cool', 'uber-cool', '日本']) assert.deepEqual(await listed(ben, `/hashtags/${encodeURIComponent(name)}`), ['odd'], name);
+  await tag.patch('/posts/odd', { hashtags: null });
   await tag.patch('/posts/tag1', { visibility: 'private' });
   await tag.delete('/posts/tag2');
   await tag.patch('/posts/tag3', { hashtags: [] });

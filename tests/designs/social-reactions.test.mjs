@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { startDesign } from './harness.mjs';
+import { startDesign, until } from './harness.mjs';
 import { TIME, ULID, ago, audit, people } from './social-world.mjs';
 
 const app = await startDesign('social');
@@ -119,7 +119,12 @@ test('S-A33, S-A13: a comment and a reply, each with its keys and counts, and re
 });
 
 test('S-A08, S-A20, S-A21: comments oldest first, roots alone, replies of one', async () => {
-  const say = async (caller, content, parent) => (await caller.post('/posts/p2/comments', { content, ...(parent && { parent_comment_id: parent }) })).body.comment_id;
+  const say = async (caller, content, parent) => {
+    const { body } = await caller.post('/posts/p2/comments', { content, ...(parent && { parent_comment_id: parent }) });
+    const said = Date.now();
+    await until('the next millisecond, which the next id begins with', () => Date.now() > said);
+    return body.comment_id;
+  };
   const ids = [];
   for (let i = 0; i < 7; i += 1) ids.push(await say([ann, ben, cyd][i % 3], `number ${i}`, i % 2 ? ids[0] : undefined));
   assert.deepEqual(await commentIds(app.nobody, '/posts/p2/comments'), ids); // S6: the ids are in the order of time
@@ -153,7 +158,7 @@ test('S-A12: comments of a user, newest first, and no likes of comments among th
   await ann.patch('/posts/p1', { visibility: 'public' });
 });
 
-test('S-A33: a comment is edited by who wrote it, and deleted by him, the post\'s author or an admin', async () => {
+test('S-A33: a comment is edited by who wrote it, and deleted by him, by the author of the post or an admin', async () => {
   const { body: { comment_id: root } } = await cyd.post('/posts/p3/comments', { content: 'one' });
   const { body: { comment_id: reply } } = await dan.post('/posts/p3/comments', { content: 'two', parent_comment_id: root });
   assert.equal((await cyd.patch(`/posts/p3/comments/${root}`, { content: 'one!' })).body.content, 'one!');
@@ -178,7 +183,7 @@ test('S-A33: a comment is edited by who wrote it, and deleted by him, the post\'
   assert.deepEqual([item.is_deleted, item.content], [true, '']);
   assert.equal((await post('p3')).comments_count, 0);
   const shown = await app.nobody.list('/posts/p3/comments'); // S32: a placeholder, so that replies keep their place
-  assert.deepEqual(shown.map((each) => [each.comment_id, each.content, each.is_deleted]), [[root, '', true], [reply, '', true]]);
+  assert.deepEqual(shown.map((each) => [each.comment_id, each.content, each.is_deleted]).sort(), [[root, '', true], [reply, '', true]].sort());
   await dan.post('/posts/p3/comments', { content: 'to whom?', parent_comment_id: root }, { status: 409, type: 'conflict' });
   const { body: { comment_id: last } } = await dan.post('/posts/p3/comments', { content: 'and this?' });
   await admin.delete(`/posts/p3/comments/${last}`);
@@ -238,6 +243,49 @@ test('S-A32: likes of comments and shares are items, too, and count once', async
   await cyd.delete('/posts/p2/shares/cyd');
   assert.equal((await post('p2')).shares_count, 0);
   await audit(app);
+});
+
+test('S-A33, S-A13: nobody gives a comment the id of another, under a post of his own', async () => {
+  const { body: { comment_id: id } } = await ann.post('/posts/p1/comments', { content: 'the true one' });
+  await ben.post('/posts/p3/comments', { content: 'a false one', comment_id: id }, { status: 422, type: 'invalid' });
+  await ben.put(`/posts/p3/comments/${id}`, { content: 'a false one' }, { status: 422 });
+  assert.equal((await app.nobody.get(`/comments/${id}`)).body.content, 'the true one');
+});
+
+test('S-A32, S-A33: who is suspended, or has no account, neither likes nor comments nor shares', async () => {
+  const { sue } = await people(app, 'sue');
+  await sue.put('/posts/p1/likes/sue');
+  await admin.post('/users/sue/suspend');
+  const { body: { comment_id: id } } = await ann.post('/posts/p1/comments', { content: 'anyone?' });
+  const before = await app.items();
+  for (const [name, caller] of [['sue', sue], ['ghost', await app.as('ghost')]]) { // the token is good for an hour
+    await caller.put(`/posts/p2/likes/${name}`, {}, { status: 403, type: 'forbidden' });
+    await caller.put(`/posts/p2/shares/${name}`, {}, { status: 403 });
+    await caller.put(`/comments/${id}/likes/${name}`, { post_id: 'p1' }, { status: 403 });
+    await caller.post('/posts/p1/comments', { content: 'here' }, { status: 403 });
+  }
+  await op.post('/posts/p1/comments', { content: 'of nobody' }, { status: 422, type: 'invalid' });
+  assert.deepEqual(await app.items(), before);
+  await sue.delete('/posts/p1/likes/sue');
+});
+
+test('addresses that nothing can have are no failures of the server', async () => {
+  const long = 'x'.repeat(3000);
+  const paths = [
+    `/posts/${long}`, `/users/${long}/posts`, `/users/ann/follows/${long}`, `/comments/${long}`, `/comments/${long}/replies`, `/hashtags/${long}`, `/liked?id=${long}`,
+    '/liked?id=a%23b', '/liked', '/posts/%ff', '/posts/%00', '/posts/%', '/posts//likes', '/posts/a%23b', '/posts/a%23b/likes', '/timeline/x%23y', '/hashtags/%23',
+    '/posts/p1/comments/..%2F..%2Fusers%2Fann',
+  ];
+  for (const path of paths) {
+    const { status, body } = await ann.request('GET', path);
+    assert.ok(status < 500, `${path.slice(0, 40)}: ${status} ${JSON.stringify(body)}`);
+  }
+  for (const path of [`/posts/${long}/likes/ann`, `/users/ann/following/${long}`, '/posts/a%23b/likes/ann', '/posts/a%23b']) {
+    const { status } = await ann.request('PUT', path, { body: {} });
+    assert.ok(status >= 400 && status < 500, `${path.slice(0, 40)}: ${status}`);
+  }
+  const { body } = await ann.get('/hashtags/%23', { status: 422, type: 'invalid' });
+  assert.deepEqual(body.errors.map(({ attribute }) => attribute), ['tag'], 'in words of the address, not of the index');
 });
 
 test('S-A32, S-A33: a deleted post takes nothing more, and what it has can still be taken back', async () => {

@@ -64,7 +64,8 @@ static inline void put(struct app_fixture *f, const char *entity, const char *te
 	while (read_pair(&rest, &name, &v))
 		fields_set(&item, arena_copy(r->arena, name), read_typed(r, entity_attribute(e, name), v));
 	assert_true(entity_complete(r, e, &item, VALUE_ABSENT));
-	assert_int_equal(dyn_write(r, &(struct dyn_write){ .kind = DYN_PUT, .item = entity_stored(r, e, &item) }, 1, SLICE(""), &refusal),
+	assert_int_equal(dyn_write(r, &(struct dyn_write){ .kind = DYN_PUT, .item = entity_stored(r, e, &item) }, 1,
+				   SLICE(""), &refusal),
 			 DYN_DONE);
 	assert_true(entity_companions(r, e, &item, &companions, &n));
 	for (size_t i = 0; i < n; i++)
@@ -80,7 +81,8 @@ static inline void discard(struct app_fixture *f, const char *pk, const char *sk
 	struct value_member key[] = { { SLICE("PK"), value_make_s(r->arena, slice_str(pk)) },
 				      { SLICE("SK"), value_make_s(r->arena, slice_str(sk)) } };
 
-	assert_int_equal(dyn_write(r, &(struct dyn_write){ .kind = DYN_DELETE, .key = value_make_map(r->arena, key, 2) }, 1, SLICE(""),
+	assert_int_equal(dyn_write(r, &(struct dyn_write){ .kind = DYN_DELETE, .key = value_make_map(r->arena, key, 2) }, 1,
+				   SLICE(""),
 				   &refusal),
 			 DYN_DONE);
 }

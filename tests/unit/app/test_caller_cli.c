@@ -107,6 +107,21 @@ static void a_printed_token_is_accepted_by_the_server(void **state)
 	callers_close(&f);
 }
 
+static void the_webhook_secret_of_a_design_is_told(void **state)
+{
+	char out[4096], other[4096];
+
+	(void)state;
+	assert_int_equal(RUN(out, design, "--webhook-secret", "--data", dir), 0);
+	assert_int_equal(strlen(out), 6 + 64 + 1);
+	assert_true(!strncmp(out, "whsec_", 6));
+	assert_int_equal(RUN(other, "test", "--webhook-secret", "--secret-file", path), 0);
+	assert_string_equal(out, other);
+	assert_int_equal(RUN(other, "other", "--webhook-secret", "--data", dir), 0);
+	assert_string_not_equal(out, other);
+	assert_int_equal(RUN(out, "test", "--webhook-secret", "--operator", "--data", dir), 2);
+}
+
 static void what_is_missing_is_said(void **state)
 {
 	char out[4096];
@@ -222,6 +237,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		TEST(a_printed_token_is_accepted_by_the_server),
+		TEST(the_webhook_secret_of_a_design_is_told),
 		TEST(what_is_missing_is_said),
 		TEST(the_secret_is_made_once_and_for_its_owner_alone),
 		TEST(a_secret_in_memory_is_another_each_time),

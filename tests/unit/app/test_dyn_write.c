@@ -226,7 +226,7 @@ static void an_item_that_is_too_large_is_a_problem_alone_and_among_others(void *
 
 	for (size_t count = 1; count <= 2; count++) {
 		assert_int_equal(dyn_write(r, w, count, SLICE(""), refusals), DYN_FAILED);
-		assert_problem(PROBLEM_TOO_LARGE, "Item size to update has exceeded the maximum allowed size");
+		assert_problem(PROBLEM_TOO_LARGE, "an item can hold at most 400 KB");
 	}
 }
 

@@ -6,6 +6,8 @@
 #include "value/codec.h"
 
 static const char design_text[] =
+	"design: test\ntitle: Test\ntable: Test\nkey: [PK, SK]\nttl: expires_at\nindexes:\n"
+	"  GSI1: {key: [GSI1PK, GSI1SK]}\n  GSI2: {key: [GSI2PK, GSI2SK]}\n  byWord: {key: [word, GSI2SK]}\n"
 	"entities:\n"
 	"  Note:\n"
 	"    path: /notes/<id>\n"
@@ -27,7 +29,7 @@ static const char design_text[] =
 	"    keys when until is present: {entityType: NOTE, expires_at: <until>}\n"
 	"    companions:\n"
 	"      - {PK: X#<id>, SK: X, hash: <hash>, mail: <mail>, title: <title>}\n"
-	"      - {PK: Y#<id>, SK: Y, owner: <owner>, GSI1PK: <id>}\n"
+	"      - {for: word in words(title), PK: Y#<id>, SK: Y#<word>, word: <word>, GSI1PK: <word>, GSI2SK: Y#<word>}\n"
 	"    allow: {read: anyone, update: owner = caller}\n";
 
 static int setup(void **state)
@@ -108,6 +110,15 @@ static void test_companions_are_shown_without_what_is_secret_anywhere(void **sta
 
 	shows(f, "alice", NULL, v, true, NULL, "{\"other\":null,\"title\":\"t\"}");
 	shows(f, "!", NULL, v, false, NULL, "{\"mail\":\"a@x\",\"other\":null,\"title\":\"t\"}");
+}
+
+static void test_a_companion_tells_a_value_that_is_a_key_of_an_index(void **state)
+{
+	struct app_fixture *f = *state;
+	struct value v = item(f, "{\"PK\":{\"S\":\"Y#1\"},\"SK\":{\"S\":\"Y#tea\"},\"word\":{\"S\":\"tea\"},\"GSI1PK\":{\"S\":\"tea\"},"
+				 "\"GSI2SK\":{\"S\":\"Y#tea\"}}");
+
+	shows(f, "alice", NULL, v, false, NULL, "{\"word\":\"tea\"}");
 }
 
 static void test_every_type_has_its_plain_form(void **state)
@@ -205,6 +216,7 @@ int main(void)
 		T(test_attributes_come_in_the_entitys_order_without_keys_and_secrets),
 		T(test_private_ones_are_for_who_may_update),
 		T(test_companions_are_shown_without_what_is_secret_anywhere),
+		T(test_a_companion_tells_a_value_that_is_a_key_of_an_index),
 		T(test_every_type_has_its_plain_form),
 		T(test_compressed_ones_come_out_as_they_went_in),
 		T(test_broken_compressed_ones_are_null),

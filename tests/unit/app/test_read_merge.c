@@ -41,16 +41,20 @@
 	"access:\n"                                                                                            \
 	"  of category: {path: /c/<category>, query: GSI1, where: {GSI1PK: CAT#<category>}, order: newest first}\n" \
 	"  below: {path: /b/<parent>, query: GSI1, where: {GSI1PK: BELOW#<parent>}}\n"                         \
-	"  all below: {path: /ab/<parent>, merge: {run: of category, for each: below, with: {category: <id>}, by: at}, order: newest first}\n" \
-	"  oldest below: {path: /ob/<parent>, merge: {run: of category, for each: below, with: {category: <id>}, by: at}, order: oldest first}\n" \
+	"  all below: {path: /ab/<parent>, merge: {run: of category, for each: below, with: {category: <id>}, by: " \
+	"at}, order: newest first}\n" \
+	"  oldest below: {path: /ob/<parent>, merge: {run: of category, for each: below, with: {category: <id>}, by: " \
+	"at}, order: oldest first}\n" \
 	"  in turn: {path: /it/<parent>, merge: {run: of category, for each: below, with: {category: <id>}}}\n" \
-	"  deep: {path: /d/<parent>, merge: {run: of category, for each: below, with: {category: <id>}, by: at, levels: 3}, order: newest first}\n" \
+	"  deep: {path: /d/<parent>, merge: {run: of category, for each: below, with: {category: <id>}, by: at, " \
+	"levels: 3}, order: newest first}\n" \
 	"  saves: {path: /s/<user>, query: GSI2, where: {GSI2PK: SAVES#<user>}, order: newest first, "         \
 	"then: {get: Post, keys: {PK: POST#<id>, SK: POST}, keep: score > 0}}\n"                               \
 	"  both: {path: /both/<user>/<category>, merge: {of: [saves, of category], by: at}, order: newest first}\n" \
 	"  first saved: {path: /f/<user>, query: GSI2, where: {GSI2PK: SAVES#<user>}, one: true, "             \
 	"then: {get: Post, keys: {PK: POST#<id>, SK: POST}}}\n"                                                \
-	"  by place: {path: /bp/<user>, query: table, where: {PK: USER#<user>, SK: begins with SAVE#}, limit: 100, rank: {by: -place}, " \
+	"  by place: {path: /bp/<user>, query: table, where: {PK: USER#<user>, SK: begins with SAVE#}, limit: 100, " \
+	"rank: {by: -place}, " \
 	"then: {get: Post, keys: {PK: POST#<id>, SK: POST}}}\n"                                                \
 	"  tagged: {path: /t/<tag>, query: GSI2, where: {GSI2PK: TAG#<tag>}}\n"                                \
 	"  search:\n"                                                                                          \
@@ -62,7 +66,8 @@
 	"    path: /any\n"                                                                                     \
 	"    with: {q: string, required}\n"                                                                    \
 	"    merge: {run: posts tagged, for: word in words(input.q), with: {tag: <word>}}\n"                   \
-	"  posts tagged: {path: /pt/<tag>, query: GSI2, where: {GSI2PK: TAG#<tag>}, then: {get: Post, keys: {PK: '<PK>', SK: POST}}}\n" \
+	"  posts tagged: {path: /pt/<tag>, query: GSI2, where: {GSI2PK: TAG#<tag>}, then: {get: Post, keys: {PK: " \
+	"'<PK>', SK: POST}}}\n" \
 	"  days:\n"                                                                                            \
 	"    path: /days\n"                                                                                    \
 	"    with: {day: 'string, default today'}\n"                                                           \
@@ -78,10 +83,12 @@
 	"    walk: {day: one day back, 3 times}\n"                                                             \
 	"    limit: 50\n"                                                                                      \
 	"    rank: {by: score / (epoch(now) - epoch(at)), keep: 3}\n"                                          \
-	"  of value: {path: /v/<post>/<stars>, query: GSI1, where: {GSI1PK: STARS#<stars>, GSI1SK: begins with RATED#<post>#}}\n" \
+	"  of value: {path: /v/<post>/<stars>, query: GSI1, where: {GSI1PK: STARS#<stars>, GSI1SK: begins with " \
+	"RATED#<post>#}}\n" \
 	"  ratings: {path: /r/<post>, merge: {run: of value, for: n in 1..5, with: {stars: <n>}}}\n"           \
 	"  histogram: {path: /h/<post>, merge: {run: of value, for: n in 1..5, with: {stars: <n>}}, count: true}\n" \
-	"  thread: {path: /thread/<post>, query: table, where: {PK: POST#<post>, SK: begins with COMMENT#}, tree: {parent: parent, by: at}}\n" \
+	"  thread: {path: /thread/<post>, query: table, where: {PK: POST#<post>, SK: begins with COMMENT#}, tree: " \
+	"{parent: parent, by: at}}\n" \
 	"  may: {path: /may, query: GSI1, where: {GSI1PK: GROUPS}, unite: may}\n"
 
 static struct app_fixture *open_all(void)
@@ -239,7 +246,8 @@ static void rows_are_nested_under_their_parents(void **state)
 	put(f, "Comment", "post=a id=6 parent=7 at=2026-01-06T00:00:00Z"); /* a circle */
 	put(f, "Comment", "post=a id=7 parent=6 at=2026-01-07T00:00:00Z");
 	assert_string_equal(read_text(f, NULL, "thread", "post=a", 0, "id"), "4(2 1(3)) 5 7(6)");
-	assert_non_null(strstr(read_json(f, NULL, "thread", "post=a"), "\"id\":\"5\",\"parent\":\"gone\",\"at\":\"2026-01-05T00:00:00Z\",\"children\":[]}"));
+	assert_non_null(strstr(read_json(f, NULL, "thread", "post=a"),
+			       "\"id\":\"5\",\"parent\":\"gone\",\"at\":\"2026-01-05T00:00:00Z\",\"children\":[]}"));
 	app_fixture_close(f);
 }
 
@@ -292,7 +300,8 @@ static void many_parts_many_ties_every_page(void **state)
 		snprintf(text, sizeof(text), "id=c%02d parent=top", c);
 		put(&f, "Category", text);
 		for (int i = 0; i < 5; i++) {
-			snprintf(text, sizeof(text), "id=%d%02d author=ann category=c%02d at=2026-01-1%dT00:00:00Z open=true", i, c, c, i);
+			snprintf(text, sizeof(text),
+				 "id=%d%02d author=ann category=c%02d at=2026-01-1%dT00:00:00Z open=true", i, c, c, i);
 			put(&f, "Post", text);
 		}
 	}

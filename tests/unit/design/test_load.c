@@ -501,7 +501,7 @@ static void processors_do_one_thing(void **state)
 		"  drop: {on: Thing deleted, delete: Thing(owner)}\n"
 		"  tally: {on: Thing created, count: Thing(date(at)).count by n - 1}\n"
 		"  clean: {on: Thing deleted, remove all: of owner(who = id)}\n"
-		"  hook: {on: Thing created, send: {to: 'https://example.org/'}}\n"
+		"  hook: {on: Thing created, send: {to: 'https://example.org/', secret: '${SECRET:-a secret of sixteen}'}}\n"
 		"  find: {on: Thing created, send: {opensearch: '${SEARCH:-}'}}\n"
 		"traffic:\n"
 		"  of owner: 100 a second\n"
@@ -529,6 +529,7 @@ static void processors_do_one_thing(void **state)
 	assert_int_equal(p[4].effect, EFFECT_REMOVE_ALL);
 	SLICE_IS(p[4].with[0].attribute, "who");
 	SLICE_IS(p[5].send_url, "https://example.org/");
+	SLICE_IS(p[5].send_secret, "a secret of sixteen");
 	assert_true(p[6].send_opensearch && !p[6].send_url.n);
 	assert_true(d->traffic[0].per_second == 100 && d->traffic[1].per_second == 1);
 }

@@ -294,6 +294,10 @@ static void processors_are_checked(void **state)
 		{ "on: Thing created, delete: Thing(id), «put»: Thing", "wrong-clause", "one of" },
 		{ "on: Thing created, count: User(owner).things by «m»", "unknown-attribute", "m" },
 		{ "on: Thing created, send: «{»to: 'ftp://x'}", "wrong-value", "http" },
+		{ "on: Thing created, send: «{»secret: a secret of sixteen}", "missing-word", "'to' or 'opensearch'" },
+		{ "on: Thing created, send: «{»to: 'http://x', opensearch: 'http://x'}", "wrong-clause", "'to' or 'opensearch'" },
+		{ "on: Thing created, send: «{»opensearch: 'http://x', secret: a secret of sixteen}", "wrong-clause", "not signed" },
+		{ "on: Thing created, send: {to: 'http://x', secret: «short»}", "wrong-value", "at least 16" },
 		{ "on: Thing created, remove all: of owner(«whom» = id)", "unknown-parameter", "who" },
 	};
 
@@ -301,6 +305,8 @@ static void processors_are_checked(void **state)
 	EXPECT_ALL(BASE ATTRIBUTES ACCESS "processors:\n  p: {", cases, "}\n");
 	expect_error(BASE ATTRIBUTES "processors:\n  «p»: {on: Thing created}\n", "missing-word", "does something");
 	expect_error(BASE ATTRIBUTES "processors:\n  «p»: {delete: Thing(id)}\n", "missing-word", "needs 'on'");
+	expect_error(BASE ATTRIBUTES ACCESS "processors:\n  «p»: {on: Thing created, each: x in of owner(who = id), send: {to: 'http://x'}}\n",
+		     "wrong-clause", "do not go with 'send'");
 	expect_error(BASE ATTRIBUTES "traffic:\n  «make Thing»: 1 a second\n", "unknown-pattern", "make Thing");
 	expect_error(BASE ATTRIBUTES "traffic:\n  create Thing: «often»\n", "wrong-value", "100 a second");
 }

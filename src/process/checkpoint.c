@@ -1,0 +1,107 @@
+/* Positions and switches.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "process/checkpoint_table.h"
+
+/* ---- positions ---- */
+
+static struct value position_key(struct run *r, const struct position *p)
+{
+	return checkpoint_key(r, "POSITION", p->processor, p->shard);
+}
+
+bool checkpoint_load(struct run *r, struct slice processor, struct slice shard, struct position *out)
+{
+	struct value item;
+
+	*out = (struct position){ .processor = processor, .shard = shard };
+	if (!checkpoint_get(r, position_key(r, out), &item))
+		return false;
+	if (!value_present(item))
+		return true;
+	out->sequence = checkpoint_text(item, "sequence");
+	out->progress = checkpoint_text(item, "progress");
+	out->time_ms = checkpoint_time(item, "time");
+	out->stored = true;
+	return true;
+}
+
+static struct value position_item(struct run *r, const struct position *now)
+{
+	struct checkpoint_item i;
+
+	checkpoint_item_init(&i, r, position_key(r, now));
+	checkpoint_add_text(&i, "sequence", now->sequence);
+	checkpoint_add_text(&i, "progress", now->progress);
+	checkpoint_add_time(&i, "time", r->now_ms);
+	return checkpoint_item_made(&i);
+}
+
+static struct value text_or_absent(struct run *r, struct slice s)
+{
+	return s.n ? value_make_s(r->arena, s) : VALUE_ABSENT;
+}
+
+struct dyn_write *checkpoint_move(struct run *r, const struct position *was, const struct position *now)
+{
+	struct dyn_write *w = arena_new(r->arena, struct dyn_write);
+	struct value_member *equal = arena_array(r->arena, struct value_member, 2);
+
+	w->kind = DYN_PUT;
+	w->table = checkpoint_table(r);
+	w->item = position_item(r, now);
+	if (!was->stored) {
+		w->must_not_exist = true;
+		return w;
+	}
+	equal[0] = (struct value_member){ SLICE("sequence"), text_or_absent(r, was->sequence) };
+	equal[1] = (struct value_member){ SLICE("progress"), text_or_absent(r, was->progress) };
+	w->must_exist = true;
+	w->equal = equal;
+	w->equal_count = 2;
+	return w;
+}
+
+bool checkpoint_save(struct run *r, const struct position *was, const struct position *now)
+{
+	return checkpoint_write(r, checkpoint_move(r, was, now), 1);
+}
+
+bool checkpoint_force(struct run *r, const struct position *now)
+{
+	struct dyn_write w = { .kind = DYN_PUT, .table = checkpoint_table(r) };
+
+	if (now->sequence.n || now->progress.n) {
+		w.item = position_item(r, now);
+	} else {
+		w.kind = DYN_DELETE;
+		w.key = position_key(r, now);
+	}
+	return checkpoint_write(r, &w, 1);
+}
+
+/* ---- switches ---- */
+
+bool checkpoint_switch(struct run *r, struct slice processor, struct processor_switch *out)
+{
+	struct value item;
+
+	*out = (struct processor_switch){ 0 };
+	if (!checkpoint_get(r, checkpoint_key(r, "PROCESSOR", SLICE(""), processor), &item))
+		return false;
+	out->paused = checkpoint_bool(item, "paused");
+	out->replay_from_ms = checkpoint_time(item, "replay_from");
+	return true;
+}
+
+bool checkpoint_set_switch(struct run *r, struct slice processor, const struct processor_switch *in)
+{
+	struct dyn_write w = { .kind = DYN_PUT, .table = checkpoint_table(r) };
+	struct checkpoint_item i;
+
+	checkpoint_item_init(&i, r, checkpoint_key(r, "PROCESSOR", SLICE(""), processor));
+	checkpoint_add(&i, "paused", value_make_bool(r->arena, in->paused));
+	if (in->replay_from_ms)
+		checkpoint_add_time(&i, "replay_from", in->replay_from_ms);
+	w.item = checkpoint_item_made(&i);
+	return checkpoint_write(r, &w, 1);
+}

@@ -1,0 +1,62 @@
+/* What processors remember, in a table of their own beside the design's: <table>.thorpe, as the Kinesis Client Library keeps its leases.
+ *
+ *   PK                      SK             holds
+ *   POSITION#<processor>    <shard id>     sequence (done up to and with), progress (inside the next one: opaque text), time
+ *   POSITION#<processor>    retry#<seq>    the same for a parked change that is being done again; gone with it
+ *   PARKED#<processor>      <sequence>     shard, reason, tries, parked_at, event, old, new (images as maps), key, progress
+ *   PROCESSOR               <processor>    paused, replay_from
+ *
+ * The position is moved in the same transaction as an effect (run.h: rider), on the condition that it is still where it was: so an effect
+ * happens exactly once, and of two servers at one shard one stops.
+ * SPDX-License-Identifier: Apache-2.0 */
+#ifndef THORPE_PROCESS_CHECKPOINT_H
+#define THORPE_PROCESS_CHECKPOINT_H
+
+#include "process/change.h"
+
+/* Makes the table when it is not there. */
+bool checkpoint_provision(struct run *r) MUST_CHECK;
+
+struct position {
+	struct slice processor, shard;
+	struct slice sequence;  /* empty: nothing done yet */
+	struct slice progress;  /* empty: between changes; else how far one behind `sequence` is, which it names (effect_rows.c), or "since <ms>": a replay */
+	bool stored;            /* there is an item */
+	int64_t time_ms;        /* when it was written; to the second */
+};
+bool checkpoint_load(struct run *r, struct slice processor, struct slice shard, struct position *out) MUST_CHECK;
+/* The action that moves it from `was` to `now`; for run->riders, or alone. */
+struct dyn_write *checkpoint_move(struct run *r, const struct position *was, const struct position *now);
+/* By itself: for changes without effect. CONFLICT when someone else has moved it. */
+bool checkpoint_save(struct run *r, const struct position *was, const struct position *now) MUST_CHECK;
+
+/* Wherever it is now: for replays. Neither sequence nor progress: as if nothing had been done. */
+bool checkpoint_force(struct run *r, const struct position *now) MUST_CHECK;
+
+/* ---- parked changes ---- */
+struct parked {
+	struct slice processor, shard, sequence, reason;
+	struct slice progress;  /* how far it had come; empty: not begun */
+	int64_t tries, parked_at_ms;
+	bool cut;               /* its images were too large to be kept: it cannot be done again from here */
+	struct change change;
+};
+/* The action that parks it (with the position's move in one transaction). */
+struct dyn_write *checkpoint_park(struct run *r, const struct parked *p);
+bool checkpoint_parked(struct run *r, struct slice processor, struct slice after, int limit, struct parked **out, size_t *n,
+		       struct slice *next) MUST_CHECK;
+/* Gone already is fine. */
+bool checkpoint_unpark(struct run *r, struct slice processor, struct slice sequence) MUST_CHECK;
+/* NOT_FOUND when it is not there. */
+bool checkpoint_parked_one(struct run *r, struct slice processor, struct slice sequence, struct parked *out) MUST_CHECK;
+bool checkpoint_parked_count(struct run *r, struct slice processor, int64_t *out) MUST_CHECK;
+
+/* ---- switches ---- */
+struct processor_switch {
+	bool paused;
+	int64_t replay_from_ms; /* 0: none; taken up by the reader, which then clears it */
+};
+bool checkpoint_switch(struct run *r, struct slice processor, struct processor_switch *out) MUST_CHECK;
+bool checkpoint_set_switch(struct run *r, struct slice processor, const struct processor_switch *in) MUST_CHECK;
+
+#endif

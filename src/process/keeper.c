@@ -1,0 +1,318 @@
+/* What follows from a page of changes, each item looked at once.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "app/keep.h"
+#include "app/write_plan.h"
+#include "base/log.h"
+#include "base/map.h"
+#include "process/keeper_internal.h"
+
+/* ---- what the design leaves to do ---- */
+
+bool keeper_has_counters(const struct entity *e)
+{
+	for (size_t i = 0; i < e->attribute_count; i++)
+		if (e->attributes[i].counter && keep_depends(e, e->attributes[i].name))
+			return true;
+	return false;
+}
+
+bool keeper_has_copies(const struct entity *e)
+{
+	for (size_t i = 0; i < e->attribute_count; i++)
+		if (e->attributes[i].kept_by.n)
+			return true;
+	return false;
+}
+
+bool keeper_is_copied(const struct design *d, const struct entity *e)
+{
+	for (size_t i = 0; i < d->entity_count; i++)
+		for (size_t k = 0; k < d->entities[i].attribute_count; k++) {
+			const struct attribute *a = &d->entities[i].attributes[k];
+
+			if (a->kept_by.n && slice_equal(a->copy_entity, e->name))
+				return true;
+		}
+	return false;
+}
+
+bool keeper_is_needed(const struct design *d)
+{
+	for (size_t i = 0; i < d->entity_count; i++) {
+		const struct entity *e = &d->entities[i];
+
+		if (e->delete_.then_count || keeper_has_copies(e) || keeper_has_counters(e))
+			return true;
+	}
+	return false;
+}
+
+/* ---- what is known of an entity ---- */
+
+struct role { /* of an entity, worked out when the first of its items comes */
+	const struct entity *entity;
+	bool *counters; /* by attribute: a counter with something that depends on it */
+	bool has_counters, has_copies, can_move;
+	struct name_list copied; /* attributes that others keep copies of */
+};
+
+/* ---- what is known of an item ---- */
+
+struct kept {
+	const struct role *role;
+	struct value key, now;  /* now: stored, as the last record says; absent: gone */
+	struct name_list changed; /* attributes that others copy */
+	bool counted;           /* a counter moved that something depends on */
+	bool copies;            /* what it copies, or whence, is new */
+};
+
+struct keeper {
+	struct run *run;
+	struct run *branch;     /* cleared from item to item */
+	struct run *sources;    /* remembers what copies are compared with */
+	struct role *roles;     /* by entity */
+	struct map items;       /* key -> struct kept, in order */
+};
+
+static struct role *role_of(struct keeper *k, const struct entity *e)
+{
+	const struct design *d = k->run->design;
+	struct arena *a = k->run->arena;
+	struct role *x = &k->roles[e - d->entities];
+
+	if (x->entity)
+		return x;
+	x->entity = e;
+	x->counters = arena_array(a, bool, e->attribute_count);
+	for (size_t i = 0; i < e->attribute_count; i++) {
+		x->counters[i] = e->attributes[i].counter && keep_depends(e, e->attributes[i].name);
+		x->has_counters = x->has_counters || x->counters[i];
+	}
+	x->has_copies = keeper_has_copies(e);
+	x->can_move = keeper_can_move(k->run, e);
+	for (size_t i = 0; i < d->entity_count; i++)
+		for (size_t n = 0; n < d->entities[i].attribute_count; n++) {
+			const struct attribute *of = &d->entities[i].attributes[n];
+
+			if (of->kept_by.n && slice_equal(of->copy_entity, e->name))
+				names_add(a, &x->copied, of->copy_attribute);
+		}
+	return x;
+}
+
+static struct kept *kept_of(struct keeper *k, const struct role *role, struct value key)
+{
+	struct slice bytes = slice_make(key.p, key.n);
+	struct kept *x = map_get(&k->items, bytes);
+
+	if (!x) {
+		x = arena_new(k->run->arena, struct kept);
+		x->key = key;
+		map_set(&k->items, bytes, x);
+	}
+	x->role = role;
+	return x;
+}
+
+/* ---- looking at a record ---- */
+
+static bool differs(const struct change *c, struct slice name)
+{
+	return !value_equal(value_get(c->old_image, name), value_get(c->new_image, name));
+}
+
+/* Whether the copy, or what its source is found by, is new in this record. */
+static bool copies_anew(struct keeper *k, const struct entity *e, const struct change *c)
+{
+	struct name_list names = { 0 };
+
+	for (size_t i = 0; i < e->attribute_count; i++) {
+		const struct attribute *a = &e->attributes[i];
+
+		if (!a->kept_by.n)
+			continue;
+		names_add(k->run->arena, &names, a->name);
+		for (size_t n = 0; n < a->copy_arg_count; n++)
+			names_of_term(k->run->arena, &names, e, a->copy_args[n]);
+	}
+	for (size_t i = 0; i < names.count; i++)
+		if (differs(c, names.list[i]))
+			return true;
+	return false;
+}
+
+static void look_at(struct keeper *k, const struct change *c)
+{
+	const struct entity *e = c->entity;
+	const struct role *role = role_of(k, e);
+	struct kept *x;
+
+	if (!role->has_counters && !role->has_copies && !role->copied.count)
+		return;
+	x = kept_of(k, role, c->key);
+	x->now = c->new_image;
+	if (c->events == ON_DELETED)
+		return;
+	for (size_t i = 0; role->has_counters && c->events == ON_UPDATED && i < e->attribute_count; i++)
+		x->counted = x->counted || (role->counters[i] && differs(c, e->attributes[i].name));
+	x->copies = x->copies || (role->has_copies && (c->events == ON_CREATED || copies_anew(k, e, c)));
+	/* One that has moved here may have changed on the way. */
+	for (size_t i = 0; i < role->copied.count; i++)
+		if (c->events == ON_CREATED ? role->can_move : differs(c, role->copied.list[i]))
+			names_add(k->run->arena, &x->changed, role->copied.list[i]);
+}
+
+/* ---- doing it ---- */
+
+/* What can never succeed must not keep everything else from being done. */
+static bool told(struct keeper *k, const struct run *inside, bool ok, const struct entity *e, const char *what)
+{
+	enum problem_type t = inside->problem.type;
+
+	if (!ok && (t == PROBLEM_BUSY || t == PROBLEM_INTERNAL || t == PROBLEM_NONE)) {
+		(void)run_fail(k->run, t ? t : PROBLEM_INTERNAL, "%.*s", SLICE_ARG(inside->problem.detail));
+		return false;
+	}
+	if (!ok)
+		log_warn("%.*s: %s of a %.*s: %.*s", SLICE_ARG(k->run->design->name), what, SLICE_ARG(e->name),
+			 SLICE_ARG(inside->problem.detail));
+	return true;
+}
+
+static bool finish(struct keeper *k, bool ok, const struct entity *e, const char *what)
+{
+	ok = told(k, k->branch, ok, e, what);
+	branch_clear(k->branch, k->run);
+	return ok;
+}
+
+/* Whether the record shows that derived attributes and keys are what they should be. Then whoever moved the counter has seen to it, or
+ * the next record is another one's. */
+static bool is_in_order(struct run *r, const struct entity *e, struct value stored)
+{
+	struct value full = entity_full(r, e, stored);
+	struct fields f;
+
+	if (e->companion_count || e->count_count)
+		return false; /* they are not in the record */
+	fields_from_item(&f, r->arena, full);
+	return entity_complete(r, e, &f, full) && value_equal(fields_item(&f), full);
+}
+
+static bool keep_counted(struct keeper *k, const struct kept *x)
+{
+	const struct entity *e = x->role->entity;
+	bool ok = is_in_order(k->branch, e, x->now);
+
+	k->branch->problem = (struct problem){ 0 };
+	if (!ok)
+		ok = keep_item(k->branch, e, x->key);
+	return finish(k, ok, e, "what hangs on a counter");
+}
+
+static bool keep_sources(struct keeper *k, const struct kept *x)
+{
+	struct value full = entity_full(k->branch, x->role->entity, x->now), old = full;
+	bool ok;
+
+	for (size_t i = 0; i < x->changed.count; i++) {
+		struct slice name = x->changed.list[i];
+		/* Anything else than what it is. */
+		struct value other = value_present(value_get(full, name)) ? VALUE_ABSENT : value_make_null(k->branch->arena);
+
+		old = value_map_with(k->branch->arena, old, name, other);
+	}
+	ok = keep_copies(k->branch, x->role->entity, old, full);
+	return finish(k, ok, x->role->entity, "copies");
+}
+
+/* Whether the copy is that of a source which has changed before the item could be seen. */
+static bool compare(struct keeper *k, const struct kept *x, const struct attribute *a, bool *differs_)
+{
+	struct run *r = k->sources;
+	const struct entity *source = design_entity(r->design, a->copy_entity);
+	struct value *args, full;
+	struct fields f;
+	struct scope s = { .run = r, .item = &f };
+
+	*differs_ = false;
+	if (!source)
+		return true;
+	fields_from_item(&f, r->arena, entity_full(r, x->role->entity, x->now));
+	if (!scope_args(&s, a->copy_args, a->copy_arg_count, &args) ||
+	    !entity_fetch(r, source, args, a->copy_arg_count, false, &full))
+		return false;
+	*differs_ = value_present(full) && !value_equal(value_get(full, a->copy_attribute), fields_get(&f, a->name));
+	return true;
+}
+
+static bool keep_own_copies(struct keeper *k, const struct kept *x)
+{
+	const struct entity *e = x->role->entity;
+	struct name_list done = { 0 };
+
+	for (size_t i = 0; i < e->attribute_count; i++) {
+		const struct attribute *a = &e->attributes[i];
+		bool stale, ok;
+
+		if (!a->kept_by.n || names_have(&done, a->copy_entity))
+			continue;
+		ok = compare(k, x, a, &stale);
+		if (!told(k, k->sources, ok, e, "a copy"))
+			return false;
+		k->sources->problem = (struct problem){ 0 };
+		if (!ok || !stale)
+			continue;
+		names_add(k->run->arena, &done, a->copy_entity);
+		if (!finish(k, write_refresh(k->branch, e, x->key, a->copy_entity), e, "a copy"))
+			return false;
+	}
+	return true;
+}
+
+static bool keep_one(struct keeper *k, const struct kept *x)
+{
+	if (!value_present(x->now))
+		return true;
+	if (x->counted && !keep_counted(k, x))
+		return false;
+	if (x->changed.count && !keep_sources(k, x))
+		return false;
+	return !x->copies || keep_own_copies(k, x);
+}
+
+static bool follow_deletion(struct keeper *k, const struct change *c)
+{
+	const struct entity *e = c->entity;
+	enum keeper_fate fate;
+	bool ok;
+
+	if (!e->delete_.then_count || !value_present(c->old_image))
+		return true;
+	ok = keeper_fate(k->branch, c, &fate);
+	if (ok && fate == KEEPER_UNKNOWN)
+		log_debug("%.*s: a %.*s is gone from its key, and may have moved: nothing is removed after it",
+			  SLICE_ARG(k->run->design->name), SLICE_ARG(e->name));
+	if (ok && fate == KEEPER_GONE)
+		ok = keep_cascade(k->branch, e, entity_full(k->branch, e, c->old_image));
+	return finish(k, ok, e, "what goes with the end");
+}
+
+bool keeper_follow(struct run *r, const struct change *list, size_t n)
+{
+	struct keeper k = { .run = r, .branch = branch_new(r), .sources = branch_new(r) };
+
+	k.roles = arena_array(r->arena, struct role, r->design->entity_count);
+	k.branch->depth = k.sources->depth = r->depth;
+	map_init(&k.items, r->arena);
+	for (size_t i = 0; i < n; i++)
+		if (list[i].entity)
+			look_at(&k, &list[i]);
+	for (size_t i = 0; i < k.items.n; i++)
+		if (!keep_one(&k, k.items.entries[i].value))
+			return false;
+	for (size_t i = 0; i < n; i++)
+		if (list[i].entity && list[i].events == ON_DELETED && !follow_deletion(&k, &list[i]))
+			return false;
+	return true;
+}

@@ -1,0 +1,492 @@
+/* The stations of a design, and the watcher that looks after their readers.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include <stdio.h>
+#include <time.h>
+#include "app/app_internal.h"
+#include "base/alloc.h"
+#include "base/clock.h"
+#include "base/log.h"
+#include "process/keeper.h"
+#include "process/process_internal.h"
+
+#define WATCH_LEAST_US 2000   /* while there is something new now and then */
+#define WATCH_MOST_US 20000   /* while there is not */
+#define DELAY_EVERY_US 100000
+#define SHARDS_EVERY_US 1000000 /* looks at the list of shards when one has ended, at most so often */
+#define DELAY_MOST_MS 1000
+#define DELAY_SLOPE 50        /* milliseconds of lag for one of delay */
+
+struct run process_run(struct process *p, struct backend *b, struct arena *a)
+{
+	struct run r = { .app = p->app };
+
+	r.design = p->design;
+	r.backend = b;
+	r.arena = a;
+	r.now_ms = app_now_ms(p->app);
+	r.caller.operator_ = true;
+	return r;
+}
+
+void process_wake(struct process *p)
+{
+	pthread_mutex_lock(&p->lock);
+	p->turn++;
+	pthread_cond_broadcast(&p->changed);
+	pthread_mutex_unlock(&p->lock);
+}
+
+/* ---- stations ---- */
+
+struct station *process_station(struct process *p, struct slice name)
+{
+	for (size_t i = 0; i < p->station_count; i++)
+		if (slice_equal(p->stations[i].name, name))
+			return &p->stations[i];
+	return NULL;
+}
+
+void station_problem(struct process *p, struct station *s, const char *what, struct slice detail)
+{
+	log_warn("%.*s, %.*s: %s: %.*s", SLICE_ARG(p->design->name), SLICE_ARG(s->name), what, SLICE_ARG(detail));
+	pthread_mutex_lock(&p->lock);
+	snprintf(s->problem, sizeof(s->problem), "%.*s", SLICE_ARG(detail));
+	s->problem_ms = app_now_ms(p->app);
+	pthread_mutex_unlock(&p->lock);
+}
+
+void station_set_parked(struct station *s, int64_t count)
+{
+	struct send_status status = { 0 };
+
+	if (s->sender)
+		send_runner_status(s->sender, &status);
+	atomic_store(&s->parked, count - (int64_t)status.parked);
+}
+
+static void add_backlog(const struct track *t, int64_t now, int64_t *lag_ms, uint64_t *waiting)
+{
+	int64_t oldest = atomic_load(&t->oldest_ms);
+
+	if (oldest && now - oldest > *lag_ms)
+		*lag_ms = now - oldest;
+	if (oldest)
+		*waiting += atomic_load(&t->waiting);
+}
+
+void station_backlog(struct process *p, struct station *s, int64_t *lag_ms, uint64_t *waiting)
+{
+	int64_t now = app_now_ms(p->app);
+	struct send_status status;
+
+	*lag_ms = 0;
+	*waiting = 0;
+	if (s->sender) {
+		send_runner_status(s->sender, &status);
+		*lag_ms = status.lag_ms;
+		return;
+	}
+	pthread_mutex_lock(&p->lock);
+	for (struct reader *r = p->readers; r; r = r->next)
+		for (size_t i = 0; i < r->track_count; i++)
+			if (r->tracks[i].station == s)
+				add_backlog(&r->tracks[i], now, lag_ms, waiting);
+	pthread_mutex_unlock(&p->lock);
+}
+
+static struct station *add_station(struct process *p, const struct processor *processor, struct slice name)
+{
+	struct station *s = &p->stations[p->station_count++];
+
+	s->processor = processor;
+	s->name = name;
+	return s;
+}
+
+static bool add_stations(struct process *p)
+{
+	const struct design *d = p->design;
+
+	p->stations = mem_zalloc((d->processor_count + 1) * sizeof(*p->stations));
+	if (!p->stations)
+		return false;
+	for (size_t i = 0; i < d->processor_count; i++) {
+		const struct processor *x = &d->processors[i];
+		struct station *s;
+
+		if (x->effect == EFFECT_SEND && !send_is_needed(x))
+			continue;
+		s = add_station(p, x, x->name);
+		if (x->effect != EFFECT_SEND) {
+			p->has_tracks = true;
+			continue;
+		}
+		s->sender = send_runner_new(p->app, p->api, x);
+		if (!s->sender)
+			return false;
+	}
+	if (keeper_is_needed(d)) {
+		add_station(p, NULL, SLICE(KEEPER_NAME));
+		p->has_tracks = true;
+	}
+	return true;
+}
+
+/* ---- slowing writers ---- */
+
+static int64_t delay_of(struct process *p)
+{
+	int64_t now = app_now_ms(p->app), lag = 0, delay;
+
+	for (struct reader *r = p->readers; r; r = r->next)
+		for (size_t i = 0; i < r->track_count; i++) {
+			const struct track *t = &r->tracks[i];
+			int64_t oldest = atomic_load(&t->oldest_ms);
+
+			if (!oldest || oldest < atomic_load(&t->since_ms) || atomic_load(&t->station->paused))
+				continue;
+			lag = now - oldest > lag ? now - oldest : lag;
+		}
+	if (lag <= PROCESS_SLOW_MS)
+		return 0;
+	delay = (lag - PROCESS_SLOW_MS) / DELAY_SLOPE + 1;
+	return delay < DELAY_MOST_MS ? delay : DELAY_MOST_MS;
+}
+
+static void set_delay(struct process *p)
+{
+	int64_t delay = delay_of(p), was = atomic_exchange(&p->delay_ms, delay);
+
+	if (delay && !was)
+		log_warn("%.*s: processors are behind: writers are slowed", SLICE_ARG(p->design->name));
+	else if (was && !delay)
+		log_info("%.*s: writers are no longer slowed", SLICE_ARG(p->design->name));
+}
+
+int64_t process_delay_ms(struct process *p)
+{
+	int64_t delay = atomic_load_explicit(&p->delay_ms, memory_order_relaxed);
+
+	if (delay)
+		atomic_fetch_add_explicit(&p->slowed, 1, memory_order_relaxed);
+	return delay;
+}
+
+bool process_is_idle(struct process *p)
+{
+	uint64_t latest = api_stream_latest(p->api);
+	bool idle = true;
+
+	pthread_mutex_lock(&p->lock);
+	idle = !p->has_tracks || p->readers;
+	for (struct reader *r = p->readers; r && idle; r = r->next)
+		for (size_t i = 0; i < r->track_count; i++) {
+			const struct track *t = &r->tracks[i];
+
+			if (!atomic_load(&r->ended) && !atomic_load(&t->station->paused) && atomic_load(&t->latest) < latest)
+				idle = false;
+		}
+	pthread_mutex_unlock(&p->lock);
+	return idle;
+}
+
+/* ---- readers ---- */
+
+static struct reader *reader_of(struct process *p, struct slice shard)
+{
+	for (struct reader *r = p->readers; r; r = r->next)
+		if (slice_is(shard, r->shard))
+			return r;
+	return NULL;
+}
+
+static bool is_listed(const struct shard_list *list, struct slice shard)
+{
+	for (size_t i = 0; i < list->count; i++)
+		if (slice_equal(list->list[i].id, shard))
+			return true;
+	return false;
+}
+
+/* A shard's changes come after those of the one it was made from. */
+static bool may_begin(struct process *p, const struct shard_list *list, const struct shard *s)
+{
+	struct reader *parent = reader_of(p, s->parent);
+
+	return !s->parent.n || !is_listed(list, s->parent) || (parent && atomic_load(&parent->ended));
+}
+
+static void add_reader(struct process *p, struct slice stream, struct slice shard)
+{
+	struct reader *r = reader_new(p, stream, shard);
+
+	if (!r || !reader_start(r)) {
+		log_error("%.*s: not enough memory or threads for its processors", SLICE_ARG(p->design->name));
+		reader_free(r);
+		return;
+	}
+	pthread_mutex_lock(&p->lock);
+	r->next = p->readers;
+	p->readers = r;
+	pthread_mutex_unlock(&p->lock);
+}
+
+/* Those whose thread is through, unless the shard is still listed and has ended: who was made from it waits for that. NULL: all. */
+static void drop_readers(struct process *p, const struct shard_list *list)
+{
+	struct reader **at = &p->readers;
+
+	while (*at) {
+		struct reader *r = *at;
+
+		if (list && !(atomic_load(&r->finished) && !(atomic_load(&r->ended) && is_listed(list, slice_str(r->shard))))) {
+			at = &r->next;
+			continue;
+		}
+		pthread_mutex_lock(&p->lock);
+		*at = r->next;
+		pthread_mutex_unlock(&p->lock);
+		reader_free(r);
+	}
+}
+
+static bool look_at_shards(struct process *p, struct run *r)
+{
+	struct shard_list list;
+
+	if (!change_shards(r, &list))
+		return false;
+	drop_readers(p, &list);
+	for (size_t i = 0; i < list.count; i++)
+		if (!reader_of(p, list.list[i].id) && may_begin(p, &list, &list.list[i]))
+			add_reader(p, list.stream_arn, list.list[i].id);
+	return true;
+}
+
+/* ---- the watcher ---- */
+
+struct watch {
+	struct process *process;
+	uint64_t latest;
+	int64_t pause_us, delay_us, shards_us;
+	bool complained;
+};
+
+/* Whether readers have ended since, or could not be started. */
+static bool wants_shards(const struct process *p)
+{
+	for (struct reader *r = p->readers; r; r = r->next)
+		if (atomic_load(&r->finished))
+			return true;
+	return !p->readers;
+}
+
+static void watch_shards(struct watch *w, int64_t now)
+{
+	struct process *p = w->process;
+
+	if (now < w->shards_us || !wants_shards(p))
+		return;
+	w->shards_us = now + (w->complained || !p->readers ? SHARDS_EVERY_US : 10 * SHARDS_EVERY_US);
+	ARENA_TRY(&p->arena, {
+		struct run r = process_run(p, p->backend, &p->arena);
+		bool ok = look_at_shards(p, &r);
+
+		if (!ok && !w->complained)
+			log_warn("%.*s: processors wait: %.*s", SLICE_ARG(p->design->name), SLICE_ARG(r.problem.detail));
+		w->complained = !ok;
+	}, {
+		log_warn("%.*s: processors wait: out of memory", SLICE_ARG(p->design->name));
+	});
+	arena_clear(&p->arena);
+}
+
+static void watch_effects(struct process *p, int64_t now)
+{
+	for (struct reader *r = p->readers; r; r = r->next) {
+		int64_t until = atomic_load(&r->effect_us);
+
+		if (until && now > until)
+			atomic_store(&r->give_way, true);
+	}
+}
+
+static void watch_stream(struct watch *w)
+{
+	uint64_t latest = api_stream_latest(w->process->api);
+
+	if (latest == w->latest) {
+		w->pause_us = w->pause_us * 5 / 4 < WATCH_MOST_US ? w->pause_us * 5 / 4 : WATCH_MOST_US;
+		return;
+	}
+	w->latest = latest;
+	w->pause_us = WATCH_LEAST_US;
+	process_wake(w->process);
+	for (size_t i = 0; i < w->process->station_count; i++)
+		if (w->process->stations[i].sender)
+			send_runner_wake(w->process->stations[i].sender);
+}
+
+static void watch_pause(struct watch *w, int64_t now)
+{
+	struct process *p = w->process;
+	int64_t us = now + w->pause_us;
+	struct timespec until = { .tv_sec = us / 1000000, .tv_nsec = us % 1000000 * 1000 };
+
+	pthread_mutex_lock(&p->lock);
+	if (!atomic_load(&p->stopping))
+		(void)pthread_cond_timedwait(&p->stopped, &p->lock, &until);
+	pthread_mutex_unlock(&p->lock);
+}
+
+static void *watch(void *arg)
+{
+	struct watch w = { .process = arg, .pause_us = WATCH_LEAST_US };
+	struct process *p = arg;
+
+	while (!atomic_load(&p->stopping)) {
+		int64_t now = clock_monotonic_us();
+
+		if (p->has_tracks)
+			watch_shards(&w, now);
+		watch_stream(&w);
+		watch_effects(p, now);
+		if (now >= w.delay_us) {
+			w.delay_us = now + DELAY_EVERY_US;
+			set_delay(p);
+		}
+		watch_pause(&w, now);
+	}
+	drop_readers(p, NULL);
+	return NULL;
+}
+
+/* ---- life ---- */
+
+struct process *process_new(const struct process_options *o)
+{
+	struct process *p = mem_zalloc(sizeof(*p));
+	pthread_condattr_t attr;
+
+	if (!p)
+		return NULL;
+	p->app = o->app;
+	p->api = o->api;
+	p->design = app_design(o->app);
+	arena_init(&p->arena);
+	pthread_mutex_init(&p->lock, NULL);
+	pthread_condattr_init(&attr);
+	pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
+	pthread_cond_init(&p->changed, &attr);
+	pthread_cond_init(&p->stopped, &attr);
+	pthread_condattr_destroy(&attr);
+	p->backend = backend_local_new(p->api);
+	if (p->backend && add_stations(p))
+		return p;
+	process_free(p);
+	return NULL;
+}
+
+/* What was said before the last end still holds. */
+static bool restore(struct process *p, struct run *r)
+{
+	for (size_t i = 0; i < p->station_count; i++) {
+		struct station *s = &p->stations[i];
+		struct processor_switch w;
+		int64_t parked;
+
+		if (!checkpoint_switch(r, s->name, &w) || !checkpoint_parked_count(r, s->name, &parked))
+			return false;
+		atomic_store(&s->paused, w.paused);
+		station_set_parked(s, parked);
+		if (w.replay_from_ms && !s->sender && !process_replay(p, r, s, w.replay_from_ms))
+			return false;
+	}
+	return true;
+}
+
+static bool prepare(struct process *p, char *why, size_t n)
+{
+	volatile bool ok = false;
+
+	for (size_t i = 0; i < p->design->processor_count; i++)
+		if (slice_is(p->design->processors[i].name, KEEPER_NAME)) {
+			snprintf(why, n, "a processor of %.*s is called " KEEPER_NAME ", which is taken", SLICE_ARG(p->design->name));
+			return false;
+		}
+
+	ARENA_TRY(&p->arena, {
+		struct run r = process_run(p, p->backend, &p->arena);
+
+		ok = checkpoint_provision(&r) && restore(p, &r);
+		if (!ok)
+			snprintf(why, n, "the processors of %.*s: %.*s", SLICE_ARG(p->design->name), SLICE_ARG(r.problem.detail));
+	}, {
+		snprintf(why, n, "not enough memory");
+	});
+	arena_clear(&p->arena);
+	return ok;
+}
+
+static void handle(void *ctx, struct backend *b, struct arena *a, const struct app_request *q, struct app_reply *reply)
+{
+	process_handle(ctx, b, a, q, reply);
+}
+
+bool process_start(struct process *p, char *why, size_t n)
+{
+	app_set_operators_handler(p->app, handle, p);
+	if (!p->station_count)
+		return true;
+	if (!prepare(p, why, n))
+		return false;
+	atomic_store(&p->stopping, false);
+	app_set_keeper_runs(p->app, process_station(p, SLICE(KEEPER_NAME)) != NULL);
+	p->started = pthread_create(&p->watcher, NULL, watch, p) == 0;
+	for (size_t i = 0; p->started && i < p->station_count; i++)
+		if (p->stations[i].sender && !send_runner_start(p->stations[i].sender)) {
+			process_stop(p);
+			snprintf(why, n, "not enough memory or threads");
+			return false;
+		}
+	if (!p->started)
+		snprintf(why, n, "not enough memory or threads");
+	return p->started;
+}
+
+void process_stop(struct process *p)
+{
+	if (!p)
+		return;
+	app_set_operators_handler(p->app, NULL, NULL);
+	app_set_keeper_runs(p->app, false);
+	if (!p->started)
+		return;
+	atomic_store(&p->stopping, true);
+	pthread_mutex_lock(&p->lock);
+	for (struct reader *r = p->readers; r; r = r->next)
+		atomic_store(&r->give_way, true);
+	pthread_cond_broadcast(&p->changed);
+	pthread_cond_broadcast(&p->stopped);
+	pthread_mutex_unlock(&p->lock);
+	for (size_t i = 0; i < p->station_count; i++)
+		send_runner_stop(p->stations[i].sender);
+	pthread_join(p->watcher, NULL);
+	p->started = false;
+}
+
+void process_free(struct process *p)
+{
+	if (!p)
+		return;
+	process_stop(p);
+	for (size_t i = 0; i < p->station_count; i++)
+		send_runner_free(p->stations[i].sender);
+	mem_free(p->stations);
+	backend_local_free(p->backend);
+	arena_release(&p->arena);
+	pthread_cond_destroy(&p->stopped);
+	pthread_cond_destroy(&p->changed);
+	pthread_mutex_destroy(&p->lock);
+	mem_free(p);
+}

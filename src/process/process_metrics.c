@@ -1,0 +1,106 @@
+/* What Prometheus gets to see of processors.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "process/process_internal.h"
+
+struct reading {
+	double lag;
+	uint64_t backlog, done, retries, lost;
+	int64_t parked;
+	bool paused;
+};
+
+static struct reading read_station(struct process *p, struct station *s)
+{
+	struct send_status status = { .done = atomic_load(&s->done), .retries = atomic_load(&s->retries), .lost = atomic_load(&s->lost) };
+	struct reading r = { .paused = atomic_load(&s->paused), .parked = atomic_load(&s->parked) };
+	int64_t lag_ms;
+
+	station_backlog(p, s, &lag_ms, &r.backlog);
+	if (s->sender) {
+		send_runner_status(s->sender, &status);
+		r.parked += (int64_t)status.parked;
+	}
+	r.lag = (double)lag_ms / 1000;
+	r.done = status.done;
+	r.retries = status.retries;
+	r.lost = status.lost;
+	return r;
+}
+
+static void put_label(struct buf *b, struct slice s)
+{
+	for (size_t i = 0; i < s.n; i++) {
+		if (s.p[i] == '"' || s.p[i] == '\\')
+			buf_byte(b, '\\');
+		buf_byte(b, s.p[i] == '\n' ? ' ' : (uint8_t)s.p[i]);
+	}
+}
+
+static double lag_of(const struct reading *r) { return r->lag; }
+static double backlog_of(const struct reading *r) { return (double)r->backlog; }
+static double done_of(const struct reading *r) { return (double)r->done; }
+static double retries_of(const struct reading *r) { return (double)r->retries; }
+static double parked_of(const struct reading *r) { return r->parked > 0 ? (double)r->parked : 0; }
+static double paused_of(const struct reading *r) { return r->paused; }
+static double lost_of(const struct reading *r) { return (double)r->lost; }
+
+static const struct {
+	const char *name, *type, *help;
+	double (*of)(const struct reading *r);
+} rows[] = {
+	{ "lag_seconds", "gauge", "Age of the oldest change that has not been processed", lag_of },
+	{ "backlog", "gauge", "Changes known to wait", backlog_of },
+	{ "done_total", "counter", "Changes that took effect", done_of },
+	{ "retries_total", "counter", "Changes tried again", retries_of },
+	{ "parked", "gauge", "Changes put aside after the last try", parked_of },
+	{ "paused", "gauge", "1: paused by an operator", paused_of },
+	{ "lost_total", "counter", "Times the stream had forgotten what was next", lost_of },
+};
+
+static size_t count_stations(struct process *const *list, size_t n)
+{
+	size_t count = 0;
+
+	for (size_t i = 0; i < n; i++)
+		count += list[i]->station_count;
+	return count;
+}
+
+static void put_stations(struct process *const *list, size_t n, struct buf *b)
+{
+	struct reading *readings = arena_array(b->arena, struct reading, count_stations(list, n) + 1);
+	size_t k = 0;
+
+	for (size_t i = 0; i < n; i++)
+		for (size_t j = 0; j < list[i]->station_count; j++)
+			readings[k++] = read_station(list[i], &list[i]->stations[j]);
+	for (size_t m = 0; m < sizeof(rows) / sizeof(*rows); m++) {
+		buf_printf(b, "# HELP thorpe_processor_%s %s\n# TYPE thorpe_processor_%s %s\n", rows[m].name, rows[m].help, rows[m].name,
+			   rows[m].type);
+		k = 0;
+		for (size_t i = 0; i < n; i++)
+			for (size_t j = 0; j < list[i]->station_count; j++) {
+				buf_printf(b, "thorpe_processor_%s{design=\"", rows[m].name);
+				put_label(b, list[i]->design->name);
+				buf_lit(b, "\",processor=\"");
+				put_label(b, list[i]->stations[j].name);
+				buf_printf(b, "\"} %.15g\n", rows[m].of(&readings[k++]));
+			}
+	}
+}
+
+void process_metrics(struct process *const *list, size_t n, struct buf *out)
+{
+	if (!n)
+		return;
+	put_stations(list, n, out);
+	buf_lit(out, "# HELP thorpe_writers_slowed_total Writes that had to wait because processors were behind\n"
+		     "# TYPE thorpe_writers_slowed_total counter\n");
+	for (size_t i = 0; i < n; i++)
+		buf_printf(out, "thorpe_writers_slowed_total{design=\"%.*s\"} %llu\n", SLICE_ARG(list[i]->design->name),
+			   (unsigned long long)atomic_load(&list[i]->slowed));
+	buf_lit(out, "# HELP thorpe_writers_delay_seconds How long a write waits now\n# TYPE thorpe_writers_delay_seconds gauge\n");
+	for (size_t i = 0; i < n; i++)
+		buf_printf(out, "thorpe_writers_delay_seconds{design=\"%.*s\"} %.3f\n", SLICE_ARG(list[i]->design->name),
+			   (double)atomic_load(&list[i]->delay_ms) / 1000);
+}

@@ -1,0 +1,159 @@
+/* The thread of a shard: gives each track its turn, and sleeps when none has anything to do.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include <time.h>
+#include "base/alloc.h"
+#include "base/clock.h"
+#include "base/log.h"
+#include "process/process_internal.h"
+
+#define SLEEP_MOST_US (600 * INT64_C(1000000)) /* positions at the end are confirmed from time to time */
+#define FAILURE_FIRST_MS 50
+#define FAILURE_MOST_MS 30000
+
+void reader_failed(struct reader *r, const char *what, struct slice detail)
+{
+	int64_t wait = FAILURE_FIRST_MS;
+
+	for (int i = 0; i < r->failures && wait < FAILURE_MOST_MS; i++)
+		wait *= 2;
+	/* Once is no news. */
+	if (r->failures++ && !r->gone)
+		log_warn("%.*s, %s: %s: %.*s", SLICE_ARG(r->process->design->name), r->shard, what, SLICE_ARG(detail));
+	r->next_us = clock_monotonic_us() + (wait < FAILURE_MOST_MS ? wait : FAILURE_MOST_MS) * 1000;
+}
+
+/* ---- waiting ---- */
+
+static uint64_t turn_of(struct process *p)
+{
+	uint64_t turn;
+
+	pthread_mutex_lock(&p->lock);
+	turn = p->turn;
+	pthread_mutex_unlock(&p->lock);
+	return turn;
+}
+
+/* When there is something to do even if nothing happens. */
+static int64_t next_us(const struct reader *r, int64_t now)
+{
+	int64_t next = tracks_due_us(r);
+
+	for (size_t i = 0; i < r->track_count; i++)
+		if (!r->tracks[i].ended && r->tracks[i].next_us > now && r->tracks[i].next_us < next)
+			next = r->tracks[i].next_us;
+	return next < now + SLEEP_MOST_US ? next : now + SLEEP_MOST_US;
+}
+
+static void sleep_until(struct process *p, uint64_t turn, int64_t us)
+{
+	struct timespec until = { .tv_sec = us / 1000000, .tv_nsec = us % 1000000 * 1000 };
+
+	pthread_mutex_lock(&p->lock);
+	while (p->turn == turn && !atomic_load(&p->stopping))
+		if (pthread_cond_timedwait(&p->changed, &p->lock, &until))
+			break;
+	pthread_mutex_unlock(&p->lock);
+}
+
+/* ---- the thread ---- */
+
+static bool is_over(const struct reader *r)
+{
+	for (size_t i = 0; i < r->track_count; i++)
+		if (!r->tracks[i].ended)
+			return r->gone;
+	return true;
+}
+
+static bool all_turns(struct reader *r)
+{
+	bool worked = false;
+
+	for (size_t i = 0; i < r->track_count && !atomic_load(&r->process->stopping); i++)
+		worked |= track_step(&r->tracks[i]);
+	return tracks_save(r, false) || worked;
+}
+
+static void *run(void *arg)
+{
+	struct reader *r = arg;
+	struct process *p = r->process;
+
+	while (!atomic_load(&p->stopping)) {
+		uint64_t turn = turn_of(p);
+
+		if (all_turns(r))
+			continue;
+		if (is_over(r))
+			break;
+		arena_release(&r->arena);
+		pages_release(r);
+		sleep_until(p, turn, next_us(r, clock_monotonic_us()));
+	}
+	tracks_save(r, true);
+	atomic_store(&r->ended, !r->gone && !atomic_load(&p->stopping));
+	atomic_store(&r->finished, true);
+	return NULL;
+}
+
+/* ---- life ---- */
+
+static size_t count_tracks(const struct process *p)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < p->station_count; i++)
+		n += !p->stations[i].sender;
+	return n;
+}
+
+struct reader *reader_new(struct process *p, struct slice stream, struct slice shard)
+{
+	struct reader *r = mem_zalloc(sizeof(*r));
+	size_t n = count_tracks(p);
+
+	if (!r)
+		return NULL;
+	r->process = p;
+	r->turn_us = EFFECT_TURN_US;
+	r->stream = mem_strndup(stream.p, stream.n);
+	r->shard = mem_strndup(shard.p, shard.n);
+	r->tracks = mem_zalloc(n * sizeof(*r->tracks));
+	r->backend = backend_local_new(p->api);
+	arena_init(&r->arena);
+	for (size_t i = 0; i < PAGES; i++)
+		arena_init(&r->pages[i].arena);
+	if (!r->stream || !r->shard || !r->tracks || !r->backend) {
+		reader_free(r);
+		return NULL;
+	}
+	for (size_t i = 0; i < p->station_count; i++)
+		if (!p->stations[i].sender)
+			r->tracks[r->track_count++] = (struct track){ .reader = r, .station = &p->stations[i] };
+	return r;
+}
+
+bool reader_start(struct reader *r)
+{
+	r->started = pthread_create(&r->thread, NULL, run, r) == 0;
+	return r->started;
+}
+
+void reader_free(struct reader *r)
+{
+	if (!r)
+		return;
+	if (r->started)
+		pthread_join(r->thread, NULL);
+	for (size_t i = 0; i < r->track_count; i++)
+		mem_free(r->tracks[i].progress);
+	for (size_t i = 0; i < PAGES; i++)
+		arena_release(&r->pages[i].arena);
+	arena_release(&r->arena);
+	backend_local_free(r->backend);
+	mem_free(r->tracks);
+	mem_free(r->shard);
+	mem_free(r->stream);
+	mem_free(r);
+}

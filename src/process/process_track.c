@@ -1,0 +1,398 @@
+/* A processor at a shard: its turn, and where it is.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include <stdio.h>
+#include "app/dyn.h"
+#include "base/alloc.h"
+#include "base/clock.h"
+#include "base/log.h"
+#include "process/effect.h"
+#include "process/keeper.h"
+#include "process/process_internal.h"
+
+#define KEEPER_MOST 250 /* changes it looks at together */
+
+static void set_text(char to[SEQUENCE_ROOM], struct slice s)
+{
+	if (s.n >= SEQUENCE_ROOM)
+		s.n = SEQUENCE_ROOM - 1;
+	if (s.n)
+		memcpy(to, s.p, s.n);
+	to[s.n] = 0;
+}
+
+static struct run begin(struct track *t)
+{
+	struct reader *r = t->reader;
+
+	arena_clear(&r->arena);
+	return process_run(r->process, r->backend, &r->arena);
+}
+
+/* ---- the position ---- */
+
+void track_forget(struct track *t)
+{
+	t->loaded = false;
+	t->dirty_us = 0;
+	atomic_store(&t->latest, 0);
+}
+
+struct position track_position(const struct track *t)
+{
+	return (struct position){
+		.processor = t->station->name, .shard = slice_str(t->reader->shard), .sequence = slice_str(t->stored),
+		.progress = slice_str(t->progress ? t->progress : ""), .stored = t->is_stored,
+	};
+}
+
+static void drop_progress(struct track *t)
+{
+	mem_free(t->progress);
+	t->progress = NULL;
+}
+
+void track_moved(struct track *t, struct slice sequence)
+{
+	set_text(t->done, sequence);
+	set_text(t->stored, sequence);
+	t->is_stored = true;
+	t->dirty_us = 0;
+	t->replay_ms = 0;
+	t->tries = 0;
+	drop_progress(t);
+}
+
+/* Without effect, or with one that may happen again: the table need not know yet. */
+static void pass(struct track *t, const struct change *c)
+{
+	set_text(t->done, c->sequence);
+	if (!t->dirty_us)
+		t->dirty_us = clock_monotonic_us();
+}
+
+static bool take(struct track *t, const struct position *at, int64_t now_ms)
+{
+	char *progress = at->progress.n ? mem_strndup(at->progress.p, at->progress.n) : NULL;
+
+	if (at->progress.n && !progress)
+		return false;
+	/* What has come further in between has not failed in vain. */
+	if (!slice_is(at->progress, t->progress ? t->progress : ""))
+		t->tries = 0;
+	drop_progress(t);
+	t->progress = progress;
+	t->replay_ms = replay_since(at->progress);
+	set_text(t->done, at->sequence);
+	set_text(t->stored, at->sequence);
+	t->is_stored = at->stored;
+	t->dirty_us = 0;
+	t->current_ms = t->confirmed_ms = at->time_ms;
+	if (!atomic_load(&t->since_ms) || t->replay_ms)
+		atomic_store(&t->since_ms, now_ms);
+	t->loaded = true;
+	return true;
+}
+
+static bool load(struct track *t)
+{
+	struct run r = begin(t);
+	struct position at;
+	unsigned epoch = atomic_load(&t->station->epoch);
+
+	if (!checkpoint_load(&r, t->station->name, slice_str(t->reader->shard), &at) || !take(t, &at, r.now_ms)) {
+		reader_failed(t->reader, "a position cannot be read", r.problem.detail);
+		t->next_us = t->reader->next_us;
+		return false;
+	}
+	t->epoch = epoch;
+	return true;
+}
+
+/* ---- saving ---- */
+
+static bool is_to_be_confirmed(const struct track *t)
+{
+	return t->is_stored && t->current_ms - t->confirmed_ms > CONFIRM_MS;
+}
+
+static bool is_due(const struct track *t, int64_t now_us, bool all)
+{
+	if (!t->loaded)
+		return false;
+	if (t->dirty_us)
+		return all || now_us - t->dirty_us >= SAVE_US;
+	return is_to_be_confirmed(t);
+}
+
+int64_t tracks_due_us(const struct reader *r)
+{
+	int64_t due = INT64_MAX;
+
+	for (size_t i = 0; i < r->track_count; i++)
+		if (r->tracks[i].loaded && r->tracks[i].dirty_us && r->tracks[i].dirty_us + SAVE_US < due)
+			due = r->tracks[i].dirty_us + SAVE_US;
+	return due;
+}
+
+static struct position position_now(const struct track *t)
+{
+	struct position now = track_position(t);
+
+	now.sequence = slice_str(t->done);
+	if (!t->replay_ms && t->dirty_us)
+		now.progress = SLICE("");
+	return now;
+}
+
+static void saved(struct track *t, int64_t now_ms)
+{
+	memcpy(t->stored, t->done, sizeof(t->stored));
+	if (!t->replay_ms && t->dirty_us)
+		drop_progress(t);
+	t->is_stored = true;
+	t->dirty_us = 0;
+	t->confirmed_ms = now_ms;
+}
+
+/* All in one transaction; those that someone else has moved are read again. */
+static void save(struct reader *r, struct run *run, struct track **list, size_t n)
+{
+	struct dyn_write *writes = arena_array(run->arena, struct dyn_write, n);
+	struct dyn_refusal *refusals = arena_array(run->arena, struct dyn_refusal, n);
+
+	for (size_t i = 0; i < n; i++) {
+		struct position was = track_position(list[i]), now = position_now(list[i]);
+
+		writes[i] = *checkpoint_move(run, &was, &now);
+	}
+	switch (dyn_write(run, writes, n, SLICE(""), refusals)) {
+	case DYN_DONE:
+		for (size_t i = 0; i < n; i++)
+			saved(list[i], run->now_ms);
+		return;
+	case DYN_REFUSED:
+		for (size_t i = 0; i < n; i++)
+			if (refusals[i].failed)
+				track_forget(list[i]);
+		return;
+	case DYN_CONFLICT:
+	case DYN_MISMATCH:
+	case DYN_FAILED:
+		break;
+	}
+	for (size_t i = 0; i < n; i++)
+		list[i]->dirty_us = clock_monotonic_us(); /* another second */
+	log_debug("%.*s: positions of %s wait to be saved", SLICE_ARG(r->process->design->name), r->shard);
+}
+
+bool tracks_save(struct reader *r, bool all)
+{
+	int64_t now = clock_monotonic_us();
+	struct track *due[DYN_MOST_ACTIONS];
+	size_t n = 0;
+
+	for (size_t i = 0; i < r->track_count && n < DYN_MOST_ACTIONS; i++)
+		if (is_due(&r->tracks[i], now, all))
+			due[n++] = &r->tracks[i];
+	if (!n)
+		return false;
+	ARENA_TRY(&r->arena, {
+		struct run run = begin(due[0]);
+
+		save(r, &run, due, n);
+	}, {
+		for (size_t i = 0; i < n; i++)
+			due[i]->dirty_us = now;
+	});
+	return true;
+}
+
+/* ---- a turn of a processor ---- */
+
+static bool is_interrupted(const struct track *t)
+{
+	return atomic_load(&t->reader->process->stopping) || atomic_load(&t->station->paused) ||
+	       atomic_load(&t->station->epoch) != t->epoch;
+}
+
+static bool concerns(const struct processor *p, const struct change *c)
+{
+	return c->entity && (p->events & c->events) && slice_equal(c->entity->name, p->entity);
+}
+
+/* Passed over by a replay. Times are told to the second. */
+static bool is_before_replay(struct track *t, const struct change *c)
+{
+	if (!t->replay_ms)
+		return false;
+	if (c->created_ms / 1000 < t->replay_ms / 1000)
+		return true;
+	t->replay_ms = 0;
+	return false;
+}
+
+static void tell_next(struct track *t, const struct page *page, size_t i)
+{
+	atomic_store_explicit(&t->oldest_ms, i < page->count ? page->list[i].created_ms : 0, memory_order_relaxed);
+	atomic_store_explicit(&t->waiting, page->count - i, memory_order_relaxed);
+}
+
+static enum effect_end apply(struct track *t, struct run *r, const struct change *c)
+{
+	struct reader *rd = t->reader;
+	struct position at = track_position(t);
+	enum effect_end end;
+	bool moved;
+
+	atomic_store(&rd->give_way, false);
+	atomic_store(&rd->effect_us, clock_monotonic_us() + rd->turn_us);
+	if (is_interrupted(t))
+		atomic_store(&rd->give_way, true);
+	end = effect_apply_until(r, t->station->processor, c, &at, &rd->give_way);
+	atomic_store(&rd->effect_us, 0);
+	/* What is interrupted before it has come anywhere would be so for ever. */
+	moved = end != EFFECT_FAILED || !slice_is(at.progress, t->progress ? t->progress : "");
+	rd->turn_us = moved || !atomic_load(&rd->give_way) ? EFFECT_TURN_US : rd->turn_us * 2;
+	return end;
+}
+
+/* False: the turn is over, and where it is has to be looked at again. */
+static bool one_change(struct track *t, const struct change *c)
+{
+	struct run r = begin(t);
+
+	switch (apply(t, &r, c)) {
+	case EFFECT_NONE:
+		pass(t, c);
+		return true;
+	case EFFECT_DONE:
+		track_moved(t, c->sequence);
+		atomic_fetch_add_explicit(&t->station->done, 1, memory_order_relaxed);
+		return true;
+	case EFFECT_LOST:
+		track_forget(t);
+		return false;
+	case EFFECT_FAILED:
+		break;
+	}
+	if (r.problem.type == PROBLEM_BUSY && atomic_load(&t->reader->give_way))
+		track_forget(t); /* it goes on from there when it is its turn */
+	else
+		track_failed(t, &r, c);
+	return false;
+}
+
+static void effect_turn(struct track *t, const struct page *page, size_t i)
+{
+	int64_t until = clock_monotonic_us() + TURN_US;
+
+	while (i < page->count) {
+		const struct change *c = &page->list[i];
+
+		if (is_before_replay(t, c) || !concerns(t->station->processor, c)) {
+			pass(t, c);
+			i++;
+			continue;
+		}
+		tell_next(t, page, i);
+		if (!one_change(t, c))
+			return;
+		i++;
+		if (is_interrupted(t) || clock_monotonic_us() > until)
+			break;
+	}
+	tell_next(t, page, i);
+}
+
+static void keeper_turn(struct track *t, const struct page *page, size_t i)
+{
+	struct run r = begin(t);
+	size_t n;
+
+	while (i < page->count && is_before_replay(t, &page->list[i]))
+		pass(t, &page->list[i++]);
+	n = page->count - i;
+	if (!n)
+		return;
+	if (t->one_by_one)
+		n = 1;
+	if (n > KEEPER_MOST)
+		n = KEEPER_MOST;
+	if (keeper_follow(&r, &page->list[i], n)) {
+		t->tries = 0;
+		pass(t, &page->list[i + n - 1]);
+		atomic_fetch_add_explicit(&t->station->done, n, memory_order_relaxed);
+		if (i + n == page->count)
+			t->one_by_one = false;
+		tell_next(t, page, i + n);
+	} else if (n > 1) {
+		t->one_by_one = true; /* so that one that cannot be followed does not hold up the others */
+	} else {
+		track_failed(t, &r, &page->list[i]);
+	}
+}
+
+static void turn(struct track *t, const struct page *page, size_t i)
+{
+	if (t->station->processor)
+		effect_turn(t, page, i);
+	else
+		keeper_turn(t, page, i);
+}
+
+static void at_end(struct track *t)
+{
+	t->current_ms = app_now_ms(t->reader->process->app);
+	atomic_store(&t->oldest_ms, 0);
+	atomic_store(&t->waiting, 0);
+}
+
+/* It stands still, but how far behind it is goes on. */
+static bool pause_step(struct track *t, const struct page *page, size_t i, enum page_found found)
+{
+	atomic_store(&t->since_ms, app_now_ms(t->reader->process->app));
+	if (found == PAGE_FOUND)
+		tell_next(t, page, i);
+	return false;
+}
+
+static bool step(struct track *t)
+{
+	const struct page *page = NULL;
+	enum page_found found;
+	size_t i = 0;
+
+	if (t->loaded && atomic_load(&t->station->epoch) != t->epoch)
+		track_forget(t);
+	if (!t->loaded && !load(t))
+		return false;
+	if (atomic_load(&t->station->paused) && atomic_load(&t->oldest_ms))
+		return pause_step(t, NULL, 0, PAGE_LATER);
+	found = page_find(t, &page, &i);
+	if (found == PAGE_END || found == PAGE_ENDED)
+		at_end(t);
+	t->ended = found == PAGE_ENDED;
+	if (atomic_load(&t->station->paused))
+		return pause_step(t, page, i, found);
+	if (found != PAGE_FOUND)
+		return false;
+	atomic_store(&t->latest, 0);
+	tell_next(t, page, i);
+	turn(t, page, i);
+	return true;
+}
+
+bool track_step(struct track *t)
+{
+	struct reader *r = t->reader;
+	volatile bool worked = false;
+
+	if (t->ended || clock_monotonic_us() < t->next_us)
+		return false;
+	ARENA_TRY(&r->arena, { worked = step(t); }, {
+		track_forget(t);
+		reader_failed(r, "a step cannot be done", SLICE("out of memory"));
+		t->next_us = r->next_us;
+	});
+	return worked;
+}

@@ -1,0 +1,337 @@
+/* The keeper: what follows from changes, when nobody else has seen to it.
+ *
+ * Items are put straight into the table here, as someone would who died right after.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "effect_helper.h"
+
+static const char design[] =
+	"entities:\n"
+	"  User:\n"
+	"    path: /users/<id>\n"
+	"    attributes: {id: 'string, required, fixed', name: string, posts: counter, famous: '= posts >= 3'}\n"
+	"    keys: {PK: 'USER#<id>', SK: PROFILE}\n"
+	"    keys when famous = true: {GSI2PK: FAMOUS, GSI2SK: '<id>'}\n"
+	"    allow: {read, create, update, delete: anyone}\n"
+	"  Post:\n"
+	"    path: /posts/<slug>\n"
+	"    attributes:\n"
+	"      id: string, id, fixed\n"
+	"      slug: string, required\n"
+	"      author: string, required, fixed\n"
+	"      author_name: copy of User(author).name, kept by posts of author\n"
+	"      likes: counter\n"
+	"      score: = likes * 2\n"
+	"    keys: {PK: 'POST#<slug>', SK: POST, GSI1PK: 'AUTHOR#<author>', GSI1SK: '<score:06>#<id>', GSI2PK: 'ID#<id>', GSI2SK: POST}\n"
+	"    allow: {read, create, update, delete: anyone}\n"
+	"    delete: {then remove: [comments of post]}\n"
+	"  Comment:\n"
+	"    path: /posts/<post>/comments/<id>\n"
+	"    attributes: {post: 'string, required, fixed', id: 'string, required, fixed', expires_at: epoch}\n"
+	"    keys: {PK: 'COMMENTS#<post>', SK: '<id>'}\n"
+	"    allow: {read, create, update, delete: anyone}\n"
+	"    delete: {then remove: [likes of comment]}\n"
+	"  CommentLike:\n"
+	"    path: /comments/<comment>/likes/<who>\n"
+	"    attributes: {comment: 'string, required, fixed', who: 'string, required, fixed'}\n"
+	"    keys: {PK: 'LIKES#<comment>', SK: '<who>'}\n"
+	"    allow: {read, create, update, delete: anyone}\n"
+	"access:\n"
+	"  posts of author:\n"
+	"    query: GSI1\n"
+	"    where: {GSI1PK: 'AUTHOR#<id>'}\n"
+	"  post by id:\n"
+	"    query: GSI2\n"
+	"    where: {GSI2PK: 'ID#<id>', GSI2SK: POST}\n"
+	"    one: true\n"
+	"  comments of post:\n"
+	"    query: table\n"
+	"    where: {PK: 'COMMENTS#<id>'}\n"
+	"  likes of comment:\n"
+	"    query: table\n"
+	"    where: {PK: 'LIKES#<id>'}\n";
+
+/* ---- behind the runtime's back ---- */
+
+static struct value key_of(struct run *r, const char *pk, const char *sk)
+{
+	struct value_member m[] = { { SLICE("PK"), value_make_s(r->arena, slice_str(pk)) },
+				    { SLICE("SK"), value_make_s(r->arena, slice_str(sk)) } };
+
+	return value_make_map(r->arena, m, 2);
+}
+
+static void write_raw(struct world *w, const struct dyn_write *what)
+{
+	struct dyn_refusal refusal;
+
+	assert_int_equal(dyn_write(world_run(w), what, 1, SLICE(""), &refusal), DYN_DONE);
+}
+
+static void add_raw(struct world *w, const char *pk, const char *sk, const char *name, int64_t n)
+{
+	struct run *r = world_run(w);
+	struct value_member m = { slice_str(name), value_make_i64(r->arena, n) };
+
+	write_raw(w, &(struct dyn_write){ .kind = DYN_UPDATE, .key = key_of(r, pk, sk), .add = &m, .add_count = 1 });
+}
+
+static void set_raw(struct world *w, const char *pk, const char *sk, const char *name, const char *text)
+{
+	struct run *r = world_run(w);
+	struct value_member m = { slice_str(name), value_make_s(r->arena, slice_str(text)) };
+
+	write_raw(w, &(struct dyn_write){ .kind = DYN_UPDATE, .key = key_of(r, pk, sk), .set = &m, .set_count = 1 });
+}
+
+static void delete_raw(struct world *w, const char *pk, const char *sk)
+{
+	struct run *r = world_run(w);
+
+	write_raw(w, &(struct dyn_write){ .kind = DYN_DELETE, .key = key_of(r, pk, sk) });
+}
+
+/* ---- following ---- */
+
+struct counting {
+	struct backend backend;
+	struct backend *inner;
+	int reads, writes;
+};
+
+static void counting_call(struct backend *b, struct arena *a, const char *operation, struct slice body, struct backend_reply *reply)
+{
+	struct counting *c = (struct counting *)b;
+
+	if (!strcmp(operation, "UpdateItem") || !strcmp(operation, "PutItem") || !strcmp(operation, "DeleteItem") ||
+	    !strcmp(operation, "TransactWriteItems"))
+		c->writes++;
+	else
+		c->reads++;
+	backend_call(c->inner, a, operation, body, reply);
+}
+
+/* The keeper sees everything from the beginning, in one page; how much it asked and wrote. */
+static struct counting follow(struct world *w)
+{
+	struct counting c = { .backend = { counting_call }, .inner = w->f.backend };
+	struct run *r = world_run(w);
+	struct change *list;
+	size_t n = world_all(w, &list);
+
+	r->backend = &c.backend;
+	must(r, keeper_follow(r, list, n), "the keeper");
+	return c;
+}
+
+static void open_blog(struct world *w)
+{
+	world_open(w, design);
+	created(&w->f, "!", "User", "ann", "{\"name\":\"Ann\"}");
+	created(&w->f, "!", "Post", "one", "{\"id\":\"1\",\"author\":\"ann\"}");
+}
+
+static void a_thousand_likes_are_one_update(void **state)
+{
+	struct world w;
+	struct counting c;
+
+	(void)state;
+	open_blog(&w);
+	for (int i = 0; i < 1000; i++)
+		add_raw(&w, "POST#one", "POST", "likes", 1);
+	assert_int_equal(number(stored(&w.f, "POST#one", "POST"), "score"), 0);
+	c = follow(&w);
+	assert_int_equal(c.writes, 1);
+	assert_int_equal(number(stored(&w.f, "POST#one", "POST"), "score"), 2000);
+	assert_text(stored(&w.f, "POST#one", "POST"), "GSI1SK", "002000#1");
+	/* A second time there is nothing left, and the record of its own write shows it. */
+	c = follow(&w);
+	assert_int_equal(c.writes, 0);
+	world_close(&w);
+}
+
+static void keys_that_hang_on_a_counter_come_and_go(void **state)
+{
+	struct world w;
+
+	(void)state;
+	open_blog(&w);
+	add_raw(&w, "USER#ann", "PROFILE", "posts", 3);
+	follow(&w);
+	assert_text(stored(&w.f, "USER#ann", "PROFILE"), "GSI2PK", "FAMOUS");
+	add_raw(&w, "USER#ann", "PROFILE", "posts", -1);
+	follow(&w);
+	assert_false(value_present(value_get(stored(&w.f, "USER#ann", "PROFILE"), SLICE("GSI2PK"))));
+	world_close(&w);
+}
+
+static void copies_follow_their_source(void **state)
+{
+	struct world w;
+
+	(void)state;
+	open_blog(&w);
+	created(&w.f, "!", "Post", "two", "{\"id\":\"2\",\"author\":\"ann\"}");
+	assert_text(stored(&w.f, "POST#two", "POST"), "author_name", "Ann");
+	set_raw(&w, "USER#ann", "PROFILE", "name", "Anna");
+	follow(&w);
+	assert_text(stored(&w.f, "POST#one", "POST"), "author_name", "Anna");
+	assert_text(stored(&w.f, "POST#two", "POST"), "author_name", "Anna");
+	assert_int_equal(follow(&w).writes, 0);
+	world_close(&w);
+}
+
+static void a_change_there_and_back_again_still_mends_copies(void **state)
+{
+	struct world w;
+
+	(void)state;
+	open_blog(&w);
+	set_raw(&w, "USER#ann", "PROFILE", "name", "Anna");
+	set_raw(&w, "POST#one", "POST", "author_name", "Anna"); /* someone has got as far as this */
+	set_raw(&w, "USER#ann", "PROFILE", "name", "Ann");
+	follow(&w);
+	assert_text(stored(&w.f, "POST#one", "POST"), "author_name", "Ann");
+	world_close(&w);
+}
+
+static void a_copy_that_was_born_stale_is_mended(void **state)
+{
+	struct world w;
+	struct run *r;
+	struct fields f;
+
+	(void)state;
+	open_blog(&w);
+	r = world_run(&w);
+	fields_from_item(&f, r->arena, stored(&w.f, "POST#one", "POST"));
+	fields_set(&f, SLICE("PK"), value_make_s(r->arena, SLICE("POST#three")));
+	fields_set(&f, SLICE("slug"), value_make_s(r->arena, SLICE("three")));
+	fields_set(&f, SLICE("id"), value_make_s(r->arena, SLICE("3")));
+	fields_set(&f, SLICE("author_name"), value_make_s(r->arena, SLICE("Annie")));
+	fields_set(&f, SLICE("GSI1SK"), value_make_s(r->arena, SLICE("000000#3")));
+	fields_set(&f, SLICE("GSI2PK"), value_make_s(r->arena, SLICE("ID#3")));
+	write_raw(&w, &(struct dyn_write){ .kind = DYN_PUT, .item = fields_item(&f) });
+	assert_int_equal(follow(&w).writes, 1);
+	assert_text(stored(&w.f, "POST#three", "POST"), "author_name", "Ann");
+	world_close(&w);
+}
+
+/* ---- deletions ---- */
+
+static void add_comments(struct world *w, const char *post, int n)
+{
+	for (int i = 0; i < n; i++) {
+		char path[32], like[32];
+
+		snprintf(path, sizeof(path), "%s/c%s%d", post, post, i);
+		snprintf(like, sizeof(like), "c%s%d/bob", post, i);
+		created(&w->f, "!", "Comment", path, "{}");
+		created(&w->f, "!", "CommentLike", like, "{}");
+	}
+}
+
+static void what_hangs_on_a_deleted_item_goes_to_the_last(void **state)
+{
+	struct world w;
+
+	(void)state;
+	open_blog(&w);
+	add_comments(&w, "1", 20);
+	delete_raw(&w, "POST#one", "POST");
+	assert_int_equal(count_keys(&w, "COMMENTS#"), 20);
+	follow(&w);
+	assert_int_equal(count_keys(&w, "COMMENTS#"), 0);
+	assert_int_equal(count_keys(&w, "LIKES#"), 0);
+	assert_int_equal(follow(&w).writes, 0);
+	world_close(&w);
+}
+
+static void a_move_is_no_deletion(void **state)
+{
+	struct world w;
+
+	(void)state;
+	open_blog(&w);
+	add_comments(&w, "1", 3);
+	updated(&w.f, "!", "Post", "one", "{\"slug\":\"uno\"}");
+	assert_false(is_stored(&w.f, "POST#one", "POST"));
+	assert_true(is_stored(&w.f, "POST#uno", "POST"));
+	follow(&w);
+	assert_int_equal(count_keys(&w, "COMMENTS#"), 3);
+	assert_int_equal(count_keys(&w, "LIKES#"), 3);
+	/* But this is. */
+	delete_raw(&w, "POST#uno", "POST");
+	follow(&w);
+	assert_int_equal(count_keys(&w, "COMMENTS#"), 0);
+	world_close(&w);
+}
+
+static void what_has_come_back_keeps_what_hangs_on_it(void **state)
+{
+	struct world w;
+
+	(void)state;
+	open_blog(&w);
+	delete_raw(&w, "POST#one", "POST");
+	created(&w.f, "!", "Post", "one", "{\"id\":\"1\",\"author\":\"ann\"}");
+	add_comments(&w, "1", 2);
+	follow(&w);
+	assert_int_equal(count_keys(&w, "COMMENTS#"), 2);
+	world_close(&w);
+}
+
+static void what_expires_takes_with_it_what_hangs_on_it(void **state)
+{
+	struct world w;
+	struct run *r;
+	struct change *list;
+	size_t n;
+
+	(void)state;
+	open_blog(&w);
+	add_comments(&w, "1", 2);
+	delete_raw(&w, "COMMENTS#1", "c10");
+	n = world_all(&w, &list);
+	for (size_t i = 0; i < n; i++)
+		list[i].by_ttl = list[i].events == ON_DELETED;
+	r = world_run(&w);
+	must(r, keeper_follow(r, list, n), "the keeper");
+	assert_int_equal(count_keys(&w, "LIKES#c10"), 0);
+	assert_int_equal(count_keys(&w, "LIKES#"), 1);
+	world_close(&w);
+}
+
+/* ---- what it is for ---- */
+
+static void a_design_without_any_of_it_needs_no_keeper(void **state)
+{
+	struct world w;
+
+	(void)state;
+	world_open(&w, "entities:\n  Note:\n    path: /notes/<id>\n    attributes: {id: 'string, required, fixed', seen: counter}\n"
+		       "    keys: {PK: 'NOTE#<id>', SK: NOTE}\n");
+	assert_false(keeper_is_needed(w.f.design));
+	world_close(&w);
+	world_open(&w, design);
+	assert_true(keeper_is_needed(w.f.design));
+	world_close(&w);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_thousand_likes_are_one_update),
+		cmocka_unit_test(keys_that_hang_on_a_counter_come_and_go),
+		cmocka_unit_test(copies_follow_their_source),
+		cmocka_unit_test(a_change_there_and_back_again_still_mends_copies),
+		cmocka_unit_test(a_copy_that_was_born_stale_is_mended),
+		cmocka_unit_test(what_hangs_on_a_deleted_item_goes_to_the_last),
+		cmocka_unit_test(a_move_is_no_deletion),
+		cmocka_unit_test(what_has_come_back_keeps_what_hangs_on_it),
+		cmocka_unit_test(what_expires_takes_with_it_what_hangs_on_it),
+		cmocka_unit_test(a_design_without_any_of_it_needs_no_keeper),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
