@@ -1,37 +1,26 @@
 /* A call from start to finish on a thread that may wait.
  * SPDX-License-Identifier: Apache-2.0 */
-#include <pthread.h>
+#include <errno.h>
+#include <semaphore.h>
 #include "api/api.h"
 
-struct waiter {
-	pthread_mutex_t lock;
-	pthread_cond_t finished;
-	bool done;
-};
-
+/* A semaphore, because whoever is woken by one has no lock to wait for: the writer wakes dozens after each batch. */
 static void on_done(struct api_call *c)
 {
-	struct waiter *w = c->ctx;
-
-	pthread_mutex_lock(&w->lock);
-	w->done = true;
-	pthread_cond_signal(&w->finished);
-	pthread_mutex_unlock(&w->lock);
+	sem_post(c->ctx);
 }
 
 void api_call_wait(struct api *api, struct api_thread *t, struct api_call *c)
 {
-	struct waiter w = { .lock = PTHREAD_MUTEX_INITIALIZER, .finished = PTHREAD_COND_INITIALIZER };
+	sem_t done;
 
+	sem_init(&done, 0, 0);
 	c->done = on_done;
-	c->ctx = &w;
+	c->ctx = &done;
 	api_start(api, t, c);
-	pthread_mutex_lock(&w.lock);
-	while (!w.done)
-		pthread_cond_wait(&w.finished, &w.lock);
-	pthread_mutex_unlock(&w.lock);
-	pthread_mutex_destroy(&w.lock);
-	pthread_cond_destroy(&w.finished);
+	while (sem_wait(&done) && errno == EINTR)
+		;
+	sem_destroy(&done);
 	api_finish(c);
 }
 

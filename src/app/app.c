@@ -1,6 +1,7 @@
 /* From a request to a reply: finds the route, enforces what its row says, calls the handler.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "app/app_exchange.h"
+#include "app/outline.h"
 #include "app/write.h"
 #include "base/alloc.h"
 #include "base/clock.h"
@@ -37,6 +38,7 @@ struct app *app_new(const struct app_options *o)
 	ARENA_TRY(&app->arena, {
 		app->routes = routes_new(&app->arena, app->design);
 		app->index = app_index_make(app, &app->arena);
+		app->outlines = outlines_new(&app->arena, app->design);
 		ok = make_cursor_key(app);
 	}, {
 		ok = false;

@@ -35,7 +35,8 @@ struct app_request { /* everything lives as long as the arena given to app_handl
 	struct slice body;
 	struct slice client; /* address, for slowing failed logins */
 	struct slice base;   /* "/api/social", for Location and links */
-	struct app_watcher *watcher; /* a list is not read but watched, anything else is INVALID; `last_event_id` in the query is the watcher's. NULL: no */
+	/* A list is not read but watched, anything else is INVALID; `last_event_id` in the query is the watcher's. NULL: no. */
+	struct app_watcher *watcher;
 	/* For callers inside the process (demo data); NULL and 0 for everything that came over the wire: */
 	const struct caller *trusted; /* who is asking, instead of `authorization`; nothing is verified */
 	int64_t now_ms;               /* the time the request is run at; 0: the clock's */
@@ -58,11 +59,12 @@ void app_handle(struct app *app, struct backend *b, struct arena *a, const struc
  * {"pattern": "user posts", "with": {"user_id": "alice"}, "as": {"subject": "alice", "roles": []}, "explain": true} →
  * {"result": …, "requests": [{"operation","request","read_units","write_units","items","us"}]}. */
 
-/* Further addresses for operators, below /processors unless the design has that path itself: whoever is none gets 404, as for any address that is not
- * there. NULL: none. Both may be set only while no request is running. */
+/* Further addresses for operators, below /processors unless the design has that path itself: whoever is none gets 404, as for
+ * any address that is not there. NULL: none. Both may be set only while no request is running. */
 typedef void app_operators(void *ctx, struct backend *b, struct arena *a, const struct app_request *q, struct app_reply *reply);
 void app_set_operators_handler(struct app *app, app_operators *fn, void *ctx);
-/* Whether a keeper follows the table's stream: then writes leave to it what follows from them (derived attributes after counters, copies, cascades). */
+/* Whether a keeper follows the table's stream: then writes leave to it what follows from them (derived attributes after
+ * counters, copies, cascades). */
 void app_set_keeper_runs(struct app *app, bool runs);
 
 /* Once a second from a background thread: gathered actions. `last`: at the end, writes everything. */

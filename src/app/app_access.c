@@ -139,11 +139,12 @@ static bool give_query(struct exchange *x, struct access_ask *q)
 	if (!target_query(&x->run, x->q->query, &pairs, &n))
 		return false;
 	for (size_t i = 0; i < n; i++) {
+		bool good;
+
 		if (x->q->watcher && slice_is(pairs[i].name, "last_event_id"))
 			continue;
-		bool good = access_takes_ids(q, pairs[i].name) ? give_ids(&x->run, q, pairs[i].raw)
-							       : access_give(&x->run, q, pairs[i].name, pairs[i].value, false);
-
+		good = access_takes_ids(q, pairs[i].name) ? give_ids(&x->run, q, pairs[i].raw)
+							  : access_give(&x->run, q, pairs[i].name, pairs[i].value, false);
 		if (!good && x->run.problem.type != PROBLEM_INVALID)
 			return false;
 		ok &= good; /* all that is wrong at once */

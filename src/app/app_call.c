@@ -192,6 +192,20 @@ static bool may_call(struct run *r)
 	return run_fail(r, PROBLEM_FORBIDDEN, "this is for operators");
 }
 
+/* What was asked of the database says why as well; a problem may have members of its own. */
+static bool explain_problem(struct exchange *x, const struct trace *trace)
+{
+	struct buf b;
+
+	answer_problem(x);
+	buf_init(&b, x->run.arena);
+	buf_put(&b, slice_make(x->answer.body.p, x->answer.body.n - 1));
+	write_requests(&b, trace);
+	buf_byte(&b, '}');
+	x->answer.body = buf_slice(&b);
+	return true;
+}
+
 bool handle_call(struct exchange *x)
 {
 	const struct json *name = json_get(x->body, "pattern");
@@ -210,7 +224,7 @@ bool handle_call(struct exchange *x)
 	buf_lit(&c.out, "{\"result\":");
 	if (!call_named(&c, name->string)) {
 		x->run.problem = inner.problem;
-		return false;
+		return inner.trace ? explain_problem(x, &trace) : false;
 	}
 	if (inner.trace)
 		write_requests(&c.out, &trace);

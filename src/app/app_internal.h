@@ -9,6 +9,7 @@
 struct gather;       /* write_gather.c: adds that wait; has its own lock */
 struct idempotency;  /* idempotency.c: replies of the last ten minutes; has its own lock */
 struct route_table;  /* routes.c */
+struct outline;
 
 struct app;
 
@@ -29,6 +30,7 @@ struct app {
 	struct idempotency *idempotency; /* shared, locked */
 	const struct route_table *routes;
 	struct slice index;
+	const struct outline *outlines; /* outline.h: of the entities */
 	_Atomic bool keeper_runs;      /* what follows from a write is left to the keeper */
 	app_operators *operators;      /* NULL: there is nothing below /processors. Set while no request is running */
 	void *operators_ctx;

@@ -6,8 +6,9 @@
 #ifndef THORPE_APP_BACKEND_H
 #define THORPE_APP_BACKEND_H
 
-#include "api/direct.h"
+#include "api/api.h"
 #include "json/json.h"
+#include "value/value.h"
 
 struct backend_reply {
 	int status;               /* 200, 400, 500 */
@@ -15,6 +16,9 @@ struct backend_reply {
 	struct slice error;       /* "ResourceNotFoundException"; empty when status is 200 */
 	struct slice message;     /* the error's text */
 };
+
+struct api_query; /* api/direct.h */
+struct api_page;
 
 struct backend {
 	void (*call)(struct backend *b, struct arena *a, const char *operation, struct slice body,

@@ -38,9 +38,10 @@ struct callers_state *callers_new(const struct design *d, const uint8_t secret[C
 	s->design = d;
 	memcpy(s->secret, secret, sizeof(s->secret));
 	s->throttle = throttle_new();
+	s->known = known_new();
 	if (d->callers.issuer.n)
 		s->jwks = new_jwks(&d->callers);
-	if (s->throttle && (s->jwks || !d->callers.issuer.n) && caller_token_key(d->name, secret, s->token_key))
+	if (s->throttle && s->known && (s->jwks || !d->callers.issuer.n) && caller_token_key(d->name, secret, s->token_key))
 		return s;
 	callers_free(s);
 	return NULL;
@@ -52,6 +53,7 @@ void callers_free(struct callers_state *s)
 		return;
 	jwks_free(s->jwks);
 	throttle_free(s->throttle);
+	known_free(s->known);
 	OPENSSL_cleanse(s, sizeof(*s));
 	mem_free(s);
 }
@@ -170,7 +172,7 @@ static void free_key(void *key)
 	EVP_PKEY_free(key);
 }
 
-static bool check_outside(struct run *r, const struct jwt *t)
+static bool check_outside(struct run *r, const struct jwt *t, EVP_PKEY **signer)
 {
 	struct callers_state *s = r->app->callers;
 	EVP_PKEY *key = NULL;
@@ -186,6 +188,7 @@ static bool check_outside(struct run *r, const struct jwt *t)
 		return false;
 	}
 	arena_defer(r->arena, free_key, key);
+	*signer = key;
 	if (!jwt_fits_key(t, key))
 		return refuse(r, "the token was not signed by its issuer");
 	if (!slice_equal(text_claim(t->claims, SLICE("iss")), s->design->callers.issuer))
@@ -193,11 +196,11 @@ static bool check_outside(struct run *r, const struct jwt *t)
 	return check_times(r, t->claims);
 }
 
-static bool read_outside(struct run *r, const struct jwt *t)
+static bool read_outside(struct run *r, const struct jwt *t, EVP_PKEY **signer)
 {
 	const struct callers *c = &r->design->callers;
 
-	if (!check_outside(r, t))
+	if (!check_outside(r, t, signer))
 		return false;
 	r->caller.subject = text_claim(t->claims, c->subject_claim.n ? c->subject_claim : SLICE("sub"));
 	read_roles(r, claim(t->claims, c->groups_claim.n ? c->groups_claim : SLICE("roles")));
@@ -219,8 +222,49 @@ static bool bearer(struct slice authorization, struct slice *token)
 	return s.n > 0;
 }
 
+/* ---- tokens seen before ---- */
+/* The key may have been taken back, or given to someone else, since. */
+static bool is_still_signed(struct run *r, const struct known_token *t)
+{
+	EVP_PKEY *key = NULL;
+	bool same;
+
+	if (!t->key)
+		return true;
+	same = jwks_find(r->app->callers->jwks, t->kid, t->alg, r->now_ms, &key) == JWKS_FOUND && key == t->key;
+	EVP_PKEY_free(key);
+	return same;
+}
+
+static bool is_known(struct run *r, struct slice token)
+{
+	const struct known_token *t = known_find(r->app->callers->known, r->arena, token, r->now_ms);
+
+	if (!t || !is_still_signed(r, t))
+		return false;
+	r->caller = t->caller;
+	return true;
+}
+
+static void remember(struct run *r, struct slice token, const struct jwt *t, EVP_PKEY *signer)
+{
+	struct known_token known = { .caller = r->caller, .key = signer, .kid = t->kid, .alg = t->alg };
+	double from;
+
+	known.until_ms = r->caller.expires_ms;
+	if (!known.until_ms)
+		return;
+	if (seconds_claim(t->claims, "nbf", &from)) {
+		if (!(from > -1e12 && from < 1e12))
+			return;
+		known.from_ms = (int64_t)((from - LEEWAY_S) * 1000) + 1;
+	}
+	known_add(r->app->callers->known, token, &known);
+}
+
 bool caller_read(struct run *r, struct slice authorization)
 {
+	EVP_PKEY *signer = NULL;
 	struct slice token;
 	struct jwt t;
 	bool ok;
@@ -230,17 +274,21 @@ bool caller_read(struct run *r, struct slice authorization)
 		return true;
 	if (!bearer(authorization, &token))
 		return refuse(r, "the Authorization header is not 'Bearer' and a token");
+	if (is_known(r, token))
+		return true;
 	if (!jwt_parse(r->arena, token, &t))
 		return refuse(r, "the token cannot be read");
 	if (t.alg == JWT_HS256)
 		ok = read_own(r, &t);
 	else if (t.alg != JWT_OTHER && r->app->callers->jwks)
-		ok = read_outside(r, &t);
+		ok = read_outside(r, &t, &signer);
 	else
 		ok = refuse(r, "the token is signed in a way that is not accepted here");
 	if (ok && !r->caller.subject.n && !r->caller.operator_)
 		ok = refuse(r, "the token does not say whose it is");
-	if (!ok)
+	if (ok)
+		remember(r, token, &t, signer);
+	else
 		memset(&r->caller, 0, sizeof(r->caller));
 	return ok;
 }

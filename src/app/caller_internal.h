@@ -5,6 +5,7 @@
 
 #include "app/app_internal.h"
 #include "app/jwks.h"
+#include "app/known.h"
 #include "app/throttle.h"
 
 #define CALLER_ISSUER "thorpe"
@@ -15,6 +16,7 @@ struct callers_state {
 	uint8_t token_key[JWT_KEY_BYTES]; /* of our own tokens for this design */
 	struct jwks *jwks;                /* NULL: there is no outside issuer */
 	struct throttle *throttle;
+	struct known *known;              /* tokens */
 };
 
 /* False only when memory is out. */

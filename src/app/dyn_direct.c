@@ -2,6 +2,7 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "app/dyn_request.h"
 
+#include "api/direct.h"
 #include "base/map.h"
 
 #define TERMS_MOST (KEY_HASH_MAX + KEY_RANGE_MAX)
@@ -53,10 +54,11 @@ static void add_name(void *ctx, struct slice name)
 
 static const struct projection *make_projection(struct run *r, const struct dyn_query *query)
 {
-	struct names n = { .list = arena_array(r->arena, struct slice, query->all_count + 2 * TERMS_MOST) };
+	struct names n = { 0 };
 
 	if (!query->without_count || query->count_only)
 		return NULL;
+	n.list = arena_array(r->arena, struct slice, query->all_count + 2 * TERMS_MOST);
 	map_init(&n.seen, r->arena);
 	dyn_each_projected(r, query, add_name, &n);
 	return projection_of_names(r->arena, n.list, n.count);

@@ -1,6 +1,7 @@
 /* Items and their entities: which one, in which form, under which address.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "app/entity_internal.h"
+#include "app/outline.h"
 
 /* ---- which entity ---- */
 
@@ -147,6 +148,17 @@ const struct entity *entity_of(struct run *r, struct value stored)
 	for (size_t i = 0; x.any && i < d->entity_count; i++)
 		consider_others(&x, &d->entities[i]);
 	return x.any ? x.best.entity : NULL;
+}
+
+const struct entity *entity_of_likely(struct run *r, struct value stored, const struct entity *likely)
+{
+	struct candidate c = { .entity = likely };
+
+	if (!likely || !outline_of(r, likely)->alone)
+		return entity_of(r, stored);
+	c.rules = likely->keys;
+	c.rule_count = likely->key_count;
+	return has_shape(r, &c, stored) && constants_agree(&c, stored) ? likely : entity_of(r, stored);
 }
 
 /* ---- forms ---- */

@@ -14,6 +14,8 @@
 /* Which entity a stored item is of: the one whose table key templates match its key, under conditions that hold;
  * the most specific of several. NULL: none, a companion or a stranger. */
 const struct entity *entity_of(struct run *r, struct value stored);
+/* The same, asking first whether it is an item of `likely` (NULL: nobody knows), which where keys tell is the answer. */
+const struct entity *entity_of_likely(struct run *r, struct value stored, const struct entity *likely);
 /* Adds what is read from the key: attributes that say so, and those of the identity that an index's projection left out. */
 struct value entity_full(struct run *r, const struct entity *e, struct value stored);
 /* Whether the table's ttl attribute says that it is gone. */

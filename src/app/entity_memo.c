@@ -59,7 +59,7 @@ bool entity_fetch_key(struct run *r, const struct entity *e, struct value key, b
 			return false;
 		s = remember(r, key);
 		if (value_present(stored) && !entity_expired(r, stored))
-			s->entity = entity_of(r, stored);
+			s->entity = entity_of_likely(r, stored, e);
 		if (s->entity)
 			s->full = entity_full(r, s->entity, stored);
 	}

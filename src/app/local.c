@@ -1,6 +1,7 @@
 /* The backend in this process.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "app/backend.h"
+#include "api/direct.h"
 #include "base/alloc.h"
 
 struct local {

@@ -4,9 +4,8 @@
 #include <xxhash.h>
 #include "app/app_internal.h"
 #include "app/entity.h"
+#include "app/outline.h"
 #include "app/packed.h"
-
-#define DERIVED_MOST 8 /* attributes derived from derived ones and copied from copies; a circle ends here */
 
 /* ---- values ---- */
 static void put_number(struct buf *b, struct slice encoded)
@@ -121,35 +120,6 @@ static bool is_key(const struct design *d, struct slice name)
 	return false;
 }
 
-/* Asks the rule only when there is something to hide. */
-static bool shows_private(struct run *r, const struct entity *e, const struct writing *w, struct value full, bool *out)
-{
-	*out = false;
-	for (size_t i = 0; i < e->attribute_count; i++) {
-		const struct attribute *a = &e->attributes[i];
-
-		if (a->private_ && !is_left_out(w, a->name) && value_present(value_get(full, a->name)))
-			return entity_allows(r, e, ALLOW_UPDATE, full, full, out);
-	}
-	return true;
-}
-
-static void put_attributes(struct writing *w, const struct entity *e, struct value full, bool show_private)
-{
-	for (size_t i = 0; i < e->attribute_count; i++) {
-		const struct attribute *a = &e->attributes[i];
-		struct value v = value_get(full, a->name);
-
-		if (!value_present(v) || a->hidden || (a->private_ && !show_private) || is_left_out(w, a->name))
-			continue;
-		put_name(w, a->name);
-		if (a->compressed)
-			put_compressed(w->b, v);
-		else
-			output_value(w->b, v);
-	}
-}
-
 bool output_shows_key(const struct design *d, const struct entity *e, size_t i)
 {
 	struct slice name = e->keys[i].attribute;
@@ -160,19 +130,69 @@ bool output_shows_key(const struct design *d, const struct entity *e, size_t i)
 	return !entity_attribute(e, name) && !is_key(d, name);
 }
 
-/* entityType and the like. */
-static void put_computed(struct run *r, struct writing *w, const struct entity *e, struct value full)
-{
-	for (size_t i = 0; i < e->key_count; i++) {
-		struct value v = value_get(full, e->keys[i].attribute);
+/* ---- items of an entity ---- */
+#define PLACES_AT_HAND 64
 
-		if (!value_present(v) || !output_shows_key(r->design, e, i) || is_left_out(w, e->keys[i].attribute))
+static bool is_shown(const struct writing *w, const struct outline_name *n, bool show_private)
+{
+	return !n->hidden && (!n->private_ || show_private) && !is_left_out(w, n->name);
+}
+
+/* Every value at the place where it is written. *secret: a private one is among them. */
+static void find_places(const struct writing *w, const struct outline *o, struct value full, struct value *places, bool *secret)
+{
+	struct outline_walk walk = { .outline = o };
+	struct value_iter it = value_iter(full);
+	const struct outline_name *n;
+
+	*secret = false;
+	while (value_next(&it)) {
+		n = outline_find(&walk, it.name);
+		if (!n)
 			continue;
-		put_name(w, e->keys[i].attribute);
-		output_value(w->b, v);
+		places[n->place] = it.value;
+		*secret = *secret || (n->private_ && !is_left_out(w, n->name));
 	}
 }
 
+static void put_places(struct writing *w, const struct outline *o, const struct value *places, bool show_private)
+{
+	for (size_t i = 0; i < o->count; i++) {
+		const struct outline_name *n = o->placed[i];
+
+		if (!value_present(places[i]) || !is_shown(w, n, show_private))
+			continue;
+		if (w->any) {
+			buf_put(w->b, n->label);
+		} else {
+			buf_byte(w->b, '{');
+			buf_add(w->b, n->label.p + 1, n->label.n - 1);
+		}
+		w->any = true;
+		if (n->compressed)
+			put_compressed(w->b, places[i]);
+		else
+			output_value(w->b, places[i]);
+	}
+}
+
+/* Asks the rule only when there is something to hide. */
+static bool put_entity(struct run *r, struct writing *w, const struct entity *e, struct value full)
+{
+	const struct outline *o = outline_of(r, e);
+	struct value at_hand[PLACES_AT_HAND] = { { 0 } }, *places = at_hand;
+	bool secret, show_private = false;
+
+	if (o->count > PLACES_AT_HAND)
+		places = arena_array(r->arena, struct value, o->count);
+	find_places(w, o, full, places, &secret);
+	if (secret && !entity_allows(r, e, ALLOW_UPDATE, full, full, &show_private))
+		return false;
+	put_places(w, o, places, show_private);
+	return true;
+}
+
+/* ---- companions and strangers ---- */
 /* A companion or a stranger belongs to nobody whom a rule could name, so what is private anywhere is kept from all but
  * operators. */
 static bool is_secret_anywhere(const struct run *r, struct slice name)
@@ -227,60 +247,20 @@ bool output_item(struct run *r, const struct entity *e, struct value full, bool 
 		 size_t without_count, struct buf *b)
 {
 	struct writing w = { .b = b, .without = without, .without_count = without_count };
-	bool show_private;
 
-	if (e && !shows_private(r, e, &w, full, &show_private))
-		return false;
 	if (tag && e) {
 		put_name(&w, SLICE("@type"));
 		json_string(b, e->name);
 	}
-	if (e) {
-		put_attributes(&w, e, full, show_private);
-		put_computed(r, &w, e, full);
-	} else {
+	if (!e)
 		put_stranger(r, &w, full);
-	}
+	else if (!put_entity(r, &w, e, full))
+		return false;
 	buf_str(b, w.any ? "}" : "{}");
 	return true;
 }
 
 /* ---- ETag ---- */
-struct reading { /* whether a term reads what moves by itself */
-	const struct design *design;
-	const struct entity *entity;
-	int depth;
-	bool moves;
-};
-
-static bool moves(const struct design *d, const struct entity *e, struct slice name, int depth);
-
-static void visit_term(void *ctx, const struct term *t)
-{
-	struct reading *x = ctx;
-
-	if (t->kind == TERM_PATH && t->name_count && !x->moves)
-		x->moves = moves(x->design, x->entity, t->names[0], x->depth + 1);
-}
-
-/* Whether the attribute changes without anybody changing the item: counters, and what hangs on them, here or where it is
- * copied from. */
-static bool moves(const struct design *d, const struct entity *e, struct slice name, int depth)
-{
-	const struct attribute *a = e ? entity_attribute(e, name) : NULL;
-	struct reading x = { .design = d, .entity = e, .depth = depth };
-
-	if (!a || depth > DERIVED_MOST)
-		return false;
-	if (a->counter)
-		return true;
-	if (a->copy_entity.n)
-		return moves(d, design_entity(d, a->copy_entity), a->copy_attribute, depth + 1);
-	if (a->derived)
-		term_walk(a->derived, visit_term, &x);
-	return x.moves;
-}
-
 /* Seeded, so that nobody can try out which private value gives the tag. */
 static uint64_t seed_of(const struct run *r)
 {
@@ -289,15 +269,17 @@ static uint64_t seed_of(const struct run *r)
 
 struct slice output_etag(struct run *r, const struct entity *e, struct value full)
 {
+	struct outline_walk walk = { .outline = outline_of(r, e) };
 	struct value_iter it = value_iter(full);
 	XXH128_canonical_t hash;
 	struct buf b, text;
 
 	buf_init(&b, r->arena);
+	buf_room(&b, full.n);
 	while (value_next(&it)) {
-		const struct attribute *a = entity_attribute(e, it.name);
+		const struct outline_name *n = outline_find(&walk, it.name);
 
-		if (!a || a->hidden || moves(r->design, e, it.name, 0))
+		if (!n || !n->tagged)
 			continue;
 		buf_varint(&b, it.name.n);
 		buf_put(&b, it.name);

@@ -6,7 +6,7 @@
 
 /* ---- can a key be what is asked for? ---- */
 
-struct reader { /* walks the characters of a template; a placeholder ends what is known */
+struct reader { /* walks the characters of a template; what is in a placeholder is not known */
 	const struct template *t;
 	size_t part, at;
 };
@@ -71,6 +71,18 @@ static bool can_lie_between(const struct where_rule *w, const struct template *k
 	return slice_equal(slice_make(from.p, n), slice_make(is.p, n));
 }
 
+/* To the next '#': no value of a placeholder holds one. */
+static void skip_value(struct reader *x)
+{
+	for (; x->part < x->t->part_count; x->part++, x->at = 0) {
+		const struct template_part *part = &x->t->parts[x->part];
+
+		for (; !part->names && x->at < part->literal.n; x->at++)
+			if (part->literal.p[x->at] == '#')
+				return;
+	}
+}
+
 static bool can_meet(const struct where_rule *w, const struct template *key, const struct entity *e)
 {
 	struct reader asked = { .t = w->value }, is = { .t = key };
@@ -87,10 +99,15 @@ static bool can_meet(const struct where_rule *w, const struct template *key, con
 	for (;;) {
 		int a = next_char(&asked), k = next_char(&is);
 
-		if (a == HOLE || (a == END && !exact))
+		if (a == END && !exact)
 			return true;
-		if (k == HOLE)
-			return a == END ? false : meets_hole(&is, a, e);
+		if (k == HOLE && a != HOLE && (a == END || !meets_hole(&is, a, e)))
+			return false;
+		if (a == HOLE || k == HOLE) {
+			skip_value(&asked);
+			skip_value(&is);
+			continue;
+		}
 		if (a != k)
 			return false;
 		if (a == END)

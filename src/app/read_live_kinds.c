@@ -142,7 +142,14 @@ static bool moves(const struct access *a, struct value given)
 	return false;
 }
 
-bool read_live_moves(const struct read_live *w)
+bool read_live_moves(const struct design *d, const struct read_live *w)
 {
-	return moves(w->access, w->params);
+	bool found = moves(w->access, w->params);
+
+	for (size_t i = 0; i < w->access->merge_of_count && !found; i++) {
+		const struct access *part = design_access(d, w->access->merge_of[i]);
+
+		found = part && moves(part, w->params);
+	}
+	return found;
 }

@@ -140,9 +140,9 @@ const struct entity *pattern_entity(const struct pattern *p, struct value stored
 
 	if (p->expected && looks_like(r, p->expected, stored))
 		return p->expected;
-	e = entity_of(r, stored);
-	said = e || !p->access->entity.n ? NULL : design_entity(r->design, p->access->entity);
-	return said && looks_like(r, said, stored) ? said : e;
+	said = p->access->entity.n ? design_entity(r->design, p->access->entity) : NULL;
+	e = entity_of_likely(r, stored, said);
+	return !e && said && looks_like(r, said, stored) ? said : e;
 }
 
 bool pattern_row(const struct pattern *p, struct value stored, struct row *out)

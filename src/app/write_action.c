@@ -92,28 +92,18 @@ static bool wait_for_more(struct write *w, struct value key, const struct fields
 }
 
 /* The action's `when` as the database asks it, or else everything that it reads. */
-static bool ask_when(struct plan *p, struct plan_action *a, struct fields *f)
+static bool ask_when(struct plan *p, struct plan_action *a)
 {
-	struct write *w = p->write;
-	struct scope s = write_scope(w, f, VALUE_ABSENT);
-	struct term_scope bound = scope_bind(&s);
-	struct term_filter *filter = arena_new(w->run->arena, struct term_filter);
-	struct error e = { 0 };
-	const char *why = NULL;
+	const struct term *when = p->write->action->when;
+	bool cannot;
 
-	if (!w->action->when)
+	if (!when || plan_filter(p, a, when, &cannot))
 		return true;
-	if (!term_can_filter(w->action->when, &why)) {
-		write_looks_at(w, w->action->when);
-		plan_watch(p, a);
-		return true;
-	}
-	term_filter_init(filter, w->run->arena, "c0_");
-	if (!term_to_filter(w->action->when, &bound, filter, &why, &e))
-		return scope_error(&s, &e);
-	a->also = filter;
-	a->also_count = 1;
-	return !s.failed;
+	if (!cannot)
+		return false;
+	write_looks_at(p->write, when);
+	plan_watch(p, a);
+	return true;
 }
 
 static enum plan_end add_now(struct write *w, struct fields *f, struct value full, const struct fields *adds,
@@ -128,7 +118,7 @@ static enum plan_end add_now(struct write *w, struct fields *f, struct value ful
 	a->must_exist = true;
 	for (size_t i = 0; i < adds->count; i++)
 		fields_set(&a->add, adds->list[i].name, adds->list[i].value);
-	if (!ask_when(&p, a, f))
+	if (!ask_when(&p, a) || !plan_held(&p))
 		return PLAN_FAILED;
 	if (w->match != MATCH_NONE)
 		plan_watch(&p, a);

@@ -26,18 +26,35 @@ static struct slice first_name(const struct reference *f)
 	return SLICE("");
 }
 
+/* An argument that the body names, where something is at the address: the body is wrong. */
+static struct slice in_body(const struct write *w, const struct reference *f)
+{
+	for (size_t i = 0; w->input && w->args && i < f->arg_count; i++) { /* a new item has none */
+		const struct term *t = f->args[i];
+		bool path = false;
+
+		if (t->kind != TERM_PATH || t->name_count != 1 || !fields_has(w->input, t->names[0]))
+			continue;
+		for (size_t k = 0; k < w->entity->param_count; k++)
+			path = path || slice_equal(t->names[0], w->entity->params[k]);
+		if (!path)
+			return t->names[0];
+	}
+	return SLICE("");
+}
+
 bool plan_tell_missing(struct write *w, const struct plan_ask *ask)
 {
 	const struct reference *f = ask->reference;
-	struct slice text = ask->sentence;
+	struct slice text = ask->sentence, name = in_body(w, f);
 
 	if (!text.n)
 		text = arena_printf(w->run->arena, "there is no %.*s %.*s", SLICE_ARG(f->entity),
 				    SLICE_ARG(write_identity_text(w->run, ask->args, f->arg_count)));
-	if (in_path(w, f))
+	if (!name.n && in_path(w, f))
 		return run_fail(w->run, PROBLEM_NOT_FOUND, "%.*s", SLICE_ARG(text));
 	w->run->problem = (struct problem){ 0 };
-	return run_invalid(w->run, first_name(f), "%.*s", SLICE_ARG(text));
+	return run_invalid(w->run, name.n ? name : first_name(f), "%.*s", SLICE_ARG(text));
 }
 
 bool plan_tell_unfit(struct write *w, const struct plan_ask *ask)
@@ -59,7 +76,9 @@ static struct slice identity_of(const struct plan *p)
 
 static enum plan_end tell_exists(struct plan *p)
 {
-	(void)run_fail(p->run, PROBLEM_EXISTS, "there is a %.*s %.*s already", SLICE_ARG(p->entity->name),
+	bool vowel = strchr("AEIO", p->entity->name.p[0]) != NULL;
+
+	(void)run_fail(p->run, PROBLEM_EXISTS, "there is %s %.*s %.*s already", vowel ? "an" : "a", SLICE_ARG(p->entity->name),
 		       SLICE_ARG(identity_of(p)));
 	return PLAN_FAILED;
 }
@@ -92,6 +111,30 @@ static bool guards_identity(struct plan *p, const struct companion *c)
 	return true;
 }
 
+static void see_fetch(void *ctx, const struct term *t)
+{
+	*(bool *)ctx = *(bool *)ctx || t->kind == TERM_FETCH;
+}
+
+/* Whether a part of the new item's identity was read from another item (the next number): someone else has been quicker, and
+ * then it is another one. The same once more is no race. */
+static bool chosen_here(struct plan *p)
+{
+	struct write *w = p->write;
+	bool read = false;
+
+	for (size_t i = 0; i < p->entity->param_count; i++) {
+		const struct attribute *a = entity_attribute(p->entity, p->entity->params[i]);
+
+		if (a && a->default_ && !(w->input && fields_has(w->input, a->name)))
+			term_walk(a->default_, see_fetch, &read);
+	}
+	if (!read || value_equal(w->clash, p->key))
+		return false;
+	w->clash = p->key;
+	return true;
+}
+
 /* Somebody is where the item would be. */
 static enum plan_end refused_place(struct plan *p, const struct dyn_refusal *f)
 {
@@ -104,7 +147,7 @@ static enum plan_end refused_place(struct plan *p, const struct dyn_refusal *f)
 		if (of)
 			return write_remove(p->run, of, dyn_key_of(p->run, f->item)) ? PLAN_AGAIN : PLAN_FAILED;
 	}
-	if (!value_present(p->old) && p->write->action)
+	if (!value_present(p->old) && (p->write->action || chosen_here(p)))
 		return PLAN_AGAIN;
 	for (size_t i = 0; value_present(p->old) && i < e->param_count; i++)
 		if (names_have(&p->changed, e->params[i]))

@@ -85,8 +85,7 @@ static struct term_filter *new_filter(struct plan *p, struct plan_action *a)
 	return f;
 }
 
-/* False with *cannot: this is none for the database. */
-static bool add_filter(struct plan *p, struct plan_action *a, const struct term *t, bool *cannot)
+bool plan_filter(struct plan *p, struct plan_action *a, const struct term *t, bool *cannot)
 {
 	struct scope s = write_scope(p->write, p->item, p->old);
 	struct term_scope bound = scope_bind(&s);
@@ -106,7 +105,7 @@ static bool add_ask(struct plan *p, struct plan_action *a, const struct plan_ask
 {
 	bool cannot;
 
-	if (!a->ask_count && may_expire(p->run, a->entity) && !add_filter(p, a, not_expired(p->run), &cannot))
+	if (!a->ask_count && may_expire(p->run, a->entity) && !plan_filter(p, a, not_expired(p->run), &cannot))
 		return false;
 	if (a->ask_count == a->ask_capacity) {
 		size_t capacity = a->ask_capacity ? 2 * a->ask_capacity : 4;
@@ -115,7 +114,7 @@ static bool add_ask(struct plan *p, struct plan_action *a, const struct plan_ask
 		a->ask_capacity = capacity;
 	}
 	a->asks[a->ask_count++] = *ask;
-	if (!ask->if_ || add_filter(p, a, ask->if_, &cannot))
+	if (!ask->if_ || plan_filter(p, a, ask->if_, &cannot))
 		return true;
 	return cannot && ask_here(p, a, ask);
 }

@@ -314,15 +314,20 @@ static bool plan_update(struct plan *p)
 	return true;
 }
 
+static bool plan_item(struct plan *p)
+{
+	if (!value_present(p->old))
+		return plan_put(p);
+	return write_is_move(p) ? plan_move(p) : plan_update(p);
+}
+
 bool plan_make(struct plan *p)
 {
 	if (!plan_counts(p) || !plan_requires(p) || !plan_companions(p) || !plan_secret(p))
 		return false;
-	if (!p->item)
-		return plan_delete(p);
-	if (!value_present(p->old))
-		return plan_put(p);
-	return write_is_move(p) ? plan_move(p) : plan_update(p);
+	if (!(p->item ? plan_item(p) : plan_delete(p)))
+		return false;
+	return plan_held(p);
 }
 
 bool plan_is_empty(const struct plan *p)

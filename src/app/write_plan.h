@@ -47,6 +47,7 @@ struct write {
 	struct value hash;                 /* of the password given; absent: not made yet, or none */
 	struct value old_hash;             /* what it replaces; absent: none */
 	struct value gone;                 /* key of an item that is known to be gone: nothing is counted off it */
+	struct value clash;                /* key that the server chose for a new item, and that was taken */
 	/* of the current try */
 	enum write_match match;
 	struct copy_note *copies;
@@ -110,6 +111,10 @@ struct plan_action *plan_find(struct plan *p, struct value key);
 bool plan_counts(struct plan *p) MUST_CHECK;
 bool plan_requires(struct plan *p) MUST_CHECK;
 bool plan_secret(struct plan *p) MUST_CHECK;
+/* A condition on the action's item. False with *cannot: this is none for the database. */
+bool plan_filter(struct plan *p, struct plan_action *a, const struct term *t, bool *cannot) MUST_CHECK;
+/* The checks of every item whose counters move. */
+bool plan_held(struct plan *p) MUST_CHECK;
 /* Puts the condition of P2 into the action. */
 void plan_watch(struct plan *p, struct plan_action *a);
 

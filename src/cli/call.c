@@ -77,34 +77,6 @@ static void print_help(void)
 	     "  thorpe call social \"user posts\" user_id=alice --explain");
 }
 
-/* ---- arguments ---- */
-
-static bool takes_value(const char *arg)
-{
-	for (const struct flag *f = flags; f->name; f++)
-		if (!strcmp(f->name, arg + 2))
-			return f->arg != NULL;
-	return false;
-}
-
-/* Moves what is no flag, nor a flag's value, to the front; returns how many. */
-static int words_first(int argc, char **argv)
-{
-	int words = 0;
-
-	for (int i = 0; i < argc; i++) {
-		char *word = argv[i];
-
-		if (!strncmp(word, "-", 1)) {
-			i += !strncmp(word, "--", 2) && takes_value(word);
-			continue;
-		}
-		memmove(argv + words + 1, argv + words, (size_t)(i - words) * sizeof(*argv));
-		argv[words++] = word;
-	}
-	return words;
-}
-
 struct call {
 	struct arena arena;
 	struct call_options options;
@@ -303,7 +275,7 @@ static int check(const struct call *c)
 int command_call(int argc, char **argv)
 {
 	struct call c = { 0 };
-	int words = words_first(argc, argv);
+	int words = flags_words_first(flags, argc, argv);
 	volatile int status = 0;
 
 	switch (flags_parse(flags, &c.options, argc - words, argv + words, "call")) {

@@ -27,7 +27,8 @@ static void print_help(void)
 {
 	puts("Usage: thorpe doc FILE... [--json]\n\n"
 	     "Prints, for every id that a design gives an access pattern, the route that serves\n"
-	     "it and the DynamoDB requests it makes, as a table in Markdown.\n");
+	     "it and the DynamoDB requests it makes, as a table in Markdown; for a design\n"
+	     "without ids, for everything it serves.\n");
 	flags_print(flags);
 }
 

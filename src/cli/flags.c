@@ -136,6 +136,31 @@ void flags_print(const struct flag *table)
 	}
 }
 
+static bool takes_value(const struct flag *table, const char *arg)
+{
+	for (const struct flag *f = table; f->name; f++)
+		if (!strcmp(f->name, arg + 2))
+			return f->arg != NULL;
+	return false;
+}
+
+int flags_words_first(const struct flag *table, int argc, char **argv)
+{
+	int words = 0;
+
+	for (int i = 0; i < argc; i++) {
+		char *word = argv[i];
+
+		if (!strncmp(word, "-", 1)) {
+			i += !strncmp(word, "--", 2) && takes_value(table, word);
+			continue;
+		}
+		memmove(argv + words + 1, argv + words, (size_t)(i - words) * sizeof(*argv));
+		argv[words++] = word;
+	}
+	return words;
+}
+
 int flags_operands_first(int argc, char **argv)
 {
 	int n = 0;

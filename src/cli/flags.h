@@ -22,6 +22,8 @@ enum flags_result flags_parse(const struct flag *table, void *options, int argc,
 /* Moves what does not begin with a dash to the front, in its order, and returns how many there are: for commands whose
  * flags take no values. */
 int flags_operands_first(int argc, char **argv);
+/* The same for commands whose flags do: a flag's value stays with it. */
+int flags_words_first(const struct flag *table, int argc, char **argv);
 void flags_print(const struct flag *table);
 
 /* How many letters have to be changed, added or left out to make `a` of `b`; at most `most` + 1. */

@@ -17,6 +17,7 @@ static const struct command {
 	{ "check", "look through designs: errors, and what a reviewer would say", command_check },
 	{ "doc", "the routes and requests of a design's access patterns", command_doc },
 	{ "call", "run an access pattern of a design, and see what it costs", command_call },
+	{ "processors", "what the processors of a design do, and could not do", command_processors },
 	{ "token", "a token for the REST API of a design", command_token },
 	{ "verify", "check a data directory: every index against its table", command_verify },
 	{ "version", "print the version", command_version },

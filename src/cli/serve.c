@@ -90,6 +90,9 @@ static bool open_http(struct running *r, struct serve_options *o, char *why)
 		o->http.routes = r->designs.rest.routes;
 		o->http.route_count = REST_METHODS;
 		o->http.local = rest_local;
+		o->http.metrics = &r->designs.metrics;
+		o->http.metric_count = 1;
+		o->http.write_delay = (struct write_delay){ serve_designs_delay_ms, &r->designs };
 	}
 	r->server = server_new(&o->http, why, WHY);
 	if (r->server)

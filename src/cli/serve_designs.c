@@ -6,6 +6,46 @@
 #include "cli/secret.h"
 #include "cli/serve_designs.h"
 
+/* ---- processors ---- */
+
+static bool start_processes(struct serve_designs *s, struct api *api, char *why, size_t n)
+{
+	for (; s->process_count < s->count; s->process_count++) {
+		struct process *p = process_new(&(struct process_options){ .app = s->apps[s->process_count], .api = api });
+
+		s->processes[s->process_count] = p;
+		if (!p) {
+			snprintf(why, n, "not enough memory");
+			return false;
+		}
+		if (!process_start(p, why, n)) {
+			s->process_count++; /* so that it is freed */
+			return false;
+		}
+	}
+	return true;
+}
+
+static void write_metrics(void *ctx, struct buf *out)
+{
+	const struct serve_designs *s = ctx;
+
+	process_metrics(s->processes, s->process_count, out);
+}
+
+int64_t serve_designs_delay_ms(void *ctx, const struct app *app)
+{
+	const struct serve_designs *s = ctx;
+	int64_t most = 0;
+
+	for (size_t i = 0; i < s->process_count; i++) {
+		int64_t delay = app && app != s->apps[i] ? 0 : process_delay_ms(s->processes[i]);
+
+		most = delay > most ? delay : most;
+	}
+	return most;
+}
+
 /* ---- loading ---- */
 
 /* NULL: the findings have been printed. */
@@ -64,6 +104,7 @@ bool serve_designs_load(struct serve_designs *s, const struct serve_options *o, 
 	*s = (struct serve_designs){ .options = o };
 	arena_init(&s->arena);
 	rest_init(&s->rest);
+	s->metrics = (struct metrics_writer){ write_metrics, s };
 	ARENA_TRY(&s->arena, {
 		for (; ok && s->count < o->design_count; s->count++)
 			ok = load_one(s, s->count, why, n);
@@ -148,6 +189,8 @@ bool serve_designs_start(struct serve_designs *s, struct api *api, char *why, si
 		return false;
 	if (s->options->demo)
 		serve_demo(s, api, s->options->demo);
+	if (!start_processes(s, api, why, n))
+		return false;
 	s->ticker = serve_ticker_start(s->apps, s->count, api);
 	if (!s->ticker)
 		snprintf(why, n, "not enough memory or threads");
@@ -185,8 +228,14 @@ void serve_designs_greet(const struct serve_designs *s, const char *scheme, cons
 
 void serve_designs_stop(struct serve_designs *s)
 {
+	rest_release(&s->rest);
 	serve_ticker_stop(s->ticker);
 	s->ticker = NULL;
+	for (size_t i = 0; i < s->process_count; i++) {
+		process_free(s->processes[i]);
+		s->processes[i] = NULL;
+	}
+	s->process_count = 0;
 	for (size_t i = 0; i < s->count; i++) {
 		if (s->apps[i])
 			app_free(s->apps[i]);

@@ -1,7 +1,7 @@
 /* The designs `thorpe serve` was given: loaded, their tables made ready, their applications served.
  *
  *     serve_designs_load()     before anything is opened, so that a mistake costs nothing
- *     serve_designs_start()    with the database open: tables, applications, demo data, the clock that ticks
+ *     serve_designs_start()    with the database open: tables, applications, demo data, processors, the clock that ticks
  *     serve_designs_greet()    says where to look
  *     serve_designs_stop()     with the server ended and the database still open: what was gathered is written
  *     serve_designs_release()
@@ -13,6 +13,8 @@
 #include "cli/serve.h"
 #include "cli/serve_ticker.h"
 #include "http/rest.h"
+#include "http/server.h"
+#include "process/process.h"
 
 struct serve_designs { /* zero is none */
 	struct arena arena; /* holds the designs as long as the process lives */
@@ -22,6 +24,9 @@ struct serve_designs { /* zero is none */
 	struct slice accounts[SERVE_DESIGNS_MAX]; /* what was said of demo data that has just been loaded; else empty */
 	size_t count;
 	struct rest rest; /* for server_options.routes */
+	struct process *processes[SERVE_DESIGNS_MAX]; /* as the apps */
+	size_t process_count;
+	struct metrics_writer metrics; /* for server_options.metrics */
 	struct serve_ticker *ticker;
 };
 
@@ -32,6 +37,9 @@ bool serve_designs_start(struct serve_designs *s, struct api *api, char *why, si
 void serve_designs_greet(const struct serve_designs *s, const char *scheme, const char *address);
 void serve_designs_stop(struct serve_designs *s);
 void serve_designs_release(struct serve_designs *s);
+
+/* server_options.write_delay: as long as the app's processors ask for, or the slowest of all. ctx: the serve_designs. */
+int64_t serve_designs_delay_ms(void *ctx, const struct app *app);
 
 /* serve_demo.c: plays DIR/<design>.json to each design whose table is empty, all at once, and says so to stderr. */
 void serve_demo(struct serve_designs *s, struct api *api, const char *dir);

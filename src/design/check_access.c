@@ -395,7 +395,8 @@ static void expired_visible(struct checker *c)
 				continue;
 			struct about about = about_access(c, r->access);
 			check_say(c, &about, (struct place){ 0 },
-				  "%.*s appears here after it has expired", SLICE_ARG(s->name));
+				  "%.*s is in these rows for a while after it has expired",
+				  SLICE_ARG(s->name));
 			break;
 		}
 	}
@@ -448,9 +449,10 @@ const struct rule check_rules_access[] = {
 	  "Add `then: {get: …, keys: {…}}`, which fetches a hundred at a time, or copy what a list "
 	  "shows onto the rows." },
 	{ "expired-visible", SEVERITY_NOTE, expired_visible,
-	  "Items past their TTL appear until they are deleted, days later: nothing leaves them "
-	  "out.",
-	  "TTL deletes within days, not at the moment.",
+	  "Items past their TTL stay in the rows until they are deleted, days later: nothing in the "
+	  "query leaves them out.",
+	  "TTL deletes within days, not at the moment. The REST API does not show them; they are "
+	  "read and paid for, and whoever queries the table by himself sees them.",
 	  "Add a filter on the TTL attribute, or a sort condition that cuts off what is too old." },
 	{ "query-for-one", SEVERITY_NOTE, query_for_one,
 	  "Both keys are known: `get` costs less and can be consistent.",

@@ -192,6 +192,51 @@ static void dangling_target(struct checker *c, const struct entity *e)
 	}
 }
 
+/* Whether the item of `to` that the attribute names is there because another one is, which is asked
+ * for: what is counted on Channel(ws, channel) needs no Workspace(ws) of its own. */
+static bool there_with_another(const struct checker *c, const struct entity *e, struct slice name,
+			       const struct entity *to, int depth);
+
+static bool asked_with(const struct checker *c, const struct reference *f, struct slice name,
+		       const struct entity *to, int depth)
+{
+	const struct entity *other = design_entity(c->d, f->entity);
+	for (size_t i = 0; other && i < f->arg_count && i < other->param_count; i++) {
+		const struct term *t = f->args[i];
+		if (t->kind != TERM_PATH || t->name_count != 1 || !slice_equal(t->names[0], name))
+			continue;
+		if (other == to || there_with_another(c, other, other->params[i], to, depth + 1))
+			return true;
+	}
+	return false;
+}
+
+static bool there_with_another(const struct checker *c, const struct entity *e, struct slice name,
+			       const struct entity *to, int depth)
+{
+	if (depth > 4)
+		return false;
+	EACH(struct requirement, r, e->requires, e->require_count)
+		if (!r->when && asked_with(c, &r->target, name, to, depth))
+			return true;
+	EACH(struct count_rule, r, e->counts, e->count_count)
+		if (!r->when && asked_with(c, &r->target, name, to, depth))
+			return true;
+	return false;
+}
+
+static void repair_reference(struct checker *c, const struct entity *to, struct slice name)
+{
+	struct buf b;
+	buf_init(&b, c->arena);
+	for (size_t i = 0; to->param_count > 1 && i < to->param_count; i++) {
+		buf_str(&b, i ? ", " : "");
+		buf_put(&b, to->params[i]);
+	}
+	check_repair(c, "Add `requires: [%.*s(%.*s)]`.", SLICE_ARG(to->name),
+		     SLICE_ARG(b.n ? buf_slice(&b) : name));
+}
+
 static void dangling_reference(struct checker *c)
 {
 	EACH(struct entity, e, c->d->entities, c->d->entity_count) {
@@ -203,13 +248,13 @@ static void dangling_reference(struct checker *c)
 			enum refers how = entity_refers(c, e, to, &a);
 			if ((how != REFERS_BY_KEY && how != REFERS_BY_NAME) || is_caller(e, a) ||
 			    a->derived || a->copy_entity.n || to->internal ||
-			    asked_for(e->allow[ALLOW_CREATE], to->name))
+			    asked_for(e->allow[ALLOW_CREATE], to->name) ||
+			    there_with_another(c, e, a->name, to, 0))
 				continue;
 			struct about about = about_entity(c, e);
 			check_say(c, &about, a->place, "nothing says that the %.*s of %.*s exists",
 				  SLICE_ARG(to->name), SLICE_ARG(a->name));
-			check_repair(c, "Add `requires: [%.*s(%.*s)]`.", SLICE_ARG(to->name),
-				     SLICE_ARG(a->name));
+			repair_reference(c, to, a->name);
 		}
 	}
 }

@@ -89,7 +89,8 @@ static bool term_is_number(const struct checker *c, const struct entity *e, cons
 		return true;
 	case TERM_CALL:
 		return slice_is(t->name, "size") || slice_is(t->name, "min") ||
-		       slice_is(t->name, "max") || slice_is(t->name, "epoch");
+		       slice_is(t->name, "max") || slice_is(t->name, "epoch") ||
+		       slice_is(t->name, "power") || slice_is(t->name, "round");
 	case TERM_PATH: {
 		const struct attribute *a =
 			t->name_count == 1 ? entity_attribute(e, t->names[0]) : NULL;

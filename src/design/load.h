@@ -59,7 +59,7 @@ struct load {
 struct finding *load_error(struct load *l, struct place p, const char *rule, const char *fmt, ...)
 	__attribute__((format(printf, 4, 5)));
 /* "there is no <what> 'name'", with what was probably meant among `known`. */
-void load_unknown(struct load *l, struct place p, const char *rule, const char *what, struct slice name,
+struct finding *load_unknown(struct load *l, struct place p, const char *rule, const char *what, struct slice name,
 		  const struct slice *known, size_t count);
 /* "expected …, not a map". */
 void load_expected(struct load *l, const struct yaml *y, const char *expected);

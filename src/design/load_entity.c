@@ -327,8 +327,26 @@ static const struct load_word words[] = {
 	{ 0 },
 };
 
+/* An attribute that the server makes, and that is a template as well, would be two things. */
+static void check_made_twice(struct load *l, const struct entity *e)
+{
+	for (size_t i = 0; i < e->key_count; i++) {
+		const struct key_rule *k = &e->keys[i];
+		const struct attribute *a = entity_attribute(e, k->attribute);
+
+		if (a && (a->derived || a->copy_entity.n || a->counter || a->now || a->touched ||
+			  a->the_caller || a->default_))
+			load_error(l, k->place, "set-twice",
+				   "'%.*s' is an attribute of its own in line %d, and set by this template",
+				   SLICE_ARG(a->name), a->place.line)
+				->repair = SLICE("give one of them another name");
+	}
+}
+
 static void check_entity(struct load *l, struct entity *e)
 {
+	check_made_twice(l, e);
+
 	if (!e->path.n)
 		load_error(l, e->place, "missing-word",
 			   "an entity needs a 'path': how one item is addressed");

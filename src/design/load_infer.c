@@ -27,7 +27,7 @@ static void type_of_attribute(struct load *l, const struct entity *e, struct sli
 
 static void type_of_call(const struct term *t, struct attribute *out)
 {
-	static const char *const numbers[] = { "size", "min", "max", "epoch", "power", NULL };
+	static const char *const numbers[] = { "size", "min", "max", "epoch", "power", "round", NULL };
 
 	for (size_t i = 0; numbers[i]; i++)
 		if (slice_is(t->name, numbers[i]))
@@ -91,9 +91,13 @@ static void type_of_term(struct load *l, const struct entity *e, const struct te
 
 static void infer(struct load *l, const struct entity *e, struct attribute *a, int depth)
 {
+	const struct entity *source = a->copy_entity.n ? design_entity(l->d, a->copy_entity) : NULL;
+	const struct attribute *from = source ? entity_attribute(source, a->copy_attribute) : NULL;
+
 	if (a->copy_entity.n)
-		type_of_attribute(l, design_entity(l->d, a->copy_entity), a->copy_attribute, a,
-				  depth);
+		type_of_attribute(l, source, a->copy_attribute, a, depth);
+	if (from)
+		a->lower = from->lower; /* for who asks by it */
 	else if (a->derived)
 		type_of_term(l, e, a->derived, a, depth);
 }

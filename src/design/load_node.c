@@ -50,13 +50,14 @@ static int shown(struct slice s)
 	return (int)n;
 }
 
-void load_unknown(struct load *l, struct place p, const char *rule, const char *what,
-		  struct slice name, const struct slice *known, size_t count)
+struct finding *load_unknown(struct load *l, struct place p, const char *rule, const char *what,
+			     struct slice name, const struct slice *known, size_t count)
 {
 	struct finding *f =
 		load_error(l, p, rule, "there is no %s '%.*s'", what, shown(name), name.p);
 
 	suggest(l, f, name, known, count);
+	return f;
 }
 
 void load_expected(struct load *l, const struct yaml *y, const char *expected)

@@ -43,15 +43,15 @@ static bool is_lost(struct load *l, const struct load_scope *s)
 	return (s->processor && !s->entity) || (s->target.n && !design_entity(l->d, s->target));
 }
 
-static void unknown_name(struct load *l, const struct load_scope *scope, struct slice name,
-			 struct place p)
+static struct finding *unknown_name(struct load *l, const struct load_scope *scope,
+				    struct slice name, struct place p)
 {
 	struct load_names names = { .a = l->a };
 	bool parameter = scope->access && !scope->rows;
 
 	load_each_name(l, scope, load_names_add, &names);
-	load_unknown(l, p, parameter ? "unknown-parameter" : "unknown-attribute",
-		     parameter ? "parameter" : "attribute", name, names.list, names.n);
+	return load_unknown(l, p, parameter ? "unknown-parameter" : "unknown-attribute",
+			    parameter ? "parameter" : "attribute", name, names.list, names.n);
 }
 
 /* old.x, input.x, and the rows of a loop. */
@@ -78,19 +78,19 @@ static bool check_prefixed(struct load *l, const struct load_scope *s, const str
 		load_error(l, p, "wrong-value", "expected an attribute, as in %.*s.x",
 			   SLICE_ARG(names[0]));
 	else if (!load_each_name(l, &inner, is_it, &name))
-		unknown_name(l, &inner, name, p);
+		(void)unknown_name(l, &inner, name, p);
 	return true;
 }
 
-static void check_path(struct load *l, const struct load_scope *s, const struct slice *names,
-		       size_t n, struct place p)
+/* What was said of a name by itself that is none; NULL: nothing. */
+static struct finding *check_path(struct load *l, const struct load_scope *s,
+				  const struct slice *names, size_t n, struct place p)
 {
 	struct slice name = names[0];
 
-	if (is_lost(l, s) || check_prefixed(l, s, names, n, p))
-		return;
-	if (!load_each_name(l, s, is_it, &name))
-		unknown_name(l, s, name, p);
+	if (is_lost(l, s) || check_prefixed(l, s, names, n, p) || load_each_name(l, s, is_it, &name))
+		return NULL;
+	return unknown_name(l, s, name, p);
 }
 
 /* Where the name in the placeholder that opens at or after *at stands; *at is then behind it. */
@@ -115,8 +115,8 @@ static void resolve_template(struct load *l, const struct load_later *w)
 
 	for (size_t i = 0; i < t->part_count; i++)
 		if (t->parts[i].names)
-			check_path(l, w->scope, t->parts[i].names, t->parts[i].name_count,
-				   placeholder_place(l, w->span, &at));
+			(void)check_path(l, w->scope, t->parts[i].names, t->parts[i].name_count,
+					 placeholder_place(l, w->span, &at));
 }
 
 void load_later_template(struct load *l, const struct template *t, struct load_span s,
@@ -197,6 +197,17 @@ static void check_choices(struct load *l, const struct load_scope *s, const stru
 	}
 }
 
+/* status = paid */
+static void check_bare(struct load *l, const struct load_scope *s, const struct term *t)
+{
+	struct finding *f = check_path(l, s, t->names, t->name_count, t->place);
+
+	if (f && t->name_count == 1 && !slice_starts(f->repair, SLICE("did you")))
+		f->repair = arena_printf(l->a, "%.*s%sif it is a text, put it in quotes: '%.*s'",
+					 SLICE_ARG(f->repair), f->repair.n ? "; " : "",
+					 SLICE_ARG(t->names[0]));
+}
+
 static void visit_term(void *ctx, const struct term *t)
 {
 	struct visit *v = ctx;
@@ -204,7 +215,7 @@ static void visit_term(void *ctx, const struct term *t)
 
 	switch (t->kind) {
 	case TERM_PATH:
-		check_path(v->l, v->scope, t->names, t->name_count, t->place);
+		check_bare(v->l, v->scope, t);
 		break;
 	case TERM_EXISTS:
 	case TERM_VISIBLE:

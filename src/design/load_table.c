@@ -101,6 +101,33 @@ static void read_index_key(struct load *l, void *into, const struct yaml *y)
 	load_key(l, &((struct design_index *)into)->key, y);
 }
 
+static bool companion_has(const struct entity *e, struct slice name)
+{
+	for (size_t i = 0; i < e->companion_count; i++)
+		for (size_t k = 0; k < e->companions[i].rule_count; k++)
+			if (slice_equal(e->companions[i].rules[k].attribute, name))
+				return true;
+	return false;
+}
+
+static void resolve_projected(struct load *l, const struct load_later *w)
+{
+	struct load_names names = { .a = l->a };
+
+	for (size_t i = 0; i < l->d->entity_count; i++) {
+		const struct entity *e = &l->d->entities[i];
+		struct load_scope scope = { .entity = e };
+
+		if (load_entity_has(e, w->name) || companion_has(e, w->name))
+			return;
+		load_each_name(l, &scope, load_names_add, &names);
+	}
+	/* It may be one that others write; but not if it looks like a slip. */
+	if (suggest_slice(w->name, names.list, names.n).n)
+		load_unknown(l, w->place, "unknown-attribute", "attribute", w->name, names.list,
+			     names.n);
+}
+
 static void read_projection(struct load *l, void *into, const struct yaml *y)
 {
 	struct design_index *i = into;
@@ -108,6 +135,10 @@ static void read_projection(struct load *l, void *into, const struct yaml *y)
 	if (y->kind == YAML_LIST) {
 		i->projection = PROJECT_INCLUDE;
 		i->include_count = load_texts(l, y, "the name of an attribute", &i->include);
+		for (size_t k = 0; k < i->include_count; k++)
+			load_later(l, (struct load_later){ .resolve = resolve_projected,
+							   .name = i->include[k],
+							   .place = y->place });
 	} else if (y->kind == YAML_SCALAR && slice_is(y->text, "keys only")) {
 		i->projection = PROJECT_KEYS_ONLY;
 	} else if (y->kind != YAML_SCALAR || !slice_is(y->text, "all")) {

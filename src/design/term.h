@@ -17,7 +17,7 @@
  *           | "visible" Entity "(" args ")"                 exists, and the caller may read it
  *           | Entity "(" args ")" "." name                  an attribute of another item
  *           | function "(" args ")"                         size lower upper first words slug min max date epoch
- *                                                           power(a, b) days_ago(n) choose(condition, a, b)
+ *                                                           power(a, b) round(x, 2) days_ago(n) choose(condition, a, b)
  *           | "first" number "of" primary                   the first n characters or elements
  *           | path | "(" term ")"
  *   path    = name { "." name }                            attribute; old.x, caller.x, input.x, or a loop variable

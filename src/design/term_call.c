@@ -41,6 +41,9 @@ const struct term_function_info term_functions[CALLS] = {
 	[CALL_POWER] = { "power", 2, 2, "power(x, 1.5)",
 			 "DynamoDB has no power(): keep the result in an attribute of its own "
 			 "(= power(…)) and compare with that" },
+	[CALL_ROUND] = { "round", 1, 2, "round(x) or round(x, 2)",
+			 "DynamoDB has no round(): keep the result in an attribute of its own "
+			 "(= round(…)) and compare with that" },
 	[CALL_DAYS_AGO] = { "days_ago", 1, 1, "days_ago(7)",
 			    "DynamoDB cannot count days from an attribute: compare a timestamp with "
 			    "days_ago and a number" },
@@ -49,8 +52,8 @@ const struct term_function_info term_functions[CALLS] = {
 };
 
 const char *const term_function_names[] = { "size", "lower", "upper", "first", "words", "slug",
-					    "min",  "max",   "date",  "epoch", "power", "days_ago",
-					    "choose", NULL };
+					    "min",  "max",   "date",  "epoch", "power", "round",
+					    "days_ago", "choose", NULL };
 
 enum term_function term_function_find(struct slice name)
 {
@@ -294,6 +297,24 @@ static struct value call_power(struct arena *a, struct value x, struct value y)
 	return value_make_n(a, &n);
 }
 
+/* round(x, 2): two digits behind the point. */
+static struct value call_round(struct arena *a, const struct value *args, size_t count)
+{
+	struct number n, digits;
+	struct error e = { 0 };
+	int64_t behind = 0;
+
+	if (value_type(args[0]) != VALUE_N || (count > 1 && value_type(args[1]) != VALUE_N))
+		return VALUE_ABSENT;
+	n = value_number(args[0]);
+	if (count > 1) {
+		digits = value_number(args[1]);
+		if (!number_to_i64(&digits, &behind) || behind < -100 || behind > 100)
+			return VALUE_ABSENT;
+	}
+	return number_round(&n, (int)-behind, &n, a, &e) ? value_make_n(a, &n) : VALUE_ABSENT;
+}
+
 struct value term_call(struct arena *a, enum term_function f, const struct value *args, size_t n)
 {
 	switch (f) {
@@ -308,6 +329,7 @@ struct value term_call(struct arena *a, enum term_function f, const struct value
 	case CALL_DATE: return call_date(a, args[0]);
 	case CALL_EPOCH: return call_epoch(a, args[0]);
 	case CALL_POWER: return call_power(a, args[0], args[1]);
+	case CALL_ROUND: return call_round(a, args, n);
 	case CALL_DAYS_AGO:
 	case CALL_CHOOSE:
 	case CALLS: break;

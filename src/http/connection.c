@@ -8,6 +8,7 @@
 #include "http/loop.h"
 
 #define KEEPALIVE_PROBE_S 60
+#define STREAM_KERNEL_BYTES (64 * 1024) /* of a stream's that the system may keep, beside limits.watch_bytes */
 
 static void settle(struct conn *c);
 
@@ -116,6 +117,49 @@ static void refuse(struct conn *c, int status, const char *why)
 	exchange_refuse(ex, status, why);
 }
 
+/* ---- streams ---- */
+
+void conn_take_stream(struct conn *c)
+{
+	int most = STREAM_KERNEL_BYTES;
+
+	c->stream = c->first->stream;
+	c->first->stream = NULL;
+	c->stream->conn = c;
+	mem_free(c->held);
+	c->held = NULL;
+	c->held_n = 0;
+	/* Or thousands of slow watchers would fill the system's memory instead of ours. */
+	uv_send_buffer_size((uv_handle_t *)&c->tcp, &most);
+}
+
+static void drop_stream(struct conn *c)
+{
+	struct sse *s = c->stream;
+
+	c->stream = NULL;
+	if (s)
+		s->ops->drop(s);
+}
+
+/* What a client sends to a stream means nothing; that it has ended does. */
+static void throw_away(struct conn *c, const char *p, size_t n)
+{
+	long got;
+
+	if (!c->tls)
+		return;
+	if (!tls_feed(c->tls, p, n)) {
+		conn_close(c);
+		return;
+	}
+	do {
+		got = tls_read(c->tls, c->loop->plain_buffer, LOOP_READ_BYTES);
+	} while (got > 0);
+	if (conn_send_cipher(c) && got < 0)
+		conn_close(c);
+}
+
 /* ---- input ---- */
 
 /* Whether further bytes may be parsed. */
@@ -123,7 +167,7 @@ static bool may_take(const struct conn *c)
 {
 	const struct http_limits *l = c->loop->limits;
 
-	if (c->state >= CONN_LINGERING || c->ending || c->deaf)
+	if (c->state >= CONN_LINGERING || c->ending || c->deaf || c->stream)
 		return false;
 	if (c->reading)
 		return true;
@@ -262,7 +306,7 @@ static void on_alloc(uv_handle_t *h, size_t suggested, uv_buf_t *buf)
 
 static void on_end(struct conn *c, ssize_t why)
 {
-	if (why != UV_EOF || c->state == CONN_LINGERING) {
+	if (why != UV_EOF || c->state == CONN_LINGERING || c->stream) {
 		conn_close(c);
 		return;
 	}
@@ -284,6 +328,10 @@ static void on_read(uv_stream_t *s, ssize_t n, const uv_buf_t *buf)
 	loop_count(&c->loop->counters.bytes_in, (uint64_t)n);
 	if (c->state == CONN_LINGERING)
 		return; /* read only to be thrown away */
+	if (c->stream) {
+		throw_away(c, buf->base, (size_t)n);
+		return;
+	}
 	if (!c->tls)
 		input(c, buf->base, (size_t)n);
 	else if (!tls_feed(c->tls, buf->base, (size_t)n))
@@ -340,6 +388,8 @@ static enum conn_state resting_state(const struct conn *c)
 		return CONN_HANDSHAKE;
 	if (c->reading)
 		return c->reading->req.has_head ? CONN_BODY : CONN_HEAD;
+	if (c->stream)
+		return CONN_STREAMING;
 	return c->first ? CONN_WAITING : CONN_IDLE;
 }
 
@@ -347,7 +397,15 @@ static void settle(struct conn *c)
 {
 	if (c->state >= CONN_LINGERING)
 		return;
+	if (c->stream && c->stream->cut) {
+		conn_close(c);
+		return;
+	}
 	if (!c->first && !c->writing) {
+		if (c->stream && sse_is_done(c->stream)) {
+			drop_stream(c);
+			c->ending = true;
+		}
 		if (c->ending) {
 			linger(c);
 			return;
@@ -358,7 +416,7 @@ static void settle(struct conn *c)
 		}
 	}
 	conn_move(c, resting_state(c));
-	set_reading(c, may_take(c) && !c->held_n && !c->eof);
+	set_reading(c, (may_take(c) || c->stream) && !c->held_n && !c->eof);
 }
 
 static void on_closed(uv_handle_t *h)
@@ -386,6 +444,7 @@ void conn_close(struct conn *c)
 	if (c->state == CONN_CLOSING)
 		return;
 	conn_move(c, CONN_CLOSING);
+	drop_stream(c);
 	while (c->first)
 		conn_drop_first(c);
 	uv_close((uv_handle_t *)&c->tcp, on_closed);
@@ -393,7 +452,7 @@ void conn_close(struct conn *c)
 
 void conn_drain(struct conn *c)
 {
-	if (c->state == CONN_IDLE || c->state == CONN_HANDSHAKE)
+	if (c->state == CONN_IDLE || c->state == CONN_HANDSHAKE || c->state == CONN_STREAMING)
 		conn_close(c);
 }
 
@@ -428,6 +487,7 @@ static bool is_late(const struct conn *c, uint64_t now)
 	case CONN_LINGERING:
 		return now - c->since > l->linger_ms;
 	case CONN_WAITING:
+	case CONN_STREAMING:
 	case CONN_CLOSING:
 		return false;
 	}
@@ -439,8 +499,12 @@ void conn_tick(struct conn *c, uint64_t now)
 	if (c->state == CONN_CLOSING)
 		return;
 	if (write_stalls(c, now)) {
-		loop_count(&c->loop->counters.timeouts, 1);
+		loop_count(c->stream ? &c->loop->counters.watchers_cut : &c->loop->counters.timeouts, 1);
 		conn_close(c);
+		return;
+	}
+	if (c->stream) {
+		c->stream->ops->tick(c->stream);
 		return;
 	}
 	if (!is_late(c, now))

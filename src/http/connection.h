@@ -5,6 +5,7 @@
  *     HANDSHAKE ──► IDLE ◄──► HEAD ──► BODY          a request is being read
  *                    ▲  └──► WAITING ◄──┘            all read, replies are due
  *                    └──────────┘
+ *                       WAITING ──► STREAMING        a reply that goes on (sse.h); input is thrown away
  *     any of them ──► LINGERING ──► CLOSING          the last reply is out; reading on so that it
  *     any of them ─────────────────► CLOSING         arrives; memory goes in the close callback
  *
@@ -15,6 +16,7 @@
  *   C4  A connection's memory goes after the loop's turn (on_closed()), never within a callback.
  *   C5  A request is begun when the one before it is done: POST is not a safe method, and a read
  *       pipelined behind a write must see it (RFC 9112, 9.3.2).
+ *   C6  A stream is the last thing on its connection: no exchange is beside it, and nothing is parsed.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef THORPE_HTTP_CONNECTION_H
 #define THORPE_HTTP_CONNECTION_H
@@ -22,6 +24,7 @@
 #include <uv.h>
 
 #include "http/exchange.h"
+#include "http/sse.h"
 #include "http/tls.h"
 
 enum conn_state {
@@ -30,6 +33,7 @@ enum conn_state {
 	CONN_HEAD,
 	CONN_BODY,
 	CONN_WAITING,
+	CONN_STREAMING,
 	CONN_LINGERING,
 	CONN_CLOSING,
 };
@@ -58,6 +62,8 @@ struct conn {
 	struct exchange *first, *last;
 	size_t in_flight, in_flight_bytes; /* without `reading` */
 
+	struct sse *stream; /* C6; NULL: none */
+
 	/* writing */
 	bool writing; /* a uv_write() is under way */
 	bool ending;  /* the last reply has been sent */
@@ -83,6 +89,8 @@ void conn_add_weight(struct conn *c, struct exchange *ex, size_t n);
 /* ---- between connection.c and connection_write.c ---- */
 void conn_flush(struct conn *c);
 bool conn_send_cipher(struct conn *c); /* false: closed */
+/* The oldest exchange has been sent, and goes on as a stream. */
+void conn_take_stream(struct conn *c);
 /* Takes the oldest exchange off the list and gives it up (E1). */
 void conn_drop_first(struct conn *c);
 

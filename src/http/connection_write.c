@@ -22,6 +22,8 @@ static unsigned gather(struct conn *c, uv_buf_t *bufs)
 {
 	unsigned n = 0, taken = 0;
 
+	if (c->stream)
+		return sse_gather(c->stream, bufs, 2 * GATHER_MOST);
 	for (struct exchange *ex = c->first; ex && taken < GATHER_MOST; ex = ex->next, taken++) {
 		if (ex->state == EXCHANGE_READING && ex->continue_due) {
 			ex->continue_due = false;
@@ -40,8 +42,13 @@ static unsigned gather(struct conn *c, uv_buf_t *bufs)
 
 static void sent(struct conn *c)
 {
+	if (c->stream)
+		sse_sent(c->stream);
 	while (c->first && c->first->state == EXCHANGE_SENDING) {
-		c->ending |= c->first->last;
+		if (c->first->stream)
+			conn_take_stream(c);
+		else
+			c->ending |= c->first->last;
 		conn_drop_first(c);
 	}
 	while (c->ending && c->first)

@@ -10,6 +10,7 @@
 #include "http/loop.h"
 #include "http/reply.h"
 #include "http/route.h"
+#include "http/sse.h"
 #include "http/workers.h"
 
 #define OUT_OF_MEMORY                                                          \
@@ -25,9 +26,19 @@ static void ready(struct exchange *ex)
 	loop_count_reply(ex->loop, ex->body.n + ex->head.n);
 }
 
+void exchange_drop_stream(struct exchange *ex)
+{
+	struct sse *s = ex->stream;
+
+	ex->stream = NULL;
+	if (s)
+		s->ops->drop(s);
+}
+
 /* When there is no memory even for a head: words that need none. */
 static void ready_without_memory(struct exchange *ex)
 {
+	exchange_drop_stream(ex);
 	ex->head = SLICE("HTTP/1.1 500 Internal Server Error\r\n"
 			 "Content-Type: application/x-amz-json-1.0\r\nContent-Length: 106\r\n"
 			 "Connection: close\r\n\r\n");
@@ -88,6 +99,15 @@ bool exchange_work(struct exchange *ex, void (*run)(struct exchange_work *w, str
 	return true;
 }
 
+bool exchange_stream(struct exchange *ex, struct sse *s, void (*run)(struct exchange_work *w, struct arena *a, void *local),
+		     void *ctx)
+{
+	if (!exchange_work(ex, run, ctx))
+		return false;
+	ex->stream = s;
+	return true;
+}
+
 void exchange_run_work(struct exchange *ex, void *local)
 {
 	ARENA_TRY(&ex->arena, { ex->work.run(&ex->work, &ex->arena, local); }, { ex->work.status = 0; });
@@ -140,11 +160,25 @@ static void reply_of_api(struct exchange *ex)
 	exchange_reply(ex, ex->call.status, ex->content_type, ex->call.reply);
 }
 
+static void begin_stream(struct exchange *ex)
+{
+	const struct exchange_work *w = &ex->work;
+
+	if (!ex->stream->ops->begin(ex->stream))
+		sse_end(ex->stream);
+	reply_make_stream(ex, w->type, w->body, w->headers);
+	ready(ex);
+}
+
 static void reply_of_worker(struct exchange *ex)
 {
 	const struct exchange_work *w = &ex->work;
 
-	if (w->status)
+	if (!w->streams || !w->status)
+		exchange_drop_stream(ex);
+	if (ex->stream)
+		begin_stream(ex);
+	else if (w->status)
 		exchange_reply_with(ex, w->status, w->type, w->body, w->headers);
 	else
 		ready_without_memory(ex);

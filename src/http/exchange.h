@@ -13,6 +13,8 @@
  *   E1  A RUNNING exchange survives its connection: `conn` is NULL then, and the reply is dropped.
  *   E2  Only the loop's thread changes an exchange; the writer's thread only puts it on the loop's
  *       list of completed ones (loop_complete()). A worker fills `work` and uses the arena, then does the same.
+ *   E3  An exchange with a stream is the last of its connection; until the connection takes the stream over it goes
+ *   with the exchange.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef THORPE_HTTP_EXCHANGE_H
 #define THORPE_HTTP_EXCHANGE_H
@@ -23,6 +25,7 @@
 
 struct conn;
 struct loop;
+struct sse;
 
 enum exchange_state { EXCHANGE_READING, EXCHANGE_RUNNING, EXCHANGE_READY, EXCHANGE_SENDING };
 
@@ -32,6 +35,7 @@ struct exchange_work {
 	void *ctx;
 	int status; /* 0: memory ran out */
 	struct slice type, body, headers;
+	bool streams; /* the body is only the beginning: the exchange's stream goes on with it */
 };
 
 struct exchange {
@@ -54,6 +58,7 @@ struct exchange {
 	bool last;           /* the connection ends with this reply */
 	struct slice content_type; /* of replies in DynamoDB's form */
 	struct slice head, body;   /* the reply, ready to be sent */
+	struct sse *stream;     /* what goes on when that is sent; NULL: nothing. The connection takes it over then */
 };
 
 /* Starts the request that has been read completely. Afterwards it is READY or RUNNING. */
@@ -91,7 +96,15 @@ void exchange_call_api(struct exchange *ex, struct slice target, struct slice bo
  * It must not touch the exchange. False: too many are waiting already, and nothing has been answered. */
 bool exchange_work(struct exchange *ex, void (*run)(struct exchange_work *w, struct arena *a, void *local),
 		   void *ctx) MUST_CHECK;
-/* After one of the last two: it is begun later. */
+/* The same for a reply that may become a stream (w->streams): the stream is the exchange's now, and dropped with it.
+ * False: nothing has been
+ * answered, and it is still the caller's. */
+bool exchange_stream(struct exchange *ex, struct sse *s, void (*run)(struct exchange_work *w, struct arena *a, void *local),
+		     void *ctx) MUST_CHECK;
+/* After one of the last three: it is begun later. */
 void exchange_delay(struct exchange *ex, int64_t ms);
+
+/* ---- for the loop ---- */
+void exchange_drop_stream(struct exchange *ex); /* if it has one */
 
 #endif

@@ -25,7 +25,10 @@
 	X(linger_ms,        5 * 1000)         /* reading on after a refusal, so that it arrives */ \
 	X(drain_ms,         10 * 1000)        /* for requests in flight when the server stops */ \
 	X(workers,          64)               /* threads for what has to wait: that many writes share an fsync */ \
-	X(waiting,          1024)             /* requests without a worker yet, before 503 */
+	X(waiting,          1024)             /* requests without a worker yet, before 503 */ \
+	X(watchers,         20000)            /* of lists, at once; each has a connection */ \
+	X(watch_bytes,      256 * 1024)       /* waiting for one watcher, before he is cut off */ \
+	X(keep_alive_ms,    15 * 1000)        /* of silence, before a watcher is told that it is still there */
 
 struct http_limits {
 #define X(name, otherwise) uint64_t name;

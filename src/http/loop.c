@@ -8,6 +8,7 @@
 #include "http/connection.h"
 #include "http/loop.h"
 #include "http/server_internal.h"
+#include "http/sse.h"
 
 #define FREE_MOST 64 /* exchanges kept for reuse, each with 16 KB of arena */
 #define TICK_LEAST_MS 10
@@ -25,6 +26,7 @@ struct exchange *loop_take_exchange(struct loop *l)
 		l->free_count--;
 		ex->next = NULL;
 		ex->continue_due = ex->last = false;
+		ex->stream = NULL;
 		return ex;
 	}
 	ex = mem_zalloc(sizeof(*ex));
@@ -37,6 +39,7 @@ struct exchange *loop_take_exchange(struct loop *l)
 
 void loop_give_exchange(struct loop *l, struct exchange *ex)
 {
+	exchange_drop_stream(ex);
 	if (l->free_count == FREE_MOST) {
 		arena_release(&ex->arena);
 		mem_free(ex);
@@ -160,6 +163,78 @@ void loop_delay(struct loop *l, struct exchange *ex)
 		uv_timer_start(&l->delay, on_delay, DELAY_TICK_MS, DELAY_TICK_MS);
 }
 
+/* ---- posts ---- */
+
+void loop_post(struct loop *l, struct loop_post *p)
+{
+	bool first;
+
+	p->next = NULL;
+	pthread_mutex_lock(&l->inbox_lock);
+	first = !l->posts;
+	*l->posts_end = p;
+	l->posts_end = &p->next;
+	pthread_mutex_unlock(&l->inbox_lock);
+	if (first)
+		uv_async_send(&l->wake);
+}
+
+void loop_lose_streams(struct loop *l)
+{
+	atomic_store(&l->streams_lost, true);
+	uv_async_send(&l->wake);
+}
+
+void loop_turn_stream(struct loop *l, struct sse *s)
+{
+	struct conn *c = s->conn;
+
+	if (!c || c->turn_due)
+		return;
+	c->turn_due = true;
+	c->turn_next = l->stream_turns;
+	l->stream_turns = c;
+}
+
+static void cut_streams(struct loop *l)
+{
+	for (struct conn *c = l->conns, *next; c; c = next) {
+		next = c->next;
+		if (c->stream) {
+			loop_count(&l->counters.watchers_cut, 1);
+			conn_close(c);
+		}
+	}
+}
+
+/* First all of them, then the connections: one writev() for all that there is to tell. */
+void loop_take_posts(struct loop *l)
+{
+	struct loop_post *p;
+
+	pthread_mutex_lock(&l->inbox_lock);
+	p = l->posts;
+	l->posts = NULL;
+	l->posts_end = &l->posts;
+	pthread_mutex_unlock(&l->inbox_lock);
+	while (p) {
+		struct loop_post *next = p->next;
+
+		p->run(l, p);
+		p = next;
+	}
+	while (l->stream_turns) {
+		struct conn *c = l->stream_turns;
+
+		l->stream_turns = c->turn_next;
+		c->turn_due = false;
+		if (c->stream)
+			sse_flush(c->stream);
+	}
+	if (atomic_exchange(&l->streams_lost, false))
+		cut_streams(l);
+}
+
 /* ---- sockets ---- */
 
 bool loop_adopt(struct loop *l, int fd)
@@ -248,6 +323,7 @@ static void on_wake(uv_async_t *h)
 	struct loop *l = h->data;
 
 	take_completed(l);
+	loop_take_posts(l);
 	take_inbox(l);
 	if (atomic_load(&l->drain_wanted))
 		begin_draining(l);
@@ -289,7 +365,7 @@ struct slice loop_http_date(struct loop *l)
 static uint64_t tick_ms(const struct http_limits *l)
 {
 	const uint64_t all[] = { l->idle_ms, l->header_ms, l->body_ms, l->write_ms, l->linger_ms,
-				 l->drain_ms };
+				 l->drain_ms, l->keep_alive_ms };
 	uint64_t least = TICK_MOST_MS * 4;
 
 	for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++)
@@ -305,6 +381,7 @@ bool loop_init(struct loop *l)
 	pthread_mutex_init(&l->inbox_lock, NULL);
 	request_ids_init(&l->ids);
 	l->wake.data = l->tick.data = l->delay.data = l;
+	l->posts_end = &l->posts;
 	l->read_buffer = mem_alloc(LOOP_READ_BYTES);
 	l->plain_buffer = l->tls ? mem_alloc(LOOP_READ_BYTES) : NULL;
 	if (uv_timer_init(&l->uv, &l->tick) < 0 || uv_timer_init(&l->uv, &l->delay) < 0 || uv_async_init(&l->uv, &l->wake, on_wake) < 0 ||
@@ -333,6 +410,7 @@ static void close_handle(uv_handle_t *h, void *unused)
 
 void loop_release(struct loop *l)
 {
+	loop_take_posts(l); /* nobody is left to hear them, but they know whom to tell */
 	while (atomic_load(&l->completing))
 		sched_yield();
 	uv_walk(&l->uv, close_handle, NULL);

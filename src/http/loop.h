@@ -17,6 +17,7 @@
 #include "http/sigv4.h"
 #include "http/tls.h"
 #include "http/workers.h"
+#include "process/live.h"
 
 #define LOOP_READ_BYTES (64 * 1024)
 
@@ -36,6 +37,14 @@ struct loop_counters {
 #undef X
 	_Atomic uint64_t status[6]; /* replies by the first digit of their status */
 	_Atomic uint64_t open;      /* connections now; counted up by the acceptor */
+	_Atomic uint64_t watchers;  /* streams now, from the request on */
+	_Atomic uint64_t watchers_cut, events; /* since the start */
+};
+
+/* Something to be done on the loop's thread. */
+struct loop_post {
+	struct loop_post *next;
+	void (*run)(struct loop *l, struct loop_post *p); /* frees it */
 };
 
 struct loop {
@@ -74,6 +83,8 @@ struct loop {
 	uint64_t date_made;
 	char *read_buffer;  /* LOOP_READ_BYTES: what is read is used up within the callback */
 	char *plain_buffer; /* the same for decrypted bytes; NULL without TLS */
+	struct live_target live; /* takes what watched lists have to tell: rest_live.c */
+	struct conn *stream_turns; /* connections whose streams have something to send, while posts are run */
 
 	/* Shared with other threads: */
 	_Atomic(struct exchange *) completed; /* a stack, filled by the api's writer and by workers */
@@ -81,6 +92,8 @@ struct loop {
 	pthread_mutex_t inbox_lock;
 	int *inbox; /* accepted sockets */
 	size_t inbox_n, inbox_cap;
+	struct loop_post *posts, **posts_end; /* under the inbox's lock, oldest first */
+	atomic_bool streams_lost; /* something for watchers could not be posted */
 	atomic_bool drain_wanted, cut_wanted;
 	struct loop_counters counters;
 };
@@ -97,6 +110,10 @@ bool loop_adopt(struct loop *l, int fd) MUST_CHECK;
 void loop_drain(struct loop *l);
 void loop_cut(struct loop *l); /* do not wait for clients any longer */
 void loop_complete(struct loop *l, struct exchange *ex);
+/* In the order they come. The loop must not have ended. */
+void loop_post(struct loop *l, struct loop_post *p);
+/* Watchers have missed something: all streams of the loop are cut off. */
+void loop_lose_streams(struct loop *l);
 
 /* ---- from the loop's thread ---- */
 bool loop_is_current(const struct loop *l);
@@ -109,6 +126,10 @@ int64_t loop_write_delay(const struct loop *l, const struct app *app);
 /* To be called when a connection or a running exchange has gone: ends a drained loop. */
 void loop_check_end(struct loop *l);
 struct slice loop_http_date(struct loop *l);
+/* Runs what has been posted. */
+void loop_take_posts(struct loop *l);
+/* The stream's connection gets a turn when the posts that are being run are done. */
+void loop_turn_stream(struct loop *l, struct sse *s);
 
 /* Only one thread writes: no locked instruction is needed. */
 static inline void loop_count(_Atomic uint64_t *c, uint64_t n)

@@ -40,6 +40,11 @@ static void metric(struct buf *out, const char *name, const char *type, const ch
 		sum_;                                                                       \
 	})
 
+uint64_t metrics_watchers(const struct server *s)
+{
+	return SUM(s, watchers);
+}
+
 void metrics_write(const struct server *s, struct buf *out)
 {
 	struct workers_metrics w = workers_metrics(s->workers);
@@ -54,6 +59,9 @@ void metrics_write(const struct server *s, struct buf *out)
 	metric(out, "http_workers_idle", "gauge", "Those with nothing to do", w.idle);
 	metric(out, "http_waiting", "gauge", "Requests that wait for one", w.waiting);
 	metric(out, "http_busy_total", "counter", "Requests refused because too many waited", w.refused);
+	metric(out, "watchers", "gauge", "Watchers of lists", SUM(s, watchers));
+	metric(out, "events_sent_total", "counter", "Events told to watchers", SUM(s, events));
+	metric(out, "watchers_cut_total", "counter", "Watchers cut off for being slow", SUM(s, watchers_cut));
 	buf_lit(out, "# HELP thorpe_http_replies_total Replies by class of status\n"
 		     "# TYPE thorpe_http_replies_total counter\n");
 	for (unsigned digit = 1; digit < 6; digit++)

@@ -7,6 +7,7 @@
 
 struct server;
 
+uint64_t metrics_watchers(const struct server *s);
 void metrics_write(const struct server *s, struct buf *out);
 
 #endif

@@ -122,6 +122,19 @@ void reply_make(struct exchange *ex, int status, struct slice type, struct slice
 	ex->body = ex->req.method == HTTP_HEAD ? (struct slice){ 0 } : body;
 }
 
+void reply_make_stream(struct exchange *ex, struct slice type, struct slice body, struct slice headers)
+{
+	struct buf b;
+
+	ex->last = true;
+	begin_head(&b, ex, 200, type);
+	buf_put(&b, headers);
+	end_head(&b, ex);
+	loop_count_status(ex->loop, 200);
+	ex->head = buf_slice(&b);
+	ex->body = body;
+}
+
 static enum err refusal_code(int status)
 {
 	if (status == 413)

@@ -3,7 +3,9 @@
 #include "app/output.h"
 #include "http/exchange.h"
 #include "http/loop.h"
+#include "http/metrics.h"
 #include "http/rest.h"
+#include "http/rest_live.h"
 
 #define RETRY_AFTER_S 1
 
@@ -113,7 +115,7 @@ static bool body_or_reply(struct exchange *ex, struct slice *body)
 /* What a worker, or the loop itself, needs to answer. */
 struct job {
 	struct app *app;
-	struct app_request request;
+	struct app_request request; /* with a watcher: a list is to be watched */
 	bool cross_origin;
 };
 
@@ -147,6 +149,7 @@ static void run(struct exchange_work *w, struct arena *a, void *local)
 	w->type = reply.type;
 	w->body = reply.body;
 	w->headers = with_cors(job->cross_origin, a, reply.headers);
+	w->streams = job->request.watcher && rest_live_is_stream(&reply);
 }
 
 static void answer(struct exchange *ex, struct job *job)
@@ -164,6 +167,61 @@ static void answer(struct exchange *ex, struct job *job)
 	}
 	run(&at_once, &ex->arena, ex->loop->local);
 	exchange_reply_with(ex, at_once.status, at_once.type, at_once.body, at_once.headers);
+}
+
+/* ---- watching ---- */
+
+/* NULL: memory. */
+static struct live *hub_of(struct rest *r, struct app *app, struct api *api)
+{
+	struct live *live = NULL;
+
+	pthread_mutex_lock(&r->lock);
+	if (!r->live)
+		r->live = mem_zalloc(r->app_count * sizeof(*r->live));
+	for (size_t i = 0; r->live && i < r->app_count; i++)
+		if (r->apps[i] == app) {
+			if (!r->live[i])
+				r->live[i] = live_new(app, api);
+			live = r->live[i];
+		}
+	pthread_mutex_unlock(&r->lock);
+	return live;
+}
+
+static struct slice last_event_id(const struct exchange *ex)
+{
+	struct slice id = request_header(&ex->req, SLICE("last-event-id"));
+
+	return id.n ? id : request_query(&ex->req, SLICE("last_event_id"));
+}
+
+static void watch(struct exchange *ex, struct rest *r, struct job *job)
+{
+	static const struct problem full = { .type = PROBLEM_BUSY, .retry_after = 10 * RETRY_AFTER_S,
+					     .detail = { "too many are watching", 21 } };
+	struct live *live = NULL;
+	struct sse *s = NULL;
+
+	if (metrics_watchers(ex->loop->server) < ex->loop->limits->watchers)
+		live = hub_of(r, job->app, ex->loop->api);
+	if (live)
+		s = rest_live_new(live, ex->loop, last_event_id(ex));
+	if (!s) {
+		reply_problem(ex, &full);
+		return;
+	}
+	job->request.watcher = rest_live_watcher(s);
+	if (exchange_stream(ex, s, run, job))
+		return;
+	s->ops->drop(s);
+	/* After a 503 an EventSource would give up; after this it comes again, and knows its position. */
+	exchange_reply_with(ex, 200, SLICE(LIVE_TYPE), SLICE("retry: 2000\n\n"), SLICE("Cache-Control: no-store\r\n"));
+}
+
+static bool is_watch(const struct job *job)
+{
+	return job->request.method == APP_GET && http_list_has(job->request.accept, SLICE(LIVE_TYPE));
 }
 
 /* ---- the handler ---- */
@@ -208,7 +266,7 @@ static void reply_root(struct exchange *ex, const struct rest *r)
 
 static void handle(struct exchange *ex, void *ctx)
 {
-	const struct rest *r = ctx;
+	struct rest *r = ctx;
 	size_t root = sizeof(REST_BASE); /* with the '/' */
 	struct slice rest = root < ex->req.path.n ? slice_make(ex->req.path.p + root, ex->req.path.n - root)
 						  : (struct slice){ 0 };
@@ -228,7 +286,11 @@ static void handle(struct exchange *ex, void *ctx)
 	job->app = app;
 	job->cross_origin = is_cross_origin(ex);
 	fill_request(ex, slice_make(ex->req.path.p, root + name.n), &job->request);
-	if (body_or_reply(ex, &job->request.body))
+	if (!body_or_reply(ex, &job->request.body))
+		return;
+	if (is_watch(job))
+		watch(ex, r, job);
+	else
 		answer(ex, job);
 }
 
@@ -238,6 +300,15 @@ void rest_init(struct rest *r)
 								HTTP_PATCH, HTTP_DELETE, HTTP_OPTIONS };
 
 	*r = (struct rest){ 0 };
+	pthread_mutex_init(&r->lock, NULL);
 	for (size_t i = 0; i < REST_METHODS; i++)
 		r->routes[i] = (struct http_route){ methods[i], REST_BASE, ROUTE_PREFIX | ROUTE_PROBLEMS, handle, r };
+}
+
+void rest_release(struct rest *r)
+{
+	for (size_t i = 0; r->live && i < r->app_count; i++)
+		live_free(r->live[i]);
+	mem_free(r->live);
+	r->live = NULL;
 }

@@ -6,9 +6,12 @@
 #ifndef THORPE_HTTP_REST_H
 #define THORPE_HTTP_REST_H
 
+#include <pthread.h>
+
 #include "app/app.h"
 #include "http/route.h"
 #include "http/workers.h"
+#include "process/live.h"
 
 #define REST_BASE "/api"
 #define REST_METHODS 6
@@ -17,10 +20,14 @@ struct rest {
 	struct app *const *apps; /* may be set after server_new(), before server_run() */
 	size_t app_count;
 	struct http_route routes[REST_METHODS];
+	pthread_mutex_t lock;
+	struct live **live;      /* (lock) of each app that has been watched; NULL: none has */
 };
 
 /* Fills the routes, which point to the rest. */
 void rest_init(struct rest *r);
+/* When the server has ended, and before the apps do. */
+void rest_release(struct rest *r);
 /* Each thread has a backend of its own. */
 extern const struct thread_local_maker rest_local;
 

@@ -30,7 +30,8 @@ struct metrics_writer {
 	void *ctx;
 };
 
-/* How long a write has to wait before it is begun, in milliseconds; 0: not at all. `app`: whose; NULL: one of DynamoDB's API. Asked by event loops: quick. */
+/* How long a write has to wait before it is begun, in milliseconds; 0: not at all. `app`: whose; NULL: one of DynamoDB's API.
+ * Asked by event loops: quick. */
 struct write_delay {
 	int64_t (*ms)(void *ctx, const struct app *app); /* NULL: no write waits */
 	void *ctx;

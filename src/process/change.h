@@ -46,8 +46,8 @@ struct change_page {
 	bool trimmed;                 /* what was asked for is older than the stream keeps: some changes are lost */
 };
 
-/* *iterator empty: what it would begin with is older than the stream keeps; take AT_OLDEST. AT_TIME is where AT_OLDEST is, for a stream cannot be
- * asked for a time: whoever reads passes over what is older. NOT_FOUND: the stream or the shard is gone. */
+/* *iterator empty: what it would begin with is older than the stream keeps; take AT_OLDEST. AT_TIME is where AT_OLDEST is, for
+ * a stream cannot be asked for a time: whoever reads passes over what is older. NOT_FOUND: the stream or the shard is gone. */
 bool change_iterator(struct run *r, struct slice stream_arn, struct slice shard, const struct shard_position *at,
 		     struct slice *iterator) MUST_CHECK;
 /* At most `limit` (1..1000). An expired iterator is BUSY: take a new one from the last sequence. NOT_FOUND as above. */

@@ -1,4 +1,5 @@
-/* What processors remember, in a table of their own beside the design's: <table>.thorpe, as the Kinesis Client Library keeps its leases.
+/* What processors remember, in a table of their own beside the design's: <table>.thorpe, as the Kinesis Client Library keeps
+ * its leases.
  *
  *   PK                      SK             holds
  *   POSITION#<processor>    <shard id>     sequence (done up to and with), progress (inside the next one: opaque text), time
@@ -6,8 +7,8 @@
  *   PARKED#<processor>      <sequence>     shard, reason, tries, parked_at, event, old, new (images as maps), key, progress
  *   PROCESSOR               <processor>    paused, replay_from
  *
- * The position is moved in the same transaction as an effect (run.h: rider), on the condition that it is still where it was: so an effect
- * happens exactly once, and of two servers at one shard one stops.
+ * The position is moved in the same transaction as an effect (run.h: rider), on the condition that it is still where it was: so
+ * an effect happens exactly once, and of two servers at one shard one stops.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef THORPE_PROCESS_CHECKPOINT_H
 #define THORPE_PROCESS_CHECKPOINT_H
@@ -20,7 +21,8 @@ bool checkpoint_provision(struct run *r) MUST_CHECK;
 struct position {
 	struct slice processor, shard;
 	struct slice sequence;  /* empty: nothing done yet */
-	struct slice progress;  /* empty: between changes; else how far one behind `sequence` is, which it names (effect_rows.c), or "since <ms>": a replay */
+	struct slice progress;  /* empty: between changes; else how far one behind `sequence` is, which it names
+				 * (effect_rows.c), or "since <ms>": a replay */
 	bool stored;            /* there is an item */
 	int64_t time_ms;        /* when it was written; to the second */
 };

@@ -44,6 +44,17 @@ static bool is_stopped(const struct effect *x)
 	return x->stop && atomic_load_explicit(x->stop, memory_order_relaxed);
 }
 
+/* What has been gathered is not lost. */
+static enum row_end stop_here(struct effect *x, const struct rows *page, size_t i)
+{
+	enum row_end end = x->batch.count ? commit(x, page, i) : ROW_DONE;
+
+	if (end != ROW_DONE)
+		return end;
+	(void)run_fail(x->caller, PROBLEM_BUSY, "stopped; it goes on from here");
+	return ROW_FAILED;
+}
+
 static enum row_end one_row(struct effect *x, const struct rows *page, size_t i)
 {
 	const struct read_row *row = &page->list[i];
@@ -70,11 +81,7 @@ static enum row_end one_page(struct effect *x, const struct rows *page)
 	for (size_t i = page->first; i < page->count; i++) {
 		enum row_end end;
 
-		if (is_stopped(x)) {
-			(void)run_fail(x->caller, PROBLEM_BUSY, "stopped; it goes on from here");
-			return ROW_FAILED;
-		}
-		end = one_row(x, page, i);
+		end = is_stopped(x) ? stop_here(x, page, i) : one_row(x, page, i);
 		if (end != ROW_DONE)
 			return end;
 	}

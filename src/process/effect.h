@@ -1,15 +1,17 @@
 /* One change through one processor of the design: whether it wakes it, and what it does then.
  *
- * Effects: put, update, delete, count, remove all; each is written together with the position (exactly once), many in one transaction where a
- * processor writes one item for each row of a pattern: at most 99 and the position, which then says how far inside the change it is. `send` is send.h's.
- * A processor is not woken by changes that it has written itself when they leave what its `when` looks at as it was: that is the design's to say, and
- * thorpe check's to find.
+ * Effects: put, update, delete, count, remove all; each is written together with the position (exactly once), many in one
+ * transaction where a processor writes one item for each row of a pattern: at most 99 and the position, which then says how
+ * far inside the change it is. `send` is send.h's. A processor is not woken by changes that it has written itself when they
+ * leave what its `when` looks at as it was: that is the design's to say, and thorpe check's to find.
  *
- * put: an item that is there already keeps what `with` does not name, and of what `with` names everything that may change gets the new value. ids and
- * times that `with` leaves to the server follow from the change: seen again, it makes the same item.
- * Skipped, and logged at debug: a put whose key or required attributes would need something that is absent, or that counts on or requires an item
- * which is gone; an update or a deletion of what is not there.
- * An item that moved to another key, because what the key is made from has changed, is not deleted: `on … deleted` does not wake for it.
+ * put: an item that is there already keeps what `with` does not name, and of what `with` names everything that may change
+ * gets the new value. ids and times that `with` leaves to the server follow from the change: seen again, it makes the same
+ * item.
+ * Skipped, and logged at debug: a put whose key or required attributes would need something that is absent, or that counts
+ * on or requires an item which is gone; an update or a deletion of what is not there.
+ * An item that moved to another key, because what the key is made from has changed, is not deleted: `on … deleted` does not
+ * wake for it (but for `send`, whose receivers know items by their keys). At the new key it is `created`.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef THORPE_PROCESS_EFFECT_H
 #define THORPE_PROCESS_EFFECT_H
@@ -24,7 +26,7 @@ enum effect_end {
 };
 /* `at` is the position before; afterwards the one after (sequence of the change, no progress). */
 enum effect_end effect_apply(struct run *r, const struct processor *p, const struct change *c, struct position *at) MUST_CHECK;
-/* The same, and between two transactions it asks whether to stop: then FAILED with PROBLEM_BUSY, to be gone on with another time. */
+/* The same, and between two rows it asks whether to stop: then FAILED with PROBLEM_BUSY, to be gone on with another time. */
 enum effect_end effect_apply_until(struct run *r, const struct processor *p, const struct change *c, struct position *at,
 				   const _Atomic bool *stop) MUST_CHECK;
 /* Whether it would be woken: entity, event, `let`, `when`. For send.h and tests. */

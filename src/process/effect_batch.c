@@ -1,7 +1,6 @@
 /* Many actions and the position in one transaction.
  * SPDX-License-Identifier: Apache-2.0 */
 #include <time.h>
-#include "base/log.h"
 #include "process/effect_internal.h"
 
 #define COMMIT_TRIES 16

@@ -1,15 +1,16 @@
 /* Inside of effect.h: one change on its way through one processor. For effect*.c only.
  *
- * Rows of `each` (or of the pattern that `remove all` names) come in pages; a processor without either has one row that is nothing. What a row
- * asks for is gathered into a batch where one action says it all, and written by itself where it means more (companions, counts,
- * requirements). Every write carries the position as it is after the last row in it.
+ * Rows of `each` (or of the pattern that `remove all` names) come in pages; a processor without either has one row that is
+ * nothing. What a row asks for is gathered into a batch where one action says it all, and written by itself where it means
+ * more (companions, counts, requirements). Every write carries the position as it is after the last row in it.
  *
  * Invariants
- *   E1  A row is behind the position exactly when its effect is in the table: both are in one transaction. Only rows that ask for nothing may be
- *       before a position that does not say so.
- *   E2  `page` memory lives from page to page, `run` memory from transaction to transaction; the item, `let` and the position outlive both.
- *   E3  The time of terms and of new items is the change's, so that a change seen again (replay) makes the same items; what has expired goes by
- *       the clock.
+ *   E1  A row is behind the position exactly when its effect is in the table: both are in one transaction. Only rows that
+ *       ask for nothing may be before a position that does not say so.
+ *   E2  `page` memory lives from page to page, `run` memory from transaction to transaction; the item, `let` and the
+ *       position outlive both.
+ *   E3  The time of terms and of new items is the change's, so that a change seen again (replay) makes the same items; what
+ *       has expired goes by the clock.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef THORPE_PROCESS_EFFECT_INTERNAL_H
 #define THORPE_PROCESS_EFFECT_INTERNAL_H

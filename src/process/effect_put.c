@@ -19,8 +19,8 @@ static void put_part(struct buf *b, struct slice s)
 	buf_put(b, s);
 }
 
-/* A ULID with the change's time; the rest from the change, the processor, the row and the attribute, under the server's secret, so
- * that nobody works it out from outside. */
+/* A ULID with the change's time; the rest from the change, the processor, the row and the attribute, under the server's
+ * secret, so that nobody works it out from outside. */
 struct value effect_id(struct effect *x, const struct attribute *a)
 {
 	static const char digits[] = "0123456789ABCDEFGHJKMNPQRSTVWXYZ";

@@ -1,7 +1,8 @@
 /* The rows of an effect, page by page, and the position among them.
  *
- * Progress, as text: "1 <sequence> <done> <hash> <cursor>". The change it belongs to; how many rows of the page that begins at the cursor are done
- * ("-": the first page); a hash of the last one's key, by which it is found again when rows have come or gone before it.
+ * Progress, as text: "1 <sequence> <done> <hash> <cursor>". The change it belongs to; how many rows of the page that begins
+ * at the cursor are done ("-": the first page); a hash of the last one's key, by which it is found again when rows have come
+ * or gone before it.
  * SPDX-License-Identifier: Apache-2.0 */
 #include <inttypes.h>
 #include <xxhash.h>

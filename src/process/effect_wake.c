@@ -123,7 +123,8 @@ bool effect_wakes_prepared(struct effect *x, bool *out)
 	if (!effect_prepare(x) || !asks(x, out))
 		return false;
 	/* Receivers know items by their keys: for them it is gone from there. */
-	if (!*out || x->change->events != ON_DELETED || x->processor->effect == EFFECT_SEND)
+	if (!*out || x->change->events != ON_DELETED || x->processor->effect == EFFECT_SEND ||
+	    !keeper_can_move(x->caller, x->change->entity))
 		return true;
 	if (!keeper_fate(x->caller, x->change, &fate))
 		return false;

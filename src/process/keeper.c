@@ -8,7 +8,7 @@
 
 /* ---- what the design leaves to do ---- */
 
-bool keeper_has_counters(const struct entity *e)
+static bool has_counters(const struct entity *e)
 {
 	for (size_t i = 0; i < e->attribute_count; i++)
 		if (e->attributes[i].counter && keep_depends(e, e->attributes[i].name))
@@ -16,23 +16,11 @@ bool keeper_has_counters(const struct entity *e)
 	return false;
 }
 
-bool keeper_has_copies(const struct entity *e)
+static bool has_copies(const struct entity *e)
 {
 	for (size_t i = 0; i < e->attribute_count; i++)
 		if (e->attributes[i].kept_by.n)
 			return true;
-	return false;
-}
-
-bool keeper_is_copied(const struct design *d, const struct entity *e)
-{
-	for (size_t i = 0; i < d->entity_count; i++)
-		for (size_t k = 0; k < d->entities[i].attribute_count; k++) {
-			const struct attribute *a = &d->entities[i].attributes[k];
-
-			if (a->kept_by.n && slice_equal(a->copy_entity, e->name))
-				return true;
-		}
 	return false;
 }
 
@@ -41,7 +29,7 @@ bool keeper_is_needed(const struct design *d)
 	for (size_t i = 0; i < d->entity_count; i++) {
 		const struct entity *e = &d->entities[i];
 
-		if (e->delete_.then_count || keeper_has_copies(e) || keeper_has_counters(e))
+		if (e->delete_.then_count || has_copies(e) || has_counters(e))
 			return true;
 	}
 	return false;
@@ -88,7 +76,7 @@ static struct role *role_of(struct keeper *k, const struct entity *e)
 		x->counters[i] = e->attributes[i].counter && keep_depends(e, e->attributes[i].name);
 		x->has_counters = x->has_counters || x->counters[i];
 	}
-	x->has_copies = keeper_has_copies(e);
+	x->has_copies = has_copies(e);
 	x->can_move = keeper_can_move(k->run, e);
 	for (size_t i = 0; i < d->entity_count; i++)
 		for (size_t n = 0; n < d->entities[i].attribute_count; n++) {
@@ -186,8 +174,7 @@ static bool finish(struct keeper *k, bool ok, const struct entity *e, const char
 	return ok;
 }
 
-/* Whether the record shows that derived attributes and keys are what they should be. Then whoever moved the counter has seen to it, or
- * the next record is another one's. */
+/* Whether the record shows that derived attributes and keys are what they should be: whoever moved the counter has seen to it. */
 static bool is_in_order(struct run *r, const struct entity *e, struct value stored)
 {
 	struct value full = entity_full(r, e, stored);

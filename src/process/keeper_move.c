@@ -10,8 +10,9 @@ static bool is_settled(const struct entity *e, struct slice name)
 {
 	const struct attribute *a = entity_attribute(e, name);
 
-	/* What follows from others is settled when those are: they are in the list, too. */
-	return !a || a->fixed || a->derived || a->after.n;
+	/* What follows from others is settled when those are: they are in the list, too. Nobody changes the time of creation, nor
+	 * who created it. */
+	return !a || a->fixed || a->now || a->the_caller || a->derived || a->after.n;
 }
 
 bool keeper_can_move(struct run *r, const struct entity *e)

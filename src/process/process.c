@@ -178,7 +178,7 @@ bool process_is_idle(struct process *p)
 	bool idle = true;
 
 	pthread_mutex_lock(&p->lock);
-	idle = !p->has_tracks || p->readers;
+	idle = !p->has_tracks || p->listed;
 	for (struct reader *r = p->readers; r && idle; r = r->next)
 		for (size_t i = 0; i < r->track_count; i++) {
 			const struct track *t = &r->tracks[i];
@@ -231,7 +231,8 @@ static void add_reader(struct process *p, struct slice stream, struct slice shar
 	pthread_mutex_unlock(&p->lock);
 }
 
-/* Those whose thread is through, unless the shard is still listed and has ended: who was made from it waits for that. NULL: all. */
+/* Those whose thread is through, unless the shard is still listed and has ended: who was made from it waits for that. NULL:
+ * all. */
 static void drop_readers(struct process *p, const struct shard_list *list)
 {
 	struct reader **at = &p->readers;
@@ -253,6 +254,7 @@ static void drop_readers(struct process *p, const struct shard_list *list)
 static bool look_at_shards(struct process *p, struct run *r)
 {
 	struct shard_list list;
+	bool listed = true;
 
 	if (!change_shards(r, &list))
 		return false;
@@ -260,6 +262,11 @@ static bool look_at_shards(struct process *p, struct run *r)
 	for (size_t i = 0; i < list.count; i++)
 		if (!reader_of(p, list.list[i].id) && may_begin(p, &list, &list.list[i]))
 			add_reader(p, list.stream_arn, list.list[i].id);
+	for (size_t i = 0; i < list.count; i++)
+		listed = listed && reader_of(p, list.list[i].id);
+	pthread_mutex_lock(&p->lock);
+	p->listed = listed;
+	pthread_mutex_unlock(&p->lock);
 	return true;
 }
 
@@ -358,6 +365,7 @@ static void *watch(void *arg)
 		watch_pause(&w, now);
 	}
 	drop_readers(p, NULL);
+	p->listed = false;
 	return NULL;
 }
 

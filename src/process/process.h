@@ -1,14 +1,17 @@
 /* The processors of a design, running: threads that read its stream, and their controls. docs/processors.md is the manual.
  *
- * One thread for each shard feeds all processors that write to the table, and the keeper; `send` processors have threads of their own (send_run.h). A change that
- * fails is tried again: 50 ms, doubling to 30 s, eight times (problems that cannot go away, INVALID and the like, three times), then parked, and the next is taken. A
- * paused processor stands still; the others go on.
+ * One thread for each shard feeds all processors that write to the table, and the keeper; `send` processors have threads of
+ * their own (send_run.h). A change that fails is tried again: 50 ms, doubling to 30 s, eight times (problems that cannot go
+ * away, INVALID and the like, three times), then parked, and the next is taken. A paused processor stands still; the others go
+ * on.
  *
- * Backlog: the age of the oldest change not yet done and how many are known to wait. Beyond PROCESS_SLOW_MS behind, writers are slowed (process_delay_ms()): a delay that
- * grows with the lag up to one second, told in the metrics. What was there already when a processor started, was resumed or replayed does not count for that.
+ * Backlog: the age of the oldest change not yet done and how many are known to wait. Beyond PROCESS_SLOW_MS behind, writers are
+ * slowed (process_delay_ms()): a delay that grows with the lag up to one second, told in the metrics. What was there already
+ * when a processor started, was resumed or replayed does not count for that.
  *
  * Invariants
- *   R1  A change takes effect exactly once: the effect and the position are one transaction. Positions of changes without effect follow within a second.
+ *   R1  A change takes effect exactly once: the effect and the position are one transaction. Positions of changes without
+ *       effect follow within a second.
  *   R2  Nothing is read while nothing is written.
  *   R3  A processor that is behind, fails or takes long holds up the others of its shard for a second at most at a time.
  * SPDX-License-Identifier: Apache-2.0 */
@@ -26,23 +29,25 @@ struct process_options {
 
 struct process; /* of one app */
 struct process *process_new(const struct process_options *o); /* NULL: memory. With nothing to do: still one, that does nothing */
-/* The table is there. False: `why` is a sentence. From here on, and until it is stopped, the app leaves to the keeper what is the keeper's, and has
- * /processors for operators. */
+/* The table is there. False: `why` is a sentence. From here on, and until it is stopped, the app leaves to the keeper what is
+ * the keeper's, and has /processors for operators. */
 bool process_start(struct process *p, char *why, size_t n) MUST_CHECK;
 /* Finishes the transaction each thread is in. NULL, and one that was not started, are fine. */
 void process_stop(struct process *p);
 void process_free(struct process *p); /* stopped; NULL is fine */
 
-/* How long a write to the design's table should wait now; 0 nearly always. Any thread, quick. Whoever asks and gets something else waits: it is counted. */
+/* How long a write to the design's table should wait now; 0 nearly always. Any thread, quick. Whoever asks and gets something
+ * else waits: it is counted. */
 int64_t process_delay_ms(struct process *p);
 /* Whether everything that had been written when it was called has been processed (`send` aside): for tests and orderly ends. */
 bool process_is_idle(struct process *p);
 
-/* ---- operators: GET /processors, POST /processors/<name>/pause|resume|replay, GET …/parked, POST …/parked/<sequence>/retry|drop ---- */
+/* ---- operators: GET /processors, POST /processors/<name>/pause|resume|replay, GET …/parked, POST
+ * …/parked/<sequence>/retry|drop ---- */
 /* A request below /api/<design>/processors; the caller is known to be an operator. */
 void process_handle(struct process *p, struct backend *b, struct arena *a, const struct app_request *q, struct app_reply *reply);
-/* Prometheus, of all of them together: thorpe_processor_lag_seconds, _backlog, _done_total, _retries_total, _parked, _paused, _lost_total;
- * thorpe_writers_slowed_total, thorpe_writers_delay_seconds. */
+/* Prometheus, of all of them together: thorpe_processor_lag_seconds, _backlog, _done_total, _retries_total, _parked, _paused,
+ * _lost_total; thorpe_writers_slowed_total, thorpe_writers_delay_seconds. */
 void process_metrics(struct process *const *list, size_t n, struct buf *out);
 
 #endif

@@ -108,6 +108,14 @@ static void put_problem(struct buf *b, struct process *p, const struct station *
 	memcpy(text, s->problem, sizeof(text));
 	at = s->problem_ms;
 	pthread_mutex_unlock(&p->lock);
+	if (s->sender) {
+		struct send_status status;
+
+		send_runner_status(s->sender, &status);
+		_Static_assert(sizeof(status.problem) == sizeof(text), "as long");
+		memcpy(text, status.problem, sizeof(text));
+		at = status.problem_ms;
+	}
 	if (!at)
 		return;
 	buf_lit(b, ",\"last_problem\":");
@@ -117,7 +125,9 @@ static void put_problem(struct buf *b, struct process *p, const struct station *
 
 static void put_numbers(struct buf *b, struct process *p, struct station *s)
 {
-	struct send_status status = { .done = atomic_load(&s->done), .retries = atomic_load(&s->retries), .lost = atomic_load(&s->lost) };
+	struct send_status status = {
+		.done = atomic_load(&s->done), .retries = atomic_load(&s->retries), .lost = atomic_load(&s->lost),
+	};
 	uint64_t waiting;
 	int64_t lag;
 
@@ -167,7 +177,8 @@ static bool list(struct control *c)
 {
 	const char *between = "";
 
-	buf_lit(&c->out, "{\"processors\":[");
+	/* First: whoever asks again until it is so gets the numbers of then. */
+	buf_printf(&c->out, "{\"idle\":%s,\"processors\":[", process_is_idle(c->process) ? "true" : "false");
 	for (size_t i = 0; i < c->process->station_count; i++) {
 		buf_str(&c->out, between);
 		between = ",";

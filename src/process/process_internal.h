@@ -4,8 +4,8 @@
  *     reader    a shard, its thread, the pages it has read
  *     track     a station at a reader: where it is there, and what it waits for
  *
- * Threads: a reader's tracks and pages are its thread's, but for what is atomic. The watcher looks whether there is something new in the stream, starts and
- * ends readers, and makes readers whose effect takes long give way.
+ * Threads: a reader's tracks and pages are its thread's, but for what is atomic. The watcher looks whether there is something
+ * new in the stream, starts and ends readers, and makes readers whose effect takes long give way.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef THORPE_PROCESS_PROCESS_INTERNAL_H
 #define THORPE_PROCESS_PROCESS_INTERNAL_H
@@ -49,6 +49,7 @@ struct page { /* what follows a sequence number */
 	const struct change *list;
 	size_t count;
 	char iterator[ITERATOR_ROOM]; /* to go on; empty: to be taken from `last` */
+	bool trimmed;                 /* there were changes before its first that are gone */
 	bool ended;                   /* the shard has nothing behind it, ever */
 	uint64_t latest;              /* of the stream when there was nothing behind it; 0: not looked yet */
 	uint64_t turn;                /* when it was last wanted */
@@ -116,6 +117,7 @@ struct process {
 	pthread_cond_t stopped;       /* the watcher */
 	uint64_t turn;                /* there may be something to do */
 	struct reader *readers;
+	bool listed;                  /* each shard has its reader */
 	atomic_bool stopping;
 	_Atomic int64_t delay_ms;
 	_Atomic uint64_t slowed;

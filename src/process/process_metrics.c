@@ -11,7 +11,9 @@ struct reading {
 
 static struct reading read_station(struct process *p, struct station *s)
 {
-	struct send_status status = { .done = atomic_load(&s->done), .retries = atomic_load(&s->retries), .lost = atomic_load(&s->lost) };
+	struct send_status status = {
+		.done = atomic_load(&s->done), .retries = atomic_load(&s->retries), .lost = atomic_load(&s->lost),
+	};
 	struct reading r = { .paused = atomic_load(&s->paused), .parked = atomic_load(&s->parked) };
 	int64_t lag_ms;
 

@@ -80,19 +80,22 @@ void pages_release(struct reader *r)
 
 /* ---- reading ---- */
 
-/* Whoever was at the end of the shard within what the stream keeps has missed nothing, though its position is older. */
-static void note_trimmed(struct track *t, const struct run *run)
+/* The stream no longer has what follows the position. Whoever was at the end of the shard within what it keeps has missed
+ * nothing. */
+static void note_trimmed(struct track *t)
 {
-	struct station *s = t->station;
+	struct process *p = t->reader->process;
+	int64_t now = app_now_ms(p->app), was = t->current_ms;
 
-	if (!t->done[0] || (t->current_ms && run->now_ms - t->current_ms < KEPT_MS))
+	t->current_ms = now; /* told once */
+	if (!t->done[0] || (was && now - was < KEPT_MS))
 		return;
-	atomic_fetch_add(&s->lost, 1);
-	station_problem(t->reader->process, s, "the stream has forgotten changes that were not done yet; it goes on at the oldest",
-			slice_str(t->reader->shard));
+	atomic_fetch_add(&t->station->lost, 1);
+	station_problem(p, t->station, "it goes on at the oldest change there is",
+			SLICE("the stream has forgotten what followed its position: changes may have been missed"));
 }
 
-static bool begin_at(struct track *t, struct run *run, bool oldest, struct slice *iterator)
+static bool begin_at(struct track *t, struct run *run, bool oldest, struct slice *iterator, bool *trimmed)
 {
 	struct reader *r = t->reader;
 	struct shard_position at = { .where = oldest || !t->done[0] ? AT_OLDEST : AFTER_SEQUENCE, .sequence = slice_str(t->done) };
@@ -101,13 +104,14 @@ static bool begin_at(struct track *t, struct run *run, bool oldest, struct slice
 		return false;
 	if (iterator->n)
 		return true;
-	note_trimmed(t, run);
+	note_trimmed(t);
+	*trimmed = true;
 	at.where = AT_OLDEST;
 	return change_iterator(run, slice_str(r->stream), slice_str(r->shard), &at, iterator);
 }
 
 /* What follows the track's position, going on from the tail if there is one. */
-static bool read_page(struct track *t, struct run *run, struct page *tail, struct change_page *out)
+static bool read_page(struct track *t, struct run *run, struct page *tail, struct change_page *out, bool *trimmed)
 {
 	struct slice iterator = SLICE("");
 
@@ -120,12 +124,13 @@ static bool read_page(struct track *t, struct run *run, struct page *tail, struc
 		run->problem = (struct problem){ 0 }; /* expired: a new one */
 		tail->iterator[0] = 0;
 	}
-	if (!begin_at(t, run, false, &iterator) || !change_read(run, iterator, PAGE_MOST, out))
+	if (!begin_at(t, run, false, &iterator, trimmed) || !change_read(run, iterator, PAGE_MOST, out))
 		return false;
 	if (!out->trimmed)
 		return true;
-	note_trimmed(t, run);
-	return begin_at(t, run, true, &iterator) && change_read(run, iterator, PAGE_MOST, out);
+	note_trimmed(t);
+	*trimmed = true;
+	return begin_at(t, run, true, &iterator, trimmed) && change_read(run, iterator, PAGE_MOST, out);
 }
 
 static void set_behind(struct page *p, const struct change_page *read)
@@ -170,9 +175,10 @@ static enum page_found read_new(struct track *t, struct page *tail, uint64_t lat
 
 	memcpy(p->after, t->done, sizeof(p->after));
 	memcpy(p->last, t->done, sizeof(p->last));
+	p->trimmed = false;
 	ARENA_TRY(&p->arena, {
 		run = process_run(r->process, r->backend, &p->arena);
-		ok = read_page(t, &run, tail, &read);
+		ok = read_page(t, &run, tail, &read, &p->trimmed);
 		r->gone = !ok && run.problem.type == PROBLEM_NOT_FOUND;
 		if (!ok)
 			reader_failed(r, "the stream cannot be read", run.problem.detail);
@@ -203,6 +209,8 @@ enum page_found page_find(struct track *t, const struct page **page, size_t *ind
 	for (size_t i = 0; i < PAGES; i++) {
 		if (!holds(&r->pages[i], done))
 			continue;
+		if (r->pages[i].trimmed && slice_is(done, r->pages[i].after))
+			note_trimmed(t);
 		*page = &r->pages[i];
 		*index = index_after(*page, done);
 		r->pages[i].turn = ++r->turns;

@@ -1,6 +1,7 @@
 /* Parked changes: listed, done again, dropped.
  *
- * Done again exactly once: it has a position of its own (retry#<sequence>), which an effect moves as it would move the shard's, and which is gone with it.
+ * Done again exactly once: it has a position of its own (retry#<sequence>), which an effect moves as it would move the shard's,
+ * and which is gone with it.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "app/app_exchange.h"
 #include "app/dyn.h"

@@ -88,7 +88,8 @@ int64_t sender_retry_after(const struct sender *s)
 	return s->retry_after;
 }
 
-size_t sender_send(struct sender *s, struct run *r, const struct change *const *list, size_t n, enum send_end *ends, struct slice *why)
+size_t sender_send(struct sender *s, struct run *r, const struct change *const *list, size_t n, enum send_end *ends,
+		   struct slice *why)
 {
 	s->retry_after = 0;
 	if (s->p->send_opensearch)
@@ -131,7 +132,7 @@ bool send_parked(struct run *r, const struct processor *p, const struct parked *
 	struct sender *s;
 
 	if (parked->cut || !c->entity)
-		return run_fail(r, PROBLEM_CONFLICT, "the change was too large to be kept, or its entity is no longer in the design");
+		return run_fail(r, PROBLEM_CONFLICT, "the change was too large to be kept, or its entity is gone");
 	s = send_is_needed(p) ? sender_new(p, r->app, NULL) : NULL;
 	if (!s)
 		return run_fail(r, PROBLEM_CONFLICT, "there is no address to send it to");

@@ -1,14 +1,17 @@
 /* Sending changes out: webhooks and OpenSearch. docs/webhooks.md is the manual for those who receive.
  *
- * Each `send` processor has threads of its own with their own positions (send_run.h), so that a slow or broken receiver holds up nobody; in order per item
- * (a shard's changes go out one after the other; several shards at once). At least once: a receiver tells repetitions by Thorpe-Id.
+ * Each `send` processor has threads of its own with their own positions (send_run.h), so that a slow or broken receiver holds
+ * up nobody; in order per item (a shard's changes go out one after the other; several shards at once). At least once: a
+ * receiver tells repetitions by Thorpe-Id.
  *
- * Webhook: POST of {"id","design","processor","event","entity","time","key","old","new"} (items as plain JSON; hidden and private attributes are left out), headers
- * Thorpe-Id, Thorpe-Timestamp and Thorpe-Signature: v1=<hex HMAC-SHA256 of "timestamp.body"> under the processor's `secret`, else the design's webhook secret
- * (derived from the app's; `thorpe token --webhook-secret` prints it). 2xx is taken; 410 parks at once; anything else is tried again: 1, 2, 4 … 300 s, 12
- * times, then parked.
- * OpenSearch: _bulk with stable ids (the item's path, else its key) and the change's sequence as external version, so that a late retry never overwrites what is newer;
- * index/delete by event; per-item errors 429/5xx are tried again, others parked.
+ * Webhook: POST of {"id","design","processor","event","entity","time","key","old","new"} (items as plain JSON; hidden and
+ * private attributes are left out), headers Thorpe-Id, Thorpe-Timestamp and Thorpe-Signature: v1=<hex HMAC-SHA256 of
+ * "timestamp.body"> under the processor's `secret`, else the design's webhook secret (derived from the app's; `thorpe token
+ * --webhook-secret` prints it). 2xx is taken; 410 parks at once; anything else is tried again: 1, 2, 4 … 300 s, 12 times,
+ * then parked.
+ *
+ * OpenSearch: _bulk with stable ids (the item's path, else its key) and the change's sequence as external version, so that a
+ * late retry never overwrites what is newer; index/delete by event; per-item errors 429/5xx are tried again, others parked.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef THORPE_PROCESS_SEND_H
 #define THORPE_PROCESS_SEND_H
@@ -29,9 +32,11 @@ void sender_free(struct sender *s);
 size_t sender_most(const struct sender *s);
 #define SEND_BULK_MOST 500
 #define SEND_BULK_BYTES (5 * 1024 * 1024)
-/* One request with the first of the changes, as many as go into one; gives how many those are, at least 1. ends[i] and why[i] (empty when taken; for the log
- * and for parking) for each of them. Blocks for at most 10 s. The run's problem is not touched. */
-size_t sender_send(struct sender *s, struct run *r, const struct change *const *list, size_t n, enum send_end *ends, struct slice *why);
+/* One request with the first of the changes, as many as go into one; gives how many those are, at least 1. ends[i] and why[i]
+ * (empty when taken; for the log and for parking) for each of them. Blocks for at most 10 s. The run's problem is not
+ * touched. */
+size_t sender_send(struct sender *s, struct run *r, const struct change *const *list, size_t n, enum send_end *ends,
+		   struct slice *why);
 /* What the last reply asked for by Retry-After, in seconds: at most 300; 0: nothing. */
 int64_t sender_retry_after(const struct sender *s);
 

@@ -1,7 +1,7 @@
 /* Changes as one request to OpenSearch's _bulk, and what it says of each.
  *
- * The version of a document is the sequence number of the change, given from outside: OpenSearch then refuses (409) what is older than what it has, which is how a
- * late repetition ends, and counts as taken.
+ * The version of a document is the sequence number of the change, given from outside: OpenSearch then refuses (409) what is
+ * older than what it has, which is how a late repetition ends, and counts as taken.
  * SPDX-License-Identifier: Apache-2.0 */
 #include <curl/curl.h>
 #include <openssl/evp.h>
@@ -109,7 +109,8 @@ static bool has_identity(struct run *r, const struct entity *e, struct value ful
 	return e->path.n && e->param_count;
 }
 
-/* The path, /posts/p1: it stays when the item moves to another key. Without one USER#alice|POST#1. Of what is too long the hash. */
+/* The path, /posts/p1: it stays when the item moves to another key. Without one USER#alice|POST#1. Of what is too long the
+ * hash. */
 static struct slice id_of(struct run *r, const struct change *c)
 {
 	struct value full = entity_full(r, c->entity, value_present(c->new_image) ? c->new_image : c->old_image);
@@ -131,7 +132,8 @@ static struct slice id_of(struct run *r, const struct change *c)
 	return buf_slice(&b);
 }
 
-/* OpenSearch's have 63 bits, which is enough for ours until 2039. Sequence numbers of another database may be longer: then the time will do, and equal is not older. */
+/* OpenSearch's have 63 bits, which is enough for ours until 2039. Sequence numbers of another database may be longer: then
+ * the time will do, and equal is not older. */
 static void put_version(struct buf *b, const struct change *c)
 {
 	const char *p = c->sequence.p, *end = p + c->sequence.n;
@@ -142,7 +144,8 @@ static void put_version(struct buf *b, const struct change *c)
 	if (p == end && c->sequence.n)
 		buf_printf(b, "\"version\":%llu,\"version_type\":\"external\"", (unsigned long long)version);
 	else
-		buf_printf(b, "\"version\":%lld,\"version_type\":\"external_gte\"", (long long)(c->created_ms > 0 ? c->created_ms : 0));
+		buf_printf(b, "\"version\":%lld,\"version_type\":\"external_gte\"",
+			   (long long)(c->created_ms > 0 ? c->created_ms : 0));
 }
 
 /* Names of indexes are in lower case. */
@@ -228,8 +231,8 @@ static bool read_item(struct run *r, const struct json *item, enum send_end *end
 	else
 		*end = status->integer == 429 || status->integer >= 500 ? SEND_AGAIN : SEND_REFUSED;
 	if (*end != SEND_TAKEN)
-		*why = arena_printf(r->arena, "OpenSearch answered %lld%s%.*s%s%.*s", (long long)status->integer, type.n ? ": " : "",
-				    SLICE_ARG(type), reason.n ? ": " : "", SLICE_ARG(reason));
+		*why = arena_printf(r->arena, "OpenSearch answered %lld%s%.*s%s%.*s", (long long)status->integer,
+				    type.n ? ": " : "", SLICE_ARG(type), reason.n ? ": " : "", SLICE_ARG(reason));
 	return true;
 }
 
@@ -255,7 +258,8 @@ static void end_all(size_t n, enum send_end *ends, struct slice *why, enum send_
 	}
 }
 
-size_t bulk_send(struct sender *s, struct run *r, const struct change *const *list, size_t n, enum send_end *ends, struct slice *why)
+size_t bulk_send(struct sender *s, struct run *r, const struct change *const *list, size_t n, enum send_end *ends,
+		 struct slice *why)
 {
 	static const struct slice type = { "Content-Type: application/x-ndjson", 34 };
 	struct send_reply reply;

@@ -31,6 +31,7 @@ void webhook_send(struct sender *s, struct run *r, const struct change *c, enum 
 /* send_bulk.c */
 /* The address of _bulk for the one in the design; NULL: it is none. */
 const char *bulk_address(struct arena *a, struct slice url, bool *names_index);
-size_t bulk_send(struct sender *s, struct run *r, const struct change *const *list, size_t n, enum send_end *ends, struct slice *why);
+size_t bulk_send(struct sender *s, struct run *r, const struct change *const *list, size_t n, enum send_end *ends,
+		 struct slice *why);
 
 #endif

@@ -103,7 +103,8 @@ static void tell_of_loss(struct lane *l, struct run *r)
 	if (r->now_ms - l->confirmed_ms < KEPT_MS)
 		return; /* only the position was old */
 	atomic_fetch_add(&l->runner->lost, 1);
-	log_warn("processor %.*s: the stream may have forgotten changes of %s that were not sent yet", SLICE_ARG(l->runner->p->name), l->shard);
+	log_warn("processor %.*s: the stream may have forgotten changes of %s that were not sent yet",
+		 SLICE_ARG(l->runner->p->name), l->shard);
 }
 
 static bool take_iterator(struct lane *l, struct run *r)
@@ -236,8 +237,8 @@ static void save_last(struct lane *l)
 	ARENA_TRY(&l->arena, {
 		r = lane_run(l->runner, l->backend, &l->arena);
 		if (!save(l, &r))
-			log_warn("processor %.*s: what has been sent last will be sent again: %.*s", SLICE_ARG(l->runner->p->name),
-				 SLICE_ARG(r.problem.detail));
+			log_warn("processor %.*s: what has been sent last will be sent again: %.*s",
+				 SLICE_ARG(l->runner->p->name), SLICE_ARG(r.problem.detail));
 	}, {});
 	arena_clear(&l->arena);
 }

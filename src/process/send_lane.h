@@ -19,6 +19,8 @@ struct send_runner {
 	pthread_mutex_t lock;
 	pthread_cond_t changed;
 	uint64_t news;        /* under the lock: counts wakes */
+	char problem[256];    /* under the lock, as the next: of send_status */
+	int64_t problem_ms;
 	struct lane *lanes;   /* under the lock; changed by the runner's own thread only */
 	atomic_bool stopping; /* the threads end */
 	atomic_bool leaving;  /* the lanes end, because a replay is being taken up */
@@ -43,7 +45,7 @@ struct lane {
 	struct arena iterator_arena;
 	struct slice iterator;   /* empty: to be taken from the position */
 	char sequence[LANE_SEQUENCE_MOST], saved[LANE_SEQUENCE_MOST]; /* done up to it; what is in the table */
-	char since[LANE_SINCE_MOST], saved_since[LANE_SINCE_MOST]; /* the position's progress, of a replay: what is older is passed over */
+	char since[LANE_SINCE_MOST], saved_since[LANE_SINCE_MOST]; /* its progress, of a replay: what is older is passed over */
 	bool loaded, stored;     /* the position has been read; there is one */
 	bool from_oldest;        /* what comes after the position has been forgotten */
 	bool sent;               /* since the position was saved */
@@ -63,8 +65,12 @@ void lane_free(struct lane *l);
 bool runner_leaves(struct send_runner *s);     /* stopping or leaving */
 bool runner_interrupts(struct send_runner *s); /* or paused */
 uint64_t runner_news(struct send_runner *s);
-/* Until the time is over, the runner leaves, or is paused or resumed; or, unless `news` is NULL, until there is more than that. */
+/* Until the time is over, the runner leaves, or is paused or resumed; or, unless `news` is NULL, until there is more than
+ * that. */
 void runner_wait(struct send_runner *s, int64_t ms, const uint64_t *news);
+
+/* Remembers what went wrong, for those who look. */
+void runner_problem(struct send_runner *s, struct slice detail);
 
 /* ---- a run of one's own ---- */
 struct run lane_run(struct send_runner *s, struct backend *b, struct arena *a);

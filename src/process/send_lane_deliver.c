@@ -60,7 +60,9 @@ static bool park(struct lane *l, struct run *r, const struct change *c, struct s
 			return false;
 	}
 	atomic_fetch_add(&l->runner->parked, 1);
-	log_warn("processor %.*s: change %.*s is parked: %.*s (tries: %d)", SLICE_ARG(p.processor), SLICE_ARG(c->sequence), SLICE_ARG(why), tries);
+	runner_problem(l->runner, why);
+	log_warn("processor %.*s: change %.*s is parked: %.*s (tries: %d)", SLICE_ARG(p.processor), SLICE_ARG(c->sequence),
+		 SLICE_ARG(why), tries);
 	return true;
 }
 
@@ -91,7 +93,8 @@ static int tries_for(const struct delivery *d, const struct change *c)
 	return app_now_ms(d->lane->runner->app) - c->created_ms > SEND_OLD_MS ? 1 : SEND_TRIES;
 }
 
-/* Parks what is refused or has been tried often enough; what is to be tried again stays, in order. Of `n`, the first `sent` have an end. */
+/* Parks what is refused or has been tried often enough; what is to be tried again stays, in order. Of `n`, the first `sent`
+ * have an end. */
 static bool sort_out(struct delivery *d, size_t sent)
 {
 	struct send_runner *s = d->lane->runner;
@@ -137,9 +140,10 @@ static bool deliver_all(struct delivery *d)
 			continue;
 		}
 		atomic_fetch_add(&s->retries, 1);
+		runner_problem(s, d->why[0]);
 		if (d->tries == 1)
 			log_warn("processor %.*s: trying again: %.*s", SLICE_ARG(s->p->name), SLICE_ARG(d->why[0]));
-		if (!wait_for(d->lane, send_backoff(d->tries < SEND_TRIES ? d->tries : SEND_TRIES, sender_retry_after(d->lane->sender))))
+		if (!wait_for(d->lane, send_backoff(d->tries, sender_retry_after(d->lane->sender))))
 			return false;
 	}
 	return true;

@@ -13,7 +13,7 @@
 
 int64_t send_backoff(int tries, int64_t retry_after)
 {
-	int64_t wait = tries < 9 ? INT64_C(1) << (tries - 1) : SEND_WAIT_MOST;
+	int64_t wait = tries < 10 ? INT64_C(1) << (tries - 1) : SEND_WAIT_MOST;
 
 	return retry_after > wait ? retry_after : wait;
 }
@@ -82,6 +82,20 @@ void send_runner_wake(struct send_runner *s)
 	pthread_mutex_unlock(&s->lock);
 }
 
+void runner_problem(struct send_runner *s, struct slice detail)
+{
+	size_t n = detail.n < sizeof(s->problem) ? detail.n : sizeof(s->problem) - 1;
+
+	while (n && n < detail.n && ((uint8_t)detail.p[n] & 0xc0) == 0x80)
+		n--;
+	pthread_mutex_lock(&s->lock);
+	if (n)
+		memcpy(s->problem, detail.p, n);
+	s->problem[n] = 0;
+	s->problem_ms = clock_now_ms(&clock_system);
+	pthread_mutex_unlock(&s->lock);
+}
+
 /* ---- lanes ---- */
 
 struct run lane_run(struct send_runner *s, struct backend *b, struct arena *a)
@@ -138,8 +152,8 @@ static void add_lane(struct send_runner *s, struct slice stream, struct slice sh
 	pthread_mutex_unlock(&s->lock);
 }
 
-/* Its thread is through: because the shard is gone, or because something went wrong (then it is made anew). One that has ended stays, so that those after
- * it may begin. */
+/* Its thread is through: because the shard is gone, or because something went wrong (then it is made anew). One that has
+ * ended stays, so that those after it may begin. */
 static bool is_to_go(struct lane *l, const struct shard_list *list)
 {
 	return atomic_load(&l->finished) && !(atomic_load(&l->ended) && is_listed(list, slice_str(l->shard)));
@@ -347,6 +361,8 @@ void send_runner_status(struct send_runner *s, struct send_status *out)
 		.lost = atomic_load(&s->lost), .paused = atomic_load(&s->paused),
 	};
 	pthread_mutex_lock(&s->lock);
+	memcpy(out->problem, s->problem, sizeof(out->problem));
+	out->problem_ms = s->problem_ms;
 	for (const struct lane *l = s->lanes; l; l = l->next) {
 		int64_t oldest = atomic_load(&l->oldest_ms);
 

@@ -1,8 +1,9 @@
 /* The threads of one `send` processor: one that looks after it (switches, shards), and one for each shard.
  *
- * Nothing of it is shared with those who write: it reads the stream, moves its positions about once a second, and may be as far behind as the stream keeps. At least
- * once: what was sent since the position was last written is sent again after a crash; an orderly stop writes it.
- * A change that was not taken is tried again after 1, 2, 4 … 300 s, 12 times, then parked; one that is so old that the stream will soon forget it (20 h) is tried once.
+ * Nothing of it is shared with those who write: it reads the stream, moves its positions about once a second, and may be as
+ * far behind as the stream keeps. At least once: what was sent since the position was last written is sent again after a
+ * crash; an orderly stop writes it. A change that was not taken is tried again after 1, 2, 4 … 300 s, 12 times, then parked;
+ * one that is so old that the stream will soon forget it (20 h) is tried once.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef THORPE_PROCESS_SEND_RUN_H
 #define THORPE_PROCESS_SEND_RUN_H
@@ -36,6 +37,8 @@ struct send_status {
 	uint64_t parked;
 	uint64_t lost;    /* times the stream had forgotten what was to be sent next */
 	bool paused;
+	char problem[256];  /* the last one, whole characters; empty: none */
+	int64_t problem_ms; /* when */
 };
 void send_runner_status(struct send_runner *s, struct send_status *out);
 

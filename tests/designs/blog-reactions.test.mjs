@@ -51,8 +51,8 @@ test('B-A30: a comment and a reply, as the document has them', async () => {
   // what is not open, not there, or elsewhere takes no comments
   await davi.post('/posts/draft/comments', { body: 'x' }, { status: 409, type: 'conflict', detail: /not open for comments/ });
   await davi.post('/posts/none/comments', { body: 'x' }, { status: 404, type: 'not-found' });
-  await davi.post('/posts/p2/comments', { body: 'x', parentId: commentId }, { status: 404 });
-  await davi.post('/posts/p1/comments', { body: 'x', parentId: 'none' }, { status: 404 });
+  await davi.post('/posts/p2/comments', { body: 'x', parentId: commentId }, { status: 422 });
+  await davi.post('/posts/p1/comments', { body: 'x', parentId: 'none' }, { status: 422 });
   await app.nobody.post('/posts/p1/comments', { body: 'x' }, { status: 401, type: 'unauthenticated' });
   await davi.post('/posts/p1/comments', { body: '' }, { status: 422, type: 'invalid' });
   // an id is made here: nothing but its randomness keeps two comments apart

@@ -1,6 +1,9 @@
 // The site catalogue under people who mean no good, and under many at once.
 // SPDX-License-Identifier: Apache-2.0
 import assert from 'node:assert/strict';
+import { generateKeyPairSync, sign } from 'node:crypto';
+import { once } from 'node:events';
+import { createServer } from 'node:http';
 import { test } from 'node:test';
 import { Caller, atOnce, startDesign, until } from './harness.mjs';
 
@@ -235,4 +238,35 @@ test('F-A20, F-A22: the same request with the same key is done once', async () =
   await ada.post('/sites', { url: 'https://twice.example', title: 'Twice' }, { status: 422, headers });
   await mallory.put('/users/mallory/ratings/site0', { stars: 3 }, { status: 201, headers }); // a key is one caller's own
   await audit();
+});
+
+test('F-A20, F-A22, F-A19: with tokens of Cognito: its group makes an admin, a custom group of that name does not', async () => {
+  const { publicKey, privateKey } = generateKeyPairSync('rsa', { modulusLength: 2048 });
+  const issuer = createServer((_, response) => response.end(JSON.stringify({ keys: [{ ...publicKey.export({ format: 'jwk' }), kid: 'k', use: 'sig', alg: 'RS256' }] })));
+  issuer.listen(0, '127.0.0.1');
+  await once(issuer, 'listening');
+  try {
+    const ISSUER = `http://127.0.0.1:${issuer.address().port}/pool`;
+    const pool = await startDesign('fus', { env: { ISSUER, JWKS: `${ISSUER}/keys`, dynamoTableName: 'fus-prod' } });
+    assert.equal(pool.table, 'fus-prod');
+    const as = (sub, ...groups) => {
+      const text = (object) => Buffer.from(JSON.stringify(object)).toString('base64url');
+      const said = `${text({ alg: 'RS256', kid: 'k' })}.${text({ sub, iss: ISSUER, 'cognito:groups': groups, exp: Math.floor(Date.now() / 1000) + 600 })}`;
+      return pool.withToken(`${said}.${sign('RSA-SHA256', Buffer.from(said), privateKey).toString('base64url')}`);
+    };
+    const chief = as('5f-chief', 'admin');
+    const clerk = as('5f-clerk');
+    await chief.post('/sites', { id: 's', url: 'https://s.example', title: 'S' }, { status: 201 });
+    await clerk.post('/sites', { url: 'https://s.example', title: 'S' }, { status: 403 });
+    await clerk.put('/users/5f-clerk/ratings/s', { stars: 4 }, { status: 201 }); // F10: the subject is the user
+    assert.ok(await pool.item('USER#5f-clerk', 'SITE#s'));
+    await clerk.put('/users/5f-chief/ratings/s', { stars: 1 }, { status: 403 });
+    await chief.post('/groups', { name: 'admin', permissions: ['site:read'] });
+    await chief.put('/users/5f-clerk/groups/admin');
+    assert.deepEqual((await clerk.get('/users/5f-clerk/permissions')).body.items, ['site:read']);
+    await clerk.post('/sites', { url: 'https://s.example', title: 'S' }, { status: 403 });
+    await clerk.delete('/sites/s', { status: 403 });
+  } finally {
+    issuer.close();
+  }
 });

@@ -210,7 +210,7 @@ test('F-A22: a rating is of a site that is there, from one to five, and taken ba
   assert.deepEqual(await app.items(), before);
 });
 
-test('F-A23, F-A13, F-A14: comments of one\'s own, as many as one likes', async () => {
+test('F-A23, F-A13, F-A14: comments of their writer, as many as one likes', async () => {
   const write = async (caller, user, site, body, commentId) => (await caller.post(`/users/${user}/sites/${site}/comments`, { body, commentId }, { status: 201 })).body;
   const one = await write(carl, 'sub-carl', sqlite, 'Testing pages alone are worth it.'); // T4
   assert.match(one.commentId, ULID);

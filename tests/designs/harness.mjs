@@ -13,7 +13,7 @@ import { existsSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { after } from 'node:test';
 import { fileURLToPath } from 'node:url';
-import { clientsFor, freshDirectory, runToEnd, startServer, verify } from '../wire/process.mjs';
+import { clientsFor, freshDirectory, runToEnd, startServer, until, verify } from '../wire/process.mjs';
 
 export * from '../wire/process.mjs';
 
@@ -116,8 +116,14 @@ export async function startDesign(design, { args = [], env, data = freshDirector
       const { body } = await app.nobody.post('/login', { name: by, password });
       return new Caller(base, body.token);
     },
-    /** Every item of the table, plain. */
+    /** Waits until the processors and the keeper are through with everything that has been written. */
+    settled: async () => {
+      const operator = await app.operator();
+      await until('the processors to be idle', async () => (await operator.get('/processors')).body.idle);
+    },
+    /** Every item of the table, plain, when nothing follows any more. */
     items: async () => {
+      await app.settled();
       const items = [];
       let ExclusiveStartKey;
       do {
@@ -127,8 +133,8 @@ export async function startDesign(design, { args = [], env, data = freshDirector
       } while (ExclusiveStartKey);
       return items;
     },
-    /** One item by the key of the table, or undefined. */
-    item: async (PK, SK) => (await doc.get({ TableName: table, Key: { PK, SK }, ConsistentRead: true })).Item,
+    /** One item by the key of the table, or undefined; when nothing follows any more. */
+    item: async (PK, SK) => (await app.settled(), await doc.get({ TableName: table, Key: { PK, SK }, ConsistentRead: true })).Item,
   };
   after(async () => {
     ddb.destroy();

@@ -181,6 +181,18 @@ test('P-A29, P-A30, P-A28: forged owners, states, times and counters', async () 
   assert.deepEqual(await things(app), before);
 });
 
+test('P-A05, P-A29: a draft is to everyone else as if it were not there', async () => {
+  await gus.post('/cards', { cardId: 'secret', title: 'Secret', category: 'wood' });
+  for (const caller of [app.nobody, mallory]) {
+    for (const [method, path, body] of [['GET', ''], ['PATCH', '', { title: 'x' }], ['DELETE', ''], ['POST', '/publish', {}], ['POST', '/archive', {}], ['POST', '/view', {}]]) {
+      const replies = await Promise.all(['secret', 'absent'].map((id) => caller.request(method, `/cards/${id}${path}`, { body })));
+      assert.deepEqual(of('status')(replies), [404, 404], `${method} ${path}`);
+      assert.equal(replies[0].body.detail.replace('secret', 'absent'), replies[1].body.detail);
+    }
+  }
+  assert.equal((await admin.get('/cards/secret')).body.title, 'Secret');
+});
+
 test('P-A27, P-A33: a circle of categories does no harm, and a category does not go from under its cards', async () => {
   await admin.post('/categories', { categoryId: 'a', name: 'a' });
   await admin.post('/categories', { categoryId: 'b', name: 'b', parentId: 'a' });

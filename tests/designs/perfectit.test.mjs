@@ -173,7 +173,7 @@ test('P-A29, P-A05: a card is saved as a draft, published, edited and archived',
   await audit(app);
 });
 
-test('P-A29, P-A23: drafts are their author\'s, for thirty days after the last edit', async () => {
+test('P-A29, P-A23: drafts are for their author, for thirty days after the last edit', async () => {
   const mine = async (caller) => of('title')(await caller.all('/users/gus/drafts', 1)).sort();
   assert.deepEqual(await mine(gus), ['Lost', 'x']);
   assert.deepEqual(await mine(hana), []);

@@ -205,8 +205,8 @@ test('S-A33: what is no comment is refused and changes nothing', async () => {
   await to('/posts/p1/comments', { content: 'x', username: 'ann' }, { status: 422 });
   await to('/posts/p1/comments', { content: 'x', is_deleted: true }, { status: 422 });
   await to('/posts/none/comments', { content: 'x' }, { status: 404 });
-  await to('/posts/p1/comments', { content: 'x', parent_comment_id: 'none' }, { status: 404 });
-  await to('/posts/p1/comments', { content: 'x', parent_comment_id: elsewhere }, { status: 404 }); // of another post
+  await to('/posts/p1/comments', { content: 'x', parent_comment_id: 'none' }, { status: 422 });
+  await to('/posts/p1/comments', { content: 'x', parent_comment_id: elsewhere }, { status: 422 }); // of another post
   await app.nobody.post('/posts/p1/comments', { content: 'x' }, { status: 401 });
   assert.deepEqual(await app.items(), before);
 });

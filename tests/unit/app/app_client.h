@@ -28,12 +28,12 @@ static inline int64_t client_now(void *ctx)
 	return ((struct client *)ctx)->now_ms;
 }
 
-static inline void client_open(struct client *c, const char *yaml)
+static inline void client_open_with(struct client *c, const char *yaml, const struct db_options *options)
 {
 	struct app_options o = { 0 };
 
 	memset(c, 0, sizeof(*c));
-	app_fixture_open(&c->f, yaml);
+	app_fixture_open_with(&c->f, yaml, options);
 	c->now_ms = APP_FIXTURE_NOW;
 	c->clock = (struct clock){ .now_ms = client_now, .ctx = c };
 	o.design = c->f.design;
@@ -41,6 +41,11 @@ static inline void client_open(struct client *c, const char *yaml)
 	memset(o.secret, 9, sizeof(o.secret));
 	c->app = app_new(&o);
 	assert_non_null(c->app);
+}
+
+static inline void client_open(struct client *c, const char *yaml)
+{
+	client_open_with(c, yaml, &(struct db_options){ 0 });
 }
 
 static inline void client_close(struct client *c)

@@ -48,7 +48,7 @@ static inline const struct design *app_fixture_design(struct arena *a, struct sl
 }
 
 /* `yaml`: everything after the head above; or a whole design when it begins with "design:". */
-static inline void app_fixture_open(struct app_fixture *f, const char *yaml)
+static inline void app_fixture_open_with(struct app_fixture *f, const char *yaml, const struct db_options *options)
 {
 	struct error e = { 0 };
 	struct slice text;
@@ -57,7 +57,7 @@ static inline void app_fixture_open(struct app_fixture *f, const char *yaml)
 	memset(f, 0, sizeof(*f));
 	arena_init(&f->arena);
 	arena_init(&f->app.arena);
-	assert_int_equal(db_open(&(struct db_options){ 0 }, &f->db, why, sizeof(why)), STORE_OPENED);
+	assert_int_equal(db_open(options, &f->db, why, sizeof(why)), STORE_OPENED);
 	f->api = api_new(&(struct api_options){ .db = f->db });
 	f->backend = backend_local_new(f->api);
 	text = arena_printf(&f->arena, "%s%s", strncmp(yaml, "design:", 7) ? APP_FIXTURE_HEAD : "", yaml);
@@ -66,6 +66,11 @@ static inline void app_fixture_open(struct app_fixture *f, const char *yaml)
 	memset(f->app.cursor_key, 7, sizeof(f->app.cursor_key));
 	memset(f->app.secret, 9, sizeof(f->app.secret));
 	assert_true(provision_table(f->backend, f->design, &f->arena, &e) != PROVISION_FAILED);
+}
+
+static inline void app_fixture_open(struct app_fixture *f, const char *yaml)
+{
+	app_fixture_open_with(f, yaml, &(struct db_options){ 0 });
 }
 
 static inline void app_fixture_close(struct app_fixture *f)

@@ -27,7 +27,10 @@ static inline struct value *identity(struct run *r, const struct entity *e, cons
 	for (size_t i = 0; i < e->param_count; i++) {
 		size_t n = strcspn(text, "/");
 
-		args[i] = value_make_s(r->arena, slice_make(text, n));
+		const struct attribute *a = entity_attribute(e, e->params[i]);
+
+		args[i] = a && a->type == ATTR_INTEGER ? value_make_i64(r->arena, strtoll(text, NULL, 10))
+						       : value_make_s(r->arena, slice_make(text, n));
 		text += n + (text[n] == '/');
 	}
 	return args;

@@ -150,6 +150,7 @@ static void the_parts_of_an_entity_are_checked(void **state)
 		{ "    requires: [User(owner) by «n»]\n", "unknown-word", "'when' or 'if'" },
 		{ "    requires: [{«User»(owner, n): gone}]\n", "wrong-count", "its path is /users/<uid>" },
 		{ "    check: {«m» > 1: too few}\n", "unknown-attribute", "m" },
+		{ "    check: {owner = «somebody»: never}\n", "unknown-attribute", "put it in quotes: 'somebody'" },
 		{ "    check: {«n > 1»:}\n", "missing-value", "a sentence" },
 		{ "    check: «n > 1»\n", "wrong-value", "a map of terms" },
 		{ "    allow: «anyone»\n", "wrong-value", "a map of who" },

@@ -432,6 +432,8 @@ static void evaluates_terms(void **state)
 		{ "power(2, 10)", "{'N':'1024'}" }, { "power(4, -0.5)", "{'N':'0.5'}" },
 		{ "power(-2, 0.5)", "-" }, { "power(z, -1)", "-" }, { "power(huge, 9)", "-" },
 		{ "power(s, 2)", "-" }, { "power(n, gone)", "-" },
+		{ "round(10 / 4)", "{'N':'3'}" }, { "round(10 / 3, 2)", "{'N':'3.33'}" }, { "round(-2.5)", "{'N':'-3'}" },
+		{ "round(1234, -2)", "{'N':'1200'}" }, { "round(2, 1000)", "-" }, { "round(s)", "-" }, { "round(gone, 1)", "-" },
 		{ "days_ago(7)", "{'S':'2026-11-08T12:00:00Z'}" }, { "days_ago(s)", "-" },
 		{ "days_ago(-1)", "{'S':'2026-11-16T12:00:00Z'}" }, { "days_ago(huge)", "-" },
 		{ "choose(n > 1, 'many', 'few')", "{'S':'many'}" },

@@ -6,6 +6,7 @@
 #include <cmocka.h>
 
 #include "base/alloc.h"
+#include "base/clock.h"
 #include "http/gzip.h"
 
 #include "wire.h"
@@ -346,6 +347,66 @@ static void big_bodies_and_replies_pass(void **state)
 	close(fd);
 }
 
+static int64_t a_little(void *ctx, const struct app *app)
+{
+	(void)app;
+	++*(int *)ctx;
+	return 50;
+}
+
+static void writes_wait_when_they_are_told_to_and_nothing_else_does(void **state)
+{
+	int asked = 0, fd, other;
+	struct wire_reply r;
+	int64_t start;
+
+	(void)state;
+	wire_stop(&wire);
+	wire_start(&wire, &(struct server_options){ .write_delay = { a_little, &asked } });
+	fd = wire_connect(&wire);
+	start = clock_monotonic_us();
+	wire_post(fd, "PutItem", "", SLICE("{}"));
+	wire_post(fd, "Echo", "", SLICE("second")); /* behind it on the same connection */
+	other = wire_connect(&wire);
+	assert_true(wire_call(other, "Echo", "first", 200, "first"));
+	assert_true(wire_read(fd, &r));
+	assert_true(clock_monotonic_us() - start >= 45000);
+	assert_int_equal(r.status, 400); /* the api here does not know it */
+	mem_free(r.body);
+	assert_true(wire_read(fd, &r));
+	assert_string_equal(r.body, "second");
+	mem_free(r.body);
+	assert_int_equal(asked, 1);
+	wire_post(fd, "DeleteItem", "", SLICE("{}")); /* whose client does not wait */
+	assert_true(wire_call(other, "Echo", "third", 200, "third"));
+	close(fd);
+	close(other);
+	wire_stop(&wire);
+	wire_start(&wire, &(struct server_options){ 0 });
+}
+
+static void add_line(void *ctx, struct buf *out)
+{
+	buf_str(out, ctx);
+}
+
+static void metrics_of_others_are_shown(void **state)
+{
+	static char line[] = "more_metrics 42\n";
+	struct metrics_writer writer = { add_line, line };
+	struct wire_reply r;
+
+	(void)state;
+	wire_stop(&wire);
+	wire_start(&wire, &(struct server_options){ .metrics = &writer, .metric_count = 1 });
+	one("GET /metrics HTTP/1.1\r\nHost: x\r\n\r\n", &r);
+	assert_int_equal(r.status, 200);
+	assert_non_null(strstr(r.body, line));
+	mem_free(r.body);
+	wire_stop(&wire);
+	wire_start(&wire, &(struct server_options){ 0 });
+}
+
 int main(void)
 {
 #define TEST(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
@@ -363,6 +424,8 @@ int main(void)
 		TEST(connections_end_when_the_client_wants),
 		TEST(half_a_signature_is_a_mistake_and_none_is_fine),
 		TEST(big_bodies_and_replies_pass),
+		TEST(writes_wait_when_they_are_told_to_and_nothing_else_does),
+		TEST(metrics_of_others_are_shown),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -50,7 +50,8 @@ static inline char *receiver_reply(const char *status, const char *headers, cons
 {
 	char *text = NULL;
 
-	if (asprintf(&text, "HTTP/1.1 %s\r\nContent-Length: %zu\r\nConnection: close\r\n%s\r\n%s", status, strlen(body), headers, body) < 0)
+	if (asprintf(&text, "HTTP/1.1 %s\r\nContent-Length: %zu\r\nConnection: close\r\n%s\r\n%s", status, strlen(body),
+		     headers, body) < 0)
 		abort();
 	return text;
 }

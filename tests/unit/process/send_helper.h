@@ -29,7 +29,8 @@ static inline void open_notes(const char *send, const char *when)
 #pragma GCC diagnostic ignored "-Wformat-nonliteral"
 	assert_true(asprintf(&address, send, receiver.port) > 0);
 #pragma GCC diagnostic pop
-	assert_true(asprintf(&yaml, NOTES "processors:\n  tell:\n    on: Note created, updated, deleted\n%s    send: {%s}\n", when, address) > 0);
+	assert_true(asprintf(&yaml, NOTES "processors:\n  tell:\n    on: Note created, updated, deleted\n%s    send: {%s}\n",
+			     when, address) > 0);
 	app_fixture_open(&f, yaml);
 	f.app.clock = &clock_system;
 	free(yaml);
@@ -53,14 +54,16 @@ static inline void call(const char *operation, struct slice body)
 static inline void put_note(const char *owner, const char *id, int n)
 {
 	call("PutItem", arena_printf(&f.arena,
-				     "{\"TableName\":\"Test\",\"Item\":{\"PK\":{\"S\":\"USER#%s\"},\"SK\":{\"S\":\"NOTE#%s\"},\"owner\":{\"S\":\"%s\"},"
-				     "\"id\":{\"S\":\"%s\"},\"n\":{\"N\":\"%d\"},\"password\":{\"S\":\"geheim\"},\"email\":{\"S\":\"a@b.c\"}}}",
+				     "{\"TableName\":\"Test\",\"Item\":{\"PK\":{\"S\":\"USER#%s\"},\"SK\":{\"S\":\"NOTE#%s\"},"
+				     "\"owner\":{\"S\":\"%s\"},\"id\":{\"S\":\"%s\"},\"n\":{\"N\":\"%d\"},"
+				     "\"password\":{\"S\":\"geheim\"},\"email\":{\"S\":\"a@b.c\"}}}",
 				     owner, id, owner, id, n));
 }
 
 static inline void delete_note(const char *owner, const char *id)
 {
-	call("DeleteItem", arena_printf(&f.arena, "{\"TableName\":\"Test\",\"Key\":{\"PK\":{\"S\":\"USER#%s\"},\"SK\":{\"S\":\"NOTE#%s\"}}}", owner, id));
+	call("DeleteItem", arena_printf(&f.arena, "{\"TableName\":\"Test\",\"Key\":{\"PK\":{\"S\":\"USER#%s\"},"
+						  "\"SK\":{\"S\":\"NOTE#%s\"}}}", owner, id));
 }
 
 /* All changes there are, shard by shard. */

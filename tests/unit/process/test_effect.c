@@ -35,19 +35,28 @@ static const char social[] =
 	"      preview: string\n"
 	"      seen: boolean, default false\n"
 	"      inserted: timestamp, now\n"
-	"      expires_at: epoch, 30 days after at\n"
+	"      expires_at: epoch, 36500 days after at\n"
 	"    keys: {PK: 'FEED#<user>', SK: '<at>#<post>'}\n"
 	"    allow: {read, delete: anyone}\n"
 	"  Note:\n"
 	"    path: /users/<user>/notes/<id>\n"
-	"    attributes: {user: 'string, required, fixed', id: 'string, id ''n_'', fixed', about: string, made: 'timestamp, now', read: 'boolean, default false'}\n"
+	"    attributes:\n"
+	"      user: string, required, fixed\n"
+	"      id: string, id 'n_', fixed\n"
+	"      about: string\n"
+	"      made: timestamp, now\n"
+	"      read: boolean, default false\n"
 	"    keys: {PK: 'NOTES#<user>', SK: '<id>#<made>'}\n"
 	"    counts: [User(user).unread when not read]\n"
 	"    allow: {read, update, delete: anyone}\n"
 	"  Metric:\n"
 	"    internal: true\n"
 	"    path: /metrics/<day>/<what>\n"
-	"    attributes: {day: 'string, required, fixed', what: 'string, required, fixed', total: counter, title: 'string, default ''none'''}\n"
+	"    attributes:\n"
+	"      day: string, required, fixed\n"
+	"      what: string, required, fixed\n"
+	"      total: counter\n"
+	"      title: string, default 'none'\n"
 	"    keys: {PK: 'METRIC#<day>', SK: '<what>', kind: Metric}\n"
 	"    allow: {read: anyone}\n"
 	"access:\n"
@@ -152,7 +161,8 @@ static void a_post_comes_into_every_feed_once(void **state)
 	assert_int_equal(world_process(&w, "deliver"), 1);
 	assert_int_equal(count_keys(&w, "FEED#"), 250);
 	assert_text(stored(&w.f, "FEED#f007", "2026-01-15T10:30:00Z#p1"), "preview", "hello");
-	assert_int_equal(number(stored(&w.f, "FEED#f249", "2026-01-15T10:30:00Z#p1"), "expires_at"), 1768473000 + 30 * 86400);
+	assert_int_equal(number(stored(&w.f, "FEED#f249", "2026-01-15T10:30:00Z#p1"), "expires_at"),
+			 1768473000 + INT64_C(36500) * 86400);
 	assert_int_equal(world_process(&w, "deliver"), 0);
 	world_close(&w);
 }
@@ -164,7 +174,8 @@ struct mortal {
 	int left, transactions;
 };
 
-static void mortal_call(struct backend *b, struct arena *a, const char *operation, struct slice body, struct backend_reply *reply)
+static void mortal_call(struct backend *b, struct arena *a, const char *operation, struct slice body,
+			struct backend_reply *reply)
 {
 	static const struct json empty = { .type = JSON_OBJECT };
 	struct mortal *m = (struct mortal *)b;
@@ -288,6 +299,32 @@ static void of_two_servers_one_gives_way(void **state)
 	fail_msg("the change was not seen");
 }
 
+static void whoever_is_told_to_stop_goes_on_later(void **state)
+{
+	const _Atomic bool stop = true;
+	struct world w;
+	struct change *list;
+	size_t n;
+
+	(void)state;
+	open_social(&w, 3);
+	post(&w, "p1", "{\"author\":\"ann\"}");
+	n = world_all(&w, &list);
+	for (size_t i = 0; i < n; i++) {
+		struct run *r = world_run(&w);
+		struct position at = { .processor = SLICE("deliver"), .shard = SLICE("s") };
+
+		if (!list[i].entity || !slice_is(list[i].entity->name, "Post"))
+			continue;
+		assert_int_equal(effect_apply_until(r, processor_named(&w, "deliver"), &list[i], &at, &stop), EFFECT_FAILED);
+		assert_problem(r, PROBLEM_BUSY, "stopped");
+	}
+	assert_int_equal(count_keys(&w, "FEED#"), 0);
+	assert_int_equal(world_process(&w, "deliver"), 1);
+	assert_int_equal(count_keys(&w, "FEED#"), 3);
+	world_close(&w);
+}
+
 /* ---- put ---- */
 
 static void what_is_there_gets_what_with_names_and_keeps_the_rest(void **state)
@@ -304,6 +341,29 @@ static void what_is_there_gets_what_with_names_and_keeps_the_rest(void **state)
 	assert_text(entry, "preview", "hello");
 	assert_true(value_bool(value_get(entry, SLICE("seen"))));
 	assert_true(is_stored(&w.f, "FEED#f000", "2026-01-15T10:30:00Z#p1"));
+	world_close(&w);
+}
+
+static void what_has_expired_is_as_if_it_were_not_there(void **state)
+{
+	struct world w;
+	struct run *r;
+	struct fields f;
+	struct dyn_refusal refusal;
+
+	(void)state;
+	open_social(&w, 2);
+	r = world_run(&w);
+	fields_init(&f, r->arena);
+	fields_set(&f, SLICE("PK"), value_make_s(r->arena, SLICE("FEED#f001")));
+	fields_set(&f, SLICE("SK"), value_make_s(r->arena, SLICE("2026-01-15T10:30:00Z#p1")));
+	fields_set(&f, SLICE("seen"), value_make_bool(r->arena, true));
+	fields_set(&f, SLICE("expires_at"), value_make_i64(r->arena, 1));
+	assert_int_equal(dyn_write(r, &(struct dyn_write){ .kind = DYN_PUT, .item = fields_item(&f) }, 1, SLICE(""), &refusal),
+			 DYN_DONE);
+	post(&w, "p1", "{\"author\":\"ann\",\"text\":\"hello\"}");
+	assert_int_equal(world_process(&w, "deliver"), 1);
+	assert_false(value_bool(value_get(stored(&w.f, "FEED#f001", "2026-01-15T10:30:00Z#p1"), SLICE("seen"))));
 	world_close(&w);
 }
 
@@ -565,6 +625,8 @@ int main(void)
 		cmocka_unit_test(rows_that_have_gone_meanwhile_keep_nobody_from_his_turn),
 		cmocka_unit_test(when_is_not_asked_again_in_the_middle),
 		cmocka_unit_test(of_two_servers_one_gives_way),
+		cmocka_unit_test(whoever_is_told_to_stop_goes_on_later),
+		cmocka_unit_test(what_has_expired_is_as_if_it_were_not_there),
 		cmocka_unit_test(what_is_there_gets_what_with_names_and_keeps_the_rest),
 		cmocka_unit_test(what_counts_is_put_with_its_count_and_only_for_those_who_are_there),
 		cmocka_unit_test(rows_written_one_by_one_are_counted_once_through_crashes),

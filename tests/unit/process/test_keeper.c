@@ -21,7 +21,9 @@ static const char design[] =
 	"      author_name: copy of User(author).name, kept by posts of author\n"
 	"      likes: counter\n"
 	"      score: = likes * 2\n"
-	"    keys: {PK: 'POST#<slug>', SK: POST, GSI1PK: 'AUTHOR#<author>', GSI1SK: '<score:06>#<id>', GSI2PK: 'ID#<id>', GSI2SK: POST}\n"
+	"    keys:\n"
+	"      PK: POST#<slug>\n      SK: POST\n      GSI1PK: AUTHOR#<author>\n      GSI1SK: <score:06>#<id>\n"
+	"      GSI2PK: ID#<id>\n      GSI2SK: POST\n"
 	"    allow: {read, create, update, delete: anyone}\n"
 	"    delete: {then remove: [comments of post]}\n"
 	"  Comment:\n"
@@ -48,7 +50,11 @@ static const char design[] =
 	"    where: {PK: 'COMMENTS#<id>'}\n"
 	"  likes of comment:\n"
 	"    query: table\n"
-	"    where: {PK: 'LIKES#<id>'}\n";
+	"    where: {PK: 'LIKES#<id>'}\n"
+	"processors:\n"
+	"  mourn:\n"
+	"    on: Post deleted\n"
+	"    delete: User(author)\n";
 
 /* ---- behind the runtime's back ---- */
 
@@ -98,7 +104,8 @@ struct counting {
 	int reads, writes;
 };
 
-static void counting_call(struct backend *b, struct arena *a, const char *operation, struct slice body, struct backend_reply *reply)
+static void counting_call(struct backend *b, struct arena *a, const char *operation, struct slice body,
+			  struct backend_reply *reply)
 {
 	struct counting *c = (struct counting *)b;
 
@@ -302,6 +309,21 @@ static void what_expires_takes_with_it_what_hangs_on_it(void **state)
 	world_close(&w);
 }
 
+static void a_move_wakes_no_processor_of_deletions(void **state)
+{
+	struct world w;
+
+	(void)state;
+	open_blog(&w);
+	updated(&w.f, "!", "Post", "one", "{\"slug\":\"uno\"}");
+	assert_int_equal(world_process(&w, "mourn"), 0);
+	assert_true(is_stored(&w.f, "USER#ann", "PROFILE"));
+	deleted(&w.f, "!", "Post", "uno");
+	assert_true(world_process(&w, "mourn") > 0);
+	assert_false(is_stored(&w.f, "USER#ann", "PROFILE"));
+	world_close(&w);
+}
+
 /* ---- what it is for ---- */
 
 static void a_design_without_any_of_it_needs_no_keeper(void **state)
@@ -330,6 +352,7 @@ int main(void)
 		cmocka_unit_test(a_move_is_no_deletion),
 		cmocka_unit_test(what_has_come_back_keeps_what_hangs_on_it),
 		cmocka_unit_test(what_expires_takes_with_it_what_hangs_on_it),
+		cmocka_unit_test(a_move_wakes_no_processor_of_deletions),
 		cmocka_unit_test(a_design_without_any_of_it_needs_no_keeper),
 	};
 

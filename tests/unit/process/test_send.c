@@ -308,7 +308,8 @@ static void changes_go_into_the_index_under_stable_ids(void **state)
 		assert_text(action, "_id", "/notes/al%2Fice/a");
 		assert_text(action, "version_type", "external");
 		assert_null(json_get(action, "_index"));
-		assert_int_equal(json_get(action, "version")->integer, strtoll(arena_cstr(&f.arena, list[i / 2]->sequence), NULL, 10));
+		assert_int_equal(json_get(action, "version")->integer,
+				 strtoll(arena_cstr(&f.arena, list[i / 2]->sequence), NULL, 10));
 	}
 	assert_int_equal(json_get(line[3], "n")->integer, 2);
 	assert_null(strstr(receiver.list[0].body, "geheim"));
@@ -327,7 +328,8 @@ static void each_item_has_its_own_end(void **state)
 	assert_int_equal(changes(r, list, MOST), 6);
 	receiver_answer("200 OK", "",
 			ITEMS("{\"index\":{\"status\":201}},"
-			      "{\"index\":{\"status\":400,\"error\":{\"type\":\"mapper_parsing_exception\",\"reason\":\"n is no date\"}}},"
+			      "{\"index\":{\"status\":400,\"error\":{\"type\":\"mapper_parsing_exception\","
+			      "\"reason\":\"n is no date\"}}},"
 			      "{\"index\":{\"status\":429,\"error\":{\"type\":\"rejected\",\"reason\":\"full\"}}},"
 			      "{\"index\":{\"status\":409,\"error\":{\"type\":\"version_conflict_engine_exception\"}}},"
 			      "{\"index\":{\"status\":503}},"
@@ -341,7 +343,8 @@ static void each_item_has_its_own_end(void **state)
 static void answers_that_make_no_sense_are_tried_again(void **state)
 {
 	static const char *const answers[] = {
-		"", "<html>", "[]", "{}", "{\"errors\":false}", ITEMS(""), ITEMS("{\"index\":{\"status\":\"201\"}}"), ITEMS("{\"index\":7}"), ITEMS("{}"),
+		"", "<html>", "[]", "{}", "{\"errors\":false}", ITEMS(""), ITEMS("{}"), ITEMS("{\"index\":7}"),
+		ITEMS("{\"index\":{\"status\":\"201\"}}"),
 	};
 	struct run *r = open_sender(SEARCH);
 
@@ -380,7 +383,8 @@ static void a_request_is_as_large_as_the_receiver_takes(void **state)
 	changes(r, list, MOST);
 	receiver_then(receiver_reply("413 Too large", "", ""));
 	receiver_then(receiver_reply("413 Too large", "", ""));
-	receiver_then(receiver_reply("200 OK", "", "{\"errors\":false,\"items\":[{\"index\":{\"status\":201}},{\"index\":{\"status\":200}}]}"));
+	receiver_then(receiver_reply("200 OK", "", "{\"errors\":false,\"items\":[{\"index\":{\"status\":201}},"
+						   "{\"index\":{\"status\":200}}]}"));
 	assert_int_equal(sender_send(sender, r, list, 8, ends, why), 2);
 	assert_int_equal(ends[1], SEND_TAKEN);
 	receiver_answer("413 Too large", "", "");
@@ -406,13 +410,10 @@ static void a_request_has_five_hundred_changes_at_most(void **state)
 static void waits_double_up_to_five_minutes(void **state)
 {
 	static const int64_t expected[] = { 1, 2, 4, 8, 16, 32, 64, 128, 256, 300, 300 };
+
 	(void)state;
-
-
-	for (int i = 0; i < 8; i++)
+	for (int i = 0; i < SEND_TRIES - 1; i++)
 		assert_int_equal(send_backoff(i + 1, 0), expected[i]);
-	assert_int_equal(send_backoff(10, 0), 300);
-	assert_int_equal(send_backoff(SEND_TRIES, 0), 300);
 	assert_int_equal(send_backoff(1, 60), 60);
 	assert_int_equal(send_backoff(8, 60), 128);
 }

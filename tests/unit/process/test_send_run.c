@@ -288,7 +288,8 @@ static char *answer_bulk(const struct received *q)
 			continue;
 		refused = full > 0 && full--;
 		errors |= refused;
-		if (asprintf(&longer, "%s%s{\"%s\":{\"status\":%d}}", items, *items ? "," : "", index ? "index" : "delete", refused ? 429 : 200) < 0)
+		if (asprintf(&longer, "%s%s{\"%s\":{\"status\":%d}}", items, *items ? "," : "", index ? "index" : "delete",
+			     refused ? 429 : 200) < 0)
 			abort();
 		free(items);
 		items = longer;

@@ -1,0 +1,146 @@
+/* A table of fixed size: one token for each place, the latest.
+ *
+ * Tokens are told apart by all their bytes, compared in a time that does not depend on them, and their places are chosen by a
+ * hash that nobody outside can compute: timing tells nothing about the tokens of others.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "app/known.h"
+#include <openssl/crypto.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <sys/random.h>
+#define XXH_INLINE_ALL
+#include <xxhash.h>
+#include "base/alloc.h"
+
+#define PLACES 256
+#define LOCKS 16
+#define TOKEN_MOST 2048 /* larger ones are verified each time */
+
+struct entry { /* one block: this, the roles, the texts */
+	_Atomic uint32_t uses; /* the table's, and of each request that looks at it */
+	size_t size;
+	struct slice token;
+	struct known_token known;
+};
+
+struct known {
+	uint64_t seed;
+	pthread_mutex_t locks[LOCKS];
+	struct entry *places[PLACES];
+};
+
+struct known *known_new(void)
+{
+	struct known *k = mem_zalloc(sizeof(*k));
+
+	if (!k)
+		return NULL;
+	for (size_t i = 0; i < LOCKS; i++)
+		pthread_mutex_init(&k->locks[i], NULL);
+	if (getrandom(&k->seed, sizeof(k->seed), 0) == (ssize_t)sizeof(k->seed))
+		return k;
+	known_free(k);
+	return NULL;
+}
+
+static void drop(void *ptr)
+{
+	struct entry *e = ptr;
+
+	if (!e || atomic_fetch_sub_explicit(&e->uses, 1, memory_order_acq_rel) > 1)
+		return;
+	EVP_PKEY_free(e->known.key);
+	OPENSSL_cleanse(e, e->size);
+	mem_free(e);
+}
+
+void known_free(struct known *k)
+{
+	if (!k)
+		return;
+	for (size_t i = 0; i < PLACES; i++)
+		drop(k->places[i]);
+	for (size_t i = 0; i < LOCKS; i++)
+		pthread_mutex_destroy(&k->locks[i]);
+	mem_free(k);
+}
+
+static size_t place_of(const struct known *k, struct slice token)
+{
+	return XXH3_64bits_withSeed(token.p, token.n, k->seed) % PLACES;
+}
+
+const struct known_token *known_find(struct known *k, struct arena *a, struct slice token, int64_t now_ms)
+{
+	size_t place = place_of(k, token);
+	struct entry *e;
+
+	pthread_mutex_lock(&k->locks[place % LOCKS]);
+	e = k->places[place];
+	if (e && (e->token.n != token.n || CRYPTO_memcmp(e->token.p, token.p, token.n) || now_ms < e->known.from_ms ||
+		  now_ms >= e->known.until_ms))
+		e = NULL;
+	if (e)
+		atomic_fetch_add_explicit(&e->uses, 1, memory_order_relaxed);
+	pthread_mutex_unlock(&k->locks[place % LOCKS]);
+	if (!e)
+		return NULL;
+	arena_defer(a, drop, e);
+	return &e->known;
+}
+
+/* ---- adding ---- */
+
+static struct slice put(char **at, struct slice s)
+{
+	struct slice copy = slice_make(*at, s.n);
+
+	if (s.n)
+		memcpy(*at, s.p, s.n);
+	*at += s.n;
+	return copy;
+}
+
+static struct entry *entry_new(struct slice token, const struct known_token *t)
+{
+	const struct caller *c = &t->caller;
+	size_t roles = c->role_count * sizeof(struct slice), size = sizeof(struct entry) + roles + token.n + c->subject.n + t->kid.n;
+	struct entry *e;
+	struct slice *list;
+	char *at;
+
+	for (size_t i = 0; i < c->role_count; i++)
+		size += c->roles[i].n;
+	e = mem_alloc(size);
+	if (!e)
+		return NULL;
+	list = (struct slice *)(e + 1);
+	at = (char *)list + roles;
+	*e = (struct entry){ .uses = 1, .size = size, .known = *t };
+	e->token = put(&at, token);
+	e->known.kid = put(&at, t->kid);
+	e->known.caller.subject = put(&at, c->subject);
+	for (size_t i = 0; i < c->role_count; i++)
+		list[i] = put(&at, c->roles[i]);
+	e->known.caller.roles = list;
+	return e;
+}
+
+void known_add(struct known *k, struct slice token, const struct known_token *t)
+{
+	size_t place = place_of(k, token);
+	struct entry *e, *before;
+
+	if (token.n > TOKEN_MOST || (t->key && EVP_PKEY_up_ref(t->key) != 1))
+		return;
+	e = entry_new(token, t);
+	if (!e) {
+		EVP_PKEY_free(t->key);
+		return;
+	}
+	pthread_mutex_lock(&k->locks[place % LOCKS]);
+	before = k->places[place];
+	k->places[place] = e;
+	pthread_mutex_unlock(&k->locks[place % LOCKS]);
+	drop(before);
+}

@@ -1,0 +1,205 @@
+/* Making outlines.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "app/outline.h"
+#include <stdlib.h>
+#include "app/app_internal.h"
+#include "app/entity_internal.h"
+#include "app/output.h"
+
+#define DERIVED_MOST 8 /* attributes derived from derived ones and copied from copies; a circle ends here */
+
+/* ---- what moves by itself ---- */
+
+struct reading { /* whether a term reads what does */
+	const struct design *design;
+	const struct entity *entity;
+	int depth;
+	bool moves;
+};
+
+static bool moves(const struct design *d, const struct entity *e, struct slice name, int depth);
+
+static void visit_term(void *ctx, const struct term *t)
+{
+	struct reading *x = ctx;
+
+	if (t->kind == TERM_PATH && t->name_count && !x->moves)
+		x->moves = moves(x->design, x->entity, t->names[0], x->depth + 1);
+}
+
+/* Whether the attribute changes without anybody changing the item: counters, and what hangs on them, here or where it is
+ * copied from. */
+static bool moves(const struct design *d, const struct entity *e, struct slice name, int depth)
+{
+	const struct attribute *a = e ? entity_attribute(e, name) : NULL;
+	struct reading x = { .design = d, .entity = e, .depth = depth };
+
+	if (!a || depth > DERIVED_MOST)
+		return false;
+	if (a->counter)
+		return true;
+	if (a->copy_entity.n)
+		return moves(d, design_entity(d, a->copy_entity), a->copy_attribute, depth + 1);
+	if (a->derived)
+		term_walk(a->derived, visit_term, &x);
+	return x.moves;
+}
+
+/* ---- names ---- */
+
+static struct slice label_of(struct arena *a, struct slice name)
+{
+	struct buf b;
+
+	buf_init(&b, a);
+	buf_byte(&b, ',');
+	json_string(&b, name);
+	buf_byte(&b, ':');
+	return buf_slice(&b);
+}
+
+static int by_name(const void *x, const void *y)
+{
+	return slice_cmp(((const struct outline_name *)x)->name, ((const struct outline_name *)y)->name);
+}
+
+static size_t list_names(const struct design *d, const struct entity *e, struct outline_name *list)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < e->attribute_count; i++) {
+		const struct attribute *a = &e->attributes[i];
+
+		list[n++] = (struct outline_name){
+			.name = a->name, .hidden = a->hidden, .private_ = a->private_, .compressed = a->compressed,
+			.tagged = !a->hidden && !moves(d, e, a->name, 0),
+		};
+	}
+	for (size_t i = 0; i < e->key_count; i++)
+		if (output_shows_key(d, e, i))
+			list[n++] = (struct outline_name){ .name = e->keys[i].attribute };
+	return n;
+}
+
+static void make_names(struct arena *a, const struct design *d, const struct entity *e, struct outline *o)
+{
+	struct outline_name *list = arena_array(a, struct outline_name, e->attribute_count + e->key_count);
+	const struct outline_name **placed;
+
+	o->count = list_names(d, e, list);
+	for (size_t i = 0; i < o->count; i++) {
+		list[i].place = (uint32_t)i;
+		list[i].label = label_of(a, list[i].name);
+		o->has_private = o->has_private || list[i].private_;
+	}
+	qsort(list, o->count, sizeof(*list), by_name);
+	placed = arena_array(a, const struct outline_name *, o->count);
+	for (size_t i = 0; i < o->count; i++)
+		placed[list[i].place] = &list[i];
+	o->sorted = list;
+	o->placed = placed;
+}
+
+/* ---- keys ---- */
+
+static bool is_one_text(const struct template *t)
+{
+	return t->part_count == 1 && !t->parts[0].names;
+}
+
+/* Whether no text can come from both. */
+static bool differ(const struct template *x, const struct template *y)
+{
+	struct slice p = template_prefix(x), q = template_prefix(y);
+	size_t n = p.n < q.n ? p.n : q.n;
+
+	if (!slice_equal(slice_make(p.p, n), slice_make(q.p, n)))
+		return true;
+	return (is_one_text(x) && p.n < q.n) || (is_one_text(y) && q.n < p.n);
+}
+
+/* Whether the attribute's templates of the one and of the other always differ. */
+static bool rules_differ(struct slice attribute, const struct entity *e, const struct key_rule *rules, size_t n)
+{
+	bool any = false, other = false;
+
+	for (size_t i = 0; i < e->key_count; i++)
+		for (size_t k = 0; k < n && slice_equal(e->keys[i].attribute, attribute); k++) {
+			if (!slice_equal(rules[k].attribute, attribute))
+				continue;
+			other = true;
+			if (!differ(e->keys[i].template, rules[k].template))
+				return false;
+		}
+	for (size_t i = 0; i < e->key_count; i++)
+		any = any || slice_equal(e->keys[i].attribute, attribute);
+	return any && other; /* a key without a rule is an attribute as it is: anything */
+}
+
+static bool keys_differ(const struct design *d, const struct entity *e, const struct key_rule *rules, size_t n)
+{
+	const struct key_attr *keys[TABLE_KEY_MOST];
+	size_t count = key_of_table(d, keys);
+
+	for (size_t i = 0; i < count; i++)
+		if (rules_differ(keys[i]->name, e, rules, n))
+			return true;
+	return false;
+}
+
+static bool is_alone(const struct design *d, const struct entity *e)
+{
+	for (size_t i = 0; i < d->entity_count; i++) {
+		const struct entity *x = &d->entities[i];
+
+		if (x != e && !keys_differ(d, e, x->keys, x->key_count))
+			return false;
+		for (size_t k = 0; k < x->companion_count; k++)
+			if (!keys_differ(d, e, x->companions[k].rules, x->companions[k].rule_count))
+				return false;
+		if (x->login.secret_count && !keys_differ(d, e, x->login.secret, x->login.secret_count))
+			return false;
+	}
+	return true;
+}
+
+/* ---- */
+
+static void make(struct arena *a, const struct design *d, const struct entity *e, struct outline *o)
+{
+	make_names(a, d, e, o);
+	o->alone = is_alone(d, e);
+}
+
+const struct outline *outlines_new(struct arena *a, const struct design *d)
+{
+	struct outline *list = arena_array(a, struct outline, d->entity_count);
+
+	for (size_t i = 0; i < d->entity_count; i++)
+		make(a, d, &d->entities[i], &list[i]);
+	return list;
+}
+
+const struct outline *outline_of(struct run *r, const struct entity *e)
+{
+	struct outline *made;
+
+	if (r->app && r->app->outlines)
+		return &r->app->outlines[e - r->app->design->entities];
+	made = arena_new(r->arena, struct outline);
+	make(r->arena, r->design, e, made);
+	return made;
+}
+
+const struct outline_name *outline_find(struct outline_walk *w, struct slice name)
+{
+	const struct outline *o = w->outline;
+
+	for (; w->at < o->count; w->at++) {
+		int order = slice_cmp(o->sorted[w->at].name, name);
+
+		if (order >= 0)
+			return order ? NULL : &o->sorted[w->at++];
+	}
+	return NULL;
+}

@@ -1,0 +1,416 @@
+/* `thorpe processors`: looks at the processors of a design that is being served, and at what they have put aside.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "app/caller.h"
+#include "base/clock.h"
+#include "cli/client.h"
+#include "cli/commands.h"
+#include "cli/flags.h"
+#include "cli/json_text.h"
+#include "cli/secret.h"
+
+#define TOKEN_SECONDS 600
+#define PAGE 100
+#define WHY 512
+#define URL_NAME "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_.~"
+
+struct processors_options {
+	const char *endpoint, *data, *secret_file, *token, *from;
+	bool all, json;
+};
+
+#define STRING_FLAG(field)                                                               \
+	static bool set_##field(void *options, const char *value, char *why, size_t n)   \
+	{                                                                                \
+		(void)why, (void)n;                                                      \
+		((struct processors_options *)options)->field = value;                   \
+		return true;                                                             \
+	}
+STRING_FLAG(endpoint)
+STRING_FLAG(data)
+STRING_FLAG(secret_file)
+STRING_FLAG(token)
+STRING_FLAG(from)
+
+#define SWITCH_FLAG(field)                                                               \
+	static bool set_##field(void *options, const char *value, char *why, size_t n)   \
+	{                                                                                \
+		(void)value, (void)why, (void)n;                                         \
+		((struct processors_options *)options)->field = true;                    \
+		return true;                                                             \
+	}
+SWITCH_FLAG(all)
+SWITCH_FLAG(json)
+
+static const struct flag flags[] = {
+	{ "from", "TIME", "replay: what was changed since then, 2026-01-15T10:30:00Z or 2026-01-15", set_from },
+	{ "all", NULL, "retry, drop: everything that the processor has parked", set_all },
+	{ "json", NULL, "list: as the server tells it", set_json },
+	{ "endpoint", "URL", "the server (http://127.0.0.1:8000)", set_endpoint },
+	{ "data", "DIR", "the server's data directory, for its secret (./thorpe-data)", set_data },
+	{ "secret-file", "FILE", "the secret, where the server was given --secret-file", set_secret_file },
+	{ "token", "TOKEN", "an operator's token instead", set_token },
+	{ 0 },
+};
+
+static void print_help(void)
+{
+	puts("Usage: thorpe processors DESIGN [list]\n"
+	     "       thorpe processors DESIGN pause|resume|parked NAME\n"
+	     "       thorpe processors DESIGN replay NAME --from TIME\n"
+	     "       thorpe processors DESIGN retry|drop NAME SEQUENCE|--all\n\n"
+	     "What the processors of a design on the running server do, and what they could not do.\n");
+	flags_print(flags);
+	puts("\nExamples:\n"
+	     "  thorpe processors social\n"
+	     "  thorpe processors social pause \"deliver a post to followers\"\n"
+	     "  thorpe processors social retry \"tell followers of a post\" --all");
+}
+
+struct ask {
+	struct arena arena;
+	struct processors_options options;
+	const char *design, *verb, *name, *sequence;
+	struct slice token;
+};
+
+/* ---- asking ---- */
+
+static bool make_token(struct ask *c, char *why)
+{
+	const struct processors_options *o = &c->options;
+	uint8_t secret[CALLER_SECRET_BYTES];
+
+	if (o->token) {
+		c->token = slice_str(o->token);
+		return true;
+	}
+	if (!secret_load(o->data ? o->data : "./thorpe-data", o->secret_file, false, secret, why, WHY))
+		return false;
+	c->token = caller_token(&c->arena, slice_str(c->design), secret,
+				&(struct token_request){ .subject = SLICE("thorpe-processors"), .operator_ = true,
+							 .now_ms = clock_now_ms(&clock_system), .seconds = TOKEN_SECONDS });
+	return true;
+}
+
+static void put_escaped(struct buf *b, struct slice s)
+{
+	for (size_t i = 0; i < s.n; i++)
+		if (s.p[i] && strchr(URL_NAME, s.p[i]))
+			buf_byte(b, (uint8_t)s.p[i]);
+		else
+			buf_printf(b, "%%%02X", (unsigned char)s.p[i]);
+}
+
+/* http://…/api/<design>/processors[/<name>[/<verb>]] */
+static void put_url(struct ask *c, struct buf *b, const char *verb)
+{
+	const char *end = c->options.endpoint ? c->options.endpoint : "http://127.0.0.1:8000";
+	size_t n = strlen(end);
+
+	while (n && end[n - 1] == '/')
+		n--;
+	buf_init(b, &c->arena);
+	buf_printf(b, "%.*s/api/%s/processors", (int)n, end, c->design);
+	if (!c->name)
+		return;
+	buf_byte(b, '/');
+	put_escaped(b, slice_str(c->name));
+	if (verb)
+		buf_printf(b, "/%s", verb);
+}
+
+/* An error has been told when it returns NULL. */
+static const struct json *send(struct ask *c, const char *method, struct buf *url, struct slice body, struct slice *raw)
+{
+	struct client_request q = { .method = method, .token = c->token, .body = body };
+	const struct json *reply, *detail;
+	struct client_reply r;
+	char why[WHY];
+
+	buf_byte(url, 0);
+	q.url = url->p;
+	if (!client_send(&c->arena, &q, &r, why, sizeof(why))) {
+		complain(0, "%s", why);
+		return NULL;
+	}
+	reply = json_parse(&c->arena, r.body);
+	if (r.status == 200 && reply) {
+		*raw = r.body;
+		return reply;
+	}
+	detail = json_get(reply, "detail");
+	if (r.status == 401)
+		complain(0, "the server does not take this token: is %s what it runs with?",
+			 c->options.token ? "--token" : c->options.secret_file ? "--secret-file" : "--data");
+	else if (json_is(detail, JSON_STRING))
+		complain(0, "%.*s", SLICE_ARG(detail->string));
+	else
+		complain(0, "the server answered with %ld", r.status);
+	return NULL;
+}
+
+/* ---- list ---- */
+
+static struct slice text(const struct json *object, const char *name)
+{
+	const struct json *j = json_get(object, name);
+
+	return json_is(j, JSON_STRING) ? j->string : (struct slice){ 0 };
+}
+
+static double number(const struct json *object, const char *name)
+{
+	const struct json *j = json_get(object, name);
+
+	if (json_is(j, JSON_INT))
+		return (double)j->integer;
+	return json_is(j, JSON_DOUBLE) ? j->number : 0;
+}
+
+static void print_one(const struct json *p)
+{
+	const struct json *paused = json_get(p, "paused");
+	struct slice problem = text(p, "last_problem"), on = text(p, "on");
+	double lag = number(p, "lag_seconds");
+
+	printf("%.*s%s\n", SLICE_ARG(text(p, "name")), json_is(paused, JSON_BOOL) && paused->boolean ? "  (paused)" : "");
+	printf("  %.*s%s%.*s, %.0f done", SLICE_ARG(on), on.n ? ": " : "", SLICE_ARG(text(p, "effect")), number(p, "done"));
+	if (lag > 0)
+		printf(", %.1f s behind", lag);
+	if (number(p, "backlog") > 0)
+		printf(", %.0f waiting", number(p, "backlog"));
+	if (number(p, "retries") > 0)
+		printf(", %.0f tried again", number(p, "retries"));
+	if (number(p, "parked") > 0)
+		printf(", %.0f parked", number(p, "parked"));
+	if (number(p, "lost") > 0)
+		printf(", %.0f times behind what the stream keeps", number(p, "lost"));
+	putchar('\n');
+	if (problem.n)
+		printf("  last problem, %.*s: %.*s\n", SLICE_ARG(text(p, "last_problem_at")), SLICE_ARG(problem));
+}
+
+static void print_json(struct ask *c, struct slice raw)
+{
+	struct buf out;
+
+	buf_init(&out, &c->arena);
+	json_text_indent(&out, raw, 0);
+	printf("%.*s\n", SLICE_ARG(buf_slice(&out)));
+}
+
+static int run_list(struct ask *c)
+{
+	const struct json *reply, *list;
+	struct slice raw;
+	struct buf url;
+
+	put_url(c, &url, NULL);
+	reply = send(c, "GET", &url, (struct slice){ 0 }, &raw);
+	if (!reply)
+		return EXIT_REFUSED;
+	list = json_get(reply, "processors");
+	if (c->options.json) {
+		print_json(c, raw);
+		return 0;
+	}
+	for (uint32_t i = 0; json_is(list, JSON_ARRAY) && i < list->count; i++)
+		print_one(&list->items[i]);
+	if (json_is(list, JSON_ARRAY) && !list->count)
+		puts("The design has no processors.");
+	return 0;
+}
+
+/* ---- pause, resume, replay ---- */
+
+static int run_switch(struct ask *c)
+{
+	struct slice body = { 0 }, raw;
+	const struct json *reply;
+	struct buf url, b;
+
+	if (c->options.from) {
+		buf_init(&b, &c->arena);
+		buf_lit(&b, "{\"from\":");
+		json_string(&b, slice_str(c->options.from));
+		buf_byte(&b, '}');
+		body = buf_slice(&b);
+	}
+	put_url(c, &url, c->verb);
+	reply = send(c, "POST", &url, body, &raw);
+	if (!reply)
+		return EXIT_REFUSED;
+	print_one(reply);
+	return 0;
+}
+
+/* ---- parked ---- */
+
+/* One page after the sequence number; *next empty: the last. NULL: told. */
+static const struct json *parked_page(struct ask *c, struct slice after, struct slice *next, struct slice *raw)
+{
+	const struct json *reply;
+	struct buf url;
+
+	put_url(c, &url, "parked");
+	buf_printf(&url, "?limit=%d", PAGE);
+	if (after.n)
+		buf_printf(&url, "&after=%.*s", SLICE_ARG(after));
+	reply = send(c, "GET", &url, (struct slice){ 0 }, raw);
+	*next = text(reply, "next");
+	return reply ? json_get(reply, "items") : NULL;
+}
+
+static int run_parked(struct ask *c)
+{
+	struct slice after = { 0 }, raw;
+	uint32_t count = 0;
+
+	do {
+		const struct json *items = parked_page(c, after, &after, &raw);
+
+		if (!items)
+			return EXIT_REFUSED;
+		for (uint32_t i = 0; json_is(items, JSON_ARRAY) && i < items->count; i++, count++) {
+			const struct json *p = &items->items[i], *key = json_get(p, "key");
+			struct buf b;
+
+			buf_init(&b, &c->arena);
+			if (key)
+				json_write(&b, key);
+			printf("%.*s  %.*s %.*s %.*s\n  %.*s (%.0f tries, parked %.*s)\n", SLICE_ARG(text(p, "sequence")),
+			       SLICE_ARG(text(p, "entity")), SLICE_ARG(text(p, "event")), SLICE_ARG(buf_slice(&b)),
+			       SLICE_ARG(text(p, "reason")), number(p, "tries"), SLICE_ARG(text(p, "parked_at")));
+		}
+	} while (after.n);
+	if (!count)
+		puts("Nothing is parked.");
+	return 0;
+}
+
+static bool settle(struct ask *c, struct slice sequence)
+{
+	struct slice raw;
+	struct buf url;
+
+	put_url(c, &url, "parked/");
+	put_escaped(&url, sequence);
+	buf_printf(&url, "/%s", c->verb);
+	return send(c, "POST", &url, (struct slice){ 0 }, &raw) != NULL;
+}
+
+/* Those that fail again stay, and are not asked for twice. */
+static int settle_all(struct ask *c)
+{
+	struct slice after = { 0 }, raw;
+	uint32_t done = 0, failed = 0;
+
+	do {
+		const struct json *items = parked_page(c, after, &after, &raw);
+
+		if (!items)
+			return EXIT_REFUSED;
+		for (uint32_t i = 0; json_is(items, JSON_ARRAY) && i < items->count; i++) {
+			if (settle(c, text(&items->items[i], "sequence")))
+				done++;
+			else
+				failed++;
+		}
+	} while (after.n);
+	printf("%u %s", done, !strcmp(c->verb, "drop") ? "dropped" : "done");
+	if (failed)
+		printf(", %u not", failed);
+	puts(".");
+	return failed ? EXIT_REFUSED : 0;
+}
+
+static int run_settle(struct ask *c)
+{
+	if (c->options.all)
+		return settle_all(c);
+	if (!settle(c, slice_str(c->sequence)))
+		return EXIT_REFUSED;
+	puts(!strcmp(c->verb, "drop") ? "Dropped." : "Done.");
+	return 0;
+}
+
+/* ---- the command ---- */
+
+static const struct verb {
+	const char *name;
+	int words; /* behind it */
+	int (*run)(struct ask *c);
+} verbs[] = {
+	{ "list", 0, run_list },     { "pause", 1, run_switch },  { "resume", 1, run_switch }, { "replay", 1, run_switch },
+	{ "parked", 1, run_parked }, { "retry", 2, run_settle }, { "drop", 2, run_settle },
+};
+
+static const struct verb *find(const char *name)
+{
+	for (size_t i = 0; i < sizeof(verbs) / sizeof(*verbs); i++)
+		if (!strcmp(verbs[i].name, name))
+			return &verbs[i];
+	return NULL;
+}
+
+static int check(const struct ask *c, const struct verb *v, int words)
+{
+	if (!c->design)
+		return complain(EXIT_USAGE, "which design? thorpe processors DESIGN [list]");
+	if (strspn(c->design, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_.") != strlen(c->design))
+		return complain(EXIT_USAGE, "'%s' is not the name of a design", c->design);
+	if (!v)
+		return complain(EXIT_USAGE, "'%s' is none of list, pause, resume, replay, parked, retry and drop", c->verb);
+	if (words > v->words - (v->words == 2 && c->options.all))
+		return complain(EXIT_USAGE, "too many words; a name of several words needs quotes");
+	if (v->words && !c->name)
+		return complain(EXIT_USAGE, "which processor? 'thorpe processors %s' lists them", c->design);
+	if (v->words == 2 && !c->sequence && !c->options.all)
+		return complain(EXIT_USAGE, "which change? 'thorpe processors %s parked NAME' lists them; --all: all of them", c->design);
+	if (!strcmp(v->name, "replay") != !!c->options.from)
+		return complain(EXIT_USAGE, c->options.from ? "--from belongs to replay" : "a replay needs --from TIME");
+	return 0;
+}
+
+static int run(struct ask *c, const struct verb *v)
+{
+	char why[WHY];
+
+	if (!make_token(c, why))
+		return complain(EXIT_REFUSED, "%s", why);
+	return v->run(c);
+}
+
+int command_processors(int argc, char **argv)
+{
+	struct ask c = { 0 };
+	int words = flags_words_first(flags, argc, argv);
+	const struct verb *v;
+	volatile int status = 0;
+
+	switch (flags_parse(flags, &c.options, argc - words, argv + words, "processors")) {
+	case FLAGS_HELP:
+		print_help();
+		return 0;
+	case FLAGS_WRONG:
+		return EXIT_USAGE;
+	case FLAGS_OK:
+		break;
+	}
+	c.design = words > 0 ? argv[0] : NULL;
+	c.verb = words > 1 ? argv[1] : "list";
+	c.name = words > 2 ? argv[2] : NULL;
+	c.sequence = words > 3 ? argv[3] : NULL;
+	v = find(c.verb);
+	status = check(&c, v, words > 2 ? words - 2 : 0);
+	if (status)
+		return status;
+	arena_init(&c.arena);
+	ARENA_TRY(&c.arena, { status = run(&c, v); }, { status = complain(EXIT_REFUSED, "out of memory"); });
+	arena_release(&c.arena);
+	return status;
+}

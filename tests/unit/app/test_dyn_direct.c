@@ -1,0 +1,263 @@
+/* Reading with values instead of documents: the same answers, and documents where something is to be refused.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "dyn_helper.h"
+#include "api/direct.h"
+
+/* ---- a backend that counts how it was asked ---- */
+
+static struct {
+	struct backend real;
+	int documents, gets, queries, batches; /* answered */
+} asked;
+
+static void count_call(struct backend *b, struct arena *a, const char *operation, struct slice body, struct backend_reply *reply)
+{
+	asked.documents++;
+	asked.real.call(b, a, operation, body, reply);
+}
+
+static bool count_get(struct backend *b, struct arena *a, struct slice table, struct value k, struct value *found)
+{
+	bool ok = asked.real.get(b, a, table, k, found);
+
+	asked.gets += ok;
+	return ok;
+}
+
+static bool count_query(struct backend *b, struct arena *a, const struct api_query *q, struct api_page *page)
+{
+	bool ok = asked.real.query(b, a, q, page);
+
+	asked.queries += ok;
+	return ok;
+}
+
+static bool count_batch(struct backend *b, struct arena *a, struct slice table, const struct value *keys, size_t count,
+			struct value *items)
+{
+	bool ok = asked.real.batch_get(b, a, table, keys, count, items);
+
+	asked.batches += ok;
+	return ok;
+}
+
+static int setup_counting(void **state)
+{
+	setup(state);
+	memset(&asked, 0, sizeof(asked));
+	asked.real = *fixture.backend;
+	for (int i = 1; i <= 30; i++)
+		put(arena_cstr(r->arena, arena_printf(r->arena,
+						      "{'PK':{'S':'p%d'},'SK':{'S':'%02d'},'kind':{'S':'%s'},'score':{'N':'%d'},"
+						      "'GSI1PK':{'S':'%s'},'GSI1SK':{'S':'%02d'},'odd \\\"name':{'L':[{'BOOL':true}]}}",
+						      i % 3, i, i % 2 ? "odd" : "even", i, i % 2 ? "odd" : "even", 30 - i)));
+	*fixture.backend = (struct backend){ count_call, count_get, count_query, count_batch };
+	return 0;
+}
+
+#define COUNTED(name) cmocka_unit_test_setup_teardown(name, setup_counting, teardown)
+
+/* ---- items ---- */
+
+static void an_item_comes_without_a_document(void **state)
+{
+	assert_true(value_equal(value_get(get("p1", "04"), SLICE("score")), n(4)));
+	assert_item(get("p1", "nothing"), NULL);
+	assert_int_equal(asked.gets, 2);
+	assert_int_equal(asked.documents, 0);
+}
+
+static void a_trace_wants_documents(void **state)
+{
+	struct dyn_condition where = { SLICE("PK"), WHERE_EQ, s("p1"), VALUE_ABSENT };
+	struct value keys[1] = { key("p1", "04") }, items[1];
+	struct trace trace = { 0 };
+	struct dyn_page page;
+
+	r->trace = &trace;
+	(void)get("p1", "04");
+	assert_true(dyn_query(r, &(struct dyn_query){ .where = &where, .where_count = 1 }, &page));
+	assert_true(dyn_batch_get(r, keys, 1, false, items));
+	assert_int_equal(asked.documents, 3);
+	assert_int_equal(asked.gets + asked.queries + asked.batches, 0);
+}
+
+static void keys_in_any_number_come_from_one_place_each(void **state)
+{
+	struct value keys[230], items[230];
+
+	for (int i = 0; i < 230; i++)
+		keys[i] = i % 7 ? key(arena_cstr(r->arena, arena_printf(r->arena, "p%d", i % 3)),
+				      arena_cstr(r->arena, arena_printf(r->arena, "%02d", i)))
+				: VALUE_ABSENT;
+	assert_true(dyn_batch_get(r, keys, 230, true, items));
+	for (int i = 0; i < 230; i++)
+		assert_int_equal(value_present(items[i]), i % 7 && i <= 30);
+	assert_int_equal(asked.batches, 3);
+	assert_int_equal(asked.documents, 0);
+}
+
+/* ---- queries: each in both ways ---- */
+
+static void assert_same_page(const struct dyn_query *q)
+{
+	struct trace trace = { 0 };
+	struct dyn_page x, y;
+	int before = asked.queries;
+
+	assert_true(dyn_query(r, q, &x));
+	assert_int_equal(asked.queries, before + 1);
+	r->trace = &trace;
+	assert_true(dyn_query(r, q, &y));
+	r->trace = NULL;
+	assert_int_equal(asked.queries, before + 1);
+	assert_int_equal(x.count, y.count);
+	for (size_t i = 0; i < x.count && !q->count_only; i++)
+		assert_true(value_equal(x.items[i], y.items[i]));
+	assert_int_equal(value_present(x.last), value_present(y.last));
+	assert_true(!value_present(x.last) || value_equal(x.last, y.last));
+}
+
+/* All its pages, in both directions. */
+static void assert_same_pages(struct dyn_query q)
+{
+	struct dyn_page page;
+
+	for (int descending = 0; descending < 2; descending++) {
+		q.descending = descending;
+		q.start = VALUE_ABSENT;
+		do {
+			assert_same_page(&q);
+			assert_true(dyn_query(r, &q, &page));
+			q.start = page.last;
+		} while (value_present(page.last));
+	}
+}
+
+static void every_query_finds_what_its_document_would(void **state)
+{
+	static const enum where_op ops[] = { WHERE_EQ, WHERE_LT, WHERE_LE, WHERE_GT, WHERE_GE, WHERE_BEGINS, WHERE_BETWEEN };
+	static const char *const filters[] = { NULL, "score > 10", "kind = 'odd' and score in (3, 9, 21)", "nothing is present" };
+	struct slice without[] = { SLICE("kind"), SLICE("PK") };
+	struct slice all[] = { SLICE("kind"), SLICE("score"), SLICE("PK"), SLICE("score"), SLICE("gone") };
+
+	for (size_t op = 0; op <= COUNT(ops); op++)
+		for (size_t f = 0; f < COUNT(filters); f++)
+			for (int i = 0; i < 8; i++) {
+				bool index = i & 1;
+				enum where_op with = op < COUNT(ops) ? ops[op] : WHERE_EQ;
+				struct dyn_condition where[] = {
+					{ index ? SLICE("GSI1PK") : SLICE("PK"), WHERE_EQ, s(index ? "odd" : "p1"), VALUE_ABSENT },
+					{ index ? SLICE("GSI1SK") : SLICE("SK"), with, s(with == WHERE_BEGINS ? "1" : "13"), s("21") },
+				};
+				struct term_filter filter_ = { 0 };
+				struct dyn_query q = { .index = index ? SLICE("GSI1") : SLICE(""), .where = where,
+						       .where_count = op < COUNT(ops) ? 2 : 1, .limit = i & 2 ? 2 : 0,
+						       .consistent = !index && f };
+
+				if (filters[f]) {
+					filter_ = filter("f", filters[f]);
+					q.filter = &filter_;
+				}
+				if (i & 4) {
+					q.without = without;
+					q.without_count = COUNT(without);
+					q.all = all;
+					q.all_count = COUNT(all);
+				}
+				assert_same_pages(q);
+				q.count_only = true;
+				assert_same_pages(q);
+			}
+}
+
+static void what_would_be_refused_is_refused_in_the_same_words(void **state)
+{
+	struct dyn_condition right = { SLICE("PK"), WHERE_EQ, s("p1"), VALUE_ABSENT };
+	struct dyn_condition number = { SLICE("PK"), WHERE_EQ, n(1), VALUE_ABSENT };
+	struct dyn_condition empty = { SLICE("PK"), WHERE_EQ, s(""), VALUE_ABSENT };
+	struct dyn_condition range = { SLICE("PK"), WHERE_GT, s("p1"), VALUE_ABSENT };
+	struct dyn_condition other = { SLICE("kind"), WHERE_EQ, s("odd"), VALUE_ABSENT };
+	struct dyn_condition twice[] = { right, right };
+	struct dyn_condition beside[] = { right, other };
+	struct dyn_condition of_index = { SLICE("GSI1PK"), WHERE_EQ, s("odd"), VALUE_ABSENT };
+	struct term_filter on_key = filter("f", "SK > '05'");
+	const struct dyn_query refused[] = {
+		{ .where = &number, .where_count = 1 },
+		{ .where = &empty, .where_count = 1 },
+		{ .where = &range, .where_count = 1 },
+		{ .where = &other, .where_count = 1 },
+		{ .where = twice, .where_count = 2 },
+		{ .where = beside, .where_count = 2 },
+		{ .where = &right },
+		{ .where = &right, .where_count = 1, .index = SLICE("GSI9") },
+		{ .where = &of_index, .where_count = 1, .index = SLICE("GSI1"), .consistent = true },
+		{ .where = &right, .where_count = 1, .filter = &on_key },
+		{ .where = &right, .where_count = 1, .start = item("{'PK':{'S':'p1'}}") },
+		{ .where = &right, .where_count = 1, .start = item("{'PK':{'S':'p2'},'SK':{'S':'05'}}") },
+		{ .where = &right, .where_count = 1, .start = item("{'PK':{'S':'p1'},'SK':{'N':'5'}}") },
+		{ .where = &right, .where_count = 1, .start = item("{'PK':{'S':'p1'},'SK':{'S':'5'},'kind':{'S':'x'}}") },
+		{ .where = &of_index, .where_count = 1, .index = SLICE("GSI1"), .start = key("p1", "05") },
+	};
+	struct value v, items[1], bad[1] = { item("{'PK':{'S':'p1'}}") };
+	struct dyn_page page;
+
+	for (size_t i = 0; i < COUNT(refused); i++) {
+		int before = asked.documents;
+
+		assert_false(dyn_query(r, &refused[i], &page));
+		assert_int_equal(asked.documents, before + 1);
+		assert_int_equal(r->problem.type, PROBLEM_INVALID);
+		r->problem = (struct problem){ 0 };
+	}
+	assert_int_equal(asked.queries, 0);
+	assert_false(dyn_get(r, bad[0], true, &v));
+	assert_int_equal(r->problem.type, PROBLEM_INVALID);
+	r->problem = (struct problem){ 0 };
+	assert_false(dyn_batch_get(r, bad, 1, true, items));
+	assert_int_equal(r->problem.type, PROBLEM_INVALID);
+}
+
+static void a_table_that_is_not_there_is_told_by_the_document(void **state)
+{
+	struct design d = *r->design;
+	struct value v;
+
+	d.table = SLICE("Nowhere");
+	r->design = &d;
+	assert_false(dyn_get(r, key("p1", "04"), true, &v));
+	assert_int_equal(asked.documents, 1);
+	assert_int_equal(r->problem.type, PROBLEM_INTERNAL);
+}
+
+static void reads_are_counted_as_their_operations(void **state)
+{
+	struct dyn_condition where = { SLICE("PK"), WHERE_EQ, s("p1"), VALUE_ABSENT };
+	struct value keys[2] = { key("p1", "04"), key("p1", "07") }, items[2];
+	struct dyn_page page;
+	struct buf b;
+
+	(void)get("p1", "04");
+	assert_true(dyn_query(r, &(struct dyn_query){ .where = &where, .where_count = 1 }, &page));
+	assert_true(dyn_batch_get(r, keys, 2, false, items));
+	buf_init(&b, r->arena);
+	api_metrics(fixture.api, &b);
+	assert_has(buf_slice(&b), "thorpe_requests_total{operation=\"GetItem\",outcome=\"ok\"} 1\n");
+	assert_has(buf_slice(&b), "thorpe_requests_total{operation=\"Query\",outcome=\"ok\"} 1\n");
+	assert_has(buf_slice(&b), "thorpe_requests_total{operation=\"BatchGetItem\",outcome=\"ok\"} 1\n");
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		COUNTED(an_item_comes_without_a_document),
+		COUNTED(a_trace_wants_documents),
+		COUNTED(keys_in_any_number_come_from_one_place_each),
+		COUNTED(every_query_finds_what_its_document_would),
+		COUNTED(what_would_be_refused_is_refused_in_the_same_words),
+		COUNTED(a_table_that_is_not_there_is_told_by_the_document),
+		COUNTED(reads_are_counted_as_their_operations),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

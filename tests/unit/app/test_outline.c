@@ -1,0 +1,176 @@
+/* What is told of entities beforehand: the order of writing, and where a key tells the entity.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "app_fixture.h"
+#include "app/entity.h"
+#include "app/outline.h"
+#include "value/codec.h"
+
+static const char design[] =
+	"entities:\n"
+	"  Zoo:\n"
+	"    path: /zoos/<id>\n"
+	"    attributes:\n"
+	"      id: string, id\n      name: string\n      mail: string, private, unique\n      votes: counter\n"
+	"      double: = votes * 2\n      secret: string, hidden\n"
+	"    keys: {PK: ZOO#<id>, SK: ZOO, kind: ZOO}\n"
+	"    companions:\n      - {unique: mail, PK: MAIL#<mail>, SK: MAIL, id: <id>}\n"
+	"  Cage:\n"
+	"    path: /zoos/<zoo>/cages/<id>\n"
+	"    attributes: {zoo: 'string, required', id: 'string, required'}\n"
+	"    keys: {PK: ZOO#<zoo>, SK: CAGE#<id>}\n"
+	"  Cat:\n"
+	"    path: /cats/<id>\n"
+	"    attributes: {id: 'string, required', kind: cat | dog}\n"
+	"    keys when kind = 'cat': {PK: PET#<id>, SK: PET}\n"
+	"  Dog:\n"
+	"    path: /dogs/<id>\n"
+	"    attributes: {id: 'string, required', kind: cat | dog}\n"
+	"    keys when kind = 'dog': {PK: PET#<id>, SK: PET}\n"
+	"  Metric:\n"
+	"    path: /metrics/<zoo>/<name>\n"
+	"    attributes: {zoo: 'string, required', name: 'string, required'}\n"
+	"    keys: {PK: METRICS#<zoo>, SK: '<name>'}\n"
+	"  Total:\n"
+	"    path: /totals/<zoo>\n"
+	"    attributes: {zoo: 'string, required'}\n"
+	"    keys: {PK: METRICS#<zoo>, SK: TOTAL}\n";
+
+static struct app_fixture f;
+static struct run *r;
+
+static int setup(void **state)
+{
+	(void)state;
+	app_fixture_open(&f, design);
+	r = app_fixture_run(&f, "alice");
+	return 0;
+}
+
+static int teardown(void **state)
+{
+	(void)state;
+	app_fixture_close(&f);
+	return 0;
+}
+
+static const struct entity *named(const char *name)
+{
+	const struct entity *e = design_entity(f.design, slice_str(name));
+
+	assert_non_null(e);
+	return e;
+}
+
+static struct value item(const char *text)
+{
+	char *copy = arena_cstr(r->arena, slice_str(text));
+	struct error e = { 0 };
+	struct value v;
+
+	for (char *p = copy; *p; p++)
+		*p = *p == '\'' ? '"' : *p;
+	assert_true(item_from_json(r->arena, json_parse(r->arena, slice_str(copy)), &v, &e));
+	return v;
+}
+
+static void names_are_sorted_and_know_their_place(void **state)
+{
+	static const char *const order[] = { "id", "name", "mail", "votes", "double", "secret", "kind" };
+	const struct outline *o = outline_of(r, named("Zoo"));
+
+	(void)state;
+	assert_int_equal(o->count, 7);
+	for (size_t i = 0; i < o->count; i++) {
+		assert_true(slice_is(o->placed[i]->name, order[i]));
+		assert_int_equal(o->placed[i]->place, i);
+		assert_true(!i || slice_cmp(o->sorted[i - 1].name, o->sorted[i].name) < 0);
+	}
+	assert_true(slice_is(o->placed[0]->label, ",\"id\":"));
+	assert_true(o->placed[2]->private_ && o->placed[5]->hidden);
+}
+
+static void what_moves_by_itself_is_in_no_validator(void **state)
+{
+	const struct outline *o = outline_of(r, named("Zoo"));
+
+	(void)state;
+	assert_true(o->placed[0]->tagged && o->placed[1]->tagged && o->placed[2]->tagged);
+	assert_false(o->placed[3]->tagged || o->placed[4]->tagged || o->placed[5]->tagged || o->placed[6]->tagged);
+}
+
+static void a_walk_finds_what_is_there(void **state)
+{
+	struct outline_walk w = { .outline = outline_of(r, named("Zoo")) };
+
+	(void)state;
+	assert_null(outline_find(&w, SLICE("PK")));
+	assert_true(slice_is(outline_find(&w, SLICE("id"))->name, "id"));
+	assert_null(outline_find(&w, SLICE("ids")));
+	assert_true(slice_is(outline_find(&w, SLICE("votes"))->name, "votes"));
+	assert_null(outline_find(&w, SLICE("zz")));
+	assert_null(outline_find(&w, SLICE("zzz")));
+}
+
+static void keys_tell_the_entity_where_no_other_has_their_shape(void **state)
+{
+	(void)state;
+	assert_true(outline_of(r, named("Zoo"))->alone);
+	assert_true(outline_of(r, named("Cage"))->alone);
+	assert_false(outline_of(r, named("Cat"))->alone);
+	assert_false(outline_of(r, named("Dog"))->alone);
+	assert_false(outline_of(r, named("Metric"))->alone);
+	assert_false(outline_of(r, named("Total"))->alone);
+}
+
+static void whatever_is_likely_the_entity_is_the_same(void **state)
+{
+	static const char *const items[] = {
+		"{'PK':{'S':'ZOO#1'},'SK':{'S':'ZOO'},'kind':{'S':'ZOO'},'id':{'S':'1'}}",
+		"{'PK':{'S':'ZOO#1'},'SK':{'S':'ZOO'},'kind':{'S':'OTHER'},'id':{'S':'1'}}",
+		"{'PK':{'S':'ZOO#1'},'SK':{'S':'CAGE#2'},'zoo':{'S':'1'},'id':{'S':'2'}}",
+		"{'PK':{'S':'ZOO#1'},'SK':{'S':'CAGE#'}}",
+		"{'PK':{'S':'MAIL#x'},'SK':{'S':'MAIL'}}",
+		"{'PK':{'S':'PET#1'},'SK':{'S':'PET'},'kind':{'S':'cat'},'id':{'S':'1'}}",
+		"{'PK':{'S':'PET#1'},'SK':{'S':'PET'},'kind':{'S':'dog'},'id':{'S':'1'}}",
+		"{'PK':{'S':'METRICS#1'},'SK':{'S':'TOTAL'},'zoo':{'S':'1'}}",
+		"{'PK':{'S':'METRICS#1'},'SK':{'S':'visits'},'zoo':{'S':'1'},'name':{'S':'visits'}}",
+		"{'PK':{'S':'x'},'SK':{'S':'y'}}",
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(items) / sizeof(*items); i++) {
+		struct value v = item(items[i]);
+		const struct entity *e = entity_of(r, v);
+
+		assert_ptr_equal(entity_of_likely(r, v, NULL), e);
+		for (size_t k = 0; k < f.design->entity_count; k++)
+			assert_ptr_equal(entity_of_likely(r, v, &f.design->entities[k]), e);
+	}
+}
+
+static void those_of_an_app_are_the_same(void **state)
+{
+	const struct outline *made = outline_of(r, named("Cage")), *kept;
+
+	(void)state;
+	f.app.outlines = outlines_new(&f.arena, f.design);
+	kept = outline_of(r, named("Cage"));
+	assert_ptr_equal(kept, &f.app.outlines[named("Cage") - f.design->entities]);
+	assert_int_equal(kept->count, made->count);
+	assert_int_equal(kept->alone, made->alone);
+}
+
+int main(void)
+{
+#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+	const struct CMUnitTest tests[] = {
+		TEST(names_are_sorted_and_know_their_place),
+		TEST(what_moves_by_itself_is_in_no_validator),
+		TEST(a_walk_finds_what_is_there),
+		TEST(keys_tell_the_entity_where_no_other_has_their_shape),
+		TEST(whatever_is_likely_the_entity_is_the_same),
+		TEST(those_of_an_app_are_the_same),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

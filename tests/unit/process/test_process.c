@@ -1,0 +1,429 @@
+/* Processors that run: each change once, through stops, pauses, failures and rivals.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include <stdlib.h>
+#include <time.h>
+#include "app_client.h"
+#include "process/checkpoint.h"
+#include "process/process.h"
+
+static const char design[] =
+	"entities:\n"
+	"  Note:\n"
+	"    path: /notes/<id>\n"
+	"    attributes:\n"
+	"      id: string, required, fixed\n"
+	"      divides: boolean, default false\n"
+	"      spreads: boolean, default false\n"
+	"    keys: {PK: 'NOTE#<id>', SK: NOTE}\n"
+	"    allow: {read, create, update, delete: anyone}\n"
+	"  Reader:\n"
+	"    path: /readers/<name>\n"
+	"    attributes: {name: 'string, required, fixed'}\n"
+	"    keys: {PK: READERS, SK: '<name>'}\n"
+	"    allow: {read, create: anyone}\n"
+	"  Copy:\n"
+	"    path: /readers/<name>/copies/<id>\n"
+	"    attributes: {name: 'string, required, fixed', id: 'string, required, fixed'}\n"
+	"    keys: {PK: 'COPIES#<id>', SK: '<name>'}\n"
+	"    allow: {read: anyone}\n"
+	"  Setting:\n"
+	"    path: /settings/<name>\n"
+	"    attributes: {name: 'string, required, fixed', divisor: number}\n"
+	"    keys: {PK: 'SETTING#<name>', SK: SETTING}\n"
+	"    allow: {read, create, update: anyone}\n"
+	"  Tally:\n"
+	"    path: /tallies/<what>\n"
+	"    attributes: {what: 'string, required, fixed', total: counter}\n"
+	"    keys: {PK: 'TALLY#<what>', SK: TALLY}\n"
+	"    allow: {read: anyone}\n"
+	"access:\n"
+	"  readers: {query: table, where: {PK: READERS}}\n"
+	"  copies of note: {path: '/notes/<id>/copies', query: table, where: {PK: 'COPIES#<id>'}, count: true}\n"
+	"processors:\n"
+	"  count notes:\n"
+	"    on: Note created\n"
+	"    count: Tally('notes').total by 1\n"
+	"  divide:\n"
+	"    on: Note created\n"
+	"    when: divides = true\n"
+	"    count: Tally('divided').total by 100 / Setting('x').divisor\n"
+	"  spread:\n"
+	"    on: Note created\n"
+	"    when: spreads = true\n"
+	"    each: reader in readers()\n"
+	"    put: Copy\n"
+	"    with: {name: reader.name, id: id}\n";
+
+static struct client c;
+static struct process *process;
+static _Atomic int64_t db_ms, app_ms; /* what their clocks are ahead */
+
+static int64_t later(void *ctx)
+{
+	return clock_now_ms(&clock_system) + *(_Atomic int64_t *)ctx;
+}
+static const struct clock db_clock_moved = { .now_ms = later, .ctx = &db_ms };
+
+static struct process *start(void)
+{
+	struct process *p = process_new(&(struct process_options){ .app = c.app, .api = c.f.api });
+	char why[256] = "";
+
+	assert_non_null(p);
+	if (!process_start(p, why, sizeof(why)))
+		fail_msg("%s", why);
+	return p;
+}
+
+static void stop(void)
+{
+	process_stop(process);
+	process_free(process);
+	process = NULL;
+}
+
+static int setup(void **state)
+{
+	(void)state;
+	db_ms = app_ms = 0;
+	client_open_with(&c, design, &(struct db_options){ .clock = &db_clock_moved, .no_background = true });
+	c.clock = (struct clock){ .now_ms = later, .ctx = &app_ms };
+	c.now_ms = clock_now_ms(&clock_system); /* for tokens */
+	client_as(&c, "!");
+	return 0;
+}
+
+static int teardown(void **state)
+{
+	(void)state;
+	stop();
+	client_close(&c);
+	return 0;
+}
+
+static void pause_briefly(void)
+{
+	nanosleep(&(struct timespec){ .tv_nsec = 2000000 }, NULL);
+}
+
+/* Until everything written so far has been processed. */
+static void await_idle(void)
+{
+	for (int i = 0; i < 10000; i++, pause_briefly())
+		if (process_is_idle(process))
+			return;
+	fail_msg("the processors do not come to an end");
+}
+
+static void put(const char *path, const char *body)
+{
+	client_ask(&c, APP_PUT, path, body);
+	assert_in_range(c.reply.status, 200, 201);
+}
+
+static void put_notes(int from, int to, const char *body)
+{
+	for (int i = from; i < to; i++)
+		put(arena_printf(&c.f.arena, "/notes/n%d%c", i, 0).p, body);
+}
+
+static int64_t member(const char *name)
+{
+	const struct json *j = json_get(json_parse(&c.f.arena, c.reply.body), name);
+
+	return json_is(j, JSON_INT) ? j->integer : 0;
+}
+
+static int64_t total(const char *what)
+{
+	client_ask(&c, APP_GET, arena_printf(&c.f.arena, "/tallies/%s%c", what, 0).p, NULL);
+	return c.reply.status == 404 ? 0 : member("total");
+}
+
+static void control(const char *path)
+{
+	client_ask(&c, APP_POST, path, NULL);
+	client_is(&c, 200);
+}
+
+static int64_t parked(void)
+{
+	client_ask(&c, APP_GET, "/processors/divide", NULL);
+	client_is(&c, 200);
+	return member("parked");
+}
+
+static void await_parked(int64_t n)
+{
+	for (int i = 0; i < 10000 && parked() != n; i++)
+		pause_briefly();
+	assert_int_equal(parked(), n);
+}
+
+static struct slice first_parked(void)
+{
+	const struct json *items;
+
+	client_ask(&c, APP_GET, "/processors/divide/parked", NULL);
+	client_is(&c, 200);
+	items = json_get(json_parse(&c.f.arena, c.reply.body), "items");
+	assert_true(json_is(items, JSON_ARRAY) && items->count);
+	return json_get(&items->items[0], "sequence")->string;
+}
+
+static void settle(const char *verb)
+{
+	struct slice path = arena_printf(&c.f.arena, "/processors/divide/parked/%.*s/%s%c", SLICE_ARG(first_parked()), verb, 0);
+
+	client_ask(&c, APP_POST, path.p, NULL);
+}
+
+/* ---- tests ---- */
+
+static void what_was_written_before_and_after_the_start_takes_effect_once(void **state)
+{
+	(void)state;
+	put_notes(0, 10, "{}");
+	process = start();
+	await_idle();
+	assert_int_equal(total("notes"), 10);
+	put_notes(10, 30, "{}");
+	await_idle();
+	assert_int_equal(total("notes"), 30);
+	for (int i = 0; i < 3; i++) {
+		stop();
+		put_notes(100 + i, 101 + i, "{}");
+		process = start();
+		await_idle();
+		assert_int_equal(total("notes"), 31 + i);
+	}
+}
+
+static void two_at_one_stream_do_everything_once(void **state)
+{
+	struct process *rival;
+
+	(void)state;
+	process = start();
+	rival = start();
+	put_notes(0, 200, "{}");
+	for (int i = 0; i < 10000 && !process_is_idle(rival); i++)
+		pause_briefly();
+	await_idle();
+	process_stop(rival);
+	process_free(rival);
+	assert_int_equal(total("notes"), 200);
+}
+
+static void a_paused_processor_stands_still_and_the_others_go_on(void **state)
+{
+	(void)state;
+	put("/settings/x", "{\"divisor\":5}");
+	process = start();
+	control("/processors/count%20notes/pause");
+	client_says(&c, "\"paused\":true");
+	put_notes(0, 5, "{\"divides\":true}");
+	await_idle();
+	assert_int_equal(total("notes"), 0);
+	assert_int_equal(total("divided"), 100);
+	stop();
+	process = start(); /* it stays paused */
+	await_idle();
+	assert_int_equal(total("notes"), 0);
+	control("/processors/count%20notes/resume");
+	await_idle();
+	assert_int_equal(total("notes"), 5);
+	assert_int_equal(total("divided"), 100);
+}
+
+static void a_change_that_fails_is_parked_and_can_be_done_again(void **state)
+{
+	(void)state;
+	put("/settings/x", "{\"divisor\":0}");
+	process = start();
+	put_notes(0, 2, "{\"divides\":true}");
+	await_parked(2);
+	await_idle();
+	assert_int_equal(total("notes"), 2);
+	assert_int_equal(total("divided"), 0);
+	client_ask(&c, APP_GET, "/processors/divide/parked?limit=1", NULL);
+	client_is(&c, 200);
+	client_says(&c, "\"reason\":");
+	client_says(&c, "\"next\":");
+	client_says(&c, "\"entity\":\"Note\"");
+	settle("retry"); /* still zero */
+	client_is(&c, 422);
+	assert_int_equal(parked(), 2);
+	client_ask(&c, APP_PATCH, "/settings/x", "{\"divisor\":4}");
+	client_is(&c, 200);
+	settle("retry");
+	client_is(&c, 200);
+	assert_int_equal(parked(), 1);
+	assert_int_equal(total("divided"), 25);
+	settle("drop");
+	client_is(&c, 200);
+	assert_int_equal(parked(), 0);
+	assert_int_equal(total("divided"), 25);
+	client_ask(&c, APP_POST, "/processors/divide/parked/1/retry", NULL);
+	client_is(&c, 404);
+}
+
+static void a_replay_does_again_what_came_since(void **state)
+{
+	(void)state;
+	process = start();
+	put_notes(0, 3, "{}");
+	await_idle();
+	client_ask(&c, APP_POST, "/processors/count%20notes/replay", "{\"from\":\"2020-01-01\"}");
+	client_is(&c, 200);
+	await_idle();
+	for (int i = 0; i < 5000 && total("notes") < 6; i++)
+		pause_briefly();
+	assert_int_equal(total("notes"), 6);
+	client_ask(&c, APP_POST, "/processors/count%20notes/replay", "{\"from\":\"2999-01-01\"}");
+	client_is(&c, 200);
+	await_idle();
+	assert_int_equal(total("notes"), 6);
+	client_ask(&c, APP_POST, "/processors/count%20notes/replay", "{\"from\":\"yesterday\"}");
+	client_is(&c, 400);
+}
+
+static void a_fan_out_reaches_everyone_once_though_it_is_interrupted(void **state)
+{
+	(void)state;
+	for (int i = 0; i < 500; i++)
+		put(arena_printf(&c.f.arena, "/readers/r%03d%c", i, 0).p, "{}");
+	process = start();
+	await_idle();
+	put_notes(0, 3, "{\"spreads\":true}");
+	for (int i = 0; i < 5; i++) { /* in the middle of it, if it is still going on */
+		pause_briefly();
+		stop();
+		process = start();
+	}
+	await_idle();
+	for (int i = 0; i < 3; i++) {
+		client_ask(&c, APP_GET, arena_printf(&c.f.arena, "/notes/n%d/copies%c", i, 0).p, NULL);
+		client_is(&c, 200);
+		assert_int_equal(member("count"), 500);
+	}
+}
+
+static uint64_t records_read(void)
+{
+	static const char name[] = "thorpe_requests_total{operation=\"GetRecords\",outcome=\"ok\"} ";
+	struct buf b;
+	char *at;
+
+	buf_init(&b, &c.f.arena);
+	api_metrics(c.f.api, &b);
+	buf_byte(&b, 0);
+	at = strstr(b.p, name);
+	assert_non_null(at);
+	return strtoull(at + sizeof(name) - 1, NULL, 10);
+}
+
+static void nothing_is_read_while_nothing_is_written(void **state)
+{
+	uint64_t before;
+
+	(void)state;
+	process = start();
+	put_notes(0, 10, "{}");
+	await_idle();
+	before = records_read();
+	for (int i = 0; i < 100; i++)
+		pause_briefly();
+	assert_int_equal(records_read(), before);
+}
+
+static void writers_are_slowed_when_a_processor_is_behind(void **state)
+{
+	int64_t delay = 0;
+	struct buf b;
+
+	(void)state;
+	put("/settings/x", "{\"divisor\":0}");
+	process = start();
+	await_idle();
+	assert_int_equal(process_delay_ms(process), 0);
+	app_ms = -2000; /* times are told to the second */
+	stop();
+	process = start();
+	await_idle();
+	put_notes(0, 40, "{\"divides\":true}"); /* each is tried for a while */
+	app_ms = 31000;
+	for (int i = 0; i < 5000 && !delay; i++, pause_briefly())
+		delay = process_delay_ms(process);
+	assert_in_range(delay, 1, 1000);
+	buf_init(&b, &c.f.arena);
+	process_metrics(&process, 1, &b);
+	assert_true(client_has(buf_slice(&b), "thorpe_writers_slowed_total{design=\"test\"} 1"));
+	assert_true(client_has(buf_slice(&b), "thorpe_processor_lag_seconds{design=\"test\",processor=\"divide\"} "));
+	control("/processors/divide/pause"); /* on purpose: nobody is slowed for that */
+	for (int i = 0; i < 5000 && delay; i++, pause_briefly())
+		delay = process_delay_ms(process);
+	assert_int_equal(delay, 0);
+}
+
+static void what_the_stream_has_forgotten_is_counted(void **state)
+{
+	(void)state;
+	process = start();
+	put_notes(0, 8, "{}");
+	await_idle();
+	stop();
+	db_ms = app_ms = 30 * 3600 * INT64_C(1000);
+	c.now_ms += app_ms;
+	client_as(&c, "!");
+	put_notes(100, 140, "{}");
+	process = start();
+	await_idle();
+	assert_int_equal(total("notes"), 48);
+	client_ask(&c, APP_GET, "/processors/count%20notes", NULL);
+	assert_in_range(member("lost"), 1, 4);
+	client_ask(&c, APP_GET, "/processors/spread", NULL);
+	assert_in_range(member("lost"), 1, 4); /* though another one has read the page */
+}
+
+static void operators_alone_have_processors(void **state)
+{
+	(void)state;
+	process = start();
+	client_ask(&c, APP_GET, "/processors", NULL);
+	client_is(&c, 200);
+	client_says(&c, "\"processors\":[{\"name\":\"count notes\",\"on\":\"Note created\",\"effect\":\"count\",\"paused\":false");
+	client_ask(&c, APP_DELETE, "/processors", NULL);
+	client_is(&c, 405);
+	client_header(&c, "Allow: GET");
+	client_ask(&c, APP_GET, "/processors/nothing", NULL);
+	client_is(&c, 404);
+	client_ask(&c, APP_POST, "/processors/divide/explode", NULL);
+	client_is(&c, 404);
+	client_as(&c, "alice");
+	client_ask(&c, APP_GET, "/processors", NULL);
+	client_is(&c, 404);
+	client_as(&c, NULL);
+	client_ask(&c, APP_POST, "/processors/divide/pause", NULL);
+	client_is(&c, 404);
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(what_was_written_before_and_after_the_start_takes_effect_once),
+		TEST(two_at_one_stream_do_everything_once),
+		TEST(a_paused_processor_stands_still_and_the_others_go_on),
+		TEST(a_change_that_fails_is_parked_and_can_be_done_again),
+		TEST(a_replay_does_again_what_came_since),
+		TEST(a_fan_out_reaches_everyone_once_though_it_is_interrupted),
+		TEST(nothing_is_read_while_nothing_is_written),
+		TEST(writers_are_slowed_when_a_processor_is_behind),
+		TEST(what_the_stream_has_forgotten_is_counted),
+		TEST(operators_alone_have_processors),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
