@@ -75,6 +75,8 @@ bool access_give(struct run *r, struct access_ask *q, struct slice name, struct 
 		fields_set(&q->params, name, v);
 		return true;
 	}
+	if (slice_is(name, "limit") && !text.n)
+		return true;
 	if (slice_is(name, "limit"))
 		return q->limit ? run_invalid(r, name, "given twice") : read_limit(r, text, &q->limit);
 	if (!slice_is(name, "after"))

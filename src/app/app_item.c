@@ -22,7 +22,7 @@ static bool show_item(struct exchange *x, int status, struct value full)
 	return true;
 }
 
-/* Who may create or act need not be one who may read. */
+/* Who may create, change or act need not be one who may read. */
 static bool show_if_readable(struct exchange *x, int status, int otherwise, struct value full)
 {
 	bool readable;
@@ -153,7 +153,7 @@ static bool update(struct exchange *x, const struct fields *changes)
 	struct value *args;
 
 	return path_identity(x, &args) && write_update(&x->run, e, args, x->match.count, changes, &o, &made) &&
-	       show_item(x, 200, made.full);
+	       show_if_readable(x, 200, 204, made.full);
 }
 
 /* The body without what the server keeps: a client that replaces an item sends back what it has read. */

@@ -139,9 +139,8 @@ static bool read_all(struct pattern *p, struct read_result *out)
 	to_rows(p->g->r, rows, n, out);
 	out->mixed = n && is_mixed(p);
 	if (p->access->unite.n)
-		shape_unite(p, out);
-	else
-		shape_tree(p, out);
+		return shape_unite(p, out);
+	shape_tree(p, out);
 	return true;
 }
 

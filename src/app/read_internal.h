@@ -137,7 +137,7 @@ bool shape_batch(struct pattern *p, const struct read_request *q, struct read_re
 bool shape_counts(struct pattern *p, struct read_result *out) MUST_CHECK;
 bool shape_count(struct pattern *p, int64_t *count) MUST_CHECK;
 void shape_tree(struct pattern *p, struct read_result *out);
-void shape_unite(struct pattern *p, struct read_result *out);
+bool shape_unite(struct pattern *p, struct read_result *out) MUST_CHECK;
 /* Every row, at most so many as may be looked at. */
 bool flow_all(struct flow *s, struct row **rows, size_t *n) MUST_CHECK;
 

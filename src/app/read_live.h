@@ -1,9 +1,7 @@
 /* Lists that are watched: in which partitions a pattern's rows stand, and what a change of the table means to a list.
  *
- * The keys of an image of an item tell which lists it can be in, without reading anything; filter, rules and `then`
- * are asked of the
- * images themselves, as the list would ask them of its rows. Whatever is wrong with an image shows as it would in the
- * list: not at all.
+ * The keys of an image of an item tell which lists it can be in, without reading anything; filter, rules and `then` are
+ * asked of the images themselves, as the list would ask them of its rows.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef THORPE_APP_READ_LIVE_H
 #define THORPE_APP_READ_LIVE_H
@@ -20,8 +18,7 @@ struct read_live { /* a list with its parameters; whoever keeps it copies what i
 bool read_live_can(const struct design *d, const struct access *access, const char **why);
 
 /* What the caller may watch. Problems: as read_access(), and INVALID for a list that cannot be watched. `partitions`:
- * those that rows of
- * the list can be in, as read_live_places() names them. */
+ * those that rows of the list can be in, as read_live_places() names them. */
 bool read_live_open(struct run *r, const struct access *access, const struct fields *given, struct read_live *out,
 		    struct slice **partitions, size_t *n) MUST_CHECK;
 /* The same partitions again, for a list of which read_live_moves(). */
@@ -52,8 +49,7 @@ struct read_live_event {
 #define READ_LIVE_MOST 2
 
 /* What the change means to who watches: nothing, or one or two events. *may: whether the pattern's own rule still lets
- * the caller in; when
- * not there are no events. */
+ * the caller in; when not there are no events. */
 bool read_live_follow(struct run *r, const struct read_live *w, const struct read_live_change *c, struct read_live_event *events,
 		      size_t *n, bool *may) MUST_CHECK;
 

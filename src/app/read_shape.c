@@ -38,27 +38,45 @@ static void unite_list(struct run *r, struct map *seen, struct value list, struc
 	}
 }
 
-void shape_unite(struct pattern *p, struct read_result *out)
+/* As in an item: what is hidden never, what is private to who may update. A companion belongs to nobody, so what is private
+ * anywhere is in none of them. */
+static bool may_unite(struct run *r, const struct read_row *row, struct slice name, bool *may)
+{
+	const struct entity *e = row->entity;
+	const struct attribute *a = e ? entity_attribute(e, name) : NULL;
+
+	*may = true;
+	for (size_t i = 0; !e && *may && i < r->design->entity_count; i++) {
+		a = entity_attribute(&r->design->entities[i], name);
+		*may = !a || !(a->hidden || (a->private_ && !r->caller.operator_));
+	}
+	if (!e || !a)
+		return true;
+	*may = !a->hidden;
+	return !*may || !a->private_ || entity_allows(r, e, ALLOW_UPDATE, row->full, row->full, may);
+}
+
+bool shape_unite(struct pattern *p, struct read_result *out)
 {
 	struct run *r = p->g->r;
 	struct map seen;
+	bool may;
 
 	map_init(&seen, r->arena);
 	out->shape = READ_VALUES;
 	for (size_t i = 0; i < out->row_count; i++) {
-		const struct entity *e = out->rows[i].entity;
-		const struct attribute *a = e ? entity_attribute(e, p->access->unite) : NULL;
 		struct value v = value_get(out->rows[i].full, p->access->unite);
 
-		if (a && a->hidden)
-			continue;
-		if (value_count(v) || value_type(v) == VALUE_L)
+		if (!may_unite(r, &out->rows[i], p->access->unite, &may))
+			return false;
+		if (may && (value_count(v) || value_type(v) == VALUE_L))
 			unite_list(r, &seen, v, out);
-		else if (value_present(v) && value_type(v) != VALUE_M)
+		else if (may && value_present(v) && value_type(v) != VALUE_M)
 			unite_value(r, &seen, v, out);
 	}
 	out->rows = NULL;
 	out->row_count = 0;
+	return true;
 }
 
 /* ---- counts ---- */

@@ -26,10 +26,10 @@ static struct slice first_name(const struct reference *f)
 	return SLICE("");
 }
 
-/* An argument that the body names, where something is at the address: the body is wrong. */
+/* An argument that the body names, beside what is in the path: the body is wrong, not the address. */
 static struct slice in_body(const struct write *w, const struct reference *f)
 {
-	for (size_t i = 0; w->input && w->args && i < f->arg_count; i++) { /* a new item has none */
+	for (size_t i = 0; w->input && i < f->arg_count; i++) {
 		const struct term *t = f->args[i];
 		bool path = false;
 

@@ -109,6 +109,12 @@ bool write_is_move(const struct plan *p)
 /* P1 for what cannot be merged: a design that has two rules write one item. */
 static struct plan_action *add_alone(struct plan *p, enum plan_role role, enum dyn_write_kind kind, struct value key)
 {
+	/* A list can have any length, and each of its elements a companion: no use in going on. */
+	if (p->count > DYN_MOST_ACTIONS) {
+		(void)run_fail(p->run, PROBLEM_INVALID, "this would change more than the %d items that can be changed at once",
+			       DYN_MOST_ACTIONS);
+		return NULL;
+	}
 	if (!plan_find(p, key))
 		return plan_add(p, role, kind, key);
 	(void)run_fail(p->run, PROBLEM_INTERNAL, "Two rules of %.*s write the same item", SLICE_ARG(p->entity->name));
@@ -260,6 +266,9 @@ static bool plan_move(struct plan *p)
 	if (!a)
 		return false;
 	a->must_exist = true;
+	for (size_t i = 0; i < p->entity->attribute_count; i++) /* nor has it got anything that it had not */
+		if (!p->entity->attributes[i].from_key)
+			fields_set(&a->equal, p->entity->attributes[i].name, VALUE_ABSENT);
 	while (value_next(&it))
 		fields_set(&a->equal, it.name, it.value);
 	return plan_put(p);

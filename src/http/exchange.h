@@ -14,7 +14,7 @@
  *   E2  Only the loop's thread changes an exchange; the writer's thread only puts it on the loop's
  *       list of completed ones (loop_complete()). A worker fills `work` and uses the arena, then does the same.
  *   E3  An exchange with a stream is the last of its connection; until the connection takes the stream over it goes
- *   with the exchange.
+ *       with the exchange.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef THORPE_HTTP_EXCHANGE_H
 #define THORPE_HTTP_EXCHANGE_H
@@ -97,8 +97,7 @@ void exchange_call_api(struct exchange *ex, struct slice target, struct slice bo
 bool exchange_work(struct exchange *ex, void (*run)(struct exchange_work *w, struct arena *a, void *local),
 		   void *ctx) MUST_CHECK;
 /* The same for a reply that may become a stream (w->streams): the stream is the exchange's now, and dropped with it.
- * False: nothing has been
- * answered, and it is still the caller's. */
+ * False: nothing has been answered, and it is still the caller's. */
 bool exchange_stream(struct exchange *ex, struct sse *s, void (*run)(struct exchange_work *w, struct arena *a, void *local),
 		     void *ctx) MUST_CHECK;
 /* After one of the last three: it is begun later. */

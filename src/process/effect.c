@@ -139,10 +139,11 @@ enum effect_end effect_apply_until(struct run *r, const struct processor *p, con
 			return EFFECT_FAILED;
 		}
 	}
+	/* Also when it goes on: what has been taken back since is not given to the rest. */
 	x.wrote = effect_is_begun(&x);
-	if (x.wrote ? !effect_prepare(&x) : !effect_wakes_prepared(&x, &wakes))
+	if (!effect_wakes_prepared(&x, &wakes))
 		return EFFECT_FAILED;
-	return x.wrote || wakes ? run_effect(&x) : EFFECT_NONE;
+	return wakes ? run_effect(&x) : EFFECT_NONE;
 }
 
 enum effect_end effect_apply(struct run *r, const struct processor *p, const struct change *c, struct position *at)

@@ -26,7 +26,8 @@ enum effect_end {
 };
 /* `at` is the position before; afterwards the one after (sequence of the change, no progress). */
 enum effect_end effect_apply(struct run *r, const struct processor *p, const struct change *c, struct position *at) MUST_CHECK;
-/* The same, and between two rows it asks whether to stop: then FAILED with PROBLEM_BUSY, to be gone on with another time. */
+/* The same, and between two rows it asks whether to stop: then FAILED with PROBLEM_BUSY, to be gone on with another time, if
+ * `when` still holds: others may have taken back what it would give to the rest. */
 enum effect_end effect_apply_until(struct run *r, const struct processor *p, const struct change *c, struct position *at,
 				   const _Atomic bool *stop) MUST_CHECK;
 /* Whether it would be woken: entity, event, `let`, `when`. For send.h and tests. */

@@ -24,12 +24,26 @@ static bool has_copies(const struct entity *e)
 	return false;
 }
 
+/* Whether the end of an item, when the database brings it about, is the end of more than the item. */
+static bool has_traces(const struct entity *e)
+{
+	return e->companion_count || e->count_count || (e->login.present && e->login.secret_count);
+}
+
+static bool may_expire(const struct design *d, const struct entity *e)
+{
+	for (size_t i = 0; d->ttl.n && i < e->key_count; i++)
+		if (slice_equal(e->keys[i].attribute, d->ttl))
+			return true;
+	return d->ttl.n && entity_attribute(e, d->ttl);
+}
+
 bool keeper_is_needed(const struct design *d)
 {
 	for (size_t i = 0; i < d->entity_count; i++) {
 		const struct entity *e = &d->entities[i];
 
-		if (e->delete_.then_count || has_copies(e) || has_counters(e))
+		if (e->delete_.then_count || has_copies(e) || has_counters(e) || (may_expire(d, e) && has_traces(e)))
 			return true;
 	}
 	return false;
@@ -268,6 +282,27 @@ static bool keep_one(struct keeper *k, const struct kept *x)
 	return !x->copies || keep_own_copies(k, x);
 }
 
+/* Whether the record is that of a soft deletion: what `delete` sets is as it says, and was not before. What it says must not
+ * depend on the item; a time, say, is new. */
+static bool is_soft_deletion(struct keeper *k, const struct change *c)
+{
+	const struct delete_rule *d = &c->entity->delete_;
+	bool is_new = false;
+
+	for (size_t i = 0; i < d->set_count; i++) {
+		const struct assignment *s = &d->set[i];
+		const struct attribute *a = entity_attribute(c->entity, s->attribute);
+		struct value now = value_get(c->new_image, s->attribute);
+
+		if (s->term->kind == TERM_LITERAL && a && !value_equal(now, write_fit(k->branch, a, s->term->value)))
+			return false;
+		if (s->term->kind != TERM_LITERAL && !value_present(now))
+			return false;
+		is_new = is_new || differs(c, s->attribute);
+	}
+	return is_new;
+}
+
 static bool follow_deletion(struct keeper *k, const struct change *c)
 {
 	const struct entity *e = c->entity;
@@ -276,6 +311,11 @@ static bool follow_deletion(struct keeper *k, const struct change *c)
 
 	if (!e->delete_.then_count || !value_present(c->old_image))
 		return true;
+	if (c->events == ON_UPDATED) {
+		ok = !e->delete_.soft || !is_soft_deletion(k, c) ||
+		     keep_cascade(k->branch, e, entity_full(k->branch, e, c->new_image));
+		return finish(k, ok, e, "what goes with the end");
+	}
 	ok = keeper_fate(k->branch, c, &fate);
 	if (ok && fate == KEEPER_UNKNOWN)
 		log_debug("%.*s: a %.*s is gone from its key, and may have moved: nothing is removed after it",
@@ -299,7 +339,35 @@ bool keeper_follow(struct run *r, const struct change *list, size_t n)
 		if (!keep_one(&k, k.items.entries[i].value))
 			return false;
 	for (size_t i = 0; i < n; i++)
-		if (list[i].entity && list[i].events == ON_DELETED && !follow_deletion(&k, &list[i]))
+		if (list[i].entity && list[i].events != ON_CREATED && !follow_deletion(&k, &list[i]))
 			return false;
+	return true;
+}
+
+bool keeper_has_traces(const struct change *c)
+{
+	return c->by_ttl && c->events == ON_DELETED && c->entity && value_present(c->old_image) && has_traces(c->entity);
+}
+
+bool keeper_take_traces(struct run *r, const struct change *c, const struct position *was, bool *wrote)
+{
+	struct position now = *was;
+	enum problem_type t;
+	bool ok;
+
+	now.sequence = c->sequence;
+	now.progress = SLICE("");
+	now.stored = true;
+	r->riders = checkpoint_move(r, was, &now);
+	r->rider_count = 1;
+	ok = write_remove_traces(r, c->entity, entity_full(r, c->entity, c->old_image), wrote);
+	r->riders = NULL;
+	r->rider_count = 0;
+	t = r->problem.type;
+	if (ok || r->rider_lost || t == PROBLEM_BUSY || t == PROBLEM_INTERNAL || t == PROBLEM_NONE)
+		return ok;
+	log_warn("%.*s: what a %.*s has left: %.*s", SLICE_ARG(r->design->name), SLICE_ARG(c->entity->name),
+		 SLICE_ARG(r->problem.detail));
+	r->problem = (struct problem){ 0 };
 	return true;
 }

@@ -1,6 +1,6 @@
 /* The keeper: what follows from changes without being said in `processors`: derived attributes and keys after counters,
  * copies after their source, cascades (app/keep.h). It looks at many changes together, so that a post liked a thousand times
- * is brought up to date once. All of it is idempotent: the position follows the work.
+ * is brought up to date once. All of it is idempotent: the position follows the work (but for counts of what has expired).
  *
  * Writers see to most of it themselves, right after they wrote; the keeper is for what a crash, another program or a time
  * to live has left. A removal that is half of a move is no deletion (keeper_internal.h). What can never succeed (an item
@@ -9,7 +9,7 @@
 #ifndef THORPE_PROCESS_KEEPER_H
 #define THORPE_PROCESS_KEEPER_H
 
-#include "process/change.h"
+#include "process/checkpoint.h"
 
 #define KEEPER_NAME "keeper"
 
@@ -17,5 +17,10 @@
 bool keeper_is_needed(const struct design *d);
 /* All changes of a page of one shard, in order. False: run->problem; to be done again from the first. */
 bool keeper_follow(struct run *r, const struct change *list, size_t n) MUST_CHECK;
+/* Whether the change is a removal by time to live that leaves something behind: companions, counts. */
+bool keeper_has_traces(const struct change *c);
+/* Takes it away, after keeper_follow(). Counting twice would be wrong, so this is done with the position. *wrote: it has moved;
+ * not: there was nothing left to do. */
+bool keeper_take_traces(struct run *r, const struct change *c, const struct position *was, bool *wrote) MUST_CHECK;
 
 #endif

@@ -1,25 +1,22 @@
 /* Lists that are watched: one reader of a design's stream, and who is told what of it. docs/live.md is the manual.
  *
- * Watchers of the same list with the same parameters, who may be told the same, share a topic: a change is compared
- * with it, rendered for it and
- * kept for it once, however many they are. A watcher belongs to a target (an event loop), which gets each event of a
- * topic once and hands it on to its own.
+ * Watchers of the same list with the same parameters, who may be told the same, share a topic: a change is compared with
+ * it and rendered for it once, however many they are. A watcher belongs to a target (an event loop), which gets each event
+ * of a topic once and hands it on to its own.
  *
- *     live_watch()      on any thread: whether it may be watched, the beginning of the reply, what was missed since
- *     `last_event_id`
+ *     live_watch()      on any thread: whether it may be watched, and what the stream begins with
  *     live_adopt()      on the target's thread, which from now on is given events of the watcher's topic
  *     live_leave()      on the target's thread
  *
  * Invariants
- *   L1  Events are made in the order of the changes, and told in that order. An event's sequence is a position:
- *   whoever has seen it has seen everything
- *       before it that concerned him.
+ *   L1  Events are made in the order of the changes, and told in that order. An event's sequence is a position: whoever
+ *       has seen it has seen everything before it that concerned him.
  *   L2  A watcher is told every change behind watcher.from that concerns him, once, or he is cut off.
- *   L3  Rules are asked for every event, for the caller as he was when he came; what he may not see he is not told,
- *   not even that it has changed.
+ *   L3  Rules are asked for every event, for the caller as he was when he came; what he may not see he is not told, not
+ *       even that it has changed.
  *   L4  Memory is bounded: what waits for targets counts, and while it is too much (LIVE_POSTS_MOST, LIVE_POSTS_BYTES)
- *   nothing more is told; the rest waits in
- *       the stream. So who reads as fast as he can is not given more at once than he could take.
+ *       nothing more is told; the rest waits in the stream. So who reads as fast as he can is not given more at once than
+ *       he could take.
  *   L5  The stream is read only while somebody watches.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef THORPE_PROCESS_LIVE_H
@@ -87,8 +84,8 @@ struct live_ask {
 	struct live_target *target;
 };
 /* Fills the watcher and appends what the stream begins with. Problems: as for reading the list; INVALID when it cannot
- * be watched; BUSY. May wait a little, for
- * the reader to start. When it fails, or memory runs out in it, live_leave() is due as well. */
+ * be watched; BUSY. May wait a little, for the reader to start. When it fails, or memory runs out in it, live_leave() is
+ * due as well. */
 bool live_watch(struct live *l, struct run *r, const struct live_ask *ask, struct live_watcher *w, struct buf *out) MUST_CHECK;
 /* Calls take() for what has come since. False: cut off. */
 bool live_adopt(struct live_watcher *w, void (*take)(void *ctx, uint64_t sequence, struct live_bytes *b), void *ctx) MUST_CHECK;

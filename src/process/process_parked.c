@@ -144,6 +144,13 @@ static bool tell_again(struct run *r, struct parked *k)
 	return false;
 }
 
+static bool keep_again(struct run *r, const struct parked *k, const struct position *at)
+{
+	bool wrote;
+
+	return keeper_follow(r, &k->change, 1) && (!keeper_has_traces(&k->change) || keeper_take_traces(r, &k->change, at, &wrote));
+}
+
 static bool apply_again(struct run *r, struct station *s, const struct parked *k)
 {
 	struct position at;
@@ -152,6 +159,8 @@ static bool apply_again(struct run *r, struct station *s, const struct parked *k
 		return false;
 	if (slice_equal(at.sequence, k->sequence))
 		return true; /* done before; only the end of it was missing */
+	if (!s->processor)
+		return keep_again(r, k, &at);
 	if (!at.stored)
 		at.progress = k->progress;
 	switch (effect_apply(r, s->processor, &k->change, &at)) {
@@ -176,7 +185,7 @@ bool parked_retry(struct process *p, struct run *r, struct station *s, struct sl
 	if (s->sender)
 		ok = send_parked(r, s->processor, &k);
 	else
-		ok = s->processor ? apply_again(r, s, &k) : keeper_follow(r, &k.change, 1);
+		ok = apply_again(r, s, &k);
 	if (!ok)
 		return r->problem.type == PROBLEM_CONFLICT && r->rider_lost ? false : tell_again(r, &k);
 	return end_retry(r, s, sequence);

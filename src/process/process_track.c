@@ -304,6 +304,39 @@ static void effect_turn(struct track *t, const struct page *page, size_t i)
 	tell_next(t, page, i);
 }
 
+/* How many can be looked at together: what has to be counted once is looked at by itself. */
+static size_t keeper_reach(const struct track *t, const struct change *list, size_t n)
+{
+	size_t most = t->one_by_one ? 1 : KEEPER_MOST;
+
+	if (n > most)
+		n = most;
+	for (size_t i = 0; i < n; i++)
+		if (keeper_has_traces(&list[i]))
+			return i ? i : 1;
+	return n;
+}
+
+/* False: where it is has to be looked at again. */
+static bool take_traces(struct track *t, struct run *r, const struct change *c)
+{
+	struct position was = track_position(t);
+	bool wrote = false;
+
+	if (!keeper_has_traces(c))
+		return true;
+	if (!keeper_take_traces(r, c, &was, &wrote)) {
+		if (r->rider_lost)
+			track_forget(t);
+		else
+			track_failed(t, r, c);
+		return false;
+	}
+	if (wrote)
+		track_moved(t, c->sequence);
+	return true;
+}
+
 static void keeper_turn(struct track *t, const struct page *page, size_t i)
 {
 	struct run r = begin(t);
@@ -311,14 +344,12 @@ static void keeper_turn(struct track *t, const struct page *page, size_t i)
 
 	while (i < page->count && is_before_replay(t, &page->list[i]))
 		pass(t, &page->list[i++]);
-	n = page->count - i;
+	n = keeper_reach(t, &page->list[i], page->count - i);
 	if (!n)
 		return;
-	if (t->one_by_one)
-		n = 1;
-	if (n > KEEPER_MOST)
-		n = KEEPER_MOST;
 	if (keeper_follow(&r, &page->list[i], n)) {
+		if (!take_traces(t, &r, &page->list[i]))
+			return;
 		t->tries = 0;
 		pass(t, &page->list[i + n - 1]);
 		atomic_fetch_add_explicit(&t->station->done, n, memory_order_relaxed);

@@ -72,15 +72,15 @@ test('rules are asked for every event: a post that becomes private is removed fo
 
 test('a caller watches his notifications, and nobody else does', async () => {
   const [own, unread, other] = await Promise.all([
-    Watcher.open(alice, '/users/alice/notifications'), Watcher.open(alice, '/users/alice/notifications/unread'),
-    Watcher.open(bob, '/users/alice/notifications'),
+    Watcher.open(carol, '/users/carol/notifications'), Watcher.open(carol, '/users/carol/notifications/unread'),
+    Watcher.open(bob, '/users/carol/notifications'),
   ]);
   await Promise.all([own.heard(1), unread.heard(1), other.heard(1)]);
   const at = `${new Date().toISOString().slice(0, 19)}Z`;
-  const path = `/users/alice/notifications/${at}/n1`;
-  await operator.put(path, { type: 'new_post', actor_id: 'carol' });
-  await alice.patch(path, { is_read: true });
-  await alice.delete(path);
+  const path = `/users/carol/notifications/${at}/n1`;
+  await operator.put(path, { type: 'new_post', actor_id: 'bob' });
+  await carol.patch(path, { is_read: true });
+  await carol.delete(path);
   assert.deepEqual(await own.heard(4, 'notification_id'), ['ready', 'added n1', 'changed n1', 'removed n1']);
   assert.deepEqual(await unread.heard(3, 'notification_id'), ['ready', 'added n1', 'removed n1']);
   assert.deepEqual(await other.heard(1), ['ready']);

@@ -92,7 +92,7 @@ test('lists by a number: prices within bounds, and what is low on the shelf, low
 test('a cart is its owner\'s, holds what there is, and is forgotten after a month', async () => {
   const { body } = await ann.put('/customers/ann/cart/mug', { product_id: 'tee', quantity: 2 });
   assert.equal(body.forget_at, Date.parse(body.changed) / 1000 + 30 * 86400);
-  await ann.put('/customers/ann/cart/nothing', { product_id: 'tee' }, { status: 404, detail: /there is no such variant/ });
+  await ann.put('/customers/ann/cart/nothing', { product_id: 'tee' }, { status: 422, detail: /there is no such variant/ });
   await ann.patch('/customers/ann/cart/mug', { quantity: 3 });
   assert.deepEqual((await ann.list('/customers/ann/cart')).map((each) => [each.sku, each.quantity]), [['mug', 3]]);
   assert.deepEqual(await bob.list('/customers/ann/cart'), []);

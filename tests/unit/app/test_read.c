@@ -213,6 +213,24 @@ static void lists_of_several_entities_say_which(void **state)
 	app_fixture_close(f);
 }
 
+static void keys_are_told_apart_behind_a_placeholder(void **state)
+{
+	static struct app_fixture f;
+
+	(void)state;
+	app_fixture_open(&f, "entities:\n"
+			     "  Talk: {path: /w/<w>/t/<t>, attributes: {w: string, t: string}, keys: {PK: W#<w>#T#<t>, SK: <t>}}\n"
+			     "  Line: {path: /w/<w>/l/<l>, attributes: {w: string, l: string}, keys: {PK: W#<w>#L#<l>, SK: <l>}}\n"
+			     "access:\n"
+			     "  talks: {path: /talks/<w>/<t>, query: table, where: {PK: W#<w>#T#<t>}}\n"
+			     "  lines: {path: /lines/<w>/<l>, query: table, where: {PK: W#<w>#L#<l>, SK: begins with A}}\n"
+			     "  either: {path: /either/<w>/<x>/<y>, query: table, where: {PK: W#<w>#<x>#<y>}}\n");
+	assert_ptr_equal(read_entity(f.design, pattern(&f, "talks")), design_entity(f.design, SLICE("Talk")));
+	assert_ptr_equal(read_entity(f.design, pattern(&f, "lines")), design_entity(f.design, SLICE("Line")));
+	assert_null(read_entity(f.design, pattern(&f, "either")));
+	app_fixture_close(&f);
+}
+
 static void a_batch_gives_those_that_there_are(void **state)
 {
 	struct app_fixture *f = open_posts();
@@ -417,6 +435,7 @@ int main(void)
 		cmocka_unit_test(counts_count_what_may_be_seen),
 		cmocka_unit_test(attributes_are_left_out_though_rules_look_at_them),
 		cmocka_unit_test(lists_of_several_entities_say_which),
+		cmocka_unit_test(keys_are_told_apart_behind_a_placeholder),
 		cmocka_unit_test(a_batch_gives_those_that_there_are),
 		cmocka_unit_test(a_cursor_belongs_to_its_pattern_and_parameters),
 		cmocka_unit_test(limits_are_checked),

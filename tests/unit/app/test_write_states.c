@@ -252,7 +252,7 @@ static void a_soft_deletion_counts_down_once(void **state)
 	assert_int_equal(of_card(&f, "talk"), 1);
 	deleted(&f, "bob", "Comment", "c1/1");
 	create_fails(&f, "bob", "Comment", "c1/3", "{\"text\":\"ho\",\"parent\":\"1\"}", PROBLEM_CONFLICT, NULL);
-	create_fails(&f, "bob", "Comment", "c1/3", "{\"text\":\"ho\",\"parent\":\"9\"}", PROBLEM_NOT_FOUND, "Comment c1/9");
+	create_fails(&f, "bob", "Comment", "c1/3", "{\"text\":\"ho\",\"parent\":\"9\"}", PROBLEM_INVALID, "Comment c1/9");
 	assert_int_equal(of_card(&f, "talk"), 0);
 	app_fixture_close(&f);
 }

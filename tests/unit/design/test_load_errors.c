@@ -184,6 +184,11 @@ static void the_parts_of_an_entity_are_checked(void **state)
 
 	(void)state;
 	EXPECT_ALL(BASE ATTRIBUTES, cases, "");
+	expect_error(BASE ATTRIBUTES "      x: = n + 1\n    keys when n > 1: {«x»: X#<id>}\n", "set-twice",
+		     "an attribute of its own in line 25");
+	expect_error("design: shop\ntable: Shop\nkey: [PK]\nindexes: {GSI1: {key: [G1], projection: «[»ownr]}}\nentities:\n"
+		     "  Thing:\n    path: /things/<id>\n    attributes: {id: string, owner: string}\n    keys: {PK: <id>, G1: A}\n",
+		     "unknown-attribute", "did you mean 'owner'");
 	expect_error(BASE ATTRIBUTES ACCESS "  Thing list: {path: /l/<uid>, query: table, where: {PK: <uid>}}\n"
 					    "processors: {p: {on: Thing created, count: User(owner).«thing»}}\n",
 		     "unknown-attribute", "things");

@@ -119,8 +119,8 @@ static inline void give(struct run *r, const struct access *a, const char *text,
 	}
 }
 
-static inline bool try_listen(struct live *live, struct run *r, struct target *t, const char *pattern, const char *params, const char *last,
-		       struct ear *x)
+static inline bool try_listen(struct live *live, struct run *r, struct target *t, const char *pattern, const char *params,
+			      const char *last, struct ear *x)
 {
 	const struct access *a = design_access(r->design, slice_str(pattern));
 	struct live_ask ask = { .access = a, .last_event_id = slice_str(last ? last : ""), .target = &t->live };
@@ -142,7 +142,8 @@ static inline void adopt(struct ear *x)
 	x->w.place->first = x;
 }
 
-static inline void listen_to(struct world *w, const char *who, const char *pattern, const char *params, const char *last, struct ear *x)
+static inline void listen_to(struct world *w, const char *who, const char *pattern, const char *params, const char *last,
+			     struct ear *x)
 {
 	struct run *r = app_fixture_run(&w->f, who);
 
