@@ -41,6 +41,12 @@ async function call(method, path, body) {
   return reply.json();
 }
 
+/** Seconds of processor time that the server has taken so far (Linux). */
+const busy = () => {
+  const [utime, stime] = readFileSync(`/proc/${server.child.pid}/stat`, 'utf8').split(') ')[1].split(' ').slice(11, 13);
+  return (Number(utime) + Number(stime)) / 100;
+};
+
 const idle = async () => { while (!(await call('GET', '/processors')).idle) await pause(20); };
 
 // ---------------------------------------------------------------- reading
@@ -113,14 +119,16 @@ console.log(`nothing else going on: ${figures(await quiet())}`);
 const inFeed = async (i, post) => (await doc.get({ TableName: 'SocialMediaApp', Key: { PK: `FEED#f${i}`, SK: `${post.created_at}#${post.post_id}` } })).Item !== undefined;
 for (let round = 0; round < ROUNDS; round += 1) {
   const stop = readOn();
+  const before = busy();
   start = process.hrtime.bigint();
   const post = await call('POST', '/posts', { author_id: 'ann', content: `Post ${round}: ${'lorem ipsum '.repeat(10)}` });
   await idle();
   const took = since(start);
+  const cpu = busy() - before;
   const times = await stop();
   for (let i = 0; i < FOLLOWERS; i += Math.ceil(FOLLOWERS / 500)) assert.ok(await inFeed(i, post), `it is not in the feed of f${i}`);
   assert.ok(await inFeed(FOLLOWERS - 1, post));
-  console.log(`in every feed after ${(took / 1000).toFixed(2)} s (${Math.round(FOLLOWERS / (took / 1000)).toLocaleString('en')} feeds a second); meanwhile ${figures(times)}`);
+  console.log(`in every feed after ${(took / 1000).toFixed(2)} s (${Math.round(FOLLOWERS / (took / 1000)).toLocaleString('en')} feeds a second), ${cpu.toFixed(1)} s of processor time; meanwhile ${figures(times)}`);
 }
 agent.destroy();
 ddb.destroy();

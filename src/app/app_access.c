@@ -4,6 +4,7 @@
 #include "app/app_exchange.h"
 #include "app/input.h"
 #include "app/output.h"
+#include "app/write_plan.h"
 
 /* ---- parameters ---- */
 
@@ -224,5 +225,66 @@ bool handle_access(struct exchange *x)
 	answer_json(x, 200, buf_slice(&b));
 	say_how_long(x, &result);
 	answer_if_changed(x);
+	return true;
+}
+
+/* ---- an action on all rows ---- */
+
+#define EACH_MOST 1000 /* items of one request */
+
+/* Of those that are not in a state for it, or not his, the others need not hear. */
+static bool is_passed_over(enum problem_type t)
+{
+	return t == PROBLEM_CONFLICT || t == PROBLEM_NOT_FOUND || t == PROBLEM_FORBIDDEN || t == PROBLEM_CHANGED;
+}
+
+static bool act(struct exchange *x, struct run *b, const struct read_row *row, const struct fields *given, size_t *done)
+{
+	static const struct write_options none = { 0 };
+	const struct action *action = row->entity ? entity_action(row->entity, x->match.route->name) : NULL;
+	struct write_result made;
+	bool ok;
+
+	if (!action)
+		return true;
+	ok = write_action(b, row->entity, action, entity_identity(b, row->entity, row->full), row->entity->param_count, given,
+			  &none, &made);
+	*done += ok;
+	if (!ok && !is_passed_over(b->problem.type))
+		return run_fail(&x->run, b->problem.type, "%.*s", SLICE_ARG(b->problem.detail));
+	branch_clear(b, &x->run);
+	return true;
+}
+
+/* All rows first: what is done to one may take it out of the list. */
+bool handle_each(struct exchange *x)
+{
+	struct read_result pages[EACH_MOST / 100 + 1] = { 0 };
+	struct run *b = branch_new(&x->run);
+	size_t count = 0, rows = 0, done = 0;
+	struct access_ask q;
+	struct fields given;
+
+	if (x->body->count)
+		return run_fail(&x->run, PROBLEM_INVALID, "an action on all of a list takes no body");
+	fields_init(&given, x->run.arena);
+	access_ask_init(&q, x->run.arena, x->match.route->access);
+	if (!give_path(x, &q) || !give_query(x, &q))
+		return false;
+	if (q.limit || q.cursor.n)
+		return run_invalid(&x->run, q.limit ? SLICE("limit") : SLICE("after"), "all of the list is meant");
+	do {
+		q.limit = 100;
+		if (!access_run(&x->run, &q, &pages[count]))
+			return false;
+		q.cursor = pages[count].next;
+		rows += pages[count].row_count;
+		count++;
+	} while (q.cursor.n && rows < EACH_MOST && count < sizeof(pages) / sizeof(*pages));
+	for (size_t i = 0; i < count; i++)
+		for (size_t k = 0; k < pages[i].row_count; k++)
+			if (!act(x, b, &pages[i].rows[k], &given, &done))
+				return false;
+	answer_json(x, 200, arena_printf(x->run.arena, "{\"done\":%zu%s}", done, q.cursor.n ? ",\"more\":true" : ""));
 	return true;
 }

@@ -1,8 +1,10 @@
 /* POST /batch: many requests, one after the other, each by itself.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "app/app_exchange.h"
+#include "app/write_plan.h"
 
 #define BATCH_MOST 100
+#define BATCH_BYTES ((size_t)16 << 20) /* of replies, after which nothing more is begun */
 
 static bool read_method(struct slice s, enum app_method *m)
 {
@@ -76,22 +78,25 @@ static bool read_entry(struct exchange *x, const struct json *entry, struct app_
 	return true;
 }
 
-static void handle_entry(const struct exchange *outer, const struct json *entry, struct buf *b)
+/* Memory of its own, given back before the next one: a hundred long lists would be too much for one arena. */
+static void handle_entry(const struct exchange *outer, struct run *own, const struct json *entry, struct buf *b)
 {
-	struct app_request *q = arena_new(outer->run.arena, struct app_request);
-	struct exchange *x = arena_new(outer->run.arena, struct exchange);
+	struct app_request *q = arena_new(own->arena, struct app_request);
+	struct exchange *x = arena_new(own->arena, struct exchange);
 
 	q->client = outer->q->client;
 	q->base = outer->q->base;
 	x->app = outer->app;
 	x->q = q;
 	x->run = (struct run){ .app = outer->app, .design = outer->run.design, .backend = outer->run.backend,
-			       .arena = outer->run.arena, .caller = outer->run.caller, .now_ms = outer->run.now_ms };
+			       .arena = own->arena, .caller = outer->run.caller, .now_ms = outer->run.now_ms };
 	x->caller_known = true;
 	x->in_batch = true;
-	if (read_entry(x, entry, q))
+	if (b->n > BATCH_BYTES)
+		(void)run_fail(&x->run, PROBLEM_TOO_LARGE, "the replies are too long for one batch; this was not begun");
+	else if (read_entry(x, entry, q))
 		exchange_handle(x);
-	else
+	if (!x->answer.status)
 		answer_problem(x);
 	buf_lit(b, "{\"status\":");
 	buf_i64(b, x->answer.status);
@@ -108,23 +113,26 @@ static void handle_entry(const struct exchange *outer, const struct json *entry,
 		buf_put(b, x->answer.body);
 	}
 	buf_byte(b, '}');
+	branch_clear(own, &outer->run);
 }
 
 bool handle_batch(struct exchange *x)
 {
 	const struct json *requests = json_get(x->body, "requests");
+	struct run *own;
 	struct buf b;
 
 	if (!json_is(requests, JSON_ARRAY))
 		return run_fail(&x->run, PROBLEM_MALFORMED, "a batch is {\"requests\": […]}");
 	if (requests->count > BATCH_MOST)
 		return run_invalid(&x->run, SLICE("requests"), "at most %d", BATCH_MOST);
+	own = branch_new(&x->run);
 	buf_init(&b, x->run.arena);
 	buf_lit(&b, "{\"responses\":[");
 	for (uint32_t i = 0; i < requests->count; i++) {
 		if (i)
 			buf_byte(&b, ',');
-		handle_entry(x, &requests->items[i], &b);
+		handle_entry(x, own, &requests->items[i], &b);
 	}
 	buf_lit(&b, "]}");
 	answer_json(x, 200, buf_slice(&b));

@@ -47,6 +47,7 @@ bool handle_patch(struct exchange *x) MUST_CHECK;
 bool handle_delete(struct exchange *x) MUST_CHECK;
 bool handle_action(struct exchange *x) MUST_CHECK;
 bool handle_access(struct exchange *x) MUST_CHECK;
+bool handle_each(struct exchange *x) MUST_CHECK;
 bool handle_login(struct exchange *x) MUST_CHECK;
 bool handle_me(struct exchange *x) MUST_CHECK;
 bool handle_batch(struct exchange *x) MUST_CHECK;

@@ -124,6 +124,10 @@ static bool take_member(const struct body *b, const struct json_member *m)
 		return take_null(b, a);
 	if (!input_json(b->r, a, a->name, &m->value, &v))
 		return false;
+	/* No address can name it: it could be made and never be reached. */
+	if (value_type(v) == VALUE_S && has_name(b->entity->params, b->entity->param_count, a->name) && value_bytes(v).n &&
+	    memchr(value_bytes(v).p, 0, value_bytes(v).n))
+		return run_invalid(b->r, a->name, "is part of the address and cannot have a zero byte in it");
 	fields_set(b->out, a->name, v);
 	return true;
 }

@@ -7,7 +7,7 @@
 struct cascade {
 	struct run *run;    /* that reads the pattern */
 	struct run *branch; /* that removes, cleared from item to item */
-	struct value gone;  /* its key */
+	struct value gone;  /* its key; absent: it may still be there */
 };
 
 /* What belongs to no entity is just an item. */
@@ -39,10 +39,12 @@ static bool remove_row(void *ctx, const struct read_row *row, bool *stop)
 
 bool keep_cascade(struct run *r, const struct entity *e, struct value gone)
 {
-	struct cascade c = { .run = r, .branch = branch_new(r), .gone = dyn_key_of(r, gone) };
+	struct cascade c = { .run = r, .branch = branch_new(r) };
 	struct fields f;
 	struct scope s = { .run = r, .item = &f };
 
+	if (!e->delete_.soft)
+		c.gone = dyn_key_of(r, gone);
 	c.branch->depth = r->depth; /* as deep as the items hang on one another; each goes once, so there is an end */
 	fields_from_item(&f, r->arena, gone);
 	for (size_t i = 0; i < e->delete_.then_count; i++) {

@@ -104,7 +104,8 @@ static struct slice put(char **at, struct slice s)
 static struct entry *entry_new(struct slice token, const struct known_token *t)
 {
 	const struct caller *c = &t->caller;
-	size_t roles = c->role_count * sizeof(struct slice), size = sizeof(struct entry) + roles + token.n + c->subject.n + t->kid.n;
+	size_t roles = c->role_count * sizeof(struct slice);
+	size_t size = sizeof(struct entry) + roles + token.n + c->subject.n + t->kid.n;
 	struct entry *e;
 	struct slice *list;
 	char *at;

@@ -2,6 +2,7 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "app/input.h"
 #include "app/openapi.h"
+#include "app/read.h"
 #include "design/term_text.h"
 
 /* ---- names ---- */
@@ -262,6 +263,15 @@ static void put_put(struct oas *o, const struct entity *e)
 	oas_close(o, '}');
 }
 
+static void put_changed(struct oas *o, const struct entity *e)
+{
+	const struct term *read = e->allow[ALLOW_READ];
+
+	put_item_response(o, "200", "The item as it is now", e, OAS_ETAG);
+	if (!read || read->kind != TERM_ALWAYS)
+		oas_no_content(o, "204", "Done; it is not for you to read");
+}
+
 static void put_update(struct oas *o, const struct entity *e)
 {
 	begin_operation(o, "update", e);
@@ -272,7 +282,7 @@ static void put_update(struct oas *o, const struct entity *e)
 	oas_ref_entity(o, e, OAS_UPDATE);
 	oas_end_content(o);
 	oas_object(o, "responses");
-	put_item_response(o, "200", "The item as it is now", e, OAS_ETAG);
+	put_changed(o, e);
 	oas_problems(o, WRITE_PROBLEMS | OAS_BIT(OAS_412));
 	oas_close(o, '}');
 	oas_close(o, '}');
@@ -328,8 +338,42 @@ static void put_action(struct oas *o, const struct entity *e, const struct actio
 	if (x->gather_seconds)
 		oas_no_content(o, "202", "Taken; written soon");
 	else
-		put_item_response(o, "200", "The item as it is now", e, OAS_ETAG);
+		put_changed(o, e);
 	oas_problems(o, WRITE_PROBLEMS | OAS_BIT(OAS_412));
+	oas_close(o, '}');
+	oas_close(o, '}');
+}
+
+/* An action on all rows of a list. */
+static void put_each(struct oas *o, const struct access *c, struct slice action)
+{
+	const struct entity *e = read_entity(o->d, c);
+	struct buf b;
+
+	oas_open(o, '{');
+	oas_operation_id(o, arena_cstr(o->a, camel(o, "", action)), c->name);
+	oas_tag(o, e ? e->name : SLICE("access patterns"));
+	oas_summary(o, "%.*s: all of %.*s", SLICE_ARG(action), SLICE_ARG(c->name));
+	buf_init(&b, o->a);
+	buf_lit(&b, "At most a thousand; `more` says that some are left. Those that are not in a state for it are passed over.");
+	oas_description(o, &b);
+	oas_security(o, true);
+	put_parameters(o, OAS_BIT(OAS_IDEMPOTENCY_KEY));
+	oas_object(o, "responses");
+	oas_begin_content(o, "200", "How many", 0);
+	oas_open(o, '{');
+	oas_member(o, "type", "object");
+	oas_object(o, "properties");
+	oas_object(o, "done");
+	oas_member(o, "type", "integer");
+	oas_close(o, '}');
+	oas_object(o, "more");
+	oas_member(o, "type", "boolean");
+	oas_close(o, '}');
+	oas_close(o, '}');
+	oas_close(o, '}');
+	oas_end_content(o);
+	oas_problems(o, WRITE_PROBLEMS);
 	oas_close(o, '}');
 	oas_close(o, '}');
 }
@@ -357,6 +401,9 @@ void oas_operation(struct oas *o, const struct route *r)
 		break;
 	case ROUTE_ACCESS:
 		oas_access(o, r->access);
+		break;
+	case ROUTE_EACH:
+		put_each(o, r->access, r->name);
 		break;
 	default:
 		oas_service(o, r);

@@ -224,6 +224,13 @@ void oas_paths(struct oas *o)
 			continue;
 		address_of(o, c->path_template, &x);
 		add(&l, &x, APP_GET, (struct route){ .kind = ROUTE_ACCESS, .access = c });
+		for (size_t k = 0; k < c->action_count; k++) {
+			struct address each = { 0 };
+
+			address_of(o, c->path_template, &each);
+			to_action(o, &each, c->actions[k]);
+			add(&l, &each, APP_POST, (struct route){ .kind = ROUTE_EACH, .access = c, .name = c->actions[k] });
+		}
 	}
 	oas_object(o, "paths");
 	for (const struct address *x = l.first; x; x = x->next)

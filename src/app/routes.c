@@ -227,6 +227,12 @@ static void add_access(const struct maker *m, const struct access *c)
 		  !c->unite.n && !c->tree_parent.n && !c->count_only;
 	path_of(m->a, c->path_template, &p);
 	add(m, &p, APP_GET, PRIORITY_NAMED, r);
+	for (size_t i = 0; i < c->action_count; i++) {
+		path_of(m->a, c->path_template, &p);
+		path_slash(m->a, &p);
+		path_part(m->a, &p, (struct template_part){ .literal = c->actions[i] });
+		add(m, &p, APP_POST, PRIORITY_NAMED, (struct route){ .kind = ROUTE_EACH, .access = c, .name = c->actions[i] });
+	}
 }
 
 /* With an outside issuer nobody logs in here. */

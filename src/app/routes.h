@@ -11,7 +11,7 @@
 #include "app/app.h"
 
 enum route_kind { /* app.c has a row for each */
-	ROUTE_ITEM, ROUTE_CREATE, ROUTE_PUT, ROUTE_PATCH, ROUTE_DELETE, ROUTE_ACTION, ROUTE_ACCESS,
+	ROUTE_ITEM, ROUTE_CREATE, ROUTE_PUT, ROUTE_PATCH, ROUTE_DELETE, ROUTE_ACTION, ROUTE_ACCESS, ROUTE_EACH,
 	ROUTE_LOGIN, ROUTE_ME, ROUTE_BATCH, ROUTE_CALL, ROUTE_OPENAPI, ROUTE_INDEX, ROUTE_KINDS,
 };
 
@@ -20,6 +20,7 @@ struct route {
 	const struct entity *entity;
 	const struct access *access;
 	const struct action *action;
+	struct slice name;                    /* EACH: the action of the rows */
 	bool internal;                        /* for operators; not there for others */
 	bool quick;                           /* as app_is_quick() has it, but for limits and callers */
 	const struct slice *names;            /* of the placeholders, in order */

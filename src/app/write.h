@@ -42,8 +42,8 @@ bool write_delete(struct run *r, const struct entity *e, const struct value *arg
 /* For the runtime itself (cascades, processors): no rules are asked. */
 /* Removes an item for good with its companions and counts, whatever `delete` says; gone already is fine. */
 bool write_remove(struct run *r, const struct entity *e, struct value key) MUST_CHECK;
-/* The item has been removed by the database, whose time to live knows nothing of designs: takes its companions away and its counts
- * back. Not idempotent: the position rides along (dyn.h). *wrote: there was anything to do. */
+/* The item has been removed by the database, whose time to live knows nothing of designs: takes its companions away and its
+ * counts back. Not idempotent: the position rides along (dyn.h). *wrote: there was anything to do. */
 bool write_remove_traces(struct run *r, const struct entity *e, struct value gone, bool *wrote) MUST_CHECK;
 /* Puts an item made of `given` (processors' put): one that is there already stays as it is, *made says which. */
 bool write_put(struct run *r, const struct entity *e, const struct fields *given, bool *made) MUST_CHECK;

@@ -1,6 +1,6 @@
 /* Passwords on their way into the table: asked for, compared, hashed, put where the login looks for them.
  * SPDX-License-Identifier: Apache-2.0 */
-#include "app/caller.h"
+#include "app/caller_internal.h"
 #include "app/write_plan.h"
 
 bool write_is_password(const struct entity *e, struct slice name)
@@ -49,17 +49,33 @@ static bool read_hash(struct write *w, struct value old, struct value *hash)
 	return true;
 }
 
-/* Who changes a password shows that he knows the one before. */
+/* Who changes a password shows that he knows the one before. With a token that was stolen it could be guessed here, so
+ * failures are slowed as those of logins are; apart from them, or strangers could keep someone from changing his. */
 static bool knows_current(struct write *w)
 {
+	struct run *r = w->run;
 	struct value current = given(w, SLICE("current_password"));
+	struct throttle *t = r->app && r->app->callers ? r->app->callers->throttle : NULL;
+	struct slice who = t ? arena_printf(r->arena, "current password#%.*s", SLICE_ARG(r->caller.subject)) : SLICE("");
+	int wait;
 
-	if (w->run->caller.operator_)
+	if (r->caller.operator_)
 		return true;
 	if (!value_present(current))
-		return run_invalid(w->run, SLICE("current_password"), "is needed to change the password");
-	if (!caller_check_password(value_bytes(current), value_bytes(w->old_hash)))
-		return run_invalid(w->run, SLICE("current_password"), "is not right");
+		return run_invalid(r, SLICE("current_password"), "is needed to change the password");
+	wait = t ? throttle_wait(t, THROTTLE_NAME, who, r->now_ms) : 0;
+	if (wait) {
+		(void)run_fail(r, PROBLEM_TOO_MANY, "too many failed attempts");
+		r->problem.retry_after = wait;
+		return false;
+	}
+	if (!caller_check_password(value_bytes(current), value_bytes(w->old_hash))) {
+		if (t)
+			throttle_failed(t, THROTTLE_NAME, who, r->now_ms);
+		return run_invalid(r, SLICE("current_password"), "is not right");
+	}
+	if (t)
+		throttle_passed(t, THROTTLE_NAME, who, r->now_ms);
 	return true;
 }
 

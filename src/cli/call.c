@@ -4,13 +4,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "app/caller.h"
-#include "base/clock.h"
 #include "cli/call.h"
 #include "cli/client.h"
 #include "cli/commands.h"
 #include "cli/flags.h"
-#include "cli/secret.h"
+#include "cli/operator.h"
+#include "json/json.h"
 
 #define ROLES_MAX 16
 #define TOKEN_SECONDS 60
@@ -18,24 +17,19 @@
 #define NEAR 4 /* letters of difference that still count as a slip */
 
 struct call_options {
-	const char *endpoint, *data, *secret_file, *token, *as;
+	struct operator_options server; /* first: operator.h */
+	const char *as;
 	const char *roles[ROLES_MAX];
 	size_t role_count;
 	bool explain;
 };
 
-#define STRING_FLAG(field)                                                               \
-	static bool set_##field(void *options, const char *value, char *why, size_t n)   \
-	{                                                                                \
-		(void)why, (void)n;                                                      \
-		((struct call_options *)options)->field = value;                         \
-		return true;                                                             \
-	}
-STRING_FLAG(endpoint)
-STRING_FLAG(data)
-STRING_FLAG(secret_file)
-STRING_FLAG(token)
-STRING_FLAG(as)
+static bool set_as(void *options, const char *value, char *why, size_t n)
+{
+	(void)why, (void)n;
+	((struct call_options *)options)->as = value;
+	return true;
+}
 
 static bool set_explain(void *options, const char *value, char *why, size_t n)
 {
@@ -60,10 +54,7 @@ static const struct flag flags[] = {
 	{ "as", "SUBJECT", "on behalf of this caller, with its rules (an operator, who may everything)", set_as },
 	{ "role", "ROLE", "a role of that caller; may be given several times", set_role },
 	{ "explain", NULL, "show each request to the database, and what it cost", set_explain },
-	{ "endpoint", "URL", "the server (http://127.0.0.1:8000)", set_endpoint },
-	{ "data", "DIR", "the server's data directory, for its secret (./thorpe-data)", set_data },
-	{ "secret-file", "FILE", "the secret, where the server was given --secret-file", set_secret_file },
-	{ "token", "TOKEN", "an operator's token instead", set_token },
+	OPERATOR_FLAGS,
 	{ 0 },
 };
 
@@ -90,30 +81,14 @@ struct call {
 
 static bool make_token(struct call *c, char *why)
 {
-	const struct call_options *o = &c->options;
-	uint8_t secret[CALLER_SECRET_BYTES];
-
-	if (o->token) {
-		c->token = slice_str(o->token);
-		return true;
-	}
-	if (!secret_load(o->data ? o->data : "./thorpe-data", o->secret_file, false, secret, why, WHY))
-		return false;
-	c->token = caller_token(&c->arena, slice_str(c->design), secret,
-				&(struct token_request){ .subject = SLICE("thorpe-call"), .operator_ = true,
-							 .now_ms = clock_now_ms(&clock_system), .seconds = TOKEN_SECONDS });
-	return true;
+	return operator_token(&c->options.server, &c->arena, c->design, "thorpe-call", TOKEN_SECONDS, &c->token, why, WHY);
 }
 
 static bool ask(struct call *c, const char *method, const char *path, struct slice body, struct client_reply *r, char *why)
 {
-	const char *end = c->options.endpoint ? c->options.endpoint : "http://127.0.0.1:8000";
-	size_t n = strlen(end);
 	struct client_request q = { .method = method, .token = c->token, .body = body };
 
-	while (n && end[n - 1] == '/')
-		n--;
-	q.url = arena_printf(&c->arena, "%.*s/api%s%c", (int)n, end, path, 0).p;
+	q.url = arena_printf(&c->arena, "%.*s%s%c", SLICE_ARG(operator_base(&c->options.server, &c->arena)), path, 0).p;
 	return client_send(&c->arena, &q, r, why, WHY);
 }
 
@@ -220,7 +195,7 @@ static int refuse(struct call *c, const struct client_reply *r)
 
 	if (r->status == 401)
 		return complain(EXIT_REFUSED, "the server does not take this token: is %s what it runs with?",
-				c->options.token ? "--token" : c->options.secret_file ? "--secret-file" : "--data");
+				operator_proof(&c->options.server));
 	if (r->status == 404 && complain_of_design(c))
 		return EXIT_REFUSED;
 	if (!json_is(detail, JSON_STRING))

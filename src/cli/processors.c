@@ -4,13 +4,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "app/caller.h"
-#include "base/clock.h"
 #include "cli/client.h"
 #include "cli/commands.h"
 #include "cli/flags.h"
 #include "cli/json_text.h"
-#include "cli/secret.h"
+#include "cli/operator.h"
+#include "json/json.h"
 
 #define TOKEN_SECONDS 600
 #define PAGE 100
@@ -18,22 +17,17 @@
 #define URL_NAME "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_.~"
 
 struct processors_options {
-	const char *endpoint, *data, *secret_file, *token, *from;
+	struct operator_options server; /* first: operator.h */
+	const char *from;
 	bool all, json;
 };
 
-#define STRING_FLAG(field)                                                               \
-	static bool set_##field(void *options, const char *value, char *why, size_t n)   \
-	{                                                                                \
-		(void)why, (void)n;                                                      \
-		((struct processors_options *)options)->field = value;                   \
-		return true;                                                             \
-	}
-STRING_FLAG(endpoint)
-STRING_FLAG(data)
-STRING_FLAG(secret_file)
-STRING_FLAG(token)
-STRING_FLAG(from)
+static bool set_from(void *options, const char *value, char *why, size_t n)
+{
+	(void)why, (void)n;
+	((struct processors_options *)options)->from = value;
+	return true;
+}
 
 #define SWITCH_FLAG(field)                                                               \
 	static bool set_##field(void *options, const char *value, char *why, size_t n)   \
@@ -49,10 +43,7 @@ static const struct flag flags[] = {
 	{ "from", "TIME", "replay: what was changed since then, 2026-01-15T10:30:00Z or 2026-01-15", set_from },
 	{ "all", NULL, "retry, drop: everything that the processor has parked", set_all },
 	{ "json", NULL, "list: as the server tells it", set_json },
-	{ "endpoint", "URL", "the server (http://127.0.0.1:8000)", set_endpoint },
-	{ "data", "DIR", "the server's data directory, for its secret (./thorpe-data)", set_data },
-	{ "secret-file", "FILE", "the secret, where the server was given --secret-file", set_secret_file },
-	{ "token", "TOKEN", "an operator's token instead", set_token },
+	OPERATOR_FLAGS,
 	{ 0 },
 };
 
@@ -81,19 +72,7 @@ struct ask {
 
 static bool make_token(struct ask *c, char *why)
 {
-	const struct processors_options *o = &c->options;
-	uint8_t secret[CALLER_SECRET_BYTES];
-
-	if (o->token) {
-		c->token = slice_str(o->token);
-		return true;
-	}
-	if (!secret_load(o->data ? o->data : "./thorpe-data", o->secret_file, false, secret, why, WHY))
-		return false;
-	c->token = caller_token(&c->arena, slice_str(c->design), secret,
-				&(struct token_request){ .subject = SLICE("thorpe-processors"), .operator_ = true,
-							 .now_ms = clock_now_ms(&clock_system), .seconds = TOKEN_SECONDS });
-	return true;
+	return operator_token(&c->options.server, &c->arena, c->design, "thorpe-processors", TOKEN_SECONDS, &c->token, why, WHY);
 }
 
 static void put_escaped(struct buf *b, struct slice s)
@@ -108,13 +87,8 @@ static void put_escaped(struct buf *b, struct slice s)
 /* http://…/api/<design>/processors[/<name>[/<verb>]] */
 static void put_url(struct ask *c, struct buf *b, const char *verb)
 {
-	const char *end = c->options.endpoint ? c->options.endpoint : "http://127.0.0.1:8000";
-	size_t n = strlen(end);
-
-	while (n && end[n - 1] == '/')
-		n--;
 	buf_init(b, &c->arena);
-	buf_printf(b, "%.*s/api/%s/processors", (int)n, end, c->design);
+	buf_printf(b, "%.*s/%s/processors", SLICE_ARG(operator_base(&c->options.server, &c->arena)), c->design);
 	if (!c->name)
 		return;
 	buf_byte(b, '/');
@@ -145,7 +119,7 @@ static const struct json *send(struct ask *c, const char *method, struct buf *ur
 	detail = json_get(reply, "detail");
 	if (r.status == 401)
 		complain(0, "the server does not take this token: is %s what it runs with?",
-			 c->options.token ? "--token" : c->options.secret_file ? "--secret-file" : "--data");
+			 operator_proof(&c->options.server));
 	else if (json_is(detail, JSON_STRING))
 		complain(0, "%.*s", SLICE_ARG(detail->string));
 	else

@@ -173,6 +173,91 @@ static void no_undo(struct checker *c)
 	}
 }
 
+/* ---- the keeper ---- */
+
+static void reserved_name(struct checker *c)
+{
+	EACH(struct processor, p, c->d->processors, c->d->processor_count) {
+		if (!slice_is(p->name, "keeper"))
+			continue;
+		struct about about = about_processor(c, p);
+		check_say(c, &about, (struct place){ 0 }, "'keeper' is the name of the one that every design has");
+	}
+}
+
+/* As the keeper has it: nobody changes what is fixed, the time of creation, who created it; what
+ * follows from others is settled when those are. */
+static bool can_change(const struct entity *e, struct slice name, int depth)
+{
+	const struct attribute *a = entity_attribute(e, name);
+	if (!a || a->fixed || a->now || a->the_caller || depth > 8)
+		return false;
+	if (a->after.n)
+		return can_change(e, a->after, depth + 1);
+	if (!a->derived)
+		return true;
+	EACH(struct attribute, of, e->attributes, e->attribute_count)
+		if (of != a && term_mentions(a->derived, of->name) && can_change(e, of->name, depth + 1))
+			return true;
+	return false;
+}
+
+static bool can_move(const struct checker *c, const struct entity *e)
+{
+	EACH(struct attribute, a, e->attributes, e->attribute_count) {
+		bool in_key = key_has(&c->d->key, a->name);
+		EACH(struct key_rule, k, e->keys, e->key_count)
+			in_key |= key_has(&c->d->key, k->attribute) &&
+				  (template_names(k->template, a->name) || (k->when && term_mentions(k->when, a->name)));
+		if (in_key && can_change(e, a->name, 0))
+			return true;
+	}
+	return false;
+}
+
+static bool is_lasting_id(const struct attribute *a)
+{
+	return a && a->fixed && (a->id || a->unique);
+}
+
+/* Whether all of these stay, and one of them is an id. */
+static bool finds_again(const struct entity *e, const struct slice *names, size_t n)
+{
+	bool by_id = false;
+	for (size_t i = 0; i < n; i++) {
+		const struct attribute *a = entity_attribute(e, names[i]);
+		if (!a || !a->fixed)
+			return false;
+		by_id |= is_lasting_id(a);
+	}
+	return by_id;
+}
+
+static bool can_be_found(const struct checker *c, const struct entity *e)
+{
+	if (e->found_by.n && finds_again(e, e->params, e->param_count))
+		return true;
+	EACH(struct access, a, c->d->accesses, c->d->access_count) {
+		bool of_it = slice_equal(a->entity, e->name) || (a->kind == ACCESS_GET && slice_equal(a->get.entity, e->name)) ||
+			     (a->kind == ACCESS_QUERY && reach_has_entity(check_reach(c, a->name), e));
+		if ((a->kind == ACCESS_QUERY || a->kind == ACCESS_GET) && of_it && !a->count_only &&
+		    !a->unite.n && a->param_count && finds_again(e, a->params, a->param_count))
+			return true;
+	}
+	return false;
+}
+
+static void cascade_unsure(struct checker *c)
+{
+	EACH(struct entity, e, c->d->entities, c->d->entity_count) {
+		if (!e->delete_.then_count || e->delete_.soft || !can_move(c, e) || can_be_found(c, e))
+			continue;
+		struct about about = about_entity(c, e);
+		check_say(c, &about, (struct place){ 0 },
+			  "its key can change, and nothing finds it again: a deletion cannot be told from a move");
+	}
+}
+
 const struct rule check_rules_stream[] = {
 	{ "stream-off", SEVERITY_ERROR, stream_off,
 	  "Processors need a stream with new and old images.",
@@ -197,5 +282,16 @@ const struct rule check_rules_stream[] = {
 	  "Spreads copies when something is created and does nothing when it changes or goes.",
 	  "The copies go on showing what was deleted or hidden.",
 	  "Add a processor on `updated` or `deleted` that deletes them." },
+	{ "reserved-name", SEVERITY_ERROR, reserved_name,
+	  "A processor is called `keeper`.",
+	  "That is the name of what brings keys, copies and cascades after changes; positions and "
+	  "switches go by the name.",
+	  "Give it another name." },
+	{ "cascade-unsure", SEVERITY_WARNING, cascade_unsure,
+	  "`then remove` of an entity whose deletion looks like a move.",
+	  "The stream shows a removal and, for a move, a new item under another key. Where it cannot "
+	  "be looked up by an id that stays, nothing is removed after it.",
+	  "Make what the key is made from `fixed`, or give it an `id, fixed` and an access pattern "
+	  "that finds it by that." },
 	{ NULL },
 };

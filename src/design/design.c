@@ -34,6 +34,14 @@ const struct attribute *entity_attribute(const struct entity *e, struct slice na
 	return NULL;
 }
 
+const struct action *entity_action(const struct entity *e, struct slice name)
+{
+	for (size_t i = 0; i < e->action_count; i++)
+		if (slice_equal(e->actions[i].name, name))
+			return &e->actions[i];
+	return NULL;
+}
+
 bool design_is_table_key(const struct design *d, struct slice name)
 {
 	for (size_t i = 0; i < d->key.hash_count; i++)

@@ -262,6 +262,8 @@ struct access {
 	struct slice merge_else;
 	struct slice tree_parent, tree_by;      /* tree: rows nested under the one they name; empty: flat */
 	struct slice unite;                     /* the union of this list attribute instead of the rows; empty: no */
+	const struct slice *actions;            /* of the rows, that can be done to all of them at once */
+	size_t action_count;
 	struct accepted accepts;
 };
 
@@ -353,6 +355,8 @@ const struct design *design_load_file(struct arena *a, const char *path, struct 
 const struct entity *design_entity(const struct design *d, struct slice name);
 const struct access *design_access(const struct design *d, struct slice name);
 const struct design_index *design_index(const struct design *d, struct slice name);
+/* NULL: none. */
+const struct action *entity_action(const struct entity *e, struct slice name);
 const struct attribute *entity_attribute(const struct entity *e, struct slice name);
 /* Whether the attribute is part of the table's own key. */
 bool design_is_table_key(const struct design *d, struct slice name);

@@ -176,6 +176,7 @@ void load_later_access(struct load *l, struct slice name, struct place p);
 void load_later_pattern_of(struct load *l, struct slice name, struct place p, struct slice entity);
 void load_later_param(struct load *l, struct slice name, struct place p, struct slice access);
 /* An attribute of what a pattern returns; NULL: of anything. */
+void load_later_row_action(struct load *l, struct slice name, struct place p, const struct access *a);
 void load_later_row_attribute(struct load *l, struct slice name, struct place p, const struct access *a);
 /* An attribute that `where` asks for. */
 void load_later_key(struct load *l, struct slice name, struct place p, const struct access *a);

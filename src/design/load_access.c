@@ -184,6 +184,18 @@ static void read_without(struct load *l, void *into, const struct yaml *y)
 			load_later_row_attribute(l, items[i].text, items[i].place, a);
 }
 
+static void read_actions(struct load *l, void *into, const struct yaml *y)
+{
+	struct access *a = into;
+	const struct yaml *items = y->kind == YAML_LIST ? y->items : y;
+	size_t count = y->kind == YAML_LIST ? y->count : y->kind == YAML_SCALAR;
+
+	a->action_count = load_texts(l, y, "a list of actions", &a->actions);
+	for (size_t i = 0; i < count; i++)
+		if (items[i].kind == YAML_SCALAR)
+			load_later_row_action(l, items[i].text, items[i].place, a);
+}
+
 static void read_unite(struct load *l, void *into, const struct yaml *y)
 {
 	struct access *a = into;
@@ -223,7 +235,8 @@ static const struct load_word words[] = {
 	{ "walk", load_walk },	     { "rank", load_rank },
 	{ "tree", load_tree },	     { "unite", read_unite },
 	{ "allow", read_allow },     { "for operators", read_operators },
-	{ "accept", read_accept },   { 0 },
+	{ "actions", read_actions }, { "accept", read_accept },
+	{ 0 },
 };
 
 /* ---- parameters of a pattern without a path: its placeholders, in order ---- */
@@ -280,6 +293,8 @@ static void check_access(struct load *l, const struct access *a)
 	if (a->kind == ACCESS_GET && !a->get.entity.n && !a->where_count)
 		load_error(l, a->place, "missing-word",
 			   "an access pattern needs 'get', 'query', 'merge' or 'batch'");
+	if (a->action_count && (!a->path.n || a->single || a->count_only || a->unite.n))
+		load_error(l, a->place, "wrong-clause", "'actions' goes with a list that has a 'path'");
 	if (a->kind == ACCESS_QUERY && !a->where_count)
 		load_error(l, a->place, "missing-word", "a query needs 'where'");
 	for (size_t i = 0; i < a->param_count && a->path.n; i++)

@@ -118,6 +118,30 @@ void load_later_row_attribute(struct load *l, struct slice name, struct place p,
 					   .thing = a });
 }
 
+/* Which of several entities the rows are is not always known here: one of them has to have it. */
+static void resolve_row_action(struct load *l, const struct load_later *w)
+{
+	const struct access *a = w->thing;
+	struct load_names names = { .a = l->a };
+
+	for (size_t i = 0; i < l->d->entity_count; i++) {
+		const struct entity *e = &l->d->entities[i];
+
+		if (a->entity.n && !slice_equal(a->entity, e->name))
+			continue;
+		if (entity_action(e, w->name))
+			return;
+		for (size_t k = 0; k < e->action_count; k++)
+			load_names_add(&names, e->actions[k].name);
+	}
+	load_unknown(l, w->place, "unknown-action", "action", w->name, names.list, names.n);
+}
+
+void load_later_row_action(struct load *l, struct slice name, struct place p, const struct access *a)
+{
+	load_later(l, (struct load_later){ .resolve = resolve_row_action, .name = name, .place = p, .thing = a });
+}
+
 /* ---- indexes and keys ---- */
 static void resolve_index(struct load *l, const struct load_later *w)
 {

@@ -84,13 +84,15 @@ static void begin_head(struct buf *b, struct exchange *ex, int status, struct sl
 	add_cors(b, ex);
 }
 
-static void add_length(struct buf *b, struct slice body)
+static void add_length(struct buf *b, const struct exchange *ex, struct slice body)
 {
 	buf_lit(b, "Content-Length: ");
 	buf_u64(b, body.n);
-	/* Over the bytes on the wire: SDKs check before they unzip. */
-	buf_lit(b, "\r\nx-amz-crc32: ");
-	buf_u64(b, gzip_crc32(body));
+	/* DynamoDB's, over the bytes on the wire: SDKs check before they unzip. Nobody else asks for it. */
+	if (slice_is(ex->req.path, "/")) {
+		buf_lit(b, "\r\nx-amz-crc32: ");
+		buf_u64(b, gzip_crc32(body));
+	}
 	buf_lit(b, "\r\n");
 }
 
@@ -114,7 +116,7 @@ void reply_make(struct exchange *ex, int status, struct slice type, struct slice
 	begin_head(&b, ex, status, type);
 	body = packed_body(ex, &b, body);
 	if (status != 204 && status != 304) /* which have no body, and must not say how long it is */
-		add_length(&b, body);
+		add_length(&b, ex, body);
 	buf_put(&b, headers);
 	end_head(&b, ex);
 	loop_count_status(ex->loop, status);

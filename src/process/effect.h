@@ -30,6 +30,8 @@ enum effect_end effect_apply(struct run *r, const struct processor *p, const str
  * `when` still holds: others may have taken back what it would give to the rest. */
 enum effect_end effect_apply_until(struct run *r, const struct processor *p, const struct change *c, struct position *at,
 				   const _Atomic bool *stop) MUST_CHECK;
+/* The sequence of the change that a position's progress is inside of; empty: none. */
+struct slice effect_begun(struct slice progress);
 /* Whether it would be woken: entity, event, `let`, `when`. For send.h and tests. */
 bool effect_wakes(struct run *r, const struct processor *p, const struct change *c, bool *out) MUST_CHECK;
 

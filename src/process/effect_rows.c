@@ -147,6 +147,15 @@ static bool progress_read(const struct effect *x, struct progress *out)
 	return true;
 }
 
+struct slice effect_begun(struct slice progress)
+{
+	struct slice word;
+
+	if (!progress.n || !take_word(&progress, &word) || !slice_is(word, "1") || !take_word(&progress, &word))
+		return SLICE("");
+	return word;
+}
+
 bool effect_is_begun(const struct effect *x)
 {
 	struct progress p;

@@ -313,7 +313,7 @@ static bool follow_deletion(struct keeper *k, const struct change *c)
 		return true;
 	if (c->events == ON_UPDATED) {
 		ok = !e->delete_.soft || !is_soft_deletion(k, c) ||
-		     keep_cascade(k->branch, e, entity_full(k->branch, e, c->new_image));
+		     keep_cascade(k->branch, e, entity_full(k->branch, e, c->old_image));
 		return finish(k, ok, e, "what goes with the end");
 	}
 	ok = keeper_fate(k->branch, c, &fate);

@@ -148,7 +148,8 @@ static bool keep_again(struct run *r, const struct parked *k, const struct posit
 {
 	bool wrote;
 
-	return keeper_follow(r, &k->change, 1) && (!keeper_has_traces(&k->change) || keeper_take_traces(r, &k->change, at, &wrote));
+	return keeper_follow(r, &k->change, 1) &&
+	       (!keeper_has_traces(&k->change) || keeper_take_traces(r, &k->change, at, &wrote));
 }
 
 static bool apply_again(struct run *r, struct station *s, const struct parked *k)

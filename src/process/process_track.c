@@ -62,11 +62,19 @@ void track_moved(struct track *t, struct slice sequence)
 	drop_progress(t);
 }
 
+/* Whether the table says how far a change behind this one is: that must not be forgotten before it is reached. */
+static bool is_begun_after(const struct track *t, struct slice sequence)
+{
+	struct slice begun = effect_begun(slice_str(t->progress ? t->progress : ""));
+
+	return begun.n && slice_cmp(sequence, begun) < 0;
+}
+
 /* Without effect, or with one that may happen again: the table need not know yet. */
 static void pass(struct track *t, const struct change *c)
 {
 	set_text(t->done, c->sequence);
-	if (!t->dirty_us)
+	if (!t->dirty_us && !is_begun_after(t, c->sequence))
 		t->dirty_us = clock_monotonic_us();
 }
 
@@ -256,6 +264,19 @@ static enum effect_end apply(struct track *t, struct run *r, const struct change
 	return end;
 }
 
+/* It goes on inside the change when it is its turn, and need not look through everything before it again. */
+static void come_back_to(struct track *t, const struct change *c)
+{
+	char done[SEQUENCE_ROOM], stored[SEQUENCE_ROOM];
+
+	memcpy(done, t->done, sizeof(done));
+	memcpy(stored, t->stored, sizeof(stored));
+	track_forget(t);
+	if (load(t) && slice_is(slice_str(t->stored), stored) && is_begun_after(t, slice_str(done)) &&
+	    slice_equal(effect_begun(slice_str(t->progress)), c->sequence))
+		memcpy(t->done, done, sizeof(t->done));
+}
+
 /* False: the turn is over, and where it is has to be looked at again. */
 static bool one_change(struct track *t, const struct change *c)
 {
@@ -276,7 +297,7 @@ static bool one_change(struct track *t, const struct change *c)
 		break;
 	}
 	if (r.problem.type == PROBLEM_BUSY && atomic_load(&t->reader->give_way))
-		track_forget(t); /* it goes on from there when it is its turn */
+		come_back_to(t, c);
 	else
 		track_failed(t, &r, c);
 	return false;

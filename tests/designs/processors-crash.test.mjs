@@ -41,8 +41,9 @@ const followers = Array.from({ length: FOLLOWERS }, (_, i) => `f${`${i}`.padStar
 /** Positions inside a change: what says that a fan-out is going on. */
 const halfway = async (doc) => (await all(doc, 'Fanout.thorpe')).filter(({ PK, progress }) => PK.startsWith('POSITION#') && progress);
 
-test('a post reaches every feed exactly once though the server is killed again and again', async () => {
+test('a post reaches every feed exactly once though the server is killed again and again', async (t) => {
   let run = await start();
+  t.after(() => run.server.child.kill('SIGKILL')); // a failure must not wait for it
   await putAll(run.doc, followers.flatMap((id) => [
     { PK: `USER#${id}`, SK: 'PROFILE', user_id: id, deliveries: 0 },
     { PK: `USER#${id}`, SK: 'FOLLOWING#ann', user_id: id, followed_id: 'ann', GSI1PK: 'USER#ann', GSI1SK: `FOLLOWER#${id}` },

@@ -37,7 +37,7 @@ static const char base[] =
 	"  Post:\n"
 	"    path: /posts/<post_id>\n"
 	"    attributes:\n"
-	"      post_id: string, id\n"
+	"      post_id: string, id, fixed\n"
 	"      author_id: string, the caller, fixed\n"
 	"      author_name: copy of User(author_id).username\n"
 	"      title: string 1..100, required\n"
@@ -317,7 +317,7 @@ static const struct example examples[] = {
 	  { { "SK: COMMENT#<comment_id>", "SK: COMMENT#<comment_id>#<text>" } } },
 	{ "delimiter-in-value",
 	  "entity Post",
-	  { { "post_id: string, id\n      author", "post_id: string, id 'p#'\n      author" } } },
+	  { { "post_id: string, id, fixed\n      author", "post_id: string, id 'p#'\n      author" } } },
 	{ "key-type", "entity Post", { { "'RANK#<rank:06>#<post_id>'", "<rank>" } } },
 	{ "double-prefix",
 	  "entity Like",
@@ -515,6 +515,10 @@ static const struct example examples[] = {
 	    { "each: follower in followers(user_id = author_id)\n    delete: "
 	      "FeedEntry(follower.follower_id, published_at, post_id)",
 	      "delete: FeedEntry(user_id, created_at, post_id)" } } },
+	{ "reserved-name", "processor keeper", { { "  withdraw:\n", "  keeper:\n" } } },
+	{ "cascade-unsure",
+	  "entity Post",
+	  { { "post_id: string, id, fixed\n", "post_id: string, id\n" } } },
 	/* limits */
 	{ "transaction-size",
 	  "entity Post",

@@ -236,6 +236,7 @@ static void access_patterns_are_checked(void **state)
 		{ "path: /x, get: Thing('a') «please»", "unknown-word", "nothing after" },
 		{ "path: /x, get: Thing('a'), «query»: table", "wrong-clause", "one of" },
 		{ "path: /x, get: {PK: A, SK: B}, «where»: {PK: A, SK: B}", "wrong-clause", "goes with 'query'" },
+		{ "path: /x, query: table, where: {PK: A}, actions: [«fly»]", "unknown-action", "fly" },
 		{ "path: «x», query: table, where: {PK: A}", "bad-path", "begins with '/'" },
 		{ "path: «/x/<a>/<a>», query: table, where: {PK: A}", "bad-path", "twice" },
 		{ "path: /x/<a>, with: {«a»: string}, query: table, where: {PK: <a>}", "duplicate-key", "path" },

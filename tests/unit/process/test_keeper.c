@@ -324,6 +324,141 @@ static void a_move_wakes_no_processor_of_deletions(void **state)
 	world_close(&w);
 }
 
+/* ---- what time to live leaves behind ---- */
+
+static const char club[] =
+	"entities:\n"
+	"  Club:\n"
+	"    path: /clubs/<id>\n"
+	"    attributes: {id: 'string, required, fixed', members: counter}\n"
+	"    keys: {PK: 'CLUB#<id>', SK: CLUB}\n"
+	"    allow: {read, create, update, delete: anyone}\n"
+	"  Member:\n"
+	"    path: /clubs/<club>/members/<who>\n"
+	"    attributes: {club: 'string, required, fixed', who: 'string, required, fixed', mail: 'string, unique',\n"
+	"      expires_at: epoch}\n"
+	"    keys: {PK: 'CLUB#<club>', SK: 'MEMBER#<who>'}\n"
+	"    companions:\n"
+	"      - {unique: mail, PK: 'MAIL#<mail>', SK: MAIL, who: '<who>'}\n"
+	"      - {PK: 'BY#<who>', SK: 'CLUB#<club>'}\n"
+	"    counts: [Club(club).members]\n"
+	"    allow: {read, create, update, delete: anyone}\n";
+
+static void open_club(struct world *w)
+{
+	world_open(w, club);
+	assert_true(keeper_is_needed(w->f.design));
+	created(&w->f, "!", "Club", "go", "{}");
+	created(&w->f, "!", "Member", "go/ann", "{\"mail\":\"a@b.c\"}");
+	created(&w->f, "!", "Member", "go/bob", "{}");
+	assert_int_equal(number(stored(&w->f, "CLUB#go", "CLUB"), "members"), 2);
+	delete_raw(w, "CLUB#go", "MEMBER#ann");
+}
+
+/* The last removal, as if time to live had done it. */
+static struct change removal(struct world *w)
+{
+	struct change *list, *last = NULL;
+	size_t n = world_all(w, &list);
+
+	for (size_t i = 0; i < n; i++)
+		if (list[i].events == ON_DELETED && list[i].entity)
+			last = &list[i];
+	assert_non_null(last);
+	last->by_ttl = true;
+	assert_true(keeper_has_traces(last));
+	return *last;
+}
+
+static void what_has_expired_is_counted_off_once(void **state)
+{
+	struct world w;
+	struct change c;
+	struct position was = { .processor = SLICE("keeper"), .shard = SLICE("s") };
+	struct run *r;
+	bool wrote;
+
+	(void)state;
+	open_club(&w);
+	c = removal(&w);
+	r = world_run(&w);
+	must(r, keeper_take_traces(r, &c, &was, &wrote), "traces");
+	assert_true(wrote);
+	assert_int_equal(number(stored(&w.f, "CLUB#go", "CLUB"), "members"), 1);
+	assert_false(is_stored(&w.f, "MAIL#a@b.c", "MAIL"));
+	assert_false(is_stored(&w.f, "BY#ann", "CLUB#go"));
+	assert_true(is_stored(&w.f, "BY#bob", "CLUB#go"));
+	/* Whoever does it again, because he has died right after, finds that the position has moved. */
+	r = world_run(&w);
+	assert_false(keeper_take_traces(r, &c, &was, &wrote));
+	assert_true(r->rider_lost);
+	assert_int_equal(number(stored(&w.f, "CLUB#go", "CLUB"), "members"), 1);
+	world_close(&w);
+}
+
+static void whoever_has_come_after_it_keeps_what_he_has(void **state)
+{
+	struct world w;
+	struct change c;
+	struct position was = { .processor = SLICE("keeper"), .shard = SLICE("s") };
+	struct run *r;
+	bool wrote;
+
+	(void)state;
+	open_club(&w);
+	c = removal(&w);
+	created(&w.f, "!", "Member", "go/ann", "{\"mail\":\"new@b.c\"}");
+	assert_int_equal(number(stored(&w.f, "CLUB#go", "CLUB"), "members"), 3);
+	set_raw(&w, "MAIL#a@b.c", "MAIL", "who", "cleo"); /* someone else has this by now */
+	r = world_run(&w);
+	must(r, keeper_take_traces(r, &c, &was, &wrote), "traces");
+	assert_true(wrote);
+	assert_int_equal(number(stored(&w.f, "CLUB#go", "CLUB"), "members"), 2);
+	assert_true(is_stored(&w.f, "MAIL#a@b.c", "MAIL"));
+	assert_true(is_stored(&w.f, "MAIL#new@b.c", "MAIL"));
+	assert_true(is_stored(&w.f, "BY#ann", "CLUB#go"));
+	world_close(&w);
+}
+
+/* ---- soft deletions ---- */
+
+static void what_hangs_on_a_soft_deletion_goes_when_it_is_one(void **state)
+{
+	struct world w;
+
+	(void)state;
+	world_open(&w,
+		   "entities:\n"
+		   "  Post:\n"
+		   "    path: /posts/<id>\n"
+		   "    attributes: {id: 'string, required, fixed', text: string, gone: 'boolean, default false, managed',\n"
+		   "      at: timestamp}\n"
+		   "    keys: {PK: 'POST#<id>', SK: POST}\n"
+		   "    allow: {read, create, update, delete: anyone}\n"
+		   "    delete: {set: {gone: true, at: now}, then remove: [comments of post]}\n"
+		   "  Comment:\n"
+		   "    path: /posts/<post>/comments/<id>\n"
+		   "    attributes: {post: 'string, required, fixed', id: 'string, required, fixed'}\n"
+		   "    keys: {PK: 'COMMENTS#<post>', SK: '<id>'}\n"
+		   "    allow: {read, create, update, delete: anyone}\n"
+		   "access:\n"
+		   "  comments of post:\n"
+		   "    query: table\n"
+		   "    where: {PK: 'COMMENTS#<id>'}\n");
+	created(&w.f, "!", "Post", "one", "{}");
+	created(&w.f, "!", "Comment", "one/1", "{}");
+	updated(&w.f, "!", "Post", "one", "{\"text\":\"x\",\"at\":\"2026-01-01T00:00:00Z\"}");
+	follow(&w);
+	assert_int_equal(count_keys(&w, "COMMENTS#"), 1);
+	app_set_keeper_runs(&w.f.app, true);
+	deleted(&w.f, "!", "Post", "one");
+	assert_int_equal(count_keys(&w, "COMMENTS#"), 1);
+	follow(&w);
+	assert_int_equal(count_keys(&w, "COMMENTS#"), 0);
+	assert_true(is_stored(&w.f, "POST#one", "POST"));
+	world_close(&w);
+}
+
 /* ---- what it is for ---- */
 
 static void a_design_without_any_of_it_needs_no_keeper(void **state)
@@ -353,6 +488,9 @@ int main(void)
 		cmocka_unit_test(what_has_come_back_keeps_what_hangs_on_it),
 		cmocka_unit_test(what_expires_takes_with_it_what_hangs_on_it),
 		cmocka_unit_test(a_move_wakes_no_processor_of_deletions),
+		cmocka_unit_test(what_has_expired_is_counted_off_once),
+		cmocka_unit_test(whoever_has_come_after_it_keeps_what_he_has),
+		cmocka_unit_test(what_hangs_on_a_soft_deletion_goes_when_it_is_one),
 		cmocka_unit_test(a_design_without_any_of_it_needs_no_keeper),
 	};
 

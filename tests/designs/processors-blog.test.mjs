@@ -1,0 +1,102 @@
+// The blog's processors: who is told of a like, a comment, a reply; and the number of what is unread.
+// SPDX-License-Identifier: Apache-2.0
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { atOnce } from './harness.mjs';
+import { ULID, fillBlog, recount, startBlog } from './blog-world.mjs';
+
+const world = await startBlog();
+const { app, operator, bruno, clara, davi, elisa, published } = world;
+await fillBlog(world);
+await published('p1', 'sub-bruno', 'backend', '2026-01-10T10:00:00Z');
+await published('p2', 'sub-clara', 'backend', '2026-01-11T10:00:00Z');
+
+const inbox = async (caller, id) => { await app.settled(); return caller.all(`/users/${id}/notifications`, 100); };
+const unread = async (id) => (await app.item(`USER#${id}`, `PROFILE#${id}`)).unreadNotifications;
+const right = async () => assert.deepEqual(recount(await app.items()), []);
+
+test('B-A24, B-A30, B-A31: an author is told of likes and comments, a commenter of replies, and nobody of what he does himself', async () => {
+  await davi.put('/posts/p1/likes/sub-davi');
+  await bruno.put('/posts/p1/likes/sub-bruno');
+  const { body: comment } = await elisa.post('/posts/p1/comments', { body: 'Good' });
+  await bruno.post('/posts/p1/comments', { body: 'Mine' });
+  const { body: reply } = await davi.post('/posts/p1/comments', { body: 'Indeed', parentId: comment.commentId });
+  await elisa.post('/posts/p1/comments', { body: 'Thanks', parentId: comment.commentId }); // to herself
+  const told = await inbox(bruno, 'sub-bruno');
+  assert.deepEqual(told.map(({ type, actorId, postId, commentId, isRead }) => ({ type, actorId, postId, commentId, isRead })).sort((a, b) => a.type.localeCompare(b.type)), [
+    { type: 'COMMENT', actorId: 'sub-elisa', postId: 'p1', commentId: comment.commentId, isRead: false },
+    { type: 'LIKE', actorId: 'sub-davi', postId: 'p1', commentId: undefined, isRead: false },
+  ]);
+  for (const { notificationId } of told) assert.match(notificationId, ULID); // B31
+  assert.ok(await app.item('USER#sub-bruno', `NOTIFICATION#${comment.commentId}#${comment.createdAt}`));
+  assert.deepEqual((await inbox(elisa, 'sub-elisa')).map(({ type, actorId, commentId }) => [type, actorId, commentId]), [['REPLY', 'sub-davi', reply.commentId]]);
+  assert.deepEqual(await inbox(davi, 'sub-davi'), []);
+  assert.equal(await unread('sub-bruno'), 2);
+  assert.equal(await unread('sub-elisa'), 1);
+  await right();
+});
+
+test('B-A31: who takes a like back and gives it again is news again; who has no profile is told of nothing', async () => {
+  await davi.delete('/posts/p1/likes/sub-davi');
+  await davi.put('/posts/p1/likes/sub-davi');
+  assert.equal((await inbox(bruno, 'sub-bruno')).filter(({ type }) => type === 'LIKE').length, 2);
+  await operator.post('/posts', { postId: 'p3', authorId: 'sub-nobody', subcategoryId: 'backend', title: 'Whose', content: 'x', status: 'PUBLISHED', publishedAt: '2026-01-12T10:00:00Z' });
+  await davi.put('/posts/p3/likes/sub-davi');
+  await app.settled();
+  assert.equal((await operator.get('/processors')).body.processors.reduce((sum, { parked }) => sum + parked, 0), 0);
+  assert.deepEqual((await app.items()).filter(({ PK, SK }) => PK === 'USER#sub-nobody' || SK.includes('sub-nobody')), []);
+  await right();
+});
+
+test('B-A25, B-A32: reading counts down, twice counts once, and only one may', async () => {
+  const [first] = await inbox(bruno, 'sub-bruno');
+  const before = await unread('sub-bruno');
+  const path = `/users/sub-bruno/notifications/${first.notificationId}`;
+  await davi.post(`${path}/read`, {}, { status: 404 });
+  await bruno.post(`${path}/read`);
+  await bruno.post(`${path}/read`);
+  assert.equal(await unread('sub-bruno'), before - 1);
+  assert.ok(!(await bruno.list('/users/sub-bruno/notifications/unread')).some(({ notificationId }) => notificationId === first.notificationId));
+  const [, second] = await inbox(bruno, 'sub-bruno');
+  await atOnce(Array.from({ length: 10 }, () => () => bruno.request('POST', `/users/sub-bruno/notifications/${second.notificationId}/read`, { body: {} })));
+  await right();
+  await bruno.delete(`/users/sub-bruno/notifications/${second.notificationId}`); // read: nothing to count off
+  await bruno.patch(path, { isRead: false }, { status: 422, type: 'invalid' });
+  await right();
+});
+
+test('B-A25: thirty likers at once, while the author reads: the number is right at the end', async () => {
+  const fans = await Promise.all(Array.from({ length: 30 }, async (_, i) => [`fan-${i}`, await app.as(`fan-${i}`)]));
+  let going = true;
+  const reading = (async () => {
+    let read = 0;
+    while (going || (read < 5 && (await app.settled(), true))) {
+      const some = await clara.list('/users/sub-clara/notifications/unread');
+      const statuses = await atOnce(some.slice(0, 3).map(({ notificationId }) => () => clara.request('POST', `/users/sub-clara/notifications/${notificationId}/read`, { body: {} })));
+      read += statuses[200] ?? 0;
+      if (!going && !some.length) break;
+    }
+    return read;
+  })();
+  const statuses = await atOnce(fans.flatMap(([id, fan]) => [
+    () => fan.request('PUT', `/posts/p2/likes/${id}`, { body: {} }),
+    () => fan.request('POST', '/posts/p2/comments', { body: { body: 'Nice' } }),
+  ]));
+  going = false;
+  assert.ok(await reading >= 5);
+  const made = (await inbox(clara, 'sub-clara')).length;
+  assert.equal(made, statuses[201], JSON.stringify(statuses));
+  await right();
+});
+
+test('B-A32: all of them are read at once, page or no page', async () => {
+  const left = (await clara.all('/users/sub-clara/notifications/unread', 10)).length;
+  assert.ok(left > 0);
+  await davi.post('/users/sub-clara/notifications/unread/read', {}, { status: 200 }).then(({ body }) => assert.deepEqual(body, { done: 0 })); // none of them is his to see
+  const { body } = await clara.post('/users/sub-clara/notifications/unread/read');
+  assert.deepEqual(body, { done: left });
+  assert.deepEqual(await clara.list('/users/sub-clara/notifications/unread'), []);
+  assert.equal(await unread('sub-clara'), 0);
+  assert.deepEqual((await clara.post('/users/sub-clara/notifications/unread/read')).body, { done: 0 });
+  await right();
+});
