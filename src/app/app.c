@@ -103,7 +103,7 @@ static const struct row {
 	[ROUTE_DELETE]  = { ROW_WRITE, handle_delete },
 	[ROUTE_ACTION]  = { ROW_BODY | ROW_WRITE, handle_action },
 	[ROUTE_ACCESS]  = { 0, handle_access },
-	[ROUTE_EACH]    = { ROW_BODY | ROW_WRITE, handle_each },
+	[ROUTE_EACH]    = { ROW_BODY | ROW_WRITE | ROW_ALONE, handle_each },
 	[ROUTE_LOGIN]   = { ROW_PUBLIC | ROW_BODY | ROW_ALONE, handle_login },
 	[ROUTE_ME]      = { 0, handle_me },
 	[ROUTE_BATCH]   = { ROW_BODY | ROW_WRITE | ROW_ALONE, handle_batch },
