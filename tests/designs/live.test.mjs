@@ -7,7 +7,7 @@ import { readFileSync } from 'node:fs';
 import { connect } from 'node:net';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { Caller, freshDirectory, startDesign, startServer, until, within } from './harness.mjs';
+import { Caller, ROOT, freshDirectory, startDesign, startServer, until, within } from './harness.mjs';
 import { Watcher } from './events.mjs';
 import { people } from './social-world.mjs';
 
@@ -274,7 +274,7 @@ test('streams go over TLS', async () => {
   execFileSync('openssl', ['req', '-x509', '-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1', '-nodes', '-keyout', key, '-out', cert,
     '-days', '2', '-subj', '/CN=localhost', '-addext', 'subjectAltName=IP:127.0.0.1'], { stdio: 'ignore' });
   const data = freshDirectory();
-  const design = join(import.meta.dirname, '..', '..', 'designs', 'blog.yaml');
+  const design = join(ROOT, 'designs', 'blog.yaml');
   const server = await startServer({ data, args: ['--design', design, '--tls-cert', cert, '--tls-key', key, '--limit', 'keep_alive_ms=300'] });
   const ca = readFileSync(cert);
   const nobody = new Caller(`${server.endpoint}/api/blog`);

@@ -31,7 +31,7 @@ static inline void open_notes(const char *send, const char *when)
 #pragma GCC diagnostic pop
 	assert_true(asprintf(&yaml, NOTES "processors:\n  tell:\n    on: Note created, updated, deleted\n%s    send: {%s}\n",
 			     when, address) > 0);
-	app_fixture_open(&f, yaml);
+	app_fixture_open_with(&f, yaml, &(struct db_options){ 0 }); /* the runner goes by the system's clock */
 	f.app.clock = &clock_system;
 	free(yaml);
 	free(address);
