@@ -48,11 +48,12 @@ static int command_help(int argc, char **argv)
 
 	if (about && about->run != command_help && about->run != command_version)
 		return about->run(1, help);
-	puts("Thorpe speaks the DynamoDB API on one machine.\n\nUsage: thorpe COMMAND [options]\n");
+	puts("Thorpe runs single-table designs: the DynamoDB API, and a REST API for each design.\n\nUsage: thorpe COMMAND [options]\n");
 	for (size_t i = 0; i < COMMANDS; i++)
 		printf("  %-10s %s\n", commands[i].name, commands[i].help);
 	puts("\n'thorpe COMMAND --help' says more. To begin:\n\n"
-	     "  thorpe serve\n"
+	     "  thorpe serve --design designs/social.yaml --demo designs/demo\n"
+	     "  curl http://127.0.0.1:8000/api\n"
 	     "  aws dynamodb list-tables --endpoint-url http://127.0.0.1:8000");
 	return 0;
 }
