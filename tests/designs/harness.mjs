@@ -140,7 +140,7 @@ export async function startDesign(design, { args = [], env, data = freshDirector
     ddb.destroy();
     streams.destroy();
     try {
-      await server.stop();
+      if (server.child.signalCode !== 'SIGKILL') await server.stop(); // a test may have killed it
       if (check) await verify(data);
     } finally {
       server.child.kill('SIGKILL'); // this one only: a file may have several
