@@ -17,7 +17,7 @@ kind() {
     if "$@" 2>&1 | tee "$log/out"; then
         totals+=("ok      $name ($((SECONDS - began)) s): $(summary)")
     else
-        totals+=("FAILED  $name ($((SECONDS - began)) s): $(summary)")
+        totals+=("FAILED  $name ($((SECONDS - began)) s): $(summary)" "$(failures)")
         failed=1
     fi
 }
@@ -28,6 +28,15 @@ summary() {
     counts=$(sed -nE 's/^(Ok|Expected Fail|Fail|Unexpected Pass|Skipped|Timeout): +([0-9]+) *$/\1 \2/p' "$log/out" |
         grep -vE '^(Expected Fail|Unexpected Pass|Skipped|Timeout) 0$' | paste -sd, | sed 's/,/, /g')
     if [ -n "$counts" ]; then echo "$counts"; else tail -n 1 "$log/out"; fi
+}
+
+# The names of what failed, as node, python and meson each print them.
+failures() {
+    {
+        sed -n '/^✖ failing tests:/,$p' "$log/out" | grep -E '^(test at|✖) ' | grep -v '^✖ failing tests:'
+        grep -E '^(FAIL|ERROR): ' "$log/out"
+        grep -E ' (FAIL|TIMEOUT|ERROR) +[0-9.]+s' "$log/out"
+    } | awk '!seen[$0]++' | head -n 20 | sed 's/^/        /' || true
 }
 
 scripts/install.sh build test

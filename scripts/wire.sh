@@ -42,5 +42,7 @@ passed=$(( $(node_count pass || echo 0) + $(python_count '\.\.\. ok$') ))
 failed=$(( $(node_count fail || echo 0) + $(python_count '\.\.\. (FAIL|ERROR)$') ))
 skipped=$(( $(node_count skipped || echo 0) + $(python_count '\.\.\. skipped ') ))
 [ "$passed" -gt 0 ] || status=1
+# Said again at the end, where it is looked for.
+sed -n '/^✖ failing tests:/,$p' "$log/node" | head -n 80
 echo "wire: $passed passed, $failed failed, $skipped skipped"
 exit $status

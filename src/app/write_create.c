@@ -1,34 +1,10 @@
 /* Creating: from what is given to the whole item, and into the table.
  * SPDX-License-Identifier: Apache-2.0 */
-#include <sys/random.h>
-
 #include "app/input.h"
 #include "app/write_plan.h"
-
-#define ULID_LENGTH 26
-#define ULID_RANDOM 10
+#include "base/ulid.h"
 
 /* ---- ids ---- */
-
-/* 48 bits of time and 80 of chance, five bits a character. */
-static bool make_ulid(struct run *r, char out[ULID_LENGTH])
-{
-	static const char digits[] = "0123456789ABCDEFGHJKMNPQRSTVWXYZ";
-	uint8_t bytes[16];
-	unsigned __int128 n = 0;
-
-	for (int i = 0; i < 6; i++)
-		bytes[i] = (uint8_t)((uint64_t)r->now_ms >> (8 * (5 - i)));
-	if (getrandom(bytes + 6, ULID_RANDOM, 0) != ULID_RANDOM)
-		return run_fail(r, PROBLEM_INTERNAL, "there is no randomness for an id");
-	for (int i = 0; i < 16; i++)
-		n = n << 8 | bytes[i];
-	for (int i = ULID_LENGTH - 1; i >= 0; i--) {
-		out[i] = digits[n & 31];
-		n >>= 5;
-	}
-	return true;
-}
 
 /* The same in every try: an answer that was lost on the way is not followed by a second item. */
 static bool id_of(struct write *w, const struct attribute *a, struct value *out)
@@ -41,8 +17,8 @@ static bool id_of(struct write *w, const struct attribute *a, struct value *out)
 	*out = fields_get(&w->made, a->name);
 	if (value_present(*out))
 		return true;
-	if (!make_ulid(r, ulid))
-		return false;
+	if (!ulid_new(r->now_ms, ulid))
+		return run_fail(r, PROBLEM_INTERNAL, "there is no randomness for an id");
 	*out = value_make_s(r->arena, arena_printf(r->arena, "%.*s%.*s", SLICE_ARG(a->id_prefix), ULID_LENGTH, ulid));
 	fields_set(&w->made, a->name, *out);
 	return true;

@@ -1,0 +1,64 @@
+/* Writing ULIDs, and making new ones that keep their order within a millisecond.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include <pthread.h>
+#include <string.h>
+#include <sys/random.h>
+
+#include "base/ulid.h"
+
+typedef unsigned __int128 wide;
+
+static const wide rest_limit = (wide)1 << (8 * ULID_REST);
+
+/* The one made last, for whoever comes in the same millisecond. */
+static struct {
+	pthread_mutex_t lock;
+	int64_t ms;
+	wide rest;
+} last = { .lock = PTHREAD_MUTEX_INITIALIZER, .ms = -1 };
+
+void ulid_text(int64_t ms, const uint8_t rest[ULID_REST], char out[ULID_LENGTH])
+{
+	static const char digits[] = "0123456789ABCDEFGHJKMNPQRSTVWXYZ";
+	wide n = (uint64_t)ms & 0xffffffffffff;
+
+	for (int i = 0; i < ULID_REST; i++)
+		n = n << 8 | rest[i];
+	for (int i = ULID_LENGTH - 1; i >= 0; i--, n >>= 5)
+		out[i] = digits[n & 31];
+}
+
+/* The rest of the next one, from chance: itself, or a step from the last one. */
+static wide next_rest(int64_t ms, const uint8_t chance[ULID_REST])
+{
+	wide rest = 0;
+	uint32_t step;
+
+	memcpy(&step, chance, sizeof(step));
+	for (int i = 0; i < ULID_REST; i++)
+		rest = rest << 8 | chance[i];
+	pthread_mutex_lock(&last.lock);
+	/* Beyond the end, after 2^48 of a millisecond, order is given up: a collision would be worse. */
+	if (ms == last.ms && last.rest + step + 1 < rest_limit)
+		rest = last.rest + step + 1;
+	else if (ms != last.ms)
+		rest >>= 1; /* room for those that follow */
+	last.ms = ms;
+	last.rest = rest;
+	pthread_mutex_unlock(&last.lock);
+	return rest;
+}
+
+bool ulid_new(int64_t ms, char out[ULID_LENGTH])
+{
+	uint8_t rest[ULID_REST];
+	wide n;
+
+	if (getrandom(rest, sizeof(rest), 0) != sizeof(rest))
+		return false;
+	n = next_rest(ms, rest);
+	for (int i = ULID_REST - 1; i >= 0; i--, n >>= 8)
+		rest[i] = (uint8_t)n;
+	ulid_text(ms, rest, out);
+	return true;
+}
