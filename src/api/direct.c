@@ -3,6 +3,7 @@
 #include "api/direct.h"
 
 #include "api/internal.h"
+#include "api/op_streams.h"
 #include "base/clock.h"
 
 /* ---- counting ---- */
@@ -27,6 +28,7 @@ bool api_get_item(struct api *api, struct arena *a, struct slice table, struct v
 
 	if (!t || !table_key_of_key(t, key, a, &k, &e) || !db_get(api->db, NULL, t, k, a, item, &e))
 		return false;
+	stats_add(&t->stats->reads, 1);
 	count(api, op_get_item, started);
 	return true;
 }
@@ -51,6 +53,8 @@ bool api_batch_get_items(struct api *api, struct arena *a, struct slice table, c
 		if (value_present(keys[i]) && !db_get(api->db, view, t, item_keys[i], a, &items[i], &e))
 			return false;
 	}
+	if (n)
+		stats_add(&t->stats->reads, (int64_t)n);
 	count(api, op_batch_get_item, started);
 	return true;
 }
@@ -244,5 +248,53 @@ bool api_query_items(struct api *api, struct api_thread *t, struct arena *a, con
 	if (r.index || r.table->key.range_count) /* a key that is whole finds one, and nothing after it */
 		page->last = found.last_key;
 	count(api, op_query, started);
+	return true;
+}
+
+/* ---- records ---- */
+
+struct record_list {
+	struct arena *arena;
+	struct api_records *out;
+	size_t room;
+};
+
+static struct value kept(struct arena *a, struct value v)
+{
+	return value_present(v) ? value_copy(a, v) : v;
+}
+
+static void add_record(void *ctx, const struct stream_record *r)
+{
+	struct record_list *l = ctx;
+
+	if (l->out->count == l->room) {
+		size_t room = l->room ? 2 * l->room : 16;
+
+		l->out->list = arena_grow(l->arena, l->out->list, l->room * sizeof(*l->out->list), room * sizeof(*l->out->list));
+		l->room = room;
+	}
+	l->out->list[l->out->count++] = (struct api_record){
+		.sequence = sequence_text(r->sequence, l->arena), .event = r->event, .by_ttl = r->by_ttl,
+		.created_ms = r->created_ms / 1000 * 1000, .keys = kept(l->arena, r->keys),
+		.old_image = kept(l->arena, r->old_image), .new_image = kept(l->arena, r->new_image),
+	};
+}
+
+bool api_get_records(struct api *api, struct arena *a, struct slice iterator, int64_t limit, struct api_records *out)
+{
+	struct op_state s = { .arena = a, .api = api, .db = api->db, .catalog = db_catalog(api->db, a) };
+	struct record_list list = { a, out, 0 };
+	int64_t started = clock_monotonic_us();
+	const struct stream *stream;
+	struct shard_iterator it;
+	struct error e = { 0 };
+
+	if (limit < 1 || limit > 1000 || !records_at(&s, iterator, &it, &stream, &e))
+		return false;
+	*out = (struct api_records){ 0 };
+	if (!records_read(&s, &it, stream, limit, add_record, &list, &out->iterator, &e))
+		return false;
+	count(api, op_get_records, started);
 	return true;
 }

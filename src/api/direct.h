@@ -9,6 +9,7 @@
 
 #include "api/api.h"
 #include "expr/expr.h"
+#include "table/streams.h"
 
 /* GetItem; reads are always consistent. *item absent: there is none. */
 bool api_get_item(struct api *api, struct arena *a, struct slice table, struct value key, struct value *item) MUST_CHECK;
@@ -35,5 +36,20 @@ bool api_query_items(struct api *api, struct api_thread *t, struct arena *a, con
 /* BatchGetItem, from one view; items[i] is that of keys[i] or absent. An absent key has no item. */
 bool api_batch_get_items(struct api *api, struct arena *a, struct slice table, const struct value *keys, size_t n,
 			 struct value *items) MUST_CHECK;
+
+/* GetRecords, at most `limit` (1..1000). */
+struct api_record {
+	struct slice sequence;
+	enum stream_event event;
+	bool by_ttl;
+	int64_t created_ms;                      /* whole seconds */
+	struct value keys, old_image, new_image; /* absent where there is none */
+};
+struct api_records {
+	struct api_record *list;
+	size_t count;
+	struct slice iterator; /* to go on; empty: the shard has ended */
+};
+bool api_get_records(struct api *api, struct arena *a, struct slice iterator, int64_t limit, struct api_records *out) MUST_CHECK;
 
 #endif

@@ -51,7 +51,7 @@ static const char *event_name(enum stream_event event)
 	}
 }
 
-static void emit(void *ctx, const struct stream_record *r)
+static void put_record(void *ctx, const struct stream_record *r)
 {
 	struct output *o = ctx;
 	struct buf *b = &o->s->out;
@@ -74,12 +74,12 @@ static void emit(void *ctx, const struct stream_record *r)
 	buf_lit(b, "}");
 }
 
-static bool parse_iterator(struct op_state *s, struct shard_iterator *it,
-			   const struct stream **stream, struct error *e)
+bool records_at(struct op_state *s, struct slice iterator, struct shard_iterator *it, const struct stream **stream,
+		struct error *e)
 {
 	const struct table *t;
 
-	if (!shard_iterator_parse(op_string(s->in, "ShardIterator"), s->arena, it))
+	if (!shard_iterator_parse(iterator, s->arena, it))
 		return error_set(e, s->arena, ERR_VALIDATION, "Invalid ShardIterator");
 	if (clock_now_ms(db_clock(s->db)) - it->issued_ms > ITERATOR_LIFETIME_MS)
 		return error_set(
@@ -96,31 +96,58 @@ static bool parse_iterator(struct op_state *s, struct shard_iterator *it,
 	return true;
 }
 
-bool op_get_records(struct op_state *s, struct error *e)
+struct reading {
+	void (*emit)(void *ctx, const struct stream_record *r);
+	void *ctx;
+	bool any;
+};
+
+static void pass_on(void *ctx, const struct stream_record *r)
 {
-	struct shard_iterator it;
-	const struct stream *stream = NULL;
+	struct reading *g = ctx;
 
-	if (!parse_iterator(s, &it, &stream, e))
-		return false;
-	struct output o = { .s = s, .stream = stream, .shard = it.shard };
-	uint64_t latest = db_stream_latest(s->db), next;
+	g->any = true;
+	g->emit(g->ctx, r);
+}
 
-	buf_lit(&s->out, "{\"Records\":[");
-	if (!db_stream_read(s->db, stream, it.shard, it.sequence, op_int(s->in, "Limit", 0), emit,
-			    &o, s->arena, &next, e))
+bool records_read(struct op_state *s, struct shard_iterator *it, const struct stream *stream, int64_t limit,
+		  void (*emit)(void *ctx, const struct stream_record *r), void *ctx, struct slice *next, struct error *e)
+{
+	struct reading g = { emit, ctx, false };
+	uint64_t latest = db_stream_latest(s->db), sequence;
+
+	*next = SLICE("");
+	if (!db_stream_read(s->db, stream, it->shard, it->sequence, limit, pass_on, &g, s->arena, &sequence, e))
 		return false;
-	buf_lit(&s->out, "]");
 	/* An idle shard's iterator moves on, or it would fall behind what is trimmed. All records
 	 * before `latest`, taken before reading, have been seen. */
-	it.at_end = !o.count;
-	if (it.at_end && next < latest)
-		next = latest;
-	if (!stream->closed_ms || next <= stream->closed_sequence) {
-		it.sequence = next;
-		it.issued_ms = clock_now_ms(db_clock(s->db));
+	it->at_end = !g.any;
+	if (it->at_end && sequence < latest)
+		sequence = latest;
+	if (stream->closed_ms && sequence > stream->closed_sequence)
+		return true;
+	it->sequence = sequence;
+	it->issued_ms = clock_now_ms(db_clock(s->db));
+	*next = shard_iterator_text(it, s->arena);
+	return true;
+}
+
+bool op_get_records(struct op_state *s, struct error *e)
+{
+	struct output o = { .s = s };
+	struct shard_iterator it;
+	struct slice next;
+
+	if (!records_at(s, op_string(s->in, "ShardIterator"), &it, &o.stream, e))
+		return false;
+	o.shard = it.shard;
+	buf_lit(&s->out, "{\"Records\":[");
+	if (!records_read(s, &it, o.stream, op_int(s->in, "Limit", 0), put_record, &o, &next, e))
+		return false;
+	buf_lit(&s->out, "]");
+	if (next.n) {
 		reply_member(&s->out, "NextShardIterator");
-		json_string(&s->out, shard_iterator_text(&it, s->arena));
+		json_string(&s->out, next);
 	}
 	buf_lit(&s->out, "}");
 	return true;

@@ -4,9 +4,18 @@
 #define THORPE_API_OP_STREAMS_H
 
 #include "api/op.h"
+#include "api/stream_token.h"
 
 /* The stream with this ARN and its table; NULL with VALIDATION (no stream ARN) or NOT_FOUND. */
 const struct stream *op_stream(struct op_state *s, struct slice arn, const struct table **t,
 			       struct error *e);
+
+/* GetRecords, of which emit() makes what it likes: what an iterator says, checked; the records at it; and the iterator that
+ * follows, empty where the shard has ended. */
+bool records_at(struct op_state *s, struct slice iterator, struct shard_iterator *it, const struct stream **stream,
+		struct error *e) MUST_CHECK;
+bool records_read(struct op_state *s, struct shard_iterator *it, const struct stream *stream, int64_t limit,
+		  void (*emit)(void *ctx, const struct stream_record *r), void *ctx, struct slice *next,
+		  struct error *e) MUST_CHECK;
 
 #endif

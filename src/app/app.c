@@ -77,6 +77,13 @@ int64_t app_now_ms(const struct app *app)
 	return clock_now_ms(app->clock);
 }
 
+struct slice app_operator_token(const struct app *app, struct arena *a, int64_t seconds)
+{
+	struct token_request q = { .operator_ = true, .now_ms = app_now_ms(app), .seconds = seconds };
+
+	return caller_token(a, app->design->name, app->secret, &q);
+}
+
 void app_set_operators_handler(struct app *app, app_operators *fn, void *ctx)
 {
 	app->operators = fn;

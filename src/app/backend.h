@@ -19,6 +19,9 @@ struct backend_reply {
 
 struct api_query; /* api/direct.h */
 struct api_page;
+struct api_records;
+struct api_action; /* api/direct_write.h */
+struct api_write;
 
 struct backend {
 	void (*call)(struct backend *b, struct arena *a, const char *operation, struct slice body,
@@ -29,6 +32,9 @@ struct backend {
 	bool (*query)(struct backend *b, struct arena *a, const struct api_query *q, struct api_page *page);
 	bool (*batch_get)(struct backend *b, struct arena *a, struct slice table, const struct value *keys, size_t n,
 			  struct value *items);
+	bool (*records)(struct backend *b, struct arena *a, struct slice iterator, int64_t limit, struct api_records *out);
+	/* And writes (api/direct_write.h), to be ended by api_write_wait(); NULL: with a document. */
+	struct api_write *(*write)(struct backend *b, struct arena *a, const struct api_action *list, size_t n, bool together);
 };
 
 /* The reply and what is in it live in the arena. */

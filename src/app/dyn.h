@@ -84,10 +84,17 @@ struct dyn_refusal { /* of one action */
  * for n. */
 enum dyn_outcome dyn_write(struct run *r, const struct dyn_write *w, size_t n, struct slice token,
 			   struct dyn_refusal *refusals) MUST_CHECK;
+/* The same with the run's riders (below), without waiting: several may be under way, and are done in the order in which they
+ * were started. NULL: it cannot be done so; nothing was. Until dyn_write_end(), which must follow, the run's arena is the
+ * database's. */
+struct dyn_started;
+struct dyn_started *dyn_write_start(struct run *r, const struct dyn_write *w, size_t n) MUST_CHECK;
+/* True: done. False: nothing of it was, and dyn_write() will say why. */
+bool dyn_write_end(struct dyn_started *s) MUST_CHECK;
 /* The most actions of one transaction. */
 #define DYN_MOST_ACTIONS 100
 /* Riders: while run->riders is set, the next dyn_write() is a transaction that carries them, too, and on DYN_DONE clears them:
- * what a processor has written and that it has done so happen together. When a rider's own condition fails the outcome is DYN_FAILED with
- * PROBLEM_CONFLICT and run->rider_lost. */
+ * what a processor has written and that it has done so happen together. When a rider's own condition fails the outcome is
+ * DYN_FAILED with PROBLEM_CONFLICT and run->rider_lost. */
 
 #endif

@@ -28,7 +28,7 @@ static void next_element(struct clause *c)
 		buf_lit(b, ", ");
 		return;
 	}
-	if (b->p[b->n - 1] != '"')
+	if (b->n && b->p[b->n - 1] != '"')
 		buf_byte(b, ' ');
 	buf_str(b, c->word);
 	c->any = true;
@@ -76,13 +76,11 @@ static void put_add(struct dyn_request *q, const struct dyn_write *w)
 	}
 }
 
-static void put_update(struct dyn_request *q, const struct dyn_write *w)
+void dyn_put_update(struct dyn_request *q, const struct dyn_write *w)
 {
-	buf_lit(&q->body, ",\"UpdateExpression\":\"");
 	put_set(q, w);
 	put_remove(q, w);
 	put_add(q, w);
-	buf_byte(&q->body, '"');
 }
 
 /* ---- the condition ---- */
@@ -140,12 +138,10 @@ static void next_condition(struct dyn_request *q, bool *any)
 {
 	if (*any)
 		buf_lit(&q->body, " AND ");
-	else
-		buf_lit(&q->body, ",\"ConditionExpression\":\"");
 	*any = true;
 }
 
-static void put_condition(struct dyn_request *q, const struct dyn_write *w, enum dyn_write_kind kind)
+void dyn_put_condition(struct dyn_request *q, const struct dyn_write *w)
 {
 	bool any = false;
 
@@ -167,11 +163,28 @@ static void put_condition(struct dyn_request *q, const struct dyn_write *w, enum
 		next_condition(q, &any);
 		dyn_put_filter(q, &w->also[i]);
 	}
-	if (!any && kind == DYN_CHECK) {
-		next_condition(q, &any);
+	if (!any && dyn_action_kind(w) == DYN_CHECK)
 		put_anything(q, w);
+}
+
+/* ---- the members ---- */
+
+static void put_expressions(struct dyn_request *q, const struct dyn_write *w)
+{
+	size_t before, from;
+
+	if (dyn_action_kind(w) == DYN_UPDATE) {
+		buf_lit(&q->body, ",\"UpdateExpression\":\"");
+		dyn_put_update(q, w);
+		buf_byte(&q->body, '"');
 	}
-	if (any)
+	before = q->body.n;
+	buf_lit(&q->body, ",\"ConditionExpression\":\"");
+	from = q->body.n;
+	dyn_put_condition(q, w);
+	if (q->body.n == from)
+		q->body.n = before;
+	else
 		buf_lit(&q->body, "\",\"ReturnValuesOnConditionCheckFailure\":\"ALL_OLD\"");
 }
 
@@ -190,8 +203,6 @@ void dyn_put_action(struct dyn_request *q, const struct dyn_write *w)
 		buf_lit(&q->body, ",\"Key\":");
 		item_to_json(&q->body, w->key);
 	}
-	if (kind == DYN_UPDATE)
-		put_update(q, w);
-	put_condition(q, w, kind);
+	put_expressions(q, w);
 	dyn_put_placeholders(q);
 }

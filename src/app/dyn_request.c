@@ -46,16 +46,45 @@ static void put_member(struct buf *b, const char *sign, uint32_t number)
 	buf_lit(b, "\":");
 }
 
+/* The placeholder is the end of the document. */
+static void bind(struct dyn_request *q, size_t from, struct slice name, struct value v)
+{
+	struct slice placeholder = slice_make(q->body.p + from, q->body.n - from);
+
+	if (q->binding_count == q->binding_room) {
+		size_t room = 2 * q->binding_room;
+
+		q->bindings = arena_grow(q->run->arena, q->bindings, q->binding_room * sizeof(*q->bindings),
+					 room * sizeof(*q->bindings));
+		q->binding_room = room;
+	}
+	q->bindings[q->binding_count++] = (struct api_binding){ arena_copy(q->run->arena, placeholder), name, v };
+}
+
 void dyn_put_name(struct dyn_request *q, struct slice name)
 {
+	size_t from = q->body.n;
+
 	put_placeholder(&q->body, "#n", q->name_count);
+	if (q->bindings) {
+		q->name_count++;
+		bind(q, from, name, VALUE_ABSENT);
+		return;
+	}
 	put_member(&q->names, "#n", q->name_count++);
 	json_string(&q->names, name);
 }
 
 void dyn_put_value(struct dyn_request *q, struct value v)
 {
+	size_t from = q->body.n;
+
 	put_placeholder(&q->body, ":v", q->value_count);
+	if (q->bindings) {
+		q->value_count++;
+		bind(q, from, SLICE(""), v);
+		return;
+	}
 	put_member(&q->values, ":v", q->value_count++);
 	value_to_json(&q->values, v);
 }

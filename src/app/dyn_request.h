@@ -7,6 +7,7 @@
 #ifndef THORPE_APP_DYN_REQUEST_H
 #define THORPE_APP_DYN_REQUEST_H
 
+#include "api/direct_write.h"
 #include "app/dyn.h"
 
 struct dyn_request {
@@ -14,6 +15,8 @@ struct dyn_request {
 	struct buf body;
 	struct buf names, values; /* members, without braces */
 	uint32_t name_count, value_count;
+	struct api_binding *bindings; /* placeholders go here instead (dyn_direct_write.c); NULL: they do not */
+	size_t binding_count, binding_room;
 };
 
 /* The document is "{". */
@@ -37,6 +40,9 @@ bool dyn_read_item(struct run *r, const struct json *j, struct value *item) MUST
 /* ---- without a document ---- */
 /* False: it has to be asked with one. */
 bool dyn_query_directly(struct run *r, const struct dyn_query *query, struct dyn_page *page) MUST_CHECK;
+/* So here: *end is DONE or REFUSED. Together: as a transaction, even if it is one. */
+bool dyn_write_directly(struct run *r, const struct dyn_write *w, size_t n, bool together, struct dyn_refusal *refusals,
+			enum dyn_outcome *end) MUST_CHECK;
 /* A condition that everything fulfils. */
 bool dyn_says_nothing(const struct dyn_condition *c);
 /* The attributes that `without` leaves, maybe more than once. */

@@ -128,6 +128,7 @@ static enum dyn_outcome write_alone(struct run *r, const struct dyn_write *w, si
 	const char *operation = n == 1 && !token.n && !together ? spelt[dyn_action_kind(w)].alone : NULL;
 	struct backend_reply reply;
 	struct dyn_request q;
+	enum dyn_outcome end;
 
 	for (size_t i = 0; i < n; i++)
 		refusals[i] = (struct dyn_refusal){ 0 };
@@ -138,6 +139,9 @@ static enum dyn_outcome write_alone(struct run *r, const struct dyn_write *w, si
 			       DYN_MOST_ACTIONS);
 		return DYN_FAILED;
 	}
+	/* Tokens are known by the document. */
+	if (!token.n && dyn_write_directly(r, w, n, !operation, refusals, &end))
+		return end;
 	dyn_request_init(&q, r);
 	if (operation) {
 		dyn_put_action(&q, w);

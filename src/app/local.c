@@ -2,6 +2,7 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "app/backend.h"
 #include "api/direct.h"
+#include "api/direct_write.h"
 #include "base/alloc.h"
 
 struct local {
@@ -53,13 +54,26 @@ static bool batch_get(struct backend *b, struct arena *a, struct slice table, co
 	return api_batch_get_items(((struct local *)b)->api, a, table, keys, n, items);
 }
 
+static bool records(struct backend *b, struct arena *a, struct slice iterator, int64_t limit, struct api_records *out)
+{
+	return api_get_records(((struct local *)b)->api, a, iterator, limit, out);
+}
+
+static struct api_write *write_start(struct backend *b, struct arena *a, const struct api_action *list, size_t n, bool together)
+{
+	struct local *l = (struct local *)b;
+
+	return api_write_start(l->api, l->thread, a, list, n, together);
+}
+
 struct backend *backend_local_new(struct api *api)
 {
 	struct local *l = mem_zalloc(sizeof(*l));
 
 	if (!l)
 		return NULL;
-	l->backend = (struct backend){ .call = call, .get = get, .query = query, .batch_get = batch_get };
+	l->backend = (struct backend){ .call = call, .get = get, .query = query, .batch_get = batch_get, .records = records,
+				       .write = write_start };
 	l->api = api;
 	l->thread = api_thread_new(api);
 	if (!l->thread) {

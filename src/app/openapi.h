@@ -129,6 +129,10 @@ void oas_begin_body(struct oas *o, bool required); /* requestBody, up to the sch
 /* The object of one operation. */
 void oas_operation(struct oas *o, const struct route *r);
 void oas_access(struct oas *o, const struct access *c);
+/* Whether a pattern gives a list in pages. */
+bool oas_pages(const struct access *c);
+/* Whether a parameter of its query string must be given. */
+bool oas_is_needed(const struct access *c, const struct attribute *a);
 void oas_service(struct oas *o, const struct route *r); /* what every design has */
 /* Members of an operation; oas_say_… put sentences, each with a space behind it, into a description. */
 void oas_tag(struct oas *o, struct slice tag);

@@ -12,7 +12,7 @@ static enum read_shape shape_of(const struct access *c)
 	return c->single || c->kind == ACCESS_GET ? READ_ONE : READ_LIST;
 }
 
-static bool pages(const struct access *c)
+bool oas_pages(const struct access *c)
 {
 	return shape_of(c) == READ_LIST && !c->tree_parent.n && c->kind != ACCESS_BATCH;
 }
@@ -29,7 +29,7 @@ static void describe_access(struct oas *o, const struct access *c)
 	buf_init(&b, o->a);
 	if (c->order.n && !c->single)
 		buf_printf(&b, "Order: %.*s. ", SLICE_ARG(c->order));
-	if (pages(c))
+	if (oas_pages(c))
 		buf_printf(&b, "%lld a page unless `limit` says otherwise. ", (long long)page_size(c));
 	for (size_t i = 0; i < c->without_count; i++)
 		buf_printf(&b, "%s`%.*s`%s", i ? ", " : "Without ", SLICE_ARG(c->without[i]), i + 1 == c->without_count ? ". " : "");
@@ -95,7 +95,7 @@ static bool reads(const struct template *t, struct slice name)
 }
 
 /* A rule of `where` that is not `if given` cannot do without its parameters. */
-static bool is_needed(const struct access *c, const struct attribute *a)
+bool oas_is_needed(const struct access *c, const struct attribute *a)
 {
 	if (a->default_)
 		return false;
@@ -110,10 +110,10 @@ static void put_access_parameters(struct oas *o, const struct access *c)
 	oas_list(o, "parameters");
 	for (size_t i = 0; i < c->query_param_count; i++)
 		if (!reads(c->path_template, c->query_params[i].name))
-			put_query_parameter(o, &c->query_params[i], is_needed(c, &c->query_params[i]));
+			put_query_parameter(o, &c->query_params[i], oas_is_needed(c, &c->query_params[i]));
 	if (c->kind == ACCESS_BATCH)
 		put_ids_parameter(o);
-	if (pages(c)) {
+	if (oas_pages(c)) {
 		oas_parameter(o, OAS_LIMIT);
 		oas_parameter(o, OAS_AFTER);
 	}
@@ -132,13 +132,13 @@ static void put_row(struct oas *o, const struct entity *e, enum oas_schema s)
 
 static void put_rows(struct oas *o, const struct access *c, const struct entity *e)
 {
-	if (e && pages(c)) {
+	if (e && oas_pages(c)) {
 		oas_ref_entity(o, e, OAS_PAGE);
 		return;
 	}
 	oas_begin_items(o);
 	put_row(o, e, c->tree_parent.n ? OAS_NESTED : OAS_ITEM);
-	oas_end_items(o, pages(c));
+	oas_end_items(o, oas_pages(c));
 }
 
 static void put_values(struct oas *o, const struct access *c, const struct entity *e)
@@ -177,7 +177,7 @@ static void put_access_response(struct oas *o, const struct access *c, const str
 	oas_end_content(o);
 	if (c->cache_seconds)
 		oas_no_content(o, "304", "Not changed");
-	if (pages(c))
+	if (oas_pages(c))
 		problems |= OAS_BIT(OAS_400);
 	if (shape == READ_ONE)
 		problems |= OAS_BIT(OAS_404);

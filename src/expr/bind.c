@@ -50,9 +50,24 @@ static bool check_map(struct arena *a, const char *map, const struct json *j, ch
 	return true;
 }
 
+void expr_bind_name(struct expr_bindings *b, struct slice placeholder, struct slice name)
+{
+	struct bound_name *n = arena_new(b->arena, struct bound_name);
+
+	n->name = name;
+	map_set(&b->names, placeholder, n);
+}
+
+void expr_bind_value(struct expr_bindings *b, struct slice placeholder, struct value v)
+{
+	struct bound_value *bound = arena_new(b->arena, struct bound_value);
+
+	bound->value = v;
+	map_set(&b->values, placeholder, bound);
+}
+
 static bool add_name(struct expr_bindings *b, const struct json_member *m, struct error *e)
 {
-	struct bound_name *n;
 	struct slice name;
 
 	if (m->value.type != JSON_STRING)
@@ -69,24 +84,22 @@ static bool add_name(struct expr_bindings *b, const struct json_member *m, struc
 				 " contains invalid value: Attribute name is too large, must be "
 				 "less than 65536 bytes for key %.*s",
 				 SLICE_ARG(m->name));
-	n = arena_new(b->arena, struct bound_name);
-	n->name = name;
-	map_set(&b->names, m->name, n);
+	expr_bind_name(b, m->name, name);
 	return true;
 }
 
 static bool add_value(struct expr_bindings *b, const struct json_member *m, struct error *e)
 {
-	struct bound_value *v = arena_new(b->arena, struct bound_value);
+	struct value v;
 
-	if (!value_from_json(b->arena, &m->value, &v->value, e)) {
+	if (!value_from_json(b->arena, &m->value, &v, e)) {
 		if (e->code != ERR_VALIDATION)
 			return false;
 		return error_set(e, b->arena, ERR_VALIDATION,
 				 VALUES " contains invalid value: %.*s for key %.*s",
 				 SLICE_ARG(e->message), SLICE_ARG(m->name));
 	}
-	map_set(&b->values, m->name, v);
+	expr_bind_value(b, m->name, v);
 	return true;
 }
 

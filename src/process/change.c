@@ -2,6 +2,7 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "process/change.h"
 
+#include "api/direct.h"
 #include "app/dyn_request.h"
 
 #define SHARDS_A_PAGE 100
@@ -129,6 +130,14 @@ static int64_t time_of(const struct json *seconds)
 	return json_is(seconds, JSON_DOUBLE) ? (int64_t)(seconds->number * 1000) : 0;
 }
 
+static void find_entity(struct run *r, struct change *c)
+{
+	if (value_present(c->new_image))
+		c->entity = entity_of(r, c->new_image);
+	else if (value_present(c->old_image))
+		c->entity = entity_of(r, c->old_image);
+}
+
 static bool read_change(struct run *r, const struct json *record, struct change *c)
 {
 	const struct json *d = json_get(record, "dynamodb");
@@ -142,10 +151,7 @@ static bool read_change(struct run *r, const struct json *record, struct change 
 	if (!dyn_read_item(r, json_get(d, "Keys"), &c->key) || !dyn_read_item(r, json_get(d, "OldImage"), &c->old_image) ||
 	    !dyn_read_item(r, json_get(d, "NewImage"), &c->new_image))
 		return false;
-	if (value_present(c->new_image))
-		c->entity = entity_of(r, c->new_image);
-	else if (value_present(c->old_image))
-		c->entity = entity_of(r, c->old_image);
+	find_entity(r, c);
 	return true;
 }
 
@@ -160,6 +166,38 @@ static bool refused(struct run *r, const struct backend_reply *reply, struct cha
 	return failed(r, reply, "stream");
 }
 
+static int event_made(enum stream_event event)
+{
+	switch (event) {
+	case EVENT_INSERT: return ON_CREATED;
+	case EVENT_REMOVE: return ON_DELETED;
+	case EVENT_MODIFY: break;
+	}
+	return ON_UPDATED;
+}
+
+/* Without a document. False: it has to be asked with one. */
+static bool read_directly(struct run *r, struct slice iterator, int limit, struct change_page *out)
+{
+	struct api_records found;
+
+	if (r->trace || !r->backend->records || !r->backend->records(r->backend, r->arena, iterator, limit, &found))
+		return false;
+	out->iterator = found.iterator;
+	out->count = found.count;
+	out->list = arena_array(r->arena, struct change, found.count);
+	for (size_t i = 0; i < found.count; i++) {
+		const struct api_record *in = &found.list[i];
+
+		out->list[i] = (struct change){
+			.sequence = in->sequence, .events = event_made(in->event), .by_ttl = in->by_ttl,
+			.created_ms = in->created_ms, .key = in->keys, .old_image = in->old_image, .new_image = in->new_image,
+		};
+		find_entity(r, &out->list[i]);
+	}
+	return true;
+}
+
 bool change_read(struct run *r, struct slice iterator, int limit, struct change_page *out)
 {
 	struct backend_reply reply;
@@ -167,6 +205,8 @@ bool change_read(struct run *r, struct slice iterator, int limit, struct change_
 	struct dyn_request q;
 
 	*out = (struct change_page){ 0 };
+	if (read_directly(r, iterator, limit, out))
+		return true;
 	dyn_request_init(&q, r);
 	put_text(&q, "ShardIterator", iterator);
 	buf_printf(&q.body, ",\"Limit\":%d", limit);

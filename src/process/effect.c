@@ -19,9 +19,21 @@ static enum row_end told(struct effect *x, enum row_end end)
 /* Everything gathered so far, and that `done` rows of the page are. */
 static enum row_end commit(struct effect *x, const struct rows *page, size_t done)
 {
+	enum row_end end = effect_land(x);
+	struct position now;
+
+	if (end != ROW_DONE)
+		return told(x, end);
+	now = effect_position_after(x, page, done);
+	return told(x, effect_batch_commit(x, &now));
+}
+
+/* The same, and goes on gathering. */
+static enum row_end launch(struct effect *x, const struct rows *page, size_t done)
+{
 	struct position now = effect_position_after(x, page, done);
 
-	return told(x, effect_batch_commit(x, &now));
+	return told(x, effect_launch(x, &now));
 }
 
 /* By itself, with the position after it. A row that asks for nothing needs none, but the last one. */
@@ -47,7 +59,7 @@ static bool is_stopped(const struct effect *x)
 /* What has been gathered is not lost. */
 static enum row_end stop_here(struct effect *x, const struct rows *page, size_t i)
 {
-	enum row_end end = x->batch.count ? commit(x, page, i) : ROW_DONE;
+	enum row_end end = x->batch.count ? commit(x, page, i) : told(x, effect_land(x));
 
 	if (end != ROW_DONE)
 		return end;
@@ -63,28 +75,29 @@ static enum row_end one_row(struct effect *x, const struct rows *page, size_t i)
 	effect_row_enter(x, row);
 	if (!effect_batches(x, row)) {
 		/* What came before is written before. */
-		if (x->batch.count) {
-			end = commit(x, page, i);
-			if (end != ROW_DONE)
-				return end;
-			effect_row_enter(x, row);
-		}
+		end = x->batch.count ? commit(x, page, i) : told(x, effect_land(x));
+		if (end != ROW_DONE)
+			return end;
+		effect_row_enter(x, row);
 		return single(x, page, i);
 	}
 	if (!effect_gather(x, row))
 		return told(x, ROW_FAILED);
-	return effect_batch_is_full(&x->batch) ? commit(x, page, i + 1) : ROW_DONE;
+	return effect_batch_is_full(&x->batch) ? launch(x, page, i + 1) : ROW_DONE;
 }
 
 static enum row_end one_page(struct effect *x, const struct rows *page)
 {
-	for (size_t i = page->first; i < page->count; i++) {
-		enum row_end end;
+	enum row_end end;
 
+	for (size_t i = page->first; i < page->count; i++) {
 		end = is_stopped(x) ? stop_here(x, page, i) : one_row(x, page, i);
 		if (end != ROW_DONE)
 			return end;
 	}
+	end = told(x, effect_land(x));
+	if (end != ROW_DONE)
+		return end;
 	/* The end is told when something has been written before, or is now. */
 	if (!x->batch.count && (!effect_position_is_end(page, page->count) || !x->wrote))
 		return ROW_DONE;
@@ -111,12 +124,18 @@ static enum row_end all_pages(struct effect *x)
 
 static enum effect_end run_effect(struct effect *x)
 {
+	enum row_end end;
+
 	x->page = branch_new(x->caller);
 	x->run = branch_new(x->caller);
 	x->page->depth = x->run->depth = x->caller->depth;
 	buf_init(&x->progress, x->caller->arena);
 	effect_clear(x);
-	switch (all_pages(x)) {
+	end = all_pages(x);
+	/* It may have come further than to what went wrong, or found that someone else has. */
+	if (effect_land(x) == ROW_LOST)
+		end = ROW_LOST;
+	switch (end) {
 	case ROW_DONE: return x->wrote ? EFFECT_DONE : EFFECT_NONE;
 	case ROW_LOST: return EFFECT_LOST;
 	case ROW_FAILED: break;

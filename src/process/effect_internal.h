@@ -11,6 +11,8 @@
  *       position outlive both.
  *   E3  The time of terms and of new items is the change's, so that a change seen again (replay) makes the same items; what
  *       has expired goes by the clock.
+ *   E4  Of transactions that are under way each begins where the one before it ends: none is written unless that one was.
+ *       Nothing else is written meanwhile, and no page is read: batches point into it.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef THORPE_PROCESS_EFFECT_INTERNAL_H
 #define THORPE_PROCESS_EFFECT_INTERNAL_H
@@ -31,6 +33,22 @@ struct batch {
 	struct map keys;       /* of the table -> index + 1 into the list: DynamoDB takes no two actions on one item */
 };
 
+struct flight { /* a transaction that is being written */
+	struct run *run;
+	struct batch batch;
+	struct position now;         /* after it */
+	struct dyn_started *started;
+};
+
+#define EFFECT_FLIGHTS 3 /* so that the writer does not wait for whoever gathers, nor others long for the writer */
+struct flights {
+	struct flight list[EFFECT_FLIGHTS]; /* in order */
+	size_t count;
+	struct run *spare[EFFECT_FLIGHTS];
+	size_t spare_count;
+	bool is_off; /* one has failed: from now on one after the other */
+};
+
 struct effect {
 	struct run *caller;            /* who asks: its arena outlives the effect */
 	struct run *page;              /* reads rows */
@@ -46,6 +64,7 @@ struct effect {
 	size_t variable_count;            /* of `let` */
 	struct value row_key;          /* of the row at hand; absent: none */
 	struct batch batch;
+	struct flights *flights;       /* NULL: none yet */
 	struct buf progress;           /* bytes of at->progress */
 	bool wrote;                    /* the position has moved */
 };
@@ -101,6 +120,12 @@ enum row_end effect_batch_commit(struct effect *x, const struct position *now) M
 enum row_end effect_position_flush(struct effect *x, const struct position *now) MUST_CHECK;
 /* What a failed write of x->run was. */
 enum row_end effect_row_failed(struct effect *x);
+
+/* ---- batches under way (effect_flight.c) ---- */
+/* As effect_batch_commit(), without waiting: x->at moves when it lands. */
+enum row_end effect_launch(struct effect *x, const struct position *now) MUST_CHECK;
+/* Waits for all of them. */
+enum row_end effect_land(struct effect *x) MUST_CHECK;
 
 /* ---- effects ---- */
 /* Whether one action is all there is to writing an item of the entity; to removing one. */

@@ -5,13 +5,12 @@
 #include "app/app_internal.h"
 #include "app/input.h"
 #include "base/log.h"
+#include "base/ulid.h"
 #include "process/effect_internal.h"
 
 /* ---- ids ---- */
 
-#define ULID_LENGTH 26
-#define ULID_TIME   6 /* bytes, and ten that look random */
-#define ULID_REST   10
+#define ORDER_BYTES 3 /* of an id, behind the time */
 
 static void put_part(struct buf *b, struct slice s)
 {
@@ -19,16 +18,25 @@ static void put_part(struct buf *b, struct slice s)
 	buf_put(b, s);
 }
 
-/* A ULID with the change's time; the rest from the change, the processor, the row and the attribute, under the server's
- * secret, so that nobody works it out from outside. */
+/* The end of the change's number: what is made for changes of one millisecond sorts as they happened. */
+static void put_order(uint8_t out[ORDER_BYTES], struct slice sequence)
+{
+	uint64_t n = 0;
+
+	for (size_t i = 0; i < sequence.n; i++)
+		n = n * 10 + (uint64_t)(sequence.p[i] - '0');
+	for (int i = ORDER_BYTES - 1; i >= 0; i--, n >>= 8)
+		out[i] = (uint8_t)n;
+}
+
+/* A ULID with the change's time and order; the rest from the change, the processor, the row and the attribute, under the
+ * server's secret, so that nobody works it out from outside. */
 struct value effect_id(struct effect *x, const struct attribute *a)
 {
-	static const char digits[] = "0123456789ABCDEFGHJKMNPQRSTVWXYZ";
 	struct run *r = x->run;
 	int64_t ms = x->change->created_ms ? x->change->created_ms : r->now_ms;
 	uint8_t hash[EVP_MAX_MD_SIZE];
 	char text[ULID_LENGTH];
-	unsigned __int128 n = 0;
 	struct buf b;
 
 	buf_init(&b, r->arena);
@@ -40,12 +48,8 @@ struct value effect_id(struct effect *x, const struct attribute *a)
 	put_part(&b, a->name);
 	if (!HMAC(EVP_sha256(), r->app->secret, sizeof(r->app->secret), (const uint8_t *)b.p, b.n, hash, NULL))
 		arena_out_of_memory(r->arena);
-	for (int i = 0; i < ULID_TIME; i++)
-		n = n << 8 | (uint8_t)((uint64_t)ms >> (8 * (ULID_TIME - 1 - i)));
-	for (int i = 0; i < ULID_REST; i++)
-		n = n << 8 | hash[i];
-	for (int i = ULID_LENGTH - 1; i >= 0; i--, n >>= 5)
-		text[i] = digits[n & 31];
+	put_order(hash, x->change->sequence);
+	ulid_text(ms, hash, text);
 	return value_make_s(r->arena, arena_printf(r->arena, "%.*s%.*s", SLICE_ARG(a->id_prefix), ULID_LENGTH, text));
 }
 

@@ -46,6 +46,17 @@ bool process_is_idle(struct process *p);
  * …/parked/<sequence>/retry|drop ---- */
 /* A request below /api/<design>/processors; the caller is known to be an operator. */
 void process_handle(struct process *p, struct backend *b, struct arena *a, const struct app_request *q, struct app_reply *reply);
+/* What an operator sees of the i-th of its processors (the keeper is one, where there is something to keep). Any thread. */
+struct process_reading {
+	struct slice design, name;
+	int64_t lag_ms;                   /* the age of the oldest change not yet done */
+	uint64_t backlog;                 /* changes known to wait */
+	uint64_t done, retries, lost;     /* since the start */
+	int64_t parked;
+	bool paused;
+};
+size_t process_reading_count(const struct process *p);
+struct process_reading process_reading(struct process *p, size_t i);
 /* Prometheus, of all of them together: thorpe_processor_lag_seconds, _backlog, _done_total, _retries_total, _parked, _paused,
  * _lost_total; thorpe_writers_slowed_total, thorpe_writers_delay_seconds. */
 void process_metrics(struct process *const *list, size_t n, struct buf *out);

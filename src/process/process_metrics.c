@@ -2,27 +2,27 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "process/process_internal.h"
 
-struct reading {
-	double lag;
-	uint64_t backlog, done, retries, lost;
-	int64_t parked;
-	bool paused;
-};
-
-static struct reading read_station(struct process *p, struct station *s)
+size_t process_reading_count(const struct process *p)
 {
+	return p->station_count;
+}
+
+struct process_reading process_reading(struct process *p, size_t i)
+{
+	struct station *s = &p->stations[i];
 	struct send_status status = {
 		.done = atomic_load(&s->done), .retries = atomic_load(&s->retries), .lost = atomic_load(&s->lost),
 	};
-	struct reading r = { .paused = atomic_load(&s->paused), .parked = atomic_load(&s->parked) };
-	int64_t lag_ms;
+	struct process_reading r = { .design = p->design->name, .name = s->name, .paused = atomic_load(&s->paused),
+				     .parked = atomic_load(&s->parked) };
 
-	station_backlog(p, s, &lag_ms, &r.backlog);
+	station_backlog(p, s, &r.lag_ms, &r.backlog);
 	if (s->sender) {
 		send_runner_status(s->sender, &status);
 		r.parked += (int64_t)status.parked;
 	}
-	r.lag = (double)lag_ms / 1000;
+	if (r.parked < 0)
+		r.parked = 0;
 	r.done = status.done;
 	r.retries = status.retries;
 	r.lost = status.lost;
@@ -38,17 +38,17 @@ static void put_label(struct buf *b, struct slice s)
 	}
 }
 
-static double lag_of(const struct reading *r) { return r->lag; }
-static double backlog_of(const struct reading *r) { return (double)r->backlog; }
-static double done_of(const struct reading *r) { return (double)r->done; }
-static double retries_of(const struct reading *r) { return (double)r->retries; }
-static double parked_of(const struct reading *r) { return r->parked > 0 ? (double)r->parked : 0; }
-static double paused_of(const struct reading *r) { return r->paused; }
-static double lost_of(const struct reading *r) { return (double)r->lost; }
+static double lag_of(const struct process_reading *r) { return (double)r->lag_ms / 1000; }
+static double backlog_of(const struct process_reading *r) { return (double)r->backlog; }
+static double done_of(const struct process_reading *r) { return (double)r->done; }
+static double retries_of(const struct process_reading *r) { return (double)r->retries; }
+static double parked_of(const struct process_reading *r) { return (double)r->parked; }
+static double paused_of(const struct process_reading *r) { return r->paused; }
+static double lost_of(const struct process_reading *r) { return (double)r->lost; }
 
 static const struct {
 	const char *name, *type, *help;
-	double (*of)(const struct reading *r);
+	double (*of)(const struct process_reading *r);
 } rows[] = {
 	{ "lag_seconds", "gauge", "Age of the oldest change that has not been processed", lag_of },
 	{ "backlog", "gauge", "Changes known to wait", backlog_of },
@@ -70,12 +70,12 @@ static size_t count_stations(struct process *const *list, size_t n)
 
 static void put_stations(struct process *const *list, size_t n, struct buf *b)
 {
-	struct reading *readings = arena_array(b->arena, struct reading, count_stations(list, n) + 1);
+	struct process_reading *readings = arena_array(b->arena, struct process_reading, count_stations(list, n) + 1);
 	size_t k = 0;
 
 	for (size_t i = 0; i < n; i++)
 		for (size_t j = 0; j < list[i]->station_count; j++)
-			readings[k++] = read_station(list[i], &list[i]->stations[j]);
+			readings[k++] = process_reading(list[i], j);
 	for (size_t m = 0; m < sizeof(rows) / sizeof(*rows); m++) {
 		buf_printf(b, "# HELP thorpe_processor_%s %s\n# TYPE thorpe_processor_%s %s\n", rows[m].name, rows[m].help, rows[m].name,
 			   rows[m].type);

@@ -1,6 +1,8 @@
 /* The thread of a shard: gives each track its turn, and sleeps when none has anything to do.
  * SPDX-License-Identifier: Apache-2.0 */
+#include <sys/resource.h>
 #include <time.h>
+#include <unistd.h>
 #include "base/alloc.h"
 #include "base/clock.h"
 #include "base/log.h"
@@ -9,6 +11,7 @@
 #define SLEEP_MOST_US (600 * INT64_C(1000000)) /* positions at the end are confirmed from time to time */
 #define FAILURE_FIRST_MS 50
 #define FAILURE_MOST_MS 30000
+#define NICE 5 /* where there are too few processors, those who are waited for come first */
 
 void reader_failed(struct reader *r, const char *what, struct slice detail)
 {
@@ -75,11 +78,20 @@ static bool all_turns(struct reader *r)
 	return tracks_save(r, false) || worked;
 }
 
+/* On Linux each thread has its own. */
+static void be_nice(void)
+{
+#ifdef __linux__
+	(void)setpriority(PRIO_PROCESS, (id_t)gettid(), NICE);
+#endif
+}
+
 static void *run(void *arg)
 {
 	struct reader *r = arg;
 	struct process *p = r->process;
 
+	be_nice();
 	while (!atomic_load(&p->stopping)) {
 		uint64_t turn = turn_of(p);
 

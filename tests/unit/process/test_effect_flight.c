@@ -1,0 +1,244 @@
+/* Transactions of a fan-out that are under way at the same time: nobody is left out and nobody has his twice, whichever of them
+ * fails, and whoever else is at it.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "api/direct_write.h"
+#include "effect_helper.h"
+
+#define READERS 520 /* five full transactions, and some */
+
+static const char design[] =
+	"entities:\n"
+	"  Note:\n"
+	"    path: /notes/<id>\n"
+	"    attributes: {id: 'string, required, fixed'}\n"
+	"    keys: {PK: 'NOTE#<id>', SK: NOTE}\n"
+	"    allow: {read, create, update, delete: anyone}\n"
+	"  Reader:\n"
+	"    path: /readers/<name>\n"
+	"    attributes: {name: 'string, required, fixed', rung: counter}\n"
+	"    keys: {PK: READERS, SK: '<name>'}\n"
+	"    allow: {read, create, delete: anyone}\n"
+	"  Bell:\n"
+	"    path: /bells/<name>\n"
+	"    attributes: {name: 'string, required, fixed', rung: counter}\n"
+	"    keys: {PK: 'BELL#<name>', SK: BELL}\n"
+	"    allow: {read, create, delete: anyone}\n"
+	"access:\n"
+	"  readers: {query: table, where: {PK: READERS}}\n"
+	"processors:\n"
+	"  ring:\n"
+	"    on: Note created\n"
+	"    each: reader in readers()\n"
+	"    count: Bell(reader.name).rung\n";
+
+static struct world w;
+
+/* ---- a backend that something happens to at the n-th transaction ---- */
+
+struct eventful {
+	struct backend backend; /* the real one's, but for writes */
+	struct backend *inner;
+	int left;               /* transactions until then */
+	int started;
+	enum effect_end rival;
+	bool dies;              /* nothing is written from then on; otherwise a rival does the change */
+};
+
+static enum effect_end apply(struct backend *b);
+
+static bool happens(struct eventful *x)
+{
+	if (x->left-- > 0)
+		return false;
+	if (x->dies)
+		return true;
+	if (x->left == -1)
+		x->rival = apply(x->inner);
+	return false;
+}
+
+static void eventful_call(struct backend *b, struct arena *a, const char *operation, struct slice body,
+			  struct backend_reply *reply)
+{
+	static const struct json empty = { .type = JSON_OBJECT };
+	struct eventful *x = (struct eventful *)b;
+
+	if (!strcmp(operation, "TransactWriteItems") && happens(x))
+		*reply = (struct backend_reply){ .status = 500, .body = &empty, .error = SLICE("InternalServerError") };
+	else
+		backend_call(x->inner, a, operation, body, reply);
+}
+
+static bool eventful_get(struct backend *b, struct arena *a, struct slice table, struct value key, struct value *item)
+{
+	struct eventful *x = (struct eventful *)b;
+
+	return x->inner->get(x->inner, a, table, key, item);
+}
+
+static struct api_write *eventful_write(struct backend *b, struct arena *a, const struct api_action *list, size_t n,
+					bool together)
+{
+	struct eventful *x = (struct eventful *)b;
+
+	if (happens(x))
+		return NULL;
+	x->started++;
+	return x->inner->write(x->inner, a, list, n, together);
+}
+
+static struct eventful eventful(int left, bool dies)
+{
+	return (struct eventful){ .backend = { .call = eventful_call, .get = eventful_get, .write = eventful_write },
+				  .inner = w.f.backend, .left = left, .dies = dies };
+}
+
+/* ---- the change ---- */
+
+static int setup(void **state)
+{
+	struct run *r;
+
+	(void)state;
+	world_open(&w, design);
+	r = app_fixture_run(&w.f, "!");
+	for (int i = 0; i < READERS; i++) {
+		struct fields f;
+		bool made;
+
+		fields_init(&f, r->arena);
+		fields_set(&f, SLICE("name"), value_make_s(r->arena, arena_printf(r->arena, "r%03d", i)));
+		must(r, write_put(r, entity_named(r, "Reader"), &f, &made), "Reader");
+		must(r, write_put(r, entity_named(r, "Bell"), &f, &made), "Bell");
+	}
+	created(&w.f, "!", "Note", "n", "{}");
+	return 0;
+}
+
+static int teardown(void **state)
+{
+	(void)state;
+	world_close(&w);
+	return 0;
+}
+
+/* From where the table says. */
+static enum effect_end apply(struct backend *b)
+{
+	const struct processor *p = processor_named(&w, "ring");
+	struct shard_list shards = world_shards(&w);
+	enum effect_end end = EFFECT_NONE;
+
+	for (size_t i = 0; i < shards.count && end == EFFECT_NONE; i++) {
+		struct run *r = world_run(&w);
+		struct position at;
+		struct change *list;
+		size_t n;
+
+		must(r, checkpoint_load(r, p->name, shards.list[i].id, &at), "position");
+		n = world_changes(&w, shards.stream_arn, shards.list[i].id, at.sequence, &list);
+		r->backend = b;
+		for (size_t k = 0; k < n && end == EFFECT_NONE; k++)
+			end = effect_apply(r, p, &list[k], &at);
+	}
+	return end;
+}
+
+/* How many times all bells have rung together; none of them more than once. */
+static int rung(void)
+{
+	int sum = 0;
+
+	for (int i = 0; i < READERS; i++) {
+		struct run *r = world_run(&w);
+		struct value v = stored(&w.f, arena_cstr(r->arena, arena_printf(r->arena, "BELL#r%03d", i)), "BELL");
+		int64_t n = value_present(v) ? number(v, "rung") : 0;
+
+		assert_in_range(n, 0, 1);
+		sum += (int)n;
+	}
+	return sum;
+}
+
+/* ---- tests ---- */
+
+static void several_are_under_way_and_everyone_has_his_once(void **state)
+{
+	struct eventful x = eventful(1000, true);
+
+	(void)state;
+	assert_int_equal(apply(&x.backend), EFFECT_DONE);
+	assert_int_equal(x.started, 6);
+	assert_int_equal(rung(), READERS);
+	assert_int_equal(apply(w.f.backend), EFFECT_NONE);
+}
+
+static void whoever_dies_in_the_middle_goes_on_with_the_rest(void **state)
+{
+	int deaths = 0;
+
+	(void)state;
+	for (int i = 0; i < 20; i++) {
+		struct eventful x = eventful(i % 3, true);
+		enum effect_end end = apply(&x.backend);
+
+		if (end == EFFECT_DONE) {
+			assert_true(deaths > 2);
+			assert_int_equal(rung(), READERS);
+			assert_int_equal(apply(w.f.backend), EFFECT_NONE);
+			return;
+		}
+		assert_int_equal(end, EFFECT_FAILED);
+		deaths++;
+		(void)rung();
+	}
+	fail_msg("it comes to no end");
+}
+
+static void where_one_is_refused_those_behind_it_are_done_again(void **state)
+{
+	struct eventful x = eventful(1000, true);
+
+	(void)state;
+	deleted(&w.f, "!", "Bell", "r150"); /* in the second: it has to be made first */
+	deleted(&w.f, "!", "Bell", "r519"); /* in the last */
+	assert_int_equal(apply(&x.backend), EFFECT_DONE);
+	assert_int_equal(rung(), READERS);
+	assert_int_equal(apply(w.f.backend), EFFECT_NONE);
+}
+
+static void of_two_who_are_at_it_one_gives_way(void **state)
+{
+	(void)state;
+	for (int i = 0; i < 6; i++) {
+		struct eventful x;
+
+		if (i) {
+			teardown(NULL);
+			setup(NULL);
+		}
+		x = eventful(i, false);
+		/* With some of the first one's under way, either may be the one who has to look again. */
+		if (apply(&x.backend) == EFFECT_DONE)
+			assert_int_equal(x.rival, EFFECT_LOST);
+		else
+			assert_true(i || x.rival == EFFECT_DONE);
+		while (apply(w.f.backend) != EFFECT_NONE)
+			;
+		assert_int_equal(rung(), READERS);
+	}
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(several_are_under_way_and_everyone_has_his_once),
+		TEST(whoever_dies_in_the_middle_goes_on_with_the_rest),
+		TEST(where_one_is_refused_those_behind_it_are_done_again),
+		TEST(of_two_who_are_at_it_one_gives_way),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,251 @@
+/* A processor at a shard that comes back to a change which it has done in part: the rest is done, the part is not done again.
+ *
+ * Turn by turn, without the threads, so that positions are saved exactly where it matters.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "app_client.h"
+#include "process/process_internal.h"
+
+#define READERS  130 /* more than one transaction takes */
+#define BEGUN    100 /* of them have had theirs when it goes on */
+#define PASSED   (PAGE_MOST + 100) /* changes without effect before it: a page of them, and some more */
+
+static const char design[] =
+	"entities:\n"
+	"  Note:\n"
+	"    path: /notes/<id>\n"
+	"    attributes: {id: 'string, required, fixed', rings: 'boolean, default false', text: string}\n"
+	"    keys: {PK: 'NOTE#<id>', SK: NOTE}\n"
+	"    allow: {read, create, update, delete: anyone}\n"
+	"  Reader:\n"
+	"    path: /readers/<name>\n"
+	"    attributes: {name: 'string, required, fixed', rung: counter}\n"
+	"    keys: {PK: READERS, SK: '<name>'}\n"
+	"    allow: {read, create: anyone}\n"
+	"access:\n"
+	"  readers: {query: table, where: {PK: READERS}}\n"
+	"processors:\n"
+	"  ring:\n"
+	"    on: Note created\n"
+	"    when: rings = true\n"
+	"    each: reader in readers()\n"
+	"    count: Reader(reader.name).rung by 1\n";
+
+static struct client c;
+static struct process *process;
+static struct reader *reader;
+static struct slice stream, shard; /* where the note's changes are */
+static struct slice made, rings;   /* sequences: when it was first made, and when it rings */
+
+/* ---- the table before ---- */
+
+static void ask(enum app_method m, const char *path, const char *body)
+{
+	client_ask(&c, m, path, body);
+	assert_in_range(c.reply.status, 200, 204);
+}
+
+static struct run run_here(void)
+{
+	return process_run(process, c.f.backend, &c.f.arena);
+}
+
+static void look_at(const struct change *x)
+{
+	struct value v = value_get(x->new_image, SLICE("rings"));
+
+	if (x->events != ON_CREATED || value_type(v) != VALUE_BOOL)
+		return;
+	*(value_bool(v) ? &rings : &made) = x->sequence;
+}
+
+static bool find_in(struct run *r, const struct shard *s)
+{
+	struct shard_position at = { .where = AT_OLDEST };
+	struct change_page page;
+	struct slice iterator;
+
+	assert_true(change_iterator(r, stream, s->id, &at, &iterator));
+	do {
+		assert_true(change_read(r, iterator, PAGE_MOST, &page));
+		for (size_t i = 0; i < page.count; i++)
+			look_at(&page.list[i]);
+		iterator = page.iterator;
+	} while (page.count && iterator.n);
+	return rings.n > 0;
+}
+
+static void find_changes(void)
+{
+	struct run r = run_here();
+	struct shard_list list;
+
+	made = rings = SLICE("");
+	assert_true(change_shards(&r, &list));
+	stream = list.stream_arn;
+	for (size_t i = 0; i < list.count && !rings.n; i++)
+		if (find_in(&r, &list.list[i]))
+			shard = list.list[i].id;
+	assert_true(made.n && rings.n);
+}
+
+/* The note's changes before it rings are all in one shard, and none of them has an effect. */
+static void write_notes(int passed)
+{
+	ask(APP_PUT, "/notes/n", "{}");
+	for (int i = 2; i < passed; i++)
+		ask(APP_PATCH, "/notes/n", i % 2 ? "{\"text\":\"tick\"}" : "{\"text\":\"tock\"}");
+	ask(APP_DELETE, "/notes/n", NULL);
+	ask(APP_PUT, "/notes/n", "{\"rings\":true}");
+	find_changes();
+}
+
+/* As whoever was killed in the middle of it has left it: so many have had theirs, whatever their counters say. */
+static void store_begun(struct slice after, int done)
+{
+	struct run r = run_here();
+	struct position at = {
+		.processor = SLICE("ring"), .shard = shard, .sequence = after,
+		.progress = arena_printf(&c.f.arena, "1 %.*s %d 0 -", SLICE_ARG(rings), done),
+	};
+
+	assert_true(checkpoint_provision(&r));
+	assert_true(checkpoint_force(&r, &at));
+}
+
+static int setup(void **state)
+{
+	(void)state;
+	client_open_with(&c, design, &(struct db_options){ .no_background = true });
+	client_as(&c, "!");
+	for (int i = 0; i < READERS; i++)
+		ask(APP_PUT, arena_printf(&c.f.arena, "/readers/r%03d%c", i, 0).p, "{}");
+	process = process_new(&(struct process_options){ .app = c.app, .api = c.f.api });
+	assert_non_null(process);
+	return 0;
+}
+
+static int teardown(void **state)
+{
+	(void)state;
+	reader_free(reader);
+	reader = NULL;
+	process_free(process);
+	client_close(&c);
+	return 0;
+}
+
+/* ---- turns ---- */
+
+static struct track *start(void)
+{
+	reader_free(reader);
+	reader = reader_new(process, stream, shard);
+	assert_non_null(reader);
+	for (size_t i = 0; i < reader->track_count; i++)
+		if (slice_is(reader->tracks[i].station->name, "ring"))
+			return &reader->tracks[i];
+	fail_msg("nobody rings");
+	return NULL;
+}
+
+/* To the end, with every position saved that may be. */
+static void run_to_end(struct track *t)
+{
+	while (track_step(t))
+		(void)tracks_save(reader, true);
+	assert_true(t->loaded && !t->progress);
+}
+
+static void the_rest_has_been_rung_once(int done)
+{
+	for (int i = 0; i < READERS; i++) {
+		const struct json *rung;
+
+		ask(APP_GET, arena_printf(&c.f.arena, "/readers/r%03d%c", i, 0).p, NULL);
+		rung = json_get(json_parse(&c.f.arena, c.reply.body), "rung");
+		assert_non_null(rung);
+		if (rung->integer != (i >= done))
+			fail_msg("reader %d was rung %lld times", i, (long long)rung->integer);
+	}
+}
+
+/* ---- tests ---- */
+
+static void a_position_saved_before_a_change_that_is_begun_keeps_how_far_it_is(void **state)
+{
+	struct track *t;
+
+	(void)state;
+	write_notes(PASSED);
+	store_begun(SLICE(""), BEGUN);
+	t = start();
+	assert_true(track_step(t)); /* a page of what has no effect */
+	assert_true(slice_cmp(slice_str(t->done), rings) < 0);
+	(void)tracks_save(reader, true);
+	run_to_end(start());
+	the_rest_has_been_rung_once(BEGUN);
+}
+
+static void who_is_interrupted_before_it_goes_on_there(void **state)
+{
+	struct track *t;
+
+	(void)state;
+	write_notes(3);
+	store_begun(SLICE(""), BEGUN);
+	t = start();
+	atomic_store(&process->stopping, true); /* the first change that is for it is the last of the turn */
+	assert_true(track_step(t));
+	assert_true(slice_equal(slice_str(t->done), made));
+	(void)tracks_save(reader, true);
+	atomic_store(&process->stopping, false);
+	run_to_end(start());
+	the_rest_has_been_rung_once(BEGUN);
+}
+
+static void who_gives_way_inside_it_goes_on_there_without_a_look_back(void **state)
+{
+	struct track *t;
+
+	(void)state;
+	write_notes(10);
+	store_begun(made, BEGUN);
+	t = start();
+	atomic_store(&process->stopping, true); /* what is not for it is passed, the change itself reached and left at once */
+	assert_true(track_step(t));
+	assert_true(t->loaded);
+	assert_true(slice_cmp(slice_str(t->done), made) > 0);
+	assert_true(slice_cmp(slice_str(t->done), rings) < 0);
+	(void)tracks_save(reader, true);
+	atomic_store(&process->stopping, false);
+	run_to_end(start());
+	the_rest_has_been_rung_once(BEGUN);
+}
+
+static void a_change_of_which_only_the_end_was_missing_is_done(void **state)
+{
+	struct track *t;
+
+	(void)state;
+	write_notes(3);
+	store_begun(SLICE(""), READERS);
+	t = start();
+	run_to_end(t);
+	assert_true(slice_equal(slice_str(t->stored), rings));
+	run_to_end(start());
+	the_rest_has_been_rung_once(READERS);
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(a_position_saved_before_a_change_that_is_begun_keeps_how_far_it_is),
+		TEST(who_is_interrupted_before_it_goes_on_there),
+		TEST(who_gives_way_inside_it_goes_on_there_without_a_look_back),
+		TEST(a_change_of_which_only_the_end_was_missing_is_done),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
