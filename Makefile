@@ -2,23 +2,26 @@
 # SPDX-License-Identifier: Apache-2.0
 
 .DEFAULT_GOAL := help
-.PHONY: help run build test check-asan check-tsan fuzz crash clean
+.PHONY: help run build test check-asan check-tsan fuzz crash bench bench-quick clean
 
 # Options handed to the server by `make run`, e.g. make run ARGS="--listen 127.0.0.1:9000"
 ARGS ?=
 
 help:
 	@echo "make run         build, then serve on http://127.0.0.1:8000 with ./thorpe-data, the designs of designs/ and their demo data (ARGS=... is handed on)"
-	@echo "make test        build, then run every test: unit, crash, wire (node, boto3, aws cli)"
+	@echo "make test        build, then run every test: unit, crash, wire (node, boto3, aws cli), console (Chromium)"
 	@echo "make build       leave the server in build/thorpe"
 	@echo "make check-asan  every test under AddressSanitizer and UndefinedBehaviorSanitizer"
 	@echo "make check-tsan  unit and wire tests under ThreadSanitizer"
 	@echo "make fuzz        run each libFuzzer target for FUZZ_SECONDS (60)"
 	@echo "make crash       kill -9 the server CRASH_KILLS (200) times under load and check what is left"
+	@echo "make bench       measure beside dynalite, DynamoDB Local, nginx and RocksDB alone into bench/RESULTS.md (PARTS=\"api rest steady growth process embedded\")"
+	@echo "make bench-quick the main ratios, in under two minutes"
 	@echo "make clean       remove what was built; data directories stay"
 
 build:
 	@scripts/install.sh build
+	@scripts/console.sh
 	@scripts/build.sh build/thorpe
 
 run: build
@@ -38,8 +41,15 @@ fuzz:
 
 crash:
 	@scripts/install.sh build test
+	@scripts/console.sh
 	@scripts/build.sh build/thorpe
 	@scripts/crash.sh
 
+bench:
+	@scripts/bench.sh $(PARTS)
+
+bench-quick:
+	@scripts/bench.sh quick
+
 clean:
-	@rm -rf build build-asan build-tsan build-fuzz
+	@rm -rf build build-asan build-tsan build-fuzz console/dist

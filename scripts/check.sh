@@ -4,6 +4,7 @@
 . "$(dirname "$0")/lib.sh"
 
 scripts/install.sh build test
+scripts/console.sh
 case $1 in
 asan)
     export ASAN_OPTIONS=${ASAN_OPTIONS:-detect_leaks=1}

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Installs what is missing for each purpose named: build, test, fuzz. Silent and quick when nothing is.
+# Installs what is missing for each purpose named: build, test, fuzz, bench, bench-quick. Silent and quick when nothing is.
 # SPDX-License-Identifier: Apache-2.0
 . "$(dirname "$0")/lib.sh"
 
@@ -16,6 +16,8 @@ has_tool() { type -P "$1"; }
 has_library() { pkg-config --exists "$1"; }
 has_header() { printf '#include <%s>\n' "$1" | cc -E -x c -; }
 has_node() { node -e 'process.exit(+process.versions.node.split(".")[0] >= 18 ? 0 : 1)'; }
+has_chromium() { [ -n "${CHROMIUM:-}" ] || has_tool chromium; }
+has_nginx() { has_tool nginx || [ -x /usr/sbin/nginx ]; }
 has_boto3() { "$(tool python3)" -c 'import boto3'; }
 
 list_missing() {
@@ -38,11 +40,12 @@ list_missing() {
             need libfyaml-dev has_library libfyaml
             need libcurl4-openssl-dev has_library libcurl
             need libcrypt-dev has_header crypt.h
+            need nodejs has_node
+            need npm has_tool npm
             ;;
         test)
             need libcmocka-dev has_library cmocka
-            need nodejs has_node
-            need npm has_tool npm
+            need chromium has_chromium
             need python3-boto3 has_boto3
             need awscli has_tool aws
             need openssl has_tool openssl
@@ -51,7 +54,15 @@ list_missing() {
             need clang has_tool clang
             need clang has_tool clang++
             ;;
-        *) die "install.sh knows build, test and fuzz, not '$purpose'." ;;
+        bench | bench-quick)
+            need wrk has_tool wrk
+            need nginx-light has_nginx
+            need nodejs has_node
+            [ "$purpose" = bench ] || continue
+            need npm has_tool npm
+            need default-jre-headless has_tool java
+            ;;
+        *) die "install.sh knows build, test, fuzz, bench and bench-quick, not '$purpose'." ;;
         esac
     done
 }

@@ -40,6 +40,7 @@ failures() {
 }
 
 scripts/install.sh build test
+scripts/console.sh
 scripts/build.sh build
 scripts/build.sh build-asan -Db_sanitize=address,undefined -Db_lundef=false
 
@@ -49,6 +50,7 @@ export UBSAN_OPTIONS=${UBSAN_OPTIONS:-print_stacktrace=1:halt_on_error=1}
 kind "unit tests (ASan, UBSan)" meson test -C build-asan --no-suite crash --print-errorlogs
 kind "crash tests (short run)" meson test -C build --suite crash --print-errorlogs
 kind "wire tests" env THORPE_BIN="$PWD/build/thorpe" scripts/wire.sh
+kind "console tests" env THORPE_BIN="$PWD/build/thorpe" scripts/console-tests.sh
 
 echo
 say "totals, after $((SECONDS - start)) s"

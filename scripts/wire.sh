@@ -7,20 +7,10 @@
 bin=${THORPE_BIN:-build/thorpe}
 THORPE_BIN=$(realpath -m "$bin")
 export THORPE_BIN
+npm_install tests/wire "the AWS SDK for JavaScript"
 cd tests/wire
 python=$(tool python3)
 export THORPE_AWS="${THORPE_AWS:-$(tool aws)}"
-
-# npm's own record of what it installed is newer than the lock exactly when there is nothing to do.
-if [ ! node_modules/.package-lock.json -nt package-lock.json ]; then
-    say "installing the AWS SDK for JavaScript"
-    npm ci --no-audit --no-fund --loglevel=error >npm.log 2>&1 || {
-        tail -n 5 npm.log >&2
-        die "cannot install the AWS SDK for JavaScript: npm ci failed in tests/wire (its last lines are above)."
-    }
-    rm -f npm.log
-    touch node_modules/.package-lock.json
-fi
 
 log=$(mktemp -d)
 trap 'rm -rf "$log"' EXIT

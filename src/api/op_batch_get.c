@@ -95,6 +95,7 @@ static bool read_table(struct op_state *s, struct table_get *g, const struct sto
 		item_to_json(&s->out, g->projection ? projection_apply(g->projection, item, s->arena) : item);
 	}
 	buf_lit(&s->out, "]");
+	stats_add(&g->table->stats->reads, (int64_t)g->first_unprocessed);
 	return true;
 }
 

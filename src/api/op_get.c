@@ -26,6 +26,7 @@ bool op_get_item(struct op_state *s, struct error *e)
 	    !params_check_projection_keys(s, t, projection, e) ||
 	    !db_get(s->db, NULL, t, k, s->arena, &item, e))
 		return false;
+	stats_add(&t->stats->reads, 1);
 
 	buf_lit(&s->out, "{");
 	if (value_present(item)) {

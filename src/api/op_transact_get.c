@@ -72,12 +72,16 @@ static bool refuse_repeated_items(struct op_state *s, const struct get *gets, si
 static bool read_gets(struct op_state *s, struct get *gets, size_t n, struct tally *tally, struct error *e)
 {
 	struct store_view *view = store_view(db_store(s->db), s->arena);
-	size_t bytes = 0;
+	size_t bytes = 0, counted = 0;
 
 	for (size_t i = 0; i < n; i++) {
 		struct capacity c = { .read = true };
 		size_t size;
 
+		if (i + 1 == n || gets[i].table != gets[i + 1].table) {
+			stats_add(&gets[i].table->stats->reads, (int64_t)(i + 1 - counted));
+			counted = i + 1;
+		}
 		if (!db_get(s->db, view, gets[i].table, gets[i].item_key, s->arena, &gets[i].item, e))
 			return false;
 		size = value_present(gets[i].item) ? item_size(gets[i].item) : 0;

@@ -8,6 +8,7 @@
 #include "cli/commands.h"
 #include "cli/serve.h"
 #include "cli/serve_designs.h"
+#include "http/console.h"
 
 #define WHY 512
 #define OTHER_FILES 320 /* what the database opens at most, and a handful of our own */
@@ -20,12 +21,14 @@ struct running {
 	struct db *db;
 	struct api *api;
 	struct serve_designs designs;
+	struct console_http console;
+	struct http_route routes[CONSOLE_ROUTES + REST_METHODS];
 	char address[ADDRESS_TEXT];
 };
 
 static void print_help(void)
 {
-	puts("Usage: thorpe serve [options]\n\nServes the DynamoDB API over HTTP, and the REST API of each --design.\n");
+	puts("Usage: thorpe serve [options]\n\nServes the DynamoDB API over HTTP, the REST API of each --design, and the console.\n");
 	flags_print(serve_flags);
 	puts("\nExamples:\n"
 	     "  thorpe serve                                   data in " SERVE_DEFAULT_DATA "\n"
@@ -86,9 +89,12 @@ static bool open_http(struct running *r, struct serve_options *o, char *why)
 	o->http.keys = r->keys;
 	o->http.tls = r->tls;
 	o->http.handle_signals = true;
+	console_routes(&r->console, r->routes);
+	o->http.routes = r->routes;
+	o->http.route_count = CONSOLE_ROUTES;
 	if (r->designs.count) {
-		o->http.routes = r->designs.rest.routes;
-		o->http.route_count = REST_METHODS;
+		memcpy(r->routes + CONSOLE_ROUTES, r->designs.rest.routes, sizeof(r->designs.rest.routes));
+		o->http.route_count += REST_METHODS;
 		o->http.local = rest_local;
 		o->http.metrics = &r->designs.metrics;
 		o->http.metric_count = 1;
@@ -114,11 +120,31 @@ static bool open_database(struct running *r, struct serve_options *o, char *why)
 	return r->api != NULL;
 }
 
+static bool open_console(struct running *r, const struct serve_options *o, char *why)
+{
+	const struct serve_designs *s = &r->designs;
+
+	r->console.console = console_new(&(struct console_options){
+		.db = r->db,
+		.region = o->http.region,
+		.in_memory = o->in_memory,
+		.relaxed = o->db.durability == DURABILITY_RELAXED,
+		.apps = s->apps,
+		.app_count = s->count,
+		.processes = s->processes,
+		.process_count = s->process_count,
+	});
+	if (!r->console.console)
+		snprintf(why, WHY, "not enough memory");
+	return r->console.console != NULL;
+}
+
 static void greet(const struct running *r, const struct serve_options *o)
 {
 	const char *scheme = r->tls ? "https" : "http";
 	const char *region = o->http.region ? o->http.region : "us-east-1";
 
+	fprintf(stderr, "console  %s://%s" CONSOLE_BASE "/\n", scheme, r->address);
 	fprintf(stderr, "thorpe " THORPE_VERSION " serves DynamoDB's API on %s://%s, %s%s\n",
 		scheme, r->address, o->in_memory ? "data in memory" : "data in ",
 		o->in_memory ? "" : o->db.dir);
@@ -131,6 +157,7 @@ static void greet(const struct running *r, const struct serve_options *o)
 
 static void close_all(struct running *r)
 {
+	console_free(r->console.console);
 	serve_designs_stop(&r->designs);
 	if (r->api)
 		api_free(r->api);
@@ -169,7 +196,8 @@ int command_serve(int argc, char **argv)
 	signal(SIGPIPE, SIG_IGN);
 	share_descriptors(&o.http.limits);
 	if (!serve_designs_load(&r.designs, &o, why, sizeof(why)) || !open_http(&r, &o, why) ||
-	    !open_database(&r, &o, why) || !serve_designs_start(&r.designs, r.api, why, sizeof(why))) {
+	    !open_database(&r, &o, why) || !serve_designs_start(&r.designs, r.api, why, sizeof(why)) ||
+	    !open_console(&r, &o, why)) {
 		close_all(&r);
 		return complain(EXIT_REFUSED, "%s", why);
 	}

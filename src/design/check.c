@@ -97,14 +97,14 @@ static struct slice address(struct arena *a, const struct acceptance *x)
 void check_say(struct checker *c, const struct about *about, struct place place, const char *fmt,
 	       ...)
 {
+	const struct acceptance *a = NULL;
 	c->last = NULL;
-	for (size_t i = 0; i < 3 && about->accepts[i]; i++) {
-		const struct acceptance *a = accepted(about->accepts[i], c->rule->name);
-		if (a) {
-			map_set(c->used, address(c->arena, a), c);
-			return;
-		}
-	}
+	for (size_t i = 0; !a && i < 3 && about->accepts[i]; i++)
+		a = accepted(about->accepts[i], c->rule->name);
+	if (a)
+		map_set(c->used, address(c->arena, a), c);
+	if (a && !c->tells_accepted)
+		return;
 	va_list ap;
 	va_start(ap, fmt);
 	struct slice message = arena_vprintf(c->arena, fmt, ap);
@@ -116,6 +116,8 @@ void check_say(struct checker *c, const struct about *about, struct place place,
 	c->last->why = slice_str(c->rule->why);
 	c->last->repair = slice_str(c->rule->repair);
 	c->last->subject = about->subject;
+	if (a)
+		c->last->accepted = a->reason;
 }
 
 void check_severity(struct checker *c, enum severity severity)
@@ -186,14 +188,26 @@ static void judge_all_acceptances(struct checker *c)
 		judge_acceptances(c, about_processor(c, p), &p->accepts);
 }
 
-void design_check(const struct design *d, struct findings *f)
+static void check(const struct design *d, struct findings *f, bool tells_accepted)
 {
 	struct map used;
-	struct checker c = { .d = d, .f = f, .arena = f->arena, .used = &used };
+	struct checker c = {
+		.d = d, .f = f, .arena = f->arena, .used = &used, .tells_accepted = tells_accepted
+	};
 	map_init(&used, f->arena);
 	check_model(&c);
 	for (size_t k = 0; k < FAMILIES; k++)
 		for (c.rule = families[k]; c.rule->name; c.rule++)
 			c.rule->run(&c);
 	findings_sort(f);
+}
+
+void design_check(const struct design *d, struct findings *f)
+{
+	check(d, f, false);
+}
+
+void design_check_all(const struct design *d, struct findings *f)
+{
+	check(d, f, true);
 }

@@ -67,6 +67,7 @@ struct checker {
 	size_t space_count;
 	struct reach *reaches; /* one per access pattern, in order */
 	struct map *used;      /* acceptances that silenced something */
+	bool tells_accepted;   /* what is accepted is said all the same */
 };
 
 /* ---- speaking ---- */

@@ -363,6 +363,8 @@ bool design_is_table_key(const struct design *d, struct slice name);
 
 /* What a reviewer of single-table designs would say (thorpe check). Adds findings. */
 void design_check(const struct design *d, struct findings *f);
+/* The same, also what is accepted: such findings have `accepted`, the reason. */
+void design_check_all(const struct design *d, struct findings *f);
 /* The name of the i-th rule of design_check(); NULL after the last. */
 const char *design_check_name(size_t i);
 

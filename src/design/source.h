@@ -28,6 +28,7 @@ struct finding {
 	struct slice repair;  /* what to do; may be empty */
 	/* What it is about, for tests and machines: "entity Post", "access user posts", … */
 	struct slice subject;
+	struct slice accepted; /* why the author lives with it; empty: he has not said so */
 };
 
 struct findings {

@@ -177,6 +177,17 @@ static bool may_take(const struct conn *c)
 	       (!c->in_flight || c->in_flight_bytes < l->pipelined_bytes);
 }
 
+/* Whether libuv shall deliver input. Also while a request is being answered: stopping and starting again would be two system
+ * calls for every write. What comes early is held, and then reading stops; under TLS it would pile up unseen. */
+static bool may_read(const struct conn *c)
+{
+	if (c->held_n || c->eof)
+		return false;
+	if (may_take(c) || c->stream)
+		return true;
+	return !c->tls && !c->deaf && !c->ending && c->last && !c->last->last && c->last->state == EXCHANGE_RUNNING;
+}
+
 static enum request_status feed(struct conn *c, const char *p, size_t n, size_t *used)
 {
 	struct exchange *ex = c->reading;
@@ -416,7 +427,7 @@ static void settle(struct conn *c)
 		}
 	}
 	conn_move(c, resting_state(c));
-	set_reading(c, (may_take(c) || c->stream) && !c->held_n && !c->eof);
+	set_reading(c, may_read(c));
 }
 
 static void on_closed(uv_handle_t *h)

@@ -135,7 +135,7 @@ void exchange_begin(struct exchange *ex)
 void exchange_start(struct exchange *ex)
 {
 	assert(ex->state == EXCHANGE_READING);
-	ex->calls_api = ex->works = ex->answered_inline = false;
+	ex->calls_api = ex->works = ex->answered_inline = ex->packed = false;
 	ex->delay_ms = 0;
 	ARENA_TRY(&ex->arena, { route_dispatch(ex); }, {
 		if (ex->works)

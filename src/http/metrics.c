@@ -45,6 +45,15 @@ uint64_t metrics_watchers(const struct server *s)
 	return SUM(s, watchers);
 }
 
+struct metrics_server metrics_server(const struct server *s)
+{
+	return (struct metrics_server){
+		.uptime_ms = (clock_monotonic_us() - s->started_us) / 1000,
+		.memory_bytes = resident_bytes(),
+		.connections = SUM(s, open),
+	};
+}
+
 void metrics_write(const struct server *s, struct buf *out)
 {
 	struct workers_metrics w = workers_metrics(s->workers);

@@ -37,7 +37,7 @@ static struct slice packed_body(struct exchange *ex, struct buf *head, struct sl
 	enum coding coding = CODING_NONE;
 	struct slice packed = { 0 };
 
-	if (body.n > PACK_LEAST)
+	if (body.n > PACK_LEAST && !ex->packed)
 		coding = coding_chosen(request_header(&ex->req, SLICE("accept-encoding")));
 	if (coding == CODING_GZIP)
 		packed = gzip_pack(&ex->loop->gzip, &ex->arena, body);
@@ -54,7 +54,7 @@ static struct slice packed_body(struct exchange *ex, struct buf *head, struct sl
 /* A page of another origin may call, and read what SDKs in browsers read. */
 static void add_cors(struct buf *b, const struct exchange *ex)
 {
-	if (request_header(&ex->req, SLICE("origin")).p)
+	if (request_header(&ex->req, SLICE("origin")).p && !route_is_private(ex))
 		buf_lit(b, "Access-Control-Allow-Origin: *\r\n"
 			   "Access-Control-Expose-Headers: x-amzn-RequestId,x-amz-crc32,Date\r\n");
 }

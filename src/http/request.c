@@ -5,7 +5,7 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include <strings.h>
 
-#include "http/request.h"
+#include "http/request_plain.h"
 
 #define BODY_FIRST (64 * 1024) /* what a Content-Length is trusted for before bytes have come */
 
@@ -239,6 +239,7 @@ void request_begin(struct request_parser *p, struct http_request *req, struct ar
 	p->span_count = p->span_cap = 0;
 	p->in = IN_VALUE;
 	p->at_line = p->saw_head_end = p->done = false;
+	p->fresh = true;
 }
 
 static enum request_status failed(struct request_parser *p)
@@ -274,8 +275,11 @@ static bool has_folded_line(struct request_parser *p, const char *bytes, size_t 
 enum request_status request_feed(struct request_parser *p, const char *bytes, size_t n,
 				 size_t *used)
 {
-	bool had_head = p->req->has_head;
+	bool had_head = p->req->has_head, fresh = p->fresh;
 
+	p->fresh = false;
+	if (fresh && n <= REQUEST_PLAIN_BYTES && request_take_plain(p->req, p->limits, bytes, n, used))
+		return REQUEST_DONE;
 	if (has_folded_line(p, bytes, n)) {
 		*used = n;
 		refuse(p, 400, "A header goes on on a second line.");

@@ -58,6 +58,7 @@ struct request_parser {
 	bool at_line;      /* what comes next is the first byte of a line of the head */
 	bool saw_head_end; /* its empty line has come */
 	bool done;
+	bool fresh; /* nothing has been fed since request_begin() */
 };
 
 enum request_status { REQUEST_MORE, REQUEST_DONE, REQUEST_REFUSED };

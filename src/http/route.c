@@ -125,26 +125,38 @@ static bool path_matches(const struct http_route *row, struct slice path)
 	       (own.p[own.n - 1] == '/' || path.p[own.n] == '/');
 }
 
-static bool matches(const struct http_route *row, enum http_method method, struct slice path)
+static bool matches(const struct http_route *row, const struct http_request *r)
 {
-	return row->method == (method == HTTP_HEAD ? HTTP_GET : method) && path_matches(row, path);
+	return row->method == (r->method == HTTP_HEAD ? HTTP_GET : r->method) && path_matches(row, r->path) &&
+	       (!(row->flags & ROUTE_PAGE) || http_list_has(request_header(r, SLICE("accept")), SLICE("text/html")));
 }
 
 static const struct http_route *find(const struct http_route *rows, size_t n,
 				     const struct exchange *ex)
 {
 	for (size_t i = 0; i < n; i++)
-		if (matches(&rows[i], ex->req.method, ex->req.path))
+		if (matches(&rows[i], &ex->req))
 			return &rows[i];
 	return NULL;
 }
 
-bool route_tells_problems(const struct exchange *ex)
+/* Whether the path, whatever the method, belongs to a row with this flag. */
+static bool has_flag(const struct exchange *ex, enum route_flags flag)
 {
 	for (size_t i = 0; i < ex->loop->route_count; i++)
-		if ((ex->loop->routes[i].flags & ROUTE_PROBLEMS) && path_matches(&ex->loop->routes[i], ex->req.path))
+		if ((ex->loop->routes[i].flags & flag) && path_matches(&ex->loop->routes[i], ex->req.path))
 			return true;
 	return false;
+}
+
+bool route_tells_problems(const struct exchange *ex)
+{
+	return has_flag(ex, ROUTE_PROBLEMS);
+}
+
+bool route_is_private(const struct exchange *ex)
+{
+	return has_flag(ex, ROUTE_PRIVATE);
 }
 
 static bool is_preflight(const struct exchange *ex)
@@ -159,6 +171,11 @@ static void reply_preflight(struct exchange *ex)
 	struct slice method = request_header(&ex->req, SLICE("access-control-request-method"));
 	struct buf b;
 
+	if (route_is_private(ex)) {
+		exchange_reply(ex, 403, SLICE("application/json"),
+			       SLICE("{\"message\":\"This is not for pages of other origins.\"}"));
+		return;
+	}
 	buf_init(&b, &ex->arena);
 	if (headers.n)
 		buf_printf(&b, "Access-Control-Allow-Headers: %.*s\r\n", SLICE_ARG(headers));
@@ -177,7 +194,7 @@ static void make_ascii(struct slice s)
 }
 
 /* Without keys any signature will do, and none, but half a signature is a client's mistake. */
-static bool authorized_or_reply(struct exchange *ex)
+static bool authorized_or_reply(struct exchange *ex, const struct http_route *row)
 {
 	struct loop *l = ex->loop;
 	struct sigv4 unused;
@@ -190,7 +207,10 @@ static bool authorized_or_reply(struct exchange *ex)
 		return true;
 	}
 	make_ascii(e.message);
-	exchange_reply_error(ex, &e);
+	if (row->flags & ROUTE_PRIVATE)
+		exchange_reply(ex, 403, ex->content_type, api_error_reply(&ex->arena, &e));
+	else
+		exchange_reply_error(ex, &e);
 	return false;
 }
 
@@ -205,7 +225,7 @@ void route_dispatch(struct exchange *ex)
 		row = find(own_routes, sizeof(own_routes) / sizeof(own_routes[0]), ex);
 	if (is_preflight(ex))
 		reply_preflight(ex);
-	else if (row && (row->flags & ROUTE_SIGNED) && !authorized_or_reply(ex))
+	else if (row && (row->flags & ROUTE_SIGNED) && !authorized_or_reply(ex, row))
 		return;
 	else if (row)
 		row->handle(ex, row->ctx);

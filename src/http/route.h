@@ -18,6 +18,10 @@ enum route_flags {
 	ROUTE_PREFIX = 1, /* also everything below the path */
 	ROUTE_SIGNED = 2, /* must pass SigV4, as far as the server asks for it */
 	ROUTE_PROBLEMS = 4, /* errors are told as RFC 9457 has it, and not in DynamoDB's way */
+	/* Not for pages of other origins: no CORS headers, preflights are refused; and who is not signed is told 403, so that a
+	 * page knows what to ask for. */
+	ROUTE_PRIVATE = 8,
+	ROUTE_PAGE = 16, /* only for who asks for a page, as browsers do: Accept has text/html */
 };
 
 struct http_route {
@@ -32,5 +36,7 @@ struct http_route {
 void route_dispatch(struct exchange *ex);
 /* Whether a request that is refused before it is dispatched belongs to a row with ROUTE_PROBLEMS. */
 bool route_tells_problems(const struct exchange *ex);
+/* Whether its path belongs to a row with ROUTE_PRIVATE. */
+bool route_is_private(const struct exchange *ex);
 
 #endif

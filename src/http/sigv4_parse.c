@@ -8,6 +8,13 @@ bool sigv4_is_present(const struct http_request *r)
 	       (r->query.n && request_query(r, SLICE("X-Amz-Algorithm")).p);
 }
 
+static const char *found_or_end(const char *p, char c, const char *end)
+{
+	const char *at = memchr(p, c, (size_t)(end - p));
+
+	return at ? at : end;
+}
+
 /* "AWS4-HMAC-SHA256 Credential=…, SignedHeaders=…, Signature=…": words between spaces, commas */
 static void parse_authorization(struct slice header, struct sigv4 *s)
 {
@@ -19,24 +26,19 @@ static void parse_authorization(struct slice header, struct sigv4 *s)
 		{ SLICE("SignedHeaders="), &s->signed_headers },
 		{ SLICE("Signature="), &s->signature },
 	};
-	size_t i = 0;
+	const char *at = header.p, *end = header.p + header.n;
 
-	while (i < header.n) {
-		size_t start, n;
-		struct slice word;
+	while (at < end) {
+		const char *stop = found_or_end(at, ' ', found_or_end(at, ',', end));
+		struct slice word = slice_make(at, (size_t)(stop - at));
 
-		while (i < header.n && (header.p[i] == ' ' || header.p[i] == ','))
-			i++;
-		start = i;
-		while (i < header.n && header.p[i] != ' ' && header.p[i] != ',')
-			i++;
-		word = slice_make(header.p + start, i - start);
-		if (!start)
+		if (at == header.p)
 			s->algorithm = word;
-		for (n = 0; n < sizeof(wanted) / sizeof(wanted[0]); n++)
+		for (size_t n = 0; n < sizeof(wanted) / sizeof(wanted[0]); n++)
 			if (slice_starts(word, wanted[n].name))
 				*wanted[n].value = slice_make(word.p + wanted[n].name.n,
 							      word.n - wanted[n].name.n);
+		at = stop + 1;
 	}
 }
 

@@ -1,39 +1,6 @@
 /* Writing JSON strings, escaped as DynamoDB does it.
  * SPDX-License-Identifier: Apache-2.0 */
-#include "json/json.h"
-
-#define ONES 0x0101010101010101u
-#define TOPS 0x8080808080808080u
-
-/* Whether one of 8 bytes is a control, a quote or a backslash. */
-static bool any_special(uint64_t v)
-{
-	uint64_t quote = v ^ (ONES * '"'), backslash = v ^ (ONES * '\\');
-
-	return (((v - ONES * 0x20) & ~v) | ((quote - ONES) & ~quote) |
-		((backslash - ONES) & ~backslash)) & TOPS;
-}
-
-static bool is_special(uint8_t c)
-{
-	return c < 0x20 || c == '"' || c == '\\';
-}
-
-/* How many bytes from `p` on can be copied as they are. */
-static size_t plain_run(const char *p, const char *end)
-{
-	const char *at = p;
-	uint64_t v;
-
-	for (; end - at >= (ptrdiff_t)sizeof(v); at += sizeof(v)) {
-		memcpy(&v, at, sizeof(v));
-		if (any_special(v))
-			break;
-	}
-	while (at < end && !is_special((uint8_t)*at))
-		at++;
-	return (size_t)(at - p);
-}
+#include "json/plain.h"
 
 static void put_escaped(struct buf *b, uint8_t c)
 {
@@ -55,21 +22,33 @@ static void put_escaped(struct buf *b, uint8_t c)
 	}
 }
 
+static void put_with_escapes(struct buf *b, struct slice s)
+{
+	size_t from = 0;
+
+	buf_byte(b, '"');
+	for (size_t i = 0; i < s.n; i++) {
+		if (!json_is_special((uint8_t)s.p[i]))
+			continue;
+		buf_add(b, s.p + from, i - from);
+		put_escaped(b, (uint8_t)s.p[i]);
+		from = i + 1;
+	}
+	buf_add(b, s.p + from, s.n - from);
+	buf_byte(b, '"');
+}
+
 void json_string(struct buf *b, struct slice s)
 {
-	const char *p = s.p, *end = s.n ? s.p + s.n : s.p;
+	char *to = b->cap - b->n >= s.n + 2 ? b->p + b->n : buf_room(b, s.n + 2);
 
-	buf_room(b, s.n + 2); /* most strings need no escape: grow once */
-	buf_byte(b, '"');
-	while (p < end) {
-		size_t n = plain_run(p, end);
-
-		buf_add(b, p, n);
-		p += n;
-		if (p < end)
-			put_escaped(b, (uint8_t)*p++);
+	if (!json_copy_plain(to + 1, s)) { /* most strings need no escape */
+		put_with_escapes(b, s);
+		return;
 	}
-	buf_byte(b, '"');
+	to[0] = '"';
+	to[s.n + 1] = '"';
+	b->n += s.n + 2;
 }
 
 static void write_number(struct buf *b, double d)

@@ -55,6 +55,12 @@ struct store_tuning {
 void store_tuning_init(struct store_tuning *t, const struct store *s);
 void store_tuning_release(struct store_tuning *t);
 extern const char *const store_family_names[STORE_FAMILIES];
+/* Bytes that the keys of one partition share, in ITEMS and INDEX: an id and a hash. Files and memtables
+ * know which of them they hold; a walk within one passes over those that do not (read.c). */
+#define STORE_PREFIX 12
+
+/* cache.c */
+size_t store_default_cache_bytes(void);
 
 /* dir.c: makes `dir` and its parents, each on disk in its parent. False: *r says why. */
 bool store_make_dir(const char *dir, struct reason *r) MUST_CHECK;

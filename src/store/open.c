@@ -14,8 +14,6 @@
 #define FORMAT 1u
 #define FORMAT_KEY SLICE("format")
 
-/* Fills with use; an idle process has touched next to none of it. */
-#define CACHE_BYTES ((size_t)32 << 20)
 /* A 400 KB item makes a block of its own: each shard of the cache must have room for some. */
 #define CACHE_SHARD_BITS 3
 /* A name for RocksDB inside its own RAM; no such directory is touched. */
@@ -237,7 +235,7 @@ static struct store *store_new(const struct store_options *o)
 	if (!o->dir)
 		s->env = rocksdb_create_mem_env();
 	cache = rocksdb_lru_cache_options_create();
-	rocksdb_lru_cache_options_set_capacity(cache, o->cache_bytes ? o->cache_bytes : CACHE_BYTES);
+	rocksdb_lru_cache_options_set_capacity(cache, o->cache_bytes ? o->cache_bytes : store_default_cache_bytes());
 	rocksdb_lru_cache_options_set_num_shard_bits(cache, CACHE_SHARD_BITS);
 	s->cache = rocksdb_cache_create_lru_opts(cache);
 	rocksdb_lru_cache_options_destroy(cache);

@@ -112,6 +112,12 @@ static void iter_end(void *ptr)
 	it->done = true;
 }
 
+/* Whether every key in between starts with the same STORE_PREFIX bytes. */
+static bool within_prefix(struct slice from, struct slice to)
+{
+	return from.n >= STORE_PREFIX && to.n >= STORE_PREFIX && memcmp(from.p, to.p, STORE_PREFIX) == 0;
+}
+
 struct store_iter *store_iter(struct store *s, const struct store_view *v, enum store_family f,
 			      struct slice from, struct slice to, bool backwards, struct arena *a)
 {
@@ -133,6 +139,7 @@ struct store_iter *store_iter(struct store *s, const struct store_view *v, enum 
 		rocksdb_readoptions_set_iterate_lower_bound(it->options, it->from.p, it->from.n);
 	if (it->to.n)
 		rocksdb_readoptions_set_iterate_upper_bound(it->options, it->to.p, it->to.n);
+	rocksdb_readoptions_set_total_order_seek(it->options, !within_prefix(from, to));
 	it->it = rocksdb_create_iterator_cf(s->db, it->options, s->families[f]);
 	return it;
 }

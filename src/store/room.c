@@ -83,3 +83,8 @@ void store_wrote(struct store *s, const struct reason *r)
 	else
 		log_info("store: writes work again");
 }
+
+bool store_is_refusing(const struct store *s)
+{
+	return atomic_load_explicit(&s->refusing, memory_order_relaxed);
+}

@@ -112,6 +112,8 @@ bool store_checkpoint(struct store *s, const char *dir, struct arena *a,
  * end): without it the room comes back when RocksDB next rewrites those files, which can be weeks.
  * Takes as long as rewriting them; call it from a thread that nobody waits for. */
 void store_reclaim(struct store *s, enum store_family f, struct slice from, struct slice to);
+/* Whether the last write failed, and the next one will probably, too: a full disk, or a broken one. Any thread. */
+bool store_is_refusing(const struct store *s);
 /* Bytes on disk, all families; in memory, the bytes there. */
 uint64_t store_disk_bytes(struct store *s);
 

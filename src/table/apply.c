@@ -13,6 +13,7 @@ struct change {
 	const struct table *table;
 	struct item_key key;
 	struct value old, new;
+	size_t old_size, new_size; /* item_size(); 0: absent */
 	struct index_plan indexes;
 	int64_t collection_bytes; /* after it; tables with LSIs */
 	bool collection_changes;
@@ -108,7 +109,7 @@ static bool new_item(struct stage *s, struct write_action *a, bool table_changed
 
 static bool plan_collection(struct stage *s, struct change *c, struct error *e)
 {
-	int64_t more = (int64_t)size_of(c->new) - (int64_t)size_of(c->old) + c->indexes.local_bytes;
+	int64_t more = (int64_t)c->new_size - (int64_t)c->old_size + c->indexes.local_bytes;
 	uint64_t bytes = 0;
 	struct slice record;
 	bool found;
@@ -130,9 +131,7 @@ static bool plan_collection(struct stage *s, struct change *c, struct error *e)
 
 static double table_units(const struct change *c)
 {
-	size_t old = size_of(c->old), new = size_of(c->new);
-
-	return capacity_write_units(old > new ? old : new);
+	return capacity_write_units(c->old_size > c->new_size ? c->old_size : c->new_size);
 }
 
 /* ---- staging ---- */
@@ -146,7 +145,7 @@ static void stage_item(struct stage *s, const struct change *c)
 		stage_put(s, STORE_ITEMS, key, as_slice(c->new));
 	else
 		stage_delete(s, STORE_ITEMS, key);
-	stage_count(s, t->id, t->stats, items, (int64_t)size_of(c->new) - (int64_t)size_of(c->old));
+	stage_count(s, t->id, t->stats, items, (int64_t)c->new_size - (int64_t)c->old_size);
 }
 
 static void stage_collection(struct stage *s, const struct change *c)
@@ -193,11 +192,15 @@ static void stage_record(struct stage *s, const struct change *c)
 	if (!st)
 		return;
 	r.keys = table_key_item(c->table, NULL, known, s->arena);
-	if (st->view == STREAM_OLD_IMAGE || st->view == STREAM_NEW_AND_OLD)
+	r.size_bytes = item_size(r.keys);
+	if (st->view == STREAM_OLD_IMAGE || st->view == STREAM_NEW_AND_OLD) {
 		r.old_image = c->old;
-	if (st->view == STREAM_NEW_IMAGE || st->view == STREAM_NEW_AND_OLD)
+		r.size_bytes += c->old_size;
+	}
+	if (st->view == STREAM_NEW_IMAGE || st->view == STREAM_NEW_AND_OLD) {
 		r.new_image = c->new;
-	r.size_bytes = item_size(r.keys) + size_of(r.old_image) + size_of(r.new_image);
+		r.size_bytes += c->new_size;
+	}
 	stage_put(s, STORE_STREAM,
 		  layout_stream_key(s->arena, st->id, stream_shard_of(st, c->key.pk),
 				    stage_next_sequence(s)),
@@ -224,6 +227,7 @@ static bool has_expired(const struct write_action *a, struct value old)
 
 static bool plan_change(struct stage *s, struct write_action *a, struct change *c)
 {
+	c->new_size = same(c->old, c->new) ? c->old_size : size_of(c->new);
 	a->capacity.table_units = table_units(c);
 	if (!same(c->old, c->new) && !index_plan(s, c->table, c->key, c->old, c->new, &c->indexes,
 						 &a->capacity, &a->error))
@@ -250,8 +254,9 @@ bool apply_action(struct stage *s, struct write_action *a)
 	c->by_ttl = a->by_ttl;
 	if (!c->table || !stage_get_item(s, c->table->id, a->key, &c->old, &a->error))
 		return false;
+	c->old_size = size_of(c->old);
 	if (a->condition || a->update) /* otherwise it is not looked into */
-		s->item_bytes += size_of(c->old);
+		s->item_bytes += c->old_size;
 	if (a->by_ttl && !has_expired(a, c->old))
 		return true;
 	if (!check_condition(s, a, c->old) || !new_item(s, a, c->table != known, c->old, &c->new) ||

@@ -25,6 +25,7 @@ struct entries {
 	bool had, has;
 	struct slice old_key, new_key;
 	struct value old, new;
+	size_t old_size, new_size;
 };
 
 static struct entries entries_of(struct stage *s, const struct table *t, const struct index *i,
@@ -38,10 +39,12 @@ static struct entries entries_of(struct stage *s, const struct table *t, const s
 	if (x.had) {
 		x.old_key = layout_index_key(s->arena, i, old, k);
 		x.old = index_projected(t, i, old, s->arena);
+		x.old_size = item_size(x.old);
 	}
 	if (x.has) {
 		x.new_key = layout_index_key(s->arena, i, item, k);
 		x.new = index_projected(t, i, item, s->arena);
+		x.new_size = item_size(x.new);
 	}
 	return x;
 }
@@ -49,8 +52,8 @@ static struct entries entries_of(struct stage *s, const struct table *t, const s
 /* DynamoDB counts the larger of the two for an entry rewritten in place, both if it moves. */
 static double units_of(const struct entries *x)
 {
-	double old = x->had ? capacity_write_units(item_size(x->old)) : 0;
-	double new = x->has ? capacity_write_units(item_size(x->new)) : 0;
+	double old = x->had ? capacity_write_units(x->old_size) : 0;
+	double new = x->has ? capacity_write_units(x->new_size) : 0;
 
 	if (x->had && x->has && slice_equal(x->old_key, x->new_key)) {
 		if (value_equal(x->old, x->new))
@@ -75,14 +78,14 @@ static bool plan_one(struct stage *s, const struct index *i, const struct entrie
 		c->remove = !same_key;
 		c->old_key = x->old_key;
 		c->items--;
-		c->bytes -= (int64_t)item_size(x->old);
+		c->bytes -= (int64_t)x->old_size;
 	}
 	if (x->has) {
 		c->put = true;
 		c->new_key = x->new_key;
 		c->new_entry = x->new;
 		c->items++;
-		c->bytes += (int64_t)item_size(x->new);
+		c->bytes += (int64_t)x->new_size;
 	}
 	return true;
 }

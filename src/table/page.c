@@ -57,12 +57,13 @@ static bool take_entry(struct walk *w, struct slice key, struct value item, bool
 {
 	const struct page_request *r = w->r;
 	struct page *page = w->page;
+	size_t entry_bytes = r->fetch_items ? item_size(item) : 0, item_bytes;
 
-	w->read_bytes += item_size(item);
 	if (r->fetch_items && !fetch_item(w, key, &item, e))
 		return false;
 	page->scanned++;
-	w->page_bytes += page_size_of_item(r->table, item);
+	w->page_bytes += page_size_of_item(r->table, item, &item_bytes);
+	w->read_bytes += r->fetch_items ? entry_bytes : item_bytes;
 	if (!r->filter || condition_holds(r->filter, item, w->scratch)) {
 		page->count++;
 		if (r->emit)
@@ -115,5 +116,6 @@ bool db_page(struct db *db, const struct page_request *r, struct arena *a, struc
 		out->capacity.index_units[r->index - r->table->indexes] += units;
 	else
 		out->capacity.table_units += units;
+	stats_add(&r->table->stats->reads, out->scanned ? out->scanned : 1); /* looking in vain is reading, too */
 	return true;
 }

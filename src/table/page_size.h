@@ -7,6 +7,7 @@
 
 #define PAGE_BYTES_MAX (1024 * 1024)
 
-size_t page_size_of_item(const struct table *t, struct value item);
+/* *item_bytes is its item_size(), which the same walk finds. */
+size_t page_size_of_item(const struct table *t, struct value item, size_t *item_bytes);
 
 #endif

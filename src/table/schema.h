@@ -30,7 +30,17 @@ struct key_schema {
 struct stats {
 	_Atomic int64_t items;
 	_Atomic int64_t bytes;
+	/* Of tables, since the database was opened: items asked for (by key, or looked at by a query or scan) and items
+	 * written. Relaxed, for people to look at; any thread adds to `reads`. */
+	_Atomic int64_t reads;
+	_Atomic int64_t writes;
 };
+
+/* Once a request, not once an item. */
+static inline void stats_add(_Atomic int64_t *counter, int64_t n)
+{
+	atomic_fetch_add_explicit(counter, n, memory_order_relaxed);
+}
 
 struct throughput {
 	int64_t read, write;                 /* 0, 0: on demand */

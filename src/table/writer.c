@@ -210,6 +210,30 @@ static struct write_request *evaluate_some(struct batch *b, struct write_request
 	return first;
 }
 
+/* Of one request: what was written to each table. Actions on one table mostly follow each other. */
+static void count_writes(const struct write_request *r)
+{
+	const struct table *t = NULL;
+	int64_t n = 0;
+
+	if (r->error.code != ERR_NONE || r->replayed || r->mode == REQUEST_CONTROL)
+		return;
+	for (size_t i = 0; i < r->action_count; i++) {
+		const struct write_action *a = &r->actions[i];
+
+		if (a->error.code != ERR_NONE || a->kind == WRITE_CHECK || (a->by_ttl && !value_present(a->old_item)))
+			continue;
+		if (t && t != a->table) {
+			stats_add(&t->stats->writes, n);
+			n = 0;
+		}
+		t = a->table;
+		n++;
+	}
+	if (t)
+		stats_add(&t->stats->writes, n);
+}
+
 /* done() may free the request at once. */
 static void answer(struct write_request *first, const struct error *failed)
 {
@@ -221,6 +245,7 @@ static void answer(struct write_request *first, const struct error *failed)
 			r->error = *failed;
 			r->replayed = false;
 		}
+		count_writes(r);
 		r->done(r);
 		crash_point("answered");
 	}

@@ -234,22 +234,46 @@ bool number_encode_text(struct slice text, uint8_t out[NUMBER_ENCODED_MAX], size
 	return true;
 }
 
+/* Whole positive numbers, as nearly all are, straight from their pairs. 0: it is another kind. */
+static size_t format_whole(const uint8_t *p, size_t n, char *out)
+{
+	int whole, digits = 2 * ((int)n - 2);
+
+	if (p[0] != POSITIVE)
+		return 0;
+	whole = p[1] - EXPONENT_BIAS + 1;
+	/* A digit behind the point is part of the number, unless it is the one that fills a pair. */
+	if (whole < 1 || digits > whole + 1 || (digits > whole && (p[n - 1] - 1) % 10))
+		return 0;
+	for (size_t i = 2; i < n; i++) {
+		unsigned pair = p[i] - 1u;
+
+		*out++ = (char)('0' + pair / 10);
+		*out++ = (char)('0' + pair % 10);
+	}
+	for (; digits < whole; digits++)
+		*out++ = '0';
+	out[whole - digits] = '\0';
+	return (size_t)whole;
+}
+
 size_t number_format_encoded(const uint8_t *p, size_t n, char out[NUMBER_TEXT_MAX])
 {
+	size_t length = format_whole(p, n, out);
 	struct decimal d;
 
+	if (length)
+		return length;
 	decode_decimal(p, n, &d);
 	return format_decimal(&d, out);
 }
 
-static size_t decimal_size(const struct decimal *d)
+static size_t size_of_digits(int digits, int top, bool negative)
 {
 	/* An even exponent leaves the first digit alone in its pair: 1|23, but 12|34. */
-	bool alone = d->top % 2 == 0;
+	bool alone = top % 2 == 0;
 
-	if (d->n == 0)
-		return 1;
-	return 1 + (size_t)(d->n + alone + 1) / 2 + d->negative;
+	return 1 + (size_t)(digits + alone + 1) / 2 + negative;
 }
 
 size_t number_size(const struct number *n)
@@ -257,15 +281,19 @@ size_t number_size(const struct number *n)
 	struct decimal d;
 
 	decimal_from_number(n, &d);
-	return decimal_size(&d);
+	return d.n ? size_of_digits(d.n, d.top, d.negative) : 1;
 }
 
 size_t number_size_encoded(const uint8_t *p, size_t n)
 {
-	struct decimal d;
+	bool negative = p[0] == NEGATIVE;
+	size_t end = negative ? n - 1 : n;
+	unsigned last = negative ? 101u - p[end - 1] : p[end - 1];
 
-	decode_decimal(p, n, &d);
-	return decimal_size(&d);
+	if (p[0] == ZERO)
+		return 1;
+	return size_of_digits(2 * ((int)end - 2) - ((last - 1) % 10 == 0),
+			      (negative ? 255 - p[1] : p[1]) - EXPONENT_BIAS, negative);
 }
 
 bool number_is_valid(const uint8_t *p, size_t n)

@@ -1,4 +1,4 @@
-/* Reading values where they stand: scalars, walking, searching, measuring.
+/* Reading values where they stand: scalars, walking, searching.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "value/layout.h"
 
@@ -159,64 +159,4 @@ bool value_set_has(struct value set, struct slice element)
 			return order == 0;
 	}
 	return false;
-}
-
-static size_t set_size(struct value v)
-{
-	struct value_iter it = value_iter(v);
-	size_t size = 0;
-
-	while (value_next(&it))
-		size += it.type == VALUE_NS ?
-				number_size_encoded((const uint8_t *)it.element.p, it.element.n) :
-				it.element.n;
-	return size;
-}
-
-/* Three bytes for a list or map, one for each element. */
-static size_t container_size(struct value v)
-{
-	struct value_iter it = value_iter(v);
-	size_t size = 3;
-
-	while (value_next(&it))
-		size += 1 + (it.type == VALUE_M ? it.name.n : 0) + value_size(it.value);
-	return size;
-}
-
-size_t value_size(struct value v)
-{
-	struct slice s;
-
-	switch (value_type(v)) {
-	case VALUE_S:
-	case VALUE_B:
-		return value_bytes(v).n;
-	case VALUE_N:
-		s = value_bytes(v);
-		return number_size_encoded((const uint8_t *)s.p, s.n);
-	case VALUE_SS:
-	case VALUE_NS:
-	case VALUE_BS:
-		return set_size(v);
-	case VALUE_M:
-	case VALUE_L:
-		return container_size(v);
-	case VALUE_BOOL:
-	case VALUE_NULL:
-		return 1;
-	case VALUE_NONE:
-		break;
-	}
-	return 0;
-}
-
-size_t item_size(struct value item)
-{
-	struct value_iter it = value_iter(item);
-	size_t size = 0;
-
-	while (value_next(&it))
-		size += it.name.n + value_size(it.value);
-	return size;
 }

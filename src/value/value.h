@@ -86,6 +86,14 @@ bool value_set_has(struct value set, struct slice element);
 /* DynamoDB's size in bytes: of one value; of an item (names and values, no per-item overhead). */
 size_t value_size(struct value v);
 size_t item_size(struct value item);
+/* Both measures of an item in one walk. `stored` is what a page of DynamoDB's seems to count (table/page_size.c):
+ * a byte for a name, lengths and types beside the values. The attribute called `apart` counts in `apart` instead. */
+struct item_sizes {
+	size_t size; /* item_size() */
+	size_t stored;
+	size_t apart; /* value_size() of that attribute */
+};
+struct item_sizes item_sizes(struct value item, struct slice apart);
 
 struct value value_copy(struct arena *a, struct value v);
 

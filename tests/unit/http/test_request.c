@@ -5,7 +5,7 @@
 #include <cmocka.h>
 
 #include "base/alloc.h"
-#include "http/request.h"
+#include "http/request_plain.h"
 
 static struct http_limits limits;
 static struct request_parser parser;
@@ -103,6 +103,84 @@ static void a_request_takes_no_byte_of_the_next(void **state)
 			 REQUEST_DONE);
 	assert_slice(req.path, "/next");
 	assert_int_equal(used + more, sizeof(two) - 1);
+}
+
+static const char plain[] = "POST /a?b HTTP/1.1\r\nHost: h:1\r\nConnection: Keep-Alive\r\n"
+			    "Content-Type: application/x-amz-json-1.0\r\nContent-Length: 3\r\n\r\n{ }";
+
+static void a_plain_request_needs_no_http_parser(void **state)
+{
+	size_t used;
+
+	(void)state;
+	assert_true(request_take_plain(&req, &limits, plain, sizeof(plain) - 1, &used));
+	assert_int_equal(used, sizeof(plain) - 1);
+	assert_slice(request_header(&req, SLICE("content-type")), "application/x-amz-json-1.0");
+	assert_slice(req.body, "{ }");
+}
+
+/* One byte of `text` replaced, left out or doubled, or two changes of that kind. */
+static void mutate(char *text, uint32_t *seed)
+{
+	static const char bytes[] = "\r\n\t :;,0159aZ-_/?#%\"\x7f\x80\x01\xff";
+
+	for (int changes = 1 + (int)(*seed >> 28) % 2; changes; changes--) {
+		size_t at, n = strlen(text);
+
+		*seed = *seed * 1664525 + 1013904223;
+		at = (*seed >> 8) % n;
+		switch (*seed >> 4 & 3) {
+		case 0:
+			memmove(text + at, text + at + 1, n - at);
+			break;
+		case 1:
+			memmove(text + at + 1, text + at, n - at + 1);
+			break;
+		default:
+			text[at] = bytes[(*seed >> 20) % (sizeof(bytes) - 1)];
+		}
+	}
+}
+
+static struct slice outcome(struct arena *a, size_t used)
+{
+	struct buf b;
+
+	buf_init(&b, a);
+	buf_printf(&b, "%d %d %d %zu|%.*s|%.*s|", req.method, req.http10, req.keep_alive, used,
+		   SLICE_ARG(req.path), SLICE_ARG(req.query));
+	for (size_t i = 0; i < req.header_count; i++)
+		buf_printf(&b, "%.*s=%.*s|", SLICE_ARG(req.headers[i].name), SLICE_ARG(req.headers[i].value));
+	buf_put(&b, req.body);
+	return buf_slice(&b);
+}
+
+static void what_is_taken_as_plain_http_parser_takes_alike(void **state)
+{
+	struct arena kept;
+	uint32_t seed = 1;
+	size_t taken = 0;
+
+	arena_init(&kept);
+	for (int i = 0; i < 40000; i++) {
+		struct slice direct;
+		size_t used, pieces;
+		char text[400];
+
+		memcpy(text, i % 2 ? plain : whole, i % 2 ? sizeof(plain) : sizeof(whole));
+		mutate(text, &seed);
+		again(state);
+		if (!request_take_plain(&req, &limits, text, strlen(text), &used))
+			continue;
+		taken++;
+		arena_clear(&kept);
+		direct = outcome(&kept, used);
+		again(state);
+		assert_int_equal(feed_all(text, 1, &pieces), REQUEST_DONE);
+		assert_true(slice_equal(direct, outcome(&kept, pieces)));
+	}
+	arena_release(&kept);
+	assert_true(taken > 5000);
 }
 
 static void chunks_are_put_together_and_trailers_ignored(void **state)
@@ -242,6 +320,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		TEST(a_request_is_the_same_in_pieces_of_any_size),
 		TEST(a_request_takes_no_byte_of_the_next),
+		TEST(a_plain_request_needs_no_http_parser),
+		TEST(what_is_taken_as_plain_http_parser_takes_alike),
 		TEST(chunks_are_put_together_and_trailers_ignored),
 		TEST(an_offer_to_upgrade_is_ignored),
 		TEST(a_client_can_ask_before_it_sends),

@@ -90,6 +90,44 @@ static void a_walk_stays_within_its_bounds(void **state)
 	}
 }
 
+/* Files and memtables are asked by the first twelve bytes whether they are worth a walk: those that say no must not hide a key,
+ * neither from a walk within a partition nor from one across several. */
+static void a_walk_finds_a_partition_in_files_and_memory(void **state)
+{
+	static const struct {
+		const char *from, *to, *up, *down;
+	} cases[] = {
+		{ "partition--1", "partition--1~", "partition--1a partition--1b partition--1c ",
+		  "partition--1c partition--1b partition--1a " },
+		{ "partition--2", "partition--2~", "partition--2a ", "partition--2a " },
+		{ "partition--3", "partition--3~", "partition--3a ", "partition--3a " },
+		{ "partition--1b", "partition--1c", "partition--1b ", "partition--1b " },
+		{ "partition--0", "partition--0~", "", "" },
+		{ "partition--4", "partition--4~", "", "" },
+		{ "partition--0", "partition--2", "partition--1a partition--1b partition--1c ",
+		  "partition--1c partition--1b partition--1a " },
+		{ "partition--2", "partition--9", "partition--2a partition--3a ", "partition--3a partition--2a " },
+		{ "partition", "", "partition--1a partition--1b partition--1c partition--2a partition--3a ",
+		  "partition--3a partition--2a partition--1c partition--1b partition--1a " },
+	};
+	struct fixture *x = *state;
+
+	fixture_open(x);
+	fixture_put(x, STORE_ITEMS, "partition--1a", "");
+	fixture_put(x, STORE_ITEMS, "partition--2a", "");
+	fixture_close(x); /* flushes */
+	fixture_open(x);
+	fixture_put(x, STORE_ITEMS, "partition--1b", "");
+	fixture_close(x);
+	fixture_open(x);
+	fixture_put(x, STORE_ITEMS, "partition--1c", "");
+	fixture_put(x, STORE_ITEMS, "partition--3a", "");
+	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+		assert_string_equal(fixture_keys(x, NULL, cases[i].from, cases[i].to, false), cases[i].up);
+		assert_string_equal(fixture_keys(x, NULL, cases[i].from, cases[i].to, true), cases[i].down);
+	}
+}
+
 static void a_walk_keeps_its_own_copy_of_the_bounds(void **state)
 {
 	struct fixture *x = *state;
@@ -240,6 +278,7 @@ int main(void)
 		store_test(keys_and_values_may_hold_any_bytes),
 		store_test(a_value_outlives_the_change_of_its_key),
 		store_test(a_walk_stays_within_its_bounds),
+		store_test(a_walk_finds_a_partition_in_files_and_memory),
 		store_test(a_walk_keeps_its_own_copy_of_the_bounds),
 		store_test(a_walk_sees_one_moment),
 		store_test(a_closed_walk_is_over),

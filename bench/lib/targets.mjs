@@ -1,0 +1,60 @@
+// What is to be reached, and what was: one row for each goal that has been measured.
+// SPDX-License-Identifier: Apache-2.0
+import { median, ratio, summary } from './measure.mjs';
+
+const AT = 64; // connections at which throughput is compared
+const times = (n) => `${n < 10 ? n.toFixed(2) : n.toFixed(1)} ×`;
+const ms = (us) => `${(us / 1000).toFixed(2)} ms`;
+
+const least = (what, goal, value) => value !== undefined && { what, goal: `at least ${goal} ×`, got: times(value), met: value >= goal, value, wanted: goal };
+const most = (what, goal, value, show) => value !== undefined && { what, goal: `at most ${show(goal)}`, got: show(value), met: value <= goal, value, wanted: goal };
+
+function operations({ results }) {
+  const against = (name, other, goal, title, label) =>
+    least(`${label ?? name} ÷ ${title}`, goal, ratio(results[name]?.[AT]?.thorpe, results[name]?.[AT]?.[other]));
+  const nginx = 'nginx sending the same bytes';
+  const rocks = 'RocksDB alone, same batches, same sync';
+  return [
+    against('GetItem', 'nginx', 0.6, nginx), against('GetItem', 'dynalite', 6, 'dynalite'), against('GetItem', 'local', 12, 'DynamoDB Local'),
+    against('Query', 'nginx', 0.5, nginx, 'Query of 20'), against('Query', 'dynalite', 15, 'dynalite', 'Query of 20'), against('Query', 'local', 15, 'DynamoDB Local', 'Query of 20'),
+    against('Query after writes', 'nginx', 0.5, nginx, 'Query of 20, items written over before'),
+    ...['PutItem', 'UpdateItem'].flatMap((name) => [
+      against(name, 'rocksdb', 0.5, rocks, `${name}, synced`), against(name, 'dynalite', 5, 'dynalite, not synced', `${name}, synced`), against(name, 'local', 15, 'DynamoDB Local, not synced', `${name}, synced`),
+    ]),
+    against('Follow', 'local', 15, 'DynamoDB Local, not synced', 'follow transaction, synced'),
+  ];
+}
+
+function oneClient({ results }) {
+  const { thorpe, fdatasync } = results.PutItem?.[1] ?? {};
+  return [most('PutItem, synced, one client: median time ÷ that of one fdatasync', 1.5, ratio(thorpe, fdatasync, 'p50_us'), times)];
+}
+
+const rest = ({ results, under }) => Object.entries(under).map(([name, api]) =>
+  least(`REST: ${name} ÷ ${api}`, 0.7, ratio(results[name]?.[AT], results[api]?.[AT])));
+
+const READS = ['GetItem', 'Query', 'BatchGetItem'];
+const steady = ({ results }) => Object.entries(results).filter(([name]) => name !== 'BatchGetItem').map(([name, { rounds }]) => {
+  const all = summary(rounds);
+  const row = most(`${name}: p99 at half the peak rate`, READS.includes(name) ? 3000 : 10_000, all?.p99_us, ms);
+  return row && { ...row, met: row.met && !all.errors && !all.unsent };
+});
+
+const thousands = (n) => Number(n).toLocaleString('en');
+const growth = ({ results, sizes }) => ['GetItem', 'Query'].map((name) => {
+  const [small, large] = [sizes[0].items, sizes.at(-1).items];
+  return most(`${name}: time with ${thousands(large)} items ÷ with ${thousands(small)}`, 1.5, ratio(results[name]?.[small], results[name]?.[large]), times);
+});
+
+const processes = ({ results }) => [
+  most('start-up with data', 50_000, median([results['thorpe, with data']?.start_ms]) * 1000 || undefined, ms),
+  most('idle memory', 40, results['thorpe, with data'] && results['thorpe, with data'].rss_kb / 1024, (mb) => `${mb.toFixed(1)} MB`),
+];
+
+/** All goals that something is known about. */
+export function goals({ api, rest: restPart, steady: steadyPart, growth: growthPart, process: processPart }) {
+  return [
+    ...(api ? operations(api) : []), ...(restPart ? rest(restPart) : []), ...(steadyPart ? steady(steadyPart) : []), ...(growthPart ? growth(growthPart) : []),
+    ...(processPart ? processes(processPart) : []), ...(api ? oneClient(api) : []),
+  ].filter(Boolean);
+}

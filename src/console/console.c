@@ -1,0 +1,76 @@
+/* Keeps what documents are made from, and those of designs once they are made.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include <pthread.h>
+#include <xxhash.h>
+
+#include "base/alloc.h"
+#include "console/console_internal.h"
+#include "console/design_doc.h"
+
+struct console *console_new(const struct console_options *o)
+{
+	struct console *c = mem_zalloc(sizeof(*c));
+
+	if (!c)
+		return NULL;
+	c->options = *o;
+	if (!c->options.region)
+		c->options.region = "us-east-1";
+	c->documents = mem_zalloc((o->app_count + 1) * sizeof(*c->documents));
+	if (!c->documents) {
+		mem_free(c);
+		return NULL;
+	}
+	arena_init(&c->arena);
+	pthread_mutex_init(&c->lock, NULL);
+	return c;
+}
+
+void console_free(struct console *c)
+{
+	if (!c)
+		return;
+	pthread_mutex_destroy(&c->lock);
+	arena_release(&c->arena);
+	mem_free(c->documents);
+	mem_free(c);
+}
+
+/* What is worked out on the way is much more than what is kept. */
+static bool make(struct console *c, const struct design *d, struct console_document *out)
+{
+	volatile bool ok = true;
+	struct arena scratch;
+	struct slice body;
+
+	arena_init(&scratch);
+	ARENA_TRY(&scratch, {
+		c->arena.oom = scratch.oom;
+		body = design_document(&scratch, d);
+		body = arena_copy(&c->arena, body);
+		out->etag = arena_printf(&c->arena, "\"%016llx\"", (unsigned long long)XXH3_64bits(body.p, body.n));
+		out->body = body;
+	}, { ok = false; });
+	c->arena.oom = NULL;
+	arena_release(&scratch);
+	return ok;
+}
+
+const struct console_document *console_design(struct console *c, struct slice name, bool *missing)
+{
+	struct console_document *found = NULL;
+
+	*missing = true;
+	for (size_t i = 0; i < c->options.app_count; i++) {
+		const struct design *d = app_design(c->options.apps[i]);
+
+		if (!slice_equal(d->name, name))
+			continue;
+		*missing = false;
+		pthread_mutex_lock(&c->lock);
+		if (c->documents[i].body.n || make(c, d, &c->documents[i]))
+			found = &c->documents[i];
+		pthread_mutex_unlock(&c->lock);
+	}
+	return found;
+}

@@ -1,0 +1,51 @@
+/* What the server says to the console in the browser: documents about itself, its numbers and its designs.
+ *
+ * The documents are those of console/src/lib/types.ts. They are for operators: whoever serves them (http/console.c) has made
+ * sure of that. Knows no connection; what only the HTTP server knows is handed in.
+ *
+ * Threads: a console is shared by all. Documents of designs are made once, when first asked for, and kept: a design does not
+ * change while it is served.
+ * SPDX-License-Identifier: Apache-2.0 */
+#ifndef THORPE_CONSOLE_CONSOLE_H
+#define THORPE_CONSOLE_CONSOLE_H
+
+#include "process/process.h"
+#include "table/db.h"
+
+#define CONSOLE_TOKEN_SECONDS 3600
+
+struct console_options { /* what is pointed to outlives the console */
+	struct db *db;
+	const char *region; /* NULL: us-east-1 */
+	bool in_memory;
+	bool relaxed;       /* answers before the data is on disk */
+	struct app *const *apps;
+	size_t app_count;
+	struct process *const *processes; /* of those apps that have one, in any order */
+	size_t process_count;
+};
+
+struct console;
+struct console *console_new(const struct console_options *o); /* NULL: memory */
+void console_free(struct console *c); /* NULL is fine */
+
+/* ---- documents, in the arena ---- */
+
+/* Who this server is, with an operator's token for each design, valid for CONSOLE_TOKEN_SECONDS. `endpoint`: where the
+ * browser found it. */
+struct slice console_session(struct console *c, struct arena *a, struct slice endpoint, bool has_keys);
+
+struct console_server { /* what the HTTP server knows of itself */
+	int64_t uptime_ms;
+	uint64_t memory_bytes, connections;
+};
+struct slice console_stats(struct console *c, struct arena *a, const struct console_server *s);
+
+struct console_document {
+	struct slice body; /* JSON */
+	struct slice etag; /* with its quotes */
+};
+/* NULL: no design has this name, or memory (*missing says which). Lives as long as the console. */
+const struct console_document *console_design(struct console *c, struct slice name, bool *missing);
+
+#endif

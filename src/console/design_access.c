@@ -1,0 +1,150 @@
+/* An access pattern: what it is asked with, the request it becomes, what it gives. And processors, which are asked by changes.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "app/openapi.h"
+#include "app/read.h"
+#include "app/routes.h"
+#include "console/design_doc.h"
+#include "design/describe.h"
+
+/* ---- parameters ---- */
+
+static bool in_path(const struct access *x, struct slice name)
+{
+	for (size_t i = 0; x->path_template && i < x->path_template->part_count; i++) {
+		const struct template_part *p = &x->path_template->parts[i];
+
+		if (p->name_count && slice_equal(p->names[0], name))
+			return true;
+	}
+	return false;
+}
+
+static void put_param(struct buf *b, const struct access *x, struct slice name, const struct attribute *type, bool required)
+{
+	doc_open(b, '{');
+	doc_member(b, "name", name);
+	doc_member_str(b, "in", in_path(x, name) ? "path" : "query");
+	doc_member(b, "type", design_type(b->arena, type));
+	if (type && type->choice_count)
+		doc_member_texts(b, "choices", type->choices, type->choice_count);
+	doc_member_bool(b, "required", required);
+	doc_close(b, '}');
+}
+
+/* Some of the query string stand in the path, or are compared with keys: then they are among the others already. */
+static bool is_among(const struct access *x, struct slice name)
+{
+	for (size_t i = 0; i < x->param_count; i++)
+		if (slice_equal(x->params[i], name))
+			return true;
+	return false;
+}
+
+static bool is_optional(const struct access *x, struct slice name)
+{
+	for (size_t i = 0; i < x->query_param_count; i++)
+		if (slice_equal(x->query_params[i].name, name))
+			return !oas_is_needed(x, &x->query_params[i]);
+	return false;
+}
+
+static void put_params(struct buf *b, const struct design *d, const struct access *x)
+{
+	static const struct attribute ids = { .type = ATTR_LIST, .element = ATTR_STRING };
+
+	doc_name(b, "params");
+	doc_open(b, '[');
+	for (size_t i = 0; i < x->param_count; i++)
+		put_param(b, x, x->params[i], route_param(b->arena, d, x, x->params[i]),
+			  in_path(x, x->params[i]) || !is_optional(x, x->params[i]));
+	for (size_t i = 0; i < x->query_param_count; i++)
+		if (!is_among(x, x->query_params[i].name))
+			put_param(b, x, x->query_params[i].name, &x->query_params[i], oas_is_needed(x, &x->query_params[i]));
+	if (x->kind == ACCESS_BATCH && !is_among(x, SLICE("id")))
+		put_param(b, x, SLICE("id"), &ids, true);
+	doc_close(b, ']');
+}
+
+/* ---- the pattern ---- */
+
+static struct slice returned(const struct design *d, const struct access *x)
+{
+	const struct entity *e = x->entity.n ? NULL : read_entity(d, x);
+
+	return e ? e->name : x->entity;
+}
+
+void design_access_doc(struct buf *b, const struct design *d, const struct access *x)
+{
+	static const char *const kinds[] = { [ACCESS_GET] = "get", [ACCESS_QUERY] = "query", [ACCESS_MERGE] = "merge",
+					     [ACCESS_BATCH] = "batch" };
+	struct buf request;
+
+	buf_init(&request, b->arena);
+	describe_access(&request, d, x);
+	doc_open(b, '{');
+	doc_member(b, "name", x->name);
+	doc_member_texts(b, "ids", x->ids, x->id_count);
+	doc_member_or_null(b, "path", x->path);
+	doc_member_str(b, "kind", kinds[x->kind]);
+	doc_member_or_null(b, "entity", returned(d, x));
+	doc_member_or_null(b, "index", x->index);
+	put_params(b, d, x);
+	doc_member(b, "request", buf_slice(&request));
+	doc_member_bool(b, "list", oas_pages(x));
+	doc_member_bool(b, "operators_only", x->operators_only);
+	design_line(b, x->place);
+	doc_close(b, '}');
+}
+
+/* ---- processors ---- */
+
+static struct slice does(struct arena *a, const struct processor *p)
+{
+	struct buf b;
+
+	buf_init(&b, a);
+	switch (p->effect) {
+	case EFFECT_PUT:
+		buf_printf(&b, "puts %.*s", SLICE_ARG(p->target));
+		break;
+	case EFFECT_UPDATE:
+	case EFFECT_DELETE:
+		buf_str(&b, p->effect == EFFECT_UPDATE ? "updates " : "deletes ");
+		design_reference_text(&b, &p->target_ref);
+		break;
+	case EFFECT_COUNT:
+		buf_lit(&b, "counts on ");
+		design_reference_text(&b, &p->target_ref);
+		buf_printf(&b, ".%.*s", SLICE_ARG(p->target_attribute));
+		break;
+	case EFFECT_SEND:
+		buf_str(&b, p->send_opensearch ? "sends it to OpenSearch" : "sends it to a webhook");
+		break;
+	case EFFECT_REMOVE_ALL:
+		buf_printf(&b, "removes all of %.*s", SLICE_ARG(p->target));
+		break;
+	}
+	if (p->each_pattern.n)
+		buf_printf(&b, " for each row of %.*s", SLICE_ARG(p->each_pattern));
+	return buf_slice(&b);
+}
+
+void design_processor_doc(struct buf *b, const struct processor *p)
+{
+	static const char *const events[] = { "created", "updated", "deleted" };
+
+	doc_open(b, '{');
+	doc_member(b, "name", p->name);
+	doc_member(b, "entity", p->entity);
+	doc_name(b, "events");
+	doc_open(b, '[');
+	for (int i = 0; i < 3; i++)
+		if (p->events >> i & 1)
+			doc_text(b, slice_str(events[i]));
+	doc_close(b, ']');
+	doc_member_term(b, "when", p->when);
+	doc_member(b, "does", does(b->arena, p));
+	design_line(b, p->place);
+	doc_close(b, '}');
+}

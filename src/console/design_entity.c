@@ -1,0 +1,211 @@
+/* An entity: its attributes, keys, companions and rules, and the routes it is reached by.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "console/design_doc.h"
+#include "design/describe.h"
+
+/* ---- companions ---- */
+
+/* Few have a name of their own. */
+static struct slice companion_name(struct arena *a, const struct companion *c)
+{
+	if (c->name.n)
+		return c->name;
+	if (c->unique.n)
+		return arena_printf(a, "unique %.*s", SLICE_ARG(c->unique));
+	if (c->each_variable.n)
+		return arena_printf(a, "each %.*s", SLICE_ARG(c->each_variable));
+	return SLICE("companion");
+}
+
+static void put_companion(struct buf *b, const struct companion *c)
+{
+	struct buf each;
+
+	doc_open(b, '{');
+	doc_member(b, "name", companion_name(b->arena, c));
+	if (c->unique.n)
+		doc_member(b, "unique", c->unique);
+	if (c->each_list) {
+		buf_init(&each, b->arena);
+		buf_printf(&each, "%.*s in ", SLICE_ARG(c->each_variable));
+		term_print(&each, c->each_list);
+		doc_member(b, "each", buf_slice(&each));
+	}
+	doc_member_term(b, "when", c->when);
+	doc_name(b, "keys");
+	design_keys_doc(b, c->rules, c->rule_count);
+	design_line(b, c->place);
+	doc_close(b, '}');
+}
+
+static bool has_rule(const struct entity *e, const struct key_rule *rule)
+{
+	for (size_t i = 0; i < e->key_count; i++)
+		if (slice_equal(e->keys[i].attribute, rule->attribute) &&
+		    slice_equal(e->keys[i].template->text, rule->template->text))
+			return true;
+	return false;
+}
+
+/* Whether an entity of the design is the item that a login compares with. */
+static bool is_described(const struct design *d, const struct login *l)
+{
+	for (size_t i = 0; i < d->entity_count; i++) {
+		size_t same = 0;
+
+		while (same < l->secret_count && has_rule(&d->entities[i], &l->secret[same]))
+			same++;
+		if (same == l->secret_count)
+			return true;
+	}
+	return false;
+}
+
+/* The credentials of a login are an item beside the account, as companions are. */
+static void put_companions(struct buf *b, const struct design *d, const struct entity *e)
+{
+	struct companion secret = { .place = e->login.place, .name = SLICE("credentials"), .rules = e->login.secret,
+				    .rule_count = e->login.secret_count };
+
+	doc_name(b, "companions");
+	doc_open(b, '[');
+	for (size_t i = 0; i < e->companion_count; i++)
+		put_companion(b, &e->companions[i]);
+	if (secret.rule_count && !is_described(d, &e->login))
+		put_companion(b, &secret);
+	doc_close(b, ']');
+}
+
+/* ---- rules ---- */
+
+static void put_count(struct buf *b, const struct count_rule *c)
+{
+	struct buf text;
+
+	buf_init(&text, b->arena);
+	design_reference_text(&text, &c->target);
+	buf_printf(&text, ".%.*s", SLICE_ARG(c->attribute));
+	if (c->by) {
+		buf_lit(&text, " by ");
+		term_print(&text, c->by);
+	}
+	if (c->when) {
+		buf_lit(&text, " when ");
+		term_print(&text, c->when);
+	}
+	doc_text(b, buf_slice(&text));
+}
+
+static void put_allow(struct buf *b, const struct entity *e)
+{
+	static const char *const verbs[ALLOW_VERBS] = {
+		[ALLOW_CREATE] = "create", [ALLOW_READ] = "read", [ALLOW_UPDATE] = "update",
+		[ALLOW_DELETE] = "delete", [ALLOW_LIST] = "list",
+	};
+
+	doc_name(b, "allow");
+	doc_open(b, '{');
+	for (int v = 0; v < ALLOW_VERBS; v++)
+		doc_member_term(b, verbs[v], e->allow[v]);
+	doc_close(b, '}');
+}
+
+static void put_action(struct buf *b, const struct action *a)
+{
+	doc_open(b, '{');
+	doc_member(b, "name", a->name);
+	doc_member_texts(b, "input", a->input, a->input_count);
+	doc_member_term(b, "when", a->when);
+	design_line(b, a->place);
+	doc_close(b, '}');
+}
+
+static struct slice deletes(struct arena *a, const struct delete_rule *r)
+{
+	struct buf b;
+
+	buf_init(&b, a);
+	buf_str(&b, !r->soft ? "deletes the item" : r->set_count ? "sets " : "leaves the item");
+	for (size_t i = 0; r->soft && i < r->set_count; i++) {
+		buf_printf(&b, "%s%.*s to ", i ? ", " : "", SLICE_ARG(r->set[i].attribute));
+		term_print(&b, r->set[i].term);
+	}
+	for (size_t i = 0; i < r->refuse_count; i++)
+		buf_printf(&b, "; not while there are %.*s", SLICE_ARG(r->refuse_while[i]));
+	for (size_t i = 0; i < r->then_count; i++)
+		buf_printf(&b, "; then removes %.*s", SLICE_ARG(r->then_remove[i]));
+	return buf_slice(&b);
+}
+
+/* ---- routes ---- */
+
+static void put_route(struct buf *b, const struct design *d, const struct entity *e, const char *method, struct slice path,
+		      struct slice does, enum allow_verb verb, const struct action *action)
+{
+	struct buf request;
+
+	buf_init(&request, b->arena);
+	describe_write(&request, d, e, verb, action);
+	doc_open(b, '{');
+	doc_member_str(b, "method", method);
+	doc_member(b, "path", path);
+	doc_member(b, "does", does);
+	doc_member(b, "request", buf_slice(&request));
+	doc_close(b, '}');
+}
+
+/* Operators have all of them, whatever the rules say. */
+static void put_routes(struct buf *b, const struct design *d, const struct entity *e)
+{
+	struct slice collection = describe_collection(e);
+	bool posts = collection.n != e->path.n;
+
+	doc_name(b, "routes");
+	doc_open(b, '[');
+	if (e->path.n && !e->internal) {
+		put_route(b, d, e, posts ? "POST" : "PUT", posts ? collection : e->path, SLICE("create"), ALLOW_CREATE, NULL);
+		put_route(b, d, e, "GET", e->path, SLICE("read"), ALLOW_READ, NULL);
+		put_route(b, d, e, "PATCH", e->path, SLICE("update"), ALLOW_UPDATE, NULL);
+		put_route(b, d, e, "DELETE", e->path, SLICE("delete"), ALLOW_DELETE, NULL);
+	}
+	for (size_t i = 0; e->path.n && !e->internal && i < e->action_count; i++)
+		put_route(b, d, e, "POST", arena_printf(b->arena, "%.*s/%.*s", SLICE_ARG(e->path), SLICE_ARG(e->actions[i].name)),
+			  e->actions[i].name, ALLOW_UPDATE, &e->actions[i]);
+	doc_close(b, ']');
+}
+
+/* ---- the whole ---- */
+
+#define PUT_LIST(b, name, put, list, n)                   \
+	do {                                              \
+		doc_name(b, name);                        \
+		doc_open(b, '[');                         \
+		for (size_t i_ = 0; i_ < (n); i_++)       \
+			put(b, &(list)[i_]);              \
+		doc_close(b, ']');                        \
+	} while (0)
+
+void design_entity_doc(struct buf *b, const struct design *d, const struct entity *e)
+{
+	doc_open(b, '{');
+	doc_member(b, "name", e->name);
+	design_line(b, e->place);
+	doc_member(b, "path", e->path);
+	doc_name(b, "path_parts");
+	design_parts_doc(b, e->path_template);
+	doc_member_texts(b, "params", e->params, e->param_count);
+	doc_member_bool(b, "internal", e->internal);
+	doc_member_or_null(b, "version", e->version);
+	PUT_LIST(b, "attributes", design_attribute_doc, e->attributes, e->attribute_count);
+	doc_name(b, "keys");
+	design_keys_doc(b, e->keys, e->key_count);
+	put_companions(b, d, e);
+	doc_name(b, "references");
+	design_references_doc(b, d, e);
+	PUT_LIST(b, "counts", put_count, e->counts, e->count_count);
+	put_allow(b, e);
+	PUT_LIST(b, "actions", put_action, e->actions, e->action_count);
+	doc_member(b, "deletes", deletes(b->arena, &e->delete_));
+	put_routes(b, d, e);
+	doc_close(b, '}');
+}

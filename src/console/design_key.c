@@ -1,0 +1,67 @@
+/* Templates and the attributes that are made from them.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "console/design_doc.h"
+
+void design_line(struct buf *b, struct place p)
+{
+	doc_member_int(b, "line", p.line);
+}
+
+static struct slice format_text(struct arena *a, const struct template_part *p)
+{
+	switch (p->format) {
+	case FORMAT_PLAIN: break;
+	case FORMAT_DATE: return SLICE("date");
+	case FORMAT_MONTH: return SLICE("month");
+	case FORMAT_PAD: return arena_printf(a, "0%d", p->width);
+	case FORMAT_OFFSET: return arena_printf(a, "+%d", p->width);
+	case FORMAT_LOWER: return SLICE("lower");
+	case FORMAT_SLUG: return SLICE("slug");
+	}
+	return (struct slice){ 0 };
+}
+
+static void put_placeholder(struct buf *b, const struct template_part *p)
+{
+	struct slice format = format_text(b->arena, p);
+	struct buf name;
+
+	buf_init(&name, b->arena);
+	for (size_t i = 0; i < p->name_count; i++) {
+		buf_str(&name, i ? "." : "");
+		buf_put(&name, p->names[i]);
+	}
+	doc_member(b, "name", buf_slice(&name));
+	if (format.n)
+		doc_member(b, "format", format);
+}
+
+void design_parts_doc(struct buf *b, const struct template *t)
+{
+	doc_open(b, '[');
+	for (size_t i = 0; t && i < t->part_count; i++) {
+		doc_open(b, '{');
+		if (t->parts[i].names)
+			put_placeholder(b, &t->parts[i]);
+		else
+			doc_member(b, "text", t->parts[i].literal);
+		doc_close(b, '}');
+	}
+	doc_close(b, ']');
+}
+
+void design_keys_doc(struct buf *b, const struct key_rule *rules, size_t n)
+{
+	doc_open(b, '[');
+	for (size_t i = 0; i < n; i++) {
+		doc_open(b, '{');
+		doc_member(b, "attribute", rules[i].attribute);
+		doc_member(b, "template", rules[i].template->text);
+		doc_name(b, "parts");
+		design_parts_doc(b, rules[i].template);
+		doc_member_term(b, "when", rules[i].when);
+		design_line(b, rules[i].place);
+		doc_close(b, '}');
+	}
+	doc_close(b, ']');
+}

@@ -1,0 +1,28 @@
+/* The console's own files, as `npm run build` in console/ left them when the server was built: in the binary, nowhere else.
+ *
+ * The list is made by scripts/embed-console.py. When nothing was built there is one page that says how.
+ * SPDX-License-Identifier: Apache-2.0 */
+#ifndef THORPE_CONSOLE_FILES_H
+#define THORPE_CONSOLE_FILES_H
+
+#include <stdbool.h>
+
+#include "base/slice.h"
+
+struct console_file {
+	const char *path; /* below /console/: "index.html", "assets/index-4f1c2a.js" */
+	const char *type; /* Content-Type */
+	const char *etag; /* with its quotes; of the file's bytes before they were zipped */
+	bool immutable;   /* the name has a hash of the content in it */
+	const unsigned char *gzip;
+	size_t gzip_bytes, bytes; /* zipped, and before */
+};
+
+/* NULL: there is none. An empty path is index.html. Only whole names are known: nothing is decoded, nothing is looked up. */
+const struct console_file *console_file(struct slice path);
+/* For tests: the i-th; NULL after the last. */
+const struct console_file *console_file_at(size_t i);
+/* Whether there is more than the page that says how to build it. */
+extern const bool console_is_built;
+
+#endif
