@@ -1,0 +1,94 @@
+// An entity's attributes as the fields of a form, and what they are in a request to its REST API.
+// SPDX-License-Identifier: Apache-2.0
+import { ExactNumber, JsonError, formatJson, parseJson } from './exact-json';
+import { fillTemplate } from './templates';
+import type { Attribute, Entity, Item, TemplatePart } from './types';
+
+/** What a field is typed into as. */
+export type FieldKind = 'line' | 'text' | 'number' | 'choice' | 'json';
+
+export interface FormField {
+  name: string;
+  kind: FieldKind;
+  type: string;
+  choices: string[];
+  flags: string[];
+  /** Why it cannot be typed into; null: it can. */
+  kept: string | null;
+  from?: string;
+}
+
+const isNumber = (type: string) => ['number', 'integer', 'epoch'].includes(type);
+
+function kindOfField(attribute: Attribute): FieldKind {
+  if (attribute.choices?.length) return 'choice';
+  if (attribute.type === 'boolean') return 'choice';
+  if (attribute.type === 'text') return 'text';
+  if (isNumber(attribute.type)) return 'number';
+  return /^(list|set|map)/.test(attribute.type) ? 'json' : 'line';
+}
+
+/** What the server keeps by itself, in a word. */
+function keptBy(attribute: Attribute, creating: boolean): string | null {
+  const has = (flag: string) => attribute.flags.includes(flag);
+  if (has('counter')) return 'counted';
+  if (attribute.from?.startsWith('copy of')) return attribute.from;
+  if (has('derived') || attribute.from) return `worked out: ${attribute.from ?? ''}`.trim();
+  if (has('touched')) return 'set with every write';
+  if (!creating && has('fixed')) return 'fixed';
+  return null;
+}
+
+export function fieldsOfEntity(entity: Entity, creating: boolean): FormField[] {
+  return entity.attributes.filter((attribute) => !attribute.flags.includes('hidden')).map((attribute) => ({
+    name: attribute.name, kind: kindOfField(attribute), type: attribute.type, flags: attribute.flags, from: attribute.from,
+    choices: attribute.choices ?? (attribute.type === 'boolean' ? ['true', 'false'] : []), kept: keptBy(attribute, creating),
+  }));
+}
+
+/** A value of the REST API as the text of its field; absent and null are nothing. Numbers come from the item, with all their digits. */
+export function fieldText(field: FormField, body: Record<string, unknown>, item: Item | null): string {
+  const stored = item?.[field.name];
+  const value = body[field.name];
+  if (value === undefined || value === null) return '';
+  if (field.kind === 'number' && stored && 'N' in stored) return stored.N;
+  return field.kind === 'json' ? formatJson(value) : typeof value === 'string' ? value : formatJson(value);
+}
+
+/** Throws a JsonError. Nothing typed: null, which removes. */
+export function fieldValue(field: FormField, text: string): unknown {
+  if (text === '') return null;
+  if (field.kind === 'choice' && field.type === 'boolean') return text === 'true';
+  if (field.kind === 'number') {
+    const value = parseJson(text);
+    if (typeof value !== 'number' && !(value instanceof ExactNumber)) throw new JsonError('This is no number.');
+    return value;
+  }
+  return field.kind === 'json' ? parseJson(text) : text;
+}
+
+/** The address of an entity, or of what is done to it; null: a part of it is missing. */
+export function restPath(parts: TemplatePart[], values: (name: string) => string | undefined): string | null {
+  let path = '';
+  for (const part of parts) {
+    const text = 'text' in part ? part.text : fillTemplate([part], values);
+    if (!text) return null;
+    path += 'text' in part ? text : encodeURIComponent(text);
+  }
+  return path;
+}
+
+export interface Problem {
+  message: string;
+  /** By attribute. */
+  fields: Record<string, string>;
+}
+
+/** What the server says is wrong, each at its field. */
+export function problemOf(error: Error & { body?: unknown }): Problem {
+  const body = (typeof error.body === 'object' && error.body ? error.body : {}) as { errors?: { attribute?: string; detail?: string }[]; attribute?: string; detail?: string };
+  const fields: Record<string, string> = {};
+  for (const { attribute, detail } of body.errors ?? []) if (attribute) fields[attribute] = detail ?? error.message;
+  if (body.attribute) fields[body.attribute] = body.detail ?? error.message;
+  return { message: error.message, fields };
+}

@@ -1,0 +1,78 @@
+// Who we are to the server: the keys of the signed-in operator, the server's session document, and fresh tokens for the REST APIs.
+// SPDX-License-Identifier: Apache-2.0
+import { ApiError, consoleApi } from './client';
+import type { Credentials } from './sigv4';
+import type { Session, SessionDesign } from './types';
+
+const STORED_KEYS = 'thorpe.keys';
+/** A token is renewed when it has less than this to live. */
+const RENEW_BEFORE_MS = 60_000;
+
+let current: Session | null = null;
+let keys: Credentials | null = readKeys();
+let renewing: Promise<Session> | null = null;
+
+function readKeys(): Credentials | null {
+  try {
+    const stored = sessionStorage.getItem(STORED_KEYS);
+    return stored ? (JSON.parse(stored) as Credentials) : null;
+  } catch {
+    return null;
+  }
+}
+
+/** What requests are signed with; null: they are not. */
+export const credentials = (): Credentials | null => keys;
+
+/** The region requests are signed for. */
+export const region = (): string => current?.region ?? 'us-east-1';
+
+/** The session document. There is one once load() has succeeded, which is before any page is shown. */
+export function session(): Session {
+  if (!current) throw new Error('not signed in');
+  return current;
+}
+
+/** Asks the server who it is; fails with an ApiError that needsKeys() knows where it wants keys. */
+export function load(): Promise<Session> {
+  renewing ??= consoleApi<Session>('session')
+    .then((found) => (current = found))
+    .finally(() => { renewing = null; });
+  return renewing;
+}
+
+export const needsKeys = (error: unknown): boolean =>
+  error instanceof ApiError && (error.status === 401 || error.status === 403
+    || /MissingAuthenticationToken|UnrecognizedClient|InvalidSignature|IncompleteSignature/.test(error.code));
+
+/** Tries the keys; keeps them for this browser tab if the server takes them. */
+export async function signIn(given: Credentials): Promise<Session> {
+  keys = given;
+  try {
+    const found = await load();
+    sessionStorage.setItem(STORED_KEYS, JSON.stringify(given));
+    return found;
+  } catch (error) {
+    keys = null;
+    throw error;
+  }
+}
+
+export function signOut(): void {
+  keys = null;
+  current = null;
+  try { sessionStorage.removeItem(STORED_KEYS); } catch { /* nothing was kept */ }
+  location.reload();
+}
+
+/** The design as the session has it, with a token that lives long enough for a request; a new one if `renew`. */
+export async function freshDesign(name: string, renew = false): Promise<SessionDesign> {
+  const find = () => session().designs.find((design) => design.name === name);
+  let design = find();
+  if (design && (renew || design.expires_at - Date.now() < RENEW_BEFORE_MS)) {
+    await load();
+    design = find();
+  }
+  if (!design) throw new ApiError(404, 'NoSuchDesign', `This server has no design ${name}.`, null);
+  return design;
+}

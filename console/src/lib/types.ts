@@ -1,0 +1,267 @@
+// What the server says to the console: src/console/ writes these documents, everything here reads them.
+// SPDX-License-Identifier: Apache-2.0
+
+// ---------------------------------------------------------------- GET /console/api/session
+
+/** Who this server is. Asked first; 403 where the server has keys and the request is not signed with one. */
+export interface Session {
+  version: string;
+  /** Whether requests must be signed (`--keys`). */
+  auth: 'none' | 'keys';
+  region: string;
+  /** Where SDKs should be pointed: "http://127.0.0.1:8000", as this browser reached it. */
+  endpoint: string;
+  durability: 'synced' | 'relaxed' | 'memory';
+  designs: SessionDesign[];
+}
+
+export interface SessionDesign {
+  name: string;
+  title: string;
+  table: string;
+  /** "/api/social" */
+  base: string;
+  /** An operator's token for its REST API, and when it ends (milliseconds since 1970). */
+  token: string;
+  expires_at: number;
+}
+
+// ---------------------------------------------------------------- GET /console/api/stats
+
+/** Counters only grow; rates are made here, from two of them. */
+export interface Stats {
+  now_ms: number;
+  uptime_ms: number;
+  memory_bytes: number;
+  disk_bytes: number;
+  connections: number;
+  write_queue: number;
+  /** "ok", or a sentence: the disk is full, writes are refused… */
+  health: string;
+  tables: TableStats[];
+  processors: ProcessorStats[];
+}
+
+export interface TableStats {
+  name: string;
+  items: number;
+  bytes: number;
+  /** Items asked for and items written since the server started, whoever asked. */
+  reads: number;
+  writes: number;
+  indexes: number;
+  stream: boolean;
+  /** The design it belongs to; null: none. */
+  design: string | null;
+}
+
+export interface ProcessorStats {
+  design: string;
+  name: string;
+  lag_ms: number;
+  backlog: number;
+  parked: number;
+  paused: boolean;
+}
+
+// ---------------------------------------------------------------- GET /console/api/designs/<name>
+
+export interface Design {
+  name: string;
+  title: string;
+  table: string;
+  /** The file as it was loaded, and its name. */
+  file: string;
+  source: string;
+  key: KeyNames;
+  indexes: DesignIndex[];
+  /** Attribute of the time to live; null: none. */
+  ttl: string | null;
+  /** "NEW_AND_OLD_IMAGES"…; null: no stream. */
+  stream: string | null;
+  roles: string[];
+  entities: Entity[];
+  access: AccessPattern[];
+  processors: Processor[];
+  findings: Finding[];
+}
+
+export interface KeyNames {
+  hash: string;
+  /** null: there is none */
+  range: string | null;
+}
+
+export interface DesignIndex extends KeyNames {
+  name: string;
+  line: number;
+  projection: 'ALL' | 'KEYS_ONLY' | 'INCLUDE';
+  include: string[];
+}
+
+/** A piece of a template: literal text, or a placeholder. */
+export type TemplatePart = { text: string } | { name: string; format?: string };
+
+/** One computed attribute: PK = USER#<user_id>, perhaps under a condition. */
+export interface KeyRule {
+  attribute: string;
+  template: string;
+  parts: TemplatePart[];
+  /** The condition as the design has it; absent: always. */
+  when?: string;
+  line: number;
+}
+
+export interface Attribute {
+  name: string;
+  /** "string", "integer", "list of string"… */
+  type: string;
+  choices?: string[];
+  /** "required", "id", "counter", "hidden", "unique", "fixed", "managed", "derived", "copy"… */
+  flags: string[];
+  /** What it is worked out from, as the design has it: "= likes_count + 2 * comments_count", "copy of User(author_id).name". */
+  from?: string;
+  line: number;
+}
+
+export interface Companion {
+  name: string;
+  /** The attribute whose uniqueness it guards. */
+  unique?: string;
+  /** "tag in tags": there is one for each. */
+  each?: string;
+  when?: string;
+  keys: KeyRule[];
+  line: number;
+}
+
+/** Attributes of an item that together name another item: {entity: "User", args: ["followed_id"]}. */
+export interface EntityReference {
+  entity: string;
+  args: string[];
+}
+
+export interface Entity {
+  name: string;
+  line: number;
+  /** "/users/<user_id>", its parts, and the names in it: the identity. */
+  path: string;
+  path_parts: TemplatePart[];
+  params: string[];
+  /** Written by companions and processors only: no routes of its own. */
+  internal: boolean;
+  /** Attribute that If-Match compares; null: the ETag alone. */
+  version: string | null;
+  attributes: Attribute[];
+  keys: KeyRule[];
+  companions: Companion[];
+  references: EntityReference[];
+  /** "User(user_id).posts_count", with its condition. */
+  counts: string[];
+  /** Who may; absent: operators only. */
+  allow: Partial<Record<'create' | 'read' | 'update' | 'delete' | 'list', string>>;
+  actions: { name: string; input: string[]; when?: string; line: number }[];
+  /** What a delete does: "deletes the item", "sets status to deleted"… */
+  deletes: string;
+  routes: { method: string; path: string; does: string; request: string }[];
+}
+
+export interface Parameter {
+  name: string;
+  in: 'path' | 'query';
+  type: string;
+  choices?: string[];
+  required: boolean;
+}
+
+export interface AccessPattern {
+  name: string;
+  /** Of the requirements list: "S-A02". */
+  ids: string[];
+  /** null: no route; for the runtime itself. */
+  path: string | null;
+  kind: 'get' | 'query' | 'merge' | 'batch';
+  /** What it returns; null: worked out from the keys. */
+  entity: string | null;
+  /** Of a query; null: the table. */
+  index: string | null;
+  params: Parameter[];
+  /** The request in words: "Query GSI1: GSI1PK = USER#<user_id>, newest first". */
+  request: string;
+  /** Whether it gives a list, which can be paged (limit, cursor) and watched. */
+  list: boolean;
+  operators_only: boolean;
+  line: number;
+}
+
+export interface Processor {
+  name: string;
+  entity: string;
+  /** "created", "updated", "deleted" */
+  events: string[];
+  when?: string;
+  /** "puts FeedItem for each row of followers" */
+  does: string;
+  line: number;
+}
+
+/** Of `thorpe check`. */
+export interface Finding {
+  severity: 'error' | 'warning' | 'note';
+  rule: string;
+  line: number;
+  column: number;
+  /** The entity, access pattern, index or processor it is about, where one is known: "Post", "user posts". */
+  subject: string | null;
+  message: string;
+  repair: string | null;
+  /** Why the author lives with it; null: he has not said so. */
+  accepted: string | null;
+}
+
+// ---------------------------------------------------------------- POST /api/<design>/call
+
+/** What an access pattern gave, and the requests it made. */
+export interface CallResult {
+  result: unknown;
+  requests: CallRequest[];
+}
+
+export interface CallRequest {
+  operation: string;
+  request: Record<string, unknown>;
+  read_units: number;
+  write_units: number;
+  items: number;
+  us: number;
+}
+
+// ---------------------------------------------------------------- DynamoDB's own
+
+export type AttributeValue =
+  | { S: string } | { N: string } | { B: string } | { BOOL: boolean } | { NULL: true }
+  | { SS: string[] } | { NS: string[] } | { BS: string[] } | { L: AttributeValue[] } | { M: Item };
+export type Item = { [name: string]: AttributeValue };
+
+export interface TableDescription {
+  TableName: string;
+  TableStatus: string;
+  TableArn: string;
+  ItemCount: number;
+  TableSizeBytes: number;
+  KeySchema: { AttributeName: string; KeyType: 'HASH' | 'RANGE' }[];
+  AttributeDefinitions: { AttributeName: string; AttributeType: 'S' | 'N' | 'B' }[];
+  GlobalSecondaryIndexes?: IndexDescription[];
+  LocalSecondaryIndexes?: IndexDescription[];
+  StreamSpecification?: { StreamEnabled: boolean; StreamViewType?: string };
+  LatestStreamArn?: string;
+}
+
+export interface IndexDescription {
+  IndexName: string;
+  KeySchema: { AttributeName: string; KeyType: 'HASH' | 'RANGE' }[];
+  Projection: { ProjectionType: 'ALL' | 'KEYS_ONLY' | 'INCLUDE'; NonKeyAttributes?: string[] };
+  IndexStatus?: string;
+  ItemCount: number;
+  IndexSizeBytes: number;
+}

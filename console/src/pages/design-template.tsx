@@ -1,0 +1,19 @@
+// A template, or words with templates in them: what stands for a value is strong, what is always there is not.
+// SPDX-License-Identifier: Apache-2.0
+import { Fragment } from 'preact';
+import { parseTemplate } from '../lib/templates';
+
+/** Text that may be broken where a segment ends. */
+function Breakable({ text }: { text: string }) {
+  return <>{text.split(/(?<=[#/])/).map((piece, at) => <Fragment key={at}>{at > 0 && <wbr />}{piece}</Fragment>)}</>;
+}
+
+export function TemplateText({ template }: { template: string }) {
+  return (
+    <span class="dsg-template">
+      {parseTemplate(template).map((part, at) => ('text' in part
+        ? <span key={at} class="dsg-literal"><Breakable text={part.text} />{/[#/]$/.test(part.text) && <wbr />}</span>
+        : <span key={at} class="dsg-placeholder">&lt;{part.name}{part.format && <span class="dsg-format">:{part.format}</span>}&gt;</span>))}
+    </span>
+  );
+}
