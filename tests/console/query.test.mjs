@@ -121,6 +121,54 @@ test('pages follow one another', async () => {
   assert.deepEqual(await cells('at'), items.map((item) => item.at.N));
 });
 
+test('a filter reads on until it has found a page full, two hundred pages at most, and stops when told', async () => {
+  await ddb.createTable({ TableName: 'hay', BillingMode: 'PAY_PER_REQUEST', KeySchema: [{ AttributeName: 'id', KeyType: 'HASH' }],
+    AttributeDefinitions: [{ AttributeName: 'id', AttributeType: 'N' }] });
+  const put = (first) => ddb.batchWriteItem({ RequestItems: { hay: Array.from({ length: 25 }, (_, i) => (
+    { PutRequest: { Item: { id: { N: String(first + i) }, kind: { S: (first + i) % 50 ? 'hay' : 'needle' } } } })) } });
+  await Promise.all(Array.from({ length: 10 }, (_, i) => put(i * 25)));
+  await app.open('#/table/hay/query?op=Scan&limit=1');
+  await filter('kind', '=', 'nothing');
+  await run();
+  await summary(/0 items of 200 read, 200 pages/);
+  await page.getByRole('button', { name: 'Go on looking' }).click();
+  await summary(/0 items of 250 read/);
+  await result().getByText('Nothing was found').waitFor();
+
+  await label('Filter value').fill('needle');
+  await run();
+  await summary(/^1 item of \d+ read/);
+
+  await label('Filter value').fill('nothing');
+  let release;
+  const held = new Promise((resolve) => { release = resolve; });
+  let asked = 0;
+  await page.route((url) => url.pathname === '/', async (route) => { if (++asked > 5) await held; await route.continue(); });
+  await run();
+  await summary(/0 items of 5 read/);
+  await result().getByRole('button', { name: 'Stop' }).click();
+  await page.getByRole('button', { name: 'Go on looking' }).waitFor();
+  release();
+  await page.unrouteAll({ behavior: 'wait' });
+  await summary(/0 items of 5 read, 5 pages/);
+  assert.equal(asked, 6, 'nothing was asked for after the stop');
+});
+
+test('a dot is part of the name of a key, and of what stands in quotes', async () => {
+  await ddb.createTable({ TableName: 'dotted', BillingMode: 'PAY_PER_REQUEST', KeySchema: [{ AttributeName: 'the.id', KeyType: 'HASH' }],
+    AttributeDefinitions: [{ AttributeName: 'the.id', AttributeType: 'S' }] });
+  await ddb.putItem({ TableName: 'dotted', Item: { 'the.id': { S: 'a' }, 'x.y': { L: [{ S: 'in' }] }, x: { M: { y: { S: 'out' } } } } });
+  await app.open('#/table/dotted/query?pk=a');
+  await run();
+  await summary(/1 item of 1 read/);
+  await filter('"x.y"[0]', '=', 'in');
+  await run();
+  await summary(/1 item of 1 read/);
+  await filter('x.y', '=', 'out');
+  await run();
+  await summary(/1 item of 1 read/);
+});
+
 test('an index has its own keys, and no consistent reads', async () => {
   await app.open('#/table/readings/query');
   await page.getByLabel('consistent read').check();

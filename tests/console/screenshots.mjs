@@ -57,7 +57,9 @@ function makeTraffic() {
       const swell = (period) => 0.55 + 0.45 * Math.sin((turn / period) * 2 * Math.PI + nth * 1.7);
       const some = (n) => Array.from({ length: Math.round(n) }, () => Items[Math.floor(Math.random() * Items.length)]);
       await Promise.all([
-        ...some((9 - nth) * swell(90)).map(({ PK }) => app.doc.query({ TableName: table, KeyConditionExpression: 'PK = :p', ExpressionAttributeValues: { ':p': PK }, Limit: 5 })),
+        ...some((9 - nth) * swell(90)).map(({ PK }) => app.doc.query({
+          TableName: table, KeyConditionExpression: 'PK = :p', ExpressionAttributeValues: { ':p': PK }, Limit: 5,
+        })),
         ...some((3 - nth / 2) * swell(55) * Math.random()).map((Item) => app.doc.put({ TableName: table, Item })),
       ]);
       await pause(200);
@@ -78,8 +80,8 @@ const overview = picture('overview', async (on, page) => {
   await end();
 });
 
-/** Here the panel stands beside the table. As many pixels as the others have. */
-const WIDE = { viewport: { width: 1600, height: 1000 }, scale: 1.6 };
+/** Here the panel stands beside the table. */
+const WIDE = { viewport: { width: 1600, height: 1070 }, scale: 1.5 };
 
 async function singleTable(on, page) {
   await on.open(`#/table/${TABLE}?pk=USER%23alice&at=FOLLOWING%23bob`);
@@ -95,6 +97,7 @@ await picture('single-table-dark', singleTable, { ...WIDE, dark: true });
 await picture('phone', async (on, page) => {
   await on.open(`#/table/${TABLE}?pk=USER%23alice`);
   await page.locator('tr[data-row]').first().waitFor();
+  await page.locator('.collection').evaluate((collection) => scrollTo(0, collection.getBoundingClientRect().top - 58));
 }, { viewport: PHONE });
 
 await picture('index', async (on, page) => {
@@ -131,19 +134,12 @@ await picture('pattern', async (on, page) => {
 await picture('design', async (on, page) => {
   await on.open('#/design/social');
   await page.locator('.dsg-diagram svg').waitFor();
-  await page.locator('.dsg-diagram').scrollIntoViewIfNeeded();
-});
+  await page.locator('#dsg-diagram').evaluate((section) => section.scrollIntoView());
+}, { viewport: { width: 1280, height: 880 } });
 
 await picture('processors', async (on, page) => {
   await on.open('#/processors/social');
   await page.locator('.processor').first().waitFor();
-});
-
-await picture('keys', async (on, page) => {
-  await on.open(`#/table/${TABLE}?pk=USER%23alice`);
-  await page.locator('tr[data-row]').first().waitFor();
-  await page.keyboard.press('?');
-  await page.getByRole('dialog', { name: 'Keys' }).waitFor();
 });
 
 if (wanted('signin')) {

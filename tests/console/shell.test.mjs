@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
-import { designFile, freshDirectory, PHONE, startConsole, startServer, until } from './harness.mjs';
+import { DEMO, designFile, freshDirectory, PHONE, startConsole, startServer, until } from './harness.mjs';
 
 const app = await startConsole({ storage: { 'thorpe.connect.hidden': '1' } });
 after(() => app.close());
@@ -194,6 +194,27 @@ test('a server that was started anew is found again, with tokens that are new', 
   await again.stop();
 });
 
+test('what a server that was away could not tell is there by itself when it is back', async () => {
+  const lonely = await startConsole({ designs: ['wavyblog'], tolerate: [/./] });
+  const { page } = lonely;
+  const tail = await lonely.newPage({ tolerate: [/./] });
+  await tail.open('#/streams/WavyBlog');
+  await tail.expectText('Waiting for changes');
+  await lonely.open('#/table/WavyBlog');
+  await page.locator('tr[data-row]').first().waitFor();
+  await lonely.server.kill();
+  await page.getByRole('tab', { name: /GSI1/ }).click();
+  await page.getByRole('alert').getByText('The server does not answer.').waitFor();
+  await tail.expectText('Interrupted');
+  const again = await startServer({ data: null, listen: `127.0.0.1:${lonely.server.port}`, args: ['--design', designFile('wavyblog'), '--demo', DEMO] });
+  await page.locator('tr[data-row]').first().waitFor();
+  await tail.expectText('Waiting for changes'); // of a table made anew, whose stream has another name
+  await lonely.ddb.putItem({ TableName: 'WavyBlog', Item: { PK: { S: 'new' }, SK: { S: 'one' } } });
+  await tail.page.locator('.record-line').first().waitFor();
+  await Promise.all([lonely.context.close(), tail.context.close()]);
+  await again.stop();
+});
+
 test('where the server has keys the console wants one, and signs everything with it', async () => {
   const keys = join(freshDirectory(), 'keys');
   writeFileSync(keys, 'OPERATOR much/secret+here\n', { mode: 0o600 });
@@ -222,6 +243,12 @@ test('where the server has keys the console wants one, and signs everything with
     await locked.open('#/processors/wavyblog');
     await page.getByText('up to date').first().waitFor();
     await page.getByRole('button', { name: 'Sign out' }).click();
+    await page.getByText('This server has keys').waitFor();
+
+    await enter('OPERATOR', 'much/secret+here');
+    await page.getByText('up to date').first().waitFor();
+    await page.route(/console\/api\/stats/, (route) => route.fulfill({ status: 400, json: { __type: 'UnrecognizedClientException', message: 'The key is gone.' } }));
+    await page.getByRole('status').getByRole('button', { name: 'Sign in' }).click();
     await page.getByText('This server has keys').waitFor();
   } finally {
     await locked.context.close();

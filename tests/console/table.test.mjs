@@ -274,6 +274,18 @@ test('what has outlived its time to live is marked', async () => {
   await page.unrouteAll();
 });
 
+test('the map says which access patterns a kind of partition is for', async () => {
+  await app.open('#/table/SocialMediaApp?index=GSI2');
+  const box = (title) => page.locator('.map-shape').filter({ has: page.getByRole('button', { name: title, exact: true }) });
+  await box('TIMELINE#<created_at:date>').getByRole('link', { name: 'timeline' }).waitFor();
+  await page.getByRole('tab', { name: /Table/ }).click();
+  const post = box('POST#<post_id>');
+  await post.getByRole('link', { name: 'comments of post', exact: true }).waitFor();
+  await post.getByText(/and \d+ more/).waitFor();
+  await box('USERNAME#<username>').getByRole('link', { name: 'user by username' }).click();
+  await app.expectHash(/^#\/design\/social\/patterns\/user%20by%20username/);
+});
+
 test('a hundred thousand items: pages come at once, and the browser never has more than 500', async () => {
   await createTable('many', { range: 'sk' });
   const put = (from) => ddb.batchWriteItem({ RequestItems: { many: Array.from({ length: 25 }, (_, i) => {

@@ -1,6 +1,6 @@
 // The query builder's form as a DynamoDB request: names and values in placeholders, whatever is typed.
 // SPDX-License-Identifier: Apache-2.0
-import { indexOf, keysOfView, type TableInfo } from './table-info';
+import { allKeys, indexOf, keysOfView, type TableInfo } from './table-info';
 import type { AttributeValue, Item } from './types';
 
 export const SORT_OPERATORS = ['', '=', '<', '<=', '>', '>=', 'between', 'begins_with'] as const;
@@ -71,14 +71,22 @@ class Builder {
   values: Item = {};
   problems: Record<string, string> = {};
 
-  /** "a.b[0]" is a path: each name of it in a placeholder. */
+  constructor(private whole: string[]) {}
+
+  sign(name: string): string {
+    const known = Object.entries(this.names).find(([, of]) => of === name)?.[0];
+    const sign = known ?? `#n${Object.keys(this.names).length}`;
+    this.names[sign] = name;
+    return sign;
+  }
+
+  /** "a.b[0]" is a path: each name of it in a placeholder. A key attribute, and what is in quotes, is one name, dots and all. */
   name(path: string): string {
-    return path.trim().split('.').map((step) => {
-      const [, name = step, rest = ''] = /^(.*?)((?:\[\d+\])*)$/.exec(step) ?? [];
-      const known = Object.entries(this.names).find(([, of]) => of === name)?.[0];
-      const sign = known ?? `#n${Object.keys(this.names).length}`;
-      this.names[sign] = name;
-      return sign + rest;
+    const text = path.trim();
+    if (this.whole.includes(text)) return this.sign(text);
+    return (text.match(/"[^"]*"[^.]*|[^.]+/g) ?? [text]).map((step) => {
+      const [, quoted, plain = step, rest = ''] = /^(?:"([^"]*)"|(.*?))((?:\[\d+\])*)$/.exec(step) ?? [];
+      return this.sign(quoted ?? plain) + rest;
     }).join('.');
   }
 
@@ -138,7 +146,7 @@ function filterExpression(filter: Filter, field: string, b: Builder): string {
 }
 
 export function buildRequest(table: TableInfo, form: QueryForm): Built {
-  const b = new Builder();
+  const b = new Builder(allKeys(table));
   const request: Record<string, unknown> = { TableName: table.name };
   const index = indexOf(table, form.index);
   if (index) request.IndexName = index.name;

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import { companionRole, explain, keyList, kindOf, type KeyParts, type Recognised } from './recognise';
 import { valuesOf } from './references';
-import { matchTemplate, parseTemplate, prefixOf } from './templates';
+import { matchTemplate, parseTemplate, prefixOf, shapeOf } from './templates';
 import type { AccessPattern, Design, Item } from './types';
 import { keyText } from './values';
 
@@ -102,6 +102,19 @@ export function patternValues(pattern: AccessPattern, item: Item, index: string 
 /** The access patterns that ask an index (null: the table). */
 export function patternsOf(design: Design, index: string | null): AccessPattern[] {
   return design.access.filter((pattern) => readsOfPattern(pattern).some((read) => read.index === index));
+}
+
+/**
+ * Those that ask for a partition of this shape by its whole key, those that begin with it first.
+ * A format is the key's: the pattern may be given the value as it is.
+ */
+export function patternsOfShape(design: Design, index: string | null, hashName: string, shape: string): AccessPattern[] {
+  const plain = (text: string) => text.replace(/<:[^>]*>/g, '<>');
+  const asks = (read: Read | undefined) => read?.index === index
+    && read.conditions.some((of) => of.attribute === hashName && of.operator === '=' && plain(shapeOf(parseTemplate(of.template))) === plain(shape));
+  const found = design.access.filter((pattern) => readsOfPattern(pattern).some(asks));
+  const rank = (pattern: AccessPattern) => (asks(readsOfPattern(pattern)[0]) ? 0 : 1);
+  return found.sort((a, b) => rank(a) - rank(b));
 }
 
 // ---------------------------------------------------------------- words

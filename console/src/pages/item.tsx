@@ -34,7 +34,7 @@ function ItemHead({ table, item }: { table: TableInfo; item: Item }) {
     <header class="page-head item-head">
       <div class="item-keys">
         <div class="row">
-          <EntityBadge name={found ? kindName(found) : table.design ? 'unrecognised' : 'item'} index={found ? found.entityIndex : -1} />
+          <h1 class="item-kind"><EntityBadge name={found ? kindName(found) : table.design ? 'unrecognised' : 'item'} index={found ? found.entityIndex : -1} /></h1>
           {isExpired(table, item) && <Badge kind="warn">expired</Badge>}
           <a href={itemPlace(table, item)}>where it is in {table.name}</a>
         </div>

@@ -24,7 +24,7 @@ function FirstSteps() {
   if (!first) return null;
   const steps = [
     { to: href(['table', first.table]), title: 'See the single table', text: `Everything of ${first.title} in one table: item collections, coloured by entity.` },
-    { to: href(['design', first.name, 'patterns']), title: 'Run an access pattern', text: 'Each one is a single request. See it, its items and what it costs.' },
+    { to: href(['design', first.name, 'patterns']), title: 'Run an access pattern', text: 'See its items, the DynamoDB requests behind them, and what they cost.' },
     { to: href(['design', first.name]), title: 'Read the design', text: 'Entities, keys, indexes, and why they are as they are.' },
   ];
   return (

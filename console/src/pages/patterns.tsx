@@ -57,6 +57,7 @@ function PatternList({ design, current }: { design: Design; current: AccessPatte
   const groups = useMemo(() => groupsOf(design, design.access.filter((one) => matches(one, search.toLowerCase().split(/\s+/).filter(Boolean)))), [design, search]);
   return (
     <nav class="pat-list" aria-label="Access patterns" ref={list} onKeyDown={(event) => moveFocus(event, list.current)}>
+      <h2 class="visually-hidden">Access patterns of {design.title}</h2>
       <div class="pat-search">
         <Icon name="search" />
         <Input value={search} onInput={setSearch} inputRef={field} type="search" placeholder={`Search ${design.access.length} patterns`} aria-label="Search the access patterns" />
@@ -64,7 +65,7 @@ function PatternList({ design, current }: { design: Design; current: AccessPatte
       {groups.length === 0 && <p class="muted pat-none">Nothing has all of these words.</p>}
       {groups.map((group) => (
         <section key={group.name} style={entityStyle(group.index < 0 ? 11 : group.index)} class="pat-group">
-          <h2><span class="pat-swatch" />{group.name}<span class="muted">{group.patterns.length}</span></h2>
+          <h3><span class="pat-swatch" />{group.name}<span class="muted">{group.patterns.length}</span></h3>
           {group.patterns.map((pattern) => <PatternLink key={pattern.name} design={design} pattern={pattern} current={pattern === current} />)}
         </section>
       ))}

@@ -34,6 +34,9 @@ interface Result {
   request: Record<string, unknown>;
 }
 
+/** With a filter, one click reads on until it has found as many as the limit says, but so many pages at most. */
+const MOST_PAGES = 200;
+
 const LANGUAGES: { id: keyof Snippets; label: string }[] = [
   { id: 'curl', label: 'curl' }, { id: 'aws', label: 'aws cli' }, { id: 'javascript', label: 'JavaScript' }, { id: 'python', label: 'Python' }];
 
@@ -78,7 +81,8 @@ function ResultTable({ table, items, index }: { table: TableInfo; items: Item[];
   );
 }
 
-function ResultView({ table, form, result, busy, onMore }: { table: TableInfo; form: QueryForm; result: Result; busy: boolean; onMore: () => void }) {
+function ResultView({ table, form, result, busy, onMore, onStop }:
+    { table: TableInfo; form: QueryForm; result: Result; busy: boolean; onMore: () => void; onStop: () => void }) {
   const [tab, setTab] = useState('table');
   const items = windowItems(result.window);
   return (
@@ -90,11 +94,12 @@ function ResultView({ table, form, result, busy, onMore }: { table: TableInfo; f
         <Units read={result.units} ms={result.ms} />
         <CopyButton text={() => `[${items.map((item) => formatItem(item, tab === 'dynamo' ? 'dynamo' : 'plain')).join(',\n')}]`} />
       </header>
-      {items.length === 0 ? <Empty title={result.window.next ? 'None on this page' : 'Nothing was found'} />
+      {items.length === 0 ? <Empty title={busy ? 'Looking…' : result.window.next ? 'None found so far' : 'Nothing was found'} />
         : tab === 'table' ? <ResultTable table={table} items={items} index={form.index} />
           : tab === 'json' ? <div class="panel-body"><ItemTexts items={items} /></div> : <div class="panel-body"><Json value={items} /></div>}
       <footer class="query-foot">
-        {result.window.next ? <Button onClick={onMore} busy={busy}>Next page</Button> : <span class="muted">That was all.</span>}
+        {busy && result.request.FilterExpression !== undefined ? <Button onClick={onStop}>Stop</Button>
+          : result.window.next ? <Button onClick={onMore} busy={busy}>{items.length === 0 ? 'Go on looking' : 'Next page'}</Button> : <span class="muted">That was all.</span>}
         {result.window.before.length > 0 && <span class="muted">Earlier pages were let go.</span>}
       </footer>
     </section>
@@ -107,6 +112,17 @@ function ItemTexts({ items }: { items: Item[] }) {
 }
 
 // ---------------------------------------------------------------- page
+
+/** A result with one page more. */
+async function nextPage(last: Result): Promise<Result> {
+  const start = last.window.next;
+  const { reply, ms } = await timed<Reply>(last.operation, { ...last.request, ReturnConsumedCapacity: 'TOTAL', ...(start ? { ExclusiveStartKey: start } : {}) });
+  return {
+    ...last, window: append(last.window, { start, items: reply.Items ?? [] }, reply.LastEvaluatedKey ?? null),
+    count: last.count + (reply.Count ?? 0), scanned: last.scanned + (reply.ScannedCount ?? 0),
+    units: last.units + (reply.ConsumedCapacity?.CapacityUnits ?? 0), ms: last.ms + ms, pages: last.pages + 1,
+  };
+}
 
 function Builder({ route, table }: { route: Route; table: TableInfo }) {
   const [form, setForm] = useState(() => formFrom(route.query));
@@ -138,20 +154,21 @@ function Builder({ route, table }: { route: Route; table: TableInfo }) {
     const base = from ? from.request : request;
     setBusy(true);
     setError(null);
+    let last = from ?? { window: EMPTY_WINDOW, count: 0, scanned: 0, units: 0, ms: 0, pages: 0, operation, request: base };
+    const enough = () => !base.FilterExpression || last.count - (from?.count ?? 0) >= Number(base.Limit) || last.pages - (from?.pages ?? 0) >= MOST_PAGES;
     try {
-      const start = from?.window.next ?? null;
-      const { reply, ms } = await timed<Reply>(operation, { ...base, ReturnConsumedCapacity: 'TOTAL', ...(start ? { ExclusiveStartKey: start } : {}) });
-      if (mine !== turn.current) return;
-      setResult({
-        window: append(from?.window ?? EMPTY_WINDOW, { start, items: reply.Items ?? [] }, reply.LastEvaluatedKey ?? null),
-        count: (from?.count ?? 0) + (reply.Count ?? 0), scanned: (from?.scanned ?? 0) + (reply.ScannedCount ?? 0),
-        units: (from?.units ?? 0) + (reply.ConsumedCapacity?.CapacityUnits ?? 0), ms: (from?.ms ?? 0) + ms, pages: (from?.pages ?? 0) + 1, operation, request: base,
-      });
+      do {
+        last = await nextPage(last);
+        if (mine !== turn.current) return;
+        setResult(last);
+      } while (last.window.next && !enough());
     } catch (caught) {
-      if (mine === turn.current) { setError(caught as Error); if (!more) setResult(null); }
+      if (mine === turn.current) { setError(caught as Error); if (last.pages === 0) setResult(null); }
     }
     if (mine === turn.current) setBusy(false);
   };
+  const stop = () => { turn.current++; setBusy(false); };
+  useEffect(() => () => { turn.current++; }, []); // a page that was left reads no further
   useHotkey('mod+Enter', () => void run(false), 'run the query');
   return (
     <div class="query-page">
@@ -161,12 +178,12 @@ function Builder({ route, table }: { route: Route; table: TableInfo }) {
       <div class="query-grid">
         <form class="panel panel-body stack" aria-label="Query" onSubmit={(event) => { event.preventDefault(); void run(false); }}>
           <QueryFields table={table} form={form} problems={problems} tried={tried} onForm={change} known={known} />
-          <div class="row"><Button kind="primary" type="submit" icon="play" busy={busy}>Run</Button><Kbd>mod+Enter</Kbd></div>
+          <div class="row"><Button kind="primary" type="submit" icon="play" busy={busy}>Run</Button>{busy && request.FilterExpression !== undefined && <Button onClick={stop}>Stop</Button>}<Kbd>mod+Enter</Kbd></div>
         </form>
         <RequestView operation={form.operation} request={request} />
       </div>
-      {error && <ErrorBox error={error} />}
-      {result && <ResultView table={table} form={form} result={result} busy={busy} onMore={() => void run(true)} />}
+      {error && <ErrorBox error={error} retry={() => void run(result !== null)} />}
+      {result && <ResultView table={table} form={form} result={result} busy={busy} onMore={() => void run(true)} onStop={stop} />}
     </div>
   );
 }

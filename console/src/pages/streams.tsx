@@ -1,7 +1,7 @@
 // The live tail of a table's stream.
 // SPDX-License-Identifier: Apache-2.0
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
-import { describeTable, designForTable } from '../lib/client';
+import { ApiError, describeTable, designForTable } from '../lib/client';
 import { session } from '../lib/session';
 import { newestFirst, Tail, type Change, type EventName, type Start } from '../lib/tail';
 import type { Design, TableDescription } from '../lib/types';
@@ -102,7 +102,8 @@ function entityOptions(design: Design) {
   return [{ value: '', label: 'All entities' }, ...design.entities.map(({ name }) => ({ value: name, label: name })), { value: '?', label: 'Not recognised' }];
 }
 
-function TailView({ table, description, design }: { table: string; description: TableDescription; design: Design | null }) {
+function TailView({ table, description, design, onGone }:
+    { table: string; description: TableDescription; design: Design | null; onGone: () => void }) {
   const [start, setStart] = useState<Start>('LATEST');
   const [turn, setTurn] = useState(0);
   const [paused, setPaused] = useState(false);
@@ -115,6 +116,8 @@ function TailView({ table, description, design }: { table: string; description: 
   const list = useRef<HTMLUListElement>(null);
   const order = [...description.KeySchema].sort((a) => (a.KeyType === 'HASH' ? -1 : 1)).map((key) => key.AttributeName);
   const following = useTail(description.LatestStreamArn!, start, design, order, paused, turn, () => { setFull(true); setPaused(true); });
+  // A table that was made anew has another stream.
+  useEffect(() => { if (following.error instanceof ApiError && /ResourceNotFound/.test(following.error.code)) onGone(); }, [following.error]);
 
   const begin = (from: Start) => { setStart(from); setTurn(turn + 1); setPaused(false); setFull(false); setOpen(new Set()); };
   const pause = () => { setPaused(!paused); setFull(false); };
@@ -141,7 +144,7 @@ function TailView({ table, description, design }: { table: string; description: 
     <div class="panel">
       <div class="panel-head tail-head">
         <span class="tail-state" role="status">
-          <span class={`dot ${paused ? 'dot-warn' : following.error ? 'dot-danger' : 'dot-ok dot-live'}`} />{paused ? 'Paused' : 'Live'}
+          <span class={`dot ${paused ? 'dot-warn' : following.error ? 'dot-danger' : 'dot-ok dot-live'}`} />{paused ? 'Paused' : following.error ? 'Interrupted' : 'Live'}
         </span>
         <Button small icon={paused ? 'play' : 'pause'} onClick={pause}>{paused ? 'Resume' : 'Pause'}</Button>
         <Select aria-label="Where to begin" value={start} onChange={(value) => begin(value as Start)} class="tail-start"
@@ -196,7 +199,7 @@ export function StreamsPage({ route }: { route: Route }) {
         {on && <Badge title="what each change has">{description.StreamSpecification!.StreamViewType}</Badge>}
         {design && <a class="button button-plain" href={href(['processors', design.name])}>Processors</a>}
       </div>
-      {on ? <TailView table={table} description={description} design={design} /> : <NoStream table={table} />}
+      {on ? <TailView table={table} description={description} design={design} onGone={reload} /> : <NoStream table={table} />}
     </div>
   );
 }

@@ -90,7 +90,7 @@ export function Finder({ keys, prefixed, shapes, wanted, request, onFind }: {
         : <Input mono class="finder-pk" value={pk} onInput={setPk} inputRef={first} placeholder={`${keys.hash}, exactly`} aria-label="Partition key" />}
       {keys.range && (
         <>
-          <Input mono class="finder-sk" value={sk} onInput={setSk} list="finder-prefixes" placeholder={`${keys.range} ${prefixed ? 'begins with' : '='} (optional)`} aria-label={prefixed ? 'Sort key begins with' : 'Sort key'} />
+          <Input mono class="finder-sk" value={sk} onInput={setSk} list="finder-prefixes" placeholder={`${keys.range} ${prefixed ? 'begins with…' : '= …'}`} aria-label={prefixed ? 'Sort key begins with' : 'Sort key'} />
           <datalist id="finder-prefixes">{prefixes.map((prefix) => <option key={prefix} value={prefix} />)}</datalist>
         </>
       )}

@@ -3,9 +3,13 @@
 import { useState } from 'preact/hooks';
 import type { Kind } from '../lib/recognise';
 import type { Resident, Shape } from '../lib/shapes';
+import type { AccessPattern } from '../lib/types';
+import { href } from '../router';
 import { entityStyle } from '../ui';
 import { Dot, TemplateView } from './table-key';
 
+/** So many are named in a box; the others are counted. */
+const NAMED_PATTERNS = 3;
 const STORED_FOLD = 'thorpe.map-folded';
 
 function readFold(): boolean {
@@ -30,9 +34,23 @@ function ResidentLine({ resident, marked, onMark }: { resident: Resident; marked
   );
 }
 
-export function TableMap({ shapes, marked, onMark, onShape, chosen, hashName, rangeName }: {
+/** Why these items are together: what is read at once. */
+function ReadBy({ design, patterns }: { design: string; patterns: AccessPattern[] }) {
+  const named = patterns.length > NAMED_PATTERNS + 1 ? patterns.slice(0, NAMED_PATTERNS) : patterns;
+  if (patterns.length === 0) return null;
+  return (
+    <p class="map-why">for {named.map((pattern, at) => (
+      <>{at > 0 && ', '}<a key={pattern.name} href={href(['design', design, 'patterns', pattern.name])} title={pattern.request}>{pattern.name}</a></>))}
+      {named.length < patterns.length && <span title={patterns.slice(named.length).map((pattern) => pattern.name).join(', ')}> and {patterns.length - named.length} more</span>}
+    </p>
+  );
+}
+
+export function TableMap({ shapes, patternsOf, design, marked, onMark, onShape, chosen, hashName, rangeName }: {
   shapes: Shape[]; marked: Kind | null; onMark: (kind: Kind) => void; onShape: (shape: Shape) => void; chosen: string | null;
-  hashName: string; rangeName: string | null;
+  hashName: string; rangeName: string | null; design: string;
+  /** The access patterns that ask for such a partition. */
+  patternsOf: (shape: Shape) => AccessPattern[];
 }) {
   const [folded, setFolded] = useState(readFold);
   const fold = () => {
@@ -45,7 +63,7 @@ export function TableMap({ shapes, marked, onMark, onShape, chosen, hashName, ra
         <button type="button" class="map-fold" aria-expanded={!folded} onClick={fold}>
           <span class="map-arrow" aria-hidden="true">▸</span>What lives in a partition
         </button>
-        {!folded && <span class="muted">One box for each kind of partition (<code>{hashName}</code>), and in it what its items are{rangeName && <>, by <code>{rangeName}</code></>}.</span>}
+        {!folded && <span class="muted">One box for each kind of partition (<code>{hashName}</code>), in it what its items are{rangeName && <>, by <code>{rangeName}</code></>}, and the access patterns it is for.</span>}
       </header>
       {!folded && (
         <div class="map-shapes">
@@ -58,6 +76,7 @@ export function TableMap({ shapes, marked, onMark, onShape, chosen, hashName, ra
                     marked={marked?.entity === resident.kind.entity && marked.companion === resident.kind.companion} />
                 ))}
               </ul>
+              <ReadBy design={design} patterns={patternsOf(shape)} />
             </div>
           ))}
         </div>

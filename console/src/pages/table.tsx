@@ -9,7 +9,7 @@ import { indexOf, keysOfView, tableInfo, tableKeys, typedKey, type TableInfo } f
 import { matchTemplate } from '../lib/templates';
 import type { Item } from '../lib/types';
 import { keyText } from '../lib/values';
-import { patternsOf } from '../lib/why';
+import { patternsOf, patternsOfShape } from '../lib/why';
 import { go, href, type Route } from '../router';
 import { Button, Empty, EntityBadge, ErrorBox, Spinner, Tabs, Units, format, useAsync, useHotkey } from '../ui';
 import { Finder, type Wanted } from './table-finder';
@@ -39,7 +39,7 @@ function IndexNote({ table, index }: { table: TableInfo; index: string | null })
     : info.projection === 'KEYS_ONLY' ? 'with keys alone' : `with keys and ${info.include.join(', ')}`;
   return (
     <p class="index-note">
-      {info && <>Items that have both {info.range ? <><code>{info.hash}</code> and <code>{info.range}</code></> : <code>{info.hash}</code>}, {projection}; the others are not in {info.name}. </>}
+      {info && <>Items that have {info.range ? <>both <code>{info.hash}</code> and <code>{info.range}</code></> : <code>{info.hash}</code>}, {projection}; the others are not in {info.name}. </>}
       {patterns.length > 0 && (
         <details class="index-patterns">
           <summary>{format.plural(patterns.length, 'access pattern')} {patterns.length === 1 ? 'reads' : 'read'} it</summary>
@@ -196,7 +196,7 @@ export function TablePage({ route }: { route: Route }) {
         <Head table={table} index={view.index} onIndex={(index) => { setMarked(null); open({ index: index || null, pk: null, sk: null, only: null }); }} />
         <IndexNote table={table} index={view.index} />
         {map.length > 0 && (
-          <TableMap shapes={map} marked={shownKind} onMark={mark} chosen={view.pk === null ? null : map.find((shape) => matchTemplate(shape.parts, view.pk!))?.id ?? null} hashName={keys.hash} rangeName={keys.range}
+          <TableMap shapes={map} design={table.design!.name} patternsOf={(shape) => patternsOfShape(table.design!, view.index, keys.hash, shape.id)} marked={shownKind} onMark={mark} chosen={view.pk === null ? null : map.find((shape) => matchTemplate(shape.parts, view.pk!))?.id ?? null} hashName={keys.hash} rangeName={keys.range}
             onShape={(shape) => setRequest({ shape, turn: (request?.turn ?? 0) + 1 })} />
         )}
         <div class="table-tools">

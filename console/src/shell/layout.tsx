@@ -2,11 +2,11 @@
 // SPDX-License-Identifier: Apache-2.0
 import type { ComponentChildren } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
-import { session, signOut } from '../lib/session';
+import { needsKeys, session, signOut } from '../lib/session';
 import { useStats } from '../lib/stats';
 import { chooseTheme, chosenTheme, type Theme } from '../lib/theme';
 import { go, href, type Route } from '../router';
-import { Dialog, Icon, IconButton, Kbd, Toasts, useHotkey } from '../ui';
+import { Button, Dialog, Icon, IconButton, Kbd, Toasts, useHotkey } from '../ui';
 import { KeysOverlay } from './keys';
 import { Palette } from './palette';
 import { crumbs, designAt, tableAt } from './places';
@@ -40,7 +40,12 @@ function Breadcrumb({ route }: { route: Route }) {
 /** Shown only when there is something to say. */
 function Health() {
   const { stats, error } = useStats();
-  if (error) return <span class="health health-bad" role="status"><span class="dot dot-danger" />{error.message}</span>;
+  if (error) {
+    return (
+      <span class="health health-bad" role="status"><span class="dot dot-danger" />{error.message}
+        {needsKeys(error) && <Button small onClick={signOut}>Sign in</Button>}</span>
+    );
+  }
   if (stats && stats.health !== 'ok') return <span class="health health-bad" role="status"><span class="dot dot-danger" />{stats.health}</span>;
   return null;
 }

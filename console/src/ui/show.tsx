@@ -1,7 +1,9 @@
 // What is only looked at: badges, notices, numbers, small charts.
 // SPDX-License-Identifier: Apache-2.0
 import type { ComponentChildren, JSX } from 'preact';
+import { useEffect, useRef } from 'preact/hooks';
 import { ApiError } from '../lib/client';
+import { useStats } from '../lib/stats';
 import { Icon, type IconName } from './icons';
 import { units } from './format';
 
@@ -29,7 +31,18 @@ export function Empty({ title, icon = 'info', children }: { title: string; icon?
   return <div class="empty"><Icon name={icon} size={24} /><h3>{title}</h3>{children && <div class="empty-text">{children}</div>}</div>;
 }
 
-/** What went wrong, in the server's words. */
+const unreachable = (error: unknown) => error instanceof ApiError && error.code === 'Unreachable';
+
+/** Tries again by itself as soon as the server answers anything. */
+function RetryWhenBack({ retry }: { retry: () => void }) {
+  const live = useStats();
+  const first = useRef(live);
+  const back = live !== first.current && !unreachable(live.error);
+  useEffect(() => { if (back) retry(); }, [back]);
+  return null;
+}
+
+/** What went wrong, in the server's words. `retry` reads once more and writes nothing: a server that is back makes use of it. */
 export function ErrorBox({ error, retry }: { error: unknown; retry?: () => void }) {
   const message = error instanceof Error ? error.message : String(error);
   const code = error instanceof ApiError && /[A-Za-z]/.test(error.code) ? error.code : '';
@@ -38,6 +51,7 @@ export function ErrorBox({ error, retry }: { error: unknown; retry?: () => void 
       <Icon name="warn" />
       <div>{code && <strong class="error-code">{code}</strong>}<div>{message}</div></div>
       {retry && <button type="button" class="button button-plain button-small" onClick={retry}>Try again</button>}
+      {retry && unreachable(error) && <RetryWhenBack retry={retry} />}
     </div>
   );
 }
