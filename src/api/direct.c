@@ -218,6 +218,7 @@ static bool make_request(struct api *api, struct expr_cache *cache, struct arena
 	*r = (struct page_request){
 		.table = catalog_table(db_catalog(api->db, a), q->table), .terms = q->terms, .term_count = q->term_count,
 		.backwards = q->backwards, .start = q->start, .limit = q->limit, .consistent = q->consistent,
+		.uncounted = true,
 	};
 	if (!r->table || !q->term_count)
 		return false;

@@ -281,6 +281,14 @@ static void emit_nothing(void *ctx, struct value item)
 {
 }
 
+/* Of a reply with small items: it need not grow step by step, each time copied. */
+static size_t likely_bytes(const struct paging *p)
+{
+	int64_t items = p->request.limit && p->request.limit < 32 ? p->request.limit : 32;
+
+	return p->count_only ? 256 : 1024 * (size_t)items;
+}
+
 bool paging_reply(struct op_state *s, struct paging *p, struct error *e)
 {
 	struct emission m = { .s = s, .projection = p->projection };
@@ -289,6 +297,8 @@ bool paging_reply(struct op_state *s, struct paging *p, struct error *e)
 
 	p->request.emit = p->count_only ? emit_nothing : emit;
 	p->request.ctx = &m;
+	p->request.uncounted = how == CAPACITY_NONE;
+	buf_room(&s->out, likely_bytes(p));
 	buf_lit(&s->out, "{");
 	if (!p->count_only)
 		buf_lit(&s->out, "\"Items\":[");

@@ -312,12 +312,13 @@ static bool report(const struct failures *f, struct error *e)
 static bool check_parameters(const struct shape *s, const struct json *j, struct arena *a, struct error *e)
 {
 	for (const struct shape_member *m = s->members; m && m->name; m++) {
-		const struct json *child = json_get(j, m->name);
 		struct place here = { .member = m->name };
 		struct failures f = { .arena = a };
+		const struct json *child;
 
 		if (m->required != SHAPE_PARAMETER)
 			continue;
+		child = json_get(j, m->name);
 		if (!child || child->type == JSON_NULL)
 			return error_set(e, a, ERR_VALIDATION,
 					 "The parameter '%s' is required but was not present in the request",

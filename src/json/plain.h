@@ -4,6 +4,10 @@
 #ifndef THORPE_JSON_PLAIN_H
 #define THORPE_JSON_PLAIN_H
 
+#ifdef __SSE2__
+#include <emmintrin.h>
+#endif
+
 #include "json/json.h"
 
 typedef uint8_t json_bytes __attribute__((vector_size(16)));
@@ -76,6 +80,31 @@ static inline bool json_copy_plain(char *to, struct slice s)
 	}
 	memcpy(&v, both, sizeof(v));
 	return !json_any(json_special16(v));
+}
+
+/* The most that json_copy_within() writes behind the text. */
+#define JSON_COPY_BEYOND 16
+
+/* The same for text in the middle of something longer, which may be read up to `limit`: sixteen bytes at a time to the end and
+ * past it, whatever the length, and no branch on it. */
+static inline bool json_copy_within(char *to, struct slice s, const char *limit)
+{
+#ifdef __SSE2__
+	json_bytes special = { 0 };
+	size_t i = 0;
+
+	if ((size_t)(limit - s.p) < s.n + 16)
+		return json_copy_plain(to, s);
+	for (; i + 16 <= s.n; i += 16)
+		special |= json_copy16(to + i, s.p + i);
+	unsigned before = (unsigned)_mm_movemask_epi8((__m128i)special);
+	unsigned last = (unsigned)_mm_movemask_epi8((__m128i)json_copy16(to + i, s.p + i));
+
+	return !(before | (last & ((1u << (s.n - i)) - 1)));
+#else
+	(void)limit;
+	return json_copy_plain(to, s);
+#endif
 }
 
 #endif

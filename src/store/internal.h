@@ -13,6 +13,8 @@
 #include <stdatomic.h>
 #include "store/store.h"
 
+#define STORE_WALK_KINDS 64
+
 struct store {
 	rocksdb_t *db;
 	rocksdb_column_family_handle_t *families[STORE_FAMILIES];
@@ -27,6 +29,11 @@ struct store {
 	atomic_ulong bad_log;   /* number of the log file that could not be written; 0: none */
 	atomic_long fail_in;    /* store_fail_after() */
 	atomic_bool refusing;   /* the last write failed: says so in the log once, not each time */
+	/* Of each id (by its last bits): how many walks backwards shall not begin at the front, and how many will not
+	 * when the next one that does was wrong to (iter.c). */
+	struct {
+		atomic_uint left, next;
+	} straight[STORE_WALK_KINDS];
 };
 
 struct store_view {
@@ -46,6 +53,19 @@ struct reason {
 bool store_take_reason(char **err, struct reason *r);
 /* Counts one call for store_fail_after(); true: this one fails, and *r says so. */
 bool store_fault(struct store *s, struct reason *r);
+
+/* read.c: says so to whoever reads. */
+bool store_read_failed(const struct reason *r, struct arena *a, struct error *e);
+
+/* RocksDB counts for each thread what it does, at every step, unless the thread says that nobody will ask. */
+static inline void store_count_nothing(void)
+{
+	static _Thread_local bool said;
+
+	if (!said)
+		rocksdb_set_perf_level(rocksdb_disable);
+	said = true;
+}
 
 /* options.c: everything RocksDB is told when it opens. Each family's options also carry the
  * database-wide ones, as RocksDB's C API wants it; those of META are used for the database. */

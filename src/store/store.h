@@ -79,7 +79,14 @@ bool store_get(struct store *s, const struct store_view *v, enum store_family f,
  * Key and value are valid until the next call on the iterator. */
 struct store_iter *store_iter(struct store *s, const struct store_view *v, enum store_family f,
 			      struct slice from, struct slice to, bool backwards, struct arena *a);
+/* Before the first step: how many entries will be taken at most. Whoever takes many of them backwards gains by saying so. */
+void store_iter_expect(struct store_iter *it, size_t most);
 bool store_iter_next(struct store_iter *it);
+/* After a step: whether all that is in the range, taken or not, is known to be at most STORE_SHORT_BYTES in at most
+ * STORE_SHORT_ENTRIES. False: it may be more. */
+bool store_iter_is_short(const struct store_iter *it);
+#define STORE_SHORT_ENTRIES 64
+#define STORE_SHORT_BYTES ((size_t)64 << 10)
 struct slice store_iter_key(const struct store_iter *it);
 struct slice store_iter_value(const struct store_iter *it);
 bool store_iter_ok(struct store_iter *it, struct arena *a, struct error *e) MUST_CHECK;
@@ -93,7 +100,8 @@ void store_batch_put(struct store_batch *b, struct store *s, enum store_family f
 		     struct slice value);
 void store_batch_delete(struct store_batch *b, struct store *s, enum store_family f,
 			struct slice key);
-/* Deletes [from, to). */
+/* Deletes [from, to). In ITEMS and INDEX all of an id, which must not be used again: walks within a partition do not look for
+ * deleted ranges. */
 void store_batch_delete_range(struct store_batch *b, struct store *s, enum store_family f,
 			      struct slice from, struct slice to);
 size_t store_batch_count(const struct store_batch *b);

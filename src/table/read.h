@@ -25,6 +25,7 @@ struct page_request {
 	int64_t limit;         /* items evaluated at most; 0: none */
 	const struct condition *filter;
 	bool consistent;       /* counts capacity; reads are always consistent */
+	bool uncounted;        /* nobody asks for the capacity, and it may be wrong */
 	/* LSI: read whole items from the table: attributes outside the index are asked for. */
 	bool fetch_items;
 	/* Called for each item that passes the filter, in order; valid during the call. */

@@ -234,6 +234,12 @@ bool number_encode_text(struct slice text, uint8_t out[NUMBER_ENCODED_MAX], size
 	return true;
 }
 
+static const char pair_text[] =
+	"00010203040506070809101112131415161718192021222324"
+	"25262728293031323334353637383940414243444546474849"
+	"50515253545556575859606162636465666768697071727374"
+	"75767778798081828384858687888990919293949596979899";
+
 /* Whole positive numbers, as nearly all are, straight from their pairs. 0: it is another kind. */
 static size_t format_whole(const uint8_t *p, size_t n, char *out)
 {
@@ -245,12 +251,8 @@ static size_t format_whole(const uint8_t *p, size_t n, char *out)
 	/* A digit behind the point is part of the number, unless it is the one that fills a pair. */
 	if (whole < 1 || digits > whole + 1 || (digits > whole && (p[n - 1] - 1) % 10))
 		return 0;
-	for (size_t i = 2; i < n; i++) {
-		unsigned pair = p[i] - 1u;
-
-		*out++ = (char)('0' + pair / 10);
-		*out++ = (char)('0' + pair % 10);
-	}
+	for (size_t i = 2; i < n; i++, out += 2)
+		memcpy(out, pair_text + 2 * (p[i] - 1), 2);
 	for (; digits < whole; digits++)
 		*out++ = '0';
 	out[whole - digits] = '\0';

@@ -91,27 +91,37 @@ static const uint8_t *add_other(const uint8_t *p, struct item_sizes *s)
 	return at;
 }
 
+/* Sums that stay in registers while strings, whose stored form is as long as ours without the type, are added. */
 struct item_sizes item_sizes(struct value item, struct slice apart)
 {
-	struct item_sizes s = { 0 };
 	const uint8_t *p, *end = item.p + item.n;
+	struct item_sizes others = { 0 };
+	size_t size = 0, stored = 0;
 
 	if (value_type(item) != VALUE_M)
-		return s;
+		return others;
 	for (p = item.p + LAYOUT_HEAD; p < end;) {
 		struct slice name = layout_bytes(&p);
-		struct item_sizes before = s;
+		bool is_apart = name.n == apart.n && memcmp(name.p, apart.p, name.n) == 0;
 
-		p = add_value(p, &s);
-		if (slice_equal(name, apart)) {
-			s.apart = s.size - before.size;
-			s.stored = before.stored;
+		size += name.n;
+		stored += !is_apart;
+		if (is_apart) {
+			struct item_sizes alone = { 0 };
+
+			p = add_value(p, &alone);
+			others.size += others.apart = alone.size;
+		} else if (p[0] == VALUE_S && p[1] < 0x80) {
+			size += p[1];
+			stored += p[1] + 1u;
+			p += p[1] + 2u;
 		} else {
-			s.stored++;
+			p = add_value(p, &others);
 		}
-		s.size += name.n;
 	}
-	return s;
+	others.size += size;
+	others.stored += stored;
+	return others;
 }
 
 size_t item_size(struct value item)

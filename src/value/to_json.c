@@ -1,178 +1,208 @@
 /* Attribute values from the binary form to the wire's JSON, in one walk over the bytes.
+ *
+ * Invariant W1: whoever writes something of any length asks for room first and leaves AROUND bytes of it behind what was
+ * written, so that the punctuation that follows is written without asking.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "json/plain.h"
 #include "value/codec.h"
 #include "value/layout.h"
 
-static inline char *room(struct buf *b, size_t n)
+#define AROUND 48
+
+struct writer {
+	struct buf *b;
+	char *end;         /* of the room in b */
+	const char *limit; /* of the value's bytes */
+};
+
+/* Where to go on is passed along instead of kept in the buffer: it stays in a register. */
+static char *more_room(struct writer *w, char *to, size_t n)
 {
-	return b->cap - b->n >= n ? b->p + b->n : buf_room(b, n);
+	w->b->n = (size_t)(to - w->b->p);
+	to = buf_room(w->b, n);
+	w->end = w->b->p + w->b->cap;
+	return to;
 }
 
-/* "name": */
-static void put_name(struct buf *b, struct slice s)
+static inline char *room(struct writer *w, char *to, size_t n)
 {
-	char *to = room(b, s.n + 3);
+	return __builtin_expect((size_t)(w->end - to) >= n, 1) ? to : more_room(w, to, n);
+}
 
-	if (!json_copy_plain(to + 1, s)) {
-		json_string(b, s);
-		buf_byte(b, ':');
-		return;
-	}
+#define PUT(to, literal) ((char *)memcpy((to), "" literal, sizeof(literal) - 1) + sizeof(literal) - 1)
+
+static __attribute__((noinline)) char *put_escaped(struct writer *w, char *to, struct slice s)
+{
+	w->b->n = (size_t)(to - w->b->p);
+	json_string(w->b, s);
+	return more_room(w, w->b->p + w->b->n, AROUND);
+}
+
+static inline char *put_string(struct writer *w, char *to, struct slice s)
+{
+	to = room(w, to, s.n + 2 + JSON_COPY_BEYOND + AROUND);
+	if (!json_copy_within(to + 1, s, w->limit))
+		return put_escaped(w, to, s);
 	to[0] = '"';
-	memcpy(to + 1 + s.n, "\":", 2);
-	b->n += s.n + 3;
+	to[s.n + 1] = '"';
+	return to + s.n + 2;
 }
 
-/* {"S":"…" */
-static void put_string(struct buf *b, struct slice s)
+static char *put_number(struct writer *w, char *to, struct slice s)
 {
-	char *to = room(b, s.n + 7);
+	size_t n;
 
-	if (!json_copy_plain(to + 6, s)) {
-		buf_lit(b, "{\"S\":");
-		json_string(b, s);
-		return;
-	}
-	memcpy(to, "{\"S\":\"", 6);
-	to[6 + s.n] = '"';
-	b->n += s.n + 7;
-}
-
-static void put_number(struct buf *b, struct slice s)
-{
-	char *to = room(b, NUMBER_TEXT_MAX + 2);
-	size_t n = number_format_encoded((const uint8_t *)s.p, s.n, to + 1);
-
+	to = room(w, to, NUMBER_TEXT_MAX + 2 + AROUND);
+	n = number_format_encoded((const uint8_t *)s.p, s.n, to + 1);
 	to[0] = '"';
 	to[n + 1] = '"';
-	b->n += n + 2;
+	return to + n + 2;
 }
 
-static void put_binary(struct buf *b, struct slice s)
+static char *put_binary(struct writer *w, char *to, struct slice s)
 {
-	buf_byte(b, '"');
-	buf_base64(b, s);
-	buf_byte(b, '"');
+	*to++ = '"';
+	w->b->n = (size_t)(to - w->b->p);
+	buf_base64(w->b, s);
+	to = more_room(w, w->b->p + w->b->n, 1 + AROUND);
+	*to++ = '"';
+	return to;
 }
 
-static void put_element(struct buf *b, enum value_type set, struct slice s)
+static char *put_element(struct writer *w, char *to, enum value_type set, struct slice s)
 {
 	if (set == VALUE_SS)
-		json_string(b, s);
-	else if (set == VALUE_NS)
-		put_number(b, s);
-	else
-		put_binary(b, s);
+		return put_string(w, to, s);
+	return set == VALUE_NS ? put_number(w, to, s) : put_binary(w, to, s);
 }
 
-/* The value at `p`; returns what follows it. */
-static const uint8_t *put_value(struct buf *b, const uint8_t *p);
+/* The value at *p, which moves on behind it. */
+static char *put_other(struct writer *w, char *to, const uint8_t **p);
 
-static const uint8_t *put_set(struct buf *b, const uint8_t *p)
+/* Most values are strings. */
+static inline char *put_value(struct writer *w, char *to, const uint8_t **p)
 {
-	const uint8_t *end = p + layout_size(p);
-	enum value_type t = (enum value_type)p[0];
-	uint8_t before = '[';
+	if (**p != VALUE_S)
+		return put_other(w, to, p);
+	++*p;
+	to = PUT(to, "{\"S\":");
+	to = put_string(w, to, layout_bytes(p));
+	*to++ = '}';
+	return to;
+}
 
-	for (p += LAYOUT_HEAD; p < end; before = ',') {
-		buf_byte(b, before);
-		put_element(b, t, layout_bytes(&p));
+static char *put_set(struct writer *w, char *to, const uint8_t **p)
+{
+	const uint8_t *end = *p + layout_size(*p);
+	enum value_type t = (enum value_type)**p;
+	char before = '[';
+
+	for (*p += LAYOUT_HEAD; *p < end; before = ',') {
+		*to++ = before;
+		to = put_element(w, to, t, layout_bytes(p));
 	}
-	buf_lit(b, "]}");
-	return p;
+	return PUT(to, "]");
 }
 
-static const uint8_t *put_list(struct buf *b, const uint8_t *p)
+static char *put_list(struct writer *w, char *to, const uint8_t **p)
 {
-	const uint8_t *end = p + layout_size(p);
+	const uint8_t *end = *p + layout_size(*p);
 	bool first = true;
 
-	buf_byte(b, '[');
-	for (p += LAYOUT_HEAD; p < end; first = false) {
+	*to++ = '[';
+	for (*p += LAYOUT_HEAD; *p < end; first = false) {
 		if (!first)
-			buf_byte(b, ',');
-		p = put_value(b, p);
+			*to++ = ',';
+		to = put_value(w, to, p);
 	}
-	buf_lit(b, "]}");
-	return p;
+	to = room(w, to, 1 + AROUND);
+	return PUT(to, "]");
 }
 
-static const uint8_t *put_map(struct buf *b, const uint8_t *p)
+static char *put_map(struct writer *w, char *to, const uint8_t **p)
 {
-	const uint8_t *end = p + layout_size(p);
+	const uint8_t *end = *p + layout_size(*p);
 	bool first = true;
 
-	buf_byte(b, '{');
-	for (p += LAYOUT_HEAD; p < end; first = false) {
+	*to++ = '{';
+	for (*p += LAYOUT_HEAD; *p < end; first = false) {
 		if (!first)
-			buf_byte(b, ',');
-		put_name(b, layout_bytes(&p));
-		p = put_value(b, p);
+			*to++ = ',';
+		to = put_string(w, to, layout_bytes(p));
+		*to++ = ':';
+		to = put_value(w, to, p);
 	}
-	buf_byte(b, '}');
-	return p;
+	to = room(w, to, 1 + AROUND);
+	return PUT(to, "}");
 }
 
-static const uint8_t *put_value(struct buf *b, const uint8_t *p)
+static char *put_other(struct writer *w, char *to, const uint8_t **p)
 {
-	const uint8_t *at = p + 1;
-
-	switch ((enum value_type)p[0]) {
+	to = room(w, to, AROUND);
+	switch ((enum value_type)**p) {
 	case VALUE_S:
-		put_string(b, layout_bytes(&at));
-		break;
+		break; /* put_value() */
 	case VALUE_N:
-		buf_lit(b, "{\"N\":");
-		put_number(b, layout_bytes(&at));
+		++*p;
+		to = put_number(w, PUT(to, "{\"N\":"), layout_bytes(p));
 		break;
 	case VALUE_B:
-		buf_lit(b, "{\"B\":");
-		put_binary(b, layout_bytes(&at));
+		++*p;
+		to = put_binary(w, PUT(to, "{\"B\":"), layout_bytes(p));
 		break;
 	case VALUE_SS:
-		buf_lit(b, "{\"SS\":");
-		return put_set(b, p);
+		to = put_set(w, PUT(to, "{\"SS\":"), p);
+		break;
 	case VALUE_NS:
-		buf_lit(b, "{\"NS\":");
-		return put_set(b, p);
+		to = put_set(w, PUT(to, "{\"NS\":"), p);
+		break;
 	case VALUE_BS:
-		buf_lit(b, "{\"BS\":");
-		return put_set(b, p);
+		to = put_set(w, PUT(to, "{\"BS\":"), p);
+		break;
 	case VALUE_L:
-		buf_lit(b, "{\"L\":");
-		return put_list(b, p);
+		to = put_list(w, PUT(to, "{\"L\":"), p);
+		break;
 	case VALUE_M:
-		buf_lit(b, "{\"M\":");
-		at = put_map(b, p);
+		to = put_map(w, PUT(to, "{\"M\":"), p);
 		break;
 	case VALUE_BOOL:
-		if (*at++)
-			buf_lit(b, "{\"BOOL\":true");
-		else
-			buf_lit(b, "{\"BOOL\":false");
+		to = (*p)[1] ? PUT(to, "{\"BOOL\":true") : PUT(to, "{\"BOOL\":false");
+		*p += 2;
 		break;
 	case VALUE_NULL:
-		buf_lit(b, "{\"NULL\":true");
+		++*p;
+		to = PUT(to, "{\"NULL\":true");
 		break;
 	case VALUE_NONE:
-		return at;
+		++*p;
+		return to;
 	}
-	buf_byte(b, '}');
-	return at;
+	*to++ = '}';
+	return to;
+}
+
+typedef char *put_fn(struct writer *w, char *to, const uint8_t **p);
+
+static void put_into(struct buf *b, struct value v, size_t likely, put_fn *put)
+{
+	const uint8_t *p = v.p;
+	char *to = buf_room(b, likely + AROUND); /* grow once, not often */
+	struct writer w = { b, b->p + b->cap, (const char *)v.p + v.n };
+
+	to = put(&w, to, &p);
+	b->n = (size_t)(to - b->p);
 }
 
 void value_to_json(struct buf *b, struct value v)
 {
 	if (value_present(v))
-		put_value(b, v.p);
+		put_into(b, v, v.n, put_value);
 }
 
 void item_to_json(struct buf *b, struct value item)
 {
-	buf_room(b, item.n + item.n / 2 + 64); /* what most items take: grow once, not often */
 	if (value_present(item))
-		put_map(b, item.p);
+		put_into(b, item, item.n + item.n / 2, put_map);
 	else
 		buf_lit(b, "{}");
 }

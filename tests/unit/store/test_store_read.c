@@ -128,6 +128,91 @@ static void a_walk_finds_a_partition_in_files_and_memory(void **state)
 	}
 }
 
+/* Walks "partition--1" backwards and compares with what was put: `n` entries without every seventh, one with a new value. */
+static void walk_back(struct fixture *x, int n, size_t most)
+{
+	struct store_iter *it = store_iter(x->store, NULL, STORE_ITEMS, SLICE("partition--1"), SLICE("partition--1~"), true,
+					   &x->arena);
+	size_t taken = 0;
+
+	store_iter_expect(it, most);
+	for (int i = n - 1; i >= 0 && taken < most; i--) {
+		char key[32];
+
+		if (i % 7 == 6)
+			continue;
+		snprintf(key, sizeof(key), "partition--1%04d", i);
+		assert_true(store_iter_next(it));
+		assert_true(slice_is(store_iter_key(it), key));
+		assert_true(slice_is(store_iter_value(it), i == 3 ? "new" : key));
+		taken++;
+	}
+	if (taken < most)
+		assert_false(store_iter_next(it));
+	assert_true(store_iter_ok(it, &x->arena, &x->error));
+	store_iter_close(it);
+}
+
+static void delete_key(struct fixture *x, const char *key)
+{
+	struct store_batch *b = store_batch_new();
+
+	store_batch_delete(b, x->store, STORE_ITEMS, slice_str(key));
+	assert_true(store_write(x->store, b, false, &x->arena, &x->error));
+	store_batch_free(b);
+}
+
+/* A walk backwards may begin at the front, depending on how many are wanted, how many there are, and how others went. */
+static void a_walk_backwards_gives_the_same_however_many_are_wanted(void **state)
+{
+	static const size_t wanted[] = { 1, 7, 8, 20, 31, 32, 33, 1000, SIZE_MAX };
+	struct fixture *x = *state;
+
+	fixture_open_memory(x);
+	fixture_put(x, STORE_ITEMS, "partition--0zz", "before");
+	fixture_put(x, STORE_ITEMS, "partition--2", "after");
+	for (int n = 0; n < 90; n++) {
+		char key[32];
+
+		for (size_t i = 0; i < sizeof(wanted) / sizeof(*wanted); i++)
+			for (int again = 0; again < 3; again++)
+				walk_back(x, n, wanted[i]);
+		snprintf(key, sizeof(key), "partition--1%04d", n);
+		fixture_put(x, STORE_ITEMS, key, key);
+		if (n == 3)
+			fixture_put(x, STORE_ITEMS, key, "new");
+		if (n % 7 == 6)
+			delete_key(x, key);
+		arena_clear(&x->arena);
+	}
+}
+
+static void a_walk_backwards_meets_large_values(void **state)
+{
+	struct fixture *x = *state;
+	char large[60000];
+
+	fixture_open_memory(x);
+	memset(large, 'x', sizeof(large) - 1);
+	large[sizeof(large) - 1] = 0;
+	for (int n = 0; n < 4; n++) {
+		char key[32];
+		struct store_iter *it;
+
+		snprintf(key, sizeof(key), "partition--1%d", n);
+		fixture_put(x, STORE_ITEMS, key, large);
+		it = store_iter(x->store, NULL, STORE_ITEMS, SLICE("partition--1"), SLICE("partition--1~"), true, &x->arena);
+		store_iter_expect(it, 20);
+		for (int left = n; left >= 0; left--) {
+			assert_true(store_iter_next(it));
+			assert_int_equal(store_iter_key(it).p[12], '0' + left);
+			assert_true(slice_is(store_iter_value(it), large));
+		}
+		assert_false(store_iter_next(it));
+		store_iter_close(it);
+	}
+}
+
 static void a_walk_keeps_its_own_copy_of_the_bounds(void **state)
 {
 	struct fixture *x = *state;
@@ -238,8 +323,14 @@ static void read_a_lot(struct fixture *x)
 {
 	struct store_view *v = store_view(x->store, &x->arena);
 
+	struct store_iter *it = store_iter(x->store, v, STORE_ITEMS, SLICE("partition--1"), SLICE("partition--1~"), true,
+					   &x->arena);
+
 	fixture_get(x, v, STORE_ITEMS, "large");
 	fixture_keys(x, v, "a", "z", true);
+	store_iter_expect(it, 20);
+	while (store_iter_next(it))
+		assert_true(slice_is(store_iter_value(it), "1"));
 	fixture_get(x, NULL, STORE_ITEMS, "b");
 }
 
@@ -254,6 +345,7 @@ static void running_out_of_memory_while_reading_leaks_nothing(void **state)
 	memset(large, 'x', sizeof(large) - 1);
 	large[sizeof(large) - 1] = 0;
 	fixture_put(x, STORE_ITEMS, "large", large);
+	fixture_put(x, STORE_ITEMS, "partition--1a", "1");
 	/* The sanitizer tells what is lost; closing with a live iterator would stop RocksDB. */
 	for (volatile long n = 0; !done; n++) {
 		arena_release(&x->arena);
@@ -279,6 +371,8 @@ int main(void)
 		store_test(a_value_outlives_the_change_of_its_key),
 		store_test(a_walk_stays_within_its_bounds),
 		store_test(a_walk_finds_a_partition_in_files_and_memory),
+		store_test(a_walk_backwards_gives_the_same_however_many_are_wanted),
+		store_test(a_walk_backwards_meets_large_values),
 		store_test(a_walk_keeps_its_own_copy_of_the_bounds),
 		store_test(a_walk_sees_one_moment),
 		store_test(a_closed_walk_is_over),

@@ -38,6 +38,27 @@ static void comes_back_as_it_was(void **state)
 	}
 }
 
+/* Text is copied in large steps, which may reach beyond it: of any length, with the special character anywhere, in front of
+ * little or much else, it must come out right. */
+static void is_escaped_wherever_it_must_be(void **state)
+{
+	static const char *const after[] = { "", ",{\"BOOL\":true}", ",{\"S\":\"a\\nb\"}",
+					     ",{\"S\":\"as long as a step or two are, and longer\"}" };
+
+	for (size_t n = 0; n < 70; n++) {
+		for (size_t at = 0; at <= n; at++) { /* at n: none */
+			char text[200], copy[100];
+
+			memset(copy, 'x', n);
+			copy[n] = 0;
+			snprintf(text, sizeof(text), "{\"L\":[{\"S\":\"%.*s%s%s\"}%s]}", (int)at, copy,
+				 at < n ? (n % 2 ? "\\u001F" : "\\\"") : "", at < n ? copy + at + 1 : "", after[n % 4]);
+			assert_string_equal(to_text(from_text(text)), text);
+			arena_clear(&arena);
+		}
+	}
+}
+
 static void takes_a_normal_form(void **state)
 {
 	static const char *const cases[][2] = {
@@ -294,6 +315,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		WITH_ARENA(comes_back_as_it_was),
+		WITH_ARENA(is_escaped_wherever_it_must_be),
 		WITH_ARENA(takes_a_normal_form),
 		WITH_ARENA(values_that_are_not_allowed),
 		WITH_ARENA(shapes_that_are_wrong),
