@@ -46,6 +46,7 @@ list_missing() {
         test)
             need libcmocka-dev has_library cmocka
             need chromium has_chromium
+            need curl has_tool curl
             need python3-boto3 has_boto3
             need awscli has_tool aws
             need openssl has_tool openssl
