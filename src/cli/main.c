@@ -13,7 +13,7 @@ static const struct command {
 	const char *name, *help;
 	int (*run)(int argc, char **argv);
 } commands[] = {
-	{ "serve", "serve the DynamoDB API, and the REST API of designs", command_serve },
+	{ "serve", "serve the DynamoDB API, the REST API of designs, and the console", command_serve },
 	{ "check", "look through designs: errors, and what a reviewer would say", command_check },
 	{ "doc", "the routes and requests of a design's access patterns", command_doc },
 	{ "call", "run an access pattern of a design, and see what it costs", command_call },
@@ -48,7 +48,7 @@ static int command_help(int argc, char **argv)
 
 	if (about && about->run != command_help && about->run != command_version)
 		return about->run(1, help);
-	puts("Thorpe runs single-table designs: the DynamoDB API, and a REST API for each design.\n\nUsage: thorpe COMMAND [options]\n");
+	puts("Thorpe runs single-table designs: the DynamoDB API, a REST API for each design, and a console.\n\nUsage: thorpe COMMAND [options]\n");
 	for (size_t i = 0; i < COMMANDS; i++)
 		printf("  %-10s %s\n", commands[i].name, commands[i].help);
 	puts("\n'thorpe COMMAND --help' says more. To begin:\n\n"
