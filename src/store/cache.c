@@ -1,4 +1,4 @@
-/* How large the block cache may grow when nobody says.
+/* How much may be kept in memory for reading when nobody says.
  * SPDX-License-Identifier: Apache-2.0 */
 #include <stdio.h>
 #include <unistd.h>

@@ -15,11 +15,14 @@
 
 #define STORE_WALK_KINDS 64
 
+struct hot;
+
 struct store {
 	rocksdb_t *db;
 	rocksdb_column_family_handle_t *families[STORE_FAMILIES];
 	rocksdb_env_t *env;     /* the RAM a database in memory lives in; NULL on disk */
 	rocksdb_cache_t *cache; /* blocks, filters and block indexes of all families */
+	struct hot *hot;        /* ranges of ITEMS and INDEX that are read again and again */
 	rocksdb_readoptions_t *latest;
 	rocksdb_writeoptions_t *synced, *unsynced;
 	char *dir;              /* NULL: in memory */
@@ -81,6 +84,8 @@ extern const char *const store_family_names[STORE_FAMILIES];
 
 /* cache.c */
 size_t store_default_cache_bytes(void);
+/* Of what is kept in memory for reading, the part for hot ranges (hot.h); the rest is for blocks. */
+#define STORE_HOT_PART 8
 
 /* dir.c: makes `dir` and its parents, each on disk in its parent. False: *r says why. */
 bool store_make_dir(const char *dir, struct reason *r) MUST_CHECK;

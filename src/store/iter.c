@@ -5,41 +5,48 @@
  * So a walk backwards that wants many entries begins at the front of its range, and keeps what it passes: when the end comes
  * soon, it has them all and gives them in reverse. When it does not come, the walk goes backwards after all, and the next ones
  * of the same table or index go backwards at once; after some of those one tries again, after ever more of them when it fails.
+ *
+ * What a walk within a partition wants at most is looked for among the hot ranges first (hot.h), and left there by walks that may.
  * SPDX-License-Identifier: Apache-2.0 */
 #include <assert.h>
 
+#include "store/hot.h"
 #include "store/internal.h"
 
 #define WANTED_LEAST 8          /* fewer are found backwards as quickly */
 #define STRAIGHT_FIRST 8
 #define STRAIGHT_MOST 256
 
-struct entry {
-	struct slice key, value;
-};
-
 struct store_iter {
 	struct store *store;
-	rocksdb_iterator_t *it; /* NULL: closed, or a range that holds nothing */
+	const struct store_view *view;
+	rocksdb_iterator_t *it; /* NULL: not begun, closed, or not needed */
 	rocksdb_readoptions_t *options;
 	struct arena *arena;
+	enum store_family family;
 	struct slice from, to;  /* our copies: RocksDB keeps pointers to them */
 	bool backwards, started, done;
 	bool one_partition;
-	size_t keep_most;       /* entries, of a walk that begins at the front; 0: it does not */
-	struct entry *kept;     /* NULL: RocksDB's iterator is where we are; otherwise kept[count - 1] is */
-	size_t count;
+	size_t most;            /* store_iter_upto(); 0: it was not said */
+	struct hot_walk hot;
+	const struct hot_entry *kept; /* what there is to give, in order; NULL: RocksDB's iterator is where we are */
+	size_t count, at;       /* of kept */
+	bool in_full;           /* kept is all of the range */
+	const struct hot_run *run; /* held, when kept is its */
 };
 
 static void iter_end(void *ptr)
 {
 	struct store_iter *it = ptr;
 
-	if (!it->it)
-		return;
-	rocksdb_iter_destroy(it->it);
-	rocksdb_readoptions_destroy(it->options);
-	it->it = NULL;
+	if (it->it) {
+		rocksdb_iter_destroy(it->it);
+		rocksdb_readoptions_destroy(it->options);
+		it->it = NULL;
+	}
+	if (it->run)
+		hot_let_go(it->run);
+	it->run = NULL;
 	it->done = true;
 }
 
@@ -49,12 +56,12 @@ static bool within_prefix(struct slice from, struct slice to)
 	return from.n >= STORE_PREFIX && to.n >= STORE_PREFIX && memcmp(from.p, to.p, STORE_PREFIX) == 0;
 }
 
-static rocksdb_readoptions_t *options_of(const struct store_iter *it, const struct store_view *v)
+static rocksdb_readoptions_t *options_of(const struct store_iter *it)
 {
 	rocksdb_readoptions_t *o = rocksdb_readoptions_create();
 
-	if (v)
-		rocksdb_readoptions_set_snapshot(o, v->snapshot);
+	if (it->view)
+		rocksdb_readoptions_set_snapshot(o, it->view->snapshot);
 	if (it->from.n)
 		rocksdb_readoptions_set_iterate_lower_bound(o, it->from.p, it->from.n);
 	if (it->to.n)
@@ -66,33 +73,64 @@ static rocksdb_readoptions_t *options_of(const struct store_iter *it, const stru
 	return o;
 }
 
-struct store_iter *store_iter(struct store *s, const struct store_view *v, enum store_family f,
-			      struct slice from, struct slice to, bool backwards, struct arena *a)
+static struct store_iter *iter_new(struct store *s, const struct store_view *v, enum store_family f, struct slice from, struct slice to,
+				   bool backwards, struct arena *a)
 {
 	struct store_iter *it = arena_new(a, struct store_iter);
 
 	it->store = s;
+	it->view = v;
 	it->arena = a;
+	it->family = f;
 	it->backwards = backwards;
 	it->from = arena_copy(a, from);
 	it->to = arena_copy(a, to);
 	it->one_partition = (f == STORE_ITEMS || f == STORE_INDEX) && within_prefix(from, to);
+	it->done = to.n && slice_cmp(from, to) >= 0;
 	arena_defer(a, iter_end, it); /* the last allocation before there is something to close: I1 */
-	if (to.n && slice_cmp(from, to) >= 0) {
-		it->done = true;
-		return it;
-	}
-	store_count_nothing();
-	it->options = options_of(it, v);
-	it->it = rocksdb_create_iterator_cf(s->db, it->options, s->families[f]);
 	return it;
 }
 
-void store_iter_expect(struct store_iter *it, size_t most)
+static void begin(struct store_iter *it)
 {
-	if (!it->backwards || !it->one_partition || most < WANTED_LEAST)
-		return;
-	it->keep_most = most < STORE_SHORT_ENTRIES / 2 ? 2 * most : STORE_SHORT_ENTRIES;
+	store_count_nothing();
+	it->options = options_of(it);
+	it->it = rocksdb_create_iterator_cf(it->store->db, it->options, it->store->families[it->family]);
+}
+
+struct store_iter *store_iter(struct store *s, const struct store_view *v, enum store_family f,
+			      struct slice from, struct slice to, bool backwards, struct arena *a)
+{
+	struct store_iter *it = iter_new(s, v, f, from, to, backwards, a);
+
+	if (!it->done)
+		begin(it);
+	return it;
+}
+
+static bool take_hot(struct store_iter *it)
+{
+	if (!it->one_partition || it->view)
+		return false;
+	it->hot = (struct hot_walk){ .family = it->family, .backwards = it->backwards, .from = it->from, .to = it->to };
+	it->run = hot_find(it->store->hot, &it->hot, it->most);
+	if (!it->run)
+		return false;
+	it->kept = it->run->entries;
+	it->count = it->run->count;
+	it->in_full = it->run->whole;
+	return true;
+}
+
+struct store_iter *store_iter_upto(size_t most, struct store *s, const struct store_view *v, enum store_family f,
+				   struct slice from, struct slice to, bool backwards, struct arena *a)
+{
+	struct store_iter *it = iter_new(s, v, f, from, to, backwards, a);
+
+	it->most = most;
+	if (!it->done && !take_hot(it))
+		begin(it);
+	return it;
 }
 
 static struct slice key_here(const struct store_iter *it)
@@ -136,43 +174,95 @@ static void learn(const struct store_iter *it, bool was_short)
 	atomic_store_explicit(&it->store->straight[kind].next, next, memory_order_relaxed);
 }
 
-/* Keeps all entries of the range. False: there are too many, or they cannot be read; nothing is kept. */
-static bool keep_all(struct store_iter *it)
+/* With bounds set, first and last are those of the range. */
+static void seek(struct store_iter *it, bool backwards)
 {
-	struct entry *kept = arena_array(it->arena, struct entry, it->keep_most);
+	if (backwards)
+		rocksdb_iter_seek_to_last(it->it);
+	else
+		rocksdb_iter_seek_to_first(it->it);
+}
+
+static void step(struct store_iter *it, bool backwards)
+{
+	if (backwards)
+		rocksdb_iter_prev(it->it);
+	else
+		rocksdb_iter_next(it->it);
+}
+
+/* Copies the range from its beginning, or from its end, until there are `most` entries. False: they have more bytes than is called
+ * short, or cannot be read, which whoever goes on without them will meet, too. */
+static bool gather(struct store_iter *it, bool backwards, struct hot_entry *into, size_t most)
+{
 	size_t n = 0, bytes = 0;
 	struct reason ignored;
 	char *err = NULL;
 
-	for (rocksdb_iter_seek_to_first(it->it); rocksdb_iter_valid(it->it); rocksdb_iter_next(it->it)) {
+	for (seek(it, backwards); n < most && rocksdb_iter_valid(it->it); step(it, backwards)) {
 		struct slice key = key_here(it), value = value_here(it);
 
 		bytes += key.n + value.n;
-		if (n == it->keep_most || bytes > STORE_SHORT_BYTES) {
-			learn(it, false);
+		if (bytes > STORE_SHORT_BYTES)
 			return false;
-		}
-		kept[n++] = (struct entry){ arena_copy(it->arena, key), arena_copy(it->arena, value) };
+		into[n++] = (struct hot_entry){ arena_copy(it->arena, key), arena_copy(it->arena, value) };
 	}
+	it->kept = into;
+	it->count = n;
+	it->in_full = !rocksdb_iter_valid(it->it);
 	rocksdb_iter_get_error(it->it, &err);
 	if (store_take_reason(&err, &ignored))
-		return false; /* going backwards will meet it, too */
-	learn(it, true);
-	it->kept = kept;
-	it->count = n;
-	return true;
+		it->kept = NULL;
+	return it->kept;
+}
+
+static void reverse(struct hot_entry *e, size_t n)
+{
+	for (size_t i = 0; i < n / 2; i++) {
+		struct hot_entry other = e[n - 1 - i];
+
+		e[n - 1 - i] = e[i];
+		e[i] = other;
+	}
+}
+
+/* A walk backwards that begins at the front. */
+static bool keep_from_front(struct store_iter *it)
+{
+	size_t most = it->most < STORE_SHORT_ENTRIES / 2 ? 2 * it->most : STORE_SHORT_ENTRIES;
+	struct hot_entry *into;
+
+	if (!it->backwards || !it->one_partition || it->most < WANTED_LEAST || !may_be_short(it))
+		return false;
+	into = arena_array(it->arena, struct hot_entry, most);
+	if (!gather(it, false, into, most) || !it->in_full)
+		it->kept = NULL;
+	else
+		reverse(into, it->count);
+	learn(it, it->kept);
+	return it->kept;
+}
+
+/* What the walk will give, before it gives any: there may be others who want the same. */
+static bool keep_in_order(struct store_iter *it)
+{
+	size_t most = it->most < STORE_SHORT_ENTRIES ? it->most : STORE_SHORT_ENTRIES;
+	struct hot_entry *into = arena_array(it->arena, struct hot_entry, most);
+
+	if (gather(it, it->backwards, into, most) && !it->in_full && it->count < it->most)
+		it->kept = NULL;
+	return it->kept;
 }
 
 static void first_step(struct store_iter *it)
 {
 	it->started = true;
-	if (it->keep_most && may_be_short(it) && keep_all(it))
+	if (it->kept)
 		return;
-	/* With bounds set, first and last are those of the range. */
-	if (it->backwards)
-		rocksdb_iter_seek_to_last(it->it);
-	else
-		rocksdb_iter_seek_to_first(it->it);
+	if (!keep_from_front(it) && !(it->hot.wanted && keep_in_order(it)))
+		seek(it, it->backwards);
+	else if (it->hot.wanted)
+		hot_keep(it->store->hot, &it->hot, it->kept, it->count, it->in_full);
 }
 
 bool store_iter_next(struct store_iter *it)
@@ -182,12 +272,15 @@ bool store_iter_next(struct store_iter *it)
 	if (!it->started)
 		first_step(it);
 	else if (it->kept)
-		it->count--;
-	else if (it->backwards)
-		rocksdb_iter_prev(it->it);
+		it->at++;
 	else
-		rocksdb_iter_next(it->it);
-	it->done = it->kept ? it->count == 0 : !rocksdb_iter_valid(it->it);
+		step(it, it->backwards);
+	if (!it->kept)
+		it->done = !rocksdb_iter_valid(it->it);
+	else if (it->at == it->count) {
+		assert(it->in_full || it->count >= it->most); /* nobody takes more than he said */
+		it->done = true;
+	}
 	return !it->done;
 }
 
@@ -199,13 +292,13 @@ bool store_iter_is_short(const struct store_iter *it)
 struct slice store_iter_key(const struct store_iter *it)
 {
 	assert(it->started && !it->done);
-	return it->kept ? it->kept[it->count - 1].key : key_here(it);
+	return it->kept ? it->kept[it->at].key : key_here(it);
 }
 
 struct slice store_iter_value(const struct store_iter *it)
 {
 	assert(it->started && !it->done);
-	return it->kept ? it->kept[it->count - 1].value : value_here(it);
+	return it->kept ? it->kept[it->at].value : value_here(it);
 }
 
 bool store_iter_ok(struct store_iter *it, struct arena *a, struct error *e)

@@ -5,6 +5,7 @@
 #include <unistd.h>
 #include "base/alloc.h"
 #include "base/log.h"
+#include "store/hot.h"
 #include "store/internal.h"
 
 /* The format of everything Thorpe keeps in the store. Raise it when an older Thorpe would misread
@@ -222,10 +223,16 @@ static enum store_open_result open_dir(struct opening *op)
 static struct store *store_new(const struct store_options *o)
 {
 	struct store *s = mem_zalloc(sizeof(*s));
+	size_t bytes = o->cache_bytes ? o->cache_bytes : store_default_cache_bytes();
 	rocksdb_lru_cache_options_t *cache;
 
 	if (!s)
 		return NULL;
+	s->hot = hot_new(bytes / STORE_HOT_PART);
+	if (!s->hot) {
+		mem_free(s);
+		return NULL;
+	}
 	s->dir_fd = -1;
 	s->read_only = o->read_only;
 	s->reserve = STORE_RESERVE;
@@ -235,7 +242,7 @@ static struct store *store_new(const struct store_options *o)
 	if (!o->dir)
 		s->env = rocksdb_create_mem_env();
 	cache = rocksdb_lru_cache_options_create();
-	rocksdb_lru_cache_options_set_capacity(cache, o->cache_bytes ? o->cache_bytes : store_default_cache_bytes());
+	rocksdb_lru_cache_options_set_capacity(cache, bytes - bytes / STORE_HOT_PART);
 	rocksdb_lru_cache_options_set_num_shard_bits(cache, CACHE_SHARD_BITS);
 	s->cache = rocksdb_cache_create_lru_opts(cache);
 	rocksdb_lru_cache_options_destroy(cache);
@@ -313,6 +320,7 @@ void store_close(struct store *s)
 	rocksdb_writeoptions_destroy(s->synced);
 	rocksdb_readoptions_destroy(s->latest);
 	rocksdb_cache_destroy(s->cache);
+	hot_free(s->hot);
 	if (s->env)
 		rocksdb_env_destroy(s->env);
 	if (s->dir_fd >= 0)

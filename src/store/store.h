@@ -45,7 +45,7 @@ struct store_iter;
 struct store_options {
 	const char *dir;        /* NULL: in memory, gone at close */
 	bool read_only;
-	size_t cache_bytes;     /* 0: a sensible default (idle memory of the process stays under 40 MB) */
+	size_t cache_bytes;     /* for reading, all together; 0: a sensible default (idle memory of the process stays under 40 MB) */
 };
 
 /* What store_open() could not do. */
@@ -79,11 +79,13 @@ bool store_get(struct store *s, const struct store_view *v, enum store_family f,
  * Key and value are valid until the next call on the iterator. */
 struct store_iter *store_iter(struct store *s, const struct store_view *v, enum store_family f,
 			      struct slice from, struct slice to, bool backwards, struct arena *a);
-/* Before the first step: how many entries will be taken at most. Whoever takes many of them backwards gains by saying so. */
-void store_iter_expect(struct store_iter *it, size_t most);
+/* The same for a caller that takes `most` entries at most, and gains by saying so: what is often read of a partition is kept (hot.h),
+ * and many entries are found backwards more quickly. */
+struct store_iter *store_iter_upto(size_t most, struct store *s, const struct store_view *v, enum store_family f,
+				   struct slice from, struct slice to, bool backwards, struct arena *a);
 bool store_iter_next(struct store_iter *it);
-/* After a step: whether all that is in the range, taken or not, is known to be at most STORE_SHORT_BYTES in at most
- * STORE_SHORT_ENTRIES. False: it may be more. */
+/* After a step: whether all that the walk will give is known to be at most STORE_SHORT_BYTES in at most STORE_SHORT_ENTRIES.
+ * False: it may be more. */
 bool store_iter_is_short(const struct store_iter *it);
 #define STORE_SHORT_ENTRIES 64
 #define STORE_SHORT_BYTES ((size_t)64 << 10)

@@ -88,12 +88,11 @@ static bool must_measure(const struct page_request *r, const struct store_iter *
 static bool walk_range(struct walk *w, const struct key_range *range, struct error *e)
 {
 	const struct page_request *r = w->r;
-	struct store_iter *it = store_iter(db_store(w->db), w->view,
-					   r->index ? STORE_INDEX : STORE_ITEMS, range->from,
-					   range->to, r->backwards, w->arena);
+	struct store_iter *it = store_iter_upto(r->limit ? (size_t)r->limit : SIZE_MAX, db_store(w->db), w->view,
+						r->index ? STORE_INDEX : STORE_ITEMS, range->from,
+						range->to, r->backwards, w->arena);
 	bool full = false, ok = true;
 
-	store_iter_expect(it, r->limit ? (size_t)r->limit : SIZE_MAX);
 	while (ok && !full && store_iter_next(it)) {
 		struct slice value = store_iter_value(it);
 
