@@ -183,6 +183,7 @@ void api_start(struct api *api, struct api_thread *t, struct api_call *c)
 	c->state->cache = NULL;
 	c->state->write.done = on_written;
 	c->state->write.ctx = c;
+	c->state->write.may_wait = c->may_wait;
 	db_submit(api->db, &c->state->write);
 }
 

@@ -1,8 +1,8 @@
 /* DynamoDB's operations: a document in, a document out. Knows no HTTP connection and no event loop.
  *
  * A call goes: api_start() on the caller's thread → done() → api_finish() on the caller's thread.
- * done() is called exactly once: within api_start() for reads and for everything refused, later on
- * the writer's thread for writes. Between api_start() and done() the call and its arena belong to the
+ * done() is called exactly once: within api_start() for reads, for everything refused and for writes of a thread
+ * that may wait, otherwise later on the writer's thread. Between api_start() and done() the call and its arena belong to the
  * api. After api_finish() `status` and `reply` are set and live as long as the arena.
  * Memory running out anywhere gives a 500 reply (InternalServerError), never a crash.
  * SPDX-License-Identifier: Apache-2.0 */
@@ -35,6 +35,7 @@ struct api_call {
 	struct arena *arena;
 	struct slice target; /* X-Amz-Target: DynamoDB_20120810.PutItem, DynamoDBStreams_20120810.GetRecords */
 	struct slice body;   /* valid until done() */
+	bool may_wait;       /* the thread may be held up by a write: it is quicker when there is no other (table/write.h) */
 	void (*done)(struct api_call *c);
 	void *ctx;
 	/* out, after api_finish() */

@@ -146,7 +146,7 @@ static void on_written(struct write_request *r)
 }
 
 struct api_write *api_write_start(struct api *api, struct api_thread *t, struct arena *a, const struct api_action *list, size_t n,
-				  bool together)
+				  unsigned how)
 {
 	struct api_write *w = arena_new(a, struct api_write);
 
@@ -158,9 +158,10 @@ struct api_write *api_write_start(struct api *api, struct api_thread *t, struct 
 	w->state.catalog = db_catalog(api->db, a);
 	if (!n || !prepare(w, list, n))
 		return NULL;
-	w->state.write.mode = together || n > 1 ? REQUEST_ALL : REQUEST_EACH;
+	w->state.write.mode = (how & API_WRITE_TOGETHER) || n > 1 ? REQUEST_ALL : REQUEST_EACH;
 	w->state.write.done = on_written;
 	w->state.write.ctx = &w->done;
+	w->state.write.may_wait = how & API_WRITE_AT_ONCE;
 	sem_init(&w->done, 0, 0);
 	db_submit(api->db, &w->state.write);
 	return w;

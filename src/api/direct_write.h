@@ -33,11 +33,16 @@ struct api_refusal { /* of one action */
 	struct value item; /* what was there instead; absent: nothing */
 };
 
+enum api_write_how {
+	API_WRITE_TOGETHER = 1, /* a transaction, also when it is only one */
+	API_WRITE_AT_ONCE = 2,  /* nothing else is to be started before it is waited for: it may be done within api_write_start() */
+};
+
 struct api_write; /* one that is under way */
-/* PutItem, UpdateItem or DeleteItem, or (`together`, or several) TransactWriteItems without a token. NULL: ask with a document;
+/* PutItem, UpdateItem or DeleteItem, or (API_WRITE_TOGETHER, or several) TransactWriteItems without a token. NULL: ask with a document;
  * nothing was done. Until api_write_wait(), which must follow, the arena is the database's; values are borrowed until then. */
 struct api_write *api_write_start(struct api *api, struct api_thread *t, struct arena *a, const struct api_action *list, size_t n,
-				  bool together) MUST_CHECK;
+				  unsigned how) MUST_CHECK;
 
 enum api_written {
 	API_WRITTEN,

@@ -110,6 +110,7 @@ void api_metrics(struct api *api, struct buf *b)
 	show_one(b, "thorpe_commits_total", "counter", "Batches committed to disk.", m.batches);
 	show_one(b, "thorpe_committed_requests_total", "counter", "Write requests in those batches.",
 		 m.requests);
+	show_one(b, "thorpe_committed_alone_total", "counter", "Of those requests, written by the threads that received them.", m.alone);
 	show_one(b, "thorpe_write_errors_total", "counter", "Batches the disk refused.", m.write_errors);
 	show_one(b, "thorpe_write_queue", "gauge", "Write requests waiting.", m.queue_depth);
 	show_one(b, "thorpe_ttl_deleted_total", "counter", "Items deleted by time to live.", m.ttl_deleted);

@@ -17,6 +17,7 @@ void api_call_wait(struct api *api, struct api_thread *t, struct api_call *c)
 	sem_init(&done, 0, 0);
 	c->done = on_done;
 	c->ctx = &done;
+	c->may_wait = true;
 	api_start(api, t, c);
 	while (sem_wait(&done) && errno == EINTR)
 		;

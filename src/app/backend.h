@@ -33,8 +33,8 @@ struct backend {
 	bool (*batch_get)(struct backend *b, struct arena *a, struct slice table, const struct value *keys, size_t n,
 			  struct value *items);
 	bool (*records)(struct backend *b, struct arena *a, struct slice iterator, int64_t limit, struct api_records *out);
-	/* And writes (api/direct_write.h), to be ended by api_write_wait(); NULL: with a document. */
-	struct api_write *(*write)(struct backend *b, struct arena *a, const struct api_action *list, size_t n, bool together);
+	/* And writes (api/direct_write.h, `how` as there), to be ended by api_write_wait(); NULL: with a document. */
+	struct api_write *(*write)(struct backend *b, struct arena *a, const struct api_action *list, size_t n, unsigned how);
 };
 
 /* The reply and what is in it live in the arena. */

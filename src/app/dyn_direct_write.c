@@ -54,7 +54,7 @@ static void begin_action(struct dyn_request *q)
 	q->binding_room = BINDINGS;
 }
 
-static struct api_write *start(struct run *r, const struct dyn_write *w, size_t n, bool together)
+static struct api_write *start(struct run *r, const struct dyn_write *w, size_t n, unsigned how)
 {
 	struct api_action *actions;
 	struct dyn_request q;
@@ -67,14 +67,14 @@ static struct api_write *start(struct run *r, const struct dyn_write *w, size_t 
 		begin_action(&q);
 		make_action(&q, &w[i], &actions[i]);
 	}
-	return r->backend->write(r->backend, r->arena, actions, n, together);
+	return r->backend->write(r->backend, r->arena, actions, n, how);
 }
 
 bool dyn_write_directly(struct run *r, const struct dyn_write *w, size_t n, bool together, struct dyn_refusal *refusals,
 			enum dyn_outcome *end)
 {
 	struct api_refusal *told = arena_array(r->arena, struct api_refusal, n);
-	struct api_write *started = start(r, w, n, together);
+	struct api_write *started = start(r, w, n, API_WRITE_AT_ONCE | (together ? API_WRITE_TOGETHER : 0));
 
 	if (!started)
 		return false;
@@ -110,7 +110,7 @@ struct dyn_started *dyn_write_start(struct run *r, const struct dyn_write *w, si
 	if (r->rider_count)
 		memcpy(actions + n, r->riders, r->rider_count * sizeof(*w));
 	s->run = r;
-	s->write = start(r, actions, all, true);
+	s->write = start(r, actions, all, API_WRITE_TOGETHER);
 	return s->write ? s : NULL;
 }
 

@@ -59,11 +59,11 @@ static bool records(struct backend *b, struct arena *a, struct slice iterator, i
 	return api_get_records(((struct local *)b)->api, a, iterator, limit, out);
 }
 
-static struct api_write *write_start(struct backend *b, struct arena *a, const struct api_action *list, size_t n, bool together)
+static struct api_write *write_start(struct backend *b, struct arena *a, const struct api_action *list, size_t n, unsigned how)
 {
 	struct local *l = (struct local *)b;
 
-	return api_write_start(l->api, l->thread, a, list, n, together);
+	return api_write_start(l->api, l->thread, a, list, n, how);
 }
 
 struct backend *backend_local_new(struct api *api)

@@ -209,6 +209,7 @@ static void request_complete(struct conn *c)
 	c->since = uv_now(&c->loop->uv); /* answered at once, it never leaves IDLE: idle from now on */
 	ex->continue_due = false;
 	ex->last = !ex->req.keep_alive;
+	loop_asked_by(c->loop, c);
 	exchange_start(ex);
 }
 
@@ -441,6 +442,7 @@ static void on_closed(uv_handle_t *h)
 		l->conns = c->next;
 	if (c->next)
 		c->next->prev = c->prev;
+	loop_asked_by(l, NULL); /* another may get its address */
 	l->conn_count--;
 	atomic_fetch_sub_explicit(&l->counters.open, 1, memory_order_relaxed);
 	tls_free(c->tls);

@@ -119,6 +119,22 @@ void exchange_delay(struct exchange *ex, int64_t ms)
 	ex->delay_ms = ms > 0 ? (uint64_t)ms : 0;
 }
 
+/* A write of the only client is written by the loop's own thread. */
+static void call_api(struct exchange *ex)
+{
+	struct loop *l = ex->loop;
+	uint64_t before;
+
+	ex->call.may_wait = loop_may_wait_for(l, ex->conn);
+	if (!ex->call.may_wait) {
+		api_start(l->api, l->api_thread, &ex->call); /* which may give the exchange to another thread */
+		return;
+	}
+	before = uv_hrtime();
+	api_start(l->api, l->api_thread, &ex->call);
+	loop_has_waited(l, (uv_hrtime() - before) / 1000);
+}
+
 /* Outside of ARENA_TRY: from here on the arena may be another thread's. */
 void exchange_begin(struct exchange *ex)
 {
@@ -127,7 +143,7 @@ void exchange_begin(struct exchange *ex)
 		workers_submit(ex->loop->workers, ex);
 		return;
 	}
-	api_start(ex->loop->api, ex->loop->api_thread, &ex->call);
+	call_api(ex);
 	if (ex->answered_inline)
 		exchange_finish(ex);
 }

@@ -374,6 +374,36 @@ static uint64_t tick_ms(const struct http_limits *l)
 	return least / 4 > TICK_LEAST_MS ? least / 4 : TICK_LEAST_MS;
 }
 
+/* ---- waiting for one alone ---- */
+
+#define LONE_MS 20          /* a connection has the loop to itself when no other has asked for so long */
+#define WAITED_LONG_US 5000 /* a disk that takes that long takes much longer than waking a thread */
+#define WAIT_AGAIN_MS 1000
+
+void loop_asked_by(struct loop *l, const struct conn *c)
+{
+	if (l->lone.conn == c)
+		return;
+	l->lone.conn = c;
+	l->lone.since = uv_now(&l->uv);
+}
+
+bool loop_may_wait_for(const struct loop *l, const struct conn *c)
+{
+	uint64_t now = uv_now(&l->uv);
+
+	return c && l->lone.conn == c && now - l->lone.since >= LONE_MS && now >= l->lone.not_before;
+}
+
+void loop_has_waited(struct loop *l, uint64_t us)
+{
+	l->lone.waited_us = (7 * l->lone.waited_us + us) / 8;
+	if (l->lone.waited_us < WAITED_LONG_US)
+		return;
+	l->lone.waited_us = 0;
+	l->lone.not_before = uv_now(&l->uv) + WAIT_AGAIN_MS;
+}
+
 bool loop_init(struct loop *l)
 {
 	if (uv_loop_init(&l->uv) < 0)

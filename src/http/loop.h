@@ -47,6 +47,14 @@ struct loop_post {
 	void (*run)(struct loop *l, struct loop_post *p); /* frees it */
 };
 
+/* The one connection that has asked for anything for a while. Nobody else minds if the loop's thread waits for the disk itself. */
+struct loop_lone {
+	const struct conn *conn; /* the last that asked */
+	uint64_t since;          /* it alone */
+	uint64_t waited_us;      /* of late, on average */
+	uint64_t not_before;     /* that was long: not again until then */
+};
+
 struct loop {
 	struct server *server;
 	uv_loop_t uv;
@@ -70,6 +78,7 @@ struct loop {
 	struct conn *conns; /* all of them */
 	size_t conn_count;
 	size_t running; /* exchanges the api or a worker holds, and delayed ones */
+	struct loop_lone lone;
 	struct exchange *delayed; /* by their `completed`, which is free until then */
 	struct exchange *free_exchanges;
 	size_t free_count;
@@ -123,6 +132,11 @@ void loop_give_exchange(struct loop *l, struct exchange *ex);
 void loop_delay(struct loop *l, struct exchange *ex);
 /* How long a write has to wait (server.h). */
 int64_t loop_write_delay(const struct loop *l, const struct app *app);
+/* A request of this connection begins. */
+void loop_asked_by(struct loop *l, const struct conn *c);
+/* Whether its thread may wait for a write of this connection, NULL: of one that is gone; and how long it took. */
+bool loop_may_wait_for(const struct loop *l, const struct conn *c);
+void loop_has_waited(struct loop *l, uint64_t us);
 /* To be called when a connection or a running exchange has gone: ends a drained loop. */
 void loop_check_end(struct loop *l);
 struct slice loop_http_date(struct loop *l);

@@ -2,16 +2,41 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include <assert.h>
 
+#include "base/alloc.h"
 #include "base/crashpoint.h"
 #include "table/batch.h"
 #include "table/layout.h"
+
+struct batch *batch_new(void)
+{
+	struct batch *b = mem_zalloc(sizeof(*b));
+
+	if (!b)
+		return NULL;
+	b->out = store_batch_new();
+	if (!b->out) {
+		mem_free(b);
+		return NULL;
+	}
+	arena_init(&b->arena);
+	return b;
+}
+
+void batch_free(struct batch *b)
+{
+	if (!b)
+		return;
+	arena_release(&b->arena);
+	store_batch_free(b->out);
+	mem_free(b);
+}
 
 void batch_start(struct batch *b, struct db *db)
 {
 	b->db = db;
 	map_init(&b->overlay, &b->arena);
 	map_init(&b->deltas, &b->arena);
-	/* Only this thread ever changes db->catalog (T1), so reading it needs no lock. */
+	/* Only who has the writer's turn changes db->catalog (T1), so reading it needs no lock. */
 	b->catalog = catalog_ref(db->catalog);
 	b->sequence = atomic_load(&db->last_sequence);
 	b->next_id = db->next_id;

@@ -74,7 +74,10 @@ struct stage {
 	size_t item_bytes; /* of the items looked into, as they were */
 };
 
-/* Starts an empty batch on the database as it is now. The arena is empty and stays the caller's. */
+/* Used for one batch after the other. NULL when memory is out. */
+struct batch *batch_new(void);
+void batch_free(struct batch *b); /* NULL is fine */
+/* Starts an empty batch on the database as it is now. */
 void batch_start(struct batch *b, struct db *db);
 /* Forgets everything. */
 void batch_clear(struct batch *b);

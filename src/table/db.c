@@ -2,7 +2,7 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "base/alloc.h"
 #include "base/log.h"
-#include "table/internal.h"
+#include "table/batch.h"
 #include "table/layout.h"
 
 #define MINUTE_MS (60 * 1000)
@@ -106,7 +106,7 @@ static struct db *db_alloc(const struct db_options *o)
 	db->queue_tail = &db->queue_head;
 	db->region = mem_strndup(region, strlen(region));
 	db->catalog = catalog_new();
-	db->out = store_batch_new();
+	db->batch = batch_new();
 	fill_options(db, o);
 	return db;
 }
@@ -116,7 +116,7 @@ static void db_free(struct db *db)
 	catalog_unref(db->catalog);
 	for (size_t i = 0; i < STATS_BUCKETS; i++)
 		free_stats(db->stats[i]);
-	store_batch_free(db->out);
+	batch_free(db->batch);
 	store_close(db->store);
 	pthread_cond_destroy(&db->queue_filled);
 	pthread_mutex_destroy(&db->queue_lock);
@@ -151,7 +151,7 @@ enum store_open_result db_open(const struct db_options *o, struct db **out, char
 	enum store_open_result result;
 
 	*out = NULL;
-	if (!db || !db->region || !db->catalog || !db->out) {
+	if (!db || !db->region || !db->catalog || !db->batch) {
 		snprintf(why, n, "There is not enough memory to open the database.");
 		result = STORE_FAILED;
 		goto failed;
@@ -234,6 +234,7 @@ struct db_metrics db_metrics(struct db *db)
 	return (struct db_metrics){
 		.batches = atomic_load(&db->batches),
 		.requests = atomic_load(&db->requests),
+		.alone = atomic_load(&db->alone),
 		.write_errors = atomic_load(&db->write_errors),
 		.queue_depth = atomic_load(&db->queue_depth),
 		.ttl_deleted = atomic_load(&db->ttl_deleted),

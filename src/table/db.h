@@ -1,7 +1,7 @@
 /* The database: opened once, used by every thread.
  *
  * Invariants (asserted by number in the code, and each tested by killing the process at it)
- *   T1  One writer: only the writer thread changes the store and the catalog.
+ *   T1  One writer: only who has the writer's turn, one thread at a time, changes the store and the catalog.
  *   T2  An acknowledged write is on disk (durability synced).
  *   T3  A request is applied whole or not at all: item, index entries, stream record, TTL entry,
  *       counters and token are in one batch.
@@ -68,6 +68,7 @@ bool db_verify(struct db *db, struct buf *report);
 /* Numbers for /metrics. */
 struct db_metrics {
 	uint64_t batches, requests, write_errors; /* batches committed, requests in them */
+	uint64_t alone; /* of these requests, written by the threads that submitted them */
 	uint64_t queue_depth;
 	uint64_t ttl_deleted;
 	uint64_t last_sequence;

@@ -1,8 +1,9 @@
 /* Inside table/: the database's parts, and what its files offer each other.
  *
  * Locks: queue_lock guards the queue and `background`, catalog_lock the pointer to the current
- * catalog; neither is held while anything else is done. Members marked W belong to the writer
- * thread (T1).
+ * catalog; neither is held while anything else is done. Members marked W belong to whoever has the
+ * writer's turn (T1): the writer thread, or for one request a thread that submits it and may wait. The turn
+ * is `writing`, and goes from one to the next under queue_lock.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef THORPE_TABLE_INTERNAL_H
 #define THORPE_TABLE_INTERNAL_H
@@ -38,15 +39,16 @@ struct db {
 	pthread_cond_t queue_filled;
 	struct write_request *queue_head, **queue_tail;
 	bool stopping;
+	bool writing; /* somebody has the writer's turn */
 	pthread_t writer;
 	uint32_t next_id; /* W */
-	struct store_batch *out; /* W */
+	struct batch *batch; /* W */
 
 	/* Without a thread when no_background; set by background_start(). */
 	struct background *background;
 
 	_Atomic uint64_t last_sequence;
-	_Atomic uint64_t batches, requests, write_errors, queue_depth;
+	_Atomic uint64_t batches, requests, alone, write_errors, queue_depth;
 	_Atomic uint64_t ttl_deleted; /* counted by the writer */
 };
 

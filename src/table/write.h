@@ -1,8 +1,9 @@
 /* Writes of items: one at a time, in batches, in transactions.
  *
  * A request is filled in by the thread that received it, given to the writer with db_submit(), and
- * belongs to the writer, with its arena, until done() is called. done() runs on the writer thread
- * and must be quick (hand over to the owner's loop). There is exactly one done() per submit.
+ * belongs to the writer, with its arena, until done() is called. done() runs on the writer thread, or
+ * within db_submit() (may_wait), and must be quick (hand over to the owner's loop). There is exactly one
+ * done() per submit.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef THORPE_TABLE_WRITE_H
 #define THORPE_TABLE_WRITE_H
@@ -47,6 +48,9 @@ struct control;
 struct write_request {
 	struct write_request *next; /* the writer's */
 	struct arena *arena;
+	/* The submitting thread may be held up: when nobody is writing and nobody waits, it is the writer for
+	 * this one request, which saves waking another thread and being woken by it. */
+	bool may_wait;
 	enum request_mode mode;
 	struct write_action *actions;
 	size_t action_count;
@@ -63,7 +67,7 @@ struct write_request {
 };
 
 void db_submit(struct db *db, struct write_request *r);
-/* Submits and waits. For tests, background work and the embedded library. */
+/* Submits and waits (may_wait). For tests, background work and the embedded library. */
 void db_submit_wait(struct db *db, struct write_request *r);
 
 #endif

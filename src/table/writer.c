@@ -18,35 +18,59 @@ static const struct error out_of_memory = { .code = ERR_INTERNAL,
 static const struct error not_written = { .code = ERR_INTERNAL,
 					  .message = { "The write could not be stored", 29 } };
 
-/* ---- the queue ---- */
+/* ---- the queue, and whose turn it is to write ---- */
+static void write_alone(struct db *db, struct write_request *r);
+
+static void queue_up(struct db *db, struct write_request *r)
+{
+	bool was_empty = !db->queue_head;
+
+	*db->queue_tail = r;
+	db->queue_tail = &r->next;
+	if (was_empty && !db->writing)
+		pthread_cond_signal(&db->queue_filled);
+}
+
 void db_submit(struct db *db, struct write_request *r)
 {
-	bool was_empty;
+	bool alone;
 
 	r->next = NULL;
 	atomic_fetch_add_explicit(&db->queue_depth, 1, memory_order_relaxed);
 	pthread_mutex_lock(&db->queue_lock);
-	was_empty = !db->queue_head;
-	*db->queue_tail = r;
-	db->queue_tail = &r->next;
-	if (was_empty)
-		pthread_cond_signal(&db->queue_filled);
+	alone = r->may_wait && !db->queue_head && !db->writing;
+	if (alone)
+		db->writing = true;
+	else
+		queue_up(db, r);
 	pthread_mutex_unlock(&db->queue_lock);
+	if (alone)
+		write_alone(db, r);
 }
 
-/* Everything queued, in order; waits for something. NULL: closing, and nothing is left. */
+/* Everything queued, in order, and the turn to write it; waits for both. NULL: closing, and nothing is left. */
 static struct write_request *take_queue(struct db *db)
 {
 	struct write_request *all;
 
 	pthread_mutex_lock(&db->queue_lock);
-	while (!db->queue_head && !db->stopping)
+	while (db->writing || (!db->queue_head && !db->stopping))
 		pthread_cond_wait(&db->queue_filled, &db->queue_lock);
 	all = db->queue_head;
 	db->queue_head = NULL;
 	db->queue_tail = &db->queue_head;
+	db->writing = all != NULL;
 	pthread_mutex_unlock(&db->queue_lock);
 	return all;
+}
+
+static void end_turn(struct db *db)
+{
+	pthread_mutex_lock(&db->queue_lock);
+	db->writing = false;
+	if (db->queue_head || db->stopping)
+		pthread_cond_signal(&db->queue_filled);
+	pthread_mutex_unlock(&db->queue_lock);
 }
 
 struct waiter {
@@ -71,6 +95,7 @@ void db_submit_wait(struct db *db, struct write_request *r)
 
 	r->done = wake_waiter;
 	r->ctx = &w;
+	r->may_wait = true;
 	db_submit(db, r);
 	pthread_mutex_lock(&w.lock);
 	while (!w.done)
@@ -287,16 +312,22 @@ static void run_batch(struct batch *b, struct db *db, struct write_request **pen
 		wake_background(db);
 }
 
+static void write_alone(struct db *db, struct write_request *r)
+{
+	atomic_fetch_add(&db->alone, 1);
+	run_batch(db->batch, db, &r);
+	end_turn(db);
+}
+
 void *writer_main(void *arg)
 {
 	struct db *db = arg;
 	struct write_request *pending;
-	struct batch b = { .out = db->out };
 
-	arena_init(&b.arena);
-	while ((pending = take_queue(db)))
+	while ((pending = take_queue(db))) {
 		while (pending)
-			run_batch(&b, db, &pending);
-	arena_release(&b.arena);
+			run_batch(db->batch, db, &pending);
+		end_turn(db);
+	}
 	return NULL;
 }

@@ -5,7 +5,7 @@ import http from 'node:http';
 import { test } from 'node:test';
 import { deflateSync, gunzipSync, gzipSync, inflateSync } from 'node:zlib';
 import {
-  EXTERNAL, call, connect, createTable, ddb, doc, errorName, request, requestBytes, server, target, thorpeTest, until,
+  EXTERNAL, call, connect, createTable, ddb, doc, errorName, freshDirectory, request, requestBytes, server, startServer, tableRequest, target, thorpeTest, until,
 } from './harness.mjs';
 
 const TableName = await createTable({ key: ['pk'] });
@@ -272,6 +272,47 @@ thorpeTest('/healthz and /metrics answer', async () => {
     assert.match(line, /^(# (HELP|TYPE) [a-zA-Z_:][\w:]* .+|[a-zA-Z_:][\w:]*(\{[^}]*\})? [-+0-9.eE]+(NaN|Inf)?)$/, 'Prometheus text format');
   }
   assert.match(metrics.text, /GetItem/);
+});
+
+/** How many writes were written by the thread that received them, instead of the writer's. */
+const alone = async (endpoint) => Number(/^thorpe_committed_alone_total (\d+)/m.exec((await request({ method: 'GET', path: '/metrics', endpoint })).text)[1]);
+
+thorpeTest('the only client\'s writes are written by the thread that received them, and last', async () => {
+  const data = freshDirectory();
+  let own = await startServer({ data, args: ['--threads', '1'] });
+  const agent = new http.Agent({ keepAlive: true, maxSockets: 1 });
+  const options = () => ({ agent, endpoint: own.endpoint });
+  const description = tableRequest({ key: ['pk'] });
+  assert.equal((await call('CreateTable', description, options())).status, 200);
+  const { TableName: name } = description;
+  let n = 0;
+  const add = () => call('UpdateItem', { TableName: name, Key: { pk: { S: 'n' } }, UpdateExpression: 'ADD v :one', ExpressionAttributeValues: { ':one': { N: '1' } } }, options());
+  // /metrics comes over a connection of its own: for the loop there is another client then, for a moment.
+  await until('writes by the loop itself', async () => {
+    const before = await alone(own.endpoint);
+    for (const end = Date.now() + 100; Date.now() < end; n += 1) assert.equal((await add()).status, 200);
+    return await alone(own.endpoint) > before;
+  });
+  await own.kill();
+  own = await startServer({ data });
+  const { json } = await call('GetItem', { TableName: name, Key: { pk: { S: 'n' } } }, options());
+  assert.equal(json.Item.v.N, String(n), 'an acknowledged write is on disk');
+  agent.destroy();
+  await own.stop();
+});
+
+thorpeTest('a client that is not alone does not hold up others', async () => {
+  const own = await startServer({ data: freshDirectory(), args: ['--threads', '1'] });
+  const description = tableRequest({ key: ['pk'] });
+  assert.equal((await call('CreateTable', description, { endpoint: own.endpoint })).status, 200);
+  const before = await alone(own.endpoint);
+  const agents = Array.from({ length: 4 }, () => new http.Agent({ keepAlive: true, maxSockets: 1 }));
+  const put = (agent, i) => call('PutItem', { TableName: description.TableName, Item: { pk: { S: `k${i}` } } }, { agent, endpoint: own.endpoint });
+  for (let i = 0; i < 50; i += 1) assert.ok((await Promise.all(agents.map((agent) => put(agent, i)))).every(({ status }) => status === 200));
+  // One may find itself alone when the others are late.
+  assert.ok(await alone(own.endpoint) - before < 20);
+  for (const agent of agents) agent.destroy();
+  await own.stop();
 });
 
 thorpeTest('other paths and methods are a clear 4xx', async () => {

@@ -18,9 +18,9 @@ static void count_call(struct backend *b, struct arena *a, const char *operation
 }
 
 static struct api_write *count_write(struct backend *b, struct arena *a, const struct api_action *list, size_t count,
-				     bool together)
+				     unsigned how)
 {
-	struct api_write *w = asked.real.write(b, a, list, count, together);
+	struct api_write *w = asked.real.write(b, a, list, count, how);
 
 	asked.writes += w != NULL;
 	return w;

@@ -77,14 +77,14 @@ static bool eventful_get(struct backend *b, struct arena *a, struct slice table,
 }
 
 static struct api_write *eventful_write(struct backend *b, struct arena *a, const struct api_action *list, size_t n,
-					bool together)
+					unsigned how)
 {
 	struct eventful *x = (struct eventful *)b;
 
 	if (happens(x))
 		return NULL;
 	x->started++;
-	return x->inner->write(x->inner, a, list, n, together);
+	return x->inner->write(x->inner, a, list, n, how);
 }
 
 static struct eventful eventful(int left, bool dies)

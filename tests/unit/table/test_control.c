@@ -466,8 +466,7 @@ static void memory_failing_at_each_point_of_a_change_leaves_the_table(void **sta
 		bool there;
 
 		arena_init(&arena);
-		writer_fail_after(f, n);
-		db_submit_wait(f->db, &r);
+		submit_together(f, &r, 1, n);
 		failed = writer_fail_never(f);
 		there = catalog_table(db_catalog(f->db, &f->arena), SLICE("new")) != NULL;
 		assert_true(there == (r.error.code == ERR_NONE));

@@ -67,9 +67,24 @@ static void undo(struct fixture *f)
 	f->now_ms += 11 * 60 * 1000; /* the token expires */
 }
 
-static void memory_failing_at_each_point_fails_the_request_only(void **state)
+/* By the writer's thread, or by this one, which may wait; false: an allocation failed meanwhile. */
+static bool submit_failing(struct fixture *f, struct write_request *r, bool alone, long n)
 {
-	struct fixture *f = *state;
+	bool failed;
+
+	if (!alone) {
+		submit_together(f, r, 1, n);
+		return !writer_fail_never(f);
+	}
+	alloc_fail_after(n);
+	db_submit_wait(f->db, r);
+	failed = alloc_has_failed();
+	alloc_fail_never();
+	return !failed;
+}
+
+static void memory_fails_at_each_point(struct fixture *f, bool alone)
+{
 	bool failed = true;
 	int rounds = 0;
 
@@ -79,9 +94,7 @@ static void memory_failing_at_each_point_fails_the_request_only(void **state)
 		bool ok;
 
 		prepare(f, &x);
-		writer_fail_after(f, n);
-		db_submit_wait(f->db, &x.r);
-		failed = writer_fail_never(f);
+		failed = !submit_failing(f, &x.r, alone, n);
 		ok = x.r.error.code == ERR_NONE;
 		arena_release(&x.arena);
 		assert_true(ok || failed);
@@ -91,6 +104,16 @@ static void memory_failing_at_each_point_fails_the_request_only(void **state)
 		arena_clear(&f->arena);
 	}
 	assert_true(rounds > 3);
+}
+
+static void memory_failing_at_each_point_fails_the_request_only(void **state)
+{
+	memory_fails_at_each_point(*state, false);
+}
+
+static void memory_failing_for_a_thread_that_writes_itself_fails_its_request_only(void **state)
+{
+	memory_fails_at_each_point(*state, true);
 }
 
 /* So many writes that the batch's own memory has to grow. */
@@ -315,6 +338,7 @@ int main(int argc, char **argv)
 #define TEST(name) cmocka_unit_test_setup_teardown(name, fixture_setup, fixture_teardown)
 	static const struct CMUnitTest tests[] = {
 		TEST(memory_failing_at_each_point_fails_the_request_only),
+		TEST(memory_failing_for_a_thread_that_writes_itself_fails_its_request_only),
 		TEST(memory_failing_under_a_large_transaction_leaves_nothing_of_it),
 		TEST(the_store_failing_at_each_call_changes_nothing),
 		TEST(after_a_failed_write_everyone_in_the_batch_is_told),

@@ -134,17 +134,7 @@ static inline void writer_release(struct on_writer *o)
 	arena_release(&o->arena);
 }
 
-/* From here on the writer's allocations fail after `n`. */
-static inline void writer_fail_after(struct fixture *f, long n)
-{
-	struct on_writer o;
-
-	writer_hold(f, &o);
-	o.fail_after = n;
-	writer_release(&o);
-}
-
-/* No more failing; tells whether one failed. */
+/* After submit_together(): no more failing; tells whether one failed. */
 static inline bool writer_fail_never(struct fixture *f)
 {
 	struct on_writer o;
