@@ -2,7 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 import { ratio, summary } from './measure.mjs';
 import { chart } from './chart.mjs';
-import { goals } from './targets.mjs';
+import { LIMIT, mark, percent } from './steal.mjs';
+import { goals, startOf } from './targets.mjs';
 
 const NAMES = { thorpe: 'Thorpe', 'thorpe relaxed': 'Thorpe', local: 'DynamoDB Local', rocksdb: 'RocksDB alone', 'rocksdb merged': 'RocksDB, one writer', 'rocksdb relaxed': 'RocksDB alone' };
 const nameOf = (contestant) => NAMES[contestant] ?? contestant;
@@ -12,6 +13,8 @@ const count = (n) => (n === undefined ? '–' : Math.round(n).toLocaleString('en
 const ms = (us) => (us === undefined || us === null ? '–' : (us / 1000).toFixed(2));
 const mb = (kb) => (kb === undefined ? '–' : `${(kb / 1024).toFixed(1)} MB`);
 const times = (n) => (n === undefined ? '–' : `${n < 10 ? n.toFixed(2) : n.toFixed(0)} ×`);
+/** Of a summary a figure, marked when the host disturbed it. */
+const marked = (show, all, field) => show(all?.[field]) + mark(all);
 const table = (head, rows) => [`| ${head.join(' | ')} |`, `|${head.map((_, i) => (i ? '---:' : '---')).join('|')}|`, ...rows.map((row) => `| ${row.join(' | ')} |`), ''].join('\n');
 const connectionsOf = (results) => [...new Set(Object.values(results).flatMap((by) => Object.keys(by)))].map(Number).sort((a, b) => a - b);
 
@@ -22,14 +25,14 @@ function relative({ results }) {
   return connectionsOf(results).map((n) => [`With ${n} connection${n > 1 ? 's' : ''}, Thorpe ÷ the other, requests a second:\n`,
     table(['', ...others.map(([, label]) => label)], Object.entries(results).map(([name, by]) => {
       const ours = by[n]?.thorpe ?? by[n]?.['thorpe relaxed'];
-      return [OPERATION[name] ?? name, ...others.map(([other]) => times(ratio(ours, by[n]?.[other] ?? by[n]?.[`${other} relaxed`])))];
+      return [OPERATION[name] ?? name, ...others.map(([other]) => marked(times, ratio(ours, by[n]?.[other] ?? by[n]?.[`${other} relaxed`]), 'value'))];
     }))].join('\n')).join('\n');
 }
 
 const cells = (rounds) => {
   const all = rounds && summary(rounds);
   const why = rounds?.find((round) => round?.failed)?.failed;
-  return all ? [count(all.rate), ms(all.p50_us), ms(all.p99_us), all.cpu_us === undefined ? '–' : all.cpu_us.toFixed(1)] : [why ? `failed: ${why}` : '–', '–', '–', '–'];
+  return all ? [marked(count, all, 'rate'), ms(all.p50_us), ms(all.p99_us), all.cpu_us === undefined ? '–' : all.cpu_us.toFixed(1)] : [why ? `failed: ${why}` : '–', '–', '–', '–'];
 };
 
 function absolute(results, contestantsOf) {
@@ -48,7 +51,7 @@ const sections = {
       return [name, count(all.rate), ms(all.p50_us), ms(all.p99_us), ms(all.max_us)];
     }))],
   growth: ({ results, sizes, connections }) => ['## Growth\n',
-    table([`a second, ${connections} connections`, ...sizes.map(({ items }) => `${count(items)} items`)], Object.entries(results).map(([name, by]) => [name, ...sizes.map(({ items }) => count(summary(by[items] ?? [])?.rate))])),
+    table([`a second, ${connections} connections`, ...sizes.map(({ items }) => `${count(items)} items`)], Object.entries(results).map(([name, by]) => [name, ...sizes.map(({ items }) => marked(count, summary(by[items] ?? []), 'rate'))])),
     `The large partition has ${count(sizes.at(-1).batches * 20)} items; a query starts anywhere in it.\n`,
     table(['', ...sizes.map(({ items }) => `${count(items)} items`)], [
       ['bytes of the items, as DynamoDB counts', ...sizes.map(({ stored_bytes: n }) => `${count(n / 2 ** 20)} MB`)],
@@ -58,7 +61,7 @@ const sections = {
       ['start-up', ...sizes.map(({ start_ms: n }) => `${n.toFixed(0)} ms`)],
     ])],
   process: ({ results }) => ['## The process\n',
-    table(['', 'start-up', 'memory', 'at most'], Object.entries(results).map(([name, { start_ms: start, rss_kb: rss, peak_kb: peak }]) => [nameOf(name), start === undefined ? '–' : `${start.toFixed(1)} ms`, mb(rss), mb(peak)]))],
+    table(['', 'start-up', 'memory', 'at most'], Object.entries(results).map(([name, { rss_kb: rss, peak_kb: peak }]) => [nameOf(name), marked((n) => (n === undefined ? '–' : `${n.toFixed(1)} ms`), startOf(results[name]), 'start_ms'), mb(rss), mb(peak)]))],
   embedded: ({ results }) => {
     const threads = [...new Set(Object.values(results).flatMap((by) => Object.keys(by)))];
     return ['## Embedded: the C library without HTTP\n', table(['calls a second', ...threads.map((n) => `${n} thread${n > 1 ? 's' : ''}`), 'p50 of one thread, ms'],
@@ -71,7 +74,8 @@ function how(parts) {
   const { api, growth } = parts;
   return `## How\n
 One machine has the server and whoever loads it; one server runs at a time, all others are stopped meanwhile (SIGSTOP). Contestants take turns, round after round;
-a figure is the median of the rounds, a ratio the median of the rounds' ratios. All get the same requests for the same items${api ? ` (${count(api.users * 21)} of about 450 bytes, one GSI, a stream)` : ''},
+a figure is the median of the rounds, a ratio the median of the rounds' ratios; only rounds count that the host has not disturbed, if there are any. A disturbed round is measured
+again up to twice while there is time for that; what was discarded is in results.json as well. All get the same requests for the same items${api ? ` (${count(api.users * 21)} of about 450 bytes, one GSI, a stream)` : ''},
 keys at random; before, their answers are compared. An answer that is not 2xx fails the measurement. CPU is the processor time of the server, the kernel's for it
 included, divided by the requests: it is disturbed least by what else goes on. wrk has as many threads as there are cores.
 
@@ -82,20 +86,34 @@ included, divided by the requests: it is disturbed least by what else goes on. w
 `;
 }
 
+/** All rounds of a part, wherever they are in its results. */
+const roundsIn = (value) => (value && typeof value === 'object' ? [...('disturbed' in value ? [value] : []), ...Object.values(value).flatMap(roundsIn)] : []);
+
+/** How much the host took away, and what that did to the rounds. */
+function stolen(parts) {
+  const all = ORDER.filter((name) => parts[name]?.stolen !== undefined).map((name) => {
+    const rounds = roundsIn(parts[name].data);
+    const again = rounds.reduce((sum, { discarded = [] }) => sum + discarded.length, 0);
+    const counts = [again && `${count(again)} measured again`, rounds.some(({ disturbed }) => disturbed) && `${count(rounds.filter(({ disturbed }) => disturbed).length)} disturbed`].filter(Boolean);
+    return `${name} ${percent(parts[name].stolen)}${rounds.length ? ` (${[`${count(rounds.length)} rounds`, ...counts].join(', ')})` : ''}`;
+  });
+  return all.length ? [`The host took of the processors' time: ${all.join('; ')}. † behind a figure: every round of it was disturbed, that is, the host took more than ${percent(LIMIT.rate)}, or ${percent(LIMIT.percentile)} where requests come at a steady rate; and how much in those that count.\n`] : [];
+}
+
 export function report(saved) {
   const parts = Object.fromEntries(Object.entries(saved.parts).map(([name, { data }]) => [name, data]));
   const latest = Object.values(saved.parts).reduce((a, b) => (a.date > b.date ? a : b));
   const { machine } = latest;
   const versions = Object.entries(machine.versions).filter(([, v]) => v).map(([name, v]) => `${name} ${v}`).join(', ');
   const taken = ORDER.filter((name) => saved.parts[name]).map((name) => {
-    const { date, seconds, load } = saved.parts[name];
-    return `${name} ${date.slice(0, 16).replace('T', ' ')} UTC, ${(seconds / 60).toFixed(1)} minutes${load > 0.5 ? `, beside a load of ${load.toFixed(1)}` : ''}`;
+    const { date, seconds, waited = 0, load } = saved.parts[name];
+    return `${name} ${date.slice(0, 16).replace('T', ' ')} UTC, ${(seconds / 60).toFixed(1)} minutes${waited > 6 ? `, ${(waited / 60).toFixed(1)} of them for quiet moments` : ''}${load > 0.5 ? `, beside a load of ${load.toFixed(1)}` : ''}`;
   });
   const notes = Object.values(parts).flatMap(({ notes: all = [] }) => all);
   const picture = parts.api && chart(parts.api);
   const all = goals(parts);
   const text = [
-    '# Results\n', 'Made by `make bench`; [docs/performance.md](../docs/performance.md) says how to measure and what was done.\n',
+    '# Results\n', 'Made by `make bench`; [docs/performance.md](../docs/performance.md) says how to measure and what was done.\n', ...stolen(saved.parts),
     '## Goals\n', `${all.filter(({ met }) => met).length} of ${all.length} are met. Throughput is compared at 64 connections.\n`, goalTable(parts),
     ...(picture ? ['![Requests a second of each operation, by contestant](results.svg)\n'] : []),
     '## Machine\n', `${machine.processor}, ${machine.cores} cores, ${machine.memory_gb} GB, Linux ${machine.kernel}; data on ${machine.disk}. ${versions}.\n`,

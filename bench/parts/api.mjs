@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import { drained, memory, say } from '../lib/run.mjs';
 import { letRun, rocksLimit, summary, wrk } from '../lib/measure.mjs';
+import { calmly } from '../lib/steal.mjs';
 import { fillServer, hasDynalite, hasLocal, hasNginx, samplesOf, startDynalite, startLocal, startNginx, startThorpe, writesOf } from '../lib/servers.mjs';
 import { captureBatches } from '../lib/limits.mjs';
 import { OPERATIONS, operationFile } from '../lib/templates.mjs';
@@ -105,7 +106,7 @@ async function patiently(server, file, connections, seconds) {
 
 function runner({ servers, nginx, logs, users, seconds }) {
   const relaxed = (name) => (name.includes('relaxed') ? 'relaxed' : 'synced');
-  return async (contestant, name, connections) => {
+  return async (contestant, name, connections) => { // gives nothing when there is nothing to measure
     const operation = operationOf(name);
     letRun(servers.find((one) => one.name === contestant), servers);
     if (contestant.startsWith('rocksdb')) {
@@ -133,7 +134,7 @@ export async function measureOperations(field, { names, connections, rounds, use
           const key = `${contestant} ${name} ${n}`;
           if (failing[key]) continue;
           try {
-            const result = await run(contestant, name, n);
+            const result = await calmly(() => run(contestant, name, n));
             if (result) (found[contestant] ??= [])[round] = result;
           } catch (error) {
             failing[key] = true;

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import { diskBytes, freshPath, remove, say, settled } from '../lib/run.mjs';
 import { letRun, summary, wrk } from '../lib/measure.mjs';
+import { calmly } from '../lib/steal.mjs';
 import { startThorpe } from '../lib/servers.mjs';
 import { fillDirectory } from '../lib/limits.mjs';
 import { BYTES_EACH, ITEMS_EACH, LOAD_BIG, OPERATIONS, POSTS, POST_BYTES, apiRequests, operationFile, writeTemplates } from '../lib/templates.mjs';
@@ -33,8 +34,10 @@ async function round(sizes, servers, measured, seconds, connections, results, no
       letRun(servers[i], servers);
       const all = ((results[name] ??= {})[size.items] ??= []);
       try {
-        all.push(await wrk(servers[i], file, connections, seconds));
-        if (name === 'PutItem') await settled(servers[i].run, 15);
+        all.push(await calmly(async () => {
+          if (name === 'PutItem') await settled(servers[i].run, 15);
+          return wrk(servers[i], file, connections, seconds);
+        }));
       } catch (error) {
         all.push({ failed: error.message });
         notes.push(`${name}, ${show(size.items)} items: ${error.message}`);

@@ -5,6 +5,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { ROOT, THORPE, complete, say, until } from '../lib/run.mjs';
 import { summary, wrk } from '../lib/measure.mjs';
+import { calmly } from '../lib/steal.mjs';
 import { call, startThorpe } from '../lib/servers.mjs';
 import { headersOf, http, writeTemplates } from '../lib/templates.mjs';
 
@@ -82,7 +83,7 @@ async function fillDesign({ port }, rest, { authors, readers, others }) {
 
 const api = (operation, body) => http('POST', '/', headersOf(operation), JSON.stringify(body));
 
-/** The requests: `under` names the DynamoDB request that a read amounts to; `slot`: how many of a reader's numbers a run may use. */
+/** The requests: `under` names the DynamoDB request that a read amounts to; `slot`: how many of a reader's numbers a run may use in a second. */
 function requests(token, size) {
   const each = (what) => Array.from({ length: size.readers }, (_, i) => what(`u${number(size.authors + i)}`));
   const bearer = (sub) => ({ Authorization: `Bearer ${token({ sub, roles: ['user'] })}` });
@@ -103,9 +104,9 @@ function requests(token, size) {
       all: each((id) => api('Query', query({ Limit: 20, KeyConditionExpression: 'PK = :u AND SK >= :s', ExpressionAttributeValues: { ':u': { S: `FEED#${id}` }, ':s': { S: since } } }))),
     },
     'a feed page': { under: 'Query (a feed page)', ranges: {}, all: each((id) => http('GET', `/api/social/users/${id}/feed`, bearer(id))) },
-    'a like': { slot: 1000, most: size.authors * 20, ranges: {}, all: each((id) => http('PUT', `/api/social/posts/p@p@@@@@@/likes/${id}`, { ...bearer(id), 'Content-Type': 'application/json' }, '{}')) },
+    'a like': { slot: 150, most: size.authors * 20, ranges: {}, all: each((id) => http('PUT', `/api/social/posts/p@p@@@@@@/likes/${id}`, { ...bearer(id), 'Content-Type': 'application/json' }, '{}')) },
     'a follow': {
-      slot: 500, first: size.authors + size.readers, most: size.authors + size.readers + size.others, ranges: {},
+      slot: 100, first: size.authors + size.readers, most: size.authors + size.readers + size.others, ranges: {},
       all: each((id) => http('PUT', `/api/social/users/${id}/following/u@p@@@@@@`, { ...bearer(id), 'Content-Type': 'application/json' }, '{}')),
     },
   };
@@ -143,7 +144,8 @@ export async function rest({ connections = [1, 64, 256], rounds = 3, seconds = 2
   const results = {};
   // A write can be made once only: each run goes on with numbers not used yet.
   const startOf = (name) => {
-    const { slot, first = 0, most } = all[name];
+    const { first = 0, most } = all[name];
+    const slot = all[name].slot * seconds;
     if (!slot) return 0;
     used[name] = used[name] === undefined ? first : used[name] + slot;
     if (used[name] + slot > most) throw new Error('there is nothing left to write');
@@ -157,8 +159,10 @@ export async function rest({ connections = [1, 64, 256], rounds = 3, seconds = 2
       for (let round = 0; round < rounds; round += 1) {
         for (const name of wanted) {
           try {
-            if (all[name].slot) await idle();
-            ((results[name] ??= {})[n] ??= [])[round] = await wrk(server, all[name].file, n, seconds, startOf(name));
+            ((results[name] ??= {})[n] ??= [])[round] = await calmly(async () => {
+              if (all[name].slot) await idle();
+              return wrk(server, all[name].file, n, seconds, startOf(name));
+            });
           } catch (error) {
             ((results[name] ??= {})[n] ??= [])[round] = { failed: error.message };
             notes.push(`${name}, ${n} connections: ${error.message}`);
