@@ -45,10 +45,11 @@ const sections = {
     'Most memory that each process had meanwhile: ', Object.entries(part.memory).map(([who, kb]) => `${who} ${mb(kb)}`).join(', '), '.\n\n'],
   rest: (part) => ['## The REST API\n', absolute(part.results, (by) => (Array.isArray(by) ? [['thorpe', by]] : []))],
   steady: ({ results }) => ['## Latency at half the peak rate\n',
-    'Requests are sent when they are due, whether or not the last one has been answered, on 64 connections; a request that finds all of them busy waits, and its time counts from when it was due.\n',
-    table(['', 'rate', 'p50, ms', 'p99, ms', 'longest, ms'], Object.entries(results).map(([name, { rounds }]) => {
-      const all = summary(rounds);
-      return [name, count(all.rate), ms(all.p50_us), ms(all.p99_us), ms(all.max_us)];
+    'Requests are sent when they are due, whether or not the last one has been answered, on 64 connections; a request that finds all of them busy waits, and its time counts from when it was due.',
+    'At the same rate, right after it in each round, what the machine does to such a figure by itself: nginx that sends the same bytes; RocksDB alone in one thread, which writes what is due together as one synced batch. *Sent late*: the p99 of how late the load generator was itself, which shares the processors with the server; it is part of all of these times.\n',
+    table(['', 'rate', 'p50, ms', 'p99, ms', 'longest, ms', 'sent late, ms', 'the machine', 'its p50, ms', 'its p99, ms'], Object.entries(results).map(([name, { rounds, beside, besides = [] }]) => {
+      const [all, other] = [summary(rounds), summary(besides)];
+      return [name, count(all.rate), ms(all.p50_us), marked(ms, all, 'p99_us'), ms(all.max_us), ms(all.late_p99_us), other ? nameOf(beside) : '–', ms(other?.p50_us), marked(ms, other, 'p99_us')];
     }))],
   growth: ({ results, sizes, connections }) => ['## Growth\n',
     table([`a second, ${connections} connections`, ...sizes.map(({ items }) => `${count(items)} items`)], Object.entries(results).map(([name, by]) => [name, ...sizes.map(({ items }) => marked(count, summary(by[items] ?? []), 'rate'))])),
