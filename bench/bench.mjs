@@ -34,7 +34,7 @@ const PARTS = {
   steady: () => steady({ seconds: seconds + 1, rounds }),
   growth: () => growth({ seconds: seconds + 1, rounds, items }),
   process: () => processes(),
-  embedded: () => embedded({ seconds }),
+  embedded: () => embedded({ seconds: Math.max(1, seconds / 2), rounds }),
 };
 
 /** How much time there is for quiet moments, where it is not the usual: a p99 needs them most. */

@@ -40,8 +40,26 @@ function absolute(results, contestantsOf) {
     table(['', '', 'a second', 'p50, ms', 'p99, ms', 'CPU, µs each'], Object.entries(results).flatMap(([name, by]) => contestantsOf(by[n] ?? {}).map(([who, rounds], i) => [i ? '' : OPERATION[name] ?? name, nameOf(who), ...cells(rounds)])))].join('\n')).join('\n');
 }
 
+/** What the time of one client's synced write is made of: who takes one way only, and one fdatasync. */
+function oneWrite({ results }, embedded) {
+  const at = (name, who) => results[name]?.[1]?.[who];
+  const rows = [
+    ['PutItem, synced, of one client', at('PutItem', 'thorpe'), at('PutItem', 'fdatasync')],
+    ['the way there and back: GetItem of one client', at('GetItem', 'thorpe')],
+    ['the same to nginx sending its bytes', at('GetItem', 'nginx')],
+    ['all but the sync: PutItem of one client, relaxed', at('PutItem relaxed', 'thorpe relaxed')],
+    ['RocksDB alone, the same batch, synced', at('PutItem', 'rocksdb'), at('PutItem', 'fdatasync')],
+    ['fdatasync alone, as many bytes', at('PutItem', 'fdatasync')],
+    ['PutItem, synced, through the embedded library, one thread', [embedded?.results.PutItem?.[1]].flat(), embedded?.fdatasync],
+    ['fdatasync alone, beside that', embedded?.fdatasync],
+  ].filter(([, all]) => all && summary(all));
+  if (!at('PutItem', 'thorpe')) return '';
+  return ['One client\'s synced write, and what it is made of; ÷ fdatasync: the median of the ratios to what was measured in the same round.\n',
+    table(['median', 'µs', '÷ fdatasync'], rows.map(([what, all, sync]) => [what, marked(count, summary(all), 'p50_us'), marked(times, ratio(all, sync, 'p50_us'), 'value')]))].join('\n');
+}
+
 const sections = {
-  api: (part) => ['## DynamoDB\'s operations\n', relative(part), absolute(part.results, (by) => Object.entries(by)),
+  api: (part, { embedded }) => ['## DynamoDB\'s operations\n', relative(part), oneWrite(part, embedded), absolute(part.results, (by) => Object.entries(by)),
     'Most memory that each process had meanwhile: ', Object.entries(part.memory).map(([who, kb]) => `${who} ${mb(kb)}`).join(', '), '.\n\n'],
   rest: (part) => ['## The REST API\n', absolute(part.results, (by) => (Array.isArray(by) ? [['thorpe', by]] : []))],
   steady: ({ results }) => ['## Latency at half the peak rate\n',
@@ -66,7 +84,10 @@ const sections = {
   embedded: ({ results }) => {
     const threads = [...new Set(Object.values(results).flatMap((by) => Object.keys(by)))];
     return ['## Embedded: the C library without HTTP\n', table(['calls a second', ...threads.map((n) => `${n} thread${n > 1 ? 's' : ''}`), 'p50 of one thread, ms'],
-      Object.entries(results).map(([name, by]) => [OPERATION[name] ?? name, ...threads.map((n) => count(by[n]?.rate)), ms(by[1]?.p50_us)]))];
+      Object.entries(results).map(([name, by]) => {
+        const of = (n) => summary([by[n]].flat());
+        return [OPERATION[name] ?? name, ...threads.map((n) => marked(count, of(n), 'rate')), ms(of(1)?.p50_us)];
+      }))];
   },
 };
 const ORDER = ['api', 'rest', 'steady', 'growth', 'process', 'embedded'];
@@ -119,7 +140,7 @@ export function report(saved) {
     ...(picture ? ['![Requests a second of each operation, by contestant](results.svg)\n'] : []),
     '## Machine\n', `${machine.processor}, ${machine.cores} cores, ${machine.memory_gb} GB, Linux ${machine.kernel}; data on ${machine.disk}. ${versions}.\n`,
     `Taken: ${taken.join('; ')}.\n`, ...(notes.length ? [`Not as planned:\n\n${notes.map((note) => `- ${note}`).join('\n')}\n`] : []),
-    ...ORDER.filter((name) => parts[name]).flatMap((name) => sections[name](parts[name])),
+    ...ORDER.filter((name) => parts[name]).flatMap((name) => sections[name](parts[name], parts)),
     how(parts),
   ].join('\n');
   return { text, picture };

@@ -33,6 +33,10 @@ function oneClient({ results }) {
   return [most('PutItem, synced, one client: median time ÷ that of one fdatasync', 1.5, ratio(thorpe, fdatasync, 'p50_us'), times)];
 }
 
+/** The same without the way there and back: through the library, in the same process. */
+const oneCaller = ({ results, fdatasync = [] }) =>
+  [most('PutItem, synced, one thread of the embedded library: median time ÷ that of one fdatasync', 1.5, ratio([results.PutItem?.[1]].flat(), fdatasync, 'p50_us'), times)];
+
 const rest = ({ results, under }) => Object.entries(under).map(([name, requests]) => [name, [requests].flat()]).map(([name, all]) =>
   least(`REST: ${name} ÷ ${all.join(' and ')}${all.length > 1 ? ', one after the other' : ''}`, 0.7, ratio(results[name]?.[AT], oneAfterTheOther(all.map((one) => results[one]?.[AT])))));
 
@@ -57,9 +61,9 @@ const processes = ({ results: { 'thorpe, with data': found } }) => [
 ];
 
 /** All goals that something is known about. */
-export function goals({ api, rest: restPart, steady: steadyPart, growth: growthPart, process: processPart }) {
+export function goals({ api, rest: restPart, steady: steadyPart, growth: growthPart, process: processPart, embedded: embeddedPart }) {
   return [
     ...(api ? operations(api) : []), ...(restPart ? rest(restPart) : []), ...(steadyPart ? steady(steadyPart) : []), ...(growthPart ? growth(growthPart) : []),
-    ...(processPart ? processes(processPart) : []), ...(api ? oneClient(api) : []),
+    ...(processPart ? processes(processPart) : []), ...(api ? oneClient(api) : []), ...(embeddedPart ? oneCaller(embeddedPart) : []),
   ].filter(Boolean);
 }
