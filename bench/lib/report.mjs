@@ -75,6 +75,8 @@ const sections = {
     table(['', ...sizes.map(({ items }) => `${count(items)} items`)], [
       ['bytes of the items, as DynamoDB counts', ...sizes.map(({ stored_bytes: n }) => `${count(n / 2 ** 20)} MB`)],
       ['bytes on disk (items, index, stream)', ...sizes.map(({ disk_bytes: n }) => `${count(n / 2 ** 20)} MB`)],
+      ...(sizes[0].files === undefined ? [] : [['of them in files, when reads are measured', ...sizes.map(({ files: n }) => `${count(n)} file${n === 1 ? '' : 's'}`)],
+        ['and in the log and memtables', ...sizes.map(({ log_bytes: n }) => `${count(n / 1024)} KB`)]]),
       ['disk ÷ items', ...sizes.map((size) => times(size.disk_bytes / size.stored_bytes))],
       ['loaded through the library, items a second', ...sizes.map(({ load_rate: n }) => count(n))],
       ['start-up', ...sizes.map(({ start_ms: n }) => `${n.toFixed(0)} ms`)],
@@ -104,7 +106,7 @@ included, divided by the requests: it is disturbed least by what else goes on. w
 - **dynalite** keeps everything in memory (its default) and has neither streams nor transactions. **DynamoDB Local**${api?.version ? ` ${api.version}` : ''} runs with \`-inMemory\`. Neither syncs anything; Thorpe's data is on disk, and synced unless it says relaxed.
 - **nginx** answers every request with the bytes of one of Thorpe's answers${api ? ` (${Object.entries(api.bytes).map(([name, n]) => `${name} ${count(n)}`).join(', ')})` : ''}, from memory.
 - **RocksDB alone** writes the batches that Thorpe wrote for such requests, read back from its log, with Thorpe's options: as many threads as connections, each waiting for its own batch. **One writer**: one thread that puts as many requests into one batch.
-- **fdatasync**: a batch's bytes appended to a file with reserved room, and fdatasync.${growth ? '\n- **Growth**: each size has a directory and a server of its own, all with the same cache.' : ''}
+- **fdatasync**: a batch's bytes appended to a file with reserved room, and fdatasync.${growth ? '\n- **Growth**: each size has a directory and a server of its own, all with the same cache; they are stopped and started again after loading, so that all items are in files and compacted. Reads are measured before writes.' : ''}
 `;
 }
 
