@@ -38,7 +38,7 @@ const PARTS = {
 };
 
 /** How much time there is for quiet moments, where it is not the usual: a p99 needs them most. */
-const PATIENCE = { steady: { seconds: 90, share: 0.4 } };
+const PATIENCE = { steady: { seconds: 60, share: 0.3 } };
 
 const file = (name) => join(OUT, name);
 const saved = existsSync(file('results.json')) ? JSON.parse(readFileSync(file('results.json'), 'utf8')) : { parts: {} };

@@ -41,7 +41,7 @@ export async function watched(work) {
 
 let budget;
 /** Waiting and measuring again may take `seconds`, and `share` of the time from now on: so much for each part, and some of it is left at its end. */
-export const allow = ({ seconds = 30, share = 0.2 } = {}) => { budget = { seconds, share, began: elapsed(), spent: 0 }; };
+export const allow = ({ seconds = 20, share = 0.12 } = {}) => { budget = { seconds, share, began: elapsed(), spent: 0 }; };
 /** Seconds spent so since allow(). */
 export const waited = () => budget.spent;
 const left = () => budget.seconds + budget.share * (elapsed() - budget.began) - budget.spent;
