@@ -14,6 +14,7 @@ import { existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from '
 import { join, resolve } from 'node:path';
 import { ROOT, THORPE, elapsed, program, say, tool } from './lib/run.mjs';
 import { load, machine } from './lib/machine.mjs';
+import { allow, percent, waited, watch } from './lib/steal.mjs';
 import { report } from './lib/report.mjs';
 import { api } from './parts/api.mjs';
 import { rest } from './parts/rest.mjs';
@@ -33,8 +34,11 @@ const PARTS = {
   steady: () => steady({ seconds: seconds + 1, rounds }),
   growth: () => growth({ seconds: seconds + 1, rounds, items }),
   process: () => processes(),
-  embedded: () => embedded({ seconds }),
+  embedded: () => embedded({ seconds: Math.max(1, seconds / 2), rounds }),
 };
+
+/** How much time there is for quiet moments, where it is not the usual: a p99 needs them most. */
+const PATIENCE = { steady: { seconds: 60, share: 0.3 } };
 
 const file = (name) => join(OUT, name);
 const saved = existsSync(file('results.json')) ? JSON.parse(readFileSync(file('results.json'), 'utf8')) : { parts: {} };
@@ -64,12 +68,14 @@ if (load() > 0.5) say(`the machine is busy with other things (load ${load()}): r
 let failures = 0;
 for (const name of wanted.length ? wanted : Object.keys(PARTS)) {
   const start = elapsed();
+  const stolen = watch();
+  allow(PATIENCE[name]);
   const about = { date: new Date().toISOString(), machine: machine(), load: load() };
   try {
     const data = await PARTS[name]();
-    saved.parts[name] = { ...about, seconds: elapsed() - start, data };
+    saved.parts[name] = { ...about, seconds: elapsed() - start, stolen: stolen(), waited: waited(), data };
     write();
-    say(`${name} took ${Math.round(elapsed() - start)} s`);
+    say(`${name} took ${Math.round(elapsed() - start)} s, ${Math.round(waited())} of them for quiet moments; the host took ${percent(stolen())} of the processors`);
   } catch (error) {
     failures += 1;
     say(`${name} was not measured: ${error.stack}`);

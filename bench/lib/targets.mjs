@@ -1,13 +1,16 @@
 // What is to be reached, and what was: one row for each goal that has been measured.
 // SPDX-License-Identifier: Apache-2.0
-import { median, ratio, summary } from './measure.mjs';
+import { oneAfterTheOther, ratio, summary } from './measure.mjs';
+import { mark } from './steal.mjs';
 
 const AT = 64; // connections at which throughput is compared
 const times = (n) => `${n < 10 ? n.toFixed(2) : n.toFixed(1)} ×`;
 const ms = (us) => `${(us / 1000).toFixed(2)} ms`;
 
-const least = (what, goal, value) => value !== undefined && { what, goal: `at least ${goal} ×`, got: times(value), met: value >= goal, value, wanted: goal };
-const most = (what, goal, value, show) => value !== undefined && { what, goal: `at most ${show(goal)}`, got: show(value), met: value <= goal, value, wanted: goal };
+// `found`: a summary with `value`, or nothing.
+const least = (what, goal, found) => found && { what, goal: `at least ${goal} ×`, got: times(found.value) + mark(found), met: found.value >= goal };
+const most = (what, goal, found, show) => found && { what, goal: `at most ${show(goal)}`, got: show(found.value) + mark(found), met: found.value <= goal };
+const valued = (found, value) => found && value !== undefined && { ...found, value };
 
 function operations({ results }) {
   const against = (name, other, goal, title, label) =>
@@ -30,13 +33,17 @@ function oneClient({ results }) {
   return [most('PutItem, synced, one client: median time ÷ that of one fdatasync', 1.5, ratio(thorpe, fdatasync, 'p50_us'), times)];
 }
 
-const rest = ({ results, under }) => Object.entries(under).map(([name, api]) =>
-  least(`REST: ${name} ÷ ${api}`, 0.7, ratio(results[name]?.[AT], results[api]?.[AT])));
+/** The same without the way there and back: through the library, in the same process. */
+const oneCaller = ({ results, fdatasync = [] }) =>
+  [most('PutItem, synced, one thread of the embedded library: median time ÷ that of one fdatasync', 1.5, ratio([results.PutItem?.[1]].flat(), fdatasync, 'p50_us'), times)];
+
+const rest = ({ results, under }) => Object.entries(under).map(([name, requests]) => [name, [requests].flat()]).map(([name, all]) =>
+  least(`REST: ${name} ÷ ${all.join(' and ')}${all.length > 1 ? ', one after the other' : ''}`, 0.7, ratio(results[name]?.[AT], oneAfterTheOther(all.map((one) => results[one]?.[AT])))));
 
 const READS = ['GetItem', 'Query', 'BatchGetItem'];
 const steady = ({ results }) => Object.entries(results).filter(([name]) => name !== 'BatchGetItem').map(([name, { rounds }]) => {
   const all = summary(rounds);
-  const row = most(`${name}: p99 at half the peak rate`, READS.includes(name) ? 3000 : 10_000, all?.p99_us, ms);
+  const row = most(`${name}: p99 at half the peak rate`, READS.includes(name) ? 3000 : 10_000, valued(all, all?.p99_us), ms);
   return row && { ...row, met: row.met && !all.errors && !all.unsent };
 });
 
@@ -46,15 +53,17 @@ const growth = ({ results, sizes }) => ['GetItem', 'Query'].map((name) => {
   return most(`${name}: time with ${thousands(large)} items ÷ with ${thousands(small)}`, 1.5, ratio(results[name]?.[small], results[name]?.[large]), times);
 });
 
-const processes = ({ results }) => [
-  most('start-up with data', 50_000, median([results['thorpe, with data']?.start_ms]) * 1000 || undefined, ms),
-  most('idle memory', 40, results['thorpe, with data'] && results['thorpe, with data'].rss_kb / 1024, (mb) => `${mb.toFixed(1)} MB`),
+/** How long a process took to start: a summary of its starts. */
+export const startOf = (found) => found && summary(found.starts ?? [found]);
+const processes = ({ results: { 'thorpe, with data': found } }) => [
+  most('start-up with data', 50, valued(startOf(found), startOf(found)?.start_ms), (n) => `${n.toFixed(2)} ms`),
+  most('idle memory', 40, found && { value: found.rss_kb / 1024 }, (n) => `${n.toFixed(1)} MB`),
 ];
 
 /** All goals that something is known about. */
-export function goals({ api, rest: restPart, steady: steadyPart, growth: growthPart, process: processPart }) {
+export function goals({ api, rest: restPart, steady: steadyPart, growth: growthPart, process: processPart, embedded: embeddedPart }) {
   return [
     ...(api ? operations(api) : []), ...(restPart ? rest(restPart) : []), ...(steadyPart ? steady(steadyPart) : []), ...(growthPart ? growth(growthPart) : []),
-    ...(processPart ? processes(processPart) : []), ...(api ? oneClient(api) : []),
+    ...(processPart ? processes(processPart) : []), ...(api ? oneClient(api) : []), ...(embeddedPart ? oneCaller(embeddedPart) : []),
   ].filter(Boolean);
 }

@@ -2,6 +2,8 @@
  *
  *   rocks_limit threads LOG DIR N SECONDS synced|relaxed    N threads, each writes a batch and waits for it
  *   rocks_limit merged LOG DIR N SECONDS synced|relaxed     one thread writes N batches as one
+ *   rocks_limit paced LOG DIR RATE SECONDS synced|relaxed   one thread; what is due together is written as one, and its
+ *                                                           time counts from when it was due
  *   rocks_limit fdatasync LOG DIR - SECONDS -               a batch appended to a file, and fdatasync
  *
  * LOG is a log file of Thorpe's (see wal.h), DIR a directory that is not there yet. RocksDB is opened with
@@ -15,6 +17,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <time.h>
@@ -29,6 +32,7 @@
 #define TIMES ((size_t)1 << 21)
 #define CACHE_BYTES ((size_t)32 << 20)
 #define STREAM_KEY 13
+#define MOST_TOGETHER 64 /* as many as the clients of bench/load/steady.c can have under way */
 
 static struct wal_batch *batches;
 static size_t batch_count;
@@ -164,6 +168,50 @@ static void run_writers(size_t threads, size_t merge, double seconds)
 	mem_free(times);
 }
 
+static void sleep_until(uint64_t us)
+{
+	struct timespec t = { .tv_sec = (time_t)(us / 1000000), .tv_nsec = (long)(us % 1000000 * 1000) };
+
+	while (clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &t, NULL) == EINTR)
+		;
+}
+
+/* Like a writer that has nothing else to do: no server that syncs can be sooner. */
+static void run_paced(double rate, double seconds)
+{
+	size_t total = (size_t)(rate * seconds), done = 0;
+	uint32_t *times = mem_alloc(total * sizeof(*times));
+	rocksdb_writebatch_t *batch = rocksdb_writebatch_create();
+	double processor = processor_us();
+	uint64_t start = now_us(), due[MOST_TOGETHER], now;
+	char *err = NULL;
+
+	if (!times)
+		quit("out of memory");
+	prctl(PR_SET_TIMERSLACK, 1UL, 0UL, 0UL, 0UL);
+	while (done < total) {
+		size_t n = 0;
+
+		rocksdb_writebatch_clear(batch);
+		sleep_until(start + (uint64_t)((double)done * 1e6 / rate));
+		for (now = now_us(); n < MOST_TOGETHER && done + n < total; n++) {
+			due[n] = start + (uint64_t)((double)(done + n) * 1e6 / rate);
+			if (due[n] > now)
+				break;
+			add_batch(batch, &batches[(done + n) % batch_count]);
+		}
+		rocksdb_write(db, how, batch, &err);
+		if (err)
+			quit("RocksDB: %s", err);
+		now = now_us();
+		for (size_t i = 0; i < n; i++)
+			times[done++] = (uint32_t)(now - due[i]);
+	}
+	print(done, (double)(now_us() - start) / 1e6, processor_us() - processor, times, done);
+	rocksdb_writebatch_destroy(batch);
+	mem_free(times);
+}
+
 /* As RocksDB appends to its log: room is reserved ahead, the size grows with each write. */
 static void run_fdatasync(const char *dir, double seconds)
 {
@@ -200,17 +248,20 @@ int main(int argc, char **argv)
 	double seconds = argc == 7 ? strtod(argv[5], NULL) : 0;
 
 	if (argc != 7)
-		quit("rocks_limit threads|merged|fdatasync LOG DIR N SECONDS synced|relaxed");
+		quit("rocks_limit threads|merged|paced|fdatasync LOG DIR N SECONDS synced|relaxed");
 	batches = wal_read(argv[2], STORE_STREAM, BATCHES, &batch_count);
 	if (!strcmp(argv[1], "fdatasync")) {
 		run_fdatasync(argv[3], seconds);
 		return 0;
 	}
-	if (!n || n > 1024)
-		quit("1 to 1024 threads or requests");
+	if (!n || (n > 1024 && strcmp(argv[1], "paced") != 0))
+		quit("1 to 1024 threads or requests, or a rate");
 	atomic_store(&sequence, (uint64_t)time(NULL) * 1000 << 22);
 	open_database(argv[3], !strcmp(argv[6], "synced"));
-	run_writers(strcmp(argv[1], "merged") ? n : 1, strcmp(argv[1], "merged") ? 1 : n, seconds);
+	if (!strcmp(argv[1], "paced"))
+		run_paced((double)n, seconds);
+	else
+		run_writers(strcmp(argv[1], "merged") ? n : 1, strcmp(argv[1], "merged") ? 1 : n, seconds);
 	for (size_t i = 0; i < STORE_FAMILIES; i++)
 		rocksdb_column_family_handle_destroy(families[i]);
 	rocksdb_close(db);

@@ -4,6 +4,9 @@
  *
  * A load generator that waits for an answer before it asks again does not notice a pause: nothing was
  * asked meanwhile. Here a request that is due while all connections are busy waits, and that counts.
+ *
+ * It shares the processors with the server and can be late itself: `late_p99_us` says how late, from when a
+ * request was due and a connection free. All times include that.
  * Prints one JSON document.
  * SPDX-License-Identifier: Apache-2.0 */
 #include <arpa/inet.h>
@@ -13,6 +16,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
+#include <sys/prctl.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -32,8 +36,9 @@ struct connection {
 	bool busy, in_body;
 };
 
-static struct connection *all, **idle;
-static size_t idle_count;
+static struct connection *all, **idle; /* idle: a ring, so that all connections take turns, whoever serves them */
+static size_t connection_count, idle_first, idle_count;
+static uint64_t free_since; /* when there was an idle connection again after there had been none */
 static uint32_t *times;
 static size_t done, errors;
 static char first_error[80];
@@ -55,6 +60,22 @@ static void failed(const char *why)
 		snprintf(first_error, sizeof(first_error), "%.70s", why);
 }
 
+static void put_idle(struct connection *c)
+{
+	if (!idle_count)
+		free_since = now_us();
+	idle[(idle_first + idle_count++) % connection_count] = c;
+}
+
+static struct connection *take_idle(void)
+{
+	struct connection *c = idle[idle_first];
+
+	idle_first = (idle_first + 1) % connection_count;
+	idle_count--;
+	return c;
+}
+
 /* Blocking: a request fits into the socket's empty buffer, so it does not block. */
 static void send_request(struct connection *c, const struct template *t, uint64_t due)
 {
@@ -73,7 +94,7 @@ static void answered(struct connection *c)
 	else
 		failed(c->head);
 	c->busy = false;
-	idle[idle_count++] = c;
+	put_idle(c);
 }
 
 /* Takes what belongs to the head. False: it is not whole yet. */
@@ -128,6 +149,7 @@ static void wait_for_answers(int poll, char *buffer, uint64_t until)
 
 static void open_all(int poll, int port, size_t n)
 {
+	connection_count = n;
 	all = mem_zalloc(n * sizeof(*all));
 	idle = mem_zalloc(n * sizeof(*idle));
 	if (!all || !idle)
@@ -136,10 +158,29 @@ static void open_all(int poll, int port, size_t n)
 		struct epoll_event e = { .events = EPOLLIN, .data.ptr = &all[i] };
 
 		all[i].fd = dial(port);
-		idle[idle_count++] = &all[i];
+		put_idle(&all[i]);
 		if (epoll_ctl(poll, EPOLL_CTL_ADD, all[i].fd, &e))
 			quit("epoll: %s", strerror(errno));
 	}
+}
+
+static uint64_t due_at(uint64_t start, size_t n, double rate)
+{
+	return start + (uint64_t)((double)n * 1e6 / rate);
+}
+
+/* What was never answered, or never sent, has taken at least until now: a percentile must see it. */
+static size_t add_unanswered(size_t sent, size_t total, uint64_t start, double rate)
+{
+	uint64_t now = now_us();
+	size_t n = done;
+
+	for (size_t i = 0; i < connection_count; i++)
+		if (all[i].busy)
+			times[n++] = (uint32_t)(now - all[i].due);
+	for (size_t i = sent; i < total; i++)
+		times[n++] = (uint32_t)(now - due_at(start, i, rate));
+	return n;
 }
 
 int main(int argc, char **argv)
@@ -149,34 +190,41 @@ int main(int argc, char **argv)
 	size_t connections = argc == 7 ? strtoul(argv[5], NULL, 10) : 0, total = (size_t)(rate * seconds), sent = 0;
 	int poll = epoll_create1(0);
 	char *buffer = mem_alloc(READ_BYTES);
+	uint32_t *late;
 	uint64_t start, end;
 
 	if (!total || !connections || connections > 4096)
 		quit("steady PORT TEMPLATES RATE SECONDS CONNECTIONS START");
 	templates_read(&templates, argv[2], strtoull(argv[6], NULL, 10), 0, 1);
 	times = mem_alloc(total * sizeof(*times));
-	if (!times || !buffer)
+	late = mem_alloc(total * sizeof(*late));
+	if (!times || !late || !buffer)
 		quit("out of memory");
 	open_all(poll, (int)strtol(argv[1], NULL, 10), connections);
+	/* The kernel lets a sleeper lie for 50 µs longer, unless it is told. */
+	prctl(PR_SET_TIMERSLACK, 1UL, 0UL, 0UL, 0UL);
 	start = now_us();
 	end = start + (uint64_t)(seconds * 1e6) + LAST_ANSWERS_US;
 	while (done + errors < total && now_us() < end) {
 		uint64_t now = now_us(), next = end;
 
 		while (sent < total && idle_count) {
-			next = start + (uint64_t)((double)sent * 1e6 / rate);
+			next = due_at(start, sent, rate);
 			if (next > now)
 				break;
-			send_request(idle[--idle_count], template_next(&templates, UINT32_MAX), next);
+			late[sent] = (uint32_t)(now_us() - (next > free_since ? next : free_since));
+			send_request(take_idle(), template_next(&templates, UINT32_MAX), next);
 			sent++;
 		}
 		wait_for_answers(poll, buffer, sent < total && idle_count ? next : end);
 	}
-	/* What was never answered, or never sent, has taken at least until now: a percentile must see it. */
 	errors += sent - done - errors;
 	printf("{\"requests\": %zu, \"unsent\": %zu, \"errors\": %zu, \"rate\": %.1f, ", done, total - sent, errors, rate);
-	print_latencies(times, done);
+	sort_times(late, sent);
+	printf("\"late_p99_us\": %u, ", sent ? late[sent * 99 / 100] : 0);
+	print_latencies(times, add_unanswered(sent, total, start, rate));
 	printf("}\n");
+	mem_free(late);
 	if (errors)
 		fprintf(stderr, "bench: %zu requests failed, the first with: %s\n", errors, first_error);
 	templates_release(&templates);

@@ -40,6 +40,11 @@ static int compare_times(const void *a, const void *b)
 	return x < y ? -1 : x > y;
 }
 
+void sort_times(uint32_t *times, size_t n)
+{
+	qsort(times, n, sizeof(*times), compare_times);
+}
+
 void print_latencies(uint32_t *times, size_t n)
 {
 	uint64_t sum = 0;
@@ -50,7 +55,7 @@ void print_latencies(uint32_t *times, size_t n)
 	}
 	for (size_t i = 0; i < n; i++)
 		sum += times[i];
-	qsort(times, n, sizeof(*times), compare_times);
+	sort_times(times, n);
 	printf("\"p50_us\": %u, \"p99_us\": %u, \"max_us\": %u, \"mean_us\": %.1f", times[n / 2], times[n * 99 / 100],
 	       times[n - 1], (double)sum / (double)n);
 }

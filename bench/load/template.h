@@ -51,6 +51,8 @@ const struct template *template_next(struct templates *t, uint32_t s);
 
 /* Monotonic time in microseconds. */
 uint64_t now_us(void);
+/* Sorts n times. */
+void sort_times(uint32_t *times, size_t n);
 /* Sorts n times and prints `"p50_us": …, "p99_us": …, "max_us": …, "mean_us": …`. */
 void print_latencies(uint32_t *times, size_t n);
 /* Ends the program with a sentence. */
