@@ -102,6 +102,17 @@ static bool set_threads(void *options, const char *value, char *why, size_t n)
 	return true;
 }
 
+static bool set_cache(void *options, const char *value, char *why, size_t n)
+{
+	struct serve_options *o = options;
+	unsigned long long megabytes;
+
+	if (!number(value, 1, 1ULL << 24, &megabytes, why, n))
+		return false;
+	o->db.cache_bytes = (size_t)megabytes << 20;
+	return true;
+}
+
 static bool set_durability(void *options, const char *value, char *why, size_t n)
 {
 	static const char *const words[] = { "synced", "relaxed", NULL };
@@ -176,6 +187,7 @@ const struct flag serve_flags[] = {
 	{ "in-memory", NULL, "keep nothing: the data goes with the process", set_in_memory },
 	{ "durability", "synced|relaxed",
 	  "relaxed: answer before the data is on disk, sync on a timer", set_durability },
+	{ "cache", "MB", "memory for what is read often (an eighth of the machine's; it fills with use)", set_cache },
 	{ "threads", "N", "event loops (as many as processors)", set_threads },
 	{ "keys", "FILE",
 	  "accept only requests signed with a key in FILE: ACCESS_KEY SECRET per line",

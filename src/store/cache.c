@@ -4,12 +4,11 @@
 #include <unistd.h>
 #include "store/internal.h"
 
-/* It fills with use; an idle process has touched next to none of it. A sixteenth of the memory leaves
- * most of it to the system, which keeps the files' (compressed) pages. The upper end holds the block
- * indexes and filters of some ten million items, and their hot ones. */
-#define CACHE_PART 16
+/* It fills with use; an idle process has touched next to none of it. An eighth of the memory leaves
+ * most of it to the system, which keeps the files' (compressed) pages; finding a block unpacked here is
+ * half of the work of finding it there. */
+#define CACHE_PART 8
 #define CACHE_LEAST ((uint64_t)32 << 20)
-#define CACHE_MOST ((uint64_t)256 << 20)
 
 /* What a container may use; UINT64_MAX: as much as there is. */
 static uint64_t container_bytes(void)
@@ -31,7 +30,5 @@ size_t store_default_cache_bytes(void)
 	uint64_t there = pages > 0 && page > 0 ? (uint64_t)pages * (uint64_t)page : 0;
 	uint64_t may = container_bytes(), bytes = (there < may ? there : may) / CACHE_PART;
 
-	if (bytes < CACHE_LEAST)
-		bytes = CACHE_LEAST;
-	return (size_t)(bytes < CACHE_MOST ? bytes : CACHE_MOST);
+	return (size_t)(bytes > CACHE_LEAST ? bytes : CACHE_LEAST);
 }

@@ -31,7 +31,7 @@ thorpeTest('--help tells every option, --version a version', async () => {
     assert.match(help.stdout, /serve/);
   }
   const { stdout } = await runToEnd(['serve', '--help']);
-  for (const option of ['--listen', '--data', '--in-memory', '--threads', '--durability', '--keys', '--no-auth', '--tls-cert', '--tls-key']) {
+  for (const option of ['--listen', '--data', '--in-memory', '--threads', '--cache', '--durability', '--keys', '--no-auth', '--tls-cert', '--tls-key']) {
     assert.ok(stdout.includes(option), `${option} is missing in --help`);
   }
   const version = await runToEnd(['--version']);
@@ -45,6 +45,7 @@ thorpeTest('options that make no sense are refused in a sentence', async () => {
   await refuses(['serve', '--listen', 'nowhere', '--in-memory'], /nowhere/);
   await refuses(['serve', '--listen', '127.0.0.1:99999', '--in-memory'], /99999/);
   await refuses(['serve', '--threads', 'many', '--in-memory'], /many|threads/);
+  for (const cache of ['0', '-1', 'all', '1GB', '99999999999']) await refuses(['serve', '--cache', cache, '--in-memory'], new RegExp(`'${cache}'`));
   await refuses(['serve', '--durability', 'sometimes', '--in-memory'], /sometimes|durability/);
   await refuses(['serve', '--listen'], /listen/);
 });
@@ -181,6 +182,18 @@ thorpeTest('--durability relaxed and --threads work, and survive SIGTERM', async
   const two = await startServer({ data: one.data });
   assert.equal((await clientsFor(two.endpoint).doc.scan({ TableName, Select: 'COUNT' })).Count, 50);
   await two.stop();
+});
+
+thorpeTest('--cache bounds what is kept for reading, also when it is less than what is read', async () => {
+  const own = await startServer({ args: ['--cache', '1'] });
+  const clients = clientsFor(own.endpoint);
+  const TableName = await makeTable(clients);
+  const text = (i) => `${i} `.repeat(100_000).slice(0, 100_000);
+  for (let i = 0; i < 40; i += 1) await clients.doc.put({ TableName, Item: { pk: `k${i}`, text: text(i) } });
+  for (let round = 0; round < 3; round += 1) {
+    for (let i = 0; i < 40; i += 1) assert.equal((await clients.doc.get({ TableName, Key: { pk: `k${i}` } })).Item.text, text(i));
+  }
+  await own.stop();
 });
 
 thorpeTest('the default directory is ./thorpe-data', async () => {
