@@ -41,18 +41,18 @@ bool api_batch_get_items(struct api *api, struct arena *a, struct slice table, c
 	int64_t started = clock_monotonic_us();
 	const struct table *t = catalog_table(db_catalog(api->db, a), table);
 	struct item_key *item_keys = arena_array(a, struct item_key, n);
-	const struct store_view *view;
+	struct value *there = arena_array(a, struct value, n);
 	struct error e = { 0 };
+	size_t asked = 0;
 
 	for (size_t i = 0; i < n; i++)
-		if (!t || (value_present(keys[i]) && !table_key_of_key(t, keys[i], a, &item_keys[i], &e)))
+		if (!t || (value_present(keys[i]) && !table_key_of_key(t, keys[i], a, &item_keys[asked++], &e)))
 			return false;
-	view = n > 1 ? store_view(db_store(api->db), a) : NULL;
-	for (size_t i = 0; i < n; i++) {
-		items[i] = VALUE_ABSENT;
-		if (value_present(keys[i]) && !db_get(api->db, view, t, item_keys[i], a, &items[i], &e))
-			return false;
-	}
+	if (!db_get_many(api->db, n > 1 ? store_view(db_store(api->db), a) : NULL, t, item_keys, asked, a, there, &e))
+		return false;
+	asked = 0;
+	for (size_t i = 0; i < n; i++)
+		items[i] = value_present(keys[i]) ? there[asked++] : VALUE_ABSENT;
 	if (n)
 		stats_add(&t->stats->reads, (int64_t)n);
 	count(api, op_batch_get_item, started);

@@ -38,9 +38,6 @@
 #define LARGE_IN_WORDS \
 	"block_based_table_factory={num_file_reads_for_auto_readahead=16;enable_index_compression=false}"
 
-/* Of each stream and shard (the first five bytes of a key) a record comes behind the one before: the memtable need not be searched for its place. */
-#define STREAM_IN_WORDS "memtable_insert_with_hint_prefix_extractor=fixed:5"
-
 /* How a family is used.
  *   memtable  how much is collected in memory before it becomes a file
  *   block     what is read and unpacked at once: little where single keys are read, more where ranges are
@@ -139,8 +136,6 @@ static rocksdb_options_t *family_options(const struct store *s, enum store_famil
 		rocksdb_options_set_memtable_whole_key_filtering(o, usage[f].bloom);
 	}
 	set_table_format(o, s, f);
-	if (f == STORE_STREAM)
-		o = with_words(o, STREAM_IN_WORDS);
 	return usage[f].large ? with_words(o, LARGE_IN_WORDS) : o;
 }
 

@@ -91,3 +91,66 @@ bool store_get(struct store *s, const struct store_view *v, enum store_family f,
 	pin_end(pin);
 	return true;
 }
+
+/* ---- several ---- */
+
+#define TOGETHER 32 /* as many as RocksDB itself takes together */
+
+struct pins {
+	rocksdb_pinnableslice_t *slices[TOGETHER];
+};
+
+static void pins_end(void *ptr)
+{
+	struct pins *p = ptr;
+
+	for (size_t i = 0; i < TOGETHER; i++) {
+		if (p->slices[i])
+			rocksdb_pinnableslice_destroy(p->slices[i]);
+		p->slices[i] = NULL;
+	}
+}
+
+/* At most TOGETHER. False: *r says why. */
+static bool look_up(struct store *s, const struct store_view *v, enum store_family f, const struct slice *keys, size_t n, struct pins *pins,
+		    struct reason *r)
+{
+	const char *bytes[TOGETHER];
+	char *errs[TOGETHER] = { NULL };
+	size_t sizes[TOGETHER];
+	struct reason one;
+
+	for (size_t i = 0; i < n; i++) {
+		bytes[i] = store_bytes(keys[i]);
+		sizes[i] = keys[i].n;
+	}
+	rocksdb_batched_multi_get_cf(s->db, v ? v->options : s->latest, s->families[f], n, bytes, sizes, pins->slices, errs, false);
+	for (size_t i = 0; i < n; i++)
+		if (store_take_reason(&errs[i], &one))
+			*r = one;
+	return !r->failed;
+}
+
+bool store_get_many(struct store *s, const struct store_view *v, enum store_family f, const struct slice *keys, size_t n,
+		    struct arena *a, struct slice *values, bool *found, struct error *e)
+{
+	struct pins *pins = arena_new(a, struct pins);
+	struct reason r = { 0 };
+
+	arena_defer(a, pins_end, pins);
+	store_count_nothing();
+	for (size_t at = 0, some; at < n; at += some) {
+		some = n - at < TOGETHER ? n - at : TOGETHER;
+		if (store_fault(s, &r) || !look_up(s, v, f, keys + at, some, pins, &r))
+			return store_read_failed(&r, a, e);
+		for (size_t i = 0; i < some; i++) {
+			size_t size = 0;
+			const char *p = pins->slices[i] ? rocksdb_pinnableslice_value(pins->slices[i], &size) : NULL;
+
+			found[at + i] = p != NULL;
+			values[at + i] = p ? arena_copy(a, slice_make(p, size)) : SLICE("");
+		}
+		pins_end(pins);
+	}
+	return true;
+}

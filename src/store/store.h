@@ -72,6 +72,10 @@ void store_view_free(struct store_view *v);
 bool store_get(struct store *s, const struct store_view *v, enum store_family f, struct slice key,
 	       struct arena *a, struct slice *value, bool *found, struct error *e) MUST_CHECK;
 
+/* The same for several keys, which costs less than one after the other. found[i] tells of keys[i]. */
+bool store_get_many(struct store *s, const struct store_view *v, enum store_family f, const struct slice *keys, size_t n,
+		    struct arena *a, struct slice *values, bool *found, struct error *e) MUST_CHECK;
+
 /* Walks keys in [from, to) (`to` empty: to the end of the family), upwards or downwards.
  * It belongs to the arena and is closed with it, or earlier by store_iter_close().
  *     while (store_iter_next(it)) use(store_iter_key(it), store_iter_value(it));
@@ -127,7 +131,7 @@ bool store_is_refusing(const struct store *s);
 /* Bytes on disk, all families; in memory, the bytes there. */
 uint64_t store_disk_bytes(struct store *s);
 
-/* For tests: the n-th next call (0 = the next) of store_get, store_iter_ok or store_write, in any
+/* For tests: the n-th next call (0 = the next) of store_get, store_get_many, store_iter_ok or store_write, in any
  * thread, fails as a failing disk would; -1 never. All later ones fail too until reset. */
 void store_fail_after(struct store *s, long calls);
 

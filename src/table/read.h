@@ -11,6 +11,10 @@
 bool db_get(struct db *db, const struct store_view *view, const struct table *t,
 	    struct item_key key, struct arena *a, struct value *item, struct error *e) MUST_CHECK;
 
+/* The same for several keys of a table. */
+bool db_get_many(struct db *db, const struct store_view *view, const struct table *t, const struct item_key *keys, size_t n,
+		 struct arena *a, struct value *items, struct error *e) MUST_CHECK;
+
 /* One page of a Query or Scan. Zero / NULL members mean "not given". */
 struct page_request {
 	const struct table *table;

@@ -211,6 +211,47 @@ static void a_walk_backwards_meets_large_values(void **state)
 	}
 }
 
+/* More than are asked for together, some of them twice, some not there, in no order; of a moment when a view is given. */
+static void several_keys_are_found_as_one_by_one(void **state)
+{
+	struct fixture *x = *state;
+	struct slice keys[100], values[100];
+	struct store_view *v;
+	bool found[100];
+
+	fixture_open(x);
+	for (int i = 0; i < 60; i++) {
+		char key[16];
+
+		snprintf(key, sizeof(key), "k%02d", i);
+		if (i % 5)
+			fixture_put(x, STORE_ITEMS, key, i == 1 ? "" : key);
+		if (i == 30) {
+			fixture_close(x); /* half of them in a file */
+			fixture_open(x);
+		}
+	}
+	v = store_view(x->store, &x->arena);
+	delete_key(x, "k59");
+	for (int i = 0; i < 100; i++)
+		keys[i] = arena_printf(&x->arena, "k%02d", i * 37 % 70);
+	for (size_t n = 0; n <= 100; n += 20) {
+		for (int later = 0; later < 2; later++) {
+			assert_true(store_get_many(x->store, later ? NULL : v, STORE_ITEMS, keys, n, &x->arena, values, found, &x->error));
+			for (size_t i = 0; i < n; i++) {
+				const char *one = fixture_get(x, later ? NULL : v, STORE_ITEMS, arena_cstr(&x->arena, keys[i]));
+
+				assert_true(found[i] == (one != NULL));
+				assert_true(slice_is(values[i], one ? one : ""));
+			}
+		}
+	}
+	store_fail_after(x->store, 1); /* the second group */
+	assert_false(store_get_many(x->store, NULL, STORE_ITEMS, keys, 100, &x->arena, values, found, &x->error));
+	assert_int_equal(x->error.code, ERR_INTERNAL);
+	store_fail_after(x->store, -1);
+}
+
 static void a_walk_keeps_its_own_copy_of_the_bounds(void **state)
 {
 	struct fixture *x = *state;
@@ -324,7 +365,12 @@ static void read_a_lot(struct fixture *x)
 	struct store_iter *it = store_iter_upto(20, x->store, v, STORE_ITEMS, SLICE("partition--1"), SLICE("partition--1~"), true,
 					   &x->arena);
 
+	struct slice keys[] = { SLICE("large"), SLICE("b"), SLICE("none") }, values[3];
+	bool found[3];
+
 	fixture_get(x, v, STORE_ITEMS, "large");
+	if (!store_get_many(x->store, v, STORE_ITEMS, keys, 3, &x->arena, values, found, &x->error))
+		fail_msg("%.*s", SLICE_ARG(x->error.message));
 	fixture_keys(x, v, "a", "z", true);
 	while (store_iter_next(it))
 		assert_true(slice_is(store_iter_value(it), "1"));
@@ -370,6 +416,7 @@ int main(void)
 		store_test(a_walk_finds_a_partition_in_files_and_memory),
 		store_test(a_walk_backwards_gives_the_same_however_many_are_wanted),
 		store_test(a_walk_backwards_meets_large_values),
+		store_test(several_keys_are_found_as_one_by_one),
 		store_test(a_walk_keeps_its_own_copy_of_the_bounds),
 		store_test(a_walk_sees_one_moment),
 		store_test(a_closed_walk_is_over),
