@@ -2,6 +2,7 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "app/app_exchange.h"
 #include "app/input.h"
+#include "app/outline.h"
 #include "app/output.h"
 #include "app/read.h"
 #include "app/write.h"
@@ -11,13 +12,14 @@
 static bool show_item(struct exchange *x, int status, struct value full)
 {
 	const struct entity *e = x->match.route->entity;
+	const struct value *places = outline_lay(x->run.arena, outline_of(&x->run, e), full);
 	struct buf b;
 
 	buf_init(&b, x->run.arena);
-	if (!output_item(&x->run, e, full, false, NULL, 0, &b))
+	if (!output_row(&x->run, e, full, places, false, NULL, 0, &b))
 		return false;
 	answer_json(x, status, buf_slice(&b));
-	x->answer.etag = answer_etag(x->run.arena, output_etag(&x->run, e, full), x->answer.body);
+	x->answer.etag = answer_etag(x->run.arena, output_etag(&x->run, e, full, places), x->answer.body);
 	x->answer.cache = SLICE("private, no-cache");
 	return true;
 }

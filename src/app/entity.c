@@ -201,15 +201,24 @@ struct value entity_stored(struct run *r, const struct entity *e, const struct f
 	return fields_item(&f);
 }
 
+bool entity_expires(struct run *r, struct value ttl)
+{
+	int64_t now = r->now_ms / 1000;
+	struct number n;
+
+	if (value_type(ttl) != VALUE_N)
+		return false;
+	if (!r->second_size || r->second_of != now) {
+		n = number_from_i64(now);
+		r->second_size = number_encode(&n, r->second);
+		r->second_of = now;
+	}
+	return slice_cmp(value_bytes(ttl), slice_make(r->second, r->second_size)) <= 0; /* encoded numbers sort by their bytes */
+}
+
 bool entity_expired(struct run *r, struct value item)
 {
-	struct value v = r->design->ttl.n ? value_get(item, r->design->ttl) : VALUE_ABSENT;
-	struct number n, now = number_from_i64(r->now_ms / 1000);
-
-	if (value_type(v) != VALUE_N)
-		return false;
-	n = value_number(v);
-	return number_cmp(&n, &now) <= 0;
+	return r->design->ttl.n && entity_expires(r, value_get(item, r->design->ttl));
 }
 
 /* ---- address ---- */

@@ -10,6 +10,7 @@
 #define THORPE_APP_ENTITY_H
 
 #include "app/scope.h"
+#include "design/term_plan.h"
 
 /* Which entity a stored item is of: the one whose table key templates match its key, under conditions that hold;
  * the most specific of several. NULL: none, a companion or a stranger. */
@@ -18,8 +19,9 @@ const struct entity *entity_of(struct run *r, struct value stored);
 const struct entity *entity_of_likely(struct run *r, struct value stored, const struct entity *likely);
 /* Adds what is read from the key: attributes that say so, and those of the identity that an index's projection left out. */
 struct value entity_full(struct run *r, const struct entity *e, struct value stored);
-/* Whether the table's ttl attribute says that it is gone. */
+/* Whether the table's ttl attribute says that it is gone; `ttl` is that attribute's value. */
 bool entity_expired(struct run *r, struct value item);
+bool entity_expires(struct run *r, struct value ttl);
 
 /* Finishes a full item in place: attributes with `when` that does not hold go, `N days after`, `= term`, in the order
  * that lets one depend on another; then every key rule (entityType and the like, too), removed where its condition or
@@ -61,6 +63,19 @@ struct slice entity_path(struct run *r, const struct entity *e, struct value ful
  * always. e->allow[verb] NULL: only they. ALLOW_LIST without a rule is asked as ALLOW_READ. */
 bool entity_allows(struct run *r, const struct entity *e, enum allow_verb verb, struct value full, struct value old,
 		   bool *out) MUST_CHECK;
+
+/* The same question, without `old`, of many items of one entity: what the rule can tell without looking at the item it tells once.
+ * Must stay where it is. */
+struct entity_asking {
+	const struct term *rule; /* NULL: `otherwise` is the answer */
+	bool otherwise;
+	struct scope scope;
+	struct term_scope bound;
+	struct term_asking asking;
+};
+void entity_asking_init(struct entity_asking *q, struct run *r, const struct entity *e, enum allow_verb verb);
+/* `places`: the item laid out (outline.h); NULL: it is not, and gets no less of an answer. */
+bool entity_ask(struct entity_asking *q, struct value full, const struct value *places, bool *out) MUST_CHECK;
 
 /* What a term reads of the item itself: adds the names of attributes (once each) to the list, and what attributes that
  * follow from others (derived, `after`, `when`, keys) are made from. For conditions that keep a write from building on what

@@ -26,6 +26,7 @@ struct read_request {
 struct read_row {
 	const struct entity *entity; /* NULL: a companion, shown as it is */
 	struct value full;
+	const struct value *places;  /* `full` laid out (outline.h); NULL: it is not */
 	struct read_row *children;   /* tree: */
 	size_t child_count;
 };

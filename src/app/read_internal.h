@@ -95,7 +95,8 @@ bool pattern_params(struct reading *g, const struct access *access, const struct
 		    bool *none) MUST_CHECK;
 /* Fills in open and row_rule. *may: whether the caller may run it at all. */
 bool pattern_allow(struct pattern *p, bool *may) MUST_CHECK;
-struct scope pattern_scope(const struct pattern *p, const struct fields *item);
+/* `full`: the item that terms are about; absent: none. */
+struct scope pattern_scope(const struct pattern *p, struct value full);
 /* Its rows as they are to be shown; NULL: the problem is set. `p` must live as long. */
 struct flow *pattern_open(struct pattern *p);
 /* The same before `then` and rules. */

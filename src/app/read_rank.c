@@ -42,16 +42,23 @@ static struct value age_of(struct pattern *p, const struct row *row)
 	return VALUE_ABSENT;
 }
 
-static bool score(struct pattern *p, const struct row *row, struct value *out)
+static void look_for_age(void *ctx, const struct term *t)
+{
+	bool *any = ctx;
+
+	*any = *any || (t->kind == TERM_PATH && slice_is(t->names[0], "age"));
+}
+
+/* `by_age`: the formula has one in it; finding it out is most of the work. */
+static bool score(struct pattern *p, const struct row *row, bool by_age, struct value *out)
 {
 	struct run *r = p->g->r;
-	struct scope_variable age = { SLICE("age"), age_of(p, row) };
-	struct fields item;
-	struct scope s;
+	struct scope_variable age = { SLICE("age"), VALUE_ABSENT };
+	struct scope s = pattern_scope(p, row->raw);
 
-	fields_from_item(&item, r->arena, row->raw);
-	s = pattern_scope(p, &item);
-	if (value_present(age.value) && !fields_has(&item, age.name)) {
+	if (by_age && !value_present(value_get(row->raw, age.name)))
+		age.value = age_of(p, row);
+	if (value_present(age.value)) {
 		s.variables = &age;
 		s.variable_count = 1;
 	}
@@ -69,12 +76,13 @@ bool rank_sort(struct pattern *p, struct row *rows, size_t n)
 	struct run *r = p->g->r;
 	struct ranked *list = arena_array(r->arena, struct ranked, n);
 	int64_t now = r->now_ms;
-	bool ok = true;
+	bool ok = true, by_age = false;
 
+	term_walk(p->access->rank, look_for_age, &by_age);
 	r->now_ms = p->g->now_ms; /* the same order on every page */
 	for (size_t i = 0; i < n && ok; i++) {
 		list[i] = (struct ranked){ .row = rows[i], .at = i };
-		ok = score(p, &rows[i], &list[i].score);
+		ok = score(p, &rows[i], by_age, &list[i].score);
 	}
 	r->now_ms = now;
 	if (!ok)

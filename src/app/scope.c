@@ -36,6 +36,8 @@ static struct value scope_path(void *ctx, const struct slice *names, size_t n)
 		return inside(v->value, names + 1, n - 1);
 	if (s->item)
 		found = fields_get(s->item, names[0]);
+	else
+		found = value_get(s->full, names[0]);
 	if (!value_present(found) && s->input && !s->body)
 		found = fields_get(s->input, names[0]);
 	return inside(found, names + 1, n - 1);
