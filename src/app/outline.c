@@ -59,6 +59,22 @@ static struct slice label_of(struct arena *a, struct slice name)
 	return buf_slice(&b);
 }
 
+static void encode(struct arena *a, struct outline_name *n)
+{
+	uint8_t mask[sizeof(n->head_mask)] = { 0 };
+	struct buf b;
+	size_t head;
+
+	buf_init(&b, a);
+	buf_varint(&b, n->name.n);
+	buf_put(&b, n->name);
+	n->encoded = buf_slice(&b);
+	head = b.n < sizeof(n->head) ? b.n : sizeof(n->head);
+	memset(mask, 0xff, head);
+	memcpy(n->head, b.p, head);
+	memcpy(n->head_mask, mask, sizeof(mask));
+}
+
 static int by_name(const void *x, const void *y)
 {
 	return slice_cmp(((const struct outline_name *)x)->name, ((const struct outline_name *)y)->name);
@@ -144,6 +160,7 @@ static void make_names(struct arena *a, const struct design *d, const struct ent
 	for (size_t i = 0; i < o->count; i++) {
 		list[i].place = (uint32_t)i;
 		list[i].label = label_of(a, list[i].name);
+		encode(a, &list[i]);
 		o->has_private = o->has_private || list[i].private_;
 	}
 	qsort(list, o->count, sizeof(*list), by_name);
@@ -154,7 +171,7 @@ static void make_names(struct arena *a, const struct design *d, const struct ent
 	o->placed = placed;
 }
 
-static uint32_t place_of(const struct outline *o, struct slice name)
+uint32_t outline_place(const struct outline *o, struct slice name)
 {
 	for (size_t i = 0; i < o->count; i++)
 		if (slice_equal(o->sorted[i].name, name))
@@ -231,7 +248,7 @@ static void make_keys(struct arena *a, const struct design *d, const struct enti
 
 	for (size_t i = 0; i < e->key_count; i++)
 		if (!e->keys[i].when && is_key_attribute(&d->key, e->keys[i].attribute))
-			keys[o->key_count++] = (struct outline_key){ place_of(o, e->keys[i].attribute), e->keys[i].template };
+			keys[o->key_count++] = (struct outline_key){ outline_place(o, e->keys[i].attribute), e->keys[i].template };
 	o->keys = keys;
 	o->keyed = o->key_count == (size_t)d->key.hash_count + d->key.range_count;
 }
@@ -241,10 +258,10 @@ static void make_identity(struct arena *a, const struct entity *e, struct outlin
 	uint32_t *places = arena_array(a, uint32_t, e->param_count + e->attribute_count);
 
 	for (size_t i = 0; i < e->param_count; i++)
-		places[o->identity_count++] = place_of(o, e->params[i]);
+		places[o->identity_count++] = outline_place(o, e->params[i]);
 	for (size_t i = 0; i < e->attribute_count; i++)
 		if (e->attributes[i].from_key)
-			places[o->identity_count++] = place_of(o, e->attributes[i].name);
+			places[o->identity_count++] = outline_place(o, e->attributes[i].name);
 	o->identity = places;
 }
 
@@ -252,7 +269,7 @@ static void make_identity(struct arena *a, const struct entity *e, struct outlin
 
 static size_t place_of_path(void *ctx, const struct slice *names, size_t n)
 {
-	uint32_t place = is_elsewhere(names, n) ? OUTLINE_NO_PLACE : place_of(ctx, names[0]);
+	uint32_t place = is_elsewhere(names, n) ? OUTLINE_NO_PLACE : outline_place(ctx, names[0]);
 
 	return place == OUTLINE_NO_PLACE ? TERM_NO_PLACE : place;
 }
@@ -264,7 +281,7 @@ static void make(struct arena *a, const struct design *d, const struct entity *e
 	make_names(a, d, e, o);
 	make_keys(a, d, e, o);
 	make_identity(a, e, o);
-	o->ttl = d->ttl.n ? place_of(o, d->ttl) : OUTLINE_NO_PLACE;
+	o->ttl = d->ttl.n ? outline_place(o, d->ttl) : OUTLINE_NO_PLACE;
 	for (size_t i = 0; i < ALLOW_VERBS; i++)
 		if (e->allow[i])
 			o->allow[i] = term_plan_new(a, e->allow[i], place_of_path, o);

@@ -13,13 +13,15 @@
 struct outline_name {
 	struct slice name;
 	struct slice label;    /* ,"name": and OUTLINE_BEYOND bytes of anything behind it */
+	struct slice encoded;  /* as it stands in an item: its length, its bytes */
+	uint64_t head[2], head_mask[2]; /* the beginning of that, and which bits of it there are */
 	uint32_t place;        /* in the order of writing */
 	bool hidden, private_, compressed;
 	bool plain;            /* none of these */
 	bool tagged;           /* part of the validator: no counter, and nothing that hangs on one */
 };
 
-#define OUTLINE_BEYOND 16
+#define OUTLINE_BEYOND 32
 #define OUTLINE_NO_PLACE UINT32_MAX
 
 struct outline_key { /* a table key's template that holds under all conditions */
@@ -49,6 +51,8 @@ const struct outline *outlines_new(struct arena *a, const struct design *d);
 /* The app's; without an app one is made. */
 const struct outline *outline_of(struct run *r, const struct entity *e);
 
+/* OUTLINE_NO_PLACE: it has none. */
+uint32_t outline_place(const struct outline *o, struct slice name);
 /* An item's values at their places, o->count of them, absent where it has none. They borrow from the item. */
 const struct value *outline_lay(struct arena *a, const struct outline *o, struct value item);
 /* Of an item laid out: whether its key is what the entity's templates make (never where conditions choose between several). */

@@ -5,29 +5,26 @@
 
 #define PARTS_AT_HAND 16
 
-/* Names are short: two words that overlap, instead of a call. */
-static inline bool is_same(const char *x, const char *y, size_t n)
+/* Whether the item has that name at `p`: sixteen bytes at once, which is all of most names. False also near the item's end, where
+ * so many cannot be read. */
+static inline bool is_at(const struct outline_name *n, const uint8_t *p, const uint8_t *end)
 {
-	uint64_t a, b, c, d;
-	uint32_t e, f, g, h;
+	uint64_t here[2];
 
-	if (n > 16)
-		return memcmp(x, y, n) == 0;
-	if (n >= 8) {
-		memcpy(&a, x, 8);
-		memcpy(&b, y, 8);
-		memcpy(&c, x + n - 8, 8);
-		memcpy(&d, y + n - 8, 8);
-		return ((a ^ b) | (c ^ d)) == 0;
-	}
-	if (n >= 4) {
-		memcpy(&e, x, 4);
-		memcpy(&f, y, 4);
-		memcpy(&g, x + n - 4, 4);
-		memcpy(&h, y + n - 4, 4);
-		return ((e ^ f) | (g ^ h)) == 0;
-	}
-	return n == 0 || (x[0] == y[0] && x[n / 2] == y[n / 2] && x[n - 1] == y[n - 1]);
+	if ((size_t)(end - p) < sizeof(here))
+		return false;
+	memcpy(here, p, sizeof(here));
+	if (((here[0] ^ n->head[0]) & n->head_mask[0]) | ((here[1] ^ n->head[1]) & n->head_mask[1]))
+		return false;
+	return n->encoded.n <= sizeof(here) ||
+	       ((size_t)(end - p) >= n->encoded.n &&
+		memcmp(p + sizeof(here), n->encoded.p + sizeof(here), n->encoded.n - sizeof(here)) == 0);
+}
+
+/* As layout_size(): most values are short texts and numbers. */
+static inline size_t size_of(const uint8_t *p)
+{
+	return p[0] >= VALUE_S && p[0] <= VALUE_B && p[1] < 0x80 ? 2 + (size_t)p[1] : layout_size(p);
 }
 
 const struct value *outline_lay(struct arena *a, const struct outline *o, struct value item)
@@ -35,24 +32,31 @@ const struct value *outline_lay(struct arena *a, const struct outline *o, struct
 	struct value *places = arena_array(a, struct value, o->count);
 	const struct outline_name *n = o->sorted, *last = n + o->count;
 	const uint8_t *p, *end;
+	size_t size;
 
 	if (value_type(item) != VALUE_M)
 		return places;
 	p = item.p + LAYOUT_HEAD;
 	end = item.p + item.n;
-	while (p < end) {
-		struct slice name = layout_bytes(&p);
-		size_t size = layout_size(p);
+	while (p < end && n < last) {
+		if (!is_at(n, p, end)) {
+			const uint8_t *value = p;
+			int order = slice_cmp(n->name, layout_bytes(&value));
 
-		for (; n < last; n++) {
-			if (n->name.n == name.n && is_same(n->name.p, name.p, name.n)) {
-				places[n++->place] = (struct value){ p, size };
-				break;
+			if (order < 0) { /* the item has no such attribute */
+				n++;
+				continue;
 			}
-			if (slice_cmp(n->name, name) > 0)
-				break; /* none of the entity's */
+			if (order > 0) { /* the entity has not */
+				p = value + layout_size(value);
+				continue;
+			}
 		}
+		p += n->encoded.n;
+		size = size_of(p);
+		places[n->place] = (struct value){ p, size };
 		p += size;
+		n++;
 	}
 	return places;
 }
@@ -66,7 +70,10 @@ bool outline_is_keyed(struct run *r, const struct outline *o, const struct value
 		struct value v = places[o->keys[i].place];
 
 		parts = t->part_count <= PARTS_AT_HAND ? at_hand : arena_array(r->arena, struct slice, t->part_count);
-		if (value_type(v) != VALUE_S || !template_match(t, value_bytes(v), parts))
+		if (value_type(v) != VALUE_S)
+			return false;
+		if (t->part_count == 1 && !t->parts[0].names ? !slice_equal(value_bytes(v), t->parts[0].literal)
+							     : !template_match(t, value_bytes(v), parts))
 			return false;
 	}
 	return o->keyed;

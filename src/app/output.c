@@ -75,12 +75,13 @@ static bool has_secret(const struct writing *w, const struct outline *o, const s
 	return false;
 }
 
-/* Sixteen bytes at a time, to the end and past it. */
+/* As many bytes at once as nearly all labels have at most. */
 static inline char *put_label(struct writer *w, char *to, struct slice label)
 {
 	to = writer_room(w, to, label.n + OUTLINE_BEYOND + WRITER_AROUND);
-	for (size_t i = 0; i < label.n; i += OUTLINE_BEYOND)
-		memcpy(to + i, label.p + i, OUTLINE_BEYOND);
+	memcpy(to, label.p, OUTLINE_BEYOND);
+	if (label.n > OUTLINE_BEYOND)
+		memcpy(to + OUTLINE_BEYOND, label.p + OUTLINE_BEYOND, label.n - OUTLINE_BEYOND);
 	return to + label.n;
 }
 

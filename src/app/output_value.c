@@ -2,8 +2,6 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "app/output.h"
 #include "app/output_writer.h"
-#include "json/plain.h"
-#include "value/layout.h"
 
 #define PUT(to, literal) ((char *)memcpy((to), "" literal, sizeof(literal) - 1) + sizeof(literal) - 1)
 
@@ -28,29 +26,11 @@ void writer_close(struct writer *w, char *to)
 	w->b->n = (size_t)(to - w->b->p);
 }
 
-/* How far a text may be read: a value read from a key stands elsewhere than the item. */
-static inline const char *limit_of(const struct writer *w, struct slice s)
-{
-	const char *from = (const char *)w->within.p, *to = from + w->within.n;
-
-	return s.p >= from && s.p < to ? to : s.p + s.n;
-}
-
-static __attribute__((noinline)) char *put_escaped(struct writer *w, char *to, struct slice s)
+char *writer_escaped(struct writer *w, char *to, struct slice s)
 {
 	w->b->n = (size_t)(to - w->b->p);
 	json_string(w->b, s);
 	return writer_more(w, w->b->p + w->b->n, WRITER_AROUND);
-}
-
-static inline char *put_string(struct writer *w, char *to, struct slice s)
-{
-	to = writer_room(w, to, s.n + 2 + JSON_COPY_BEYOND + WRITER_AROUND);
-	if (!json_copy_within(to + 1, s, limit_of(w, s)))
-		return put_escaped(w, to, s);
-	to[0] = '"';
-	to[s.n + 1] = '"';
-	return to + s.n + 2;
 }
 
 static char *put_number(struct writer *w, char *to, struct slice s)
@@ -79,7 +59,7 @@ static char *put_set(struct writer *w, char *to, struct value v)
 	for (; value_next(&it); before = ',') {
 		*to++ = before;
 		if (it.type == VALUE_SS)
-			to = put_string(w, to, it.element);
+			to = writer_string(w, to, it.element);
 		else
 			to = it.type == VALUE_NS ? put_number(w, to, it.element) : put_binary(w, to, it.element);
 	}
@@ -97,7 +77,7 @@ static char *put_members(struct writer *w, char *to, struct value v)
 		if (!first)
 			*to++ = ',';
 		if (map) {
-			to = put_string(w, to, it.name);
+			to = writer_string(w, to, it.name);
 			*to++ = ':';
 		}
 		to = writer_room(w, writer_value(w, to, it.value), WRITER_AROUND);
@@ -106,13 +86,13 @@ static char *put_members(struct writer *w, char *to, struct value v)
 	return writer_room(w, to, WRITER_AROUND);
 }
 
-static char *put_other(struct writer *w, char *to, struct value v)
+char *writer_other(struct writer *w, char *to, struct value v)
 {
 	const uint8_t *p = value_present(v) ? v.p + 1 : NULL;
 
 	to = writer_room(w, to, WRITER_AROUND);
 	switch (value_type(v)) {
-	case VALUE_S: break; /* writer_value() */
+	case VALUE_S: return writer_string(w, to, layout_bytes(&p));
 	case VALUE_N: return put_number(w, to, layout_bytes(&p));
 	case VALUE_B: return put_binary(w, to, layout_bytes(&p));
 	case VALUE_BOOL: return value_bool(v) ? PUT(to, "true") : PUT(to, "false");
@@ -125,17 +105,6 @@ static char *put_other(struct writer *w, char *to, struct value v)
 	case VALUE_NULL: break;
 	}
 	return PUT(to, "null");
-}
-
-/* Most values are strings. */
-char *writer_value(struct writer *w, char *to, struct value v)
-{
-	const uint8_t *p;
-
-	if (value_type(v) != VALUE_S)
-		return put_other(w, to, v);
-	p = v.p + 1;
-	return put_string(w, to, layout_bytes(&p));
 }
 
 void output_value(struct buf *b, struct value v)

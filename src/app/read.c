@@ -120,12 +120,7 @@ static bool read_one(struct pattern *p, struct read_result *out)
 
 static bool is_mixed(const struct pattern *p)
 {
-	struct read_kinds kinds;
-
-	if (p->expected && !p->access->has_then)
-		return false;
-	read_kinds(p->g->r->design, p->access, p->g->r->arena, &kinds);
-	return kinds.count > 1;
+	return (!p->expected || p->access->has_then) && read_known(p->g->r, p->access).mixed;
 }
 
 static bool read_all(struct pattern *p, struct read_result *out)

@@ -61,6 +61,9 @@ bool read_each(struct run *r, const struct access *access, struct scope *s, cons
 /* A result as the API sends it: the item; {"items":[…],"next":"…"}; {"count":n}; {"count":n,"mean":m,"counts":{"1":n,…}};
  * {"items":[values]}. */
 bool read_output(struct run *r, const struct access *access, const struct read_result *x, struct buf *b) MUST_CHECK;
+/* What can be told of each access pattern before any request, in the design's order; lives in the arena. */
+struct read_known;
+const struct read_known *reads_new(struct arena *a, const struct design *d);
 /* The entity that rows of the pattern are of when that can be told beforehand; NULL: several, or companions. For OpenAPI
  * and documents. */
 const struct entity *read_entity(const struct design *d, const struct access *access);

@@ -159,6 +159,13 @@ struct read_kinds {
 void read_possible(const struct design *d, const struct access *access, struct arena *a, struct read_kinds *out);
 void read_kinds(const struct design *d, const struct access *access, struct arena *a, struct read_kinds *out);
 
+/* What of that every reading wants to know. An app's has been found out beforehand (reads_new()). */
+struct read_known {
+	const struct entity *expected; /* the only one whose items the keys let through; NULL: several, or companions, too */
+	bool mixed;                    /* rows may be of several entities */
+};
+struct read_known read_known(struct run *r, const struct access *access);
+
 uint64_t read_hash(struct value v);
 
 #endif
