@@ -17,15 +17,23 @@ bool entity_allows(struct run *r, const struct entity *e, enum allow_verb verb, 
 	return *out || !rule || scope_holds(&s, rule, out);
 }
 
+bool entity_allows_item(struct run *r, enum allow_verb verb, const struct entity_item *item, bool *out)
+{
+	struct entity_asking q;
+
+	entity_asking_init(&q, r, item->entity, verb);
+	return entity_ask(&q, item->full, item->places, out);
+}
+
 void entity_asking_init(struct entity_asking *q, struct run *r, const struct entity *e, enum allow_verb verb)
 {
-	*q = (struct entity_asking){ .otherwise = r->caller.operator_, .scope = { .run = r } };
+	*q = (struct entity_asking){ .otherwise = r->caller.operator_, .scope = { .run = r, .outline = outline_of(r, e) } };
 	verb = verb_with_rule(e, verb);
 	if (r->caller.operator_ || !e->allow[verb])
 		return;
 	q->rule = e->allow[verb];
 	q->bound = scope_bind(&q->scope);
-	term_asking_init(&q->asking, outline_of(r, e)->allow[verb], &q->bound);
+	term_asking_init(&q->asking, q->scope.outline->allow[verb], &q->bound);
 }
 
 bool entity_ask(struct entity_asking *q, struct value full, const struct value *places, bool *out)
@@ -36,6 +44,7 @@ bool entity_ask(struct entity_asking *q, struct value full, const struct value *
 	if (!q->rule)
 		return true;
 	q->scope.full = full;
+	q->scope.places = places;
 	if (!places)
 		return scope_holds(&q->scope, q->rule, out);
 	q->scope.failed = false;

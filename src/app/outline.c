@@ -160,6 +160,7 @@ static void make_names(struct arena *a, const struct design *d, const struct ent
 	for (size_t i = 0; i < o->count; i++) {
 		list[i].place = (uint32_t)i;
 		list[i].label = label_of(a, list[i].name);
+		o->label_size += list[i].label.n;
 		encode(a, &list[i]);
 		o->has_private = o->has_private || list[i].private_;
 	}
@@ -246,11 +247,41 @@ static void make_keys(struct arena *a, const struct design *d, const struct enti
 {
 	struct outline_key *keys = arena_array(a, struct outline_key, e->key_count);
 
-	for (size_t i = 0; i < e->key_count; i++)
-		if (!e->keys[i].when && is_key_attribute(&d->key, e->keys[i].attribute))
-			keys[o->key_count++] = (struct outline_key){ outline_place(o, e->keys[i].attribute), e->keys[i].template };
+	for (size_t i = 0; i < e->key_count; i++) {
+		struct outline_key *k = &keys[o->key_count];
+
+		if (e->keys[i].when || !is_key_attribute(&d->key, e->keys[i].attribute))
+			continue;
+		*k = (struct outline_key){ .place = outline_place(o, e->keys[i].attribute), .template = e->keys[i].template };
+		k->simple = template_is_simple(k->template, &k->text, &k->rest, &k->sign);
+		o->key_count++;
+	}
 	o->keys = keys;
 	o->keyed = o->key_count == (size_t)d->key.hash_count + d->key.range_count;
+}
+
+static size_t forms_of(const struct entity *e, struct slice attribute)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < e->key_count; i++)
+		n += slice_equal(e->keys[i].attribute, attribute);
+	return n;
+}
+
+static void make_constants(struct arena *a, const struct entity *e, struct outline *o)
+{
+	struct outline_key *constants = arena_array(a, struct outline_key, e->key_count);
+
+	for (size_t i = 0; i < e->key_count; i++) {
+		const struct key_rule *k = &e->keys[i];
+
+		if (!k->when && key_is_constant(k->template) && forms_of(e, k->attribute) == 1)
+			constants[o->constant_count++] = (struct outline_key){
+				.place = outline_place(o, k->attribute), .template = k->template,
+			};
+	}
+	o->constants = constants;
 }
 
 static void make_identity(struct arena *a, const struct entity *e, struct outline *o)
@@ -280,6 +311,7 @@ static void make(struct arena *a, const struct design *d, const struct entity *e
 {
 	make_names(a, d, e, o);
 	make_keys(a, d, e, o);
+	make_constants(a, e, o);
 	make_identity(a, e, o);
 	o->ttl = d->ttl.n ? outline_place(o, d->ttl) : OUTLINE_NO_PLACE;
 	for (size_t i = 0; i < ALLOW_VERBS; i++)

@@ -24,9 +24,13 @@ struct outline_name {
 #define OUTLINE_BEYOND 32
 #define OUTLINE_NO_PLACE UINT32_MAX
 
-struct outline_key { /* a table key's template that holds under all conditions */
+struct outline_key { /* a template without a condition, and the place of what it makes */
 	uint32_t place;
 	const struct template *template;
+	/* template_is_simple() of it: */
+	bool simple, rest;
+	char sign;
+	struct slice text;
 };
 
 struct outline {
@@ -35,11 +39,14 @@ struct outline {
 	const struct outline_name *const *placed; /* the same by place */
 	size_t count;
 	size_t written; /* the places before this are */
+	size_t label_size; /* of all labels */
 	bool has_private;
 	bool alone; /* no item of another entity, companion or login can have a key of this one's shape */
-	const struct outline_key *keys;
+	const struct outline_key *keys; /* of the table's key */
 	size_t key_count;
 	bool keyed; /* there is one for each attribute of the table's key */
+	const struct outline_key *constants; /* keys that are the same text in all items, and have no other form */
+	size_t constant_count;
 	const uint32_t *identity; /* places that an item as it is stored must have to be one in full (entity.h) */
 	size_t identity_count;
 	uint32_t ttl; /* OUTLINE_NO_PLACE: items of the table do not expire */
@@ -57,6 +64,8 @@ uint32_t outline_place(const struct outline *o, struct slice name);
 const struct value *outline_lay(struct arena *a, const struct outline *o, struct value item);
 /* Of an item laid out: whether its key is what the entity's templates make (never where conditions choose between several). */
 bool outline_is_keyed(struct run *r, const struct outline *o, const struct value *places);
+/* Whether constants among its keys (entityType: POST) are what they always are; a projection may have left them out. */
+bool outline_agrees(const struct outline *o, const struct value *places);
 /* Whether nothing has to be read from the key to have it in full. */
 bool outline_is_whole(const struct outline *o, const struct value *places);
 

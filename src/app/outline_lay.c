@@ -5,14 +5,11 @@
 
 #define PARTS_AT_HAND 16
 
-/* Whether the item has that name at `p`: sixteen bytes at once, which is all of most names. False also near the item's end, where
- * so many cannot be read. */
+/* Whether the item has that name at `p`: sixteen bytes at once, which must be there and are all of most names. */
 static inline bool is_at(const struct outline_name *n, const uint8_t *p, const uint8_t *end)
 {
 	uint64_t here[2];
 
-	if ((size_t)(end - p) < sizeof(here))
-		return false;
 	memcpy(here, p, sizeof(here));
 	if (((here[0] ^ n->head[0]) & n->head_mask[0]) | ((here[1] ^ n->head[1]) & n->head_mask[1]))
 		return false;
@@ -24,22 +21,23 @@ static inline bool is_at(const struct outline_name *n, const uint8_t *p, const u
 /* As layout_size(): most values are short texts and numbers. */
 static inline size_t size_of(const uint8_t *p)
 {
-	return p[0] >= VALUE_S && p[0] <= VALUE_B && p[1] < 0x80 ? 2 + (size_t)p[1] : layout_size(p);
+	return (uint8_t)(p[0] - VALUE_S) <= VALUE_B - VALUE_S && p[1] < 0x80 ? 2 + (size_t)p[1] : layout_size(p);
 }
 
 const struct value *outline_lay(struct arena *a, const struct outline *o, struct value item)
 {
 	struct value *places = arena_array(a, struct value, o->count);
 	const struct outline_name *n = o->sorted, *last = n + o->count;
-	const uint8_t *p, *end;
+	const uint8_t *p, *end, *safe;
 	size_t size;
 
 	if (value_type(item) != VALUE_M)
 		return places;
 	p = item.p + LAYOUT_HEAD;
 	end = item.p + item.n;
+	safe = item.n >= LAYOUT_HEAD + sizeof(n->head) ? end - sizeof(n->head) : p - 1; /* so much can be read up to there */
 	while (p < end && n < last) {
-		if (!is_at(n, p, end)) {
+		if (p > safe || !is_at(n, p, end)) {
 			const uint8_t *value = p;
 			int order = slice_cmp(n->name, layout_bytes(&value));
 
@@ -61,22 +59,44 @@ const struct value *outline_lay(struct arena *a, const struct outline *o, struct
 	return places;
 }
 
+static bool matches(struct run *r, const struct outline_key *k, struct slice key)
+{
+	const struct template *t = k->template;
+	struct slice at_hand[PARTS_AT_HAND], *parts = at_hand;
+
+	if (k->simple)
+		return slice_starts(key, k->text) && (key.n > k->text.n) == k->rest &&
+		       !(k->sign && key.n > k->text.n && memchr(key.p + k->text.n, k->sign, key.n - k->text.n));
+	if (t->part_count > PARTS_AT_HAND)
+		parts = arena_array(r->arena, struct slice, t->part_count);
+	return template_match(t, key, parts);
+}
+
 bool outline_is_keyed(struct run *r, const struct outline *o, const struct value *places)
 {
-	struct slice at_hand[PARTS_AT_HAND], *parts;
-
 	for (size_t i = 0; i < o->key_count && o->keyed; i++) {
-		const struct template *t = o->keys[i].template;
 		struct value v = places[o->keys[i].place];
+		const uint8_t *p = v.p;
 
-		parts = t->part_count <= PARTS_AT_HAND ? at_hand : arena_array(r->arena, struct slice, t->part_count);
 		if (value_type(v) != VALUE_S)
 			return false;
-		if (t->part_count == 1 && !t->parts[0].names ? !slice_equal(value_bytes(v), t->parts[0].literal)
-							     : !template_match(t, value_bytes(v), parts))
+		p++;
+		if (!matches(r, &o->keys[i], layout_bytes(&p)))
 			return false;
 	}
 	return o->keyed;
+}
+
+bool outline_agrees(const struct outline *o, const struct value *places)
+{
+	for (size_t i = 0; i < o->constant_count; i++) {
+		struct value v = places[o->constants[i].place];
+
+		if (value_present(v) &&
+		    (value_type(v) != VALUE_S || !slice_equal(value_bytes(v), o->constants[i].template->text)))
+			return false;
+	}
+	return true;
 }
 
 bool outline_is_whole(const struct outline *o, const struct value *places)

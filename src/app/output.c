@@ -75,35 +75,53 @@ static bool has_secret(const struct writing *w, const struct outline *o, const s
 	return false;
 }
 
-/* As many bytes at once as nearly all labels have at most. */
-static inline char *put_label(struct writer *w, char *to, struct slice label)
+/* As many bytes at once as nearly all labels have at most; there is room for them. */
+static inline char *put_label(char *to, struct slice label)
 {
-	to = writer_room(w, to, label.n + OUTLINE_BEYOND + WRITER_AROUND);
 	memcpy(to, label.p, OUTLINE_BEYOND);
 	if (label.n > OUTLINE_BEYOND)
 		memcpy(to + OUTLINE_BEYOND, label.p + OUTLINE_BEYOND, label.n - OUTLINE_BEYOND);
 	return to + label.n;
 }
 
+static char *put_packed(struct writer *j, char *to, struct value v)
+{
+	writer_close(j, to);
+	put_compressed(j->b, v);
+	return writer_more(j, j->b->p + j->b->n, WRITER_AROUND);
+}
+
+/* There is always room for all labels, and all texts as they are: they are part of the item. What becomes longer than it is there
+ * (escapes, numbers, binaries) asks for its own, and for all that again. */
 static void put_places(const struct writing *w, const struct outline *o, struct value full, const struct value *places,
 		       bool show_private)
 {
+	const char *limit = (const char *)full.p + full.n;
+	size_t budget = o->label_size + full.n + JSON_COPY_BEYOND + OUTLINE_BEYOND + WRITER_AROUND;
 	struct writer j;
-	char *to = writer_open(&j, w->b, full);
+	char *to = writer_room(&j, writer_open(&j, w->b, full), budget);
 
 	for (size_t i = 0; i < o->written; i++) {
 		const struct outline_name *n = o->placed[i];
+		struct value v = places[i];
+		const uint8_t *p;
+		struct slice s;
 
-		if (!value_present(places[i]) || (!(n->plain && !w->without_count) && !is_shown(w, n, show_private)))
+		if (!value_present(v) || (!(n->plain && !w->without_count) && !is_shown(w, n, show_private)))
 			continue;
-		to = put_label(&j, to, n->label);
-		if (!n->compressed) {
-			to = writer_value(&j, to, places[i]);
-			continue;
+		to = put_label(to, n->label);
+		if (v.p[0] == VALUE_S && !n->compressed) {
+			p = v.p + 1;
+			s = layout_bytes(&p);
+			if (json_copy_within(to + 1, s, limit)) {
+				to[0] = '"';
+				to[s.n + 1] = '"';
+				to += s.n + 2;
+				continue;
+			}
 		}
-		writer_close(&j, to);
-		put_compressed(w->b, places[i]);
-		to = writer_more(&j, w->b->p + w->b->n, WRITER_AROUND);
+		to = n->compressed ? put_packed(&j, to, v) : writer_value(&j, to, v);
+		to = writer_room(&j, to, budget);
 	}
 	writer_close(&j, to);
 }

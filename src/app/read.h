@@ -53,7 +53,7 @@ struct read_result {
  * other items (`then`), the rule of the row's entity is asked, too, if it has one: who may not see a list is not led on by it. */
 bool read_access(struct run *r, const struct read_request *q, struct read_result *out) MUST_CHECK;
 /* One item by its identity, as the caller may see it: NOT_FOUND otherwise. Strongly consistent. */
-bool read_item(struct run *r, const struct entity *e, const struct value *args, size_t n, struct value *full) MUST_CHECK;
+bool read_item(struct run *r, const struct entity *e, const struct value *args, size_t n, struct entity_item *out) MUST_CHECK;
 /* A pattern run by the runtime for an item: parameters are the item's attributes of the same names, or `with` evaluated in `s`.
  * Calls visit() for every row, page by page, until it says false (then the whole is false) or sets *stop. */
 bool read_each(struct run *r, const struct access *access, struct scope *s, const struct assignment *with, size_t with_count,

@@ -97,6 +97,8 @@ bool pattern_params(struct reading *g, const struct access *access, const struct
 bool pattern_allow(struct pattern *p, bool *may) MUST_CHECK;
 /* `full`: the item that terms are about; absent: none. */
 struct scope pattern_scope(const struct pattern *p, struct value full);
+/* The same of a row as it was before `then`. */
+struct scope pattern_scope_raw(const struct pattern *p, const struct row *row);
 /* Its rows as they are to be shown; NULL: the problem is set. `p` must live as long. */
 struct flow *pattern_open(struct pattern *p);
 /* The same before `then` and rules. */

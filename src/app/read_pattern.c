@@ -67,6 +67,17 @@ struct scope pattern_scope(const struct pattern *p, struct value full)
 	return s;
 }
 
+struct scope pattern_scope_raw(const struct pattern *p, const struct row *row)
+{
+	struct scope s = pattern_scope(p, row->raw);
+
+	if (row->shown.places && row->shown.full.p == row->raw.p) {
+		s.outline = outline_of(s.run, row->shown.entity);
+		s.places = row->shown.places;
+	}
+	return s;
+}
+
 /* ---- the pattern's own rule ---- */
 
 struct looks {
@@ -131,17 +142,10 @@ const struct entity *pattern_entity(const struct pattern *p, struct value stored
 	return !e && said && looks_like(r, said, stored) ? said : e;
 }
 
-/* The row of an item of this entity, as its places have it. */
-static void make_row(struct run *r, const struct entity *e, struct value stored, const struct value *places, struct row *out)
+static void make_row(const struct entity_item *i, struct value stored, struct row *out)
 {
-	const struct outline *o = outline_of(r, e);
-
-	*out = (struct row){ .stored = stored, .shown = { .entity = e, .full = stored, .places = places } };
-	if (!outline_is_whole(o, places)) {
-		out->shown.full = entity_full(r, e, stored);
-		out->shown.places = outline_lay(r->arena, o, out->shown.full);
-	}
-	out->raw = out->shown.full;
+	*out = (struct row){ .stored = stored, .raw = i->full,
+			     .shown = { .entity = i->entity, .full = i->full, .places = i->places } };
 }
 
 /* Where the pattern tells the entity; false: it does not, or not of this item. */
@@ -149,18 +153,21 @@ static bool expected_row(const struct pattern *p, struct value stored, struct ro
 {
 	struct run *r = p->g->r;
 	const struct outline *o = outline_of(r, p->expected);
-	const struct value *places = outline_lay(r->arena, o, stored);
+	struct entity_item item = { p->expected, stored, outline_lay(r->arena, o, stored) };
 
-	*expired = o->ttl != OUTLINE_NO_PLACE && entity_expires(r, places[o->ttl]);
-	if (*expired || !outline_is_keyed(r, o, places))
+	*expired = entity_item_expired(r, &item);
+	if (*expired || !outline_is_keyed(r, o, item.places))
 		return *expired;
-	make_row(r, p->expected, stored, places, out);
+	if (!outline_is_whole(o, item.places))
+		item = entity_lay(r, p->expected, stored);
+	make_row(&item, stored, out);
 	return true;
 }
 
 bool pattern_row(const struct pattern *p, struct value stored, struct row *out)
 {
 	struct run *r = p->g->r;
+	struct entity_item item = { .full = stored };
 	const struct entity *e;
 	bool expired;
 
@@ -170,9 +177,8 @@ bool pattern_row(const struct pattern *p, struct value stored, struct row *out)
 		return false;
 	e = pattern_entity(p, stored);
 	if (e)
-		make_row(r, e, stored, outline_lay(r->arena, outline_of(r, e), stored), out);
-	else
-		*out = (struct row){ .stored = stored, .raw = stored, .shown = { .full = stored } };
+		item = entity_lay(r, e, stored);
+	make_row(&item, stored, out);
 	return true;
 }
 
@@ -194,7 +200,7 @@ static bool is_kept(struct pattern *p, const struct row *row, bool *kept)
 	*kept = true;
 	if (!p->access->filter)
 		return true;
-	s = pattern_scope(p, row->raw);
+	s = pattern_scope_raw(p, row);
 	return scope_holds(&s, p->access->filter, kept);
 }
 

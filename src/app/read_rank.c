@@ -74,7 +74,7 @@ static bool score(struct pattern *p, const struct row *row, bool by_age, struct 
 {
 	struct run *r = p->g->r;
 	struct scope_variable age = { SLICE("age"), VALUE_ABSENT };
-	struct scope s = pattern_scope(p, row->raw);
+	struct scope s = pattern_scope_raw(p, row);
 
 	if (by_age && !value_present(value_get(row->raw, age.name)))
 		age.value = age_of(p, row);

@@ -166,7 +166,7 @@ bool then_key(struct pattern *p, const struct row *row, struct value *key)
 	struct scope s;
 
 	*key = VALUE_ABSENT;
-	s = pattern_scope(p, row->raw);
+	s = pattern_scope_raw(p, row);
 	for (size_t i = 0; i < t->key_count; i++) {
 		struct value v;
 		bool holds;
@@ -186,15 +186,34 @@ bool then_key(struct pattern *p, const struct row *row, struct value *key)
 	return true;
 }
 
-static bool keeps(struct pattern *p, struct value full, bool *keep)
+static bool keeps(struct pattern *p, const struct read_row *row, bool *keep)
 {
 	struct scope s;
 
 	*keep = true;
 	if (!p->access->then.keep)
 		return true;
-	s = pattern_scope(p, full);
+	s = pattern_scope(p, row->full);
+	s.outline = row->entity ? outline_of(s.run, row->entity) : NULL;
+	s.places = row->places;
 	return scope_holds(&s, p->access->then.keep, keep);
+}
+
+/* The row with what it leads to, an item of `e` (NULL: of whatever it is); false: that has expired. */
+static bool led_to(struct run *r, const struct entity *e, struct value stored, struct row *row)
+{
+	struct entity_item item = { .full = stored };
+
+	e = e ? e : entity_of(r, stored);
+	if (e)
+		item = entity_lay(r, e, stored);
+	if (item.places && item.full.p == stored.p ? entity_item_expired(r, &item) : entity_expired(r, stored))
+		return false;
+	row->stored = stored;
+	row->shown.entity = e;
+	row->shown.full = item.full;
+	row->shown.places = item.places;
+	return true;
 }
 
 static bool fetch(struct pattern *p, struct row *rows, size_t *n)
@@ -215,13 +234,9 @@ static bool fetch(struct pattern *p, struct row *rows, size_t *n)
 	for (size_t i = 0; i < *n; i++) {
 		struct row row = rows[i];
 
-		if (!value_present(items[i]) || entity_expired(r, items[i]))
+		if (!value_present(items[i]) || !led_to(r, e, items[i], &row))
 			continue;
-		row.stored = items[i];
-		row.shown.entity = e ? e : entity_of(r, items[i]);
-		row.shown.full = row.shown.entity ? entity_full(r, row.shown.entity, items[i]) : items[i];
-		row.shown.places = row.shown.entity ? outline_lay(r->arena, outline_of(r, row.shown.entity), row.shown.full) : NULL;
-		if (!keeps(p, row.shown.full, &keep))
+		if (!keeps(p, &row.shown, &keep))
 			return false;
 		if (keep)
 			rows[kept++] = row;
@@ -269,20 +284,24 @@ static bool show_more(struct flow *s, size_t want)
 {
 	struct show_flow *x = (struct show_flow *)s;
 	size_t most = want << x->calls, n = 1;
-	struct row *rows;
+	struct row first, *rows;
 	bool got;
 
 	most = most < READ_MOST_CHUNK ? most : READ_MOST_CHUNK;
 	if (x->calls < 8)
 		x->calls++;
-	rows = arena_array(s->g->r->arena, struct row, most + 1);
-	if (!flow_next(x->raw, most, &rows[0], &got))
+	if (!flow_next(x->raw, most, &first, &got))
 		return false;
 	if (!got) {
 		s->ended = x->raw->ended;
 		s->now = x->raw->now;
 		return true;
 	}
+	/* Of a thousand that may come, most lists have few. */
+	if (most > 1 + x->raw->count - x->raw->head)
+		most = 1 + x->raw->count - x->raw->head;
+	rows = arena_alloc(s->g->r->arena, arena_array_size(sizeof(*rows), most));
+	rows[0] = first;
 	while (n < most && x->raw->head < x->raw->count)
 		if (!flow_next(x->raw, 1, &rows[n++], &got))
 			return false;

@@ -101,6 +101,15 @@ static bool find_end(const struct template *t, size_t next, struct slice rest, s
 	return at != NULL;
 }
 
+bool template_is_simple(const struct template *t, struct slice *text, bool *rest, char *sign)
+{
+	*rest = t->part_count == 2;
+	*text = t->part_count && !t->parts[0].names ? t->parts[0].literal : SLICE("");
+	*sign = *rest ? separator(t) : '\0';
+	return (t->part_count == 1 || *rest) && !t->parts[0].names &&
+	       (!*rest || (t->parts[1].names && !fixed_width(&t->parts[1])));
+}
+
 bool template_match(const struct template *t, struct slice key, struct slice *values)
 {
 	char sign = '\0';

@@ -195,9 +195,31 @@ static void whatever_is_likely_the_entity_is_the_same(void **state)
 		const struct entity *e = entity_of(r, v);
 
 		assert_ptr_equal(entity_of_likely(r, v, NULL), e);
-		for (size_t k = 0; k < f.design->entity_count; k++)
-			assert_ptr_equal(entity_of_likely(r, v, &f.design->entities[k]), e);
+		for (size_t k = 0; k <= f.design->entity_count; k++) {
+			const struct entity *likely = k < f.design->entity_count ? &f.design->entities[k] : NULL;
+			struct entity_item found = entity_recognise(r, v, likely);
+
+			assert_ptr_equal(entity_of_likely(r, v, likely), e);
+			assert_ptr_equal(found.entity, e);
+			assert_true(!e || value_equal(found.full, entity_full(r, e, v)));
+			assert_int_equal(found.places != NULL, e != NULL);
+		}
 	}
+}
+
+static void what_has_expired_is_not_recognised(void **state)
+{
+	const struct entity *e = named("Zoo");
+
+	(void)state;
+	assert_null(entity_recognise(r, item("{'PK':{'S':'ZOO#1'},'SK':{'S':'ZOO'},'id':{'S':'1'},'expires_at':{'N':'1000'}}"), e).entity);
+	assert_null(entity_recognise(r, item("{'PK':{'S':'ZOO#1'},'SK':{'S':'ZOO'},'id':{'S':'1'},'expires_at':{'N':'1768473000'}}"), e).entity);
+	assert_ptr_equal(entity_recognise(r, item("{'PK':{'S':'ZOO#1'},'SK':{'S':'ZOO'},'id':{'S':'1'},'expires_at':{'N':'1768473000.5'}}"),
+					  e).entity, e);
+	assert_ptr_equal(entity_recognise(r, item("{'PK':{'S':'ZOO#1'},'SK':{'S':'ZOO'},'id':{'S':'1'},'expires_at':{'S':'1000'}}"), e).entity, e);
+	r->now_ms -= 1000;
+	assert_ptr_equal(entity_recognise(r, item("{'PK':{'S':'ZOO#1'},'SK':{'S':'ZOO'},'id':{'S':'1'},'expires_at':{'N':'1768473000'}}"),
+					  e).entity, e);
 }
 
 static void those_of_an_app_are_the_same(void **state)
@@ -224,6 +246,7 @@ int main(void)
 		TEST(keys_and_identity_are_told_from_the_places),
 		TEST(keys_tell_the_entity_where_no_other_has_their_shape),
 		TEST(whatever_is_likely_the_entity_is_the_same),
+		TEST(what_has_expired_is_not_recognised),
 		TEST(those_of_an_app_are_the_same),
 	};
 

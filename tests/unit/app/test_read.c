@@ -184,7 +184,8 @@ static void one_item_is_got_by_identity_or_keys(void **state)
 {
 	struct app_fixture *f = open_posts();
 	struct run *r = app_fixture_run(f, "bob");
-	struct value id = value_make_s(r->arena, SLICE("p0")), full;
+	struct value id = value_make_s(r->arena, SLICE("p0"));
+	struct entity_item found;
 	const struct entity *post = design_entity(f->design, SLICE("Post"));
 
 	(void)state;
@@ -204,9 +205,11 @@ static void one_item_is_got_by_identity_or_keys(void **state)
 			    "{\"id\":\"p0\",\"author\":\"ann\",\"open\":false,\"score\":0,\"text\":\"long0\"}");
 	assert_string_equal(read_text(f, "bob", "first", "author=ann", 0, "id"), "p1");
 	assert_int_equal(read_status(f, "bob", "first", "author=none"), 404);
-	assert_false(read_item(r, post, &id, 1, &full));
+	assert_false(read_item(r, post, &id, 1, &found));
 	assert_int_equal(r->problem.type, PROBLEM_NOT_FOUND);
-	assert_true(read_item(app_fixture_run(f, "ann"), post, &id, 1, &full));
+	assert_true(!found.entity && !value_present(found.full));
+	assert_true(read_item(app_fixture_run(f, "ann"), post, &id, 1, &found));
+	assert_true(found.entity == post && found.places && value_present(found.full));
 	app_fixture_close(f);
 }
 
