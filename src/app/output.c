@@ -91,13 +91,31 @@ static char *put_packed(struct writer *j, char *to, struct value v)
 	return writer_more(j, j->b->p + j->b->n, WRITER_AROUND);
 }
 
-/* There is always room for all labels, and all texts as they are: they are part of the item. What becomes longer than it is there
- * (escapes, numbers, binaries) asks for its own, and for all that again. */
+/* What is neither text nor compressed; there is room for a number. */
+static inline char *put_short(struct writer *j, char *to, struct value v)
+{
+	const uint8_t *p = v.p + 1;
+	struct slice s;
+
+	if (v.p[0] == VALUE_N) {
+		s = layout_bytes(&p);
+		return to + number_format_encoded((const uint8_t *)s.p, s.n, to);
+	}
+	if (v.p[0] == VALUE_BOOL) {
+		memcpy(to, *p ? "true " : "false", 5);
+		return to + 5 - (*p != 0);
+	}
+	return writer_value(j, to, v);
+}
+
+/* There is always room for a number, all labels, and all texts as they are: they are part of the item. What becomes longer than it is
+ * there (escapes, numbers, binaries) asks for its own, and for all that again. */
 static void put_places(const struct writing *w, const struct outline *o, struct value full, const struct value *places,
 		       bool show_private)
 {
 	const char *limit = (const char *)full.p + full.n;
-	size_t budget = o->label_size + full.n + JSON_COPY_BEYOND + OUTLINE_BEYOND + WRITER_AROUND;
+	size_t budget = o->label_size + full.n + JSON_COPY_BEYOND + OUTLINE_BEYOND + NUMBER_TEXT_MAX +
+			WRITER_AROUND;
 	struct writer j;
 	char *to = writer_room(&j, writer_open(&j, w->b, full), budget);
 
@@ -120,7 +138,7 @@ static void put_places(const struct writing *w, const struct outline *o, struct 
 				continue;
 			}
 		}
-		to = n->compressed ? put_packed(&j, to, v) : writer_value(&j, to, v);
+		to = n->compressed ? put_packed(&j, to, v) : put_short(&j, to, v);
 		to = writer_room(&j, to, budget);
 	}
 	writer_close(&j, to);
