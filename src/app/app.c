@@ -2,6 +2,7 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "app/app_exchange.h"
 #include "app/outline.h"
+#include "app/read.h"
 #include "app/write.h"
 #include "base/alloc.h"
 #include "base/clock.h"
@@ -39,6 +40,7 @@ struct app *app_new(const struct app_options *o)
 		app->routes = routes_new(&app->arena, app->design);
 		app->index = app_index_make(app, &app->arena);
 		app->outlines = outlines_new(&app->arena, app->design);
+		app->reads = reads_new(&app->arena, app->design);
 		ok = make_cursor_key(app);
 	}, {
 		ok = false;

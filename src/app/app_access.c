@@ -178,6 +178,7 @@ static void say_how_long(struct exchange *x, const struct read_result *result)
 {
 	const struct access *c = x->match.route->access;
 	bool known = x->run.caller.subject.n || x->run.caller.operator_;
+	const struct read_row *one = result->shape == READ_ONE && result->row_count ? &result->rows[0] : NULL;
 	struct answer *w = &x->answer;
 
 	if (c->cache_seconds) {
@@ -185,9 +186,9 @@ static void say_how_long(struct exchange *x, const struct read_result *result)
 					(long long)c->cache_seconds);
 		w->vary = true;
 		w->etag = answer_etag(x->run.arena, SLICE(""), w->body);
-	} else if (result->shape == READ_ONE && result->row_count && result->rows[0].entity && !c->without_count) {
+	} else if (one && one->entity && !c->without_count) {
 		w->cache = SLICE("private, no-cache");
-		w->etag = answer_etag(x->run.arena, output_etag(&x->run, result->rows[0].entity, result->rows[0].full), w->body);
+		w->etag = answer_etag(x->run.arena, output_etag(&x->run, one->entity, one->full, one->places), w->body);
 	} else {
 		w->cache = SLICE("no-store");
 	}

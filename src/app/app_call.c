@@ -104,7 +104,7 @@ static bool call_access(struct call *c, const struct access *access)
 static bool call_entity(struct call *c, const struct entity *e)
 {
 	struct value *args = arena_array(c->r->arena, struct value, e->param_count);
-	struct value full;
+	struct entity_item item;
 
 	for (size_t i = 0; i < e->param_count; i++) {
 		const struct json *j = json_get_slice(c->with, e->params[i]);
@@ -114,7 +114,7 @@ static bool call_entity(struct call *c, const struct entity *e)
 		if (!input_text(c->r, entity_attribute(e, e->params[i]), e->params[i], text_of(c->r, j), &args[i]))
 			return false;
 	}
-	return read_item(c->r, e, args, e->param_count, &full) && output_item(c->r, e, full, false, NULL, 0, &c->out);
+	return read_item(c->r, e, args, e->param_count, &item) && output_item(c->r, e, item.full, false, NULL, 0, &c->out);
 }
 
 /* ---- as whom ---- */

@@ -10,6 +10,7 @@ struct gather;       /* write_gather.c: adds that wait; has its own lock */
 struct idempotency;  /* idempotency.c: replies of the last ten minutes; has its own lock */
 struct route_table;  /* routes.c */
 struct outline;
+struct read_known;
 
 struct app;
 
@@ -31,6 +32,7 @@ struct app {
 	const struct route_table *routes;
 	struct slice index;
 	const struct outline *outlines; /* outline.h: of the entities */
+	const struct read_known *reads; /* read.h: of the access patterns */
 	_Atomic bool keeper_runs;      /* what follows from a write is left to the keeper */
 	app_operators *operators;      /* NULL: there is nothing below /processors. Set while no request is running */
 	void *operators_ctx;

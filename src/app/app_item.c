@@ -2,22 +2,22 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "app/app_exchange.h"
 #include "app/input.h"
+#include "app/outline.h"
 #include "app/output.h"
 #include "app/read.h"
 #include "app/write.h"
 
 /* ---- answers ---- */
 
-static bool show_item(struct exchange *x, int status, struct value full)
+static bool show_item(struct exchange *x, int status, const struct entity_item *i)
 {
-	const struct entity *e = x->match.route->entity;
 	struct buf b;
 
 	buf_init(&b, x->run.arena);
-	if (!output_item(&x->run, e, full, false, NULL, 0, &b))
+	if (!output_row(&x->run, i->entity, i->full, i->places, false, NULL, 0, &b))
 		return false;
 	answer_json(x, status, buf_slice(&b));
-	x->answer.etag = answer_etag(x->run.arena, output_etag(&x->run, e, full), x->answer.body);
+	x->answer.etag = answer_etag(x->run.arena, output_etag(&x->run, i->entity, i->full, i->places), x->answer.body);
 	x->answer.cache = SLICE("private, no-cache");
 	return true;
 }
@@ -25,13 +25,15 @@ static bool show_item(struct exchange *x, int status, struct value full)
 /* Who may create, change or act need not be one who may read. */
 static bool show_if_readable(struct exchange *x, int status, int otherwise, struct value full)
 {
+	const struct entity *e = x->match.route->entity;
+	struct entity_item item = { e, full, outline_lay(x->run.arena, outline_of(&x->run, e), full) };
 	bool readable;
 
 	x->run.memo = NULL; /* rules may have looked before the write */
-	if (!entity_allows(&x->run, x->match.route->entity, ALLOW_READ, full, VALUE_ABSENT, &readable))
+	if (!entity_allows_item(&x->run, ALLOW_READ, &item, &readable))
 		return false;
 	if (readable)
-		return show_item(x, status, full);
+		return show_item(x, status, &item);
 	x->answer.status = otherwise;
 	return true;
 }
@@ -118,10 +120,11 @@ static bool give_path(struct exchange *x, struct fields *given)
 
 bool handle_item(struct exchange *x)
 {
-	struct value *args, full;
+	struct entity_item item;
+	struct value *args;
 
-	if (!path_identity(x, &args) || !read_item(&x->run, x->match.route->entity, args, x->match.count, &full) ||
-	    !show_item(x, 200, full))
+	if (!path_identity(x, &args) || !read_item(&x->run, x->match.route->entity, args, x->match.count, &item) ||
+	    !show_item(x, 200, &item))
 		return false;
 	answer_if_changed(x);
 	return true;

@@ -161,7 +161,36 @@ const struct entity *entity_of_likely(struct run *r, struct value stored, const 
 	return has_shape(r, &c, stored) && constants_agree(&c, stored) ? likely : entity_of(r, stored);
 }
 
+struct entity_item entity_recognise(struct run *r, struct value stored, const struct entity *likely)
+{
+	const struct outline *o = likely ? outline_of(r, likely) : NULL;
+	struct entity_item item = { likely, stored, NULL };
+	const struct entity *e;
+
+	if (o && o->alone) {
+		item.places = outline_lay(r->arena, o, stored);
+		if (entity_item_expired(r, &item))
+			return (struct entity_item){ 0 };
+		if (outline_is_keyed(r, o, item.places) && outline_agrees(o, item.places) && outline_is_whole(o, item.places))
+			return item;
+	}
+	e = entity_expired(r, stored) ? NULL : entity_of_likely(r, stored, likely);
+	return e ? entity_lay(r, e, stored) : (struct entity_item){ 0 };
+}
+
 /* ---- forms ---- */
+
+struct entity_item entity_lay(struct run *r, const struct entity *e, struct value stored)
+{
+	const struct outline *o = outline_of(r, e);
+	struct entity_item item = { e, stored, outline_lay(r->arena, o, stored) };
+
+	if (outline_is_whole(o, item.places))
+		return item;
+	item.full = entity_full(r, e, stored);
+	item.places = outline_lay(r->arena, o, item.full);
+	return item;
+}
 
 static bool is_whole(const struct entity *e, struct value stored)
 {
@@ -201,15 +230,31 @@ struct value entity_stored(struct run *r, const struct entity *e, const struct f
 	return fields_item(&f);
 }
 
+bool entity_expires(struct run *r, struct value ttl)
+{
+	int64_t now = r->now_ms / 1000;
+	struct number n;
+
+	if (value_type(ttl) != VALUE_N)
+		return false;
+	if (!r->second_size || r->second_of != now) {
+		n = number_from_i64(now);
+		r->second_size = number_encode(&n, r->second);
+		r->second_of = now;
+	}
+	return slice_cmp(value_bytes(ttl), slice_make(r->second, r->second_size)) <= 0; /* encoded numbers sort by their bytes */
+}
+
+bool entity_item_expired(struct run *r, const struct entity_item *item)
+{
+	const struct outline *o = outline_of(r, item->entity);
+
+	return o->ttl != OUTLINE_NO_PLACE && entity_expires(r, item->places[o->ttl]);
+}
+
 bool entity_expired(struct run *r, struct value item)
 {
-	struct value v = r->design->ttl.n ? value_get(item, r->design->ttl) : VALUE_ABSENT;
-	struct number n, now = number_from_i64(r->now_ms / 1000);
-
-	if (value_type(v) != VALUE_N)
-		return false;
-	n = value_number(v);
-	return number_cmp(&n, &now) <= 0;
+	return r->design->ttl.n && entity_expires(r, value_get(item, r->design->ttl));
 }
 
 /* ---- address ---- */

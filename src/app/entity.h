@@ -10,16 +10,29 @@
 #define THORPE_APP_ENTITY_H
 
 #include "app/scope.h"
+#include "design/term_plan.h"
 
 /* Which entity a stored item is of: the one whose table key templates match its key, under conditions that hold;
  * the most specific of several. NULL: none, a companion or a stranger. */
 const struct entity *entity_of(struct run *r, struct value stored);
 /* The same, asking first whether it is an item of `likely` (NULL: nobody knows), which where keys tell is the answer. */
 const struct entity *entity_of_likely(struct run *r, struct value stored, const struct entity *likely);
+/* An item in full, each value at its place (outline.h). */
+struct entity_item {
+	const struct entity *entity; /* NULL: of none, or it has expired; then nothing else is there */
+	struct value full;
+	const struct value *places;
+};
+/* entity_of_likely(), entity_expired() and entity_full() at once. */
+struct entity_item entity_recognise(struct run *r, struct value stored, const struct entity *likely);
+/* Of an item that is known to be this entity's. */
+struct entity_item entity_lay(struct run *r, const struct entity *e, struct value stored);
 /* Adds what is read from the key: attributes that say so, and those of the identity that an index's projection left out. */
 struct value entity_full(struct run *r, const struct entity *e, struct value stored);
-/* Whether the table's ttl attribute says that it is gone. */
+/* Whether the table's ttl attribute says that it is gone; `ttl` is that attribute's value. */
 bool entity_expired(struct run *r, struct value item);
+bool entity_expires(struct run *r, struct value ttl);
+bool entity_item_expired(struct run *r, const struct entity_item *item);
 
 /* Finishes a full item in place: attributes with `when` that does not hold go, `N days after`, `= term`, in the order
  * that lets one depend on another; then every key rule (entityType and the like, too), removed where its condition or
@@ -47,7 +60,10 @@ bool entity_locate(struct run *r, const struct entity *e, const struct value *ar
  * now, not from the memo; otherwise what this run has seen before will do. */
 bool entity_fetch(struct run *r, const struct entity *e, const struct value *args, size_t n, bool fresh,
 		  struct value *full) MUST_CHECK;
-/* The same by a known key. An item of another entity at that key counts as none. */
+/* The same, laid out; entity NULL: none. */
+bool entity_fetch_item(struct run *r, const struct entity *e, const struct value *args, size_t n, bool fresh,
+		       struct entity_item *out) MUST_CHECK;
+/* By a known key. An item of another entity at that key counts as none. */
 bool entity_fetch_key(struct run *r, const struct entity *e, struct value key, bool fresh, struct value *full) MUST_CHECK;
 /* The run has changed the item: what it remembers of it is out of date. */
 void entity_forget(struct run *r, struct value key);
@@ -61,6 +77,21 @@ struct slice entity_path(struct run *r, const struct entity *e, struct value ful
  * always. e->allow[verb] NULL: only they. ALLOW_LIST without a rule is asked as ALLOW_READ. */
 bool entity_allows(struct run *r, const struct entity *e, enum allow_verb verb, struct value full, struct value old,
 		   bool *out) MUST_CHECK;
+
+/* The same of an item that is laid out, without `old`. */
+bool entity_allows_item(struct run *r, enum allow_verb verb, const struct entity_item *item, bool *out) MUST_CHECK;
+/* The same question of many items of one entity: what the rule can tell without looking at the item it tells once.
+ * Must stay where it is. */
+struct entity_asking {
+	const struct term *rule; /* NULL: `otherwise` is the answer */
+	bool otherwise;
+	struct scope scope;
+	struct term_scope bound;
+	struct term_asking asking;
+};
+void entity_asking_init(struct entity_asking *q, struct run *r, const struct entity *e, enum allow_verb verb);
+/* `places`: the item laid out (outline.h); NULL: it is not, and gets no less of an answer. */
+bool entity_ask(struct entity_asking *q, struct value full, const struct value *places, bool *out) MUST_CHECK;
 
 /* What a term reads of the item itself: adds the names of attributes (once each) to the list, and what attributes that
  * follow from others (derived, `after`, `when`, keys) are made from. For conditions that keep a write from building on what

@@ -206,10 +206,9 @@ bool entity_locate(struct run *r, const struct entity *e, const struct value *ar
 
 bool entity_fetch(struct run *r, const struct entity *e, const struct value *args, size_t n, bool fresh, struct value *full)
 {
-	struct value key;
+	struct entity_item item;
+	bool ok = entity_fetch_item(r, e, args, n, fresh, &item);
 
-	*full = VALUE_ABSENT;
-	if (!entity_locate(r, e, args, n, &key))
-		return false;
-	return !value_present(key) || entity_fetch_key(r, e, key, fresh, full);
+	*full = item.full;
+	return ok;
 }

@@ -9,9 +9,8 @@ struct memo {
 };
 
 struct seen {
-	bool stale;                  /* changed since */
-	const struct entity *entity; /* NULL: there is nothing, or no item of an entity */
-	struct value full;
+	bool stale;              /* changed since */
+	struct entity_item item; /* its entity NULL: there is nothing, or no item of an entity */
 };
 
 static struct slice bytes_of(struct value key)
@@ -48,22 +47,40 @@ void entity_forget(struct run *r, struct value key)
 		s->stale = true;
 }
 
-bool entity_fetch_key(struct run *r, const struct entity *e, struct value key, bool fresh, struct value *full)
+static bool fetch(struct run *r, const struct entity *e, struct value key, bool fresh, struct entity_item *out)
 {
 	struct seen *s = seen_of(r, key);
 	struct value stored;
 
-	*full = VALUE_ABSENT;
+	*out = (struct entity_item){ 0 };
 	if (!s || s->stale || fresh) {
 		if (!dyn_get(r, key, true, &stored))
 			return false;
 		s = remember(r, key);
-		if (value_present(stored) && !entity_expired(r, stored))
-			s->entity = entity_of_likely(r, stored, e);
-		if (s->entity)
-			s->full = entity_full(r, s->entity, stored);
+		if (value_present(stored))
+			s->item = entity_recognise(r, stored, e);
 	}
-	if (s->entity == e)
-		*full = s->full;
+	if (s->item.entity == e)
+		*out = s->item;
 	return true;
+}
+
+bool entity_fetch_key(struct run *r, const struct entity *e, struct value key, bool fresh, struct value *full)
+{
+	struct entity_item item;
+	bool ok = fetch(r, e, key, fresh, &item);
+
+	*full = item.full;
+	return ok;
+}
+
+bool entity_fetch_item(struct run *r, const struct entity *e, const struct value *args, size_t n, bool fresh,
+		       struct entity_item *out)
+{
+	struct value key;
+
+	*out = (struct entity_item){ 0 };
+	if (!entity_locate(r, e, args, n, &key))
+		return false;
+	return !value_present(key) || fetch(r, e, key, fresh, out);
 }

@@ -1,18 +1,54 @@
-/* Who may: an entity's rules, asked of an item.
+/* Who may: an entity's rules, asked of an item, or of many.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "app/entity.h"
+#include "app/outline.h"
+
+static enum allow_verb verb_with_rule(const struct entity *e, enum allow_verb verb)
+{
+	return e->allow[verb] || verb != ALLOW_LIST ? verb : ALLOW_READ;
+}
 
 bool entity_allows(struct run *r, const struct entity *e, enum allow_verb verb, struct value full, struct value old, bool *out)
 {
-	const struct term *rule = e->allow[verb];
-	struct fields f;
-	struct scope s = { .run = r, .item = &f, .old = old };
+	const struct term *rule = e->allow[verb_with_rule(e, verb)];
+	struct scope s = { .run = r, .full = full, .old = old };
 
 	*out = r->caller.operator_;
-	if (!rule && verb == ALLOW_LIST)
-		rule = e->allow[ALLOW_READ];
-	if (*out || !rule)
+	return *out || !rule || scope_holds(&s, rule, out);
+}
+
+bool entity_allows_item(struct run *r, enum allow_verb verb, const struct entity_item *item, bool *out)
+{
+	struct entity_asking q;
+
+	entity_asking_init(&q, r, item->entity, verb);
+	return entity_ask(&q, item->full, item->places, out);
+}
+
+void entity_asking_init(struct entity_asking *q, struct run *r, const struct entity *e, enum allow_verb verb)
+{
+	*q = (struct entity_asking){ .otherwise = r->caller.operator_, .scope = { .run = r, .outline = outline_of(r, e) } };
+	verb = verb_with_rule(e, verb);
+	if (r->caller.operator_ || !e->allow[verb])
+		return;
+	q->rule = e->allow[verb];
+	q->bound = scope_bind(&q->scope);
+	term_asking_init(&q->asking, q->scope.outline->allow[verb], &q->bound);
+}
+
+bool entity_ask(struct entity_asking *q, struct value full, const struct value *places, bool *out)
+{
+	struct error e = { 0 };
+
+	*out = q->otherwise;
+	if (!q->rule)
 		return true;
-	fields_from_item(&f, r->arena, full);
-	return scope_holds(&s, rule, out);
+	q->scope.full = full;
+	q->scope.places = places;
+	if (!places)
+		return scope_holds(&q->scope, q->rule, out);
+	q->scope.failed = false;
+	if (!term_ask(&q->asking, places, out, &e))
+		return scope_error(&q->scope, &e);
+	return !q->scope.failed;
 }

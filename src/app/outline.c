@@ -55,7 +55,24 @@ static struct slice label_of(struct arena *a, struct slice name)
 	buf_byte(&b, ',');
 	json_string(&b, name);
 	buf_byte(&b, ':');
+	memset(buf_room(&b, OUTLINE_BEYOND), 0, OUTLINE_BEYOND);
 	return buf_slice(&b);
+}
+
+static void encode(struct arena *a, struct outline_name *n)
+{
+	uint8_t mask[sizeof(n->head_mask)] = { 0 };
+	struct buf b;
+	size_t head;
+
+	buf_init(&b, a);
+	buf_varint(&b, n->name.n);
+	buf_put(&b, n->name);
+	n->encoded = buf_slice(&b);
+	head = b.n < sizeof(n->head) ? b.n : sizeof(n->head);
+	memset(mask, 0xff, head);
+	memcpy(n->head, b.p, head);
+	memcpy(n->head_mask, mask, sizeof(mask));
 }
 
 static int by_name(const void *x, const void *y)
@@ -63,7 +80,7 @@ static int by_name(const void *x, const void *y)
 	return slice_cmp(((const struct outline_name *)x)->name, ((const struct outline_name *)y)->name);
 }
 
-static size_t list_names(const struct design *d, const struct entity *e, struct outline_name *list)
+static size_t list_written(const struct design *d, const struct entity *e, struct outline_name *list)
 {
 	size_t n = 0;
 
@@ -72,24 +89,79 @@ static size_t list_names(const struct design *d, const struct entity *e, struct 
 
 		list[n++] = (struct outline_name){
 			.name = a->name, .hidden = a->hidden, .private_ = a->private_, .compressed = a->compressed,
+			.plain = !a->hidden && !a->private_ && !a->compressed,
 			.tagged = !a->hidden && !moves(d, e, a->name, 0),
 		};
 	}
 	for (size_t i = 0; i < e->key_count; i++)
 		if (output_shows_key(d, e, i))
-			list[n++] = (struct outline_name){ .name = e->keys[i].attribute };
+			list[n++] = (struct outline_name){ .name = e->keys[i].attribute, .plain = true };
 	return n;
+}
+
+static bool is_elsewhere(const struct slice *names, size_t n)
+{
+	return n > 1 && (slice_is(names[0], "old") || slice_is(names[0], "input"));
+}
+
+struct adding {
+	struct arena *arena;
+	struct name_list *list;
+};
+
+static void add_path(void *ctx, const struct term *t)
+{
+	struct adding *x = ctx;
+
+	if (t->kind == TERM_PATH && !is_elsewhere(t->names, t->name_count))
+		names_add(x->arena, x->list, t->names[0]);
+}
+
+/* What has a place though it is not written. */
+static void list_others(struct arena *a, const struct design *d, const struct entity *e, struct name_list *out)
+{
+	struct adding x = { a, out };
+
+	for (size_t i = 0; i < d->key.hash_count; i++)
+		names_add(a, out, d->key.hash[i].name);
+	for (size_t i = 0; i < d->key.range_count; i++)
+		names_add(a, out, d->key.range[i].name);
+	for (size_t i = 0; i < e->key_count; i++)
+		names_add(a, out, e->keys[i].attribute);
+	for (size_t i = 0; i < e->param_count; i++)
+		names_add(a, out, e->params[i]);
+	if (d->ttl.n)
+		names_add(a, out, d->ttl);
+	for (size_t i = 0; i < ALLOW_VERBS; i++)
+		if (e->allow[i])
+			term_walk(e->allow[i], add_path, &x);
+}
+
+static bool is_listed(const struct outline_name *list, size_t n, struct slice name)
+{
+	for (size_t i = 0; i < n; i++)
+		if (slice_equal(list[i].name, name))
+			return true;
+	return false;
 }
 
 static void make_names(struct arena *a, const struct design *d, const struct entity *e, struct outline *o)
 {
-	struct outline_name *list = arena_array(a, struct outline_name, e->attribute_count + e->key_count);
 	const struct outline_name **placed;
+	struct name_list others = { 0 };
+	struct outline_name *list;
 
-	o->count = list_names(d, e, list);
+	list_others(a, d, e, &others);
+	list = arena_array(a, struct outline_name, e->attribute_count + e->key_count + others.count);
+	o->written = o->count = list_written(d, e, list);
+	for (size_t i = 0; i < others.count; i++)
+		if (!is_listed(list, o->written, others.list[i]))
+			list[o->count++] = (struct outline_name){ .name = others.list[i] };
 	for (size_t i = 0; i < o->count; i++) {
 		list[i].place = (uint32_t)i;
 		list[i].label = label_of(a, list[i].name);
+		o->label_size += list[i].label.n;
+		encode(a, &list[i]);
 		o->has_private = o->has_private || list[i].private_;
 	}
 	qsort(list, o->count, sizeof(*list), by_name);
@@ -98,6 +170,14 @@ static void make_names(struct arena *a, const struct design *d, const struct ent
 		placed[list[i].place] = &list[i];
 	o->sorted = list;
 	o->placed = placed;
+}
+
+uint32_t outline_place(const struct outline *o, struct slice name)
+{
+	for (size_t i = 0; i < o->count; i++)
+		if (slice_equal(o->sorted[i].name, name))
+			return o->sorted[i].place;
+	return OUTLINE_NO_PLACE;
 }
 
 /* ---- keys ---- */
@@ -163,11 +243,80 @@ static bool is_alone(const struct design *d, const struct entity *e)
 	return true;
 }
 
+static void make_keys(struct arena *a, const struct design *d, const struct entity *e, struct outline *o)
+{
+	struct outline_key *keys = arena_array(a, struct outline_key, e->key_count);
+
+	for (size_t i = 0; i < e->key_count; i++) {
+		struct outline_key *k = &keys[o->key_count];
+
+		if (e->keys[i].when || !is_key_attribute(&d->key, e->keys[i].attribute))
+			continue;
+		*k = (struct outline_key){ .place = outline_place(o, e->keys[i].attribute), .template = e->keys[i].template };
+		k->simple = template_is_simple(k->template, &k->text, &k->rest, &k->sign);
+		o->key_count++;
+	}
+	o->keys = keys;
+	o->keyed = o->key_count == (size_t)d->key.hash_count + d->key.range_count;
+}
+
+static size_t forms_of(const struct entity *e, struct slice attribute)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < e->key_count; i++)
+		n += slice_equal(e->keys[i].attribute, attribute);
+	return n;
+}
+
+static void make_constants(struct arena *a, const struct entity *e, struct outline *o)
+{
+	struct outline_key *constants = arena_array(a, struct outline_key, e->key_count);
+
+	for (size_t i = 0; i < e->key_count; i++) {
+		const struct key_rule *k = &e->keys[i];
+
+		if (!k->when && key_is_constant(k->template) && forms_of(e, k->attribute) == 1)
+			constants[o->constant_count++] = (struct outline_key){
+				.place = outline_place(o, k->attribute), .template = k->template,
+			};
+	}
+	o->constants = constants;
+}
+
+static void make_identity(struct arena *a, const struct entity *e, struct outline *o)
+{
+	uint32_t *places = arena_array(a, uint32_t, e->param_count + e->attribute_count);
+
+	for (size_t i = 0; i < e->param_count; i++)
+		places[o->identity_count++] = outline_place(o, e->params[i]);
+	for (size_t i = 0; i < e->attribute_count; i++)
+		if (e->attributes[i].from_key)
+			places[o->identity_count++] = outline_place(o, e->attributes[i].name);
+	o->identity = places;
+}
+
+/* ---- rules ---- */
+
+static size_t place_of_path(void *ctx, const struct slice *names, size_t n)
+{
+	uint32_t place = is_elsewhere(names, n) ? OUTLINE_NO_PLACE : outline_place(ctx, names[0]);
+
+	return place == OUTLINE_NO_PLACE ? TERM_NO_PLACE : place;
+}
+
 /* ---- */
 
 static void make(struct arena *a, const struct design *d, const struct entity *e, struct outline *o)
 {
 	make_names(a, d, e, o);
+	make_keys(a, d, e, o);
+	make_constants(a, e, o);
+	make_identity(a, e, o);
+	o->ttl = d->ttl.n ? outline_place(o, d->ttl) : OUTLINE_NO_PLACE;
+	for (size_t i = 0; i < ALLOW_VERBS; i++)
+		if (e->allow[i])
+			o->allow[i] = term_plan_new(a, e->allow[i], place_of_path, o);
 	o->alone = is_alone(d, e);
 }
 
@@ -189,17 +338,4 @@ const struct outline *outline_of(struct run *r, const struct entity *e)
 	made = arena_new(r->arena, struct outline);
 	make(r->arena, r->design, e, made);
 	return made;
-}
-
-const struct outline_name *outline_find(struct outline_walk *w, struct slice name)
-{
-	const struct outline *o = w->outline;
-
-	for (; w->at < o->count; w->at++) {
-		int order = slice_cmp(o->sorted[w->at].name, name);
-
-		if (order >= 0)
-			return order ? NULL : &o->sorted[w->at++];
-	}
-	return NULL;
 }

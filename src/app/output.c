@@ -5,84 +5,14 @@
 #include "app/app_internal.h"
 #include "app/entity.h"
 #include "app/outline.h"
+#include "app/output_writer.h"
 #include "app/packed.h"
-
-/* ---- values ---- */
-static void put_number(struct buf *b, struct slice encoded)
-{
-	char text[NUMBER_TEXT_MAX];
-
-	buf_add(b, text, number_format_encoded((const uint8_t *)encoded.p, encoded.n, text));
-}
-
-static void put_binary(struct buf *b, struct slice s)
-{
-	buf_byte(b, '"');
-	buf_base64(b, s);
-	buf_byte(b, '"');
-}
-
-static void put_elements(struct buf *b, struct value v)
-{
-	struct value_iter it = value_iter(v);
-	bool first = true;
-
-	buf_byte(b, value_type(v) == VALUE_M ? '{' : '[');
-	while (value_next(&it)) {
-		if (!first)
-			buf_byte(b, ',');
-		first = false;
-		if (it.type == VALUE_M) {
-			json_string(b, it.name);
-			buf_byte(b, ':');
-		}
-		if (it.type == VALUE_SS)
-			json_string(b, it.element);
-		else if (it.type == VALUE_NS)
-			put_number(b, it.element);
-		else if (it.type == VALUE_BS)
-			put_binary(b, it.element);
-		else
-			output_value(b, it.value);
-	}
-	buf_byte(b, value_type(v) == VALUE_M ? '}' : ']');
-}
-
-void output_value(struct buf *b, struct value v)
-{
-	switch (value_type(v)) {
-	case VALUE_S:
-		json_string(b, value_bytes(v));
-		break;
-	case VALUE_N:
-		put_number(b, value_bytes(v));
-		break;
-	case VALUE_B:
-		put_binary(b, value_bytes(v));
-		break;
-	case VALUE_BOOL:
-		buf_str(b, value_bool(v) ? "true" : "false");
-		break;
-	case VALUE_NONE:
-	case VALUE_NULL:
-		buf_lit(b, "null");
-		break;
-	case VALUE_SS:
-	case VALUE_NS:
-	case VALUE_BS:
-	case VALUE_M:
-	case VALUE_L:
-		put_elements(b, v);
-		break;
-	}
-}
 
 /* ---- items ---- */
 struct writing {
 	struct buf *b;
 	const struct slice *without;
 	size_t without_count;
-	bool any; /* a member has been written */
 };
 
 static bool is_left_out(const struct writing *w, struct slice name)
@@ -93,10 +23,10 @@ static bool is_left_out(const struct writing *w, struct slice name)
 	return false;
 }
 
+/* Every member begins with a comma; output_row() makes the first one a brace. */
 static void put_name(struct writing *w, struct slice name)
 {
-	buf_byte(w->b, w->any ? ',' : '{');
-	w->any = true;
+	buf_byte(w->b, ',');
 	json_string(w->b, name);
 	buf_byte(w->b, ':');
 }
@@ -131,64 +61,99 @@ bool output_shows_key(const struct design *d, const struct entity *e, size_t i)
 }
 
 /* ---- items of an entity ---- */
-#define PLACES_AT_HAND 64
-
 static bool is_shown(const struct writing *w, const struct outline_name *n, bool show_private)
 {
 	return !n->hidden && (!n->private_ || show_private) && !is_left_out(w, n->name);
 }
 
-/* Every value at the place where it is written. *secret: a private one is among them. */
-static void find_places(const struct writing *w, const struct outline *o, struct value full, struct value *places, bool *secret)
+/* Whether a private value is among what would be written. */
+static bool has_secret(const struct writing *w, const struct outline *o, const struct value *places)
 {
-	struct outline_walk walk = { .outline = o };
-	struct value_iter it = value_iter(full);
-	const struct outline_name *n;
-
-	*secret = false;
-	while (value_next(&it)) {
-		n = outline_find(&walk, it.name);
-		if (!n)
-			continue;
-		places[n->place] = it.value;
-		*secret = *secret || (n->private_ && !is_left_out(w, n->name));
-	}
+	for (size_t i = 0; o->has_private && i < o->written; i++)
+		if (o->placed[i]->private_ && value_present(places[i]) && !is_left_out(w, o->placed[i]->name))
+			return true;
+	return false;
 }
 
-static void put_places(struct writing *w, const struct outline *o, const struct value *places, bool show_private)
+/* As many bytes at once as nearly all labels have at most; there is room for them. */
+static inline char *put_label(char *to, struct slice label)
 {
-	for (size_t i = 0; i < o->count; i++) {
-		const struct outline_name *n = o->placed[i];
+	memcpy(to, label.p, OUTLINE_BEYOND);
+	if (label.n > OUTLINE_BEYOND)
+		memcpy(to + OUTLINE_BEYOND, label.p + OUTLINE_BEYOND, label.n - OUTLINE_BEYOND);
+	return to + label.n;
+}
 
-		if (!value_present(places[i]) || !is_shown(w, n, show_private))
-			continue;
-		if (w->any) {
-			buf_put(w->b, n->label);
-		} else {
-			buf_byte(w->b, '{');
-			buf_add(w->b, n->label.p + 1, n->label.n - 1);
-		}
-		w->any = true;
-		if (n->compressed)
-			put_compressed(w->b, places[i]);
-		else
-			output_value(w->b, places[i]);
+static char *put_packed(struct writer *j, char *to, struct value v)
+{
+	writer_close(j, to);
+	put_compressed(j->b, v);
+	return writer_more(j, j->b->p + j->b->n, WRITER_AROUND);
+}
+
+/* What is neither text nor compressed; there is room for a number. */
+static inline char *put_short(struct writer *j, char *to, struct value v)
+{
+	const uint8_t *p = v.p + 1;
+	struct slice s;
+
+	if (v.p[0] == VALUE_N) {
+		s = layout_bytes(&p);
+		return to + number_format_encoded((const uint8_t *)s.p, s.n, to);
 	}
+	if (v.p[0] == VALUE_BOOL) {
+		memcpy(to, *p ? "true " : "false", 5);
+		return to + 5 - (*p != 0);
+	}
+	return writer_value(j, to, v);
+}
+
+/* There is always room for a number, all labels, and all texts as they are: they are part of the item. What becomes longer than it is
+ * there (escapes, numbers, binaries) asks for its own, and for all that again. */
+static void put_places(const struct writing *w, const struct outline *o, struct value full, const struct value *places,
+		       bool show_private)
+{
+	const char *limit = (const char *)full.p + full.n;
+	size_t budget = o->label_size + full.n + JSON_COPY_BEYOND + OUTLINE_BEYOND + NUMBER_TEXT_MAX +
+			WRITER_AROUND;
+	struct writer j;
+	char *to = writer_room(&j, writer_open(&j, w->b, full), budget);
+
+	for (size_t i = 0; i < o->written; i++) {
+		const struct outline_name *n = o->placed[i];
+		struct value v = places[i];
+		const uint8_t *p;
+		struct slice s;
+
+		if (!value_present(v) || (!(n->plain && !w->without_count) && !is_shown(w, n, show_private)))
+			continue;
+		to = put_label(to, n->label);
+		if (v.p[0] == VALUE_S && !n->compressed) {
+			p = v.p + 1;
+			s = layout_bytes(&p);
+			if (json_copy_within(to + 1, s, limit)) {
+				to[0] = '"';
+				to[s.n + 1] = '"';
+				to += s.n + 2;
+				continue;
+			}
+		}
+		to = n->compressed ? put_packed(&j, to, v) : put_short(&j, to, v);
+		to = writer_room(&j, to, budget);
+	}
+	writer_close(&j, to);
 }
 
 /* Asks the rule only when there is something to hide. */
-static bool put_entity(struct run *r, struct writing *w, const struct entity *e, struct value full)
+static bool put_entity(struct run *r, const struct writing *w, const struct entity *e, struct value full,
+		       const struct value *places)
 {
 	const struct outline *o = outline_of(r, e);
-	struct value at_hand[PLACES_AT_HAND] = { { 0 } }, *places = at_hand;
-	bool secret, show_private = false;
+	bool show_private = false;
 
-	if (o->count > PLACES_AT_HAND)
-		places = arena_array(r->arena, struct value, o->count);
-	find_places(w, o, full, places, &secret);
-	if (secret && !entity_allows(r, e, ALLOW_UPDATE, full, full, &show_private))
+	if (has_secret(w, o, places) && !entity_allows(r, e, ALLOW_UPDATE, full, full, &show_private))
 		return false;
-	put_places(w, o, places, show_private);
+	put_places(w, o, full, places, show_private);
 	return true;
 }
 
@@ -243,10 +208,11 @@ static void put_stranger(struct run *r, struct writing *w, struct value item)
 	}
 }
 
-bool output_item(struct run *r, const struct entity *e, struct value full, bool tag, const struct slice *without,
-		 size_t without_count, struct buf *b)
+bool output_row(struct run *r, const struct entity *e, struct value full, const struct value *places, bool tag,
+		const struct slice *without, size_t without_count, struct buf *b)
 {
 	struct writing w = { .b = b, .without = without, .without_count = without_count };
+	size_t start = b->n;
 
 	if (tag && e) {
 		put_name(&w, SLICE("@type"));
@@ -254,10 +220,19 @@ bool output_item(struct run *r, const struct entity *e, struct value full, bool 
 	}
 	if (!e)
 		put_stranger(r, &w, full);
-	else if (!put_entity(r, &w, e, full))
+	else if (!put_entity(r, &w, e, full, places ? places : outline_lay(r->arena, outline_of(r, e), full)))
 		return false;
-	buf_str(b, w.any ? "}" : "{}");
+	if (b->n == start)
+		buf_byte(b, ',');
+	b->p[start] = '{';
+	buf_byte(b, '}');
 	return true;
+}
+
+bool output_item(struct run *r, const struct entity *e, struct value full, bool tag, const struct slice *without,
+		 size_t without_count, struct buf *b)
+{
+	return output_row(r, e, full, NULL, tag, without, without_count, b);
 }
 
 /* ---- ETag ---- */
@@ -267,23 +242,25 @@ static uint64_t seed_of(const struct run *r)
 	return r->app ? XXH3_64bits(r->app->secret, sizeof(r->app->secret)) : 0;
 }
 
-struct slice output_etag(struct run *r, const struct entity *e, struct value full)
+struct slice output_etag(struct run *r, const struct entity *e, struct value full, const struct value *places)
 {
-	struct outline_walk walk = { .outline = outline_of(r, e) };
-	struct value_iter it = value_iter(full);
+	const struct outline *o = outline_of(r, e);
 	XXH128_canonical_t hash;
 	struct buf b, text;
 
+	if (!places)
+		places = outline_lay(r->arena, o, full);
 	buf_init(&b, r->arena);
 	buf_room(&b, full.n);
-	while (value_next(&it)) {
-		const struct outline_name *n = outline_find(&walk, it.name);
+	for (size_t i = 0; i < o->count; i++) {
+		const struct outline_name *n = &o->sorted[i];
+		struct value v = places[n->place];
 
-		if (!n || !n->tagged)
+		if (!n->tagged || !value_present(v))
 			continue;
-		buf_varint(&b, it.name.n);
-		buf_put(&b, it.name);
-		buf_add(&b, it.value.p, it.value.n);
+		buf_varint(&b, n->name.n);
+		buf_put(&b, n->name);
+		buf_add(&b, v.p, v.n);
 	}
 	XXH128_canonicalFromHash(&hash, XXH3_128bits_withSeed(b.p, b.n, seed_of(r)));
 	buf_init(&text, r->arena);

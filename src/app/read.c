@@ -120,12 +120,7 @@ static bool read_one(struct pattern *p, struct read_result *out)
 
 static bool is_mixed(const struct pattern *p)
 {
-	struct read_kinds kinds;
-
-	if (p->expected && !p->access->has_then)
-		return false;
-	read_kinds(p->g->r->design, p->access, p->g->r->arena, &kinds);
-	return kinds.count > 1;
+	return (!p->expected || p->access->has_then) && read_known(p->g->r, p->access).mixed;
 }
 
 static bool read_all(struct pattern *p, struct read_result *out)
@@ -201,17 +196,17 @@ bool read_access(struct run *r, const struct read_request *q, struct read_result
 	return none ? read_nothing(r, q->access, out) : run_pattern(&p, q, &from, out);
 }
 
-bool read_item(struct run *r, const struct entity *e, const struct value *args, size_t n, struct value *full)
+bool read_item(struct run *r, const struct entity *e, const struct value *args, size_t n, struct entity_item *out)
 {
 	bool may = false;
 
-	if (!entity_fetch(r, e, args, n, true, full))
+	if (!entity_fetch_item(r, e, args, n, true, out))
 		return false;
-	if (value_present(*full) && !entity_allows(r, e, ALLOW_READ, *full, VALUE_ABSENT, &may))
+	if (out->entity && !entity_allows_item(r, ALLOW_READ, out, &may))
 		return false;
 	if (may)
 		return true;
-	*full = VALUE_ABSENT;
+	*out = (struct entity_item){ 0 };
 	return run_fail(r, PROBLEM_NOT_FOUND, "There is no such %.*s, or it is not for you to see", SLICE_ARG(e->name));
 }
 

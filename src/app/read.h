@@ -26,6 +26,7 @@ struct read_request {
 struct read_row {
 	const struct entity *entity; /* NULL: a companion, shown as it is */
 	struct value full;
+	const struct value *places;  /* `full` laid out (outline.h); NULL: it is not */
 	struct read_row *children;   /* tree: */
 	size_t child_count;
 };
@@ -52,7 +53,7 @@ struct read_result {
  * other items (`then`), the rule of the row's entity is asked, too, if it has one: who may not see a list is not led on by it. */
 bool read_access(struct run *r, const struct read_request *q, struct read_result *out) MUST_CHECK;
 /* One item by its identity, as the caller may see it: NOT_FOUND otherwise. Strongly consistent. */
-bool read_item(struct run *r, const struct entity *e, const struct value *args, size_t n, struct value *full) MUST_CHECK;
+bool read_item(struct run *r, const struct entity *e, const struct value *args, size_t n, struct entity_item *out) MUST_CHECK;
 /* A pattern run by the runtime for an item: parameters are the item's attributes of the same names, or `with` evaluated in `s`.
  * Calls visit() for every row, page by page, until it says false (then the whole is false) or sets *stop. */
 bool read_each(struct run *r, const struct access *access, struct scope *s, const struct assignment *with, size_t with_count,
@@ -60,6 +61,9 @@ bool read_each(struct run *r, const struct access *access, struct scope *s, cons
 /* A result as the API sends it: the item; {"items":[…],"next":"…"}; {"count":n}; {"count":n,"mean":m,"counts":{"1":n,…}};
  * {"items":[values]}. */
 bool read_output(struct run *r, const struct access *access, const struct read_result *x, struct buf *b) MUST_CHECK;
+/* What can be told of each access pattern before any request, in the design's order; lives in the arena. */
+struct read_known;
+const struct read_known *reads_new(struct arena *a, const struct design *d);
 /* The entity that rows of the pattern are of when that can be told beforehand; NULL: several, or companions. For OpenAPI
  * and documents. */
 const struct entity *read_entity(const struct design *d, const struct access *access);

@@ -95,7 +95,10 @@ bool pattern_params(struct reading *g, const struct access *access, const struct
 		    bool *none) MUST_CHECK;
 /* Fills in open and row_rule. *may: whether the caller may run it at all. */
 bool pattern_allow(struct pattern *p, bool *may) MUST_CHECK;
-struct scope pattern_scope(const struct pattern *p, const struct fields *item);
+/* `full`: the item that terms are about; absent: none. */
+struct scope pattern_scope(const struct pattern *p, struct value full);
+/* The same of a row as it was before `then`. */
+struct scope pattern_scope_raw(const struct pattern *p, const struct row *row);
 /* Its rows as they are to be shown; NULL: the problem is set. `p` must live as long. */
 struct flow *pattern_open(struct pattern *p);
 /* The same before `then` and rules. */
@@ -157,6 +160,13 @@ struct read_kinds {
 /* What the keys and the filter let through, whatever the pattern says it returns. */
 void read_possible(const struct design *d, const struct access *access, struct arena *a, struct read_kinds *out);
 void read_kinds(const struct design *d, const struct access *access, struct arena *a, struct read_kinds *out);
+
+/* What of that every reading wants to know. An app's has been found out beforehand (reads_new()). */
+struct read_known {
+	const struct entity *expected; /* the only one whose items the keys let through; NULL: several, or companions, too */
+	bool mixed;                    /* rows may be of several entities */
+};
+struct read_known read_known(struct run *r, const struct access *access);
 
 uint64_t read_hash(struct value v);
 

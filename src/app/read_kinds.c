@@ -2,6 +2,7 @@
  *
  * In doubt one more: a kind that is missing here would be shown without its rule being asked where rows are only counted.
  * SPDX-License-Identifier: Apache-2.0 */
+#include "app/app_internal.h"
 #include "app/read_internal.h"
 
 /* ---- can a key be what is asked for? ---- */
@@ -228,6 +229,36 @@ void read_kinds(const struct design *d, const struct access *access, struct aren
 {
 	*out = (struct read_kinds){ 0 };
 	add_kinds(d, access, a, 0, true, out);
+}
+
+static struct read_known find_out(const struct design *d, const struct access *access, struct arena *a)
+{
+	struct read_kinds possible, kinds;
+
+	read_possible(d, access, a, &possible);
+	read_kinds(d, access, a, &kinds);
+	return (struct read_known){
+		.expected = possible.count == 1 && !possible.others ? possible.list[0] : NULL,
+		.mixed = kinds.count > 1,
+	};
+}
+
+const struct read_known *reads_new(struct arena *a, const struct design *d)
+{
+	struct read_known *list = arena_array(a, struct read_known, d->access_count);
+
+	for (size_t i = 0; i < d->access_count; i++)
+		list[i] = find_out(d, &d->accesses[i], a);
+	return list;
+}
+
+struct read_known read_known(struct run *r, const struct access *access)
+{
+	const struct design *d = r->design;
+
+	if (r->app && r->app->reads && access >= d->accesses && access < d->accesses + d->access_count)
+		return r->app->reads[access - d->accesses];
+	return find_out(d, access, r->arena);
 }
 
 const struct entity *read_entity(const struct design *d, const struct access *access)

@@ -203,7 +203,7 @@ static bool locate(struct live_pattern *o, struct value *key)
 {
 	const struct reference *get = &o->p.access->get;
 	struct run *r = o->g.r;
-	struct scope s = pattern_scope(&o->p, NULL);
+	struct scope s = pattern_scope(&o->p, VALUE_ABSENT);
 	struct value *args;
 
 	*key = VALUE_ABSENT;

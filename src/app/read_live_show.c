@@ -91,14 +91,12 @@ static struct value projected(const struct pattern *p, struct value image)
 
 static bool holds(struct pattern *p, const struct term *t, struct value full, bool *out)
 {
-	struct fields item;
 	struct scope s;
 
 	*out = true;
 	if (!t)
 		return true;
-	fields_from_item(&item, p->g->r->arena, full);
-	s = pattern_scope(p, &item);
+	s = pattern_scope(p, full);
 	return scope_holds(&s, t, out);
 }
 

@@ -23,7 +23,7 @@ static bool put_rows(struct run *r, const struct access *access, const struct re
 static bool put_row(struct run *r, const struct access *access, const struct read_result *x, const struct read_row *row,
 		    struct buf *b)
 {
-	if (!output_item(r, row->entity, row->full, x->mixed, access->without, access->without_count, b))
+	if (!output_row(r, row->entity, row->full, row->places, x->mixed, access->without, access->without_count, b))
 		return false;
 	if (!x->tree)
 		return true;
@@ -77,6 +77,11 @@ static void put_counts(struct run *r, const struct read_result *x, struct buf *b
 
 static bool put_list(struct run *r, const struct access *access, const struct read_result *x, struct buf *b)
 {
+	size_t likely = 64;
+
+	for (size_t i = 0; i < x->row_count; i++)
+		likely += x->rows[i].full.n;
+	buf_room(b, likely); /* grow once, not often */
 	buf_lit(b, "{\"items\":");
 	if (!put_rows(r, access, x, x->rows, x->row_count, b))
 		return false;

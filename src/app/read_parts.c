@@ -100,7 +100,7 @@ static bool add_for(struct parts *x, const struct access *run, struct value v)
 {
 	struct scope_variable variables[2] = { { x->p->access->range_variable, v } };
 	struct fields given;
-	struct scope s = pattern_scope(x->p, NULL);
+	struct scope s = pattern_scope(x->p, VALUE_ABSENT);
 
 	x->label = v;
 	if (s.variable_count)
@@ -123,7 +123,7 @@ static bool parts_over_numbers(struct parts *x, const struct access *run)
 static bool parts_over_list(struct parts *x, const struct access *run)
 {
 	struct arena *a = x->p->g->r->arena;
-	struct scope s = pattern_scope(x->p, NULL);
+	struct scope s = pattern_scope(x->p, VALUE_ABSENT);
 	struct value list;
 	struct value_iter it;
 
@@ -204,11 +204,8 @@ static bool rows_below(struct parts *x, const struct access *over, const struct 
 		return false;
 	out->list = arena_grow(r->arena, out->list, known * sizeof(*out->list), (known + n) * sizeof(*out->list));
 	for (size_t i = 0; i < n; i++) {
-		struct fields item;
-		struct scope scope;
+		struct scope scope = pattern_scope(x->p, rows[i].shown.full);
 
-		fields_from_item(&item, r->arena, rows[i].shown.full);
-		scope = pattern_scope(x->p, &item);
 		if (!with_values(x, &scope, &out->list[out->count]))
 			return false;
 		out->count += has_all(x->p->access, &out->list[out->count]);

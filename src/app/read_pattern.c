@@ -1,5 +1,6 @@
 /* A pattern with its parameters: who may run it, and its rows.
  * SPDX-License-Identifier: Apache-2.0 */
+#include "app/outline.h"
 #include "app/read_internal.h"
 
 /* ---- parameters ---- */
@@ -50,10 +51,10 @@ bool pattern_params(struct reading *g, const struct access *access, const struct
 	return ok;
 }
 
-struct scope pattern_scope(const struct pattern *p, const struct fields *item)
+struct scope pattern_scope(const struct pattern *p, struct value full)
 {
 	struct run *r = p->g->r;
-	struct scope s = { .run = r, .item = item, .input = p->params };
+	struct scope s = { .run = r, .full = full, .input = p->params };
 	struct scope_variable *caller;
 
 	if (r->caller.subject.n) { /* <caller> in a template */
@@ -62,6 +63,17 @@ struct scope pattern_scope(const struct pattern *p, const struct fields *item)
 		caller->value = value_make_s(r->arena, r->caller.subject);
 		s.variables = caller;
 		s.variable_count = 1;
+	}
+	return s;
+}
+
+struct scope pattern_scope_raw(const struct pattern *p, const struct row *row)
+{
+	struct scope s = pattern_scope(p, row->raw);
+
+	if (row->shown.places && row->shown.full.p == row->raw.p) {
+		s.outline = outline_of(s.run, row->shown.entity);
+		s.places = row->shown.places;
 	}
 	return s;
 }
@@ -102,7 +114,7 @@ bool pattern_allow(struct pattern *p, bool *may)
 	p->row_rule = looks.at_rows;
 	if (p->row_rule)
 		return true;
-	s = pattern_scope(p, NULL);
+	s = pattern_scope(p, VALUE_ABSENT);
 	if (!scope_holds(&s, p->access->allow, may))
 		return false;
 	p->open = *may;
@@ -111,26 +123,11 @@ bool pattern_allow(struct pattern *p, bool *may)
 
 /* ---- rows ---- */
 
-/* Whether the table's key is what the entity's unconditional templates make. */
 static bool looks_like(struct run *r, const struct entity *e, struct value stored)
 {
-	const struct key_schema *k = &r->design->key;
-	size_t found = 0;
+	const struct outline *o = outline_of(r, e);
 
-	for (size_t i = 0; i < e->key_count; i++) {
-		const struct key_rule *rule = &e->keys[i];
-		struct slice *parts;
-		struct value v;
-
-		if (rule->when || !is_key_attribute(k, rule->attribute))
-			continue;
-		v = value_get(stored, rule->attribute);
-		parts = arena_array(r->arena, struct slice, rule->template->part_count);
-		if (value_type(v) != VALUE_S || !template_match(rule->template, value_bytes(v), parts))
-			return false;
-		found++;
-	}
-	return found == (size_t)k->hash_count + k->range_count;
+	return outline_is_keyed(r, o, outline_lay(r->arena, o, stored));
 }
 
 const struct entity *pattern_entity(const struct pattern *p, struct value stored)
@@ -145,23 +142,50 @@ const struct entity *pattern_entity(const struct pattern *p, struct value stored
 	return !e && said && looks_like(r, said, stored) ? said : e;
 }
 
+static void make_row(const struct entity_item *i, struct value stored, struct row *out)
+{
+	*out = (struct row){ .stored = stored, .raw = i->full,
+			     .shown = { .entity = i->entity, .full = i->full, .places = i->places } };
+}
+
+/* Where the pattern tells the entity; false: it does not, or not of this item. */
+static bool expected_row(const struct pattern *p, struct value stored, struct row *out, bool *expired)
+{
+	struct run *r = p->g->r;
+	const struct outline *o = outline_of(r, p->expected);
+	struct entity_item item = { p->expected, stored, outline_lay(r->arena, o, stored) };
+
+	*expired = entity_item_expired(r, &item);
+	if (*expired || !outline_is_keyed(r, o, item.places))
+		return *expired;
+	if (!outline_is_whole(o, item.places))
+		item = entity_lay(r, p->expected, stored);
+	make_row(&item, stored, out);
+	return true;
+}
+
 bool pattern_row(const struct pattern *p, struct value stored, struct row *out)
 {
 	struct run *r = p->g->r;
+	struct entity_item item = { .full = stored };
+	const struct entity *e;
+	bool expired;
 
+	if (p->expected && expected_row(p, stored, out, &expired))
+		return !expired;
 	if (entity_expired(r, stored))
 		return false;
-	*out = (struct row){ .stored = stored };
-	out->shown.entity = pattern_entity(p, stored);
-	out->shown.full = out->shown.entity ? entity_full(r, out->shown.entity, stored) : stored;
-	out->raw = out->shown.full;
+	e = pattern_entity(p, stored);
+	if (e)
+		item = entity_lay(r, e, stored);
+	make_row(&item, stored, out);
 	return true;
 }
 
 static bool key_of_get(struct pattern *p, const struct entity *e, struct value *key)
 {
 	const struct reference *get = &p->access->get;
-	struct scope s = pattern_scope(p, NULL);
+	struct scope s = pattern_scope(p, VALUE_ABSENT);
 	struct value *args;
 
 	if (!e)
@@ -171,14 +195,12 @@ static bool key_of_get(struct pattern *p, const struct entity *e, struct value *
 
 static bool is_kept(struct pattern *p, const struct row *row, bool *kept)
 {
-	struct fields item;
 	struct scope s;
 
 	*kept = true;
 	if (!p->access->filter)
 		return true;
-	fields_from_item(&item, p->g->r->arena, row->raw);
-	s = pattern_scope(p, &item);
+	s = pattern_scope_raw(p, row);
 	return scope_holds(&s, p->access->filter, kept);
 }
 

@@ -204,10 +204,8 @@ static const struct flow_ops query_ops = { query_more, query_save, query_load };
 struct flow *query_open(struct pattern *p)
 {
 	struct query_flow *q = arena_new(p->g->r->arena, struct query_flow);
-	struct read_kinds kinds;
 
-	read_possible(p->g->r->design, p->access, p->g->r->arena, &kinds);
-	p->expected = kinds.count == 1 && !kinds.others ? kinds.list[0] : NULL;
+	p->expected = read_known(p->g->r, p->access).expected;
 	q->s.ops = &query_ops;
 	q->s.g = p->g;
 	q->p = p;

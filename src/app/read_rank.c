@@ -1,5 +1,6 @@
 /* The order of rows by a formula, and rows as a tree.
  * SPDX-License-Identifier: Apache-2.0 */
+#include "app/outline.h"
 #include "app/read_internal.h"
 #include "base/map.h"
 #include "base/timestamp.h"
@@ -42,16 +43,42 @@ static struct value age_of(struct pattern *p, const struct row *row)
 	return VALUE_ABSENT;
 }
 
-static bool score(struct pattern *p, const struct row *row, struct value *out)
+static void look_for_age(void *ctx, const struct term *t)
+{
+	bool *any = ctx;
+
+	*any = *any || (t->kind == TERM_PATH && slice_is(t->names[0], "age"));
+}
+
+/* Where rows have what they are ranked by, if that is an attribute; OUTLINE_NO_PLACE: it is a formula. */
+static uint32_t place_of_rank(const struct pattern *p)
+{
+	const struct term *t = p->access->rank;
+
+	if (!p->expected || t->kind != TERM_PATH || t->name_count != 1)
+		return OUTLINE_NO_PLACE;
+	return outline_place(outline_of(p->g->r, p->expected), t->names[0]);
+}
+
+/* The value at that place, as far as the row is laid out: absent otherwise, and then the formula has to be asked. */
+static struct value laid_score(const struct pattern *p, const struct row *row, uint32_t place)
+{
+	bool laid = place != OUTLINE_NO_PLACE && row->shown.places && row->shown.entity == p->expected &&
+		    row->shown.full.p == row->raw.p;
+
+	return laid ? row->shown.places[place] : VALUE_ABSENT;
+}
+
+/* `by_age`: the formula has one in it; finding it out is most of the work. */
+static bool score(struct pattern *p, const struct row *row, bool by_age, struct value *out)
 {
 	struct run *r = p->g->r;
-	struct scope_variable age = { SLICE("age"), age_of(p, row) };
-	struct fields item;
-	struct scope s;
+	struct scope_variable age = { SLICE("age"), VALUE_ABSENT };
+	struct scope s = pattern_scope_raw(p, row);
 
-	fields_from_item(&item, r->arena, row->raw);
-	s = pattern_scope(p, &item);
-	if (value_present(age.value) && !fields_has(&item, age.name)) {
+	if (by_age && !value_present(value_get(row->raw, age.name)))
+		age.value = age_of(p, row);
+	if (value_present(age.value)) {
 		s.variables = &age;
 		s.variable_count = 1;
 	}
@@ -69,19 +96,22 @@ bool rank_sort(struct pattern *p, struct row *rows, size_t n)
 	struct run *r = p->g->r;
 	struct ranked *list = arena_array(r->arena, struct ranked, n);
 	int64_t now = r->now_ms;
-	bool ok = true;
+	bool ok = true, by_age = false, sorted = true;
+	uint32_t place = place_of_rank(p);
 
+	term_walk(p->access->rank, look_for_age, &by_age);
 	r->now_ms = p->g->now_ms; /* the same order on every page */
 	for (size_t i = 0; i < n && ok; i++) {
-		list[i] = (struct ranked){ .row = rows[i], .at = i };
-		ok = score(p, &rows[i], &list[i].score);
+		list[i] = (struct ranked){ .row = rows[i], .score = laid_score(p, &rows[i], place), .at = i };
+		ok = value_present(list[i].score) || score(p, &rows[i], by_age, &list[i].score);
+		sorted = sorted && (!i || by_score(&list[i - 1], &list[i]) < 0);
 	}
 	r->now_ms = now;
 	if (!ok)
 		return false;
-	if (n)
+	if (!sorted)
 		qsort(list, n, sizeof(*list), by_score);
-	for (size_t i = 0; i < n; i++)
+	for (size_t i = 0; !sorted && i < n; i++)
 		rows[i] = list[i].row;
 	return true;
 }

@@ -179,7 +179,7 @@ static size_t open_count(const struct access *a)
 static bool identity_of(struct pattern *p, const struct entity *e, struct slice id, size_t parts, struct value *args, bool *there)
 {
 	const struct access *a = p->access;
-	struct scope s = pattern_scope(p, NULL);
+	struct scope s = pattern_scope(p, VALUE_ABSENT);
 
 	*there = true;
 	for (size_t i = 0; i < a->get.arg_count; i++) {

@@ -1,5 +1,6 @@
 /* What is shown of raw rows: the items they lead to, and of those what the caller may see.
  * SPDX-License-Identifier: Apache-2.0 */
+#include "app/outline.h"
 #include "app/read_where.h"
 
 struct show_flow {
@@ -57,16 +58,30 @@ static enum verdict before_asking(const struct pattern *p, const struct entity *
 	return whole || !e || suffices(p, e, rule) ? ASK : ASK_WHOLE;
 }
 
-static bool ask(struct pattern *p, const struct row *row, struct value full, enum allow_verb verb, bool *may)
+/* The pattern's own rule, where it looks at rows. */
+static bool ask_pattern(struct pattern *p, struct value full, bool *may)
 {
-	struct fields item;
-	struct scope s;
+	struct scope s = pattern_scope(p, full);
 
-	if (!p->row_rule)
-		return entity_allows(p->g->r, row->shown.entity, verb, full, VALUE_ABSENT, may);
-	fields_from_item(&item, p->g->r->arena, full);
-	s = pattern_scope(p, &item);
 	return scope_holds(&s, p->access->allow, may);
+}
+
+/* The rules of the rows' entities; those of one entity mostly follow one another. */
+struct asking {
+	const struct entity *of; /* whose rule `q` asks; NULL: nobody's yet */
+	enum allow_verb verb;
+	struct entity_asking q;
+};
+
+static bool ask(struct asking *x, struct pattern *p, const struct entity *e, struct value full, const struct value *places,
+		bool *may)
+{
+	if (p->row_rule)
+		return ask_pattern(p, full, may);
+	if (x->of != e)
+		entity_asking_init(&x->q, p->g->r, e, x->verb);
+	x->of = e;
+	return entity_ask(&x->q, full, places, may);
 }
 
 /* The whole items of the rows that need them, where those are. */
@@ -90,6 +105,7 @@ static bool allowed(struct pattern *p, struct row *rows, size_t *n, enum allow_v
 	struct run *r = p->g->r;
 	enum verdict *verdicts = arena_array(r->arena, enum verdict, *n);
 	const struct entity *last = NULL;
+	struct asking asking = { .verb = verb };
 	enum verdict of_last = SHOW;
 	struct value *items;
 	size_t kept = 0;
@@ -103,18 +119,21 @@ static bool allowed(struct pattern *p, struct row *rows, size_t *n, enum allow_v
 	if (!whole_items(p, rows, *n, verdicts, &items))
 		return false;
 	for (size_t i = 0; i < *n; i++) {
-		struct value full = rows[i].shown.full;
+		const struct read_row *row = &rows[i].shown;
+		const struct value *places = row->places;
+		struct value full = row->full;
 		bool may = verdicts[i] == SHOW;
 
 		if (verdicts[i] == ASK_WHOLE) {
 			if (!value_present(items[i]))
 				continue;
-			full = entity_full(r, rows[i].shown.entity, items[i]);
+			full = entity_full(r, row->entity, items[i]);
+			places = NULL;
 		}
-		if (verdicts[i] >= ASK && !ask(p, &rows[i], full, verb, &may))
+		if (verdicts[i] >= ASK && !ask(&asking, p, row->entity, full, places, &may))
 			return false;
-		if (may)
-			rows[kept++] = rows[i];
+		if (may && kept++ != i)
+			rows[kept - 1] = rows[i];
 	}
 	*n = kept;
 	return true;
@@ -143,13 +162,11 @@ bool then_key(struct pattern *p, const struct row *row, struct value *key)
 	struct run *r = p->g->r;
 	const struct then_rule *t = &p->access->then;
 	struct value_member *members = arena_array(r->arena, struct value_member, t->key_count);
-	struct fields item;
 	size_t n = 0;
 	struct scope s;
 
 	*key = VALUE_ABSENT;
-	fields_from_item(&item, r->arena, row->raw);
-	s = pattern_scope(p, &item);
+	s = pattern_scope_raw(p, row);
 	for (size_t i = 0; i < t->key_count; i++) {
 		struct value v;
 		bool holds;
@@ -169,17 +186,34 @@ bool then_key(struct pattern *p, const struct row *row, struct value *key)
 	return true;
 }
 
-static bool keeps(struct pattern *p, struct value full, bool *keep)
+static bool keeps(struct pattern *p, const struct read_row *row, bool *keep)
 {
-	struct fields item;
 	struct scope s;
 
 	*keep = true;
 	if (!p->access->then.keep)
 		return true;
-	fields_from_item(&item, p->g->r->arena, full);
-	s = pattern_scope(p, &item);
+	s = pattern_scope(p, row->full);
+	s.outline = row->entity ? outline_of(s.run, row->entity) : NULL;
+	s.places = row->places;
 	return scope_holds(&s, p->access->then.keep, keep);
+}
+
+/* The row with what it leads to, an item of `e` (NULL: of whatever it is); false: that has expired. */
+static bool led_to(struct run *r, const struct entity *e, struct value stored, struct row *row)
+{
+	struct entity_item item = { .full = stored };
+
+	e = e ? e : entity_of(r, stored);
+	if (e)
+		item = entity_lay(r, e, stored);
+	if (item.places && item.full.p == stored.p ? entity_item_expired(r, &item) : entity_expired(r, stored))
+		return false;
+	row->stored = stored;
+	row->shown.entity = e;
+	row->shown.full = item.full;
+	row->shown.places = item.places;
+	return true;
 }
 
 static bool fetch(struct pattern *p, struct row *rows, size_t *n)
@@ -200,12 +234,9 @@ static bool fetch(struct pattern *p, struct row *rows, size_t *n)
 	for (size_t i = 0; i < *n; i++) {
 		struct row row = rows[i];
 
-		if (!value_present(items[i]) || entity_expired(r, items[i]))
+		if (!value_present(items[i]) || !led_to(r, e, items[i], &row))
 			continue;
-		row.stored = items[i];
-		row.shown.entity = e ? e : entity_of(r, items[i]);
-		row.shown.full = row.shown.entity ? entity_full(r, row.shown.entity, items[i]) : items[i];
-		if (!keeps(p, row.shown.full, &keep))
+		if (!keeps(p, &row.shown, &keep))
 			return false;
 		if (keep)
 			rows[kept++] = row;
@@ -221,9 +252,11 @@ static void leave_out(const struct pattern *p, struct row *rows, size_t n)
 {
 	for (size_t i = 0; p->child && i < n; i++)
 		for (size_t k = 0; k < p->access->without_count; k++)
-			if (value_present(value_get(rows[i].shown.full, p->access->without[k])))
+			if (value_present(value_get(rows[i].shown.full, p->access->without[k]))) {
 				rows[i].shown.full = value_map_with(p->g->r->arena, rows[i].shown.full, p->access->without[k],
 								    VALUE_ABSENT);
+				rows[i].shown.places = NULL;
+			}
 }
 
 static bool show_rows(struct pattern *p, struct row *rows, size_t *n)
@@ -251,20 +284,24 @@ static bool show_more(struct flow *s, size_t want)
 {
 	struct show_flow *x = (struct show_flow *)s;
 	size_t most = want << x->calls, n = 1;
-	struct row *rows;
+	struct row first, *rows;
 	bool got;
 
 	most = most < READ_MOST_CHUNK ? most : READ_MOST_CHUNK;
 	if (x->calls < 8)
 		x->calls++;
-	rows = arena_array(s->g->r->arena, struct row, most + 1);
-	if (!flow_next(x->raw, most, &rows[0], &got))
+	if (!flow_next(x->raw, most, &first, &got))
 		return false;
 	if (!got) {
 		s->ended = x->raw->ended;
 		s->now = x->raw->now;
 		return true;
 	}
+	/* Of a thousand that may come, most lists have few. */
+	if (most > 1 + x->raw->count - x->raw->head)
+		most = 1 + x->raw->count - x->raw->head;
+	rows = arena_alloc(s->g->r->arena, arena_array_size(sizeof(*rows), most));
+	rows[0] = first;
 	while (n < most && x->raw->head < x->raw->count)
 		if (!flow_next(x->raw, 1, &rows[n++], &got))
 			return false;

@@ -230,7 +230,7 @@ bool query_plan(struct pattern *p, int64_t step, struct query_plan *out)
 	struct scope s;
 
 	memset(out, 0, sizeof(*out));
-	s = pattern_scope(p, NULL);
+	s = pattern_scope(p, VALUE_ABSENT);
 	if (p->access->walk_param.n) {
 		if (!walk_params(p, step, &params))
 			return false;

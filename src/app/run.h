@@ -97,6 +97,9 @@ struct run {
 	const struct dyn_write *riders; /* to go along with the next write: dyn.h; NULL: none */
 	size_t rider_count;
 	bool rider_lost;
+	uint8_t second[NUMBER_ENCODED_MAX]; /* now_ms in seconds as items have numbers, when entity_expires() first asked */
+	size_t second_size;
+	int64_t second_of;     /* the second that it is */
 	int depth;             /* of rules that ask for rules (visible E): bounded */
 };
 

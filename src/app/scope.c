@@ -3,6 +3,7 @@
 #include "app/scope.h"
 #include "app/caller.h"
 #include "app/entity.h"
+#include "app/outline.h"
 
 #define DEPTH_MOST 8 /* rules that ask for rules: a circle of them ends here */
 
@@ -21,11 +22,21 @@ static const struct scope_variable *variable(const struct scope *s, struct slice
 	return NULL;
 }
 
+static struct value of_item(const struct scope *s, struct slice name)
+{
+	uint32_t place;
+
+	if (s->item)
+		return fields_get(s->item, name);
+	place = s->places ? outline_place(s->outline, name) : OUTLINE_NO_PLACE;
+	return place == OUTLINE_NO_PLACE ? value_get(s->full, name) : s->places[place];
+}
+
 static struct value scope_path(void *ctx, const struct slice *names, size_t n)
 {
 	const struct scope *s = ctx;
 	const struct scope_variable *v;
-	struct value found = VALUE_ABSENT;
+	struct value found;
 
 	if (n > 1 && slice_is(names[0], "old"))
 		return inside(s->old, names + 1, n - 1);
@@ -34,8 +45,7 @@ static struct value scope_path(void *ctx, const struct slice *names, size_t n)
 	v = variable(s, names[0]);
 	if (v)
 		return inside(v->value, names + 1, n - 1);
-	if (s->item)
-		found = fields_get(s->item, names[0]);
+	found = of_item(s, names[0]);
 	if (!value_present(found) && s->input && !s->body)
 		found = fields_get(s->input, names[0]);
 	return inside(found, names + 1, n - 1);
@@ -57,25 +67,27 @@ static bool enter(struct scope *s)
 	return run_fail(s->run, PROBLEM_INTERNAL, "The rules of this design ask for one another without an end");
 }
 
-static bool other_item(struct scope *s, struct slice name, const struct value *args, size_t n, const struct entity **of,
-		       struct value *item)
+static bool other_item(struct scope *s, struct slice name, const struct value *args, size_t n, struct entity_item *item)
 {
-	*of = design_entity(s->run->design, name);
-	*item = VALUE_ABSENT;
-	if (!*of)
+	const struct entity *of = design_entity(s->run->design, name);
+
+	*item = (struct entity_item){ 0 };
+	if (!of)
 		return run_fail(s->run, PROBLEM_INTERNAL, "There is no entity %.*s", SLICE_ARG(name));
-	return entity_fetch(s->run, *of, args, n, false, item);
+	return entity_fetch_item(s->run, of, args, n, false, item);
 }
 
 static bool scope_fetch(void *ctx, struct slice name, const struct value *args, size_t n, struct value *item, struct error *e)
 {
 	struct scope *s = ctx;
-	const struct entity *of;
+	struct entity_item other;
 	bool ok;
 
+	*item = VALUE_ABSENT;
 	if (!enter(s))
 		return stop(s, e);
-	ok = other_item(s, name, args, n, &of, item);
+	ok = other_item(s, name, args, n, &other);
+	*item = other.full;
 	s->run->depth--;
 	return ok || stop(s, e);
 }
@@ -83,16 +95,15 @@ static bool scope_fetch(void *ctx, struct slice name, const struct value *args, 
 static bool scope_visible(void *ctx, struct slice name, const struct value *args, size_t n, bool *out, struct error *e)
 {
 	struct scope *s = ctx;
-	const struct entity *of;
-	struct value item;
+	struct entity_item item;
 	bool ok;
 
 	*out = false;
 	if (!enter(s))
 		return stop(s, e);
-	ok = other_item(s, name, args, n, &of, &item);
-	if (ok && value_present(item))
-		ok = entity_allows(s->run, of, ALLOW_READ, item, VALUE_ABSENT, out);
+	ok = other_item(s, name, args, n, &item);
+	if (ok && item.entity)
+		ok = entity_allows_item(s->run, ALLOW_READ, &item, out);
 	s->run->depth--;
 	return ok || stop(s, e);
 }

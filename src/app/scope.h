@@ -8,6 +8,8 @@
 
 #include "app/run.h"
 
+struct outline;
+
 struct scope_variable {
 	struct slice name;
 	struct value value;
@@ -16,6 +18,9 @@ struct scope_variable {
 struct scope { /* zero but for `run` is a scope without anything */
 	struct run *run;
 	const struct fields *item;  /* in full form (entity.h); NULL: none */
+	struct value full;          /* the same where nobody is working on it: then `item` is NULL. Absent: none */
+	const struct outline *outline; /* `full` is laid out by it (outline.h) … */
+	const struct value *places;    /* … here; NULL: it is not */
 	struct value old;           /* in full form; absent: none */
 	const struct fields *input; /* the body; in an access pattern its parameters */
 	bool body;                  /* it is a body: only input.x reads it */

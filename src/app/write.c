@@ -131,7 +131,7 @@ bool write_if_match(struct write *w, struct value full)
 			w->match = MATCH_ANY;
 		else if (!weak && is_there(version) && slice_equal(tag, write_text(w->run, version)))
 			w->match = MATCH_VERSION;
-		else if (!weak && slice_equal(tag, without_quotes(output_etag(w->run, w->entity, full))))
+		else if (!weak && slice_equal(tag, without_quotes(output_etag(w->run, w->entity, full, NULL))))
 			w->match = MATCH_ETAG;
 		if (w->match != MATCH_NONE)
 			return true;

@@ -49,5 +49,8 @@ struct slice template_prefix(const struct template *t);
  * each placeholder takes up to the next literal, at least one character, and none that separates the template's own
  * segments ('#', in paths '/'); a format must fit. For the console and for reading ids out of keys. */
 bool template_match(const struct template *t, struct slice key, struct slice *values);
+/* Whether the template is a text with nothing or one placeholder behind it. A key then matches if it begins with *text and, with
+ * *rest, goes on behind it, without *sign in what follows ('\0': anything may be), and otherwise ends there. */
+bool template_is_simple(const struct template *t, struct slice *text, bool *rest, char *sign);
 
 #endif

@@ -101,9 +101,19 @@ static bool find_end(const struct template *t, size_t next, struct slice rest, s
 	return at != NULL;
 }
 
+bool template_is_simple(const struct template *t, struct slice *text, bool *rest, char *sign)
+{
+	*rest = t->part_count == 2;
+	*text = t->part_count && !t->parts[0].names ? t->parts[0].literal : SLICE("");
+	*sign = *rest ? separator(t) : '\0';
+	return (t->part_count == 1 || *rest) && !t->parts[0].names &&
+	       (!*rest || (t->parts[1].names && !fixed_width(&t->parts[1])));
+}
+
 bool template_match(const struct template *t, struct slice key, struct slice *values)
 {
-	char sign = separator(t);
+	char sign = '\0';
+	bool any = false;
 	size_t end;
 
 	for (size_t i = 0, next; i < t->part_count; i = next) {
@@ -116,8 +126,16 @@ bool template_match(const struct template *t, struct slice key, struct slice *va
 					 key.n - t->parts[i].literal.n);
 			continue;
 		}
+		if (!any)
+			sign = separator(t);
+		any = true;
 		while (next < t->part_count && t->parts[next].names)
 			next++;
+		/* one placeholder at the end, as most keys have, takes the rest */
+		if (next == t->part_count && next == i + 1 && !fixed_width(&t->parts[i])) {
+			values[i] = key;
+			return key.n && !(sign && memchr(key.p, sign, key.n));
+		}
 		if (!find_end(t, next, key, &end) ||
 		    !match_run(t, i, next, slice_make(key.p, end), values))
 			return false;

@@ -71,6 +71,18 @@ bool term_contains(struct value in, struct value what)
 	}
 }
 
+bool term_compared(enum term_kind op, const struct value v[TERM_COMPARED_MOST])
+{
+	switch (op) {
+	case TERM_PRESENT: return value_present(v[0]);
+	case TERM_ABSENT: return !value_present(v[0]);
+	case TERM_BEGINS: return term_begins(v[0], v[1]);
+	case TERM_CONTAINS: return term_contains(v[0], v[1]);
+	case TERM_BETWEEN: return term_compare(TERM_GE, v[0], v[1]) && term_compare(TERM_LE, v[0], v[2]);
+	default: return term_compare(op, v[0], v[1]);
+	}
+}
+
 /* ---- arithmetic ---- */
 
 static const char *verb_of(enum term_kind op)
@@ -207,24 +219,14 @@ static bool is_in(const struct term *t, const struct term_scope *s, bool *out, s
 	return true;
 }
 
-/* The comparisons, by their values. */
 static bool compared(const struct term *t, const struct term_scope *s, bool *out, struct error *e)
 {
-	struct value v[3] = { VALUE_ABSENT, VALUE_ABSENT, VALUE_ABSENT };
+	struct value v[TERM_COMPARED_MOST] = { VALUE_ABSENT };
 
-	for (size_t i = 0; i < t->arg_count && i < 3; i++)
+	for (size_t i = 0; i < t->arg_count && i < TERM_COMPARED_MOST; i++)
 		if (!term_value(t->args[i], s, &v[i], e))
 			return false;
-	switch (t->kind) {
-	case TERM_PRESENT: *out = value_present(v[0]); break;
-	case TERM_ABSENT: *out = !value_present(v[0]); break;
-	case TERM_BEGINS: *out = term_begins(v[0], v[1]); break;
-	case TERM_CONTAINS: *out = term_contains(v[0], v[1]); break;
-	case TERM_BETWEEN:
-		*out = term_compare(TERM_GE, v[0], v[1]) && term_compare(TERM_LE, v[0], v[2]);
-		break;
-	default: *out = term_compare(t->kind, v[0], v[1]); break;
-	}
+	*out = term_compared(t->kind, v);
 	return true;
 }
 

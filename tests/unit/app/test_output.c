@@ -4,6 +4,7 @@
 #include "app/output.h"
 #include "app/packed.h"
 #include "value/codec.h"
+#include <xxhash.h>
 
 static const char design_text[] =
 	"design: test\ntitle: Test\ntable: Test\nkey: [PK, SK]\nttl: expires_at\nindexes:\n"
@@ -133,6 +134,89 @@ static void test_every_type_has_its_plain_form(void **state)
 	      "\"f\":[\"q\"],\"g\":1000000000000000000000000000000,\"h\":{}}");
 }
 
+/* Texts of all lengths, alone and with more of the item behind them, each character in turn one that is escaped. */
+static void test_texts_are_copied_whatever_their_length(void **state)
+{
+	struct app_fixture *f = *state;
+	struct arena a;
+
+	for (size_t n = 0; n < 70; n++)
+		for (size_t at = 0; at <= n; at += 1 + n / 20) {
+			char text[80];
+			struct value list[3];
+			struct buf wanted, got;
+
+			arena_init(&a);
+			memset(text, 'x', sizeof(text));
+			if (at < n)
+				text[at] = "\"\\\n\x01"[at % 4];
+			text[n] = '"'; /* not part of it */
+			list[0] = list[1] = list[2] = value_make_s(&a, slice_make(text, n));
+			buf_init(&wanted, &a);
+			buf_byte(&wanted, '[');
+			for (int i = 0; i < 3; i++) {
+				json_string(&wanted, slice_make(text, n));
+				buf_byte(&wanted, i < 2 ? ',' : ']');
+			}
+			buf_init(&got, &a);
+			output_value(&got, value_make_list(&a, list, 3));
+			assert_true(slice_equal(buf_slice(&got), buf_slice(&wanted)));
+			got.n = wanted.n = 0;
+			output_value(&got, list[0]);
+			json_string(&wanted, slice_make(text, n));
+			assert_true(slice_equal(buf_slice(&got), buf_slice(&wanted)));
+			arena_release(&a);
+		}
+	(void)f;
+}
+
+/* Room is asked for wherever a value ends: many of each kind, one after another. */
+static void test_long_values_of_every_kind_are_whole(void **state)
+{
+	static const char *const kinds[] = { "true", "null", "7", "[]", "{}", "\"\"", "[[[1]]]", "[\"AA==\"]" };
+	struct app_fixture *f = *state;
+	struct error e = { 0 };
+
+	for (size_t k = 0; k < sizeof(kinds) / sizeof(*kinds); k++)
+		for (size_t n = 1; n < 2000; n = n * 3 + 1) {
+			static const char *const wire[] = { "{\"BOOL\":true}", "{\"NULL\":true}", "{\"N\":\"7\"}", "{\"L\":[]}",
+							    "{\"M\":{}}", "{\"S\":\"\"}",
+							    "{\"L\":[{\"L\":[{\"L\":[{\"N\":\"1\"}]}]}]}", "{\"BS\":[\"AA==\"]}" };
+			struct buf in, wanted, got;
+			struct value v;
+
+			buf_init(&in, &f->arena);
+			buf_init(&wanted, &f->arena);
+			buf_init(&got, &f->arena);
+			buf_str(&in, "{\"a\":{\"L\":[");
+			buf_str(&wanted, "{\"a\":[");
+			for (size_t i = 0; i < n; i++) {
+				buf_printf(&in, "%s%s", i ? "," : "", wire[k]);
+				buf_printf(&wanted, "%s%s", i ? "," : "", kinds[k]);
+			}
+			buf_str(&in, "]}}");
+			buf_str(&wanted, "]}");
+			assert_true(item_from_json(&f->arena, json_parse(&f->arena, buf_slice(&in)), &v, &e));
+			output_value(&got, v);
+			assert_true(slice_equal(buf_slice(&got), buf_slice(&wanted)));
+		}
+}
+
+static void test_an_item_laid_out_is_written_the_same(void **state)
+{
+	struct app_fixture *f = *state;
+	struct run *r = app_fixture_run(f, "alice");
+	struct value v = item(f, ITEM);
+	const struct value *places = outline_lay(r->arena, outline_of(r, note(f)), v);
+	struct buf x, y;
+
+	buf_init(&x, r->arena);
+	buf_init(&y, r->arena);
+	assert_true(output_item(r, note(f), v, true, NULL, 0, &x) && output_row(r, note(f), v, places, true, NULL, 0, &y));
+	assert_true(slice_equal(buf_slice(&x), buf_slice(&y)));
+	assert_true(slice_equal(output_etag(r, note(f), v, NULL), output_etag(r, note(f), v, places)));
+}
+
 static void test_compressed_ones_come_out_as_they_went_in(void **state)
 {
 	struct app_fixture *f = *state;
@@ -189,7 +273,7 @@ static struct slice tag_with(struct app_fixture *f, const char *name, const char
 
 	if (name)
 		v = value_map_with(&f->arena, v, slice_str(name), value_make_s(&f->arena, slice_str(value)));
-	return output_etag(app_fixture_run(f, NULL), note(f), v);
+	return output_etag(app_fixture_run(f, NULL), note(f), v, NULL);
 }
 
 static void test_etags_change_with_the_item_but_not_with_its_counters(void **state)
@@ -208,6 +292,32 @@ static void test_etags_change_with_the_item_but_not_with_its_counters(void **sta
 	assert_false(slice_equal(tag, tag_with(f, "mail", "b@x")));
 }
 
+/* Clients keep them, and a new version must not make them ask again: over the attributes that count, by name. */
+static void test_etags_stay_what_they_have_been(void **state)
+{
+	static const char *const counted[] = { "title", "id", "owner", "mail", "steps", "set", "price", "blob", "until" };
+	struct app_fixture *f = *state;
+	struct value v = item(f, ITEM);
+	struct buf bytes, wanted;
+	XXH128_canonical_t hash;
+
+	buf_init(&bytes, &f->arena);
+	for (struct value_iter it = value_iter(v); value_next(&it);)
+		for (size_t i = 0; i < sizeof(counted) / sizeof(*counted); i++)
+			if (slice_is(it.name, counted[i])) {
+				buf_varint(&bytes, it.name.n);
+				buf_put(&bytes, it.name);
+				buf_add(&bytes, it.value.p, it.value.n);
+			}
+	XXH128_canonicalFromHash(&hash, XXH3_128bits_withSeed(bytes.p, bytes.n,
+							      XXH3_64bits(f->app.secret, sizeof(f->app.secret))));
+	buf_init(&wanted, &f->arena);
+	buf_byte(&wanted, '"');
+	buf_hex(&wanted, slice_make(hash.digest, sizeof(hash.digest)));
+	buf_byte(&wanted, '"');
+	assert_true(slice_equal(output_etag(app_fixture_run(f, NULL), note(f), v, NULL), buf_slice(&wanted)));
+}
+
 #define T(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
 
 int main(void)
@@ -218,10 +328,14 @@ int main(void)
 		T(test_companions_are_shown_without_what_is_secret_anywhere),
 		T(test_a_companion_tells_a_value_that_is_a_key_of_an_index),
 		T(test_every_type_has_its_plain_form),
+		T(test_texts_are_copied_whatever_their_length),
+		T(test_long_values_of_every_kind_are_whole),
+		T(test_an_item_laid_out_is_written_the_same),
 		T(test_compressed_ones_come_out_as_they_went_in),
 		T(test_broken_compressed_ones_are_null),
 		T(test_problems_are_rfc_9457),
 		T(test_etags_change_with_the_item_but_not_with_its_counters),
+		T(test_etags_stay_what_they_have_been),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

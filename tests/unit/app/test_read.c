@@ -116,6 +116,55 @@ static void rows_that_may_not_be_read_are_left_out_and_pages_still_fill(void **s
 	app_fixture_close(f);
 }
 
+/* Each row gets its own answer, also where a part of the rule is the same for all, or the row has not what it asks for. */
+static void rules_are_asked_of_every_row(void **state)
+{
+	static struct app_fixture f;
+	struct read_result page;
+	struct run *r;
+
+	(void)state;
+	app_fixture_open(&f, "callers: {roles: [user, admin]}\n"
+			     "entities:\n"
+			     "  Home:\n"
+			     "    path: /homes/<id>\n"
+			     "    attributes: {id: string, open: boolean}\n"
+			     "    keys: {PK: HOME#<id>, SK: HOME}\n"
+			     "    allow: {read: open = true}\n"
+			     "  Card:\n"
+			     "    path: /cards/<box>/<id>\n"
+			     "    attributes: {box: string, id: string, owner: string, home: string, level: integer}\n"
+			     "    keys: {PK: BOX#<box>, SK: CARD#<id>}\n"
+			     "    allow:\n"
+			     "      read: caller is admin or (Home('all').open = true and owner = caller) or level <> 3 and visible "
+			     "Home(home)\n"
+			     "access:\n"
+			     "  cards: {path: /cards/<box>, query: table, where: {PK: BOX#<box>, SK: begins with CARD#}}\n");
+	put(&f, "Home", "id=all open=true");
+	put(&f, "Home", "id=h1 open=true");
+	put(&f, "Home", "id=h2 open=false");
+	put(&f, "Card", "box=b id=1 owner=ann home=h2 level=3");
+	put(&f, "Card", "box=b id=2 owner=bob home=h1 level=3");
+	put(&f, "Card", "box=b id=3 owner=bob home=h1 level=2");
+	put(&f, "Card", "box=b id=4 owner=bob home=h2 level=2");
+	put(&f, "Card", "box=b id=5 home=h1");
+	put(&f, "Card", "box=b id=6 owner=ann");
+	put(&f, "Card", "box=b id=7");
+	assert_reads(&f, "ann", "cards", "box=b", "1 3 5 6");
+	assert_reads(&f, "bob", "cards", "box=b", "2 3 4 5");
+	assert_reads(&f, NULL, "cards", "box=b", "3 5");
+	assert_reads(&f, "!", "cards", "box=b", "1 2 3 4 5 6 7");
+	/* what was remembered for one request is not for the next */
+	put(&f, "Home", "id=all open=false");
+	assert_reads(&f, "ann", "cards", "box=b", "3 5");
+	r = app_fixture_run(&f, "ann");
+	r->caller.roles = &(struct slice){ "admin", 5 };
+	r->caller.role_count = 1;
+	assert_int_equal(read_page(r, "cards", "box=b", 0, SLICE(""), &page), 200);
+	assert_int_equal(page.row_count, 7);
+	app_fixture_close(&f);
+}
+
 static void a_pattern_has_its_own_rule(void **state)
 {
 	struct app_fixture *f = open_posts();
@@ -135,7 +184,8 @@ static void one_item_is_got_by_identity_or_keys(void **state)
 {
 	struct app_fixture *f = open_posts();
 	struct run *r = app_fixture_run(f, "bob");
-	struct value id = value_make_s(r->arena, SLICE("p0")), full;
+	struct value id = value_make_s(r->arena, SLICE("p0"));
+	struct entity_item found;
 	const struct entity *post = design_entity(f->design, SLICE("Post"));
 
 	(void)state;
@@ -155,9 +205,11 @@ static void one_item_is_got_by_identity_or_keys(void **state)
 			    "{\"id\":\"p0\",\"author\":\"ann\",\"open\":false,\"score\":0,\"text\":\"long0\"}");
 	assert_string_equal(read_text(f, "bob", "first", "author=ann", 0, "id"), "p1");
 	assert_int_equal(read_status(f, "bob", "first", "author=none"), 404);
-	assert_false(read_item(r, post, &id, 1, &full));
+	assert_false(read_item(r, post, &id, 1, &found));
 	assert_int_equal(r->problem.type, PROBLEM_NOT_FOUND);
-	assert_true(read_item(app_fixture_run(f, "ann"), post, &id, 1, &full));
+	assert_true(!found.entity && !value_present(found.full));
+	assert_true(read_item(app_fixture_run(f, "ann"), post, &id, 1, &found));
+	assert_true(found.entity == post && found.places && value_present(found.full));
 	app_fixture_close(f);
 }
 
@@ -429,6 +481,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(every_row_comes_once_whatever_the_page),
 		cmocka_unit_test(rows_that_may_not_be_read_are_left_out_and_pages_still_fill),
+		cmocka_unit_test(rules_are_asked_of_every_row),
 		cmocka_unit_test(a_pattern_has_its_own_rule),
 		cmocka_unit_test(one_item_is_got_by_identity_or_keys),
 		cmocka_unit_test(windows_may_be_given_or_not),

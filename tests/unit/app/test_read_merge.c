@@ -56,6 +56,8 @@
 	"  by place: {path: /bp/<user>, query: table, where: {PK: USER#<user>, SK: begins with SAVE#}, limit: 100, " \
 	"rank: {by: -place}, " \
 	"then: {get: Post, keys: {PK: POST#<id>, SK: POST}}}\n"                                                \
+	"  by attribute: {path: /ba/<user>, query: table, where: {PK: USER#<user>, SK: begins with SAVE#}, rank: {by: place}}\n" \
+	"  by age: {path: /bg/<user>, query: table, where: {PK: USER#<user>, SK: begins with SAVE#}, rank: {by: age}}\n" \
 	"  tagged: {path: /t/<tag>, query: GSI2, where: {GSI2PK: TAG#<tag>}}\n"                                \
 	"  search:\n"                                                                                          \
 	"    path: /search\n"                                                                                  \
@@ -160,6 +162,24 @@ static void rows_lead_to_items(void **state)
 	assert_reads(f, "!", "saves", "user=bob", "b c d a");
 	assert_string_equal(read_text(f, "bob", "first saved", "user=bob", 0, "id"), "a");
 	assert_string_equal(read_text(f, "bob", "by place", "user=bob", 0, "id"), "a c e b"); /* ranked before they are fetched */
+	app_fixture_close(f);
+}
+
+/* Rows without the attribute come last, equal ones in the order of the list. */
+static void pages_are_ranked_by_an_attribute(void **state)
+{
+	struct app_fixture *f = open_all();
+
+	(void)state;
+	put(f, "Save", "user=bob id=a place=3");
+	put(f, "Save", "user=bob id=b");
+	put(f, "Save", "user=bob id=c place=12");
+	put(f, "Save", "user=bob id=d place=-1");
+	put(f, "Save", "user=bob id=e place=3");
+	put(f, "Save", "user=bob id=f");
+	assert_string_equal(read_text(f, "bob", "by attribute", "user=bob", 0, "id"), "c a e d b f");
+	assert_string_equal(read_text(f, "bob", "by attribute", "user=bob", 2, "id"), "a b c d e f");
+	assert_string_equal(read_text(f, "bob", "by age", "user=bob", 0, "id"), "a b c d e f"); /* nothing says when they were made */
 	app_fixture_close(f);
 }
 
@@ -318,6 +338,7 @@ int main(void)
 		cmocka_unit_test(one_pattern_over_the_rows_of_another),
 		cmocka_unit_test(down_a_tree_level_by_level),
 		cmocka_unit_test(rows_lead_to_items),
+		cmocka_unit_test(pages_are_ranked_by_an_attribute),
 		cmocka_unit_test(several_patterns_are_one_list_and_an_item_is_once_in_it),
 		cmocka_unit_test(what_every_run_returns),
 		cmocka_unit_test(the_next_partition_when_one_is_exhausted),

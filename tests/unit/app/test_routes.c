@@ -38,6 +38,17 @@ static const char yaml[] =
 	"    query: table\n"
 	"    where: {PK: 'USER#<user>', SK: begins with NOTE#}\n"
 	"    filter: stars = 5\n"
+	"  ranked:\n"
+	"    path: /users/<user>/notes/ranked\n"
+	"    query: table\n"
+	"    where: {PK: 'USER#<user>', SK: begins with NOTE#}\n"
+	"    rank: {by: stars}\n"
+	"  best:\n"
+	"    path: /users/<user>/notes/best\n"
+	"    query: table\n"
+	"    where: {PK: 'USER#<user>', SK: begins with NOTE#}\n"
+	"    limit: 1000\n"
+	"    rank: {by: stars, keep: 5}\n"
 	"  batch:\n"
 	"    path: /batch\n"
 	"    query: GSI2\n"
@@ -100,6 +111,19 @@ static void an_item_and_its_collection(void **state)
 	assert_int_equal(r->kind, ROUTE_CREATE);
 	assert_int_equal(t.match.count, 1);
 	assert_int_equal(find(&t, APP_GET, "/users/alice/notes", false)->kind, ROUTE_ACCESS);
+	arena_release(&t.arena);
+}
+
+/* What is ranked inside its page is a page like any other; the best of very many are not. */
+static void ranks_are_quick_where_pages_are_small(void **state)
+{
+	struct tree t;
+
+	(void)state;
+	open_tree(&t);
+	assert_true(find(&t, APP_GET, "/users/alice/notes", false)->quick);
+	assert_true(find(&t, APP_GET, "/users/alice/notes/ranked", false)->quick);
+	assert_false(find(&t, APP_GET, "/users/alice/notes/best", false)->quick);
 	arena_release(&t.arena);
 }
 
@@ -181,6 +205,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(an_item_and_its_collection),
+		cmocka_unit_test(ranks_are_quick_where_pages_are_small),
 		cmocka_unit_test(literals_win_for_the_methods_they_have),
 		cmocka_unit_test(a_method_that_is_not_there_tells_those_that_are),
 		cmocka_unit_test(internal_entities_are_there_for_operators),

@@ -363,7 +363,7 @@ static void if_match_takes_version_etag_and_star(void **state)
 	assert_false(try_update(r, "User", "alice", "{\"name\":\"B\"}", &o, &out));
 	assert_problem(r, PROBLEM_CHANGED, NULL);
 	o.if_match = arena_printf(r->arena, "\"other\", %.*s",
-				  SLICE_ARG(output_etag(r, entity_named(r, "User"), item(&f, "User", "alice"))));
+				  SLICE_ARG(output_etag(r, entity_named(r, "User"), item(&f, "User", "alice"), NULL)));
 	must(r, try_update(r, "User", "alice", "{\"name\":\"C\"}", &o, &out), "etag");
 	assert_false(try_update(r, "User", "alice", "{\"name\":\"D\"}", &o, &out));
 	assert_problem(r, PROBLEM_CHANGED, NULL);

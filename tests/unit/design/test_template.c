@@ -196,6 +196,7 @@ static const char *matched(const char *text, const char *key)
 
 static void reads_keys_back(void **state)
 {
+	int simple = 0;
 	static const struct {
 		const char *text, *key, *values;
 	} cases[] = {
@@ -230,6 +231,22 @@ static void reads_keys_back(void **state)
 
 	for (size_t i = 0; i < COUNT(cases); i++)
 		expect(cases[i].text, matched(cases[i].text, cases[i].key), cases[i].values);
+	/* what is said of simple ones is what matching them comes to */
+	for (size_t i = 0; i < COUNT(cases); i++)
+		for (size_t k = 0; k < COUNT(cases); k++) {
+			struct slice text, key = slice_str(cases[k].key), behind;
+			bool rest, is;
+			char sign;
+
+			if (!template_is_simple(template(cases[i].text), &text, &rest, &sign))
+				continue;
+			is = slice_starts(key, text);
+			behind = is ? slice_make(key.p + text.n, key.n - text.n) : SLICE("");
+			is = is && (behind.n > 0) == rest && !(sign && memchr(behind.p, sign, behind.n));
+			assert_int_equal(is, strcmp(matched(cases[i].text, cases[k].key), "no") != 0);
+			simple++;
+		}
+	assert_true(simple > 100);
 }
 
 static void what_was_filled_is_read_back(void **state)
