@@ -71,7 +71,7 @@ const sections = {
     }))],
   growth: ({ results, sizes, connections }) => ['## Growth\n',
     table([`a second, ${connections} connections`, ...sizes.map(({ items }) => `${count(items)} items`)], Object.entries(results).map(([name, by]) => [name, ...sizes.map(({ items }) => marked(count, summary(by[items] ?? []), 'rate'))])),
-    `The large partition has ${count(sizes.at(-1).batches * 20)} items; a query starts anywhere in it.\n`,
+    `The large partition has ${count(sizes.at(-1).batches * 20)} items; a query starts anywhere in it. *Of the same items*: only the ${count(sizes[0].items)} that every size has are asked for; otherwise any, at random.\n`,
     table(['', ...sizes.map(({ items }) => `${count(items)} items`)], [
       ['bytes of the items, as DynamoDB counts', ...sizes.map(({ stored_bytes: n }) => `${count(n / 2 ** 20)} MB`)],
       ['bytes on disk (items, index, stream)', ...sizes.map(({ disk_bytes: n }) => `${count(n / 2 ** 20)} MB`)],

@@ -48,7 +48,7 @@ const steady = ({ results }) => Object.entries(results).filter(([name]) => name 
 });
 
 const thousands = (n) => Number(n).toLocaleString('en');
-const growth = ({ results, sizes }) => ['GetItem', 'Query'].map((name) => {
+const growth = ({ results, sizes }) => ['GetItem', 'Query', 'GetItem of the same items', 'Query of the same items'].map((name) => {
   const [small, large] = [sizes[0].items, sizes.at(-1).items];
   return most(`${name}: time with ${thousands(large)} items ÷ with ${thousands(small)}`, 1.5, ratio(results[name]?.[small], results[name]?.[large]), times);
 });

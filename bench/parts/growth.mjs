@@ -66,6 +66,9 @@ export async function growth({ items = [10_000, 1_000_000, 10_000_000], rounds =
   const reads = [
     ['GetItem', of('GetItem')],
     ['Query', of('Query')],
+    // What is asked for is the same, only what is not asked for differs: what a lookup costs, without what unpacking something new does.
+    ['GetItem of the same items', () => operationFile('GetItem', sizes[0].users)],
+    ['Query of the same items', () => operationFile('Query', sizes[0].users)],
     ['Query in a large partition', (size) => size.batches && writeTemplates('QueryBig', { a: [1, size.batches] }, apiRequests(OPERATIONS.QueryBig))],
   ];
   const writes = [['PutItem', of('PutItem')]];
