@@ -161,6 +161,7 @@ void api_start(struct api *api, struct api_thread *t, struct api_call *c)
 	c->op = NULL;
 	c->state = NULL;
 	c->status = 0;
+	c->has_waited = false;
 	c->reply = c->error_type = (struct slice){ "", 0 };
 	c->started_us = clock_monotonic_us();
 
@@ -184,7 +185,8 @@ void api_start(struct api *api, struct api_thread *t, struct api_call *c)
 	c->state->write.done = on_written;
 	c->state->write.ctx = c;
 	c->state->write.may_wait = c->may_wait;
-	db_submit(api->db, &c->state->write);
+	if (db_submit(api->db, &c->state->write))
+		c->has_waited = true; /* it is ours again; otherwise it may be gone */
 }
 
 static bool finish_write(struct op_state *s, struct error *e)

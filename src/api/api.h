@@ -1,8 +1,8 @@
 /* DynamoDB's operations: a document in, a document out. Knows no HTTP connection and no event loop.
  *
  * A call goes: api_start() on the caller's thread → done() → api_finish() on the caller's thread.
- * done() is called exactly once: within api_start() for reads, for everything refused and for writes of a thread
- * that may wait, otherwise later on the writer's thread. Between api_start() and done() the call and its arena belong to the
+ * done() is called exactly once: within api_start() for reads, for everything refused, and for a write of a thread that
+ * may wait when nobody else is writing; otherwise later on the writer's thread. Between api_start() and done() the call and its arena belong to the
  * api. After api_finish() `status` and `reply` are set and live as long as the arena.
  * Memory running out anywhere gives a 500 reply (InternalServerError), never a crash.
  * SPDX-License-Identifier: Apache-2.0 */
@@ -41,6 +41,7 @@ struct api_call {
 	/* out, after api_finish() */
 	int status;
 	struct slice reply; /* JSON */
+	bool has_waited;    /* the thread has written it itself (may_wait); only when done() came within api_start() */
 	struct slice error_type; /* wire name of the error, for x-amzn-errortype and metrics; else empty */
 	/* the api's own */
 	struct api *api;

@@ -163,7 +163,7 @@ struct api_write *api_write_start(struct api *api, struct api_thread *t, struct 
 	w->state.write.ctx = &w->done;
 	w->state.write.may_wait = how & API_WRITE_AT_ONCE;
 	sem_init(&w->done, 0, 0);
-	db_submit(api->db, &w->state.write);
+	(void)db_submit(api->db, &w->state.write);
 	return w;
 }
 

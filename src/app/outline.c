@@ -305,7 +305,7 @@ static size_t place_of_path(void *ctx, const struct slice *names, size_t n)
 	return place == OUTLINE_NO_PLACE ? TERM_NO_PLACE : place;
 }
 
-/* ---- */
+/* ---- all of it ---- */
 
 static void make(struct arena *a, const struct design *d, const struct entity *e, struct outline *o)
 {

@@ -223,9 +223,9 @@ static void add_access(const struct maker *m, const struct access *c)
 
 	if (!c->path_template)
 		return;
-	/* A rank that keeps the best looks at as many rows as the pattern says, whatever the page. */
+	/* A rank that keeps the best looks at as many rows as the pattern says, whatever the page, and at as many more as a filter takes away. */
 	r.quick = (c->kind == ACCESS_GET || c->kind == ACCESS_QUERY) && !c->has_then && !c->walk_param.n &&
-		  (!c->rank || !c->rank_keep || c->limit <= APP_QUICK_LIMIT) && !c->unite.n && !c->tree_parent.n && !c->count_only;
+		  (!c->rank || !c->rank_keep || (c->limit <= APP_QUICK_LIMIT && !c->filter)) && !c->unite.n && !c->tree_parent.n && !c->count_only;
 	path_of(m->a, c->path_template, &p);
 	add(m, &p, APP_GET, PRIORITY_NAMED, r);
 	for (size_t i = 0; i < c->action_count; i++) {

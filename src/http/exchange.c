@@ -119,7 +119,7 @@ void exchange_delay(struct exchange *ex, int64_t ms)
 	ex->delay_ms = ms > 0 ? (uint64_t)ms : 0;
 }
 
-/* A write of the only client is written by the loop's own thread. */
+/* A write of the only client may be written by the loop's own thread. */
 static void call_api(struct exchange *ex)
 {
 	struct loop *l = ex->loop;
@@ -132,7 +132,8 @@ static void call_api(struct exchange *ex)
 	}
 	before = uv_hrtime();
 	api_start(l->api, l->api_thread, &ex->call);
-	loop_has_waited(l, (uv_hrtime() - before) / 1000);
+	if (ex->answered_inline && ex->call.has_waited)
+		loop_has_waited(l, (uv_hrtime() - before) / 1000);
 }
 
 /* Outside of ARENA_TRY: from here on the arena may be another thread's. */

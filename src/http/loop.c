@@ -392,16 +392,25 @@ bool loop_may_wait_for(const struct loop *l, const struct conn *c)
 {
 	uint64_t now = uv_now(&l->uv);
 
-	return c && l->lone.conn == c && now - l->lone.since >= LONE_MS && now >= l->lone.not_before;
+	return c && l->lone.conn == c && !l->lone.has_waited && l->running <= 1 && now - l->lone.since >= LONE_MS &&
+	       now >= l->lone.not_before;
 }
 
 void loop_has_waited(struct loop *l, uint64_t us)
 {
+	l->lone.has_waited = true;
 	l->lone.waited_us = (7 * l->lone.waited_us + us) / 8;
 	if (l->lone.waited_us < WAITED_LONG_US)
 		return;
 	l->lone.waited_us = 0;
-	l->lone.not_before = uv_now(&l->uv) + WAIT_AGAIN_MS;
+	l->lone.not_before = uv_now(&l->uv) + us / 1000 + WAIT_AGAIN_MS; /* the loop's clock stood still meanwhile */
+}
+
+static void on_turn(uv_prepare_t *h)
+{
+	struct loop *l = h->data;
+
+	l->lone.has_waited = false;
 }
 
 bool loop_init(struct loop *l)
@@ -410,11 +419,11 @@ bool loop_init(struct loop *l)
 		return false;
 	pthread_mutex_init(&l->inbox_lock, NULL);
 	request_ids_init(&l->ids);
-	l->wake.data = l->tick.data = l->delay.data = l;
+	l->wake.data = l->tick.data = l->delay.data = l->turn.data = l;
 	l->posts_end = &l->posts;
 	l->read_buffer = mem_alloc(LOOP_READ_BYTES);
 	l->plain_buffer = l->tls ? mem_alloc(LOOP_READ_BYTES) : NULL;
-	if (uv_timer_init(&l->uv, &l->tick) < 0 || uv_timer_init(&l->uv, &l->delay) < 0 || uv_async_init(&l->uv, &l->wake, on_wake) < 0 ||
+	if (uv_prepare_init(&l->uv, &l->turn) < 0 || uv_timer_init(&l->uv, &l->tick) < 0 || uv_timer_init(&l->uv, &l->delay) < 0 || uv_async_init(&l->uv, &l->wake, on_wake) < 0 ||
 	    !l->read_buffer || (l->tls && !l->plain_buffer)) {
 		loop_release(l);
 		return false;
@@ -428,6 +437,7 @@ void loop_run(struct loop *l)
 
 	l->self = pthread_self();
 	uv_timer_start(&l->tick, on_tick, every, every);
+	uv_prepare_start(&l->turn, on_turn);
 	uv_run(&l->uv, UV_RUN_DEFAULT);
 }
 

@@ -47,10 +47,12 @@ struct loop_post {
 	void (*run)(struct loop *l, struct loop_post *p); /* frees it */
 };
 
-/* The one connection that has asked for anything for a while. Nobody else minds if the loop's thread waits for the disk itself. */
+/* The one connection that has asked for anything for a while: the loop's thread may wait for the disk itself, once in a turn, so that
+ * whoever comes waits for one write at most. */
 struct loop_lone {
 	const struct conn *conn; /* the last that asked */
 	uint64_t since;          /* it alone */
+	bool has_waited;         /* in this turn */
 	uint64_t waited_us;      /* of late, on average */
 	uint64_t not_before;     /* that was long: not again until then */
 };
@@ -60,6 +62,7 @@ struct loop {
 	uv_loop_t uv;
 	uv_async_t wake;
 	uv_timer_t tick;
+	uv_prepare_t turn; /* a turn of the loop begins */
 	uv_timer_t delay; /* runs while something is delayed */
 	pthread_t self;
 	/* from the server's options */
@@ -134,7 +137,7 @@ void loop_delay(struct loop *l, struct exchange *ex);
 int64_t loop_write_delay(const struct loop *l, const struct app *app);
 /* A request of this connection begins. */
 void loop_asked_by(struct loop *l, const struct conn *c);
-/* Whether its thread may wait for a write of this connection, NULL: of one that is gone; and how long it took. */
+/* Whether its thread may wait for a write of this connection, NULL: of one that is gone; and how long it has. */
 bool loop_may_wait_for(const struct loop *l, const struct conn *c);
 void loop_has_waited(struct loop *l, uint64_t us);
 /* To be called when a connection or a running exchange has gone: ends a drained loop. */

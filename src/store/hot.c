@@ -138,16 +138,21 @@ static struct slice copy_to(char **at, struct slice s)
 	return slice_make(p, s.n);
 }
 
-static struct kept *make(const struct hot_walk *w, const struct hot_entry *entries, size_t n, bool whole)
+static size_t size_of(const struct hot_walk *w, const struct hot_entry *entries, size_t n)
 {
 	size_t bytes = sizeof(struct kept) + n * sizeof(*entries) + w->from.n + w->to.n;
-	struct hot_entry *own;
-	struct kept *k;
-	char *at;
 
 	for (size_t i = 0; i < n; i++)
 		bytes += entries[i].key.n + entries[i].value.n;
-	k = mem_alloc(bytes);
+	return bytes;
+}
+
+static struct kept *make(const struct hot_walk *w, const struct hot_entry *entries, size_t n, bool whole, size_t bytes)
+{
+	struct kept *k = mem_alloc(bytes);
+	struct hot_entry *own;
+	char *at;
+
 	if (!k)
 		return NULL;
 	own = (struct hot_entry *)(k + 1);
@@ -268,12 +273,13 @@ const struct hot_run *hot_find(struct hot *h, struct hot_walk *w, size_t most)
 void hot_keep(struct hot *h, const struct hot_walk *w, const struct hot_entry *entries, size_t n, bool whole)
 {
 	struct part *p = part_of(h, w->name);
+	size_t bytes = size_of(w, entries, n);
 	struct kept *k, *before;
 
-	/* Whoever has read what a write changed sees that it has begun (H1). */
-	if (!w->wanted || !is_current(h, w))
+	/* Whoever has read what a write changed sees that it has begun (H1). And one range is not worth half of the others. */
+	if (!w->wanted || !is_current(h, w) || bytes > h->part_bytes / 2)
 		return;
-	k = make(w, entries, n, whole);
+	k = make(w, entries, n, whole, bytes);
 	if (!k)
 		return;
 	pthread_mutex_lock(&p->lock);

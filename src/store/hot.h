@@ -7,10 +7,12 @@
  *   H1  hot_find() gives what a walk that began at that moment would find. Partitions share slots, each with two counts: of writes
  *       begun, raised before RocksDB is given one, and of writes ended, raised after. A run carries the count at which it was read,
  *       with none under way, and is good for as long as no other write has begun.
- *   H2  All runs together are not larger than hot_new() was told, whatever is asked for; the longest unused go first.
+ *   H2  All runs together, but for those that somebody still holds, are not larger than hot_new() was told, whatever is asked for; the
+ *       longest unused go first.
  *   H3  A run never changes, and lives until the last one who holds it has let go.
  *
- * A range is kept when it has been asked for a second time: walks over everything there is leave nothing behind and pay nothing.
+ * A short range (STORE_SHORT_ENTRIES, STORE_SHORT_BYTES), or the beginning of a longer one when no more is wanted, is kept when it has been asked
+ * for a second time: walks over everything there is leave nothing behind.
  * Threads: all of it may be called by any. Errors: none; without memory nothing is kept.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef THORPE_STORE_HOT_H
@@ -42,7 +44,7 @@ struct hot_walk {
 };
 
 struct hot *hot_new(size_t bytes); /* NULL when memory is out */
-void hot_free(struct hot *h);      /* every run must have been let go; NULL is fine */
+void hot_free(struct hot *h);      /* runs that are held stay until they are let go; NULL is fine */
 
 /* The first entries of the range: at least `most` of them, or all there are. NULL: not known. To be let go with hot_let_go(). */
 const struct hot_run *hot_find(struct hot *h, struct hot_walk *w, size_t most);

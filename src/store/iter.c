@@ -32,6 +32,7 @@ struct store_iter {
 	const struct hot_entry *kept; /* what there is to give, in order; NULL: RocksDB's iterator is where we are */
 	size_t count, at;       /* of kept */
 	bool in_full;           /* kept is all of the range */
+	bool goes_on;           /* there is more to give than kept */
 	const struct hot_run *run; /* held, when kept is its */
 };
 
@@ -191,12 +192,12 @@ static void step(struct store_iter *it, bool backwards)
 		rocksdb_iter_next(it->it);
 }
 
-/* Copies the range from its beginning, or from its end, until there are `most` entries. False: they have more bytes than is called
- * short, or cannot be read, which whoever goes on without them will meet, too. */
-static bool gather(struct store_iter *it, bool backwards, struct hot_entry *into, size_t most)
+/* Copies the range from its beginning, or from its end, until there are `most` entries or their bytes are more than is called short.
+ * RocksDB's iterator then stands on what comes next; if that is nothing, for whatever reason, it->in_full is set, or kept is not. */
+static void gather(struct store_iter *it, bool backwards, struct hot_entry *into, size_t most)
 {
 	size_t n = 0, bytes = 0;
-	struct reason ignored;
+	struct reason ignored; /* whoever goes on will meet it, too */
 	char *err = NULL;
 
 	for (seek(it, backwards); n < most && rocksdb_iter_valid(it->it); step(it, backwards)) {
@@ -204,7 +205,7 @@ static bool gather(struct store_iter *it, bool backwards, struct hot_entry *into
 
 		bytes += key.n + value.n;
 		if (bytes > STORE_SHORT_BYTES)
-			return false;
+			break;
 		into[n++] = (struct hot_entry){ arena_copy(it->arena, key), arena_copy(it->arena, value) };
 	}
 	it->kept = into;
@@ -213,7 +214,6 @@ static bool gather(struct store_iter *it, bool backwards, struct hot_entry *into
 	rocksdb_iter_get_error(it->it, &err);
 	if (store_take_reason(&err, &ignored))
 		it->kept = NULL;
-	return it->kept;
 }
 
 static void reverse(struct hot_entry *e, size_t n)
@@ -235,9 +235,10 @@ static bool keep_from_front(struct store_iter *it)
 	if (!it->backwards || !it->one_partition || it->most < WANTED_LEAST || !may_be_short(it))
 		return false;
 	into = arena_array(it->arena, struct hot_entry, most);
-	if (!gather(it, false, into, most) || !it->in_full)
+	gather(it, false, into, most);
+	if (!it->in_full)
 		it->kept = NULL;
-	else
+	if (it->kept)
 		reverse(into, it->count);
 	learn(it, it->kept);
 	return it->kept;
@@ -247,10 +248,9 @@ static bool keep_from_front(struct store_iter *it)
 static bool keep_in_order(struct store_iter *it)
 {
 	size_t most = it->most < STORE_SHORT_ENTRIES ? it->most : STORE_SHORT_ENTRIES;
-	struct hot_entry *into = arena_array(it->arena, struct hot_entry, most);
 
-	if (gather(it, it->backwards, into, most) && !it->in_full && it->count < it->most)
-		it->kept = NULL;
+	gather(it, it->backwards, arena_array(it->arena, struct hot_entry, most), most);
+	it->goes_on = it->kept && !it->in_full && it->count < it->most;
 	return it->kept;
 }
 
@@ -261,8 +261,15 @@ static void first_step(struct store_iter *it)
 		return;
 	if (!keep_from_front(it) && !(it->hot.wanted && keep_in_order(it)))
 		seek(it, it->backwards);
-	else if (it->hot.wanted)
+	else if (it->hot.wanted && !it->goes_on)
 		hot_keep(it->store->hot, &it->hot, it->kept, it->count, it->in_full);
+}
+
+/* RocksDB's iterator stands behind what was kept. */
+static void go_on(struct store_iter *it)
+{
+	it->goes_on = false;
+	it->kept = NULL;
 }
 
 bool store_iter_next(struct store_iter *it)
@@ -275,9 +282,11 @@ bool store_iter_next(struct store_iter *it)
 		it->at++;
 	else
 		step(it, it->backwards);
-	if (!it->kept)
+	if (it->goes_on && it->at == it->count)
+		go_on(it);
+	if (!it->kept) {
 		it->done = !rocksdb_iter_valid(it->it);
-	else if (it->at == it->count) {
+	} else if (it->at == it->count) {
 		assert(it->in_full || it->count >= it->most); /* nobody takes more than he said */
 		it->done = true;
 	}
@@ -286,7 +295,7 @@ bool store_iter_next(struct store_iter *it)
 
 bool store_iter_is_short(const struct store_iter *it)
 {
-	return it->kept != NULL;
+	return it->kept && !it->goes_on;
 }
 
 struct slice store_iter_key(const struct store_iter *it)

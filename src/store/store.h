@@ -72,7 +72,7 @@ void store_view_free(struct store_view *v);
 bool store_get(struct store *s, const struct store_view *v, enum store_family f, struct slice key,
 	       struct arena *a, struct slice *value, bool *found, struct error *e) MUST_CHECK;
 
-/* The same for several keys, which costs less than one after the other. found[i] tells of keys[i]. */
+/* The same for several keys, which costs less than one after the other; of one moment only with a view. found[i] tells of keys[i]. */
 bool store_get_many(struct store *s, const struct store_view *v, enum store_family f, const struct slice *keys, size_t n,
 		    struct arena *a, struct slice *values, bool *found, struct error *e) MUST_CHECK;
 

@@ -66,7 +66,8 @@ struct write_request {
 	void *ctx;
 };
 
-void db_submit(struct db *db, struct write_request *r);
+/* True: this thread has written it, and done() has been called. The database must stay open until it returns. */
+bool db_submit(struct db *db, struct write_request *r);
 /* Submits and waits (may_wait). For tests, background work and the embedded library. */
 void db_submit_wait(struct db *db, struct write_request *r);
 

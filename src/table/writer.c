@@ -31,7 +31,7 @@ static void queue_up(struct db *db, struct write_request *r)
 		pthread_cond_signal(&db->queue_filled);
 }
 
-void db_submit(struct db *db, struct write_request *r)
+bool db_submit(struct db *db, struct write_request *r)
 {
 	bool alone;
 
@@ -46,6 +46,7 @@ void db_submit(struct db *db, struct write_request *r)
 	pthread_mutex_unlock(&db->queue_lock);
 	if (alone)
 		write_alone(db, r);
+	return alone;
 }
 
 /* Everything queued, in order, and the turn to write it; waits for both. NULL: closing, and nothing is left. */
@@ -96,7 +97,7 @@ void db_submit_wait(struct db *db, struct write_request *r)
 	r->done = wake_waiter;
 	r->ctx = &w;
 	r->may_wait = true;
-	db_submit(db, r);
+	(void)db_submit(db, r);
 	pthread_mutex_lock(&w.lock);
 	while (!w.done)
 		pthread_cond_wait(&w.cond, &w.lock);

@@ -169,8 +169,12 @@ static void a_page_of_a_long_range_serves_shorter_pages_only(void **state)
 	assert_string_equal(values(x, true, 4), "199 198 197 196 ");
 	for (int i = 0; i < 12; i++)
 		assert_string_equal(values(x, false, 3), "0 1 2 ");
-	assert_int_equal(strlen(values(x, false, SIZE_MAX)), 10 * 2 + 90 * 3 + 100 * 4);
-	assert_int_equal(strlen(values(x, false, SIZE_MAX)), 10 * 2 + 90 * 3 + 100 * 4);
+	for (int i = 0; i < 3; i++) { /* more than is kept: the walk goes on behind what was looked at to keep it */
+		assert_int_equal(strlen(values(x, false, SIZE_MAX)), 10 * 2 + 90 * 3 + 100 * 4);
+		assert_int_equal(strlen(values(x, true, SIZE_MAX)), 10 * 2 + 90 * 3 + 100 * 4);
+		assert_int_equal(strlen(values(x, false, 100)), 10 * 2 + 90 * 3);
+		assert_memory_equal(values(x, true, 70) + 69 * 4, "130 ", 5);
+	}
 	assert_false(is_hot(x, false, SIZE_MAX));
 }
 
@@ -251,6 +255,37 @@ static void memory_has_an_end(void **state)
 	hot_free(h);
 }
 
+/* What is too large for a small cache does not empty it. */
+static void what_cannot_be_kept_displaces_nothing(void **state)
+{
+	struct hot *h = hot_new(64 << 10);
+	struct hot_walk small = walk_of("partition--1", "partition--1~");
+	struct hot_entry e = { SLICE("key"), SLICE("value") };
+	char large[5000] = { 0 };
+	const struct hot_run *r;
+
+	(void)state;
+	for (int i = 0; i < 2; i++)
+		assert_null(hot_find(h, &small, 1));
+	hot_keep(h, &small, &e, 1, true);
+	e.value = slice_make(large, sizeof(large));
+	for (int i = 0; i < 200; i++) {
+		char from[32];
+		struct hot_walk w;
+
+		snprintf(from, sizeof(from), "p%011d", i);
+		w = walk_of(from, "p99999999999");
+		for (int again = 0; again < 2; again++)
+			assert_null(hot_find(h, &w, 1));
+		hot_keep(h, &w, &e, 1, true);
+		assert_null(hot_find(h, &w, 1));
+	}
+	r = hot_find(h, &small, 1);
+	assert_non_null(r);
+	hot_let_go(r);
+	hot_free(h);
+}
+
 static void nothing_is_kept_without_memory(void **state)
 {
 	struct fixture *x = *state;
@@ -305,7 +340,7 @@ struct race {
 	atomic_int wrong, hits;
 };
 
-static int value_of(struct store *s, bool backwards, bool *hot)
+static int value_of(struct store *s, bool backwards, bool *kept)
 {
 	struct store_iter *it;
 	struct arena a;
@@ -315,7 +350,7 @@ static int value_of(struct store *s, bool backwards, bool *hot)
 	it = store_iter_upto(8, s, NULL, STORE_ITEMS, FROM, TO, backwards, &a);
 	if (!store_iter_next(it))
 		abort();
-	*hot = store_iter_is_short(it);
+	*kept = store_iter_is_short(it);
 	n = (int)strtol(arena_cstr(&a, store_iter_value(it)), NULL, 10);
 	store_iter_close(it);
 	arena_release(&a);
@@ -325,14 +360,14 @@ static int value_of(struct store *s, bool backwards, bool *hot)
 static void *read_on(void *arg)
 {
 	struct race *r = arg;
-	bool hot;
+	bool kept;
 
 	for (int i = 0; !atomic_load(&r->end); i++) {
-		int least = atomic_load(&r->written), n = value_of(r->store, i & 1, &hot), most = atomic_load(&r->written) + 1;
+		int least = atomic_load(&r->written), n = value_of(r->store, i & 1, &kept), most = atomic_load(&r->written) + 1;
 
 		if (n < least || n > most)
 			atomic_fetch_add(&r->wrong, 1);
-		atomic_fetch_add(&r->hits, hot);
+		atomic_fetch_add(&r->hits, kept); /* from memory, or on the way there */
 	}
 	return NULL;
 }
@@ -362,6 +397,7 @@ static void readers_see_every_acknowledged_write(void **state)
 	for (int i = 0; i < 3; i++)
 		pthread_join(readers[i], NULL);
 	assert_int_equal(atomic_load(&r.wrong), 0);
+	assert_true(is_hot(x, false, 8)); /* the last of what they read */
 }
 
 int main(void)
@@ -377,6 +413,7 @@ int main(void)
 		store_test(a_view_sees_its_own_moment),
 		store_test(what_is_held_outlives_its_place),
 		store_test(memory_has_an_end),
+		store_test(what_cannot_be_kept_displaces_nothing),
 		store_test(nothing_is_kept_without_memory),
 		store_test(what_was_read_before_a_write_is_not_kept_after_it),
 		store_test(readers_see_every_acknowledged_write),
