@@ -38,6 +38,11 @@
 #define LARGE_IN_WORDS \
 	"block_based_table_factory={num_file_reads_for_auto_readahead=16;enable_index_compression=false}"
 
+/* A flush or compaction writes faster than a disk does, and a synced write would wait for all that the system has been given of it: 16 ms were
+ * seen. So it gives little at a time, and waits for what it gave before. */
+#define WRITEBACK_BYTES (256 * KB)
+#define DATABASE_IN_WORDS "strict_bytes_per_sync=true"
+
 /* How a family is used.
  *   memtable  how much is collected in memory before it becomes a file
  *   block     what is read and unpacked at once: little where single keys are read, more where ranges are
@@ -151,7 +156,7 @@ static void set_database_wide(rocksdb_options_t *o, const struct store *s)
 	rocksdb_options_set_max_total_wal_size(o, WAL_BYTES);
 	rocksdb_options_set_db_write_buffer_size(o, MEMTABLE_BYTES);
 	rocksdb_options_set_max_background_jobs(o, 3);
-	rocksdb_options_set_bytes_per_sync(o, MB);
+	rocksdb_options_set_bytes_per_sync(o, WRITEBACK_BYTES);
 	rocksdb_options_set_max_open_files(o, OPEN_FILES);
 	/* RocksDB would start sixteen threads per family to open a handful of files. */
 	rocksdb_options_set_max_file_opening_threads(o, 1);
@@ -172,6 +177,7 @@ void store_tuning_init(struct store_tuning *t, const struct store *s)
 	for (int f = 0; f < STORE_FAMILIES; f++)
 		t->families[f] = family_options(s, (enum store_family)f);
 	set_database_wide(t->families[STORE_META], s);
+	t->families[STORE_META] = with_words(t->families[STORE_META], DATABASE_IN_WORDS);
 }
 
 void store_tuning_release(struct store_tuning *t)
