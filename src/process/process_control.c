@@ -206,7 +206,7 @@ static bool set_paused(struct control *c, bool paused)
 		return false;
 	atomic_store(&s->paused, paused);
 	if (s->sender)
-		send_runner_wake(s->sender);
+		send_runner_pause(s->sender, paused);
 	process_wake(c->process);
 	return show(c);
 }

@@ -191,7 +191,7 @@ static struct step step(struct lane *l, struct run *r, uint64_t *news)
 		keep_iterator(l, SLICE(""));
 		return (struct step){ .wait_ms = IDLE_MS };
 	}
-	if (page.count && paused)
+	if (page.count && (paused || atomic_load(&l->runner->paused))) /* also when it was paused while this was read */
 		return stand_still(l, r, &page);
 	if (page.count) {
 		l->idle = 0;

@@ -19,6 +19,7 @@ struct send_runner {
 	pthread_mutex_t lock;
 	pthread_cond_t changed;
 	uint64_t news;        /* under the lock: counts wakes */
+	uint64_t told;        /* under the lock: counts send_runner_pause() */
 	char problem[256];    /* under the lock, as the next: of send_status */
 	int64_t problem_ms;
 	struct lane *lanes;   /* under the lock; changed by the runner's own thread only */

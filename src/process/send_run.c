@@ -74,6 +74,36 @@ static void set(struct send_runner *s, atomic_bool *flag, bool value)
 	pthread_mutex_unlock(&s->lock);
 }
 
+void send_runner_pause(struct send_runner *s, bool paused)
+{
+	pthread_mutex_lock(&s->lock);
+	atomic_store(&s->paused, paused);
+	s->told++;
+	pthread_cond_broadcast(&s->changed);
+	pthread_mutex_unlock(&s->lock);
+}
+
+static uint64_t times_told(struct send_runner *s)
+{
+	uint64_t told;
+
+	pthread_mutex_lock(&s->lock);
+	told = s->told;
+	pthread_mutex_unlock(&s->lock);
+	return told;
+}
+
+/* As the table has it, unless somebody has said so since it was read. */
+static void follow_switch(struct send_runner *s, bool paused, uint64_t told)
+{
+	pthread_mutex_lock(&s->lock);
+	if (s->told == told && atomic_load(&s->paused) != paused) {
+		atomic_store(&s->paused, paused);
+		pthread_cond_broadcast(&s->changed);
+	}
+	pthread_mutex_unlock(&s->lock);
+}
+
 void send_runner_wake(struct send_runner *s)
 {
 	pthread_mutex_lock(&s->lock);
@@ -236,11 +266,11 @@ static bool replay(struct send_runner *s, struct run *r, struct processor_switch
 static bool look(struct send_runner *s, struct run *r, bool shards)
 {
 	struct processor_switch w;
+	uint64_t told = times_told(s);
 
 	if (!checkpoint_switch(r, s->p->name, &w))
 		return false;
-	if (w.paused != atomic_load(&s->paused))
-		set(s, &s->paused, w.paused);
+	follow_switch(s, w.paused, told);
 	if (w.replay_from_ms) {
 		if (!replay(s, r, &w))
 			return false;

@@ -25,6 +25,8 @@ bool send_runner_start(struct send_runner *s) MUST_CHECK;
 /* Within about a second. NULL, and one that was not started, are fine. */
 void send_runner_stop(struct send_runner *s);
 void send_runner_free(struct send_runner *s); /* stopped; NULL is fine */
+/* At once: of what is written after it has returned nothing is sent. The switch in the table says the same already. Any thread. */
+void send_runner_pause(struct send_runner *s, bool paused);
 /* There may be something new in the stream, or a switch was set. Any thread, quick; it looks by itself, too. */
 void send_runner_wake(struct send_runner *s);
 

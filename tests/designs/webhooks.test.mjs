@@ -232,6 +232,21 @@ test('a processor can be paused, resumed and replayed', async () => {
   assert.equal(shop.got[0].headers['thorpe-id'], shop.got[1].headers['thorpe-id']);
 });
 
+test('of what is written after a pause was answered nothing is sent', async () => {
+  const shop = await startReceiver();
+  const app = await start({ HOOK: shop.url });
+  const operator = await app.operator();
+  const path = at(app, 'tell the shop');
+  for (let i = 0; i < 10; i += 1) {
+    await operator.post(`${path}/pause`);
+    await app.nobody.post('/orders', { id: `o${i}`, state: 'paid' });
+    await until('it to be behind', async () => (await processorOf(app, 'tell the shop')).lag_seconds > 0);
+    assert.equal(shop.got.length, i);
+    await operator.post(`${path}/resume`);
+    await until('it to arrive', () => shop.got.length === i + 1);
+  }
+});
+
 /** As much of OpenSearch as _bulk with external versions needs. */
 function searchEngine({ trouble = () => undefined } = {}) {
   const documents = new Map();

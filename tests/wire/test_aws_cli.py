@@ -20,8 +20,8 @@ class AwsCli(WireTest):
     def aws(self, *args, service="dynamodb", fails=False):
         """Runs one command; returns its JSON, or its error text when it is to fail."""
         done = subprocess.run(
-            [AWS, service, *args, "--endpoint-url", self.endpoint, "--region", "us-east-1", "--output", "json", "--no-cli-pager"],
-            capture_output=True, text=True, timeout=60)
+            [AWS, service, *args, "--endpoint-url", self.endpoint, "--region", "us-east-1", "--output", "json"],
+            capture_output=True, text=True, timeout=60, env={**os.environ, "AWS_PAGER": ""})
         if fails:
             self.assertNotEqual(done.returncode, 0, done.stdout)
             return done.stderr
