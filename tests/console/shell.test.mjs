@@ -72,6 +72,7 @@ test('the palette finds tables, designs and access patterns, by keyboard alone',
   await app.expectHash(/^#\/design\/social\/patterns\/posts%20by%20hashtag$/);
 
   await page.keyboard.press('Control+k');
+  await palette.getByRole('option').first().waitFor();
   await page.keyboard.type('perfectit');
   await palette.getByRole('option', { name: /^Single table PerfectIt/ }).waitFor();
   const second = await palette.getByRole('option').nth(1).innerText();

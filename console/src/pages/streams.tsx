@@ -177,6 +177,7 @@ function TailView({ table, description, design, onGone }:
 function Waiting({ following, start, onBeginning }: { following: Following; start: Start; onBeginning: () => void }) {
   if (following.changes.length > 0) return <Empty title="No change fits the filter" icon="query" />;
   if (start === 'TRIM_HORIZON') return <Empty title={following.caughtUp ? 'The stream is empty' : 'Reading…'} icon="stream">Nothing was changed within the last 24 hours.</Empty>;
+  if (!following.caughtUp) return <Empty title="Connecting…" icon="stream" />; // what is written before that is not from now on
   return (
     <Empty title="Waiting for changes" icon="stream">
       <p>Whatever is written to the table appears here at once.</p>
