@@ -15,7 +15,8 @@
  *
  * Threads: everything but open and close may be called by any number of threads at once. A write
  * returns when it is on disk (or, with `relaxed`, when it is applied); writes of several threads share
- * one sync. One process at a time may have a directory open.
+ * one sync, and a thread that finds nobody else writing writes itself: it must not be cancelled within a call. One process at a time may
+ * have a directory open.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef THORPE_H
 #define THORPE_H
