@@ -82,6 +82,12 @@ extern const char *const store_family_names[STORE_FAMILIES];
  * know which of them they hold; a walk within one passes over those that do not (read.c). */
 #define STORE_PREFIX 12
 
+/* background.c: starts the threads that flush and compact, once for the process, so that they stand back behind those that answer.
+ * As many as RocksDB makes of as many jobs: a quarter of them flush, one at least. */
+void store_background_start(void);
+#define STORE_FLUSHES 1
+#define STORE_COMPACTIONS 2
+
 /* cache.c */
 size_t store_default_cache_bytes(void);
 /* Of what is kept in memory for reading, the part for hot ranges (hot.h); the rest is for blocks. */

@@ -155,7 +155,7 @@ static void set_database_wide(rocksdb_options_t *o, const struct store *s)
 	rocksdb_options_set_wal_recovery_mode(o, WAL_RECOVERY);
 	rocksdb_options_set_max_total_wal_size(o, WAL_BYTES);
 	rocksdb_options_set_db_write_buffer_size(o, MEMTABLE_BYTES);
-	rocksdb_options_set_max_background_jobs(o, 3);
+	rocksdb_options_set_max_background_jobs(o, STORE_FLUSHES + STORE_COMPACTIONS);
 	rocksdb_options_set_bytes_per_sync(o, WRITEBACK_BYTES);
 	rocksdb_options_set_max_open_files(o, OPEN_FILES);
 	/* RocksDB would start sixteen threads per family to open a handful of files. */
@@ -174,6 +174,7 @@ static void set_database_wide(rocksdb_options_t *o, const struct store *s)
 
 void store_tuning_init(struct store_tuning *t, const struct store *s)
 {
+	store_background_start();
 	for (int f = 0; f < STORE_FAMILIES; f++)
 		t->families[f] = family_options(s, (enum store_family)f);
 	set_database_wide(t->families[STORE_META], s);

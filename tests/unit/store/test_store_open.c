@@ -1,7 +1,9 @@
 /* Opening: directories, locks within the process, formats, damage; each refusal with its sentence.
  * SPDX-License-Identifier: Apache-2.0 */
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include "fixture.h"
 
@@ -277,6 +279,46 @@ static void running_out_of_memory_while_opening_is_a_clean_failure(void **state)
 	fixture_put(x, STORE_ITEMS, "k", "v");
 }
 
+/* The nice value of each thread that RocksDB has started; -1 at the end. */
+static void nices_of_rocksdb(int *nices, size_t n)
+{
+	DIR *tasks = opendir("/proc/self/task");
+	struct dirent *task;
+	size_t found = 0;
+
+	assert_non_null(tasks);
+	while ((task = readdir(tasks)) && found + 1 < n) {
+		char path[300], name[32] = "";
+		FILE *file;
+
+		snprintf(path, sizeof(path), "/proc/self/task/%s/comm", task->d_name);
+		file = fopen(path, "r");
+		if (!file)
+			continue;
+		if (fgets(name, sizeof(name), file) && strncmp(name, "rocksdb:", 8) == 0)
+			nices[found++] = getpriority(PRIO_PROCESS, (id_t)strtoul(task->d_name, NULL, 10));
+		fclose(file);
+	}
+	closedir(tasks);
+	nices[found] = -1;
+}
+
+static void flushes_and_compactions_stand_back(void **state)
+{
+	struct fixture *x = *state;
+	int mine = getpriority(PRIO_PROCESS, 0), nices[16], n = 0;
+
+	if (mine > 9)
+		skip();
+	fixture_open(x);
+	nices_of_rocksdb(nices, 16);
+	while (nices[n] >= 0)
+		assert_int_equal(nices[n++], mine + 10);
+	/* RocksDB has not started others beside them. */
+	assert_int_equal(n, STORE_FLUSHES + STORE_COMPACTIONS);
+	assert_int_equal(getpriority(PRIO_PROCESS, 0), mine);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -295,6 +337,7 @@ int main(void)
 		store_test(read_only_reads_and_does_not_write),
 		store_test(a_sentence_longer_than_its_room_is_cut),
 		store_test(running_out_of_memory_while_opening_is_a_clean_failure),
+		store_test(flushes_and_compactions_stand_back),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
