@@ -393,6 +393,9 @@ static void readers_see_every_acknowledged_write(void **state)
 	for (int i = 0; i < 3; i++)
 		pthread_join(readers[i], NULL);
 	assert_int_equal(atomic_load(&r.wrong), 0);
+	for (int i = 0; i < 3; i++)
+		assert_int_equal(value_of(x->store, false), ROUNDS);
+	assert_true(is_hot(x, false, 8)); /* and what was written last is kept as well */
 }
 
 int main(void)

@@ -279,15 +279,15 @@ static void running_out_of_memory_while_opening_is_a_clean_failure(void **state)
 	fixture_put(x, STORE_ITEMS, "k", "v");
 }
 
-/* The nice value of each thread that RocksDB has started; -1 at the end. */
-static void nices_of_rocksdb(int *nices, size_t n)
+/* The nice value of each thread that RocksDB has started, n at most; returns how many there are. */
+static int nices_of_rocksdb(int *nices, int n)
 {
 	DIR *tasks = opendir("/proc/self/task");
 	struct dirent *task;
-	size_t found = 0;
+	int found = 0;
 
 	assert_non_null(tasks);
-	while ((task = readdir(tasks)) && found + 1 < n) {
+	while ((task = readdir(tasks)) && found < n) {
 		char path[300], name[32] = "";
 		FILE *file;
 
@@ -300,20 +300,20 @@ static void nices_of_rocksdb(int *nices, size_t n)
 		fclose(file);
 	}
 	closedir(tasks);
-	nices[found] = -1;
+	return found;
 }
 
 static void flushes_and_compactions_stand_back(void **state)
 {
 	struct fixture *x = *state;
-	int mine = getpriority(PRIO_PROCESS, 0), nices[16], n = 0;
+	int mine = getpriority(PRIO_PROCESS, 0), nices[16], n;
 
 	if (mine > 9)
 		skip();
 	fixture_open(x);
-	nices_of_rocksdb(nices, 16);
-	while (nices[n] >= 0)
-		assert_int_equal(nices[n++], mine + 10);
+	n = nices_of_rocksdb(nices, 16);
+	for (int i = 0; i < n; i++)
+		assert_int_equal(nices[i], mine + 10);
 	/* RocksDB has not started others beside them. */
 	assert_int_equal(n, STORE_FLUSHES + STORE_COMPACTIONS);
 	assert_int_equal(getpriority(PRIO_PROCESS, 0), mine);
