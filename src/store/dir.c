@@ -106,24 +106,6 @@ static uint64_t memory_bytes(struct store *s)
 	return total;
 }
 
-unsigned long store_newest_log(const struct store *s)
-{
-	unsigned long newest = 0;
-	struct dirent *entry;
-	DIR *d = s->dir ? opendir(s->dir) : NULL;
-
-	while (d && (entry = readdir(d))) {
-		char *end;
-		unsigned long number = strtoul(entry->d_name, &end, 10);
-
-		if (end != entry->d_name && strcmp(end, ".log") == 0 && number > newest)
-			newest = number;
-	}
-	if (d)
-		closedir(d);
-	return newest;
-}
-
 uint64_t store_disk_bytes(struct store *s)
 {
 	struct dirent *entry;

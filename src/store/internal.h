@@ -16,6 +16,7 @@
 #define STORE_WALK_KINDS 64
 
 struct hot;
+struct journal;
 
 struct store {
 	rocksdb_t *db;
@@ -24,12 +25,14 @@ struct store {
 	rocksdb_cache_t *cache; /* blocks, filters and block indexes of all families */
 	struct hot *hot;        /* ranges of ITEMS and INDEX that are read again and again */
 	rocksdb_readoptions_t *latest;
-	rocksdb_writeoptions_t *synced, *unsynced;
+	rocksdb_readoptions_t *on_disk;    /* reads what is in files, and nothing else */
+	rocksdb_writeoptions_t *logged;    /* in RocksDB's own log, and synced; on disk only */
+	rocksdb_writeoptions_t *unlogged;
+	struct journal *journal; /* NULL in memory, and if only read */
 	char *dir;              /* NULL: in memory */
 	int dir_fd;             /* of dir, to ask about it; -1 in memory */
 	bool read_only;
 	uint64_t reserve;       /* bytes of disk that writes leave free (room.c) */
-	atomic_ulong bad_log;   /* number of the log file that could not be written; 0: none */
 	atomic_long fail_in;    /* store_fail_after() */
 	atomic_bool refusing;   /* the last write failed: says so in the log once, not each time */
 	/* Of each id (by its last bits): how many walks backwards shall not begin at the front, and how many will not
@@ -96,14 +99,13 @@ size_t store_default_cache_bytes(void);
 /* dir.c: makes `dir` and its parents, each on disk in its parent. False: *r says why. */
 bool store_make_dir(const char *dir, struct reason *r) MUST_CHECK;
 
-/* The highest number of a log file in the directory; 0 when there is none. */
-unsigned long store_newest_log(const struct store *s);
+/* write.c: the journal's last record that RocksDB's files have (0: none), and whether that could be read. */
+bool store_journal_on_disk(struct store *s, uint64_t *number) MUST_CHECK;
+#define STORE_JOURNAL_KEY SLICE("journal") /* in META: that number, 8 bytes, big-endian */
 
-/* room.c: whether RocksDB may be given a write of `bytes`. False: *r says why not. */
-bool store_may_write(struct store *s, size_t bytes, struct reason *r) MUST_CHECK;
-/* Whether the log can be trusted to sync. */
-bool store_may_sync(struct store *s, struct reason *r) MUST_CHECK;
-/* Tells what became of it. */
+/* room.c: whether so many bytes can be written and the reserve is still there. */
+bool store_has_room(const struct store *s, size_t bytes);
+/* Tells what became of a write. */
 void store_wrote(struct store *s, const struct reason *r);
 #define STORE_RESERVE ((uint64_t)32 << 20)
 

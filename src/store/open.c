@@ -7,16 +7,19 @@
 #include "base/log.h"
 #include "store/hot.h"
 #include "store/internal.h"
+#include "store/journal.h"
 
 /* The format of everything Thorpe keeps in the store. Raise it when an older Thorpe would misread
  * what this one writes. In META:
  *     KEY        OFFSET  SIZE  MEANING
  *     "format"   0       4     this number, big-endian */
-#define FORMAT 1u
+#define FORMAT 2u /* 1: no journal (journal.h), which an older Thorpe would not replay */
 #define FORMAT_KEY SLICE("format")
 
 /* A 400 KB item makes a block of its own: each shard of the cache must have room for some. */
 #define CACHE_SHARD_BITS 3
+/* RocksDB's kPersistedTier, for which its interface in C has no name. */
+#define PERSISTED_TIER 2
 /* A name for RocksDB inside its own RAM; no such directory is touched. */
 #define MEMORY_NAME "/thorpe"
 
@@ -177,27 +180,67 @@ static bool is_empty(struct store *s, enum store_family f)
 	return empty;
 }
 
-static enum store_open_result check_format(struct opening *op)
+/* In RocksDB's own log: on disk before the journal has anything that an older Thorpe would miss. */
+static enum store_open_result write_format(struct opening *op)
 {
 	struct store *s = op->store;
 	char be[4] = { (char)(FORMAT >> 24), (char)(FORMAT >> 16), (char)(FORMAT >> 8),
 		       (char)FORMAT };
-	uint32_t format = 0;
 	char *err = NULL;
 
-	if (read_format(s->db, s->latest, s->families[STORE_META], &format, &op->reason))
-		return format > FORMAT ? refuse_newer(op, format) : STORE_OPENED;
+	if (s->read_only)
+		return STORE_OPENED;
+	rocksdb_put_cf(s->db, s->logged, s->families[STORE_META], FORMAT_KEY.p, FORMAT_KEY.n, be,
+		       sizeof(be), &err);
+	return store_take_reason(&err, &op->reason) ? refuse_with_reason(op) : STORE_OPENED;
+}
+
+static enum store_open_result check_format(struct opening *op)
+{
+	struct store *s = op->store;
+	uint32_t format = 0;
+
+	if (read_format(s->db, s->latest, s->families[STORE_META], &format, &op->reason)) {
+		if (format > FORMAT)
+			return refuse_newer(op, format);
+		return format < FORMAT ? write_format(op) : STORE_OPENED;
+	}
 	if (op->reason.failed)
 		return refuse_with_reason(op);
 	/* A new database, or one whose maker was killed before this line. */
 	if (!is_empty(s, STORE_META) || !is_empty(s, STORE_CATALOG))
 		return refuse(op, STORE_DAMAGED, "The data in %s is damaged: it has no format number.",
 			      place(op));
-	if (s->read_only)
+	return write_format(op);
+}
+
+/* ---- the journal ---- */
+
+static bool replay_batch(struct store *s, struct slice record, struct reason *r)
+{
+	rocksdb_writebatch_t *batch = rocksdb_writebatch_create_from(record.p, record.n);
+	char *err = NULL;
+
+	rocksdb_write(s->db, s->unlogged, batch, &err);
+	rocksdb_writebatch_destroy(batch);
+	return !store_take_reason(&err, r);
+}
+
+static enum store_open_result open_journal(struct opening *op)
+{
+	struct store *s = op->store;
+	uint64_t after, count = 0;
+
+	if (!s->dir)
 		return STORE_OPENED;
-	rocksdb_put_cf(s->db, s->synced, s->families[STORE_META], FORMAT_KEY.p, FORMAT_KEY.n, be,
-		       sizeof(be), &err);
-	return store_take_reason(&err, &op->reason) ? refuse_with_reason(op) : STORE_OPENED;
+	if (!store_journal_on_disk(s, &after))
+		return refuse(op, STORE_FAILED, "Cannot open the data directory %s: it cannot be read.", s->dir);
+	if (!s->read_only)
+		return journal_open(s, after, replay_batch, &s->journal, &op->reason) ? STORE_OPENED : refuse_with_reason(op);
+	if (!journal_count(s->dir, after, &count, &op->reason))
+		return refuse_with_reason(op);
+	return !count ? STORE_OPENED :
+	       refuse(op, STORE_FAILED, "The data in %s was not closed: it has to be opened for writing once before it can be only read.", s->dir);
 }
 
 /* The directory, and what it takes to know its free space. */
@@ -236,7 +279,6 @@ static struct store *store_new(const struct store_options *o)
 	s->dir_fd = -1;
 	s->read_only = o->read_only;
 	s->reserve = STORE_RESERVE;
-	atomic_init(&s->bad_log, 0);
 	atomic_init(&s->fail_in, -1);
 	atomic_init(&s->refusing, false);
 	if (!o->dir)
@@ -247,15 +289,15 @@ static struct store *store_new(const struct store_options *o)
 	s->cache = rocksdb_cache_create_lru_opts(cache);
 	rocksdb_lru_cache_options_destroy(cache);
 	s->latest = rocksdb_readoptions_create();
-	s->synced = rocksdb_writeoptions_create();
-	s->unsynced = rocksdb_writeoptions_create();
-	rocksdb_writeoptions_set_sync(s->synced, 1);
-	if (!o->dir) {
-		/* Nothing outlives the process, so a log would only be a second copy in memory. */
-		rocksdb_writeoptions_set_sync(s->synced, 0);
-		rocksdb_writeoptions_disable_WAL(s->synced, 1);
-		rocksdb_writeoptions_disable_WAL(s->unsynced, 1);
-	}
+	s->on_disk = rocksdb_readoptions_create();
+	rocksdb_readoptions_set_read_tier(s->on_disk, PERSISTED_TIER);
+	s->unlogged = rocksdb_writeoptions_create();
+	rocksdb_writeoptions_disable_WAL(s->unlogged, 1);
+	s->logged = rocksdb_writeoptions_create();
+	if (o->dir)
+		rocksdb_writeoptions_set_sync(s->logged, 1);
+	else
+		rocksdb_writeoptions_disable_WAL(s->logged, 1);
 	return s;
 }
 
@@ -275,34 +317,37 @@ enum store_open_result store_open(const struct store_options *o, struct store **
 	if (result == STORE_OPENED)
 		result = check_format(&op);
 	if (result == STORE_OPENED)
+		result = open_journal(&op);
+	if (result == STORE_OPENED)
 		*out = op.store;
 	else
 		store_close(op.store);
 	return result;
 }
 
-/* Memtables to files, so that the next start has no log to replay. */
-static void flush_all(struct store *s)
+/* Memtables to files, so that the next start has nothing to replay. Nobody writes any more. One family after the other: should this end in between, the
+ * number in META, which comes last, is too low, and what is replayed is what the others have already. Hence the journal must have it all. */
+static bool flush_all(struct store *s)
 {
-	rocksdb_flushoptions_t *wait = rocksdb_flushoptions_create();
+	rocksdb_flushoptions_t *wait;
 	struct reason r = { 0 };
 	char *err = NULL;
 
+	if (!journal_sync(s->journal, &r)) {
+		/* Then RocksDB flushes all together when it is closed. */
+		log_error("store: could not sync the journal at close: %s", r.text);
+		return false;
+	}
+	wait = rocksdb_flushoptions_create();
 	rocksdb_flushoptions_set_wait(wait, 1);
-	for (int f = 0; f < STORE_FAMILIES && !r.failed; f++) {
+	for (int f = STORE_FAMILIES - 1; f >= 0 && !r.failed; f--) {
 		rocksdb_flush_cf(s->db, wait, s->families[f], &err);
 		(void)store_take_reason(&err, &r);
 	}
 	rocksdb_flushoptions_destroy(wait);
-	if (!r.failed)
-		return;
-	/* Not lost: it is in the log, which the next start replays. */
-	log_warn("store: could not flush at close: %s", r.text);
-	if (store_may_sync(s, &r)) {
-		rocksdb_flush_wal(s->db, 1, &err);
-		if (store_take_reason(&err, &r))
-			log_error("store: could not sync the log at close: %s", r.text);
-	}
+	if (r.failed) /* not lost: the next start takes it from the journal */
+		log_warn("store: could not flush at close: %s", r.text);
+	return !r.failed;
 }
 
 void store_close(struct store *s)
@@ -310,14 +355,15 @@ void store_close(struct store *s)
 	if (!s)
 		return;
 	if (s->db) {
-		if (s->dir && !s->read_only)
-			flush_all(s);
+		if (s->journal)
+			journal_close(s->journal, flush_all(s));
 		for (int f = 0; f < STORE_FAMILIES; f++)
 			rocksdb_column_family_handle_destroy(s->families[f]);
 		rocksdb_close(s->db);
 	}
-	rocksdb_writeoptions_destroy(s->unsynced);
-	rocksdb_writeoptions_destroy(s->synced);
+	rocksdb_writeoptions_destroy(s->unlogged);
+	rocksdb_writeoptions_destroy(s->logged);
+	rocksdb_readoptions_destroy(s->on_disk);
 	rocksdb_readoptions_destroy(s->latest);
 	rocksdb_cache_destroy(s->cache);
 	hot_free(s->hot);

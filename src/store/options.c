@@ -5,22 +5,13 @@
 #define KB ((size_t)1 << 10)
 #define MB ((size_t)1 << 20)
 
-/* A log record that cannot be read ends the replay: what was written before it is kept, what comes
- * after is not.
- *
- * Why this guarantees every synced write: an fsync covers the log from its start, so all bytes of a
- * synced record, and of all before it, are on disk. Only the tail written after the last fsync can
- * be torn by a kill or a power loss, and nothing there has been acknowledged. The stricter mode
- * (tolerate_corrupted_tail) accepts a tail that ends too early but refuses to open when the torn
- * tail has its pages on disk out of order, which power loss does produce; the laxer one
- * (skip_any_corrupted) would apply records behind a hole. The price: a medium that rots in the
- * middle of the log looks like a torn tail. */
+/* RocksDB's own log has the format number alone, or what a Thorpe before format 2 wrote. A record that cannot be read ends
+ * its replay: what was written before it is kept, what comes after is not. */
 #define WAL_RECOVERY rocksdb_point_in_time_recovery
 
-/* Replaying the log after a kill reads at most this much (about a second). */
-#define WAL_BYTES (64 * MB)
-/* All memtables together; beyond it the largest is flushed. */
-#define MEMTABLE_BYTES (96 * MB)
+/* All memtables together: beyond seven eighths of it all are flushed. What they have is in the journal as well, so replaying that after
+ * a kill reads about this much (a second). */
+#define MEMTABLE_BYTES (80 * MB)
 /* Few enough to stay clear of the common limit of 1024 descriptors beside the clients' sockets, and
  * enough for 30 GB of files: opening one for a read costs more than the read.
  * A limit also keeps RocksDB from opening every file at start. */
@@ -57,7 +48,7 @@ static const struct {
 	size_t memtable, block;
 	bool bloom, walked, large, queue;
 } usage[STORE_FAMILIES] = {
-	[STORE_META] = { 2 * MB, 4 * KB },
+	[STORE_META] = { 16 * MB, 4 * KB }, /* counters that every batch changes, and memtables keep all versions */
 	[STORE_CATALOG] = { 2 * MB, 4 * KB },
 	[STORE_ITEMS] = { 32 * MB, 4 * KB, .bloom = true, .walked = true, .large = true },
 	[STORE_INDEX] = { 32 * MB, 8 * KB, .walked = true, .large = true, .queue = true },
@@ -150,10 +141,12 @@ static void set_database_wide(rocksdb_options_t *o, const struct store *s)
 		rocksdb_options_set_env(o, s->env);
 	rocksdb_options_set_create_if_missing(o, !s->read_only);
 	rocksdb_options_set_create_missing_column_families(o, !s->read_only);
-	/* S3 needs it: after a failed log write everything is refused until the log is sound. */
+	/* A flush that failed is not passed over in silence. */
 	rocksdb_options_set_paranoid_checks(o, 1);
 	rocksdb_options_set_wal_recovery_mode(o, WAL_RECOVERY);
-	rocksdb_options_set_max_total_wal_size(o, WAL_BYTES);
+	/* The journal replays batches whole, and begins behind the last one whose number is in META: either all families have a batch
+	 * on disk or none. */
+	rocksdb_options_set_atomic_flush(o, 1);
 	rocksdb_options_set_db_write_buffer_size(o, MEMTABLE_BYTES);
 	rocksdb_options_set_max_background_jobs(o, STORE_FLUSHES + STORE_COMPACTIONS);
 	rocksdb_options_set_bytes_per_sync(o, WRITEBACK_BYTES);

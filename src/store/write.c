@@ -1,8 +1,11 @@
 /* Writing: atomic batches, synced or not.
  * SPDX-License-Identifier: Apache-2.0 */
+#include <stdio.h>
 #include "base/alloc.h"
+#include "base/crashpoint.h"
 #include "store/hot.h"
 #include "store/internal.h"
+#include "store/journal.h"
 
 struct store_batch {
 	rocksdb_writebatch_t *batch;
@@ -71,26 +74,88 @@ size_t store_batch_count(const struct store_batch *b)
 	return (size_t)rocksdb_writebatch_count(b->batch);
 }
 
-static size_t batch_bytes(const struct store_batch *b)
+/* ---- writing ---- */
+
+bool store_journal_on_disk(struct store *s, uint64_t *number)
+{
+	rocksdb_pinnableslice_t *pin;
+	struct reason r = { 0 };
+	char *err = NULL;
+	size_t n = 0;
+	const char *p;
+
+	*number = 0;
+	pin = rocksdb_get_pinned_cf(s->db, s->on_disk, s->families[STORE_META], STORE_JOURNAL_KEY.p, STORE_JOURNAL_KEY.n, &err);
+	if (store_take_reason(&err, &r))
+		return false;
+	p = pin ? rocksdb_pinnableslice_value(pin, &n) : NULL;
+	if (p && n == sizeof(*number))
+		*number = read_be64(p);
+	rocksdb_pinnableslice_destroy(pin);
+	return true;
+}
+
+static bool apply(struct store *s, struct store_batch *b, struct reason *r)
+{
+	char *err = NULL;
+
+	hot_write_begins(s->hot, &b->touched);
+	rocksdb_write(s->db, s->unlogged, b->batch, &err);
+	hot_write_ended(s->hot, &b->touched);
+	return !store_take_reason(&err, r);
+}
+
+/* The number goes with the batch, so that RocksDB's files say how far they are. */
+static void put_number(struct store *s, struct store_batch *b, uint64_t number)
+{
+	char be[8];
+
+	for (int i = 7; i >= 0; i--, number >>= 8)
+		be[i] = (char)number;
+	rocksdb_writebatch_put_cf(b->batch, s->families[STORE_META], STORE_JOURNAL_KEY.p, STORE_JOURNAL_KEY.n, be, sizeof(be));
+}
+
+static struct slice data_of(const struct store_batch *b)
 {
 	size_t n;
+	const char *p = rocksdb_writebatch_data(b->batch, &n);
 
-	(void)rocksdb_writebatch_data(b->batch, &n);
-	return n;
+	return slice_make(p, n);
+}
+
+/* First the journal, then RocksDB: what can be read is as durable as its writer wanted. */
+static bool write_journaled(struct store *s, struct store_batch *b, bool sync, struct reason *r)
+{
+	bool ok;
+
+	put_number(s, b, journal_begin(s->journal));
+	ok = journal_append(s->journal, data_of(b), sync, r);
+	crash_point("journaled");
+	ok = ok && apply(s, b, r);
+	journal_end(s->journal, ok);
+	return ok;
+}
+
+static bool write_batch(struct store *s, struct store_batch *b, bool sync, struct reason *r)
+{
+	if (!store_batch_count(b) && !s->read_only)
+		return true;
+	if (!s->journal)
+		return apply(s, b, r);
+	if (store_has_room(s, data_of(b).n))
+		return write_journaled(s, b, sync, r);
+	r->failed = true;
+	snprintf(r->text, sizeof(r->text), "no space left on the disk of %s", s->dir);
+	return false;
 }
 
 bool store_write(struct store *s, struct store_batch *b, bool sync, struct arena *a,
 		 struct error *e)
 {
 	struct reason r = { 0 };
-	char *err = NULL;
 
-	if (!store_fault(s, &r) && store_may_write(s, batch_bytes(b), &r)) {
-		hot_write_begins(s->hot, &b->touched);
-		rocksdb_write(s->db, sync ? s->synced : s->unsynced, b->batch, &err);
-		hot_write_ended(s->hot, &b->touched);
-		(void)store_take_reason(&err, &r);
-	}
+	if (!store_fault(s, &r))
+		(void)write_batch(s, b, sync, &r);
 	store_wrote(s, &r);
 	return !r.failed ||
 	       error_set(e, a, ERR_INTERNAL, "The write was not made: %s", r.text);
@@ -99,15 +164,8 @@ bool store_write(struct store *s, struct store_batch *b, bool sync, struct arena
 bool store_sync(struct store *s, struct arena *a, struct error *e)
 {
 	struct reason r = { 0 };
-	char *err = NULL;
 
-	if (!s->dir || s->read_only)
-		return true; /* nothing can be waiting */
-	if (store_may_sync(s, &r)) {
-		rocksdb_flush_wal(s->db, 1, &err);
-		(void)store_take_reason(&err, &r);
-	}
-	if (!r.failed)
+	if (!s->journal || journal_sync(s->journal, &r))
 		return true;
 	store_wrote(s, &r);
 	return error_set(e, a, ERR_INTERNAL, "Writes could not be synced: %s", r.text);

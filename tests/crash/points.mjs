@@ -16,6 +16,7 @@ import { setUp } from './lib/tables.mjs';
 const SEED = Number(process.env.CRASH_SEED ?? Date.now() % 1e9);
 const POINTS = [
   ['evaluated', 40], // T3, T6: nothing of what was only evaluated may show
+  ['journaled', 40], // S1, T2, T3: in the journal, but not yet in the database
   ['written', 40], // T2, T3, T5: on disk, but not yet in memory
   ['published', 40], // T4, T7: visible to others, but nobody was answered
   ['answered', 300], // T2, T7: some of a batch were answered, others not

@@ -1,6 +1,8 @@
 /* Two processes: one holds the directory, or is killed while it writes.
  * SPDX-License-Identifier: Apache-2.0 */
+#include <fcntl.h>
 #include "child.h"
+#include "store/journal_internal.h"
 
 /* Holds the directory until its standard input ends. */
 static int hold(struct fixture *x)
@@ -131,40 +133,37 @@ static void a_sync_makes_earlier_writes_survive_a_kill(void **state)
 	assert_string_equal(fixture_get(x, NULL, STORE_ITEMS, "a"), "1");
 }
 
-/* A log whose last record is torn, as power loss leaves it: cut short, or with a page missing. */
-static void a_torn_log(struct fixture *x, bool cut)
+/* A journal whose last record is torn, as power loss leaves it: cut short, or with a page missing. */
+static void a_torn_journal(struct fixture *x, bool cut)
 {
 	struct child c = child_start("write", x->dir);
 	uint32_t acked = 0;
 	char path[256];
-	FILE *log;
-	long size;
+	uint64_t at;
+	int fd;
 
 	while (acked < 30 && child_read(&c, &acked))
 		;
 	kill(c.pid, SIGKILL);
 	child_end(&c);
-	/* The log of a new database that nobody has reopened. */
+	/* A database that nobody has reopened. */
 	fixture_open(x);
 	fixture_put(x, STORE_ITEMS, "last", "whole");
-	snprintf(path, sizeof(path), "%s/%06lu.log", x->dir, store_newest_log(x->store));
-	log = fopen(path, "r+");
-	assert_non_null(log);
+	at = x->store->journal->start + x->store->journal->kept;
+	snprintf(path, sizeof(path), "%s/journal.%u", x->dir, x->store->journal->current->file);
 	fixture_put(x, STORE_ITEMS, "torn", x->dir);
-	fseek(log, 0, SEEK_END);
-	size = ftell(log);
-	if (cut) {
-		assert_int_equal(ftruncate(fileno(log), size - 5), 0);
-	} else {
-		fseek(log, size - 20, SEEK_SET);
-		fwrite("\0\0\0\0\0\0\0\0", 1, 8, log);
-	}
-	fclose(log);
+	fd = open(path, O_WRONLY);
+	assert_true(fd >= 0);
+	if (cut)
+		assert_int_equal(ftruncate(fd, (off_t)at + 40), 0);
+	else
+		assert_int_equal(pwrite(fd, "\0\0\0\0\0\0\0\0", 8, (off_t)at + 40), 8);
+	close(fd);
 }
 
 static int tear(struct fixture *x, const char *how)
 {
-	a_torn_log(x, strcmp(how, "cut") == 0);
+	a_torn_journal(x, strcmp(how, "cut") == 0);
 	child_tell(1);
 	return pause();
 }
@@ -183,12 +182,12 @@ static void check_torn(struct fixture *x, const char *how)
 	assert_null(fixture_get(x, NULL, STORE_ITEMS, "torn"));
 }
 
-static void a_log_cut_short_opens_with_all_before(void **state)
+static void a_journal_cut_short_opens_with_all_before(void **state)
 {
 	check_torn(*state, "cut");
 }
 
-static void a_log_with_a_hole_at_its_end_opens_with_all_before(void **state)
+static void a_journal_with_a_hole_at_its_end_opens_with_all_before(void **state)
 {
 	check_torn(*state, "hole");
 }
@@ -215,8 +214,8 @@ int main(int argc, char **argv)
 		store_test(a_killed_process_frees_its_directory),
 		store_test(every_acknowledged_batch_survives_a_kill_whole),
 		store_test(a_sync_makes_earlier_writes_survive_a_kill),
-		store_test(a_log_cut_short_opens_with_all_before),
-		store_test(a_log_with_a_hole_at_its_end_opens_with_all_before),
+		store_test(a_journal_cut_short_opens_with_all_before),
+		store_test(a_journal_with_a_hole_at_its_end_opens_with_all_before),
 	};
 
 	if (argc == 3)

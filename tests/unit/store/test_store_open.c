@@ -128,6 +128,24 @@ static void a_newer_format_is_refused_and_left_alone(void **state)
 	}
 }
 
+static void an_older_format_is_taken_over(void **state)
+{
+	struct fixture *x = *state;
+	struct slice format;
+	bool found;
+
+	fixture_open(x);
+	fixture_put(x, STORE_ITEMS, "k", "v");
+	put_format(x, 1);
+	fixture_close(x);
+	fixture_open(x);
+	assert_string_equal(fixture_get(x, NULL, STORE_ITEMS, "k"), "v");
+	assert_true(store_get(x->store, NULL, STORE_META, SLICE("format"), &x->arena, &format, &found, &x->error));
+	assert_true(found);
+	/* Hence an older Thorpe, which does not know the journal, leaves it alone. */
+	assert_int_equal(read_be32(format.p), 2);
+}
+
 /* As a later Thorpe, or another program, would: with RocksDB itself. */
 static void add_family(struct fixture *x, const char *name)
 {
@@ -168,7 +186,7 @@ static void families_of_a_newer_version_are_recognised_by_the_format(void **stat
 	struct fixture *x = *state;
 
 	fixture_open(x);
-	put_format(x, 2);
+	put_format(x, 3);
 	fixture_close(x);
 	add_family(x, "vectors");
 	assert_int_equal(fixture_try_open(x, x->dir, false), STORE_NEWER);
@@ -329,6 +347,7 @@ int main(void)
 		store_test(a_file_in_the_way_is_named),
 		store_test(a_directory_open_in_this_process_is_held),
 		store_test(a_newer_format_is_refused_and_left_alone),
+		store_test(an_older_format_is_taken_over),
 		store_test(families_of_a_newer_version_are_recognised_by_the_format),
 		store_test(a_database_of_another_program_is_refused),
 		store_test(missing_families_are_added),

@@ -1,0 +1,286 @@
+/* Reading the journal back.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include <xxhash.h>
+#include "base/alloc.h"
+#include "base/log.h"
+#include "store/journal_internal.h"
+
+#define MB ((uint64_t)1 << 20)
+
+/* ---- one segment ---- */
+
+/* Less than n only at the end of the file; -1: errno. */
+static ssize_t read_at(int fd, char *to, size_t n, uint64_t at)
+{
+	size_t got = 0;
+
+	while (got < n) {
+		ssize_t did = pread(fd, to + got, n - got, (off_t)(at + got));
+
+		if (did < 0 && errno == EINTR)
+			continue;
+		if (did < 0)
+			return -1;
+		if (did == 0)
+			break;
+		got += (size_t)did;
+	}
+	return (ssize_t)got;
+}
+
+bool journal_reader_start(struct journal_reader *rd, int fd)
+{
+	char head[JOURNAL_HEAD];
+	struct stat st;
+
+	*rd = (struct journal_reader){ .fd = fd, .at = JOURNAL_BLOCK };
+	if (fstat(fd, &st) < 0 || read_at(fd, head, sizeof(head), 0) != (ssize_t)sizeof(head))
+		return false;
+	rd->size = (uint64_t)st.st_size;
+	rd->salt = read_be64(head + 16);
+	rd->first = rd->next = read_be64(head + 24);
+	return memcmp(head, journal_magic, sizeof(journal_magic)) == 0 && read_be64(head + 32) == XXH3_64bits(head, 32);
+}
+
+static bool make_room(struct journal_reader *rd, size_t n)
+{
+	char *more;
+
+	if (n <= rd->room)
+		return true;
+	more = mem_realloc(rd->buf, n * 2);
+	if (!more)
+		return false;
+	rd->buf = more;
+	rd->room = n * 2;
+	return true;
+}
+
+enum journal_read journal_reader_next(struct journal_reader *rd, struct slice *record, struct reason *r)
+{
+	char head[JOURNAL_RECORD_HEAD];
+	ssize_t got = read_at(rd->fd, head, sizeof(head), rd->at);
+	size_t size, n;
+
+	if (got >= 0 && got < (ssize_t)sizeof(head))
+		return JOURNAL_END;
+	size = got < 0 ? 0 : read_be32(head + 16);
+	n = sizeof(head) + size;
+	if (got > 0 && (read_be64(head + 8) != rd->next || read_be32(head + 20) != 0 || n > rd->size - rd->at))
+		return JOURNAL_END;
+	if (!make_room(rd, n)) {
+		journal_fail(r, "out of memory");
+		return JOURNAL_FAILED;
+	}
+	if (got > 0)
+		got = read_at(rd->fd, rd->buf, n, rd->at);
+	if (got < 0) {
+		journal_fail(r, "the journal cannot be read: %m");
+		return JOURNAL_FAILED;
+	}
+	if ((size_t)got < n || read_be64(rd->buf) != XXH3_64bits_withSeed(rd->buf + 8, n - 8, rd->salt))
+		return JOURNAL_END;
+	*record = slice_make(rd->buf + sizeof(head), size);
+	rd->at += n;
+	rd->next++;
+	return JOURNAL_RECORD;
+}
+
+void journal_reader_end(struct journal_reader *rd)
+{
+	mem_free(rd->buf);
+	rd->buf = NULL;
+	rd->room = 0;
+}
+
+/* ---- all of them ---- */
+
+struct found {
+	struct segment *segment;
+	struct journal_reader reader;
+	bool has_head, seen, needed;
+};
+
+struct replay {
+	struct store *store;
+	journal_apply *apply; /* NULL: they are only counted */
+	struct found *all;
+	size_t n;
+	uint64_t after, next; /* next: number that is looked for */
+	uint64_t count, bytes;
+};
+
+static struct found *beginning_with(struct replay *p, uint64_t number)
+{
+	for (size_t i = 0; i < p->n; i++) {
+		struct found *f = &p->all[i];
+
+		if (f->has_head && !f->seen && f->reader.first == number)
+			return f;
+	}
+	return NULL;
+}
+
+/* The one that has the first record behind `after`, if any does. */
+static struct found *first_needed(struct replay *p)
+{
+	struct found *best = NULL;
+
+	for (size_t i = 0; i < p->n; i++) {
+		struct found *f = &p->all[i];
+
+		if (f->has_head && f->reader.first <= p->after + 1 && (!best || f->reader.first > best->reader.first))
+			best = f;
+	}
+	return best;
+}
+
+/* Up to its end, or up to a segment that begins with the number that comes next (J4). */
+static bool replay_segment(struct replay *p, struct found *f, struct reason *r)
+{
+	struct slice record;
+
+	f->seen = true;
+	while (!beginning_with(p, f->reader.next)) {
+		enum journal_read did = journal_reader_next(&f->reader, &record, r);
+
+		if (did != JOURNAL_RECORD) {
+			p->next = f->reader.next;
+			return did == JOURNAL_END;
+		}
+		if (f->reader.next - 1 <= p->after)
+			continue;
+		if (p->apply && !p->apply(p->store, record, r))
+			return false;
+		f->needed = true;
+		p->count++;
+		p->bytes += record.n;
+	}
+	p->next = f->reader.next;
+	return true;
+}
+
+/* Records behind a gap were not synced, and the machine stopped; or the disk has lost what it once had. */
+static void tell_what_is_lost(const struct replay *p)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < p->n; i++)
+		n += p->all[i].has_head && !p->all[i].seen && p->all[i].reader.first > p->next;
+	if (n)
+		log_warn("store: write %" PRIu64 " is not in the journal, but %zu of its files begin with later ones: what was written without a sync "
+			 "before the machine stopped is lost", p->next, n);
+}
+
+static bool replay_all(struct replay *p, struct reason *r)
+{
+	struct found *f = first_needed(p);
+
+	p->next = p->after + 1;
+	while (f) {
+		if (!replay_segment(p, f, r))
+			return false;
+		f = beginning_with(p, p->next);
+	}
+	/* RocksDB's files may have more than the journal: it was not synced. */
+	if (p->next <= p->after)
+		p->next = p->after + 1;
+	tell_what_is_lost(p);
+	return true;
+}
+
+static void forget(struct replay *p)
+{
+	for (size_t i = 0; i < p->n; i++)
+		journal_reader_end(&p->all[i].reader);
+	mem_free(p->all);
+}
+
+/* Those whose records are still needed stay, and are on disk before anything follows them: a killed process may have left them in the
+ * page cache only. The others are removed. */
+static bool sort_out(struct journal *j, struct replay *p, struct reason *r)
+{
+	bool ok = true;
+
+	for (size_t i = 0; i < p->n; i++) {
+		struct segment *s = p->all[i].segment;
+
+		if (s->file > j->last_file)
+			j->last_file = s->file;
+		if (ok && p->all[i].needed && fdatasync(s->fd) < 0)
+			ok = journal_fail(r, "the journal in %s cannot be synced: %m", j->store->dir);
+		if (!ok || p->all[i].needed) {
+			s->first = p->all[i].reader.first;
+			s->last = p->all[i].reader.next - 1;
+			s->next = j->full;
+			j->full = s;
+		} else {
+			segment_free(j, s, true);
+		}
+	}
+	return ok && (fsync(j->store->dir_fd) == 0 || journal_fail(r, "the directory %s cannot be synced: %m", j->store->dir));
+}
+
+static bool find_segments(const char *dir, struct replay *p, struct reason *r)
+{
+	unsigned *files;
+	size_t n;
+
+	if (!segment_files(dir, &files, &n, r))
+		return false;
+	p->all = mem_zalloc((n + 1) * sizeof(*p->all));
+	if (!p->all)
+		journal_fail(r, "out of memory");
+	for (size_t i = 0; i < n && !r->failed; i++) {
+		struct found *f = &p->all[i];
+
+		f->segment = segment_open(dir, files[i], !p->apply, r);
+		if (!f->segment)
+			break;
+		f->has_head = journal_reader_start(&f->reader, f->segment->fd);
+		p->n++;
+	}
+	mem_free(files);
+	return !r->failed;
+}
+
+static void close_all(struct replay *p)
+{
+	for (size_t i = 0; i < p->n; i++)
+		segment_free(NULL, p->all[i].segment, false);
+}
+
+bool journal_replay(struct journal *j, uint64_t after, journal_apply *apply, struct reason *r)
+{
+	struct replay p = { .store = j->store, .apply = apply, .after = after };
+	bool ok = find_segments(j->store->dir, &p, r) && replay_all(&p, r);
+
+	if (ok) {
+		j->next = p.next;
+		ok = sort_out(j, &p, r);
+	} else {
+		close_all(&p);
+	}
+	if (ok && p.count)
+		log_info("store: the database was not closed; %" PRIu64 " batches (%" PRIu64 " MB) were taken from its journal", p.count,
+			 (p.bytes + MB / 2) / MB);
+	forget(&p);
+	return ok;
+}
+
+bool journal_count(const char *dir, uint64_t after, uint64_t *count, struct reason *r)
+{
+	struct replay p = { .after = after };
+	bool ok = find_segments(dir, &p, r) && replay_all(&p, r);
+
+	*count = p.count;
+	close_all(&p);
+	forget(&p);
+	return ok;
+}
