@@ -1,6 +1,6 @@
 // What RocksDB is given to write: the batches that Thorpe itself wrote for each kind of request.
 // SPDX-License-Identifier: Apache-2.0
-import { copyFileSync, readdirSync, statSync, writeFileSync } from 'node:fs';
+import { copyFileSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { SCRATCH, freshPath, remove } from './run.mjs';
 import { embedded, wrk } from './measure.mjs';
@@ -15,7 +15,7 @@ export async function fillDirectory(dir, from, to, { body = LOAD, seconds = 1800
   return embedded(['load', dir, create, file, from, to], seconds);
 }
 
-/** For each operation the path of a log file with its batches: one client writes, the server is killed, its log is kept. */
+/** For each operation a directory with the journal of its batches: one client writes, the server is killed, its journal is kept. */
 export async function captureBatches(operations, users) {
   const dir = freshPath('capture');
   const logs = {};
@@ -27,10 +27,10 @@ export async function captureBatches(operations, users) {
     } finally {
       await server.kill();
     }
-    const [newest] = readdirSync(dir).filter((file) => /^\d+\.log$/.test(file)).map((file) => join(dir, file)).sort((a, b) => statSync(b).size - statSync(a).size);
-    logs[name] = join(SCRATCH, `batches-${name}.log`);
-    copyFileSync(newest, logs[name]);
-    // A clean stop empties the log, so that the next one has only what follows.
+    logs[name] = join(SCRATCH, `batches-${name}`);
+    mkdirSync(logs[name], { recursive: true });
+    for (const file of readdirSync(dir)) if (file.startsWith('journal.')) copyFileSync(join(dir, file), join(logs[name], file));
+    // A clean stop removes the journal, so that the next one has only what follows.
     await (await startThorpe({ dir })).stop();
   }
   remove(dir);

@@ -76,7 +76,7 @@ const sections = {
       ['bytes of the items, as DynamoDB counts', ...sizes.map(({ stored_bytes: n }) => `${count(n / 2 ** 20)} MB`)],
       ['bytes on disk (items, index, stream)', ...sizes.map(({ disk_bytes: n }) => `${count(n / 2 ** 20)} MB`)],
       ...(sizes[0].files === undefined ? [] : [['of them in files, when reads are measured', ...sizes.map(({ files: n }) => `${count(n)} file${n === 1 ? '' : 's'}`)],
-        ['and in the log and memtables', ...sizes.map(({ log_bytes: n }) => `${count(n / 1024)} KB`)]]),
+        ['and set aside for the journal (256 KB: nothing is in it, or in memtables)', ...sizes.map(({ log_bytes: n }) => `${count(n / 1024)} KB`)]]),
       ['disk ÷ items', ...sizes.map((size) => times(size.disk_bytes / size.stored_bytes))],
       ['loaded through the library, items a second', ...sizes.map(({ load_rate: n }) => count(n))],
       ['start-up', ...sizes.map(({ start_ms: n }) => `${n.toFixed(0)} ms`)],

@@ -1,13 +1,13 @@
 /* What the disk and RocksDB can do at most: the batches that Thorpe wrote, written again by RocksDB alone.
  *
- *   rocks_limit threads LOG DIR N SECONDS synced|relaxed    N threads, each writes a batch and waits for it
- *   rocks_limit merged LOG DIR N SECONDS synced|relaxed     one thread writes N batches as one
- *   rocks_limit paced LOG DIR RATE SECONDS synced|relaxed   one thread; what is due together is written as one, and its
+ *   rocks_limit threads JOURNAL DIR N SECONDS synced|relaxed    N threads, each writes a batch and waits for it
+ *   rocks_limit merged JOURNAL DIR N SECONDS synced|relaxed     one thread writes N batches as one
+ *   rocks_limit paced JOURNAL DIR RATE SECONDS synced|relaxed   one thread; what is due together is written as one, and its
  *                                                           time counts from when it was due
- *   rocks_limit fdatasync LOG DIR - SECONDS -               a batch appended to a file, and fdatasync
+ *   rocks_limit fdatasync JOURNAL DIR - SECONDS -               a batch appended to a file, and fdatasync
  *
- * LOG is a log file of Thorpe's (see wal.h), DIR a directory that is not there yet. RocksDB is opened with
- * Thorpe's own options. Stream records get new keys, as they would; everything else is written over.
+ * JOURNAL is a directory with a journal of Thorpe's (see written.h), DIR one that is not there yet. RocksDB is opened with
+ * Thorpe's own options, except that it has its own log. Stream records get new keys, as they would; everything else is written over.
  * Prints one JSON document.
  * SPDX-License-Identifier: Apache-2.0 */
 #include <errno.h>
@@ -26,15 +26,16 @@
 #include "base/alloc.h"
 #include "store/internal.h"
 #include "template.h"
-#include "wal.h"
+#include "written.h"
 
 #define BATCHES 20000
 #define TIMES ((size_t)1 << 21)
 #define CACHE_BYTES ((size_t)32 << 20)
+#define LOG_BYTES ((size_t)64 << 20)
 #define STREAM_KEY 13
 #define MOST_TOGETHER 64 /* as many as the clients of bench/load/steady.c can have under way */
 
-static struct wal_batch *batches;
+static struct written_batch *batches;
 static size_t batch_count;
 static rocksdb_t *db;
 static rocksdb_column_family_handle_t *families[STORE_FAMILIES];
@@ -57,6 +58,9 @@ static void open_database(const char *dir, bool synced)
 	char *err = NULL;
 
 	store_tuning_init(&tuning, &like);
+	/* As suits a log of its own. */
+	rocksdb_options_set_atomic_flush(tuning.families[0], 0);
+	rocksdb_options_set_max_total_wal_size(tuning.families[0], LOG_BYTES);
 	db = rocksdb_open_column_families(tuning.families[0], dir, STORE_FAMILIES, store_family_names,
 					  (const rocksdb_options_t *const *)tuning.families, families, &err);
 	if (err)
@@ -66,12 +70,12 @@ static void open_database(const char *dir, bool synced)
 	rocksdb_writeoptions_set_sync(how, synced);
 }
 
-static void add_batch(rocksdb_writebatch_t *to, const struct wal_batch *b)
+static void add_batch(rocksdb_writebatch_t *to, const struct written_batch *b)
 {
 	char key[STREAM_KEY];
 
 	for (size_t i = 0; i < b->count; i++) {
-		const struct wal_entry *e = &b->entries[i];
+		const struct written_entry *e = &b->entries[i];
 		const char *k = e->key;
 
 		if (e->family == STORE_STREAM && e->key_size == STREAM_KEY) {
@@ -248,8 +252,8 @@ int main(int argc, char **argv)
 	double seconds = argc == 7 ? strtod(argv[5], NULL) : 0;
 
 	if (argc != 7)
-		quit("rocks_limit threads|merged|paced|fdatasync LOG DIR N SECONDS synced|relaxed");
-	batches = wal_read(argv[2], STORE_STREAM, BATCHES, &batch_count);
+		quit("rocks_limit threads|merged|paced|fdatasync JOURNAL DIR N SECONDS synced|relaxed");
+	batches = written_read(argv[2], STORE_STREAM, BATCHES, &batch_count);
 	if (!strcmp(argv[1], "fdatasync")) {
 		run_fdatasync(argv[3], seconds);
 		return 0;

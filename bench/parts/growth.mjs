@@ -28,10 +28,10 @@ async function make(items, big) {
   return { items, users, batches, dir, start_ms: startMs, load_rate: (users * ITEMS_EACH) / seconds, stored_bytes: stored, disk_bytes: diskBytes(dir) };
 }
 
-/** Where the items are: in RocksDB's files, or in its log, which is to say in memtables. */
+/** Where the items are: in RocksDB's files, or in the journal, which is to say in memtables. */
 function whereabouts(dir) {
   const sizesOf = (pattern) => readdirSync(dir).filter((name) => pattern.test(name)).map((name) => statSync(join(dir, name)).size);
-  return { files: sizesOf(/\.sst$/).length, log_bytes: sizesOf(/\.log$/).reduce((sum, n) => sum + n, 0) };
+  return { files: sizesOf(/\.sst$/).length, log_bytes: sizesOf(/^journal\./).reduce((sum, n) => sum + n, 0) };
 }
 
 async function round(sizes, servers, measured, seconds, connections, results, notes) {
