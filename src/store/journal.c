@@ -84,12 +84,21 @@ static void begin_segment(struct journal *j, struct segment *s)
 	j->current = s;
 }
 
+/* Of those that are full. */
+static void close_unless_needed(const struct journal *j, struct segment *s)
+{
+	if (s != j->current && !s->unsynced && !s->pins)
+		segment_close(s);
+}
+
 /* To one that waits, or to a new one, which is written to before it was prepared: slowly, but nobody waits for the keeper. */
 static bool next_segment(struct journal *j, struct reason *r)
 {
 	struct segment *was = j->current, *s = j->waiting;
 
 	if (s) {
+		if (!segment_reopen(j->store->dir, s, r))
+			return false;
 		j->waiting = s->next;
 		j->waiting_count--;
 	} else {
@@ -100,6 +109,7 @@ static bool next_segment(struct journal *j, struct reason *r)
 	was->next = j->full;
 	j->full = was;
 	begin_segment(j, s);
+	close_unless_needed(j, was);
 	journal_keeper_wake(j);
 	return true;
 }
@@ -146,6 +156,7 @@ static bool sync_segment(struct journal *j, struct segment *s, struct reason *r)
 	if (fault(j, &error) || (fdatasync(s->fd) < 0 && (error = errno)))
 		return broke(j, s, "synced", error, r);
 	s->unsynced = 0;
+	close_unless_needed(j, s);
 	return true;
 }
 
@@ -184,6 +195,16 @@ static void take_back(struct journal *j)
 	memset(j->buf + j->kept, 0, whole_blocks(j->filled) - j->kept);
 	if (!j->broken.failed && !write_out(j, true, &r))
 		log_warn("store: a write that was refused may be there after a crash: %s", r.text);
+}
+
+uint64_t journal_last(struct journal *j)
+{
+	uint64_t last;
+
+	pthread_mutex_lock(&j->lock);
+	last = j->next - 1;
+	pthread_mutex_unlock(&j->lock);
+	return last;
 }
 
 uint64_t journal_begin(struct journal *j)
@@ -289,6 +310,7 @@ bool journal_sync(struct journal *j, struct reason *r)
 			s->unsynced = 0;
 		else if (s == j->current)
 			break; /* what is left came after the call */
+		close_unless_needed(j, s);
 	}
 	if (j->broken.failed)
 		*r = j->broken;

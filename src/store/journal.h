@@ -47,6 +47,9 @@ void journal_close(struct journal *j, bool done);
 /* How many records there are behind `after`, which would have to be replayed. False: *r says why that cannot be told. */
 bool journal_count(const char *dir, uint64_t after, uint64_t *count, struct reason *r) MUST_CHECK;
 
+/* The number of the last record that was kept; 0: there was none yet. */
+uint64_t journal_last(struct journal *j);
+
 /* Waits until no other write has the journal; returns the number that the record will have. */
 uint64_t journal_begin(struct journal *j);
 /* Writes the record. False: *r says why. After a full disk the next one is tried again; after other failures nobody knows what is on disk, and

@@ -23,7 +23,7 @@ extern const char journal_magic[16];
 struct segment {
 	struct segment *next;
 	unsigned file;        /* number in its name */
-	int fd;
+	int fd;               /* -1: closed, as is whatever is not written or synced; descriptors are for clients */
 	int direct;           /* the same file past the page cache, on disk when the call returns; -1 where there is no such thing */
 	uint64_t size;        /* of the file. Up to here writing is writing over */
 	uint64_t limit;       /* up to here it is written, except by a record that is larger than that */
@@ -61,6 +61,9 @@ struct journal {
 /* Makes and opens a new one. `size` bytes of it are written now; 0: none. */
 struct segment *segment_make(struct journal *j, unsigned file, uint64_t size, struct reason *r);
 struct segment *segment_open(const char *dir, unsigned file, bool read_only, struct reason *r);
+/* Its file, closed and opened again for writing. */
+void segment_close(struct segment *s);
+bool segment_reopen(const char *dir, struct segment *s, struct reason *r);
 /* Closes it; `remove` removes its file, too. */
 void segment_free(struct journal *j, struct segment *s, bool remove);
 /* Writes whole blocks. *error is the errno. `synced` is whether they are on disk when this returns. */

@@ -27,6 +27,7 @@ static struct segment *sort_out(struct journal *j, uint64_t on_disk)
 		}
 		*at = s->next;
 		s->unsynced = 0; /* nobody needs what it has */
+		segment_close(s);
 		if (is_worth_keeping(j, s)) {
 			s->limit = s->size;
 			s->next = j->waiting;
@@ -64,6 +65,7 @@ static void prepare(struct journal *j)
 		log_debug("store: no segment of the journal was prepared: %s", r.text);
 	if (!s)
 		return;
+	segment_close(s);
 	pthread_mutex_lock(&j->lock);
 	j->grown = size;
 	s->next = j->waiting;

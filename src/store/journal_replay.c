@@ -220,6 +220,7 @@ static bool sort_out(struct journal *j, struct replay *p, struct reason *r)
 			s->last = p->all[i].reader.next - 1;
 			s->next = j->full;
 			j->full = s;
+			segment_close(s);
 		} else {
 			segment_free(j, s, true);
 		}

@@ -35,34 +35,57 @@ static int open_direct(const char *path)
 	return open(path, O_WRONLY | O_DIRECT | O_DSYNC | O_CLOEXEC);
 }
 
+static bool open_files(const char *dir, struct segment *s, int flags, struct reason *r)
+{
+	char path[4096];
+	struct stat st;
+
+	name_of(path, sizeof(path), dir, s->file);
+	s->fd = open(path, O_CLOEXEC | flags, 0666);
+	if (s->fd < 0 || fstat(s->fd, &st) < 0) {
+		journal_fail(r, "cannot open %s: %m", path);
+		segment_close(s);
+		return false;
+	}
+	s->size = (uint64_t)st.st_size / JOURNAL_BLOCK * JOURNAL_BLOCK;
+	if ((flags & O_ACCMODE) == O_RDWR)
+		s->direct = open_direct(path);
+	return true;
+}
+
 static struct segment *segment_new(const char *dir, unsigned file, int flags, struct reason *r)
 {
 	struct segment *s = mem_zalloc(sizeof(*s));
-	char path[4096];
-	struct stat st;
 
 	if (!s) {
 		journal_fail(r, "out of memory");
 		return NULL;
 	}
-	name_of(path, sizeof(path), dir, file);
 	s->file = file;
-	s->fd = open(path, O_CLOEXEC | flags, 0666);
-	if (s->fd < 0 || fstat(s->fd, &st) < 0) {
-		journal_fail(r, "cannot open %s: %m", path);
-		if (s->fd >= 0)
-			close(s->fd);
-		mem_free(s);
-		return NULL;
-	}
-	s->size = (uint64_t)st.st_size / JOURNAL_BLOCK * JOURNAL_BLOCK;
-	s->direct = (flags & O_ACCMODE) == O_RDWR ? open_direct(path) : -1;
-	return s;
+	s->fd = s->direct = -1;
+	if (open_files(dir, s, flags, r))
+		return s;
+	mem_free(s);
+	return NULL;
 }
 
 struct segment *segment_open(const char *dir, unsigned file, bool read_only, struct reason *r)
 {
 	return segment_new(dir, file, read_only ? O_RDONLY : O_RDWR, r);
+}
+
+void segment_close(struct segment *s)
+{
+	if (s->direct >= 0)
+		close(s->direct);
+	if (s->fd >= 0)
+		close(s->fd);
+	s->fd = s->direct = -1;
+}
+
+bool segment_reopen(const char *dir, struct segment *s, struct reason *r)
+{
+	return open_files(dir, s, O_RDWR, r);
 }
 
 static bool write_all(int fd, const char *p, size_t n, uint64_t at)
@@ -128,9 +151,7 @@ void segment_free(struct journal *j, struct segment *s, bool remove)
 		name_of(path, sizeof(path), j->store->dir, s->file);
 		(void)unlink(path);
 	}
-	if (s->direct >= 0)
-		close(s->direct);
-	close(s->fd);
+	segment_close(s);
 	mem_free(s);
 }
 
