@@ -1,12 +1,11 @@
-/* An ordered key-value store with atomic, durable batches. RocksDB, and nothing else knows RocksDB.
+/* An ordered key-value store with atomic, durable batches. RocksDB, and nothing else knows RocksDB; and a journal (journal.h).
  *
  * Invariants
  *   S1  A batch is applied whole or not at all, also across kill -9 and power loss.
  *   S2  store_write() with sync returns true only when the batch is on disk.
- *   S3  After store_write() returned false nothing of the batch is visible, now or after a reopen
- *       that follows later successful writes... unless the disk lied; reads go on in any case.
- *       Only a crash right after the failure, before the next successful write, may bring such a
- *       batch back, whole.
+ *   S3  After store_write() returned false nothing of the batch is visible, now or after a reopen;
+ *       reads go on in any case. Only when the disk failed in the middle of a write, and nothing was
+ *       written after it, may a reopen bring such a batch back, whole.
  *   S4  A view (store_view) and iterators see one moment; writes after it do not show.
  *
  * Threads: everything may be called by any thread, except that one batch, view or iterator belongs
