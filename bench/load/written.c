@@ -98,13 +98,13 @@ static void take(struct batches *to, const char *record, size_t size)
 static void read_segment(const char *dir, unsigned file, struct batches *to)
 {
 	struct reason r = { 0 };
-	struct segment *s = segment_open(dir, file, true, &r);
+	struct segment *s = segment_new(file);
 	struct journal_reader rd;
 	struct slice record;
 
 	if (!s)
-		quit("%s", r.text);
-	if (journal_reader_start(&rd, s->fd)) {
+		quit("out of memory");
+	if (segment_open_to_read(dir, s, &r) && journal_reader_start(&rd, s->fd, &r) == JOURNAL_RECORD) {
 		while (journal_reader_next(&rd, &record, &r) == JOURNAL_RECORD)
 			take(to, record.p, record.n);
 		journal_reader_end(&rd);

@@ -99,6 +99,8 @@ size_t store_default_cache_bytes(void);
 /* dir.c: makes `dir` and its parents, each on disk in its parent. False: *r says why. */
 bool store_make_dir(const char *dir, struct reason *r) MUST_CHECK;
 
+/* maintain.c: all memtables to files, together. Nobody writes meanwhile (journal_pause). Whether it worked store_journal_on_disk() tells. */
+void store_flush_together(struct store *s);
 /* write.c: the journal's last record that RocksDB's files have (0: none), and whether that could be read. */
 bool store_journal_on_disk(struct store *s, uint64_t *number) MUST_CHECK;
 #define STORE_JOURNAL_KEY SLICE("journal") /* in META: that number, 8 bytes, big-endian */

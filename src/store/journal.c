@@ -91,21 +91,31 @@ static void close_unless_needed(const struct journal *j, struct segment *s)
 		segment_close(s);
 }
 
+/* One that waits and can be opened; NULL: there is none. */
+static struct segment *take_waiting(struct journal *j)
+{
+	struct reason r = { 0 };
+	struct segment *s;
+
+	while ((s = j->waiting)) {
+		j->waiting = s->next;
+		j->waiting_count--;
+		if (segment_open(j->store->dir, s, &r))
+			return s;
+		segment_free(j, s, true);
+	}
+	return NULL;
+}
+
 /* To one that waits, or to a new one, which is written to before it was prepared: slowly, but nobody waits for the keeper. */
 static bool next_segment(struct journal *j, struct reason *r)
 {
-	struct segment *was = j->current, *s = j->waiting;
+	struct segment *was = j->current, *s = take_waiting(j);
 
-	if (s) {
-		if (!segment_reopen(j->store->dir, s, r))
-			return false;
-		j->waiting = s->next;
-		j->waiting_count--;
-	} else {
+	if (!s)
 		s = segment_make(j, ++j->last_file, 0, r);
-		if (!s)
-			return false;
-	}
+	if (!s)
+		return false;
 	was->next = j->full;
 	j->full = was;
 	begin_segment(j, s);
@@ -144,7 +154,22 @@ static bool broke(struct journal *j, const struct segment *s, const char *what, 
 	errno = error;
 	journal_fail(&j->broken, JOURNAL_NAME "%u in %s could not be %s: %m; Thorpe must be restarted", s->file, j->store->dir, what);
 	*r = j->broken;
+	journal_keeper_wake(j);
 	return false;
+}
+
+/* 0, or the errno with which this or an earlier sync of any segment failed. */
+static int sync_file(struct journal *j, const struct segment *s)
+{
+	int error;
+
+	pthread_mutex_lock(&j->syncing);
+	error = segment_sync(s);
+	if (error)
+		j->sync_error = error;
+	error = j->sync_error;
+	pthread_mutex_unlock(&j->syncing);
+	return error;
 }
 
 static bool sync_segment(struct journal *j, struct segment *s, struct reason *r)
@@ -153,7 +178,7 @@ static bool sync_segment(struct journal *j, struct segment *s, struct reason *r)
 
 	if (!s->unsynced)
 		return true;
-	if (fault(j, &error) || (fdatasync(s->fd) < 0 && (error = errno)))
+	if (fault(j, &error) || (error = sync_file(j, s)))
 		return broke(j, s, "synced", error, r);
 	s->unsynced = 0;
 	close_unless_needed(j, s);
@@ -195,6 +220,16 @@ static void take_back(struct journal *j)
 	memset(j->buf + j->kept, 0, whole_blocks(j->filled) - j->kept);
 	if (!j->broken.failed && !write_out(j, true, &r))
 		log_warn("store: a write that was refused may be there after a crash: %s", r.text);
+}
+
+void journal_pause(struct journal *j)
+{
+	pthread_mutex_lock(&j->lock);
+}
+
+void journal_go_on(struct journal *j)
+{
+	pthread_mutex_unlock(&j->lock);
 }
 
 uint64_t journal_last(struct journal *j)
@@ -280,7 +315,7 @@ static struct segment *find_unsynced(const struct journal *j, uint64_t until)
 {
 	struct segment *s = j->full;
 
-	while (s && !s->unsynced)
+	while (s && (!s->unsynced || s->first >= until))
 		s = s->next;
 	if (!s && j->current->unsynced && j->current->first < until)
 		s = j->current;
@@ -301,7 +336,7 @@ bool journal_sync(struct journal *j, struct reason *r)
 
 		s->pins++;
 		pthread_mutex_unlock(&j->lock);
-		failed = failed || (fdatasync(s->fd) < 0 && (error = errno));
+		failed = failed || (error = sync_file(j, s));
 		pthread_mutex_lock(&j->lock);
 		s->pins--;
 		if (failed)
@@ -343,6 +378,7 @@ static void journal_free(struct journal *j, bool remove)
 	free_list(j, j->waiting, true);
 	segment_free(j, j->current, remove);
 	pthread_cond_destroy(&j->wake);
+	pthread_mutex_destroy(&j->syncing);
 	pthread_mutex_destroy(&j->lock);
 	mem_free(j->memory);
 	mem_free(j);
@@ -376,6 +412,7 @@ bool journal_open(struct store *s, uint64_t after, journal_apply *apply, struct 
 		return journal_fail(r, "out of memory");
 	j->store = s;
 	pthread_mutex_init(&j->lock, NULL);
+	pthread_mutex_init(&j->syncing, NULL);
 	pthread_cond_init(&j->wake, NULL);
 	if (start(j, after, apply, r)) {
 		*out = j;

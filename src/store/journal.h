@@ -26,7 +26,7 @@
  *   J2  What is replayed is a run of records without a gap, and begins behind the last one that RocksDB's files have.
  *   J3  A segment is begun anew only when RocksDB's files have all of its records.
  *   J4  A record that was not kept (journal_end) is taken back. Where that failed, it is written over by the next one, or left behind by
- *       a segment that begins with its number: replay goes on there.
+ *       a segment that begins with its number: replay goes on there. So it can come back only when nothing was written after it.
  *
  * Threads: any; a write has the journal for itself from journal_begin() to journal_end().
  * SPDX-License-Identifier: Apache-2.0 */
@@ -49,6 +49,11 @@ bool journal_count(const char *dir, uint64_t after, uint64_t *count, struct reas
 
 /* The number of the last record that was kept; 0: there was none yet. */
 uint64_t journal_last(struct journal *j);
+
+/* No write begins or is under way from here on; and from there on again. What RocksDB is asked to flush meanwhile it has of all families: asked
+ * beside a write, it would take those that had something when it was asked. */
+void journal_pause(struct journal *j);
+void journal_go_on(struct journal *j);
 
 /* Waits until no other write has the journal; returns the number that the record will have. */
 uint64_t journal_begin(struct journal *j);
@@ -74,9 +79,9 @@ struct journal_reader {
 	size_t room;
 };
 enum journal_read { JOURNAL_RECORD, JOURNAL_END, JOURNAL_FAILED };
-/* False: it has no head, so no records. */
-bool journal_reader_start(struct journal_reader *rd, int fd);
-/* JOURNAL_RECORD: *record is valid until the next call. JOURNAL_END: no record follows. JOURNAL_FAILED: *r says why. */
+/* JOURNAL_RECORD: it has a head, and there may be records. JOURNAL_END: it has none. JOURNAL_FAILED: *r says why that cannot be told. */
+enum journal_read journal_reader_start(struct journal_reader *rd, int fd, struct reason *r);
+/* JOURNAL_RECORD: *record is valid until the next call. JOURNAL_END: no record follows. JOURNAL_FAILED: *r says why that cannot be told. */
 enum journal_read journal_reader_next(struct journal_reader *rd, struct slice *record, struct reason *r);
 /* fd stays open. */
 void journal_reader_end(struct journal_reader *rd);

@@ -50,7 +50,12 @@ struct journal {
 	bool is_written;      /* all of it is in the file */
 
 	struct reason broken; /* why nothing can be written any more */
+	bool is_rescued;      /* what RocksDB had in memory then is in its files */
 	int fail_next;
+
+	/* The system tells only one of two who sync a file at once that it failed: the other looks here. */
+	pthread_mutex_t syncing;
+	int sync_error;       /* guarded by syncing */
 
 	pthread_t thread;
 	bool has_thread, stopping, woken;
@@ -60,12 +65,18 @@ struct journal {
 /* journal_segment.c: files. */
 /* Makes and opens a new one. `size` bytes of it are written now; 0: none. */
 struct segment *segment_make(struct journal *j, unsigned file, uint64_t size, struct reason *r);
-struct segment *segment_open(const char *dir, unsigned file, bool read_only, struct reason *r);
-/* Its file, closed and opened again for writing. */
+/* One that is there. It is not open yet. NULL: out of memory. */
+struct segment *segment_new(unsigned file);
+bool segment_open(const char *dir, struct segment *s, struct reason *r);
+bool segment_open_to_read(const char *dir, struct segment *s, struct reason *r);
 void segment_close(struct segment *s);
-bool segment_reopen(const char *dir, struct segment *s, struct reason *r);
-/* Closes it; `remove` removes its file, too. */
+/* Closes it, and lets go of it; `remove` removes its file, too. */
 void segment_free(struct journal *j, struct segment *s, bool remove);
+/* Of a file: remove it, or call it journal.N.lost. False: errno. */
+bool segment_remove(const char *dir, unsigned file);
+bool segment_set_aside(const char *dir, unsigned file);
+/* fdatasync, again when it was interrupted. 0, or the errno. */
+int segment_sync(const struct segment *s);
 /* Writes whole blocks. *error is the errno. `synced` is whether they are on disk when this returns. */
 bool segment_write(struct segment *s, const char *p, size_t n, uint64_t at, bool sync, bool *synced, int *error);
 /* Each number of a segment's file in the directory. */

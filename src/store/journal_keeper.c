@@ -15,11 +15,16 @@ static bool is_worth_keeping(const struct journal *j, const struct segment *s)
 	return s->size >= SEGMENT_BYTES / 4 * 3 && s->size <= SEGMENT_BYTES && j->waiting_count < SEGMENTS_WAITING;
 }
 
-/* Lock held. Returns those to be removed. */
-static struct segment *sort_out(struct journal *j, uint64_t on_disk)
+/* Lock held. Returns those to be removed. On a full disk none waits: RocksDB needs the room to flush. */
+static struct segment *sort_out(struct journal *j, uint64_t on_disk, bool has_room)
 {
 	struct segment **at = &j->full, *s, *gone = NULL;
 
+	if (!has_room) {
+		gone = j->waiting;
+		j->waiting = NULL;
+		j->waiting_count = 0;
+	}
 	while ((s = *at)) {
 		if (!is_done(s, on_disk)) {
 			at = &s->next;
@@ -28,7 +33,7 @@ static struct segment *sort_out(struct journal *j, uint64_t on_disk)
 		*at = s->next;
 		s->unsynced = 0; /* nobody needs what it has */
 		segment_close(s);
-		if (is_worth_keeping(j, s)) {
+		if (has_room && is_worth_keeping(j, s)) {
 			s->limit = s->size;
 			s->next = j->waiting;
 			j->waiting = s;
@@ -74,15 +79,30 @@ static void prepare(struct journal *j)
 	pthread_mutex_unlock(&j->lock);
 }
 
+/* When the journal is broken nobody knows what of it is on disk. What RocksDB has in memory is brought there by its own means; nobody writes any more. */
+static void rescue(struct journal *j)
+{
+	bool now;
+
+	pthread_mutex_lock(&j->lock);
+	now = j->broken.failed && !j->is_rescued;
+	j->is_rescued |= now;
+	pthread_mutex_unlock(&j->lock);
+	if (now)
+		store_flush_together(j->store);
+}
+
 static void see_to_it(struct journal *j)
 {
 	uint64_t on_disk = 0;
 	struct segment *gone;
+	bool has_room = store_has_room(j->store, 0);
 
+	rescue(j);
 	if (!store_journal_on_disk(j->store, &on_disk))
-		on_disk = 0;
+		log_warn("store: what of the journal is no longer needed cannot be told, so it grows: RocksDB cannot be read");
 	pthread_mutex_lock(&j->lock);
-	gone = sort_out(j, on_disk);
+	gone = sort_out(j, on_disk, has_room);
 	pthread_mutex_unlock(&j->lock);
 	while (gone) {
 		struct segment *next = gone->next;
@@ -90,7 +110,8 @@ static void see_to_it(struct journal *j)
 		segment_free(j, gone, true);
 		gone = next;
 	}
-	prepare(j);
+	if (has_room)
+		prepare(j);
 }
 
 static void *keep(void *arg)

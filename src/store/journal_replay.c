@@ -34,18 +34,25 @@ static ssize_t read_at(int fd, char *to, size_t n, uint64_t at)
 	return (ssize_t)got;
 }
 
-bool journal_reader_start(struct journal_reader *rd, int fd)
+enum journal_read journal_reader_start(struct journal_reader *rd, int fd, struct reason *r)
 {
 	char head[JOURNAL_HEAD];
 	struct stat st;
+	ssize_t got;
 
 	*rd = (struct journal_reader){ .fd = fd, .at = JOURNAL_BLOCK };
-	if (fstat(fd, &st) < 0 || read_at(fd, head, sizeof(head), 0) != (ssize_t)sizeof(head))
-		return false;
+	got = fstat(fd, &st) < 0 ? -1 : read_at(fd, head, sizeof(head), 0);
+	if (got < 0) {
+		journal_fail(r, "the journal cannot be read: %m");
+		return JOURNAL_FAILED;
+	}
+	if (got < (ssize_t)sizeof(head) || memcmp(head, journal_magic, sizeof(journal_magic)) != 0 ||
+	    read_be64(head + 32) != XXH3_64bits(head, 32))
+		return JOURNAL_END;
 	rd->size = (uint64_t)st.st_size;
 	rd->salt = read_be64(head + 16);
 	rd->first = rd->next = read_be64(head + 24);
-	return memcmp(head, journal_magic, sizeof(journal_magic)) == 0 && read_be64(head + 32) == XXH3_64bits(head, 32);
+	return JOURNAL_RECORD;
 }
 
 static bool make_room(struct journal_reader *rd, size_t n)
@@ -109,6 +116,7 @@ struct found {
 
 struct replay {
 	struct store *store;
+	const char *dir;
 	journal_apply *apply; /* NULL: they are only counted */
 	struct found *all;
 	size_t n;
@@ -142,18 +150,15 @@ static struct found *first_needed(struct replay *p)
 }
 
 /* Up to its end, or up to a segment that begins with the number that comes next (J4). */
-static bool replay_segment(struct replay *p, struct found *f, struct reason *r)
+static bool replay_records(struct replay *p, struct found *f, struct reason *r)
 {
 	struct slice record;
 
-	f->seen = true;
 	while (!beginning_with(p, f->reader.next)) {
 		enum journal_read did = journal_reader_next(&f->reader, &record, r);
 
-		if (did != JOURNAL_RECORD) {
-			p->next = f->reader.next;
+		if (did != JOURNAL_RECORD)
 			return did == JOURNAL_END;
-		}
 		if (f->reader.next - 1 <= p->after)
 			continue;
 		if (p->apply && !p->apply(p->store, record, r))
@@ -162,20 +167,28 @@ static bool replay_segment(struct replay *p, struct found *f, struct reason *r)
 		p->count++;
 		p->bytes += record.n;
 	}
-	p->next = f->reader.next;
 	return true;
 }
 
-/* Records behind a gap were not synced, and the machine stopped; or the disk has lost what it once had. */
-static void tell_what_is_lost(const struct replay *p)
+/* What is needed of it is on disk before anything follows it: a killed process may have left it in the page cache only. */
+static bool replay_segment(struct replay *p, struct found *f, struct reason *r)
 {
-	size_t n = 0;
+	int error = 0;
+	bool ok;
 
-	for (size_t i = 0; i < p->n; i++)
-		n += p->all[i].has_head && !p->all[i].seen && p->all[i].reader.first > p->next;
-	if (n)
-		log_warn("store: write %" PRIu64 " is not in the journal, but %zu of its files begin with later ones: what was written without a sync "
-			 "before the machine stopped is lost", p->next, n);
+	f->seen = true;
+	if (!segment_open_to_read(p->dir, f->segment, r))
+		return false;
+	f->reader.fd = f->segment->fd;
+	ok = replay_records(p, f, r);
+	p->next = f->reader.next;
+	if (ok && f->needed && p->apply && (error = segment_sync(f->segment))) {
+		errno = error;
+		ok = journal_fail(r, "the journal in %s cannot be synced: %m", p->dir);
+	}
+	journal_reader_end(&f->reader);
+	segment_close(f->segment);
+	return ok;
 }
 
 static bool replay_all(struct replay *p, struct reason *r)
@@ -191,83 +204,100 @@ static bool replay_all(struct replay *p, struct reason *r)
 	/* RocksDB's files may have more than the journal: it was not synced. */
 	if (p->next <= p->after)
 		p->next = p->after + 1;
-	tell_what_is_lost(p);
 	return true;
+}
+
+static bool is_lost(const struct replay *p, const struct found *f)
+{
+	return f->has_head && !f->seen && f->reader.first > p->next;
+}
+
+/* Records behind a gap were not synced, and the machine stopped; or the disk has lost what it once had. Nobody can tell, so they are kept aside. */
+static bool set_lost_aside(struct replay *p)
+{
+	bool ok = true;
+	size_t n = 0;
+
+	for (size_t i = 0; i < p->n && ok; i++) {
+		if (!is_lost(p, &p->all[i]))
+			continue;
+		n++;
+		ok = segment_set_aside(p->dir, p->all[i].segment->file);
+	}
+	if (n)
+		log_warn("store: write %" PRIu64 " is not in the journal of %s, but %zu of its files begin with later ones. What was written without a sync "
+			 "before the machine stopped is lost; if all was synced, the disk has lost it. They are called journal.N.lost now", p->next, p->dir, n);
+	return ok;
+}
+
+/* Those whose records are still needed stay; the others are removed, so that no number is there twice. */
+static bool sort_out(struct journal *j, struct replay *p, struct reason *r)
+{
+	bool ok = set_lost_aside(p);
+
+	for (size_t i = 0; i < p->n; i++) {
+		struct found *f = &p->all[i];
+		struct segment *s = f->segment;
+
+		if (s->file > j->last_file)
+			j->last_file = s->file;
+		if (f->needed) {
+			s->first = f->reader.first;
+			s->last = f->reader.next - 1;
+			s->next = j->full;
+			j->full = s;
+			f->segment = NULL;
+		} else if (ok && !is_lost(p, f)) {
+			ok = segment_remove(p->dir, s->file);
+		}
+	}
+	return (ok && fsync(j->store->dir_fd) == 0) || journal_fail(r, "the directory %s cannot be written: %m", p->dir);
+}
+
+static bool look_at(struct found *f, unsigned file, const char *dir, struct reason *r)
+{
+	enum journal_read head = JOURNAL_FAILED;
+
+	f->segment = segment_new(file);
+	if (!f->segment)
+		return journal_fail(r, "out of memory");
+	if (segment_open_to_read(dir, f->segment, r))
+		head = journal_reader_start(&f->reader, f->segment->fd, r);
+	segment_close(f->segment);
+	f->has_head = head == JOURNAL_RECORD;
+	return head != JOURNAL_FAILED;
+}
+
+static bool find_segments(struct replay *p, struct reason *r)
+{
+	unsigned *files;
+	bool ok = true;
+	size_t n;
+
+	if (!segment_files(p->dir, &files, &n, r))
+		return false;
+	p->all = mem_zalloc((n + 1) * sizeof(*p->all));
+	if (!p->all)
+		ok = journal_fail(r, "out of memory");
+	for (size_t i = 0; i < n && ok; i++)
+		ok = look_at(&p->all[p->n++], files[i], p->dir, r);
+	mem_free(files);
+	return ok;
 }
 
 static void forget(struct replay *p)
 {
 	for (size_t i = 0; i < p->n; i++)
-		journal_reader_end(&p->all[i].reader);
-	mem_free(p->all);
-}
-
-/* Those whose records are still needed stay, and are on disk before anything follows them: a killed process may have left them in the
- * page cache only. The others are removed. */
-static bool sort_out(struct journal *j, struct replay *p, struct reason *r)
-{
-	bool ok = true;
-
-	for (size_t i = 0; i < p->n; i++) {
-		struct segment *s = p->all[i].segment;
-
-		if (s->file > j->last_file)
-			j->last_file = s->file;
-		if (ok && p->all[i].needed && fdatasync(s->fd) < 0)
-			ok = journal_fail(r, "the journal in %s cannot be synced: %m", j->store->dir);
-		if (!ok || p->all[i].needed) {
-			s->first = p->all[i].reader.first;
-			s->last = p->all[i].reader.next - 1;
-			s->next = j->full;
-			j->full = s;
-			segment_close(s);
-		} else {
-			segment_free(j, s, true);
-		}
-	}
-	return ok && (fsync(j->store->dir_fd) == 0 || journal_fail(r, "the directory %s cannot be synced: %m", j->store->dir));
-}
-
-static bool find_segments(const char *dir, struct replay *p, struct reason *r)
-{
-	unsigned *files;
-	size_t n;
-
-	if (!segment_files(dir, &files, &n, r))
-		return false;
-	p->all = mem_zalloc((n + 1) * sizeof(*p->all));
-	if (!p->all)
-		journal_fail(r, "out of memory");
-	for (size_t i = 0; i < n && !r->failed; i++) {
-		struct found *f = &p->all[i];
-
-		f->segment = segment_open(dir, files[i], !p->apply, r);
-		if (!f->segment)
-			break;
-		f->has_head = journal_reader_start(&f->reader, f->segment->fd);
-		p->n++;
-	}
-	mem_free(files);
-	return !r->failed;
-}
-
-static void close_all(struct replay *p)
-{
-	for (size_t i = 0; i < p->n; i++)
 		segment_free(NULL, p->all[i].segment, false);
+	mem_free(p->all);
 }
 
 bool journal_replay(struct journal *j, uint64_t after, journal_apply *apply, struct reason *r)
 {
-	struct replay p = { .store = j->store, .apply = apply, .after = after };
-	bool ok = find_segments(j->store->dir, &p, r) && replay_all(&p, r);
+	struct replay p = { .store = j->store, .dir = j->store->dir, .apply = apply, .after = after };
+	bool ok = find_segments(&p, r) && replay_all(&p, r) && sort_out(j, &p, r);
 
-	if (ok) {
-		j->next = p.next;
-		ok = sort_out(j, &p, r);
-	} else {
-		close_all(&p);
-	}
+	j->next = p.next;
 	if (ok && p.count)
 		log_info("store: the database was not closed; %" PRIu64 " batches (%" PRIu64 " MB) were taken from its journal", p.count,
 			 (p.bytes + MB / 2) / MB);
@@ -277,11 +307,10 @@ bool journal_replay(struct journal *j, uint64_t after, journal_apply *apply, str
 
 bool journal_count(const char *dir, uint64_t after, uint64_t *count, struct reason *r)
 {
-	struct replay p = { .after = after };
-	bool ok = find_segments(dir, &p, r) && replay_all(&p, r);
+	struct replay p = { .dir = dir, .after = after };
+	bool ok = find_segments(&p, r) && replay_all(&p, r);
 
 	*count = p.count;
-	close_all(&p);
 	forget(&p);
 	return ok;
 }

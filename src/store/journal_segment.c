@@ -53,25 +53,25 @@ static bool open_files(const char *dir, struct segment *s, int flags, struct rea
 	return true;
 }
 
-static struct segment *segment_new(const char *dir, unsigned file, int flags, struct reason *r)
+struct segment *segment_new(unsigned file)
 {
 	struct segment *s = mem_zalloc(sizeof(*s));
 
-	if (!s) {
-		journal_fail(r, "out of memory");
-		return NULL;
+	if (s) {
+		s->file = file;
+		s->fd = s->direct = -1;
 	}
-	s->file = file;
-	s->fd = s->direct = -1;
-	if (open_files(dir, s, flags, r))
-		return s;
-	mem_free(s);
-	return NULL;
+	return s;
 }
 
-struct segment *segment_open(const char *dir, unsigned file, bool read_only, struct reason *r)
+bool segment_open(const char *dir, struct segment *s, struct reason *r)
 {
-	return segment_new(dir, file, read_only ? O_RDONLY : O_RDWR, r);
+	return open_files(dir, s, O_RDWR, r);
+}
+
+bool segment_open_to_read(const char *dir, struct segment *s, struct reason *r)
+{
+	return open_files(dir, s, O_RDONLY, r);
 }
 
 void segment_close(struct segment *s)
@@ -83,9 +83,30 @@ void segment_close(struct segment *s)
 	s->fd = s->direct = -1;
 }
 
-bool segment_reopen(const char *dir, struct segment *s, struct reason *r)
+int segment_sync(const struct segment *s)
 {
-	return open_files(dir, s, O_RDWR, r);
+	while (fdatasync(s->fd) < 0) {
+		if (errno != EINTR)
+			return errno;
+	}
+	return 0;
+}
+
+bool segment_remove(const char *dir, unsigned file)
+{
+	char path[4096];
+
+	name_of(path, sizeof(path), dir, file);
+	return unlink(path) == 0 || errno == ENOENT;
+}
+
+bool segment_set_aside(const char *dir, unsigned file)
+{
+	char path[4096], lost[4096 + 8];
+
+	name_of(path, sizeof(path), dir, file);
+	snprintf(lost, sizeof(lost), "%s.lost", path);
+	return rename(path, lost) == 0;
 }
 
 static bool write_all(int fd, const char *p, size_t n, uint64_t at)
@@ -95,6 +116,8 @@ static bool write_all(int fd, const char *p, size_t n, uint64_t at)
 
 		if (did < 0 && errno == EINTR)
 			continue;
+		if (did == 0)
+			errno = EIO;
 		if (did <= 0)
 			return false;
 		p += did;
@@ -117,7 +140,7 @@ static bool fill(struct segment *s, uint64_t size)
 		errno = ENOMEM;
 		return false;
 	}
-	while (s->size < size && write_all(s->fd, zeros, n, s->size) && fdatasync(s->fd) == 0)
+	while (s->size < size && write_all(s->fd, zeros, n, s->size) && (errno = segment_sync(s)) == 0)
 		s->size += n;
 	mem_free(zeros);
 	if (s->size < size)
@@ -128,12 +151,18 @@ static bool fill(struct segment *s, uint64_t size)
 
 struct segment *segment_make(struct journal *j, unsigned file, uint64_t size, struct reason *r)
 {
-	struct segment *s = segment_new(j->store->dir, file, O_RDWR | O_CREAT | O_TRUNC, r);
+	struct segment *s = segment_new(file);
 
-	if (!s)
+	if (!s) {
+		journal_fail(r, "out of memory");
 		return NULL;
-	/* A file is on disk once its directory is. */
+	}
 	s->limit = size ? size : SEGMENT_BYTES;
+	if (!open_files(j->store->dir, s, O_RDWR | O_CREAT | O_TRUNC, r)) {
+		segment_free(j, s, false);
+		return NULL;
+	}
+	/* A file is on disk once its directory is. */
 	if (fill(s, size) && fsync(j->store->dir_fd) == 0)
 		return s;
 	journal_fail(r, "cannot write " JOURNAL_NAME "%u in %s: %m", file, j->store->dir);
@@ -143,14 +172,10 @@ struct segment *segment_make(struct journal *j, unsigned file, uint64_t size, st
 
 void segment_free(struct journal *j, struct segment *s, bool remove)
 {
-	char path[4096];
-
 	if (!s)
 		return;
-	if (remove) {
-		name_of(path, sizeof(path), j->store->dir, s->file);
-		(void)unlink(path);
-	}
+	if (remove)
+		(void)segment_remove(j->store->dir, s->file);
 	segment_close(s);
 	mem_free(s);
 }
@@ -187,7 +212,7 @@ bool segment_files(const char *dir, unsigned **files, size_t *n, struct reason *
 	*n = 0;
 	if (!d)
 		return journal_fail(r, "cannot read the directory %s: %m", dir);
-	while (ok && (entry = readdir(d))) {
+	while (ok && (errno = 0, entry = readdir(d))) {
 		const char *digits = entry->d_name + sizeof(JOURNAL_NAME) - 1;
 		unsigned long number;
 		char *end;
@@ -207,6 +232,8 @@ bool segment_files(const char *dir, unsigned **files, size_t *n, struct reason *
 		}
 		(*files)[(*n)++] = (unsigned)number;
 	}
+	if (ok && errno)
+		ok = journal_fail(r, "cannot read the directory %s: %m", dir);
 	closedir(d);
 	if (!ok) {
 		mem_free(*files);

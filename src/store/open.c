@@ -226,6 +226,18 @@ static bool replay_batch(struct store *s, struct slice record, struct reason *r)
 	return !store_take_reason(&err, r);
 }
 
+/* What was replayed goes to files before anyone is answered: a disk that once failed to sync it may still have it in the page cache alone. */
+static enum store_open_result replay_journal(struct opening *op, uint64_t after)
+{
+	struct store *s = op->store;
+
+	if (!journal_open(s, after, replay_batch, &s->journal, &op->reason))
+		return refuse_with_reason(op);
+	if (journal_last(s->journal) != after)
+		store_flush_together(s);
+	return STORE_OPENED;
+}
+
 static enum store_open_result open_journal(struct opening *op)
 {
 	struct store *s = op->store;
@@ -234,9 +246,9 @@ static enum store_open_result open_journal(struct opening *op)
 	if (!s->dir)
 		return STORE_OPENED;
 	if (!store_journal_on_disk(s, &after))
-		return refuse(op, STORE_FAILED, "Cannot open the data directory %s: it cannot be read.", s->dir);
+		return refuse(op, STORE_DAMAGED, "The data in %s is damaged: what its journal has to add cannot be told.", s->dir);
 	if (!s->read_only)
-		return journal_open(s, after, replay_batch, &s->journal, &op->reason) ? STORE_OPENED : refuse_with_reason(op);
+		return replay_journal(op, after);
 	if (!journal_count(s->dir, after, &count, &op->reason))
 		return refuse_with_reason(op);
 	return !count ? STORE_OPENED :
@@ -325,15 +337,6 @@ enum store_open_result store_open(const struct store_options *o, struct store **
 	return result;
 }
 
-/* All memtables to files, together. RocksDB's interface in C can flush single families only, and an atomic flush of one beside another of all ends
- * the process (an assertion, in builds that have them); but before it compacts a range that is in a memtable, it flushes all. This one is small. */
-static void flush_together(struct store *s)
-{
-	struct slice key = STORE_JOURNAL_KEY;
-
-	rocksdb_compact_range_cf(s->db, s->families[STORE_META], key.p, key.n, key.p, key.n);
-}
-
 /* So that the next start has nothing to replay. Nobody writes any more. True: RocksDB's files have it all. */
 static bool flush_all(struct store *s)
 {
@@ -342,7 +345,7 @@ static bool flush_all(struct store *s)
 
 	if (store_journal_on_disk(s, &on_disk) && on_disk == last)
 		return true;
-	flush_together(s);
+	store_flush_together(s);
 	if (store_journal_on_disk(s, &on_disk) && on_disk == last)
 		return true;
 	/* Not lost: the next start takes it from the journal. */

@@ -118,12 +118,12 @@ bool store_write(struct store *s, struct store_batch *b, bool sync, struct arena
 /* Brings unsynced writes to disk. */
 bool store_sync(struct store *s, struct arena *a, struct error *e) MUST_CHECK;
 
-/* A consistent copy of the whole database in a new directory (hard links where possible). */
+/* A consistent copy of the whole database in a new directory (hard links where possible). Nobody writes meanwhile. */
 bool store_checkpoint(struct store *s, const char *dir, struct arena *a,
 		      struct error *e) MUST_CHECK;
-/* Gives back the room of what store_batch_delete_range() deleted in [from, to) (`to` empty: to the
- * end): without it the room comes back when RocksDB next rewrites those files, which can be weeks.
- * Takes as long as rewriting them; call it from a thread that nobody waits for. */
+/* Gives back the room of what store_batch_delete_range() deleted in [from, to), where nobody may write meanwhile: without it the
+ * room comes back when RocksDB next rewrites those files, which can be weeks. It begins with bringing what is in memory to disk, during
+ * which nobody writes anywhere, and takes as long as rewriting the files; call it from a thread that nobody waits for. */
 void store_reclaim(struct store *s, enum store_family f, struct slice from, struct slice to);
 /* Whether the last write failed, and the next one will probably, too: a full disk, or a broken one. Any thread. */
 bool store_is_refusing(const struct store *s);

@@ -88,11 +88,13 @@ bool store_journal_on_disk(struct store *s, uint64_t *number)
 	pin = rocksdb_get_pinned_cf(s->db, s->on_disk, s->families[STORE_META], STORE_JOURNAL_KEY.p, STORE_JOURNAL_KEY.n, &err);
 	if (store_take_reason(&err, &r))
 		return false;
-	p = pin ? rocksdb_pinnableslice_value(pin, &n) : NULL;
-	if (p && n == sizeof(*number))
+	if (!pin)
+		return true;
+	p = rocksdb_pinnableslice_value(pin, &n);
+	if (n == sizeof(*number))
 		*number = read_be64(p);
 	rocksdb_pinnableslice_destroy(pin);
-	return true;
+	return n == sizeof(*number);
 }
 
 static bool apply(struct store *s, struct store_batch *b, struct reason *r)
