@@ -111,6 +111,19 @@ bool store_has_room(const struct store *s, size_t bytes);
 void store_wrote(struct store *s, const struct reason *r);
 #define STORE_RESERVE ((uint64_t)32 << 20)
 
+/* Numbers on disk are big-endian; read_be64() and read_be32() read them back. */
+static inline void store_put_be64(char *to, uint64_t v)
+{
+	for (int i = 7; i >= 0; i--, v >>= 8)
+		to[i] = (char)v;
+}
+
+static inline void store_put_be32(char *to, uint32_t v)
+{
+	for (int i = 3; i >= 0; i--, v >>= 8)
+		to[i] = (char)v;
+}
+
 /* RocksDB compares and copies by pointer: an empty slice must still point somewhere. */
 static inline const char *store_bytes(struct slice s)
 {

@@ -17,18 +17,6 @@ const char journal_magic[16] = "thorpe journal\n";
 /* Room for a record of the usual size; what a large one needed is given back. */
 #define ROOM_USUAL ((size_t)256 << 10)
 
-static void put_be64(char *to, uint64_t v)
-{
-	for (int i = 7; i >= 0; i--, v >>= 8)
-		to[i] = (char)v;
-}
-
-static void put_be32(char *to, uint32_t v)
-{
-	for (int i = 3; i >= 0; i--, v >>= 8)
-		to[i] = (char)v;
-}
-
 static size_t whole_blocks(size_t n)
 {
 	return (n + JOURNAL_BLOCK - 1) / JOURNAL_BLOCK * JOURNAL_BLOCK;
@@ -76,9 +64,9 @@ static void begin_segment(struct journal *j, struct segment *s)
 	s->last = 0;
 	memset(j->buf, 0, JOURNAL_BLOCK);
 	memcpy(j->buf, journal_magic, sizeof(journal_magic));
-	put_be64(j->buf + 16, s->salt);
-	put_be64(j->buf + 24, s->first);
-	put_be64(j->buf + 32, XXH3_64bits(j->buf, 32));
+	store_put_be64(j->buf + 16, s->salt);
+	store_put_be64(j->buf + 24, s->first);
+	store_put_be64(j->buf + 32, XXH3_64bits(j->buf, 32));
 	j->start = 0;
 	j->kept = JOURNAL_BLOCK;
 	j->current = s;
@@ -129,11 +117,11 @@ static void put_record(struct journal *j, struct slice record)
 	char *p = j->buf + j->kept;
 	size_t n = JOURNAL_RECORD_HEAD + record.n;
 
-	put_be64(p + 8, j->next);
-	put_be32(p + 16, (uint32_t)record.n);
-	put_be32(p + 20, 0);
+	store_put_be64(p + 8, j->next);
+	store_put_be32(p + 16, (uint32_t)record.n);
+	store_put_be32(p + 20, 0);
 	memcpy(p + JOURNAL_RECORD_HEAD, record.p, record.n);
-	put_be64(p, XXH3_64bits_withSeed(p + 8, n - 8, j->current->salt));
+	store_put_be64(p, XXH3_64bits_withSeed(p + 8, n - 8, j->current->salt));
 	j->filled = j->kept + n;
 	memset(j->buf + j->filled, 0, whole_blocks(j->filled) - j->filled);
 }

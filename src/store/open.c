@@ -184,12 +184,12 @@ static bool is_empty(struct store *s, enum store_family f)
 static enum store_open_result write_format(struct opening *op)
 {
 	struct store *s = op->store;
-	char be[4] = { (char)(FORMAT >> 24), (char)(FORMAT >> 16), (char)(FORMAT >> 8),
-		       (char)FORMAT };
 	char *err = NULL;
+	char be[4];
 
 	if (s->read_only)
 		return STORE_OPENED;
+	store_put_be32(be, FORMAT);
 	rocksdb_put_cf(s->db, s->logged, s->families[STORE_META], FORMAT_KEY.p, FORMAT_KEY.n, be,
 		       sizeof(be), &err);
 	return store_take_reason(&err, &op->reason) ? refuse_with_reason(op) : STORE_OPENED;
@@ -348,8 +348,7 @@ static bool flush_all(struct store *s)
 	store_flush_together(s);
 	if (store_journal_on_disk(s, &on_disk) && on_disk == last)
 		return true;
-	/* Not lost: the next start takes it from the journal. */
-	log_warn("store: could not flush at close");
+	log_warn("store: could not flush at close; the next start takes what is missing from the journal");
 	if (!journal_sync(s->journal, &r))
 		log_error("store: could not sync the journal at close: %s", r.text);
 	return false;

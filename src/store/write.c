@@ -112,8 +112,7 @@ static void put_number(struct store *s, struct store_batch *b, uint64_t number)
 {
 	char be[8];
 
-	for (int i = 7; i >= 0; i--, number >>= 8)
-		be[i] = (char)number;
+	store_put_be64(be, number);
 	rocksdb_writebatch_put_cf(b->batch, s->families[STORE_META], STORE_JOURNAL_KEY.p, STORE_JOURNAL_KEY.n, be, sizeof(be));
 }
 
