@@ -6,7 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 #include "base/alloc.h"
-#include "store/journal_internal.h"
+#include "store/journal/internal.h"
 #include "template.h"
 
 #define BATCH_HEAD 12

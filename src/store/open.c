@@ -7,7 +7,7 @@
 #include "base/log.h"
 #include "store/hot.h"
 #include "store/internal.h"
-#include "store/journal.h"
+#include "store/journal/journal.h"
 
 /* The format of everything Thorpe keeps in the store. Raise it when an older Thorpe would misread
  * what this one writes. In META:

@@ -5,7 +5,7 @@
 #include "base/crashpoint.h"
 #include "store/hot.h"
 #include "store/internal.h"
-#include "store/journal.h"
+#include "store/journal/journal.h"
 
 struct store_batch {
 	rocksdb_writebatch_t *batch;

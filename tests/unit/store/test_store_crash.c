@@ -2,7 +2,7 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include <fcntl.h>
 #include "child.h"
-#include "store/journal_internal.h"
+#include "store/journal/internal.h"
 
 /* Holds the directory until its standard input ends. */
 static int hold(struct fixture *x)

@@ -5,7 +5,7 @@
 #include <sys/stat.h>
 #include <time.h>
 #include "child.h"
-#include "store/journal_internal.h"
+#include "store/journal/internal.h"
 
 #define PARTS 3
 static const enum store_family part_family[PARTS] = { STORE_ITEMS, STORE_INDEX, STORE_STREAM };

@@ -1,6 +1,6 @@
 /* Writing the journal.
  * SPDX-License-Identifier: Apache-2.0 */
-#include "store/journal.h"
+#include "store/journal/journal.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -10,7 +10,7 @@
 #include <xxhash.h>
 #include "base/alloc.h"
 #include "base/log.h"
-#include "store/journal_internal.h"
+#include "store/journal/internal.h"
 
 const char journal_magic[16] = "thorpe journal\n";
 

@@ -9,7 +9,7 @@
 #include <xxhash.h>
 #include "base/alloc.h"
 #include "base/log.h"
-#include "store/journal_internal.h"
+#include "store/journal/internal.h"
 
 #define MB ((uint64_t)1 << 20)
 

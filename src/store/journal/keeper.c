@@ -1,7 +1,7 @@
 /* The journal's thread: prepares segments before they are wanted, and sees which are no longer needed.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "base/log.h"
-#include "store/journal_internal.h"
+#include "store/journal/internal.h"
 
 /* Of those that are full: whether RocksDB's files have all of its records (J3). */
 static bool is_done(const struct segment *s, uint64_t on_disk)

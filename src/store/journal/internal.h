@@ -4,7 +4,7 @@
 #define THORPE_STORE_JOURNAL_INTERNAL_H
 
 #include <pthread.h>
-#include "store/journal.h"
+#include "store/journal/journal.h"
 
 #define JOURNAL_NAME "journal."
 /* What is written at once is whole blocks at places that are multiples of this: what disks and direct I/O want. */
@@ -62,7 +62,7 @@ struct journal {
 	pthread_cond_t wake;
 };
 
-/* journal_segment.c: files. */
+/* segment.c: files. */
 /* Makes and opens a new one. `size` bytes of it are written now; 0: none. */
 struct segment *segment_make(struct journal *j, unsigned file, uint64_t size, struct reason *r);
 /* One that is there. It is not open yet. NULL: out of memory. */
@@ -82,10 +82,10 @@ bool segment_write(struct segment *s, const char *p, size_t n, uint64_t at, bool
 /* Each number of a segment's file in the directory. */
 bool segment_files(const char *dir, unsigned **files, size_t *n, struct reason *r);
 
-/* journal_replay.c: puts the segments that are still needed into j->full and removes the others. */
+/* replay.c: puts the segments that are still needed into j->full and removes the others. */
 bool journal_replay(struct journal *j, uint64_t after, journal_apply *apply, struct reason *r) MUST_CHECK;
 
-/* journal_keeper.c: the thread that prepares segments and sees which are no longer needed. */
+/* keeper.c: the thread that prepares segments and sees which are no longer needed. */
 bool journal_keeper_start(struct journal *j);
 void journal_keeper_stop(struct journal *j);
 /* Lock held. */

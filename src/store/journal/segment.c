@@ -8,7 +8,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 #include "base/alloc.h"
-#include "store/journal_internal.h"
+#include "store/journal/internal.h"
 
 /* What a new segment is filled with at once: a synced write beside it waits for no more than this. */
 #define FILL_BYTES ((size_t)256 << 10)
