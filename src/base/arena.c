@@ -9,6 +9,7 @@
 
 #include "base/alloc.h"
 #include "base/arena.h"
+#include "base/budget.h"
 #include "base/poison.h"
 
 #define ALIGN 16
@@ -41,6 +42,89 @@ static size_t footprint(size_t n)
 	return (n ? (n + ALIGN - 1) & ~(size_t)(ALIGN - 1) : ALIGN) + MEM_REDZONE;
 }
 
+/* ---- the budget (A4) ---- */
+
+static bool draw(struct arena *a, size_t n)
+{
+	enum budget_answer answer = budget_try_take(a->budget, a->drawn, n);
+
+	if (answer != BUDGET_GIVEN) {
+		a->refusal = answer;
+		return false;
+	}
+	a->drawn += n;
+	return true;
+}
+
+static void give_back(struct arena *a, size_t n)
+{
+	assert(n <= a->drawn);
+	a->drawn -= n;
+	budget_give(a->budget, n);
+}
+
+static void leave_budget(struct arena *a)
+{
+	if (a->drawn)
+		give_back(a, a->drawn);
+	a->budget = NULL;
+	a->strict = false;
+	a->refusal = BUDGET_GIVEN;
+}
+
+bool arena_join(struct arena *a, struct budget *b)
+{
+	assert(!a->budget);
+	a->budget = b;
+	if (draw(a, a->total))
+		return true;
+	a->budget = NULL;
+	return false;
+}
+
+void arena_borrow(struct arena *a, size_t n)
+{
+	if (a->budget && !draw(a, n))
+		arena_out_of_memory(a);
+}
+
+void arena_return(struct arena *a, size_t n)
+{
+	if (a->budget)
+		give_back(a, n);
+}
+
+/* malloc, drawn from the budget if that is asked for. NULL: neither. */
+static void *take_memory(struct arena *a, size_t n)
+{
+	void *p;
+
+	if (!a->strict)
+		return mem_alloc(n);
+	if (!draw(a, n))
+		return NULL;
+	p = mem_alloc(n);
+	if (!p)
+		give_back(a, n);
+	return p;
+}
+
+static void *take_more_memory(struct arena *a, void *p, size_t was, size_t n)
+{
+	void *moved;
+
+	if (!a->strict)
+		return mem_realloc(p, n);
+	if (!draw(a, n - was))
+		return NULL;
+	moved = mem_realloc(p, n);
+	if (!moved)
+		give_back(a, n - was);
+	return moved;
+}
+
+/* ---- blocks ---- */
+
 static void block_free(struct arena *a, struct arena_block *b)
 {
 	a->total -= b->size;
@@ -60,6 +144,7 @@ static void run_deferred(struct arena *a)
 
 static void free_large(struct arena *a)
 {
+	leave_budget(a);
 	while (a->large) {
 		struct arena_block *b = a->large;
 
@@ -122,7 +207,7 @@ static void *alloc_large(struct arena *a, size_t n)
 
 	if (n > PTRDIFF_MAX / 2)
 		return NULL;
-	b = mem_alloc(sizeof(*b) + n);
+	b = take_memory(a, sizeof(*b) + n);
 	if (!b)
 		return NULL;
 	*b = (struct arena_block){ .older = a->large, .size = sizeof(*b) + n };
@@ -135,7 +220,7 @@ static void *alloc_large(struct arena *a, size_t n)
 
 static bool add_block(struct arena *a)
 {
-	struct arena_block *b = mem_alloc(BLOCK_SIZE);
+	struct arena_block *b = take_memory(a, BLOCK_SIZE);
 
 	if (!b)
 		return false;
@@ -186,7 +271,7 @@ static void *grow_large(struct arena *a, void *p, size_t n)
 	size_t was_size = was->size;
 
 	if (n <= PTRDIFF_MAX / 2)
-		b = mem_realloc(was, sizeof(*b) + n);
+		b = take_more_memory(a, was, was_size, sizeof(*b) + n);
 	if (!b)
 		arena_out_of_memory(a);
 	b->size = sizeof(*b) + n;

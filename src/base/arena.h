@@ -7,6 +7,9 @@
  *       when a request ends or is abandoned is registered with arena_defer(). Hence leaving by
  *       longjmp leaks nothing.
  *   A3  An arena belongs to one thread at a time; handing the request over hands over the arena.
+ *   A4  What is allocated while the arena is `strict` is drawn from its budget (base/budget.h). What the budget does not give is
+ *       memory that has run out: control leaves as A1 says, and `refusal` says why. Clearing or releasing gives all of it
+ *       back, and ends with the budget. Nothing else counts: an operation that has been begun is not stopped by others.
  *
  * Lifetime: everything allocated is valid until arena_clear() or arena_release().
  * Handlers never free. What must outlive the request is copied, and says so.
@@ -20,6 +23,7 @@
 
 struct arena_block;
 struct arena_deferred;
+struct budget;
 
 struct arena {
 	struct arena_block *blocks;      /* ordinary ones, newest first */
@@ -28,6 +32,10 @@ struct arena {
 	char *next, *end;                /* free room in the newest block */
 	jmp_buf *oom;                    /* where A1 goes; NULL: abort */
 	size_t total;                    /* bytes taken from malloc */
+	struct budget *budget;           /* A4; NULL: none */
+	size_t drawn;                    /* from the budget */
+	bool strict;                     /* A4; only with a budget */
+	int refusal;                     /* enum budget_answer: the last one that was not BUDGET_GIVEN */
 };
 
 void arena_init(struct arena *a);
@@ -36,6 +44,13 @@ void arena_init(struct arena *a);
 void arena_release(struct arena *a);
 /* As arena_release(), but keeps one ordinary block for the next request. */
 void arena_clear(struct arena *a);
+
+/* From here on the arena has a budget; what it holds already is drawn at once. False: refused, and `refusal` says why; the
+ * arena has no budget then. */
+bool arena_join(struct arena *a, struct budget *b) __attribute__((warn_unused_result));
+/* Draws for memory that is not the arena's but used for the same request. May leave by A4; does nothing without a budget. */
+void arena_borrow(struct arena *a, size_t n);
+void arena_return(struct arena *a, size_t n); /* early; else it goes back with the rest */
 
 /* Leaves as A1 says: for code that ran out of memory which is not the arena's. */
 void arena_out_of_memory(struct arena *a) __attribute__((noreturn));

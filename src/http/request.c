@@ -8,6 +8,7 @@
 #include "http/request_plain.h"
 
 #define BODY_FIRST (64 * 1024) /* what a Content-Length is trusted for before bytes have come */
+#define LENGTH_DIGITS 18       /* of a Content-Length that cannot overflow */
 
 static int refuse(struct request_parser *p, int status, const char *why)
 {
@@ -123,27 +124,59 @@ static bool is_chunked(struct slice coding)
 	return coding.n == 7 && strncasecmp(coding.p, "chunked", 7) == 0;
 }
 
-/* What a proxy before us might read differently, so that the two disagree where a request ends.
- * http-parser itself refuses two lengths, and a length beside a transfer coding. */
+static bool is_token(struct slice s)
+{
+	for (size_t i = 0; i < s.n; i++) {
+		char c = s.p[i];
+
+		if (!((c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || (c && strchr("!#$%&'*+-.^_`|~", c))))
+			return false;
+	}
+	return s.n > 0;
+}
+
+static bool read_length(struct slice digits, uint64_t *n)
+{
+	*n = 0;
+	for (size_t i = 0; i < digits.n; i++) {
+		if (digits.p[i] < '0' || digits.p[i] > '9' || i == LENGTH_DIGITS)
+			return false;
+		*n = *n * 10 + (uint64_t)(digits.p[i] - '0');
+	}
+	return digits.n > 0;
+}
+
+/* What a proxy before us might read differently, so that the two disagree where a request ends. None of it is left to
+ * http-parser, whose versions differ in what they forgive. */
 static int check_framing(struct request_parser *p)
 {
-	const struct http_request *r = p->req;
-	size_t hosts = 0, codings = 0;
+	struct http_request *r = p->req;
+	size_t hosts = 0, codings = 0, lengths = 0;
 
 	for (size_t i = 0; i < r->header_count; i++) {
-		struct slice name = r->headers[i].name;
+		const struct http_header *h = &r->headers[i];
 
-		if (!name.n || memchr(name.p, ' ', name.n))
-			return refuse(p, 400, "The name of a header contains a space.");
-		hosts += slice_is(name, "host");
-		if (!slice_is(name, "transfer-encoding"))
+		if (!is_token(h->name))
+			return refuse(p, 400, "The name of a header contains what it cannot.");
+		hosts += slice_is(h->name, "host");
+		if (slice_is(h->name, "content-length")) {
+			lengths++;
+			if (!read_length(h->value, &r->length))
+				return refuse(p, 400, "Content-Length is not a number.");
+		}
+		if (!slice_is(h->name, "transfer-encoding"))
 			continue;
 		codings++;
-		if (!is_chunked(r->headers[i].value))
+		if (!is_chunked(h->value))
 			return refuse(p, 501, "The only transfer coding spoken here is chunked.");
 	}
-	if (hosts > 1 || codings > 1)
-		return refuse(p, 400, "Host and Transfer-Encoding can be given only once.");
+	if (hosts > 1 || codings > 1 || lengths > 1)
+		return refuse(p, 400, "Host, Content-Length and Transfer-Encoding can be given only once.");
+	if (codings && lengths)
+		return refuse(p, 400, "Content-Length and Transfer-Encoding exclude each other.");
+	if (codings && r->http10)
+		return refuse(p, 400, "HTTP/1.0 has no Transfer-Encoding.");
+	r->chunked = codings;
 	return 0;
 }
 
@@ -159,14 +192,26 @@ static int check_head(struct request_parser *p, const http_parser *hp)
 		return refuse(p, 400, "The request has no Host header.");
 	if (r->method == HTTP_CONNECT)
 		return refuse(p, 405, "This is not a proxy.");
-	if ((hp->flags & F_CONTENTLENGTH) && hp->content_length > p->limits->body_bytes)
-		return refuse(p, 413, "Request body is too large.");
 	if (expect.p) {
 		if (!http_list_has(expect, SLICE("100-continue")))
 			return refuse(p, 417, "The expectation cannot be met.");
 		r->expects_continue = !r->http10;
 	}
 	return 0;
+}
+
+static int ask_gate(struct request_parser *p)
+{
+	struct http_request *r = p->req;
+
+	p->body_most = p->limits->body_bytes;
+	if (!r->chunked && !r->length)
+		return 0;
+	if (p->gate.most)
+		p->body_most = p->gate.most(p->gate.ctx, r);
+	if (r->length > p->body_most)
+		return refuse(p, 413, "Request body is too large.");
+	return p->gate.opens && !p->gate.opens(p->gate.ctx, r) ? -1 : 0;
 }
 
 static int on_headers_complete(http_parser *hp)
@@ -179,25 +224,36 @@ static int on_headers_complete(http_parser *hp)
 	r->http10 = hp->http_major == 1 && hp->http_minor == 0;
 	r->keep_alive = http_should_keep_alive(hp);
 	settle_head(p);
-	if (check_framing(p) || check_head(p, hp))
+	if (check_framing(p) || check_head(p, hp) || ask_gate(p))
 		return -1;
 	r->has_head = true;
 	return 0;
+}
+
+/* Doubles the room, but takes no more than a Content-Length asks for: what is taken counts (arena.h A4). */
+static void make_room(struct request_parser *p, size_t n)
+{
+	struct buf *b = &p->body;
+	uint64_t all = p->req->chunked ? p->body_most : p->req->length;
+	size_t cap = b->cap ? 2 * b->cap : BODY_FIRST;
+
+	if (b->cap - b->n >= n && b->p)
+		return;
+	if (cap > all)
+		cap = (size_t)all;
+	if (cap < b->n + n)
+		cap = b->n + n;
+	b->p = arena_grow(b->arena, b->p, b->cap, cap);
+	b->cap = cap;
 }
 
 static int on_body(http_parser *hp, const char *at, size_t n)
 {
 	struct request_parser *p = hp->data;
 
-	if (n > p->limits->body_bytes - p->body.n)
+	if (n > p->body_most - p->body.n)
 		return refuse(p, 413, "Request body is too large.");
-	if (!p->body.n) {
-		/* content_length: what is still to come of the body, or of this chunk */
-		size_t announced = n + (hp->content_length < BODY_FIRST ? (size_t)hp->content_length
-									: BODY_FIRST);
-
-		buf_room(&p->body, announced);
-	}
+	make_room(p, n);
 	buf_add(&p->body, at, n);
 	return 0;
 }
@@ -238,7 +294,9 @@ void request_begin(struct request_parser *p, struct http_request *req, struct ar
 	p->spans = NULL;
 	p->span_count = p->span_cap = 0;
 	p->in = IN_VALUE;
-	p->at_line = p->saw_head_end = p->done = false;
+	p->lines = (struct strict_lines){ 0 };
+	p->chunks = (struct strict_chunks){ 0 };
+	p->done = false;
 	p->fresh = true;
 }
 
@@ -256,36 +314,30 @@ static enum request_status failed(struct request_parser *p)
 	return REQUEST_REFUSED;
 }
 
-/* Whether a header goes on on a second line, as it once could. Looks no further than the head. */
-static bool has_folded_line(struct request_parser *p, const char *bytes, size_t n)
+/* What of the bytes is of one piece, the rest of the head or of the body. False: refused. */
+static bool check_piece(struct request_parser *p, const char *bytes, size_t *n)
 {
-	const char *at = bytes, *end = bytes + n;
+	enum strict_result r;
+	const char *why;
 
-	while (at < end && !p->saw_head_end) {
-		if (p->at_line && (*at == ' ' || *at == '\t'))
-			return true;
-		p->saw_head_end = p->at_line && (*at == '\r' || *at == '\n');
-		at = memchr(at, '\n', (size_t)(end - at));
-		p->at_line = at != NULL;
-		at = at ? at + 1 : end;
-	}
-	return false;
+	if (!p->req->has_head)
+		r = strict_head(&p->lines, bytes, *n, n, &why);
+	else if (p->req->chunked)
+		r = strict_body(&p->chunks, bytes, *n, p->limits->header_bytes, n, &why);
+	else
+		return true;
+	if (r == STRICT_BAD)
+		refuse(p, 400, why);
+	return r != STRICT_BAD;
 }
 
-enum request_status request_feed(struct request_parser *p, const char *bytes, size_t n,
-				 size_t *used)
+static enum request_status feed_piece(struct request_parser *p, const char *bytes, size_t *n)
 {
-	bool had_head = p->req->has_head, fresh = p->fresh;
+	bool had_head = p->req->has_head;
 
-	p->fresh = false;
-	if (fresh && n <= REQUEST_PLAIN_BYTES && request_take_plain(p->req, p->limits, bytes, n, used))
-		return REQUEST_DONE;
-	if (has_folded_line(p, bytes, n)) {
-		*used = n;
-		refuse(p, 400, "A header goes on on a second line.");
+	if (!check_piece(p, bytes, n))
 		return failed(p);
-	}
-	*used = http_parser_execute(&p->hp, &settings, bytes, n);
+	*n = http_parser_execute(&p->hp, &settings, bytes, *n);
 	if (p->done && HTTP_PARSER_ERRNO(&p->hp) == HPE_PAUSED) {
 		http_parser_pause(&p->hp, 0);
 		p->req->body = buf_slice(&p->body);
@@ -294,14 +346,33 @@ enum request_status request_feed(struct request_parser *p, const char *bytes, si
 	if (HTTP_PARSER_ERRNO(&p->hp) != HPE_OK)
 		return failed(p);
 	/* Counts what add_head() does not see: white space, line ends, leading empty lines. */
-	if (!had_head && !p->req->has_head) {
-		p->head_bytes += *used;
+	if (!had_head) {
+		p->head_bytes += *n;
 		if (p->head_bytes > p->limits->header_bytes) {
 			refuse(p, 431, "The head of the request is too large.");
 			return failed(p);
 		}
 	}
 	return REQUEST_MORE;
+}
+
+enum request_status request_feed(struct request_parser *p, const char *bytes, size_t n,
+				 size_t *used)
+{
+	enum request_status status = REQUEST_MORE;
+	bool fresh = p->fresh;
+
+	p->fresh = false;
+	if (fresh && n <= REQUEST_PLAIN_BYTES && request_take_plain(p->req, p->limits, bytes, n, used))
+		return REQUEST_DONE;
+	*used = 0;
+	while (*used < n && status == REQUEST_MORE) {
+		size_t k = n - *used;
+
+		status = feed_piece(p, bytes + *used, &k);
+		*used += k;
+	}
+	return status;
 }
 
 struct slice request_header(const struct http_request *r, struct slice name)

@@ -7,7 +7,7 @@
  * Invariants
  *   H1  request_feed() uses no byte beyond the end of the request it completes, so the rest can be
  *       fed to the next one.
- *   H2  Never more than limits.header_bytes of head and limits.body_bytes of body are kept.
+ *   H2  Never more than limits.header_bytes of head and, of the body, of what the gate allows are kept.
  *   H3  After REQUEST_REFUSED the stream has no meaning any more: answer, and close.
  *
  * Lifetime: everything in the request lives in the arena given to request_begin(). Memory running
@@ -21,6 +21,7 @@
 #include "base/buf.h"
 #include "base/error.h"
 #include "http/http_limits.h"
+#include "http/request_strict.h"
 
 struct http_header {
 	struct slice name; /* lower case */
@@ -39,14 +40,27 @@ struct http_request {
 	bool keep_alive;
 	bool expects_continue; /* waits for "100 Continue" before it sends the body */
 	bool has_head;         /* everything but the body is there */
+	bool chunked;
+	uint64_t length;       /* of the body, unless it is chunked */
 	/* When refused: */
 	int refused; /* HTTP status, else 0 */
 	const char *why;
 };
 
+/* Asked when the head of a request is there and its body is to come; not for requests that come whole and plain. */
+struct request_gate {
+	/* How long the body may be. */
+	uint64_t (*most)(void *ctx, const struct http_request *r);
+	/* Whether it is to be read at all. False: r->refused and r->why are set. May leave by arena.h A1. */
+	bool (*opens)(void *ctx, struct http_request *r);
+	void *ctx;
+};
+
 struct request_parser {
 	http_parser hp;
 	const struct http_limits *limits;
+	struct request_gate gate; /* zero: bodies up to limits.body_bytes are read */
+	uint64_t body_most;
 	struct http_request *req;
 	struct buf head;      /* target, then name and value of each header */
 	struct buf body;
@@ -55,8 +69,8 @@ struct request_parser {
 	struct { uint32_t name, value, end; } *spans; /* in `head`, one per header */
 	size_t span_count, span_cap;
 	enum { IN_NAME, IN_VALUE } in;
-	bool at_line;      /* what comes next is the first byte of a line of the head */
-	bool saw_head_end; /* its empty line has come */
+	struct strict_lines lines;
+	struct strict_chunks chunks;
 	bool done;
 	bool fresh; /* nothing has been fed since request_begin() */
 };

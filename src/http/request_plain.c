@@ -161,6 +161,7 @@ static bool take_all(struct rest *r, const struct http_limits *l, struct http_re
 	    f.body > l->body_bytes || f.body > (size_t)(r->end - r->at))
 		return false;
 	req->body = slice_make(r->at, f.body);
+	req->length = f.body;
 	r->at += f.body;
 	req->keep_alive = req->has_head = true;
 	return true;

@@ -11,6 +11,7 @@
 
 #include "base/alloc.h"
 #include "base/arena.h"
+#include "base/budget.h"
 #include "base/poison.h"
 
 static void allocations_are_aligned_and_do_not_overlap(void **state)
@@ -295,6 +296,78 @@ static void tries_nest(void **state)
 	arena_release(&a);
 }
 
+/* Whether so much can be allocated; strictly, as A4 has it. */
+static bool strict_alloc(struct arena *a, size_t n)
+{
+	volatile bool had = false;
+
+	a->strict = true;
+	ARENA_TRY(a, { had = arena_alloc(a, n) != NULL; }, {});
+	a->strict = false;
+	return had;
+}
+
+static void arenas_share_a_budget_and_give_it_back(void **state)
+{
+	struct budget b = { .total = 1 << 20, .reserve = 128 << 10 };
+	struct arena first, second;
+
+	(void)state;
+	arena_init(&first);
+	arena_init(&second);
+	arena_alloc(&first, 10);
+	assert_true(arena_join(&first, &b) && arena_join(&second, &b));
+	assert_int_equal(b.used, first.total);
+	assert_true(strict_alloc(&first, 800 << 10));
+	assert_int_equal(b.used, first.total);
+	assert_false(strict_alloc(&second, 100 << 10));
+	assert_int_equal(second.refusal, BUDGET_BUSY);
+	assert_true(strict_alloc(&second, 30 << 10)); /* small: from the reserve */
+	assert_false(strict_alloc(&second, 2 << 20));
+	assert_int_equal(second.refusal, BUDGET_NEVER);
+	assert_int_equal(b.refused, 2);
+	arena_alloc(&second, 5 << 20); /* not strict: nobody is asked */
+	assert_int_equal(b.used, first.drawn + second.drawn);
+	arena_clear(&first);
+	assert_int_equal(b.used, second.drawn);
+	assert_null(first.budget);
+	arena_release(&second);
+	assert_int_equal(b.used, 0);
+	arena_release(&first);
+}
+
+static void growing_and_borrowing_are_drawn_too(void **state)
+{
+	struct budget b = { .total = 1 << 20 };
+	volatile bool refused = false;
+	struct arena a;
+	char *p;
+
+	(void)state;
+	arena_init(&a);
+	p = arena_alloc(&a, 10 << 10);
+	assert_true(arena_join(&a, &b));
+	a.strict = true;
+	p = arena_grow(&a, p, 10 << 10, 600 << 10);
+	assert_int_equal(b.used, a.total);
+	arena_borrow(&a, 100 << 10);
+	assert_int_equal(b.used, a.total + (100 << 10));
+	arena_return(&a, 100 << 10);
+	alloc_fail_after(0);
+	ARENA_TRY(&a, { (void)arena_grow(&a, p, 600 << 10, 700 << 10); }, { refused = true; });
+	alloc_fail_never();
+	assert_true(refused);
+	assert_int_equal(a.refusal, BUDGET_GIVEN);
+	assert_int_equal(b.used, a.total);
+	refused = false;
+	ARENA_TRY(&a, { arena_borrow(&a, 500 << 10); }, { refused = true; });
+	assert_true(refused);
+	assert_int_equal(a.refusal, BUDGET_NEVER);
+	arena_release(&a);
+	assert_int_equal(b.used, 0);
+	assert_int_equal(a.refusal, BUDGET_GIVEN);
+}
+
 #ifdef THORPE_ASAN
 static void unused_room_is_out_of_bounds(void **state)
 {
@@ -332,6 +405,8 @@ int main(void)
 		cmocka_unit_test(running_out_anywhere_leaves_cleanly),
 		cmocka_unit_test(sizes_that_overflow_run_out_of_memory),
 		cmocka_unit_test(tries_nest),
+		cmocka_unit_test(arenas_share_a_budget_and_give_it_back),
+		cmocka_unit_test(growing_and_borrowing_are_drawn_too),
 #ifdef THORPE_ASAN
 		cmocka_unit_test(unused_room_is_out_of_bounds),
 #endif

@@ -267,6 +267,145 @@ static void what_is_refused_has_a_status(void **state)
 	}
 }
 
+#define CHUNKED "POST / HTTP/1.1\r\nHost: h\r\nTransfer-Encoding: chunked\r\n\r\n"
+
+/* Each of these is taken by one parser or proxy in use, and read otherwise by another. */
+static void what_two_parsers_may_read_differently_is_refused(void **state)
+{
+	static const char *const texts[] = {
+		CHUNKED "3\r\nabc2\r\nde\r\n0\r\n\r\n", /* no line end after the data */
+		CHUNKED "3\r\nabcXY0\r\n\r\n",
+		CHUNKED "3\r\nabc\n0\r\n\r\n",
+		CHUNKED "3\nabc\r\n0\r\n\r\n", /* LF alone */
+		CHUNKED "3;a=1\nabc\r\n0\r\n\r\n",
+		CHUNKED "3;a=\x01\r\nabc\r\n0\r\n\r\n",
+		CHUNKED "3\r\nabc\r\n0\n\n",
+		CHUNKED "3\r\nabc\r\n0\r\n\n",
+		CHUNKED "3\r\nabc\r\n0\r\nA: b\n\r\n",
+		CHUNKED "3\r\nabc\r\n0\r\nA: b\r\n c\r\n\r\n",
+		CHUNKED "3\rabc\r\n0\r\n\r\n", /* CR alone */
+		CHUNKED "\r\n0\r\n\r\n", /* sizes that are none */
+		CHUNKED "-1\r\n",
+		CHUNKED "+3\r\nabc\r\n0\r\n\r\n",
+		CHUNKED "0x3\r\nabc\r\n0\r\n\r\n",
+		CHUNKED " 3\r\nabc\r\n0\r\n\r\n",
+		CHUNKED "3g\r\nabc\r\n0\r\n\r\n",
+		CHUNKED "10000000000000003\r\nabc\r\n0\r\n\r\n",
+		CHUNKED "0000000000000000000000003\r\nabc\r\n0\r\n\r\n",
+		"POST / HTTP/1.0\r\nHost: h\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n0\r\n\r\n",
+		"POST / HTTP/1.1\r\nHost: h\r\nContent-Length: 3\r\nContent-Length: 3\r\n\r\nabc",
+		"POST / HTTP/1.1\r\nHost: h\r\nContent-Length: 3\r\nContent-Length: 4\r\n\r\nabcd",
+		"POST / HTTP/1.1\r\nHost: h\r\nContent-Length: 3, 3\r\n\r\nabc",
+		"POST / HTTP/1.1\r\nHost: h\r\nContent-Length: +3\r\n\r\nabc",
+		"POST / HTTP/1.1\r\nHost: h\r\nContent-Length: -3\r\n\r\nabc",
+		"POST / HTTP/1.1\r\nHost: h\r\nContent-Length: 0x3\r\n\r\nabc",
+		"POST / HTTP/1.1\r\nHost: h\r\nContent-Length:\r\n\r\nabc",
+		"POST / HTTP/1.1\r\nHost: h\r\nContent-Length: 18446744073709551619\r\n\r\nabc",
+		"POST / HTTP/1.1\r\nHost: h\r\nContent-Length: 3\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n0\r\n\r\n",
+		"POST / HTTP/1.1\r\nHost: h\r\nTransfer-Encoding: chunked\r\nContent-Length: 3\r\n\r\n3\r\nabc\r\n0\r\n\r\n",
+		"POST / HTTP/1.1\r\nHost: h\r\nContent-Length\t: 3\r\n\r\nabc",
+		"POST / HTTP/1.1\r\nHost: h\r\nContent-Length\x0b: 3\r\n\r\nabc",
+		"POST / HTTP/1.1\r\nHost: h\r\nX: \x0b\r\n\r\n",
+		"POST / HTTP/1.1\r\nHost: h\r\nX: a\rContent-Length: 3\r\n\r\nabc",
+		"POST / HTTP/1.1\r\nHost: h\nContent-Length: 3\r\n\r\nabc",
+		"POST / HTTP/1.1\r\nHost: h\r\nContent-Length: 3\r\n\nabc",
+		"POST / HTTP/1.1\nHost: h\r\n\r\n",
+		"GET / HTTP/1.1\r\nHost: h\r\n\rGET /other HTTP/1.1\r\nHost: h\r\n\r\n",
+		"GET / HTTP/1.1\r\nHost: h\r\n: x\r\n\r\n",
+		"GET / HTTP/1.1\r\nHost: h\r\nA B: x\r\n\r\n",
+		"GET / HTTP/1.1\r\nHost: h\r\nA\x80: x\r\n\r\n",
+	};
+
+	for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
+		for (size_t step = 1; step < 200; step += 13) {
+			size_t used;
+
+			again(state);
+			if (feed_all(texts[i], step, &used) != REQUEST_REFUSED || req.refused != 400)
+				fail_msg("taken, or %d: %s", req.refused, texts[i]);
+			assert_false(req.keep_alive);
+		}
+	}
+}
+
+static void what_is_around_chunks_is_limited(void **state)
+{
+	static const char *const texts[] = { CHUNKED "1;", CHUNKED "0\r\nA: " };
+
+	for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
+		enum request_status s;
+		size_t used, fed = 0;
+
+		again(state);
+		s = feed_all(texts[i], 1000, &used);
+		while (s == REQUEST_MORE && fed++ < 10000)
+			s = request_feed(&parser, "a", 1, &used);
+		assert_int_equal(s, REQUEST_REFUSED);
+		assert_true(fed < 600);
+	}
+}
+
+static uint64_t seven(void *ctx, const struct http_request *r)
+{
+	(void)ctx;
+	return slice_is(r->path, "/seven") ? 7 : 100;
+}
+
+static bool only_polite(void *ctx, struct http_request *r)
+{
+	++*(int *)ctx;
+	if (request_header(r, SLICE("please")).p)
+		return true;
+	r->refused = 403;
+	r->why = "Say please.";
+	return false;
+}
+
+static void the_gate_judges_the_head_before_the_body(void **state)
+{
+	static const struct {
+		const char *text;
+		enum request_status status;
+		int refused, asked;
+	} cases[] = {
+		{ "POST /seven HTTP/1.1\r\nHost: h\r\nContent-Length: 8\r\n\r\n", REQUEST_REFUSED, 413, 0 },
+		{ "POST /seven HTTP/1.1\r\nHost: h\r\nContent-Length: 7\r\n\r\n", REQUEST_REFUSED, 403, 1 },
+		{ "POST /seven HTTP/1.1\r\nHost: h\r\nPlease: 1\r\nContent-Length: 7\r\n\r\n", REQUEST_MORE, 0, 1 },
+		{ "POST / HTTP/1.1\r\nHost: h\r\nPlease: 1\r\nContent-Length: 8\r\n\r\n", REQUEST_MORE, 0, 1 },
+		{ "POST / HTTP/1.1\r\nHost: h\r\nTransfer-Encoding: chunked\r\n\r\n", REQUEST_REFUSED, 403, 1 },
+		{ "POST /seven HTTP/1.1\r\nHost: h\r\nPlease: 1\r\nTransfer-Encoding: chunked\r\n\r\n8\r\n12345678",
+		  REQUEST_REFUSED, 413, 1 },
+		{ "DELETE / HTTP/1.1\r\nHost: h\r\n\r\n", REQUEST_DONE, 0, 0 },
+	};
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		int asked = 0;
+		size_t used;
+
+		again(state);
+		parser.gate = (struct request_gate){ seven, only_polite, &asked };
+		assert_int_equal(feed_all(cases[i].text, 1000, &used), cases[i].status);
+		assert_int_equal(req.refused, cases[i].refused);
+		assert_int_equal(asked, cases[i].asked);
+	}
+}
+
+static void room_is_made_for_what_was_announced_and_no_more(void **state)
+{
+	char text[200], *body = mem_zalloc(300 * 1000);
+	size_t used;
+
+	(void)state;
+	limits.body_bytes = 16 << 20;
+	snprintf(text, sizeof(text), "POST / HTTP/1.1\r\nHost: h\r\nContent-Length: 270000\r\n\r\n");
+	assert_int_equal(feed_all(text, 1000, &used), REQUEST_MORE);
+	for (size_t fed = 0; fed < 270000; fed += 10000)
+		(void)request_feed(&parser, body, 10000, &used);
+	assert_int_equal(req.body.n, 270000);
+	assert_true(arena.total < 270000 + 20000);
+	mem_free(body);
+}
+
 static void an_endless_head_is_refused(void **state)
 {
 	enum request_status s;
@@ -326,6 +465,10 @@ int main(void)
 		TEST(an_offer_to_upgrade_is_ignored),
 		TEST(a_client_can_ask_before_it_sends),
 		TEST(what_is_refused_has_a_status),
+		TEST(what_two_parsers_may_read_differently_is_refused),
+		TEST(what_is_around_chunks_is_limited),
+		TEST(the_gate_judges_the_head_before_the_body),
+		TEST(room_is_made_for_what_was_announced_and_no_more),
 		TEST(an_endless_head_is_refused),
 		TEST(lists_are_searched_with_their_weights),
 		TEST(running_out_of_memory_leaves_by_the_arena),
