@@ -3,8 +3,10 @@
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 
 #include "base/alloc.h"
+#include "base/poison.h"
 
 static _Thread_local bool armed;
 static _Thread_local bool failed;
@@ -62,6 +64,56 @@ void mem_free(void *p)
 {
 	free(p);
 }
+
+#if defined(__SANITIZE_THREAD__)
+#define WATCHED 1
+#elif defined(__has_feature)
+#if __has_feature(thread_sanitizer)
+#define WATCHED 1
+#endif
+#endif
+
+#if defined(THORPE_ASAN) || defined(WATCHED) /* sanitizers watch over what malloc gives, and do not know mremap() */
+
+void *mem_map(size_t n)
+{
+	return mem_alloc(n);
+}
+
+void *mem_remap(void *p, size_t was, size_t n)
+{
+	(void)was;
+	return mem_realloc(p, n);
+}
+
+void mem_unmap(void *p, size_t n)
+{
+	(void)n;
+	mem_free(p);
+}
+
+#else
+
+void *mem_map(size_t n)
+{
+	void *p = must_fail(n) ? MAP_FAILED : mmap(NULL, n, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	return p == MAP_FAILED ? NULL : p;
+}
+
+void *mem_remap(void *p, size_t was, size_t n)
+{
+	void *moved = must_fail(n) ? MAP_FAILED : mremap(p, was, n, MREMAP_MAYMOVE);
+
+	return moved == MAP_FAILED ? NULL : moved;
+}
+
+void mem_unmap(void *p, size_t n)
+{
+	munmap(p, n);
+}
+
+#endif
 
 void alloc_fail_after(long successes)
 {

@@ -16,6 +16,12 @@ void *mem_realloc(void *p, size_t n) __attribute__((warn_unused_result));
 char *mem_strndup(const char *p, size_t n) __attribute__((malloc, warn_unused_result));
 void mem_free(void *p);
 
+/* Pages of their own, which go back to the system when they are freed: malloc would keep some, and holes between them. They
+ * grow without being copied. The size is the caller's to remember. */
+void *mem_map(size_t n) __attribute__((warn_unused_result));
+void *mem_remap(void *p, size_t was, size_t n) __attribute__((warn_unused_result));
+void mem_unmap(void *p, size_t n);
+
 /* For tests. Per thread: only allocations of the calling thread are counted and failed. */
 void alloc_fail_after(long successes);
 void alloc_fail_never(void);

@@ -15,12 +15,13 @@
 #define ALIGN 16
 #define BLOCK_SIZE (16 * 1024) /* with its header: what malloc is asked for */
 #define LARGE (4 * 1024)       /* the most that the end of a block can waste */
+#define MAPPED_EARLY (64 * 1024)
 
 struct arena_block {
 	struct arena_block *older;
 	struct arena_block *newer; /* kept for large blocks only: realloc() may move them */
 	size_t size;               /* with this header */
-	size_t pad;
+	size_t mapped;             /* mem_map() gave it */
 };
 
 _Static_assert(sizeof(struct arena_block) % ALIGN == 0, "what follows the header is aligned");
@@ -68,7 +69,7 @@ static void leave_budget(struct arena *a)
 	if (a->drawn)
 		give_back(a, a->drawn);
 	a->budget = NULL;
-	a->strict = false;
+	a->strict = a->grows = false;
 	a->refusal = BUDGET_GIVEN;
 }
 
@@ -94,33 +95,67 @@ void arena_return(struct arena *a, size_t n)
 		give_back(a, n);
 }
 
-/* malloc, drawn from the budget if that is asked for. NULL: neither. */
-static void *take_memory(struct arena *a, size_t n)
+/* mem_map() instead of malloc: what strangers can make us hold leaves no holes behind. */
+static bool wants_pages(const struct arena *a, size_t n)
 {
-	void *p;
-
-	if (!a->strict)
-		return mem_alloc(n);
-	if (!draw(a, n))
-		return NULL;
-	p = mem_alloc(n);
-	if (!p)
-		give_back(a, n);
-	return p;
+	return a->strict && n >= (a->grows ? MAPPED_EARLY : ARENA_MAPPED);
 }
 
-static void *take_more_memory(struct arena *a, void *p, size_t was, size_t n)
+/* A block, drawn from the budget if that is asked for. NULL: neither. */
+static struct arena_block *take_block(struct arena *a, size_t n)
 {
-	void *moved;
+	bool mapped = wants_pages(a, n);
+	struct arena_block *b;
 
-	if (!a->strict)
-		return mem_realloc(p, n);
-	if (!draw(a, n - was))
+	if (a->strict && !draw(a, n))
 		return NULL;
-	moved = mem_realloc(p, n);
-	if (!moved)
-		give_back(a, n - was);
-	return moved;
+	b = mapped ? mem_map(n) : mem_alloc(n);
+	if (b)
+		*b = (struct arena_block){ .size = n, .mapped = mapped };
+	else if (a->strict)
+		give_back(a, n);
+	return b;
+}
+
+static void drop_block(struct arena_block *b)
+{
+	if (b->mapped)
+		mem_unmap(b, b->size);
+	else
+		mem_free(b);
+}
+
+static struct arena_block *move_block(struct arena *a, struct arena_block *was, size_t n)
+{
+	struct arena_block *b;
+
+	if (was->mapped)
+		return mem_remap(was, was->size, n);
+	if (!wants_pages(a, n))
+		return mem_realloc(was, n);
+	b = mem_map(n);
+	if (b) {
+		memcpy(b, was, was->size);
+		b->mapped = true;
+		mem_free(was);
+	}
+	return b;
+}
+
+/* As take_block(); on failure the block is as it was. */
+static struct arena_block *grow_block(struct arena *a, struct arena_block *was, size_t n)
+{
+	size_t more = n - was->size;
+	struct arena_block *b;
+
+	if (a->strict && !draw(a, more))
+		return NULL;
+	b = move_block(a, was, n);
+	if (b)
+		b->size = n;
+	else if (a->strict)
+		give_back(a, more);
+	return b;
 }
 
 /* ---- blocks ---- */
@@ -129,7 +164,7 @@ static void block_free(struct arena *a, struct arena_block *b)
 {
 	a->total -= b->size;
 	MEM_UNPOISON(block_data(b), b->size - sizeof(*b));
-	mem_free(b);
+	drop_block(b);
 }
 
 static void run_deferred(struct arena *a)
@@ -207,10 +242,10 @@ static void *alloc_large(struct arena *a, size_t n)
 
 	if (n > PTRDIFF_MAX / 2)
 		return NULL;
-	b = take_memory(a, sizeof(*b) + n);
+	b = take_block(a, sizeof(*b) + n);
 	if (!b)
 		return NULL;
-	*b = (struct arena_block){ .older = a->large, .size = sizeof(*b) + n };
+	b->older = a->large;
 	if (a->large)
 		a->large->newer = b;
 	a->large = b;
@@ -220,11 +255,11 @@ static void *alloc_large(struct arena *a, size_t n)
 
 static bool add_block(struct arena *a)
 {
-	struct arena_block *b = take_memory(a, BLOCK_SIZE);
+	struct arena_block *b = take_block(a, BLOCK_SIZE);
 
 	if (!b)
 		return false;
-	*b = (struct arena_block){ .older = a->blocks, .size = BLOCK_SIZE };
+	b->older = a->blocks;
 	a->blocks = b;
 	a->next = block_data(b);
 	a->end = (char *)b + BLOCK_SIZE;
@@ -271,10 +306,9 @@ static void *grow_large(struct arena *a, void *p, size_t n)
 	size_t was_size = was->size;
 
 	if (n <= PTRDIFF_MAX / 2)
-		b = take_more_memory(a, was, was_size, sizeof(*b) + n);
+		b = grow_block(a, was, sizeof(*b) + n);
 	if (!b)
 		arena_out_of_memory(a);
-	b->size = sizeof(*b) + n;
 	a->total += b->size - was_size;
 	if (newer)
 		newer->older = b;
