@@ -18,6 +18,10 @@ namespace dom = simdjson::dom;
 
 /* What a thread keeps between documents; a larger document's memory is given back. */
 static const size_t keep_bytes = 512 * 1024;
+/* From here on a document's memory counts: smaller ones take little, and most requests are. */
+static const size_t large_bytes = 4 * 1024;
+/* What is used while a smaller one is read is a thread's, and threads are few. */
+static const size_t aside_bytes = 64 * 1024;
 /* simdjson counts children in 24 bits; at this value it has stopped counting. */
 static const size_t count_ceiling = 0xFFFFFF;
 
@@ -42,7 +46,15 @@ struct reader_state {
 	{
 		delete parser;
 		parser = nullptr;
-		mem_free(padded);
+		drop_padded();
+	}
+
+	void drop_padded()
+	{
+		if (padded_size > keep_bytes)
+			mem_unmap(padded, padded_size);
+		else
+			mem_free(padded);
 		padded = nullptr;
 		padded_size = 0;
 	}
@@ -69,8 +81,8 @@ static bool pad(struct slice text)
 	size_t size = text.n + simdjson::SIMDJSON_PADDING;
 
 	if (reader.padded_size < size) {
-		mem_free(reader.padded);
-		reader.padded = static_cast<char *>(mem_alloc(size));
+		reader.drop_padded();
+		reader.padded = static_cast<char *>(size > keep_bytes ? mem_map(size) : mem_alloc(size));
 		reader.padded_size = reader.padded ? size : 0;
 	}
 	if (!reader.padded)
@@ -187,7 +199,69 @@ static void convert(converter &c, dom::element from, struct json *to)
 	}
 }
 
+/* ---- large documents ---- */
+
+typedef uint8_t bytes16 __attribute__((vector_size(16)));
+
+/* Commas, colons, and what opens an array or an object: before each value but the root stands one of them. Those inside of strings
+ * are counted too. */
+static size_t count_marks(struct slice text)
+{
+	const char *at = text.p, *end = text.p + text.n;
+	size_t marks = 0;
+
+	while (end - at >= 16) {
+		bytes16 sums = { 0 }, v;
+
+		for (unsigned rounds = 0; rounds < 255 && end - at >= 16; rounds++, at += 16) {
+			memcpy(&v, at, sizeof(v));
+			sums -= (bytes16)((v == ',') | (v == ':') | (v == '[') | (v == '{'));
+		}
+		for (unsigned i = 0; i < 16; i++)
+			marks += sums[i];
+	}
+	for (; at < end; at++)
+		marks += *at == ',' || *at == ':' || *at == '[' || *at == '{';
+	return marks;
+}
+
+/* What simdjson uses while it reads: the text once more, decoded strings, and for each value two words of the tape and three
+ * places in the text. Of "[0,0,0…" that is fifteen times the text. */
+static size_t bytes_for_reading(struct slice text)
+{
+	return 2 * text.n + (2 * sizeof(uint64_t) + 3 * sizeof(uint32_t)) * (count_marks(text) + 1);
+}
+
+static const struct json *parse(struct arena *a, struct slice text);
+
+/* The memory for it, in the arena and outside, is drawn from the arena's budget (arena.h A4): many of them at once, each
+ * taking thirty times its text, would take all there is. */
+static const struct json *parse_large(struct arena *a, struct slice text)
+{
+	const struct json *volatile tree = nullptr;
+	volatile bool failed = false;
+	const volatile size_t aside = text.n > aside_bytes ? bytes_for_reading(text) : 0;
+
+	if (aside)
+		arena_borrow(a, aside);
+	a->strict = true;
+	ARENA_TRY(a, { tree = parse(a, text); }, { failed = true; });
+	a->strict = false;
+	if (reader.is_large())
+		reader.reset();
+	if (aside)
+		arena_return(a, aside);
+	if (failed)
+		arena_out_of_memory(a);
+	return tree;
+}
+
 const struct json *json_parse(struct arena *a, struct slice text)
+{
+	return a->budget && text.n > large_bytes ? parse_large(a, text) : parse(a, text);
+}
+
+static const struct json *parse(struct arena *a, struct slice text)
 {
 	dom::element root;
 	simdjson::error_code error = read(text, &root);

@@ -38,7 +38,8 @@ struct json_member {
 };
 
 /* NULL when `text` is not one JSON value: malformed, not UTF-8, nested deeper than 1024, or with a
- * number that neither uint64 nor double can hold. Memory that runs out leaves by arena.h A1.
+ * number that neither uint64 nor double can hold. Memory that runs out leaves by arena.h A1; that of a large document, what
+ * is used meanwhile included, is drawn from the arena's budget if it has one (A4).
  * Thread safe. */
 const struct json *json_parse(struct arena *a, struct slice text);
 
