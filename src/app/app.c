@@ -39,6 +39,7 @@ struct app *app_new(const struct app_options *o)
 	ARENA_TRY(&app->arena, {
 		app->routes = routes_new(&app->arena, app->design);
 		app->index = app_index_make(app, &app->arena);
+		app->body_bytes = app_body_needs(app->design);
 		app->outlines = outlines_new(&app->arena, app->design);
 		app->reads = reads_new(&app->arena, app->design);
 		ok = make_cursor_key(app);

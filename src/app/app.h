@@ -72,6 +72,10 @@ void app_set_keeper_runs(struct app *app, bool runs);
 /* Once a second from a background thread: gathered actions. `last`: at the end, writes everything. */
 void app_tick(struct app *app, struct backend *b, bool last);
 
+/* How long the body of a request must be allowed to be for the attributes that the design declares; 0: nothing long is
+ * declared. */
+size_t app_body_bytes(const struct app *app);
+
 /* What GET /api says of it: {"design","title","table","entities":13,"access":31}, without its address. */
 void app_summary(const struct app *app, struct buf *out);
 /* The OpenAPI 3.1 document. */

@@ -20,6 +20,8 @@ struct idempotency *idempotency_new(void);
 void idempotency_free(struct idempotency *i);
 struct slice app_index_make(const struct app *app, struct arena *a); /* app_index.c: the reply of GET /api/<design> */
 
+size_t app_body_needs(const struct design *d);                       /* app_body.c */
+
 struct app {
 	struct arena arena;           /* of what lives as long as the app */
 	const struct design *design;
@@ -31,6 +33,7 @@ struct app {
 	struct idempotency *idempotency; /* shared, locked */
 	const struct route_table *routes;
 	struct slice index;
+	size_t body_bytes;             /* app_body.c */
 	const struct outline *outlines; /* outline.h: of the entities */
 	const struct read_known *reads; /* read.h: of the access patterns */
 	_Atomic bool keeper_runs;      /* what follows from a write is left to the keeper */
