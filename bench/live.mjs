@@ -33,7 +33,7 @@ async function start() {
   const data = freshDirectory();
   server = await startServer({
     data, files: WATCHERS + 2000,
-    args: ['--design', join(root, 'designs', 'social.yaml'), '--durability', 'relaxed', '--limit', `connections=${WATCHERS + 500}`],
+    args: ['--design', join(root, 'designs', 'social.yaml'), '--durability', 'relaxed', '--limit', `connections=${WATCHERS + 500}`, '--limit', `connections_per_address=${WATCHERS + 500}`],
   });
   ({ hostname, port } = new URL(server.endpoint));
   base = `${server.endpoint}/api/social`;

@@ -1,5 +1,6 @@
 /* `thorpe serve`: opens the database, listens, serves until told to stop.
  * SPDX-License-Identifier: Apache-2.0 */
+#include <malloc.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
@@ -11,6 +12,12 @@
 #include "http/console.h"
 
 #define WHY 512
+#define RESERVED_PART 8 /* of the descriptors for connections, those on the reserve have at most */
+/* What malloc gets from the system apart, and gives back when it is freed; and what it keeps at the end of a heap. Left to itself
+ * it learns from the first large documents to keep tens of megabytes in every thread's heap. Less would make replies of a
+ * megabyte slower. */
+#define MALLOC_APART (4 * 1024 * 1024)
+#define MALLOC_KEEPS (16 * 1024 * 1024)
 #define OTHER_FILES 320 /* what the database opens at most, and a handful of our own */
 
 /* What is open, for one way out. */
@@ -41,6 +48,7 @@ static void print_help(void)
  * descriptor for a new one it would have to refuse writes. */
 static void share_descriptors(struct http_limits *l)
 {
+	bool per_address_given = l->connections_per_address;
 	struct rlimit limit;
 	uint64_t most;
 
@@ -52,11 +60,16 @@ static void share_descriptors(struct http_limits *l)
 	}
 	http_limits_complete(l);
 	most = limit.rlim_cur > 2 * OTHER_FILES ? limit.rlim_cur - OTHER_FILES : limit.rlim_cur / 4;
+	if (l->reserved_connections > most / RESERVED_PART)
+		l->reserved_connections = most / RESERVED_PART;
+	most -= HTTP_RESERVE_BURST * l->reserved_connections;
 	if (l->connections <= most)
 		return;
 	log_info("at most %llu connections: the system allows %llu open files",
 		 (unsigned long long)most, (unsigned long long)limit.rlim_cur);
 	l->connections = most;
+	if (!per_address_given)
+		l->connections_per_address = http_default_per_address(most);
 }
 
 /* Contradictions between flags; 0 when there are none. */
@@ -194,6 +207,8 @@ int command_serve(int argc, char **argv)
 		return status;
 	log_set_level(o.log_level);
 	signal(SIGPIPE, SIG_IGN);
+	mallopt(M_MMAP_THRESHOLD, MALLOC_APART);
+	mallopt(M_TRIM_THRESHOLD, MALLOC_KEEPS);
 	share_descriptors(&o.http.limits);
 	if (!serve_designs_load(&r.designs, &o, why, sizeof(why)) || !open_http(&r, &o, why) ||
 	    !open_database(&r, &o, why) || !serve_designs_start(&r.designs, r.api, why, sizeof(why)) ||

@@ -149,8 +149,15 @@ void serve_print_limits(void)
 {
 	puts("Limits of the HTTP server, for --limit NAME=N, with their defaults\n"
 	     "(_ms: milliseconds):\n");
-	for (size_t i = 0; i < LIMITS; i++)
-		printf("  %-18s %llu\n", limits[i].name, limits[i].otherwise);
+	for (size_t i = 0; i < LIMITS; i++) {
+		if (limits[i].otherwise)
+			printf("  %-24s %llu\n", limits[i].name, limits[i].otherwise);
+		else if (limits[i].offset == offsetof(struct http_limits, request_memory))
+			printf("  %-24s %llu (an eighth of the memory here, from 64 to 256 MB)\n", limits[i].name,
+			       (unsigned long long)http_default_request_memory());
+		else
+			printf("  %-24s a quarter of connections, but at least %d\n", limits[i].name, PER_ADDRESS_LEAST);
+	}
 }
 
 /* NAME=N, or "help". */

@@ -4,10 +4,14 @@
 #include <unistd.h>
 
 #include "base/alloc.h"
+#include "base/budget.h"
+#include "http/admit.h"
 #include "http/connection.h"
 #include "http/loop.h"
+#include "http/server_internal.h"
 
 #define KEEPALIVE_PROBE_S 60
+#define RESERVE_MS 2000 /* for a request on the reserve to come */
 #define STREAM_KERNEL_BYTES (64 * 1024) /* of a stream's that the system may keep, beside limits.watch_bytes */
 
 static void settle(struct conn *c);
@@ -47,6 +51,7 @@ static bool begin_exchange(struct conn *c)
 		c->first = ex;
 	c->last = c->reading = ex;
 	c->reading_since = uv_now(&c->loop->uv);
+	pace_begin(&c->pace, c->reading_since);
 	return true;
 }
 
@@ -117,6 +122,32 @@ static void refuse(struct conn *c, int status, const char *why)
 	exchange_refuse(ex, status, why);
 }
 
+/* ---- input that waits ---- */
+
+static void drop_held(struct conn *c)
+{
+	if (!c->held)
+		return;
+	budget_give(c->loop->budget, c->held_n);
+	mem_free(c->held);
+	c->held = NULL;
+	c->held_n = 0;
+}
+
+/* False: there is no memory for it. */
+static bool hold(struct conn *c, const char *p, size_t n)
+{
+	if (budget_try_take(c->loop->budget, 0, n) != BUDGET_GIVEN)
+		return false;
+	c->held = mem_strndup(p, n);
+	if (!c->held) {
+		budget_give(c->loop->budget, n);
+		return false;
+	}
+	c->held_n = n;
+	return true;
+}
+
 /* ---- streams ---- */
 
 void conn_take_stream(struct conn *c)
@@ -126,9 +157,7 @@ void conn_take_stream(struct conn *c)
 	c->stream = c->first->stream;
 	c->first->stream = NULL;
 	c->stream->conn = c;
-	mem_free(c->held);
-	c->held = NULL;
-	c->held_n = 0;
+	drop_held(c);
 	/* Or thousands of slow watchers would fill the system's memory instead of ours. */
 	uv_send_buffer_size((uv_handle_t *)&c->tcp, &most);
 }
@@ -193,11 +222,19 @@ static enum request_status feed(struct conn *c, const char *p, size_t n, size_t 
 	struct exchange *ex = c->reading;
 	volatile enum request_status status = REQUEST_REFUSED;
 
-	ARENA_TRY(&ex->arena, { status = request_feed(&c->parser, p, n, used); }, {
-		*used = n;
+	ex->arena.strict = ex->arena.budget != NULL;
+	ARENA_TRY(&ex->arena, { status = request_feed(&c->parser, p, n, used); }, { *used = n; });
+	ex->arena.strict = false;
+	/* It goes on when more has come: until then what it holds counts. */
+	if (status == REQUEST_MORE && !admit_memory(ex))
+		status = REQUEST_REFUSED;
+	if (status != REQUEST_REFUSED || ex->req.refused)
+		return status;
+	ex->req.refused = admit_refusal(ex, &ex->req.why);
+	if (!ex->req.refused) {
 		ex->req.refused = 500;
 		ex->req.why = "The server is out of memory.";
-	});
+	}
 	return status;
 }
 
@@ -205,6 +242,13 @@ static void request_complete(struct conn *c)
 {
 	struct exchange *ex = c->reading;
 
+	if (c->on_reserve) {
+		if (!admit_on_reserve(ex->req.path)) {
+			refuse(c, 503, ADMIT_FULL);
+			return;
+		}
+		ex->req.keep_alive = false; /* C7 */
+	}
 	stop_reading_exchange(c);
 	c->since = uv_now(&c->loop->uv); /* answered at once, it never leaves IDLE: idle from now on */
 	ex->continue_due = false;
@@ -253,20 +297,18 @@ static size_t parse(struct conn *c, const char *p, size_t n)
 static void input(struct conn *c, const char *p, size_t n)
 {
 	size_t used = parse(c, p, n);
-	char *kept = NULL;
+	char *was = c->held;
+	size_t was_n = c->held_n;
 
 	if (c->state == CONN_CLOSING)
 		return;
-	if (used < n) {
-		kept = mem_strndup(p + used, n - used);
-		if (!kept) {
-			conn_close(c);
-			return;
-		}
-	}
-	mem_free(c->held);
-	c->held = kept;
-	c->held_n = n - used;
+	c->held = NULL;
+	c->held_n = 0;
+	if (used < n && !hold(c, p + used, n - used))
+		conn_close(c);
+	if (was)
+		budget_give(c->loop->budget, was_n);
+	mem_free(was);
 }
 
 /* Takes on input that is already here. False when there is none, or it has to wait. */
@@ -431,6 +473,40 @@ static void settle(struct conn *c)
 	set_reading(c, may_read(c));
 }
 
+/* ---- the reserve (C7) ---- */
+
+static void enter_reserve(struct conn *c)
+{
+	struct loop *l = c->loop;
+
+	c->reserve_prev = l->reserve_last;
+	*(l->reserve_last ? &l->reserve_last->reserve_next : &l->reserve_first) = c;
+	l->reserve_last = c;
+	l->reserve_count++;
+}
+
+static void leave_reserve(struct conn *c)
+{
+	struct loop *l = c->loop;
+
+	if (!c->on_reserve)
+		return;
+	*(c->reserve_prev ? &c->reserve_prev->reserve_next : &l->reserve_first) = c->reserve_next;
+	*(c->reserve_next ? &c->reserve_next->reserve_prev : &l->reserve_last) = c->reserve_prev;
+	l->reserve_count--;
+}
+
+/* Tells a client that has been silent that there is no room for it. */
+static void turn_away(struct conn *c)
+{
+	uv_buf_t text = uv_buf_init((char *)SERVER_FULL_TEXT, sizeof(SERVER_FULL_TEXT) - 1);
+
+	if (!c->tls && !c->writing)
+		uv_try_write((uv_stream_t *)&c->tcp, &text, 1);
+	server_count_refused(c->loop->server);
+	conn_close(c);
+}
+
 static void on_closed(uv_handle_t *h)
 {
 	struct conn *c = h->data;
@@ -444,9 +520,9 @@ static void on_closed(uv_handle_t *h)
 		c->next->prev = c->prev;
 	loop_asked_by(l, NULL); /* another may get its address */
 	l->conn_count--;
-	atomic_fetch_sub_explicit(&l->counters.open, 1, memory_order_relaxed);
+	loop_forget(l, &(struct loop_socket){ .from = c->from, .on_reserve = c->on_reserve });
 	tls_free(c->tls);
-	mem_free(c->held);
+	drop_held(c);
 	mem_free(c->cipher);
 	mem_free(c);
 	loop_check_end(l);
@@ -457,6 +533,7 @@ void conn_close(struct conn *c)
 	if (c->state == CONN_CLOSING)
 		return;
 	conn_move(c, CONN_CLOSING);
+	leave_reserve(c);
 	drop_stream(c);
 	while (c->first)
 		conn_drop_first(c);
@@ -483,7 +560,7 @@ static bool write_stalls(struct conn *c, uint64_t now)
 	return now - c->write_since > c->loop->limits->write_ms;
 }
 
-static bool is_late(const struct conn *c, uint64_t now)
+static bool is_late(struct conn *c, uint64_t now)
 {
 	const struct http_limits *l = c->loop->limits;
 
@@ -495,8 +572,7 @@ static bool is_late(const struct conn *c, uint64_t now)
 	case CONN_HEAD:
 		return now - c->reading_since > l->header_ms;
 	case CONN_BODY:
-		return now - c->reading_since >
-		       l->header_ms + l->body_ms + c->parser.body.n * 1000 / l->body_rate;
+		return pace_is_slow(&c->pace, now, c->parser.body.n, l->body_ms, l->body_rate);
 	case CONN_LINGERING:
 		return now - c->since > l->linger_ms;
 	case CONN_WAITING:
@@ -520,6 +596,10 @@ void conn_tick(struct conn *c, uint64_t now)
 		c->stream->ops->tick(c->stream);
 		return;
 	}
+	if (c->on_reserve && c->state <= CONN_HEAD && now - c->opened > RESERVE_MS) {
+		turn_away(c);
+		return;
+	}
 	if (!is_late(c, now))
 		return;
 	if (c->state != CONN_LINGERING)
@@ -534,17 +614,25 @@ void conn_tick(struct conn *c, uint64_t now)
 
 /* ---- the beginning ---- */
 
-void conn_open(struct loop *l, int fd)
+void conn_open(struct loop *l, const struct loop_socket *s)
 {
 	struct conn *c = mem_zalloc(sizeof(*c));
 
 	if (!c || uv_tcp_init(&l->uv, &c->tcp) < 0) {
 		mem_free(c);
-		close(fd);
-		atomic_fetch_sub_explicit(&l->counters.open, 1, memory_order_relaxed);
+		close(s->fd);
+		loop_forget(l, s);
 		return;
 	}
 	c->loop = l;
+	c->from = s->from;
+	c->on_reserve = s->on_reserve;
+	c->opened = uv_now(&l->uv);
+	if (c->on_reserve) {
+		while (l->reserve_count >= l->limits->reserved_connections)
+			turn_away(l->reserve_first);
+		enter_reserve(c);
+	}
 	c->tcp.data = c;
 	c->state = CONN_HANDSHAKE;
 	c->since = uv_now(&l->uv);
@@ -554,11 +642,12 @@ void conn_open(struct loop *l, int fd)
 	l->conns = c;
 	l->conn_count++;
 	request_parser_init(&c->parser, l->limits);
+	c->parser.gate = admit_gate(c);
 	loop_count(&l->counters.accepted, 1);
 	if (l->tls)
 		c->tls = tls_new(l->tls);
-	if (uv_tcp_open(&c->tcp, fd) < 0) {
-		close(fd);
+	if (uv_tcp_open(&c->tcp, s->fd) < 0) {
+		close(s->fd);
 		conn_close(c);
 		return;
 	}

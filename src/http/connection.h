@@ -17,6 +17,9 @@
  *   C5  A request is begun when the one before it is done: POST is not a safe method, and a read
  *       pipelined behind a write must see it (RFC 9112, 9.3.2).
  *   C6  A stream is the last thing on its connection: no exchange is beside it, and nothing is parsed.
+ *   C7  On the reserve, beyond limits.connections or those of one address, one request is answered, of those that admit.h lets
+ *       pass; it must come soon, and when the reserve is full the oldest makes room. So clients that hold connections and say
+ *       nothing do not keep health checks and operators out.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef THORPE_HTTP_CONNECTION_H
 #define THORPE_HTTP_CONNECTION_H
@@ -24,8 +27,11 @@
 #include <uv.h>
 
 #include "http/exchange.h"
+#include "http/pace.h"
 #include "http/sse.h"
 #include "http/tls.h"
+
+struct loop_socket;
 
 enum conn_state {
 	CONN_HANDSHAKE,
@@ -47,12 +53,17 @@ struct conn {
 	enum conn_state state;
 	uint64_t since; /* when it came into this state, or was last of use */
 	struct tls *tls; /* NULL: plain */
+	struct address_entry *from; /* counted there; NULL: not */
+	bool on_reserve; /* C7 */
+	uint64_t opened;
+	struct conn *reserve_prev, *reserve_next;
 
 	/* reading */
 	struct request_parser parser;
 	struct exchange *reading; /* the youngest in the list, while it is READING */
 	uint64_t reading_since;
-	char *held; /* input that has to wait (C2) */
+	struct pace pace; /* of its body */
+	char *held; /* input that has to wait (C2); drawn from the loop's budget */
 	size_t held_n;
 	bool is_reading; /* libuv delivers input */
 	bool eof;        /* the client sends nothing more */
@@ -75,7 +86,7 @@ struct conn {
 };
 
 /* Takes over the socket, also on failure (memory), when it is closed. */
-void conn_open(struct loop *l, int fd);
+void conn_open(struct loop *l, const struct loop_socket *s);
 /* Sends what is ready, takes on what was held back, and settles in the state that follows. */
 void conn_turn(struct conn *c);
 /* Drops it if it has been slow for too long. */

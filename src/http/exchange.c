@@ -4,6 +4,7 @@
 #include <assert.h>
 
 #include "base/log.h"
+#include "http/admit.h"
 #include "http/coding.h"
 #include "http/connection.h"
 #include "http/exchange.h"
@@ -16,6 +17,7 @@
 #define OUT_OF_MEMORY                                                          \
 	"{\"__type\":\"com.amazonaws.dynamodb.v20120810#InternalServerError\"," \
 	"\"message\":\"The server is out of memory.\"}"
+#define COUNTED_BYTES 4096 /* a request with a longer body draws on the budget, also when it came whole */
 _Static_assert(sizeof(OUT_OF_MEMORY) - 1 == 106, "as its Content-Length says");
 
 static void ready(struct exchange *ex)
@@ -35,10 +37,19 @@ void exchange_drop_stream(struct exchange *ex)
 		s->ops->drop(s);
 }
 
-/* When there is no memory even for a head: words that need none. */
+/* When there is no memory even for a head: words that need none. Or when others have what there is for requests. */
 static void ready_without_memory(struct exchange *ex)
 {
+	const char *why;
+	int status = admit_refusal(ex, &why);
+
 	exchange_drop_stream(ex);
+	ex->arena.strict = false;
+	if (status) {
+		ex->arena.refusal = 0; /* should memory run out as well */
+		exchange_refuse(ex, status, why);
+		return;
+	}
 	ex->head = SLICE("HTTP/1.1 500 Internal Server Error\r\n"
 			 "Content-Type: application/x-amz-json-1.0\r\nContent-Length: 106\r\n"
 			 "Connection: close\r\n\r\n");
@@ -154,6 +165,10 @@ void exchange_start(struct exchange *ex)
 	assert(ex->state == EXCHANGE_READING);
 	ex->calls_api = ex->works = ex->answered_inline = ex->packed = false;
 	ex->delay_ms = 0;
+	if (ex->req.body.n > COUNTED_BYTES && !admit_memory(ex)) {
+		ready_without_memory(ex);
+		return;
+	}
 	ARENA_TRY(&ex->arena, { route_dispatch(ex); }, {
 		if (ex->works)
 			workers_unreserve(ex->loop->workers);
@@ -215,16 +230,19 @@ void exchange_finish(struct exchange *ex)
 
 static enum gunzip_result unpack(struct exchange *ex, enum coding coding, struct slice *body)
 {
-	size_t most = ex->loop->limits->body_bytes;
+	enum gunzip_result r;
+	size_t most;
 
-	switch (coding) {
-	case CODING_GZIP: return gunzip(&ex->loop->gzip, &ex->arena, ex->req.body, most, body);
-	case CODING_DEFLATE:
-		return inflate_zlib(&ex->loop->gzip, &ex->arena, ex->req.body, most, body);
-	case CODING_NONE: break;
-	}
 	*body = ex->req.body;
-	return GUNZIP_OK;
+	if (coding == CODING_NONE)
+		return GUNZIP_OK;
+	if (!admit_memory(ex))
+		arena_out_of_memory(&ex->arena);
+	most = route_body_limit(ex);
+	ex->arena.strict = true;
+	r = (coding == CODING_GZIP ? gunzip : inflate_zlib)(&ex->loop->gzip, &ex->arena, ex->req.body, most, body);
+	ex->arena.strict = false;
+	return r;
 }
 
 enum body_result exchange_body(struct exchange *ex, struct slice *body)
@@ -261,6 +279,7 @@ void exchange_refuse(struct exchange *ex, int status, const char *why)
 {
 	ex->last = true;
 	ex->continue_due = false;
+	ex->arena.strict = false;
 	ARENA_TRY(&ex->arena, { reply_refusal(ex, status, why); }, {
 		ready_without_memory(ex);
 		return;

@@ -57,6 +57,7 @@ struct exchange {
 	bool continue_due;   /* "100 Continue" is to be sent before the rest */
 	bool last;           /* the connection ends with this reply */
 	bool packed;         /* the reply's body is in a Content-Encoding already, of which its headers tell */
+	const struct error *denial; /* refused by the gate (admit.h), in DynamoDB's words; NULL: not so */
 	struct slice content_type; /* of replies in DynamoDB's form */
 	struct slice head, body;   /* the reply, ready to be sent */
 	struct sse *stream;     /* what goes on when that is sent; NULL: nothing. The connection takes it over then */

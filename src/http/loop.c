@@ -14,6 +14,7 @@
 #define TICK_LEAST_MS 10
 #define TICK_MOST_MS 1000
 #define DELAY_TICK_MS 10
+#define INBOX_MOST 64 /* sockets taken from the inbox at once */
 
 /* ---- exchanges ---- */
 
@@ -27,6 +28,7 @@ struct exchange *loop_take_exchange(struct loop *l)
 		ex->next = NULL;
 		ex->continue_due = ex->last = false;
 		ex->stream = NULL;
+		ex->denial = NULL;
 		return ex;
 	}
 	ex = mem_zalloc(sizeof(*ex));
@@ -239,12 +241,17 @@ void loop_take_posts(struct loop *l)
 
 bool loop_adopt(struct loop *l, int fd)
 {
+	return loop_adopt_socket(l, (struct loop_socket){ .fd = fd });
+}
+
+bool loop_adopt_socket(struct loop *l, struct loop_socket s)
+{
 	bool room = true;
 
 	pthread_mutex_lock(&l->inbox_lock);
 	if (l->inbox_n == l->inbox_cap) {
 		size_t cap = l->inbox_cap ? l->inbox_cap * 2 : 64;
-		int *bigger = mem_realloc(l->inbox, cap * sizeof(int));
+		struct loop_socket *bigger = mem_realloc(l->inbox, cap * sizeof(*bigger));
 
 		room = bigger != NULL;
 		if (bigger) {
@@ -253,8 +260,9 @@ bool loop_adopt(struct loop *l, int fd)
 		}
 	}
 	if (room) {
-		l->inbox[l->inbox_n++] = fd;
-		atomic_fetch_add_explicit(&l->counters.open, 1, memory_order_relaxed);
+		l->inbox[l->inbox_n++] = s;
+		if (!s.on_reserve)
+			atomic_fetch_add_explicit(&l->counters.open, 1, memory_order_relaxed);
 	}
 	pthread_mutex_unlock(&l->inbox_lock);
 	if (room)
@@ -262,19 +270,31 @@ bool loop_adopt(struct loop *l, int fd)
 	return room;
 }
 
+void loop_forget(struct loop *l, const struct loop_socket *s)
+{
+	if (!s->on_reserve)
+		atomic_fetch_sub_explicit(&l->counters.open, 1, memory_order_relaxed);
+	server_forget(l->server, s);
+}
+
 static void take_inbox(struct loop *l)
 {
-	for (;;) {
-		int fd = -1;
+	struct loop_socket some[INBOX_MOST];
+	size_t n;
 
+	/* In the order they came: the oldest of the reserve is to be the oldest. */
+	do {
 		pthread_mutex_lock(&l->inbox_lock);
-		if (l->inbox_n)
-			fd = l->inbox[--l->inbox_n];
+		n = l->inbox_n < INBOX_MOST ? l->inbox_n : INBOX_MOST;
+		if (n) {
+			memcpy(some, l->inbox, n * sizeof(*some));
+			l->inbox_n -= n;
+			memmove(l->inbox, l->inbox + n, l->inbox_n * sizeof(*some));
+		}
 		pthread_mutex_unlock(&l->inbox_lock);
-		if (fd < 0)
-			return;
-		conn_open(l, fd);
-	}
+		for (size_t i = 0; i < n; i++)
+			conn_open(l, &some[i]);
+	} while (n);
 }
 
 /* ---- the end ---- */
@@ -421,6 +441,7 @@ bool loop_init(struct loop *l)
 	request_ids_init(&l->ids);
 	l->wake.data = l->tick.data = l->delay.data = l->turn.data = l;
 	l->posts_end = &l->posts;
+	l->budget = &l->server->budget;
 	l->read_buffer = mem_alloc(LOOP_READ_BYTES);
 	l->plain_buffer = l->tls ? mem_alloc(LOOP_READ_BYTES) : NULL;
 	if (uv_prepare_init(&l->uv, &l->turn) < 0 || uv_timer_init(&l->uv, &l->tick) < 0 || uv_timer_init(&l->uv, &l->delay) < 0 || uv_async_init(&l->uv, &l->wake, on_wake) < 0 ||
@@ -463,8 +484,10 @@ void loop_release(struct loop *l)
 		arena_release(&ex->arena);
 		mem_free(ex);
 	}
-	for (size_t i = 0; i < l->inbox_n; i++)
-		close(l->inbox[i]);
+	for (size_t i = 0; i < l->inbox_n; i++) {
+		close(l->inbox[i].fd);
+		loop_forget(l, &l->inbox[i]);
+	}
 	mem_free(l->inbox);
 	mem_free(l->read_buffer);
 	mem_free(l->plain_buffer);

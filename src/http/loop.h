@@ -21,7 +21,9 @@
 
 #define LOOP_READ_BYTES (64 * 1024)
 
+struct address_entry;
 struct app;
+struct budget;
 
 /* Shared: written by the loop's thread, read by any. */
 #define LOOP_COUNTER_MAP(X)                                                         \
@@ -36,9 +38,15 @@ struct loop_counters {
 	LOOP_COUNTER_MAP(X)
 #undef X
 	_Atomic uint64_t status[6]; /* replies by the first digit of their status */
-	_Atomic uint64_t open;      /* connections now; counted up by the acceptor */
+	_Atomic uint64_t open;      /* connections now, but those on the reserve; counted up by the acceptor */
 	_Atomic uint64_t watchers;  /* streams now, from the request on */
 	_Atomic uint64_t watchers_cut, events; /* since the start */
+};
+
+struct loop_socket {
+	int fd;
+	struct address_entry *from; /* of the server's addresses; NULL: not counted there */
+	bool on_reserve;            /* connection.h */
 };
 
 /* Something to be done on the loop's thread. */
@@ -67,6 +75,7 @@ struct loop {
 	pthread_t self;
 	/* from the server's options */
 	const struct http_limits *limits;
+	struct budget *budget; /* of all loops' requests */
 	const struct keys *keys;
 	struct tls_context *tls;
 	const struct clock *clock;
@@ -80,6 +89,8 @@ struct loop {
 
 	struct conn *conns; /* all of them */
 	size_t conn_count;
+	struct conn *reserve_first, *reserve_last; /* those on the reserve, oldest first */
+	size_t reserve_count;
 	size_t running; /* exchanges the api or a worker holds, and delayed ones */
 	struct loop_lone lone;
 	struct exchange *delayed; /* by their `completed`, which is free until then */
@@ -102,7 +113,7 @@ struct loop {
 	_Atomic(struct exchange *) completed; /* a stack, filled by the api's writer and by workers */
 	atomic_int completing; /* threads inside loop_complete(), which the loop outlives */
 	pthread_mutex_t inbox_lock;
-	int *inbox; /* accepted sockets */
+	struct loop_socket *inbox; /* accepted */
 	size_t inbox_n, inbox_cap;
 	struct loop_post *posts, **posts_end; /* under the inbox's lock, oldest first */
 	atomic_bool streams_lost; /* something for watchers could not be posted */
@@ -119,6 +130,7 @@ void loop_release(struct loop *l);
 /* ---- from any thread ---- */
 /* Takes over the socket; false when memory is out (then it is still the caller's). */
 bool loop_adopt(struct loop *l, int fd) MUST_CHECK;
+bool loop_adopt_socket(struct loop *l, struct loop_socket s) MUST_CHECK;
 void loop_drain(struct loop *l);
 void loop_cut(struct loop *l); /* do not wait for clients any longer */
 void loop_complete(struct loop *l, struct exchange *ex);
@@ -140,6 +152,8 @@ void loop_asked_by(struct loop *l, const struct conn *c);
 /* Whether its thread may wait for a write of this connection, NULL: of one that is gone; and how long it has. */
 bool loop_may_wait_for(const struct loop *l, const struct conn *c);
 void loop_has_waited(struct loop *l, uint64_t us);
+/* The socket is gone, or will be within this turn: it counts no more. */
+void loop_forget(struct loop *l, const struct loop_socket *s);
 /* To be called when a connection or a running exchange has gone: ends a drained loop. */
 void loop_check_end(struct loop *l);
 struct slice loop_http_date(struct loop *l);

@@ -50,7 +50,7 @@ struct metrics_server metrics_server(const struct server *s)
 	return (struct metrics_server){
 		.uptime_ms = (clock_monotonic_us() - s->started_us) / 1000,
 		.memory_bytes = resident_bytes(),
-		.connections = SUM(s, open),
+		.connections = SUM(s, open) + atomic_load_explicit(&s->on_reserve, memory_order_relaxed),
 	};
 }
 
@@ -64,6 +64,13 @@ void metrics_write(const struct server *s, struct buf *out)
 #undef X
 	metric(out, "http_connections_refused_total", "counter", "Connections over the limit",
 	       atomic_load_explicit(&s->refused, memory_order_relaxed));
+	metric(out, "http_connections_reserve", "gauge", "Connections open beyond the limits, for health checks and operators",
+	       atomic_load_explicit(&s->on_reserve, memory_order_relaxed));
+	metric(out, "http_request_memory_bytes", "gauge", "Memory of requests that are being received and parsed",
+	       atomic_load_explicit(&s->budget.used, memory_order_relaxed));
+	metric(out, "http_request_memory_limit_bytes", "gauge", "How much there is for them", s->budget.total);
+	metric(out, "http_request_memory_refused_total", "counter", "Requests refused for lack of it",
+	       atomic_load_explicit(&s->budget.refused, memory_order_relaxed));
 	metric(out, "http_workers", "gauge", "Threads for requests that wait", w.threads);
 	metric(out, "http_workers_idle", "gauge", "Those with nothing to do", w.idle);
 	metric(out, "http_waiting", "gauge", "Requests that wait for one", w.waiting);

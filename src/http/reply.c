@@ -149,11 +149,12 @@ static const char *problem_type(int status)
 	switch (status) {
 	case 413: return "urn:thorpe:too-large";
 	case 500: return "urn:thorpe:internal";
+	case 503: return "urn:thorpe:busy";
 	default: return status < 500 ? "urn:thorpe:malformed" : "about:blank";
 	}
 }
 
-static void refuse_with_problem(struct exchange *ex, int status, const char *why)
+static void refuse_with_problem(struct exchange *ex, int status, const char *why, struct slice headers)
 {
 	struct slice text = status_text(status);
 	struct buf b;
@@ -164,23 +165,28 @@ static void refuse_with_problem(struct exchange *ex, int status, const char *why
 	buf_printf(&b, ",\"status\":%d,\"detail\":", status);
 	json_string(&b, slice_str(why));
 	buf_byte(&b, '}');
-	reply_make(ex, status, SLICE("application/problem+json"), buf_slice(&b), (struct slice){ 0 });
+	reply_make(ex, status, SLICE("application/problem+json"), buf_slice(&b), headers);
 }
 
 void reply_refusal(struct exchange *ex, int status, const char *why)
 {
 	struct error e = { .code = refusal_code(status), .message = slice_str(why) };
 	struct slice body = api_error_reply(&ex->arena, &e);
+	struct slice retry = status == 503 ? SLICE("Retry-After: 1\r\n") : (struct slice){ 0 };
 	struct buf b;
 
 	ex->req.keep_alive = false;
+	if (ex->denial) {
+		reply_make(ex, status, ex->content_type, api_error_reply(&ex->arena, ex->denial), (struct slice){ 0 });
+		return;
+	}
 	if (ex->req.path.n && route_tells_problems(ex)) {
-		refuse_with_problem(ex, status, why);
+		refuse_with_problem(ex, status, why, retry);
 		return;
 	}
 	/* DynamoDB sends its 413 in chunks; a client of HTTP/1.0 would not understand. */
 	if (status != 413 || ex->req.http10) {
-		reply_make(ex, status, REPLY_JSON, body, (struct slice){ 0 });
+		reply_make(ex, status, REPLY_JSON, body, retry);
 		return;
 	}
 	begin_head(&b, ex, status, REPLY_JSON);

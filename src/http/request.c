@@ -211,6 +211,7 @@ static int ask_gate(struct request_parser *p)
 		p->body_most = p->gate.most(p->gate.ctx, r);
 	if (r->length > p->body_most)
 		return refuse(p, 413, "Request body is too large.");
+	r->arena->grows = r->length > ARENA_MAPPED;
 	return p->gate.opens && !p->gate.opens(p->gate.ctx, r) ? -1 : 0;
 }
 

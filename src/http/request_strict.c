@@ -16,6 +16,11 @@ static bool is_control(char c)
 	return ((unsigned char)c < ' ' && c != '\t') || c == 0x7f;
 }
 
+static bool is_printable(char c)
+{
+	return (unsigned char)(c - ' ') < 0x7f - ' ';
+}
+
 enum strict_result strict_head(struct strict_lines *s, const char *p, size_t n, size_t *used, const char **why)
 {
 	for (size_t i = 0; i < n; i++) {
@@ -41,6 +46,8 @@ enum strict_result strict_head(struct strict_lines *s, const char *p, size_t n, 
 		if (is_control(p[i]))
 			return bad(why, "The head contains a control character.");
 		s->in_line = true;
+		while (i + 1 < n && is_printable(p[i + 1])) /* most bytes are, and need no more looking at */
+			i++;
 	}
 	*used = n;
 	return STRICT_MORE;

@@ -264,13 +264,29 @@ static void reply_root(struct exchange *ex, const struct rest *r)
 		reply_problem(ex, &only_get);
 }
 
+/* The design's name in the path. */
+static struct slice design_name(const struct exchange *ex)
+{
+	size_t root = sizeof(REST_BASE); /* with the '/' */
+
+	if (root >= ex->req.path.n)
+		return (struct slice){ 0 };
+	return first_segment(slice_make(ex->req.path.p + root, ex->req.path.n - root));
+}
+
+static uint64_t body_limit(const struct exchange *ex, void *ctx)
+{
+	const struct app *app = find(ctx, design_name(ex));
+	uint64_t most = ex->loop->limits->rest_body_bytes, needs = app ? app_body_bytes(app) : 0;
+
+	return needs > most ? needs : most;
+}
+
 static void handle(struct exchange *ex, void *ctx)
 {
 	struct rest *r = ctx;
-	size_t root = sizeof(REST_BASE); /* with the '/' */
-	struct slice rest = root < ex->req.path.n ? slice_make(ex->req.path.p + root, ex->req.path.n - root)
-						  : (struct slice){ 0 };
-	struct slice name = first_segment(rest);
+	size_t root = sizeof(REST_BASE);
+	struct slice name = design_name(ex);
 	struct app *app = find(r, name);
 	struct job *job;
 
@@ -302,7 +318,8 @@ void rest_init(struct rest *r)
 	*r = (struct rest){ 0 };
 	pthread_mutex_init(&r->lock, NULL);
 	for (size_t i = 0; i < REST_METHODS; i++)
-		r->routes[i] = (struct http_route){ methods[i], REST_BASE, ROUTE_PREFIX | ROUTE_PROBLEMS, handle, r };
+		r->routes[i] = (struct http_route){ methods[i], REST_BASE, ROUTE_PREFIX | ROUTE_PROBLEMS, handle, r,
+							 body_limit };
 }
 
 void rest_release(struct rest *r)

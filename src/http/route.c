@@ -8,6 +8,7 @@
 #include "http/sigv4.h"
 
 #define TEXT SLICE("text/plain; charset=utf-8")
+#define NO_BODY_BYTES (64 * 1024) /* for bodies that nobody reads */
 
 /* ---- the server's own handlers ---- */
 
@@ -79,6 +80,12 @@ static void handle_dynamodb(struct exchange *ex, void *ctx)
 		exchange_delay(ex, loop_write_delay(ex->loop, NULL));
 }
 
+static uint64_t dynamodb_body_limit(const struct exchange *ex, void *ctx)
+{
+	(void)ctx;
+	return ex->loop->limits->body_bytes;
+}
+
 static void handle_healthy(struct exchange *ex, void *ctx)
 {
 	(void)ctx;
@@ -107,7 +114,7 @@ static void handle_metrics(struct exchange *ex, void *ctx)
 
 static const struct http_route own_routes[] = {
 	/* method    path        flags         handler */
-	{ HTTP_POST, "/",        ROUTE_SIGNED, handle_dynamodb },
+	{ HTTP_POST, "/",        ROUTE_SIGNED, handle_dynamodb, NULL, dynamodb_body_limit },
 	{ HTTP_GET,  "/",        0,            handle_healthy },
 	{ HTTP_GET,  "/healthz", 0,            handle_healthz },
 	{ HTTP_GET,  "/metrics", 0,            handle_metrics },
@@ -138,6 +145,21 @@ static const struct http_route *find(const struct http_route *rows, size_t n,
 		if (matches(&rows[i], &ex->req))
 			return &rows[i];
 	return NULL;
+}
+
+static const struct http_route *find_row(const struct exchange *ex)
+{
+	const struct http_route *row = find(ex->loop->routes, ex->loop->route_count, ex);
+
+	return row ? row : find(own_routes, sizeof(own_routes) / sizeof(own_routes[0]), ex);
+}
+
+uint64_t route_body_limit(const struct exchange *ex)
+{
+	const struct http_route *row = find_row(ex);
+	uint64_t most = row && row->body_limit ? row->body_limit(ex, row->ctx) : NO_BODY_BYTES;
+
+	return most < ex->loop->limits->body_bytes ? most : ex->loop->limits->body_bytes;
 }
 
 /* Whether the path, whatever the method, belongs to a row with this flag. */
@@ -214,15 +236,35 @@ static bool authorized_or_reply(struct exchange *ex, const struct http_route *ro
 	return false;
 }
 
-void route_dispatch(struct exchange *ex)
+static void choose_content_type(struct exchange *ex)
 {
-	const struct http_route *row = find(ex->loop->routes, ex->loop->route_count, ex);
 	struct slice type = media_type(request_header(&ex->req, SLICE("content-type")));
 
 	ex->content_type = slice_is(type, "application/x-amz-json-1.0") ? REPLY_JSON
 									: SLICE("application/json");
-	if (!row)
-		row = find(own_routes, sizeof(own_routes) / sizeof(own_routes[0]), ex);
+}
+
+int route_judge_head(struct exchange *ex, struct error *e)
+{
+	const struct http_route *row = find_row(ex);
+	const struct loop *l = ex->loop;
+	struct sigv4 unused;
+
+	choose_content_type(ex);
+	if (!row || !(row->flags & ROUTE_SIGNED) || is_preflight(ex))
+		return 0;
+	if (l->keys ? sigv4_check_head(&ex->req, l->keys, clock_now_ms(l->clock), e)
+		    : !sigv4_is_present(&ex->req) || sigv4_parse(&ex->req, &unused, e))
+		return 0;
+	make_ascii(e->message);
+	return row->flags & ROUTE_PRIVATE ? 403 : err_status(e->code);
+}
+
+void route_dispatch(struct exchange *ex)
+{
+	const struct http_route *row = find_row(ex);
+
+	choose_content_type(ex);
 	if (is_preflight(ex))
 		reply_preflight(ex);
 	else if (row && (row->flags & ROUTE_SIGNED) && !authorized_or_reply(ex, row))

@@ -10,6 +10,7 @@
 
 #include <http_parser.h>
 
+#include "base/error.h"
 #include "base/slice.h"
 
 struct exchange;
@@ -30,10 +31,15 @@ struct http_route {
 	int flags;
 	void (*handle)(struct exchange *ex, void *ctx);
 	void *ctx;
+	uint64_t (*body_limit)(const struct exchange *ex, void *ctx); /* NULL: nothing here needs a body */
 };
 
 /* Answers the exchange's request, or prepares the api call or the work that will. */
 void route_dispatch(struct exchange *ex);
+/* How many bytes the request's body may have, zipped and unzipped. */
+uint64_t route_body_limit(const struct exchange *ex);
+/* Judges what can be before the body is there, as route_dispatch() will. 0: nothing is wrong; otherwise the status, and *e. */
+int route_judge_head(struct exchange *ex, struct error *e);
 /* Whether a request that is refused before it is dispatched belongs to a row with ROUTE_PROBLEMS. */
 bool route_tells_problems(const struct exchange *ex);
 /* Whether its path belongs to a row with ROUTE_PRIVATE. */

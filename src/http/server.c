@@ -18,23 +18,79 @@
 #define WORKERS_MOST 4096
 #define RETRY_MS 100 /* until accepting is tried again after it could not be done */
 #define WARN_MS 1000 /* between two lines of the log about that */
+#define WARN_ADDRESS_MS (60 * 1000)
+#define BUDGET_RESERVE_PART 8 /* of the memory for requests, for small ones */
 
 /* ---- accepting ---- */
 
 static void refuse_connection(struct server *s, int fd)
 {
-	static const char text[] = "HTTP/1.1 503 Service Unavailable\r\nContent-Length: 0\r\n"
-				   "Connection: close\r\nRetry-After: 1\r\n\r\n";
+	static const char text[] = SERVER_FULL_TEXT;
 
 	if (!s->options.tls && send(fd, text, sizeof(text) - 1, MSG_NOSIGNAL | MSG_DONTWAIT) < 0)
 		log_debug("a refused client was gone already");
 	close(fd);
-	loop_count(&s->refused, 1);
+	server_count_refused(s);
 }
 
-static void deal_out(struct server *s, int fd)
+void server_count_refused(struct server *s)
+{
+	atomic_fetch_add_explicit(&s->refused, 1, memory_order_relaxed);
+}
+
+void server_forget(struct server *s, const struct loop_socket *sock)
+{
+	addresses_leave(&s->addresses, sock->from);
+	if (sock->on_reserve)
+		atomic_fetch_sub_explicit(&s->on_reserve, 1, memory_order_relaxed);
+}
+
+static void warn_of_address(struct server *s, const struct address *a)
+{
+	uint64_t now = uv_now(&s->uv);
+	char text[ADDRESS_TEXT];
+
+	if (s->warned_of_address_at && now - s->warned_of_address_at < WARN_ADDRESS_MS)
+		return;
+	s->warned_of_address_at = now ? now : 1;
+	address_format(a, text, sizeof(text));
+	*strrchr(text, ':') = '\0'; /* the port */
+	log_warn("%s has %llu connections: no more are taken (--limit connections_per_address)", text,
+		 (unsigned long long)s->options.limits.connections_per_address);
+}
+
+/* A place among the connections of its address. False: it has none left. */
+static bool enter_address(struct server *s, const struct address *a, struct address_entry **from)
+{
+	const struct address_exempt *exempt = &s->options.exempt;
+
+	*from = NULL;
+	if (exempt->is && exempt->is(exempt->ctx, (const struct sockaddr *)&a->sa))
+		return true;
+	*from = addresses_enter(&s->addresses, (const struct sockaddr *)&a->sa, s->options.limits.connections_per_address);
+	if (!*from)
+		warn_of_address(s, a);
+	return *from != NULL;
+}
+
+/* connection.h C7. All on one loop, which knows the oldest of them. */
+static void take_on_reserve(struct server *s, int fd)
+{
+	/* A loop that is busy has not yet made room for those that wait in its inbox. */
+	uint64_t most = HTTP_RESERVE_BURST * s->options.limits.reserved_connections;
+	struct loop_socket sock = { .fd = fd, .on_reserve = true };
+
+	if (atomic_fetch_add_explicit(&s->on_reserve, 1, memory_order_relaxed) < most &&
+	    loop_adopt_socket(&s->threads[0].loop, sock))
+		return;
+	server_forget(s, &sock);
+	refuse_connection(s, fd);
+}
+
+static void deal_out(struct server *s, int fd, const struct address *a)
 {
 	uint64_t total = 0, least = UINT64_MAX;
+	struct loop_socket sock = { .fd = fd };
 	struct loop *to = NULL;
 
 	for (unsigned i = 0; i < s->thread_count; i++) {
@@ -47,8 +103,12 @@ static void deal_out(struct server *s, int fd)
 			to = l;
 		}
 	}
-	if (total >= s->options.limits.connections || !loop_adopt(to, fd))
+	if (total >= s->options.limits.connections || !enter_address(s, a, &sock.from)) {
+		take_on_reserve(s, fd);
+	} else if (!loop_adopt_socket(to, sock)) {
+		server_forget(s, &sock);
 		refuse_connection(s, fd);
+	}
 }
 
 static void on_acceptable(uv_poll_t *h, int status, int events);
@@ -100,10 +160,11 @@ static void on_acceptable(uv_poll_t *h, int status, int events)
 	if (status < 0)
 		return;
 	for (int i = 0; i < ACCEPT_MOST; i++) {
-		int fd = accept4(s->listen_fd, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC);
+		struct address from = { .len = sizeof(from.sa) };
+		int fd = accept4(s->listen_fd, (struct sockaddr *)&from.sa, &from.len, SOCK_NONBLOCK | SOCK_CLOEXEC);
 
 		if (fd >= 0) {
-			deal_out(s, fd);
+			deal_out(s, fd, &from);
 		} else if (errno == EMFILE || errno == ENFILE) {
 			if (!drop_one(s))
 				pause_accepting(s);
@@ -327,6 +388,9 @@ struct server *server_new(const struct server_options *o, char *why, size_t n)
 	s->options = *o;
 	s->listen_fd = s->reserve_fd = -1;
 	complete_options(&s->options);
+	addresses_init(&s->addresses);
+	s->budget.total = s->options.limits.request_memory;
+	s->budget.reserve = s->budget.total / BUDGET_RESERVE_PART;
 	s->thread_count = s->options.threads;
 	if (!address_parse(&s->address, s->options.listen, why, n))
 		goto failed;
@@ -370,6 +434,7 @@ void server_free(struct server *s)
 		close(s->listen_fd);
 	if (s->reserve_fd >= 0)
 		close(s->reserve_fd);
+	addresses_release(&s->addresses);
 	mem_free(s->threads);
 	mem_free(s);
 }

@@ -37,6 +37,13 @@ struct write_delay {
 	void *ctx;
 };
 
+/* Addresses whose connections do not count for limits.connections_per_address, such as those of a trusted proxy. Asked by the
+ * accepting thread, for each connection. */
+struct address_exempt {
+	bool (*is)(void *ctx, const struct sockaddr *sa); /* NULL: there are none */
+	void *ctx;
+};
+
 struct server_options { /* zero is the default everywhere; what is pointed to outlives the server */
 	const char *listen;            /* NULL: 127.0.0.1:8000 */
 	unsigned threads;              /* 0: as many as processors */
@@ -50,6 +57,7 @@ struct server_options { /* zero is the default everywhere; what is pointed to ou
 	size_t metric_count;
 	struct write_delay write_delay;
 	struct http_limits limits;
+	struct address_exempt exempt;
 	const struct clock *clock;     /* for signatures; NULL: the system's */
 	bool handle_signals; /* SIGTERM and SIGINT stop the server; a second one at once */
 };

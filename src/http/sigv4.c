@@ -227,31 +227,49 @@ static bool check_scope(struct arena *a, const struct sigv4 *s, struct error *e)
 	return error_set(e, a, ERR_INVALID_SIGNATURE, "%.*s", SLICE_ARG(buf_slice(&wrong)));
 }
 
-bool sigv4_verify(const struct http_request *r, const struct keys *keys, struct sigv4_cache *cache,
-		  int64_t now_ms, struct error *e)
+/* Everything but the signature itself. */
+static bool check_claims(const struct http_request *r, const struct keys *keys, int64_t now_ms, struct sigv4 *s,
+			 struct slice *secret, struct error *e)
 {
 	struct arena *a = r->arena;
-	struct slice secret, expected;
-	struct sigv4 s;
 
-	if (!sigv4_parse(r, &s, e) || !check_date(a, &s, (time_t)(now_ms / 1000), e) ||
-	    !check_signed_headers(r, &s, e))
+	if (!sigv4_parse(r, s, e) || !check_date(a, s, (time_t)(now_ms / 1000), e) ||
+	    !check_signed_headers(r, s, e))
 		return false;
-	if (!slice_is(s.algorithm, ALGORITHM))
+	if (!slice_is(s->algorithm, ALGORITHM))
 		return error_set(e, a, ERR_INCOMPLETE_SIGNATURE,
 				 "Unsupported AWS 'algorithm': '%.*s' (only " ALGORITHM
 				 " for now). ",
-				 SLICE_ARG(s.algorithm));
-	if (!split_credential(a, &s, e) || !check_scope(a, &s, e))
+				 SLICE_ARG(s->algorithm));
+	if (!split_credential(a, s, e) || !check_scope(a, s, e))
 		return false;
-	secret = keys_secret(keys, s.key_id);
-	if (!secret.p)
+	*secret = keys_secret(keys, s->key_id);
+	if (!secret->p)
 		return error_set(e, a, ERR_UNRECOGNIZED_CLIENT,
 				 "The security token included in the request is invalid.");
+	return true;
+}
+
+bool sigv4_check_head(const struct http_request *r, const struct keys *keys, int64_t now_ms, struct error *e)
+{
+	struct slice secret;
+	struct sigv4 s;
+
+	return check_claims(r, keys, now_ms, &s, &secret, e);
+}
+
+bool sigv4_verify(const struct http_request *r, const struct keys *keys, struct sigv4_cache *cache,
+		  int64_t now_ms, struct error *e)
+{
+	struct slice secret, expected;
+	struct sigv4 s;
+
+	if (!check_claims(r, keys, now_ms, &s, &secret, e))
+		return false;
 	expected = sigv4_signature(r, &s, secret, cache);
 	if (s.signature.n != expected.n || CRYPTO_memcmp(s.signature.p, expected.p, expected.n))
 		return error_set(
-			e, a, ERR_INVALID_SIGNATURE,
+			e, r->arena, ERR_INVALID_SIGNATURE,
 			"The request signature we calculated does not match the signature you "
 			"provided. Check your AWS Secret Access Key and signing method. "
 			"Consult the service documentation for details.");

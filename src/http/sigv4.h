@@ -42,6 +42,9 @@ bool sigv4_parse(const struct http_request *r, struct sigv4 *s, struct error *e)
 /* Parses and verifies. Errors: as above, and UNRECOGNIZED_CLIENT. */
 bool sigv4_verify(const struct http_request *r, const struct keys *keys, struct sigv4_cache *cache,
 		  int64_t now_ms, struct error *e) MUST_CHECK;
+/* The same without the signature itself, which is over the body: what can be said before it is there. */
+bool sigv4_check_head(const struct http_request *r, const struct keys *keys, int64_t now_ms,
+		      struct error *e) MUST_CHECK;
 
 /* The pieces, for tests. */
 struct slice sigv4_canonical_request(const struct http_request *r, const struct sigv4 *s);

@@ -10,6 +10,7 @@
 #include "http/tls.h"
 
 #define KEEP_BYTES (64 * 1024) /* of pending ciphertext */
+#define KEEP_INPUT_BYTES (16 * 1024)
 
 struct tls_context {
 	SSL_CTX *ctx;
@@ -18,6 +19,7 @@ struct tls_context {
 struct tls {
 	SSL *ssl;
 	BIO *in, *out; /* owned by ssl */
+	size_t fed;    /* the most that was fed to `in` at once */
 };
 
 static void reason(char *why, size_t n, const char *what, const char *file)
@@ -92,8 +94,25 @@ void tls_free(struct tls *t)
 	mem_free(t);
 }
 
+/* As with tls_sent(): a connection that has sent much must not hold on to the room for it. */
+static void shrink_input(struct tls *t)
+{
+	BIO *fresh;
+
+	if (t->fed <= KEEP_INPUT_BYTES || BIO_ctrl_pending(t->in))
+		return;
+	fresh = BIO_new(BIO_s_mem());
+	if (!fresh)
+		return;
+	SSL_set0_rbio(t->ssl, fresh); /* frees the old one */
+	t->in = fresh;
+	t->fed = 0;
+}
+
 bool tls_feed(struct tls *t, const char *p, size_t n)
 {
+	if (n > t->fed)
+		t->fed = n;
 	return n <= INT_MAX && BIO_write(t->in, p, (int)n) == (int)n;
 }
 
@@ -108,6 +127,7 @@ long tls_read(struct tls *t, char *p, size_t room)
 		return (long)n;
 	why = SSL_get_error(t->ssl, rc);
 	ERR_clear_error();
+	shrink_input(t);
 	return why == SSL_ERROR_WANT_READ || why == SSL_ERROR_WANT_WRITE ? 0 : -1;
 }
 

@@ -128,6 +128,10 @@ static void a_slow_request_holds_back_those_behind_it(void **state)
 	}
 	close(fd);
 	close(other);
+	/* What had to wait is counted no more. */
+	one("GET /metrics HTTP/1.1\r\nHost: h\r\n\r\n", &r);
+	assert_non_null(strstr(r.body, "\nthorpe_http_request_memory_bytes 0\n"));
+	mem_free(r.body);
 }
 
 static void a_chunked_body_and_a_split_request_are_put_together(void **state)

@@ -109,6 +109,122 @@ static void too_many_connections_get_503(void **state)
 	wire_stop(&wire);
 }
 
+static bool all_are(void *ctx, const struct sockaddr *sa)
+{
+	++*(int *)ctx;
+	return sa->sa_family == AF_INET;
+}
+
+static void a_trusted_address_may_have_all_connections(void **state)
+{
+	int fds[8], asked = 0, fd;
+	struct server_options o = { .limits = { .connections = 8, .connections_per_address = 2, .reserved_connections = 4 } };
+
+	(void)state;
+	wire_start(&wire, &o);
+	fds[0] = wire_connect(&wire);
+	fds[1] = wire_connect(&wire);
+	assert_true(wire_call(fds[0], "Echo", "x", 200, "x") && wire_call(fds[1], "Echo", "x", 200, "x"));
+	fd = wire_connect(&wire);
+	wire_post(fd, "Echo", "", SLICE("x"));
+	assert_status(fd, 503);
+	assert_true(wire_is_closed(fd));
+	close(fd);
+	fd = wire_connect(&wire);
+	wire_send_text(fd, "GET /healthz HTTP/1.1\r\nHost: h\r\n\r\n");
+	assert_status(fd, 200);
+	assert_true(wire_is_closed(fd)); /* one request, and the place is free */
+	close(fd);
+	close(fds[0]);
+	close(fds[1]);
+	wire_stop(&wire);
+
+	o.exempt = (struct address_exempt){ all_are, &asked };
+	wire_start(&wire, &o);
+	for (int i = 0; i < 8; i++) {
+		fds[i] = wire_connect(&wire);
+		assert_true(wire_call(fds[i], "Echo", "x", 200, "x"));
+	}
+	assert_int_equal(asked, 8);
+	for (int i = 0; i < 8; i++)
+		close(fds[i]);
+	wire_stop(&wire);
+}
+
+static void the_oldest_on_the_reserve_makes_room(void **state)
+{
+	struct server_options o = { .limits = { .connections = 1, .reserved_connections = 2 } };
+	int first, fds[6];
+
+	(void)state;
+	wire_start(&wire, &o);
+	first = wire_connect(&wire);
+	assert_true(wire_call(first, "Echo", "x", 200, "x"));
+	for (int i = 0; i < 6; i++) {
+		fds[i] = wire_connect(&wire);
+		if (i >= 2)
+			assert_status(fds[i - 2], 503); /* silent, and pushed out */
+	}
+	wire_send_text(fds[5], "GET /healthz HTTP/1.1\r\nHost: h\r\n\r\n");
+	assert_status(fds[5], 200);
+	assert_status(fds[4], 503); /* silent for too long */
+	assert_true(wire_call(first, "Echo", "x", 200, "x"));
+	for (int i = 0; i < 6; i++)
+		close(fds[i]);
+	close(first);
+	wire_stop(&wire);
+}
+
+/* ---- the budget ---- */
+
+static void bodies_share_a_budget_and_small_requests_do_without(void **state)
+{
+	enum { HEAD_LENGTH = 1 << 20 };
+	char *body = mem_zalloc(HEAD_LENGTH), head[200];
+	int a, b, c;
+
+	(void)state;
+	start((struct http_limits){ .request_memory = 1 << 20 });
+	a = wire_connect(&wire);
+	b = wire_connect(&wire);
+	c = wire_connect(&wire);
+	snprintf(head, sizeof(head), "POST / HTTP/1.1\r\nHost: h\r\nX-Amz-Target: x.Echo\r\n"
+		 "Content-Type: application/json\r\nContent-Length: 600000\r\n\r\n");
+	wire_send_text(a, head);
+	wire_send(a, body, 599999);
+	assert_true(wire_call(c, "Echo", "x", 200, "x"));
+	/* Until `a` has been read, `b` may be the one that finds room. */
+	do {
+		struct wire_reply r;
+		bool full;
+
+		wire_send_text(c, "GET /metrics HTTP/1.1\r\nHost: h\r\n\r\n");
+		assert_true(wire_read(c, &r));
+		full = strtoul(strstr(r.body, "\nthorpe_http_request_memory_bytes ") + 34, NULL, 10) >= 600000;
+		mem_free(r.body);
+		if (full)
+			break;
+	} while (true);
+	wire_send_text(b, head);
+	wire_send(b, body, 599999);
+	assert_status(b, 503);
+	assert_true(wire_is_closed(b));
+	assert_true(wire_call(c, "Later", "x", 200, "x"));
+	wire_send(a, body, 1);
+	assert_status(a, 200);
+	/* Its memory is free when it has been answered. */
+	wire_post(c, "Echo", "", slice_make(body, 600000));
+	assert_status(c, 200);
+	/* And what can never fit is told so. */
+	wire_post(c, "Echo", "", slice_make(body, HEAD_LENGTH));
+	assert_status(c, 413);
+	close(a);
+	close(b);
+	close(c);
+	mem_free(body);
+	wire_stop(&wire);
+}
+
 /* ---- time ---- */
 
 static void an_idle_connection_is_closed(void **state)
@@ -493,6 +609,9 @@ int main(void)
 		cmocka_unit_test(a_chunked_body_is_limited_too),
 		cmocka_unit_test(nonsense_gets_400_and_the_end),
 		cmocka_unit_test(too_many_connections_get_503),
+		cmocka_unit_test(a_trusted_address_may_have_all_connections),
+		cmocka_unit_test(the_oldest_on_the_reserve_makes_room),
+		cmocka_unit_test(bodies_share_a_budget_and_small_requests_do_without),
 		cmocka_unit_test(an_idle_connection_is_closed),
 		cmocka_unit_test(half_a_head_gets_408),
 		cmocka_unit_test(half_a_body_gets_408),
