@@ -89,6 +89,8 @@ void exchange_reply(struct exchange *ex, int status, struct slice type, struct s
 /* The same with further header lines, each ended by CRLF. */
 void exchange_reply_with(struct exchange *ex, int status, struct slice type, struct slice body,
 			 struct slice headers);
+/* An error in the form of the request's route (reply.h). */
+void exchange_deny(struct exchange *ex, int status, const char *why, struct slice headers);
 /* DynamoDB's error document. */
 void exchange_reply_error(struct exchange *ex, const struct error *e);
 /* The api gets the body (unzipped) and the target. */
