@@ -119,7 +119,7 @@ thorpeTest('what is not there is a problem document', async () => {
 
 thorpeTest('a body that is too large is a problem document, too', async () => {
   const wire = await connect(shelves.endpoint);
-  wire.send(`POST /api/shelves/readers HTTP/1.1\r\nHost: x\r\nContent-Length: ${17 * 1024 * 1024}\r\n\r\n`);
+  wire.send(`POST /api/shelves/readers HTTP/1.1\r\nHost: localhost\r\nContent-Length: ${17 * 1024 * 1024}\r\n\r\n`);
   const [reply] = await untilReplies(wire, 1);
   assert.equal(reply.status, 413);
   assert.equal(JSON.parse(reply.body).type, 'urn:thorpe:too-large');
