@@ -37,6 +37,14 @@ static void reason(char *why, size_t n, const char *what, const char *file)
 	ERR_clear_error();
 }
 
+/* OpenSSL compares the key with the certificate as it loads it. */
+static bool is_other_key(void)
+{
+	int reason = ERR_GET_REASON(ERR_peek_last_error());
+
+	return reason == X509_R_KEY_VALUES_MISMATCH || reason == X509_R_KEY_TYPE_MISMATCH;
+}
+
 static void warn_of_files(SSL_CTX *ctx, const char *cert, const char *key)
 {
 	struct stat st;
@@ -70,7 +78,7 @@ struct tls_context *tls_context_new(const char *cert, const char *key, char *why
 	SSL_CTX_set_mode(c->ctx, SSL_MODE_RELEASE_BUFFERS);
 	if (SSL_CTX_use_certificate_chain_file(c->ctx, cert) != 1)
 		reason(why, n, "certificate", cert);
-	else if (SSL_CTX_use_PrivateKey_file(c->ctx, key, SSL_FILETYPE_PEM) != 1)
+	else if (SSL_CTX_use_PrivateKey_file(c->ctx, key, SSL_FILETYPE_PEM) != 1 && !is_other_key())
 		reason(why, n, "private key", key);
 	else if (SSL_CTX_check_private_key(c->ctx) != 1)
 		snprintf(why, n, "the private key in %s does not belong to the certificate in %s",
