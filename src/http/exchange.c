@@ -266,7 +266,7 @@ struct slice exchange_client(struct exchange *ex)
 void exchange_refuse(struct exchange *ex, int status, const char *why)
 {
 	ex->last = true;
-	ex->continue_due = false;
+	ex->continue_due = ex->has_no_origin = false;
 	ARENA_TRY(&ex->arena, { reply_refusal(ex, status, why); }, {
 		ready_without_memory(ex);
 		return;

@@ -56,6 +56,7 @@ struct exchange {
 	bool answered_inline; /* done() came within api_start() */
 	bool continue_due;   /* "100 Continue" is to be sent before the rest */
 	bool last;           /* the connection ends with this reply */
+	bool has_no_origin;  /* no Origin header; false: unknown */
 	bool packed;         /* the reply's body is in a Content-Encoding already, of which its headers tell */
 	struct slice content_type; /* of replies in DynamoDB's form */
 	struct slice head, body;   /* the reply, ready to be sent */

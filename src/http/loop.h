@@ -73,6 +73,7 @@ struct loop {
 	struct tls_context *tls;
 	const struct origin_rules *origin;
 	bool monitors; /* serves only rows with ROUTE_MONITOR */
+	struct origin_memo origin_memo;
 	const struct clock *clock;
 	const char *region;
 	const struct http_route *routes;

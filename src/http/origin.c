@@ -130,10 +130,8 @@ bool origin_is_loopback(struct slice host)
 
 /* ---- O1 ---- */
 
-static bool takes_host(const struct origin_rules *rules, struct slice host)
+static bool takes_name(const struct origin_rules *rules, struct slice name)
 {
-	struct slice name = name_of(host);
-
 	if (!name.n)
 		return false;
 	if (is_loopback_name(name) || (rules->takes_addresses && is_address(name)))
@@ -144,6 +142,19 @@ static bool takes_host(const struct origin_rules *rules, struct slice host)
 		if (is_word(name, rules->hosts[i]))
 			return true;
 	return false;
+}
+
+static bool takes_host(const struct origin_rules *rules, struct slice host, struct origin_memo *memo)
+{
+	if (memo->host_n && slice_equal(host, slice_make(memo->host, memo->host_n)))
+		return true;
+	if (!takes_name(rules, name_of(host)))
+		return false;
+	if (host.n <= sizeof(memo->host)) {
+		memcpy(memo->host, host.p, host.n);
+		memo->host_n = host.n;
+	}
+	return true;
 }
 
 /* ---- O2 ---- */
@@ -243,14 +254,17 @@ static bool takes_page(const struct origin_rules *rules, const struct http_reque
 	return takes_site(p->site, p->host) || (visitable && is_visit(r)) || takes_any_origin(rules);
 }
 
-enum origin_verdict origin_judge(const struct origin_rules *rules, const struct http_request *r, bool visitable)
+enum origin_verdict origin_judge(const struct origin_rules *rules, const struct http_request *r, bool visitable,
+				 struct origin_memo *memo)
 {
 	struct provenance p;
 
+	memo->has_no_origin = false;
 	if (!rules->open)
 		return ORIGIN_FINE;
 	p = provenance_of(r);
-	if (!takes_host(rules, p.host) && (p.host.p || !r->http10))
+	memo->has_no_origin = !p.origin.p;
+	if (!takes_host(rules, p.host, memo) && (p.host.p || !r->http10))
 		return ORIGIN_FOREIGN_HOST;
 	if ((p.origin.p || p.site.p) && !takes_page(rules, r, &p, visitable))
 		return ORIGIN_FOREIGN_PAGE;

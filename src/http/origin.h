@@ -32,8 +32,16 @@ struct origin_rules {
 
 enum origin_verdict { ORIGIN_FINE, ORIGIN_FOREIGN_HOST, ORIGIN_FOREIGN_PAGE };
 
+/* What one thread remembers of its last request. Zero at first. */
+struct origin_memo {
+	char host[48]; /* the last Host that was fine: most requests name it again */
+	size_t host_n;
+	bool has_no_origin; /* the last request had no Origin header; false: unknown */
+};
+
 /* `visitable`: the request is for a page that links may lead to. */
-enum origin_verdict origin_judge(const struct origin_rules *rules, const struct http_request *r, bool visitable);
+enum origin_verdict origin_judge(const struct origin_rules *rules, const struct http_request *r, bool visitable,
+				 struct origin_memo *memo);
 /* What a refused client can do about it: a sentence. */
 const char *origin_advice(enum origin_verdict v);
 /* The value of Access-Control-Allow-Origin; empty: the reply has no CORS headers. */

@@ -68,7 +68,7 @@ static void add_cors(struct buf *b, const struct exchange *ex)
  * and read by SDKs: they say only what a page asked for. */
 static void add_browser_headers(struct buf *b, const struct exchange *ex)
 {
-	bool is_root = slice_is(ex->req.path, "/"), has_origin = request_header(&ex->req, SLICE("origin")).p;
+	bool is_root = slice_is(ex->req.path, "/"), has_origin = !ex->has_no_origin && request_header(&ex->req, SLICE("origin")).p;
 
 	if ((is_root && !has_origin) || route_is_private(ex))
 		return;

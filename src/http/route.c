@@ -199,8 +199,10 @@ static void reply_preflight(struct exchange *ex)
 /* Other web pages are refused before anything else is looked at (origin.h). */
 static bool from_here_or_reply(struct exchange *ex, const struct http_route *row)
 {
-	enum origin_verdict v = origin_judge(ex->loop->origin, &ex->req, row && (row->flags & ROUTE_VISITABLE));
+	struct origin_memo *memo = &ex->loop->origin_memo;
+	enum origin_verdict v = origin_judge(ex->loop->origin, &ex->req, row && (row->flags & ROUTE_VISITABLE), memo);
 
+	ex->has_no_origin = memo->has_no_origin;
 	if (v == ORIGIN_FINE)
 		return true;
 	loop_count(&ex->loop->counters.foreign, 1);

@@ -58,8 +58,13 @@ static struct http_request request(const struct sent *s)
 static enum origin_verdict judge(const struct origin_rules *rules, struct sent s)
 {
 	struct http_request r = request(&s);
+	struct origin_memo memo = { 0 };
+	enum origin_verdict first = origin_judge(rules, &r, s.visitable, &memo);
 
-	return origin_judge(rules, &r, s.visitable);
+	if (rules->open)
+		assert_int_equal(memo.has_no_origin, !s.origin);
+	assert_int_equal(origin_judge(rules, &r, s.visitable, &memo), first); /* what is remembered changes nothing */
+	return first;
 }
 
 static void a_server_on_loopback_answers_to_loopback_names(void **state)
@@ -99,6 +104,24 @@ static void a_server_others_can_reach_also_answers_to_addresses_and_names_it_was
 		assert_int_equal(judge(&reachable, (struct sent){ .host = good[i] }), ORIGIN_FINE);
 	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++)
 		assert_int_equal(judge(&reachable, (struct sent){ .host = bad[i] }), ORIGIN_FOREIGN_HOST);
+}
+
+static void a_name_that_was_fine_is_remembered_as_it_was(void **state)
+{
+	struct http_request good = request(&(struct sent){ .host = "localhost:8000" });
+	struct http_request longer = request(&(struct sent){ .host = "localhost:80001" });
+	struct http_request other = request(&(struct sent){ .host = "localhosf:8000" });
+	struct http_request endless = request(&(struct sent){ .host = "a.very.long.name.that.does.not.fit.into.what.is.kept.localhost" });
+	struct origin_memo memo = { 0 };
+
+	(void)state;
+	for (int i = 0; i < 2; i++) {
+		assert_int_equal(origin_judge(&loopback, &good, false, &memo), ORIGIN_FINE);
+		assert_int_equal(origin_judge(&loopback, &other, false, &memo), ORIGIN_FOREIGN_HOST);
+		assert_int_equal(origin_judge(&loopback, &longer, false, &memo), ORIGIN_FINE);
+		assert_int_equal(origin_judge(&loopback, &endless, false, &memo), ORIGIN_FINE);
+		assert_int_equal(origin_judge(&loopback, &other, false, &memo), ORIGIN_FOREIGN_HOST);
+	}
 }
 
 static struct slice allowed(const struct origin_rules *rules, const char *origin)
@@ -214,6 +237,7 @@ int main(void)
 		TEST(a_server_on_loopback_answers_to_loopback_names),
 		TEST(only_http_1_0_may_leave_host_out),
 		TEST(a_server_others_can_reach_also_answers_to_addresses_and_names_it_was_given),
+		TEST(a_name_that_was_fine_is_remembered_as_it_was),
 		TEST(loopback_origins_may_call_and_others_may_not),
 		TEST(origins_that_were_named_may_call),
 		TEST(a_page_of_the_server_itself_may_call),
