@@ -60,7 +60,7 @@ static void share_descriptors(struct http_limits *l)
 	l->connections = most;
 }
 
-/* Whoever reaches the listener for monitoring reads what it has: not the internet. */
+/* The listener for monitoring asks for no key: it is not for the internet. */
 static int check_metrics(const struct serve_options *o)
 {
 	struct address address;
@@ -235,7 +235,7 @@ int command_serve(int argc, char **argv)
 		return status;
 	warn_of_pages(&o);
 	signal(SIGPIPE, SIG_IGN);
-	signal(SIGHUP, SIG_IGN); /* until the server listens, which loads again what it has been started with */
+	signal(SIGHUP, SIG_IGN); /* until the server listens, which handles it */
 	share_descriptors(&o.http.limits);
 	if (!serve_designs_load(&r.designs, &o, why, sizeof(why)) || !open_http(&r, &o, why) ||
 	    !open_database(&r, &o, why) || !serve_designs_start(&r.designs, r.api, why, sizeof(why)) ||

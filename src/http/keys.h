@@ -1,7 +1,7 @@
 /* The access keys a server accepts: a file with `ACCESS_KEY SECRET` on each line, # for comments.
  *
- * Immutable once loaded: any thread that has a share may look up. The last share that is freed frees the keys: whoever
- * keeps a secret's slice must keep a share as well.
+ * Immutable once loaded: any thread that has a share may look up. They live until the last share is freed; a secret's
+ * slice lives no longer than the share it was looked up with.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef THORPE_HTTP_KEYS_H
 #define THORPE_HTTP_KEYS_H

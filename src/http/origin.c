@@ -46,7 +46,7 @@ static bool is_port_part(struct slice s)
 	return true;
 }
 
-/* The name or address of `name[:port]`, with its brackets, without the dot that may end it; empty: that is not what it is. */
+/* The name or address of `name[:port]`, with its brackets, without the dot that may end it; empty: malformed. */
 static struct slice name_of(struct slice authority)
 {
 	const char *end = authority.p + authority.n, *stop = NULL;

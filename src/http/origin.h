@@ -1,15 +1,16 @@
 /* Which web pages may reach the server: judged by the Host that a request names and the Origin it comes from.
  *
- * A browser sends requests of any page to any address its machine can reach. Without keys nothing else stands between a
- * hostile page and the data, so an open server (rules.open) holds every request of every route to this:
- *   O1  Host is a name that no stranger can point at this machine: localhost, *.localhost, 127.0.0.0/8, [::1], the name in
- *       --listen, and those of --host; any port. A server that others can reach (--no-auth) also answers to IP addresses:
- *       a foreign name can be made to lead here (DNS rebinding), an address leads where it says. Only HTTP/1.0 may leave
- *       Host out, which no browser does.
+ * A browser sends requests of any page to any address its machine can reach. Without keys nothing else stands between
+ * a hostile page and the data, so an open server (rules.open) holds every request of every route to this:
+ *   O1  Host is a name that no stranger can point at this machine: localhost, *.localhost, 127.0.0.0/8, [::1], the
+ *       name in --listen, and those of --host; any port. A server that others can reach (--no-auth) also answers to
+ *       IP addresses: a foreign name can be made to lead here (DNS rebinding), an address leads where it says. Only
+ *       HTTP/1.0 may leave Host out, which no browser does.
  *   O2  Origin, if sent, is the server's own (the same name and port as Host), a loopback one, or one of --cors.
- *       `null` is foreign. Browsers send it with every request that is not a plain GET or HEAD, so a form or a text/plain
- *       POST, which need no preflight, write nothing.
- *   O3  Without Origin, Sec-Fetch-Site does not say that another site asks; but a link may lead to a page (ROUTE_VISITABLE).
+ *       `null` is foreign. Browsers send it with every request that is not a plain GET or HEAD, so a form or a
+ *       text/plain POST, which need no preflight, write nothing.
+ *   O3  Without Origin, Sec-Fetch-Site does not say that another site asks; but a link may lead to a page
+ *       (ROUTE_VISITABLE).
  * A server with keys is not held to them: its requests need a signature or a token, which no browser adds by itself.
  *
  * CORS headers go to loopback origins and those of --cors, with keys and without: origin_allowed().

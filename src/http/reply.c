@@ -64,8 +64,8 @@ static void add_cors(struct buf *b, const struct exchange *ex)
 		   "WWW-Authenticate\r\n");
 }
 
-/* What browsers have to know about a reply, except the console's, which says it itself. DynamoDB's replies are not cached,
- * and read by SDKs: they say only what a page asked for. */
+/* What browsers have to know about a reply; the console's replies say it themselves. DynamoDB's are not cached, and read
+ * by SDKs: they say only what a page asked for. */
 static void add_browser_headers(struct buf *b, const struct exchange *ex)
 {
 	bool is_root = slice_is(ex->req.path, "/"), has_origin = !ex->has_no_origin && request_header(&ex->req, SLICE("origin")).p;

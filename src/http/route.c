@@ -218,7 +218,7 @@ static void make_ascii(struct slice s)
 			((char *)s.p)[i] = '?';
 }
 
-/* A password may pass by where nobody listens: under TLS, or on this machine. */
+/* A password may pass where no one else can read it: under TLS, or on this machine. */
 static bool is_confidential(struct exchange *ex)
 {
 	struct slice peer = exchange_client(ex);
@@ -227,7 +227,7 @@ static bool is_confidential(struct exchange *ex)
 	       slice_starts(peer, SLICE("::ffff:127."));
 }
 
-/* Monitoring signs like everyone else, or has a key as user and password: most of it cannot sign. */
+/* Monitoring may sign, too, or send a key as user and password: most of it cannot sign. */
 static bool monitor_authorized_or_reply(struct exchange *ex)
 {
 	struct slice header = request_header(&ex->req, SLICE("authorization"));

@@ -73,14 +73,15 @@ void server_stop(struct server *s);
 /* ---- while it runs ---- */
 
 #define SERVER_HOOKS 8
-/* Before server_run(). The hook runs on the accepting thread, in the order of these calls: it must be quick. Not called any
- * more once the server stops. At most SERVER_HOOKS. */
+/* Before server_run(), at most SERVER_HOOKS. Hooks run on the accepting thread, in the order of these calls, until the
+ * server stops: they must be quick. */
 void server_on_hangup(struct server *s, void (*hook)(void *ctx), void *ctx);
 /* As SIGHUP does. */
 void server_hangup(struct server *s);
-/* From a hook: requests are verified with these keys, and connections that come are given this certificate. NULL: as before;
- * what was not there at server_new() cannot come. Open connections and requests in flight go on. The server takes shares;
- * each event loop changes between two requests, and when the last one has, the log says so.
+/* From a hook: new requests are verified with these keys, new connections get this certificate. NULL: as before; what
+ * was not there at server_new() cannot come. Open connections and requests in flight go on. The server takes shares;
+ * each event loop changes between two turns, and when the last one has, the log says so. A request that takes several
+ * turns may see both: it must not keep a secret's slice.
  * False: memory is out, and nothing has changed. */
 bool server_replace(struct server *s, struct keys *keys, struct tls_context *tls) MUST_CHECK;
 /* Where metrics_listen led; NULL: nowhere. */

@@ -1,7 +1,7 @@
 /* SIGHUP: the hooks, and how event loops get other keys and another certificate.
  *
- * Each loop has a share of its own of what is in use, and takes the new one between two turns, by a post: nothing that a
- * request looks at is ever changed under it, and looking takes no lock.
+ * Each loop has its own share of what is in use, and takes the new one between two turns, by a post: nothing changes
+ * while a request looks at it, and looking takes no lock.
  * SPDX-License-Identifier: Apache-2.0 */
 #include <assert.h>
 

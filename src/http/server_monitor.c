@@ -1,7 +1,7 @@
 /* The listener for monitoring: /metrics and health, on an address of its own.
  *
- * It has an event loop of its own, so it answers also when the others are busy or all connections are taken, and a crowd
- * before it takes nothing from them.
+ * It has its own event loop: it answers when the others are busy or all connections are taken, and takes nothing from
+ * them.
  * SPDX-License-Identifier: Apache-2.0 */
 #include <errno.h>
 #include <unistd.h>

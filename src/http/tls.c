@@ -15,7 +15,7 @@
 
 #define KEEP_BYTES (64 * 1024) /* of pending ciphertext */
 
-/* Everything that TLS 1.2 has with forward secrecy and authenticated encryption: nothing with CBC, SHA-1 or RSA key exchange. */
+/* What TLS 1.2 has with forward secrecy and authenticated encryption: no CBC, no SHA-1, no RSA key exchange. */
 #define TLS12_CIPHERS "ECDHE+AESGCM:ECDHE+CHACHA20"
 
 struct tls_context {

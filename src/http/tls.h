@@ -13,8 +13,8 @@ struct tls_context;
 struct tls;
 
 /* From PEM files: the certificate with its chain, and its private key.
- * NULL with a sentence in `why`. TLS 1.3, and 1.2 with ephemeral keys (ECDHE) and authenticated ciphers (GCM, ChaCha20) only.
- * A key that others than its owner can read, and a certificate that has expired, are taken with a warning in the log. */
+ * NULL with a sentence in `why`. TLS 1.3, and 1.2 with ephemeral keys (ECDHE) and authenticated ciphers only.
+ * A key that others can read, and a certificate that has expired, are taken with a warning in the log. */
 struct tls_context *tls_context_new(const char *cert, const char *key, char *why, size_t n);
 struct tls_context *tls_context_share(struct tls_context *c); /* NULL is fine, as in tls_context_free() */
 void tls_context_free(struct tls_context *c);

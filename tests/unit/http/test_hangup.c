@@ -1,4 +1,4 @@
-/* Hooks of SIGHUP, and keys that are replaced while requests are verified with them. (Certificates: tests/wire/reload.test.mjs.)
+/* Hooks of SIGHUP, and keys replaced while requests are verified. Certificates: tests/wire/reload.test.mjs.
  * SPDX-License-Identifier: Apache-2.0 */
 #include <setjmp.h>
 #include <signal.h>
