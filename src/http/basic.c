@@ -15,6 +15,11 @@ bool basic_is_present(struct slice authorization)
 	return authorization.n >= sizeof(SCHEME) - 1 && !strncasecmp(authorization.p, SCHEME, sizeof(SCHEME) - 1);
 }
 
+bool basic_is_confidential(bool tls, struct slice peer)
+{
+	return tls || slice_starts(peer, SLICE("127.")) || slice_is(peer, "::1") || slice_starts(peer, SLICE("::ffff:127."));
+}
+
 /* The bytes that the padding stands for are not there. */
 static size_t padding_of(struct slice text)
 {

@@ -218,15 +218,6 @@ static void make_ascii(struct slice s)
 			((char *)s.p)[i] = '?';
 }
 
-/* A password may pass where no one else can read it: under TLS, or on this machine. */
-static bool is_confidential(struct exchange *ex)
-{
-	struct slice peer = exchange_client(ex);
-
-	return ex->loop->tls || slice_starts(peer, SLICE("127.")) || slice_is(peer, "::1") ||
-	       slice_starts(peer, SLICE("::ffff:127."));
-}
-
 /* Monitoring may sign, too, or send a key as user and password: most of it cannot sign. */
 static bool monitor_authorized_or_reply(struct exchange *ex)
 {
@@ -236,7 +227,7 @@ static bool monitor_authorized_or_reply(struct exchange *ex)
 	struct error e;
 
 	if (basic_is_present(header)) {
-		if (!is_confidential(ex))
+		if (!basic_is_confidential(ex->loop->tls, exchange_client(ex)))
 			why = "An access key is taken as user and password only over HTTPS, or from this machine. "
 			      "This one has been sent in the clear: replace it.";
 		else if (basic_verify(header, ex->loop->keys))

@@ -297,6 +297,14 @@ static void a_key_as_user_and_password(void **state)
 		assert_true(basic_is_present(slice_str(all[i].text)));
 		assert_int_equal(basic_verify(slice_str(all[i].text), keys), all[i].good);
 	}
+	for (int tls = 0; tls < 2; tls++) {
+		assert_true(basic_is_confidential(tls, SLICE("127.0.0.1")));
+		assert_true(basic_is_confidential(tls, SLICE("::1")));
+		assert_true(basic_is_confidential(tls, SLICE("::ffff:127.0.0.1")));
+		assert_int_equal(basic_is_confidential(tls, SLICE("10.0.0.7")), tls);
+		assert_int_equal(basic_is_confidential(tls, SLICE("::ffff:10.0.0.7")), tls);
+		assert_int_equal(basic_is_confidential(tls, SLICE("")), tls);
+	}
 	assert_false(basic_is_present(SLICE("Bearer x")));
 	assert_false(basic_is_present(SLICE("")));
 }
