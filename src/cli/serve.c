@@ -11,7 +11,7 @@
 #include "cli/serve_reload.h"
 #include "http/console.h"
 
-#define WHY 512
+#define WHY 1024
 #define OTHER_FILES 320 /* what the database opens at most, and a handful of our own */
 
 /* What is open, for one way out. */

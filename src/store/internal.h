@@ -30,6 +30,7 @@ struct store {
 	rocksdb_writeoptions_t *unlogged;
 	struct journal *journal; /* NULL in memory, and if only read */
 	char *dir;              /* NULL: in memory */
+	char *shadow_of;        /* dir is a copy of this directory, and goes at close; NULL: it is none */
 	int dir_fd;             /* of dir, to ask about it, and locked; -1 in memory */
 	struct journal_posix journal_io;
 	uint8_t identity[JOURNAL_IDENTITY]; /* of the database, so that its journal can name it */
@@ -107,6 +108,9 @@ bool store_journal_on_disk(struct store *s, struct journal_point *last) MUST_CHE
 /* Reads such a value. False: it is none. */
 bool store_journal_parse(struct slice value, struct journal_point *last);
 
+/* open.c: a store that is not open yet; and RocksDB opened for it, nothing else. NULL: out of memory. */
+struct store *store_new(const char *dir);
+bool store_open_rocksdb(struct store *s, struct reason *r) MUST_CHECK;
 /* open.c: what the journal is told of the store, but for what RocksDB's files have. */
 void store_journal_options(struct store *s, struct journal_options *o);
 /* In META: 4 bytes, big-endian; 16 random bytes, made with the database. */

@@ -3,11 +3,13 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <sys/file.h>
 #include <sys/random.h>
 #include <unistd.h>
 #include "base/alloc.h"
 #include "base/log.h"
+#include "store/copy.h"
 #include "store/hot.h"
 #include "store/internal.h"
 
@@ -129,11 +131,9 @@ static enum store_open_result look_first(struct opening *op)
 	return store_begin_creating(s->dir_fd, &op->reason) ? STORE_OPENED : refuse_with_reason(op);
 }
 
-static enum store_open_result open_database(struct opening *op)
+bool store_open_rocksdb(struct store *s, struct reason *r)
 {
-	struct store *s = op->store;
 	const char *name = s->dir ? s->dir : MEMORY_NAME;
-	enum store_open_result result = STORE_OPENED;
 	const rocksdb_options_t *const *each;
 	struct store_tuning t;
 	char *err = NULL;
@@ -143,10 +143,13 @@ static enum store_open_result open_database(struct opening *op)
 	s->db = s->read_only ?
 		rocksdb_open_for_read_only_column_families(each[STORE_META], name, STORE_FAMILIES, store_family_names, each, s->families, 0, &err) :
 		rocksdb_open_column_families(each[STORE_META], name, STORE_FAMILIES, store_family_names, each, s->families, &err);
-	if (store_take_reason(&err, &op->reason))
-		result = refuse_with_reason(op);
 	store_tuning_release(&t);
-	return result;
+	return !store_take_reason(&err, r);
+}
+
+static enum store_open_result open_database(struct opening *op)
+{
+	return store_open_rocksdb(op->store, &op->reason) ? STORE_OPENED : refuse_with_reason(op);
 }
 
 /* ---- format and identity ---- */
@@ -261,7 +264,7 @@ void store_journal_options(struct store *s, struct journal_options *o)
 {
 	*o = (struct journal_options){
 		.io = &s->journal_io.io,
-		.dir = s->dir,
+		.dir = s->shadow_of ? s->shadow_of : s->dir,
 		.owner = s,
 		.apply = replay_batch,
 		.on_disk = number_on_disk,
@@ -287,6 +290,44 @@ static enum store_open_result open_journal(struct opening *op, bool is_new)
 	return journal_open(&o, &s->journal, &op->reason) ? STORE_OPENED : refuse_with_reason(op);
 }
 
+/* RocksDB has a lock of its own, but takes it only when it opens for writing. Some file systems have no such locks. */
+static enum store_open_result lock_dir(struct opening *op, int fd, bool shared)
+{
+	if (flock(fd, (shared ? LOCK_SH : LOCK_EX) | LOCK_NB) < 0 && errno == EWOULDBLOCK)
+		return refuse(op, STORE_HELD, "The data directory %s is in use by another process, or open twice in this one; stop that one "
+			      "first or choose another directory.", place(op));
+	return STORE_OPENED;
+}
+
+/* From here on s->dir is a copy, which goes when the store is closed. */
+static enum store_open_result make_shadow(struct opening *op)
+{
+	const char *tmp = getenv("TMPDIR"), *dir = op->options->dir;
+	enum store_open_result result = STORE_OPENED;
+	struct store *s = op->store;
+	char path[4096];
+	int fd = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+
+	if (fd < 0)
+		return refuse(op, STORE_FAILED, "Cannot open the data directory %s: %m.", dir);
+	result = lock_dir(op, fd, true);
+	if (result == STORE_OPENED && store_contents(fd, dir, &op->reason) != STORE_DATABASE)
+		result = op->reason.failed ? damaged(op) : refuse(op, STORE_FAILED, "There is no database in %s.", dir);
+	snprintf(path, sizeof(path), "%s/thorpe-look-XXXXXX", tmp && *tmp ? tmp : "/tmp");
+	if (result == STORE_OPENED && !mkdtemp(path))
+		result = refuse(op, STORE_FAILED, "Cannot make a directory in %s: %m.", tmp && *tmp ? tmp : "/tmp");
+	if (result == STORE_OPENED) {
+		s->dir = mem_strndup(path, strlen(path));
+		s->shadow_of = mem_strndup(dir, strlen(dir));
+		if (!s->dir || !s->shadow_of)
+			result = refuse(op, STORE_FAILED, "Cannot open %s: out of memory.", dir);
+		else if (!copy_dir(dir, path, COPY_AS_SYMLINKS, true, &op->reason))
+			result = refuse_with_reason(op);
+	}
+	close(fd);
+	return result;
+}
+
 /* The directory, and what it takes to know its free space. */
 static enum store_open_result open_dir(struct opening *op)
 {
@@ -295,7 +336,15 @@ static enum store_open_result open_dir(struct opening *op)
 
 	if (!dir)
 		return STORE_OPENED;
-	s->dir = mem_strndup(dir, strlen(dir));
+	if (op->options->shadow) {
+		enum store_open_result result = make_shadow(op);
+
+		if (result != STORE_OPENED)
+			return result;
+		dir = s->dir;
+	} else {
+		s->dir = mem_strndup(dir, strlen(dir));
+	}
 	if (!s->dir)
 		return refuse(op, STORE_FAILED, "Cannot open %s: out of memory.", dir);
 	if (!s->read_only && !store_make_dir(dir, &op->reason))
@@ -305,14 +354,10 @@ static enum store_open_result open_dir(struct opening *op)
 	if (s->dir_fd < 0)
 		return refuse(op, STORE_FAILED, "Cannot open the data directory %s: %m.", dir);
 	s->journal_io = journal_posix(s->dir_fd);
-	/* RocksDB has a lock of its own, but takes it only when it opens for writing. Some file systems have no such locks. */
-	if (flock(s->dir_fd, (s->read_only ? LOCK_SH : LOCK_EX) | LOCK_NB) < 0 && errno == EWOULDBLOCK)
-		return refuse(op, STORE_HELD, "The data directory %s is in use by another process, or open twice in this one; stop that one "
-			      "first or choose another directory.", dir);
-	return STORE_OPENED;
+	return lock_dir(op, s->dir_fd, s->read_only);
 }
 
-static struct store *store_new(const struct store_options *o)
+static struct store *make_store(const struct store_options *o)
 {
 	struct store *s = mem_zalloc(sizeof(*s));
 	size_t bytes = o->cache_bytes ? o->cache_bytes : store_default_cache_bytes();
@@ -350,6 +395,19 @@ static struct store *store_new(const struct store_options *o)
 	return s;
 }
 
+struct store *store_new(const char *dir)
+{
+	struct store *s = make_store(&(struct store_options){ .dir = dir });
+
+	if (!s)
+		return NULL;
+	s->dir = mem_strndup(dir, strlen(dir));
+	if (s->dir)
+		return s;
+	store_close(s);
+	return NULL;
+}
+
 enum store_open_result store_open(const struct store_options *o, struct store **out, char *why,
 				  size_t n)
 {
@@ -358,7 +416,7 @@ enum store_open_result store_open(const struct store_options *o, struct store **
 	bool has_identity = false;
 
 	*out = NULL;
-	op.store = store_new(o);
+	op.store = make_store(o);
 	if (!op.store)
 		return refuse(&op, STORE_FAILED, "Cannot open %s: out of memory.", place(&op));
 	result = open_dir(&op);
@@ -422,6 +480,9 @@ void store_close(struct store *s)
 		rocksdb_env_destroy(s->env);
 	if (s->dir_fd >= 0)
 		close(s->dir_fd);
+	if (s->shadow_of && s->dir)
+		copy_remove(s->dir);
+	mem_free(s->shadow_of);
 	mem_free(s->dir);
 	mem_free(s);
 }

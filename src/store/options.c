@@ -123,6 +123,8 @@ static rocksdb_options_t *family_options(const struct store *s, enum store_famil
 	 * gives its room back at the first compaction. */
 	rocksdb_options_set_level_compaction_dynamic_level_bytes(o, 1);
 	rocksdb_options_set_compression(o, rocksdb_lz4_compression);
+	/* What is only looked at need not be put in better order. */
+	rocksdb_options_set_disable_auto_compactions(o, s->shadow_of != NULL);
 	if (usage[f].queue)
 		rocksdb_options_add_compact_on_deletion_collector_factory(o, 1024, 512);
 	if (usage[f].walked) {

@@ -54,7 +54,7 @@ def read_list(path):
 def copy_tree():
     shutil.rmtree(TREE, ignore_errors=True)
     TREE.mkdir(parents=True)
-    for name in ("src", "include", "tests", "bench", "console", "meson.build", "meson_options.txt"):
+    for name in ("src", "include", "tests", "bench", "console", "scripts", "meson.build", "meson_options.txt"):
         source = ROOT / name
         if source.is_dir():
             shutil.copytree(source, TREE / name, ignore=shutil.ignore_patterns("node_modules", "__pycache__"))

@@ -570,6 +570,167 @@ static void a_hole_in_what_was_not_synced_is_warned_of_and_kept(void **state)
 	assert_int_equal(access(path, F_OK), 0);
 }
 
+/* ---- looking and salvaging ---- */
+
+static uint32_t count_writes(struct fixture *x)
+{
+	uint32_t n = 0;
+
+	for (uint32_t i = 1; i <= WRITES; i++) {
+		char key[16];
+
+		key_of(key, i);
+		n += fixture_get(x, NULL, STORE_ITEMS, key) != NULL;
+	}
+	return n;
+}
+
+static void looking_at_a_shadow_changes_nothing(void **state)
+{
+	struct fixture *x = *state;
+
+	for (int closed = 0; closed < 2; closed++) {
+		struct store_options o = { .dir = x->dir, .shadow = true };
+		const struct listing *was;
+		char shadow[256];
+
+		if (closed)
+			write_and_close(x);
+		else
+			run_and_kill("synced", x->dir);
+		was = list(x->dir);
+		if (store_open(&o, &x->store, x->why, sizeof(x->why)) != STORE_OPENED)
+			fail_msg("%s", x->why);
+		snprintf(shadow, sizeof(shadow), "%s", x->store->dir);
+		assert_int_equal(count_writes(x), WRITES);
+		/* Not even by writing. */
+		assert_true(put(x, WRITES + 1, true));
+		fixture_close(x);
+		assert_unchanged(x->dir, was);
+		assert_int_equal(access(shadow, F_OK), -1);
+		/* Of what is damaged there is none. */
+		flip(x->dir, closed ? "CURRENT" : "journal.1", 5);
+		if (!closed)
+			flip(x->dir, "journal.1", 4096 + 3000);
+		was = list(x->dir);
+		assert_int_equal(store_open(&o, &x->store, x->why, sizeof(x->why)), STORE_DAMAGED);
+		assert_non_null(strstr(x->why, x->dir));
+		assert_unchanged(x->dir, was);
+		nftw(x->dir, fixture_remove_one, 16, FTW_DEPTH | FTW_PHYS);
+	}
+}
+
+static int sentences;
+
+static void count_sentence(void *ctx, const char *sentence)
+{
+	(void)ctx;
+	assert_true(strlen(sentence) > 10);
+	sentences++;
+}
+
+static struct store_salvaged salvage(struct fixture *x, bool stop_at_damage)
+{
+	const struct listing *was = list(x->dir);
+	struct store_salvaged result;
+	char to[256];
+
+	snprintf(to, sizeof(to), "%s/salvaged", x->root);
+	nftw(to, fixture_remove_one, 16, FTW_DEPTH | FTW_PHYS);
+	sentences = 0;
+	if (!store_salvage(x->dir, to, stop_at_damage, &result, count_sentence, NULL, x->why, sizeof(x->why)))
+		fail_msg("%s", x->why);
+	assert_unchanged(x->dir, was);
+	if (fixture_try_open(x, to, false) != STORE_OPENED)
+		fail_msg("%s", x->why);
+	return result;
+}
+
+static void salvaging_a_hole_loses_that_batch_alone(void **state)
+{
+	struct fixture *x = *state;
+	struct store_salvaged s;
+
+	run_and_kill("synced", x->dir);
+	flip(x->dir, "journal.1", 4096 + 5 * 1050);
+	s = salvage(x, false);
+	assert_int_equal(s.lost, 1);
+	assert_int_equal(s.applied, WRITES - 1);
+	assert_int_equal(sentences, 1);
+	assert_int_equal(count_writes(x), WRITES - 1);
+	/* It goes on, with numbers that were never given. */
+	assert_true(put(x, 1, true));
+	assert_int_equal(journal_last(x->store->journal), WRITES + 1);
+	fixture_close(x);
+	s = salvage(x, true);
+	assert_true(s.applied < 7);
+	assert_int_equal(s.applied + s.lost, WRITES);
+	assert_int_equal(count_writes(x), s.applied);
+}
+
+static void salvaging_what_is_sound_loses_nothing(void **state)
+{
+	struct fixture *x = *state;
+	struct store_salvaged s;
+
+	run_and_kill("synced", x->dir);
+	s = salvage(x, false);
+	assert_int_equal(s.lost, 0);
+	assert_int_equal(count_writes(x), WRITES);
+	fixture_close(x);
+	nftw(x->dir, fixture_remove_one, 16, FTW_DEPTH | FTW_PHYS);
+	write_and_close(x);
+	s = salvage(x, false);
+	assert_int_equal(s.lost, 0);
+	assert_int_equal(s.in_files, WRITES);
+	assert_int_equal(count_writes(x), WRITES);
+}
+
+/* Each file that RocksDB cannot do without, but the tables themselves. */
+static void salvaging_without_manifest_or_current_finds_all_tables(void **state)
+{
+	static const char *const kinds[] = { "CURRENT", "MANIFEST" };
+	struct fixture *x = *state;
+
+	for (size_t k = 0; k < 4; k++) {
+		struct store_salvaged s;
+		const struct listing *all;
+		char path[600];
+
+		write_and_close(x);
+		all = list(x->dir);
+		for (size_t i = 0; i < all->n; i++) {
+			if (!is_kind(all->files[i].name, kinds[k % 2]))
+				continue;
+			snprintf(path, sizeof(path), "%s/%s", x->dir, all->files[i].name);
+			/* Gone, or cut: then it tells of the time before the tables. */
+			assert_int_equal(k < 2 ? unlink(path) : truncate(path, (off_t)all->files[i].size / 3), 0);
+		}
+		assert_int_equal(fixture_try_open(x, x->dir, false), STORE_DAMAGED);
+		s = salvage(x, false);
+		assert_int_equal(s.lost, 0);
+		assert_int_equal(count_writes(x), WRITES);
+		fixture_close(x);
+		nftw(x->dir, fixture_remove_one, 16, FTW_DEPTH | FTW_PHYS);
+	}
+}
+
+static void salvage_does_not_write_over_anything(void **state)
+{
+	struct store_salvaged result;
+	struct fixture *x = *state;
+	const struct listing *was;
+
+	write_and_close(x);
+	was = list(x->dir);
+	assert_false(store_salvage(x->dir, x->dir, false, &result, count_sentence, NULL, x->why, sizeof(x->why)));
+	assert_non_null(strstr(x->why, x->dir));
+	assert_unchanged(x->dir, was);
+	fixture_open(x);
+	assert_false(store_salvage(x->dir, "/nonexistent/x", false, &result, count_sentence, NULL, x->why, sizeof(x->why)));
+	assert_non_null(strstr(x->why, "in use"));
+}
+
 int main(int argc, char **argv)
 {
 	const struct CMUnitTest tests[] = {
@@ -585,6 +746,11 @@ int main(int argc, char **argv)
 		store_test(the_journal_of_another_copy_is_refused),
 		store_test(an_item_that_looks_like_a_record_is_none),
 		store_test(a_hole_in_what_was_not_synced_is_warned_of_and_kept),
+		store_test(looking_at_a_shadow_changes_nothing),
+		store_test(salvaging_a_hole_loses_that_batch_alone),
+		store_test(salvaging_what_is_sound_loses_nothing),
+		store_test(salvaging_without_manifest_or_current_finds_all_tables),
+		store_test(salvage_does_not_write_over_anything),
 	};
 
 	if (argc == 3)
