@@ -158,7 +158,8 @@ static bool is_older_than_journal(struct rescue *v)
 	if (!store_journal_on_disk(v->s, &o.after))
 		return true;
 	journal_look(&o, &look, &r);
-	return look.state == JOURNAL_DAMAGED && look.lost == o.after.number + 1;
+	/* FOREIGN: older even than the identity of the database. */
+	return look.state == JOURNAL_FOREIGN || (look.state == JOURNAL_DAMAGED && look.lost == o.after.number + 1);
 }
 
 static bool open_copy(struct rescue *v, struct reason *r)
@@ -175,8 +176,8 @@ static bool open_copy(struct rescue *v, struct reason *r)
 		return false;
 	if (!is_older_than_journal(v))
 		return true;
-	say(v, "MANIFEST is older than the journal; the table files are put together anew");
-	if (open_repaired(v, &why) && number_of(v, &is, &why) && is.number >= was.number)
+	say(v, "MANIFEST does not reach the journal; the table files are put together anew, as they may have more");
+	if (open_repaired(v, &why) && number_of(v, &is, &why) && is.number > was.number)
 		return read_identity(v, r);
 	/* It did not help. */
 	v->result->is_repaired = false;

@@ -265,8 +265,12 @@ static void lose_power_at(struct world *w, uint64_t seed, long at, enum power_lo
 	(void)live(w, seed, at);
 	close_world(w, false);
 	w->disk.random += (uint64_t)at * 31 + how;
-	power_lose(&w->disk, how);
-	w->m.no_room = (seed + (uint64_t)at) % 5 == 0; /* then nothing is flushed, and the old segments stay */
+	/* A kill keeps all, but not on disk: the loss comes later. */
+	if (how == POWER_KEEPS)
+		power_kill(&w->disk);
+	else
+		power_lose(&w->disk, how);
+	w->m.no_room = (seed + (uint64_t)at) % 3 == 0; /* then nothing is flushed, and the old segments stay */
 	reopen(w);
 	w->m.no_room = false;
 	/* And once more, sooner or later. */
