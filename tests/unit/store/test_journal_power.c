@@ -8,6 +8,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <cmocka.h>
+#include <xxhash.h>
 #include "base/log.h"
 #include "power.h"
 #include "store/journal/internal.h"
@@ -367,10 +368,92 @@ static void losing_power_at_any_call_loses_nothing_acknowledged(void **state)
 	free(w);
 }
 
+/* ---- a segment as the version before wrote it ---- */
+
+#define OLD_SALT UINT64_C(0x1234567890abcdef)
+
+static size_t put_old(char *to, uint64_t number)
+{
+	uint64_t id = number + 100;
+
+	store_put_be64(to + 8, number);
+	store_put_be32(to + 16, 16);
+	store_put_be32(to + 20, 0);
+	memcpy(to + 24, &id, 8);
+	memcpy(to + 32, &id, 8);
+	store_put_be64(to, XXH3_64bits_withSeed(to + 8, 32, OLD_SALT));
+	return 40;
+}
+
+static void make_old(struct world *w, uint64_t records)
+{
+	static char bytes[2 * JOURNAL_BLOCK];
+	size_t at = JOURNAL_BLOCK;
+	struct journal_file f;
+	bool durable = false;
+
+	memset(w, 0, sizeof(*w));
+	power_init(&w->disk, 1, false);
+	memset(bytes, 0, sizeof(bytes));
+	memcpy(bytes, "thorpe journal\n", 16);
+	store_put_be64(bytes + 16, OLD_SALT);
+	store_put_be64(bytes + 24, 1);
+	store_put_be64(bytes + 32, XXH3_64bits(bytes, 32));
+	for (uint64_t n = 1; n <= records; n++) {
+		at += put_old(bytes + at, n);
+		w->m.id[n] = n + 100;
+	}
+	assert_int_equal(w->disk.io.calls->open(&w->disk.io, "journal.1", JOURNAL_CREATE, &f), 0);
+	assert_int_equal(w->disk.io.calls->write(&w->disk.io, &f, bytes, sizeof(bytes), 0, &durable), 0);
+	w->disk.io.calls->close(&w->disk.io, &f);
+}
+
+static void a_journal_of_the_version_before_is_replayed(void **state)
+{
+	struct world *w = calloc(1, sizeof(*w));
+	struct reason r = { 0 };
+
+	(void)state;
+	make_old(w, 5);
+	w->m.files.number = 2; /* whose run nobody wrote down */
+	assert_true(open_world(w, &r));
+	assert_true(w->m.in_order);
+	assert_int_equal(w->m.applied, 5);
+	append(w, 100, true, true);
+	close_world(w, false);
+	power_kill(&w->disk);
+	assert_true(open_world(w, &r));
+	assert_int_equal(w->m.applied, 6);
+	close_world(w, false);
+	power_release(&w->disk);
+	free(w);
+}
+
+static void damage_in_a_journal_of_the_version_before_is_seen(void **state)
+{
+	struct world *w = calloc(1, sizeof(*w));
+	struct journal_file f;
+	struct reason r = { 0 };
+	bool durable = false;
+
+	(void)state;
+	make_old(w, 5);
+	assert_int_equal(w->disk.io.calls->open(&w->disk.io, "journal.1", JOURNAL_WRITE, &f), 0);
+	assert_int_equal(w->disk.io.calls->write(&w->disk.io, &f, "x", 1, JOURNAL_BLOCK + 2 * 40 + 30, &durable), 0);
+	w->disk.io.calls->close(&w->disk.io, &f);
+	assert_false(open_world(w, &r));
+	assert_non_null(strstr(r.text, "should have write 3"));
+	assert_non_null(strstr(r.text, "2 whole batches"));
+	power_release(&w->disk);
+	free(w);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(losing_power_at_any_call_loses_nothing_acknowledged),
+		cmocka_unit_test(a_journal_of_the_version_before_is_replayed),
+		cmocka_unit_test(damage_in_a_journal_of_the_version_before_is_seen),
 	};
 
 	log_set_level(LOG_ERROR);
