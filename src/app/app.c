@@ -322,12 +322,14 @@ void app_handle(struct app *app, struct backend *b, struct arena *a, const struc
 	x.run.backend = b;
 	x.run.arena = a;
 	x.run.now_ms = q->now_ms ? q->now_ms : app_now_ms(app);
+	x.run.no_hashing = q->no_hashing;
 	if (q->trusted) {
 		x.run.caller = *q->trusted;
 		x.caller_known = true;
 	}
 	exchange_handle(&x);
 	answer_reply(&x, reply);
+	reply->wants_hashing = x.run.wants_hashing;
 }
 
 /* ---- what can be answered at once ---- */

@@ -16,7 +16,7 @@ struct attempt {
 	const struct entity *entity;  /* found, or NULL: any of those with a login */
 	struct slice by;              /* the attribute; empty: any */
 	struct slice name, password;  /* as given */
-	struct slice who, address;    /* whose failures are counted */
+	struct throttle_attempt counted; /* whose failures are counted */
 	struct value account;         /* full; absent: none */
 };
 
@@ -88,30 +88,28 @@ static bool read_attempt(struct run *r, const struct json *body, struct slice cl
 		ok = run_invalid(r, SLICE("password"), "is missing");
 	if (!ok)
 		return false;
-	a->who = counted_name(r, a->name);
-	a->address = throttle_address(client, arena_alloc(r->arena, 64));
+	a->counted = (struct throttle_attempt){ counted_name(r, a->name), client };
 	return true;
 }
 
 /* ---- waiting ---- */
-static bool check_wait(struct run *r, const struct attempt *a)
+static bool tell_to_wait(struct run *r, int seconds)
 {
-	struct throttle *t = r->app->callers->throttle;
-	int name = throttle_wait(t, THROTTLE_NAME, a->who, r->now_ms);
-	int address = name ? 0 : throttle_wait(t, THROTTLE_ADDRESS, a->address, r->now_ms);
-
-	if (!name && !address)
+	if (!seconds)
 		return true;
 	run_fail(r, PROBLEM_TOO_MANY, "too many failed attempts");
-	r->problem.retry_after = name ? name : address;
+	r->problem.retry_after = seconds;
 	return false;
 }
 
-static bool refuse(struct run *r, const struct attempt *a)
+/* Asked before it waits for a thread that hashes: who has to wait anyway takes no place there. */
+static bool may_begin(struct run *r, const struct attempt *a)
 {
-	throttle_failed(r->app->callers->throttle, THROTTLE_NAME, a->who, r->now_ms);
-	throttle_failed(r->app->callers->throttle, THROTTLE_ADDRESS, a->address, r->now_ms);
-	return run_fail(r, PROBLEM_UNAUTHENTICATED, "wrong name or password");
+	struct throttle *t = r->app->callers->throttle;
+
+	if (r->no_hashing)
+		return tell_to_wait(r, throttle_wait(t, &a->counted, r->now_ms)) && run_may_hash(r);
+	return tell_to_wait(r, throttle_begin(t, &a->counted, r->now_ms));
 }
 
 /* ---- the account ---- */
@@ -235,11 +233,14 @@ bool caller_login(struct run *r, const struct json *body, struct slice client_ad
 	struct attempt a = { 0 };
 	struct value hash;
 
-	if (!read_attempt(r, body, client_address, &a) || !check_wait(r, &a) || !find(r, &a) || !usable_hash(r, &a, &hash))
+	if (!read_attempt(r, body, client_address, &a) || !may_begin(r, &a))
 		return false;
+	if (!find(r, &a) || !usable_hash(r, &a, &hash)) {
+		throttle_undo(t, &a.counted, r->now_ms);
+		return false;
+	}
 	if (!is_right(&a, hash))
-		return refuse(r, &a);
-	throttle_passed(t, THROTTLE_NAME, a.who, r->now_ms);
-	throttle_passed(t, THROTTLE_ADDRESS, a.address, r->now_ms);
+		return run_fail(r, PROBLEM_UNAUTHENTICATED, "wrong name or password");
+	throttle_passed(t, &a.counted, r->now_ms);
 	return become(r, &a) && reply_with(r, &a, reply);
 }

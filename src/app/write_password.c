@@ -49,33 +49,38 @@ static bool read_hash(struct write *w, struct value old, struct value *hash)
 	return true;
 }
 
-/* Who changes a password shows that he knows the one before. With a token that was stolen it could be guessed here, so
- * failures are slowed as those of logins are; apart from them, or strangers could keep someone from changing his. */
+static bool is_right(struct write *w, struct value current)
+{
+	return caller_check_password(value_bytes(current), value_bytes(w->old_hash)) ||
+	       run_invalid(w->run, SLICE("current_password"), "is not right");
+}
+
+/* A caller who changes a password has to know the one before. With a token that was stolen it could be guessed
+ * here, so failures are slowed as those of logins are; apart from them, or strangers could keep someone from changing it. */
 static bool knows_current(struct write *w)
 {
 	struct run *r = w->run;
 	struct value current = given(w, SLICE("current_password"));
 	struct throttle *t = r->app && r->app->callers ? r->app->callers->throttle : NULL;
-	struct slice who = t ? arena_printf(r->arena, "current password#%.*s", SLICE_ARG(r->caller.subject)) : SLICE("");
+	struct throttle_attempt a = { 0 };
 	int wait;
 
 	if (r->caller.operator_)
 		return true;
 	if (!value_present(current))
 		return run_invalid(r, SLICE("current_password"), "is needed to change the password");
-	wait = t ? throttle_wait(t, THROTTLE_NAME, who, r->now_ms) : 0;
+	if (!t)
+		return is_right(w, current);
+	a.name = arena_printf(r->arena, "current password#%.*s", SLICE_ARG(r->caller.subject));
+	wait = throttle_begin(t, &a, r->now_ms);
 	if (wait) {
 		(void)run_fail(r, PROBLEM_TOO_MANY, "too many failed attempts");
 		r->problem.retry_after = wait;
 		return false;
 	}
-	if (!caller_check_password(value_bytes(current), value_bytes(w->old_hash))) {
-		if (t)
-			throttle_failed(t, THROTTLE_NAME, who, r->now_ms);
-		return run_invalid(r, SLICE("current_password"), "is not right");
-	}
-	if (t)
-		throttle_passed(t, THROTTLE_NAME, who, r->now_ms);
+	if (!is_right(w, current))
+		return false;
+	throttle_passed(t, &a, r->now_ms);
 	return true;
 }
 
@@ -93,6 +98,8 @@ bool write_password(struct write *w, struct fields *f, struct value old)
 			return true;
 		return run_invalid(r, SLICE("password"), "is required");
 	}
+	if (!run_may_hash(r))
+		return false;
 	if (value_present(old) && (!read_hash(w, old, &w->old_hash) || !knows_current(w)))
 		return false;
 	if (!value_present(w->hash) && !caller_hash_password(r, value_bytes(password), &w->hash))

@@ -1,6 +1,5 @@
 /* Takes a request from complete to answered.
  * SPDX-License-Identifier: Apache-2.0 */
-#include <arpa/inet.h>
 #include <assert.h>
 
 #include "base/log.h"
@@ -108,10 +107,22 @@ bool exchange_stream(struct exchange *ex, struct sse *s, void (*run)(struct exch
 	return true;
 }
 
+/* W3: the other pool has it then. */
+static bool hand_over(struct exchange *ex)
+{
+	struct exchange_work *w = &ex->work;
+
+	if (!w->hashes || w->may_hash || !w->status)
+		return false;
+	w->may_hash = true;
+	return workers_hand_over(ex->loop->hashers, ex);
+}
+
 void exchange_run_work(struct exchange *ex, void *local)
 {
 	ARENA_TRY(&ex->arena, { ex->work.run(&ex->work, &ex->arena, local); }, { ex->work.status = 0; });
-	loop_complete(ex->loop, ex);
+	if (!hand_over(ex))
+		loop_complete(ex->loop, ex);
 }
 
 void exchange_delay(struct exchange *ex, int64_t ms)
@@ -153,6 +164,7 @@ void exchange_start(struct exchange *ex)
 {
 	assert(ex->state == EXCHANGE_READING);
 	ex->calls_api = ex->works = ex->answered_inline = ex->packed = false;
+	ex->client = 0;
 	ex->delay_ms = 0;
 	ARENA_TRY(&ex->arena, { route_dispatch(ex); }, {
 		if (ex->works)
@@ -245,16 +257,16 @@ struct slice exchange_client(struct exchange *ex)
 {
 	struct sockaddr_storage sa;
 	int n = sizeof(sa);
+	struct ip ip;
 	char *text;
 
-	if (!ex->conn || uv_tcp_getpeername(&ex->conn->tcp, (struct sockaddr *)&sa, &n) < 0)
+	ex->client = 0;
+	if (!ex->conn || uv_tcp_getpeername(&ex->conn->tcp, (struct sockaddr *)&sa, &n) < 0 || !ip_of_peer(&sa, &ip))
 		return (struct slice){ 0 };
-	text = arena_zalloc(&ex->arena, INET6_ADDRSTRLEN);
-	if (sa.ss_family == AF_INET)
-		inet_ntop(AF_INET, &((struct sockaddr_in *)&sa)->sin_addr, text, INET6_ADDRSTRLEN);
-	else if (sa.ss_family == AF_INET6)
-		inet_ntop(AF_INET6, &((struct sockaddr_in6 *)&sa)->sin6_addr, text, INET6_ADDRSTRLEN);
-	return slice_str(text);
+	ip = proxies_client(ex->loop->proxies, &ip, &ex->req);
+	ex->client = ip_client(&ip);
+	text = arena_alloc(&ex->arena, IP_TEXT);
+	return slice_make(text, ip_format(&ip, text));
 }
 
 void exchange_refuse(struct exchange *ex, int status, const char *why)

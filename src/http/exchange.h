@@ -36,6 +36,9 @@ struct exchange_work {
 	int status; /* 0: memory ran out */
 	struct slice type, body, headers;
 	bool streams; /* the body is only the beginning: the exchange's stream goes on with it */
+	/* The request hashes a password: it is run again on a thread for that. The reply above is for when too many wait. */
+	bool hashes;
+	bool may_hash; /* this is such a thread */
 };
 
 struct exchange {
@@ -51,6 +54,8 @@ struct exchange {
 	bool calls_api;      /* the handler wants the api to answer */
 	bool works;          /* or a worker; a place in the queue is reserved then */
 	struct exchange_work work;
+	uint64_t client;     /* ip_client() of the one that asks, once exchange_client() was called; else 0 */
+	uint64_t turn;       /* while it waits in a fair queue (workers.h) */
 	uint64_t delay_ms;   /* it is begun so much later */
 	uint64_t due_ms;     /* then: when, by the loop's clock */
 	bool answered_inline; /* done() came within api_start() */
@@ -79,7 +84,8 @@ void exchange_run_work(struct exchange *ex, void *local);
 /* The body as it was before the client zipped it. */
 enum body_result { BODY_OK, BODY_UNKNOWN_CODING, BODY_BAD, BODY_TOO_LARGE };
 enum body_result exchange_body(struct exchange *ex, struct slice *body) MUST_CHECK;
-/* The client's address without its port; empty when it is gone. In the arena. */
+/* The client's address without its port; empty when it is gone. Of one behind a trusted proxy what the proxy says
+ * (proxies.h). In the arena. */
 struct slice exchange_client(struct exchange *ex);
 
 /* Exactly one of these: */

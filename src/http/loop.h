@@ -13,6 +13,7 @@
 #include "http/exchange.h"
 #include "http/gzip.h"
 #include "http/keys.h"
+#include "http/proxies.h"
 #include "http/route.h"
 #include "http/sigv4.h"
 #include "http/tls.h"
@@ -69,6 +70,7 @@ struct loop {
 	const struct http_limits *limits;
 	const struct keys *keys;
 	struct tls_context *tls;
+	const struct proxies *proxies; /* NULL: none is trusted */
 	const struct clock *clock;
 	const char *region;
 	const struct http_route *routes;
@@ -76,6 +78,7 @@ struct loop {
 	struct api *api;
 	struct api_thread *api_thread;
 	struct workers *workers; /* shared by all loops; has its own lock */
+	struct workers *hashers; /* the same for requests that hash a password */
 	void *local;             /* as a worker has one, for what is answered at once (workers.h) */
 
 	struct conn *conns; /* all of them */

@@ -142,9 +142,12 @@ static void fill_request(struct exchange *ex, struct slice base, struct app_requ
 static void run(struct exchange_work *w, struct arena *a, void *local)
 {
 	const struct job *job = w->ctx;
+	struct app_request request = job->request;
 	struct app_reply reply = { 0 };
 
-	app_handle(job->app, local, a, &job->request, &reply);
+	request.no_hashing = !w->may_hash;
+	app_handle(job->app, local, a, &request, &reply);
+	w->hashes = reply.wants_hashing;
 	w->status = reply.status;
 	w->type = reply.type;
 	w->body = reply.body;

@@ -17,6 +17,7 @@
 #include "http/address.h"
 #include "http/keys.h"
 #include "http/http_limits.h"
+#include "http/proxies.h"
 #include "http/route.h"
 #include "http/tls.h"
 #include "http/workers.h"
@@ -43,6 +44,7 @@ struct server_options { /* zero is the default everywhere; what is pointed to ou
 	const char *region;            /* NULL: us-east-1 */
 	const struct keys *keys;       /* NULL: any signature is taken, none is needed */
 	struct tls_context *tls;       /* NULL: plain HTTP */
+	const struct proxies *proxies; /* trusted to name the client; NULL: none */
 	const struct http_route *routes; /* tried before the server's own */
 	size_t route_count;
 	struct thread_local_maker local; /* what each thread that answers has for itself */

@@ -21,6 +21,7 @@ struct server {
 	struct loop_thread *threads;
 	unsigned thread_count;
 	struct workers *workers; /* while it runs */
+	struct workers *hashers; /* the same */
 	struct api *api;
 	int64_t started_us;
 
