@@ -89,6 +89,7 @@ static bool open_http(struct running *r, struct serve_options *o, char *why)
 	o->http.keys = r->keys;
 	o->http.tls = r->tls;
 	o->http.handle_signals = true;
+	o->http.proxies = &o->proxies;
 	console_routes(&r->console, r->routes);
 	o->http.routes = r->routes;
 	o->http.route_count = CONSOLE_ROUTES;

@@ -18,6 +18,7 @@ struct serve_options {
 	bool in_memory;
 	const char *keys_file, *tls_cert, *tls_key;
 	bool no_auth;
+	struct proxies proxies; /* --trusted-proxy */
 	enum log_level log_level;
 	bool list_limits;
 	const char *designs[SERVE_DESIGNS_MAX]; /* files */

@@ -79,6 +79,13 @@ static bool set_design(void *options, const char *value, char *why, size_t n)
 	return true;
 }
 
+static bool set_trusted_proxy(void *options, const char *value, char *why, size_t n)
+{
+	struct serve_options *o = options;
+
+	return proxies_add(&o->proxies, value, why, n);
+}
+
 static bool set_region(void *options, const char *value, char *why, size_t n)
 {
 	struct serve_options *o = options;
@@ -196,6 +203,8 @@ const struct flag serve_flags[] = {
 	{ "tls-cert", "FILE", "serve HTTPS with this certificate (PEM, with its chain)",
 	  set_tls_cert },
 	{ "tls-key", "FILE", "its private key (PEM)", set_tls_key },
+	{ "trusted-proxy", "ADDR[/BITS]",
+	  "a proxy whose X-Forwarded-For or Forwarded names the client; may be given several times", set_trusted_proxy },
 	{ "region", "REGION", "the region in ARNs (us-east-1)", set_region },
 	{ "log-level", "LEVEL", "debug, info, warn or error (info)", set_log_level },
 	{ "limit", "NAME=N", "change a limit of the HTTP server; '--limit help' lists them",

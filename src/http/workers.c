@@ -187,7 +187,7 @@ static bool has_its_share(const struct workers *w, const struct exchange *ex)
 
 	for (const struct exchange *e = w->first; w->options.fair && e; e = e->completed)
 		own += e->client == ex->client;
-	return own * 2 > w->options.waiting;
+	return own * 2 >= w->options.waiting && own;
 }
 
 bool workers_hand_over(struct workers *w, struct exchange *ex)
