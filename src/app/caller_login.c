@@ -6,6 +6,7 @@
 #include "app/entity.h"
 #include "app/input.h"
 #include "app/output.h"
+#include "base/audit.h"
 
 #define TOKEN_SECONDS 3600
 #define NAME_MOST 1024
@@ -227,20 +228,49 @@ static bool reply_with(struct run *r, const struct attempt *a, struct buf *b)
 	return true;
 }
 
-bool caller_login(struct run *r, const struct json *body, struct slice client_address, struct buf *reply)
+static void audit(const struct run *r, const struct attempt *a, bool ok)
+{
+	enum problem_type type = ok ? PROBLEM_NONE : r->problem.type;
+
+	if (!audit_is_on() || !a->name.n || r->wants_hashing)
+		return;
+	audit_write(&(struct audit_event){
+		.kind = "login",
+		.outcome = ok ? "ok" : type == PROBLEM_TOO_MANY ? "throttled" : type == PROBLEM_UNAUTHENTICATED ? "refused" : "failed",
+		.name = a->name,
+		.subject = ok ? r->caller.subject : SLICE(""),
+		.address = a->counted.address,
+		.design = r->design->name,
+		.status = ok ? 200 : problem_status(type),
+		.why = ok ? SLICE("") : r->problem.detail,
+	});
+}
+
+static bool log_in(struct run *r, struct attempt *a, struct buf *reply)
 {
 	struct throttle *t = r->app->callers->throttle;
-	struct attempt a = { 0 };
 	struct value hash;
 
-	if (!read_attempt(r, body, client_address, &a) || !may_begin(r, &a))
+	if (!may_begin(r, a))
 		return false;
-	if (!find(r, &a) || !usable_hash(r, &a, &hash)) {
-		throttle_undo(t, &a.counted, r->now_ms);
+	if (!find(r, a) || !usable_hash(r, a, &hash)) {
+		throttle_undo(t, &a->counted, r->now_ms);
 		return false;
 	}
-	if (!is_right(&a, hash))
+	if (!is_right(a, hash))
 		return run_fail(r, PROBLEM_UNAUTHENTICATED, "wrong name or password");
-	throttle_passed(t, &a.counted, r->now_ms);
-	return become(r, &a) && reply_with(r, &a, reply);
+	throttle_passed(t, &a->counted, r->now_ms);
+	return become(r, a) && reply_with(r, a, reply);
+}
+
+bool caller_login(struct run *r, const struct json *body, struct slice client_address, struct buf *reply)
+{
+	struct attempt a = { 0 };
+	bool ok;
+
+	if (!read_attempt(r, body, client_address, &a))
+		return false;
+	ok = log_in(r, &a, reply);
+	audit(r, &a, ok);
+	return ok;
 }

@@ -2,6 +2,7 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "app/caller_internal.h"
 #include "app/write_plan.h"
+#include "base/audit.h"
 
 bool write_is_password(const struct entity *e, struct slice name)
 {
@@ -55,6 +56,14 @@ static bool is_right(struct write *w, struct value current)
 	       run_invalid(w->run, SLICE("current_password"), "is not right");
 }
 
+static bool refuse_guess(const struct run *r, const char *outcome)
+{
+	audit_write(&(struct audit_event){ .kind = "password", .outcome = outcome, .subject = r->caller.subject,
+					   .design = r->design->name, .status = problem_status(r->problem.type),
+					   .why = r->problem.detail });
+	return false;
+}
+
 /* A caller who changes a password has to know the one before. With a token that was stolen it could be guessed
  * here, so failures are slowed as those of logins are; apart from them, or strangers could keep someone from changing it. */
 static bool knows_current(struct write *w)
@@ -76,10 +85,10 @@ static bool knows_current(struct write *w)
 	if (wait) {
 		(void)run_fail(r, PROBLEM_TOO_MANY, "too many failed attempts");
 		r->problem.retry_after = wait;
-		return false;
+		return refuse_guess(r, "throttled");
 	}
 	if (!is_right(w, current))
-		return false;
+		return refuse_guess(r, "refused");
 	throttle_passed(t, &a, r->now_ms);
 	return true;
 }

@@ -5,6 +5,7 @@
 #include <string.h>
 #include <sys/resource.h>
 
+#include "base/audit.h"
 #include "cli/commands.h"
 #include "cli/serve.h"
 #include "cli/serve_designs.h"
@@ -145,13 +146,13 @@ static void greet(const struct running *r, const struct serve_options *o)
 	const char *scheme = r->tls ? "https" : "http";
 	const char *region = o->http.region ? o->http.region : "us-east-1";
 
-	fprintf(stderr, "console  %s://%s" CONSOLE_BASE "/\n", scheme, r->address);
-	fprintf(stderr, "thorpe " THORPE_VERSION " serves DynamoDB's API on %s://%s, %s%s\n",
+	log_say("console  %s://%s" CONSOLE_BASE "/", scheme, r->address);
+	log_say("thorpe " THORPE_VERSION " serves DynamoDB's API on %s://%s, %s%s",
 		scheme, r->address, o->in_memory ? "data in memory" : "data in ",
 		o->in_memory ? "" : o->db.dir);
-	fprintf(stderr, "  aws dynamodb list-tables --endpoint-url %s://%s --region %s\n", scheme,
+	log_say("  aws dynamodb list-tables --endpoint-url %s://%s --region %s", scheme,
 		r->address, region);
-	fprintf(stderr, "  SDKs: endpoint %s://%s, region %s, %s\n", scheme, r->address, region,
+	log_say("  SDKs: endpoint %s://%s, region %s, %s", scheme, r->address, region,
 		r->keys ? "a key from --keys" : "any credentials");
 	serve_designs_greet(&r->designs, scheme, r->address);
 }
@@ -167,6 +168,7 @@ static void close_all(struct running *r)
 	tls_context_free(r->tls);
 	keys_free(r->keys);
 	serve_designs_release(&r->designs);
+	audit_close();
 }
 
 int command_serve(int argc, char **argv)
@@ -194,13 +196,18 @@ int command_serve(int argc, char **argv)
 	if (status)
 		return status;
 	log_set_level(o.log_level);
+	log_set_format(o.log_format);
 	signal(SIGPIPE, SIG_IGN);
 	share_descriptors(&o.http.limits);
-	if (!serve_designs_load(&r.designs, &o, why, sizeof(why)) || !open_http(&r, &o, why) ||
+	if ((o.audit && !audit_open(o.audit, why, sizeof(why))) ||
+	    !serve_designs_load(&r.designs, &o, why, sizeof(why)) || !open_http(&r, &o, why) ||
 	    !open_database(&r, &o, why) || !serve_designs_start(&r.designs, r.api, why, sizeof(why)) ||
 	    !open_console(&r, &o, why)) {
 		close_all(&r);
-		return complain(EXIT_REFUSED, "%s", why);
+		if (o.log_format == LOG_TEXT)
+			return complain(EXIT_REFUSED, "%s", why);
+		log_error("%s", why);
+		return EXIT_REFUSED;
 	}
 	greet(&r, &o);
 	status = server_run(r.server, r.api) ? 0 : EXIT_REFUSED;

@@ -20,11 +20,13 @@ struct serve_options {
 	bool no_auth;
 	struct proxies proxies; /* --trusted-proxy */
 	enum log_level log_level;
+	enum log_format log_format;
 	bool list_limits;
 	const char *designs[SERVE_DESIGNS_MAX]; /* files */
 	size_t design_count;
 	const char *secret_file; /* NULL: in the data directory */
 	const char *demo;        /* directory; NULL: no demo data */
+	const char *audit;       /* file, or "-"; NULL: no audit log */
 };
 
 extern const struct flag serve_flags[];

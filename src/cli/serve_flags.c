@@ -47,6 +47,7 @@ STRING_FLAG(tls_cert)
 STRING_FLAG(tls_key)
 STRING_FLAG(secret_file)
 STRING_FLAG(demo)
+STRING_FLAG(audit)
 
 #define SWITCH_FLAG(field)                                                               \
 	static bool set_##field(void *options, const char *value, char *why, size_t n)   \
@@ -140,6 +141,16 @@ static bool set_log_level(void *options, const char *value, char *why, size_t n)
 	return i >= 0;
 }
 
+static bool set_log_format(void *options, const char *value, char *why, size_t n)
+{
+	static const char *const words[] = { "text", "json", NULL };
+	struct serve_options *o = options;
+	int i = choice(value, words, why, n);
+
+	o->log_format = i == 1 ? LOG_JSON : LOG_TEXT;
+	return i >= 0;
+}
+
 static const struct {
 	const char *name;
 	size_t offset;
@@ -206,7 +217,9 @@ const struct flag serve_flags[] = {
 	{ "trusted-proxy", "ADDR[/BITS]",
 	  "a proxy whose X-Forwarded-For or Forwarded names the client; may be given several times", set_trusted_proxy },
 	{ "region", "REGION", "the region in ARNs (us-east-1)", set_region },
+	{ "audit", "FILE", "append logins, refused callers and operators' actions to FILE, a JSON object a line (-: stderr)", set_audit },
 	{ "log-level", "LEVEL", "debug, info, warn or error (info)", set_log_level },
+	{ "log-format", "text|json", "json: one object a line, with the id of the request (text)", set_log_format },
 	{ "limit", "NAME=N", "change a limit of the HTTP server; '--limit help' lists them",
 	  set_limit },
 	{ 0 },

@@ -3,6 +3,7 @@
 #include <assert.h>
 
 #include "base/log.h"
+#include "http/audit_http.h"
 #include "http/coding.h"
 #include "http/connection.h"
 #include "http/exchange.h"
@@ -16,6 +17,15 @@
 	"{\"__type\":\"com.amazonaws.dynamodb.v20120810#InternalServerError\"," \
 	"\"message\":\"The server is out of memory.\"}"
 _Static_assert(sizeof(OUT_OF_MEMORY) - 1 == 106, "as its Content-Length says");
+
+_Static_assert(LOG_REQUEST_ID == REQUEST_ID_LENGTH, "logs have the ids of requests");
+
+const char *exchange_id(struct exchange *ex)
+{
+	if (!ex->id[0])
+		request_id_next(&ex->loop->ids, ex->id);
+	return ex->id;
+}
 
 static void ready(struct exchange *ex)
 {
@@ -120,7 +130,9 @@ static bool hand_over(struct exchange *ex)
 
 void exchange_run_work(struct exchange *ex, void *local)
 {
+	log_set_request(ex->id);
 	ARENA_TRY(&ex->arena, { ex->work.run(&ex->work, &ex->arena, local); }, { ex->work.status = 0; });
+	log_set_request(NULL);
 	if (!hand_over(ex))
 		loop_complete(ex->loop, ex);
 }
@@ -155,7 +167,9 @@ void exchange_begin(struct exchange *ex)
 		workers_submit(ex->loop->workers, ex);
 		return;
 	}
+	log_set_request(ex->id);
 	call_api(ex);
+	log_set_request(NULL);
 	if (ex->answered_inline)
 		exchange_finish(ex);
 }
@@ -166,12 +180,15 @@ void exchange_start(struct exchange *ex)
 	ex->calls_api = ex->works = ex->answered_inline = ex->packed = false;
 	ex->client = 0;
 	ex->delay_ms = 0;
+	log_set_request(exchange_id(ex));
 	ARENA_TRY(&ex->arena, { route_dispatch(ex); }, {
 		if (ex->works)
 			workers_unreserve(ex->loop->workers);
 		ready_without_memory(ex);
+		log_set_request(NULL);
 		return;
 	});
+	log_set_request(NULL);
 	assert(ex->calls_api + ex->works + (ex->state == EXCHANGE_READY) == 1);
 	if (ex->state == EXCHANGE_READY)
 		return;
@@ -186,6 +203,7 @@ void exchange_start(struct exchange *ex)
 static void reply_of_api(struct exchange *ex)
 {
 	api_finish(&ex->call);
+	audit_api_call(ex);
 	exchange_reply(ex, ex->call.status, ex->content_type, ex->call.reply);
 }
 
@@ -217,12 +235,14 @@ void exchange_finish(struct exchange *ex)
 {
 	assert(ex->state == EXCHANGE_RUNNING);
 	ex->loop->running--;
+	log_set_request(ex->id);
 	ARENA_TRY(&ex->arena, {
 		if (ex->works)
 			reply_of_worker(ex);
 		else
 			reply_of_api(ex);
 	}, { ready_without_memory(ex); });
+	log_set_request(NULL);
 }
 
 static enum gunzip_result unpack(struct exchange *ex, enum coding coding, struct slice *body)

@@ -53,6 +53,7 @@ struct exchange {
 	size_t weight;       /* bytes of bodies, in and out, for limits.pipelined_bytes */
 	bool calls_api;      /* the handler wants the api to answer */
 	bool works;          /* or a worker; a place in the queue is reserved then */
+	char id[REQUEST_ID_LENGTH]; /* x-amzn-RequestId; without a first character: there is none yet */
 	struct exchange_work work;
 	uint64_t client;     /* ip_client() of the one that asks, once exchange_client() was called; else 0 */
 	uint64_t turn;       /* while it waits in a fair queue (workers.h) */
@@ -66,6 +67,9 @@ struct exchange {
 	struct slice head, body;   /* the reply, ready to be sent */
 	struct sse *stream;     /* what goes on when that is sent; NULL: nothing. The connection takes it over then */
 };
+
+/* The id of the request, made when it is first asked for. On the loop's thread. */
+const char *exchange_id(struct exchange *ex);
 
 /* Starts the request that has been read completely. Afterwards it is READY or RUNNING. */
 void exchange_start(struct exchange *ex);

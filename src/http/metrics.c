@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <unistd.h>
 
+#include "base/audit.h"
 #include "http/metrics.h"
 #include "http/server_internal.h"
 
@@ -72,6 +73,7 @@ void metrics_write(const struct server *s, struct buf *out)
 	metric(out, "http_hashers_idle", "gauge", "Those with nothing to do", h.idle);
 	metric(out, "http_hash_waiting", "gauge", "Requests that wait for one", h.waiting);
 	metric(out, "http_hash_busy_total", "counter", "Requests refused because too many waited for one", h.refused);
+	metric(out, "audit_dropped_total", "counter", "Events that are missing in the audit log", audit_dropped());
 	metric(out, "watchers", "gauge", "Watchers of lists", SUM(s, watchers));
 	metric(out, "events_sent_total", "counter", "Events told to watchers", SUM(s, events));
 	metric(out, "watchers_cut_total", "counter", "Watchers cut off for being slow", SUM(s, watchers_cut));

@@ -59,11 +59,10 @@ static void add_cors(struct buf *b, const struct exchange *ex)
 			   "Access-Control-Expose-Headers: x-amzn-RequestId,x-amz-crc32,Date\r\n");
 }
 
-static void add_request_id(struct buf *b, struct loop *l)
+static void add_request_id(struct buf *b, struct exchange *ex)
 {
 	buf_lit(b, "x-amzn-RequestId: ");
-	request_id_next(&l->ids, buf_room(b, REQUEST_ID_LENGTH));
-	b->n += REQUEST_ID_LENGTH;
+	buf_put(b, slice_make(exchange_id(ex), REQUEST_ID_LENGTH));
 	buf_lit(b, "\r\n");
 }
 
@@ -80,7 +79,7 @@ static void begin_head(struct buf *b, struct exchange *ex, int status, struct sl
 		buf_put(b, type);
 	}
 	buf_lit(b, "\r\n");
-	add_request_id(b, ex->loop);
+	add_request_id(b, ex);
 	add_cors(b, ex);
 }
 

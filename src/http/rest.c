@@ -1,6 +1,7 @@
 /* Turns exchanges into requests of applications, and their replies back.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "app/output.h"
+#include "base/audit.h"
 #include "http/exchange.h"
 #include "http/loop.h"
 #include "http/metrics.h"
@@ -135,7 +136,7 @@ static void fill_request(struct exchange *ex, struct slice base, struct app_requ
 	q->idempotency_key = request_header(r, SLICE("idempotency-key"));
 	q->content_type = request_header(r, SLICE("content-type"));
 	q->accept = request_header(r, SLICE("accept"));
-	if (q->method != APP_GET && q->method != APP_HEAD)
+	if ((q->method != APP_GET && q->method != APP_HEAD) || audit_is_on())
 		q->client = exchange_client(ex);
 }
 

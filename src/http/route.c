@@ -1,5 +1,6 @@
 /* Finds the row, enforces its flags, and holds the server's own handlers.
  * SPDX-License-Identifier: Apache-2.0 */
+#include "http/audit_http.h"
 #include "http/exchange.h"
 #include "http/loop.h"
 #include "http/metrics.h"
@@ -207,6 +208,7 @@ static bool authorized_or_reply(struct exchange *ex, const struct http_route *ro
 		return true;
 	}
 	make_ascii(e.message);
+	audit_refused_request(ex, row->flags & ROUTE_PRIVATE ? 403 : err_status(e.code), e.message);
 	if (row->flags & ROUTE_PRIVATE)
 		exchange_reply(ex, 403, ex->content_type, api_error_reply(&ex->arena, &e));
 	else
