@@ -64,6 +64,8 @@ static const struct design *load(struct arena *a, const char *path)
 		findings_print(&out, &findings, &source);
 		fwrite(out.p, 1, out.n, stderr);
 	}
+	if (d && d->callers.issuer.n && !d->callers.audience_count)
+		log_warn("%s takes every token of its issuer, whatever it is for: 'audience' is not set", path);
 	return d;
 }
 
