@@ -57,7 +57,7 @@ static void reopen(void)
 		return;
 	close(audit.fd);
 	audit.fd = fd;
-	audit.torn = false;
+	audit.torn = audit.failing = false;
 }
 
 static uint64_t lines_in(const char *p, size_t n)

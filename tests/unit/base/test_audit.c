@@ -246,6 +246,28 @@ static void a_disk_that_is_full_is_counted_and_told(void **state)
 	assert_int_equal(audit_dropped() - before, 2);
 }
 
+static void what_was_lost_is_told_when_there_is_room_again(void **state)
+{
+	uint64_t before = audit_dropped();
+	char *text;
+
+	(void)state;
+	if (access("/dev/full", W_OK))
+		skip();
+	assert_int_equal(symlink("/dev/full", path), 0);
+	assert_true(audit_open(path, why, sizeof(why)));
+	write_name("lost");
+	for (int i = 0; i < 10000 && audit_dropped() == before; i++)
+		usleep(1000);
+	unlink(path);
+	audit_reopen();
+	audit_close();
+	text = text_of(path);
+	assert_null(strstr(text, "lost"));
+	assert_non_null(strstr(text, "\"kind\":\"audit\",\"outcome\":\"dropped\",\"count\":1}\n"));
+	assert_int_equal(lines_of(text), 1);
+}
+
 static void *write_many(void *unused)
 {
 	(void)unused;
@@ -302,6 +324,7 @@ int main(void)
 		TEST(one_that_cannot_be_opened_is_told),
 		TEST(what_does_not_fit_is_counted_and_told),
 		TEST(a_disk_that_is_full_is_counted_and_told),
+		TEST(what_was_lost_is_told_when_there_is_room_again),
 		TEST(many_threads_write_whole_lines),
 		TEST(a_line_that_has_no_room_is_still_json),
 	};
