@@ -36,8 +36,8 @@ struct app_request { /* everything lives as long as the arena given to app_handl
 	struct slice authorization, if_match, if_none_match, idempotency_key, content_type, accept; /* headers; empty: none */
 	struct slice body;
 	struct slice client; /* address, for slowing failed logins */
-	/* This thread has better things to do than to hash passwords, which takes some 50 ms: a request that has to is given up
-	 * before anything is written, and the reply says so (wants_hashing). */
+	/* This thread does not hash passwords, which takes some 50 ms: a request that has to is given up before anything
+	 * is written, and the reply says so (wants_hashing). */
 	bool no_hashing;
 	struct slice base;   /* "/api/social", for Location and links */
 	/* A list is not read but watched, anything else is INVALID; `last_event_id` in the query is the watcher's. NULL: no. */

@@ -64,8 +64,8 @@ static bool refuse_guess(const struct run *r, const char *outcome)
 	return false;
 }
 
-/* A caller who changes a password has to know the one before. With a token that was stolen it could be guessed
- * here, so failures are slowed as those of logins are; apart from them, or strangers could keep someone from changing it. */
+/* A caller who changes a password has to know the one before. A stolen token would be a way to guess it, so failures
+ * are slowed as those of logins are; counted apart from them, or strangers could keep the owner from changing it. */
 static bool knows_current(struct write *w)
 {
 	struct run *r = w->run;

@@ -1,5 +1,5 @@
-/* What the HTTP server itself tells the audit log (base/audit.h); what applications tell is app/'s. On the loop's thread, while
- * the exchange has its request; each is quick to do nothing when there is no audit log.
+/* What the HTTP server itself tells the audit log (base/audit.h); events of applications are app/'s. On the loop's
+ * thread, while the exchange has its request. Without an audit log each is one comparison.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef THORPE_HTTP_AUDIT_HTTP_H
 #define THORPE_HTTP_AUDIT_HTTP_H
@@ -7,7 +7,7 @@
 #include "base/audit.h"
 #include "http/exchange.h"
 
-/* A request that was refused before a handler saw it: a signature that is missing or wrong, a page of another origin. */
+/* A request that was refused before a handler saw it: a missing or wrong signature, a page of another origin. */
 void audit_refused_request(struct exchange *ex, int status, struct slice why);
 /* An operator begins to use the console. */
 void audit_console_session(struct exchange *ex);

@@ -29,8 +29,8 @@ struct proxies { /* zero: none */
 	size_t count;
 };
 
-/* 10.0.0.7, 10.0.0.0/8, 2001:db8::/32, ::1. False with a sentence in `why`: no address, bits out of range, bits set beyond
- * them (a typing mistake more often than not), or too many. */
+/* 10.0.0.7, 10.0.0.0/8, 2001:db8::/32, ::1. False with a sentence in `why`: no address, bits out of range, address
+ * bits set beyond them (most often a typing mistake), or too many. */
 bool proxies_add(struct proxies *p, const char *text, char *why, size_t n) MUST_CHECK;
 /* `p` may be NULL: none. */
 bool proxies_trust(const struct proxies *p, const struct ip *peer);

@@ -142,7 +142,8 @@ static void append(struct workers *w, struct exchange *ex)
 	w->last = ex;
 }
 
-/* After the requests of its turn. The queue is in the order of turns, and short beside what its requests cost. With the lock held. */
+/* After the requests of its turn. The queue is in the order of turns; walking it is cheap beside a hash. With the lock
+ * held. */
 static void take_turn(struct workers *w, struct exchange *ex)
 {
 	struct exchange **at = &w->first;

@@ -7,8 +7,9 @@
  *   W1  Who has a place is taken: workers_submit() does not fail, and a thread is there to serve it.
  *   W2  At most `waiting` have a place beyond what all threads can run at once.
  *   W3  A worker leaves an exchange alone once it is completed (loop_complete()) or handed over: it may be gone.
- *   W4  Of fair ones clients have turns (exchange.client): the n-th waiting request of a client comes after the (n-1)-th of
- *       every other, and one client has at most half of the places. So whoever floods the queue delays others by one request.
+ *   W4  In a fair pool clients have turns (exchange.client): the n-th waiting request of a client comes after the
+ *       (n-1)-th of every other, and one client has at most half of the places. A client that floods the queue
+ *       delays each other client by one request.
  *
  * Threads are started when there is work and nobody idle, and stay. Reserve and submit may be called by any thread.
  * SPDX-License-Identifier: Apache-2.0 */
