@@ -134,6 +134,7 @@ thorpeTest('logins, refused callers and what operators do are in the audit log, 
   await signUp(server, 'cleo', { from });
   replies.ok = await login(server, 'cleo', password, { from });
   for (let i = 0; i < 6; i++) replies.throttled = await login(server, 'dora', 'wrong word', { from });
+  replies.password = await api(server, 'PATCH', '/readers/cleo', { by: cleo, from, body: { current_password: 'wrong word', password: 'another word' } });
   replies.forged = await api(server, 'GET', '/me', { by: `${cleo.slice(0, -3)}AAA`, from });
   replies.forbidden = await api(server, 'DELETE', '/readers/dora', { by: cleo, from });
   replies.operator = await api(server, 'DELETE', '/readers/cleo', { by: operator, from });
@@ -156,6 +157,7 @@ thorpeTest('logins, refused callers and what operators do are in the audit log, 
   assert.deepEqual(found(replies.ok), [{ kind: 'login', outcome: 'ok', name: 'cleo', subject: 'cleo', ...common, status: 200 }]);
   assert.deepEqual(found(replies.throttled), [{ kind: 'login', outcome: 'throttled', name: 'dora', ...common, status: 429, why: 'too many failed attempts' }]);
   assert.equal(lines.filter(({ kind, outcome, why }) => kind === 'login' && outcome === 'refused' && why === 'wrong name or password').length, 5);
+  assert.deepEqual(found(replies.password), [{ kind: 'password', outcome: 'refused', subject: 'cleo', design: 'shelves', status: 422, why: 'current_password: is not right' }]);
   assert.deepEqual(found(replies.forged), [{ kind: 'refused', outcome: 'refused', ...common, action: 'GET /me', status: 401, why: 'the token was not signed here' }]);
   assert.equal(replies.forbidden.status, 404); // there is no dora
   assert.deepEqual(found(replies.operator), [{ kind: 'operator', outcome: 'ok', subject: 'operator', ...common, action: 'DELETE /readers/cleo', status: 204 }]);
@@ -169,7 +171,7 @@ thorpeTest('logins, refused callers and what operators do are in the audit log, 
     ['refused', 'refused', 'AKSTRANGER', 'ListTables', undefined],
   ]);
   const text = readFileSync(file, 'utf8');
-  for (const secret of [password, 'wrong word', operator, cleo, cleo.slice(0, -3), CREDENTIALS.secretAccessKey, 'AWS4']) assert.ok(!text.includes(secret), 'a secret is in the audit log');
+  for (const secret of [password, 'wrong word', 'another word', operator, cleo, cleo.slice(0, -3), CREDENTIALS.secretAccessKey, 'AWS4']) assert.ok(!text.includes(secret), 'a secret is in the audit log');
   assert.equal(statSync(file).mode & 0o777, 0o600);
 });
 
@@ -180,9 +182,12 @@ thorpeTest('a hostile name cannot forge a line, and the file is appended to', as
   const name = 'x"}\n{"kind":"login","outcome":"ok","name":"root"}\r\u2028\u0085';
   assert.equal((await login(server, name, 'wrong word')).status, 401);
   assert.equal((await api(server, 'GET', '/readers/%0A%7B/books', { by: 'forged' })).status, 401);
+  const session = await request({ method: 'GET', path: '/console/api/session', headers: { 'x-thorpe-console': '1' }, endpoint: server.endpoint });
+  assert.equal(session.status, 200);
   await server.stop();
   const lines = audit(file);
-  assert.equal(lines.length, 3);
+  assert.equal(lines.length, 4);
+  assert.deepEqual([lines[3].kind, lines[3].outcome, lines[3].request, lines[3].address], ['console', 'ok', idOf(session), '127.0.0.1']);
   assert.deepEqual(lines[0], { first: true });
   assert.equal(lines[1].name, name);
   assert.equal(lines[1].outcome, 'refused');
