@@ -137,7 +137,7 @@ static void wait_a_while(struct journal *j)
 {
 	struct timespec until;
 
-	clock_gettime(CLOCK_REALTIME, &until);
+	clock_gettime(CLOCK_MONOTONIC, &until);
 	until.tv_sec += RESCUE_SECONDS;
 	(void)pthread_cond_timedwait(&j->wake, &j->lock, &until);
 }
