@@ -373,7 +373,9 @@ static void what_the_stream_has_forgotten_is_counted(void **state)
 	put_notes(0, 8, "{}");
 	await_idle();
 	stop();
+	(void)db_step(c.f.db);
 	db_ms = app_ms = 30 * 3600 * INT64_C(1000);
+	(void)db_step(c.f.db);
 	c.now_ms += app_ms;
 	client_as(&c, "!");
 	put_notes(100, 140, "{}");
