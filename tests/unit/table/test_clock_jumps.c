@@ -177,6 +177,31 @@ static void what_comes_after_a_jump_ahead_and_back_is_trimmed_in_time(void **sta
 	assert_verified(f);
 }
 
+static void a_busy_stream_is_trimmed_a_little_at_a_time(void **state)
+{
+	struct fixture *f = *state;
+
+	make_stream(f);
+	for (int i = 0; i < 26 * 60; i++) {
+		change(f);
+		work_for(f, MINUTE_MS);
+		arena_clear(&f->arena);
+	}
+	assert_in_range(stored_records(f), 24 * 60, 24 * 60 + 7);
+}
+
+static void an_idle_database_writes_once_an_hour(void **state)
+{
+	struct fixture *f = *state;
+	uint64_t batches;
+
+	make_stream(f);
+	work_for(f, DAY_MS + HOUR_MS);
+	batches = db_metrics(f->db).batches;
+	work_for(f, 3 * HOUR_MS);
+	assert_int_equal(db_metrics(f->db).batches, batches + 3);
+}
+
 static void a_clock_set_back_keeps_nothing_longer(void **state)
 {
 	struct fixture *f = *state;
@@ -329,6 +354,26 @@ static void a_kill_in_the_wrong_year_changes_nothing(void **state)
 	assert_verified(f);
 }
 
+static void work_until_trimmed(struct fixture *f)
+{
+	for (int i = 0; i < 25 * 60 && stored_records(f); i++)
+		work_for(f, MINUTE_MS);
+}
+
+/* A reader that is behind must hear of it: what it does not find was forgotten. */
+static void a_kill_after_trimming_leaves_it_known_what_is_gone(void **state)
+{
+	struct fixture *f = *state;
+	uint64_t last;
+
+	make_stream(f);
+	last = read_from(f, 0, NULL).last;
+	work_for(f, 2 * MINUTE_MS); /* so that marks and saves fall on different minutes */
+	killed(f, work_until_trimmed);
+	assert_int_equal(stored_records(f), 0);
+	assert_true(db_stream_horizon(f->db, table_of(f, "t")->stream) > last);
+}
+
 static void a_database_without_a_timeline_is_trimmed_a_day_later(void **state)
 {
 	struct fixture *f = *state;
@@ -391,11 +436,11 @@ static void streams_of_a_table_are_named_in_order(void **state)
 
 /* ---- tokens ---- */
 
-static bool is_replayed(struct fixture *f)
+static bool is_replayed(struct fixture *f, const char *token)
 {
 	struct write_action w = action(f, WRITE_PUT, "t", "{'pk':{'S':'a'}}");
 	struct write_request r = { .arena = &f->arena, .mode = REQUEST_ALL, .actions = &w, .action_count = 1,
-				   .token = SLICE("token") };
+				   .token = slice_str(token) };
 
 	db_submit_wait(f->db, &r);
 	assert_int_equal(r.error.code, ERR_NONE);
@@ -407,15 +452,18 @@ static void a_token_counts_for_ten_minutes_whatever_the_clock_does(void **state)
 	struct fixture *f = *state;
 
 	make_table(f, "t", "pk:S", NULL, 0, STREAM_NONE);
-	assert_false(is_replayed(f));
+	assert_false(is_replayed(f, "one"));
 	jump(f, YEAR_MS);
-	assert_true(is_replayed(f));
+	assert_true(is_replayed(f, "one"));
+	assert_false(is_replayed(f, "two"));
 	fixture_reopen(f);
-	assert_true(is_replayed(f));
+	assert_true(is_replayed(f, "one"));
 	jump(f, -YEAR_MS - DAY_MS);
-	assert_true(is_replayed(f));
+	assert_true(is_replayed(f, "one"));
+	assert_true(is_replayed(f, "two"));
 	work_for(f, 11 * MINUTE_MS);
-	assert_false(is_replayed(f));
+	assert_false(is_replayed(f, "one"));
+	assert_false(is_replayed(f, "two"));
 }
 
 /* ---- TTL ---- */
@@ -482,7 +530,11 @@ static void a_clock_set_back_expires_later(void **state)
 	jump(f, -HOUR_MS);
 	work_for(f, HOUR_MS);
 	assert_true(is_there(f, "a"));
-	work_for(f, 3 * MINUTE_MS);
+	jump(f, YEAR_MS);
+	jump(f, -YEAR_MS - HOUR_MS); /* ahead before, and further back */
+	work_for(f, 10 * MINUTE_MS);
+	assert_true(is_there(f, "a"));
+	work_for(f, HOUR_MS);
 	assert_false(is_there(f, "a"));
 }
 
@@ -584,12 +636,15 @@ int main(void)
 		TEST(what_is_a_day_old_is_trimmed_and_nothing_else),
 		TEST(a_jump_ahead_trims_nothing),
 		TEST(what_comes_after_a_jump_ahead_and_back_is_trimmed_in_time),
+		TEST(a_busy_stream_is_trimmed_a_little_at_a_time),
+		TEST(an_idle_database_writes_once_an_hour),
 		TEST(a_clock_set_back_keeps_nothing_longer),
 		DISK_TEST(a_reader_goes_on_where_it_was),
 		TEST(a_clock_out_of_its_mind_does_not_use_up_the_numbers),
 		DISK_TEST(a_restart_in_the_wrong_year_changes_nothing),
 		DISK_TEST(a_day_off_forgets_nothing),
 		DISK_TEST(a_kill_in_the_wrong_year_changes_nothing),
+		DISK_TEST(a_kill_after_trimming_leaves_it_known_what_is_gone),
 		DISK_TEST(a_database_without_a_timeline_is_trimmed_a_day_later),
 		DISK_TEST(a_damaged_timeline_is_refused),
 		TEST(streams_of_a_table_are_named_in_order),
