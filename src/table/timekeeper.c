@@ -70,7 +70,7 @@ static struct slice record_of(struct db *db, struct arena *a)
 	buf_init(&b, a);
 	buf_room(&b, HEAD_SIZE + k->mark_count * MARK_SIZE);
 	buf_be64(&b, (uint64_t)db_time_ms(db));
-	buf_be64(&b, (uint64_t)k->wall_ms);
+	buf_be64(&b, (uint64_t)k->ttl_ms); /* not a time that may yet turn out to be wrong */
 	buf_be64(&b, atomic_load(&db->stream_horizon));
 	for (size_t i = 0; i < k->mark_count; i++) {
 		buf_be64(&b, k->marks[i].sequence);
@@ -214,18 +214,18 @@ static void set_ttl_time(struct db *db)
 	k->ttl_ms = k->is_holding ? held_ms : k->wall_ms;
 }
 
-/* What happened to the clock since `then_ms`, when the database was last open, is not known for sure. */
+/* What happened to the clock since `then_ms`, when the database was last at work, is not known for sure. */
 static void compare_with_last_time(struct db *db, int64_t then_ms)
 {
 	struct timekeeper *k = db->timekeeper;
 	int64_t gone_ms = k->wall_ms - then_ms;
 
 	if (gone_ms < -CLOCK_JUMP_MS)
-		log_warn("the clock is %s behind the time at which this database was last open",
+		log_warn("the clock is %s behind the time at which this database was last at work",
 			 in_words(-gone_ms).text);
 	if (gone_ms <= DAY_MS || !db->clock->steady_ms)
 		return;
-	log_info("this database was last open %s ago, by the clock; TTL begins in %d minutes",
+	log_info("this database was last at work %s ago, by the clock; TTL begins in %d minutes",
 		 in_words(gone_ms).text, (int)(TTL_HOLD_MS / MINUTE_MS));
 	hold_ttl(db, then_ms - k->steady_ms);
 }
@@ -235,14 +235,15 @@ static void compare_with_last_time(struct db *db, int64_t then_ms)
 static void move_time(struct db *db)
 {
 	struct timekeeper *k = db->timekeeper;
-	int64_t steady = clock_steady_ms(db->clock), passed = steady - k->steady_ms;
+	int64_t steady = clock_steady_ms(db->clock), passed = steady - k->steady_ms, then_ms = k->wall_ms;
+	bool has_slept = db->clock->steady_ms && passed > ROUND_MOST_MS;
 
-	if (db->clock->steady_ms && passed > ROUND_MOST_MS)
-		passed = ROUND_MOST_MS;
-	if (passed > 0)
-		atomic_fetch_add(&db->time_ms, passed);
 	k->steady_ms = steady;
 	k->wall_ms = clock_now_ms(db->clock);
+	if (passed > 0)
+		atomic_fetch_add(&db->time_ms, has_slept ? ROUND_MOST_MS : passed);
+	if (has_slept)
+		compare_with_last_time(db, then_ms);
 }
 
 void timekeeper_tick(struct db *db, struct arena *a)

@@ -17,8 +17,8 @@
  *
  * TTL is about dates and goes by the wall clock, but not at once after it was set ahead by more than a minute: for
  * TTL_HOLD_MS it goes by the time before the jump, which runs on, so that a clock set wrongly, and set right soon,
- * deletes nothing. Likewise at the start, when the clock is more than a day later than when the database was last
- * open: the machine was off, or its clock is wrong.
+ * deletes nothing. Likewise at the start, or after a sleep of the machine, when the clock is more than a day later
+ * than when the database was last at work: it was off, or its clocks are wrong.
  *
  * Threads: all but new, free, load and close belong to who makes a step in the background (background.c: step_lock).
  * SPDX-License-Identifier: Apache-2.0 */
