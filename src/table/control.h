@@ -25,6 +25,7 @@ enum control_kind {
 	CONTROL_TTL_DONE,       /* table_id: ttl_backfilling ends */
 	CONTROL_TRIM_STREAM,    /* stream_id, stream_shards, before_sequence: forgets older ones */
 	CONTROL_DROP_STREAM,    /* table_id, stream_id: forgets a closed stream and its records */
+	CONTROL_SAVE_TIME,      /* timeline: stands in META from then on */
 	CONTROL_SWEEP_TOKENS,   /* forgets expired idempotency tokens, some hundreds at a time */
 };
 
@@ -72,6 +73,7 @@ struct control {
 	/* Background work */
 	uint32_t table_id, index_id, stream_id, stream_shards;
 	uint64_t before_sequence;
+	struct slice timeline; /* SAVE_TIME */
 	/* TTL_DONE: of the table the backfill was begun on; another: not done */
 	uint64_t ttl_epoch;
 	const struct item_key *keys;

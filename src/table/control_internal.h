@@ -26,7 +26,7 @@ bool control_change_throughput(struct stage *s, const char *what, struct through
 			       struct throughput *t, struct error *e) MUST_CHECK;
 
 /* ---- control_stream.c ---- */
-/* Gives *t a new stream; its label differs from all the table still has. */
+/* Gives *t a new stream; its label and creation time are later than those of all the table still has. */
 void control_open_stream(struct stage *s, struct table *t, enum stream_view view);
 /* Makes the stream one of the closed ones. */
 void control_close_stream(struct stage *s, struct table *t);

@@ -182,10 +182,12 @@ void stage_drop_table(struct stage *s, uint32_t id)
 	stage_delete(s, STORE_CATALOG, layout_id(s->arena, id));
 }
 
-/* Milliseconds in the upper bits, and never less than one more (T5). */
+/* Milliseconds in the upper bits, and never less than one more (T5). A clock that is out of its mind is not
+ * followed: it would use the numbers up. */
 uint64_t stage_next_sequence(struct stage *s)
 {
-	uint64_t by_time = (uint64_t)s->batch->now_ms << 22;
+	int64_t ms = s->batch->now_ms;
+	uint64_t by_time = ms > 0 && ms < STREAM_LAST_MS ? (uint64_t)ms << STREAM_SEQUENCE_SHIFT : 0;
 
 	s->sequence = s->sequence + 1 > by_time ? s->sequence + 1 : by_time;
 	return s->sequence;
