@@ -291,9 +291,7 @@ static void complete_options(struct server_options *o)
 	http_limits_complete(&o->limits);
 	if (o->limits.workers > WORKERS_MOST)
 		o->limits.workers = WORKERS_MOST;
-	/* http-parser has a limit of its own, one for the process; it also bounds trailers. */
-	if (o->limits.header_bytes > HTTP_MAX_HEADER_SIZE)
-		http_parser_set_max_header_size((uint32_t)o->limits.header_bytes);
+	http_parser_allow(o->limits.header_bytes);
 }
 
 static bool init_loop(struct server *s)
