@@ -8,6 +8,7 @@
 #ifndef THORPE_HTTP_PARSER_H
 #define THORPE_HTTP_PARSER_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -34,6 +35,12 @@ static inline void http_parser_allow(size_t header_bytes)
 		http_parser_set_max_header_size((uint32_t)header_bytes);
 }
 
+/* Whether that limit was met. */
+static inline bool http_parser_overflowed(const http_parser *p)
+{
+	return HTTP_PARSER_ERRNO(p) == HPE_HEADER_OVERFLOW;
+}
+
 /* Why it stopped, as a sentence that lives as long as the program. */
 static inline const char *http_parser_why(const http_parser *p)
 {
@@ -47,7 +54,6 @@ static inline const char *http_parser_why(const http_parser *p)
 typedef llhttp_t http_parser;
 typedef llhttp_settings_t http_parser_settings;
 #define http_method llhttp_method
-#define http_errno llhttp_errno
 #define F_CONTENTLENGTH F_CONTENT_LENGTH
 #define HTTP_PARSER_ERRNO(p) llhttp_get_errno(p)
 
@@ -87,6 +93,17 @@ static inline void http_parser_resume(http_parser *p)
 static inline void http_parser_allow(size_t header_bytes)
 {
 	(void)header_bytes;
+}
+
+static inline bool http_parser_overflowed(const http_parser *p)
+{
+	(void)p;
+	return false;
+}
+
+static inline const char *http_method_str(enum http_method m)
+{
+	return llhttp_method_name(m);
 }
 
 static inline const char *http_parser_why(const http_parser *p)

@@ -244,12 +244,10 @@ void request_begin(struct request_parser *p, struct http_request *req, struct ar
 
 static enum request_status failed(struct request_parser *p)
 {
-	enum http_errno err = HTTP_PARSER_ERRNO(&p->hp);
-
 	if (!p->req->refused) {
-		if (err == HPE_HEADER_OVERFLOW)
+		if (http_parser_overflowed(&p->hp))
 			refuse(p, 431, "The head of the request is too large.");
-		else if (err == HPE_INVALID_VERSION && p->hp.http_major > 1)
+		else if (HTTP_PARSER_ERRNO(&p->hp) == HPE_INVALID_VERSION && p->hp.http_major > 1)
 			refuse(p, 505, "Only HTTP/1.0 and HTTP/1.1 are spoken here.");
 		else
 			refuse(p, 400, http_parser_why(&p->hp));
