@@ -17,6 +17,7 @@ has_library() { pkg-config --exists "$1"; }
 has_header() { printf '#include <%s>\n' "$1" | cc -E -x c -; }
 has_node() { node -e 'process.exit(+process.versions.node.split(".")[0] >= 18 ? 0 : 1)'; }
 has_chromium() { [ -n "${CHROMIUM:-}" ] || has_tool chromium; }
+has_aws() { [ -n "${THORPE_AWS:-}" ] || has_tool aws; }
 has_nginx() { has_tool nginx || [ -x /usr/sbin/nginx ]; }
 has_boto3() { "$(tool python3)" -c 'import boto3'; }
 
@@ -54,7 +55,7 @@ list_missing() {
             need chromium has_chromium
             need curl has_tool curl
             need python3-boto3 has_boto3
-            need awscli has_tool aws
+            need awscli has_aws
             need openssl has_tool openssl
             ;;
         fuzz)
@@ -99,12 +100,12 @@ install_packages() { patiently "installing $1" "$log" apt_get install -yq --no-i
 # apt-get update calls it a success when no mirror could be reached and it has nothing but old lists.
 unreached=
 patiently "asking apt's mirrors" "$log" apt_get update -q -o APT::Update::Error-Mode=any ||
-    unreached=$(grep -m 1 -E '^(E|W|Err)' "$log" || tail -n 1 "$log")
+    unreached=$(grep -m 1 -E '^[EW]: ' "$log" || tail -n 1 "$log")
 list_missing "$@" # now apt knows what there is
 say "installing ${missing[*]}"
 if ! install_packages "packages" "${missing[@]}"; then
     list_missing "$@"
-    [ ${#missing[@]} = 0 ] || [ -z "$unreached" ] || cannot "apt's mirrors cannot be reached: $unreached"
+    [ ${#missing[@]} = 0 ] || [ -z "$unreached" ] || cannot "apt's mirrors cannot be reached (${unreached#?: })"
     # One by one, so that the message names the package at fault and not all of them.
     for package in "${missing[@]}"; do
         install_packages "$package" "$package" || tail -n 3 "$log" >&2

@@ -63,7 +63,7 @@ npm_install() {
     say "installing $2"
     log=$(mktemp)
     if ! patiently "installing $2" "$log" npm_ci "$1"; then
-        head -n 20 "$log" >&2
+        head -n 5 "$log" >&2
         rm -f "$log"
         say "cannot install $2: npm ci failed in $1 (its first lines are above)" >&2
         return 1
