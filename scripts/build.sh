@@ -22,6 +22,10 @@ if [ ! -f "$dir/build.ninja" ]; then
     }
     rm -f "$log"
 fi
+# `make run` may have configured it before `make test` installed what the tests are built with.
+if pkg-config --exists cmocka && grep -qs 'dependency cmocka found: NO' "$dir/meson-logs/meson-log.txt"; then
+    meson setup --reconfigure "$dir" >/dev/null || die "meson could not configure $dir anew."
+fi
 say "building $dir$file"
 # shellcheck disable=SC2086 # no file means no argument
 "$(tool ninja)" -C "$dir" -j "$(cores)" ${file#/} 2>&1 | tee "$dir/compile.log" | progress "building $dir$file" || {
