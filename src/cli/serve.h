@@ -10,6 +10,7 @@
 
 #define SERVE_DEFAULT_DATA "./thorpe-data"
 #define SERVE_DESIGNS_MAX 64
+#define SERVE_NAMES_MAX 64
 
 struct serve_options {
 	struct server_options http;
@@ -17,6 +18,7 @@ struct serve_options {
 	const char *data; /* NULL: the default */
 	bool in_memory;
 	const char *keys_file, *tls_cert, *tls_key;
+	const char *hosts[SERVE_NAMES_MAX], *cors[SERVE_NAMES_MAX]; /* http.hosts and http.cors */
 	bool no_auth;
 	enum log_level log_level;
 	bool list_limits;

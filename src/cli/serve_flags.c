@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "cli/serve.h"
+#include "http/origin.h"
 
 static bool number(const char *text, unsigned long long least, unsigned long long most,
 		   unsigned long long *out, char *why, size_t n)
@@ -76,6 +77,42 @@ static bool set_design(void *options, const char *value, char *why, size_t n)
 		return false;
 	}
 	o->designs[o->design_count++] = value;
+	return true;
+}
+
+/* Into http.hosts and http.cors, which point to the lists here. */
+static bool add_name(const char **list, size_t *count, const char *value, char *why, size_t n)
+{
+	if (*count == SERVE_NAMES_MAX) {
+		snprintf(why, n, "more than %d of them", SERVE_NAMES_MAX);
+		return false;
+	}
+	list[(*count)++] = value;
+	return true;
+}
+
+static bool set_host(void *options, const char *value, char *why, size_t n)
+{
+	struct serve_options *o = options;
+
+	o->http.hosts = o->hosts;
+	return origin_check_host(value, why, n) && add_name(o->hosts, &o->http.host_count, value, why, n);
+}
+
+static bool set_cors(void *options, const char *value, char *why, size_t n)
+{
+	struct serve_options *o = options;
+
+	o->http.cors = o->cors;
+	return origin_check_origin(value, why, n) && add_name(o->cors, &o->http.cors_count, value, why, n);
+}
+
+static bool set_metrics_listen(void *options, const char *value, char *why, size_t n)
+{
+	struct serve_options *o = options;
+
+	(void)why, (void)n;
+	o->http.metrics_listen = value;
 	return true;
 }
 
@@ -193,10 +230,13 @@ const struct flag serve_flags[] = {
 	  "accept only requests signed with a key in FILE: ACCESS_KEY SECRET per line",
 	  set_keys_file },
 	{ "no-auth", NULL, "accept anyone, also on an address others can reach", set_no_auth },
+	{ "host", "NAME", "without keys: answer to this name, too, not only to localhost; may be given several times", set_host },
+	{ "cors", "ORIGIN", "let pages of this origin call, such as https://app.example.com; may be given several times", set_cors },
+	{ "metrics-listen", "ADDR:PORT", "serve /metrics and health there, without keys and in plain HTTP", set_metrics_listen },
 	{ "tls-cert", "FILE", "serve HTTPS with this certificate (PEM, with its chain)",
 	  set_tls_cert },
 	{ "tls-key", "FILE", "its private key (PEM)", set_tls_key },
-	{ "region", "REGION", "the region in ARNs (us-east-1)", set_region },
+	{ "region", "REGION", "the region in ARNs, which requests have to be signed for (us-east-1)", set_region },
 	{ "log-level", "LEVEL", "debug, info, warn or error (info)", set_log_level },
 	{ "limit", "NAME=N", "change a limit of the HTTP server; '--limit help' lists them",
 	  set_limit },

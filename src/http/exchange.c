@@ -61,6 +61,12 @@ void exchange_reply(struct exchange *ex, int status, struct slice type, struct s
 	exchange_reply_with(ex, status, type, body, (struct slice){ 0 });
 }
 
+void exchange_deny(struct exchange *ex, int status, const char *why, struct slice headers)
+{
+	reply_denial(ex, status, why, headers);
+	ready(ex);
+}
+
 void exchange_reply_error(struct exchange *ex, const struct error *e)
 {
 	exchange_reply(ex, err_status(e->code), ex->content_type, api_error_reply(&ex->arena, e));
@@ -260,7 +266,7 @@ struct slice exchange_client(struct exchange *ex)
 void exchange_refuse(struct exchange *ex, int status, const char *why)
 {
 	ex->last = true;
-	ex->continue_due = false;
+	ex->continue_due = ex->has_no_origin = false;
 	ARENA_TRY(&ex->arena, { reply_refusal(ex, status, why); }, {
 		ready_without_memory(ex);
 		return;

@@ -56,6 +56,7 @@ struct exchange {
 	bool answered_inline; /* done() came within api_start() */
 	bool continue_due;   /* "100 Continue" is to be sent before the rest */
 	bool last;           /* the connection ends with this reply */
+	bool has_no_origin;  /* no Origin header; false: unknown */
 	bool packed;         /* the reply's body is in a Content-Encoding already, of which its headers tell */
 	struct slice content_type; /* of replies in DynamoDB's form */
 	struct slice head, body;   /* the reply, ready to be sent */
@@ -89,6 +90,8 @@ void exchange_reply(struct exchange *ex, int status, struct slice type, struct s
 /* The same with further header lines, each ended by CRLF. */
 void exchange_reply_with(struct exchange *ex, int status, struct slice type, struct slice body,
 			 struct slice headers);
+/* An error in the form of the request's route (reply.h). */
+void exchange_deny(struct exchange *ex, int status, const char *why, struct slice headers);
 /* DynamoDB's error document. */
 void exchange_reply_error(struct exchange *ex, const struct error *e);
 /* The api gets the body (unzipped) and the target. */

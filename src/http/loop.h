@@ -13,6 +13,7 @@
 #include "http/exchange.h"
 #include "http/gzip.h"
 #include "http/keys.h"
+#include "http/origin.h"
 #include "http/route.h"
 #include "http/sigv4.h"
 #include "http/tls.h"
@@ -28,6 +29,7 @@ struct app;
 	X(accepted, "connections_accepted_total", "Connections accepted")           \
 	X(timeouts, "timeouts_total", "Connections dropped for being slow or idle") \
 	X(requests, "requests_total", "Requests received, refused ones included")   \
+	X(foreign, "foreign_total", "Requests refused for their Host or Origin")    \
 	X(bytes_in, "received_bytes_total", "Bytes received")                       \
 	X(bytes_out, "sent_bytes_total", "Bytes of replies")
 
@@ -67,8 +69,11 @@ struct loop {
 	pthread_t self;
 	/* from the server's options */
 	const struct http_limits *limits;
-	const struct keys *keys;
+	struct keys *keys;         /* these two are shares of the loop's own; server_replace() gives others */
 	struct tls_context *tls;
+	const struct origin_rules *origin;
+	bool monitors; /* serves only rows with ROUTE_MONITOR */
+	struct origin_memo origin_memo;
 	const struct clock *clock;
 	const char *region;
 	const struct http_route *routes;

@@ -92,12 +92,32 @@ static struct slice packed_body(struct exchange *ex, struct buf *head, struct sl
 	return packed;
 }
 
-/* A page of another origin may call, and read what SDKs in browsers read. */
+/* A page of an allowed origin may read the reply, and the headers that SDKs and front ends go on with. */
 static void add_cors(struct buf *b, const struct exchange *ex)
 {
-	if (request_header(&ex->req, SLICE("origin")).p && !route_is_private(ex))
-		buf_lit(b, "Access-Control-Allow-Origin: *\r\n"
-			   "Access-Control-Expose-Headers: x-amzn-RequestId,x-amz-crc32,Date\r\n");
+	struct slice allowed = origin_allowed(ex->loop->origin, &ex->req);
+
+	if (!allowed.n)
+		return;
+	buf_lit(b, "Access-Control-Allow-Origin: ");
+	buf_put(b, allowed);
+	buf_lit(b, "\r\nAccess-Control-Expose-Headers: x-amzn-RequestId, x-amz-crc32, Date, Location, ETag, Allow, Retry-After, "
+		   "WWW-Authenticate\r\n");
+}
+
+/* What browsers have to know about a reply; the console's replies say it themselves. DynamoDB's are not cached, and read
+ * by SDKs: they say only what a page asked for. */
+static void add_browser_headers(struct buf *b, const struct exchange *ex)
+{
+	bool is_root = slice_is(ex->req.path, "/"), has_origin = !ex->has_no_origin && request_header(&ex->req, SLICE("origin")).p;
+
+	if ((is_root && !has_origin) || route_is_private(ex))
+		return;
+	if (has_origin)
+		add_cors(b, ex);
+	buf_lit(b, "Vary: Origin\r\n"); /* also without one: the reply may be cached for a page */
+	if (!is_root)
+		buf_lit(b, "X-Content-Type-Options: nosniff\r\nCross-Origin-Resource-Policy: same-origin\r\n");
 }
 
 static void add_request_id(struct buf *b, struct loop *l)
@@ -122,7 +142,7 @@ static void begin_head(struct buf *b, struct exchange *ex, int status, struct sl
 	}
 	buf_lit(b, "\r\n");
 	add_request_id(b, ex->loop);
-	add_cors(b, ex);
+	add_browser_headers(b, ex);
 }
 
 static void add_length(struct buf *b, const struct exchange *ex, struct slice body)
@@ -182,19 +202,22 @@ static enum err refusal_code(int status)
 {
 	if (status == 413)
 		return ERR_TOO_LARGE;
+	if (status == 403)
+		return ERR_ACCESS_DENIED;
 	return status >= 500 ? ERR_UNAVAILABLE : ERR_SERIALIZATION;
 }
 
 static const char *problem_type(int status)
 {
 	switch (status) {
+	case 403: return "urn:thorpe:forbidden";
 	case 413: return "urn:thorpe:too-large";
 	case 500: return "urn:thorpe:internal";
 	default: return status < 500 ? "urn:thorpe:malformed" : "about:blank";
 	}
 }
 
-static void refuse_with_problem(struct exchange *ex, int status, const char *why)
+static void refuse_with_problem(struct exchange *ex, int status, const char *why, struct slice headers)
 {
 	struct slice text = status_text(status);
 	struct buf b;
@@ -205,7 +228,17 @@ static void refuse_with_problem(struct exchange *ex, int status, const char *why
 	buf_printf(&b, ",\"status\":%d,\"detail\":", status);
 	json_string(&b, slice_str(why));
 	buf_byte(&b, '}');
-	reply_make(ex, status, SLICE("application/problem+json"), buf_slice(&b), (struct slice){ 0 });
+	reply_make(ex, status, SLICE("application/problem+json"), buf_slice(&b), headers);
+}
+
+void reply_denial(struct exchange *ex, int status, const char *why, struct slice headers)
+{
+	struct error e = { .code = refusal_code(status), .message = slice_str(why) };
+
+	if (route_tells_problems(ex))
+		refuse_with_problem(ex, status, why, headers);
+	else
+		reply_make(ex, status, ex->content_type, api_error_reply(&ex->arena, &e), headers);
 }
 
 void reply_refusal(struct exchange *ex, int status, const char *why)
@@ -216,7 +249,7 @@ void reply_refusal(struct exchange *ex, int status, const char *why)
 
 	ex->req.keep_alive = false;
 	if (ex->req.path.n && route_tells_problems(ex)) {
-		refuse_with_problem(ex, status, why);
+		refuse_with_problem(ex, status, why, (struct slice){ 0 });
 		return;
 	}
 	/* DynamoDB sends its 413 in chunks; a client of HTTP/1.0 would not understand. */

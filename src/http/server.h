@@ -8,7 +8,8 @@
  * Draining: no connection is accepted any more, idle ones are closed, requests in flight are
  * answered with "Connection: close", and what is left after limits.drain_ms is cut off. A request that
  * the api or a worker holds is waited for in any case: its memory is in use.
- * Threads: server_stop() may be called by any thread; the rest by one.
+ * SIGHUP (with handle_signals) runs the hooks of server_on_hangup(), one of which may replace keys and certificate.
+ * Threads: server_stop() and server_hangup() may be called by any thread; the rest by one.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef THORPE_HTTP_SERVER_H
 #define THORPE_HTTP_SERVER_H
@@ -37,12 +38,17 @@ struct write_delay {
 	void *ctx;
 };
 
-struct server_options { /* zero is the default everywhere; what is pointed to outlives the server */
+struct server_options { /* zero is the default everywhere; what is pointed to outlives the server, shares excepted */
 	const char *listen;            /* NULL: 127.0.0.1:8000 */
 	unsigned threads;              /* 0: as many as processors */
 	const char *region;            /* NULL: us-east-1 */
-	const struct keys *keys;       /* NULL: any signature is taken, none is needed */
-	struct tls_context *tls;       /* NULL: plain HTTP */
+	struct keys *keys;             /* NULL: any signature is taken, none is needed. The server takes a share */
+	struct tls_context *tls;       /* NULL: plain HTTP. The server takes a share */
+	const char *const *hosts;      /* names it answers to without keys, beside its own (origin.h) */
+	size_t host_count;
+	const char *const *cors;       /* origins whose pages may call, beside loopback ones; "*": all */
+	size_t cors_count;
+	const char *metrics_listen;    /* NULL: none. Else a second address: ROUTE_MONITOR only, plain HTTP, no keys */
 	const struct http_route *routes; /* tried before the server's own */
 	size_t route_count;
 	struct thread_local_maker local; /* what each thread that answers has for itself */
@@ -63,6 +69,24 @@ const struct address *server_address(const struct server *s);
  * be had; the log says so. */
 bool server_run(struct server *s, struct api *api) MUST_CHECK;
 void server_stop(struct server *s);
+
+/* ---- while it runs ---- */
+
+#define SERVER_HOOKS 8
+/* Before server_run(), at most SERVER_HOOKS. Hooks run on the accepting thread, in the order of these calls, until the
+ * server stops: they must be quick. */
+void server_on_hangup(struct server *s, void (*hook)(void *ctx), void *ctx);
+/* As SIGHUP does. */
+void server_hangup(struct server *s);
+/* From a hook: new requests are verified with these keys, new connections get this certificate. NULL: as before; what
+ * was not there at server_new() cannot come. Open connections and requests in flight go on. The server takes shares;
+ * each event loop changes between two turns, and when the last one has, the log says so. A request that takes several
+ * turns may see both: it must not keep a secret's slice.
+ * False: memory is out, and nothing has changed. */
+bool server_replace(struct server *s, struct keys *keys, struct tls_context *tls) MUST_CHECK;
+/* Where metrics_listen led; NULL: nowhere. */
+const struct address *server_monitor_address(const struct server *s);
+
 void server_free(struct server *s); /* NULL is fine */
 
 #endif

@@ -1,6 +1,6 @@
 /* Whole-database work: a copy, and giving back the room of deleted ranges.
  * SPDX-License-Identifier: Apache-2.0 */
-#include "store/journal/journal.h"
+#include "store/internal.h"
 
 void store_flush_together(struct store *s)
 {

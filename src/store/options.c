@@ -5,9 +5,9 @@
 #define KB ((size_t)1 << 10)
 #define MB ((size_t)1 << 20)
 
-/* RocksDB's own log has the format number alone, or what a Thorpe before format 2 wrote. A record that cannot be read ends
- * its replay: what was written before it is kept, what comes after is not. */
-#define WAL_RECOVERY rocksdb_point_in_time_recovery
+/* RocksDB's own log has the format number and the identity alone, or what a Thorpe before format 2 wrote. A record that was not written to its end ends
+ * the replay; any other that cannot be read is damage. */
+#define WAL_RECOVERY rocksdb_tolerate_corrupted_tail_records_recovery
 
 /* All memtables together: beyond seven eighths of it all are flushed. What they have is in the journal as well, so replaying that after
  * a kill reads about this much (a second). */
@@ -123,6 +123,8 @@ static rocksdb_options_t *family_options(const struct store *s, enum store_famil
 	 * gives its room back at the first compaction. */
 	rocksdb_options_set_level_compaction_dynamic_level_bytes(o, 1);
 	rocksdb_options_set_compression(o, rocksdb_lz4_compression);
+	/* What is only looked at need not be put in better order. */
+	rocksdb_options_set_disable_auto_compactions(o, s->shadow_of != NULL);
 	if (usage[f].queue)
 		rocksdb_options_add_compact_on_deletion_collector_factory(o, 1024, 512);
 	if (usage[f].walked) {
@@ -135,12 +137,22 @@ static rocksdb_options_t *family_options(const struct store *s, enum store_famil
 	return usage[f].large ? with_words(o, LARGE_IN_WORDS) : o;
 }
 
+/* A look finds files that are missing or short; and RocksDB finds no place for a log of its own. */
+static void set_to_look(rocksdb_options_t *o)
+{
+	rocksdb_options_set_create_if_missing(o, 0);
+	rocksdb_options_set_create_missing_column_families(o, 0);
+	rocksdb_options_set_skip_checking_sst_file_sizes_on_db_open(o, 0);
+	rocksdb_options_set_db_log_dir(o, "/dev/null");
+}
+
 static void set_database_wide(rocksdb_options_t *o, const struct store *s)
 {
 	if (s->env)
 		rocksdb_options_set_env(o, s->env);
-	rocksdb_options_set_create_if_missing(o, !s->read_only);
-	rocksdb_options_set_create_missing_column_families(o, !s->read_only);
+	/* Only where there is nothing yet: store_contents(). */
+	rocksdb_options_set_create_if_missing(o, s->is_new);
+	rocksdb_options_set_create_missing_column_families(o, 1);
 	/* A flush that failed is not passed over in silence. */
 	rocksdb_options_set_paranoid_checks(o, 1);
 	rocksdb_options_set_wal_recovery_mode(o, WAL_RECOVERY);
@@ -165,12 +177,14 @@ static void set_database_wide(rocksdb_options_t *o, const struct store *s)
 	rocksdb_options_set_keep_log_file_num(o, 2);
 }
 
-void store_tuning_init(struct store_tuning *t, const struct store *s)
+void store_tuning_init(struct store_tuning *t, const struct store *s, bool only_look)
 {
 	store_background_start();
 	for (int f = 0; f < STORE_FAMILIES; f++)
 		t->families[f] = family_options(s, (enum store_family)f);
 	set_database_wide(t->families[STORE_META], s);
+	if (only_look)
+		set_to_look(t->families[STORE_META]);
 	t->families[STORE_META] = with_words(t->families[STORE_META], DATABASE_IN_WORDS);
 }
 

@@ -44,6 +44,9 @@ struct store_iter;
 struct store_options {
 	const char *dir;        /* NULL: in memory, gone at close */
 	bool read_only;
+	/* Opens a copy, made in TMPDIR, that goes at close: the directory itself is not changed in any way. It may have been left by a kill. Table
+	 * files are not copied but pointed to. */
+	bool shadow;
 	size_t cache_bytes;     /* for reading, all together; 0: a sensible default (idle memory of the process stays under 40 MB) */
 };
 
@@ -61,6 +64,18 @@ enum store_open_result store_open(const struct store_options *o, struct store **
 				  size_t n) MUST_CHECK;
 /* Flushes and closes. All views, iterators and batches must be gone. NULL is fine. */
 void store_close(struct store *s);
+
+/* Makes `to`, a new directory, a copy of a damaged one, with all that can be had from it: table files that can be read, and every whole record of
+ * the journal, also those after damage, unless stop_at_damage. `from` is not changed; it must not be in use. tell() is told what was found and lost, a
+ * sentence each. What was lost may leave indexes and counters that do not agree with their tables. False: why, and `to` is gone. */
+typedef void store_tell(void *ctx, const char *sentence);
+struct store_salvaged {
+	bool is_repaired;  /* RocksDB's files had to be put together anew */
+	uint64_t in_files; /* batches that its files have; of those after them: */
+	uint64_t applied, lost, last;
+};
+bool store_salvage(const char *from, const char *to, bool stop_at_damage, struct store_salvaged *result, store_tell *tell, void *ctx, char *why,
+		   size_t n) MUST_CHECK;
 
 /* One moment of the database. Released by store_view_free() or, if an arena is given, with it. */
 struct store_view *store_view(struct store *s, struct arena *defer_to);

@@ -5,7 +5,6 @@
 #include "base/crashpoint.h"
 #include "store/hot.h"
 #include "store/internal.h"
-#include "store/journal/journal.h"
 
 struct store_batch {
 	rocksdb_writebatch_t *batch;
@@ -76,25 +75,34 @@ size_t store_batch_count(const struct store_batch *b)
 
 /* ---- writing ---- */
 
-bool store_journal_on_disk(struct store *s, uint64_t *number)
+bool store_journal_parse(struct slice value, struct journal_point *last)
+{
+	if (value.n != STORE_JOURNAL_BYTES && value.n != STORE_JOURNAL_BYTES / 2)
+		return false;
+	last->number = read_be64(value.p);
+	last->run = value.n == STORE_JOURNAL_BYTES ? read_be64(value.p + 8) : 0;
+	return true;
+}
+
+bool store_journal_on_disk(struct store *s, struct journal_point *last)
 {
 	rocksdb_pinnableslice_t *pin;
 	struct reason r = { 0 };
 	char *err = NULL;
 	size_t n = 0;
 	const char *p;
+	bool ok;
 
-	*number = 0;
+	*last = (struct journal_point){ 0 };
 	pin = rocksdb_get_pinned_cf(s->db, s->on_disk, s->families[STORE_META], STORE_JOURNAL_KEY.p, STORE_JOURNAL_KEY.n, &err);
 	if (store_take_reason(&err, &r))
 		return false;
 	if (!pin)
 		return true;
 	p = rocksdb_pinnableslice_value(pin, &n);
-	if (n == sizeof(*number))
-		*number = read_be64(p);
+	ok = store_journal_parse(slice_make(p, n), last);
 	rocksdb_pinnableslice_destroy(pin);
-	return n == sizeof(*number);
+	return ok;
 }
 
 static bool apply(struct store *s, struct store_batch *b, struct reason *r)
@@ -108,11 +116,12 @@ static bool apply(struct store *s, struct store_batch *b, struct reason *r)
 }
 
 /* The number goes with the batch, so that RocksDB's files say how far they are. */
-static void put_number(struct store *s, struct store_batch *b, uint64_t number)
+static void put_number(struct store *s, struct store_batch *b, struct journal_point record)
 {
-	char be[8];
+	char be[STORE_JOURNAL_BYTES];
 
-	store_put_be64(be, number);
+	store_put_be64(be, record.number);
+	store_put_be64(be + 8, record.run);
 	rocksdb_writebatch_put_cf(b->batch, s->families[STORE_META], STORE_JOURNAL_KEY.p, STORE_JOURNAL_KEY.n, be, sizeof(be));
 }
 

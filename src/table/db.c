@@ -146,7 +146,7 @@ static bool start_threads(struct db *db)
 
 enum store_open_result db_open(const struct db_options *o, struct db **out, char *why, size_t n)
 {
-	struct store_options so = { .dir = o->dir, .cache_bytes = o->cache_bytes };
+	struct store_options so = { .dir = o->dir, .shadow = o->shadow, .cache_bytes = o->cache_bytes };
 	struct db *db = db_alloc(o);
 	enum store_open_result result;
 

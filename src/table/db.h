@@ -34,6 +34,7 @@ struct db_options { /* zero is the default everywhere */
 	int64_t token_lifetime_ms;       /* 0: 10 minutes */
 	const struct clock *clock;       /* NULL: the system's */
 	const char *region;              /* NULL: us-east-1; for ARNs */
+	bool shadow;                     /* a copy is opened, and the directory is not changed: store_options */
 	bool no_background;              /* tests: no sweeper or backfill thread; use db_step() */
 };
 

@@ -34,9 +34,9 @@ static inline void raw_close(struct raw *r)
 /* memtable: of ITEMS, in bytes; 0: as the store has it. False: r->reason says why, and there is nothing to close. */
 static inline bool raw_try_open(struct raw *r, const char *dir, size_t memtable)
 {
-	struct store shell = { 0 };
+	struct store shell = { .is_new = access(dir, F_OK) != 0 };
 	struct store_tuning t;
-	struct reason reason;
+	struct reason reason = { 0 };
 	char *err = NULL;
 
 	*r = (struct raw){ 0 };
@@ -48,7 +48,7 @@ static inline bool raw_try_open(struct raw *r, const char *dir, size_t memtable)
 	rocksdb_writeoptions_set_sync(r->logged, 1);
 	r->unlogged = rocksdb_writeoptions_create();
 	rocksdb_writeoptions_disable_WAL(r->unlogged, 1);
-	store_tuning_init(&t, &shell);
+	store_tuning_init(&t, &shell, false);
 	if (memtable)
 		rocksdb_options_set_write_buffer_size(t.families[STORE_ITEMS], memtable);
 	r->db = rocksdb_open_column_families(t.families[STORE_META], dir, STORE_FAMILIES, store_family_names,
@@ -59,6 +59,27 @@ static inline bool raw_try_open(struct raw *r, const char *dir, size_t memtable)
 	raw_close(r);
 	r->reason = reason;
 	return false;
+}
+
+/* Opens it as inspect.c does to look at it, and closes it. False: *reason says why it could not. */
+static inline bool raw_look(const char *dir, struct reason *reason)
+{
+	rocksdb_column_family_handle_t *families[STORE_FAMILIES] = { 0 };
+	struct store shell = { .cache = rocksdb_cache_create_lru(8 << 20) };
+	struct store_tuning t;
+	char *err = NULL;
+	rocksdb_t *db;
+
+	store_tuning_init(&t, &shell, true);
+	db = rocksdb_open_for_read_only_column_families(t.families[STORE_META], dir, STORE_FAMILIES, store_family_names,
+							(const rocksdb_options_t *const *)t.families, families, 0, &err);
+	store_tuning_release(&t);
+	for (int f = 0; db && f < STORE_FAMILIES; f++)
+		rocksdb_column_family_handle_destroy(families[f]);
+	if (db)
+		rocksdb_close(db);
+	rocksdb_cache_destroy(shell.cache);
+	return !store_take_reason(&err, reason);
 }
 
 static inline bool raw_put(struct raw *r, const rocksdb_writeoptions_t *o, enum store_family f, const char *key, const char *value)
