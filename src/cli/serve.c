@@ -5,6 +5,7 @@
 #include <string.h>
 #include <sys/resource.h>
 
+#include "base/audit.h"
 #include "cli/commands.h"
 #include "cli/serve.h"
 #include "cli/serve_designs.h"
@@ -115,6 +116,7 @@ static bool open_http(struct running *r, struct serve_options *o, char *why)
 	r->has_keys = o->http.keys;
 	r->has_tls = o->http.tls;
 	o->http.handle_signals = true;
+	o->http.proxies = &o->proxies;
 	console_routes(&r->console, r->routes);
 	o->http.routes = r->routes;
 	o->http.route_count = CONSOLE_ROUTES;
@@ -177,7 +179,7 @@ static void greet_metrics(const struct server *s)
 	if (!a)
 		return;
 	address_format(a, text, sizeof(text));
-	fprintf(stderr, "metrics  http://%s/metrics\n", text);
+	log_say("metrics  http://%s/metrics", text);
 }
 
 static void greet(const struct running *r, const struct serve_options *o)
@@ -185,13 +187,13 @@ static void greet(const struct running *r, const struct serve_options *o)
 	const char *scheme = r->has_tls ? "https" : "http";
 	const char *region = o->http.region ? o->http.region : "us-east-1";
 
-	fprintf(stderr, "console  %s://%s" CONSOLE_BASE "/\n", scheme, r->address);
-	fprintf(stderr, "thorpe " THORPE_VERSION " serves DynamoDB's API on %s://%s, %s%s\n",
+	log_say("console  %s://%s" CONSOLE_BASE "/", scheme, r->address);
+	log_say("thorpe " THORPE_VERSION " serves DynamoDB's API on %s://%s, %s%s",
 		scheme, r->address, o->in_memory ? "data in memory" : "data in ",
 		o->in_memory ? "" : o->db.dir);
-	fprintf(stderr, "  aws dynamodb list-tables --endpoint-url %s://%s --region %s\n", scheme,
+	log_say("  aws dynamodb list-tables --endpoint-url %s://%s --region %s", scheme,
 		r->address, region);
-	fprintf(stderr, "  SDKs: endpoint %s://%s, region %s, %s\n", scheme, r->address, region,
+	log_say("  SDKs: endpoint %s://%s, region %s, %s", scheme, r->address, region,
 		r->has_keys ? "a key from --keys" : "any credentials");
 	serve_designs_greet(&r->designs, scheme, r->address);
 	greet_metrics(r->server);
@@ -206,6 +208,7 @@ static void close_all(struct running *r)
 	db_close(r->db);
 	server_free(r->server);
 	serve_designs_release(&r->designs);
+	audit_close();
 }
 
 int command_serve(int argc, char **argv)
@@ -233,15 +236,20 @@ int command_serve(int argc, char **argv)
 	status = check(&o);
 	if (status)
 		return status;
+	log_set_format(o.log_format);
 	warn_of_pages(&o);
 	signal(SIGPIPE, SIG_IGN);
 	signal(SIGHUP, SIG_IGN); /* until the server listens, which handles it */
 	share_descriptors(&o.http.limits);
-	if (!serve_designs_load(&r.designs, &o, why, sizeof(why)) || !open_http(&r, &o, why) ||
+	if ((o.audit && !audit_open(o.audit, why, sizeof(why))) ||
+	    !serve_designs_load(&r.designs, &o, why, sizeof(why)) || !open_http(&r, &o, why) ||
 	    !open_database(&r, &o, why) || !serve_designs_start(&r.designs, r.api, why, sizeof(why)) ||
 	    !open_console(&r, &o, why)) {
 		close_all(&r);
-		return complain(EXIT_REFUSED, "%s", why);
+		if (o.log_format == LOG_TEXT)
+			return complain(EXIT_REFUSED, "%s", why);
+		log_error("%s", why);
+		return EXIT_REFUSED;
 	}
 	greet(&r, &o);
 	status = server_run(r.server, r.api) ? 0 : EXIT_REFUSED;

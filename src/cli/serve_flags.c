@@ -48,6 +48,7 @@ STRING_FLAG(tls_cert)
 STRING_FLAG(tls_key)
 STRING_FLAG(secret_file)
 STRING_FLAG(demo)
+STRING_FLAG(audit)
 
 #define SWITCH_FLAG(field)                                                               \
 	static bool set_##field(void *options, const char *value, char *why, size_t n)   \
@@ -116,6 +117,13 @@ static bool set_metrics_listen(void *options, const char *value, char *why, size
 	return true;
 }
 
+static bool set_trusted_proxy(void *options, const char *value, char *why, size_t n)
+{
+	struct serve_options *o = options;
+
+	return proxies_add(&o->proxies, value, why, n);
+}
+
 static bool set_region(void *options, const char *value, char *why, size_t n)
 {
 	struct serve_options *o = options;
@@ -167,6 +175,16 @@ static bool set_log_level(void *options, const char *value, char *why, size_t n)
 	int i = choice(value, words, why, n);
 
 	o->log_level = i < 0 ? LOG_INFO : (enum log_level)i;
+	return i >= 0;
+}
+
+static bool set_log_format(void *options, const char *value, char *why, size_t n)
+{
+	static const char *const words[] = { "text", "json", NULL };
+	struct serve_options *o = options;
+	int i = choice(value, words, why, n);
+
+	o->log_format = i == 1 ? LOG_JSON : LOG_TEXT;
 	return i >= 0;
 }
 
@@ -236,8 +254,12 @@ const struct flag serve_flags[] = {
 	{ "tls-cert", "FILE", "serve HTTPS with this certificate (PEM, with its chain)",
 	  set_tls_cert },
 	{ "tls-key", "FILE", "its private key (PEM)", set_tls_key },
+	{ "trusted-proxy", "ADDR[/BITS]",
+	  "a proxy whose X-Forwarded-For or Forwarded names the client; may be given several times", set_trusted_proxy },
 	{ "region", "REGION", "the region in ARNs, which requests have to be signed for (us-east-1)", set_region },
+	{ "audit", "FILE", "append logins, refused callers and operators' actions to FILE, a JSON object a line (-: stderr)", set_audit },
 	{ "log-level", "LEVEL", "debug, info, warn or error (info)", set_log_level },
+	{ "log-format", "text|json", "json: one object a line, with the id of the request (text)", set_log_format },
 	{ "limit", "NAME=N", "change a limit of the HTTP server; '--limit help' lists them",
 	  set_limit },
 	{ 0 },

@@ -2,6 +2,7 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "cli/serve_reload.h"
 
+#include "base/audit.h"
 #include "base/log.h"
 
 #define WHY 512
@@ -27,6 +28,7 @@ static void on_hangup(void *ctx)
 	struct keys *keys;
 	char why[WHY];
 
+	audit_reopen();
 	if (!r->keys_file && !r->tls_cert) {
 		log_info("SIGHUP: there are no keys and no certificate to load again");
 		return;

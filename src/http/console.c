@@ -4,6 +4,7 @@
 
 #include "console/files.h"
 #include "http/address.h"
+#include "http/audit_http.h"
 #include "http/coding.h"
 #include "http/connection.h"
 #include "http/console.h"
@@ -89,6 +90,7 @@ static void forbid(struct exchange *ex, const char *why)
 {
 	struct error e = { .code = ERR_ACCESS_DENIED, .message = slice_str(why) };
 
+	audit_refused_request(ex, 403, e.message);
 	reply_json(ex, 403, api_error_reply(&ex->arena, &e), SLICE(NO_STORE));
 }
 
@@ -141,9 +143,11 @@ static void handle_session(struct exchange *ex, void *ctx)
 {
 	struct console_http *c = ctx;
 
-	if (allowed_or_reply(ex))
-		reply_json(ex, 200, console_session(c->console, &ex->arena, endpoint(ex), ex->loop->keys != NULL),
-			   SLICE(NO_STORE));
+	if (!allowed_or_reply(ex))
+		return;
+	audit_console_session(ex);
+	reply_json(ex, 200, console_session(c->console, &ex->arena, endpoint(ex), ex->loop->keys != NULL),
+		   SLICE(NO_STORE));
 }
 
 static void handle_stats(struct exchange *ex, void *ctx)

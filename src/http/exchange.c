@@ -1,9 +1,9 @@
 /* Takes a request from complete to answered.
  * SPDX-License-Identifier: Apache-2.0 */
-#include <arpa/inet.h>
 #include <assert.h>
 
 #include "base/log.h"
+#include "http/audit_http.h"
 #include "http/coding.h"
 #include "http/connection.h"
 #include "http/exchange.h"
@@ -17,6 +17,15 @@
 	"{\"__type\":\"com.amazonaws.dynamodb.v20120810#InternalServerError\"," \
 	"\"message\":\"The server is out of memory.\"}"
 _Static_assert(sizeof(OUT_OF_MEMORY) - 1 == 106, "as its Content-Length says");
+
+_Static_assert(LOG_REQUEST_ID == REQUEST_ID_LENGTH, "logs have the ids of requests");
+
+const char *exchange_id(struct exchange *ex)
+{
+	if (!ex->id[0])
+		request_id_next(&ex->loop->ids, ex->id);
+	return ex->id;
+}
 
 static void ready(struct exchange *ex)
 {
@@ -114,10 +123,24 @@ bool exchange_stream(struct exchange *ex, struct sse *s, void (*run)(struct exch
 	return true;
 }
 
+/* W3: the other pool has it then. */
+static bool hand_over(struct exchange *ex)
+{
+	struct exchange_work *w = &ex->work;
+
+	if (!w->hashes || w->may_hash || !w->status)
+		return false;
+	w->may_hash = true;
+	return workers_hand_over(ex->loop->hashers, ex);
+}
+
 void exchange_run_work(struct exchange *ex, void *local)
 {
+	log_set_request(ex->id);
 	ARENA_TRY(&ex->arena, { ex->work.run(&ex->work, &ex->arena, local); }, { ex->work.status = 0; });
-	loop_complete(ex->loop, ex);
+	log_set_request(NULL);
+	if (!hand_over(ex))
+		loop_complete(ex->loop, ex);
 }
 
 void exchange_delay(struct exchange *ex, int64_t ms)
@@ -150,7 +173,9 @@ void exchange_begin(struct exchange *ex)
 		workers_submit(ex->loop->workers, ex);
 		return;
 	}
+	log_set_request(ex->id);
 	call_api(ex);
+	log_set_request(NULL);
 	if (ex->answered_inline)
 		exchange_finish(ex);
 }
@@ -159,13 +184,17 @@ void exchange_start(struct exchange *ex)
 {
 	assert(ex->state == EXCHANGE_READING);
 	ex->calls_api = ex->works = ex->answered_inline = ex->packed = false;
+	ex->client = 0;
 	ex->delay_ms = 0;
+	log_set_request(exchange_id(ex));
 	ARENA_TRY(&ex->arena, { route_dispatch(ex); }, {
 		if (ex->works)
 			workers_unreserve(ex->loop->workers);
 		ready_without_memory(ex);
+		log_set_request(NULL);
 		return;
 	});
+	log_set_request(NULL);
 	assert(ex->calls_api + ex->works + (ex->state == EXCHANGE_READY) == 1);
 	if (ex->state == EXCHANGE_READY)
 		return;
@@ -180,6 +209,7 @@ void exchange_start(struct exchange *ex)
 static void reply_of_api(struct exchange *ex)
 {
 	api_finish(&ex->call);
+	audit_api_call(ex);
 	exchange_reply(ex, ex->call.status, ex->content_type, ex->call.reply);
 }
 
@@ -211,12 +241,14 @@ void exchange_finish(struct exchange *ex)
 {
 	assert(ex->state == EXCHANGE_RUNNING);
 	ex->loop->running--;
+	log_set_request(ex->id);
 	ARENA_TRY(&ex->arena, {
 		if (ex->works)
 			reply_of_worker(ex);
 		else
 			reply_of_api(ex);
 	}, { ready_without_memory(ex); });
+	log_set_request(NULL);
 }
 
 static enum gunzip_result unpack(struct exchange *ex, enum coding coding, struct slice *body)
@@ -251,16 +283,16 @@ struct slice exchange_client(struct exchange *ex)
 {
 	struct sockaddr_storage sa;
 	int n = sizeof(sa);
+	struct ip ip;
 	char *text;
 
-	if (!ex->conn || uv_tcp_getpeername(&ex->conn->tcp, (struct sockaddr *)&sa, &n) < 0)
+	ex->client = 0;
+	if (!ex->conn || uv_tcp_getpeername(&ex->conn->tcp, (struct sockaddr *)&sa, &n) < 0 || !ip_of_peer(&sa, &ip))
 		return (struct slice){ 0 };
-	text = arena_zalloc(&ex->arena, INET6_ADDRSTRLEN);
-	if (sa.ss_family == AF_INET)
-		inet_ntop(AF_INET, &((struct sockaddr_in *)&sa)->sin_addr, text, INET6_ADDRSTRLEN);
-	else if (sa.ss_family == AF_INET6)
-		inet_ntop(AF_INET6, &((struct sockaddr_in6 *)&sa)->sin6_addr, text, INET6_ADDRSTRLEN);
-	return slice_str(text);
+	ip = proxies_client(ex->loop->proxies, &ip, &ex->req);
+	ex->client = ip_client(&ip);
+	text = arena_alloc(&ex->arena, IP_TEXT);
+	return slice_make(text, ip_format(&ip, text));
 }
 
 void exchange_refuse(struct exchange *ex, int status, const char *why)

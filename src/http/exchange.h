@@ -36,6 +36,9 @@ struct exchange_work {
 	int status; /* 0: memory ran out */
 	struct slice type, body, headers;
 	bool streams; /* the body is only the beginning: the exchange's stream goes on with it */
+	/* The request hashes a password: it is run again on a thread for that. The reply above is for when too many wait. */
+	bool hashes;
+	bool may_hash; /* this is such a thread */
 };
 
 struct exchange {
@@ -50,7 +53,10 @@ struct exchange {
 	size_t weight;       /* bytes of bodies, in and out, for limits.pipelined_bytes */
 	bool calls_api;      /* the handler wants the api to answer */
 	bool works;          /* or a worker; a place in the queue is reserved then */
+	char id[REQUEST_ID_LENGTH]; /* x-amzn-RequestId; without a first character: there is none yet */
 	struct exchange_work work;
+	uint64_t client;     /* ip_client() of the one that asks, once exchange_client() was called; else 0 */
+	uint64_t turn;       /* while it waits in a fair queue (workers.h) */
 	uint64_t delay_ms;   /* it is begun so much later */
 	uint64_t due_ms;     /* then: when, by the loop's clock */
 	bool answered_inline; /* done() came within api_start() */
@@ -62,6 +68,9 @@ struct exchange {
 	struct slice head, body;   /* the reply, ready to be sent */
 	struct sse *stream;     /* what goes on when that is sent; NULL: nothing. The connection takes it over then */
 };
+
+/* The id of the request, made when it is first asked for. On the loop's thread. */
+const char *exchange_id(struct exchange *ex);
 
 /* Starts the request that has been read completely. Afterwards it is READY or RUNNING. */
 void exchange_start(struct exchange *ex);
@@ -80,7 +89,8 @@ void exchange_run_work(struct exchange *ex, void *local);
 /* The body as it was before the client zipped it. */
 enum body_result { BODY_OK, BODY_UNKNOWN_CODING, BODY_BAD, BODY_TOO_LARGE };
 enum body_result exchange_body(struct exchange *ex, struct slice *body) MUST_CHECK;
-/* The client's address without its port; empty when it is gone. In the arena. */
+/* The client's address without its port; empty when it is gone. Of one behind a trusted proxy what the proxy says
+ * (proxies.h). In the arena. */
 struct slice exchange_client(struct exchange *ex);
 
 /* Exactly one of these: */

@@ -14,6 +14,7 @@
 #include "http/gzip.h"
 #include "http/keys.h"
 #include "http/origin.h"
+#include "http/proxies.h"
 #include "http/route.h"
 #include "http/sigv4.h"
 #include "http/tls.h"
@@ -74,6 +75,7 @@ struct loop {
 	const struct origin_rules *origin;
 	bool monitors; /* serves only rows with ROUTE_MONITOR */
 	struct origin_memo origin_memo;
+	const struct proxies *proxies; /* NULL: none is trusted */
 	const struct clock *clock;
 	const char *region;
 	const struct http_route *routes;
@@ -81,6 +83,7 @@ struct loop {
 	struct api *api;
 	struct api_thread *api_thread;
 	struct workers *workers; /* shared by all loops; has its own lock */
+	struct workers *hashers; /* the same for requests that hash a password */
 	void *local;             /* as a worker has one, for what is answered at once (workers.h) */
 
 	struct conn *conns; /* all of them */

@@ -120,11 +120,10 @@ static void add_browser_headers(struct buf *b, const struct exchange *ex)
 		buf_lit(b, "X-Content-Type-Options: nosniff\r\nCross-Origin-Resource-Policy: same-origin\r\n");
 }
 
-static void add_request_id(struct buf *b, struct loop *l)
+static void add_request_id(struct buf *b, struct exchange *ex)
 {
 	buf_lit(b, "x-amzn-RequestId: ");
-	request_id_next(&l->ids, buf_room(b, REQUEST_ID_LENGTH));
-	b->n += REQUEST_ID_LENGTH;
+	buf_put(b, slice_make(exchange_id(ex), REQUEST_ID_LENGTH));
 	buf_lit(b, "\r\n");
 }
 
@@ -141,7 +140,7 @@ static void begin_head(struct buf *b, struct exchange *ex, int status, struct sl
 		buf_put(b, type);
 	}
 	buf_lit(b, "\r\n");
-	add_request_id(b, ex->loop);
+	add_request_id(b, ex);
 	add_browser_headers(b, ex);
 }
 

@@ -1,6 +1,7 @@
 /* Turns exchanges into requests of applications, and their replies back.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "app/output.h"
+#include "base/audit.h"
 #include "http/exchange.h"
 #include "http/loop.h"
 #include "http/metrics.h"
@@ -118,16 +119,19 @@ static void fill_request(struct exchange *ex, struct slice base, struct app_requ
 	q->idempotency_key = request_header(r, SLICE("idempotency-key"));
 	q->content_type = request_header(r, SLICE("content-type"));
 	q->accept = request_header(r, SLICE("accept"));
-	if (q->method != APP_GET && q->method != APP_HEAD)
+	if ((q->method != APP_GET && q->method != APP_HEAD) || audit_is_on())
 		q->client = exchange_client(ex);
 }
 
 static void run(struct exchange_work *w, struct arena *a, void *local)
 {
 	const struct job *job = w->ctx;
+	struct app_request request = job->request;
 	struct app_reply reply = { 0 };
 
-	app_handle(job->app, local, a, &job->request, &reply);
+	request.no_hashing = !w->may_hash;
+	app_handle(job->app, local, a, &request, &reply);
+	w->hashes = reply.wants_hashing;
 	w->status = reply.status;
 	w->type = reply.type;
 	w->body = reply.body;

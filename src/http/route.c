@@ -1,5 +1,6 @@
 /* Finds the row, enforces its flags, and holds the server's own handlers.
  * SPDX-License-Identifier: Apache-2.0 */
+#include "http/audit_http.h"
 #include "http/basic.h"
 #include "http/exchange.h"
 #include "http/loop.h"
@@ -206,6 +207,7 @@ static bool from_here_or_reply(struct exchange *ex, const struct http_route *row
 	if (v == ORIGIN_FINE)
 		return true;
 	loop_count(&ex->loop->counters.foreign, 1);
+	audit_refused_request(ex, 403, slice_str(origin_advice(v)));
 	exchange_deny(ex, 403, origin_advice(v), (struct slice){ 0 });
 	return false;
 }
@@ -239,9 +241,11 @@ static bool monitor_authorized_or_reply(struct exchange *ex)
 				 clock_now_ms(ex->loop->clock), &e))
 			return true;
 		make_ascii(e.message);
+		audit_refused_request(ex, err_status(e.code), e.message);
 		exchange_reply_error(ex, &e);
 		return false;
 	}
+	audit_refused_request(ex, 401, slice_str(why));
 	exchange_reply_with(ex, 401, TEXT, arena_printf(&ex->arena, "%s\n", why),
 			    SLICE("WWW-Authenticate: Basic realm=\"thorpe\", charset=\"UTF-8\"\r\nCache-Control: no-store\r\n"));
 	return false;
@@ -263,6 +267,7 @@ static bool authorized_or_reply(struct exchange *ex, const struct http_route *ro
 		return true;
 	}
 	make_ascii(e.message);
+	audit_refused_request(ex, row->flags & ROUTE_PRIVATE ? 403 : err_status(e.code), e.message);
 	if (row->flags & ROUTE_PRIVATE) /* the console has to know what to sign for before it has signed anything */
 		exchange_reply_with(ex, 403, ex->content_type, api_error_reply(&ex->arena, &e),
 				    arena_printf(&ex->arena, "x-thorpe-region: %s\r\nCache-Control: no-store\r\n", l->region));

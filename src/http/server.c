@@ -200,6 +200,7 @@ static bool init_thread(struct server *s, struct loop_thread *t)
 	l->keys = keys_share(o->keys);
 	l->tls = tls_context_share(o->tls);
 	l->origin = &s->origin;
+	l->proxies = o->proxies;
 	l->clock = o->clock;
 	l->region = o->region;
 	l->routes = o->routes;
@@ -207,6 +208,7 @@ static bool init_thread(struct server *s, struct loop_thread *t)
 	l->api = s->api;
 	l->api_thread = api_thread_new(s->api);
 	l->workers = s->workers;
+	l->hashers = s->hashers;
 	l->local = o->local.make ? o->local.make(s->api) : NULL;
 	t->ready = l->api_thread && (l->local || !o->local.make) && loop_init(l);
 	return t->ready;
@@ -220,7 +222,14 @@ static bool start_threads(struct server *s)
 		.local = s->options.local,
 		.api = s->api,
 	});
-	if (!s->workers)
+	s->hashers = workers_new(&(struct workers_options){
+		.threads = (unsigned)s->options.limits.hashers,
+		.waiting = s->options.limits.hash_waiting,
+		.fair = true,
+		.local = s->options.local,
+		.api = s->api,
+	});
+	if (!s->workers || !s->hashers)
 		return false;
 	for (unsigned i = 0; i < s->thread_count; i++)
 		if (!init_thread(s, &s->threads[i]))
@@ -248,7 +257,8 @@ static void end_threads(struct server *s)
 	}
 	monitor_end(s);
 	workers_free(s->workers);
-	s->workers = NULL;
+	workers_free(s->hashers);
+	s->workers = s->hashers = NULL;
 	for (unsigned i = 0; i < s->thread_count; i++) {
 		struct loop_thread *t = &s->threads[i];
 
@@ -305,6 +315,11 @@ static void complete_options(struct server_options *o)
 	http_limits_complete(&o->limits);
 	if (o->limits.workers > WORKERS_MOST)
 		o->limits.workers = WORKERS_MOST;
+	/* A hash keeps a processor busy for 50 ms: the other half of them is for everything else. */
+	if (!o->limits.hashers)
+		o->limits.hashers = processors > 3 ? (uint64_t)processors / 2 : 1;
+	if (o->limits.hashers > WORKERS_MOST)
+		o->limits.hashers = WORKERS_MOST;
 	http_parser_allow(o->limits.header_bytes);
 }
 

@@ -18,6 +18,7 @@
 #include "http/address.h"
 #include "http/keys.h"
 #include "http/http_limits.h"
+#include "http/proxies.h"
 #include "http/route.h"
 #include "http/tls.h"
 #include "http/workers.h"
@@ -44,6 +45,7 @@ struct server_options { /* zero is the default everywhere; what is pointed to ou
 	const char *region;            /* NULL: us-east-1 */
 	struct keys *keys;             /* NULL: any signature is taken, none is needed. The server takes a share */
 	struct tls_context *tls;       /* NULL: plain HTTP. The server takes a share */
+	const struct proxies *proxies; /* trusted to name the client; NULL: none */
 	const char *const *hosts;      /* names it answers to without keys, beside its own (origin.h) */
 	size_t host_count;
 	const char *const *cors;       /* origins whose pages may call, beside loopback ones; "*": all */

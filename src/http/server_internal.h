@@ -22,6 +22,7 @@ struct server {
 	unsigned thread_count;
 	struct workers *workers; /* while it runs */
 	struct origin_rules origin;
+	struct workers *hashers; /* the same */
 	struct api *api;
 	int64_t started_us;
 

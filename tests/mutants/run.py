@@ -52,14 +52,23 @@ def read_list(path):
 
 
 def copy_tree():
-    shutil.rmtree(TREE, ignore_errors=True)
-    TREE.mkdir(parents=True)
+    """Only what differs is written, so that only that is compiled again; a mutant of the last run is mended, too."""
+    wanted = set()
     for name in ("src", "include", "tests", "bench", "console", "scripts", "meson.build", "meson_options.txt"):
         source = ROOT / name
-        if source.is_dir():
-            shutil.copytree(source, TREE / name, ignore=shutil.ignore_patterns("node_modules", "__pycache__"))
-        elif source.exists():
-            shutil.copy2(source, TREE / name)
+        for path in [source] if source.is_file() else source.rglob("*"):
+            if not path.is_file() or "node_modules" in path.parts or "__pycache__" in path.parts:
+                continue
+            to = TREE / path.relative_to(ROOT)
+            wanted.add(to)
+            data = path.read_bytes()
+            if not to.exists() or to.read_bytes() != data:
+                to.parent.mkdir(parents=True, exist_ok=True)
+                to.write_bytes(data)
+                shutil.copymode(path, to)
+    for path in TREE.rglob("*"):
+        if path.is_file() and path not in wanted:
+            path.unlink()
 
 
 def build(targets):

@@ -11,7 +11,7 @@
 #define JOURNAL_MARK "acknowledged"
 /* What is written at once is whole blocks at places that are multiples of this: what disks and direct I/O want. */
 #define JOURNAL_BLOCK ((size_t)4096)
-#define JOURNAL_RECORD_HEAD 28
+#define JOURNAL_RECORD_HEAD 36
 #define JOURNAL_OLD_RECORD_HEAD 24
 /* Enough for journal.N and journal.N.lost.M. */
 #define JOURNAL_NAME_ROOM 64
@@ -26,16 +26,16 @@
 /* ---- layout.c: the first block of a segment ---- */
 
 struct journal_head {
-	uint64_t run, first, before, durable; /* as journal.h has it; before: run of the record before the first */
+	uint64_t run, first, before; /* as journal.h has it; before: run of the record before the first */
 	uint8_t identity[JOURNAL_IDENTITY];
-	bool is_old; /* of the version before: no identity, and neither `before` nor `durable` */
+	bool is_old; /* of the version before: no identity, and no `before` */
 };
 /* Fills a block. */
 void journal_head_put(char block[JOURNAL_BLOCK], const struct journal_head *h);
-/* False: neither copy is whole. Of two different ones, the younger: the write of it was torn. */
+/* False: neither copy is whole. Two that differ were torn when they were written, and then no record follows either. */
 bool journal_head_get(const char block[JOURNAL_BLOCK], struct journal_head *h);
-/* Makes p, where a batch of n bytes stands at JOURNAL_RECORD_HEAD, a record. */
-void journal_record_put(char *p, size_t n, uint64_t number, uint32_t open, uint64_t run);
+/* Makes p, where a batch of n bytes stands at JOURNAL_RECORD_HEAD, a record. `before`: the sum of the one before it. Returns its own sum. */
+uint64_t journal_record_put(char *p, size_t n, uint64_t number, uint32_t open, uint64_t before, uint64_t run);
 /* Whether p, of at least a record's head, begins one; and, once all of its n bytes are there, whether it is whole. */
 bool journal_record_begins(const char *p, uint64_t run);
 bool journal_record_is_whole(const char *p, size_t n, uint64_t run);
@@ -49,6 +49,7 @@ struct journal_reader {
 	uint64_t at;   /* where the next record is */
 	uint64_t next; /* number that it must have */
 	uint64_t run;  /* seed of its checksum */
+	uint64_t sum;  /* of the record before it; 0: not known */
 	size_t record_head;
 	uint32_t open; /* of the record that was read: how many before it were not known to be on disk */
 	bool is_blank; /* there is no head, and nothing else */
@@ -131,7 +132,7 @@ struct journal_survey {
 	size_t n;
 	struct journal_mark mark;
 	uint64_t next;      /* first number that is missing */
-	uint64_t run;       /* of the record before it */
+	uint64_t run, sum;  /* of the record before it; 0: not known */
 	uint64_t witnessed; /* this record and all before it were on disk (J5) */
 	const struct journal_found *ended_in; /* where `next` should be; NULL: in no file */
 	struct journal_look look;
@@ -155,6 +156,8 @@ struct journal {
 	uint64_t grown;       /* size of the last segment that was prepared */
 	uint64_t next;        /* number of the next record */
 	uint64_t run, before; /* of this opening; of the record before its first */
+	uint64_t sum;         /* of the last record that was kept */
+	uint64_t written_sum; /* of the one that is being written */
 	uint64_t durable;     /* this record and all before it are on disk */
 	struct journal_file mark;
 	bool mark_failed;     /* said once */

@@ -16,17 +16,17 @@
  *     16      8     run
  *     24      8     number of its first record
  *     32      8     run of the record before that one; 0: not known
- *     40      8     last record that was known to be on disk when the segment was begun
- *     48      16    identity of the database
- *     64      8     XXH3 of the 64 bytes before
- *     2048    72    the same once more
+ *     40      16    identity of the database
+ *     56      8     XXH3 of the 56 bytes before
+ *     2048    64    the same once more
  *     4096          records, one right after the other:
  *         0   8     XXH3 of the rest of the record, with the run as its seed
  *         8   8     number
  *         16  4     bytes that follow
  *         20  4     how many records right before it were not known to be on disk when it was written
- *         24  4     last bytes of the XXH3 of the 16 before, with the same seed: a search for records hashes no long ones in vain
- *         28        the batch, as RocksDB writes it
+ *         24  8     XXH3 of the record before it, as that says itself; 0: not known
+ *         32  4     last bytes of the XXH3 of the 24 before, with the same seed: a search for records hashes no long ones in vain
+ *         36        the batch, as RocksDB writes it
  * What follows the last record was left by an earlier use of the segment, and has lower numbers. The seed is a secret of the data
  * directory: no client can write an item that looks like a record.
  *
@@ -56,11 +56,13 @@
  *
  * Invariants
  *   J1  When journal_append() with sync has returned true, its record and all before it are on disk.
- *   J2  What is replayed is a run of records without a gap that begins after the last one that RocksDB's files have.
+ *   J2  What is replayed is a run of records without a gap, each written after the one before it, that begins after the last one that
+ *       RocksDB's files have.
  *   J3  A segment is begun anew or removed only when RocksDB's files have all of its records.
  *   J4  A record that was not kept (journal_end) is taken back. Where that failed, it is written over by the next one, or left in
- *       place by a segment that begins with its number: replay goes on there. So it can come back only when nothing was written after it.
- *   J5  A record that is missing, when anything says that it once was on disk (a record after it, a head, `acknowledged`), is damage:
+ *       place by a segment that begins with its number: replay goes on there. So it can come back only as the last one, and when
+ *       nothing was acknowledged after it.
+ *   J5  A record that is missing, when a record after it or `acknowledged` says that it once was on disk, is damage:
  *       nothing is replayed and nothing is changed. Missing without such a witness it was never acknowledged: a torn tail.
  *   J6  A file of the journal that is not empty is removed only when J3 allows it. What else cannot be used is renamed to NAME.lost.
  *

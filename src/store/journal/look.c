@@ -173,9 +173,12 @@ static bool walk_segment(struct journal_survey *s, struct journal_found *f, jour
 			reason_set(r, "it has changed meanwhile");
 		(void)unreadable(s, f->file, r);
 	}
+	if (rd.next == s->next) /* it goes on where the one before it ended */
+		rd.sum = s->sum;
 	ok = ok && walk_records(s, f, &rd, apply, r);
 	f->end = rd.at;
 	s->next = rd.next;
+	s->sum = rd.sum;
 	if (f->needed)
 		s->run = f->head.run;
 	journal_reader_end(&rd);
@@ -198,6 +201,7 @@ static bool walk(struct journal_survey *s, journal_apply *apply, struct reason *
 	if (s->next <= s->o->after.number) {
 		s->next = s->o->after.number + 1;
 		s->run = s->o->after.run;
+		s->sum = 0;
 	}
 	return true;
 }
@@ -234,6 +238,7 @@ static bool look_behind(struct journal_survey *s, struct journal_found *f, struc
 	/* Only numbers that are not there yet: what an earlier use of the segment left has lower ones. */
 	if (rd.next < s->next)
 		rd.next = s->next;
+	rd.sum = 0;
 	ok = ok && count_stranded(s, f, &rd, r);
 	journal_reader_end(&rd);
 	s->look.stranded += f->stranded;
@@ -248,10 +253,7 @@ static bool gather_witnesses(struct journal_survey *s, struct reason *r)
 	for (size_t i = 0; i < s->n; i++) {
 		struct journal_found *f = &s->all[i];
 
-		if (!f->has_head)
-			continue;
-		witness(s, f->head.durable);
-		if ((f == s->ended_in || f->head.first >= s->next) && !look_behind(s, f, r))
+		if (f->has_head && (f == s->ended_in || f->head.first >= s->next) && !look_behind(s, f, r))
 			return false;
 	}
 	return true;

@@ -82,6 +82,14 @@ enum journal_read journal_reader_start(struct journal_reader *rd, struct journal
 	return did == JOURNAL_FAILED ? did : JOURNAL_END;
 }
 
+/* A record with the right number may still be another one: its write was refused, another one took its place, and that one did not reach the disk. */
+static bool follows(const struct journal_reader *rd, const char *head)
+{
+	uint64_t before = rd->head.is_old ? 0 : read_be64(head + 24);
+
+	return !before || !rd->sum || before == rd->sum;
+}
+
 enum journal_read journal_reader_next(struct journal_reader *rd, struct slice *record, struct reason *r)
 {
 	char head[JOURNAL_RECORD_HEAD];
@@ -101,8 +109,9 @@ enum journal_read journal_reader_next(struct journal_reader *rd, struct slice *r
 	error = rd->io->calls->read(rd->io, &rd->file, rd->buf, n, rd->at, &got);
 	if (error)
 		return cannot_read(r, error, rd->at);
-	if (got < n || !journal_record_is_whole(rd->buf, n, rd->run))
+	if (got < n || !journal_record_is_whole(rd->buf, n, rd->run) || !follows(rd, head))
 		return JOURNAL_END;
+	rd->sum = read_be64(head);
 	*record = slice_make(rd->buf + rd->record_head, size);
 	rd->open = read_be32(head + 20);
 	rd->at += n;
@@ -140,6 +149,7 @@ enum journal_read journal_reader_search(struct journal_reader *rd, struct reason
 		if (begins_here(rd, rd->buf + i, n - i, &hashed)) {
 			rd->at += i;
 			rd->next = read_be64(rd->buf + i + 8);
+			rd->sum = 0;
 			return JOURNAL_RECORD;
 		}
 		if (hashed > SEARCH_BYTES) {

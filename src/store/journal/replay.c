@@ -112,6 +112,7 @@ bool journal_replay(struct journal *j, struct reason *r)
 	ok = journal_survey(&v, &j->o, j->o.apply, r);
 	j->next = v.next;
 	j->before = v.run;
+	j->sum = v.sum;
 	j->durable = v.look.last; /* once what follows has worked */
 	ok = ok && sync_needed(j, &v, r) && flush_replayed(j, &v, r) && sort_out(j, &v, r) && journal_mark_open(j, &v.mark, r);
 	if (ok) {

@@ -87,7 +87,6 @@ static bool look_at(struct salvage *v, unsigned file, struct reason *r)
 	if (did == JOURNAL_RECORD && !rd.head.is_old && memcmp(rd.head.identity, v->o->identity, JOURNAL_IDENTITY) != 0) {
 		say(v, "%s belongs to another database and is not used", name);
 	} else if (did == JOURNAL_RECORD) {
-		witness(v, rd.head.durable);
 		did = collect(v, &rd, file, &why);
 	} else if (did == JOURNAL_END && !rd.is_blank) {
 		say(v, "%s has no head that can be read, so nothing in it can be told from what was there before", name);

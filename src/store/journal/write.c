@@ -54,7 +54,7 @@ static uint64_t new_run(const struct journal *j)
 
 static void begin_segment(struct journal *j, struct segment *s)
 {
-	struct journal_head head = { .run = j->run, .first = j->next, .before = j->before, .durable = j->durable };
+	struct journal_head head = { .run = j->run, .first = j->next, .before = j->before };
 
 	memcpy(head.identity, j->o.identity, JOURNAL_IDENTITY);
 	journal_head_put(j->buf, &head);
@@ -112,7 +112,7 @@ static void put_record(struct journal *j, struct slice record)
 	char *p = j->buf + j->kept;
 
 	memcpy(p + JOURNAL_RECORD_HEAD, record.p, record.n);
-	journal_record_put(p, record.n, j->next, open > UINT32_MAX ? UINT32_MAX : (uint32_t)open, j->run);
+	j->written_sum = journal_record_put(p, record.n, j->next, open > UINT32_MAX ? UINT32_MAX : (uint32_t)open, j->sum, j->run);
 	j->filled = j->kept + JOURNAL_RECORD_HEAD + record.n;
 	memset(j->buf + j->filled, 0, whole_blocks(j->filled) - j->filled);
 }
@@ -267,6 +267,7 @@ static void advance(struct journal *j)
 		journal_mark_put(j);
 	}
 	j->before = j->run;
+	j->sum = j->written_sum;
 	j->current->last = j->next++;
 	j->start += done;
 	j->kept = j->filled - done;

@@ -362,6 +362,7 @@ static inline void power_init(struct power_disk *d, uint64_t seed, bool direct)
 	d->io.calls = &power_calls;
 	d->random = (seed + 1) * UINT64_C(0x9E3779B97F4A7C15);
 	d->direct = direct;
+	d->die_at = d->fail_at = -1;
 	for (int i = 0; i < POWER_OPEN; i++)
 		d->open[i] = -1;
 }

@@ -8,14 +8,16 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <cmocka.h>
+#include <xxhash.h>
 #include "base/log.h"
 #include "power.h"
 #include "store/journal/internal.h"
 
 #define NUMBERS 4000
-#define STEPS 40
-#define FIRST_BYTES 16384
-#define FULL_BYTES 65536
+#define STEPS 60
+#define STALE 8
+#define FIRST_BYTES 8192
+#define FULL_BYTES 32768
 
 /* What a database knows, in place of RocksDB; and what the test knows of it. */
 struct model {
@@ -23,10 +25,13 @@ struct model {
 	struct journal_point files;
 	uint64_t run_of[NUMBERS]; /* that the record was written by */
 	uint64_t id[NUMBERS];     /* of the record with that number: what was applied, or written last */
-	uint64_t dropped[NUMBERS]; /* ids that were not kept, the last of each number */
+	uint64_t dropped[NUMBERS]; /* id that was tried last for the number */
+	/* Ids that were refused and could not be taken back: one may come back, if nothing was acknowledged in its place. */
+	uint64_t stale[NUMBERS][STALE];
 	uint64_t acknowledged;    /* this record and all before it were said to be on disk */
 	uint64_t tried;           /* number that was being written when the disk stopped; 0: none */
 	uint64_t next_id;
+	uint64_t ended;
 	bool no_room;
 	bool in_order;            /* what was replayed came in order, each as it was written */
 };
@@ -36,7 +41,7 @@ struct world {
 	struct model m;
 	struct journal *j;
 	uint64_t random;
-	bool relaxed;
+	bool relaxed, alike;
 };
 
 static uint64_t chance(struct world *w, uint64_t n)
@@ -65,6 +70,14 @@ static uint64_t id_in(struct slice record)
 	return id;
 }
 
+static bool is_stale(const struct model *m, uint64_t n, uint64_t id)
+{
+	for (int i = 0; i < STALE; i++)
+		if (m->stale[n][i] == id)
+			return true;
+	return false;
+}
+
 static bool replayed(void *owner, struct slice record, struct reason *r)
 {
 	struct model *m = owner;
@@ -73,10 +86,13 @@ static bool replayed(void *owner, struct slice record, struct reason *r)
 	(void)r;
 	if (!id || id != m->id[n]) {
 		/* The one whose writing was never answered may be there. */
-		if (id && n == m->tried && id == m->dropped[n])
-			m->id[n] = id;
+		if (id && ((n == m->tried && id == m->dropped[n]) || (n > m->acknowledged && is_stale(m, n, id))))
+			m->ended = n; /* and nothing after it, which would follow another */
 		else
 			m->in_order = false;
+		m->id[n] = id;
+	} else if (m->ended) {
+		m->in_order = false;
 	}
 	return true;
 }
@@ -124,6 +140,7 @@ static bool open_world(struct world *w, struct reason *r)
 
 	w->m.applied = w->m.files.number;
 	w->m.in_order = true;
+	w->m.ended = 0;
 	/* What was in memory is replayed, or was never acknowledged. */
 	if (!journal_open(&o, &w->j, r)) {
 		w->j = NULL;
@@ -140,7 +157,7 @@ static void append(struct world *w, size_t size, bool sync, bool keep)
 	struct model *m = &w->m;
 	struct reason r = { 0 };
 	struct journal_point at = journal_begin(w->j);
-	char *p = malloc(size);
+	char *p = calloc(1, size);
 	uint64_t id = ++m->next_id;
 	bool ok;
 
@@ -150,18 +167,34 @@ static void append(struct world *w, size_t size, bool sync, bool keep)
 		memcpy(p + i, &id, 8);
 	m->tried = at.number;
 	m->dropped[at.number] = id;
-	ok = journal_append(w->j, slice_make(p, size / 8 * 8), sync, &r);
+	if (chance(w, 20) == 0) { /* the disk is full for a moment, and takes some of it */
+		w->disk.fail_at = w->disk.calls + 1;
+		w->disk.fail_with = ENOSPC;
+	}
+	ok = journal_append(w->j, slice_make(p, size), sync, &r);
+	w->disk.fail_at = -1;
+	if (!ok || !keep)
+		m->stale[at.number][id % STALE] = id;
 	free(p);
 	if (ok && keep) {
 		m->id[at.number] = id;
 		m->run_of[at.number] = at.run;
 		m->applied = at.number;
 	}
+	/* Sometimes a record cannot be taken back: the disk is full in between. */
+	if (ok && !keep && chance(w, 2)) {
+		w->disk.fail_at = w->disk.calls + 1;
+		w->disk.fail_with = ENOSPC;
+	}
 	journal_end(w->j, ok && keep);
 	if (ok && keep && sync)
 		m->acknowledged = at.number;
-	if (!w->disk.dead && (keep || !w->j->broken.failed))
-		m->tried = ok ? 0 : at.number;
+	/* What was taken back never comes again; what was not may (J4). */
+	if (!w->disk.dead && !w->j->broken.failed && ok && !keep && w->disk.fail_at < 0)
+		memset(m->stale[at.number], 0, sizeof(m->stale[0]));
+	if (!w->disk.dead && !w->j->broken.failed)
+		m->tried = 0;
+	w->disk.fail_at = -1;
 }
 
 static void sync_world(struct world *w)
@@ -180,6 +213,8 @@ static void step(struct world *w)
 
 	if (chance(w, 25) == 0)
 		size = FULL_BYTES / 2 + chance(w, FULL_BYTES);
+	if (w->alike) /* then what an earlier use of a segment left stands where the next record would */
+		size = 2 * JOURNAL_BLOCK - JOURNAL_RECORD_HEAD;
 	if (what < 60)
 		append(w, size, !w->relaxed || chance(w, 3) == 0, true);
 	else if (what < 70)
@@ -224,6 +259,7 @@ static void check(struct world *w, uint64_t acknowledged)
 	m->acknowledged = m->applied;
 	for (uint64_t n = m->applied + 1; n < NUMBERS; n++)
 		m->id[n] = m->run_of[n] = 0;
+	memset(m->stale, 0, sizeof(m->stale));
 	m->tried = 0;
 }
 
@@ -245,6 +281,7 @@ static void start(struct world *w, uint64_t seed)
 	w->j = NULL;
 	w->random = (seed + 7) * UINT64_C(0xD1B54A32D192ED03);
 	w->relaxed = seed % 3 == 2;
+	w->alike = seed % 4 == 3;
 	power_init(&w->disk, seed, seed % 2 == 0);
 	if (!open_world(w, &r))
 		fail_msg("%s", r.text);
@@ -258,6 +295,18 @@ static long live(struct world *w, uint64_t seed, long die_at)
 	w->disk.die_at = die_at;
 	work(w, STEPS);
 	return w->disk.calls;
+}
+
+/* When a database was closed, `acknowledged` says so, also after a power loss: it is the witness of RocksDB's own files. */
+static void check_mark(struct world *w)
+{
+	struct journal_mark mark;
+	struct reason r = { 0 };
+
+	power_lose(&w->disk, POWER_DROPS);
+	assert_true(journal_mark_read(&w->disk.io, &mark, &r));
+	assert_true(mark.is_whole);
+	assert_int_equal(mark.number, w->m.applied);
 }
 
 static void lose_power_at(struct world *w, uint64_t seed, long at, enum power_loss how)
@@ -282,6 +331,7 @@ static void lose_power_at(struct world *w, uint64_t seed, long at, enum power_lo
 	reopen(w);
 	work(w, 3);
 	close_world(w, true);
+	check_mark(w);
 	reopen(w);
 	close_world(w, false);
 	power_release(&w->disk);
@@ -318,10 +368,92 @@ static void losing_power_at_any_call_loses_nothing_acknowledged(void **state)
 	free(w);
 }
 
+/* ---- a segment as the version before wrote it ---- */
+
+#define OLD_SALT UINT64_C(0x1234567890abcdef)
+
+static size_t put_old(char *to, uint64_t number)
+{
+	uint64_t id = number + 100;
+
+	store_put_be64(to + 8, number);
+	store_put_be32(to + 16, 16);
+	store_put_be32(to + 20, 0);
+	memcpy(to + 24, &id, 8);
+	memcpy(to + 32, &id, 8);
+	store_put_be64(to, XXH3_64bits_withSeed(to + 8, 32, OLD_SALT));
+	return 40;
+}
+
+static void make_old(struct world *w, uint64_t records)
+{
+	static char bytes[2 * JOURNAL_BLOCK];
+	size_t at = JOURNAL_BLOCK;
+	struct journal_file f;
+	bool durable = false;
+
+	memset(w, 0, sizeof(*w));
+	power_init(&w->disk, 1, false);
+	memset(bytes, 0, sizeof(bytes));
+	memcpy(bytes, "thorpe journal\n", 16);
+	store_put_be64(bytes + 16, OLD_SALT);
+	store_put_be64(bytes + 24, 1);
+	store_put_be64(bytes + 32, XXH3_64bits(bytes, 32));
+	for (uint64_t n = 1; n <= records; n++) {
+		at += put_old(bytes + at, n);
+		w->m.id[n] = n + 100;
+	}
+	assert_int_equal(w->disk.io.calls->open(&w->disk.io, "journal.1", JOURNAL_CREATE, &f), 0);
+	assert_int_equal(w->disk.io.calls->write(&w->disk.io, &f, bytes, sizeof(bytes), 0, &durable), 0);
+	w->disk.io.calls->close(&w->disk.io, &f);
+}
+
+static void a_journal_of_the_version_before_is_replayed(void **state)
+{
+	struct world *w = calloc(1, sizeof(*w));
+	struct reason r = { 0 };
+
+	(void)state;
+	make_old(w, 5);
+	w->m.files.number = 2; /* whose run nobody wrote down */
+	assert_true(open_world(w, &r));
+	assert_true(w->m.in_order);
+	assert_int_equal(w->m.applied, 5);
+	append(w, 100, true, true);
+	close_world(w, false);
+	power_kill(&w->disk);
+	assert_true(open_world(w, &r));
+	assert_int_equal(w->m.applied, 6);
+	close_world(w, false);
+	power_release(&w->disk);
+	free(w);
+}
+
+static void damage_in_a_journal_of_the_version_before_is_seen(void **state)
+{
+	struct world *w = calloc(1, sizeof(*w));
+	struct journal_file f;
+	struct reason r = { 0 };
+	bool durable = false;
+
+	(void)state;
+	make_old(w, 5);
+	assert_int_equal(w->disk.io.calls->open(&w->disk.io, "journal.1", JOURNAL_WRITE, &f), 0);
+	assert_int_equal(w->disk.io.calls->write(&w->disk.io, &f, "x", 1, JOURNAL_BLOCK + 2 * 40 + 30, &durable), 0);
+	w->disk.io.calls->close(&w->disk.io, &f);
+	assert_false(open_world(w, &r));
+	assert_non_null(strstr(r.text, "should have write 3"));
+	assert_non_null(strstr(r.text, "2 whole batches"));
+	power_release(&w->disk);
+	free(w);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(losing_power_at_any_call_loses_nothing_acknowledged),
+		cmocka_unit_test(a_journal_of_the_version_before_is_replayed),
+		cmocka_unit_test(damage_in_a_journal_of_the_version_before_is_seen),
 	};
 
 	log_set_level(LOG_ERROR);

@@ -62,7 +62,7 @@ static int forge(struct fixture *x)
 		struct store_batch *b = store_batch_new();
 
 		memset(record, 0, sizeof(record));
-		journal_record_put(record, 100, 50, 0, run);
+		(void)journal_record_put(record, 100, 50, 0, 0, run);
 		store_batch_put(b, x->store, STORE_ITEMS, SLICE("forged"), slice_make(record, sizeof(record)));
 		if (!store_write(x->store, b, true, &x->arena, &x->error))
 			die("a write was refused");
@@ -264,14 +264,14 @@ static uint64_t used_of(const char *dir, const char *name, uint64_t size)
 		if (journal_reader_start(&rd, &posix.io, name, &r) == JOURNAL_RECORD)
 			while (journal_reader_next(&rd, &record, &r) == JOURNAL_RECORD)
 				;
-		end = rd.at;
+		end = rd.at < size ? rd.at : size; /* it may have been killed before it was filled */
 		journal_reader_end(&rd);
 	}
 	close(fd);
 	return end;
 }
 
-/* Every 512th byte of all files of a kind, and the byte after: what is not at the beginning of a block. */
+/* Every 512th byte of all files of a kind, and one within each: every seventh of a small file. */
 static struct outcome flip_all(struct fixture *x, const char *kind)
 {
 	const struct listing *all = list(x->dir);
@@ -284,7 +284,7 @@ static struct outcome flip_all(struct fixture *x, const char *kind)
 		uint64_t size = is_kind(name, kind) ? used_of(x->dir, name, all->files[i].size) : 0;
 		struct listing keep = *all;
 
-		for (uint64_t at = 0; at < size; at += at % 512 ? 512 - at % 512 : 37) {
+		for (uint64_t at = 0; at < size; at += size < 200 ? 7 : at % 512 ? 512 - at % 512 : 37) {
 			copy_dir(x->dir, copy);
 			flip(copy, keep.files[i].name, at);
 			open_damaged(x, copy, &o, "flipped", keep.files[i].name, at);
@@ -346,6 +346,9 @@ static void a_flipped_bit_in_any_other_file_loses_nothing_in_silence(void **stat
 			o = flip_all(x, kinds[k]);
 			if (strcmp(kinds[k], "MANIFEST") == 0)
 				assert_true(o.refused > 0);
+			/* The journal itself is sound. */
+			if (strcmp(kinds[k], "acknowledged") == 0)
+				assert_int_equal(o.refused, 0);
 		}
 	}
 }
@@ -533,7 +536,7 @@ static void an_item_that_looks_like_a_record_is_none(void **state)
 	/* The last record is torn, as after a power loss; nothing says that it was acknowledged. */
 	snprintf(path, sizeof(path), "%s/acknowledged", x->dir);
 	assert_int_equal(unlink(path), 0);
-	end = used_of(x->dir, "journal.1", 0);
+	end = used_of(x->dir, "journal.1", UINT64_MAX);
 	flip(x->dir, "journal.1", end - 10);
 	fixture_open(x);
 	fixture_close(x);
