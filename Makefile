@@ -22,7 +22,7 @@ help:
 
 build:
 	@scripts/install.sh build
-	@scripts/console.sh
+	@scripts/console.sh --optional
 	@scripts/build.sh build/thorpe
 
 run: build

@@ -18,11 +18,52 @@ static struct slice status_text(int status)
 		int status;
 		struct slice text;
 	} texts[] = {
-		{ 200, { "200 OK", 6 } },
-		{ 400, { "400 Bad Request", 15 } },
-#define X(num, name, string) { num, { #num " " #string, sizeof(#num " " #string) - 1 } },
-		HTTP_STATUS_MAP(X)
-#undef X
+#define TEXT(number, text) { number, { #number " " text, sizeof(#number " " text) - 1 } }
+		TEXT(200, "OK"),
+		TEXT(400, "Bad Request"),
+		TEXT(201, "Created"),
+		TEXT(202, "Accepted"),
+		TEXT(204, "No Content"),
+		TEXT(206, "Partial Content"),
+		TEXT(207, "Multi-Status"),
+		TEXT(301, "Moved Permanently"),
+		TEXT(302, "Found"),
+		TEXT(303, "See Other"),
+		TEXT(304, "Not Modified"),
+		TEXT(307, "Temporary Redirect"),
+		TEXT(308, "Permanent Redirect"),
+		TEXT(401, "Unauthorized"),
+		TEXT(402, "Payment Required"),
+		TEXT(403, "Forbidden"),
+		TEXT(404, "Not Found"),
+		TEXT(405, "Method Not Allowed"),
+		TEXT(406, "Not Acceptable"),
+		TEXT(408, "Request Timeout"),
+		TEXT(409, "Conflict"),
+		TEXT(410, "Gone"),
+		TEXT(411, "Length Required"),
+		TEXT(412, "Precondition Failed"),
+		TEXT(413, "Payload Too Large"),
+		TEXT(414, "URI Too Long"),
+		TEXT(415, "Unsupported Media Type"),
+		TEXT(416, "Range Not Satisfiable"),
+		TEXT(417, "Expectation Failed"),
+		TEXT(421, "Misdirected Request"),
+		TEXT(422, "Unprocessable Entity"),
+		TEXT(423, "Locked"),
+		TEXT(424, "Failed Dependency"),
+		TEXT(426, "Upgrade Required"),
+		TEXT(428, "Precondition Required"),
+		TEXT(429, "Too Many Requests"),
+		TEXT(431, "Request Header Fields Too Large"),
+		TEXT(501, "Not Implemented"),
+		TEXT(502, "Bad Gateway"),
+		TEXT(503, "Service Unavailable"),
+		TEXT(504, "Gateway Timeout"),
+		TEXT(505, "HTTP Version Not Supported"),
+		TEXT(507, "Insufficient Storage"),
+		TEXT(511, "Network Authentication Required"),
+#undef TEXT
 	};
 
 	for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++)

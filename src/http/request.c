@@ -1,4 +1,4 @@
-/* http-parser's callbacks gather one request into its arena.
+/* The parser's callbacks (parser.h) gather one request into its arena.
  *
  * Names and values may come in pieces, and the gathered head may move while it grows: until the
  * head is complete only offsets are kept.
@@ -8,6 +8,7 @@
 #include "http/request_plain.h"
 
 #define BODY_FIRST (64 * 1024) /* what a Content-Length is trusted for before bytes have come */
+#define FRAMING_PER_BYTE 8         /* of a chunk of one byte there are five: its size and two line ends */
 
 static int refuse(struct request_parser *p, int status, const char *why)
 {
@@ -207,8 +208,7 @@ static int on_message_complete(http_parser *hp)
 	struct request_parser *p = hp->data;
 
 	p->done = true;
-	http_parser_pause(hp, 1); /* H1 */
-	return 0;
+	return http_parser_pause_here(hp); /* H1 */
 }
 
 static const http_parser_settings settings = {
@@ -234,7 +234,7 @@ void request_begin(struct request_parser *p, struct http_request *req, struct ar
 	buf_init(&p->head, a);
 	buf_init(&p->body, a);
 	buf_room(&p->head, 1024);
-	p->head_bytes = p->target_len = 0;
+	p->head_bytes = p->framing = p->target_len = 0;
 	p->spans = NULL;
 	p->span_count = p->span_cap = 0;
 	p->in = IN_VALUE;
@@ -244,13 +244,13 @@ void request_begin(struct request_parser *p, struct http_request *req, struct ar
 
 static enum request_status failed(struct request_parser *p)
 {
-	enum http_errno err = HTTP_PARSER_ERRNO(&p->hp);
-
 	if (!p->req->refused) {
-		if (err == HPE_HEADER_OVERFLOW)
+		if (http_parser_overflowed(&p->hp))
 			refuse(p, 431, "The head of the request is too large.");
+		else if (HTTP_PARSER_ERRNO(&p->hp) == HPE_INVALID_VERSION && p->hp.http_major > 1)
+			refuse(p, 505, "Only HTTP/1.0 and HTTP/1.1 are spoken here.");
 		else
-			refuse(p, 400, http_errno_description(err));
+			refuse(p, 400, http_parser_why(&p->hp));
 	}
 	p->req->keep_alive = false;
 	return REQUEST_REFUSED;
@@ -272,10 +272,28 @@ static bool has_folded_line(struct request_parser *p, const char *bytes, size_t 
 	return false;
 }
 
+/* Counts what add_head() and on_body() do not see, of `used` bytes: white space, line ends, leading empty lines; and behind the head
+ * sizes and extensions of chunks, of which small chunks have more than body, and trailers. */
+static bool has_too_much_between(struct request_parser *p, bool had_head, size_t used, size_t had_body)
+{
+	if (!had_head && !p->req->has_head) {
+		p->head_bytes += used;
+		if (p->head_bytes > p->limits->header_bytes)
+			return refuse(p, 431, "The head of the request is too large.");
+	}
+	if (had_head) {
+		p->framing += used - (p->body.n - had_body);
+		if (p->framing > p->limits->header_bytes + FRAMING_PER_BYTE * p->body.n)
+			return refuse(p, 431, "The trailers of the request, or the extensions of its chunks, are too large.");
+	}
+	return false;
+}
+
 enum request_status request_feed(struct request_parser *p, const char *bytes, size_t n,
 				 size_t *used)
 {
 	bool had_head = p->req->has_head, fresh = p->fresh;
+	size_t had_body = p->body.n;
 
 	p->fresh = false;
 	if (fresh && n <= REQUEST_PLAIN_BYTES && request_take_plain(p->req, p->limits, bytes, n, used))
@@ -287,20 +305,14 @@ enum request_status request_feed(struct request_parser *p, const char *bytes, si
 	}
 	*used = http_parser_execute(&p->hp, &settings, bytes, n);
 	if (p->done && HTTP_PARSER_ERRNO(&p->hp) == HPE_PAUSED) {
-		http_parser_pause(&p->hp, 0);
+		http_parser_resume(&p->hp);
 		p->req->body = buf_slice(&p->body);
 		return REQUEST_DONE;
 	}
 	if (HTTP_PARSER_ERRNO(&p->hp) != HPE_OK)
 		return failed(p);
-	/* Counts what add_head() does not see: white space, line ends, leading empty lines. */
-	if (!had_head && !p->req->has_head) {
-		p->head_bytes += *used;
-		if (p->head_bytes > p->limits->header_bytes) {
-			refuse(p, 431, "The head of the request is too large.");
-			return failed(p);
-		}
-	}
+	if (has_too_much_between(p, had_head, *used, had_body))
+		return failed(p);
 	return REQUEST_MORE;
 }
 

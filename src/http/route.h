@@ -8,9 +8,8 @@
 #ifndef THORPE_HTTP_ROUTE_H
 #define THORPE_HTTP_ROUTE_H
 
-#include <http_parser.h>
-
 #include "base/slice.h"
+#include "http/parser.h"
 
 struct exchange;
 

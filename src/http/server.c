@@ -320,9 +320,7 @@ static void complete_options(struct server_options *o)
 		o->limits.hashers = processors > 3 ? (uint64_t)processors / 2 : 1;
 	if (o->limits.hashers > WORKERS_MOST)
 		o->limits.hashers = WORKERS_MOST;
-	/* http-parser has a limit of its own, one for the process; it also bounds trailers. */
-	if (o->limits.header_bytes > HTTP_MAX_HEADER_SIZE)
-		http_parser_set_max_header_size((uint32_t)o->limits.header_bytes);
+	http_parser_allow(o->limits.header_bytes);
 }
 
 struct origin_rules server_origin_rules(const struct server_options *o, const char *listen, const struct address *a, bool open)
