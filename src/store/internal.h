@@ -9,6 +9,7 @@
 #ifndef THORPE_STORE_INTERNAL_H
 #define THORPE_STORE_INTERNAL_H
 
+#include <pthread.h>
 #include <rocksdb/c.h>
 #include <stdatomic.h>
 #include "store/store.h"
@@ -17,6 +18,7 @@
 
 struct hot;
 struct journal;
+struct watch;
 
 struct store {
 	rocksdb_t *db;
@@ -34,7 +36,17 @@ struct store {
 	bool read_only;
 	uint64_t reserve;       /* bytes of disk that writes leave free (room.c) */
 	atomic_long fail_in;    /* store_fail_after() */
-	atomic_bool refusing;   /* the last write failed: says so in the log once, not each time */
+	/* health.c */
+	atomic_int refusal;     /* enum trouble: why writes are refused */
+	_Atomic uint64_t corruptions;
+	_Atomic int64_t corruption_logged_ms;
+	atomic_bool read_failed; /* said in the log once */
+	/* room.c, ballast.c, watch.c */
+	struct watch *watch;    /* its thread runs only with a journal */
+	pthread_mutex_t ballast_lock;
+	bool is_swollen;        /* opened on a full disk: memtables have no limit until there is room. Of the opener, then of the watch alone */
+	_Atomic uint64_t freed; /* batches that made the database smaller */
+	atomic_bool is_closing; /* work that takes long ends early */
 	/* Of each id (by its last bits): how many walks backwards shall not begin at the front, and how many will not
 	 * when the next one that does was wrong to (iter.c). */
 	struct {
@@ -60,9 +72,6 @@ bool store_take_reason(char **err, struct reason *r);
 /* Counts one call for store_fail_after(); true: this one fails, and *r says so. */
 bool store_fault(struct store *s, struct reason *r);
 
-/* read.c: says so to whoever reads. */
-bool store_read_failed(const struct reason *r, struct arena *a, struct error *e);
-
 /* RocksDB counts for each thread what it does, at every step, unless the thread says that nobody will ask. */
 static inline void store_count_nothing(void)
 {
@@ -81,6 +90,8 @@ struct store_tuning {
 void store_tuning_init(struct store_tuning *t, const struct store *s);
 void store_tuning_release(struct store_tuning *t);
 extern const char *const store_family_names[STORE_FAMILIES];
+/* What a family collects in memory before it becomes a file. */
+size_t store_memtable_bytes(enum store_family f);
 /* Bytes that the keys of one partition share, in ITEMS and INDEX: an id and a hash. Files and memtables
  * know which of them they hold; a walk within one passes over those that do not (read.c). */
 #define STORE_PREFIX 12
@@ -105,10 +116,8 @@ void store_flush_together(struct store *s);
 bool store_journal_on_disk(struct store *s, uint64_t *number) MUST_CHECK;
 #define STORE_JOURNAL_KEY SLICE("journal") /* in META: that number, 8 bytes, big-endian */
 
-/* room.c: whether so many bytes can be written and the reserve is still there. */
-bool store_has_room(const struct store *s, size_t bytes);
-/* Tells what became of a write. */
-void store_wrote(struct store *s, const struct reason *r);
+/* room.c: whether so many bytes can be written and the reserve is still there, and room to flush. */
+bool store_has_room(struct store *s, size_t bytes);
 #define STORE_RESERVE ((uint64_t)32 << 20)
 
 /* Numbers on disk are big-endian; read_be64() and read_be32() read them back. */

@@ -1,6 +1,9 @@
 /* Whole-database work: a copy, and giving back the room of deleted ranges.
  * SPDX-License-Identifier: Apache-2.0 */
+#include <time.h>
+#include "base/log.h"
 #include "store/journal/journal.h"
+#include "store/room.h"
 
 void store_flush_together(struct store *s)
 {
@@ -55,22 +58,101 @@ bool store_checkpoint(struct store *s, const char *dir, struct arena *a, struct 
 	return store_take_reason(&err, &r) ? copy_failed(dir, &r, a, e) : true;
 }
 
-/* RocksDB flushes before it compacts a range that is in a memtable, but beside a write it does not flush all families. So it is done before; then nothing of the
- * range is in a memtable, because nobody writes there. */
-void store_reclaim(struct store *s, enum store_family f, struct slice from, struct slice to)
+/* ---- giving room back ---- */
+
+/* Rewriting files for less than this is not worth it. */
+#define RECLAIM_LEAST ((uint64_t)1 << 20)
+/* So much in memory, and in the journal, is worth a flush. */
+#define FLUSH_LEAST ((uint64_t)8 << 20)
+#define FLUSH_WAIT_MS 30000
+#define FLUSH_LOOK_MS 50
+
+void store_drop_files(struct store *s, enum store_family f, struct slice from, struct slice to)
 {
-	rocksdb_compactoptions_t *options;
+	struct reason r = { 0 };
+	char *err = NULL;
 
 	if (s->read_only || slice_cmp(from, to) >= 0)
 		return;
-	if (s->journal) {
-		journal_pause(s->journal);
-		store_flush_together(s);
-		journal_go_on(s->journal);
+	rocksdb_delete_file_in_range_cf(s->db, s->families[f], store_bytes(from), from.n, to.p, to.n, &err);
+	if (store_take_reason(&err, &r))
+		log_warn("store: deleted files could not be dropped: %s", r.text);
+}
+
+void store_stop_reclaiming(struct store *s)
+{
+	atomic_store(&s->is_closing, true);
+	rocksdb_disable_manual_compaction(s->db);
+}
+
+static uint64_t size_of_range(struct store *s, enum store_family f, struct slice from, struct slice to)
+{
+	const char *begins = store_bytes(from), *ends = to.p;
+	struct reason r = { 0 };
+	char *err = NULL;
+	uint64_t size = 0;
+
+	rocksdb_approximate_sizes_cf(s->db, s->families[f], 1, &begins, &from.n, &ends, &to.n, &size, &err);
+	return store_take_reason(&err, &r) ? UINT64_MAX : size;
+}
+
+static bool is_flushed(struct store *s, uint64_t upto)
+{
+	uint64_t on_disk = 0;
+
+	return store_journal_on_disk(s, &on_disk) && on_disk >= upto;
+}
+
+/* Waits until RocksDB's files know that the range is deleted. False: that took too long, or there is no room for it. */
+static bool flush_and_wait(struct store *s)
+{
+	struct timespec pause = { .tv_nsec = FLUSH_LOOK_MS * 1000000 };
+	uint64_t upto = journal_last(s->journal);
+
+	if (is_flushed(s, upto))
+		return true;
+	if (!store_has_room(s, 0))
+		return false;
+	watch_flush_soon(s);
+	for (int ms = 0; ms < FLUSH_WAIT_MS && !atomic_load(&s->is_closing); ms += FLUSH_LOOK_MS) {
+		if (is_flushed(s, upto))
+			return true;
+		nanosleep(&pause, NULL);
 	}
-	options = rocksdb_compactoptions_create();
+	return false;
+}
+
+/* Nothing of the range is in a memtable any more, so RocksDB flushes nothing before it compacts: beside a write it would not flush all families. */
+static void compact(struct store *s, enum store_family f, struct slice from, struct slice to)
+{
+	rocksdb_compactoptions_t *options = rocksdb_compactoptions_create();
+
 	/* Beside RocksDB's own compactions, not instead of them. */
 	rocksdb_compactoptions_set_exclusive_manual_compaction(options, 0);
 	rocksdb_compact_range_cf_opt(s->db, s->families[f], options, store_bytes(from), from.n, to.p, to.n);
 	rocksdb_compactoptions_destroy(options);
+}
+
+bool store_reclaim(struct store *s, enum store_family f, struct slice from, struct slice to)
+{
+	uint64_t size;
+
+	if (s->read_only || slice_cmp(from, to) >= 0)
+		return true;
+	if (atomic_load(&s->is_closing))
+		return false;
+	store_drop_files(s, f, from, to);
+	size = size_of_range(s, f, from, to);
+	if (size < RECLAIM_LEAST && room_active(s) < FLUSH_LEAST)
+		return true;
+	if (s->journal && !flush_and_wait(s))
+		return false;
+	size = size_of_range(s, f, from, to);
+	if (size >= RECLAIM_LEAST && !store_has_room(s, 0))
+		return false;
+	if (size >= RECLAIM_LEAST)
+		compact(s, f, from, to);
+	if (s->journal)
+		journal_trim(s->journal);
+	return !atomic_load(&s->is_closing);
 }

@@ -8,6 +8,7 @@
 #include "store/hot.h"
 #include "store/internal.h"
 #include "store/journal/journal.h"
+#include "store/room.h"
 
 /* The format of everything Thorpe keeps in the store. Raise it when an older Thorpe would misread
  * what this one writes. In META:
@@ -233,7 +234,7 @@ static enum store_open_result replay_journal(struct opening *op, uint64_t after)
 
 	if (!journal_open(s, after, replay_batch, &s->journal, &op->reason))
 		return refuse_with_reason(op);
-	if (journal_last(s->journal) != after)
+	if (journal_last(s->journal) != after && !s->is_swollen)
 		store_flush_together(s);
 	return STORE_OPENED;
 }
@@ -288,11 +289,17 @@ static struct store *store_new(const struct store_options *o)
 		mem_free(s);
 		return NULL;
 	}
+	s->watch = watch_new();
+	if (!s->watch) {
+		hot_free(s->hot);
+		mem_free(s);
+		return NULL;
+	}
 	s->dir_fd = -1;
 	s->read_only = o->read_only;
 	s->reserve = STORE_RESERVE;
 	atomic_init(&s->fail_in, -1);
-	atomic_init(&s->refusing, false);
+	pthread_mutex_init(&s->ballast_lock, NULL);
 	if (!o->dir)
 		s->env = rocksdb_create_mem_env();
 	cache = rocksdb_lru_cache_options_create();
@@ -324,12 +331,16 @@ enum store_open_result store_open(const struct store_options *o, struct store **
 	if (!op.store)
 		return refuse(&op, STORE_FAILED, "Cannot open %s: out of memory.", place(&op));
 	result = open_dir(&op);
-	if (result == STORE_OPENED)
+	if (result == STORE_OPENED) {
+		room_before_open(op.store);
 		result = open_database(&op);
+	}
 	if (result == STORE_OPENED)
 		result = check_format(&op);
 	if (result == STORE_OPENED)
 		result = open_journal(&op);
+	if (result == STORE_OPENED && op.store->journal && !watch_start(op.store))
+		result = refuse(&op, STORE_FAILED, "Cannot open %s: no thread can be started.", place(&op));
 	if (result == STORE_OPENED)
 		*out = op.store;
 	else
@@ -345,7 +356,9 @@ static bool flush_all(struct store *s)
 
 	if (store_journal_on_disk(s, &on_disk) && on_disk == last)
 		return true;
-	store_flush_together(s);
+	/* Without room RocksDB would only find out that there is none. */
+	if (store_has_room(s, 0))
+		store_flush_together(s);
 	if (store_journal_on_disk(s, &on_disk) && on_disk == last)
 		return true;
 	log_warn("store: could not flush at close; the next start takes what is missing from the journal");
@@ -358,6 +371,7 @@ void store_close(struct store *s)
 {
 	if (!s)
 		return;
+	watch_stop(s);
 	if (s->db) {
 		if (s->journal)
 			journal_close(s->journal, flush_all(s));
@@ -375,6 +389,8 @@ void store_close(struct store *s)
 		rocksdb_env_destroy(s->env);
 	if (s->dir_fd >= 0)
 		close(s->dir_fd);
+	pthread_mutex_destroy(&s->ballast_lock);
+	watch_free(s->watch);
 	mem_free(s->dir);
 	mem_free(s);
 }

@@ -1,6 +1,7 @@
 /* How RocksDB is tuned: durable first, small when idle, quick to open, quick to load.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "store/internal.h"
+#include "store/rocks_log.h"
 
 #define KB ((size_t)1 << 10)
 #define MB ((size_t)1 << 20)
@@ -32,7 +33,11 @@
 /* A flush or compaction writes faster than a disk does, and a synced write would wait for all that the system has been given of it: 16 ms were
  * seen. So it gives little at a time, and waits for what it gave before. */
 #define WRITEBACK_BYTES (256 * KB)
-#define DATABASE_IN_WORDS "strict_bytes_per_sync=true"
+/* At close we flush ourselves, if there is room. */
+#define DATABASE_IN_WORDS "strict_bytes_per_sync=true;avoid_flush_during_shutdown=true"
+
+/* Of a database that is opened on a full disk: its memtables do not become files (room.h). */
+#define MEMTABLE_SWOLLEN ((size_t)4 << 30)
 
 /* How a family is used.
  *   memtable  how much is collected in memory before it becomes a file
@@ -63,6 +68,11 @@ const char *const store_family_names[STORE_FAMILIES] = {
 	STORE_FAMILY_MAP(X)
 #undef X
 };
+
+size_t store_memtable_bytes(enum store_family f)
+{
+	return usage[f].memtable;
+}
 
 static void set_filter(rocksdb_block_based_table_options_t *t, enum store_family f)
 {
@@ -114,7 +124,7 @@ static rocksdb_options_t *family_options(const struct store *s, enum store_famil
 {
 	rocksdb_options_t *o = rocksdb_options_create();
 
-	rocksdb_options_set_write_buffer_size(o, usage[f].memtable);
+	rocksdb_options_set_write_buffer_size(o, s->is_swollen ? MEMTABLE_SWOLLEN : usage[f].memtable);
 	rocksdb_options_set_max_write_buffer_number(o, 4);
 	rocksdb_options_set_max_sequential_skip_in_iterations(o, VERSIONS_STEPPED_OVER);
 	rocksdb_options_set_target_file_size_base(o, FILE_BYTES);
@@ -128,7 +138,7 @@ static rocksdb_options_t *family_options(const struct store *s, enum store_famil
 	if (usage[f].walked) {
 		/* The extractor belongs to the options from here on. */
 		rocksdb_options_set_prefix_extractor(o, rocksdb_slicetransform_create_fixed_prefix(STORE_PREFIX));
-		rocksdb_options_set_memtable_prefix_bloom_size_ratio(o, MEMTABLE_FILTER);
+		rocksdb_options_set_memtable_prefix_bloom_size_ratio(o, s->is_swollen ? 0 : MEMTABLE_FILTER);
 		rocksdb_options_set_memtable_whole_key_filtering(o, usage[f].bloom);
 	}
 	set_table_format(o, s, f);
@@ -147,7 +157,7 @@ static void set_database_wide(rocksdb_options_t *o, const struct store *s)
 	/* The journal replays batches whole, and begins behind the last one whose number is in META: either all families have a batch
 	 * on disk or none. */
 	rocksdb_options_set_atomic_flush(o, 1);
-	rocksdb_options_set_db_write_buffer_size(o, MEMTABLE_BYTES);
+	rocksdb_options_set_db_write_buffer_size(o, s->is_swollen ? 0 : MEMTABLE_BYTES);
 	rocksdb_options_set_max_background_jobs(o, STORE_FLUSHES + STORE_COMPACTIONS);
 	rocksdb_options_set_bytes_per_sync(o, WRITEBACK_BYTES);
 	rocksdb_options_set_max_open_files(o, OPEN_FILES);
@@ -159,10 +169,8 @@ static void set_database_wide(rocksdb_options_t *o, const struct store *s)
 	rocksdb_options_set_max_manifest_file_size(o, 16 * MB);
 	rocksdb_options_set_stats_dump_period_sec(o, 0);
 	rocksdb_options_set_stats_persist_period_sec(o, 0);
-	/* RocksDB's own log: warnings only, at most two small files beside the data. */
+	rocks_log_attach(o);
 	rocksdb_options_set_info_log_level(o, 2);
-	rocksdb_options_set_max_log_file_size(o, MB);
-	rocksdb_options_set_keep_log_file_num(o, 2);
 }
 
 void store_tuning_init(struct store_tuning *t, const struct store *s)

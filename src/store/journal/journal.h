@@ -55,6 +55,9 @@ uint64_t journal_last(struct journal *j);
 void journal_pause(struct journal *j);
 void journal_go_on(struct journal *j);
 
+/* Files that RocksDB's files have made superfluous go, but for one to write next: after a flush that was made to give room back. */
+void journal_trim(struct journal *j);
+
 /* Waits until no other write has the journal; returns the number that the record will have. */
 uint64_t journal_begin(struct journal *j);
 /* Writes the record. False: *r says why. After a full disk the next one is tried again; after other failures nobody knows what is on disk, and

@@ -92,6 +92,20 @@ static void rescue(struct journal *j)
 		store_flush_together(j->store);
 }
 
+/* Lock held. Adds all that wait but one to those to be removed. */
+static struct segment *trim_waiting(struct journal *j, struct segment *gone)
+{
+	while (j->waiting && j->waiting->next) {
+		struct segment *s = j->waiting;
+
+		j->waiting = s->next;
+		j->waiting_count--;
+		s->next = gone;
+		gone = s;
+	}
+	return gone;
+}
+
 static void see_to_it(struct journal *j)
 {
 	uint64_t on_disk = 0;
@@ -103,6 +117,9 @@ static void see_to_it(struct journal *j)
 		log_warn("store: what of the journal is no longer needed cannot be told, so it grows: RocksDB cannot be read");
 	pthread_mutex_lock(&j->lock);
 	gone = sort_out(j, on_disk, has_room);
+	if (j->trim)
+		gone = trim_waiting(j, gone);
+	j->trim = false;
 	pthread_mutex_unlock(&j->lock);
 	while (gone) {
 		struct segment *next = gone->next;
@@ -148,6 +165,14 @@ void journal_keeper_stop(struct journal *j)
 	pthread_cond_signal(&j->wake);
 	pthread_mutex_unlock(&j->lock);
 	pthread_join(j->thread, NULL);
+}
+
+void journal_trim(struct journal *j)
+{
+	pthread_mutex_lock(&j->lock);
+	j->trim = true;
+	journal_keeper_wake(j);
+	pthread_mutex_unlock(&j->lock);
 }
 
 void journal_keeper_wake(struct journal *j)
