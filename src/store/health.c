@@ -12,11 +12,11 @@
 static const struct error internal = { .code = ERR_INTERNAL, .message = WORDS("Internal server error") };
 static const struct error no_room = {
 	.code = ERR_INTERNAL,
-	.message = WORDS("The write was not made: the disk of the database is full. Deleting still works"),
+	.message = WORDS("The write was not made: no space left on the disk of the database. Deleting still works"),
 };
 static const struct error broken = {
 	.code = ERR_INTERNAL,
-	.message = WORDS("The write was not made: the disk of the database failed"),
+	.message = WORDS("The write was not made: the disk of the database failed; Thorpe must be restarted"),
 };
 
 static bool has_any_of(const char *text, const char *const *words)

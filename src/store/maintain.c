@@ -62,8 +62,6 @@ bool store_checkpoint(struct store *s, const char *dir, struct arena *a, struct 
 
 /* Rewriting files for less than this is not worth it. */
 #define RECLAIM_LEAST ((uint64_t)1 << 20)
-/* So much in memory, and in the journal, is worth a flush. */
-#define FLUSH_LEAST ((uint64_t)8 << 20)
 #define FLUSH_WAIT_MS 30000
 #define FLUSH_LOOK_MS 50
 
@@ -85,6 +83,7 @@ void store_stop_reclaiming(struct store *s)
 	rocksdb_disable_manual_compaction(s->db);
 }
 
+/* In files. */
 static uint64_t size_of_range(struct store *s, enum store_family f, struct slice from, struct slice to)
 {
 	const char *begins = store_bytes(from), *ends = to.p;
@@ -103,19 +102,23 @@ static bool is_flushed(struct store *s, uint64_t upto)
 	return store_journal_on_disk(s, &on_disk) && on_disk >= upto;
 }
 
-/* Waits until RocksDB's files know that the range is deleted. False: that took too long, or there is no room for it. */
-static bool flush_and_wait(struct store *s)
+uint64_t store_mark(struct store *s)
+{
+	return s->journal ? journal_last(s->journal) : 0;
+}
+
+/* Waits until RocksDB's files have everything up to the mark. False: that took too long, or there is no room for it. */
+static bool flush_and_wait(struct store *s, uint64_t mark)
 {
 	struct timespec pause = { .tv_nsec = FLUSH_LOOK_MS * 1000000 };
-	uint64_t upto = journal_last(s->journal);
 
-	if (is_flushed(s, upto))
+	if (is_flushed(s, mark))
 		return true;
 	if (!store_has_room(s, 0))
 		return false;
 	watch_flush_soon(s);
 	for (int ms = 0; ms < FLUSH_WAIT_MS && !atomic_load(&s->is_closing); ms += FLUSH_LOOK_MS) {
-		if (is_flushed(s, upto))
+		if (is_flushed(s, mark))
 			return true;
 		nanosleep(&pause, NULL);
 	}
@@ -133,25 +136,23 @@ static void compact(struct store *s, enum store_family f, struct slice from, str
 	rocksdb_compactoptions_destroy(options);
 }
 
-bool store_reclaim(struct store *s, enum store_family f, struct slice from, struct slice to)
+bool store_reclaim(struct store *s, const struct store_reclaim *r)
 {
-	uint64_t size;
-
-	if (s->read_only || slice_cmp(from, to) >= 0)
+	if (s->read_only || slice_cmp(r->from, r->to) >= 0)
 		return true;
 	if (atomic_load(&s->is_closing))
 		return false;
-	store_drop_files(s, f, from, to);
-	size = size_of_range(s, f, from, to);
-	if (size < RECLAIM_LEAST && room_active(s) < FLUSH_LEAST)
+	store_drop_files(s, r->family, r->from, r->to);
+	if (r->expected < RECLAIM_LEAST && size_of_range(s, r->family, r->from, r->to) < RECLAIM_LEAST)
 		return true;
-	if (s->journal && !flush_and_wait(s))
+	if (s->journal && !flush_and_wait(s, r->mark))
 		return false;
-	size = size_of_range(s, f, from, to);
-	if (size >= RECLAIM_LEAST && !store_has_room(s, 0))
-		return false;
-	if (size >= RECLAIM_LEAST)
-		compact(s, f, from, to);
+	/* The flush may have left nothing to rewrite. */
+	if (size_of_range(s, r->family, r->from, r->to) >= RECLAIM_LEAST || !s->journal) {
+		if (!store_has_room(s, 0))
+			return false;
+		compact(s, r->family, r->from, r->to);
+	}
 	if (s->journal)
 		journal_trim(s->journal);
 	return !atomic_load(&s->is_closing);

@@ -357,8 +357,11 @@ static bool flush_all(struct store *s)
 	if (store_journal_on_disk(s, &on_disk) && on_disk == last)
 		return true;
 	/* Without room RocksDB would only find out that there is none. */
-	if (store_has_room(s, 0))
+	if (store_has_room(s, 0)) {
+		if (atomic_load(&s->is_closing))
+			rocksdb_enable_manual_compaction(s->db); /* store_stop_reclaiming() */
 		store_flush_together(s);
+	}
 	if (store_journal_on_disk(s, &on_disk) && on_disk == last)
 		return true;
 	log_warn("store: could not flush at close; the next start takes what is missing from the journal");

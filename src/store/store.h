@@ -128,9 +128,17 @@ bool store_checkpoint(struct store *s, const char *dir, struct arena *a,
 		      struct error *e) MUST_CHECK;
 /* Gives back the room of what store_batch_delete_range() deleted in [from, to), where no write may go any more: without it the
  * room comes back when RocksDB next rewrites those files, which can be weeks. Files with nothing else are dropped at once, which works on
- * a full disk; the rest takes as long as rewriting the others. Writers are not held up. Call it from a thread that may wait.
- * False: it is not done, for lack of room or because the store is about to be closed; try again later. */
-bool store_reclaim(struct store *s, enum store_family f, struct slice from, struct slice to) MUST_CHECK;
+ * a full disk; the rest takes as long as rewriting the others. Where little can be had nothing is done. Writers are not held up. Call it from
+ * a thread that may wait. False: it is not done, for lack of room or because the store is about to be closed; try again later. */
+struct store_reclaim {
+	enum store_family family;
+	struct slice from, to;
+	uint64_t expected; /* bytes that were there, if known: files do not tell of what is still in memory */
+	uint64_t mark;     /* store_mark() after the deletion was written */
+};
+bool store_reclaim(struct store *s, const struct store_reclaim *range) MUST_CHECK;
+/* A number that stands for everything written so far. */
+uint64_t store_mark(struct store *s);
 /* The first step of it alone: drops files that have nothing but [from, to). */
 void store_drop_files(struct store *s, enum store_family f, struct slice from, struct slice to);
 /* A store_reclaim() that runs ends soon, and later ones at once: before store_close(). */

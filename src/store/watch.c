@@ -91,12 +91,14 @@ static void nudge(struct store *s)
 	store_batch_free(b);
 }
 
-/* A memtable that is over its size makes RocksDB flush all families together, beside the writers. Every write has an entry in META. */
+/* A memtable that is over its size makes RocksDB flush all families together, beside the writers. Every write has an entry in META. One write notices,
+ * the next one begins. */
 void watch_flush_soon(struct store *s)
 {
 	set_buffer(s, STORE_META, 64 << 10); /* the least that RocksDB takes */
 	nudge(s);
 	set_buffer(s, STORE_META, store_memtable_bytes(STORE_META));
+	nudge(s);
 }
 
 /* After a start on a full disk: memtables get their usual sizes, and those that are over it are flushed. */

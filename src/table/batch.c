@@ -43,6 +43,7 @@ void batch_start(struct batch *b, struct db *db)
 	b->now_ms = clock_now_ms(db->clock);
 	b->bytes = 0;
 	b->wake = false;
+	b->only_frees = !store_takes_growth(db->store);
 	b->ttl_deleted = 0;
 }
 
@@ -178,6 +179,8 @@ static bool write_all(struct batch *b, struct error *e)
 	ARENA_TRY(&b->arena, {
 		write_counters(b);
 		write_meta(b);
+		if (b->only_frees)
+			store_batch_set_frees(b->out);
 		ok = store_write(b->db->store, b->out,
 				 b->db->options.durability == DURABILITY_SYNCED, &b->arena, e);
 	}, {
