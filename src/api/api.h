@@ -65,6 +65,9 @@ const char *api_op_name(struct slice target);
 /* db_stream_latest(): whether it is another than before tells, cheaply, whether any stream may have something new. Any thread. */
 uint64_t api_stream_latest(struct api *api);
 
+/* How the database is. Cheap; any thread. */
+enum store_health api_health(struct api *api);
+
 /* Appends Prometheus text: calls, errors and latency by operation; tables; the writer. */
 void api_metrics(struct api *api, struct buf *out);
 

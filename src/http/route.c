@@ -1,6 +1,7 @@
 /* Finds the row, enforces its flags, and holds the server's own handlers.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "http/exchange.h"
+#include "http/health.h"
 #include "http/loop.h"
 #include "http/metrics.h"
 #include "http/reply.h"
@@ -88,12 +89,6 @@ static void handle_healthy(struct exchange *ex, void *ctx)
 		arena_printf(&ex->arena, "healthy: dynamodb.%s.amazonaws.com ", ex->loop->region));
 }
 
-static void handle_healthz(struct exchange *ex, void *ctx)
-{
-	(void)ctx;
-	exchange_reply(ex, 200, TEXT, SLICE("ok\n"));
-}
-
 static void handle_metrics(struct exchange *ex, void *ctx)
 {
 	struct buf b;
@@ -109,7 +104,8 @@ static const struct http_route own_routes[] = {
 	/* method    path        flags         handler */
 	{ HTTP_POST, "/",        ROUTE_SIGNED, handle_dynamodb },
 	{ HTTP_GET,  "/",        0,            handle_healthy },
-	{ HTTP_GET,  "/healthz", 0,            handle_healthz },
+	{ HTTP_GET,  "/healthz", 0,            health_handle_live },
+	{ HTTP_GET,  "/readyz",  0,            health_handle_ready },
 	{ HTTP_GET,  "/metrics", 0,            handle_metrics },
 };
 

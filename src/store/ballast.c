@@ -33,17 +33,6 @@ static uint64_t size_of(int fd)
 	return fstat(fd, &st) == 0 && S_ISREG(st.st_mode) ? (uint64_t)st.st_size : 0;
 }
 
-/* Bytes in RocksDB's files, of all families. */
-static uint64_t data_bytes(struct store *s)
-{
-	uint64_t total = 0, bytes;
-
-	for (int f = 0; s->db && f < STORE_FAMILIES; f++)
-		if (rocksdb_property_int_cf(s->db, s->families[f], "rocksdb.total-sst-files-size", &bytes) == 0)
-			total += bytes;
-	return total;
-}
-
 /* Gives up to `bytes` back and keeps `keep`. */
 static void shrink(struct store *s, uint64_t bytes, uint64_t keep)
 {
@@ -63,16 +52,16 @@ void ballast_for_opening(struct store *s)
 {
 	struct room r;
 
-	if (s->read_only || !s->reserve || !room_look(s, &r) || r.free >= 2 * BALLAST_TO_OPEN)
+	if (s->read_only || !s->reserve || !room_look(s, &r) || r.free >= BALLAST_TO_OPEN)
 		return;
 	pthread_mutex_lock(&s->ballast_lock);
-	shrink(s, 2 * BALLAST_TO_OPEN - r.free, 0);
+	shrink(s, BALLAST_TO_OPEN - r.free, 0);
 	pthread_mutex_unlock(&s->ballast_lock);
 }
 
 void ballast_give(struct store *s, uint64_t bytes)
 {
-	uint64_t keep = for_opening(data_bytes(s));
+	uint64_t keep = for_opening(room_data(s));
 
 	if (s->dir_fd < 0)
 		return;
@@ -104,16 +93,23 @@ static void extend(int fd, uint64_t from, uint64_t to)
 		log_debug("store: " BALLAST_NAME ": %m");
 }
 
-/* What it may be now: what it should be, but only of what is free beyond the reserve; for opening, of all that is free. */
-static uint64_t wanted(struct store *s, uint64_t size, const struct room *r)
+static uint64_t ideal(uint64_t data, const struct room *r)
 {
-	uint64_t data = data_bytes(s), open = for_opening(data), want = data / DATA_PART, above;
+	uint64_t want = data / DATA_PART;
 
 	want = want < LEAST ? LEAST : want > MOST ? MOST : want;
 	if (want > r->total / DISK_PART)
 		want = r->total / DISK_PART;
-	if (want < open)
-		want = open;
+	return want > for_opening(data) ? want : for_opening(data);
+}
+
+/* What it may be now: what it should be, but only of what is free beyond the reserve; for opening, of all that is free. */
+static uint64_t wanted(struct store *s, uint64_t size, const struct room *r)
+{
+	uint64_t data = room_data(s), open = for_opening(data), want = ideal(data, r), above;
+
+	if (size > 2 * want)
+		return want; /* much was deleted */
 	above = r->reserve + room_unflushed(s);
 	above = r->free > above ? r->free - above : 0;
 	if (want > size + above)
@@ -139,6 +135,8 @@ void ballast_grow(struct store *s)
 		if (want > size)
 			extend(fd, size, want);
 		close(fd);
+		if (2 * want < size)
+			shrink(s, size, want);
 	}
 	pthread_mutex_unlock(&s->ballast_lock);
 }

@@ -5,6 +5,7 @@
 #include <inttypes.h>
 #include "base/clock.h"
 #include "base/log.h"
+#include "store/room.h"
 
 #define LOG_EVERY_MS 10000 /* between two lines about corruption */
 
@@ -105,7 +106,7 @@ void health_wrote(struct store *s, const struct reason *r, bool frees)
 		return;
 	if (t == TROUBLE_CORRUPTION)
 		met_corruption(s, "a write", r->text);
-	if (t == TROUBLE_NONE && frees && atomic_load_explicit(&s->refusal, memory_order_relaxed) == TROUBLE_ROOM)
+	if (t == TROUBLE_NONE && atomic_load_explicit(&s->refusal, memory_order_relaxed) == TROUBLE_ROOM && (frees || !room_is_back(s)))
 		return;
 	set_refusal(s, t, r->text);
 }

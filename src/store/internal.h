@@ -44,8 +44,10 @@ struct store {
 	/* room.c, ballast.c, watch.c */
 	struct watch *watch;    /* its thread runs only with a journal */
 	pthread_mutex_t ballast_lock;
+	uint64_t disk_bytes;    /* of the whole disk, at opening; 0: not known, or no disk */
 	bool is_swollen;        /* opened on a full disk: memtables have no limit until there is room. Of the opener, then of the watch alone */
 	_Atomic uint64_t freed; /* batches that made the database smaller */
+	uint64_t freed_seen;    /* of freed; of the thread that calls store_make_room() */
 	atomic_bool is_closing; /* work that takes long ends early */
 	/* Of each id (by its last bits): how many walks backwards shall not begin at the front, and how many will not
 	 * when the next one that does was wrong to (iter.c). */
@@ -91,7 +93,11 @@ void store_tuning_init(struct store_tuning *t, const struct store *s);
 void store_tuning_release(struct store_tuning *t);
 extern const char *const store_family_names[STORE_FAMILIES];
 /* What a family collects in memory before it becomes a file. */
-size_t store_memtable_bytes(enum store_family f);
+size_t store_memtable_bytes(const struct store *s, enum store_family f);
+/* Whether its memtables have a filter. */
+bool store_is_walked(enum store_family f);
+/* Of a memtable, for its filter: ten bits for each of its items, and for each partition. */
+#define STORE_MEMTABLE_FILTER 0.01
 /* Bytes that the keys of one partition share, in ITEMS and INDEX: an id and a hash. Files and memtables
  * know which of them they hold; a walk within one passes over those that do not (read.c). */
 #define STORE_PREFIX 12

@@ -107,22 +107,27 @@ uint64_t store_mark(struct store *s)
 	return s->journal ? journal_last(s->journal) : 0;
 }
 
-/* Waits until RocksDB's files have everything up to the mark. False: that took too long, or there is no room for it. */
-static bool flush_and_wait(struct store *s, uint64_t mark)
+static bool wait_for_flush(struct store *s, uint64_t mark)
 {
 	struct timespec pause = { .tv_nsec = FLUSH_LOOK_MS * 1000000 };
 
-	if (is_flushed(s, mark))
-		return true;
-	if (!store_has_room(s, 0))
-		return false;
-	watch_flush_soon(s);
 	for (int ms = 0; ms < FLUSH_WAIT_MS && !atomic_load(&s->is_closing); ms += FLUSH_LOOK_MS) {
 		if (is_flushed(s, mark))
 			return true;
 		nanosleep(&pause, NULL);
 	}
 	return false;
+}
+
+/* Waits until RocksDB's files have everything up to the mark. False: that took too long, or there is no room for it. */
+static bool flush_and_wait(struct store *s, uint64_t mark)
+{
+	if (is_flushed(s, mark))
+		return true;
+	if (!store_has_room(s, 0))
+		return false;
+	watch_flush_soon(s);
+	return wait_for_flush(s, mark);
 }
 
 /* Nothing of the range is in a memtable any more, so RocksDB flushes nothing before it compacts: beside a write it would not flush all families. */
@@ -134,6 +139,24 @@ static void compact(struct store *s, enum store_family f, struct slice from, str
 	rocksdb_compactoptions_set_exclusive_manual_compaction(options, 0);
 	rocksdb_compact_range_cf_opt(s->db, s->families[f], options, store_bytes(from), from.n, to.p, to.n);
 	rocksdb_compactoptions_destroy(options);
+}
+
+void store_make_room(struct store *s, uint64_t live)
+{
+	uint64_t freed = atomic_load(&s->freed);
+	struct room r;
+
+	if (!s->journal || store_health(s) != STORE_FULL || freed == s->freed_seen || atomic_load(&s->is_closing) || !room_look(s, &r))
+		return;
+	if (r.free < live + room_unflushed(s) + ROOM_LEAST)
+		return;
+	watch_flush_soon(s);
+	s->freed_seen = atomic_load(&s->freed); /* with what that wrote */
+	if (!wait_for_flush(s, store_mark(s)))
+		return;
+	compact(s, STORE_ITEMS, SLICE(""), SLICE("\xff"));
+	compact(s, STORE_INDEX, SLICE(""), SLICE("\xff"));
+	journal_trim(s->journal);
 }
 
 bool store_reclaim(struct store *s, const struct store_reclaim *r)

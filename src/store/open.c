@@ -246,6 +246,8 @@ static enum store_open_result open_journal(struct opening *op)
 
 	if (!s->dir)
 		return STORE_OPENED;
+	if (s->is_swollen)
+		watch_swell(s);
 	if (!store_journal_on_disk(s, &after))
 		return refuse(op, STORE_DAMAGED, "The data in %s is damaged: what its journal has to add cannot be told.", s->dir);
 	if (!s->read_only)

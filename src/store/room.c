@@ -6,10 +6,14 @@
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <sys/statvfs.h>
+#include <time.h>
 #include "store/health.h"
 
 /* The reserve is never more than this part of a small disk. */
 #define RESERVE_PART 16
+/* How long a write waits for a flush. */
+#define WAIT_MS 2000
+#define WAIT_LOOK_MS 20
 
 bool room_look(const struct store *s, struct room *r)
 {
@@ -43,6 +47,11 @@ uint64_t room_unflushed(struct store *s)
 	return s->db ? sum_of(s, "rocksdb.cur-size-all-mem-tables") : 0;
 }
 
+uint64_t room_data(struct store *s)
+{
+	return s->db ? sum_of(s, "rocksdb.total-sst-files-size") : 0;
+}
+
 uint64_t room_active(struct store *s)
 {
 	return s->db ? sum_of(s, "rocksdb.cur-size-active-mem-table") : 0;
@@ -70,6 +79,7 @@ void room_before_open(struct store *s)
 
 	if (s->read_only || !room_look(s, &r))
 		return;
+	s->disk_bytes = r.total;
 	s->is_swollen = r.free < r.reserve + journal_bytes(s);
 	ballast_for_opening(s);
 }
@@ -92,6 +102,28 @@ bool store_has_room(struct store *s, size_t bytes)
 	return above >= unflushed;
 }
 
+/* Whether a flush would make the room that is missing. */
+static bool flush_would_help(struct store *s, size_t bytes)
+{
+	struct room r;
+
+	return room_look(s, &r) && r.free >= r.reserve + bytes && r.free >= room_unflushed(s) + ROOM_MB;
+}
+
+bool room_wait(struct store *s, size_t bytes)
+{
+	struct timespec pause = { .tv_nsec = WAIT_LOOK_MS * 1000000 };
+
+	for (int ms = 0; ms < WAIT_MS; ms += WAIT_LOOK_MS) {
+		if (store_has_room(s, bytes))
+			return true;
+		if (atomic_load_explicit(&s->refusal, memory_order_relaxed) != TROUBLE_NONE || !flush_would_help(s, bytes))
+			return false;
+		nanosleep(&pause, NULL);
+	}
+	return false;
+}
+
 bool room_is_back(struct store *s)
 {
 	struct room r;
@@ -106,13 +138,11 @@ bool store_takes_growth(struct store *s)
 	return room_is_back(s);
 }
 
-bool room_to_free(struct store *s, size_t bytes)
+void room_to_free(struct store *s, size_t bytes)
 {
 	uint64_t need = ROOM_LEAST + 2 * (uint64_t)bytes;
 	struct room r;
 
-	if (!s->reserve || !room_look(s, &r) || r.free >= need)
-		return true;
-	ballast_give(s, need + ROOM_MB - r.free);
-	return !room_look(s, &r) || r.free >= need;
+	if (s->reserve && room_look(s, &r) && r.free < need)
+		ballast_give(s, need + ROOM_MB - r.free);
 }

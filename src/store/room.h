@@ -25,7 +25,7 @@
 #define ROOM_MB ((uint64_t)1 << 20)
 /* Less is asked of RocksDB only when it matters: beyond this much above the reserve it is not asked what a flush would write. */
 #define ROOM_FLUSH_MOST (160 * ROOM_MB)
-/* A freeing write leaves at least this much, which is nothing to an ext4. */
+/* With less a file system is as good as full. */
 #define ROOM_LEAST (ROOM_MB / 4)
 
 struct room {
@@ -37,14 +37,19 @@ struct room {
 bool room_look(const struct store *s, struct room *r) MUST_CHECK;
 /* What a flush of everything would write at most. */
 uint64_t room_unflushed(struct store *s);
-/* Of that, what is not being flushed already. */
+/* What RocksDB's files take. */
+uint64_t room_data(struct store *s);
+/* Of what a flush would write, what is not being flushed already. */
 uint64_t room_active(struct store *s);
 /* Before the database is opened: gives it what it needs for that, and sees whether there is room to flush what the journal has. */
 void room_before_open(struct store *s);
+/* As store_has_room(), but waits a little for a flush that is under way and would make the room. */
+bool room_wait(struct store *s, size_t bytes);
 /* Whether growing writes that were refused may go on; a little more than what they need, so that they do not stop again at once. */
 bool room_is_back(struct store *s);
-/* Whether a freeing write of so many bytes may be made. Takes from the ballast what it lacks. */
-bool room_to_free(struct store *s, size_t bytes);
+/* Makes room for a freeing write of so many bytes, of the ballast. Where there is none left the write is tried all the same: the journal writes over
+ * blocks that it has. */
+void room_to_free(struct store *s, size_t bytes);
 
 /* ---- ballast.c ---- */
 #define BALLAST_NAME "reserve"
@@ -59,6 +64,8 @@ void ballast_grow(struct store *s);
 /* ---- watch.c: a thread that looks every second ---- */
 struct watch *watch_new(void); /* NULL when memory is out */
 void watch_free(struct watch *w);
+/* After opening on a full disk, before the journal is replayed: memtables may be of any size. */
+void watch_swell(struct store *s);
 bool watch_start(struct store *s) MUST_CHECK;
 void watch_stop(struct store *s); /* also if it was not started */
 /* It looks now. */

@@ -139,6 +139,9 @@ struct store_reclaim {
 bool store_reclaim(struct store *s, const struct store_reclaim *range) MUST_CHECK;
 /* A number that stands for everything written so far. */
 uint64_t store_mark(struct store *s);
+/* On a full disk, after deletions: has the files of items and index entries rewritten, if what is left of them (`live` bytes at most) fits into the room that there
+ * is. Otherwise, and while there is room, it does nothing. One thread at a time; it may take long. */
+void store_make_room(struct store *s, uint64_t live);
 /* The first step of it alone: drops files that have nothing but [from, to). */
 void store_drop_files(struct store *s, enum store_family f, struct slice from, struct slice to);
 /* A store_reclaim() that runs ends soon, and later ones at once: before store_close(). */

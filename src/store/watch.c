@@ -15,7 +15,9 @@
 #define LOOK_MS 1000
 /* Flushing less is not worth a file. */
 #define FLUSH_LEAST (2 * ROOM_MB)
-#define COMPACT_EVERY_MS 30000
+/* Above the reserve, for a compaction. Larger ones take their chance: RocksDB gets over it. */
+#define COMPACTION_MOST (160 * ROOM_MB)
+#define NO_LIMIT ((size_t)4 << 30)
 
 struct watch {
 	pthread_t thread;
@@ -25,9 +27,7 @@ struct watch {
 	bool stopping, woken;
 	/* Of the thread alone. */
 	uint64_t background_errors;
-	uint64_t freed_seen; /* of s->freed */
-	int64_t compacted_ms;
-	bool wants_compaction;
+	bool compactions_off;
 };
 
 /* ---- what RocksDB's threads met ---- */
@@ -57,21 +57,29 @@ static void look_at_errors(struct store *s, struct watch *w)
 
 /* ---- flushing ---- */
 
-/* A memtable's memory comes in pieces. Were one more than the memtable should have, RocksDB would want to flush an empty one, and asserts that it does not. */
-static void set_buffer(struct store *s, enum store_family f, size_t bytes)
+static void set_options(struct store *s, enum store_family f, int n, const char *const *names, const char *const *values)
 {
-	static const char *const names[] = { "write_buffer_size", "arena_block_size" };
-	size_t piece = bytes / 8 < ROOM_MB ? bytes / 8 : ROOM_MB;
-	char size_text[32], piece_text[32];
-	const char *values[] = { size_text, piece_text };
 	struct reason r = { 0 };
 	char *err = NULL;
 
+	rocksdb_set_options_cf(s->db, s->families[f], n, names, values, &err);
+	if (store_take_reason(&err, &r))
+		log_debug("store: an option could not be set: %s", r.text);
+}
+
+/* A memtable's memory comes in pieces. Were one more than the memtable should have, RocksDB would want to flush an empty one, and asserts that it does not.
+ * One with a filter cannot be given more than it was made for, so without a limit there is none. */
+static void set_buffer(struct store *s, enum store_family f, size_t bytes)
+{
+	static const char *const names[] = { "write_buffer_size", "arena_block_size", "memtable_prefix_bloom_size_ratio" };
+	size_t piece = bytes / 8 < ROOM_MB ? bytes / 8 : ROOM_MB;
+	char size_text[32], piece_text[32], filter_text[32];
+	const char *const values[] = { size_text, piece_text, filter_text };
+
 	snprintf(size_text, sizeof(size_text), "%zu", bytes);
 	snprintf(piece_text, sizeof(piece_text), "%zu", piece);
-	rocksdb_set_options_cf(s->db, s->families[f], 2, names, values, &err);
-	if (store_take_reason(&err, &r))
-		log_debug("store: write_buffer_size: %s", r.text);
+	snprintf(filter_text, sizeof(filter_text), "%g", store_is_walked(f) && bytes != NO_LIMIT ? STORE_MEMTABLE_FILTER : 0.0);
+	set_options(s, f, 3, names, values);
 }
 
 /* A write that changes nothing: RocksDB looks at its memtables when there is one. */
@@ -97,7 +105,7 @@ void watch_flush_soon(struct store *s)
 {
 	set_buffer(s, STORE_META, 64 << 10); /* the least that RocksDB takes */
 	nudge(s);
-	set_buffer(s, STORE_META, store_memtable_bytes(STORE_META));
+	set_buffer(s, STORE_META, store_memtable_bytes(s, STORE_META));
 	nudge(s);
 }
 
@@ -107,8 +115,14 @@ static void leave_memory(struct store *s)
 	log_info("store: there is room again: what was taken from the journal goes to files");
 	s->is_swollen = false;
 	for (int f = 0; f < STORE_FAMILIES; f++)
-		set_buffer(s, (enum store_family)f, store_memtable_bytes((enum store_family)f));
+		set_buffer(s, (enum store_family)f, store_memtable_bytes(s, (enum store_family)f));
 	watch_flush_soon(s);
+}
+
+void watch_swell(struct store *s)
+{
+	for (int f = 0; f < STORE_FAMILIES; f++)
+		set_buffer(s, (enum store_family)f, NO_LIMIT);
 }
 
 static void flush_in_time(struct store *s)
@@ -150,40 +164,27 @@ static void look_at_room(struct store *s)
 		ballast_give(s, UINT32_MAX);
 }
 
-/* RocksDB's threads take it from here; beside a full disk they look for room first. */
-static void suggest_compaction(struct store *s)
+/* A compaction writes as much as it reads before it deletes what it read, and meets the end of the disk without looking first. So near the end of
+ * the disk there are none but those that are asked for (store_make_room, store_reclaim). */
+static void guard_compactions(struct store *s, struct watch *w)
 {
-	struct reason r = { 0 };
-	char *err = NULL;
-
-	for (int f = 0; f < STORE_FAMILIES; f++) {
-		rocksdb_suggest_compact_range_cf(s->db, s->families[f], NULL, 0, NULL, 0, &err);
-		if (store_take_reason(&err, &r))
-			log_debug("store: no compaction: %s", r.text);
-	}
-}
-
-/* Deleted items give their room back when their files are rewritten. On a full disk that is not left to chance: what says that they are deleted goes to
- * files, and those are merged with the others. */
-static void compact_when_full(struct store *s, struct watch *w)
-{
-	int64_t now = clock_monotonic_us() / 1000;
-	uint64_t freed = atomic_load(&s->freed), unflushed;
+	static const char *const name = "disable_auto_compactions";
+	const char *value;
+	uint64_t above, need = room_data(s);
 	struct room r;
 
-	if (w->wants_compaction)
-		suggest_compaction(s);
-	w->wants_compaction = false;
-	if (atomic_load(&s->refusal) != TROUBLE_ROOM || s->is_swollen || freed == w->freed_seen ||
-	    (w->compacted_ms && now - w->compacted_ms < COMPACT_EVERY_MS))
+	if (!s->reserve || !room_look(s, &r))
 		return;
-	unflushed = room_unflushed(s);
-	if (!room_look(s, &r) || r.free < unflushed + ROOM_MB)
+	if (need > COMPACTION_MOST)
+		need = COMPACTION_MOST;
+	above = r.free > r.reserve ? r.free - r.reserve : 0;
+	if (w->compactions_off ? above < need + need / 4 : above >= need)
 		return;
-	w->compacted_ms = now;
-	watch_flush_soon(s);
-	w->freed_seen = atomic_load(&s->freed); /* with that one */
-	w->wants_compaction = true;
+	w->compactions_off = !w->compactions_off;
+	value = w->compactions_off ? "true" : "false";
+	log_debug("store: compactions are %s", w->compactions_off ? "put off: the disk is nearly full" : "made again");
+	for (int f = 0; f < STORE_FAMILIES; f++)
+		set_options(s, (enum store_family)f, 1, &name, &value);
 }
 
 static void look(struct store *s)
@@ -193,7 +194,7 @@ static void look(struct store *s)
 	look_at_errors(s, w);
 	look_at_room(s);
 	flush_in_time(s);
-	compact_when_full(s, w);
+	guard_compactions(s, w);
 	if (!atomic_load(&s->corruptions))
 		ballast_grow(s);
 }
@@ -244,6 +245,7 @@ struct watch *watch_new(void)
 
 bool watch_start(struct store *s)
 {
+	s->watch->compactions_off = s->is_swollen;
 	/* What is known before anyone asks: a full disk. */
 	look_at_room(s);
 	s->watch->has_thread = pthread_create(&s->watch->thread, NULL, watch_main, s) == 0;

@@ -152,7 +152,9 @@ static bool write_batch(struct store *s, struct store_batch *b, bool sync, struc
 		return true;
 	if (!s->journal)
 		return apply(s, b, r);
-	if (b->frees ? room_to_free(s, data_of(b).n) : store_has_room(s, data_of(b).n))
+	if (b->frees)
+		room_to_free(s, data_of(b).n);
+	if (b->frees || room_wait(s, data_of(b).n))
 		return write_journaled(s, b, sync, r);
 	r->failed = true;
 	snprintf(r->text, sizeof(r->text), "no space left on the disk of %s", s->dir);

@@ -1,4 +1,4 @@
-/* Gives the room of dropped tables, indexes and streams back.
+/* Gives the room of dropped tables, indexes and streams back, and on a full disk that of deleted items.
  *
  * Dropping one deletes a range, which RocksDB remembers and does nothing about for long. So the same batch leaves a note in META for each
  * range, and a thread of its own has the room given back and then takes the note away: rewriting files may take minutes, and the other
@@ -21,7 +21,7 @@
 
 #define NOTE "reclaim"
 #define NOTE_BYTES (sizeof(NOTE) - 1 + 1 + 4)
-#define RETRY_MS 10000 /* after there was no room, or RocksDB was busy */
+#define LOOK_MS 10000 /* what could not be done is tried again; and the disk may have become full */
 #define SOME 64        /* notes at a time */
 
 struct reclaim {
@@ -106,6 +106,22 @@ static void drop_files(struct db *db, const struct note *notes, size_t n, struct
 		store_drop_files(db_store(db), notes[i].family, notes[i].id, layout_after_prefix(a, notes[i].id));
 }
 
+/* Of all tables and indexes. */
+static uint64_t live_bytes(struct db *db, struct arena *a)
+{
+	const struct catalog *c = db_catalog(db, a);
+	int64_t sum = 0;
+
+	for (size_t i = 0; i < catalog_count(c); i++) {
+		const struct table *t = catalog_at(c, i);
+
+		sum += atomic_load(&t->stats->bytes);
+		for (size_t k = 0; k < t->index_count; k++)
+			sum += atomic_load(&t->indexes[k].stats->bytes);
+	}
+	return sum > 0 ? (uint64_t)sum : 0;
+}
+
 /* False: something is left that could not be done. */
 static bool reclaim_some(struct db *db, struct arena *a, bool *worked)
 {
@@ -118,6 +134,8 @@ static bool reclaim_some(struct db *db, struct arena *a, bool *worked)
 	drop_files(db, notes, n, a);
 	for (size_t i = 0; i < n; i++)
 		ok &= reclaim_note(db, &notes[i], mark, a);
+	if (store_health(db_store(db)) == STORE_FULL)
+		store_make_room(db_store(db), live_bytes(db, a));
 	return ok;
 }
 
@@ -138,21 +156,18 @@ bool reclaim_step(struct db *db, bool *worked)
 
 /* ---- the thread ---- */
 
-/* Until it is woken, or until it is time to try again. False: the thread shall end. */
-static bool wait_for_work(struct reclaim *r, bool again)
+/* Until it is woken, or until it is time to look. False: the thread shall end. */
+static bool wait_for_work(struct reclaim *r)
 {
 	struct timespec until;
 	bool go_on;
 
 	clock_gettime(CLOCK_MONOTONIC, &until);
-	until.tv_sec += RETRY_MS / 1000;
+	until.tv_sec += LOOK_MS / 1000;
 	pthread_mutex_lock(&r->lock);
-	while (!r->stopping && !r->woken) {
-		if (!again)
-			pthread_cond_wait(&r->changed, &r->lock);
-		else if (pthread_cond_timedwait(&r->changed, &r->lock, &until) == ETIMEDOUT)
+	while (!r->stopping && !r->woken)
+		if (pthread_cond_timedwait(&r->changed, &r->lock, &until) == ETIMEDOUT)
 			break;
-	}
 	r->woken = false;
 	go_on = !r->stopping;
 	pthread_mutex_unlock(&r->lock);
@@ -167,7 +182,7 @@ static void *reclaim_main(void *arg)
 	do {
 		worked = false;
 		ok = reclaim_step(r->db, &worked);
-	} while ((ok && worked) || wait_for_work(r, !ok));
+	} while ((ok && worked) || wait_for_work(r));
 	return NULL;
 }
 
