@@ -101,9 +101,12 @@ static void show_one(struct buf *b, const char *name, const char *type, const ch
 	buf_printf(b, "%s %llu\n", name, (unsigned long long)v);
 }
 
-enum store_health api_health(struct api *api)
+struct api_health api_health(struct api *api)
 {
-	return store_health(db_store(api->db));
+	enum store_health h = store_health(db_store(api->db));
+	const char *words = h == STORE_WELL ? NULL : store_health_words(h);
+
+	return (struct api_health){ .not_alive = h == STORE_FULL ? NULL : words, .not_ready = words };
 }
 
 void api_metrics(struct api *api, struct buf *b)

@@ -16,16 +16,12 @@ static void reply(struct exchange *ex, const char *trouble)
 
 void health_handle_live(struct exchange *ex, void *ctx)
 {
-	enum store_health h = api_health(ex->loop->api);
-
 	(void)ctx;
-	reply(ex, h == STORE_BROKEN || h == STORE_CORRUPT ? store_health_words(h) : NULL);
+	reply(ex, api_health(ex->loop->api).not_alive);
 }
 
 void health_handle_ready(struct exchange *ex, void *ctx)
 {
-	enum store_health h = api_health(ex->loop->api);
-
 	(void)ctx;
-	reply(ex, ex->loop->draining ? "stopping" : h != STORE_WELL ? store_health_words(h) : NULL);
+	reply(ex, ex->loop->draining ? "stopping" : api_health(ex->loop->api).not_ready);
 }

@@ -13,6 +13,7 @@
 #define LEAST (4 * ROOM_MB)
 #define DATA_PART 4  /* a small database has a small ballast */
 #define DISK_PART 16 /* and so has a small disk */
+#define LEFT ((uint64_t)64 << 10) /* free, when all else is kept for opening */
 #define ZEROS ((size_t)64 << 10)
 
 /* What opening writes grows with the list of files: a few hundred bytes for each 64 MB. */
@@ -114,8 +115,8 @@ static uint64_t wanted(struct store *s, uint64_t size, const struct room *r)
 	above = r->free > above ? r->free - above : 0;
 	if (want > size + above)
 		want = size + above;
-	if (want < open && r->free > ROOM_LEAST)
-		want = size + (r->free - ROOM_LEAST) < open ? size + (r->free - ROOM_LEAST) : open;
+	if (want < open && r->free > LEFT)
+		want = size + (r->free - LEFT) < open ? size + (r->free - LEFT) : open;
 	return want;
 }
 

@@ -90,6 +90,7 @@ static void set_refusal(struct store *s, enum trouble t, const char *text)
 	was = atomic_exchange(&s->refusal, (int)t);
 	if (was == (int)t)
 		return;
+	atomic_store(&s->live, UINT64_MAX); /* may have grown meanwhile */
 	if (t == TROUBLE_ROOM)
 		log_error("store: writes are refused until there is room: %s. Reads go on, and so does deleting", text);
 	else if (t != TROUBLE_NONE)
@@ -104,11 +105,15 @@ void health_wrote(struct store *s, const struct reason *r, bool frees)
 
 	if (s->read_only || t == TROUBLE_OTHER)
 		return;
+	if (t != TROUBLE_NONE)
+		log_debug("store: a write was not made: %s", r->text);
 	if (t == TROUBLE_CORRUPTION)
 		met_corruption(s, "a write", r->text);
 	if (t == TROUBLE_NONE && atomic_load_explicit(&s->refusal, memory_order_relaxed) == TROUBLE_ROOM && (frees || !room_is_back(s)))
 		return;
 	set_refusal(s, t, r->text);
+	if (t == TROUBLE_ROOM)
+		watch_wake(s);
 }
 
 void health_room(struct store *s, bool has_room)

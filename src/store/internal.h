@@ -48,6 +48,7 @@ struct store {
 	bool is_swollen;        /* opened on a full disk: memtables have no limit until there is room. Of the opener, then of the watch alone */
 	_Atomic uint64_t freed; /* batches that made the database smaller */
 	uint64_t freed_seen;    /* of freed; of the thread that calls store_make_room() */
+	_Atomic uint64_t live;  /* bytes of items and index entries, as far as known */
 	atomic_bool is_closing; /* work that takes long ends early */
 	/* Of each id (by its last bits): how many walks backwards shall not begin at the front, and how many will not
 	 * when the next one that does was wrong to (iter.c). */

@@ -70,7 +70,7 @@ void store_drop_files(struct store *s, enum store_family f, struct slice from, s
 	struct reason r = { 0 };
 	char *err = NULL;
 
-	if (s->read_only || slice_cmp(from, to) >= 0)
+	if (s->read_only || slice_cmp(from, to) >= 0 || !room_for_a_note(s))
 		return;
 	rocksdb_delete_file_in_range_cf(s->db, s->families[f], store_bytes(from), from.n, to.p, to.n, &err);
 	if (store_take_reason(&err, &r))
@@ -130,33 +130,64 @@ static bool flush_and_wait(struct store *s, uint64_t mark)
 	return wait_for_flush(s, mark);
 }
 
+#define LAST_KEY 64
+#define LAST_TAIL 32
+
+/* RocksDB means the end of a range to be in it; `to` may be in a memtable, where the next range begins. */
+static size_t last_before(struct slice to, char last[LAST_KEY])
+{
+	size_t n = to.n < LAST_KEY - LAST_TAIL ? to.n : LAST_KEY - LAST_TAIL;
+
+	memcpy(last, to.p, n);
+	if (!last[n - 1])
+		return n - 1;
+	last[n - 1]--;
+	memset(last + n, 0xff, LAST_TAIL);
+	return n + LAST_TAIL;
+}
+
 /* Nothing of the range is in a memtable any more, so RocksDB flushes nothing before it compacts: beside a write it would not flush all families. */
 static void compact(struct store *s, enum store_family f, struct slice from, struct slice to)
 {
 	rocksdb_compactoptions_t *options = rocksdb_compactoptions_create();
+	char last[LAST_KEY];
+	size_t n = last_before(to, last);
 
 	/* Beside RocksDB's own compactions, not instead of them. */
 	rocksdb_compactoptions_set_exclusive_manual_compaction(options, 0);
-	rocksdb_compact_range_cf_opt(s->db, s->families[f], options, store_bytes(from), from.n, to.p, to.n);
+	rocksdb_compact_range_cf_opt(s->db, s->families[f], options, store_bytes(from), from.n, last, n);
 	rocksdb_compactoptions_destroy(options);
+}
+
+/* Marks files that are not in the last level: what says that items are deleted meets the items. RocksDB's threads do it when they may (watch.c), and flush nothing
+ * for it, as they would for a compaction that is asked for. */
+static void suggest(struct store *s, enum store_family f)
+{
+	struct reason r = { 0 };
+	char *err = NULL;
+
+	rocksdb_suggest_compact_range_cf(s->db, s->families[f], NULL, 0, NULL, 0, &err);
+	if (store_take_reason(&err, &r))
+		log_debug("store: no compaction: %s", r.text);
 }
 
 void store_make_room(struct store *s, uint64_t live)
 {
-	uint64_t freed = atomic_load(&s->freed);
 	struct room r;
 
-	if (!s->journal || store_health(s) != STORE_FULL || freed == s->freed_seen || atomic_load(&s->is_closing) || !room_look(s, &r))
+	if (!s->journal || store_health(s) != STORE_FULL || atomic_load(&s->is_closing) || !room_look(s, &r))
 		return;
-	if (r.free < live + room_unflushed(s) + ROOM_LEAST)
+	atomic_store(&s->live, live);
+	if (atomic_load(&s->freed) == s->freed_seen || r.free < live + room_unflushed(s) + ROOM_LEAST)
 		return;
 	watch_flush_soon(s);
 	s->freed_seen = atomic_load(&s->freed); /* with what that wrote */
 	if (!wait_for_flush(s, store_mark(s)))
 		return;
-	compact(s, STORE_ITEMS, SLICE(""), SLICE("\xff"));
-	compact(s, STORE_INDEX, SLICE(""), SLICE("\xff"));
+	suggest(s, STORE_ITEMS);
+	suggest(s, STORE_INDEX);
 	journal_trim(s->journal);
+	watch_wake(s);
 }
 
 bool store_reclaim(struct store *s, const struct store_reclaim *r)

@@ -63,6 +63,8 @@ static enum store_open_result refuse_with_reason(struct opening *op)
 		return refuse(op, STORE_HELD,
 			      "The data directory %s is in use by another process; stop that one "
 			      "first or choose another directory.", place(op));
+	if (strstr(text, "No space left") || strstr(text, "no space left"))
+		return refuse(op, STORE_FAILED, "Cannot open the data directory %s: no space is left on its disk. A megabyte is enough to serve reads.", place(op));
 	if (strncmp(text, "Corruption", 10) == 0)
 		return refuse(op, STORE_DAMAGED, "The data in %s is damaged: %s.", place(op), text);
 	return refuse(op, STORE_FAILED, "Cannot open the data directory %s: %s.", place(op), text);
@@ -302,6 +304,7 @@ static struct store *store_new(const struct store_options *o)
 	s->reserve = STORE_RESERVE;
 	atomic_init(&s->fail_in, -1);
 	pthread_mutex_init(&s->ballast_lock, NULL);
+	atomic_init(&s->live, UINT64_MAX);
 	if (!o->dir)
 		s->env = rocksdb_create_mem_env();
 	cache = rocksdb_lru_cache_options_create();

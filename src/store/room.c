@@ -11,7 +11,7 @@
 
 /* The reserve is never more than this part of a small disk. */
 #define RESERVE_PART 16
-/* How long a write waits for a flush. */
+/* How long a write waits for RocksDB. */
 #define WAIT_MS 2000
 #define WAIT_LOOK_MS 20
 
@@ -52,6 +52,16 @@ uint64_t room_data(struct store *s)
 	return s->db ? sum_of(s, "rocksdb.total-sst-files-size") : 0;
 }
 
+uint64_t room_compacting(struct store *s)
+{
+	uint64_t running = 0, data;
+
+	if (!s->db || rocksdb_property_int_cf(s->db, s->families[STORE_META], "rocksdb.num-running-compactions", &running) != 0 || !running)
+		return 0;
+	data = room_data(s);
+	return data < ROOM_TO_COMPACT ? data : ROOM_TO_COMPACT;
+}
+
 uint64_t room_active(struct store *s)
 {
 	return s->db ? sum_of(s, "rocksdb.cur-size-active-mem-table") : 0;
@@ -86,7 +96,7 @@ void room_before_open(struct store *s)
 
 bool store_has_room(struct store *s, size_t bytes)
 {
-	uint64_t unflushed, above;
+	uint64_t above, busy;
 	struct room r;
 
 	if (!s->reserve || !room_look(s, &r))
@@ -94,20 +104,20 @@ bool store_has_room(struct store *s, size_t bytes)
 	if (r.free < r.reserve + bytes)
 		return false;
 	above = r.free - r.reserve - bytes;
-	if (above >= ROOM_FLUSH_MOST)
+	if (above >= ROOM_PLENTY)
 		return true;
-	unflushed = room_unflushed(s);
-	if (above < 2 * unflushed)
+	busy = room_unflushed(s) + room_compacting(s);
+	if (above < 2 * busy)
 		watch_wake(s);
-	return above >= unflushed;
+	return above >= busy;
 }
 
-/* Whether a flush would make the room that is missing. */
-static bool flush_would_help(struct store *s, size_t bytes)
+/* Whether RocksDB will make the room that is missing. */
+static bool is_worth_waiting(struct store *s, size_t bytes)
 {
 	struct room r;
 
-	return room_look(s, &r) && r.free >= r.reserve + bytes && r.free >= room_unflushed(s) + ROOM_MB;
+	return room_look(s, &r) && r.free >= r.reserve + bytes && (room_compacting(s) || r.free >= room_unflushed(s) + ROOM_MB);
 }
 
 bool room_wait(struct store *s, size_t bytes)
@@ -117,18 +127,24 @@ bool room_wait(struct store *s, size_t bytes)
 	for (int ms = 0; ms < WAIT_MS; ms += WAIT_LOOK_MS) {
 		if (store_has_room(s, bytes))
 			return true;
-		if (atomic_load_explicit(&s->refusal, memory_order_relaxed) != TROUBLE_NONE || !flush_would_help(s, bytes))
+		if (atomic_load_explicit(&s->refusal, memory_order_relaxed) != TROUBLE_NONE || !is_worth_waiting(s, bytes))
 			return false;
 		nanosleep(&pause, NULL);
 	}
 	return false;
 }
 
+/* First the ballast gets back what it gave: whoever filled the disk may do so again at once. */
 bool room_is_back(struct store *s)
 {
 	struct room r;
 
-	return !room_look(s, &r) || store_has_room(s, r.reserve / 4);
+	if (!room_look(s, &r))
+		return true;
+	if (!store_has_room(s, r.reserve / 4))
+		return false;
+	ballast_grow(s);
+	return store_has_room(s, r.reserve / 4);
 }
 
 bool store_takes_growth(struct store *s)
@@ -136,6 +152,14 @@ bool store_takes_growth(struct store *s)
 	if (atomic_load_explicit(&s->refusal, memory_order_relaxed) != TROUBLE_ROOM)
 		return true;
 	return room_is_back(s);
+}
+
+bool room_for_a_note(struct store *s)
+{
+	struct room r;
+
+	room_to_free(s, 0);
+	return !s->reserve || !room_look(s, &r) || r.free >= ROOM_LEAST;
 }
 
 void room_to_free(struct store *s, size_t bytes)

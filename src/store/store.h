@@ -139,8 +139,8 @@ struct store_reclaim {
 bool store_reclaim(struct store *s, const struct store_reclaim *range) MUST_CHECK;
 /* A number that stands for everything written so far. */
 uint64_t store_mark(struct store *s);
-/* On a full disk, after deletions: has the files of items and index entries rewritten, if what is left of them (`live` bytes at most) fits into the room that there
- * is. Otherwise, and while there is room, it does nothing. One thread at a time; it may take long. */
+/* While the store is STORE_FULL: says how many bytes of items and index entries there are, counted since it is. After deletions their files are rewritten if what is left
+ * of them fits into the room that there is. One thread at a time, which may wait for a flush. */
 void store_make_room(struct store *s, uint64_t live);
 /* The first step of it alone: drops files that have nothing but [from, to). */
 void store_drop_files(struct store *s, enum store_family f, struct slice from, struct slice to);

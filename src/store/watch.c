@@ -15,8 +15,6 @@
 #define LOOK_MS 1000
 /* Flushing less is not worth a file. */
 #define FLUSH_LEAST (2 * ROOM_MB)
-/* Above the reserve, for a compaction. Larger ones take their chance: RocksDB gets over it. */
-#define COMPACTION_MOST (160 * ROOM_MB)
 #define NO_LIMIT ((size_t)4 << 30)
 
 struct watch {
@@ -27,7 +25,7 @@ struct watch {
 	bool stopping, woken;
 	/* Of the thread alone. */
 	uint64_t background_errors;
-	bool compactions_off;
+	bool is_off[STORE_FAMILIES]; /* compactions */
 };
 
 /* ---- what RocksDB's threads met ---- */
@@ -164,27 +162,42 @@ static void look_at_room(struct store *s)
 		ballast_give(s, UINT32_MAX);
 }
 
-/* A compaction writes as much as it reads before it deletes what it read, and meets the end of the disk without looking first. So near the end of
- * the disk there are none but those that are asked for (store_make_room, store_reclaim). */
+/* What a compaction of a family may need above the reserve. Items that are left of those that were written are known (store_make_room). */
+static uint64_t compaction_need(struct store *s, enum store_family f)
+{
+	uint64_t need = 0, live = atomic_load(&s->refusal) == TROUBLE_ROOM ? atomic_load(&s->live) : UINT64_MAX;
+
+	if (rocksdb_property_int_cf(s->db, s->families[f], "rocksdb.total-sst-files-size", &need) != 0)
+		return 0;
+	if ((f == STORE_ITEMS || f == STORE_INDEX) && need > live)
+		need = live;
+	return need < ROOM_TO_COMPACT ? need : ROOM_TO_COMPACT;
+}
+
+/* A compaction writes what is left of its files before it deletes them, and meets the end of the disk without looking first. So near the end of the disk
+ * there are none that might not fit. */
 static void guard_compactions(struct store *s, struct watch *w)
 {
 	static const char *const name = "disable_auto_compactions";
-	const char *value;
-	uint64_t above, need = room_data(s);
 	struct room r;
 
 	if (!s->reserve || !room_look(s, &r))
 		return;
-	if (need > COMPACTION_MOST)
-		need = COMPACTION_MOST;
-	above = r.free > r.reserve ? r.free - r.reserve : 0;
-	if (w->compactions_off ? above < need + need / 4 : above >= need)
-		return;
-	w->compactions_off = !w->compactions_off;
-	value = w->compactions_off ? "true" : "false";
-	log_debug("store: compactions are %s", w->compactions_off ? "put off: the disk is nearly full" : "made again");
-	for (int f = 0; f < STORE_FAMILIES; f++)
+	for (int f = 0; f < STORE_FAMILIES; f++) {
+		uint64_t need = compaction_need(s, (enum store_family)f), above = r.free > r.reserve ? r.free - r.reserve : 0;
+		const char *value;
+
+		/* What makes room may use the reserve for it. */
+		if (r.free > ROOM_MB && need < (r.free - ROOM_MB) / 2)
+			above = r.free;
+		/* RocksDB writes down what it is told. */
+		if (w->is_off[f] ? above < need + need / 4 + ROOM_MB : above >= need)
+			continue;
+		w->is_off[f] = !w->is_off[f];
+		value = w->is_off[f] ? "true" : "false";
+		log_debug("store: compactions of %s are %s", store_family_names[f], w->is_off[f] ? "put off: the disk is nearly full" : "made again");
 		set_options(s, (enum store_family)f, 1, &name, &value);
+	}
 }
 
 static void look(struct store *s)
@@ -245,9 +258,11 @@ struct watch *watch_new(void)
 
 bool watch_start(struct store *s)
 {
-	s->watch->compactions_off = s->is_swollen;
-	/* What is known before anyone asks: a full disk. */
+	for (int f = 0; f < STORE_FAMILIES; f++)
+		s->watch->is_off[f] = s->is_swollen; /* as it was opened */
+	/* What is known before anyone asks: a full disk. And what opening used is kept for the next time before another program takes it. */
 	look_at_room(s);
+	ballast_grow(s);
 	s->watch->has_thread = pthread_create(&s->watch->thread, NULL, watch_main, s) == 0;
 	return s->watch->has_thread;
 }

@@ -57,6 +57,7 @@ struct batch {
 	size_t bytes; /* put so far, about */
 	bool wake;    /* there is new work for the background thread */
 	bool only_frees; /* the disk is full: only what frees room is taken */
+	bool grows;      /* something that was taken does not */
 	uint64_t ttl_deleted;
 };
 

@@ -21,7 +21,7 @@
 
 #define NOTE "reclaim"
 #define NOTE_BYTES (sizeof(NOTE) - 1 + 1 + 4)
-#define LOOK_MS 10000 /* what could not be done is tried again; and the disk may have become full */
+#define LOOK_MS 5000 /* what could not be done is tried again; and the disk may have become full */
 #define SOME 64        /* notes at a time */
 
 struct reclaim {
