@@ -111,7 +111,7 @@ static uint64_t wanted(struct store *s, uint64_t size, const struct room *r)
 
 	if (size > 2 * want)
 		return want; /* much was deleted */
-	above = r->reserve + room_unflushed(s);
+	above = r->reserve + room_unflushed(s) + room_compacting(s);
 	above = r->free > above ? r->free - above : 0;
 	if (want > size + above)
 		want = size + above;

@@ -177,13 +177,14 @@ void store_make_room(struct store *s, uint64_t live)
 
 	if (!s->journal || store_health(s) != STORE_FULL || atomic_load(&s->is_closing) || !room_look(s, &r))
 		return;
-	atomic_store(&s->live, live);
 	if (atomic_load(&s->freed) == s->freed_seen || r.free < live + room_unflushed(s) + ROOM_LEAST)
 		return;
 	watch_flush_soon(s);
 	s->freed_seen = atomic_load(&s->freed); /* with what that wrote */
 	if (!wait_for_flush(s, store_mark(s)))
 		return;
+	/* Not before: a compaction that did not know what is deleted would keep it. */
+	atomic_store(&s->live, live);
 	suggest(s, STORE_ITEMS);
 	suggest(s, STORE_INDEX);
 	journal_trim(s->journal);
