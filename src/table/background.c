@@ -7,6 +7,7 @@
 #include "base/alloc.h"
 #include "base/log.h"
 #include "table/internal.h"
+#include "table/reclaim.h"
 #include "table/timekeeper.h"
 
 #define STREAM_SWEEP_MS 60000 /* readers do not see what is too old: removing it has time */
@@ -14,6 +15,7 @@
 
 struct background {
 	struct db *db;
+	struct reclaim *reclaim;
 	pthread_t thread;
 	bool has_thread;
 
@@ -155,7 +157,8 @@ bool background_start(struct db *db)
 	if (db_opts(db)->no_background)
 		return true;
 	b->has_thread = pthread_create(&b->thread, NULL, background_main, b) == 0;
-	if (!b->has_thread) {
+	b->reclaim = reclaim_start(db);
+	if (!b->has_thread || !b->reclaim) {
 		db->background = NULL;
 		background_stop(b);
 	}
@@ -170,6 +173,7 @@ void background_wake(struct background *b)
 	b->woken = true;
 	pthread_cond_signal(&b->changed);
 	pthread_mutex_unlock(&b->lock);
+	reclaim_wake(b->reclaim);
 }
 
 void background_stop(struct background *b)
@@ -182,6 +186,7 @@ void background_stop(struct background *b)
 	pthread_mutex_unlock(&b->lock);
 	if (b->has_thread)
 		pthread_join(b->thread, NULL);
+	reclaim_stop(b->reclaim);
 	backfill_release(&b->backfill);
 	pthread_cond_destroy(&b->changed);
 	pthread_mutex_destroy(&b->lock);
@@ -191,5 +196,11 @@ void background_stop(struct background *b)
 
 bool db_step(struct db *db)
 {
-	return db->background && step(db->background, true);
+	bool reclaimed = false;
+
+	if (!db->background)
+		return false;
+	if (!db->background->reclaim)
+		(void)!reclaim_step(db, &reclaimed);
+	return step(db->background, true);
 }

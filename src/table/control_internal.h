@@ -34,6 +34,9 @@ void control_drop_stream_records(struct stage *s, uint32_t stream);
 bool control_trim_stream(struct stage *s, struct control *c) MUST_CHECK;
 bool control_drop_stream(struct stage *s, struct control *c) MUST_CHECK;
 
+/* ---- reclaim.c ---- */
+bool control_reclaimed(struct stage *s, struct control *c) MUST_CHECK;
+
 /* ---- control_work.c: backfills ---- */
 bool control_backfill_chunk(struct stage *s, struct control *c, struct error *e) MUST_CHECK;
 bool control_backfill_done(struct stage *s, struct control *c) MUST_CHECK;

@@ -64,7 +64,7 @@ void control_close_stream(struct stage *s, struct table *t)
 
 void control_drop_stream_records(struct stage *s, uint32_t stream)
 {
-	stage_delete_prefix(s, STORE_STREAM, layout_id(s->arena, stream));
+	stage_drop_id(s, STORE_STREAM, stream, 0);
 }
 
 bool control_trim_stream(struct stage *s, struct control *c)

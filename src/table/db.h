@@ -66,7 +66,7 @@ int64_t db_time_ms(struct db *db);
 const struct db_options *db_opts(struct db *db);
 
 /* For tests: one round of background work (TTL sweep, stream trim, token sweep, one backfill
- * chunk), as the background thread does. True when something was done. */
+ * chunk), as the background thread does. True when something was done. Also gives room back (reclaim.h). */
 bool db_step(struct db *db);
 
 /* Recounts and compares (T4): every index against its table, counters, TTL entries. Appends one

@@ -151,6 +151,24 @@ void stage_drop_counters(struct stage *s, uint32_t id, struct stats *stats)
 	stage_delete(s, STORE_STATS, layout_stats_key(s->arena, id));
 }
 
+/* By what it does, not by what it is called: a transaction that deletes an item and counts it out elsewhere frees room, too. */
+bool stage_frees(const struct stage *s)
+{
+	const struct staged *w;
+	const struct stage_delta *d;
+	bool puts = false;
+	int64_t bytes = 0;
+
+	for (w = s->first; w; w = w->next) {
+		if (w->kind == STAGED_RANGE)
+			return true;
+		puts |= w->kind == STAGED_PUT;
+	}
+	for (d = s->deltas; d; d = d->next)
+		bytes += d->bytes;
+	return !puts || bytes < 0;
+}
+
 /* ---- the catalog ---- */
 const struct catalog *stage_catalog(const struct stage *s)
 {

@@ -149,6 +149,9 @@ static bool trim_stream(struct db *db, const struct stream *s, struct arena *a)
 	crash_point("trim-found");
 	any = background_control(db, &control, a);
 	crash_point("trimmed");
+	/* Files with nothing newer go at once: a busy stream would keep a day more otherwise. */
+	for (uint32_t shard = 0; any && shard < s->shards; shard++)
+		store_drop_files(db_store(db), STORE_STREAM, layout_stream_key(a, s->id, shard, 0), layout_stream_key(a, s->id, shard, horizon));
 	return any;
 }
 

@@ -33,7 +33,7 @@ static bool flush_replayed(struct journal *j, const struct journal_survey *v, st
 {
 	uint64_t on_disk = 0;
 
-	if (!v->look.count || !j->o.has_room(j->o.owner, v->look.bytes))
+	if (!v->look.count || j->o.no_flush || !j->o.has_room(j->o.owner, v->look.bytes))
 		return true;
 	j->o.flush(j->o.owner);
 	if (j->o.on_disk(j->o.owner, &on_disk) && on_disk >= v->look.last)
