@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 
 .DEFAULT_GOAL := help
-.PHONY: help run build test check-asan check-tsan fuzz crash bench bench-quick clean
+.PHONY: help run build test check-asan check-tsan fuzz crash mutants bench bench-quick clean
 
 # Options handed to the server by `make run`, e.g. make run ARGS="--listen 127.0.0.1:9000"
 ARGS ?=
@@ -15,13 +15,14 @@ help:
 	@echo "make check-tsan  unit and wire tests under ThreadSanitizer"
 	@echo "make fuzz        run each libFuzzer target for FUZZ_SECONDS (60)"
 	@echo "make crash       kill -9 the server CRASH_KILLS (200) times under load and check what is left"
+	@echo "make mutants     take lines out of the store, one at a time, and see whether a test notices (minutes)"
 	@echo "make bench       measure beside dynalite, DynamoDB Local, nginx and RocksDB alone into bench/RESULTS.md (PARTS=\"api rest steady growth process embedded\")"
 	@echo "make bench-quick the main ratios, in under two minutes"
 	@echo "make clean       remove what was built; data directories stay"
 
 build:
 	@scripts/install.sh build
-	@scripts/console.sh
+	@scripts/console.sh --optional
 	@scripts/build.sh build/thorpe
 
 run: build
@@ -45,6 +46,11 @@ crash:
 	@scripts/build.sh build/thorpe
 	@scripts/crash.sh
 
+mutants:
+	@scripts/install.sh build test
+	@scripts/console.sh
+	@python3 tests/mutants/run.py
+
 bench:
 	@scripts/bench.sh $(PARTS)
 
@@ -52,4 +58,4 @@ bench-quick:
 	@scripts/bench.sh quick
 
 clean:
-	@rm -rf build build-asan build-tsan build-fuzz console/dist
+	@rm -rf build build-asan build-tsan build-fuzz build-mutants console/dist

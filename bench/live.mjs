@@ -95,7 +95,7 @@ class Crowd {
           resolve();
         }
       });
-      socket.write(`GET /api/social/users/ann/posts HTTP/1.1\r\nHost: x\r\nAccept: text/event-stream\r\n${authorization}\r\n`);
+      socket.write(`GET /api/social/users/ann/posts HTTP/1.1\r\nHost: localhost\r\nAccept: text/event-stream\r\n${authorization}\r\n`);
       this.sockets.push(socket);
     });
   }

@@ -17,8 +17,15 @@ has_library() { pkg-config --exists "$1"; }
 has_header() { printf '#include <%s>\n' "$1" | cc -E -x c -; }
 has_node() { node -e 'process.exit(+process.versions.node.split(".")[0] >= 18 ? 0 : 1)'; }
 has_chromium() { [ -n "${CHROMIUM:-}" ] || has_tool chromium; }
+has_aws() { [ -n "${THORPE_AWS:-}" ] || has_tool aws; }
 has_nginx() { has_tool nginx || [ -x /usr/sbin/nginx ]; }
 has_boto3() { "$(tool python3)" -c 'import boto3'; }
+
+# Whichever of the two the distribution has; the newer one of both.
+has_parser() { has_header llhttp.h || has_header http_parser.h; }
+parser_package() {
+    if apt-cache show libllhttp-dev >/dev/null 2>&1; then echo libllhttp-dev; else echo libhttp-parser-dev; fi
+}
 
 list_missing() {
     missing=()
@@ -32,7 +39,7 @@ list_missing() {
             need pkg-config has_tool pkg-config
             need librocksdb-dev has_header rocksdb/c.h
             need libuv1-dev has_library libuv
-            need libhttp-parser-dev has_header http_parser.h
+            need "$(parser_package)" has_parser
             need libsimdjson-dev has_library simdjson
             need libssl-dev has_library openssl
             need libdeflate-dev has_header libdeflate.h
@@ -48,7 +55,7 @@ list_missing() {
             need chromium has_chromium
             need curl has_tool curl
             need python3-boto3 has_boto3
-            need awscli has_tool aws
+            need awscli has_aws
             need openssl has_tool openssl
             ;;
         fuzz)
@@ -82,15 +89,26 @@ list_missing "$@"
 command -v apt-get >/dev/null || cannot "apt-get is not here; install them with this system's package manager"
 [ "$(id -u)" = 0 ] || command -v sudo >/dev/null || cannot "neither root nor sudo; run 'apt-get install ${missing[*]}' as root"
 
-say "installing ${missing[*]}"
 log=$(mktemp)
 trap 'rm -f "$log"' EXIT
-export DEBIAN_FRONTEND=noninteractive
-as_root apt-get update -q >"$log" 2>&1 || { tail -n 5 "$log" >&2; cannot "apt-get update failed (its last lines are above)"; }
-# One by one after a failure, so that the message names the package at fault and not all of them.
-if ! as_root env DEBIAN_FRONTEND=noninteractive apt-get install -yq --no-install-recommends "${missing[@]}" >"$log" 2>&1; then
+
+# A mirror that cannot be reached is tried once more, not for minutes.
+impatient=(-o Acquire::Retries=1 -o Acquire::http::Timeout=20 -o Acquire::https::Timeout=20)
+apt_get() { as_root env DEBIAN_FRONTEND=noninteractive apt-get "${impatient[@]}" "$@"; }
+install_packages() { patiently "installing $1" "$log" apt_get install -yq --no-install-recommends "${@:2}"; }
+
+# apt-get update calls it a success when no mirror could be reached and it has nothing but old lists.
+unreached=
+patiently "asking apt's mirrors" "$log" apt_get update -q -o APT::Update::Error-Mode=any ||
+    unreached=$(grep -m 1 -E '^[EW]: ' "$log" || tail -n 1 "$log")
+list_missing "$@" # now apt knows what there is
+say "installing ${missing[*]}"
+if ! install_packages "packages" "${missing[@]}"; then
+    list_missing "$@"
+    [ ${#missing[@]} = 0 ] || [ -z "$unreached" ] || cannot "apt's mirrors cannot be reached (${unreached#?: })"
+    # One by one, so that the message names the package at fault and not all of them.
     for package in "${missing[@]}"; do
-        as_root env DEBIAN_FRONTEND=noninteractive apt-get install -yq --no-install-recommends "$package" >"$log" 2>&1 || tail -n 3 "$log" >&2
+        install_packages "$package" "$package" || tail -n 3 "$log" >&2
     done
 fi
 

@@ -95,39 +95,40 @@ static void take(struct batches *to, const char *record, size_t size)
 	mem_free(b.entries);
 }
 
-static void read_segment(const char *dir, unsigned file, struct batches *to)
+static void read_segment(struct journal_io *io, unsigned file, struct batches *to)
 {
 	struct reason r = { 0 };
-	struct segment *s = segment_new(file);
+	char name[JOURNAL_NAME_ROOM];
 	struct journal_reader rd;
 	struct slice record;
 
-	if (!s)
-		quit("out of memory");
-	if (segment_open_to_read(dir, s, &r) && journal_reader_start(&rd, s->fd, &r) == JOURNAL_RECORD) {
+	segment_name(name, file);
+	if (journal_reader_start(&rd, io, name, &r) == JOURNAL_RECORD) {
 		while (journal_reader_next(&rd, &record, &r) == JOURNAL_RECORD)
 			take(to, record.p, record.n);
-		journal_reader_end(&rd);
 	}
+	journal_reader_end(&rd);
 	if (r.failed)
 		quit("%s", r.text);
-	segment_free(NULL, s, false);
 }
 
 struct written_batch *written_read(const char *dir, uint32_t family, size_t limit, size_t *count)
 {
 	struct batches b = { .all = mem_zalloc(limit * sizeof(*b.all)), .limit = limit, .family = family };
 	struct reason r = { 0 };
+	int fd = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	struct journal_posix posix = journal_posix(fd);
 	unsigned *files;
 	size_t n;
 
 	if (!b.all)
 		quit("out of memory");
-	if (!segment_files(dir, &files, &n, &r))
+	if (!segment_files(&posix.io, &files, &n, &r))
 		quit("%s", r.text);
 	for (size_t i = 0; i < n; i++)
-		read_segment(dir, files[i], &b);
+		read_segment(&posix.io, files[i], &b);
 	mem_free(files);
+	close(fd);
 	if (!b.count)
 		quit("the journal in %s has no batch like those looked for", dir);
 	*count = b.count;

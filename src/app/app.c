@@ -5,6 +5,7 @@
 #include "app/read.h"
 #include "app/write.h"
 #include "base/alloc.h"
+#include "base/audit.h"
 #include "base/clock.h"
 #include "base/log.h"
 #include <openssl/evp.h>
@@ -251,7 +252,7 @@ static bool wait_a_second(struct run *r)
 
 static bool handle_once(struct exchange *x, const struct row *row)
 {
-	struct idempotency_ask ask = { .now_ms = x->run.now_ms };
+	struct idempotency_ask ask = { .now_ms = clock_steady_ms(x->run.app->clock) };
 	struct idempotency_ticket *ticket;
 	struct buf token;
 
@@ -303,12 +304,55 @@ static bool dispatch(struct exchange *x)
 	return row->handle(x);
 }
 
+/* ---- the audit log ---- */
+
+static const char *method_name(enum app_method m)
+{
+	static const char *const names[] = { [APP_GET] = "GET", [APP_HEAD] = "HEAD", [APP_POST] = "POST", [APP_PUT] = "PUT",
+					     [APP_PATCH] = "PATCH", [APP_DELETE] = "DELETE", [APP_OTHER] = "?" };
+
+	return names[m];
+}
+
+/* Logins tell of themselves; a call reads. */
+static bool tells_of_itself(const struct exchange *x)
+{
+	const struct route *route = x->match.route;
+
+	return route && (route->kind == ROUTE_LOGIN || route->kind == ROUTE_CALL);
+}
+
+/* Refused callers, and what operators write. */
+static void audit(const struct exchange *x)
+{
+	const struct caller *c = &x->run.caller;
+	int status = x->answer.ready ? x->answer.ready->status : x->answer.status;
+	bool refused = status == 401 || status == 403;
+	bool writes = x->q->method != APP_GET && x->q->method != APP_HEAD;
+
+	if (x->q->trusted || x->run.wants_hashing || !(refused || (c->operator_ && writes && !tells_of_itself(x))) ||
+	    (status == 401 && tells_of_itself(x)))
+		return;
+	audit_write(&(struct audit_event){
+		.kind = refused ? "refused" : "operator",
+		.outcome = refused ? "refused" : status < 400 ? "ok" : "failed",
+		.subject = c->operator_ && !c->subject.n ? SLICE("operator") : c->subject,
+		.address = x->q->client,
+		.design = x->app->design->name,
+		.action = arena_printf(x->run.arena, "%s %.*s", method_name(x->q->method), SLICE_ARG(x->q->path)),
+		.status = status,
+		.why = x->run.problem.detail,
+	});
+}
+
 void exchange_handle(struct exchange *x)
 {
 	x->run.app = x->app;
 	x->run.design = x->app->design;
 	if (!dispatch(x))
 		answer_problem(x);
+	if (audit_is_on())
+		audit(x);
 }
 
 void app_handle(struct app *app, struct backend *b, struct arena *a, const struct app_request *q, struct app_reply *reply)
@@ -323,12 +367,14 @@ void app_handle(struct app *app, struct backend *b, struct arena *a, const struc
 	x.run.backend = b;
 	x.run.arena = a;
 	x.run.now_ms = q->now_ms ? q->now_ms : app_now_ms(app);
+	x.run.no_hashing = q->no_hashing;
 	if (q->trusted) {
 		x.run.caller = *q->trusted;
 		x.caller_known = true;
 	}
 	exchange_handle(&x);
 	answer_reply(&x, reply);
+	reply->wants_hashing = x.run.wants_hashing;
 }
 
 /* ---- what can be answered at once ---- */

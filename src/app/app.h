@@ -36,6 +36,9 @@ struct app_request { /* everything lives as long as the arena given to app_handl
 	struct slice authorization, if_match, if_none_match, idempotency_key, content_type, accept; /* headers; empty: none */
 	struct slice body;
 	struct slice client; /* address, for slowing failed logins */
+	/* This thread does not hash passwords, which takes some 50 ms: a request that has to is given up before anything
+	 * is written, and the reply says so (wants_hashing). */
+	bool no_hashing;
 	struct slice base;   /* "/api/social", for Location and links */
 	/* A list is not read but watched, anything else is INVALID; `last_event_id` in the query is the watcher's. NULL: no. */
 	struct app_watcher *watcher;
@@ -49,6 +52,7 @@ struct app_reply {
 	struct slice type;    /* application/json, application/problem+json; empty: no body */
 	struct slice body;
 	struct slice headers; /* further lines, each ended by CRLF */
+	bool wants_hashing;   /* ask again without no_hashing. The rest is what to say when that cannot be: BUSY */
 }; /* of a HEAD what a GET would have: whoever sends it leaves the body out */
 
 #define APP_QUICK_LIMIT 200 /* the largest page that is */

@@ -116,6 +116,15 @@ static void handle_entry(const struct exchange *outer, struct run *own, const st
 	branch_clear(own, &outer->run);
 }
 
+/* Known before the first is done: afterwards it would be too late to begin again elsewhere. */
+static bool has_password(const struct json *requests)
+{
+	for (uint32_t i = 0; i < requests->count; i++)
+		if (json_get(json_get(&requests->items[i], "body"), "password"))
+			return true;
+	return false;
+}
+
 bool handle_batch(struct exchange *x)
 {
 	const struct json *requests = json_get(x->body, "requests");
@@ -126,6 +135,8 @@ bool handle_batch(struct exchange *x)
 		return run_fail(&x->run, PROBLEM_MALFORMED, "a batch is {\"requests\": […]}");
 	if (requests->count > BATCH_MOST)
 		return run_invalid(&x->run, SLICE("requests"), "at most %d", BATCH_MOST);
+	if (has_password(requests) && !run_may_hash(&x->run))
+		return false;
 	own = branch_new(&x->run);
 	buf_init(&b, x->run.arena);
 	buf_lit(&b, "{\"responses\":[");

@@ -118,6 +118,19 @@ static bool is_for(const struct json *aud, struct slice who)
 	return false;
 }
 
+/* Cognito's access tokens have no `aud`, and say whom they are for in client_id; so do API Gateway's authorizers read them. */
+static bool is_for_us(const struct callers *c, const struct json *claims)
+{
+	const struct json *aud = json_get(claims, "aud");
+
+	if (!aud)
+		aud = json_get(claims, "client_id");
+	for (size_t i = 0; i < c->audience_count; i++)
+		if (is_for(aud, c->audiences[i]))
+			return true;
+	return !c->audience_count;
+}
+
 static bool is_gap(char c)
 {
 	return c == ' ' || c == ',';
@@ -193,6 +206,8 @@ static bool check_outside(struct run *r, const struct jwt *t, EVP_PKEY **signer)
 		return refuse(r, "the token was not signed by its issuer");
 	if (!slice_equal(text_claim(t->claims, SLICE("iss")), s->design->callers.issuer))
 		return refuse(r, "the token comes from another issuer");
+	if (!is_for_us(&s->design->callers, t->claims))
+		return refuse(r, "the token is meant for something else");
 	return check_times(r, t->claims);
 }
 

@@ -39,9 +39,9 @@ bool caller_may(struct run *r, struct slice permission, bool *out) MUST_CHECK;
 /* POST /login: the body is {<one of login.by>: …, password: …} or {name: …, password: …}. Writes the reply: {"token",
  * "token_type": "Bearer", "expires_in", "subject", "roles", "<entity in lower case>": item}. Wrong name and wrong password, and
  * an account of which login.when does not hold, are told in the same words and take the same time (a hash is compared in any
- * case); failures of one name, and of one address, are slowed and then refused for a while (TOO_MANY with retry_after;
- * throttle.h). NOT_FOUND where the design has no accounts or an outside issuer. run->caller is then the account. Comparing
- * takes long: on a worker, never on an event loop. */
+ * case); after several failures the next attempts have to wait (TOO_MANY with retry_after; throttle.h). NOT_FOUND where
+ * the design has no accounts or an outside issuer. run->caller is then the account. Comparing takes long: where
+ * run->no_hashing is set this ends before it, with BUSY (run_may_hash()). */
 bool caller_login(struct run *r, const struct json *body, struct slice client_address, struct buf *reply) MUST_CHECK;
 /* bcrypt, $2b$10$. `password` 8..72 bytes, else INVALID. Takes as long as comparing. */
 bool caller_hash_password(struct run *r, struct slice password, struct value *hash) MUST_CHECK;

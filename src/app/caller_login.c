@@ -6,6 +6,7 @@
 #include "app/entity.h"
 #include "app/input.h"
 #include "app/output.h"
+#include "base/audit.h"
 
 #define TOKEN_SECONDS 3600
 #define NAME_MOST 1024
@@ -16,7 +17,7 @@ struct attempt {
 	const struct entity *entity;  /* found, or NULL: any of those with a login */
 	struct slice by;              /* the attribute; empty: any */
 	struct slice name, password;  /* as given */
-	struct slice who, address;    /* whose failures are counted */
+	struct throttle_attempt counted; /* whose failures are counted */
 	struct value account;         /* full; absent: none */
 };
 
@@ -88,30 +89,28 @@ static bool read_attempt(struct run *r, const struct json *body, struct slice cl
 		ok = run_invalid(r, SLICE("password"), "is missing");
 	if (!ok)
 		return false;
-	a->who = counted_name(r, a->name);
-	a->address = throttle_address(client, arena_alloc(r->arena, 64));
+	a->counted = (struct throttle_attempt){ counted_name(r, a->name), client };
 	return true;
 }
 
 /* ---- waiting ---- */
-static bool check_wait(struct run *r, const struct attempt *a)
+static bool tell_to_wait(struct run *r, int seconds)
 {
-	struct throttle *t = r->app->callers->throttle;
-	int name = throttle_wait(t, THROTTLE_NAME, a->who, r->now_ms);
-	int address = name ? 0 : throttle_wait(t, THROTTLE_ADDRESS, a->address, r->now_ms);
-
-	if (!name && !address)
+	if (!seconds)
 		return true;
 	run_fail(r, PROBLEM_TOO_MANY, "too many failed attempts");
-	r->problem.retry_after = name ? name : address;
+	r->problem.retry_after = seconds;
 	return false;
 }
 
-static bool refuse(struct run *r, const struct attempt *a)
+/* Asked before it waits for a thread that hashes: who has to wait anyway takes no place there. */
+static bool may_begin(struct run *r, const struct attempt *a)
 {
-	throttle_failed(r->app->callers->throttle, THROTTLE_NAME, a->who, r->now_ms);
-	throttle_failed(r->app->callers->throttle, THROTTLE_ADDRESS, a->address, r->now_ms);
-	return run_fail(r, PROBLEM_UNAUTHENTICATED, "wrong name or password");
+	struct throttle *t = r->app->callers->throttle;
+
+	if (r->no_hashing)
+		return tell_to_wait(r, throttle_wait(t, &a->counted, r->now_ms)) && run_may_hash(r);
+	return tell_to_wait(r, throttle_begin(t, &a->counted, r->now_ms));
 }
 
 /* ---- the account ---- */
@@ -229,17 +228,49 @@ static bool reply_with(struct run *r, const struct attempt *a, struct buf *b)
 	return true;
 }
 
-bool caller_login(struct run *r, const struct json *body, struct slice client_address, struct buf *reply)
+static void audit(const struct run *r, const struct attempt *a, bool ok)
+{
+	enum problem_type type = ok ? PROBLEM_NONE : r->problem.type;
+
+	if (!audit_is_on() || !a->name.n || r->wants_hashing)
+		return;
+	audit_write(&(struct audit_event){
+		.kind = "login",
+		.outcome = ok ? "ok" : type == PROBLEM_TOO_MANY ? "throttled" : type == PROBLEM_UNAUTHENTICATED ? "refused" : "failed",
+		.name = a->name,
+		.subject = ok ? r->caller.subject : SLICE(""),
+		.address = a->counted.address,
+		.design = r->design->name,
+		.status = ok ? 200 : problem_status(type),
+		.why = ok ? SLICE("") : r->problem.detail,
+	});
+}
+
+static bool log_in(struct run *r, struct attempt *a, struct buf *reply)
 {
 	struct throttle *t = r->app->callers->throttle;
-	struct attempt a = { 0 };
 	struct value hash;
 
-	if (!read_attempt(r, body, client_address, &a) || !check_wait(r, &a) || !find(r, &a) || !usable_hash(r, &a, &hash))
+	if (!may_begin(r, a))
 		return false;
-	if (!is_right(&a, hash))
-		return refuse(r, &a);
-	throttle_passed(t, THROTTLE_NAME, a.who, r->now_ms);
-	throttle_passed(t, THROTTLE_ADDRESS, a.address, r->now_ms);
-	return become(r, &a) && reply_with(r, &a, reply);
+	if (!find(r, a) || !usable_hash(r, a, &hash)) {
+		throttle_undo(t, &a->counted, r->now_ms);
+		return false;
+	}
+	if (!is_right(a, hash))
+		return run_fail(r, PROBLEM_UNAUTHENTICATED, "wrong name or password");
+	throttle_passed(t, &a->counted, r->now_ms);
+	return become(r, a) && reply_with(r, a, reply);
+}
+
+bool caller_login(struct run *r, const struct json *body, struct slice client_address, struct buf *reply)
+{
+	struct attempt a = { 0 };
+	bool ok;
+
+	if (!read_attempt(r, body, client_address, &a))
+		return false;
+	ok = log_in(r, &a, reply);
+	audit(r, &a, ok);
+	return ok;
 }

@@ -1,8 +1,8 @@
-/* Failed logins by name and address: a hash table of fixed size whose entries stand in the order of their last failure.
+/* Failed logins: four tables of salted digests, each a number of places that a digest can be in.
  *
  * Invariants
- *   T1  entry 0 is nobody; its `older` is the newest entry and its `newer` the oldest.
- *   T2  an entry is in one chain and in the order, or (failures == 0) in the free chain.
+ *   T1  A place with level 0 is free.
+ *   T2  A level is a number of failures at `at_ms`, from where on it goes down by its table's rule; 1 of a known pair.
  * SPDX-License-Identifier: Apache-2.0 */
 #include <arpa/inet.h>
 #include <openssl/evp.h>
@@ -12,29 +12,45 @@
 #include "app/throttle.h"
 #include "base/alloc.h"
 
-#define BUCKETS 65536
 #define KEY_BYTES 16
 #define SALT_BYTES 16
-#define NAME_FREE 5      /* failures without waiting */
-#define ADDRESS_FREE 20
-#define NAME_MEMORY_MS (24 * 3600 * INT64_C(1000))
-#define ADDRESS_MEMORY_MS (3600 * INT64_C(1000))
+#define WAYS 8 /* places that one digest can be in */
+#define SECOND INT64_C(1000)
+#define DAY (86400 * SECOND)
+
+#define PAIR_FREE 5
+#define ADDRESS_FREE 100
+#define ADDRESS_EVERY (5 * SECOND)
+#define NAME_FREE 50
+#define NAME_EVERY (72 * SECOND)
+#define NETWORK_FIRST (60 * SECOND)
+
+enum kind { PAIR, NETWORK, ADDRESS, NAME, KNOWN, KINDS };
+
+/* How failures are forgotten: all at once when the last is that old, or one by one. */
+static const struct {
+	int64_t memory_ms, every_ms;
+} rules[KINDS] = {
+	[PAIR] = { .memory_ms = DAY },
+	[NETWORK] = { .memory_ms = 3600 * SECOND },
+	[ADDRESS] = { .every_ms = ADDRESS_EVERY },
+	[NAME] = { .every_ms = NAME_EVERY },
+	[KNOWN] = { .memory_ms = 30 * DAY },
+};
 
 struct entry {
 	uint8_t key[KEY_BYTES];
-	int64_t until_ms, failed_ms;
-	uint32_t failures;
-	uint32_t chain;        /* next of the bucket, or of the free ones */
-	uint32_t newer, older;
+	int64_t at_ms;
+	double level; /* T1, T2 */
 };
 
 struct throttle {
 	pthread_mutex_t lock;
-	uint8_t salt[SALT_BYTES]; /* so that nobody can aim at a bucket */
-	uint32_t buckets[BUCKETS];
-	uint32_t free, used;      /* used: entries handed out for the first time */
-	size_t count;
-	struct entry entries[THROTTLE_MOST + 1];
+	uint8_t salt[SALT_BYTES];
+	struct entry pairs[THROTTLE_PAIRS]; /* and networks */
+	struct entry addresses[THROTTLE_PAIRS / 4];
+	struct entry names[THROTTLE_PAIRS / 4];
+	struct entry known[THROTTLE_PAIRS];
 };
 
 struct throttle *throttle_new(void)
@@ -58,195 +74,303 @@ void throttle_free(struct throttle *t)
 	mem_free(t);
 }
 
-/* A digest instead of the name: of one size, and a memory dump shows no names. */
-static bool make_key(const struct throttle *t, enum throttle_kind kind, struct slice who, uint8_t out[KEY_BYTES])
+/* ---- keys ---- */
+
+struct keys {
+	uint8_t of[KINDS][KEY_BYTES];
+	bool has_address;
+};
+
+/* Both parts with their lengths, or "ab" + "c" would be "a" + "bc". */
+static bool digest(const struct throttle *t, enum kind kind, struct slice name, struct slice place, uint8_t out[KEY_BYTES])
 {
-	uint8_t tag = (uint8_t)kind, digest[EVP_MAX_MD_SIZE];
+	uint64_t head[3] = { kind, name.n, place.n };
+	uint8_t made[EVP_MAX_MD_SIZE];
 	EVP_MD_CTX *ctx = EVP_MD_CTX_new();
 	bool ok = ctx && EVP_DigestInit_ex(ctx, EVP_sha256(), NULL) == 1 &&
-		  EVP_DigestUpdate(ctx, t->salt, sizeof(t->salt)) == 1 && EVP_DigestUpdate(ctx, &tag, 1) == 1 &&
-		  EVP_DigestUpdate(ctx, who.p, who.n) == 1 && EVP_DigestFinal_ex(ctx, digest, NULL) == 1;
+		  EVP_DigestUpdate(ctx, t->salt, sizeof(t->salt)) == 1 && EVP_DigestUpdate(ctx, head, sizeof(head)) == 1 &&
+		  EVP_DigestUpdate(ctx, name.p, name.n) == 1 && EVP_DigestUpdate(ctx, place.p, place.n) == 1 &&
+		  EVP_DigestFinal_ex(ctx, made, NULL) == 1;
 
 	EVP_MD_CTX_free(ctx);
 	if (ok)
-		memcpy(out, digest, KEY_BYTES);
+		memcpy(out, made, KEY_BYTES);
 	return ok;
 }
 
-static uint32_t *bucket_of(struct throttle *t, const uint8_t key[KEY_BYTES])
+struct place { /* what an address counts as, and the network it is in */
+	char text[64];
+	struct slice client, network;
+};
+
+static void read_place(struct slice address, struct place *p)
 {
-	return &t->buckets[(size_t)key[0] << 8 | key[1]];
+	struct in6_addr v6;
+	struct in_addr v4;
+	bool mapped;
+
+	snprintf(p->text, sizeof(p->text), "%.*s", (int)(address.n < 63 ? address.n : 63), address.n ? address.p : "");
+	p->client = p->network = slice_str(p->text);
+	mapped = inet_pton(AF_INET6, p->text, &v6) == 1;
+	if (mapped && !IN6_IS_ADDR_V4MAPPED(&v6)) {
+		memcpy(p->text, &v6, 8);
+		p->client = slice_make(p->text, 8);
+		p->network = slice_make(p->text, 6);
+		return;
+	}
+	if (mapped)
+		memcpy(&v4, v6.s6_addr + 12, 4);
+	else if (inet_pton(AF_INET, p->text, &v4) != 1)
+		return;
+	memcpy(p->text, &v4, 4);
+	p->client = slice_make(p->text, 4);
+	p->network = slice_make(p->text, 3);
 }
 
-/* The link that leads to the entry, or to 0. */
-static uint32_t *find(struct throttle *t, const uint8_t key[KEY_BYTES])
+static bool make_keys(const struct throttle *t, const struct throttle_attempt *a, struct keys *k)
 {
-	uint32_t *at = bucket_of(t, key);
+	static const struct slice none = { "", 0 };
+	struct place p;
 
-	while (*at && memcmp(t->entries[*at].key, key, KEY_BYTES))
-		at = &t->entries[*at].chain;
-	return at;
+	if (!a->name.n)
+		return false;
+	read_place(a->address, &p);
+	k->has_address = a->address.n > 0;
+	return digest(t, PAIR, a->name, p.client, k->of[PAIR]) && digest(t, NETWORK, a->name, p.network, k->of[NETWORK]) &&
+	       digest(t, ADDRESS, none, p.client, k->of[ADDRESS]) && digest(t, NAME, a->name, none, k->of[NAME]) &&
+	       digest(t, KNOWN, a->name, p.client, k->of[KNOWN]);
 }
 
-static void leave_order(struct throttle *t, uint32_t i)
-{
-	struct entry *e = &t->entries[i];
+/* ---- places, under the lock ---- */
 
-	t->entries[e->newer].older = e->older;
-	t->entries[e->older].newer = e->newer;
+static struct entry *table_of(struct throttle *t, enum kind kind, size_t *n)
+{
+	*n = kind == ADDRESS || kind == NAME ? THROTTLE_PAIRS / 4 : THROTTLE_PAIRS;
+	switch (kind) {
+	case ADDRESS: return t->addresses;
+	case NAME: return t->names;
+	case KNOWN: return t->known;
+	default: return t->pairs;
+	}
 }
 
-static void enter_order(struct throttle *t, uint32_t i) /* as the newest */
+/* The first of the WAYS places of a key. */
+static struct entry *set_of(struct throttle *t, enum kind kind, const uint8_t key[KEY_BYTES])
 {
-	struct entry *none = &t->entries[0], *e = &t->entries[i];
+	size_t n, at;
+	struct entry *table = table_of(t, kind, &n);
 
-	e->newer = 0;
-	e->older = none->older;
-	t->entries[e->older].newer = i;
-	none->older = i;
+	memcpy(&at, key, sizeof(at));
+	return table + at % (n / WAYS) * WAYS;
 }
 
-static void drop(struct throttle *t, uint32_t *link)
+/* What is left of the failures; a clock that was set back has not moved. */
+static double level_of(const struct entry *e, enum kind kind, int64_t now_ms)
 {
-	uint32_t i = *link;
-	struct entry *e = &t->entries[i];
+	int64_t age = now_ms > e->at_ms ? now_ms - e->at_ms : 0;
+	double left = e->level;
 
-	*link = e->chain;
-	leave_order(t, i);
-	e->failures = 0;
-	e->chain = t->free;
-	t->free = i;
-	t->count--;
-}
-
-static uint32_t add(struct throttle *t, const uint8_t key[KEY_BYTES])
-{
-	uint32_t i, *bucket = bucket_of(t, key);
-	struct entry *e;
-
-	if (!t->free && t->used == THROTTLE_MOST)
-		drop(t, find(t, t->entries[t->entries[0].newer].key));
-	i = t->free;
-	if (i)
-		t->free = t->entries[i].chain;
-	else
-		i = ++t->used;
-	e = &t->entries[i];
-	memset(e, 0, sizeof(*e));
-	memcpy(e->key, key, KEY_BYTES);
-	e->chain = *bucket;
-	*bucket = i;
-	enter_order(t, i);
-	t->count++;
-	return i;
-}
-
-static int64_t wait_ms(enum throttle_kind kind, uint32_t failures)
-{
-	uint32_t without = kind == THROTTLE_NAME ? NAME_FREE : ADDRESS_FREE;
-	uint32_t doubled;
-
-	if (failures < without)
+	if (rules[kind].memory_ms && age >= rules[kind].memory_ms)
 		return 0;
-	doubled = failures - without;
-	return (doubled >= 10 || 1 << doubled > THROTTLE_LONGEST_S ? THROTTLE_LONGEST_S : 1 << doubled) * INT64_C(1000);
+	if (rules[kind].every_ms)
+		left -= (double)age / (double)rules[kind].every_ms;
+	return left > 0 ? left : 0;
 }
 
-static bool is_forgotten(const struct entry *e, enum throttle_kind kind, int64_t now_ms)
+static struct entry *look(struct throttle *t, enum kind kind, const struct keys *k)
 {
-	return now_ms - e->failed_ms >= (kind == THROTTLE_NAME ? NAME_MEMORY_MS : ADDRESS_MEMORY_MS);
+	struct entry *set = set_of(t, kind, k->of[kind]);
+
+	for (int i = 0; i < WAYS; i++)
+		if (set[i].level > 0 && !memcmp(set[i].key, k->of[kind], KEY_BYTES))
+			return &set[i];
+	return NULL;
 }
 
-int throttle_wait(struct throttle *t, enum throttle_kind kind, struct slice who, int64_t now_ms)
+static double failures(struct throttle *t, enum kind kind, const struct keys *k, int64_t now_ms)
 {
-	uint8_t key[KEY_BYTES];
-	struct entry *e;
-	uint32_t *link;
-	int64_t left = 0;
+	const struct entry *e = look(t, kind, k);
 
-	if (!who.n || !make_key(t, kind, who, key))
+	return e ? level_of(e, kind, now_ms) : 0;
+}
+
+/* Those of the pairs' table are compared as pairs: a network that failed often stays, too. */
+static struct entry *make_room(struct throttle *t, enum kind kind, const struct keys *k, int64_t now_ms)
+{
+	struct entry *set = set_of(t, kind, k->of[kind]), *least = set;
+
+	for (int i = 1; i < WAYS; i++) {
+		double level = level_of(&set[i], kind, now_ms), of_least = level_of(least, kind, now_ms);
+
+		if (level < of_least || (level == of_least && set[i].at_ms < least->at_ms))
+			least = &set[i];
+	}
+	memcpy(least->key, k->of[kind], KEY_BYTES);
+	least->level = 0;
+	return least;
+}
+
+static void add(struct throttle *t, enum kind kind, const struct keys *k, double n, int64_t now_ms)
+{
+	struct entry *e = look(t, kind, k);
+	double level = e ? level_of(e, kind, now_ms) : 0;
+
+	if (!e && n < 0)
+		return;
+	if (!e)
+		e = make_room(t, kind, k, now_ms);
+	e->level = level + n > 0 ? level + n : 0;
+	if (n > 0 || rules[kind].every_ms) /* what is taken back does not make the wait longer */
+		e->at_ms = now_ms;
+}
+
+/* ---- the rules, under the lock ---- */
+
+static int64_t doubled(int64_t first_ms, double times, int64_t longest_ms)
+{
+	int64_t ms = first_ms;
+
+	for (int i = 1; i < times && ms < longest_ms; i++)
+		ms *= 2;
+	return ms < longest_ms ? ms : longest_ms;
+}
+
+/* Until the entry's next attempt, when `free` failures cost nothing. */
+static int64_t wait_after(struct throttle *t, enum kind kind, const struct keys *k, double free_, int64_t first_ms,
+			  int64_t longest_ms, int64_t now_ms)
+{
+	const struct entry *e = look(t, kind, k);
+	double level = e ? level_of(e, kind, now_ms) : 0;
+	int64_t wait, age;
+
+	if (level < free_ || level <= 0)
+		return 0;
+	wait = doubled(first_ms, level - free_ + 1, longest_ms);
+	age = now_ms > e->at_ms ? now_ms - e->at_ms : 0;
+	return wait > age ? wait - age : 0;
+}
+
+static int64_t wait_of_address(struct throttle *t, const struct keys *k, int64_t now_ms) /* R3 */
+{
+	double over = failures(t, ADDRESS, k, now_ms) - (ADDRESS_FREE - 1);
+
+	return over > 0 ? (int64_t)(over * ADDRESS_EVERY) + 1 : 0;
+}
+
+static int64_t longer(int64_t x, int64_t y)
+{
+	return x > y ? x : y;
+}
+
+static int64_t wait_ms(struct throttle *t, const struct keys *k, int64_t now_ms)
+{
+	bool known = failures(t, KNOWN, k, now_ms) > 0;
+	int64_t wait = wait_after(t, PAIR, k, PAIR_FREE, SECOND,
+				  (known ? THROTTLE_KNOWN_LONGEST_S : THROTTLE_LONGEST_S) * SECOND, now_ms); /* R1, R2 */
+
+	if (known || !k->has_address)
+		return wait;
+	wait = longer(wait, wait_of_address(t, k, now_ms));
+	if (failures(t, NAME, k, now_ms) > NAME_FREE) /* R4 */
+		wait = longer(wait, wait_after(t, NETWORK, k, 1, NETWORK_FIRST, THROTTLE_LONGEST_S * SECOND, now_ms));
+	return wait;
+}
+
+static int seconds(int64_t ms)
+{
+	return (int)((ms + SECOND - 1) / SECOND);
+}
+
+/* ---- from outside ---- */
+
+int throttle_wait(struct throttle *t, const struct throttle_attempt *a, int64_t now_ms)
+{
+	struct keys k;
+	int64_t wait;
+
+	if (!make_keys(t, a, &k))
 		return 0;
 	pthread_mutex_lock(&t->lock);
-	link = find(t, key);
-	e = &t->entries[*link];
-	if (*link && is_forgotten(e, kind, now_ms)) {
-		drop(t, link);
-	} else if (*link) {
-		left = e->until_ms - now_ms;
-		if (left <= 0 && wait_ms(kind, e->failures)) /* the others of this moment wait for how it ends */
-			e->until_ms = now_ms + wait_ms(kind, e->failures + 1);
-	}
+	wait = wait_ms(t, &k, now_ms);
 	pthread_mutex_unlock(&t->lock);
-	if (left <= 0)
-		return 0;
-	left = (left + 999) / 1000;
-	return left > THROTTLE_LONGEST_S ? THROTTLE_LONGEST_S : (int)left; /* more only when the clock was set back */
+	return seconds(wait);
 }
 
-void throttle_failed(struct throttle *t, enum throttle_kind kind, struct slice who, int64_t now_ms)
+static void count(struct throttle *t, const struct keys *k, double n, int64_t now_ms)
 {
-	uint8_t key[KEY_BYTES];
-	struct entry *e;
-	uint32_t i;
+	add(t, PAIR, k, n, now_ms);
+	if (!k->has_address)
+		return;
+	add(t, NETWORK, k, n, now_ms);
+	add(t, ADDRESS, k, n, now_ms);
+	add(t, NAME, k, n, now_ms);
+}
 
-	if (!who.n || !make_key(t, kind, who, key))
+int throttle_begin(struct throttle *t, const struct throttle_attempt *a, int64_t now_ms)
+{
+	struct keys k;
+	int64_t wait;
+
+	if (!make_keys(t, a, &k))
+		return 0;
+	pthread_mutex_lock(&t->lock);
+	wait = wait_ms(t, &k, now_ms);
+	if (!wait)
+		count(t, &k, 1, now_ms);
+	pthread_mutex_unlock(&t->lock);
+	return seconds(wait);
+}
+
+void throttle_undo(struct throttle *t, const struct throttle_attempt *a, int64_t now_ms)
+{
+	struct keys k;
+
+	if (!make_keys(t, a, &k))
 		return;
 	pthread_mutex_lock(&t->lock);
-	i = *find(t, key);
-	if (!i) {
-		i = add(t, key);
-	} else {
-		leave_order(t, i);
-		enter_order(t, i);
-	}
-	e = &t->entries[i];
-	e->failures += e->failures < UINT32_MAX;
-	e->failed_ms = now_ms;
-	e->until_ms = now_ms + wait_ms(kind, e->failures);
+	count(t, &k, -1, now_ms);
 	pthread_mutex_unlock(&t->lock);
 }
 
-void throttle_passed(struct throttle *t, enum throttle_kind kind, struct slice who, int64_t now_ms)
+static void make_known(struct throttle *t, const struct keys *k, int64_t now_ms)
 {
-	uint8_t key[KEY_BYTES];
-	uint32_t *link;
+	struct entry *e = look(t, KNOWN, k);
 
-	if (!who.n || !make_key(t, kind, who, key))
+	if (!e)
+		e = make_room(t, KNOWN, k, now_ms);
+	e->level = 1;
+	e->at_ms = now_ms;
+}
+
+void throttle_passed(struct throttle *t, const struct throttle_attempt *a, int64_t now_ms)
+{
+	struct entry *e;
+	struct keys k;
+
+	if (!make_keys(t, a, &k))
 		return;
 	pthread_mutex_lock(&t->lock);
-	link = find(t, key);
-	if (*link && kind == THROTTLE_NAME)
-		drop(t, link);
-	else if (*link)
-		t->entries[*link].until_ms = now_ms;
+	count(t, &k, -1, now_ms);
+	for (enum kind i = PAIR; i <= NETWORK; i++)
+		if ((e = look(t, i, &k)))
+			e->level = 0;
+	if (k.has_address)
+		make_known(t, &k, now_ms);
 	pthread_mutex_unlock(&t->lock);
 }
 
 size_t throttle_count(struct throttle *t)
 {
-	size_t n;
+	size_t n = 0;
 
 	pthread_mutex_lock(&t->lock);
-	n = t->count;
+	for (enum kind kind = PAIR; kind < KINDS; kind++) {
+		size_t places;
+		const struct entry *table = table_of(t, kind, &places);
+
+		for (size_t i = 0; kind != NETWORK && i < places; i++)
+			n += table[i].level > 0;
+	}
 	pthread_mutex_unlock(&t->lock);
 	return n;
-}
-
-struct slice throttle_address(struct slice address, char out[64])
-{
-	struct in6_addr v6;
-	char *text = out, *end;
-
-	snprintf(out, 64, "%.*s", (int)(address.n < 63 ? address.n : 63), address.n ? address.p : "");
-	if (*text == '[') {
-		text++;
-		text[strcspn(text, "]")] = 0;
-	} else if ((end = strchr(text, ':')) && !strchr(end + 1, ':')) {
-		*end = 0;
-	}
-	if (inet_pton(AF_INET6, text, &v6) == 1 && !IN6_IS_ADDR_V4MAPPED(&v6)) {
-		memcpy(out, &v6, 8);
-		return slice_make(out, 8);
-	}
-	return slice_str(text);
 }

@@ -90,6 +90,16 @@ bool run_busy(struct run *r)
 	return false;
 }
 
+bool run_may_hash(struct run *r)
+{
+	if (!r->no_hashing)
+		return true;
+	r->wants_hashing = true;
+	(void)run_fail(r, PROBLEM_BUSY, "%s", "too many passwords are being hashed at the moment");
+	r->problem.retry_after = BUSY_SECONDS;
+	return false;
+}
+
 static bool is_one_of(struct slice name, const char *const *names)
 {
 	for (; *names; names++)

@@ -101,6 +101,8 @@ struct run {
 	size_t second_size;
 	int64_t second_of;     /* the second that it is */
 	int depth;             /* of rules that ask for rules (visible E): bounded */
+	bool no_hashing;       /* app_request.no_hashing; run_may_hash() looks at it */
+	bool wants_hashing;    /* it said no */
 };
 
 /* Sets the problem and returns false. */
@@ -111,6 +113,8 @@ bool run_invalid(struct run *r, struct slice attribute, const char *fmt, ...) __
 /* From an error of terms, templates and values: VALIDATION is INVALID, the rest INTERNAL, unless a problem is set
  * already: a term's fetch has then said what it is. False. */
 bool run_error(struct run *r, const struct error *e);
+/* Before a password is hashed, and before anything is written. False: not on this thread; BUSY. */
+bool run_may_hash(struct run *r) MUST_CHECK;
 /* BUSY, with the time to wait: the database was asked often enough. False. */
 bool run_busy(struct run *r);
 /* From a failed database call that the caller has no better word for: throttling and conflicts are BUSY, what is

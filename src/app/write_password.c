@@ -2,6 +2,7 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "app/caller_internal.h"
 #include "app/write_plan.h"
+#include "base/audit.h"
 
 bool write_is_password(const struct entity *e, struct slice name)
 {
@@ -49,33 +50,46 @@ static bool read_hash(struct write *w, struct value old, struct value *hash)
 	return true;
 }
 
-/* Who changes a password shows that he knows the one before. With a token that was stolen it could be guessed here, so
- * failures are slowed as those of logins are; apart from them, or strangers could keep someone from changing his. */
+static bool is_right(struct write *w, struct value current)
+{
+	return caller_check_password(value_bytes(current), value_bytes(w->old_hash)) ||
+	       run_invalid(w->run, SLICE("current_password"), "is not right");
+}
+
+static bool refuse_guess(const struct run *r, const char *outcome)
+{
+	audit_write(&(struct audit_event){ .kind = "password", .outcome = outcome, .subject = r->caller.subject,
+					   .design = r->design->name, .status = problem_status(r->problem.type),
+					   .why = r->problem.detail });
+	return false;
+}
+
+/* A caller who changes a password has to know the one before. A stolen token would be a way to guess it, so failures
+ * are slowed as those of logins are; counted apart from them, or strangers could keep the owner from changing it. */
 static bool knows_current(struct write *w)
 {
 	struct run *r = w->run;
 	struct value current = given(w, SLICE("current_password"));
 	struct throttle *t = r->app && r->app->callers ? r->app->callers->throttle : NULL;
-	struct slice who = t ? arena_printf(r->arena, "current password#%.*s", SLICE_ARG(r->caller.subject)) : SLICE("");
+	struct throttle_attempt a = { 0 };
 	int wait;
 
 	if (r->caller.operator_)
 		return true;
 	if (!value_present(current))
 		return run_invalid(r, SLICE("current_password"), "is needed to change the password");
-	wait = t ? throttle_wait(t, THROTTLE_NAME, who, r->now_ms) : 0;
+	if (!t)
+		return is_right(w, current);
+	a.name = arena_printf(r->arena, "current password#%.*s", SLICE_ARG(r->caller.subject));
+	wait = throttle_begin(t, &a, r->now_ms);
 	if (wait) {
 		(void)run_fail(r, PROBLEM_TOO_MANY, "too many failed attempts");
 		r->problem.retry_after = wait;
-		return false;
+		return refuse_guess(r, "throttled");
 	}
-	if (!caller_check_password(value_bytes(current), value_bytes(w->old_hash))) {
-		if (t)
-			throttle_failed(t, THROTTLE_NAME, who, r->now_ms);
-		return run_invalid(r, SLICE("current_password"), "is not right");
-	}
-	if (t)
-		throttle_passed(t, THROTTLE_NAME, who, r->now_ms);
+	if (!is_right(w, current))
+		return refuse_guess(r, "refused");
+	throttle_passed(t, &a, r->now_ms);
 	return true;
 }
 
@@ -93,6 +107,8 @@ bool write_password(struct write *w, struct fields *f, struct value old)
 			return true;
 		return run_invalid(r, SLICE("password"), "is required");
 	}
+	if (!run_may_hash(r))
+		return false;
 	if (value_present(old) && (!read_hash(w, old, &w->old_hash) || !knows_current(w)))
 		return false;
 	if (!value_present(w->hash) && !caller_hash_password(r, value_bytes(password), &w->hash))

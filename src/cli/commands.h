@@ -10,5 +10,6 @@ int command_processors(int argc, char **argv);
 int command_serve(int argc, char **argv);
 int command_token(int argc, char **argv);
 int command_verify(int argc, char **argv);
+int command_salvage(int argc, char **argv);
 
 #endif

@@ -34,5 +34,6 @@ int complain(int status, const char *fmt, ...) __attribute__((format(printf, 2, 
 
 #define EXIT_REFUSED 1
 #define EXIT_USAGE 2
+#define EXIT_INCOMPLETE 3 /* done, and something is missing */
 
 #endif

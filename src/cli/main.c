@@ -5,6 +5,7 @@
 
 #include "cli/commands.h"
 #include "cli/flags.h"
+#include "cli/permissions.h"
 
 static int command_help(int argc, char **argv);
 static int command_version(int argc, char **argv);
@@ -20,6 +21,7 @@ static const struct command {
 	{ "processors", "what the processors of a design do, and could not do", command_processors },
 	{ "token", "a token for the REST API of a design", command_token },
 	{ "verify", "check a data directory: every index against its table", command_verify },
+	{ "salvage", "make a copy of a damaged data directory with all that can be had from it", command_salvage },
 	{ "version", "print the version", command_version },
 	{ "help", "print this", command_help },
 };
@@ -89,6 +91,7 @@ int main(int argc, char **argv)
 		return command_help(0, NULL);
 	if (!strcmp(argv[1], "--version") || !strcmp(argv[1], "-V"))
 		return command_version(0, NULL);
+	permissions_close();
 	c = find(argv[1]);
 	return c ? c->run(argc - 2, argv + 2) : unknown(argv[1]);
 }

@@ -7,7 +7,10 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/random.h>
+#include <sys/stat.h>
 #include <unistd.h>
+
+#include "base/private_file.h"
 
 #define DIGITS (2 * SECRET_BYTES)
 
@@ -46,6 +49,7 @@ static enum outcome read_file(const char *path, uint8_t out[SECRET_BYTES], char 
 {
 	int fd = open(path, O_RDONLY | O_CLOEXEC);
 	char text[DIGITS + 8];
+	struct stat st;
 	ssize_t got;
 
 	if (fd < 0) {
@@ -54,6 +58,8 @@ static enum outcome read_file(const char *path, uint8_t out[SECRET_BYTES], char 
 		fail(why, n, "read", path);
 		return FAILED;
 	}
+	if (fstat(fd, &st) == 0)
+		private_file_warn(st.st_mode, "secret", path);
 	got = read(fd, text, sizeof(text));
 	if (got < 0)
 		fail(why, n, "read", path);

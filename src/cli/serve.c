@@ -6,12 +6,15 @@
 #include <string.h>
 #include <sys/resource.h>
 
+#include "base/audit.h"
 #include "cli/commands.h"
+#include "cli/permissions.h"
 #include "cli/serve.h"
 #include "cli/serve_designs.h"
+#include "cli/serve_reload.h"
 #include "http/console.h"
 
-#define WHY 512
+#define WHY 1024
 #define RESERVED_PART 8 /* of the descriptors for connections, those on the reserve have at most */
 /* What malloc gets from the system apart, and gives back when it is freed; and what it keeps at the end of a heap. Left to itself
  * it learns from the first large documents to keep tens of megabytes in every thread's heap. Less would make replies of a
@@ -22,8 +25,7 @@
 
 /* What is open, for one way out. */
 struct running {
-	struct keys *keys;
-	struct tls_context *tls;
+	struct serve_reload reload;
 	struct server *server;
 	struct db *db;
 	struct api *api;
@@ -31,6 +33,7 @@ struct running {
 	struct console_http console;
 	struct http_route routes[CONSOLE_ROUTES + REST_METHODS];
 	char address[ADDRESS_TEXT];
+	bool has_keys, has_tls;
 };
 
 static void print_help(void)
@@ -72,6 +75,32 @@ static void share_descriptors(struct http_limits *l)
 		l->connections_per_address = http_default_per_address(most);
 }
 
+/* The listener for monitoring asks for no key: it is not for the internet. */
+static int check_metrics(const struct serve_options *o)
+{
+	struct address address;
+	char why[WHY];
+
+	if (!o->http.metrics_listen)
+		return 0;
+	if (!address_parse(&address, o->http.metrics_listen, why, sizeof(why)))
+		return complain(EXIT_USAGE, "--metrics-listen: %s", why);
+	if (address_is_any(&address))
+		log_warn("metrics need no key on %s: keep the internet away from it", o->http.metrics_listen);
+	else if (!address_is_private(&address))
+		return complain(EXIT_REFUSED, "--metrics-listen: the internet can reach %s, and metrics need no key there; "
+				"choose a loopback or a private address", o->http.metrics_listen);
+	return 0;
+}
+
+static void warn_of_pages(const struct serve_options *o)
+{
+	for (size_t i = 0; i < o->http.cors_count && !o->keys_file; i++)
+		if (!strcmp(o->cors[i], "*"))
+			log_warn("--cors '*' without --keys: every web page that is visited from where this server can be reached "
+				 "can read and change all of its data");
+}
+
 /* Contradictions between flags; 0 when there are none. */
 static int check(const struct serve_options *o)
 {
@@ -90,18 +119,18 @@ static int check(const struct serve_options *o)
 		return complain(EXIT_REFUSED,
 				"others can reach %s, so it needs access keys (--keys FILE) "
 				"or an explicit --no-auth", o->http.listen);
-	return 0;
+	return check_metrics(o);
 }
 
 static bool open_http(struct running *r, struct serve_options *o, char *why)
 {
-	if (o->keys_file && !(r->keys = keys_load(o->keys_file, why, WHY)))
+	r->reload = (struct serve_reload){ .keys_file = o->keys_file, .tls_cert = o->tls_cert, .tls_key = o->tls_key };
+	if (!serve_reload_load(&r->reload, &o->http.keys, &o->http.tls, why, WHY))
 		return false;
-	if (o->tls_cert && !(r->tls = tls_context_new(o->tls_cert, o->tls_key, why, WHY)))
-		return false;
-	o->http.keys = r->keys;
-	o->http.tls = r->tls;
+	r->has_keys = o->http.keys;
+	r->has_tls = o->http.tls;
 	o->http.handle_signals = true;
+	o->http.proxies = &o->proxies;
 	console_routes(&r->console, r->routes);
 	o->http.routes = r->routes;
 	o->http.route_count = CONSOLE_ROUTES;
@@ -114,9 +143,13 @@ static bool open_http(struct running *r, struct serve_options *o, char *why)
 		o->http.write_delay = (struct write_delay){ serve_designs_delay_ms, &r->designs };
 	}
 	r->server = server_new(&o->http, why, WHY);
-	if (r->server)
-		address_format(server_address(r->server), r->address, sizeof(r->address));
-	return r->server != NULL;
+	keys_free(o->http.keys); /* the server has shares */
+	tls_context_free(o->http.tls);
+	if (!r->server)
+		return false;
+	address_format(server_address(r->server), r->address, sizeof(r->address));
+	serve_reload_start(&r->reload, r->server);
+	return true;
 }
 
 static bool open_database(struct running *r, struct serve_options *o, char *why)
@@ -124,6 +157,9 @@ static bool open_database(struct running *r, struct serve_options *o, char *why)
 	struct api_options api = { .region = o->http.region, .endpoint = r->address };
 
 	o->db.dir = o->in_memory ? NULL : o->data ? o->data : SERVE_DEFAULT_DATA;
+	permissions_check_dir(o->db.dir);
+	permissions_check_file("secret", o->secret_file);
+	permissions_check_file("TLS key", o->tls_key);
 	if (db_open(&o->db, &r->db, why, WHY) != STORE_OPENED)
 		return false;
 	api.db = r->db;
@@ -152,20 +188,32 @@ static bool open_console(struct running *r, const struct serve_options *o, char 
 	return r->console.console != NULL;
 }
 
+static void greet_metrics(const struct server *s)
+{
+	const struct address *a = server_monitor_address(s);
+	char text[ADDRESS_TEXT];
+
+	if (!a)
+		return;
+	address_format(a, text, sizeof(text));
+	log_say("metrics  http://%s/metrics", text);
+}
+
 static void greet(const struct running *r, const struct serve_options *o)
 {
-	const char *scheme = r->tls ? "https" : "http";
+	const char *scheme = r->has_tls ? "https" : "http";
 	const char *region = o->http.region ? o->http.region : "us-east-1";
 
-	fprintf(stderr, "console  %s://%s" CONSOLE_BASE "/\n", scheme, r->address);
-	fprintf(stderr, "thorpe " THORPE_VERSION " serves DynamoDB's API on %s://%s, %s%s\n",
+	log_say("console  %s://%s" CONSOLE_BASE "/", scheme, r->address);
+	log_say("thorpe " THORPE_VERSION " serves DynamoDB's API on %s://%s, %s%s",
 		scheme, r->address, o->in_memory ? "data in memory" : "data in ",
 		o->in_memory ? "" : o->db.dir);
-	fprintf(stderr, "  aws dynamodb list-tables --endpoint-url %s://%s --region %s\n", scheme,
+	log_say("  aws dynamodb list-tables --endpoint-url %s://%s --region %s", scheme,
 		r->address, region);
-	fprintf(stderr, "  SDKs: endpoint %s://%s, region %s, %s\n", scheme, r->address, region,
-		r->keys ? "a key from --keys" : "any credentials");
+	log_say("  SDKs: endpoint %s://%s, region %s, %s", scheme, r->address, region,
+		r->has_keys ? "a key from --keys" : "any credentials");
 	serve_designs_greet(&r->designs, scheme, r->address);
+	greet_metrics(r->server);
 }
 
 static void close_all(struct running *r)
@@ -176,9 +224,8 @@ static void close_all(struct running *r)
 		api_free(r->api);
 	db_close(r->db);
 	server_free(r->server);
-	tls_context_free(r->tls);
-	keys_free(r->keys);
 	serve_designs_release(&r->designs);
+	audit_close();
 }
 
 int command_serve(int argc, char **argv)
@@ -202,19 +249,26 @@ int command_serve(int argc, char **argv)
 		serve_print_limits();
 		return 0;
 	}
+	log_set_level(o.log_level);
 	status = check(&o);
 	if (status)
 		return status;
-	log_set_level(o.log_level);
+	log_set_format(o.log_format);
+	warn_of_pages(&o);
 	signal(SIGPIPE, SIG_IGN);
+	signal(SIGHUP, SIG_IGN); /* until the server listens, which handles it */
 	mallopt(M_MMAP_THRESHOLD, MALLOC_APART);
 	mallopt(M_TRIM_THRESHOLD, MALLOC_KEEPS);
 	share_descriptors(&o.http.limits);
-	if (!serve_designs_load(&r.designs, &o, why, sizeof(why)) || !open_http(&r, &o, why) ||
+	if ((o.audit && !audit_open(o.audit, why, sizeof(why))) ||
+	    !serve_designs_load(&r.designs, &o, why, sizeof(why)) || !open_http(&r, &o, why) ||
 	    !open_database(&r, &o, why) || !serve_designs_start(&r.designs, r.api, why, sizeof(why)) ||
 	    !open_console(&r, &o, why)) {
 		close_all(&r);
-		return complain(EXIT_REFUSED, "%s", why);
+		if (o.log_format == LOG_TEXT)
+			return complain(EXIT_REFUSED, "%s", why);
+		log_error("%s", why);
+		return EXIT_REFUSED;
 	}
 	greet(&r, &o);
 	status = server_run(r.server, r.api) ? 0 : EXIT_REFUSED;

@@ -10,6 +10,7 @@
 
 #define SERVE_DEFAULT_DATA "./thorpe-data"
 #define SERVE_DESIGNS_MAX 64
+#define SERVE_NAMES_MAX 64
 
 struct serve_options {
 	struct server_options http;
@@ -17,13 +18,17 @@ struct serve_options {
 	const char *data; /* NULL: the default */
 	bool in_memory;
 	const char *keys_file, *tls_cert, *tls_key;
+	const char *hosts[SERVE_NAMES_MAX], *cors[SERVE_NAMES_MAX]; /* http.hosts and http.cors */
 	bool no_auth;
+	struct proxies proxies; /* --trusted-proxy */
 	enum log_level log_level;
+	enum log_format log_format;
 	bool list_limits;
 	const char *designs[SERVE_DESIGNS_MAX]; /* files */
 	size_t design_count;
 	const char *secret_file; /* NULL: in the data directory */
 	const char *demo;        /* directory; NULL: no demo data */
+	const char *audit;       /* file, or "-"; NULL: no audit log */
 };
 
 extern const struct flag serve_flags[];

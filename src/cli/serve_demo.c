@@ -88,7 +88,7 @@ static void print_progress(struct load *loads, size_t n)
 		done += atomic_load(&loads[i].report.done) + atomic_load(&loads[i].report.failed);
 		total += atomic_load(&loads[i].report.total);
 	}
-	fprintf(stderr, "  loading demo data: %u of %u steps\n", done, total);
+	log_say("  loading demo data: %u of %u steps", done, total);
 }
 
 static bool all_ended(const struct load *loads, size_t n)
@@ -126,10 +126,10 @@ static void conclude(struct serve_designs *s, struct load *l, size_t i)
 	if (!l->played)
 		return;
 	s->accounts[i] = arena_copy(&s->arena, l->report.accounts);
-	fprintf(stderr, "  demo data of %.*s: %u steps", SLICE_ARG(name), done);
 	if (failed)
-		fprintf(stderr, ", and %u that failed", failed);
-	fputc('\n', stderr);
+		log_say("  demo data of %.*s: %u steps, and %u that failed", SLICE_ARG(name), done, failed);
+	else
+		log_say("  demo data of %.*s: %u steps", SLICE_ARG(name), done);
 }
 
 static void load_all(struct serve_designs *s, struct api *api, const char *dir)

@@ -64,6 +64,8 @@ static const struct design *load(struct arena *a, const char *path)
 		findings_print(&out, &findings, &source);
 		fwrite(out.p, 1, out.n, stderr);
 	}
+	if (d && d->callers.issuer.n && !d->callers.audience_count)
+		log_warn("%s takes every token of its issuer, whatever it is for: 'audience' is not set", path);
 	return d;
 }
 
@@ -135,7 +137,7 @@ static bool provision(struct backend *b, const char *path, const struct design *
 	case PROVISION_THERE:
 		break;
 	}
-	fprintf(stderr, "  design %.*s (%.*s): table %.*s %s\n", SLICE_ARG(d->name), SLICE_ARG(d->title),
+	log_say("  design %.*s (%.*s): table %.*s %s", SLICE_ARG(d->name), SLICE_ARG(d->title),
 		SLICE_ARG(d->table), did);
 	return true;
 }
@@ -217,12 +219,12 @@ void serve_designs_greet(const struct serve_designs *s, const char *scheme, cons
 	for (size_t i = 0; i < s->count; i++) {
 		const struct design *d = s->list[i];
 
-		fprintf(stderr, "  %s://%s" REST_BASE "/%.*s  %.*s, %zu entities, %zu access patterns\n", scheme, address,
+		log_say("  %s://%s" REST_BASE "/%.*s  %.*s, %zu entities, %zu access patterns", scheme, address,
 			SLICE_ARG(d->name), SLICE_ARG(d->title), d->entity_count, d->access_count);
-		fprintf(stderr, "    curl %s://%s" REST_BASE "/%.*s%.*s\n", scheme, address, SLICE_ARG(d->name),
+		log_say("    curl %s://%s" REST_BASE "/%.*s%.*s", scheme, address, SLICE_ARG(d->name),
 			SLICE_ARG(first_path(d)));
 		if (s->accounts[i].n)
-			fprintf(stderr, "    %.*s\n", SLICE_ARG(s->accounts[i]));
+			log_say("    %.*s", SLICE_ARG(s->accounts[i]));
 	}
 }
 

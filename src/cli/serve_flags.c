@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "cli/serve.h"
+#include "http/origin.h"
 
 static bool number(const char *text, unsigned long long least, unsigned long long most,
 		   unsigned long long *out, char *why, size_t n)
@@ -47,6 +48,7 @@ STRING_FLAG(tls_cert)
 STRING_FLAG(tls_key)
 STRING_FLAG(secret_file)
 STRING_FLAG(demo)
+STRING_FLAG(audit)
 
 #define SWITCH_FLAG(field)                                                               \
 	static bool set_##field(void *options, const char *value, char *why, size_t n)   \
@@ -77,6 +79,49 @@ static bool set_design(void *options, const char *value, char *why, size_t n)
 	}
 	o->designs[o->design_count++] = value;
 	return true;
+}
+
+/* Into http.hosts and http.cors, which point to the lists here. */
+static bool add_name(const char **list, size_t *count, const char *value, char *why, size_t n)
+{
+	if (*count == SERVE_NAMES_MAX) {
+		snprintf(why, n, "more than %d of them", SERVE_NAMES_MAX);
+		return false;
+	}
+	list[(*count)++] = value;
+	return true;
+}
+
+static bool set_host(void *options, const char *value, char *why, size_t n)
+{
+	struct serve_options *o = options;
+
+	o->http.hosts = o->hosts;
+	return origin_check_host(value, why, n) && add_name(o->hosts, &o->http.host_count, value, why, n);
+}
+
+static bool set_cors(void *options, const char *value, char *why, size_t n)
+{
+	struct serve_options *o = options;
+
+	o->http.cors = o->cors;
+	return origin_check_origin(value, why, n) && add_name(o->cors, &o->http.cors_count, value, why, n);
+}
+
+static bool set_metrics_listen(void *options, const char *value, char *why, size_t n)
+{
+	struct serve_options *o = options;
+
+	(void)why, (void)n;
+	o->http.metrics_listen = value;
+	return true;
+}
+
+static bool set_trusted_proxy(void *options, const char *value, char *why, size_t n)
+{
+	struct serve_options *o = options;
+
+	return proxies_add(&o->proxies, value, why, n);
 }
 
 static bool set_region(void *options, const char *value, char *why, size_t n)
@@ -130,6 +175,16 @@ static bool set_log_level(void *options, const char *value, char *why, size_t n)
 	int i = choice(value, words, why, n);
 
 	o->log_level = i < 0 ? LOG_INFO : (enum log_level)i;
+	return i >= 0;
+}
+
+static bool set_log_format(void *options, const char *value, char *why, size_t n)
+{
+	static const char *const words[] = { "text", "json", NULL };
+	struct serve_options *o = options;
+	int i = choice(value, words, why, n);
+
+	o->log_format = i == 1 ? LOG_JSON : LOG_TEXT;
 	return i >= 0;
 }
 
@@ -200,11 +255,18 @@ const struct flag serve_flags[] = {
 	  "accept only requests signed with a key in FILE: ACCESS_KEY SECRET per line",
 	  set_keys_file },
 	{ "no-auth", NULL, "accept anyone, also on an address others can reach", set_no_auth },
+	{ "host", "NAME", "without keys: answer to this name, too, not only to localhost; may be given several times", set_host },
+	{ "cors", "ORIGIN", "let pages of this origin call, such as https://app.example.com; may be given several times", set_cors },
+	{ "metrics-listen", "ADDR:PORT", "serve /metrics and health there, without keys and in plain HTTP", set_metrics_listen },
 	{ "tls-cert", "FILE", "serve HTTPS with this certificate (PEM, with its chain)",
 	  set_tls_cert },
 	{ "tls-key", "FILE", "its private key (PEM)", set_tls_key },
-	{ "region", "REGION", "the region in ARNs (us-east-1)", set_region },
+	{ "trusted-proxy", "ADDR[/BITS]",
+	  "a proxy whose X-Forwarded-For or Forwarded names the client; may be given several times", set_trusted_proxy },
+	{ "region", "REGION", "the region in ARNs, which requests have to be signed for (us-east-1)", set_region },
+	{ "audit", "FILE", "append logins, refused callers and operators' actions to FILE, a JSON object a line (-: stderr)", set_audit },
 	{ "log-level", "LEVEL", "debug, info, warn or error (info)", set_log_level },
+	{ "log-format", "text|json", "json: one object a line, with the id of the request (text)", set_log_format },
 	{ "limit", "NAME=N", "change a limit of the HTTP server; '--limit help' lists them",
 	  set_limit },
 	{ 0 },

@@ -281,6 +281,19 @@ static void flag_without_effect(struct checker *c)
 		}
 }
 
+/* ---- tokens ---- */
+
+static void issuer_without_audience(struct checker *c)
+{
+	struct about about = about_table(c);
+
+	if (!c->d->callers.issuer.n || c->d->callers.audience_count)
+		return;
+	about.subject = SLICE("callers");
+	check_say(c, &about, c->d->callers.place, "every token of %.*s is taken, whatever application it is for",
+		  SLICE_ARG(c->d->callers.issuer));
+}
+
 const struct rule check_rules_visible[] = {
 	{ "shows-unpublished", SEVERITY_ERROR, shows_unpublished,
 	  "Drafts, deleted, private or blocked items are listed to everyone.",
@@ -311,5 +324,9 @@ const struct rule check_rules_visible[] = {
 	  "A boolean or a state that no rule, key or pattern looks at.",
 	  "It is stored and changes nothing.",
 	  "Use it in a rule, a filter or `keys when`; if only clients need it, that is fine." },
+	{ "issuer-without-audience", SEVERITY_WARNING, issuer_without_audience,
+	  "Tokens of an outside issuer are taken whatever application they were made for.",
+	  "An issuer serves many applications. Whoever runs another of them has tokens of its users, and can use them here.",
+	  "Say for whom they must be: `audience: my-client-id`." },
 	{ NULL },
 };

@@ -309,6 +309,8 @@ struct design_index {
 struct callers {
 	struct place place;
 	struct slice issuer, jwks, subject_claim, groups_claim; /* outside issuer; empty issuer: own accounts */
+	const struct slice *audiences; /* one of which a token of the issuer must name; none: any token of it is taken */
+	size_t audience_count;
 	const struct slice *roles;
 	size_t role_count;
 	/* permissions: Entity.attribute through pattern(with) by ref */

@@ -19,6 +19,20 @@ static void read_jwks(struct load *l, void *into, const struct yaml *y)
 	((struct callers *)into)->jwks = load_text(l, y, "the address of the issuer's keys");
 }
 
+/* One, or a list. Empty ones are left out, as ${NAME:-} leaves them. */
+static void read_audience(struct load *l, void *into, const struct yaml *y)
+{
+	struct callers *c = into;
+	const struct slice *given;
+	size_t count = load_texts(l, y, "an audience, or a list of them", &given);
+	struct slice *list = arena_array(l->a, struct slice, count);
+
+	for (size_t i = 0; i < count; i++)
+		if (given[i].n)
+			list[c->audience_count++] = given[i];
+	c->audiences = list;
+}
+
 static void read_subject(struct load *l, void *into, const struct yaml *y)
 {
 	((struct callers *)into)->subject_claim = load_text(l, y, "the name of a claim");
@@ -62,6 +76,7 @@ static const struct load_word words[] = {
 	{ "roles", read_roles },
 	{ "issuer", read_issuer },
 	{ "jwks", read_jwks },
+	{ "audience", read_audience },
 	{ "subject", read_subject },
 	{ "groups", read_groups },
 	{ "permissions", read_permissions },

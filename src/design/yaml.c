@@ -243,18 +243,28 @@ static struct slice text_of(struct reader *r, struct fy_token *t, const struct y
 	return text ? arena_copy(r->a, slice_make(text, n)) : SLICE("");
 }
 
-static void read_scalar(struct reader *r, struct yaml *y)
+/* The token of what stands there; NULL when nothing does, for which libfyaml has an empty one since 0.8, and had none before. */
+static struct fy_token *token_of_scalar(const struct reader *r)
 {
 	struct fy_token *t = r->event->scalar.value;
+	size_t n = 0;
+
+	if (t && fy_token_scalar_style(t) == FYSS_PLAIN && (!fy_token_get_text(t, &n) || !n))
+		return NULL;
+	return t;
+}
+
+/* Nothing has the place that the caller gave it. */
+static void read_scalar(struct reader *r, struct yaml *y)
+{
+	struct fy_token *t = token_of_scalar(r);
 
 	refuse_properties(r, r->event->scalar.anchor, r->event->scalar.tag);
-	mark(r, t, y);
 	if (!t)
 		return;
+	mark(r, t, y);
 	y->text = text_of(r, t, y);
 	y->quoted = fy_token_scalar_style(t) != FYSS_PLAIN;
-	if (!y->text.n && !y->quoted)
-		return;
 	y->kind = YAML_SCALAR;
 	yaml_finish_scalar(r->a, r->s, y, r->env, r->env_ctx, r->f);
 }

@@ -88,6 +88,31 @@ bool address_is_loopback(const struct address *a)
 	return false;
 }
 
+static bool is_private_ipv4(uint32_t ip)
+{
+	return ip >> 24 == 127 || ip >> 24 == 10 || ip >> 20 == (172 << 4 | 1) || ip >> 16 == (192 << 8 | 168) ||
+	       ip >> 16 == (169 << 8 | 254) || ip >> 22 == (100 << 2 | 1);
+}
+
+bool address_is_private(const struct address *a)
+{
+	if (a->sa.ss_family == AF_INET)
+		return is_private_ipv4(ntohl(((const struct sockaddr_in *)&a->sa)->sin_addr.s_addr));
+	if (a->sa.ss_family == AF_INET6) {
+		const struct in6_addr *in = &((const struct sockaddr_in6 *)&a->sa)->sin6_addr;
+
+		return address_is_loopback(a) || IN6_IS_ADDR_LINKLOCAL(in) || (in->s6_addr[0] & 0xfe) == 0xfc;
+	}
+	return false;
+}
+
+bool address_is_any(const struct address *a)
+{
+	if (a->sa.ss_family == AF_INET)
+		return ((const struct sockaddr_in *)&a->sa)->sin_addr.s_addr == htonl(INADDR_ANY);
+	return a->sa.ss_family == AF_INET6 && IN6_IS_ADDR_UNSPECIFIED(&((const struct sockaddr_in6 *)&a->sa)->sin6_addr);
+}
+
 void address_format(const struct address *a, char *out, size_t n)
 {
 	char host[INET6_ADDRSTRLEN] = "?";

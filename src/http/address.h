@@ -21,6 +21,10 @@ struct address {
 bool address_parse(struct address *a, const char *text, char *why, size_t n) MUST_CHECK;
 /* Whether only this machine can reach it. */
 bool address_is_loopback(const struct address *a);
+/* Whether the internet cannot reach it: loopback, and addresses for private use (RFC 1918, 4193, 6598, link-local). */
+bool address_is_private(const struct address *a);
+/* Whether it stands for all addresses of this machine. */
+bool address_is_any(const struct address *a);
 /* 127.0.0.1:8000, [::1]:8000 */
 void address_format(const struct address *a, char *out, size_t n);
 /* A non-blocking listening socket, or -1 with a sentence in `why`. On success *a is what was bound

@@ -4,6 +4,7 @@
 
 #include "console/files.h"
 #include "http/address.h"
+#include "http/audit_http.h"
 #include "http/coding.h"
 #include "http/connection.h"
 #include "http/console.h"
@@ -85,57 +86,15 @@ static void handle_file(struct exchange *ex, void *ctx)
 
 /* ---- who may have documents ---- */
 
-/* The name in a Host header, without its port and brackets. */
-static struct slice host_name(struct slice host)
-{
-	const char *end;
-
-	if (host.n && host.p[0] == '[') {
-		end = memchr(host.p, ']', host.n);
-		return end ? slice_make(host.p + 1, (size_t)(end - host.p) - 1) : (struct slice){ 0 };
-	}
-	end = host.n ? memchr(host.p, ':', host.n) : NULL;
-	return slice_make(host.p, end ? (size_t)(end - host.p) : host.n);
-}
-
-static bool is_word(struct slice s, const char *word)
-{
-	return s.n == strlen(word) && !strncasecmp(s.p, word, s.n);
-}
-
-static bool ends_with(struct slice s, const char *end)
-{
-	size_t n = strlen(end);
-
-	return s.n > n && !strncasecmp(s.p + s.n - n, end, n);
-}
-
-/* 127.x.y.z in digits: a name that begins so is somebody else's. */
-static bool is_loopback_number(struct slice s)
-{
-	if (!slice_starts(s, SLICE("127.")))
-		return false;
-	for (size_t i = 0; i < s.n; i++)
-		if ((s.p[i] < '0' || s.p[i] > '9') && s.p[i] != '.')
-			return false;
-	return true;
-}
-
-static bool is_loopback_name(struct slice host)
-{
-	struct slice name = host_name(host);
-
-	return is_word(name, "localhost") || ends_with(name, ".localhost") || is_loopback_number(name) || is_word(name, "::1");
-}
-
 static void forbid(struct exchange *ex, const char *why)
 {
 	struct error e = { .code = ERR_ACCESS_DENIED, .message = slice_str(why) };
 
+	audit_refused_request(ex, 403, e.message);
 	reply_json(ex, 403, api_error_reply(&ex->arena, &e), SLICE(NO_STORE));
 }
 
-/* Signatures were looked at by the dispatcher (ROUTE_SIGNED). */
+/* Signatures, Host and Origin were looked at by the dispatcher (ROUTE_SIGNED, origin.h). */
 static bool allowed_or_reply(struct exchange *ex)
 {
 	if (ex->loop->keys)
@@ -144,15 +103,19 @@ static bool allowed_or_reply(struct exchange *ex)
 		forbid(ex, "This is for Thorpe's console, which sends the header x-thorpe-console.");
 		return false;
 	}
-	if (address_is_loopback(server_address(ex->loop->server)) &&
-	    !is_loopback_name(request_header(&ex->req, SLICE("host")))) {
-		forbid(ex, "This server listens on this machine only: call it localhost or 127.0.0.1.");
+	if (!request_header(&ex->req, SLICE("host")).n) {
+		forbid(ex, "This is for Thorpe's console, whose browser sends the header Host.");
 		return false;
 	}
 	return true;
 }
 
 /* ---- documents ---- */
+
+static bool is_word(struct slice s, const char *word)
+{
+	return s.n == strlen(word) && !strncasecmp(s.p, word, s.n);
+}
 
 static bool is_plain(struct slice host)
 {
@@ -180,9 +143,11 @@ static void handle_session(struct exchange *ex, void *ctx)
 {
 	struct console_http *c = ctx;
 
-	if (allowed_or_reply(ex))
-		reply_json(ex, 200, console_session(c->console, &ex->arena, endpoint(ex), ex->loop->keys != NULL),
-			   SLICE(NO_STORE));
+	if (!allowed_or_reply(ex))
+		return;
+	audit_console_session(ex);
+	reply_json(ex, 200, console_session(c->console, &ex->arena, endpoint(ex), ex->loop->keys != NULL),
+		   SLICE(NO_STORE));
 }
 
 static void handle_stats(struct exchange *ex, void *ctx)
@@ -229,12 +194,12 @@ void console_routes(struct console_http *c, struct http_route *rows)
 {
 	/* The first that fits is taken. */
 	const struct http_route list[CONSOLE_ROUTES] = {
-		{ HTTP_GET, "/",                ROUTE_PAGE,                                    redirect,       c },
-		{ HTTP_GET, CONSOLE_BASE,       ROUTE_PRIVATE,                                 redirect,       c },
+		{ HTTP_GET, "/",                ROUTE_PAGE | ROUTE_VISITABLE,                  redirect,       c },
+		{ HTTP_GET, CONSOLE_BASE,       ROUTE_PRIVATE | ROUTE_VISITABLE,               redirect,       c },
 		{ HTTP_GET, API "/session",     ROUTE_PRIVATE | ROUTE_SIGNED,                  handle_session, c },
 		{ HTTP_GET, API "/stats",       ROUTE_PRIVATE | ROUTE_SIGNED,                  handle_stats,   c },
 		{ HTTP_GET, API "/designs/",    ROUTE_PRIVATE | ROUTE_SIGNED | ROUTE_PREFIX,   handle_design,  c },
-		{ HTTP_GET, CONSOLE_BASE "/",   ROUTE_PRIVATE | ROUTE_PREFIX,                  handle_file,    c },
+		{ HTTP_GET, CONSOLE_BASE "/",   ROUTE_PRIVATE | ROUTE_PREFIX | ROUTE_VISITABLE, handle_file,   c },
 	};
 
 	memcpy(rows, list, sizeof(list));

@@ -8,10 +8,9 @@
  *
  * The files are for anyone. The documents hold operators' tokens, so they are for operators:
  *   - a server with keys wants them signed (SigV4), as it wants DynamoDB's requests;
- *   - a server without takes whoever reaches it for an operator, but never a web page of another origin: a request must have
- *     the header x-thorpe-console, which a page can only send to its own origin unless a preflight allows it, and preflights
- *     are refused; and a server that listens on loopback only must have been called by a loopback name, so that a foreign
- *     name which has come to mean 127.0.0.1 is not taken for its origin.
+ *   - a server without takes every caller for an operator, but never a web page of another origin: beside what
+ *     origin.h asks of every request, one for a document must have the header x-thorpe-console, which a page can
+ *     only send to its own origin unless a preflight allows it. Preflights are refused here, even for --cors.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef THORPE_HTTP_CONSOLE_H
 #define THORPE_HTTP_CONSOLE_H

@@ -1,10 +1,10 @@
 /* Takes a request from complete to answered.
  * SPDX-License-Identifier: Apache-2.0 */
-#include <arpa/inet.h>
 #include <assert.h>
 
 #include "base/log.h"
 #include "http/admit.h"
+#include "http/audit_http.h"
 #include "http/coding.h"
 #include "http/connection.h"
 #include "http/exchange.h"
@@ -19,6 +19,15 @@
 	"\"message\":\"The server is out of memory.\"}"
 #define COUNTED_BYTES 4096 /* a request with a longer body draws on the budget, also when it came whole */
 _Static_assert(sizeof(OUT_OF_MEMORY) - 1 == 106, "as its Content-Length says");
+
+_Static_assert(LOG_REQUEST_ID == REQUEST_ID_LENGTH, "logs have the ids of requests");
+
+const char *exchange_id(struct exchange *ex)
+{
+	if (!ex->id[0])
+		request_id_next(&ex->loop->ids, ex->id);
+	return ex->id;
+}
 
 static void ready(struct exchange *ex)
 {
@@ -72,6 +81,12 @@ void exchange_reply(struct exchange *ex, int status, struct slice type, struct s
 	exchange_reply_with(ex, status, type, body, (struct slice){ 0 });
 }
 
+void exchange_deny(struct exchange *ex, int status, const char *why, struct slice headers)
+{
+	reply_denial(ex, status, why, headers);
+	ready(ex);
+}
+
 void exchange_reply_error(struct exchange *ex, const struct error *e)
 {
 	exchange_reply(ex, err_status(e->code), ex->content_type, api_error_reply(&ex->arena, e));
@@ -119,10 +134,24 @@ bool exchange_stream(struct exchange *ex, struct sse *s, void (*run)(struct exch
 	return true;
 }
 
+/* W3: the other pool has it then. */
+static bool hand_over(struct exchange *ex)
+{
+	struct exchange_work *w = &ex->work;
+
+	if (!w->hashes || w->may_hash || !w->status)
+		return false;
+	w->may_hash = true;
+	return workers_hand_over(ex->loop->hashers, ex);
+}
+
 void exchange_run_work(struct exchange *ex, void *local)
 {
+	log_set_request(ex->id);
 	ARENA_TRY(&ex->arena, { ex->work.run(&ex->work, &ex->arena, local); }, { ex->work.status = 0; });
-	loop_complete(ex->loop, ex);
+	log_set_request(NULL);
+	if (!hand_over(ex))
+		loop_complete(ex->loop, ex);
 }
 
 void exchange_delay(struct exchange *ex, int64_t ms)
@@ -155,7 +184,9 @@ void exchange_begin(struct exchange *ex)
 		workers_submit(ex->loop->workers, ex);
 		return;
 	}
+	log_set_request(ex->id);
 	call_api(ex);
+	log_set_request(NULL);
 	if (ex->answered_inline)
 		exchange_finish(ex);
 }
@@ -164,17 +195,22 @@ void exchange_start(struct exchange *ex)
 {
 	assert(ex->state == EXCHANGE_READING);
 	ex->calls_api = ex->works = ex->answered_inline = ex->packed = false;
+	ex->client = 0;
 	ex->delay_ms = 0;
+	log_set_request(exchange_id(ex));
 	if (ex->req.body.n > COUNTED_BYTES && !admit_memory(ex)) {
 		ready_without_memory(ex);
+		log_set_request(NULL);
 		return;
 	}
 	ARENA_TRY(&ex->arena, { route_dispatch(ex); }, {
 		if (ex->works)
 			workers_unreserve(ex->loop->workers);
 		ready_without_memory(ex);
+		log_set_request(NULL);
 		return;
 	});
+	log_set_request(NULL);
 	assert(ex->calls_api + ex->works + (ex->state == EXCHANGE_READY) == 1);
 	if (ex->state == EXCHANGE_READY)
 		return;
@@ -189,6 +225,7 @@ void exchange_start(struct exchange *ex)
 static void reply_of_api(struct exchange *ex)
 {
 	api_finish(&ex->call);
+	audit_api_call(ex);
 	exchange_reply(ex, ex->call.status, ex->content_type, ex->call.reply);
 }
 
@@ -220,12 +257,14 @@ void exchange_finish(struct exchange *ex)
 {
 	assert(ex->state == EXCHANGE_RUNNING);
 	ex->loop->running--;
+	log_set_request(ex->id);
 	ARENA_TRY(&ex->arena, {
 		if (ex->works)
 			reply_of_worker(ex);
 		else
 			reply_of_api(ex);
 	}, { ready_without_memory(ex); });
+	log_set_request(NULL);
 }
 
 static enum gunzip_result unpack(struct exchange *ex, enum coding coding, struct slice *body)
@@ -263,23 +302,22 @@ struct slice exchange_client(struct exchange *ex)
 {
 	struct sockaddr_storage sa;
 	int n = sizeof(sa);
+	struct ip ip;
 	char *text;
 
-	if (!ex->conn || uv_tcp_getpeername(&ex->conn->tcp, (struct sockaddr *)&sa, &n) < 0)
+	ex->client = 0;
+	if (!ex->conn || uv_tcp_getpeername(&ex->conn->tcp, (struct sockaddr *)&sa, &n) < 0 || !ip_of_peer(&sa, &ip))
 		return (struct slice){ 0 };
-	text = arena_zalloc(&ex->arena, INET6_ADDRSTRLEN);
-	if (sa.ss_family == AF_INET)
-		inet_ntop(AF_INET, &((struct sockaddr_in *)&sa)->sin_addr, text, INET6_ADDRSTRLEN);
-	else if (sa.ss_family == AF_INET6)
-		inet_ntop(AF_INET6, &((struct sockaddr_in6 *)&sa)->sin6_addr, text, INET6_ADDRSTRLEN);
-	return slice_str(text);
+	ip = proxies_client(ex->loop->proxies, &ip, &ex->req);
+	ex->client = ip_client(&ip);
+	text = arena_alloc(&ex->arena, IP_TEXT);
+	return slice_make(text, ip_format(&ip, text));
 }
 
 void exchange_refuse(struct exchange *ex, int status, const char *why)
 {
 	ex->last = true;
-	ex->continue_due = false;
-	ex->arena.strict = false;
+	ex->continue_due = ex->has_no_origin = ex->arena.strict = false;
 	ARENA_TRY(&ex->arena, { reply_refusal(ex, status, why); }, {
 		ready_without_memory(ex);
 		return;

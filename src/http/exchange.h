@@ -36,6 +36,9 @@ struct exchange_work {
 	int status; /* 0: memory ran out */
 	struct slice type, body, headers;
 	bool streams; /* the body is only the beginning: the exchange's stream goes on with it */
+	/* The request hashes a password: it is run again on a thread for that. The reply above is for when too many wait. */
+	bool hashes;
+	bool may_hash; /* this is such a thread */
 };
 
 struct exchange {
@@ -50,18 +53,25 @@ struct exchange {
 	size_t weight;       /* bytes of bodies, in and out, for limits.pipelined_bytes */
 	bool calls_api;      /* the handler wants the api to answer */
 	bool works;          /* or a worker; a place in the queue is reserved then */
+	char id[REQUEST_ID_LENGTH]; /* x-amzn-RequestId; without a first character: there is none yet */
 	struct exchange_work work;
+	uint64_t client;     /* ip_client() of the one that asks, once exchange_client() was called; else 0 */
+	uint64_t turn;       /* while it waits in a fair queue (workers.h) */
 	uint64_t delay_ms;   /* it is begun so much later */
 	uint64_t due_ms;     /* then: when, by the loop's clock */
 	bool answered_inline; /* done() came within api_start() */
 	bool continue_due;   /* "100 Continue" is to be sent before the rest */
 	bool last;           /* the connection ends with this reply */
+	bool has_no_origin;  /* no Origin header; false: unknown */
 	bool packed;         /* the reply's body is in a Content-Encoding already, of which its headers tell */
 	const struct error *denial; /* refused by the gate (admit.h), in DynamoDB's words; NULL: not so */
 	struct slice content_type; /* of replies in DynamoDB's form */
 	struct slice head, body;   /* the reply, ready to be sent */
 	struct sse *stream;     /* what goes on when that is sent; NULL: nothing. The connection takes it over then */
 };
+
+/* The id of the request, made when it is first asked for. On the loop's thread. */
+const char *exchange_id(struct exchange *ex);
 
 /* Starts the request that has been read completely. Afterwards it is READY or RUNNING. */
 void exchange_start(struct exchange *ex);
@@ -80,7 +90,8 @@ void exchange_run_work(struct exchange *ex, void *local);
 /* The body as it was before the client zipped it. */
 enum body_result { BODY_OK, BODY_UNKNOWN_CODING, BODY_BAD, BODY_TOO_LARGE };
 enum body_result exchange_body(struct exchange *ex, struct slice *body) MUST_CHECK;
-/* The client's address without its port; empty when it is gone. In the arena. */
+/* The client's address without its port; empty when it is gone. Of one behind a trusted proxy what the proxy says
+ * (proxies.h). In the arena. */
 struct slice exchange_client(struct exchange *ex);
 
 /* Exactly one of these: */
@@ -90,6 +101,8 @@ void exchange_reply(struct exchange *ex, int status, struct slice type, struct s
 /* The same with further header lines, each ended by CRLF. */
 void exchange_reply_with(struct exchange *ex, int status, struct slice type, struct slice body,
 			 struct slice headers);
+/* An error in the form of the request's route (reply.h). */
+void exchange_deny(struct exchange *ex, int status, const char *why, struct slice headers);
 /* DynamoDB's error document. */
 void exchange_reply_error(struct exchange *ex, const struct error *e);
 /* The api gets the body (unzipped) and the target. */

@@ -32,6 +32,8 @@
 	X(drain_ms,         10 * 1000)        /* for requests in flight when the server stops */ \
 	X(workers,          64)               /* threads for what has to wait: that many writes share an fsync */ \
 	X(waiting,          1024)             /* requests without a worker yet, before 503 */ \
+	X(hashers,          0)                /* threads for password hashes; 0: half of the processors, at least 1 */ \
+	X(hash_waiting,     1024)             /* requests that wait for one, before 503; half of them for one client */ \
 	X(watchers,         20000)            /* of lists, at once; each has a connection */ \
 	X(watch_bytes,      256 * 1024)       /* waiting for one watcher, before he is cut off */ \
 	X(keep_alive_ms,    15 * 1000)        /* of silence, before a watcher is told that it is still there */

@@ -2,6 +2,7 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include <errno.h>
 #include <fcntl.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -9,7 +10,7 @@
 #include <openssl/crypto.h>
 
 #include "base/alloc.h"
-#include "base/log.h"
+#include "base/private_file.h"
 #include "http/keys.h"
 
 #define FILE_MOST (1024 * 1024)
@@ -19,15 +20,23 @@ struct key {
 };
 
 struct keys {
+	atomic_uint shares;
 	char *text;
 	size_t text_n;
 	struct key *list;
 	size_t count;
 };
 
+struct keys *keys_share(struct keys *k)
+{
+	if (k)
+		atomic_fetch_add(&k->shares, 1);
+	return k;
+}
+
 void keys_free(struct keys *k)
 {
-	if (!k)
+	if (!k || atomic_fetch_sub(&k->shares, 1) > 1)
 		return;
 	if (k->text)
 		OPENSSL_cleanse(k->text, k->text_n);
@@ -115,8 +124,10 @@ struct keys *keys_parse(struct slice text, const char *name, char *why, size_t n
 {
 	struct keys *k = mem_zalloc(sizeof(*k));
 
-	if (k)
+	if (k) {
+		atomic_init(&k->shares, 1);
 		k->text = mem_strndup(text.p, text.n);
+	}
 	if (!k || !k->text) {
 		snprintf(why, n, "not enough memory for the keys in %s", name);
 		keys_free(k);
@@ -158,8 +169,7 @@ struct keys *keys_load(const char *path, char *why, size_t n)
 	int fd = open(path, O_RDONLY | O_CLOEXEC);
 
 	if (fd >= 0 && fstat(fd, &st) == 0) {
-		if (st.st_mode & (S_IRGRP | S_IROTH))
-			log_warn("the keys in %s can be read by others: chmod 600 %s", path, path);
+		private_file_warn(st.st_mode, "keys", path);
 		text = mem_alloc(FILE_MOST);
 		errno = text ? 0 : ENOMEM;
 		if (text)

@@ -1,6 +1,7 @@
 /* The access keys a server accepts: a file with `ACCESS_KEY SECRET` on each line, # for comments.
  *
- * Immutable once loaded: any thread may look up.
+ * Immutable once loaded: any thread that has a share may look up. They live until the last share is freed; a secret's
+ * slice lives no longer than the share it was looked up with.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef THORPE_HTTP_KEYS_H
 #define THORPE_HTTP_KEYS_H
@@ -14,7 +15,8 @@ struct keys;
 struct keys *keys_load(const char *path, char *why, size_t n);
 /* The same from text, `name` being what messages call it. */
 struct keys *keys_parse(struct slice text, const char *name, char *why, size_t n);
-void keys_free(struct keys *k); /* NULL is fine */
+struct keys *keys_share(struct keys *k); /* NULL is fine, as in keys_free() */
+void keys_free(struct keys *k);
 
 size_t keys_count(const struct keys *k);
 /* The secret; p is NULL when there is no such key. Lives as long as the keys. */

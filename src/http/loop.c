@@ -27,6 +27,7 @@ struct exchange *loop_take_exchange(struct loop *l)
 		l->free_count--;
 		ex->next = NULL;
 		ex->continue_due = ex->last = false;
+		ex->id[0] = '\0';
 		ex->stream = NULL;
 		ex->denial = NULL;
 		return ex;

@@ -13,6 +13,8 @@
 #include "http/exchange.h"
 #include "http/gzip.h"
 #include "http/keys.h"
+#include "http/origin.h"
+#include "http/proxies.h"
 #include "http/route.h"
 #include "http/sigv4.h"
 #include "http/tls.h"
@@ -30,6 +32,7 @@ struct budget;
 	X(accepted, "connections_accepted_total", "Connections accepted")           \
 	X(timeouts, "timeouts_total", "Connections dropped for being slow or idle") \
 	X(requests, "requests_total", "Requests received, refused ones included")   \
+	X(foreign, "foreign_total", "Requests refused for their Host or Origin")    \
 	X(bytes_in, "received_bytes_total", "Bytes received")                       \
 	X(bytes_out, "sent_bytes_total", "Bytes of replies")
 
@@ -76,8 +79,12 @@ struct loop {
 	/* from the server's options */
 	const struct http_limits *limits;
 	struct budget *budget; /* of all loops' requests */
-	const struct keys *keys;
+	struct keys *keys;         /* these two are shares of the loop's own; server_replace() gives others */
 	struct tls_context *tls;
+	const struct origin_rules *origin;
+	bool monitors; /* serves only rows with ROUTE_MONITOR */
+	struct origin_memo origin_memo;
+	const struct proxies *proxies; /* NULL: none is trusted */
 	const struct clock *clock;
 	const char *region;
 	const struct http_route *routes;
@@ -85,6 +92,7 @@ struct loop {
 	struct api *api;
 	struct api_thread *api_thread;
 	struct workers *workers; /* shared by all loops; has its own lock */
+	struct workers *hashers; /* the same for requests that hash a password */
 	void *local;             /* as a worker has one, for what is answered at once (workers.h) */
 
 	struct conn *conns; /* all of them */

@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <unistd.h>
 
+#include "base/audit.h"
 #include "http/metrics.h"
 #include "http/server_internal.h"
 
@@ -56,7 +57,7 @@ struct metrics_server metrics_server(const struct server *s)
 
 void metrics_write(const struct server *s, struct buf *out)
 {
-	struct workers_metrics w = workers_metrics(s->workers);
+	struct workers_metrics w = workers_metrics(s->workers), h = workers_metrics(s->hashers);
 
 	metric(out, "http_connections", "gauge", "Connections open", SUM(s, open));
 #define X(name, metric_name, help) metric(out, "http_" metric_name, "counter", help, SUM(s, name));
@@ -75,6 +76,11 @@ void metrics_write(const struct server *s, struct buf *out)
 	metric(out, "http_workers_idle", "gauge", "Those with nothing to do", w.idle);
 	metric(out, "http_waiting", "gauge", "Requests that wait for one", w.waiting);
 	metric(out, "http_busy_total", "counter", "Requests refused because too many waited", w.refused);
+	metric(out, "http_hashers", "gauge", "Threads for password hashes", h.threads);
+	metric(out, "http_hashers_idle", "gauge", "Those with nothing to do", h.idle);
+	metric(out, "http_hash_waiting", "gauge", "Requests that wait for one", h.waiting);
+	metric(out, "http_hash_busy_total", "counter", "Requests refused because too many waited for one", h.refused);
+	metric(out, "audit_dropped_total", "counter", "Events that are missing in the audit log", audit_dropped());
 	metric(out, "watchers", "gauge", "Watchers of lists", SUM(s, watchers));
 	metric(out, "events_sent_total", "counter", "Events told to watchers", SUM(s, events));
 	metric(out, "watchers_cut_total", "counter", "Watchers cut off for being slow", SUM(s, watchers_cut));

@@ -18,11 +18,52 @@ static struct slice status_text(int status)
 		int status;
 		struct slice text;
 	} texts[] = {
-		{ 200, { "200 OK", 6 } },
-		{ 400, { "400 Bad Request", 15 } },
-#define X(num, name, string) { num, { #num " " #string, sizeof(#num " " #string) - 1 } },
-		HTTP_STATUS_MAP(X)
-#undef X
+#define TEXT(number, text) { number, { #number " " text, sizeof(#number " " text) - 1 } }
+		TEXT(200, "OK"),
+		TEXT(400, "Bad Request"),
+		TEXT(201, "Created"),
+		TEXT(202, "Accepted"),
+		TEXT(204, "No Content"),
+		TEXT(206, "Partial Content"),
+		TEXT(207, "Multi-Status"),
+		TEXT(301, "Moved Permanently"),
+		TEXT(302, "Found"),
+		TEXT(303, "See Other"),
+		TEXT(304, "Not Modified"),
+		TEXT(307, "Temporary Redirect"),
+		TEXT(308, "Permanent Redirect"),
+		TEXT(401, "Unauthorized"),
+		TEXT(402, "Payment Required"),
+		TEXT(403, "Forbidden"),
+		TEXT(404, "Not Found"),
+		TEXT(405, "Method Not Allowed"),
+		TEXT(406, "Not Acceptable"),
+		TEXT(408, "Request Timeout"),
+		TEXT(409, "Conflict"),
+		TEXT(410, "Gone"),
+		TEXT(411, "Length Required"),
+		TEXT(412, "Precondition Failed"),
+		TEXT(413, "Payload Too Large"),
+		TEXT(414, "URI Too Long"),
+		TEXT(415, "Unsupported Media Type"),
+		TEXT(416, "Range Not Satisfiable"),
+		TEXT(417, "Expectation Failed"),
+		TEXT(421, "Misdirected Request"),
+		TEXT(422, "Unprocessable Entity"),
+		TEXT(423, "Locked"),
+		TEXT(424, "Failed Dependency"),
+		TEXT(426, "Upgrade Required"),
+		TEXT(428, "Precondition Required"),
+		TEXT(429, "Too Many Requests"),
+		TEXT(431, "Request Header Fields Too Large"),
+		TEXT(501, "Not Implemented"),
+		TEXT(502, "Bad Gateway"),
+		TEXT(503, "Service Unavailable"),
+		TEXT(504, "Gateway Timeout"),
+		TEXT(505, "HTTP Version Not Supported"),
+		TEXT(507, "Insufficient Storage"),
+		TEXT(511, "Network Authentication Required"),
+#undef TEXT
 	};
 
 	for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++)
@@ -51,19 +92,38 @@ static struct slice packed_body(struct exchange *ex, struct buf *head, struct sl
 	return packed;
 }
 
-/* A page of another origin may call, and read what SDKs in browsers read. */
+/* A page of an allowed origin may read the reply, and the headers that SDKs and front ends go on with. */
 static void add_cors(struct buf *b, const struct exchange *ex)
 {
-	if (request_header(&ex->req, SLICE("origin")).p && !route_is_private(ex))
-		buf_lit(b, "Access-Control-Allow-Origin: *\r\n"
-			   "Access-Control-Expose-Headers: x-amzn-RequestId,x-amz-crc32,Date\r\n");
+	struct slice allowed = origin_allowed(ex->loop->origin, &ex->req);
+
+	if (!allowed.n)
+		return;
+	buf_lit(b, "Access-Control-Allow-Origin: ");
+	buf_put(b, allowed);
+	buf_lit(b, "\r\nAccess-Control-Expose-Headers: x-amzn-RequestId, x-amz-crc32, Date, Location, ETag, Allow, Retry-After, "
+		   "WWW-Authenticate\r\n");
 }
 
-static void add_request_id(struct buf *b, struct loop *l)
+/* What browsers have to know about a reply; the console's replies say it themselves. DynamoDB's are not cached, and read
+ * by SDKs: they say only what a page asked for. */
+static void add_browser_headers(struct buf *b, const struct exchange *ex)
+{
+	bool is_root = slice_is(ex->req.path, "/"), has_origin = !ex->has_no_origin && request_header(&ex->req, SLICE("origin")).p;
+
+	if ((is_root && !has_origin) || route_is_private(ex))
+		return;
+	if (has_origin)
+		add_cors(b, ex);
+	buf_lit(b, "Vary: Origin\r\n"); /* also without one: the reply may be cached for a page */
+	if (!is_root)
+		buf_lit(b, "X-Content-Type-Options: nosniff\r\nCross-Origin-Resource-Policy: same-origin\r\n");
+}
+
+static void add_request_id(struct buf *b, struct exchange *ex)
 {
 	buf_lit(b, "x-amzn-RequestId: ");
-	request_id_next(&l->ids, buf_room(b, REQUEST_ID_LENGTH));
-	b->n += REQUEST_ID_LENGTH;
+	buf_put(b, slice_make(exchange_id(ex), REQUEST_ID_LENGTH));
 	buf_lit(b, "\r\n");
 }
 
@@ -80,8 +140,8 @@ static void begin_head(struct buf *b, struct exchange *ex, int status, struct sl
 		buf_put(b, type);
 	}
 	buf_lit(b, "\r\n");
-	add_request_id(b, ex->loop);
-	add_cors(b, ex);
+	add_request_id(b, ex);
+	add_browser_headers(b, ex);
 }
 
 static void add_length(struct buf *b, const struct exchange *ex, struct slice body)
@@ -141,12 +201,15 @@ static enum err refusal_code(int status)
 {
 	if (status == 413)
 		return ERR_TOO_LARGE;
+	if (status == 403)
+		return ERR_ACCESS_DENIED;
 	return status >= 500 ? ERR_UNAVAILABLE : ERR_SERIALIZATION;
 }
 
 static const char *problem_type(int status)
 {
 	switch (status) {
+	case 403: return "urn:thorpe:forbidden";
 	case 413: return "urn:thorpe:too-large";
 	case 500: return "urn:thorpe:internal";
 	case 503: return "urn:thorpe:busy";
@@ -166,6 +229,16 @@ static void refuse_with_problem(struct exchange *ex, int status, const char *why
 	json_string(&b, slice_str(why));
 	buf_byte(&b, '}');
 	reply_make(ex, status, SLICE("application/problem+json"), buf_slice(&b), headers);
+}
+
+void reply_denial(struct exchange *ex, int status, const char *why, struct slice headers)
+{
+	struct error e = { .code = refusal_code(status), .message = slice_str(why) };
+
+	if (route_tells_problems(ex))
+		refuse_with_problem(ex, status, why, headers);
+	else
+		reply_make(ex, status, ex->content_type, api_error_reply(&ex->arena, &e), headers);
 }
 
 void reply_refusal(struct exchange *ex, int status, const char *why)

@@ -14,5 +14,7 @@ void reply_make(struct exchange *ex, int status, struct slice type, struct slice
 void reply_make_stream(struct exchange *ex, struct slice type, struct slice body, struct slice headers);
 /* The reply to what is not a proper request. */
 void reply_refusal(struct exchange *ex, int status, const char *why);
+/* An error in the form of the request's route: problem+json, or DynamoDB's. `headers` as in reply_make(). */
+void reply_denial(struct exchange *ex, int status, const char *why, struct slice headers);
 
 #endif

@@ -1,4 +1,4 @@
-/* http-parser's callbacks gather one request into its arena.
+/* The parser's callbacks (parser.h) gather one request into its arena.
  *
  * Names and values may come in pieces, and the gathered head may move while it grows: until the
  * head is complete only offsets are kept.
@@ -264,8 +264,7 @@ static int on_message_complete(http_parser *hp)
 	struct request_parser *p = hp->data;
 
 	p->done = true;
-	http_parser_pause(hp, 1); /* H1 */
-	return 0;
+	return http_parser_pause_here(hp); /* H1 */
 }
 
 static const http_parser_settings settings = {
@@ -303,13 +302,13 @@ void request_begin(struct request_parser *p, struct http_request *req, struct ar
 
 static enum request_status failed(struct request_parser *p)
 {
-	enum http_errno err = HTTP_PARSER_ERRNO(&p->hp);
-
 	if (!p->req->refused) {
-		if (err == HPE_HEADER_OVERFLOW)
+		if (http_parser_overflowed(&p->hp))
 			refuse(p, 431, "The head of the request is too large.");
+		else if (HTTP_PARSER_ERRNO(&p->hp) == HPE_INVALID_VERSION && p->hp.http_major > 1)
+			refuse(p, 505, "Only HTTP/1.0 and HTTP/1.1 are spoken here.");
 		else
-			refuse(p, 400, http_errno_description(err));
+			refuse(p, 400, http_parser_why(&p->hp));
 	}
 	p->req->keep_alive = false;
 	return REQUEST_REFUSED;
@@ -340,7 +339,7 @@ static enum request_status feed_piece(struct request_parser *p, const char *byte
 		return failed(p);
 	*n = http_parser_execute(&p->hp, &settings, bytes, *n);
 	if (p->done && HTTP_PARSER_ERRNO(&p->hp) == HPE_PAUSED) {
-		http_parser_pause(&p->hp, 0);
+		http_parser_resume(&p->hp);
 		p->req->body = buf_slice(&p->body);
 		return REQUEST_DONE;
 	}

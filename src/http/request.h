@@ -7,7 +7,8 @@
  * Invariants
  *   H1  request_feed() uses no byte beyond the end of the request it completes, so the rest can be
  *       fed to the next one.
- *   H2  Never more than limits.header_bytes of head and, of the body, of what the gate allows are kept.
+ *   H2  Never more than limits.header_bytes of head and, of the body, of what the gate allows are kept; and not much more
+ *       than limits.header_bytes are read of what is neither (trailers, chunk extensions).
  *   H3  After REQUEST_REFUSED the stream has no meaning any more: answer, and close.
  *
  * Lifetime: everything in the request lives in the arena given to request_begin(). Memory running
@@ -16,11 +17,10 @@
 #ifndef THORPE_HTTP_REQUEST_H
 #define THORPE_HTTP_REQUEST_H
 
-#include <http_parser.h>
-
 #include "base/buf.h"
 #include "base/error.h"
 #include "http/http_limits.h"
+#include "http/parser.h"
 #include "http/request_strict.h"
 
 struct http_header {

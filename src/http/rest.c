@@ -1,6 +1,7 @@
 /* Turns exchanges into requests of applications, and their replies back.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "app/output.h"
+#include "base/audit.h"
 #include "http/exchange.h"
 #include "http/loop.h"
 #include "http/metrics.h"
@@ -23,20 +24,6 @@ const struct thread_local_maker rest_local = { local_make, local_drop };
 
 /* ---- replies ---- */
 
-/* Pages of another origin may read what they need to go on. (Lists of several header lines are one list.) */
-static struct slice with_cors(bool cross_origin, struct arena *a, struct slice headers)
-{
-	if (!cross_origin)
-		return headers;
-	return arena_printf(a, "%.*sAccess-Control-Expose-Headers: Location, ETag, Allow, Retry-After, WWW-Authenticate\r\n",
-			    SLICE_ARG(headers));
-}
-
-static bool is_cross_origin(const struct exchange *ex)
-{
-	return request_header(&ex->req, SLICE("origin")).p != NULL;
-}
-
 static void reply_problem(struct exchange *ex, const struct problem *p)
 {
 	struct slice headers = SLICE("Cache-Control: no-store\r\n");
@@ -48,8 +35,7 @@ static void reply_problem(struct exchange *ex, const struct problem *p)
 		headers = SLICE("Cache-Control: no-store\r\nAllow: GET, HEAD\r\n");
 	if (p->retry_after)
 		headers = arena_printf(&ex->arena, "%.*sRetry-After: %d\r\n", SLICE_ARG(headers), p->retry_after);
-	exchange_reply_with(ex, problem_status(p->type), SLICE("application/problem+json"), buf_slice(&b),
-			    with_cors(is_cross_origin(ex), &ex->arena, headers));
+	exchange_reply_with(ex, problem_status(p->type), SLICE("application/problem+json"), buf_slice(&b), headers);
 }
 
 static void reply_list(struct exchange *ex, const struct rest *r)
@@ -69,8 +55,7 @@ static void reply_list(struct exchange *ex, const struct rest *r)
 		buf_printf(&b, ",\"openapi\":\"" REST_BASE "/%.*s/openapi.json\"}", SLICE_ARG(name));
 	}
 	buf_lit(&b, "]}");
-	exchange_reply_with(ex, 200, SLICE("application/json"), buf_slice(&b),
-			    with_cors(is_cross_origin(ex), &ex->arena, SLICE("Cache-Control: no-cache\r\n")));
+	exchange_reply_with(ex, 200, SLICE("application/json"), buf_slice(&b), SLICE("Cache-Control: no-cache\r\n"));
 }
 
 /* ---- requests ---- */
@@ -116,7 +101,6 @@ static bool body_or_reply(struct exchange *ex, struct slice *body)
 struct job {
 	struct app *app;
 	struct app_request request; /* with a watcher: a list is to be watched */
-	bool cross_origin;
 };
 
 static void fill_request(struct exchange *ex, struct slice base, struct app_request *q)
@@ -135,20 +119,23 @@ static void fill_request(struct exchange *ex, struct slice base, struct app_requ
 	q->idempotency_key = request_header(r, SLICE("idempotency-key"));
 	q->content_type = request_header(r, SLICE("content-type"));
 	q->accept = request_header(r, SLICE("accept"));
-	if (q->method != APP_GET && q->method != APP_HEAD)
+	if ((q->method != APP_GET && q->method != APP_HEAD) || audit_is_on())
 		q->client = exchange_client(ex);
 }
 
 static void run(struct exchange_work *w, struct arena *a, void *local)
 {
 	const struct job *job = w->ctx;
+	struct app_request request = job->request;
 	struct app_reply reply = { 0 };
 
-	app_handle(job->app, local, a, &job->request, &reply);
+	request.no_hashing = !w->may_hash;
+	app_handle(job->app, local, a, &request, &reply);
+	w->hashes = reply.wants_hashing;
 	w->status = reply.status;
 	w->type = reply.type;
 	w->body = reply.body;
-	w->headers = with_cors(job->cross_origin, a, reply.headers);
+	w->headers = reply.headers;
 	w->streams = job->request.watcher && rest_live_is_stream(&reply);
 }
 
@@ -300,7 +287,6 @@ static void handle(struct exchange *ex, void *ctx)
 	}
 	job = arena_new(&ex->arena, struct job);
 	job->app = app;
-	job->cross_origin = is_cross_origin(ex);
 	fill_request(ex, slice_make(ex->req.path.p, root + name.n), &job->request);
 	if (!body_or_reply(ex, &job->request.body))
 		return;

@@ -1,10 +1,14 @@
 /* Finds the row, enforces its flags, and holds the server's own handlers.
  * SPDX-License-Identifier: Apache-2.0 */
+#include "http/audit_http.h"
+#include "http/basic.h"
 #include "http/exchange.h"
+#include "http/health.h"
 #include "http/loop.h"
 #include "http/metrics.h"
 #include "http/reply.h"
 #include "http/route.h"
+#include "http/server.h"
 #include "http/sigv4.h"
 
 #define TEXT SLICE("text/plain; charset=utf-8")
@@ -95,17 +99,15 @@ static void handle_healthy(struct exchange *ex, void *ctx)
 		arena_printf(&ex->arena, "healthy: dynamodb.%s.amazonaws.com ", ex->loop->region));
 }
 
-static void handle_healthz(struct exchange *ex, void *ctx)
-{
-	(void)ctx;
-	exchange_reply(ex, 200, TEXT, SLICE("ok\n"));
-}
-
 static void handle_metrics(struct exchange *ex, void *ctx)
 {
 	struct buf b;
 
 	(void)ctx;
+	if (!ex->loop->monitors && !ex->loop->keys && server_monitor_address(ex->loop->server)) {
+		exchange_reply(ex, 404, TEXT, SLICE("The metrics of this server have a listener of their own.\n"));
+		return;
+	}
 	buf_init(&b, &ex->arena);
 	api_metrics(ex->loop->api, &b);
 	metrics_write(ex->loop->server, &b);
@@ -113,11 +115,12 @@ static void handle_metrics(struct exchange *ex, void *ctx)
 }
 
 static const struct http_route own_routes[] = {
-	/* method    path        flags         handler */
-	{ HTTP_POST, "/",        ROUTE_SIGNED, handle_dynamodb, NULL, dynamodb_body_limit },
-	{ HTTP_GET,  "/",        0,            handle_healthy },
-	{ HTTP_GET,  "/healthz", 0,            handle_healthz },
-	{ HTTP_GET,  "/metrics", 0,            handle_metrics },
+	/* method    path        flags                         handler */
+	{ HTTP_POST, "/",        ROUTE_SIGNED,                 handle_dynamodb, NULL, dynamodb_body_limit },
+	{ HTTP_GET,  "/",        0,                            handle_healthy },
+	{ HTTP_GET,  "/healthz", ROUTE_MONITOR,                health_handle_live },
+	{ HTTP_GET,  "/readyz",  ROUTE_MONITOR,                health_handle_ready },
+	{ HTTP_GET,  "/metrics", ROUTE_MONITOR | ROUTE_SIGNED, handle_metrics },
 };
 
 /* ---- dispatch ---- */
@@ -142,7 +145,7 @@ static const struct http_route *find(const struct http_route *rows, size_t n,
 				     const struct exchange *ex)
 {
 	for (size_t i = 0; i < n; i++)
-		if (matches(&rows[i], &ex->req))
+		if (matches(&rows[i], &ex->req) && (!ex->loop->monitors || (rows[i].flags & ROUTE_MONITOR)))
 			return &rows[i];
 	return NULL;
 }
@@ -186,11 +189,10 @@ static bool is_preflight(const struct exchange *ex)
 	return ex->req.method == HTTP_OPTIONS && request_header(&ex->req, SLICE("origin")).p;
 }
 
-/* Whatever the page asks for is allowed; it still has to sign. */
+/* A page of an allowed origin may send what it likes; it still has to sign, or to show a token. */
 static void reply_preflight(struct exchange *ex)
 {
 	struct slice headers = request_header(&ex->req, SLICE("access-control-request-headers"));
-	struct slice method = request_header(&ex->req, SLICE("access-control-request-method"));
 	struct buf b;
 
 	if (route_is_private(ex)) {
@@ -198,13 +200,34 @@ static void reply_preflight(struct exchange *ex)
 			       SLICE("{\"message\":\"This is not for pages of other origins.\"}"));
 		return;
 	}
+	if (!origin_allowed(ex->loop->origin, &ex->req).n) {
+		exchange_deny(ex, 403, origin_advice(ORIGIN_FOREIGN_PAGE), (struct slice){ 0 });
+		return;
+	}
 	buf_init(&b, &ex->arena);
+	buf_lit(&b, "Access-Control-Allow-Methods: GET, HEAD, POST, PUT, PATCH, DELETE\r\n");
 	if (headers.n)
 		buf_printf(&b, "Access-Control-Allow-Headers: %.*s\r\n", SLICE_ARG(headers));
-	if (method.n)
-		buf_printf(&b, "Access-Control-Allow-Methods: %.*s\r\n", SLICE_ARG(method));
-	buf_lit(&b, "Access-Control-Max-Age: 172800\r\n");
+	/* Asked by browsers before a page of the internet may call an address of this machine or its network. */
+	if (request_header(&ex->req, SLICE("access-control-request-private-network")).n)
+		buf_lit(&b, "Access-Control-Allow-Private-Network: true\r\n");
+	buf_lit(&b, "Access-Control-Max-Age: 7200\r\nVary: Access-Control-Request-Headers\r\n");
 	exchange_reply_with(ex, 200, (struct slice){ 0 }, SLICE(""), buf_slice(&b));
+}
+
+/* Other web pages are refused before anything else is looked at (origin.h). */
+static bool from_here_or_reply(struct exchange *ex, const struct http_route *row)
+{
+	struct origin_memo *memo = &ex->loop->origin_memo;
+	enum origin_verdict v = origin_judge(ex->loop->origin, &ex->req, row && (row->flags & ROUTE_VISITABLE), memo);
+
+	ex->has_no_origin = memo->has_no_origin;
+	if (v == ORIGIN_FINE)
+		return true;
+	loop_count(&ex->loop->counters.foreign, 1);
+	audit_refused_request(ex, 403, slice_str(origin_advice(v)));
+	exchange_deny(ex, 403, origin_advice(v), (struct slice){ 0 });
+	return false;
 }
 
 /* Messages quote what was sent, which need not be UTF-8, and JSON must be. */
@@ -215,6 +238,37 @@ static void make_ascii(struct slice s)
 			((char *)s.p)[i] = '?';
 }
 
+/* Monitoring may sign, too, or send a key as user and password: most of it cannot sign. */
+static bool monitor_authorized_or_reply(struct exchange *ex)
+{
+	struct slice header = request_header(&ex->req, SLICE("authorization"));
+	const char *why = "Sign this request with an access key, or send one as user and password (HTTP Basic); "
+			  "or start the server with --metrics-listen.";
+	struct error e;
+
+	if (basic_is_present(header)) {
+		if (!basic_is_confidential(ex->loop->tls, exchange_client(ex)))
+			why = "An access key is taken as user and password only over HTTPS, or from this machine. "
+			      "This one has been sent in the clear: replace it.";
+		else if (basic_verify(header, ex->loop->keys))
+			return true;
+		else
+			why = "There is no such access key, or its secret is another one.";
+	} else if (sigv4_is_present(&ex->req)) {
+		if (sigv4_verify(&ex->req, ex->loop->keys, slice_str(ex->loop->region), &ex->loop->sigv4,
+				 clock_now_ms(ex->loop->clock), &e))
+			return true;
+		make_ascii(e.message);
+		audit_refused_request(ex, err_status(e.code), e.message);
+		exchange_reply_error(ex, &e);
+		return false;
+	}
+	audit_refused_request(ex, 401, slice_str(why));
+	exchange_reply_with(ex, 401, TEXT, arena_printf(&ex->arena, "%s\n", why),
+			    SLICE("WWW-Authenticate: Basic realm=\"thorpe\", charset=\"UTF-8\"\r\nCache-Control: no-store\r\n"));
+	return false;
+}
+
 /* Without keys any signature will do, and none, but half a signature is a client's mistake. */
 static bool authorized_or_reply(struct exchange *ex, const struct http_route *row)
 {
@@ -222,15 +276,19 @@ static bool authorized_or_reply(struct exchange *ex, const struct http_route *ro
 	struct sigv4 unused;
 	struct error e;
 
+	if (row->flags & ROUTE_MONITOR)
+		return !l->keys || monitor_authorized_or_reply(ex);
 	if (l->keys) {
-		if (sigv4_verify(&ex->req, l->keys, &l->sigv4, clock_now_ms(l->clock), &e))
+		if (sigv4_verify(&ex->req, l->keys, slice_str(l->region), &l->sigv4, clock_now_ms(l->clock), &e))
 			return true;
 	} else if (!sigv4_is_present(&ex->req) || sigv4_parse(&ex->req, &unused, &e)) {
 		return true;
 	}
 	make_ascii(e.message);
-	if (row->flags & ROUTE_PRIVATE)
-		exchange_reply(ex, 403, ex->content_type, api_error_reply(&ex->arena, &e));
+	audit_refused_request(ex, row->flags & ROUTE_PRIVATE ? 403 : err_status(e.code), e.message);
+	if (row->flags & ROUTE_PRIVATE) /* the console has to know what to sign for before it has signed anything */
+		exchange_reply_with(ex, 403, ex->content_type, api_error_reply(&ex->arena, &e),
+				    arena_printf(&ex->arena, "x-thorpe-region: %s\r\nCache-Control: no-store\r\n", l->region));
 	else
 		exchange_reply_error(ex, &e);
 	return false;
@@ -249,15 +307,19 @@ int route_judge_head(struct exchange *ex, struct error *e)
 	const struct http_route *row = find_row(ex);
 	const struct loop *l = ex->loop;
 	struct sigv4 unused;
+	int status;
 
 	choose_content_type(ex);
-	if (!row || !(row->flags & ROUTE_SIGNED) || is_preflight(ex))
+	/* Monitoring has no bodies to wait for, and ways of its own to show a key. */
+	if (!row || !(row->flags & ROUTE_SIGNED) || (row->flags & ROUTE_MONITOR) || is_preflight(ex))
 		return 0;
-	if (l->keys ? sigv4_check_head(&ex->req, l->keys, clock_now_ms(l->clock), e)
+	if (l->keys ? sigv4_check_head(&ex->req, l->keys, slice_str(l->region), clock_now_ms(l->clock), e)
 		    : !sigv4_is_present(&ex->req) || sigv4_parse(&ex->req, &unused, e))
 		return 0;
 	make_ascii(e->message);
-	return row->flags & ROUTE_PRIVATE ? 403 : err_status(e->code);
+	status = row->flags & ROUTE_PRIVATE ? 403 : err_status(e->code);
+	audit_refused_request(ex, status, e->message);
+	return status;
 }
 
 void route_dispatch(struct exchange *ex)
@@ -265,13 +327,15 @@ void route_dispatch(struct exchange *ex)
 	const struct http_route *row = find_row(ex);
 
 	choose_content_type(ex);
+	if (!from_here_or_reply(ex, row))
+		return;
 	if (is_preflight(ex))
 		reply_preflight(ex);
 	else if (row && (row->flags & ROUTE_SIGNED) && !authorized_or_reply(ex, row))
 		return;
 	else if (row)
 		row->handle(ex, row->ctx);
-	else if (slice_is(ex->req.path, "/"))
+	else if (slice_is(ex->req.path, "/") && !ex->loop->monitors)
 		not_dynamodb(ex);
 	else
 		exchange_reply(ex, 404, SLICE("application/json"),

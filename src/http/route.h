@@ -8,10 +8,9 @@
 #ifndef THORPE_HTTP_ROUTE_H
 #define THORPE_HTTP_ROUTE_H
 
-#include <http_parser.h>
-
 #include "base/error.h"
 #include "base/slice.h"
+#include "http/parser.h"
 
 struct exchange;
 
@@ -23,6 +22,8 @@ enum route_flags {
 	 * page knows what to ask for. */
 	ROUTE_PRIVATE = 8,
 	ROUTE_PAGE = 16, /* only for who asks for a page, as browsers do: Accept has text/html */
+	ROUTE_VISITABLE = 32, /* links on pages of other origins may lead here (origin.h, O3) */
+	ROUTE_MONITOR = 64, /* for monitoring: also on the listener of its own; an access key may come as HTTP Basic */
 };
 
 struct http_route {

@@ -62,12 +62,14 @@ static void warn_of_address(struct server *s, const struct address *a)
 /* A place among the connections of its address. False: it has none left. */
 static bool enter_address(struct server *s, const struct address *a, struct address_entry **from)
 {
-	const struct address_exempt *exempt = &s->options.exempt;
+	struct ip ip;
 
 	*from = NULL;
-	if (exempt->is && exempt->is(exempt->ctx, (const struct sockaddr *)&a->sa))
+	if (!ip_of_peer(&a->sa, &ip))
 		return true;
-	*from = addresses_enter(&s->addresses, (const struct sockaddr *)&a->sa, s->options.limits.connections_per_address);
+	if (proxies_trust(s->options.proxies, &ip)) /* its clients are many */
+		return true;
+	*from = addresses_enter(&s->addresses, ip_client(&ip), s->options.limits.connections_per_address);
 	if (!*from)
 		warn_of_address(s, a);
 	return *from != NULL;
@@ -195,6 +197,7 @@ static void begin_stop(struct server *s)
 	s->stopping = true;
 	log_info("stopping: waiting for requests in flight");
 	uv_close((uv_handle_t *)&s->acceptor, close_listener);
+	monitor_stop(s);
 	for (unsigned i = 0; i < s->thread_count; i++)
 		loop_drain(&s->threads[i].loop);
 }
@@ -211,15 +214,24 @@ static void on_signal(uv_signal_t *h, int number)
 	log_info("stopping at once");
 	for (unsigned i = 0; i < s->thread_count; i++)
 		loop_cut(&s->threads[i].loop);
+	monitor_cut(s);
+}
+
+static void on_hangup(uv_signal_t *h, int number)
+{
+	(void)number;
+	server_run_hooks(h->data);
 }
 
 static void on_wake(uv_async_t *h)
 {
 	struct server *s = h->data;
 
+	if (atomic_exchange(&s->hangup_wanted, false))
+		server_run_hooks(s);
 	if (atomic_load(&s->stop_wanted))
 		begin_stop(s);
-	if (s->stopping && atomic_load(&s->finished) == s->thread_count)
+	if (s->stopping && atomic_load(&s->finished) == s->thread_count + monitor_loops(s))
 		uv_stop(&s->uv);
 }
 
@@ -231,7 +243,7 @@ void server_stop(struct server *s)
 
 /* ---- running ---- */
 
-static void *work(void *arg)
+void *server_loop_thread(void *arg)
 {
 	struct loop *l = arg;
 
@@ -248,8 +260,10 @@ static bool init_thread(struct server *s, struct loop_thread *t)
 
 	l->server = s;
 	l->limits = &o->limits;
-	l->keys = o->keys;
-	l->tls = o->tls;
+	l->keys = keys_share(o->keys);
+	l->tls = tls_context_share(o->tls);
+	l->origin = &s->origin;
+	l->proxies = o->proxies;
 	l->clock = o->clock;
 	l->region = o->region;
 	l->routes = o->routes;
@@ -257,6 +271,7 @@ static bool init_thread(struct server *s, struct loop_thread *t)
 	l->api = s->api;
 	l->api_thread = api_thread_new(s->api);
 	l->workers = s->workers;
+	l->hashers = s->hashers;
 	l->local = o->local.make ? o->local.make(s->api) : NULL;
 	t->ready = l->api_thread && (l->local || !o->local.make) && loop_init(l);
 	return t->ready;
@@ -270,7 +285,14 @@ static bool start_threads(struct server *s)
 		.local = s->options.local,
 		.api = s->api,
 	});
-	if (!s->workers)
+	s->hashers = workers_new(&(struct workers_options){
+		.threads = (unsigned)s->options.limits.hashers,
+		.waiting = s->options.limits.hash_waiting,
+		.fair = true,
+		.local = s->options.local,
+		.api = s->api,
+	});
+	if (!s->workers || !s->hashers)
 		return false;
 	for (unsigned i = 0; i < s->thread_count; i++)
 		if (!init_thread(s, &s->threads[i]))
@@ -278,11 +300,11 @@ static bool start_threads(struct server *s)
 	for (unsigned i = 0; i < s->thread_count; i++) {
 		struct loop_thread *t = &s->threads[i];
 
-		t->started = pthread_create(&t->thread, NULL, work, &t->loop) == 0;
+		t->started = pthread_create(&t->thread, NULL, server_loop_thread, &t->loop) == 0;
 		if (!t->started)
 			return false;
 	}
-	return true;
+	return monitor_start(s);
 }
 
 /* Stops those that were started, and waits for them; then nobody has work for the workers any more. */
@@ -296,8 +318,10 @@ static void end_threads(struct server *s)
 			pthread_join(t->thread, NULL);
 		}
 	}
+	monitor_end(s);
 	workers_free(s->workers);
-	s->workers = NULL;
+	workers_free(s->hashers);
+	s->workers = s->hashers = NULL;
 	for (unsigned i = 0; i < s->thread_count; i++) {
 		struct loop_thread *t = &s->threads[i];
 
@@ -307,6 +331,8 @@ static void end_threads(struct server *s)
 			api_thread_free(t->loop.api_thread);
 		if (t->loop.local)
 			s->options.local.drop(t->loop.local);
+		keys_free(t->loop.keys);
+		tls_context_free(t->loop.tls);
 		*t = (struct loop_thread){ 0 };
 	}
 }
@@ -352,9 +378,27 @@ static void complete_options(struct server_options *o)
 	http_limits_complete(&o->limits);
 	if (o->limits.workers > WORKERS_MOST)
 		o->limits.workers = WORKERS_MOST;
-	/* http-parser has a limit of its own, one for the process; it also bounds trailers. */
-	if (o->limits.header_bytes > HTTP_MAX_HEADER_SIZE)
-		http_parser_set_max_header_size((uint32_t)o->limits.header_bytes);
+	/* A hash keeps a processor busy for 50 ms: the other half of them is for everything else. */
+	if (!o->limits.hashers)
+		o->limits.hashers = processors > 3 ? (uint64_t)processors / 2 : 1;
+	if (o->limits.hashers > WORKERS_MOST)
+		o->limits.hashers = WORKERS_MOST;
+	http_parser_allow(o->limits.header_bytes);
+}
+
+struct origin_rules server_origin_rules(const struct server_options *o, const char *listen, const struct address *a, bool open)
+{
+	const char *colon = strrchr(listen, ':');
+
+	return (struct origin_rules){
+		.open = open,
+		.takes_addresses = !address_is_loopback(a),
+		.own = colon ? slice_make(listen, (size_t)(colon - listen)) : (struct slice){ 0 },
+		.hosts = o->hosts,
+		.host_count = o->host_count,
+		.origins = o->cors,
+		.origin_count = o->cors_count,
+	};
 }
 
 static bool init_loop(struct server *s)
@@ -362,11 +406,12 @@ static bool init_loop(struct server *s)
 	if (uv_loop_init(&s->uv) < 0)
 		return false;
 	s->has_loop = true;
-	s->acceptor.data = s->wake.data = s->sigterm.data = s->sigint.data = s->retry.data = s;
+	s->acceptor.data = s->wake.data = s->sigterm.data = s->sigint.data = s->sighup.data = s->retry.data = s;
 	return uv_timer_init(&s->uv, &s->retry) == 0 &&
 	       uv_async_init(&s->uv, &s->wake, on_wake) == 0 &&
 	       uv_poll_init(&s->uv, &s->acceptor, s->listen_fd) == 0 &&
-	       uv_signal_init(&s->uv, &s->sigterm) == 0 && uv_signal_init(&s->uv, &s->sigint) == 0;
+	       uv_signal_init(&s->uv, &s->sigterm) == 0 && uv_signal_init(&s->uv, &s->sigint) == 0 &&
+	       uv_signal_init(&s->uv, &s->sighup) == 0 && monitor_init(s);
 }
 
 /* From the beginning: a signal that comes before server_run() is dealt with by it. */
@@ -374,7 +419,8 @@ static bool catch_signals(struct server *s)
 {
 	return !s->options.handle_signals ||
 	       (uv_signal_start(&s->sigterm, on_signal, SIGTERM) == 0 &&
-		uv_signal_start(&s->sigint, on_signal, SIGINT) == 0);
+		uv_signal_start(&s->sigint, on_signal, SIGINT) == 0 &&
+		uv_signal_start(&s->sighup, on_hangup, SIGHUP) == 0);
 }
 
 struct server *server_new(const struct server_options *o, char *why, size_t n)
@@ -386,7 +432,9 @@ struct server *server_new(const struct server_options *o, char *why, size_t n)
 		return NULL;
 	}
 	s->options = *o;
-	s->listen_fd = s->reserve_fd = -1;
+	keys_share(s->options.keys);
+	tls_context_share(s->options.tls);
+	s->listen_fd = s->reserve_fd = s->monitor.listen_fd = -1;
 	complete_options(&s->options);
 	addresses_init(&s->addresses);
 	s->budget.total = s->options.limits.request_memory;
@@ -395,8 +443,9 @@ struct server *server_new(const struct server_options *o, char *why, size_t n)
 	if (!address_parse(&s->address, s->options.listen, why, n))
 		goto failed;
 	s->listen_fd = address_listen(&s->address, why, n);
-	if (s->listen_fd < 0)
+	if (s->listen_fd < 0 || !monitor_open(s, why, n))
 		goto failed;
+	s->origin = server_origin_rules(&s->options, s->options.listen, &s->address, !s->options.keys);
 	s->reserve_fd = open("/dev/null", O_RDONLY | O_CLOEXEC);
 	s->threads = mem_zalloc(s->thread_count * sizeof(*s->threads));
 	if (!s->threads || !init_loop(s) || !catch_signals(s)) {
@@ -435,6 +484,10 @@ void server_free(struct server *s)
 	if (s->reserve_fd >= 0)
 		close(s->reserve_fd);
 	addresses_release(&s->addresses);
+	if (s->monitor.listen_fd >= 0)
+		close(s->monitor.listen_fd);
+	keys_free(s->options.keys);
+	tls_context_free(s->options.tls);
 	mem_free(s->threads);
 	mem_free(s);
 }

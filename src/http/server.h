@@ -8,7 +8,8 @@
  * Draining: no connection is accepted any more, idle ones are closed, requests in flight are
  * answered with "Connection: close", and what is left after limits.drain_ms is cut off. A request that
  * the api or a worker holds is waited for in any case: its memory is in use.
- * Threads: server_stop() may be called by any thread; the rest by one.
+ * SIGHUP (with handle_signals) runs the hooks of server_on_hangup(), one of which may replace keys and certificate.
+ * Threads: server_stop() and server_hangup() may be called by any thread; the rest by one.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef THORPE_HTTP_SERVER_H
 #define THORPE_HTTP_SERVER_H
@@ -17,6 +18,7 @@
 #include "http/address.h"
 #include "http/keys.h"
 #include "http/http_limits.h"
+#include "http/proxies.h"
 #include "http/route.h"
 #include "http/tls.h"
 #include "http/workers.h"
@@ -37,19 +39,18 @@ struct write_delay {
 	void *ctx;
 };
 
-/* Addresses whose connections do not count for limits.connections_per_address, such as those of a trusted proxy. Asked by the
- * accepting thread, for each connection. */
-struct address_exempt {
-	bool (*is)(void *ctx, const struct sockaddr *sa); /* NULL: there are none */
-	void *ctx;
-};
-
-struct server_options { /* zero is the default everywhere; what is pointed to outlives the server */
+struct server_options { /* zero is the default everywhere; what is pointed to outlives the server, shares excepted */
 	const char *listen;            /* NULL: 127.0.0.1:8000 */
 	unsigned threads;              /* 0: as many as processors */
 	const char *region;            /* NULL: us-east-1 */
-	const struct keys *keys;       /* NULL: any signature is taken, none is needed */
-	struct tls_context *tls;       /* NULL: plain HTTP */
+	struct keys *keys;             /* NULL: any signature is taken, none is needed. The server takes a share */
+	struct tls_context *tls;       /* NULL: plain HTTP. The server takes a share */
+	const struct proxies *proxies; /* trusted to name the client, and to have any number of connections; NULL: none */
+	const char *const *hosts;      /* names it answers to without keys, beside its own (origin.h) */
+	size_t host_count;
+	const char *const *cors;       /* origins whose pages may call, beside loopback ones; "*": all */
+	size_t cors_count;
+	const char *metrics_listen;    /* NULL: none. Else a second address: ROUTE_MONITOR only, plain HTTP, no keys */
 	const struct http_route *routes; /* tried before the server's own */
 	size_t route_count;
 	struct thread_local_maker local; /* what each thread that answers has for itself */
@@ -57,7 +58,6 @@ struct server_options { /* zero is the default everywhere; what is pointed to ou
 	size_t metric_count;
 	struct write_delay write_delay;
 	struct http_limits limits;
-	struct address_exempt exempt;
 	const struct clock *clock;     /* for signatures; NULL: the system's */
 	bool handle_signals; /* SIGTERM and SIGINT stop the server; a second one at once */
 };
@@ -71,6 +71,24 @@ const struct address *server_address(const struct server *s);
  * be had; the log says so. */
 bool server_run(struct server *s, struct api *api) MUST_CHECK;
 void server_stop(struct server *s);
+
+/* ---- while it runs ---- */
+
+#define SERVER_HOOKS 8
+/* Before server_run(), at most SERVER_HOOKS. Hooks run on the accepting thread, in the order of these calls, until the
+ * server stops: they must be quick. */
+void server_on_hangup(struct server *s, void (*hook)(void *ctx), void *ctx);
+/* As SIGHUP does. */
+void server_hangup(struct server *s);
+/* From a hook: new requests are verified with these keys, new connections get this certificate. NULL: as before; what
+ * was not there at server_new() cannot come. Open connections and requests in flight go on. The server takes shares;
+ * each event loop changes between two turns, and when the last one has, the log says so. A request that takes several
+ * turns may see both: it must not keep a secret's slice.
+ * False: memory is out, and nothing has changed. */
+bool server_replace(struct server *s, struct keys *keys, struct tls_context *tls) MUST_CHECK;
+/* Where metrics_listen led; NULL: nowhere. */
+const struct address *server_monitor_address(const struct server *s);
+
 void server_free(struct server *s); /* NULL is fine */
 
 #endif

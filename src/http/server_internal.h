@@ -27,6 +27,8 @@ struct server {
 	struct loop_thread *threads;
 	unsigned thread_count;
 	struct workers *workers; /* while it runs */
+	struct origin_rules origin;
+	struct workers *hashers; /* the same */
 	struct api *api;
 	int64_t started_us;
 
@@ -37,12 +39,28 @@ struct server {
 	uint64_t warned_at; /* uv_now() of the last line about missing descriptors; 0: never */
 	uint64_t warned_of_address_at; /* the same, about an address with too many connections */
 	uv_async_t wake;
-	uv_signal_t sigterm, sigint;
+	uv_signal_t sigterm, sigint, sighup;
 	bool has_loop;
 	bool stopping;
 	_Atomic uint64_t refused; /* connections over the limit */
-	atomic_bool stop_wanted;
-	atomic_uint finished; /* loops that have drained */
+	atomic_bool stop_wanted, hangup_wanted;
+	atomic_uint finished; /* loops that have drained, the monitor's included */
+
+	struct { /* server_hangup.c */
+		void (*run)(void *ctx);
+		void *ctx;
+	} hooks[SERVER_HOOKS];
+	size_t hook_count;
+
+	struct server_monitor { /* server_monitor.c; the accepting thread's, but for the loop */
+		bool wanted;
+		struct address address;
+		int listen_fd; /* -1: closed */
+		struct loop_thread thread;
+		struct origin_rules origin;
+		uv_poll_t acceptor;
+		uv_timer_t retry;
+	} monitor;
 
 	/* shared by the loops */
 	struct budget budget;        /* memory of requests in flight */
@@ -53,5 +71,28 @@ struct server {
 /* The socket is gone: it counts no more. From any thread. */
 void server_forget(struct server *s, const struct loop_socket *sock);
 void server_count_refused(struct server *s); /* from any thread */
+
+/* A loop's thread, from its start until it has drained. `arg`: the loop. */
+void *server_loop_thread(void *arg);
+/* The rules for one address (origin.h). */
+struct origin_rules server_origin_rules(const struct server_options *o, const char *listen, const struct address *a, bool open);
+
+/* ---- server_hangup.c ---- */
+void server_run_hooks(struct server *s);
+
+/* ---- server_monitor.c: the second listener. All of it does nothing when there is none. ---- */
+
+/* Binds and listens. False with a sentence in `why`. */
+bool monitor_open(struct server *s, char *why, size_t n) MUST_CHECK;
+/* The handles of the accepting thread's loop. */
+bool monitor_init(struct server *s) MUST_CHECK;
+/* The thread, then accepting. False: memory or threads. */
+bool monitor_start(struct server *s) MUST_CHECK;
+/* Begins to drain; does not wait for clients any longer. */
+void monitor_stop(struct server *s);
+void monitor_cut(struct server *s);
+/* After the accepting thread's loop has ended: waits for the thread. */
+void monitor_end(struct server *s);
+unsigned monitor_loops(const struct server *s); /* 1 or 0 */
 
 #endif

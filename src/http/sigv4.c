@@ -60,6 +60,11 @@ static const uint8_t *signing_key(struct arena *a, const struct sigv4 *s, struct
 	return c->entries[i].key;
 }
 
+void sigv4_forget(struct sigv4_cache *cache)
+{
+	OPENSSL_cleanse(cache, sizeof(*cache));
+}
+
 struct slice sigv4_signature(const struct http_request *r, const struct sigv4 *s,
 			     struct slice secret, struct sigv4_cache *cache)
 {
@@ -205,12 +210,14 @@ static bool split_credential(struct arena *a, struct sigv4 *s, struct error *e)
 			 "keyid/date/region/service/term, got '%.*s'", SLICE_ARG(s->credential));
 }
 
-static bool check_scope(struct arena *a, const struct sigv4 *s, struct error *e)
+static bool check_scope(struct arena *a, const struct sigv4 *s, struct slice region, struct error *e)
 {
 	struct slice day = slice_make(s->iso_date.p, 8);
 	struct buf wrong;
 
 	buf_init(&wrong, a);
+	if (!slice_equal(s->region, region))
+		buf_printf(&wrong, "Credential should be scoped to a valid region, not '%.*s'. ", SLICE_ARG(s->region));
 	if (!slice_is(s->service, SERVICE))
 		buf_lit(&wrong, "Credential should be scoped to correct service: '" SERVICE "'. ");
 	if (!slice_is(s->terminator, TERMINATOR))
@@ -228,8 +235,8 @@ static bool check_scope(struct arena *a, const struct sigv4 *s, struct error *e)
 }
 
 /* Everything but the signature itself. */
-static bool check_claims(const struct http_request *r, const struct keys *keys, int64_t now_ms, struct sigv4 *s,
-			 struct slice *secret, struct error *e)
+static bool check_claims(const struct http_request *r, const struct keys *keys, struct slice region, int64_t now_ms,
+			 struct sigv4 *s, struct slice *secret, struct error *e)
 {
 	struct arena *a = r->arena;
 
@@ -241,7 +248,7 @@ static bool check_claims(const struct http_request *r, const struct keys *keys, 
 				 "Unsupported AWS 'algorithm': '%.*s' (only " ALGORITHM
 				 " for now). ",
 				 SLICE_ARG(s->algorithm));
-	if (!split_credential(a, s, e) || !check_scope(a, s, e))
+	if (!split_credential(a, s, e) || !check_scope(a, s, region, e))
 		return false;
 	*secret = keys_secret(keys, s->key_id);
 	if (!secret->p)
@@ -250,21 +257,22 @@ static bool check_claims(const struct http_request *r, const struct keys *keys, 
 	return true;
 }
 
-bool sigv4_check_head(const struct http_request *r, const struct keys *keys, int64_t now_ms, struct error *e)
+bool sigv4_check_head(const struct http_request *r, const struct keys *keys, struct slice region, int64_t now_ms,
+		      struct error *e)
 {
 	struct slice secret;
 	struct sigv4 s;
 
-	return check_claims(r, keys, now_ms, &s, &secret, e);
+	return check_claims(r, keys, region, now_ms, &s, &secret, e);
 }
 
-bool sigv4_verify(const struct http_request *r, const struct keys *keys, struct sigv4_cache *cache,
+bool sigv4_verify(const struct http_request *r, const struct keys *keys, struct slice region, struct sigv4_cache *cache,
 		  int64_t now_ms, struct error *e)
 {
 	struct slice secret, expected;
 	struct sigv4 s;
 
-	if (!check_claims(r, keys, now_ms, &s, &secret, e))
+	if (!check_claims(r, keys, region, now_ms, &s, &secret, e))
 		return false;
 	expected = sigv4_signature(r, &s, secret, cache);
 	if (s.signature.n != expected.n || CRYPTO_memcmp(s.signature.p, expected.p, expected.n))

@@ -4,7 +4,6 @@
  *     both forms at once, no form at all, parameters missing                  sigv4_parse()
  *     date unreadable, expired or early; Host not signed; algorithm;
  *     credential scope; key unknown; signature wrong                          sigv4_verify()
- * The region of the scope is taken as the client gives it: it is part of what is signed.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef THORPE_HTTP_SIGV4_H
 #define THORPE_HTTP_SIGV4_H
@@ -39,12 +38,14 @@ struct sigv4_cache {
 bool sigv4_is_present(const struct http_request *r);
 /* Errors: MISSING_AUTH_TOKEN, INVALID_SIGNATURE (both forms), INCOMPLETE_SIGNATURE. */
 bool sigv4_parse(const struct http_request *r, struct sigv4 *s, struct error *e) MUST_CHECK;
-/* Parses and verifies. Errors: as above, and UNRECOGNIZED_CLIENT. */
-bool sigv4_verify(const struct http_request *r, const struct keys *keys, struct sigv4_cache *cache,
+/* Parses and verifies; `region` is the server's. Errors: as above, and UNRECOGNIZED_CLIENT. */
+bool sigv4_verify(const struct http_request *r, const struct keys *keys, struct slice region, struct sigv4_cache *cache,
 		  int64_t now_ms, struct error *e) MUST_CHECK;
 /* The same without the signature itself, which is over the body: what can be said before it is there. */
-bool sigv4_check_head(const struct http_request *r, const struct keys *keys, int64_t now_ms,
+bool sigv4_check_head(const struct http_request *r, const struct keys *keys, struct slice region, int64_t now_ms,
 		      struct error *e) MUST_CHECK;
+/* To be called when the keys are others: a key may have got a new secret. */
+void sigv4_forget(struct sigv4_cache *cache);
 
 /* The pieces, for tests. */
 struct slice sigv4_canonical_request(const struct http_request *r, const struct sigv4 *s);

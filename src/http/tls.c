@@ -1,18 +1,26 @@
 /* OpenSSL over two memory BIOs.
  * SPDX-License-Identifier: Apache-2.0 */
 #include <limits.h>
+#include <stdatomic.h>
 #include <stdio.h>
+#include <sys/stat.h>
 
 #include <openssl/err.h>
 #include <openssl/ssl.h>
 
 #include "base/alloc.h"
+#include "base/log.h"
+#include "base/private_file.h"
 #include "http/tls.h"
 
 #define KEEP_BYTES (64 * 1024) /* of pending ciphertext */
 #define KEEP_INPUT_BYTES (16 * 1024)
 
+/* What TLS 1.2 has with forward secrecy and authenticated encryption: no CBC, no SHA-1, no RSA key exchange. */
+#define TLS12_CIPHERS "ECDHE+AESGCM:ECDHE+CHACHA20"
+
 struct tls_context {
+	atomic_uint shares;
 	SSL_CTX *ctx;
 };
 
@@ -31,38 +39,73 @@ static void reason(char *why, size_t n, const char *what, const char *file)
 	ERR_clear_error();
 }
 
+/* OpenSSL compares the key with the certificate as it loads it. */
+static bool is_other_key(void)
+{
+	int reason = ERR_GET_REASON(ERR_peek_last_error());
+
+	return reason == X509_R_KEY_VALUES_MISMATCH || reason == X509_R_KEY_TYPE_MISMATCH;
+}
+
+static void warn_of_files(SSL_CTX *ctx, const char *cert, const char *key)
+{
+	struct stat st;
+
+	if (stat(key, &st) == 0)
+		private_file_warn(st.st_mode, "private key", key);
+	if (X509_cmp_current_time(X509_get0_notAfter(SSL_CTX_get0_certificate(ctx))) < 0)
+		log_warn("the certificate in %s has expired", cert);
+}
+
 struct tls_context *tls_context_new(const char *cert, const char *key, char *why, size_t n)
 {
 	struct tls_context *c = mem_zalloc(sizeof(*c));
 
-	if (c)
+	if (c) {
+		atomic_init(&c->shares, 1);
 		c->ctx = SSL_CTX_new(TLS_server_method());
+	}
 	if (!c || !c->ctx) {
 		snprintf(why, n, "not enough memory for TLS");
 		tls_context_free(c);
 		return NULL;
 	}
 	SSL_CTX_set_min_proto_version(c->ctx, TLS1_2_VERSION);
+	if (SSL_CTX_set_cipher_list(c->ctx, TLS12_CIPHERS) != 1) {
+		snprintf(why, n, "OpenSSL has none of the ciphers " TLS12_CIPHERS);
+		tls_context_free(c);
+		return NULL;
+	}
 	SSL_CTX_set_options(c->ctx, SSL_OP_NO_RENEGOTIATION | SSL_OP_NO_COMPRESSION);
 	SSL_CTX_set_mode(c->ctx, SSL_MODE_RELEASE_BUFFERS);
 	if (SSL_CTX_use_certificate_chain_file(c->ctx, cert) != 1)
 		reason(why, n, "certificate", cert);
-	else if (SSL_CTX_use_PrivateKey_file(c->ctx, key, SSL_FILETYPE_PEM) != 1)
+	else if (SSL_CTX_use_PrivateKey_file(c->ctx, key, SSL_FILETYPE_PEM) != 1 && !is_other_key())
 		reason(why, n, "private key", key);
 	else if (SSL_CTX_check_private_key(c->ctx) != 1)
 		snprintf(why, n, "the private key in %s does not belong to the certificate in %s",
 			 key, cert);
-	else
+	else {
+		warn_of_files(c->ctx, cert, key);
 		return c;
+	}
 	ERR_clear_error();
 	tls_context_free(c);
 	return NULL;
 }
 
-void tls_context_free(struct tls_context *c)
+struct tls_context *tls_context_share(struct tls_context *c)
 {
 	if (c)
-		SSL_CTX_free(c->ctx);
+		atomic_fetch_add(&c->shares, 1);
+	return c;
+}
+
+void tls_context_free(struct tls_context *c)
+{
+	if (!c || atomic_fetch_sub(&c->shares, 1) > 1)
+		return;
+	SSL_CTX_free(c->ctx);
 	mem_free(c);
 }
 

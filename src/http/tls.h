@@ -1,7 +1,8 @@
 /* TLS between two byte streams in memory: ciphertext on one side, plaintext on the other.
  *
  * Knows no socket: the connection feeds what it read and sends what is pending.
- * A context is shared by all threads; a struct tls belongs to one connection.
+ * A context is shared by all threads, and lives until its last share is freed and its last connection has ended;
+ * a struct tls belongs to one connection.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef THORPE_HTTP_TLS_H
 #define THORPE_HTTP_TLS_H
@@ -12,9 +13,11 @@ struct tls_context;
 struct tls;
 
 /* From PEM files: the certificate with its chain, and its private key.
- * NULL with a sentence in `why`. TLS 1.2 and later. */
+ * NULL with a sentence in `why`. TLS 1.3, and 1.2 with ephemeral keys (ECDHE) and authenticated ciphers only.
+ * A key that others can read, and a certificate that has expired, are taken with a warning in the log. */
 struct tls_context *tls_context_new(const char *cert, const char *key, char *why, size_t n);
-void tls_context_free(struct tls_context *c); /* NULL is fine */
+struct tls_context *tls_context_share(struct tls_context *c); /* NULL is fine, as in tls_context_free() */
+void tls_context_free(struct tls_context *c);
 
 struct tls *tls_new(struct tls_context *c); /* NULL when memory is out */
 void tls_free(struct tls *t);               /* NULL is fine */

@@ -24,6 +24,7 @@ struct workers {
 	unsigned count, idle, busy;
 	struct exchange *first, *last; /* by their `completed`, which is free until then */
 	size_t queued, reserved;
+	uint64_t turn;                 /* fair: of the last that was taken */
 	uint64_t refused;
 	bool stopping;
 };
@@ -43,6 +44,7 @@ static struct exchange *next(struct workers *w)
 		if (!w->first)
 			w->last = NULL;
 		w->queued--;
+		w->turn = ex->turn;
 	}
 	return ex;
 }
@@ -98,14 +100,20 @@ static void grow(struct workers *w)
 		log_error("no thread could be started");
 }
 
+/* W2, with the lock held. */
+static bool has_room(struct workers *w)
+{
+	if (!w->count)
+		grow(w);
+	return w->count && w->reserved + w->queued + w->busy < w->options.waiting + w->options.threads;
+}
+
 bool workers_reserve(struct workers *w)
 {
 	bool room;
 
 	pthread_mutex_lock(&w->lock);
-	if (!w->count)
-		grow(w);
-	room = w->count && w->reserved + w->queued + w->busy < w->options.waiting + w->options.threads; /* W2 */
+	room = has_room(w);
 	if (room)
 		w->reserved++;
 	else
@@ -122,21 +130,79 @@ void workers_unreserve(struct workers *w)
 	pthread_mutex_unlock(&w->lock);
 }
 
-void workers_submit(struct workers *w, struct exchange *ex)
+/* With the lock held. */
+static void append(struct workers *w, struct exchange *ex)
 {
 	ex->completed = NULL;
-	pthread_mutex_lock(&w->lock);
-	assert(w->reserved && w->count); /* W1 */
-	w->reserved--;
+	ex->turn = 0;
 	if (w->last)
 		w->last->completed = ex;
 	else
 		w->first = ex;
 	w->last = ex;
+}
+
+/* After the requests of its turn. The queue is in the order of turns; walking it is cheap beside a hash. With the lock
+ * held. */
+static void take_turn(struct workers *w, struct exchange *ex)
+{
+	struct exchange **at = &w->first;
+
+	ex->turn = w->turn + 1;
+	for (const struct exchange *e = w->first; e; e = e->completed)
+		if (e->client == ex->client)
+			ex->turn = e->turn + 1;
+	while (*at && (*at)->turn <= ex->turn)
+		at = &(*at)->completed;
+	ex->completed = *at;
+	*at = ex;
+	if (!ex->completed)
+		w->last = ex;
+}
+
+/* With the lock held. */
+static void enqueue(struct workers *w, struct exchange *ex)
+{
+	if (w->options.fair)
+		take_turn(w, ex);
+	else
+		append(w, ex);
 	if (++w->queued > w->idle)
 		grow(w);
 	pthread_cond_signal(&w->changed);
+}
+
+void workers_submit(struct workers *w, struct exchange *ex)
+{
+	pthread_mutex_lock(&w->lock);
+	assert(w->reserved && w->count); /* W1 */
+	w->reserved--;
+	enqueue(w, ex);
 	pthread_mutex_unlock(&w->lock);
+}
+
+/* W4, with the lock held. */
+static bool has_its_share(const struct workers *w, const struct exchange *ex)
+{
+	size_t own = 0;
+
+	for (const struct exchange *e = w->first; w->options.fair && e; e = e->completed)
+		own += e->client == ex->client;
+	return own * 2 >= w->options.waiting && own;
+}
+
+bool workers_hand_over(struct workers *w, struct exchange *ex)
+{
+	bool room;
+
+	pthread_mutex_lock(&w->lock);
+	room = has_room(w) && !has_its_share(w, ex);
+	if (room)
+		enqueue(w, ex);
+	else
+		w->refused++;
+	pthread_mutex_unlock(&w->lock);
+	return room;
 }
 
 struct workers_metrics workers_metrics(struct workers *w)

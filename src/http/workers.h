@@ -6,7 +6,10 @@
  * Invariants
  *   W1  Who has a place is taken: workers_submit() does not fail, and a thread is there to serve it.
  *   W2  At most `waiting` have a place beyond what all threads can run at once.
- *   W3  A worker leaves an exchange alone once it is completed (loop_complete()): it may be gone.
+ *   W3  A worker leaves an exchange alone once it is completed (loop_complete()) or handed over: it may be gone.
+ *   W4  In a fair pool clients have turns (exchange.client): the n-th waiting request of a client comes after the
+ *       (n-1)-th of every other, and one client has at most half of the places. A client that floods the queue
+ *       delays each other client by one request.
  *
  * Threads are started when there is work and nobody idle, and stay. Reserve and submit may be called by any thread.
  * SPDX-License-Identifier: Apache-2.0 */
@@ -27,6 +30,7 @@ struct thread_local_maker {
 struct workers_options {
 	unsigned threads; /* at most */
 	size_t waiting;   /* W2 */
+	bool fair;        /* W4 */
 	struct thread_local_maker local;
 	struct api *api;
 };
@@ -36,6 +40,8 @@ struct workers *workers_new(const struct workers_options *o); /* NULL when memor
 void workers_free(struct workers *w);
 
 bool workers_reserve(struct workers *w) MUST_CHECK;
+/* Both at once, for a worker of another pool. False: there is no place for it, and nothing has happened. */
+bool workers_hand_over(struct workers *w, struct exchange *ex) MUST_CHECK;
 void workers_unreserve(struct workers *w);
 void workers_submit(struct workers *w, struct exchange *ex);
 

@@ -3,6 +3,17 @@
 #include <stdio.h>
 #include "store/internal.h"
 
+bool reason_set(struct reason *r, const char *fmt, ...)
+{
+	va_list ap;
+
+	va_start(ap, fmt);
+	vsnprintf(r->text, sizeof(r->text), fmt, ap);
+	va_end(ap);
+	r->failed = true;
+	return false;
+}
+
 bool store_take_reason(char **err, struct reason *r)
 {
 	r->failed = *err != NULL;

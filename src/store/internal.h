@@ -9,14 +9,16 @@
 #ifndef THORPE_STORE_INTERNAL_H
 #define THORPE_STORE_INTERNAL_H
 
+#include <pthread.h>
 #include <rocksdb/c.h>
 #include <stdatomic.h>
+#include "store/journal/journal.h"
 #include "store/store.h"
 
 #define STORE_WALK_KINDS 64
 
 struct hot;
-struct journal;
+struct watch;
 
 struct store {
 	rocksdb_t *db;
@@ -30,11 +32,28 @@ struct store {
 	rocksdb_writeoptions_t *unlogged;
 	struct journal *journal; /* NULL in memory, and if only read */
 	char *dir;              /* NULL: in memory */
-	int dir_fd;             /* of dir, to ask about it; -1 in memory */
+	char *shadow_of;        /* dir is a copy of this directory, and goes at close; NULL: it is none */
+	int dir_fd;             /* of dir, to ask about it, and locked; -1 in memory */
+	struct journal_posix journal_io;
+	uint8_t identity[JOURNAL_IDENTITY]; /* of the database, so that its journal can name it */
 	bool read_only;
+	bool is_new;            /* the database is being made */
 	uint64_t reserve;       /* bytes of disk that writes leave free (room.c) */
 	atomic_long fail_in;    /* store_fail_after() */
-	atomic_bool refusing;   /* the last write failed: says so in the log once, not each time */
+	/* health.c */
+	atomic_int refusal;     /* enum trouble: why writes are refused */
+	_Atomic uint64_t corruptions;
+	_Atomic int64_t corruption_logged_ms;
+	atomic_bool read_failed; /* said in the log once */
+	/* room.c, ballast.c, watch.c */
+	struct watch *watch;    /* its thread runs only with a journal */
+	pthread_mutex_t ballast_lock;
+	uint64_t disk_bytes;    /* of the whole disk, at opening; 0: not known, or no disk */
+	bool is_swollen;        /* opened on a full disk: memtables have no limit until there is room. Of the opener, then of the watch alone */
+	_Atomic uint64_t freed; /* batches that made the database smaller */
+	uint64_t freed_seen;    /* of freed; of the thread that calls store_make_room() */
+	_Atomic uint64_t live;  /* bytes of items and index entries, as far as known */
+	atomic_bool is_closing; /* work that takes long ends early */
 	/* Of each id (by its last bits): how many walks backwards shall not begin at the front, and how many will not
 	 * when the next one that does was wrong to (iter.c). */
 	struct {
@@ -49,19 +68,10 @@ struct store_view {
 	bool in_arena;
 };
 
-/* Why RocksDB could not do it. */
-struct reason {
-	bool failed;
-	char text[400];
-};
-
 /* Empties *err into *r and frees it (I2); returns r->failed. */
 bool store_take_reason(char **err, struct reason *r);
 /* Counts one call for store_fail_after(); true: this one fails, and *r says so. */
 bool store_fault(struct store *s, struct reason *r);
-
-/* read.c: says so to whoever reads. */
-bool store_read_failed(const struct reason *r, struct arena *a, struct error *e);
 
 /* RocksDB counts for each thread what it does, at every step, unless the thread says that nobody will ask. */
 static inline void store_count_nothing(void)
@@ -78,9 +88,16 @@ static inline void store_count_nothing(void)
 struct store_tuning {
 	rocksdb_options_t *families[STORE_FAMILIES];
 };
-void store_tuning_init(struct store_tuning *t, const struct store *s);
+/* `only_look`: RocksDB is to read, and to change nothing, its own log included. */
+void store_tuning_init(struct store_tuning *t, const struct store *s, bool only_look);
 void store_tuning_release(struct store_tuning *t);
 extern const char *const store_family_names[STORE_FAMILIES];
+/* What a family collects in memory before it becomes a file. */
+size_t store_memtable_bytes(const struct store *s, enum store_family f);
+/* Whether its memtables have a filter. */
+bool store_is_walked(enum store_family f);
+/* Of a memtable, for its filter: ten bits for each of its items, and for each partition. */
+#define STORE_MEMTABLE_FILTER 0.01
 /* Bytes that the keys of one partition share, in ITEMS and INDEX: an id and a hash. Files and memtables
  * know which of them they hold; a walk within one passes over those that do not (read.c). */
 #define STORE_PREFIX 12
@@ -102,27 +119,51 @@ bool store_make_dir(const char *dir, struct reason *r) MUST_CHECK;
 /* maintain.c: all memtables to files, together. Nobody writes meanwhile (journal_pause). Whether it worked store_journal_on_disk() tells. */
 void store_flush_together(struct store *s);
 /* write.c: the journal's last record that RocksDB's files have (0: none), and whether that could be read. */
-bool store_journal_on_disk(struct store *s, uint64_t *number) MUST_CHECK;
-#define STORE_JOURNAL_KEY SLICE("journal") /* in META: that number, 8 bytes, big-endian */
+bool store_journal_on_disk(struct store *s, struct journal_point *last) MUST_CHECK;
+/* In META: that record's number and run, 8 bytes each, big-endian. Before format 3 the number alone. */
+#define STORE_JOURNAL_KEY SLICE("journal")
+#define STORE_JOURNAL_BYTES 16
+/* Reads such a value. False: it is none. */
+bool store_journal_parse(struct slice value, struct journal_point *last);
 
-/* room.c: whether so many bytes can be written and the reserve is still there. */
-bool store_has_room(const struct store *s, size_t bytes);
-/* Tells what became of a write. */
-void store_wrote(struct store *s, const struct reason *r);
+/* open.c: a store that is not open yet; and RocksDB opened for it, nothing else. NULL: out of memory. */
+struct store *store_new(const char *dir);
+bool store_open_rocksdb(struct store *s, struct reason *r) MUST_CHECK;
+/* open.c: what the journal is told of the store, but for what RocksDB's files have. */
+void store_journal_options(struct store *s, struct journal_options *o);
+/* In META: 4 bytes, big-endian; 16 random bytes, made with the database. */
+#define STORE_FORMAT_KEY SLICE("format")
+#define STORE_IDENTITY_KEY SLICE("identity")
+
+/* inspect.c: what is in a directory before RocksDB opens it for writing. RocksDB believes the newest files it can make sense of, and removes what they do
+ * not name: so everything is looked at first, and nothing is changed. */
+enum store_contents {
+	STORE_NOTHING, /* no database; one can be made */
+	STORE_DATABASE,
+	STORE_REMAINS, /* files of a database that cannot be opened; the reason names them */
+	STORE_NO_LOOK, /* the directory cannot be read; the reason says why */
+};
+enum store_contents store_contents(int dir_fd, const char *dir, struct reason *r);
+/* While a new database is made, there is a file of this name: what a kill leaves then may be made anew. */
+#define STORE_CREATING "creating"
+/* False: *r says why. */
+bool store_begin_creating(int dir_fd, struct reason *r) MUST_CHECK;
+bool store_end_creating(int dir_fd, struct reason *r) MUST_CHECK;
+
+/* What META says, as far as it says anything. */
+struct store_meta {
+	bool has_format, has_identity;
+	uint32_t format;
+	uint8_t identity[JOURNAL_IDENTITY];
+	struct journal_point journal;
+	bool unknown_families; /* there are families that this version does not know */
+};
+/* Reads it from RocksDB's files, all of which are there and as long as they were. False: *r says why. */
+bool store_read_meta(struct store *s, struct store_meta *m, struct reason *r) MUST_CHECK;
+
+/* room.c: whether so many bytes can be written and the reserve is still there, and room to flush. */
+bool store_has_room(struct store *s, size_t bytes);
 #define STORE_RESERVE ((uint64_t)32 << 20)
-
-/* Numbers on disk are big-endian; read_be64() and read_be32() read them back. */
-static inline void store_put_be64(char *to, uint64_t v)
-{
-	for (int i = 7; i >= 0; i--, v >>= 8)
-		to[i] = (char)v;
-}
-
-static inline void store_put_be32(char *to, uint32_t v)
-{
-	for (int i = 3; i >= 0; i--, v >>= 8)
-		to[i] = (char)v;
-}
 
 /* RocksDB compares and copies by pointer: an empty slice must still point somewhere. */
 static inline const char *store_bytes(struct slice s)

@@ -3,13 +3,15 @@
 #include <stdio.h>
 #include "base/alloc.h"
 #include "base/crashpoint.h"
+#include "store/health.h"
 #include "store/hot.h"
 #include "store/internal.h"
-#include "store/journal/journal.h"
+#include "store/room.h"
 
 struct store_batch {
 	rocksdb_writebatch_t *batch;
 	struct hot_touched touched;
+	bool frees; /* makes the database smaller */
 };
 
 struct store_batch *store_batch_new(void)
@@ -34,6 +36,12 @@ void store_batch_clear(struct store_batch *b)
 {
 	rocksdb_writebatch_clear(b->batch);
 	hot_touched_clear(&b->touched);
+	b->frees = false;
+}
+
+void store_batch_set_frees(struct store_batch *b)
+{
+	b->frees = true;
 }
 
 /* Of these two families ranges are kept. */
@@ -76,25 +84,34 @@ size_t store_batch_count(const struct store_batch *b)
 
 /* ---- writing ---- */
 
-bool store_journal_on_disk(struct store *s, uint64_t *number)
+bool store_journal_parse(struct slice value, struct journal_point *last)
+{
+	if (value.n != STORE_JOURNAL_BYTES && value.n != STORE_JOURNAL_BYTES / 2)
+		return false;
+	last->number = read_be64(value.p);
+	last->run = value.n == STORE_JOURNAL_BYTES ? read_be64(value.p + 8) : 0;
+	return true;
+}
+
+bool store_journal_on_disk(struct store *s, struct journal_point *last)
 {
 	rocksdb_pinnableslice_t *pin;
 	struct reason r = { 0 };
 	char *err = NULL;
 	size_t n = 0;
 	const char *p;
+	bool ok;
 
-	*number = 0;
+	*last = (struct journal_point){ 0 };
 	pin = rocksdb_get_pinned_cf(s->db, s->on_disk, s->families[STORE_META], STORE_JOURNAL_KEY.p, STORE_JOURNAL_KEY.n, &err);
 	if (store_take_reason(&err, &r))
 		return false;
 	if (!pin)
 		return true;
 	p = rocksdb_pinnableslice_value(pin, &n);
-	if (n == sizeof(*number))
-		*number = read_be64(p);
+	ok = store_journal_parse(slice_make(p, n), last);
 	rocksdb_pinnableslice_destroy(pin);
-	return n == sizeof(*number);
+	return ok;
 }
 
 static bool apply(struct store *s, struct store_batch *b, struct reason *r)
@@ -108,11 +125,12 @@ static bool apply(struct store *s, struct store_batch *b, struct reason *r)
 }
 
 /* The number goes with the batch, so that RocksDB's files say how far they are. */
-static void put_number(struct store *s, struct store_batch *b, uint64_t number)
+static void put_number(struct store *s, struct store_batch *b, struct journal_point record)
 {
-	char be[8];
+	char be[STORE_JOURNAL_BYTES];
 
-	store_put_be64(be, number);
+	store_put_be64(be, record.number);
+	store_put_be64(be + 8, record.run);
 	rocksdb_writebatch_put_cf(b->batch, s->families[STORE_META], STORE_JOURNAL_KEY.p, STORE_JOURNAL_KEY.n, be, sizeof(be));
 }
 
@@ -143,7 +161,9 @@ static bool write_batch(struct store *s, struct store_batch *b, bool sync, struc
 		return true;
 	if (!s->journal)
 		return apply(s, b, r);
-	if (store_has_room(s, data_of(b).n))
+	if (b->frees)
+		room_to_free(s, data_of(b).n);
+	if (b->frees || room_wait(s, data_of(b).n))
 		return write_journaled(s, b, sync, r);
 	r->failed = true;
 	snprintf(r->text, sizeof(r->text), "no space left on the disk of %s", s->dir);
@@ -157,9 +177,11 @@ bool store_write(struct store *s, struct store_batch *b, bool sync, struct arena
 
 	if (!store_fault(s, &r))
 		(void)write_batch(s, b, sync, &r);
-	store_wrote(s, &r);
-	return !r.failed ||
-	       error_set(e, a, ERR_INTERNAL, "The write was not made: %s", r.text);
+	(void)a;
+	if (b->frees && !r.failed)
+		atomic_fetch_add_explicit(&s->freed, 1, memory_order_relaxed);
+	health_wrote(s, &r, b->frees);
+	return !r.failed || health_write_refused(&r, e);
 }
 
 bool store_sync(struct store *s, struct arena *a, struct error *e)
@@ -168,6 +190,7 @@ bool store_sync(struct store *s, struct arena *a, struct error *e)
 
 	if (!s->journal || journal_sync(s->journal, &r))
 		return true;
-	store_wrote(s, &r);
-	return error_set(e, a, ERR_INTERNAL, "Writes could not be synced: %s", r.text);
+	(void)a;
+	health_wrote(s, &r, false);
+	return health_write_refused(&r, e);
 }

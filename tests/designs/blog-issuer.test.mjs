@@ -98,6 +98,19 @@ test('tokens of anyone else are no tokens', async () => {
   await app.nobody.post('/login', { name: '5f1c-ana', password: 'wonderland' }, { status: 404 });
 });
 
+test('with an audience only tokens for it are taken', async () => {
+  const shop = await startDesign('blog', { env: { ISSUER, AUDIENCE: 'web' } });
+  const status = async (change) => (await shop.withToken(signed({ ...claims('5f1c-ana', 'admin'), ...change })).request('GET', '/me')).status;
+  assert.equal(await status({}), 200); // client_id: web, and no aud: an access token of Cognito
+  assert.equal(await status({ aud: ['api', 'web'] }), 200);
+  assert.equal(await status({ client_id: 'another-app' }), 401);
+  assert.equal(await status({ aud: 'another-app' }), 401);
+  assert.equal(await status({ client_id: undefined }), 401);
+  assert.equal((await app.withToken(signed({ ...claims('5f1c-ana'), aud: 'another-app' })).get('/me')).status, 200); // the design says nothing
+  assert.match(app.server.log(), /takes every token of its issuer, .*'audience' is not set/);
+  assert.doesNotMatch(shop.server.log(), /audience/);
+});
+
 test('a key of the issuer that is new is asked for, and strangers cannot make us ask again and again', async () => {
   const before = asked;
   for (let i = 0; i < 10; i++) {

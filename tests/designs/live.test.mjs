@@ -178,11 +178,11 @@ test('a stream is the last thing on its connection, and what comes behind it is 
   const socket = connect(Number(port), hostname);
   let text = '';
   socket.setEncoding('utf8').on('data', (data) => { text += data; });
-  const head = `Host: x\r\nAccept: text/event-stream\r\n\r\n`;
-  socket.write(`GET /api/social/users/alice/posts HTTP/1.1\r\n${head}GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n`);
+  const head = `Host: localhost\r\nAccept: text/event-stream\r\n\r\n`;
+  socket.write(`GET /api/social/users/alice/posts HTTP/1.1\r\n${head}GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n`);
   await until('the beginning', () => text.includes('event: ready'));
   const before = await metric('thorpe_watchers');
-  socket.write('GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n'.repeat(2000));
+  socket.write('GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n'.repeat(2000));
   await post(alice, { content: 'still there' });
   await until('an event', () => text.includes('still there'));
   assert.equal(text.match(/HTTP\/1.1/g).length, 1);

@@ -36,7 +36,7 @@ static void use(const struct http_request *r)
 	struct error e;
 
 	http_list_has(request_header(r, SLICE("accept-encoding")), SLICE("gzip"));
-	if (sigv4_verify(r, keys, &cache, 1440938160000LL, &e))
+	if (sigv4_verify(r, keys, SLICE("us-east-1"), &cache, 1440938160000LL, &e))
 		return;
 	if (sigv4_is_present(r)) {
 		struct sigv4 s = { .signed_headers = request_header(r, SLICE("x-signed")),

@@ -235,9 +235,10 @@ thorpeTest('pages of other origins are told nothing: preflights are refused, no 
     assert.deepEqual(allows(await get(path, { headers: { origin, ...CONSOLE } })), [], path);
     assert.deepEqual(allows(await get(path, { headers: { origin } })), [], path);
   }
-  // What is for everyone stays so.
-  const elsewhere = await get('/api', { headers: { origin } });
-  assert.equal(elsewhere.headers['access-control-allow-origin'], '*');
+  // Nor are pages of this machine, who may call everything else.
+  const near = 'http://localhost:3000';
+  assert.deepEqual(allows(await get('/console/api/session', { headers: { origin: near, ...CONSOLE } })), []);
+  assert.equal((await get('/api', { headers: { origin: near } })).headers['access-control-allow-origin'], near);
 });
 
 thorpeTest('with keys only a signed request gets documents', async () => {
@@ -268,13 +269,15 @@ thorpeTest('a server without a design has a console, too', async () => {
   }
 });
 
-thorpeTest('an open server that others can reach takes any name, and still only consoles', async () => {
-  const server = await startServer({ data: null, listen: '0.0.0.0:0', args: ['--no-auth'] });
+thorpeTest('an open server that others can reach takes addresses and the names it was given, and still only consoles', async () => {
+  const server = await startServer({ data: null, listen: '0.0.0.0:0', args: ['--no-auth', '--host', 'thorpe.example'] });
   const endpoint = server.endpoint.replace('0.0.0.0', '127.0.0.1');
   try {
     const named = await api('/session', { endpoint, headers: { host: 'thorpe.example:8000' } });
     assert.equal(named.status, 200);
     assert.equal(named.json.endpoint, 'http://thorpe.example:8000');
+    assert.equal((await api('/session', { endpoint, headers: { host: '10.1.2.3:8000' } })).status, 200);
+    assert.equal((await api('/session', { endpoint, headers: { host: 'other.example:8000' } })).status, 403);
     assert.equal((await get('/console/api/session', { endpoint, headers: { host: 'thorpe.example:8000' } })).status, 403);
   } finally {
     await server.stop();

@@ -119,7 +119,7 @@ thorpeTest('what is not there is a problem document', async () => {
 
 thorpeTest('a body that is too large is a problem document, too', async () => {
   const wire = await connect(shelves.endpoint);
-  wire.send(`POST /api/shelves/readers HTTP/1.1\r\nHost: x\r\nContent-Length: ${17 * 1024 * 1024}\r\n\r\n`);
+  wire.send(`POST /api/shelves/readers HTTP/1.1\r\nHost: localhost\r\nContent-Length: ${17 * 1024 * 1024}\r\n\r\n`);
   const [reply] = await untilReplies(wire, 1);
   assert.equal(reply.status, 413);
   assert.equal(JSON.parse(reply.body).type, 'urn:thorpe:too-large');
@@ -214,14 +214,14 @@ thorpeTest('stopping waits for workers, and what was acknowledged is there after
 
 // ---------------------------------------------------------------- HTTP
 
-thorpeTest('pages of another origin may call and read what they need', async () => {
-  const origin = 'http://app.example';
+thorpeTest('pages of this machine may call and read what they need', async () => {
+  const origin = 'http://localhost:5173';
   for (const method of ['PATCH', 'PUT', 'DELETE', 'POST', 'GET']) {
     const preflight = await api('OPTIONS', '/readers', {
       headers: { origin, 'access-control-request-method': method, 'access-control-request-headers': 'authorization,if-match,idempotency-key,content-type' },
     });
     expectStatus(preflight, 200);
-    assert.equal(preflight.headers['access-control-allow-origin'], '*');
+    assert.equal(preflight.headers['access-control-allow-origin'], origin);
     assert.match(preflight.headers['access-control-allow-methods'], new RegExp(method));
     for (const name of ['authorization', 'if-match', 'idempotency-key']) assert.ok(preflight.headers['access-control-allow-headers'].includes(name), name);
   }
@@ -229,11 +229,14 @@ thorpeTest('pages of another origin may call and read what they need', async () 
   const made = await api('PUT', `/readers/${name}/books/cors`, { as: name, body: { title: 'x' }, headers: { origin } }); // by a worker
   const read = await api('GET', `/readers/${name}/books/cors`, { headers: { origin } });                                // by the loop
   for (const reply of [made, read]) {
-    assert.equal(reply.headers['access-control-allow-origin'], '*');
+    assert.equal(reply.headers['access-control-allow-origin'], origin);
+    assert.match(reply.headers.vary, /Origin/);
     for (const exposed of ['Location', 'ETag']) assert.ok(reply.headers['access-control-expose-headers'].includes(exposed), exposed);
   }
   assert.equal(made.headers.location, `/api/shelves/readers/${name}/books/cors`);
   assert.ok(read.headers.etag);
+  // What a cache keeps of a reply to no page must not be shown to one.
+  assert.match((await api('GET', `/readers/${name}/books/cors`)).headers.vary, /Origin/);
 });
 
 thorpeTest('HEAD has what GET has, but no body; 304 has neither body nor length', async () => {

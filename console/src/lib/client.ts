@@ -1,6 +1,6 @@
 // Every request of the console: DynamoDB and Streams operations, the REST APIs of designs, and the console's own documents.
 // SPDX-License-Identifier: Apache-2.0
-import { credentials, freshDesign, region, session } from './session';
+import { credentials, freshDesign, learnRegion, region, session } from './session';
 import { sign } from './sigv4';
 import type { Design, TableDescription } from './types';
 
@@ -90,7 +90,10 @@ export async function rest<T>(design: string, method: string, path: string, opti
 /** A document of the console itself: "session", "stats", "designs/social". */
 export async function consoleApi<T>(path: string, signal?: AbortSignal): Promise<T> {
   const url = `/console/api/${path}`;
-  return read<T>(await send(url, { headers: signed('GET', url, { 'x-thorpe-console': '1' }, ''), signal }));
+  const once = () => send(url, { headers: signed('GET', url, { 'x-thorpe-console': '1' }, ''), signal });
+  let response = await once();
+  if (response.status === 403 && learnRegion(response.headers.get('x-thorpe-region')) && credentials()) response = await once();
+  return read<T>(response);
 }
 
 // ---------------------------------------------------------------- what is asked for again and again

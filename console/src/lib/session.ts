@@ -24,8 +24,21 @@ function readKeys(): Credentials | null {
 /** What requests are signed with; null: they are not. */
 export const credentials = (): Credentials | null => keys;
 
+/** The server's region as it tells everyone it refuses: a signature must name it, and there is no session before a signature. */
+let told: string | null = null;
+
 /** The region requests are signed for. */
-export const region = (): string => current?.region ?? 'us-east-1';
+export const region = (): string => current?.region ?? told ?? 'us-east-1';
+
+/** True: requests were signed for another region so far. */
+export function learnRegion(there: string | null): boolean {
+  const other = there !== null && there !== region();
+  if (other) {
+    told = there;
+    if (current) current = { ...current, region: there };
+  }
+  return other;
+}
 
 /** The session document. There is one once load() has succeeded, which is before any page is shown. */
 export function session(): Session {

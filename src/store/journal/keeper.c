@@ -1,7 +1,11 @@
 /* The journal's thread: prepares segments before they are wanted, and sees which are no longer needed.
  * SPDX-License-Identifier: Apache-2.0 */
+#include <time.h>
 #include "base/log.h"
 #include "store/journal/internal.h"
+
+/* Between two tries to bring what RocksDB has in memory to its files. */
+#define RESCUE_SECONDS 1
 
 /* Of those that are full: whether RocksDB's files have all of its records (J3). */
 static bool is_done(const struct segment *s, uint64_t on_disk)
@@ -12,7 +16,7 @@ static bool is_done(const struct segment *s, uint64_t on_disk)
 /* Small ones were for the beginning. One that was not prepared has blocks up to its last record. */
 static bool is_worth_keeping(const struct journal *j, const struct segment *s)
 {
-	return s->size >= SEGMENT_BYTES / 4 * 3 && s->size <= SEGMENT_BYTES && j->waiting_count < SEGMENTS_WAITING;
+	return !s->aside && s->size >= j->o.segment_bytes / 4 * 3 && s->size <= j->o.segment_bytes && j->waiting_count < SEGMENTS_WAITING;
 }
 
 /* Lock held. Returns those to be removed. On a full disk none waits: RocksDB needs the room to flush. */
@@ -32,7 +36,7 @@ static struct segment *sort_out(struct journal *j, uint64_t on_disk, bool has_ro
 		}
 		*at = s->next;
 		s->unsynced = 0; /* nobody needs what it has */
-		segment_close(s);
+		segment_close(j, s);
 		if (has_room && is_worth_keeping(j, s)) {
 			s->limit = s->size;
 			s->next = j->waiting;
@@ -55,7 +59,7 @@ static void prepare(struct journal *j)
 	uint64_t size;
 
 	pthread_mutex_lock(&j->lock);
-	size = j->grown >= SEGMENT_BYTES ? SEGMENT_BYTES : j->grown * SEGMENT_GROWTH;
+	size = j->grown * SEGMENT_GROWTH > j->o.segment_bytes ? j->o.segment_bytes : j->grown * SEGMENT_GROWTH;
 	file = j->last_file + 1;
 	if (j->waiting || j->stopping) {
 		pthread_mutex_unlock(&j->lock);
@@ -65,12 +69,12 @@ static void prepare(struct journal *j)
 	pthread_mutex_unlock(&j->lock);
 
 	/* Without room nothing is prepared; then writes are refused, or make a segment as they go. */
-	s = store_has_room(j->store, size) ? segment_make(j, file, size, &r) : NULL;
+	s = j->o.has_room(j->o.owner, size) ? segment_make(j, file, size, &r) : NULL;
 	if (r.failed)
 		log_debug("store: no segment of the journal was prepared: %s", r.text);
 	if (!s)
 		return;
-	segment_close(s);
+	segment_close(j, s);
 	pthread_mutex_lock(&j->lock);
 	j->grown = size;
 	s->next = j->waiting;
@@ -79,30 +83,55 @@ static void prepare(struct journal *j)
 	pthread_mutex_unlock(&j->lock);
 }
 
-/* When the journal is broken nobody knows what of it is on disk. What RocksDB has in memory is brought there by its own means; nobody writes any more. */
-static void rescue(struct journal *j)
+/* When the journal is broken, what of it is on disk is not known. What RocksDB has in memory goes to its files, where it is safe; no write
+ * comes any more. Tried again until it worked. Returns whether it has to be. */
+static bool rescue(struct journal *j)
 {
+	uint64_t on_disk = 0, last;
 	bool now;
 
 	pthread_mutex_lock(&j->lock);
 	now = j->broken.failed && !j->is_rescued;
-	j->is_rescued |= now;
+	last = j->next - 1;
 	pthread_mutex_unlock(&j->lock);
-	if (now)
-		store_flush_together(j->store);
+	if (!now)
+		return false;
+	j->o.flush(j->o.owner);
+	now = !j->o.on_disk(j->o.owner, &on_disk) || on_disk < last;
+	pthread_mutex_lock(&j->lock);
+	j->is_rescued = !now;
+	pthread_mutex_unlock(&j->lock);
+	return now;
 }
 
-static void see_to_it(struct journal *j)
+/* Lock held. Adds all that wait but one to those to be removed. */
+static struct segment *trim_waiting(struct journal *j, struct segment *gone)
+{
+	while (j->waiting && j->waiting->next) {
+		struct segment *s = j->waiting;
+
+		j->waiting = s->next;
+		j->waiting_count--;
+		s->next = gone;
+		gone = s;
+	}
+	return gone;
+}
+
+/* Returns whether it has to come back by itself. */
+static bool see_to_it(struct journal *j)
 {
 	uint64_t on_disk = 0;
 	struct segment *gone;
-	bool has_room = store_has_room(j->store, 0);
+	bool has_room = j->o.has_room(j->o.owner, 0), again = rescue(j);
 
-	rescue(j);
-	if (!store_journal_on_disk(j->store, &on_disk))
+	if (!j->o.on_disk(j->o.owner, &on_disk))
 		log_warn("store: what of the journal is no longer needed cannot be told, so it grows: RocksDB cannot be read");
 	pthread_mutex_lock(&j->lock);
 	gone = sort_out(j, on_disk, has_room);
+	if (j->trim)
+		gone = trim_waiting(j, gone);
+	j->trim = false;
 	pthread_mutex_unlock(&j->lock);
 	while (gone) {
 		struct segment *next = gone->next;
@@ -112,21 +141,40 @@ static void see_to_it(struct journal *j)
 	}
 	if (has_room)
 		prepare(j);
+	return again;
+}
+
+void journal_tend(struct journal *j)
+{
+	(void)see_to_it(j);
+}
+
+/* Lock held. */
+static void wait_a_while(struct journal *j)
+{
+	struct timespec until;
+
+	clock_gettime(CLOCK_MONOTONIC, &until);
+	until.tv_sec += RESCUE_SECONDS;
+	(void)pthread_cond_timedwait(&j->wake, &j->lock, &until);
 }
 
 static void *keep(void *arg)
 {
 	struct journal *j = arg;
+	bool again = false;
 
 	pthread_mutex_lock(&j->lock);
 	while (!j->stopping) {
-		if (!j->woken) {
+		if (!j->woken && !again) {
 			pthread_cond_wait(&j->wake, &j->lock);
 			continue;
 		}
+		if (!j->woken)
+			wait_a_while(j);
 		j->woken = false;
 		pthread_mutex_unlock(&j->lock);
-		see_to_it(j);
+		again = see_to_it(j);
 		pthread_mutex_lock(&j->lock);
 	}
 	pthread_mutex_unlock(&j->lock);
@@ -148,6 +196,14 @@ void journal_keeper_stop(struct journal *j)
 	pthread_cond_signal(&j->wake);
 	pthread_mutex_unlock(&j->lock);
 	pthread_join(j->thread, NULL);
+}
+
+void journal_trim(struct journal *j)
+{
+	pthread_mutex_lock(&j->lock);
+	j->trim = true;
+	journal_keeper_wake(j);
+	pthread_mutex_unlock(&j->lock);
 }
 
 void journal_keeper_wake(struct journal *j)

@@ -1,56 +1,24 @@
-/* Segments: files of the journal, made, written and removed.
+/* Segments: files of the journal, made, opened and removed.
  * SPDX-License-Identifier: Apache-2.0 */
-#include <dirent.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <sys/stat.h>
-#include <unistd.h>
 #include "base/alloc.h"
 #include "store/journal/internal.h"
 
 /* What a new segment is filled with at once: a synced write beside it waits for no more than this. */
 #define FILL_BYTES ((size_t)256 << 10)
 
-bool journal_fail(struct reason *r, const char *fmt, ...)
+const char *journal_error(int error)
 {
-	va_list ap;
+	static _Thread_local char text[128];
 
-	va_start(ap, fmt);
-	vsnprintf(r->text, sizeof(r->text), fmt, ap);
-	va_end(ap);
-	r->failed = true;
-	return false;
+	return strerror_r(error, text, sizeof(text));
 }
 
-static void name_of(char *path, size_t n, const char *dir, unsigned file)
+void segment_name(char name[JOURNAL_NAME_ROOM], unsigned file)
 {
-	snprintf(path, n, "%s/" JOURNAL_NAME "%u", dir, file);
-}
-
-/* O_DSYNC: such a write returns when the data is on disk, in most cases by one request that says so. */
-static int open_direct(const char *path)
-{
-	return open(path, O_WRONLY | O_DIRECT | O_DSYNC | O_CLOEXEC);
-}
-
-static bool open_files(const char *dir, struct segment *s, int flags, struct reason *r)
-{
-	char path[4096];
-	struct stat st;
-
-	name_of(path, sizeof(path), dir, s->file);
-	s->fd = open(path, O_CLOEXEC | flags, 0666);
-	if (s->fd < 0 || fstat(s->fd, &st) < 0) {
-		journal_fail(r, "cannot open %s: %m", path);
-		segment_close(s);
-		return false;
-	}
-	s->size = (uint64_t)st.st_size / JOURNAL_BLOCK * JOURNAL_BLOCK;
-	if ((flags & O_ACCMODE) == O_RDWR)
-		s->direct = open_direct(path);
-	return true;
+	snprintf(name, JOURNAL_NAME_ROOM, JOURNAL_NAME "%u", file);
 }
 
 struct segment *segment_new(unsigned file)
@@ -59,113 +27,112 @@ struct segment *segment_new(unsigned file)
 
 	if (s) {
 		s->file = file;
-		s->fd = s->direct = -1;
+		s->f = JOURNAL_FILE_CLOSED;
 	}
 	return s;
 }
 
-bool segment_open(const char *dir, struct segment *s, struct reason *r)
+static bool open_file(struct journal *j, struct segment *s, enum journal_open_mode mode, struct reason *r)
 {
-	return open_files(dir, s, O_RDWR, r);
-}
+	char name[JOURNAL_NAME_ROOM];
+	int error;
 
-bool segment_open_to_read(const char *dir, struct segment *s, struct reason *r)
-{
-	return open_files(dir, s, O_RDONLY, r);
-}
-
-void segment_close(struct segment *s)
-{
-	if (s->direct >= 0)
-		close(s->direct);
-	if (s->fd >= 0)
-		close(s->fd);
-	s->fd = s->direct = -1;
-}
-
-int segment_sync(const struct segment *s)
-{
-	while (fdatasync(s->fd) < 0) {
-		if (errno != EINTR)
-			return errno;
-	}
-	return 0;
-}
-
-bool segment_remove(const char *dir, unsigned file)
-{
-	char path[4096];
-
-	name_of(path, sizeof(path), dir, file);
-	return unlink(path) == 0 || errno == ENOENT;
-}
-
-bool segment_set_aside(const char *dir, unsigned file)
-{
-	char path[4096], lost[4096 + 8];
-
-	name_of(path, sizeof(path), dir, file);
-	snprintf(lost, sizeof(lost), "%s.lost", path);
-	return rename(path, lost) == 0;
-}
-
-static bool write_all(int fd, const char *p, size_t n, uint64_t at)
-{
-	while (n) {
-		ssize_t did = pwrite(fd, p, n, (off_t)at);
-
-		if (did < 0 && errno == EINTR)
-			continue;
-		if (did == 0)
-			errno = EIO;
-		if (did <= 0)
-			return false;
-		p += did;
-		n -= (size_t)did;
-		at += (uint64_t)did;
-	}
+	segment_name(name, s->file);
+	error = j->io->calls->open(j->io, name, mode, &s->f);
+	if (error)
+		return reason_set(r, "cannot open %s/%s: %s", j->dir, name, journal_error(error));
+	s->size = s->f.size / JOURNAL_BLOCK * JOURNAL_BLOCK;
 	return true;
+}
+
+bool segment_open(struct journal *j, struct segment *s, struct reason *r)
+{
+	return open_file(j, s, JOURNAL_WRITE, r);
+}
+
+void segment_close(struct journal *j, struct segment *s)
+{
+	j->io->calls->close(j->io, &s->f);
+}
+
+int segment_remove(struct journal_io *io, unsigned file)
+{
+	char name[JOURNAL_NAME_ROOM];
+	int error;
+
+	segment_name(name, file);
+	error = io->calls->unlink(io, name);
+	return error == ENOENT ? 0 : error;
+}
+
+static bool is_there(struct journal_io *io, const char *name)
+{
+	struct journal_file f;
+	int error = io->calls->open(io, name, JOURNAL_READ, &f);
+
+	io->calls->close(io, &f);
+	return error != ENOENT;
+}
+
+int segment_set_aside(struct journal_io *io, unsigned file)
+{
+	char name[JOURNAL_NAME_ROOM], lost[JOURNAL_NAME_ROOM + 16];
+
+	segment_name(name, file);
+	snprintf(lost, sizeof(lost), "%s.lost", name);
+	/* What was set aside before stays, too. */
+	for (unsigned i = 1; is_there(io, lost) && i < 1000; i++)
+		snprintf(lost, sizeof(lost), "%s.lost.%u", name, i);
+	return io->calls->rename(io, name, lost);
 }
 
 /* Writes zeros, in portions that are waited for, and forgets them: what is written past the page cache later need not be looked for there. */
-static bool fill(struct segment *s, uint64_t size)
+static int fill(struct journal *j, struct segment *s, uint64_t size)
 {
-	size_t n = FILL_BYTES;
+	size_t n = FILL_BYTES < size ? FILL_BYTES : (size_t)size;
+	int error = 0;
 	char *zeros;
 
 	if (!size)
-		return true;
+		return 0;
 	zeros = mem_zalloc(n);
-	if (!zeros) {
-		errno = ENOMEM;
-		return false;
-	}
-	while (s->size < size && write_all(s->fd, zeros, n, s->size) && (errno = segment_sync(s)) == 0)
+	if (!zeros)
+		return ENOMEM;
+	while (s->size < size && !error) {
+		bool durable = false;
+
+		error = j->io->calls->write(j->io, &s->f, zeros, n, s->size, &durable);
+		if (!error)
+			error = j->io->calls->sync(j->io, &s->f);
 		s->size += n;
+	}
 	mem_free(zeros);
-	if (s->size < size)
-		return false;
-	(void)posix_fadvise(s->fd, 0, 0, POSIX_FADV_DONTNEED);
-	return true;
+	if (!error)
+		j->io->calls->forget(j->io, &s->f);
+	return error;
 }
 
 struct segment *segment_make(struct journal *j, unsigned file, uint64_t size, struct reason *r)
 {
 	struct segment *s = segment_new(file);
+	int error;
 
 	if (!s) {
-		journal_fail(r, "out of memory");
+		reason_set(r, "out of memory");
 		return NULL;
 	}
-	s->limit = size ? size : SEGMENT_BYTES;
-	if (!open_files(j->store->dir, s, O_RDWR | O_CREAT | O_TRUNC, r)) {
+	s->limit = size ? size : j->o.segment_bytes;
+	if (!open_file(j, s, JOURNAL_CREATE, r)) {
 		segment_free(j, s, false);
 		return NULL;
 	}
-	/* A file is on disk once its directory is. */
-	if (fill(s, size) && fsync(j->store->dir_fd) == 0)
+	error = fill(j, s, size);
+	/* A file is on disk once its directory is (A5). */
+	if (!error)
+		error = j->io->calls->sync_dir(j->io);
+	if (!error)
 		return s;
-	journal_fail(r, "cannot write " JOURNAL_NAME "%u in %s: %m", file, j->store->dir);
+	reason_set(r, "cannot write " JOURNAL_NAME "%u in %s: %s", file, j->dir, journal_error(error));
 	segment_free(j, s, true);
 	return NULL;
 }
@@ -175,69 +142,64 @@ void segment_free(struct journal *j, struct segment *s, bool remove)
 	if (!s)
 		return;
 	if (remove)
-		(void)segment_remove(j->store->dir, s->file);
-	segment_close(s);
+		(void)(s->aside ? segment_set_aside(j->io, s->file) : segment_remove(j->io, s->file));
+	segment_close(j, s);
 	mem_free(s);
 }
 
-bool segment_write(struct segment *s, const char *p, size_t n, uint64_t at, bool sync, bool *synced, int *error)
-{
-	bool ok = false;
+/* ---- which there are ---- */
 
-	*synced = false;
-	if (sync && s->direct >= 0) {
-		ok = *synced = write_all(s->direct, p, n, at);
-		*error = errno;
-		/* Some systems open a file so and then want other sizes or places. */
-		if (!ok && *error == EINVAL) {
-			close(s->direct);
-			s->direct = -1;
-		} else {
-			return ok;
-		}
+struct listing {
+	unsigned *files;
+	size_t n, room;
+	bool failed;
+};
+
+static bool take_name(void *ctx, const char *name)
+{
+	struct listing *l = ctx;
+	const char *digits = name + sizeof(JOURNAL_NAME) - 1;
+	unsigned long number;
+	char *end;
+
+	if (*digits < '1' || *digits > '9')
+		return true;
+	number = strtoul(digits, &end, 10);
+	if (*end || number > UINT32_MAX / 2)
+		return true;
+	if (l->n == l->room) {
+		unsigned *more = mem_realloc(l->files, (l->room = l->room ? l->room * 2 : 16) * sizeof(*l->files));
+
+		l->failed = !more;
+		if (!more)
+			return false;
+		l->files = more;
 	}
-	ok = write_all(s->fd, p, n, at);
-	*error = errno;
-	return ok;
+	l->files[l->n++] = (unsigned)number;
+	return true;
 }
 
-bool segment_files(const char *dir, unsigned **files, size_t *n, struct reason *r)
+static int by_number(const void *a, const void *b)
 {
-	struct dirent *entry;
-	size_t room = 0;
-	DIR *d = opendir(dir);
-	bool ok = true;
+	unsigned x = *(const unsigned *)a, y = *(const unsigned *)b;
 
+	return (x > y) - (x < y);
+}
+
+bool segment_files(struct journal_io *io, unsigned **files, size_t *n, struct reason *r)
+{
+	struct listing l = { 0 };
+	int error = io->calls->list(io, JOURNAL_NAME, take_name, &l);
+
+	if (!error && !l.failed) {
+		if (l.n)
+			qsort(l.files, l.n, sizeof(*l.files), by_number);
+		*files = l.files;
+		*n = l.n;
+		return true;
+	}
+	mem_free(l.files);
 	*files = NULL;
 	*n = 0;
-	if (!d)
-		return journal_fail(r, "cannot read the directory %s: %m", dir);
-	while (ok && (errno = 0, entry = readdir(d))) {
-		const char *digits = entry->d_name + sizeof(JOURNAL_NAME) - 1;
-		unsigned long number;
-		char *end;
-
-		if (strncmp(entry->d_name, JOURNAL_NAME, sizeof(JOURNAL_NAME) - 1) != 0 || *digits < '1' || *digits > '9')
-			continue;
-		number = strtoul(digits, &end, 10);
-		if (*end || number > UINT32_MAX / 2)
-			continue;
-		if (*n == room) {
-			unsigned *more = mem_realloc(*files, (room = room ? room * 2 : 16) * sizeof(**files));
-
-			ok = more || journal_fail(r, "out of memory");
-			if (!ok)
-				break;
-			*files = more;
-		}
-		(*files)[(*n)++] = (unsigned)number;
-	}
-	if (ok && errno)
-		ok = journal_fail(r, "cannot read the directory %s: %m", dir);
-	closedir(d);
-	if (!ok) {
-		mem_free(*files);
-		*files = NULL;
-	}
-	return ok;
+	return l.failed ? reason_set(r, "out of memory") : reason_set(r, "the directory cannot be read: %s", journal_error(error));
 }

@@ -1,7 +1,5 @@
 /* Writing the journal.
  * SPDX-License-Identifier: Apache-2.0 */
-#include "store/journal/journal.h"
-
 #include <errno.h>
 #include <stdio.h>
 #include <sys/random.h>
@@ -11,8 +9,6 @@
 #include "base/alloc.h"
 #include "base/log.h"
 #include "store/journal/internal.h"
-
-const char journal_magic[16] = "thorpe journal\n";
 
 /* Room for a record of the usual size; what a large one needed is given back. */
 #define ROOM_USUAL ((size_t)256 << 10)
@@ -44,39 +40,37 @@ static bool make_room(struct journal *j, size_t room)
 	return true;
 }
 
-/* Two uses of a segment have the same salt once in 2^64; and then what is left of the first one would have to fit as well. */
-static uint64_t new_salt(const struct journal *j)
+/* A secret, so that no item can be taken for a record; never 0, which says that it is not known. */
+static uint64_t new_run(const struct journal *j)
 {
 	struct timespec t;
-	uint64_t salt;
+	uint64_t run;
 
-	if (getrandom(&salt, sizeof(salt), GRND_NONBLOCK) == (ssize_t)sizeof(salt))
-		return salt;
+	if (getrandom(&run, sizeof(run), GRND_NONBLOCK) == (ssize_t)sizeof(run) && run)
+		return run;
 	clock_gettime(CLOCK_REALTIME, &t);
-	return XXH3_64bits_withSeed(&t, sizeof(t), j->next);
+	return XXH3_64bits_withSeed(&t, sizeof(t), j->next) | 1;
 }
 
 static void begin_segment(struct journal *j, struct segment *s)
 {
+	struct journal_head head = { .run = j->run, .first = j->next, .before = j->before };
+
+	memcpy(head.identity, j->o.identity, JOURNAL_IDENTITY);
+	journal_head_put(j->buf, &head);
 	s->next = NULL;
-	s->salt = new_salt(j);
 	s->first = j->next;
 	s->last = 0;
-	memset(j->buf, 0, JOURNAL_BLOCK);
-	memcpy(j->buf, journal_magic, sizeof(journal_magic));
-	store_put_be64(j->buf + 16, s->salt);
-	store_put_be64(j->buf + 24, s->first);
-	store_put_be64(j->buf + 32, XXH3_64bits(j->buf, 32));
 	j->start = 0;
 	j->kept = JOURNAL_BLOCK;
 	j->current = s;
 }
 
 /* Of those that are full. */
-static void close_unless_needed(const struct journal *j, struct segment *s)
+static void close_unless_needed(struct journal *j, struct segment *s)
 {
 	if (s != j->current && !s->unsynced && !s->pins)
-		segment_close(s);
+		segment_close(j, s);
 }
 
 /* One that waits and can be opened; NULL: there is none. */
@@ -88,7 +82,7 @@ static struct segment *take_waiting(struct journal *j)
 	while ((s = j->waiting)) {
 		j->waiting = s->next;
 		j->waiting_count--;
-		if (segment_open(j->store->dir, s, &r))
+		if (segment_open(j, s, &r))
 			return s;
 		segment_free(j, s, true);
 	}
@@ -114,15 +108,12 @@ static bool next_segment(struct journal *j, struct reason *r)
 
 static void put_record(struct journal *j, struct slice record)
 {
+	uint64_t open = j->next - 1 - j->durable;
 	char *p = j->buf + j->kept;
-	size_t n = JOURNAL_RECORD_HEAD + record.n;
 
-	store_put_be64(p + 8, j->next);
-	store_put_be32(p + 16, (uint32_t)record.n);
-	store_put_be32(p + 20, 0);
 	memcpy(p + JOURNAL_RECORD_HEAD, record.p, record.n);
-	store_put_be64(p, XXH3_64bits_withSeed(p + 8, n - 8, j->current->salt));
-	j->filled = j->kept + n;
+	j->written_sum = journal_record_put(p, record.n, j->next, open > UINT32_MAX ? UINT32_MAX : (uint32_t)open, j->sum, j->run);
+	j->filled = j->kept + JOURNAL_RECORD_HEAD + record.n;
 	memset(j->buf + j->filled, 0, whole_blocks(j->filled) - j->filled);
 }
 
@@ -139,20 +130,19 @@ static bool fault(struct journal *j, int *error)
 
 static bool broke(struct journal *j, const struct segment *s, const char *what, int error, struct reason *r)
 {
-	errno = error;
-	journal_fail(&j->broken, JOURNAL_NAME "%u in %s could not be %s: %m; Thorpe must be restarted", s->file, j->store->dir, what);
+	reason_set(&j->broken, JOURNAL_NAME "%u in %s could not be %s: %s; Thorpe must be restarted", s->file, j->dir, what, journal_error(error));
 	*r = j->broken;
 	journal_keeper_wake(j);
 	return false;
 }
 
 /* 0, or the errno with which this or an earlier sync of any segment failed. */
-static int sync_file(struct journal *j, const struct segment *s)
+static int sync_file(struct journal *j, struct segment *s)
 {
 	int error;
 
 	pthread_mutex_lock(&j->syncing);
-	error = segment_sync(s);
+	error = j->io->calls->sync(j->io, &s->f);
 	if (error)
 		j->sync_error = error;
 	error = j->sync_error;
@@ -185,21 +175,23 @@ static bool sync_all(struct journal *j, struct reason *r)
 static bool write_out(struct journal *j, bool sync, struct reason *r)
 {
 	struct segment *s = j->current;
+	bool durable = sync;
 	int error = 0;
-	bool synced = false;
 
-	if (fault(j, &error) || !segment_write(s, j->buf, whole_blocks(j->filled), j->start, sync, &synced, &error)) {
-		if (error != ENOSPC && error != EDQUOT)
-			return broke(j, s, "written", error, r);
-		return journal_fail(r, "no space left on the disk of %s", j->store->dir);
-	}
+	if (!fault(j, &error))
+		error = j->io->calls->write(j->io, &s->f, j->buf, whole_blocks(j->filled), j->start, &durable);
+	if (error == ENOSPC || error == EDQUOT)
+		return reason_set(r, "no space left on the disk of %s", j->dir);
+	if (error)
+		return broke(j, s, "written", error, r);
 	j->is_written = true;
-	if (!synced)
+	if (!durable)
 		s->unsynced = j->next;
-	return !sync || sync_all(j, r);
+	j->is_synced = sync && sync_all(j, r);
+	return !sync || j->is_synced;
 }
 
-/* Takes the head of the record that was written away from it, so that not even a crash brings it back. */
+/* Zeroes the head of the record just written, so that not even a crash brings it back. */
 static void take_back(struct journal *j)
 {
 	struct reason r = { 0 };
@@ -230,12 +222,12 @@ uint64_t journal_last(struct journal *j)
 	return last;
 }
 
-uint64_t journal_begin(struct journal *j)
+struct journal_point journal_begin(struct journal *j)
 {
 	pthread_mutex_lock(&j->lock);
 	j->filled = j->kept;
-	j->is_written = false;
-	return j->next;
+	j->is_written = j->is_synced = false;
+	return (struct journal_point){ j->next, j->run };
 }
 
 static bool fits(const struct journal *j, size_t bytes)
@@ -253,11 +245,11 @@ bool journal_append(struct journal *j, struct slice record, bool sync, struct re
 		return false;
 	}
 	if (record.n > UINT32_MAX)
-		return journal_fail(r, "%zu bytes are too many for one write", record.n);
+		return reason_set(r, "%zu bytes are too many for one write", record.n);
 	if (!fits(j, bytes) && !next_segment(j, r))
 		return false;
 	if (!make_room(j, whole_blocks(j->kept + bytes)))
-		return journal_fail(r, "out of memory");
+		return reason_set(r, "out of memory");
 	put_record(j, record);
 	return write_out(j, sync, r);
 }
@@ -270,6 +262,12 @@ static void advance(struct journal *j)
 
 	if (j->current->size < end)
 		j->current->size = end;
+	if (j->is_synced) {
+		j->durable = j->next;
+		journal_mark_put(j);
+	}
+	j->before = j->run;
+	j->sum = j->written_sum;
 	j->current->last = j->next++;
 	j->start += done;
 	j->kept = j->filled - done;
@@ -335,8 +333,12 @@ bool journal_sync(struct journal *j, struct reason *r)
 			break; /* what is left came after the call */
 		close_unless_needed(j, s);
 	}
-	if (j->broken.failed)
+	if (j->broken.failed) {
 		*r = j->broken;
+	} else if (until - 1 > j->durable) {
+		j->durable = until - 1;
+		journal_mark_put(j);
+	}
 	pthread_mutex_unlock(&j->lock);
 	return !r->failed;
 }
@@ -362,6 +364,7 @@ static void free_list(struct journal *j, struct segment *s, bool remove)
 
 static void journal_free(struct journal *j, bool remove)
 {
+	journal_mark_close(j, remove);
 	free_list(j, j->full, remove);
 	free_list(j, j->waiting, true);
 	segment_free(j, j->current, remove);
@@ -369,40 +372,61 @@ static void journal_free(struct journal *j, bool remove)
 	pthread_mutex_destroy(&j->syncing);
 	pthread_mutex_destroy(&j->lock);
 	mem_free(j->memory);
+	mem_free(j->dir);
 	mem_free(j);
 }
 
-static bool start(struct journal *j, uint64_t after, journal_apply *apply, struct reason *r)
+static bool start(struct journal *j, struct reason *r)
 {
 	struct segment *first;
 
 	if (!make_room(j, ROOM_USUAL))
-		return journal_fail(r, "out of memory");
-	if (!journal_replay(j, after, apply, r))
+		return reason_set(r, "out of memory");
+	if (!journal_replay(j, r))
 		return false;
+	j->run = new_run(j);
 	/* On a full disk the database can still be read; the first write tells. */
-	first = segment_make(j, ++j->last_file, SEGMENT_FIRST, r);
+	first = segment_make(j, ++j->last_file, j->o.segment_first, r);
 	if (!first)
 		first = segment_make(j, j->last_file, 0, r);
 	if (!first)
 		return false;
 	r->failed = false;
-	j->grown = SEGMENT_FIRST;
+	j->grown = j->o.segment_first;
 	begin_segment(j, first);
-	return journal_keeper_start(j) || journal_fail(r, "no thread can be started");
+	return j->o.by_hand || journal_keeper_start(j) || reason_set(r, "no thread can be started");
 }
 
-bool journal_open(struct store *s, uint64_t after, journal_apply *apply, struct journal **out, struct reason *r)
+/* Not by the wall clock, which may be set back by a day. */
+static void init_wake(struct journal *j)
+{
+	pthread_condattr_t attr;
+
+	pthread_condattr_init(&attr);
+	pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
+	pthread_cond_init(&j->wake, &attr);
+	pthread_condattr_destroy(&attr);
+}
+
+bool journal_open(const struct journal_options *o, struct journal **out, struct reason *r)
 {
 	struct journal *j = mem_zalloc(sizeof(*j));
 
 	if (!j)
-		return journal_fail(r, "out of memory");
-	j->store = s;
+		return reason_set(r, "out of memory");
+	j->o = *o;
+	j->io = o->io;
+	j->mark = JOURNAL_FILE_CLOSED;
+	if (!j->o.segment_first)
+		j->o.segment_first = SEGMENT_FIRST;
+	if (!j->o.segment_bytes)
+		j->o.segment_bytes = SEGMENT_BYTES;
 	pthread_mutex_init(&j->lock, NULL);
 	pthread_mutex_init(&j->syncing, NULL);
-	pthread_cond_init(&j->wake, NULL);
-	if (start(j, after, apply, r)) {
+	init_wake(j);
+	j->dir = mem_strndup(o->dir, strlen(o->dir));
+	j->o.dir = j->dir;
+	if (j->dir ? start(j, r) : reason_set(r, "out of memory")) {
 		*out = j;
 		return true;
 	}
@@ -415,5 +439,9 @@ void journal_close(struct journal *j, bool done)
 	if (!j)
 		return;
 	journal_keeper_stop(j);
+	if (done && j->durable < j->next - 1) {
+		j->durable = j->next - 1;
+		journal_mark_put(j);
+	}
 	journal_free(j, done);
 }

@@ -40,7 +40,8 @@ function listening(run) {
     run.child.stdout.on('data', look);
     run.child.stderr.on('data', look);
     run.done.then((how) => {
-      failed(new Error(`the server ended with ${how} before it listened: ${run.output.slice(-2000)}`));
+      const error = new Error(`the server ended with ${how} before it listened: ${run.output.slice(-2000)}`);
+      failed(Object.assign(error, { endedWith: how }));
     });
   });
 }

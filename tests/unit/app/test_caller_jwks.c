@@ -293,6 +293,32 @@ static void claims_of_the_issuer_are_checked(void **state)
 	assert_false(r->caller.operator_);
 }
 
+#define FOR(member) claims("{\"iss\":\"" ISSUER "\",\"sub\":\"u\",\"exp\":1768473600" member "}")
+
+static void a_token_must_be_for_one_of_the_audiences(void **state)
+{
+	static const char other[] = "meant for something else";
+
+	callers_close(&f);
+	stop_issuer();
+	open_with("  audience: [web, app]\n");
+	(void)state;
+	publish(jwk(rsa, "a", ""), NULL);
+	accept_token(&f, FOR(",\"aud\":\"web\""));
+	accept_token(&f, FOR(",\"aud\":[\"x\",\"app\"]"));
+	accept_token(&f, FOR(",\"client_id\":\"web\"")); /* as Cognito's access tokens */
+	refuse_token(&f, FOR(""), other);
+	refuse_token(&f, FOR(",\"aud\":\"other\""), other);
+	refuse_token(&f, FOR(",\"aud\":\"other\",\"client_id\":\"web\""), other);
+	refuse_token(&f, FOR(",\"aud\":[],\"client_id\":\"web\""), other);
+	refuse_token(&f, FOR(",\"aud\":null,\"client_id\":\"web\""), other);
+	refuse_token(&f, FOR(",\"aud\":[\"we\",\"webb\",7,[\"web\"]]"), other);
+	refuse_token(&f, FOR(",\"aud\":{\"web\":\"web\"}"), other);
+	refuse_token(&f, FOR(",\"aud\":\"\""), other);
+	refuse_token(&f, FOR(",\"client_id\":\"api\""), other);
+	refuse_token(&f, FOR(",\"aud\":\"test\""), other); /* the design's name is our own tokens' */
+}
+
 static void groups_may_be_a_list_or_words(void **state)
 {
 	struct run *r;
@@ -528,6 +554,7 @@ int main(void)
 		TEST(only_the_algorithm_of_a_key_is_taken),
 		TEST(another_keys_signature_is_refused),
 		TEST(claims_of_the_issuer_are_checked),
+		TEST(a_token_must_be_for_one_of_the_audiences),
 		TEST(groups_may_be_a_list_or_words),
 		TEST(the_subject_may_be_another_claim),
 		TEST(our_own_tokens_are_taken_too),

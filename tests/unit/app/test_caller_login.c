@@ -223,7 +223,9 @@ static void incomplete_bodies_are_explained(void **state)
 
 static void failures_slow_a_name_down(void **state)
 {
+	const struct json *reply;
 	struct run *r;
+	bool ok;
 
 	(void)state;
 	for (int i = 0; i < 5; i++)
@@ -237,7 +239,8 @@ static void failures_slow_a_name_down(void **state)
 	r = refuse_as_type("{\"username\":\"alice\",\"password\":\"correct horse\"}", PROBLEM_TOO_MANY);
 	assert_int_equal(r->problem.retry_after, 2);
 	f.now_ms += 2000;
-	pass("{\"username\":\"alice\",\"password\":\"correct horse\"}");
+	r = login_from("{\"username\":\"alice\",\"password\":\"correct horse\"}", "192.0.2.1", &ok, &reply);
+	assert_true(ok);
 	for (int i = 0; i < 5; i++)
 		refuse("{\"username\":\"alice\",\"password\":\"wrong one\"}");
 }
@@ -257,16 +260,43 @@ static void failures_slow_an_address_down(void **state)
 	bool ok;
 
 	(void)state;
-	for (int i = 0; i < 20; i++) {
-		snprintf(body, sizeof(body), "{\"username\":\"name%d\",\"password\":\"x\"}", i);
-		refuse(body);
-	}
-	refuse_as_type("{\"username\":\"alice\",\"password\":\"correct horse\"}", PROBLEM_TOO_MANY);
-	login_from("{\"username\":\"alice\",\"password\":\"correct horse\"}", "192.0.2.2:80", &ok, &reply);
-	assert_true(ok);
-	f.now_ms += 1000;
 	login_from("{\"username\":\"alice\",\"password\":\"correct horse\"}", "192.0.2.1", &ok, &reply);
 	assert_true(ok);
+	for (int i = 0; i < 100; i++) {
+		snprintf(body, sizeof(body), "{\"handle\":\"bob\",\"password\":\"x%d\"}", i);
+		if (i >= 5)
+			snprintf(body, sizeof(body), "{\"username\":\"name%d\",\"password\":\"x\"}", i);
+		refuse(body);
+	}
+	refuse_as_type("{\"name\":\"u2\",\"password\":\"battery staple\"}", PROBLEM_TOO_MANY);
+	login_from("{\"username\":\"alice\",\"password\":\"correct horse\"}", "192.0.2.1", &ok, &reply);
+	assert_true(ok); /* known there */
+	login_from("{\"handle\":\"bob\",\"password\":\"battery staple\"}", "192.0.2.2", &ok, &reply);
+	assert_true(ok);
+	f.now_ms += 5001;
+	refuse("{\"name\":\"u2\",\"password\":\"battery staple\"}");
+}
+
+static void a_thread_that_does_not_hash_gives_a_login_up(void **state)
+{
+	struct run *r = callers_run(&f);
+	struct buf b;
+
+	(void)state;
+	buf_init(&b, r->arena);
+	r->no_hashing = true;
+	assert_false(caller_login(r, json_parse(r->arena, SLICE("{\"name\":\"bob\",\"password\":\"x\"}")), SLICE("192.0.2.1"), &b));
+	assert_true(r->wants_hashing);
+	assert_int_equal(r->problem.type, PROBLEM_BUSY);
+	assert_true(r->problem.retry_after > 0);
+	assert_int_equal(throttle_count(f.app.app.callers->throttle), 0); /* not an attempt yet */
+	for (int i = 0; i < 5; i++)
+		refuse("{\"name\":\"bob\",\"password\":\"x\"}");
+	r = callers_run(&f);
+	r->no_hashing = true;
+	assert_false(caller_login(r, json_parse(r->arena, SLICE("{\"name\":\"bob\",\"password\":\"x\"}")), SLICE("192.0.2.1"), &b));
+	assert_int_equal(r->problem.type, PROBLEM_TOO_MANY);
+	assert_false(r->wants_hashing); /* whoever has to wait takes no place among those who hash */
 }
 
 /* An entity that describes the credentials says what the hash is called. */
@@ -380,6 +410,7 @@ int main(void)
 		TEST(failures_slow_a_name_down),
 		TEST(an_unknown_name_is_slowed_the_same),
 		TEST(failures_slow_an_address_down),
+		TEST(a_thread_that_does_not_hash_gives_a_login_up),
 		TEST(the_credentials_entity_names_the_attribute),
 		TEST(without_accounts_there_is_no_login),
 		TEST(permissions_are_those_of_all_groups),

@@ -369,6 +369,8 @@ static void every_counter_is_what_a_recount_gives(void **state)
 
 static void rename_or_view(struct worker *w)
 {
+	bool moved = false; /* it is q0 now; one that others kept from moving stays where it is */
+
 	for (int i = 0; i < ROUNDS; i++) {
 		struct run r = run_of(w);
 		struct write_result out;
@@ -378,8 +380,9 @@ static void rename_or_view(struct worker *w)
 
 			if (done || r.problem.type != PROBLEM_NOT_FOUND)
 				tally(w, &r, done);
-		} else if (!try_update(&r, "Post", i % 2 ? "q0" : "p0", i % 2 ? "{\"id\":\"p0\"}" : "{\"id\":\"q0\"}", NULL, &out) &&
-			   r.problem.type != PROBLEM_BUSY) {
+		} else if (try_update(&r, "Post", moved ? "q0" : "p0", moved ? "{\"id\":\"p0\"}" : "{\"id\":\"q0\"}", NULL, &out)) {
+			moved = !moved;
+		} else if (r.problem.type != PROBLEM_BUSY) {
 			snprintf(w->wrong, sizeof(w->wrong), "%.*s", SLICE_ARG(r.problem.detail));
 		}
 		arena_clear(&w->arena);

@@ -116,6 +116,34 @@ static void levels_below_the_least_are_dropped(void **state)
 	assert_int_equal(captured(say_at_all_levels, line, sizeof(line)), 0);
 }
 
+static void say_json(void)
+{
+	static const char id[] = "0123456789ABCDEFGHIJKLMNOPQRSTUV0123456789ABCDEFGHIJ";
+
+	log_set_format(LOG_JSON);
+	log_say("   %s", "hello");
+	log_set_request(id);
+	log_warn("a \"name\"\n%s", "{\"level\":\"error\"}\xff");
+	log_set_request(NULL);
+	log_info("%5000d", 1);
+	log_set_format(LOG_TEXT);
+	log_say("   %s", "hello");
+}
+
+static void lines_can_be_json_with_the_request_id(void **state)
+{
+	char text[8000], *at = text;
+
+	captured(say_json, text, sizeof(text));
+	assert_memory_equal(at, "{\"time\":\"20", 11);
+	assert_non_null(at = strstr(at, "\",\"level\":\"info\",\"message\":\"hello\"}\n{"));
+	assert_non_null(at = strstr(at, "\",\"level\":\"warn\",\"request\":\"0123456789ABCDEFGHIJKLMNOPQRSTUV0123456789ABCDEFGHIJ\","
+					"\"message\":\"a \\u0022name\\u0022\\u000a{\\u0022level\\u0022:\\u0022error\\u0022}\\ufffd\"}\n{"));
+	assert_non_null(at = strstr(at, "\"level\":\"info\",\"message\":\"      "));
+	assert_non_null(at = strstr(at, " \"}\n"));
+	assert_string_equal(at, " \"}\n   hello\n");
+}
+
 static int64_t fixed(void *ctx)
 {
 	return *(int64_t *)ctx;
@@ -138,6 +166,7 @@ int main(void)
 		cmocka_unit_test(setting_an_error_formats_and_returns_false),
 		cmocka_unit_test(a_line_has_time_level_and_message),
 		cmocka_unit_test(a_message_cannot_start_a_second_line),
+		cmocka_unit_test(lines_can_be_json_with_the_request_id),
 		cmocka_unit_test(a_long_message_is_cut_to_one_line),
 		cmocka_unit_test(levels_below_the_least_are_dropped),
 		cmocka_unit_test(clocks_can_be_replaced),

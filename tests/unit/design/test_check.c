@@ -401,6 +401,10 @@ static const struct example examples[] = {
 	  { { "      created_at: timestamp, now\n    keys:\n      PK: USER",
 	      "      is_private: boolean, default false\n      created_at: timestamp, now\n    "
 	      "keys:\n      PK: USER" } } },
+	{ "issuer-without-audience",
+	  "callers",
+	  { { "billing: {read: 100, write: 1000}\n",
+	      "billing: {read: 100, write: 1000}\ncallers: {issuer: 'https://issuer.example', audience: ''}\n" } } },
 	/* uniqueness */
 	{ "unique-without-guard",
 	  "entity User",

@@ -311,6 +311,7 @@ static void accounts_and_callers(void **state)
 		"  roles: [user, admin]\n"
 		"  issuer: ${ISSUER:-}\n"
 		"  jwks: https://example.org/keys\n"
+		"  audience: [web, '${ISSUER:-}', app]\n"
 		"  subject: sub\n"
 		"  groups: cognito:groups\n"
 		"  permissions: Group.permissions through groups of(user = caller) by group\n"
@@ -336,6 +337,9 @@ static void accounts_and_callers(void **state)
 	(void)state;
 	assert_int_equal(d->callers.role_count, 2);
 	SLICE_IS(d->callers.issuer, "");
+	assert_int_equal(d->callers.audience_count, 2); /* empty ones are none */
+	SLICE_IS(d->callers.audiences[0], "web");
+	SLICE_IS(d->callers.audiences[1], "app");
 	SLICE_IS(d->callers.groups_claim, "cognito:groups");
 	SLICE_IS(d->callers.permissions_pattern, "groups of");
 	SLICE_IS(d->callers.permissions_entity, "Group");

@@ -36,6 +36,28 @@ static void scalars_keep_their_places(void **state)
 	place_is(y->entries[3].value.place, 6, 1, 1);
 }
 
+/* Nothing stands where its key, or its list, stands: libfyaml's versions differ. */
+static void nothing_has_the_place_of_its_key_or_list(void **state)
+{
+	const struct yaml *y = parse("a:\nb: {c: , d:}\ne:\n  -\n  - 1\nf: [g: , h]\nk: # no\n\nlast:");
+	const struct yaml *map = &y->entries[1].value, *list = &y->entries[2].value, *flow = &y->entries[3].value;
+
+	(void)state;
+	assert_int_equal(y->count, 6);
+	assert_int_equal(y->entries[0].value.kind, YAML_NULL);
+	place_is(y->entries[0].value.place, 1, 1, 1);
+	assert_int_equal(y->entries[0].value.at, 1);
+	place_is(map->entries[0].value.place, 2, 5, 1);
+	place_is(map->entries[1].value.place, 2, 10, 1);
+	assert_false(map->entries[1].bare);
+	assert_int_equal(list->items[0].kind, YAML_NULL);
+	place_is(list->items[0].place, list->place.line, list->place.column, list->place.length);
+	place_is(list->items[1].place, 5, 5, 1);
+	place_is(flow->items[0].entries[0].value.place, 6, 5, 1);
+	place_is(y->entries[4].value.place, 7, 1, 1);
+	place_is(y->entries[5].value.place, 9, 1, 4);
+}
+
 static void single_quotes_fold_and_double(void **state)
 {
 	static const struct {
@@ -218,6 +240,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		TEST(scalars_keep_their_places),
+		TEST(nothing_has_the_place_of_its_key_or_list),
 		TEST(single_quotes_fold_and_double),
 		TEST(what_looks_like_something_else_is_text),
 		TEST(commas_in_parentheses_do_not_split),

@@ -1,13 +1,12 @@
 /* Connections by address, and the pace of bodies.
  * SPDX-License-Identifier: Apache-2.0 */
-#include <arpa/inet.h>
-#include <netinet/in.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <cmocka.h>
 
 #include "base/alloc.h"
 #include "http/addresses.h"
+#include "http/ip.h"
 #include "http/pace.h"
 
 static struct addresses addresses;
@@ -31,14 +30,10 @@ static int teardown(void **state)
 
 static struct address_entry *enter(const char *text, uint64_t most)
 {
-	struct sockaddr_in in = { .sin_family = AF_INET };
-	struct sockaddr_in6 in6 = { .sin6_family = AF_INET6 };
+	struct ip ip;
 
-	if (inet_pton(AF_INET, text, &in.sin_addr) == 1)
-		return addresses_enter(&addresses, (const struct sockaddr *)&in, most);
-	assert_int_equal(inet_pton(AF_INET6, text, &in6.sin6_addr), 1);
-	in6.sin6_port = 4711; /* means nothing here */
-	return addresses_enter(&addresses, (const struct sockaddr *)&in6, most);
+	assert_true(ip_parse(slice_str(text), &ip));
+	return addresses_enter(&addresses, ip_client(&ip), most);
 }
 
 static void an_address_has_so_many_places_and_others_have_theirs(void **state)

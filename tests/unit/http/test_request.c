@@ -2,6 +2,7 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include <setjmp.h>
 #include <stdarg.h>
+#include <stdio.h>
 #include <cmocka.h>
 
 #include "base/alloc.h"
@@ -250,6 +251,7 @@ static void what_is_refused_has_a_status(void **state)
 		{ "CONNECT a:1 HTTP/1.1\r\nHost: h\r\n\r\n", 405 },
 		{ "GET / HTTP/1.1\r\na:1\r\nb:1\r\nc:1\r\nd:1\r\ne:1\r\nf:1\r\n\r\n", 431 },
 		{ "GET / HTTP/2.0\r\nHost: h\r\n\r\n", 505 },
+		{ "GET / HTTP/3.0\r\nHost: h\r\n\r\n", 505 },
 		{ "\x16\x03\x01\x02", 400 },
 		{ "hello\r\n\r\n", 400 },
 	};
@@ -420,6 +422,78 @@ static void an_endless_head_is_refused(void **state)
 	assert_true(fed < 600);
 }
 
+/* What is neither head nor body, and never ends: trailers, the extension of a chunk. Many small chunks have an end. */
+static void endless_trailers_and_extensions_are_refused(void **state)
+{
+	static const char *const beginnings[] = { "0\r\nTrailer: ", "0\r\nTrailer", "3;extension=", "3;extension", "0;x=\"" };
+
+	for (size_t i = 0; i < sizeof(beginnings) / sizeof(beginnings[0]); i++) {
+		enum request_status s;
+		size_t used, fed = 0;
+
+		again(state);
+		s = feed_all("POST / HTTP/1.1\r\nHost: h\r\nTransfer-Encoding: chunked\r\n\r\n", 1000, &used);
+		assert_int_equal(s, REQUEST_MORE);
+		s = feed_all(beginnings[i], 1000, &used);
+		while (s == REQUEST_MORE && fed++ < 10000)
+			s = request_feed(&parser, "a", 1, &used);
+		assert_int_equal(s, REQUEST_REFUSED);
+		assert_true(fed < 600);
+		assert_true(req.refused == 431 || req.refused == 400);
+	}
+}
+
+static void a_body_may_come_in_chunks_of_one_byte(void **state)
+{
+	enum request_status s;
+	size_t used;
+
+	limits.header_bytes = 100; /* the chunks are more than that */
+	(void)state;
+	s = feed_all("POST / HTTP/1.1\r\nHost: h\r\nTransfer-Encoding: chunked\r\n\r\n", 1000, &used);
+	for (int i = 0; i < 90; i++) {
+		assert_int_equal(s, REQUEST_MORE);
+		s = feed_all("1\r\nx\r\n", 1000, &used);
+	}
+	assert_int_equal(feed_all("0\r\n\r\n", 1000, &used), REQUEST_DONE);
+	assert_int_equal(req.body.n, 90);
+}
+
+/* One parser serves a connection: how one request ended must not show in the next. */
+static void requests_of_every_kind_follow_one_another(void **state)
+{
+	static const char *const kinds[] = {
+		"GET /0 HTTP/1.1\r\nHost: h\r\n\r\n",
+		"PUT /1 HTTP/1.1\r\nHost: h\r\nContent-Length: 2\r\n\r\nab",
+		"POST /2 HTTP/1.1\r\nHost: h\r\nTransfer-Encoding: chunked\r\n\r\n1\r\na\r\n0\r\n\r\n",
+		"POST /3 HTTP/1.1\r\nHost: h\r\nTransfer-Encoding: chunked\r\n\r\n1\r\na\r\n0\r\nT: x\r\n\r\n",
+		"GET /4 HTTP/1.1\r\nHost: h\r\nConnection: Upgrade\r\nUpgrade: h2c\r\n\r\n",
+		"PATCH /5 HTTP/1.1\r\nHost: h\r\nContent-Length: 0\r\n\r\n",
+		"HEAD /6 HTTP/1.0\r\nConnection: keep-alive\r\n\r\n",
+		"DELETE /7 HTTP/1.1\r\nHost: h\r\nX:\r\n\r\n",
+	};
+	size_t count = sizeof(kinds) / sizeof(kinds[0]);
+
+	for (size_t i = 0; i < count * count; i++) {
+		size_t used, more, n = strlen(kinds[i / count]);
+		char both[400], path[4];
+
+		again(state);
+		snprintf(both, sizeof(both), "%s%s", kinds[i / count], kinds[i % count]);
+		if (i / count % 2) /* in one piece, or byte for byte */
+			assert_int_equal(request_feed(&parser, both, strlen(both), &used), REQUEST_DONE);
+		else
+			assert_int_equal(feed_all(both, 1, &used), REQUEST_DONE);
+		assert_int_equal(used, n);
+		assert_true(req.keep_alive);
+		request_begin(&parser, &req, &arena);
+		assert_int_equal(feed_all(both + n, 7, &more), REQUEST_DONE);
+		assert_int_equal(more, strlen(kinds[i % count]));
+		snprintf(path, sizeof(path), "/%zu", i % count);
+		assert_slice(req.path, path);
+	}
+}
+
 static void lists_are_searched_with_their_weights(void **state)
 {
 	(void)state;
@@ -470,6 +544,9 @@ int main(void)
 		TEST(the_gate_judges_the_head_before_the_body),
 		TEST(room_is_made_for_what_was_announced_and_no_more),
 		TEST(an_endless_head_is_refused),
+		TEST(endless_trailers_and_extensions_are_refused),
+		TEST(a_body_may_come_in_chunks_of_one_byte),
+		TEST(requests_of_every_kind_follow_one_another),
 		TEST(lists_are_searched_with_their_weights),
 		TEST(running_out_of_memory_leaves_by_the_arena),
 	};

@@ -236,26 +236,54 @@ static void a_large_reply_is_zipped_for_who_wants_it(void **state)
 	arena_release(&a);
 }
 
-static void a_page_of_another_origin_may_call(void **state)
+#define PREFLIGHT(origin)                                                                          \
+	"OPTIONS / HTTP/1.1\r\nHost: h\r\nOrigin: " origin "\r\nAccess-Control-Request-Method: POST\r\n" \
+	"Access-Control-Request-Headers: a, b\r\n\r\n"
+
+static void a_page_of_a_loopback_origin_may_call(void **state)
 {
 	struct wire_reply r;
 
 	(void)state;
-	one("OPTIONS / HTTP/1.1\r\nHost: h\r\nOrigin: http://x\r\nAccess-Control-Request-Method: "
-	    "POST\r\n"
-	    "Access-Control-Request-Headers: a, b\r\n\r\n",
-	    &r);
+	one(PREFLIGHT("http://localhost:3000"), &r);
 	assert_int_equal(r.status, 200);
 	assert_int_equal(r.body_n, 0);
-	assert_header(&r, "access-control-allow-origin", "*");
+	assert_header(&r, "access-control-allow-origin", "http://localhost:3000");
 	assert_header(&r, "access-control-allow-headers", "a, b");
-	assert_header(&r, "access-control-allow-methods", "POST");
-	assert_header(&r, "access-control-max-age", "172800");
+	assert_header(&r, "access-control-allow-methods", "GET, HEAD, POST, PUT, PATCH, DELETE");
+	assert_header(&r, "access-control-max-age", "7200");
+	assert_header(&r, "vary", "Origin");
 	mem_free(r.body);
-	one("POST / HTTP/1.1\r\nHost: h\r\nOrigin: http://x\r\n\r\n", &r);
+	one("POST / HTTP/1.1\r\nHost: h\r\nOrigin: http://localhost:3000\r\n\r\n", &r);
 	assert_int_equal(r.status, 400);
-	assert_header(&r, "access-control-allow-origin", "*");
+	assert_header(&r, "access-control-allow-origin", "http://localhost:3000");
 	mem_free(r.body);
+}
+
+static void a_page_of_another_origin_may_not(void **state)
+{
+	static const char *const requests[] = {
+		PREFLIGHT("http://evil.example"),
+		"POST / HTTP/1.1\r\nHost: h\r\nOrigin: http://evil.example\r\nX-Amz-Target: x.Echo\r\n\r\n",
+		"POST / HTTP/1.1\r\nHost: h\r\nOrigin: null\r\nX-Amz-Target: x.Echo\r\n\r\n",
+		"GET /metrics HTTP/1.1\r\nHost: h\r\nSec-Fetch-Site: cross-site\r\n\r\n",
+		"POST / HTTP/1.1\r\nHost: evil.example\r\nX-Amz-Target: x.Echo\r\n\r\n",
+		"POST / HTTP/1.0\r\nHost: evil.example\r\nX-Amz-Target: x.Echo\r\n\r\n",
+		"GET /healthz HTTP/1.1\r\nHost: evil.example\r\n\r\n",
+		"GET /nothing HTTP/1.1\r\nHost: evil.example\r\n\r\n",
+	};
+	char value[256];
+	struct wire_reply r;
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(requests) / sizeof(requests[0]); i++) {
+		one(requests[i], &r);
+		assert_int_equal(r.status, 403);
+		assert_non_null(strstr(r.body, "AccessDeniedException"));
+		assert_false(wire_header(&r, "access-control-allow-origin", value, sizeof(value)));
+		mem_free(r.body);
+	}
+	assert_reply("GET /healthz HTTP/1.0\r\n\r\n", 200, "ok\n");
 }
 
 static void paths_are_routed(void **state)
@@ -423,7 +451,8 @@ int main(void)
 		TEST(a_client_that_asks_may_continue),
 		TEST(a_zipped_body_is_unzipped),
 		TEST(a_large_reply_is_zipped_for_who_wants_it),
-		TEST(a_page_of_another_origin_may_call),
+		TEST(a_page_of_a_loopback_origin_may_call),
+		TEST(a_page_of_another_origin_may_not),
 		TEST(paths_are_routed),
 		TEST(connections_end_when_the_client_wants),
 		TEST(half_a_signature_is_a_mistake_and_none_is_fine),

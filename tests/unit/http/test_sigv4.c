@@ -6,6 +6,7 @@
 #include <cmocka.h>
 
 #include "http/address.h"
+#include "http/basic.h"
 #include "http/sigv4.h"
 
 #define NOW_MS 1440938160000LL /* 2015-08-30T12:36:00Z */
@@ -129,7 +130,7 @@ static bool verify_with(const char *authorization, const char *date, const char 
 			   date, authorization ? "Authorization: " : "X: ",
 			   authorization ? authorization : "", strlen(body), body));
 	err = (struct error){ 0 };
-	return sigv4_verify(&req, keys, &cache, now, &err);
+	return sigv4_verify(&req, keys, SLICE("us-east-1"), &cache, now, &err);
 }
 
 static bool verify(const char *authorization)
@@ -234,10 +235,78 @@ static void the_scope_must_fit(void **state)
 		"Credential should be scoped with a valid terminator: 'aws4_request', not "
 		"'aws3_request'. Date in Credential scope does not match YYYYMMDD from ISO-8601 "
 		"version of date from HTTP: '20150829' != '20150830', from '20150830T123600Z'.");
+	assert_false(verify("AWS4-HMAC-SHA256 Credential=AKIDEXAMPLE/20150830/eu-west-1/dynamodb/aws4_request"
+			    ", SignedHeaders=" SIGNED ", Signature=" SIGNATURE));
+	assert_refused(ERR_INVALID_SIGNATURE, "Credential should be scoped to a valid region, not 'eu-west-1'. ");
+	assert_false(verify("AWS4-HMAC-SHA256 Credential=AKIDEXAMPLE/20150830/US-EAST-1/s3/aws4_request"
+			    ", SignedHeaders=" SIGNED ", Signature=" SIGNATURE));
+	assert_refused(ERR_INVALID_SIGNATURE, "Credential should be scoped to a valid region, not 'US-EAST-1'. "
+					      "Credential should be scoped to correct service: 'dynamodb'. ");
 	assert_false(verify("AWS4-HMAC-SHA1 Credential=" CREDENTIAL ", SignedHeaders=" SIGNED
 			    ", Signature=" SIGNATURE));
 	assert_refused(ERR_INCOMPLETE_SIGNATURE, "Unsupported AWS 'algorithm': 'AWS4-HMAC-SHA1' "
 						 "(only AWS4-HMAC-SHA256 for now). ");
+}
+
+static void a_key_with_a_new_secret_is_verified_with_it(void **state)
+{
+	struct keys *others, *old = keys;
+	char why[200];
+
+	(void)state;
+	assert_true(verify(GOOD));
+	others = keys_parse(SLICE("AKIDEXAMPLE another-secret\n"), "keys", why, sizeof(why));
+	assert_non_null(others);
+	keys = others;
+	sigv4_forget(&cache);
+	assert_false(verify(GOOD));
+	assert_refused(ERR_INVALID_SIGNATURE, MISMATCH);
+	keys = old;
+	keys_free(others);
+}
+
+static void keys_live_until_their_last_share_is_freed(void **state)
+{
+	struct keys *share = keys_share(keys);
+
+	(void)state;
+	keys_free(share);
+	assert_true(slice_is(keys_secret(keys, SLICE("other")), "secret"));
+	assert_null(keys_share(NULL));
+}
+
+static void a_key_as_user_and_password(void **state)
+{
+	static const struct {
+		const char *text;
+		bool good;
+	} all[] = {
+		{ "Basic b3RoZXI6c2VjcmV0", true },        /* other:secret */
+		{ "basic b3RoZXI6c2VjcmV0", true },
+		{ "Basic b3RoZXI6c2VjcmU=", false },       /* other:secre */
+		{ "Basic b3RoZXI6c2VjcmV0cw==", false },   /* other:secrets */
+		{ "Basic b3RoZXI6", false },               /* other: */
+		{ "Basic b3RoZXI=", false },               /* other */
+		{ "Basic bm9ib2R5OnNlY3JldA==", false },   /* nobody:secret */
+		{ "Basic OnNlY3JldA==", false },           /* :secret */
+		{ "Basic ", false }, { "Basic ====", false }, { "Basic b3RoZXI6c2VjcmV", false }, { "Basic \xff\xff\xff\xff", false },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++) {
+		assert_true(basic_is_present(slice_str(all[i].text)));
+		assert_int_equal(basic_verify(slice_str(all[i].text), keys), all[i].good);
+	}
+	for (int tls = 0; tls < 2; tls++) {
+		assert_true(basic_is_confidential(tls, SLICE("127.0.0.1")));
+		assert_true(basic_is_confidential(tls, SLICE("::1")));
+		assert_true(basic_is_confidential(tls, SLICE("::ffff:127.0.0.1")));
+		assert_int_equal(basic_is_confidential(tls, SLICE("10.0.0.7")), tls);
+		assert_int_equal(basic_is_confidential(tls, SLICE("::ffff:10.0.0.7")), tls);
+		assert_int_equal(basic_is_confidential(tls, SLICE("")), tls);
+	}
+	assert_false(basic_is_present(SLICE("Bearer x")));
+	assert_false(basic_is_present(SLICE("")));
 }
 
 static void host_and_target_must_be_signed(void **state)
@@ -264,7 +333,7 @@ static bool verify_presigned(const char *url, const char *more, int64_t now)
 			   "X-Amz-Target: DynamoDB_20120810.ListTables\r\n%s"
 			   "\r\n", url, more));
 	err = (struct error){ 0 };
-	return sigv4_verify(&req, keys, &cache, now, &err);
+	return sigv4_verify(&req, keys, SLICE("us-east-1"), &cache, now, &err);
 }
 
 static void presigned_requests_pass_until_they_expire(void **state)
@@ -302,6 +371,29 @@ static void bad_key_files_are_refused_with_the_line(void **state)
 	assert_null(keys_parse(SLICE("# none\n"), "f", why, sizeof(why)));
 	assert_null(keys_load("/nowhere/keys", why, sizeof(why)));
 	assert_int_equal(keys_count(keys), 2);
+}
+
+static void private_addresses_are_known(void **state)
+{
+	static const char *const private[] = { "127.0.0.1:1", "10.1.2.3:1", "172.16.0.1:1", "172.31.255.255:1", "192.168.0.1:1",
+					       "169.254.1.1:1", "100.64.0.1:1", "[::1]:1", "[fd00::1]:1", "[fe80::1]:1" };
+	static const char *const public[] = { "8.8.8.8:1", "172.32.0.1:1", "172.15.0.1:1", "192.169.0.1:1", "100.128.0.1:1",
+					      "[2001:db8::1]:1", "0.0.0.0:1" };
+	struct address a;
+	char why[200];
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(private) / sizeof(private[0]); i++) {
+		assert_true(address_parse(&a, private[i], why, sizeof(why)));
+		assert_true(address_is_private(&a));
+		assert_false(address_is_any(&a));
+	}
+	for (size_t i = 0; i < sizeof(public) / sizeof(public[0]); i++) {
+		assert_true(address_parse(&a, public[i], why, sizeof(why)));
+		assert_false(address_is_private(&a));
+	}
+	assert_true(address_is_any(&a));
+	assert_true(address_parse(&a, "[::]:1", why, sizeof(why)) && address_is_any(&a));
 }
 
 static void addresses_are_read_and_printed(void **state)
@@ -342,9 +434,13 @@ int main(void)
 		TEST(the_clocks_must_agree_within_15_minutes),
 		TEST(missing_parts_are_named),
 		TEST(the_scope_must_fit),
+		TEST(a_key_with_a_new_secret_is_verified_with_it),
+		TEST(keys_live_until_their_last_share_is_freed),
+		TEST(a_key_as_user_and_password),
 		TEST(host_and_target_must_be_signed),
 		TEST(presigned_requests_pass_until_they_expire),
 		TEST(bad_key_files_are_refused_with_the_line),
+		TEST(private_addresses_are_known),
 		TEST(addresses_are_read_and_printed),
 	};
 

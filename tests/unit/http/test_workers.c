@@ -49,6 +49,16 @@ static void gate_await(int waiting)
 	pthread_mutex_unlock(&gate.lock);
 }
 
+/* Which hashing requests were done, in their order. Of one thread. */
+static char order[256];
+
+static void note_order(struct slice said)
+{
+	size_t n = strlen(order);
+
+	snprintf(order + n, sizeof(order) - n, "%.*s ", SLICE_ARG(said));
+}
+
 static void run(struct exchange_work *w, struct arena *a, void *local)
 {
 	const struct slice *said = w->ctx;
@@ -58,8 +68,16 @@ static void run(struct exchange_work *w, struct arena *a, void *local)
 		alloc_fail_after(0);
 		arena_alloc(a, 1024 * 1024);
 	}
+	if (slice_starts(*said, SLICE("hash")) && !w->may_hash) {
+		w->hashes = true;
+		w->status = 503;
+		w->body = SLICE("hashers are busy");
+		return;
+	}
 	if (!slice_starts(*said, SLICE("quick")))
 		gate_pass();
+	if (slice_starts(*said, SLICE("hash")))
+		note_order(*said);
 	w->status = 201;
 	w->type = SLICE("text/plain");
 	w->body = arena_printf(a, "did %.*s", SLICE_ARG(*said));
@@ -72,6 +90,7 @@ static void handle(struct exchange *ex, void *ctx)
 
 	(void)ctx;
 	*said = ex->req.body;
+	(void)exchange_client(ex);
 	if (!exchange_work(ex, run, said))
 		exchange_reply_with(ex, 503, SLICE("text/plain"), SLICE("busy"), SLICE("Retry-After: 1\r\n"));
 }
@@ -97,6 +116,8 @@ static void local_drop(void *local)
 
 static struct wire wire;
 
+static struct proxies loopback;
+
 static int start(void **state)
 {
 	static const struct http_route routes[] = {
@@ -108,10 +129,14 @@ static int start(void **state)
 	(void)state;
 	gate.open = false;
 	gate.waiting = gate.passed = 0;
+	order[0] = '\0';
+	loopback.count = 0;
+	assert_true(proxies_add(&loopback, "127.0.0.0/8", NULL, 0));
 	wire_start(&wire, &(struct server_options){
 				  .routes = routes,
 				  .route_count = 3,
-				  .limits = { .workers = 4, .waiting = 3 },
+				  .limits = { .workers = 4, .waiting = 3, .hashers = 1, .hash_waiting = 6 },
+				  .proxies = &loopback,
 				  .local = { local_make, local_drop },
 			  });
 	return 0;
@@ -233,6 +258,125 @@ static void beyond_the_queue_it_is_503_and_then_well_again(void **state)
 		close(fds[i]);
 }
 
+static void hash_for(int fd, const char *client, const char *body)
+{
+	char text[256];
+
+	snprintf(text, sizeof(text), "POST /work HTTP/1.1\r\nHost: x\r\nX-Forwarded-For: %s\r\nContent-Length: %zu\r\n\r\n%s",
+		 client, strlen(body), body);
+	wire_send_text(fd, text);
+}
+
+static void await_metric(int fd, const char *line)
+{
+	while (!metrics_say(fd, line))
+		;
+}
+
+static void what_hashes_takes_no_worker(void **state)
+{
+	int fds[7], other = wire_connect(&wire);
+
+	(void)state;
+	for (int i = 0; i < 7; i++) {
+		char client[32];
+
+		fds[i] = wire_connect(&wire);
+		snprintf(client, sizeof(client), "192.0.2.%d", i);
+		hash_for(fds[i], client, "hash");
+	}
+	gate_await(1);
+	await_metric(other, "\nthorpe_http_hash_waiting 6\n");
+	assert_true(metrics_say(other, "\nthorpe_http_hashers 1\n"));
+	assert_int_equal(gate.waiting, 1);
+	post(other, "quick");
+	expect(other, 201, "did quick");
+	/* All seven places are taken: the next is refused with the reply that the worker has prepared. */
+	hash_for(other, "192.0.2.9", "hash");
+	expect(other, 503, "hashers are busy");
+	assert_true(metrics_say(other, "\nthorpe_http_hash_busy_total 1\n"));
+	gate_set(true);
+	for (int i = 0; i < 7; i++) {
+		expect(fds[i], 201, "did hash");
+		close(fds[i]);
+	}
+	close(other);
+}
+
+static void clients_have_turns_in_the_queue_of_those_who_hash(void **state)
+{
+	static const char *const bodies[] = { "hash a0", "hash a1", "hash a2", "hash a3", "hash b1", "hash b2" };
+	int fds[6], look = wire_connect(&wire);
+	char line[64];
+
+	(void)state;
+	for (int i = 0; i < 6; i++) {
+		fds[i] = wire_connect(&wire);
+		hash_for(fds[i], i < 4 ? "192.0.2.1" : "2001:db8::1", bodies[i]);
+		if (!i)
+			gate_await(1);
+		snprintf(line, sizeof(line), "\nthorpe_http_hash_waiting %d\n", i);
+		await_metric(look, line);
+	}
+	gate_set(true);
+	for (int i = 0; i < 6; i++) {
+		struct wire_reply r;
+
+		assert_true(wire_read(fds[i], &r));
+		assert_int_equal(r.status, 201);
+		mem_free(r.body);
+		close(fds[i]);
+	}
+	assert_string_equal(order, "hash a0 hash a1 hash b1 hash a2 hash b2 hash a3 ");
+	close(look);
+}
+
+static void one_client_has_half_of_that_queue(void **state)
+{
+	int fds[5], look = wire_connect(&wire);
+	char line[64];
+
+	(void)state;
+	for (int i = 0; i < 5; i++)
+		fds[i] = wire_connect(&wire);
+	for (int i = 0; i < 4; i++) {
+		hash_for(fds[i], "192.0.2.1", "hash");
+		if (!i)
+			gate_await(1);
+		snprintf(line, sizeof(line), "\nthorpe_http_hash_waiting %d\n", i);
+		await_metric(look, line);
+	}
+	hash_for(fds[4], "192.0.2.1", "hash");
+	expect(fds[4], 503, "hashers are busy");
+	hash_for(fds[4], "192.0.2.2", "hash");
+	await_metric(look, "\nthorpe_http_hash_waiting 4\n");
+	gate_set(true);
+	for (int i = 0; i < 5; i++) {
+		expect(fds[i], 201, "did hash");
+		close(fds[i]);
+	}
+	close(look);
+}
+
+static void stopping_waits_for_those_who_wait_to_hash(void **state)
+{
+	int first = wire_connect(&wire), second = wire_connect(&wire), look = wire_connect(&wire);
+
+	(void)state;
+	hash_for(first, "192.0.2.1", "hash");
+	gate_await(1);
+	hash_for(second, "192.0.2.1", "hash");
+	await_metric(look, "\nthorpe_http_hash_waiting 1\n");
+	close(first);
+	server_stop(wire.server);
+	gate_set(true);
+	expect(second, 201, "did hash");
+	wire_join(&wire);
+	assert_int_equal(gate.passed, 2);
+	close(second);
+	close(look);
+}
+
 static void a_client_may_leave_while_a_worker_runs(void **state)
 {
 	int gone = wire_connect(&wire), here = wire_connect(&wire);
@@ -294,7 +438,7 @@ static void replies_without_a_body_do_not_say_how_long_it_is(void **state)
 	(void)state;
 	for (int i = 0; i < 2; i++)
 		wire_send_text(fd, requests[i]);
-	while ((got = read(fd, all + n, sizeof(all) - 1 - n)) > 0)
+	while ((got = wire_recv(fd, all + n, sizeof(all) - 1 - n)) > 0)
 		n += (size_t)got;
 	all[n] = '\0';
 	assert_non_null(strstr(all, "HTTP/1.1 204 No Content\r\n"));
@@ -312,6 +456,10 @@ int main(void)
 		TEST(what_waits_does_not_keep_others_waiting),
 		TEST(pipelined_requests_are_done_one_after_the_other),
 		TEST(beyond_the_queue_it_is_503_and_then_well_again),
+		TEST(what_hashes_takes_no_worker),
+		TEST(clients_have_turns_in_the_queue_of_those_who_hash),
+		TEST(one_client_has_half_of_that_queue),
+		TEST(stopping_waits_for_those_who_wait_to_hash),
 		TEST(a_client_may_leave_while_a_worker_runs),
 		TEST(stopping_waits_for_workers),
 		TEST(memory_that_runs_out_is_a_500),

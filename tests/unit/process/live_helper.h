@@ -186,6 +186,16 @@ static inline void settle(struct world *w)
 
 /* ---- what was heard, in short: "ready added p1 changed p1" ---- */
 
+/* The text of "id":"…" in a line of data; NULL when there is none. */
+static inline const char *id_in(struct slice line)
+{
+	const char *id = NULL;
+
+	if (line.p && line.n > 6 && !memcmp(line.p, "data: ", 6))
+		id = memmem(line.p, line.n, "\"id\":\"", 6);
+	return id ? id + 6 : NULL;
+}
+
 static inline const char *heard(struct world *w, struct ear *x)
 {
 	struct arena *a = &w->f.arena;
@@ -198,12 +208,12 @@ static inline const char *heard(struct world *w, struct ear *x)
 	for (size_t i = 0; i < text.n;) {
 		const char *end = memchr(text.p + i, '\n', text.n - i);
 		struct slice line = slice_make(text.p + i, (size_t)(end - text.p) - i);
-		const char *id = line.n > 6 && !memcmp(line.p, "data: ", 6) ? memmem(line.p, line.n, "\"id\":\"", 6) : NULL;
+		const char *id = id_in(line);
 
 		if (slice_starts(line, SLICE("event: ")))
 			buf_printf(&out, "%s%.*s", out.n ? " " : "", (int)line.n - 7, line.p + 7);
 		if (id)
-			buf_printf(&out, " %.*s", (int)strcspn(id + 6, "\""), id + 6);
+			buf_printf(&out, " %.*s", (int)strcspn(id, "\""), id);
 		i += line.n + 1;
 	}
 	x->text.n = 0;

@@ -172,10 +172,14 @@ static void check_torn(struct fixture *x, const char *how)
 {
 	struct child c = child_start(how, x->dir);
 	uint32_t ready;
+	char path[256];
 
 	assert_true(child_read(&c, &ready));
 	kill(c.pid, SIGKILL);
 	assert_int_equal(child_end(&c), -SIGKILL);
+	/* Power loss takes what was not synced: this file may be older than the journal. Where it is not, this is damage (test_store_damage). */
+	snprintf(path, sizeof(path), "%s/acknowledged", x->dir);
+	assert_int_equal(unlink(path), 0);
 	fixture_open(x);
 	assert_string_equal(fixture_get(x, NULL, STORE_ITEMS, "last"), "whole");
 	assert_int_equal(parts_there(x, 30), PARTS);

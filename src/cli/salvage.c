@@ -1,0 +1,126 @@
+/* `thorpe salvage`: a copy of a damaged data directory, with all that can be had from it.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "cli/commands.h"
+#include "cli/serve.h"
+
+struct salvage_options {
+	const char *to;
+	bool stop_at_damage;
+};
+
+static bool set_to(void *options, const char *value, char *why, size_t n)
+{
+	(void)why, (void)n;
+	((struct salvage_options *)options)->to = value;
+	return true;
+}
+
+static bool set_stop(void *options, const char *value, char *why, size_t n)
+{
+	(void)value, (void)why, (void)n;
+	((struct salvage_options *)options)->stop_at_damage = true;
+	return true;
+}
+
+static const struct flag flags[] = {
+	{ "to", "DIR", "the new directory (DIR.salvaged)", set_to },
+	{ "stop-at-damage", NULL, "nothing that was written after the first loss: older, but of one moment", set_stop },
+	{ 0 },
+};
+
+static void print_help(void)
+{
+	puts("Usage: thorpe salvage DIR [--to NEW] [--stop-at-damage]\n\n"
+	     "For a data directory that the server refuses because it is damaged. Makes a copy with\n"
+	     "all that can be had: what RocksDB's files have, and every whole batch of the journal,\n"
+	     "also those after the damage. DIR itself is not changed. Prints what was lost, and\n"
+	     "compares the indexes of the copy with their tables. Exits with 0 when nothing was\n"
+	     "lost and all agrees, with 3 when the copy was made but something is missing.\n");
+	flags_print(flags);
+}
+
+static void tell(void *ctx, const char *sentence)
+{
+	(void)ctx;
+	printf("  %s\n", sentence);
+	fflush(stdout);
+}
+
+/* Indexes and counters after a loss. */
+static bool compare(const char *dir)
+{
+	struct db_options options = { .dir = dir, .no_background = true };
+	struct arena arena;
+	struct buf report;
+	struct db *db;
+	char why[1024];
+	bool agrees;
+
+	if (db_open(&options, &db, why, sizeof(why)) != STORE_OPENED) {
+		printf("  the copy cannot be opened: %s\n", why);
+		return false;
+	}
+	arena_init(&arena);
+	buf_init(&report, &arena);
+	agrees = db_verify(db, &report);
+	fwrite(report.n ? report.p : "", 1, report.n, stdout);
+	arena_release(&arena);
+	db_close(db);
+	return agrees;
+}
+
+static void conclude(const char *from, const char *to, const struct store_salvaged *s, bool agrees)
+{
+	printf("%s holds %" PRIu64 " batches from RocksDB's files%s and %" PRIu64 " from the journal.\n", to, s->in_files,
+	       s->is_repaired ? " (put together anew)" : "", s->applied);
+	if (s->lost)
+		printf("%" PRIu64 " acknowledged %s lost.\n", s->lost, s->lost == 1 ? "batch is" : "batches are");
+	puts(agrees ? "All tables and indexes agree." : "There are differences between tables and indexes: items are right where they differ.");
+	printf("%s is as it was. To go on with the copy:\n\n  mv %s %s.damaged && mv %s %s\n", from, from, from, to, from);
+}
+
+static int salvage(const char *from, struct salvage_options *o)
+{
+	struct store_salvaged result;
+	char to[4096], why[1024] = "";
+	size_t n = strlen(from);
+	bool agrees;
+
+	while (n > 1 && from[n - 1] == '/')
+		n--;
+	snprintf(to, sizeof(to), "%.*s.salvaged", (int)n, from);
+	if (!o->to)
+		o->to = to;
+	printf("==> copying %s to %s\n", from, o->to);
+	fflush(stdout);
+	if (!store_salvage(from, o->to, o->stop_at_damage, &result, tell, NULL, why, sizeof(why)))
+		return complain(EXIT_REFUSED, "%s", why);
+	puts("==> comparing indexes with their tables");
+	fflush(stdout);
+	agrees = compare(o->to);
+	conclude(from, o->to, &result, agrees);
+	return result.lost || !agrees ? EXIT_INCOMPLETE : 0;
+}
+
+int command_salvage(int argc, char **argv)
+{
+	struct salvage_options o = { 0 };
+	int operands = flags_words_first(flags, argc, argv);
+
+	switch (flags_parse(flags, &o, argc - operands, argv + operands, "salvage")) {
+	case FLAGS_HELP:
+		print_help();
+		return 0;
+	case FLAGS_WRONG:
+		return EXIT_USAGE;
+	case FLAGS_OK:
+		break;
+	}
+	if (operands != 1)
+		return complain(EXIT_USAGE, "salvage takes one data directory; see 'thorpe salvage --help'");
+	return salvage(argv[0], &o);
+}

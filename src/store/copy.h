@@ -1,0 +1,23 @@
+/* Copies of a data directory, made file by file while no process has it open.
+ * SPDX-License-Identifier: Apache-2.0 */
+#ifndef THORPE_STORE_COPY_H
+#define THORPE_STORE_COPY_H
+
+#include <stddef.h>
+#include "base/error.h"
+#include "store/reason.h"
+
+/* RocksDB's table files never change once they are written, so they need not be copied byte by byte. */
+enum copy_tables {
+	COPY_AS_SYMLINKS, /* for a copy that is looked at and thrown away: on any file system, and takes no room */
+	COPY_AS_LINKS,    /* for a copy that stays; copied where the file system cannot */
+};
+
+/* Copies the regular files of `from` into `to`, which is there and empty. Without `with_journal` the journal and what belongs to it stays out.
+ * Locks and RocksDB's text logs are never copied. False: *r says why. */
+bool copy_dir(const char *from, const char *to, enum copy_tables tables, bool with_journal, struct reason *r) MUST_CHECK;
+
+/* Removes a directory and everything in it. */
+void copy_remove(const char *dir);
+
+#endif

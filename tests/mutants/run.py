@@ -1,0 +1,146 @@
+#!/usr/bin/env python3
+"""Takes lines out of the code, one at a time, and sees whether a test notices.
+
+    tests/mutants/run.py [-k WORD] [LIST...]
+
+A list (tests/mutants/*.mutants) names the tests to ask and the mutants:
+
+    tests: test_a test_b
+    = what the mutant forgets
+    file: src/store/…
+    - a piece of text that stands in that file exactly once
+    + what stands there instead (may be empty; several lines of - or + are one piece)
+
+A copy of the tree is changed, never the tree itself. Exits with 0 when every mutant was noticed.
+SPDX-License-Identifier: Apache-2.0
+"""
+import pathlib
+import shutil
+import subprocess
+import sys
+import time
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+WORK = ROOT / "build-mutants"
+TREE = WORK / "tree"
+BUILD = WORK / "build"
+TIMEOUT = 120  # a mutant that hangs was noticed, too
+
+
+def die(text):
+    sys.exit(f"mutants: {text}")
+
+
+def read_list(path):
+    tests, mutants, now = [], [], None
+    for number, line in enumerate(path.read_text().splitlines(), 1):
+        where = f"{path.name}:{number}"
+        if line.startswith("tests: "):
+            tests = line[7:].split()
+        elif line.startswith("= "):
+            now = {"name": line[2:], "file": None, "old": [], "new": [], "tests": tests, "where": where}
+            mutants.append(now)
+        elif line.startswith("file: "):
+            now["file"] = line[6:].strip()
+        elif line.startswith("- "):
+            now["old"].append(line[2:])
+        elif line.startswith("+"):
+            now["new"].append(line[2:])
+        elif line.strip() and not line.startswith("#"):
+            die(f"{where}: cannot make sense of '{line}'")
+    return mutants
+
+
+def copy_tree():
+    """Only what differs is written, so that only that is compiled again; a mutant of the last run is mended, too."""
+    wanted = set()
+    for name in ("src", "include", "tests", "bench", "console", "scripts", "meson.build", "meson_options.txt"):
+        source = ROOT / name
+        for path in [source] if source.is_file() else source.rglob("*"):
+            if not path.is_file() or "node_modules" in path.parts or "__pycache__" in path.parts:
+                continue
+            to = TREE / path.relative_to(ROOT)
+            wanted.add(to)
+            data = path.read_bytes()
+            if not to.exists() or to.read_bytes() != data:
+                to.parent.mkdir(parents=True, exist_ok=True)
+                to.write_bytes(data)
+                shutil.copymode(path, to)
+    for path in TREE.rglob("*"):
+        if path.is_file() and path not in wanted:
+            path.unlink()
+
+
+def build(targets):
+    return subprocess.run(["ninja", "-C", str(BUILD), *targets], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+
+
+def targets_of(tests):
+    listed = subprocess.run(["ninja", "-C", str(BUILD), "-t", "targets", "all"], stdout=subprocess.PIPE, text=True, check=True).stdout
+    paths = {}
+    for line in listed.splitlines():
+        path = line.split(":")[0]
+        paths[path.rsplit("/", 1)[-1]] = path
+    missing = [t for t in tests if t not in paths]
+    if missing:
+        die(f"there is no test program {missing[0]}")
+    return [paths[t] for t in tests]
+
+
+def notice(mutant):
+    """The test that fails, or None."""
+    targets = targets_of(mutant["tests"])
+    built = build(targets)
+    if built.returncode:
+        print(built.stdout[-2000:])
+        die(f"{mutant['where']}: the mutant does not compile")
+    for target in targets:
+        try:
+            run = subprocess.run([str(BUILD / target)], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, timeout=TIMEOUT)
+            failed = run.returncode != 0
+        except subprocess.TimeoutExpired:
+            failed = True
+        if failed:
+            return target.rsplit("/", 1)[-1]
+    return None
+
+
+def main(argv):
+    word = ""
+    if argv[:1] == ["-k"]:
+        word, argv = argv[1], argv[2:]
+    lists = [pathlib.Path(a) for a in argv] or sorted(pathlib.Path(__file__).parent.glob("*.mutants"))
+    mutants = [m for path in lists for m in read_list(path) if word in m["name"]]
+    if not mutants:
+        die("there is no such mutant")
+    for m in mutants:
+        text = (ROOT / m["file"]).read_text()
+        if text.count("\n".join(m["old"])) != 1:
+            die(f"{m['where']}: its text does not stand exactly once in {m['file']}")
+    copy_tree()
+    if not (BUILD / "build.ninja").exists():
+        subprocess.run(["meson", "setup", str(BUILD), str(TREE), "--buildtype=debugoptimized", "-Dwerror=false"], stdout=subprocess.DEVNULL, check=True)
+    whole = sorted({t for m in mutants for t in m["tests"]})
+    print(f"==> building, and running {len(whole)} tests as they are", flush=True)
+    failing = notice({"tests": whole, "where": "without a mutant"})
+    if failing:
+        die(f"{failing} fails without any mutant")
+    survived = []
+    for i, m in enumerate(mutants, 1):
+        path = TREE / m["file"]
+        was = path.read_text()
+        path.write_text(was.replace("\n".join(m["old"]), "\n".join(m["new"])))
+        began = time.time()
+        try:
+            by = notice(m)
+        finally:
+            path.write_text(was)
+        if not by:
+            survived.append(m)
+        print(f"[{i}/{len(mutants)}] {'noticed by ' + by if by else 'SURVIVED'}: {m['name']} ({time.time() - began:.0f} s)", flush=True)
+    print(f"mutants: {len(mutants) - len(survived)} passed, {len(survived)} failed")
+    return 1 if survived else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
