@@ -65,6 +65,13 @@ const char *api_op_name(struct slice target);
 /* db_stream_latest(): whether it is another than before tells, cheaply, whether any stream may have something new. Any thread. */
 uint64_t api_stream_latest(struct api *api);
 
+/* How the database is, in words without paths; NULL: well. Cheap; any thread. */
+struct api_health {
+	const char *not_alive; /* only a restart or an operator helps */
+	const char *not_ready; /* not every request is taken now; whatever is not alive is not ready either */
+};
+struct api_health api_health(struct api *api);
+
 /* Appends Prometheus text: calls, errors and latency by operation; tables; the writer. */
 void api_metrics(struct api *api, struct buf *out);
 

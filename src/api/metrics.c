@@ -101,6 +101,14 @@ static void show_one(struct buf *b, const char *name, const char *type, const ch
 	buf_printf(b, "%s %llu\n", name, (unsigned long long)v);
 }
 
+struct api_health api_health(struct api *api)
+{
+	enum store_health h = store_health(db_store(api->db));
+	const char *words = h == STORE_WELL ? NULL : store_health_words(h);
+
+	return (struct api_health){ .not_alive = h == STORE_FULL ? NULL : words, .not_ready = words };
+}
+
 void api_metrics(struct api *api, struct buf *b)
 {
 	struct db_metrics m = db_metrics(api->db);
@@ -112,6 +120,10 @@ void api_metrics(struct api *api, struct buf *b)
 		 m.requests);
 	show_one(b, "thorpe_committed_alone_total", "counter", "Of those requests, written by the threads that received them.", m.alone);
 	show_one(b, "thorpe_write_errors_total", "counter", "Batches the disk refused.", m.write_errors);
+	show_one(b, "thorpe_refusing_writes", "gauge", "1 while writes are refused: the disk is full, or failed.",
+		 store_is_refusing(db_store(api->db)));
+	show_one(b, "thorpe_corruption_total", "counter", "Damaged data that reads, flushes and compactions met.",
+		 store_corruptions(db_store(api->db)));
 	show_one(b, "thorpe_write_queue", "gauge", "Write requests waiting.", m.queue_depth);
 	show_one(b, "thorpe_ttl_deleted_total", "counter", "Items deleted by time to live.", m.ttl_deleted);
 	show_one(b, "thorpe_disk_bytes", "gauge", "Bytes on disk.", store_disk_bytes(db_store(api->db)));

@@ -81,7 +81,7 @@ bool records_at(struct op_state *s, struct slice iterator, struct shard_iterator
 
 	if (!shard_iterator_parse(iterator, s->arena, it))
 		return error_set(e, s->arena, ERR_VALIDATION, "Invalid ShardIterator");
-	if (clock_now_ms(db_clock(s->db)) - it->issued_ms > ITERATOR_LIFETIME_MS)
+	if (db_time_ms(s->db) - it->issued_ms > ITERATOR_LIFETIME_MS)
 		return error_set(
 			e, s->arena, ERR_EXPIRED_ITERATOR,
 			"The shard iterator has expired. Shard iterators are valid for 15 minutes");
@@ -127,7 +127,7 @@ bool records_read(struct op_state *s, struct shard_iterator *it, const struct st
 	if (stream->closed_ms && sequence > stream->closed_sequence)
 		return true;
 	it->sequence = sequence;
-	it->issued_ms = clock_now_ms(db_clock(s->db));
+	it->issued_ms = db_time_ms(s->db);
 	*next = shard_iterator_text(it, s->arena);
 	return true;
 }

@@ -220,7 +220,7 @@ bool op_get_shard_iterator(struct op_state *s, struct error *e)
 	struct slice type = op_string(s->in, "ShardIteratorType");
 	struct slice id = op_string(s->in, "ShardId");
 	struct shard_iterator it = { .arn = op_string(s->in, "StreamArn"),
-				     .issued_ms = clock_now_ms(db_clock(s->db)) };
+				     .issued_ms = db_time_ms(s->db) };
 	bool at = slice_is(type, "AT_SEQUENCE_NUMBER"),
 	     after = slice_is(type, "AFTER_SEQUENCE_NUMBER");
 	const struct table *t;

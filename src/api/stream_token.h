@@ -15,7 +15,7 @@ struct shard_iterator {
 	uint32_t shard;
 	uint64_t sequence; /* 0: from the oldest record there is, whenever it is used */
 	bool at_end; /* nothing had followed when it was given out: nothing to miss by trimming */
-	int64_t issued_ms;
+	int64_t issued_ms; /* db_time_ms() */
 };
 
 struct slice shard_iterator_text(const struct shard_iterator *it, struct arena *a);

@@ -251,7 +251,7 @@ static bool wait_a_second(struct run *r)
 
 static bool handle_once(struct exchange *x, const struct row *row)
 {
-	struct idempotency_ask ask = { .now_ms = x->run.now_ms };
+	struct idempotency_ask ask = { .now_ms = clock_steady_ms(x->run.app->clock) };
 	struct idempotency_ticket *ticket;
 	struct buf token;
 

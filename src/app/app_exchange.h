@@ -85,7 +85,7 @@ void answer_reply(struct exchange *x, struct app_reply *reply);
 struct idempotency_ask {
 	uint8_t key[IDEMPOTENCY_HASH];    /* of the caller and the key */
 	uint8_t digest[IDEMPOTENCY_HASH]; /* of the request */
-	int64_t now_ms;
+	int64_t now_ms;                   /* clock_steady_ms(): setting the wall clock forgets no answers */
 };
 struct idempotency_ticket;
 enum idempotency_state {

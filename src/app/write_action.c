@@ -3,6 +3,7 @@
 #include "app/app_internal.h"
 #include "app/keep.h"
 #include "app/write_plan.h"
+#include "base/clock.h"
 
 /* ---- on an item that is not there yet ---- */
 
@@ -79,7 +80,7 @@ static bool may_add(struct write *w, const struct fields *f, struct value full)
 static bool wait_for_more(struct write *w, struct value key, const struct fields *adds)
 {
 	struct gather *g = w->run->app->gather;
-	int64_t due = w->run->now_ms + w->action->gather_seconds * 1000;
+	int64_t due = clock_steady_ms(w->run->app->clock) + w->action->gather_seconds * 1000;
 
 	for (size_t i = 0; i < adds->count; i++) {
 		struct number n = value_number(adds->list[i].value);

@@ -8,6 +8,7 @@
 #include "app/app_internal.h"
 #include "app/write_plan.h"
 #include "base/alloc.h"
+#include "base/clock.h"
 #include "base/log.h"
 #include "value/key.h"
 
@@ -18,7 +19,7 @@ struct gathered {
 	struct gathered *next;
 	const struct entity *entity;
 	struct slice attribute; /* of the design, which outlives the app */
-	int64_t due_ms;
+	int64_t due_ms; /* clock_steady_ms() */
 	struct number sum;
 	size_t key_size;
 	uint8_t key[];
@@ -203,7 +204,7 @@ bool write_flush_gathered(struct run *r, bool all)
 	if (!t->gather)
 		return true;
 	arena_defer(r->arena, give_back, t);
-	take_due(t, r->now_ms, all);
+	take_due(t, clock_steady_ms(r->app->clock), all);
 	for (struct gathered **p = &t->list; *p;) {
 		struct gathered *x = *p;
 		enum plan_end end = write_one(b, x);

@@ -14,7 +14,17 @@ static int64_t system_now_ms(void *ctx)
 	return (int64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000;
 }
 
-const struct clock clock_system = { system_now_ms, NULL };
+/* Also counts the time that a suspended machine sleeps, by which the wall clock is ahead on waking. */
+static int64_t system_steady_ms(void *ctx)
+{
+	struct timespec t;
+
+	(void)ctx;
+	clock_gettime(CLOCK_BOOTTIME, &t);
+	return (int64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000;
+}
+
+const struct clock clock_system = { .now_ms = system_now_ms, .steady_ms = system_steady_ms };
 
 int64_t clock_monotonic_us(void)
 {

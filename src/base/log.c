@@ -12,7 +12,7 @@
 static enum log_level least_level = LOG_INFO;
 static enum log_format line_format = LOG_TEXT;
 
-_Thread_local const char *log_request_id;
+__thread const char *log_request_id;
 
 void log_set_level(enum log_level least)
 {

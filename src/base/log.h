@@ -23,7 +23,7 @@ void log_write(enum log_level level, const char *fmt, ...) __attribute__((format
 void log_say(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 
 /* The request this thread is busy with, whose id has to live until it is told otherwise; NULL: none. */
-extern _Thread_local const char *log_request_id;
+extern __thread const char *log_request_id; /* a word that C++ knows, too */
 #define LOG_REQUEST_ID 52 /* characters of an id */
 static inline void log_set_request(const char *id)
 {

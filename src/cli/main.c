@@ -5,6 +5,7 @@
 
 #include "cli/commands.h"
 #include "cli/flags.h"
+#include "cli/permissions.h"
 
 static int command_help(int argc, char **argv);
 static int command_version(int argc, char **argv);
@@ -90,6 +91,7 @@ int main(int argc, char **argv)
 		return command_help(0, NULL);
 	if (!strcmp(argv[1], "--version") || !strcmp(argv[1], "-V"))
 		return command_version(0, NULL);
+	permissions_close();
 	c = find(argv[1]);
 	return c ? c->run(argc - 2, argv + 2) : unknown(argv[1]);
 }

@@ -7,6 +7,7 @@
 
 #include "base/audit.h"
 #include "cli/commands.h"
+#include "cli/permissions.h"
 #include "cli/serve.h"
 #include "cli/serve_designs.h"
 #include "cli/serve_reload.h"
@@ -154,6 +155,9 @@ static bool open_database(struct running *r, struct serve_options *o, char *why)
 	struct api_options api = { .region = o->http.region, .endpoint = r->address };
 
 	o->db.dir = o->in_memory ? NULL : o->data ? o->data : SERVE_DEFAULT_DATA;
+	permissions_check_dir(o->db.dir);
+	permissions_check_file("secret", o->secret_file);
+	permissions_check_file("TLS key", o->tls_key);
 	if (db_open(&o->db, &r->db, why, WHY) != STORE_OPENED)
 		return false;
 	api.db = r->db;

@@ -5,6 +5,20 @@
 
 #define REFUSING "The disk is full or does not take writes: they are refused, reads go on. The log says more."
 
+#define DAMAGED "Damaged data was met. The log says where."
+
+static const char *health_of(const struct console_options *o)
+{
+	switch (store_health(db_store(o->db))) {
+	case STORE_WELL:
+		return "ok";
+	case STORE_CORRUPT:
+		return DAMAGED;
+	default:
+		return REFUSING;
+	}
+}
+
 static struct slice design_of(const struct console_options *o, struct slice table)
 {
 	for (size_t i = 0; i < o->app_count; i++)
@@ -82,7 +96,7 @@ struct slice console_stats(struct console *c, struct arena *a, const struct cons
 	doc_member_int(&b, "disk_bytes", (int64_t)store_disk_bytes(db_store(o->db)));
 	doc_member_int(&b, "connections", (int64_t)s->connections);
 	doc_member_int(&b, "write_queue", (int64_t)m.queue_depth);
-	doc_member_str(&b, "health", store_is_refusing(db_store(o->db)) ? REFUSING : "ok");
+	doc_member_str(&b, "health", health_of(o));
 	put_tables(&b, o);
 	put_processors(&b, o);
 	doc_close(&b, '}');

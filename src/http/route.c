@@ -3,6 +3,7 @@
 #include "http/audit_http.h"
 #include "http/basic.h"
 #include "http/exchange.h"
+#include "http/health.h"
 #include "http/loop.h"
 #include "http/metrics.h"
 #include "http/reply.h"
@@ -91,12 +92,6 @@ static void handle_healthy(struct exchange *ex, void *ctx)
 		arena_printf(&ex->arena, "healthy: dynamodb.%s.amazonaws.com ", ex->loop->region));
 }
 
-static void handle_healthz(struct exchange *ex, void *ctx)
-{
-	(void)ctx;
-	exchange_reply(ex, 200, TEXT, SLICE("ok\n"));
-}
-
 static void handle_metrics(struct exchange *ex, void *ctx)
 {
 	struct buf b;
@@ -116,7 +111,8 @@ static const struct http_route own_routes[] = {
 	/* method    path        flags                         handler */
 	{ HTTP_POST, "/",        ROUTE_SIGNED,                 handle_dynamodb },
 	{ HTTP_GET,  "/",        0,                            handle_healthy },
-	{ HTTP_GET,  "/healthz", ROUTE_MONITOR,                handle_healthz },
+	{ HTTP_GET,  "/healthz", ROUTE_MONITOR,                health_handle_live },
+	{ HTTP_GET,  "/readyz",  ROUTE_MONITOR,                health_handle_ready },
 	{ HTTP_GET,  "/metrics", ROUTE_MONITOR | ROUTE_SIGNED, handle_metrics },
 };
 

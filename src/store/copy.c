@@ -39,7 +39,7 @@ static bool is_of_journal(const char *name)
 
 static bool is_left_out(const char *name)
 {
-	return strcmp(name, "LOCK") == 0 || strcmp(name, "LOG") == 0 || starts(name, "LOG.old");
+	return strcmp(name, "LOCK") == 0 || strcmp(name, "reserve") == 0 || strcmp(name, "LOG") == 0 || starts(name, "LOG.old");
 }
 
 static bool copy_bytes(int from, int to, struct reason *r)

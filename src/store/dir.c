@@ -41,7 +41,7 @@ static bool is_dir(const char *path)
 }
 
 /* Makes `path` after its parents. The '/' before its last component is cut for a moment. */
-static bool make_dir(char *path, struct reason *r)
+static bool make_dir(char *path, bool is_last, struct reason *r)
 {
 	char *slash = strrchr(path, '/');
 	bool ok;
@@ -50,12 +50,13 @@ static bool make_dir(char *path, struct reason *r)
 		return true;
 	if (slash && slash != path) {
 		*slash = 0;
-		ok = make_dir(path, r);
+		ok = make_dir(path, false, r);
 		*slash = '/';
 		if (!ok)
 			return false;
 	}
-	if (mkdir(path, 0777) < 0) {
+	/* The directory itself is for its owner alone: there are password hashes in it. */
+	if (mkdir(path, is_last ? 0700 : 0777) < 0) {
 		int code = errno;
 
 		/* Another process may have made it in between. */
@@ -82,7 +83,7 @@ bool store_make_dir(const char *dir, struct reason *r)
 		errno = ENOMEM;
 		return fail(r, "cannot make the directory", dir);
 	}
-	ok = make_dir(path, r);
+	ok = make_dir(path, true, r);
 	mem_free(path);
 	return ok;
 }

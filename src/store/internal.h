@@ -9,6 +9,7 @@
 #ifndef THORPE_STORE_INTERNAL_H
 #define THORPE_STORE_INTERNAL_H
 
+#include <pthread.h>
 #include <rocksdb/c.h>
 #include <stdatomic.h>
 #include "store/journal/journal.h"
@@ -17,6 +18,7 @@
 #define STORE_WALK_KINDS 64
 
 struct hot;
+struct watch;
 
 struct store {
 	rocksdb_t *db;
@@ -38,7 +40,20 @@ struct store {
 	bool is_new;            /* the database is being made */
 	uint64_t reserve;       /* bytes of disk that writes leave free (room.c) */
 	atomic_long fail_in;    /* store_fail_after() */
-	atomic_bool refusing;   /* the last write failed: says so in the log once, not each time */
+	/* health.c */
+	atomic_int refusal;     /* enum trouble: why writes are refused */
+	_Atomic uint64_t corruptions;
+	_Atomic int64_t corruption_logged_ms;
+	atomic_bool read_failed; /* said in the log once */
+	/* room.c, ballast.c, watch.c */
+	struct watch *watch;    /* its thread runs only with a journal */
+	pthread_mutex_t ballast_lock;
+	uint64_t disk_bytes;    /* of the whole disk, at opening; 0: not known, or no disk */
+	bool is_swollen;        /* opened on a full disk: memtables have no limit until there is room. Of the opener, then of the watch alone */
+	_Atomic uint64_t freed; /* batches that made the database smaller */
+	uint64_t freed_seen;    /* of freed; of the thread that calls store_make_room() */
+	_Atomic uint64_t live;  /* bytes of items and index entries, as far as known */
+	atomic_bool is_closing; /* work that takes long ends early */
 	/* Of each id (by its last bits): how many walks backwards shall not begin at the front, and how many will not
 	 * when the next one that does was wrong to (iter.c). */
 	struct {
@@ -57,9 +72,6 @@ struct store_view {
 bool store_take_reason(char **err, struct reason *r);
 /* Counts one call for store_fail_after(); true: this one fails, and *r says so. */
 bool store_fault(struct store *s, struct reason *r);
-
-/* read.c: says so to whoever reads. */
-bool store_read_failed(const struct reason *r, struct arena *a, struct error *e);
 
 /* RocksDB counts for each thread what it does, at every step, unless the thread says that nobody will ask. */
 static inline void store_count_nothing(void)
@@ -80,6 +92,12 @@ struct store_tuning {
 void store_tuning_init(struct store_tuning *t, const struct store *s, bool only_look);
 void store_tuning_release(struct store_tuning *t);
 extern const char *const store_family_names[STORE_FAMILIES];
+/* What a family collects in memory before it becomes a file. */
+size_t store_memtable_bytes(const struct store *s, enum store_family f);
+/* Whether its memtables have a filter. */
+bool store_is_walked(enum store_family f);
+/* Of a memtable, for its filter: ten bits for each of its items, and for each partition. */
+#define STORE_MEMTABLE_FILTER 0.01
 /* Bytes that the keys of one partition share, in ITEMS and INDEX: an id and a hash. Files and memtables
  * know which of them they hold; a walk within one passes over those that do not (read.c). */
 #define STORE_PREFIX 12
@@ -143,10 +161,8 @@ struct store_meta {
 /* Reads it from RocksDB's files, all of which are there and as long as they were. False: *r says why. */
 bool store_read_meta(struct store *s, struct store_meta *m, struct reason *r) MUST_CHECK;
 
-/* room.c: whether so many bytes can be written and the reserve is still there. */
-bool store_has_room(const struct store *s, size_t bytes);
-/* Tells what became of a write. */
-void store_wrote(struct store *s, const struct reason *r);
+/* room.c: whether so many bytes can be written and the reserve is still there, and room to flush. */
+bool store_has_room(struct store *s, size_t bytes);
 #define STORE_RESERVE ((uint64_t)32 << 20)
 
 /* RocksDB compares and copies by pointer: an empty slice must still point somewhere. */

@@ -10,6 +10,7 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include <assert.h>
 
+#include "store/health.h"
 #include "store/hot.h"
 #include "store/internal.h"
 
@@ -316,11 +317,11 @@ bool store_iter_ok(struct store_iter *it, struct arena *a, struct error *e)
 	char *err = NULL;
 
 	if (store_fault(it->store, &r))
-		return store_read_failed(&r, a, e);
+		return health_read_failed(it->store, &r, a, e);
 	if (!it->it)
 		return true;
 	rocksdb_iter_get_error(it->it, &err);
-	return store_take_reason(&err, &r) ? store_read_failed(&r, a, e) : true;
+	return store_take_reason(&err, &r) ? health_read_failed(it->store, &r, a, e) : true;
 }
 
 void store_iter_close(struct store_iter *it)

@@ -12,6 +12,7 @@
 #include "store/copy.h"
 #include "store/hot.h"
 #include "store/internal.h"
+#include "store/room.h"
 
 /* The format of everything Thorpe keeps in the store: STORE_FORMAT_KEY in META. Raise it when an older Thorpe would misread
  * what this one writes. 1: no journal, which an older Thorpe would not replay; 2: a journal that does not name its database. */
@@ -69,6 +70,8 @@ static enum store_open_result refuse_with_reason(struct opening *op)
 		return refuse(op, STORE_HELD,
 			      "The data directory %s is in use by another process; stop that one "
 			      "first or choose another directory.", place(op));
+	if (strstr(text, "No space left") || strstr(text, "no space left"))
+		return refuse(op, STORE_FAILED, "Cannot open the data directory %s: no space is left on its disk. A megabyte is enough to serve reads.", place(op));
 	if (strncmp(text, "Corruption", 10) == 0 || strstr(text, "No such file or directory"))
 		return damaged(op);
 	return refuse(op, STORE_FAILED, "Cannot open the data directory %s: %s.", place(op), text);
@@ -283,8 +286,11 @@ static enum store_open_result open_journal(struct opening *op, bool is_new)
 		return STORE_OPENED;
 	if (!store_end_creating(s->dir_fd, &op->reason))
 		return refuse_with_reason(op);
+	if (s->is_swollen)
+		watch_swell(s);
 	store_journal_options(s, &o);
 	o.is_new = is_new;
+	o.no_flush = s->is_swollen;
 	if (!store_journal_on_disk(s, &o.after))
 		return refuse(op, STORE_DAMAGED, "The data in %s is damaged: what its journal has to add cannot be told.", s->dir);
 	return journal_open(&o, &s->journal, &op->reason) ? STORE_OPENED : refuse_with_reason(op);
@@ -370,11 +376,18 @@ static struct store *make_store(const struct store_options *o)
 		mem_free(s);
 		return NULL;
 	}
+	s->watch = watch_new();
+	if (!s->watch) {
+		hot_free(s->hot);
+		mem_free(s);
+		return NULL;
+	}
 	s->dir_fd = -1;
 	s->read_only = o->read_only;
 	s->reserve = STORE_RESERVE;
 	atomic_init(&s->fail_in, -1);
-	atomic_init(&s->refusing, false);
+	pthread_mutex_init(&s->ballast_lock, NULL);
+	atomic_init(&s->live, UINT64_MAX);
 	if (!o->dir)
 		s->env = rocksdb_create_mem_env();
 	cache = rocksdb_lru_cache_options_create();
@@ -422,12 +435,16 @@ enum store_open_result store_open(const struct store_options *o, struct store **
 	result = open_dir(&op);
 	if (result == STORE_OPENED)
 		result = look_first(&op);
-	if (result == STORE_OPENED)
+	if (result == STORE_OPENED) {
+		room_before_open(op.store);
 		result = open_database(&op);
+	}
 	if (result == STORE_OPENED)
 		result = check_format(&op, &has_identity);
 	if (result == STORE_OPENED)
 		result = open_journal(&op, !has_identity);
+	if (result == STORE_OPENED && op.store->journal && !watch_start(op.store))
+		result = refuse(&op, STORE_FAILED, "Cannot open %s: no thread can be started.", place(&op));
 	if (result == STORE_OPENED)
 		*out = op.store;
 	else
@@ -450,7 +467,12 @@ static bool flush_all(struct store *s)
 
 	if (has_all(s))
 		return true;
-	store_flush_together(s);
+	/* Without room RocksDB would only find out that there is none. */
+	if (store_has_room(s, 0)) {
+		if (atomic_load(&s->is_closing))
+			rocksdb_enable_manual_compaction(s->db); /* store_stop_reclaiming() */
+		store_flush_together(s);
+	}
 	if (has_all(s))
 		return true;
 	log_warn("store: could not flush at close; the next start takes what is missing from the journal");
@@ -463,6 +485,7 @@ void store_close(struct store *s)
 {
 	if (!s)
 		return;
+	watch_stop(s);
 	if (s->db) {
 		if (s->journal)
 			journal_close(s->journal, flush_all(s));
@@ -483,6 +506,8 @@ void store_close(struct store *s)
 	if (s->shadow_of && s->dir)
 		copy_remove(s->dir);
 	mem_free(s->shadow_of);
+	pthread_mutex_destroy(&s->ballast_lock);
+	watch_free(s->watch);
 	mem_free(s->dir);
 	mem_free(s);
 }

@@ -1,6 +1,7 @@
 /* How RocksDB is tuned: durable first, small when idle, quick to open, quick to load.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "store/internal.h"
+#include "store/rocks_log.h"
 
 #define KB ((size_t)1 << 10)
 #define MB ((size_t)1 << 20)
@@ -21,8 +22,6 @@
 /* A memtable keeps every version of a key until it becomes a file. A walk backwards meets the oldest first; after so many
  * it looks the newest up instead of stepping on. With RocksDB's 8 a list of posts that had been liked took twice as long. */
 #define VERSIONS_STEPPED_OVER 2
-/* Of a memtable, for its filter: ten bits for each of its items, and for each partition. */
-#define MEMTABLE_FILTER 0.01
 /* A walk reads ahead from its 16th block on. RocksDB would after two, asking the system each time though
  * the blocks may be in the cache: a query of 20 items paid for a call it had no use for. Block indexes are
  * small, and a read that has to load one need not unpack it as well. */
@@ -32,7 +31,9 @@
 /* A flush or compaction writes faster than a disk does, and a synced write would wait for all that the system has been given of it: 16 ms were
  * seen. So it gives little at a time, and waits for what it gave before. */
 #define WRITEBACK_BYTES (256 * KB)
-#define DATABASE_IN_WORDS "strict_bytes_per_sync=true"
+/* At close we flush ourselves, if there is room. */
+#define DATABASE_IN_WORDS "strict_bytes_per_sync=true;avoid_flush_during_shutdown=true"
+
 
 /* How a family is used.
  *   memtable  how much is collected in memory before it becomes a file
@@ -63,6 +64,25 @@ const char *const store_family_names[STORE_FAMILIES] = {
 	STORE_FAMILY_MAP(X)
 #undef X
 };
+
+bool store_is_walked(enum store_family f)
+{
+	return usage[f].walked;
+}
+
+/* A small disk has small memtables: each is in the journal as well, and takes as much again when it becomes a file. After a flush that failed for
+ * lack of room RocksDB wants as much as the largest has before it tries again. */
+size_t store_memtable_bytes(const struct store *s, enum store_family f)
+{
+	size_t most = s->disk_bytes / 32 > MB ? (size_t)(s->disk_bytes / 32) : MB;
+
+	return !s->disk_bytes || usage[f].memtable < most ? usage[f].memtable : most;
+}
+
+static size_t memtables_bytes(const struct store *s)
+{
+	return !s->disk_bytes || s->disk_bytes / 8 > MEMTABLE_BYTES ? MEMTABLE_BYTES : s->disk_bytes / 8 > 4 * MB ? (size_t)(s->disk_bytes / 8) : 4 * MB;
+}
 
 static void set_filter(rocksdb_block_based_table_options_t *t, enum store_family f)
 {
@@ -114,7 +134,8 @@ static rocksdb_options_t *family_options(const struct store *s, enum store_famil
 {
 	rocksdb_options_t *o = rocksdb_options_create();
 
-	rocksdb_options_set_write_buffer_size(o, usage[f].memtable);
+	rocksdb_options_set_write_buffer_size(o, store_memtable_bytes(s, f));
+	rocksdb_options_set_disable_auto_compactions(o, s->is_swollen); /* watch.c sees to both */
 	rocksdb_options_set_max_write_buffer_number(o, 4);
 	rocksdb_options_set_max_sequential_skip_in_iterations(o, VERSIONS_STEPPED_OVER);
 	rocksdb_options_set_target_file_size_base(o, FILE_BYTES);
@@ -130,20 +151,19 @@ static rocksdb_options_t *family_options(const struct store *s, enum store_famil
 	if (usage[f].walked) {
 		/* The extractor belongs to the options from here on. */
 		rocksdb_options_set_prefix_extractor(o, rocksdb_slicetransform_create_fixed_prefix(STORE_PREFIX));
-		rocksdb_options_set_memtable_prefix_bloom_size_ratio(o, MEMTABLE_FILTER);
+		rocksdb_options_set_memtable_prefix_bloom_size_ratio(o, s->is_swollen ? 0 : STORE_MEMTABLE_FILTER);
 		rocksdb_options_set_memtable_whole_key_filtering(o, usage[f].bloom);
 	}
 	set_table_format(o, s, f);
 	return usage[f].large ? with_words(o, LARGE_IN_WORDS) : o;
 }
 
-/* A look finds files that are missing or short; and RocksDB finds no place for a log of its own. */
+/* A look finds files that are missing or short. */
 static void set_to_look(rocksdb_options_t *o)
 {
 	rocksdb_options_set_create_if_missing(o, 0);
 	rocksdb_options_set_create_missing_column_families(o, 0);
 	rocksdb_options_set_skip_checking_sst_file_sizes_on_db_open(o, 0);
-	rocksdb_options_set_db_log_dir(o, "/dev/null");
 }
 
 static void set_database_wide(rocksdb_options_t *o, const struct store *s)
@@ -159,7 +179,7 @@ static void set_database_wide(rocksdb_options_t *o, const struct store *s)
 	/* The journal replays batches whole, and begins behind the last one whose number is in META: either all families have a batch
 	 * on disk or none. */
 	rocksdb_options_set_atomic_flush(o, 1);
-	rocksdb_options_set_db_write_buffer_size(o, MEMTABLE_BYTES);
+	rocksdb_options_set_db_write_buffer_size(o, s->is_swollen ? 0 : memtables_bytes(s));
 	rocksdb_options_set_max_background_jobs(o, STORE_FLUSHES + STORE_COMPACTIONS);
 	rocksdb_options_set_bytes_per_sync(o, WRITEBACK_BYTES);
 	rocksdb_options_set_max_open_files(o, OPEN_FILES);
@@ -171,10 +191,8 @@ static void set_database_wide(rocksdb_options_t *o, const struct store *s)
 	rocksdb_options_set_max_manifest_file_size(o, 16 * MB);
 	rocksdb_options_set_stats_dump_period_sec(o, 0);
 	rocksdb_options_set_stats_persist_period_sec(o, 0);
-	/* RocksDB's own log: warnings only, at most two small files beside the data. */
+	rocks_log_attach(o);
 	rocksdb_options_set_info_log_level(o, 2);
-	rocksdb_options_set_max_log_file_size(o, MB);
-	rocksdb_options_set_keep_log_file_num(o, 2);
 }
 
 void store_tuning_init(struct store_tuning *t, const struct store *s, bool only_look)

@@ -1,6 +1,7 @@
 /* Reading: one key, and views that hold a moment still.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "base/alloc.h"
+#include "store/health.h"
 #include "store/internal.h"
 
 static void view_end(void *ptr)
@@ -43,11 +44,6 @@ void store_view_free(struct store_view *v)
 		mem_free(v);
 }
 
-bool store_read_failed(const struct reason *r, struct arena *a, struct error *e)
-{
-	return error_set(e, a, ERR_INTERNAL, "The read failed: %s", r->text);
-}
-
 /* A value RocksDB holds still while it is copied. */
 struct pin {
 	rocksdb_pinnableslice_t *slice;
@@ -75,14 +71,14 @@ bool store_get(struct store *s, const struct store_view *v, enum store_family f,
 	*found = false;
 	*value = SLICE("");
 	if (store_fault(s, &r))
-		return store_read_failed(&r, a, e);
+		return health_read_failed(s, &r, a, e);
 	store_count_nothing();
 	pin = arena_new(a, struct pin);
 	arena_defer(a, pin_end, pin);
 	pin->slice = rocksdb_get_pinned_cf(s->db, options, s->families[f], store_bytes(key), key.n,
 					   &err);
 	if (store_take_reason(&err, &r))
-		return store_read_failed(&r, a, e);
+		return health_read_failed(s, &r, a, e);
 	if (!pin->slice)
 		return true;
 	p = rocksdb_pinnableslice_value(pin->slice, &n);
@@ -142,7 +138,7 @@ bool store_get_many(struct store *s, const struct store_view *v, enum store_fami
 	for (size_t at = 0, some; at < n; at += some) {
 		some = n - at < TOGETHER ? n - at : TOGETHER;
 		if (store_fault(s, &r) || !look_up(s, v, f, keys + at, some, pins, &r))
-			return store_read_failed(&r, a, e);
+			return health_read_failed(s, &r, a, e);
 		for (size_t i = 0; i < some; i++) {
 			size_t size = 0;
 			const char *p = pins->slices[i] ? rocksdb_pinnableslice_value(pins->slices[i], &size) : NULL;

@@ -82,7 +82,7 @@ struct store_view *store_view(struct store *s, struct arena *defer_to);
 void store_view_free(struct store_view *v);
 
 /* Point read. *found tells whether it is there; the value is copied into the arena.
- * `v` may be NULL: the latest. Errors: INTERNAL when the disk fails. */
+ * `v` may be NULL: the latest. Errors: INTERNAL when the disk fails or data is damaged; the log says where. */
 bool store_get(struct store *s, const struct store_view *v, enum store_family f, struct slice key,
 	       struct arena *a, struct slice *value, bool *found, struct error *e) MUST_CHECK;
 
@@ -125,9 +125,14 @@ void store_batch_delete(struct store_batch *b, struct store *s, enum store_famil
 void store_batch_delete_range(struct store_batch *b, struct store *s, enum store_family f,
 			      struct slice from, struct slice to);
 size_t store_batch_count(const struct store_batch *b);
-/* Errors: INTERNAL with the reason; nothing was applied. A write that would leave less than 32 MB
- * (1/16 of a small disk) free is refused as on a full disk; once there is room again the next one
- * works. After other disk errors all are refused, and reads go on, until the store is reopened. */
+/* Says that the batch makes the database smaller: on a full disk it may use room that is kept for such (room.h). Until the batch
+ * is cleared. */
+void store_batch_set_frees(struct store_batch *b);
+/* Whether batches that grow the database are taken now; false on a full disk. Cheap while there is room. */
+bool store_takes_growth(struct store *s);
+/* Errors: INTERNAL, in words for clients; the log has the reason. Nothing was applied. A write that would leave less than 32 MB
+ * (1/16 of a small disk) and room for a flush is refused as on a full disk; once there is room again the next one
+ * works. After other disk errors all are refused, and reads go on, until the store is reopened. The message is a literal. */
 bool store_write(struct store *s, struct store_batch *b, bool sync, struct arena *a,
 		 struct error *e) MUST_CHECK;
 /* Brings unsynced writes to disk. */
@@ -136,10 +141,39 @@ bool store_sync(struct store *s, struct arena *a, struct error *e) MUST_CHECK;
 /* A consistent copy of the whole database in a new directory (hard links where possible). Nobody writes meanwhile. */
 bool store_checkpoint(struct store *s, const char *dir, struct arena *a,
 		      struct error *e) MUST_CHECK;
-/* Gives back the room of what store_batch_delete_range() deleted in [from, to), where nobody may write meanwhile: without it the
- * room comes back when RocksDB next rewrites those files, which can be weeks. It begins with bringing what is in memory to disk, during
- * which nobody writes anywhere, and takes as long as rewriting the files; call it from a thread that nobody waits for. */
-void store_reclaim(struct store *s, enum store_family f, struct slice from, struct slice to);
+/* Gives back the room of what store_batch_delete_range() deleted in [from, to), where no write may go any more: without it the
+ * room comes back when RocksDB next rewrites those files, which can be weeks. Files with nothing else are dropped at once, which works on
+ * a full disk; the rest takes as long as rewriting the others. Where little can be had nothing is done. Writers are not held up. Call it from
+ * a thread that may wait. False: it is not done, for lack of room or because the store is about to be closed; try again later. */
+struct store_reclaim {
+	enum store_family family;
+	struct slice from, to;
+	uint64_t expected; /* bytes that were there, if known: files do not tell of what is still in memory */
+	uint64_t mark;     /* store_mark() after the deletion was written */
+};
+bool store_reclaim(struct store *s, const struct store_reclaim *range) MUST_CHECK;
+/* A number that stands for everything written so far. */
+uint64_t store_mark(struct store *s);
+/* While the store is STORE_FULL: says how many bytes of items and index entries there are, counted since it is. After deletions their files are rewritten if what is left
+ * of them fits into the room that there is. One thread at a time, which may wait for a flush. */
+void store_make_room(struct store *s, uint64_t live);
+/* The first step of it alone: drops files that have nothing but [from, to). */
+void store_drop_files(struct store *s, enum store_family f, struct slice from, struct slice to);
+/* A store_reclaim() that runs ends soon, and later ones at once: before store_close(). */
+void store_stop_reclaiming(struct store *s);
+
+/* How the store is: the worst that holds. Any thread; cheap. */
+enum store_health {
+	STORE_WELL,
+	STORE_FULL,    /* no room: batches that grow are refused. Ends by itself */
+	STORE_BROKEN,  /* the disk failed: writes are refused until the store is opened anew */
+	STORE_CORRUPT, /* a read or RocksDB's own threads met damaged data: an operator is needed. Until the store is closed */
+};
+enum store_health store_health(const struct store *s);
+/* In words, without paths. */
+const char *store_health_words(enum store_health h);
+/* How often damaged data was met. */
+uint64_t store_corruptions(const struct store *s);
 /* Whether the last write failed, and the next one will probably, too: a full disk, or a broken one. Any thread. */
 bool store_is_refusing(const struct store *s);
 /* Bytes on disk, all families; in memory, the bytes there. */

@@ -3,12 +3,15 @@
 #include <stdio.h>
 #include "base/alloc.h"
 #include "base/crashpoint.h"
+#include "store/health.h"
 #include "store/hot.h"
 #include "store/internal.h"
+#include "store/room.h"
 
 struct store_batch {
 	rocksdb_writebatch_t *batch;
 	struct hot_touched touched;
+	bool frees; /* makes the database smaller */
 };
 
 struct store_batch *store_batch_new(void)
@@ -33,6 +36,12 @@ void store_batch_clear(struct store_batch *b)
 {
 	rocksdb_writebatch_clear(b->batch);
 	hot_touched_clear(&b->touched);
+	b->frees = false;
+}
+
+void store_batch_set_frees(struct store_batch *b)
+{
+	b->frees = true;
 }
 
 /* Of these two families ranges are kept. */
@@ -152,7 +161,9 @@ static bool write_batch(struct store *s, struct store_batch *b, bool sync, struc
 		return true;
 	if (!s->journal)
 		return apply(s, b, r);
-	if (store_has_room(s, data_of(b).n))
+	if (b->frees)
+		room_to_free(s, data_of(b).n);
+	if (b->frees || room_wait(s, data_of(b).n))
 		return write_journaled(s, b, sync, r);
 	r->failed = true;
 	snprintf(r->text, sizeof(r->text), "no space left on the disk of %s", s->dir);
@@ -166,9 +177,11 @@ bool store_write(struct store *s, struct store_batch *b, bool sync, struct arena
 
 	if (!store_fault(s, &r))
 		(void)write_batch(s, b, sync, &r);
-	store_wrote(s, &r);
-	return !r.failed ||
-	       error_set(e, a, ERR_INTERNAL, "The write was not made: %s", r.text);
+	(void)a;
+	if (b->frees && !r.failed)
+		atomic_fetch_add_explicit(&s->freed, 1, memory_order_relaxed);
+	health_wrote(s, &r, b->frees);
+	return !r.failed || health_write_refused(&r, e);
 }
 
 bool store_sync(struct store *s, struct arena *a, struct error *e)
@@ -177,6 +190,7 @@ bool store_sync(struct store *s, struct arena *a, struct error *e)
 
 	if (!s->journal || journal_sync(s->journal, &r))
 		return true;
-	store_wrote(s, &r);
-	return error_set(e, a, ERR_INTERNAL, "Writes could not be synced: %s", r.text);
+	(void)a;
+	health_wrote(s, &r, false);
+	return health_write_refused(&r, e);
 }

@@ -43,6 +43,8 @@ void batch_start(struct batch *b, struct db *db)
 	b->now_ms = clock_now_ms(db->clock);
 	b->bytes = 0;
 	b->wake = false;
+	b->only_frees = !store_takes_growth(db->store);
+	b->grows = false;
 	b->ttl_deleted = 0;
 }
 
@@ -107,6 +109,7 @@ void batch_take(struct batch *b, struct stage *s)
 
 	take_overlay(b, s); /* the only step that can run out of memory */
 	take_counters(s);
+	b->grows = b->grows || !stage_frees(s);
 	for (w = s->first; w; w = w->next)
 		write_out(b, w);
 	if (s->catalog) {
@@ -178,6 +181,8 @@ static bool write_all(struct batch *b, struct error *e)
 	ARENA_TRY(&b->arena, {
 		write_counters(b);
 		write_meta(b);
+		if (!b->grows)
+			store_batch_set_frees(b->out);
 		ok = store_write(b->db->store, b->out,
 				 b->db->options.durability == DURABILITY_SYNCED, &b->arena, e);
 	}, {

@@ -56,6 +56,8 @@ struct batch {
 	int64_t now_ms;
 	size_t bytes; /* put so far, about */
 	bool wake;    /* there is new work for the background thread */
+	bool only_frees; /* the disk is full: only what frees room is taken */
+	bool grows;      /* something that was taken does not */
 	uint64_t ttl_deleted;
 };
 
@@ -102,6 +104,12 @@ void stage_delete(struct stage *s, enum store_family f, struct slice key);
  * stage. */
 void stage_delete_range(struct stage *s, enum store_family f, struct slice from, struct slice to);
 void stage_delete_prefix(struct stage *s, enum store_family f, struct slice prefix);
+
+/* The same of all that a table, index or stream has in a family; its id is never used again. Leaves a note, so that its room is given
+ * back (reclaim.c). `bytes`: what was counted there, or 0. */
+void stage_drop_id(struct stage *s, enum store_family f, uint32_t id, int64_t bytes);
+/* Whether what is staged makes the database smaller, or changes nothing: a full disk still takes it. */
+bool stage_frees(const struct stage *s);
 
 void stage_count(struct stage *s, uint32_t id, struct stats *stats, int64_t items, int64_t bytes);
 /* The table or index is dropped: forgets its counters. */

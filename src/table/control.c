@@ -90,17 +90,16 @@ static bool create_table(struct stage *s, struct control *c, struct error *e)
 /* ---- delete ---- */
 void control_drop_index(struct stage *s, const struct index *i)
 {
-	stage_delete_prefix(s, STORE_INDEX, layout_id(s->arena, i->id));
+	stage_drop_id(s, STORE_INDEX, i->id, atomic_load(&i->stats->bytes));
 	stage_drop_counters(s, i->id, i->stats);
 }
 
 static void drop_data(struct stage *s, const struct table *t)
 {
-	struct slice id = layout_id(s->arena, t->id);
 	size_t i;
 
-	stage_delete_prefix(s, STORE_ITEMS, id);
-	stage_delete_prefix(s, STORE_TTL, id);
+	stage_drop_id(s, STORE_ITEMS, t->id, atomic_load(&t->stats->bytes));
+	stage_drop_id(s, STORE_TTL, t->id, 0);
 	stage_delete_prefix(s, STORE_STATS, layout_collection_from(s->arena, t->id));
 	stage_drop_counters(s, t->id, t->stats);
 	for (i = 0; i < t->index_count; i++)
@@ -262,6 +261,11 @@ bool control_run(struct stage *s, struct control *c, struct error *e)
 		return control_trim_stream(s, c);
 	case CONTROL_DROP_STREAM:
 		return control_drop_stream(s, c);
+	case CONTROL_SAVE_TIME:
+		stage_put(s, STORE_META, SLICE("timeline"), c->timeline);
+		return true;
+	case CONTROL_RECLAIMED:
+		return control_reclaimed(s, c);
 	case CONTROL_SWEEP_TOKENS:
 		break;
 	}

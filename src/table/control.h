@@ -25,6 +25,8 @@ enum control_kind {
 	CONTROL_TTL_DONE,       /* table_id: ttl_backfilling ends */
 	CONTROL_TRIM_STREAM,    /* stream_id, stream_shards, before_sequence: forgets older ones */
 	CONTROL_DROP_STREAM,    /* table_id, stream_id: forgets a closed stream and its records */
+	CONTROL_SAVE_TIME,      /* timeline: stands in META from then on */
+	CONTROL_RECLAIMED,      /* note: its room has been given back (reclaim.c) */
 	CONTROL_SWEEP_TOKENS,   /* forgets expired idempotency tokens, some hundreds at a time */
 };
 
@@ -72,10 +74,12 @@ struct control {
 	/* Background work */
 	uint32_t table_id, index_id, stream_id, stream_shards;
 	uint64_t before_sequence;
+	struct slice timeline; /* SAVE_TIME */
 	/* TTL_DONE: of the table the backfill was begun on; another: not done */
 	uint64_t ttl_epoch;
 	const struct item_key *keys;
 	size_t key_count;
+	struct slice note;
 	/* out: entries made by a CHUNK, tokens forgotten by SWEEP_TOKENS */
 	size_t worked;
 	/* out: the table after the change (before it, for DELETE_TABLE), from a catalog held by the

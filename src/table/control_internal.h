@@ -26,13 +26,16 @@ bool control_change_throughput(struct stage *s, const char *what, struct through
 			       struct throughput *t, struct error *e) MUST_CHECK;
 
 /* ---- control_stream.c ---- */
-/* Gives *t a new stream; its label differs from all the table still has. */
+/* Gives *t a new stream; its label and creation time are later than those of all the table still has. */
 void control_open_stream(struct stage *s, struct table *t, enum stream_view view);
 /* Makes the stream one of the closed ones. */
 void control_close_stream(struct stage *s, struct table *t);
 void control_drop_stream_records(struct stage *s, uint32_t stream);
 bool control_trim_stream(struct stage *s, struct control *c) MUST_CHECK;
 bool control_drop_stream(struct stage *s, struct control *c) MUST_CHECK;
+
+/* ---- reclaim.c ---- */
+bool control_reclaimed(struct stage *s, struct control *c) MUST_CHECK;
 
 /* ---- control_work.c: backfills ---- */
 bool control_backfill_chunk(struct stage *s, struct control *c, struct error *e) MUST_CHECK;

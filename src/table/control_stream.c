@@ -31,6 +31,11 @@ void control_open_stream(struct stage *s, struct table *t, enum stream_view view
 	struct stream *st = arena_new(s->arena, struct stream);
 	int64_t ms = s->batch->now_ms;
 
+	/* Labels rise, also when the clock was set back: ListStreams goes by them, and shards are named by this time. */
+	if (t->closed_stream_count && t->closed_streams[t->closed_stream_count - 1].created_ms >= ms)
+		ms = t->closed_streams[t->closed_stream_count - 1].created_ms + 1;
+	while (label_is_taken(t, label_of(ms, s->arena)))
+		ms++;
 	*st = (struct stream){
 		.id = stage_new_id(s),
 		.label = label_of(ms, s->arena),
@@ -39,8 +44,6 @@ void control_open_stream(struct stage *s, struct table *t, enum stream_view view
 		.created_ms = ms,
 		.first_sequence = stage_next_sequence(s),
 	};
-	while (label_is_taken(t, st->label))
-		st->label = label_of(++ms, s->arena);
 	t->stream = st;
 }
 
@@ -61,7 +64,7 @@ void control_close_stream(struct stage *s, struct table *t)
 
 void control_drop_stream_records(struct stage *s, uint32_t stream)
 {
-	stage_delete_prefix(s, STORE_STREAM, layout_id(s->arena, stream));
+	stage_drop_id(s, STORE_STREAM, stream, 0);
 }
 
 bool control_trim_stream(struct stage *s, struct control *c)

@@ -4,6 +4,7 @@
 #include "base/log.h"
 #include "table/batch.h"
 #include "table/layout.h"
+#include "table/timekeeper.h"
 
 #define MINUTE_MS (60 * 1000)
 
@@ -82,7 +83,7 @@ static bool load(struct db *db, char *why, size_t n)
 
 	arena_init(&a);
 	ARENA_TRY(&a, {
-		ok = load_meta(db, &a, &e) && catalog_load(db, &a, &e);
+		ok = load_meta(db, &a, &e) && timekeeper_load(db, &a, &e) && catalog_load(db, &a, &e);
 		if (!ok)
 			snprintf(why, n, "%.*s.", SLICE_ARG(e.message));
 	}, {
@@ -107,6 +108,7 @@ static struct db *db_alloc(const struct db_options *o)
 	db->region = mem_strndup(region, strlen(region));
 	db->catalog = catalog_new();
 	db->batch = batch_new();
+	db->timekeeper = timekeeper_new();
 	fill_options(db, o);
 	return db;
 }
@@ -117,6 +119,7 @@ static void db_free(struct db *db)
 	for (size_t i = 0; i < STATS_BUCKETS; i++)
 		free_stats(db->stats[i]);
 	batch_free(db->batch);
+	timekeeper_free(db->timekeeper);
 	store_close(db->store);
 	pthread_cond_destroy(&db->queue_filled);
 	pthread_mutex_destroy(&db->queue_lock);
@@ -151,7 +154,7 @@ enum store_open_result db_open(const struct db_options *o, struct db **out, char
 	enum store_open_result result;
 
 	*out = NULL;
-	if (!db || !db->region || !db->catalog || !db->batch) {
+	if (!db || !db->region || !db->catalog || !db->batch || !db->timekeeper) {
 		snprintf(why, n, "There is not enough memory to open the database.");
 		result = STORE_FAILED;
 		goto failed;
@@ -209,6 +212,7 @@ void db_close(struct db *db)
 	if (!db)
 		return;
 	stop_background(db);
+	timekeeper_close(db);
 	stop_writer(db);
 	sync_at_end(db);
 	db_free(db);
@@ -222,6 +226,11 @@ struct store *db_store(struct db *db)
 const struct clock *db_clock(struct db *db)
 {
 	return db->clock;
+}
+
+int64_t db_time_ms(struct db *db)
+{
+	return atomic_load_explicit(&db->time_ms, memory_order_relaxed);
 }
 
 const struct db_options *db_opts(struct db *db)

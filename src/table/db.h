@@ -6,10 +6,13 @@
  *   T3  A request is applied whole or not at all: item, index entries, stream record, TTL entry,
  *       counters and token are in one batch.
  *   T4  Every ACTIVE index holds exactly what its table implies; counters equal a recount.
- *   T5  Sequence numbers rise with the order of commits; a stream's order is the commit order.
+ *   T5  Sequence numbers rise with the order of commits, also over restarts and whatever the clock does; a
+ *       stream's order is the commit order.
  *   T6  A request sees all requests before it in the queue, none after it: serializable.
  *   T7  Nothing is answered before its batch is written; after a failed write nothing of the
  *       batch is visible, in the store, in counters or in the catalog.
+ *   T8  A stream record is kept until the database has been open for the retention time after it was
+ *       written, and forgotten soon after; the wall clock has no part in it (timekeeper.h).
  *
  * Threads: db_catalog(), reads (read.h, streams.h) and db_submit() may be called by any thread.
  * SPDX-License-Identifier: Apache-2.0 */
@@ -56,10 +59,14 @@ const struct table *catalog_at(const struct catalog *c, size_t i); /* in order o
 
 struct store *db_store(struct db *db);
 const struct clock *db_clock(struct db *db);
+/* The database's own time, in milliseconds: the wall clock's at its first opening, plus the time it has been open
+ * since. It does not jump when the wall clock does, and stands still while the database is closed. For what lives
+ * so long and not longer (tokens, iterators); no date. To about a second; after a kill it repeats some minutes. */
+int64_t db_time_ms(struct db *db);
 const struct db_options *db_opts(struct db *db);
 
 /* For tests: one round of background work (TTL sweep, stream trim, token sweep, one backfill
- * chunk), as the background thread does. True when something was done. */
+ * chunk), as the background thread does. True when something was done. Also gives room back (reclaim.h). */
 bool db_step(struct db *db);
 
 /* Recounts and compares (T4): every index against its table, counters, TTL entries. Appends one

@@ -48,6 +48,8 @@
  *   CATALOG   be32 table id                             -> the definition, JSON (catalog_text.c)
  *
  *   META      "sequence" -> be64 last sequence used;  "next_id" -> be32 next id
+ *             "timeline" -> be64 database's time ms, be64 wall clock ms then as TTL had it, be64 stream
+ *                           horizon, and marks, each: be64 sequence, be64 database's time ms (timekeeper.h)
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef THORPE_TABLE_LAYOUT_H
 #define THORPE_TABLE_LAYOUT_H

@@ -151,6 +151,24 @@ void stage_drop_counters(struct stage *s, uint32_t id, struct stats *stats)
 	stage_delete(s, STORE_STATS, layout_stats_key(s->arena, id));
 }
 
+/* By what it does, not by what it is called: a transaction that deletes an item and counts it out elsewhere frees room, too. */
+bool stage_frees(const struct stage *s)
+{
+	const struct staged *w;
+	const struct stage_delta *d;
+	bool puts = false;
+	int64_t bytes = 0;
+
+	for (w = s->first; w; w = w->next) {
+		if (w->kind == STAGED_RANGE)
+			return true;
+		puts |= w->kind == STAGED_PUT;
+	}
+	for (d = s->deltas; d; d = d->next)
+		bytes += d->bytes;
+	return !puts || bytes < 0;
+}
+
 /* ---- the catalog ---- */
 const struct catalog *stage_catalog(const struct stage *s)
 {
@@ -182,10 +200,12 @@ void stage_drop_table(struct stage *s, uint32_t id)
 	stage_delete(s, STORE_CATALOG, layout_id(s->arena, id));
 }
 
-/* Milliseconds in the upper bits, and never less than one more (T5). */
+/* Milliseconds in the upper bits, and never less than one more (T5). A clock that is out of its mind is not
+ * followed: it would use the numbers up. */
 uint64_t stage_next_sequence(struct stage *s)
 {
-	uint64_t by_time = (uint64_t)s->batch->now_ms << 22;
+	int64_t ms = s->batch->now_ms;
+	uint64_t by_time = ms > 0 && ms < STREAM_LAST_MS ? (uint64_t)ms << STREAM_SEQUENCE_SHIFT : 0;
 
 	s->sequence = s->sequence + 1 > by_time ? s->sequence + 1 : by_time;
 	return s->sequence;

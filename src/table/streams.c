@@ -49,8 +49,7 @@ uint64_t db_stream_latest(struct db *db)
 
 uint64_t db_stream_horizon(struct db *db, const struct stream *s)
 {
-	int64_t oldest_ms = clock_now_ms(db_clock(db)) - db_opts(db)->stream_retention_ms;
-	uint64_t horizon = oldest_ms > 0 ? (uint64_t)oldest_ms << STREAM_SEQUENCE_SHIFT : 0;
+	uint64_t horizon = atomic_load(&db->stream_horizon);
 
 	return horizon > s->first_sequence ? horizon : s->first_sequence;
 }

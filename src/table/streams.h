@@ -2,8 +2,13 @@
  *
  * A stream has a fixed number of shards; an item's shard is chosen by its partition key, so the
  * changes of one item are in order. A sequence number is (milliseconds << 22 | counter), rising with
- * every commit (T5); hence trimming and AT a time are key ranges. On the wire it is a decimal string
- * of 21 digits, zero-padded, as DynamoDB's are at least 21 characters.
+ * every commit (T5). On the wire it is a decimal string of 21 digits, zero-padded, as DynamoDB's are
+ * at least 21 characters.
+ *
+ * A sequence number is an order and no date: where the clock was set back, numbers go on from the
+ * later time by counting. When a change was made is in its record (created_ms, the wall clock's
+ * word). When it is forgotten is the timekeeper's (timekeeper.h), who has noted which numbers were
+ * there when. So trimming is a key range whatever the clock did.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef THORPE_TABLE_STREAMS_H
 #define THORPE_TABLE_STREAMS_H
@@ -11,6 +16,7 @@
 #include "table/db.h"
 
 #define STREAM_SEQUENCE_SHIFT 22 /* milliseconds stand above the counter */
+#define STREAM_LAST_MS INT64_C(4102444800000) /* 2100: later times leave the numbers to the counter, which then has 2^60 */
 
 enum stream_event { EVENT_INSERT = 1, EVENT_MODIFY, EVENT_REMOVE };
 
@@ -28,7 +34,7 @@ const struct stream *catalog_stream(const struct catalog *c, struct slice arn,
 				    const struct table **table);
 
 /* Records of one shard with sequence >= from, oldest first, at most `limit` (0: 1000) and until
- * they add up to 1 MB. Records older than the retention time are not seen. *next is where to go on;
+ * they add up to 1 MB. Records below the horizon are not seen. *next is where to go on;
  * when a closed stream's shard has been read to its end, it is greater than closed_sequence: nothing
  * will ever follow. `emit`: the record is valid during the call. Errors: INTERNAL (disk). */
 bool db_stream_read(struct db *db, const struct stream *s, uint32_t shard, uint64_t from,

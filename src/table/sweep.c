@@ -6,6 +6,7 @@
 #include "base/log.h"
 #include "table/layout.h"
 #include "table/internal.h"
+#include "table/timekeeper.h"
 #include "value/key.h"
 
 #define TTL_CHUNK 200 /* items of one table deleted by one request */
@@ -101,7 +102,7 @@ static bool sweep_table(struct db *db, const struct table *t, int64_t deadline, 
 bool sweep_ttl(struct db *db, struct arena *a)
 {
 	const struct catalog *c = db_catalog(db, a);
-	int64_t deadline = clock_now_ms(db_clock(db)) / 1000;
+	int64_t deadline = timekeeper_ttl_ms(db) / 1000;
 	bool worked = false;
 
 	for (size_t i = 0; i < catalog_count(c) && deadline >= 0; i++) {
@@ -118,10 +119,10 @@ bool sweep_ttl(struct db *db, struct arena *a)
 bool sweep_tokens(struct db *db, struct arena *a)
 {
 	struct control control = { .kind = CONTROL_SWEEP_TOKENS };
-	int64_t now = clock_now_ms(db_clock(db));
+	int64_t now = db_time_ms(db);
 
 	/* Asks first: the writer is not to be bothered every second. */
-	if (now < 0 || !has_any(db, STORE_TOKENS, layout_token_expiry_from(a, 0),
+	if (!has_any(db, STORE_TOKENS, layout_token_expiry_from(a, 0),
 				layout_token_expiry_from(a, now), a))
 		return false;
 	return background_control(db, &control, a) && control.worked;
@@ -148,6 +149,9 @@ static bool trim_stream(struct db *db, const struct stream *s, struct arena *a)
 	crash_point("trim-found");
 	any = background_control(db, &control, a);
 	crash_point("trimmed");
+	/* Files with nothing newer go at once: a busy stream would keep a day more otherwise. */
+	for (uint32_t shard = 0; any && shard < s->shards; shard++)
+		store_drop_files(db_store(db), STORE_STREAM, layout_stream_key(a, s->id, shard, 0), layout_stream_key(a, s->id, shard, horizon));
 	return any;
 }
 
@@ -165,13 +169,13 @@ static bool drop_closed_stream(struct db *db, const struct table *t, const struc
 
 static bool sweep_table_streams(struct db *db, const struct table *t, struct arena *a)
 {
-	int64_t oldest_ms = clock_now_ms(db_clock(db)) - db_opts(db)->stream_retention_ms;
+	uint64_t horizon = atomic_load(&db->stream_horizon);
 	bool worked = t->stream && trim_stream(db, t->stream, a);
 
 	for (size_t i = 0; i < t->closed_stream_count; i++) {
 		const struct stream *s = &t->closed_streams[i];
 
-		if (s->closed_ms <= oldest_ms)
+		if (s->closed_sequence < horizon)
 			worked |= drop_closed_stream(db, t, s, a);
 		else
 			worked |= trim_stream(db, s, a);
@@ -184,6 +188,9 @@ bool sweep_streams(struct db *db, struct arena *a)
 	const struct catalog *c = db_catalog(db, a);
 	bool worked = false;
 
+	/* What is forgotten is on disk first, so that a reader is told of it after a restart, too. */
+	if (!timekeeper_save_horizon(db, a))
+		return false;
 	for (size_t i = 0; i < catalog_count(c); i++)
 		worked |= sweep_table_streams(db, catalog_at(c, i), a);
 	return worked;

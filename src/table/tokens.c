@@ -1,7 +1,8 @@
 /* Idempotency tokens: a transaction done once is not done again for some minutes.
  *
  * A token is recorded in the batch of its transaction (T3), so it is known exactly when the
- * transaction happened.
+ * transaction happened. Its time is the database's own (db_time_ms()): a wall clock that jumps ahead
+ * must not let a repeated transaction happen again.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "table/apply.h"
 #include "table/layout.h"
@@ -21,7 +22,7 @@ static bool find_token(struct stage *s, struct slice token, uint8_t digest[32], 
 		return true;
 	if (!layout_read_token_record(record, &expiry_ms, digest))
 		return error_set(e, s->arena, ERR_INTERNAL, "A token record is damaged");
-	*found = expiry_ms > s->batch->now_ms;
+	*found = expiry_ms > db_time_ms(s->batch->db);
 	return true;
 }
 
@@ -44,7 +45,7 @@ bool token_check(struct stage *s, const struct write_request *r, bool *seen, str
 
 void token_record(struct stage *s, const struct write_request *r)
 {
-	int64_t expiry_ms = s->batch->now_ms + s->batch->db->options.token_lifetime_ms;
+	int64_t expiry_ms = db_time_ms(s->batch->db) + s->batch->db->options.token_lifetime_ms;
 
 	if (!r->token.n)
 		return;
@@ -75,7 +76,7 @@ static bool sweep_one(struct stage *s, struct slice expiry_key, struct error *e)
 bool token_sweep(struct stage *s, size_t *swept, struct error *e)
 {
 	struct slice from = layout_token_expiry_from(s->arena, 0);
-	struct slice to = layout_token_expiry_from(s->arena, s->batch->now_ms + 1);
+	struct slice to = layout_token_expiry_from(s->arena, db_time_ms(s->batch->db) + 1);
 	struct store_iter *it = store_iter(s->batch->db->store, NULL, STORE_TOKENS, from, to, false,
 					   s->arena);
 

@@ -15,8 +15,8 @@
 
 static const struct error out_of_memory = { .code = ERR_INTERNAL,
 					    .message = { "Out of memory", 13 } };
-static const struct error not_written = { .code = ERR_INTERNAL,
-					  .message = { "The write could not be stored", 29 } };
+#define FULL "The write was not made: no space left on the disk of the database. Deleting still works"
+static const struct error disk_is_full = { .code = ERR_INTERNAL, .message = { FULL, sizeof(FULL) - 1 } };
 
 /* ---- the queue, and whose turn it is to write ---- */
 static void write_alone(struct db *db, struct write_request *r);
@@ -198,7 +198,11 @@ static void run_guarded(struct batch *b, struct stage *s, struct write_request *
 {
 	ARENA_TRY(r->arena, {
 		b->arena.oom = r->arena->oom;
-		if (run(s, r))
+		if (!run(s, r))
+			;
+		else if (b->only_frees && !stage_frees(s))
+			r->error = disk_is_full;
+		else
 			batch_take(b, s);
 	}, {
 		batch_undo(b, s);
@@ -299,8 +303,7 @@ static void run_batch(struct batch *b, struct db *db, struct write_request **pen
 	ok = batch_commit(b, &e);
 	if (!ok) {
 		/* The store says once in the log that writes fail. */
-		log_debug("a batch of %zu requests was not written: %.*s", count,
-			  SLICE_ARG(e.message));
+		log_debug("a batch of %zu requests was not written: %.*s", count, SLICE_ARG(e.message));
 		atomic_fetch_add(&db->write_errors, 1);
 	}
 	crash_point("published");
@@ -308,7 +311,7 @@ static void run_batch(struct batch *b, struct db *db, struct write_request **pen
 	batch_clear(b);
 	atomic_fetch_add(&db->requests, count);
 	atomic_fetch_sub(&db->queue_depth, count);
-	answer(first, ok ? NULL : &not_written);
+	answer(first, ok ? NULL : &e);
 	if (wake)
 		wake_background(db);
 }

@@ -178,7 +178,7 @@ struct journal {
 	int sync_error;       /* guarded by syncing */
 
 	pthread_t thread;
-	bool has_thread, stopping, woken;
+	bool has_thread, stopping, woken, trim;
 	pthread_cond_t wake;
 };
 

@@ -95,6 +95,7 @@ struct journal_options {
 	uint8_t identity[JOURNAL_IDENTITY];
 	struct journal_point after; /* the last record that RocksDB's files have */
 	bool is_new;                /* the database has never had a journal of this version: there may be no `acknowledged` */
+	bool no_flush;              /* the disk is full: what is replayed stays in the journal and in memory for now */
 	bool by_hand;               /* for tests: no thread is started, journal_tend() is called instead */
 	uint64_t segment_first, segment_bytes; /* for tests; 0: the usual sizes */
 
@@ -152,6 +153,9 @@ uint64_t journal_last(struct journal *j);
  * families: asked during a write, it would take those that had something when it was asked. */
 void journal_pause(struct journal *j);
 void journal_go_on(struct journal *j);
+
+/* Files that RocksDB's files have made superfluous go, but for one to write next: after a flush that was made to give room back. */
+void journal_trim(struct journal *j);
 
 /* Waits until no other write has the journal; returns what the record will be. */
 struct journal_point journal_begin(struct journal *j);

@@ -104,6 +104,20 @@ static bool rescue(struct journal *j)
 	return now;
 }
 
+/* Lock held. Adds all that wait but one to those to be removed. */
+static struct segment *trim_waiting(struct journal *j, struct segment *gone)
+{
+	while (j->waiting && j->waiting->next) {
+		struct segment *s = j->waiting;
+
+		j->waiting = s->next;
+		j->waiting_count--;
+		s->next = gone;
+		gone = s;
+	}
+	return gone;
+}
+
 /* Returns whether it has to come back by itself. */
 static bool see_to_it(struct journal *j)
 {
@@ -115,6 +129,9 @@ static bool see_to_it(struct journal *j)
 		log_warn("store: what of the journal is no longer needed cannot be told, so it grows: RocksDB cannot be read");
 	pthread_mutex_lock(&j->lock);
 	gone = sort_out(j, on_disk, has_room);
+	if (j->trim)
+		gone = trim_waiting(j, gone);
+	j->trim = false;
 	pthread_mutex_unlock(&j->lock);
 	while (gone) {
 		struct segment *next = gone->next;
@@ -137,7 +154,7 @@ static void wait_a_while(struct journal *j)
 {
 	struct timespec until;
 
-	clock_gettime(CLOCK_REALTIME, &until);
+	clock_gettime(CLOCK_MONOTONIC, &until);
 	until.tv_sec += RESCUE_SECONDS;
 	(void)pthread_cond_timedwait(&j->wake, &j->lock, &until);
 }
@@ -179,6 +196,14 @@ void journal_keeper_stop(struct journal *j)
 	pthread_cond_signal(&j->wake);
 	pthread_mutex_unlock(&j->lock);
 	pthread_join(j->thread, NULL);
+}
+
+void journal_trim(struct journal *j)
+{
+	pthread_mutex_lock(&j->lock);
+	j->trim = true;
+	journal_keeper_wake(j);
+	pthread_mutex_unlock(&j->lock);
 }
 
 void journal_keeper_wake(struct journal *j)

@@ -33,7 +33,7 @@ static bool flush_replayed(struct journal *j, const struct journal_survey *v, st
 {
 	uint64_t on_disk = 0;
 
-	if (!v->look.count || !j->o.has_room(j->o.owner, v->look.bytes))
+	if (!v->look.count || j->o.no_flush || !j->o.has_room(j->o.owner, v->look.bytes))
 		return true;
 	j->o.flush(j->o.owner);
 	if (j->o.on_disk(j->o.owner, &on_disk) && on_disk >= v->look.last)
@@ -63,7 +63,8 @@ static bool is_lost(const struct journal_found *f)
 	return f->stranded > 0 || (!f->has_head && !f->is_blank);
 }
 
-/* Those whose records are still needed stay; the others go, so that no number is there twice. */
+/* Those whose records are still needed stay; the others go, so that no number is there twice. Their names are gone from the disk, too, before anything is
+ * written: the directory is synced when a segment is made. */
 static bool sort_out(struct journal *j, const struct journal_survey *v, struct reason *r)
 {
 	size_t lost = 0;
@@ -83,8 +84,6 @@ static bool sort_out(struct journal *j, const struct journal_survey *v, struct r
 	if (lost)
 		log_warn("store: write %" PRIu64 " is not in the journal of %s, but %zu of its files %s something after it. It was not synced before the "
 			 "machine stopped, so it may be missing; those files are kept as journal.N.lost", v->next, j->dir, lost, lost == 1 ? "has" : "have");
-	if (!error)
-		error = j->io->calls->sync_dir(j->io);
 	return !error || reason_set(r, "the directory %s cannot be written: %s", j->dir, journal_error(error));
 }
 

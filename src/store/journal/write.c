@@ -397,6 +397,17 @@ static bool start(struct journal *j, struct reason *r)
 	return j->o.by_hand || journal_keeper_start(j) || reason_set(r, "no thread can be started");
 }
 
+/* Not by the wall clock, which may be set back by a day. */
+static void init_wake(struct journal *j)
+{
+	pthread_condattr_t attr;
+
+	pthread_condattr_init(&attr);
+	pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
+	pthread_cond_init(&j->wake, &attr);
+	pthread_condattr_destroy(&attr);
+}
+
 bool journal_open(const struct journal_options *o, struct journal **out, struct reason *r)
 {
 	struct journal *j = mem_zalloc(sizeof(*j));
@@ -412,7 +423,7 @@ bool journal_open(const struct journal_options *o, struct journal **out, struct 
 		j->o.segment_bytes = SEGMENT_BYTES;
 	pthread_mutex_init(&j->lock, NULL);
 	pthread_mutex_init(&j->syncing, NULL);
-	pthread_cond_init(&j->wake, NULL);
+	init_wake(j);
 	j->dir = mem_strndup(o->dir, strlen(o->dir));
 	j->o.dir = j->dir;
 	if (j->dir ? start(j, r) : reason_set(r, "out of memory")) {

@@ -283,6 +283,32 @@ static void actions_and_states(void **state)
 	client_close(&c);
 }
 
+static int64_t no_time_passes(void *ctx)
+{
+	(void)ctx;
+	return 0;
+}
+
+static void a_key_counts_also_when_the_clock_jumps(void **state)
+{
+	struct client c;
+
+	(void)state;
+	open_notes(&c);
+	c.clock.steady_ms = no_time_passes;
+	c.q.idempotency_key = SLICE("k1");
+	client_ask(&c, APP_POST, "/users/alice/notes", "{\"title\":\"one\"}");
+	client_is(&c, 201);
+	c.now_ms += 24 * 3600 * INT64_C(1000);
+	client_as(&c, "alice");
+	c.q.idempotency_key = SLICE("k1");
+	client_ask(&c, APP_POST, "/users/alice/notes", "{\"title\":\"one\"}");
+	client_is(&c, 201);
+	client_header(&c, "Idempotency-Replayed: true\r\n");
+	assert_int_equal(notes_count(&c), 1);
+	client_close(&c);
+}
+
 static void the_same_key_does_it_once(void **state)
 {
 	struct client c;
@@ -379,6 +405,7 @@ int main(void)
 		cmocka_unit_test(counters_do_not_change_what_if_match_means),
 		cmocka_unit_test(put_with_if_match_replaces),
 		cmocka_unit_test(actions_and_states),
+		cmocka_unit_test(a_key_counts_also_when_the_clock_jumps),
 		cmocka_unit_test(the_same_key_does_it_once),
 		cmocka_unit_test(a_key_with_a_refusal_is_refused_again),
 		cmocka_unit_test(a_batch_does_each_by_itself),

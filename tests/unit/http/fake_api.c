@@ -169,6 +169,12 @@ struct slice api_error_reply(struct arena *a, const struct error *e)
 	return buf_slice(&b);
 }
 
+struct api_health api_health(struct api *api)
+{
+	(void)api;
+	return (struct api_health){ 0 };
+}
+
 void api_metrics(struct api *api, struct buf *out)
 {
 	(void)api;

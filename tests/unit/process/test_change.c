@@ -20,12 +20,19 @@ static int64_t later(void *ctx)
 	(void)ctx;
 	return clock_now_ms(&clock_system) + db_ms;
 }
-static const struct clock moved = { .now_ms = later };
+static struct clock moved = { .now_ms = later };
+
+static int64_t really(void *ctx)
+{
+	(void)ctx;
+	return clock_steady_ms(&clock_system);
+}
 
 static int setup(void **state)
 {
 	(void)state;
 	db_ms = 0;
+	moved.steady_ms = NULL;
 	client_open_with(&c, notes, &(struct db_options){ .clock = &moved, .stream_shards = 1, .no_background = true });
 	client_as(&c, "alice");
 	return 0;
@@ -139,7 +146,9 @@ static void what_is_forgotten_is_told(void **state)
 	page = from_oldest(r, 1);
 	after.sequence = page.list[0].sequence;
 	old = page.iterator;
+	(void)db_step(c.f.db);
 	db_ms = 25 * 3600 * INT64_C(1000);
+	(void)db_step(c.f.db);
 	assert_true(change_shards(r, &shards));
 	assert_true(change_iterator(r, shards.stream_arn, shards.list[0].id, &after, &iterator));
 	assert_int_equal(iterator.n, 0);
@@ -148,6 +157,28 @@ static void what_is_forgotten_is_told(void **state)
 	assert_int_equal(r->problem.type, PROBLEM_BUSY);
 	write_note("c", "x");
 	page = from_oldest(r, 10);
+	assert_int_equal(page.count, 1);
+}
+
+static void an_iterator_outlives_a_jump_of_the_clock(void **state)
+{
+	struct change_page page;
+	struct run *r = run();
+
+	(void)state;
+	moved.steady_ms = really;
+	(void)db_step(c.f.db);
+	write_note("a", "x");
+	write_note("b", "x");
+	page = from_oldest(r, 1);
+	db_ms = 365 * 24 * 3600 * INT64_C(1000);
+	(void)db_step(c.f.db);
+	assert_true(change_read(r, page.iterator, 1, &page));
+	assert_int_equal(page.count, 1);
+	db_ms = -db_ms;
+	(void)db_step(c.f.db);
+	write_note("c", "x");
+	assert_true(change_read(r, page.iterator, 1, &page));
 	assert_int_equal(page.count, 1);
 }
 
@@ -188,6 +219,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(changes_have_their_images_and_their_entity, setup, teardown),
 		cmocka_unit_test_setup_teardown(reading_goes_on_where_it_was, setup, teardown),
 		cmocka_unit_test_setup_teardown(what_is_forgotten_is_told, setup, teardown),
+		cmocka_unit_test_setup_teardown(an_iterator_outlives_a_jump_of_the_clock, setup, teardown),
 		cmocka_unit_test_setup_teardown(an_expired_item_goes_by_ttl, setup, teardown),
 		cmocka_unit_test_setup_teardown(a_table_without_a_stream_is_told, setup, teardown),
 	};

@@ -62,7 +62,13 @@ static int64_t later(void *ctx)
 {
 	return clock_now_ms(&clock_system) + *(_Atomic int64_t *)ctx;
 }
-static const struct clock db_clock_moved = { .now_ms = later, .ctx = &db_ms };
+static struct clock db_clock_moved = { .now_ms = later, .ctx = &db_ms };
+
+static int64_t really(void *ctx)
+{
+	(void)ctx;
+	return clock_steady_ms(&clock_system);
+}
 
 static struct process *start(void)
 {
@@ -86,6 +92,7 @@ static int setup(void **state)
 {
 	(void)state;
 	db_ms = app_ms = 0;
+	db_clock_moved.steady_ms = NULL;
 	client_open_with(&c, design, &(struct db_options){ .clock = &db_clock_moved, .no_background = true });
 	c.clock = (struct clock){ .now_ms = later, .ctx = &app_ms };
 	c.now_ms = clock_now_ms(&clock_system); /* for tokens */
@@ -373,7 +380,9 @@ static void what_the_stream_has_forgotten_is_counted(void **state)
 	put_notes(0, 8, "{}");
 	await_idle();
 	stop();
+	(void)db_step(c.f.db);
 	db_ms = app_ms = 30 * 3600 * INT64_C(1000);
+	(void)db_step(c.f.db);
 	c.now_ms += app_ms;
 	client_as(&c, "!");
 	put_notes(100, 140, "{}");
@@ -384,6 +393,53 @@ static void what_the_stream_has_forgotten_is_counted(void **state)
 	assert_in_range(member("lost"), 1, 4);
 	client_ask(&c, APP_GET, "/processors/spread", NULL);
 	assert_in_range(member("lost"), 1, 4); /* though another one has read the page */
+}
+
+static int setup_jumping(void **state)
+{
+	(void)setup(state);
+	db_clock_moved.steady_ms = really;
+	return 0;
+}
+
+/* Everyone's wall clock is so much ahead from now on; no time has passed. */
+static void clocks_jump_to(int64_t ahead_ms)
+{
+	c.now_ms += ahead_ms - app_ms;
+	db_ms = app_ms = ahead_ms;
+	client_as(&c, "!");
+	while (db_step(c.f.db))
+		;
+}
+
+static void a_clock_that_jumps_loses_and_repeats_nothing(void **state)
+{
+	const int64_t year = 365 * 24 * 3600 * INT64_C(1000);
+	const int64_t jumps[] = { year, 0, -2 * year / 365, year, 0 };
+	int notes = 0;
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(jumps) / sizeof(*jumps); i++) {
+		put_notes(notes, notes + 8, "{}"); /* nobody has seen them yet */
+		notes += 8;
+		clocks_jump_to(jumps[i]);
+		process = start();
+		await_idle();
+		assert_int_equal(total("notes"), notes);
+		put_notes(notes, notes + 8, "{}");
+		notes += 8;
+		clocks_jump_to(jumps[i] + 3600 * 1000);
+		put_notes(notes, notes + 8, "{}");
+		notes += 8;
+		await_idle();
+		assert_int_equal(total("notes"), notes);
+		client_ask(&c, APP_GET, "/processors/count%20notes", NULL);
+		assert_int_equal(member("lost"), 0);
+		stop();
+	}
+	process = start(); /* teardown stops it */
+	await_idle();
+	assert_int_equal(total("notes"), notes);
 }
 
 static void operators_alone_have_processors(void **state)
@@ -422,6 +478,7 @@ int main(void)
 		TEST(nothing_is_read_while_nothing_is_written),
 		TEST(writers_are_slowed_when_a_processor_is_behind),
 		TEST(what_the_stream_has_forgotten_is_counted),
+		cmocka_unit_test_setup_teardown(a_clock_that_jumps_loses_and_repeats_nothing, setup_jumping, teardown),
 		TEST(operators_alone_have_processors),
 	};
 

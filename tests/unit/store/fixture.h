@@ -138,6 +138,16 @@ static inline const char *fixture_keys(struct fixture *x, const struct store_vie
 	return arena_cstr(&x->arena, buf_slice(&b));
 }
 
+/* As after a large table was dropped. */
+static inline bool fixture_reclaim(struct fixture *x, enum store_family f, const char *from, const char *to)
+{
+	struct store_reclaim range = {
+		.family = f, .from = slice_str(from), .to = slice_str(to), .expected = 1 << 30, .mark = store_mark(x->store),
+	};
+
+	return store_reclaim(x->store, &range);
+}
+
 #define store_test(name) cmocka_unit_test_setup_teardown(name, fixture_setup, fixture_teardown)
 
 #endif

@@ -22,11 +22,12 @@
 #define POWER_OPEN 64
 #define POWER_OPS 400
 
-enum power_loss { POWER_DROPS, POWER_KEEPS, POWER_MIXES, POWER_TEARS, POWER_LOSSES };
+enum power_loss { POWER_DROPS, POWER_KEEPS, POWER_MIXES, POWER_TEARS, POWER_REORDERS, POWER_LOSSES };
 
 struct power_sector {
 	char disk[POWER_SECTOR], now[POWER_SECTOR];
 	char *versions; /* written and not synced, the oldest first */
+	long *calls;    /* which wrote them */
 	size_t count;
 };
 
@@ -49,7 +50,7 @@ struct power_op {
 
 struct power_disk {
 	struct journal_io io;
-	uint64_t random;
+	uint64_t random, order; /* order: of one loss, for POWER_REORDERS */
 	struct power_file *files[POWER_FILES];
 	int file_count;
 	struct power_name now[POWER_FILES], disk[POWER_FILES];
@@ -140,15 +141,22 @@ static inline struct power_sector *power_sector(struct power_file *f, uint64_t i
 	return f->sectors[i];
 }
 
-static inline void power_settle(struct power_sector *s)
+static inline void power_forget(struct power_sector *s)
 {
-	memcpy(s->disk, s->now, POWER_SECTOR);
 	free(s->versions);
+	free(s->calls);
 	s->versions = NULL;
+	s->calls = NULL;
 	s->count = 0;
 }
 
-static inline void power_write_sectors(struct power_file *f, const char *p, size_t n, uint64_t at)
+static inline void power_settle(struct power_sector *s)
+{
+	memcpy(s->disk, s->now, POWER_SECTOR);
+	power_forget(s);
+}
+
+static inline void power_write_sectors(struct power_file *f, const char *p, size_t n, uint64_t at, long call)
 {
 	while (n) {
 		struct power_sector *s = power_sector(f, at / POWER_SECTOR);
@@ -156,6 +164,8 @@ static inline void power_write_sectors(struct power_file *f, const char *p, size
 
 		memcpy(s->now + from, p, some);
 		s->versions = realloc(s->versions, (s->count + 1) * POWER_SECTOR);
+		s->calls = realloc(s->calls, (s->count + 1) * sizeof(*s->calls));
+		s->calls[s->count] = call;
 		memcpy(s->versions + s->count++ * POWER_SECTOR, s->now, POWER_SECTOR);
 		p += some;
 		n -= some;
@@ -260,9 +270,9 @@ static inline int power_io_write(struct journal_io *io, struct journal_file *f, 
 	if (d->dead && turn == POWER_FAILS)
 		return EIO;
 	/* Of a write that fails some may have been written. */
-	if (turn == POWER_FAILS)
+	if (turn == POWER_FAILS && power_random(d) % 2)
 		n = power_random(d) % (n / POWER_SECTOR + 1) * POWER_SECTOR;
-	power_write_sectors(file, p, n, at);
+	power_write_sectors(file, p, n, at, d->calls);
 	if (turn != POWER_GOES_ON)
 		return power_error(d);
 	if (*durable) {
@@ -371,7 +381,7 @@ static inline void power_free_file(struct power_file *f)
 {
 	for (size_t i = 0; f && i < POWER_SECTORS; i++) {
 		if (f->sectors[i])
-			free(f->sectors[i]->versions);
+			power_forget(f->sectors[i]);
 		free(f->sectors[i]);
 	}
 	free(f);
@@ -396,12 +406,14 @@ static inline void power_lose_sector(struct power_disk *d, struct power_sector *
 		version = power_random(d) % (s->count + 1);
 	else if (how == POWER_TEARS) /* most are there, some are not */
 		version = power_random(d) % 8 ? s->count : 0;
+	else if (how == POWER_REORDERS) /* each write is there or not, as a whole */
+		for (size_t i = 0; i < s->count; i++)
+			if ((d->order ^ (uint64_t)s->calls[i] * UINT64_C(0x9E3779B97F4A7C15)) >> 61 < 5)
+				version = i + 1;
 	if (version)
 		memcpy(s->disk, s->versions + (version - 1) * POWER_SECTOR, POWER_SECTOR);
 	memcpy(s->now, s->disk, POWER_SECTOR);
-	free(s->versions);
-	s->versions = NULL;
-	s->count = 0;
+	power_forget(s);
 }
 
 static inline void power_lose_file(struct power_disk *d, struct power_file *f, enum power_loss how)
@@ -423,6 +435,7 @@ static inline void power_lose_file(struct power_disk *d, struct power_file *f, e
 
 static inline void power_lose(struct power_disk *d, enum power_loss how)
 {
+	d->order = power_random(d) * UINT64_C(0xD1B54A32D192ED03);
 	for (int i = 0; i < d->file_count; i++)
 		power_lose_file(d, d->files[i], how);
 	for (int i = 0; i < d->op_count; i++)

@@ -167,7 +167,7 @@ static void append(struct world *w, size_t size, bool sync, bool keep)
 		memcpy(p + i, &id, 8);
 	m->tried = at.number;
 	m->dropped[at.number] = id;
-	if (chance(w, 20) == 0) { /* the disk is full for a moment, and takes some of it */
+	if (chance(w, w->alike ? 6 : 20) == 0) { /* the disk is full for a moment, and takes some of it */
 		w->disk.fail_at = w->disk.calls + 1;
 		w->disk.fail_with = ENOSPC;
 	}

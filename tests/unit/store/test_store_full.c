@@ -42,12 +42,14 @@ static void mount_small_disk(const char *root)
 static void take_all_room(struct disk *d)
 {
 	static const char zeros[65536];
-	int fd = open(d->ballast, O_CREAT | O_WRONLY | O_TRUNC, 0600);
+	int fd = open(d->ballast, O_CREAT | O_WRONLY | O_APPEND, 0600);
 
 	CHECK(fd >= 0);
 	while (write(fd, zeros, sizeof(zeros)) > 0)
 		;
 	CHECK(errno == ENOSPC);
+	while (write(fd, zeros, 4096) > 0)
+		;
 	close(fd);
 }
 
@@ -211,6 +213,79 @@ static void close_when_full(struct disk *d)
 	store_close(d->x.store);
 }
 
+static bool remove_first(struct disk *d, uint32_t i)
+{
+	struct store_batch *b = store_batch_new();
+	char key[16];
+	bool ok;
+
+	snprintf(key, sizeof(key), "%08u", i);
+	store_batch_delete(b, d->x.store, STORE_ITEMS, slice_str(key));
+	store_batch_delete(b, d->x.store, STORE_INDEX, slice_str(key));
+	store_batch_set_frees(b);
+	ok = store_write(d->x.store, b, true, &d->x.arena, &d->x.error);
+	store_batch_free(b);
+	if (ok)
+		d->was_acked[i] = false;
+	return ok;
+}
+
+static bool is_well_soon(struct disk *d)
+{
+	struct timespec pause = { .tv_nsec = 50 * 1000 * 1000 };
+
+	for (int i = 0; i < 200 && store_health(d->x.store) != STORE_WELL; i++)
+		nanosleep(&pause, NULL);
+	return store_health(d->x.store) == STORE_WELL;
+}
+
+/* Opened where not a byte is free, with much in the journal: reads, deletions, and no growth until there is room. Twice. */
+static void open_when_full(struct disk *d)
+{
+	open_store(d, true);
+	for (int i = 0; i < 400; i++)
+		CHECK(put_next(d));
+	take_all_room(d);
+	for (int round = 0; round < 2; round++) {
+		store_close(d->x.store); /* has no room to flush */
+		take_all_room(d);
+		open_store(d, true);
+		take_all_room(d);
+		check_all(d);
+		CHECK(!put_next(d));
+		CHECK(strstr(arena_cstr(&d->x.arena, d->x.error.message), "no space left"));
+		CHECK(!strstr(arena_cstr(&d->x.arena, d->x.error.message), d->x.dir));
+		CHECK(store_health(d->x.store) == STORE_FULL);
+		CHECK(!store_takes_growth(d->x.store));
+		CHECK(remove_first(d, (uint32_t)round));
+		CHECK(store_health(d->x.store) == STORE_FULL);
+		check_all(d);
+	}
+	unlink(d->ballast);
+	CHECK(is_well_soon(d));
+	for (int i = 0; i < 100; i++)
+		CHECK(put_next(d));
+	check_all(d);
+	reopen_and_check(d);
+}
+
+/* Every write that is taken can be flushed: RocksDB never meets the end of a disk that its own data fills. */
+static void fill_by_itself(struct disk *d)
+{
+	uint64_t errors = 0;
+
+	open_store(d, true);
+	while (put_next(d))
+		;
+	for (uint32_t i = 0; i < 20; i++)
+		CHECK(remove_first(d, i));
+	CHECK(rocksdb_property_int_cf(d->x.store->db, d->x.store->families[STORE_META], "rocksdb.background-errors", &errors) == 0);
+	CHECK(errors == 0);
+	CHECK(d->acked * (uint64_t)VALUE > 96 / 3 * 1000000);
+	check_all(d);
+	reopen_and_check(d);
+}
+
 static const struct {
 	const char *role;
 	void (*run)(struct disk *d);
@@ -219,6 +294,8 @@ static const struct {
 	{ "without_reserve", without_reserve },
 	{ "with_nothing_in_memory", with_nothing_in_memory },
 	{ "close_when_full", close_when_full },
+	{ "open_when_full", open_when_full },
+	{ "fill_by_itself", fill_by_itself },
 };
 
 static int as_child(const char *role, const char *root)
@@ -265,6 +342,16 @@ static void closing_on_a_full_disk_loses_nothing(void **state)
 	run(*state, "close_when_full");
 }
 
+static void opened_on_a_full_disk_it_serves_reads_and_deletions_and_goes_on_by_itself(void **state)
+{
+	run(*state, "open_when_full");
+}
+
+static void what_is_taken_can_always_be_flushed(void **state)
+{
+	run(*state, "fill_by_itself");
+}
+
 int main(int argc, char **argv)
 {
 	const struct CMUnitTest tests[] = {
@@ -272,6 +359,8 @@ int main(int argc, char **argv)
 		store_test(a_log_that_met_the_end_of_the_disk_recovers),
 		store_test(a_log_that_cannot_recover_refuses_writes_until_a_restart),
 		store_test(closing_on_a_full_disk_loses_nothing),
+		store_test(opened_on_a_full_disk_it_serves_reads_and_deletions_and_goes_on_by_itself),
+		store_test(what_is_taken_can_always_be_flushed),
 	};
 
 	if (argc == 3)

@@ -579,7 +579,7 @@ static void *flush_beside(void *arg)
 	arena_init(&a);
 	snprintf(copy, sizeof(copy), "%s/copy-%d", f->x->root, f->n);
 	if (!f->copies)
-		store_reclaim(f->x->store, STORE_ITEMS, SLICE("before"), SLICE("c")); /* and not what is written beside it */
+		(void)!fixture_reclaim(f->x, STORE_ITEMS, "before", "c"); /* and not what is written beside it */
 	else if (!store_checkpoint(f->x->store, copy, &a, &e))
 		abort();
 	arena_release(&a);
@@ -642,18 +642,19 @@ static void copying_beside_a_write_leaves_families_together(void **state)
 static void reclaiming_room_leaves_families_together(void **state)
 {
 	struct fixture *x = *state;
-	struct journal_point on;
+	struct journal_point on, after;
 
 	fixture_open(x);
 	assert_true(put_round(x, 1, 1000, true));
 	assert_true(store_journal_on_disk(x->store, &on));
 	assert_int_equal(on.number, 0);
-	store_reclaim(x->store, STORE_INDEX, SLICE("a"), SLICE("z"));
+	assert_true(fixture_reclaim(x, STORE_INDEX, "a", "z"));
 	assert_true(store_journal_on_disk(x->store, &on));
-	assert_int_equal(on.number, 1);
+	assert_true(on.number >= 1);
+	assert_int_equal(on_disk(x, STORE_ITEMS), on_disk(x, STORE_INDEX));
 	assert_true(put_round(x, 2, 1000, true));
-	assert_true(store_journal_on_disk(x->store, &on));
-	assert_int_equal(on.number, 1);
+	assert_true(store_journal_on_disk(x->store, &after));
+	assert_int_equal(on.number, after.number);
 }
 
 int main(int argc, char **argv)

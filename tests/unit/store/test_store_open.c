@@ -264,7 +264,7 @@ static void read_only_reads_and_does_not_write(void **state)
 	assert_string_equal(fixture_get(x, NULL, STORE_ITEMS, "k"), "v");
 	assert_false(fixture_try_put(x, STORE_ITEMS, "k", "w"));
 	assert_true(store_sync(x->store, &x->arena, &x->error));
-	store_reclaim(x->store, STORE_ITEMS, SLICE(""), SLICE("z"));
+	assert_true(fixture_reclaim(x, STORE_ITEMS, "", "z"));
 	assert_string_equal(fixture_get(x, NULL, STORE_ITEMS, "k"), "v");
 }
 

@@ -203,11 +203,11 @@ static void the_room_of_a_deleted_range_is_given_back(void **state)
 
 	fixture_open(x);
 	put_many(x, 8000); /* 4 MB */
-	store_reclaim(x->store, STORE_ITEMS, SLICE(""), SLICE("9"));
+	assert_true(fixture_reclaim(x, STORE_ITEMS, "", "9"));
 	assert_true(sst_bytes(x) > 4000000);
 	store_batch_delete_range(b, x->store, STORE_ITEMS, SLICE("00000100"), SLICE("9"));
 	assert_true(store_write(x->store, b, true, &x->arena, &x->error));
-	store_reclaim(x->store, STORE_ITEMS, SLICE("00000100"), SLICE("9"));
+	assert_true(fixture_reclaim(x, STORE_ITEMS, "00000100", "9"));
 	assert_true(sst_bytes(x) < 500000);
 	assert_non_null(fixture_get(x, NULL, STORE_ITEMS, "00000099"));
 	assert_null(fixture_get(x, NULL, STORE_ITEMS, "00000100"));

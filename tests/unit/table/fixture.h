@@ -23,6 +23,7 @@ struct fixture {
 	struct db *db;
 	struct arena arena;
 	int64_t now_ms;
+	int64_t steady_ms; /* where a test gives the clock a steady face */
 	struct clock clock;
 	char dir[64]; /* empty: in memory */
 	const struct catalog *catalog;
@@ -51,7 +52,7 @@ static inline int fixture_setup(void **state)
 	struct fixture *f = calloc(1, sizeof(*f));
 
 	f->now_ms = FIXTURE_START_MS;
-	f->clock = (struct clock){ fixture_now, f };
+	f->clock = (struct clock){ .now_ms = fixture_now, .ctx = f };
 	arena_init(&f->arena);
 	fixture_open(f);
 	*state = f;
@@ -63,7 +64,7 @@ static inline int fixture_setup_on_disk(void **state)
 	struct fixture *f = calloc(1, sizeof(*f));
 
 	f->now_ms = FIXTURE_START_MS;
-	f->clock = (struct clock){ fixture_now, f };
+	f->clock = (struct clock){ .now_ms = fixture_now, .ctx = f };
 	snprintf(f->dir, sizeof(f->dir), "/tmp/thorpe-table-XXXXXX");
 	assert_non_null(mkdtemp(f->dir));
 	arena_init(&f->arena);

@@ -65,6 +65,7 @@ static void undo(struct fixture *f)
 	del(f, "t", KEY_B);
 	put(f, "t", item_a(f, "before"));
 	f->now_ms += 11 * 60 * 1000; /* the token expires */
+	(void)db_step(f->db);
 }
 
 /* By the writer's thread, or by this one, which may wait; false: an allocation failed meanwhile. */
@@ -202,7 +203,7 @@ static void after_a_failed_write_everyone_in_the_batch_is_told(void **state)
 	store_fail_after(db_store(f->db), 2); /* two reads, then the write */
 	submit_together(f, r, 2, -1);
 	store_fail_after(db_store(f->db), -1);
-	assert_error(f, &r[0].error, ERR_INTERNAL, "The write could not be stored");
+	assert_error(f, &r[0].error, ERR_INTERNAL, "The write was not made: the disk of the database failed; Thorpe must be restarted");
 	assert_int_equal(r[1].error.code, ERR_INTERNAL);
 	after = db_metrics(f->db);
 	assert_true(after.write_errors == before.write_errors + 1);
