@@ -22,6 +22,8 @@
 #define MALLOC_APART (4 * 1024 * 1024)
 #define MALLOC_KEEPS (16 * 1024 * 1024)
 #define OTHER_FILES 320 /* what the database opens at most, and a handful of our own */
+#define FEWEST_FILES 56 /* without which not even a small database is served: 42 when idle with two loops, of which newer libuvs have an io_uring each */
+#define FEWEST_CONNECTIONS 4
 
 /* What is open, for one way out. */
 struct running {
@@ -47,6 +49,15 @@ static void print_help(void)
 	     "  thorpe serve --listen 0.0.0.0:8000 --keys keys --tls-cert c.pem --tls-key k.pem");
 }
 
+static uint64_t connections_within(uint64_t files)
+{
+	uint64_t most = files > 2 * OTHER_FILES ? files - OTHER_FILES : files / 4;
+
+	if (files >= most + FEWEST_FILES)
+		return most;
+	return files > FEWEST_FILES + FEWEST_CONNECTIONS ? files - FEWEST_FILES : FEWEST_CONNECTIONS;
+}
+
 /* As many connections as the system lets us have, beside the files of the database: without a
  * descriptor for a new one it would have to refuse writes. */
 static void share_descriptors(struct http_limits *l)
@@ -62,10 +73,11 @@ static void share_descriptors(struct http_limits *l)
 		setrlimit(RLIMIT_NOFILE, &limit);
 	}
 	http_limits_complete(l);
-	most = limit.rlim_cur > 2 * OTHER_FILES ? limit.rlim_cur - OTHER_FILES : limit.rlim_cur / 4;
+	most = connections_within(limit.rlim_cur);
 	if (l->reserved_connections > most / RESERVED_PART)
 		l->reserved_connections = most / RESERVED_PART;
-	most -= HTTP_RESERVE_BURST * l->reserved_connections;
+	if (most > HTTP_RESERVE_BURST * l->reserved_connections)
+		most -= HTTP_RESERVE_BURST * l->reserved_connections;
 	if (l->connections <= most)
 		return;
 	log_info("at most %llu connections: the system allows %llu open files",

@@ -97,7 +97,7 @@ static bool is_ipv4(struct slice name)
 	char text[INET_ADDRSTRLEN];
 	struct in_addr unused;
 
-	if (name.n >= sizeof(text))
+	if (!name.n || name.n >= sizeof(text))
 		return false;
 	memcpy(text, name.p, name.n);
 	text[name.n] = '\0';
