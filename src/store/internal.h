@@ -50,6 +50,7 @@ struct store {
 	pthread_mutex_t ballast_lock;
 	uint64_t disk_bytes;    /* of the whole disk, at opening; 0: not known, or no disk */
 	bool is_swollen;        /* opened on a full disk: memtables have no limit until there is room. Of the opener, then of the watch alone */
+	atomic_int compactions; /* that run */
 	_Atomic uint64_t freed; /* batches that made the database smaller */
 	uint64_t freed_seen;    /* of freed; of the thread that calls store_make_room() */
 	_Atomic uint64_t live;  /* bytes of items and index entries, as far as known */
@@ -88,12 +89,14 @@ static inline void store_count_nothing(void)
 struct store_tuning {
 	rocksdb_options_t *families[STORE_FAMILIES];
 };
-/* `only_look`: RocksDB is to read, and to change nothing, its own log included. */
-void store_tuning_init(struct store_tuning *t, const struct store *s, bool only_look);
+/* `only_look`: RocksDB is to read, and to change nothing. */
+void store_tuning_init(struct store_tuning *t, struct store *s, bool only_look);
 void store_tuning_release(struct store_tuning *t);
 extern const char *const store_family_names[STORE_FAMILIES];
 /* What a family collects in memory before it becomes a file. */
 size_t store_memtable_bytes(const struct store *s, enum store_family f);
+/* Whether it grows with the data. */
+bool store_is_large(enum store_family f);
 /* Whether its memtables have a filter. */
 bool store_is_walked(enum store_family f);
 /* Of a memtable, for its filter: ten bits for each of its items, and for each partition. */

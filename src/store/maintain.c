@@ -172,6 +172,7 @@ static void suggest(struct store *s, enum store_family f)
 
 void store_make_room(struct store *s, uint64_t live)
 {
+	uint64_t mark = store_mark(s); /* before the flush is asked for: what asks for it comes after it */
 	struct room r;
 
 	if (!s->journal || store_health(s) != STORE_FULL || atomic_load(&s->is_closing) || !room_look(s, &r))
@@ -180,7 +181,7 @@ void store_make_room(struct store *s, uint64_t live)
 		return;
 	watch_flush_soon(s);
 	s->freed_seen = atomic_load(&s->freed); /* with what that wrote */
-	if (!wait_for_flush(s, store_mark(s)))
+	if (!wait_for_flush(s, mark))
 		return;
 	/* Not before: a compaction that did not know what is deleted would keep it. */
 	atomic_store(&s->live, live);

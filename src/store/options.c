@@ -1,6 +1,7 @@
 /* How RocksDB is tuned: durable first, small when idle, quick to open, quick to load.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "store/internal.h"
+#include "store/rocks_events.h"
 #include "store/rocks_log.h"
 
 #define KB ((size_t)1 << 10)
@@ -64,6 +65,11 @@ const char *const store_family_names[STORE_FAMILIES] = {
 	STORE_FAMILY_MAP(X)
 #undef X
 };
+
+bool store_is_large(enum store_family f)
+{
+	return usage[f].large;
+}
 
 bool store_is_walked(enum store_family f)
 {
@@ -135,7 +141,7 @@ static rocksdb_options_t *family_options(const struct store *s, enum store_famil
 	rocksdb_options_t *o = rocksdb_options_create();
 
 	rocksdb_options_set_write_buffer_size(o, store_memtable_bytes(s, f));
-	rocksdb_options_set_disable_auto_compactions(o, s->is_swollen); /* watch.c sees to both */
+	rocksdb_options_set_disable_auto_compactions(o, s->is_swollen && usage[f].large); /* watch.c sees to both */
 	rocksdb_options_set_max_write_buffer_number(o, 4);
 	rocksdb_options_set_max_sequential_skip_in_iterations(o, VERSIONS_STEPPED_OVER);
 	rocksdb_options_set_target_file_size_base(o, FILE_BYTES);
@@ -195,7 +201,7 @@ static void set_database_wide(rocksdb_options_t *o, const struct store *s)
 	rocksdb_options_set_info_log_level(o, 2);
 }
 
-void store_tuning_init(struct store_tuning *t, const struct store *s, bool only_look)
+void store_tuning_init(struct store_tuning *t, struct store *s, bool only_look)
 {
 	store_background_start();
 	for (int f = 0; f < STORE_FAMILIES; f++)
@@ -204,6 +210,8 @@ void store_tuning_init(struct store_tuning *t, const struct store *s, bool only_
 	if (only_look)
 		set_to_look(t->families[STORE_META]);
 	t->families[STORE_META] = with_words(t->families[STORE_META], DATABASE_IN_WORDS);
+	if (s->dir && !only_look)
+		rocks_events_attach(t->families[STORE_META], s);
 }
 
 void store_tuning_release(struct store_tuning *t)

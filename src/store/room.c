@@ -54,9 +54,9 @@ uint64_t room_data(struct store *s)
 
 uint64_t room_compacting(struct store *s)
 {
-	uint64_t running = 0, data;
+	uint64_t data;
 
-	if (!s->db || rocksdb_property_int_cf(s->db, s->families[STORE_META], "rocksdb.num-running-compactions", &running) != 0 || !running)
+	if (atomic_load(&s->compactions) <= 0)
 		return 0;
 	data = room_data(s);
 	return data < ROOM_TO_COMPACT ? data : ROOM_TO_COMPACT;

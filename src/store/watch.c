@@ -10,9 +10,11 @@
 #include "base/log.h"
 #include "store/health.h"
 #include "store/journal/journal.h"
+#include "store/rocks_events.h"
 #include "store/room.h"
 
 #define LOOK_MS 1000
+#define COMPACTION_LOOK_MS 20
 /* Flushing less is not worth a file. */
 #define FLUSH_LEAST (2 * ROOM_MB)
 #define NO_LIMIT ((size_t)4 << 30)
@@ -154,6 +156,7 @@ static void look_at_room(struct store *s)
 			health_room(s, false);
 		return;
 	}
+	journal_trim(s->journal);
 	is_back = room_is_back(s);
 	if (is_back && !is_stopped(s, &r))
 		health_room(s, true);
@@ -171,7 +174,7 @@ static uint64_t compaction_need(struct store *s, enum store_family f)
 		return 0;
 	if ((f == STORE_ITEMS || f == STORE_INDEX) && need > live)
 		need = live;
-	return need < ROOM_TO_COMPACT ? need : ROOM_TO_COMPACT;
+	return need < ROOM_MB ? 0 : need < ROOM_TO_COMPACT ? need : ROOM_TO_COMPACT;
 }
 
 /* A compaction writes what is left of its files before it deletes them, and meets the end of the disk without looking first. So near the end of the disk
@@ -212,19 +215,66 @@ static void look(struct store *s)
 		ballast_grow(s);
 }
 
+void watch_compaction_begins(struct store *s)
+{
+	if (atomic_fetch_add(&s->compactions, 1) == 0)
+		watch_wake(s);
+}
+
+void watch_compaction_ended(struct store *s)
+{
+	atomic_fetch_sub(&s->compactions, 1);
+}
+
+void watch_compaction_had_no_room(struct store *s)
+{
+	atomic_store(&s->live, UINT64_MAX); /* or it was not what the files had */
+	watch_wake(s);
+}
+
 /* ---- the thread ---- */
 
-static bool wait_for_look(struct watch *w)
+/* False: it was woken before. */
+static bool wait_until(struct watch *w, const struct timespec *until)
 {
+	bool in_time = true;
+
+	pthread_mutex_lock(&w->lock);
+	while (!w->stopping && !w->woken && in_time)
+		in_time = pthread_cond_timedwait(&w->changed, &w->lock, until) == 0;
+	pthread_mutex_unlock(&w->lock);
+	return !in_time;
+}
+
+/* A compaction that has dropped everything writes for the first time at its end, and one of 7.8 with assertions ends the process when it cannot. If another program
+ * takes all room meanwhile, it gets some of the ballast. */
+static void look_after_compactions(struct store *s)
+{
+	struct room r;
+
+	if (atomic_load(&s->compactions) > 0 && s->reserve && room_look(s, &r) && r.free < ROOM_MB)
+		ballast_give(s, ROOM_MB);
+}
+
+/* At least every LOOK_MS; while a compaction runs, it is looked after more often. False: the thread shall end. */
+static bool wait_for_look(struct store *s)
+{
+	struct watch *w = s->watch;
 	struct timespec until;
 	bool go_on;
+	long ms;
 
-	clock_gettime(CLOCK_MONOTONIC, &until);
-	until.tv_sec += LOOK_MS / 1000;
-	pthread_mutex_lock(&w->lock);
-	while (!w->stopping && !w->woken)
-		if (pthread_cond_timedwait(&w->changed, &w->lock, &until) != 0)
+	for (int waited = 0; waited < LOOK_MS; waited += (int)ms) {
+		ms = atomic_load(&s->compactions) > 0 ? COMPACTION_LOOK_MS : LOOK_MS - waited;
+		look_after_compactions(s);
+		clock_gettime(CLOCK_MONOTONIC, &until);
+		until.tv_nsec += ms * 1000000;
+		until.tv_sec += until.tv_nsec / 1000000000;
+		until.tv_nsec %= 1000000000;
+		if (!wait_until(w, &until))
 			break;
+	}
+	pthread_mutex_lock(&w->lock);
 	w->woken = false;
 	go_on = !w->stopping;
 	pthread_mutex_unlock(&w->lock);
@@ -237,7 +287,7 @@ static void *watch_main(void *arg)
 
 	do
 		look(s);
-	while (wait_for_look(s->watch));
+	while (wait_for_look(s));
 	return NULL;
 }
 
@@ -259,7 +309,7 @@ struct watch *watch_new(void)
 bool watch_start(struct store *s)
 {
 	for (int f = 0; f < STORE_FAMILIES; f++)
-		s->watch->is_off[f] = s->is_swollen; /* as it was opened */
+		s->watch->is_off[f] = s->is_swollen && store_is_large((enum store_family)f); /* as it was opened */
 	/* What is known before anyone asks: a full disk. And what opening used is kept for the next time before another program takes it. */
 	look_at_room(s);
 	ballast_grow(s);
