@@ -15,7 +15,7 @@
 #define ALIGN 16
 #define BLOCK_SIZE (16 * 1024) /* with its header: what malloc is asked for */
 #define LARGE (4 * 1024)       /* the most that the end of a block can waste */
-#define MAPPED_EARLY (64 * 1024)
+#define MAPPED (64 * 1024)
 
 struct arena_block {
 	struct arena_block *older;
@@ -69,7 +69,7 @@ static void leave_budget(struct arena *a)
 	if (a->drawn)
 		give_back(a, a->drawn);
 	a->budget = NULL;
-	a->strict = a->grows = false;
+	a->strict = a->maps = false;
 	a->refusal = BUDGET_GIVEN;
 }
 
@@ -98,7 +98,7 @@ void arena_return(struct arena *a, size_t n)
 /* mem_map() instead of malloc: what strangers can make us hold leaves no holes behind. */
 static bool wants_pages(const struct arena *a, size_t n)
 {
-	return a->strict && n >= (a->grows ? MAPPED_EARLY : ARENA_MAPPED);
+	return a->strict && a->maps && n >= MAPPED;
 }
 
 /* A block, drawn from the budget if that is asked for. NULL: neither. */

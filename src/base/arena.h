@@ -21,8 +21,6 @@
 #include <stdarg.h>
 #include "base/slice.h"
 
-#define ARENA_MAPPED (512 * 1024) /* strict allocations from here on have pages of their own: larger than any one item */
-
 struct arena_block;
 struct arena_deferred;
 struct budget;
@@ -37,7 +35,7 @@ struct arena {
 	struct budget *budget;           /* A4; NULL: none */
 	size_t drawn;                    /* from the budget */
 	bool strict;                     /* A4; only with a budget */
-	bool grows;                      /* what is allocated strictly will grow large: it gets pages of its own early */
+	bool maps;                       /* what is large and allocated strictly gets pages of its own (alloc.h) */
 	int refusal;                     /* enum budget_answer: the last one that was not BUDGET_GIVEN */
 };
 

@@ -197,6 +197,7 @@ void exchange_start(struct exchange *ex)
 	ex->calls_api = ex->works = ex->answered_inline = ex->packed = false;
 	ex->client = 0;
 	ex->delay_ms = 0;
+	ex->arena.maps = false; /* it has come: what follows is over soon */
 	log_set_request(exchange_id(ex));
 	if (ex->req.body.n > COUNTED_BYTES && !admit_memory(ex)) {
 		ready_without_memory(ex);

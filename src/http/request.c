@@ -8,6 +8,7 @@
 #include "http/request_plain.h"
 
 #define BODY_FIRST (64 * 1024) /* what a Content-Length is trusted for before bytes have come */
+#define HELD_LONG (512 * 1024) /* a body that is longer than any one item may be long in coming, and many of them at once */
 #define LENGTH_DIGITS 18       /* of a Content-Length that cannot overflow */
 
 static int refuse(struct request_parser *p, int status, const char *why)
@@ -211,7 +212,7 @@ static int ask_gate(struct request_parser *p)
 		p->body_most = p->gate.most(p->gate.ctx, r);
 	if (r->length > p->body_most)
 		return refuse(p, 413, "Request body is too large.");
-	r->arena->grows = r->length > ARENA_MAPPED;
+	r->arena->maps = r->chunked || r->length > HELD_LONG;
 	return p->gate.opens && !p->gate.opens(p->gate.ctx, r) ? -1 : 0;
 }
 

@@ -46,15 +46,7 @@ struct reader_state {
 	{
 		delete parser;
 		parser = nullptr;
-		drop_padded();
-	}
-
-	void drop_padded()
-	{
-		if (padded_size > keep_bytes)
-			mem_unmap(padded, padded_size);
-		else
-			mem_free(padded);
+		mem_free(padded);
 		padded = nullptr;
 		padded_size = 0;
 	}
@@ -81,8 +73,8 @@ static bool pad(struct slice text)
 	size_t size = text.n + simdjson::SIMDJSON_PADDING;
 
 	if (reader.padded_size < size) {
-		reader.drop_padded();
-		reader.padded = static_cast<char *>(size > keep_bytes ? mem_map(size) : mem_alloc(size));
+		mem_free(reader.padded);
+		reader.padded = static_cast<char *>(mem_alloc(size));
 		reader.padded_size = reader.padded ? size : 0;
 	}
 	if (!reader.padded)
@@ -215,7 +207,7 @@ static size_t count_marks(struct slice text)
 
 		for (unsigned rounds = 0; rounds < 255 && end - at >= 16; rounds++, at += 16) {
 			memcpy(&v, at, sizeof(v));
-			sums -= (bytes16)((v == ',') | (v == ':') | (v == '[') | (v == '{'));
+			sums -= (bytes16)((v == ',') | (v == ':') | ((v | 0x20) == '{')); /* '[' | 0x20 is '{' */
 		}
 		for (unsigned i = 0; i < 16; i++)
 			marks += sums[i];

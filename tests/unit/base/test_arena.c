@@ -368,6 +368,39 @@ static void growing_and_borrowing_are_drawn_too(void **state)
 	assert_int_equal(a.refusal, BUDGET_GIVEN);
 }
 
+static void what_moves_to_pages_of_its_own_keeps_its_bytes(void **state)
+{
+	struct budget b = { .total = 64 << 20 };
+	volatile bool refused = false;
+	struct arena a;
+	size_t n = 10 << 10;
+	char *p;
+
+	(void)state;
+	arena_init(&a);
+	assert_true(arena_join(&a, &b));
+	a.strict = a.maps = true;
+	p = arena_alloc(&a, n);
+	memset(p, 'x', n);
+	for (; n < 8 << 20; n *= 3) {
+		p = arena_grow(&a, p, n, 3 * n);
+		assert_int_equal(p[0] + p[n - 1], 2 * 'x');
+		memset(p + n, 'x', 2 * n);
+		arena_alloc(&a, 70 << 10); /* another between them */
+		assert_int_equal(b.used, a.total);
+	}
+	alloc_fail_after(0);
+	ARENA_TRY(&a, { (void)arena_grow(&a, p, n, n + (1 << 20)); }, { refused = true; });
+	alloc_fail_never();
+	assert_true(refused && p[n - 1] == 'x');
+	a.strict = false;
+	p = arena_grow(&a, p, n, 2 * n); /* not drawn, but in place */
+	assert_int_equal(p[n - 1], 'x');
+	arena_release(&a);
+	assert_int_equal(a.total, 0);
+	assert_int_equal(b.used, 0);
+}
+
 #ifdef THORPE_ASAN
 static void unused_room_is_out_of_bounds(void **state)
 {
@@ -407,6 +440,7 @@ int main(void)
 		cmocka_unit_test(tries_nest),
 		cmocka_unit_test(arenas_share_a_budget_and_give_it_back),
 		cmocka_unit_test(growing_and_borrowing_are_drawn_too),
+		cmocka_unit_test(what_moves_to_pages_of_its_own_keeps_its_bytes),
 #ifdef THORPE_ASAN
 		cmocka_unit_test(unused_room_is_out_of_bounds),
 #endif
