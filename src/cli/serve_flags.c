@@ -210,8 +210,10 @@ void serve_print_limits(void)
 		else if (limits[i].offset == offsetof(struct http_limits, request_memory))
 			printf("  %-24s %llu (an eighth of the memory here, from 64 to 256 MB)\n", limits[i].name,
 			       (unsigned long long)http_default_request_memory());
-		else
+		else if (limits[i].offset == offsetof(struct http_limits, connections_per_address))
 			printf("  %-24s a quarter of connections, but at least %d\n", limits[i].name, PER_ADDRESS_LEAST);
+		else
+			printf("  %-24s half of the processors, but at least 1\n", limits[i].name);
 	}
 }
 
