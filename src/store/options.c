@@ -197,7 +197,8 @@ static void set_database_wide(rocksdb_options_t *o, const struct store *s)
 	rocksdb_options_set_max_manifest_file_size(o, 16 * MB);
 	rocksdb_options_set_stats_dump_period_sec(o, 0);
 	rocksdb_options_set_stats_persist_period_sec(o, 0);
-	rocks_log_attach(o);
+	if (!s->env) /* in memory RocksDB's own log is in memory, too, and has no word for anyone */
+		rocks_log_attach(o);
 	rocksdb_options_set_info_log_level(o, 2);
 }
 
