@@ -1,5 +1,6 @@
 // The page of a design: chart, diagram, entities and findings are what the design says, at their place.
 // SPDX-License-Identifier: Apache-2.0
+import { readFileSync } from 'node:fs';
 import assert from 'node:assert/strict';
 import { dirname, join } from 'node:path';
 import { after, before, test } from 'node:test';
@@ -80,9 +81,12 @@ test('an entity shows its attributes, rules, actions and routes', async () => {
 
 test('a line can be linked to', async () => {
   const { page } = app;
-  await visit(app, '#/design/social?line=120');
+  const lines = readFileSync(new URL('../../designs/social.yaml', import.meta.url), 'utf8').split('\n');
+  const number = lines.findIndex((text) => /^ *Post:/.test(text)) + 1;
+  assert.ok(number > 100, 'far down, so that it has to be scrolled to');
+  await visit(app, `#/design/social?line=${number}`);
   const line = page.locator('.src-current');
-  assert.match(await line.textContent(), /^120\s*Post:/);
+  assert.match(await line.textContent(), new RegExp(`^${number}\\s*Post:`));
   assert.ok(await line.evaluate((element) => { const box = element.getBoundingClientRect(); return box.top > 0 && box.bottom < innerHeight; }), 'the line is not in view');
 });
 
