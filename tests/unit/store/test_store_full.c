@@ -252,10 +252,10 @@ static void waiting_for_a_flush(struct disk *d)
 	char *err = NULL;
 
 	open_store(d, false);
-	CHECK(put_next(d));
-	take_all_room(d);
 	rocksdb_set_options_cf(d->x.store->db, d->x.store->families[STORE_ITEMS], 4, names, values, &err);
 	CHECK(!store_take_reason(&err, &r));
+	CHECK(put_next(d));
+	take_all_room(d);
 	alarm(WAITS_LONG_S);
 	while (put_next(d))
 		; /* into the room the journal had set aside */
