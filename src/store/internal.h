@@ -29,7 +29,8 @@ struct store {
 	rocksdb_readoptions_t *latest;
 	rocksdb_readoptions_t *on_disk;    /* reads what is in files, and nothing else */
 	rocksdb_writeoptions_t *logged;    /* in RocksDB's own log, and synced; on disk only */
-	rocksdb_writeoptions_t *unlogged;
+	rocksdb_writeoptions_t *unlogged;  /* does not wait for flushes: apply.c */
+	rocksdb_writeoptions_t *slowed;    /* the same, but waits */
 	struct journal *journal; /* NULL in memory, and if only read */
 	char *dir;              /* NULL: in memory */
 	char *shadow_of;        /* dir is a copy of this directory, and goes at close; NULL: it is none */
@@ -121,6 +122,10 @@ bool store_make_dir(const char *dir, struct reason *r) MUST_CHECK;
 
 /* maintain.c: all memtables to files, together. Nobody writes meanwhile (journal_pause). Whether it worked store_journal_on_disk() tells. */
 void store_flush_together(struct store *s);
+/* apply.c: writes the batch to RocksDB, unlogged. Waits for flushes that do not keep up, but not for a disk that is full. False: *r says why. */
+bool store_apply(struct store *s, rocksdb_writebatch_t *batch, struct reason *r) MUST_CHECK;
+/* Whether *r says no more than that RocksDB would have waited. */
+bool store_is_stall(const struct reason *r);
 /* write.c: the journal's last record that RocksDB's files have (0: none), and whether that could be read. */
 bool store_journal_on_disk(struct store *s, struct journal_point *last) MUST_CHECK;
 /* In META: that record's number and run, 8 bytes each, big-endian. Before format 3 the number alone. */

@@ -237,11 +237,10 @@ static bool replay_batch(void *owner, struct slice record, struct reason *r)
 {
 	struct store *s = owner;
 	rocksdb_writebatch_t *batch = rocksdb_writebatch_create_from(record.p, record.n);
-	char *err = NULL;
+	bool ok = store_apply(s, batch, r);
 
-	rocksdb_write(s->db, s->unlogged, batch, &err);
 	rocksdb_writebatch_destroy(batch);
-	return !store_take_reason(&err, r);
+	return ok;
 }
 
 static bool number_on_disk(void *owner, uint64_t *number)
@@ -400,6 +399,9 @@ static struct store *make_store(const struct store_options *o)
 	rocksdb_readoptions_set_read_tier(s->on_disk, PERSISTED_TIER);
 	s->unlogged = rocksdb_writeoptions_create();
 	rocksdb_writeoptions_disable_WAL(s->unlogged, 1);
+	rocksdb_writeoptions_set_no_slowdown(s->unlogged, 1);
+	s->slowed = rocksdb_writeoptions_create();
+	rocksdb_writeoptions_disable_WAL(s->slowed, 1);
 	s->logged = rocksdb_writeoptions_create();
 	if (o->dir)
 		rocksdb_writeoptions_set_sync(s->logged, 1);
@@ -494,6 +496,7 @@ void store_close(struct store *s)
 		rocksdb_close(s->db);
 	}
 	rocksdb_writeoptions_destroy(s->unlogged);
+	rocksdb_writeoptions_destroy(s->slowed);
 	rocksdb_writeoptions_destroy(s->logged);
 	rocksdb_readoptions_destroy(s->on_disk);
 	rocksdb_readoptions_destroy(s->latest);

@@ -197,14 +197,14 @@ static bool finish(struct rescue *v, struct reason *r)
 	struct journal_point on_disk = { 0 };
 	char be[STORE_JOURNAL_BYTES] = { 0 };
 	rocksdb_writebatch_t *b = rocksdb_writebatch_create();
-	char *err = NULL;
+	bool ok;
 
 	store_put_be64(be, v->result->last);
 	rocksdb_writebatch_put_cf(b, v->s->families[STORE_META], number.p, number.n, be, sizeof(be));
 	rocksdb_writebatch_delete_cf(b, v->s->families[STORE_META], identity.p, identity.n);
-	rocksdb_write(v->s->db, v->s->unlogged, b, &err);
+	ok = store_apply(v->s, b, r);
 	rocksdb_writebatch_destroy(b);
-	if (store_take_reason(&err, r))
+	if (!ok)
 		return false;
 	store_flush_together(v->s);
 	return (store_journal_on_disk(v->s, &on_disk) && on_disk.number == v->result->last) ||

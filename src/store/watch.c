@@ -50,9 +50,12 @@ static void look_at_errors(struct store *s, struct watch *w)
 
 	if (rocksdb_property_int_cf(s->db, s->families[STORE_META], "rocksdb.background-errors", &errors) != 0 || errors == w->background_errors)
 		return;
-	w->background_errors = errors;
-	if (is_stopped(s, &r))
+	if (!is_stopped(s, &r)) {
+		w->background_errors = errors;
+	} else if (!store_is_stall(&r)) { /* else the next look asks again */
+		w->background_errors = errors;
 		health_background_failed(s, &r);
+	}
 }
 
 /* ---- flushing ---- */

@@ -116,12 +116,12 @@ bool store_journal_on_disk(struct store *s, struct journal_point *last)
 
 static bool apply(struct store *s, struct store_batch *b, struct reason *r)
 {
-	char *err = NULL;
+	bool ok;
 
 	hot_write_begins(s->hot, &b->touched);
-	rocksdb_write(s->db, s->unlogged, b->batch, &err);
+	ok = store_apply(s, b->batch, r);
 	hot_write_ended(s->hot, &b->touched);
-	return !store_take_reason(&err, r);
+	return ok;
 }
 
 /* The number goes with the batch, so that RocksDB's files say how far they are. */

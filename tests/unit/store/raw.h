@@ -12,7 +12,7 @@ struct raw {
 	rocksdb_column_family_handle_t *families[STORE_FAMILIES];
 	rocksdb_cache_t *cache;
 	rocksdb_readoptions_t *latest, *on_disk;
-	rocksdb_writeoptions_t *logged, *unlogged;
+	rocksdb_writeoptions_t *logged, *unlogged, *hasty; /* hasty: unlogged, and does not wait */
 	struct reason reason; /* of what failed last */
 };
 
@@ -25,6 +25,7 @@ static inline void raw_close(struct raw *r)
 	}
 	rocksdb_writeoptions_destroy(r->logged);
 	rocksdb_writeoptions_destroy(r->unlogged);
+	rocksdb_writeoptions_destroy(r->hasty);
 	rocksdb_readoptions_destroy(r->latest);
 	rocksdb_readoptions_destroy(r->on_disk);
 	rocksdb_cache_destroy(r->cache);
@@ -48,6 +49,9 @@ static inline bool raw_try_open(struct raw *r, const char *dir, size_t memtable)
 	rocksdb_writeoptions_set_sync(r->logged, 1);
 	r->unlogged = rocksdb_writeoptions_create();
 	rocksdb_writeoptions_disable_WAL(r->unlogged, 1);
+	r->hasty = rocksdb_writeoptions_create();
+	rocksdb_writeoptions_disable_WAL(r->hasty, 1);
+	rocksdb_writeoptions_set_no_slowdown(r->hasty, 1);
 	store_tuning_init(&t, &shell, false);
 	if (memtable)
 		rocksdb_options_set_write_buffer_size(t.families[STORE_ITEMS], memtable);

@@ -11,6 +11,7 @@
 
 #define DISK "size=96m"
 #define VALUE 20000
+#define WAITS_LONG_S 40
 #define NOT_ALLOWED 77
 #define CHECK(ok) ((ok) ? (void)0 : check_failed(__LINE__, #ok))
 
@@ -238,6 +239,32 @@ static bool remove_first(struct disk *d, uint32_t i)
 	return ok;
 }
 
+/* A write waits for a flush when the flush meets the end of the disk: it is refused then, not left waiting until there is room. */
+static void waiting_for_a_flush(struct disk *d)
+{
+	static const char *const names[] = { "write_buffer_size", "max_write_buffer_number", "arena_block_size", "memtable_prefix_bloom_size_ratio" };
+	static const char *const values[] = { "131072", "2", "16384", "0" };
+	struct reason r = { 0 };
+	char *err = NULL;
+
+	open_store(d, false);
+	rocksdb_set_options_cf(d->x.store->db, d->x.store->families[STORE_ITEMS], 4, names, values, &err);
+	CHECK(!store_take_reason(&err, &r));
+	CHECK(put_next(d));
+	take_all_room(d);
+	alarm(WAITS_LONG_S);
+	while (put_next(d))
+		; /* into the room the journal had set aside */
+	CHECK(!put_next(d));
+	(void)remove_first(d, 0); /* is made or refused, and does not wait either */
+	alarm(0);
+	check_all(d);
+	unlink(d->ballast);
+	CHECK(put_until_it_works(d));
+	check_all(d);
+	reopen_and_check(d);
+}
+
 static bool is_well_soon(struct disk *d, int looks)
 {
 	struct timespec pause = { .tv_nsec = 50 * 1000 * 1000 };
@@ -302,6 +329,7 @@ static const struct {
 } roles[] = {
 	{ "with_reserve", with_reserve },
 	{ "without_reserve", without_reserve },
+	{ "waiting_for_a_flush", waiting_for_a_flush },
 	{ "with_nothing_in_memory", with_nothing_in_memory },
 	{ "close_when_full", close_when_full },
 	{ "open_when_full", open_when_full },
@@ -342,6 +370,11 @@ static void a_log_that_met_the_end_of_the_disk_recovers(void **state)
 	run(*state, "without_reserve");
 }
 
+static void a_write_does_not_wait_for_a_disk_that_is_full(void **state)
+{
+	run(*state, "waiting_for_a_flush");
+}
+
 static void a_log_that_cannot_recover_refuses_writes_until_a_restart(void **state)
 {
 	run(*state, "with_nothing_in_memory");
@@ -367,6 +400,7 @@ int main(int argc, char **argv)
 	const struct CMUnitTest tests[] = {
 		store_test(a_full_disk_refuses_writes_and_only_those),
 		store_test(a_log_that_met_the_end_of_the_disk_recovers),
+		store_test(a_write_does_not_wait_for_a_disk_that_is_full),
 		store_test(a_log_that_cannot_recover_refuses_writes_until_a_restart),
 		store_test(closing_on_a_full_disk_loses_nothing),
 		store_test(opened_on_a_full_disk_it_serves_reads_and_deletions_and_goes_on_by_itself),

@@ -486,6 +486,66 @@ static int flush_on_a_full_disk(const char *root)
 	return 0;
 }
 
+static void set_small_memtables(struct raw *r)
+{
+	static const char *const names[] = { "write_buffer_size", "max_write_buffer_number", "arena_block_size", "memtable_prefix_bloom_size_ratio" };
+	static const char *const values[] = { "65536", "2", "8192", "0" };
+	struct reason reason = { 0 };
+	char *err = NULL;
+
+	rocksdb_set_options_cf(r->db, r->families[STORE_ITEMS], 4, names, values, &err);
+	CHECK(!store_take_reason(&err, &reason));
+}
+
+static int write_on_a_full_disk(const char *root)
+{
+	char dir[200], ballast[200], value[8000] = { 0 };
+	bool stalled = false;
+	struct raw r;
+	long waited = 0;
+
+	mount_small_disk(root);
+	snprintf(dir, sizeof(dir), "%s/data", root);
+	snprintf(ballast, sizeof(ballast), "%s/ballast", root);
+	CHECK(raw_try_open(&r, dir, 0));
+	set_small_memtables(&r);
+	memset(value, 'v', sizeof(value) - 1);
+	CHECK(raw_put_everywhere(&r, r.unlogged, "journal", "1"));
+	fill(ballast);
+	for (int i = 0; waited < PATIENCE_MS; i++) {
+		char key[32];
+
+		for (size_t j = 0; j < sizeof(value) - 1; j++)
+			value[j] = (char)('!' + rand() % 90);
+		snprintf(key, sizeof(key), "%d", i);
+		if (raw_put(&r, r.hasty, STORE_ITEMS, key, value))
+			continue;
+		if (!strstr(r.reason.text, "Result incomplete: Write stall"))
+			break;
+		stalled = true;
+		pause_ms(2);
+		waited += 2;
+	}
+	CHECK(waited < PATIENCE_MS);
+	CHECK(strstr(r.reason.text, "No space left on device"));
+	if (!stalled)
+		fprintf(stderr, "the flush failed before a write had to wait\n");
+	_exit(0);
+}
+
+/* apply.c: a write that does not want to wait is told so in known words, and not any more once the flush that it would have waited for has met
+ * a full disk: then it is told that. Were it to wait, it would until there is room, with RocksDB 9. */
+static void a_hasty_write_is_told_of_a_full_disk(void **state)
+{
+	struct fixture *x = *state;
+	struct child c = child_start("write_on_a_full_disk", x->root);
+	int status = child_end(&c);
+
+	if (status == NOT_ALLOWED)
+		skip();
+	assert_int_equal(status, 0);
+}
+
 /* room.c: a flush that met a full disk loses nothing, nothing of it counts as being in files, and RocksDB makes it by itself when there is room: for
  * the largest memtable of all families, which is what STORE_RESERVE is. */
 static void a_flush_that_met_a_full_disk_is_made_when_there_is_room(void **state)
@@ -665,6 +725,7 @@ int main(int argc, char **argv)
 		store_test(a_held_database_is_refused_in_known_words),
 		store_test(damage_is_called_corruption),
 		store_test(a_look_changes_nothing_and_finds_what_is_missing),
+		store_test(a_hasty_write_is_told_of_a_full_disk),
 		store_test(a_flush_that_met_a_full_disk_is_made_when_there_is_room),
 		store_test(a_walk_that_ignores_deleted_ranges_sees_what_is_live),
 		store_test(what_rocksdb_is_told_arrives),
@@ -677,6 +738,7 @@ int main(int argc, char **argv)
 		{ "write_and_die", write_and_die },
 		{ "hold", hold },
 		{ "flush_on_a_full_disk", flush_on_a_full_disk },
+		{ "write_on_a_full_disk", write_on_a_full_disk },
 	};
 
 	for (size_t i = 0; argc == 3 && i < sizeof(roles) / sizeof(roles[0]); i++)
