@@ -141,7 +141,6 @@ static rocksdb_options_t *family_options(const struct store *s, enum store_famil
 	rocksdb_options_t *o = rocksdb_options_create();
 
 	rocksdb_options_set_write_buffer_size(o, store_memtable_bytes(s, f));
-	rocksdb_options_set_disable_auto_compactions(o, s->is_swollen && usage[f].large); /* watch.c sees to both */
 	rocksdb_options_set_max_write_buffer_number(o, 4);
 	rocksdb_options_set_max_sequential_skip_in_iterations(o, VERSIONS_STEPPED_OVER);
 	rocksdb_options_set_target_file_size_base(o, FILE_BYTES);
@@ -150,8 +149,8 @@ static rocksdb_options_t *family_options(const struct store *s, enum store_famil
 	 * gives its room back at the first compaction. */
 	rocksdb_options_set_level_compaction_dynamic_level_bytes(o, 1);
 	rocksdb_options_set_compression(o, rocksdb_lz4_compression);
-	/* What is only looked at need not be put in better order. */
-	rocksdb_options_set_disable_auto_compactions(o, s->shadow_of != NULL);
+	/* What is only looked at need not be put in better order. On a full disk watch.c decides when there is room for it. */
+	rocksdb_options_set_disable_auto_compactions(o, s->shadow_of || (s->is_swollen && usage[f].large));
 	if (usage[f].queue)
 		rocksdb_options_add_compact_on_deletion_collector_factory(o, 1024, 512);
 	if (usage[f].walked) {
