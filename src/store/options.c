@@ -1,5 +1,6 @@
 /* How RocksDB is tuned: durable first, small when idle, quick to open, quick to load.
  * SPDX-License-Identifier: Apache-2.0 */
+#include "base/log.h"
 #include "store/internal.h"
 #include "store/rocks_events.h"
 #include "store/rocks_log.h"
@@ -210,8 +211,8 @@ void store_tuning_init(struct store_tuning *t, struct store *s, bool only_look)
 	if (only_look)
 		set_to_look(t->families[STORE_META]);
 	t->families[STORE_META] = with_words(t->families[STORE_META], DATABASE_IN_WORDS);
-	if (s->dir && !only_look)
-		rocks_events_attach(t->families[STORE_META], s);
+	if (s->dir && !only_look && !rocks_events_attach(t->families[STORE_META], s))
+		log_warn("this RocksDB is not one that Thorpe knows: compactions on a full disk may stop it until it is started again");
 }
 
 void store_tuning_release(struct store_tuning *t)
