@@ -31,6 +31,21 @@ static void pause_before(int attempt)
 	nanosleep(&t, NULL);
 }
 
+static enum plan_end try_once(struct write *w, write_once *once, struct write_result *out)
+{
+	struct witnesses *outer = w->run->witnesses; /* of a write that has to remove something first */
+	enum plan_end end;
+
+	w->match = MATCH_NONE;
+	w->copy_count = 0;
+	w->looked_at.count = 0;
+	w->witnesses = (struct witnesses){ 0 };
+	w->run->witnesses = &w->witnesses;
+	end = once(w, out);
+	w->run->witnesses = outer;
+	return end;
+}
+
 bool write_try(struct write *w, write_once *once, struct write_result *out)
 {
 	static const struct write_options none = { 0 };
@@ -42,13 +57,12 @@ bool write_try(struct write *w, write_once *once, struct write_result *out)
 
 		pause_before(i);
 		*out = (struct write_result){ 0 };
-		w->match = MATCH_NONE;
-		w->copy_count = 0;
-		w->looked_at.count = 0;
-		end = once(w, out);
+		end = try_once(w, once, out);
 		if (end != PLAN_AGAIN)
 			return end == PLAN_DONE;
+		/* What was seen is of the past. */
 		w->run->memo = NULL;
+		w->run->caller.permissions_known = false;
 		w->run->problem = (struct problem){ 0 };
 	}
 	(void)run_fail(w->run, PROBLEM_BUSY, "others are changing the same thing; try again in a moment");

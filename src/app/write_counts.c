@@ -101,11 +101,18 @@ bool plan_filter(struct plan *p, struct plan_action *a, const struct term *t, bo
 	return !s.failed;
 }
 
+bool plan_ask_alive(struct plan *p, struct plan_action *a)
+{
+	bool cannot;
+
+	return !may_expire(p->run, a->entity) || plan_filter(p, a, not_expired(p->run), &cannot);
+}
+
 static bool add_ask(struct plan *p, struct plan_action *a, const struct plan_ask *ask)
 {
 	bool cannot;
 
-	if (!a->ask_count && may_expire(p->run, a->entity) && !plan_filter(p, a, not_expired(p->run), &cannot))
+	if (!a->ask_count && !plan_ask_alive(p, a))
 		return false;
 	if (a->ask_count == a->ask_capacity) {
 		size_t capacity = a->ask_capacity ? 2 * a->ask_capacity : 4;

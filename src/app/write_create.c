@@ -160,16 +160,21 @@ bool write_copy(struct write *w, const struct attribute *a, struct fields *f)
 	const struct entity *source = design_entity(r->design, a->copy_entity);
 	struct scope s = write_scope(w, f, VALUE_ABSENT);
 	struct copy_note note = { .attribute = a, .source = source };
-	struct value *args, full = VALUE_ABSENT;
+	struct entity_look look;
+	struct value *args, full;
 
 	if (!source)
 		return run_fail(r, PROBLEM_INTERNAL, "There is no entity %.*s", SLICE_ARG(a->copy_entity));
 	if (!scope_args(&s, a->copy_args, a->copy_arg_count, &args) ||
 	    !entity_locate(r, source, args, a->copy_arg_count, &note.key))
 		return false;
-	if (value_present(note.key) && !entity_fetch_key(r, source, note.key, true, &full))
+	if (!entity_look_at(r, source, note.key, true, &look))
 		return false;
+	full = look.item.full;
 	note.value = value_get(full, a->copy_attribute);
+	/* A copy that is kept is compared after the commit, or held where its source is in the transaction anyway. */
+	if (!a->kept_by.n)
+		witness_reads(witness_item(r, source, &look), a->copy_attribute, note.value);
 	/* Without a source what an operator gives stands. */
 	if (value_present(note.value))
 		fields_set(f, a->name, note.value);
@@ -285,7 +290,7 @@ enum plan_end write_put_new(struct write *w, struct fields *f, struct write_resu
 	if (end != PLAN_DONE)
 		return end;
 	out->created = true;
-	out->full = entity_full(r, w->entity, p.actions[p.count - 1].item);
+	out->full = entity_full(r, w->entity, plan_main(&p)->item);
 	plan_follow(&p);
 	return PLAN_DONE;
 }

@@ -336,7 +336,15 @@ bool plan_make(struct plan *p)
 		return false;
 	if (!(p->item ? plan_item(p) : plan_delete(p)))
 		return false;
-	return plan_held(p);
+	return plan_held(p) && plan_witnesses(p);
+}
+
+struct plan_action *plan_main(struct plan *p)
+{
+	for (size_t i = 0; i < p->count; i++)
+		if (p->actions[i].role == PLAN_MAIN)
+			return &p->actions[i];
+	return NULL;
 }
 
 bool plan_is_empty(const struct plan *p)

@@ -8,11 +8,14 @@
  *   P2  every attribute that a rule of the plan has looked at, and that someone else may change, is in the main item's
  *       condition: if the transaction goes through, the plan was made from what is there.
  *   P3  counters are moved with ADD; only the new item of a move carries their values, and then they are in the condition.
+ *   P4  what rules and terms have looked at of other items (witness.h) is a condition, too: of the action that the plan has on
+ *       that item (P1), else of a check of its own. One that does not hold any more means that all is decided again.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef THORPE_APP_WRITE_PLAN_H
 #define THORPE_APP_WRITE_PLAN_H
 
 #include "app/dyn.h"
+#include "app/witness.h"
 #include "app/write.h"
 
 #define WRITE_TRIES 16
@@ -53,6 +56,7 @@ struct write {
 	struct copy_note *copies;
 	size_t copy_count, copy_capacity;
 	struct name_list looked_at;        /* by rules and terms */
+	struct witnesses witnesses;        /* the same of other items */
 };
 
 enum plan_role {
@@ -61,6 +65,7 @@ enum plan_role {
 	PLAN_COMPANION,
 	PLAN_TARGET,    /* an item that is counted on, or required */
 	PLAN_SECRET,    /* credentials */
+	PLAN_WITNESS,   /* an item that was only looked at */
 };
 
 struct plan_ask { /* what must be true of a target, and in whose words it is told otherwise */
@@ -76,12 +81,14 @@ struct plan_action {
 	struct value key, item;
 	struct fields set, add, equal;      /* set: an absent value removes */
 	bool must_exist, must_not_exist;
+	struct slice or_expired;            /* with must_not_exist: as in dyn.h */
 	struct term_filter *also;
 	size_t also_count, also_capacity;
 	const struct companion *companion;  /* COMPANION */
 	const struct entity *entity;        /* TARGET: whose item */
 	struct plan_ask *asks;              /* TARGET: none means that it may be gone */
 	size_t ask_count, ask_capacity;
+	bool witnessed;                     /* it was looked at (P4): refused for that, all is decided again */
 	bool left_out;                      /* it is gone, and nobody minds */
 };
 
@@ -95,6 +102,7 @@ struct plan {
 	struct value old_key, key;      /* absent where there is none */
 	struct name_list changed;       /* attributes that differ, counters aside */
 	struct fields self;             /* counters of the item itself that move */
+	bool outdated;                  /* what it was made of has changed while it was made: not worth a request */
 	struct plan_action *actions;
 	size_t count, capacity;
 };
@@ -115,6 +123,12 @@ bool plan_secret(struct plan *p) MUST_CHECK;
 bool plan_filter(struct plan *p, struct plan_action *a, const struct term *t, bool *cannot) MUST_CHECK;
 /* The checks of every item whose counters move. */
 bool plan_held(struct plan *p) MUST_CHECK;
+/* P4: adds the conditions of what was looked at, when everything else of the plan is there. */
+bool plan_witnesses(struct plan *p) MUST_CHECK;
+/* The action of the item itself where it is or will be; NULL: the plan has none. */
+struct plan_action *plan_main(struct plan *p);
+/* Asks of the target that it has not expired, where items of its entity can. */
+bool plan_ask_alive(struct plan *p, struct plan_action *a) MUST_CHECK;
 /* Puts the condition of P2 into the action. */
 void plan_watch(struct plan *p, struct plan_action *a);
 
