@@ -2,6 +2,8 @@
  *
  * Each case lets a write read and decide, and changes another item right before the write reaches the database.
  * SPDX-License-Identifier: Apache-2.0 */
+#include <pthread.h>
+
 #include "write_helper.h"
 
 static const char design[] =
@@ -17,10 +19,16 @@ static const char design[] =
 	"      lines: counter\n"
 	"    keys: {PK: ORDER#<id>, SK: ORDER}\n"
 	"    allow: {create, read, update, delete: anyone}\n"
+	"    actions:\n      place: {when: status = 'draft' and lines > 0, set: {status: placed}}\n"
 	"  Ban:\n"
 	"    path: /orders/<id>/ban\n"
 	"    attributes:\n      id: string, required\n      until: epoch\n      expires_at: epoch\n"
-	"    keys: {PK: ORDER#<id>, SK: BAN}\n"
+	"    keys: {PK: ORDER#<id>, SK: BAN, type: BAN}\n"
+	"    allow: {create, read, update, delete: anyone}\n"
+	"  Pass:\n" /* where a ban would be */
+	"    path: /orders/<id>/pass\n"
+	"    attributes:\n      id: string, required\n      until: epoch\n"
+	"    keys: {PK: ORDER#<id>, SK: BAN, type: PASS}\n"
 	"    allow: {create, read, update, delete: anyone}\n"
 	"  Secret:\n" /* to be seen only while its order is a draft, and it is open */
 	"    path: /secrets/<id>\n"
@@ -34,7 +42,8 @@ static const char design[] =
 	"  Member:\n"
 	"    path: /groups/<group>/members/<member>\n"
 	"    attributes:\n      group: string, required\n      member: string, required\n      since: string\n"
-	"    keys: {PK: MEMBER#<member>, SK: GROUP#<group>}\n"
+	"      active: boolean, default true\n"
+	"    keys: {PK: GROUP#<group>, SK: MEMBER#<member>, GSI1PK: MEMBER#<member>, GSI1SK: GROUP#<group>}\n"
 	"  Line:\n"
 	"    path: /orders/<id>/lines/<number>\n"
 	"    attributes:\n"
@@ -107,13 +116,20 @@ static const char design[] =
 	"    attributes:\n      id: string, required\n      status: draft | placed, default draft\n      label: string\n"
 	"    keys: {PK: MINE#<id>, SK: MINE}\n"
 	"    allow: {create, read: anyone, update, delete: Mine(id).status = 'draft'}\n"
+	"  Kept:\n"
+	"    path: /kepts/<id>\n"
+	"    attributes:\n      id: string, required\n      frozen: boolean\n      label: string\n      hits: counter\n"
+	"    keys: {PK: KEPT#<id>, SK: KEPT}\n"
+	"    check: {old.frozen is absent: it is frozen}\n"
+	"    allow: {create, read, update, delete: anyone}\n"
+	"    actions:\n      hit: {allow: frozen is absent, add: {hits: 1}}\n"
 	"  Short:\n" /* what `or` does not need is not looked at */
 	"    path: /shorts/<id>\n"
 	"    attributes:\n      id: string, required\n      label: string\n"
 	"    keys: {PK: SHORT#<id>, SK: SHORT}\n"
 	"    allow: {create, read, update, delete: id = 's1' or exists Order('o1')}\n"
 	"access:\n"
-	"  groups of: {query: table, where: {PK: MEMBER#<member>, SK: begins with GROUP#}}\n";
+	"  groups of: {query: GSI1, where: {GSI1PK: MEMBER#<member>, GSI1SK: begins with GROUP#}, filter: active = true}\n";
 
 /* ---- someone else, in between ---- */
 
@@ -216,6 +232,7 @@ static void world(struct app_fixture *f)
 	created(f, "!", "Group", "g1", "{\"permissions\":[\"work\",\"rest\"]}");
 	created(f, "!", "Member", "g1/ann", NULL);
 	created(f, "!", "Mine", "m1", NULL);
+	created(f, "!", "Kept", "k1", NULL);
 	created(f, "!", "Line", "o1/1", NULL);
 	created(f, "!", "Soft", "o1/1", NULL);
 	created(f, "!", "Counted", "o1/1", NULL);
@@ -276,6 +293,8 @@ static void what_was_allowed_is_decided_again(void **state)
 		{ { CREATE, "ann", "Checked", "o1/2", "{\"amount\":5}", NULL }, RATE_LOW, PROBLEM_INVALID },
 		{ { UPDATE, "ann", "Checked", "o1/1", "{\"amount\":5}", NULL }, RATE_LOW, PROBLEM_INVALID },
 		{ { CREATE, "ann", "Checked", "o1/2", "{\"amount\":5}", NULL }, ORDER_GONE, PROBLEM_INVALID },
+		/* nor is it told that the line is there already */
+		{ { CREATE, "ann", "Line", "o1/1", NULL, NULL }, ORDER_PLACED, PROBLEM_FORBIDDEN },
 		/* there was none */
 		{ { CREATE, "ann", "Free", "o1/2", NULL, NULL }, { "ORDER#o1", "BAN", "until", "{'N':'1'}" }, PROBLEM_FORBIDDEN },
 		{ { UPDATE, "ann", "Free", "o1/1", "{\"label\":\"b\"}", NULL }, { "ORDER#o1", "BAN", "until", "{'N':'1'}" },
@@ -287,7 +306,9 @@ static void what_was_allowed_is_decided_again(void **state)
 		  PROBLEM_FORBIDDEN },
 		{ { DELETE, "ann", "Seer", "o1/1", NULL, NULL }, { "SECRET#s1", "SECRET", NULL, NULL }, PROBLEM_FORBIDDEN },
 		/* permissions: the membership, and the group's list */
-		{ { CREATE, "ann", "Work", "o1/2", NULL, NULL }, { "MEMBER#ann", "GROUP#g1", NULL, NULL }, PROBLEM_FORBIDDEN },
+		{ { CREATE, "ann", "Work", "o1/2", NULL, NULL }, { "GROUP#g1", "MEMBER#ann", NULL, NULL }, PROBLEM_FORBIDDEN },
+		{ { CREATE, "ann", "Work", "o1/2", NULL, NULL }, { "GROUP#g1", "MEMBER#ann", "GSI1PK", NULL }, PROBLEM_FORBIDDEN },
+		{ { CREATE, "ann", "Work", "o1/2", NULL, NULL }, { "GROUP#g1", "MEMBER#ann", "active", "{'BOOL':false}" }, PROBLEM_FORBIDDEN },
 		{ { UPDATE, "ann", "Work", "o1/1", "{\"label\":\"b\"}", NULL },
 		  { "GROUP#g1", "GROUP", "permissions", "{'L':[{'S':'rest'}]}" }, PROBLEM_FORBIDDEN },
 		{ { DELETE, "ann", "Work", "o1/1", NULL, NULL }, { "GROUP#g1", "GROUP", NULL, NULL }, PROBLEM_FORBIDDEN },
@@ -296,6 +317,9 @@ static void what_was_allowed_is_decided_again(void **state)
 		{ { DELETE, "ann", "Mine", "m1", NULL, NULL }, { "MINE#m1", "MINE", "status", placed }, PROBLEM_FORBIDDEN },
 		{ { UPDATE, "ann", "Line", "o1/1", "{\"amount\":2}", NULL }, { "ORDER#o1", "LINE#1", "locked", "{'BOOL':true}" },
 		  PROBLEM_INVALID },
+		{ { UPDATE, "ann", "Kept", "k1", "{\"label\":\"b\"}", NULL }, { "KEPT#k1", "KEPT", "frozen", "{'BOOL':true}" },
+		  PROBLEM_INVALID },
+		{ { ACT, "ann", "Kept", "k1", NULL, "hit" }, { "KEPT#k1", "KEPT", "frozen", "{'BOOL':true}" }, PROBLEM_FORBIDDEN },
 		/* a requirement whose `when` rests on another item */
 		{ { CREATE, "ann", "Asked", "o1/1", NULL, NULL }, ORDER_PLACED, PROBLEM_CONFLICT },
 	};
@@ -343,7 +367,7 @@ static void only_what_was_read_is_in_the_condition(void **state)
 		{ { CREATE, "ann", "Counted", "o1/2", NULL, NULL }, ORDER_NOTE },
 		{ { CREATE, "ann", "Seer", "o1/2", NULL, NULL }, { "SECRET#s1", "SECRET", "text", "{'S':'no'}" } },
 		{ { CREATE, "ann", "Work", "o1/2", NULL, NULL }, { "GROUP#g1", "GROUP", "title", "{'S':'x'}" } },
-		{ { CREATE, "ann", "Work", "o1/2", NULL, NULL }, { "MEMBER#ann", "GROUP#g1", "since", "{'S':'x'}" } },
+		{ { CREATE, "ann", "Work", "o1/2", NULL, NULL }, { "GROUP#g1", "MEMBER#ann", "since", "{'S':'x'}" } },
 		{ { CREATE, "ann", "Short", "s1", NULL, NULL }, ORDER_GONE },
 	};
 
@@ -410,6 +434,30 @@ static void what_has_expired_is_as_good_as_gone(void **state)
 	app_fixture_close(&f);
 }
 
+static void another_item_where_it_would_be_is_not_it(void **state)
+{
+	static const struct change later = { "ORDER#o1", "BAN", "until", "{'N':'5'}" };
+	static const struct change banned = { "ORDER#o1", "BAN", "type", "{'S':'BAN'}" };
+	static const struct step create = { CREATE, "ann", "Free", "o1/2", NULL, NULL };
+	struct app_fixture f;
+	struct outcome o;
+
+	(void)state;
+	world(&f);
+	created(&f, "!", "Pass", "o1", NULL);
+	o = take(&f, &create, &later);
+	assert_true(o.done);
+	assert_int_equal(o.writes, 1);
+	app_fixture_close(&f);
+
+	world(&f);
+	created(&f, "!", "Pass", "o1", NULL);
+	o = take(&f, &create, &banned);
+	assert_false(o.done);
+	assert_int_equal(o.problem, PROBLEM_FORBIDDEN);
+	app_fixture_close(&f);
+}
+
 static void nothing_is_added_where_nothing_was_looked_at(void **state)
 {
 	static const struct {
@@ -444,6 +492,82 @@ static void nothing_is_added_where_nothing_was_looked_at(void **state)
 	}
 }
 
+/* ---- at once ---- */
+
+#define RACES 40
+
+struct racer {
+	struct app_fixture *fixture;
+	struct backend *backend;
+	struct arena arena;
+	pthread_barrier_t *barrier;
+	bool places;
+	int done, wrong;
+};
+
+static void *race(void *ctx)
+{
+	struct racer *w = ctx;
+
+	for (int i = 0; i < RACES; i++) {
+		struct run r = { .app = &w->fixture->app, .design = w->fixture->design, .backend = w->backend, .arena = &w->arena,
+				 .now_ms = APP_FIXTURE_NOW, .caller = { .subject = SLICE("ann") } };
+		char path[32];
+		struct write_result out;
+		bool done;
+
+		snprintf(path, sizeof(path), "r%d/1", i);
+		if (w->places)
+			*strchr(path, '/') = 0;
+		pthread_barrier_wait(w->barrier);
+		done = w->places ? try_action(&r, "Order", path, "place", NULL, &out) : try_delete(&r, "Counted", path, NULL);
+		w->done += done;
+		w->wrong += !done && r.problem.type != PROBLEM_CONFLICT && r.problem.type != PROBLEM_FORBIDDEN;
+		arena_clear(&w->arena);
+	}
+	return NULL;
+}
+
+static void no_order_is_placed_and_empty(void **state)
+{
+	struct racer w[2];
+	pthread_barrier_t barrier;
+	pthread_t threads[2];
+	struct app_fixture f;
+	char path[32];
+
+	(void)state;
+	world(&f);
+	for (int i = 0; i < RACES; i++) {
+		snprintf(path, sizeof(path), "r%d", i);
+		created(&f, "ann", "Order", path, NULL);
+		snprintf(path, sizeof(path), "r%d/1", i);
+		created(&f, "ann", "Counted", path, NULL);
+	}
+	pthread_barrier_init(&barrier, NULL, 2);
+	for (int i = 0; i < 2; i++) {
+		w[i] = (struct racer){ .fixture = &f, .backend = backend_local_new(f.api), .barrier = &barrier, .places = i == 0 };
+		arena_init(&w[i].arena);
+		assert_int_equal(pthread_create(&threads[i], NULL, race, &w[i]), 0);
+	}
+	for (int i = 0; i < 2; i++) {
+		pthread_join(threads[i], NULL);
+		assert_int_equal(w[i].wrong, 0);
+		arena_release(&w[i].arena);
+		backend_local_free(w[i].backend);
+	}
+	pthread_barrier_destroy(&barrier);
+	assert_int_equal(w[0].done + w[1].done, RACES);
+	for (int i = 0; i < RACES; i++) {
+		struct value order;
+
+		snprintf(path, sizeof(path), "r%d", i);
+		order = item(&f, "Order", path);
+		assert_true(slice_is(value_bytes(value_get(order, SLICE("status"))), "placed") == (number(order, "lines") == 1));
+	}
+	app_fixture_close(&f);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -452,7 +576,9 @@ int main(void)
 		cmocka_unit_test(only_what_was_read_is_in_the_condition),
 		cmocka_unit_test(values_are_made_of_what_is_there_at_the_end),
 		cmocka_unit_test(what_has_expired_is_as_good_as_gone),
+		cmocka_unit_test(another_item_where_it_would_be_is_not_it),
 		cmocka_unit_test(nothing_is_added_where_nothing_was_looked_at),
+		cmocka_unit_test(no_order_is_placed_and_empty),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
