@@ -5,6 +5,7 @@
 
 #include "app/output.h"
 #include "app/input.h"
+#include "app/turn.h"
 #include "app/write_plan.h"
 #include "base/timestamp.h"
 
@@ -37,7 +38,7 @@ static enum plan_end try_once(struct write *w, write_once *once, struct write_re
 	enum plan_end end;
 
 	w->match = MATCH_NONE;
-	w->copy_count = 0;
+	w->copy_count = w->take_count = 0;
 	w->looked_at.count = 0;
 	w->witnesses = (struct witnesses){ 0 };
 	w->run->witnesses = &w->witnesses;
@@ -46,12 +47,8 @@ static enum plan_end try_once(struct write *w, write_once *once, struct write_re
 	return end;
 }
 
-bool write_try(struct write *w, write_once *once, struct write_result *out)
+static bool try_often(struct write *w, write_once *once, struct write_result *out)
 {
-	static const struct write_options none = { 0 };
-
-	if (!w->options)
-		w->options = &none;
 	for (int i = 0; i < WRITE_TRIES; i++) {
 		enum plan_end end;
 
@@ -68,6 +65,18 @@ bool write_try(struct write *w, write_once *once, struct write_result *out)
 	(void)run_fail(w->run, PROBLEM_BUSY, "others are changing the same thing; try again in a moment");
 	w->run->problem.retry_after = 1;
 	return false;
+}
+
+bool write_try(struct write *w, write_once *once, struct write_result *out)
+{
+	static const struct write_options none = { 0 };
+	bool done;
+
+	if (!w->options)
+		w->options = &none;
+	done = try_often(w, once, out);
+	turn_give(w->turn);
+	return done;
 }
 
 bool write_read(struct write *w, struct value *full)

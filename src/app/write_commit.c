@@ -2,6 +2,7 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "app/app_internal.h"
 #include "app/keep.h"
+#include "app/turn.h"
 #include "app/write_plan.h"
 #include "base/log.h"
 
@@ -147,7 +148,7 @@ static enum plan_end refused_place(struct plan *p, const struct dyn_refusal *f)
 		if (of)
 			return write_remove(p->run, of, dyn_key_of(p->run, f->item)) ? PLAN_AGAIN : PLAN_FAILED;
 	}
-	if (!value_present(p->old) && (p->write->action || chosen_here(p)))
+	if (!value_present(p->old) && (write_skips(p) || p->write->action || chosen_here(p)))
 		return PLAN_AGAIN;
 	for (size_t i = 0; value_present(p->old) && i < e->param_count; i++)
 		if (names_have(&p->changed, e->params[i]))
@@ -252,7 +253,8 @@ static enum plan_end refused(struct plan *p, const struct request *q)
 		if (!q->refusals[i].failed)
 			continue;
 		if (a->role == PLAN_OLD || a->role == PLAN_SECRET || a->role == PLAN_WITNESS ||
-		    (a->role == PLAN_MAIN && a->kind != DYN_PUT) || is_other_companion(a, &q->refusals[i]))
+		    (a->role == PLAN_MAIN && a->kind != DYN_PUT) || is_other_companion(a, &q->refusals[i]) ||
+		    (a->takes && value_present(q->refusals[i].item)))
 			return PLAN_AGAIN;
 		if (a->role == PLAN_MAIN)
 			place = &q->refusals[i];
@@ -332,7 +334,10 @@ enum plan_end plan_commit(struct plan *p)
 		if (q.count > DYN_MOST_ACTIONS)
 			return too_many(p, q.count);
 		switch (dyn_write(r, q.writes, q.count, token, q.refusals)) {
-		case DYN_DONE: r->memo = NULL; return PLAN_DONE; /* what rules have seen may be of the past */
+		case DYN_DONE:
+			r->memo = NULL; /* what rules have seen may be of the past */
+			turn_give(p->write->turn);
+			return PLAN_DONE;
 		case DYN_CONFLICT: return PLAN_AGAIN;
 		case DYN_FAILED: return PLAN_FAILED;
 		case DYN_MISMATCH:

@@ -85,6 +85,8 @@ static void names_of_source(struct pending *p, const struct attribute *a, struct
 	names_of_term(arena, names, p->write->entity, a->default_);
 	for (size_t i = 0; i < a->copy_arg_count; i++)
 		names_of_term(arena, names, p->write->entity, a->copy_args[i]);
+	for (size_t i = 0; a->next && i < a->next->arg_count; i++)
+		names_of_term(arena, names, p->write->entity, a->next->args[i]);
 }
 
 static bool must_wait(struct pending *p, size_t which)
@@ -108,6 +110,8 @@ static bool fill_one(struct pending *p, size_t which)
 
 	p->waiting[which] = false;
 	if (a->copy_entity.n && !write_copy(w, a, p->fields))
+		return false;
+	if (a->next && !write_take(w, a, p->fields))
 		return false;
 	if (!a->default_ || value_present(fields_get(p->fields, a->name)))
 		return true;
@@ -149,7 +153,7 @@ static bool fill_in(struct write *w, struct fields *f)
 	for (size_t i = 0; i < e->attribute_count; i++) {
 		const struct attribute *a = &e->attributes[i];
 
-		p.waiting[i] = a->copy_entity.n || (a->default_ && !value_present(fields_get(f, a->name)));
+		p.waiting[i] = a->copy_entity.n || a->next || (a->default_ && !value_present(fields_get(f, a->name)));
 	}
 	return fill_waiting(&p);
 }

@@ -332,7 +332,7 @@ static bool plan_item(struct plan *p)
 
 bool plan_make(struct plan *p)
 {
-	if (!plan_counts(p) || !plan_requires(p) || !plan_companions(p) || !plan_secret(p))
+	if (!plan_counts(p) || !plan_takes(p) || !plan_requires(p) || !plan_companions(p) || !plan_secret(p))
 		return false;
 	if (!(p->item ? plan_item(p) : plan_delete(p)))
 		return false;

@@ -30,6 +30,16 @@ struct copy_note { /* a copy that has been made, and what of */
 	bool held;          /* the transaction says that it still is so */
 };
 
+struct take_note { /* a number that has been taken from a sequence */
+	const struct attribute *attribute; /* with `next of` */
+	const struct entity *source;
+	struct value *args;
+	struct value key;      /* of the item with the sequence; absent: there is none */
+	struct value last;     /* the sequence as it was read */
+	struct number number;  /* taken or given; 0: neither */
+};
+struct turn;
+
 enum write_match { MATCH_NONE, MATCH_ANY, MATCH_VERSION, MATCH_ETAG }; /* which part of If-Match was met */
 
 struct write {
@@ -50,11 +60,15 @@ struct write {
 	struct value hash;                 /* of the password given; absent: not made yet, or none */
 	struct value old_hash;             /* what it replaces; absent: none */
 	struct value gone;                 /* key of an item that is known to be gone: nothing is counted off it */
+	struct turn *turn;                 /* turn.h: of the first sequence that is taken from; NULL: none */
+	int64_t skipped;                   /* numbers that items had though the sequence had not come to them */
 	struct value clash;                /* key that the server chose for a new item, and that was taken */
 	/* of the current try */
 	enum write_match match;
 	struct copy_note *copies;
 	size_t copy_count, copy_capacity;
+	struct take_note *takes;
+	size_t take_count, take_capacity;
 	struct name_list looked_at;        /* by rules and terms */
 	struct witnesses witnesses;        /* the same of other items */
 };
@@ -88,6 +102,7 @@ struct plan_action {
 	const struct entity *entity;        /* TARGET: whose item */
 	struct plan_ask *asks;              /* TARGET: none means that it may be gone */
 	size_t ask_count, ask_capacity;
+	bool takes;                         /* TARGET: it has the sequence that a number is taken from */
 	bool witnessed;                     /* it was looked at (P4): refused for that, all is decided again */
 	bool left_out;                      /* it is gone, and nobody minds */
 };
@@ -123,6 +138,13 @@ bool plan_secret(struct plan *p) MUST_CHECK;
 bool plan_filter(struct plan *p, struct plan_action *a, const struct term *t, bool *cannot) MUST_CHECK;
 /* The checks of every item whose counters move. */
 bool plan_held(struct plan *p) MUST_CHECK;
+/* Moves the sequences that numbers were taken from. */
+bool plan_takes(struct plan *p) MUST_CHECK;
+/* The number that was taken is in use: true, and the next try takes a later one. False: it has nothing to do with it. */
+bool write_skips(struct plan *p);
+/* The action on another item, made when there is none. */
+struct plan_action *plan_target(struct plan *p, const struct entity *e, struct value key);
+bool plan_add_ask(struct plan *p, struct plan_action *a, const struct plan_ask *ask) MUST_CHECK;
 /* P4: adds the conditions of what was looked at, when everything else of the plan is there. */
 bool plan_witnesses(struct plan *p) MUST_CHECK;
 /* The action of the item itself where it is or will be; NULL: the plan has none. */
@@ -168,6 +190,8 @@ bool write_is_move(const struct plan *p);
 bool write_make(struct write *w, const struct fields *given, struct fields *f) MUST_CHECK;
 /* Puts it; `by_action`: under that action's rule, and when someone else has been quicker, from the start. */
 enum plan_end write_put_new(struct write *w, struct fields *f, struct write_result *out) MUST_CHECK;
+/* Takes one number of a sequence. */
+bool write_take(struct write *w, const struct attribute *a, struct fields *f) MUST_CHECK;
 /* Fetches one copy. */
 bool write_copy(struct write *w, const struct attribute *a, struct fields *f) MUST_CHECK;
 /* Evaluates w->set in `f`, and assigns. */
