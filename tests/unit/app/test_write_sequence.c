@@ -1,6 +1,7 @@
 /* Sequences: each taker its own number, never back, shared by several entities.
  * SPDX-License-Identifier: Apache-2.0 */
 #include <pthread.h>
+#include <time.h>
 
 #include "write_helper.h"
 
@@ -182,10 +183,80 @@ static void numbers_in_use_are_passed_over(void **state)
 	app_fixture_close(&f);
 }
 
+/* ---- someone else is quicker ---- */
+
+struct meddler {
+	struct backend backend; /* first */
+	struct backend *inner;
+	int times; /* that another process takes a number, right before a write */
+	bool puts; /* and the first card */
+	int writes;
+};
+
+static void meddler_call(struct backend *b, struct arena *a, const char *operation, struct slice body, struct backend_reply *reply)
+{
+	static const char move[] = "{\"TableName\":\"Test\",\"Key\":{\"PK\":{\"S\":\"BOARD#b\"},\"SK\":{\"S\":\"BOARD\"}},"
+				   "\"UpdateExpression\":\"ADD numbers :n\",\"ExpressionAttributeValues\":{\":n\":{\"N\":\"1\"}}}";
+	static const char card[] = "{\"TableName\":\"Test\",\"Item\":{\"PK\":{\"S\":\"BOARD#b\"},\"SK\":{\"S\":\"CARD#000001\"}}}";
+	struct meddler *m = (struct meddler *)b;
+
+	if (strcmp(operation, "GetItem")) {
+		m->writes++;
+		if (m->times-- > 0) {
+			m->inner->call(m->inner, a, "UpdateItem", slice_str(move), reply);
+			assert_int_equal(reply->status, 200);
+			if (m->puts)
+				m->inner->call(m->inner, a, "PutItem", slice_str(card), reply);
+			assert_int_equal(reply->status, 200);
+		}
+	}
+	m->inner->call(m->inner, a, operation, body, reply);
+}
+
+static void a_number_that_was_taken_meanwhile_is_not_given_again(void **state)
+{
+	struct app_fixture f;
+
+	(void)state;
+	boards(&f);
+	for (int i = 0; i < 2; i++) {
+		struct meddler m = { .backend = { .call = meddler_call }, .inner = f.backend, .times = 2 };
+		struct run *r = app_fixture_run(&f, "ann");
+		struct write_result out = { 0 };
+
+		r->backend = &m.backend;
+		must(r, i ? try_create(r, "Card", NULL, "{\"board\":\"b\"}", &out) : try_create(r, "Issue", "b/x", NULL, &out), "taker");
+		assert_int_equal(number(out.full, "number"), 3 * (i + 1));
+		assert_int_equal(m.writes, 3);
+	}
+	app_fixture_close(&f);
+}
+
+/* The other one has put a card with that number, too: that is no card which is there already, and no number to pass over. */
+static void a_card_of_another_process_is_no_clash(void **state)
+{
+	struct app_fixture f;
+	struct run *r;
+	struct write_result out = { 0 };
+	struct meddler m = { .backend = { .call = meddler_call }, .times = 1, .puts = true };
+
+	(void)state;
+	boards(&f);
+	r = app_fixture_run(&f, "ann");
+	r->backend = &m.backend;
+	m.inner = f.backend;
+	must(r, try_create(r, "Card", NULL, "{\"board\":\"b\"}", &out), "Card");
+	assert_int_equal(number(out.full, "number"), 2);
+	assert_int_equal(m.writes, 2);
+	app_fixture_close(&f);
+}
+
 /* ---- at once ---- */
 
 struct taker {
+	struct backend slow; /* first */
 	struct app_fixture *fixture;
+	int writes;
 	struct backend *backend;
 	struct arena arena;
 	pthread_barrier_t *barrier;
@@ -194,10 +265,22 @@ struct taker {
 	char wrong[200];
 };
 
+/* Time enough for everyone to have read, if nobody waited for his turn. */
+static void slow_call(struct backend *b, struct arena *a, const char *operation, struct slice body, struct backend_reply *reply)
+{
+	struct taker *t = (struct taker *)b;
+
+	if (strcmp(operation, "GetItem")) {
+		t->writes++;
+		nanosleep(&(struct timespec){ .tv_nsec = 2000000 }, NULL);
+	}
+	t->backend->call(t->backend, a, operation, body, reply);
+}
+
 static void *take(void *ctx)
 {
 	struct taker *t = ctx;
-	struct run r = { .app = &t->fixture->app, .design = t->fixture->design, .backend = t->backend, .arena = &t->arena,
+	struct run r = { .app = &t->fixture->app, .design = t->fixture->design, .backend = &t->slow, .arena = &t->arena,
 			 .now_ms = APP_FIXTURE_NOW, .caller = { .subject = SLICE("ann") } };
 	struct write_result out = { 0 };
 	char path[32];
@@ -225,7 +308,8 @@ static void many_at_once_get_one_each_and_leave_no_gap(void **state)
 	boards(&f);
 	pthread_barrier_init(&barrier, NULL, AT_ONCE);
 	for (int i = 0; i < AT_ONCE; i++) {
-		takers[i] = (struct taker){ .fixture = &f, .backend = backend_local_new(f.api), .barrier = &barrier, .which = i };
+		takers[i] = (struct taker){ .fixture = &f, .backend = backend_local_new(f.api), .barrier = &barrier, .which = i,
+					   .slow = { .call = slow_call } };
 		arena_init(&takers[i].arena);
 		assert_int_equal(pthread_create(&threads[i], NULL, take, &takers[i]), 0);
 	}
@@ -237,6 +321,7 @@ static void many_at_once_get_one_each_and_leave_no_gap(void **state)
 		if (seen[takers[i].number])
 			fail_msg("%lld was given twice", (long long)takers[i].number);
 		seen[takers[i].number] = true;
+		assert_int_equal(takers[i].writes, 1); /* in turn, and so without trying again */
 		arena_release(&takers[i].arena);
 		backend_local_free(takers[i].backend);
 	}
@@ -255,6 +340,8 @@ int main(void)
 		cmocka_unit_test(nobody_chooses_a_number_but_operators),
 		cmocka_unit_test(one_item_may_take_several),
 		cmocka_unit_test(numbers_in_use_are_passed_over),
+		cmocka_unit_test(a_number_that_was_taken_meanwhile_is_not_given_again),
+		cmocka_unit_test(a_card_of_another_process_is_no_clash),
 		cmocka_unit_test(many_at_once_get_one_each_and_leave_no_gap),
 	};
 
