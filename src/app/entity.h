@@ -107,7 +107,7 @@ bool entity_ask(struct entity_asking *q, struct value full, const struct value *
 
 /* What a term reads of the item itself: adds the names of attributes (once each) to the list, and what attributes that
  * follow from others (derived, `after`, `when`, keys) are made from. For conditions that keep a write from building on what
- * has changed meanwhile. Attributes `from the key` are among them, though an item does not store them. */
+ * has changed meanwhile. Attributes `from the key` are among them, though an item does not store them; and x of old.x. */
 struct name_list {
 	struct slice *list;
 	size_t count, capacity;

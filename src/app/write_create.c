@@ -158,6 +158,13 @@ static bool fill_in(struct write *w, struct fields *f)
 	return fill_waiting(&p);
 }
 
+bool write_defaults(struct write *w, struct fields *f, bool *which)
+{
+	struct pending p = { .write = w, .fields = f, .waiting = which };
+
+	return fill_waiting(&p);
+}
+
 bool write_copy(struct write *w, const struct attribute *a, struct fields *f)
 {
 	struct run *r = w->run;

@@ -179,6 +179,8 @@ void write_looks_at(struct write *w, const struct term *t);
 struct scope write_scope(struct write *w, const struct fields *item, struct value old);
 /* The time as the attribute has it. */
 struct value write_now(struct run *r, const struct attribute *a);
+/* The same of a `touched` attribute whose value was `old`: never the same twice (write_version.c). */
+struct value write_touched(struct run *r, const struct attribute *a, struct value old);
 /* What a term gave, as the attribute is stored: normalised, a timestamp for an epoch as a number. */
 struct value write_fit(struct run *r, const struct attribute *a, struct value v);
 /* A value for a sentence. */
@@ -190,6 +192,8 @@ bool write_is_move(const struct plan *p);
 bool write_make(struct write *w, const struct fields *given, struct fields *f) MUST_CHECK;
 /* Puts it; `by_action`: under that action's rule, and when someone else has been quicker, from the start. */
 enum plan_end write_put_new(struct write *w, struct fields *f, struct write_result *out) MUST_CHECK;
+/* Gives the attributes named (by their place in the entity) their defaults, each after what it refers to; clears `which`. */
+bool write_defaults(struct write *w, struct fields *f, bool *which) MUST_CHECK;
 /* Takes one number of a sequence. */
 bool write_take(struct write *w, const struct attribute *a, struct fields *f) MUST_CHECK;
 /* Fetches one copy. */
