@@ -12,6 +12,7 @@
 #include "design/design.h"
 
 struct app;
+struct permission_source;
 
 struct caller {
 	struct slice subject;      /* empty: nobody is logged in */
@@ -22,6 +23,7 @@ struct caller {
 	/* Answered when first asked (caller.h) */
 	bool permissions_known;
 	const struct slice *permissions;
+	const struct permission_source *permission_sources; /* of each: where it comes from (caller_permissions.c) */
 	size_t permission_count;
 };
 
@@ -82,6 +84,7 @@ struct trace {
 };
 
 struct memo;
+struct witnesses;
 struct dyn_write;
 
 struct run {
@@ -94,6 +97,7 @@ struct run {
 	struct problem problem;
 	struct trace *trace;   /* NULL: nobody asks */
 	struct memo *memo;     /* other items that rules have looked at: entity.h */
+	struct witnesses *witnesses; /* what a write looks at while it is decided: witness.h; NULL: nobody takes notes */
 	const struct dyn_write *riders; /* to go along with the next write: dyn.h; NULL: none */
 	size_t rider_count;
 	bool rider_lost;

@@ -5,6 +5,7 @@
 
 #include "app/output.h"
 #include "app/input.h"
+#include "app/turn.h"
 #include "app/write_plan.h"
 #include "base/timestamp.h"
 
@@ -31,29 +32,51 @@ static void pause_before(int attempt)
 	nanosleep(&t, NULL);
 }
 
-bool write_try(struct write *w, write_once *once, struct write_result *out)
+static enum plan_end try_once(struct write *w, write_once *once, struct write_result *out)
 {
-	static const struct write_options none = { 0 };
+	struct witnesses *outer = w->run->witnesses; /* of a write that has to remove something first */
+	enum plan_end end;
 
-	if (!w->options)
-		w->options = &none;
+	w->match = MATCH_NONE;
+	w->copy_count = w->take_count = 0;
+	w->looked_at.count = 0;
+	w->witnesses = (struct witnesses){ 0 };
+	w->run->witnesses = &w->witnesses;
+	end = once(w, out);
+	w->run->witnesses = outer;
+	return end;
+}
+
+static bool try_often(struct write *w, write_once *once, struct write_result *out)
+{
 	for (int i = 0; i < WRITE_TRIES; i++) {
 		enum plan_end end;
 
 		pause_before(i);
 		*out = (struct write_result){ 0 };
-		w->match = MATCH_NONE;
-		w->copy_count = 0;
-		w->looked_at.count = 0;
-		end = once(w, out);
+		end = try_once(w, once, out);
 		if (end != PLAN_AGAIN)
 			return end == PLAN_DONE;
+		/* What was seen is of the past. */
 		w->run->memo = NULL;
+		w->run->caller.permissions_known = false;
 		w->run->problem = (struct problem){ 0 };
 	}
 	(void)run_fail(w->run, PROBLEM_BUSY, "others are changing the same thing; try again in a moment");
 	w->run->problem.retry_after = 1;
 	return false;
+}
+
+bool write_try(struct write *w, write_once *once, struct write_result *out)
+{
+	static const struct write_options none = { 0 };
+	bool done;
+
+	if (!w->options)
+		w->options = &none;
+	done = try_often(w, once, out);
+	turn_give(w->turn);
+	return done;
 }
 
 bool write_read(struct write *w, struct value *full)

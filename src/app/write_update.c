@@ -73,11 +73,13 @@ static bool apply_one(struct write *w, struct fields *f, const struct value_memb
 
 	if (!a || write_is_password(w->entity, m->name) || value_equal(v, was))
 		return true;
+	if (!value_present(v) && a->default_ && !a->required)
+		return true; /* put_defaults_back() */
 	if (a->fixed)
 		return run_invalid(w->run, a->name, "cannot change");
 	if (a->counter)
 		return run_invalid(w->run, a->name, "moves with what it counts and cannot be set");
-	if (!value_present(v) && a->required)
+	if (!value_present(v) && (a->required || a->id))
 		return run_invalid(w->run, a->name, "is required");
 	if (value_present(v))
 		fields_set(f, a->name, v);
@@ -86,13 +88,46 @@ static bool apply_one(struct write *w, struct fields *f, const struct value_memb
 	return true;
 }
 
-static bool apply_input(struct write *w, struct fields *f)
+static bool takes_away(const struct write *w, const struct attribute *a)
+{
+	return a->default_ && fields_has(w->input, a->name) && !value_present(fields_get(w->input, a->name)) &&
+	       !write_is_password(w->entity, a->name);
+}
+
+/* What is taken away gets its default again, if it has one: made when everything else is as given. */
+static bool put_defaults_back(struct write *w, struct fields *f, struct value old)
+{
+	const struct entity *e = w->entity;
+	bool *which = arena_array(w->run->arena, bool, e->attribute_count), any = false, good = true;
+
+	for (size_t i = 0; i < e->attribute_count; i++) {
+		which[i] = takes_away(w, &e->attributes[i]);
+		if (!which[i])
+			continue;
+		any = true;
+		write_looks_at(w, e->attributes[i].default_);
+		fields_drop(f, e->attributes[i].name);
+	}
+	if (!any)
+		return true;
+	if (!write_defaults(w, f, which))
+		return false;
+	for (size_t i = 0; i < e->attribute_count; i++) {
+		const struct attribute *a = &e->attributes[i];
+
+		if (a->fixed && takes_away(w, a) && !value_equal(fields_get(f, a->name), value_get(old, a->name)))
+			good = run_invalid(w->run, a->name, "cannot change");
+	}
+	return good;
+}
+
+static bool apply_input(struct write *w, struct fields *f, struct value old)
 {
 	bool good = true;
 
 	for (size_t i = 0; w->input && i < w->input->count; i++)
 		good = apply_one(w, f, &w->input->list[i]) && good;
-	return good;
+	return good && (!w->input || put_defaults_back(w, f, old));
 }
 
 bool write_assign(struct write *w, struct fields *f, struct value old)
@@ -171,13 +206,13 @@ static bool differs(const struct fields *f, struct value old)
 	return !value_equal(fields_item(f), old);
 }
 
-static void touch(struct write *w, struct fields *f)
+static void touch(struct write *w, struct fields *f, struct value old)
 {
 	for (size_t i = 0; i < w->entity->attribute_count; i++) {
 		const struct attribute *a = &w->entity->attributes[i];
 
 		if (a->touched && !(w->input && fields_has(w->input, a->name)))
-			fields_set(f, a->name, write_now(w->run, a));
+			fields_set(f, a->name, write_touched(w->run, a, value_get(old, a->name)));
 	}
 }
 
@@ -188,13 +223,13 @@ static bool make_altered(struct write *w, struct value old, struct fields *f)
 	const struct entity *e = w->entity;
 
 	fields_from_item(f, r->arena, old);
-	if (!apply_input(w, f) || !write_assign(w, f, old) || !copy_again(w, f, old) || !write_password(w, f, old) ||
+	if (!apply_input(w, f, old) || !write_assign(w, f, old) || !copy_again(w, f, old) || !write_password(w, f, old) ||
 	    !entity_complete(r, e, f, old))
 		return false;
 	if (w->trusted)
 		return true;
 	if (differs(f, old) || value_present(w->hash) || (w->action && w->action->add_count)) {
-		touch(w, f);
+		touch(w, f, old);
 		if (!entity_complete(r, e, f, old))
 			return false;
 	}

@@ -27,6 +27,8 @@ enum attr_type {
 	ATTR_SET, ATTR_MAP, ATTR_BINARY, ATTR_ENUM,
 };
 
+struct reference;
+
 struct attribute {
 	struct slice name;
 	struct place place;
@@ -35,6 +37,7 @@ struct attribute {
 	const struct slice *choices;  /* ENUM */
 	size_t choice_count;
 	bool required, id, now, touched, counter, fixed, lower, hidden, private_, compressed, the_caller;
+	bool sequence;                /* a counter that is moved by those who take their numbers from it, and by nothing else */
 	bool managed;                 /* never from a body of create or update; actions, processors, operators */
 	bool unique;                  /* claimed; a companion must guard it */
 	bool from_key;                /* not stored: read from the item's key */
@@ -48,6 +51,9 @@ struct attribute {
 	const struct term *const *copy_args;
 	size_t copy_arg_count;
 	struct slice kept_by;         /* the access pattern that finds the copies; empty: none */
+	/* next of E(args).attr: managed and fixed */
+	const struct reference *next; /* NULL: none */
+	struct slice next_attribute;
 	/* N days after x */
 	struct slice after;           /* the timestamp's name; empty: none */
 	int64_t after_seconds;
@@ -360,6 +366,8 @@ const struct design_index *design_index(const struct design *d, struct slice nam
 /* NULL: none. */
 const struct action *entity_action(const struct entity *e, struct slice name);
 const struct attribute *entity_attribute(const struct entity *e, struct slice name);
+/* Whether a new item takes a number from a sequence. */
+bool entity_takes(const struct entity *e);
 /* Whether the attribute is part of the table's own key. */
 bool design_is_table_key(const struct design *d, struct slice name);
 

@@ -190,6 +190,8 @@ void load_later(struct load *l, struct load_later what);
 void load_resolve(struct load *l);
 /* The types of derived attributes and copies. */
 void load_infer(struct load *l);
+/* What is taken from sequences, and that nothing else moves them; after load_infer(). */
+void load_check_sequences(struct load *l);
 
 /* ---- between load_later.c and load_resolve.c ---- */
 struct load_names { /* for suggestions */

@@ -452,6 +452,27 @@ static const struct example examples[] = {
 	  "processor tally",
 	  { { "  withdraw:\n", "  tally:\n    on: Comment created\n    count: "
 			       "Post(post_id).likes\n  withdraw:\n" } } },
+	{ "counter-never-moved",
+	  "entity User",
+	  { { "      is_popular: boolean, default false, managed\n",
+	      "      is_popular: boolean, default false, managed\n      numbers: sequence\n" } } },
+	{ "numbers-repeat",
+	  "entity Like",
+	  { { "      user_id: string, the caller, fixed\n      created_at: timestamp, now\n    keys:\n      PK: POST#<post_id>\n      SK: LIKE#",
+	      "      user_id: string, the caller, fixed\n      number: integer, default Post(post_id).likes + 1, managed\n"
+	      "      created_at: timestamp, now\n    keys:\n      PK: POST#<post_id>\n      SK: LIKE#" } } },
+	{ "absence-not-held",
+	  "entity Comment",
+	  { { "    allow: {create: caller is user, read: anyone, delete: user_id = caller}\n    delete: {set: {is_deleted",
+	      "    allow: {create: caller is user and not exists Like(post_id, caller), read: anyone, delete: user_id = caller}\n"
+	      "    delete: {set: {is_deleted" },
+	    { "    path: /posts/<post_id>/likes/<user_id>\n", "    path: /posts/<post_id>/likes/<user_id>\n    found by: likes of post\n" } } },
+	{ "absence-not-held",
+	  "entity Comment",
+	  { { "    allow: {create: caller is user, read: anyone, delete: user_id = caller}\n    delete: {set: {is_deleted",
+	      "    allow: {create: caller is user and Like(post_id, caller).user_id <> caller, read: anyone, delete: user_id = caller}\n"
+	      "    delete: {set: {is_deleted" },
+	    { "    path: /posts/<post_id>/likes/<user_id>\n", "    path: /posts/<post_id>/likes/<user_id>\n    found by: likes of post\n" } } },
 	{ "copy-not-kept",
 	  "entity Post",
 	  { { "required, lower, unique, fixed", "required, lower, unique" } } },
