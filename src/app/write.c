@@ -3,6 +3,7 @@
 #include <sys/random.h>
 #include <time.h>
 
+#include "app/caller.h"
 #include "app/output.h"
 #include "app/input.h"
 #include "app/write_plan.h"
@@ -41,6 +42,8 @@ bool write_try(struct write *w, write_once *once, struct write_result *out)
 		enum plan_end end;
 
 		pause_before(i);
+		if (i && !caller_stands(w->run)) /* whoever was in the way may have ended the session */
+			return false;
 		*out = (struct write_result){ 0 };
 		w->match = MATCH_NONE;
 		w->copy_count = 0;
@@ -58,9 +61,10 @@ bool write_try(struct write *w, write_once *once, struct write_result *out)
 
 bool write_read(struct write *w, struct value *full)
 {
+	/* Asked after reading: who writes to the own account does so with the roles that the account has in what was read. */
 	if (value_present(w->key))
-		return entity_fetch_key(w->run, w->entity, w->key, true, full);
-	return entity_fetch(w->run, w->entity, w->args, w->arg_count, true, full);
+		return entity_fetch_key(w->run, w->entity, w->key, true, full) && caller_stands(w->run);
+	return entity_fetch(w->run, w->entity, w->args, w->arg_count, true, full) && caller_stands(w->run);
 }
 
 /* ---- refusing ---- */
