@@ -31,7 +31,7 @@ static bool add_row(void *ctx, const struct read_row *row, bool *stop)
 	struct value_iter it;
 
 	(void)stop;
-	if (!value_present(ref))
+	if (!value_present(ref) || (!row->entity && !entity_is_companion(g->run, row->full))) /* what fits nothing gives no rights */
 		return true;
 	if (!entity_fetch(g->run, g->entity, &ref, 1, false, &full))
 		return false;
