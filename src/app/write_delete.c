@@ -1,10 +1,7 @@
 /* Deleting: for good, with all that belongs to the item; or as the design says, by setting something.
  * SPDX-License-Identifier: Apache-2.0 */
-#include "app/app_internal.h"
-#include "app/keep.h"
+#include "app/deleting.h"
 #include "app/read.h"
-#include "app/write_plan.h"
-#include "base/log.h"
 
 /* ---- refuse while ---- */
 
@@ -51,19 +48,6 @@ static bool ask_patterns(struct write *w, struct value full)
 }
 
 /* ---- for good ---- */
-
-static void cascade(struct run *r, const struct entity *e, struct value gone)
-{
-	struct run *b;
-
-	if (!e->delete_.then_count || (r->app && r->app->keeper_runs))
-		return;
-	b = branch_new(r);
-	b->depth = r->depth;
-	if (!keep_cascade(b, e, gone))
-		log_warn("%.*s: not everything of a deleted %.*s is gone: %.*s", SLICE_ARG(r->design->name), SLICE_ARG(e->name),
-			 SLICE_ARG(b->problem.detail));
-}
 
 /* What the item counted on is not asked anything: it counted before. */
 static void ask_nothing(struct plan *p)
@@ -113,9 +97,10 @@ static enum plan_end remove_item(struct write *w, struct value old)
 	enum plan_end end;
 
 	plan_init(&p, w, old, NULL);
-	if (!plan_make(&p) || (asks && !write_secret(w->run, w->entity, old, &secret)))
+	if (!plan_make(&p) || !plan_deleting(&p) || (asks && !write_secret(w->run, w->entity, old, &secret)))
 		return PLAN_FAILED;
 	end = plan_commit(&p);
+	w->alone = true; /* should there be another try: fewer to wait for */
 	if (end != PLAN_DONE)
 		return end;
 	if (asks && !still_has(w, old, &x))
@@ -123,7 +108,7 @@ static enum plan_end remove_item(struct write *w, struct value old)
 	if (x)
 		return come_back(w, old, secret, x);
 	plan_follow(&p);
-	cascade(w->run, w->entity, old);
+	deleting_follow(&p);
 	return PLAN_DONE;
 }
 
@@ -154,8 +139,7 @@ static enum plan_end delete_once(struct write *w, struct write_result *out)
 		return remove_item(w, old);
 	end = write_alter(w, old, out);
 	out->full = VALUE_ABSENT;
-	if (end == PLAN_DONE)
-		cascade(w->run, w->entity, old);
+	w->alone = true;
 	return end;
 }
 
@@ -183,15 +167,20 @@ static enum plan_end remove_once(struct write *w, struct write_result *out)
 	return value_present(stored) ? remove_item(w, entity_full(w->run, w->entity, stored)) : PLAN_DONE;
 }
 
-bool write_remove_after(struct run *r, const struct entity *e, struct value key, struct value gone)
+bool write_remove(struct run *r, const struct entity *e, struct value key)
 {
-	struct write w = { .run = r, .entity = e, .key = key, .trusted = true, .deletes = true, .gone = gone };
+	struct write w = { .run = r, .entity = e, .key = key, .trusted = true, .deletes = true };
 	struct write_result out;
 
 	return write_try(&w, remove_once, &out);
 }
 
-bool write_remove(struct run *r, const struct entity *e, struct value key)
+bool write_remove_under(struct run *r, const struct entity *e, struct value key, const struct marker *m, bool *over)
 {
-	return write_remove_after(r, e, key, VALUE_ABSENT);
+	struct write w = { .run = r, .entity = e, .key = key, .trusted = true, .deletes = true, .gone = m->gone, .under = m };
+	struct write_result out;
+	bool ok = write_try(&w, remove_once, &out);
+
+	*over = w.over;
+	return ok;
 }

@@ -17,6 +17,8 @@
 
 #define WRITE_TRIES 16
 
+struct marker;
+
 enum plan_end { PLAN_DONE, PLAN_AGAIN /* something has changed: from the reading */, PLAN_FAILED /* run->problem */ };
 
 struct copy_note { /* a copy that has been made, and what of */
@@ -48,6 +50,9 @@ struct write {
 	struct value old_hash;             /* what it replaces; absent: none */
 	struct value gone;                 /* key of an item that is known to be gone: nothing is counted off it */
 	struct value clash;                /* key that the server chose for a new item, and that was taken */
+	const struct marker *under;        /* a cascade's removal: that marker must still be there (deleting.h) */
+	bool over;                         /* it is not */
+	bool alone;                        /* a deletion was refused with its children: now without them */
 	/* of the current try */
 	enum write_match match;
 	struct copy_note *copies;
@@ -61,6 +66,8 @@ enum plan_role {
 	PLAN_COMPANION,
 	PLAN_TARGET,    /* an item that is counted on, or required */
 	PLAN_SECRET,    /* credentials */
+	PLAN_MARKER,    /* of a deletion: deleting.h */
+	PLAN_CHILD,     /* what goes with a deletion, in its transaction */
 };
 
 struct plan_ask { /* what must be true of a target, and in whose words it is told otherwise */
@@ -73,6 +80,7 @@ struct plan_ask { /* what must be true of a target, and in whose words it is tol
 struct plan_action {
 	enum plan_role role;
 	enum dyn_write_kind kind;
+	struct slice table;                 /* MARKER: the one beside the design's; else empty */
 	struct value key, item;
 	struct fields set, add, equal;      /* set: an absent value removes */
 	bool must_exist, must_not_exist;
@@ -97,6 +105,8 @@ struct plan {
 	struct fields self;             /* counters of the item itself that move */
 	struct plan_action *actions;
 	size_t count, capacity;
+	struct marker *markers;         /* that it puts; deleting.h */
+	size_t marker_count;
 };
 
 /* ---- the parts of a plan ---- */
@@ -173,8 +183,9 @@ bool write_password(struct write *w, struct fields *f, struct value old) MUST_CH
 /* For the runtime itself. Brings an item after what it was made from: derived attributes, keys, companions, counts; and copies of
  * the entity named, unless that is empty. */
 bool write_refresh(struct run *r, const struct entity *e, struct value key, struct slice copies_of) MUST_CHECK;
-/* write_remove(), without counting on what is gone. */
-bool write_remove_after(struct run *r, const struct entity *e, struct value key, struct value gone) MUST_CHECK;
+/* write_remove() as part of a cascade: while its marker is there, without counting on what is gone. *over: it is not, and
+ * nothing was removed. */
+bool write_remove_under(struct run *r, const struct entity *e, struct value key, const struct marker *m, bool *over) MUST_CHECK;
 
 /* ---- small things ---- */
 static inline bool is_there(struct value v) { return value_present(v) && value_type(v) != VALUE_NULL; }

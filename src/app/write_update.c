@@ -1,7 +1,7 @@
 /* Changing an item that is there: updates, actions, soft deletions, and bringing it after what it was made from.
  * SPDX-License-Identifier: Apache-2.0 */
+#include "app/deleting.h"
 #include "app/input.h"
-#include "app/write_plan.h"
 
 /* ---- what may be changed ---- */
 
@@ -213,7 +213,7 @@ enum plan_end write_alter(struct write *w, struct value old, struct write_result
 	    !make_altered(w, old, &f))
 		return PLAN_FAILED;
 	plan_init(&p, w, old, &f);
-	if ((w->action && !write_adds(w, &f, old, &p.self)) || !plan_make(&p))
+	if ((w->action && !write_adds(w, &f, old, &p.self)) || !plan_make(&p) || !plan_deleting(&p))
 		return PLAN_FAILED;
 	out->full = fields_item(&f);
 	if (plan_is_empty(&p))
@@ -230,6 +230,7 @@ enum plan_end write_alter(struct write *w, struct value old, struct write_result
 	}
 	out->full = fields_item(&result);
 	plan_follow(&p);
+	deleting_follow(&p);
 	return PLAN_DONE;
 }
 
