@@ -59,9 +59,14 @@ static bool remove_plainly(struct carry *c, struct value key)
 static bool remove_one(struct carry *c, const struct doomed *row)
 {
 	struct run *r = c->branch;
+	struct value stored;
 	bool ok;
 
-	if (!row->entity)
+	if (!dyn_get(r, row->key, true, &stored))
+		return false;
+	if (!value_present(stored))
+		return true;
+	if (!doomed_fits(r, row, stored))
 		return remove_plainly(c, row->key);
 	ok = write_remove_under(r, row->entity, row->key, c->marker, &c->over);
 	if (ok || c->over) {
@@ -125,7 +130,7 @@ static bool remove_rows(struct carry *c, const struct doomed_list *rows)
 		bool done = false, ok;
 
 		n = rows->count - i < BATCH ? rows->count - i : BATCH;
-		ok = n == 1 || remove_together(c, &rows->list[i], n, &done);
+		ok = remove_together(c, &rows->list[i], n, &done);
 		branch_clear(c->branch, c->run);
 		if (!ok || (!done && !remove_singly(c, &rows->list[i], n)))
 			return false;

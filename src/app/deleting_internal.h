@@ -28,6 +28,9 @@ struct doomed_list {
 };
 /* At most `most` of what the marker's patterns return, each once; also what has expired. */
 bool deleting_rows(struct run *r, const struct marker *m, size_t most, struct doomed_list *out) MUST_CHECK;
+/* Whether the stored item is one of its entity as the runtime writes them. One that another program has put with less (its key
+ * and nothing else, say) was never counted, and its condition would never hold: it goes as it is. */
+bool doomed_fits(struct run *r, const struct doomed *row, struct value stored);
 /* The condition of M3. */
 void plan_under(struct plan *p, const struct marker *m);
 /* Adds what it takes to remove them, to a plan that has its own actions already. *fits false: they are too many for one

@@ -145,13 +145,30 @@ static struct plan copy_of(const struct plan *p)
 	return copy;
 }
 
+bool doomed_fits(struct run *r, const struct doomed *row, struct value stored)
+{
+	const struct entity *e = row->entity;
+	struct value full;
+
+	if (!e)
+		return false;
+	full = entity_full(r, e, stored);
+	for (size_t i = 0; i < e->attribute_count; i++) {
+		const struct attribute *a = &e->attributes[i];
+
+		if (!a->from_key && value_present(value_get(full, a->name)) && !value_present(value_get(stored, a->name)))
+			return false;
+	}
+	return true;
+}
+
 static bool doom_one(struct plan *p, const struct marker *m, const struct doomed *row, struct value stored, bool *fits)
 {
 	static const struct write_options none = { 0 };
 	struct write *w = arena_new(p->run->arena, struct write);
 	struct plan child;
 
-	if (!row->entity) {
+	if (!doomed_fits(p->run, row, stored)) {
 		const struct plan_action alone = { .role = PLAN_CHILD, .kind = DYN_DELETE, .key = row->key };
 
 		return absorb_one(p, &alone, fits);
