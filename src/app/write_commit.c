@@ -2,6 +2,7 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "app/app_internal.h"
 #include "app/deleting.h"
+#include "app/hold.h"
 #include "app/keep.h"
 #include "app/write_plan.h"
 #include "base/log.h"
@@ -174,6 +175,8 @@ static enum plan_end refused_target(struct plan *p, struct plan_action *a, const
 		a->left_out = true;
 		return PLAN_DONE;
 	}
+	if (hold_is_met(p->run, a, f->item))
+		return PLAN_AGAIN;
 	fields_from_item(&target, p->run->arena, entity_full(p->run, a->entity, f->item));
 	for (size_t i = 0; i < a->ask_count; i++) {
 		bool holds;

@@ -52,6 +52,7 @@ struct write {
 	struct value clash;                /* key that the server chose for a new item, and that was taken */
 	const struct marker *under;        /* a cascade's removal: that marker must still be there (deleting.h) */
 	bool over;                         /* it is not */
+	struct value hold, held_key;       /* hold.h: by what name, and which item; absent: none is held */
 	bool alone;                        /* a deletion was refused with its children: now without them */
 	/* of the current try */
 	enum write_match match;

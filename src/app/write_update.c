@@ -1,6 +1,7 @@
 /* Changing an item that is there: updates, actions, soft deletions, and bringing it after what it was made from.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "app/deleting.h"
+#include "app/hold.h"
 #include "app/input.h"
 
 /* ---- what may be changed ---- */
@@ -218,6 +219,7 @@ enum plan_end write_alter(struct write *w, struct value old, struct write_result
 	out->full = fields_item(&f);
 	if (plan_is_empty(&p))
 		return PLAN_DONE;
+	plan_held_by(&p);
 	end = plan_commit(&p);
 	if (end != PLAN_DONE)
 		return end;

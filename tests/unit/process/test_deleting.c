@@ -703,6 +703,180 @@ static void a_cascade_of_many_is_carried_out_a_part_at_a_time(void **state)
 	world_close(&w);
 }
 
+/* ---- refuse while ---- */
+
+static const char shelves[] =
+	"entities:\n"
+	"  Shelf:\n"
+	"    path: /shelves/<id>\n    attributes: {id: 'string, required, fixed', text: string, seen: counter}\n"
+	"    keys: {PK: 'SHELF#<id>', SK: SHELF}\n    allow: {read, create, update, delete: anyone}\n"
+	"    delete: {refuse while: [books on shelf]}\n"
+	"  Box:\n"
+	"    path: /boxes/<id>\n    attributes: {id: 'string, required, fixed', gone: 'boolean, default false'}\n"
+	"    keys: {PK: 'BOX#<id>', SK: BOX}\n    allow: {read, create, update, delete: anyone}\n"
+	"    delete: {set: {gone: true}, refuse while: [books in box]}\n"
+	"  Book:\n"
+	"    path: /shelves/<shelf>/books/<id>\n    attributes: {shelf: 'string, required, fixed', id: 'string, required, fixed'}\n"
+	"    keys: {PK: 'BOOKS#<shelf>', SK: '<id>'}\n    allow: {read, create, update, delete: anyone}\n"
+	"    requires: [Shelf(shelf)]\n"
+	"  Packed:\n"
+	"    path: /boxes/<box>/books/<id>\n    attributes: {box: 'string, required, fixed', id: 'string, required, fixed'}\n"
+	"    keys: {PK: 'PACKED#<box>', SK: '<id>'}\n    allow: {read, create, update, delete: anyone}\n"
+	"    requires: [Box(box) if gone = false]\n"
+	"access:\n"
+	"  books on shelf: {query: table, where: {PK: 'BOOKS#<id>'}}\n"
+	"  books in box: {query: table, where: {PK: 'PACKED#<id>'}}\n";
+
+static bool shelved;
+static int books; /* each tried once more under another name */
+
+static void other_book(struct world *w)
+{
+	struct run *r = plain_run(w);
+	struct write_result out;
+	char path[16], box[16];
+
+	snprintf(path, sizeof(path), "s/b%d", books);
+	snprintf(box, sizeof(box), "x/b%d", books++);
+	shelved = try_create(r, "Book", path, NULL, &out);
+	may(r, shelved, PROBLEM_NOT_FOUND);
+	r->problem = (struct problem){ 0 };
+	if (!try_create(r, "Packed", box, NULL, &out))
+		may(r, false, PROBLEM_CONFLICT);
+}
+
+static void open_shelves(struct world *w)
+{
+	world_open(w, shelves);
+	app_set_keeper_runs(&w->f.app, true);
+	created(&w->f, "!", "Shelf", "s", NULL);
+	created(&w->f, "!", "Box", "x", NULL);
+}
+
+static bool is_gone(struct world *w)
+{
+	struct value gone = value_get(stored(&w->f, "BOX#x", "BOX"), SLICE("gone"));
+
+	return value_type(gone) == VALUE_BOOL && value_bool(gone);
+}
+
+static void nothing_comes_between_the_question_and_the_end(void **state)
+{
+	bool past = false;
+
+	(void)state;
+	for (int at = 0; !past; at++) {
+		struct world w;
+		struct between b;
+		struct run *r;
+		struct change *list;
+		size_t n, ends = 0, changes = 0;
+		bool ok;
+
+		open_shelves(&w);
+		b = between(&w, other_book, at, false);
+		r = run_with(&w, &b);
+		ok = try_delete(r, "Shelf", "s", NULL);
+		past = b.calls <= at;
+		assert_true(ok || r->problem.type == PROBLEM_CONFLICT);
+		assert_int_equal(is_stored(&w.f, "SHELF#s", "SHELF"), !ok);
+		assert_int_equal(count_keys(&w, "BOOKS#"), ok ? 0 : 1);
+		if (!ok)
+			assert_false(value_present(value_get(stored(&w.f, "SHELF#s", "SHELF"), SLICE("thorpe:held"))));
+		/* Nobody has seen it go and come back. */
+		n = world_all(&w, &list);
+		for (size_t i = 0; i < n; i++) {
+			ends += list[i].events == ON_DELETED;
+			changes += list[i].events == ON_UPDATED && list[i].entity;
+		}
+		assert_int_equal(ends, ok);
+		assert_int_equal(changes, 0);
+		/* Softly. */
+		b = between(&w, other_book, at, false);
+		r = run_with(&w, &b);
+		for (size_t i = count_keys(&w, "PACKED#"); i; i--) {
+			char path[16];
+
+			snprintf(path, sizeof(path), "x/b%d", books - 1);
+			deleted(&w.f, "!", "Packed", path);
+		}
+		ok = try_delete(r, "Box", "x", NULL);
+		past = past && b.calls <= at;
+		assert_int_equal(is_gone(&w), ok);
+		assert_int_equal(count_keys(&w, "PACKED#"), ok ? 0 : 1);
+		assert_false(value_present(value_get(stored(&w.f, "BOX#x", "BOX"), SLICE("thorpe:held"))));
+		world_close(&w);
+	}
+}
+
+static void what_was_held_when_the_end_came_is_let_go(void **state)
+{
+	bool past = false, held = false;
+
+	(void)state;
+	for (int at = 0; !past; at++) {
+		struct world w;
+		struct between b;
+		struct run *r;
+		struct write_result out;
+
+		open_shelves(&w);
+		b = between(&w, NULL, at, true);
+		r = run_with(&w, &b);
+		past = try_delete(r, "Shelf", "s", NULL);
+		if (!past) {
+			bool is = value_present(value_get(stored(&w.f, "SHELF#s", "SHELF"), SLICE("thorpe:held")));
+
+			held = held || is;
+			if (is)
+				create_fails(&w.f, "!", "Book", "s/b", NULL, PROBLEM_BUSY, NULL);
+			updated(&w.f, "!", "Shelf", "s", "{\"text\":\"still here\"}");
+			r = plain_run(&w);
+			r->now_ms += 11000;
+			must(r, try_create(r, "Book", "s/b", NULL, &out), "after a while");
+			assert_false(value_present(value_get(stored(&w.f, "SHELF#s", "SHELF"), SLICE("thorpe:held"))));
+			delete_fails(&w.f, "!", "Shelf", "s", PROBLEM_CONFLICT, "still has");
+			deleted(&w.f, "!", "Book", "s/b");
+			deleted(&w.f, "!", "Shelf", "s");
+		}
+		world_close(&w);
+	}
+	assert_true(held);
+}
+
+/* Who was paused for long does not delete what others have been told is free. */
+static void late_book(struct world *w)
+{
+	struct run *r = plain_run(w);
+	struct write_result out;
+
+	r->now_ms += 11000;
+	shelved = try_create(r, "Book", "s/late", NULL, &out);
+}
+
+static void who_held_it_for_too_long_asks_again(void **state)
+{
+	bool past = false;
+
+	(void)state;
+	for (int at = 0; !past; at++) {
+		struct world w;
+		struct between b;
+		struct run *r;
+		bool ok;
+
+		open_shelves(&w);
+		shelved = false;
+		b = between(&w, late_book, at, false);
+		r = run_with(&w, &b);
+		ok = try_delete(r, "Shelf", "s", NULL);
+		past = b.calls <= at;
+		assert_int_equal(ok, !shelved);
+		assert_int_equal(is_stored(&w.f, "SHELF#s", "SHELF"), shelved);
+		world_close(&w);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -722,7 +896,12 @@ int main(void)
 		cmocka_unit_test(what_another_program_deletes_goes_with_all_that_hangs_on_it),
 		cmocka_unit_test(a_marker_of_another_layout_stays_and_is_waited_for),
 		cmocka_unit_test(a_cascade_of_many_is_carried_out_a_part_at_a_time),
+		cmocka_unit_test(nothing_comes_between_the_question_and_the_end),
+		cmocka_unit_test(what_was_held_when_the_end_came_is_let_go),
+		cmocka_unit_test(who_held_it_for_too_long_asks_again),
 	};
 
+	if (getenv("ONLY"))
+		cmocka_set_test_filter(getenv("ONLY"));
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
