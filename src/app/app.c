@@ -1,6 +1,7 @@
 /* From a request to a reply: finds the route, enforces what its row says, calls the handler.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "app/app_exchange.h"
+#include "app/deleting.h"
 #include "app/outline.h"
 #include "app/read.h"
 #include "app/write.h"
@@ -426,6 +427,19 @@ bool app_is_quick(struct app *app, const struct app_request *q)
 
 /* ---- in the background ---- */
 
+#define SWEEP_EVERY_MS 10000
+
+/* Cascades that nobody has finished: the server was killed, or the keeper stands still. */
+static void sweep_deletions(struct app *app, struct run *r)
+{
+	if (app->deletions_settled || r->now_ms - app->swept_ms < SWEEP_EVERY_MS)
+		return;
+	app->swept_ms = r->now_ms;
+	r->problem = (struct problem){ 0 };
+	if (!deleting_sweep(r))
+		log_warn("what was deleted of %.*s waits: %.*s", SLICE_ARG(app->design->name), SLICE_ARG(r->problem.detail));
+}
+
 void app_tick(struct app *app, struct backend *b, bool last)
 {
 	struct arena a;
@@ -442,6 +456,8 @@ void app_tick(struct app *app, struct backend *b, bool last)
 		if (!write_flush_gathered(&r, last))
 			log_warn("gathered actions of %.*s wait: %.*s", SLICE_ARG(app->design->name),
 				 SLICE_ARG(r.problem.detail));
+		if (!last)
+			sweep_deletions(app, &r);
 	}, {
 		log_warn("gathered actions of %.*s wait: out of memory", SLICE_ARG(app->design->name));
 	});

@@ -1,6 +1,8 @@
 /* A plan becomes a request; a refusal becomes a sentence, or another try.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "app/app_internal.h"
+#include "app/deleting.h"
+#include "app/hold.h"
 #include "app/keep.h"
 #include "app/turn.h"
 #include "app/write_plan.h"
@@ -188,6 +190,8 @@ static enum plan_end refused_target(struct plan *p, struct plan_action *a, const
 		}
 		return leave_out(a);
 	}
+	if (hold_is_met(p->run, a, f->item))
+		return PLAN_AGAIN;
 	fields_from_item(&target, p->run->arena, entity_full(p->run, a->entity, f->item));
 	for (size_t i = 0; i < a->ask_count; i++) {
 		bool holds;
@@ -213,7 +217,9 @@ static enum plan_end refused_one(struct plan *p, struct plan_action *a, const st
 			return tell_taken(p, a->companion->unique);
 		return !value_present(p->old) && p->write->action ? PLAN_AGAIN : tell_exists(p);
 	case PLAN_TARGET: return refused_target(p, a, f);
+	case PLAN_MARKER: return deleting_refused(p, a, f);
 	case PLAN_OLD:
+	case PLAN_CHILD:
 	case PLAN_SECRET:
 	case PLAN_WITNESS: break;
 	}
@@ -286,7 +292,7 @@ static enum plan_end refused(struct plan *p, const struct request *q)
 static struct dyn_write written(const struct plan_action *a)
 {
 	return (struct dyn_write){
-		.kind = a->kind, .key = a->key, .item = a->item,
+		.kind = a->kind, .table = a->table, .key = a->key, .item = a->item,
 		.set = a->set.list, .set_count = a->set.count,
 		.add = a->add.list, .add_count = a->add.count,
 		.must_exist = a->must_exist, .must_not_exist = a->must_not_exist, .or_expired = a->or_expired,

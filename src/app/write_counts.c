@@ -4,7 +4,7 @@
  * itself has moved before anyone looks, so a count goes `by` or `when` a derived attribute of it, which is stored, and never
  * the counter.
  * SPDX-License-Identifier: Apache-2.0 */
-#include "app/write_plan.h"
+#include "app/hold.h"
 
 /* ---- conditions on a target ---- */
 
@@ -112,6 +112,7 @@ bool plan_add_ask(struct plan *p, struct plan_action *a, const struct plan_ask *
 {
 	bool cannot;
 
+	plan_not_held(a);
 	if (!a->ask_count && !plan_ask_alive(p, a))
 		return false;
 	if (a->ask_count == a->ask_capacity) {

@@ -1,7 +1,7 @@
 /* Creating: from what is given to the whole item, and into the table.
  * SPDX-License-Identifier: Apache-2.0 */
+#include "app/deleting.h"
 #include "app/input.h"
-#include "app/write_plan.h"
 #include "base/ulid.h"
 
 /* ---- ids ---- */
@@ -295,7 +295,7 @@ enum plan_end write_put_new(struct write *w, struct fields *f, struct write_resu
 	plan_init(&p, w, VALUE_ABSENT, f);
 	if (w->action && !write_adds(w, f, VALUE_ABSENT, &p.self))
 		return PLAN_FAILED;
-	if (!plan_make(&p))
+	if (!plan_make(&p) || !plan_deleting(&p))
 		return PLAN_FAILED;
 	end = plan_commit(&p);
 	if (end != PLAN_DONE)

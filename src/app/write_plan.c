@@ -96,7 +96,7 @@ struct plan_action *plan_add(struct plan *p, enum plan_role role, enum dyn_write
 struct plan_action *plan_find(struct plan *p, struct value key)
 {
 	for (size_t i = 0; i < p->count; i++)
-		if (value_equal(p->actions[i].key, key))
+		if (!p->actions[i].table.n && value_equal(p->actions[i].key, key))
 			return &p->actions[i];
 	return NULL;
 }

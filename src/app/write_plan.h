@@ -20,6 +20,8 @@
 
 #define WRITE_TRIES 16
 
+struct marker;
+
 enum plan_end { PLAN_DONE, PLAN_AGAIN /* something has changed: from the reading */, PLAN_FAILED /* run->problem */ };
 
 struct copy_note { /* a copy that has been made, and what of */
@@ -63,6 +65,10 @@ struct write {
 	struct turn *turn;                 /* turn.h: of the first sequence that is taken from; NULL: none */
 	int64_t skipped;                   /* numbers that items had though the sequence had not come to them */
 	struct value clash;                /* key that the server chose for a new item, and that was taken */
+	const struct marker *under;        /* a cascade's removal: that marker must still be there (deleting.h) */
+	bool over;                         /* it is not */
+	struct value hold, held_key;       /* hold.h: by what name, and which item; absent: none is held */
+	bool alone;                        /* a deletion was refused with its children: now without them */
 	/* of the current try */
 	enum write_match match;
 	struct copy_note *copies;
@@ -80,6 +86,8 @@ enum plan_role {
 	PLAN_TARGET,    /* an item that is counted on, or required */
 	PLAN_SECRET,    /* credentials */
 	PLAN_WITNESS,   /* an item that was only looked at */
+	PLAN_MARKER,    /* of a deletion: deleting.h */
+	PLAN_CHILD,     /* what goes with a deletion, in its transaction */
 };
 
 struct plan_ask { /* what must be true of a target, and in whose words it is told otherwise */
@@ -92,6 +100,7 @@ struct plan_ask { /* what must be true of a target, and in whose words it is tol
 struct plan_action {
 	enum plan_role role;
 	enum dyn_write_kind kind;
+	struct slice table;                 /* MARKER: the one beside the design's; else empty */
 	struct value key, item;
 	struct fields set, add, equal;      /* set: an absent value removes */
 	bool must_exist, must_not_exist;
@@ -120,6 +129,8 @@ struct plan {
 	bool outdated;                  /* what it was made of has changed while it was made: not worth a request */
 	struct plan_action *actions;
 	size_t count, capacity;
+	struct marker *markers;         /* that it puts; deleting.h */
+	size_t marker_count;
 };
 
 /* ---- the parts of a plan ---- */
@@ -217,8 +228,9 @@ void write_tell_password(const struct write *w, struct value full);
 /* For the runtime itself. Brings an item after what it was made from: derived attributes, keys, companions, counts; and copies of
  * the entity named, unless that is empty. */
 bool write_refresh(struct run *r, const struct entity *e, struct value key, struct slice copies_of) MUST_CHECK;
-/* write_remove(), without counting on what is gone. */
-bool write_remove_after(struct run *r, const struct entity *e, struct value key, struct value gone) MUST_CHECK;
+/* write_remove() as part of a cascade: while its marker is there, without counting on what is gone. *over: it is not, and
+ * nothing was removed. */
+bool write_remove_under(struct run *r, const struct entity *e, struct value key, const struct marker *m, bool *over) MUST_CHECK;
 
 /* ---- small things ---- */
 static inline bool is_there(struct value v) { return value_present(v) && value_type(v) != VALUE_NULL; }

@@ -1,7 +1,8 @@
 /* Changing an item that is there: updates, actions, soft deletions, and bringing it after what it was made from.
  * SPDX-License-Identifier: Apache-2.0 */
+#include "app/deleting.h"
+#include "app/hold.h"
 #include "app/input.h"
-#include "app/write_plan.h"
 
 /* ---- what may be changed ---- */
 
@@ -248,11 +249,12 @@ enum plan_end write_alter(struct write *w, struct value old, struct write_result
 	    !make_altered(w, old, &f))
 		return PLAN_FAILED;
 	plan_init(&p, w, old, &f);
-	if ((w->action && !write_adds(w, &f, old, &p.self)) || !plan_make(&p))
+	if ((w->action && !write_adds(w, &f, old, &p.self)) || !plan_make(&p) || !plan_deleting(&p))
 		return PLAN_FAILED;
 	out->full = fields_item(&f);
 	if (plan_is_empty(&p))
 		return PLAN_DONE;
+	plan_held_by(&p);
 	end = plan_commit(&p);
 	if (end != PLAN_DONE)
 		return end;
@@ -265,6 +267,7 @@ enum plan_end write_alter(struct write *w, struct value old, struct write_result
 	}
 	out->full = fields_item(&result);
 	plan_follow(&p);
+	deleting_follow(&p);
 	return PLAN_DONE;
 }
 
