@@ -101,6 +101,11 @@ static const char design[] =
 	"    keys: {PK: ORDER#<id>, SK: BILL#<number>}\n"
 	"    allow: {create, read, update, delete: anyone}\n"
 	"    actions:\n      renew: {set: {again: Order(id).rate}}\n"
+	"  Copied:\n"
+	"    path: /orders/<id>/copied/<number>\n"
+	"    attributes:\n      id: string, required\n      number: string, required\n      copied: copy of Order(id).rate\n"
+	"    keys: {PK: ORDER#<id>, SK: COPIED#<number>}\n"
+	"    allow: {create, read, update, delete: anyone}\n"
 	"  Checked:\n"
 	"    path: /orders/<id>/checked/<number>\n"
 	"    attributes:\n      id: string, required\n      number: string, required\n      amount: integer, default 1\n"
@@ -411,6 +416,7 @@ static void values_are_made_of_what_is_there_at_the_end(void **state)
 {
 	static const struct change low = RATE_LOW;
 	static const struct step create = { CREATE, "ann", "Bill", "o1/2", NULL, NULL };
+	static const struct step copy = { CREATE, "ann", "Copied", "o1/2", NULL, NULL };
 	static const struct step renew = { ACT, "ann", "Bill", "o1/1", NULL, "renew" };
 	struct app_fixture f;
 	struct outcome o;
@@ -421,6 +427,13 @@ static void values_are_made_of_what_is_there_at_the_end(void **state)
 	assert_true(o.done);
 	assert_int_equal(o.writes, 2);
 	assert_int_equal(number(o.full, "rate"), 3);
+	assert_int_equal(number(o.full, "copied"), 3);
+	app_fixture_close(&f);
+
+	world(&f);
+	o = take(&f, &copy, &low);
+	assert_true(o.done);
+	assert_int_equal(o.writes, 2);
 	assert_int_equal(number(o.full, "copied"), 3);
 	app_fixture_close(&f);
 
