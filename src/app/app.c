@@ -230,6 +230,7 @@ static bool idempotency_hashes(struct exchange *x, struct idempotency_ask *ask)
 	buf_init(&b, x->run.arena);
 	add_part(&b, x->app->design->name);
 	add_part(&b, x->run.caller.subject);
+	add_part(&b, x->run.caller.session.stamp); /* another account of the same name is someone else */
 	buf_byte(&b, x->run.caller.operator_);
 	add_part(&b, q->idempotency_key);
 	if (!hash(&b, ask->key))

@@ -45,7 +45,7 @@ static bool add_row(void *ctx, const struct read_row *row, bool *stop)
 	struct value_iter it;
 
 	(void)stop;
-	if (!value_present(ref))
+	if (!value_present(ref) || (!row->entity && !entity_is_companion(g->run, row->full))) /* what fits nothing gives no rights */
 		return true;
 	if (!entity_look(g->run, g->entity, &ref, 1, &look))
 		return false;

@@ -17,6 +17,8 @@
 const struct entity *entity_of(struct run *r, struct value stored);
 /* The same, asking first whether it is an item of `likely` (NULL: nobody knows), which where keys tell is the answer. */
 const struct entity *entity_of_likely(struct run *r, struct value stored, const struct entity *likely);
+/* Of an item of no entity: whether its key is one that a companion of some entity has. Otherwise nothing of the design speaks of it. */
+bool entity_is_companion(struct run *r, struct value stored);
 /* An item in full, each value at its place (outline.h). */
 struct entity_item {
 	const struct entity *entity; /* NULL: of none, or it has expired; then nothing else is there */

@@ -3,6 +3,7 @@
 #include <sys/random.h>
 #include <time.h>
 
+#include "app/caller.h"
 #include "app/output.h"
 #include "app/input.h"
 #include "app/turn.h"
@@ -53,6 +54,8 @@ static bool try_often(struct write *w, write_once *once, struct write_result *ou
 		enum plan_end end;
 
 		pause_before(i);
+		if (i && !caller_stands(w->run)) /* whoever was in the way may have ended the session */
+			return false;
 		*out = (struct write_result){ 0 };
 		end = try_once(w, once, out);
 		if (end != PLAN_AGAIN)
@@ -81,9 +84,10 @@ bool write_try(struct write *w, write_once *once, struct write_result *out)
 
 bool write_read(struct write *w, struct value *full)
 {
+	/* Asked after reading: who writes to the own account does so with the roles that the account has in what was read. */
 	if (value_present(w->key))
-		return entity_fetch_key(w->run, w->entity, w->key, true, full);
-	return entity_fetch(w->run, w->entity, w->args, w->arg_count, true, full);
+		return entity_fetch_key(w->run, w->entity, w->key, true, full) && caller_stands(w->run);
+	return entity_fetch(w->run, w->entity, w->args, w->arg_count, true, full) && caller_stands(w->run);
 }
 
 /* ---- refusing ---- */

@@ -211,6 +211,8 @@ bool write_is_password(const struct entity *e, struct slice name);
 bool write_secret(struct run *r, const struct entity *e, struct value full, struct value *stored) MUST_CHECK;
 /* After the rules: checks and hashes what was given, and puts it where it belongs if that is in the item. */
 bool write_password(struct write *w, struct fields *f, struct value old) MUST_CHECK;
+/* A line of the audit log, when the write has changed a password. */
+void write_tell_password(const struct write *w, struct value full);
 
 /* For the runtime itself. Brings an item after what it was made from: derived attributes, keys, companions, counts; and copies of
  * the entity named, unless that is empty. */

@@ -285,7 +285,10 @@ bool write_update(struct run *r, const struct entity *e, const struct value *arg
 {
 	struct write w = { .run = r, .entity = e, .args = args, .arg_count = n, .input = changes, .options = o };
 
-	return write_try(&w, update_once, out);
+	if (!write_try(&w, update_once, out))
+		return false;
+	write_tell_password(&w, out->full);
+	return true;
 }
 
 /* Gone is fine. */

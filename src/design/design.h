@@ -235,7 +235,9 @@ struct access {
 	const struct where_rule *where;
 	size_t where_count;
 	const struct term *filter;
-	const struct term *allow;     /* NULL: the entity's list rule, or read item by item */
+	const struct term *allow;     /* who may call it, besides the rules of its rows; NULL: who may see any of them */
+	bool shows_all;               /* shows: all rows. To those whom `allow` lets in, past the rules of the rows */
+	struct place shows_place;
 	bool descending, consistent, count_only, single;
 	struct slice order;           /* as written: "newest first"; empty: nothing is said */
 	int64_t limit;                /* default page; 0: 20 */
