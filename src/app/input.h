@@ -11,7 +11,7 @@ enum input_use { INPUT_CREATE, INPUT_UPDATE, INPUT_ACTION };
  * timestamps to UTC seconds with Z); all that is wrong is told at once (INVALID with parts). Names the entity does not have
  * are wrong, with a suggestion. Who is no operator may not give what the server keeps (counter, now, touched, derived, copy,
  * managed, hidden, N days after); an `id` attribute may be given on creation; `the caller` is ignored. On update `fixed` ones may
- * be repeated but not changed, which write.h sees. JSON null removes (an entry with an absent value), or is a NULL where the
+ * be repeated but not changed, which write.h sees. JSON null takes away (an entry with an absent value; write.h puts the default back), or is a NULL where the
  * default is null; an empty set removes, too. An action takes action->input only. `password` and `current_password` are let
  * through as strings where the entity has a login and no attribute of that name, or the login's own. body NULL: an empty object.
  * A body that is no object is MALFORMED. */

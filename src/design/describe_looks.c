@@ -34,15 +34,20 @@ static struct slice reference_text(struct arena *a, struct slice entity, const s
 	return buf_slice(&b);
 }
 
-/* What is counted on is in the transaction anyway, and has the condition there. */
-static bool is_counted(struct looks *l, struct slice text)
+static bool is_said_by(struct looks *l, struct slice text, const struct reference *r)
 {
-	for (size_t i = 0; i < l->entity->count_count; i++) {
-		const struct reference *r = &l->entity->counts[i].target;
+	return slice_equal(text, reference_text(l->arena, r->entity, r->args, r->arg_count));
+}
 
-		if (slice_equal(text, reference_text(l->arena, r->entity, r->args, r->arg_count)))
+/* What is counted on or required is in the transaction anyway, and has the condition there. */
+static bool is_said(struct looks *l, struct slice text)
+{
+	for (size_t i = 0; i < l->entity->count_count; i++)
+		if (is_said_by(l, text, &l->entity->counts[i].target))
 			return true;
-	}
+	for (size_t i = 0; i < l->entity->require_count; i++)
+		if (is_said_by(l, text, &l->entity->requires[i].target))
+			return true;
 	return false;
 }
 
@@ -50,7 +55,7 @@ static void add_reference(struct looks *l, struct slice entity, const struct ter
 {
 	struct slice text = reference_text(l->arena, entity, args, n);
 
-	if (!is_counted(l, text))
+	if (!is_said(l, text))
 		add(l, text);
 }
 

@@ -73,6 +73,23 @@ static const char design[] =
 	"    keys: {PK: ORDER#<id>, SK: COUNTED#<number>}\n"
 	"    counts: [Order(id).lines]\n"
 	"    allow: {create, update, delete: Order(id).status = 'draft', read: anyone}\n"
+	"  Rest:\n" /* goes when its order is gone, which it still counts on */
+	"    path: /orders/<id>/rests/<number>\n"
+	"    attributes:\n      id: string, required\n      number: string, required\n"
+	"    keys: {PK: ORDER#<id>, SK: REST#<number>}\n"
+	"    counts: [Order(id).lines]\n"
+	"    allow: {create, read: anyone, delete: not exists Order(id)}\n"
+	"  Flag:\n"
+	"    path: /flags/<id>\n"
+	"    attributes:\n      id: string, required\n      by: string\n"
+	"    keys: {PK: FLAG#<id>, SK: FLAG}\n"
+	"    allow: {create, read, update, delete: anyone}\n"
+	"  Setter:\n" /* its companion is the flag that it looks for */
+	"    path: /setters/<id>\n"
+	"    attributes:\n      id: string, required\n      label: string\n"
+	"    keys: {PK: SETTER#<id>, SK: SETTER}\n"
+	"    companions: [{PK: FLAG#<id>, SK: FLAG, id: <id>, by: <id>}]\n"
+	"    allow: {create: not exists Flag(id), read, update: anyone, delete: Flag(id).by = id}\n"
 	"  Bill:\n" /* terms that read its order */
 	"    path: /orders/<id>/bills/<number>\n"
 	"    attributes:\n"
@@ -84,6 +101,11 @@ static const char design[] =
 	"    keys: {PK: ORDER#<id>, SK: BILL#<number>}\n"
 	"    allow: {create, read, update, delete: anyone}\n"
 	"    actions:\n      renew: {set: {again: Order(id).rate}}\n"
+	"  Copied:\n"
+	"    path: /orders/<id>/copied/<number>\n"
+	"    attributes:\n      id: string, required\n      number: string, required\n      copied: copy of Order(id).rate\n"
+	"    keys: {PK: ORDER#<id>, SK: COPIED#<number>}\n"
+	"    allow: {create, read, update, delete: anyone}\n"
 	"  Checked:\n"
 	"    path: /orders/<id>/checked/<number>\n"
 	"    attributes:\n      id: string, required\n      number: string, required\n      amount: integer, default 1\n"
@@ -233,6 +255,7 @@ static void world(struct app_fixture *f)
 	created(f, "!", "Member", "g1/ann", NULL);
 	created(f, "!", "Mine", "m1", NULL);
 	created(f, "!", "Kept", "k1", NULL);
+	created(f, "ann", "Setter", "t", NULL);
 	created(f, "!", "Line", "o1/1", NULL);
 	created(f, "!", "Soft", "o1/1", NULL);
 	created(f, "!", "Counted", "o1/1", NULL);
@@ -320,6 +343,10 @@ static void what_was_allowed_is_decided_again(void **state)
 		{ { UPDATE, "ann", "Kept", "k1", "{\"label\":\"b\"}", NULL }, { "KEPT#k1", "KEPT", "frozen", "{'BOOL':true}" },
 		  PROBLEM_INVALID },
 		{ { ACT, "ann", "Kept", "k1", NULL, "hit" }, { "KEPT#k1", "KEPT", "frozen", "{'BOOL':true}" }, PROBLEM_FORBIDDEN },
+		/* a companion that was looked at */
+		{ { CREATE, "ann", "Setter", "x", NULL, NULL }, { "FLAG#x", "FLAG", "by", "{'S':'y'}" }, PROBLEM_FORBIDDEN },
+		{ { DELETE, "ann", "Setter", "t", NULL, NULL }, { "FLAG#t", "FLAG", "by", "{'S':'y'}" }, PROBLEM_FORBIDDEN },
+		{ { DELETE, "ann", "Setter", "t", NULL, NULL }, { "FLAG#t", "FLAG", NULL, NULL }, PROBLEM_FORBIDDEN },
 		/* a requirement whose `when` rests on another item */
 		{ { CREATE, "ann", "Asked", "o1/1", NULL, NULL }, ORDER_PLACED, PROBLEM_CONFLICT },
 	};
@@ -389,6 +416,7 @@ static void values_are_made_of_what_is_there_at_the_end(void **state)
 {
 	static const struct change low = RATE_LOW;
 	static const struct step create = { CREATE, "ann", "Bill", "o1/2", NULL, NULL };
+	static const struct step copy = { CREATE, "ann", "Copied", "o1/2", NULL, NULL };
 	static const struct step renew = { ACT, "ann", "Bill", "o1/1", NULL, "renew" };
 	struct app_fixture f;
 	struct outcome o;
@@ -399,6 +427,13 @@ static void values_are_made_of_what_is_there_at_the_end(void **state)
 	assert_true(o.done);
 	assert_int_equal(o.writes, 2);
 	assert_int_equal(number(o.full, "rate"), 3);
+	assert_int_equal(number(o.full, "copied"), 3);
+	app_fixture_close(&f);
+
+	world(&f);
+	o = take(&f, &copy, &low);
+	assert_true(o.done);
+	assert_int_equal(o.writes, 2);
 	assert_int_equal(number(o.full, "copied"), 3);
 	app_fixture_close(&f);
 
@@ -456,6 +491,26 @@ static void another_item_where_it_would_be_is_not_it(void **state)
 	assert_false(o.done);
 	assert_int_equal(o.problem, PROBLEM_FORBIDDEN);
 	app_fixture_close(&f);
+}
+
+static void what_it_counts_on_is_known_to_be_gone(void **state)
+{
+	static const struct step delete = { DELETE, "ann", "Rest", "o2/1", NULL, NULL };
+	static const struct change back = { "ORDER#o2", "ORDER", "id", "{'S':'o2'}" };
+	struct app_fixture f;
+	struct outcome o;
+
+	(void)state;
+	for (int i = 0; i < 2; i++) {
+		world(&f);
+		created(&f, "ann", "Rest", "o2/1", NULL);
+		deleted(&f, "!", "Order", "o2");
+		o = take(&f, &delete, i ? &back : NULL);
+		assert_int_equal(o.done, i == 0);
+		assert_int_equal(is_stored(&f, "ORDER#o2", "REST#1"), i == 1);
+		assert_int_equal(is_stored(&f, "ORDER#o2", "ORDER"), i == 1); /* nothing was counted off what is not there */
+		app_fixture_close(&f);
+	}
 }
 
 static void nothing_is_added_where_nothing_was_looked_at(void **state)
@@ -592,6 +647,7 @@ int main(void)
 		cmocka_unit_test(values_are_made_of_what_is_there_at_the_end),
 		cmocka_unit_test(what_has_expired_is_as_good_as_gone),
 		cmocka_unit_test(another_item_where_it_would_be_is_not_it),
+		cmocka_unit_test(what_it_counts_on_is_known_to_be_gone),
 		cmocka_unit_test(nothing_is_added_where_nothing_was_looked_at),
 		cmocka_unit_test(no_order_is_placed_and_empty),
 	};
