@@ -20,7 +20,7 @@ static bool make_cursor_key(struct app *app)
 	struct slice text = arena_printf(&app->arena, "%s%.*s", purpose, SLICE_ARG(app->design->name));
 	unsigned n = 0;
 
-	return HMAC(EVP_sha256(), app->secret, sizeof(app->secret), (const uint8_t *)text.p, text.n, app->cursor_key, &n) &&
+	return HMAC(EVP_sha512(), app->secret, sizeof(app->secret), (const uint8_t *)text.p, text.n, app->cursor_key, &n) &&
 	       n == sizeof(app->cursor_key);
 }
 

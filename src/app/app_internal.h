@@ -27,7 +27,7 @@ struct app {
 	const struct design *design;
 	const struct clock *clock;
 	uint8_t secret[CALLER_SECRET_BYTES];
-	uint8_t cursor_key[32];       /* derived from the secret and the design's name */
+	uint8_t cursor_key[64];       /* derived from the secret and the design's name */
 	struct callers_state *callers; /* shared, locked */
 	struct gather *gather;         /* shared, locked */
 	struct idempotency *idempotency; /* shared, locked */

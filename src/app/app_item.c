@@ -148,13 +148,14 @@ bool handle_create(struct exchange *x)
 	return create(x, false);
 }
 
-static bool update(struct exchange *x, const struct fields *changes)
+static bool update(struct exchange *x, const struct fields *changes, bool merge)
 {
 	const struct entity *e = x->match.route->entity;
 	struct write_options o = options(x);
 	struct write_result made = { 0 };
 	struct value *args;
 
+	o.merge = merge;
 	return path_identity(x, &args) && write_update(&x->run, e, args, x->match.count, changes, &o, &made) &&
 	       show_if_readable(x, 200, 204, made.full);
 }
@@ -228,7 +229,7 @@ bool handle_put(struct exchange *x)
 	if (!input_body(&x->run, x->match.route->entity, INPUT_UPDATE, NULL, without_kept(x), &changes) || !same_as_path(x, &changes))
 		return false;
 	drop_the_rest(x, &changes);
-	return update(x, &changes);
+	return update(x, &changes, false);
 }
 
 bool handle_patch(struct exchange *x)
@@ -236,7 +237,7 @@ bool handle_patch(struct exchange *x)
 	struct fields changes;
 
 	fields_init(&changes, x->run.arena);
-	return input_body(&x->run, x->match.route->entity, INPUT_UPDATE, NULL, x->body, &changes) && update(x, &changes);
+	return input_body(&x->run, x->match.route->entity, INPUT_PATCH, NULL, x->body, &changes) && update(x, &changes, true);
 }
 
 bool handle_delete(struct exchange *x)

@@ -178,8 +178,13 @@ void read_kinds(const struct design *d, const struct access *access, struct aren
 struct read_known {
 	const struct entity *expected; /* the only one whose items the keys let through; NULL: several, or companions, too */
 	bool mixed;                    /* rows may be of several entities */
+	bool asks_caller;              /* two callers may get different answers; operators do in any case */
+	enum read_time { READ_ANY_TIME, READ_BY_DAY, READ_BY_TIME } time; /* how the pages hang on the time of the first one */
 };
 struct read_known read_known(struct run *r, const struct access *access);
+/* read_live_kinds.c */
+bool read_asks_caller(const struct design *d, const struct access *access, struct arena *a);
+enum read_time read_time(const struct design *d, const struct access *access);
 
 uint64_t read_hash(struct value v);
 

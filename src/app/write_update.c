@@ -72,6 +72,11 @@ static bool apply_one(struct write *w, struct fields *f, const struct value_memb
 	const struct attribute *a = entity_attribute(w->entity, m->name);
 	struct value v = write_fit(w->run, a, m->value), was = fields_get(f, m->name);
 
+	if (a && a->type == ATTR_MAP && w->options->merge && value_type(v) == VALUE_M) {
+		names_add(w->run->arena, &w->looked_at, a->name); /* what it is merged with is still there, or it is merged again */
+		if (!input_merge(w->run, a, was, v, &v))
+			return false;
+	}
 	if (!a || write_is_password(w->entity, m->name) || value_equal(v, was))
 		return true;
 	if (!value_present(v) && a->default_ && !a->required)
