@@ -27,17 +27,22 @@ enum attr_type {
 	ATTR_SET, ATTR_MAP, ATTR_BINARY, ATTR_ENUM,
 };
 
+/* What a string looks like, besides its length. */
+enum attr_form { FORM_FREE, FORM_EMAIL, FORM_URL, FORM_SLUG, FORM_NAME };
+
 struct attribute {
 	struct slice name;
 	struct place place;
 	enum attr_type type;
 	enum attr_type element;       /* LIST, SET; ATTR_MAP for lists of anything */
+	enum attr_form form;          /* STRING; of LIST and SET each element's */
 	const struct slice *choices;  /* ENUM */
 	size_t choice_count;
 	bool required, id, now, touched, counter, fixed, lower, hidden, private_, compressed, the_caller;
 	bool managed;                 /* never from a body of create or update; actions, processors, operators */
 	bool unique;                  /* claimed; a companion must guard it */
 	bool from_key;                /* not stored: read from the item's key */
+	bool in_address;              /* part of the entity's identity: it has to fit into its path */
 	struct slice id_prefix;       /* id 'usr_' */
 	bool has_min, has_max;
 	double min, max;              /* range of a number; length of a string, text, list or set */

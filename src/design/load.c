@@ -115,6 +115,8 @@ const struct design *design_load(struct arena *a, struct source s,
 		load_check_keys(l);
 		load_resolve(l);
 		load_infer(l);
+		if (findings_errors(f) == before)
+			load_types(l);
 	}
 	findings_sort(f);
 	return findings_errors(f) == before ? l->d : NULL;
