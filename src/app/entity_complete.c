@@ -55,6 +55,20 @@ static void put(struct completion *c, struct slice name, struct value v)
 		fields_drop(c->fields, name);
 }
 
+/* A name of another item is stored as that item's identity is. */
+static bool refer(struct completion *c, const struct attribute *a, struct value *v)
+{
+	struct attribute as = { .type = a->type, .lower = true };
+	bool holds = false;
+
+	for (size_t i = 0; i < a->lower_when_count && !holds; i++)
+		if (!scope_holds(&c->scope, a->lower_when[i], &holds))
+			return false;
+	if (holds)
+		*v = input_normal(c->run, &as, *v);
+	return true;
+}
+
 /* What is as it was is not judged anew: it may be older than the limit. */
 static bool keep_limits(struct completion *c, const struct attribute *a)
 {
@@ -65,6 +79,8 @@ static bool keep_limits(struct completion *c, const struct attribute *a)
 	if (!value_present(v) || value_type(v) == VALUE_NULL || value_equal(v, value_get(c->old, a->name)))
 		return true;
 	v = input_made(c->run, a, input_normal(c->run, a, v));
+	if (a->lower_when_count && !refer(c, a, &v))
+		return false;
 	fields_set(c->fields, a->name, v);
 	if (!attribute_fits(a, v, room, &why))
 		return run_invalid(c->run, a->name, "%s", why);
@@ -106,6 +122,8 @@ static void need_attribute(struct completion *c, size_t i)
 	c->attributes[i] = true;
 	names_each(a->derived, need, c);
 	names_each(a->when, need, c);
+	for (size_t k = 0; k < a->lower_when_count; k++)
+		names_each(a->lower_when[k], need, c);
 	if (a->after.n)
 		need(c, a->after);
 	if (!c->failed)

@@ -57,6 +57,9 @@ struct attribute {
 	struct slice after;           /* the timestamp's name; empty: none */
 	int64_t after_seconds;
 	const struct term *when;      /* present only when this holds; NULL: always */
+	/* It names an item whose identity is `lower`, and is stored as that is: always (then `lower`), or while one of these holds */
+	const struct term **lower_when;
+	size_t lower_when_count;
 };
 
 /* ---- keys ---- */

@@ -191,6 +191,8 @@ void load_later(struct load *l, struct load_later what);
 void load_resolve(struct load *l);
 /* The types of derived attributes and copies. */
 void load_infer(struct load *l);
+/* Attributes that name other items are in the normal form of what they name. */
+void load_refer(struct load *l);
 /* Reports every term that can never work, and values that can never be what they are for. After load_infer(), when everything
  * has been found. */
 void load_types(struct load *l);
