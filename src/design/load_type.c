@@ -4,6 +4,7 @@
 
 #include "design/load_type.h"
 #include "design/term_internal.h"
+#include "design/term_text.h"
 
 static struct term_type plain(unsigned is)
 {
@@ -131,12 +132,32 @@ static void never_equal(struct typing *y, const struct term *at, struct term_typ
 		f->repair = SLICE("epoch(x) is a timestamp in seconds");
 }
 
+/* What is stored in lower case is never equal to a text with a capital. */
+static void check_case(struct typing *y, const struct term *literal, const struct attribute *a)
+{
+	struct slice text, lower;
+
+	if (!a || !a->lower || a->type == ATTR_LIST || a->type == ATTR_SET || literal->kind != TERM_LITERAL ||
+	    value_type(literal->value) != VALUE_S)
+		return;
+	text = value_bytes(literal->value);
+	lower = text_lower(y->l->a, text);
+	if (!slice_equal(text, lower))
+		type_error(y, literal->place, "'%.*s' is stored in lower case, so this is never equal", SLICE_ARG(a->name))->repair =
+			arena_printf(y->l->a, "write '%.*s'", SLICE_ARG(lower));
+}
+
 static void check_equal(struct typing *y, const struct term *t)
 {
 	struct term_type x = type_of_term(y, t->args[0]);
 
-	for (size_t i = 1; i < t->arg_count; i++)
-		never_equal(y, t->args[i], x, type_of_term(y, t->args[i]));
+	for (size_t i = 1; i < t->arg_count; i++) {
+		struct term_type z = type_of_term(y, t->args[i]);
+
+		never_equal(y, t->args[i], x, z);
+		check_case(y, t->args[i], x.of);
+		check_case(y, t->args[0], z.of);
+	}
 }
 
 static void check_ordered(struct typing *y, const struct term *t)

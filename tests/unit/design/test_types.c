@@ -276,6 +276,37 @@ static void functions_take_what_they_are_for(void **state)
 	EXPECT_ALL(BEFORE, cases, AFTER);
 }
 
+#define CATEGORIES                                                                \
+	"  Category:\n"                                                           \
+	"    path: /categories/<cat>\n"                                           \
+	"    attributes: {cat: 'string, lower, fixed', parent: 'string, default ROOT', owner: 'string, the caller', label: string}\n" \
+	"    keys: {PK: C#<cat>, SK: C}\n"                                        \
+	"    requires:\n"                                                         \
+	"      - Category(parent) when parent <> 'ROOT'\n"                        \
+	"      - Category(owner)\n"                                               \
+	"  Card:\n"                                                               \
+	"    path: /cards/<id>\n"                                                 \
+	"    attributes: {id: string, category: string, shelf: string, old_shelf: string, label: copy of Category(shelf).label}\n" \
+	"    keys: {PK: K#<id>, SK: K}\n"                                         \
+	"    requires: [Category(category)]\n"
+
+static void what_names_an_item_is_written_as_its_identity(void **state)
+{
+	const struct design *d = load_well(BEFORE CATEGORIES AFTER);
+	const struct entity *category = design_entity(d, SLICE("Category")), *card = design_entity(d, SLICE("Card"));
+
+	(void)state;
+	assert_true(entity_attribute(card, SLICE("category"))->lower);
+	assert_true(entity_attribute(card, SLICE("shelf"))->lower);
+	assert_false(entity_attribute(card, SLICE("old_shelf"))->lower);
+	assert_false(entity_attribute(category, SLICE("parent"))->lower); /* only while it names one */
+	assert_int_equal(entity_attribute(category, SLICE("parent"))->lower_when_count, 1);
+	assert_false(entity_attribute(category, SLICE("owner"))->lower); /* the caller is called as he is */
+	expect_error(BEFORE CATEGORIES "    check: {category <> «'Toys'»: no}\n" AFTER, "wrong-type", "write 'toys'");
+	expect_error(BEFORE CATEGORIES "    check: {«'Toys'» = shelf: no}\n" AFTER, "wrong-type", "stored in lower case");
+	load_well(BEFORE CATEGORIES "    check: {category <> 'toys' and old_shelf <> 'Toys': no}\n" AFTER);
+}
+
 static void the_caller_has_no_attributes(void **state)
 {
 	(void)state;
@@ -292,6 +323,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(conditions_are_conditions, begin, end),
 		cmocka_unit_test_setup_teardown(values_are_of_the_type_of_their_attribute, begin, end),
 		cmocka_unit_test_setup_teardown(functions_take_what_they_are_for, begin, end),
+		cmocka_unit_test_setup_teardown(what_names_an_item_is_written_as_its_identity, begin, end),
 		cmocka_unit_test_setup_teardown(the_caller_has_no_attributes, begin, end),
 	};
 
