@@ -38,8 +38,9 @@ bool entity_item_expired(struct run *r, const struct entity_item *item);
 
 /* Finishes a full item in place: attributes with `when` that does not hold go, `N days after`, `= term`, in the order
  * that lets one depend on another; then every key rule (entityType and the like, too), removed where its condition or
- * a placeholder is missing. Values given in `f` for derived attributes and keys are replaced.
- * Problem: INVALID when the table's own key cannot be made or a value may not enter a key. */
+ * a placeholder is missing. Values given in `f` for derived attributes and keys are replaced. What differs from `old` is brought
+ * into its normal form and keeps its limits (input_made(), attribute_fits()); what is part of the identity fits into an address.
+ * Problem: INVALID, naming the attribute, when it cannot; when the table's own key cannot be made or a value may not enter a key. */
 bool entity_complete(struct run *r, const struct entity *e, struct fields *f, struct value old) MUST_CHECK;
 /* The stored form of a completed full item. */
 struct value entity_stored(struct run *r, const struct entity *e, const struct fields *full);

@@ -4,13 +4,16 @@
  * a circle ends where it began, with the value that was there.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "app/entity_internal.h"
+#include "app/input.h"
 #include "base/timestamp.h"
+#include "design/fits.h"
 
 struct completion {
 	struct run *run;
 	const struct entity *entity;
 	struct fields *fields;
 	struct scope scope;
+	struct value old;
 	bool *attributes, *keys; /* by index, worked out or being so; keys: by the first rule for an attribute */
 	bool failed;
 };
@@ -52,13 +55,50 @@ static void put(struct completion *c, struct slice name, struct value v)
 		fields_drop(c->fields, name);
 }
 
+/* A name of another item is stored as that item's identity is. */
+static bool refer(struct completion *c, const struct attribute *a, struct value *v)
+{
+	struct attribute as = { .type = a->type, .lower = true };
+	bool holds = false;
+
+	for (size_t i = 0; i < a->lower_when_count && !holds; i++)
+		if (!scope_holds(&c->scope, a->lower_when[i], &holds))
+			return false;
+	if (holds)
+		*v = input_normal(c->run, &as, *v);
+	return true;
+}
+
+/* What is as it was is not judged anew: it may be older than the limit. */
+static bool keep_limits(struct completion *c, const struct attribute *a)
+{
+	struct value v = fields_get(c->fields, a->name);
+	char room[FITS_TEXT_MAX];
+	const char *why;
+
+	if (!value_present(v) || value_type(v) == VALUE_NULL || value_equal(v, value_get(c->old, a->name)))
+		return true;
+	v = input_made(c->run, a, input_normal(c->run, a, v));
+	if (a->lower_when_count && !refer(c, a, &v))
+		return false;
+	fields_set(c->fields, a->name, v);
+	if (!attribute_fits(a, v, room, &why))
+		return run_invalid(c->run, a->name, "%s", why);
+	if (a->in_address && value_type(v) == VALUE_S) {
+		why = address_misses(value_bytes(v));
+		if (why)
+			return run_invalid(c->run, a->name, "%s", why);
+	}
+	return true;
+}
+
 static bool compute(struct completion *c, const struct attribute *a)
 {
 	struct value v;
 	bool holds;
 
 	if (a->derived) {
-		if (!scope_value(&c->scope, a->derived, &v))
+		if (!scope_value_for(&c->scope, a->derived, a->name, &v))
 			return false;
 		put(c, a->name, v);
 	} else if (a->after.n) {
@@ -70,7 +110,7 @@ static bool compute(struct completion *c, const struct attribute *a)
 		return false;
 	if (!holds)
 		fields_drop(c->fields, a->name);
-	return true;
+	return keep_limits(c, a);
 }
 
 static void need_attribute(struct completion *c, size_t i)
@@ -82,6 +122,8 @@ static void need_attribute(struct completion *c, size_t i)
 	c->attributes[i] = true;
 	names_each(a->derived, need, c);
 	names_each(a->when, need, c);
+	for (size_t k = 0; k < a->lower_when_count; k++)
+		names_each(a->lower_when[k], need, c);
 	if (a->after.n)
 		need(c, a->after);
 	if (!c->failed)
@@ -194,7 +236,7 @@ static bool check_plain_keys(struct completion *c, const struct key_schema *k)
 
 bool entity_complete(struct run *r, const struct entity *e, struct fields *f, struct value old)
 {
-	struct completion c = { .run = r, .entity = e, .fields = f };
+	struct completion c = { .run = r, .entity = e, .fields = f, .old = old };
 
 	c.scope = (struct scope){ .run = r, .item = f, .old = old };
 	c.attributes = arena_array(r->arena, bool, e->attribute_count);

@@ -66,6 +66,44 @@ struct value input_normal(struct run *r, const struct attribute *attribute, stru
 	}
 }
 
+/* ---- what the design makes ---- */
+static struct value cut_text(struct run *r, const struct attribute *a, struct value v)
+{
+	struct slice s = value_bytes(v);
+	bool slug = a->form == FORM_SLUG || (a->default_ && a->default_->kind == TERM_CALL && slice_is(a->default_->name, "slug")) ||
+		    (a->derived && a->derived->kind == TERM_CALL && slice_is(a->derived->name, "slug"));
+
+	if (s.n <= a->max || (double)text_count(s) <= a->max)
+		return v;
+	s = text_first(s, (size_t)a->max);
+	while (slug && s.n && s.p[s.n - 1] == '-')
+		s.n--;
+	return value_make_s(r->arena, s);
+}
+
+static struct value cut_list(struct run *r, const struct attribute *a, struct value v)
+{
+	struct value *list;
+	struct value_iter it = value_iter(v);
+	size_t n = 0;
+
+	if ((double)value_count(v) <= a->max)
+		return v;
+	list = arena_array(r->arena, struct value, (size_t)a->max);
+	while (n < (size_t)a->max && value_next(&it))
+		list[n++] = it.value;
+	return value_make_list(r->arena, list, n);
+}
+
+struct value input_made(struct run *r, const struct attribute *a, struct value v)
+{
+	if (!a->has_max || a->compressed || a->copy_entity.n || a->form == FORM_EMAIL || a->form == FORM_URL)
+		return v;
+	if (value_type(v) == VALUE_S)
+		return cut_text(r, a, v);
+	return value_type(v) == VALUE_L ? cut_list(r, a, v) : v;
+}
+
 /* ---- parameters ---- */
 static struct json string_of(struct slice s)
 {

@@ -9,6 +9,7 @@
 #include "app/output.h"
 #include "app/packed.h"
 #include "base/timestamp.h"
+#include "design/fits.h"
 #include "design/term_text.h"
 #include "value/base64.h"
 #include "value/codec.h"
@@ -21,21 +22,11 @@ static bool refuse(const struct input_place *at, const char *what)
 }
 
 /* ---- ranges ---- */
-/* "between 3 and 30 characters"; `unit` empty for numbers themselves. */
 static bool refuse_range(const struct input_place *at, const char *unit)
 {
-	const struct attribute *a = at->attribute;
-	char text[128];
-	const char *space = unit[0] ? " " : "";
+	char text[FITS_TEXT_MAX];
 
-	if (a->has_min && a->has_max && a->min == a->max)
-		snprintf(text, sizeof(text), "exactly %.15g%s%s", a->min, space, unit);
-	else if (a->has_min && a->has_max && (a->min != 0 || !unit[0]))
-		snprintf(text, sizeof(text), "between %.15g and %.15g%s%s", a->min, a->max, space, unit);
-	else if (a->has_max)
-		snprintf(text, sizeof(text), "at most %.15g%s%s", a->max, space, unit);
-	else
-		snprintf(text, sizeof(text), "at least %.15g%s%s", a->min, space, unit);
+	attribute_range_text(at->attribute, unit, text);
 	return refuse(at, text);
 }
 
@@ -125,15 +116,23 @@ static bool take_number(struct input_place *at, const struct json *j, enum attr_
 }
 
 /* ---- text ---- */
+/* email, url, slug, name. Not of what a request asks for: there is nothing where it does not fit. */
+static bool has_form(const struct input_place *at, struct slice s)
+{
+	const char *why = at->from_text ? NULL : attribute_form_misses(at->attribute, s);
+
+	return !why || refuse(at, why);
+}
+
 static bool take_string(struct input_place *at, const struct json *j, struct value *out)
 {
 	if (j->type != JSON_STRING)
 		return refuse(at, "a string");
 	*out = value_make_s(at->r->arena, j->string);
 	if (at->element) /* the list is normalised as a whole */
-		return true;
+		return has_form(at, j->string);
 	*out = input_normal(at->r, at->attribute, *out);
-	return in_range(at, (double)text_count(value_bytes(*out)), "characters");
+	return in_range(at, (double)text_count(value_bytes(*out)), "characters") && has_form(at, value_bytes(*out));
 }
 
 static bool take_choice(struct input_place *at, const struct json *j, struct value *out)

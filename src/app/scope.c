@@ -180,6 +180,19 @@ bool scope_value(struct scope *s, const struct term *t, struct value *out)
 	return !s->failed;
 }
 
+bool scope_value_for(struct scope *s, const struct term *t, struct slice attribute, struct value *out)
+{
+	struct term_scope bound = scope_bind(s);
+	struct error e = { 0 };
+
+	s->failed = false;
+	if (term_value(t, &bound, out, &e))
+		return !s->failed;
+	if (!s->failed && e.code == ERR_VALIDATION && s->run->problem.type == PROBLEM_NONE)
+		return run_invalid(s->run, attribute, "cannot be worked out: %.*s", SLICE_ARG(e.message));
+	return scope_error(s, &e);
+}
+
 bool scope_holds(struct scope *s, const struct term *t, bool *out)
 {
 	struct term_scope bound = scope_bind(s);

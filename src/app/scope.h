@@ -38,6 +38,8 @@ struct term_scope scope_bind(struct scope *s);
 bool scope_error(struct scope *s, const struct error *e);
 /* Evaluate; false: the problem is set. */
 bool scope_value(struct scope *s, const struct term *t, struct value *out) MUST_CHECK;
+/* The same for an attribute, which an INVALID then names. */
+bool scope_value_for(struct scope *s, const struct term *t, struct slice attribute, struct value *out) MUST_CHECK;
 bool scope_holds(struct scope *s, const struct term *t, bool *out) MUST_CHECK; /* t NULL: holds */
 /* Fills a template; absent in *out when a placeholder has no value. `in_key` as template_fill(). A value that does not fit
  * is INVALID, with the placeholder as the attribute. */

@@ -115,10 +115,10 @@ static bool fill_one(struct pending *p, size_t which)
 		return false;
 	if (!a->default_ || value_present(fields_get(p->fields, a->name)))
 		return true;
-	if (!scope_value(&s, a->default_, &v))
+	if (!scope_value_for(&s, a->default_, a->name, &v))
 		return false;
 	if (value_present(v))
-		fields_set(p->fields, a->name, write_fit(w->run, a, v));
+		fields_set(p->fields, a->name, input_made(w->run, a, write_fit(w->run, a, v)));
 	return true;
 }
 

@@ -143,7 +143,7 @@ bool write_assign(struct write *w, struct fields *f, struct value old)
 
 	for (size_t i = 0; i < w->set_count; i++) {
 		write_looks_at(w, w->set[i].term);
-		if (!scope_value(&s, w->set[i].term, &values[i]))
+		if (!scope_value_for(&s, w->set[i].term, w->set[i].attribute, &values[i]))
 			return false;
 	}
 	for (size_t i = 0; i < w->set_count; i++) {
@@ -170,7 +170,7 @@ bool write_adds(struct write *w, const struct fields *f, struct value old, struc
 		struct value v;
 
 		write_looks_at(w, x->term);
-		if (!scope_value(&s, x->term, &v))
+		if (!scope_value_for(&s, x->term, x->attribute, &v))
 			return false;
 		if (value_type(v) != VALUE_N)
 			return run_invalid(w->run, x->attribute, "cannot be moved by what is no number");

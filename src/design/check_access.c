@@ -119,6 +119,11 @@ static bool prefix_is_closed(struct checker *c, const struct where_rule *w,
 	if (peer->format != FORMAT_PLAIN && peer->format != FORMAT_LOWER)
 		return true;
 	const struct attribute *a = hole_attribute(c, e, peer);
+	/* A place in a grid, and what is called so: the longer values are what is asked for. */
+	struct slice asked = template_hole(w->value, n - 1)->names[0];
+	if (name_contains(c->arena, peer->names[0], "geohash quadkey plus_code pluscode h3") ||
+	    name_contains(c->arena, asked, "geohash quadkey prefix beginning startswith"))
+		return true;
 	return a && (a->id ||
 		     attribute_is_time(a)); /* of one length, or meant as the beginning of a time */
 }
@@ -402,6 +407,58 @@ static void expired_visible(struct checker *c)
 	}
 }
 
+/* ---- a merge over numbers ---- */
+
+/* The attribute of an item that a parameter of the query is compared with: the same placeholder in the key's template. */
+static const struct attribute *compared_with(const struct checker *c, const struct reach *r,
+					     const struct entry *e, struct slice parameter)
+{
+	const struct key_schema *k = r->space->key;
+	for (size_t i = 0; i < (size_t)k->hash_count + k->range_count; i++) {
+		bool hash = i < k->hash_count;
+		size_t at = hash ? i : i - k->hash_count;
+		const struct template *t = hash ? e->hash[at] : e->range[at];
+		EACH(struct where_rule, w, r->access->where, r->access->where_count) {
+			if (!t || !slice_equal(w->attribute,
+					       hash ? k->hash[at].name : k->range[at].name))
+				continue;
+			for (size_t n = 0; n < template_holes(w->value); n++) {
+				const struct template_part *asked = template_hole(w->value, n);
+				const struct template_part *own = template_hole(t, n);
+				if (own && slice_equal(asked->names[0], parameter))
+					return hole_attribute(c, e->shape->entity, own);
+			}
+		}
+	}
+	return NULL;
+}
+
+static bool is_variable(const struct access *a, const struct term *t)
+{
+	return t->kind == TERM_PATH && t->name_count == 1 && slice_equal(t->names[0], a->range_variable);
+}
+
+static void merge_misses(struct checker *c)
+{
+	EACH(struct access, a, c->d->accesses, c->d->access_count) {
+		const struct reach *r = check_reach(c, a->merge_pattern);
+		if (a->kind != ACCESS_MERGE || !a->range_variable.n || a->range_list || !r || !r->space)
+			continue;
+		EACH(struct assignment, with, a->merge_with, a->merge_with_count) {
+			const struct attribute *x = NULL;
+			for (size_t i = 0; i < r->entry_count && !x && is_variable(a, with->term); i++)
+				x = compared_with(c, r, r->entries[i], with->attribute);
+			if (!x || !x->has_min || !x->has_max || !attribute_is_number(c, NULL, x) ||
+			    ((double)a->range_from <= x->min && (double)a->range_to >= x->max))
+				continue;
+			struct about about = about_access(c, a);
+			check_say(c, &about, (struct place){ 0 },
+				  "runs for %lld..%lld, and %.*s is %.15g..%.15g", (long long)a->range_from,
+				  (long long)a->range_to, SLICE_ARG(x->name), x->min, x->max);
+		}
+	}
+}
+
 const struct rule check_rules_access[] = {
 	{ "needs-scan", SEVERITY_ERROR, needs_scan,
 	  "No index serves it: the query does not fix the whole partition key of its index with "
@@ -461,6 +518,10 @@ const struct rule check_rules_access[] = {
 	  "`count` reads every item it counts.",
 	  "Select=COUNT is charged for the items it reads, not for the number it returns.",
 	  "Keep a counter on the item it is about (`counts`), unless the number stays small." },
+	{ "merge-misses", SEVERITY_WARNING, merge_misses,
+	  "A merge over numbers that leaves out some of those the key can have.",
+	  "What lies in the partitions that are not asked is in no page.",
+	  "Let the merge run over the whole range of the attribute." },
 	{ "one-by-one", SEVERITY_NOTE, one_by_one, "One query for each row of another query.",
 	  "The cost and the time grow with the number of rows.",
 	  "Fine for a handful; otherwise put what belongs together into one partition." },

@@ -116,6 +116,34 @@ static void list_not_searchable(struct checker *c)
 
 /* ---- the same relation twice ---- */
 
+#define STEM_LEAST 4
+
+/* Follow and Follower, FOLLOWING# and FOLLOWER#: what is called alike is one thing from two sides. */
+static bool share_stem(struct arena *a, struct slice x, struct slice y)
+{
+	size_t n = 0;
+	x = plain_name(a, x);
+	y = plain_name(a, y);
+	while (n < x.n && n < y.n && x.p[n] == y.p[n] && x.p[n] != '#')
+		n++;
+	return n >= STEM_LEAST || (n && (n == x.n || n == y.n));
+}
+
+static bool share_sort_key(const struct checker *c, const struct entity *x, const struct entity *y)
+{
+	const struct template *a = entity_key(c, x, false), *b = entity_key(c, y, false);
+	return a && b && share_stem(c->arena, template_prefix(a), template_prefix(b));
+}
+
+/* Whether it says nothing that the other does not say, besides when. */
+static bool adds_nothing(const struct entity *e, const struct entity *to)
+{
+	EACH(struct attribute, a, e->attributes, e->attribute_count)
+		if (!is_parameter(e, a->name) && !attribute_is_time(a) && !entity_attribute(to, a->name))
+			return false;
+	return true;
+}
+
 /* The same two names, each once first: USER#<a> with FOLLOWING#<b>, and USER#<b> with FOLLOWER#<a>.
  */
 static bool is_reverse_of(const struct checker *c, const struct entity *x, const struct entity *y)
@@ -137,17 +165,17 @@ static bool repeats_index_entry(struct checker *c, const struct entity *link,
 				const struct entity *e)
 {
 	const struct template *pk = entity_key(c, link, true);
-	if (!pk || !template_alike(pk, entity_key(c, e, true)))
+	if (!pk || !template_holes(pk) || !template_alike(pk, entity_key(c, e, true)))
 		return false;
-	EACH(struct attribute, a, link->attributes, link->attribute_count)
-		if (!is_parameter(link, a->name) && !attribute_is_time(a) &&
-		    !entity_attribute(e, a->name))
-			return false;
+	if (!adds_nothing(link, e))
+		return false;
 	for (size_t k = 1; k < c->space_count; k++)
 		for (size_t i = 0; i < c->spaces[k].entry_count; i++) {
 			const struct entry *x = &c->spaces[k].entries[i];
+			/* Under its own identity an index entry says nothing of another item. */
 			if (x->shape->entity == e && !x->shape->companion &&
-			    slice_equal(x->hash[0]->text, pk->text))
+			    slice_equal(x->hash[0]->text, pk->text) &&
+			    !is_parameter(e, template_hole(pk, 0)->names[0]))
 				return true;
 		}
 	return false;
@@ -159,7 +187,10 @@ static void stored_twice(struct checker *c)
 		EACH(struct entity, other, c->d->entities, c->d->entity_count) {
 			if (other == e || e->internal || other->internal)
 				continue;
-			bool mirror = other < e && is_reverse_of(c, e, other);
+			bool mirror = other < e && is_reverse_of(c, e, other) &&
+				      adds_nothing(e, other) &&
+				      (share_stem(c->arena, e->name, other->name) ||
+				       share_sort_key(c, e, other));
 			if (!mirror && !repeats_index_entry(c, e, other))
 				continue;
 			struct about about = about_entity(c, e);

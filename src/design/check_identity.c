@@ -184,7 +184,7 @@ static void identity_can_change(struct checker *c)
 		const struct attribute *moving = NULL;
 		EACH(struct slice, p, e->params, e->param_count) {
 			const struct attribute *a = entity_attribute(e, *p);
-			if (a && attribute_can_change(e, a) && !a->touched && e->param_count == 1)
+			if (a && attribute_can_change(e, a) && !a->touched && !a->from_key)
 				moving = a;
 		}
 		/* Whoever may not update it cannot move it; a marker has nothing else. */
@@ -193,7 +193,10 @@ static void identity_can_change(struct checker *c)
 			continue;
 		EACH(struct entity, other, c->d->entities, c->d->entity_count) {
 			const struct attribute *through;
-			if (entity_refers(c, other, e, &through) == REFERS_NOT)
+			enum refers how = entity_refers(c, other, e, &through);
+			/* One part of several is also a name of something else: only what says
+			 * E(a, b) means the item. */
+			if (how == REFERS_NOT || (e->param_count > 1 && how != REFERS_CHECKED))
 				continue;
 			struct about about = about_entity(c, e);
 			check_say(c, &about, moving->place,

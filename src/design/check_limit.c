@@ -68,6 +68,22 @@ static void unbounded_text(struct checker *c)
 			}
 }
 
+static bool is_collection(const struct attribute *a)
+{
+	return a->type == ATTR_LIST || a->type == ATTR_SET || a->type == ATTR_MAP;
+}
+
+static void unbounded_list(struct checker *c)
+{
+	EACH(struct entity, e, c->d->entities, c->d->entity_count)
+		EACH(struct attribute, a, e->attributes, e->attribute_count)
+			if (is_collection(a) && !a->derived && !a->copy_entity.n && !a->has_max) {
+				struct about about = about_entity(c, e);
+				check_say(c, &about, a->place, "%.*s can grow without an end",
+					  SLICE_ARG(a->name));
+			}
+}
+
 /* ---- capacity ---- */
 
 /* Write units of creating one item of at most 1 KB: each action, twice in a transaction, and each
@@ -130,6 +146,12 @@ const struct rule check_rules_limit[] = {
 	  "Text without a maximum, in an item of at most 400 KB.",
 	  "The write that exceeds it is refused by DynamoDB, with a message about the whole item.",
 	  "Give it a length: `text 0..350000`." },
+	{ "unbounded-list", SEVERITY_WARNING, unbounded_list,
+	  "A list, set or map without a maximum, in an item of at most 400 KB.",
+	  "It is read and written as a whole, each time dearer, until the item is full and every "
+	  "write of it is refused.",
+	  "Give it a maximum: `list of string 0..50`, `map 0..20`; what grows further are items of "
+	  "their own." },
 	{ "capacity", SEVERITY_WARNING, capacity,
 	  "The provisioned units are below what the declared traffic costs.",
 	  "A transaction costs twice, and each index an item is in is one more write.",

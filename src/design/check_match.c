@@ -28,6 +28,30 @@ static bool begins_with_digit(const struct template_part *p, const struct entity
 	return a && (a->type == ATTR_TIMESTAMP || a->type == ATTR_EPOCH);
 }
 
+/* A word that stands in an enum's place and is none of its choices never meets it: STATUS#published and STATUS#<status>. Both
+ * templates have to be alike up to there, so that the literal is known to be the whole word. */
+static bool words_meet(const struct template *a, const struct template *b, const struct entity *e)
+{
+	struct slice la = a->part_count && !a->parts[0].names ? a->parts[0].literal : SLICE("");
+	struct slice lb = b->part_count && !b->parts[0].names ? b->parts[0].literal : SLICE("");
+	const struct template_part *hole = b->part_count > 1 ? &b->parts[1] : NULL;
+	const struct attribute *x = e && lb.n && hole && hole->names && hole->name_count == 1
+					    ? entity_attribute(e, hole->names[0])
+					    : NULL;
+	if (!x || x->type != ATTR_ENUM || hole->format != FORMAT_PLAIN || la.n <= lb.n || !slice_starts(la, lb))
+		return true;
+	struct slice rest = slice_make(la.p + lb.n, la.n - lb.n);
+	const char *end = memchr(rest.p, '#', rest.n);
+	if (!end && (a->part_count > 1 || b->part_count > 2))
+		return true;
+	if (end)
+		rest.n = (size_t)(end - rest.p);
+	for (size_t i = 0; i < x->choice_count; i++)
+		if (slice_equal(x->choices[i], rest))
+			return true;
+	return false;
+}
+
 static struct atoms to_atoms(struct arena *arena, const struct template *t, const struct entity *e)
 {
 	size_t room = 0;
@@ -103,6 +127,8 @@ static bool meets(struct arena *arena, const struct template *a, const struct te
 {
 	if (is_bare(a)) /* a parameter may hold a whole key */
 		return true;
+	if (!prefix && !words_meet(a, b, entity))
+		return false;
 	struct walk w = { to_atoms(arena, a, NULL), to_atoms(arena, b, entity), prefix, NULL };
 	w.seen = arena_zalloc(arena, (w.a.n + 1) * (w.b.n + 1));
 	return walk_on(&w, 0, 0);

@@ -48,6 +48,14 @@ static const struct template_part *ordered_by(const struct reach *r, const struc
 	return NULL;
 }
 
+/* 1, 2, 3…: taken from a counter when the item was made, as `default Board(board).cards + 1`. */
+static bool is_numbered(const struct attribute *a)
+{
+	const struct term *t = a ? a->default_ : NULL;
+	return t && t->kind == TERM_ADD &&
+	       (t->args[0]->kind == TERM_FETCH || t->args[1]->kind == TERM_FETCH);
+}
+
 static bool hole_has_order(struct checker *c, const struct entry *e,
 			   const struct template_part *hole, enum order_kind kind)
 {
@@ -58,7 +66,7 @@ static bool hole_has_order(struct checker *c, const struct entry *e,
 		const struct attribute *own = entity_attribute(e->shape->entity, hole->names[0]);
 		/* An id of the item itself is a ULID; somebody else's id tells when that was made.
 		 * Times that are free strings are time-not-sortable. */
-		return !a || attribute_is_time(a) || (own && own->id) ||
+		return !a || attribute_is_time(a) || (own && own->id) || is_numbered(own) ||
 		       (a->type == ATTR_STRING &&
 			name_ends(c->arena, a->name, "at time date timestamp"));
 	}

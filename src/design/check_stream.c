@@ -19,6 +19,34 @@ static void stream_off(struct checker *c)
 	}
 }
 
+/* ---- what an update finds ---- */
+
+static bool may_be_created(const struct checker *c, const struct entity *e)
+{
+	if (e->allow[ALLOW_CREATE] && e->allow[ALLOW_CREATE]->kind != TERM_NEVER)
+		return true;
+	EACH(struct action, x, e->actions, e->action_count)
+		if (x->creates)
+			return true;
+	EACH(struct processor, p, c->d->processors, c->d->processor_count)
+		if ((p->effect == EFFECT_PUT || p->effect == EFFECT_COUNT) &&
+		    slice_equal(p->target, e->name))
+			return true;
+	return false;
+}
+
+static void update_of_nothing(struct checker *c)
+{
+	EACH(struct processor, p, c->d->processors, c->d->processor_count) {
+		const struct entity *e = design_entity(c->d, p->target);
+		if (p->effect != EFFECT_UPDATE || !e || may_be_created(c, e))
+			continue;
+		struct about about = about_processor(c, p);
+		check_say(c, &about, (struct place){ 0 }, "updates a %.*s, which nobody creates",
+			  SLICE_ARG(e->name));
+	}
+}
+
 /* ---- loops ---- */
 
 /* The events that carrying out a processor causes on an entity. */
@@ -264,6 +292,10 @@ const struct rule check_rules_stream[] = {
 	  "Without a stream nothing tells of a change; without the old image nothing tells what "
 	  "was before.",
 	  "Say `stream: new and old images`." },
+	{ "update-of-nothing", SEVERITY_WARNING, update_of_nothing,
+	  "An `update` of an entity that no client, action or processor creates.",
+	  "An update changes an item that is there; of one that is not there nothing happens.",
+	  "Use `put`, or `count`, which makes what it counts on; or let someone create it." },
 	{ "processor-loop", SEVERITY_ERROR, processor_loop,
 	  "It wakes itself, directly or through others.",
 	  "Its own write is in the stream, too, and is answered with another one, without end.",

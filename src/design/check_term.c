@@ -76,35 +76,9 @@ const struct attribute *hole_attribute(const struct checker *c, const struct ent
 	return source_of(c, entity_attribute(e, hole->names[0]), 0);
 }
 
-static bool term_is_number(const struct checker *c, const struct entity *e, const struct term *t)
-{
-	switch (t->kind) {
-	case TERM_LITERAL:
-		return value_type(t->value) == VALUE_N;
-	case TERM_ADD:
-	case TERM_SUB:
-	case TERM_MUL:
-	case TERM_DIV:
-	case TERM_NEGATE:
-		return true;
-	case TERM_CALL:
-		return slice_is(t->name, "size") || slice_is(t->name, "min") ||
-		       slice_is(t->name, "max") || slice_is(t->name, "epoch") ||
-		       slice_is(t->name, "power") || slice_is(t->name, "round");
-	case TERM_PATH: {
-		const struct attribute *a =
-			t->name_count == 1 ? entity_attribute(e, t->names[0]) : NULL;
-		return a && a->derived != t && attribute_is_number(c, e, a);
-	}
-	default:
-		return false;
-	}
-}
-
 bool attribute_is_number(const struct checker *c, const struct entity *e, const struct attribute *a)
 {
-	if (a->derived)
-		return term_is_number(c, e, a->derived);
+	(void)c, (void)e;
 	return a->counter || a->type == ATTR_NUMBER || a->type == ATTR_INTEGER ||
 	       a->type == ATTR_EPOCH;
 }
@@ -127,6 +101,17 @@ struct absent_search {
 	bool found;
 };
 
+/* Never 0, as far as can be seen: an attribute that begins above it, or a sum with a number above it and nothing below. */
+static bool is_above_zero(const struct entity *e, const struct term *t)
+{
+	const struct attribute *a = t->kind == TERM_PATH && t->name_count == 1 ? entity_attribute(e, t->names[0]) : NULL;
+	if (t->kind == TERM_LITERAL)
+		return value_type(t->value) == VALUE_N && value_number(t->value).digits && !value_number(t->value).negative;
+	if (t->kind == TERM_ADD)
+		return is_above_zero(e, t->args[0]) || is_above_zero(e, t->args[1]);
+	return a && a->has_min && a->min > 0;
+}
+
 static void look_for_absent(void *ctx, const struct term *t)
 {
 	struct absent_search *s = ctx;
@@ -135,6 +120,9 @@ static void look_for_absent(void *ctx, const struct term *t)
 					    : NULL;
 	if (a && !a->derived && attribute_can_be_absent(s->entity, a))
 		s->found = true;
+	/* So is what is divided by 0. */
+	if (t->kind == TERM_DIV && t->args[1]->kind != TERM_LITERAL)
+		s->found = s->found || !is_above_zero(s->entity, t->args[1]);
 }
 
 bool attribute_can_be_absent(const struct entity *e, const struct attribute *a)

@@ -37,14 +37,43 @@ static bool logs_in_with(const struct entity *e, struct slice attribute)
 	return false;
 }
 
+/* Others require it, count on it or copy from it: it is a thing of its own. */
+static bool is_referred_to(const struct checker *c, const struct entity *e)
+{
+	const struct attribute *through;
+	EACH(struct entity, from, c->d->entities, c->d->entity_count)
+		if (entity_refers(c, from, e, &through) == REFERS_CHECKED)
+			return true;
+	return false;
+}
+
+/* All it has besides the value is a word on who has it, or when: a name or a number of its own makes it a thing. */
+static bool points_to_owner(const struct checker *c, const struct entity *e, const struct attribute *value)
+{
+	EACH(struct attribute, a, e->attributes, e->attribute_count) {
+		bool owners = a == value || attribute_is_time(a);
+		if (a->counter)
+			return false;
+		EACH(struct entity, other, c->d->entities, c->d->entity_count)
+			if (other != e && entity_attribute(other, value->name))
+				owners |= entity_attribute(other, a->name) != NULL;
+		EACH(struct entity, other, c->d->entities, c->d->entity_count)
+			owners |= other != e && is_parameter(other, a->name);
+		if (!owners)
+			return false;
+	}
+	return true;
+}
+
 /* An entity that is nothing but a marker: its key is one value, twice. */
 static const struct attribute *marks(const struct checker *c, const struct entity *e)
 {
 	const struct template *pk = entity_key(c, e, true), *sk = entity_key(c, e, false);
 	if (!pk || !sk || e->attribute_count > 3 || !slice_equal(pk->text, sk->text) ||
-	    template_holes(pk) != 1)
+	    template_holes(pk) != 1 || is_referred_to(c, e))
 		return NULL;
-	return entity_attribute(e, template_hole(pk, 0)->names[0]);
+	const struct attribute *a = entity_attribute(e, template_hole(pk, 0)->names[0]);
+	return a && points_to_owner(c, e, a) ? a : NULL;
 }
 
 static bool is_marked_by_entity(const struct checker *c, struct slice attribute)
@@ -97,6 +126,34 @@ static void unique_without_guard(struct checker *c)
 			say_unguarded(c, e, a);
 		}
 	}
+}
+
+/* ---- two ways to log in ---- */
+
+/* Whether a value of one could be a value of the other. E-mail addresses have an @, names and slugs have none. */
+static bool can_be_mistaken(const struct attribute *x, const struct attribute *y)
+{
+	bool plain_x = x->form == FORM_NAME || x->form == FORM_SLUG;
+	bool plain_y = y->form == FORM_NAME || y->form == FORM_SLUG;
+	bool text = (x->type == ATTR_STRING || x->type == ATTR_TEXT) &&
+		    (y->type == ATTR_STRING || y->type == ATTR_TEXT);
+	return text && !(x->form == FORM_EMAIL && plain_y) && !(y->form == FORM_EMAIL && plain_x);
+}
+
+static void login_ambiguous(struct checker *c)
+{
+	EACH(struct entity, e, c->d->entities, c->d->entity_count)
+		for (size_t i = 0; e->login.present && i < e->login.by_count; i++)
+			for (size_t k = 0; k < i; k++) {
+				const struct attribute *x = entity_attribute(e, e->login.by[k]);
+				const struct attribute *y = entity_attribute(e, e->login.by[i]);
+				if (!x || !y || x->id || y->id || !can_be_mistaken(x, y))
+					continue;
+				struct about about = about_entity(c, e);
+				check_say(c, &about, e->login.place,
+					  "one account's %.*s can be another's %.*s",
+					  SLICE_ARG(x->name), SLICE_ARG(y->name));
+			}
 }
 
 /* ---- one item from an index ---- */
@@ -234,6 +291,10 @@ const struct rule check_rules_unique[] = {
 	  "log in with it.",
 	  "Only the table's key is unique; two writers who both looked first can both write.",
 	  "Add a companion: {unique: email, PK: EMAIL#<email>, SK: EMAIL#<email>}." },
+	{ "login-ambiguous", SEVERITY_WARNING, login_ambiguous,
+	  "Callers log in by one of two attributes, and a value of one may be a value of the other.",
+	  "Whoever takes another's e-mail address as a name keeps the other from logging in by it.",
+	  "Declare them `email` and `name`: a name has no @." },
 	{ "unique-by-index", SEVERITY_ERROR, unique_by_index,
 	  "One item is expected from an index, which does not enforce uniqueness.",
 	  "An index keeps all items with the same key and returns them all.",

@@ -28,12 +28,15 @@ enum attr_type {
 };
 
 struct reference;
+/* What a string looks like, besides its length. */
+enum attr_form { FORM_FREE, FORM_EMAIL, FORM_URL, FORM_SLUG, FORM_NAME };
 
 struct attribute {
 	struct slice name;
 	struct place place;
 	enum attr_type type;
 	enum attr_type element;       /* LIST, SET; ATTR_MAP for lists of anything */
+	enum attr_form form;          /* STRING; of LIST and SET each element's */
 	const struct slice *choices;  /* ENUM */
 	size_t choice_count;
 	bool required, id, now, touched, counter, fixed, lower, hidden, private_, compressed, the_caller;
@@ -41,6 +44,7 @@ struct attribute {
 	bool managed;                 /* never from a body of create or update; actions, processors, operators */
 	bool unique;                  /* claimed; a companion must guard it */
 	bool from_key;                /* not stored: read from the item's key */
+	bool in_address;              /* part of the entity's identity: it has to fit into its path */
 	struct slice id_prefix;       /* id 'usr_' */
 	bool has_min, has_max;
 	double min, max;              /* range of a number; length of a string, text, list or set */
@@ -58,6 +62,9 @@ struct attribute {
 	struct slice after;           /* the timestamp's name; empty: none */
 	int64_t after_seconds;
 	const struct term *when;      /* present only when this holds; NULL: always */
+	/* It names an item whose identity is `lower`, and is stored as that is: always (then `lower`), or while one of these holds */
+	const struct term **lower_when;
+	size_t lower_when_count;
 };
 
 /* ---- keys ---- */

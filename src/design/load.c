@@ -116,6 +116,9 @@ const struct design *design_load(struct arena *a, struct source s,
 		load_resolve(l);
 		load_infer(l);
 		load_check_sequences(l);
+		load_refer(l);
+		if (findings_errors(f) == before)
+			load_types(l);
 	}
 	findings_sort(f);
 	return findings_errors(f) == before ? l->d : NULL;

@@ -53,6 +53,7 @@ struct load {
 	struct access *accesses;
 	struct slice subject;         /* what is being read: "entity Post" */
 	struct load_later *later, **later_end;
+	struct map *scopes;           /* of terms, by their address: load_term_scope() */
 };
 
 /* ---- findings ---- */
@@ -192,6 +193,13 @@ void load_resolve(struct load *l);
 void load_infer(struct load *l);
 /* What is taken from sequences, and that nothing else moves them; after load_infer(). */
 void load_check_sequences(struct load *l);
+/* Attributes that name other items are in the normal form of what they name. */
+void load_refer(struct load *l);
+/* Reports every term that can never work, and values that can never be what they are for. After load_infer(), when everything
+ * has been found. */
+void load_types(struct load *l);
+/* The scope a term was read with; NULL: none, or it is a literal. */
+const struct load_scope *load_term_scope(struct load *l, const struct term *t);
 
 /* ---- between load_later.c and load_resolve.c ---- */
 struct load_names { /* for suggestions */
@@ -208,6 +216,9 @@ void load_check_attribute(struct load *l, const struct entity *e, struct slice n
 bool load_entity_has(const struct entity *e, struct slice name);
 /* Goes through the names a scope allows until `fn` says true; whether it did. */
 bool load_each_name(struct load *l, const struct load_scope *scope, bool (*fn)(void *ctx, struct slice name), void *ctx);
+/* The entities an access pattern's rows can be of; NULL: all. `fetched`: only what `then` fetches. Until `fn` says true. */
+bool load_each_row_entity(struct load *l, const struct access *a, bool fetched,
+			  bool (*fn)(void *ctx, const struct entity *e), void *ctx);
 /* The attributes an access pattern's rows can have; NULL: any item. */
 bool load_each_row_name(struct load *l, const struct access *a, bool fetched, bool (*fn)(void *ctx, struct slice name),
 			void *ctx);

@@ -1,5 +1,6 @@
 /* One attribute: name: type, clause, clause…
  * SPDX-License-Identifier: Apache-2.0 */
+#include "base/ulid.h"
 #include "design/load.h"
 
 struct reading { /* an attribute being read */
@@ -46,19 +47,30 @@ static bool take_range(struct reading *r, struct load_span *s)
 static const struct {
 	const char *name;
 	enum attr_type type;
+	enum attr_form form;
+	double most; /* characters, where nothing else is said; 0: any number */
 } types[] = {
-	{ "string", ATTR_STRING },   { "text", ATTR_TEXT },	  { "number", ATTR_NUMBER },
-	{ "integer", ATTR_INTEGER }, { "boolean", ATTR_BOOLEAN }, { "timestamp", ATTR_TIMESTAMP },
-	{ "epoch", ATTR_EPOCH },     { "list", ATTR_LIST },	  { "map", ATTR_MAP },
-	{ "binary", ATTR_BINARY },
+	{ "string", ATTR_STRING, FORM_FREE, 0 },       { "text", ATTR_TEXT, FORM_FREE, 0 },
+	{ "number", ATTR_NUMBER, FORM_FREE, 0 },       { "integer", ATTR_INTEGER, FORM_FREE, 0 },
+	{ "boolean", ATTR_BOOLEAN, FORM_FREE, 0 },     { "timestamp", ATTR_TIMESTAMP, FORM_FREE, 0 },
+	{ "epoch", ATTR_EPOCH, FORM_FREE, 0 },         { "list", ATTR_LIST, FORM_FREE, 0 },
+	{ "map", ATTR_MAP, FORM_FREE, 0 },             { "binary", ATTR_BINARY, FORM_FREE, 0 },
+	{ "email", ATTR_STRING, FORM_EMAIL, 254 },     { "url", ATTR_STRING, FORM_URL, 2048 },
+	{ "slug", ATTR_STRING, FORM_SLUG, 200 },       { "name", ATTR_STRING, FORM_NAME, 64 },
 };
 #define TYPES (sizeof(types) / sizeof(types[0]))
 
-static bool find_type(struct slice name, enum attr_type *out)
+/* The type of the attribute, or of what it is a list of: `out` is the one or the other. */
+static bool find_type(struct reading *r, struct slice name, enum attr_type *out)
 {
 	for (size_t i = 0; i < TYPES; i++)
 		if (slice_is(name, types[i].name)) {
 			*out = types[i].type;
+			r->a->form = types[i].form;
+			if (types[i].most > 0 && !r->a->has_max && out == &r->a->type) {
+				r->a->has_max = true;
+				r->a->max = types[i].most;
+			}
 			return true;
 		}
 	return false;
@@ -129,7 +141,7 @@ static void read_collection(struct reading *r, struct load_span s, enum attr_typ
 	r->a->type = type;
 	if (has_choices(s))
 		read_choices(r, s, &r->a->element);
-	else if (!find_type(span_text(s), &r->a->element))
+	else if (!find_type(r, span_text(s), &r->a->element))
 		unknown_type(r, s);
 	else if (type == ATTR_SET && r->a->element != ATTR_STRING && r->a->element != ATTR_NUMBER &&
 		 r->a->element != ATTR_INTEGER && r->a->element != ATTR_BINARY &&
@@ -190,7 +202,7 @@ static void read_type(struct reading *r, struct load_span s)
 		r->a->counter = true, r->a->type = ATTR_INTEGER;
 	else if (slice_is(span_text(s), "sequence"))
 		r->a->counter = r->a->sequence = true, r->a->type = ATTR_INTEGER;
-	else if (!find_type(span_text(s), &r->a->type))
+	else if (!find_type(r, span_text(s), &r->a->type))
 		unknown_type(r, s);
 }
 
@@ -484,6 +496,9 @@ static void check_clauses(struct reading *r)
 					: "a copy");
 	if (a->next)
 		r->a->managed = r->a->fixed = true;
+	if (a->id && a->has_max && a->max < (double)(ULID_LENGTH + a->id_prefix.n))
+		load_error(r->l, a->place, "out-of-range", "an id that is made has %zu characters, and at most %.15g are allowed",
+			   ULID_LENGTH + a->id_prefix.n, a->max);
 	if (a->hidden && a->private_)
 		load_error(r->l, a->place, "wrong-clause",
 			   "'hidden' and 'private' exclude one another");

@@ -1,6 +1,6 @@
 /* What the text does not say and follows from it: types of derived attributes and copies. And what
  * needs those. SPDX-License-Identifier: Apache-2.0 */
-#include "design/load.h"
+#include "design/load_type.h"
 
 #define COPIES_MOST 8 /* of copies; a circle ends here */
 
@@ -10,12 +10,13 @@ static void take_type(struct attribute *to, const struct attribute *from)
 {
 	to->type = from->type;
 	to->element = from->element;
+	to->form = from->form;
 	to->choices = from->choices;
 	to->choice_count = from->choice_count;
 }
 
-static void type_of_attribute(struct load *l, const struct entity *e, struct slice name,
-			      struct attribute *out, int depth)
+static void type_of_source(struct load *l, const struct entity *e, struct slice name,
+			   struct attribute *out, int depth)
 {
 	const struct attribute *a = e ? entity_attribute(e, name) : NULL;
 
@@ -25,68 +26,61 @@ static void type_of_attribute(struct load *l, const struct entity *e, struct sli
 	take_type(out, a);
 }
 
-static void type_of_call(const struct term *t, struct attribute *out)
+/* What a derived attribute is stored as. Its names are looked up as any others', so those it is made of come first. */
+static void type_from_kinds(struct term_type t, struct attribute *out)
 {
-	static const char *const numbers[] = { "size", "min", "max", "epoch", "power", "round", NULL };
+	static const struct {
+		unsigned is;
+		enum attr_type type;
+	} types[] = {
+		{ TYPE_NUMBER, ATTR_NUMBER }, { TYPE_BOOLEAN, ATTR_BOOLEAN }, { TYPE_TIME, ATTR_TIMESTAMP },
+		{ TYPE_LIST, ATTR_LIST },     { TYPE_SET, ATTR_SET },         { TYPE_MAP, ATTR_MAP },
+		{ TYPE_BINARY, ATTR_BINARY },
+	};
 
-	for (size_t i = 0; numbers[i]; i++)
-		if (slice_is(t->name, numbers[i]))
-			out->type = ATTR_NUMBER;
-	if (slice_is(t->name, "words")) {
-		out->type = ATTR_LIST;
+	if (t.of) {
+		take_type(out, t.of);
+		return;
+	}
+	for (size_t i = 0; i < sizeof(types) / sizeof(types[0]); i++)
+		if (t.is == types[i].is)
+			out->type = types[i].type;
+	if (t.element == TYPE_TEXT)
 		out->element = ATTR_STRING;
-	} else if (slice_is(t->name, "days_ago")) {
-		out->type = ATTR_TIMESTAMP;
-	}
+	else if (t.element == TYPE_NUMBER)
+		out->element = ATTR_NUMBER;
 }
 
-static void type_of_literal(struct value v, struct attribute *out)
+struct inferring {
+	struct load *l;
+	const struct entity *entity;
+	int depth;
+};
+
+static void infer_named(void *ctx, const struct term *t)
 {
-	if (value_type(v) == VALUE_N)
-		out->type = ATTR_NUMBER;
-	else if (value_type(v) == VALUE_BOOL)
-		out->type = ATTR_BOOLEAN;
+	struct inferring *i = ctx;
+	const struct entity *e = t->kind == TERM_FETCH ? design_entity(i->l->d, t->name) : i->entity;
+	const struct attribute *a = NULL;
+
+	if (t->kind == TERM_FETCH && e)
+		a = entity_attribute(e, t->attribute);
+	else if (t->kind == TERM_PATH)
+		a = entity_attribute(e, t->names[t->name_count - 1]);
+	if (a && (a->derived || a->copy_entity.n) && i->depth < COPIES_MOST)
+		infer(i->l, e, (struct attribute *)(uintptr_t)a, i->depth + 1); /* ours, until loading is done */
 }
 
-static void type_of_term(struct load *l, const struct entity *e, const struct term *t,
-			 struct attribute *out, int depth)
+static void infer_derived(struct load *l, const struct entity *e, struct attribute *a, int depth)
 {
-	switch (t->kind) {
-	case TERM_LITERAL:
-		type_of_literal(t->value, out);
-		break;
-	case TERM_PATH:
-		if (t->name_count == 1)
-			type_of_attribute(l, e, t->names[0], out, depth);
-		break;
-	case TERM_FETCH:
-		type_of_attribute(l, design_entity(l->d, t->name), t->attribute, out, depth);
-		break;
-	case TERM_NOW:
-		out->type = ATTR_TIMESTAMP;
-		break;
-	case TERM_TODAY:
-	case TERM_CALLER:
-		break;
-	case TERM_ADD:
-	case TERM_SUB:
-	case TERM_MUL:
-	case TERM_DIV:
-	case TERM_NEGATE:
-		out->type = ATTR_NUMBER;
-		break;
-	case TERM_CALL:
-		if (slice_is(t->name, "choose") && t->arg_count > 1)
-			type_of_term(l, e, t->args[1], out, depth);
-		else if (slice_is(t->name, "first") && t->arg_count > 1)
-			type_of_term(l, e, t->args[1], out, depth);
-		else
-			type_of_call(t, out);
-		break;
-	default:
-		out->type = ATTR_BOOLEAN;
-		break;
-	}
+	struct inferring i = { l, e, depth };
+	struct typing y = { .l = l, .scope = load_term_scope(l, a->derived), .quiet = true };
+	struct term_type type;
+
+	term_walk(a->derived, infer_named, &i);
+	type = type_of_term(&y, a->derived);
+	if (type.of != a)
+		type_from_kinds(type, a);
 }
 
 static void infer(struct load *l, const struct entity *e, struct attribute *a, int depth)
@@ -95,11 +89,11 @@ static void infer(struct load *l, const struct entity *e, struct attribute *a, i
 	const struct attribute *from = source ? entity_attribute(source, a->copy_attribute) : NULL;
 
 	if (a->copy_entity.n)
-		type_of_attribute(l, source, a->copy_attribute, a, depth);
+		type_of_source(l, source, a->copy_attribute, a, depth);
 	if (from)
 		a->lower = from->lower; /* for who asks by it */
 	else if (a->derived)
-		type_of_term(l, e, a->derived, a, depth);
+		infer_derived(l, e, a, depth);
 }
 
 static bool is_number(const struct attribute *a)
@@ -131,8 +125,21 @@ static void check_counts(struct load *l, const struct entity *e)
 		}
 }
 
+/* What a route names has to fit into an address. */
+static void mark_addresses(const struct entity *e)
+{
+	for (size_t i = 0; !e->internal && i < e->param_count; i++) {
+		const struct attribute *a = entity_attribute(e, e->params[i]);
+
+		if (a)
+			((struct attribute *)(uintptr_t)a)->in_address = true;
+	}
+}
+
 void load_infer(struct load *l)
 {
+	for (size_t i = 0; i < l->d->entity_count; i++)
+		mark_addresses(&l->entities[i]);
 	for (size_t i = 0; i < l->d->entity_count; i++)
 		for (size_t k = 0; k < l->entities[i].attribute_count; k++)
 			infer(l, &l->entities[i],

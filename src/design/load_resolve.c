@@ -1,5 +1,6 @@
 /* The second turn for terms, templates and references: every name in them means something.
  * SPDX-License-Identifier: Apache-2.0 */
+#include "base/map.h"
 #include "design/load.h"
 
 static bool is_it(void *ctx, struct slice name)
@@ -61,6 +62,11 @@ static bool check_prefixed(struct load *l, const struct load_scope *s, const str
 	struct load_scope inner = { 0 };
 	struct slice name = n > 1 ? names[1] : SLICE("");
 
+	if (slice_is(names[0], "caller") && n > 1) {
+		load_error(l, p, "wrong-value", "the caller is a subject and has no attribute '%.*s'", SLICE_ARG(name))->repair =
+			arena_printf(l->a, "read it from the account, as in User(caller).%.*s", SLICE_ARG(name));
+		return true;
+	}
 	if (slice_is(names[0], "caller"))
 		return true;
 	if (s->processor && s->variable.n && slice_equal(names[0], s->variable)) {
@@ -250,9 +256,24 @@ static void resolve_term(struct load *l, const struct load_later *w)
 	term_walk(w->thing, visit_term, &v);
 }
 
+static struct slice address_of(const struct term *const *t)
+{
+	return slice_make(t, sizeof(*t));
+}
+
 void load_later_term(struct load *l, const struct term *t, const struct load_scope *scope)
 {
-	if (scope)
-		load_later(l, (struct load_later){
-				      .resolve = resolve_term, .thing = t, .scope = scope });
+	if (!scope)
+		return;
+	if (!l->scopes) {
+		l->scopes = arena_new(l->a, struct map);
+		map_init(l->scopes, l->a);
+	}
+	map_set(l->scopes, arena_copy(l->a, address_of(&t)), (void *)(uintptr_t)scope);
+	load_later(l, (struct load_later){ .resolve = resolve_term, .thing = t, .scope = scope });
+}
+
+const struct load_scope *load_term_scope(struct load *l, const struct term *t)
+{
+	return l->scopes ? map_get(l->scopes, address_of(&t)) : NULL;
 }

@@ -29,15 +29,17 @@ static bool each_of_items(const struct entity *e, name_fn *fn, void *ctx)
 	return false;
 }
 
-static bool each_of_all(const struct design *d, name_fn *fn, void *ctx)
+typedef bool entity_fn(void *ctx, const struct entity *e);
+
+static bool each_entity(const struct design *d, entity_fn *fn, void *ctx)
 {
 	for (size_t i = 0; i < d->entity_count; i++)
-		if (each_of_items(&d->entities[i], fn, ctx))
+		if (fn(ctx, &d->entities[i]))
 			return true;
 	return false;
 }
 
-static bool each_of_rows(struct load *l, const struct access *a, int depth, name_fn *fn, void *ctx)
+static bool each_of_rows(struct load *l, const struct access *a, int depth, entity_fn *fn, void *ctx)
 {
 	const struct entity *e = NULL;
 
@@ -46,9 +48,9 @@ static bool each_of_rows(struct load *l, const struct access *a, int depth, name
 	else if (a && a->get.entity.n)
 		e = design_entity(l->d, a->get.entity);
 	if (e)
-		return each_of_items(e, fn, ctx);
+		return fn(ctx, e);
 	if (!a || a->kind != ACCESS_MERGE || depth == MERGE_DEPTH_MAX)
-		return each_of_all(l->d, fn, ctx);
+		return each_entity(l->d, fn, ctx);
 	if (!a->merge_of_count)
 		return each_of_rows(l, design_access(l->d, a->merge_pattern), depth + 1, fn, ctx);
 	for (size_t i = 0; i < a->merge_of_count; i++)
@@ -57,15 +59,34 @@ static bool each_of_rows(struct load *l, const struct access *a, int depth, name
 	return false;
 }
 
-bool load_each_row_name(struct load *l, const struct access *a, bool fetched, name_fn *fn,
-			void *ctx)
+bool load_each_row_entity(struct load *l, const struct access *a, bool fetched, entity_fn *fn, void *ctx)
 {
 	const struct entity *then =
 		a && a->then.entity.n ? design_entity(l->d, a->then.entity) : NULL;
 
-	if (then && each_of_items(then, fn, ctx))
+	if (then && fn(ctx, then))
 		return true;
 	return (!then || !fetched) && each_of_rows(l, a, 0, fn, ctx);
+}
+
+struct named { /* the names of an entity's items, for whoever asks for names */
+	name_fn *fn;
+	void *ctx;
+};
+
+static bool names_of_items(void *ctx, const struct entity *e)
+{
+	const struct named *n = ctx;
+
+	return each_of_items(e, n->fn, n->ctx);
+}
+
+bool load_each_row_name(struct load *l, const struct access *a, bool fetched, name_fn *fn,
+			void *ctx)
+{
+	struct named n = { fn, ctx };
+
+	return load_each_row_entity(l, a, fetched, names_of_items, &n);
 }
 
 static bool each_parameter(const struct access *a, name_fn *fn, void *ctx)

@@ -20,7 +20,7 @@
  *                                                           power(a, b) round(x, 2) days_ago(n) choose(condition, a, b)
  *           | "first" number "of" primary                   the first n characters or elements
  *           | path | "(" term ")"
- *   path    = name { "." name }                            attribute; old.x, caller.x, input.x, or a loop variable
+ *   path    = name { "." name }                            attribute; old.x, input.x, or a loop variable
  *   args    = [ term { "," term } ]
  * A quote inside 'text' is written twice. first(n, x) is `first n of x`, first(x) the first element itself.
  * `anyone` and `nobody` are true and false; `caller is admin` asks for a role, `caller is user` for any
@@ -98,8 +98,8 @@ struct term_scope {
  * make no sense for are absent. lower, upper and slug of a list or set of strings are lists; words() takes texts,
  * lists and sets and gives a list of distinct words without stop words. A sum or product that needs more than 38
  * digits is rounded. Of an item whose identity is partly absent there is none.
- * Errors: what fetch says; VALIDATION when operands of + - * / are no numbers, for a division by zero and for
- * results out of a number's range. */
+ * Two strings are joined by +. A division by zero is absent.
+ * Errors: what fetch says; VALIDATION when operands of + - * / are neither, and for results out of a number's range. */
 bool term_value(const struct term *t, const struct term_scope *s, struct value *out, struct error *e) MUST_CHECK;
 bool term_holds(const struct term *t, const struct term_scope *s, bool *out, struct error *e) MUST_CHECK;
 

@@ -120,6 +120,23 @@ static bool compute(enum term_kind op, const struct number *x, const struct numb
 	}
 }
 
+static struct value joined(struct value x, struct value y, struct arena *a)
+{
+	struct slice p = value_bytes(x), q = value_bytes(y);
+	char *text = arena_alloc(a, p.n + q.n);
+
+	if (p.n)
+		memcpy(text, p.p, p.n);
+	if (q.n)
+		memcpy(text + p.n, q.p, q.n);
+	return value_make_s(a, slice_make(text, p.n + q.n));
+}
+
+static bool is_zero(struct value v)
+{
+	return value_type(v) == VALUE_N && value_number(v).digits == 0;
+}
+
 static bool arithmetic(enum term_kind op, struct value x, struct value y, struct arena *a,
 		       struct value *out, struct error *e)
 {
@@ -127,6 +144,12 @@ static bool arithmetic(enum term_kind op, struct value x, struct value y, struct
 
 	*out = VALUE_ABSENT;
 	if (!value_present(x) || !value_present(y))
+		return true;
+	if (op == TERM_ADD && value_type(x) == VALUE_S && value_type(y) == VALUE_S) {
+		*out = joined(x, y, a);
+		return true;
+	}
+	if (op == TERM_DIV && value_type(x) == VALUE_N && is_zero(y))
 		return true;
 	if (value_type(x) != VALUE_N || value_type(y) != VALUE_N)
 		return error_set(e, a, ERR_VALIDATION,

@@ -168,6 +168,53 @@ static bool is_letter(uint32_t c)
 	return c != NO_CHARACTER;
 }
 
+/* Accents that follow their letter: "é" as "e" and U+0301. */
+static bool is_accent(uint32_t c)
+{
+	return (c >= 0x300 && c <= 0x36F) || (c >= 0x1AB0 && c <= 0x1AFF) || (c >= 0x1DC0 && c <= 0x1DFF) ||
+	       (c >= 0x20D0 && c <= 0x20FF);
+}
+
+static bool is_unseen(uint32_t c)
+{
+	static const struct {
+		uint32_t from, to;
+	} unseen[] = {
+		{ 0, 0x1F },          { 0x7F, 0xA0 },       { 0xAD, 0xAD },       { 0x34F, 0x34F },
+		{ 0x61C, 0x61C },     { 0x115F, 0x1160 },   { 0x1680, 0x1680 },   { 0x17B4, 0x17B5 },
+		{ 0x180B, 0x180F },   { 0x2000, 0x200F },   { 0x2028, 0x202F },   { 0x205F, 0x206F },
+		{ 0x2800, 0x2800 },   { 0x3000, 0x3000 },   { 0x3164, 0x3164 },   { 0xFE00, 0xFE0F },
+		{ 0xFEFF, 0xFEFF },   { 0xFFA0, 0xFFA0 },   { 0xFFF0, 0xFFFB },   { 0x1BCA0, 0x1BCA3 },
+		{ 0x1D173, 0x1D17A }, { 0xE0000, 0xE0FFF }, { NO_CHARACTER, NO_CHARACTER },
+	};
+
+	for (size_t i = 0; i < COUNT(unseen); i++)
+		if (c >= unseen[i].from && c <= unseen[i].to)
+			return true;
+	return false;
+}
+
+bool text_has_unseen(struct slice s)
+{
+	for (size_t at = 0; at < s.n;)
+		if (is_unseen(next_character(s, &at)))
+			return true;
+	return false;
+}
+
+bool text_is_letters(struct slice s, const char *also)
+{
+	for (size_t at = 0; at < s.n;) {
+		uint32_t c = next_character(s, &at);
+
+		if (c && c < 0x80 && strchr(also, (int)c))
+			continue;
+		if (!is_letter(c) || is_accent(c) || is_unseen(c))
+			return false;
+	}
+	return true;
+}
+
 static bool is_apostrophe(uint32_t c)
 {
 	return c == '\'' || c == 0x2019;
@@ -209,9 +256,9 @@ struct slice text_slug(struct arena *a, struct slice s)
 	for (size_t at = 0; at < s.n;) {
 		uint32_t c = next_character(s, &at);
 
-		if (is_apostrophe(c))
+		if (is_apostrophe(c) || is_accent(c))
 			continue;
-		if (!is_letter(c)) {
+		if (!is_letter(c) || is_unseen(c)) {
 			gap = b.n > 0;
 			continue;
 		}

@@ -211,16 +211,18 @@ test('F-A22: a rating is of a site that is there, from one to five, and taken ba
 });
 
 test('F-A23, F-A13, F-A14: comments of their writer, as many as one likes', async () => {
-  const write = async (caller, user, site, body, commentId) => (await caller.post(`/users/${user}/sites/${site}/comments`, { body, commentId }, { status: 201 })).body;
+  // its id is always ours: two of them would be one comment in the list of a site
+  const write = async (caller, user, site, body) => (await caller.post(`/users/${user}/sites/${site}/comments`, { body }, { status: 201 })).body;
+  await carl.post(`/users/sub-carl/sites/${sqlite}/comments`, { body: 'x', commentId: 'mine' }, { status: 422, detail: /^commentId/ });
   const one = await write(carl, 'sub-carl', sqlite, 'Testing pages alone are worth it.'); // T4
   assert.match(one.commentId, ULID);
   assert.deepEqual(await app.item('USER#sub-carl', `SITE#${sqlite}#COMMENT#${one.commentId}`), {
     PK: 'USER#sub-carl', SK: `SITE#${sqlite}#COMMENT#${one.commentId}`, body: one.body, createdAt: one.createdAt, updatedAt: one.updatedAt,
     siteId: `SITE#${sqlite}`, commentSk: `COMMENT#${one.commentId}`, // F3
   });
-  const two = await write(carl, 'sub-carl', sqlite, 'And another thing.', 'Z2'); // F13
+  const two = await write(carl, 'sub-carl', sqlite, 'And another thing.'); // F13
   await write(carl, 'sub-carl', maps, 'Mapped my village.');
-  await write(dora, 'sub-dora', sqlite, 'A joy.', 'Z3');
+  await write(dora, 'sub-dora', sqlite, 'A joy.');
   assert.deepEqual(of('body')(await carl.all(`/users/sub-carl/sites/${sqlite}/comments`, 1)), [one.body, two.body]);
   assert.deepEqual(of('body')(await carl.all('/users/sub-carl/comments', 1)), [one.body, two.body, 'Mapped my village.']); // and not the rating
   await dora.get('/users/sub-carl/comments', { status: 403 });

@@ -100,6 +100,14 @@ test('P-A33, P-A20, P-A19: a tree of categories, in an order that admins choose'
   await admin.patch('/categories/parquet', { parentId: 'home', sortOrder: 3 });
   assert.deepEqual([await children('home'), await children('floors')], [['walls', 'floors', 'parquet'], []]);
   await admin.patch('/categories/parquet', { parentId: 'floors' });
+  // a name of a category is stored as that category is called
+  await admin.post('/categories', { categoryId: 'Toys', name: 'Toys' });
+  assert.equal((await admin.post('/categories', { categoryId: 'cars', name: 'Cars', parentId: ' TOYS' })).body.parentId, 'toys');
+  assert.deepEqual((await admin.list('/categories/Toys/children')).map((each) => each.categoryId), ['cars']);
+  assert.equal((await admin.patch('/categories/cars', { parentId: 'Home' })).body.parentId, 'home');
+  await admin.delete('/categories/toys');
+  assert.equal((await admin.patch('/categories/cars', { parentId: 'ROOT' })).body.parentId, 'ROOT');
+  await admin.delete('/categories/cars');
   await admin.patch('/categories/walls', { parentId: 'none' }, { status: 422, detail: /no such parent/ });
   await admin.patch('/categories/walls', { parentId: 'walls' }, { status: 422 });
   await admin.post('/categories', { categoryId: 'ROOT', name: 'x' }, { status: 422 });

@@ -235,6 +235,32 @@ test('W-A05, W-A14: lists of long articles are whole and in order', async () => 
   await maria.patch('/posts/long-a', { Content: '\u{1F600}'.repeat(110_000) }, { status: 413, type: 'too-large' }); // W22: fewer characters, but too many bytes
 });
 
+test('W-A17, W-A20, W-A26: names, slugs and addresses are what they are said to be', async () => {
+  const before = await app.items();
+  const user = { Username: 'proper', Email: 'proper@example.com', password: 'wonderland' };
+  const names = ['..', '...', '.ab', 'a/b', 'a\\b', 'sam@example.com', 'a b', 'a\u200bb', 'ab\u202ecd', 'a\u0000b', 'e\u0301mile'];
+  for (const Username of names) await app.nobody.post('/users', { ...user, Username }, { status: 422, type: 'invalid', detail: /^Username/ });
+  for (const Email of ['nope', '@example.com', 'a@', 'a b@example.com', 'a@b@example.com']) await app.nobody.post('/users', { ...user, Email }, { status: 422, detail: /^Email/ });
+  const post = { Title: 'Proper', Category: 'travel' };
+  for (const Slug of ['..', '.', 'a/b', '-a', 'a--b', 'a\u200b', 'a\u202eb', 'a\nb']) await john.post('/posts', { ...post, Slug }, { status: 422, detail: /^Slug/ });
+  for (const ThumbnailURL of ['javascript:alert(1)', 'data:text/html,x', '//example.com', 'https://']) await john.post('/posts', { ...post, ThumbnailURL }, { status: 422, detail: /^ThumbnailURL/ });
+  // W11: ids are always ours
+  await app.nobody.post('/users', { ...user, UserID: 'usr_1' }, { status: 422, detail: /UserID/ });
+  await john.post('/posts', { ...post, PostID: 'post_1' }, { status: 422, detail: /PostID/ });
+  await sam.post('/categories', { Name: 'X', CategoryID: 'cat_1' }, { status: 422, detail: /CategoryID/ });
+  assert.deepEqual(await app.items(), before);
+});
+
+test('W-A20, W-A04: a title whose slug would be too long is a post that can be reached', async () => {
+  const { body } = await john.post('/posts', { Title: 'ß'.repeat(150), Category: 'travel' });
+  assert.equal(body.Slug, 's'.repeat(200));
+  assert.equal((await john.get(`/posts/${body.Slug}`)).body.PostID, body.PostID);
+  const dashed = (await john.post('/posts', { Title: `${'ß'.repeat(99)}s x`, Category: 'travel' })).body; // cut where a hyphen is
+  assert.equal(dashed.Slug, 's'.repeat(199));
+  await john.post('/posts', { Title: 'ß'.repeat(150), Category: 'travel' }, { status: 409, attribute: 'Slug' });
+  for (const { Slug } of [body, dashed]) await john.delete(`/posts/${Slug}`);
+});
+
 test('W-A11: whoever guesses passwords has to wait', async () => {
   let reply;
   for (let i = 0; i < 40; i++) {

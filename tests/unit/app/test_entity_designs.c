@@ -56,17 +56,22 @@ static struct value sample(struct run *r, const struct attribute *a, bool last)
 
 	switch (a->type) {
 	case ATTR_NUMBER:
-	case ATTR_INTEGER: return number(r, 3);
+	case ATTR_INTEGER: return number(r, a->has_max && a->max < 3 ? (int64_t)a->max : 3);
 	case ATTR_EPOCH: return number(r, APP_FIXTURE_NOW / 1000 + 1000);
 	case ATTR_BOOLEAN: return value_make_bool(r->arena, false);
 	case ATTR_TIMESTAMP: return text(r, "2026-01-15T10:00:00Z");
 	case ATTR_ENUM: return value_make_s(r->arena, a->choices[last ? a->choice_count - 1 : 0]);
 	case ATTR_LIST:
-		v = text(r, "one");
+		v = text(r, a->form == FORM_URL ? "https://example.com/one" : "one");
 		return value_make_list(r->arena, &v, 1);
 	case ATTR_SET: return value_make_set(r->arena, VALUE_SS, &SLICE("one"), 1);
 	case ATTR_MAP: return value_make_map(r->arena, NULL, 0);
 	case ATTR_BINARY: return value_make_b(r->arena, SLICE("x"));
+	default: break;
+	}
+	switch (a->form) {
+	case FORM_EMAIL: return text(r, "ann@example.com");
+	case FORM_URL: return text(r, "https://example.com/");
 	default: return value_make_s(r->arena, arena_printf(r->arena, "v-%.*s", SLICE_ARG(a->name)));
 	}
 }

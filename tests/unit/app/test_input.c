@@ -10,7 +10,7 @@ static const char design_text[] =
 	"  Thing:\n"
 	"    path: /things/<id>\n"
 	"    attributes:\n"
-	"      id: string 1..20, id\n"
+	"      id: string 1..40, id\n"
 	"      owner: string, the caller\n"
 	"      title: string 3..10, required\n"
 	"      mail: string 3..20, lower\n"

@@ -225,7 +225,7 @@ static const char awkward[] =
 	"  Problem:\n"
 	"    path: /problems/<a>\n"
 	"    attributes:\n"
-	"      a: string 1..9, id\n"
+	"      a: string 1..40, id\n"
 	"      size: small | large, required\n"
 	"      weight: number 0.5..10\n"
 	"      note: string ..80, default null\n"

@@ -155,8 +155,13 @@ static void an_error_of_a_term_is_an_invalid_request(void **state)
 	struct value v;
 	bool out;
 
-	assert_false(scope_value(&s, term(r, "1 / 0"), &v));
+	assert_false(scope_value(&s, term(r, "'a' * 2"), &v));
 	assert_int_equal(r->problem.type, PROBLEM_INVALID);
+	assert_int_equal(r->problem.part_count, 0);
+	r->problem = (struct problem){ 0 };
+	assert_false(scope_value_for(&s, term(r, "'a' * 2"), SLICE("total"), &v));
+	assert_int_equal(r->problem.part_count, 1);
+	assert_true(slice_is(r->problem.parts[0].attribute, "total"));
 	assert_false(scope_holds(&s, term(r, "'a' + 1 = 2"), &out));
 }
 

@@ -7,7 +7,7 @@ static const char design[] =
 	"  User:\n"
 	"    path: /users/<user_id>\n"
 	"    attributes:\n"
-	"      user_id: string 1..20, id 'usr_'\n"
+	"      user_id: string 1..40, id 'usr_'\n"
 	"      email: string, required, lower, unique\n"
 	"      name: string\n"
 	"      is_private: boolean, default false\n"
