@@ -12,7 +12,7 @@ asan)
     scripts/build.sh build-asan -Db_sanitize=address,undefined -Db_lundef=false
     ;;
 tsan)
-    export TSAN_OPTIONS=${TSAN_OPTIONS:-suppressions=$PWD/scripts/tsan.supp:ignore_noninstrumented_modules=1:second_deadlock_stack=1:exitcode=66}
+    export TSAN_OPTIONS=${TSAN_OPTIONS:-suppressions=$PWD/scripts/tsan.supp:ignore_noninstrumented_modules=1:second_deadlock_stack=1:die_after_fork=0:exitcode=66}
     scripts/build.sh build-tsan -Db_sanitize=thread -Db_lundef=false
     ;;
 *) die "check.sh knows asan and tsan, not '$1'." ;;

@@ -39,7 +39,7 @@ struct store {
 	uint8_t identity[JOURNAL_IDENTITY]; /* of the database, so that its journal can name it */
 	bool read_only;
 	bool is_new;            /* the database is being made */
-	uint64_t reserve;       /* bytes of disk that writes leave free (room.c) */
+	_Atomic uint64_t reserve;       /* bytes of disk that writes leave free (room.c) */
 	atomic_long fail_in;    /* store_fail_after() */
 	/* health.c */
 	atomic_int refusal;     /* enum trouble: why writes are refused */
