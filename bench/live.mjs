@@ -43,7 +43,7 @@ async function start() {
 const encode = (value) => Buffer.from(JSON.stringify(value)).toString('base64url');
 const head = encode({ alg: 'HS256', typ: 'JWT' });
 const token = (claims) => {
-  const signed = `${head}.${encode({ iss: 'thorpe', aud: 'social', roles: [], exp: Math.floor(Date.now() / 1000) + 3600, ...claims })}`;
+  const signed = `${head}.${encode({ iss: 'thorpe', aud: 'social', roles: [], minted: true, exp: Math.floor(Date.now() / 1000) + 3600, ...claims })}`;
   return `${signed}.${createHmac('sha256', key).update(signed).digest('base64url')}`;
 };
 

@@ -42,6 +42,7 @@ failures() {
 scripts/install.sh build test
 scripts/console.sh
 scripts/build.sh build
+scripts/build.sh build/bench-programs
 scripts/build.sh build-asan -Db_sanitize=address,undefined -Db_lundef=false
 
 export ASAN_OPTIONS=${ASAN_OPTIONS:-detect_leaks=1:abort_on_error=0}

@@ -53,15 +53,15 @@ struct writer {
 
 static void open_database(const char *dir, bool synced)
 {
-	struct store like = { .cache = rocksdb_cache_create_lru(CACHE_BYTES) };
+	struct store like = { .cache = rocksdb_cache_create_lru(CACHE_BYTES), .is_new = true };
 	struct store_tuning tuning;
 	char *err = NULL;
 
-	store_tuning_init(&tuning, &like);
+	store_tuning_init(&tuning, &like, false);
 	/* As suits a log of its own. */
-	rocksdb_options_set_atomic_flush(tuning.families[0], 0);
-	rocksdb_options_set_max_total_wal_size(tuning.families[0], LOG_BYTES);
-	db = rocksdb_open_column_families(tuning.families[0], dir, STORE_FAMILIES, store_family_names,
+	rocksdb_options_set_atomic_flush(tuning.families[STORE_META], 0);
+	rocksdb_options_set_max_total_wal_size(tuning.families[STORE_META], LOG_BYTES);
+	db = rocksdb_open_column_families(tuning.families[STORE_META], dir, STORE_FAMILIES, store_family_names,
 					  (const rocksdb_options_t *const *)tuning.families, families, &err);
 	if (err)
 		quit("RocksDB: %s", err);

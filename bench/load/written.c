@@ -6,6 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 #include "base/alloc.h"
+#include "store/internal.h"
 #include "store/journal/internal.h"
 #include "template.h"
 

@@ -19,7 +19,7 @@ function tokens(dir) {
   const encode = (value) => Buffer.from(JSON.stringify(value)).toString('base64url');
   const head = encode({ alg: 'HS256', typ: 'JWT' });
   return (claims) => {
-    const signed = `${head}.${encode({ iss: 'thorpe', aud: 'social', roles: [], exp: Math.floor(Date.now() / 1000) + 7200, ...claims })}`;
+    const signed = `${head}.${encode({ iss: 'thorpe', aud: 'social', roles: [], minted: true, exp: Math.floor(Date.now() / 1000) + 7200, ...claims })}`;
     return `${signed}.${createHmac('sha256', key).update(signed).digest('base64url')}`;
   };
 }

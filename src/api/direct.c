@@ -5,6 +5,8 @@
 #include "api/internal.h"
 #include "api/op_streams.h"
 #include "base/clock.h"
+#include "table/layout.h"
+#include "value/key.h"
 
 /* ---- counting ---- */
 
@@ -31,6 +33,18 @@ bool api_get_item(struct api *api, struct arena *a, struct slice table, struct v
 	stats_add(&t->stats->reads, 1);
 	count(api, op_get_item, started);
 	return true;
+}
+
+uint64_t api_item_version(struct api *api, struct arena *a, struct slice table, struct value key)
+{
+	const struct table *t = catalog_table(db_catalog(api->db, a), table);
+	struct value partition = t ? value_get(key, t->key.hash[0].name) : VALUE_ABSENT;
+	uint64_t version;
+
+	if (!value_present(partition) || value_type(partition) != t->key.hash[0].type)
+		return 0;
+	version = store_version(db_store(api->db), layout_item_from_hash(a, t->id, key_hash(value_bytes(partition))));
+	return version ? (uint64_t)t->id << 32 ^ version : 0;
 }
 
 /* ---- many ---- */

@@ -14,6 +14,10 @@
 /* GetItem; reads are always consistent. *item absent: there is none. */
 bool api_get_item(struct api *api, struct arena *a, struct slice table, struct value key, struct value *item) MUST_CHECK;
 
+/* A number that stays the same while nothing is written to the partition of the key: what was read after asking for it need not be
+ * read again. Another table of the same name has other numbers. 0: not known at the moment. Not counted: nothing is read. */
+uint64_t api_item_version(struct api *api, struct arena *a, struct slice table, struct value key);
+
 struct api_query {
 	struct slice table, index;    /* index empty: the table */
 	const struct key_term *terms; /* the key condition */

@@ -1,6 +1,7 @@
 /* From a request to a reply: finds the route, enforces what its row says, calls the handler.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "app/app_exchange.h"
+#include "app/deleting.h"
 #include "app/outline.h"
 #include "app/read.h"
 #include "app/write.h"
@@ -19,7 +20,7 @@ static bool make_cursor_key(struct app *app)
 	struct slice text = arena_printf(&app->arena, "%s%.*s", purpose, SLICE_ARG(app->design->name));
 	unsigned n = 0;
 
-	return HMAC(EVP_sha256(), app->secret, sizeof(app->secret), (const uint8_t *)text.p, text.n, app->cursor_key, &n) &&
+	return HMAC(EVP_sha512(), app->secret, sizeof(app->secret), (const uint8_t *)text.p, text.n, app->cursor_key, &n) &&
 	       n == sizeof(app->cursor_key);
 }
 
@@ -230,6 +231,7 @@ static bool idempotency_hashes(struct exchange *x, struct idempotency_ask *ask)
 	buf_init(&b, x->run.arena);
 	add_part(&b, x->app->design->name);
 	add_part(&b, x->run.caller.subject);
+	add_part(&b, x->run.caller.session.stamp); /* another account of the same name is someone else */
 	buf_byte(&b, x->run.caller.operator_);
 	add_part(&b, q->idempotency_key);
 	if (!hash(&b, ask->key))
@@ -425,6 +427,19 @@ bool app_is_quick(struct app *app, const struct app_request *q)
 
 /* ---- in the background ---- */
 
+#define SWEEP_EVERY_MS 10000
+
+/* Cascades that nobody has finished: the server was killed, or the keeper stands still. */
+static void sweep_deletions(struct app *app, struct run *r)
+{
+	if (app->deletions_settled || r->now_ms - app->swept_ms < SWEEP_EVERY_MS)
+		return;
+	app->swept_ms = r->now_ms;
+	r->problem = (struct problem){ 0 };
+	if (!deleting_sweep(r))
+		log_warn("what was deleted of %.*s waits: %.*s", SLICE_ARG(app->design->name), SLICE_ARG(r->problem.detail));
+}
+
 void app_tick(struct app *app, struct backend *b, bool last)
 {
 	struct arena a;
@@ -441,6 +456,8 @@ void app_tick(struct app *app, struct backend *b, bool last)
 		if (!write_flush_gathered(&r, last))
 			log_warn("gathered actions of %.*s wait: %.*s", SLICE_ARG(app->design->name),
 				 SLICE_ARG(r.problem.detail));
+		if (!last)
+			sweep_deletions(app, &r);
 	}, {
 		log_warn("gathered actions of %.*s wait: out of memory", SLICE_ARG(app->design->name));
 	});

@@ -178,19 +178,21 @@ static void say_how_long(struct exchange *x, const struct read_result *result)
 {
 	const struct access *c = x->match.route->access;
 	bool known = x->run.caller.subject.n || x->run.caller.operator_;
+	bool differs = x->run.caller.operator_ || read_depends_on_caller(&x->run, c); /* from what others get */
 	const struct read_row *one = result->shape == READ_ONE && result->row_count ? &result->rows[0] : NULL;
 	struct answer *w = &x->answer;
 
 	if (c->cache_seconds) {
-		w->cache = arena_printf(x->run.arena, "%s, max-age=%lld", known ? "private" : "public",
+		w->cache = arena_printf(x->run.arena, "%s, max-age=%lld", known && differs ? "private" : "public",
 					(long long)c->cache_seconds);
-		w->vary = true;
+		w->vary = differs;
 		w->etag = answer_etag(x->run.arena, SLICE(""), w->body);
 	} else if (one && one->entity && !c->without_count) {
 		w->cache = SLICE("private, no-cache");
 		w->etag = answer_etag(x->run.arena, output_etag(&x->run, one->entity, one->full, one->places), w->body);
 	} else {
-		w->cache = SLICE("no-store");
+		w->cache = SLICE("private, no-cache");
+		w->etag = answer_etag(x->run.arena, SLICE(""), w->body);
 	}
 }
 

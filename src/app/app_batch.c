@@ -94,7 +94,7 @@ static void handle_entry(const struct exchange *outer, struct run *own, const st
 	x->in_batch = true;
 	if (b->n > BATCH_BYTES)
 		(void)run_fail(&x->run, PROBLEM_TOO_LARGE, "the replies are too long for one batch; this was not begun");
-	else if (read_entry(x, entry, q))
+	else if (read_entry(x, entry, q) && caller_stands(&x->run)) /* one before it may have ended the session */
 		exchange_handle(x);
 	if (!x->answer.status)
 		answer_problem(x);

@@ -27,7 +27,7 @@ struct app {
 	const struct design *design;
 	const struct clock *clock;
 	uint8_t secret[CALLER_SECRET_BYTES];
-	uint8_t cursor_key[32];       /* derived from the secret and the design's name */
+	uint8_t cursor_key[64];       /* derived from the secret and the design's name */
 	struct callers_state *callers; /* shared, locked */
 	struct gather *gather;         /* shared, locked */
 	struct idempotency *idempotency; /* shared, locked */
@@ -37,6 +37,8 @@ struct app {
 	const struct outline *outlines; /* outline.h: of the entities */
 	const struct read_known *reads; /* read.h: of the access patterns */
 	_Atomic bool keeper_runs;      /* what follows from a write is left to the keeper */
+	_Atomic bool deletions_settled; /* no marker is known to wait (deleting.h) */
+	int64_t swept_ms;              /* when it was last looked for some: the ticking thread's */
 	app_operators *operators;      /* NULL: there is nothing below /processors. Set while no request is running */
 	void *operators_ctx;
 };

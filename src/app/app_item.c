@@ -148,13 +148,14 @@ bool handle_create(struct exchange *x)
 	return create(x, false);
 }
 
-static bool update(struct exchange *x, const struct fields *changes)
+static bool update(struct exchange *x, const struct fields *changes, bool merge)
 {
 	const struct entity *e = x->match.route->entity;
 	struct write_options o = options(x);
 	struct write_result made = { 0 };
 	struct value *args;
 
+	o.merge = merge;
 	return path_identity(x, &args) && write_update(&x->run, e, args, x->match.count, changes, &o, &made) &&
 	       show_if_readable(x, 200, 204, made.full);
 }
@@ -188,24 +189,17 @@ static bool is_in_path(const struct entity *e, struct slice name)
 	return false;
 }
 
-/* What is not given becomes what it is when nobody gives it: its default, or nothing. */
-static bool drop_the_rest(struct exchange *x, struct fields *changes)
+/* Omitted attributes are taken away, which the write makes their default, or nothing. */
+static void drop_the_rest(struct exchange *x, struct fields *changes)
 {
 	const struct entity *e = x->match.route->entity;
-	struct scope s = { .run = &x->run, .input = changes };
 
 	for (size_t i = 0; i < e->attribute_count; i++) {
 		const struct attribute *a = &e->attributes[i];
-		struct value v = VALUE_ABSENT;
 
-		if (fields_has(changes, a->name) || input_is_kept(a) || a->fixed || a->id || a->from_key ||
-		    is_in_path(e, a->name))
-			continue;
-		if (a->default_ && !scope_value(&s, a->default_, &v))
-			return false;
-		fields_set(changes, a->name, v);
+		if (!fields_has(changes, a->name) && !input_is_kept(a) && !a->fixed && !a->id && !a->from_key && !is_in_path(e, a->name))
+			fields_set(changes, a->name, VALUE_ABSENT);
 	}
-	return true;
 }
 
 static bool same_as_path(struct exchange *x, const struct fields *changes)
@@ -232,8 +226,10 @@ bool handle_put(struct exchange *x)
 	if (!x->q->if_match.n)
 		return create(x, true);
 	fields_init(&changes, x->run.arena);
-	return input_body(&x->run, x->match.route->entity, INPUT_UPDATE, NULL, without_kept(x), &changes) &&
-	       same_as_path(x, &changes) && drop_the_rest(x, &changes) && update(x, &changes);
+	if (!input_body(&x->run, x->match.route->entity, INPUT_UPDATE, NULL, without_kept(x), &changes) || !same_as_path(x, &changes))
+		return false;
+	drop_the_rest(x, &changes);
+	return update(x, &changes, false);
 }
 
 bool handle_patch(struct exchange *x)
@@ -241,7 +237,7 @@ bool handle_patch(struct exchange *x)
 	struct fields changes;
 
 	fields_init(&changes, x->run.arena);
-	return input_body(&x->run, x->match.route->entity, INPUT_UPDATE, NULL, x->body, &changes) && update(x, &changes);
+	return input_body(&x->run, x->match.route->entity, INPUT_PATCH, NULL, x->body, &changes) && update(x, &changes, true);
 }
 
 bool handle_delete(struct exchange *x)

@@ -35,6 +35,9 @@ struct backend {
 	bool (*records)(struct backend *b, struct arena *a, struct slice iterator, int64_t limit, struct api_records *out);
 	/* And writes (api/direct_write.h, `how` as there), to be ended by api_write_wait(); NULL: with a document. */
 	struct api_write *(*write)(struct backend *b, struct arena *a, const struct api_action *list, size_t n, unsigned how);
+	/* A number that stays the same while the item with this key is not written: what was read after asking for it need not
+	 * be read again. 0: not known, read it. NULL: it is never known. */
+	uint64_t (*version)(struct backend *b, struct arena *a, struct slice table, struct value key);
 };
 
 /* The reply and what is in it live in the arena. */

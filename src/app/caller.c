@@ -165,7 +165,7 @@ static void read_roles(struct run *r, const struct json *j)
 static bool read_own(struct run *r, const struct jwt *t)
 {
 	const struct callers_state *s = r->app->callers;
-	const struct json *operator_ = json_get(t->claims, "operator");
+	const struct json *operator_ = json_get(t->claims, "operator"), *minted = json_get(t->claims, "minted");
 
 	if (!jwt_fits_secret(t, s->token_key))
 		return refuse(r, "the token was not signed here");
@@ -177,7 +177,13 @@ static bool read_own(struct run *r, const struct jwt *t)
 	r->caller.subject = text_claim(t->claims, SLICE("sub"));
 	read_roles(r, json_get(t->claims, "roles"));
 	r->caller.operator_ = json_is(operator_, JSON_BOOL) && operator_->boolean;
-	return true;
+	if (r->caller.operator_ || (json_is(minted, JSON_BOOL) && minted->boolean))
+		return true;
+	r->caller.session.account = text_claim(t->claims, SLICE("acc"));
+	r->caller.session.stamp = text_claim(t->claims, SLICE("ses"));
+	if (!r->caller.session.account.n) /* as they were before sessions could end */
+		return refuse(r, "the token says nothing of its session: log in again");
+	return caller_session_renew(r);
 }
 
 static void free_key(void *key)
@@ -251,13 +257,24 @@ static bool is_still_signed(struct run *r, const struct known_token *t)
 	return same;
 }
 
-static bool is_known(struct run *r, struct slice token)
+/* *ok: whether it is still taken. */
+static bool is_known(struct run *r, struct slice token, bool *ok)
 {
 	const struct known_token *t = known_find(r->app->callers->known, r->arena, token, r->now_ms);
+	struct known_token again;
 
 	if (!t || !is_still_signed(r, t))
 		return false;
 	r->caller = t->caller;
+	*ok = true;
+	if (!r->caller.session.account.n || caller_session_is_current(r))
+		return true;
+	*ok = caller_session_renew(r);
+	if (*ok && r->caller.session.versions[0]) {
+		again = *t;
+		again.caller = r->caller;
+		known_add(r->app->callers->known, token, &again);
+	}
 	return true;
 }
 
@@ -289,8 +306,8 @@ bool caller_read(struct run *r, struct slice authorization)
 		return true;
 	if (!bearer(authorization, &token))
 		return refuse(r, "the Authorization header is not 'Bearer' and a token");
-	if (is_known(r, token))
-		return true;
+	if (is_known(r, token, &ok))
+		return ok;
 	if (!jwt_parse(r->arena, token, &t))
 		return refuse(r, "the token cannot be read");
 	if (t.alg == JWT_HS256)

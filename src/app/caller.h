@@ -1,7 +1,9 @@
 /* Who is asking: tokens, roles, permissions, logins.
  *
  * Tokens are JWTs. Our own: HS256 under a key derived from the app's secret and the design's name, iss "thorpe", aud the design,
- * sub, the roles in `roles`, exp; an operator's has "operator": true. A design with an outside issuer takes that issuer's instead
+ * sub, the roles in `roles`, exp; an operator's has "operator": true. A login's has `acc`, the account, and `ses`, a stamp of what
+ * the session hangs on; with each request the account is asked whether it still stands, still has that stamp, and which roles it
+ * has now. One of `thorpe token` has "minted": true and hangs on no account. A design with an outside issuer takes that issuer's instead
  * (RS256, RS384, RS512, ES256, ES384; keys: jwks.h) and ours for operators and development. Only the algorithm that belongs to a
  * key is taken.
  * SPDX-License-Identifier: Apache-2.0 */
@@ -22,6 +24,14 @@ void callers_free(struct callers_state *s);
 bool caller_read(struct run *r, struct slice authorization) MUST_CHECK;
 bool caller_may_block(struct app *app, struct slice authorization);
 
+/* Of the token of a login: whether the account still stands as it did when caller_read() took it; roles are those it has now. False:
+ * UNAUTHENTICATED, or the account could not be read. Of every other caller true. Costs next to nothing while the account's
+ * partition has not been written to; where the backend cannot tell (backend.h: version), a consistent read. */
+bool caller_stands(struct run *r) MUST_CHECK;
+/* A copy of a caller without what was found out about it (permissions), in `room` of so many bytes. */
+size_t caller_copy_bytes(const struct caller *c);
+struct caller caller_copy(const struct caller *c, void *room);
+
 /* Mints one of our own. */
 struct token_request {
 	struct slice subject;
@@ -29,6 +39,7 @@ struct token_request {
 	size_t role_count;
 	bool operator_;
 	int64_t now_ms, seconds; /* lifetime */
+	struct slice account, stamp; /* of a login; empty: it hangs on no account */
 };
 struct slice caller_token(struct arena *a, struct slice design, const uint8_t secret[CALLER_SECRET_BYTES],
 			  const struct token_request *q);

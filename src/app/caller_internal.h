@@ -26,4 +26,13 @@ bool caller_token_key(struct slice design, const uint8_t secret[CALLER_SECRET_BY
 bool caller_account(struct run *r, const struct entity *e, struct slice attribute, struct value value,
 		    struct value *full) MUST_CHECK;
 
+/* The session of an account that has just logged in with the password of this hash: fills run->caller. `account`: full. */
+bool caller_session_begin(struct run *r, const struct entity *e, struct value account, struct value hash) MUST_CHECK;
+/* Whether nothing that it hangs on has been written since it was last asked. */
+bool caller_session_is_current(struct run *r);
+/* Asks the account, whatever is known; problems as caller_stands(), and nobody is the caller then. */
+bool caller_session_renew(struct run *r) MUST_CHECK;
+/* The hash of the account's password, while login.when holds of it; absent otherwise. */
+bool caller_usable_hash(struct run *r, const struct entity *e, struct value account, struct value *hash) MUST_CHECK;
+
 #endif

@@ -148,26 +148,10 @@ static bool find(struct run *r, struct attempt *a)
 	return true;
 }
 
-/* The hash of the account's password, when it may log in at all; absent otherwise. */
 static bool usable_hash(struct run *r, const struct attempt *a, struct value *hash)
 {
-	struct fields full;
-	struct scope s = { .run = r, .item = &full };
-	struct value key, item = a->account;
-	struct slice attribute;
-	bool holds;
-
 	*hash = VALUE_ABSENT;
-	if (!value_present(a->account))
-		return true;
-	fields_from_item(&full, r->arena, a->account);
-	if (!scope_holds(&s, a->entity->login.when, &holds) ||
-	    !caller_secret_place(r, a->entity, &full, &key, &attribute) ||
-	    (value_present(key) && !dyn_get(r, key, true, &item)))
-		return false;
-	if (holds && value_present(item))
-		*hash = value_get(item, attribute);
-	return true;
+	return !value_present(a->account) || caller_usable_hash(r, a->entity, a->account, hash);
 }
 
 static bool is_right(const struct attempt *a, struct value hash)
@@ -178,38 +162,12 @@ static bool is_right(const struct attempt *a, struct value hash)
 }
 
 /* ---- the reply ---- */
-/* The account as its own caller. */
-static bool become(struct run *r, const struct attempt *a)
-{
-	const struct login *login = &a->entity->login;
-	struct value subject = value_get(a->account, login->subject), role = VALUE_ABSENT;
-	struct caller *c = &r->caller;
-	struct slice *roles = arena_array(r->arena, struct slice, 1);
-	char text[NUMBER_TEXT_MAX];
-
-	if (login->role.n)
-		role = value_get(a->account, login->role);
-	memset(c, 0, sizeof(*c));
-	if (value_type(subject) == VALUE_S) {
-		c->subject = value_bytes(subject);
-	} else if (value_type(subject) == VALUE_N) {
-		struct number n = value_number(subject);
-
-		c->subject = arena_copy(r->arena, slice_make(text, number_format(&n, text)));
-	}
-	if (value_type(role) == VALUE_S && value_bytes(role).n) {
-		roles[0] = value_bytes(role);
-		c->roles = roles;
-		c->role_count = 1;
-	}
-	return c->subject.n || run_fail(r, PROBLEM_INTERNAL, "the account has no %.*s", SLICE_ARG(login->subject));
-}
-
 static bool reply_with(struct run *r, const struct attempt *a, struct buf *b)
 {
 	const struct caller *c = &r->caller;
 	struct token_request q = { .subject = c->subject, .roles = c->roles, .role_count = c->role_count,
-				   .now_ms = r->now_ms, .seconds = TOKEN_SECONDS };
+				   .now_ms = r->now_ms, .seconds = TOKEN_SECONDS, .account = c->session.account,
+				   .stamp = c->session.stamp };
 	struct slice token = caller_token(r->arena, r->design->name, r->app->callers->secret, &q);
 
 	buf_lit(b, "{\"token\":");
@@ -260,7 +218,7 @@ static bool log_in(struct run *r, struct attempt *a, struct buf *reply)
 	if (!is_right(a, hash))
 		return run_fail(r, PROBLEM_UNAUTHENTICATED, "wrong name or password");
 	throttle_passed(t, &a->counted, r->now_ms);
-	return become(r, a) && reply_with(r, a, reply);
+	return caller_session_begin(r, a->entity, a->account, hash) && reply_with(r, a, reply);
 }
 
 bool caller_login(struct run *r, const struct json *body, struct slice client_address, struct buf *reply)

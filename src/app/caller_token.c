@@ -43,6 +43,14 @@ struct slice caller_token(struct arena *a, struct slice design, const uint8_t se
 	buf_lit(&b, "]");
 	if (q->operator_)
 		buf_lit(&b, ",\"operator\":true");
+	if (q->account.n) {
+		buf_lit(&b, ",\"acc\":");
+		json_string(&b, q->account);
+		buf_lit(&b, ",\"ses\":");
+		json_string(&b, q->stamp);
+	} else {
+		buf_lit(&b, ",\"minted\":true");
+	}
 	buf_lit(&b, ",\"iat\":");
 	buf_i64(&b, q->now_ms / 1000);
 	buf_lit(&b, ",\"exp\":");

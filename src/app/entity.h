@@ -17,6 +17,8 @@
 const struct entity *entity_of(struct run *r, struct value stored);
 /* The same, asking first whether it is an item of `likely` (NULL: nobody knows), which where keys tell is the answer. */
 const struct entity *entity_of_likely(struct run *r, struct value stored, const struct entity *likely);
+/* Of an item of no entity: whether its key is one that a companion of some entity has. Otherwise nothing of the design speaks of it. */
+bool entity_is_companion(struct run *r, struct value stored);
 /* An item in full, each value at its place (outline.h). */
 struct entity_item {
 	const struct entity *entity; /* NULL: of none, or it has expired; then nothing else is there */
@@ -64,6 +66,14 @@ bool entity_fetch(struct run *r, const struct entity *e, const struct value *arg
 /* The same, laid out; entity NULL: none. */
 bool entity_fetch_item(struct run *r, const struct entity *e, const struct value *args, size_t n, bool fresh,
 		       struct entity_item *out) MUST_CHECK;
+/* The same with where it is and what is there, for conditions that are to hold it. From the memo, where that has it. */
+struct entity_look {
+	struct value key;        /* absent: no key follows from the identity */
+	struct value stored;     /* whatever is there; absent: nothing */
+	struct entity_item item; /* entity NULL: no item of this entity, or it has expired */
+};
+bool entity_look(struct run *r, const struct entity *e, const struct value *args, size_t n, struct entity_look *out) MUST_CHECK;
+bool entity_look_at(struct run *r, const struct entity *e, struct value key, bool fresh, struct entity_look *out) MUST_CHECK;
 /* By a known key. An item of another entity at that key counts as none. */
 bool entity_fetch_key(struct run *r, const struct entity *e, struct value key, bool fresh, struct value *full) MUST_CHECK;
 /* The run has changed the item: what it remembers of it is out of date. */
@@ -81,6 +91,10 @@ bool entity_allows(struct run *r, const struct entity *e, enum allow_verb verb, 
 
 /* The same of an item that is laid out, without `old`. */
 bool entity_allows_item(struct run *r, enum allow_verb verb, const struct entity_item *item, bool *out) MUST_CHECK;
+/* The same of an item that a write looks at: what the rule reads of it is noted (witness.h). */
+struct witness;
+bool entity_allows_witnessed(struct run *r, enum allow_verb verb, const struct entity_item *item, struct witness *w,
+			     bool *out) MUST_CHECK;
 /* The same question of many items of one entity: what the rule can tell without looking at the item it tells once.
  * Must stay where it is. */
 struct entity_asking {
@@ -96,7 +110,7 @@ bool entity_ask(struct entity_asking *q, struct value full, const struct value *
 
 /* What a term reads of the item itself: adds the names of attributes (once each) to the list, and what attributes that
  * follow from others (derived, `after`, `when`, keys) are made from. For conditions that keep a write from building on what
- * has changed meanwhile. Attributes `from the key` are among them, though an item does not store them. */
+ * has changed meanwhile. Attributes `from the key` are among them, though an item does not store them; and x of old.x. */
 struct name_list {
 	struct slice *list;
 	size_t count, capacity;

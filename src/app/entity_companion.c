@@ -141,3 +141,40 @@ bool entity_companions(struct run *r, const struct entity *e, const struct field
 	*n = c.count;
 	return true;
 }
+
+/* ---- the other way: from an item to the rule it could be of ---- */
+
+static bool fits_rule(struct run *r, const struct key_rule *rule, struct value v)
+{
+	const struct template *t = rule->template;
+
+	if (value_type(v) == VALUE_S)
+		return template_match(t, value_bytes(v), arena_array(r->arena, struct slice, t->part_count));
+	return value_present(v) && t->part_count == 1 && t->parts[0].names;
+}
+
+static bool fits_companion(struct run *r, const struct companion *c, struct value stored)
+{
+	const struct key_attr *keys[TABLE_KEY_MOST];
+	size_t n = key_of_table(r->design, keys);
+
+	for (size_t i = 0; i < n; i++) {
+		bool fits = false;
+
+		for (size_t k = 0; k < c->rule_count && !fits; k++)
+			fits = slice_equal(c->rules[k].attribute, keys[i]->name) &&
+			       fits_rule(r, &c->rules[k], value_get(stored, keys[i]->name));
+		if (!fits)
+			return false;
+	}
+	return true;
+}
+
+bool entity_is_companion(struct run *r, struct value stored)
+{
+	for (size_t i = 0; i < r->design->entity_count; i++)
+		for (size_t k = 0; k < r->design->entities[i].companion_count; k++)
+			if (fits_companion(r, &r->design->entities[i].companions[k], stored))
+				return true;
+	return false;
+}

@@ -10,6 +10,7 @@ struct memo {
 
 struct seen {
 	bool stale;              /* changed since */
+	struct value stored;     /* absent: there is nothing */
 	struct entity_item item; /* its entity NULL: there is nothing, or no item of an entity */
 };
 
@@ -47,22 +48,51 @@ void entity_forget(struct run *r, struct value key)
 		s->stale = true;
 }
 
-static bool fetch(struct run *r, const struct entity *e, struct value key, bool fresh, struct entity_item *out)
+static const struct seen *see(struct run *r, const struct entity *e, struct value key, bool fresh)
 {
 	struct seen *s = seen_of(r, key);
 	struct value stored;
 
+	if (s && !s->stale && !fresh)
+		return s;
+	if (!dyn_get(r, key, true, &stored))
+		return NULL;
+	s = remember(r, key);
+	s->stored = stored;
+	if (value_present(stored))
+		s->item = entity_recognise(r, stored, e);
+	return s;
+}
+
+static bool fetch(struct run *r, const struct entity *e, struct value key, bool fresh, struct entity_item *out)
+{
+	const struct seen *s = see(r, e, key, fresh);
+
 	*out = (struct entity_item){ 0 };
-	if (!s || s->stale || fresh) {
-		if (!dyn_get(r, key, true, &stored))
-			return false;
-		s = remember(r, key);
-		if (value_present(stored))
-			s->item = entity_recognise(r, stored, e);
-	}
-	if (s->item.entity == e)
+	if (s && s->item.entity == e)
 		*out = s->item;
+	return s != NULL;
+}
+
+bool entity_look_at(struct run *r, const struct entity *e, struct value key, bool fresh, struct entity_look *out)
+{
+	const struct seen *s = value_present(key) ? see(r, e, key, fresh) : NULL;
+
+	*out = (struct entity_look){ .key = key };
+	if (!s)
+		return !value_present(key);
+	out->stored = s->stored;
+	if (s->item.entity == e)
+		out->item = s->item;
 	return true;
+}
+
+bool entity_look(struct run *r, const struct entity *e, const struct value *args, size_t n, struct entity_look *out)
+{
+	struct value key;
+
+	*out = (struct entity_look){ 0 };
+	return entity_locate(r, e, args, n, &key) && entity_look_at(r, e, key, false, out);
 }
 
 bool entity_fetch_key(struct run *r, const struct entity *e, struct value key, bool fresh, struct value *full)

@@ -95,11 +95,22 @@ static void follow(void *ctx, struct slice name)
 	}
 }
 
+/* old.x is x as it was stored, whatever x is made from. */
+static void add_old(void *ctx, const struct term *t)
+{
+	struct names *x = ctx;
+
+	if (t->kind == TERM_PATH && t->name_count > 1 && slice_is(t->names[0], "old") && entity_attribute(x->entity, t->names[1]))
+		names_add(x->arena, x->list, t->names[1]);
+}
+
 void names_of_term(struct arena *a, struct name_list *l, const struct entity *e, const struct term *t)
 {
 	struct names x = { .arena = a, .list = l, .entity = e };
 
 	names_each(t, follow, &x);
+	if (t)
+		term_walk(t, add_old, &x);
 }
 
 void names_of_template(struct arena *a, struct name_list *l, const struct entity *e, const struct template *t)

@@ -25,6 +25,15 @@ bool entity_allows_item(struct run *r, enum allow_verb verb, const struct entity
 	return entity_ask(&q, item->full, item->places, out);
 }
 
+bool entity_allows_witnessed(struct run *r, enum allow_verb verb, const struct entity_item *item, struct witness *w, bool *out)
+{
+	const struct term *rule = item->entity->allow[verb_with_rule(item->entity, verb)];
+	struct scope s = { .run = r, .full = item->full, .witness = w };
+
+	*out = r->caller.operator_;
+	return *out || !rule || scope_holds(&s, rule, out);
+}
+
 void entity_asking_init(struct entity_asking *q, struct run *r, const struct entity *e, enum allow_verb verb)
 {
 	*q = (struct entity_asking){ .otherwise = r->caller.operator_, .scope = { .run = r, .outline = outline_of(r, e) } };

@@ -110,6 +110,7 @@ static bool take_null(const struct body *b, const struct attribute *a)
 static bool take_member(const struct body *b, const struct json_member *m)
 {
 	const struct attribute *a = entity_attribute(b->entity, m->name);
+	struct attribute any;
 	struct value v;
 
 	if (is_password(b, m->name))
@@ -122,6 +123,11 @@ static bool take_member(const struct body *b, const struct json_member *m)
 		return refuse_kept(b, m->name);
 	if (m->value.type == JSON_NULL)
 		return take_null(b, a);
+	if (b->use == INPUT_PATCH && a->type == ATTR_MAP && m->value.type == JSON_OBJECT) { /* its limits are those of the whole */
+		any = *a;
+		any.has_min = any.has_max = any.compressed = false;
+		a = &any;
+	}
 	if (!input_json(b->r, a, a->name, &m->value, &v))
 		return false;
 	/* No address can name it: it could be made and never be reached. */

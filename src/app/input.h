@@ -5,16 +5,17 @@
 
 #include "app/run.h"
 
-enum input_use { INPUT_CREATE, INPUT_UPDATE, INPUT_ACTION };
+enum input_use { INPUT_CREATE, INPUT_UPDATE, INPUT_PATCH, INPUT_ACTION };
 
 /* The body of a write. Every attribute is checked (type, range, choices, length in characters) and normalised (`lower`,
  * timestamps to UTC seconds with Z); all that is wrong is told at once (INVALID with parts). Names the entity does not have
  * are wrong, with a suggestion. Who is no operator may not give what the server keeps (counter, now, touched, derived, copy,
  * managed, hidden, N days after); an `id` attribute may be given on creation; `the caller` is ignored. On update `fixed` ones may
- * be repeated but not changed, which write.h sees. JSON null removes (an entry with an absent value), or is a NULL where the
+ * be repeated but not changed, which write.h sees. JSON null takes away (an entry with an absent value; write.h puts the default back), or is a NULL where the
  * default is null; an empty set removes, too. An action takes action->input only. `password` and `current_password` are let
  * through as strings where the entity has a login and no attribute of that name, or the login's own. body NULL: an empty object.
- * A body that is no object is MALFORMED. */
+ * A body that is no object is MALFORMED. INPUT_PATCH is an update of which maps are patches of maps (RFC 7396), with NULLs
+ * for members to be removed: input_merge() makes the value of them, and asks for its limits. */
 bool input_body(struct run *r, const struct entity *e, enum input_use use, const struct action *action,
 		const struct json *body, struct fields *out) MUST_CHECK;
 /* Whether the server keeps the attribute: who is no operator cannot give it. `the caller` is kept, too. */
@@ -22,6 +23,8 @@ bool input_is_kept(const struct attribute *attribute);
 /* One value of JSON as the attribute says: checked, normalised, compressed. Absent in *out: nothing is stored (an empty set). */
 bool input_json(struct run *r, const struct attribute *attribute, struct slice name, const struct json *j,
 		struct value *out) MUST_CHECK;
+/* What a map (`was`, as stored; absent or anything else: an empty one) becomes by a patch, checked and compressed as the attribute says. */
+bool input_merge(struct run *r, const struct attribute *attribute, struct value was, struct value patch, struct value *out) MUST_CHECK;
 /* One value from text (a path or query parameter, a command line), as the attribute's type; `attribute` NULL: a string.
  * Elements of a list are separated by commas; maps are JSON. */
 bool input_text(struct run *r, const struct attribute *attribute, struct slice name, struct slice text,

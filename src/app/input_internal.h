@@ -16,4 +16,7 @@ struct input_place { /* where a value stands, for what is said about it */
 /* As input_json(). */
 bool input_place_value(struct input_place *at, const struct json *j, struct value *out) MUST_CHECK;
 
+/* Of a map that was not read from JSON: its range, and compressed where the attribute says so. */
+bool input_place_limits(struct input_place *at, struct value *v) MUST_CHECK;
+
 #endif

@@ -399,3 +399,8 @@ bool input_json(struct run *r, const struct attribute *attribute, struct slice n
 
 	return input_place_value(&at, j, out);
 }
+
+bool input_place_limits(struct input_place *at, struct value *v)
+{
+	return in_range(at, (double)value_count(*v), "members") && (!at->attribute->compressed || pack(at, v));
+}

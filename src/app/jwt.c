@@ -62,7 +62,7 @@ bool base64url_decode(struct arena *a, struct slice text, struct slice *out)
 	return true;
 }
 
-static void base64url_put(struct buf *b, struct slice s)
+void base64url_put(struct buf *b, struct slice s)
 {
 	size_t from = b->n, to = b->n;
 

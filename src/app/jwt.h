@@ -37,6 +37,7 @@ bool jwt_fits_key(const struct jwt *t, EVP_PKEY *key);
 struct slice jwt_make(struct arena *a, struct slice claims, const uint8_t key[JWT_KEY_BYTES]);
 
 /* Base64 with '-' and '_' and without padding. False: it is not. */
+void base64url_put(struct buf *b, struct slice bytes);
 bool base64url_decode(struct arena *a, struct slice text, struct slice *out);
 
 #endif

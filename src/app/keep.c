@@ -94,6 +94,7 @@ struct run *branch_new(struct run *r)
 
 	b->run = *r;
 	b->run.memo = NULL;
+	b->run.witnesses = NULL;
 	b->run.problem = (struct problem){ 0 };
 	b->run.depth++;
 	/* What is traced has to stay as long as the request. */
@@ -109,6 +110,7 @@ struct run *branch_new(struct run *r)
 void branch_clear(struct run *branch, const struct run *r)
 {
 	branch->memo = NULL;
+	branch->witnesses = NULL;
 	branch->problem = (struct problem){ 0 };
 	branch->caller = r->caller;
 	if (branch->arena != r->arena)

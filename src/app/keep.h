@@ -1,5 +1,5 @@
 /* What follows a change, idempotent, to be done any number of times: derived attributes and keys after counters, copies after
- * their source, cascades. Called after a write, and by the keeper for what a crash left undone.
+ * their source. Called after a write, and by the keeper for what a crash left undone.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef THORPE_APP_KEEP_H
 #define THORPE_APP_KEEP_H
@@ -13,7 +13,5 @@ bool keep_depends(const struct entity *e, struct slice attribute);
 bool keep_item(struct run *r, const struct entity *e, struct value key) MUST_CHECK;
 /* The item has changed from `old` to `full`: copies of what differs are brought up to date, through their `kept by` patterns. */
 bool keep_copies(struct run *r, const struct entity *e, struct value old, struct value full) MUST_CHECK;
-/* The item is gone: what its `then remove` names goes, too. */
-bool keep_cascade(struct run *r, const struct entity *e, struct value gone) MUST_CHECK;
 
 #endif

@@ -41,6 +41,11 @@ static bool get(struct backend *b, struct arena *a, struct slice table, struct v
 	return api_get_item(((struct local *)b)->api, a, table, key, item);
 }
 
+static uint64_t version(struct backend *b, struct arena *a, struct slice table, struct value key)
+{
+	return api_item_version(((struct local *)b)->api, a, table, key);
+}
+
 static bool query(struct backend *b, struct arena *a, const struct api_query *q, struct api_page *page)
 {
 	struct local *l = (struct local *)b;
@@ -72,7 +77,7 @@ struct backend *backend_local_new(struct api *api)
 
 	if (!l)
 		return NULL;
-	l->backend = (struct backend){ .call = call, .get = get, .query = query, .batch_get = batch_get, .records = records,
+	l->backend = (struct backend){ .call = call, .get = get, .version = version, .query = query, .batch_get = batch_get, .records = records,
 				       .write = write_start };
 	l->api = api;
 	l->thread = api_thread_new(api);

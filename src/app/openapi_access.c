@@ -117,8 +117,7 @@ static void put_access_parameters(struct oas *o, const struct access *c)
 		oas_parameter(o, OAS_LIMIT);
 		oas_parameter(o, OAS_AFTER);
 	}
-	if (c->cache_seconds)
-		oas_parameter(o, OAS_IF_NONE_MATCH);
+	oas_parameter(o, OAS_IF_NONE_MATCH);
 	oas_close(o, ']');
 }
 
@@ -165,7 +164,7 @@ static void put_access_response(struct oas *o, const struct access *c, const str
 
 	oas_object(o, "responses");
 	oas_begin_content(o, "200", shape == READ_ONE ? "The item" : shape == READ_LIST ? "Items" : "The answer",
-			  c->cache_seconds ? OAS_ETAG | OAS_CACHE_CONTROL : 0);
+			  c->cache_seconds ? OAS_ETAG | OAS_CACHE_CONTROL : OAS_ETAG);
 	if (shape == READ_LIST)
 		put_rows(o, c, e);
 	else if (shape == READ_ONE)
@@ -175,8 +174,7 @@ static void put_access_response(struct oas *o, const struct access *c, const str
 	else
 		oas_ref_common(o, shape == READ_COUNTS ? OAS_COUNTS : OAS_COUNT);
 	oas_end_content(o);
-	if (c->cache_seconds)
-		oas_no_content(o, "304", "Not changed");
+	oas_no_content(o, "304", "Not changed");
 	if (oas_pages(c))
 		problems |= OAS_BIT(OAS_400);
 	if (shape == READ_ONE)

@@ -276,9 +276,13 @@ static void put_update(struct oas *o, const struct entity *e)
 {
 	begin_operation(o, "update", e);
 	oas_summary(o, "Change %s %.*s", article(e->name), SLICE_ARG(e->name));
-	describe(o, e, ALLOW_UPDATE, "What is given is set, null removes.");
+	describe(o, e, ALLOW_UPDATE, "What is given is set; null puts the default back, or removes; maps are merged (RFC 7396).");
 	put_parameters(o, OAS_BIT(OAS_IDEMPOTENCY_KEY) | OAS_BIT(OAS_IF_MATCH));
 	oas_begin_body(o, true);
+	oas_ref_entity(o, e, OAS_UPDATE);
+	oas_close(o, '}');
+	oas_object(o, "application/merge-patch+json");
+	oas_name(o, SLICE("schema"));
 	oas_ref_entity(o, e, OAS_UPDATE);
 	oas_end_content(o);
 	oas_object(o, "responses");

@@ -142,8 +142,13 @@ void oas_attribute_description(struct oas *o, const struct attribute *a)
 	buf_init(&b, o->a);
 	if (a->type == ATTR_EPOCH)
 		say(&b, "Seconds since 1970.");
-	if (a->counter)
+	if (a->sequence)
+		say(&b, "A sequence: the number that was taken last.");
+	else if (a->counter)
 		say(&b, "A counter.");
+	if (a->next)
+		buf_printf(&b, "%sThe next number of `%.*s` of its %.*s.", b.n ? " " : "", SLICE_ARG(a->next_attribute),
+			   SLICE_ARG(a->next->entity));
 	if (a->copy_entity.n)
 		buf_printf(&b, "A copy of `%.*s` of %.*s.", SLICE_ARG(a->copy_attribute), SLICE_ARG(a->copy_entity));
 	if (a->derived) {

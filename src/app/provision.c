@@ -206,8 +206,30 @@ static bool bring_table(struct provision *p, const struct json *table)
 	return compare_stream(p, table) && bring_indexes(p, table) && bring_ttl(p);
 }
 
-enum provision_result provision_table(struct backend *b, const struct design *d, struct arena *a,
-				      struct error *e)
+bool provision_beside(struct backend *b, const struct design *d, struct arena *a, struct error *e)
+{
+	struct provision p = { .backend = b, .design = d, .arena = a, .error = e };
+	struct backend_reply r;
+
+	backend_call(b, a, "DescribeTable", provision_describe_beside(d, a), &r);
+	if (r.status == 200)
+		return true;
+	if (!slice_is(r.error, "ResourceNotFoundException"))
+		return error_set(e, a, ERR_INTERNAL, "table %.*s.thorpe: %.*s", SLICE_ARG(d->table), SLICE_ARG(r.message));
+	backend_call(b, a, "CreateTable", provision_create_beside(d, a), &r);
+	return r.status == 200 || slice_is(r.error, "ResourceInUseException") ||
+	       DIFFERS(&p, "table %.*s.thorpe: %.*s", SLICE_ARG(d->table), SLICE_ARG(r.message));
+}
+
+static bool has_cascades(const struct design *d)
+{
+	for (size_t i = 0; i < d->entity_count; i++)
+		if (d->entities[i].delete_.then_count)
+			return true;
+	return false;
+}
+
+static enum provision_result provision_own(struct backend *b, const struct design *d, struct arena *a, struct error *e)
 {
 	struct provision p = { .backend = b, .design = d, .arena = a, .error = e };
 	struct backend_reply r;
@@ -225,4 +247,12 @@ enum provision_result provision_table(struct backend *b, const struct design *d,
 	if (!ask(&p, "CreateTable", provision_create_table(d, a), &r) || !bring_ttl(&p))
 		return PROVISION_FAILED;
 	return PROVISION_MADE;
+}
+
+enum provision_result provision_table(struct backend *b, const struct design *d, struct arena *a,
+				      struct error *e)
+{
+	if (has_cascades(d) && !provision_beside(b, d, a, e))
+		return PROVISION_FAILED;
+	return provision_own(b, d, a, e);
 }

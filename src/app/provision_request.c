@@ -169,3 +169,31 @@ struct slice provision_describe(const struct design *d, struct arena *a)
 	buf_lit(&b, "}");
 	return buf_slice(&b);
 }
+
+static void begin_beside(struct buf *b, const struct design *d, struct arena *a)
+{
+	buf_init(b, a);
+	buf_lit(b, "{\"TableName\":");
+	json_string(b, arena_printf(a, "%.*s.thorpe", SLICE_ARG(d->table)));
+}
+
+struct slice provision_describe_beside(const struct design *d, struct arena *a)
+{
+	struct buf b;
+
+	begin_beside(&b, d, a);
+	buf_byte(&b, '}');
+	return buf_slice(&b);
+}
+
+struct slice provision_create_beside(const struct design *d, struct arena *a)
+{
+	struct buf b;
+
+	begin_beside(&b, d, a);
+	buf_lit(&b, ",\"BillingMode\":\"PAY_PER_REQUEST\",\"AttributeDefinitions\":["
+		    "{\"AttributeName\":\"PK\",\"AttributeType\":\"S\"},{\"AttributeName\":\"SK\",\"AttributeType\":\"S\"}],"
+		    "\"KeySchema\":[{\"AttributeName\":\"PK\",\"KeyType\":\"HASH\"},"
+		    "{\"AttributeName\":\"SK\",\"KeyType\":\"RANGE\"}]}");
+	return buf_slice(&b);
+}

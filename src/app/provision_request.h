@@ -10,5 +10,8 @@ struct slice provision_add_index(const struct design *d, const struct design_ind
 struct slice provision_enable_ttl(const struct design *d, struct arena *a);
 /* {"TableName":"…"} */
 struct slice provision_describe(const struct design *d, struct arena *a);
+/* The same of the table beside it (beside.h). */
+struct slice provision_describe_beside(const struct design *d, struct arena *a);
+struct slice provision_create_beside(const struct design *d, struct arena *a);
 
 #endif

@@ -20,7 +20,9 @@ static void to_rows(struct run *r, const struct row *rows, size_t n, struct read
 		out->rows[i] = rows[i].shown;
 }
 
-/* What a cursor holds: the time of the first page, how many rows a ranking has shown, the place. */
+#define DAY_MS 86400000
+
+/* What a cursor holds: the time of the first page, if the others hang on it; how many rows a ranking has shown, the place. */
 struct resumption {
 	uint64_t shown;
 	struct slice place;
@@ -41,9 +43,21 @@ static bool resume(struct reading *g, const struct read_request *q, struct resum
 	payload = slice_make(payload.p + used, payload.n - used);
 	if (!used || !(used = read_varint(payload.p, payload.p + payload.n, &out->shown)))
 		return cursor_malformed(g->r);
-	g->now_ms = (int64_t)now;
+	if (now)
+		g->now_ms = (int64_t)now;
 	out->place = slice_make(payload.p + used, payload.n - used);
 	return true;
+}
+
+/* As exactly as the next page needs it: the less it says, the more often the cursor is the same. */
+static uint64_t time_of_first(const struct pattern *p)
+{
+	switch (read_known(p->g->r, p->access).time) {
+	case READ_ANY_TIME: return 0;
+	case READ_BY_DAY: return (uint64_t)(p->g->now_ms - p->g->now_ms % DAY_MS);
+	case READ_BY_TIME: break;
+	}
+	return (uint64_t)p->g->now_ms;
 }
 
 static void add_next(struct pattern *p, const struct read_request *q, struct flow *s, const struct read_place *place,
@@ -52,7 +66,7 @@ static void add_next(struct pattern *p, const struct read_request *q, struct flo
 	struct buf b;
 
 	buf_init(&b, p->g->r->arena);
-	buf_varint(&b, (uint64_t)p->g->now_ms);
+	buf_varint(&b, time_of_first(p));
 	buf_varint(&b, shown);
 	flow_save(s, place, &b);
 	out->next = cursor_seal(p->g->r, q->access, q->params, buf_slice(&b));

@@ -2,8 +2,9 @@
  *
  * A page is filled in spite of filters, expired items and rules: reading goes on until `limit` rows may be shown, the end, or
  * READ_MOST_ROWS have been looked at (then the page may be short and still has a next). The cursor says where the last row
- * shown stands (or the last looked at), and belongs to one pattern with its parameters: encrypted and signed (AES-256-GCM,
- * key of the app), so that it neither shows keys nor can be made up. Nothing here scans.
+ * shown stands (or the last looked at), and belongs to one pattern with its parameters: encrypted and signed (AES-256-SIV,
+ * key of the app), so that it neither shows keys nor can be made up. The same place has the same cursor each time, unless the
+ * pattern goes by the time. Nothing here scans.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef THORPE_APP_READ_H
 #define THORPE_APP_READ_H
@@ -64,6 +65,8 @@ bool read_output(struct run *r, const struct access *access, const struct read_r
 /* What can be told of each access pattern before any request, in the design's order; lives in the arena. */
 struct read_known;
 const struct read_known *reads_new(struct arena *a, const struct design *d);
+/* Whether two callers, both no operators, may get different answers. */
+bool read_depends_on_caller(struct run *r, const struct access *access);
 /* The entity that rows of the pattern are of when that can be told beforehand; NULL: several, or companions. For OpenAPI
  * and documents. */
 const struct entity *read_entity(const struct design *d, const struct access *access);

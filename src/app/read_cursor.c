@@ -1,22 +1,41 @@
 /* Cursors: a place, encrypted and signed, and bound to a pattern with its parameters.
  *
  *   OFFSET SIZE  MEANING
- *   0      12    nonce, random
- *   12     n     AES-256-GCM of: 1 byte 0 or 1, then the payload; with 1 be32 of its size, then deflated
- *   12+n   16    tag
+ *   0      16    tag
+ *   16     n     AES-256-SIV (RFC 5297) of: 1 byte 0 or 1, then the payload; with 1 be32 of its size, then deflated
  * All of it in base64url without padding. What is signed along: the design's name, the pattern's, the parameters given.
+ *
+ * SIV needs no nonce: the same place of the same list always has the same cursor, so that a page has the same ETag each time and one
+ * address at which caches can share it. What that tells: whether two cursors are the same place, which whoever has both can see anyway.
  * SPDX-License-Identifier: Apache-2.0 */
 #include <libdeflate.h>
 #include <openssl/evp.h>
-#include <openssl/rand.h>
+#include <pthread.h>
 #include "app/app_internal.h"
 #include "app/read_internal.h"
 #include "value/base64.h"
 
-#define NONCE 12
 #define TAG   16
 #define CURSOR_MOST (256 * 1024)
 #define WORTH_DEFLATING 256
+
+/* Looked up once, for that takes as long as the rest together; never freed. */
+static const EVP_CIPHER *siv;
+
+static void find_siv(void)
+{
+	siv = EVP_CIPHER_fetch(NULL, "AES-256-SIV", NULL);
+}
+
+static const EVP_CIPHER *cipher(struct run *r)
+{
+	static pthread_once_t once = PTHREAD_ONCE_INIT;
+
+	pthread_once(&once, find_siv);
+	if (!siv)
+		arena_out_of_memory(r->arena); /* OpenSSL 3 has it */
+	return siv;
+}
 
 static void release_cipher(void *ctx)
 {
@@ -154,17 +173,16 @@ static bool from_url(struct arena *a, struct slice text, uint8_t **bytes, size_t
 struct slice cursor_seal(struct run *r, const struct access *access, const struct fields *given, struct slice payload)
 {
 	struct slice along = signed_along(r, access, given), packed = pack(r, payload);
-	uint8_t *out = arena_alloc(r->arena, NONCE + packed.n + TAG);
+	uint8_t *out = arena_alloc(r->arena, TAG + packed.n);
 	EVP_CIPHER_CTX *ctx = cipher_new(r);
 	int n;
 
-	if (RAND_bytes(out, NONCE) != 1 || EVP_EncryptInit_ex(ctx, EVP_aes_256_gcm(), NULL, r->app->cursor_key, out) != 1 ||
+	if (EVP_EncryptInit_ex(ctx, cipher(r), NULL, r->app->cursor_key, NULL) != 1 ||
 	    EVP_EncryptUpdate(ctx, NULL, &n, (const uint8_t *)along.p, (int)along.n) != 1 ||
-	    EVP_EncryptUpdate(ctx, out + NONCE, &n, (const uint8_t *)packed.p, (int)packed.n) != 1 ||
-	    EVP_EncryptFinal_ex(ctx, out + NONCE + n, &n) != 1 ||
-	    EVP_CIPHER_CTX_ctrl(ctx, EVP_CTRL_GCM_GET_TAG, TAG, out + NONCE + packed.n) != 1)
+	    EVP_EncryptUpdate(ctx, out + TAG, &n, (const uint8_t *)packed.p, (int)packed.n) != 1 ||
+	    EVP_EncryptFinal_ex(ctx, out + TAG + n, &n) != 1 || EVP_CIPHER_CTX_ctrl(ctx, EVP_CTRL_AEAD_GET_TAG, TAG, out) != 1)
 		arena_out_of_memory(r->arena); /* nothing else makes these fail */
-	return to_url(r->arena, slice_make(out, NONCE + packed.n + TAG));
+	return to_url(r->arena, slice_make(out, TAG + packed.n));
 }
 
 bool cursor_open(struct run *r, const struct access *access, const struct fields *given, struct slice cursor,
@@ -176,14 +194,14 @@ bool cursor_open(struct run *r, const struct access *access, const struct fields
 	size_t n;
 	int got, more;
 
-	if (!from_url(r->arena, cursor, &bytes, &n) || n < NONCE + TAG + 1)
+	if (!from_url(r->arena, cursor, &bytes, &n) || n < TAG + 1)
 		return cursor_malformed(r);
 	plain = arena_alloc(r->arena, n);
 	ctx = cipher_new(r);
-	if (EVP_DecryptInit_ex(ctx, EVP_aes_256_gcm(), NULL, r->app->cursor_key, bytes) != 1 ||
+	if (EVP_DecryptInit_ex(ctx, cipher(r), NULL, r->app->cursor_key, NULL) != 1 ||
+	    EVP_CIPHER_CTX_ctrl(ctx, EVP_CTRL_AEAD_SET_TAG, TAG, bytes) != 1 ||
 	    EVP_DecryptUpdate(ctx, NULL, &got, (const uint8_t *)along.p, (int)along.n) != 1 ||
-	    EVP_DecryptUpdate(ctx, plain, &got, bytes + NONCE, (int)(n - NONCE - TAG)) != 1 ||
-	    EVP_CIPHER_CTX_ctrl(ctx, EVP_CTRL_GCM_SET_TAG, TAG, bytes + n - TAG) != 1 ||
+	    EVP_DecryptUpdate(ctx, plain, &got, bytes + TAG, (int)(n - TAG)) != 1 || got != (int)(n - TAG) ||
 	    EVP_DecryptFinal_ex(ctx, plain + got, &more) != 1 || !unpack(r, slice_make(plain, (size_t)got), payload))
 		return cursor_malformed(r);
 	return true;

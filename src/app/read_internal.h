@@ -81,8 +81,9 @@ struct pattern {
 	struct reading *g;
 	const struct access *access;
 	const struct fields *params; /* with defaults */
-	bool open;       /* no rule is asked */
-	bool row_rule;   /* the pattern's own rule looks at rows, so it is asked of each */
+	bool open;       /* no rule is asked: an operator, or the runtime itself */
+	bool past_rules; /* `shows: all rows`: the rules of rows are not asked; what fits no entity is left out all the same */
+	bool row_rule;   /* the pattern's own rule looks at rows, so it is asked of each, besides theirs */
 	bool trusted;    /* the runtime itself asks */
 	bool child;      /* of a merge */
 	bool followed;   /* its rows only lead to others, so that those of an entity without any rule pass */
@@ -93,7 +94,7 @@ struct pattern {
 /* Defaults, and what is missing: INVALID, or *none when the runtime itself asks for something that cannot be. */
 bool pattern_params(struct reading *g, const struct access *access, const struct fields *given, bool trusted, struct fields *out,
 		    bool *none) MUST_CHECK;
-/* Fills in open and row_rule. *may: whether the caller may run it at all. */
+/* Fills in open, past_rules and row_rule. *may: whether the caller may run it at all. */
 bool pattern_allow(struct pattern *p, bool *may) MUST_CHECK;
 /* `full`: the item that terms are about; absent: none. */
 struct scope pattern_scope(const struct pattern *p, struct value full);
@@ -110,7 +111,11 @@ bool pattern_row(const struct pattern *p, struct value stored, struct row *out);
 
 /* ---- queries ---- */
 struct flow *query_open(struct pattern *p);
+/* Counted by the database. But for an open pattern without what fits none of the entities: by the prefixes of the table's key. */
 bool query_count(struct pattern *p, int64_t *count) MUST_CHECK;
+struct read_kinds;
+/* Whether that leaves out all it should. */
+bool query_can_tell_strangers(const struct pattern *p, const struct read_kinds *kinds);
 /* The key of a GET by keys; absent: there can be none. */
 bool query_key(struct pattern *p, struct value *key) MUST_CHECK;
 /* Parameters of the i-th partition of a walk. */
@@ -128,8 +133,16 @@ bool merge_parts(struct pattern *p, struct merge_part **parts, size_t *n) MUST_C
 bool merge_is_disjoint(const struct pattern *p);
 
 struct flow *show_open(struct pattern *p, struct flow *raw);
-/* Rows that the caller may see stay, in order; *n is how many. `whole`: they have all their attributes. */
-bool show_allowed(struct pattern *p, struct row *rows, size_t *n, enum allow_verb verb, bool whole) MUST_CHECK;
+/* What is asked of rows. An item of no entity, and no companion in form, is for operators alone: no rule speaks of it. */
+struct show_question {
+	enum allow_verb verb;
+	bool of_rows;  /* the rules of the rows' entities */
+	bool of_list;  /* the pattern's own, where it looks at rows */
+	bool followed; /* they only lead to others: those of an entity without any rule pass */
+	bool whole;    /* they have all their attributes */
+};
+/* Rows that the caller may see stay, in order; *n is how many. */
+bool show_allowed(struct pattern *p, struct row *rows, size_t *n, const struct show_question *q) MUST_CHECK;
 
 /* The key that `then` leads to from a row; absent where it leads nowhere. */
 bool then_key(struct pattern *p, const struct row *row, struct value *key) MUST_CHECK;
@@ -165,8 +178,13 @@ void read_kinds(const struct design *d, const struct access *access, struct aren
 struct read_known {
 	const struct entity *expected; /* the only one whose items the keys let through; NULL: several, or companions, too */
 	bool mixed;                    /* rows may be of several entities */
+	bool asks_caller;              /* two callers may get different answers; operators do in any case */
+	enum read_time { READ_ANY_TIME, READ_BY_DAY, READ_BY_TIME } time; /* how the pages hang on the time of the first one */
 };
 struct read_known read_known(struct run *r, const struct access *access);
+/* read_live_kinds.c */
+bool read_asks_caller(const struct design *d, const struct access *access, struct arena *a);
+enum read_time read_time(const struct design *d, const struct access *access);
 
 uint64_t read_hash(struct value v);
 

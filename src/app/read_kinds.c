@@ -240,6 +240,8 @@ static struct read_known find_out(const struct design *d, const struct access *a
 	return (struct read_known){
 		.expected = possible.count == 1 && !possible.others ? possible.list[0] : NULL,
 		.mixed = kinds.count > 1,
+		.asks_caller = read_asks_caller(d, access, a),
+		.time = read_time(d, access),
 	};
 }
 
@@ -259,6 +261,11 @@ struct read_known read_known(struct run *r, const struct access *access)
 	if (r->app && r->app->reads && access >= d->accesses && access < d->accesses + d->access_count)
 		return r->app->reads[access - d->accesses];
 	return find_out(d, access, r->arena);
+}
+
+bool read_depends_on_caller(struct run *r, const struct access *access)
+{
+	return read_known(r, access).asks_caller;
 }
 
 const struct entity *read_entity(const struct design *d, const struct access *access)

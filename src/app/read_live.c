@@ -158,6 +158,19 @@ static bool add_queried(struct pattern *p, struct partitions *x)
 	return true;
 }
 
+/* Those of the account that watches: what is written there may end its session. */
+static void add_account(struct run *r, const struct access *access, struct partitions *x)
+{
+	const struct caller_session *s = &r->caller.session;
+	struct slice name;
+
+	if (!s->account.n || !read_live_depends_on_caller(r->design, access, r->arena))
+		return;
+	for (size_t i = 0; i < 2; i++)
+		if (value_present(s->keys[i]) && name_of_image(r->arena, SLICE(""), &r->design->key, s->keys[i], &name))
+			add_partition(r->arena, x, name);
+}
+
 static bool find_partitions(struct live_pattern *o, struct value key, struct slice **partitions, size_t *n)
 {
 	struct run *r = o->g.r;
@@ -176,6 +189,7 @@ static bool find_partitions(struct live_pattern *o, struct value key, struct sli
 			if (!add_queried(parts[i], &x))
 				return false;
 	}
+	add_account(r, o->p.access, &x);
 	*partitions = x.list;
 	*n = x.count;
 	return true;

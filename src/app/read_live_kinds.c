@@ -3,6 +3,8 @@
 #include "app/read_internal.h"
 #include "app/read_live.h"
 
+#define READ_MOST_PARTS 64 /* of a merge that are looked at; one of more counts as the worst */
+
 static bool is_plain(const struct design *d, const struct access *access, bool part, const char **why)
 {
 	*why = NULL;
@@ -102,23 +104,96 @@ static bool any_asks(const struct read_kinds *kinds)
 	return false;
 }
 
-bool read_live_depends_on_caller(const struct design *d, const struct access *access, struct arena *a)
+/* The patterns that a merge runs, and the one over whose rows. */
+static size_t parts_of(const struct design *d, const struct access *access, const struct access **out)
 {
+	size_t n = 0;
+
+	if (access->kind != ACCESS_MERGE)
+		return 0;
+	for (size_t i = 0; i < access->merge_of_count && n < READ_MOST_PARTS; i++)
+		out[n++] = design_access(d, access->merge_of[i]);
+	if (access->merge_pattern.n)
+		out[n++] = design_access(d, access->merge_pattern);
+	if (access->merge_over.n)
+		out[n++] = design_access(d, access->merge_over);
+	return n;
+}
+
+static bool merge_asks(const struct access *a)
+{
+	bool asks = term_asks(a->range_list) || term_asks(a->rank);
+
+	for (size_t i = 0; i < a->merge_with_count; i++)
+		asks = asks || term_asks(a->merge_with[i].term);
+	return asks;
+}
+
+static bool asks_caller(const struct design *d, const struct access *access, struct arena *a, int depth)
+{
+	const struct access *parts[READ_MOST_PARTS + 2];
+	size_t n = parts_of(d, access, parts);
 	struct read_kinds kinds;
 
+	if (depth > READ_MOST_NESTED || access->merge_of_count > READ_MOST_PARTS || pattern_asks(access) || merge_asks(access))
+		return true;
 	read_kinds(d, access, a, &kinds);
 	if (any_asks(&kinds))
 		return true;
 	read_possible(d, access, a, &kinds);
-	if (any_asks(&kinds) || pattern_asks(access))
+	if (any_asks(&kinds))
 		return true;
-	for (size_t i = 0; i < access->merge_of_count; i++) {
-		const struct access *part = design_access(d, access->merge_of[i]);
-
-		if (part && pattern_asks(part))
+	for (size_t i = 0; i < n; i++)
+		if (parts[i] && asks_caller(d, parts[i], a, depth + 1))
 			return true;
-	}
 	return false;
+}
+
+bool read_asks_caller(const struct design *d, const struct access *access, struct arena *a)
+{
+	return asks_caller(d, access, a, 0);
+}
+
+bool read_live_depends_on_caller(const struct design *d, const struct access *access, struct arena *a)
+{
+	return read_asks_caller(d, access, a);
+}
+
+/* ---- the time of the first page ---- */
+
+static void look_for_time(void *ctx, const struct term *t)
+{
+	enum read_time *time = ctx;
+
+	if (t->kind == TERM_NOW || t->kind == TERM_CALL || (t->kind == TERM_PATH && slice_is(t->names[0], "age")))
+		*time = READ_BY_TIME;
+	else if (t->kind == TERM_TODAY && *time == READ_ANY_TIME)
+		*time = READ_BY_DAY;
+}
+
+static void time_of(const struct design *d, const struct access *access, int depth, enum read_time *time)
+{
+	const struct access *parts[READ_MOST_PARTS + 2];
+	size_t n = parts_of(d, access, parts);
+
+	if (depth > READ_MOST_NESTED || access->merge_of_count > READ_MOST_PARTS)
+		*time = READ_BY_TIME;
+	for (size_t i = 0; i < access->query_param_count; i++)
+		if (access->query_params[i].default_)
+			term_walk(access->query_params[i].default_, look_for_time, time);
+	if (access->rank)
+		term_walk(access->rank, look_for_time, time);
+	for (size_t i = 0; i < n && *time != READ_BY_TIME; i++)
+		if (parts[i])
+			time_of(d, parts[i], depth + 1, time);
+}
+
+enum read_time read_time(const struct design *d, const struct access *access)
+{
+	enum read_time time = READ_ANY_TIME;
+
+	time_of(d, access, 0, &time);
+	return time;
 }
 
 /* ---- the clock ---- */

@@ -100,26 +100,32 @@ static bool holds(struct pattern *p, const struct term *t, struct value full, bo
 	return scope_holds(&s, t, out);
 }
 
-static bool may_see(struct pattern *p, struct row *row, enum allow_verb verb, bool *out)
+static bool stays(struct pattern *p, struct row *row, const struct show_question *q, bool *out)
 {
 	size_t n = 1;
 
-	if (!show_allowed(p, row, &n, verb, true))
+	if (!show_allowed(p, row, &n, q))
 		return false;
 	*out = n == 1;
 	return true;
 }
 
+static bool may_see(struct pattern *p, struct row *row, bool *out)
+{
+	return stays(p, row, &(struct show_question){ .verb = live_is_single(p->access) ? ALLOW_READ : ALLOW_LIST, .of_rows = true,
+						      .of_list = true, .followed = p->followed, .whole = true }, out);
+}
+
 /* Who may not see a row is not led on by it. */
 static bool may_follow(struct pattern *p, struct row *row, bool *out)
 {
-	struct pattern followed = *p;
+	return stays(p, row, &(struct show_question){ .verb = ALLOW_LIST, .of_rows = true, .followed = true, .whole = true }, out);
+}
 
-	*out = true;
-	if (p->row_rule)
-		return true;
-	followed.followed = true;
-	return may_see(&followed, row, ALLOW_LIST, out);
+/* The rule of the merge that a part's row is in. */
+static bool may_see_in(struct pattern *list, struct row *row, bool *out)
+{
+	return stays(list, row, &(struct show_question){ .verb = ALLOW_LIST, .of_list = true, .whole = true }, out);
 }
 
 static bool show(const struct showing *x, struct pattern *p, struct row *row, struct side *out)
@@ -130,7 +136,7 @@ static bool show(const struct showing *x, struct pattern *p, struct row *row, st
 	bool may;
 
 	if (p != x->list && x->list->row_rule) {
-		if (!may_see(x->list, row, ALLOW_LIST, &may))
+		if (!may_see_in(x->list, row, &may))
 			return false;
 		if (!may)
 			return true;
@@ -150,6 +156,7 @@ static bool lead_on(const struct showing *x, struct pattern *p, struct row *row,
 {
 	struct run *r = p->g->r;
 	const struct then_rule *t = &p->access->then;
+	const struct entity *said = t->entity.n ? design_entity(r->design, t->entity) : NULL;
 	struct value key, item = VALUE_ABSENT;
 	bool keep, may;
 
@@ -164,11 +171,13 @@ static bool lead_on(const struct showing *x, struct pattern *p, struct row *row,
 	out->unknown = was && !value_present(item);
 	if (!value_present(item) || (!was && entity_expired(r, item)))
 		return true;
-	row->shown.entity = t->entity.n ? design_entity(r->design, t->entity) : entity_of(r, item);
+	row->shown.entity = entity_of_likely(r, item, said);
+	if (said && row->shown.entity != said)
+		return true;
 	row->shown.full = row->shown.entity ? entity_full(r, row->shown.entity, item) : item;
 	row->stored = item;
 	if (!holds(p, t->keep, row->shown.full, &keep) ||
-	    !may_see(p, row, live_is_single(p->access) ? ALLOW_READ : ALLOW_LIST, &may))
+	    !may_see(p, row, &may))
 		return false;
 	out->key = key;
 	/* who is told that it has gone need not be told of what it has become */
@@ -211,7 +220,7 @@ static bool side_of(const struct showing *x, struct pattern *p, struct value ima
 		return true;
 	if (p->access->has_then)
 		return lead_on(x, p, &row, was, out);
-	if (!may_see(p, &row, live_is_single(p->access) ? ALLOW_READ : ALLOW_LIST, &is))
+	if (!may_see(p, &row, &is))
 		return false;
 	row.shown.full = row.raw;
 	return !is || show(x, p, &row, out);

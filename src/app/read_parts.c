@@ -30,8 +30,9 @@ static bool add(struct parts *x, const struct access *access, const struct field
 	part.pattern.followed = p->followed || p->access->has_then;
 	if (!pattern_allow(&part.pattern, &may))
 		return false;
-	if (p->open || p->row_rule) { /* the merge's own rule has decided, or will */
-		part.pattern.open = may = true;
+	if (p->open || p->past_rules) { /* the merge's own rule has decided, or will */
+		part.pattern.open = p->open;
+		part.pattern.past_rules = may = true;
 		part.pattern.row_rule = false;
 	}
 	part.id = read_hash(fields_item(params)) ^ read_hash(value_make_s(r->arena, access->name));

@@ -108,6 +108,7 @@ bool pattern_allow(struct pattern *p, bool *may)
 	if (*may || p->access->operators_only)
 		return true;
 	*may = true;
+	p->past_rules = p->access->shows_all;
 	if (!p->access->allow)
 		return true;
 	term_walk(p->access->allow, look, &looks);
@@ -115,10 +116,7 @@ bool pattern_allow(struct pattern *p, bool *may)
 	if (p->row_rule)
 		return true;
 	s = pattern_scope(p, VALUE_ABSENT);
-	if (!scope_holds(&s, p->access->allow, may))
-		return false;
-	p->open = *may;
-	return true;
+	return scope_holds(&s, p->access->allow, may);
 }
 
 /* ---- rows ---- */

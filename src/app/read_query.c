@@ -236,6 +236,90 @@ static void skip_expired(struct run *r, struct query_plan *plan)
 		   (long long)(r->now_ms / 1000));
 }
 
+/* The key attributes of the table that a filter may look at: those that are not the index's own. */
+static size_t filtered_keys(const struct pattern *p, const struct key_attr **out)
+{
+	const struct key_schema *k = &p->g->r->design->key, *own = query_schema(p);
+	size_t n = 0;
+
+	for (size_t i = 0; i < (size_t)k->hash_count + k->range_count; i++) {
+		const struct key_attr *a = i < k->hash_count ? &k->hash[i] : &k->range[i - k->hash_count];
+		bool is_own = a->type != VALUE_S;
+
+		for (size_t h = 0; h < own->hash_count; h++)
+			is_own = is_own || slice_equal(own->hash[h].name, a->name);
+		for (size_t h = 0; h < own->range_count; h++)
+			is_own = is_own || slice_equal(own->range[h].name, a->name);
+		if (!is_own)
+			out[n++] = a;
+	}
+	return n;
+}
+
+static const struct key_rule *only_rule(const struct entity *e, struct slice attribute)
+{
+	const struct key_rule *found = NULL;
+
+	for (size_t i = 0; i < e->key_count; i++)
+		if (slice_equal(e->keys[i].attribute, attribute)) {
+			if (found)
+				return NULL;
+			found = &e->keys[i];
+		}
+	return found;
+}
+
+bool query_can_tell_strangers(const struct pattern *p, const struct read_kinds *kinds)
+{
+	const struct key_attr *keys[KEY_HASH_MAX + KEY_RANGE_MAX];
+	size_t n = filtered_keys(p, keys);
+
+	if (!p->access->index.n) /* the key condition is on the same attributes: it tells where it says how both begin */
+		return p->access->where_count == (size_t)query_schema(p)->hash_count + query_schema(p)->range_count && kinds->count &&
+		       !p->access->where[p->access->where_count - 1].optional;
+	if (!n || kinds->others || !kinds->count)
+		return false;
+	for (size_t i = 0; i < kinds->count; i++)
+		for (size_t k = 0; k < n; k++) {
+			const struct key_rule *rule = only_rule(kinds->list[i], keys[k]->name);
+
+			if (!rule || !template_prefix(rule->template).n)
+				return false;
+		}
+	return true;
+}
+
+static void skip_strangers(struct pattern *p, struct query_plan *plan)
+{
+	const struct key_attr *keys[KEY_HASH_MAX + KEY_RANGE_MAX];
+	struct run *r = p->g->r;
+	struct term_filter *f = &plan->filter;
+	size_t n = p->access->index.n ? filtered_keys(p, keys) : 0;
+	struct read_kinds kinds;
+	bool several;
+
+	if (!n)
+		return;
+	read_possible(r->design, p->access, r->arena, &kinds);
+	if (!plan->has_filter)
+		term_filter_init(f, r->arena, "f");
+	several = plan->has_filter && kinds.count > 1; /* redundant parentheses are an error */
+	buf_str(&f->text, !plan->has_filter ? "" : several ? " AND (" : " AND ");
+	plan->has_filter = true;
+	for (size_t i = 0; i < kinds.count; i++)
+		for (size_t k = 0; k < n; k++) {
+			int at = f->next++;
+
+			buf_printf(&f->text, "%sbegins_with(#f%d, :f%d)", k ? " AND " : i ? " OR " : "", at, at);
+			buf_printf(&f->names, "%s\"#f%d\":", f->names.n ? "," : "", at);
+			json_string(&f->names, keys[k]->name);
+			buf_printf(&f->values, "%s\":f%d\":{\"S\":", f->values.n ? "," : "", at);
+			json_string(&f->values, template_prefix(only_rule(kinds.list[i], keys[k]->name)->template));
+			buf_lit(&f->values, "}");
+		}
+	buf_str(&f->text, several ? ")" : "");
+}
+
 bool query_count(struct pattern *p, int64_t *count)
 {
 	struct run *r = p->g->r;
@@ -251,6 +335,8 @@ bool query_count(struct pattern *p, int64_t *count)
 			continue;
 		if (r->design->ttl.n && query_projects(p, r->design->ttl))
 			skip_expired(r, &plan_);
+		if (!p->open)
+			skip_strangers(p, &plan_);
 		request = query_request(p, &plan_);
 		request.count_only = true;
 		do {

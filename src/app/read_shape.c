@@ -81,7 +81,7 @@ bool shape_unite(struct pattern *p, struct read_result *out)
 
 /* ---- counts ---- */
 
-/* Whether the database can count alone: every row would be shown. */
+/* Whether the database can count alone: every row that query_count() counts would be shown. */
 static bool is_plain(struct pattern *p)
 {
 	const struct access *a = p->access;
@@ -96,10 +96,10 @@ static bool is_plain(struct pattern *p)
 		const struct entity *e = kinds.list[i];
 		const struct term *rule = e->allow[ALLOW_LIST] ? e->allow[ALLOW_LIST] : e->allow[ALLOW_READ];
 
-		if (!rule || rule->kind != TERM_ALWAYS)
+		if (!p->past_rules && (!rule || rule->kind != TERM_ALWAYS))
 			return false;
 	}
-	return true;
+	return query_can_tell_strangers(p, &kinds);
 }
 
 bool shape_count(struct pattern *p, int64_t *count)
@@ -254,7 +254,8 @@ bool shape_batch(struct pattern *p, const struct read_request *q, struct read_re
 	for (size_t i = 0; i < n; i++)
 		if (value_present(items[i]) && pattern_row(p, items[i], &rows[count]) && rows[count].shown.entity == e)
 			count++;
-	if (!show_allowed(p, rows, &count, ALLOW_READ, true))
+	if (!show_allowed(p, rows, &count, &(struct show_question){ .verb = ALLOW_READ, .of_rows = true, .of_list = true,
+								    .followed = p->followed, .whole = true }))
 		return false;
 	out->rows = arena_array(r->arena, struct read_row, count);
 	out->row_count = count;

@@ -44,18 +44,43 @@ static bool is_partial(const struct pattern *p)
 
 enum verdict { SHOW, DROP, ASK, ASK_WHOLE /* of the item in the table, for the row has not enough of it */ };
 
-static enum verdict before_asking(const struct pattern *p, const struct entity *e, enum allow_verb verb, bool followed,
-				  bool whole)
+static bool is_asked(const struct term *rule)
 {
-	const struct term *rule = p->row_rule ? p->access->allow : e ? rule_of(e, verb) : NULL;
+	return rule && rule->kind != TERM_ALWAYS;
+}
 
-	if (!e && !p->row_rule)
-		return SHOW; /* a companion: there is nobody to ask */
-	if (!rule)
-		return followed ? SHOW : DROP;
-	if (rule->kind == TERM_ALWAYS)
+/* The rule of the entity that is to be asked; NULL: none is. */
+static const struct term *rule_for(const struct pattern *p, const struct entity *e, const struct show_question *q)
+{
+	const struct term *rule = e && q->of_rows && !p->past_rules ? rule_of(e, q->verb) : NULL;
+
+	return is_asked(rule) ? rule : NULL;
+}
+
+static const struct term *own_rule(const struct pattern *p, const struct show_question *q)
+{
+	return q->of_list && p->row_rule && is_asked(p->access->allow) ? p->access->allow : NULL;
+}
+
+static enum verdict before_asking(const struct pattern *p, const struct entity *e, const struct show_question *q)
+{
+	const struct term *rule = rule_for(p, e, q), *own = own_rule(p, q);
+
+	if (e && q->of_rows && !p->past_rules && !rule_of(e, q->verb) && !q->followed)
+		return DROP;
+	if (!rule && !own)
 		return SHOW;
-	return whole || !e || suffices(p, e, rule) ? ASK : ASK_WHOLE;
+	if (q->whole || !e || ((!rule || suffices(p, e, rule)) && (!own || suffices(p, e, own))))
+		return ASK;
+	return ASK_WHOLE;
+}
+
+/* Of what is no entity's: companions have the shape that one is given. There is no rule to ask of them but the pattern's. */
+static enum verdict of_stranger(const struct pattern *p, const struct row *row, const struct show_question *q)
+{
+	if (!entity_is_companion(p->g->r, row->stored))
+		return DROP;
+	return own_rule(p, q) ? ASK : SHOW;
 }
 
 /* The pattern's own rule, where it looks at rows. */
@@ -68,20 +93,23 @@ static bool ask_pattern(struct pattern *p, struct value full, bool *may)
 
 /* The rules of the rows' entities; those of one entity mostly follow one another. */
 struct asking {
-	const struct entity *of; /* whose rule `q` asks; NULL: nobody's yet */
-	enum allow_verb verb;
-	struct entity_asking q;
+	const struct entity *of; /* whose rule `asked` asks; NULL: nobody's yet */
+	const struct show_question *q;
+	struct entity_asking asked;
 };
 
 static bool ask(struct asking *x, struct pattern *p, const struct entity *e, struct value full, const struct value *places,
 		bool *may)
 {
-	if (p->row_rule)
-		return ask_pattern(p, full, may);
+	*may = true;
+	if (own_rule(p, x->q) && !ask_pattern(p, full, may))
+		return false;
+	if (!*may || !rule_for(p, e, x->q))
+		return true;
 	if (x->of != e)
-		entity_asking_init(&x->q, p->g->r, e, x->verb);
+		entity_asking_init(&x->asked, p->g->r, e, x->q->verb);
 	x->of = e;
-	return entity_ask(&x->q, full, places, may);
+	return entity_ask(&x->asked, full, places, may);
 }
 
 /* The whole items of the rows that need them, where those are. */
@@ -100,22 +128,34 @@ static bool whole_items(struct pattern *p, const struct row *rows, size_t n, con
 	return !any || dyn_batch_get(r, keys, n, p->access->consistent, *items);
 }
 
-static bool allowed(struct pattern *p, struct row *rows, size_t *n, enum allow_verb verb, bool followed, bool whole)
+static void judge(struct pattern *p, const struct row *rows, size_t n, const struct show_question *q, enum verdict *verdicts)
+{
+	const struct entity *last = NULL;
+	enum verdict of_last = SHOW;
+
+	for (size_t i = 0; i < n; i++) {
+		const struct entity *e = rows[i].shown.entity;
+
+		if (e && e != last) {
+			of_last = before_asking(p, e, q);
+			last = e;
+		}
+		verdicts[i] = e ? of_last : of_stranger(p, &rows[i], q);
+	}
+}
+
+bool show_allowed(struct pattern *p, struct row *rows, size_t *n, const struct show_question *q)
 {
 	struct run *r = p->g->r;
-	enum verdict *verdicts = arena_array(r->arena, enum verdict, *n);
-	const struct entity *last = NULL;
-	struct asking asking = { .verb = verb };
-	enum verdict of_last = SHOW;
+	enum verdict *verdicts;
+	struct asking asking = { .q = q };
 	struct value *items;
 	size_t kept = 0;
 
-	for (size_t i = 0; i < *n; i++) {
-		if (!i || rows[i].shown.entity != last)
-			of_last = before_asking(p, rows[i].shown.entity, verb, followed, whole);
-		last = rows[i].shown.entity;
-		verdicts[i] = of_last;
-	}
+	if (p->open)
+		return true;
+	verdicts = arena_array(r->arena, enum verdict, *n);
+	judge(p, rows, *n, q, verdicts);
 	if (!whole_items(p, rows, *n, verdicts, &items))
 		return false;
 	for (size_t i = 0; i < *n; i++) {
@@ -137,11 +177,6 @@ static bool allowed(struct pattern *p, struct row *rows, size_t *n, enum allow_v
 	}
 	*n = kept;
 	return true;
-}
-
-bool show_allowed(struct pattern *p, struct row *rows, size_t *n, enum allow_verb verb, bool whole)
-{
-	return p->open || allowed(p, rows, n, verb, p->followed, whole);
 }
 
 /* ---- then ---- */
@@ -199,12 +234,15 @@ static bool keeps(struct pattern *p, const struct read_row *row, bool *keep)
 	return scope_holds(&s, p->access->then.keep, keep);
 }
 
-/* The row with what it leads to, an item of `e` (NULL: of whatever it is); false: that has expired. */
-static bool led_to(struct run *r, const struct entity *e, struct value stored, struct row *row)
+/* The row with what it leads to, an item of `said` (NULL: of whatever it is); false: that has expired, or is of another entity,
+ * whose rules are others: what a row names may be anything. */
+static bool led_to(struct run *r, const struct entity *said, struct value stored, struct row *row)
 {
 	struct entity_item item = { .full = stored };
+	const struct entity *e = entity_of_likely(r, stored, said);
 
-	e = e ? e : entity_of(r, stored);
+	if (said && e != said)
+		return false;
 	if (e)
 		item = entity_lay(r, e, stored);
 	if (item.places && item.full.p == stored.p ? entity_item_expired(r, &item) : entity_expired(r, stored))
@@ -263,18 +301,20 @@ static bool show_rows(struct pattern *p, struct row *rows, size_t *n)
 {
 	const struct access *a = p->access;
 	bool one = a->kind == ACCESS_GET || a->kind == ACCESS_BATCH || a->single;
-	bool whole = a->kind != ACCESS_QUERY || !is_partial(p);
-	bool asked = a->kind == ACCESS_MERGE && !a->has_then && !p->row_rule; /* by the parts */
+	struct show_question q = { .verb = ALLOW_LIST, .of_rows = true, .followed = true,
+				   .whole = a->kind != ACCESS_QUERY || !is_partial(p) };
 
 	if (a->has_then) {
-		/* who may not see a row is not led on by it either */
-		if (!p->open && !p->row_rule && a->kind != ACCESS_MERGE && !allowed(p, rows, n, ALLOW_LIST, true, whole))
+		/* who may not see a row is not led on by it either; the parts of a merge have asked */
+		if ((a->kind != ACCESS_MERGE && !show_allowed(p, rows, n, &q)) || !fetch(p, rows, n))
 			return false;
-		if (!fetch(p, rows, n))
-			return false;
-		whole = true;
+		q.whole = true;
 	}
-	if (!asked && !show_allowed(p, rows, n, one ? ALLOW_READ : ALLOW_LIST, whole))
+	q.verb = one ? ALLOW_READ : ALLOW_LIST;
+	q.of_rows = a->kind != ACCESS_MERGE || a->has_then;
+	q.of_list = true;
+	q.followed = p->followed;
+	if (!show_allowed(p, rows, n, &q))
 		return false;
 	leave_out(p, rows, *n);
 	return true;

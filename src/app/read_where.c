@@ -254,7 +254,7 @@ struct dyn_query query_request(const struct pattern *p, const struct query_plan 
 		.where_count = plan->where_count,
 		.filter = plan->has_filter ? &plan->filter : NULL,
 		.descending = p->descending,
-		.consistent = p->access->consistent && !p->access->index.n,
+		.consistent = (p->access->consistent || p->trusted) && !p->access->index.n,
 	};
 }
 

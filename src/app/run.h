@@ -12,16 +12,27 @@
 #include "design/design.h"
 
 struct app;
+struct permission_source;
+
+/* What the token of a login hangs on (caller_session.c). */
+struct caller_session {
+	struct slice account;  /* which: the entity's name, ':', the identity if it is not the subject; empty: no login's token */
+	struct slice stamp;    /* of the account when it logged in, as the token has it */
+	struct value keys[2];  /* the account's, and that of its credentials; absent: in the account itself */
+	uint64_t versions[2];  /* of both when they were last read (backend.h); 0: to be read again each time */
+};
 
 struct caller {
 	struct slice subject;      /* empty: nobody is logged in */
-	const struct slice *roles; /* as in the token */
+	const struct slice *roles; /* as the account has them now; of other tokens than a login's as in the token */
 	size_t role_count;
 	bool operator_;            /* may everything, also what no rule allows */
 	int64_t expires_ms;        /* when the token is taken no more; 0: never */
+	struct caller_session session;
 	/* Answered when first asked (caller.h) */
 	bool permissions_known;
 	const struct slice *permissions;
+	const struct permission_source *permission_sources; /* of each: where it comes from (caller_permissions.c) */
 	size_t permission_count;
 };
 
@@ -82,6 +93,7 @@ struct trace {
 };
 
 struct memo;
+struct witnesses;
 struct dyn_write;
 
 struct run {
@@ -94,6 +106,7 @@ struct run {
 	struct problem problem;
 	struct trace *trace;   /* NULL: nobody asks */
 	struct memo *memo;     /* other items that rules have looked at: entity.h */
+	struct witnesses *witnesses; /* what a write looks at while it is decided: witness.h; NULL: nobody takes notes */
 	const struct dyn_write *riders; /* to go along with the next write: dyn.h; NULL: none */
 	size_t rider_count;
 	bool rider_lost;

@@ -4,6 +4,7 @@
 #include "app/caller.h"
 #include "app/entity.h"
 #include "app/outline.h"
+#include "app/witness.h"
 
 #define DEPTH_MOST 8 /* rules that ask for rules: a circle of them ends here */
 
@@ -46,6 +47,7 @@ static struct value scope_path(void *ctx, const struct slice *names, size_t n)
 	if (v)
 		return inside(v->value, names + 1, n - 1);
 	found = of_item(s, names[0]);
+	witness_reads(s->witness, names[0], found);
 	if (!value_present(found) && s->input && !s->body)
 		found = fields_get(s->input, names[0]);
 	return inside(found, names + 1, n - 1);
@@ -67,27 +69,40 @@ static bool enter(struct scope *s)
 	return run_fail(s->run, PROBLEM_INTERNAL, "The rules of this design ask for one another without an end");
 }
 
-static bool other_item(struct scope *s, struct slice name, const struct value *args, size_t n, struct entity_item *item)
+static bool other_item(struct scope *s, struct slice name, const struct value *args, size_t n, struct entity_item *item,
+		       struct witness **w)
 {
 	const struct entity *of = design_entity(s->run->design, name);
+	struct entity_look look;
 
 	*item = (struct entity_item){ 0 };
+	*w = NULL;
 	if (!of)
 		return run_fail(s->run, PROBLEM_INTERNAL, "There is no entity %.*s", SLICE_ARG(name));
-	return entity_fetch_item(s->run, of, args, n, false, item);
+	if (!s->run->witnesses)
+		return entity_fetch_item(s->run, of, args, n, false, item);
+	if (!entity_look(s->run, of, args, n, &look))
+		return false;
+	*item = look.item;
+	*w = witness_item(s->run, of, &look);
+	return true;
 }
 
-static bool scope_fetch(void *ctx, struct slice name, const struct value *args, size_t n, struct value *item, struct error *e)
+static bool scope_fetch(void *ctx, struct slice name, const struct value *args, size_t n, struct slice attribute,
+			struct value *item, struct error *e)
 {
 	struct scope *s = ctx;
 	struct entity_item other;
+	struct witness *w;
 	bool ok;
 
 	*item = VALUE_ABSENT;
 	if (!enter(s))
 		return stop(s, e);
-	ok = other_item(s, name, args, n, &other);
+	ok = other_item(s, name, args, n, &other, &w);
 	*item = other.full;
+	if (other.entity && attribute.n)
+		witness_reads(w, attribute, value_get(other.full, attribute));
 	s->run->depth--;
 	return ok || stop(s, e);
 }
@@ -96,14 +111,15 @@ static bool scope_visible(void *ctx, struct slice name, const struct value *args
 {
 	struct scope *s = ctx;
 	struct entity_item item;
+	struct witness *w;
 	bool ok;
 
 	*out = false;
 	if (!enter(s))
 		return stop(s, e);
-	ok = other_item(s, name, args, n, &item);
+	ok = other_item(s, name, args, n, &item, &w);
 	if (ok && item.entity)
-		ok = entity_allows_item(s->run, ALLOW_READ, &item, out);
+		ok = w ? entity_allows_witnessed(s->run, ALLOW_READ, &item, w, out) : entity_allows_item(s->run, ALLOW_READ, &item, out);
 	s->run->depth--;
 	return ok || stop(s, e);
 }

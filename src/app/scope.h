@@ -9,6 +9,7 @@
 #include "app/run.h"
 
 struct outline;
+struct witness;
 
 struct scope_variable {
 	struct slice name;
@@ -26,6 +27,7 @@ struct scope { /* zero but for `run` is a scope without anything */
 	bool body;                  /* it is a body: only input.x reads it */
 	const struct scope_variable *variables;
 	size_t variable_count;
+	struct witness *witness;    /* of the item, when it is another one that a write looks at (witness.h); NULL: it is not */
 	bool failed;                /* while evaluating something failed that the run's problem tells of: scope_error() */
 };
 

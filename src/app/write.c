@@ -3,8 +3,10 @@
 #include <sys/random.h>
 #include <time.h>
 
+#include "app/caller.h"
 #include "app/output.h"
 #include "app/input.h"
+#include "app/turn.h"
 #include "app/write_plan.h"
 #include "base/timestamp.h"
 
@@ -31,24 +33,36 @@ static void pause_before(int attempt)
 	nanosleep(&t, NULL);
 }
 
-bool write_try(struct write *w, write_once *once, struct write_result *out)
+static enum plan_end try_once(struct write *w, write_once *once, struct write_result *out)
 {
-	static const struct write_options none = { 0 };
+	struct witnesses *outer = w->run->witnesses; /* of a write that has to remove something first */
+	enum plan_end end;
 
-	if (!w->options)
-		w->options = &none;
+	w->match = MATCH_NONE;
+	w->copy_count = w->take_count = 0;
+	w->looked_at.count = 0;
+	w->witnesses = (struct witnesses){ 0 };
+	w->run->witnesses = &w->witnesses;
+	end = once(w, out);
+	w->run->witnesses = outer;
+	return end;
+}
+
+static bool try_often(struct write *w, write_once *once, struct write_result *out)
+{
 	for (int i = 0; i < WRITE_TRIES; i++) {
 		enum plan_end end;
 
 		pause_before(i);
+		if (i && !caller_stands(w->run)) /* whoever was in the way may have ended the session */
+			return false;
 		*out = (struct write_result){ 0 };
-		w->match = MATCH_NONE;
-		w->copy_count = 0;
-		w->looked_at.count = 0;
-		end = once(w, out);
+		end = try_once(w, once, out);
 		if (end != PLAN_AGAIN)
 			return end == PLAN_DONE;
+		/* What was seen is of the past. */
 		w->run->memo = NULL;
+		w->run->caller.permissions_known = false;
 		w->run->problem = (struct problem){ 0 };
 	}
 	(void)run_fail(w->run, PROBLEM_BUSY, "others are changing the same thing; try again in a moment");
@@ -56,11 +70,24 @@ bool write_try(struct write *w, write_once *once, struct write_result *out)
 	return false;
 }
 
+bool write_try(struct write *w, write_once *once, struct write_result *out)
+{
+	static const struct write_options none = { 0 };
+	bool done;
+
+	if (!w->options)
+		w->options = &none;
+	done = try_often(w, once, out);
+	turn_give(w->turn);
+	return done;
+}
+
 bool write_read(struct write *w, struct value *full)
 {
+	/* Asked after reading: who writes to the own account does so with the roles that the account has in what was read. */
 	if (value_present(w->key))
-		return entity_fetch_key(w->run, w->entity, w->key, true, full);
-	return entity_fetch(w->run, w->entity, w->args, w->arg_count, true, full);
+		return entity_fetch_key(w->run, w->entity, w->key, true, full) && caller_stands(w->run);
+	return entity_fetch(w->run, w->entity, w->args, w->arg_count, true, full) && caller_stands(w->run);
 }
 
 /* ---- refusing ---- */
@@ -173,7 +200,7 @@ bool write_checks(struct write *w, const struct fields *item, struct value old)
 		}
 		return run_fail(w->run, PROBLEM_INVALID, "%.*s", SLICE_ARG(text));
 	}
-	return true;
+	return write_tree(w, item, old);
 }
 
 /* ---- values ---- */

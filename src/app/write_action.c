@@ -61,6 +61,7 @@ static bool may_add(struct write *w, const struct fields *f, struct value full)
 	bool may = true, holds;
 
 	if (!w->run->caller.operator_) {
+		write_looks_at(w, x->allow ? x->allow : w->entity->allow[ALLOW_UPDATE]);
 		if (x->allow ? !scope_holds(&s, x->allow, &may)
 			     : !entity_allows(w->run, w->entity, ALLOW_UPDATE, full, VALUE_ABSENT, &may))
 			return false;
@@ -121,8 +122,9 @@ static enum plan_end add_now(struct write *w, struct fields *f, struct value ful
 		fields_set(&a->add, adds->list[i].name, adds->list[i].value);
 	if (!ask_when(&p, a) || !plan_held(&p))
 		return PLAN_FAILED;
-	if (w->match != MATCH_NONE)
-		plan_watch(&p, a);
+	plan_watch(&p, a);
+	if (!plan_witnesses(&p))
+		return PLAN_FAILED;
 	end = plan_commit(&p);
 	if (end != PLAN_DONE)
 		return end;

@@ -1,7 +1,10 @@
 /* A plan becomes a request; a refusal becomes a sentence, or another try.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "app/app_internal.h"
+#include "app/deleting.h"
+#include "app/hold.h"
 #include "app/keep.h"
+#include "app/turn.h"
 #include "app/write_plan.h"
 #include "base/log.h"
 
@@ -147,12 +150,27 @@ static enum plan_end refused_place(struct plan *p, const struct dyn_refusal *f)
 		if (of)
 			return write_remove(p->run, of, dyn_key_of(p->run, f->item)) ? PLAN_AGAIN : PLAN_FAILED;
 	}
-	if (!value_present(p->old) && (p->write->action || chosen_here(p)))
+	if (!value_present(p->old) && (write_skips(p) || p->write->action || chosen_here(p)))
 		return PLAN_AGAIN;
 	for (size_t i = 0; value_present(p->old) && i < e->param_count; i++)
 		if (names_have(&p->changed, e->params[i]))
 			return tell_taken(p, e->params[i]);
 	return tell_exists(p);
+}
+
+/* The target is gone and nobody minds; if it was looked at, then it must have been gone already. */
+static enum plan_end leave_out(struct plan_action *a)
+{
+	if (!a->witnessed) {
+		a->left_out = true;
+		return PLAN_DONE;
+	}
+	if (!a->must_not_exist || !a->must_exist)
+		return PLAN_AGAIN;
+	a->kind = DYN_CHECK;
+	a->must_exist = false;
+	a->add.count = a->set.count = a->equal.count = a->also_count = 0;
+	return PLAN_DONE;
 }
 
 static enum plan_end refused_target(struct plan *p, struct plan_action *a, const struct dyn_refusal *f)
@@ -170,9 +188,10 @@ static enum plan_end refused_target(struct plan *p, struct plan_action *a, const
 			(void)plan_tell_missing(p->write, ask);
 			return PLAN_FAILED;
 		}
-		a->left_out = true;
-		return PLAN_DONE;
+		return leave_out(a);
 	}
+	if (hold_is_met(p->run, a, f->item))
+		return PLAN_AGAIN;
 	fields_from_item(&target, p->run->arena, entity_full(p->run, a->entity, f->item));
 	for (size_t i = 0; i < a->ask_count; i++) {
 		bool holds;
@@ -198,8 +217,11 @@ static enum plan_end refused_one(struct plan *p, struct plan_action *a, const st
 			return tell_taken(p, a->companion->unique);
 		return !value_present(p->old) && p->write->action ? PLAN_AGAIN : tell_exists(p);
 	case PLAN_TARGET: return refused_target(p, a, f);
+	case PLAN_MARKER: return deleting_refused(p, a, f);
 	case PLAN_OLD:
-	case PLAN_SECRET: break;
+	case PLAN_CHILD:
+	case PLAN_SECRET:
+	case PLAN_WITNESS: break;
 	}
 	return PLAN_AGAIN;
 }
@@ -217,6 +239,12 @@ static bool is_missing(struct plan *p, const struct plan_action *a, const struct
 	return a->role == PLAN_TARGET && a->ask_count && (!value_present(f->item) || entity_expired(p->run, f->item));
 }
 
+/* A companion that a rule has looked at, and that is another one now; not a value that is taken. */
+static bool is_other_companion(const struct plan_action *a, const struct dyn_refusal *f)
+{
+	return a->role == PLAN_COMPANION && a->witnessed && !(a->companion->unique.n && value_present(f->item));
+}
+
 /* The item of a change that is no longer what was read says more than anything else; a value that is taken says more
  * than that the item is there. */
 static enum plan_end refused(struct plan *p, const struct request *q)
@@ -230,7 +258,9 @@ static enum plan_end refused(struct plan *p, const struct request *q)
 
 		if (!q->refusals[i].failed)
 			continue;
-		if (a->role == PLAN_OLD || a->role == PLAN_SECRET || (a->role == PLAN_MAIN && a->kind != DYN_PUT))
+		if (a->role == PLAN_OLD || a->role == PLAN_SECRET || a->role == PLAN_WITNESS ||
+		    (a->role == PLAN_MAIN && a->kind != DYN_PUT) || is_other_companion(a, &q->refusals[i]) ||
+		    (a->takes && value_present(q->refusals[i].item)))
 			return PLAN_AGAIN;
 		if (a->role == PLAN_MAIN)
 			place = &q->refusals[i];
@@ -262,10 +292,10 @@ static enum plan_end refused(struct plan *p, const struct request *q)
 static struct dyn_write written(const struct plan_action *a)
 {
 	return (struct dyn_write){
-		.kind = a->kind, .key = a->key, .item = a->item,
+		.kind = a->kind, .table = a->table, .key = a->key, .item = a->item,
 		.set = a->set.list, .set_count = a->set.count,
 		.add = a->add.list, .add_count = a->add.count,
-		.must_exist = a->must_exist, .must_not_exist = a->must_not_exist,
+		.must_exist = a->must_exist, .must_not_exist = a->must_not_exist, .or_expired = a->or_expired,
 		.equal = a->equal.list, .equal_count = a->equal.count,
 		.also = a->also, .also_count = a->also_count,
 	};
@@ -289,7 +319,10 @@ static void make_request(struct plan *p, struct request *q)
 
 static enum plan_end too_many(struct plan *p, size_t n)
 {
-	(void)run_fail(p->run, PROBLEM_INVALID, "this would change %zu items at once; it may be at most %d", n, DYN_MOST_ACTIONS);
+	bool looks = p->count && p->actions[p->count - 1].role == PLAN_WITNESS;
+
+	(void)run_fail(p->run, PROBLEM_INVALID, "this would change %s%zu items at once; it may be at most %d",
+		       looks ? "or rest on " : "", n, DYN_MOST_ACTIONS);
 	return PLAN_FAILED;
 }
 
@@ -300,12 +333,17 @@ enum plan_end plan_commit(struct plan *p)
 	struct request q;
 	enum plan_end end;
 
+	if (p->outdated)
+		return PLAN_AGAIN;
 	for (;;) {
 		make_request(p, &q);
 		if (q.count > DYN_MOST_ACTIONS)
 			return too_many(p, q.count);
 		switch (dyn_write(r, q.writes, q.count, token, q.refusals)) {
-		case DYN_DONE: r->memo = NULL; return PLAN_DONE; /* what rules have seen may be of the past */
+		case DYN_DONE:
+			r->memo = NULL; /* what rules have seen may be of the past */
+			turn_give(p->write->turn);
+			return PLAN_DONE;
 		case DYN_CONFLICT: return PLAN_AGAIN;
 		case DYN_FAILED: return PLAN_FAILED;
 		case DYN_MISMATCH:

@@ -4,7 +4,7 @@
  * itself has moved before anyone looks, so a count goes `by` or `when` a derived attribute of it, which is stored, and never
  * the counter.
  * SPDX-License-Identifier: Apache-2.0 */
-#include "app/write_plan.h"
+#include "app/hold.h"
 
 /* ---- conditions on a target ---- */
 
@@ -101,11 +101,19 @@ bool plan_filter(struct plan *p, struct plan_action *a, const struct term *t, bo
 	return !s.failed;
 }
 
-static bool add_ask(struct plan *p, struct plan_action *a, const struct plan_ask *ask)
+bool plan_ask_alive(struct plan *p, struct plan_action *a)
 {
 	bool cannot;
 
-	if (!a->ask_count && may_expire(p->run, a->entity) && !plan_filter(p, a, not_expired(p->run), &cannot))
+	return !may_expire(p->run, a->entity) || plan_filter(p, a, not_expired(p->run), &cannot);
+}
+
+bool plan_add_ask(struct plan *p, struct plan_action *a, const struct plan_ask *ask)
+{
+	bool cannot;
+
+	plan_not_held(a);
+	if (!a->ask_count && !plan_ask_alive(p, a))
 		return false;
 	if (a->ask_count == a->ask_capacity) {
 		size_t capacity = a->ask_capacity ? 2 * a->ask_capacity : 4;
@@ -135,7 +143,7 @@ static void hold_copies(struct plan *p, struct plan_action *a)
 	}
 }
 
-static struct plan_action *target(struct plan *p, const struct entity *e, struct value key)
+struct plan_action *plan_target(struct plan *p, const struct entity *e, struct value key)
 {
 	struct plan_action *a = plan_find(p, key);
 
@@ -219,8 +227,8 @@ static bool move_counter(struct plan *p, const struct count_rule *c, struct valu
 	}
 	if (!starts && value_equal(key, p->write->gone))
 		return true;
-	a = target(p, e, key);
-	return fields_move(p->run, &a->add, c->attribute, n) && (!starts || add_ask(p, a, &ask));
+	a = plan_target(p, e, key);
+	return fields_move(p->run, &a->add, c->attribute, n) && (!starts || plan_add_ask(p, a, &ask));
 }
 
 static bool same_args(const struct value *x, const struct value *y, size_t n)
@@ -306,7 +314,7 @@ static bool plan_requirement(struct plan *p, const struct requirement *q)
 	ask.args = args;
 	if (!value_present(key) || (is_self(p, key) && !value_present(p->old)))
 		return plan_tell_missing(p->write, &ask);
-	return is_self(p, key) ? ask_self(p, &ask) : add_ask(p, target(p, e, key), &ask);
+	return is_self(p, key) ? ask_self(p, &ask) : plan_add_ask(p, plan_target(p, e, key), &ask);
 }
 
 /* Whether an attribute that it names has changed. */

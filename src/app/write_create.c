@@ -1,7 +1,7 @@
 /* Creating: from what is given to the whole item, and into the table.
  * SPDX-License-Identifier: Apache-2.0 */
+#include "app/deleting.h"
 #include "app/input.h"
-#include "app/write_plan.h"
 #include "base/ulid.h"
 
 /* ---- ids ---- */
@@ -85,6 +85,8 @@ static void names_of_source(struct pending *p, const struct attribute *a, struct
 	names_of_term(arena, names, p->write->entity, a->default_);
 	for (size_t i = 0; i < a->copy_arg_count; i++)
 		names_of_term(arena, names, p->write->entity, a->copy_args[i]);
+	for (size_t i = 0; a->next && i < a->next->arg_count; i++)
+		names_of_term(arena, names, p->write->entity, a->next->args[i]);
 }
 
 static bool must_wait(struct pending *p, size_t which)
@@ -108,6 +110,8 @@ static bool fill_one(struct pending *p, size_t which)
 
 	p->waiting[which] = false;
 	if (a->copy_entity.n && !write_copy(w, a, p->fields))
+		return false;
+	if (a->next && !write_take(w, a, p->fields))
 		return false;
 	if (!a->default_ || value_present(fields_get(p->fields, a->name)))
 		return true;
@@ -149,8 +153,15 @@ static bool fill_in(struct write *w, struct fields *f)
 	for (size_t i = 0; i < e->attribute_count; i++) {
 		const struct attribute *a = &e->attributes[i];
 
-		p.waiting[i] = a->copy_entity.n || (a->default_ && !value_present(fields_get(f, a->name)));
+		p.waiting[i] = a->copy_entity.n || a->next || (a->default_ && !value_present(fields_get(f, a->name)));
 	}
+	return fill_waiting(&p);
+}
+
+bool write_defaults(struct write *w, struct fields *f, bool *which)
+{
+	struct pending p = { .write = w, .fields = f, .waiting = which };
+
 	return fill_waiting(&p);
 }
 
@@ -160,16 +171,21 @@ bool write_copy(struct write *w, const struct attribute *a, struct fields *f)
 	const struct entity *source = design_entity(r->design, a->copy_entity);
 	struct scope s = write_scope(w, f, VALUE_ABSENT);
 	struct copy_note note = { .attribute = a, .source = source };
-	struct value *args, full = VALUE_ABSENT;
+	struct entity_look look;
+	struct value *args, full;
 
 	if (!source)
 		return run_fail(r, PROBLEM_INTERNAL, "There is no entity %.*s", SLICE_ARG(a->copy_entity));
 	if (!scope_args(&s, a->copy_args, a->copy_arg_count, &args) ||
 	    !entity_locate(r, source, args, a->copy_arg_count, &note.key))
 		return false;
-	if (value_present(note.key) && !entity_fetch_key(r, source, note.key, true, &full))
+	if (!entity_look_at(r, source, note.key, true, &look))
 		return false;
+	full = look.item.full;
 	note.value = value_get(full, a->copy_attribute);
+	/* A copy that is kept is compared after the commit, or held where its source is in the transaction anyway. */
+	if (!a->kept_by.n)
+		witness_reads(witness_item(r, source, &look), a->copy_attribute, note.value);
 	/* Without a source what an operator gives stands. */
 	if (value_present(note.value))
 		fields_set(f, a->name, note.value);
@@ -279,13 +295,13 @@ enum plan_end write_put_new(struct write *w, struct fields *f, struct write_resu
 	plan_init(&p, w, VALUE_ABSENT, f);
 	if (w->action && !write_adds(w, f, VALUE_ABSENT, &p.self))
 		return PLAN_FAILED;
-	if (!plan_make(&p))
+	if (!plan_make(&p) || !plan_deleting(&p))
 		return PLAN_FAILED;
 	end = plan_commit(&p);
 	if (end != PLAN_DONE)
 		return end;
 	out->created = true;
-	out->full = entity_full(r, w->entity, p.actions[p.count - 1].item);
+	out->full = entity_full(r, w->entity, plan_main(&p)->item);
 	plan_follow(&p);
 	return PLAN_DONE;
 }

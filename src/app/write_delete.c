@@ -1,10 +1,8 @@
 /* Deleting: for good, with all that belongs to the item; or as the design says, by setting something.
  * SPDX-License-Identifier: Apache-2.0 */
-#include "app/app_internal.h"
-#include "app/keep.h"
+#include "app/deleting.h"
+#include "app/hold.h"
 #include "app/read.h"
-#include "app/write_plan.h"
-#include "base/log.h"
 
 /* ---- refuse while ---- */
 
@@ -52,79 +50,36 @@ static bool ask_patterns(struct write *w, struct value full)
 
 /* ---- for good ---- */
 
-static void cascade(struct run *r, const struct entity *e, struct value gone)
-{
-	struct run *b;
-
-	if (!e->delete_.then_count || (r->app && r->app->keeper_runs))
-		return;
-	b = branch_new(r);
-	b->depth = r->depth;
-	if (!keep_cascade(b, e, gone))
-		log_warn("%.*s: not everything of a deleted %.*s is gone: %.*s", SLICE_ARG(r->design->name), SLICE_ARG(e->name),
-			 SLICE_ARG(b->problem.detail));
-}
-
-/* What the item counted on is not asked anything: it counted before. */
-static void ask_nothing(struct plan *p)
-{
-	for (size_t i = 0; i < p->count; i++) {
-		struct plan_action *a = &p->actions[i];
-
-		if (a->role != PLAN_TARGET)
-			continue;
-		a->ask_count = a->also_count = a->equal.count = 0;
-		a->left_out = a->kind == DYN_CHECK;
-	}
-}
-
-/* Someone has added to what must be empty between the question and the deletion. Nobody can any more, so the answer is
- * final now: the item comes back as it was. */
-static enum plan_end come_back(struct write *w, struct value old, struct value secret, const struct access *x)
-{
-	static const struct write_options none = { 0 };
-	struct write back = { .run = w->run, .entity = w->entity, .options = &none, .trusted = true };
-	struct fields f;
-	struct plan p;
-	enum plan_end end = PLAN_AGAIN;
-
-	fields_from_item(&f, w->run->arena, old);
-	plan_init(&p, &back, VALUE_ABSENT, &f);
-	if (!plan_make(&p))
-		return PLAN_FAILED;
-	if (value_present(secret))
-		plan_add(&p, PLAN_SECRET, DYN_PUT, dyn_key_of(w->run, secret))->item = secret;
-	ask_nothing(&p);
-	for (int i = 0; i < WRITE_TRIES && end == PLAN_AGAIN; i++)
-		end = plan_commit(&p);
-	if (end != PLAN_DONE)
-		return PLAN_FAILED;
-	plan_follow(&p);
-	(void)tell_still_has(w, x);
-	return PLAN_FAILED;
-}
-
 static enum plan_end remove_item(struct write *w, struct value old)
 {
-	bool asks = !w->trusted && w->entity->delete_.refuse_count;
-	struct value secret = VALUE_ABSENT;
-	const struct access *x = NULL;
 	struct plan p;
 	enum plan_end end;
 
 	plan_init(&p, w, old, NULL);
-	if (!plan_make(&p) || (asks && !write_secret(w->run, w->entity, old, &secret)))
+	if (!plan_make(&p) || !plan_deleting(&p))
 		return PLAN_FAILED;
+	plan_held_by(&p);
 	end = plan_commit(&p);
+	w->alone = true; /* should there be another try: fewer to wait for */
 	if (end != PLAN_DONE)
 		return end;
-	if (asks && !still_has(w, old, &x))
-		return PLAN_FAILED;
-	if (x)
-		return come_back(w, old, secret, x);
+	w->hold = VALUE_ABSENT;
 	plan_follow(&p);
-	cascade(w->run, w->entity, old);
+	deleting_follow(&p);
 	return PLAN_DONE;
+}
+
+/* Asked twice: what is refused for something that has long been there need not be held for it. */
+static enum plan_end hold_and_ask(struct write *w, struct value old)
+{
+	enum plan_end end;
+
+	if (!ask_patterns(w, old))
+		return PLAN_FAILED;
+	if (!w->entity->delete_.refuse_count)
+		return PLAN_DONE;
+	end = hold_take(w, old);
+	return end != PLAN_DONE || ask_patterns(w, old) ? end : PLAN_FAILED;
 }
 
 static bool may_delete(struct write *w, struct value full)
@@ -148,14 +103,16 @@ static enum plan_end delete_once(struct write *w, struct write_result *out)
 		(void)write_not_found(w);
 		return PLAN_FAILED;
 	}
-	if (!may_delete(w, old) || !write_if_match(w, old) || !ask_patterns(w, old))
+	if (!may_delete(w, old) || !write_if_match(w, old))
 		return PLAN_FAILED;
+	end = hold_and_ask(w, old);
+	if (end != PLAN_DONE)
+		return end;
 	if (!w->entity->delete_.soft)
 		return remove_item(w, old);
 	end = write_alter(w, old, out);
 	out->full = VALUE_ABSENT;
-	if (end == PLAN_DONE)
-		cascade(w->run, w->entity, old);
+	w->alone = true;
 	return end;
 }
 
@@ -166,8 +123,10 @@ bool write_delete(struct run *r, const struct entity *e, const struct value *arg
 		.run = r, .entity = e, .args = args, .arg_count = n, .options = o, .deletes = true,
 		.set = e->delete_.set, .set_count = e->delete_.set_count,
 	};
+	bool done = write_try(&w, delete_once, out);
 
-	return write_try(&w, delete_once, out);
+	hold_release(&w); /* also of one that was deleted softly without anything to change */
+	return done;
 }
 
 /* ---- by the runtime ---- */
@@ -183,15 +142,20 @@ static enum plan_end remove_once(struct write *w, struct write_result *out)
 	return value_present(stored) ? remove_item(w, entity_full(w->run, w->entity, stored)) : PLAN_DONE;
 }
 
-bool write_remove_after(struct run *r, const struct entity *e, struct value key, struct value gone)
+bool write_remove(struct run *r, const struct entity *e, struct value key)
 {
-	struct write w = { .run = r, .entity = e, .key = key, .trusted = true, .deletes = true, .gone = gone };
+	struct write w = { .run = r, .entity = e, .key = key, .trusted = true, .deletes = true };
 	struct write_result out;
 
 	return write_try(&w, remove_once, &out);
 }
 
-bool write_remove(struct run *r, const struct entity *e, struct value key)
+bool write_remove_under(struct run *r, const struct entity *e, struct value key, const struct marker *m, bool *over)
 {
-	return write_remove_after(r, e, key, VALUE_ABSENT);
+	struct write w = { .run = r, .entity = e, .key = key, .trusted = true, .deletes = true, .gone = m->gone, .under = m };
+	struct write_result out;
+	bool ok = write_try(&w, remove_once, &out);
+
+	*over = w.over;
+	return ok;
 }

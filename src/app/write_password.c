@@ -118,6 +118,21 @@ bool write_password(struct write *w, struct fields *f, struct value old)
 	return true;
 }
 
+void write_tell_password(const struct write *w, struct value full)
+{
+	struct run *r = w->run;
+
+	if (!value_present(w->hash) || !audit_is_on())
+		return;
+	audit_write(&(struct audit_event){
+		.kind = "password", .outcome = "ok",
+		.subject = r->caller.operator_ && !r->caller.subject.n ? SLICE("operator") : r->caller.subject,
+		.design = r->design->name,
+		.action = arena_printf(r->arena, "PATCH %.*s", SLICE_ARG(entity_path(r, w->entity, full))),
+		.status = 200,
+	});
+}
+
 /* ---- an item of their own ---- */
 
 /* As the entity that describes credentials has it, if one does: its times, its further keys. */

@@ -96,7 +96,7 @@ struct plan_action *plan_add(struct plan *p, enum plan_role role, enum dyn_write
 struct plan_action *plan_find(struct plan *p, struct value key)
 {
 	for (size_t i = 0; i < p->count; i++)
-		if (value_equal(p->actions[i].key, key))
+		if (!p->actions[i].table.n && value_equal(p->actions[i].key, key))
 			return &p->actions[i];
 	return NULL;
 }
@@ -332,11 +332,19 @@ static bool plan_item(struct plan *p)
 
 bool plan_make(struct plan *p)
 {
-	if (!plan_counts(p) || !plan_requires(p) || !plan_companions(p) || !plan_secret(p))
+	if (!plan_counts(p) || !plan_takes(p) || !plan_requires(p) || !plan_companions(p) || !plan_secret(p))
 		return false;
 	if (!(p->item ? plan_item(p) : plan_delete(p)))
 		return false;
-	return plan_held(p);
+	return plan_held(p) && plan_witnesses(p);
+}
+
+struct plan_action *plan_main(struct plan *p)
+{
+	for (size_t i = 0; i < p->count; i++)
+		if (p->actions[i].role == PLAN_MAIN)
+			return &p->actions[i];
+	return NULL;
 }
 
 bool plan_is_empty(const struct plan *p)

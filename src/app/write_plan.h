@@ -8,14 +8,19 @@
  *   P2  every attribute that a rule of the plan has looked at, and that someone else may change, is in the main item's
  *       condition: if the transaction goes through, the plan was made from what is there.
  *   P3  counters are moved with ADD; only the new item of a move carries their values, and then they are in the condition.
+ *   P4  what rules and terms have looked at of other items (witness.h) is a condition, too: of the action that the plan has on
+ *       that item (P1), else of a check of its own. One that does not hold any more means that all is decided again.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef THORPE_APP_WRITE_PLAN_H
 #define THORPE_APP_WRITE_PLAN_H
 
 #include "app/dyn.h"
+#include "app/witness.h"
 #include "app/write.h"
 
 #define WRITE_TRIES 16
+
+struct marker;
 
 enum plan_end { PLAN_DONE, PLAN_AGAIN /* something has changed: from the reading */, PLAN_FAILED /* run->problem */ };
 
@@ -26,6 +31,16 @@ struct copy_note { /* a copy that has been made, and what of */
 	struct value value; /* what was read */
 	bool held;          /* the transaction says that it still is so */
 };
+
+struct take_note { /* a number that has been taken from a sequence */
+	const struct attribute *attribute; /* with `next of` */
+	const struct entity *source;
+	struct value *args;
+	struct value key;      /* of the item with the sequence; absent: there is none */
+	struct value last;     /* the sequence as it was read */
+	struct number number;  /* taken or given; 0: neither */
+};
+struct turn;
 
 enum write_match { MATCH_NONE, MATCH_ANY, MATCH_VERSION, MATCH_ETAG }; /* which part of If-Match was met */
 
@@ -47,12 +62,21 @@ struct write {
 	struct value hash;                 /* of the password given; absent: not made yet, or none */
 	struct value old_hash;             /* what it replaces; absent: none */
 	struct value gone;                 /* key of an item that is known to be gone: nothing is counted off it */
+	struct turn *turn;                 /* turn.h: of the first sequence that is taken from; NULL: none */
+	int64_t skipped;                   /* numbers that items had though the sequence had not come to them */
 	struct value clash;                /* key that the server chose for a new item, and that was taken */
+	const struct marker *under;        /* a cascade's removal: that marker must still be there (deleting.h) */
+	bool over;                         /* it is not */
+	struct value hold, held_key;       /* hold.h: by what name, and which item; absent: none is held */
+	bool alone;                        /* a deletion was refused with its children: now without them */
 	/* of the current try */
 	enum write_match match;
 	struct copy_note *copies;
 	size_t copy_count, copy_capacity;
+	struct take_note *takes;
+	size_t take_count, take_capacity;
 	struct name_list looked_at;        /* by rules and terms */
+	struct witnesses witnesses;        /* the same of other items */
 };
 
 enum plan_role {
@@ -61,6 +85,9 @@ enum plan_role {
 	PLAN_COMPANION,
 	PLAN_TARGET,    /* an item that is counted on, or required */
 	PLAN_SECRET,    /* credentials */
+	PLAN_WITNESS,   /* an item that was only looked at */
+	PLAN_MARKER,    /* of a deletion: deleting.h */
+	PLAN_CHILD,     /* what goes with a deletion, in its transaction */
 };
 
 struct plan_ask { /* what must be true of a target, and in whose words it is told otherwise */
@@ -73,15 +100,19 @@ struct plan_ask { /* what must be true of a target, and in whose words it is tol
 struct plan_action {
 	enum plan_role role;
 	enum dyn_write_kind kind;
+	struct slice table;                 /* MARKER: the one beside the design's; else empty */
 	struct value key, item;
 	struct fields set, add, equal;      /* set: an absent value removes */
 	bool must_exist, must_not_exist;
+	struct slice or_expired;            /* with must_not_exist: as in dyn.h */
 	struct term_filter *also;
 	size_t also_count, also_capacity;
 	const struct companion *companion;  /* COMPANION */
 	const struct entity *entity;        /* TARGET: whose item */
 	struct plan_ask *asks;              /* TARGET: none means that it may be gone */
 	size_t ask_count, ask_capacity;
+	bool takes;                         /* TARGET: it has the sequence that a number is taken from */
+	bool witnessed;                     /* it was looked at (P4): refused for that, all is decided again */
 	bool left_out;                      /* it is gone, and nobody minds */
 };
 
@@ -95,8 +126,11 @@ struct plan {
 	struct value old_key, key;      /* absent where there is none */
 	struct name_list changed;       /* attributes that differ, counters aside */
 	struct fields self;             /* counters of the item itself that move */
+	bool outdated;                  /* what it was made of has changed while it was made: not worth a request */
 	struct plan_action *actions;
 	size_t count, capacity;
+	struct marker *markers;         /* that it puts; deleting.h */
+	size_t marker_count;
 };
 
 /* ---- the parts of a plan ---- */
@@ -115,6 +149,19 @@ bool plan_secret(struct plan *p) MUST_CHECK;
 bool plan_filter(struct plan *p, struct plan_action *a, const struct term *t, bool *cannot) MUST_CHECK;
 /* The checks of every item whose counters move. */
 bool plan_held(struct plan *p) MUST_CHECK;
+/* Moves the sequences that numbers were taken from. */
+bool plan_takes(struct plan *p) MUST_CHECK;
+/* The number that was taken is in use: true, and the next try takes a later one. False: it has nothing to do with it. */
+bool write_skips(struct plan *p);
+/* The action on another item, made when there is none. */
+struct plan_action *plan_target(struct plan *p, const struct entity *e, struct value key);
+bool plan_add_ask(struct plan *p, struct plan_action *a, const struct plan_ask *ask) MUST_CHECK;
+/* P4: adds the conditions of what was looked at, when everything else of the plan is there. */
+bool plan_witnesses(struct plan *p) MUST_CHECK;
+/* The action of the item itself where it is or will be; NULL: the plan has none. */
+struct plan_action *plan_main(struct plan *p);
+/* Asks of the target that it has not expired, where items of its entity can. */
+bool plan_ask_alive(struct plan *p, struct plan_action *a) MUST_CHECK;
 /* Puts the condition of P2 into the action. */
 void plan_watch(struct plan *p, struct plan_action *a);
 
@@ -136,6 +183,8 @@ bool write_not_found(struct write *w); /* false */
 /* Whoever is not allowed to write this: 401, 403 or 404. False. */
 bool write_refuse(struct write *w, struct value full);
 bool write_if_match(struct write *w, struct value full) MUST_CHECK;
+/* An item that requires one of its own kind is not below itself, at any level: INVALID. Part of write_checks(). */
+bool write_tree(struct write *w, const struct fields *item, struct value old) MUST_CHECK;
 /* The entity's checks. */
 bool write_checks(struct write *w, const struct fields *item, struct value old) MUST_CHECK;
 /* Notes what a term reads of the item (P2). */
@@ -143,6 +192,8 @@ void write_looks_at(struct write *w, const struct term *t);
 struct scope write_scope(struct write *w, const struct fields *item, struct value old);
 /* The time as the attribute has it. */
 struct value write_now(struct run *r, const struct attribute *a);
+/* The same of a `touched` attribute whose value was `old`: never the same twice (write_version.c). */
+struct value write_touched(struct run *r, const struct attribute *a, struct value old);
 /* What a term gave, as the attribute is stored: normalised, a timestamp for an epoch as a number. */
 struct value write_fit(struct run *r, const struct attribute *a, struct value v);
 /* A value for a sentence. */
@@ -154,6 +205,10 @@ bool write_is_move(const struct plan *p);
 bool write_make(struct write *w, const struct fields *given, struct fields *f) MUST_CHECK;
 /* Puts it; `by_action`: under that action's rule, and when someone else has been quicker, from the start. */
 enum plan_end write_put_new(struct write *w, struct fields *f, struct write_result *out) MUST_CHECK;
+/* Gives the attributes named (by their place in the entity) their defaults, each after what it refers to; clears `which`. */
+bool write_defaults(struct write *w, struct fields *f, bool *which) MUST_CHECK;
+/* Takes one number of a sequence. */
+bool write_take(struct write *w, const struct attribute *a, struct fields *f) MUST_CHECK;
 /* Fetches one copy. */
 bool write_copy(struct write *w, const struct attribute *a, struct fields *f) MUST_CHECK;
 /* Evaluates w->set in `f`, and assigns. */
@@ -169,12 +224,15 @@ bool write_is_password(const struct entity *e, struct slice name);
 bool write_secret(struct run *r, const struct entity *e, struct value full, struct value *stored) MUST_CHECK;
 /* After the rules: checks and hashes what was given, and puts it where it belongs if that is in the item. */
 bool write_password(struct write *w, struct fields *f, struct value old) MUST_CHECK;
+/* A line of the audit log, when the write has changed a password. */
+void write_tell_password(const struct write *w, struct value full);
 
 /* For the runtime itself. Brings an item after what it was made from: derived attributes, keys, companions, counts; and copies of
  * the entity named, unless that is empty. */
 bool write_refresh(struct run *r, const struct entity *e, struct value key, struct slice copies_of) MUST_CHECK;
-/* write_remove(), without counting on what is gone. */
-bool write_remove_after(struct run *r, const struct entity *e, struct value key, struct value gone) MUST_CHECK;
+/* write_remove() as part of a cascade: while its marker is there, without counting on what is gone. *over: it is not, and
+ * nothing was removed. */
+bool write_remove_under(struct run *r, const struct entity *e, struct value key, const struct marker *m, bool *over) MUST_CHECK;
 
 /* ---- small things ---- */
 static inline bool is_there(struct value v) { return value_present(v) && value_type(v) != VALUE_NULL; }

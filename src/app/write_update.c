@@ -1,7 +1,8 @@
 /* Changing an item that is there: updates, actions, soft deletions, and bringing it after what it was made from.
  * SPDX-License-Identifier: Apache-2.0 */
+#include "app/deleting.h"
+#include "app/hold.h"
 #include "app/input.h"
-#include "app/write_plan.h"
 
 /* ---- what may be changed ---- */
 
@@ -71,13 +72,20 @@ static bool apply_one(struct write *w, struct fields *f, const struct value_memb
 	const struct attribute *a = entity_attribute(w->entity, m->name);
 	struct value v = write_fit(w->run, a, m->value), was = fields_get(f, m->name);
 
+	if (a && a->type == ATTR_MAP && w->options->merge && value_type(v) == VALUE_M) {
+		names_add(w->run->arena, &w->looked_at, a->name); /* what it is merged with is still there, or it is merged again */
+		if (!input_merge(w->run, a, was, v, &v))
+			return false;
+	}
 	if (!a || write_is_password(w->entity, m->name) || value_equal(v, was))
 		return true;
+	if (!value_present(v) && a->default_ && !a->required)
+		return true; /* put_defaults_back() */
 	if (a->fixed)
 		return run_invalid(w->run, a->name, "cannot change");
 	if (a->counter)
 		return run_invalid(w->run, a->name, "moves with what it counts and cannot be set");
-	if (!value_present(v) && a->required)
+	if (!value_present(v) && (a->required || a->id))
 		return run_invalid(w->run, a->name, "is required");
 	if (value_present(v))
 		fields_set(f, a->name, v);
@@ -86,13 +94,46 @@ static bool apply_one(struct write *w, struct fields *f, const struct value_memb
 	return true;
 }
 
-static bool apply_input(struct write *w, struct fields *f)
+static bool takes_away(const struct write *w, const struct attribute *a)
+{
+	return a->default_ && fields_has(w->input, a->name) && !value_present(fields_get(w->input, a->name)) &&
+	       !write_is_password(w->entity, a->name);
+}
+
+/* What is taken away gets its default again, if it has one: made when everything else is as given. */
+static bool put_defaults_back(struct write *w, struct fields *f, struct value old)
+{
+	const struct entity *e = w->entity;
+	bool *which = arena_array(w->run->arena, bool, e->attribute_count), any = false, good = true;
+
+	for (size_t i = 0; i < e->attribute_count; i++) {
+		which[i] = takes_away(w, &e->attributes[i]);
+		if (!which[i])
+			continue;
+		any = true;
+		write_looks_at(w, e->attributes[i].default_);
+		fields_drop(f, e->attributes[i].name);
+	}
+	if (!any)
+		return true;
+	if (!write_defaults(w, f, which))
+		return false;
+	for (size_t i = 0; i < e->attribute_count; i++) {
+		const struct attribute *a = &e->attributes[i];
+
+		if (a->fixed && takes_away(w, a) && !value_equal(fields_get(f, a->name), value_get(old, a->name)))
+			good = run_invalid(w->run, a->name, "cannot change");
+	}
+	return good;
+}
+
+static bool apply_input(struct write *w, struct fields *f, struct value old)
 {
 	bool good = true;
 
 	for (size_t i = 0; w->input && i < w->input->count; i++)
 		good = apply_one(w, f, &w->input->list[i]) && good;
-	return good;
+	return good && (!w->input || put_defaults_back(w, f, old));
 }
 
 bool write_assign(struct write *w, struct fields *f, struct value old)
@@ -171,13 +212,13 @@ static bool differs(const struct fields *f, struct value old)
 	return !value_equal(fields_item(f), old);
 }
 
-static void touch(struct write *w, struct fields *f)
+static void touch(struct write *w, struct fields *f, struct value old)
 {
 	for (size_t i = 0; i < w->entity->attribute_count; i++) {
 		const struct attribute *a = &w->entity->attributes[i];
 
 		if (a->touched && !(w->input && fields_has(w->input, a->name)))
-			fields_set(f, a->name, write_now(w->run, a));
+			fields_set(f, a->name, write_touched(w->run, a, value_get(old, a->name)));
 	}
 }
 
@@ -188,13 +229,13 @@ static bool make_altered(struct write *w, struct value old, struct fields *f)
 	const struct entity *e = w->entity;
 
 	fields_from_item(f, r->arena, old);
-	if (!apply_input(w, f) || !write_assign(w, f, old) || !copy_again(w, f, old) || !write_password(w, f, old) ||
+	if (!apply_input(w, f, old) || !write_assign(w, f, old) || !copy_again(w, f, old) || !write_password(w, f, old) ||
 	    !entity_complete(r, e, f, old))
 		return false;
 	if (w->trusted)
 		return true;
 	if (differs(f, old) || value_present(w->hash) || (w->action && w->action->add_count)) {
-		touch(w, f);
+		touch(w, f, old);
 		if (!entity_complete(r, e, f, old))
 			return false;
 	}
@@ -213,11 +254,12 @@ enum plan_end write_alter(struct write *w, struct value old, struct write_result
 	    !make_altered(w, old, &f))
 		return PLAN_FAILED;
 	plan_init(&p, w, old, &f);
-	if ((w->action && !write_adds(w, &f, old, &p.self)) || !plan_make(&p))
+	if ((w->action && !write_adds(w, &f, old, &p.self)) || !plan_make(&p) || !plan_deleting(&p))
 		return PLAN_FAILED;
 	out->full = fields_item(&f);
 	if (plan_is_empty(&p))
 		return PLAN_DONE;
+	plan_held_by(&p);
 	end = plan_commit(&p);
 	if (end != PLAN_DONE)
 		return end;
@@ -230,6 +272,7 @@ enum plan_end write_alter(struct write *w, struct value old, struct write_result
 	}
 	out->full = fields_item(&result);
 	plan_follow(&p);
+	deleting_follow(&p);
 	return PLAN_DONE;
 }
 
@@ -250,7 +293,10 @@ bool write_update(struct run *r, const struct entity *e, const struct value *arg
 {
 	struct write w = { .run = r, .entity = e, .args = args, .arg_count = n, .input = changes, .options = o };
 
-	return write_try(&w, update_once, out);
+	if (!write_try(&w, update_once, out))
+		return false;
+	write_tell_password(&w, out->full);
+	return true;
 }
 
 /* Gone is fine. */

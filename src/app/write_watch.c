@@ -123,6 +123,20 @@ static void watch_requirements(struct watch *w, const struct requirement *list, 
 	}
 }
 
+static void see_old(void *ctx, const struct term *t)
+{
+	*(bool *)ctx = *(bool *)ctx || (t->kind == TERM_PATH && t->name_count > 1 && slice_is(t->names[0], "old"));
+}
+
+/* A check that reads what was there before decides about every change. */
+static bool reads_old(const struct term *t)
+{
+	bool any = false;
+
+	term_walk(t, see_old, &any);
+	return any;
+}
+
 static void watch_checks(struct watch *w)
 {
 	const struct entity *e = w->plan->entity;
@@ -131,7 +145,10 @@ static void watch_checks(struct watch *w)
 		struct name_list names = { 0 };
 
 		names_of_term(w->arena, &names, e, e->checks[i].term);
-		take_if_touched(w, &names, SLICE(""));
+		if (reads_old(e->checks[i].term))
+			take(w, &names);
+		else
+			take_if_touched(w, &names, SLICE(""));
 	}
 }
 

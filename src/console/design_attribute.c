@@ -60,6 +60,7 @@ static void put_flags(struct buf *b, const struct attribute *x)
 		{ x->required, "required" },   { x->id, "id" },
 		{ x->unique, "unique" },       { x->fixed, "fixed" },
 		{ x->managed, "managed" },     { x->counter, "counter" },
+		{ x->sequence, "sequence" },   { x->next != NULL, "next of" },
 		{ x->derived, "derived" },     { x->copy_entity.n > 0, "copy" },
 		{ x->now, "now" },             { x->touched, "touched" },
 		{ x->lower, "lower" },         { x->hidden, "hidden" },

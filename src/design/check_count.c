@@ -17,6 +17,11 @@ static bool is_counted(const struct checker *c, const struct entity *e, struct s
 		EACH(struct assignment, s, x->add, x->add_count)
 			if (slice_equal(s->attribute, attribute))
 				return true;
+	EACH(struct entity, from, c->d->entities, c->d->entity_count)
+		EACH(struct attribute, a, from->attributes, from->attribute_count)
+			if (a->next && slice_equal(a->next->entity, e->name) &&
+			    slice_equal(a->next_attribute, attribute))
+				return true;
 	return false;
 }
 
@@ -28,7 +33,8 @@ static void counter_never_moved(struct checker *c)
 				struct about about = about_entity(c, e);
 				check_say(c, &about, a->place, "nothing moves %.*s",
 					  SLICE_ARG(a->name));
-				check_repair(c, "Add `counts: [%.*s(…).%.*s]` to what it counts.",
+				check_repair(c, a->sequence ? "Take numbers from it: `number: integer, next of %.*s(…).%.*s`."
+							    : "Add `counts: [%.*s(…).%.*s]` to what it counts.",
 					     SLICE_ARG(e->name), SLICE_ARG(a->name));
 			}
 }
@@ -126,7 +132,7 @@ static void count_in_processor(struct checker *c)
 
 const struct rule check_rules_count[] = {
 	{ "counter-never-moved", SEVERITY_ERROR, counter_never_moved,
-	  "A counter that no `counts` or processor moves.", "It stays at 0 for ever.",
+	  "A counter that no `counts` or processor moves, a sequence that nothing takes from.", "It stays at 0 for ever.",
 	  "Add `counts` to what it counts." },
 	{ "number-nobody-keeps", SEVERITY_WARNING, number_nobody_keeps,
 	  "A count, score or rank that is a plain number: clients set it or nobody does.",

@@ -222,6 +222,9 @@ static bool there_with_another(const struct checker *c, const struct entity *e, 
 	EACH(struct count_rule, r, e->counts, e->count_count)
 		if (!r->when && asked_with(c, &r->target, name, to, depth))
 			return true;
+	EACH(struct attribute, a, e->attributes, e->attribute_count)
+		if (a->next && asked_with(c, a->next, name, to, depth))
+			return true;
 	return false;
 }
 

@@ -135,7 +135,7 @@ bool attribute_can_be_absent(const struct entity *e, const struct attribute *a)
 		return s.found;
 	}
 	return !(a->required || a->default_ || a->id || a->now || a->touched || a->counter ||
-		 a->the_caller || a->copy_entity.n || a->after.n || is_parameter(e, a->name));
+		 a->the_caller || a->copy_entity.n || a->after.n || a->next || is_parameter(e, a->name));
 }
 
 bool attribute_can_change(const struct entity *e, const struct attribute *a)

@@ -294,7 +294,43 @@ static void issuer_without_audience(struct checker *c)
 		  SLICE_ARG(c->d->callers.issuer));
 }
 
+/* ---- shows: all rows ---- */
+
+/* An entity of the rows whose rule does not let everybody in. */
+static const struct entity *guarded_row(const struct reach *r)
+{
+	for (size_t i = 0; i < r->entry_count; i++) {
+		const struct entity *e = r->entries[i]->shape->entity;
+		const struct term *rule = e->allow[ALLOW_LIST] ? e->allow[ALLOW_LIST] : e->allow[ALLOW_READ];
+
+		if (!r->entries[i]->shape->companion && (!rule || rule->kind != TERM_ALWAYS))
+			return e;
+	}
+	return NULL;
+}
+
+static void past_rules(struct checker *c)
+{
+	for (size_t i = 0; i < c->d->access_count; i++) {
+		const struct access *a = &c->d->accesses[i];
+		const struct entity *e = guarded_row(&c->reaches[i]);
+		struct about about = about_access(c, a);
+
+		if (!a->shows_all)
+			continue;
+		if (e)
+			check_say(c, &about, a->shows_place, "whoever may call it sees every %.*s, also those that its `read` keeps from them",
+				  SLICE_ARG(e->name));
+		else
+			check_say(c, &about, a->shows_place, "whoever may call it sees rows that their `read` keeps from them");
+	}
+}
+
 const struct rule check_rules_visible[] = {
+	{ "past-rules", SEVERITY_WARNING, past_rules,
+	  "A list shows rows past their `read` rules (`shows: all rows`).",
+	  "Whoever its `allow` lets in sees every row of it, whatever the rows' own rules say; a rule that is added to them later does not count here.",
+	  "Leave the word out, or let `read` say it; where it is meant, accept it and say why." },
 	{ "shows-unpublished", SEVERITY_ERROR, shows_unpublished,
 	  "Drafts, deleted, private or blocked items are listed to everyone.",
 	  "The attribute is in no key, no filter and no read rule, so it keeps nothing from "

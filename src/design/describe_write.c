@@ -108,16 +108,20 @@ static void put_key(struct buf *b, const struct design *d, const struct entity *
 		}
 }
 
-static bool has_more(const struct entity *e, const struct action *action)
+static bool has_more(struct arena *a, const struct entity *e, enum allow_verb verb, const struct action *action)
 {
-	return e->companion_count || e->count_count || e->require_count || (action && action->require_count);
+	struct buf looks;
+
+	buf_init(&looks, a);
+	return e->companion_count || e->count_count || e->require_count || (action && action->require_count) ||
+	       describe_looks(&looks, e, verb, action);
 }
 
 static void put_action(struct buf *b, const struct design *d, const struct entity *e, const struct action *a)
 {
 	bool only_adds = a->add_count && !a->set_count && !a->input_count && !a->remove_count;
 
-	buf_str(b, only_adds || !has_more(e, a) ? "UpdateItem " : "UpdateItem, or with what follows from it TransactWriteItems: Update ");
+	buf_str(b, only_adds || !has_more(b->arena, e, ALLOW_UPDATE, a) ? "UpdateItem " : "UpdateItem, or with what follows from it TransactWriteItems: Update ");
 	put_key(b, d, e);
 	for (size_t i = 0; i < a->set_count; i++) {
 		buf_printf(b, "%s%.*s = ", i ? ", " : " SET ", SLICE_ARG(a->set[i].attribute));
@@ -137,16 +141,17 @@ static void put_action(struct buf *b, const struct design *d, const struct entit
 	}
 	if (a->gather_seconds)
 		buf_printf(b, ", gathered for %lld s", (long long)a->gather_seconds);
-	if (only_adds)
-		return;
-	put_companions(b, d, e, ALLOW_UPDATE);
-	put_counts(b, e, ALLOW_UPDATE);
-	put_requirements(b, e, a->requires, a->require_count);
+	if (!only_adds) {
+		put_companions(b, d, e, ALLOW_UPDATE);
+		put_counts(b, e, ALLOW_UPDATE);
+		put_requirements(b, e, a->requires, a->require_count);
+	}
+	(void)describe_looks(b, e, ALLOW_UPDATE, a);
 }
 
 void describe_write(struct buf *b, const struct design *d, const struct entity *e, enum allow_verb verb, const struct action *action)
 {
-	bool more = has_more(e, NULL);
+	bool more = has_more(b->arena, e, verb, NULL);
 
 	if (action) {
 		put_action(b, d, e, action);
@@ -162,6 +167,7 @@ void describe_write(struct buf *b, const struct design *d, const struct entity *
 		put_companions(b, d, e, verb);
 		put_counts(b, e, verb);
 		put_requirements(b, e, e->requires, e->require_count);
+		(void)describe_looks(b, e, verb, NULL);
 		break;
 	case ALLOW_UPDATE:
 	case ALLOW_DELETE:
@@ -176,6 +182,7 @@ void describe_write(struct buf *b, const struct design *d, const struct entity *
 		put_counts(b, e, verb == ALLOW_DELETE && !e->delete_.soft ? verb : ALLOW_UPDATE);
 		if (verb == ALLOW_UPDATE)
 			put_requirements(b, e, e->requires, e->require_count);
+		(void)describe_looks(b, e, verb, NULL);
 		for (size_t i = 0; verb == ALLOW_DELETE && i < e->delete_.refuse_count; i++)
 			buf_printf(b, "; refused while %.*s has rows", SLICE_ARG(e->delete_.refuse_while[i]));
 		for (size_t i = 0; verb == ALLOW_DELETE && i < e->delete_.then_count; i++)

@@ -34,6 +34,14 @@ const struct attribute *entity_attribute(const struct entity *e, struct slice na
 	return NULL;
 }
 
+bool entity_takes(const struct entity *e)
+{
+	for (size_t i = 0; i < e->attribute_count; i++)
+		if (e->attributes[i].next)
+			return true;
+	return false;
+}
+
 const struct action *entity_action(const struct entity *e, struct slice name)
 {
 	for (size_t i = 0; i < e->action_count; i++)

@@ -30,6 +30,8 @@ enum attr_type {
 /* What a string looks like, besides its length. */
 enum attr_form { FORM_FREE, FORM_EMAIL, FORM_URL, FORM_SLUG, FORM_NAME };
 
+struct reference;
+
 struct attribute {
 	struct slice name;
 	struct place place;
@@ -39,6 +41,7 @@ struct attribute {
 	const struct slice *choices;  /* ENUM */
 	size_t choice_count;
 	bool required, id, now, touched, counter, fixed, lower, hidden, private_, compressed, the_caller;
+	bool sequence;                /* a counter that is moved by those who take their numbers from it, and by nothing else */
 	bool managed;                 /* never from a body of create or update; actions, processors, operators */
 	bool unique;                  /* claimed; a companion must guard it */
 	bool from_key;                /* not stored: read from the item's key */
@@ -53,6 +56,9 @@ struct attribute {
 	const struct term *const *copy_args;
 	size_t copy_arg_count;
 	struct slice kept_by;         /* the access pattern that finds the copies; empty: none */
+	/* next of E(args).attr: managed and fixed */
+	const struct reference *next; /* NULL: none */
+	struct slice next_attribute;
 	/* N days after x */
 	struct slice after;           /* the timestamp's name; empty: none */
 	int64_t after_seconds;
@@ -237,7 +243,9 @@ struct access {
 	const struct where_rule *where;
 	size_t where_count;
 	const struct term *filter;
-	const struct term *allow;     /* NULL: the entity's list rule, or read item by item */
+	const struct term *allow;     /* who may call it, besides the rules of its rows; NULL: who may see any of them */
+	bool shows_all;               /* shows: all rows. To those whom `allow` lets in, past the rules of the rows */
+	struct place shows_place;
 	bool descending, consistent, count_only, single;
 	struct slice order;           /* as written: "newest first"; empty: nothing is said */
 	int64_t limit;                /* default page; 0: 20 */
@@ -368,6 +376,8 @@ const struct design_index *design_index(const struct design *d, struct slice nam
 /* NULL: none. */
 const struct action *entity_action(const struct entity *e, struct slice name);
 const struct attribute *entity_attribute(const struct entity *e, struct slice name);
+/* Whether a new item takes a number from a sequence. */
+bool entity_takes(const struct entity *e);
 /* Whether the attribute is part of the table's own key. */
 bool design_is_table_key(const struct design *d, struct slice name);
 

@@ -198,6 +198,8 @@ void load_refer(struct load *l);
 void load_types(struct load *l);
 /* The scope a term was read with; NULL: none, or it is a literal. */
 const struct load_scope *load_term_scope(struct load *l, const struct term *t);
+/* What is taken from sequences, and that nothing else moves them; after load_infer(). */
+void load_check_sequences(struct load *l);
 
 /* ---- between load_later.c and load_resolve.c ---- */
 struct load_names { /* for suggestions */

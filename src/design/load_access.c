@@ -212,6 +212,16 @@ static void read_allow(struct load *l, void *into, const struct yaml *y)
 	a->allow = load_term(l, y, scope_of(l, a, true));
 }
 
+static void read_shows(struct load *l, void *into, const struct yaml *y)
+{
+	struct access *a = into;
+
+	a->shows_all = slice_is(load_text(l, y, "all rows"), "all rows");
+	a->shows_place = y->place;
+	if (!a->shows_all)
+		load_error(l, y->place, "wrong-value", "'shows' is 'all rows': whatever the rules of the rows say");
+}
+
 static void read_operators(struct load *l, void *into, const struct yaml *y)
 {
 	((struct access *)into)->operators_only = load_bool(l, y);
@@ -235,6 +245,7 @@ static const struct load_word words[] = {
 	{ "walk", load_walk },	     { "rank", load_rank },
 	{ "tree", load_tree },	     { "unite", read_unite },
 	{ "allow", read_allow },     { "for operators", read_operators },
+	{ "shows", read_shows },
 	{ "actions", read_actions }, { "accept", read_accept },
 	{ 0 },
 };
@@ -297,6 +308,8 @@ static void check_access(struct load *l, const struct access *a)
 		load_error(l, a->place, "wrong-clause", "'actions' goes with a list that has a 'path'");
 	if (a->kind == ACCESS_QUERY && !a->where_count)
 		load_error(l, a->place, "missing-word", "a query needs 'where'");
+	if (a->shows_all && !a->allow)
+		load_error(l, a->shows_place, "missing-word", "'shows: all rows' needs 'allow': to whom");
 	for (size_t i = 0; i < a->param_count && a->path.n; i++)
 		for (size_t k = 0; k < a->query_param_count; k++)
 			if (slice_equal(a->params[i], a->query_params[k].name))

@@ -78,16 +78,17 @@ static bool find_type(struct reading *r, struct slice name, enum attr_type *out)
 
 static void unknown_type(struct reading *r, struct load_span s)
 {
-	static const struct slice more[] = { { "counter", 7 }, { "set of string", 13 } };
-	struct slice known[TYPES + 2];
+	static const struct slice more[] = { { "counter", 7 }, { "sequence", 8 }, { "set of string", 13 } };
+	struct slice known[TYPES + 3];
 
 	for (size_t i = 0; i < TYPES; i++)
 		known[i] = slice_str(types[i].name);
 	known[TYPES] = more[0];
 	known[TYPES + 1] = more[1];
+	known[TYPES + 2] = more[2];
 	if (s.n)
 		load_unknown(r->l, span_place(r->l, s), "unknown-type", "type", span_text(s), known,
-			     TYPES + 2);
+			     TYPES + 3);
 	else
 		load_error(r->l, r->a->place, "missing-value",
 			   "expected a type, as in 'string, required'");
@@ -199,6 +200,8 @@ static void read_type(struct reading *r, struct load_span s)
 		read_choices(r, s, &r->a->type);
 	else if (slice_is(span_text(s), "counter"))
 		r->a->counter = true, r->a->type = ATTR_INTEGER;
+	else if (slice_is(span_text(s), "sequence"))
+		r->a->counter = r->a->sequence = true, r->a->type = ATTR_INTEGER;
 	else if (!find_type(r, span_text(s), &r->a->type))
 		unknown_type(r, s);
 }
@@ -350,12 +353,30 @@ static bool read_after(struct reading *r, struct load_span s)
 	return true;
 }
 
+/* next of Board(board).card_numbers */
+static void read_next(struct reading *r, struct load_span whole, struct load_span s)
+{
+	struct reference *ref = arena_new(r->l->a, struct reference);
+
+	only_for(r, whole, is_type(r, ATTR_INTEGER, ATTR_NUMBER) && !r->a->counter, "integers");
+	if (!load_reference(r->l, &s, r->scope, ref))
+		return;
+	if (!span_take(&s, ".") || !span_is_name(s)) {
+		load_error(r->l, span_place(r->l, whole), "wrong-value",
+			   "expected the sequence, as in next of Board(board).card_numbers");
+		return;
+	}
+	r->a->next = ref;
+	r->a->next_attribute = span_text(s);
+	load_later_attribute(r->l, span_text(s), span_place(r->l, s), ref->entity);
+}
+
 static void unknown_clause(struct reading *r, struct load_span s)
 {
 	static const char *const words[] = {
 		"required", "default", "id",	  "now",	 "touched",    "fixed",
 		"lower",    "hidden",  "private", "compressed",	 "the caller", "when",
-		"kept by",  "managed", "unique",  "from the key"
+		"kept by",  "managed", "unique",  "from the key", "next of"
 	};
 	enum { WORDS = sizeof(words) / sizeof(words[0]) };
 	struct slice known[WORDS];
@@ -427,6 +448,8 @@ static void read_clause(struct reading *r, struct load_span s)
 		read_default(r, s);
 	} else if (span_take(&s, "id")) {
 		read_id(r, whole, s);
+	} else if (span_take(&s, "next of")) {
+		read_next(r, whole, s);
 	} else if (span_take(&s, "kept by") && r->a->copy_entity.n) {
 		r->kept_by = s;
 	} else if (!read_after(r, whole) && !(take_range(r, &whole) && !whole.n)) {
@@ -448,7 +471,7 @@ static void check_range(struct reading *r)
 
 static bool is_own_business(const struct attribute *a)
 {
-	return a->derived || a->copy_entity.n || a->counter;
+	return a->derived || a->copy_entity.n || a->counter || a->next;
 }
 
 static void check_clauses(struct reading *r)
@@ -467,11 +490,15 @@ static void check_clauses(struct reading *r)
 			   "%s gets its value by itself: no 'required', 'default', 'id', 'now' or "
 			   "'the caller'",
 			   a->derived	? "a derived attribute"
+			   : a->sequence ? "a sequence"
 			   : a->counter ? "a counter"
+			   : a->next	? "what is taken from a sequence"
 					: "a copy");
 	if (a->id && a->has_max && a->max < (double)(ULID_LENGTH + a->id_prefix.n))
 		load_error(r->l, a->place, "out-of-range", "an id that is made has %zu characters, and at most %.15g are allowed",
 			   ULID_LENGTH + a->id_prefix.n, a->max);
+	if (a->next)
+		r->a->managed = r->a->fixed = true;
 	if (a->hidden && a->private_)
 		load_error(r->l, a->place, "wrong-clause",
 			   "'hidden' and 'private' exclude one another");

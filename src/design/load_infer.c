@@ -108,7 +108,7 @@ static void check_counts(struct load *l, const struct entity *e)
 		const struct entity *target = design_entity(l->d, c->target.entity);
 		const struct attribute *a = target ? entity_attribute(target, c->attribute) : NULL;
 
-		if (a && (!is_number(a) || a->derived))
+		if (a && (!is_number(a) || a->derived || a->sequence))
 			load_error(l, c->target.place, "wrong-type",
 				   "'%.*s' of %.*s is no number that can be counted",
 				   SLICE_ARG(c->attribute), SLICE_ARG(target->name));
@@ -118,7 +118,7 @@ static void check_counts(struct load *l, const struct entity *e)
 			const struct assignment *add = &e->actions[i].add[k];
 			const struct attribute *a = entity_attribute(e, add->attribute);
 
-			if (a && (!is_number(a) || a->derived))
+			if (a && (!is_number(a) || a->derived || a->sequence))
 				load_error(l, add->place, "wrong-type",
 					   "'%.*s' is no number that can be added to",
 					   SLICE_ARG(add->attribute));

@@ -79,9 +79,10 @@ struct term_scope {
 	void *ctx;
 	/* The value of a path; absent when there is none. */
 	struct value (*path)(void *ctx, const struct slice *names, size_t n);
-	/* An item of another entity by its key values; absent when there is none. false: error (set). */
-	bool (*fetch)(void *ctx, struct slice entity, const struct value *args, size_t n, struct value *item,
-		      struct error *e);
+	/* An item of another entity by its key values; absent when there is none. `attribute`: the one that is then read of it;
+	 * empty: none, only whether it is there. false: error (set). */
+	bool (*fetch)(void *ctx, struct slice entity, const struct value *args, size_t n, struct slice attribute,
+		      struct value *item, struct error *e);
 	/* Whether the caller may read that item; false for none. NULL: whether it exists. */
 	bool (*visible)(void *ctx, struct slice entity, const struct value *args, size_t n, bool *out,
 			struct error *e);

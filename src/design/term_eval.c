@@ -183,7 +183,7 @@ static bool fetch(const struct term *t, const struct term_scope *s, struct value
 	}
 	if (!s->fetch)
 		return error_set(e, s->arena, ERR_INTERNAL, "No other item can be read here");
-	return s->fetch(s->ctx, t->name, args, t->arg_count, item, e);
+	return s->fetch(s->ctx, t->name, args, t->arg_count, t->attribute, item, e);
 }
 
 static bool visible(const struct term *t, const struct term_scope *s, bool *out, struct error *e)

@@ -4,6 +4,7 @@
 
 #include "api/direct.h"
 #include "app/dyn_request.h"
+#include "app/hold.h"
 
 #define SHARDS_A_PAGE 100
 
@@ -130,8 +131,21 @@ static int64_t time_of(const struct json *seconds)
 	return json_is(seconds, JSON_DOUBLE) ? (int64_t)(seconds->number * 1000) : 0;
 }
 
+/* An item that was held, or let go (app/hold.h): nothing has happened to it. Then it is nobody's. */
+static bool is_only_held(struct run *r, struct change *c)
+{
+	struct value old = hold_hidden(r->arena, c->old_image), now = hold_hidden(r->arena, c->new_image);
+	bool only = (old.p != c->old_image.p || now.p != c->new_image.p) && value_present(old) && value_equal(old, now);
+
+	c->old_image = old;
+	c->new_image = now;
+	return only;
+}
+
 static void find_entity(struct run *r, struct change *c)
 {
+	if (is_only_held(r, c))
+		return;
 	if (value_present(c->new_image))
 		c->entity = entity_of(r, c->new_image);
 	else if (value_present(c->old_image))

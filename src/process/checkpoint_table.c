@@ -2,13 +2,15 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "process/checkpoint_table.h"
 
+#include "app/beside.h"
 #include "app/dyn_request.h"
+#include "app/provision.h"
 #include "base/timestamp.h"
 #include "value/codec.h"
 
 struct slice checkpoint_table(struct run *r)
 {
-	return arena_printf(r->arena, "%.*s.thorpe", SLICE_ARG(r->design->table));
+	return beside_table(r);
 }
 
 struct value checkpoint_key(struct run *r, const char *kind, struct slice name, struct slice sk)
@@ -32,22 +34,10 @@ static void begin(struct dyn_request *q, struct run *r)
 
 bool checkpoint_provision(struct run *r)
 {
-	struct backend_reply reply;
-	struct dyn_request q;
+	struct error e = { 0 };
 
-	begin(&q, r);
-	if (dyn_send(&q, "DescribeTable", &reply))
-		return true;
-	if (!slice_is(reply.error, "ResourceNotFoundException"))
-		return run_backend_error(r, &reply);
-	begin(&q, r);
-	buf_lit(&q.body, ",\"BillingMode\":\"PAY_PER_REQUEST\",\"AttributeDefinitions\":["
-			 "{\"AttributeName\":\"PK\",\"AttributeType\":\"S\"},{\"AttributeName\":\"SK\",\"AttributeType\":\"S\"}],"
-			 "\"KeySchema\":[{\"AttributeName\":\"PK\",\"KeyType\":\"HASH\"},"
-			 "{\"AttributeName\":\"SK\",\"KeyType\":\"RANGE\"}]");
-	if (dyn_send(&q, "CreateTable", &reply) || slice_is(reply.error, "ResourceInUseException"))
-		return true;
-	return run_backend_error(r, &reply);
+	return provision_beside(r->backend, r->design, r->arena, &e) ||
+	       run_fail(r, PROBLEM_INTERNAL, "%.*s", SLICE_ARG(e.message));
 }
 
 bool checkpoint_get(struct run *r, struct value key, struct value *item)

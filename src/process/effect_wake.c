@@ -57,6 +57,7 @@ bool effect_prepare(struct effect *x)
 	bool ok;
 
 	r->memo = NULL; /* what another change has seen */
+	r->witnesses = NULL;
 	fields_from_item(&x->item, r->arena, entity_full(r, c->entity, image));
 	x->old = value_present(c->old_image) ? entity_full(r, c->entity, c->old_image) : VALUE_ABSENT;
 	ok = evaluate_let(x);

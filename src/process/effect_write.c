@@ -7,7 +7,7 @@
 
 bool effect_is_plain(const struct entity *e)
 {
-	return !e->companion_count && !e->count_count && !e->require_count && !e->login.present;
+	return !e->companion_count && !e->count_count && !e->require_count && !e->login.present && !e->delete_.then_count && !entity_takes(e);
 }
 
 /* Cascades are the keeper's as well, but right away is better. */

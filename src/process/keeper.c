@@ -1,5 +1,6 @@
 /* What follows from a page of changes, each item looked at once.
  * SPDX-License-Identifier: Apache-2.0 */
+#include "app/deleting.h"
 #include "app/keep.h"
 #include "app/write_plan.h"
 #include "base/log.h"
@@ -40,6 +41,8 @@ static bool may_expire(const struct design *d, const struct entity *e)
 
 bool keeper_is_needed(const struct design *d)
 {
+	if (d->stream != STREAM_NEW_AND_OLD)
+		return false; /* it would see nothing, or not enough: writers see to everything themselves */
 	for (size_t i = 0; i < d->entity_count; i++) {
 		const struct entity *e = &d->entities[i];
 
@@ -303,26 +306,50 @@ static bool is_soft_deletion(struct keeper *k, const struct change *c)
 	return is_new;
 }
 
+/* What the deletion has set, as the record has it. */
+static struct fields set_by_deletion(struct keeper *k, const struct change *c)
+{
+	const struct delete_rule *d = &c->entity->delete_;
+	struct fields f;
+
+	fields_init(&f, k->branch->arena);
+	for (size_t i = 0; i < d->set_count; i++)
+		fields_set(&f, d->set[i].attribute, value_get(c->new_image, d->set[i].attribute));
+	return f;
+}
+
+static bool finish_soft_deletion(struct keeper *k, const struct change *c)
+{
+	struct fields still;
+
+	if (!c->entity->delete_.soft || !is_soft_deletion(k, c))
+		return true;
+	still = set_by_deletion(k, c);
+	return deleting_finish(k->branch, c->entity, entity_full(k->branch, c->entity, c->old_image), &still);
+}
+
+/* A marker says that it was a deletion; without one the item may have moved, or be back. */
+static bool finish_deletion(struct keeper *k, const struct change *c)
+{
+	struct value gone = entity_full(k->branch, c->entity, c->old_image);
+	enum keeper_fate fate = KEEPER_GONE;
+	bool marked;
+
+	if (!deleting_is_marked(k->branch, c->entity, gone, &marked) || (!marked && !keeper_fate(k->branch, c, &fate)))
+		return false;
+	if (fate == KEEPER_UNKNOWN)
+		log_debug("%.*s: a %.*s is gone from its key, and may have moved: nothing is removed after it",
+			  SLICE_ARG(k->run->design->name), SLICE_ARG(c->entity->name));
+	return fate != KEEPER_GONE || deleting_finish(k->branch, c->entity, gone, NULL);
+}
+
 static bool follow_deletion(struct keeper *k, const struct change *c)
 {
 	const struct entity *e = c->entity;
-	enum keeper_fate fate;
-	bool ok;
 
 	if (!e->delete_.then_count || !value_present(c->old_image))
 		return true;
-	if (c->events == ON_UPDATED) {
-		ok = !e->delete_.soft || !is_soft_deletion(k, c) ||
-		     keep_cascade(k->branch, e, entity_full(k->branch, e, c->old_image));
-		return finish(k, ok, e, "what goes with the end");
-	}
-	ok = keeper_fate(k->branch, c, &fate);
-	if (ok && fate == KEEPER_UNKNOWN)
-		log_debug("%.*s: a %.*s is gone from its key, and may have moved: nothing is removed after it",
-			  SLICE_ARG(k->run->design->name), SLICE_ARG(e->name));
-	if (ok && fate == KEEPER_GONE)
-		ok = keep_cascade(k->branch, e, entity_full(k->branch, e, c->old_image));
-	return finish(k, ok, e, "what goes with the end");
+	return finish(k, c->events == ON_UPDATED ? finish_soft_deletion(k, c) : finish_deletion(k, c), e, "what goes with the end");
 }
 
 bool keeper_follow(struct run *r, const struct change *list, size_t n)

@@ -13,7 +13,7 @@
 
 #define KEEPER_NAME "keeper"
 
-/* Whether the design leaves anything to do. */
+/* Whether the design leaves anything to do, and has a stream to see it in. */
 bool keeper_is_needed(const struct design *d);
 /* All changes of a page of one shard, in order. False: run->problem; to be done again from the first. */
 bool keeper_follow(struct run *r, const struct change *list, size_t n) MUST_CHECK;

@@ -123,13 +123,14 @@ static void wait_for_events(struct live_topic *t, struct live_watcher *w)
 static bool register_watcher(struct live *l, struct run *r, const struct read_live *list, const struct slice *partitions,
 			     size_t n, struct live_watcher *w)
 {
-	struct slice key = live_topic_key(r, list);
+	struct caller caller;
+	struct slice key = live_topic_key(r, list, &caller);
 	struct live_topic *t = NULL;
 
 	pthread_mutex_lock(&l->lock);
 	l->watchers++;
 	if (is_started(l))
-		t = live_topic_get(l, key, list, &r->caller, partitions, n);
+		t = live_topic_get(l, key, list, &caller, partitions, n);
 	if (t)
 		wait_for_events(t, w);
 	else

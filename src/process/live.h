@@ -12,8 +12,9 @@
  *   L1  Events are made in the order of the changes, and told in that order. An event's sequence is a position: whoever
  *       has seen it has seen everything before it that concerned him.
  *   L2  A watcher is told every change behind watcher.from that concerns him, once, or he is cut off.
- *   L3  Rules are asked for every event, for the caller as he was when he came; what he may not see he is not told, not
- *       even that it has changed.
+ *   L3  Rules are asked for every event, for the caller as it was when it came; what the caller may not see it is not told, not
+ *       even that it has changed. When the caller's session has ended, or its roles are others, its watchers are cut off, at once:
+ *       the account's partition is one of the topic's.
  *   L4  Memory is bounded: what waits for targets counts, and while it is too much (LIVE_POSTS_MOST, LIVE_POSTS_BYTES)
  *       nothing more is told; the rest waits in the stream. So who reads as fast as he can is not given more at once than
  *       he could take.

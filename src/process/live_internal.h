@@ -46,9 +46,9 @@ struct live_topic {
 	struct live_watcher *pending; /* (lock) */
 	struct live_topic *moving, **moving_at; /* (lock) of those whose partitions follow the clock; NULL: not one */
 	uint64_t stamp;             /* the reader's: the change it was last found for */
+	struct caller caller;       /* the reader moves its session.versions; nothing else changes */
 	/* never changed: */
 	struct read_live list;
-	struct caller caller;
 	_Alignas(struct slice) char room[];
 };
 
@@ -77,8 +77,8 @@ static inline bool live_is_full(const struct live *l)
 	return l->posts >= LIVE_POSTS_MOST || l->posted_bytes >= LIVE_POSTS_BYTES;
 }
 
-/* The key of a topic: what it watches, and for whom, as far as that makes a difference. */
-struct slice live_topic_key(struct run *r, const struct read_live *list);
+/* The key of a topic: what it watches, and for whom, as far as that makes a difference: *caller. */
+struct slice live_topic_key(struct run *r, const struct read_live *list, struct caller *caller);
 /* With the lock held. With one reference more, made if there is none; NULL: memory. */
 struct live_topic *live_topic_get(struct live *l, struct slice key, const struct read_live *list, const struct caller *caller,
 				  const struct slice *partitions, size_t n);

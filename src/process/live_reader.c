@@ -107,6 +107,27 @@ static void tell_reset(struct reader *x, uint64_t sequence)
 
 /* ---- one topic ---- */
 
+static bool same_roles(const struct caller *a, const struct caller *b)
+{
+	for (size_t i = 0; i < a->role_count && i < b->role_count; i++)
+		if (!slice_equal(a->roles[i], b->roles[i]))
+			return false;
+	return a->role_count == b->role_count;
+}
+
+/* L3. *may: whether the session that the list is watched with goes on, with the same roles. */
+static bool ask_session(struct run *r, struct live_topic *t, bool *may)
+{
+	r->caller = t->caller;
+	*may = caller_stands(r);
+	if (!*may)
+		return r->problem.type == PROBLEM_UNAUTHENTICATED;
+	*may = same_roles(&r->caller, &t->caller);
+	for (size_t i = 0; i < 2; i++)
+		t->caller.session.versions[i] = r->caller.session.versions[i];
+	return true;
+}
+
 static bool render(struct reader *x, struct live_topic *t, const struct live_change *c, struct buf *out, bool *may)
 {
 	const struct live_round *rounds[] = { &x->rounds[x->turn], &x->rounds[!x->turn], NULL };
@@ -115,8 +136,10 @@ static bool render(struct reader *x, struct live_topic *t, const struct live_cha
 	struct run r = run_in(x, &x->arena);
 	size_t n;
 
-	r.caller = t->caller;
-	if (!read_live_follow(&r, &t->list, &change, events, &n, may)) {
+	if (ask_session(&r, t, may) && !*may)
+		return true;
+	if (!*may || !read_live_follow(&r, &t->list, &change, events, &n, may)) {
+		*may = true; /* once they have read it again they will know */
 		log_warn("watchers of '%.*s' have to read it again: %.*s", SLICE_ARG(t->list.access->name),
 			 SLICE_ARG(r.problem.detail));
 		return false;

@@ -10,20 +10,29 @@ static void add_part(struct buf *b, struct slice s)
 	buf_put(b, s);
 }
 
-/* Nobody, and everybody where nobody in particular is asked for; operators; someone. */
-static void add_caller(struct buf *b, struct run *r, const struct access *access)
+/* Nobody, and everybody where nobody in particular is asked for; operators; someone, with one login or another. */
+static struct caller caller_of(struct run *r, const struct access *access)
 {
 	const struct caller *c = &r->caller;
 
 	if (!c->operator_ && (!c->subject.n || !read_live_depends_on_caller(r->design, access, r->arena)))
+		return (struct caller){ 0 };
+	return *c;
+}
+
+static void add_caller(struct buf *b, const struct caller *c)
+{
+	if (!c->operator_ && !c->subject.n)
 		return;
 	buf_byte(b, c->operator_ ? 'o' : 'c');
 	add_part(b, c->subject);
+	add_part(b, c->session.account);
+	add_part(b, c->session.stamp);
 	for (size_t i = 0; i < c->role_count; i++)
 		add_part(b, c->roles[i]);
 }
 
-struct slice live_topic_key(struct run *r, const struct read_live *list)
+struct slice live_topic_key(struct run *r, const struct read_live *list, struct caller *caller)
 {
 	struct buf b;
 
@@ -31,7 +40,8 @@ struct slice live_topic_key(struct run *r, const struct read_live *list)
 	buf_add(&b, &list->access, sizeof(list->access));
 	add_part(&b, slice_make(list->params.p, list->params.n));
 	add_part(&b, slice_make(list->key.p, list->key.n));
-	add_caller(&b, r, list->access);
+	*caller = caller_of(r, list->access);
+	add_caller(&b, caller);
 	return buf_slice(&b);
 }
 
@@ -56,22 +66,14 @@ static struct value keep_value(char **at, struct value v)
 
 static struct live_topic *make(struct slice key, const struct read_live *list, const struct caller *caller)
 {
-	size_t size = caller->role_count * sizeof(struct slice) + key.n + list->params.n + list->key.n + caller->subject.n;
-	struct live_topic *t;
-	struct slice *roles;
+	size_t size = caller_copy_bytes(caller) + key.n + list->params.n + list->key.n;
+	struct live_topic *t = mem_zalloc(sizeof(*t) + size);
 	char *at;
 
-	for (size_t i = 0; i < caller->role_count; i++)
-		size += caller->roles[i].n;
-	t = mem_zalloc(sizeof(*t) + size);
 	if (!t)
 		return NULL;
-	roles = (struct slice *)t->room;
-	at = t->room + caller->role_count * sizeof(*roles);
-	for (size_t i = 0; i < caller->role_count; i++)
-		roles[i] = keep(&at, caller->roles[i]);
-	t->caller = (struct caller){ .subject = keep(&at, caller->subject), .roles = roles, .role_count = caller->role_count,
-				     .operator_ = caller->operator_ };
+	t->caller = caller_copy(caller, t->room);
+	at = t->room + caller_copy_bytes(caller);
 	t->node.key = keep(&at, key);
 	t->node.topic = t;
 	t->list = (struct read_live){ .access = list->access, .params = keep_value(&at, list->params),

@@ -63,6 +63,13 @@ static bool is_current(struct hot *h, const struct hot_walk *w)
 	return atomic_load(&h->slots[slot_of(w->from)].begun) == w->stamp;
 }
 
+uint64_t hot_version(struct hot *h, struct slice key)
+{
+	uint64_t stamp;
+
+	return is_quiet(h, slot_of(key), &stamp) ? stamp + 1 : 0;
+}
+
 void hot_touch(struct hot_touched *t, struct slice key)
 {
 	if (t->all || key.n < STORE_PREFIX)

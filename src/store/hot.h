@@ -52,6 +52,10 @@ void hot_let_go(const struct hot_run *r);
 /* What the walk found after hot_find() gave NULL with w->wanted; copied. Too late, when its partition has been written to meanwhile. */
 void hot_keep(struct hot *h, const struct hot_walk *w, const struct hot_entry *entries, size_t n, bool whole);
 
+/* A number that belongs to the partition of a key while nothing is written to it: whoever reads something after asking for it, and later
+ * gets the same number, would read the same again. 0: something is being written just now. */
+uint64_t hot_version(struct hot *h, struct slice key);
+
 /* ---- for whoever writes: what it touches, before and after RocksDB has it, also when RocksDB refuses ---- */
 struct hot_touched {
 	uint32_t *slots;

@@ -1,5 +1,6 @@
 /* How RocksDB is tuned: durable first, small when idle, quick to open, quick to load.
  * SPDX-License-Identifier: Apache-2.0 */
+#include "base/log.h"
 #include "store/internal.h"
 #include "store/rocks_events.h"
 #include "store/rocks_log.h"
@@ -141,7 +142,6 @@ static rocksdb_options_t *family_options(const struct store *s, enum store_famil
 	rocksdb_options_t *o = rocksdb_options_create();
 
 	rocksdb_options_set_write_buffer_size(o, store_memtable_bytes(s, f));
-	rocksdb_options_set_disable_auto_compactions(o, s->is_swollen && usage[f].large); /* watch.c sees to both */
 	rocksdb_options_set_max_write_buffer_number(o, 4);
 	rocksdb_options_set_max_sequential_skip_in_iterations(o, VERSIONS_STEPPED_OVER);
 	rocksdb_options_set_target_file_size_base(o, FILE_BYTES);
@@ -150,8 +150,8 @@ static rocksdb_options_t *family_options(const struct store *s, enum store_famil
 	 * gives its room back at the first compaction. */
 	rocksdb_options_set_level_compaction_dynamic_level_bytes(o, 1);
 	rocksdb_options_set_compression(o, rocksdb_lz4_compression);
-	/* What is only looked at need not be put in better order. */
-	rocksdb_options_set_disable_auto_compactions(o, s->shadow_of != NULL);
+	/* What is only looked at need not be put in better order. On a full disk watch.c decides when there is room for it. */
+	rocksdb_options_set_disable_auto_compactions(o, s->shadow_of || (s->is_swollen && usage[f].large));
 	if (usage[f].queue)
 		rocksdb_options_add_compact_on_deletion_collector_factory(o, 1024, 512);
 	if (usage[f].walked) {
@@ -211,8 +211,8 @@ void store_tuning_init(struct store_tuning *t, struct store *s, bool only_look)
 	if (only_look)
 		set_to_look(t->families[STORE_META]);
 	t->families[STORE_META] = with_words(t->families[STORE_META], DATABASE_IN_WORDS);
-	if (s->dir && !only_look)
-		rocks_events_attach(t->families[STORE_META], s);
+	if (s->dir && !only_look && !rocks_events_attach(t->families[STORE_META], s))
+		log_warn("this RocksDB is not one that Thorpe knows: compactions on a full disk may stop it until it is started again");
 }
 
 void store_tuning_release(struct store_tuning *t)

@@ -2,6 +2,7 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "base/alloc.h"
 #include "store/health.h"
+#include "store/hot.h"
 #include "store/internal.h"
 
 static void view_end(void *ptr)
@@ -149,4 +150,9 @@ bool store_get_many(struct store *s, const struct store_view *v, enum store_fami
 		pins_end(pins);
 	}
 	return true;
+}
+
+uint64_t store_version(struct store *s, struct slice key)
+{
+	return hot_version(s->hot, key);
 }

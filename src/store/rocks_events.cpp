@@ -41,7 +41,18 @@ struct rocksdb_options_t {
 	rocksdb::Options rep;
 };
 
-extern "C" void rocks_events_attach(rocksdb_options_t *o, struct store *s)
+/* Members far apart, read in both ways: a version that is laid out otherwise, or whose headers are not its library's, would differ. */
+static bool is_laid_out_so(rocksdb_options_t *o)
 {
+	return o->rep.max_open_files == rocksdb_options_get_max_open_files(o) &&
+	       o->rep.write_buffer_size == rocksdb_options_get_write_buffer_size(o) &&
+	       o->rep.bytes_per_sync == rocksdb_options_get_bytes_per_sync(o) && o->rep.atomic_flush == (rocksdb_options_get_atomic_flush(o) != 0);
+}
+
+extern "C" bool rocks_events_attach(rocksdb_options_t *o, struct store *s)
+{
+	if (!is_laid_out_so(o))
+		return false;
 	o->rep.listeners.push_back(std::make_shared<background_errors>(s));
+	return true;
 }

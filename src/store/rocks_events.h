@@ -8,14 +8,16 @@
 #define THORPE_STORE_ROCKS_EVENTS_H
 
 #include <rocksdb/c.h>
+#include <stdbool.h>
 
 #ifdef __cplusplus
 extern "C" {
 #endif
 
 struct store;
-/* For the options of a database; the store must live as long as it. */
-void rocks_events_attach(rocksdb_options_t *o, struct store *s);
+/* For the options of a database; the store must live as long as it. False: this RocksDB keeps its options otherwise than this was written for, and nothing was
+ * attached: all works but on a full disk. */
+bool rocks_events_attach(rocksdb_options_t *o, struct store *s);
 /* watch.c: called by a thread of RocksDB, which holds no lock. */
 void watch_compaction_begins(struct store *s);
 void watch_compaction_ended(struct store *s);

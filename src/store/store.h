@@ -90,6 +90,10 @@ bool store_get(struct store *s, const struct store_view *v, enum store_family f,
 bool store_get_many(struct store *s, const struct store_view *v, enum store_family f, const struct slice *keys, size_t n,
 		    struct arena *a, struct slice *values, bool *found, struct error *e) MUST_CHECK;
 
+/* Of a key of ITEMS or INDEX: a number that stays the same while nothing is written to the key's partition, so that what was read
+ * after asking for it need not be read again. 0: not known at the moment. Any thread; quick (hot.h). */
+uint64_t store_version(struct store *s, struct slice key);
+
 /* Walks keys in [from, to) (`to` empty: to the end of the family), upwards or downwards.
  * It belongs to the arena and is closed with it, or earlier by store_iter_close().
  *     while (store_iter_next(it)) use(store_iter_key(it), store_iter_value(it));

@@ -165,7 +165,7 @@ test('a token that expires ends the stream', async () => {
   const key = createHmac('sha256', Buffer.from(secret, 'hex')).update('thorpe token\0social').digest();
   const encode = (value) => Buffer.from(JSON.stringify(value)).toString('base64url');
   const exp = Math.floor(Date.now() / 1000) - 54;
-  const signed = `${encode({ alg: 'HS256', typ: 'JWT' })}.${encode({ iss: 'thorpe', aud: 'social', sub: 'alice', roles: [], exp })}`;
+  const signed = `${encode({ alg: 'HS256', typ: 'JWT' })}.${encode({ iss: 'thorpe', aud: 'social', sub: 'alice', roles: [], minted: true, exp })}`;
   const token = `${signed}.${createHmac('sha256', key).update(signed).digest('base64url')}`;
   const watcher = await Watcher.open(app.withToken(token), '/users/alice/notifications');
   assert.equal(watcher.status, 200);

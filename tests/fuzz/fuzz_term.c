@@ -30,7 +30,7 @@ static struct value get(void *ctx, const struct slice *names, size_t n)
 }
 
 static bool fetch(void *ctx, struct slice entity, const struct value *args, size_t n,
-		  struct value *item, struct error *e)
+		  struct slice attribute, struct value *item, struct error *e)
 {
 	*item = entity.n % 2 ? *(const struct value *)ctx : VALUE_ABSENT;
 	return true;

@@ -108,7 +108,7 @@ static void lists_come_in_pages(void **state)
 	open_notes(&c);
 	write_notes(&c, 5);
 	client_ask(&c, APP_GET, "/users/alice/notes", NULL);
-	client_header(&c, "Cache-Control: no-store\r\n");
+	client_header(&c, "Cache-Control: private, no-cache\r\n");
 	for (;;) {
 		client_is(&c, 200);
 		page = json_parse(&c.f.arena, c.reply.body);
@@ -309,9 +309,116 @@ static void simple_reads_are_quick(void **state)
 	client_close(&c);
 }
 
+/* ---- lists that are kept ---- */
+
+#define CACHED                                                                                                            \
+	"entities:\n"                                                                                                     \
+	"  Leaf:\n"                                                                                                       \
+	"    path: /leaves/<id>\n"                                                                                        \
+	"    attributes: {id: string, tree: string, owner: 'string, the caller', secret: 'string, private', day: string, made: 'timestamp, now'}\n" \
+	"    keys: {PK: LEAF#<id>, SK: LEAF, GSI1PK: TREE#<tree>, GSI1SK: LEAF#<id>}\n"                                   \
+	"    allow: {create, read: anyone}\n"                                                                             \
+	"  Root:\n"                                                                                                       \
+	"    path: /roots/<id>\n"                                                                                         \
+	"    attributes: {id: string, tree: string, owner: 'string, the caller', secret: 'string, private'}\n"            \
+	"    keys: {PK: ROOT#<id>, SK: ROOT, GSI1PK: ROOTS#<tree>, GSI1SK: <id>}\n"                                       \
+	"    allow: {create, read: anyone, update: owner = caller}\n"                                                     \
+	"access:\n"                                                                                                       \
+	"  leaves: {path: /trees/<tree>/leaves, query: GSI1, where: {GSI1PK: TREE#<tree>}, limit: 2, cache: 30 s}\n"      \
+	"  plain: {path: /trees/<tree>/plain, query: GSI1, where: {GSI1PK: TREE#<tree>}, limit: 2}\n"                     \
+	"  roots: {path: /trees/<tree>/roots, query: GSI1, where: {GSI1PK: ROOTS#<tree>}, cache: 30 s}\n"                 \
+	"  all: {path: /trees/<tree>/all, merge: {of: [leaves, roots], by: id}, limit: 2, cache: 30 s}\n"                 \
+	"  twice: {path: /trees/<tree>/twice, merge: {of: [leaves, plain], by: id}, limit: 2, cache: 30 s}\n"             \
+	"  fresh: {path: /trees/<tree>/fresh, query: GSI1, where: {GSI1PK: TREE#<tree>}, limit: 2, rank: {by: age}, cache: 30 s}\n" \
+	"  dated: {path: /trees/<tree>/dated, with: {day: 'string, default today'}, query: GSI1, where: {GSI1PK: TREE#<tree>}, "      \
+	"filter: day is absent or day = input.day, limit: 2, cache: 30 s}\n"
+
+static struct slice header_of(struct client *c, const char *name)
+{
+	const char *at = memmem(c->reply.headers.p, c->reply.headers.n, name, strlen(name)), *end;
+
+	if (!at)
+		return SLICE("");
+	at += strlen(name);
+	end = memmem(at, (size_t)(c->reply.headers.p + c->reply.headers.n - at), "\r\n", 2);
+	return arena_copy(&c->f.arena, slice_make(at, (size_t)(end - at)));
+}
+
+static void a_list_with_more_pages_is_the_same_each_time(void **state)
+{
+	static const char *const lists[] = { "leaves", "plain", "all", "twice", "dated" };
+	struct client c;
+	char path[512];
+
+	(void)state;
+	client_open(&c, CACHED);
+	client_as(&c, "ann");
+	for (int i = 0; i < 7; i++) {
+		snprintf(path, sizeof(path), "{\"id\":\"l%d\",\"tree\":\"t\"}", i);
+		client_ask(&c, APP_POST, "/leaves", path);
+		client_is(&c, 201);
+	}
+	for (size_t i = 0; i < sizeof(lists) / sizeof(*lists); i++) {
+		struct slice etag, next;
+
+		snprintf(path, sizeof(path), "/trees/t/%s", lists[i]);
+		for (int page = 0; page < 2; page++) {
+			client_ask(&c, APP_GET, path, NULL);
+			client_is(&c, 200);
+			etag = header_of(&c, "ETag: ");
+			assert_true(etag.n);
+			next = json_get(json_parse(&c.f.arena, c.reply.body), "next")->string;
+			c.now_ms += 1234; /* time goes by */
+			client_as(&c, page ? NULL : "bob"); /* and another asks */
+			c.q.if_none_match = etag;
+			client_ask(&c, APP_GET, path, NULL);
+			client_is(&c, 304);
+			snprintf(path, sizeof(path), "/trees/t/%s?after=%.*s", lists[i], SLICE_ARG(next));
+		}
+	}
+	client_ask(&c, APP_POST, "/leaves", "{\"id\":\"l00\",\"tree\":\"t\"}");
+	client_is(&c, 201);
+	client_ask(&c, APP_GET, "/trees/t/leaves", NULL);
+	client_says(&c, "l00");
+	/* a ranking by age is another one each second, and its pages still fit together */
+	client_ask(&c, APP_GET, "/trees/t/fresh", NULL);
+	snprintf(path, sizeof(path), "/trees/t/fresh?after=%.*s",
+		 SLICE_ARG(json_get(json_parse(&c.f.arena, c.reply.body), "next")->string));
+	c.now_ms += 5000;
+	client_ask(&c, APP_GET, path, NULL);
+	client_is(&c, 200);
+	client_close(&c);
+}
+
+static void caches_share_what_everybody_gets(void **state)
+{
+	struct client c;
+
+	(void)state;
+	client_open(&c, CACHED);
+	for (int i = 0; i < 2; i++) { /* logged in, or not */
+		client_as(&c, i ? "ann" : NULL);
+		client_ask(&c, APP_GET, "/trees/t/leaves", NULL);
+		client_header(&c, "Cache-Control: public, max-age=30\r\n");
+		assert_false(client_has(c.reply.headers, "Vary"));
+		client_ask(&c, APP_GET, "/trees/t/roots", NULL); /* the owner sees the secret */
+		client_header(&c, i ? "Cache-Control: private, max-age=30\r\n" : "Cache-Control: public, max-age=30\r\n");
+		client_header(&c, "Vary: Authorization\r\n");
+		client_ask(&c, APP_GET, "/trees/t/all", NULL); /* has those among its rows */
+		client_header(&c, "Vary: Authorization\r\n");
+	}
+	client_as(&c, "!");
+	client_ask(&c, APP_GET, "/trees/t/leaves", NULL);
+	client_header(&c, "Cache-Control: private, max-age=30\r\n");
+	client_header(&c, "Vary: Authorization\r\n");
+	client_close(&c);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_list_with_more_pages_is_the_same_each_time),
+		cmocka_unit_test(caches_share_what_everybody_gets),
 		cmocka_unit_test(an_item_is_shown_to_who_may_read_it),
 		cmocka_unit_test(what_is_hidden_or_private_stays),
 		cmocka_unit_test(the_same_etag_is_not_sent_again),

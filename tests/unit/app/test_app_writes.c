@@ -120,6 +120,84 @@ static void bodies_that_are_no_objects(void **state)
 	client_close(&c);
 }
 
+#define PLACES                                                                                            \
+	"entities:\n"                                                                                     \
+	"  Place:\n"                                                                                      \
+	"    path: /places/<id>\n"                                                                        \
+	"    attributes:\n"                                                                               \
+	"      id: string\n"                                                                              \
+	"      address: map 1..3\n"                                                                       \
+	"      notes: map, compressed\n"                                                                  \
+	"      tags: list of string\n"                                                                    \
+	"    keys: {PK: PLACE#<id>, SK: PLACE}\n"                                                         \
+	"    allow: {create, read, update: anyone}\n"
+
+/* The appendix of RFC 7396, as far as its documents are objects in an object. */
+static void maps_are_merged_as_the_rfc_says(void **state)
+{
+	static const struct {
+		const char *was, *patch, *is;
+	} cases[] = {
+		{ "{\"a\":\"b\"}", "{\"a\":\"c\"}", "{\"a\":\"c\"}" },
+		{ "{\"a\":\"b\"}", "{\"b\":\"c\"}", "{\"a\":\"b\",\"b\":\"c\"}" },
+		{ "{\"a\":\"b\",\"b\":\"c\"}", "{\"a\":null}", "{\"b\":\"c\"}" },
+		{ "{\"a\":[\"b\"]}", "{\"a\":\"c\"}", "{\"a\":\"c\"}" },
+		{ "{\"a\":\"c\"}", "{\"a\":[\"b\"]}", "{\"a\":[\"b\"]}" },
+		{ "{\"a\":{\"b\":\"c\"}}", "{\"a\":{\"b\":\"d\",\"c\":null}}", "{\"a\":{\"b\":\"d\"}}" },
+		{ "{\"a\":[{\"b\":\"c\"}]}", "{\"a\":[1]}", "{\"a\":[1]}" },
+		{ "{\"e\":null}", "{\"a\":1}", "{\"a\":1,\"e\":null}" },
+		{ "{\"z\":1}", "{\"a\":{\"bb\":{\"ccc\":null}}}", "{\"a\":{\"bb\":{}},\"z\":1}" },
+		{ "{\"b\":1,\"d\":2}", "{\"a\":0,\"b\":null,\"c\":[null],\"d\":{\"x\":1}}", "{\"a\":0,\"c\":[null],\"d\":{\"x\":1}}" },
+	};
+	struct client c;
+	char text[512];
+
+	(void)state;
+	client_open(&c, PLACES);
+	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++)
+		for (int k = 0; k < 2; k++) { /* plain, and compressed */
+			const char *name = k ? "notes" : "address";
+
+			snprintf(text, sizeof(text), "{\"id\":\"p%zu%d\",\"%s\":%s}", i, k, name, cases[i].was);
+			client_ask(&c, APP_POST, "/places", text);
+			client_is(&c, 201);
+			snprintf(text, sizeof(text), "{\"%s\":%s}", name, cases[i].patch);
+			c.q.content_type = i % 2 ? SLICE("application/json") : SLICE("application/merge-patch+json");
+			client_ask(&c, APP_PATCH, arena_cstr(&c.f.arena, arena_printf(&c.f.arena, "/places/p%zu%d", i, k)), text);
+			client_is(&c, 200);
+			snprintf(text, sizeof(text), "\"%s\":%s", name, cases[i].is);
+			client_says(&c, text);
+		}
+	client_close(&c);
+}
+
+static void limits_are_those_of_the_merged_map(void **state)
+{
+	struct client c;
+
+	(void)state;
+	client_open(&c, PLACES);
+	client_ask(&c, APP_POST, "/places", "{\"id\":\"p\",\"address\":{\"a\":1,\"b\":2}}");
+	client_is(&c, 201);
+	client_ask(&c, APP_PATCH, "/places/p", "{\"address\":{\"c\":3,\"d\":4}}");
+	client_is(&c, 422);
+	client_says(&c, "members");
+	client_ask(&c, APP_PATCH, "/places/p", "{\"address\":{\"a\":null,\"b\":null}}");
+	client_is(&c, 422);
+	client_ask(&c, APP_PATCH, "/places/p", "{\"address\":{\"a\":null,\"c\":3}}"); /* each by itself would be too few or too many */
+	client_is(&c, 200);
+	client_says(&c, "\"address\":{\"b\":2,\"c\":3}");
+	client_ask(&c, APP_PATCH, "/places/p", "{\"address\":null}");
+	client_is(&c, 200);
+	assert_false(client_has(c.reply.body, "address"));
+	client_ask(&c, APP_PATCH, "/places/p", "{\"address\":{\"n\":{\"x\":null,\"y\":1}}}"); /* of nothing */
+	client_is(&c, 200);
+	client_says(&c, "\"address\":{\"n\":{\"y\":1}}");
+	client_ask(&c, APP_PATCH, "/places/p", "{\"address\":[1]}");
+	client_is(&c, 422);
+	client_close(&c);
+}
+
 static void created_twice_and_taken(void **state)
 {
 	struct client c;
@@ -398,6 +476,8 @@ int main(void)
 		cmocka_unit_test(the_body_must_not_contradict_the_address),
 		cmocka_unit_test(nobody_writes_as_someone_else),
 		cmocka_unit_test(bodies_that_are_no_objects),
+		cmocka_unit_test(maps_are_merged_as_the_rfc_says),
+		cmocka_unit_test(limits_are_those_of_the_merged_map),
 		cmocka_unit_test(created_twice_and_taken),
 		cmocka_unit_test(changing_and_removing),
 		cmocka_unit_test(too_large_for_an_item),

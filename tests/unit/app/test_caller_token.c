@@ -38,7 +38,7 @@ static struct slice key(void)
 
 static struct slice claims_with(const char *more)
 {
-	struct slice claims = arena_printf(&f.app.arena, "{%s}", more);
+	struct slice claims = arena_printf(&f.app.arena, "{\"minted\":true,%s}", more);
 
 	return hs256(&f.app.arena, HEAD, arena_cstr(&f.app.arena, claims), key());
 }

@@ -1,6 +1,7 @@
 /* What follows a change: derived attributes after counters, copies after their source, cascades after a deletion.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "write_helper.h"
+#include "app/deleting.h"
 #include "app/keep.h"
 
 static const char design[] =
@@ -184,7 +185,7 @@ static void a_cascade_can_be_done_again(void **state)
 	gone = item(&f, "User", "ann");
 	deleted(&f, "a", "User", "ann");
 	r = app_fixture_run(&f, "!");
-	must(r, keep_cascade(r, entity_named(r, "User"), gone), "again");
+	must(r, deleting_finish(r, entity_named(r, "User"), gone, NULL), "again");
 	app_fixture_close(&f);
 }
 

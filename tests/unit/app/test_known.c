@@ -71,7 +71,7 @@ static void it_is_not_taken_before_the_token_is(void **state)
 {
 	struct slice key = slice_make(f.app.app.callers->token_key, JWT_KEY_BYTES);
 	struct slice claims = arena_printf(&f.app.arena,
-					   "{\"iss\":\"thorpe\",\"aud\":\"test\",\"sub\":\"a\",\"nbf\":%lld,\"exp\":%lld}",
+					   "{\"iss\":\"thorpe\",\"aud\":\"test\",\"sub\":\"a\",\"minted\":true,\"nbf\":%lld,\"exp\":%lld}",
 					   (long long)NOW_S, (long long)NOW_S + 3600);
 	struct slice token = hs256(&f.app.arena, "{\"alg\":\"HS256\"}", arena_cstr(&f.app.arena, claims), key);
 

@@ -28,7 +28,7 @@
 	"  post: {path: /p/<id>, get: Post(id), consistent: true}\n"                                        \
 	"  by keys: {path: /k/<id>, get: {PK: POST#<id>, SK: POST}}\n"                                      \
 	"  title: {path: /t/<id>, get: {PK: TITLE#<id>, SK: TITLE}}\n"                                      \
-	"  is there: {path: /c/<id>, get: {PK: POST#<id>, SK: POST}, count: true, allow: anyone}\n"         \
+	"  is there: {path: /c/<id>, get: {PK: POST#<id>, SK: POST}, count: true, allow: anyone, shows: all rows}\n"         \
 	"  posts: {path: /a/<author>/p, query: GSI1, where: {GSI1PK: AUTHOR#<author>, GSI1SK: begins with POST#}}\n" \
 	"  newest: {path: /a/<author>/n, query: GSI1, where: {GSI1PK: AUTHOR#<author>, GSI1SK: begins with POST#}, "  \
 	"order: newest first, limit: 3}\n"                                                                  \
@@ -63,7 +63,7 @@
 	"  own: {path: /a/<author>/own, query: GSI1, where: {GSI1PK: AUTHOR#<author>, GSI1SK: begins with POST#}, " \
 	"allow: author = caller or caller is admin}\n" \
 	"  rows: {path: /a/<who>/rows, query: GSI1, where: {GSI1PK: AUTHOR#<who>, GSI1SK: begins with POST#}, allow: " \
-	"score > 8 and caller is user}\n" \
+	"score > 7 and caller is user}\n" \
 	"  secret: {path: /secret/<id>, get: Post(id), for operators: true}\n"                              \
 	"  liked: {path: /liked, batch: Post(id)}\n"
 
@@ -173,7 +173,8 @@ static void a_pattern_has_its_own_rule(void **state)
 	assert_reads(f, "ann", "own", "author=ann", "p0 p1 p2 p3 p4 p5 p6 p7 p8 p9");
 	assert_int_equal(read_status(f, "bob", "own", "author=ann"), 403);
 	assert_int_equal(read_status(f, NULL, "own", "author=ann"), 401);
-	assert_reads(f, "bob", "rows", "who=ann", "p9"); /* it looks at rows, so it is asked of each */
+	assert_reads(f, "bob", "rows", "who=ann", "p8"); /* it looks at rows, so it is asked of each, and so is theirs: p9 is not open */
+	assert_reads(f, "ann", "rows", "who=ann", "p8 p9");
 	assert_reads(f, NULL, "rows", "who=ann", "");
 	assert_int_equal(read_status(f, "ann", "secret", "id=p0"), 403);
 	assert_int_equal(read_status(f, "!", "secret", "id=p0"), 200);

@@ -42,6 +42,7 @@ static const char design[] =
 	"      category: string\n"
 	"      title: string, default untitled\n"
 	"      tags: list of string, lower\n"
+	"      extra: map\n"
 	"      state: draft | open | closed, default open\n"
 	"      likes: counter\n"
 	"      votes: counter\n"
@@ -405,6 +406,49 @@ static void no_addition_is_lost_in_a_move(void **state)
 	app_fixture_close(&f);
 }
 
+/* ---- patches of one map ---- */
+
+static void patch_own_members(struct worker *w)
+{
+	for (int i = 0; i < 60; i++) {
+		struct run r = run_of(w);
+		const struct entity *e = design_entity(r.design, SLICE("Post"));
+		struct write_options o = { .merge = true };
+		struct value id = value_make_s(r.arena, SLICE("p0"));
+		struct write_result out;
+		struct fields changes;
+		char body[128];
+
+		snprintf(body, sizeof(body), "{\"extra\":{\"in\":{\"w%d-%d\":1}}}", w->number, i);
+		if (!input_body(&r, e, INPUT_PATCH, NULL, json_parse(r.arena, slice_str(body)), &changes))
+			snprintf(w->wrong, sizeof(w->wrong), "%.*s", SLICE_ARG(r.problem.detail));
+		else if (write_update(&r, e, &id, 1, &changes, &o, &out))
+			w->done++;
+		else if (r.problem.type != PROBLEM_BUSY)
+			snprintf(w->wrong, sizeof(w->wrong), "%.*s", SLICE_ARG(r.problem.detail));
+		arena_clear(&w->arena);
+	}
+}
+
+static void no_member_of_a_map_is_lost_when_many_patch_it(void **state)
+{
+	struct app_fixture f;
+	struct run *r;
+	struct write_result out;
+	char body[3000];
+	int sums[2];
+
+	(void)state;
+	open_with_posts(&f);
+	r = app_fixture_run(&f, "!");
+	snprintf(body, sizeof(body), "{\"extra\":{\"long\":\"%0*d\"}}", 2000, 0); /* longer than what is compared anyway */
+	assert_true(try_update(r, "Post", "p0", body, NULL, &out));
+	at_once(&f, patch_own_members, sums);
+	assert_true(sums[0] > THREADS);
+	assert_int_equal(value_count(value_get(value_get(item(&f, "Post", "p0"), SLICE("extra")), SLICE("in"))), sums[0]);
+	app_fixture_close(&f);
+}
+
 /* ---- refuse while ---- */
 
 static void delete_or_add(struct worker *w)
@@ -461,6 +505,7 @@ int main(void)
 		cmocka_unit_test(one_of_many_closes),
 		cmocka_unit_test(every_counter_is_what_a_recount_gives),
 		cmocka_unit_test(no_addition_is_lost_in_a_move),
+		cmocka_unit_test(no_member_of_a_map_is_lost_when_many_patch_it),
 		cmocka_unit_test(nothing_is_left_without_its_category),
 	};
 

@@ -47,6 +47,29 @@ static void expect_all(const char *before, const struct wrong *cases, size_t cou
 #define EXPECT_ALL(before, cases, after) \
 	expect_all(before, cases, sizeof(cases) / sizeof((cases)[0]), after)
 
+static void sequences_are_taken_from_and_nothing_else(void **state)
+{
+	static const struct wrong cases[] = {
+		{ "      m: integer, next of «User»(owner).things\n", "wrong-type", "'things' of User is no sequence" },
+		{ "      m: integer, next of User(owner).«nothing»\n", "unknown-attribute", "nothing" },
+		{ "      m: integer, next of «Usr»(owner).things\n", "unknown-entity", "Usr" },
+		{ "      m: integer, «next of User(owner)»\n", "wrong-value", "expected the sequence" },
+		{ "      s: sequence\n      m: string, «next of Thing(owner).s»\n", "wrong-clause", "for integers only" },
+		{ "      «m»: sequence, required\n", "wrong-clause", "a sequence gets its value by itself" },
+		{ "      s: sequence\n      «m»: integer, next of Thing(owner).s, default 3\n", "wrong-clause",
+		  "what is taken from a sequence gets its value by itself" },
+		{ "      s: sequence\n    actions: {go: {add: {«s»: 1}}}\n", "wrong-type", "no number that can be added to" },
+		{ "      s: sequence\n    actions: {go: {set: {«s»: 1}}}\n", "wrong-type", "moves only when a number is taken" },
+		{ "      s: sequence\n      m: integer, next of Thing(owner).s\n    actions: {go: {set: {«m»: 1}}}\n", "wrong-type",
+		  "stays as it is" },
+		{ "      s: sequence\n    counts: [«Thing»(owner).s]\n", "wrong-type", "no number that can be counted" },
+		{ "      s: «sequenc»\n", "unknown-type", "did you mean 'sequence'" },
+	};
+
+	(void)state;
+	EXPECT_ALL(BASE ATTRIBUTES, cases, "");
+}
+
 static void unknown_words_have_suggestions(void **state)
 {
 	static const struct wrong cases[] = {
@@ -392,6 +415,7 @@ static void places_are_right_in_texts_over_several_lines(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		TEST(sequences_are_taken_from_and_nothing_else),
 		TEST(unknown_words_have_suggestions),
 		TEST(attributes_are_checked),
 		TEST(the_parts_of_an_entity_are_checked),

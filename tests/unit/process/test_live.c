@@ -2,6 +2,7 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include <stdlib.h>
 #include "live_helper.h"
+#include "app/caller_internal.h"
 
 static const char design[] =
 	"callers: {roles: [user, admin]}\n"
@@ -26,6 +27,12 @@ static const char design[] =
 	"    path: /notes/<id>\n"
 	"    attributes: {id: string, author: string}\n"
 	"    keys: {PK: NOTE#<id>, SK: NOTE, GSI1PK: AUTHOR#<author>, GSI1SK: NOTE#<id>}\n"
+	"    allow: {read: anyone}\n"
+	"  Account:\n"
+	"    path: /accounts/<name>\n"
+	"    attributes: {name: string, role: user | admin, on: boolean, bio: string, hash: 'string, hidden'}\n"
+	"    keys: {PK: ACCOUNT#<name>, SK: ACCOUNT}\n"
+	"    login: {by: name, password: hash, subject: name, role: role, when: on = true}\n"
 	"    allow: {read: anyone}\n"
 	"  Guest:\n"
 	"    path: /guests/<id>\n"
@@ -313,6 +320,69 @@ static void who_may_not_read_a_list_may_not_watch_it(void **state)
 	assert_true(x.ended);
 	stop_listening(&x);
 	assert_int_equal(refused(&w, "bob", "guests", "author=ann"), 403);
+	close_world(&w);
+}
+
+static void put_account(struct world *w, const char *text)
+{
+	char all[128];
+
+	snprintf(all, sizeof(all), "name=ann %s", text);
+	put(&w->f, "Account", all);
+}
+
+/* A watcher with the token of a login. */
+static void listen_logged_in(struct world *w, const char *pattern, struct ear *x)
+{
+	struct run *r = app_fixture_run(&w->f, NULL);
+	const struct entity *e = design_entity(r->design, SLICE("Account"));
+	struct value name = value_make_s(r->arena, SLICE("ann")), account;
+
+	assert_true(entity_fetch(r, e, &name, 1, true, &account));
+	assert_true(caller_session_begin(r, e, account, value_get(account, SLICE("hash"))));
+	assert_true(caller_stands(r));
+	if (!try_listen(w->live, r, &w->target, pattern, "author=ann", NULL, x))
+		fail_msg("%s: %.*s", pattern, SLICE_ARG(r->problem.detail));
+	adopt(x);
+}
+
+static void a_session_that_ends_cuts_its_watchers_off_at_once(void **state)
+{
+	static const char *const ends[] = { "role=user on=true hash=h1", "role=admin on=false hash=h1", "role=admin on=true hash=h2", "" };
+	struct world w;
+	struct ear own, all, minted;
+
+	(void)state;
+	open_world(&w, design);
+	w.f.app.callers = callers_new(w.f.design, w.f.app.secret);
+	for (size_t i = 0; i < sizeof(ends) / sizeof(*ends); i++) {
+		char note[32];
+
+		put_account(&w, "role=admin on=true hash=h1");
+		listen_logged_in(&w, "own", &own);
+		listen_logged_in(&w, "notes", &all); /* which anyone may read: it hangs on nobody's session */
+		listen_to(&w, "ann", "own", "author=ann", NULL, &minted);
+		put_account(&w, "role=admin on=true hash=h1 bio=x");
+		settle(&w);
+		assert_false(own.ended);
+		if (*ends[i])
+			put_account(&w, ends[i]);
+		else
+			take_away(&w, "ACCOUNT#ann", "ACCOUNT");
+		settle(&w);
+		assert_true(own.ended); /* nothing was written to the list */
+		snprintf(note, sizeof(note), "id=n%zu author=ann", i);
+		put(&w.f, "Note", note);
+		settle(&w);
+		assert_false(all.ended);
+		assert_false(minted.ended);
+		stop_listening(&own);
+		stop_listening(&all);
+		stop_listening(&minted);
+	}
+	live_free(w.live); /* it asks for sessions until then */
+	w.live = NULL;
+	callers_free(w.f.app.callers);
 	close_world(&w);
 }
 
@@ -616,6 +686,7 @@ int main(void)
 		cmocka_unit_test(single_items_merges_and_lists_of_several_kinds),
 		cmocka_unit_test(rows_that_lead_on_tell_of_what_they_lead_to),
 		cmocka_unit_test(who_may_not_read_a_list_may_not_watch_it),
+		cmocka_unit_test(a_session_that_ends_cuts_its_watchers_off_at_once),
 		cmocka_unit_test(what_was_missed_is_told_first),
 		cmocka_unit_test(who_has_missed_too_much_reads_the_list_again),
 		cmocka_unit_test(watchers_who_may_be_told_the_same_share_a_topic),

@@ -9,6 +9,7 @@
 #include <sys/stat.h>
 #include <time.h>
 #include "raw.h"
+#include "store/rocks_events.h"
 
 #define SMALL_MEMTABLE ((size_t)256 << 10)
 #define NOT_ALLOWED 77
@@ -693,6 +694,20 @@ static void what_rocksdb_is_told_arrives(void **state)
 	raw_close(&r);
 }
 
+/* rocks_events.cpp: options of the interface in C are where C++ looks for them, also after they were made from words. */
+static void a_listener_can_be_added_to_options(void **state)
+{
+	struct store like = { .cache = rocksdb_cache_create_lru(1 << 20) };
+	struct store_tuning tuning;
+
+	(void)state;
+	store_tuning_init(&tuning, &like, false);
+	for (int f = 0; f < STORE_FAMILIES; f++)
+		assert_true(rocks_events_attach(tuning.families[f], &like));
+	store_tuning_release(&tuning);
+	rocksdb_cache_destroy(like.cache);
+}
+
 /* options.c (set_table_format): blocks that are read are in the cache that was given, whose size is the store's bound for memory. */
 static void what_is_read_is_in_our_cache(void **state)
 {
@@ -729,6 +744,7 @@ int main(int argc, char **argv)
 		store_test(a_flush_that_met_a_full_disk_is_made_when_there_is_room),
 		store_test(a_walk_that_ignores_deleted_ranges_sees_what_is_live),
 		store_test(what_rocksdb_is_told_arrives),
+		store_test(a_listener_can_be_added_to_options),
 		store_test(what_is_read_is_in_our_cache),
 	};
 	static const struct {
