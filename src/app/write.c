@@ -200,7 +200,7 @@ bool write_checks(struct write *w, const struct fields *item, struct value old)
 		}
 		return run_fail(w->run, PROBLEM_INVALID, "%.*s", SLICE_ARG(text));
 	}
-	return true;
+	return write_tree(w, item, old);
 }
 
 /* ---- values ---- */

@@ -183,6 +183,8 @@ bool write_not_found(struct write *w); /* false */
 /* Whoever is not allowed to write this: 401, 403 or 404. False. */
 bool write_refuse(struct write *w, struct value full);
 bool write_if_match(struct write *w, struct value full) MUST_CHECK;
+/* An item that requires one of its own kind is not below itself, at any level: INVALID. Part of write_checks(). */
+bool write_tree(struct write *w, const struct fields *item, struct value old) MUST_CHECK;
 /* The entity's checks. */
 bool write_checks(struct write *w, const struct fields *item, struct value old) MUST_CHECK;
 /* Notes what a term reads of the item (P2). */

@@ -48,12 +48,12 @@ static const struct template_part *ordered_by(const struct reach *r, const struc
 	return NULL;
 }
 
-/* 1, 2, 3…: taken from a counter when the item was made, as `default Board(board).cards + 1`. */
+/* 1, 2, 3…: taken from a sequence, or from a counter, when the item was made. */
 static bool is_numbered(const struct attribute *a)
 {
 	const struct term *t = a ? a->default_ : NULL;
-	return t && t->kind == TERM_ADD &&
-	       (t->args[0]->kind == TERM_FETCH || t->args[1]->kind == TERM_FETCH);
+	return (a && a->next) || (t && t->kind == TERM_ADD &&
+				  (t->args[0]->kind == TERM_FETCH || t->args[1]->kind == TERM_FETCH));
 }
 
 static bool hole_has_order(struct checker *c, const struct entry *e,

@@ -27,9 +27,10 @@ enum attr_type {
 	ATTR_SET, ATTR_MAP, ATTR_BINARY, ATTR_ENUM,
 };
 
-struct reference;
 /* What a string looks like, besides its length. */
 enum attr_form { FORM_FREE, FORM_EMAIL, FORM_URL, FORM_SLUG, FORM_NAME };
+
+struct reference;
 
 struct attribute {
 	struct slice name;

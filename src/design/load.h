@@ -191,8 +191,6 @@ void load_later(struct load *l, struct load_later what);
 void load_resolve(struct load *l);
 /* The types of derived attributes and copies. */
 void load_infer(struct load *l);
-/* What is taken from sequences, and that nothing else moves them; after load_infer(). */
-void load_check_sequences(struct load *l);
 /* Attributes that name other items are in the normal form of what they name. */
 void load_refer(struct load *l);
 /* Reports every term that can never work, and values that can never be what they are for. After load_infer(), when everything
@@ -200,6 +198,8 @@ void load_refer(struct load *l);
 void load_types(struct load *l);
 /* The scope a term was read with; NULL: none, or it is a literal. */
 const struct load_scope *load_term_scope(struct load *l, const struct term *t);
+/* What is taken from sequences, and that nothing else moves them; after load_infer(). */
+void load_check_sequences(struct load *l);
 
 /* ---- between load_later.c and load_resolve.c ---- */
 struct load_names { /* for suggestions */

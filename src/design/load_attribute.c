@@ -494,11 +494,11 @@ static void check_clauses(struct reading *r)
 			   : a->counter ? "a counter"
 			   : a->next	? "what is taken from a sequence"
 					: "a copy");
-	if (a->next)
-		r->a->managed = r->a->fixed = true;
 	if (a->id && a->has_max && a->max < (double)(ULID_LENGTH + a->id_prefix.n))
 		load_error(r->l, a->place, "out-of-range", "an id that is made has %zu characters, and at most %.15g are allowed",
 			   ULID_LENGTH + a->id_prefix.n, a->max);
+	if (a->next)
+		r->a->managed = r->a->fixed = true;
 	if (a->hidden && a->private_)
 		load_error(r->l, a->place, "wrong-clause",
 			   "'hidden' and 'private' exclude one another");

@@ -71,10 +71,15 @@ static bool refer_entity(struct load *l, const struct entity *e)
 				 e->counts[i].when);
 	for (size_t i = 0; i < e->action_count; i++)
 		changed |= refer_required(l, e, e->actions[i].requires, e->actions[i].require_count);
-	for (size_t i = 0; i < e->attribute_count; i++)
+	for (size_t i = 0; i < e->attribute_count; i++) {
+		const struct reference *next = e->attributes[i].next;
+
+		if (next)
+			changed |= refer(l, e, next->entity, next->args, next->arg_count, NULL);
 		if (e->attributes[i].copy_entity.n)
 			changed |= refer(l, e, e->attributes[i].copy_entity, e->attributes[i].copy_args,
 					 e->attributes[i].copy_arg_count, NULL);
+	}
 	return changed;
 }
 

@@ -149,6 +149,8 @@ static void attribute(struct typed *d, const struct entity *e, const struct attr
 		value_of(d, a->default_, a, a->name);
 	if (a->copy_entity.n)
 		reference(d, &copied);
+	if (a->next)
+		reference(d, a->next);
 	condition(d, a->when, a->name);
 }
 

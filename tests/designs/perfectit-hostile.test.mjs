@@ -193,10 +193,31 @@ test('P-A05, P-A29: a draft is to everyone else as if it were not there', async 
   assert.equal((await admin.get('/cards/secret')).body.title, 'Secret');
 });
 
+test('P-A33: no category is below itself, through none, one or several others, also when two try at once', async () => {
+  for (const [categoryId, parentId] of [['top', undefined], ['mid', 'top'], ['low', 'mid']]) await admin.post('/categories', { categoryId, name: categoryId, parentId });
+  for (const parentId of ['top', 'mid', 'low', 'LOW ']) await admin.patch('/categories/top', { parentId }, { status: 422, type: 'invalid' });
+  await admin.patch('/categories/top', { parentId: 'low' }, { status: 422, detail: /^parentId: a Category cannot be below itself/ });
+  assert.equal((await admin.patch('/categories/low', { parentId: 'top' })).body.parentId, 'top'); // up is fine
+  for (let round = 0; round < 10; round += 1) {
+    const [x, y, z] = ['x', 'y', 'z'].map((name) => `${name}${round}`);
+    for (const categoryId of [x, y, z]) await admin.post('/categories', { categoryId, name: categoryId });
+    const replies = await Promise.all([[x, y], [y, z], [z, x]].map(([child, parentId]) => admin.request('PATCH', `/categories/${child}`, { body: { parentId } })));
+    assert.deepEqual(replies.map((reply) => reply.status).sort(), [200, 200, 422], JSON.stringify(replies.map((reply) => reply.body)));
+  }
+  let parentId = 'ROOT';
+  for (let level = 0; level <= 32; level += 1) {
+    await admin.post('/categories', { categoryId: `deep${level}`, name: 'Deep', parentId });
+    parentId = `deep${level}`;
+  }
+  await admin.post('/categories', { categoryId: 'deeper', name: 'Deep', parentId }, { status: 422, detail: /at most 32 levels/ });
+});
+
 test('P-A27, P-A33: a circle of categories does no harm, and a category does not go from under its cards', async () => {
   await admin.post('/categories', { categoryId: 'a', name: 'a' });
   await admin.post('/categories', { categoryId: 'b', name: 'b', parentId: 'a' });
-  await admin.patch('/categories/a', { parentId: 'b' });
+  await app.doc.update({ // past the rules, with an SDK
+    TableName: app.table, Key: { PK: 'CAT#a', SK: 'METADATA' }, UpdateExpression: 'SET parentId = :b, GSI1PK = :p', ExpressionAttributeValues: { ':b': 'b', ':p': 'PARENT#b' },
+  });
   await published(operator, 'ring', 'gus', 'b', ago(2));
   assert.deepEqual([...new Set(ids(await app.nobody.list('/categories/a/all-cards')))], ['ring']);
   await gus.delete('/cards/ring');

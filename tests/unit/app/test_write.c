@@ -1,5 +1,6 @@
 /* Writing: one transaction for an item and all that goes with it, and a clear word when it cannot be.
  * SPDX-License-Identifier: Apache-2.0 */
+#include <stdio.h>
 #include "write_helper.h"
 
 static const char design[] =
@@ -108,6 +109,65 @@ static void assert_follows(struct app_fixture *f, int following, int followers)
 	assert_int_equal(number(item(f, "User", "alice"), "following_count"), following);
 	assert_int_equal(number(item(f, "User", "bob"), "followers_count"), followers);
 	assert_int_equal(is_stored(f, "USER#bob", "FOLLOWER#alice"), followers);
+}
+
+/* ---- limits ---- */
+
+static const char made_design[] =
+	"entities:\n"
+	"  Thing:\n"
+	"    path: /things/<id>\n"
+	"    attributes:\n"
+	"      id: string 1..40, id\n"
+	"      title: string, required\n"
+	"      slug: = slug(title), 1..10\n"
+	"      label: string 0..4, default title\n"
+	"      tags: = words(title), 0..2\n"
+	"      sum: number, default 0\n"
+	"      votes: integer, default 0\n"
+	"      mean: = sum / votes, 0..5\n"
+	"      contact: email, default title + '@example.com'\n"
+	"    keys: {PK: T#<id>, SK: T}\n"
+	"    allow: {create, read, update: anyone}\n"
+	"    actions: {recount: {allow: anyone, set: {votes: sum / 2}}}\n";
+
+static void what_the_design_makes_keeps_its_limits(void **state)
+{
+	struct app_fixture f;
+	struct value v;
+
+	(void)state;
+	app_fixture_open(&f, made_design);
+	v = created(&f, NULL, "Thing", "t1", "{\"title\":\"sssssssss s two\",\"contact\":\"ann@x.org\"}");
+	assert_text(v, "slug", "sssssssss"); /* not with the hyphen that was the tenth */
+	assert_text(v, "label", "ssss");
+	assert_int_equal(value_count(value_get(v, SLICE("tags"))), 2);
+	assert_false(value_present(value_get(v, SLICE("mean")))); /* of none */
+	assert_int_equal(number(updated(&f, NULL, "Thing", "t1", "{\"sum\":6,\"votes\":2}"), "mean"), 3);
+	update_fails(&f, NULL, "Thing", "t1", "{\"sum\":60}", PROBLEM_INVALID, "mean: between 0 and 5");
+	acted(&f, NULL, "Thing", "t1", "recount", NULL);
+	updated(&f, NULL, "Thing", "t1", "{\"sum\":7}");
+	action_fails(&f, NULL, "Thing", "t1", "recount", PROBLEM_INVALID, "votes: a whole number");
+	update_fails(&f, NULL, "Thing", "t1", "{\"sum\":1e125,\"votes\":1}", PROBLEM_INVALID, "mean");
+	create_fails(&f, NULL, "Thing", "t2", "{\"title\":\"a b\"}", PROBLEM_INVALID, "contact: an e-mail address");
+	assert_text(created(&f, NULL, "Thing", "t3", "{\"title\":\"ann\"}"), "contact", "ann@example.com");
+	app_fixture_close(&f);
+}
+
+static void an_identity_fits_into_an_address(void **state)
+{
+	static const char *const bad[] = { ".", "..", "a/b", " a", "a ", "a\\\\b", "a\\n", "a\\u200b", "a\\u202eb" };
+	char body[80];
+	struct app_fixture f;
+
+	(void)state;
+	app_fixture_open(&f, made_design);
+	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
+		(void)snprintf(body, sizeof(body), "{\"id\":\"%s\",\"title\":\"ann\"}", bad[i]);
+		create_fails(&f, NULL, "Thing", NULL, body, PROBLEM_INVALID, "id: is part of the address");
+	}
+	created(&f, NULL, "Thing", "a b.c:d", "{\"title\":\"ann\"}");
+	app_fixture_close(&f);
 }
 
 /* ---- creating ---- */
@@ -541,6 +601,8 @@ static void put_leaves_what_is_there(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(what_the_design_makes_keeps_its_limits),
+		cmocka_unit_test(an_identity_fits_into_an_address),
 		cmocka_unit_test(creating_fills_in_what_the_server_gives),
 		cmocka_unit_test(creating_twice_says_so_and_changes_nothing),
 		cmocka_unit_test(the_caller_comes_from_the_token),

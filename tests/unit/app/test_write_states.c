@@ -194,7 +194,7 @@ static void requirements_are_asked_when_they_matter(void **state)
 	assert_int_equal(number(item(&f, "Category", "main"), "cards"), 1);
 	update_fails(&f, "ann", "Card", "c2", "{\"category\":\"none\"}", PROBLEM_INVALID, NULL);
 	create_fails(&f, "ann", "Category", "deep", "{\"parent\":\"sub\"}", PROBLEM_CONFLICT, "main category");
-	create_fails(&f, "ann", "Category", "own", "{\"parent\":\"own\"}", PROBLEM_INVALID, "main category");
+	create_fails(&f, "ann", "Category", "own", "{\"parent\":\"own\"}", PROBLEM_INVALID, "below itself");
 	app_fixture_close(&f);
 }
 

@@ -436,7 +436,7 @@ static void a_processor_that_creates_waits_for_the_cascade_and_does_it_once(void
 
 static void names_that_look_alike_have_markers_of_their_own(void **state)
 {
-	static const char *const names[] = { "a", "a&name=b", "a%26name=b", "A", " ", "=", ":1", "%", "\xC3\xA9" };
+	static const char *const names[] = { "a", "a&name=b", "a%26name=b", "A", "a a", "=", ":1", "%", "\xC3\xA9" };
 	struct world w;
 	char longest[2][701];
 

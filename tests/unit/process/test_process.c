@@ -246,7 +246,7 @@ static void a_paused_processor_stands_still_and_the_others_go_on(void **state)
 static void a_change_that_fails_is_parked_and_can_be_done_again(void **state)
 {
 	(void)state;
-	put("/settings/x", "{\"divisor\":0}");
+	put("/settings/x", "{\"divisor\":1e-125}");
 	process = start();
 	put_notes(0, 2, "{\"divides\":true}");
 	await_parked(2);
@@ -350,7 +350,7 @@ static void writers_are_slowed_when_a_processor_is_behind(void **state)
 	struct buf b;
 
 	(void)state;
-	put("/settings/x", "{\"divisor\":0}");
+	put("/settings/x", "{\"divisor\":1e-125}");
 	process = start();
 	await_idle();
 	assert_int_equal(process_delay_ms(process), 0);
