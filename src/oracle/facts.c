@@ -304,7 +304,7 @@ bool facts_next(struct facts *f, struct slice *record, bool *got)
 			*record = record_at(f->bytes, f->order[f->taken++]);
 		return true;
 	}
-	if (f->taken) { /* the one on top was given before */
+	if (f->taken && f->heap_count) { /* the one on top was given before */
 		struct run_file *r = &f->runs[f->heap[0]];
 
 		if (!advance(f, r))

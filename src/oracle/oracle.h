@@ -15,9 +15,10 @@
  *     `counts` rule reads more than its item. Checks of its item are asked all the same.
  *   - `requires` lasts where the target's own deletion looks after it: while the item is a row of a pattern that the target's
  *     `refuse while` or `then remove` names. Then the target must be there; an `if` of the requirement was for the moment.
- *   - A row of a `then remove` pattern whose parent is not there is left over, unless the row's entity has requirements or counts on
- *     the parent's, and none of them is about this row. After a soft deletion with `then remove` the parent is there: that is not
- *     judged.
+ *   - A row of a `then remove` pattern whose parent is not there is left over if the row's entity requires the parent's, or counts on
+ *     it. Where its requirements are not about this row nothing is said. Where the entity says nothing of the parent's the row may
+ *     have been made without one: a note, and nothing that is mended. After a soft deletion with `then remove` the parent is there:
+ *     that is not judged.
  *   - Changes that the keeper has not seen yet explain differences, which are then pending (oracle_options.stream).
  * What cannot be judged is told once, as a note.
  *

@@ -119,7 +119,7 @@ enum fact_kind {
 	FACT_COPY,       /* source's attribute, weight, hash, owner's entity, attribute, owner's key */
 	/* SPACE_BOND; the join is the bond and what is equal */
 	FACT_PARENT = 1, /* weight */
-	FACT_CHILD,      /* entity, key */
+	FACT_CHILD,      /* entity, whether it must have a parent, key */
 };
 enum { /* shapes of a FACT_ITEM: what its key could be of */
 	SHAPE_COMPANION = 1, SHAPE_GUARD = 2, SHAPE_SECRET = 4, SHAPE_IMPURE = 8, /* of a companion that is not judged */

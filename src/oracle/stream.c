@@ -1,7 +1,8 @@
 /* What the keeper has not seen yet: it explains differences that are none for long.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "oracle/oracle_internal.h"
-#include "process/checkpoint.h"
+#include "app/dyn_request.h"
+#include "process/checkpoint_table.h"
 #include "process/keeper.h"
 
 #define PAGE 1000
@@ -20,15 +21,26 @@ static bool take(struct oracle *o, const struct change *c)
 	return !o->failed;
 }
 
-static bool look_at_shard(struct oracle *o, struct slice stream, struct slice shard)
+/* Where no server has run with the design, there is no table of positions, and everything waits. */
+static bool has_positions(struct run *r)
+{
+	struct backend_reply reply;
+	struct dyn_request q;
+
+	dyn_request_init(&q, r);
+	dyn_put_other_table(&q, checkpoint_table(r));
+	return dyn_send(&q, "DescribeTable", &reply);
+}
+
+static bool look_at_shard(struct oracle *o, struct slice stream, struct slice shard, bool positions)
 {
 	struct run *r = &o->run;
 	struct shard_position at = { .where = AT_OLDEST };
-	struct position was;
+	struct position was = { 0 };
 	struct change_page page;
 	struct slice iterator;
 
-	if (!checkpoint_load(r, SLICE(KEEPER_NAME), shard, &was))
+	if (positions && !checkpoint_load(r, SLICE(KEEPER_NAME), shard, &was))
 		return false;
 	if (was.sequence.n)
 		at = (struct shard_position){ .where = AFTER_SEQUENCE, .sequence = was.sequence };
@@ -57,7 +69,7 @@ bool stream_look(struct oracle *o)
 	struct run *r = &o->run;
 	struct shard_list shards;
 	struct oracle_finding f = { .kind = ORACLE_KEEPER_BEHIND, .weight = ORACLE_NOTE };
-	bool ok = true;
+	bool ok = true, positions;
 
 	o->waiting = 0;
 	if (r->design->stream == STREAM_NONE || !keeper_is_needed(r->design))
@@ -68,8 +80,9 @@ bool stream_look(struct oracle *o)
 		r->problem = ok ? (struct problem){ 0 } : r->problem;
 		return ok;
 	}
+	positions = has_positions(r);
 	for (size_t i = 0; ok && i < shards.count; i++)
-		ok = look_at_shard(o, shards.stream_arn, shards.list[i].id);
+		ok = look_at_shard(o, shards.stream_arn, shards.list[i].id, positions);
 	if (!ok && r->problem.type == PROBLEM_NOT_FOUND) {
 		r->problem = (struct problem){ 0 };
 		ok = true;
