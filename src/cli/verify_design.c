@@ -2,6 +2,7 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include <stdio.h>
 #include <time.h>
+#include <unistd.h>
 #include "base/clock.h"
 #include "cli/remote.h"
 #include "cli/verify.h"
@@ -10,12 +11,19 @@
 #define PASSES 4             /* on a running server */
 #define SETTLE_MS 1500       /* positions of processors are written within a second */
 #define PROGRESS_US 2000000
+#define ROUNDS 12            /* of mending: what hangs on what was mended is mended after it */
 
 struct asking {
 	const struct verify_options *options;
 	const struct design *design;
+	struct backend *backend;
 	struct arena arena;     /* of one finding */
 	int64_t told_us;        /* when progress was last told */
+	int64_t now_ms;
+	uint64_t mendable;
+	bool mends;             /* now */
+	uint64_t mended;        /* in this round */
+	char why[512];          /* the first that could not be mended, though it should */
 };
 
 /* ---- printing ---- */
@@ -42,26 +50,61 @@ static void put_key(struct buf *b, const struct design *d, struct value key)
 	}
 }
 
-static void print_finding(void *ctx, const struct oracle_finding *f)
+/* A line; `mend` is what would be, or was, done about it. */
+static void print_line(struct asking *x, const struct oracle_finding *f, struct slice mend, bool done)
 {
 	static const char *const words[] = { "", "pending: ", "note: " };
-	struct asking *x = ctx;
 	struct buf b;
 
-	arena_clear(&x->arena);
 	buf_init(&b, &x->arena);
 	if (x->options->json) {
 		oracle_finding_json(&b, x->design, f);
+		if (mend.n) {
+			b.n--;
+			buf_str(&b, done ? ",\"mended\":" : ",\"mend\":");
+			json_string(&b, mend);
+			buf_byte(&b, '}');
+		}
 	} else {
-		buf_printf(&b, "%s%s: %.*s", words[f->weight], oracle_kind_name(f->kind), SLICE_ARG(f->sentence));
+		buf_printf(&b, "%s%s%s: %.*s", done ? "mended " : "", words[f->weight], oracle_kind_name(f->kind), SLICE_ARG(f->sentence));
 		if (value_present(f->key)) {
 			buf_lit(&b, " (");
 			put_key(&b, x->design, f->key);
 			buf_byte(&b, ')');
 		}
+		if (mend.n)
+			buf_printf(&b, "\n  %s%.*s", done ? "" : "would mend it: ", SLICE_ARG(mend));
 	}
 	buf_byte(&b, '\n');
 	fwrite(b.p, 1, b.n, stdout);
+}
+
+static void print_finding(void *ctx, const struct oracle_finding *f)
+{
+	struct asking *x = ctx;
+	struct slice mend = SLICE("");
+
+	arena_clear(&x->arena);
+	if (x->options->repair)
+		mend = oracle_mend_words(&x->arena, x->design, f);
+	x->mendable += mend.n > 0;
+	print_line(x, f, mend, false);
+}
+
+static void mend_finding(void *ctx, const struct oracle_finding *f)
+{
+	struct asking *x = ctx;
+	enum oracle_mending end;
+	struct slice mend;
+
+	arena_clear(&x->arena);
+	mend = oracle_mend_words(&x->arena, x->design, f);
+	if (!mend.n || x->why[0])
+		return;
+	if (oracle_mend(x->backend, x->design, x->now_ms, f, &end, x->why, sizeof(x->why)) && end == ORACLE_MENDED) {
+		x->mended++;
+		print_line(x, f, mend, true);
+	}
 }
 
 static bool print_progress(void *ctx, const struct oracle_progress *p)
@@ -135,26 +178,77 @@ static const struct design *load(struct arena *a, const char *path)
 	return d;
 }
 
-static int ask(const struct verify_options *o, struct backend *b, const struct design *d)
+static bool check(struct asking *x, void (*tell)(void *ctx, const struct oracle_finding *f), struct oracle_summary *m)
 {
-	struct asking x = { .options = o, .design = d, .told_us = clock_monotonic_us() };
-	struct oracle_options options = { .now_ms = clock_now_ms(&clock_system), .stream = true, .notes = true,
-					  .tell = print_finding, .progress = print_progress, .ctx = &x };
-	struct oracle_summary summary;
+	struct oracle_options options = { .stream = true, .notes = tell == print_finding && !x->mended, .tell = tell,
+					  .progress = print_progress, .ctx = x };
 	char why[512];
-	bool ok;
 
-	if (o->endpoint) {
+	options.now_ms = x->now_ms = clock_now_ms(&clock_system);
+	if (x->options->endpoint) {
 		options.passes = PASSES;
 		options.settle = settle;
 	}
+	if (oracle_check(x->backend, x->design, &options, m, why, sizeof(why)))
+		return true;
+	complain(0, "%.*s: %s", SLICE_ARG(x->design->name), why);
+	return false;
+}
+
+/* ---- mending ---- */
+
+static bool may_mend(const struct asking *x)
+{
+	char answer[16];
+
+	if (x->options->yes)
+		return true;
+	if (!isatty(STDIN_FILENO)) {
+		fprintf(stderr, "thorpe: nothing was changed; --yes does it.\n");
+		return false;
+	}
+	fprintf(stderr, "Mend %llu finding%s of %.*s? [y/N] ", (unsigned long long)x->mendable, s(x->mendable), SLICE_ARG(x->design->name));
+	return fgets(answer, sizeof(answer), stdin) && (answer[0] == 'y' || answer[0] == 'Y');
+}
+
+/* Check and mend in turn until there is nothing more to mend; then what is left. */
+static bool mend_all(struct asking *x, struct oracle_summary *m)
+{
+	uint64_t all = 0;
+
+	for (int i = 0; i < ROUNDS; i++) {
+		x->mended = 0;
+		if (!check(x, mend_finding, m))
+			return false;
+		all += x->mended;
+		if (x->why[0])
+			return complain(false, "%.*s: mending stopped: %s", SLICE_ARG(x->design->name), x->why);
+		if (!x->mended)
+			break;
+	}
+	x->mended = all; /* notes have been told */
+	fprintf(x->options->json ? stderr : stdout, "%.*s: mended %llu; what is left:\n", SLICE_ARG(x->design->name),
+		(unsigned long long)all);
+	return check(x, print_finding, m);
+}
+
+static int ask(const struct verify_options *o, struct backend *b, const struct design *d)
+{
+	struct asking x = { .options = o, .design = d, .backend = b, .told_us = clock_monotonic_us() };
+	struct oracle_summary summary;
+	bool ok;
+
 	arena_init(&x.arena);
-	ok = oracle_check(b, d, &options, &summary, why, sizeof(why));
+	ok = check(&x, print_finding, &summary);
+	if (ok)
+		print_summary(&x, &summary);
+	if (ok && x.mendable && may_mend(&x)) {
+		ok = mend_all(&x, &summary);
+		if (ok)
+			print_summary(&x, &summary);
+	}
 	arena_release(&x.arena);
-	if (!ok)
-		return complain(EXIT_REFUSED, "%.*s: %s", SLICE_ARG(d->name), why);
-	print_summary(&x, &summary);
-	return summary.differences ? EXIT_REFUSED : 0;
+	return !ok || summary.differences ? EXIT_REFUSED : 0;
 }
 
 static int ask_all(const struct verify_options *o, struct backend *b, const struct design *const *list)
@@ -171,7 +265,8 @@ static int ask_all(const struct verify_options *o, struct backend *b, const stru
 
 static int ask_directory(const struct verify_options *o, const struct design *const *list)
 {
-	struct db_options db_options = { .no_background = true, .shadow = true, .dir = o->data };
+	/* Mending is done to the directory itself, which nobody else may have open then. */
+	struct db_options db_options = { .no_background = true, .shadow = !o->repair, .dir = o->data };
 	struct api_options api_options = { 0 };
 	struct backend *b = NULL;
 	struct api *api = NULL;

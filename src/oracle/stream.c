@@ -2,21 +2,62 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "oracle/oracle_internal.h"
 #include "app/dyn_request.h"
+#include "app/keep.h"
 #include "process/checkpoint_table.h"
 #include "process/keeper.h"
 
 #define PAGE 1000
 
-/* An item that is gone and whose children, companions and counts wait for the keeper; one that has changed, and what follows. */
+static bool differs(const struct change *c, struct slice name)
+{
+	return !value_equal(value_get(c->old_image, name), value_get(c->new_image, name));
+}
+
+/* A counter moved that something depends on. A stream without images tells nothing, and then it may have. */
+static bool is_counted(const struct design *d, const struct change *c)
+{
+	for (size_t i = 0; i < c->entity->attribute_count; i++) {
+		const struct attribute *a = &c->entity->attributes[i];
+
+		if (a->counter && (d->stream != STREAM_NEW_AND_OLD || differs(c, a->name)) && keep_depends(c->entity, a->name))
+			return true;
+	}
+	return false;
+}
+
+/* What others copy has changed, or the item has a copy, and is new or has another. */
+static bool is_copied(const struct design *d, const struct change *c)
+{
+	bool all = d->stream != STREAM_NEW_AND_OLD || c->events == ON_CREATED;
+
+	for (size_t i = 0; i < d->entity_count; i++)
+		for (size_t k = 0; k < d->entities[i].attribute_count; k++) {
+			const struct attribute *a = &d->entities[i].attributes[k];
+
+			if (!a->kept_by.n)
+				continue;
+			if (&d->entities[i] == c->entity && (all || differs(c, a->name)))
+				return true;
+			if (slice_equal(a->copy_entity, c->entity->name) && (all || differs(c, a->copy_attribute)))
+				return true;
+		}
+	return false;
+}
+
 static bool take(struct oracle *o, const struct change *c)
 {
-	struct slice key = slice_make(c->key.p, c->key.n);
+	const struct design *d = o->run.design;
+	uint64_t key = hash_bytes(slice_make(c->key.p, c->key.n));
 
 	o->waiting++;
-	if (!hash_set_add(&o->touched, hash_bytes(key)))
-		return run_fail(&o->run, PROBLEM_INTERNAL, "out of memory");
-	if (c->events == ON_DELETED && value_present(c->old_image) && c->entity)
-		imply_item(o, c->old_image, FACT_PENDING);
+	if (!c->entity)
+		return true;
+	if (c->events != ON_DELETED) {
+		if ((is_counted(d, c) && !hash_set_add(&o->counted, key)) || (is_copied(d, c) && !hash_set_add(&o->copied, key)))
+			return run_fail(&o->run, PROBLEM_INTERNAL, "out of memory");
+	} else if (value_present(c->old_image)) {
+		imply_gone(o, c->old_image, c->by_ttl);
+	}
 	o->run.problem = (struct problem){ 0 };
 	return !o->failed;
 }
@@ -87,7 +128,6 @@ bool stream_look(struct oracle *o)
 		r->problem = (struct problem){ 0 };
 		ok = true;
 	}
-	o->behind = o->waiting > 0;
 	if (o->waiting && o->pass == 1)
 		tell(o, &f, "the keeper has not seen %llu change%s yet: what they explain is pending, and gone once the server has run",
 		     (unsigned long long)o->waiting, o->waiting == 1 ? "" : "s");

@@ -257,13 +257,25 @@ static void strangers_are_no_differences(void **s)
 	(void)s;
 	open_world(&f);
 	raw_put(&f, "{\"PK\":{\"S\":\"WHAT\"},\"SK\":{\"S\":\"EVER\"}}");
-	raw_put(&f, "{\"PK\":{\"S\":\"USER#x\"},\"SK\":{\"S\":\"USER\"},\"kind\":{\"S\":\"ROBOT\"}}");
+	raw_put(&f, "{\"PK\":{\"S\":\"EMAIL#kept\"},\"SK\":{\"S\":\"EMAIL\"}}"); /* by hand: a guard has the id */
 	raw_set(&f, "USER#bob", "USER", "nonsense", "{\"S\":\"x\"}");
 	m = ask_with(&f, &t, (struct oracle_options){ 0 });
-	assert_string_equal(t.text.p, "attribute-unknown USER#bob nonsense x -\nstranger WHAT - -\nstranger USER#x - -\n");
+	assert_string_equal(t.text.p, "attribute-unknown USER#bob nonsense x -\nstranger WHAT - -\nstranger EMAIL#kept - -\n");
 	assert_int_equal(m.differences, 0);
 	assert_int_equal(m.notes, 3);
 	assert_int_equal(m.kinds[ORACLE_STRANGER], 2);
+	app_fixture_close(&f);
+}
+
+/* What belongs to it is not left over: nobody would want that mended. */
+static void an_item_with_the_constants_of_another_kind_is_a_misfit(void **s)
+{
+	struct app_fixture f;
+
+	(void)s;
+	open_world(&f);
+	raw_set(&f, "USER#ann", "USER", "kind", "{\"S\":\"ROBOT\"}");
+	assert_told(&f, "misfit USER#ann kind ROBOT USER\n");
 	app_fixture_close(&f);
 }
 
@@ -315,13 +327,15 @@ static void what_the_keeper_will_see_to_is_pending(void **s)
 	open_world(&f);
 	raw_delete(&f, "USER#bob", "USER"); /* its post is left, and its guard, which no keeper takes away after a DeleteItem */
 	raw_set(&f, "USER#ann", "USER", "name", "{\"S\":\"Anna\"}");
+	raw_set(&f, "USER#ann", "USER", "GSI1SK", "{\"S\":\"x\"}"); /* it has counters, which moved */
 	m = ask_with(&f, &t, (struct oracle_options){ .stream = true });
-	assert_string_equal(t.text.p, "pending guard-left EMAIL#bob@x * -\n"
+	assert_string_equal(t.text.p, "pending key-differs USER#ann GSI1SK x 000020#ann\n"
+				      "guard-left EMAIL#bob@x * -\n"
 				      "pending copy-differs POST#p1 author_name Ann Anna\n"
 				      "pending copy-differs POST#p2 author_name Ann Anna\n"
 				      "pending orphan POST#p3 - -\n");
 	assert_int_equal(m.kinds[ORACLE_KEEPER_BEHIND], 1);
-	assert_int_equal(m.differences, 0);
+	assert_int_equal(m.differences, 1);
 	app_fixture_close(&f);
 }
 
@@ -441,6 +455,7 @@ int main(void)
 		cmocka_unit_test(what_a_cascade_removes_is_gone),
 		cmocka_unit_test(a_requirement_that_a_deletion_looks_after_lasts),
 		cmocka_unit_test(strangers_are_no_differences),
+		cmocka_unit_test(an_item_with_the_constants_of_another_kind_is_a_misfit),
 		cmocka_unit_test(what_is_not_judged_is_told_once),
 		cmocka_unit_test(what_has_expired_is_gone_and_may_leave_something),
 		cmocka_unit_test(what_the_keeper_will_see_to_is_pending),
