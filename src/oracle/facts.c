@@ -223,7 +223,8 @@ static bool advance(struct facts *f, struct run_file *r)
 			r->now = slice_make(NULL, 0);
 			return true;
 		}
-		memmove(r->buffer, r->buffer + r->at, r->n - r->at);
+		if (r->at)
+			memmove(r->buffer, r->buffer + r->at, r->n - r->at);
 		r->n -= r->at;
 		r->at = 0;
 		if (!grow((void **)&r->buffer, &r->room, r->n + READ_BYTES, 1))
