@@ -11,6 +11,7 @@
 #define PASSES 4             /* on a running server */
 #define SETTLE_MS 1500       /* positions of processors are written within a second */
 #define PROGRESS_US 2000000
+#define CACHE ((size_t)16 << 20) /* every item is read once */
 #define ROUNDS 12            /* of mending: what hangs on what was mended is mended after it */
 
 struct asking {
@@ -266,7 +267,7 @@ static int ask_all(const struct verify_options *o, struct backend *b, const stru
 static int ask_directory(const struct verify_options *o, const struct design *const *list)
 {
 	/* Mending is done to the directory itself, which nobody else may have open then. */
-	struct db_options db_options = { .no_background = true, .shadow = !o->repair, .dir = o->data };
+	struct db_options db_options = { .no_background = true, .shadow = !o->repair, .dir = o->data, .cache_bytes = CACHE };
 	struct api_options api_options = { 0 };
 	struct backend *b = NULL;
 	struct api *api = NULL;

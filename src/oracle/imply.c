@@ -456,3 +456,11 @@ void imply_gone(struct oracle *o, struct value stored, bool traces)
 	for (size_t i = 0; i < e->count_count; i++)
 		imply_count(o, &e->counts[i], &full, FACT_PENDING);
 }
+
+void imply_deleting(struct oracle *o, const struct entity *e, struct value values)
+{
+	struct fields f;
+
+	fields_from_item(&f, o->run.arena, values);
+	bonds_imply(o, e, VALUE_ABSENT, &f, NULL, 0, FACT_PENDING);
+}

@@ -130,6 +130,8 @@ void imply_item(struct oracle *o, struct value stored, enum fact_weight weight);
 /* Of an item that is gone, and the keeper has not seen it go. What hangs on it will go, too; `traces`: so will what it leaves behind,
  * companions and counts, which only a time to live leaves to the keeper. */
 void imply_gone(struct oracle *o, struct value stored, bool traces);
+/* Rows that hang on an item with these values are being removed. */
+void imply_deleting(struct oracle *o, const struct entity *e, struct value values);
 /* Begins a fact in a buf of the run's arena; imply_add() ends it. */
 struct buf fact_begin(struct oracle *o, enum fact_space space, struct slice join, enum fact_kind kind);
 void fact_add(struct oracle *o, const struct buf *b);

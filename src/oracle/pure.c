@@ -100,6 +100,21 @@ static bool spread(struct rule_entity *x)
 	return more;
 }
 
+/* Gathered moves are not asked for checks, so a check of such a counter need not hold. */
+struct gathered {
+	const struct entity *entity;
+	bool any;
+};
+
+static void read_gathered(void *ctx, struct slice name)
+{
+	struct gathered *g = ctx;
+
+	for (size_t i = 0; i < g->entity->action_count; i++)
+		for (size_t k = 0; g->entity->actions[i].gather_seconds && k < g->entity->actions[i].add_count; k++)
+			g->any = g->any || slice_equal(g->entity->actions[i].add[k].attribute, name);
+}
+
 /* Companions, counts and checks are asked of the item as it is stored, so what they read may be anything; but their own terms must
  * not read more. */
 void pure_mark(struct rule_entity *x)
@@ -122,6 +137,10 @@ void pure_mark(struct rule_entity *x)
 		for (size_t k = 0; k < c->target.arg_count; k++)
 			x->count_impure[i] = x->count_impure[i] || term_reads_more(c->target.args[k]);
 	}
-	for (size_t i = 0; i < e->check_count; i++)
-		x->check_impure[i] = term_reads_more(e->checks[i].term);
+	for (size_t i = 0; i < e->check_count; i++) {
+		struct gathered g = { e, false };
+
+		names_each(e->checks[i].term, read_gathered, &g);
+		x->check_impure[i] = g.any || term_reads_more(e->checks[i].term);
+	}
 }

@@ -1,6 +1,7 @@
 /* The oracle: a table as the runtime leaves it is in order; each thing that is planted in it is found, and nothing else.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "oracle_world.h"
+#include "process/checkpoint.h"
 
 static void what_the_runtime_leaves_is_in_order(void **s)
 {
@@ -270,6 +271,26 @@ static void what_the_keeper_will_see_to_is_pending(void **s)
 	app_fixture_close(&f);
 }
 
+static void what_a_marked_deletion_has_not_come_to_is_pending(void **s)
+{
+	struct app_fixture f;
+	struct told t = { 0 };
+
+	(void)s;
+	open_world_with(&f, "design: test\ntitle: Test\ntable: Test\nkey: [PK, SK]\nindexes:\n  GSI1: {key: [GSI1PK, GSI1SK]}\n"
+			    "  GSI2: {key: [GSI2PK, GSI2SK]}\nttl: expires_at\n"); /* no stream: the marker alone tells */
+	assert_true(checkpoint_provision(app_fixture_run(&f, "!")));
+	raw_delete(&f, "USER#bob", "USER");
+	raw_delete(&f, "EMAIL#bob@x", "EMAIL");
+	ask_with(&f, &t, (struct oracle_options){ .stream = true });
+	assert_string_equal(t.text.p, "orphan POST#p3 - -\n");
+	raw(&f, "PutItem", "{\"TableName\":\"Test.thorpe\",\"Item\":{\"PK\":{\"S\":\"DELETING#User\"},\"SK\":{\"S\":\"id=bob\"},"
+	    "\"values\":{\"M\":{\"id\":{\"S\":\"bob\"}}}}}");
+	ask_with(&f, &t, (struct oracle_options){ .stream = true });
+	assert_string_equal(t.text.p, "pending orphan POST#p3 - -\n");
+	app_fixture_close(&f);
+}
+
 /* ---- while others write ---- */
 
 static void write_meanwhile(struct app_fixture *f, unsigned n)
@@ -390,6 +411,7 @@ int main(void)
 		cmocka_unit_test(what_is_not_judged_is_told_once),
 		cmocka_unit_test(what_has_expired_is_gone_and_may_leave_something),
 		cmocka_unit_test(what_the_keeper_will_see_to_is_pending),
+		cmocka_unit_test(what_a_marked_deletion_has_not_come_to_is_pending),
 		cmocka_unit_test(what_does_not_last_is_not_told),
 		cmocka_unit_test(facts_beyond_memory_say_the_same),
 		cmocka_unit_test(it_can_be_stopped_and_says_what_it_cannot_look_at),
