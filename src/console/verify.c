@@ -45,7 +45,6 @@ static void take_finding(void *ctx, const struct oracle_finding *f)
 
 	pthread_mutex_lock(&v->lock);
 	v->kinds[f->kind]++;
-	/* Notes about what is not judged are the design's, and few. */
 	if (v->kept < CONSOLE_VERIFY_MOST) {
 		ARENA_TRY(&v->arena, {
 			size_t before = v->findings.n;
@@ -124,23 +123,28 @@ struct verify *verify_new(const struct design *d, struct process *p, struct api 
 	return v;
 }
 
-void verify_stop(struct verify *v)
-{
-	if (!v || !v->started)
-		return;
-	atomic_store(&v->stop, true);
-	pthread_join(v->thread, NULL);
-	v->started = false;
-}
-
 void verify_free(struct verify *v)
 {
 	if (!v)
 		return;
-	verify_stop(v);
+	atomic_store(&v->stop, true);
+	if (v->started)
+		pthread_join(v->thread, NULL);
 	pthread_mutex_destroy(&v->lock);
 	arena_release(&v->arena);
 	mem_free(v);
+}
+
+/* What the last one found goes. */
+static void begin(struct verify *v)
+{
+	arena_release(&v->arena);
+	buf_init(&v->findings, &v->arena);
+	memset(v->kinds, 0, sizeof(v->kinds));
+	v->progress = (struct oracle_progress){ .pass = 1 };
+	v->kept = 0;
+	v->began_ms = clock_now_ms(&clock_system);
+	v->state = VERIFY_RUNNING;
 }
 
 void verify_start(struct verify *v)
@@ -149,25 +153,21 @@ void verify_start(struct verify *v)
 
 	pthread_mutex_lock(&v->lock);
 	running = v->state == VERIFY_RUNNING;
+	if (!running)
+		begin(v);
 	pthread_mutex_unlock(&v->lock);
-	if (running || atomic_load(&v->stop))
+	if (running)
 		return;
-	if (v->started) /* it has ended */
+	if (v->started) /* the one before has ended, or is about to */
 		pthread_join(v->thread, NULL);
-	v->started = false;
-	arena_release(&v->arena);
-	buf_init(&v->findings, &v->arena);
-	memset(v->kinds, 0, sizeof(v->kinds));
-	v->progress = (struct oracle_progress){ .pass = 1 };
-	v->kept = 0;
-	v->began_ms = clock_now_ms(&clock_system);
-	v->state = VERIFY_RUNNING;
 	v->started = pthread_create(&v->thread, NULL, run, v) == 0;
 	if (v->started)
 		return;
+	pthread_mutex_lock(&v->lock);
 	v->state = VERIFY_FAILED;
 	v->ended_ms = v->began_ms;
 	snprintf(v->why, sizeof(v->why), "no thread can be started");
+	pthread_mutex_unlock(&v->lock);
 }
 
 /* ---- the document ---- */
