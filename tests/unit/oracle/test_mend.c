@@ -180,6 +180,102 @@ static void what_has_changed_meanwhile_is_not_mended_as_it_was(void **s)
 	app_fixture_close(&f);
 }
 
+/* ---- between the reading of a mend and its write ---- */
+
+struct hooked {
+	struct backend backend; /* documents only: everything comes through here */
+	struct app_fixture *fixture;
+	void (*hook)(struct app_fixture *f);
+};
+
+static void hooked_call(struct backend *b, struct arena *a, const char *operation, struct slice body, struct backend_reply *reply)
+{
+	struct hooked *h = (struct hooked *)b;
+	void (*hook)(struct app_fixture *f) = h->hook;
+
+	if (hook && (!strcmp(operation, "UpdateItem") || !strcmp(operation, "DeleteItem") || !strcmp(operation, "TransactWriteItems"))) {
+		h->hook = NULL;
+		hook(h->fixture);
+	}
+	backend_call(h->fixture->backend, a, operation, body, reply);
+}
+
+struct hooking {
+	struct hooked hooked;
+	enum oracle_mending end;
+	bool asked;
+};
+
+static void mend_hooked(void *ctx, const struct oracle_finding *f)
+{
+	struct hooking *h = ctx;
+	char why[256];
+
+	if (f->weight == ORACLE_NOTE || h->asked)
+		return;
+	h->asked = true;
+	if (!oracle_mend(&h->hooked.backend, h->hooked.fixture->design, APP_FIXTURE_NOW, f, &h->end, why, sizeof(why)))
+		fail_msg("%s", why);
+}
+
+static void rename_ann(struct app_fixture *f)
+{
+	updated(f, "!", "User", "ann", "{\"name\":\"Anna\"}");
+}
+
+static void tag_p1_anew(struct app_fixture *f)
+{
+	updated(f, "!", "Post", "p1", "{\"tags\":[\"z\"]}");
+}
+
+static void let_ann_grow_up(struct app_fixture *f)
+{
+	updated(f, "!", "User", "ann", "{\"age\":30}");
+}
+
+static void unhide_p3(struct app_fixture *f)
+{
+	updated(f, "!", "Post", "p3", "{\"hidden\":false,\"author\":\"ann\"}");
+}
+
+static void a_write_that_was_decided_from_what_has_changed_is_not_made(void **s)
+{
+	static const struct {
+		const char *pk, *sk, *name, *value; /* planted; name NULL: it is deleted, or put */
+		void (*hook)(struct app_fixture *f);
+	} cases[] = {
+		{ "POST#p1", "POST", "author_name", "{\"S\":\"Ana\"}", rename_ann },
+		{ "TAG#x", "p1", NULL, NULL, tag_p1_anew },
+		{ "USER#ann", "USER", "GSI1SK", "{\"S\":\"x\"}", let_ann_grow_up },
+		{ "TAG#x", "p3", NULL, "{\"PK\":{\"S\":\"TAG#x\"},\"SK\":{\"S\":\"p3\"},\"author\":{\"S\":\"bob\"}}", unhide_p3 },
+	};
+
+	(void)s;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+		struct app_fixture f;
+		struct hooking h = { .hooked = { .backend = { .call = hooked_call }, .fixture = &f, .hook = cases[i].hook } };
+		struct oracle_options o = { .now_ms = APP_FIXTURE_NOW, .tell = mend_hooked, .ctx = &h };
+		struct oracle_summary m;
+		char why[256];
+
+		open_world(&f);
+		if (cases[i].name)
+			raw_set(&f, cases[i].pk, cases[i].sk, cases[i].name, cases[i].value);
+		else if (cases[i].value)
+			raw_put(&f, cases[i].value);
+		else
+			raw_delete(&f, cases[i].pk, cases[i].sk);
+		assert_true(oracle_check(f.backend, f.design, &o, &m, why, sizeof(why)));
+		assert_true(h.asked);
+		if (h.end != ORACLE_MOVED)
+			fail_msg("case %zu was mended from what is not so any more", i);
+		while (mend_round(&f, (struct mender){ 0 }).mended)
+			;
+		assert_told(&f, "");
+		app_fixture_close(&f);
+	}
+}
+
 static void memory_that_runs_out_is_told(void **s)
 {
 	(void)s;
@@ -214,6 +310,7 @@ int main(void)
 		cmocka_unit_test(what_needs_a_person_is_left_to_one),
 		cmocka_unit_test(a_counter_that_moves_meanwhile_is_not_written_over),
 		cmocka_unit_test(what_has_changed_meanwhile_is_not_mended_as_it_was),
+		cmocka_unit_test(a_write_that_was_decided_from_what_has_changed_is_not_made),
 		cmocka_unit_test(memory_that_runs_out_is_told),
 	};
 
