@@ -33,7 +33,7 @@ static const char design[] =
 	"    allow: {read, create, update, delete: anyone}\n"
 	"  Note:\n"
 	"    path: /notes/<id>\n"
-	"    attributes: {id: 'string, required, fixed', about: 'string, required', kind: 'string, required'}\n"
+	"    attributes: {id: 'string, required, fixed', about: 'string, required', kind: 'string, required', closed: boolean}\n"
 	"    keys: {PK: 'NOTE#<id>', SK: NOTE, room: '<kind>'}\n"
 	"    requires: [Site(about) when kind = 'site']\n"
 	"    allow: {read, create, update, delete: anyone}\n"
@@ -48,7 +48,7 @@ static const char design[] =
 	"    query: byRoom\n"
 	"    where: {room: site}\n"
 	"    with: {id: string}\n"
-	"    filter: kind = 'site' and about = input.id\n";
+	"    filter: closed <> true and about = input.id\n";
 
 static void open_odd(struct app_fixture *f)
 {
@@ -104,9 +104,10 @@ static void rows_of_merged_and_filtered_patterns_have_their_parent(void **s)
 	created(&f, "!", "Site", "b", "{}");
 	created(&f, "!", "Rating", "ann/b", "{\"stars\":1}");
 	created(&f, "!", "Note", "n3", "{\"about\":\"b\",\"kind\":\"site\"}");
+	created(&f, "!", "Note", "n4", "{\"about\":\"a\",\"kind\":\"site\",\"closed\":true}");
 	raw_delete(&f, "SITE#a", "SITE");
 	raw_delete(&f, "FRESH#a", "FRESH");
-	/* free ratings and notes of towns hang on nothing; those of b have their site */
+	/* free ratings and notes of towns hang on nothing, closed ones outlive their site; those of b have theirs */
 	assert_told(&f, "orphan R#ann - -\norphan R#bob - -\norphan NOTE#n1 - -\n");
 	app_fixture_close(&f);
 }
