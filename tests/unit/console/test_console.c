@@ -1,5 +1,6 @@
 /* Session and numbers, of a design's app on a database of its own.
  * SPDX-License-Identifier: Apache-2.0 */
+#include <unistd.h>
 #include "console_json.h"
 #include "app_client.h"
 #include "base/alloc.h"
@@ -23,7 +24,7 @@ static struct console *open_console(void)
 {
 	struct app *const *apps = &c.app;
 
-	return console_new(&(struct console_options){ .db = c.f.db, .in_memory = true, .apps = apps, .app_count = 1 });
+	return console_new(&(struct console_options){ .db = c.f.db, .api = c.f.api, .in_memory = true, .apps = apps, .app_count = 1 });
 }
 
 static int setup(void **state)
@@ -254,6 +255,46 @@ static void memory_that_runs_out_leaves_a_console_that_works(void **state)
 	}
 }
 
+/* ---- the oracle ---- */
+
+static void ask_oracle(bool start)
+{
+	doc = json_parse(&c.f.arena, console_verification(console, &c.f.arena, SLICE("test"), start));
+	assert_non_null(doc);
+}
+
+static void put_raw(const char *item)
+{
+	struct backend_reply reply;
+
+	backend_call(c.f.backend, &c.f.arena, "PutItem", arena_printf(&c.f.arena, "{\"TableName\":\"Test\",\"Item\":%s}", item), &reply);
+	assert_int_equal(reply.status, 200);
+}
+
+static void the_items_of_a_design_are_compared_when_asked(void **state)
+{
+	(void)state;
+	assert_int_equal(console_verification(console, &c.f.arena, SLICE("nothing"), true).n, 0);
+	ask_oracle(false);
+	SAYS("state", "\"never\"");
+	SAYS("findings", "[]");
+	put_raw("{\"PK\":{\"S\":\"NOTE#bad\"},\"SK\":{\"S\":\"NOTE\"},\"id\":{\"S\":\"bad\"},\"text\":{\"N\":\"1\"}}");
+	put_raw("{\"PK\":{\"S\":\"WHO\"},\"SK\":{\"S\":\"KNOWS\"}}");
+	ask_oracle(true);
+	ask_oracle(true); /* one at a time */
+	for (int i = 0; i < 2000 && slice_is(json_get(doc, "state")->string, "running"); i++) {
+		usleep(5000);
+		ask_oracle(false);
+	}
+	SAYS("state", "\"done\"");
+	SAYS("differences", "1");
+	SAYS("notes", "1");
+	SAYS("kinds.attribute-unfit", "1");
+	SAYS("kinds.stranger", "1");
+	assert_int_equal(json_get(doc, "findings")->count, 2);
+	ask_oracle(true); /* and is ended when the console goes */
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 
 int main(void)
@@ -267,6 +308,7 @@ int main(void)
 		TEST(requests_to_the_design_count_as_well),
 		TEST(a_disk_that_takes_no_writes_is_told_until_it_does),
 		TEST(a_designs_document_is_made_once),
+		TEST(the_items_of_a_design_are_compared_when_asked),
 		TEST(memory_that_runs_out_leaves_a_console_that_works),
 	};
 

@@ -1,0 +1,179 @@
+/* What the keeper has not seen yet: it explains differences that are none for long.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "oracle/oracle_internal.h"
+#include "app/dyn_request.h"
+#include "app/keep.h"
+#include "process/checkpoint_table.h"
+#include "process/keeper.h"
+
+#define PAGE 1000
+
+static bool differs(const struct change *c, struct slice name)
+{
+	return !value_equal(value_get(c->old_image, name), value_get(c->new_image, name));
+}
+
+/* A counter moved that something depends on. A stream without images tells nothing, and then it may have. */
+static bool is_counted(const struct design *d, const struct change *c)
+{
+	for (size_t i = 0; i < c->entity->attribute_count; i++) {
+		const struct attribute *a = &c->entity->attributes[i];
+
+		if (a->counter && (d->stream != STREAM_NEW_AND_OLD || differs(c, a->name)) && keep_depends(c->entity, a->name))
+			return true;
+	}
+	return false;
+}
+
+/* What others copy has changed, or the item has a copy, and is new or has another. */
+static bool is_copied(const struct design *d, const struct change *c)
+{
+	bool all = d->stream != STREAM_NEW_AND_OLD || c->events == ON_CREATED;
+
+	for (size_t i = 0; i < d->entity_count; i++)
+		for (size_t k = 0; k < d->entities[i].attribute_count; k++) {
+			const struct attribute *a = &d->entities[i].attributes[k];
+
+			if (!a->kept_by.n)
+				continue;
+			if (&d->entities[i] == c->entity && (all || differs(c, a->name)))
+				return true;
+			if (slice_equal(a->copy_entity, c->entity->name) && (all || differs(c, a->copy_attribute)))
+				return true;
+		}
+	return false;
+}
+
+static bool take(struct oracle *o, const struct change *c)
+{
+	const struct design *d = o->run.design;
+	uint64_t key = hash_bytes(slice_make(c->key.p, c->key.n));
+
+	o->waiting++;
+	if (!c->entity)
+		return true;
+	if (c->events != ON_DELETED) {
+		if ((is_counted(d, c) && !hash_set_add(&o->counted, key)) || (is_copied(d, c) && !hash_set_add(&o->copied, key)))
+			return run_fail(&o->run, PROBLEM_INTERNAL, "out of memory");
+	} else if (value_present(c->old_image)) {
+		imply_gone(o, c->old_image, c->by_ttl);
+	}
+	o->run.problem = (struct problem){ 0 };
+	return !o->failed;
+}
+
+/* Where no server has run with the design, there is no table of positions, and everything waits. */
+static bool has_positions(struct run *r)
+{
+	struct backend_reply reply;
+	struct dyn_request q;
+
+	dyn_request_init(&q, r);
+	dyn_put_other_table(&q, checkpoint_table(r));
+	return dyn_send(&q, "DescribeTable", &reply);
+}
+
+static bool look_at_shard(struct oracle *o, struct slice stream, struct slice shard, bool positions)
+{
+	struct run *r = &o->run;
+	struct shard_position at = { .where = AT_OLDEST };
+	struct position was = { 0 };
+	struct change_page page;
+	struct slice iterator;
+
+	if (positions && !checkpoint_load(r, SLICE(KEEPER_NAME), shard, &was))
+		return false;
+	if (was.sequence.n)
+		at = (struct shard_position){ .where = AFTER_SEQUENCE, .sequence = was.sequence };
+	if (!change_iterator(r, stream, shard, &at, &iterator))
+		return false;
+	if (!iterator.n) {
+		at.where = AT_OLDEST;
+		if (!change_iterator(r, stream, shard, &at, &iterator))
+			return false;
+	}
+	while (iterator.n) {
+		if (!change_read(r, iterator, PAGE, &page))
+			return false;
+		for (size_t i = 0; i < page.count; i++)
+			if (!take(o, &page.list[i]))
+				return false;
+		if (!page.count)
+			break;
+		iterator = page.iterator;
+	}
+	return true;
+}
+
+/* ---- deletions that take time ---- */
+
+/* A marker beside the table, {PK: DELETING#<Entity>, values: {…}}, says that what hangs on these values is being removed. */
+static bool look_at_markers(struct oracle *o, const struct entity *e)
+{
+	struct run *r = &o->run;
+	struct slice after = SLICE("");
+	bool more = true;
+
+	while (more) {
+		struct value *items;
+		size_t n;
+
+		if (!checkpoint_query(r, checkpoint_key(r, "DELETING", e->name, after), after.n > 0, PAGE, &items, &n, &more))
+			return false;
+		for (size_t i = 0; i < n; i++)
+			imply_deleting(o, e, value_get(items[i], SLICE("values")));
+		if (n)
+			after = value_bytes(value_get(items[n - 1], SLICE("SK")));
+		more = more && n;
+	}
+	return !o->failed;
+}
+
+static bool look_at_all_markers(struct oracle *o)
+{
+	const struct design *d = o->run.design;
+
+	for (size_t i = 0; i < d->entity_count; i++)
+		if (d->entities[i].delete_.then_count && !look_at_markers(o, &d->entities[i]))
+			return false;
+	return true;
+}
+
+/* ---- all of it ---- */
+
+static bool look_at_stream(struct oracle *o, bool positions)
+{
+	struct run *r = &o->run;
+	struct shard_list shards;
+	struct oracle_finding f = { .kind = ORACLE_KEEPER_BEHIND, .weight = ORACLE_NOTE };
+	bool ok = true;
+
+	if (r->design->stream == STREAM_NONE || !keeper_is_needed(r->design))
+		return true;
+	if (!change_shards(r, &shards)) {
+		/* No stream, nothing waits. */
+		ok = r->problem.type == PROBLEM_NOT_FOUND;
+		r->problem = ok ? (struct problem){ 0 } : r->problem;
+		return ok;
+	}
+	for (size_t i = 0; ok && i < shards.count; i++)
+		ok = look_at_shard(o, shards.stream_arn, shards.list[i].id, positions);
+	if (!ok && r->problem.type == PROBLEM_NOT_FOUND) {
+		r->problem = (struct problem){ 0 };
+		ok = true;
+	}
+	if (o->waiting && o->pass == 1)
+		tell(o, &f, "the keeper has not seen %llu change%s yet: what they explain is pending, and gone once the server has run",
+		     (unsigned long long)o->waiting, o->waiting == 1 ? "" : "s");
+	return ok;
+}
+
+bool stream_look(struct oracle *o)
+{
+	bool positions = has_positions(&o->run);
+
+	o->waiting = 0;
+	hash_set_free(&o->counted);
+	hash_set_free(&o->copied);
+	return (!positions || look_at_all_markers(o)) && look_at_stream(o, positions);
+}

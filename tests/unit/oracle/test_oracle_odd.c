@@ -1,0 +1,124 @@
+/* The oracle on a design with everything that is not plain: the time, numbers in keys, patterns that merge others, filters with
+ * parameters.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "oracle_helper.h"
+
+static const char design[] =
+	"design: test\ntitle: Test\ntable: Test\nkey: [PK, SK]\nindexes:\n"
+	"  byStars: {key: [starred: number, site]}\n  byRoom: {key: [room, SK]}\nstream: new and old images\nttl: expires_at\n"
+	"entities:\n"
+	"  Site:\n"
+	"    path: /sites/<id>\n"
+	"    attributes:\n"
+	"      id: string, required, fixed\n"
+	"      made: timestamp, now\n"
+	"      seen: = now\n"
+	"      text: string 3..20\n"
+	"    keys: {PK: 'SITE#<id>', SK: SITE, last: 'SEEN#<seen>'}\n"
+	"    companions:\n"
+	"      - {when: made >= days_ago(7), PK: 'FRESH#<id>', SK: FRESH, id: <id>}\n"
+	"    allow: {read, create, update, delete: anyone}\n"
+	"    actions:\n"
+	"      wipe: {set: {text: ''''''}}\n"
+	"    delete: {then remove: [ratings of site, notes of site]}\n"
+	"  Rating:\n"
+	"    path: /ratings/<who>/<site>\n"
+	"    attributes:\n"
+	"      who: string, required, fixed\n"
+	"      site: string, required, fixed\n"
+	"      stars: integer 1..3, required\n"
+	"      free: boolean, default false\n"
+	"    keys: {PK: 'R#<who>', SK: '<site>', starred: <stars>}\n"
+	"    requires: [Site(site) when free = false]\n"
+	"    allow: {read, create, update, delete: anyone}\n"
+	"  Note:\n"
+	"    path: /notes/<id>\n"
+	"    attributes: {id: 'string, required, fixed', about: 'string, required', kind: 'string, required', closed: boolean}\n"
+	"    keys: {PK: 'NOTE#<id>', SK: NOTE, room: '<kind>'}\n"
+	"    requires: [Site(about) when kind = 'site']\n"
+	"    allow: {read, create, update, delete: anyone}\n"
+	"access:\n"
+	"  ratings of site:\n"
+	"    merge: {run: ratings of site and value, for: n in 1..3, with: {stars: <n>, id: <id>}}\n"
+	"    with: {id: string}\n"
+	"  ratings of site and value:\n"
+	"    query: byStars\n"
+	"    where: {starred: <stars>, site: <id>}\n"
+	"  notes of site:\n"
+	"    query: byRoom\n"
+	"    where: {room: site}\n"
+	"    with: {id: string}\n"
+	"    filter: closed <> true and about = input.id\n";
+
+static void open_odd(struct app_fixture *f)
+{
+	app_fixture_open(f, design);
+	created(f, "!", "Site", "a", "{\"text\":\"hello\"}");
+	created(f, "!", "Rating", "ann/a", "{\"stars\":2}");
+	created(f, "!", "Rating", "bob/a", "{\"stars\":3}");
+	created(f, "!", "Rating", "bob/nowhere", "{\"stars\":1,\"free\":true}");
+	created(f, "!", "Note", "n1", "{\"about\":\"a\",\"kind\":\"site\"}");
+	created(f, "!", "Note", "n2", "{\"about\":\"nowhere\",\"kind\":\"town\"}");
+}
+
+static void the_time_of_writing_is_not_held_against_an_item(void **s)
+{
+	struct app_fixture f;
+
+	(void)s;
+	open_odd(&f);
+	assert_told(&f, "");
+	raw_set(&f, "SITE#a", "SITE", "seen", "{\"S\":\"2020-01-01T00:00:00Z\"}"); /* written then */
+	raw_set(&f, "SITE#a", "SITE", "last", "{\"S\":\"SEEN#2020-01-01T00:00:00Z\"}");
+	assert_told(&f, "");
+	raw_set(&f, "SITE#a", "SITE", "last", "{\"S\":\"SEEN#2021-01-01T00:00:00Z\"}"); /* but not both */
+	assert_told(&f, "key-differs SITE#a last SEEN#2021-01-01T00:00:00Z SEEN#2020-01-01T00:00:00Z\n");
+	raw_set(&f, "SITE#a", "SITE", "last", "{\"S\":\"SEEN#2020-01-01T00:00:00Z\"}");
+	raw_delete(&f, "FRESH#a", "FRESH"); /* it was old when it was last written, or it is by now */
+	assert_told(&f, "");
+	raw_put(&f, "{\"PK\":{\"S\":\"FRESH#a\"},\"SK\":{\"S\":\"FRESH\"},\"id\":{\"S\":\"a\"}}");
+	raw_set(&f, "SITE#a", "SITE", "made", "{\"S\":\"2020-01-01T00:00:00Z\"}");
+	assert_told(&f, "");
+	app_fixture_close(&f);
+}
+
+static void what_the_design_sets_is_right(void **s)
+{
+	struct app_fixture f;
+
+	(void)s;
+	open_odd(&f);
+	acted(&f, "!", "Site", "a", "wipe", NULL);
+	assert_told(&f, "");
+	raw_set(&f, "SITE#a", "SITE", "text", "{\"S\":\"x\"}");
+	assert_told(&f, "attribute-unfit SITE#a text x -\n");
+	app_fixture_close(&f);
+}
+
+static void rows_of_merged_and_filtered_patterns_have_their_parent(void **s)
+{
+	struct app_fixture f;
+
+	(void)s;
+	open_odd(&f);
+	created(&f, "!", "Site", "b", "{}");
+	created(&f, "!", "Rating", "ann/b", "{\"stars\":1}");
+	created(&f, "!", "Note", "n3", "{\"about\":\"b\",\"kind\":\"site\"}");
+	created(&f, "!", "Note", "n4", "{\"about\":\"a\",\"kind\":\"site\",\"closed\":true}");
+	raw_delete(&f, "SITE#a", "SITE");
+	raw_delete(&f, "FRESH#a", "FRESH");
+	/* free ratings and notes of towns hang on nothing, closed ones outlive their site; those of b have theirs */
+	assert_told(&f, "orphan R#ann - -\norphan R#bob - -\norphan NOTE#n1 - -\n");
+	app_fixture_close(&f);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(the_time_of_writing_is_not_held_against_an_item),
+		cmocka_unit_test(what_the_design_sets_is_right),
+		cmocka_unit_test(rows_of_merged_and_filtered_patterns_have_their_parent),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
