@@ -154,6 +154,22 @@ static void other_delete_and_create(struct world *w)
 	other_create(w);
 }
 
+/* Another deletion under the same name, which takes as long as the first. */
+static void other_create_and_delete(struct world *w)
+{
+	struct run *r = plain_run(w);
+	struct write_result out;
+
+	create_group(r);
+	for (int i = 0; i < MANY && r->problem.type == PROBLEM_NONE; i++) {
+		char path[16];
+
+		snprintf(path, sizeof(path), "go/w%d", i);
+		may(r, try_create(r, "Member", path, NULL, &out), PROBLEM_NOT_FOUND);
+	}
+	other_delete(w);
+}
+
 static void other_user(struct world *w)
 {
 	struct run *r = plain_run(w);
@@ -316,6 +332,13 @@ static const struct first firsts[] = {
 	{ "deletion", first_delete }, { "keeper", first_keeper }, { "creation", first_create }, { "sweep", first_sweep },
 };
 
+/* Whoever is left of a group that is gone has a marker that keeps the next one waiting. */
+static void assert_covered(struct world *w, const char *how, int at)
+{
+	if (!is_stored(&w->f, "GROUP#go", "GROUP") && count_keys(w, "GROUP#go") && !markers(w))
+		fail_msg("%s, before request %d: members of a group that is gone, and no marker says so", how, at);
+}
+
 /* True: the first one has made fewer requests than that. */
 static bool play(const struct first *first, const char *second, void (*other)(struct world *w), int at, int members, bool stops)
 {
@@ -329,6 +352,7 @@ static bool play(const struct first *first, const char *second, void (*other)(st
 	b = between(&w, other, at, stops);
 	first->step(&w, run_with(&w, &b));
 	past = b.calls <= at;
+	assert_covered(&w, how, at);
 	/* A deletion in which something else happens first may have been answered or not; now everything settles. */
 	other_keeper(&w);
 	other_keeper(&w);
@@ -370,6 +394,12 @@ static void a_deletion_and_a_creation_come_between_any_two_requests(void **state
 {
 	(void)state;
 	play_all("deletion and creation", other_delete_and_create, false);
+}
+
+static void a_creation_and_a_deletion_come_between_any_two_requests(void **state)
+{
+	(void)state;
+	play_all("creation and deletion", other_create_and_delete, false);
 }
 
 static void another_cascade_over_the_same_rows_comes_between_any_two_requests(void **state)
@@ -994,6 +1024,7 @@ int main(void)
 		cmocka_unit_test(a_creation_comes_between_any_two_requests),
 		cmocka_unit_test(a_deletion_comes_between_any_two_requests),
 		cmocka_unit_test(a_deletion_and_a_creation_come_between_any_two_requests),
+		cmocka_unit_test(a_creation_and_a_deletion_come_between_any_two_requests),
 		cmocka_unit_test(another_cascade_over_the_same_rows_comes_between_any_two_requests),
 		cmocka_unit_test(the_keeper_comes_between_any_two_requests),
 		cmocka_unit_test(the_end_comes_before_any_request),
