@@ -99,7 +99,9 @@ static bool remove_singly(struct carry *c, const struct doomed *list, size_t n)
 static bool remove_together(struct carry *c, const struct doomed *list, size_t n, bool *done)
 {
 	static const struct write_options none = { 0 };
-	struct write w = { .run = c->branch, .entity = c->marker->entity, .options = &none, .trusted = true, .deletes = true };
+	struct write w = {
+		.run = c->branch, .entity = c->marker->entity, .options = &none, .trusted = true, .deletes = true, .under = c->marker,
+	};
 	enum plan_end end = PLAN_DONE;
 	struct plan p;
 	size_t found;
@@ -216,7 +218,7 @@ static void mark_counting(const struct design *d, const struct entity *e, bool *
 }
 
 /* The rows of all markers of an entity but one, whose markers stay: they have things to wait for, too. */
-static enum carried carry_kind(struct run *r, const struct entity *e, const struct marker *but, int64_t *left)
+static enum carried carry_kind(struct run *r, const struct entity *e, const struct marker *but, int64_t *left, size_t *removed)
 {
 	struct value *items, last = VALUE_ABSENT;
 	size_t n;
@@ -236,6 +238,7 @@ static enum carried carry_kind(struct run *r, const struct entity *e, const stru
 				continue;
 			carry_init(&c, r, &m);
 			end = carry_rows(&c, left);
+			*removed += c.removed;
 			if (end != CARRIED)
 				return end;
 		}
@@ -243,19 +246,30 @@ static enum carried carry_kind(struct run *r, const struct entity *e, const stru
 	return CARRIED;
 }
 
+/* What is removed may leave a marker of its own, before those that have been looked at: until nothing is. */
 static enum carried carry_others(struct run *r, const struct marker *m, int64_t *left)
 {
 	const struct design *d = r->design;
 	bool *marked = arena_array(r->arena, bool, d->entity_count);
+	size_t removed;
 
 	mark_below(d, m->entity, marked);
 	mark_counting(d, m->entity, marked);
-	for (size_t i = 0; i < d->entity_count; i++) {
-		enum carried end = marked[i] ? carry_kind(r, &d->entities[i], m, left) : CARRIED;
+	do {
+		struct run *b = branch_new(r);
 
-		if (end != CARRIED)
-			return end;
-	}
+		b->depth = r->depth;
+		removed = 0;
+		for (size_t i = 0; i < d->entity_count; i++) {
+			enum carried end = marked[i] ? carry_kind(b, &d->entities[i], m, left, &removed) : CARRIED;
+
+			if (end == CARRIED_NOT)
+				(void)run_fail(r, b->problem.type, "%.*s", SLICE_ARG(b->problem.detail));
+			if (end != CARRIED)
+				return end;
+		}
+		branch_clear(b, r);
+	} while (removed);
 	return CARRIED;
 }
 
@@ -291,6 +305,35 @@ enum carried deleting_carry(struct run *r, const struct marker *m, int64_t most)
 		return end;
 	end = carry_others(r, m, &most);
 	return end == CARRIED ? drop(r, m) : end;
+}
+
+enum carried deleting_settle(struct run *r, const struct entity *e)
+{
+	const struct design *d = r->design;
+	bool *marked = arena_array(r->arena, bool, d->entity_count);
+	enum carried all = CARRIED;
+
+	mark_below(d, e, marked);
+	for (size_t i = 0; i < d->entity_count; i++) {
+		struct value *items, last = VALUE_ABSENT;
+		size_t n;
+
+		while (marked[i]) {
+			if (!beside_query(r, marker_kind(r, &d->entities[i]), MARKERS_A_PAGE, last, &items, &n, &last))
+				return CARRIED_NOT;
+			for (size_t k = 0; k < n; k++) {
+				struct marker m;
+				bool known;
+
+				if (!marker_read(r, items[k], &m, &known))
+					return CARRIED_NOT;
+				if (known && deleting_carry(r, &m, DELETING_ALL) != CARRIED)
+					all = CARRIED_IN_PART;
+			}
+			marked[i] = value_present(last);
+		}
+	}
+	return all;
 }
 
 /* ---- without a marker ---- */

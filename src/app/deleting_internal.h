@@ -42,5 +42,7 @@ bool plan_doom(struct plan *p, const struct marker *m, const struct doomed *list
 enum carried { CARRIED, CARRIED_IN_PART, CARRIED_NOT /* run->problem */ };
 /* Removes at most about so many rows; 0: only looks. CARRIED: the marker is gone. */
 enum carried deleting_carry(struct run *r, const struct marker *m, int64_t most);
+/* All markers of what goes with items of the entity. */
+enum carried deleting_settle(struct run *r, const struct entity *e);
 
 #endif

@@ -183,17 +183,28 @@ enum plan_end deleting_refused(struct plan *p, const struct plan_action *a, cons
 
 /* ---- afterwards ---- */
 
-void deleting_follow(struct plan *p)
+/* What hangs below is carried out by whoever carries out what it hangs on, not from inside of it: a tree may be deep. */
+static enum carried follow_one(struct plan *p, struct run *b, const struct marker *m)
 {
 	struct app *app = p->run->app;
-	bool keeper = app && app->keeper_runs, left = false;
+	bool keeper = app && app->keeper_runs;
+	enum carried end = deleting_carry(b, m, keeper || p->write->under ? 0 : DELETING_ALL);
+
+	if (end != CARRIED || keeper || p->write->under)
+		return end;
+	return deleting_settle(b, m->entity);
+}
+
+void deleting_follow(struct plan *p)
+{
+	bool left = false;
 	struct run *b;
 
 	if (!p->marker_count)
 		return;
 	b = aside(p->run);
 	for (size_t i = p->marker_count; i-- > 0;) { /* children's before their parent's: M4 */
-		enum carried end = deleting_carry(b, &p->markers[i], keeper ? 0 : DELETING_ALL);
+		enum carried end = follow_one(p, b, &p->markers[i]);
 
 		left = left || end != CARRIED;
 		if (end == CARRIED_NOT)
@@ -201,6 +212,6 @@ void deleting_follow(struct plan *p)
 				 SLICE_ARG(p->markers[i].entity->name), SLICE_ARG(b->problem.detail));
 		branch_clear(b, p->run);
 	}
-	if (left && app)
-		app->deletions_settled = false;
+	if (left && p->run->app)
+		p->run->app->deletions_settled = false;
 }

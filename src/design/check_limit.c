@@ -31,7 +31,7 @@ static double most_elements(const struct entity *e, const struct term *t)
 static void transaction_size(struct checker *c)
 {
 	EACH(struct entity, e, c->d->entities, c->d->entity_count) {
-		double actions = 1 + (double)e->count_count + (double)e->require_count;
+		double actions = 1 + (double)e->count_count + (double)e->require_count + (e->delete_.then_count ? 1 : 0);
 		const struct companion *open = NULL;
 		EACH(struct companion, k, e->companions, e->companion_count) {
 			double n = k->each_list ? most_elements(e, k->each_list) : 1;

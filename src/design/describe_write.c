@@ -108,6 +108,57 @@ static void put_key(struct buf *b, const struct design *d, const struct entity *
 		}
 }
 
+/* ---- markers of deletions (app/deleting.h): one for each set of parameters ---- */
+
+static void put_marker_values(struct buf *b, const struct access *x)
+{
+	for (size_t i = 0; i < x->param_count; i++)
+		buf_printf(b, "%s%.*s=<%.*s>", i ? "&" : "", SLICE_ARG(x->params[i]), SLICE_ARG(x->params[i]));
+}
+
+static bool same_params(const struct access *x, const struct access *y)
+{
+	if (x->param_count != y->param_count)
+		return false;
+	for (size_t i = 0; i < x->param_count; i++)
+		if (!slice_equal(x->params[i], y->params[i]))
+			return false;
+	return true;
+}
+
+static const struct attribute *made_here(const struct entity *e, const struct access *x)
+{
+	for (size_t i = 0; i < x->param_count; i++) {
+		const struct attribute *a = entity_attribute(e, x->params[i]);
+
+		if (a && a->id)
+			return a;
+	}
+	return NULL;
+}
+
+static void put_markers(struct buf *b, const struct design *d, const struct entity *e, enum allow_verb verb)
+{
+	for (size_t i = 0; i < e->delete_.then_count; i++) {
+		const struct access *x = design_access(d, e->delete_.then_remove[i]), *y;
+		bool again = false;
+
+		for (size_t k = 0; x && k < i; k++) {
+			y = design_access(d, e->delete_.then_remove[k]);
+			again = again || (y && same_params(x, y));
+		}
+		if (!x || again)
+			continue;
+		buf_printf(b, " + %s DELETING#%.*s / ", verb == ALLOW_DELETE ? "Put" : "ConditionCheck", SLICE_ARG(e->name));
+		put_marker_values(b, x);
+		if (verb == ALLOW_DELETE)
+			continue;
+		buf_lit(b, " if not there");
+		if (made_here(e, x))
+			buf_printf(b, " (when %.*s is given)", SLICE_ARG(made_here(e, x)->name));
+	}
+}
+
 static bool has_more(struct arena *a, const struct entity *e, enum allow_verb verb, const struct action *action)
 {
 	struct buf looks;
@@ -151,7 +202,7 @@ static void put_action(struct buf *b, const struct design *d, const struct entit
 
 void describe_write(struct buf *b, const struct design *d, const struct entity *e, enum allow_verb verb, const struct action *action)
 {
-	bool more = has_more(b->arena, e, verb, NULL);
+	bool more = has_more(b->arena, e, verb, NULL) || (e->delete_.then_count && verb != ALLOW_UPDATE);
 
 	if (action) {
 		put_action(b, d, e, action);
@@ -168,6 +219,7 @@ void describe_write(struct buf *b, const struct design *d, const struct entity *
 		put_counts(b, e, verb);
 		put_requirements(b, e, e->requires, e->require_count);
 		(void)describe_looks(b, e, verb, NULL);
+		put_markers(b, d, e, verb);
 		break;
 	case ALLOW_UPDATE:
 	case ALLOW_DELETE:
@@ -183,6 +235,8 @@ void describe_write(struct buf *b, const struct design *d, const struct entity *
 		if (verb == ALLOW_UPDATE)
 			put_requirements(b, e, e->requires, e->require_count);
 		(void)describe_looks(b, e, verb, NULL);
+		if (verb == ALLOW_DELETE)
+			put_markers(b, d, e, verb);
 		for (size_t i = 0; verb == ALLOW_DELETE && i < e->delete_.refuse_count; i++)
 			buf_printf(b, "; refused while %.*s has rows", SLICE_ARG(e->delete_.refuse_while[i]));
 		for (size_t i = 0; verb == ALLOW_DELETE && i < e->delete_.then_count; i++)
