@@ -169,7 +169,9 @@ bool write_copy(struct write *w, const struct attribute *a, struct fields *f)
 		return false;
 	if (value_present(note.key) && !entity_fetch_key(r, source, note.key, true, &full))
 		return false;
-	note.value = value_get(full, a->copy_attribute);
+	note.from = full;
+	if (!entity_copied(r, a, full, &note.value))
+		return false;
 	/* Without a source what an operator gives stands. */
 	if (value_present(note.value))
 		fields_set(f, a->name, note.value);
