@@ -259,6 +259,21 @@ bool entity_expired(struct run *r, struct value item)
 
 /* ---- address ---- */
 
+bool entity_copied(struct run *r, const struct attribute *copy, struct value source, struct value *out)
+{
+	struct scope s = { .run = r, .full = source };
+	bool holds = true;
+
+	*out = VALUE_ABSENT;
+	if (!value_present(source))
+		return true;
+	if (copy->copy_if && !scope_holds(&s, copy->copy_if, &holds))
+		return false;
+	if (holds)
+		*out = value_get(source, copy->copy_attribute);
+	return true;
+}
+
 struct value *entity_identity(struct run *r, const struct entity *e, struct value full)
 {
 	struct value *args = arena_array(r->arena, struct value, e->param_count);

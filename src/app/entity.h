@@ -83,6 +83,10 @@ struct value *entity_identity(struct run *r, const struct entity *e, struct valu
 /* Its path with the values filled in and percent-encoded, for Location: /users/alice. */
 struct slice entity_path(struct run *r, const struct entity *e, struct value full);
 
+/* What a copy of the source (in full; absent: there is none) is to hold: its attribute, while the copy's `if` holds of it; else
+ * absent. A function of the source alone. */
+bool entity_copied(struct run *r, const struct attribute *copy, struct value source, struct value *out) MUST_CHECK;
+
 /* ---- rules ---- */
 /* Whether the caller may. `full` is the item (CREATE: as it would be), `old` before a write or absent. Operators may
  * always. e->allow[verb] NULL: only they. ALLOW_LIST without a rule is asked as ALLOW_READ. */
@@ -117,6 +121,8 @@ struct name_list {
 };
 void names_add(struct arena *a, struct name_list *l, struct slice name);
 void names_of_term(struct arena *a, struct name_list *l, const struct entity *e, const struct term *t);
+/* What a copy reads of its source. */
+void names_of_copy(struct arena *a, struct name_list *l, const struct entity *source, const struct attribute *copy);
 void names_of_template(struct arena *a, struct name_list *l, const struct entity *e, const struct template *t);
 
 #endif

@@ -119,3 +119,10 @@ void names_of_template(struct arena *a, struct name_list *l, const struct entity
 
 	names_each_template(t, follow, &x);
 }
+
+void names_of_copy(struct arena *a, struct name_list *l, const struct entity *source, const struct attribute *copy)
+{
+	names_add(a, l, copy->copy_attribute);
+	if (copy->copy_if)
+		names_of_term(a, l, source, copy->copy_if);
+}

@@ -41,11 +41,29 @@ static bool refresh_all(struct run *r, const struct entity *source, const struct
 	return read_each(r, access, &s, NULL, 0, refresh_row, &c);
 }
 
-/* Whether `a` is a copy of something that differs. */
-static bool is_out_of_date(const struct attribute *a, const struct entity *source, struct value old, struct value full)
+static bool differs(struct value old, struct value full, struct slice name)
 {
-	return a->kept_by.n && slice_equal(a->copy_entity, source->name) &&
-	       !value_equal(value_get(old, a->copy_attribute), value_get(full, a->copy_attribute));
+	return !value_equal(value_get(old, name), value_get(full, name));
+}
+
+/* Whether `a` is a copy of something that differs. The keeper knows of `old` no more than which attributes do. */
+static bool is_out_of_date(struct run *r, const struct attribute *a, const struct entity *source, struct value old, struct value full)
+{
+	struct name_list names = { 0 };
+	struct value copy;
+
+	if (!a->kept_by.n || !slice_equal(a->copy_entity, source->name))
+		return false;
+	if (a->copy_if)
+		names_of_term(r->arena, &names, source, a->copy_if);
+	for (size_t i = 0; i < names.count; i++)
+		if (differs(old, full, names.list[i]))
+			return true;
+	if (!differs(old, full, a->copy_attribute))
+		return false;
+	/* What was kept back before and still is changes unseen. */
+	return !a->copy_if || !value_present(value_get(full, a->copy_attribute)) || !entity_copied(r, a, full, &copy) ||
+	       value_present(copy);
 }
 
 bool keep_copies(struct run *r, const struct entity *e, struct value old, struct value full)
@@ -58,7 +76,7 @@ bool keep_copies(struct run *r, const struct entity *e, struct value old, struct
 			const struct attribute *a = &x->attributes[k];
 
 			/* One visit brings all copies of an item up to date. */
-			if (!is_out_of_date(a, e, old, full) || names_have(&done, a->kept_by))
+			if (!is_out_of_date(r, a, e, old, full) || names_have(&done, a->kept_by))
 				continue;
 			names_add(r->arena, &done, a->kept_by);
 			if (!refresh_all(r, e, x, a->kept_by, full))

@@ -374,15 +374,20 @@ static bool moves_keys(const struct entity *e, const struct fields *adds)
 	return false;
 }
 
-static bool is_copied(const struct design *d, const struct entity *e, const struct fields *adds)
+static bool is_copied(struct arena *arena, const struct design *d, const struct entity *e, const struct fields *adds)
 {
+	struct name_list names = { 0 };
+
 	for (size_t i = 0; i < d->entity_count; i++)
 		for (size_t k = 0; k < d->entities[i].attribute_count; k++) {
 			const struct attribute *a = &d->entities[i].attributes[k];
 
-			if (a->kept_by.n && slice_equal(a->copy_entity, e->name) && fields_has(adds, a->copy_attribute))
-				return true;
+			if (a->kept_by.n && slice_equal(a->copy_entity, e->name))
+				names_of_copy(arena, &names, e, a);
 		}
+	for (size_t i = 0; i < names.count; i++)
+		if (fields_has(adds, names.list[i]))
+			return true;
 	return false;
 }
 
@@ -391,7 +396,7 @@ static bool follow_copied(struct run *b, const struct entity *e, struct value ke
 {
 	struct value full, old;
 
-	if (!is_copied(b->design, e, adds))
+	if (!is_copied(b->arena, b->design, e, adds))
 		return true;
 	if (!entity_fetch_key(b, e, key, true, &full))
 		return false;
@@ -429,13 +434,13 @@ static void follow_copies(struct plan *p, struct run *b)
 
 	for (size_t i = 0; i < w->copy_count; i++) {
 		const struct copy_note *c = &w->copies[i];
-		struct value now = VALUE_ABSENT;
+		struct value now = VALUE_ABSENT, copy;
 
 		if (c->held || !c->attribute->kept_by.n || !value_present(c->key))
 			continue;
-		if (!entity_fetch_key(b, c->source, c->key, true, &now))
+		if (!entity_fetch_key(b, c->source, c->key, true, &now) || !entity_copied(b, c->attribute, now, &copy))
 			complain(b, "a copy has not been compared");
-		else if (!value_equal(value_get(now, c->attribute->copy_attribute), c->value) &&
+		else if (!value_equal(copy, c->value) &&
 			 !write_refresh(b, p->entity, p->key, c->source->name))
 			complain(b, "a copy has not been brought up to date");
 		branch_clear(b, p->run);

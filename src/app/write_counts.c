@@ -135,10 +135,16 @@ static void hold_copies(struct plan *p, struct plan_action *a)
 	for (size_t i = 0; i < p->write->copy_count; i++) {
 		struct copy_note *c = &p->write->copies[i];
 		const struct attribute *source = entity_attribute(a->entity, c->attribute->copy_attribute);
+		struct name_list names = { 0 };
 
 		if (!c->attribute->kept_by.n || !value_equal(c->key, a->key) || (source && source->from_key))
 			continue;
-		fields_set(&a->equal, c->attribute->copy_attribute, c->value);
+		names_of_copy(p->run->arena, &names, a->entity, c->attribute);
+		for (size_t k = 0; k < names.count; k++) {
+			source = entity_attribute(a->entity, names.list[k]);
+			if (!source || !source->from_key)
+				fields_set(&a->equal, names.list[k], value_get(c->from, names.list[k]));
+		}
 		c->held = true;
 	}
 }

@@ -165,6 +165,18 @@ bool write_defaults(struct write *w, struct fields *f, bool *which)
 	return fill_waiting(&p);
 }
 
+/* What was copied, and what decided that it was. */
+static void note_copied(struct run *r, const struct attribute *a, const struct entity *source, const struct entity_look *look)
+{
+	struct witness *seen = witness_item(r, source, look);
+	struct name_list names = { 0 };
+
+	names_add(r->arena, &names, a->copy_attribute);
+	names_of_term(r->arena, &names, source, a->copy_if);
+	for (size_t i = 0; seen && i < names.count; i++)
+		witness_reads(seen, names.list[i], value_get(look->item.full, names.list[i]));
+}
+
 bool write_copy(struct write *w, const struct attribute *a, struct fields *f)
 {
 	struct run *r = w->run;
@@ -181,11 +193,12 @@ bool write_copy(struct write *w, const struct attribute *a, struct fields *f)
 		return false;
 	if (!entity_look_at(r, source, note.key, true, &look))
 		return false;
-	full = look.item.full;
-	note.value = value_get(full, a->copy_attribute);
+	note.from = full = look.item.full;
+	if (!entity_copied(r, a, full, &note.value))
+		return false;
 	/* A copy that is kept is compared after the commit, or held where its source is in the transaction anyway. */
 	if (!a->kept_by.n)
-		witness_reads(witness_item(r, source, &look), a->copy_attribute, note.value);
+		note_copied(r, a, source, &look);
 	/* Without a source what an operator gives stands. */
 	if (value_present(note.value))
 		fields_set(f, a->name, note.value);

@@ -28,7 +28,8 @@ struct copy_note { /* a copy that has been made, and what of */
 	const struct attribute *attribute;
 	const struct entity *source;
 	struct value key;   /* of the source item; absent: there is none */
-	struct value value; /* what was read */
+	struct value from;  /* the source, in full */
+	struct value value; /* what was copied of it */
 	bool held;          /* the transaction says that it still is so */
 };
 

@@ -88,6 +88,10 @@ static void say_copy(struct buf *b, const struct attribute *x)
 		term_print(b, x->copy_args[i]);
 	}
 	buf_printf(b, ").%.*s", SLICE_ARG(x->copy_attribute));
+	if (x->copy_if) {
+		buf_lit(b, " if ");
+		term_print(b, x->copy_if);
+	}
 	if (x->kept_by.n)
 		buf_printf(b, ", kept by %.*s", SLICE_ARG(x->kept_by));
 }

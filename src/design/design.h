@@ -51,8 +51,9 @@ struct attribute {
 	double min, max;              /* range of a number; length of a string, text, list or set */
 	const struct term *default_;  /* NULL: none */
 	const struct term *derived;   /* = term */
-	/* copy of E(ref).attr */
+	/* copy of E(ref).attr if term */
 	struct slice copy_entity, copy_attribute;
+	const struct term *copy_if;   /* what must hold of the source, of its own attributes alone; NULL: nothing */
 	const struct term *const *copy_args;
 	size_t copy_arg_count;
 	struct slice kept_by;         /* the access pattern that finds the copies; empty: none */

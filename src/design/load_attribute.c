@@ -150,11 +150,34 @@ static void read_collection(struct reading *r, struct load_span s, enum attr_typ
 			   "a set holds strings, numbers or binaries; others can be a list");
 }
 
-/* copy of E(ref).attr [kept by pattern] */
+static void look_beyond(void *ctx, const struct term *t)
+{
+	bool *beyond = ctx;
+
+	*beyond = *beyond || t->kind == TERM_NOW || t->kind == TERM_TODAY || t->kind == TERM_CALLER || t->kind == TERM_IS_ROLE ||
+		  t->kind == TERM_MAY || t->kind == TERM_EXISTS || t->kind == TERM_VISIBLE || t->kind == TERM_FETCH;
+}
+
+/* Copies are looked at again when their source changes, and only then. */
+static void read_copy_if(struct reading *r, struct load_span s, struct slice source)
+{
+	struct load_scope *scope = arena_new(r->l->a, struct load_scope);
+	bool beyond = false;
+
+	scope->target = source;
+	r->a->copy_if = load_span_term(r->l, s, scope);
+	if (r->a->copy_if)
+		term_walk(r->a->copy_if, look_beyond, &beyond);
+	if (beyond)
+		load_error(r->l, span_place(r->l, s), "wrong-value",
+			   "what a copy depends on must be attributes of its source, not other items, the caller or the time");
+}
+
+/* copy of E(ref).attr [if term] [kept by pattern] */
 static void read_copy(struct reading *r, struct load_span s)
 {
 	struct reference *ref = arena_new(r->l->a, struct reference);
-	struct load_span rest = s, head;
+	struct load_span rest = s, head, condition = { 0 };
 
 	r->typed = false;
 	if (span_split_word(&rest, "kept by", &head))
@@ -162,6 +185,11 @@ static void read_copy(struct reading *r, struct load_span s)
 	s = head;
 	if (!load_reference(r->l, &s, r->scope, ref))
 		return;
+	rest = s;
+	if (span_split_word(&rest, "if", &head)) {
+		s = head;
+		condition = rest;
+	}
 	if (!span_take(&s, ".") || !span_is_name(s)) {
 		load_error(
 			r->l, span_place(r->l, r->type), "wrong-value",
@@ -173,6 +201,8 @@ static void read_copy(struct reading *r, struct load_span s)
 	r->a->copy_arg_count = ref->arg_count;
 	r->a->copy_attribute = span_text(s);
 	load_later_attribute(r->l, span_text(s), span_place(r->l, s), ref->entity);
+	if (condition.n)
+		read_copy_if(r, condition, ref->entity);
 }
 
 static void read_type(struct reading *r, struct load_span s)

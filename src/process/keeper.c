@@ -100,7 +100,7 @@ static struct role *role_of(struct keeper *k, const struct entity *e)
 			const struct attribute *of = &d->entities[i].attributes[n];
 
 			if (of->kept_by.n && slice_equal(of->copy_entity, e->name))
-				names_add(a, &x->copied, of->copy_attribute);
+				names_of_copy(a, &x->copied, e, of);
 		}
 	return x;
 }
@@ -235,7 +235,7 @@ static bool compare(struct keeper *k, const struct kept *x, const struct attribu
 {
 	struct run *r = k->sources;
 	const struct entity *source = design_entity(r->design, a->copy_entity);
-	struct value *args, full;
+	struct value *args, full, copy;
 	struct fields f;
 	struct scope s = { .run = r, .item = &f };
 
@@ -244,9 +244,9 @@ static bool compare(struct keeper *k, const struct kept *x, const struct attribu
 		return true;
 	fields_from_item(&f, r->arena, entity_full(r, x->role->entity, x->now));
 	if (!scope_args(&s, a->copy_args, a->copy_arg_count, &args) ||
-	    !entity_fetch(r, source, args, a->copy_arg_count, false, &full))
+	    !entity_fetch(r, source, args, a->copy_arg_count, false, &full) || !entity_copied(r, a, full, &copy))
 		return false;
-	*differs_ = value_present(full) && !value_equal(value_get(full, a->copy_attribute), fields_get(&f, a->name));
+	*differs_ = value_present(full) && !value_equal(copy, fields_get(&f, a->name));
 	return true;
 }
 

@@ -218,6 +218,16 @@ test('B-A31, B-A21, B-A22, B-A23: bookmarks', async () => {
   // the title is a copy that is kept
   await bruno.patch('/posts/p1', { title: 'Another title' });
   await until('the copies of the title', async () => (await davi.get('/users/sub-davi/bookmarks/p1')).body.postTitle === 'Another title');
+  // and shows nothing of a post that is a draft again
+  const title = async () => (await davi.get('/users/sub-davi/bookmarks/p1')).body.postTitle;
+  await bruno.post('/posts/p1/unpublish');
+  await bruno.patch('/posts/p1', { title: 'Not for you yet' });
+  await app.settled();
+  assert.equal(await title(), undefined);
+  await bruno.post('/posts/p1/publish');
+  await until('the title of the new edition', async () => await title() === 'Not for you yet');
+  await bruno.patch('/posts/p1', { title: 'Another title' });
+  await until('the copies of the title', async () => await title() === 'Another title');
   await elisa.delete('/users/sub-davi/bookmarks/p1', { status: 404 });
   assert.equal((await davi.delete('/users/sub-davi/bookmarks/p1')).status, 204);
   assert.equal(await app.item('BOOKMARK#sub-davi#p1', 'BOOKMARK'), undefined);

@@ -197,6 +197,9 @@ test('P-A32, P-A08, P-A22: cards in a collection, in its order, by its owner alo
   await gus.post('/cards/shelf/archive'); // what is not public any more is not in public collections
   assert.deepEqual(ids(await hana.list('/collections/weekend/cards')), ['table']);
   assert.deepEqual(ids(await gus.list('/collections/weekend/cards')), ['table', 'shelf']);
+  await gus.patch('/cards/shelf', { title: 'Nobody\'s business' });
+  assert.equal((await app.item('COLLECTION#weekend', 'CARD#shelf')).title, undefined, 'nor is its title');
+  assert.equal((await hana.get('/collections/weekend/cards/shelf')).body.title, undefined);
   await audit(app);
 });
 

@@ -120,6 +120,73 @@ static void bodies_that_are_no_objects(void **state)
 	client_close(&c);
 }
 
+#define COPIES                                                                                            \
+	"entities:\n"                                                                                     \
+	"  Text:\n"                                                                                       \
+	"    path: /texts/<text>\n"                                                                       \
+	"    attributes: {text: string, title: string, state: 'open | shut, default open', marks: counter}\n" \
+	"    keys: {PK: TEXT#<text>, SK: TEXT}\n"                                                           \
+	"    allow: {create, read, update: anyone}\n"                                                     \
+	"  Mark:\n"                                                                                       \
+	"    path: /marks/<id>\n"                                                                         \
+	"    attributes:\n"                                                                               \
+	"      id: string\n"                                                                              \
+	"      text: string, required\n"                                                                  \
+	"      title: copy of Text(text).title if state = 'open', kept by marks of text\n"                \
+	"    keys: {PK: MARK#<id>, SK: MARK, GSI1PK: TEXT#<text>, GSI1SK: <id>}\n"                        \
+	"    counts: [Text(text).marks]\n"                                                                \
+	"    allow: {create, read: anyone}\n"                                                             \
+	"access:\n"                                                                                       \
+	"  marks of text: {path: /texts/<text>/marks, query: GSI1, where: {GSI1PK: TEXT#<text>}}\n"
+
+static void set_text(struct client *c, const char *body)
+{
+	client_ask(c, APP_PATCH, "/texts/t", body);
+	client_is(c, 200);
+}
+
+static void mark_shows(struct client *c, const char *id, const char *title)
+{
+	char path[32], text[64];
+
+	snprintf(path, sizeof(path), "/marks/%s", id);
+	client_ask(c, APP_GET, path, NULL);
+	client_is(c, 200);
+	snprintf(text, sizeof(text), "\"title\":\"%s\"", title ? title : "");
+	if (title)
+		client_says(c, text);
+	else
+		assert_false(client_has(c->reply.body, "title"));
+}
+
+static void a_copy_shows_nothing_of_what_was_withdrawn(void **state)
+{
+	struct client c;
+
+	(void)state;
+	client_open(&c, COPIES);
+	client_ask(&c, APP_POST, "/texts", "{\"text\":\"t\",\"title\":\"one\"}");
+	client_is(&c, 201);
+	client_ask(&c, APP_POST, "/marks", "{\"id\":\"m\",\"text\":\"t\"}");
+	client_is(&c, 201);
+	mark_shows(&c, "m", "one");
+	set_text(&c, "{\"title\":\"two\"}");
+	mark_shows(&c, "m", "two");
+	set_text(&c, "{\"state\":\"shut\"}");
+	mark_shows(&c, "m", NULL);
+	set_text(&c, "{\"title\":\"secret\"}");
+	mark_shows(&c, "m", NULL);
+	client_ask(&c, APP_POST, "/marks", "{\"id\":\"n\",\"text\":\"t\"}"); /* made meanwhile */
+	client_is(&c, 201);
+	mark_shows(&c, "n", NULL);
+	set_text(&c, "{\"state\":\"open\"}");
+	mark_shows(&c, "m", "secret");
+	mark_shows(&c, "n", "secret");
+	set_text(&c, "{\"state\":\"shut\",\"title\":\"three\"}"); /* both at once */
+	mark_shows(&c, "m", NULL);
+	client_close(&c);
+}
+
 #define PLACES                                                                                            \
 	"entities:\n"                                                                                     \
 	"  Place:\n"                                                                                      \
@@ -476,6 +543,7 @@ int main(void)
 		cmocka_unit_test(the_body_must_not_contradict_the_address),
 		cmocka_unit_test(nobody_writes_as_someone_else),
 		cmocka_unit_test(bodies_that_are_no_objects),
+		cmocka_unit_test(a_copy_shows_nothing_of_what_was_withdrawn),
 		cmocka_unit_test(maps_are_merged_as_the_rfc_says),
 		cmocka_unit_test(limits_are_those_of_the_merged_map),
 		cmocka_unit_test(created_twice_and_taken),

@@ -133,6 +133,9 @@ static void attributes_are_checked(void **state)
 		{ "copy of «User»(owner, id).name", "wrong-count", "by 1 value, not by 2" },
 		{ "«copy of User(owner)»", "wrong-value", "the attribute to copy" },
 		{ "copy of User(owner).name, kept by «nothing»", "unknown-pattern", "nothing" },
+		{ "copy of User(owner).name if «nam» = 'x'", "unknown-attribute", "did you mean 'name'" },
+		{ "copy of User(owner).name if «exists User(name)»", "wrong-value", "attributes of its source" },
+		{ "copy of User(owner).name if «name = caller»", "wrong-value", "attributes of its source" },
 		{ "string, when «stat» = 'NEW'", "unknown-attribute", "did you mean 'state'" },
 		{ "string, when state = «'NWE'»", "unknown-choice", "did you mean 'NEW'" },
 	};
