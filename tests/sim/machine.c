@@ -1,0 +1,389 @@
+/* What the program under test asks of the system, and gets from the seed.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "machine.h"
+
+#include <crypt.h>
+#include <errno.h>
+#include <pthread.h>
+#include <semaphore.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
+#include <sys/resource.h>
+#include <time.h>
+#include "api/direct.h"
+#include "api/direct_write.h"
+#include "store/store.h"
+
+#define REAL(type, name, ...) type __real_##name(__VA_ARGS__); type __wrap_##name(__VA_ARGS__)
+
+static struct {
+	bool real_threads;   /* those of the store are not ours */
+	struct store *kept;  /* of a process that has died */
+	long death;
+	bool after_it, dead;
+	uint64_t writes;
+	machine_watch *watch;
+	void *watch_ctx;
+	const void *held[256]; /* mutexes that fibers have */
+	size_t held_count;
+} machine;
+
+/* ---- time ---- */
+
+REAL(int, clock_gettime, clockid_t id, struct timespec *t);
+int __wrap_clock_gettime(clockid_t id, struct timespec *t)
+{
+	int64_t us;
+
+	if (!fiber_is_here())
+		return __real_clock_gettime(id, t);
+	us = id == CLOCK_REALTIME ? fiber_date_us() : fiber_now_us();
+	*t = (struct timespec){ .tv_sec = us / 1000000, .tv_nsec = us % 1000000 * 1000 };
+	return 0;
+}
+
+REAL(int, nanosleep, const struct timespec *t, struct timespec *left);
+int __wrap_nanosleep(const struct timespec *t, struct timespec *left)
+{
+	if (!fiber_is_here())
+		return __real_nanosleep(t, left);
+	fiber_sleep(t->tv_sec * INT64_C(1000000) + t->tv_nsec / 1000);
+	return 0;
+}
+
+REAL(int, setpriority, int which, id_t who, int priority);
+int __wrap_setpriority(int which, id_t who, int priority)
+{
+	return fiber_is_here() ? 0 : __real_setpriority((__priority_which_t)which, who, priority);
+}
+
+/* ---- randomness ---- */
+
+static void fill(uint8_t *p, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		p[i] = (uint8_t)random_next(fiber_random());
+}
+
+REAL(ssize_t, getrandom, void *p, size_t n, unsigned flags);
+ssize_t __wrap_getrandom(void *p, size_t n, unsigned flags)
+{
+	if (!fiber_is_here())
+		return __real_getrandom(p, n, flags);
+	fill(p, n);
+	return (ssize_t)n;
+}
+
+REAL(int, RAND_bytes, unsigned char *p, int n);
+int __wrap_RAND_bytes(unsigned char *p, int n)
+{
+	if (!fiber_is_here())
+		return __real_RAND_bytes(p, n);
+	fill(p, (size_t)n);
+	return 1;
+}
+
+/* Hashing takes 50 ms, and is not what is tested here: 22 characters of salt, 31 that follow from it and the password. */
+#define SALT_LENGTH 29
+#define HASH_LENGTH 60
+
+char *__wrap_crypt_r(const char *password, const char *salt, struct crypt_data *data);
+char *__wrap_crypt_r(const char *password, const char *salt, struct crypt_data *data)
+{
+	struct random r = { .state = 7 };
+
+	for (const char *p = password; *p; p++)
+		r.state = (r.state ^ (uint8_t)*p) * UINT64_C(0x100000001b3);
+	for (size_t i = 0; i < SALT_LENGTH && salt[i]; i++)
+		r.state = (r.state ^ (uint8_t)salt[i]) * UINT64_C(0x100000001b3);
+	snprintf(data->output, sizeof(data->output), "%.*s", SALT_LENGTH, salt);
+	for (size_t i = strlen(data->output); i < HASH_LENGTH; i++)
+		data->output[i] = (char)('a' + random_below(&r, 26));
+	data->output[HASH_LENGTH] = 0;
+	return data->output;
+}
+
+char *__wrap_crypt_gensalt_rn(const char *prefix, unsigned long count, const char *bytes, int n, char *out, int room);
+char *__wrap_crypt_gensalt_rn(const char *prefix, unsigned long count, const char *bytes, int n, char *out, int room)
+{
+	(void)bytes;
+	(void)n;
+	snprintf(out, (size_t)room, "%s%02lu$", prefix, count);
+	for (size_t i = strlen(out); i < SALT_LENGTH; i++) {
+		out[i] = (char)('a' + random_below(fiber_random(), 26));
+		out[i + 1] = 0;
+	}
+	return out;
+}
+
+/* ---- threads ---- */
+
+REAL(int, pthread_create, pthread_t *t, const pthread_attr_t *attr, void *(*fn)(void *), void *arg);
+int __wrap_pthread_create(pthread_t *t, const pthread_attr_t *attr, void *(*fn)(void *), void *arg)
+{
+	if (!fiber_is_here() || machine.real_threads)
+		return __real_pthread_create(t, attr, fn, arg);
+	*t = (pthread_t)(uintptr_t)fiber_new("thread", fn, arg);
+	return 0;
+}
+
+REAL(int, pthread_join, pthread_t t, void **result);
+int __wrap_pthread_join(pthread_t t, void **result)
+{
+	void *r;
+
+	if (!fiber_is_here() || !fiber_is((const void *)(uintptr_t)t))
+		return __real_pthread_join(t, result);
+	r = fiber_join((struct fiber *)(uintptr_t)t);
+	if (result)
+		*result = r;
+	return 0;
+}
+
+/* ---- locks: the real ones, so that the store's threads can have them, too ---- */
+
+static bool is_held(const void *m)
+{
+	for (size_t i = machine.held_count; i-- > 0;)
+		if (machine.held[i] == m)
+			return true;
+	return false;
+}
+
+REAL(int, pthread_mutex_lock, pthread_mutex_t *m);
+int __wrap_pthread_mutex_lock(pthread_mutex_t *m)
+{
+	if (!fiber_is_here())
+		return __real_pthread_mutex_lock(m);
+	while (is_held(m))
+		(void)fiber_wait(m, FIBER_EVER);
+	if (machine.held_count == sizeof(machine.held) / sizeof(*machine.held))
+		abort();
+	machine.held[machine.held_count++] = m;
+	return __real_pthread_mutex_lock(m);
+}
+
+REAL(int, pthread_mutex_unlock, pthread_mutex_t *m);
+int __wrap_pthread_mutex_unlock(pthread_mutex_t *m)
+{
+	if (!fiber_is_here())
+		return __real_pthread_mutex_unlock(m);
+	for (size_t i = machine.held_count; i-- > 0;)
+		if (machine.held[i] == m) {
+			machine.held[i] = machine.held[--machine.held_count];
+			break;
+		}
+	fiber_wake(m, true);
+	return __real_pthread_mutex_unlock(m);
+}
+
+REAL(int, pthread_cond_wait, pthread_cond_t *c, pthread_mutex_t *m);
+int __wrap_pthread_cond_wait(pthread_cond_t *c, pthread_mutex_t *m)
+{
+	if (!fiber_is_here())
+		return __real_pthread_cond_wait(c, m);
+	__wrap_pthread_mutex_unlock(m);
+	(void)fiber_wait(c, FIBER_EVER);
+	return __wrap_pthread_mutex_lock(m);
+}
+
+REAL(int, pthread_cond_timedwait, pthread_cond_t *c, pthread_mutex_t *m, const struct timespec *until);
+int __wrap_pthread_cond_timedwait(pthread_cond_t *c, pthread_mutex_t *m, const struct timespec *until)
+{
+	bool woken;
+
+	if (!fiber_is_here())
+		return __real_pthread_cond_timedwait(c, m, until);
+	__wrap_pthread_mutex_unlock(m);
+	woken = fiber_wait(c, until->tv_sec * INT64_C(1000000) + until->tv_nsec / 1000); /* all are of CLOCK_MONOTONIC */
+	__wrap_pthread_mutex_lock(m);
+	return woken ? 0 : ETIMEDOUT;
+}
+
+REAL(int, pthread_cond_signal, pthread_cond_t *c);
+int __wrap_pthread_cond_signal(pthread_cond_t *c)
+{
+	if (fiber_is_here())
+		fiber_wake(c, false);
+	return __real_pthread_cond_signal(c);
+}
+
+REAL(int, pthread_cond_broadcast, pthread_cond_t *c);
+int __wrap_pthread_cond_broadcast(pthread_cond_t *c)
+{
+	if (fiber_is_here())
+		fiber_wake(c, true);
+	return __real_pthread_cond_broadcast(c);
+}
+
+REAL(int, sem_wait, sem_t *s);
+int __wrap_sem_wait(sem_t *s)
+{
+	if (!fiber_is_here())
+		return __real_sem_wait(s);
+	while (sem_trywait(s))
+		(void)fiber_wait(s, FIBER_EVER);
+	return 0;
+}
+
+REAL(int, sem_post, sem_t *s);
+int __wrap_sem_post(sem_t *s)
+{
+	int result = __real_sem_post(s);
+
+	if (fiber_is_here())
+		fiber_wake(s, false);
+	return result;
+}
+
+/* ---- the store, and death ---- */
+
+REAL(enum store_open_result, store_open, const struct store_options *o, struct store **out, char *why, size_t n);
+enum store_open_result __wrap_store_open(const struct store_options *o, struct store **out, char *why, size_t n)
+{
+	enum store_open_result result;
+
+	if (machine.kept) {
+		*out = machine.kept;
+		machine.kept = NULL;
+		return STORE_OPENED;
+	}
+	machine.real_threads = true;
+	result = __real_store_open(o, out, why, n);
+	machine.real_threads = false;
+	return result;
+}
+
+REAL(void, store_close, struct store *s);
+void __wrap_store_close(struct store *s)
+{
+	if (machine.dead)
+		machine.kept = s;
+	else
+		__real_store_close(s);
+}
+
+static bool refuse(struct error *e)
+{
+	*e = (struct error){ .code = ERR_INTERNAL, .message = SLICE("the process has died") };
+	return false;
+}
+
+REAL(bool, store_write, struct store *s, struct store_batch *b, bool sync, struct arena *a, struct error *e);
+bool __wrap_store_write(struct store *s, struct store_batch *b, bool sync, struct arena *a, struct error *e)
+{
+	if (machine.dead)
+		return refuse(e);
+	machine.writes++;
+	if (machine.death < 0 || machine.death--)
+		return __real_store_write(s, b, sync, a, e);
+	machine.dead = true;
+	if (machine.after_it && !__real_store_write(s, b, sync, a, e))
+		abort();
+	return refuse(e);
+}
+
+/* ---- calls of the database: whoever makes one may have to wait for others ---- */
+
+static void at(const char *what)
+{
+	if (!fiber_is_here())
+		return;
+	if (machine.watch)
+		machine.watch(machine.watch_ctx, what);
+	fiber_yield();
+}
+
+REAL(void, api_call_wait, struct api *api, struct api_thread *t, struct api_call *c);
+void __wrap_api_call_wait(struct api *api, struct api_thread *t, struct api_call *c)
+{
+	at("call");
+	__real_api_call_wait(api, t, c);
+}
+
+REAL(bool, api_get_item, struct api *api, struct arena *a, struct slice table, struct value key, struct value *item);
+bool __wrap_api_get_item(struct api *api, struct arena *a, struct slice table, struct value key, struct value *item)
+{
+	at("get");
+	return __real_api_get_item(api, a, table, key, item);
+}
+
+REAL(bool, api_query_items, struct api *api, struct api_thread *t, struct arena *a, const struct api_query *q, struct api_page *page);
+bool __wrap_api_query_items(struct api *api, struct api_thread *t, struct arena *a, const struct api_query *q, struct api_page *page)
+{
+	at("query");
+	return __real_api_query_items(api, t, a, q, page);
+}
+
+REAL(bool, api_batch_get_items, struct api *api, struct arena *a, struct slice table, const struct value *keys, size_t n,
+     struct value *items);
+bool __wrap_api_batch_get_items(struct api *api, struct arena *a, struct slice table, const struct value *keys, size_t n,
+				struct value *items)
+{
+	at("batch get");
+	return __real_api_batch_get_items(api, a, table, keys, n, items);
+}
+
+REAL(bool, api_get_records, struct api *api, struct arena *a, struct slice iterator, int64_t limit, struct api_records *out);
+bool __wrap_api_get_records(struct api *api, struct arena *a, struct slice iterator, int64_t limit, struct api_records *out)
+{
+	at("records");
+	return __real_api_get_records(api, a, iterator, limit, out);
+}
+
+REAL(struct api_write *, api_write_start, struct api *api, struct api_thread *t, struct arena *a, const struct api_action *list,
+     size_t n, unsigned how);
+struct api_write *__wrap_api_write_start(struct api *api, struct api_thread *t, struct arena *a, const struct api_action *list,
+					 size_t n, unsigned how)
+{
+	at("write");
+	return __real_api_write_start(api, t, a, list, n, how);
+}
+
+/* ---- life ---- */
+
+void machine_begin(uint64_t seed)
+{
+	memset(&machine, 0, sizeof(machine));
+	machine.death = -1;
+	fiber_begin(seed);
+}
+
+void machine_end(void)
+{
+	machine.dead = false;
+	store_close(machine.kept);
+	machine.kept = NULL;
+	fiber_end();
+}
+
+void machine_set_death(long writes, bool after_it)
+{
+	machine.death = writes;
+	machine.after_it = after_it;
+}
+
+bool machine_is_dead(void)
+{
+	return machine.dead;
+}
+
+void machine_revive(void)
+{
+	machine.dead = false;
+	machine.death = -1;
+	machine.writes = 0;
+}
+
+uint64_t machine_writes(void)
+{
+	return machine.writes;
+}
+
+void machine_set_watch(machine_watch *fn, void *ctx)
+{
+	machine.watch = fn;
+	machine.watch_ctx = ctx;
+}

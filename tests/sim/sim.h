@@ -1,0 +1,118 @@
+/* A simulation: one design, one seed, some clients of its API, its processors, and a machine that dies now and then (machine.h).
+ *
+ *     main.c      seeds, designs, what is printed
+ *     world.c     the server: database, app, processors; starts, dies, starts again, settles
+ *     client.c    a client: draws requests and sends them
+ *     draw.c      values, identities, callers, bodies: from the design alone
+ *     raw.c       writes through the database's own API, that fit the design and that do not
+ *     ledger.c    what was asked and answered, and whether the stream explains it
+ *     check.c     what must hold in the end
+ *
+ * Everything that is random comes from the seed, so a seed that fails fails again; `recording` changes nothing but what is
+ * remembered for people to read.
+ * SPDX-License-Identifier: Apache-2.0 */
+#ifndef THORPE_TESTS_SIM_SIM_H
+#define THORPE_TESTS_SIM_SIM_H
+
+#include "app/app.h"
+#include "machine.h"
+#include "process/process.h"
+
+/* What may happen. Each can be left out, to see whether it is what a failure needs (--without). */
+#define SIM_PART_MAP(X)                                                                                   \
+	X(CRASHES, "crashes")       /* the process dies at a write */                                     \
+	X(PAUSES, "pauses")         /* an operator pauses and resumes processors */                       \
+	X(REPLAYS, "replays")       /* an operator replays them */                                        \
+	X(JUMPS, "jumps")           /* the date is set forward, so that things expire */                  \
+	X(BATCHES, "batches")       /* POST /batch */                                                     \
+	X(DELETES, "deletes")                                                                             \
+	X(ACTIONS, "actions")                                                                             \
+	X(WRONG, "wrong")           /* bodies with values that are not allowed, or none */                \
+	X(RAW, "raw")               /* writes of an SDK that fit the design */                            \
+	X(UNFIT, "unfit")           /* writes of an SDK that do not */
+enum sim_part {
+#define X(id, name) SIM_##id,
+	SIM_PART_MAP(X)
+#undef X
+	SIM_PARTS
+};
+
+struct options {
+	unsigned without;   /* 1 << enum sim_part */
+	size_t clients, steps; /* 0: drawn */
+	bool recording, quiet;
+};
+
+struct pool; /* draw.c */
+struct ledger;
+
+struct sim {
+	const struct options *options;
+	const struct design *design;
+	const char *file;
+	uint64_t seed;
+	struct random random;     /* what clients do */
+	struct arena arena;       /* as long as the run */
+	struct pool *pool;
+	struct ledger *ledger;
+	/* the server */
+	struct db *db;
+	struct api *api;
+	struct app *app;
+	struct process *process;
+	struct backend *backend;  /* of the first fiber */
+	struct fiber *ticker;
+	bool stopping;
+	unsigned lives;           /* how often it was started */
+	size_t steps_left, requests, acknowledged, busy;
+	/* what is wrong */
+	struct buf problems;
+	size_t problem_count;
+	struct buf history;
+};
+
+/* A part of what may happen happens, in this run. */
+bool sim_may(const struct sim *s, enum sim_part p);
+/* Something is wrong. */
+void sim_problem(struct sim *s, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+/* A line of the history, when somebody wants to read it. */
+void sim_note(struct sim *s, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+
+/* ---- world.c ---- */
+/* False: it died on the way, or cannot (a problem). */
+bool world_start(struct sim *s);
+void world_stop(struct sim *s);
+/* Until nothing is left to do. False: a problem. */
+bool world_settle(struct sim *s);
+/* A request to the design's API. */
+void world_ask(struct sim *s, struct backend *b, struct arena *a, struct app_request *q, struct app_reply *reply);
+
+/* ---- draw.c ---- */
+struct pool *pool_new(struct sim *s);
+struct draw { /* a request in the making */
+	struct sim *sim;
+	struct arena *arena;
+	struct caller caller;
+	bool wrong; /* some value may be */
+};
+/* Who asks. */
+void draw_caller(struct draw *d);
+/* A value for the attribute of the entity: text as in a path; empty: none is known. */
+struct slice draw_identity(struct draw *d, const struct entity *e, struct slice attribute);
+/* A path with its placeholders filled in; false: a value is not known yet. `params`: of the entity (NULL: of none). `cut`: without the
+ * placeholders at its end. */
+bool draw_path(struct draw *d, const struct template *t, const struct entity *e, bool cut, struct buf *out);
+void draw_value(struct draw *d, const struct entity *e, const struct attribute *a, struct buf *out);
+enum body_kind { BODY_CREATE, BODY_POST, BODY_UPDATE, BODY_ACTION };
+void draw_body(struct draw *d, const struct entity *e, enum body_kind kind, const struct action *action, struct buf *out);
+/* Remembers identities that a reply shows. */
+void pool_learn(struct sim *s, const struct entity *e, const struct json *item);
+
+/* ---- client.c ---- */
+void *client_run(void *sim);
+void *operator_run(void *sim);
+
+/* ---- check.c ---- */
+void check_all(struct sim *s);
+
+#endif
