@@ -6,6 +6,7 @@
 #define SLEEP_MOST_US 3000000
 #define JUMP_MOST_S (3 * 86400)
 #define BATCH_MOST 4
+#define DRAWS 10 /* until something is drawn that can be asked for */
 
 struct asking {
 	struct draw draw;
@@ -29,7 +30,9 @@ static const struct entity *draw_entity(struct sim *s, bool operator_)
 	for (int i = 0; i < 20; i++) {
 		const struct entity *e = &d->entities[random_below(dice(s), d->entity_count)];
 
-		if (e->path.n && (!e->internal || (operator_ && random_percent(dice(s), 10))))
+		if (!e->path.n || (e->internal && !(operator_ && random_percent(dice(s), 10))))
+			continue;
+		if (random_below(dice(s), 10) <= pool_weight(s, e) * 3)
 			return e;
 	}
 	return NULL;
@@ -177,7 +180,7 @@ static const char *method_name(enum app_method m)
 
 static void heard(struct sim *s, struct asking *k, const struct app_reply *reply)
 {
-	if (machine_is_dead()) /* it is never heard */
+	if (memory_is_dead()) /* it is never heard */
 		return;
 	fiber_trace(&reply->status, sizeof(reply->status));
 	fiber_trace(reply->body.p, reply->body.n);
@@ -257,12 +260,14 @@ void *client_run(void *arg)
 	struct arena a;
 
 	arena_init(&a);
-	while (s->steps_left && !machine_is_dead()) {
+	while (s->steps_left && !memory_is_dead()) {
 		struct asking k;
-		bool batch = sim_may(s, SIM_BATCHES) && random_percent(dice(s), 4);
+		bool batch = sim_may(s, SIM_BATCHES) && random_percent(dice(s), 4), drawn = false;
 
 		s->steps_left--;
-		if (batch ? draw_batch(s, &a, &k) : draw_request(s, &a, &k))
+		for (int i = 0; i < DRAWS && !drawn; i++)
+			drawn = batch ? draw_batch(s, &a, &k) : draw_request(s, &a, &k);
+		if (drawn)
 			send(s, b, &k);
 		arena_clear(&a);
 		idle(s);
@@ -293,7 +298,7 @@ static void control(struct sim *s, struct backend *b, struct arena *a, struct sl
 	q.body = slice_str(body);
 	sim_note(s, "operator: POST %.*s", SLICE_ARG(q.path));
 	world_ask(s, b, a, &q, &reply);
-	if (reply.status != 200 && !machine_is_dead())
+	if (reply.status != 200 && !memory_is_dead())
 		sim_problem(s, "POST %.*s was answered %d %.*s", SLICE_ARG(q.path), reply.status, SLICE_ARG(reply.body));
 }
 
@@ -315,7 +320,7 @@ void *operator_run(void *arg)
 	struct arena a;
 
 	arena_init(&a);
-	while (count && s->steps_left && !machine_is_dead()) {
+	while (count && s->steps_left && !memory_is_dead()) {
 		struct process_reading r = process_reading(s->process, random_below(dice(s), count));
 
 		fiber_sleep((int64_t)random_below(dice(s), 60000));
@@ -325,7 +330,7 @@ void *operator_run(void *arg)
 			control(s, b, &a, r.name, r.paused ? "resume" : "pause", "");
 		arena_clear(&a);
 	}
-	if (!machine_is_dead())
+	if (!memory_is_dead())
 		resume_all(s, b, &a);
 	arena_release(&a);
 	backend_local_free(b);

@@ -254,6 +254,11 @@ void pool_learn(struct sim *s, const struct entity *e, const struct json *item)
 	}
 }
 
+unsigned pool_weight(const struct sim *s, const struct entity *e)
+{
+	return s->pool->weights[e - s->design->entities];
+}
+
 /* ---- drawing ---- */
 
 static struct random *dice(struct draw *d)
@@ -282,6 +287,8 @@ void draw_caller(struct draw *d)
 	if (!random_percent(dice(d), 95))
 		return;
 	d->caller.subject = draw_class(d, &s->pool->classes[find(s->pool, s->pool->callers)]);
+	if (!d->caller.subject.n)
+		d->caller.subject = word(d->arena, NULL, random_below(dice(d), CHOSEN));
 	for (size_t i = 0; i < callers->role_count; i++)
 		if (random_percent(dice(d), 60))
 			roles[n++] = callers->roles[i];

@@ -14,16 +14,11 @@
 #include <time.h>
 #include "api/direct.h"
 #include "api/direct_write.h"
-#include "store/store.h"
+#include "process/send_http.h"
 
 #define REAL(type, name, ...) type __real_##name(__VA_ARGS__); type __wrap_##name(__VA_ARGS__)
 
 static struct {
-	bool real_threads;   /* those of the store are not ours */
-	struct store *kept;  /* of a process that has died */
-	long death;
-	bool after_it, dead;
-	uint64_t writes;
 	machine_watch *watch;
 	void *watch_ctx;
 	const void *held[256]; /* mutexes that fibers have */
@@ -123,7 +118,7 @@ char *__wrap_crypt_gensalt_rn(const char *prefix, unsigned long count, const cha
 REAL(int, pthread_create, pthread_t *t, const pthread_attr_t *attr, void *(*fn)(void *), void *arg);
 int __wrap_pthread_create(pthread_t *t, const pthread_attr_t *attr, void *(*fn)(void *), void *arg)
 {
-	if (!fiber_is_here() || machine.real_threads)
+	if (!fiber_is_here())
 		return __real_pthread_create(t, attr, fn, arg);
 	*t = (pthread_t)(uintptr_t)fiber_new("thread", fn, arg);
 	return 0;
@@ -142,7 +137,7 @@ int __wrap_pthread_join(pthread_t t, void **result)
 	return 0;
 }
 
-/* ---- locks: the real ones, so that the store's threads can have them, too ---- */
+/* ---- locks ---- */
 
 static bool is_held(const void *m)
 {
@@ -238,53 +233,6 @@ int __wrap_sem_post(sem_t *s)
 	return result;
 }
 
-/* ---- the store, and death ---- */
-
-REAL(enum store_open_result, store_open, const struct store_options *o, struct store **out, char *why, size_t n);
-enum store_open_result __wrap_store_open(const struct store_options *o, struct store **out, char *why, size_t n)
-{
-	enum store_open_result result;
-
-	if (machine.kept) {
-		*out = machine.kept;
-		machine.kept = NULL;
-		return STORE_OPENED;
-	}
-	machine.real_threads = true;
-	result = __real_store_open(o, out, why, n);
-	machine.real_threads = false;
-	return result;
-}
-
-REAL(void, store_close, struct store *s);
-void __wrap_store_close(struct store *s)
-{
-	if (machine.dead)
-		machine.kept = s;
-	else
-		__real_store_close(s);
-}
-
-static bool refuse(struct error *e)
-{
-	*e = (struct error){ .code = ERR_INTERNAL, .message = SLICE("the process has died") };
-	return false;
-}
-
-REAL(bool, store_write, struct store *s, struct store_batch *b, bool sync, struct arena *a, struct error *e);
-bool __wrap_store_write(struct store *s, struct store_batch *b, bool sync, struct arena *a, struct error *e)
-{
-	if (machine.dead)
-		return refuse(e);
-	machine.writes++;
-	if (machine.death < 0 || machine.death--)
-		return __real_store_write(s, b, sync, a, e);
-	machine.dead = true;
-	if (machine.after_it && !__real_store_write(s, b, sync, a, e))
-		abort();
-	return refuse(e);
-}
-
 /* ---- calls of the database: whoever makes one may have to wait for others ---- */
 
 static void at(const char *what)
@@ -342,44 +290,36 @@ struct api_write *__wrap_api_write_start(struct api *api, struct api_thread *t, 
 	return __real_api_write_start(api, t, a, list, n, how);
 }
 
+/* ---- the world outside: takes what is sent to it, mostly ---- */
+
+REAL(void, send_http_post, struct send_http *h, struct arena *a, const struct slice *headers, size_t header_count, struct slice body,
+     size_t most, struct send_reply *reply);
+void __wrap_send_http_post(struct send_http *h, struct arena *a, const struct slice *headers, size_t header_count, struct slice body,
+			   size_t most, struct send_reply *reply)
+{
+	(void)h;
+	(void)a;
+	(void)headers;
+	(void)header_count;
+	(void)body;
+	(void)most;
+	fiber_sleep((int64_t)random_below(fiber_random(), 200000));
+	*reply = (struct send_reply){ .status = 200, .body = SLICE("{\"errors\":false}") };
+	if (random_percent(fiber_random(), 10))
+		*reply = (struct send_reply){ .status = 503, .why = SLICE("not now") };
+}
+
 /* ---- life ---- */
 
 void machine_begin(uint64_t seed)
 {
 	memset(&machine, 0, sizeof(machine));
-	machine.death = -1;
 	fiber_begin(seed);
 }
 
 void machine_end(void)
 {
-	machine.dead = false;
-	store_close(machine.kept);
-	machine.kept = NULL;
 	fiber_end();
-}
-
-void machine_set_death(long writes, bool after_it)
-{
-	machine.death = writes;
-	machine.after_it = after_it;
-}
-
-bool machine_is_dead(void)
-{
-	return machine.dead;
-}
-
-void machine_revive(void)
-{
-	machine.dead = false;
-	machine.death = -1;
-	machine.writes = 0;
-}
-
-uint64_t machine_writes(void)
-{
-	return machine.writes;
 }
 
 void machine_set_watch(machine_watch *fn, void *ctx)

@@ -70,7 +70,7 @@ static void live(struct sim *s, size_t clients)
 static void plan_death(struct sim *s)
 {
 	if (sim_may(s, SIM_CRASHES) && s->lives < 6 && random_percent(&s->random, 60))
-		machine_set_death((long)random_below(&s->random, 150), random_percent(&s->random, 50));
+		memory_set_death((long)random_below(&s->random, 150), random_percent(&s->random, 50));
 }
 
 static void run(struct sim *s)
@@ -78,21 +78,21 @@ static void run(struct sim *s)
 	size_t clients = s->options->clients ? s->options->clients : 1 + random_below(&s->random, 5);
 
 	s->pool = pool_new(s);
-	s->steps_left = s->options->steps ? s->options->steps : 20 + random_below(&s->random, 150);
+	s->steps_left = s->options->steps ? s->options->steps : 20 + random_below(&s->random, 300);
 	do {
-		machine_revive();
+		memory_revive();
 		plan_death(s);
 		if (world_start(s))
 			live(s, clients);
-		if (machine_is_dead()) {
+		if (memory_is_dead()) {
 			sim_note(s, "the process dies");
 			world_stop(s);
 			continue;
 		}
-		machine_set_death(-1, false);
+		memory_set_death(-1, false);
 		if (!s->problem_count && world_settle(s))
 			check_all(s);
-	} while (machine_is_dead());
+	} while (memory_is_dead());
 	world_stop(s);
 }
 
@@ -113,6 +113,7 @@ static struct outcome simulate(const struct options *o, const struct design *d, 
 	machine_begin(seed);
 	run(&s);
 	out = (struct outcome){ s.problem_count, s.requests, s.acknowledged, s.lives, fiber_trace_hash() };
+	memory_forget();
 	machine_end();
 	if (o->recording)
 		fwrite(s.history.p, 1, s.history.n, stdout);

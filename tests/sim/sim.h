@@ -16,6 +16,7 @@
 
 #include "app/app.h"
 #include "machine.h"
+#include "memory.h"
 #include "process/process.h"
 
 /* What may happen. Each can be left out, to see whether it is what a failure needs (--without). */
@@ -105,6 +106,8 @@ bool draw_path(struct draw *d, const struct template *t, const struct entity *e,
 void draw_value(struct draw *d, const struct entity *e, const struct attribute *a, struct buf *out);
 enum body_kind { BODY_CREATE, BODY_POST, BODY_UPDATE, BODY_ACTION };
 void draw_body(struct draw *d, const struct entity *e, enum body_kind kind, const struct action *action, struct buf *out);
+/* How much this run is about the entity, 0 to 10. */
+unsigned pool_weight(const struct sim *s, const struct entity *e);
 /* Remembers identities that a reply shows. */
 void pool_learn(struct sim *s, const struct entity *e, const struct json *item);
 

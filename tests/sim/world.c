@@ -25,7 +25,7 @@ static void *tick(void *arg)
 
 static bool fail(struct sim *s, const char *what, const char *why)
 {
-	if (!machine_is_dead())
+	if (!memory_is_dead())
 		sim_problem(s, "%s: %s", what, why);
 	return false;
 }
@@ -92,7 +92,7 @@ bool world_settle(struct sim *s)
 	for (int i = 0; i < SETTLE_MOST; i++) {
 		uint64_t now = db_metrics(s->db).last_sequence;
 
-		quiet = process_is_idle(s->process) && now == latest ? quiet + 1 : 0;
+		quiet = (s->design->stream == STREAM_NONE || process_is_idle(s->process)) && now == latest ? quiet + 1 : 0;
 		latest = now;
 		if (quiet == SETTLE_QUIET)
 			return true;
