@@ -295,10 +295,9 @@ void draw_caller(struct draw *d)
 	d->caller.role_count = n;
 }
 
-struct slice draw_identity(struct draw *d, const struct entity *e, struct slice attribute)
+static struct slice draw_anew(struct draw *d, size_t at)
 {
 	struct pool *p = d->sim->pool;
-	size_t at = class_of(d->sim, p, e, attribute);
 
 	if (at == SIZE_MAX)
 		return word(d->arena, NULL, random_below(dice(d), CHOSEN));
@@ -306,6 +305,21 @@ struct slice draw_identity(struct draw *d, const struct entity *e, struct slice 
 	if (at == find(p, p->callers) && d->caller.subject.n && random_percent(dice(d), 55))
 		return d->caller.subject;
 	return draw_class(d, &p->classes[at]);
+}
+
+/* A body says of an attribute what the path says, mostly. */
+struct slice draw_identity(struct draw *d, const struct entity *e, struct slice attribute)
+{
+	size_t at = class_of(d->sim, d->sim->pool, e, attribute);
+	struct slice text;
+
+	for (size_t i = 0; i < d->said_count; i++)
+		if (d->said[i].attribute == at && at != SIZE_MAX && !d->wrong)
+			return d->said[i].text;
+	text = draw_anew(d, at);
+	if (d->said_count < DRAW_SAID)
+		d->said[d->said_count++] = (struct draw_said){ at, text };
+	return text;
 }
 
 static void put_encoded(struct buf *out, struct slice s)

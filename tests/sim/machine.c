@@ -13,7 +13,6 @@
 #include <sys/resource.h>
 #include <time.h>
 #include "api/direct.h"
-#include "api/direct_write.h"
 #include "process/send_http.h"
 
 #define REAL(type, name, ...) type __real_##name(__VA_ARGS__); type __wrap_##name(__VA_ARGS__)
@@ -235,33 +234,64 @@ int __wrap_sem_post(sem_t *s)
 
 /* ---- calls of the database: whoever makes one may have to wait for others ---- */
 
-static void at(const char *what)
+static void tell(const struct machine_write *w)
 {
-	if (!fiber_is_here())
-		return;
 	if (machine.watch)
-		machine.watch(machine.watch_ctx, what);
-	fiber_yield();
+		machine.watch(machine.watch_ctx, w);
+}
+
+static void others_first(void)
+{
+	if (fiber_is_here())
+		fiber_yield();
+}
+
+static bool is_write(struct slice operation)
+{
+	static const char *const reads[] = { "GetItem", "Query", "Scan", "BatchGetItem", "TransactGetItems", "GetRecords",
+					     "GetShardIterator", "DescribeStream", "ListStreams", "DescribeTable",
+					     "DescribeTimeToLive" };
+
+	for (size_t i = 0; i < sizeof(reads) / sizeof(*reads); i++)
+		if (slice_is(operation, reads[i]))
+			return false;
+	return true;
+}
+
+static struct slice operation_of(struct slice target)
+{
+	const char *dot = memchr(target.p, '.', target.n);
+
+	return dot ? slice_make(dot + 1, target.n - (size_t)(dot + 1 - target.p)) : target;
 }
 
 REAL(void, api_call_wait, struct api *api, struct api_thread *t, struct api_call *c);
 void __wrap_api_call_wait(struct api *api, struct api_thread *t, struct api_call *c)
 {
-	at("call");
+	struct machine_write w = { .operation = operation_of(c->target), .document = c->body };
+	bool told = is_write(w.operation);
+
+	others_first();
+	if (told)
+		tell(&w);
 	__real_api_call_wait(api, t, c);
+	w.is_done = true;
+	w.outcome = c->status == 200 ? SLICE("done") : c->reply;
+	if (told)
+		tell(&w);
 }
 
 REAL(bool, api_get_item, struct api *api, struct arena *a, struct slice table, struct value key, struct value *item);
 bool __wrap_api_get_item(struct api *api, struct arena *a, struct slice table, struct value key, struct value *item)
 {
-	at("get");
+	others_first();
 	return __real_api_get_item(api, a, table, key, item);
 }
 
 REAL(bool, api_query_items, struct api *api, struct api_thread *t, struct arena *a, const struct api_query *q, struct api_page *page);
 bool __wrap_api_query_items(struct api *api, struct api_thread *t, struct arena *a, const struct api_query *q, struct api_page *page)
 {
-	at("query");
+	others_first();
 	return __real_api_query_items(api, t, a, q, page);
 }
 
@@ -270,14 +300,14 @@ REAL(bool, api_batch_get_items, struct api *api, struct arena *a, struct slice t
 bool __wrap_api_batch_get_items(struct api *api, struct arena *a, struct slice table, const struct value *keys, size_t n,
 				struct value *items)
 {
-	at("batch get");
+	others_first();
 	return __real_api_batch_get_items(api, a, table, keys, n, items);
 }
 
 REAL(bool, api_get_records, struct api *api, struct arena *a, struct slice iterator, int64_t limit, struct api_records *out);
 bool __wrap_api_get_records(struct api *api, struct arena *a, struct slice iterator, int64_t limit, struct api_records *out)
 {
-	at("records");
+	others_first();
 	return __real_api_get_records(api, a, iterator, limit, out);
 }
 
@@ -286,8 +316,19 @@ REAL(struct api_write *, api_write_start, struct api *api, struct api_thread *t,
 struct api_write *__wrap_api_write_start(struct api *api, struct api_thread *t, struct arena *a, const struct api_action *list,
 					 size_t n, unsigned how)
 {
-	at("write");
+	others_first();
+	tell(&(struct machine_write){ .actions = list, .count = n });
 	return __real_api_write_start(api, t, a, list, n, how);
+}
+
+REAL(enum api_written, api_write_wait, struct api_write *w, struct api_refusal *refusals);
+enum api_written __wrap_api_write_wait(struct api_write *w, struct api_refusal *refusals)
+{
+	enum api_written end = __real_api_write_wait(w, refusals);
+
+	tell(&(struct machine_write){ .is_done = true, .outcome = end == API_WRITTEN ? SLICE("done") : end == API_REFUSED ? SLICE("refused")
+											       : SLICE("not written") });
+	return end;
 }
 
 /* ---- the world outside: takes what is sent to it, mostly ---- */

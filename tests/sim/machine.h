@@ -4,13 +4,21 @@
 #ifndef THORPE_TESTS_SIM_MACHINE_H
 #define THORPE_TESTS_SIM_MACHINE_H
 
+#include "api/direct_write.h"
 #include "fiber.h"
 
 void machine_begin(uint64_t seed);
 void machine_end(void);
 
-/* Told of each call to the database, before it, on the fiber that makes it. NULL: nobody is. */
-typedef void machine_watch(void *ctx, const char *what);
+/* Told of each write to the database, on the fiber that makes it, before it and after it. NULL: nobody is. */
+struct machine_write {
+	struct slice operation, document;   /* "PutItem" and its request; or: */
+	const struct api_action *actions;
+	size_t count;
+	bool is_done;
+	struct slice outcome;               /* then */
+};
+typedef void machine_watch(void *ctx, const struct machine_write *w);
 void machine_set_watch(machine_watch *fn, void *ctx);
 
 #endif

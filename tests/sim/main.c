@@ -41,19 +41,6 @@ void sim_problem(struct sim *s, const char *fmt, ...)
 	va_end(ap);
 }
 
-void sim_note(struct sim *s, const char *fmt, ...)
-{
-	va_list ap;
-
-	if (!s->options->recording)
-		return;
-	buf_printf(&s->history, "%6llu %10.3f s  %-10s ", (unsigned long long)fiber_turns(), (double)fiber_now_us() / 1e6,
-		   fiber_name(fiber_self()));
-	va_start(ap, fmt);
-	add_line(&s->history, fmt, ap);
-	va_end(ap);
-}
-
 /* ---- one run ---- */
 
 static void live(struct sim *s, size_t clients)
@@ -111,12 +98,14 @@ static struct outcome simulate(const struct options *o, const struct design *d, 
 	buf_init(&s.history, &s.arena);
 	s.random.state = seed * 31 + 7;
 	machine_begin(seed);
+	if (o->recording)
+		machine_set_watch(history_watch, &s);
 	run(&s);
 	out = (struct outcome){ s.problem_count, s.requests, s.acknowledged, s.lives, fiber_trace_hash() };
 	memory_forget();
 	machine_end();
 	if (o->recording)
-		fwrite(s.history.p, 1, s.history.n, stdout);
+		history_print(&s);
 	if (s.problem_count && !o->quiet)
 		printf("seed %llu, %s: %zu problems\n%.*s", (unsigned long long)seed, file, s.problem_count, (int)s.problems.n, s.problems.p);
 	fflush(stdout);

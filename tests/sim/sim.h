@@ -7,6 +7,7 @@
  *     raw.c       writes through the database's own API, that fit the design and that do not
  *     ledger.c    what was asked and answered, and whether the stream explains it
  *     check.c     what must hold in the end
+ *     history.c   what happened, for people
  *
  * Everything that is random comes from the seed, so a seed that fails fails again; `recording` changes nothing but what is
  * remembered for people to read.
@@ -41,7 +42,7 @@ enum sim_part {
 struct options {
 	unsigned without;   /* 1 << enum sim_part */
 	size_t clients, steps; /* 0: drawn */
-	bool recording, quiet;
+	bool recording, all, quiet;
 };
 
 struct pool; /* draw.c */
@@ -79,6 +80,11 @@ void sim_problem(struct sim *s, const char *fmt, ...) __attribute__((format(prin
 /* A line of the history, when somebody wants to read it. */
 void sim_note(struct sim *s, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 
+/* ---- history.c ---- */
+void history_watch(void *sim, const struct machine_write *w);
+/* All of it, or, with problems, what has to do with the items that they name. */
+void history_print(const struct sim *s);
+
 /* ---- world.c ---- */
 /* False: it died on the way, or cannot (a problem). */
 bool world_start(struct sim *s);
@@ -90,11 +96,18 @@ void world_ask(struct sim *s, struct backend *b, struct arena *a, struct app_req
 
 /* ---- draw.c ---- */
 struct pool *pool_new(struct sim *s);
+#define DRAW_SAID 8
+struct draw_said { /* what the request has said of an attribute already */
+	size_t attribute;
+	struct slice text;
+};
 struct draw { /* a request in the making */
 	struct sim *sim;
 	struct arena *arena;
 	struct caller caller;
 	bool wrong; /* some value may be */
+	struct draw_said said[DRAW_SAID];
+	size_t said_count;
 };
 /* Who asks. */
 void draw_caller(struct draw *d);
