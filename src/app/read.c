@@ -1,7 +1,7 @@
 /* Access patterns from their parameters to their result.
  * SPDX-License-Identifier: Apache-2.0 */
 #include <xxhash.h>
-#include "app/read_internal.h"
+#include "app/read_where.h"
 
 uint64_t read_hash(struct value v)
 {
@@ -273,5 +273,59 @@ bool read_each(struct run *r, const struct access *access, struct scope *s, cons
 		if (!visit(ctx, &row.shown, &stop))
 			return false;
 	}
+	return true;
+}
+
+/* ---- what would be asked ---- */
+
+struct asking {
+	void (*visit)(void *ctx, const struct read_asked *q);
+	void *ctx;
+	bool known;
+};
+
+static bool asks_of(struct pattern *p, struct asking *x)
+{
+	const struct access *a = p->access;
+	int64_t steps = a->walk_param.n ? a->walk_times : 1;
+	struct merge_part *parts;
+	size_t n;
+
+	if (a->kind == ACCESS_MERGE && !a->merge_over.n) {
+		if (!merge_parts(p, &parts, &n))
+			return false;
+		for (size_t i = 0; i < n; i++)
+			if (!asks_of(&parts[i].pattern, x))
+				return false;
+		return true;
+	}
+	x->known = x->known && a->kind == ACCESS_QUERY;
+	for (int64_t i = 0; a->kind == ACCESS_QUERY && i < steps; i++) {
+		struct query_plan plan;
+
+		if (!query_plan(p, i, &plan))
+			return false;
+		if (!plan.none)
+			x->visit(x->ctx, &(struct read_asked){ a, plan.where, plan.where_count, p->params });
+	}
+	return true;
+}
+
+bool read_asks(struct run *r, const struct access *access, struct scope *s, void (*visit)(void *ctx, const struct read_asked *q),
+	       void *ctx, bool *known)
+{
+	struct reading g = { r, INT64_MAX, r->now_ms };
+	struct pattern p = { .g = &g, .access = access, .trusted = true, .open = true };
+	struct asking x = { .visit = visit, .ctx = ctx, .known = true };
+	struct fields given, params;
+	bool none;
+
+	*known = true;
+	if (!given_by(s, access, NULL, 0, &given) || !pattern_params(&g, access, &given, true, &params, &none))
+		return false;
+	p.params = &params;
+	if (!none && !asks_of(&p, &x))
+		return false;
+	*known = x.known;
 	return true;
 }

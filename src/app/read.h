@@ -10,6 +10,8 @@
 
 #include "app/entity.h"
 
+struct dyn_condition;
+
 #define READ_MOST_ROWS 20000
 #define READ_MOST_LIMIT 1000
 
@@ -58,6 +60,17 @@ bool read_item(struct run *r, const struct entity *e, const struct value *args, 
  * Calls visit() for every row, page by page, until it says false (then the whole is false) or sets *stop. */
 bool read_each(struct run *r, const struct access *access, struct scope *s, const struct assignment *with, size_t with_count,
 	       bool (*visit)(void *ctx, const struct read_row *row, bool *stop), void *ctx) MUST_CHECK;
+/* The queries that the runtime would make to run a pattern for an item, without making them: parameters as in read_each(). What the
+ * oracle compares items with. *known false: that cannot be told without reading (rows of one pattern lead to another), or it is
+ * no query. */
+struct read_asked {
+	const struct access *access;       /* the pattern itself, or one that it merges */
+	const struct dyn_condition *where; /* dyn.h; one for each rule of access->where, but for optional ones without a value */
+	size_t where_count;
+	const struct fields *params;       /* what its filter knows as input.x */
+};
+bool read_asks(struct run *r, const struct access *access, struct scope *s, void (*visit)(void *ctx, const struct read_asked *q),
+	       void *ctx, bool *known) MUST_CHECK;
 /* A result as the API sends it: the item; {"items":[…],"next":"…"}; {"count":n}; {"count":n,"mean":m,"counts":{"1":n,…}};
  * {"items":[values]}. */
 bool read_output(struct run *r, const struct access *access, const struct read_result *x, struct buf *b) MUST_CHECK;

@@ -1,0 +1,464 @@
+/* Rows that hang on an item: of the patterns that its deletion names. Joined by what the pattern's queries ask for, so that nothing
+ * has to be queried: the parent says what would be asked for it, and the row has it or not.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "app/entity_internal.h"
+#include "oracle/oracle_internal.h"
+
+/* ---- patterns and what they merge ---- */
+
+static bool each_leaf(const struct design *d, const struct access *a, int depth, bool (*visit)(void *ctx, const struct access *leaf),
+		      void *ctx)
+{
+	const struct access *run;
+
+	if (!a || depth > 8)
+		return false;
+	if (a->kind == ACCESS_QUERY)
+		return visit(ctx, a);
+	if (a->kind != ACCESS_MERGE || a->merge_over.n)
+		return false;
+	if (a->merge_pattern.n) {
+		run = design_access(d, a->merge_pattern);
+		return each_leaf(d, run, depth + 1, visit, ctx);
+	}
+	for (size_t i = 0; i < a->merge_of_count; i++) {
+		run = design_access(d, a->merge_of[i]);
+		if (!each_leaf(d, run, depth + 1, visit, ctx))
+			return false;
+	}
+	return true;
+}
+
+static const struct key_schema *schema_of(const struct design *d, const struct access *leaf)
+{
+	const struct design_index *i = leaf->index.n ? design_index(d, leaf->index) : NULL;
+
+	return i ? &i->key : &d->key;
+}
+
+static bool is_parameter(const struct access *a, struct slice name)
+{
+	for (size_t i = 0; i < a->param_count; i++)
+		if (slice_equal(a->params[i], name))
+			return true;
+	for (size_t i = 0; i < a->query_param_count; i++)
+		if (slice_equal(a->query_params[i].name, name))
+			return true;
+	return false;
+}
+
+/* ---- filters ---- */
+
+static bool is_input(const struct term *t, const struct access *leaf)
+{
+	return t->kind == TERM_PATH && t->name_count == 2 && slice_is(t->names[0], "input") && is_parameter(leaf, t->names[1]);
+}
+
+static bool is_plain(const struct term *t)
+{
+	return t->kind == TERM_PATH && t->name_count == 1;
+}
+
+/* attribute = input.parameter, either way round. */
+static bool as_input(const struct term *t, const struct access *leaf, struct bond_input *out)
+{
+	const struct term *x, *y;
+
+	if (t->kind != TERM_EQ)
+		return false;
+	x = t->args[0];
+	y = t->args[1];
+	if (is_input(x, leaf) && is_plain(y))
+		*out = (struct bond_input){ y->names[0], x->names[1] };
+	else if (is_plain(x) && is_input(y, leaf))
+		*out = (struct bond_input){ x->names[0], y->names[1] };
+	else
+		return false;
+	return true;
+}
+
+/* Its equations with parameters; false: a part of it cannot be told from the row alone. */
+static bool split_filter(const struct term *t, struct bond *b)
+{
+	struct bond_input in;
+
+	if (!t)
+		return true;
+	if (t->kind == TERM_AND)
+		return split_filter(t->args[0], b) && split_filter(t->args[1], b);
+	if (as_input(t, b->leaf, &in)) {
+		if (b->input_count == sizeof(b->inputs) / sizeof(*b->inputs))
+			return false;
+		b->inputs[b->input_count++] = in;
+		return true;
+	}
+	return !term_reads_more(t);
+}
+
+static bool passes_filter(struct scope *s, const struct access *leaf, const struct term *t)
+{
+	struct bond_input in;
+	bool holds;
+
+	if (!t)
+		return true;
+	if (t->kind == TERM_AND)
+		return passes_filter(s, leaf, t->args[0]) && passes_filter(s, leaf, t->args[1]);
+	if (as_input(t, leaf, &in))
+		return value_present(fields_get(s->item, in.attribute));
+	if (term_reads_more(t))
+		return false;
+	if (scope_holds(s, t, &holds))
+		return holds;
+	s->run->problem = (struct problem){ 0 };
+	return false;
+}
+
+/* ---- where ---- */
+
+static bool has_placeholder(const struct template *t)
+{
+	for (size_t i = 0; t && i < t->part_count; i++)
+		if (t->parts[i].names)
+			return true;
+	return false;
+}
+
+/* A rule that is left out, because the parent has none of its parameters. */
+static bool is_left_out(const struct where_rule *w, const struct entity *parent)
+{
+	const struct template *both[2] = { w->value, w->upper };
+
+	if (!w->optional || (!has_placeholder(w->value) && !has_placeholder(w->upper)))
+		return false;
+	for (size_t k = 0; k < 2; k++)
+		for (size_t i = 0; both[k] && i < both[k]->part_count; i++)
+			if (both[k]->parts[i].names && parent && entity_attribute(parent, both[k]->parts[i].names[0]))
+				return false;
+	return true;
+}
+
+static bool can_join(const struct bond *b)
+{
+	for (size_t i = 0; i < b->leaf->where_count; i++) {
+		const struct where_rule *w = &b->leaf->where[i];
+
+		if (is_left_out(w, b->parent))
+			continue;
+		if (w->optional || (w->op != WHERE_EQ && (has_placeholder(w->value) || has_placeholder(w->upper))))
+			return false;
+	}
+	return true;
+}
+
+static bool meets_constant(const struct where_rule *w, struct value v)
+{
+	struct slice is = value_bytes(v), text = w->value->text;
+
+	if (has_placeholder(w->value) || has_placeholder(w->upper) || value_type(v) != VALUE_S)
+		return true;
+	switch (w->op) {
+	case WHERE_EQ: return slice_equal(is, text);
+	case WHERE_BEGINS: return slice_starts(is, text);
+	case WHERE_BETWEEN: return slice_cmp(is, text) >= 0 && slice_cmp(is, w->upper->text) <= 0;
+	case WHERE_LT: return slice_cmp(is, text) < 0;
+	case WHERE_LE: return slice_cmp(is, text) <= 0;
+	case WHERE_GT: return slice_cmp(is, text) > 0;
+	case WHERE_GE: return slice_cmp(is, text) >= 0;
+	}
+	return false;
+}
+
+static bool has_keys(const struct key_schema *k, struct value row)
+{
+	for (size_t i = 0; i < k->hash_count; i++)
+		if (value_type(value_get(row, k->hash[i].name)) != k->hash[i].type)
+			return false;
+	for (size_t i = 0; i < k->range_count; i++)
+		if (value_type(value_get(row, k->range[i].name)) != k->range[i].type)
+			return false;
+	return true;
+}
+
+/* Whether the pattern could return the row, for some parameters. */
+static bool is_row(struct run *r, const struct access *leaf, const struct entity *parent, struct value row, const struct fields *full)
+{
+	struct scope s = { .run = r, .item = full };
+
+	if (!has_keys(schema_of(r->design, leaf), row))
+		return false;
+	for (size_t i = 0; i < leaf->where_count; i++) {
+		const struct where_rule *w = &leaf->where[i];
+		struct value v = value_get(row, w->attribute);
+
+		if (is_left_out(w, parent))
+			continue;
+		if (!meets_constant(w, v) || (w->op == WHERE_EQ && !template_could(r, w->value, v)) ||
+		    (w->op == WHERE_BEGINS && !slice_starts(value_bytes(v), template_prefix(w->value))))
+			return false;
+	}
+	return passes_filter(&s, leaf, leaf->filter);
+}
+
+struct row_asked {
+	struct run *run;
+	struct value stored;
+	const struct fields *full;
+	bool is;
+};
+
+static bool is_row_of_leaf(void *ctx, const struct access *leaf)
+{
+	struct row_asked *x = ctx;
+
+	x->is = x->is || is_row(x->run, leaf, NULL, x->stored, x->full);
+	return true;
+}
+
+bool bond_has_row(struct oracle *o, const struct access *access, struct value stored, const struct fields *full)
+{
+	struct row_asked x = { &o->run, stored, full, false };
+
+	(void)each_leaf(o->run.design, access, 0, is_row_of_leaf, &x);
+	return x.is;
+}
+
+/* ---- bonds ---- */
+
+struct bonding {
+	struct rules *rules;
+	struct arena *arena;
+	struct bond bond; /* without its leaf */
+};
+
+static bool add_leaf(void *ctx, const struct access *leaf)
+{
+	struct bonding *x = ctx;
+	struct rules *r = x->rules;
+	struct bond b = x->bond;
+
+	b.leaf = leaf;
+	if (!split_filter(leaf->filter, &b) || !can_join(&b))
+		return false;
+	if (r->bond_count == r->bond_room) {
+		size_t room = r->bond_room ? 2 * r->bond_room : 16;
+
+		r->bonds = arena_grow(x->arena, r->bonds, r->bond_room * sizeof(b), room * sizeof(b));
+		r->bond_room = room;
+	}
+	r->bonds[r->bond_count++] = b;
+	return true;
+}
+
+/* All leaves of a pattern, or none. */
+static bool add_pattern(struct bonding *x, const struct access *root)
+{
+	size_t before = x->rules->bond_count;
+
+	x->bond.root = root;
+	if (each_leaf(x->rules->design, root, 0, add_leaf, x))
+		return true;
+	x->rules->bond_count = before;
+	return false;
+}
+
+static void each_pattern(const struct design *d, bool (*visit)(void *ctx, const struct entity *e, const struct access *root, bool cascade),
+			 void *ctx)
+{
+	for (size_t i = 0; i < d->entity_count; i++) {
+		const struct entity *e = &d->entities[i];
+
+		for (size_t k = 0; k < e->delete_.then_count; k++)
+			visit(ctx, e, design_access(d, e->delete_.then_remove[k]), true);
+		for (size_t k = 0; k < e->delete_.refuse_count; k++)
+			visit(ctx, e, design_access(d, e->delete_.refuse_while[k]), false);
+	}
+}
+
+static bool make_bond(void *ctx, const struct entity *e, const struct access *root, bool cascade)
+{
+	struct bonding *x = ctx;
+
+	x->bond = (struct bond){ .parent = e, .cascade = cascade };
+	return add_pattern(x, root);
+}
+
+void bonds_make(struct rules *x, struct arena *a)
+{
+	struct bonding b = { .rules = x, .arena = a };
+
+	each_pattern(x->design, make_bond, &b);
+}
+
+static bool tell_bond(void *ctx, const struct entity *e, const struct access *root, bool cascade)
+{
+	struct oracle *o = ctx;
+	struct oracle_finding f = { .kind = ORACLE_NOT_JUDGED, .weight = ORACLE_NOTE, .entity = e };
+
+	for (size_t i = 0; i < o->rules.bond_count; i++)
+		if (o->rules.bonds[i].parent == e && o->rules.bonds[i].root == root && o->rules.bonds[i].cascade == cascade)
+			return true;
+	if (root)
+		tell(o, &f, "rows of '%.*s', which the deletion of a %.*s names, cannot be told without running it: they are not looked at",
+		     SLICE_ARG(root->name), SLICE_ARG(e->name));
+	return true;
+}
+
+void bonds_tell(struct oracle *o)
+{
+	each_pattern(o->rules.design, tell_bond, o);
+}
+
+/* ---- facts ---- */
+
+static void begin_join(struct oracle *o, struct buf *join, size_t bond)
+{
+	buf_init(join, o->run.arena);
+	buf_be16(join, (uint16_t)bond);
+}
+
+static void put(struct buf *join, struct value v)
+{
+	buf_add(join, v.p, v.n);
+}
+
+struct parent_asked {
+	struct oracle *o;
+	const struct entity *entity;
+	const struct access *root;
+	bool cascade;
+	enum fact_weight weight;
+};
+
+static void imply_parent(void *ctx, const struct read_asked *q)
+{
+	struct parent_asked *x = ctx;
+	struct oracle *o = x->o;
+
+	for (size_t i = 0; i < o->rules.bond_count; i++) {
+		const struct bond *b = &o->rules.bonds[i];
+		struct buf join, fact;
+
+		if (b->parent != x->entity || b->root != x->root || b->cascade != x->cascade || b->leaf != q->access)
+			continue;
+		begin_join(o, &join, i);
+		for (size_t k = 0; k < q->where_count; k++)
+			if (q->where[k].op == WHERE_EQ)
+				put(&join, q->where[k].value);
+		for (size_t k = 0; k < b->input_count; k++)
+			put(&join, fields_get(q->params, b->inputs[k].parameter));
+		fact = fact_begin(o, SPACE_BOND, buf_slice(&join), FACT_PARENT);
+		buf_byte(&fact, x->weight);
+		fact_add(o, &fact);
+	}
+}
+
+static void imply_parents(struct oracle *o, const struct entity *e, const struct fields *full, enum fact_weight weight)
+{
+	struct scope s = { .run = &o->run, .item = full };
+
+	for (size_t i = 0; i < e->delete_.then_count + e->delete_.refuse_count; i++) {
+		bool cascade = i < e->delete_.then_count, known;
+		struct slice name = cascade ? e->delete_.then_remove[i] : e->delete_.refuse_while[i - e->delete_.then_count];
+		struct parent_asked x = { o, e, design_access(o->run.design, name), cascade, weight };
+
+		if (x.root && !read_asks(&o->run, x.root, &s, imply_parent, &x, &known))
+			o->run.problem = (struct problem){ 0 };
+	}
+}
+
+/* What the row's entity says of the parent's: nothing; that this row does not hang on one; that it does. */
+enum hold { HOLD_UNSAID, HOLD_NONE, HOLD_REQUIRED };
+
+static enum hold hold_of(struct run *r, const struct entity *e, const struct fields *full, const struct entity *parent)
+{
+	struct scope s = { .run = r, .item = full };
+	enum hold hold = HOLD_UNSAID;
+	bool holds;
+
+	for (size_t i = 0; i < e->require_count + e->count_count; i++) {
+		bool count = i >= e->require_count;
+		const struct reference *to = count ? &e->counts[i - e->require_count].target : &e->requires[i].target;
+		const struct term *when = count ? e->counts[i - e->require_count].when : e->requires[i].when;
+
+		if (!slice_equal(to->entity, parent->name))
+			continue;
+		if (!scope_holds(&s, when, &holds)) {
+			r->problem = (struct problem){ 0 };
+			holds = false;
+		}
+		if (holds)
+			return HOLD_REQUIRED;
+		if (!count) /* a count that is not on now (a deleted comment's) may have been before */
+			hold = HOLD_NONE;
+	}
+	return hold;
+}
+
+static bool hangs(const struct bond *b, struct run *r, const struct entity *e, const struct fields *full)
+{
+	enum hold hold = hold_of(r, e, full, b->parent);
+
+	return b->cascade ? hold != HOLD_NONE : hold == HOLD_REQUIRED;
+}
+
+static void imply_child(struct oracle *o, size_t at, const struct entity *e, struct value key, struct value row,
+			const struct fields *full)
+{
+	const struct bond *b = &o->rules.bonds[at];
+	struct buf join, fact;
+
+	begin_join(o, &join, at);
+	for (size_t i = 0; i < b->leaf->where_count; i++)
+		if (b->leaf->where[i].op == WHERE_EQ && !is_left_out(&b->leaf->where[i], b->parent))
+			put(&join, value_get(row, b->leaf->where[i].attribute));
+	for (size_t k = 0; k < b->input_count; k++)
+		put(&join, fields_get(full, b->inputs[k].attribute));
+	fact = fact_begin(o, SPACE_BOND, buf_slice(&join), FACT_CHILD);
+	buf_be16(&fact, (uint16_t)entity_index(o->run.design, e));
+	fact_put_value(&fact, key);
+	fact_add(o, &fact);
+}
+
+/* Whether `then` leads from the row to the item. */
+static bool leads_to(struct run *r, const struct access *leaf, struct value row, struct value key)
+{
+	struct fields f;
+	struct scope s = { .run = r, .item = &f };
+	struct value v;
+
+	fields_from_item(&f, r->arena, row);
+	for (size_t i = 0; i < leaf->then.key_count; i++)
+		if (scope_try_fill(&s, leaf->then.keys[i].template, true, &v) != TEMPLATE_OK ||
+		    !value_equal(v, value_get(key, leaf->then.keys[i].attribute)))
+			return false;
+	return leaf->then.key_count > 0;
+}
+
+void bonds_imply(struct oracle *o, const struct entity *e, struct value stored, const struct fields *full,
+		 const struct companion_item *companions, size_t companion_count, enum fact_weight weight)
+{
+	struct run *r = &o->run;
+	struct value key;
+
+	imply_parents(o, e, full, weight);
+	if (weight != FACT_FULL || !o->rules.bond_count)
+		return;
+	key = dyn_key_of(r, stored);
+	for (size_t i = 0; i < o->rules.bond_count; i++) {
+		const struct bond *b = &o->rules.bonds[i];
+
+		if (!b->leaf->has_then && is_row(r, b->leaf, b->parent, stored, full) && hangs(b, r, e, full))
+			imply_child(o, i, e, key, stored, full);
+		for (size_t k = 0; b->leaf->has_then && k < companion_count; k++) {
+			struct fields row;
+
+			fields_from_item(&row, r->arena, companions[k].item);
+			if (is_row(r, b->leaf, b->parent, companions[k].item, &row) && leads_to(r, b->leaf, companions[k].item, key) &&
+			    hangs(b, r, e, full)) {
+				imply_child(o, i, e, key, companions[k].item, &row);
+				break;
+			}
+		}
+	}
+}

@@ -1,0 +1,526 @@
+/* Facts, group by group: what several items say of one thing is compared.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "oracle/oracle_internal.h"
+
+struct owner {
+	const struct entity *entity;
+	const struct companion *rule;
+	struct value key;
+};
+
+struct at_key { /* a group of SPACE_KEY */
+	struct value key;
+	bool there;
+	unsigned shapes;
+	const struct entity *entity; /* of the item */
+	struct slice hash;
+	size_t full, expired, pending; /* expectations, by weight */
+	bool matches;
+	struct owner owner, second; /* of the first two that are worth something */
+	size_t accounts, accounts_pending;
+};
+
+struct sum {
+	struct number full, low, high; /* of what counts; of what may count besides */
+	struct number pending_low, pending_high;
+};
+
+struct at_identity {
+	const struct entity *entity;
+	size_t targets;
+	enum fact_weight weight;
+	struct value key, second, carried;
+	struct sum *sums; /* by attribute */
+};
+
+struct at_bond {
+	const struct bond *bond;
+	bool there, pending;
+};
+
+struct comparing {
+	struct oracle *o;
+	struct at_key at_key;
+	struct at_identity at_identity;
+	struct at_bond at_bond;
+	struct sum *sums;
+};
+
+static struct slice keep(struct comparing *c, struct slice s)
+{
+	return arena_copy(&c->o->group, s);
+}
+
+static struct value keep_value(struct comparing *c, struct value v)
+{
+	struct slice s = keep(c, slice_make(v.p, v.n));
+
+	return value_present(v) ? (struct value){ (const uint8_t *)s.p, s.n } : VALUE_ABSENT;
+}
+
+/* ---- at a key ---- */
+
+static void take_expectation(struct comparing *c, struct fact_reader *f)
+{
+	const struct design *d = c->o->run.design;
+	struct at_key *x = &c->at_key;
+	enum fact_weight weight = fact_u8(f);
+	struct owner owner = { .entity = &d->entities[fact_u16(f)] };
+	struct slice hash;
+
+	owner.rule = &owner.entity->companions[fact_u16(f)];
+	hash = fact_hash(f);
+	owner.key = fact_value(f);
+	x->matches = x->matches || (x->there && slice_equal(hash, x->hash));
+	x->expired += weight == FACT_EXPIRED;
+	x->pending += weight == FACT_PENDING;
+	if (weight != FACT_FULL)
+		return;
+	if (x->full < 2) {
+		owner.key = keep_value(c, owner.key);
+		*(x->full ? &x->second : &x->owner) = owner;
+	}
+	x->full++;
+}
+
+static void at_key_fact(struct comparing *c, enum fact_kind kind, struct fact_reader *f)
+{
+	const struct design *d = c->o->run.design;
+	struct at_key *x = &c->at_key;
+	uint16_t entity;
+
+	switch (kind) {
+	case FACT_ITEM:
+		x->there = true;
+		x->shapes = fact_u8(f);
+		entity = fact_u16(f);
+		x->entity = entity == NO_ENTITY ? NULL : &d->entities[entity];
+		x->hash = keep(c, fact_hash(f));
+		break;
+	case FACT_EXPECT:
+		take_expectation(c, f);
+		break;
+	default: /* FACT_ACCOUNT */
+		if (fact_u8(f) == FACT_PENDING)
+			x->accounts_pending++;
+		else
+			x->accounts++;
+		break;
+	}
+}
+
+/* The companion as its owner has it now; absent: the owner has none such. */
+static struct value companion_of(struct oracle *o, const struct owner *owner, struct value key)
+{
+	struct run *r = &o->run;
+	struct companion_item *list;
+	struct value stored;
+	struct fields full;
+	size_t n;
+
+	if (!dyn_get(r, owner->key, true, &stored) || !value_present(stored) || entity_expired(r, stored) ||
+	    entity_of(r, stored) != owner->entity)
+		return VALUE_ABSENT;
+	judge_item(o, owner->entity, stored, true, &full);
+	if (!entity_companions(r, owner->entity, &full, &list, &n)) {
+		r->problem = (struct problem){ 0 };
+		return VALUE_ABSENT;
+	}
+	for (size_t i = 0; i < n; i++)
+		if (value_equal(list[i].key, key))
+			return list[i].item;
+	return VALUE_ABSENT;
+}
+
+/* Of an item that is an entity's, too, only what the companion says matters. */
+static struct slice first_difference(struct value found, struct value expected, bool part)
+{
+	for (struct value_iter it = value_iter(expected); value_next(&it);)
+		if (!value_equal(value_get(found, it.name), it.value))
+			return it.name;
+	for (struct value_iter it = value_iter(found); !part && value_next(&it);)
+		if (!value_present(value_get(expected, it.name)))
+			return it.name;
+	return SLICE("");
+}
+
+static void tell_missing(struct oracle *o, const struct at_key *x, struct value expected)
+{
+	struct run *r = &o->run;
+	bool guard = x->owner.rule->unique.n > 0;
+	struct oracle_finding f = { .kind = guard ? ORACLE_GUARD_MISSING : ORACLE_COMPANION_MISSING, .key = x->key,
+				    .expected = expected, .other_entity = x->owner.entity, .other = x->owner.key };
+
+	f.attribute = x->owner.rule->unique;
+	if (guard)
+		tell(o, &f, "%.*s has no guard for its %.*s: %.*s is not there", SLICE_ARG(say_item(r, x->owner.entity, x->owner.key)),
+		     SLICE_ARG(x->owner.rule->unique), SLICE_ARG(say_key(r, x->key)));
+	else
+		tell(o, &f, "%.*s has no companion %.*s", SLICE_ARG(say_item(r, x->owner.entity, x->owner.key)),
+		     SLICE_ARG(say_key(r, x->key)));
+}
+
+static void tell_different(struct oracle *o, const struct at_key *x, struct value found, struct value expected)
+{
+	struct run *r = &o->run;
+	bool guard = x->owner.rule->unique.n > 0;
+	struct oracle_finding f = { .kind = guard ? ORACLE_GUARD_DIFFERS : ORACLE_COMPANION_DIFFERS, .entity = x->entity,
+				    .key = x->key, .found = found, .expected = expected, .other_entity = x->owner.entity,
+				    .other = x->owner.key };
+
+	f.attribute = first_difference(found, expected, x->entity != NULL);
+	if (f.attribute.n)
+		tell(o, &f, "the %s %.*s of %.*s has %.*s = %.*s and should have %.*s", guard ? "guard" : "companion",
+		     SLICE_ARG(say_key(r, x->key)), SLICE_ARG(say_item(r, x->owner.entity, x->owner.key)), SLICE_ARG(f.attribute),
+		     SLICE_ARG(say_value(r, value_get(found, f.attribute))),
+		     SLICE_ARG(say_value(r, value_get(expected, f.attribute))));
+}
+
+static void tell_left(struct oracle *o, const struct at_key *x, bool pending)
+{
+	struct run *r = &o->run;
+	bool guard = x->shapes & SHAPE_GUARD && !(x->shapes & SHAPE_COMPANION);
+	struct oracle_finding f = { .kind = guard ? ORACLE_GUARD_LEFT : ORACLE_COMPANION_LEFT, .entity = x->entity, .key = x->key,
+				    .weight = pending ? ORACLE_PENDING : ORACLE_DIFFERENCE };
+
+	if (dyn_get(r, x->key, true, &f.found) && value_present(f.found))
+		tell(o, &f, guard ? "the guard %.*s is left over: no item has that value" :
+				    "the companion %.*s is left over: it belongs to no item", SLICE_ARG(say_key(r, x->key)));
+}
+
+static void tell_credentials(struct oracle *o, const struct at_key *x)
+{
+	struct run *r = &o->run;
+	struct oracle_finding f = { .kind = ORACLE_CREDENTIALS_LEFT, .entity = x->entity, .key = x->key,
+				    .weight = x->accounts_pending ? ORACLE_PENDING : ORACLE_DIFFERENCE };
+
+	tell(o, &f, "the credentials %.*s are left over: their account is not there", SLICE_ARG(say_key(r, x->key)));
+}
+
+static void tell_stranger(struct oracle *o, const struct at_key *x)
+{
+	struct oracle_finding f = { .kind = ORACLE_STRANGER, .weight = ORACLE_NOTE, .key = x->key };
+
+	tell(o, &f, "%.*s fits no entity and is no companion", SLICE_ARG(say_key(&o->run, x->key)));
+}
+
+static void tell_clash(struct oracle *o, const struct at_key *x)
+{
+	struct run *r = &o->run;
+	struct oracle_finding f = { .kind = ORACLE_UNIQUE_CLASH, .entity = x->owner.entity, .key = x->owner.key,
+				    .attribute = x->owner.rule->unique, .other_entity = x->second.entity, .other = x->second.key };
+
+	tell(o, &f, "%.*s and %.*s have the same %.*s, which is unique", SLICE_ARG(say_item(r, x->owner.entity, x->owner.key)),
+	     SLICE_ARG(say_item(r, x->second.entity, x->second.key)), SLICE_ARG(x->owner.rule->unique));
+}
+
+static void compare_expected(struct oracle *o, const struct at_key *x)
+{
+	struct value expected, found = VALUE_ABSENT;
+
+	if (x->full > 1 && x->owner.rule->unique.n && x->second.rule->unique.n)
+		tell_clash(o, x);
+	if (x->there && x->matches)
+		return;
+	expected = companion_of(o, &x->owner, x->key);
+	if (!value_present(expected) || !dyn_get(&o->run, x->key, true, &found))
+		return; /* it has moved since */
+	if (!value_present(found))
+		tell_missing(o, x, expected);
+	else if (!value_equal(found, expected))
+		tell_different(o, x, found, expected);
+}
+
+static void at_key_end(struct comparing *c)
+{
+	struct oracle *o = c->o;
+	const struct at_key *x = &c->at_key;
+	bool is_entity = x->entity && !rules_of(o, x->entity)->only_companion;
+
+	if (x->full) {
+		compare_expected(o, x);
+		return;
+	}
+	if (!x->there || x->expired)
+		return;
+	if (x->shapes & SHAPE_SECRET) {
+		if (!x->accounts)
+			tell_credentials(o, x);
+		return;
+	}
+	if (x->pending || (x->shapes & (SHAPE_GUARD | SHAPE_COMPANION) && !(x->shapes & SHAPE_IMPURE) && !is_entity))
+		tell_left(o, x, x->pending > 0);
+	else if (!x->entity && !(x->shapes & SHAPE_IMPURE))
+		tell_stranger(o, x);
+}
+
+/* ---- at an identity ---- */
+
+static void add(struct comparing *c, struct number *to, const struct number *n)
+{
+	struct error e = { 0 };
+
+	if (!number_add(to, n, to, c->o->run.arena, &e))
+		*to = *n; /* beyond all numbers: whatever is there, it is not this */
+}
+
+static void take_count(struct comparing *c, struct fact_reader *f)
+{
+	const struct number zero = number_from_i64(0);
+	struct sum *s = &c->at_identity.sums[fact_u16(f)];
+	enum fact_weight weight = fact_u8(f);
+	struct number n = value_number(fact_value(f));
+	bool down = number_cmp(&n, &zero) < 0;
+
+	if (weight == FACT_FULL)
+		add(c, &s->full, &n);
+	else if (weight == FACT_EXPIRED)
+		add(c, down ? &s->low : &s->high, &n);
+	else
+		add(c, down ? &s->pending_low : &s->pending_high, &n);
+}
+
+static void tell_copy(struct oracle *o, const struct at_identity *x, const struct entity *e, const struct attribute *a,
+		      struct value key)
+{
+	struct run *r = &o->run;
+	struct oracle_finding f = { .kind = ORACLE_COPY_DIFFERS, .entity = e, .key = key, .attribute = a->name,
+				    .other_entity = x->entity, .other = x->key };
+	struct value copy, source;
+
+	if (!dyn_get(r, key, true, &copy) || !dyn_get(r, x->key, true, &source) || !value_present(copy) || !value_present(source))
+		return;
+	f.found = value_get(copy, a->name);
+	f.expected = value_get(entity_full(r, x->entity, source), a->copy_attribute);
+	if (value_equal(f.found, f.expected))
+		return;
+	tell(o, &f, "%.*s has %.*s = %.*s, and the %.*s of %.*s is %.*s", SLICE_ARG(say_item(r, e, key)), SLICE_ARG(a->name),
+	     SLICE_ARG(say_value(r, f.found)), SLICE_ARG(a->copy_attribute), SLICE_ARG(say_item(r, x->entity, x->key)),
+	     SLICE_ARG(say_value(r, f.expected)));
+}
+
+static void take_copy(struct comparing *c, struct fact_reader *f)
+{
+	struct oracle *o = c->o;
+	const struct at_identity *x = &c->at_identity;
+	struct slice hash = fact_hash(f);
+	const struct entity *e = &o->run.design->entities[fact_u16(f)];
+	const struct attribute *a = &e->attributes[fact_u16(f)];
+	struct value key = fact_value(f), source;
+	struct buf b;
+
+	if (x->targets != 1 || x->weight != FACT_FULL)
+		return; /* a copy outlives its source */
+	source = value_get(x->carried, a->copy_attribute);
+	if (!value_present(source) && a->default_)
+		return;
+	buf_init(&b, o->run.arena);
+	fact_put_hash(&b, source);
+	if (!slice_equal(buf_slice(&b), hash))
+		tell_copy(o, x, e, a, key);
+	arena_clear(&o->scratch); /* one source may have any number of copies */
+}
+
+static void at_identity_fact(struct comparing *c, enum fact_kind kind, struct fact_reader *f)
+{
+	struct at_identity *x = &c->at_identity;
+
+	switch (kind) {
+	case FACT_TARGET:
+		x->targets++;
+		if (x->targets == 1) {
+			x->weight = fact_u8(f);
+			x->key = keep_value(c, fact_value(f));
+			x->carried = keep_value(c, fact_value(f));
+		} else if (fact_u8(f) != FACT_FULL || x->weight != FACT_FULL) {
+			x->targets--; /* one that is gone is no second one */
+		} else {
+			x->second = keep_value(c, fact_value(f));
+		}
+		break;
+	case FACT_COUNT:
+		take_count(c, f);
+		break;
+	default: /* FACT_COPY */
+		take_copy(c, f);
+		break;
+	}
+}
+
+static bool lies_between(struct comparing *c, const struct number *n, const struct sum *s, bool pending)
+{
+	struct number low = s->full, high = s->full;
+
+	add(c, &low, &s->low);
+	add(c, &high, &s->high);
+	if (pending) {
+		add(c, &low, &s->pending_low);
+		add(c, &high, &s->pending_high);
+	}
+	return number_cmp(n, &low) >= 0 && number_cmp(n, &high) <= 0;
+}
+
+static void compare_counter(struct comparing *c, size_t at)
+{
+	struct oracle *o = c->o;
+	struct run *r = &o->run;
+	const struct at_identity *x = &c->at_identity;
+	const struct attribute *a = &x->entity->attributes[at];
+	struct value found = value_get(x->carried, a->name);
+	struct number n = value_type(found) == VALUE_N ? value_number(found) : number_from_i64(0);
+	struct oracle_finding f = { .kind = ORACLE_COUNTER_DIFFERS, .entity = x->entity, .key = x->key, .attribute = a->name };
+
+	if (lies_between(c, &n, &x->sums[at], false))
+		return;
+	f.weight = lies_between(c, &n, &x->sums[at], true) ? ORACLE_PENDING : ORACLE_DIFFERENCE;
+	f.found = found;
+	f.expected = value_make_n(r->arena, &x->sums[at].full);
+	tell(o, &f, "%.*s has %.*s = %.*s, and counted again it is %.*s", SLICE_ARG(say_item(r, x->entity, x->key)), SLICE_ARG(a->name),
+	     SLICE_ARG(say_value(r, found)), SLICE_ARG(say_value(r, f.expected)));
+}
+
+static void at_identity_end(struct comparing *c)
+{
+	const struct at_identity *x = &c->at_identity;
+	const struct rule_entity *rule = rules_of(c->o, x->entity);
+	struct run *r = &c->o->run;
+
+	if (!x->targets || x->weight != FACT_FULL)
+		return;
+	if (x->targets > 1) {
+		struct oracle_finding f = { .kind = ORACLE_IDENTITY_TWICE, .entity = x->entity, .key = x->key,
+					    .other_entity = x->entity, .other = x->second };
+
+		tell(c->o, &f, "%.*s and %.*s have the same address", SLICE_ARG(say_item(r, x->entity, x->key)),
+		     SLICE_ARG(say_key(r, x->second)));
+		return;
+	}
+	for (size_t i = 0; i < x->entity->attribute_count; i++)
+		if (rule->counted[i])
+			compare_counter(c, i);
+}
+
+/* ---- at a bond ---- */
+
+static void at_bond_fact(struct comparing *c, enum fact_kind kind, struct fact_reader *f)
+{
+	struct oracle *o = c->o;
+	struct run *r = &o->run;
+	struct at_bond *x = &c->at_bond;
+	struct oracle_finding finding = { .kind = x->bond->cascade ? ORACLE_ORPHAN : ORACLE_REQUIREMENT_BROKEN,
+					  .other_entity = x->bond->parent };
+
+	if (kind == FACT_PARENT) {
+		if (fact_u8(f) == FACT_PENDING)
+			x->pending = true;
+		else
+			x->there = true;
+		return;
+	}
+	if (x->there)
+		return;
+	finding.weight = x->pending ? ORACLE_PENDING : ORACLE_DIFFERENCE;
+	finding.entity = &r->design->entities[fact_u16(f)];
+	finding.key = fact_value(f);
+	if (x->bond->cascade)
+		tell(o, &finding, "%.*s is left over: it is among '%.*s', which go with their %.*s, and that is not there",
+		     SLICE_ARG(say_item(r, finding.entity, finding.key)), SLICE_ARG(x->bond->root->name),
+		     SLICE_ARG(x->bond->parent->name));
+	else
+		tell(o, &finding, "%.*s requires a %.*s that is not there, though '%.*s' should have kept it",
+		     SLICE_ARG(say_item(r, finding.entity, finding.key)), SLICE_ARG(x->bond->parent->name),
+		     SLICE_ARG(x->bond->root->name));
+	arena_clear(&o->scratch); /* any number of rows may be left */
+}
+
+/* ---- all of it ---- */
+
+static void begin(struct comparing *c, enum fact_space space, struct slice join)
+{
+	struct oracle *o = c->o;
+	const struct design *d = o->run.design;
+
+	arena_clear(&o->group);
+	arena_clear(&o->scratch);
+	switch (space) {
+	case SPACE_KEY:
+		join = keep(c, join);
+		c->at_key = (struct at_key){ .key = { (const uint8_t *)join.p, join.n } };
+		break;
+	case SPACE_IDENTITY:
+		c->at_identity = (struct at_identity){ .entity = &d->entities[read_be16(join.p)], .sums = c->sums };
+		memset(c->sums, 0, c->at_identity.entity->attribute_count * sizeof(*c->sums));
+		for (size_t i = 0; i < c->at_identity.entity->attribute_count; i++) {
+			struct number zero = number_from_i64(0);
+
+			c->sums[i] = (struct sum){ zero, zero, zero, zero, zero };
+		}
+		break;
+	case SPACE_BOND:
+		c->at_bond = (struct at_bond){ .bond = &o->rules.bonds[read_be16(join.p)] };
+		break;
+	}
+}
+
+static void end(struct comparing *c, enum fact_space space)
+{
+	if (space == SPACE_KEY)
+		at_key_end(c);
+	else if (space == SPACE_IDENTITY)
+		at_identity_end(c);
+}
+
+static bool go_on(struct oracle *o, uint64_t n)
+{
+	struct oracle_progress p = { .items = o->summary->items, .of = o->summary->items, .pass = o->pass, .comparing = true };
+
+	if (n % 65536 == 0 && o->options->progress)
+		o->stopped = !o->options->progress(o->options->ctx, &p);
+	return !o->stopped;
+}
+
+bool compare_all(struct oracle *o)
+{
+	struct comparing c = { .o = o };
+	struct buf group;
+	struct slice fact;
+	uint64_t n = 0;
+	size_t most = 0;
+	bool got;
+
+	for (size_t i = 0; i < o->run.design->entity_count; i++)
+		if (o->run.design->entities[i].attribute_count > most)
+			most = o->run.design->entities[i].attribute_count;
+	c.sums = arena_array(&o->kept, struct sum, most);
+	buf_init(&group, &o->kept);
+	if (!facts_sort(o->facts))
+		return false;
+	for (;;) {
+		struct slice prefix;
+		struct fact_reader f;
+		enum fact_kind kind;
+
+		if (!go_on(o, n++) || !facts_next(o->facts, &fact, &got))
+			return false;
+		prefix = got ? slice_make(fact.p, 5 + read_be32(fact.p + 1)) : slice_make(NULL, 0);
+		if (!got || !slice_equal(prefix, buf_slice(&group))) {
+			if (group.n)
+				end(&c, (enum fact_space)group.p[0]);
+			if (!got)
+				break;
+			group.n = 0;
+			buf_put(&group, prefix);
+			o->group_hash = hash_bytes(prefix);
+			begin(&c, (enum fact_space)prefix.p[0], slice_make(prefix.p + 5, prefix.n - 5));
+		}
+		f = (struct fact_reader){ prefix.p + prefix.n, fact.p + fact.n };
+		kind = (enum fact_kind)fact_u8(&f);
+		switch ((enum fact_space)prefix.p[0]) {
+		case SPACE_KEY: at_key_fact(&c, kind, &f); break;
+		case SPACE_IDENTITY: at_identity_fact(&c, kind, &f); break;
+		case SPACE_BOND: at_bond_fact(&c, kind, &f); break;
+		}
+	}
+	o->group_hash = 0;
+	return true;
+}

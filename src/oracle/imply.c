@@ -1,0 +1,365 @@
+/* What an item says of others: facts.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include <xxhash.h>
+#include "app/entity_internal.h"
+#include "app/input.h"
+#include "oracle/oracle_internal.h"
+
+#define HASH_BYTES 16
+
+/* ---- facts as bytes ---- */
+
+struct buf fact_begin(struct oracle *o, enum fact_space space, struct slice join, enum fact_kind kind)
+{
+	struct buf b;
+
+	buf_init(&b, o->run.arena);
+	buf_byte(&b, (uint8_t)space);
+	buf_be32(&b, (uint32_t)join.n);
+	buf_put(&b, join);
+	buf_byte(&b, (uint8_t)kind);
+	return b;
+}
+
+static struct slice group_of(struct slice fact)
+{
+	return slice_make(fact.p, 5 + read_be32(fact.p + 1));
+}
+
+void fact_add(struct oracle *o, const struct buf *b)
+{
+	if (o->failed || (o->pass > 1 && !hash_set_has(&o->suspects, hash_bytes(group_of(buf_slice(b))))))
+		return;
+	o->failed = !facts_add(o->facts, buf_slice(b));
+}
+
+void fact_put_value(struct buf *b, struct value v)
+{
+	buf_varint(b, v.n);
+	buf_add(b, v.p, v.n);
+}
+
+void fact_put_hash(struct buf *b, struct value v)
+{
+	XXH128_canonical_t hash;
+
+	XXH128_canonicalFromHash(&hash, XXH3_128bits(v.p ? (const void *)v.p : "", v.n));
+	buf_add(b, hash.digest, HASH_BYTES);
+}
+
+uint8_t fact_u8(struct fact_reader *x)
+{
+	return (uint8_t)*x->p++;
+}
+
+uint16_t fact_u16(struct fact_reader *x)
+{
+	x->p += 2;
+	return read_be16(x->p - 2);
+}
+
+struct value fact_value(struct fact_reader *x)
+{
+	uint64_t n = 0;
+
+	x->p += read_varint(x->p, x->end, &n);
+	x->p += n;
+	return n ? (struct value){ (const uint8_t *)x->p - n, n } : VALUE_ABSENT;
+}
+
+struct slice fact_hash(struct fact_reader *x)
+{
+	x->p += HASH_BYTES;
+	return slice_make(x->p - HASH_BYTES, HASH_BYTES);
+}
+
+static struct slice bytes_of(struct value v)
+{
+	return slice_make(v.p, v.n);
+}
+
+/* ---- shapes of keys ---- */
+
+static bool is_bare(const struct template *t)
+{
+	return t->part_count == 1 && t->parts[0].names && t->parts[0].format == FORMAT_PLAIN;
+}
+
+bool template_could(struct run *r, const struct template *t, struct value v)
+{
+	if (value_type(v) != VALUE_S)
+		return value_present(v) && is_bare(t);
+	if (!slice_starts(value_bytes(v), template_prefix(t)))
+		return false;
+	return template_match(t, value_bytes(v), arena_array(r->arena, struct slice, t->part_count));
+}
+
+static bool key_could(struct run *r, const struct key_rule *rules, size_t n, struct value stored)
+{
+	const struct key_attr *keys[TABLE_KEY_MOST];
+	size_t count = key_of_table(r->design, keys);
+
+	for (size_t k = 0; k < count; k++) {
+		bool any = false;
+
+		for (size_t i = 0; i < n && !any; i++)
+			any = slice_equal(rules[i].attribute, keys[k]->name) &&
+			      template_could(r, rules[i].template, value_get(stored, keys[k]->name));
+		if (!any)
+			return false;
+	}
+	return true;
+}
+
+/* entityType: LIKE_GUARD is never otherwise in such a companion. */
+static bool constants_agree(const struct key_rule *rules, size_t n, struct value stored)
+{
+	for (size_t i = 0; i < n; i++) {
+		struct value v = value_get(stored, rules[i].attribute);
+
+		if (!rules[i].when && key_is_constant(rules[i].template) &&
+		    (value_type(v) != VALUE_S || !slice_equal(value_bytes(v), rules[i].template->text)))
+			return false;
+	}
+	return true;
+}
+
+static unsigned shapes_of(struct oracle *o, struct value stored)
+{
+	struct run *r = &o->run;
+	unsigned shapes = 0;
+
+	for (size_t i = 0; i < r->design->entity_count; i++) {
+		const struct entity *e = &r->design->entities[i];
+
+		for (size_t k = 0; k < e->companion_count; k++) {
+			const struct companion *c = &e->companions[k];
+
+			if (!key_could(r, c->rules, c->rule_count, stored) || !constants_agree(c->rules, c->rule_count, stored))
+				continue;
+			shapes |= c->unique.n ? SHAPE_GUARD : SHAPE_COMPANION;
+			if (o->rules.entities[i].companion_impure[k])
+				shapes |= SHAPE_IMPURE;
+		}
+		if (e->login.present && e->login.secret_count && key_could(r, e->login.secret, e->login.secret_count, stored))
+			shapes |= SHAPE_SECRET;
+	}
+	return shapes;
+}
+
+static void imply_there(struct oracle *o, const struct entity *e, struct value stored, struct value key)
+{
+	unsigned shapes = o->rules.has_companions ? shapes_of(o, stored) : 0;
+	struct buf b;
+
+	if (e && !shapes)
+		return;
+	b = fact_begin(o, SPACE_KEY, bytes_of(key), FACT_ITEM);
+	buf_byte(&b, (uint8_t)shapes);
+	buf_be16(&b, e ? (uint16_t)entity_index(o->run.design, e) : NO_ENTITY);
+	fact_put_hash(&b, stored);
+	fact_add(o, &b);
+}
+
+/* ---- companions, credentials ---- */
+
+static void imply_companions(struct oracle *o, const struct entity *e, struct value key, const struct companion_item *list,
+			     size_t n, enum fact_weight weight)
+{
+	for (size_t i = 0; i < n; i++) {
+		size_t rule = (size_t)(list[i].rule - e->companions);
+		bool impure = rules_of(o, e)->companion_impure[rule];
+		struct buf b = fact_begin(o, SPACE_KEY, bytes_of(list[i].key), FACT_EXPECT);
+
+		buf_byte(&b, weight == FACT_FULL && impure ? FACT_EXPIRED : weight);
+		buf_be16(&b, (uint16_t)entity_index(o->run.design, e));
+		buf_be16(&b, (uint16_t)rule);
+		fact_put_hash(&b, list[i].item);
+		fact_put_value(&b, key);
+		fact_add(o, &b);
+	}
+}
+
+static void imply_account(struct oracle *o, const struct entity *e, const struct fields *full, enum fact_weight weight)
+{
+	struct run *r = &o->run;
+	struct scope s = { .run = r, .item = full };
+	struct value_member m[TABLE_KEY_MOST];
+	const struct key_attr *keys[TABLE_KEY_MOST];
+	size_t n = key_of_table(r->design, keys);
+	struct buf b;
+
+	if (!e->login.present || !e->login.secret_count)
+		return;
+	for (size_t k = 0; k < n; k++) {
+		m[k] = (struct value_member){ keys[k]->name, VALUE_ABSENT };
+		for (size_t i = 0; i < e->login.secret_count; i++)
+			if (slice_equal(e->login.secret[i].attribute, keys[k]->name) &&
+			    scope_try_fill(&s, e->login.secret[i].template, true, &m[k].value) != TEMPLATE_OK)
+				return;
+		if (!value_present(m[k].value))
+			return;
+	}
+	b = fact_begin(o, SPACE_KEY, bytes_of(value_make_map(r->arena, m, n)), FACT_ACCOUNT);
+	buf_byte(&b, weight);
+	buf_be16(&b, (uint16_t)entity_index(r->design, e));
+	fact_add(o, &b);
+}
+
+/* ---- identities ---- */
+
+static struct value as_text(struct run *r, struct value v)
+{
+	char text[NUMBER_TEXT_MAX];
+	struct number n;
+
+	if (value_type(v) != VALUE_N)
+		return v;
+	n = value_number(v);
+	return value_make_s(r->arena, slice_make(text, number_format(&n, text)));
+}
+
+bool identity_join(struct run *r, const struct entity *e, const struct value *args, size_t n, struct slice *join)
+{
+	struct buf b;
+
+	buf_init(&b, r->arena);
+	buf_be16(&b, (uint16_t)entity_index(r->design, e));
+	for (size_t i = 0; i < n; i++) {
+		const struct attribute *a = entity_attribute(e, e->params[i]);
+		struct value v = args[i];
+
+		if (!value_present(v) || value_type(v) == VALUE_NULL)
+			return false;
+		v = as_text(r, a ? input_normal(r, a, v) : v);
+		buf_add(&b, v.p, v.n);
+	}
+	*join = buf_slice(&b);
+	return true;
+}
+
+/* What is carried is carried as it is stored: copies are made of that. */
+static void imply_target(struct oracle *o, const struct entity *e, struct value stored, struct value key,
+			 const struct fields *full, enum fact_weight weight)
+{
+	struct value is = entity_full(&o->run, e, stored);
+	const struct rule_entity *x = rules_of(o, e);
+	struct run *r = &o->run;
+	struct value_member *m;
+	struct value *args;
+	struct slice join;
+	size_t n = 0;
+	struct buf b;
+
+	if (!x->is_target)
+		return;
+	args = arena_array(r->arena, struct value, e->param_count);
+	for (size_t i = 0; i < e->param_count; i++)
+		args[i] = fields_get(full, e->params[i]);
+	if (!identity_join(r, e, args, e->param_count, &join))
+		return;
+	m = arena_array(r->arena, struct value_member, x->carried.count);
+	for (size_t i = 0; i < x->carried.count; i++) {
+		struct value v = value_get(is, x->carried.list[i]);
+
+		if (value_present(v))
+			m[n++] = (struct value_member){ x->carried.list[i], v };
+	}
+	b = fact_begin(o, SPACE_IDENTITY, join, FACT_TARGET);
+	buf_byte(&b, weight);
+	fact_put_value(&b, key);
+	fact_put_value(&b, value_make_map(r->arena, m, n));
+	fact_add(o, &b);
+}
+
+/* ---- counts ---- */
+
+static void imply_count(struct oracle *o, const struct count_rule *c, const struct fields *full, enum fact_weight weight)
+{
+	struct run *r = &o->run;
+	const struct entity *t = design_entity(r->design, c->target.entity);
+	struct scope s = { .run = r, .item = full };
+	struct value by = VALUE_ABSENT, *args;
+	struct slice join;
+	size_t at = 0;
+	struct buf b;
+	bool counts;
+
+	while (t && at < t->attribute_count && !slice_equal(t->attributes[at].name, c->attribute))
+		at++;
+	if (!t || at == t->attribute_count || !rules_of(o, t)->counted[at])
+		return;
+	if (!scope_holds(&s, c->when, &counts) || !counts || (c->by && !scope_value(&s, c->by, &by)) ||
+	    (c->by && value_type(by) != VALUE_N) || !scope_args(&s, c->target.args, c->target.arg_count, &args) ||
+	    !identity_join(r, t, args, c->target.arg_count, &join)) {
+		r->problem = (struct problem){ 0 };
+		return;
+	}
+	b = fact_begin(o, SPACE_IDENTITY, join, FACT_COUNT);
+	buf_be16(&b, (uint16_t)at);
+	buf_byte(&b, weight);
+	fact_put_value(&b, c->by ? by : value_make_i64(r->arena, 1));
+	fact_add(o, &b);
+}
+
+/* ---- copies ---- */
+
+static void imply_copy(struct oracle *o, const struct entity *e, size_t at, struct value stored, struct value key,
+		       const struct fields *full)
+{
+	const struct attribute *a = &e->attributes[at];
+	struct run *r = &o->run;
+	const struct entity *source = design_entity(r->design, a->copy_entity);
+	const struct access *kept = design_access(r->design, a->kept_by);
+	struct scope s = { .run = r, .item = full };
+	struct value *args;
+	struct slice join;
+	struct buf b;
+	bool there;
+
+	if (!source || !kept || !bond_has_row(o, kept, stored, full))
+		return;
+	if (!scope_holds(&s, a->when, &there) || !there || !scope_args(&s, a->copy_args, a->copy_arg_count, &args) ||
+	    !identity_join(r, source, args, a->copy_arg_count, &join)) {
+		r->problem = (struct problem){ 0 };
+		return;
+	}
+	b = fact_begin(o, SPACE_IDENTITY, join, FACT_COPY);
+	fact_put_hash(&b, value_get(stored, a->name));
+	buf_be16(&b, (uint16_t)entity_index(r->design, e));
+	buf_be16(&b, (uint16_t)at);
+	fact_put_value(&b, key);
+	fact_add(o, &b);
+}
+
+/* ---- all of it ---- */
+
+void imply_item(struct oracle *o, struct value stored, enum fact_weight weight)
+{
+	struct run *r = &o->run;
+	const struct entity *e = entity_of(r, stored);
+	struct value key = dyn_key_of(r, stored);
+	struct companion_item *companions = NULL;
+	struct fields full;
+	size_t n = 0;
+
+	if (weight != FACT_PENDING) /* which is gone */
+		imply_there(o, e, stored, key);
+	if (!e)
+		return;
+	judge_item(o, e, stored, weight != FACT_FULL, &full);
+	if (!entity_companions(r, e, &full, &companions, &n)) {
+		r->problem = (struct problem){ 0 };
+		companions = NULL;
+		n = 0;
+	}
+	imply_companions(o, e, key, companions, n, weight);
+	imply_account(o, e, &full, weight);
+	imply_target(o, e, stored, key, &full, weight);
+	for (size_t i = 0; i < e->count_count; i++)
+		imply_count(o, &e->counts[i], &full, weight);
+	for (size_t i = 0; weight == FACT_FULL && i < e->attribute_count; i++)
+		if (e->attributes[i].kept_by.n)
+			imply_copy(o, e, i, stored, key, &full);
+	bonds_imply(o, e, stored, &full, companions, n, weight);
+}

@@ -1,0 +1,286 @@
+/* An item compared with what it says itself: its attributes, what is derived from them, its keys, its checks.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "app/entity_internal.h"
+#include "app/input.h"
+#include "oracle/oracle_internal.h"
+
+struct judging {
+	struct oracle *o;
+	const struct rule_entity *rule;
+	const struct entity *entity;
+	struct value stored, key;
+};
+
+static struct oracle_finding finding(const struct judging *j, enum oracle_kind kind, struct slice attribute)
+{
+	return (struct oracle_finding){ .kind = kind, .entity = j->entity, .key = j->key, .attribute = attribute };
+}
+
+static bool is_nothing(struct value v)
+{
+	return !value_present(v) || value_type(v) == VALUE_NULL;
+}
+
+/* ---- attributes ---- */
+
+static bool judge_values(const struct judging *j, struct value full)
+{
+	struct run *r = &j->o->run;
+	bool good = true;
+
+	for (size_t i = 0; i < j->entity->attribute_count; i++) {
+		const struct attribute *a = &j->entity->attributes[i];
+		struct value v = value_get(full, a->name);
+		const char *wanted = is_nothing(v) || a->derived || a->copy_entity.n ? NULL : fit_value(r, a, v);
+		struct oracle_finding f;
+
+		if (!wanted)
+			continue;
+		f = finding(j, ORACLE_ATTRIBUTE_UNFIT, a->name);
+		f.found = v;
+		tell(j->o, &f, "%.*s: %.*s is %.*s and must be %s", SLICE_ARG(say_item(r, j->entity, j->key)), SLICE_ARG(a->name),
+		     SLICE_ARG(say_value(r, v)), wanted);
+		good = false;
+	}
+	return good;
+}
+
+static bool judge_required(const struct judging *j, const struct fields *full)
+{
+	struct run *r = &j->o->run;
+
+	if (input_required(r, j->entity, full))
+		return true;
+	for (size_t i = 0; i < r->problem.part_count; i++) {
+		struct slice name = r->problem.parts[i].attribute;
+		struct oracle_finding f = finding(j, ORACLE_ATTRIBUTE_MISSING, name);
+
+		tell(j->o, &f, "%.*s has no %.*s, which is required", SLICE_ARG(say_item(r, j->entity, j->key)), SLICE_ARG(name));
+	}
+	r->problem = (struct problem){ 0 };
+	return false;
+}
+
+static bool is_known(const struct judging *j, struct slice name)
+{
+	const struct design *d = j->o->run.design;
+
+	return entity_attribute(j->entity, name) || key_has_rule(j->entity->keys, j->entity->key_count, name) ||
+	       key_attr_find(d, name) || slice_equal(name, d->ttl) ||
+	       (j->entity->login.present && slice_equal(name, j->entity->login.password));
+}
+
+/* Credentials that are an entity have what the login puts there. */
+static bool is_secret_of_login(const struct judging *j, struct slice name)
+{
+	return slice_is(name, "password_hash") && j->o->rules.has_companions;
+}
+
+static void judge_names(const struct judging *j)
+{
+	struct run *r = &j->o->run;
+
+	for (struct value_iter it = value_iter(j->stored); value_next(&it);) {
+		struct oracle_finding f = finding(j, ORACLE_ATTRIBUTE_UNKNOWN, it.name);
+
+		if (is_known(j, it.name) || is_secret_of_login(j, it.name))
+			continue;
+		f.weight = ORACLE_NOTE;
+		f.found = it.value;
+		tell(j->o, &f, "%.*s has an attribute %.*s, which the design does not know",
+		     SLICE_ARG(say_item(r, j->entity, j->key)), SLICE_ARG(it.name));
+	}
+}
+
+/* ---- what is derived ---- */
+
+static void differ(const struct judging *j, enum oracle_kind kind, struct slice name, struct value found, struct value expected)
+{
+	struct run *r = &j->o->run;
+	struct oracle_finding f = finding(j, kind, name);
+
+	f.found = found;
+	f.expected = expected;
+	if (!value_present(expected))
+		tell(j->o, &f, "%.*s has %.*s = %.*s and should have none", SLICE_ARG(say_item(r, j->entity, j->key)), SLICE_ARG(name),
+		     SLICE_ARG(say_value(r, found)));
+	else if (!value_present(found))
+		tell(j->o, &f, "%.*s has no %.*s and should have %.*s", SLICE_ARG(say_item(r, j->entity, j->key)), SLICE_ARG(name),
+		     SLICE_ARG(say_value(r, expected)));
+	else
+		tell(j->o, &f, "%.*s has %.*s = %.*s and should have %.*s", SLICE_ARG(say_item(r, j->entity, j->key)), SLICE_ARG(name),
+		     SLICE_ARG(say_value(r, found)), SLICE_ARG(say_value(r, expected)));
+}
+
+static bool follows(const struct attribute *a)
+{
+	return a->derived || a->after.n || a->when;
+}
+
+static void judge_derived(const struct judging *j, struct value should)
+{
+	for (size_t i = 0; i < j->entity->attribute_count; i++) {
+		const struct attribute *a = &j->entity->attributes[i];
+		struct value found = value_get(j->stored, a->name), expected = value_get(should, a->name);
+
+		if (follows(a) && !j->rule->impure[i] && !value_equal(found, expected))
+			differ(j, ORACLE_DERIVED_DIFFERS, a->name, found, expected);
+	}
+}
+
+/* ---- keys ---- */
+
+/* Whether the condition could hold at some time: what reads more than the item might. */
+static bool could_hold(struct scope *s, const struct term *t)
+{
+	bool holds = false;
+
+	if (!t)
+		return true;
+	if (t->kind == TERM_AND)
+		return could_hold(s, t->args[0]) && could_hold(s, t->args[1]);
+	if (t->kind == TERM_OR)
+		return could_hold(s, t->args[0]) || could_hold(s, t->args[1]);
+	if (term_reads_more(t))
+		return true;
+	if (!scope_holds(s, t, &holds)) {
+		s->run->problem = (struct problem){ 0 };
+		return true;
+	}
+	return holds;
+}
+
+/* Under a condition that reads more: not there, or as one of its templates has it. */
+static void judge_impure_key(const struct judging *j, struct slice name, const struct fields *full)
+{
+	struct run *r = &j->o->run;
+	struct scope s = { .run = r, .item = full };
+	struct value found = value_get(j->stored, name), first = VALUE_ABSENT, v;
+	bool in_key = key_attr_find(r->design, name) != NULL;
+
+	if (!value_present(found))
+		return;
+	for (size_t i = 0; i < j->entity->key_count; i++) {
+		const struct key_rule *rule = &j->entity->keys[i];
+
+		if (!slice_equal(rule->attribute, name) || !could_hold(&s, rule->when) ||
+		    scope_try_fill(&s, rule->template, in_key, &v) != TEMPLATE_OK)
+			continue;
+		if (value_equal(v, found))
+			return;
+		first = value_present(first) ? first : v;
+	}
+	differ(j, ORACLE_KEY_DIFFERS, name, found, first);
+}
+
+static bool is_first(const struct entity *e, size_t at)
+{
+	for (size_t i = 0; i < at; i++)
+		if (slice_equal(e->keys[i].attribute, e->keys[at].attribute))
+			return false;
+	return true;
+}
+
+static void judge_keys(const struct judging *j, struct value should, const struct fields *full)
+{
+	for (size_t i = 0; i < j->entity->key_count; i++) {
+		struct slice name = j->entity->keys[i].attribute;
+		struct value found = value_get(j->stored, name), expected = value_get(should, name);
+
+		if (!is_first(j->entity, i))
+			continue;
+		if (j->rule->key_impure[i])
+			judge_impure_key(j, name, full);
+		else if (!value_equal(found, expected))
+			differ(j, ORACLE_KEY_DIFFERS, name, found, expected);
+	}
+}
+
+/* ---- checks ---- */
+
+static void judge_checks(const struct judging *j, const struct fields *full)
+{
+	struct run *r = &j->o->run;
+	struct scope s = { .run = r, .item = full };
+
+	for (size_t i = 0; i < j->entity->check_count; i++) {
+		const struct check_rule *c = &j->entity->checks[i];
+		struct oracle_finding f = finding(j, ORACLE_CHECK_BROKEN, SLICE(""));
+		struct buf b;
+		bool holds;
+
+		if (j->rule->check_impure[i])
+			continue;
+		if (!scope_holds(&s, c->term, &holds)) {
+			r->problem = (struct problem){ 0 };
+			holds = false;
+		}
+		if (holds)
+			continue;
+		buf_init(&b, r->arena);
+		term_print(&b, c->term);
+		tell(j->o, &f, "%.*s breaks a check, %.*s: %.*s", SLICE_ARG(say_item(r, j->entity, j->key)), SLICE_ARG(buf_slice(&b)),
+		     SLICE_ARG(c->sentence));
+	}
+}
+
+/* ---- all of it ---- */
+
+/* What reads more than the item is taken as it is. */
+static void take_as_is(const struct judging *j, struct value full, struct fields *f)
+{
+	for (size_t i = 0; i < j->entity->attribute_count + j->entity->key_count; i++) {
+		bool is_key = i >= j->entity->attribute_count;
+		size_t k = is_key ? i - j->entity->attribute_count : i;
+		struct slice name = is_key ? j->entity->keys[k].attribute : j->entity->attributes[k].name;
+		struct value was = value_get(full, name);
+
+		if (!(is_key ? j->rule->key_impure[k] : j->rule->impure[k]))
+			continue;
+		if (value_present(was))
+			fields_set(f, name, was);
+		else
+			fields_drop(f, name);
+	}
+}
+
+/* Why it cannot be completed; what is said of its attributes already is reason enough. */
+static void tell_incomplete(const struct judging *j, const struct problem *p)
+{
+	struct run *r = &j->o->run;
+	struct oracle_finding f = finding(j, ORACLE_INCOMPLETE, p->part_count ? p->parts[0].attribute : SLICE(""));
+
+	tell(j->o, &f, "%.*s does not fit together: %.*s%s%.*s", SLICE_ARG(say_item(r, j->entity, j->key)), SLICE_ARG(f.attribute),
+	     f.attribute.n ? " " : "", SLICE_ARG(p->detail));
+}
+
+void judge_item(struct oracle *o, const struct entity *e, struct value stored, bool silent, struct fields *out)
+{
+	struct run *r = &o->run;
+	struct judging j = { .o = o, .rule = rules_of(o, e), .entity = e, .stored = stored, .key = dyn_key_of(r, stored) };
+	struct value full = entity_full(r, e, stored), should;
+	struct problem before = r->problem, incomplete = { 0 };
+	bool complete, good;
+
+	fields_from_item(out, r->arena, full);
+	complete = entity_complete(r, e, out, full);
+	if (!complete) {
+		incomplete = r->problem;
+		r->problem = before;
+		fields_from_item(out, r->arena, full);
+	}
+	take_as_is(&j, full, out);
+	if (silent)
+		return;
+	good = judge_values(&j, full);
+	good = judge_required(&j, out) && good;
+	judge_names(&j);
+	if (!complete && good)
+		tell_incomplete(&j, &incomplete);
+	if (complete) {
+		should = entity_stored(r, e, out);
+		judge_derived(&j, should);
+		judge_keys(&j, should, out);
+	}
+	judge_checks(&j, out);
+}

@@ -1,0 +1,179 @@
+/* What the files of oracle/ share.
+ *
+ * A check goes in passes: scan.c reads the items, judge.c compares each with itself, imply.c and bond.c make facts of what it says
+ * of others, compare.c goes through the sorted facts, tell.c tells what lasts.
+ *
+ * A fact is: the space (one byte), the length of the join (be32), the join, the kind (one byte), what belongs to the kind. Facts of
+ * one space and join are a group, in which kinds come in order.
+ * SPDX-License-Identifier: Apache-2.0 */
+#ifndef THORPE_ORACLE_INTERNAL_H
+#define THORPE_ORACLE_INTERNAL_H
+
+#include "app/dyn.h"
+#include "app/entity.h"
+#include "app/read.h"
+#include "oracle/facts.h"
+#include "oracle/oracle.h"
+
+/* ---- what the design says, worked out once (rules.c) ---- */
+
+struct rule_entity { /* of one entity; arrays go by the index of what they are about */
+	const struct entity *entity;
+	bool *impure;           /* attributes: made by terms that read more than the item, or from such */
+	bool *key_impure;       /* keys */
+	bool *companion_impure;
+	bool *count_impure;
+	bool *check_impure;
+	bool *counted;          /* attributes: a counter that can be counted again */
+	bool is_target;         /* others count on it, or copy it, or it is found by a pattern */
+	struct name_list carried; /* attributes that comparing needs of a target: counters, sources of copies */
+	bool only_companion;    /* nothing but companions makes its items */
+};
+
+struct bond_input { /* of a filter: attribute = input.parameter */
+	struct slice attribute, parameter;
+};
+struct bond { /* rows of `leaf`, which `root` is or merges, hang on an item of `parent` */
+	const struct entity *parent;
+	const struct access *root, *leaf;
+	bool cascade; /* `then remove`; else `refuse while` */
+	struct bond_input inputs[4];
+	size_t input_count;
+};
+
+struct rules {
+	const struct design *design;
+	struct rule_entity *entities;
+	struct bond *bonds;
+	size_t bond_count, bond_room;
+	bool has_companions; /* or credentials of their own */
+};
+
+enum fact_weight { /* how much a fact is worth */
+	FACT_FULL,
+	FACT_EXPIRED, /* of an item that is gone but still there, or under a condition that only its time knew: may be, need not be */
+	FACT_PENDING, /* of an item that is gone and that the keeper has not seen go: as above, and what it explains is pending */
+};
+
+struct hash_set {
+	uint64_t *slots; /* 0: empty */
+	size_t count, room;
+};
+
+struct oracle {
+	struct run run;          /* its arena is cleared from page to page and from group to group */
+	struct arena scratch;    /* … and is this */
+	struct arena kept;       /* as long as the check */
+	struct arena group;      /* of the group that is compared */
+	struct rules rules;
+	const struct oracle_options *options;
+	struct oracle_summary *summary;
+	struct facts *facts;
+	bool failed;             /* of facts; facts_why() */
+	bool stopped;            /* progress() said so */
+	unsigned pass;
+	struct hash_set suspects;    /* groups that the pass before had findings in; all others are not looked at again */
+	struct hash_set next_suspects;
+	struct hash_set seen, seen_before; /* findings of this pass and of the one before */
+	struct hash_set told;
+	struct hash_set candidates;  /* findings of any pass */
+	uint64_t group_hash;     /* of the group that is compared; 0: an item by itself */
+	struct hash_set touched; /* hashes of keys in changes that the keeper has not seen */
+	bool behind;             /* there are such */
+	uint64_t waiting;        /* how many */
+};
+
+/* ---- rules.c, pure.c ---- */
+void rules_make(struct rules *x, const struct design *d, struct arena *a);
+/* What cannot be judged, as notes. */
+void rules_tell(struct oracle *o);
+static inline const struct rule_entity *rules_of(const struct oracle *o, const struct entity *e)
+{
+	return &o->rules.entities[e - o->rules.design->entities];
+}
+static inline size_t entity_index(const struct design *d, const struct entity *e)
+{
+	return (size_t)(e - d->entities);
+}
+/* Whether a term by itself reads more than attributes of its item. */
+bool term_reads_more(const struct term *t);
+void pure_mark(struct rule_entity *x);
+
+/* ---- judge.c, fit.c: an item by itself ---- */
+/* Judges it (unless it is only worth less), and gives what it should be: the item in full, as it follows from itself, but for what is
+ * taken as it is. */
+void judge_item(struct oracle *o, const struct entity *e, struct value stored, bool silent, struct fields *full);
+/* NULL: the value fits the attribute; else what it should be, in words: "a string". */
+const char *fit_value(struct run *r, const struct attribute *a, struct value v);
+
+/* ---- imply.c: what an item says of others ---- */
+enum fact_space { SPACE_KEY = 1, SPACE_IDENTITY, SPACE_BOND };
+enum fact_kind {
+	/* SPACE_KEY; the join is the table's key */
+	FACT_ITEM = 1,  /* shapes, entity, hash */
+	FACT_EXPECT,    /* weight, owner's entity, rule, hash, owner's key */
+	FACT_ACCOUNT,   /* weight, owner's entity: credentials belong here */
+	/* SPACE_IDENTITY; the join is the entity and its identity */
+	FACT_TARGET = 1, /* weight, key, what is carried */
+	FACT_COUNT,      /* attribute, weight, number */
+	FACT_COPY,       /* source's attribute, weight, hash, owner's entity, attribute, owner's key */
+	/* SPACE_BOND; the join is the bond and what is equal */
+	FACT_PARENT = 1, /* weight */
+	FACT_CHILD,      /* entity, key */
+};
+enum { /* shapes of a FACT_ITEM: what its key could be of */
+	SHAPE_COMPANION = 1, SHAPE_GUARD = 2, SHAPE_SECRET = 4, SHAPE_IMPURE = 8, /* of a companion that is not judged */
+};
+#define NO_ENTITY 0xffff
+void imply_item(struct oracle *o, struct value stored, enum fact_weight weight);
+/* Begins a fact in a buf of the run's arena; imply_add() ends it. */
+struct buf fact_begin(struct oracle *o, enum fact_space space, struct slice join, enum fact_kind kind);
+void fact_add(struct oracle *o, const struct buf *b);
+void fact_put_value(struct buf *b, struct value v);
+void fact_put_hash(struct buf *b, struct value v);
+/* The identity of an item or a reference, for a join; false: a part of it is absent. */
+bool identity_join(struct run *r, const struct entity *e, const struct value *args, size_t n, struct slice *join);
+
+struct fact_reader {
+	const char *p, *end;
+};
+uint8_t fact_u8(struct fact_reader *x);
+uint16_t fact_u16(struct fact_reader *x);
+struct value fact_value(struct fact_reader *x);
+struct slice fact_hash(struct fact_reader *x);
+
+/* ---- bond.c ---- */
+void bonds_make(struct rules *x, struct arena *a);
+void bonds_tell(struct oracle *o);
+/* Facts of an item as a parent and as a child. `full` is what it should be. */
+void bonds_imply(struct oracle *o, const struct entity *e, struct value stored, const struct fields *full,
+		 const struct companion_item *companions, size_t companion_count, enum fact_weight weight);
+/* Whether the item is a row of the pattern or of one that it merges, for some parameters. What cannot be told is none. */
+bool bond_has_row(struct oracle *o, const struct access *access, struct value stored, const struct fields *full);
+
+/* ---- compare.c ---- */
+bool compare_all(struct oracle *o);
+
+/* ---- stream.c ---- */
+/* What the keeper has not seen: marks, and facts of what is gone. */
+bool stream_look(struct oracle *o) MUST_CHECK;
+
+/* ---- tell.c ---- */
+void tell(struct oracle *o, struct oracle_finding *f, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
+/* For sentences. */
+struct slice say_value(struct run *r, struct value v);
+struct slice say_key(struct run *r, struct value key);
+/* "User alice", or "the item USER#alice / X". */
+struct slice say_item(struct run *r, const struct entity *e, struct value key);
+
+/* ---- sets of hashes ---- */
+uint64_t hash_bytes(struct slice s);
+bool hash_set_has(const struct hash_set *s, uint64_t h);
+/* False: memory is out. */
+bool hash_set_add(struct hash_set *s, uint64_t h);
+void hash_set_free(struct hash_set *s);
+
+/* The template could have made the value. */
+bool template_could(struct run *r, const struct template *t, struct value v);
+
+#endif

@@ -1,0 +1,127 @@
+/* Which terms read only their item, and which attributes and keys follow from it alone.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "app/entity_internal.h"
+#include "oracle/oracle_internal.h"
+
+static void look(void *ctx, const struct term *t)
+{
+	bool *more = ctx;
+
+	switch (t->kind) {
+	case TERM_NOW:
+	case TERM_TODAY:
+	case TERM_CALLER:
+	case TERM_IS_ROLE:
+	case TERM_MAY:
+	case TERM_EXISTS:
+	case TERM_VISIBLE:
+	case TERM_FETCH:
+		*more = true;
+		break;
+	case TERM_CALL:
+		*more = *more || slice_is(t->name, "days_ago");
+		break;
+	case TERM_PATH:
+		if (t->name_count > 1 &&
+		    (slice_is(t->names[0], "old") || slice_is(t->names[0], "input") || slice_is(t->names[0], "caller")))
+			*more = true;
+		break;
+	default:
+		break;
+	}
+}
+
+bool term_reads_more(const struct term *t)
+{
+	bool more = false;
+
+	if (t)
+		term_walk(t, look, &more);
+	return more;
+}
+
+/* ---- and what follows from such ---- */
+
+struct reads {
+	const struct rule_entity *x;
+	bool impure;
+};
+
+static void read_name(void *ctx, struct slice name)
+{
+	struct reads *r = ctx;
+	const struct entity *e = r->x->entity;
+
+	for (size_t i = 0; i < e->attribute_count; i++)
+		r->impure = r->impure || (r->x->impure[i] && slice_equal(e->attributes[i].name, name));
+	for (size_t i = 0; i < e->key_count; i++)
+		r->impure = r->impure || (r->x->key_impure[i] && slice_equal(e->keys[i].attribute, name));
+}
+
+static bool is_impure(const struct rule_entity *x, const struct term *t)
+{
+	struct reads r = { x, term_reads_more(t) };
+
+	names_each(t, read_name, &r);
+	return r.impure;
+}
+
+static bool template_is_impure(const struct rule_entity *x, const struct template *t)
+{
+	struct reads r = { x, false };
+
+	names_each_template(t, read_name, &r);
+	return r.impure;
+}
+
+/* One step; whether anything was new. */
+static bool spread(struct rule_entity *x)
+{
+	const struct entity *e = x->entity;
+	bool more = false;
+
+	for (size_t i = 0; i < e->attribute_count; i++) {
+		const struct attribute *a = &e->attributes[i];
+		struct reads after = { x, false };
+
+		if (a->after.n)
+			read_name(&after, a->after);
+		if (!x->impure[i] && (after.impure || is_impure(x, a->derived) || is_impure(x, a->when)))
+			x->impure[i] = more = true;
+	}
+	for (size_t i = 0; i < e->key_count; i++)
+		if (!x->key_impure[i] && (is_impure(x, e->keys[i].when) || template_is_impure(x, e->keys[i].template))) {
+			/* All forms of it are, for which one it is hangs on that. */
+			for (size_t k = 0; k < e->key_count; k++)
+				if (slice_equal(e->keys[k].attribute, e->keys[i].attribute))
+					x->key_impure[k] = true;
+			more = true;
+		}
+	return more;
+}
+
+/* Companions, counts and checks are asked of the item as it is stored, so what they read may be anything; but their own terms must
+ * not read more. */
+void pure_mark(struct rule_entity *x)
+{
+	const struct entity *e = x->entity;
+
+	while (spread(x))
+		;
+	for (size_t i = 0; i < e->companion_count; i++) {
+		const struct companion *c = &e->companions[i];
+
+		x->companion_impure[i] = term_reads_more(c->when) || term_reads_more(c->each_list);
+		for (size_t k = 0; k < c->rule_count; k++)
+			x->companion_impure[i] = x->companion_impure[i] || term_reads_more(c->rules[k].when);
+	}
+	for (size_t i = 0; i < e->count_count; i++) {
+		const struct count_rule *c = &e->counts[i];
+
+		x->count_impure[i] = term_reads_more(c->by) || term_reads_more(c->when);
+		for (size_t k = 0; k < c->target.arg_count; k++)
+			x->count_impure[i] = x->count_impure[i] || term_reads_more(c->target.args[k]);
+	}
+	for (size_t i = 0; i < e->check_count; i++)
+		x->check_impure[i] = term_reads_more(e->checks[i].term);
+}
