@@ -70,10 +70,24 @@ static bool ask_update(struct asking *k)
 	return true;
 }
 
+/* Whether others count on it, and nothing is said of what becomes of them when it goes. */
+static bool leaves_orphans(const struct design *d, const struct entity *e)
+{
+	if (e->delete_.soft || e->delete_.then_count || e->delete_.refuse_count)
+		return false;
+	for (size_t i = 0; i < d->entity_count; i++)
+		for (size_t k = 0; k < d->entities[i].count_count; k++)
+			if (slice_equal(d->entities[i].counts[k].target.entity, e->name))
+				return true;
+	return false;
+}
+
 static bool ask_delete(struct asking *k)
 {
+	struct sim *s = k->draw.sim;
+
 	k->q.method = APP_DELETE;
-	return sim_may(k->draw.sim, SIM_DELETES) && draw_path(&k->draw, k->entity->path_template, k->entity, false, &k->path);
+	return sim_may(s, SIM_DELETES) && (sim_may(s, SIM_ORPHANS) || !leaves_orphans(s->design, k->entity)) && draw_path(&k->draw, k->entity->path_template, k->entity, false, &k->path);
 }
 
 static bool ask_action(struct asking *k)

@@ -1,15 +1,15 @@
 /* What happened, for people: requests, replies, writes, deaths; of a failure those that have to do with it.
  * SPDX-License-Identifier: Apache-2.0 */
-#include <ctype.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include "sim.h"
 #include "value/codec.h"
 
 #define LINE_MOST 420
-#define WORDS_MOST 32
-#define LINES_MOST 400
+#define VALUES_MOST 2
+#define HEAD 35 /* bytes before what a line says: turn, time, fiber and its number */
 
 void sim_note(struct sim *s, const char *fmt, ...)
 {
@@ -17,7 +17,7 @@ void sim_note(struct sim *s, const char *fmt, ...)
 
 	if (!s->options->recording)
 		return;
-	buf_printf(&s->history, "%6llu %10.4f s  %-9s %2u  ", (unsigned long long)fiber_turns(), (double)fiber_now_us() / 1e6,
+	buf_printf(&s->history, "%6llu %10.4f s %-9.9s %3u  ", (unsigned long long)fiber_turns(), (double)fiber_now_us() / 1e6,
 		   fiber_name(fiber_self()), fiber_number(fiber_self()));
 	va_start(ap, fmt);
 	buf_put(&s->history, arena_vprintf(&s->arena, fmt, ap));
@@ -69,72 +69,109 @@ void history_watch(void *ctx, const struct machine_write *w)
 
 /* ---- what has to do with a failure ---- */
 
-struct words {
-	struct slice list[WORDS_MOST];
+struct texts { /* values of the key that the first problem names, as they stand in a document */
+	struct slice list[VALUES_MOST];
 	size_t count;
 };
 
-static bool is_telling(struct slice w)
+static void values_of(const struct sim *s, struct texts *w)
 {
-	bool lower = false;
+	const char *p = s->problems.p, *line = p ? memchr(p, '\n', s->problems.n) : NULL, *value;
+	const char *from = p ? memmem(p, s->problems.n, "{\"", 2) : NULL, *end;
 
-	for (size_t i = 0; i < w.n; i++)
-		lower |= islower((unsigned char)w.p[i]) || isdigit((unsigned char)w.p[i]);
-	return w.n >= 3 && lower;
-}
+	end = from ? memmem(from, (size_t)(line - from), "}}", 2) : NULL;
+	if (!end)
+		return;
+	while (w->count < VALUES_MOST && (value = memmem(from, (size_t)(end - from), "\"S\":", 4)) != NULL) {
+		const char *close = memchr(value + 5, '"', (size_t)(line - value - 5));
 
-static void add_word(struct words *w, struct slice s)
-{
-	for (size_t i = 0; i < w->count; i++)
-		if (slice_equal(w->list[i], s))
-			return;
-	if (w->count < WORDS_MOST && is_telling(s))
-		w->list[w->count++] = s;
-}
-
-/* The parts of the first key that a problem shows: {"PK":{"S":"USER#ann"}} gives ann. */
-static void words_of(const struct sim *s, struct words *w)
-{
-	const char *p = s->problems.p, *end = p + s->problems.n;
-	const char *line = memchr(p, '\n', s->problems.n), *value;
-
-	end = line ? line : end;
-	while ((value = memmem(p, (size_t)(end - p), "{\"S\":\"", 6)) != NULL) {
-		const char *from = value + 6, *at = from;
-
-		for (; at < end && *at != '"'; at++)
-			if (*at == '#') {
-				add_word(w, slice_make(from, (size_t)(at - from)));
-				from = at + 1;
-			}
-		add_word(w, slice_make(from, (size_t)(at - from)));
-		p = at;
+		w->list[w->count++] = slice_make(value + 4, (size_t)(close + 1 - value - 4));
+		from = close;
 	}
 }
 
-static bool has_word(const struct words *w, struct slice line)
+struct line {
+	struct slice text;
+	long fiber;
+	enum { LINE_OTHER, LINE_REQUEST, LINE_REPLY, LINE_WRITE, LINE_EVENT } kind;
+	bool is_shown;
+};
+
+static struct line line_of(struct slice text)
 {
-	for (size_t i = 0; i < w->count; i++)
-		if (memmem(line.p, line.n, w->list[i].p, w->list[i].n))
-			return true;
-	return !w->count || memmem(line.p, line.n, "the process", 11) || memmem(line.p, line.n, "the clock", 9);
+	struct line l = { .text = text };
+	struct slice rest = text.n > HEAD ? slice_make(text.p + HEAD, text.n - HEAD) : SLICE("");
+
+	l.fiber = text.n > HEAD ? strtol(text.p + HEAD - 4, NULL, 10) : -1;
+	if (slice_starts(rest, SLICE("  writes")))
+		l.kind = LINE_WRITE;
+	else if (slice_starts(rest, SLICE("the ")))
+		l.kind = LINE_EVENT;
+	else if (slice_starts(rest, SLICE("→")))
+		l.kind = LINE_REPLY;
+	else if (!slice_starts(rest, SLICE("  ")))
+		l.kind = LINE_REQUEST;
+	return l;
 }
 
-void history_print(const struct sim *s)
+static bool has_all(const struct texts *w, struct slice line)
 {
-	const char *p = s->history.p, *end = p + s->history.n;
-	struct words words = { 0 };
+	for (size_t i = 0; i < w->count; i++)
+		if (!memmem(line.p, line.n, w->list[i].p, w->list[i].n))
+			return false;
+	return w->count > 0;
+}
+
+/* What follows of the same fiber, up to the reply. */
+static void show_rest(struct line *lines, size_t n, size_t i)
+{
+	for (size_t k = i + 1; k < n; k++) {
+		if (lines[k].fiber != lines[i].fiber)
+			continue;
+		lines[k].is_shown |= lines[k].kind == LINE_OTHER || lines[k].kind == LINE_REPLY;
+		if (lines[k].kind != LINE_OTHER)
+			return;
+	}
+}
+
+/* Writes of the item, and the requests that made them. */
+static void choose_lines(const struct sim *s, struct line *lines, size_t n)
+{
+	struct texts w = { 0 };
 
 	if (s->problem_count && !s->options->all)
-		words_of(s, &words);
-	for (size_t lines = 0; p < end;) {
-		const char *next = memchr(p, '\n', (size_t)(end - p));
-		struct slice line = slice_make(p, (size_t)((next ? next : end) - p));
-
-		p = next ? next + 1 : end;
-		if (!has_word(&words, line) || (lines++ > LINES_MOST && !s->options->all))
+		values_of(s, &w);
+	for (size_t i = 0; i < n; i++) {
+		lines[i].is_shown |= !w.count || lines[i].kind == LINE_EVENT;
+		if (lines[i].kind != LINE_WRITE || !has_all(&w, lines[i].text))
 			continue;
-		printf("%.*s%s\n", (int)(line.n < LINE_MOST || s->options->all ? line.n : LINE_MOST), line.p,
-		       line.n < LINE_MOST || s->options->all ? "" : " …");
+		lines[i].is_shown = true;
+		show_rest(lines, n, i);
+		for (size_t k = i; k-- > 0;)
+			if (lines[k].fiber == lines[i].fiber && (lines[k].kind == LINE_REQUEST || lines[k].kind == LINE_REPLY)) {
+				lines[k].is_shown = true;
+				break;
+			}
 	}
+}
+
+void history_print(struct sim *s)
+{
+	const char *p = s->history.p, *end = p + s->history.n;
+	struct line *lines;
+	size_t n = 0, i = 0;
+
+	for (const char *at = p; at < end; at++)
+		n += *at == '\n';
+	lines = arena_array(&s->arena, struct line, n + 1);
+	for (; i < n; i++) {
+		const char *next = memchr(p, '\n', (size_t)(end - p));
+
+		lines[i] = line_of(slice_make(p, (size_t)(next - p)));
+		p = next + 1;
+	}
+	choose_lines(s, lines, n);
+	for (i = 0; i < n; i++)
+		if (lines[i].is_shown)
+			printf("%.*s\n", (int)(lines[i].text.n < LINE_MOST || s->options->all ? lines[i].text.n : LINE_MOST), lines[i].text.p);
 }

@@ -333,21 +333,38 @@ enum api_written __wrap_api_write_wait(struct api_write *w, struct api_refusal *
 
 /* ---- the world outside: takes what is sent to it, mostly ---- */
 
+/* OpenSearch's answer to a _bulk: each line that names an index or a deletion is one. */
+static struct slice bulk_answer(struct arena *a, struct slice body)
+{
+	struct buf b;
+
+	buf_init(&b, a);
+	buf_lit(&b, "{\"errors\":false,\"items\":[");
+	for (size_t i = 0; i < body.n;) {
+		const char *end = memchr(body.p + i, '\n', body.n - i);
+		struct slice line = slice_make(body.p + i, end ? (size_t)(end - body.p) - i : body.n - i);
+
+		if (slice_starts(line, SLICE("{\"index\":{")) || slice_starts(line, SLICE("{\"delete\":{")))
+			buf_printf(&b, "%s{\"%s\":{\"status\":200}}", b.p[b.n - 1] == '[' ? "" : ",", line.p[2] == 'i' ? "index" : "delete");
+		i += line.n + 1;
+	}
+	buf_lit(&b, "]}");
+	return buf_slice(&b);
+}
+
 REAL(void, send_http_post, struct send_http *h, struct arena *a, const struct slice *headers, size_t header_count, struct slice body,
      size_t most, struct send_reply *reply);
 void __wrap_send_http_post(struct send_http *h, struct arena *a, const struct slice *headers, size_t header_count, struct slice body,
 			   size_t most, struct send_reply *reply)
 {
 	(void)h;
-	(void)a;
 	(void)headers;
 	(void)header_count;
-	(void)body;
 	(void)most;
 	fiber_sleep((int64_t)random_below(fiber_random(), 200000));
-	*reply = (struct send_reply){ .status = 200, .body = SLICE("{\"errors\":false}") };
+	*reply = (struct send_reply){ .status = 200, .body = bulk_answer(a, body) };
 	if (random_percent(fiber_random(), 10))
-		*reply = (struct send_reply){ .status = 503, .why = SLICE("not now") };
+		*reply = (struct send_reply){ .status = 503, .why = SLICE(MACHINE_NOT_NOW) };
 }
 
 /* ---- life ---- */

@@ -21,4 +21,6 @@ struct machine_write {
 typedef void machine_watch(void *ctx, const struct machine_write *w);
 void machine_set_watch(machine_watch *fn, void *ctx);
 
+#define MACHINE_NOT_NOW "not now" /* what a receiver says that does not take something */
+
 #endif

@@ -183,6 +183,8 @@ int main(int argc, char **argv)
 			o.without |= parts_named(value), i++;
 		else if (!strcmp(argv[i], "--history"))
 			o.recording = true;
+		else if (!strcmp(argv[i], "--all"))
+			o.recording = o.all = true;
 		else if (!strcmp(argv[i], "--twice"))
 			twice = true;
 		else if (n < DESIGNS_MOST)

@@ -28,6 +28,7 @@
 	X(JUMPS, "jumps")           /* the date is set forward, so that things expire */                  \
 	X(BATCHES, "batches")       /* POST /batch */                                                     \
 	X(DELETES, "deletes")                                                                             \
+	X(ORPHANS, "orphans")       /* deletions that leave behind what they count, because the design says so */ \
 	X(ACTIONS, "actions")                                                                             \
 	X(WRONG, "wrong")           /* bodies with values that are not allowed, or none */                \
 	X(RAW, "raw")               /* writes of an SDK that fit the design */                            \
@@ -66,7 +67,7 @@ struct sim {
 	struct fiber *ticker;
 	bool stopping;
 	unsigned lives;           /* how often it was started */
-	size_t steps_left, requests, acknowledged, busy;
+	size_t steps_left, requests, acknowledged, busy, items;
 	/* what is wrong */
 	struct buf problems;
 	size_t problem_count;
@@ -83,7 +84,7 @@ void sim_note(struct sim *s, const char *fmt, ...) __attribute__((format(printf,
 /* ---- history.c ---- */
 void history_watch(void *sim, const struct machine_write *w);
 /* All of it, or, with problems, what has to do with the items that they name. */
-void history_print(const struct sim *s);
+void history_print(struct sim *s);
 
 /* ---- world.c ---- */
 /* False: it died on the way, or cannot (a problem). */
