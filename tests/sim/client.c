@@ -23,6 +23,14 @@ static struct random *dice(struct sim *s)
 
 /* ---- requests ---- */
 
+/* Whether anyone but operators may create it. */
+static bool has_makers(const struct entity *e)
+{
+	const struct term *t = e->allow[ALLOW_CREATE];
+
+	return !e->internal && t && t->kind != TERM_NEVER;
+}
+
 static const struct entity *draw_entity(struct sim *s, bool operator_)
 {
 	const struct design *d = s->design;
@@ -30,7 +38,7 @@ static const struct entity *draw_entity(struct sim *s, bool operator_)
 	for (int i = 0; i < 20; i++) {
 		const struct entity *e = &d->entities[random_below(dice(s), d->entity_count)];
 
-		if (!e->path.n || (e->internal && !(operator_ && random_percent(dice(s), 10))))
+		if (!e->path.n || (!has_makers(e) && !(operator_ && sim_may(s, SIM_INTERNAL))))
 			continue;
 		if (random_below(dice(s), 10) <= pool_weight(s, e) * 3)
 			return e;
@@ -70,8 +78,7 @@ static bool ask_update(struct asking *k)
 	return true;
 }
 
-/* Whether others count on it, and nothing is said of what becomes of them when it goes. */
-static bool leaves_orphans(const struct design *d, const struct entity *e)
+bool entity_leaves_orphans(const struct design *d, const struct entity *e)
 {
 	if (e->delete_.soft || e->delete_.then_count || e->delete_.refuse_count)
 		return false;
@@ -87,7 +94,10 @@ static bool ask_delete(struct asking *k)
 	struct sim *s = k->draw.sim;
 
 	k->q.method = APP_DELETE;
-	return sim_may(s, SIM_DELETES) && (sim_may(s, SIM_ORPHANS) || !leaves_orphans(s->design, k->entity)) && draw_path(&k->draw, k->entity->path_template, k->entity, false, &k->path);
+	if (!sim_may(s, SIM_DELETES) || (k->entity->delete_.then_count && !sim_may(s, SIM_CASCADES)) ||
+	    (entity_leaves_orphans(s->design, k->entity) && !sim_may(s, SIM_ORPHANS)))
+		return false;
+	return draw_path(&k->draw, k->entity->path_template, k->entity, false, &k->path);
 }
 
 static bool ask_action(struct asking *k)
@@ -326,6 +336,15 @@ static void resume_all(struct sim *s, struct backend *b, struct arena *a)
 	}
 }
 
+/* Whether done again it would not come out the same. By the keeper what had expired is counted off again. */
+static bool is_recounting(const struct design *d, struct slice name)
+{
+	for (size_t i = 0; i < d->processor_count; i++)
+		if (slice_equal(d->processors[i].name, name))
+			return d->processors[i].effect == EFFECT_COUNT;
+	return d->ttl.n > 0;
+}
+
 void *operator_run(void *arg)
 {
 	struct sim *s = arg;
@@ -338,7 +357,9 @@ void *operator_run(void *arg)
 		struct process_reading r = process_reading(s->process, random_below(dice(s), count));
 
 		fiber_sleep((int64_t)random_below(dice(s), 60000));
-		if (sim_may(s, SIM_REPLAYS) && random_percent(dice(s), 5))
+		if (s->design->stream == STREAM_NONE)
+			break; /* nothing runs that could be paused */
+		if (sim_may(s, SIM_REPLAYS) && (sim_may(s, SIM_RECOUNTS) || !is_recounting(s->design, r.name)) && random_percent(dice(s), 5))
 			control(s, b, &a, r.name, "replay", "{\"from\": \"2026-01-15T10:30:00Z\"}");
 		else if (sim_may(s, SIM_PAUSES) && random_percent(dice(s), r.paused ? 70 : 25))
 			control(s, b, &a, r.name, r.paused ? "resume" : "pause", "");

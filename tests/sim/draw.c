@@ -494,11 +494,11 @@ void draw_value(struct draw *d, const struct entity *e, const struct attribute *
 }
 
 /* Whether a body may say it. */
-static bool is_given(const struct draw *d, const struct attribute *a, enum body_kind kind)
+static bool is_given(const struct draw *d, const struct entity *e, const struct attribute *a, enum body_kind kind)
 {
 	if (a->derived || a->counter || a->now || a->touched || a->copy_entity.n || a->after.n || a->hidden || a->from_key)
 		return false;
-	if (a->fixed && kind == BODY_UPDATE)
+	if (kind == BODY_UPDATE && (a->fixed || (is_param(e, a->name) && entity_leaves_orphans(d->sim->design, e) && !sim_may(d->sim, SIM_ORPHANS))))
 		return false;
 	return !a->managed || d->caller.operator_;
 }
@@ -538,7 +538,7 @@ void draw_body(struct draw *d, const struct entity *e, enum body_kind kind, cons
 	for (size_t i = 0; kind != BODY_ACTION && i < e->attribute_count; i++) {
 		const struct attribute *a = &e->attributes[i];
 
-		if (is_given(d, a, kind) && random_percent(dice(d), chance(e, a, kind)))
+		if (is_given(d, e, a, kind) && random_percent(dice(d), chance(e, a, kind)))
 			put_member(d, e, a, kind == BODY_UPDATE, out);
 	}
 	if (e->login.present && kind != BODY_ACTION && kind != BODY_UPDATE && random_percent(dice(d), 95))

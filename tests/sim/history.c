@@ -9,6 +9,7 @@
 
 #define LINE_MOST 420
 #define VALUES_MOST 2
+#define KEYS_MOST 2
 #define HEAD 35 /* bytes before what a line says: turn, time, fiber and its number */
 
 void sim_note(struct sim *s, const char *fmt, ...)
@@ -69,25 +70,34 @@ void history_watch(void *ctx, const struct machine_write *w)
 
 /* ---- what has to do with a failure ---- */
 
-struct texts { /* values of the key that the first problem names, as they stand in a document */
+struct texts { /* values of a key, as they stand in a document */
 	struct slice list[VALUES_MOST];
 	size_t count;
 };
 
-static void values_of(const struct sim *s, struct texts *w)
+/* The keys that the first problem names: {"PK":{"S":"USER#ann"},"SK":{"S":"PROFILE"}}. How many. */
+static size_t keys_of(const struct sim *s, struct texts *keys)
 {
-	const char *p = s->problems.p, *line = p ? memchr(p, '\n', s->problems.n) : NULL, *value;
-	const char *from = p ? memmem(p, s->problems.n, "{\"", 2) : NULL, *end;
+	const char *p = s->problems.p, *line = p ? memchr(p, '\n', s->problems.n) : NULL, *value, *end;
+	size_t n = 0;
 
-	end = from ? memmem(from, (size_t)(line - from), "}}", 2) : NULL;
-	if (!end)
-		return;
-	while (w->count < VALUES_MOST && (value = memmem(from, (size_t)(end - from), "\"S\":", 4)) != NULL) {
-		const char *close = memchr(value + 5, '"', (size_t)(line - value - 5));
+	while (n < KEYS_MOST && p && (p = memmem(p, (size_t)(line - p), "{\"", 2)) != NULL) {
+		end = memmem(p, (size_t)(line - p), "}}", 2);
+		if (!end)
+			break;
+		keys[n] = (struct texts){ 0 };
+		while (keys[n].count < VALUES_MOST && (value = memmem(p, (size_t)(end - p), "\"S\":", 4)) != NULL) {
+			const char *close = memchr(value + 5, '"', (size_t)(line - value - 5));
 
-		w->list[w->count++] = slice_make(value + 4, (size_t)(close + 1 - value - 4));
-		from = close;
+			keys[n].list[keys[n].count++] = slice_make(value + 4, (size_t)(close + 1 - value - 4));
+			p = close;
+		}
+		n += keys[n].count > 0;
+		p = end;
+		if (!slice_starts(slice_make(end, (size_t)(line - end)), SLICE("}}, {")))
+			break;
 	}
+	return n;
 }
 
 struct line {
@@ -114,12 +124,20 @@ static struct line line_of(struct slice text)
 	return l;
 }
 
-static bool has_all(const struct texts *w, struct slice line)
+static bool has_key(const struct texts *k, struct slice line)
 {
-	for (size_t i = 0; i < w->count; i++)
-		if (!memmem(line.p, line.n, w->list[i].p, w->list[i].n))
+	for (size_t i = 0; i < k->count; i++)
+		if (!memmem(line.p, line.n, k->list[i].p, k->list[i].n))
 			return false;
-	return w->count > 0;
+	return true;
+}
+
+static bool has_any(const struct texts *keys, size_t n, struct slice line)
+{
+	for (size_t i = 0; i < n; i++)
+		if (has_key(&keys[i], line))
+			return true;
+	return false;
 }
 
 /* What follows of the same fiber, up to the reply. */
@@ -137,13 +155,12 @@ static void show_rest(struct line *lines, size_t n, size_t i)
 /* Writes of the item, and the requests that made them. */
 static void choose_lines(const struct sim *s, struct line *lines, size_t n)
 {
-	struct texts w = { 0 };
+	struct texts keys[KEYS_MOST];
+	size_t count = s->problem_count && !s->options->all ? keys_of(s, keys) : 0;
 
-	if (s->problem_count && !s->options->all)
-		values_of(s, &w);
 	for (size_t i = 0; i < n; i++) {
-		lines[i].is_shown |= !w.count || lines[i].kind == LINE_EVENT;
-		if (lines[i].kind != LINE_WRITE || !has_all(&w, lines[i].text))
+		lines[i].is_shown |= !count || lines[i].kind == LINE_EVENT;
+		if (lines[i].kind != LINE_WRITE || !has_any(keys, count, lines[i].text))
 			continue;
 		lines[i].is_shown = true;
 		show_rest(lines, n, i);

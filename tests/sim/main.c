@@ -8,7 +8,7 @@
 #include <string.h>
 #include <time.h>
 #include "base/log.h"
-#include "sim.h"
+#include "held.h"
 
 #define DESIGNS_MOST 64
 
@@ -132,15 +132,22 @@ static const struct design *load(struct arena *a, const char *path)
 	exit(2);
 }
 
+/* "crashes,raw", or "all". */
 static unsigned parts_named(const char *list)
 {
 	unsigned parts = 0;
 
-	for (size_t i = 0; i < SIM_PARTS; i++) {
-		const char *at = strstr(list, part_names[i]);
+	for (const char *p = list; *p;) {
+		size_t n = strcspn(p, ","), i = 0;
 
-		if (at)
-			parts |= 1u << i;
+		while (i < SIM_PARTS && (strncmp(part_names[i], p, n) || part_names[i][n]))
+			i++;
+		if (i == SIM_PARTS && strncmp(p, "all", n)) {
+			fprintf(stderr, "sim: there is no part %.*s\n", (int)n, p);
+			exit(2);
+		}
+		parts |= i == SIM_PARTS ? ~0u : 1u << i;
+		p += n + (p[n] == ',');
 	}
 	return parts;
 }
@@ -155,7 +162,7 @@ static double seconds_now(void)
 
 int main(int argc, char **argv)
 {
-	struct options o = { 0 };
+	struct options o = { .without = held_parts() };
 	const struct design *designs[DESIGNS_MOST];
 	const char *files[DESIGNS_MOST];
 	uint64_t first = 1, seeds = 1, failed = 0, runs = 0, requests = 0, acknowledged = 0, lives = 0;
@@ -181,6 +188,8 @@ int main(int argc, char **argv)
 			o.steps = strtoul(value, NULL, 10), i++;
 		else if (!strcmp(argv[i], "--without"))
 			o.without |= parts_named(value), i++;
+		else if (!strcmp(argv[i], "--with"))
+			o.without &= ~parts_named(value), i++;
 		else if (!strcmp(argv[i], "--history"))
 			o.recording = true;
 		else if (!strcmp(argv[i], "--all"))

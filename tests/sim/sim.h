@@ -7,6 +7,7 @@
  *     raw.c       writes through the database's own API, that fit the design and that do not
  *     ledger.c    what was asked and answered, and whether the stream explains it
  *     check.c     what must hold in the end
+ *     held.c      what is held back, and why
  *     history.c   what happened, for people
  *
  * Everything that is random comes from the seed, so a seed that fails fails again; `recording` changes nothing but what is
@@ -31,6 +32,9 @@
 	X(ORPHANS, "orphans")       /* deletions that leave behind what they count, because the design says so */ \
 	X(ACTIONS, "actions")                                                                             \
 	X(WRONG, "wrong")           /* bodies with values that are not allowed, or none */                \
+	X(CASCADES, "cascades")     /* deletions of what has a cascade */                                 \
+	X(INTERNAL, "internal")     /* operators write entities that only processors and companions should */ \
+	X(RECOUNTS, "recounts")     /* replays of processors that count */                                \
 	X(RAW, "raw")               /* writes of an SDK that fit the design */                            \
 	X(UNFIT, "unfit")           /* writes of an SDK that do not */
 enum sim_part {
@@ -67,7 +71,7 @@ struct sim {
 	struct fiber *ticker;
 	bool stopping;
 	unsigned lives;           /* how often it was started */
-	size_t steps_left, requests, acknowledged, busy, items;
+	size_t steps_left, requests, acknowledged, busy, items, unfit;
 	/* what is wrong */
 	struct buf problems;
 	size_t problem_count;
@@ -128,6 +132,12 @@ void pool_learn(struct sim *s, const struct entity *e, const struct json *item);
 /* ---- client.c ---- */
 void *client_run(void *sim);
 void *operator_run(void *sim);
+
+/* Whether others count on it, and nothing is said of what becomes of them when it goes. */
+bool entity_leaves_orphans(const struct design *d, const struct entity *e);
+
+/* ---- raw.c ---- */
+void raw_write(struct sim *s, struct backend *b, struct arena *a);
 
 /* ---- check.c ---- */
 void check_all(struct sim *s);
