@@ -48,7 +48,7 @@ static const struct entity *draw_entity(struct sim *s, bool operator_)
 
 static bool ask_create(struct asking *k)
 {
-	bool put = random_percent(dice(k->draw.sim), 50);
+	bool put = random_percent(dice(k->draw.sim), 65);
 
 	k->q.method = put ? APP_PUT : APP_POST;
 	if (!draw_path(&k->draw, k->entity->path_template, k->entity, !put, &k->path))
@@ -141,11 +141,17 @@ static bool ask_list(struct asking *k)
 }
 
 static const struct {
-	unsigned weight;
+	unsigned first, later; /* weights: at first things are made, later all sorts of things are done to them */
 	bool (*ask)(struct asking *k);
 } kinds[] = {
-	{ 34, ask_create }, { 3, ask_replace }, { 16, ask_update }, { 15, ask_delete }, { 14, ask_action }, { 5, ask_item }, { 8, ask_list },
+	{ 80, 34, ask_create }, { 0, 3, ask_replace }, { 4, 14, ask_update }, { 1, 17, ask_delete },
+	{ 8, 14, ask_action },  { 1, 4, ask_item },    { 1, 7, ask_list },
 };
+
+static unsigned weight_of(const struct sim *s, size_t kind)
+{
+	return s->steps_left > s->steps - s->steps / 4 ? kinds[kind].first : kinds[kind].later;
+}
 
 static bool draw_request(struct sim *s, struct arena *a, struct asking *k)
 {
@@ -160,11 +166,11 @@ static bool draw_request(struct sim *s, struct arena *a, struct asking *k)
 	if (!k->entity)
 		return false;
 	for (size_t i = 0; i < sizeof(kinds) / sizeof(*kinds); i++)
-		total += kinds[i].weight;
+		total += weight_of(s, i);
 	at = random_below(dice(s), total);
 	for (size_t i = 0; i < sizeof(kinds) / sizeof(*kinds); i++) {
-		if (at >= kinds[i].weight) {
-			at -= kinds[i].weight;
+		if (at >= weight_of(s, i)) {
+			at -= weight_of(s, i);
 			continue;
 		}
 		if (!kinds[i].ask(k))
@@ -289,6 +295,8 @@ void *client_run(void *arg)
 		bool batch = sim_may(s, SIM_BATCHES) && random_percent(dice(s), 4), drawn = false;
 
 		s->steps_left--;
+		if (random_percent(dice(s), sim_may(s, SIM_UNFIT) ? 12 : 5))
+			raw_write(s, b, &a);
 		for (int i = 0; i < DRAWS && !drawn; i++)
 			drawn = batch ? draw_batch(s, &a, &k) : draw_request(s, &a, &k);
 		if (drawn)

@@ -5,7 +5,7 @@
 #include "base/timestamp.h"
 #include "sim.h"
 
-#define LEARNT 5  /* values of a class that replies have shown */
+#define LEARNT 4  /* values of a class that replies have shown */
 #define CHOSEN 3  /* values of a class that clients choose */
 #define LONGEST 12
 
@@ -232,6 +232,9 @@ static void learn(struct sim *s, struct class *c, struct slice text)
 	for (size_t i = 0; i < c->learnt_count; i++)
 		if (slice_equal(c->learnt[i], text))
 			return;
+	/* The first ones stay, mostly: what is known to few is met by few. */
+	if (c->learnt_count == LEARNT && !random_percent(&s->random, 8))
+		return;
 	c->learnt[c->next] = arena_copy(&s->arena, text);
 	c->next = (c->next + 1) % LEARNT;
 	if (c->learnt_count < LEARNT)
@@ -302,8 +305,10 @@ static struct slice draw_anew(struct draw *d, size_t at)
 	if (at == SIZE_MAX)
 		return word(d->arena, NULL, random_below(dice(d), CHOSEN));
 	at = find(p, at);
-	if (at == find(p, p->callers) && d->caller.subject.n && random_percent(dice(d), 55))
+	if (at == find(p, p->callers) && d->caller.subject.n && !d->is_caller_said && random_percent(dice(d), 75)) {
+		d->is_caller_said = true;
 		return d->caller.subject;
+	}
 	return draw_class(d, &p->classes[at]);
 }
 

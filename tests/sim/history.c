@@ -68,6 +68,11 @@ void history_watch(void *ctx, const struct machine_write *w)
 	sim_note(s, "  writes:%.*s", SLICE_ARG(buf_slice(&b)));
 }
 
+void history_log(void *ctx, const char *line)
+{
+	sim_note(ctx, "  log: %s", line);
+}
+
 /* ---- what has to do with a failure ---- */
 
 struct texts { /* values of a key, as they stand in a document */

@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <pthread.h>
 #include <semaphore.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,12 +14,14 @@
 #include <sys/resource.h>
 #include <time.h>
 #include "api/direct.h"
+#include "base/log.h"
 #include "process/send_http.h"
 
 #define REAL(type, name, ...) type __real_##name(__VA_ARGS__); type __wrap_##name(__VA_ARGS__)
 
 static struct {
 	machine_watch *watch;
+	machine_log *log;
 	void *watch_ctx;
 	const void *held[256]; /* mutexes that fibers have */
 	size_t held_count;
@@ -367,6 +370,22 @@ void __wrap_send_http_post(struct send_http *h, struct arena *a, const struct sl
 		*reply = (struct send_reply){ .status = 503, .why = SLICE(MACHINE_NOT_NOW) };
 }
 
+/* ---- the log: a part of the history ---- */
+
+void __wrap_log_write(enum log_level level, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+void __wrap_log_write(enum log_level level, const char *fmt, ...)
+{
+	char text[400];
+	va_list ap;
+
+	if (!machine.log || level < LOG_INFO)
+		return;
+	va_start(ap, fmt);
+	vsnprintf(text, sizeof(text), fmt, ap);
+	va_end(ap);
+	machine.log(machine.watch_ctx, text);
+}
+
 /* ---- life ---- */
 
 void machine_begin(uint64_t seed)
@@ -380,8 +399,9 @@ void machine_end(void)
 	fiber_end();
 }
 
-void machine_set_watch(machine_watch *fn, void *ctx)
+void machine_set_watch(machine_watch *fn, machine_log *log, void *ctx)
 {
 	machine.watch = fn;
+	machine.log = log;
 	machine.watch_ctx = ctx;
 }

@@ -19,7 +19,9 @@ struct machine_write {
 	struct slice outcome;               /* then */
 };
 typedef void machine_watch(void *ctx, const struct machine_write *w);
-void machine_set_watch(machine_watch *fn, void *ctx);
+/* And of each line of the log. */
+typedef void machine_log(void *ctx, const char *line);
+void machine_set_watch(machine_watch *fn, machine_log *log, void *ctx);
 
 #define MACHINE_NOT_NOW "not now" /* what a receiver says that does not take something */
 

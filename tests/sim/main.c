@@ -7,7 +7,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
-#include "base/log.h"
 #include "held.h"
 
 #define DESIGNS_MOST 64
@@ -66,6 +65,7 @@ static void run(struct sim *s)
 
 	s->pool = pool_new(s);
 	s->steps_left = s->options->steps ? s->options->steps : 20 + random_below(&s->random, 300);
+	s->steps = s->steps_left;
 	do {
 		memory_revive();
 		plan_death(s);
@@ -99,7 +99,7 @@ static struct outcome simulate(const struct options *o, const struct design *d, 
 	s.random.state = seed * 31 + 7;
 	machine_begin(seed);
 	if (o->recording)
-		machine_set_watch(history_watch, &s);
+		machine_set_watch(history_watch, history_log, &s);
 	run(&s);
 	out = (struct outcome){ s.problem_count, s.requests, s.acknowledged, s.lives, fiber_trace_hash() };
 	memory_forget();
@@ -172,7 +172,6 @@ int main(int argc, char **argv)
 	size_t n = 0;
 
 	arena_init(&a);
-	log_set_level(LOG_ERROR);
 	for (int i = 1; i < argc; i++) {
 		const char *value = i + 1 < argc ? argv[i + 1] : "";
 

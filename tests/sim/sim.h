@@ -71,7 +71,7 @@ struct sim {
 	struct fiber *ticker;
 	bool stopping;
 	unsigned lives;           /* how often it was started */
-	size_t steps_left, requests, acknowledged, busy, items, unfit;
+	size_t steps, steps_left, requests, acknowledged, busy, items, unfit;
 	/* what is wrong */
 	struct buf problems;
 	size_t problem_count;
@@ -87,6 +87,7 @@ void sim_note(struct sim *s, const char *fmt, ...) __attribute__((format(printf,
 
 /* ---- history.c ---- */
 void history_watch(void *sim, const struct machine_write *w);
+void history_log(void *sim, const char *line);
 /* All of it, or, with problems, what has to do with the items that they name. */
 void history_print(struct sim *s);
 
@@ -113,6 +114,7 @@ struct draw { /* a request in the making */
 	bool wrong; /* some value may be */
 	struct draw_said said[DRAW_SAID];
 	size_t said_count;
+	bool is_caller_said;
 };
 /* Who asks. */
 void draw_caller(struct draw *d);

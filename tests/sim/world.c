@@ -6,7 +6,7 @@
 #include "sim.h"
 
 #define SETTLE_STEP_US 1000000
-#define SETTLE_MOST 3600 /* steps */
+#define SETTLE_MOST 600  /* steps: twice as long as eight tries of one change after the other take */
 #define SETTLE_QUIET 4   /* steps without a change */
 
 static void *tick(void *arg)
