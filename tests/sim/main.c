@@ -1,6 +1,11 @@
 /* Runs simulations: for each seed every design, or one.
  *
- *     sim [--seed X] [--seeds N] [--seconds N] [--without PART[,PART…]] [--history] [--twice] DESIGN.yaml…
+ *     sim [--seed X] [--seeds N] [--seconds N] [--design TEXT] [--with PART,…] [--without PART,…] [--clients N] [--steps N]
+ *         [--twice] [--history | --all] FILE.yaml…
+ *
+ * --seed is the first of --seeds; --design takes the files whose name has that text; --with and --without say what may happen (sim.h,
+ * held.h); --twice runs everything twice and compares; --history shows what has to do with a failure, --all everything.
+ * Of the first failures a smaller run that fails, too, is looked for and shown.
  * SPDX-License-Identifier: Apache-2.0 */
 #include <stdarg.h>
 #include <stdio.h>
@@ -10,6 +15,8 @@
 #include "held.h"
 
 #define DESIGNS_MOST 64
+#define CLIENTS_MOST 12
+#define EXPLAINED_MOST 3 /* failures of which the history is shown */
 
 static const char *const part_names[] = {
 #define X(id, name) [SIM_##id] = name,
@@ -44,7 +51,7 @@ void sim_problem(struct sim *s, const char *fmt, ...)
 
 static void live(struct sim *s, size_t clients)
 {
-	struct fiber *fibers[16];
+	struct fiber *fibers[CLIENTS_MOST + 1];
 
 	for (size_t i = 0; i < clients; i++)
 		fibers[i] = fiber_new(arena_cstr(&s->arena, arena_printf(&s->arena, "client %zu", i + 1)), client_run, s);
@@ -84,7 +91,7 @@ static void run(struct sim *s)
 }
 
 struct outcome {
-	size_t problems, requests, acknowledged, lives;
+	size_t problems, requests, acknowledged, lives, items, steps;
 	uint64_t hash;
 };
 
@@ -101,7 +108,7 @@ static struct outcome simulate(const struct options *o, const struct design *d, 
 	if (o->recording)
 		machine_set_watch(history_watch, history_log, &s);
 	run(&s);
-	out = (struct outcome){ s.problem_count, s.requests, s.acknowledged, s.lives, fiber_trace_hash() };
+	out = (struct outcome){ s.problem_count, s.requests, s.acknowledged, s.lives, s.items, s.steps, fiber_trace_hash() };
 	memory_forget();
 	machine_end();
 	if (o->recording)
@@ -111,6 +118,75 @@ static struct outcome simulate(const struct options *o, const struct design *d, 
 	fflush(stdout);
 	arena_release(&s.arena);
 	return out;
+}
+
+/* ---- a failure ---- */
+
+/* Another run with fewer parts, clients and steps that fails, too, is easier to understand; a few are tried. */
+static struct options shrink(const struct options *o, const struct design *d, const char *file, uint64_t seed)
+{
+	struct options best = *o, next;
+
+	best.quiet = true;
+	best.recording = best.all = false;
+	for (size_t i = 0; i < SIM_PARTS; i++) {
+		next = best;
+		next.without |= 1u << i;
+		if (next.without != best.without && simulate(&next, d, file, seed).problems)
+			best = next;
+	}
+	for (size_t clients = 1; clients < 4; clients++) {
+		next = best;
+		next.clients = clients;
+		if (simulate(&next, d, file, seed).problems) {
+			best = next;
+			break;
+		}
+	}
+	for (size_t steps = simulate(&best, d, file, seed).steps; steps > 10; steps = steps * 4 / 5) {
+		next = best;
+		next.steps = steps;
+		if (simulate(&next, d, file, seed).problems)
+			best = next;
+	}
+	return best;
+}
+
+static void put_parts(const char *word, unsigned parts)
+{
+	const char *between = word;
+
+	for (size_t i = 0; i < SIM_PARTS; i++)
+		if (parts >> i & 1) {
+			printf("%s%s", between, part_names[i]);
+			between = ",";
+		}
+}
+
+static void put_command(const struct options *o, const char *file, uint64_t seed)
+{
+	printf("make sim SEED=%llu DESIGN=%s", (unsigned long long)seed, file);
+	put_parts(" WITH=", held_parts() & ~o->without);
+	put_parts(" WITHOUT=", o->without & ~held_parts() & ((1u << SIM_PARTS) - 1));
+	if (o->clients)
+		printf(" CLIENTS=%zu", o->clients);
+	if (o->steps)
+		printf(" STEPS=%zu", o->steps);
+	printf("\n");
+}
+
+static void explain(const struct options *o, const struct design *d, const char *file, uint64_t seed)
+{
+	struct options small = shrink(o, d, file, seed);
+
+	printf("\nto see it again: ");
+	put_command(o, file, seed);
+	printf("a smaller one:   ");
+	put_command(&small, file, seed);
+	small.recording = true;
+	small.quiet = false;
+	(void)simulate(&small, d, file, seed);
+	printf("\n");
 }
 
 /* ---- the command ---- */
@@ -160,67 +236,94 @@ static double seconds_now(void)
 	return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
 }
 
-int main(int argc, char **argv)
-{
-	struct options o = { .without = held_parts() };
+struct command {
+	struct options options;
+	struct arena arena;
 	const struct design *designs[DESIGNS_MOST];
-	const char *files[DESIGNS_MOST];
-	uint64_t first = 1, seeds = 1, failed = 0, runs = 0, requests = 0, acknowledged = 0, lives = 0;
-	double started = seconds_now(), most = 0;
-	bool twice = false;
-	struct arena a;
-	size_t n = 0;
+	const char *files[DESIGNS_MOST], *only;
+	size_t count;
+	uint64_t first, seeds;
+	double seconds;
+	bool twice;
+	/* what came of it */
+	uint64_t runs, failed, hash;
+	struct outcome total;
+};
 
-	arena_init(&a);
+static uint64_t number(const char *text)
+{
+	return strtoull(text, NULL, 10);
+}
+
+static void read_arguments(struct command *c, int argc, char **argv)
+{
 	for (int i = 1; i < argc; i++) {
 		const char *value = i + 1 < argc ? argv[i + 1] : "";
 
 		if (!strcmp(argv[i], "--seed"))
-			first = strtoull(value, NULL, 10), i++;
+			c->first = number(value), i++;
 		else if (!strcmp(argv[i], "--seeds"))
-			seeds = strtoull(value, NULL, 10), i++;
+			c->seeds = number(value), i++;
 		else if (!strcmp(argv[i], "--seconds"))
-			most = strtod(value, NULL), i++;
+			c->seconds = strtod(value, NULL), i++;
 		else if (!strcmp(argv[i], "--clients"))
-			o.clients = strtoul(value, NULL, 10), i++;
+			c->options.clients = number(value) < CLIENTS_MOST ? number(value) : CLIENTS_MOST, i++;
 		else if (!strcmp(argv[i], "--steps"))
-			o.steps = strtoul(value, NULL, 10), i++;
+			c->options.steps = number(value), i++;
 		else if (!strcmp(argv[i], "--without"))
-			o.without |= parts_named(value), i++;
+			c->options.without |= parts_named(value), i++;
 		else if (!strcmp(argv[i], "--with"))
-			o.without &= ~parts_named(value), i++;
+			c->options.without &= ~parts_named(value), i++;
+		else if (!strcmp(argv[i], "--design"))
+			c->only = value, i++;
 		else if (!strcmp(argv[i], "--history"))
-			o.recording = true;
+			c->options.recording = true;
 		else if (!strcmp(argv[i], "--all"))
-			o.recording = o.all = true;
+			c->options.recording = c->options.all = true;
 		else if (!strcmp(argv[i], "--twice"))
-			twice = true;
-		else if (n < DESIGNS_MOST)
-			files[n++] = argv[i];
+			c->twice = true;
+		else if (c->count < DESIGNS_MOST)
+			c->files[c->count++] = argv[i];
 	}
-	for (size_t i = 0; i < n; i++)
-		designs[i] = load(&a, files[i]);
-	for (uint64_t seed = first; seed < first + seeds && (most == 0 || seconds_now() - started < most); seed++)
-		for (size_t i = 0; i < n; i++) {
-			struct outcome x = simulate(&o, designs[i], files[i], seed);
+}
 
-			if (twice) {
-				struct outcome y = simulate(&o, designs[i], files[i], seed);
+static void one(struct command *c, size_t i, uint64_t seed)
+{
+	struct outcome x = simulate(&c->options, c->designs[i], c->files[i], seed);
 
-				if (x.hash != y.hash) {
-					printf("seed %llu, %s: two runs differ\n", (unsigned long long)seed, files[i]);
-					x.problems++;
-				}
-			}
-			failed += x.problems != 0;
-			runs++;
-			requests += x.requests;
-			acknowledged += x.acknowledged;
-			lives += x.lives;
-		}
-	printf("%llu runs, %llu requests (%llu acknowledged), %llu starts, %.1f s: %llu failed\n", (unsigned long long)runs,
-	       (unsigned long long)requests, (unsigned long long)acknowledged, (unsigned long long)lives, seconds_now() - started,
-	       (unsigned long long)failed);
-	arena_release(&a);
-	return failed ? 1 : 0;
+	if (c->twice && simulate(&c->options, c->designs[i], c->files[i], seed).hash != x.hash) {
+		printf("seed %llu, %s: two runs differ\n", (unsigned long long)seed, c->files[i]);
+		c->failed++;
+	}
+	if (x.problems && !c->options.recording && c->failed < EXPLAINED_MOST)
+		explain(&c->options, c->designs[i], c->files[i], seed);
+	c->failed += x.problems != 0;
+	c->runs++;
+	c->total.requests += x.requests;
+	c->total.acknowledged += x.acknowledged;
+	c->total.lives += x.lives;
+	c->total.items += x.items;
+	c->hash = (c->hash ^ x.hash) * UINT64_C(0x100000001b3);
+}
+
+int main(int argc, char **argv)
+{
+	struct command c = { .options = { .without = held_parts() }, .first = 1, .seeds = 1 };
+	double started = seconds_now();
+
+	arena_init(&c.arena);
+	fiber_begin(0); /* so that loading draws no real random numbers either */
+	read_arguments(&c, argc, argv);
+	for (size_t i = 0; i < c.count; i++)
+		c.designs[i] = load(&c.arena, c.files[i]);
+	fiber_end();
+	for (uint64_t seed = c.first; seed < c.first + c.seeds; seed++)
+		for (size_t i = 0; i < c.count && (c.seconds == 0 || seconds_now() - started < c.seconds); i++)
+			if (!c.only || strstr(c.files[i], c.only))
+				one(&c, i, seed);
+	printf("%llu runs from seed %llu, %zu requests (%zu acknowledged), %zu starts, %zu items checked, %.1f s, trace %016llx: %llu failed\n",
+	       (unsigned long long)c.runs, (unsigned long long)c.first, c.total.requests, c.total.acknowledged, c.total.lives,
+	       c.total.items, seconds_now() - started, (unsigned long long)c.hash, (unsigned long long)c.failed);
+	arena_release(&c.arena);
+	return c.failed ? 1 : 0;
 }
