@@ -20,7 +20,7 @@ static const struct command {
 	{ "call", "run an access pattern of a design, and see what it costs", command_call },
 	{ "processors", "what the processors of a design do, and could not do", command_processors },
 	{ "token", "a token for the REST API of a design", command_token },
-	{ "verify", "check a data directory: every index against its table", command_verify },
+	{ "verify", "check a data directory: indexes against tables, items against a design", command_verify },
 	{ "salvage", "make a copy of a damaged data directory with all that can be had from it", command_salvage },
 	{ "version", "print the version", command_version },
 	{ "help", "print this", command_help },

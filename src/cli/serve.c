@@ -187,6 +187,7 @@ static bool open_console(struct running *r, const struct serve_options *o, char 
 
 	r->console.console = console_new(&(struct console_options){
 		.db = r->db,
+		.api = r->api,
 		.region = o->http.region,
 		.in_memory = o->in_memory,
 		.relaxed = o->db.durability == DURABILITY_RELAXED,

@@ -1,13 +1,8 @@
-/* `thorpe verify`: recounts a data directory and reports what does not agree.
+/* `thorpe verify`: a data directory against itself, and items against their design.
  * SPDX-License-Identifier: Apache-2.0 */
+#include "cli/verify.h"
 #include <stdio.h>
-
 #include "cli/commands.h"
-#include "cli/serve.h"
-
-struct verify_options {
-	const char *data;
-};
 
 static bool set_data(void *options, const char *value, char *why, size_t n)
 {
@@ -16,19 +11,61 @@ static bool set_data(void *options, const char *value, char *why, size_t n)
 	return true;
 }
 
+static bool set_endpoint(void *options, const char *value, char *why, size_t n)
+{
+	(void)why, (void)n;
+	((struct verify_options *)options)->endpoint = value;
+	return true;
+}
+
+static bool add_design(void *options, const char *value, char *why, size_t n)
+{
+	struct verify_options *o = options;
+
+	if (o->design_count == SERVE_DESIGNS_MAX) {
+		snprintf(why, n, "at most %d designs", SERVE_DESIGNS_MAX);
+		return false;
+	}
+	o->designs[o->design_count++] = value;
+	return true;
+}
+
+#define SWITCH_FLAG(field)                                                             \
+	static bool set_##field(void *options, const char *value, char *why, size_t n) \
+	{                                                                              \
+		(void)value, (void)why, (void)n;                                       \
+		((struct verify_options *)options)->field = true;                      \
+		return true;                                                           \
+	}
+SWITCH_FLAG(json)
+SWITCH_FLAG(repair)
+SWITCH_FLAG(yes)
+
 static const struct flag flags[] = {
 	{ "data", "DIR", "the data directory (" SERVE_DEFAULT_DATA ")", set_data },
+	{ "design", "FILE", "a design whose items are to be compared; may be given several times", add_design },
+	{ "endpoint", "URL", "with --design: a running server, or any DynamoDB, instead of a directory", set_endpoint },
+	{ "json", NULL, "with --design: one JSON object a line", set_json },
+	{ "repair", NULL, "with --design: mend what follows from the items; says first what it would do", set_repair },
+	{ "yes", NULL, "with --repair: do it without asking", set_yes },
 	{ 0 },
 };
 
 static void print_help(void)
 {
-	puts("Usage: thorpe verify [--data DIR]\n\n"
-	     "Compares every index with its table and recounts all counters. The directory must\n"
-	     "not be in use, and is not changed: a copy of it is looked at, which points to its\n"
-	     "table files and is removed in the end (in TMPDIR; it takes as much room as the\n"
-	     "journal of a server that was killed). Prints a line per difference; exits with 0\n"
-	     "when there is none.\n");
+	puts("Usage: thorpe verify [--data DIR]\n"
+	     "       thorpe verify --design FILE… [--data DIR | --endpoint URL] [--json] [--repair [--yes]]\n\n"
+	     "Without a design: compares every index with its table, and recounts the numbers of items\n"
+	     "and bytes that the database keeps. Of the counters of a design it knows nothing.\n\n"
+	     "With a design: compares the items with what the design says of them: attributes, derived\n"
+	     "values and keys, counters, guards, companions, copies, and what deletions should have taken\n"
+	     "along. docs/verify.md has all kinds of findings.\n\n"
+	     "A directory must not be in use, and is not changed (but by --repair): a copy of it is looked\n"
+	     "at, which points to its table files and is removed in the end (in TMPDIR; it takes as much\n"
+	     "room as the journal of a server that was killed). An endpoint is asked with the credentials\n"
+	     "of the environment (AWS_ACCESS_KEY_ID …); what changes meanwhile is looked at again.\n\n"
+	     "Prints a line for each finding. Exits with 0 when nothing differs, with 1 when something\n"
+	     "does or it could not be looked at.\n");
 	flags_print(flags);
 }
 
@@ -49,13 +86,23 @@ static int verify(struct db *db)
 	return agrees ? 0 : EXIT_REFUSED;
 }
 
-int command_verify(int argc, char **argv)
+static int verify_directory(const struct verify_options *o)
 {
-	struct verify_options o = { .data = SERVE_DEFAULT_DATA };
-	struct db_options db_options = { .no_background = true, .shadow = true };
+	struct db_options db_options = { .no_background = true, .shadow = true, .dir = o->data };
 	struct db *db = NULL;
 	char why[1024] = "";
 	int status;
+
+	if (db_open(&db_options, &db, why, sizeof(why)) != STORE_OPENED)
+		return complain(EXIT_REFUSED, "%s", why);
+	status = verify(db);
+	db_close(db);
+	return status;
+}
+
+int command_verify(int argc, char **argv)
+{
+	struct verify_options o = { 0 };
 
 	switch (flags_parse(flags, &o, argc, argv, "verify")) {
 	case FLAGS_HELP:
@@ -66,10 +113,13 @@ int command_verify(int argc, char **argv)
 	case FLAGS_OK:
 		break;
 	}
-	db_options.dir = o.data;
-	if (db_open(&db_options, &db, why, sizeof(why)) != STORE_OPENED)
-		return complain(EXIT_REFUSED, "%s", why);
-	status = verify(db);
-	db_close(db);
-	return status;
+	if (!o.design_count && (o.endpoint || o.json || o.repair))
+		return complain(EXIT_USAGE, "--%s needs a --design", o.endpoint ? "endpoint" : o.json ? "json" : "repair");
+	if (o.endpoint && o.data)
+		return complain(EXIT_USAGE, "--data and --endpoint are two places: take one");
+	if (o.yes && !o.repair)
+		return complain(EXIT_USAGE, "--yes goes with --repair");
+	if (!o.data)
+		o.data = SERVE_DEFAULT_DATA;
+	return o.design_count ? verify_designs(&o) : verify_directory(&o);
 }

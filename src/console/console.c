@@ -17,7 +17,10 @@ struct console *console_new(const struct console_options *o)
 	if (!c->options.region)
 		c->options.region = "us-east-1";
 	c->documents = mem_zalloc((o->app_count + 1) * sizeof(*c->documents));
-	if (!c->documents) {
+	c->verifications = mem_zalloc((o->app_count + 1) * sizeof(struct verify *));
+	if (!c->documents || !c->verifications) {
+		mem_free(c->documents);
+		mem_free(c->verifications);
 		mem_free(c);
 		return NULL;
 	}
@@ -30,6 +33,9 @@ void console_free(struct console *c)
 {
 	if (!c)
 		return;
+	for (size_t i = 0; i < c->options.app_count; i++)
+		verify_free(c->verifications[i]);
+	mem_free(c->verifications);
 	pthread_mutex_destroy(&c->lock);
 	arena_release(&c->arena);
 	mem_free(c->documents);
@@ -73,4 +79,35 @@ const struct console_document *console_design(struct console *c, struct slice na
 		pthread_mutex_unlock(&c->lock);
 	}
 	return found;
+}
+
+/* ---- the oracle ---- */
+
+static struct process *process_of(const struct console *c, struct slice design)
+{
+	for (size_t i = 0; i < c->options.process_count; i++)
+		if (process_reading_count(c->options.processes[i]) &&
+		    slice_equal(process_reading(c->options.processes[i], 0).design, design))
+			return c->options.processes[i];
+	return NULL;
+}
+
+struct slice console_verification(struct console *c, struct arena *a, struct slice name, bool start)
+{
+	struct verify *v = NULL;
+
+	for (size_t i = 0; c->options.api && i < c->options.app_count; i++) {
+		const struct design *d = app_design(c->options.apps[i]);
+
+		if (!slice_equal(d->name, name))
+			continue;
+		pthread_mutex_lock(&c->lock);
+		if (!c->verifications[i])
+			c->verifications[i] = verify_new(d, process_of(c, d->name), c->options.api);
+		v = c->verifications[i];
+		if (v && start)
+			verify_start(v);
+		pthread_mutex_unlock(&c->lock);
+	}
+	return v ? verify_document(v, a) : SLICE("");
 }

@@ -16,6 +16,7 @@
 
 struct console_options { /* what is pointed to outlives the console */
 	struct db *db;
+	struct api *api;    /* for the oracle; NULL: it cannot be asked */
 	const char *region; /* NULL: us-east-1 */
 	bool in_memory;
 	bool relaxed;       /* answers before the data is on disk */
@@ -27,7 +28,8 @@ struct console_options { /* what is pointed to outlives the console */
 
 struct console;
 struct console *console_new(const struct console_options *o); /* NULL: memory */
-void console_free(struct console *c); /* NULL is fine */
+/* Before the processes and the api go, for a check of items may be running. NULL is fine. */
+void console_free(struct console *c);
 
 /* ---- documents, in the arena ---- */
 
@@ -47,5 +49,9 @@ struct console_document {
 };
 /* NULL: no design has this name, or memory (*missing says which). Lives as long as the console. */
 const struct console_document *console_design(struct console *c, struct slice name, bool *missing);
+
+/* What the oracle says of the items of a design (console/verify.h): what was last found, or how far a check has come. `start`: begins
+ * one, unless one is running. Empty: no design has this name, or the oracle cannot be asked. */
+struct slice console_verification(struct console *c, struct arena *a, struct slice name, bool start);
 
 #endif

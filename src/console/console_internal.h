@@ -6,12 +6,14 @@
 #include <pthread.h>
 
 #include "console/console.h"
+#include "console/verify.h"
 
 struct console {
 	struct console_options options; /* completed */
 	pthread_mutex_t lock;           /* of what follows */
 	struct arena arena;
 	struct console_document *documents; /* as options.apps; without a body: not made yet */
+	struct verify **verifications;      /* as options.apps; NULL: never asked for */
 };
 
 #endif

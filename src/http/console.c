@@ -190,6 +190,30 @@ static void handle_design(struct exchange *ex, void *ctx)
 		reply_json(ex, 200, d->body, headers);
 }
 
+static void reply_verification(struct exchange *ex, struct console_http *c, bool start)
+{
+	size_t base = sizeof(API "/verify/") - 1;
+	struct slice body;
+
+	if (!allowed_or_reply(ex))
+		return;
+	body = console_verification(c->console, &ex->arena, slice_make(ex->req.path.p + base, ex->req.path.n - base), start);
+	if (body.n)
+		reply_json(ex, start ? 202 : 200, body, SLICE(NO_STORE));
+	else
+		not_found(ex);
+}
+
+static void handle_verification(struct exchange *ex, void *ctx)
+{
+	reply_verification(ex, ctx, false);
+}
+
+static void handle_verify(struct exchange *ex, void *ctx)
+{
+	reply_verification(ex, ctx, true);
+}
+
 void console_routes(struct console_http *c, struct http_route *rows)
 {
 	/* The first that fits is taken. */
@@ -199,6 +223,8 @@ void console_routes(struct console_http *c, struct http_route *rows)
 		{ HTTP_GET, API "/session",     ROUTE_PRIVATE | ROUTE_SIGNED,                  handle_session, c },
 		{ HTTP_GET, API "/stats",       ROUTE_PRIVATE | ROUTE_SIGNED,                  handle_stats,   c },
 		{ HTTP_GET, API "/designs/",    ROUTE_PRIVATE | ROUTE_SIGNED | ROUTE_PREFIX,   handle_design,  c },
+		{ HTTP_GET, API "/verify/",     ROUTE_PRIVATE | ROUTE_SIGNED | ROUTE_PREFIX,   handle_verification, c },
+		{ HTTP_POST, API "/verify/",    ROUTE_PRIVATE | ROUTE_SIGNED | ROUTE_PREFIX,   handle_verify,  c },
 		{ HTTP_GET, CONSOLE_BASE "/",   ROUTE_PRIVATE | ROUTE_PREFIX | ROUTE_VISITABLE, handle_file,   c },
 	};
 

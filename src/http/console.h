@@ -5,6 +5,7 @@
  *     GET /console/api/session         console/console.h has the documents
  *     GET /console/api/stats
  *     GET /console/api/designs/<name>
+ *     GET, POST /console/api/verify/<name>   what the oracle says of its items; POST begins a new check
  *
  * The files are for anyone. The documents hold operators' tokens, so they are for operators:
  *   - a server with keys wants them signed (SigV4), as it wants DynamoDB's requests;
@@ -19,7 +20,7 @@
 #include "http/route.h"
 
 #define CONSOLE_BASE "/console"
-#define CONSOLE_ROUTES 6
+#define CONSOLE_ROUTES 8
 
 struct console_http {
 	struct console *console; /* set before server_run() */

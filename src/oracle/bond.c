@@ -395,15 +395,17 @@ static enum hold hold_of(struct run *r, const struct entity *e, const struct fie
 	return hold;
 }
 
-static bool hangs(const struct bond *b, struct run *r, const struct entity *e, const struct fields *full)
+/* Whether the row is looked at, and whether it is sure that it must have a parent. */
+static bool hangs(const struct bond *b, struct run *r, const struct entity *e, const struct fields *full, bool *sure)
 {
 	enum hold hold = hold_of(r, e, full, b->parent);
 
-	return b->cascade ? hold != HOLD_NONE : hold == HOLD_REQUIRED;
+	*sure = hold == HOLD_REQUIRED;
+	return *sure || (b->cascade && hold == HOLD_UNSAID);
 }
 
 static void imply_child(struct oracle *o, size_t at, const struct entity *e, struct value key, struct value row,
-			const struct fields *full)
+			const struct fields *full, bool sure)
 {
 	const struct bond *b = &o->rules.bonds[at];
 	struct buf join, fact;
@@ -416,6 +418,7 @@ static void imply_child(struct oracle *o, size_t at, const struct entity *e, str
 		put(&join, fields_get(full, b->inputs[k].attribute));
 	fact = fact_begin(o, SPACE_BOND, buf_slice(&join), FACT_CHILD);
 	buf_be16(&fact, (uint16_t)entity_index(o->run.design, e));
+	buf_byte(&fact, sure);
 	fact_put_value(&fact, key);
 	fact_add(o, &fact);
 }
@@ -447,16 +450,17 @@ void bonds_imply(struct oracle *o, const struct entity *e, struct value stored, 
 	key = dyn_key_of(r, stored);
 	for (size_t i = 0; i < o->rules.bond_count; i++) {
 		const struct bond *b = &o->rules.bonds[i];
+		bool sure;
 
-		if (!b->leaf->has_then && is_row(r, b->leaf, b->parent, stored, full) && hangs(b, r, e, full))
-			imply_child(o, i, e, key, stored, full);
+		if (!b->leaf->has_then && is_row(r, b->leaf, b->parent, stored, full) && hangs(b, r, e, full, &sure))
+			imply_child(o, i, e, key, stored, full, sure);
 		for (size_t k = 0; b->leaf->has_then && k < companion_count; k++) {
 			struct fields row;
 
 			fields_from_item(&row, r->arena, companions[k].item);
 			if (is_row(r, b->leaf, b->parent, companions[k].item, &row) && leads_to(r, b->leaf, companions[k].item, key) &&
-			    hangs(b, r, e, full)) {
-				imply_child(o, i, e, key, companions[k].item, &row);
+			    hangs(b, r, e, full, &sure)) {
+				imply_child(o, i, e, key, companions[k].item, &row, sure);
 				break;
 			}
 		}

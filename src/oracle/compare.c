@@ -409,6 +409,7 @@ static void at_bond_fact(struct comparing *c, enum fact_kind kind, struct fact_r
 	struct at_bond *x = &c->at_bond;
 	struct oracle_finding finding = { .kind = x->bond->cascade ? ORACLE_ORPHAN : ORACLE_REQUIREMENT_BROKEN,
 					  .other_entity = x->bond->parent };
+	bool sure;
 
 	if (kind == FACT_PARENT) {
 		if (fact_u8(f) == FACT_PENDING)
@@ -421,8 +422,14 @@ static void at_bond_fact(struct comparing *c, enum fact_kind kind, struct fact_r
 		return;
 	finding.weight = x->pending ? ORACLE_PENDING : ORACLE_DIFFERENCE;
 	finding.entity = &r->design->entities[fact_u16(f)];
+	sure = fact_u8(f);
 	finding.key = fact_value(f);
-	if (x->bond->cascade)
+	if (!sure) {
+		finding.weight = ORACLE_NOTE;
+		tell(o, &finding, "%.*s is among '%.*s', which go with their %.*s, and that is not there; but nothing says that it must be",
+		     SLICE_ARG(say_item(r, finding.entity, finding.key)), SLICE_ARG(x->bond->root->name),
+		     SLICE_ARG(x->bond->parent->name));
+	} else if (x->bond->cascade)
 		tell(o, &finding, "%.*s is left over: it is among '%.*s', which go with their %.*s, and that is not there",
 		     SLICE_ARG(say_item(r, finding.entity, finding.key)), SLICE_ARG(x->bond->root->name),
 		     SLICE_ARG(x->bond->parent->name));

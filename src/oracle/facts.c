@@ -223,7 +223,8 @@ static bool advance(struct facts *f, struct run_file *r)
 			r->now = slice_make(NULL, 0);
 			return true;
 		}
-		memmove(r->buffer, r->buffer + r->at, r->n - r->at);
+		if (r->at)
+			memmove(r->buffer, r->buffer + r->at, r->n - r->at);
 		r->n -= r->at;
 		r->at = 0;
 		if (!grow((void **)&r->buffer, &r->room, r->n + READ_BYTES, 1))
@@ -304,7 +305,7 @@ bool facts_next(struct facts *f, struct slice *record, bool *got)
 			*record = record_at(f->bytes, f->order[f->taken++]);
 		return true;
 	}
-	if (f->taken) { /* the one on top was given before */
+	if (f->taken && f->heap_count) { /* the one on top was given before */
 		struct run_file *r = &f->runs[f->heap[0]];
 
 		if (!advance(f, r))

@@ -111,14 +111,36 @@ static bool key_could(struct run *r, const struct key_rule *rules, size_t n, str
 	return true;
 }
 
-/* entityType: LIKE_GUARD is never otherwise in such a companion. */
-static bool constants_agree(const struct key_rule *rules, size_t n, struct value stored)
+static bool is_identity(const struct entity *e, struct slice name)
+{
+	for (size_t i = 0; i < e->param_count; i++)
+		if (slice_equal(e->params[i], name))
+			return true;
+	return false;
+}
+
+/* Whether every item has the attribute. */
+static bool is_always(const struct entity *e, struct slice name)
+{
+	const struct attribute *a = entity_attribute(e, name);
+
+	return a && !a->when && (a->required || a->id || a->now || a->touched || a->counter || a->the_caller || a->default_ ||
+				 is_identity(e, name));
+}
+
+/* entityType: LIKE_GUARD is never otherwise in such a companion, and what its item always has it always carries. An item that was
+ * put by hand to keep a name from being taken is none. */
+static bool carries_its_own(const struct entity *e, const struct key_rule *rules, size_t n, struct value stored)
 {
 	for (size_t i = 0; i < n; i++) {
 		struct value v = value_get(stored, rules[i].attribute);
+		const struct template *t = rules[i].template;
 
-		if (!rules[i].when && key_is_constant(rules[i].template) &&
-		    (value_type(v) != VALUE_S || !slice_equal(value_bytes(v), rules[i].template->text)))
+		if (rules[i].when)
+			continue;
+		if (key_is_constant(t) && (value_type(v) != VALUE_S || !slice_equal(value_bytes(v), t->text)))
+			return false;
+		if (is_bare(t) && t->parts[0].name_count == 1 && is_always(e, t->parts[0].names[0]) && !value_present(v))
 			return false;
 	}
 	return true;
@@ -135,7 +157,7 @@ static unsigned shapes_of(struct oracle *o, struct value stored)
 		for (size_t k = 0; k < e->companion_count; k++) {
 			const struct companion *c = &e->companions[k];
 
-			if (!key_could(r, c->rules, c->rule_count, stored) || !constants_agree(c->rules, c->rule_count, stored))
+			if (!key_could(r, c->rules, c->rule_count, stored) || !carries_its_own(e, c->rules, c->rule_count, stored))
 				continue;
 			shapes |= c->unique.n ? SHAPE_GUARD : SHAPE_COMPANION;
 			if (o->rules.entities[i].companion_impure[k])
@@ -147,9 +169,8 @@ static unsigned shapes_of(struct oracle *o, struct value stored)
 	return shapes;
 }
 
-static void imply_there(struct oracle *o, const struct entity *e, struct value stored, struct value key)
+static void imply_there(struct oracle *o, const struct entity *e, struct value stored, struct value key, unsigned shapes)
 {
-	unsigned shapes = o->rules.has_companions ? shapes_of(o, stored) : 0;
 	struct buf b;
 
 	if (e && !shapes)
@@ -159,6 +180,45 @@ static void imply_there(struct oracle *o, const struct entity *e, struct value s
 	buf_be16(&b, e ? (uint16_t)entity_index(o->run.design, e) : NO_ENTITY);
 	fact_put_hash(&b, stored);
 	fact_add(o, &b);
+}
+
+/* The only entity whose table keys are like the item's, where it is one of no entity because of constants that are not as they should
+ * be (entityType). It is not judged; but what belongs to such an item is not called left over. */
+static const struct entity *misfit_of(struct oracle *o, struct value stored)
+{
+	struct run *r = &o->run;
+	const struct entity *found = NULL;
+
+	for (size_t i = 0; i < r->design->entity_count; i++) {
+		const struct entity *e = &r->design->entities[i];
+
+		if (!key_could(r, e->keys, e->key_count, stored))
+			continue;
+		if (found)
+			return NULL;
+		found = e;
+	}
+	return found;
+}
+
+static void tell_misfit(struct oracle *o, const struct entity *e, struct value stored, struct value key)
+{
+	struct run *r = &o->run;
+
+	for (size_t i = 0; i < e->key_count; i++) {
+		const struct key_rule *rule = &e->keys[i];
+		struct oracle_finding f = { .kind = ORACLE_MISFIT, .entity = e, .key = key, .attribute = rule->attribute };
+
+		f.found = value_get(stored, rule->attribute);
+		if (rule->when || !key_is_constant(rule->template) || !value_present(f.found))
+			continue;
+		f.expected = value_make_s(r->arena, rule->template->text);
+		if (value_equal(f.found, f.expected))
+			continue;
+		tell(o, &f, "%.*s has the key of a %.*s, and %.*s = %.*s, where each %.*s has %.*s", SLICE_ARG(say_key(r, key)),
+		     SLICE_ARG(e->name), SLICE_ARG(rule->attribute), SLICE_ARG(say_value(r, f.found)), SLICE_ARG(e->name),
+		     SLICE_ARG(say_value(r, f.expected)));
+	}
 }
 
 /* ---- companions, credentials ---- */
@@ -334,6 +394,15 @@ static void imply_copy(struct oracle *o, const struct entity *e, size_t at, stru
 
 /* ---- all of it ---- */
 
+static void find_companions(struct run *r, const struct entity *e, const struct fields *full, struct companion_item **list, size_t *n)
+{
+	if (entity_companions(r, e, full, list, n))
+		return;
+	r->problem = (struct problem){ 0 };
+	*list = NULL;
+	*n = 0;
+}
+
 void imply_item(struct oracle *o, struct value stored, enum fact_weight weight)
 {
 	struct run *r = &o->run;
@@ -341,18 +410,21 @@ void imply_item(struct oracle *o, struct value stored, enum fact_weight weight)
 	struct value key = dyn_key_of(r, stored);
 	struct companion_item *companions = NULL;
 	struct fields full;
+	unsigned shapes;
 	size_t n = 0;
 
-	if (weight != FACT_PENDING) /* which is gone */
-		imply_there(o, e, stored, key);
+	shapes = o->rules.has_companions ? shapes_of(o, stored) : 0;
+	if (!e && !shapes) {
+		e = misfit_of(o, stored);
+		if (e && weight == FACT_FULL)
+			tell_misfit(o, e, stored, key);
+		weight = FACT_EXPIRED;
+	}
+	imply_there(o, e, stored, key, shapes);
 	if (!e)
 		return;
 	judge_item(o, e, stored, weight != FACT_FULL, &full);
-	if (!entity_companions(r, e, &full, &companions, &n)) {
-		r->problem = (struct problem){ 0 };
-		companions = NULL;
-		n = 0;
-	}
+	find_companions(r, e, &full, &companions, &n);
 	imply_companions(o, e, key, companions, n, weight);
 	imply_account(o, e, &full, weight);
 	imply_target(o, e, stored, key, &full, weight);
@@ -362,4 +434,25 @@ void imply_item(struct oracle *o, struct value stored, enum fact_weight weight)
 		if (e->attributes[i].kept_by.n)
 			imply_copy(o, e, i, stored, key, &full);
 	bonds_imply(o, e, stored, &full, companions, n, weight);
+}
+
+void imply_gone(struct oracle *o, struct value stored, bool traces)
+{
+	struct run *r = &o->run;
+	const struct entity *e = entity_of(r, stored);
+	struct companion_item *companions;
+	struct fields full;
+	size_t n;
+
+	if (!e)
+		return;
+	judge_item(o, e, stored, true, &full);
+	bonds_imply(o, e, stored, &full, NULL, 0, FACT_PENDING);
+	if (!traces)
+		return;
+	find_companions(r, e, &full, &companions, &n);
+	imply_companions(o, e, dyn_key_of(r, stored), companions, n, FACT_PENDING);
+	imply_account(o, e, &full, FACT_PENDING);
+	for (size_t i = 0; i < e->count_count; i++)
+		imply_count(o, &e->counts[i], &full, FACT_PENDING);
 }

@@ -23,6 +23,35 @@ static bool is_nothing(struct value v)
 
 /* ---- attributes ---- */
 
+static bool assigns(const struct assignment *list, size_t n, struct slice name, struct value v)
+{
+	for (size_t i = 0; i < n; i++)
+		if (slice_equal(list[i].attribute, name) && list[i].term->kind == TERM_LITERAL && value_equal(list[i].term->value, v))
+			return true;
+	return false;
+}
+
+/* What the design itself puts there is right, whatever a body may say: delete: {set: {body: ''}}. */
+static bool is_of_design(const struct judging *j, struct slice name, struct value v)
+{
+	const struct design *d = j->o->run.design;
+	const struct entity *e = j->entity;
+
+	if (assigns(e->delete_.set, e->delete_.set_count, name, v))
+		return true;
+	for (size_t i = 0; i < e->action_count; i++)
+		if (assigns(e->actions[i].set, e->actions[i].set_count, name, v))
+			return true;
+	for (size_t i = 0; i < d->processor_count; i++) {
+		const struct processor *p = &d->processors[i];
+
+		if ((slice_equal(p->target, e->name) || slice_equal(p->target_ref.entity, e->name)) &&
+		    assigns(p->with, p->with_count, name, v))
+			return true;
+	}
+	return false;
+}
+
 static bool judge_values(const struct judging *j, struct value full)
 {
 	struct run *r = &j->o->run;
@@ -34,7 +63,7 @@ static bool judge_values(const struct judging *j, struct value full)
 		const char *wanted = is_nothing(v) || a->derived || a->copy_entity.n ? NULL : fit_value(r, a, v);
 		struct oracle_finding f;
 
-		if (!wanted)
+		if (!wanted || is_of_design(j, a->name, v))
 			continue;
 		f = finding(j, ORACLE_ATTRIBUTE_UNFIT, a->name);
 		f.found = v;

@@ -176,7 +176,8 @@ static void oracle_release(struct oracle *o)
 	hash_set_free(&o->seen_before);
 	hash_set_free(&o->told);
 	hash_set_free(&o->candidates);
-	hash_set_free(&o->touched);
+	hash_set_free(&o->counted);
+	hash_set_free(&o->copied);
 	arena_release(&o->group);
 	arena_release(&o->scratch);
 	arena_release(&o->kept);

@@ -15,9 +15,10 @@
  *     `counts` rule reads more than its item. Checks of its item are asked all the same.
  *   - `requires` lasts where the target's own deletion looks after it: while the item is a row of a pattern that the target's
  *     `refuse while` or `then remove` names. Then the target must be there; an `if` of the requirement was for the moment.
- *   - A row of a `then remove` pattern whose parent is not there is left over, unless the row's entity has requirements or counts on
- *     the parent's, and none of them is about this row. After a soft deletion with `then remove` the parent is there: that is not
- *     judged.
+ *   - A row of a `then remove` pattern whose parent is not there is left over if the row's entity requires the parent's, or counts on
+ *     it. Where its requirements are not about this row nothing is said. Where the entity says nothing of the parent's the row may
+ *     have been made without one: a note, and nothing that is mended. After a soft deletion with `then remove` the parent is there:
+ *     that is not judged.
  *   - Changes that the keeper has not seen yet explain differences, which are then pending (oracle_options.stream).
  * What cannot be judged is told once, as a note.
  *
@@ -38,6 +39,7 @@
 	X(DERIVED_DIFFERS, "derived-differs")          \
 	X(KEY_DIFFERS, "key-differs")                  \
 	X(INCOMPLETE, "incomplete")                    \
+	X(MISFIT, "misfit")                            \
 	/* between items */                            \
 	X(IDENTITY_TWICE, "identity-twice")            \
 	X(COUNTER_DIFFERS, "counter-differs")          \
@@ -118,6 +120,23 @@ struct oracle_summary {
 /* False: it could not be looked at (or progress() said so), and why; what was told until then is true. */
 bool oracle_check(struct backend *b, const struct design *d, const struct oracle_options *o, struct oracle_summary *out, char *why,
 		  size_t n) MUST_CHECK;
+
+/* ---- mending ----
+ * What follows from the items: counters, guards and companions, derived attributes, keys of indexes, copies, rows that a cascade
+ * should have taken along, credentials without an account. Everything else needs a person, and strangers are never touched.
+ * Each is one write, or one transaction, under the condition that what it was decided from is still so; done twice it does nothing
+ * the second time. What hangs on what was mended (a derived attribute on a counter) is a finding of the next check: check and mend
+ * in turn until nothing is left. tell() may mend what it is told. */
+enum oracle_mending {
+	ORACLE_MENDED,
+	ORACLE_MOVED,      /* it is not so any more; look again */
+	ORACLE_UNMENDABLE,
+};
+/* What would be done, in words: "posts becomes 2"; empty: nothing. */
+struct slice oracle_mend_words(struct arena *a, const struct design *d, const struct oracle_finding *f);
+/* False: the database says no, and why. */
+bool oracle_mend(struct backend *b, const struct design *d, int64_t now_ms, const struct oracle_finding *f, enum oracle_mending *out,
+		 char *why, size_t n) MUST_CHECK;
 
 /* {"kind":"counter-differs","severity":"difference","design":…,"entity":…,"key":{…},"attribute":…,"found":…,"expected":…,
  * "other":{"entity":…,"key":{…}},"sentence":…}: one line, without its end. Values are DynamoDB's JSON. What is absent is left out. */

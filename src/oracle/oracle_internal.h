@@ -78,9 +78,10 @@ struct oracle {
 	struct hash_set told;
 	struct hash_set candidates;  /* findings of any pass */
 	uint64_t group_hash;     /* of the group that is compared; 0: an item by itself */
-	struct hash_set touched; /* hashes of keys in changes that the keeper has not seen */
-	bool behind;             /* there are such */
-	uint64_t waiting;        /* how many */
+	/* Keys of items in changes that the keeper has not seen, and after which it sees to … */
+	struct hash_set counted; /* … what depends on their counters */
+	struct hash_set copied;  /* … them as copies, or copies of them */
+	uint64_t waiting;        /* how many changes */
 };
 
 /* ---- rules.c, pure.c ---- */
@@ -119,13 +120,16 @@ enum fact_kind {
 	FACT_COPY,       /* source's attribute, weight, hash, owner's entity, attribute, owner's key */
 	/* SPACE_BOND; the join is the bond and what is equal */
 	FACT_PARENT = 1, /* weight */
-	FACT_CHILD,      /* entity, key */
+	FACT_CHILD,      /* entity, whether it must have a parent, key */
 };
 enum { /* shapes of a FACT_ITEM: what its key could be of */
 	SHAPE_COMPANION = 1, SHAPE_GUARD = 2, SHAPE_SECRET = 4, SHAPE_IMPURE = 8, /* of a companion that is not judged */
 };
 #define NO_ENTITY 0xffff
 void imply_item(struct oracle *o, struct value stored, enum fact_weight weight);
+/* Of an item that is gone, and the keeper has not seen it go. What hangs on it will go, too; `traces`: so will what it leaves behind,
+ * companions and counts, which only a time to live leaves to the keeper. */
+void imply_gone(struct oracle *o, struct value stored, bool traces);
 /* Begins a fact in a buf of the run's arena; imply_add() ends it. */
 struct buf fact_begin(struct oracle *o, enum fact_space space, struct slice join, enum fact_kind kind);
 void fact_add(struct oracle *o, const struct buf *b);

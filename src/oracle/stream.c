@@ -1,34 +1,87 @@
 /* What the keeper has not seen yet: it explains differences that are none for long.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "oracle/oracle_internal.h"
-#include "process/checkpoint.h"
+#include "app/dyn_request.h"
+#include "app/keep.h"
+#include "process/checkpoint_table.h"
 #include "process/keeper.h"
 
 #define PAGE 1000
 
-/* An item that is gone and whose children, companions and counts wait for the keeper; one that has changed, and what follows. */
+static bool differs(const struct change *c, struct slice name)
+{
+	return !value_equal(value_get(c->old_image, name), value_get(c->new_image, name));
+}
+
+/* A counter moved that something depends on. A stream without images tells nothing, and then it may have. */
+static bool is_counted(const struct design *d, const struct change *c)
+{
+	for (size_t i = 0; i < c->entity->attribute_count; i++) {
+		const struct attribute *a = &c->entity->attributes[i];
+
+		if (a->counter && (d->stream != STREAM_NEW_AND_OLD || differs(c, a->name)) && keep_depends(c->entity, a->name))
+			return true;
+	}
+	return false;
+}
+
+/* What others copy has changed, or the item has a copy, and is new or has another. */
+static bool is_copied(const struct design *d, const struct change *c)
+{
+	bool all = d->stream != STREAM_NEW_AND_OLD || c->events == ON_CREATED;
+
+	for (size_t i = 0; i < d->entity_count; i++)
+		for (size_t k = 0; k < d->entities[i].attribute_count; k++) {
+			const struct attribute *a = &d->entities[i].attributes[k];
+
+			if (!a->kept_by.n)
+				continue;
+			if (&d->entities[i] == c->entity && (all || differs(c, a->name)))
+				return true;
+			if (slice_equal(a->copy_entity, c->entity->name) && (all || differs(c, a->copy_attribute)))
+				return true;
+		}
+	return false;
+}
+
 static bool take(struct oracle *o, const struct change *c)
 {
-	struct slice key = slice_make(c->key.p, c->key.n);
+	const struct design *d = o->run.design;
+	uint64_t key = hash_bytes(slice_make(c->key.p, c->key.n));
 
 	o->waiting++;
-	if (!hash_set_add(&o->touched, hash_bytes(key)))
-		return run_fail(&o->run, PROBLEM_INTERNAL, "out of memory");
-	if (c->events == ON_DELETED && value_present(c->old_image) && c->entity)
-		imply_item(o, c->old_image, FACT_PENDING);
+	if (!c->entity)
+		return true;
+	if (c->events != ON_DELETED) {
+		if ((is_counted(d, c) && !hash_set_add(&o->counted, key)) || (is_copied(d, c) && !hash_set_add(&o->copied, key)))
+			return run_fail(&o->run, PROBLEM_INTERNAL, "out of memory");
+	} else if (value_present(c->old_image)) {
+		imply_gone(o, c->old_image, c->by_ttl);
+	}
 	o->run.problem = (struct problem){ 0 };
 	return !o->failed;
 }
 
-static bool look_at_shard(struct oracle *o, struct slice stream, struct slice shard)
+/* Where no server has run with the design, there is no table of positions, and everything waits. */
+static bool has_positions(struct run *r)
+{
+	struct backend_reply reply;
+	struct dyn_request q;
+
+	dyn_request_init(&q, r);
+	dyn_put_other_table(&q, checkpoint_table(r));
+	return dyn_send(&q, "DescribeTable", &reply);
+}
+
+static bool look_at_shard(struct oracle *o, struct slice stream, struct slice shard, bool positions)
 {
 	struct run *r = &o->run;
 	struct shard_position at = { .where = AT_OLDEST };
-	struct position was;
+	struct position was = { 0 };
 	struct change_page page;
 	struct slice iterator;
 
-	if (!checkpoint_load(r, SLICE(KEEPER_NAME), shard, &was))
+	if (positions && !checkpoint_load(r, SLICE(KEEPER_NAME), shard, &was))
 		return false;
 	if (was.sequence.n)
 		at = (struct shard_position){ .where = AFTER_SEQUENCE, .sequence = was.sequence };
@@ -57,7 +110,7 @@ bool stream_look(struct oracle *o)
 	struct run *r = &o->run;
 	struct shard_list shards;
 	struct oracle_finding f = { .kind = ORACLE_KEEPER_BEHIND, .weight = ORACLE_NOTE };
-	bool ok = true;
+	bool ok = true, positions;
 
 	o->waiting = 0;
 	if (r->design->stream == STREAM_NONE || !keeper_is_needed(r->design))
@@ -68,13 +121,13 @@ bool stream_look(struct oracle *o)
 		r->problem = ok ? (struct problem){ 0 } : r->problem;
 		return ok;
 	}
+	positions = has_positions(r);
 	for (size_t i = 0; ok && i < shards.count; i++)
-		ok = look_at_shard(o, shards.stream_arn, shards.list[i].id);
+		ok = look_at_shard(o, shards.stream_arn, shards.list[i].id, positions);
 	if (!ok && r->problem.type == PROBLEM_NOT_FOUND) {
 		r->problem = (struct problem){ 0 };
 		ok = true;
 	}
-	o->behind = o->waiting > 0;
 	if (o->waiting && o->pass == 1)
 		tell(o, &f, "the keeper has not seen %llu change%s yet: what they explain is pending, and gone once the server has run",
 		     (unsigned long long)o->waiting, o->waiting == 1 ? "" : "s");

@@ -195,16 +195,26 @@ static uint64_t hash_of(struct oracle *o, const struct oracle_finding *f)
 	return hash_bytes(buf_slice(&b));
 }
 
-/* What the keeper sees to when it comes to a change of the item, or of the one that this follows from. */
-static bool is_kept(enum oracle_kind k)
+static bool has_key(const struct hash_set *s, struct value key)
 {
-	return k == ORACLE_DERIVED_DIFFERS || k == ORACLE_KEY_DIFFERS || k == ORACLE_COPY_DIFFERS || k == ORACLE_COMPANION_MISSING ||
-	       k == ORACLE_COMPANION_DIFFERS || k == ORACLE_COMPANION_LEFT;
+	return value_present(key) && hash_set_has(s, hash_bytes(slice_make(key.p, key.n)));
 }
 
-static bool is_touched(struct oracle *o, struct value key)
+/* Whether the keeper will see to it when it comes to a change of the item, or of the one that this follows from. */
+static bool is_pending(const struct oracle *o, const struct oracle_finding *f)
 {
-	return value_present(key) && hash_set_has(&o->touched, hash_bytes(slice_make(key.p, key.n)));
+	switch (f->kind) {
+	case ORACLE_DERIVED_DIFFERS:
+	case ORACLE_KEY_DIFFERS:
+		return has_key(&o->counted, f->key);
+	case ORACLE_COMPANION_MISSING:
+	case ORACLE_COMPANION_DIFFERS:
+		return has_key(&o->counted, f->other);
+	case ORACLE_COPY_DIFFERS:
+		return has_key(&o->copied, f->key) || has_key(&o->copied, f->other);
+	default:
+		return false;
+	}
 }
 
 static void deliver(struct oracle *o, const struct oracle_finding *f)
@@ -228,7 +238,7 @@ void tell(struct oracle *o, struct oracle_finding *f, const char *fmt, ...)
 	va_start(ap, fmt);
 	f->sentence = arena_vprintf(o->run.arena, fmt, ap);
 	va_end(ap);
-	if (f->weight == ORACLE_DIFFERENCE && is_kept(f->kind) && (is_touched(o, f->key) || is_touched(o, f->other)))
+	if (f->weight == ORACLE_DIFFERENCE && is_pending(o, f))
 		f->weight = ORACLE_PENDING;
 	if (once) {
 		deliver(o, f);

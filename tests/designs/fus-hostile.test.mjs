@@ -7,7 +7,7 @@ import { createServer } from 'node:http';
 import { test } from 'node:test';
 import { Caller, atOnce, startDesign, until } from './harness.mjs';
 
-const app = await startDesign('fus');
+const app = await startDesign('fus', { oracle: ['orphan'] }); // someone is put into a group that is not there
 const operator = await app.operator();
 const ada = await app.as('sub-ada', 'admin');
 const mallory = await app.as('mallory');

@@ -88,7 +88,7 @@ export class Caller {
 }
 
 /** Serves one design (by name, or a file) from a fresh directory. */
-export async function startDesign(design, { args = [], env, data = freshDirectory(), check = true } = {}) {
+export async function startDesign(design, { args = [], env, data = freshDirectory(), check = true, oracle = check } = {}) {
   const file = existsSync(design) ? design : join(ROOT, 'designs', `${design}.yaml`);
   const name = file.replace(/.*\//, '').replace(/\.yaml$/, '');
   const server = await startServer({ data, args: ['--design', file, ...args], env });
@@ -142,11 +142,21 @@ export async function startDesign(design, { args = [], env, data = freshDirector
     try {
       if (server.child.signalCode !== 'SIGKILL') await server.stop(); // a test may have killed it
       if (check) await verify(data);
+      if (oracle) await consult(data, file, env, oracle);
     } finally {
       server.child.kill('SIGKILL'); // this one only: a file may have several
     }
   });
   return app;
+}
+
+/** The oracle has nothing to say of the items that a test leaves; or, with a list of kinds, nothing else. */
+async function consult(data, file, env, but) {
+  const { code, stdout, stderr } = await runToEnd(['verify', '--design', file, '--data', data, '--json'], { env });
+  const findings = stdout.split('\n').filter(Boolean).map((line) => JSON.parse(line));
+  const wrong = findings.filter(({ kind, severity }) => severity === 'difference' && !(Array.isArray(but) && but.includes(kind)));
+  assert.deepEqual(wrong.map(({ kind, sentence }) => `${kind}: ${sentence}`), [], 'the oracle finds differences');
+  assert.ok(code === 0 || findings.length > 0, stderr);
 }
 
 /** Runs them all at once; gives how many ended with each status. */

@@ -88,9 +88,9 @@ export async function rest<T>(design: string, method: string, path: string, opti
 }
 
 /** A document of the console itself: "session", "stats", "designs/social". */
-export async function consoleApi<T>(path: string, signal?: AbortSignal): Promise<T> {
+export async function consoleApi<T>(path: string, signal?: AbortSignal, method: 'GET' | 'POST' = 'GET'): Promise<T> {
   const url = `/console/api/${path}`;
-  const once = () => send(url, { headers: signed('GET', url, { 'x-thorpe-console': '1' }, ''), signal });
+  const once = () => send(url, { method, headers: signed(method, url, { 'x-thorpe-console': '1' }, ''), signal });
   let response = await once();
   if (response.status === 403 && learnRegion(response.headers.get('x-thorpe-region')) && credentials()) response = await once();
   return read<T>(response);

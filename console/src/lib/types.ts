@@ -219,6 +219,41 @@ export interface Finding {
   accepted: string | null;
 }
 
+// ---------------------------------------------------------------- GET, POST /console/api/verify/<name>
+
+/** One thing that the items of a design say against one another: docs/verify.md has the kinds. */
+export interface VerifyFinding {
+  kind: string;
+  severity: 'difference' | 'pending' | 'note';
+  entity?: string;
+  /** DynamoDB's JSON. */
+  key?: Record<string, Record<string, string>>;
+  attribute?: string;
+  sentence: string;
+}
+
+/** What the oracle says of the items, as far as it has come. */
+export interface Verification {
+  state: 'never' | 'running' | 'done' | 'failed';
+  began_at?: number;
+  ended_at?: number;
+  items?: number;
+  /** running: about as many there are */
+  of?: number;
+  /** running: from 1; what was found is looked at again, because others may be writing */
+  pass?: number;
+  comparing?: boolean;
+  /** done, failed: how many findings of each weight */
+  differences?: number;
+  pending?: number;
+  notes?: number;
+  moved?: number;
+  why?: string;
+  kinds: Record<string, number>;
+  /** The first of them. */
+  findings: VerifyFinding[];
+}
+
 // ---------------------------------------------------------------- POST /api/<design>/call
 
 /** What an access pattern gave, and the requests it made. */

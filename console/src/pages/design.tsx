@@ -13,9 +13,10 @@ import { Diagram } from './design-diagram';
 import { Entities } from './design-entity';
 import { FindingList, FindingMark } from './design-findings';
 import { Source } from './design-source';
+import { Verify } from './design-verify';
 
 const SECTIONS: [string, string][] = [['chart', 'Entity chart'], ['diagram', 'Diagram'], ['entities', 'Entities'], ['access', 'Access patterns'],
-  ['processors', 'Processors'], ['findings', 'Findings']];
+  ['processors', 'Processors'], ['findings', 'Findings'], ['items', 'Items']];
 
 const STREAMS: Record<string, string> = { NEW_AND_OLD_IMAGES: 'both images', NEW_IMAGE: 'new image', OLD_IMAGE: 'old image', KEYS_ONLY: 'keys only' };
 
@@ -86,6 +87,7 @@ function Document({ design, entity }: { design: Design; entity: string | null })
       <section id="dsg-access"><h2>Access patterns</h2><AccessTable design={design} /></section>
       {design.processors.length > 0 && <section id="dsg-processors"><h2>Processors</h2><ProcessorTable design={design} /></section>}
       {design.findings.length > 0 && <section id="dsg-findings"><h2>Findings</h2><FindingList design={design} findings={sorted(design.findings)} /></section>}
+      <section id="dsg-items" aria-label="Items"><h2>Items</h2><Verify design={design} /></section>
     </>
   );
 }

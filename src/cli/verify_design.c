@@ -1,0 +1,312 @@
+/* `thorpe verify --design`: asks the oracle, and prints what it says.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include <stdio.h>
+#include <time.h>
+#include <unistd.h>
+#include "base/clock.h"
+#include "cli/remote.h"
+#include "cli/verify.h"
+#include "oracle/oracle.h"
+
+#define PASSES 4             /* on a running server */
+#define SETTLE_MS 1500       /* positions of processors are written within a second */
+#define PROGRESS_US 2000000
+#define ROUNDS 12            /* of mending: what hangs on what was mended is mended after it */
+
+struct asking {
+	const struct verify_options *options;
+	const struct design *design;
+	struct backend *backend;
+	struct arena arena;     /* of one finding */
+	int64_t told_us;        /* when progress was last told */
+	int64_t now_ms;
+	uint64_t mendable;
+	bool mends;             /* now */
+	uint64_t mended;        /* in this round */
+	char why[512];          /* the first that could not be mended, though it should */
+};
+
+/* ---- printing ---- */
+
+static void put_key(struct buf *b, const struct design *d, struct value key)
+{
+	const struct key_schema *k = &d->key;
+
+	for (size_t i = 0; i < (size_t)k->hash_count + k->range_count; i++) {
+		const struct key_attr *a = i < k->hash_count ? &k->hash[i] : &k->range[i - k->hash_count];
+		struct value v = value_get(key, a->name);
+		char text[NUMBER_TEXT_MAX];
+
+		buf_printf(b, "%s%.*s=", i ? " " : "", SLICE_ARG(a->name));
+		if (value_type(v) == VALUE_N) {
+			struct number n = value_number(v);
+
+			buf_add(b, text, number_format(&n, text));
+		} else if (value_type(v) == VALUE_B) {
+			buf_base64(b, value_bytes(v));
+		} else {
+			buf_put(b, value_bytes(v));
+		}
+	}
+}
+
+/* A line; `mend` is what would be, or was, done about it. */
+static void print_line(struct asking *x, const struct oracle_finding *f, struct slice mend, bool done)
+{
+	static const char *const words[] = { "", "pending: ", "note: " };
+	struct buf b;
+
+	buf_init(&b, &x->arena);
+	if (x->options->json) {
+		oracle_finding_json(&b, x->design, f);
+		if (mend.n) {
+			b.n--;
+			buf_str(&b, done ? ",\"mended\":" : ",\"mend\":");
+			json_string(&b, mend);
+			buf_byte(&b, '}');
+		}
+	} else {
+		buf_printf(&b, "%s%s%s: %.*s", done ? "mended " : "", words[f->weight], oracle_kind_name(f->kind), SLICE_ARG(f->sentence));
+		if (value_present(f->key)) {
+			buf_lit(&b, " (");
+			put_key(&b, x->design, f->key);
+			buf_byte(&b, ')');
+		}
+		if (mend.n)
+			buf_printf(&b, "\n  %s%.*s", done ? "" : "would mend it: ", SLICE_ARG(mend));
+	}
+	buf_byte(&b, '\n');
+	fwrite(b.p, 1, b.n, stdout);
+}
+
+static void print_finding(void *ctx, const struct oracle_finding *f)
+{
+	struct asking *x = ctx;
+	struct slice mend = SLICE("");
+
+	arena_clear(&x->arena);
+	if (x->options->repair)
+		mend = oracle_mend_words(&x->arena, x->design, f);
+	x->mendable += mend.n > 0;
+	print_line(x, f, mend, false);
+}
+
+static void mend_finding(void *ctx, const struct oracle_finding *f)
+{
+	struct asking *x = ctx;
+	enum oracle_mending end;
+	struct slice mend;
+
+	arena_clear(&x->arena);
+	mend = oracle_mend_words(&x->arena, x->design, f);
+	if (!mend.n || x->why[0])
+		return;
+	if (oracle_mend(x->backend, x->design, x->now_ms, f, &end, x->why, sizeof(x->why)) && end == ORACLE_MENDED) {
+		x->mended++;
+		print_line(x, f, mend, true);
+	}
+}
+
+static bool print_progress(void *ctx, const struct oracle_progress *p)
+{
+	struct asking *x = ctx;
+	int64_t now = clock_monotonic_us();
+
+	if (now - x->told_us < PROGRESS_US)
+		return true;
+	x->told_us = now;
+	if (p->comparing)
+		fprintf(stderr, "%.*s: comparing what %llu items say of one another\n", SLICE_ARG(x->design->name),
+			(unsigned long long)p->items);
+	else if (p->pass > 1)
+		fprintf(stderr, "%.*s: looking again, %llu of %llu items\n", SLICE_ARG(x->design->name), (unsigned long long)p->items,
+			(unsigned long long)p->of);
+	else
+		fprintf(stderr, "%.*s: %llu of %llu items\n", SLICE_ARG(x->design->name), (unsigned long long)p->items,
+			(unsigned long long)p->of);
+	return true;
+}
+
+static void settle(void *ctx)
+{
+	struct timespec t = { .tv_sec = SETTLE_MS / 1000, .tv_nsec = SETTLE_MS % 1000 * 1000000L };
+
+	(void)ctx;
+	nanosleep(&t, NULL);
+}
+
+static const char *s(uint64_t n)
+{
+	return n == 1 ? "" : "s";
+}
+
+static void print_summary(const struct asking *x, const struct oracle_summary *m)
+{
+	FILE *out = x->options->json ? stderr : stdout;
+
+	fprintf(out, "%.*s: %llu item%s, ", SLICE_ARG(x->design->name), (unsigned long long)m->items, s(m->items));
+	if (m->differences)
+		fprintf(out, "%llu difference%s", (unsigned long long)m->differences, s(m->differences));
+	else
+		fprintf(out, "no differences");
+	if (m->pending)
+		fprintf(out, ", %llu pending", (unsigned long long)m->pending);
+	if (m->notes)
+		fprintf(out, ", %llu note%s", (unsigned long long)m->notes, s(m->notes));
+	if (m->moved)
+		fprintf(out, "; %llu that did not last moved meanwhile", (unsigned long long)m->moved);
+	fprintf(out, "\n");
+}
+
+/* ---- asking ---- */
+
+static const struct design *load(struct arena *a, const char *path)
+{
+	struct findings findings;
+	struct source source;
+	const struct design *d;
+	struct buf out;
+
+	findings_init(&findings, a);
+	d = design_load_file(a, path, &source, &findings);
+	if (!d) {
+		buf_init(&out, a);
+		findings_sort(&findings);
+		findings_print(&out, &findings, &source);
+		fwrite(out.p, 1, out.n, stderr);
+	}
+	return d;
+}
+
+static bool check(struct asking *x, void (*tell)(void *ctx, const struct oracle_finding *f), struct oracle_summary *m)
+{
+	struct oracle_options options = { .stream = true, .notes = tell == print_finding && !x->mended, .tell = tell,
+					  .progress = print_progress, .ctx = x };
+	char why[512];
+
+	options.now_ms = x->now_ms = clock_now_ms(&clock_system);
+	if (x->options->endpoint) {
+		options.passes = PASSES;
+		options.settle = settle;
+	}
+	if (oracle_check(x->backend, x->design, &options, m, why, sizeof(why)))
+		return true;
+	complain(0, "%.*s: %s", SLICE_ARG(x->design->name), why);
+	return false;
+}
+
+/* ---- mending ---- */
+
+static bool may_mend(const struct asking *x)
+{
+	char answer[16];
+
+	if (x->options->yes)
+		return true;
+	if (!isatty(STDIN_FILENO)) {
+		fprintf(stderr, "thorpe: nothing was changed; --yes does it.\n");
+		return false;
+	}
+	fprintf(stderr, "Mend %llu finding%s of %.*s? [y/N] ", (unsigned long long)x->mendable, s(x->mendable), SLICE_ARG(x->design->name));
+	return fgets(answer, sizeof(answer), stdin) && (answer[0] == 'y' || answer[0] == 'Y');
+}
+
+/* Check and mend in turn until there is nothing more to mend; then what is left. */
+static bool mend_all(struct asking *x, struct oracle_summary *m)
+{
+	uint64_t all = 0;
+
+	for (int i = 0; i < ROUNDS; i++) {
+		x->mended = 0;
+		if (!check(x, mend_finding, m))
+			return false;
+		all += x->mended;
+		if (x->why[0])
+			return complain(false, "%.*s: mending stopped: %s", SLICE_ARG(x->design->name), x->why);
+		if (!x->mended)
+			break;
+	}
+	x->mended = all; /* notes have been told */
+	fprintf(x->options->json ? stderr : stdout, "%.*s: mended %llu; what is left:\n", SLICE_ARG(x->design->name),
+		(unsigned long long)all);
+	return check(x, print_finding, m);
+}
+
+static int ask(const struct verify_options *o, struct backend *b, const struct design *d)
+{
+	struct asking x = { .options = o, .design = d, .backend = b, .told_us = clock_monotonic_us() };
+	struct oracle_summary summary;
+	bool ok;
+
+	arena_init(&x.arena);
+	ok = check(&x, print_finding, &summary);
+	if (ok)
+		print_summary(&x, &summary);
+	if (ok && x.mendable && may_mend(&x)) {
+		ok = mend_all(&x, &summary);
+		if (ok)
+			print_summary(&x, &summary);
+	}
+	arena_release(&x.arena);
+	return !ok || summary.differences ? EXIT_REFUSED : 0;
+}
+
+static int ask_all(const struct verify_options *o, struct backend *b, const struct design *const *list)
+{
+	int status = 0;
+
+	for (size_t i = 0; i < o->design_count; i++) {
+		int one = ask(o, b, list[i]);
+
+		status = one ? one : status;
+	}
+	return status;
+}
+
+static int ask_directory(const struct verify_options *o, const struct design *const *list)
+{
+	/* Mending is done to the directory itself, which nobody else may have open then. */
+	struct db_options db_options = { .no_background = true, .shadow = !o->repair, .dir = o->data };
+	struct api_options api_options = { 0 };
+	struct backend *b = NULL;
+	struct api *api = NULL;
+	char why[1024] = "";
+	int status;
+
+	if (db_open(&db_options, &api_options.db, why, sizeof(why)) != STORE_OPENED)
+		return complain(EXIT_REFUSED, "%s", why);
+	api = api_new(&api_options);
+	b = api ? backend_local_new(api) : NULL;
+	status = b ? ask_all(o, b, list) : complain(EXIT_REFUSED, "out of memory");
+	backend_local_free(b);
+	api_free(api);
+	db_close(api_options.db);
+	return status;
+}
+
+static int ask_endpoint(const struct verify_options *o, const struct design *const *list)
+{
+	struct backend *b = remote_new(o->endpoint);
+	int status = b ? ask_all(o, b, list) : complain(EXIT_REFUSED, "out of memory");
+
+	remote_free(b);
+	return status;
+}
+
+int verify_designs(const struct verify_options *o)
+{
+	const struct design *list[SERVE_DESIGNS_MAX];
+	struct arena arena;
+	int status = 0;
+
+	arena_init(&arena);
+	for (size_t i = 0; i < o->design_count; i++) {
+		list[i] = load(&arena, o->designs[i]);
+		if (!list[i])
+			status = complain(EXIT_REFUSED, "%s is no design that can be used", o->designs[i]);
+	}
+	if (!status)
+		status = o->endpoint ? ask_endpoint(o, list) : ask_directory(o, list);
+	arena_release(&arena);
+	return status;
+}

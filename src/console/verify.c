@@ -1,0 +1,228 @@
+/* What the oracle says of the items of a design that is being served: looked at by a thread in the background, kept until the next time.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "console/verify.h"
+#include <pthread.h>
+#include <stdatomic.h>
+#include <sys/resource.h>
+#include <time.h>
+#include <unistd.h>
+#include "base/alloc.h"
+#include "base/clock.h"
+#include "console/doc.h"
+#include "oracle/oracle.h"
+
+#define PASSES 4
+#define SETTLE_MOST_MS 10000
+#define SETTLE_STEP_MS 100
+#define NICE 10 /* requests come first */
+
+enum verify_state { VERIFY_NEVER, VERIFY_RUNNING, VERIFY_DONE, VERIFY_FAILED };
+
+struct verify {
+	const struct design *design;
+	struct process *process; /* NULL: none */
+	struct api *api;
+	pthread_t thread;
+	bool started;            /* a thread is there, or was, and is to be joined */
+	atomic_bool stop;
+	pthread_mutex_t lock;    /* of what follows */
+	enum verify_state state;
+	struct oracle_progress progress;
+	struct oracle_summary summary;
+	int64_t began_ms, ended_ms;
+	struct arena arena;      /* of the findings */
+	struct buf findings;     /* objects with commas between them */
+	size_t kept;
+	uint64_t kinds[ORACLE_KINDS];
+	char why[256];
+};
+
+/* ---- the thread ---- */
+
+static void take_finding(void *ctx, const struct oracle_finding *f)
+{
+	struct verify *v = ctx;
+
+	pthread_mutex_lock(&v->lock);
+	v->kinds[f->kind]++;
+	/* Notes about what is not judged are the design's, and few. */
+	if (v->kept < CONSOLE_VERIFY_MOST) {
+		ARENA_TRY(&v->arena, {
+			size_t before = v->findings.n;
+
+			if (v->kept)
+				buf_byte(&v->findings, ',');
+			oracle_finding_json(&v->findings, v->design, f);
+			if (v->findings.n > before)
+				v->kept++;
+		}, {});
+	}
+	pthread_mutex_unlock(&v->lock);
+}
+
+static bool take_progress(void *ctx, const struct oracle_progress *p)
+{
+	struct verify *v = ctx;
+
+	pthread_mutex_lock(&v->lock);
+	v->progress = *p;
+	pthread_mutex_unlock(&v->lock);
+	return !atomic_load(&v->stop);
+}
+
+static void settle(void *ctx)
+{
+	struct timespec step = { .tv_nsec = SETTLE_STEP_MS * 1000000L };
+	struct verify *v = ctx;
+
+	for (int ms = 0; ms < SETTLE_MOST_MS && !atomic_load(&v->stop); ms += SETTLE_STEP_MS) {
+		nanosleep(&step, NULL);
+		if (!v->process || process_is_idle(v->process))
+			return;
+	}
+}
+
+static void *run(void *arg)
+{
+	struct verify *v = arg;
+	struct oracle_options o = { .now_ms = clock_now_ms(&clock_system), .passes = PASSES, .stream = true, .notes = true,
+				    .tell = take_finding, .progress = take_progress, .settle = settle, .ctx = v };
+	struct backend *b = backend_local_new(v->api);
+	struct oracle_summary summary = { 0 };
+	char why[256] = "out of memory";
+	bool ok;
+
+#ifdef __linux__
+	(void)setpriority(PRIO_PROCESS, (id_t)gettid(), NICE);
+#endif
+	ok = b && oracle_check(b, v->design, &o, &summary, why, sizeof(why));
+	backend_local_free(b);
+	pthread_mutex_lock(&v->lock);
+	v->state = ok ? VERIFY_DONE : VERIFY_FAILED;
+	v->summary = summary;
+	v->ended_ms = clock_now_ms(&clock_system);
+	if (!ok)
+		snprintf(v->why, sizeof(v->why), "%s", why);
+	pthread_mutex_unlock(&v->lock);
+	return NULL;
+}
+
+/* ---- life ---- */
+
+struct verify *verify_new(const struct design *d, struct process *p, struct api *api)
+{
+	struct verify *v = mem_zalloc(sizeof(*v));
+
+	if (!v)
+		return NULL;
+	v->design = d;
+	v->process = p;
+	v->api = api;
+	arena_init(&v->arena);
+	buf_init(&v->findings, &v->arena);
+	pthread_mutex_init(&v->lock, NULL);
+	return v;
+}
+
+void verify_stop(struct verify *v)
+{
+	if (!v || !v->started)
+		return;
+	atomic_store(&v->stop, true);
+	pthread_join(v->thread, NULL);
+	v->started = false;
+}
+
+void verify_free(struct verify *v)
+{
+	if (!v)
+		return;
+	verify_stop(v);
+	pthread_mutex_destroy(&v->lock);
+	arena_release(&v->arena);
+	mem_free(v);
+}
+
+void verify_start(struct verify *v)
+{
+	bool running;
+
+	pthread_mutex_lock(&v->lock);
+	running = v->state == VERIFY_RUNNING;
+	pthread_mutex_unlock(&v->lock);
+	if (running || atomic_load(&v->stop))
+		return;
+	if (v->started) /* it has ended */
+		pthread_join(v->thread, NULL);
+	v->started = false;
+	arena_release(&v->arena);
+	buf_init(&v->findings, &v->arena);
+	memset(v->kinds, 0, sizeof(v->kinds));
+	v->progress = (struct oracle_progress){ .pass = 1 };
+	v->kept = 0;
+	v->began_ms = clock_now_ms(&clock_system);
+	v->state = VERIFY_RUNNING;
+	v->started = pthread_create(&v->thread, NULL, run, v) == 0;
+	if (v->started)
+		return;
+	v->state = VERIFY_FAILED;
+	v->ended_ms = v->began_ms;
+	snprintf(v->why, sizeof(v->why), "no thread can be started");
+}
+
+/* ---- the document ---- */
+
+static void put_kinds(struct buf *b, const struct verify *v)
+{
+	doc_name(b, "kinds");
+	doc_open(b, '{');
+	for (size_t i = 0; i < ORACLE_KINDS; i++)
+		if (v->kinds[i])
+			doc_member_int(b, oracle_kind_name((enum oracle_kind)i), (int64_t)v->kinds[i]);
+	doc_close(b, '}');
+}
+
+struct slice verify_document(struct verify *v, struct arena *a)
+{
+	static const char *const states[] = { "never", "running", "done", "failed" };
+	struct buf b;
+
+	/* Room first: memory that runs out while the lock is held would leave with it. */
+	buf_init(&b, a);
+	pthread_mutex_lock(&v->lock);
+	{
+		size_t n = v->findings.n + 4096;
+
+		pthread_mutex_unlock(&v->lock);
+		buf_room(&b, n + CONSOLE_VERIFY_MOST);
+	}
+	pthread_mutex_lock(&v->lock);
+	doc_open(&b, '{');
+	doc_member_str(&b, "state", states[v->state]);
+	if (v->state != VERIFY_NEVER)
+		doc_member_int(&b, "began_at", v->began_ms);
+	if (v->state == VERIFY_RUNNING) {
+		doc_member_int(&b, "items", (int64_t)v->progress.items);
+		doc_member_int(&b, "of", (int64_t)v->progress.of);
+		doc_member_int(&b, "pass", v->progress.pass);
+		doc_member_bool(&b, "comparing", v->progress.comparing);
+	} else if (v->state != VERIFY_NEVER) {
+		doc_member_int(&b, "ended_at", v->ended_ms);
+		doc_member_int(&b, "items", (int64_t)v->summary.items);
+		doc_member_int(&b, "differences", (int64_t)v->summary.differences);
+		doc_member_int(&b, "pending", (int64_t)v->summary.pending);
+		doc_member_int(&b, "notes", (int64_t)v->summary.notes);
+		doc_member_int(&b, "moved", (int64_t)v->summary.moved);
+	}
+	if (v->state == VERIFY_FAILED)
+		doc_member_str(&b, "why", v->why);
+	put_kinds(&b, v);
+	doc_name(&b, "findings");
+	buf_byte(&b, '[');
+	/* Those that came since there was room for are told the next time. */
+	if (b.cap - b.n > v->findings.n + 64)
+		buf_put(&b, buf_slice(&v->findings));
+	buf_lit(&b, "]}");
+	pthread_mutex_unlock(&v->lock);
+	return buf_slice(&b);
+}

@@ -1,0 +1,379 @@
+/* Mends a finding: one write, under the condition that what it follows from is still so.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "app/entity_internal.h"
+#include "app/write_plan.h"
+#include "oracle/oracle_internal.h"
+
+#define MEND_TRIES 4
+
+struct mending {
+	struct run *run;
+	const struct oracle_finding *finding;
+	enum oracle_mending outcome;
+};
+
+/* ---- in words ---- */
+
+static bool is_table_key(const struct design *d, const struct oracle_finding *f)
+{
+	return f->kind == ORACLE_KEY_DIFFERS && design_is_table_key(d, f->attribute);
+}
+
+struct slice oracle_mend_words(struct arena *a, const struct design *d, const struct oracle_finding *f)
+{
+	struct run r = { .design = d, .arena = a };
+
+	if (f->weight != ORACLE_DIFFERENCE || is_table_key(d, f))
+		return SLICE("");
+	switch (f->kind) {
+	case ORACLE_DERIVED_DIFFERS:
+	case ORACLE_KEY_DIFFERS:
+	case ORACLE_COPY_DIFFERS:
+	case ORACLE_COUNTER_DIFFERS:
+		if (!value_present(f->expected))
+			return arena_printf(a, "%.*s goes", SLICE_ARG(f->attribute));
+		return arena_printf(a, "%.*s becomes %.*s", SLICE_ARG(f->attribute), SLICE_ARG(say_value(&r, f->expected)));
+	case ORACLE_GUARD_MISSING:
+	case ORACLE_COMPANION_MISSING:
+		return arena_printf(a, "%.*s is put", SLICE_ARG(say_key(&r, f->key)));
+	case ORACLE_GUARD_DIFFERS:
+	case ORACLE_COMPANION_DIFFERS:
+		return arena_printf(a, "%.*s becomes what its item says", SLICE_ARG(say_key(&r, f->key)));
+	case ORACLE_GUARD_LEFT:
+	case ORACLE_COMPANION_LEFT:
+	case ORACLE_CREDENTIALS_LEFT:
+		return arena_printf(a, "%.*s is deleted", SLICE_ARG(say_key(&r, f->key)));
+	case ORACLE_ORPHAN:
+		return arena_printf(a, "%.*s is removed, with its companions and counts", SLICE_ARG(say_item(&r, f->entity, f->key)));
+	default:
+		return SLICE("");
+	}
+}
+
+/* ---- writing ---- */
+
+static bool commit(struct mending *m, const struct dyn_write *w, size_t n)
+{
+	struct dyn_refusal refusals[2];
+
+	for (int i = 0; i < MEND_TRIES; i++) {
+		switch (dyn_write(m->run, w, n, SLICE(""), refusals)) {
+		case DYN_DONE:
+			m->outcome = ORACLE_MENDED;
+			return true;
+		case DYN_REFUSED:
+			m->outcome = ORACLE_MOVED;
+			return true;
+		case DYN_CONFLICT:
+			continue;
+		default:
+			return false;
+		}
+	}
+	m->outcome = ORACLE_MOVED;
+	return true;
+}
+
+static bool moved(struct mending *m)
+{
+	m->outcome = ORACLE_MOVED;
+	return true;
+}
+
+/* "name is still this" for each of the names, as the item is stored. */
+static struct fields still(struct mending *m, struct value stored, const struct name_list *names)
+{
+	struct fields f;
+
+	fields_init(&f, m->run->arena);
+	for (size_t i = 0; i < names->count; i++)
+		if (!design_is_table_key(m->run->design, names->list[i]))
+			fields_set(&f, names->list[i], value_get(stored, names->list[i]));
+	return f;
+}
+
+/* The item as it is; absent: it is gone, or another one's. */
+static bool read(struct mending *m, const struct entity *e, struct value key, struct value *stored)
+{
+	if (!dyn_get(m->run, key, true, stored))
+		return false;
+	if (value_present(*stored) && (entity_expired(m->run, *stored) || (e && entity_of(m->run, *stored) != e)))
+		*stored = VALUE_ABSENT;
+	return true;
+}
+
+static struct value with(struct run *r, struct value v, struct slice name, struct value is)
+{
+	struct fields f;
+
+	fields_from_item(&f, r->arena, v);
+	if (value_present(is))
+		fields_set(&f, name, is);
+	else
+		fields_drop(&f, name);
+	return fields_item(&f);
+}
+
+/* ---- what follows from the item itself ---- */
+
+static struct name_list names_behind(struct run *r, const struct entity *e, struct slice attribute)
+{
+	const struct attribute *a = entity_attribute(e, attribute);
+	struct name_list names = { 0 };
+
+	names_add(r->arena, &names, attribute);
+	if (a) {
+		names_of_term(r->arena, &names, e, a->derived);
+		names_of_term(r->arena, &names, e, a->when);
+		if (a->after.n)
+			names_add(r->arena, &names, a->after);
+	}
+	for (size_t i = 0; i < e->key_count; i++)
+		if (slice_equal(e->keys[i].attribute, attribute)) {
+			names_of_template(r->arena, &names, e, e->keys[i].template);
+			names_of_term(r->arena, &names, e, e->keys[i].when);
+		}
+	return names;
+}
+
+static bool mend_derived(struct mending *m)
+{
+	const struct oracle_finding *f = m->finding;
+	struct run *r = m->run;
+	struct name_list names = names_behind(r, f->entity, f->attribute);
+	struct value stored, full, should;
+	struct value_member set;
+	struct dyn_write w = { .kind = DYN_UPDATE, .key = f->key, .set = &set, .set_count = 1, .must_exist = true };
+	struct fields item, equal;
+
+	if (!read(m, f->entity, f->key, &stored))
+		return false;
+	if (!value_present(stored))
+		return moved(m);
+	full = entity_full(r, f->entity, stored);
+	fields_from_item(&item, r->arena, full);
+	if (!entity_complete(r, f->entity, &item, full)) {
+		r->problem = (struct problem){ 0 };
+		return moved(m);
+	}
+	should = entity_stored(r, f->entity, &item);
+	set = (struct value_member){ f->attribute, value_get(should, f->attribute) };
+	if (value_equal(set.value, value_get(stored, f->attribute)))
+		return moved(m);
+	equal = still(m, stored, &names);
+	w.equal = equal.list;
+	w.equal_count = equal.count;
+	return commit(m, &w, 1);
+}
+
+/* ---- counters ---- */
+
+static bool mend_counter(struct mending *m)
+{
+	const struct oracle_finding *f = m->finding;
+	struct run *r = m->run;
+	struct number n = number_from_i64(0), expected = value_number(f->expected);
+	struct value_member add, equal = { f->attribute, f->found };
+	struct dyn_write w = { .kind = DYN_UPDATE, .key = f->key, .add = &add, .add_count = 1, .equal = &equal, .equal_count = 1,
+			       .must_exist = true };
+	struct error e = { 0 };
+
+	if (value_type(f->found) == VALUE_N)
+		n = value_number(f->found);
+	else if (value_present(f->found)) { /* no number: it is set, for ADD could not */
+		add = (struct value_member){ f->attribute, f->expected };
+		w.set = &add;
+		w.set_count = 1;
+		w.add_count = 0;
+		return commit(m, &w, 1);
+	}
+	if (!number_sub(&expected, &n, &n, r->arena, &e))
+		return run_error(r, &e);
+	add = (struct value_member){ f->attribute, value_make_n(r->arena, &n) };
+	return commit(m, &w, 1);
+}
+
+/* ---- copies ---- */
+
+static bool mend_copy(struct mending *m)
+{
+	const struct oracle_finding *f = m->finding;
+	const struct attribute *a = entity_attribute(f->entity, f->attribute);
+	const struct attribute *source = entity_attribute(f->other_entity, a->copy_attribute);
+	struct value_member set = { f->attribute, f->expected }, was = { f->attribute, f->found };
+	struct value_member is = { a->copy_attribute, f->expected };
+	struct dyn_write w[2] = {
+		{ .kind = DYN_UPDATE, .key = f->key, .set = &set, .set_count = 1, .equal = &was, .equal_count = 1, .must_exist = true },
+		{ .kind = DYN_CHECK, .key = f->other, .equal = &is, .equal_count = 1, .must_exist = true },
+	};
+
+	if (!source || source->from_key)
+		w[1].equal_count = 0;
+	return commit(m, w, 2);
+}
+
+/* ---- companions ---- */
+
+static void names_of_rules(struct run *r, const struct entity *e, const struct companion *c, struct name_list *names)
+{
+	names_of_term(r->arena, names, e, c->when);
+	names_of_term(r->arena, names, e, c->each_list);
+	for (size_t i = 0; i < c->rule_count; i++) {
+		names_of_template(r->arena, names, e, c->rules[i].template);
+		names_of_term(r->arena, names, e, c->rules[i].when);
+	}
+}
+
+/* The companion as its owner has it now, and the check that it still has. False: the problem is set; absent: it has none. */
+static bool companion_now(struct mending *m, struct value *item, struct dyn_write *check)
+{
+	const struct oracle_finding *f = m->finding;
+	struct run *r = m->run;
+	struct companion_item *list;
+	struct name_list names = { 0 };
+	struct value stored, full;
+	struct fields *equal = arena_new(r->arena, struct fields), owner;
+	size_t n;
+
+	*item = VALUE_ABSENT;
+	if (!read(m, f->other_entity, f->other, &stored))
+		return false;
+	if (!value_present(stored))
+		return true;
+	full = entity_full(r, f->other_entity, stored);
+	fields_from_item(&owner, r->arena, full);
+	if (!entity_complete(r, f->other_entity, &owner, full) || !entity_companions(r, f->other_entity, &owner, &list, &n)) {
+		r->problem = (struct problem){ 0 };
+		return true;
+	}
+	for (size_t i = 0; i < n; i++) {
+		if (!value_equal(list[i].key, f->key))
+			continue;
+		*item = list[i].item;
+		names_of_rules(r, f->other_entity, list[i].rule, &names);
+		*equal = still(m, stored, &names);
+		*check = (struct dyn_write){ .kind = DYN_CHECK, .key = f->other, .must_exist = true, .equal = equal->list,
+					     .equal_count = equal->count };
+	}
+	return true;
+}
+
+/* All of what is there, so that nothing else is written over. */
+static struct fields as_found(struct mending *m, struct value found)
+{
+	struct fields f;
+
+	fields_init(&f, m->run->arena);
+	for (struct value_iter it = value_iter(found); value_next(&it);)
+		if (!design_is_table_key(m->run->design, it.name))
+			fields_set(&f, it.name, it.value);
+	return f;
+}
+
+static bool mend_companion(struct mending *m)
+{
+	const struct oracle_finding *f = m->finding;
+	struct run *r = m->run;
+	struct value item, found;
+	struct fields equal;
+	struct dyn_write w[2] = { { .kind = DYN_PUT } };
+
+	if (!companion_now(m, &item, &w[1]) || !read(m, NULL, f->key, &found))
+		return false;
+	if (!value_present(item) || value_equal(item, found))
+		return moved(m);
+	if (f->entity) /* it is an item of its own, too: what the companion does not say stays */
+		for (struct value_iter it = value_iter(found); value_next(&it);)
+			if (!value_present(value_get(item, it.name)))
+				item = with(r, item, it.name, it.value);
+	w[0].item = item;
+	w[0].must_not_exist = !value_present(found);
+	equal = as_found(m, found);
+	w[0].equal = equal.list;
+	w[0].equal_count = equal.count;
+	w[0].must_exist = value_present(found);
+	return commit(m, w, 2);
+}
+
+static bool mend_left(struct mending *m)
+{
+	struct value found;
+	struct fields equal;
+	struct dyn_write w = { .kind = DYN_DELETE, .key = m->finding->key, .must_exist = true };
+
+	if (!read(m, NULL, m->finding->key, &found))
+		return false;
+	if (!value_present(found) || (value_present(m->finding->found) && !value_equal(found, m->finding->found)))
+		return moved(m);
+	equal = as_found(m, found);
+	w.equal = equal.list;
+	w.equal_count = equal.count;
+	return commit(m, &w, 1);
+}
+
+/* ---- rows without a parent ---- */
+
+static bool mend_orphan(struct mending *m)
+{
+	struct value stored;
+
+	if (!read(m, m->finding->entity, m->finding->key, &stored))
+		return false;
+	if (!value_present(stored))
+		return moved(m);
+	m->outcome = ORACLE_MENDED;
+	return write_remove(m->run, m->finding->entity, m->finding->key);
+}
+
+/* ---- all of it ---- */
+
+static bool mend(struct mending *m)
+{
+	switch (m->finding->kind) {
+	case ORACLE_DERIVED_DIFFERS:
+	case ORACLE_KEY_DIFFERS:
+		return mend_derived(m);
+	case ORACLE_COUNTER_DIFFERS:
+		return mend_counter(m);
+	case ORACLE_COPY_DIFFERS:
+		return mend_copy(m);
+	case ORACLE_GUARD_MISSING:
+	case ORACLE_GUARD_DIFFERS:
+	case ORACLE_COMPANION_MISSING:
+	case ORACLE_COMPANION_DIFFERS:
+		return mend_companion(m);
+	case ORACLE_GUARD_LEFT:
+	case ORACLE_COMPANION_LEFT:
+	case ORACLE_CREDENTIALS_LEFT:
+		return mend_left(m);
+	case ORACLE_ORPHAN:
+		return mend_orphan(m);
+	default:
+		return true;
+	}
+}
+
+bool oracle_mend(struct backend *b, const struct design *d, int64_t now_ms, const struct oracle_finding *f, enum oracle_mending *out,
+		 char *why, size_t n)
+{
+	struct arena arena;
+	struct run r = { .design = d, .backend = b, .arena = &arena, .now_ms = now_ms, .caller = { .operator_ = true } };
+	struct mending m = { .run = &r, .finding = f, .outcome = ORACLE_UNMENDABLE };
+	volatile bool ok = true;
+
+	*out = ORACLE_UNMENDABLE;
+	if (f->weight != ORACLE_DIFFERENCE || is_table_key(d, f))
+		return true;
+	arena_init(&arena);
+	ARENA_TRY(&arena, {
+		ok = mend(&m);
+		if (!ok)
+			snprintf(why, n, "%.*s", SLICE_ARG(r.problem.detail));
+	}, {
+		ok = false;
+		snprintf(why, n, "out of memory");
+	});
+	arena_release(&arena);
+	*out = m.outcome;
+	return ok;
+}

@@ -1,0 +1,221 @@
+/* Mending: what follows from the items is made so, nothing else is touched, and nothing that others do meanwhile is lost.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "base/alloc.h"
+#include "oracle_world.h"
+
+struct mender {
+	struct app_fixture *fixture;
+	unsigned mended, moved, unmendable, words;
+	void (*meanwhile)(struct app_fixture *f); /* between finding and mending */
+	unsigned most; /* then no more: as if killed; 0: all */
+};
+
+static void mend_told(void *ctx, const struct oracle_finding *f)
+{
+	struct mender *m = ctx;
+	enum oracle_mending end;
+	char why[256];
+
+	if (f->weight == ORACLE_NOTE || (m->most && m->mended == m->most))
+		return;
+	m->words += oracle_mend_words(&m->fixture->arena, m->fixture->design, f).n > 0;
+	if (m->meanwhile)
+		m->meanwhile(m->fixture);
+	if (!oracle_mend(m->fixture->backend, m->fixture->design, APP_FIXTURE_NOW, f, &end, why, sizeof(why)))
+		fail_msg("%s", why);
+	m->mended += end == ORACLE_MENDED;
+	m->moved += end == ORACLE_MOVED;
+	m->unmendable += end == ORACLE_UNMENDABLE;
+}
+
+static struct mender mend_round(struct app_fixture *f, struct mender m)
+{
+	struct oracle_options o = { .now_ms = APP_FIXTURE_NOW, .tell = mend_told, .ctx = &m };
+	struct oracle_summary s;
+	char why[256];
+
+	m.fixture = f;
+	if (!oracle_check(f->backend, f->design, &o, &s, why, sizeof(why)))
+		fail_msg("%s", why);
+	return m;
+}
+
+/* One thing of each kind. */
+static void plant(struct app_fixture *f)
+{
+	raw_set(f, "USER#ann", "USER", "posts", "{\"N\":\"7\"}");
+	raw_set(f, "SECTION#news", "SECTION", "weight", NULL);
+	raw_set(f, "USER#bob", "USER", "score", "{\"N\":\"7\"}");
+	raw_set(f, "USER#bob", "USER", "GSI1SK", NULL);
+	raw_set(f, "USER#bob", "USER", "GSI2SK", "{\"S\":\"x\"}");
+	raw_set(f, "USER#bob", "USER", "young", "{\"BOOL\":true}");
+	raw_delete(f, "EMAIL#ann@x", "EMAIL");
+	raw_put(f, "{\"PK\":{\"S\":\"EMAIL#bob@x\"},\"SK\":{\"S\":\"EMAIL\"},\"id\":{\"S\":\"eve\"}}");
+	raw_put(f, "{\"PK\":{\"S\":\"EMAIL#eve@x\"},\"SK\":{\"S\":\"EMAIL\"},\"id\":{\"S\":\"eve\"}}");
+	raw_delete(f, "TAG#x", "p1");
+	raw_put(f, "{\"PK\":{\"S\":\"TAG#y\"},\"SK\":{\"S\":\"p1\"},\"author\":{\"S\":\"eve\"}}");
+	raw_put(f, "{\"PK\":{\"S\":\"TAG#x\"},\"SK\":{\"S\":\"p3\"},\"author\":{\"S\":\"bob\"}}");
+	raw_put(f, "{\"PK\":{\"S\":\"USER#eve\"},\"SK\":{\"S\":\"AUTH\"},\"password_hash\":{\"S\":\"x\"}}");
+	raw_set(f, "POST#p1", "POST", "author_name", "{\"S\":\"Ana\"}");
+	/* a user who is gone, and a post that has stayed, with its companion and its count */
+	created(f, "!", "User", "cid", "{\"email\":\"cid@x\"}");
+	created(f, "!", "Post", "p9", "{\"author\":\"cid\",\"tags\":[\"x\"],\"section\":\"news\",\"weight\":20}");
+	raw_delete(f, "USER#cid", "USER");
+	/* and what needs a person, or is nobody's business */
+	raw_put(f, "{\"PK\":{\"S\":\"WHAT\"},\"SK\":{\"S\":\"EVER\"}}");
+}
+
+static void everything_that_follows_from_the_items_is_mended(void **s)
+{
+	struct app_fixture f;
+	struct mender m = { 0 };
+	int rounds = 0;
+
+	(void)s;
+	open_world(&f);
+	plant(&f);
+	do {
+		m = mend_round(&f, (struct mender){ 0 });
+		assert_int_equal(m.unmendable, 0);
+		assert_int_equal(m.words, m.mended + m.moved);
+		assert_true(++rounds < 6);
+	} while (m.mended);
+	assert_told(&f, "");
+	assert_true(is_stored(&f, "WHAT", "EVER"));
+	assert_false(is_stored(&f, "POST#p9", "POST"));
+	assert_false(is_stored(&f, "TAG#x", "p9"));
+	assert_false(is_stored(&f, "USER#eve", "AUTH"));
+	assert_int_equal(number(item(&f, "User", "ann"), "posts"), 2);
+	assert_int_equal(number(item(&f, "User", "ann"), "score"), 20);
+	assert_int_equal(number(item(&f, "Section", "news"), "weight"), 4);
+	app_fixture_close(&f);
+}
+
+/* Killed after any number of writes, and run again. */
+static void mending_that_was_broken_off_goes_on(void **s)
+{
+	(void)s;
+	for (unsigned n = 1; n < 20; n += 4) {
+		struct app_fixture f;
+		struct mender m;
+
+		open_world(&f);
+		plant(&f);
+		mend_round(&f, (struct mender){ .most = n });
+		do
+			m = mend_round(&f, (struct mender){ 0 });
+		while (m.mended);
+		assert_told(&f, "");
+		app_fixture_close(&f);
+	}
+}
+
+static void what_needs_a_person_is_left_to_one(void **s)
+{
+	struct app_fixture f;
+	struct mender m;
+
+	(void)s;
+	open_world(&f);
+	raw_set(&f, "USER#bob", "USER", "age", "{\"N\":\"999\"}");
+	raw_set(&f, "USER#bob", "USER", "name", NULL);
+	raw_set(&f, "POST#p3", "POST", "author_name", NULL);
+	raw_set(&f, "USER#ann", "USER", "kind", "{\"S\":\"ROBOT\"}");
+	raw_delete(&f, "SECTION#news", "SECTION");
+	m = mend_round(&f, (struct mender){ 0 });
+	assert_int_equal(m.mended + m.moved + m.words, 0);
+	assert_int_equal(m.unmendable, 4); /* age, kind, and two posts without their section */
+	assert_told(&f, "attribute-unfit USER#bob age 999 -\nmisfit USER#ann kind ROBOT USER\n"
+			"requirement-broken POST#p1 - -\nrequirement-broken POST#p2 - -\n");
+	app_fixture_close(&f);
+}
+
+/* ---- meanwhile ---- */
+
+static void count_meanwhile(struct app_fixture *f)
+{
+	created(f, "!", "Post", "p5", "{\"author\":\"ann\"}");
+}
+
+static void a_counter_that_moves_meanwhile_is_not_written_over(void **s)
+{
+	struct app_fixture f;
+	struct mender m;
+
+	(void)s;
+	open_world(&f);
+	raw_set(&f, "USER#ann", "USER", "posts", "{\"N\":\"7\"}");
+	raw_set(&f, "USER#ann", "USER", "score", "{\"N\":\"70\"}");
+	raw_set(&f, "USER#ann", "USER", "GSI1SK", "{\"S\":\"000070#ann\"}");
+	m = mend_round(&f, (struct mender){ .meanwhile = count_meanwhile });
+	assert_int_equal(m.mended, 0);
+	assert_int_equal(m.moved, 1);
+	assert_told(&f, "counter-differs USER#ann posts 8 3\n");
+	while (mend_round(&f, (struct mender){ 0 }).mended)
+		;
+	assert_told(&f, "");
+	app_fixture_close(&f);
+}
+
+static void rename_meanwhile(struct app_fixture *f)
+{
+	updated(f, "!", "User", "bob", "{\"email\":\"bo@x\",\"name\":\"Bo\"}");
+	updated(f, "!", "Post", "p1", "{\"tags\":[\"z\"]}");
+}
+
+static void what_has_changed_meanwhile_is_not_mended_as_it_was(void **s)
+{
+	struct app_fixture f;
+	struct mender m;
+
+	(void)s;
+	open_world(&f);
+	raw_delete(&f, "EMAIL#bob@x", "EMAIL"); /* found missing, and then not wanted any more */
+	raw_delete(&f, "TAG#x", "p1");
+	raw_set(&f, "POST#p3", "POST", "author_name", "{\"S\":\"B\"}");
+	m = mend_round(&f, (struct mender){ .meanwhile = rename_meanwhile });
+	assert_int_equal(m.mended, 0);
+	assert_int_equal(m.moved, 1); /* the others are gone when they are looked at */
+	assert_told(&f, "");
+	app_fixture_close(&f);
+}
+
+static void memory_that_runs_out_is_told(void **s)
+{
+	(void)s;
+	for (long n = 0;; n += 3) {
+		struct app_fixture f;
+		struct oracle_options o = { .now_ms = APP_FIXTURE_NOW };
+		struct oracle_summary m;
+		char why[256] = "";
+		bool ok;
+
+		open_world(&f);
+		raw_delete(&f, "TAG#x", "p1");
+		alloc_fail_after(n);
+		ok = oracle_check(f.backend, f.design, &o, &m, why, sizeof(why));
+		alloc_fail_never();
+		if (ok)
+			assert_int_equal(m.differences, 1);
+		else
+			assert_true(why[0]);
+		app_fixture_close(&f);
+		if (ok)
+			return;
+		assert_true(n < 3000);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(everything_that_follows_from_the_items_is_mended),
+		cmocka_unit_test(mending_that_was_broken_off_goes_on),
+		cmocka_unit_test(what_needs_a_person_is_left_to_one),
+		cmocka_unit_test(a_counter_that_moves_meanwhile_is_not_written_over),
+		cmocka_unit_test(what_has_changed_meanwhile_is_not_mended_as_it_was),
+		cmocka_unit_test(memory_that_runs_out_is_told),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
