@@ -2,6 +2,7 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include <stdlib.h>
 #include "held.h"
+#include "ledger.h"
 #include "process/checkpoint.h"
 #include "sim.h"
 #include "value/codec.h"
@@ -84,6 +85,7 @@ void check_all(struct sim *s)
 	if (!s->unfit) { /* of what does not fit nobody can say what should follow from it; that nothing stopped was seen */
 		ask_oracle(s);
 		check_parked(s, &a);
+		ledger_check(s);
 	}
 	fiber_set_alone(false);
 	arena_release(&a);

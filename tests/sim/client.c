@@ -1,7 +1,7 @@
 /* A client: one request after the other, drawn from the design.
  * SPDX-License-Identifier: Apache-2.0 */
 #include <stdlib.h>
-#include "sim.h"
+#include "ledger.h"
 
 #define SLEEP_MOST_US 3000000
 #define JUMP_MOST_S (3 * 86400)
@@ -226,9 +226,15 @@ static void heard(struct sim *s, struct asking *k, const struct app_reply *reply
 
 /* ---- the client ---- */
 
+static bool slice_has(struct slice s, const char *text)
+{
+	return s.n && memmem(s.p, s.n, text, strlen(text));
+}
+
 static void send(struct sim *s, struct backend *b, struct asking *k)
 {
 	struct app_reply reply = { 0 };
+	size_t entry = k->q.method == APP_GET ? 0 : ledger_ask(s, k->q.method, k->q.path, k->entity);
 
 	s->requests++;
 	k->q.trusted = &k->draw.caller;
@@ -236,6 +242,8 @@ static void send(struct sim *s, struct backend *b, struct asking *k)
 		 k->draw.caller.subject.n ? "" : "nobody", SLICE_ARG(k->draw.caller.subject), method_name(k->q.method),
 		 SLICE_ARG(k->q.path), k->q.query.n ? "?" : "", SLICE_ARG(k->q.query), SLICE_ARG(k->q.body));
 	world_ask(s, b, k->draw.arena, &k->q, &reply);
+	if (!memory_is_dead() && k->q.method != APP_GET) /* an answer that was given before is not a new one */
+		ledger_answer(s, entry, slice_has(reply.headers, "Idempotency-Replayed") ? 200 : reply.status);
 	heard(s, k, &reply);
 }
 

@@ -145,6 +145,15 @@ static bool has_any(const struct texts *keys, size_t n, struct slice line)
 	return false;
 }
 
+/* Whether the write was not made. */
+static bool is_refused(const struct line *lines, size_t n, size_t i)
+{
+	for (size_t k = i + 1; k < n; k++)
+		if (lines[k].fiber == lines[i].fiber)
+			return slice_starts(slice_make(lines[k].text.p + HEAD, lines[k].text.n - HEAD), SLICE("  …"));
+	return false;
+}
+
 /* What follows of the same fiber, up to the reply. */
 static void show_rest(struct line *lines, size_t n, size_t i)
 {
@@ -165,7 +174,7 @@ static void choose_lines(const struct sim *s, struct line *lines, size_t n)
 
 	for (size_t i = 0; i < n; i++) {
 		lines[i].is_shown |= !count || lines[i].kind == LINE_EVENT;
-		if (lines[i].kind != LINE_WRITE || !has_any(keys, count, lines[i].text))
+		if (lines[i].kind != LINE_WRITE || !has_any(keys, count, lines[i].text) || is_refused(lines, n, i))
 			continue;
 		lines[i].is_shown = true;
 		show_rest(lines, n, i);

@@ -131,6 +131,7 @@ static void delete_plain(struct raw *w)
 
 	if (!is_plain(w->sim, w->entity) || !sim_may(w->sim, SIM_DELETES))
 		return;
+	w->sim->raw_deletes++;
 	buf_init(&b, w->run.arena);
 	if (random_percent(dice(w), 50)) {
 		buf_printf(&b, "{\"TableName\":\"%.*s\",\"Key\":", SLICE_ARG(w->sim->design->table));

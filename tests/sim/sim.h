@@ -71,7 +71,7 @@ struct sim {
 	struct fiber *ticker;
 	bool stopping;
 	unsigned lives;           /* how often it was started */
-	size_t steps, steps_left, requests, acknowledged, busy, items, unfit;
+	size_t steps, steps_left, requests, acknowledged, busy, items, unfit, raw_deletes;
 	/* what is wrong */
 	struct buf problems;
 	size_t problem_count;
