@@ -5,6 +5,7 @@
 
 #define SLEEP_MOST_US 3000000
 #define JUMP_MOST_S (3 * 86400)
+#define BACK_MOST_S 3600
 #define BATCH_MOST 4
 #define DRAWS 10 /* until something is drawn that can be asked for */
 
@@ -289,6 +290,12 @@ static void idle(struct sim *s)
 		sim_note(s, "the clock goes forward by %lld seconds", (long long)seconds);
 		fiber_set_date(seconds * 1000000);
 	}
+	if (sim_may(s, SIM_BACKWARDS) && !random_below(dice(s), 300)) {
+		int64_t seconds = (int64_t)random_below(dice(s), BACK_MOST_S);
+
+		sim_note(s, "the clock goes back by %lld seconds", (long long)seconds);
+		fiber_set_date(-seconds * 1000000);
+	}
 }
 
 void *client_run(void *arg)
@@ -319,7 +326,7 @@ void *client_run(void *arg)
 
 /* ---- an operator ---- */
 
-static void control(struct sim *s, struct backend *b, struct arena *a, struct slice name, const char *verb, const char *body)
+void operator_control(struct sim *s, struct backend *b, struct arena *a, struct slice name, const char *verb, const char *body)
 {
 	struct caller me = { .operator_ = true, .subject = SLICE("operator") };
 	struct app_request q = { .method = APP_POST, .trusted = &me };
@@ -348,12 +355,12 @@ static void resume_all(struct sim *s, struct backend *b, struct arena *a)
 		struct process_reading r = process_reading(s->process, i);
 
 		if (r.paused)
-			control(s, b, a, r.name, "resume", "");
+			operator_control(s, b, a, r.name, "resume", "");
 	}
 }
 
 /* Whether done again it would not come out the same. By the keeper what had expired is counted off again. */
-static bool is_recounting(const struct design *d, struct slice name)
+bool operator_recounts(const struct design *d, struct slice name)
 {
 	for (size_t i = 0; i < d->processor_count; i++)
 		if (slice_equal(d->processors[i].name, name))
@@ -375,10 +382,10 @@ void *operator_run(void *arg)
 		fiber_sleep((int64_t)random_below(dice(s), 60000));
 		if (s->design->stream == STREAM_NONE)
 			break; /* nothing runs that could be paused */
-		if (sim_may(s, SIM_REPLAYS) && (sim_may(s, SIM_RECOUNTS) || !is_recounting(s->design, r.name)) && random_percent(dice(s), 5))
-			control(s, b, &a, r.name, "replay", "{\"from\": \"2026-01-15T10:30:00Z\"}");
+		if (sim_may(s, SIM_REPLAYS) && (sim_may(s, SIM_RECOUNTS) || !operator_recounts(s->design, r.name)) && random_percent(dice(s), 5))
+			operator_control(s, b, &a, r.name, "replay", "{\"from\": \"2026-01-15T10:30:00Z\"}");
 		else if (sim_may(s, SIM_PAUSES) && random_percent(dice(s), r.paused ? 70 : 25))
-			control(s, b, &a, r.name, r.paused ? "resume" : "pause", "");
+			operator_control(s, b, &a, r.name, r.paused ? "resume" : "pause", "");
 		arena_clear(&a);
 	}
 	if (!memory_is_dead())

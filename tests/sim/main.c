@@ -86,6 +86,8 @@ static void run(struct sim *s)
 		memory_set_death(-1, false);
 		if (!s->problem_count && world_settle(s))
 			check_all(s);
+		if (!s->problem_count && !s->unfit)
+			again_check(s);
 	} while (memory_is_dead());
 	world_stop(s);
 }

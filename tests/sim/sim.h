@@ -7,6 +7,7 @@
  *     raw.c       writes through the database's own API, that fit the design and that do not
  *     ledger.c    what was asked and answered, and whether the stream explains it
  *     check.c     what must hold in the end
+ *     again.c     whether doing everything again removes anything
  *     held.c      what is held back, and why
  *     history.c   what happened, for people
  *
@@ -27,6 +28,7 @@
 	X(PAUSES, "pauses")         /* an operator pauses and resumes processors */                       \
 	X(REPLAYS, "replays")       /* an operator replays them */                                        \
 	X(JUMPS, "jumps")           /* the date is set forward, so that things expire */                  \
+	X(BACKWARDS, "backwards")   /* and back, by up to an hour */                                      \
 	X(BATCHES, "batches")       /* POST /batch */                                                     \
 	X(DELETES, "deletes")                                                                             \
 	X(ORPHANS, "orphans")       /* deletions that leave behind what they count, because the design says so */ \
@@ -134,6 +136,9 @@ void pool_learn(struct sim *s, const struct entity *e, const struct json *item);
 /* ---- client.c ---- */
 void *client_run(void *sim);
 void *operator_run(void *sim);
+void operator_control(struct sim *s, struct backend *b, struct arena *a, struct slice processor, const char *verb, const char *body);
+/* Whether done again, the processor's work would not come out the same. */
+bool operator_recounts(const struct design *d, struct slice processor);
 
 /* Whether others count on it, and nothing is said of what becomes of them when it goes. */
 bool entity_leaves_orphans(const struct design *d, const struct entity *e);
@@ -143,5 +148,10 @@ void raw_write(struct sim *s, struct backend *b, struct arena *a);
 
 /* ---- check.c ---- */
 void check_all(struct sim *s);
+
+/* ---- again.c ---- */
+/* All is done again, from the first change on. What is not there after that should not have been there before: a processor was to
+ * take it away, and did not. */
+void again_check(struct sim *s);
 
 #endif
