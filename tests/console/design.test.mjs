@@ -5,7 +5,7 @@ import assert from 'node:assert/strict';
 import { dirname, join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
-import { startServer } from '../wire/process.mjs';
+import { clientsFor, startServer } from '../wire/process.mjs';
 import { DESIGNS, PHONE, newPage, startConsole } from './harness.mjs';
 
 const asWritten = join(dirname(fileURLToPath(import.meta.url)), '..', 'designs', 'as-written', 'social.yaml');
@@ -125,4 +125,30 @@ test('findings of a design with defects stand at their line, their entity and th
     await other.close();
     await server.stop();
   }
+});
+
+test('the items are compared when asked, and what is wrong with them leads to them', async () => {
+  const { page } = app;
+  const { ddb, doc } = clientsFor(app.endpoint);
+  await doc.update({ TableName: 'SocialMediaApp', Key: { PK: 'USER#alice', SK: 'PROFILE' }, UpdateExpression: 'SET followers_count = :n', ExpressionAttributeValues: { ':n': 77 } });
+  await doc.delete({ TableName: 'SocialMediaApp', Key: { PK: 'USERNAME#bob', SK: 'USERNAME#bob' } });
+  ddb.destroy();
+  await visit(app, '#/design/social');
+  const section = page.getByRole('region', { name: 'Items' });
+  await section.getByRole('button', { name: 'Compare the items' }).click();
+  await section.getByText('2 differences.').waitFor();
+  await section.getByText('User alice has followers_count = 77, and counted again it is 4').waitFor();
+  const counter = section.locator('[data-kind="counter-differs"]');
+  assert.equal(decodeURIComponent(await counter.getByRole('link', { name: 'the item' }).getAttribute('href')), '#/table/SocialMediaApp/item?pk=USER#alice&sk=PROFILE');
+  await section.getByText('1 guard-missing').waitFor();
+  assert.equal(await section.locator('[data-kind="guard-missing"] a').count(), 0, 'there is nothing to go to');
+  await app.expectNoSideways();
+  await page.reload();
+  await section.getByText('2 differences.').waitFor(); // what was found is kept
+  await visit(app, '#/design/fus');
+  await page.getByRole('region', { name: 'Items' }).getByRole('button', { name: 'Compare the items' }).click();
+  await page.getByRole('region', { name: 'Items' }).getByText('No differences.').waitFor();
+  const other = await fetch(`${app.endpoint}/console/api/verify/social`, { method: 'POST' });
+  assert.equal(other.status, 403, 'only the console begins one');
+  assert.equal((await fetch(`${app.endpoint}/console/api/verify/nothing`, { headers: { 'x-thorpe-console': '1' } })).status, 404);
 });

@@ -16,6 +16,9 @@ static void what_the_runtime_leaves_is_in_order(void **s)
 	deleted(&f, "!", "Post", "p2");
 	created(&f, "!", "User", "cid", "{\"email\":\"cid@x\",\"password\":\"secret enough\"}");
 	created(&f, "!", "Post", "p4", "{\"author\":\"cid\",\"tags\":[\"x\"]}");
+	created(&f, "!", "Post", "p5", "{\"author\":\"cid\",\"section\":\"news\"}");
+	created(&f, "!", "Post", "p6", "{\"author\":\"bob\"}");
+	updated(&f, "!", "User", "bob", "{\"name\":\"Bobby\"}");
 	deleted(&f, "!", "User", "cid");
 	m = ask_with(&f, &t, (struct oracle_options){ 0 });
 	assert_string_equal(t.text.p, "");
