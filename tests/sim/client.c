@@ -227,11 +227,6 @@ static void heard(struct sim *s, struct asking *k, const struct app_reply *reply
 
 /* ---- the client ---- */
 
-static bool slice_has(struct slice s, const char *text)
-{
-	return s.n && memmem(s.p, s.n, text, strlen(text));
-}
-
 static void send(struct sim *s, struct backend *b, struct asking *k)
 {
 	struct app_reply reply = { 0 };
@@ -243,8 +238,9 @@ static void send(struct sim *s, struct backend *b, struct asking *k)
 		 k->draw.caller.subject.n ? "" : "nobody", SLICE_ARG(k->draw.caller.subject), method_name(k->q.method),
 		 SLICE_ARG(k->q.path), k->q.query.n ? "?" : "", SLICE_ARG(k->q.query), SLICE_ARG(k->q.body));
 	world_ask(s, b, k->draw.arena, &k->q, &reply);
-	if (!memory_is_dead() && k->q.method != APP_GET) /* an answer that was given before is not a new one */
-		ledger_answer(s, entry, slice_has(reply.headers, "Idempotency-Replayed") ? 200 : reply.status);
+	/* With a key the answer may be that of another time, also of the process before this one. */
+	if (!memory_is_dead() && k->q.method != APP_GET)
+		ledger_answer(s, entry, k->q.idempotency_key.n ? 200 : reply.status);
 	heard(s, k, &reply);
 }
 

@@ -2,6 +2,8 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "held.h"
 
+#include "app/entity.h"
+
 static const char *const parts[SIM_PARTS] = {
 	/* For good: the design itself says that what is left behind stays, and a counter that begins anew cannot know of it. */
 	[SIM_ORPHANS] = "deleting or renaming what others count on, where the design lets them stay, leaves counters behind",
@@ -30,13 +32,30 @@ const char *held_why(enum sim_part p)
 	return parts[p];
 }
 
-static bool is_about(const struct oracle_finding *f, enum oracle_kind kind, const struct sim *s, const char *design, const char *entity)
+bool held_address(const struct sim *s, const struct entity *e)
 {
-	return f->kind == kind && slice_is(s->design->name, design) && f->entity && slice_is(f->entity->name, entity);
+	struct name_list names = { 0 };
+	struct arena a;
+	bool held = false;
+
+	arena_init(&a);
+	for (size_t i = 0; i < e->key_count; i++)
+		if (design_is_table_key(s->design, e->keys[i].attribute))
+			names_of_template(&a, &names, e, e->keys[i].template);
+	for (size_t i = 0; i < e->param_count; i++) {
+		bool has = false;
+
+		for (size_t k = 0; k < names.count; k++)
+			has |= slice_equal(names.list[k], e->params[i]);
+		held |= !has;
+	}
+	arena_release(&a);
+	return held;
 }
 
 bool held_finding(const struct sim *s, const struct oracle_finding *f)
 {
-	/* The design's own deletion empties the body, below what a body may be. */
-	return is_about(f, ORACLE_ATTRIBUTE_UNFIT, s, "blog", "Comment") && slice_is(f->attribute, "body");
+	/* Who creates something may choose an id that is taken, where the key has more than the address. */
+	(void)s;
+	return f->kind == ORACLE_IDENTITY_TWICE && f->entity && f->entity->found_by.n;
 }

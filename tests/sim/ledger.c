@@ -1,6 +1,7 @@
 /* See ledger.h.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "ledger.h"
+#include "held.h"
 
 #include <stdlib.h>
 #include "process/change.h"
@@ -187,7 +188,8 @@ static bool was_asked_for(struct sim *s, const struct record *r)
 	for (size_t i = 0; i < l->count; i++) {
 		const struct entry *e = &l->entries[i];
 
-		if (e->from < r->sequence && r->sequence <= e->to && (!e->entity || slice_starts(e->path, path)))
+		if (e->from < r->sequence && r->sequence <= e->to &&
+		    (!e->entity || slice_starts(e->path, path) || (e->entity == r->change.entity && held_address(s, e->entity))))
 			return true;
 	}
 	return false;
