@@ -18,7 +18,8 @@
 #define __asan_unpoison_memory_region(p, n) ((void)(p))
 #endif
 
-#define STACK_BYTES ((size_t)1 << 20)
+#define STACK_BYTES ((size_t)512 << 10)
+#define GUARD_BYTES 4096 /* at its end nothing can be written */
 #define DATE_US (INT64_C(1768473000) * 1000000) /* 2026-01-15T10:30:00Z */
 #define TURN_MOST_US 120
 #define REWEIGH_EVERY 60 /* turns, about */
@@ -265,11 +266,11 @@ static void *stack_new(void)
 
 	if (machine.stack_count) {
 		p = machine.stacks[--machine.stack_count];
-		__asan_unpoison_memory_region(p, STACK_BYTES);
+		__asan_unpoison_memory_region((char *)p + GUARD_BYTES, STACK_BYTES - GUARD_BYTES);
 		return p;
 	}
 	p = mmap(NULL, STACK_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_STACK, -1, 0);
-	if (p == MAP_FAILED)
+	if (p == MAP_FAILED || mprotect(p, GUARD_BYTES, PROT_NONE))
 		abort();
 	return p;
 }
