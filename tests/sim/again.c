@@ -76,7 +76,7 @@ void again_check(struct sim *s)
 	struct keys before, after;
 	bool any = false;
 
-	if (s->design->stream == STREAM_NONE || !sim_may(s, SIM_REPLAYS))
+	if (s->design->stream == STREAM_NONE || !sim_may(s, SIM_AGAIN))
 		return;
 	before = read_keys(s);
 	for (size_t i = 0; i < process_reading_count(s->process); i++) {

@@ -5,6 +5,7 @@
 
 #define SLEEP_MOST_US 3000000
 #define JUMP_MOST_S (3 * 86400)
+#define SOFT_DELETES 25
 #define BACK_MOST_S 3600
 #define BATCH_MOST 4
 #define DRAWS 10 /* until something is drawn that can be asked for */
@@ -95,6 +96,8 @@ static bool ask_delete(struct asking *k)
 	struct sim *s = k->draw.sim;
 
 	k->q.method = APP_DELETE;
+	if (k->entity->delete_.soft && !random_percent(dice(s), SOFT_DELETES))
+		return false; /* there is no way back: soon nothing would be left to play with */
 	if (!sim_may(s, SIM_DELETES) || (k->entity->delete_.then_count && !sim_may(s, SIM_CASCADES)) ||
 	    (entity_leaves_orphans(s->design, k->entity) && !sim_may(s, SIM_ORPHANS)))
 		return false;

@@ -6,14 +6,15 @@
 #include "sim.h"
 
 #define LEARNT 4  /* values of a class that replies have shown */
-#define CHOSEN 3  /* values of a class that clients choose */
+#define CHOSEN 3  /* values of a class that clients choose … */
+#define CHOSEN_MOST 7 /* … and of one that is only unique: there can be no more items than values */
 #define LONGEST 12
 
 struct class { /* attributes that stand for the same thing: Post.author and User.user_id */
 	size_t parent;
 	const struct attribute *attribute;
 	bool is_identity, is_made; /* by the server */
-	struct slice chosen[CHOSEN], learnt[LEARNT];
+	struct slice chosen[CHOSEN_MOST], learnt[LEARNT];
 	size_t chosen_count, learnt_count, next;
 };
 
@@ -140,12 +141,12 @@ static bool is_numeric(const struct attribute *a)
 
 static struct slice word(struct arena *a, const struct attribute *at, size_t i)
 {
-	static const char *const words[] = { "ann", "bob", "cyd", "dan", "eve" };
+	static const char *const words[] = { "ann", "bob", "cyd", "dan", "eve", "fay", "gus" };
 	size_t least = at && at->has_min ? (size_t)at->min : 0, most = at && at->has_max ? (size_t)at->max : LONGEST;
 	struct buf b;
 
 	buf_init(&b, a);
-	buf_str(&b, words[i % 5]);
+	buf_str(&b, words[i % 7]);
 	if (at && memmem(at->name.p, at->name.n, "mail", 4))
 		buf_lit(&b, "@example.com");
 	while (b.n < least && b.n < 200)
@@ -162,7 +163,7 @@ static struct slice chosen(struct arena *a, const struct attribute *at, size_t i
 	if (at && at->type == ATTR_ENUM)
 		return at->choices[i % at->choice_count];
 	if (at && at->type == ATTR_TIMESTAMP)
-		return arena_printf(a, "2026-01-1%zuT10:30:00Z", i);
+		return arena_printf(a, "2026-01-1%zuT10:30:00Z", i % 10);
 	return word(a, at, i);
 }
 
@@ -173,7 +174,7 @@ static void choose_values(struct sim *s, struct pool *p)
 
 		if (find(p, i) != i)
 			continue;
-		for (size_t k = 0; k < CHOSEN && !c->is_made; k++)
+		for (size_t k = 0; k < (c->is_identity ? CHOSEN : CHOSEN_MOST) && !c->is_made; k++)
 			c->chosen[c->chosen_count++] = chosen(&s->arena, c->attribute, k);
 	}
 }
@@ -309,6 +310,12 @@ static struct slice draw_anew(struct draw *d, size_t at)
 		d->is_caller_said = true;
 		return d->caller.subject;
 	}
+	for (int i = 0; i < 3; i++) {
+		struct slice text = draw_class(d, &p->classes[at]);
+
+		if (!d->is_caller_said || !slice_equal(text, d->caller.subject))
+			return text;
+	}
 	return draw_class(d, &p->classes[at]);
 }
 
@@ -435,7 +442,7 @@ static void draw_elements(struct draw *d, const struct entity *e, const struct a
 
 static void draw_wrong(struct draw *d, struct buf *out)
 {
-	static const char *const wrong[] = { "null", "\"\"", "-1", "{}", "[]", "\"a#b\"", "true", "99999999999", "\"..\"", "\"A b/c\"" };
+	static const char *const wrong[] = { "\"\"", "-1", "{}", "[]", "\"a#b\"", "true", "99999999999", "\"..\"", "\"A b/c\"" };
 
 	buf_str(out, wrong[random_below(dice(d), sizeof(wrong) / sizeof(*wrong))]);
 }
@@ -505,7 +512,7 @@ static bool is_given(const struct draw *d, const struct entity *e, const struct 
 		return false;
 	if (kind == BODY_UPDATE && (a->fixed || (is_param(e, a->name) && entity_leaves_orphans(d->sim->design, e) && !sim_may(d->sim, SIM_ORPHANS))))
 		return false;
-	return !a->managed || d->caller.operator_;
+	return !a->managed || (d->caller.operator_ && sim_may(d->sim, SIM_MANAGED));
 }
 
 static unsigned chance(const struct entity *e, const struct attribute *a, enum body_kind kind)
@@ -525,7 +532,7 @@ static void put_member(struct draw *d, const struct entity *e, const struct attr
 		buf_lit(out, ",");
 	json_string(out, a->name);
 	buf_lit(out, ":");
-	if (may_be_null && !a->required && random_percent(dice(d), 12))
+	if (may_be_null && !a->required && (!a->default_ || sim_may(d->sim, SIM_NULLS)) && random_percent(dice(d), 12))
 		buf_lit(out, "null");
 	else
 		draw_value(d, e, a, out);

@@ -9,6 +9,12 @@ static const char *const parts[SIM_PARTS] = {
 	[SIM_ORPHANS] = "deleting or renaming what others count on, where the design lets them stay, leaves counters behind",
 	/* For good: `count` counts again, as docs/processors.md says. */
 	[SIM_RECOUNTS] = "a replay of a processor that counts counts again",
+	/* For good: an operator may do what an action's requirements would refuse. */
+	[SIM_MANAGED] = "operators who set managed attributes go past the actions that look after them",
+	/* Until null puts the default back. */
+	[SIM_NULLS] = "null takes away an attribute that keys, companions and rules are made from",
+	/* Until what a processor does no longer depends on when it does it. */
+	[SIM_AGAIN] = "a processor that asks how things are now does something else when it is late",
 	/* Until a deletion is a state that the table knows. */
 	[SIM_CASCADES] = "what is deleted and made again under the same identity meets what is left of the old",
 	/* Until an item that does not fit is reported and passed over. */

@@ -36,6 +36,9 @@
 	X(WRONG, "wrong")           /* bodies with values that are not allowed, or none */                \
 	X(CASCADES, "cascades")     /* deletions of what has a cascade */                                 \
 	X(INTERNAL, "internal")     /* operators write entities that only processors and companions should */ \
+	X(MANAGED, "managed")       /* operators set attributes that only actions and processors should */ \
+	X(NULLS, "nulls")           /* null for attributes that have a default */                         \
+	X(AGAIN, "again")           /* in the end processors do everything again (again.c) */             \
 	X(RECOUNTS, "recounts")     /* replays of processors that count */                                \
 	X(RAW, "raw")               /* writes of an SDK that fit the design */                            \
 	X(UNFIT, "unfit")           /* writes of an SDK that do not */
