@@ -233,6 +233,7 @@ static void heard(struct sim *s, struct asking *k, const struct app_reply *reply
 static void send(struct sim *s, struct backend *b, struct asking *k)
 {
 	struct app_reply reply = { 0 };
+	struct decision d = { .request = &k->q };
 	size_t entry = k->q.method == APP_GET ? 0 : ledger_ask(s, k->q.method, k->q.path, k->entity);
 
 	s->requests++;
@@ -240,7 +241,11 @@ static void send(struct sim *s, struct backend *b, struct asking *k)
 	sim_note(s, "%s%s%.*s: %s %.*s%s%.*s %.*s", k->draw.caller.operator_ ? "operator " : "",
 		 k->draw.caller.subject.n ? "" : "nobody", SLICE_ARG(k->draw.caller.subject), method_name(k->q.method),
 		 SLICE_ARG(k->q.path), k->q.query.n ? "?" : "", SLICE_ARG(k->q.query), SLICE_ARG(k->q.body));
+	/* Of those that are one write. */
+	if (k->entity && k->q.method != APP_GET && !k->q.idempotency_key.n)
+		fiber_set_work((uintptr_t)&d);
 	world_ask(s, b, k->draw.arena, &k->q, &reply);
+	fiber_set_work(0);
 	/* With a key the answer may be that of another time, also of the process before this one. */
 	if (!memory_is_dead() && k->q.method != APP_GET)
 		ledger_answer(s, entry, k->q.idempotency_key.n ? 200 : reply.status);

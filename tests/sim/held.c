@@ -13,6 +13,8 @@ static const char *const parts[SIM_PARTS] = {
 	[SIM_MANAGED] = "operators who set managed attributes go past the actions that look after them",
 	/* Until null puts the default back. */
 	[SIM_NULLS] = "null takes away an attribute that keys, companions and rules are made from",
+	/* Until what rules have looked at is a part of the write. */
+	[SIM_DECIDE] = "a rule that reads other items is asked before the write, not with it",
 	/* Until what a processor does no longer depends on when it does it. */
 	[SIM_AGAIN] = "a processor that asks how things are now does something else when it is late",
 	/* Until a deletion is a state that the table knows. */

@@ -53,6 +53,10 @@ void history_watch(void *ctx, const struct machine_write *w)
 	struct sim *s = ctx;
 	struct buf b;
 
+	if (sim_may(s, SIM_DECIDE))
+		decide_watch(s, w);
+	if (!s->options->recording)
+		return;
 	buf_init(&b, &s->arena);
 	if (w->is_done) {
 		if (!slice_is(w->outcome, "done"))

@@ -249,7 +249,7 @@ static void others_first(void)
 		fiber_yield();
 }
 
-static bool is_write(struct slice operation)
+bool machine_is_write(struct slice operation)
 {
 	static const char *const reads[] = { "GetItem", "Query", "Scan", "BatchGetItem", "TransactGetItems", "GetRecords",
 					     "GetShardIterator", "DescribeStream", "ListStreams", "DescribeTable",
@@ -272,7 +272,7 @@ REAL(void, api_call_wait, struct api *api, struct api_thread *t, struct api_call
 void __wrap_api_call_wait(struct api *api, struct api_thread *t, struct api_call *c)
 {
 	struct machine_write w = { .operation = operation_of(c->target), .document = c->body };
-	bool told = is_write(w.operation);
+	bool told = machine_is_write(w.operation);
 
 	others_first();
 	if (told)

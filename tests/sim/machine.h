@@ -23,6 +23,9 @@ typedef void machine_watch(void *ctx, const struct machine_write *w);
 typedef void machine_log(void *ctx, const char *line);
 void machine_set_watch(machine_watch *fn, machine_log *log, void *ctx);
 
+/* Whether an operation of DynamoDB changes anything. */
+bool machine_is_write(struct slice operation);
+
 #define MACHINE_NOT_NOW "not now" /* what a receiver says that does not take something */
 
 #endif

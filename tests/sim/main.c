@@ -107,7 +107,7 @@ static struct outcome simulate(const struct options *o, const struct design *d, 
 	buf_init(&s.history, &s.arena);
 	s.random.state = seed * 31 + 7;
 	machine_begin(seed);
-	if (o->recording)
+	if (o->recording || sim_may(&s, SIM_DECIDE))
 		machine_set_watch(history_watch, history_log, &s);
 	run(&s);
 	out = (struct outcome){ s.problem_count, s.requests, s.acknowledged, s.lives, s.items, s.steps, fiber_trace_hash() };

@@ -7,6 +7,7 @@
  *     raw.c       writes through the database's own API, that fit the design and that do not
  *     ledger.c    what was asked and answered, and whether the stream explains it
  *     check.c     what must hold in the end
+ *     decide.c    whether what a write was decided on is still so when it is made
  *     again.c     whether doing everything again removes anything
  *     held.c      what is held back, and why
  *     history.c   what happened, for people
@@ -38,6 +39,7 @@
 	X(INTERNAL, "internal")     /* operators write entities that only processors and companions should */ \
 	X(MANAGED, "managed")       /* operators set attributes that only actions and processors should */ \
 	X(NULLS, "nulls")           /* null for attributes that have a default */                         \
+	X(DECIDE, "decide")         /* whether a request is still allowed at the moment it writes (decide.c) */ \
 	X(AGAIN, "again")           /* in the end processors do everything again (again.c) */             \
 	X(RECOUNTS, "recounts")     /* replays of processors that count */                                \
 	X(RAW, "raw")               /* writes of an SDK that fit the design */                            \
@@ -148,6 +150,15 @@ bool entity_leaves_orphans(const struct design *d, const struct entity *e);
 
 /* ---- raw.c ---- */
 void raw_write(struct sim *s, struct backend *b, struct arena *a);
+
+/* ---- decide.c ---- */
+struct decision { /* of a request; fiber_work() points to it */
+	struct app_request *request;
+	int status;        /* that it would get now; 0: it may write */
+	struct slice why;
+	bool is_over;      /* it has written */
+};
+void decide_watch(struct sim *s, const struct machine_write *w);
 
 /* ---- check.c ---- */
 void check_all(struct sim *s);
