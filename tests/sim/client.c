@@ -387,7 +387,7 @@ void *operator_run(void *arg)
 		if (s->design->stream == STREAM_NONE)
 			break; /* nothing runs that could be paused */
 		if (sim_may(s, SIM_REPLAYS) && (sim_may(s, SIM_RECOUNTS) || !operator_recounts(s->design, r.name)) && random_percent(dice(s), 5))
-			operator_control(s, b, &a, r.name, "replay", "{\"from\": \"2026-01-15T10:30:00Z\"}");
+			operator_control(s, b, &a, r.name, "replay", "{\"from\": \"2026-01-01T00:00:00Z\"}");
 		else if (sim_may(s, SIM_PAUSES) && random_percent(dice(s), r.paused ? 70 : 25))
 			operator_control(s, b, &a, r.name, r.paused ? "resume" : "pause", "");
 		arena_clear(&a);

@@ -3,7 +3,7 @@
  * All of them live on one real thread. A fiber runs until it waits, sleeps or offers its turn (fiber_yield()); then the
  * scheduler draws the next of those that can run. Each turn takes some microseconds of the simulated time; when nobody can
  * run, the time jumps to the next that is waited for. Weights are drawn anew from time to time, and some are nil: a fiber can
- * stand still for as long as others do a lot, which is where unusual orders come from.
+ * stand still for as long as others do a lot, which is where unusual orders come from. In every third run all have the same weight.
  *
  * machine.c puts pthread_create(), mutexes, conditions, semaphores, nanosleep() and the clocks of the program under test
  * onto this, so the code that is tested is the code that is served.

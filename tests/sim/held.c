@@ -63,7 +63,11 @@ bool held_address(const struct sim *s, const struct entity *e)
 
 bool held_finding(const struct sim *s, const struct oracle_finding *f)
 {
-	/* Who creates something may choose an id that is taken, where the key has more than the address. */
 	(void)s;
-	return f->kind == ORACLE_IDENTITY_TWICE && f->entity && f->entity->found_by.n;
+	/* Who creates something may choose an id that is taken, where the key has more than the address. */
+	if (f->kind == ORACLE_IDENTITY_TWICE && f->entity && f->entity->found_by.n)
+		return true;
+	/* A source may have a value that cannot enter a key of its copies: they stay as they were, and nobody says so. */
+	return f->kind == ORACLE_COPY_DIFFERS && value_type(f->expected) == VALUE_S && value_bytes(f->expected).n &&
+	       memchr(value_bytes(f->expected).p, '#', value_bytes(f->expected).n);
 }
