@@ -1,0 +1,13 @@
+#!/usr/bin/env bash
+# Simulations: SEEDS (100) of them for every design, or SEED alone, or DESIGN alone (a part of its file's name). tests/sim/sim.h.
+# SPDX-License-Identifier: Apache-2.0
+. "$(dirname "$0")/lib.sh"
+
+args=(--seeds "${SEEDS:-100}")
+[ -z "${SEED:-}" ] || args=(--seed "$SEED" --seeds "${SEEDS:-1}")
+[ -z "${DESIGN:-}" ] || args+=(--design "$DESIGN")
+[ -z "${WITH:-}" ] || args+=(--with "$WITH")
+[ -z "${WITHOUT:-}" ] || args+=(--without "$WITHOUT")
+[ -z "${CLIENTS:-}" ] || args+=(--clients "$CLIENTS")
+[ -z "${STEPS:-}" ] || args+=(--steps "$STEPS")
+exec build/tests/sim/sim "${args[@]}" designs/*.yaml tests/designs/*/*.yaml

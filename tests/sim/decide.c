@@ -1,0 +1,89 @@
+/* Decided again: when a request is about to write, the same request is asked once more, at this very moment, up to its first write. If it
+ * would be refused, what the first one was decided on is no longer so; then the write must be refused, too, by its own conditions. A
+ * write that succeeds all the same has gone past a rule.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "sim.h"
+
+struct dry { /* a backend that reads, and notices that it is to write */
+	struct backend backend;
+	struct backend *real;
+	bool writes;
+};
+
+static void dry_call(struct backend *b, struct arena *a, const char *operation, struct slice body, struct backend_reply *reply)
+{
+	static const struct json empty = { .type = JSON_OBJECT };
+	struct dry *d = (struct dry *)b;
+
+	if (!machine_is_write(slice_str(operation))) {
+		d->real->call(d->real, a, operation, body, reply);
+		return;
+	}
+	d->writes = true;
+	*reply = (struct backend_reply){ .status = 500, .body = &empty, .error = SLICE("InternalServerError"), .message = SLICE("dry") };
+}
+
+static bool dry_get(struct backend *b, struct arena *a, struct slice table, struct value key, struct value *item)
+{
+	struct dry *d = (struct dry *)b;
+
+	return d->real->get(d->real, a, table, key, item);
+}
+
+static bool dry_query(struct backend *b, struct arena *a, const struct api_query *q, struct api_page *page)
+{
+	struct dry *d = (struct dry *)b;
+
+	return d->real->query(d->real, a, q, page);
+}
+
+static bool dry_batch_get(struct backend *b, struct arena *a, struct slice table, const struct value *keys, size_t n, struct value *items)
+{
+	struct dry *d = (struct dry *)b;
+
+	return d->real->batch_get(d->real, a, table, keys, n, items);
+}
+
+/* What the request would be answered now, without writing; 0: it would write. */
+static int ask_again(struct sim *s, struct decision *d)
+{
+	struct dry b = { .real = s->backend };
+	struct app_reply reply = { 0 };
+	struct arena a;
+
+	b.backend = (struct backend){ .call = dry_call, .get = dry_get, .query = dry_query, .batch_get = dry_batch_get };
+	arena_init(&a);
+	fiber_set_alone(true);
+	world_ask(s, &b.backend, &a, d->request, &reply);
+	fiber_set_alone(false);
+	if (!b.writes && reply.status >= 400 && reply.status < 500)
+		d->why = arena_copy(&s->arena, reply.body);
+	arena_release(&a);
+	return b.writes || reply.status < 400 || reply.status >= 500 ? 0 : reply.status;
+}
+
+static void before(struct sim *s, struct decision *d)
+{
+	struct random kept = *fiber_random();
+
+	fiber_set_work(0); /* what it does is no work of the request's */
+	d->status = ask_again(s, d);
+	fiber_set_work((uintptr_t)d);
+	*fiber_random() = kept;
+}
+
+void decide_watch(struct sim *s, const struct machine_write *w)
+{
+	struct decision *d = (struct decision *)(uintptr_t)fiber_work();
+
+	if (!d || d->is_over || memory_is_dead())
+		return;
+	if (!w->is_done) {
+		before(s, d);
+		return;
+	}
+	d->is_over = slice_is(w->outcome, "done");
+	if (d->is_over && d->status)
+		sim_problem(s, "%.*s %.*s was done, though at that moment it was to be refused: %.*s", SLICE_ARG(d->request->path),
+			    SLICE_ARG(d->request->body), SLICE_ARG(d->why));
+}

@@ -1,0 +1,73 @@
+/* The list. See held.h.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "held.h"
+
+#include "app/entity.h"
+
+static const char *const parts[SIM_PARTS] = {
+	/* For good: the design itself says that what is left behind stays, and a counter that begins anew cannot know of it. */
+	[SIM_ORPHANS] = "deleting or renaming what others count on, where the design lets them stay, leaves counters behind",
+	/* For good: `count` counts again, as docs/processors.md says. */
+	[SIM_RECOUNTS] = "a replay of a processor that counts counts again",
+	/* For good: an operator may do what an action's requirements would refuse. */
+	[SIM_MANAGED] = "operators who set managed attributes go past the actions that look after them",
+	/* Until null puts the default back. */
+	[SIM_NULLS] = "null takes away an attribute that keys, companions and rules are made from",
+	/* Until what rules have looked at is a part of the write. */
+	[SIM_DECIDE] = "a rule that reads other items is asked before the write, not with it",
+	/* Until what a processor does no longer depends on when it does it. */
+	[SIM_AGAIN] = "a processor that asks how things are now does something else when it is late",
+	/* Until a deletion is a state that the table knows. */
+	[SIM_CASCADES] = "what is deleted and made again under the same identity meets what is left of the old",
+	/* Until an item that does not fit is reported and passed over. */
+	[SIM_UNFIT] = "an item that does not fit its entity stops the keeper",
+	/* Until creating at an address that is taken is refused also where the key has more than the address. */
+	[SIM_INTERNAL] = "operators can make two items with one address, and credentials without an account",
+};
+
+unsigned held_parts(void)
+{
+	unsigned held = 0;
+
+	for (size_t i = 0; i < SIM_PARTS; i++)
+		if (parts[i])
+			held |= 1u << i;
+	return held;
+}
+
+const char *held_why(enum sim_part p)
+{
+	return parts[p];
+}
+
+bool held_address(const struct sim *s, const struct entity *e)
+{
+	struct name_list names = { 0 };
+	struct arena a;
+	bool held = false;
+
+	arena_init(&a);
+	for (size_t i = 0; i < e->key_count; i++)
+		if (design_is_table_key(s->design, e->keys[i].attribute))
+			names_of_template(&a, &names, e, e->keys[i].template);
+	for (size_t i = 0; i < e->param_count; i++) {
+		bool has = false;
+
+		for (size_t k = 0; k < names.count; k++)
+			has |= slice_equal(names.list[k], e->params[i]);
+		held |= !has;
+	}
+	arena_release(&a);
+	return held;
+}
+
+bool held_finding(const struct sim *s, const struct oracle_finding *f)
+{
+	(void)s;
+	/* Who creates something may choose an id that is taken, where the key has more than the address. */
+	if (f->kind == ORACLE_IDENTITY_TWICE && f->entity && f->entity->found_by.n)
+		return true;
+	/* A source may have a value that cannot enter a key of its copies: they stay as they were, and nobody says so. */
+	return f->kind == ORACLE_COPY_DIFFERS && value_type(f->expected) == VALUE_S && value_bytes(f->expected).n &&
+	       memchr(value_bytes(f->expected).p, '#', value_bytes(f->expected).n);
+}

@@ -1,0 +1,171 @@
+/* A simulation: one design, one seed, some clients of its API, its processors, and a machine that dies now and then (machine.h).
+ *
+ *     main.c      seeds, designs, what is printed
+ *     world.c     the server: database, app, processors; starts, dies, starts again, settles
+ *     client.c    a client: draws requests and sends them
+ *     draw.c      values, identities, callers, bodies: from the design alone
+ *     raw.c       writes through the database's own API, that fit the design and that do not
+ *     ledger.c    what was asked and answered, and whether the stream explains it
+ *     check.c     what must hold in the end
+ *     decide.c    whether what a write was decided on is still so when it is made
+ *     again.c     whether doing everything again removes anything
+ *     held.c      what is held back, and why
+ *     history.c   what happened, for people
+ *
+ * Everything that is random comes from the seed, so a seed that fails fails again; `recording` changes nothing but what is
+ * remembered for people to read.
+ * SPDX-License-Identifier: Apache-2.0 */
+#ifndef THORPE_TESTS_SIM_SIM_H
+#define THORPE_TESTS_SIM_SIM_H
+
+#include "app/app.h"
+#include "machine.h"
+#include "memory.h"
+#include "process/process.h"
+
+/* What may happen. Each can be left out, to see whether it is what a failure needs (--without). */
+#define SIM_PART_MAP(X)                                                                                   \
+	X(CRASHES, "crashes")       /* the process dies at a write */                                     \
+	X(PAUSES, "pauses")         /* an operator pauses and resumes processors */                       \
+	X(REPLAYS, "replays")       /* an operator replays them */                                        \
+	X(JUMPS, "jumps")           /* the date is set forward, so that things expire */                  \
+	X(BACKWARDS, "backwards")   /* and back, by up to an hour */                                      \
+	X(BATCHES, "batches")       /* POST /batch */                                                     \
+	X(DELETES, "deletes")                                                                             \
+	X(ORPHANS, "orphans")       /* deletions that leave behind what they count, because the design says so */ \
+	X(ACTIONS, "actions")                                                                             \
+	X(WRONG, "wrong")           /* bodies with values that are not allowed, or none */                \
+	X(CASCADES, "cascades")     /* deletions of what has a cascade */                                 \
+	X(INTERNAL, "internal")     /* operators write entities that only processors and companions should */ \
+	X(MANAGED, "managed")       /* operators set attributes that only actions and processors should */ \
+	X(NULLS, "nulls")           /* null for attributes that have a default */                         \
+	X(DECIDE, "decide")         /* whether a request is still allowed at the moment it writes (decide.c) */ \
+	X(AGAIN, "again")           /* in the end processors do everything again (again.c) */             \
+	X(RECOUNTS, "recounts")     /* replays of processors that count */                                \
+	X(RAW, "raw")               /* writes of an SDK that fit the design */                            \
+	X(UNFIT, "unfit")           /* writes of an SDK that do not */
+enum sim_part {
+#define X(id, name) SIM_##id,
+	SIM_PART_MAP(X)
+#undef X
+	SIM_PARTS
+};
+
+struct options {
+	unsigned without;   /* 1 << enum sim_part */
+	size_t clients, steps; /* 0: drawn */
+	bool recording, all, quiet;
+};
+
+struct pool; /* draw.c */
+struct ledger;
+
+struct sim {
+	const struct options *options;
+	const struct design *design;
+	const char *file;
+	uint64_t seed;
+	struct random random;     /* what clients do */
+	struct arena arena;       /* as long as the run */
+	struct pool *pool;
+	struct ledger *ledger;
+	/* the server */
+	struct db *db;
+	struct api *api;
+	struct app *app;
+	struct process *process;
+	struct backend *backend;  /* of the first fiber */
+	struct fiber *ticker;
+	bool stopping;
+	unsigned lives;           /* how often it was started */
+	size_t steps, steps_left, requests, acknowledged, busy, items, unfit, raw_deletes;
+	/* what is wrong */
+	struct buf problems;
+	size_t problem_count;
+	struct buf history;
+};
+
+/* A part of what may happen happens, in this run. */
+bool sim_may(const struct sim *s, enum sim_part p);
+/* Something is wrong. */
+void sim_problem(struct sim *s, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+/* A line of the history, when somebody wants to read it. */
+void sim_note(struct sim *s, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+
+/* ---- history.c ---- */
+void history_watch(void *sim, const struct machine_write *w);
+void history_log(void *sim, const char *line);
+/* All of it, or, with problems, what has to do with the items that they name. */
+void history_print(struct sim *s);
+
+/* ---- world.c ---- */
+/* False: it died on the way, or cannot (a problem). */
+bool world_start(struct sim *s);
+void world_stop(struct sim *s);
+/* Until nothing is left to do. False: a problem. */
+bool world_settle(struct sim *s);
+/* A request to the design's API. */
+void world_ask(struct sim *s, struct backend *b, struct arena *a, struct app_request *q, struct app_reply *reply);
+
+/* ---- draw.c ---- */
+struct pool *pool_new(struct sim *s);
+#define DRAW_SAID 8
+struct draw_said { /* what the request has said of an attribute already */
+	size_t attribute;
+	struct slice text;
+};
+struct draw { /* a request in the making */
+	struct sim *sim;
+	struct arena *arena;
+	struct caller caller;
+	bool wrong; /* some value may be */
+	struct draw_said said[DRAW_SAID];
+	size_t said_count;
+	bool is_caller_said;
+};
+/* Who asks. */
+void draw_caller(struct draw *d);
+/* A value for the attribute of the entity: text as in a path; empty: none is known. */
+struct slice draw_identity(struct draw *d, const struct entity *e, struct slice attribute);
+/* A path with its placeholders filled in; false: a value is not known yet. `params`: of the entity (NULL: of none). `cut`: without the
+ * placeholders at its end. */
+bool draw_path(struct draw *d, const struct template *t, const struct entity *e, bool cut, struct buf *out);
+void draw_value(struct draw *d, const struct entity *e, const struct attribute *a, struct buf *out);
+enum body_kind { BODY_CREATE, BODY_POST, BODY_UPDATE, BODY_ACTION };
+void draw_body(struct draw *d, const struct entity *e, enum body_kind kind, const struct action *action, struct buf *out);
+/* How much this run is about the entity, 0 to 10. */
+unsigned pool_weight(const struct sim *s, const struct entity *e);
+/* Remembers identities that a reply shows. */
+void pool_learn(struct sim *s, const struct entity *e, const struct json *item);
+
+/* ---- client.c ---- */
+void *client_run(void *sim);
+void *operator_run(void *sim);
+void operator_control(struct sim *s, struct backend *b, struct arena *a, struct slice processor, const char *verb, const char *body);
+/* Whether done again, the processor's work would not come out the same. */
+bool operator_recounts(const struct design *d, struct slice processor);
+
+/* Whether others count on it, and nothing is said of what becomes of them when it goes. */
+bool entity_leaves_orphans(const struct design *d, const struct entity *e);
+
+/* ---- raw.c ---- */
+void raw_write(struct sim *s, struct backend *b, struct arena *a);
+
+/* ---- decide.c ---- */
+struct decision { /* of a request; fiber_work() points to it */
+	struct app_request *request;
+	int status;        /* that it would get now; 0: it may write */
+	struct slice why;
+	bool is_over;      /* it has written */
+};
+void decide_watch(struct sim *s, const struct machine_write *w);
+
+/* ---- check.c ---- */
+void check_all(struct sim *s);
+
+/* ---- again.c ---- */
+/* All is done again, from the first change on. What is not there after that should not have been there before: a processor was to
+ * take it away, and did not. */
+void again_check(struct sim *s);
+
+#endif
