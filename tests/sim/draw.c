@@ -442,9 +442,10 @@ static void draw_elements(struct draw *d, const struct entity *e, const struct a
 
 static void draw_wrong(struct draw *d, struct buf *out)
 {
-	static const char *const wrong[] = { "\"\"", "-1", "{}", "[]", "\"a#b\"", "true", "99999999999", "\"..\"", "\"A b/c\"" };
+	/* The last is one of the parts that can be left out. */
+	static const char *const wrong[] = { "\"\"", "-1", "{}", "[]", "true", "99999999999", "\"..\"", "\"A b/c\"", "\"a#b\"" };
 
-	buf_str(out, wrong[random_below(dice(d), sizeof(wrong) / sizeof(*wrong))]);
+	buf_str(out, wrong[random_below(dice(d), sizeof(wrong) / sizeof(*wrong) - !sim_may(d->sim, SIM_HASHES))]);
 }
 
 static bool is_shared(struct draw *d, const struct entity *e, const struct attribute *a)

@@ -38,6 +38,7 @@
 	X(CASCADES, "cascades")     /* deletions of what has a cascade */                                 \
 	X(INTERNAL, "internal")     /* operators write entities that only processors and companions should */ \
 	X(MANAGED, "managed")       /* operators set attributes that only actions and processors should */ \
+	X(HASHES, "hashes")         /* values with a '#' */                                               \
 	X(NULLS, "nulls")           /* null for attributes that have a default */                         \
 	X(DECIDE, "decide")         /* whether a request is still allowed at the moment it writes (decide.c) */ \
 	X(AGAIN, "again")           /* in the end processors do everything again (again.c) */             \
