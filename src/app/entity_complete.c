@@ -76,7 +76,8 @@ static bool keep_limits(struct completion *c, const struct attribute *a)
 	char room[FITS_TEXT_MAX];
 	const char *why;
 
-	if (!value_present(v) || value_type(v) == VALUE_NULL || value_equal(v, value_get(c->old, a->name)))
+	if (!value_present(v) || value_type(v) == VALUE_NULL || value_equal(v, value_get(c->old, a->name)) ||
+	    slice_equal(a->name, c->entity->login.password)) /* a hash, whatever is said of passwords */
 		return true;
 	v = input_made(c->run, a, input_normal(c->run, a, v));
 	if (a->lower_when_count && !refer(c, a, &v))

@@ -74,6 +74,15 @@ static void put_range(struct oas *o, const struct attribute *a)
 		oas_member_number(o, max, a->max);
 }
 
+/* What JSON Schema calls the forms of strings; slugs and names have no word there. */
+static void put_form(struct oas *o, enum attr_form form)
+{
+	if (form == FORM_EMAIL)
+		oas_member(o, "format", "email");
+	else if (form == FORM_URL)
+		oas_member(o, "format", "uri");
+}
+
 /* What lists and sets are of. ATTR_MAP stands for anything. */
 static void put_element(struct oas *o, const struct attribute *a)
 {
@@ -82,6 +91,7 @@ static void put_element(struct oas *o, const struct attribute *a)
 		put_type(o, a->element, false);
 	if (a->element == ATTR_TIMESTAMP)
 		oas_member(o, "format", "date-time");
+	put_form(o, a->form);
 	if (a->element == ATTR_BINARY)
 		oas_member(o, "contentEncoding", "base64");
 	if (a->element == ATTR_ENUM)
@@ -105,6 +115,8 @@ void oas_value_schema(struct oas *o, const struct attribute *a, bool nullable)
 		put_choices(o, a, nullable);
 	if (a->type == ATTR_LIST || a->type == ATTR_SET)
 		put_element(o, a);
+	else
+		put_form(o, a->form);
 	if (a->type == ATTR_SET)
 		oas_member_bool(o, "uniqueItems", true);
 	if (a->type == ATTR_TIMESTAMP)

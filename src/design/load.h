@@ -54,6 +54,7 @@ struct load {
 	struct slice subject;         /* what is being read: "entity Post" */
 	struct load_later *later, **later_end;
 	struct map *scopes;           /* of terms, by their address: load_term_scope() */
+	struct map *inferred;         /* attributes whose type is known, by their address: load_infer() */
 };
 
 /* ---- findings ---- */

@@ -1,5 +1,6 @@
 /* What the text does not say and follows from it: types of derived attributes and copies. And what
  * needs those. SPDX-License-Identifier: Apache-2.0 */
+#include "base/map.h"
 #include "design/load_type.h"
 
 #define COPIES_MOST 8 /* of copies; a circle ends here */
@@ -83,11 +84,23 @@ static void infer_derived(struct load *l, const struct entity *e, struct attribu
 		type_from_kinds(type, a);
 }
 
+/* Each once: of many that name one another, each would be worked out for each. A circle ends where it began. */
+static bool is_inferred(struct load *l, const struct attribute *a)
+{
+	if (!l->inferred) {
+		l->inferred = arena_new(l->a, struct map);
+		map_init(l->inferred, l->a);
+	}
+	return map_set(l->inferred, arena_copy(l->a, slice_make(&a, sizeof(a))), l) != NULL;
+}
+
 static void infer(struct load *l, const struct entity *e, struct attribute *a, int depth)
 {
 	const struct entity *source = a->copy_entity.n ? design_entity(l->d, a->copy_entity) : NULL;
 	const struct attribute *from = source ? entity_attribute(source, a->copy_attribute) : NULL;
 
+	if ((!a->copy_entity.n && !a->derived) || is_inferred(l, a))
+		return;
 	if (a->copy_entity.n)
 		type_of_source(l, source, a->copy_attribute, a, depth);
 	if (from)

@@ -41,12 +41,11 @@ const char *type_name(struct arena *a, unsigned is)
 
 struct finding *type_error(struct typing *y, struct place p, const char *fmt, ...)
 {
-	static struct finding unheard;
 	char text[512];
 	va_list args;
 
 	if (y->quiet)
-		return &unheard;
+		return arena_new(y->l->a, struct finding);
 	va_start(args, fmt);
 	vsnprintf(text, sizeof(text), fmt, args);
 	va_end(args);

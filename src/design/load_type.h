@@ -36,7 +36,7 @@ struct typing {
 	const struct load_scope *scope;
 	struct slice subject_of; /* the attribute the term is for; empty: none */
 	bool quiet;              /* nothing is reported */
-	int depth;               /* of derived attributes and `let` that name one another */
+	int depth;               /* of `let` that name one another */
 };
 
 struct term_type type_of_attribute(const struct attribute *a);

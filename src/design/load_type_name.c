@@ -2,7 +2,7 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "design/load_type.h"
 
-#define DERIVED_MOST 8 /* derived attributes and `let` that name one another; a circle ends here */
+#define LET_MOST 4 /* of `let` that name one another; a circle ends here */
 
 static unsigned kind_of_type(enum attr_type type)
 {
@@ -127,7 +127,7 @@ static void in_let(struct naming *n, const struct processor *p)
 		if (!slice_equal(p->let[i].attribute, n->name))
 			continue;
 		quiet.quiet = true;
-		if (quiet.depth++ == DERIVED_MOST)
+		if (quiet.depth++ == LET_MOST)
 			found_anything(n);
 		else
 			found(n, type_of_term(&quiet, p->let[i].term));

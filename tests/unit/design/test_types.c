@@ -111,7 +111,7 @@ static void derived_attributes_get_the_type_of_their_term(void **state)
 	const struct design *d = load_well(
 		BEFORE "      z: = y + x\n      y: = a\n      x: = lower(b)\n      w: = max(at, at)\n      v: = n > 1\n"
 		       "      u: = first 2 of tags\n      t: = state\n      s: = choose(flag, n, 1)\n      r: = first(numbers)\n"
-		       "      q: = User(owner).level\n" AFTER);
+		       "      q: = User(owner).level\n      p: = o\n      o: = n > 1\n" AFTER);
 	const struct entity *e = design_entity(d, SLICE("Thing"));
 	static const struct {
 		const char *name;
@@ -119,6 +119,7 @@ static void derived_attributes_get_the_type_of_their_term(void **state)
 	} cases[] = {
 		{ "z", ATTR_STRING }, { "w", ATTR_TIMESTAMP }, { "v", ATTR_BOOLEAN }, { "u", ATTR_LIST },
 		{ "t", ATTR_ENUM },   { "s", ATTR_NUMBER },    { "r", ATTR_NUMBER },  { "q", ATTR_INTEGER },
+		{ "p", ATTR_BOOLEAN }, /* named before it is known */
 	};
 
 	(void)state;
