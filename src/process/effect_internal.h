@@ -11,10 +11,10 @@
  *       position outlive both.
  *   E3  The time of terms and of new items is the change's, so that a change seen again (replay) makes the same items; what
  *       has expired goes by the clock.
- *   E5  What another item decided, a check in the same transaction says again: a put goes through only while all that its entity
- *       requires is so, and a removal of what `lives while` only while something of that is not.
  *   E4  Of transactions that are under way each begins where the one before it ends: none is written unless that one was.
  *       Nothing else is written meanwhile, and no page is read: batches point into it.
+ *   E5  What another item decided, a check in the same transaction says again: a put goes through only while all that its entity
+ *       requires is so, and a removal of what `lives while` only while something of that is not.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef THORPE_PROCESS_EFFECT_INTERNAL_H
 #define THORPE_PROCESS_EFFECT_INTERNAL_H
