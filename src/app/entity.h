@@ -31,6 +31,12 @@ struct entity_item entity_recognise(struct run *r, struct value stored, const st
 struct entity_item entity_lay(struct run *r, const struct entity *e, struct value stored);
 /* Adds what is read from the key: attributes that say so, and those of the identity that an index's projection left out. */
 struct value entity_full(struct run *r, const struct entity *e, struct value stored);
+/* Whether the design could have written the item: it stores its identity (but for what is in the key alone), its key tells the
+ * same one, and what it has is of its attributes' types. An SDK can write others; *why then says what is wrong ("it has no
+ * post_id"). Such an item is reported and not obeyed: nothing follows from it, and the runtime does not rewrite it. */
+bool entity_fits(struct run *r, const struct entity *e, struct value stored, struct slice *why) MUST_CHECK;
+/* A key of the table for a sentence: "POST#17, METADATA". */
+struct slice entity_key_text(struct run *r, struct value key);
 /* Whether the table's ttl attribute says that it is gone; `ttl` is that attribute's value. */
 bool entity_expired(struct run *r, struct value item);
 bool entity_expires(struct run *r, struct value ttl);

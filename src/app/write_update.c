@@ -3,6 +3,8 @@
 #include "app/deleting.h"
 #include "app/hold.h"
 #include "app/input.h"
+#include "app/passed_over.h"
+#include "app/write_plan.h"
 
 /* ---- what may be changed ---- */
 
@@ -299,14 +301,25 @@ bool write_update(struct run *r, const struct entity *e, const struct value *arg
 	return true;
 }
 
-/* Gone is fine. */
+/* Gone is fine. One that does not fit the design stays as it is: the condition of a plan for it would never hold. */
 static enum plan_end refresh_once(struct write *w, struct write_result *out)
 {
-	struct value old;
+	struct entity_item item;
+	struct value stored;
+	struct slice why;
 
-	if (!write_read(w, &old))
+	if (!dyn_get(w->run, w->key, true, &stored))
 		return PLAN_FAILED;
-	return value_present(old) ? write_alter(w, old, out) : PLAN_DONE;
+	if (!value_present(stored))
+		return PLAN_DONE;
+	item = entity_recognise(w->run, stored, w->entity);
+	if (item.entity != w->entity)
+		return PLAN_DONE;
+	if (entity_fits(w->run, w->entity, stored, &why))
+		return write_alter(w, item.full, out);
+	run_pass_over(w->run, PASSED_OVER_UNFIT, "%.*s does not fit %.*s: %.*s", SLICE_ARG(entity_key_text(w->run, w->key)),
+		      SLICE_ARG(w->entity->name), SLICE_ARG(why));
+	return PLAN_DONE;
 }
 
 bool write_refresh(struct run *r, const struct entity *e, struct value key, struct slice copies_of)

@@ -145,6 +145,39 @@ static double number(const struct json *object, const char *name)
 	return json_is(j, JSON_DOUBLE) ? j->number : 0;
 }
 
+/* In the order in which someone has to do something about them. */
+static const struct {
+	const char *word, *text;
+} passed_over[] = {
+	{ "unfit", "that do not fit the design" },
+	{ "gone", "whose item is not there" },
+	{ "requirement", "whose requirement is not met" },
+	{ "incomplete", "that lack something" },
+	{ "refused", "that break a rule" },
+	{ "nothing", "with nothing to remove or count" },
+	{ "holds", "that still hold" },
+	{ "there", "that are there already" },
+	{ "when", "by `when`" },
+};
+
+static void print_passed_over(const struct json *p)
+{
+	const struct json *counts = json_get(p, "passed_over");
+	struct slice last = text(p, "last_passed_over");
+	const char *between = "  passed over: ";
+
+	for (size_t i = 0; i < sizeof(passed_over) / sizeof(*passed_over); i++) {
+		if (number(counts, passed_over[i].word) <= 0)
+			continue;
+		printf("%s%.0f %s", between, number(counts, passed_over[i].word), passed_over[i].text);
+		between = ", ";
+	}
+	if (between[0] == ',')
+		putchar('\n');
+	if (last.n)
+		printf("  last passed over, %.*s: %.*s\n", SLICE_ARG(text(p, "last_passed_over_at")), SLICE_ARG(last));
+}
+
 static void print_one(const struct json *p)
 {
 	const struct json *paused = json_get(p, "paused");
@@ -166,6 +199,7 @@ static void print_one(const struct json *p)
 	putchar('\n');
 	if (problem.n)
 		printf("  last problem, %.*s: %.*s\n", SLICE_ARG(text(p, "last_problem_at")), SLICE_ARG(problem));
+	print_passed_over(p);
 }
 
 static void print_json(struct ask *c, struct slice raw)

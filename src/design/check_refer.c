@@ -7,6 +7,9 @@ static bool refers_checked(const struct entity *from, const struct entity *to)
 	EACH(struct requirement, r, from->requires, from->require_count)
 		if (slice_equal(r->target.entity, to->name))
 			return true;
+	EACH(struct requirement, r, from->lives, from->lives_count)
+		if (slice_equal(r->target.entity, to->name))
+			return true;
 	EACH(struct count_rule, r, from->counts, from->count_count)
 		if (slice_equal(r->target.entity, to->name))
 			return true;

@@ -220,6 +220,8 @@ static bool any_term_of_entity(const struct entity *e, struct slice name)
 			 term_mentions(r->if_, name);
 	EACH(struct requirement, r, e->requires, e->require_count)
 		found |= term_mentions(r->when, name) || term_mentions(r->if_, name);
+	EACH(struct requirement, r, e->lives, e->lives_count)
+		found |= term_mentions(r->when, name) || term_mentions(r->if_, name);
 	EACH(struct check_rule, r, e->checks, e->check_count)
 		found |= term_mentions(r->term, name);
 	EACH(struct attribute, a, e->attributes, e->attribute_count)

@@ -191,6 +191,9 @@ struct entity {
 	size_t count_count;
 	const struct requirement *requires;
 	size_t require_count;
+	/* `lives while`: a processor puts an item of the entity only while all of these hold, and removes one only while they do not */
+	const struct requirement *lives;
+	size_t lives_count;
 	const struct check_rule *checks;
 	size_t check_count;
 	const struct term *allow[ALLOW_VERBS]; /* NULL: nobody but operators */

@@ -187,6 +187,18 @@ static void read_requires(struct load *l, void *into, const struct yaml *y)
 	e->require_count = load_requirements(l, y, load_scope_of(l, e), &e->requires);
 }
 
+static void read_lives_while(struct load *l, void *into, const struct yaml *y)
+{
+	struct entity *e = into;
+	const char *why;
+
+	e->lives_count = load_requirements(l, y, load_scope_of(l, e), &e->lives);
+	for (size_t i = 0; i < e->lives_count; i++)
+		if (e->lives[i].if_ && !term_can_filter(e->lives[i].if_, &why))
+			load_error(l, e->lives[i].if_->place, "not-a-condition", "`lives while` must be possible as a condition in DynamoDB: %s",
+				   why);
+}
+
 static void read_check(struct load *l, void *into, const struct yaml *y)
 {
 	struct entity *e = into;
@@ -314,6 +326,7 @@ static const struct load_word words[] = {
 	{ "companions", load_companions },
 	{ "counts", read_counts },
 	{ "requires", read_requires },
+	{ "lives while", read_lives_while },
 	{ "check", read_check },
 	{ "allow", read_allow },
 	{ "actions", load_actions },

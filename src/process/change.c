@@ -5,6 +5,7 @@
 #include "api/direct.h"
 #include "app/dyn_request.h"
 #include "app/hold.h"
+#include "app/passed_over.h"
 
 #define SHARDS_A_PAGE 100
 
@@ -144,12 +145,25 @@ static bool is_only_held(struct run *r, struct change *c)
 
 static void find_entity(struct run *r, struct change *c)
 {
+	struct value image;
+
 	if (is_only_held(r, c))
 		return;
-	if (value_present(c->new_image))
-		c->entity = entity_of(r, c->new_image);
-	else if (value_present(c->old_image))
-		c->entity = entity_of(r, c->old_image);
+	image = value_present(c->new_image) ? c->new_image : c->old_image;
+	if (!value_present(image))
+		return;
+	c->entity = entity_of(r, image);
+	if (c->entity && entity_fits(r, c->entity, image, &c->unfit))
+		c->unfit = SLICE("");
+}
+
+bool change_is_passed_over(struct run *r, const struct change *c)
+{
+	if (!c->unfit.n)
+		return false;
+	run_pass_over(r, PASSED_OVER_UNFIT, "%.*s does not fit %.*s: %.*s", SLICE_ARG(entity_key_text(r, c->key)),
+		      SLICE_ARG(c->entity->name), SLICE_ARG(c->unfit));
+	return true;
 }
 
 static bool read_change(struct run *r, const struct json *record, struct change *c)

@@ -15,7 +15,12 @@ struct change {
 	struct value key;             /* of the table */
 	struct value old_image, new_image; /* stored; absent where there is none */
 	const struct entity *entity;  /* of the new image, else of the old one; NULL: a companion, a stranger */
+	struct slice unfit;           /* why that image does not fit the entity (entity_fits()); empty: it does. Nothing follows from
+				       * such a change: stations report it (change_is_passed_over()) and go on */
 };
+
+/* The change of an item that does not fit its design: counts it in the run, as a station must that it concerns. */
+bool change_is_passed_over(struct run *r, const struct change *c);
 
 struct shard {
 	struct slice id;

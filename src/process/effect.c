@@ -24,6 +24,12 @@ static enum row_end commit(struct effect *x, const struct rows *page, size_t don
 
 	if (end != ROW_DONE)
 		return told(x, end);
+	if (!effect_settle(x))
+		return told(x, effect_row_failed(x));
+	if (!x->batch.count && !(x->wrote && effect_position_is_end(page, done))) {
+		effect_clear(x);
+		return ROW_DONE;
+	}
 	now = effect_position_after(x, page, done);
 	return told(x, effect_batch_commit(x, &now));
 }
@@ -31,8 +37,15 @@ static enum row_end commit(struct effect *x, const struct rows *page, size_t don
 /* The same, and goes on gathering. */
 static enum row_end launch(struct effect *x, const struct rows *page, size_t done)
 {
-	struct position now = effect_position_after(x, page, done);
+	struct position now;
 
+	if (!effect_settle(x))
+		return told(x, effect_row_failed(x));
+	if (!x->batch.count) {
+		effect_clear(x);
+		return ROW_DONE;
+	}
+	now = effect_position_after(x, page, done);
 	return told(x, effect_launch(x, &now));
 }
 
@@ -44,7 +57,7 @@ static enum row_end single(struct effect *x, const struct rows *page, size_t i)
 	effect_position_ride(x, &now);
 	if (!effect_single(x, &page->list[i]))
 		return told(x, effect_row_failed(x));
-	if (x->run->rider_count && !(effect_position_is_end(page, i + 1) && x->wrote)) {
+	if (x->run->rider_count && !x->decided && !(effect_position_is_end(page, i + 1) && x->wrote)) {
 		effect_clear(x);
 		return ROW_DONE;
 	}

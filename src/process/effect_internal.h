@@ -13,6 +13,8 @@
  *       has expired goes by the clock.
  *   E4  Of transactions that are under way each begins where the one before it ends: none is written unless that one was.
  *       Nothing else is written meanwhile, and no page is read: batches point into it.
+ *   E5  What another item decided, a check in the same transaction says again: a put goes through only while all that its entity
+ *       requires is so, and a removal of what `lives while` only while something of that is not.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef THORPE_PROCESS_EFFECT_INTERNAL_H
 #define THORPE_PROCESS_EFFECT_INTERNAL_H
@@ -25,11 +27,21 @@
 #define EFFECT_MOST_ACTIONS (DYN_MOST_ACTIONS - 1) /* and the position */
 #define EFFECT_MOST_BYTES   (3u << 20)             /* of items in one transaction: DynamoDB takes 4 MB */
 
+struct batch_need { /* what a put requires: checks of the same batch */
+	size_t *list;
+	size_t count;
+};
+
 struct batch {
 	struct dyn_write *list;
 	struct fields *given;  /* of each put: `with` as it was evaluated */
+	struct batch_need *needs; /* of each put */
+	const struct requirement **asks; /* of each check that a put needs; NULL: of one that a removal was decided by */
 	struct value *args[EFFECT_MOST_ACTIONS]; /* of each count: the target's identity */
 	size_t count, bytes;
+	size_t per_row;        /* actions that one more row may add */
+	size_t later;          /* checks that each removal may bring when it is decided */
+	bool settled;          /* removals have been decided (effect_lives.c) */
 	struct map keys;       /* of the table -> index + 1 into the list: DynamoDB takes no two actions on one item */
 };
 
@@ -67,6 +79,9 @@ struct effect {
 	struct flights *flights;       /* NULL: none yet */
 	struct buf progress;           /* bytes of at->progress */
 	bool wrote;                    /* the position has moved */
+	size_t riders_before;          /* the checks */
+	bool checks_ride;              /* with the position; then a lost rider may be one of them */
+	bool decided;                  /* of the row at hand: it stays, and the checks that say so wait to be written */
 };
 
 struct rows { /* a page */
@@ -138,6 +153,29 @@ bool effect_gather(struct effect *x, const struct read_row *row) MUST_CHECK;
 bool effect_single(struct effect *x, const struct read_row *row) MUST_CHECK;
 /* The i-th action of the batch was refused: *again says whether it stays. */
 bool effect_refused(struct effect *x, size_t i, const struct dyn_refusal *refusal, bool *again) MUST_CHECK;
+
+/* ---- what must be so when it is written (effect_lives.c) ---- */
+/* Whether what items of the entity require can be checked in a batch. */
+bool effect_can_check(const struct entity *e);
+struct effect_reason { /* one requirement of one item */
+	const struct requirement *requirement;
+	const struct entity *entity; /* of the target */
+	struct value key;            /* of the target; absent: there can be none */
+};
+/* What a new item (full) requires. *lacks: the requirement of which there can be no target; NULL: none is like that. */
+bool effect_requires(struct effect *x, const struct fields *item, struct effect_reason **out, size_t *n,
+		     const struct requirement **lacks) MUST_CHECK;
+/* Adds the checks of it to the batch, whose at-th action puts the item. */
+bool effect_add_checks(struct effect *x, size_t at, const struct effect_reason *list, size_t n) MUST_CHECK;
+/* Reads what the batch would remove: what is not there, and what still lives, stays out of it. To be done before it is written;
+ * once is enough. */
+bool effect_settle(struct effect *x) MUST_CHECK;
+/* The same of one item that is removed by itself: *go says whether; the check rides along. */
+bool effect_settle_one(struct effect *x, const struct entity *e, struct value key, bool *go) MUST_CHECK;
+/* Whether an item that is put by itself would live; the checks ride along. Not: it has been counted. */
+bool effect_put_lives(struct effect *x, const struct fields *item, bool *lives) MUST_CHECK;
+/* Counts a put that was left out because of a requirement. */
+void effect_tell_required(struct effect *x, const struct requirement *q);
 
 /* ---- put (effect_put.c) ---- */
 bool effect_put_gather(struct effect *x) MUST_CHECK;

@@ -4,7 +4,7 @@
 #include <openssl/hmac.h>
 #include "app/app_internal.h"
 #include "app/input.h"
-#include "base/log.h"
+#include "app/passed_over.h"
 #include "base/ulid.h"
 #include "process/effect_internal.h"
 
@@ -132,8 +132,8 @@ static bool is_skipped(struct put *p)
 	if (r->rider_lost || !(t == PROBLEM_INVALID || (p->is_made && (t == PROBLEM_NOT_FOUND || t == PROBLEM_CONFLICT))) ||
 	    !(p->is_made || p->lacks))
 		return false;
-	log_debug("%.*s: '%.*s' leaves out a %.*s: %.*s", SLICE_ARG(r->design->name), SLICE_ARG(p->effect->processor->name),
-		  SLICE_ARG(p->write.entity->name), SLICE_ARG(r->problem.detail));
+	run_pass_over(r, p->is_made ? PASSED_OVER_REQUIREMENT : PASSED_OVER_INCOMPLETE, "a %.*s is not put: %.*s",
+		      SLICE_ARG(p->write.entity->name), SLICE_ARG(r->problem.detail));
 	r->problem = (struct problem){ 0 };
 	return true;
 }
@@ -143,16 +143,25 @@ static bool is_skipped(struct put *p)
 bool effect_put_gather(struct effect *x)
 {
 	struct run *r = x->run;
+	const struct requirement *lacks;
+	struct effect_reason *reasons;
 	struct dyn_write *w;
 	struct put p;
 	struct fields f;
-	size_t at;
+	size_t at, n;
 
 	if (!put_init(x, &p))
 		return false;
 	if (!make(&p, &f))
 		return is_skipped(&p);
+	if (!effect_requires(x, &f, &reasons, &n, &lacks))
+		return false;
+	if (lacks) {
+		effect_tell_required(x, lacks);
+		return true;
+	}
 	p.key = dyn_key_of(r, fields_item(&f));
+	x->batch.per_row = 1 + x->target->require_count + x->target->lives_count;
 	w = effect_batch_add(x, p.key, &at);
 	if (!w)
 		return true; /* another row has come to the same item */
@@ -163,7 +172,7 @@ bool effect_put_gather(struct effect *x)
 		w->or_expired = r->design->ttl;
 	x->batch.given[at] = p.with;
 	x->batch.bytes += w->item.n;
-	return true;
+	return effect_add_checks(x, at, reasons, n);
 }
 
 /* ---- what is there already ---- */
@@ -190,7 +199,10 @@ bool effect_put_over(struct effect *x, struct value stored, const struct fields 
 		if (a && may_change(e, a) && !value_equal(v, value_get(stored, a->name)))
 			fields_set(&changes, a->name, v);
 	}
-	return !changes.count || effect_alter(x, e, dyn_key_of(r, stored), &changes);
+	if (changes.count)
+		return effect_alter(x, e, dyn_key_of(r, stored), &changes);
+	run_pass_over(r, PASSED_OVER_THERE, "%s", "");
+	return true;
 }
 
 /* ---- one ---- */
@@ -215,13 +227,16 @@ static enum plan_end put_once(struct write *w, struct write_result *out)
 {
 	struct put *p = (struct put *)w;
 	struct fields f;
+	bool lives;
 
 	p->is_made = false;
 	if (!make(p, &f))
 		return PLAN_FAILED;
 	p->key = dyn_key_of(w->run, fields_item(&f));
-	if (!clear_expired(p))
+	if (!clear_expired(p) || !effect_put_lives(p->effect, &f, &lives))
 		return PLAN_FAILED;
+	if (!lives)
+		return PLAN_DONE;
 	p->is_made = true;
 	return write_put_new(w, &f, out);
 }

@@ -1,5 +1,6 @@
 /* Whether a change wakes a processor, and what its terms see.
  * SPDX-License-Identifier: Apache-2.0 */
+#include "app/passed_over.h"
 #include "process/effect_internal.h"
 #include "process/keeper_internal.h"
 
@@ -121,8 +122,15 @@ bool effect_wakes_prepared(struct effect *x, bool *out)
 	*out = false;
 	if (!concerns(x->processor, x->change))
 		return true;
+	/* A document goes with its item, also when `when` no longer holds for it: an archived card that is deleted. */
+	if (x->processor->send_opensearch && x->change->events == ON_DELETED) {
+		*out = true;
+		return true;
+	}
 	if (!effect_prepare(x) || !asks(x, out))
 		return false;
+	if (!*out)
+		run_pass_over(x->caller, PASSED_OVER_WHEN, "%s", "");
 	/* Receivers know items by their keys: for them it is gone from there. */
 	if (!*out || x->change->events != ON_DELETED || x->processor->effect == EFFECT_SEND ||
 	    !keeper_can_move(x->caller, x->change->entity))

@@ -1,13 +1,13 @@
 /* update, delete, count, remove all; and which of an effect's writes are one action each.
  * SPDX-License-Identifier: Apache-2.0 */
-#include "base/log.h"
+#include "app/passed_over.h"
 #include "process/effect_internal.h"
 
 /* ---- how much there is to it ---- */
 
 bool effect_is_plain(const struct entity *e)
 {
-	return !e->companion_count && !e->count_count && !e->require_count && !e->login.present && !e->delete_.then_count && !entity_takes(e);
+	return !e->companion_count && !e->count_count && !e->login.present && !e->delete_.then_count && !entity_takes(e) && effect_can_check(e);
 }
 
 /* Cascades are the keeper's as well, but right away is better. */
@@ -40,13 +40,13 @@ static bool locate(struct effect *x, struct value **args, struct value *key)
 	return ok && entity_locate(r, x->target, *args, ref->arg_count, key);
 }
 
-static void tell_skipped(struct effect *x, const char *why)
-{
-	log_debug("%.*s: '%.*s' leaves out a %.*s: %s", SLICE_ARG(x->run->design->name), SLICE_ARG(x->processor->name),
-		  SLICE_ARG(x->processor->target), why);
-}
-
 /* ---- update ---- */
+
+static void tell_gone(struct run *r, const struct entity *e, struct value key)
+{
+	run_pass_over(r, PASSED_OVER_GONE, "there is no %.*s to be updated at %.*s", SLICE_ARG(e->name),
+		      SLICE_ARG(entity_key_text(r, key)));
+}
 
 static enum plan_end alter_once(struct write *w, struct write_result *out)
 {
@@ -54,7 +54,10 @@ static enum plan_end alter_once(struct write *w, struct write_result *out)
 
 	if (!write_read(w, &old))
 		return PLAN_FAILED;
-	return value_present(old) ? write_alter(w, old, out) : PLAN_DONE;
+	if (value_present(old))
+		return write_alter(w, old, out);
+	tell_gone(w->run, w->entity, w->key);
+	return PLAN_DONE;
 }
 
 bool effect_alter(struct effect *x, const struct entity *e, struct value key, const struct fields *changes)
@@ -78,7 +81,8 @@ static bool update(struct effect *x)
 	if (!locate(x, &args, &key))
 		return false;
 	if (!value_present(key)) {
-		tell_skipped(x, "there is none");
+		run_pass_over(r, PASSED_OVER_GONE, "there is no %.*s to be updated: part of its identity is absent",
+			      SLICE_ARG(x->target->name));
 		return true;
 	}
 	fields_init(&changes, r->arena);
@@ -96,16 +100,26 @@ static bool update(struct effect *x)
 
 /* ---- delete ---- */
 
-static void gather_removal(struct effect *x, struct value key)
+/* Whether it is there, and goes, is decided when the batch is full (effect_settle()). */
+static void gather_removal(struct effect *x, const struct entity *e, struct value key)
 {
+	size_t at, later = e ? e->lives_count : 0;
 	struct dyn_write *w;
-	size_t at;
 
 	w = effect_batch_add(x, key, &at);
+	if (later > x->batch.later)
+		x->batch.later = later;
 	if (!w)
 		return;
 	w->kind = DYN_DELETE;
 	w->key = key;
+}
+
+static bool remove_one(struct effect *x, const struct entity *e, struct value key)
+{
+	bool go;
+
+	return effect_settle_one(x, e, key, &go) && (!go || write_remove(x->run, e, key));
 }
 
 /* Both ways: into the batch, or by itself. */
@@ -116,12 +130,12 @@ static bool remove_target(struct effect *x, bool gathers)
 	if (!locate(x, &args, &key))
 		return false;
 	if (!value_present(key)) {
-		tell_skipped(x, "there is none");
+		run_pass_over(x->run, PASSED_OVER_NOTHING, "%s", "");
 		return true;
 	}
 	if (!gathers)
-		return write_remove(x->run, x->target, key);
-	gather_removal(x, key);
+		return remove_one(x, x->target, key);
+	gather_removal(x, x->target, key);
 	return true;
 }
 
@@ -188,8 +202,13 @@ static bool count(struct effect *x)
 
 	if (!amount(x, &n, &any) || (any && !locate(x, &args, &key)))
 		return false;
-	if (!any || !value_present(key)) {
-		tell_skipped(x, "it comes to nothing");
+	if (!any) {
+		run_pass_over(r, PASSED_OVER_NOTHING, "%s", "");
+		return true;
+	}
+	if (!value_present(key)) {
+		run_pass_over(r, PASSED_OVER_GONE, "there is no %.*s to count on: part of its identity is absent",
+			      SLICE_ARG(x->target->name));
 		return true;
 	}
 	w = effect_batch_add(x, key, &at);
@@ -229,7 +248,8 @@ static bool make_target(struct effect *x, const struct value *args, bool *again)
 	*again = false;
 	if (r->problem.type == PROBLEM_INTERNAL || r->problem.type == PROBLEM_BUSY)
 		return false;
-	tell_skipped(x, "what it would count on is not there, and counting alone does not make one");
+	run_pass_over(r, PASSED_OVER_GONE, "there is no %.*s to count on, and counting alone does not make one: %.*s",
+		      SLICE_ARG(x->target->name), SLICE_ARG(r->problem.detail));
 	r->problem = (struct problem){ 0 };
 	return true;
 }
@@ -248,7 +268,7 @@ static bool remove_rows(void *ctx, const struct read_row *row, bool *stop)
 
 	(void)stop;
 	if (row->entity)
-		WITHOUT_RIDERS(r, ok = write_remove(r, row->entity, key));
+		WITHOUT_RIDERS(r, ok = remove_one(x, row->entity, key));
 	else
 		WITHOUT_RIDERS(r, ok = dyn_write(r, &w, 1, SLICE(""), &refusal) == DYN_DONE);
 	return ok || (r->problem.type == PROBLEM_NONE && run_busy(r));
@@ -286,7 +306,7 @@ bool effect_gather(struct effect *x, const struct read_row *row)
 	case EFFECT_PUT: return effect_put_gather(x);
 	case EFFECT_DELETE: return remove_target(x, true);
 	case EFFECT_COUNT: return count(x);
-	case EFFECT_REMOVE_ALL: gather_removal(x, dyn_key_of(x->run, row->full)); return true;
+	case EFFECT_REMOVE_ALL: gather_removal(x, row->entity, dyn_key_of(x->run, row->full)); return true;
 	case EFFECT_UPDATE:
 	case EFFECT_SEND: break;
 	}
@@ -302,7 +322,7 @@ bool effect_single(struct effect *x, const struct read_row *row)
 	case EFFECT_REMOVE_ALL:
 		if (x->processor->each_pattern.n)
 			return remove_for_row(x);
-		return write_remove(x->run, row->entity, dyn_key_of(x->run, row->full));
+		return remove_one(x, row->entity, dyn_key_of(x->run, row->full));
 	case EFFECT_COUNT:
 	case EFFECT_SEND: break;
 	}

@@ -2,6 +2,7 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "app/deleting.h"
 #include "app/keep.h"
+#include "app/passed_over.h"
 #include "app/write_plan.h"
 #include "base/log.h"
 #include "base/map.h"
@@ -152,6 +153,10 @@ static void look_at(struct keeper *k, const struct change *c)
 	const struct role *role = role_of(k, e);
 	struct kept *x;
 
+	if (c->unfit.n && (role->has_counters || role->has_copies || role->copied.count || e->delete_.then_count)) {
+		(void)change_is_passed_over(k->run, c);
+		return;
+	}
 	if (!role->has_counters && !role->has_copies && !role->copied.count)
 		return;
 	x = kept_of(k, role, c->key);
@@ -179,8 +184,8 @@ static bool told(struct keeper *k, const struct run *inside, bool ok, const stru
 		return false;
 	}
 	if (!ok)
-		log_warn("%.*s: %s of a %.*s: %.*s", SLICE_ARG(k->run->design->name), what, SLICE_ARG(e->name),
-			 SLICE_ARG(inside->problem.detail));
+		run_pass_over(k->run, PASSED_OVER_REFUSED, "%s of a %.*s: %.*s", what, SLICE_ARG(e->name),
+			      SLICE_ARG(inside->problem.detail));
 	return true;
 }
 
@@ -347,7 +352,7 @@ static bool follow_deletion(struct keeper *k, const struct change *c)
 {
 	const struct entity *e = c->entity;
 
-	if (!e->delete_.then_count || !value_present(c->old_image))
+	if (!e->delete_.then_count || !value_present(c->old_image) || c->unfit.n)
 		return true;
 	return finish(k, c->events == ON_UPDATED ? finish_soft_deletion(k, c) : finish_deletion(k, c), e, "what goes with the end");
 }
@@ -373,7 +378,7 @@ bool keeper_follow(struct run *r, const struct change *list, size_t n)
 
 bool keeper_has_traces(const struct change *c)
 {
-	return c->by_ttl && c->events == ON_DELETED && c->entity && value_present(c->old_image) && has_traces(c->entity);
+	return c->by_ttl && c->events == ON_DELETED && c->entity && !c->unfit.n && value_present(c->old_image) && has_traces(c->entity);
 }
 
 bool keeper_take_traces(struct run *r, const struct change *c, const struct position *was, bool *wrote)
@@ -393,8 +398,7 @@ bool keeper_take_traces(struct run *r, const struct change *c, const struct posi
 	t = r->problem.type;
 	if (ok || r->rider_lost || t == PROBLEM_BUSY || t == PROBLEM_INTERNAL || t == PROBLEM_NONE)
 		return ok;
-	log_warn("%.*s: what a %.*s has left: %.*s", SLICE_ARG(r->design->name), SLICE_ARG(c->entity->name),
-		 SLICE_ARG(r->problem.detail));
+	run_pass_over(r, PASSED_OVER_REFUSED, "what a %.*s has left: %.*s", SLICE_ARG(c->entity->name), SLICE_ARG(r->problem.detail));
 	r->problem = (struct problem){ 0 };
 	return true;
 }

@@ -4,7 +4,7 @@
  *
  * Writers see to most of it themselves, right after they wrote; the keeper is for what a crash, another program or a time
  * to live has left. A removal that is half of a move is no deletion (keeper_internal.h). What can never succeed (an item
- * that breaks the design's rules) is logged and passed over.
+ * that breaks the design's rules, or does not fit it) is counted and passed over (app/passed_over.h).
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef THORPE_PROCESS_KEEPER_H
 #define THORPE_PROCESS_KEEPER_H

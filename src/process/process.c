@@ -12,9 +12,11 @@
 #define WATCH_LEAST_US 2000   /* while there is something new now and then */
 #define WATCH_MOST_US 20000   /* while there is not */
 #define DELAY_EVERY_US 100000
+#define PASSED_LOG_US 10000000
 #define SHARDS_EVERY_US 1000000 /* looks at the list of shards when one has ended, at most so often */
 #define DELAY_MOST_MS 1000
 #define DELAY_SLOPE 50        /* milliseconds of lag for one of delay */
+#define STUCK_US 5000000      /* what has not come further for so long does not slow writers: waiting would not help it */
 
 struct run process_run(struct process *p, struct backend *b, struct arena *a)
 {
@@ -53,6 +55,57 @@ void station_problem(struct process *p, struct station *s, const char *what, str
 	snprintf(s->problem, sizeof(s->problem), "%.*s", SLICE_ARG(detail));
 	s->problem_ms = app_now_ms(p->app);
 	pthread_mutex_unlock(&p->lock);
+}
+
+/* A line for every reason, and no more than one in PASSED_LOG_US. */
+static void log_passed_over(struct process *p, struct station *s, const struct passed_over *what)
+{
+	int64_t now = clock_monotonic_us();
+
+	if (s->passed_logged_us && now - s->passed_logged_us < PASSED_LOG_US) {
+		s->passed_unlogged++;
+		return;
+	}
+	if (s->passed_unlogged)
+		log_warn("%.*s, %.*s: passed over: %s (and %llu more since the last such line)", SLICE_ARG(p->design->name),
+			 SLICE_ARG(s->name), what->last, (unsigned long long)s->passed_unlogged);
+	else
+		log_warn("%.*s, %.*s: passed over: %s", SLICE_ARG(p->design->name), SLICE_ARG(s->name), what->last);
+	s->passed_logged_us = now;
+	s->passed_unlogged = 0;
+}
+
+void station_passed_over(struct process *p, struct station *s, const struct passed_over *what)
+{
+	for (size_t i = 0; i < PASSED_OVER_REASONS; i++)
+		if (what->count[i])
+			atomic_fetch_add_explicit(&s->passed_over[i], what->count[i], memory_order_relaxed);
+	if (!what->last[0])
+		return;
+	pthread_mutex_lock(&p->lock);
+	memcpy(s->passed_text, what->last, sizeof(s->passed_text));
+	s->passed_ms = app_now_ms(p->app);
+	log_passed_over(p, s, what);
+	pthread_mutex_unlock(&p->lock);
+}
+
+int64_t station_read_passed_over(struct process *p, struct station *s, struct passed_over *out)
+{
+	struct send_status status;
+	int64_t at;
+
+	if (s->sender) {
+		send_runner_status(s->sender, &status);
+		*out = status.passed_over;
+		return status.passed_ms;
+	}
+	for (size_t i = 0; i < PASSED_OVER_REASONS; i++)
+		out->count[i] = atomic_load(&s->passed_over[i]);
+	pthread_mutex_lock(&p->lock);
+	memcpy(out->last, s->passed_text, sizeof(out->last));
+	at = s->passed_ms;
+	pthread_mutex_unlock(&p->lock);
+	return at;
 }
 
 void station_set_parked(struct station *s, int64_t count)
@@ -134,18 +187,25 @@ static bool add_stations(struct process *p)
 
 /* ---- slowing writers ---- */
 
-static int64_t delay_of(struct process *p)
+/* Only work that can be done slows writers: not what is paused, waits for its next try, or comes no further. */
+static bool slows_writers(const struct track *t)
+{
+	int64_t oldest = atomic_load(&t->oldest_ms);
+
+	return oldest && oldest >= atomic_load(&t->since_ms) && !atomic_load(&t->station->paused) &&
+	       !atomic_load(&t->is_retrying) && clock_monotonic_us() - atomic_load(&t->worked_us) < STUCK_US;
+}
+
+int64_t process_find_delay_ms(struct process *p)
 {
 	int64_t now = app_now_ms(p->app), lag = 0, delay;
 
 	for (struct reader *r = p->readers; r; r = r->next)
 		for (size_t i = 0; i < r->track_count; i++) {
 			const struct track *t = &r->tracks[i];
-			int64_t oldest = atomic_load(&t->oldest_ms);
 
-			if (!oldest || oldest < atomic_load(&t->since_ms) || atomic_load(&t->station->paused))
-				continue;
-			lag = now - oldest > lag ? now - oldest : lag;
+			if (slows_writers(t) && now - atomic_load(&t->oldest_ms) > lag)
+				lag = now - atomic_load(&t->oldest_ms);
 		}
 	if (lag <= PROCESS_SLOW_MS)
 		return 0;
@@ -155,7 +215,7 @@ static int64_t delay_of(struct process *p)
 
 static void set_delay(struct process *p)
 {
-	int64_t delay = delay_of(p), was = atomic_exchange(&p->delay_ms, delay);
+	int64_t delay = process_find_delay_ms(p), was = atomic_exchange(&p->delay_ms, delay);
 
 	if (delay && !was)
 		log_warn("%.*s: processors are behind: writers are slowed", SLICE_ARG(p->design->name));

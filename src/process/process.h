@@ -6,8 +6,11 @@
  * on.
  *
  * Backlog: the age of the oldest change not yet done and how many are known to wait. Beyond PROCESS_SLOW_MS behind, writers are
- * slowed (process_delay_ms()): a delay that grows with the lag up to one second, told in the metrics. What was there already
- * when a processor started, was resumed or replayed does not count for that.
+ * slowed (process_delay_ms()): a delay that grows with the lag up to one second, told in the metrics. Only work that can be
+ * done counts for that: not what was there already when a processor started, was resumed or replayed, not the work of a
+ * processor that is paused or waits for its next try, nor of one that has come no further for five seconds.
+ *
+ * What is not done, and why, is counted by reason (app/passed_over.h).
  *
  * Invariants
  *   R1  A change takes effect exactly once: the effect and the position are one transaction. Positions of changes without
@@ -19,6 +22,7 @@
 #define THORPE_PROCESS_PROCESS_H
 
 #include "app/app.h"
+#include "app/passed_over.h"
 
 #define PROCESS_SLOW_MS 10000
 
@@ -54,11 +58,12 @@ struct process_reading {
 	uint64_t done, retries, lost;     /* since the start */
 	int64_t parked;
 	bool paused;
+	uint64_t passed_over[PASSED_OVER_REASONS];
 };
 size_t process_reading_count(const struct process *p);
 struct process_reading process_reading(struct process *p, size_t i);
 /* Prometheus, of all of them together: thorpe_processor_lag_seconds, _backlog, _done_total, _retries_total, _parked, _paused,
- * _lost_total; thorpe_writers_slowed_total, thorpe_writers_delay_seconds. */
+ * _lost_total, _passed_over_total (by reason); thorpe_writers_slowed_total, thorpe_writers_delay_seconds. */
 void process_metrics(struct process *const *list, size_t n, struct buf *out);
 
 #endif

@@ -123,6 +123,23 @@ static void put_problem(struct buf *b, struct process *p, const struct station *
 	put_time(b, "last_problem_at", at);
 }
 
+static void put_passed_over(struct buf *b, struct process *p, struct station *s)
+{
+	struct passed_over what;
+	int64_t at = station_read_passed_over(p, s, &what);
+	const char *between = "";
+
+	buf_lit(b, ",\"passed_over\":{");
+	for (int i = 0; i < PASSED_OVER_REASONS; i++, between = ",")
+		buf_printf(b, "%s\"%s\":%llu", between, passed_over_word(i), (unsigned long long)what.count[i]);
+	buf_byte(b, '}');
+	if (!what.last[0])
+		return;
+	buf_lit(b, ",\"last_passed_over\":");
+	json_string(b, whole_characters(what.last));
+	put_time(b, "last_passed_over_at", at);
+}
+
 static void put_numbers(struct buf *b, struct process *p, struct station *s)
 {
 	struct send_status status = {
@@ -156,6 +173,7 @@ static bool put_station(struct process *p, struct run *r, struct station *s, str
 	put_numbers(b, p, s);
 	buf_printf(b, ",\"parked\":%lld", (long long)parked);
 	put_problem(b, p, s);
+	put_passed_over(b, p, s);
 	buf_byte(b, '}');
 	return true;
 }

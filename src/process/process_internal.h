@@ -12,6 +12,7 @@
 
 #include <pthread.h>
 #include <stdatomic.h>
+#include "app/passed_over.h"
 #include "process/checkpoint.h"
 #include "process/process.h"
 #include "process/send_run.h"
@@ -27,6 +28,7 @@
 #define RETRY_MOST_MS 30000
 #define RETRIES 8
 #define RETRIES_LASTING 3
+#define RETRIES_ALL 1000      /* of a change that comes further with every try and still fails */
 #define KEPT_MS (23 * 3600 * INT64_C(1000)) /* the stream keeps 24 hours: who has been at its end since has missed nothing */
 #define CONFIRM_MS (3600 * INT64_C(1000))   /* so a position at the end says so from time to time */
 
@@ -38,8 +40,13 @@ struct station {
 	atomic_uint epoch;                 /* the positions were changed from outside */
 	_Atomic uint64_t done, retries, lost;
 	_Atomic int64_t parked;            /* but for those that a sender has counted */
-	char problem[256];                 /* the last one; under the process' lock */
+	char problem[256];                 /* the last one; under the process' lock, as what follows */
 	int64_t problem_ms;
+	char passed_text[PASSED_OVER_TEXT]; /* the last change or row that was passed over and is told */
+	int64_t passed_ms;
+	int64_t passed_logged_us;          /* when the log last heard of one */
+	uint64_t passed_unlogged;          /* since then */
+	_Atomic uint64_t passed_over[PASSED_OVER_REASONS];
 };
 
 struct page { /* what follows a sequence number */
@@ -68,13 +75,17 @@ struct track {
 	int64_t dirty_us;             /* since when `done` is ahead; 0: it is not */
 	int64_t current_ms;           /* the clock when it was last known to have missed nothing; 0: never */
 	int64_t confirmed_ms;         /* what the table says of that */
-	char failing[SEQUENCE_ROOM];  /* the change that `tries` is about */
-	int tries;
+	char failing[SEQUENCE_ROOM];  /* the change that `tries` is about; empty: none */
+	int tries;                    /* since it last came further */
+	int all_tries;
+	struct passed_over passed_over; /* of the change at hand */
 	int64_t next_us;              /* not before */
 	bool one_by_one;              /* keeper: a page has failed */
 	_Atomic int64_t oldest_ms;    /* when the next change was made; 0: none is known */
 	_Atomic int64_t since_ms;     /* what is older does not slow writers */
 	_Atomic uint64_t waiting;     /* changes known to */
+	atomic_bool is_retrying;      /* a change has failed, and nothing has been done since: it waits, or was parked */
+	_Atomic int64_t worked_us;    /* when it last did something, or came further inside a change */
 	_Atomic uint64_t latest;      /* of the stream when it had done everything before; 0: it has not */
 };
 
@@ -128,8 +139,14 @@ struct run process_run(struct process *p, struct backend *b, struct arena *a);
 /* There may be something to do. */
 void process_wake(struct process *p);
 struct station *process_station(struct process *p, struct slice name);
+/* How long a write should wait, as the watcher works it out. */
+int64_t process_find_delay_ms(struct process *p);
 /* Remembers and logs what went wrong. */
 void station_problem(struct process *p, struct station *s, const char *what, struct slice detail);
+/* Adds what was passed over; the log hears of it now and then. */
+void station_passed_over(struct process *p, struct station *s, const struct passed_over *what);
+/* All of it since the start; when the last one was that is told, 0: none was. */
+int64_t station_read_passed_over(struct process *p, struct station *s, struct passed_over *out);
 /* So many are parked now. */
 void station_set_parked(struct station *s, int64_t count);
 /* How far behind: the age of the oldest change not done, and how many are known to wait. */
@@ -159,6 +176,8 @@ bool track_step(struct track *t);
 bool tracks_save(struct reader *r, bool all);
 /* When a position is due next; INT64_MAX: none is. */
 int64_t tracks_due_us(const struct reader *r);
+/* Writes what was passed since the position was last written: before the position is forgotten. */
+void track_save_passed(struct track *t, struct run *r);
 /* The position is to be read again. */
 void track_forget(struct track *t);
 struct position track_position(const struct track *t);
@@ -168,6 +187,8 @@ void track_moved(struct track *t, struct slice sequence);
 /* ---- process_retry.c ---- */
 /* A change has failed: when to try again, or parks it. */
 void track_failed(struct track *t, struct run *r, const struct change *c);
+/* The change, or one behind the one that failed, is done: its tries are over. */
+void track_went_past(struct track *t, struct slice sequence);
 
 /* ---- process_control.c, process_parked.c ---- */
 bool process_replay(struct process *p, struct run *r, struct station *s, int64_t from_ms) MUST_CHECK;

@@ -10,6 +10,7 @@ size_t process_reading_count(const struct process *p)
 struct process_reading process_reading(struct process *p, size_t i)
 {
 	struct station *s = &p->stations[i];
+	struct passed_over passed;
 	struct send_status status = {
 		.done = atomic_load(&s->done), .retries = atomic_load(&s->retries), .lost = atomic_load(&s->lost),
 	};
@@ -26,6 +27,8 @@ struct process_reading process_reading(struct process *p, size_t i)
 	r.done = status.done;
 	r.retries = status.retries;
 	r.lost = status.lost;
+	(void)station_read_passed_over(p, s, &passed);
+	memcpy(r.passed_over, passed.count, sizeof(r.passed_over));
 	return r;
 }
 
@@ -59,6 +62,20 @@ static const struct {
 	{ "lost_total", "counter", "Times the stream had forgotten what was next", lost_of },
 };
 
+static void put_passed_over(const struct process_reading *list, size_t n, struct buf *b)
+{
+	buf_lit(b, "# HELP thorpe_processor_passed_over_total Changes and rows that were left as they are, by reason\n"
+		   "# TYPE thorpe_processor_passed_over_total counter\n");
+	for (size_t i = 0; i < n; i++)
+		for (int k = 0; k < PASSED_OVER_REASONS; k++) {
+			buf_lit(b, "thorpe_processor_passed_over_total{design=\"");
+			put_label(b, list[i].design);
+			buf_lit(b, "\",processor=\"");
+			put_label(b, list[i].name);
+			buf_printf(b, "\",reason=\"%s\"} %llu\n", passed_over_word(k), (unsigned long long)list[i].passed_over[k]);
+		}
+}
+
 static size_t count_stations(struct process *const *list, size_t n)
 {
 	size_t count = 0;
@@ -89,6 +106,7 @@ static void put_stations(struct process *const *list, size_t n, struct buf *b)
 				buf_printf(b, "\"} %.15g\n", rows[m].of(&readings[k++]));
 			}
 	}
+	put_passed_over(readings, k, b);
 }
 
 void process_metrics(struct process *const *list, size_t n, struct buf *out)

@@ -19,8 +19,10 @@ static int64_t wait_ms(int tries)
 	return wait < RETRY_MOST_MS ? wait : RETRY_MOST_MS;
 }
 
-static void wait_for(struct track *t, int tries)
+/* What was passed before it is saved first. Otherwise it would be looked at again with every try, and after a restart. */
+static void wait_for(struct track *t, struct run *r, int tries)
 {
+	track_save_passed(t, r);
 	track_forget(t); /* it may have come some way */
 	t->next_us = clock_monotonic_us() + wait_ms(tries) * 1000;
 }
@@ -50,6 +52,30 @@ static bool park(struct track *t, struct run *r, const struct change *c, struct 
 	return dyn_write(r, writes, 2, SLICE(""), refusals) == DYN_DONE;
 }
 
+/* Tries belong to one change: those before it, done again on the way to it, do not begin them anew. */
+static void count_try(struct track *t, const struct change *c)
+{
+	if (!slice_is(c->sequence, t->failing)) {
+		size_t n = c->sequence.n < SEQUENCE_ROOM ? c->sequence.n : SEQUENCE_ROOM - 1;
+
+		t->tries = t->all_tries = 0;
+		memcpy(t->failing, c->sequence.p, n);
+		t->failing[n] = 0;
+		atomic_store(&t->is_retrying, true);
+	}
+	t->tries++;
+	t->all_tries++;
+}
+
+void track_went_past(struct track *t, struct slice sequence)
+{
+	if (t->failing[0] && slice_cmp(sequence, slice_str(t->failing)) < 0)
+		return;
+	t->failing[0] = 0;
+	t->tries = t->all_tries = 0;
+	atomic_store_explicit(&t->is_retrying, false, memory_order_relaxed);
+}
+
 void track_failed(struct track *t, struct run *r, const struct change *c)
 {
 	struct process *p = t->reader->process;
@@ -57,26 +83,22 @@ void track_failed(struct track *t, struct run *r, const struct change *c)
 	int most = is_lasting(r->problem.type) ? RETRIES_LASTING : RETRIES;
 	struct slice reason = r->problem.detail;
 
-	if (!slice_is(c->sequence, t->failing)) {
-		t->tries = 0;
-		memcpy(t->failing, c->sequence.p, c->sequence.n < SEQUENCE_ROOM ? c->sequence.n : SEQUENCE_ROOM - 1);
-		t->failing[c->sequence.n < SEQUENCE_ROOM ? c->sequence.n : SEQUENCE_ROOM - 1] = 0;
-	}
-	t->tries++;
-	if (t->tries <= most) {
-		atomic_fetch_add(&s->retries, 1);
-		station_problem(p, s, "a change is tried again", reason);
-		wait_for(t, t->tries);
-		return;
-	}
-	station_problem(p, s, "a change is parked", reason);
 	r->problem = (struct problem){ 0 };
 	r->riders = NULL;
 	r->rider_count = 0;
+	count_try(t, c);
+	if (t->tries <= most && t->all_tries <= RETRIES_ALL) {
+		atomic_fetch_add(&s->retries, 1);
+		station_problem(p, s, "a change is tried again", reason);
+		wait_for(t, r, t->tries);
+		return;
+	}
+	station_problem(p, s, "a change is parked", reason);
 	if (!park(t, r, c, reason)) {
-		wait_for(t, t->tries);
+		wait_for(t, r, t->tries);
 		return;
 	}
 	atomic_fetch_add(&s->parked, 1);
 	track_moved(t, c->sequence);
+	atomic_store(&t->is_retrying, true); /* until something is done: nothing has been, yet */
 }

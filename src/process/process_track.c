@@ -28,6 +28,21 @@ static struct run begin(struct track *t)
 	return process_run(r->process, r->backend, &r->arena);
 }
 
+/* The same, and counts what it passes over. */
+static struct run begin_counting(struct track *t)
+{
+	struct run r = begin(t);
+
+	t->passed_over = (struct passed_over){ 0 };
+	r.passed_over = &t->passed_over;
+	return r;
+}
+
+static void end_counting(struct track *t)
+{
+	station_passed_over(t->reader->process, t->station, &t->passed_over);
+}
+
 /* ---- the position ---- */
 
 void track_forget(struct track *t)
@@ -58,8 +73,8 @@ void track_moved(struct track *t, struct slice sequence)
 	t->is_stored = true;
 	t->dirty_us = 0;
 	t->replay_ms = 0;
-	t->tries = 0;
 	drop_progress(t);
+	track_went_past(t, sequence);
 }
 
 /* Whether the table says how far a change behind this one is: that must not be forgotten before it is reached. */
@@ -73,9 +88,13 @@ static bool is_begun_after(const struct track *t, struct slice sequence)
 /* Without effect, or with one that may happen again: the table need not know yet. */
 static void pass(struct track *t, const struct change *c)
 {
+	int64_t now = clock_monotonic_us();
+
 	set_text(t->done, c->sequence);
+	track_went_past(t, c->sequence);
+	atomic_store_explicit(&t->worked_us, now, memory_order_relaxed);
 	if (!t->dirty_us && !is_begun_after(t, c->sequence))
-		t->dirty_us = clock_monotonic_us();
+		t->dirty_us = now;
 }
 
 static bool take(struct track *t, const struct position *at, int64_t now_ms)
@@ -84,7 +103,7 @@ static bool take(struct track *t, const struct position *at, int64_t now_ms)
 
 	if (at->progress.n && !progress)
 		return false;
-	/* What has come further in between has not failed in vain. */
+	/* What has come further in between has not failed in vain; but not for ever: RETRIES_ALL. */
 	if (!slice_is(at->progress, t->progress ? t->progress : ""))
 		t->tries = 0;
 	drop_progress(t);
@@ -193,6 +212,19 @@ static void save(struct reader *r, struct run *run, struct track **list, size_t 
 	log_debug("%.*s: positions of %s wait to be saved", SLICE_ARG(r->process->design->name), r->shard);
 }
 
+void track_save_passed(struct track *t, struct run *r)
+{
+	struct dyn_refusal refusal;
+	struct position was, now;
+
+	if (!t->loaded || !t->dirty_us)
+		return;
+	was = track_position(t);
+	now = position_now(t);
+	if (dyn_write(r, checkpoint_move(r, &was, &now), 1, SLICE(""), &refusal) == DYN_DONE)
+		saved(t, r->now_ms);
+}
+
 bool tracks_save(struct reader *r, bool all)
 {
 	int64_t now = clock_monotonic_us();
@@ -260,6 +292,8 @@ static enum effect_end apply(struct track *t, struct run *r, const struct change
 	atomic_store(&rd->effect_us, 0);
 	/* What is interrupted before it has come anywhere would be so for ever. */
 	moved = end != EFFECT_FAILED || !slice_is(at.progress, t->progress ? t->progress : "");
+	if (moved)
+		atomic_store_explicit(&t->worked_us, clock_monotonic_us(), memory_order_relaxed);
 	rd->turn_us = moved || !atomic_load(&rd->give_way) ? EFFECT_TURN_US : rd->turn_us * 2;
 	return end;
 }
@@ -280,13 +314,20 @@ static void come_back_to(struct track *t, const struct change *c)
 /* False: the turn is over, and where it is has to be looked at again. */
 static bool one_change(struct track *t, const struct change *c)
 {
-	struct run r = begin(t);
+	struct run r = begin_counting(t);
 
+	if (change_is_passed_over(&r, c)) {
+		end_counting(t);
+		pass(t, c);
+		return true;
+	}
 	switch (apply(t, &r, c)) {
 	case EFFECT_NONE:
+		end_counting(t);
 		pass(t, c);
 		return true;
 	case EFFECT_DONE:
+		end_counting(t);
 		track_moved(t, c->sequence);
 		atomic_fetch_add_explicit(&t->station->done, 1, memory_order_relaxed);
 		return true;
@@ -360,7 +401,7 @@ static bool take_traces(struct track *t, struct run *r, const struct change *c)
 
 static void keeper_turn(struct track *t, const struct page *page, size_t i)
 {
-	struct run r = begin(t);
+	struct run r = begin_counting(t);
 	size_t n;
 
 	while (i < page->count && is_before_replay(t, &page->list[i]))
@@ -371,7 +412,7 @@ static void keeper_turn(struct track *t, const struct page *page, size_t i)
 	if (keeper_follow(&r, &page->list[i], n)) {
 		if (!take_traces(t, &r, &page->list[i]))
 			return;
-		t->tries = 0;
+		end_counting(t);
 		pass(t, &page->list[i + n - 1]);
 		atomic_fetch_add_explicit(&t->station->done, n, memory_order_relaxed);
 		if (i + n == page->count)

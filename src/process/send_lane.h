@@ -27,6 +27,8 @@ struct send_runner {
 	atomic_bool leaving;  /* the lanes end, because a replay is being taken up */
 	atomic_bool paused;
 	_Atomic uint64_t done, retries, parked, lost;
+	struct passed_over passed_over; /* under the lock, as the next */
+	int64_t passed_ms;
 };
 
 struct lane {
@@ -53,6 +55,7 @@ struct lane {
 	int64_t saved_us;
 	int64_t confirmed_ms;    /* the clock when the position was last written: nothing before it has been missed */
 	int idle;                /* pages with nothing in them, one after the other */
+	struct passed_over passed_over; /* of a page */
 };
 
 /* NULL: memory. */
@@ -72,6 +75,8 @@ void runner_wait(struct send_runner *s, int64_t ms, const uint64_t *news);
 
 /* Remembers what went wrong, for those who look. */
 void runner_problem(struct send_runner *s, struct slice detail);
+/* Adds what was passed over. */
+void runner_passed_over(struct send_runner *s, const struct passed_over *what);
 
 /* ---- a run of one's own ---- */
 struct run lane_run(struct send_runner *s, struct backend *b, struct arena *a);

@@ -169,8 +169,12 @@ static bool wakes(struct lane *l, struct run *r, const struct change *c, bool *o
 	*out = false;
 	for (int asked = 1;; asked++) {
 		r->problem = (struct problem){ 0 };
-		if (effect_wakes(r, l->runner->p, c, out))
+		if (effect_wakes(r, l->runner->p, c, out)) {
+			/* The end of what did not fit is sent all the same: it may have fitted once. */
+			if (*out && c->events != ON_DELETED && change_is_passed_over(r, c))
+				*out = false;
 			return true;
+		}
 		*out = false;
 		if (asked == ASKS)
 			return park(l, r, c, r->problem.detail, asked);
@@ -195,7 +199,7 @@ static bool is_passed_over(struct lane *l, const struct change *c)
 	return false;
 }
 
-bool lane_deliver(struct lane *l, struct run *r, const struct change_page *page)
+static bool deliver_page(struct lane *l, struct run *r, const struct change_page *page)
 {
 	size_t most = sender_most(l->sender), n = 0;
 	const struct change **list = arena_array(r->arena, const struct change *, most);
@@ -219,4 +223,16 @@ bool lane_deliver(struct lane *l, struct run *r, const struct change_page *page)
 		done_up_to(l, c);
 	}
 	return true;
+}
+
+bool lane_deliver(struct lane *l, struct run *r, const struct change_page *page)
+{
+	bool ok;
+
+	l->passed_over = (struct passed_over){ 0 };
+	r->passed_over = &l->passed_over;
+	ok = deliver_page(l, r, page);
+	r->passed_over = NULL;
+	runner_passed_over(l->runner, &l->passed_over);
+	return ok;
 }

@@ -126,6 +126,20 @@ void runner_problem(struct send_runner *s, struct slice detail)
 	pthread_mutex_unlock(&s->lock);
 }
 
+void runner_passed_over(struct send_runner *s, const struct passed_over *what)
+{
+	pthread_mutex_lock(&s->lock);
+	for (size_t i = 0; i < PASSED_OVER_REASONS; i++)
+		s->passed_over.count[i] += what->count[i];
+	if (what->last[0]) {
+		memcpy(s->passed_over.last, what->last, sizeof(s->passed_over.last));
+		s->passed_ms = clock_now_ms(&clock_system);
+	}
+	pthread_mutex_unlock(&s->lock);
+	if (what->last[0]) /* once a page */
+		log_warn("processor %.*s: passed over: %s", SLICE_ARG(s->p->name), what->last);
+}
+
 /* ---- lanes ---- */
 
 struct run lane_run(struct send_runner *s, struct backend *b, struct arena *a)
@@ -393,6 +407,8 @@ void send_runner_status(struct send_runner *s, struct send_status *out)
 	pthread_mutex_lock(&s->lock);
 	memcpy(out->problem, s->problem, sizeof(out->problem));
 	out->problem_ms = s->problem_ms;
+	out->passed_over = s->passed_over;
+	out->passed_ms = s->passed_ms;
 	for (const struct lane *l = s->lanes; l; l = l->next) {
 		int64_t oldest = atomic_load(&l->oldest_ms);
 

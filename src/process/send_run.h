@@ -9,6 +9,7 @@
 #define THORPE_PROCESS_SEND_RUN_H
 
 #include "app/app.h"
+#include "app/passed_over.h"
 #include "process/send.h"
 
 #define SEND_TRIES 12
@@ -41,6 +42,8 @@ struct send_status {
 	bool paused;
 	char problem[256];  /* the last one, whole characters; empty: none */
 	int64_t problem_ms; /* when */
+	struct passed_over passed_over; /* `when`, and what does not fit the design */
+	int64_t passed_ms;  /* when the last one was that is told */
 };
 void send_runner_status(struct send_runner *s, struct send_status *out);
 

@@ -183,6 +183,15 @@ test('on a phone the two images are one below the other', async () => {
 
 const processor = (name) => page.getByRole('article', { name, exact: true });
 
+test('what a processor passed over is told by reason', async () => {
+  const name = 'deliver a post to followers';
+  await doc.put({ TableName: 'SocialMediaApp', Item: { PK: 'POST#raw', SK: 'METADATA', content: 'without an id' } });
+  await app.open('#/processors/social');
+  await processor(name).locator('summary', { hasText: 'passed over' }).click();
+  await processor(name).getByText('do not fit the design').waitFor();
+  await processor(name).getByText(/POST#raw, METADATA does not fit Post: it has no post_id/).waitFor();
+});
+
 test('a processor is paused and goes on, and says how far behind it is', async () => {
   const name = 'tell followers of a post';
   await app.open('#/processors/social');

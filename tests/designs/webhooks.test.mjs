@@ -293,6 +293,27 @@ test('OpenSearch is brought up to date in bulk, and never back', async () => {
   assert.equal(search.got[0].headers['content-type'], 'application/x-ndjson');
 });
 
+test('a card leaves the search index with its end, also when it was archived before', async () => {
+  const engine = searchEngine();
+  const search = await startReceiver((got) => engine.answer(got));
+  const app = await startDesign('perfectit', { env: { THORPE_RETRY_MS: '1', PERFECTIT_OPENSEARCH: search.url } });
+  const operator = await app.operator();
+  await operator.post('/users', { userId: 'gus', username: 'gus' });
+  await operator.post('/categories', { categoryId: 'wood', name: 'Wood' });
+  const gus = await app.as('gus');
+  const held = () => [...engine.documents].filter(([, { source }]) => source).map(([id, { source }]) => `${id} ${source.status}`).sort();
+  for (const cardId of ['shown', 'hidden']) {
+    await gus.post('/cards', { cardId, category: 'wood', title: cardId });
+    await gus.post(`/cards/${cardId}/publish`);
+  }
+  await gus.post('/cards/hidden/archive');
+  await until('both to be known', () => held().join() === '/cards/hidden ARCHIVED,/cards/shown PUBLISHED');
+  await gus.delete('/cards/hidden');
+  await until('it to be gone', () => held().join() === '/cards/shown PUBLISHED');
+  await gus.delete('/cards/shown');
+  await until('both to be gone', () => held().length === 0);
+});
+
 test('a document that OpenSearch refuses is parked alone', async () => {
   const engine = searchEngine({ trouble: (action, source) => (source?.note === 'bad' ? 400 : undefined) });
   const search = await startReceiver((got) => engine.answer(got));

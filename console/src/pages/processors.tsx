@@ -24,7 +24,24 @@ interface State {
   parked: number;
   last_problem?: string;
   last_problem_at?: string;
+  /** What was left as it is, by reason. */
+  passed_over?: Record<string, number>;
+  last_passed_over?: string;
+  last_passed_over_at?: string;
 }
+
+/** Reasons, those first that someone may have to do something about. */
+const PASSED_OVER: [reason: string, label: string, tone?: 'warn'][] = [
+  ['unfit', 'do not fit the design', 'warn'],
+  ['gone', 'item is not there', 'warn'],
+  ['requirement', 'requirement not met', 'warn'],
+  ['incomplete', 'lack something', 'warn'],
+  ['refused', 'break a rule', 'warn'],
+  ['nothing', 'nothing to remove or count'],
+  ['holds', 'still hold'],
+  ['there', 'there already'],
+  ['when', 'by its condition'],
+];
 
 interface List {
   idle: boolean;
@@ -35,6 +52,23 @@ const KEEPER = 'Keeps derived attributes, copies and counts right, carries out c
 
 function Figure({ label, value, tone, title }: { label: string; value: ComponentChildren; tone?: 'warn' | 'danger'; title?: string }) {
   return <div class={`fact${tone ? ` fact-${tone}` : ''}`} title={title}><dt>{label}</dt><dd class="number">{value}</dd></div>;
+}
+
+function PassedOver({ state }: { state: State }) {
+  const counts = state.passed_over ?? {};
+  const shown = PASSED_OVER.filter(([reason]) => (counts[reason] ?? 0) > 0);
+  if (shown.length === 0) return null;
+  return (
+    <details class="processor-passed muted">
+      <summary>{format.compact(shown.reduce((sum, [reason]) => sum + (counts[reason] ?? 0), 0))} passed over
+        {shown.some(([, , tone]) => tone) && <> <Badge kind="warn">look</Badge></>}</summary>
+      <dl class="figures">
+        {shown.map(([reason, label, tone]) => <Figure key={reason} label={label} value={format.compact(counts[reason] ?? 0)} tone={tone} />)}
+      </dl>
+      {state.last_passed_over && <p>The last one: {state.last_passed_over} {state.last_passed_over_at
+        && new Date(state.last_passed_over_at).toLocaleString('en-GB')}</p>}
+    </details>
+  );
 }
 
 function StateBadge({ state }: { state: State }) {
@@ -106,6 +140,7 @@ function ProcessorCard({ design, state, described, onAct }:
         <p class="processor-problem"><Icon name="warn" size={14} /><span>{state.last_problem} <span class="muted">
           {state.last_problem_at && new Date(state.last_problem_at).toLocaleString('en-GB')}</span></span></p>
       )}
+      <PassedOver state={state} />
       {state.parked > 0 && (
         <section class="processor-parked"><h3>Parked changes</h3>
           <ParkedList design={design.name} processor={state.name} version={state.parked + turn / 1e6} entityIndex={index} onChange={() => setTurn(turn + 1)} /></section>

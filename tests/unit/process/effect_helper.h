@@ -8,11 +8,13 @@
 #define THORPE_TESTS_EFFECT_HELPER_H
 
 #include "write_helper.h"
+#include "app/passed_over.h"
 #include "process/effect.h"
 #include "process/keeper.h"
 
 struct world {
 	struct app_fixture f;
+	struct passed_over passed_over; /* by world_process() */
 };
 
 static inline struct run *world_run(struct world *w)
@@ -93,6 +95,7 @@ static inline size_t world_process(struct world *w, const char *name)
 		struct change *list;
 		size_t n;
 
+		r->passed_over = &w->passed_over;
 		must(r, checkpoint_load(r, p->name, shards.list[i].id, &at), "position");
 		n = world_changes(w, shards.stream_arn, shards.list[i].id, at.sequence, &list);
 		for (size_t k = 0; k < n; k++) {

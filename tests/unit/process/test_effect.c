@@ -1,5 +1,6 @@
 /* Effects of processors: each once, in steps, whatever happens in between.
  * SPDX-License-Identifier: Apache-2.0 */
+#include "app/dyn_request.h"
 #include "effect_helper.h"
 
 static const char social[] =
@@ -620,6 +621,113 @@ static void only_what_when_says_wakes(void **state)
 	world_close(&w);
 }
 
+/* ---- what lives while something is so ---- */
+
+static const char doors[] =
+	"entities:\n"
+	"  Door:\n"
+	"    path: /doors/<id>\n"
+	"    attributes: {id: 'string, required, fixed', open: boolean}\n"
+	"    keys: {PK: 'DOOR#<id>', SK: DOOR}\n"
+	"    allow: {read, create, update, delete: anyone}\n"
+	"  Guest:\n"
+	"    path: /guests/<id>\n"
+	"    attributes: {id: 'string, required, fixed', door: 'string, required', greeted: integer}\n"
+	"    keys: {PK: 'GUEST#<id>', SK: GUEST}\n"
+	"    allow: {read, create, update, delete: anyone}\n"
+	"  Badge:\n" /* a companion makes it more than one action */
+	"    path: /badges/<id>\n"
+	"    attributes: {id: 'string, required, fixed', door: 'string, required'}\n"
+	"    keys: {PK: 'BADGE#<id>', SK: BADGE}\n"
+	"    companions: [{PK: 'BADGES#<door>', SK: '<id>'}]\n"
+	"    lives while: [Door(door) if open = true]\n"
+	"  Card:\n"
+	"    path: /cards/<id>\n"
+	"    attributes: {id: 'string, required, fixed', door: 'string, required'}\n"
+	"    keys: {PK: 'CARD#<id>', SK: CARD}\n"
+	"    lives while: [Door(door)]\n"
+	"processors:\n"
+	"  give a badge: {on: 'Guest created, updated', put: Badge, with: {id: id, door: door}}\n"
+	"  take a badge: {on: 'Guest updated', delete: Badge(id)}\n"
+	"  give a card: {on: 'Guest created, updated', put: Card, with: {id: id, door: door}}\n"
+	"  take a card: {on: 'Guest updated', delete: Card(id)}\n";
+
+static void what_lives_while_something_is_so_is_put_and_removed_by_that(void **state)
+{
+	struct world w = { 0 };
+	const uint64_t *passed = w.passed_over.count;
+
+	(void)state;
+	world_open(&w, doors);
+	created(&w.f, "!", "Guest", NULL, "{\"id\":\"g\",\"door\":\"d\"}");
+	assert_int_equal(world_process(&w, "give a badge"), 0); /* there is no door */
+	world_process(&w, "give a card");
+	assert_int_equal(count_keys(&w, "BADGE") + count_keys(&w, "CARD#"), 0);
+	assert_int_equal(passed[PASSED_OVER_REQUIREMENT], 2);
+	assert_string_equal(w.passed_over.last, "a Card is not put: the Door that it requires is not there, or not so");
+	created(&w.f, "!", "Door", NULL, "{\"id\":\"d\",\"open\":false}");
+	updated(&w.f, "!", "Guest", "g", "{\"greeted\":1}");
+	assert_int_equal(world_process(&w, "give a badge"), 0); /* there is, and it is closed */
+	world_process(&w, "give a card");
+	assert_int_equal(count_keys(&w, "BADGE"), 0);
+	assert_int_equal(count_keys(&w, "CARD#"), 1);
+	updated(&w.f, "!", "Door", "d", "{\"open\":true}");
+	updated(&w.f, "!", "Guest", "g", "{\"greeted\":2}");
+	assert_int_equal(world_process(&w, "give a badge"), 1);
+	assert_int_equal(count_keys(&w, "BADGE"), 2);
+	assert_int_equal(passed[PASSED_OVER_NOTHING], 0);
+	world_process(&w, "take a badge"); /* it is as it should be: it stays, for both changes */
+	world_process(&w, "take a card");
+	assert_int_equal(passed[PASSED_OVER_HOLDS], 4);
+	assert_int_equal(count_keys(&w, "BADGE"), 2);
+	assert_int_equal(count_keys(&w, "CARD#"), 1);
+	updated(&w.f, "!", "Door", "d", "{\"open\":false}");
+	updated(&w.f, "!", "Guest", "g", "{\"greeted\":3}");
+	world_process(&w, "take a badge");
+	world_process(&w, "take a card");
+	assert_int_equal(count_keys(&w, "BADGE"), 0);
+	assert_int_equal(count_keys(&w, "CARD#"), 1); /* lives while there is a door */
+	deleted(&w.f, "!", "Door", "d");
+	updated(&w.f, "!", "Guest", "g", "{\"greeted\":4}");
+	world_process(&w, "take a card");
+	assert_int_equal(count_keys(&w, "CARD#"), 0);
+	updated(&w.f, "!", "Guest", "g", "{\"greeted\":5}");
+	world_process(&w, "take a card");
+	world_process(&w, "take a badge");
+	assert_int_equal(passed[PASSED_OVER_NOTHING], 3); /* a card once, a badge twice */
+	assert_int_equal(passed[PASSED_OVER_WHEN] + passed[PASSED_OVER_GONE], 0);
+	world_close(&w);
+}
+
+/* ---- items of others ---- */
+
+static void fits(struct world *w, const char *more, const char *why)
+{
+	struct run *r = world_run(w);
+	struct slice text = arena_printf(r->arena, "{\"PK\":{\"S\":\"GUEST#g\"},\"SK\":{\"S\":\"GUEST\"}%s}", more), told;
+	struct value item;
+
+	must(r, dyn_read_item(r, json_parse(r->arena, text), &item), more);
+	assert_int_equal(entity_fits(r, entity_named(r, "Guest"), item, &told), !why[0]);
+	assert_true(slice_is(told, why));
+	assert_int_equal(r->problem.type, PROBLEM_NONE);
+}
+
+static void an_item_fits_when_the_design_could_have_written_it(void **state)
+{
+	struct world w = { 0 };
+
+	(void)state;
+	world_open(&w, doors);
+	fits(&w, ",\"id\":{\"S\":\"g\"},\"door\":{\"S\":\"d\"}", "");
+	fits(&w, ",\"id\":{\"S\":\"g\"},\"greeted\":{\"NULL\":true},\"other\":{\"M\":{}}", "");
+	fits(&w, "", "it has no id");
+	fits(&w, ",\"id\":{\"NULL\":true}", "it has no id");
+	fits(&w, ",\"id\":{\"S\":\"h\"}", "its id is not the one in its key");
+	fits(&w, ",\"id\":{\"S\":\"g\"},\"greeted\":{\"S\":\"twice\"}", "its greeted is of type S and not N");
+	world_close(&w);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -642,6 +750,8 @@ int main(void)
 		cmocka_unit_test(counts_go_by_terms_and_nothing_is_no_write),
 		cmocka_unit_test(counts_of_many_rows_are_exact_through_crashes),
 		cmocka_unit_test(only_what_when_says_wakes),
+		cmocka_unit_test(what_lives_while_something_is_so_is_put_and_removed_by_that),
+		cmocka_unit_test(an_item_fits_when_the_design_could_have_written_it),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

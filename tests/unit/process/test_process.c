@@ -350,7 +350,8 @@ static void writers_are_slowed_when_a_processor_is_behind(void **state)
 	struct buf b;
 
 	(void)state;
-	put("/settings/x", "{\"divisor\":1e-125}");
+	for (int i = 0; i < 300; i++)
+		put(arena_printf(&c.f.arena, "/readers/r%d%c", i, 0).p, "{}");
 	process = start();
 	await_idle();
 	assert_int_equal(process_delay_ms(process), 0);
@@ -358,7 +359,7 @@ static void writers_are_slowed_when_a_processor_is_behind(void **state)
 	stop();
 	process = start();
 	await_idle();
-	put_notes(0, 40, "{\"divides\":true}"); /* each is tried for a while */
+	put_notes(0, 60, "{\"spreads\":true}"); /* each takes a while */
 	app_ms = 31000;
 	for (int i = 0; i < 5000 && !delay; i++, pause_briefly())
 		delay = process_delay_ms(process);
@@ -366,11 +367,30 @@ static void writers_are_slowed_when_a_processor_is_behind(void **state)
 	buf_init(&b, &c.f.arena);
 	process_metrics(&process, 1, &b);
 	assert_true(client_has(buf_slice(&b), "thorpe_writers_slowed_total{design=\"test\"} 1"));
-	assert_true(client_has(buf_slice(&b), "thorpe_processor_lag_seconds{design=\"test\",processor=\"divide\"} "));
-	control("/processors/divide/pause"); /* on purpose: nobody is slowed for that */
+	assert_true(client_has(buf_slice(&b), "thorpe_processor_lag_seconds{design=\"test\",processor=\"spread\"} "));
+	control("/processors/spread/pause"); /* on purpose: nobody is slowed for that */
 	for (int i = 0; i < 5000 && delay; i++, pause_briefly())
 		delay = process_delay_ms(process);
 	assert_int_equal(delay, 0);
+}
+
+static void what_waits_for_its_next_try_slows_nobody(void **state)
+{
+	(void)state;
+	put("/settings/x", "{\"divisor\":0}");
+	app_ms = -2000;
+	process = start();
+	await_idle();
+	put_notes(0, 8, "{\"divides\":true}");
+	do { /* all of them have failed, or wait behind one that has */
+		pause_briefly();
+		client_ask(&c, APP_GET, "/processors/divide", NULL);
+	} while (member("retries") < 6);
+	app_ms = 31000;
+	while (parked() < 8) {
+		assert_int_equal(process_delay_ms(process), 0);
+		pause_briefly();
+	}
 }
 
 static void what_the_stream_has_forgotten_is_counted(void **state)
@@ -477,6 +497,7 @@ int main(void)
 		TEST(a_fan_out_reaches_everyone_once_though_it_is_interrupted),
 		TEST(nothing_is_read_while_nothing_is_written),
 		TEST(writers_are_slowed_when_a_processor_is_behind),
+		TEST(what_waits_for_its_next_try_slows_nobody),
 		TEST(what_the_stream_has_forgotten_is_counted),
 		cmocka_unit_test_setup_teardown(a_clock_that_jumps_loses_and_repeats_nothing, setup_jumping, teardown),
 		TEST(operators_alone_have_processors),
