@@ -98,6 +98,8 @@ static bool ask_delete(struct asking *k)
 	k->q.method = APP_DELETE;
 	if (k->entity->delete_.soft && !random_percent(dice(s), SOFT_DELETES))
 		return false; /* there is no way back: soon nothing would be left to play with */
+	if (k->entity->delete_.refuse_count && !sim_may(s, SIM_REFUSALS))
+		return false;
 	if (!sim_may(s, SIM_DELETES) || (k->entity->delete_.then_count && !sim_may(s, SIM_CASCADES)) ||
 	    (entity_leaves_orphans(s->design, k->entity) && !sim_may(s, SIM_ORPHANS)))
 		return false;

@@ -15,6 +15,8 @@ static const char *const parts[SIM_PARTS] = {
 	[SIM_HASHES] = "a source takes a value with '#' that its copies have in a key, and they stay as they were",
 	/* Until null puts the default back. */
 	[SIM_NULLS] = "null takes away an attribute that keys, companions and rules are made from",
+	/* Until what `refuse while` has looked at is a part of the deletion. */
+	[SIM_REFUSALS] = "what is made between the look and the deletion is left without what it belongs to",
 	/* Until what rules have looked at is a part of the write. */
 	[SIM_DECIDE] = "a rule that reads other items is asked before the write, not with it",
 	/* Until what a processor does no longer depends on when it does it. */
@@ -66,6 +68,9 @@ bool held_address(const struct sim *s, const struct entity *e)
 bool held_finding(const struct sim *s, const struct oracle_finding *f)
 {
 	(void)s;
+	/* A count is planned without the checks of a target that is not there yet; when it is there at the commit, nobody asks them. */
+	if (f->kind == ORACLE_CHECK_BROKEN)
+		return true;
 	/* Who creates something may choose an id that is taken, where the key has more than the address. */
 	return f->kind == ORACLE_IDENTITY_TWICE && f->entity && f->entity->found_by.n;
 }

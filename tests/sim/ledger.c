@@ -285,6 +285,8 @@ static void check_left(struct sim *s, size_t at)
 
 	if (parent->change.events != ON_DELETED || !e || !e->delete_.then_count || e->delete_.soft || has_moved(s, at))
 		return;
+	if (!was_asked_for(s, parent))
+		return; /* by an SDK, or by time: what is made again before the keeper has seen it cannot be told from the old */
 	for (size_t i = 0; i < l->record_count; i++) {
 		const struct record *r = &l->records[i];
 

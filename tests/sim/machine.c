@@ -15,6 +15,7 @@
 #include <time.h>
 #include "api/direct.h"
 #include "base/log.h"
+#include "base/ulid.h"
 #include "process/send_http.h"
 
 #define REAL(type, name, ...) type __real_##name(__VA_ARGS__); type __wrap_##name(__VA_ARGS__)
@@ -390,8 +391,13 @@ void __wrap_log_write(enum log_level level, const char *fmt, ...)
 
 void machine_begin(uint64_t seed)
 {
+	char id[ULID_LENGTH];
+
 	memset(&machine, 0, sizeof(machine));
 	fiber_begin(seed);
+	/* The one thing that the program remembers beyond its end: the last id, which the next of the same millisecond follows. */
+	if (!ulid_new(0, id))
+		abort();
 }
 
 void machine_end(void)

@@ -36,6 +36,7 @@
 	X(ACTIONS, "actions")                                                                             \
 	X(WRONG, "wrong")           /* bodies with values that are not allowed, or none */                \
 	X(CASCADES, "cascades")     /* deletions of what has a cascade */                                 \
+	X(REFUSALS, "refusals")     /* deletions that the design refuses while something is there */      \
 	X(INTERNAL, "internal")     /* operators write entities that only processors and companions should */ \
 	X(MANAGED, "managed")       /* operators set attributes that only actions and processors should */ \
 	X(HASHES, "hashes")         /* values with a '#' */                                               \
