@@ -200,10 +200,11 @@ test('an account is suspended, reinstated and verified by admins', async () => {
   await admin.post('/users/none/suspend', {}, { status: 404 });
 });
 
-test('who is suspended cannot log in, nor who has left; the name of who has left stays taken', async () => {
+test('who is suspended cannot log in or go on, nor who has left; the name of who has left stays taken', async () => {
   const zoe = await app.login('zoe', 'long enough');
   await admin.post('/users/zoe/suspend');
   await app.nobody.post('/login', { name: 'zoe', password: 'long enough' }, { status: 401 });
+  await zoe.get('/me', { status: 401, type: 'unauthenticated', detail: /log in again/ });
   await admin.post('/users/zoe/reinstate');
   await app.login('zoe', 'long enough');
   assert.equal((await zoe.delete('/users/zoe')).status, 204);
@@ -211,7 +212,7 @@ test('who is suspended cannot log in, nor who has left; the name of who has left
   await app.nobody.post('/login', { name: 'zoe', password: 'long enough' }, { status: 401 });
   await ann.get('/users/zoe', { status: 404 });
   await ann.get('/usernames/zoe', { status: 404 });
-  assert.equal((await zoe.get('/users/zoe')).body.status, 'deleted');
+  await zoe.get('/users/zoe', { status: 401, type: 'unauthenticated' });
   assert.equal((await admin.get('/usernames/zoe')).body.status, 'deleted');
   await app.nobody.post('/users', { username: 'zoe', email: 'new@example.com', password: 'long enough' }, { status: 409, type: 'taken', attribute: 'username' });
 });

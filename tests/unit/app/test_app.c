@@ -327,6 +327,8 @@ static void simple_reads_are_quick(void **state)
 	"  leaves: {path: /trees/<tree>/leaves, query: GSI1, where: {GSI1PK: TREE#<tree>}, limit: 2, cache: 30 s}\n"      \
 	"  plain: {path: /trees/<tree>/plain, query: GSI1, where: {GSI1PK: TREE#<tree>}, limit: 2}\n"                     \
 	"  roots: {path: /trees/<tree>/roots, query: GSI1, where: {GSI1PK: ROOTS#<tree>}, cache: 30 s}\n"                 \
+	"  own: {path: /trees/<tree>/own, query: GSI1, where: {GSI1PK: TREE#<tree>}, allow: caller is user}\n"             \
+	"  some: {path: /trees/<tree>/some, merge: {of: [own, plain], by: id}, cache: 30 s}\n"                            \
 	"  all: {path: /trees/<tree>/all, merge: {of: [leaves, roots], by: id}, limit: 2, cache: 30 s}\n"                 \
 	"  twice: {path: /trees/<tree>/twice, merge: {of: [leaves, plain], by: id}, limit: 2, cache: 30 s}\n"             \
 	"  fresh: {path: /trees/<tree>/fresh, query: GSI1, where: {GSI1PK: TREE#<tree>}, limit: 2, rank: {by: age}, cache: 30 s}\n" \
@@ -403,6 +405,8 @@ static void caches_share_what_everybody_gets(void **state)
 		assert_false(client_has(c.reply.headers, "Vary"));
 		client_ask(&c, APP_GET, "/trees/t/roots", NULL); /* the owner sees the secret */
 		client_header(&c, i ? "Cache-Control: private, max-age=30\r\n" : "Cache-Control: public, max-age=30\r\n");
+		client_header(&c, "Vary: Authorization\r\n");
+		client_ask(&c, APP_GET, "/trees/t/some", NULL); /* a part of it is not for everybody */
 		client_header(&c, "Vary: Authorization\r\n");
 		client_ask(&c, APP_GET, "/trees/t/all", NULL); /* has those among its rows */
 		client_header(&c, "Vary: Authorization\r\n");

@@ -248,6 +248,28 @@ static void credentials_of_their_own_and_a_rule_that_reads_another_item_count(vo
 	is_over(mo);
 }
 
+static bool (*real_get)(struct backend *, struct arena *, struct slice, struct value, struct value *);
+
+/* Someone else is quicker, once. */
+static bool demote_then_get(struct backend *b, struct arena *a, struct slice table, struct value key, struct value *item)
+{
+	b->get = real_get;
+	put_user("bob", "user", "active", HORSE, LONG_AGO);
+	return real_get(b, a, table, key, item);
+}
+
+static void a_demotion_between_a_request_and_its_write_counts(void **state)
+{
+	struct slice bob = log_in("bob", "correct horse");
+
+	(void)state;
+	assert_int_equal(ask(bob, APP_GET, "/me", NULL), 200);
+	real_get = c.f.backend->get;
+	c.f.backend->get = demote_then_get;
+	assert_int_equal(ask(bob, APP_POST, "/users/bob/promote", NULL), 403);
+	assert_ptr_equal(c.f.backend->get, real_get);
+}
+
 /* As with a table elsewhere: there is nobody to tell that nothing was written. */
 static void a_backend_that_knows_no_versions_is_asked_each_time(void **state)
 {
@@ -357,6 +379,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(an_account_put_back_with_the_same_hash_is_another_one, setup, teardown),
 		cmocka_unit_test_setup_teardown(a_new_password_ends_every_session_also_the_own, setup, teardown),
 		cmocka_unit_test_setup_teardown(credentials_of_their_own_and_a_rule_that_reads_another_item_count, setup, teardown),
+		cmocka_unit_test_setup_teardown(a_demotion_between_a_request_and_its_write_counts, setup, teardown),
 		cmocka_unit_test_setup_teardown(a_backend_that_knows_no_versions_is_asked_each_time, setup, teardown),
 		cmocka_unit_test_setup_teardown(a_batch_that_ends_its_own_session_goes_no_further, setup, teardown),
 		cmocka_unit_test_setup_teardown(an_answer_kept_for_an_idempotency_key_is_not_given_to_the_next_of_the_name, setup, teardown),
