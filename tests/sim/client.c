@@ -133,6 +133,8 @@ static bool ask_list(struct asking *k)
 	const struct design *d = k->draw.sim->design;
 	const struct access *a = &d->accesses[random_below(dice(k->draw.sim), d->access_count)];
 
+	if (!d->access_count)
+		return false;
 	k->q.method = APP_GET;
 	k->entity = a->entity.n ? design_entity(d, a->entity) : NULL;
 	if (!a->path.n || !draw_path(&k->draw, a->path_template, NULL, false, &k->path))
