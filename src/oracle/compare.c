@@ -291,8 +291,7 @@ static void tell_copy(struct oracle *o, const struct at_identity *x, const struc
 	if (!dyn_get(r, key, true, &copy) || !dyn_get(r, x->key, true, &source) || !value_present(copy) || !value_present(source))
 		return;
 	f.found = value_get(copy, a->name);
-	f.expected = value_get(entity_full(r, x->entity, source), a->copy_attribute);
-	if (value_equal(f.found, f.expected))
+	if (!entity_copied(r, a, entity_full(r, x->entity, source), &f.expected) || value_equal(f.found, f.expected))
 		return;
 	tell(o, &f, "%.*s has %.*s = %.*s, and the %.*s of %.*s is %.*s", SLICE_ARG(say_item(r, e, key)), SLICE_ARG(a->name),
 	     SLICE_ARG(say_value(r, f.found)), SLICE_ARG(a->copy_attribute), SLICE_ARG(say_item(r, x->entity, x->key)),
@@ -311,8 +310,7 @@ static void take_copy(struct comparing *c, struct fact_reader *f)
 
 	if (x->targets != 1 || x->weight != FACT_FULL)
 		return; /* a copy outlives its source */
-	source = value_get(x->carried, a->copy_attribute);
-	if (!value_present(source) && a->default_)
+	if (!entity_copied(&o->run, a, x->carried, &source) || (!value_present(source) && a->default_))
 		return;
 	buf_init(&b, o->run.arena);
 	fact_put_hash(&b, source);

@@ -94,11 +94,21 @@ static void carry(struct arena *a, struct rule_entity *x, struct slice name)
 	}
 }
 
+static void carry_copied(struct arena *a, struct rule_entity *source, const struct attribute *copy)
+{
+	struct name_list names = { 0 };
+
+	if (source)
+		names_of_copy(a, &names, source->entity, copy);
+	for (size_t i = 0; i < names.count; i++)
+		carry(a, source, names.list[i]);
+}
+
 static void mark_targets(struct rules *x, const struct entity *e, struct arena *a)
 {
 	for (size_t i = 0; i < e->attribute_count; i++)
 		if (e->attributes[i].kept_by.n)
-			carry(a, named(x, e->attributes[i].copy_entity), e->attributes[i].copy_attribute);
+			carry_copied(a, named(x, e->attributes[i].copy_entity), &e->attributes[i]);
 	for (size_t i = 0; i < e->count_count; i++) {
 		struct rule_entity *t = named(x, e->counts[i].target.entity);
 		size_t at = t ? attribute_index(t->entity, e->counts[i].attribute) : SIZE_MAX;

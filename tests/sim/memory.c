@@ -185,13 +185,6 @@ bool store_get_many(struct store *s, const struct store_view *v, enum store_fami
 	return true;
 }
 
-/* Moves with every batch, whatever it writes: never too old. */
-uint64_t store_version(struct store *s, struct slice key)
-{
-	(void)key;
-	return s->batches + 1;
-}
-
 /* ---- walking ---- */
 
 struct store_iter *store_iter(struct store *s, const struct store_view *v, enum store_family f, struct slice from, struct slice to,

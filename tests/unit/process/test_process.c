@@ -377,7 +377,7 @@ static void writers_are_slowed_when_a_processor_is_behind(void **state)
 static void what_waits_for_its_next_try_slows_nobody(void **state)
 {
 	(void)state;
-	put("/settings/x", "{\"divisor\":0}");
+	put("/settings/x", "{\"divisor\":1e-125}");
 	app_ms = -2000;
 	process = start();
 	await_idle();
