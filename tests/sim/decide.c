@@ -4,6 +4,8 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "sim.h"
 
+#include "app/hold.h"
+
 struct dry { /* a backend that reads, and notices that it is to write */
 	struct backend backend;
 	struct backend *real;
@@ -72,6 +74,19 @@ static void before(struct sim *s, struct decision *d)
 	*fiber_random() = kept;
 }
 
+/* Holding an item while it is asked whether anything hangs on it, and letting it go (app/hold.h), decide nothing. */
+static bool is_hold(const struct machine_write *w)
+{
+	const struct api_action *a = w->actions;
+
+	if (!a || w->count != 1 || a->kind != WRITE_UPDATE || !(slice_is(a->update, "SET #n0 = :v0") || slice_is(a->update, "REMOVE #n0")))
+		return false;
+	for (size_t i = 0; i < a->binding_count; i++)
+		if (slice_is(a->bindings[i].placeholder, "#n0"))
+			return slice_equal(a->bindings[i].name, HOLD_ATTRIBUTE);
+	return false;
+}
+
 void decide_watch(struct sim *s, const struct machine_write *w)
 {
 	struct decision *d = (struct decision *)(uintptr_t)fiber_work();
@@ -79,9 +94,13 @@ void decide_watch(struct sim *s, const struct machine_write *w)
 	if (!d || d->is_over || memory_is_dead())
 		return;
 	if (!w->is_done) {
-		before(s, d);
+		d->is_hold = is_hold(w);
+		if (!d->is_hold)
+			before(s, d);
 		return;
 	}
+	if (d->is_hold)
+		return;
 	d->is_over = slice_is(w->outcome, "done");
 	if (d->is_over && d->status)
 		sim_problem(s, "%.*s %.*s was done, though at that moment it was to be refused: %.*s", SLICE_ARG(d->request->path),

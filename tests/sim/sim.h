@@ -158,6 +158,7 @@ struct decision { /* of a request; fiber_work() points to it */
 	struct app_request *request;
 	int status;        /* that it would get now; 0: it may write */
 	struct slice why;
+	bool is_hold;   /* what is under way decides nothing */
 	bool is_over;      /* it has written */
 };
 void decide_watch(struct sim *s, const struct machine_write *w);
