@@ -22,6 +22,8 @@
  *       item of this entity, or hang below it, have no rows left either: their counts must not reach a later item.
  *   M5  Whoever meets a marker may carry it out: the deletion itself, the keeper, a creation that is kept waiting, the server
  *       once a second (app_tick()). Rows that are gone stay gone, so a crash loses nothing of what has been done.
+ *   M6  A row that refers (`requires`, `counts`) to another item of the same entity, which is there, is that one's and stays. So a deletion that the
+ *       keeper looks at late takes nothing from an item that has the same values under another key.
  * From M1 to M4: what is seen under an item was created under it, and what was created under it is not removed with an earlier one.
  *
  * What no marker covers: a child that neither requires its parent nor counts on it may be created while the cascade runs, and

@@ -10,15 +10,59 @@
 
 struct gathering {
 	struct run *run;
+	const struct marker *marker;
 	struct doomed_list *list;
 	size_t most;
 };
+
+/* Whether what the row itself refers to is another item of the same kind, and there. */
+static bool leads_elsewhere(struct gathering *f, struct scope *s, const struct reference *to, bool *out)
+{
+	const struct entity *e = f->marker->entity;
+	struct value *args, key, full;
+
+	if (*out || !slice_equal(to->entity, e->name))
+		return true;
+	if (!scope_args(s, to->args, to->arg_count, &args) || !entity_locate(f->run, e, args, to->arg_count, &key))
+		return false;
+	if (!value_present(key) || value_equal(key, f->marker->gone))
+		return true;
+	if (!entity_fetch_key(f->run, e, key, false, &full))
+		return false;
+	*out = value_present(full);
+	return true;
+}
+
+/* M6 */
+static bool is_another_ones(struct gathering *f, const struct read_row *row, bool *out)
+{
+	const struct entity *e = row->entity;
+	struct fields item;
+	struct scope s = { .run = f->run, .item = &item };
+
+	*out = false;
+	if (!e || !value_present(f->marker->gone))
+		return true;
+	fields_from_item(&item, f->run->arena, row->full);
+	for (size_t i = 0; i < e->count_count; i++)
+		if (!leads_elsewhere(f, &s, &e->counts[i].target, out))
+			return false;
+	for (size_t i = 0; i < e->require_count; i++)
+		if (!leads_elsewhere(f, &s, &e->requires[i].target, out))
+			return false;
+	return true;
+}
 
 static bool find_row(void *ctx, const struct read_row *row, bool *stop)
 {
 	struct gathering *f = ctx;
 	struct value key = dyn_key_of(f->run, row->full);
+	bool other;
 
+	if (!is_another_ones(f, row, &other))
+		return false;
+	if (other)
+		return true;
 	for (size_t i = 0; i < f->list->count; i++)
 		if (value_equal(f->list->list[i].key, key))
 			return true;
@@ -30,7 +74,7 @@ static bool find_row(void *ctx, const struct read_row *row, bool *stop)
 bool deleting_rows(struct run *r, const struct marker *m, size_t most, struct doomed_list *out)
 {
 	const struct delete_rule *d = &m->entity->delete_;
-	struct gathering f = { .run = r, .list = out, .most = most };
+	struct gathering f = { .run = r, .marker = m, .list = out, .most = most };
 	int64_t now = r->now_ms;
 	struct fields values;
 	struct scope s = { .run = r, .item = &values };

@@ -13,18 +13,8 @@ static const char *const parts[SIM_PARTS] = {
 	[SIM_MANAGED] = "operators who set managed attributes go past the actions that look after them",
 	/* Until a value that cannot enter the key of a copy is refused at its source, or its copies say that they were left behind. */
 	[SIM_HASHES] = "a source takes a value with '#' that its copies have in a key, and they stay as they were",
-	/* Until null puts the default back. */
-	[SIM_NULLS] = "null takes away an attribute that keys, companions and rules are made from",
-	/* Until what `refuse while` has looked at is a part of the deletion. */
-	[SIM_REFUSALS] = "what is made between the look and the deletion is left without what it belongs to",
-	/* Until what rules have looked at is a part of the write. */
-	[SIM_DECIDE] = "a rule that reads other items is asked before the write, not with it",
-	/* Until what a processor does no longer depends on when it does it. */
-	[SIM_AGAIN] = "a processor that asks how things are now does something else when it is late",
-	/* Until a deletion is a state that the table knows. */
-	[SIM_CASCADES] = "what is deleted and made again under the same identity meets what is left of the old",
-	/* Until an item that does not fit is reported and passed over. */
-	[SIM_UNFIT] = "an item that does not fit its entity stops the keeper",
+	/* In runs of their own: the oracle has much to say of such items, so only that everything comes to an end is judged. */
+	[SIM_UNFIT] = "items that do not fit their entity leave differences that nothing mends",
 	/* Until creating at an address that is taken is refused also where the key has more than the address. */
 	[SIM_INTERNAL] = "operators can make two items with one address, and credentials without an account",
 };
