@@ -69,6 +69,8 @@ bool entity_locate(struct run *r, const struct entity *e, const struct value *ar
  * now, not from the memo; otherwise what this run has seen before will do. */
 bool entity_fetch(struct run *r, const struct entity *e, const struct value *args, size_t n, bool fresh,
 		  struct value *full) MUST_CHECK;
+/* Whether the item has this identity. A part of it may not be in the key: then another identity leads to the same item. */
+bool entity_is_at(struct run *r, const struct entity *e, struct value full, const struct value *args, size_t n);
 /* The same, laid out; entity NULL: none. */
 bool entity_fetch_item(struct run *r, const struct entity *e, const struct value *args, size_t n, bool fresh,
 		       struct entity_item *out) MUST_CHECK;

@@ -204,6 +204,18 @@ bool entity_locate(struct run *r, const struct entity *e, const struct value *ar
 	return find_by(r, e, &identity, key);
 }
 
+bool entity_is_at(struct run *r, const struct entity *e, struct value full, const struct value *args, size_t n)
+{
+	for (size_t i = 0; i < n; i++) {
+		const struct attribute *a = entity_attribute(e, e->params[i]);
+		struct value v = value_get(full, e->params[i]);
+
+		if (value_present(v) && !value_equal(v, args[i]) && (!a || !value_equal(v, input_normal(r, a, args[i]))))
+			return false;
+	}
+	return true;
+}
+
 bool entity_fetch(struct run *r, const struct entity *e, const struct value *args, size_t n, bool fresh, struct value *full)
 {
 	struct entity_item item;

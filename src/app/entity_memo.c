@@ -112,5 +112,9 @@ bool entity_fetch_item(struct run *r, const struct entity *e, const struct value
 	*out = (struct entity_item){ 0 };
 	if (!entity_locate(r, e, args, n, &key))
 		return false;
-	return !value_present(key) || fetch(r, e, key, fresh, out);
+	if (value_present(key) && !fetch(r, e, key, fresh, out))
+		return false;
+	if (out->entity && !entity_is_at(r, e, out->full, args, n))
+		*out = (struct entity_item){ 0 };
+	return true;
 }

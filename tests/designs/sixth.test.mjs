@@ -89,6 +89,16 @@ test('lists by a number: prices within bounds, and what is low on the shelf, low
   await ann.get('/low-stock', { status: 403 });
 });
 
+test('a delivery is at its own address alone, though its key has only a part of it', async () => {
+  const { body } = await staff.post('/products/tee/variants/cap/deliveries', { quantity: 1 });
+  await staff.get(`/products/tee/variants/cap/deliveries/${body.delivery_id}`);
+  const elsewhere = `/products/other/variants/cap/deliveries/${body.delivery_id}`;
+  await staff.get(elsewhere, { status: 404 });
+  await staff.delete(elsewhere, { status: 404 });
+  await operator.patch(elsewhere, { quantity: 5 }, { status: 404 });
+  await operator.delete(`/products/tee/variants/cap/deliveries/${body.delivery_id}`);
+});
+
 test('a cart is its owner\'s, holds what there is, and is forgotten after a month', async () => {
   const { body } = await ann.put('/customers/ann/cart/mug', { product_id: 'tee', quantity: 2 });
   assert.equal(body.forget_at, Date.parse(body.changed) / 1000 + 30 * 86400);

@@ -2,6 +2,7 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include <stdlib.h>
 #include "held.h"
+#include "oracle/oracle.h"
 #include "ledger.h"
 #include "process/checkpoint.h"
 #include "sim.h"
@@ -22,7 +23,7 @@ static void tell(void *ctx, const struct oracle_finding *f)
 	struct sim *s = ctx;
 	struct buf b;
 
-	if (f->weight == ORACLE_NOTE || held_finding(s, f))
+	if (f->weight == ORACLE_NOTE)
 		return;
 	buf_init(&b, &s->arena);
 	put_value(&b, f->key);

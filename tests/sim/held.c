@@ -2,8 +2,6 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "held.h"
 
-#include "app/entity.h"
-
 static const char *const parts[SIM_PARTS] = {
 	/* For good: the design itself says that what is left behind stays, and a counter that begins anew cannot know of it. */
 	[SIM_ORPHANS] = "deleting or renaming what others count on, where the design lets them stay, leaves counters behind",
@@ -32,35 +30,4 @@ unsigned held_parts(void)
 const char *held_why(enum sim_part p)
 {
 	return parts[p];
-}
-
-bool held_address(const struct sim *s, const struct entity *e)
-{
-	struct name_list names = { 0 };
-	struct arena a;
-	bool held = false;
-
-	arena_init(&a);
-	for (size_t i = 0; i < e->key_count; i++)
-		if (design_is_table_key(s->design, e->keys[i].attribute))
-			names_of_template(&a, &names, e, e->keys[i].template);
-	for (size_t i = 0; i < e->param_count; i++) {
-		bool has = false;
-
-		for (size_t k = 0; k < names.count; k++)
-			has |= slice_equal(names.list[k], e->params[i]);
-		held |= !has;
-	}
-	arena_release(&a);
-	return held;
-}
-
-bool held_finding(const struct sim *s, const struct oracle_finding *f)
-{
-	(void)s;
-	/* A count is planned without the checks of a target that is not there yet; when it is there at the commit, nobody asks them. */
-	if (f->kind == ORACLE_CHECK_BROKEN)
-		return true;
-	/* Who creates something may choose an id that is taken, where the key has more than the address. */
-	return f->kind == ORACLE_IDENTITY_TWICE && f->entity && f->entity->found_by.n;
 }

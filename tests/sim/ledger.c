@@ -189,7 +189,7 @@ static bool was_asked_for(struct sim *s, const struct record *r)
 		const struct entry *e = &l->entries[i];
 
 		if (e->from < r->sequence && r->sequence <= e->to &&
-		    (!e->entity || slice_starts(e->path, path) || (e->entity == r->change.entity && held_address(s, e->entity))))
+		    (!e->entity || slice_starts(e->path, path)))
 			return true;
 	}
 	return false;
