@@ -10,6 +10,7 @@ const { app, operator, ana, bruno, clara, davi, elisa, published } = world;
 await fillBlog(world);
 const crowd = await Promise.all(Array.from({ length: 30 }, (_, i) => app.as(`reader-${String(i).padStart(2, '0')}`, 'reader')));
 const names = crowd.map((_, i) => `reader-${String(i).padStart(2, '0')}`);
+for (const reader of crowd) await reader.post('/users');
 const each = (start) => crowd.map((reader, i) => () => start(reader, i));
 const right = async () => assert.deepEqual(recount(await app.items()), []);
 
@@ -205,6 +206,7 @@ test('B-A17, B-A18, B-A26, B-A28: what happened in one second is listed once, wh
   const at = '2024-06-01T00:00:00Z';
   await ana.post('/categories', { categoryId: 'ties', name: 'Ties' });
   for (const categoryId of ['left', 'right']) await ana.post('/categories', { categoryId, parentId: 'ties', name: categoryId });
+  await operator.post('/users', { cognitoSub: 'sub-zed', displayName: 'Zed' });
   for (let i = 0; i < 8; i++) {
     await published(`tie-${i}`, 'sub-zed', i % 2 ? 'left' : 'right', at);
     await operator.post(`/posts/tie-${i}/likes`, { userId: 'sub-zed', createdAt: at });

@@ -53,6 +53,34 @@ test('B-A01, B-A32: who one is and what one may is in the token of the issuer', 
   await davi.post('/categories', { name: 'x' }, { status: 403, type: 'forbidden' });
 });
 
+test('B-A08, B-A01: the groups of the issuer are in ROLE#, at the first visit and after each change', async () => {
+  const ana = as('5f1c-ana', 'admin');
+  await ana.post('/users', { displayName: 'Ana' });
+  await as('5f1c-bruno', 'beta-testers', 'author').put('/users/5f1c-bruno', { displayName: 'Bruno' });
+  const { role, GSI2PK } = await app.item('USER#5f1c-bruno', 'PROFILE#5f1c-bruno');
+  assert.deepEqual([role, GSI2PK], ['author', 'ROLE#author']);
+  const having = async (name) => (await ana.list(`/roles/${name}/users`)).map((user) => user.cognitoSub);
+  await app.settled();
+  assert.ok((await having('admin')).includes('5f1c-ana'));
+  // the issuer's groups have changed: the next visit tells
+  const { createdAt, ...before } = await app.item('USER#5f1c-bruno', 'PROFILE#5f1c-bruno');
+  await as('5f1c-bruno', 'reader').post('/users/5f1c-bruno/visit');
+  const after = await app.item('USER#5f1c-bruno', 'PROFILE#5f1c-bruno');
+  assert.deepEqual(after, { ...before, createdAt, role: 'reader', GSI2PK: 'ROLE#reader', updatedAt: after.updatedAt });
+  assert.ok((await having('reader')).includes('5f1c-bruno'));
+  assert.ok(!(await having('author')).includes('5f1c-bruno'));
+  await as('5f1c-bruno', 'author', 'admin').post('/users/5f1c-bruno/visit');
+  assert.ok((await having('admin')).includes('5f1c-bruno'));
+  await as('5f1c-bruno', 'author').post('/users/5f1c-bruno/visit');
+  // nobody visits for another, or says what the groups are; the first visit makes the profile
+  await ana.post('/users/5f1c-bruno/visit', {}, { status: 403, type: 'forbidden' });
+  await as('5f1c-bruno', 'author').post('/users/5f1c-bruno/visit', { role: 'admin' }, { status: 422, type: 'invalid' });
+  await as('5f1c-eva', 'author').post('/users/5f1c-eva/visit');
+  assert.deepEqual(await having('author'), ['5f1c-bruno', '5f1c-eva']);
+  await as('5f1c-davi').post('/users/5f1c-davi/visit'); // made an admin by hand, above, and no group says so
+  assert.ok((await having('reader')).includes('5f1c-davi'));
+});
+
 test('B-A29, B-A31: writing and liking with tokens of the issuer', async () => {
   const bruno = as('5f1c-bruno', 'author', 'beta-testers');
   const davi = as('5f1c-davi', 'reader');

@@ -33,7 +33,7 @@ test('B-A01: a profile, made by its owner at the first visit', async () => {
   await app.nobody.get('/users/sub-none', { status: 404, type: 'not-found' });
   await davi.patch('/users/sub-davi', { bio: 'Reads.' });
   await elisa.patch('/users/sub-davi', { bio: 'Hers.' }, { status: 403, type: 'forbidden' });
-  await davi.delete('/users/sub-davi', { status: 403 });
+  await elisa.delete('/users/sub-davi', { status: 403, type: 'forbidden' });
 });
 
 test('B-A09: a profile through the index', async () => {
@@ -153,16 +153,48 @@ test('B-A29: a draft, published, archived, taken back', async () => {
   const moved = await app.item(key, key);
   assert.deepEqual(moved, { ...now, subcategoryId: 'backend', title: 'Filas', GSI1PK: 'CATEGORY#backend', updatedAt: moved.updatedAt });
   await clara.patch(`/posts/${body.postId}`, { title: 'Hers' }, { status: 403, type: 'forbidden' });
-  // archived: in no list; taken back: a draft as before
+  // archived: in a list of its author's and of the editors'; taken back: a draft as before
   await ana.post(`/posts/${body.postId}/archive`);
   const archived = await app.item(key, key);
-  assert.deepEqual(Object.keys(archived).filter((name) => name.startsWith('GSI')), ['GSI2PK']);
+  const { GSI1PK, GSI1SK, ...left } = moved;
+  const place = `${publishedAt}#${body.postId}`;
+  assert.deepEqual(archived, { ...left, status: 'ARCHIVED', GSI2SK: `ARCHIVED#${place}`, GSI3PK: 'STATUS#ARCHIVED', GSI3SK: `POST#${place}`, updatedAt: archived.updatedAt });
+  for (const who of [bruno, ana]) assert.deepEqual(ids(await who.list('/users/sub-bruno/archived')), [body.postId]);
+  assert.deepEqual(ids(await ana.list('/statuses/ARCHIVED/posts')), [body.postId]);
+  await clara.get('/users/sub-bruno/archived', { status: 403, type: 'forbidden' });
+  for (const list of ['/posts', '/users/sub-bruno/posts', '/users/sub-bruno/drafts', '/categories/backend/posts']) {
+    assert.ok(!ids(await bruno.list(list)).includes(body.postId), list);
+  }
   await app.nobody.get(`/posts/${body.postId}`, { status: 404 });
   await ana.post(`/posts/${body.postId}/archive`, {}, { status: 409, type: 'conflict' });
   await bruno.post(`/posts/${body.postId}/unpublish`);
   const again = await app.item(key, key);
   assert.deepEqual(again, { ...draft, subcategoryId: 'backend', title: 'Filas', updatedAt: again.updatedAt });
   await bruno.delete(`/posts/${body.postId}`);
+});
+
+test('B-A29: what lists show of a post follows its text, unless the author says it in other words', async () => {
+  const { body: { postId } } = await bruno.post('/posts', { title: 'Começo', subcategoryId: 'cloud', content: 'The first version.' });
+  const path = `/posts/${postId}`;
+  const excerpt = async () => (await bruno.get(path)).body.excerpt;
+  assert.equal(await excerpt(), 'The first version.');
+  await bruno.patch(path, { content: 'The second version, ' + 'x'.repeat(300) });
+  assert.equal(await excerpt(), 'The second version, ' + 'x'.repeat(260));
+  await bruno.patch(path, { summary: 'In short.' });
+  await bruno.patch(path, { content: 'The third version.' });
+  assert.equal(await excerpt(), 'In short.');
+  for (const nothing of ['', null]) {
+    await bruno.patch(path, { summary: 'In short.' });
+    await bruno.patch(path, { summary: nothing });
+    assert.equal(await excerpt(), 'The third version.');
+  }
+  await bruno.patch(path, { content: null });
+  assert.equal(await excerpt(), undefined);
+  // the slug is part of addresses that others have: it stays until the author says otherwise
+  assert.equal((await bruno.patch(path, { title: 'Meio e fim' })).body.slug, 'comeco');
+  assert.equal((await bruno.patch(path, { slug: null })).body.slug, 'meio-e-fim');
+  assert.equal((await bruno.patch(path, { slug: 'Fim' })).body.slug, 'fim');
+  await bruno.delete(path);
 });
 
 test('B-A10: a post by its id', async () => {
@@ -242,6 +274,46 @@ test('B-A29: deleting a post takes comments, likes, bookmarks and their guards a
   assert.deepEqual(await app.nobody.list('/posts/doomed/comments'), []);
   assert.deepEqual(ids(await davi.list('/users/sub-davi/bookmarks')), ['spared']);
   assert.deepEqual(recount(await app.items()), []);
+});
+
+test('B-A01: an account that is deleted takes along what it had and did, and its comments lose their words', async () => {
+  const [zoe, yan] = [await app.as('sub-zoe', 'author'), await app.as('sub-yan')];
+  await zoe.post('/users', { displayName: 'Zoe' });
+  await yan.post('/users', { displayName: 'Yan' });
+  const write = async (title) => (await zoe.post('/posts', { title, subcategoryId: 'cloud', content: title })).body.postId;
+  const [shown, shelved] = [await write('Shown'), await write('Shelved')];
+  await write('Draft');
+  for (const postId of [shown, shelved]) await zoe.post(`/posts/${postId}/publish`);
+  await zoe.post(`/posts/${shelved}/archive`);
+  await yan.post(`/posts/${shown}/likes`);
+  await yan.post(`/posts/${shown}/comments`, { body: 'To Zoe' });
+  await yan.post('/users/sub-yan/bookmarks', { postId: shown });
+  const before = (await app.nobody.get('/posts/p1')).body;
+  await zoe.post('/posts/p1/likes');
+  await zoe.post('/users/sub-zoe/bookmarks', { postId: 'p1' });
+  const { commentId } = (await zoe.post('/posts/p1/comments', { body: 'Secret words' })).body;
+  await yan.post('/posts/p1/comments', { body: 'To Zoe', parentId: commentId });
+  await app.settled();
+
+  await yan.delete('/users/sub-zoe', { status: 403, type: 'forbidden' });
+  assert.equal((await zoe.delete('/users/sub-zoe')).status, 204);
+  const left = await app.items();
+  assert.deepEqual(left.filter((item) => item.PK === 'USER#sub-zoe' || item.userId === 'sub-zoe'), []);
+  assert.deepEqual(left.filter((item) => item.authorId === 'sub-zoe').map(({ SK, isDeleted, body, authorName }) => [SK.split('#')[1], isDeleted, body, authorName]), [[commentId, true, '', undefined]]);
+  assert.deepEqual(left.filter((item) => [shown, shelved].includes(item.postId) && item.entityType !== 'NOTIFICATION'), []);
+  const now = (await app.nobody.get('/posts/p1')).body;
+  assert.deepEqual([now.likeCount, now.bookmarkCount, now.commentCount], [before.likeCount, before.bookmarkCount, before.commentCount + 1]);
+  const thread = (await app.nobody.list('/posts/p1/comments')).find((each) => each.commentId === commentId);
+  assert.deepEqual(thread.children.map(({ body }) => body), ['To Zoe']); // the answer keeps its place
+  assert.deepEqual(recount(left), []);
+  // without a profile nothing that goes with one; with a new one everything begins anew
+  await zoe.post('/posts', { title: 'x', subcategoryId: 'cloud' }, { status: 422, detail: /profile/ });
+  await zoe.post('/posts/p1/likes', {}, { status: 404, detail: /profile/ });
+  await zoe.post('/users/sub-zoe/bookmarks', { postId: 'p1' }, { status: 404, detail: /profile/ });
+  await zoe.post('/users', { displayName: 'Zoe' }, { status: 201 });
+  assert.deepEqual(await zoe.list('/users/sub-zoe/drafts'), []);
+  assert.equal((await ana.delete('/users/sub-zoe')).status, 204);
+  assert.equal((await ana.delete('/users/sub-yan')).status, 204);
 });
 
 test('B-A32: a category is deleted when nothing is in it', async () => {

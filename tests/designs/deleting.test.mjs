@@ -105,8 +105,10 @@ test('B-A29: a post that is created again starts with no likes and ends with as 
   const ana = await app.as('sub-ana', 'admin');
   await ana.post('/categories', { categoryId: 'tech', name: 'Tech' });
   await ana.post('/categories', { categoryId: 'sub', parentId: 'tech', name: 'Sub' });
+  await operator.post('/users', { cognitoSub: 'sub-ana', displayName: 'Ana' });
   const post = { postId: 'one', authorId: 'sub-ana', subcategoryId: 'sub', title: 'One', content: 'x', status: 'PUBLISHED', publishedAt: '2026-01-10T10:00:00Z' };
   const readers = await Promise.all(Array.from({ length: 30 }, (_, i) => app.as(`sub-${i}`)));
+  for (const reader of readers) await reader.post('/users');
   for (let round = 0; round < 6; round++) {
     if (round % 2) await operator.post('/processors/keeper/pause');
     await operator.post('/posts', post);

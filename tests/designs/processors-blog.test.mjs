@@ -27,7 +27,10 @@ test('B-A24, B-A30, B-A31: an author is told of likes and comments, a commenter 
     { type: 'COMMENT', actorId: 'sub-elisa', postId: 'p1', commentId: comment.commentId, isRead: false },
     { type: 'LIKE', actorId: 'sub-davi', postId: 'p1', commentId: undefined, isRead: false },
   ]);
-  for (const { notificationId } of told) assert.match(notificationId, ULID); // B31
+  for (const { type, notificationId } of told) {
+    if (type === 'LIKE') assert.equal(notificationId, 'p1-sub-davi'); // one for a reader and a post
+    else assert.match(notificationId, ULID); // B31
+  }
   assert.ok(await app.item('USER#sub-bruno', `NOTIFICATION#${comment.commentId}#${comment.createdAt}`));
   assert.deepEqual((await inbox(elisa, 'sub-elisa')).map(({ type, actorId, commentId }) => [type, actorId, commentId]), [['REPLY', 'sub-davi', reply.commentId]]);
   assert.deepEqual(await inbox(davi, 'sub-davi'), []);
@@ -36,15 +39,38 @@ test('B-A24, B-A30, B-A31: an author is told of likes and comments, a commenter 
   await right();
 });
 
-test('B-A31: who takes a like back and gives it again is news again; who has no profile is told of nothing', async () => {
+test('B-A31: who takes a like back and gives it again is no news; who has no profile is told of nothing', async () => {
+  const likes = async () => (await inbox(bruno, 'sub-bruno')).filter(({ type }) => type === 'LIKE');
+  const before = await unread('sub-bruno');
+  await operator.post('/processors/tell%20an%20author%20of%20a%20like/pause');
+  for (let i = 0; i < 20; i++) {
+    await davi.delete('/posts/p1/likes/sub-davi');
+    await operator.post('/posts/p1/likes', { userId: 'sub-davi', createdAt: `2026-01-20T00:00:${10 + i}Z` }); // another second, another item
+  }
+  await operator.post('/processors/tell%20an%20author%20of%20a%20like/resume');
+  assert.equal((await likes()).length, 1);
+  assert.equal(await unread('sub-bruno'), before);
+  // nor after it was read
+  const [{ notificationId }] = await likes();
+  await bruno.post(`/users/sub-bruno/notifications/${notificationId}/read`);
   await davi.delete('/posts/p1/likes/sub-davi');
   await davi.put('/posts/p1/likes/sub-davi');
-  assert.equal((await inbox(bruno, 'sub-bruno')).filter(({ type }) => type === 'LIKE').length, 2);
-  await operator.post('/posts', { postId: 'p3', authorId: 'sub-nobody', subcategoryId: 'backend', title: 'Whose', content: 'x', status: 'PUBLISHED', publishedAt: '2026-01-12T10:00:00Z' });
+  assert.deepEqual((await likes()).map(({ isRead }) => isRead), [true]);
+  assert.equal(await unread('sub-bruno'), before - 1);
+  // another reader, or another post, is
+  await elisa.put('/posts/p1/likes/sub-elisa');
+  assert.equal((await likes()).length, 2);
+  // whose profile is gone by other hands is told of nothing
+  const key = 'POST#p3';
+  await app.doc.put({ TableName: app.table, Item: {
+    ...await app.item('POST#p2', 'POST#p2'), PK: key, SK: key, postId: 'p3', authorId: 'sub-nobody', GSI1SK: 'POST#2026-01-11T10:00:00Z#p3',
+    GSI2PK: 'AUTHOR#sub-nobody', GSI2SK: 'POST#2026-01-11T10:00:00Z#p3', GSI3SK: 'POST#2026-01-11T10:00:00Z#p3',
+  } });
   await davi.put('/posts/p3/likes/sub-davi');
   await app.settled();
   assert.equal((await operator.get('/processors')).body.processors.reduce((sum, { parked }) => sum + parked, 0), 0);
   assert.deepEqual((await app.items()).filter(({ PK, SK }) => PK === 'USER#sub-nobody' || SK.includes('sub-nobody')), []);
+  await operator.delete('/posts/p3');
   await right();
 });
 
@@ -67,6 +93,7 @@ test('B-A25, B-A32: reading counts down, twice counts once, and only one may', a
 
 test('B-A25: thirty likers at once, while the author reads: the number is right at the end', async () => {
   const fans = await Promise.all(Array.from({ length: 30 }, async (_, i) => [`fan-${i}`, await app.as(`fan-${i}`)]));
+  for (const [, fan] of fans) await fan.post('/users');
   let going = true;
   const reading = (async () => {
     let read = 0;

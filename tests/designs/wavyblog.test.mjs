@@ -409,6 +409,45 @@ async function kimWrites() {
   assert.equal((await app.items()).filter((item) => /^(POST|SLUG)#kim-/.test(item.PK)).length, 60);
 }
 
+test('W-A05, W-A14: the newest of more posts than anyone sorts in memory, page by page', async () => {
+  const large = await startDesign('wavyblog');
+  const author = await large.operator();
+  await author.post('/users', { Username: 'maria', Email: 'maria@example.com', password: 'wonderland' });
+  const CATEGORIES = 120; // more than a page of them
+  for (let i = 0; i < CATEGORIES; i++) await author.post('/categories', { Name: `Category ${i}` });
+  // written as another program would, in the forms of the document; the newest slug is the last one
+  const COUNT = 5200;
+  const draft = (i) => i % 100 === 98;
+  const slug = (i) => `p-${String(i).padStart(5, '0')}`;
+  const time = (i) => new Date(Date.UTC(2024, 0, 1) + i * 60_000).toISOString().replace('.000', '');
+  const rows = Array.from({ length: COUNT }, (_, i) => {
+    const Slug = slug(i);
+    const place = `POST#${time(i)}`;
+    const Category = `category-${(i * i) % CATEGORIES}`;
+    return [{
+      PK: `POST#${Slug}`, SK: `METADATA#${Slug}`, EntityType: 'POST', GSI1PK: 'POSTS_BY_USER#maria', GSI1SK: place, GSI2PK: `POSTS_BY_CAT#${Category}`, GSI2SK: place,
+      IsPublished: !draft(i),
+      PostID: `post_${i}`, Slug, Title: Slug, Content: 'words', AuthorID: 'maria', Category, CreatedAt: time(i), UpdatedAt: time(i),
+    }, { PK: `SLUG#${Slug}`, SK: `SLUG#${Slug}`, PostID: `post_${i}` }];
+  }).flat();
+  const batches = Array.from({ length: Math.ceil(rows.length / 25) }, (_, i) => rows.slice(i * 25, i * 25 + 25));
+  await Promise.all(Array.from({ length: 8 }, async () => {
+    for (let batch = batches.pop(); batch; batch = batches.pop()) {
+      await large.doc.batchWrite({ RequestItems: { [large.table]: batch.map((Item) => ({ PutRequest: { Item } })) } });
+    }
+  }));
+  const expected = Array.from({ length: COUNT }, (_, i) => COUNT - 1 - i).filter((i) => !draft(i)).map(slug);
+  const { items, next } = (await large.nobody.get('/latest')).body;
+  assert.deepEqual(slugs(items), expected.slice(0, 50));
+  assert.deepEqual(slugs((await large.nobody.get(`/latest?after=${encodeURIComponent(next)}`)).body.items), expected.slice(50, 100));
+  assert.deepEqual(slugs(await large.nobody.all('/latest', 500)), expected);
+  assert.equal(items[0].Content, undefined);
+  // what is withdrawn is out of it, what is published in it, each at its place in time
+  await author.post('/posts/p-05199/unpublish');
+  await author.post('/posts/p-05198/publish');
+  assert.deepEqual(slugs((await large.nobody.list('/latest?limit=2'))), ['p-05198', 'p-05197']);
+});
+
 test('the table and its indexes are those of the document', async () => {
   const { Table } = await app.ddb.describeTable({ TableName: 'WavyBlog' });
   assert.equal(Table.BillingModeSummary.BillingMode, 'PAY_PER_REQUEST');
