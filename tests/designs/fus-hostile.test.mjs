@@ -261,9 +261,9 @@ test('F-A20, F-A22, F-A19: with tokens of Cognito: its group makes an admin, a c
     await clerk.put('/users/5f-clerk/ratings/s', { stars: 4 }, { status: 201 }); // F10: the subject is the user
     assert.ok(await pool.item('USER#5f-clerk', 'SITE#s'));
     await clerk.put('/users/5f-chief/ratings/s', { stars: 1 }, { status: 403 });
-    await chief.post('/groups', { name: 'admin', permissions: ['site:read'] });
+    await chief.post('/groups', { name: 'admin', permissions: ['member:read'] });
     await chief.put('/users/5f-clerk/groups/admin');
-    assert.deepEqual((await clerk.get('/users/5f-clerk/permissions')).body.items, ['site:read']);
+    assert.deepEqual((await clerk.get('/users/5f-clerk/permissions')).body.items, ['member:read']);
     await clerk.post('/sites', { url: 'https://s.example', title: 'S' }, { status: 403 });
     await clerk.delete('/sites/s', { status: 403 });
   } finally {

@@ -132,12 +132,12 @@ test('F-A21: when tags change, list and items change together; a stale diff is r
   await app.doc.update({ TableName: app.table, Key: { PK: `SITE#${news}`, SK: 'METADATA' }, UpdateExpression: 'SET updatedAt = :t', ExpressionAttributeValues: { ':t': '2024-01-01T00:00:00Z' } });
   await ada.patch(`/sites/${news}`, { tags: ['stale'] }, { status: 412, type: 'changed', headers: { 'if-match': etag } });
   assert.deepEqual(await tagsOf(), [['news'], ['TAG#news']]);
-  // 49 out and 49 in still fit; C13
-  const many = (word) => Array.from({ length: 49 }, (_, i) => `${word}${i}`);
+  // 48 out and 48 in still fit; C13
+  const many = (word) => Array.from({ length: 48 }, (_, i) => `${word}${i}`);
   await ada.patch(`/sites/${news}`, { tags: many('a') });
   await ada.patch(`/sites/${news}`, { tags: many('b') });
   assert.deepEqual((await tagsOf())[1], many('TAG#b').sort());
-  await ada.patch(`/sites/${news}`, { tags: [...many('c'), 'fifty'] }, { status: 422, type: 'invalid' });
+  await ada.patch(`/sites/${news}`, { tags: [...many('c'), 'more'] }, { status: 422, type: 'invalid' });
   await ada.patch(`/sites/${news}`, { tags: ['news'] });
   await carl.patch(`/sites/${news}`, { title: 'Mine' }, { status: 403, type: 'forbidden' });
   await app.nobody.patch(`/sites/${news}`, { title: 'Mine' }, { status: 401 });
@@ -299,15 +299,18 @@ test('F-A07: comments of a site, by whomever, oldest first', async () => {
 });
 
 test('F-A24, F-A09, F-A08: groups, their names are for good', async () => {
-  const { body, location } = await ada.post('/groups', { name: 'moderators', description: 'Keep it civil', permissions: ['Comment:Delete', 'comment:delete', 'site:read'] }, { status: 201 });
+  const { body, location } = await ada.post('/groups', { name: 'moderators', description: 'Keep it civil', permissions: ['comment:delete', 'comment:delete', 'rating:delete'] }, { status: 201 });
   assert.equal(location, '/api/fus/groups/moderators');
   assert.deepEqual(await app.item('GROUP#moderators', 'METADATA'), { // F26: name, and no groupName
-    PK: 'GROUP#moderators', SK: 'METADATA', name: 'moderators', description: 'Keep it civil', permissions: ['comment:delete', 'site:read'],
+    PK: 'GROUP#moderators', SK: 'METADATA', name: 'moderators', description: 'Keep it civil', permissions: ['comment:delete', 'rating:delete'],
     createdAt: body.createdAt, updatedAt: body.updatedAt, entityType: 'GROUP', entitySk: 'GROUP#moderators',
   });
   await ada.post('/groups', { name: 'moderators' }, { status: 409, type: 'already-exists' });
   await ada.patch('/groups/moderators', { permissions: ['comment:delete'] });
   assert.deepEqual((await carl.get('/groups/moderators')).body.permissions, ['comment:delete']);
+  for (const word of ['site:wirte', 'Site:Write', 'admin', '', 7, null]) { // F18: what would mean nothing cannot be given
+    await ada.patch('/groups/moderators', { permissions: ['comment:delete', word] }, { status: 422, detail: /^permissions: element 2: one of: site:write,/ });
+  }
   await ada.patch('/groups/moderators', { name: 'mods' }, { status: 422, type: 'invalid' }); // F9
   await carl.post('/groups', { name: 'mine' }, { status: 403, type: 'forbidden' });
   await carl.patch('/groups/moderators', { permissions: ['site:write'] }, { status: 403 });
@@ -360,6 +363,75 @@ test('F-A19: what a user may is the union of what his groups say, asked each tim
   await carl.patch('/sites/carls', { title: 'Again' }, { status: 403 });
   await ada.put('/users/sub-carl/groups/curators');
   await carl.patch('/sites/carls', { title: 'Again' });
+});
+
+test('F-A19, F-A27, F-A22, F-A23, F-A11, F-A25: each permission allows what it says, and nothing else', async () => {
+  const fred = await app.as('sub-fred');
+  const put = async (n) => {
+    await ada.post('/sites', { id: `perm${n}`, url: 'https://perm.example', title: 'Perm', tags: ['perm'] });
+    await dora.put(`/users/sub-dora/ratings/perm${n}`, { stars: 2, note: 'a note of Dora' });
+    return (await dora.post(`/users/sub-dora/sites/perm${n}/comments`, { body: 'x' })).body.commentId;
+  };
+  await ada.post('/groups', { name: 'crew' });
+  await ada.post('/groups', { name: 'others', permissions: ['site:write'] });
+  await ada.put('/users/sub-fred/groups/crew');
+  const tried = async (n, commentId) => {
+    const does = {
+      'site:write': ['PATCH', `/sites/perm${n}`, { title: `${n}` }],
+      'rating:delete': ['DELETE', `/users/sub-dora/ratings/perm${n}`],
+      'comment:delete': ['DELETE', `/users/sub-dora/sites/perm${n}/comments/${commentId}`],
+      'member:read': ['GET', '/groups/others/members'],
+      'member:write': ['PUT', '/users/sub-emil/groups/crew', {}],
+      'site:delete': ['DELETE', `/sites/perm${n}`],
+    };
+    const done = [];
+    for (const [permission, [method, path, body]] of Object.entries(does)) {
+      const { status } = await fred.request(method, path, { body });
+      assert.ok([200, 201, 204, 403].includes(status), `${method} ${path}: ${status}`);
+      if (status !== 403) done.push(permission);
+    }
+    return done;
+  };
+  const all = ['site:write', 'rating:delete', 'comment:delete', 'member:read', 'member:write', 'site:delete'];
+  assert.deepEqual(await tried(0, await put(0)), []);
+  for (const [i, permission] of all.entries()) {
+    await ada.patch('/groups/crew', { permissions: [permission] });
+    assert.deepEqual(await tried(i + 1, await put(i + 1)), [permission]);
+  }
+  // member:write is for the groups one is in, and gives nobody a right of his own
+  await ada.patch('/groups/crew', { permissions: ['member:write'] });
+  await fred.delete('/users/sub-emil/groups/crew', { status: 204 });
+  await fred.put('/users/sub-fred/groups/others', {}, { status: 403 });
+  await fred.put('/users/sub-emil/groups/others', {}, { status: 403 });
+  // moderators find what they moderate; a note stays its writer's
+  for (const [permission, list, other] of [['rating:delete', 'ratings', 'comments'], ['comment:delete', 'comments', 'ratings']]) {
+    await ada.patch('/groups/crew', { permissions: [permission] });
+    const rows = await fred.list(`/users/sub-dora/${list}`);
+    assert.ok(rows.length > 1 && !JSON.stringify(rows).includes('a note'));
+    await fred.get(`/users/sub-dora/${other}`, { status: 403 });
+  }
+  await ada.patch('/groups/crew', { permissions: ['member:read'] });
+  assert.deepEqual(of('groupName')(await fred.list('/users/sub-carl/groups')), of('groupName')(await carl.list('/users/sub-carl/groups')));
+  assert.deepEqual((await fred.get('/users/sub-carl/permissions')).body, (await carl.get('/users/sub-carl/permissions')).body);
+  // all of them together make no admin
+  await ada.patch('/groups/crew', { permissions: all });
+  await fred.patch('/groups/crew', { description: 'mine' }, { status: 403 });
+  await fred.post('/groups', { name: 'gods' }, { status: 403 });
+  await fred.delete('/groups/others', { status: 403 });
+  await fred.patch('/users/sub-dora/ratings/perm0', { stars: 5 }, { status: 403 });
+  // as many tags as there may be, all of them others: still one transaction, with what the permission rests on
+  const tags = (word) => Array.from({ length: 48 }, (_, i) => `${word}${i}`);
+  await fred.patch('/sites/perm0', { tags: tags('a') });
+  await fred.patch('/sites/perm0', { tags: tags('b') });
+  assert.equal((await under('SITE#perm0')).filter((item) => item.tag).length, 48);
+  for (let n = 0; n < 6; n += 1) await ada.delete(`/sites/perm${n}`);
+  for (const name of ['crew', 'others']) await ada.delete(`/groups/${name}`);
+});
+
+test('F-A23: the id of a comment is ours, also by its address', async () => {
+  const { status } = await carl.request('PUT', `/users/sub-carl/sites/${maps}/comments/mine`, { body: { body: 'x' } });
+  assert.ok([404, 405, 422].includes(status), `${status}`);
+  assert.equal(await app.item('USER#sub-carl', `SITE#${maps}#COMMENT#mine`), undefined);
 });
 
 test('F-A26: a group that is deleted grants nothing any more, and its memberships go', async () => {

@@ -139,7 +139,8 @@ test('P-A30, P-A31: a comment with the id of a card, or of another comment, take
   await gus.put(`/votes/gus/${victim.commentId}`, { targetType: 'COMMENT', cardId: 'chair', commentedAt: victim.createdAt, voteValue: 1 });
   await gus.put('/votes/gus/chair', { voteValue: 1 });
   for (const commentId of ['chair', victim.commentId]) {
-    const { body } = await mallory.post('/cards/table/comments', { body: 'trap', commentId });
+    await mallory.post('/cards/table/comments', { body: 'trap', commentId }, { status: 422, detail: /^commentId/ });
+    const { body } = await operator.post('/cards/table/comments', { body: 'trap', commentId, authorId: 'mallory' });
     await mallory.delete(`/cards/table/comments/${body.createdAt}/${body.commentId}`);
   }
   await mallory.post('/cards', { cardId: victim.commentId, title: 'trap', category: 'wood' });

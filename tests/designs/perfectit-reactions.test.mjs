@@ -165,6 +165,7 @@ test('P-A32, P-A08, P-A22: cards in a collection, in its order, by its owner alo
   assert.deepEqual(row, {
     PK: 'COLLECTION#weekend', SK: 'CARD#table', entityType: 'CardInCollection', id: 'table', collectionId: 'weekend', cardId: 'table', userId: 'judy', position: 3, title: 'About table',
     addedAt: row.addedAt, createdAt: row.addedAt, updatedAt: row.addedAt, GSI1PK: 'CARD#table', GSI1SK: 'COLLECTION#weekend', // P11
+    GSI2PK: 'COLLECTION#weekend', GSI2SK: `POSITION#000003#${row.addedAt}#table`,
   });
   assert.equal((await app.item('USER#judy', 'COLLECTION#weekend')).cardCount, 3);
   const before = await things(app);
@@ -180,6 +181,9 @@ test('P-A32, P-A08, P-A22: cards in a collection, in its order, by its owner alo
 
   const cards = await judy.list('/collections/weekend/cards');
   assert.deepEqual(ids(cards), ['shelf', 'chair', 'table']);
+  assert.deepEqual(ids(await judy.all('/collections/weekend/cards', 1)), ['shelf', 'chair', 'table'], 'also from page to page');
+  assert.deepEqual((await judy.all('/collections/weekend/places', 2)).map((each) => [each.cardId, each.position]), [['shelf', 1], ['chair', 2], ['table', 3]]);
+  assert.deepEqual(await hana.list('/collections/weekend/places'), []);
   assert.equal(cards[0].voteScore, (await card('shelf')).voteScore, 'as the cards are now');
   assert.deepEqual(await hana.list('/collections/weekend/cards'), []);
   await judy.patch('/collections/weekend/cards/table', { position: 0 });

@@ -107,7 +107,10 @@ export async function audit(app) {
   const collections = by('Collection', 'collectionId');
   for (const row of of_('CardInCollection')) {
     const { collectionId, cardId } = row;
-    assert.deepEqual(keysOf(row), { PK: `COLLECTION#${collectionId}`, SK: `CARD#${cardId}`, GSI1PK: `CARD#${cardId}`, GSI1SK: `COLLECTION#${collectionId}` });
+    assert.deepEqual(keysOf(row), {
+      PK: `COLLECTION#${collectionId}`, SK: `CARD#${cardId}`, GSI1PK: `CARD#${cardId}`, GSI1SK: `COLLECTION#${collectionId}`,
+      GSI2PK: `COLLECTION#${collectionId}`, GSI2SK: `POSITION#${String(row.position).padStart(6, '0')}#${row.addedAt}#${cardId}`,
+    });
     assert.equal(row.userId, collections.get(collectionId)?.userId, `${cardId} in ${collectionId}`);
     assert.equal(row.title, cards.get(cardId)?.status === 'PUBLISHED' ? cards.get(cardId).title : undefined, `the title of ${cardId} in ${collectionId}`);
   }

@@ -43,7 +43,7 @@ test('P-A28, P-A01: signing up puts the user and the guard of the name; a rename
   assert.equal(location, '/api/perfectit/users/gus');
   const user = await app.item('USER#gus', 'PROFILE');
   assert.deepEqual(user, {
-    PK: 'USER#gus', SK: 'PROFILE', entityType: 'User', id: 'gus', userId: 'gus', username: 'gus', createdAt: body.createdAt, updatedAt: body.createdAt,
+    PK: 'USER#gus', SK: 'PROFILE', entityType: 'User', id: 'gus', userId: 'gus', username: 'gus', role: 'user', createdAt: body.createdAt, updatedAt: body.createdAt,
     GSI1PK: 'USERNAME#gus', GSI1SK: 'PROFILE',
   });
   assert.match(body.createdAt, TIME);
@@ -322,6 +322,7 @@ test('P-A14: what happened on a day', async () => {
 test('P-A35: views are gathered in memory and written later, at the end at the latest', async () => {
   const first = await startDesign('perfectit', { check: false }); // its directory is the second one's then
   const op = await first.operator();
+  await op.post('/users', { userId: 'gus', username: 'gus' });
   await op.post('/categories', { categoryId: 'home', name: 'Home' });
   await published(op, 'seen', 'gus', 'home', ago(1));
   await op.post('/cards', { cardId: 'secret', authorId: 'gus', title: 'Secret', category: 'home' });
@@ -347,6 +348,7 @@ test('the demonstration plays without a warning and can be read', async () => {
   assert.deepEqual(ids(await demo.nobody.list('/categories/home/all-cards')), ['card-floor', 'card-paint']);
   assert.deepEqual(ids(await demo.nobody.list('/collections/weekend/cards')), ['card-shelf', 'card-paint', 'card-sourdough']);
   assert.deepEqual(of('body')(await demo.nobody.list('/cards/card-sourdough/comments')), ['Which flour?', 'Half white, half rye.']);
+  assert.ok((await (await demo.login('judy', 'wonderland')).get('/me')).body.roles.includes('admin'));
   const ivo = await demo.login('ivo', 'wonderland');
   assert.deepEqual(ids(await ivo.list('/users/ivo/drafts')), ['card-draft']);
 });

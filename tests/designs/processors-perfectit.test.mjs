@@ -96,7 +96,10 @@ test('P-A16: what is behind does not list a card that has been archived or delet
   for (const id of ['late', 'gone']) await published(operator, id, 'gus', 'wood', ago(1));
   await app.settled();
   await pause('list a card as controversial');
-  for (const id of ['late', 'gone']) await users.user1.put(`/votes/user1/${id}`, { voteValue: 1 });
+  for (const id of ['late', 'gone']) {
+    await users.user1.put(`/votes/user1/${id}`, { voteValue: 1 });
+    await users.user2.put(`/votes/user2/${id}`, { voteValue: -1 });
+  }
   await gus.post('/cards/late/archive');
   await gus.delete('/cards/gone');
   await until('the others to be through', async () => (await operator.get('/processors')).body.processors.every(({ paused, backlog }) => paused || !backlog));

@@ -424,7 +424,9 @@ static void draw_time(struct draw *d, const struct attribute *a, struct buf *out
 static void draw_elements(struct draw *d, const struct entity *e, const struct attribute *a, struct buf *out)
 {
 	size_t n = (a->has_min ? (size_t)a->min : 0) + random_below(dice(d), 3);
-	struct attribute element = { .name = a->name, .type = a->element };
+	struct attribute element = {
+		.name = a->name, .type = a->element, .choices = a->choices, .choice_count = a->choice_count,
+	};
 
 	if (a->has_max && n > (size_t)a->max)
 		n = (size_t)a->max;
