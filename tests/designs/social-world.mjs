@@ -46,6 +46,7 @@ const slug = (tag) => tag.replace(/^#/, '').toLowerCase();
 
 const kinds = [
   ['profile', /^USER#/, /^PROFILE$/], ['auth', /^USER#/, /^AUTH$/], ['edge', /^USER#/, /^FOLLOWING#/], ['mirror', /^USER#/, /^FOLLOWER#/],
+  ['block', /^USER#/, /^BLOCKED#/], ['request', /^USER#/, /^REQUEST#/],
   ['notification', /^USER#/, /^NOTIFICATION#/], ['username', /^USERNAME#/, /^USERNAME#/], ['email', /^EMAIL#/, /^EMAIL#/],
   ['post', /^POST#/, /^METADATA$/], ['like', /^POST#/, /^LIKE#/], ['comment', /^POST#/, /^COMMENT#/], ['share', /^POST#/, /^SHARE#/],
   ['hashtag', /^POST#/, /^HASHTAG#/], ['commentLike', /^COMMENT#/, /^LIKE#/], ['feed', /^FEED#/, /^\d{4}-/],
@@ -62,6 +63,7 @@ function sorted(items) {
 }
 
 const byKey = (list, of) => new Map(list.map((each) => [of(each), each]));
+const byPlace = (list) => [...list].sort((a, b) => (a.PK + a.SK < b.PK + b.SK ? -1 : 1));
 const tally = (list, of) => list.reduce((map, each) => map.set(of(each), (map.get(of(each)) ?? 0) + 1), new Map());
 
 function auditPeople(all) {
@@ -101,8 +103,14 @@ function auditEdges(all) {
     assert.equal(edge.followed_is_popular, users.get(b).is_popular);
     const mirror = { PK: `USER#${b}`, SK: `FOLLOWER#${a}`, follower_id: a, followed_id: b, created_at: at };
     assert.deepEqual(mirrors.get(`${a}>${b}`), live(edge) ? mirror : undefined);
+    assert.equal(edge.state, edge.status === 'muted' ? 'active' : edge.status);
   }
   assert.equal(all.mirror.length, all.edge.filter(live).length);
+  const of = (status) => all.edge.filter((edge) => edge.status === status);
+  assert.deepEqual(byPlace(all.block), byPlace(of('blocked').map(({ follower_id, follower_username, followed_id }) => (
+    { PK: `USER#${followed_id}`, SK: `BLOCKED#${follower_id}`, follower_id, follower_username, followed_id }))));
+  assert.deepEqual(byPlace(all.request), byPlace(of('pending').map(({ follower_id, follower_username, followed_id, created_at }) => (
+    { PK: `USER#${followed_id}`, SK: `REQUEST#${created_at}#${follower_id}`, follower_id, follower_username, followed_id, created_at }))));
 }
 
 function auditPosts(all) {
