@@ -49,6 +49,7 @@ const kinds = [
   ['block', /^USER#/, /^BLOCKED#/], ['request', /^USER#/, /^REQUEST#/],
   ['notification', /^USER#/, /^NOTIFICATION#/], ['username', /^USERNAME#/, /^USERNAME#/], ['email', /^EMAIL#/, /^EMAIL#/],
   ['post', /^POST#/, /^METADATA$/], ['like', /^POST#/, /^LIKE#/], ['comment', /^POST#/, /^COMMENT#/], ['share', /^POST#/, /^SHARE#/],
+  ['popularPlace', /^POST#/, /^POPULAR$/],
   ['hashtag', /^POST#/, /^HASHTAG#/], ['commentLike', /^COMMENT#/, /^LIKE#/], ['feed', /^FEED#/, /^\d{4}-/],
 ];
 
