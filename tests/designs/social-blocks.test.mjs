@@ -106,6 +106,9 @@ test('S-A28: a block ends both directions, with feeds and notifications; a block
     assert.deepEqual([followers_count, following_count], [0, 0]);
   }
   assert.equal(await app.item('USER#eve', 'FOLLOWING#fay'), undefined);
+  await (await app.operator()).put('/users/eve/following/fay'); // past the rules
+  await app.settled();
+  assert.equal(await app.item('USER#eve', 'FOLLOWING#fay'), undefined);
   await fay.post('/users/eve/following/fay/block');
   await app.settled();
   assert.equal((await app.item('USER#fay', 'FOLLOWING#eve')).status, 'blocked');
