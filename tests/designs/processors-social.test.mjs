@@ -203,7 +203,10 @@ test('S24: processors do not wake themselves: when all is said they are idle, an
   delete more.keeper; // looks at everything
   assert.deepEqual(more, {
     'deliver a post to followers': 1, 'withdraw a post that is deleted or private now': 0, 'fill the feed of a new follower': 0, 'empty the feed after an unfollow': 0,
-    'empty the feed after a block': 0, 'tell followers of a post': 1, 'tell of a request to follow': 0,
+    'empty the feed after a block': 0, 'a block ends the other direction': 0, 'a block keeps the other direction out': 0, 'take back what a follower was told': 0, 'take back a request': 0,
+    'empty the posts of who has left': 0, 'empty the comments of who has left': 0,
+    'give a new post its week': 1, 'take an old post out of the popular ones': 0, 'take a post that comes old out of the popular ones': 0,
+    'tell followers of a post': 1, 'tell of a request to follow': 0,
   });
   await app.settled();
   assert.deepEqual((await numbers()).filter(({ name }) => name !== 'keeper'), after.filter(({ name }) => name !== 'keeper'));
@@ -233,4 +236,26 @@ test('S-A24, S23: above the limit posts are not delivered but merged in when a f
   assert.deepEqual(await home('uu1'), [other, delivered]);
   assert.deepEqual(await home('uu4'), [delivered]); // what he had when he was one of few
   assert.equal((await small.item('USER#star', 'PROFILE')).followers_count, 4);
+});
+
+test('S-A24, S23: an author who is no longer popular keeps in feeds what was merged in before', async () => {
+  const file = join(freshDirectory(), 'social.yaml');
+  const text = readFileSync(join(ROOT, 'designs', 'social.yaml'), 'utf8');
+  writeFileSync(file, text.replace('followers_count > 10000', 'followers_count > 2'));
+  const small = await startDesign(file);
+  const { star, ...fans } = await people(small, 'star', 'uu1', 'uu2', 'uu3');
+  const home = async (id) => (await small.settled(), (await fans[id].all(`/users/${id}/home`, 2)).map((each) => each.post_id));
+  for (const id of ['uu1', 'uu2', 'uu3']) await follow(fans[id], id, 'star');
+  await small.settled();
+  await fans.uu2.post('/users/uu2/following/star/mute');
+  const { post_id: merged } = await post(star);
+  assert.deepEqual(await postsIn('uu1', small), []);
+  assert.deepEqual(await home('uu1'), [merged]);
+  await fans.uu3.delete('/users/uu3/following/star'); // and now there are few again
+  await small.settled();
+  assert.equal((await small.item('USER#uu1', 'FOLLOWING#star')).followed_is_popular, false);
+  assert.deepEqual(await home('uu1'), [merged]);
+  assert.deepEqual([await postsIn('uu1', small), await postsIn('uu2', small), await postsIn('uu3', small)], [[merged], [], []]); // uu2 mutes
+  await star.delete(`/posts/${merged}`);
+  assert.deepEqual([await home('uu1'), await postsIn('uu1', small)], [[], []]);
 });

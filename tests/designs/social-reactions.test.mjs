@@ -234,7 +234,9 @@ test('S-A32: likes of comments and shares are items, too, and count once', async
 
   await cyd.put('/posts/p2/shares/cyd');
   const share = await app.item('POST#p2', 'SHARE#cyd');
-  assert.deepEqual(share, { PK: 'POST#p2', SK: 'SHARE#cyd', post_id: 'p2', user_id: 'cyd', created_at: share.created_at });
+  assert.deepEqual(share, {
+    PK: 'POST#p2', SK: 'SHARE#cyd', GSI1PK: 'USER#cyd', GSI1SK: `SHARE#${share.created_at}#p2`, post_id: 'p2', user_id: 'cyd', created_at: share.created_at,
+  });
   await cyd.put('/posts/p2/shares/cyd', {}, { status: 409, type: 'already-exists' });
   await cyd.put('/posts/p2/shares/ann', {}, { status: 403 });
   assert.equal((await post('p2')).shares_count, 1);

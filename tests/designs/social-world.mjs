@@ -46,8 +46,10 @@ const slug = (tag) => tag.replace(/^#/, '').toLowerCase();
 
 const kinds = [
   ['profile', /^USER#/, /^PROFILE$/], ['auth', /^USER#/, /^AUTH$/], ['edge', /^USER#/, /^FOLLOWING#/], ['mirror', /^USER#/, /^FOLLOWER#/],
+  ['block', /^USER#/, /^BLOCKED#/], ['request', /^USER#/, /^REQUEST#/],
   ['notification', /^USER#/, /^NOTIFICATION#/], ['username', /^USERNAME#/, /^USERNAME#/], ['email', /^EMAIL#/, /^EMAIL#/],
   ['post', /^POST#/, /^METADATA$/], ['like', /^POST#/, /^LIKE#/], ['comment', /^POST#/, /^COMMENT#/], ['share', /^POST#/, /^SHARE#/],
+  ['popularPlace', /^POST#/, /^POPULAR$/],
   ['hashtag', /^POST#/, /^HASHTAG#/], ['commentLike', /^COMMENT#/, /^LIKE#/], ['feed', /^FEED#/, /^\d{4}-/],
 ];
 
@@ -62,6 +64,7 @@ function sorted(items) {
 }
 
 const byKey = (list, of) => new Map(list.map((each) => [of(each), each]));
+const byPlace = (list) => [...list].sort((a, b) => (a.PK + a.SK < b.PK + b.SK ? -1 : 1));
 const tally = (list, of) => list.reduce((map, each) => map.set(of(each), (map.get(of(each)) ?? 0) + 1), new Map());
 
 function auditPeople(all) {
@@ -72,10 +75,11 @@ function auditPeople(all) {
   const posts = tally(all.post.filter((post) => !post.is_deleted), (post) => post.author_id);
   for (const user of all.profile) {
     const id = user.user_id;
-    assert.ok(id && user.username && user.email && user.status && TIME.test(user.created_at), `a ghost: ${JSON.stringify(user)}`);
+    const gone = user.status === 'deleted'; // and its address is free
+    assert.ok(id && user.username && (gone ? !user.email : user.email) && user.status && TIME.test(user.created_at), `a ghost: ${JSON.stringify(user)}`);
     assert.deepEqual(keysOf(user), { PK: `USER#${id}`, SK: 'PROFILE', GSI1PK: `USER#${id}`, GSI1SK: 'PROFILE' });
     assert.deepEqual(names.get(id), { PK: `USERNAME#${user.username}`, SK: `USERNAME#${user.username}`, user_id: id });
-    assert.deepEqual(emails.get(id), { PK: `EMAIL#${user.email}`, SK: `EMAIL#${user.email}`, user_id: id });
+    assert.deepEqual(emails.get(id), gone ? undefined : { PK: `EMAIL#${user.email}`, SK: `EMAIL#${user.email}`, user_id: id });
     assert.deepEqual(
       { posts: user.posts_count, following: user.following_count, followers: user.followers_count },
       { posts: posts.get(id) ?? 0, following: following.get(id) ?? 0, followers: followers.get(id) ?? 0 },
@@ -84,7 +88,7 @@ function auditPeople(all) {
     assert.equal(user.is_popular, user.followers_count > 10000);
   }
   assert.equal(all.username.length, all.profile.length);
-  assert.equal(all.email.length, all.profile.length);
+  assert.equal(all.email.length, all.profile.filter((user) => user.status !== 'deleted').length);
 }
 
 function auditEdges(all) {
@@ -101,8 +105,14 @@ function auditEdges(all) {
     assert.equal(edge.followed_is_popular, users.get(b).is_popular);
     const mirror = { PK: `USER#${b}`, SK: `FOLLOWER#${a}`, follower_id: a, followed_id: b, created_at: at };
     assert.deepEqual(mirrors.get(`${a}>${b}`), live(edge) ? mirror : undefined);
+    assert.equal(edge.state, edge.status === 'muted' ? 'active' : edge.status);
   }
   assert.equal(all.mirror.length, all.edge.filter(live).length);
+  const of = (status) => all.edge.filter((edge) => edge.status === status);
+  assert.deepEqual(byPlace(all.block), byPlace(of('blocked').map(({ follower_id, follower_username, followed_id }) => (
+    { PK: `USER#${followed_id}`, SK: `BLOCKED#${follower_id}`, follower_id, follower_username, followed_id }))));
+  assert.deepEqual(byPlace(all.request), byPlace(of('pending').map(({ follower_id, follower_username, followed_id, created_at }) => (
+    { PK: `USER#${followed_id}`, SK: `REQUEST#${created_at}#${follower_id}`, follower_id, follower_username, followed_id, created_at }))));
 }
 
 function auditPosts(all) {
@@ -150,7 +160,10 @@ function auditReactions(all) {
     assert.deepEqual(keysOf(like), { PK: `POST#${post}`, SK: `LIKE#${user}`, GSI1PK: `USER#${user}`, GSI1SK: `LIKE#${at}#${post}` });
     assert.equal(like.author_id, posts.get(post).author_id);
   }
-  for (const share of all.share) assert.deepEqual(keysOf(share), { PK: `POST#${share.post_id}`, SK: `SHARE#${share.user_id}` });
+  for (const share of all.share) {
+    const { post_id: post, user_id: user, created_at: at } = share;
+    assert.deepEqual(keysOf(share), { PK: `POST#${post}`, SK: `SHARE#${user}`, GSI1PK: `USER#${user}`, GSI1SK: `SHARE#${at}#${post}` });
+  }
   const replies_ = tally(all.comment.filter((each) => each.parent_comment_id && !each.is_deleted), (each) => each.parent_comment_id);
   const liked = tally(all.commentLike, (like) => like.comment_id);
   for (const comment of all.comment) {
