@@ -6,7 +6,7 @@ import { runToEnd, startDesign, until } from './harness.mjs';
 import { people } from './social-world.mjs';
 
 // What does not fit stays as it is, and so the oracle has something to say of it.
-const app = await startDesign('social', { oracle: ['key-differs', 'companion-missing', 'copy-differs', 'counter-differs', 'derived-differs'] });
+const app = await startDesign('social', { oracle: ['key-differs', 'companion-missing', 'copy-differs', 'counter-differs', 'derived-differs', 'orphan'] });
 const operator = await app.operator();
 const processor = async (name) => (await operator.get(`/processors/${encodeURIComponent(name)}`)).body;
 
