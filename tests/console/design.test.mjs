@@ -66,7 +66,7 @@ test('what an entity is in is lit while it has the focus, and said in words', as
   await visit(app, '#/design/social');
   const node = page.locator('.dia-node[data-entity="Follow"]');
   await node.focus();
-  assert.equal(await page.locator('.dia-entry[data-lit="true"]').count(), 4); // the table, its mirror, GSI1, GSI2
+  assert.equal(await page.locator('.dia-entry[data-lit="true"]').count(), 6); // the table, its mirror, a block's and a request's, GSI1, GSI2
   assert.match(await node.getAttribute('aria-label'), /the table as USER#<follower_id> \/ FOLLOWING#<followed_id>.*GSI2 as FOLLOW_GRAPH/s);
   await page.keyboard.press('Enter');
   await page.locator('#dsg-entity-Follow').getByText('Who may').waitFor();

@@ -2,7 +2,7 @@
 // What a full disk does is in tests/crash/full-disk.mjs.
 // SPDX-License-Identifier: Apache-2.0
 import assert from 'node:assert/strict';
-import { chmodSync, closeSync, existsSync, openSync, readdirSync, readSync, statSync, writeFileSync, writeSync } from 'node:fs';
+import { chmodSync, closeSync, existsSync, openSync, readFileSync, readdirSync, readSync, statSync, writeFileSync, writeSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { clientsFor, freshDirectory, freshName, request, runToEnd, startServer, tableRequest, thorpeTest } from './harness.mjs';
@@ -105,7 +105,11 @@ thorpeTest('a read that meets damage is a 500 without paths; other reads and wri
 
 thorpeTest('a list of the REST API that meets damage is a problem without paths', async () => {
   const data = freshDirectory();
-  const args = ['--design', join(root, 'designs', 'social.yaml')];
+  // Without processors, whose positions might be in a damaged block: then the server says so and does not start.
+  const design = join(freshDirectory(), 'social.yaml');
+  const social = readFileSync(join(root, 'designs', 'social.yaml'), 'utf8');
+  writeFileSync(design, social.replace(/^stream:.*$/m, 'stream: off').replace(/^processors:\n(?:(?: .*|#.*)?\n)*/m, ''));
+  const args = ['--design', design];
   const first = await startServer({ data, args: [...args, '--demo', join(root, 'designs', 'demo')] });
   const path = '/api/social/users/alice/posts';
   assert.equal((await get(first, path)).status, 200);
