@@ -33,6 +33,7 @@ struct app *app_new(const struct app_options *o)
 		return NULL;
 	arena_init(&app->arena);
 	app->design = o->design;
+	app->database = o->database;
 	app->clock = o->clock ? o->clock : &clock_system;
 	memcpy(app->secret, o->secret, sizeof(app->secret));
 	app->callers = callers_new(o->design, o->secret);
@@ -70,6 +71,11 @@ void app_free(struct app *app)
 const struct design *app_design(const struct app *app)
 {
 	return app->design;
+}
+
+struct database *app_database(const struct app *app)
+{
+	return app->database;
 }
 
 struct callers_state *app_callers(const struct app *app)

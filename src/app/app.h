@@ -6,15 +6,18 @@
 #define THORPE_APP_APP_H
 
 #include "app/caller.h"
+#include "app/database.h"
 
 struct app_options {
 	const struct design *design;  /* outlives the app */
 	uint8_t secret[CALLER_SECRET_BYTES]; /* of this server: keys of tokens and cursors are derived from it */
 	const struct clock *clock;    /* NULL: the system's */
+	struct database *database;    /* outlives the app */
 };
 struct app *app_new(const struct app_options *o); /* NULL when memory is out */
 void app_free(struct app *app);
 const struct design *app_design(const struct app *app);
+struct database *app_database(const struct app *app);
 struct callers_state *app_callers(const struct app *app);
 int64_t app_now_ms(const struct app *app);
 /* An operator's token for this app, from now on for so many seconds. */

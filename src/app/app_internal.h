@@ -25,6 +25,7 @@ size_t app_body_needs(const struct design *d);                       /* app_body
 struct app {
 	struct arena arena;           /* of what lives as long as the app */
 	const struct design *design;
+	struct database *database;
 	const struct clock *clock;
 	uint8_t secret[CALLER_SECRET_BYTES];
 	uint8_t cursor_key[64];       /* derived from the secret and the design's name */

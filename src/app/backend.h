@@ -35,6 +35,8 @@ struct backend {
 	bool (*records)(struct backend *b, struct arena *a, struct slice iterator, int64_t limit, struct api_records *out);
 	/* And writes (api/direct_write.h, `how` as there), to be ended by api_write_wait(); NULL: with a document. */
 	struct api_write *(*write)(struct backend *b, struct arena *a, const struct api_action *list, size_t n, unsigned how);
+	/* Ends it; called by backend_free(). */
+	void (*free)(struct backend *b);
 	/* A number that stays the same while the item with this key is not written: what was read after asking for it need not
 	 * be read again. 0: not known, read it. NULL: it is never known. */
 	uint64_t (*version)(struct backend *b, struct arena *a, struct slice table, struct value key);
@@ -47,8 +49,13 @@ static inline void backend_call(struct backend *b, struct arena *a, const char *
 	b->call(b, a, operation, body, reply);
 }
 
+static inline void backend_free(struct backend *b) /* NULL is fine */
+{
+	if (b)
+		b->free(b);
+}
+
 /* The database in this process. One thread at a time. NULL when memory is out. */
 struct backend *backend_local_new(struct api *api);
-void backend_local_free(struct backend *b);
 
 #endif

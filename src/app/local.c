@@ -1,6 +1,6 @@
 /* The backend in this process.
  * SPDX-License-Identifier: Apache-2.0 */
-#include "app/backend.h"
+#include "app/database.h"
 #include "api/direct.h"
 #include "api/direct_write.h"
 #include "base/alloc.h"
@@ -71,6 +71,14 @@ static struct api_write *write_start(struct backend *b, struct arena *a, const s
 	return api_write_start(l->api, l->thread, a, list, n, how);
 }
 
+static void local_free(struct backend *b)
+{
+	struct local *l = (struct local *)b;
+
+	api_thread_free(l->thread);
+	mem_free(l);
+}
+
 struct backend *backend_local_new(struct api *api)
 {
 	struct local *l = mem_zalloc(sizeof(*l));
@@ -78,7 +86,7 @@ struct backend *backend_local_new(struct api *api)
 	if (!l)
 		return NULL;
 	l->backend = (struct backend){ .call = call, .get = get, .version = version, .query = query, .batch_get = batch_get, .records = records,
-				       .write = write_start };
+				       .write = write_start, .free = local_free };
 	l->api = api;
 	l->thread = api_thread_new(api);
 	if (!l->thread) {
@@ -88,12 +96,17 @@ struct backend *backend_local_new(struct api *api)
 	return &l->backend;
 }
 
-void backend_local_free(struct backend *b)
+static struct backend *open_local(struct database *d)
 {
-	struct local *l = (struct local *)b;
+	return backend_local_new(((struct database_local *)d)->api);
+}
 
-	if (!l)
-		return;
-	api_thread_free(l->thread);
-	mem_free(l);
+static uint64_t latest(struct database *d)
+{
+	return api_stream_latest(((struct database_local *)d)->api);
+}
+
+void database_local_init(struct database_local *l, struct api *api)
+{
+	*l = (struct database_local){ .base = { .open = open_local, .latest = latest }, .api = api };
 }

@@ -149,7 +149,7 @@ static bool open_http(struct running *r, struct serve_options *o, char *why)
 	if (r->designs.count) {
 		memcpy(r->routes + CONSOLE_ROUTES, r->designs.rest.routes, sizeof(r->designs.rest.routes));
 		o->http.route_count += REST_METHODS;
-		o->http.local = rest_local;
+		o->http.local = rest_threads(&r->designs.rest);
 		o->http.metrics = &r->designs.metrics;
 		o->http.metric_count = 1;
 		o->http.write_delay = (struct write_delay){ serve_designs_delay_ms, &r->designs };
@@ -187,7 +187,6 @@ static bool open_console(struct running *r, const struct serve_options *o, char 
 
 	r->console.console = console_new(&(struct console_options){
 		.db = r->db,
-		.api = r->api,
 		.region = o->http.region,
 		.in_memory = o->in_memory,
 		.relaxed = o->db.durability == DURABILITY_RELAXED,

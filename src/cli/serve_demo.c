@@ -15,7 +15,6 @@
 
 struct load {
 	struct app *app;
-	struct api *api;
 	const char *dir;
 	pthread_t thread;
 	bool started;
@@ -69,13 +68,13 @@ static void load(struct load *l, struct backend *b)
 static void *run(void *arg)
 {
 	struct load *l = arg;
-	struct backend *b = backend_local_new(l->api);
+	struct backend *b = database_open(app_database(l->app));
 
 	if (!b)
 		snprintf(l->why, WHY, "not enough memory for demo data");
 	else
 		ARENA_TRY(&l->arena, { load(l, b); }, { snprintf(l->why, WHY, "not enough memory for demo data"); });
-	backend_local_free(b);
+	backend_free(b);
 	atomic_store(&l->ended, true);
 	return NULL;
 }
@@ -132,7 +131,7 @@ static void conclude(struct serve_designs *s, struct load *l, size_t i)
 		log_say("  demo data of %.*s: %u steps", SLICE_ARG(name), done);
 }
 
-static void load_all(struct serve_designs *s, struct api *api, const char *dir)
+static void load_all(struct serve_designs *s, const char *dir)
 {
 	struct load *loads = arena_array(&s->arena, struct load, s->count);
 
@@ -140,7 +139,6 @@ static void load_all(struct serve_designs *s, struct api *api, const char *dir)
 		struct load *l = &loads[i];
 
 		l->app = s->apps[i];
-		l->api = api;
 		l->dir = dir;
 		arena_init(&l->arena);
 		l->started = pthread_create(&l->thread, NULL, run, l) == 0;
@@ -154,7 +152,7 @@ static void load_all(struct serve_designs *s, struct api *api, const char *dir)
 		arena_release(&loads[i].arena);
 }
 
-void serve_demo(struct serve_designs *s, struct api *api, const char *dir)
+void serve_demo(struct serve_designs *s, const char *dir)
 {
-	ARENA_TRY(&s->arena, { load_all(s, api, dir); }, { log_warn("not enough memory for demo data"); });
+	ARENA_TRY(&s->arena, { load_all(s, dir); }, { log_warn("not enough memory for demo data"); });
 }

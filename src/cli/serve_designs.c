@@ -8,10 +8,10 @@
 
 /* ---- processors ---- */
 
-static bool start_processes(struct serve_designs *s, struct api *api, char *why, size_t n)
+static bool start_processes(struct serve_designs *s, char *why, size_t n)
 {
 	for (; s->process_count < s->count; s->process_count++) {
-		struct process *p = process_new(&(struct process_options){ .app = s->apps[s->process_count], .api = api });
+		struct process *p = process_new(&(struct process_options){ .app = s->apps[s->process_count] });
 
 		s->processes[s->process_count] = p;
 		if (!p) {
@@ -142,9 +142,9 @@ static bool provision(struct backend *b, const char *path, const struct design *
 	return true;
 }
 
-static bool provision_all(struct serve_designs *s, struct api *api, char *why, size_t n)
+static bool provision_all(struct serve_designs *s, char *why, size_t n)
 {
-	struct backend *b = backend_local_new(api);
+	struct backend *b = database_open(&s->local.base);
 	volatile bool ok = b != NULL;
 	struct arena a;
 
@@ -159,14 +159,14 @@ static bool provision_all(struct serve_designs *s, struct api *api, char *why, s
 		ok = false;
 	});
 	arena_release(&a);
-	backend_local_free(b);
+	backend_free(b);
 	return ok;
 }
 
 static bool make_apps(struct serve_designs *s, char *why, size_t n)
 {
 	const struct serve_options *o = s->options;
-	struct app_options app = { .clock = o->http.clock };
+	struct app_options app = { .clock = o->http.clock, .database = &s->local.base };
 
 	if (!secret_load(o->db.dir, o->secret_file, true, app.secret, why, n))
 		return false;
@@ -187,13 +187,14 @@ bool serve_designs_start(struct serve_designs *s, struct api *api, char *why, si
 {
 	if (!s->count)
 		return true;
-	if (!provision_all(s, api, why, n) || !make_apps(s, why, n))
+	database_local_init(&s->local, api);
+	if (!provision_all(s, why, n) || !make_apps(s, why, n))
 		return false;
 	if (s->options->demo)
-		serve_demo(s, api, s->options->demo);
-	if (!start_processes(s, api, why, n))
+		serve_demo(s, s->options->demo);
+	if (!start_processes(s, why, n))
 		return false;
-	s->ticker = serve_ticker_start(s->apps, s->count, api);
+	s->ticker = serve_ticker_start(s->apps, s->count);
 	if (!s->ticker)
 		snprintf(why, n, "not enough memory or threads");
 	return s->ticker != NULL;

@@ -20,6 +20,7 @@ struct serve_designs { /* zero is none */
 	struct arena arena; /* holds the designs as long as the process lives */
 	const struct serve_options *options;
 	const struct design *list[SERVE_DESIGNS_MAX]; /* as options->designs */
+	struct database_local local;
 	struct app *apps[SERVE_DESIGNS_MAX];
 	struct slice accounts[SERVE_DESIGNS_MAX]; /* what was said of demo data that has just been loaded; else empty */
 	size_t count;
@@ -42,6 +43,6 @@ void serve_designs_release(struct serve_designs *s);
 int64_t serve_designs_delay_ms(void *ctx, const struct app *app);
 
 /* serve_demo.c: plays DIR/<design>.json to each design whose table is empty, all at once, and says so to stderr. */
-void serve_demo(struct serve_designs *s, struct api *api, const char *dir);
+void serve_demo(struct serve_designs *s, const char *dir);
 
 #endif

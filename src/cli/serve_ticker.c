@@ -9,7 +9,7 @@
 struct serve_ticker {
 	struct app *const *apps;
 	size_t count;
-	struct backend *backend;
+	struct backend **backends; /* as the apps */
 	pthread_t thread;
 	pthread_mutex_t lock;
 	pthread_cond_t changed;
@@ -40,7 +40,7 @@ static void *tick(void *arg)
 	do {
 		last = wait_a_second(t);
 		for (size_t i = 0; i < t->count; i++)
-			app_tick(t->apps[i], t->backend, last);
+			app_tick(t->apps[i], t->backends[i], last);
 	} while (!last);
 	return NULL;
 }
@@ -49,11 +49,22 @@ static void release(struct serve_ticker *t)
 {
 	pthread_cond_destroy(&t->changed);
 	pthread_mutex_destroy(&t->lock);
-	backend_local_free(t->backend);
+	for (size_t i = 0; t->backends && i < t->count; i++)
+		backend_free(t->backends[i]);
+	mem_free(t->backends);
 	mem_free(t);
 }
 
-struct serve_ticker *serve_ticker_start(struct app *const *apps, size_t count, struct api *api)
+static bool open_backends(struct serve_ticker *t)
+{
+	t->backends = mem_zalloc(t->count * sizeof(*t->backends));
+	for (size_t i = 0; t->backends && i < t->count; i++)
+		if (!(t->backends[i] = database_open(app_database(t->apps[i]))))
+			return false;
+	return t->backends;
+}
+
+struct serve_ticker *serve_ticker_start(struct app *const *apps, size_t count)
 {
 	struct serve_ticker *t = mem_zalloc(sizeof(*t));
 	pthread_condattr_t attr;
@@ -62,13 +73,12 @@ struct serve_ticker *serve_ticker_start(struct app *const *apps, size_t count, s
 		return NULL;
 	t->apps = apps;
 	t->count = count;
-	t->backend = backend_local_new(api);
 	pthread_mutex_init(&t->lock, NULL);
 	pthread_condattr_init(&attr);
 	pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
 	pthread_cond_init(&t->changed, &attr);
 	pthread_condattr_destroy(&attr);
-	if (t->backend && pthread_create(&t->thread, NULL, tick, t) == 0)
+	if (open_backends(t) && pthread_create(&t->thread, NULL, tick, t) == 0)
 		return t;
 	release(t);
 	return NULL;

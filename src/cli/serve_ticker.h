@@ -7,8 +7,8 @@
 
 struct serve_ticker;
 
-/* NULL when memory or threads are out. The apps and the api outlive it. */
-struct serve_ticker *serve_ticker_start(struct app *const *apps, size_t count, struct api *api);
+/* NULL when memory or threads are out. The apps outlive it. */
+struct serve_ticker *serve_ticker_start(struct app *const *apps, size_t count);
 /* Ticks a last time, with last = true, and ends. NULL is fine. */
 void serve_ticker_stop(struct serve_ticker *t);
 

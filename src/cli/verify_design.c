@@ -279,7 +279,7 @@ static int ask_directory(const struct verify_options *o, const struct design *co
 	api = api_new(&api_options);
 	b = api ? backend_local_new(api) : NULL;
 	status = b ? ask_all(o, b, list) : complain(EXIT_REFUSED, "out of memory");
-	backend_local_free(b);
+	backend_free(b);
 	api_free(api);
 	db_close(api_options.db);
 	return status;

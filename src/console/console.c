@@ -96,14 +96,14 @@ struct slice console_verification(struct console *c, struct arena *a, struct sli
 {
 	struct verify *v = NULL;
 
-	for (size_t i = 0; c->options.api && i < c->options.app_count; i++) {
+	for (size_t i = 0; i < c->options.app_count; i++) {
 		const struct design *d = app_design(c->options.apps[i]);
 
 		if (!slice_equal(d->name, name))
 			continue;
 		pthread_mutex_lock(&c->lock);
 		if (!c->verifications[i])
-			c->verifications[i] = verify_new(d, process_of(c, d->name), c->options.api);
+			c->verifications[i] = verify_new(d, process_of(c, d->name), app_database(c->options.apps[i]));
 		v = c->verifications[i];
 		if (v && start)
 			verify_start(v);

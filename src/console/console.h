@@ -16,7 +16,6 @@
 
 struct console_options { /* what is pointed to outlives the console */
 	struct db *db;
-	struct api *api;    /* for the oracle; NULL: it cannot be asked */
 	const char *region; /* NULL: us-east-1 */
 	bool in_memory;
 	bool relaxed;       /* answers before the data is on disk */

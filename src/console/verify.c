@@ -21,7 +21,7 @@ enum verify_state { VERIFY_NEVER, VERIFY_RUNNING, VERIFY_DONE, VERIFY_FAILED };
 struct verify {
 	const struct design *design;
 	struct process *process; /* NULL: none */
-	struct api *api;
+	struct database *database;
 	pthread_t thread;
 	bool started;            /* a thread is there, or was, and is to be joined */
 	atomic_bool stop;
@@ -86,7 +86,7 @@ static void *run(void *arg)
 	struct verify *v = arg;
 	struct oracle_options o = { .now_ms = clock_now_ms(&clock_system), .passes = PASSES, .stream = true, .notes = true,
 				    .tell = take_finding, .progress = take_progress, .settle = settle, .ctx = v };
-	struct backend *b = backend_local_new(v->api);
+	struct backend *b = database_open(v->database);
 	struct oracle_summary summary = { 0 };
 	char why[256] = "out of memory";
 	bool ok;
@@ -95,7 +95,7 @@ static void *run(void *arg)
 	(void)setpriority(PRIO_PROCESS, (id_t)gettid(), NICE);
 #endif
 	ok = b && oracle_check(b, v->design, &o, &summary, why, sizeof(why));
-	backend_local_free(b);
+	backend_free(b);
 	pthread_mutex_lock(&v->lock);
 	v->state = ok ? VERIFY_DONE : VERIFY_FAILED;
 	v->summary = summary;
@@ -108,7 +108,7 @@ static void *run(void *arg)
 
 /* ---- life ---- */
 
-struct verify *verify_new(const struct design *d, struct process *p, struct api *api)
+struct verify *verify_new(const struct design *d, struct process *p, struct database *database)
 {
 	struct verify *v = mem_zalloc(sizeof(*v));
 
@@ -116,7 +116,7 @@ struct verify *verify_new(const struct design *d, struct process *p, struct api 
 		return NULL;
 	v->design = d;
 	v->process = p;
-	v->api = api;
+	v->database = database;
 	arena_init(&v->arena);
 	buf_init(&v->findings, &v->arena);
 	pthread_mutex_init(&v->lock, NULL);

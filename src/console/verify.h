@@ -11,7 +11,7 @@
 
 struct verify;
 /* `process` NULL: the design has none. NULL: memory. */
-struct verify *verify_new(const struct design *d, struct process *process, struct api *api);
+struct verify *verify_new(const struct design *d, struct process *process, struct database *database);
 void verify_free(struct verify *v); /* stops it; NULL is fine */
 /* Begins a new check, unless one is running. */
 void verify_start(struct verify *v);

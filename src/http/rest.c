@@ -10,17 +10,53 @@
 
 #define RETRY_AFTER_S 1
 
-static void *local_make(struct api *api)
+/* ---- threads ---- */
+
+/* A thread's backends: one for each database, opened when the first request needs it. */
+struct rest_thread {
+	size_t count;
+	struct rest_backend {
+		struct database *database; /* NULL: free */
+		struct backend *backend;
+	} list[];
+};
+
+static void *thread_make(void *ctx)
 {
-	return backend_local_new(api);
+	const struct rest *r = ctx;
+	struct rest_thread *t = mem_zalloc(sizeof(*t) + r->app_count * sizeof(*t->list));
+
+	if (t)
+		t->count = r->app_count;
+	return t;
 }
 
-static void local_drop(void *local)
+static void thread_drop(void *local)
 {
-	backend_local_free(local);
+	struct rest_thread *t = local;
+
+	for (size_t i = 0; i < t->count; i++)
+		backend_free(t->list[i].backend);
+	mem_free(t);
 }
 
-const struct thread_local_maker rest_local = { local_make, local_drop };
+struct thread_local_maker rest_threads(struct rest *r)
+{
+	return (struct thread_local_maker){ thread_make, thread_drop, r };
+}
+
+/* NULL: memory is out. */
+static struct backend *thread_backend(struct rest_thread *t, struct database *d)
+{
+	struct rest_backend *b = t->list;
+
+	while (b->database && b->database != d)
+		b++; /* there are no more databases than apps */
+	if (!b->backend)
+		b->backend = database_open(d);
+	b->database = b->backend ? d : NULL;
+	return b->backend;
+}
 
 /* ---- replies ---- */
 
@@ -128,9 +164,13 @@ static void run(struct exchange_work *w, struct arena *a, void *local)
 	const struct job *job = w->ctx;
 	struct app_request request = job->request;
 	struct app_reply reply = { 0 };
+	struct backend *b;
 
+	b = thread_backend(local, app_database(job->app));
+	if (!b)
+		arena_out_of_memory(a);
 	request.no_hashing = !w->may_hash;
-	app_handle(job->app, local, a, &request, &reply);
+	app_handle(job->app, b, a, &request, &reply);
 	w->hashes = reply.wants_hashing;
 	w->status = reply.status;
 	w->type = reply.type;
@@ -145,7 +185,7 @@ static void answer(struct exchange *ex, struct job *job)
 					     .detail = { "too many requests are waiting", 29 } };
 	struct exchange_work at_once = { .ctx = job };
 
-	if (!app_is_quick(job->app, &job->request)) {
+	if (app_database(job->app)->is_remote || !app_is_quick(job->app, &job->request)) {
 		if (!exchange_work(ex, run, job))
 			reply_problem(ex, &busy);
 		else if (job->request.method != APP_GET && job->request.method != APP_HEAD)
@@ -159,7 +199,7 @@ static void answer(struct exchange *ex, struct job *job)
 /* ---- watching ---- */
 
 /* NULL: memory. */
-static struct live *hub_of(struct rest *r, struct app *app, struct api *api)
+static struct live *hub_of(struct rest *r, struct app *app)
 {
 	struct live *live = NULL;
 
@@ -169,7 +209,7 @@ static struct live *hub_of(struct rest *r, struct app *app, struct api *api)
 	for (size_t i = 0; r->live && i < r->app_count; i++)
 		if (r->apps[i] == app) {
 			if (!r->live[i])
-				r->live[i] = live_new(app, api);
+				r->live[i] = live_new(app);
 			live = r->live[i];
 		}
 	pthread_mutex_unlock(&r->lock);
@@ -191,7 +231,7 @@ static void watch(struct exchange *ex, struct rest *r, struct job *job)
 	struct sse *s = NULL;
 
 	if (metrics_watchers(ex->loop->server) < ex->loop->limits->watchers)
-		live = hub_of(r, job->app, ex->loop->api);
+		live = hub_of(r, job->app);
 	if (live)
 		s = rest_live_new(live, ex->loop, last_event_id(ex));
 	if (!s) {

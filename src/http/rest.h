@@ -28,7 +28,7 @@ struct rest {
 void rest_init(struct rest *r);
 /* When the server has ended, and before the apps do. */
 void rest_release(struct rest *r);
-/* Each thread has a backend of its own. */
-extern const struct thread_local_maker rest_local;
+/* For server_options.local: each thread has backends of its own. */
+struct thread_local_maker rest_threads(struct rest *r);
 
 #endif

@@ -272,7 +272,7 @@ static bool init_thread(struct server *s, struct loop_thread *t)
 	l->api_thread = api_thread_new(s->api);
 	l->workers = s->workers;
 	l->hashers = s->hashers;
-	l->local = o->local.make ? o->local.make(s->api) : NULL;
+	l->local = o->local.make ? o->local.make(o->local.ctx) : NULL;
 	t->ready = l->api_thread && (l->local || !o->local.make) && loop_init(l);
 	return t->ready;
 }
@@ -283,14 +283,12 @@ static bool start_threads(struct server *s)
 		.threads = (unsigned)s->options.limits.workers,
 		.waiting = s->options.limits.waiting,
 		.local = s->options.local,
-		.api = s->api,
 	});
 	s->hashers = workers_new(&(struct workers_options){
 		.threads = (unsigned)s->options.limits.hashers,
 		.waiting = s->options.limits.hash_waiting,
 		.fair = true,
 		.local = s->options.local,
-		.api = s->api,
 	});
 	if (!s->workers || !s->hashers)
 		return false;

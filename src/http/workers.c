@@ -87,7 +87,7 @@ static void grow(struct workers *w)
 	if (w->count == w->options.threads)
 		return;
 	me->all = w;
-	if (w->options.local.make && !(me->local = w->options.local.make(w->options.api)))
+	if (w->options.local.make && !(me->local = w->options.local.make(w->options.local.ctx)))
 		return;
 	if (start_thread(me)) {
 		w->count++;

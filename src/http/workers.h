@@ -16,15 +16,16 @@
 #ifndef THORPE_HTTP_WORKERS_H
 #define THORPE_HTTP_WORKERS_H
 
-#include "api/api.h"
+#include "base/alloc.h"
 
 struct exchange;
 struct workers;
 
-/* What each thread of the server has for itself, event loops and workers alike: the application's connection to the database. */
+/* What each thread of the server has for itself, event loops and workers alike: the applications' connections to their databases. */
 struct thread_local_maker {
-	void *(*make)(struct api *api); /* NULL when memory is out; make itself NULL: threads have nothing */
+	void *(*make)(void *ctx); /* NULL when memory is out; make itself NULL: threads have nothing */
 	void (*drop)(void *local);
+	void *ctx;
 };
 
 struct workers_options {
@@ -32,7 +33,6 @@ struct workers_options {
 	size_t waiting;   /* W2 */
 	bool fair;        /* W4 */
 	struct thread_local_maker local;
-	struct api *api;
 };
 
 struct workers *workers_new(const struct workers_options *o); /* NULL when memory is out */

@@ -5,7 +5,7 @@
 
 #define START_WAIT_S 5
 
-struct live *live_new(struct app *app, struct api *api)
+struct live *live_new(struct app *app)
 {
 	struct live *l = mem_zalloc(sizeof(*l));
 	pthread_condattr_t attr;
@@ -13,8 +13,8 @@ struct live *live_new(struct app *app, struct api *api)
 	if (!l)
 		return NULL;
 	l->app = app;
-	l->api = api;
-	l->backend = backend_local_new(api);
+	l->database = app_database(app);
+	l->backend = database_open(l->database);
 	pthread_mutex_init(&l->lock, NULL);
 	pthread_condattr_init(&attr);
 	pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
@@ -38,7 +38,7 @@ void live_free(struct live *l)
 		pthread_join(l->thread, NULL);
 	live_table_release(&l->topics);
 	live_table_release(&l->partitions);
-	backend_local_free(l->backend);
+	backend_free(l->backend);
 	pthread_cond_destroy(&l->changed);
 	pthread_mutex_destroy(&l->lock);
 	mem_free(l);

@@ -36,7 +36,7 @@
 struct live;       /* of one app */
 struct live_topic;
 
-struct live *live_new(struct app *app, struct api *api); /* NULL: memory. Both outlive it */
+struct live *live_new(struct app *app); /* NULL: memory. The app outlives it */
 /* Nobody watches any more. NULL is fine. */
 void live_free(struct live *l);
 

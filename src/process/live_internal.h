@@ -54,7 +54,7 @@ struct live_topic {
 
 struct live {
 	struct app *app;
-	struct api *api;
+	struct database *database;
 	struct backend *backend;    /* the reader's */
 	pthread_mutex_t lock;
 	pthread_cond_t changed;     /* of what the reader waits for, and who waits for it */

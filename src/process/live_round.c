@@ -28,7 +28,7 @@ bool live_sequence_parse(struct slice text, uint64_t *out)
 
 uint64_t live_last_sequence(const struct live *l)
 {
-	return api_stream_latest(l->api) - 1;
+	return database_latest(l->database) - 1;
 }
 
 static void add(struct run *r, struct live_round *out, size_t *capacity, uint64_t sequence, const struct change *c)

@@ -174,7 +174,7 @@ static bool add_stations(struct process *p)
 			p->has_tracks = true;
 			continue;
 		}
-		s->sender = send_runner_new(p->app, p->api, x);
+		s->sender = send_runner_new(p->app, x);
 		if (!s->sender)
 			return false;
 	}
@@ -234,7 +234,7 @@ int64_t process_delay_ms(struct process *p)
 
 bool process_is_idle(struct process *p)
 {
-	uint64_t latest = api_stream_latest(p->api);
+	uint64_t latest = database_latest(p->database);
 	bool idle = true;
 
 	pthread_mutex_lock(&p->lock);
@@ -380,7 +380,7 @@ static void watch_effects(struct process *p, int64_t now)
 
 static void watch_stream(struct watch *w)
 {
-	uint64_t latest = api_stream_latest(w->process->api);
+	uint64_t latest = database_latest(w->process->database);
 
 	if (latest == w->latest) {
 		w->pause_us = w->pause_us * 5 / 4 < WATCH_MOST_US ? w->pause_us * 5 / 4 : WATCH_MOST_US;
@@ -439,7 +439,7 @@ struct process *process_new(const struct process_options *o)
 	if (!p)
 		return NULL;
 	p->app = o->app;
-	p->api = o->api;
+	p->database = app_database(o->app);
 	p->design = app_design(o->app);
 	arena_init(&p->arena);
 	pthread_mutex_init(&p->lock, NULL);
@@ -448,7 +448,7 @@ struct process *process_new(const struct process_options *o)
 	pthread_cond_init(&p->changed, &attr);
 	pthread_cond_init(&p->stopped, &attr);
 	pthread_condattr_destroy(&attr);
-	p->backend = backend_local_new(p->api);
+	p->backend = database_open(p->database);
 	if (p->backend && add_stations(p))
 		return p;
 	process_free(p);
@@ -551,7 +551,7 @@ void process_free(struct process *p)
 	for (size_t i = 0; i < p->station_count; i++)
 		send_runner_free(p->stations[i].sender);
 	mem_free(p->stations);
-	backend_local_free(p->backend);
+	backend_free(p->backend);
 	arena_release(&p->arena);
 	pthread_cond_destroy(&p->stopped);
 	pthread_cond_destroy(&p->changed);

@@ -28,7 +28,6 @@
 
 struct process_options {
 	struct app *app; /* outlives the process */
-	struct api *api; /* for backends, and to know when there is something new */
 };
 
 struct process; /* of one app */

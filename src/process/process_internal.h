@@ -115,7 +115,7 @@ struct reader {
 struct process {
 	struct app *app;
 	const struct design *design;
-	struct api *api;
+	struct database *database;
 	struct station *stations;
 	size_t station_count;
 	bool has_tracks;

@@ -132,7 +132,7 @@ struct reader *reader_new(struct process *p, struct slice stream, struct slice s
 	r->stream = mem_strndup(stream.p, stream.n);
 	r->shard = mem_strndup(shard.p, shard.n);
 	r->tracks = mem_zalloc(n * sizeof(*r->tracks));
-	r->backend = backend_local_new(p->api);
+	r->backend = database_open(p->database);
 	arena_init(&r->arena);
 	for (size_t i = 0; i < PAGES; i++)
 		arena_init(&r->pages[i].arena);
@@ -163,7 +163,7 @@ void reader_free(struct reader *r)
 	for (size_t i = 0; i < PAGES; i++)
 		arena_release(&r->pages[i].arena);
 	arena_release(&r->arena);
-	backend_local_free(r->backend);
+	backend_free(r->backend);
 	mem_free(r->tracks);
 	mem_free(r->shard);
 	mem_free(r->stream);

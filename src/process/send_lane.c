@@ -275,7 +275,7 @@ struct lane *lane_new(struct send_runner *s, struct slice stream, struct slice s
 	arena_init(&l->iterator_arena);
 	l->stream = mem_strndup(stream.p, stream.n);
 	l->shard = mem_strndup(shard.p, shard.n);
-	l->backend = backend_local_new(s->api);
+	l->backend = database_open(s->database);
 	l->sender = sender_new(s->p, s->app, &s->stopping);
 	if (l->stream && l->shard && l->backend && l->sender)
 		return l;
@@ -301,7 +301,7 @@ void lane_free(struct lane *l)
 	if (!l)
 		return;
 	sender_free(l->sender);
-	backend_local_free(l->backend);
+	backend_free(l->backend);
 	mem_free(l->stream);
 	mem_free(l->shard);
 	arena_release(&l->arena);

@@ -11,7 +11,7 @@
 
 struct send_runner {
 	struct app *app;
-	struct api *api;
+	struct database *database;
 	const struct processor *p;
 	int64_t second_ms; /* SEND_RETRY_ENV */
 	pthread_t thread;

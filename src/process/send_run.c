@@ -317,7 +317,7 @@ static void look_once(struct send_runner *s, struct backend *b, struct arena *a,
 static void *run_runner(void *ctx)
 {
 	struct send_runner *s = ctx;
-	struct backend *b = backend_local_new(s->api);
+	struct backend *b = database_open(s->database);
 	int64_t shards_us = 0;
 	struct arena a;
 
@@ -333,7 +333,7 @@ static void *run_runner(void *ctx)
 	}
 	drop_lanes(s, NULL);
 	arena_release(&a);
-	backend_local_free(b);
+	backend_free(b);
 	return NULL;
 }
 
@@ -347,7 +347,7 @@ static int64_t second_ms(void)
 	return ms > 0 && ms < 1000 ? ms : 1000;
 }
 
-struct send_runner *send_runner_new(struct app *app, struct api *api, const struct processor *p)
+struct send_runner *send_runner_new(struct app *app, const struct processor *p)
 {
 	struct send_runner *s = mem_zalloc(sizeof(*s));
 	pthread_condattr_t attr;
@@ -355,7 +355,7 @@ struct send_runner *send_runner_new(struct app *app, struct api *api, const stru
 	if (!s)
 		return NULL;
 	s->app = app;
-	s->api = api;
+	s->database = app_database(app);
 	s->p = p;
 	s->second_ms = second_ms();
 	pthread_mutex_init(&s->lock, NULL);

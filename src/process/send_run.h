@@ -20,7 +20,7 @@
 
 struct send_runner;
 /* Of a processor that send_is_needed(). NULL: memory. All three outlive it. */
-struct send_runner *send_runner_new(struct app *app, struct api *api, const struct processor *p);
+struct send_runner *send_runner_new(struct app *app, const struct processor *p);
 /* The table of positions is there (checkpoint_provision()). False: threads or memory are out. */
 bool send_runner_start(struct send_runner *s) MUST_CHECK;
 /* Within about a second. NULL, and one that was not started, are fine. */

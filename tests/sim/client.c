@@ -328,7 +328,7 @@ void *client_run(void *arg)
 		idle(s);
 	}
 	arena_release(&a);
-	backend_local_free(b);
+	backend_free(b);
 	return NULL;
 }
 
@@ -399,6 +399,6 @@ void *operator_run(void *arg)
 	if (!memory_is_dead())
 		resume_all(s, b, &a);
 	arena_release(&a);
-	backend_local_free(b);
+	backend_free(b);
 	return NULL;
 }

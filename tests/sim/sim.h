@@ -74,6 +74,7 @@ struct sim {
 	/* the server */
 	struct db *db;
 	struct api *api;
+	struct database_local database;
 	struct app *app;
 	struct process *process;
 	struct backend *backend;  /* of the first fiber */

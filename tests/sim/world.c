@@ -19,7 +19,7 @@ static void *tick(void *arg)
 		(void)fiber_wait(&s->stopping, fiber_now_us() + 1000000);
 	}
 	app_tick(s->app, b, true);
-	backend_local_free(b);
+	backend_free(b);
 	return NULL;
 }
 
@@ -42,7 +42,7 @@ static bool provision(struct sim *s)
 bool world_start(struct sim *s)
 {
 	struct db_options o = { .durability = DURABILITY_RELAXED };
-	struct app_options a = { .design = s->design };
+	struct app_options a = { .design = s->design, .database = &s->database.base };
 	char why[256] = "";
 
 	s->lives++;
@@ -50,12 +50,13 @@ bool world_start(struct sim *s)
 	if (db_open(&o, &s->db, why, sizeof(why)) != STORE_OPENED)
 		return fail(s, "the database cannot be opened", why);
 	s->api = api_new(&(struct api_options){ .db = s->db });
-	s->backend = backend_local_new(s->api);
+	database_local_init(&s->database, s->api);
+	s->backend = database_open(&s->database.base);
 	if (!provision(s))
 		return false;
 	memset(a.secret, 9, sizeof(a.secret));
 	s->app = app_new(&a);
-	s->process = process_new(&(struct process_options){ .app = s->app, .api = s->api });
+	s->process = process_new(&(struct process_options){ .app = s->app });
 	if (!process_start(s->process, why, sizeof(why)))
 		return fail(s, "the processors do not start", why);
 	s->ticker = fiber_new("ticker", tick, s);
@@ -75,7 +76,7 @@ void world_stop(struct sim *s)
 	if (s->app)
 		app_free(s->app);
 	s->app = NULL;
-	backend_local_free(s->backend);
+	backend_free(s->backend);
 	s->backend = NULL;
 	db_close(s->db);
 	s->db = NULL;

@@ -38,6 +38,7 @@ static inline void client_open_with(struct client *c, const char *yaml, const st
 	c->clock = (struct clock){ .now_ms = client_now, .ctx = c };
 	o.design = c->f.design;
 	o.clock = &c->clock;
+	o.database = &c->f.database.base;
 	memset(o.secret, 9, sizeof(o.secret));
 	c->app = app_new(&o);
 	assert_non_null(c->app);

@@ -21,6 +21,7 @@
 struct app_fixture {
 	struct db *db;
 	struct api *api;
+	struct database_local database;
 	struct backend *backend;
 	struct arena arena;
 	struct app app;
@@ -60,7 +61,9 @@ static inline void app_fixture_open_with(struct app_fixture *f, const char *yaml
 	arena_init(&f->app.arena);
 	assert_int_equal(db_open(options, &f->db, why, sizeof(why)), STORE_OPENED);
 	f->api = api_new(&(struct api_options){ .db = f->db });
-	f->backend = backend_local_new(f->api);
+	database_local_init(&f->database, f->api);
+	f->app.database = &f->database.base;
+	f->backend = database_open(&f->database.base);
 	text = arena_printf(&f->arena, "%s%s", strncmp(yaml, "design:", 7) ? APP_FIXTURE_HEAD : "", yaml);
 	f->design = app_fixture_design(&f->arena, text, SLICE("test.yaml"));
 	f->app.design = f->design;
@@ -90,7 +93,7 @@ static inline void app_fixture_close(struct app_fixture *f)
 {
 	arena_release(&f->app.arena);
 	arena_release(&f->arena);
-	backend_local_free(f->backend);
+	backend_free(f->backend);
 	db_close(f->db);
 	api_free(f->api);
 }

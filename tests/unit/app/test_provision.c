@@ -34,7 +34,7 @@ static int teardown(void **state)
 	struct fixture *f = *state;
 
 	arena_release(&f->arena);
-	backend_local_free(f->backend);
+	backend_free(f->backend);
 	db_close(f->db);
 	api_free(f->api);
 	return 0;

@@ -323,7 +323,7 @@ static void many_at_once_get_one_each_and_leave_no_gap(void **state)
 		seen[takers[i].number] = true;
 		assert_int_equal(takers[i].writes, 1); /* in turn, and so without trying again */
 		arena_release(&takers[i].arena);
-		backend_local_free(takers[i].backend);
+		backend_free(takers[i].backend);
 	}
 	pthread_barrier_destroy(&barrier);
 	assert_int_equal(number(item(&f, "Board", "b"), "numbers"), AT_ONCE);

@@ -150,7 +150,7 @@ static void at_once(struct app_fixture *f, void (*work)(struct worker *), int su
 	for (int i = 0; i < THREADS; i++) {
 		assert_int_equal(pthread_join(threads[i], NULL), 0);
 		arena_release(&workers[i].arena);
-		backend_local_free(workers[i].backend);
+		backend_free(workers[i].backend);
 		sums[0] += workers[i].done;
 		sums[1] += workers[i].told;
 	}

@@ -624,7 +624,7 @@ static void no_order_is_placed_and_empty(void **state)
 		pthread_join(threads[i], NULL);
 		assert_int_equal(w[i].wrong, 0);
 		arena_release(&w[i].arena);
-		backend_local_free(w[i].backend);
+		backend_free(w[i].backend);
 	}
 	pthread_barrier_destroy(&barrier);
 	assert_int_equal(w[0].done + w[1].done, RACES);

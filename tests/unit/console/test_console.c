@@ -24,7 +24,7 @@ static struct console *open_console(void)
 {
 	struct app *const *apps = &c.app;
 
-	return console_new(&(struct console_options){ .db = c.f.db, .api = c.f.api, .in_memory = true, .apps = apps, .app_count = 1 });
+	return console_new(&(struct console_options){ .db = c.f.db, .in_memory = true, .apps = apps, .app_count = 1 });
 }
 
 static int setup(void **state)

@@ -101,9 +101,9 @@ static void handle_empty(struct exchange *ex, void *ctx)
 	exchange_reply_with(ex, ex->req.method == HTTP_DELETE ? 204 : 304, SLICE(""), SLICE(""), SLICE("ETag: \"1\"\r\n"));
 }
 
-static void *local_make(struct api *api)
+static void *local_make(void *ctx)
 {
-	(void)api;
+	(void)ctx;
 	__atomic_fetch_add(&gate.locals, 1, __ATOMIC_SEQ_CST);
 	return mem_alloc(1);
 }

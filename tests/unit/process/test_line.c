@@ -107,7 +107,7 @@ static int setup(void **state)
 	(void)state;
 	client_open_with(&c, design, &(struct db_options){ .no_background = true });
 	client_as(&c, "!");
-	process = process_new(&(struct process_options){ .app = c.app, .api = c.f.api });
+	process = process_new(&(struct process_options){ .app = c.app });
 	assert_non_null(process);
 	app_set_keeper_runs(c.app, true); /* writers leave copies to it */
 	failures = 0;

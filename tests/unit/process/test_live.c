@@ -597,7 +597,7 @@ static void *listen_again_and_again(void *arg)
 		stop_listening(&x);
 		pump(&target);
 		arena_release(&a);
-		backend_local_free(b);
+		backend_free(b);
 		l->sessions++;
 	}
 	return NULL;

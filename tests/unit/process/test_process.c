@@ -72,7 +72,7 @@ static int64_t really(void *ctx)
 
 static struct process *start(void)
 {
-	struct process *p = process_new(&(struct process_options){ .app = c.app, .api = c.f.api });
+	struct process *p = process_new(&(struct process_options){ .app = c.app });
 	char why[256] = "";
 
 	assert_non_null(p);

@@ -119,7 +119,7 @@ static int setup(void **state)
 	client_as(&c, "!");
 	for (int i = 0; i < READERS; i++)
 		ask(APP_PUT, arena_printf(&c.f.arena, "/readers/r%03d%c", i, 0).p, "{}");
-	process = process_new(&(struct process_options){ .app = c.app, .api = c.f.api });
+	process = process_new(&(struct process_options){ .app = c.app });
 	assert_non_null(process);
 	return 0;
 }

@@ -1,0 +1,34 @@
+/* Where a design's table is: in this process, or at an endpoint (remote/).
+ *
+ * A database hands out backends. Each belongs to one thread at a time and ends with backend_free(), before the database does.
+ * SPDX-License-Identifier: Apache-2.0 */
+#ifndef THORPE_APP_DATABASE_H
+#define THORPE_APP_DATABASE_H
+
+#include "app/backend.h"
+
+struct database {
+	struct backend *(*open)(struct database *d); /* NULL: memory is out. Any thread */
+	/* Another number than before: a stream may have something new. It rises. Any thread, cheap. */
+	uint64_t (*latest)(struct database *d);
+	bool is_remote; /* a call is a round trip: event loops leave it to a thread that may wait */
+};
+
+static inline struct backend *database_open(struct database *d)
+{
+	return d->open(d);
+}
+
+static inline uint64_t database_latest(struct database *d)
+{
+	return d->latest(d);
+}
+
+/* The database in this process. */
+struct database_local {
+	struct database base;
+	struct api *api;
+};
+void database_local_init(struct database_local *l, struct api *api); /* which outlives it */
+
+#endif
