@@ -206,6 +206,22 @@ static bool bring_table(struct provision *p, const struct json *table)
 	return compare_stream(p, table) && bring_indexes(p, table) && bring_ttl(p);
 }
 
+/* A table that is being made takes nothing yet. */
+static bool wait_for_table(struct provision *p, struct slice describe_it, struct slice name)
+{
+	const struct timespec pause = { .tv_nsec = POLL_MS * 1000000L };
+	struct backend_reply r;
+
+	for (int waited = 0; waited < POLL_MAX_MS; waited += POLL_MS) {
+		if (!ask(p, "DescribeTable", describe_it, &r))
+			return false;
+		if (slice_is(text(json_get(r.body, "Table"), "TableStatus"), "ACTIVE"))
+			return true;
+		nanosleep(&pause, NULL);
+	}
+	return error_set(p->error, p->arena, ERR_INTERNAL, "table %.*s takes too long to be made", SLICE_ARG(name));
+}
+
 bool provision_beside(struct backend *b, const struct design *d, struct arena *a, struct error *e)
 {
 	struct provision p = { .backend = b, .design = d, .arena = a, .error = e };
@@ -217,8 +233,9 @@ bool provision_beside(struct backend *b, const struct design *d, struct arena *a
 	if (!slice_is(r.error, "ResourceNotFoundException"))
 		return error_set(e, a, ERR_INTERNAL, "table %.*s.thorpe: %.*s", SLICE_ARG(d->table), SLICE_ARG(r.message));
 	backend_call(b, a, "CreateTable", provision_create_beside(d, a), &r);
-	return r.status == 200 || slice_is(r.error, "ResourceInUseException") ||
-	       DIFFERS(&p, "table %.*s.thorpe: %.*s", SLICE_ARG(d->table), SLICE_ARG(r.message));
+	if (r.status != 200 && !slice_is(r.error, "ResourceInUseException"))
+		return DIFFERS(&p, "table %.*s.thorpe: %.*s", SLICE_ARG(d->table), SLICE_ARG(r.message));
+	return wait_for_table(&p, provision_describe_beside(d, a), arena_printf(a, "%.*s.thorpe", SLICE_ARG(d->table)));
 }
 
 static bool has_cascades(const struct design *d)
@@ -244,7 +261,7 @@ static enum provision_result provision_own(struct backend *b, const struct desig
 		(void)!error_set(e, a, ERR_INTERNAL, "table %.*s: %.*s", SLICE_ARG(d->table), SLICE_ARG(r.message));
 		return PROVISION_FAILED;
 	}
-	if (!ask(&p, "CreateTable", provision_create_table(d, a), &r) || !bring_ttl(&p))
+	if (!ask(&p, "CreateTable", provision_create_table(d, a), &r) || !wait_for_table(&p, provision_describe(d, a), d->table) || !bring_ttl(&p))
 		return PROVISION_FAILED;
 	return PROVISION_MADE;
 }

@@ -177,6 +177,7 @@ struct backend *remote_new(const char *endpoint)
 	if (!r)
 		return NULL;
 	r->backend.call = call;
+	r->backend.free = remote_free;
 	if (set_up(r, endpoint))
 		return &r->backend;
 	remote_free(&r->backend);

@@ -164,10 +164,21 @@ static bool open_http(struct running *r, struct serve_options *o, char *why)
 	return true;
 }
 
+/* All designs have their tables elsewhere: then nothing is kept here unless --data says so. */
+static bool are_elsewhere(const struct serve_options *o, const struct serve_designs *s)
+{
+	for (size_t i = 0; i < s->count; i++)
+		if (!serve_backend_of(o->backends, o->backend_count, s->list[i]->name))
+			return false;
+	return s->count;
+}
+
 static bool open_database(struct running *r, struct serve_options *o, char *why)
 {
 	struct api_options api = { .region = o->http.region, .endpoint = r->address };
 
+	if (!o->data && are_elsewhere(o, &r->designs))
+		o->in_memory = true;
 	o->db.dir = o->in_memory ? NULL : o->data ? o->data : SERVE_DEFAULT_DATA;
 	permissions_check_dir(o->db.dir);
 	permissions_check_file("secret", o->secret_file);

@@ -5,6 +5,7 @@
 
 #include "base/log.h"
 #include "cli/flags.h"
+#include "cli/serve_backend.h"
 #include "http/server.h"
 #include "table/db.h"
 
@@ -26,6 +27,8 @@ struct serve_options {
 	bool list_limits;
 	const char *designs[SERVE_DESIGNS_MAX]; /* files */
 	size_t design_count;
+	struct serve_backend backends[SERVE_BACKENDS_MAX];
+	size_t backend_count;
 	const char *secret_file; /* NULL: in the data directory */
 	const char *demo;        /* directory; NULL: no demo data */
 	const char *audit;       /* file, or "-"; NULL: no audit log */

@@ -3,6 +3,7 @@
 #include <stdio.h>
 
 #include "app/provision.h"
+#include "app/shared_secret.h"
 #include "cli/secret.h"
 #include "cli/serve_designs.h"
 
@@ -142,36 +143,95 @@ static bool provision(struct backend *b, const char *path, const struct design *
 	return true;
 }
 
+/* All designs at one endpoint share its database. */
+static struct database *remote_at(struct serve_designs *s, const char *where)
+{
+	for (size_t i = 0; i < s->remote_count; i++)
+		if (!strcmp(s->remotes[i].endpoint, where))
+			return &s->remotes[i].base;
+	database_remote_init(&s->remotes[s->remote_count], where);
+	return &s->remotes[s->remote_count++].base;
+}
+
+static bool choose_databases(struct serve_designs *s, struct api *api, char *why, size_t n)
+{
+	const struct serve_options *o = s->options;
+
+	database_local_init(&s->local, api);
+	for (size_t i = 0; i < s->count; i++) {
+		const struct serve_backend *b = serve_backend_of(o->backends, o->backend_count, s->list[i]->name);
+
+		s->databases[i] = b ? remote_at(s, b->where) : &s->local.base;
+	}
+	for (size_t i = 0; i < o->backend_count; i++) {
+		bool found = !o->backends[i].design.n;
+
+		for (size_t j = 0; j < s->count; j++)
+			found |= slice_equal(s->list[j]->name, o->backends[i].design);
+		if (!found) {
+			snprintf(why, n, "--backend names a design %.*s that is not served", SLICE_ARG(o->backends[i].design));
+			return false;
+		}
+	}
+	return true;
+}
+
 static bool provision_all(struct serve_designs *s, char *why, size_t n)
 {
-	struct backend *b = database_open(&s->local.base);
-	volatile bool ok = b != NULL;
+	volatile bool ok = true;
 	struct arena a;
 
-	if (!ok)
+	arena_init(&a);
+	for (volatile size_t i = 0; ok && i < s->count; i++) {
+		struct backend *b = database_open(s->databases[i]);
+
 		snprintf(why, n, "not enough memory");
+		ARENA_TRY(&a, { ok = b && provision(b, s->options->designs[i], s->list[i], &a, why, n); }, { ok = false; });
+		backend_free(b);
+	}
+	arena_release(&a);
+	return ok;
+}
+
+/* Of a table elsewhere every server has the same. */
+static bool take_shared_secret(struct serve_designs *s, size_t i, uint8_t out[CALLER_SECRET_BYTES], char *why, size_t n)
+{
+	struct backend *b = database_open(s->databases[i]);
+	volatile bool ok = false;
+	struct error e = { 0 };
+	struct arena a;
+
+	snprintf(why, n, "not enough memory");
 	arena_init(&a);
 	ARENA_TRY(&a, {
-		for (size_t i = 0; ok && i < s->count; i++)
-			ok = provision(b, s->options->designs[i], s->list[i], &a, why, n);
-	}, {
-		snprintf(why, n, "not enough memory");
-		ok = false;
-	});
+		ok = b && provision_beside(b, s->list[i], &a, &e) && shared_secret_load(b, s->list[i], &a, out, &e);
+		if (e.message.n)
+			snprintf(why, n, "%.*s", SLICE_ARG(e.message));
+	}, { ok = false; });
 	arena_release(&a);
 	backend_free(b);
 	return ok;
 }
 
+static bool take_secret(struct serve_designs *s, size_t i, uint8_t out[CALLER_SECRET_BYTES], char *why, size_t n)
+{
+	const struct serve_options *o = s->options;
+
+	if (s->databases[i]->is_remote && !o->secret_file)
+		return take_shared_secret(s, i, out, why, n);
+	return secret_load(o->db.dir, o->secret_file, true, out, why, n);
+}
+
 static bool make_apps(struct serve_designs *s, char *why, size_t n)
 {
 	const struct serve_options *o = s->options;
-	struct app_options app = { .clock = o->http.clock, .database = &s->local.base };
+	struct app_options app = { .clock = o->http.clock };
 
-	if (!secret_load(o->db.dir, o->secret_file, true, app.secret, why, n))
-		return false;
 	for (size_t i = 0; i < s->count; i++) {
+		if (!take_secret(s, i, app.secret, why, n))
+			return false;
 		app.design = s->list[i];
+		app.database = s->databases[i];
 		s->apps[i] = app_new(&app);
 		if (!s->apps[i]) {
 			snprintf(why, n, "not enough memory");
@@ -187,8 +247,7 @@ bool serve_designs_start(struct serve_designs *s, struct api *api, char *why, si
 {
 	if (!s->count)
 		return true;
-	database_local_init(&s->local, api);
-	if (!provision_all(s, why, n) || !make_apps(s, why, n))
+	if (!choose_databases(s, api, why, n) || !provision_all(s, why, n) || !make_apps(s, why, n))
 		return false;
 	if (s->options->demo)
 		serve_demo(s, s->options->demo);

@@ -21,6 +21,9 @@ struct serve_designs { /* zero is none */
 	const struct serve_options *options;
 	const struct design *list[SERVE_DESIGNS_MAX]; /* as options->designs */
 	struct database_local local;
+	struct database_remote remotes[SERVE_BACKENDS_MAX];
+	size_t remote_count;
+	struct database *databases[SERVE_DESIGNS_MAX]; /* as the list */
 	struct app *apps[SERVE_DESIGNS_MAX];
 	struct slice accounts[SERVE_DESIGNS_MAX]; /* what was said of demo data that has just been loaded; else empty */
 	size_t count;

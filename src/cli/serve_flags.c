@@ -81,6 +81,17 @@ static bool set_design(void *options, const char *value, char *why, size_t n)
 	return true;
 }
 
+static bool set_backend(void *options, const char *value, char *why, size_t n)
+{
+	struct serve_options *o = options;
+
+	if (o->backend_count == SERVE_BACKENDS_MAX) {
+		snprintf(why, n, "more than %d backends", SERVE_BACKENDS_MAX);
+		return false;
+	}
+	return serve_backend_parse(value, &o->backends[o->backend_count++], why, n);
+}
+
 /* Into http.hosts and http.cors, which point to the lists here. */
 static bool add_name(const char **list, size_t *count, const char *value, char *why, size_t n)
 {
@@ -246,6 +257,7 @@ const struct flag serve_flags[] = {
 	  "where to listen (" SERVER_DEFAULT_LISTEN "); port 0 takes a free one", set_listen },
 	{ "data", "DIR", "where the data is kept (" SERVE_DEFAULT_DATA ")", set_data },
 	{ "design", "FILE", "serve this design under /api/<its name>; may be given several times", set_design },
+	{ "backend", "[DESIGN=]URL", "the tables of all designs, or of this one, are at this endpoint of DynamoDB's API", set_backend },
 	{ "demo", "DIR", "load DIR/<design>.json into each design whose table is empty", set_demo },
 	{ "secret-file", "FILE", "the secret that tokens are signed with (in the data directory)", set_secret_file },
 	{ "in-memory", NULL, "keep nothing: the data goes with the process", set_in_memory },

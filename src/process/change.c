@@ -157,6 +157,26 @@ static void find_entity(struct run *r, struct change *c)
 		c->unfit = SLICE("");
 }
 
+static struct slice without_zeros(struct slice s)
+{
+	while (s.n && *s.p == '0') {
+		s.p++;
+		s.n--;
+	}
+	return s;
+}
+
+int change_compare(struct slice a, struct slice b)
+{
+	if (a.n == b.n)
+		return slice_cmp(a, b);
+	if (!a.n || !b.n)
+		return a.n ? 1 : -1;
+	a = without_zeros(a);
+	b = without_zeros(b);
+	return a.n == b.n ? slice_cmp(a, b) : a.n < b.n ? -1 : 1;
+}
+
 bool change_is_passed_over(struct run *r, const struct change *c)
 {
 	if (!c->unfit.n)

@@ -8,7 +8,7 @@
 #include "app/entity.h"
 
 struct change {
-	struct slice sequence;        /* as on the wire: compares as text within a shard */
+	struct slice sequence;        /* as on the wire; for change_compare() */
 	int events;                   /* one of ON_CREATED, ON_UPDATED, ON_DELETED */
 	bool by_ttl;
 	int64_t created_ms;
@@ -18,6 +18,10 @@ struct change {
 	struct slice unfit;           /* why that image does not fit the entity (entity_fits()); empty: it does. Nothing follows from
 				       * such a change: stations report it (change_is_passed_over()) and go on */
 };
+
+/* Which of two sequence numbers of a shard comes first: less than, equal to or more than 0. They are numbers of up to 40 digits;
+ * an empty one comes before all. */
+int change_compare(struct slice a, struct slice b);
 
 /* The change of an item that does not fit its design: counts it in the run, as a station must that it concerns. */
 bool change_is_passed_over(struct run *r, const struct change *c);

@@ -336,6 +336,7 @@ struct watch {
 	struct process *process;
 	uint64_t latest;
 	int64_t pause_us, delay_us, shards_us;
+	int64_t wake_us; /* when readers were last told to look */
 	bool complained;
 };
 
@@ -378,16 +379,19 @@ static void watch_effects(struct process *p, int64_t now)
 	}
 }
 
-static void watch_stream(struct watch *w)
+static void watch_stream(struct watch *w, int64_t now)
 {
+	const struct database *d = w->process->database;
 	uint64_t latest = database_latest(w->process->database);
 
-	if (latest == w->latest) {
+	if (latest == w->latest && (!d->poll_ms || now - w->wake_us < d->poll_ms * INT64_C(1000))) {
 		w->pause_us = w->pause_us * 5 / 4 < WATCH_MOST_US ? w->pause_us * 5 / 4 : WATCH_MOST_US;
 		return;
 	}
+	if (latest != w->latest)
+		w->pause_us = WATCH_LEAST_US;
 	w->latest = latest;
-	w->pause_us = WATCH_LEAST_US;
+	w->wake_us = now;
 	process_wake(w->process);
 	for (size_t i = 0; i < w->process->station_count; i++)
 		if (w->process->stations[i].sender)
@@ -416,7 +420,7 @@ static void *watch(void *arg)
 
 		if (p->has_tracks)
 			watch_shards(&w, now);
-		watch_stream(&w);
+		watch_stream(&w, now);
 		watch_effects(p, now);
 		if (now >= w.delay_us) {
 			w.delay_us = now + DELAY_EVERY_US;

@@ -109,6 +109,7 @@ struct reader {
 	int64_t next_us;              /* no reading before */
 	int empty;                    /* readings that found nothing, one after the other */
 	int64_t quiet_us;             /* no looking for more before */
+	int64_t poll_us;              /* from then on it looks although nothing is known to have been written (database.poll_ms) */
 	bool gone;                    /* the stream or the shard is */
 };
 

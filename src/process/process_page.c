@@ -22,7 +22,7 @@ static void keep_text(char *to, size_t room, struct slice s)
 
 static bool holds(const struct page *p, struct slice done)
 {
-	return p->used && p->count && slice_cmp(slice_str(p->after), done) <= 0 && slice_cmp(done, slice_str(p->last)) < 0;
+	return p->used && p->count && change_compare(slice_str(p->after), done) <= 0 && change_compare(done, slice_str(p->last)) < 0;
 }
 
 static size_t index_after(const struct page *p, struct slice done)
@@ -32,7 +32,7 @@ static size_t index_after(const struct page *p, struct slice done)
 	while (low < high) {
 		size_t middle = (low + high) / 2;
 
-		if (slice_cmp(p->list[middle].sequence, done) <= 0)
+		if (change_compare(p->list[middle].sequence, done) <= 0)
 			low = middle + 1;
 		else
 			high = middle;
@@ -151,6 +151,7 @@ static void came_empty(struct reader *r, struct page *p, const struct change_pag
 		wait *= 2;
 	r->empty++;
 	r->quiet_us = clock_monotonic_us() + (wait < QUIET_MOST_US ? wait : QUIET_MOST_US);
+	r->poll_us = clock_monotonic_us() + r->process->database->poll_ms * INT64_C(1000);
 }
 
 static void came_full(struct reader *r, struct page *p, const struct change_page *read)
@@ -221,7 +222,8 @@ enum page_found page_find(struct track *t, const struct page **page, size_t *ind
 		return PAGE_ENDED;
 	if (tail && tail->latest == latest) {
 		atomic_store(&t->latest, latest);
-		return PAGE_END;
+		if (!r->process->database->poll_ms || now < r->poll_us)
+			return PAGE_END;
 	}
 	t->next_us = tail && tail->latest && r->quiet_us > r->next_us ? r->quiet_us : r->next_us;
 	if (t->next_us > now)

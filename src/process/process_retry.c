@@ -40,7 +40,7 @@ static bool park(struct track *t, struct run *r, const struct change *c, struct 
 
 	if (!checkpoint_load(r, p.processor, p.shard, &was))
 		return false;
-	if (slice_cmp(was.sequence, c->sequence) >= 0)
+	if (change_compare(was.sequence, c->sequence) >= 0)
 		return run_fail(r, PROBLEM_CONFLICT, "someone else has gone on from here");
 	now = was;
 	now.sequence = c->sequence;
@@ -69,7 +69,7 @@ static void count_try(struct track *t, const struct change *c)
 
 void track_went_past(struct track *t, struct slice sequence)
 {
-	if (t->failing[0] && slice_cmp(sequence, slice_str(t->failing)) < 0)
+	if (t->failing[0] && change_compare(sequence, slice_str(t->failing)) < 0)
 		return;
 	t->failing[0] = 0;
 	t->tries = t->all_tries = 0;

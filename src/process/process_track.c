@@ -82,7 +82,7 @@ static bool is_begun_after(const struct track *t, struct slice sequence)
 {
 	struct slice begun = effect_begun(slice_str(t->progress ? t->progress : ""));
 
-	return begun.n && slice_cmp(sequence, begun) < 0;
+	return begun.n && change_compare(sequence, begun) < 0;
 }
 
 /* Without effect, or with one that may happen again: the table need not know yet. */

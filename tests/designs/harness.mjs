@@ -87,12 +87,34 @@ export class Caller {
   }
 }
 
+/** Where tables are: nothing (in the server that is tested), 'thorpe' (in another one), or an endpoint of DynamoDB's API. */
+export const BACKEND = process.env.THORPE_BACKEND;
+const LOOKS_AT_STREAMS_MS = 400; // a server at a table that is elsewhere
+
+/** The server of a design, and where its table is; both are the same unless THORPE_BACKEND says otherwise. */
+async function startServers(data, args, env) {
+  if (!BACKEND) {
+    const server = await startServer({ data, args, env });
+    return { server, table: server };
+  }
+  // DynamoDB Local has tables for each access key.
+  const key = `key${process.pid}x${Math.random().toString(36).slice(2)}`;
+  const credentials = { accessKeyId: key, secretAccessKey: 'secret' };
+  const table = BACKEND === 'thorpe' ? await startServer({ data, env }) : { endpoint: BACKEND, stop: async () => {}, child: { kill() {} } };
+  const server = await startServer({
+    data: null,
+    args: ['--backend', table.endpoint, '--secret-file', join(data, 'token-secret'), ...args],
+    env: { AWS_ACCESS_KEY_ID: key, AWS_SECRET_ACCESS_KEY: 'secret', ...env },
+  });
+  return { server, table, credentials };
+}
+
 /** Serves one design (by name, or a file) from a fresh directory. */
 export async function startDesign(design, { args = [], env, data = freshDirectory(), check = true, oracle = check } = {}) {
   const file = existsSync(design) ? design : join(ROOT, 'designs', `${design}.yaml`);
   const name = file.replace(/.*\//, '').replace(/\.yaml$/, '');
-  const server = await startServer({ data, args: ['--design', file, ...args], env });
-  const { ddb, doc, streams } = clientsFor(server.endpoint);
+  const { server, table: tables, credentials } = await startServers(data, ['--design', file, ...args], env);
+  const { ddb, doc, streams } = clientsFor(tables.endpoint, credentials ? { credentials } : {});
   const base = `${server.endpoint}/api/${name}`;
   const { TableNames: [table] } = await ddb.listTables({});
   const tokens = new Map();
@@ -119,7 +141,12 @@ export async function startDesign(design, { args = [], env, data = freshDirector
     /** Waits until the processors and the keeper are through with everything that has been written. */
     settled: async () => {
       const operator = await app.operator();
-      await until('the processors to be idle', async () => (await operator.get('/processors')).body.idle);
+      const idle = async () => (await operator.get('/processors')).body.idle;
+      await until('the processors to be idle', idle);
+      if (!BACKEND) return;
+      // What others have written is known at the next look.
+      await new Promise((resolve) => setTimeout(resolve, LOOKS_AT_STREAMS_MS * 1.5));
+      await until('the processors to be idle', idle);
     },
     /** Every item of the table, plain, when nothing follows any more. */
     items: async () => {
@@ -141,18 +168,21 @@ export async function startDesign(design, { args = [], env, data = freshDirector
     streams.destroy();
     try {
       if (server.child.signalCode !== 'SIGKILL') await server.stop(); // a test may have killed it
-      if (check) await verify(data);
-      if (oracle) await consult(data, file, env, oracle);
+      if (tables !== server) await tables.stop();
+      if (check && tables.data) await verify(data);
+      if (oracle) await consult(tables.data ? ['--data', data] : ['--endpoint', tables.endpoint], file,
+        credentials ? { AWS_ACCESS_KEY_ID: credentials.accessKeyId, AWS_SECRET_ACCESS_KEY: 'secret', ...env } : env, oracle);
     } finally {
       server.child.kill('SIGKILL'); // this one only: a file may have several
+      tables.child.kill('SIGKILL');
     }
   });
   return app;
 }
 
 /** The oracle has nothing to say of the items that a test leaves; or, with a list of kinds, nothing else. */
-async function consult(data, file, env, but) {
-  const { code, stdout, stderr } = await runToEnd(['verify', '--design', file, '--data', data, '--json'], { env });
+async function consult(where, file, env, but) {
+  const { code, stdout, stderr } = await runToEnd(['verify', '--design', file, ...where, '--json'], { env });
   const findings = stdout.split('\n').filter(Boolean).map((line) => JSON.parse(line));
   const wrong = findings.filter(({ kind, severity }) => severity === 'difference' && !(Array.isArray(but) && but.includes(kind)));
   assert.deepEqual(wrong.map(({ kind, sentence }) => `${kind}: ${sentence}`), [], 'the oracle finds differences');
