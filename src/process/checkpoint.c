@@ -79,6 +79,27 @@ bool checkpoint_force(struct run *r, const struct position *now)
 	return checkpoint_write(r, &w, 1);
 }
 
+/* ---- ends of shards ---- */
+
+bool checkpoint_end(struct run *r, struct slice who, struct slice shard)
+{
+	struct checkpoint_item i;
+
+	checkpoint_item_init(&i, r, checkpoint_key(r, "ENDED", who, shard));
+	checkpoint_add_time(&i, "time", r->now_ms);
+	return checkpoint_write(r, &(struct dyn_write){ .kind = DYN_PUT, .table = checkpoint_table(r), .item = checkpoint_item_made(&i) }, 1);
+}
+
+bool checkpoint_has_ended(struct run *r, struct slice who, struct slice shard, bool *out)
+{
+	struct value item;
+
+	if (!checkpoint_get(r, checkpoint_key(r, "ENDED", who, shard), &item))
+		return false;
+	*out = value_present(item);
+	return true;
+}
+
 /* ---- switches ---- */
 
 bool checkpoint_switch(struct run *r, struct slice processor, struct processor_switch *out)

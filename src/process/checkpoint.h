@@ -35,6 +35,13 @@ bool checkpoint_save(struct run *r, const struct position *was, const struct pos
 /* Wherever it is now: for replays. Neither sequence nor progress: as if nothing had been done. */
 bool checkpoint_force(struct run *r, const struct position *now) MUST_CHECK;
 
+/* A shard has ended for `who` (a processor; empty: for all that share a reader), so that those made from it may begin, also on
+ * another server.
+ *
+ *   ENDED, ENDED#<processor>   <shard id> */
+bool checkpoint_end(struct run *r, struct slice who, struct slice shard) MUST_CHECK;
+bool checkpoint_has_ended(struct run *r, struct slice who, struct slice shard, bool *out) MUST_CHECK;
+
 /* ---- parked changes ---- */
 struct parked {
 	struct slice processor, shard, sequence, reason;

@@ -76,11 +76,11 @@ uint64_t live_position(const struct live_watcher *w)
 
 bool live_is_idle(struct live *l)
 {
-	uint64_t last = live_last_sequence(l);
+	uint64_t latest = database_latest(l->database), last = live_last_sequence(l);
 	bool idle;
 
 	pthread_mutex_lock(&l->lock);
-	idle = !l->watchers || (l->running && l->delivered >= last);
+	idle = !l->watchers || (l->running && (l->database->is_remote ? l->seen >= latest : l->delivered >= last));
 	pthread_mutex_unlock(&l->lock);
 	return idle;
 }

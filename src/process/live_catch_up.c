@@ -99,7 +99,8 @@ void live_catch_up(struct run *r, const struct read_live *list, const struct sli
 	arena_defer(r->arena, release, scratch);
 	c.run.arena = scratch;
 	c.run.memo = NULL;
-	c.lost = !live_sequence_parse(id, &c.at) || c.at > upto;
+	/* Numbers of a stream elsewhere lead nowhere (live_tail.h). */
+	c.lost = !live_sequence_parse(id, &c.at) || c.at > upto || (c.at < upto && app_database(r->app)->is_remote);
 	ARENA_TRY(scratch, { ok = c.lost || go_through(&c, r->arena); }, { ok = false; });
 	if (!ok)
 		log_debug("a watcher cannot catch up: %.*s", SLICE_ARG(c.run.problem.detail));

@@ -67,6 +67,7 @@ struct live {
 	size_t posts, posted_bytes; /* (lock) L4 */
 	uint64_t position;          /* (lock) changes up to it have been compared with the topics that were there then */
 	uint64_t delivered;         /* (lock) and their events given to the targets */
+	uint64_t seen;              /* (lock) of a stream elsewhere: database_latest() when it was last read */
 	struct live_table topics, partitions; /* (lock) */
 	struct live_topic *moving;  /* (lock) */
 };

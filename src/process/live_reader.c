@@ -1,8 +1,10 @@
 /* The reader: from the stream to the topics, change by change.
  * SPDX-License-Identifier: Apache-2.0 */
 #include <time.h>
+#include "base/clock.h"
 #include "base/log.h"
 #include "process/live_internal.h"
+#include "process/live_tail.h"
 
 #define LOOK_MS 10      /* how often it is looked whether something was written */
 #define FAILED_MS 500
@@ -14,6 +16,8 @@ struct reader {
 	struct arena round_arenas[2]; /* this one's and the one before */
 	struct arena arena;           /* of one change, and then of one topic */
 	struct shard_list shards;
+	struct live_tail *tail;       /* of a stream elsewhere; NULL: it is in this process */
+	int64_t look_us;              /* when the tail is looked at though nothing is known to have been written */
 	struct live_round rounds[2];
 	unsigned turn;
 	bool has_shards;
@@ -284,7 +288,7 @@ static bool find_shards(struct reader *x)
 	ARENA_TRY(&x->shards_arena, {
 		struct run r = run_in(x, &x->shards_arena);
 
-		ok = change_shards(&r, &x->shards);
+		ok = x->tail ? live_tail_start(x->tail, &r) : change_shards(&r, &x->shards);
 		if (!ok)
 			warn(&r);
 	}, {});
@@ -306,7 +310,7 @@ static bool go_on(struct reader *x, uint64_t from, uint64_t upto)
 	ARENA_TRY(&x->round_arenas[x->turn], {
 		struct run r = run_in(x, &x->round_arenas[x->turn]);
 
-		ok = live_round_read(&r, &x->shards, from, upto, round);
+		ok = x->tail ? live_tail_read(x->tail, &r, from, round) : live_round_read(&r, &x->shards, from, upto, round);
 		if (!ok)
 			warn(&r);
 	}, {});
@@ -334,10 +338,12 @@ static void start(struct reader *x)
 	bool ok;
 
 	pthread_mutex_unlock(&l->lock);
-	last = live_last_sequence(l);
+	last = x->tail ? live_tail_first(app_now_ms(l->app)) : live_last_sequence(l);
 	ok = find_shards(x);
 	pthread_mutex_lock(&l->lock);
 	if (ok) {
+		if (last < l->position)
+			last = l->position; /* of a clock that was put back */
 		l->position = l->delivered = last;
 		l->running = true;
 	} else {
@@ -367,6 +373,30 @@ static void read_some(struct reader *x)
 		wait_ms(l, FAILED_MS);
 }
 
+/* The same of a stream elsewhere. */
+static void read_tail(struct reader *x)
+{
+	struct live *l = x->live;
+	uint64_t from = l->position, latest = database_latest(l->database);
+	int64_t now = clock_monotonic_us();
+	bool ok;
+
+	if (latest == l->seen && now < x->look_us) {
+		wait_ms(l, LOOK_MS);
+		return;
+	}
+	pthread_mutex_unlock(&l->lock);
+	ok = go_on(x, from, from);
+	if (!ok && find_shards(x))
+		tell_reset(x, from + 1);
+	x->look_us = now + l->database->poll_ms * INT64_C(1000);
+	pthread_mutex_lock(&l->lock);
+	if (ok)
+		l->seen = latest;
+	else
+		wait_ms(l, FAILED_MS);
+}
+
 static void init(struct reader *x)
 {
 	arena_init(&x->shards_arena);
@@ -381,6 +411,7 @@ static void release(struct reader *x)
 	arena_release(&x->round_arenas[0]);
 	arena_release(&x->round_arenas[1]);
 	arena_release(&x->arena);
+	live_tail_free(x->tail);
 	mem_free(x->found);
 }
 
@@ -390,6 +421,11 @@ void *live_read_on(void *live)
 	struct live *l = live;
 
 	init(&x);
+	x.tail = l->database->is_remote ? live_tail_new() : NULL;
+	if (l->database->is_remote && !x.tail) {
+		release(&x);
+		return NULL; /* who waits for it gives up, and its list cannot be watched */
+	}
 	pthread_mutex_lock(&l->lock);
 	while (!l->stopping) {
 		if (!l->watchers) {
@@ -397,6 +433,8 @@ void *live_read_on(void *live)
 			pthread_cond_wait(&l->changed, &l->lock);
 		} else if (!l->running) {
 			start(&x);
+		} else if (x.tail) {
+			read_tail(&x);
 		} else {
 			read_some(&x);
 		}

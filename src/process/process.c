@@ -174,7 +174,7 @@ static bool add_stations(struct process *p)
 			p->has_tracks = true;
 			continue;
 		}
-		s->sender = send_runner_new(p->app, x);
+		s->sender = send_runner_new(p->app, x, p->leases);
 		if (!s->sender)
 			return false;
 	}
@@ -269,11 +269,35 @@ static bool is_listed(const struct shard_list *list, struct slice shard)
 }
 
 /* A shard's changes come after those of the one it was made from. */
-static bool may_begin(struct process *p, const struct shard_list *list, const struct shard *s)
+static bool may_begin(struct process *p, struct run *run, const struct shard_list *list, const struct shard *s)
 {
 	struct reader *parent = reader_of(p, s->parent);
+	bool ended = false;
 
-	return !s->parent.n || !is_listed(list, s->parent) || (parent && atomic_load(&parent->ended));
+	if (!s->parent.n || !is_listed(list, s->parent) || (parent && atomic_load(&parent->ended)))
+		return true;
+	return p->leases && !parent && checkpoint_has_ended(run, SLICE(""), s->parent, &ended) && ended;
+}
+
+static bool is_ours(struct process *p, struct slice shard)
+{
+	return !p->leases || lease_is_mine(p->leases, shard, clock_monotonic_us());
+}
+
+/* Shards that other servers have got are left to them. */
+static void leave_shards(struct process *p)
+{
+	bool left = false;
+
+	for (struct reader *r = p->readers; r; r = r->next) {
+		if (atomic_load(&r->leave) || is_ours(p, slice_str(r->shard)))
+			continue;
+		atomic_store(&r->leave, true);
+		atomic_store(&r->give_way, true);
+		left = true;
+	}
+	if (left)
+		process_wake(p);
 }
 
 static void add_reader(struct process *p, struct slice stream, struct slice shard)
@@ -316,14 +340,19 @@ static bool look_at_shards(struct process *p, struct run *r)
 	struct shard_list list;
 	bool listed = true;
 
-	if (!change_shards(r, &list))
+	if (!change_shards(r, &list) || (p->leases && !lease_round(p->leases, r, &list, clock_monotonic_us())))
 		return false;
+	if (!p->has_tracks)
+		return true;
 	drop_readers(p, &list);
+	for (size_t i = 0; i < list.count; i++) {
+		const struct shard *s = &list.list[i];
+
+		if (!reader_of(p, s->id) && is_ours(p, s->id) && may_begin(p, r, &list, s))
+			add_reader(p, list.stream_arn, s->id);
+	}
 	for (size_t i = 0; i < list.count; i++)
-		if (!reader_of(p, list.list[i].id) && may_begin(p, &list, &list.list[i]))
-			add_reader(p, list.stream_arn, list.list[i].id);
-	for (size_t i = 0; i < list.count; i++)
-		listed = listed && reader_of(p, list.list[i].id);
+		listed = listed && (reader_of(p, list.list[i].id) || !is_ours(p, list.list[i].id));
 	pthread_mutex_lock(&p->lock);
 	p->listed = listed;
 	pthread_mutex_unlock(&p->lock);
@@ -353,9 +382,11 @@ static void watch_shards(struct watch *w, int64_t now)
 {
 	struct process *p = w->process;
 
-	if (now < w->shards_us || !wants_shards(p))
+	if (p->leases)
+		leave_shards(p);
+	if (now < w->shards_us || (!p->leases && !wants_shards(p)))
 		return;
-	w->shards_us = now + (w->complained || !p->readers ? SHARDS_EVERY_US : 10 * SHARDS_EVERY_US);
+	w->shards_us = now + (p->leases ? LEASE_ROUND_MS * 1000 : w->complained || !p->readers ? SHARDS_EVERY_US : 10 * SHARDS_EVERY_US);
 	ARENA_TRY(&p->arena, {
 		struct run r = process_run(p, p->backend, &p->arena);
 		bool ok = look_at_shards(p, &r);
@@ -410,6 +441,17 @@ static void watch_pause(struct watch *w, int64_t now)
 	pthread_mutex_unlock(&p->lock);
 }
 
+/* So that another server goes on at once. */
+static void leave_leases(struct process *p)
+{
+	ARENA_TRY(&p->arena, {
+		struct run r = process_run(p, p->backend, &p->arena);
+
+		lease_leave(p->leases, &r);
+	}, {});
+	arena_clear(&p->arena);
+}
+
 static void *watch(void *arg)
 {
 	struct watch w = { .process = arg, .pause_us = WATCH_LEAST_US };
@@ -418,7 +460,7 @@ static void *watch(void *arg)
 	while (!atomic_load(&p->stopping)) {
 		int64_t now = clock_monotonic_us();
 
-		if (p->has_tracks)
+		if (p->has_tracks || p->leases)
 			watch_shards(&w, now);
 		watch_stream(&w, now);
 		watch_effects(p, now);
@@ -430,6 +472,8 @@ static void *watch(void *arg)
 	}
 	drop_readers(p, NULL);
 	p->listed = false;
+	if (p->leases)
+		leave_leases(p);
 	return NULL;
 }
 
@@ -453,7 +497,9 @@ struct process *process_new(const struct process_options *o)
 	pthread_cond_init(&p->stopped, &attr);
 	pthread_condattr_destroy(&attr);
 	p->backend = database_open(p->database);
-	if (p->backend && add_stations(p))
+	if (p->database->is_remote)
+		p->leases = lease_new(app_now_ms(p->app));
+	if (p->backend && (p->leases || !p->database->is_remote) && add_stations(p))
 		return p;
 	process_free(p);
 	return NULL;
@@ -556,6 +602,7 @@ void process_free(struct process *p)
 		send_runner_free(p->stations[i].sender);
 	mem_free(p->stations);
 	backend_free(p->backend);
+	lease_free(p->leases);
 	arena_release(&p->arena);
 	pthread_cond_destroy(&p->stopped);
 	pthread_cond_destroy(&p->changed);

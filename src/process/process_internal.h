@@ -14,6 +14,7 @@
 #include <stdatomic.h>
 #include "app/passed_over.h"
 #include "process/checkpoint.h"
+#include "process/lease.h"
 #include "process/process.h"
 #include "process/send_run.h"
 
@@ -96,6 +97,7 @@ struct reader {
 	pthread_t thread;
 	bool started;
 	atomic_bool finished, ended;  /* the thread is through; so is the shard */
+	atomic_bool leave;            /* the shard is another server's now */
 	atomic_bool give_way;         /* the effect that is being done is to be interrupted */
 	_Atomic int64_t effect_us;    /* when that is; 0: none is being done */
 	int64_t turn_us;              /* how long it has got: more when it has come nowhere */
@@ -117,6 +119,7 @@ struct process {
 	struct app *app;
 	const struct design *design;
 	struct database *database;
+	struct leases *leases;        /* NULL: no other server is at the table */
 	struct station *stations;
 	size_t station_count;
 	bool has_tracks;

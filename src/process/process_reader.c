@@ -86,13 +86,29 @@ static void be_nice(void)
 #endif
 }
 
+/* Shards that were made from this one may be another server's. */
+static bool tell_end(struct reader *r)
+{
+	volatile bool told = !r->process->leases;
+
+	if (told)
+		return true;
+	ARENA_TRY(&r->arena, {
+		struct run run = process_run(r->process, r->backend, &r->arena);
+
+		told = checkpoint_end(&run, SLICE(""), slice_str(r->shard));
+	}, {});
+	arena_clear(&r->arena);
+	return told;
+}
+
 static void *run(void *arg)
 {
 	struct reader *r = arg;
 	struct process *p = r->process;
 
 	be_nice();
-	while (!atomic_load(&p->stopping)) {
+	while (!atomic_load(&p->stopping) && !atomic_load(&r->leave)) {
 		uint64_t turn = turn_of(p);
 
 		if (all_turns(r))
@@ -104,7 +120,7 @@ static void *run(void *arg)
 		sleep_until(p, turn, next_us(r, clock_monotonic_us()));
 	}
 	tracks_save(r, true);
-	atomic_store(&r->ended, !r->gone && !atomic_load(&p->stopping));
+	atomic_store(&r->ended, !r->gone && !atomic_load(&p->stopping) && !atomic_load(&r->leave) && tell_end(r));
 	atomic_store(&r->finished, true);
 	return NULL;
 }

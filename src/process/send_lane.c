@@ -243,12 +243,27 @@ static void save_last(struct lane *l)
 	arena_clear(&l->arena);
 }
 
+/* Shards that were made from this one may be another server's. */
+static void tell_end(struct lane *l)
+{
+	volatile bool told = false;
+	struct run r;
+
+	ARENA_TRY(&l->arena, {
+		r = lane_run(l->runner, l->backend, &l->arena);
+		told = checkpoint_end(&r, l->runner->p->name, slice_str(l->shard));
+	}, {});
+	arena_clear(&l->arena);
+	if (!told)
+		atomic_store(&l->ended, false); /* it is made anew, and says so again */
+}
+
 static void *run_lane(void *ctx)
 {
 	struct lane *l = ctx;
 	uint64_t news = 0;
 
-	while (!runner_leaves(l->runner)) {
+	while (!runner_leaves(l->runner) && lane_is_ours(l->runner, slice_str(l->shard))) {
 		struct step next = step_once(l, &news);
 
 		if (next.end)
@@ -259,6 +274,8 @@ static void *run_lane(void *ctx)
 			runner_wait(l->runner, next.wait_ms, next.news);
 	}
 	save_last(l);
+	if (atomic_load(&l->ended) && l->runner->leases)
+		tell_end(l);
 	atomic_store(&l->finished, true);
 	return NULL;
 }

@@ -13,6 +13,7 @@ struct send_runner {
 	struct app *app;
 	struct database *database;
 	const struct processor *p;
+	struct leases *leases; /* NULL: no other server is at the table */
 	int64_t second_ms; /* SEND_RETRY_ENV */
 	pthread_t thread;
 	bool started;
@@ -61,6 +62,8 @@ struct lane {
 /* NULL: memory. */
 struct lane *lane_new(struct send_runner *s, struct slice stream, struct slice shard);
 bool lane_start(struct lane *l) MUST_CHECK;
+/* Whether this server reads the shard (lease.h). */
+bool lane_is_ours(struct send_runner *s, struct slice shard);
 /* Waits for its end. */
 void lane_join(struct lane *l);
 void lane_free(struct lane *l);

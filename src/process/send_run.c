@@ -170,15 +170,23 @@ static bool is_listed(const struct shard_list *list, struct slice shard)
 	return false;
 }
 
+bool lane_is_ours(struct send_runner *s, struct slice shard)
+{
+	return !s->leases || lease_is_mine(s->leases, shard, clock_monotonic_us());
+}
+
 /* A shard's changes come after those of the one it was made from. */
-static bool may_begin(const struct send_runner *s, const struct shard_list *list, const struct shard *shard)
+static bool may_begin(const struct send_runner *s, struct run *r, const struct shard_list *list, const struct shard *shard)
 {
 	const struct lane *parent;
+	bool ended = false;
 
 	if (!shard->parent.n || !is_listed(list, shard->parent))
 		return true;
 	parent = lane_of(s, shard->parent);
-	return parent && atomic_load(&parent->ended);
+	if (parent)
+		return atomic_load(&parent->ended);
+	return s->leases && checkpoint_has_ended(r, s->p->name, shard->parent, &ended) && ended;
 }
 
 static void add_lane(struct send_runner *s, struct slice stream, struct slice shard)
@@ -231,7 +239,7 @@ static bool look_at_shards(struct send_runner *s, struct run *r)
 		return false;
 	drop_lanes(s, &list);
 	for (size_t i = 0; i < list.count; i++)
-		if (!lane_of(s, list.list[i].id) && may_begin(s, &list, &list.list[i]))
+		if (!lane_of(s, list.list[i].id) && lane_is_ours(s, list.list[i].id) && may_begin(s, r, &list, &list.list[i]))
 			add_lane(s, list.stream_arn, list.list[i].id);
 	return true;
 }
@@ -347,7 +355,7 @@ static int64_t second_ms(void)
 	return ms > 0 && ms < 1000 ? ms : 1000;
 }
 
-struct send_runner *send_runner_new(struct app *app, const struct processor *p)
+struct send_runner *send_runner_new(struct app *app, const struct processor *p, struct leases *leases)
 {
 	struct send_runner *s = mem_zalloc(sizeof(*s));
 	pthread_condattr_t attr;
@@ -357,6 +365,7 @@ struct send_runner *send_runner_new(struct app *app, const struct processor *p)
 	s->app = app;
 	s->database = app_database(app);
 	s->p = p;
+	s->leases = leases;
 	s->second_ms = second_ms();
 	pthread_mutex_init(&s->lock, NULL);
 	pthread_condattr_init(&attr);

@@ -10,6 +10,7 @@
 
 #include "app/app.h"
 #include "app/passed_over.h"
+#include "process/lease.h"
 #include "process/send.h"
 
 #define SEND_TRIES 12
@@ -20,7 +21,8 @@
 
 struct send_runner;
 /* Of a processor that send_is_needed(). NULL: memory. All three outlive it. */
-struct send_runner *send_runner_new(struct app *app, const struct processor *p);
+/* `leases` NULL: no other server is at the table. */
+struct send_runner *send_runner_new(struct app *app, const struct processor *p, struct leases *leases);
 /* The table of positions is there (checkpoint_provision()). False: threads or memory are out. */
 bool send_runner_start(struct send_runner *s) MUST_CHECK;
 /* Within about a second. NULL, and one that was not started, are fine. */

@@ -91,6 +91,15 @@ export class Caller {
 export const BACKEND = process.env.THORPE_BACKEND;
 const LOOKS_AT_STREAMS_MS = 400; // a server at a table that is elsewhere
 
+/** The server that has the tables of a directory goes on when the one in front of it ends. */
+const tableServers = new Map();
+async function tableServer(data, env) {
+  const known = tableServers.get(data) ?? { ...await startServer({ data, env }), users: 0 };
+  tableServers.set(data, known);
+  known.users += 1;
+  return known;
+}
+
 /** The server of a design, and where its table is; both are the same unless THORPE_BACKEND says otherwise. */
 async function startServers(data, args, env) {
   if (!BACKEND) {
@@ -100,7 +109,7 @@ async function startServers(data, args, env) {
   // DynamoDB Local has tables for each access key.
   const key = `key${process.pid}x${Math.random().toString(36).slice(2)}`;
   const credentials = { accessKeyId: key, secretAccessKey: 'secret' };
-  const table = BACKEND === 'thorpe' ? await startServer({ data, env }) : { endpoint: BACKEND, stop: async () => {}, child: { kill() {} } };
+  const table = BACKEND === 'thorpe' ? await tableServer(data, env) : { endpoint: BACKEND, users: 1, stop: async () => {}, child: { kill() {} } };
   const server = await startServer({
     data: null,
     args: ['--backend', table.endpoint, '--secret-file', join(data, 'token-secret'), ...args],
@@ -168,13 +177,14 @@ export async function startDesign(design, { args = [], env, data = freshDirector
     streams.destroy();
     try {
       if (server.child.signalCode !== 'SIGKILL') await server.stop(); // a test may have killed it
+      if (tables !== server && --tables.users > 0) return; // another one is still at its tables
       if (tables !== server) await tables.stop();
       if (check && tables.data) await verify(data);
       if (oracle) await consult(tables.data ? ['--data', data] : ['--endpoint', tables.endpoint], file,
         credentials ? { AWS_ACCESS_KEY_ID: credentials.accessKeyId, AWS_SECRET_ACCESS_KEY: 'secret', ...env } : env, oracle);
     } finally {
       server.child.kill('SIGKILL'); // this one only: a file may have several
-      tables.child.kill('SIGKILL');
+      if (!tables.users) tables.child.kill('SIGKILL');
     }
   });
   return app;

@@ -7,7 +7,7 @@ import { readFileSync } from 'node:fs';
 import { connect } from 'node:net';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { Caller, ROOT, freshDirectory, startDesign, startServer, until } from './harness.mjs';
+import { BACKEND, Caller, ROOT, freshDirectory, startDesign, startServer, until } from './harness.mjs';
 import { Watcher } from './events.mjs';
 import { people } from './social-world.mjs';
 
@@ -17,6 +17,8 @@ const operator = await app.operator();
 
 const metric = async (name, endpoint = app.server.endpoint) => Number(
   new RegExp(`^${name} (\\d+)$`, 'm').exec(await (await fetch(`${endpoint}/metrics`)).text())[1]);
+// Numbers of a stream elsewhere mean nothing after the connection: a watcher of such a list starts over with a reset.
+const local = { skip: BACKEND ? 'only in one process' : false };
 const post = async (caller, body) => (await caller.post('/posts', body)).body;
 
 test('a list is watched: what is added, changed and removed is told as the list shows it', async () => {
@@ -127,7 +129,7 @@ test('who may not read the list may not watch it, and some lists cannot be watch
   assert.match((await refused(alice, '/users/alice'))[1], /only lists/);
 });
 
-test('a watcher resumes with Last-Event-ID: what he missed comes first', async () => {
+test('a watcher resumes with Last-Event-ID: what he missed comes first', local, async () => {
   const first = await Watcher.open(app.nobody, '/users/alice/posts');
   await first.heard(1);
   const one = await post(alice, { content: 'one' });
@@ -252,7 +254,7 @@ test('there is a limit to watchers, and the end of the server ends them', async 
   small.server.stop = async () => {};
 });
 
-test('a position outlives the server', async () => {
+test('a position outlives the server', local, async () => {
   const data = freshDirectory();
   const before = await startDesign('social', { data, check: false });
   const { erin } = await people(before, 'erin');

@@ -213,9 +213,24 @@ static void a_table_without_a_stream_is_told(void **state)
 	assert_int_equal(r->problem.type, PROBLEM_NOT_FOUND);
 }
 
+static void sequence_numbers_are_compared_as_numbers(void **state)
+{
+	(void)state;
+	assert_true(change_compare(SLICE("000000000000000000009"), SLICE("000000000000000000010")) < 0);
+	assert_true(change_compare(SLICE("9"), SLICE("10")) < 0);
+	assert_true(change_compare(SLICE("10"), SLICE("9")) > 0);
+	assert_true(change_compare(SLICE("0010"), SLICE("9")) > 0);
+	assert_true(change_compare(SLICE("111649900000000017498439937"), SLICE("99999999999999999999999999")) > 0);
+	assert_int_equal(change_compare(SLICE("7"), SLICE("007")), 0);
+	assert_true(change_compare(SLICE(""), SLICE("0")) < 0);
+	assert_true(change_compare(SLICE("1"), SLICE("")) > 0);
+	assert_int_equal(change_compare(SLICE(""), SLICE("")), 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(sequence_numbers_are_compared_as_numbers),
 		cmocka_unit_test_setup_teardown(changes_have_their_images_and_their_entity, setup, teardown),
 		cmocka_unit_test_setup_teardown(reading_goes_on_where_it_was, setup, teardown),
 		cmocka_unit_test_setup_teardown(what_is_forgotten_is_told, setup, teardown),

@@ -32,7 +32,7 @@ static int teardown(void **state)
 
 static void start_runner(void)
 {
-	runner = send_runner_new(&f.app, processor());
+	runner = send_runner_new(&f.app, processor(), NULL);
 	assert_non_null(runner);
 	assert_true(send_runner_start(runner));
 }

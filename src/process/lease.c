@@ -1,0 +1,371 @@
+/* Beats and owners.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "process/lease.h"
+#include <pthread.h>
+#include <stdio.h>
+#include "base/alloc.h"
+#include "base/log.h"
+#include "base/ulid.h"
+#include "process/checkpoint_table.h"
+
+#define SERVER "server#"
+#define SHARD "shard#"
+#define FORGET_US (60 * INT64_C(1000000)) /* a server that has not been heard of for so long is taken off the list */
+#define PAGE 1000
+
+struct seen { /* a server, as this one has heard of it */
+	struct seen *next;
+	char id[ULID_LENGTH + 1], beat[24];
+	int64_t changed_us;
+	bool listed;   /* in the last round */
+	size_t shards; /* that it owned then */
+};
+
+struct leases {
+	char id[ULID_LENGTH + 1];
+	uint64_t beats;
+	struct seen *servers; /* the other ones */
+	pthread_mutex_t lock; /* of what follows */
+	char **mine;          /* ids of shards */
+	size_t count, room;
+	int64_t beat_us;      /* when the last beat was begun that was written; 0: none */
+};
+
+struct leases *lease_new(int64_t now_ms)
+{
+	struct leases *l = mem_zalloc(sizeof(*l));
+
+	if (!l || !ulid_new(now_ms, l->id)) {
+		mem_free(l);
+		return NULL;
+	}
+	pthread_mutex_init(&l->lock, NULL);
+	return l;
+}
+
+void lease_free(struct leases *l)
+{
+	if (!l)
+		return;
+	for (struct seen *s = l->servers, *next; s; s = next) {
+		next = s->next;
+		mem_free(s);
+	}
+	for (size_t i = 0; i < l->count; i++)
+		mem_free(l->mine[i]);
+	mem_free(l->mine);
+	pthread_mutex_destroy(&l->lock);
+	mem_free(l);
+}
+
+/* ---- what this server owns ---- */
+
+static size_t index_of(const struct leases *l, struct slice shard)
+{
+	size_t i = 0;
+
+	while (i < l->count && !slice_is(shard, l->mine[i]))
+		i++;
+	return i;
+}
+
+bool lease_is_mine(struct leases *l, struct slice shard, int64_t now_us)
+{
+	bool mine;
+
+	pthread_mutex_lock(&l->lock);
+	mine = l->beat_us && now_us - l->beat_us < LEASE_EXPIRE_MS * INT64_C(1000) && index_of(l, shard) < l->count;
+	pthread_mutex_unlock(&l->lock);
+	return mine;
+}
+
+/* False: memory. */
+static bool own(struct leases *l, struct slice shard)
+{
+	bool ok = true;
+
+	pthread_mutex_lock(&l->lock);
+	if (index_of(l, shard) == l->count) {
+		if (l->count == l->room) {
+			size_t room = l->room ? 2 * l->room : 8;
+			char **bigger = mem_realloc(l->mine, room * sizeof(*bigger));
+
+			ok = bigger != NULL;
+			l->mine = bigger ? bigger : l->mine;
+			l->room = bigger ? room : l->room;
+		}
+		if (ok)
+			ok = (l->mine[l->count] = mem_strndup(shard.p, shard.n)) != NULL;
+		l->count += ok;
+	}
+	pthread_mutex_unlock(&l->lock);
+	return ok;
+}
+
+static void disown(struct leases *l, struct slice shard)
+{
+	size_t i;
+
+	pthread_mutex_lock(&l->lock);
+	i = index_of(l, shard);
+	if (i < l->count) {
+		mem_free(l->mine[i]);
+		l->mine[i] = l->mine[--l->count];
+	}
+	pthread_mutex_unlock(&l->lock);
+}
+
+/* ---- the items ---- */
+
+static struct value item_key(struct run *r, const char *kind, struct slice name)
+{
+	return checkpoint_key(r, "LEASE", SLICE(""), arena_printf(r->arena, "%s%.*s", kind, SLICE_ARG(name)));
+}
+
+static bool beat(struct leases *l, struct run *r)
+{
+	struct checkpoint_item i;
+
+	checkpoint_item_init(&i, r, item_key(r, SERVER, slice_str(l->id)));
+	checkpoint_add_text(&i, "beat", arena_printf(r->arena, "%llu", (unsigned long long)++l->beats));
+	return checkpoint_write(r, &(struct dyn_write){ .kind = DYN_PUT, .table = checkpoint_table(r), .item = checkpoint_item_made(&i) }, 1);
+}
+
+/* From the owner and turn that were read to another owner, or none. False: it has another one already, or run->problem. */
+static bool pass_on(struct run *r, struct slice shard, struct value was, struct slice to)
+{
+	struct value_member equal[] = { { SLICE("owner"), value_get(was, SLICE("owner")) }, { SLICE("turn"), value_get(was, SLICE("turn")) } };
+	struct dyn_write w = { .kind = DYN_PUT, .table = checkpoint_table(r) };
+	struct dyn_refusal refusal;
+	struct checkpoint_item i;
+	char turn[ULID_LENGTH];
+
+	if (!ulid_new(r->now_ms, turn))
+		return false;
+	checkpoint_item_init(&i, r, item_key(r, SHARD, shard));
+	checkpoint_add_text(&i, "owner", to);
+	checkpoint_add_text(&i, "turn", slice_make(turn, sizeof(turn)));
+	w.item = checkpoint_item_made(&i);
+	w.must_not_exist = !value_present(was);
+	w.equal = equal;
+	w.equal_count = value_present(was) ? 2 : 0;
+	return dyn_write(r, &w, 1, SLICE(""), &refusal) == DYN_DONE;
+}
+
+static bool drop(struct run *r, struct value key)
+{
+	return checkpoint_write(r, &(struct dyn_write){ .kind = DYN_DELETE, .table = checkpoint_table(r), .key = key }, 1);
+}
+
+/* ---- a round ---- */
+
+struct round {
+	struct leases *l;
+	struct run *run;
+	const struct shard_list *shards;
+	int64_t now_us;
+	struct value *leases; /* of the shards; absent: none */
+	size_t servers;       /* that live, with this one */
+};
+
+static struct seen *seen_of(struct leases *l, struct slice id)
+{
+	struct seen *s = l->servers;
+
+	while (s && !slice_is(id, s->id))
+		s = s->next;
+	return s;
+}
+
+/* False: memory. */
+static bool hear(struct round *c, struct slice id, struct slice beat)
+{
+	struct seen *s = seen_of(c->l, id);
+
+	if (!s) {
+		s = mem_zalloc(sizeof(*s));
+		if (!s || id.n >= sizeof(s->id)) {
+			mem_free(s);
+			return id.n >= sizeof(s->id); /* not one of ours */
+		}
+		memcpy(s->id, id.p, id.n);
+		s->changed_us = c->now_us;
+		s->next = c->l->servers;
+		c->l->servers = s;
+	}
+	s->listed = true;
+	s->shards = 0;
+	if (slice_is(beat, s->beat) || beat.n >= sizeof(s->beat))
+		return true;
+	memcpy(s->beat, beat.p, beat.n);
+	s->beat[beat.n] = 0;
+	s->changed_us = c->now_us;
+	return true;
+}
+
+static bool lives(const struct round *c, const struct seen *s)
+{
+	return s && s->listed && c->now_us - s->changed_us < LEASE_EXPIRE_MS * INT64_C(1000);
+}
+
+static size_t shard_index(const struct round *c, struct slice id)
+{
+	size_t i = 0;
+
+	while (i < c->shards->count && !slice_equal(c->shards->list[i].id, id))
+		i++;
+	return i;
+}
+
+static bool take_item(struct round *c, struct value item)
+{
+	struct slice sk = checkpoint_text(item, "SK");
+	size_t i;
+
+	if (slice_starts(sk, SLICE(SERVER))) {
+		struct slice id = slice_make(sk.p + sizeof(SERVER) - 1, sk.n - (sizeof(SERVER) - 1));
+
+		return slice_is(id, c->l->id) || hear(c, id, checkpoint_text(item, "beat"));
+	}
+	if (!slice_starts(sk, SLICE(SHARD)))
+		return true;
+	i = shard_index(c, slice_make(sk.p + sizeof(SHARD) - 1, sk.n - (sizeof(SHARD) - 1)));
+	if (i < c->shards->count)
+		c->leases[i] = item;
+	else /* the stream has forgotten it */
+		return drop(c->run, checkpoint_key(c->run, "LEASE", SLICE(""), sk));
+	return true;
+}
+
+static bool read_all(struct round *c)
+{
+	struct value key = checkpoint_key(c->run, "LEASE", SLICE(""), SLICE("")), *items;
+	bool more = true, first = true;
+	size_t n;
+
+	for (struct seen *s = c->l->servers; s; s = s->next)
+		s->listed = false;
+	while (more) {
+		if (!checkpoint_query(c->run, key, !first, PAGE, &items, &n, &more))
+			return false;
+		for (size_t i = 0; i < n; i++)
+			if (!take_item(c, items[i]))
+				return false;
+		if (n)
+			key = checkpoint_key(c->run, "LEASE", SLICE(""), checkpoint_text(items[n - 1], "SK"));
+		more = more && n;
+		first = false;
+	}
+	return true;
+}
+
+static void count_servers(struct round *c)
+{
+	c->servers = 1;
+	for (const struct seen *s = c->l->servers; s; s = s->next)
+		c->servers += lives(c, s);
+	for (size_t i = 0; i < c->shards->count; i++) {
+		struct slice owner = checkpoint_text(c->leases[i], "owner");
+		struct seen *s = owner.n ? seen_of(c->l, owner) : NULL;
+
+		if (lives(c, s))
+			s->shards++;
+		if (slice_is(owner, c->l->id))
+			continue;
+		disown(c->l, c->shards->list[i].id);
+	}
+}
+
+static void forget_dead(struct round *c)
+{
+	struct seen **at = &c->l->servers;
+
+	while (*at) {
+		struct seen *s = *at;
+
+		if (s->listed && c->now_us - s->changed_us < FORGET_US) {
+			at = &s->next;
+			continue;
+		}
+		if (s->listed && !drop(c->run, item_key(c->run, SERVER, slice_str(s->id))))
+			log_debug("server %s stays on the list for now", s->id);
+		*at = s->next;
+		mem_free(s);
+	}
+}
+
+static bool take_over(struct round *c, size_t i)
+{
+	struct slice id = c->shards->list[i].id, owner = checkpoint_text(c->leases[i], "owner");
+
+	if (!pass_on(c->run, id, c->leases[i], slice_str(c->l->id)))
+		return false;
+	if (owner.n)
+		log_info("%.*s: this server goes on with shard %.*s, which was another's", SLICE_ARG(c->run->design->name), SLICE_ARG(id));
+	return own(c->l, id);
+}
+
+/* Free ones, and those of the dead; each server begins somewhere else, so that they seldom want the same. */
+static void take_free(struct round *c, size_t part)
+{
+	size_t n = c->shards->count, from = n ? (size_t)(unsigned char)c->l->id[ULID_LENGTH - 1] % n : 0;
+
+	for (size_t k = 0; k < n && c->l->count < part; k++) {
+		size_t i = (from + k) % n;
+		struct slice owner = checkpoint_text(c->leases[i], "owner");
+
+		if (slice_is(owner, c->l->id) || (owner.n && lives(c, seen_of(c->l, owner))))
+			continue;
+		(void)take_over(c, i);
+	}
+}
+
+/* One in a round, from a server that has more than its part. */
+static void take_part(struct round *c, size_t part)
+{
+	for (size_t i = 0; i < c->shards->count && c->l->count < part; i++) {
+		struct slice owner = checkpoint_text(c->leases[i], "owner");
+		const struct seen *s = owner.n ? seen_of(c->l, owner) : NULL;
+
+		if (lives(c, s) && s->shards > part && s->shards > c->l->count + 1) {
+			(void)take_over(c, i);
+			return;
+		}
+	}
+}
+
+bool lease_round(struct leases *l, struct run *r, const struct shard_list *shards, int64_t now_us)
+{
+	struct round c = { .l = l, .run = r, .shards = shards, .now_us = now_us };
+	size_t part;
+
+	c.leases = arena_array(r->arena, struct value, shards->count);
+	for (size_t i = 0; i < shards->count; i++)
+		c.leases[i] = VALUE_ABSENT;
+	if (!beat(l, r) || !read_all(&c))
+		return false;
+	pthread_mutex_lock(&l->lock);
+	l->beat_us = now_us;
+	pthread_mutex_unlock(&l->lock);
+	count_servers(&c);
+	part = (shards->count + c.servers - 1) / c.servers;
+	take_free(&c, part);
+	take_part(&c, part);
+	forget_dead(&c);
+	r->problem = (struct problem){ 0 }; /* what others took first is no problem */
+	return true;
+}
+
+void lease_leave(struct leases *l, struct run *r)
+{
+	while (l->count) {
+		struct slice id = arena_copy(r->arena, slice_str(l->mine[0]));
+		struct value item;
+
+		if (checkpoint_get(r, item_key(r, SHARD, id), &item) && slice_is(checkpoint_text(item, "owner"), l->id))
+			(void)pass_on(r, id, item, SLICE(""));
+		disown(l, id);
+	}
+	(void)!drop(r, item_key(r, SERVER, slice_str(l->id)));
+	r->problem = (struct problem){ 0 };
+}

@@ -1,0 +1,119 @@
+// Several servers of one design, with its table at another server.
+// SPDX-License-Identifier: Apache-2.0
+import assert from 'node:assert/strict';
+import { after, test } from 'node:test';
+import { Caller, ROOT, clientsFor, freshDirectory, runToEnd, startServer, until, verify } from './harness.mjs';
+import { Watcher } from './events.mjs';
+
+const data = freshDirectory();
+const tables = await startServer({ data });
+const { ddb, doc } = clientsFor(tables.endpoint);
+const start = () => startServer({ data: null, args: ['--design', `${ROOT}/designs/social.yaml`, '--backend', tables.endpoint] });
+const servers = [await start(), await start(), await start()];
+const base = (server) => `${server.endpoint}/api/social`;
+const TABLE = 'SocialMediaApp';
+
+after(async () => {
+  for (const server of servers) await server.stop();
+  await tables.stop();
+  ddb.destroy();
+  await verify(data);
+  const { code, stdout } = await runToEnd(['verify', '--design', `${ROOT}/designs/social.yaml`, '--data', data]);
+  assert.equal(code, 0, stdout);
+});
+
+const at = (n, token) => new Caller(base(servers[n]), token);
+const password = 'a long enough password';
+
+/** Signs up at one server and gives a caller of another. */
+async function signUp(name, there, here) {
+  await at(there).post('/users', { username: name, email: `${name}@example.com`, password, display_name: name, user_id: name });
+  const { body } = await at(there).post('/login', { name, password });
+  return at(here, body.token);
+}
+
+const every = async (PK) => (await doc.query({
+  TableName: TABLE, KeyConditionExpression: 'PK = :p', ExpressionAttributeValues: { ':p': PK }, ConsistentRead: true,
+})).Items;
+const owners = async () => {
+  const { Items } = await doc.query({
+    TableName: `${TABLE}.thorpe`, KeyConditionExpression: 'PK = :p AND begins_with(SK, :s)',
+    ExpressionAttributeValues: { ':p': 'LEASE', ':s': 'shard#' }, ConsistentRead: true,
+  });
+  return Items.map(({ owner }) => owner);
+};
+
+test('servers share the shards of the stream', async () => {
+  const shares = await until('each server to have a part', async () => {
+    const counts = {};
+    for (const owner of await owners()) counts[owner] = (counts[owner] ?? 0) + 1;
+    return Object.keys(counts).length === 3 && counts;
+  });
+  assert.ok(Object.values(shares).every((n) => n <= 2), JSON.stringify(shares));
+});
+
+test('a token and a cursor of one server are taken by the others', async () => {
+  const alice = await signUp('alice', 0, 1);
+  for (let i = 0; i < 4; i += 1) await alice.post('/posts', { content: `post ${i}` });
+  const { body } = await alice.get('/users/alice/posts?limit=2');
+  const { body: rest } = await at(2).get(`/users/alice/posts?limit=2&after=${encodeURIComponent(body.next)}`);
+  assert.deepEqual([...body.items, ...rest.items].map(({ content }) => content), ['post 3', 'post 2', 'post 1', 'post 0']);
+});
+
+test('a post reaches each follower once, whichever server took it and whichever delivers it, and one is killed meanwhile', async () => {
+  const author = await signUp('author', 0, 0);
+  const followers = await Promise.all(Array.from({ length: 12 }, (_, i) => signUp(`fan${i}`, i % 3, (i + 1) % 3)));
+  for (const [i, follower] of followers.entries()) await follower.put(`/users/fan${i}/following/author`);
+  const posts = [];
+  for (let i = 0; i < 6; i += 1) {
+    const caller = at(i % 2, author.token); // the third is killed
+    posts.push((await caller.post('/posts', { content: `news ${i}` })).body.post_id);
+    if (i === 2) await servers[2].kill();
+  }
+  const began = Date.now();
+  for (let i = 0; i < followers.length; i += 1) {
+    await until(`the feed of fan${i}`, async () => (await every(`FEED#fan${i}`)).length >= posts.length);
+  }
+  assert.ok(Date.now() - began < 12_000, 'what a dead server had is taken over within ten seconds');
+  for (let i = 0; i < followers.length; i += 1) {
+    const feed = await every(`FEED#fan${i}`);
+    assert.deepEqual(feed.map(({ post_id: id }) => id).sort(), [...posts].sort(), `the feed of fan${i}`);
+  }
+  servers[2] = await start();
+  assert.equal((await at(2).get('/users/author')).body.posts_count, posts.length);
+});
+
+test('a list is watched at one server while another is written to', async () => {
+  const bob = await signUp('bob', 0, 1);
+  const watcher = await Watcher.open(at(2), '/users/bob/posts');
+  await watcher.heard(1);
+  const { body } = await bob.post('/posts', { content: 'seen elsewhere' });
+  assert.deepEqual(await watcher.heard(2, 'post_id'), ['ready', `added ${body.post_id}`]);
+  watcher.close();
+});
+
+test('servers are replaced one after the other, and no client sees an error', async () => {
+  const carol = await signUp('carol', 0, 0);
+  let writing = true;
+  let written = 0;
+  let replaced = -1;
+  const writer = (async () => {
+    while (writing) {
+      // A balancer leaves out the server that is being replaced.
+      const n = replaced === 0 ? 1 : 0;
+      await at(n, carol.token).post('/posts', { content: `number ${written}` });
+      written += 1;
+    }
+  })();
+  for (let n = 0; n < 3; n += 1) {
+    replaced = n;
+    await new Promise((resolve) => setTimeout(resolve, 50)); // requests under way end
+    await servers[n].stop();
+    servers[n] = await start();
+    replaced = -1;
+  }
+  writing = false;
+  await writer;
+  assert.ok(written > 3);
+  assert.equal((await at(2).get('/users/carol')).body.posts_count, written);
+});

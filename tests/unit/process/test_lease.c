@@ -1,0 +1,221 @@
+/* Servers that share the shards of a stream.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "app_fixture.h"
+#include "process/checkpoint.h"
+#include "process/lease.h"
+
+#define SERVERS 4
+#define SHARDS 6
+#define SECOND INT64_C(1000000)
+
+static struct app_fixture f;
+static struct leases *server[SERVERS];
+static struct shard shards[SHARDS];
+static struct shard_list list;
+static int64_t now_us;
+
+static const char notes[] =
+	"entities:\n"
+	"  Note:\n"
+	"    path: /notes/<id>\n"
+	"    attributes: {id: 'string, required, fixed'}\n"
+	"    keys: {PK: 'NOTE#<id>', SK: NOTE}\n"
+	"    allow: {read, create: anyone}\n";
+
+static int setup(void **state)
+{
+	static const char *const ids[SHARDS] = { "shard-1", "shard-2", "shard-3", "shard-4", "shard-5", "shard-6" };
+
+	(void)state;
+	app_fixture_open(&f, notes);
+	assert_true(checkpoint_provision(app_fixture_run(&f, "!")));
+	for (size_t i = 0; i < SHARDS; i++)
+		shards[i] = (struct shard){ .id = slice_str(ids[i]) };
+	list = (struct shard_list){ .list = shards, .count = SHARDS };
+	now_us = 1000 * SECOND;
+	for (size_t i = 0; i < SERVERS; i++)
+		assert_non_null(server[i] = lease_new(APP_FIXTURE_NOW));
+	return 0;
+}
+
+static int teardown(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < SERVERS; i++)
+		lease_free(server[i]);
+	app_fixture_close(&f);
+	return 0;
+}
+
+/* Those of the mask have a round, one after the other; then the time of a round is over. */
+static void rounds(int count, unsigned mask)
+{
+	while (count--) {
+		for (size_t i = 0; i < SERVERS; i++)
+			if (mask >> i & 1)
+				assert_true(lease_round(server[i], app_fixture_run(&f, "!"), &list, now_us));
+		now_us += LEASE_ROUND_MS * 1000;
+	}
+}
+
+static size_t owned(size_t which)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < list.count; i++)
+		n += lease_is_mine(server[which], shards[i].id, now_us);
+	return n;
+}
+
+/* Every shard is exactly one's, of those in the mask. */
+static void are_shared(unsigned mask, size_t most)
+{
+	for (size_t i = 0; i < list.count; i++) {
+		size_t n = 0;
+
+		for (size_t k = 0; k < SERVERS; k++)
+			n += (mask >> k & 1) && lease_is_mine(server[k], shards[i].id, now_us);
+		assert_int_equal(n, 1);
+	}
+	for (size_t k = 0; k < SERVERS; k++)
+		assert_true(owned(k) <= most || !(mask >> k & 1));
+}
+
+static void one_server_has_all(void **state)
+{
+	(void)state;
+	assert_int_equal(owned(0), 0);
+	rounds(1, 1);
+	assert_int_equal(owned(0), SHARDS);
+	rounds(20, 1);
+	assert_int_equal(owned(0), SHARDS);
+}
+
+static void a_second_and_a_third_get_their_part(void **state)
+{
+	(void)state;
+	rounds(2, 1);
+	rounds(6, 3);
+	are_shared(3, 3);
+	rounds(6, 7);
+	are_shared(7, 2);
+	rounds(10, 7);
+	are_shared(7, 2); /* and it stays so */
+}
+
+static void what_a_dead_server_had_is_taken_within_ten_seconds(void **state)
+{
+	int64_t died;
+
+	(void)state;
+	rounds(12, 7);
+	are_shared(7, 2);
+	died = now_us;
+	for (int i = 0; i < 10 && owned(0) + owned(1) < SHARDS; i++)
+		rounds(1, 3);
+	assert_true(now_us - died < 10 * SECOND);
+	are_shared(3, 3);
+}
+
+static void a_server_that_cannot_beat_owns_nothing_though_nobody_has_told_it(void **state)
+{
+	(void)state;
+	rounds(1, 1);
+	assert_int_equal(owned(0), SHARDS);
+	now_us += LEASE_EXPIRE_MS * 1000;
+	assert_int_equal(owned(0), 0);
+}
+
+static void a_server_that_was_away_gets_back_nothing_that_another_has_taken(void **state)
+{
+	(void)state;
+	rounds(4, 3);
+	rounds(8, 1); /* the other one hangs */
+	assert_int_equal(owned(0), SHARDS);
+	rounds(1, 2);
+	assert_true(owned(1) <= 1); /* what it has asked for since, not what it had */
+	rounds(6, 3);
+	are_shared(3, 3);
+}
+
+static void a_server_that_leaves_makes_room_at_once(void **state)
+{
+	(void)state;
+	rounds(6, 3);
+	are_shared(3, 3);
+	lease_leave(server[0], app_fixture_run(&f, "!"));
+	assert_int_equal(owned(0), 0);
+	rounds(1, 2);
+	assert_int_equal(owned(1), SHARDS);
+}
+
+static void shards_come_and_go(void **state)
+{
+	(void)state;
+	list.count = 2;
+	rounds(4, 3);
+	are_shared(3, 1);
+	list.count = SHARDS;
+	rounds(4, 3);
+	are_shared(3, 3);
+	list.count = 1;
+	rounds(4, 3);
+	are_shared(3, 1);
+}
+
+static void more_servers_than_shards_share_them(void **state)
+{
+	(void)state;
+	list.count = 2;
+	rounds(8, 15);
+	are_shared(15, 1);
+}
+
+static void nothing_is_taken_while_the_table_does_not_answer(void **state)
+{
+	struct design away = *f.design;
+	struct run *r = app_fixture_run(&f, "!");
+
+	(void)state;
+	rounds(2, 1);
+	away.table = SLICE("Elsewhere");
+	r->design = &away;
+	assert_false(lease_round(server[1], r, &list, now_us));
+	assert_int_equal(owned(1), 0);
+	assert_false(lease_round(server[0], r, &list, now_us));
+	assert_int_equal(owned(0), SHARDS); /* until they expire */
+}
+
+static void an_end_of_a_shard_is_told(void **state)
+{
+	bool ended = true;
+
+	(void)state;
+	assert_true(checkpoint_has_ended(app_fixture_run(&f, "!"), SLICE(""), SLICE("shard-1"), &ended));
+	assert_false(ended);
+	assert_true(checkpoint_end(app_fixture_run(&f, "!"), SLICE(""), SLICE("shard-1")));
+	assert_true(checkpoint_has_ended(app_fixture_run(&f, "!"), SLICE(""), SLICE("shard-1"), &ended) && ended);
+	assert_true(checkpoint_has_ended(app_fixture_run(&f, "!"), SLICE("hook"), SLICE("shard-1"), &ended) && !ended);
+	assert_true(checkpoint_end(app_fixture_run(&f, "!"), SLICE("hook"), SLICE("shard-1")));
+	assert_true(checkpoint_has_ended(app_fixture_run(&f, "!"), SLICE("hook"), SLICE("shard-1"), &ended) && ended);
+}
+
+#define lease_test(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		lease_test(one_server_has_all),
+		lease_test(a_second_and_a_third_get_their_part),
+		lease_test(what_a_dead_server_had_is_taken_within_ten_seconds),
+		lease_test(a_server_that_cannot_beat_owns_nothing_though_nobody_has_told_it),
+		lease_test(a_server_that_was_away_gets_back_nothing_that_another_has_taken),
+		lease_test(a_server_that_leaves_makes_room_at_once),
+		lease_test(shards_come_and_go),
+		lease_test(more_servers_than_shards_share_them),
+		lease_test(nothing_is_taken_while_the_table_does_not_answer),
+		lease_test(an_end_of_a_shard_is_told),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
