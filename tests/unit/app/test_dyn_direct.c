@@ -55,7 +55,8 @@ static int setup_counting(void **state)
 
 		put(arena_cstr(r->arena, text));
 	}
-	*fixture.backend = (struct backend){ count_call, count_get, count_query, count_batch };
+	*fixture.backend = (struct backend){ .call = count_call, .get = count_get, .query = count_query,
+					     .batch_get = count_batch, .free = asked.real.free };
 	return 0;
 }
 
