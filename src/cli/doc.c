@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "cli/commands.h"
+#include "cli/design_file.h"
 #include "cli/flags.h"
 #include "design/describe.h"
 
@@ -85,21 +86,11 @@ static void put_table(struct buf *b, const struct design *d, const struct servic
 
 static bool doc_file(struct arena *a, struct buf *out, const char *path, bool json, bool *first)
 {
-	struct findings findings;
+	const struct design *d = design_file_load(a, path);
 	struct services all;
-	struct source source;
-	const struct design *d;
-	struct buf errors;
 
-	findings_init(&findings, a);
-	d = design_load_file(a, path, &source, &findings);
-	if (!d) {
-		buf_init(&errors, a);
-		findings_sort(&findings);
-		findings_print(&errors, &findings, &source);
-		fwrite(errors.p, 1, errors.n, stderr);
+	if (!d)
 		return false;
-	}
 	describe_services(a, d, &all);
 	if (json)
 		put_json(out, d, &all, first);

@@ -4,6 +4,7 @@
 
 #include "app/provision.h"
 #include "app/shared_secret.h"
+#include "cli/design_file.h"
 #include "cli/secret.h"
 #include "cli/serve_designs.h"
 
@@ -52,19 +53,8 @@ int64_t serve_designs_delay_ms(void *ctx, const struct app *app)
 /* NULL: the findings have been printed. */
 static const struct design *load(struct arena *a, const char *path)
 {
-	struct findings findings;
-	struct source source;
-	const struct design *d;
-	struct buf out;
+	const struct design *d = design_file_load(a, path);
 
-	findings_init(&findings, a);
-	d = design_load_file(a, path, &source, &findings);
-	if (!d) {
-		buf_init(&out, a);
-		findings_sort(&findings);
-		findings_print(&out, &findings, &source);
-		fwrite(out.p, 1, out.n, stderr);
-	}
 	if (d && d->callers.issuer.n && !d->callers.audience_count)
 		log_warn("%s takes every token of its issuer, whatever it is for: 'audience' is not set", path);
 	return d;

@@ -7,8 +7,10 @@
 #include <unistd.h>
 
 #include "app/caller.h"
+#include "app/shared_secret.h"
 #include "base/clock.h"
 #include "cli/commands.h"
+#include "cli/design_file.h"
 #include "cli/flags.h"
 #include "cli/secret.h"
 #include "cli/serve.h"
@@ -21,7 +23,7 @@
 struct token_options {
 	struct token_request q;
 	struct slice roles[ROLES_MAX];
-	const char *data, *secret_file;
+	const char *data, *secret_file, *backend;
 	bool webhook_secret;
 };
 
@@ -108,6 +110,7 @@ static bool set_expires(void *options, const char *value, char *why, size_t n)
 	}
 STRING_FLAG(data)
 STRING_FLAG(secret_file)
+STRING_FLAG(backend)
 
 static const struct flag flags[] = {
 	{ "subject", "S", "who the caller is: what 'caller' is in the design's rules", set_subject },
@@ -117,6 +120,7 @@ static const struct flag flags[] = {
 	{ "expires", "TIME", "how long it is valid: 90s, 30m, 1h, 7d (1h)", set_expires },
 	{ "data", "DIR", "the server's data directory (" SERVE_DEFAULT_DATA "), which holds its secret", set_data },
 	{ "secret-file", "FILE", "the secret itself, as given to 'thorpe serve'", set_secret_file },
+	{ "backend", "URL", "where the design's table is, as given to 'thorpe serve': its servers have their secret there", set_backend },
 	{ 0 },
 };
 
@@ -149,10 +153,7 @@ static bool is_name(const char *design)
 /* The design's name; empty: what is wrong has been said. */
 static struct slice name_of(struct arena *a, const char *design)
 {
-	struct findings findings;
-	struct source source;
 	const struct design *d;
-	struct buf out;
 
 	if (!is_file(design)) {
 		if (is_name(design))
@@ -160,15 +161,41 @@ static struct slice name_of(struct arena *a, const char *design)
 		complain(0, "'%s' is neither the name of a design nor a .yaml file", design);
 		return SLICE("");
 	}
-	findings_init(&findings, a);
-	d = design_load_file(a, design, &source, &findings);
-	if (d)
-		return d->name;
-	buf_init(&out, a);
-	findings_sort(&findings);
-	findings_print(&out, &findings, &source);
-	fwrite(out.p, 1, out.n, stderr);
-	return SLICE("");
+	d = design_file_load(a, design);
+	return d ? d->name : SLICE("");
+}
+
+/* The secret that all servers of a table elsewhere have. */
+static bool load_shared(struct arena *a, const char *file, const char *value, uint8_t secret[CALLER_SECRET_BYTES], char *why, size_t n)
+{
+	const struct design *d = design_file_load(a, file);
+	struct database_remote database;
+	struct serve_backend where;
+	struct error e = { 0 };
+	struct backend *b;
+	bool ok;
+
+	if (!d) {
+		snprintf(why, n, "%s is not a design", file);
+		return false;
+	}
+	if (!serve_backend_parse(value, &where, why, n))
+		return false;
+	database_remote_init(&database, where.where);
+	b = database_open(&database.base);
+	ok = b && shared_secret_load(b, d, a, secret, &e);
+	if (!ok)
+		snprintf(why, n, "%.*s", SLICE_ARG(e.message));
+	backend_free(b);
+	return ok;
+}
+
+static bool load_secret(struct arena *a, const char *design, const struct token_options *o, uint8_t secret[CALLER_SECRET_BYTES],
+			char *why, size_t n)
+{
+	if (o->backend)
+		return load_shared(a, design, o->backend, secret, why, n);
+	return secret_load(o->data, o->secret_file, true, secret, why, n);
 }
 
 static int print_token(const char *design, struct token_options *o)
@@ -184,7 +211,7 @@ static int print_token(const char *design, struct token_options *o)
 	arena_init(&a);
 	ARENA_TRY(&a, {
 		name = name_of(&a, design);
-		if (name.n && !secret_load(o->data, o->secret_file, true, secret, why, sizeof(why))) {
+		if (name.n && !load_secret(&a, design, o, secret, why, sizeof(why))) {
 			complain(0, "%s", why);
 		} else if (name.n) {
 			token = o->webhook_secret ? send_secret(&a, name, secret) : caller_token(&a, name, secret, &o->q);
@@ -217,7 +244,11 @@ int command_token(int argc, char **argv)
 		return complain(EXIT_USAGE, "--webhook-secret goes without --subject, --role and --operator");
 	if (!o.webhook_secret && !o.q.subject.n && !o.q.operator_)
 		return complain(EXIT_USAGE, "whose token? --subject S, or --operator");
-	if (!o.secret_file && access(o.data, F_OK) != 0) /* a secret that no server has would be of no use */
+	if (o.backend && !is_file(design))
+		return complain(EXIT_USAGE, "--backend needs the design's file, which says what its table is called");
+	if (o.backend && o.secret_file)
+		return complain(EXIT_USAGE, "--backend and --secret-file exclude each other");
+	if (!o.backend && !o.secret_file && access(o.data, F_OK) != 0) /* a secret that no server has would be of no use */
 		return complain(EXIT_REFUSED, "there is no data directory %s; --data DIR, or --secret-file FILE", o.data);
 	o.q.now_ms = clock_now_ms(&clock_system);
 	return print_token(design, &o);

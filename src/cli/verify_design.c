@@ -4,6 +4,7 @@
 #include <time.h>
 #include <unistd.h>
 #include "base/clock.h"
+#include "cli/design_file.h"
 #include "cli/remote.h"
 #include "cli/verify.h"
 #include "oracle/oracle.h"
@@ -161,24 +162,6 @@ static void print_summary(const struct asking *x, const struct oracle_summary *m
 
 /* ---- asking ---- */
 
-static const struct design *load(struct arena *a, const char *path)
-{
-	struct findings findings;
-	struct source source;
-	const struct design *d;
-	struct buf out;
-
-	findings_init(&findings, a);
-	d = design_load_file(a, path, &source, &findings);
-	if (!d) {
-		buf_init(&out, a);
-		findings_sort(&findings);
-		findings_print(&out, &findings, &source);
-		fwrite(out.p, 1, out.n, stderr);
-	}
-	return d;
-}
-
 static bool check(struct asking *x, void (*tell)(void *ctx, const struct oracle_finding *f), struct oracle_summary *m)
 {
 	struct oracle_options options = { .stream = true, .notes = tell == print_finding && !x->mended, .tell = tell,
@@ -302,7 +285,7 @@ int verify_designs(const struct verify_options *o)
 
 	arena_init(&arena);
 	for (size_t i = 0; i < o->design_count; i++) {
-		list[i] = load(&arena, o->designs[i]);
+		list[i] = design_file_load(&arena, o->designs[i]);
 		if (!list[i])
 			status = complain(EXIT_REFUSED, "%s is no design that can be used", o->designs[i]);
 	}

@@ -102,6 +102,11 @@ bool checkpoint_has_ended(struct run *r, struct slice who, struct slice shard, b
 
 /* ---- switches ---- */
 
+static struct processor_switch read_switch(struct value item)
+{
+	return (struct processor_switch){ .paused = checkpoint_bool(item, "paused"), .replay_from_ms = checkpoint_time(item, "replay_from") };
+}
+
 bool checkpoint_switch(struct run *r, struct slice processor, struct processor_switch *out)
 {
 	struct value item;
@@ -109,8 +114,25 @@ bool checkpoint_switch(struct run *r, struct slice processor, struct processor_s
 	*out = (struct processor_switch){ 0 };
 	if (!checkpoint_get(r, checkpoint_key(r, "PROCESSOR", SLICE(""), processor), &item))
 		return false;
-	out->paused = checkpoint_bool(item, "paused");
-	out->replay_from_ms = checkpoint_time(item, "replay_from");
+	*out = read_switch(item);
+	return true;
+}
+
+#define SWITCHES_MOST 1000
+
+bool checkpoint_switches(struct run *r, void (*tell)(void *ctx, struct slice processor, const struct processor_switch *w), void *ctx)
+{
+	struct value *items;
+	bool more;
+	size_t n;
+
+	if (!checkpoint_query(r, checkpoint_key(r, "PROCESSOR", SLICE(""), SLICE("")), false, SWITCHES_MOST, &items, &n, &more))
+		return false;
+	for (size_t i = 0; i < n; i++) {
+		struct processor_switch w = read_switch(items[i]);
+
+		tell(ctx, checkpoint_text(items[i], "SK"), &w);
+	}
 	return true;
 }
 

@@ -66,6 +66,9 @@ struct processor_switch {
 	int64_t replay_from_ms; /* 0: none; taken up by the reader, which then clears it */
 };
 bool checkpoint_switch(struct run *r, struct slice processor, struct processor_switch *out) MUST_CHECK;
+/* Of all processors that have one, with one request: tell(ctx, processor, switch) for each. */
+bool checkpoint_switches(struct run *r, void (*tell)(void *ctx, struct slice processor, const struct processor_switch *w),
+			 void *ctx) MUST_CHECK;
 bool checkpoint_set_switch(struct run *r, struct slice processor, const struct processor_switch *in) MUST_CHECK;
 
 #endif

@@ -378,6 +378,33 @@ static bool wants_shards(const struct process *p)
 	return !p->readers;
 }
 
+/* Processors are paused and resumed for all servers. */
+struct switches {
+	struct process *process;
+	unsigned *told; /* of the stations, before the table was read */
+};
+
+static void follow_switch(void *ctx, struct slice name, const struct processor_switch *w)
+{
+	struct switches *all = ctx;
+	struct station *s = process_station(all->process, name);
+
+	/* A sender looks for itself. What was said here since then stands. */
+	if (!s || s->sender || atomic_load(&s->told) != all->told[s - all->process->stations] || atomic_load(&s->paused) == w->paused)
+		return;
+	atomic_store(&s->paused, w->paused);
+	process_wake(all->process);
+}
+
+static bool follow_switches(struct process *p, struct run *r)
+{
+	struct switches all = { .process = p, .told = arena_array(r->arena, unsigned, p->station_count) };
+
+	for (size_t i = 0; i < p->station_count; i++)
+		all.told[i] = atomic_load(&p->stations[i].told);
+	return checkpoint_switches(r, follow_switch, &all);
+}
+
 static void watch_shards(struct watch *w, int64_t now)
 {
 	struct process *p = w->process;
@@ -389,7 +416,7 @@ static void watch_shards(struct watch *w, int64_t now)
 	w->shards_us = now + (p->leases ? LEASE_ROUND_MS * 1000 : w->complained || !p->readers ? SHARDS_EVERY_US : 10 * SHARDS_EVERY_US);
 	ARENA_TRY(&p->arena, {
 		struct run r = process_run(p, p->backend, &p->arena);
-		bool ok = look_at_shards(p, &r);
+		bool ok = look_at_shards(p, &r) && (!p->leases || follow_switches(p, &r));
 
 		if (!ok && !w->complained)
 			log_warn("%.*s: processors wait: %.*s", SLICE_ARG(p->design->name), SLICE_ARG(r.problem.detail));

@@ -223,6 +223,7 @@ static bool set_paused(struct control *c, bool paused)
 	if (!checkpoint_set_switch(c->run, s->name, &w))
 		return false;
 	atomic_store(&s->paused, paused);
+	atomic_fetch_add(&s->told, 1);
 	if (s->sender)
 		send_runner_pause(s->sender, paused);
 	process_wake(c->process);

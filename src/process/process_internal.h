@@ -38,6 +38,7 @@ struct station {
 	struct slice name;
 	struct send_runner *sender;        /* NULL: it writes to the table, and has tracks */
 	atomic_bool paused;
+	atomic_uint told;                  /* how often it was paused or resumed here */
 	atomic_uint epoch;                 /* the positions were changed from outside */
 	_Atomic uint64_t done, retries, lost;
 	_Atomic int64_t parked;            /* but for those that a sender has counted */

@@ -83,6 +83,23 @@ test('a post reaches each follower once, whichever server took it and whichever 
   assert.equal((await at(2).get('/users/author')).body.posts_count, posts.length);
 });
 
+test('a processor that is paused at one server is paused at all, and goes on', async () => {
+  const token = (await runToEnd(['token', `${ROOT}/designs/social.yaml`, '--operator', '--backend', tables.endpoint])).stdout.trim();
+  const processor = '/processors/deliver%20a%20post%20to%20followers';
+  const follower = await signUp('patient', 1, 2);
+  await follower.put('/users/patient/following/alice');
+  const paused = async (n) => (await at(n, token).get(processor)).body.paused;
+  await at(0, token).post(`${processor}/pause`);
+  for (const n of [0, 1, 2]) await until(`server ${n} to pause`, () => paused(n));
+  await (await signUp('dora', 0, 1)).put('/users/dora/following/alice');
+  const { body } = await at(1, (await at(0).post('/login', { name: 'alice', password })).body.token).post('/posts', { content: 'late' });
+  await new Promise((resolve) => setTimeout(resolve, 1000)); // nothing happens
+  const got = async () => (await every('FEED#patient')).some(({ post_id: id }) => id === body.post_id);
+  assert.ok(!await got());
+  await at(2, token).post(`${processor}/resume`);
+  await until('the post to be delivered', got);
+});
+
 test('a list is watched at one server while another is written to', async () => {
   const bob = await signUp('bob', 0, 1);
   const watcher = await Watcher.open(at(2), '/users/bob/posts');

@@ -1,0 +1,22 @@
+/* Loads a design, or prints why not.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "cli/design_file.h"
+#include <stdio.h>
+
+const struct design *design_file_load(struct arena *a, const char *path)
+{
+	struct findings findings;
+	struct source source;
+	const struct design *d;
+	struct buf out;
+
+	findings_init(&findings, a);
+	d = design_load_file(a, path, &source, &findings);
+	if (d)
+		return d;
+	buf_init(&out, a);
+	findings_sort(&findings);
+	findings_print(&out, &findings, &source);
+	fwrite(out.p, 1, out.n, stderr);
+	return NULL;
+}

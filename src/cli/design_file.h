@@ -1,0 +1,11 @@
+/* A design that a command was given.
+ * SPDX-License-Identifier: Apache-2.0 */
+#ifndef THORPE_CLI_DESIGN_FILE_H
+#define THORPE_CLI_DESIGN_FILE_H
+
+#include "design/design.h"
+
+/* In the arena. NULL: what is wrong with it has been printed to stderr. */
+const struct design *design_file_load(struct arena *a, const char *path);
+
+#endif
