@@ -30,14 +30,13 @@ bool process_replay(struct process *p, struct run *r, struct station *s, int64_t
 	struct position now = { .processor = s->name };
 	struct shard_list list;
 
-	if (!checkpoint_set_switch(r, s->name, &w))
+	/* First: what is refused (there is no stream) must not be done by the next start. */
+	if (!change_shards(r, &list) || !checkpoint_set_switch(r, s->name, &w))
 		return false;
 	if (s->sender) {
 		send_runner_wake(s->sender); /* it does the rest */
 		return true;
 	}
-	if (!change_shards(r, &list))
-		return false;
 	now.progress = arena_printf(r->arena, REPLAY_WORD "%lld", (long long)from_ms);
 	for (size_t i = 0; i < list.count; i++) {
 		now.shard = list.list[i].id;

@@ -295,6 +295,38 @@ static void a_replay_does_again_what_came_since(void **state)
 	client_is(&c, 400);
 }
 
+static struct processor_switch switch_of(const char *name)
+{
+	struct run *r = app_fixture_run(&c.f, "!");
+	struct processor_switch w;
+
+	assert_true(checkpoint_switch(r, slice_str(name), &w));
+	return w;
+}
+
+static void a_replay_without_a_stream_is_refused_and_leaves_nothing_behind(void **state)
+{
+	struct processor_switch w = { .paused = true, .replay_from_ms = 1700000000000 };
+	char text[sizeof(design) + 200];
+
+	(void)state;
+	client_close(&c);
+	snprintf(text, sizeof(text), "design: test\ntitle: Test\ntable: Test\nkey: [PK, SK]\nstream: off\n%s", design);
+	client_open(&c, text);
+	client_as(&c, "!");
+	process = start();
+	client_ask(&c, APP_POST, "/processors/count%20notes/replay", "{\"from\":\"2020-01-01\"}");
+	client_is(&c, 404);
+	client_says(&c, "has no stream");
+	assert_int_equal(switch_of("count notes").replay_from_ms, 0);
+	stop();
+	/* One that was left behind all the same keeps nobody from starting, and is not done later. */
+	assert_true(checkpoint_set_switch(app_fixture_run(&c.f, "!"), SLICE("count notes"), &w));
+	process = start();
+	assert_int_equal(switch_of("count notes").replay_from_ms, 0);
+	assert_true(switch_of("count notes").paused);
+}
+
 static void a_fan_out_reaches_everyone_once_though_it_is_interrupted(void **state)
 {
 	(void)state;
@@ -494,6 +526,7 @@ int main(void)
 		TEST(a_paused_processor_stands_still_and_the_others_go_on),
 		TEST(a_change_that_fails_is_parked_and_can_be_done_again),
 		TEST(a_replay_does_again_what_came_since),
+		TEST(a_replay_without_a_stream_is_refused_and_leaves_nothing_behind),
 		TEST(a_fan_out_reaches_everyone_once_though_it_is_interrupted),
 		TEST(nothing_is_read_while_nothing_is_written),
 		TEST(writers_are_slowed_when_a_processor_is_behind),
