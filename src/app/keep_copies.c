@@ -27,6 +27,7 @@ static bool refresh_row(void *ctx, const struct read_row *row, bool *stop)
 	return ok;
 }
 
+/* `full`: the source, whose attributes are the pattern's parameters. */
 static bool refresh_all(struct run *r, const struct entity *source, const struct entity *e, struct slice pattern,
 			struct value full)
 {
@@ -79,7 +80,7 @@ bool keep_copies(struct run *r, const struct entity *e, struct value old, struct
 			if (!is_out_of_date(r, a, e, old, full) || names_have(&done, a->kept_by))
 				continue;
 			names_add(r->arena, &done, a->kept_by);
-			if (!refresh_all(r, e, x, a->kept_by, full))
+			if (!refresh_all(r, e, x, a->kept_by, value_present(full) ? full : old))
 				return false;
 		}
 	}

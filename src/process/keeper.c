@@ -58,7 +58,7 @@ bool keeper_is_needed(const struct design *d)
 struct role { /* of an entity, worked out when the first of its items comes */
 	const struct entity *entity;
 	bool *counters; /* by attribute: a counter with something that depends on it */
-	bool has_counters, has_copies, can_move;
+	bool has_counters, has_copies;
 	struct name_list copied; /* attributes that others keep copies of */
 };
 
@@ -95,7 +95,6 @@ static struct role *role_of(struct keeper *k, const struct entity *e)
 		x->has_counters = x->has_counters || x->counters[i];
 	}
 	x->has_copies = has_copies(e);
-	x->can_move = keeper_can_move(k->run, e);
 	for (size_t i = 0; i < d->entity_count; i++)
 		for (size_t n = 0; n < d->entities[i].attribute_count; n++) {
 			const struct attribute *of = &d->entities[i].attributes[n];
@@ -147,6 +146,15 @@ static bool copies_anew(struct keeper *k, const struct entity *e, const struct c
 	return false;
 }
 
+/* It stays at its key and is another one for those who name it. */
+static bool is_renamed(const struct entity *e, const struct change *c)
+{
+	for (size_t i = 0; c->events == ON_UPDATED && i < e->param_count; i++)
+		if (differs(c, e->params[i]))
+			return true;
+	return false;
+}
+
 static void look_at(struct keeper *k, const struct change *c)
 {
 	const struct entity *e = c->entity;
@@ -166,9 +174,9 @@ static void look_at(struct keeper *k, const struct change *c)
 	for (size_t i = 0; role->has_counters && c->events == ON_UPDATED && i < e->attribute_count; i++)
 		x->counted = x->counted || (role->counters[i] && differs(c, e->attributes[i].name));
 	x->copies = x->copies || (role->has_copies && (c->events == ON_CREATED || copies_anew(k, e, c)));
-	/* One that has moved here may have changed on the way. */
+	/* Of a new item all of it differs: copies may have been there before it was, or before it moved here. */
 	for (size_t i = 0; i < role->copied.count; i++)
-		if (c->events == ON_CREATED ? role->can_move : differs(c, role->copied.list[i]))
+		if (is_renamed(e, c) || differs(c, role->copied.list[i]))
 			names_add(k->run->arena, &x->changed, role->copied.list[i]);
 }
 
@@ -251,7 +259,7 @@ static bool compare(struct keeper *k, const struct kept *x, const struct attribu
 	if (!scope_args(&s, a->copy_args, a->copy_arg_count, &args) ||
 	    !entity_fetch(r, source, args, a->copy_arg_count, false, &full) || !entity_copied(r, a, full, &copy))
 		return false;
-	*differs_ = value_present(full) && !value_equal(copy, fields_get(&f, a->name));
+	*differs_ = !value_equal(copy, fields_get(&f, a->name));
 	return true;
 }
 
@@ -277,6 +285,18 @@ static bool keep_own_copies(struct keeper *k, const struct kept *x)
 			return false;
 	}
 	return true;
+}
+
+/* Copies of what is gone: after what goes with it, so that nothing is written that is about to be removed. */
+static bool keep_left(struct keeper *k, const struct change *c)
+{
+	const struct entity *e = c->entity;
+
+	if (!role_of(k, e)->copied.count || !value_present(c->old_image) || c->unfit.n ||
+	    !(c->events == ON_DELETED || is_renamed(e, c)))
+		return true;
+	return finish(k, keep_copies(k->branch, e, entity_full(k->branch, e, c->old_image), VALUE_ABSENT), e,
+		      "copies of what is gone");
 }
 
 static bool keep_one(struct keeper *k, const struct kept *x)
@@ -372,6 +392,9 @@ bool keeper_follow(struct run *r, const struct change *list, size_t n)
 			return false;
 	for (size_t i = 0; i < n; i++)
 		if (list[i].entity && list[i].events != ON_CREATED && !follow_deletion(&k, &list[i]))
+			return false;
+	for (size_t i = 0; i < n; i++)
+		if (list[i].entity && !keep_left(&k, &list[i]))
 			return false;
 	return true;
 }

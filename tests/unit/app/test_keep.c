@@ -159,6 +159,61 @@ static void a_derived_attribute_that_a_counter_moves_is_copied_on(void **state)
 	app_fixture_close(&f);
 }
 
+static const char books[] =
+	"entities:\n"
+	"  Author:\n"
+	"    path: /authors/<id>\n"
+	"    attributes: {id: 'string, required', name: string, listed: 'boolean, default true'}\n"
+	"    keys: {PK: 'AUTHOR#<id>', SK: AUTHOR}\n"
+	"    allow: {create, read, update, delete: anyone}\n"
+	"  Book:\n"
+	"    path: /books/<isbn>\n"
+	"    attributes:\n"
+	"      isbn: string, required, fixed\n"
+	"      author: string, required\n"
+	"      author_name: copy of Author(author).name if listed = true, kept by books of author\n"
+	"      author_then: copy of Author(author).name\n"
+	"    keys: {PK: 'BOOK#<isbn>', SK: BOOK, GSI1PK: 'BY#<author>', GSI1SK: '<isbn>'}\n"
+	"    allow: {create, read, update, delete: anyone}\n"
+	"access:\n"
+	"  books of author: {query: GSI1, where: {GSI1PK: 'BY#<id>'}}\n";
+
+static void assert_book(struct app_fixture *f, const char *isbn, const char *name)
+{
+	struct value book = item(f, "Book", isbn);
+
+	if (name)
+		assert_text(book, "author_name", name);
+	else
+		assert_false(value_present(value_get(book, SLICE("author_name"))));
+}
+
+static void kept_copies_come_and_go_with_their_source(void **state)
+{
+	struct app_fixture f;
+
+	(void)state;
+	app_fixture_open(&f, books);
+	created(&f, "!", "Book", "1", "{\"author\":\"ann\",\"author_name\":\"Ann\"}"); /* there is nothing that it is a copy of */
+	assert_book(&f, "1", NULL);
+	created(&f, "a", "Author", "ann", "{\"name\":\"Ann\"}");
+	assert_book(&f, "1", "Ann");
+	created(&f, "a", "Book", "2", "{\"author\":\"ann\"}");
+	assert_text(item(&f, "Book", "2"), "author_then", "Ann");
+	/* Under another name it is another one. */
+	updated(&f, "a", "Author", "ann", "{\"id\":\"anna\"}");
+	assert_book(&f, "1", NULL);
+	assert_book(&f, "2", NULL);
+	updated(&f, "a", "Author", "anna", "{\"id\":\"ann\"}");
+	assert_book(&f, "1", "Ann");
+	assert_book(&f, "2", "Ann");
+	deleted(&f, "a", "Author", "ann");
+	assert_book(&f, "1", NULL);
+	assert_book(&f, "2", NULL);
+	assert_text(item(&f, "Book", "2"), "author_then", "Ann"); /* a snapshot: nobody keeps it */
+	app_fixture_close(&f);
+}
+
 static void a_cascade_goes_all_the_way(void **state)
 {
 	struct app_fixture f;
@@ -197,6 +252,7 @@ int main(void)
 		cmocka_unit_test(what_depends_on_a_counter_is_known),
 		cmocka_unit_test(kept_copies_follow_their_source),
 		cmocka_unit_test(a_derived_attribute_that_a_counter_moves_is_copied_on),
+		cmocka_unit_test(kept_copies_come_and_go_with_their_source),
 		cmocka_unit_test(a_cascade_goes_all_the_way),
 		cmocka_unit_test(a_cascade_can_be_done_again),
 	};

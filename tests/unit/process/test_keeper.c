@@ -117,17 +117,37 @@ static void counting_call(struct backend *b, struct arena *a, const char *operat
 	backend_call(c->inner, a, operation, body, reply);
 }
 
-/* The keeper sees everything from the beginning, in one page; how much it asked and wrote. */
-static struct counting follow(struct world *w)
+static struct slice latest(struct world *w)
+{
+	struct slice last = SLICE("");
+	struct change *list;
+	size_t n = world_all(w, &list);
+
+	for (size_t i = 0; i < n; i++)
+		if (slice_cmp(list[i].sequence, last) > 0)
+			last = list[i].sequence;
+	return last;
+}
+
+/* The keeper sees everything since, in one page; how much it asked and wrote. */
+static struct counting follow_since(struct world *w, struct slice since)
 {
 	struct counting c = { .backend = { counting_call }, .inner = w->f.backend };
 	struct run *r = world_run(w);
 	struct change *list;
-	size_t n = world_all(w, &list);
+	size_t all = world_all(w, &list), n = 0;
 
+	for (size_t i = 0; i < all; i++)
+		if (slice_cmp(list[i].sequence, since) > 0)
+			list[n++] = list[i];
 	r->backend = &c.backend;
 	must(r, keeper_follow(r, list, n), "the keeper");
 	return c;
+}
+
+static struct counting follow(struct world *w)
+{
+	return follow_since(w, SLICE(""));
 }
 
 static void open_blog(struct world *w)
@@ -221,6 +241,56 @@ static void a_copy_that_was_born_stale_is_mended(void **state)
 	write_raw(&w, &(struct dyn_write){ .kind = DYN_PUT, .item = fields_item(&f) });
 	assert_int_equal(follow(&w).writes, 1);
 	assert_text(stored(&w.f, "POST#three", "POST"), "author_name", "Ann");
+	world_close(&w);
+}
+
+static bool has_author_name(struct world *w, const char *pk)
+{
+	return value_present(value_get(stored(&w->f, pk, "POST"), SLICE("author_name")));
+}
+
+static void a_copy_is_filled_when_its_source_comes_later(void **state)
+{
+	struct slice before;
+	struct world w;
+
+	(void)state;
+	open_blog(&w);
+	w.f.app.keeper_runs = true;
+	created(&w.f, "!", "Post", "two", "{\"id\":\"2\",\"author\":\"bob\"}");
+	follow(&w);
+	before = latest(&w);
+	created(&w.f, "!", "User", "bob", "{\"name\":\"Bob\"}");
+	assert_false(has_author_name(&w, "POST#two"));
+	follow_since(&w, before);
+	assert_text(stored(&w.f, "POST#two", "POST"), "author_name", "Bob");
+	assert_int_equal(follow(&w).writes, 0);
+	world_close(&w);
+}
+
+static void a_copy_shows_nothing_of_a_source_that_is_gone(void **state)
+{
+	struct slice before;
+	struct world w;
+
+	(void)state;
+	open_blog(&w);
+	before = latest(&w);
+	delete_raw(&w, "USER#ann", "PROFILE");
+	assert_true(has_author_name(&w, "POST#one"));
+	follow_since(&w, before);
+	assert_false(has_author_name(&w, "POST#one"));
+	assert_int_equal(follow(&w).writes, 0);
+	/* One that is written as if the source were there has nothing to show either; and it is back with its source. */
+	before = latest(&w);
+	set_raw(&w, "POST#one", "POST", "author_name", "Ann");
+	follow_since(&w, before);
+	assert_false(has_author_name(&w, "POST#one"));
+	w.f.app.keeper_runs = true;
+	before = latest(&w);
+	created(&w.f, "!", "User", "ann", "{\"name\":\"Anne\"}");
+	follow_since(&w, before);
+	assert_text(stored(&w.f, "POST#one", "POST"), "author_name", "Anne");
 	world_close(&w);
 }
 
@@ -489,6 +559,8 @@ int main(void)
 		cmocka_unit_test(copies_follow_their_source),
 		cmocka_unit_test(a_change_there_and_back_again_still_mends_copies),
 		cmocka_unit_test(a_copy_that_was_born_stale_is_mended),
+		cmocka_unit_test(a_copy_is_filled_when_its_source_comes_later),
+		cmocka_unit_test(a_copy_shows_nothing_of_a_source_that_is_gone),
 		cmocka_unit_test(what_hangs_on_a_deleted_item_goes_to_the_last),
 		cmocka_unit_test(a_move_is_no_deletion),
 		cmocka_unit_test(what_has_come_back_keeps_what_hangs_on_it),
