@@ -294,6 +294,51 @@ static void a_copy_shows_nothing_of_a_source_that_is_gone(void **state)
 	world_close(&w);
 }
 
+static const char shelves[] =
+	"entities:\n"
+	"  Shelf:\n"
+	"    path: /shelves/<id>\n"
+	"    attributes: {id: 'string, required, fixed', name: string}\n"
+	"    keys: {PK: 'SHELF#<id>', SK: SHELF}\n"
+	"    allow: {read, create, update, delete: anyone}\n"
+	"  Box:\n"
+	"    path: /boxes/<id>\n"
+	"    attributes:\n"
+	"      id: string, required, fixed\n"
+	"      shelf: string, required\n"
+	"      listed: boolean, default false\n"
+	"      where: copy of Shelf(shelf).name, kept by boxes on shelf\n"
+	"    keys: {PK: 'BOX#<id>', SK: BOX, GSI1PK: 'ON#<shelf>', GSI1SK: '<id>'}\n"
+	"    keys when listed: {GSI2PK: 'WHERE#<where>', GSI2SK: '<id>'}\n"
+	"    allow: {read, create, update, delete: anyone}\n"
+	"access:\n"
+	"  boxes on shelf: {query: GSI1, where: {GSI1PK: 'ON#<id>'}}\n";
+
+static void a_copy_that_cannot_follow_is_counted_and_holds_up_no_other(void **state)
+{
+	struct passed_over p = { 0 };
+	struct change *list;
+	struct world w;
+	struct run *r;
+	size_t n;
+
+	(void)state;
+	world_open(&w, shelves);
+	created(&w.f, "!", "Shelf", "s", "{\"name\":\"top\"}");
+	created(&w.f, "!", "Box", "1", "{\"shelf\":\"s\",\"listed\":true}");
+	created(&w.f, "!", "Box", "2", "{\"shelf\":\"s\"}");
+	set_raw(&w, "SHELF#s", "SHELF", "name", "a#b"); /* no key takes that; the API would have refused it */
+	r = world_run(&w);
+	r->passed_over = &p;
+	n = world_all(&w, &list);
+	must(r, keeper_follow(r, list, n), "the keeper");
+	assert_text(stored(&w.f, "BOX#1", "BOX"), "where", "top");
+	assert_text(stored(&w.f, "BOX#2", "BOX"), "where", "a#b");
+	assert_in_range(p.count[PASSED_OVER_REFUSED], 1, 2); /* of the shelf's record, and of the box's own */
+	assert_non_null(strstr(p.last, "cannot contain '#'"));
+	world_close(&w);
+}
+
 /* ---- deletions ---- */
 
 static void add_comments(struct world *w, const char *post, int n)
@@ -560,6 +605,7 @@ int main(void)
 		cmocka_unit_test(a_change_there_and_back_again_still_mends_copies),
 		cmocka_unit_test(a_copy_that_was_born_stale_is_mended),
 		cmocka_unit_test(a_copy_is_filled_when_its_source_comes_later),
+		cmocka_unit_test(a_copy_that_cannot_follow_is_counted_and_holds_up_no_other),
 		cmocka_unit_test(a_copy_shows_nothing_of_a_source_that_is_gone),
 		cmocka_unit_test(what_hangs_on_a_deleted_item_goes_to_the_last),
 		cmocka_unit_test(a_move_is_no_deletion),
