@@ -74,6 +74,7 @@ struct kept {
 
 struct keeper {
 	struct run *run;
+	struct slice seen;      /* up to and with this change it has followed them all before: a replay; empty: none */
 	struct run *branch;     /* cleared from item to item */
 	struct run *sources;    /* remembers what copies are compared with */
 	struct role *roles;     /* by entity */
@@ -343,14 +344,24 @@ static struct fields set_by_deletion(struct keeper *k, const struct change *c)
 	return f;
 }
 
+/* What has gone with an item does not go again: what hangs on its name now has come since. */
+static bool is_seen_again(const struct keeper *k, const struct change *c)
+{
+	return slice_cmp(c->sequence, k->seen) <= 0;
+}
+
 static bool finish_soft_deletion(struct keeper *k, const struct change *c)
 {
+	struct value old = entity_full(k->branch, c->entity, c->old_image);
 	struct fields still;
+	bool marked = true;
 
 	if (!c->entity->delete_.soft || !is_soft_deletion(k, c))
 		return true;
+	if (is_seen_again(k, c) && !deleting_is_marked(k->branch, c->entity, old, &marked))
+		return false;
 	still = set_by_deletion(k, c);
-	return deleting_finish(k->branch, c->entity, entity_full(k->branch, c->entity, c->old_image), &still);
+	return !marked || deleting_finish(k->branch, c->entity, old, &still);
 }
 
 /* A marker says that it was a deletion; without one the item may have moved, or be back. */
@@ -360,7 +371,11 @@ static bool finish_deletion(struct keeper *k, const struct change *c)
 	enum keeper_fate fate = KEEPER_GONE;
 	bool marked;
 
-	if (!deleting_is_marked(k->branch, c->entity, gone, &marked) || (!marked && !keeper_fate(k->branch, c, &fate)))
+	if (!deleting_is_marked(k->branch, c->entity, gone, &marked))
+		return false;
+	if (!marked && is_seen_again(k, c))
+		return true;
+	if (!marked && !keeper_fate(k->branch, c, &fate))
 		return false;
 	if (fate == KEEPER_UNKNOWN)
 		log_debug("%.*s: a %.*s is gone from its key, and may have moved: nothing is removed after it",
@@ -377,9 +392,9 @@ static bool follow_deletion(struct keeper *k, const struct change *c)
 	return finish(k, c->events == ON_UPDATED ? finish_soft_deletion(k, c) : finish_deletion(k, c), e, "what goes with the end");
 }
 
-bool keeper_follow(struct run *r, const struct change *list, size_t n)
+bool keeper_follow(struct run *r, const struct change *list, size_t n, struct slice seen)
 {
-	struct keeper k = { .run = r, .branch = branch_new(r), .sources = branch_new(r) };
+	struct keeper k = { .run = r, .seen = seen, .branch = branch_new(r), .sources = branch_new(r) };
 
 	k.roles = arena_array(r->arena, struct role, r->design->entity_count);
 	k.branch->depth = k.sources->depth = r->depth;

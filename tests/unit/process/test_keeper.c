@@ -141,7 +141,7 @@ static struct counting follow_since(struct world *w, struct slice since)
 		if (slice_cmp(list[i].sequence, since) > 0)
 			list[n++] = list[i];
 	r->backend = &c.backend;
-	must(r, keeper_follow(r, list, n), "the keeper");
+	must(r, keeper_follow(r, list, n, SLICE("")), "the keeper");
 	return c;
 }
 
@@ -331,7 +331,7 @@ static void a_copy_that_cannot_follow_is_counted_and_holds_up_no_other(void **st
 	r = world_run(&w);
 	r->passed_over = &p;
 	n = world_all(&w, &list);
-	must(r, keeper_follow(r, list, n), "the keeper");
+	must(r, keeper_follow(r, list, n, SLICE("")), "the keeper");
 	assert_text(stored(&w.f, "BOX#1", "BOX"), "where", "top");
 	assert_text(stored(&w.f, "BOX#2", "BOX"), "where", "a#b");
 	assert_in_range(p.count[PASSED_OVER_REFUSED], 1, 2); /* of the shelf's record, and of the box's own */
@@ -419,7 +419,7 @@ static void what_expires_takes_with_it_what_hangs_on_it(void **state)
 	for (size_t i = 0; i < n; i++)
 		list[i].by_ttl = list[i].events == ON_DELETED;
 	r = world_run(&w);
-	must(r, keeper_follow(r, list, n), "the keeper");
+	must(r, keeper_follow(r, list, n, SLICE("")), "the keeper");
 	assert_int_equal(count_keys(&w, "LIKES#c10"), 0);
 	assert_int_equal(count_keys(&w, "LIKES#"), 1);
 	world_close(&w);
@@ -437,6 +437,28 @@ static void a_move_wakes_no_processor_of_deletions(void **state)
 	deleted(&w.f, "!", "Post", "uno");
 	assert_true(world_process(&w, "mourn") > 0);
 	assert_false(is_stored(&w.f, "USER#ann", "PROFILE"));
+	world_close(&w);
+}
+
+/* A comment needs no post: one that has come since is nobody's to take away. */
+static void a_replay_removes_nothing_that_has_come_since(void **state)
+{
+	struct change *list;
+	struct world w;
+	struct run *r;
+	size_t n;
+
+	(void)state;
+	open_blog(&w);
+	add_comments(&w, "1", 3);
+	delete_raw(&w, "POST#one", "POST");
+	follow(&w);
+	assert_false(is_stored(&w.f, "COMMENTS#1", "c10"));
+	add_comments(&w, "1", 1);
+	r = world_run(&w);
+	n = world_all(&w, &list);
+	must(r, keeper_follow(r, list, n, latest(&w)), "again");
+	assert_true(is_stored(&w.f, "COMMENTS#1", "c10"));
 	world_close(&w);
 }
 
@@ -612,6 +634,7 @@ int main(void)
 		cmocka_unit_test(what_has_come_back_keeps_what_hangs_on_it),
 		cmocka_unit_test(what_expires_takes_with_it_what_hangs_on_it),
 		cmocka_unit_test(a_move_wakes_no_processor_of_deletions),
+		cmocka_unit_test(a_replay_removes_nothing_that_has_come_since),
 		cmocka_unit_test(what_has_expired_is_counted_off_once),
 		cmocka_unit_test(whoever_has_come_after_it_keeps_what_he_has),
 		cmocka_unit_test(what_hangs_on_a_soft_deletion_goes_when_it_is_one),
