@@ -45,6 +45,11 @@ uint64_t api_stream_latest(struct api *api)
 	return db_stream_latest(api->db);
 }
 
+uint64_t api_stream_aging(struct api *api)
+{
+	return db_stream_aging(api->db);
+}
+
 struct api_thread *api_thread_new(struct api *api)
 {
 	struct api_thread *t = mem_zalloc(sizeof(*t));

@@ -64,6 +64,8 @@ const char *api_op_name(struct slice target);
 
 /* db_stream_latest(): whether it is another than before tells, cheaply, whether any stream may have something new. Any thread. */
 uint64_t api_stream_latest(struct api *api);
+/* db_stream_aging(): what the streams will forget soon. Any thread. */
+uint64_t api_stream_aging(struct api *api);
 
 /* How the database is, in words without paths; NULL: well. Cheap; any thread. */
 struct api_health {

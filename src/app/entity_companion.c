@@ -75,7 +75,7 @@ static bool make(struct companions *c, const struct companion *rule, struct valu
 	return true;
 }
 
-static struct value element_of(struct run *r, const struct value_iter *it)
+struct value element_of(struct run *r, const struct value_iter *it)
 {
 	struct number n;
 
@@ -89,7 +89,7 @@ static struct value element_of(struct run *r, const struct value_iter *it)
 	}
 }
 
-static bool is_many(struct value v)
+bool has_many(struct value v)
 {
 	enum value_type t = value_type(v);
 
@@ -117,7 +117,7 @@ static bool make_each(struct companions *c, const struct companion *rule)
 
 	if (!scope_value(&s, rule->each_list, &list))
 		return false;
-	if (!is_many(list))
+	if (!has_many(list))
 		return true;
 	it = value_iter(list);
 	while (value_next(&it))

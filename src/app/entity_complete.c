@@ -69,6 +69,45 @@ static bool refer(struct completion *c, const struct attribute *a, struct value 
 	return true;
 }
 
+static struct value the_value(void *ctx, const struct slice *names, size_t n)
+{
+	(void)names;
+	(void)n;
+	return *(struct value *)ctx;
+}
+
+static bool fits_key_of(struct completion *c, const struct attribute *a, const struct keyed_copy *k, struct value v)
+{
+	struct error e = { 0 };
+	struct value key;
+	struct slice why;
+
+	if (template_fill(k->template, the_value, &v, true, c->run->arena, &key, &e) != TEMPLATE_BAD)
+		return true;
+	/* The message begins with the name. */
+	why = slice_make(e.message.p + a->name.n + 1, e.message.n - a->name.n - 1);
+	return run_invalid(c->run, a->name, "%.*s (a %.*s has a copy of it)", SLICE_ARG(why), SLICE_ARG(k->entity));
+}
+
+/* Whether the copies of it can be in their keys. */
+static bool fits_copies(struct completion *c, const struct attribute *a, struct value v)
+{
+	for (size_t i = 0; i < a->keyed_count; i++) {
+		struct value_iter it;
+
+		if (!a->keyed[i].each) {
+			if (!fits_key_of(c, a, &a->keyed[i], v))
+				return false;
+			continue;
+		}
+		it = value_iter(has_many(v) ? v : VALUE_ABSENT);
+		while (value_next(&it))
+			if (!fits_key_of(c, a, &a->keyed[i], element_of(c->run, &it)))
+				return false;
+	}
+	return true;
+}
+
 /* What is as it was is not judged anew: it may be older than the limit. */
 static bool keep_limits(struct completion *c, const struct attribute *a)
 {
@@ -90,7 +129,7 @@ static bool keep_limits(struct completion *c, const struct attribute *a)
 		if (why)
 			return run_invalid(c->run, a->name, "%s", why);
 	}
-	return true;
+	return !a->keyed_count || fits_copies(c, a, v);
 }
 
 static bool compute(struct completion *c, const struct attribute *a)

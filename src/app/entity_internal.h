@@ -25,6 +25,10 @@ bool key_matches(struct run *r, const struct template *t, struct value v, size_t
  * whatever stands in the table's key. */
 void key_read(struct run *r, const struct entity *e, struct value stored, struct fields *f, bool all);
 
+/* Whether it is a list or a set; one of its elements (of a list: as it is). */
+bool has_many(struct value v);
+struct value element_of(struct run *r, const struct value_iter *it);
+
 /* The names a term or template reads by itself: attributes and computed keys of the item. */
 typedef void names_fn(void *ctx, struct slice name);
 void names_each(const struct term *t, names_fn *fn, void *ctx);

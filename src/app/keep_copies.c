@@ -1,8 +1,10 @@
 /* Copies after their source: found through the pattern that the design names, each brought up to date by itself.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "app/keep.h"
+#include "app/passed_over.h"
 #include "app/read.h"
 #include "app/write_plan.h"
+#include "base/log.h"
 
 struct copies {
 	struct run *run;             /* that reads the pattern */
@@ -10,6 +12,24 @@ struct copies {
 	const struct entity *entity; /* of the copies */
 	struct slice source;
 };
+
+/* What no waiting mends. */
+static bool is_lasting(enum problem_type t)
+{
+	return t != PROBLEM_NONE && t != PROBLEM_BUSY && t != PROBLEM_INTERNAL;
+}
+
+/* A copy that its item cannot have (an SDK has written a value that its key does not take) stays behind; the others do not. */
+static void pass_over(struct copies *c, struct value key)
+{
+	struct slice text = entity_key_text(c->run, key), why = c->branch->problem.detail;
+
+	run_pass_over(c->run, PASSED_OVER_REFUSED, "a copy of a %.*s at %.*s: %.*s", SLICE_ARG(c->source), SLICE_ARG(text),
+		      SLICE_ARG(why));
+	if (!c->run->passed_over)
+		log_warn("%.*s: a copy of a %.*s at %.*s stays behind: %.*s", SLICE_ARG(c->run->design->name), SLICE_ARG(c->source),
+			 SLICE_ARG(text), SLICE_ARG(why));
+}
 
 /* A row that was found through an index may lack attributes: the item is read again by its key. */
 static bool refresh_row(void *ctx, const struct read_row *row, bool *stop)
@@ -21,12 +41,17 @@ static bool refresh_row(void *ctx, const struct read_row *row, bool *stop)
 	(void)stop;
 	if (row->entity == c->entity)
 		ok = write_refresh(c->branch, c->entity, key, c->source);
+	if (!ok && is_lasting(c->branch->problem.type)) {
+		pass_over(c, key);
+		ok = true;
+	}
 	if (!ok)
 		(void)run_fail(c->run, c->branch->problem.type, "%.*s", SLICE_ARG(c->branch->problem.detail));
 	branch_clear(c->branch, c->run);
 	return ok;
 }
 
+/* `full`: the source, whose attributes are the pattern's parameters. */
 static bool refresh_all(struct run *r, const struct entity *source, const struct entity *e, struct slice pattern,
 			struct value full)
 {
@@ -79,7 +104,7 @@ bool keep_copies(struct run *r, const struct entity *e, struct value old, struct
 			if (!is_out_of_date(r, a, e, old, full) || names_have(&done, a->kept_by))
 				continue;
 			names_add(r->arena, &done, a->kept_by);
-			if (!refresh_all(r, e, x, a->kept_by, full))
+			if (!refresh_all(r, e, x, a->kept_by, value_present(full) ? full : old))
 				return false;
 		}
 	}

@@ -464,7 +464,21 @@ void plan_follow(struct plan *p)
 	if (!p->item)
 		return;
 	follow_copies(p, b);
-	if (!keeper && value_present(p->old) && !keep_copies(b, p->entity, p->old, fields_item(p->item)))
+	if (!keeper && write_is_move(p) && !keep_copies(b, p->entity, p->old, VALUE_ABSENT))
+		complain(b, "copies of what has moved have not been brought up to date");
+	if (!keeper && !keep_copies(b, p->entity, write_is_move(p) ? VALUE_ABSENT : p->old, fields_item(p->item)))
 		complain(b, "copies have not been brought up to date");
+	branch_clear(b, p->run);
+}
+
+void plan_follow_removal(struct plan *p)
+{
+	struct run *b;
+
+	if ((p->run->app && p->run->app->keeper_runs) || p->run->depth >= FOLLOW_MOST)
+		return;
+	b = branch_new(p->run);
+	if (!keep_copies(b, p->entity, p->old, VALUE_ABSENT))
+		complain(b, "copies of what is gone have not been brought up to date");
 	branch_clear(b, p->run);
 }

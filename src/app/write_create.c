@@ -199,10 +199,10 @@ bool write_copy(struct write *w, const struct attribute *a, struct fields *f)
 	/* A copy that is kept is compared after the commit, or held where its source is in the transaction anyway. */
 	if (!a->kept_by.n)
 		note_copied(r, a, source, &look);
-	/* Without a source what an operator gives stands. */
+	/* A copy that is kept shows nothing of a source that is gone. Of the others what an operator gives stands without one. */
 	if (value_present(note.value))
 		fields_set(f, a->name, note.value);
-	else if (value_present(full) || (!w->trusted && !r->caller.operator_))
+	else if (value_present(full) || a->kept_by.n || (!w->trusted && !r->caller.operator_))
 		fields_drop(f, a->name);
 	if (w->copy_count == w->copy_capacity) {
 		size_t capacity = w->copy_capacity ? 2 * w->copy_capacity : 4;

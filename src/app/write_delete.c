@@ -66,6 +66,7 @@ static enum plan_end remove_item(struct write *w, struct value old)
 	w->hold = VALUE_ABSENT;
 	plan_follow(&p);
 	deleting_follow(&p);
+	plan_follow_removal(&p);
 	return PLAN_DONE;
 }
 

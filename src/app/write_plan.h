@@ -170,6 +170,8 @@ void plan_watch(struct plan *p, struct plan_action *a);
 enum plan_end plan_commit(struct plan *p) MUST_CHECK;
 /* What follows: counters that keys hang on, copies. What goes wrong is logged: the write has happened. */
 void plan_follow(struct plan *p);
+/* The same of a removal, once what goes with the item is gone: copies of it that are left hold nothing. */
+void plan_follow_removal(struct plan *p);
 /* In the words of the rules: the target is not there; it is, and something about it does not hold. False. */
 bool plan_tell_missing(struct write *w, const struct plan_ask *ask);
 bool plan_tell_unfit(struct write *w, const struct plan_ask *ask);

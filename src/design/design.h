@@ -32,6 +32,12 @@ enum attr_form { FORM_FREE, FORM_EMAIL, FORM_URL, FORM_SLUG, FORM_NAME };
 
 struct reference;
 
+struct keyed_copy { /* a key that has a copy of an attribute in it, `kept by` a pattern */
+	const struct template *template; /* of that copy alone, under the name of the source's attribute */
+	bool each;                    /* of each of its elements */
+	struct slice entity;          /* that has the copy */
+};
+
 struct attribute {
 	struct slice name;
 	struct place place;
@@ -57,6 +63,8 @@ struct attribute {
 	const struct term *const *copy_args;
 	size_t copy_arg_count;
 	struct slice kept_by;         /* the access pattern that finds the copies; empty: none */
+	const struct keyed_copy *keyed; /* what copies of this attribute are in keys of; what these do not take it does not */
+	size_t keyed_count;
 	/* next of E(args).attr: managed and fixed */
 	const struct reference *next; /* NULL: none */
 	struct slice next_attribute;

@@ -117,8 +117,10 @@ const struct design *design_load(struct arena *a, struct source s,
 		load_infer(l);
 		load_check_sequences(l);
 		load_refer(l);
-		if (findings_errors(f) == before)
+		if (findings_errors(f) == before) {
+			load_keyed(l);
 			load_types(l);
+		}
 	}
 	findings_sort(f);
 	return findings_errors(f) == before ? l->d : NULL;

@@ -194,6 +194,8 @@ void load_resolve(struct load *l);
 void load_infer(struct load *l);
 /* Attributes that name other items are in the normal form of what they name. */
 void load_refer(struct load *l);
+/* Notes at each source in which keys its copies are (struct keyed_copy); when everything is known. */
+void load_keyed(struct load *l);
 /* Reports every term that can never work, and values that can never be what they are for. After load_infer(), when everything
  * has been found. */
 void load_types(struct load *l);

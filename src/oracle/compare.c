@@ -280,6 +280,38 @@ static void take_count(struct comparing *c, struct fact_reader *f)
 		add(c, down ? &s->pending_low : &s->pending_high, &n);
 }
 
+/* Whether the rows of the pattern go with the item: when it is not there, they are left over, and told as such. */
+static bool goes_along(const struct entity *source, struct slice pattern)
+{
+	for (size_t i = 0; i < source->delete_.then_count; i++)
+		if (slice_equal(source->delete_.then_remove[i], pattern))
+			return true;
+	return false;
+}
+
+/* The source is not there. */
+static void tell_copy_of_nothing(struct oracle *o, struct oracle_finding *f, const struct entity *e, const struct attribute *a,
+				 struct value copy)
+{
+	struct run *r = &o->run;
+	struct fields full;
+	struct scope s = { .run = r, .item = &full };
+	struct value *args, source = VALUE_ABSENT;
+
+	f->found = value_get(copy, a->name);
+	fields_from_item(&full, r->arena, entity_full(r, e, copy));
+	if (!scope_args(&s, a->copy_args, a->copy_arg_count, &args) ||
+	    !entity_locate(r, f->other_entity, args, a->copy_arg_count, &f->other) ||
+	    (value_present(f->other) && !entity_fetch_key(r, f->other_entity, f->other, true, &source))) {
+		r->problem = (struct problem){ 0 };
+		return;
+	}
+	if (value_present(source) || !value_present(f->found))
+		return; /* it has come meanwhile */
+	tell(o, f, "%.*s has %.*s = %.*s, and there is no %.*s that it could be a copy of", SLICE_ARG(say_item(r, e, f->key)),
+	     SLICE_ARG(a->name), SLICE_ARG(say_value(r, f->found)), SLICE_ARG(f->other_entity->name));
+}
+
 static void tell_copy(struct oracle *o, const struct at_identity *x, const struct entity *e, const struct attribute *a,
 		      struct value key)
 {
@@ -288,7 +320,13 @@ static void tell_copy(struct oracle *o, const struct at_identity *x, const struc
 				    .other_entity = x->entity, .other = x->key };
 	struct value copy, source;
 
-	if (!dyn_get(r, key, true, &copy) || !dyn_get(r, x->key, true, &source) || !value_present(copy) || !value_present(source))
+	if (!dyn_get(r, key, true, &copy) || !value_present(copy))
+		return;
+	if (!x->targets) {
+		tell_copy_of_nothing(o, &f, e, a, copy);
+		return;
+	}
+	if (!dyn_get(r, x->key, true, &source) || !value_present(source))
 		return;
 	f.found = value_get(copy, a->name);
 	if (!entity_copied(r, a, entity_full(r, x->entity, source), &f.expected) || value_equal(f.found, f.expected))
@@ -308,8 +346,8 @@ static void take_copy(struct comparing *c, struct fact_reader *f)
 	struct value key = fact_value(f), source;
 	struct buf b;
 
-	if (x->targets != 1 || x->weight != FACT_FULL)
-		return; /* a copy outlives its source */
+	if (x->targets > 1 || (x->targets ? x->weight != FACT_FULL : goes_along(x->entity, a->kept_by)))
+		return;
 	if (!entity_copied(&o->run, a, x->carried, &source) || (!value_present(source) && a->default_))
 		return;
 	buf_init(&b, o->run.arena);

@@ -199,16 +199,32 @@ static bool mend_copy(struct mending *m)
 {
 	const struct oracle_finding *f = m->finding;
 	const struct attribute *a = entity_attribute(f->entity, f->attribute);
-	const struct attribute *source = entity_attribute(f->other_entity, a->copy_attribute);
 	struct value_member set = { f->attribute, f->expected }, was = { f->attribute, f->found };
-	struct value_member is = { a->copy_attribute, f->expected };
 	struct dyn_write w[2] = {
 		{ .kind = DYN_UPDATE, .key = f->key, .set = &set, .set_count = 1, .equal = &was, .equal_count = 1, .must_exist = true },
-		{ .kind = DYN_CHECK, .key = f->other, .equal = &is, .equal_count = 1, .must_exist = true },
+		{ .kind = DYN_CHECK, .key = f->other },
 	};
+	struct value source = VALUE_ABSENT, expected;
+	struct name_list names = { 0 };
+	struct fields equal;
 
-	if (!source || source->from_key)
-		w[1].equal_count = 0;
+	if (!value_present(f->other)) /* no item can have that identity */
+		return commit(m, w, 1);
+	if (!read(m, f->other_entity, f->other, &source))
+		return false;
+	if (!value_present(source)) {
+		w[1].must_not_exist = true;
+		return value_present(f->expected) ? moved(m) : commit(m, w, 2);
+	}
+	if (!entity_copied(m->run, a, entity_full(m->run, f->other_entity, source), &expected))
+		return false;
+	if (!value_equal(expected, f->expected))
+		return moved(m);
+	names_of_copy(m->run->arena, &names, f->other_entity, a);
+	equal = still(m, source, &names);
+	w[1].must_exist = true;
+	w[1].equal = equal.list;
+	w[1].equal_count = equal.count;
 	return commit(m, w, 2);
 }
 

@@ -28,7 +28,7 @@ static bool is_counted(const struct design *d, const struct change *c)
 /* What others copy has changed, or the item has a copy, and is new or has another. */
 static bool is_copied(const struct design *d, const struct change *c)
 {
-	bool all = d->stream != STREAM_NEW_AND_OLD || c->events == ON_CREATED;
+	bool all = d->stream != STREAM_NEW_AND_OLD || c->events != ON_UPDATED;
 
 	for (size_t i = 0; i < d->entity_count; i++)
 		for (size_t k = 0; k < d->entities[i].attribute_count; k++) {
@@ -52,12 +52,11 @@ static bool take(struct oracle *o, const struct change *c)
 	o->waiting++;
 	if (!c->entity)
 		return true;
-	if (c->events != ON_DELETED) {
-		if ((is_counted(d, c) && !hash_set_add(&o->counted, key)) || (is_copied(d, c) && !hash_set_add(&o->copied, key)))
-			return run_fail(&o->run, PROBLEM_INTERNAL, "out of memory");
-	} else if (value_present(c->old_image)) {
+	if ((c->events != ON_DELETED && is_counted(d, c) && !hash_set_add(&o->counted, key)) ||
+	    (is_copied(d, c) && !hash_set_add(&o->copied, key)))
+		return run_fail(&o->run, PROBLEM_INTERNAL, "out of memory");
+	if (c->events == ON_DELETED && value_present(c->old_image))
 		imply_gone(o, c->old_image, c->by_ttl);
-	}
 	o->run.problem = (struct problem){ 0 };
 	return !o->failed;
 }

@@ -4,6 +4,7 @@
  *   PK                      SK             holds
  *   POSITION#<processor>    <shard id>     sequence (done up to and with), progress (inside the next one: opaque text), time
  *   POSITION#<processor>    retry#<seq>    the same for a parked change that is being done again; gone with it
+ *   POSITION#keeper         seen#<shard>   how far the keeper had come before a replay: what counts once it does not do again
  *   PARKED#<processor>      <sequence>     shard, reason, tries, parked_at, event, old, new (images as maps), key, progress
  *   PROCESSOR               <processor>    paused, replay_from
  *

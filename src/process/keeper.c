@@ -58,7 +58,7 @@ bool keeper_is_needed(const struct design *d)
 struct role { /* of an entity, worked out when the first of its items comes */
 	const struct entity *entity;
 	bool *counters; /* by attribute: a counter with something that depends on it */
-	bool has_counters, has_copies, can_move;
+	bool has_counters, has_copies;
 	struct name_list copied; /* attributes that others keep copies of */
 };
 
@@ -74,6 +74,7 @@ struct kept {
 
 struct keeper {
 	struct run *run;
+	struct slice seen;      /* up to and with this change it has followed them all before: a replay; empty: none */
 	struct run *branch;     /* cleared from item to item */
 	struct run *sources;    /* remembers what copies are compared with */
 	struct role *roles;     /* by entity */
@@ -95,7 +96,6 @@ static struct role *role_of(struct keeper *k, const struct entity *e)
 		x->has_counters = x->has_counters || x->counters[i];
 	}
 	x->has_copies = has_copies(e);
-	x->can_move = keeper_can_move(k->run, e);
 	for (size_t i = 0; i < d->entity_count; i++)
 		for (size_t n = 0; n < d->entities[i].attribute_count; n++) {
 			const struct attribute *of = &d->entities[i].attributes[n];
@@ -147,6 +147,15 @@ static bool copies_anew(struct keeper *k, const struct entity *e, const struct c
 	return false;
 }
 
+/* It stays at its key and is another one for those who name it. */
+static bool is_renamed(const struct entity *e, const struct change *c)
+{
+	for (size_t i = 0; c->events == ON_UPDATED && i < e->param_count; i++)
+		if (differs(c, e->params[i]))
+			return true;
+	return false;
+}
+
 static void look_at(struct keeper *k, const struct change *c)
 {
 	const struct entity *e = c->entity;
@@ -166,9 +175,9 @@ static void look_at(struct keeper *k, const struct change *c)
 	for (size_t i = 0; role->has_counters && c->events == ON_UPDATED && i < e->attribute_count; i++)
 		x->counted = x->counted || (role->counters[i] && differs(c, e->attributes[i].name));
 	x->copies = x->copies || (role->has_copies && (c->events == ON_CREATED || copies_anew(k, e, c)));
-	/* One that has moved here may have changed on the way. */
+	/* Of a new item all of it differs: copies may have been there before it was, or before it moved here. */
 	for (size_t i = 0; i < role->copied.count; i++)
-		if (c->events == ON_CREATED ? role->can_move : differs(c, role->copied.list[i]))
+		if (is_renamed(e, c) || differs(c, role->copied.list[i]))
 			names_add(k->run->arena, &x->changed, role->copied.list[i]);
 }
 
@@ -251,7 +260,7 @@ static bool compare(struct keeper *k, const struct kept *x, const struct attribu
 	if (!scope_args(&s, a->copy_args, a->copy_arg_count, &args) ||
 	    !entity_fetch(r, source, args, a->copy_arg_count, false, &full) || !entity_copied(r, a, full, &copy))
 		return false;
-	*differs_ = value_present(full) && !value_equal(copy, fields_get(&f, a->name));
+	*differs_ = !value_equal(copy, fields_get(&f, a->name));
 	return true;
 }
 
@@ -277,6 +286,18 @@ static bool keep_own_copies(struct keeper *k, const struct kept *x)
 			return false;
 	}
 	return true;
+}
+
+/* Copies of what is gone: after what goes with it, so that nothing is written that is about to be removed. */
+static bool keep_left(struct keeper *k, const struct change *c)
+{
+	const struct entity *e = c->entity;
+
+	if (!role_of(k, e)->copied.count || !value_present(c->old_image) || c->unfit.n ||
+	    !(c->events == ON_DELETED || is_renamed(e, c)))
+		return true;
+	return finish(k, keep_copies(k->branch, e, entity_full(k->branch, e, c->old_image), VALUE_ABSENT), e,
+		      "copies of what is gone");
 }
 
 static bool keep_one(struct keeper *k, const struct kept *x)
@@ -323,14 +344,24 @@ static struct fields set_by_deletion(struct keeper *k, const struct change *c)
 	return f;
 }
 
+/* What has gone with an item does not go again: what hangs on its name now has come since. */
+static bool is_seen_again(const struct keeper *k, const struct change *c)
+{
+	return slice_cmp(c->sequence, k->seen) <= 0;
+}
+
 static bool finish_soft_deletion(struct keeper *k, const struct change *c)
 {
+	struct value old = entity_full(k->branch, c->entity, c->old_image);
 	struct fields still;
+	bool marked = true;
 
 	if (!c->entity->delete_.soft || !is_soft_deletion(k, c))
 		return true;
+	if (is_seen_again(k, c) && !deleting_is_marked(k->branch, c->entity, old, &marked))
+		return false;
 	still = set_by_deletion(k, c);
-	return deleting_finish(k->branch, c->entity, entity_full(k->branch, c->entity, c->old_image), &still);
+	return !marked || deleting_finish(k->branch, c->entity, old, &still);
 }
 
 /* A marker says that it was a deletion; without one the item may have moved, or be back. */
@@ -340,7 +371,11 @@ static bool finish_deletion(struct keeper *k, const struct change *c)
 	enum keeper_fate fate = KEEPER_GONE;
 	bool marked;
 
-	if (!deleting_is_marked(k->branch, c->entity, gone, &marked) || (!marked && !keeper_fate(k->branch, c, &fate)))
+	if (!deleting_is_marked(k->branch, c->entity, gone, &marked))
+		return false;
+	if (!marked && is_seen_again(k, c))
+		return true;
+	if (!marked && !keeper_fate(k->branch, c, &fate))
 		return false;
 	if (fate == KEEPER_UNKNOWN)
 		log_debug("%.*s: a %.*s is gone from its key, and may have moved: nothing is removed after it",
@@ -357,9 +392,9 @@ static bool follow_deletion(struct keeper *k, const struct change *c)
 	return finish(k, c->events == ON_UPDATED ? finish_soft_deletion(k, c) : finish_deletion(k, c), e, "what goes with the end");
 }
 
-bool keeper_follow(struct run *r, const struct change *list, size_t n)
+bool keeper_follow(struct run *r, const struct change *list, size_t n, struct slice seen)
 {
-	struct keeper k = { .run = r, .branch = branch_new(r), .sources = branch_new(r) };
+	struct keeper k = { .run = r, .seen = seen, .branch = branch_new(r), .sources = branch_new(r) };
 
 	k.roles = arena_array(r->arena, struct role, r->design->entity_count);
 	k.branch->depth = k.sources->depth = r->depth;
@@ -372,6 +407,9 @@ bool keeper_follow(struct run *r, const struct change *list, size_t n)
 			return false;
 	for (size_t i = 0; i < n; i++)
 		if (list[i].entity && list[i].events != ON_CREATED && !follow_deletion(&k, &list[i]))
+			return false;
+	for (size_t i = 0; i < n; i++)
+		if (list[i].entity && !keep_left(&k, &list[i]))
 			return false;
 	return true;
 }

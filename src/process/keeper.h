@@ -15,8 +15,10 @@
 
 /* Whether the design leaves anything to do, and has a stream to see it in. */
 bool keeper_is_needed(const struct design *d);
-/* All changes of a page of one shard, in order. False: run->problem; to be done again from the first. */
-bool keeper_follow(struct run *r, const struct change *list, size_t n) MUST_CHECK;
+/* All changes of a page of one shard, in order. False: run->problem; to be done again from the first. `seen`: what it has followed
+ * before, and follows again because of a replay, up to and with this sequence; empty: nothing. Of a deletion that it has seen
+ * only what a marker says is left goes. */
+bool keeper_follow(struct run *r, const struct change *list, size_t n, struct slice seen) MUST_CHECK;
 /* Whether the change is a removal by time to live that leaves something behind: companions, counts. */
 bool keeper_has_traces(const struct change *c);
 /* Takes it away, after keeper_follow(). Counting twice would be wrong, so this is done with the position. *wrote: it has moved;

@@ -532,6 +532,20 @@ struct process *process_new(const struct process_options *o)
 	return NULL;
 }
 
+/* A replay that the last end has interrupted. Without a stream there is nothing to do again, now or later. */
+static bool go_on_replaying(struct process *p, struct run *r, struct station *s, int64_t from_ms)
+{
+	struct processor_switch w = { .paused = atomic_load(&s->paused) };
+
+	if (process_replay(p, r, s, from_ms))
+		return true;
+	if (r->problem.type != PROBLEM_NOT_FOUND)
+		return false;
+	station_problem(p, s, "a replay is given up", r->problem.detail);
+	r->problem = (struct problem){ 0 };
+	return checkpoint_set_switch(r, s->name, &w);
+}
+
 /* What was said before the last end still holds. */
 static bool restore(struct process *p, struct run *r)
 {
@@ -544,7 +558,7 @@ static bool restore(struct process *p, struct run *r)
 			return false;
 		atomic_store(&s->paused, w.paused);
 		station_set_parked(s, parked);
-		if (w.replay_from_ms && !s->sender && !process_replay(p, r, s, w.replay_from_ms))
+		if (w.replay_from_ms && !s->sender && !go_on_replaying(p, r, s, w.replay_from_ms))
 			return false;
 	}
 	return true;

@@ -1,11 +1,13 @@
 /* /processors: what operators see of them, and may do with them.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "app/app_exchange.h"
+#include "app/dyn.h"
 #include "app/output.h"
 #include "base/timestamp.h"
 #include "process/process_internal.h"
 
 #define REPLAY_WORD "since "
+#define REPLAY_TRIES 100
 
 /* ---- replays ---- */
 
@@ -23,6 +25,43 @@ int64_t replay_since(struct slice progress)
 	return ms;
 }
 
+struct slice seen_shard(struct run *r, struct slice shard)
+{
+	return arena_printf(r->arena, "seen#%.*s", SLICE_ARG(shard));
+}
+
+static bool is_later(struct slice x, struct slice y)
+{
+	return x.n != y.n ? x.n > y.n : slice_cmp(x, y) > 0;
+}
+
+/* Of the keeper it stays known how far it was: it does not count off again what it has counted off already. One transaction, for
+ * the keeper goes on until the position moves. */
+static bool take_keeper_back(struct run *r, const struct position *now)
+{
+	for (int i = 0; i < REPLAY_TRIES; i++) {
+		struct position was, mark, reached;
+		struct dyn_write writes[2];
+		struct dyn_refusal refusals[2];
+		enum dyn_outcome end;
+		bool marks;
+
+		if (!checkpoint_load(r, now->processor, now->shard, &was) ||
+		    !checkpoint_load(r, now->processor, seen_shard(r, now->shard), &mark))
+			return false;
+		reached = mark;
+		reached.sequence = was.sequence;
+		marks = is_later(was.sequence, mark.sequence);
+		writes[0] = *checkpoint_move(r, &was, now);
+		if (marks)
+			writes[1] = *checkpoint_move(r, &mark, &reached);
+		end = dyn_write(r, writes, marks ? 2 : 1, SLICE(""), refusals);
+		if (end == DYN_DONE || end == DYN_FAILED)
+			return end == DYN_DONE;
+	}
+	return run_fail(r, PROBLEM_BUSY, "the keeper is too busy to go back; try again");
+}
+
 /* All shards, and only then is it done with: should the server end in between, the next start does it again. */
 bool process_replay(struct process *p, struct run *r, struct station *s, int64_t from_ms)
 {
@@ -30,18 +69,17 @@ bool process_replay(struct process *p, struct run *r, struct station *s, int64_t
 	struct position now = { .processor = s->name };
 	struct shard_list list;
 
-	if (!checkpoint_set_switch(r, s->name, &w))
+	/* First: what is refused (there is no stream) must not be done by the next start. */
+	if (!change_shards(r, &list) || !checkpoint_set_switch(r, s->name, &w))
 		return false;
 	if (s->sender) {
 		send_runner_wake(s->sender); /* it does the rest */
 		return true;
 	}
-	if (!change_shards(r, &list))
-		return false;
 	now.progress = arena_printf(r->arena, REPLAY_WORD "%lld", (long long)from_ms);
 	for (size_t i = 0; i < list.count; i++) {
 		now.shard = list.list[i].id;
-		if (!checkpoint_force(r, &now))
+		if (!(s->processor ? checkpoint_force(r, &now) : take_keeper_back(r, &now)))
 			return false;
 	}
 	w.replay_from_ms = 0;

@@ -74,6 +74,7 @@ struct track {
 	char *progress;               /* in the table; NULL: none */
 	bool is_stored;
 	int64_t replay_ms;            /* passes over what is older; 0: nothing */
+	char seen[SEQUENCE_ROOM];     /* keeper: before a replay it had come this far; empty: there was none */
 	int64_t dirty_us;             /* since when `done` is ahead; 0: it is not */
 	int64_t current_ms;           /* the clock when it was last known to have missed nothing; 0: never */
 	int64_t confirmed_ms;         /* what the table says of that */
@@ -200,6 +201,8 @@ bool process_replay(struct process *p, struct run *r, struct station *s, int64_t
 bool parked_list(struct process *p, struct run *r, struct station *s, struct slice query, struct buf *out) MUST_CHECK;
 bool parked_retry(struct process *p, struct run *r, struct station *s, struct slice sequence) MUST_CHECK;
 bool parked_drop(struct process *p, struct run *r, struct station *s, struct slice sequence) MUST_CHECK;
+/* The shard of the position that says how far the keeper had come before a replay (checkpoint.h). */
+struct slice seen_shard(struct run *r, struct slice shard);
 /* The position of a replay (send_lane.h has the same). 0: it is none. */
 int64_t replay_since(struct slice progress);
 

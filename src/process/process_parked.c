@@ -148,7 +148,7 @@ static bool keep_again(struct run *r, const struct parked *k, const struct posit
 {
 	bool wrote;
 
-	return keeper_follow(r, &k->change, 1) &&
+	return keeper_follow(r, &k->change, 1, SLICE("")) &&
 	       (!keeper_has_traces(&k->change) || keeper_take_traces(r, &k->change, at, &wrote));
 }
 

@@ -120,13 +120,27 @@ static bool take(struct track *t, const struct position *at, int64_t now_ms)
 	return true;
 }
 
+/* How far the keeper had come before it was taken back. */
+static bool load_seen(struct track *t, struct run *r)
+{
+	struct position before;
+
+	if (t->station->processor)
+		return true;
+	if (!checkpoint_load(r, t->station->name, seen_shard(r, slice_str(t->reader->shard)), &before))
+		return false;
+	set_text(t->seen, before.sequence);
+	return true;
+}
+
 static bool load(struct track *t)
 {
 	struct run r = begin(t);
 	struct position at;
 	unsigned epoch = atomic_load(&t->station->epoch);
 
-	if (!checkpoint_load(&r, t->station->name, slice_str(t->reader->shard), &at) || !take(t, &at, r.now_ms)) {
+	if (!checkpoint_load(&r, t->station->name, slice_str(t->reader->shard), &at) || !load_seen(t, &r) ||
+	    !take(t, &at, r.now_ms)) {
 		reader_failed(t->reader, "a position cannot be read", r.problem.detail);
 		t->next_us = t->reader->next_us;
 		return false;
@@ -385,7 +399,7 @@ static bool take_traces(struct track *t, struct run *r, const struct change *c)
 	struct position was = track_position(t);
 	bool wrote = false;
 
-	if (!keeper_has_traces(c))
+	if (!keeper_has_traces(c) || slice_cmp(c->sequence, slice_str(t->seen)) <= 0)
 		return true;
 	if (!keeper_take_traces(r, c, &was, &wrote)) {
 		if (r->rider_lost)
@@ -409,7 +423,7 @@ static void keeper_turn(struct track *t, const struct page *page, size_t i)
 	n = keeper_reach(t, &page->list[i], page->count - i);
 	if (!n)
 		return;
-	if (keeper_follow(&r, &page->list[i], n)) {
+	if (keeper_follow(&r, &page->list[i], n, slice_str(t->seen))) {
 		if (!take_traces(t, &r, &page->list[i]))
 			return;
 		end_counting(t);

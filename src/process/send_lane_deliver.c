@@ -87,10 +87,14 @@ static size_t try_once(struct delivery *d)
 	return sent;
 }
 
-/* So old that waiting would lose it. */
+/* So old that waiting would lose it: as the stream counts, which no clock can move, nor time without a server. */
 static int tries_for(const struct delivery *d, const struct change *c)
 {
-	return app_now_ms(d->lane->runner->app) - c->created_ms > SEND_OLD_MS ? 1 : SEND_TRIES;
+	uint64_t sequence = 0;
+
+	for (size_t i = 0; i < c->sequence.n; i++)
+		sequence = sequence * 10 + (uint64_t)(c->sequence.p[i] - '0');
+	return sequence <= api_stream_aging(d->lane->runner->api) ? 1 : SEND_TRIES;
 }
 
 /* Parks what is refused or has been tried often enough; what is to be tried again stays, in order. Of `n`, the first `sent`

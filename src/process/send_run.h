@@ -3,7 +3,7 @@
  * Nothing of it is shared with those who write: it reads the stream, moves its positions about once a second, and may be as
  * far behind as the stream keeps. At least once: what was sent since the position was last written is sent again after a
  * crash; an orderly stop writes it. A change that was not taken is tried again after 1, 2, 4 … 300 s, 12 times, then parked;
- * one that is so old that the stream will soon forget it (20 h) is tried once.
+ * one that is so old that the stream will soon forget it (20 h of the server's running time) is tried once.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef THORPE_PROCESS_SEND_RUN_H
 #define THORPE_PROCESS_SEND_RUN_H
@@ -15,7 +15,6 @@
 
 #define SEND_TRIES 12
 #define SEND_WAIT_MOST 300 /* seconds */
-#define SEND_OLD_MS (20 * 3600 * INT64_C(1000))
 /* For tests: how many milliseconds a second of waiting for the next try is. */
 #define SEND_RETRY_ENV "THORPE_RETRY_MS"
 

@@ -49,6 +49,7 @@ struct db {
 
 	struct timekeeper *timekeeper; /* timekeeper.h; of who makes a step in the background */
 	_Atomic int64_t time_ms;         /* db_time_ms(); moved by the timekeeper */
+	_Atomic uint64_t stream_aging;   /* db_stream_aging(); likewise */
 	_Atomic uint64_t stream_horizon; /* stream records with lesser numbers are forgotten; likewise */
 	_Atomic uint64_t last_sequence;
 	_Atomic uint64_t batches, requests, alone, write_errors, queue_depth;

@@ -47,6 +47,11 @@ uint64_t db_stream_latest(struct db *db)
 	return atomic_load(&db->last_sequence) + 1;
 }
 
+uint64_t db_stream_aging(struct db *db)
+{
+	return atomic_load(&db->stream_aging);
+}
+
 uint64_t db_stream_horizon(struct db *db, const struct stream *s)
 {
 	uint64_t horizon = atomic_load(&db->stream_horizon);

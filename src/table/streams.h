@@ -42,6 +42,9 @@ bool db_stream_read(struct db *db, const struct stream *s, uint32_t shard, uint6
 		    void *ctx, struct arena *a, uint64_t *next, struct error *e) MUST_CHECK;
 /* The sequence number the next commit will at least have: LATEST. */
 uint64_t db_stream_latest(struct db *db);
+/* Records up to this number have been kept for 5/6 of the time that records are kept (20 of 24 hours), in the database's own time.
+ * 0: none has, or it is not known yet (for a second after opening). */
+uint64_t db_stream_aging(struct db *db);
 /* The oldest sequence a record can still have: TRIM_HORIZON. An iterator below it is trimmed. */
 uint64_t db_stream_horizon(struct db *db, const struct stream *s);
 /* The shard of an item with this partition key, 0 … s->shards - 1. */

@@ -147,6 +147,19 @@ static void drop_old_marks(struct db *db)
 	memmove(k->marks, k->marks + n, k->mark_count * sizeof(*k->marks));
 }
 
+/* The mark after which most of the time is over: what it covers is forgotten next. */
+static void tell_aging(struct db *db)
+{
+	const struct timekeeper *k = db->timekeeper;
+	int64_t retention_ms = db_opts(db)->stream_retention_ms, aging_ms = db_time_ms(db) - retention_ms + retention_ms / 6;
+	uint64_t aging = 0;
+
+	for (size_t i = 0; i < k->mark_count && k->marks[i].time_ms <= aging_ms; i++)
+		aging = k->marks[i].sequence;
+	if (aging)
+		atomic_store(&db->stream_aging, aging);
+}
+
 static void add_mark(struct db *db)
 {
 	struct timekeeper *k = db->timekeeper;
@@ -253,6 +266,7 @@ void timekeeper_tick(struct db *db, struct arena *a)
 	set_ttl_time(db);
 	drop_old_marks(db);
 	add_mark(db);
+	tell_aging(db);
 	if (is_save_due(db))
 		(void)!save(db, a);
 }

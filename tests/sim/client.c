@@ -367,13 +367,13 @@ static void resume_all(struct sim *s, struct backend *b, struct arena *a)
 	}
 }
 
-/* Whether done again it would not come out the same. By the keeper what had expired is counted off again. */
+/* Whether done again it would not come out the same. */
 bool operator_recounts(const struct design *d, struct slice name)
 {
 	for (size_t i = 0; i < d->processor_count; i++)
 		if (slice_equal(d->processors[i].name, name))
 			return d->processors[i].effect == EFFECT_COUNT;
-	return d->ttl.n > 0;
+	return false; /* the keeper */
 }
 
 void *operator_run(void *arg)

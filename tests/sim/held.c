@@ -9,8 +9,6 @@ static const char *const parts[SIM_PARTS] = {
 	[SIM_RECOUNTS] = "a replay of a processor that counts counts again",
 	/* For good: an operator may do what an action's requirements would refuse. */
 	[SIM_MANAGED] = "operators who set managed attributes go past the actions that look after them",
-	/* Until a value that cannot enter the key of a copy is refused at its source, or its copies say that they were left behind. */
-	[SIM_HASHES] = "a source takes a value with '#' that its copies have in a key, and they stay as they were",
 	/* In runs of their own: the oracle has much to say of such items, so only that everything comes to an end is judged. */
 	[SIM_UNFIT] = "items that do not fit their entity leave differences that nothing mends",
 	/* Until creating at an address that is taken is refused also where the key has more than the address. */

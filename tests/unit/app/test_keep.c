@@ -159,6 +159,128 @@ static void a_derived_attribute_that_a_counter_moves_is_copied_on(void **state)
 	app_fixture_close(&f);
 }
 
+static const char books[] =
+	"entities:\n"
+	"  Author:\n"
+	"    path: /authors/<id>\n"
+	"    attributes: {id: 'string, required', name: string, listed: 'boolean, default true'}\n"
+	"    keys: {PK: 'AUTHOR#<id>', SK: AUTHOR}\n"
+	"    allow: {create, read, update, delete: anyone}\n"
+	"  Book:\n"
+	"    path: /books/<isbn>\n"
+	"    attributes:\n"
+	"      isbn: string, required, fixed\n"
+	"      author: string, required\n"
+	"      author_name: copy of Author(author).name if listed = true, kept by books of author\n"
+	"      author_then: copy of Author(author).name\n"
+	"    keys: {PK: 'BOOK#<isbn>', SK: BOOK, GSI1PK: 'BY#<author>', GSI1SK: '<isbn>'}\n"
+	"    allow: {create, read, update, delete: anyone}\n"
+	"access:\n"
+	"  books of author: {query: GSI1, where: {GSI1PK: 'BY#<id>'}}\n";
+
+static void assert_book(struct app_fixture *f, const char *isbn, const char *name)
+{
+	struct value book = item(f, "Book", isbn);
+
+	if (name)
+		assert_text(book, "author_name", name);
+	else
+		assert_false(value_present(value_get(book, SLICE("author_name"))));
+}
+
+static void kept_copies_come_and_go_with_their_source(void **state)
+{
+	struct app_fixture f;
+
+	(void)state;
+	app_fixture_open(&f, books);
+	created(&f, "!", "Book", "1", "{\"author\":\"ann\",\"author_name\":\"Ann\"}"); /* there is nothing that it is a copy of */
+	assert_book(&f, "1", NULL);
+	created(&f, "a", "Author", "ann", "{\"name\":\"Ann\"}");
+	assert_book(&f, "1", "Ann");
+	created(&f, "a", "Book", "2", "{\"author\":\"ann\"}");
+	assert_text(item(&f, "Book", "2"), "author_then", "Ann");
+	/* Under another name it is another one. */
+	updated(&f, "a", "Author", "ann", "{\"id\":\"anna\"}");
+	assert_book(&f, "1", NULL);
+	assert_book(&f, "2", NULL);
+	updated(&f, "a", "Author", "anna", "{\"id\":\"ann\"}");
+	assert_book(&f, "1", "Ann");
+	assert_book(&f, "2", "Ann");
+	deleted(&f, "a", "Author", "ann");
+	assert_book(&f, "1", NULL);
+	assert_book(&f, "2", NULL);
+	assert_text(item(&f, "Book", "2"), "author_then", "Ann"); /* a snapshot: nobody keeps it */
+	app_fixture_close(&f);
+}
+
+static const char keyed[] =
+	"entities:\n"
+	"  Shelf:\n"
+	"    path: /shelves/<id>\n"
+	"    attributes: {id: 'string, required, fixed', name: string, place: integer, tags: list of string, note: string}\n"
+	"    keys: {PK: 'SHELF#<id>', SK: SHELF}\n"
+	"    allow: {create, read, update, delete: anyone}\n"
+	"  Box:\n"
+	"    path: /boxes/<id>\n"
+	"    attributes:\n"
+	"      id: string, required, fixed\n"
+	"      shelf: string, required\n"
+	"      on: copy of Shelf(shelf).name, kept by boxes on shelf\n"
+	"      at: copy of Shelf(shelf).place, kept by boxes on shelf\n"
+	"      words: copy of Shelf(shelf).tags, kept by boxes on shelf\n"
+	"      said: copy of Shelf(shelf).note, kept by boxes on shelf\n"
+	"    keys: {PK: 'BOX#<id>', SK: BOX, GSI1PK: 'ON#<shelf>', GSI1SK: '<at:03>#<id>'}\n"
+	"    companions: [{for: word in words, PK: 'WORD#<word>', SK: 'BOX#<id>'}]\n"
+	"    allow: {create, read, update, delete: anyone}\n"
+	"  Thing:\n"
+	"    path: /things/<id>\n"
+	"    attributes:\n"
+	"      id: string, required, fixed\n"
+	"      box: string, required\n"
+	"      where: copy of Box(box).on, kept by things in box\n"
+	"    keys: {PK: 'THING#<id>', SK: THING, GSI1PK: 'IN#<box>', GSI1SK: '<id>'}\n"
+	"    keys when where is present: {GSI2PK: 'WHERE#<where>', GSI2SK: '<id>'}\n"
+	"    allow: {create, read, update, delete: anyone}\n"
+	"access:\n"
+	"  boxes on shelf: {query: GSI1, where: {GSI1PK: 'ON#<id>'}}\n"
+	"  things in box: {query: GSI1, where: {GSI1PK: 'IN#<id>'}}\n";
+
+/* '#' is for the table: its place in a key is between the parts. */
+static void what_a_copy_cannot_have_in_its_key_is_refused_at_the_source(void **state)
+{
+	static const struct {
+		const char *json, *attribute, *why;
+	} wrong[] = {
+		{ "{\"name\":\"a#b\"}", "name", "is part of a key and cannot contain '#' (a Thing has a copy of it)" },
+		{ "{\"name\":\"\"}", "name", "is part of a key and cannot be empty (a Thing has a copy of it)" },
+		{ "{\"place\":1000}", "place", "must be a whole number of at most 3 digits, not negative (a Box has a copy of it)" },
+		{ "{\"tags\":[\"x\",\"y#\"]}", "tags", "is part of a key and cannot contain '#' (a Box has a copy of it)" },
+	};
+	struct app_fixture f;
+	struct write_result out;
+
+	(void)state;
+	app_fixture_open(&f, keyed);
+	created(&f, "a", "Shelf", "s", "{\"name\":\"top\",\"place\":1,\"tags\":[\"x\"]}");
+	created(&f, "a", "Box", "b", "{\"shelf\":\"s\"}");
+	created(&f, "a", "Thing", "t", "{\"box\":\"b\"}");
+	for (size_t i = 0; i < sizeof(wrong) / sizeof(*wrong); i++) {
+		struct run *r = app_fixture_run(&f, "a");
+
+		assert_false(try_update(r, "Shelf", "s", wrong[i].json, NULL, &out));
+		assert_int_equal(r->problem.type, PROBLEM_INVALID);
+		assert_int_equal(r->problem.part_count, 1);
+		assert_string_equal(arena_cstr(&f.arena, r->problem.parts[0].attribute), wrong[i].attribute);
+		assert_string_equal(arena_cstr(&f.arena, r->problem.parts[0].detail), wrong[i].why);
+		assert_false(try_create(app_fixture_run(&f, "a"), "Shelf", "new", wrong[i].json, &out));
+	}
+	updated(&f, "a", "Shelf", "s", "{\"note\":\"#1\",\"name\":\"low\"}"); /* the copy of the note is in no key */
+	assert_text(item(&f, "Box", "b"), "said", "#1");
+	assert_text(item(&f, "Thing", "t"), "GSI2PK", "WHERE#low");
+	app_fixture_close(&f);
+}
+
 static void a_cascade_goes_all_the_way(void **state)
 {
 	struct app_fixture f;
@@ -197,6 +319,8 @@ int main(void)
 		cmocka_unit_test(what_depends_on_a_counter_is_known),
 		cmocka_unit_test(kept_copies_follow_their_source),
 		cmocka_unit_test(a_derived_attribute_that_a_counter_moves_is_copied_on),
+		cmocka_unit_test(kept_copies_come_and_go_with_their_source),
+		cmocka_unit_test(what_a_copy_cannot_have_in_its_key_is_refused_at_the_source),
 		cmocka_unit_test(a_cascade_goes_all_the_way),
 		cmocka_unit_test(a_cascade_can_be_done_again),
 	};

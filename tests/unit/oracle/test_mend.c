@@ -302,6 +302,49 @@ static void memory_that_runs_out_is_told(void **s)
 	}
 }
 
+static const char books[] =
+	"entities:\n"
+	"  Author:\n"
+	"    path: /authors/<id>\n"
+	"    attributes: {id: 'string, required', name: string, listed: 'boolean, default true'}\n"
+	"    keys: {PK: 'AUTHOR#<id>', SK: AUTHOR}\n"
+	"    allow: {create, read, update, delete: anyone}\n"
+	"  Book:\n"
+	"    path: /books/<isbn>\n"
+	"    attributes:\n"
+	"      isbn: string, required, fixed\n"
+	"      author: string, required\n"
+	"      author_name: copy of Author(author).name if listed = true, kept by books of author\n"
+	"    keys: {PK: 'BOOK#<isbn>', SK: BOOK, GSI1PK: 'BY#<author>', GSI1SK: '<isbn>'}\n"
+	"    allow: {create, read, update, delete: anyone}\n"
+	"access:\n"
+	"  books of author: {query: GSI1, where: {GSI1PK: 'BY#<id>'}}\n";
+
+static void copies_of_what_is_gone_or_withdrawn_are_told_and_go(void **s)
+{
+	struct app_fixture f;
+	struct mender m;
+	struct told t = { 0 };
+
+	(void)s;
+	app_fixture_open(&f, books);
+	created(&f, "!", "Author", "ann", "{\"name\":\"Ann\"}");
+	created(&f, "!", "Author", "bob", "{\"name\":\"Bob\"}");
+	created(&f, "!", "Book", "1", "{\"author\":\"ann\"}");
+	created(&f, "!", "Book", "2", "{\"author\":\"bob\"}");
+	raw_delete(&f, "AUTHOR#ann", "AUTHOR");
+	raw_set(&f, "AUTHOR#bob", "AUTHOR", "listed", "{\"BOOL\":false}");
+	assert_told(&f, "copy-differs BOOK#1 author_name Ann -\ncopy-differs BOOK#2 author_name Bob -\n");
+	(void)ask_with(&f, &t, (struct oracle_options){ .stream = true });
+	assert_non_null(strstr(t.text.p, "pending copy-differs BOOK#1 author_name Ann -\n"));
+	m = mend_round(&f, (struct mender){ 0 });
+	assert_int_equal(m.mended, 2);
+	assert_int_equal(mend_round(&f, (struct mender){ 0 }).mended, 0);
+	assert_false(value_present(value_get(stored(&f, "BOOK#1", "BOOK"), SLICE("author_name"))));
+	assert_false(value_present(value_get(stored(&f, "BOOK#2", "BOOK"), SLICE("author_name"))));
+	app_fixture_close(&f);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -311,6 +354,7 @@ int main(void)
 		cmocka_unit_test(a_counter_that_moves_meanwhile_is_not_written_over),
 		cmocka_unit_test(what_has_changed_meanwhile_is_not_mended_as_it_was),
 		cmocka_unit_test(a_write_that_was_decided_from_what_has_changed_is_not_made),
+		cmocka_unit_test(copies_of_what_is_gone_or_withdrawn_are_told_and_go),
 		cmocka_unit_test(memory_that_runs_out_is_told),
 	};
 

@@ -52,13 +52,14 @@ static struct poisoned {
 	struct backend *real;
 } poisoned[SHARDS_MOST];
 static int failures;
+static bool poison_works; /* not while what is to fail is made */
 
 /* A read of a poisoned book, which the keeper wants; a write of a poisoned note, which the processor makes. */
 static bool is_poisoned(const char *operation, struct slice body)
 {
 	const char *what = strcmp(operation, "GetItem") ? "NOTE#poison" : "BOOK#poison";
 
-	return memmem(body.p, body.n, what, strlen(what)) != NULL;
+	return poison_works && memmem(body.p, body.n, what, strlen(what)) != NULL;
 }
 
 static void call(struct backend *b, struct arena *a, const char *operation, struct slice body, struct backend_reply *reply)
@@ -111,6 +112,7 @@ static int setup(void **state)
 	assert_non_null(process);
 	app_set_keeper_runs(c.app, true); /* writers leave copies to it */
 	failures = 0;
+	poison_works = false;
 	return 0;
 }
 
@@ -195,6 +197,7 @@ static void those_that_cannot_be_done_are_parked_and_all_others_are_done(void **
 	}
 	open_readers();
 	run_through(100);
+	poison_works = true;
 	for (int i = 0; i < 12; i++) {
 		rename_author(TEXT("good%d", i), "new");
 		if (i % 2)
@@ -218,6 +221,7 @@ static void nothing_but_what_cannot_be_done(void **state)
 	make_author("poison");
 	open_readers();
 	run_through(100);
+	poison_works = true;
 	for (int i = 0; i < 20; i++)
 		rename_author("poison", i % 2 ? "this" : "that");
 	run_through(1000);
@@ -252,6 +256,7 @@ static void a_new_start_begins_with_the_one_that_failed(void **state)
 	make_author("poison");
 	open_readers();
 	run_through(100);
+	poison_works = true;
 	for (size_t i = 0; i < reader_count; i++)
 		(void)tracks_save(readers[i], true);
 	for (int i = 0; i < 5; i++)

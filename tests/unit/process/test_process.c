@@ -295,6 +295,118 @@ static void a_replay_does_again_what_came_since(void **state)
 	client_is(&c, 400);
 }
 
+static const char club[] =
+	"entities:\n"
+	"  Club:\n"
+	"    path: /clubs/<id>\n"
+	"    attributes: {id: 'string, required, fixed', members: counter}\n"
+	"    keys: {PK: 'CLUB#<id>', SK: CLUB}\n"
+	"    allow: {read, create: anyone}\n"
+	"  Member:\n"
+	"    path: /clubs/<club>/members/<who>\n"
+	"    attributes: {club: 'string, required, fixed', who: 'string, required, fixed', expires_at: epoch}\n"
+	"    keys: {PK: 'CLUB#<club>', SK: 'MEMBER#<who>'}\n"
+	"    counts: [Club(club).members]\n"
+	"    allow: {read, create, delete: anyone}\n";
+
+static int64_t members(void)
+{
+	client_ask(&c, APP_GET, "/clubs/go", NULL);
+	client_is(&c, 200);
+	return member("members");
+}
+
+static void replay_keeper(void)
+{
+	client_ask(&c, APP_POST, "/processors/keeper/replay", "{\"from\":\"2020-01-01\"}");
+	client_is(&c, 200);
+	await_idle();
+}
+
+static void add_member(const char *who, int64_t expires_in)
+{
+	int64_t at = clock_now_ms(&clock_system) / 1000 + expires_in;
+
+	put(arena_printf(&c.f.arena, "/clubs/go/members/%s%c", who, 0).p,
+	    arena_printf(&c.f.arena, "{\"expires_at\":%lld}%c", (long long)at, 0).p);
+}
+
+/* What has expired by now goes, as the background would have it. */
+static void sweep(void)
+{
+	while (db_step(c.f.db))
+		;
+	await_idle();
+}
+
+static void a_replay_of_the_keeper_counts_nothing_off_again(void **state)
+{
+	(void)state;
+	client_close(&c);
+	client_open_with(&c, club, &(struct db_options){ .clock = &db_clock_moved, .no_background = true });
+	c.clock = (struct clock){ .now_ms = later, .ctx = &app_ms };
+	c.now_ms = clock_now_ms(&clock_system);
+	client_as(&c, "!");
+	process = start();
+	put("/clubs/go", "{}");
+	add_member("ann", 600);
+	add_member("bob", 600);
+	add_member("cid", 6000);
+	add_member("dan", 100000);
+	assert_int_equal(members(), 4);
+	db_ms = 1000000;
+	sweep();
+	assert_int_equal(members(), 2);
+	replay_keeper();
+	assert_int_equal(members(), 2);
+	/* While it is paused another one goes; going back twice does not make it forget that this one is still to be counted off. */
+	control("/processors/keeper/pause");
+	db_ms = 10000000;
+	sweep();
+	replay_keeper();
+	replay_keeper();
+	assert_int_equal(members(), 2);
+	control("/processors/keeper/resume");
+	await_idle();
+	assert_int_equal(members(), 1);
+	stop();
+	process = start();
+	replay_keeper();
+	assert_int_equal(members(), 1);
+}
+
+static struct processor_switch switch_of(const char *name)
+{
+	struct run *r = app_fixture_run(&c.f, "!");
+	struct processor_switch w;
+
+	assert_true(checkpoint_switch(r, slice_str(name), &w));
+	return w;
+}
+
+static void a_replay_without_a_stream_is_refused_and_leaves_nothing_behind(void **state)
+{
+	struct processor_switch w = { .paused = true, .replay_from_ms = 1700000000000 };
+	char text[sizeof(design) + 200];
+
+	(void)state;
+	client_close(&c);
+	snprintf(text, sizeof(text), "design: test\ntitle: Test\ntable: Test\nkey: [PK, SK]\nstream: off\n%s", design);
+	client_open(&c, text);
+	client_as(&c, "!");
+	process = start();
+	client_ask(&c, APP_POST, "/processors/count%20notes/replay", "{\"from\":\"2020-01-01\"}");
+	client_is(&c, 404);
+	client_says(&c, "has no stream");
+	assert_int_equal(switch_of("count notes").replay_from_ms, 0);
+	stop();
+	/* One that was left behind all the same keeps nobody from starting, and is not done later. */
+	assert_true(checkpoint_set_switch(app_fixture_run(&c.f, "!"), SLICE("count notes"), &w));
+	process = start();
+	assert_int_equal(switch_of("count notes").replay_from_ms, 0);
+	assert_true(switch_of("count notes").paused);
+}
+
 static void a_fan_out_reaches_everyone_once_though_it_is_interrupted(void **state)
 {
 	(void)state;
@@ -494,6 +606,8 @@ int main(void)
 		TEST(a_paused_processor_stands_still_and_the_others_go_on),
 		TEST(a_change_that_fails_is_parked_and_can_be_done_again),
 		TEST(a_replay_does_again_what_came_since),
+		TEST(a_replay_of_the_keeper_counts_nothing_off_again),
+		TEST(a_replay_without_a_stream_is_refused_and_leaves_nothing_behind),
 		TEST(a_fan_out_reaches_everyone_once_though_it_is_interrupted),
 		TEST(nothing_is_read_while_nothing_is_written),
 		TEST(writers_are_slowed_when_a_processor_is_behind),

@@ -1,6 +1,7 @@
 /* The threads that send: in order, again and again, in the end aside; and where they go on.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "send_helper.h"
+#include "table/internal.h"
 
 #define WEBHOOK "to: 'http://127.0.0.1:%d/hook'"
 #define SEARCH "opensearch: 'http://127.0.0.1:%d/notes'"
@@ -102,6 +103,46 @@ static void only_what_is_asked_for_is_sent(void **state)
 	wait_until(receiver_count() == 2);
 	assert_int_equal(n_of(0), 3);
 	assert_int_equal(n_of(1), 4);
+}
+
+static int64_t two_days_ahead(void *ctx)
+{
+	(void)ctx;
+	return clock_now_ms(&clock_system) + 48 * 3600 * INT64_C(1000);
+}
+
+static void a_clock_that_jumps_takes_no_tries_away(void **state)
+{
+	static const struct clock ahead = { .now_ms = two_days_ahead };
+
+	(void)state;
+	for (int i = 0; i < 3; i++)
+		receiver_then(receiver_reply("500 Sorry", "", ""));
+	open_notes(WEBHOOK, "");
+	assert_true(checkpoint_provision(app_fixture_run(&f, "!")));
+	put_note("alice", "a", 1);
+	f.app.clock = &ahead;
+	start_runner();
+	wait_until(status().done == 1);
+	assert_int_equal(receiver_count(), 4);
+	assert_int_equal(status().parked, 0);
+}
+
+/* By the stream's own time, which counts how long the database has been open. */
+static void what_the_stream_will_soon_forget_is_tried_once(void **state)
+{
+	struct parked *list;
+
+	(void)state;
+	receiver_then(receiver_reply("500 Sorry", "", ""));
+	open_notes(WEBHOOK, "");
+	assert_true(checkpoint_provision(app_fixture_run(&f, "!")));
+	put_note("alice", "a", 1);
+	atomic_store(&f.db->stream_aging, api_stream_latest(f.api));
+	start_runner();
+	wait_until(status().parked == 1);
+	assert_int_equal(parked(&list), 1);
+	assert_int_equal(list[0].tries, 1);
 }
 
 static void what_is_not_taken_is_sent_again_before_what_follows(void **state)
@@ -344,6 +385,8 @@ int main(void)
 		TEST(what_was_not_taken_before_a_restart_is_sent_after_it),
 		TEST(a_paused_one_waits_and_says_how_long),
 		TEST(a_replay_sends_again_what_the_stream_still_has),
+		TEST(a_clock_that_jumps_takes_no_tries_away),
+		TEST(what_the_stream_will_soon_forget_is_tried_once),
 		TEST(a_replay_passes_over_what_is_older),
 		TEST(a_receiver_that_hangs_does_not_hold_up_the_end),
 		TEST(many_changes_go_in_one_request),

@@ -135,6 +135,25 @@ static void what_is_a_day_old_is_trimmed_and_nothing_else(void **state)
 	assert_int_equal(stored_records(f), 0);
 }
 
+static void what_will_soon_be_trimmed_is_known(void **state)
+{
+	struct fixture *f = *state;
+	uint64_t first;
+
+	make_stream(f);
+	first = db_stream_latest(f->db) - 1;
+	work_for(f, 10 * HOUR_MS);
+	change(f);
+	jump(f, YEAR_MS);
+	work_for(f, 9 * HOUR_MS);
+	assert_int_equal(db_stream_aging(f->db), 0); /* a year by the wall clock, 19 hours at work */
+	work_for(f, HOUR_MS + 10 * MINUTE_MS);
+	assert_int_equal(db_stream_aging(f->db), first);
+	assert_int_equal(records(f), 2);
+	work_for(f, 10 * HOUR_MS);
+	assert_int_equal(db_stream_aging(f->db), db_stream_latest(f->db) - 1);
+}
+
 static void a_jump_ahead_trims_nothing(void **state)
 {
 	struct fixture *f = *state;
@@ -651,6 +670,7 @@ int main(void)
 #define DISK_TEST(name) cmocka_unit_test_setup_teardown(name, setup_on_disk, fixture_teardown)
 	const struct CMUnitTest tests[] = {
 		TEST(what_is_a_day_old_is_trimmed_and_nothing_else),
+		TEST(what_will_soon_be_trimmed_is_known),
 		TEST(a_jump_ahead_trims_nothing),
 		TEST(what_comes_after_a_jump_ahead_and_back_is_trimmed_in_time),
 		TEST(a_busy_stream_is_trimmed_a_little_at_a_time),
