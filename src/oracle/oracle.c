@@ -178,6 +178,7 @@ static void oracle_release(struct oracle *o)
 	hash_set_free(&o->candidates);
 	hash_set_free(&o->counted);
 	hash_set_free(&o->copied);
+	hash_set_free(&o->unseen);
 	arena_release(&o->group);
 	arena_release(&o->scratch);
 	arena_release(&o->kept);
