@@ -374,12 +374,12 @@ bool bond_is_deleted(struct run *r, const struct entity *e, struct value full)
 	for (size_t i = 0; i < d->set_count; i++) {
 		const struct attribute *a = entity_attribute(e, d->set[i].attribute);
 		const struct term *t = d->set[i].term;
-		struct value v = value_get(full, d->set[i].attribute), said = VALUE_ABSENT;
-		bool is_said = t->kind == TERM_LITERAL && a;
+		struct value v = value_get(full, d->set[i].attribute);
+		bool is_so = value_present(v);
 
-		if (is_said && is_there(t->value))
-			said = write_fit(r, a, t->value);
-		if (is_said ? !value_equal(v, said) : !value_present(v))
+		if (t->kind == TERM_LITERAL && a) /* null may be stored, or be nothing */
+			is_so = is_there(t->value) ? value_equal(v, write_fit(r, a, t->value)) : !is_there(v);
+		if (!is_so)
 			return false;
 	}
 	return d->soft && d->set_count;

@@ -1,6 +1,7 @@
 /* Writes with an SDK, past the design's API: those that fit it, after which the keeper has to put everything right, and those that
  * do not, which must not hold up anything.
  * SPDX-License-Identifier: Apache-2.0 */
+#include "app/dyn.h"
 #include "app/entity.h"
 #include "app/keep.h"
 #include "sim.h"
@@ -125,13 +126,23 @@ static bool is_plain(const struct sim *s, const struct entity *e)
 	return !entity_leaves_orphans(s->design, e) && (!e->delete_.then_count || sim_may(s, SIM_CASCADES));
 }
 
+static void note_deletion(struct raw *w)
+{
+	struct sim *s = w->sim;
+
+	if (!s->raw_deleted)
+		s->raw_deleted = arena_array(&s->arena, struct value, RAW_DELETED_MOST);
+	if (s->raw_deletes < RAW_DELETED_MOST)
+		s->raw_deleted[s->raw_deletes++] = value_copy(&s->arena, dyn_key_of(&w->run, w->item));
+}
+
 static void delete_plain(struct raw *w)
 {
 	struct buf b;
 
 	if (!is_plain(w->sim, w->entity) || !sim_may(w->sim, SIM_DELETES))
 		return;
-	w->sim->raw_deletes++;
+	note_deletion(w);
 	buf_init(&b, w->run.arena);
 	if (random_percent(dice(w), 50)) {
 		buf_printf(&b, "{\"TableName\":\"%.*s\",\"Key\":", SLICE_ARG(w->sim->design->table));

@@ -59,6 +59,8 @@ struct options {
 	bool recording, all, quiet;
 };
 
+#define RAW_DELETED_MOST 512
+
 struct pool; /* draw.c */
 struct ledger;
 
@@ -81,6 +83,7 @@ struct sim {
 	bool stopping;
 	unsigned lives;           /* how often it was started */
 	size_t steps, steps_left, requests, acknowledged, busy, items, unfit, raw_deletes;
+	struct value *raw_deleted;  /* keys of what an SDK has deleted, raw_deletes of them (RAW_DELETED_MOST at most) */
 	/* what is wrong */
 	struct buf problems;
 	size_t problem_count;

@@ -130,6 +130,8 @@ static void rows_of_who_was_deleted_and_stays_should_be_gone(void **s)
 	assert_told(&f, ""); /* mail is still there: it is not what a deletion leaves */
 	raw_set(&f, "USER#ann", "USER", "mail", NULL);
 	assert_told(&f, "orphan USER#ann - -\n");
+	raw_set(&f, "USER#ann", "USER", "mail", "{\"NULL\":true}"); /* as the runtime leaves it */
+	assert_told(&f, "orphan USER#ann - -\n");
 	raw_delete(&f, "USER#ann", "LIKE#p1");
 	raw_set(&f, "USER#ann", "USER", "likes", "{\"N\":\"0\"}");
 	assert_told(&f, "");
