@@ -99,11 +99,11 @@ def targets_of(names):
 def notice(mutant):
     """The command that fails, or None."""
     targets = targets_of({judge[0] for judge in mutant["judges"]})
-    built = build(targets.values())
-    if built.returncode:
-        print(built.stdout[-2000:])
-        die(f"{mutant['where']}: the mutant does not compile")
     for judge in mutant["judges"]:
+        built = build([targets[judge[0]]])  # one at a time: those after the one that notices are not linked
+        if built.returncode:
+            print(built.stdout[-2000:])
+            die(f"{mutant['where']}: the mutant does not compile")
         try:
             command = [str(BUILD / targets[judge[0]]), *judge[1:]]
             run = subprocess.run(command, cwd=TREE, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, timeout=TIMEOUT)

@@ -14,6 +14,7 @@
 #include <string.h>
 #include <time.h>
 #include "held.h"
+#include "session.h"
 
 #define DESIGNS_MOST 64
 #define CLIENTS_MOST 12
@@ -72,6 +73,7 @@ static void run(struct sim *s)
 	size_t clients = s->options->clients ? s->options->clients : 1 + random_below(&s->random, 5);
 
 	s->pool = pool_new(s);
+	s->sessions = arena_array(&s->arena, struct session, SESSIONS_MOST);
 	s->steps_left = s->options->steps ? s->options->steps : 20 + random_below(&s->random, 300);
 	s->steps = s->steps_left;
 	do {
