@@ -333,7 +333,7 @@ void ledger_check(struct sim *s)
 {
 	if (!read_stream(s))
 		return;
-	for (size_t i = 0; i < s->ledger->record_count; i++) {
+	for (size_t i = 0; !s->unfit && i < s->ledger->record_count; i++) {
 		check_removal(s, i);
 		check_left(s, i);
 	}

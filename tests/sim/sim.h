@@ -88,6 +88,7 @@ struct sim {
 	bool stopping;
 	unsigned lives;           /* how often it was started */
 	size_t steps, steps_left, requests, acknowledged, busy, items, unfit, raw_deletes;
+	struct value *unfit_keys;   /* of what an SDK has written that does not fit, unfit of them (RAW_DELETED_MOST at most) */
 	struct value *raw_deleted;  /* keys of what an SDK has deleted, raw_deletes of them (RAW_DELETED_MOST at most) */
 	struct session *sessions; /* SESSIONS_MOST of them */
 	size_t session_count;
