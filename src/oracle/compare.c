@@ -318,7 +318,7 @@ static void take_copy(struct comparing *c, struct fact_reader *f)
 	fact_put_hash(&b, source);
 	if (!slice_equal(buf_slice(&b), hash))
 		tell_copy(o, x, e, a, key);
-	arena_clear(&o->scratch); /* one source may have any number of copies */
+	scratch_clear(o); /* one source may have any number of copies */
 }
 
 /* A row of a pattern that leads from rows to rows, at the parent that it names. */
@@ -331,7 +331,7 @@ static void take_row(struct comparing *c, struct fact_reader *f)
 	if (c->at_identity.targets)
 		return;
 	bond_tell(o, b, e, fact_value(f), VALUE_ABSENT, true, c->at_identity.gone);
-	arena_clear(&o->scratch);
+	scratch_clear(o);
 }
 
 static void at_identity_fact(struct comparing *c, enum fact_kind kind, struct fact_reader *f)
@@ -489,7 +489,7 @@ static void at_bond_fact(struct comparing *c, enum fact_kind kind, struct fact_r
 		compare_deleted(o, x, e, key);
 	else
 		bond_tell(o, x->bond, e, key, VALUE_ABSENT, sure, x->pending);
-	arena_clear(&o->scratch); /* any number of rows may be left */
+	scratch_clear(o); /* any number of rows may be left */
 }
 
 /* ---- all of it ---- */
@@ -500,7 +500,7 @@ static void begin(struct comparing *c, enum fact_space space, struct slice join)
 	const struct design *d = o->run.design;
 
 	arena_clear(&o->group);
-	arena_clear(&o->scratch);
+	scratch_clear(o);
 	switch (space) {
 	case SPACE_KEY:
 		join = keep(c, join);

@@ -210,7 +210,7 @@ void lives_compare(struct oracle *o, struct fact_reader *f, bool there, struct v
 		target = VALUE_ABSENT;
 	}
 	tell_over(o, e, at, key, target, there);
-	arena_clear(&o->scratch); /* any number of items may hang on one */
+	scratch_clear(o); /* any number of items may hang on one */
 }
 
 /* ---- for mending ---- */

@@ -55,8 +55,7 @@ static bool look_at(struct oracle *o, const struct json *j)
 	struct value stored;
 	bool expired;
 
-	arena_clear(&o->scratch);
-	o->run.memo = NULL;
+	scratch_clear(o);
 	if (!dyn_read_item(&o->run, j, &stored))
 		return false;
 	expired = entity_expired(&o->run, stored);

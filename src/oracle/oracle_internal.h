@@ -97,6 +97,13 @@ struct oracle {
 	uint64_t waiting;        /* how many changes */
 };
 
+/* What the run remembers of items is in there, too. */
+static inline void scratch_clear(struct oracle *o)
+{
+	arena_clear(&o->scratch);
+	o->run.memo = NULL;
+}
+
 /* ---- rules.c, pure.c ---- */
 void rules_make(struct rules *x, const struct design *d, struct arena *a);
 /* What cannot be judged, as notes. */
