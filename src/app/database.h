@@ -11,6 +11,8 @@ struct database {
 	struct backend *(*open)(struct database *d); /* NULL: memory is out. Any thread */
 	/* Another number than before: a stream may have something new. It rises. Any thread, cheap. */
 	uint64_t (*latest)(struct database *d);
+	/* Changes up to this sequence number are forgotten soon. NULL: they are when they are a day old. */
+	uint64_t (*aging)(struct database *d);
 	int poll_ms; /* others write, too, and `latest` does not know: streams are looked at so often. 0: it knows everything */
 	bool is_remote; /* a call is a round trip: event loops leave it to a thread that may wait */
 };

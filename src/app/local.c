@@ -106,7 +106,12 @@ static uint64_t latest(struct database *d)
 	return api_stream_latest(((struct database_local *)d)->api);
 }
 
+static uint64_t aging(struct database *d)
+{
+	return api_stream_aging(((struct database_local *)d)->api);
+}
+
 void database_local_init(struct database_local *l, struct api *api)
 {
-	*l = (struct database_local){ .base = { .open = open_local, .latest = latest }, .api = api };
+	*l = (struct database_local){ .base = { .open = open_local, .latest = latest, .aging = aging }, .api = api };
 }

@@ -135,12 +135,18 @@ bool write_delete(struct run *r, const struct entity *e, const struct value *arg
 /* Also what has expired: read as it is stored. */
 static enum plan_end remove_once(struct write *w, struct write_result *out)
 {
-	struct value stored;
+	struct value stored, full;
 
 	(void)out;
 	if (!dyn_get(w->run, w->key, true, &stored))
 		return PLAN_FAILED;
-	return value_present(stored) ? remove_item(w, entity_full(w->run, w->entity, stored)) : PLAN_DONE;
+	w->over = w->unless && !value_present(stored);
+	if (!value_present(stored))
+		return PLAN_DONE;
+	full = entity_full(w->run, w->entity, stored);
+	if (w->unless && !w->unless(w->unless_ctx, w, full, &w->over))
+		return PLAN_FAILED;
+	return w->over ? PLAN_DONE : remove_item(w, full);
 }
 
 bool write_remove(struct run *r, const struct entity *e, struct value key)
@@ -158,5 +164,15 @@ bool write_remove_under(struct run *r, const struct entity *e, struct value key,
 	bool ok = write_try(&w, remove_once, &out);
 
 	*over = w.over;
+	return ok;
+}
+
+bool write_remove_unless(struct run *r, const struct entity *e, struct value key, write_unless *unless, void *ctx, bool *stays)
+{
+	struct write w = { .run = r, .entity = e, .key = key, .trusted = true, .deletes = true, .unless = unless, .unless_ctx = ctx };
+	struct write_result out;
+	bool ok = write_try(&w, remove_once, &out);
+
+	*stays = w.over;
 	return ok;
 }

@@ -45,6 +45,11 @@ struct turn;
 
 enum write_match { MATCH_NONE, MATCH_ANY, MATCH_VERSION, MATCH_ETAG }; /* which part of If-Match was met */
 
+struct write;
+/* Whether the item, in full, is to stay after all. What it looks at of other items with witness_item() is a condition of the removal; so
+ * is what it notes of the item itself (write_looks_at()). May set w->gone. False: run->problem. */
+typedef bool write_unless(void *ctx, struct write *w, struct value full, bool *stays);
+
 struct write {
 	struct run *run;
 	const struct entity *entity;
@@ -67,7 +72,9 @@ struct write {
 	int64_t skipped;                   /* numbers that items had though the sequence had not come to them */
 	struct value clash;                /* key that the server chose for a new item, and that was taken */
 	const struct marker *under;        /* a cascade's removal: that marker must still be there (deleting.h) */
-	bool over;                         /* it is not */
+	bool over;                         /* it is not; or `unless` says so */
+	write_unless *unless;              /* of write_remove_unless(); NULL: none */
+	void *unless_ctx;
 	struct value hold, held_key;       /* hold.h: by what name, and which item; absent: none is held */
 	bool alone;                        /* a deletion was refused with its children: now without them */
 	/* of the current try */
@@ -236,6 +243,9 @@ bool write_refresh(struct run *r, const struct entity *e, struct value key, stru
 /* write_remove() as part of a cascade: while its marker is there, without counting on what is gone. *over: it is not, and
  * nothing was removed. */
 bool write_remove_under(struct run *r, const struct entity *e, struct value key, const struct marker *m, bool *over) MUST_CHECK;
+
+/* write_remove(), unless there is a reason to leave it, asked before each try; *stays: there was, or it was not there. */
+bool write_remove_unless(struct run *r, const struct entity *e, struct value key, write_unless *unless, void *ctx, bool *stays) MUST_CHECK;
 
 /* ---- small things ---- */
 static inline bool is_there(struct value v) { return value_present(v) && value_type(v) != VALUE_NULL; }

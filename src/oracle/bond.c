@@ -2,28 +2,31 @@
  * has to be queried: the parent says what would be asked for it, and the row has it or not.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "app/entity_internal.h"
+#include "app/write_plan.h"
 #include "oracle/oracle_internal.h"
 
 /* ---- patterns and what they merge ---- */
 
-static bool each_leaf(const struct design *d, const struct access *a, int depth, bool (*visit)(void *ctx, const struct access *leaf),
-		      void *ctx)
+/* `over`: some rows lead to it. */
+typedef bool visit_leaf(void *ctx, const struct access *leaf, bool over);
+
+static bool each_leaf(const struct design *d, const struct access *a, int depth, bool over, visit_leaf *visit, void *ctx)
 {
 	const struct access *run;
 
 	if (!a || depth > 8)
 		return false;
 	if (a->kind == ACCESS_QUERY)
-		return visit(ctx, a);
-	if (a->kind != ACCESS_MERGE || a->merge_over.n)
+		return visit(ctx, a, over);
+	if (a->kind != ACCESS_MERGE)
 		return false;
 	if (a->merge_pattern.n) {
 		run = design_access(d, a->merge_pattern);
-		return each_leaf(d, run, depth + 1, visit, ctx);
+		return each_leaf(d, run, depth + 1, over || a->merge_over.n, visit, ctx);
 	}
 	for (size_t i = 0; i < a->merge_of_count; i++) {
 		run = design_access(d, a->merge_of[i]);
-		if (!each_leaf(d, run, depth + 1, visit, ctx))
+		if (!each_leaf(d, run, depth + 1, over, visit, ctx))
 			return false;
 	}
 	return true;
@@ -207,19 +210,19 @@ struct row_asked {
 	bool is;
 };
 
-static bool is_row_of_leaf(void *ctx, const struct access *leaf)
+static bool is_row_of_leaf(void *ctx, const struct access *leaf, bool over)
 {
 	struct row_asked *x = ctx;
 
-	x->is = x->is || is_row(x->run, leaf, NULL, x->stored, x->full);
-	return true;
+	x->is = x->is || (!over && is_row(x->run, leaf, NULL, x->stored, x->full));
+	return !over;
 }
 
 bool bond_has_row(struct oracle *o, const struct access *access, struct value stored, const struct fields *full)
 {
 	struct row_asked x = { &o->run, stored, full, false };
 
-	(void)each_leaf(o->run.design, access, 0, is_row_of_leaf, &x);
+	(void)each_leaf(o->run.design, access, 0, false, is_row_of_leaf, &x);
 	return x.is;
 }
 
@@ -231,14 +234,17 @@ struct bonding {
 	struct bond bond; /* without its leaf */
 };
 
-static bool add_leaf(void *ctx, const struct access *leaf)
+static bool add_leaf(void *ctx, const struct access *leaf, bool over)
 {
 	struct bonding *x = ctx;
 	struct rules *r = x->rules;
 	struct bond b = x->bond;
 
 	b.leaf = leaf;
-	if (!split_filter(leaf->filter, &b) || !can_join(&b))
+	b.over = over;
+	if (over)
+		r->entities[entity_index(r->design, b.parent)].is_target = true;
+	else if (!split_filter(leaf->filter, &b) || !can_join(&b))
 		return false;
 	if (r->bond_count == r->bond_room) {
 		size_t room = r->bond_room ? 2 * r->bond_room : 16;
@@ -256,7 +262,7 @@ static bool add_pattern(struct bonding *x, const struct access *root)
 	size_t before = x->rules->bond_count;
 
 	x->bond.root = root;
-	if (each_leaf(x->rules->design, root, 0, add_leaf, x))
+	if (each_leaf(x->rules->design, root, 0, false, add_leaf, x))
 		return true;
 	x->rules->bond_count = before;
 	return false;
@@ -294,13 +300,18 @@ static bool tell_bond(void *ctx, const struct entity *e, const struct access *ro
 {
 	struct oracle *o = ctx;
 	struct oracle_finding f = { .kind = ORACLE_NOT_JUDGED, .weight = ORACLE_NOTE, .entity = e };
+	bool over = false;
 
 	for (size_t i = 0; i < o->rules.bond_count; i++)
-		if (o->rules.bonds[i].parent == e && o->rules.bonds[i].root == root && o->rules.bonds[i].cascade == cascade)
-			return true;
+		if (o->rules.bonds[i].parent == e && o->rules.bonds[i].root == root && o->rules.bonds[i].cascade == cascade) {
+			if (!o->rules.bonds[i].over)
+				return true;
+			over = true;
+		}
 	if (root)
-		tell(o, &f, "rows of '%.*s', which the deletion of a %.*s names, cannot be told without running it: they are not looked at",
-		     SLICE_ARG(root->name), SLICE_ARG(e->name));
+		tell(o, &f, "rows of '%.*s', which the deletion of a %.*s names, cannot be told without running it: %s",
+		     SLICE_ARG(root->name), SLICE_ARG(e->name),
+		     over ? "only those that name theirs are looked at" : "they are not looked at");
 	return true;
 }
 
@@ -328,6 +339,7 @@ struct parent_asked {
 	const struct access *root;
 	bool cascade;
 	enum fact_weight weight;
+	struct value key; /* with FACT_DELETED */
 };
 
 static void imply_parent(void *ctx, const struct read_asked *q)
@@ -339,7 +351,7 @@ static void imply_parent(void *ctx, const struct read_asked *q)
 		const struct bond *b = &o->rules.bonds[i];
 		struct buf join, fact;
 
-		if (b->parent != x->entity || b->root != x->root || b->cascade != x->cascade || b->leaf != q->access)
+		if (b->over || b->parent != x->entity || b->root != x->root || b->cascade != x->cascade || b->leaf != q->access)
 			continue;
 		begin_join(o, &join, i);
 		for (size_t k = 0; k < q->where_count; k++)
@@ -349,19 +361,42 @@ static void imply_parent(void *ctx, const struct read_asked *q)
 			put(&join, fields_get(q->params, b->inputs[k].parameter));
 		fact = fact_begin(o, SPACE_BOND, buf_slice(&join), FACT_PARENT);
 		buf_byte(&fact, x->weight);
+		if (x->weight == FACT_DELETED)
+			fact_put_value(&fact, x->key);
 		fact_add(o, &fact);
 	}
 }
 
-static void imply_parents(struct oracle *o, const struct entity *e, const struct fields *full, enum fact_weight weight)
+bool bond_is_deleted(struct run *r, const struct entity *e, struct value full)
+{
+	const struct delete_rule *d = &e->delete_;
+
+	for (size_t i = 0; i < d->set_count; i++) {
+		const struct attribute *a = entity_attribute(e, d->set[i].attribute);
+		const struct term *t = d->set[i].term;
+		struct value v = value_get(full, d->set[i].attribute);
+		bool is_so = value_present(v);
+
+		if (t->kind == TERM_LITERAL && a) /* null may be stored, or be nothing */
+			is_so = is_there(t->value) ? value_equal(v, write_fit(r, a, t->value)) : !is_there(v);
+		if (!is_so)
+			return false;
+	}
+	return d->soft && d->set_count;
+}
+
+static void imply_parents(struct oracle *o, const struct entity *e, const struct fields *full, struct value key, enum fact_weight weight)
 {
 	struct scope s = { .run = &o->run, .item = full };
+	bool deleted = weight == FACT_FULL && e->delete_.then_count && bond_is_deleted(&o->run, e, fields_item(full));
 
 	for (size_t i = 0; i < e->delete_.then_count + e->delete_.refuse_count; i++) {
 		bool cascade = i < e->delete_.then_count, known;
 		struct slice name = cascade ? e->delete_.then_remove[i] : e->delete_.refuse_while[i - e->delete_.then_count];
-		struct parent_asked x = { o, e, design_access(o->run.design, name), cascade, weight };
+		struct parent_asked x = { o, e, design_access(o->run.design, name), cascade, weight, key };
 
+		if (cascade && deleted)
+			x.weight = FACT_DELETED;
 		if (x.root && !read_asks(&o->run, x.root, &s, imply_parent, &x, &known))
 			o->run.problem = (struct problem){ 0 };
 	}
@@ -423,6 +458,82 @@ static void imply_child(struct oracle *o, size_t at, const struct entity *e, str
 	fact_add(o, &fact);
 }
 
+/* ---- rows that other rows lead to ---- */
+
+const struct reference *bond_reference(struct run *r, const struct entity *e, const struct fields *full, const struct entity *parent,
+				       size_t *from, const struct term **if_)
+{
+	struct scope s = { .run = r, .item = full };
+	bool applies;
+
+	while (*from < e->require_count + e->count_count) {
+		size_t i = (*from)++;
+		const struct requirement *q = i < e->require_count ? &e->requires[i] : NULL;
+		const struct count_rule *c = q ? NULL : &e->counts[i - e->require_count];
+		const struct reference *to = q ? &q->target : &c->target;
+
+		if (!slice_equal(to->entity, parent->name))
+			continue;
+		if (!scope_holds(&s, q ? q->when : c->when, &applies)) {
+			r->problem = (struct problem){ 0 };
+			continue;
+		}
+		*if_ = q ? q->if_ : c->if_;
+		if (applies)
+			return to;
+	}
+	return NULL;
+}
+
+static void imply_row(struct oracle *o, size_t at, const struct entity *e, struct value key, struct value stored, const struct fields *full)
+{
+	const struct bond *b = &o->rules.bonds[at];
+	struct run *r = &o->run;
+	struct scope s = { .run = r, .item = full };
+	const struct reference *to;
+	const struct term *if_;
+	struct value *args;
+	struct slice join;
+	size_t from = 0;
+	struct buf fact;
+
+	if (b->leaf->has_then || !is_row(r, b->leaf, NULL, stored, full))
+		return;
+	to = bond_reference(r, e, full, b->parent, &from, &if_);
+	if (!to || !scope_args(&s, to->args, to->arg_count, &args) || !identity_join(r, b->parent, args, to->arg_count, &join)) {
+		r->problem = (struct problem){ 0 };
+		return;
+	}
+	fact = fact_begin(o, SPACE_IDENTITY, join, FACT_ROW);
+	buf_be16(&fact, (uint16_t)at);
+	buf_be16(&fact, (uint16_t)entity_index(r->design, e));
+	fact_put_value(&fact, key);
+	fact_add(o, &fact);
+}
+
+/* ---- what is told ---- */
+
+void bond_tell(struct oracle *o, const struct bond *b, const struct entity *e, struct value key, struct value parent, bool sure,
+	       bool pending)
+{
+	struct run *r = &o->run;
+	struct oracle_finding f = { .kind = b->cascade ? ORACLE_ORPHAN : ORACLE_REQUIREMENT_BROKEN, .entity = e, .key = key,
+				    .weight = pending ? ORACLE_PENDING : ORACLE_DIFFERENCE, .other_entity = b->parent, .other = parent };
+
+	if (!sure) {
+		f.weight = ORACLE_NOTE;
+		tell(o, &f, "%.*s is among '%.*s', which go with their %.*s, and that is not there; but nothing says that it must be",
+		     SLICE_ARG(say_item(r, e, key)), SLICE_ARG(b->root->name), SLICE_ARG(b->parent->name));
+	} else if (b->cascade) {
+		tell(o, &f, "%.*s is left over: it is among '%.*s', which go with their %.*s, and that is %s",
+		     SLICE_ARG(say_item(r, e, key)), SLICE_ARG(b->root->name), SLICE_ARG(b->parent->name),
+		     value_present(parent) ? "deleted" : "not there");
+	} else {
+		tell(o, &f, "%.*s requires a %.*s that is not there, though '%.*s' should have kept it", SLICE_ARG(say_item(r, e, key)),
+		     SLICE_ARG(b->parent->name), SLICE_ARG(b->root->name));
+	}
+}
+
 /* Whether `then` leads from the row to the item. */
 static bool leads_to(struct run *r, const struct access *leaf, struct value row, struct value key)
 {
@@ -442,16 +553,19 @@ void bonds_imply(struct oracle *o, const struct entity *e, struct value stored, 
 		 const struct companion_item *companions, size_t companion_count, enum fact_weight weight)
 {
 	struct run *r = &o->run;
-	struct value key;
+	struct value key = value_present(stored) ? dyn_key_of(r, stored) : VALUE_ABSENT;
 
-	imply_parents(o, e, full, weight);
+	imply_parents(o, e, full, key, weight);
 	if (weight != FACT_FULL || !o->rules.bond_count)
 		return;
-	key = dyn_key_of(r, stored);
 	for (size_t i = 0; i < o->rules.bond_count; i++) {
 		const struct bond *b = &o->rules.bonds[i];
 		bool sure;
 
+		if (b->over) {
+			imply_row(o, i, e, key, stored, full);
+			continue;
+		}
 		if (!b->leaf->has_then && is_row(r, b->leaf, b->parent, stored, full) && hangs(b, r, e, full, &sure))
 			imply_child(o, i, e, key, stored, full, sure);
 		for (size_t k = 0; b->leaf->has_then && k < companion_count; k++) {

@@ -28,6 +28,7 @@ struct sum {
 struct at_identity {
 	const struct entity *entity;
 	size_t targets;
+	bool gone; /* and the keeper has not seen it go */
 	enum fact_weight weight;
 	struct value key, second, carried;
 	struct sum *sums; /* by attribute */
@@ -36,6 +37,7 @@ struct at_identity {
 struct at_bond {
 	const struct bond *bond;
 	bool there, pending;
+	struct value deleted; /* the key of a parent that was deleted and stays; absent: none */
 };
 
 struct comparing {
@@ -354,7 +356,20 @@ static void take_copy(struct comparing *c, struct fact_reader *f)
 	fact_put_hash(&b, source);
 	if (!slice_equal(buf_slice(&b), hash))
 		tell_copy(o, x, e, a, key);
-	arena_clear(&o->scratch); /* one source may have any number of copies */
+	scratch_clear(o); /* one source may have any number of copies */
+}
+
+/* A row of a pattern that leads from rows to rows, at the parent that it names. */
+static void take_row(struct comparing *c, struct fact_reader *f)
+{
+	struct oracle *o = c->o;
+	const struct bond *b = &o->rules.bonds[fact_u16(f)];
+	const struct entity *e = &o->run.design->entities[fact_u16(f)];
+
+	if (c->at_identity.targets)
+		return;
+	bond_tell(o, b, e, fact_value(f), VALUE_ABSENT, true, c->at_identity.gone);
+	scratch_clear(o);
 }
 
 static void at_identity_fact(struct comparing *c, enum fact_kind kind, struct fact_reader *f)
@@ -374,8 +389,18 @@ static void at_identity_fact(struct comparing *c, enum fact_kind kind, struct fa
 			x->second = keep_value(c, fact_value(f));
 		}
 		break;
+	case FACT_GONE:
+		x->gone = true;
+		break;
 	case FACT_COUNT:
 		take_count(c, f);
+		break;
+	case FACT_LIFE:
+		if (!x->targets || (x->targets == 1 && x->weight == FACT_FULL)) /* what has expired lingers, and so may this */
+			lives_compare(c->o, f, x->targets, x->carried);
+		break;
+	case FACT_ROW:
+		take_row(c, f);
 		break;
 	default: /* FACT_COPY */
 		take_copy(c, f);
@@ -438,42 +463,71 @@ static void at_identity_end(struct comparing *c)
 
 /* ---- at a bond ---- */
 
+/* A row of a parent that was deleted and stays: left over, unless it may have come since. */
+static void compare_deleted(struct oracle *o, const struct at_bond *x, const struct entity *e, struct value key)
+{
+	const struct entity *p = x->bond->parent;
+	struct run *r = &o->run;
+	struct value row, parent, *args;
+	struct slice is, named;
+	const struct reference *to;
+	const struct term *if_;
+	size_t from = 0, asks = 0;
+	struct fields full;
+	struct scope s = { .run = r, .item = &full }, of_parent = { .run = r };
+	bool holds;
+
+	if (!dyn_get(r, key, true, &row) || !dyn_get(r, x->deleted, true, &parent) || !value_present(row) || !value_present(parent) ||
+	    entity_of(r, row) != e || entity_of(r, parent) != p)
+		return;
+	judge_item(o, e, row, true, &full);
+	of_parent.full = entity_full(r, p, parent);
+	if (!identity_join(r, p, entity_identity(r, p, of_parent.full), p->param_count, &is))
+		return;
+	while ((to = bond_reference(r, e, &full, p, &from, &if_))) {
+		if (!if_ || term_reads_more(if_) || !scope_args(&s, to->args, to->arg_count, &args) ||
+		    !identity_join(r, p, args, to->arg_count, &named) || !slice_equal(is, named) || !scope_holds(&of_parent, if_, &holds))
+			holds = true;
+		r->problem = (struct problem){ 0 };
+		asks += !holds;
+	}
+	if (asks)
+		bond_tell(o, x->bond, e, key, x->deleted, true, x->pending);
+}
+
+static void take_parent(struct comparing *c, struct fact_reader *f)
+{
+	struct at_bond *x = &c->at_bond;
+	enum fact_weight weight = fact_u8(f);
+
+	x->pending = x->pending || weight == FACT_PENDING;
+	x->there = x->there || weight == FACT_FULL || weight == FACT_EXPIRED;
+	if (weight == FACT_DELETED)
+		x->deleted = keep_value(c, fact_value(f));
+}
+
 static void at_bond_fact(struct comparing *c, enum fact_kind kind, struct fact_reader *f)
 {
 	struct oracle *o = c->o;
-	struct run *r = &o->run;
-	struct at_bond *x = &c->at_bond;
-	struct oracle_finding finding = { .kind = x->bond->cascade ? ORACLE_ORPHAN : ORACLE_REQUIREMENT_BROKEN,
-					  .other_entity = x->bond->parent };
+	const struct at_bond *x = &c->at_bond;
+	const struct entity *e;
+	struct value key;
 	bool sure;
 
 	if (kind == FACT_PARENT) {
-		if (fact_u8(f) == FACT_PENDING)
-			x->pending = true;
-		else
-			x->there = true;
+		take_parent(c, f);
 		return;
 	}
 	if (x->there)
 		return;
-	finding.weight = x->pending ? ORACLE_PENDING : ORACLE_DIFFERENCE;
-	finding.entity = &r->design->entities[fact_u16(f)];
+	e = &o->run.design->entities[fact_u16(f)];
 	sure = fact_u8(f);
-	finding.key = fact_value(f);
-	if (!sure) {
-		finding.weight = ORACLE_NOTE;
-		tell(o, &finding, "%.*s is among '%.*s', which go with their %.*s, and that is not there; but nothing says that it must be",
-		     SLICE_ARG(say_item(r, finding.entity, finding.key)), SLICE_ARG(x->bond->root->name),
-		     SLICE_ARG(x->bond->parent->name));
-	} else if (x->bond->cascade)
-		tell(o, &finding, "%.*s is left over: it is among '%.*s', which go with their %.*s, and that is not there",
-		     SLICE_ARG(say_item(r, finding.entity, finding.key)), SLICE_ARG(x->bond->root->name),
-		     SLICE_ARG(x->bond->parent->name));
+	key = fact_value(f);
+	if (value_present(x->deleted))
+		compare_deleted(o, x, e, key);
 	else
-		tell(o, &finding, "%.*s requires a %.*s that is not there, though '%.*s' should have kept it",
-		     SLICE_ARG(say_item(r, finding.entity, finding.key)), SLICE_ARG(x->bond->parent->name),
-		     SLICE_ARG(x->bond->root->name));
-	arena_clear(&o->scratch); /* any number of rows may be left */
+		bond_tell(o, x->bond, e, key, VALUE_ABSENT, sure, x->pending);
+	scratch_clear(o); /* any number of rows may be left */
 }
 
 /* ---- all of it ---- */
@@ -484,7 +538,7 @@ static void begin(struct comparing *c, enum fact_space space, struct slice join)
 	const struct design *d = o->run.design;
 
 	arena_clear(&o->group);
-	arena_clear(&o->scratch);
+	scratch_clear(o);
 	switch (space) {
 	case SPACE_KEY:
 		join = keep(c, join);

@@ -332,6 +332,18 @@ static void imply_target(struct oracle *o, const struct entity *e, struct value 
 	fact_add(o, &b);
 }
 
+/* Of one that is gone. */
+static void imply_gone_target(struct oracle *o, const struct entity *e, struct value full)
+{
+	struct slice join;
+	struct buf b;
+
+	if (!rules_of(o, e)->is_target || !identity_join(&o->run, e, entity_identity(&o->run, e, full), e->param_count, &join))
+		return;
+	b = fact_begin(o, SPACE_IDENTITY, join, FACT_GONE);
+	fact_add(o, &b);
+}
+
 /* ---- counts ---- */
 
 static void imply_count(struct oracle *o, const struct count_rule *c, const struct fields *full, enum fact_weight weight)
@@ -433,6 +445,8 @@ void imply_item(struct oracle *o, struct value stored, enum fact_weight weight)
 	for (size_t i = 0; weight == FACT_FULL && i < e->attribute_count; i++)
 		if (e->attributes[i].kept_by.n)
 			imply_copy(o, e, i, stored, key, &full);
+	if (weight == FACT_FULL)
+		lives_imply(o, e, &full, key);
 	bonds_imply(o, e, stored, &full, companions, n, weight);
 }
 
@@ -448,6 +462,7 @@ void imply_gone(struct oracle *o, struct value stored, bool traces)
 		return;
 	judge_item(o, e, stored, true, &full);
 	bonds_imply(o, e, stored, &full, NULL, 0, FACT_PENDING);
+	imply_gone_target(o, e, entity_full(r, e, stored));
 	if (!traces)
 		return;
 	find_companions(r, e, &full, &companions, &n);
@@ -463,4 +478,5 @@ void imply_deleting(struct oracle *o, const struct entity *e, struct value value
 
 	fields_from_item(&f, o->run.arena, values);
 	bonds_imply(o, e, VALUE_ABSENT, &f, NULL, 0, FACT_PENDING);
+	imply_gone_target(o, e, values);
 }

@@ -1,6 +1,7 @@
 /* Mends a finding: one write, under the condition that what it follows from is still so.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "app/entity_internal.h"
+#include "app/witness.h"
 #include "app/write_plan.h"
 #include "oracle/oracle_internal.h"
 
@@ -44,6 +45,7 @@ struct slice oracle_mend_words(struct arena *a, const struct design *d, const st
 	case ORACLE_CREDENTIALS_LEFT:
 		return arena_printf(a, "%.*s is deleted", SLICE_ARG(say_key(&r, f->key)));
 	case ORACLE_ORPHAN:
+	case ORACLE_OUTLIVED:
 		return arena_printf(a, "%.*s is removed, with its companions and counts", SLICE_ARG(say_item(&r, f->entity, f->key)));
 	default:
 		return SLICE("");
@@ -80,14 +82,21 @@ static bool moved(struct mending *m)
 	return true;
 }
 
-/* "name is still this" for each of the names, as the item is stored. */
-static struct fields still(struct mending *m, struct value stored, const struct name_list *names)
+static bool is_from_key(const struct entity *e, struct slice name)
+{
+	const struct attribute *a = entity_attribute(e, name);
+
+	return a && a->from_key;
+}
+
+/* "name is still this" for each of the names, as the item is stored. What is read from the key stays with it. */
+static struct fields still(struct mending *m, const struct entity *e, struct value stored, const struct name_list *names)
 {
 	struct fields f;
 
 	fields_init(&f, m->run->arena);
 	for (size_t i = 0; i < names->count; i++)
-		if (!design_is_table_key(m->run->design, names->list[i]))
+		if (!design_is_table_key(m->run->design, names->list[i]) && !is_from_key(e, names->list[i]))
 			fields_set(&f, names->list[i], value_get(stored, names->list[i]));
 	return f;
 }
@@ -100,18 +109,6 @@ static bool read(struct mending *m, const struct entity *e, struct value key, st
 	if (value_present(*stored) && (entity_expired(m->run, *stored) || (e && entity_of(m->run, *stored) != e)))
 		*stored = VALUE_ABSENT;
 	return true;
-}
-
-static struct value with(struct run *r, struct value v, struct slice name, struct value is)
-{
-	struct fields f;
-
-	fields_from_item(&f, r->arena, v);
-	if (value_present(is))
-		fields_set(&f, name, is);
-	else
-		fields_drop(&f, name);
-	return fields_item(&f);
 }
 
 /* ---- what follows from the item itself ---- */
@@ -160,7 +157,7 @@ static bool mend_derived(struct mending *m)
 	set = (struct value_member){ f->attribute, value_get(should, f->attribute) };
 	if (value_equal(set.value, value_get(stored, f->attribute)))
 		return moved(m);
-	equal = still(m, stored, &names);
+	equal = still(m, f->entity, stored, &names);
 	w.equal = equal.list;
 	w.equal_count = equal.count;
 	return commit(m, &w, 1);
@@ -195,19 +192,32 @@ static bool mend_counter(struct mending *m)
 
 /* ---- copies ---- */
 
+/* Both as they are now: what the copy is of, and what it is, are conditions. */
 static bool mend_copy(struct mending *m)
 {
 	const struct oracle_finding *f = m->finding;
 	const struct attribute *a = entity_attribute(f->entity, f->attribute);
-	struct value_member set = { f->attribute, f->expected }, was = { f->attribute, f->found };
+	struct run *r = m->run;
+	struct name_list names = { 0 }, source_names = { 0 };
+	struct value copy, source = VALUE_ABSENT;
+	struct value_member set = { f->attribute, VALUE_ABSENT };
+	struct fields was, is;
 	struct dyn_write w[2] = {
-		{ .kind = DYN_UPDATE, .key = f->key, .set = &set, .set_count = 1, .equal = &was, .equal_count = 1, .must_exist = true },
+		{ .kind = DYN_UPDATE, .key = f->key, .set = &set, .set_count = 1, .must_exist = true },
 		{ .kind = DYN_CHECK, .key = f->other },
 	};
-	struct value source = VALUE_ABSENT, expected;
-	struct name_list names = { 0 };
-	struct fields equal;
 
+	if (!read(m, f->entity, f->key, &copy))
+		return false;
+	if (!value_present(copy) || !value_equal(value_get(copy, f->attribute), f->found))
+		return moved(m);
+	names_add(r->arena, &names, f->attribute);
+	names_of_term(r->arena, &names, f->entity, a->when);
+	for (size_t i = 0; i < a->copy_arg_count; i++)
+		names_of_term(r->arena, &names, f->entity, a->copy_args[i]);
+	was = still(m, f->entity, copy, &names);
+	w[0].equal = was.list;
+	w[0].equal_count = was.count;
 	if (!value_present(f->other)) /* no item can have that identity */
 		return commit(m, w, 1);
 	if (!read(m, f->other_entity, f->other, &source))
@@ -216,15 +226,15 @@ static bool mend_copy(struct mending *m)
 		w[1].must_not_exist = true;
 		return value_present(f->expected) ? moved(m) : commit(m, w, 2);
 	}
-	if (!entity_copied(m->run, a, entity_full(m->run, f->other_entity, source), &expected))
+	if (!entity_copied(r, a, entity_full(r, f->other_entity, source), &set.value))
 		return false;
-	if (!value_equal(expected, f->expected))
+	if (!value_equal(set.value, f->expected))
 		return moved(m);
-	names_of_copy(m->run->arena, &names, f->other_entity, a);
-	equal = still(m, source, &names);
+	names_of_copy(r->arena, &source_names, f->other_entity, a);
+	is = still(m, f->other_entity, source, &source_names);
 	w[1].must_exist = true;
-	w[1].equal = equal.list;
-	w[1].equal_count = equal.count;
+	w[1].equal = is.list;
+	w[1].equal_count = is.count;
 	return commit(m, w, 2);
 }
 
@@ -267,7 +277,7 @@ static bool companion_now(struct mending *m, struct value *item, struct dyn_writ
 			continue;
 		*item = list[i].item;
 		names_of_rules(r, f->other_entity, list[i].rule, &names);
-		*equal = still(m, stored, &names);
+		*equal = still(m, f->other_entity, stored, &names);
 		*check = (struct dyn_write){ .kind = DYN_CHECK, .key = f->other, .must_exist = true, .equal = equal->list,
 					     .equal_count = equal->count };
 	}
@@ -286,10 +296,32 @@ static struct fields as_found(struct mending *m, struct value found)
 	return f;
 }
 
+/* It is an item of its own, too: what the companion does not say stays as it is. */
+static bool mend_shared(struct mending *m, struct value item, struct value found, const struct dyn_write *owner)
+{
+	struct run *r = m->run;
+	struct fields set, was;
+	struct dyn_write w[2] = { { .kind = DYN_UPDATE, .key = m->finding->key, .must_exist = true }, *owner };
+
+	fields_init(&set, r->arena);
+	fields_init(&was, r->arena);
+	for (struct value_iter it = value_iter(item); value_next(&it);)
+		if (!value_equal(value_get(found, it.name), it.value)) {
+			fields_set(&set, it.name, it.value);
+			fields_set(&was, it.name, value_get(found, it.name));
+		}
+	if (!set.count)
+		return moved(m);
+	w[0].set = set.list;
+	w[0].set_count = set.count;
+	w[0].equal = was.list;
+	w[0].equal_count = was.count;
+	return commit(m, w, 2);
+}
+
 static bool mend_companion(struct mending *m)
 {
 	const struct oracle_finding *f = m->finding;
-	struct run *r = m->run;
 	struct value item, found;
 	struct fields equal;
 	struct dyn_write w[2] = { { .kind = DYN_PUT } };
@@ -298,10 +330,8 @@ static bool mend_companion(struct mending *m)
 		return false;
 	if (!value_present(item) || value_equal(item, found))
 		return moved(m);
-	if (f->entity) /* it is an item of its own, too: what the companion does not say stays */
-		for (struct value_iter it = value_iter(found); value_next(&it);)
-			if (!value_present(value_get(item, it.name)))
-				item = with(r, item, it.name, it.value);
+	if (f->entity && value_present(found))
+		return mend_shared(m, item, found, &w[1]);
 	w[0].item = item;
 	w[0].must_not_exist = !value_present(found);
 	equal = as_found(m, found);
@@ -311,34 +341,168 @@ static bool mend_companion(struct mending *m)
 	return commit(m, w, 2);
 }
 
+/* Whether the owner, should there be one by now, has it; and the check that it is as it was looked at. */
+static bool owner_has(struct mending *m, const struct owner_found *owner, bool *has, struct dyn_write *check)
+{
+	struct run *r = m->run;
+	struct companion_item *list;
+	struct name_list names = { 0 };
+	struct value stored, full;
+	struct fields *equal = arena_new(r->arena, struct fields), item;
+	size_t n;
+
+	*has = false;
+	*check = (struct dyn_write){ .kind = DYN_CHECK, .key = owner->key, .must_not_exist = true, .or_expired = r->design->ttl };
+	if (!read(m, owner->entity, owner->key, &stored))
+		return false;
+	if (!value_present(stored))
+		return true;
+	full = entity_full(r, owner->entity, stored);
+	fields_from_item(&item, r->arena, full);
+	*has = true; /* unless its companions say otherwise */
+	if (!owner->rule)
+		return true;
+	if (!entity_complete(r, owner->entity, &item, full) || !entity_companions(r, owner->entity, &item, &list, &n)) {
+		r->problem = (struct problem){ 0 };
+		return true;
+	}
+	*has = false;
+	for (size_t i = 0; i < n; i++)
+		*has = *has || value_equal(list[i].key, m->finding->key);
+	names_of_rules(r, owner->entity, owner->rule, &names);
+	*equal = still(m, owner->entity, stored, &names);
+	*check = (struct dyn_write){ .kind = DYN_CHECK, .key = owner->key, .must_exist = true, .equal = equal->list,
+				     .equal_count = equal->count };
+	return true;
+}
+
+/* Gone with the condition that it is as it was found, and that whose it would be does not have it. */
 static bool mend_left(struct mending *m)
 {
 	struct value found;
 	struct fields equal;
-	struct dyn_write w = { .kind = DYN_DELETE, .key = m->finding->key, .must_exist = true };
+	struct owner_found owner;
+	struct dyn_write w[2] = { { .kind = DYN_DELETE, .key = m->finding->key, .must_exist = true } };
+	bool known, has = false;
 
 	if (!read(m, NULL, m->finding->key, &found))
 		return false;
 	if (!value_present(found) || (value_present(m->finding->found) && !value_equal(found, m->finding->found)))
 		return moved(m);
+	known = owner_find(m->run, found, &owner) && !value_equal(owner.key, m->finding->key);
+	if (known && !owner_has(m, &owner, &has, &w[1]))
+		return false;
+	if (has)
+		return moved(m);
 	equal = as_found(m, found);
-	w.equal = equal.list;
-	w.equal_count = equal.count;
-	return commit(m, &w, 1);
+	w[0].equal = equal.list;
+	w[0].equal_count = equal.count;
+	return commit(m, w, known ? 2 : 1);
 }
 
-/* ---- rows without a parent ---- */
+/* ---- rows without a parent, items that have outlived what they live while ---- */
 
-static bool mend_orphan(struct mending *m)
+/* What the condition says of the item itself. */
+static void look_at_reference(struct write *w, const struct reference *to, const struct term *when)
+{
+	write_looks_at(w, when);
+	for (size_t i = 0; i < to->arg_count; i++)
+		write_looks_at(w, to->args[i]);
+}
+
+static void look_at_references(struct write *w, const struct entity *parent)
+{
+	const struct entity *e = w->entity;
+
+	for (size_t i = 0; i < e->require_count; i++)
+		if (slice_equal(e->requires[i].target.entity, parent->name))
+			look_at_reference(w, &e->requires[i].target, e->requires[i].when);
+	for (size_t i = 0; i < e->count_count; i++)
+		if (slice_equal(e->counts[i].target.entity, parent->name))
+			look_at_reference(w, &e->counts[i].target, e->counts[i].when);
+	for (size_t i = 0; i < e->lives_count; i++)
+		if (slice_equal(e->lives[i].target.entity, parent->name))
+			look_at_reference(w, &e->lives[i].target, e->lives[i].when);
+}
+
+/* Whether a parent that is there was deleted softly, and no row comes to it any more. */
+static bool is_over(struct run *r, const struct entity *parent, const struct entity_look *at, const struct term *if_, struct witness *seen)
+{
+	struct scope s = { .run = r, .full = at->item.full };
+	struct name_list names = { 0 };
+	bool holds = true;
+
+	if (!if_ || term_reads_more(if_) || !bond_is_deleted(r, parent, at->item.full))
+		return false;
+	names_of_term(r->arena, &names, parent, if_);
+	for (size_t i = 0; i < parent->delete_.set_count; i++)
+		names_add(r->arena, &names, parent->delete_.set[i].attribute);
+	for (size_t i = 0; i < names.count; i++)
+		witness_reads(seen, names.list[i], value_get(at->item.full, names.list[i]));
+	if (!scope_holds(&s, if_, &holds)) {
+		r->problem = (struct problem){ 0 };
+		return false;
+	}
+	return !holds;
+}
+
+/* Whether the row has a parent by now: what it names is looked for again, and must still not be there when the row goes. Of a parent
+ * that no key follows from (`found by`) the database can hold no such condition. */
+static bool is_no_orphan(void *ctx, struct write *w, struct value full, bool *stays)
+{
+	const struct mending *m = ctx;
+	const struct entity *parent = m->finding->other_entity;
+	struct run *r = w->run;
+	const struct reference *to;
+	const struct term *if_;
+	struct entity_look at;
+	struct witness *seen;
+	struct value *args, key;
+	size_t from = 0, found = 0;
+	struct fields f;
+	struct scope s = { .run = r, .item = &f };
+
+	*stays = false;
+	fields_from_item(&f, r->arena, full);
+	look_at_references(w, parent);
+	for (; !*stays && (to = bond_reference(r, w->entity, &f, parent, &from, &if_)); found++) {
+		if (!scope_args(&s, to->args, to->arg_count, &args) || !entity_locate(r, parent, args, to->arg_count, &key))
+			return false;
+		if (!value_present(key))
+			continue;
+		if (!entity_look_at(r, parent, key, true, &at))
+			return false;
+		seen = witness_item(r, parent, &at);
+		if (at.item.entity)
+			*stays = !is_over(r, parent, &at, if_, seen);
+		else
+			w->gone = key;
+	}
+	*stays = *stays || !found;
+	return true;
+}
+
+static bool lives(void *ctx, struct write *w, struct value full, bool *stays)
+{
+	const struct mending *m = ctx;
+
+	look_at_references(w, m->finding->other_entity);
+	return lives_still(w->run, w->entity, full, stays);
+}
+
+static bool mend_by_removal(struct mending *m, write_unless *unless)
 {
 	struct value stored;
+	bool stays;
 
 	if (!read(m, m->finding->entity, m->finding->key, &stored))
 		return false;
 	if (!value_present(stored))
 		return moved(m);
-	m->outcome = ORACLE_MENDED;
-	return write_remove(m->run, m->finding->entity, m->finding->key);
+	if (!write_remove_unless(m->run, m->finding->entity, m->finding->key, unless, m, &stays))
+		return m->run->problem.type == PROBLEM_BUSY && moved(m);
+	m->outcome = stays ? ORACLE_MOVED : ORACLE_MENDED;
+	return true;
 }
 
 /* ---- all of it ---- */
@@ -363,7 +527,9 @@ static bool mend(struct mending *m)
 	case ORACLE_CREDENTIALS_LEFT:
 		return mend_left(m);
 	case ORACLE_ORPHAN:
-		return mend_orphan(m);
+		return mend_by_removal(m, is_no_orphan);
+	case ORACLE_OUTLIVED:
+		return mend_by_removal(m, lives);
 	default:
 		return true;
 	}

@@ -55,8 +55,7 @@ static bool look_at(struct oracle *o, const struct json *j)
 	struct value stored;
 	bool expired;
 
-	arena_clear(&o->scratch);
-	o->run.memo = NULL;
+	scratch_clear(o);
 	if (!dyn_read_item(&o->run, j, &stored))
 		return false;
 	expired = entity_expired(&o->run, stored);
@@ -178,6 +177,7 @@ static void oracle_release(struct oracle *o)
 	hash_set_free(&o->candidates);
 	hash_set_free(&o->counted);
 	hash_set_free(&o->copied);
+	hash_set_free(&o->unseen);
 	arena_release(&o->group);
 	arena_release(&o->scratch);
 	arena_release(&o->kept);

@@ -18,7 +18,11 @@
  *   - A row of a `then remove` pattern whose parent is not there is left over if the row's entity requires the parent's, or counts on
  *     it. Where its requirements are not about this row nothing is said. Where the entity says nothing of the parent's the row may
  *     have been made without one: a note, and nothing that is mended. After a soft deletion with `then remove` the parent is there:
- *     that is not judged.
+ *     a row is left over if what its entity asks of the parent (requires, counts: `if`) does not hold of that any more, for then it
+ *     has not come since.
+ *   - Rows that a pattern leads to from other rows (merge … for each) are judged by the parent that they name themselves.
+ *   - An item that `lives while` is left over when that does not hold. A note where nothing in the design removes it, or clients
+ *     can make it so. Changes that the removing processors have not seen make it pending.
  *   - Changes that the keeper has not seen yet explain differences, which are then pending (oracle_options.stream).
  * What cannot be judged is told once, as a note.
  *
@@ -54,6 +58,7 @@
 	X(COPY_DIFFERS, "copy-differs")                \
 	X(ORPHAN, "orphan")                            \
 	X(REQUIREMENT_BROKEN, "requirement-broken")    \
+	X(OUTLIVED, "outlived")                        \
 	/* notes */                                    \
 	X(STRANGER, "stranger")                        \
 	X(ATTRIBUTE_UNKNOWN, "attribute-unknown")      \

@@ -17,6 +17,13 @@
 
 /* ---- what the design says, worked out once (rules.c) ---- */
 
+struct rule_life { /* of one of `lives while` */
+	const struct entity *target;
+	bool judged;            /* it can be told from the items when it applies */
+	bool asks_if;           /* and what its `if` says */
+	int removed_on;         /* changes of the target after which something removes the item: ON_UPDATED, ON_DELETED */
+};
+
 struct rule_entity { /* of one entity; arrays go by the index of what they are about */
 	const struct entity *entity;
 	bool *impure;           /* attributes: made by terms that read more than the item, or from such */
@@ -28,6 +35,7 @@ struct rule_entity { /* of one entity; arrays go by the index of what they are a
 	bool is_target;         /* others count on it, or copy it, or it is found by a pattern */
 	struct name_list carried; /* attributes that comparing needs of a target: counters, sources of copies */
 	bool only_companion;    /* nothing but companions makes its items */
+	struct rule_life *lives;
 };
 
 struct bond_input { /* of a filter: attribute = input.parameter */
@@ -37,6 +45,9 @@ struct bond { /* rows of `leaf`, which `root` is or merges, hang on an item of `
 	const struct entity *parent;
 	const struct access *root, *leaf;
 	bool cascade; /* `then remove`; else `refuse while` */
+	/* The pattern leads from rows to rows (merge … for each): which rows would be asked for cannot be told from the parent. Then
+	 * a row hangs on the parent that it names itself (requires, counts). */
+	bool over;
 	struct bond_input inputs[4];
 	size_t input_count;
 };
@@ -53,6 +64,7 @@ enum fact_weight { /* how much a fact is worth */
 	FACT_FULL,
 	FACT_EXPIRED, /* of an item that is gone but still there, or under a condition that only its time knew: may be, need not be */
 	FACT_PENDING, /* of an item that is gone and that the keeper has not seen go: as above, and what it explains is pending */
+	FACT_DELETED, /* of a parent that is deleted and stays (a soft deletion): what goes with it should have gone */
 };
 
 struct hash_set {
@@ -81,8 +93,16 @@ struct oracle {
 	/* Keys of items in changes that the keeper has not seen, and after which it sees to … */
 	struct hash_set counted; /* … what depends on their counters */
 	struct hash_set copied;  /* … them as copies, or copies of them */
+	struct hash_set unseen;  /* keys of items in changes before processors that remove what `lives while` */
 	uint64_t waiting;        /* how many changes */
 };
+
+/* What the run remembers of items is in there, too. */
+static inline void scratch_clear(struct oracle *o)
+{
+	arena_clear(&o->scratch);
+	o->run.memo = NULL;
+}
 
 /* ---- rules.c, pure.c ---- */
 void rules_make(struct rules *x, const struct design *d, struct arena *a);
@@ -116,10 +136,13 @@ enum fact_kind {
 	FACT_ACCOUNT,   /* weight, owner's entity: credentials belong here */
 	/* SPACE_IDENTITY; the join is the entity and its identity */
 	FACT_TARGET = 1, /* weight, key, what is carried */
+	FACT_GONE,       /* nothing: it is gone, and the keeper has not seen it go */
 	FACT_COUNT,      /* attribute, weight, number */
-	FACT_COPY,       /* source's attribute, weight, hash, owner's entity, attribute, owner's key */
+	FACT_COPY,       /* hash, owner's entity, attribute, owner's key */
+	FACT_LIFE,       /* owner's entity, which of `lives while`, owner's key */
+	FACT_ROW,        /* bond, entity, key: a row that names this as its parent */
 	/* SPACE_BOND; the join is the bond and what is equal */
-	FACT_PARENT = 1, /* weight */
+	FACT_PARENT = 1, /* weight, key (DELETED only) */
 	FACT_CHILD,      /* entity, whether it must have a parent, key */
 };
 enum { /* shapes of a FACT_ITEM: what its key could be of */
@@ -156,6 +179,35 @@ void bonds_imply(struct oracle *o, const struct entity *e, struct value stored, 
 		 const struct companion_item *companions, size_t companion_count, enum fact_weight weight);
 /* Whether the item is a row of the pattern or of one that it merges, for some parameters. What cannot be told is none. */
 bool bond_has_row(struct oracle *o, const struct access *access, struct value stored, const struct fields *full);
+
+/* The reference by which the item says that it hangs on one of that entity: the first that applies to it; *if_ is what it asks of that
+ * one. NULL: there is none. `from`: after this one. */
+const struct reference *bond_reference(struct run *r, const struct entity *e, const struct fields *full, const struct entity *parent,
+				       size_t *from, const struct term **if_);
+/* Whether what a soft deletion sets is so. */
+bool bond_is_deleted(struct run *r, const struct entity *e, struct value full);
+/* A row of a parent that is gone (or was deleted, and is at `parent`). */
+void bond_tell(struct oracle *o, const struct bond *b, const struct entity *e, struct value key, struct value parent, bool sure,
+	       bool pending);
+
+/* ---- life.c ---- */
+void lives_mark(struct rules *x, struct rule_entity *r, struct arena *a);
+/* Whether the processor removes items that live while something. */
+bool lives_removes(const struct design *d, const struct processor *p);
+void lives_imply(struct oracle *o, const struct entity *e, const struct fields *full, struct value key);
+/* A FACT_LIFE. `there`: what it hangs on is, and `carried` is of it. */
+void lives_compare(struct oracle *o, struct fact_reader *f, bool there, struct value carried);
+/* Whether all that the item lives while is so now. What is looked at becomes a condition of the write that asks (witness.h). */
+bool lives_still(struct run *r, const struct entity *e, struct value full, bool *out) MUST_CHECK;
+
+/* ---- owner.c ---- */
+struct owner_found {
+	const struct entity *entity;
+	const struct companion *rule; /* NULL: the item is credentials */
+	struct value key;             /* where the owner is, or would be */
+};
+/* False: it cannot be told from the item. */
+bool owner_find(struct run *r, struct value item, struct owner_found *out);
 
 /* ---- compare.c ---- */
 bool compare_all(struct oracle *o);

@@ -52,8 +52,14 @@ static bool take(struct oracle *o, const struct change *c)
 	o->waiting++;
 	if (!c->entity)
 		return true;
-	if ((c->events != ON_DELETED && is_counted(d, c) && !hash_set_add(&o->counted, key)) ||
-	    (is_copied(d, c) && !hash_set_add(&o->copied, key)))
+	if (c->events != ON_DELETED) {
+		/* Of a soft deletion, perhaps: what goes with it is being removed. */
+		if (c->entity->delete_.soft && c->entity->delete_.then_count && value_present(c->new_image) && !c->unfit.n)
+			imply_deleting(o, c->entity, entity_full(&o->run, c->entity, c->new_image));
+		if (is_counted(d, c) && !hash_set_add(&o->counted, key))
+			return run_fail(&o->run, PROBLEM_INTERNAL, "out of memory");
+	}
+	if (is_copied(d, c) && !hash_set_add(&o->copied, key))
 		return run_fail(&o->run, PROBLEM_INTERNAL, "out of memory");
 	if (c->events == ON_DELETED && value_present(c->old_image))
 		imply_gone(o, c->old_image, c->by_ttl);
@@ -72,7 +78,15 @@ static bool has_positions(struct run *r)
 	return dyn_send(&q, "DescribeTable", &reply);
 }
 
-static bool look_at_shard(struct oracle *o, struct slice stream, struct slice shard, bool positions)
+/* Keys alone, of what a processor has not seen that removes what `lives while`. */
+static bool note(struct oracle *o, const struct change *c)
+{
+	return hash_set_add(&o->unseen, hash_bytes(slice_make(c->key.p, c->key.n))) ||
+	       run_fail(&o->run, PROBLEM_INTERNAL, "out of memory");
+}
+
+static bool look_at_shard(struct oracle *o, struct slice stream, struct slice shard, struct slice reader, bool positions,
+			  bool (*take_one)(struct oracle *o, const struct change *c))
 {
 	struct run *r = &o->run;
 	struct shard_position at = { .where = AT_OLDEST };
@@ -80,7 +94,7 @@ static bool look_at_shard(struct oracle *o, struct slice stream, struct slice sh
 	struct change_page page;
 	struct slice iterator;
 
-	if (positions && !checkpoint_load(r, SLICE(KEEPER_NAME), shard, &was))
+	if (positions && !checkpoint_load(r, reader, shard, &was))
 		return false;
 	if (was.sequence.n)
 		at = (struct shard_position){ .where = AFTER_SEQUENCE, .sequence = was.sequence };
@@ -95,7 +109,7 @@ static bool look_at_shard(struct oracle *o, struct slice stream, struct slice sh
 		if (!change_read(r, iterator, PAGE, &page))
 			return false;
 		for (size_t i = 0; i < page.count; i++)
-			if (!take(o, &page.list[i]))
+			if (!take_one(o, &page.list[i]))
 				return false;
 		if (!page.count)
 			break;
@@ -140,6 +154,27 @@ static bool look_at_all_markers(struct oracle *o)
 
 /* ---- all of it ---- */
 
+static bool has_readers(const struct design *d)
+{
+	bool any = keeper_is_needed(d);
+
+	for (size_t i = 0; i < d->processor_count && !any; i++)
+		any = lives_removes(d, &d->processors[i]);
+	return any;
+}
+
+static bool look_for_readers(struct oracle *o, struct slice stream, struct slice shard, bool positions)
+{
+	const struct design *d = o->run.design;
+
+	if (keeper_is_needed(d) && !look_at_shard(o, stream, shard, SLICE(KEEPER_NAME), positions, take))
+		return false;
+	for (size_t i = 0; i < d->processor_count; i++)
+		if (lives_removes(d, &d->processors[i]) && !look_at_shard(o, stream, shard, d->processors[i].name, positions, note))
+			return false;
+	return true;
+}
+
 static bool look_at_stream(struct oracle *o, bool positions)
 {
 	struct run *r = &o->run;
@@ -147,7 +182,7 @@ static bool look_at_stream(struct oracle *o, bool positions)
 	struct oracle_finding f = { .kind = ORACLE_KEEPER_BEHIND, .weight = ORACLE_NOTE };
 	bool ok = true;
 
-	if (r->design->stream == STREAM_NONE || !keeper_is_needed(r->design))
+	if (r->design->stream == STREAM_NONE || !has_readers(r->design))
 		return true;
 	if (!change_shards(r, &shards)) {
 		/* No stream, nothing waits. */
@@ -156,7 +191,7 @@ static bool look_at_stream(struct oracle *o, bool positions)
 		return ok;
 	}
 	for (size_t i = 0; ok && i < shards.count; i++)
-		ok = look_at_shard(o, shards.stream_arn, shards.list[i].id, positions);
+		ok = look_for_readers(o, shards.stream_arn, shards.list[i].id, positions);
 	if (!ok && r->problem.type == PROBLEM_NOT_FOUND) {
 		r->problem = (struct problem){ 0 };
 		ok = true;
@@ -174,5 +209,6 @@ bool stream_look(struct oracle *o)
 	o->waiting = 0;
 	hash_set_free(&o->counted);
 	hash_set_free(&o->copied);
+	hash_set_free(&o->unseen);
 	return (!positions || look_at_all_markers(o)) && look_at_stream(o, positions);
 }

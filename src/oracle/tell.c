@@ -200,7 +200,7 @@ static bool has_key(const struct hash_set *s, struct value key)
 	return value_present(key) && hash_set_has(s, hash_bytes(slice_make(key.p, key.n)));
 }
 
-/* Whether the keeper will see to it when it comes to a change of the item, or of the one that this follows from. */
+/* Whether the keeper, or a processor, will see to it when it comes to a change of the item, or of the one that this follows from. */
 static bool is_pending(const struct oracle *o, const struct oracle_finding *f)
 {
 	switch (f->kind) {
@@ -212,6 +212,8 @@ static bool is_pending(const struct oracle *o, const struct oracle_finding *f)
 		return has_key(&o->counted, f->other);
 	case ORACLE_COPY_DIFFERS:
 		return has_key(&o->copied, f->key) || has_key(&o->copied, f->other);
+	case ORACLE_OUTLIVED:
+		return has_key(&o->unseen, f->other);
 	default:
 		return false;
 	}

@@ -87,14 +87,19 @@ static size_t try_once(struct delivery *d)
 	return sent;
 }
 
-/* So old that waiting would lose it: as the stream counts, which no clock can move, nor time without a server. */
+#define OLD_MS (20 * 3600 * INT64_C(1000)) /* DynamoDB keeps 24 hours */
+
+/* So old that waiting would lose it: as the stream of this process counts, which no clock can move, nor time without a server. */
 static int tries_for(const struct delivery *d, const struct change *c)
 {
+	struct database *database = d->lane->runner->database;
 	uint64_t sequence = 0;
 
+	if (!database->aging)
+		return d->run->now_ms - c->created_ms > OLD_MS ? 1 : SEND_TRIES;
 	for (size_t i = 0; i < c->sequence.n; i++)
 		sequence = sequence * 10 + (uint64_t)(c->sequence.p[i] - '0');
-	return sequence <= api_stream_aging(d->lane->runner->api) ? 1 : SEND_TRIES;
+	return sequence <= database->aging(database) ? 1 : SEND_TRIES;
 }
 
 /* Parks what is refused or has been tried often enough; what is to be tried again stays, in order. Of `n`, the first `sent`

@@ -2,6 +2,7 @@
 // what follows from the items.
 // SPDX-License-Identifier: Apache-2.0
 import assert from 'node:assert/strict';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { ROOT, clientsFor, freshDirectory, runToEnd, startDesign, startServer } from './harness.mjs';
@@ -283,4 +284,21 @@ test('what cannot be looked at is told, and flags that make no sense are refused
   assert.match((await ask('--design', '/nowhere.yaml')).stderr, /nowhere/);
   const { stdout } = await runToEnd(['verify', '--help']);
   assert.doesNotMatch(stdout, /all counters/);
+});
+
+test('an endpoint that refuses the credentials is told with what to do about it', async () => {
+  const dir = freshDirectory();
+  writeFileSync(join(dir, 'keys'), 'AKIDEXAMPLE right-secret\n', { mode: 0o600 });
+  const server = await startServer({ data: null, args: ['--keys', join(dir, 'keys')] });
+  const told = async (env) => runToEnd(['verify', '--design', fileOf('fus'), '--endpoint', server.endpoint], { env });
+  for (const [env, words] of [
+    [{ AWS_ACCESS_KEY_ID: 'AKIDNOBODY', AWS_SECRET_ACCESS_KEY: 'right-secret' }, /AWS_ACCESS_KEY_ID is not known there/],
+    [{ AWS_ACCESS_KEY_ID: 'AKIDEXAMPLE', AWS_SECRET_ACCESS_KEY: 'wrong' }, /AWS_SECRET_ACCESS_KEY is not that of AWS_ACCESS_KEY_ID/],
+  ]) {
+    const { code, stderr } = await told(env);
+    assert.equal(code, 1);
+    assert.match(stderr, words);
+  }
+  assert.match((await told({ AWS_ACCESS_KEY_ID: 'AKIDEXAMPLE', AWS_SECRET_ACCESS_KEY: 'right-secret' })).stderr, /there is no table/);
+  await server.stop();
 });

@@ -3,13 +3,18 @@
 
     tests/mutants/run.py [-k WORD] [LIST...]
 
-A list (tests/mutants/*.mutants) names the tests to ask and the mutants:
+A list (tests/mutants/*.mutants) names what judges its mutants, and the mutants:
 
     tests: test_a test_b
+    run: sim --first --seeds 100 designs/social.yaml
     = what the mutant forgets
     file: src/store/…
     - a piece of text that stands in that file exactly once
     + what stands there instead (may be empty; several lines of - or + are one piece)
+
+`tests` are test programs without arguments; `run`, of which there may be several, is a program of the build with arguments, started in the
+tree. They are asked in this order until one fails. What stands before the first mutant is for all; within a mutant it is for that one alone,
+instead of the same word before.
 
 A copy of the tree is changed, never the tree itself. Exits with 0 when every mutant was noticed.
 SPDX-License-Identifier: Apache-2.0
@@ -24,7 +29,7 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 WORK = ROOT / "build-mutants"
 TREE = WORK / "tree"
 BUILD = WORK / "build"
-TIMEOUT = 120  # a mutant that hangs was noticed, too
+TIMEOUT = 300  # a mutant that hangs was noticed, too
 
 
 def die(text):
@@ -32,13 +37,15 @@ def die(text):
 
 
 def read_list(path):
-    tests, mutants, now = [], [], None
+    judges, mutants, now = {"tests": [], "run": []}, [], None
     for number, line in enumerate(path.read_text().splitlines(), 1):
         where = f"{path.name}:{number}"
-        if line.startswith("tests: "):
-            tests = line[7:].split()
+        word, _, rest = line.partition(": ")
+        if word in judges:
+            into = now["own"] if now else judges
+            into.setdefault(word, []).extend([rest.split()] if word == "run" else [[name] for name in rest.split()])
         elif line.startswith("= "):
-            now = {"name": line[2:], "file": None, "old": [], "new": [], "tests": tests, "where": where}
+            now = {"name": line[2:], "file": None, "old": [], "new": [], "own": {}, "where": where}
             mutants.append(now)
         elif line.startswith("file: "):
             now["file"] = line[6:].strip()
@@ -48,13 +55,15 @@ def read_list(path):
             now["new"].append(line[2:])
         elif line.strip() and not line.startswith("#"):
             die(f"{where}: cannot make sense of '{line}'")
+    for m in mutants:
+        m["judges"] = [j for word in judges for j in m["own"].get(word, judges[word])]
     return mutants
 
 
 def copy_tree():
     """Only what differs is written, so that only that is compiled again; a mutant of the last run is mended, too."""
     wanted = set()
-    for name in ("src", "include", "tests", "bench", "console", "scripts", "meson.build", "meson_options.txt"):
+    for name in ("src", "include", "tests", "bench", "console", "designs", "scripts", "meson.build", "meson_options.txt"):
         source = ROOT / name
         for path in [source] if source.is_file() else source.rglob("*"):
             if not path.is_file() or "node_modules" in path.parts or "__pycache__" in path.parts:
@@ -75,33 +84,34 @@ def build(targets):
     return subprocess.run(["ninja", "-C", str(BUILD), *targets], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
 
 
-def targets_of(tests):
+def targets_of(names):
     listed = subprocess.run(["ninja", "-C", str(BUILD), "-t", "targets", "all"], stdout=subprocess.PIPE, text=True, check=True).stdout
     paths = {}
     for line in listed.splitlines():
         path = line.split(":")[0]
         paths[path.rsplit("/", 1)[-1]] = path
-    missing = [t for t in tests if t not in paths]
+    missing = [n for n in names if n not in paths]
     if missing:
         die(f"there is no test program {missing[0]}")
-    return [paths[t] for t in tests]
+    return {n: paths[n] for n in names}
 
 
 def notice(mutant):
-    """The test that fails, or None."""
-    targets = targets_of(mutant["tests"])
-    built = build(targets)
-    if built.returncode:
-        print(built.stdout[-2000:])
-        die(f"{mutant['where']}: the mutant does not compile")
-    for target in targets:
+    """The command that fails, or None."""
+    targets = targets_of({judge[0] for judge in mutant["judges"]})
+    for judge in mutant["judges"]:
+        built = build([targets[judge[0]]])  # one at a time: those after the one that notices are not linked
+        if built.returncode:
+            print(built.stdout[-2000:])
+            die(f"{mutant['where']}: the mutant does not compile")
         try:
-            run = subprocess.run([str(BUILD / target)], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, timeout=TIMEOUT)
+            command = [str(BUILD / targets[judge[0]]), *judge[1:]]
+            run = subprocess.run(command, cwd=TREE, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, timeout=TIMEOUT)
             failed = run.returncode != 0
         except subprocess.TimeoutExpired:
             failed = True
         if failed:
-            return target.rsplit("/", 1)[-1]
+            return " ".join(judge)
     return None
 
 
@@ -120,9 +130,11 @@ def main(argv):
     copy_tree()
     if not (BUILD / "build.ninja").exists():
         subprocess.run(["meson", "setup", str(BUILD), str(TREE), "--buildtype=debugoptimized", "-Dwerror=false"], stdout=subprocess.DEVNULL, check=True)
-    whole = sorted({t for m in mutants for t in m["tests"]})
-    print(f"==> building, and running {len(whole)} tests as they are", flush=True)
-    failing = notice({"tests": whole, "where": "without a mutant"})
+    whole = sorted({tuple(j) for m in mutants for j in m["judges"]})
+    print(f"==> building, and running {len(whole)} commands as they are", flush=True)
+    for judge in whole:
+        print("   ", " ".join(judge), flush=True)
+    failing = notice({"judges": whole, "where": "without a mutant"})
     if failing:
         die(f"{failing} fails without any mutant")
     survived = []

@@ -2,6 +2,7 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include <stdlib.h>
 #include "ledger.h"
+#include "session.h"
 
 #define SLEEP_MOST_US 3000000
 #define JUMP_MOST_S (3 * 86400)
@@ -16,6 +17,8 @@ struct asking {
 	const struct entity *entity; /* NULL: of none */
 	struct buf path, body;
 	const char *etag;
+	struct session session;
+	bool has_session;              /* else who asks is trusted */
 };
 
 static struct random *dice(struct sim *s)
@@ -169,6 +172,9 @@ static bool draw_request(struct sim *s, struct arena *a, struct asking *k)
 	buf_init(&k->path, a);
 	buf_init(&k->body, a);
 	draw_caller(&k->draw);
+	k->has_session = sim_may(s, SIM_SESSIONS) && session_draw(s, &k->session);
+	if (k->has_session)
+		k->draw.caller = (struct caller){ .subject = k->session.subject };
 	k->draw.wrong = sim_may(s, SIM_WRONG) && random_percent(dice(s), 8);
 	k->entity = draw_entity(s, k->draw.caller.operator_);
 	if (!k->entity)
@@ -238,21 +244,29 @@ static void send(struct sim *s, struct backend *b, struct asking *k)
 {
 	struct app_reply reply = { 0 };
 	struct decision d = { .request = &k->q };
+	struct session_state before = { 0 };
 	size_t entry = k->q.method == APP_GET ? 0 : ledger_ask(s, k->q.method, k->q.path, k->entity);
 
 	s->requests++;
-	k->q.trusted = &k->draw.caller;
-	sim_note(s, "%s%s%.*s: %s %.*s%s%.*s %.*s", k->draw.caller.operator_ ? "operator " : "",
+	if (k->has_session) {
+		k->q.authorization = k->session.authorization;
+		before = session_look(s, b, k->draw.arena, &k->session);
+	} else {
+		k->q.trusted = &k->draw.caller;
+	}
+	sim_note(s, "%s%s%.*s: %s %.*s%s%.*s %.*s", k->has_session ? "logged in, " : k->draw.caller.operator_ ? "operator " : "",
 		 k->draw.caller.subject.n ? "" : "nobody", SLICE_ARG(k->draw.caller.subject), method_name(k->q.method),
 		 SLICE_ARG(k->q.path), k->q.query.n ? "?" : "", SLICE_ARG(k->q.query), SLICE_ARG(k->q.body));
-	/* Of those that are one write. */
-	if (k->entity && k->q.method != APP_GET && !k->q.idempotency_key.n)
+	/* Of those that are one write. A session that ends meanwhile ends with the next request. */
+	if (k->entity && !k->has_session && k->q.method != APP_GET && !k->q.idempotency_key.n)
 		fiber_set_work((uintptr_t)&d);
 	world_ask(s, b, k->draw.arena, &k->q, &reply);
 	fiber_set_work(0);
 	/* With a key the answer may be that of another time, also of the process before this one. */
 	if (!memory_is_dead() && k->q.method != APP_GET)
 		ledger_answer(s, entry, k->q.idempotency_key.n ? 200 : reply.status);
+	if (k->has_session && !memory_is_dead())
+		session_judge(s, &k->session, before, session_look(s, b, k->draw.arena, &k->session), reply.status);
 	heard(s, k, &reply);
 }
 
@@ -318,6 +332,8 @@ void *client_run(void *arg)
 		bool batch = sim_may(s, SIM_BATCHES) && random_percent(dice(s), 4), drawn = false;
 
 		s->steps_left--;
+		if (sim_may(s, SIM_SESSIONS) && random_percent(dice(s), 5))
+			session_login(s, b, &a);
 		if (random_percent(dice(s), sim_may(s, SIM_UNFIT) ? 12 : 5))
 			raw_write(s, b, &a);
 		for (int i = 0; i < DRAWS && !drawn; i++)

@@ -9,7 +9,7 @@ static const char *const parts[SIM_PARTS] = {
 	[SIM_RECOUNTS] = "a replay of a processor that counts counts again",
 	/* For good: an operator may do what an action's requirements would refuse. */
 	[SIM_MANAGED] = "operators who set managed attributes go past the actions that look after them",
-	/* In runs of their own: the oracle has much to say of such items, so only that everything comes to an end is judged. */
+	/* In runs of their own: of what hung on such an item, and of what it counted, nothing can be said (check.c). */
 	[SIM_UNFIT] = "items that do not fit their entity leave differences that nothing mends",
 	/* Until creating at an address that is taken is refused also where the key has more than the address. */
 	[SIM_INTERNAL] = "operators can make two items with one address, and credentials without an account",

@@ -70,6 +70,13 @@ void ledger_answer(struct sim *s, size_t entry, int status)
 	s->ledger->entries[entry].status = status;
 }
 
+void ledger_died(struct sim *s)
+{
+	for (size_t i = 0; s->ledger && i < s->ledger->count; i++)
+		if (s->ledger->entries[i].to == UINT64_MAX)
+			s->ledger->entries[i].to = db_metrics(s->db).last_sequence;
+}
+
 /* ---- the stream ---- */
 
 static uint64_t sequence_of(struct slice text)
@@ -180,7 +187,8 @@ static bool goes_with(struct run *r, const struct entity *e, struct value parent
 
 /* ---- why something was removed ---- */
 
-static bool was_asked_for(struct sim *s, const struct record *r)
+/* `done`: by a request that was not refused. */
+static bool was_asked_for(struct sim *s, const struct record *r, bool done)
 {
 	struct ledger *l = s->ledger;
 	struct slice path = entity_path(&l->run, r->change.entity, entity_full(&l->run, r->change.entity, r->change.old_image));
@@ -188,7 +196,7 @@ static bool was_asked_for(struct sim *s, const struct record *r)
 	for (size_t i = 0; i < l->count; i++) {
 		const struct entry *e = &l->entries[i];
 
-		if (e->from < r->sequence && r->sequence <= e->to &&
+		if (e->from < r->sequence && r->sequence <= e->to && (!done || e->status < 400) &&
 		    (!e->entity || slice_starts(e->path, path)))
 			return true;
 	}
@@ -258,7 +266,7 @@ static void check_removal(struct sim *s, size_t i)
 		return;
 	if (s->design->ttl.n && value_present(value_get(r->change.old_image, s->design->ttl)))
 		return; /* it may have been in the way of a new one */
-	if (was_asked_for(s, r) || has_moved(s, i) || is_removed_by_processors(s->design, e) || went_along(s, r))
+	if (was_asked_for(s, r, false) || has_moved(s, i) || is_removed_by_processors(s->design, e) || went_along(s, r))
 		return;
 	sim_problem(s, "%.*s %.*s was removed, and nothing says why: what it went with was deleted before it was made",
 		    SLICE_ARG(e->name), SLICE_ARG(key_text(s, r->change.key)));
@@ -285,7 +293,7 @@ static void check_left(struct sim *s, size_t at)
 
 	if (parent->change.events != ON_DELETED || !e || !e->delete_.then_count || e->delete_.soft || has_moved(s, at))
 		return;
-	if (!was_asked_for(s, parent))
+	if (!was_asked_for(s, parent, true))
 		return; /* by an SDK, or by time: what is made again before the keeper has seen it cannot be told from the old */
 	for (size_t i = 0; i < l->record_count; i++) {
 		const struct record *r = &l->records[i];
@@ -325,7 +333,7 @@ void ledger_check(struct sim *s)
 {
 	if (!read_stream(s))
 		return;
-	for (size_t i = 0; i < s->ledger->record_count; i++) {
+	for (size_t i = 0; !s->unfit && i < s->ledger->record_count; i++) {
 		check_removal(s, i);
 		check_left(s, i);
 	}

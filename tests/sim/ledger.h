@@ -14,6 +14,8 @@
 /* Before a request, and when its answer is known; entry: what ledger_ask() gave. A request that is never answered may have been done. */
 size_t ledger_ask(struct sim *s, enum app_method m, struct slice path, const struct entity *e);
 void ledger_answer(struct sim *s, size_t entry, int status);
+/* The process has died, and the database is open again: what was not answered until then does nothing any more. */
+void ledger_died(struct sim *s);
 /* Everything has settled. */
 void ledger_check(struct sim *s);
 

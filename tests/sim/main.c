@@ -1,10 +1,11 @@
 /* Runs simulations: for each seed every design, or one.
  *
  *     sim [--seed X] [--seeds N] [--seconds N] [--design TEXT] [--with PART,…] [--without PART,…] [--clients N] [--steps N]
- *         [--twice] [--history | --all] FILE.yaml…
+ *         [--twice] [--first] [--history | --all] FILE.yaml…
  *
  * --seed is the first of --seeds; --design takes the files whose name has that text; --with and --without say what may happen (sim.h,
- * held.h); --twice runs everything twice and compares; --history shows what has to do with a failure, --all everything.
+ * held.h); --twice runs everything twice and compares; --first ends with the first failure, without explaining it; --history shows
+ * what has to do with a failure, --all everything.
  * Of the first failures a smaller run that fails, too, is looked for and shown.
  * SPDX-License-Identifier: Apache-2.0 */
 #include <stdarg.h>
@@ -13,6 +14,7 @@
 #include <string.h>
 #include <time.h>
 #include "held.h"
+#include "session.h"
 
 #define DESIGNS_MOST 64
 #define CLIENTS_MOST 12
@@ -71,6 +73,7 @@ static void run(struct sim *s)
 	size_t clients = s->options->clients ? s->options->clients : 1 + random_below(&s->random, 5);
 
 	s->pool = pool_new(s);
+	s->sessions = arena_array(&s->arena, struct session, SESSIONS_MOST);
 	s->steps_left = s->options->steps ? s->options->steps : 20 + random_below(&s->random, 300);
 	s->steps = s->steps_left;
 	do {
@@ -246,7 +249,7 @@ struct command {
 	size_t count;
 	uint64_t first, seeds;
 	double seconds;
-	bool twice;
+	bool twice, first_only;
 	/* what came of it */
 	uint64_t runs, failed, hash;
 	struct outcome total;
@@ -284,6 +287,8 @@ static void read_arguments(struct command *c, int argc, char **argv)
 			c->options.recording = c->options.all = true;
 		else if (!strcmp(argv[i], "--twice"))
 			c->twice = true;
+		else if (!strcmp(argv[i], "--first"))
+			c->first_only = true;
 		else if (c->count < DESIGNS_MOST)
 			c->files[c->count++] = argv[i];
 	}
@@ -297,7 +302,7 @@ static void one(struct command *c, size_t i, uint64_t seed)
 		printf("seed %llu, %s: two runs differ\n", (unsigned long long)seed, c->files[i]);
 		c->failed++;
 	}
-	if (x.problems && !c->options.recording && c->failed < EXPLAINED_MOST)
+	if (x.problems && !c->options.recording && !c->first_only && c->failed < EXPLAINED_MOST)
 		explain(&c->options, c->designs[i], c->files[i], seed);
 	c->failed += x.problems != 0;
 	c->runs++;
@@ -321,7 +326,7 @@ int main(int argc, char **argv)
 	fiber_end();
 	for (uint64_t seed = c.first; seed < c.first + c.seeds; seed++)
 		for (size_t i = 0; i < c.count && (c.seconds == 0 || seconds_now() - started < c.seconds); i++)
-			if (!c.only || strstr(c.files[i], c.only))
+			if ((!c.only || strstr(c.files[i], c.only)) && !(c.first_only && c.failed))
 				one(&c, i, seed);
 	printf("%llu runs from seed %llu, %zu requests (%zu acknowledged), %zu starts, %zu items checked, %.1f s, trace %016llx: %llu failed\n",
 	       (unsigned long long)c.runs, (unsigned long long)c.first, c.total.requests, c.total.acknowledged, c.total.lives,

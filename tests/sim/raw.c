@@ -1,6 +1,7 @@
 /* Writes with an SDK, past the design's API: those that fit it, after which the keeper has to put everything right, and those that
  * do not, which must not hold up anything.
  * SPDX-License-Identifier: Apache-2.0 */
+#include "app/dyn.h"
 #include "app/entity.h"
 #include "app/keep.h"
 #include "sim.h"
@@ -67,6 +68,20 @@ static void put_key(struct raw *w, struct buf *b)
 
 /* ---- writes that fit ---- */
 
+/* Whether the attribute says which item is required, or lived on, or whether one is. */
+static bool names_it(struct raw *w, const struct requirement *q, struct slice name)
+{
+	struct name_list names = { 0 };
+
+	names_of_term(w->run.arena, &names, w->entity, q->when);
+	for (size_t k = 0; k < q->target.arg_count; k++)
+		names_of_term(w->run.arena, &names, w->entity, q->target.args[k]);
+	for (size_t i = 0; i < names.count; i++)
+		if (slice_equal(names.list[i], name))
+			return true;
+	return false;
+}
+
 /* An attribute that nothing else of the item, and no count, is made from. */
 static bool is_free(struct raw *w, const struct attribute *a)
 {
@@ -89,14 +104,11 @@ static bool is_free(struct raw *w, const struct attribute *a)
 				return false;
 	}
 	for (size_t i = 0; i < e->require_count; i++)
-		for (size_t k = 0; k < e->requires[i].target.arg_count; k++) {
-			struct name_list names = { 0 };
-
-			names_of_term(w->run.arena, &names, e, e->requires[i].target.args[k]);
-			for (size_t j = 0; j < names.count; j++)
-				if (slice_equal(names.list[j], a->name))
-					return false;
-		}
+		if (names_it(w, &e->requires[i], a->name))
+			return false;
+	for (size_t i = 0; i < e->lives_count; i++)
+		if (names_it(w, &e->lives[i], a->name))
+			return false;
 	return true;
 }
 
@@ -125,13 +137,23 @@ static bool is_plain(const struct sim *s, const struct entity *e)
 	return !entity_leaves_orphans(s->design, e) && (!e->delete_.then_count || sim_may(s, SIM_CASCADES));
 }
 
+static void note_deletion(struct raw *w)
+{
+	struct sim *s = w->sim;
+
+	if (!s->raw_deleted)
+		s->raw_deleted = arena_array(&s->arena, struct value, RAW_DELETED_MOST);
+	if (s->raw_deletes < RAW_DELETED_MOST)
+		s->raw_deleted[s->raw_deletes++] = value_copy(&s->arena, dyn_key_of(&w->run, w->item));
+}
+
 static void delete_plain(struct raw *w)
 {
 	struct buf b;
 
 	if (!is_plain(w->sim, w->entity) || !sim_may(w->sim, SIM_DELETES))
 		return;
-	w->sim->raw_deletes++;
+	note_deletion(w);
 	buf_init(&b, w->run.arena);
 	if (random_percent(dice(w), 50)) {
 		buf_printf(&b, "{\"TableName\":\"%.*s\",\"Key\":", SLICE_ARG(w->sim->design->table));
@@ -147,6 +169,16 @@ static void delete_plain(struct raw *w)
 }
 
 /* ---- writes that do not ---- */
+
+static void note_unfit(struct raw *w)
+{
+	struct sim *s = w->sim;
+
+	if (!s->unfit_keys)
+		s->unfit_keys = arena_array(&s->arena, struct value, RAW_DELETED_MOST);
+	if (s->unfit < RAW_DELETED_MOST)
+		s->unfit_keys[s->unfit++] = value_copy(&s->arena, dyn_key_of(&w->run, w->item));
+}
 
 static void put_members(struct raw *w, struct buf *b)
 {
@@ -175,7 +207,7 @@ static void put_unfit(struct raw *w)
 {
 	struct buf b;
 
-	w->sim->unfit++;
+	note_unfit(w);
 	buf_init(&b, w->run.arena);
 	buf_printf(&b, "{\"TableName\":\"%.*s\",\"Item\":", SLICE_ARG(w->sim->design->table));
 	if (random_percent(dice(w), 40))
@@ -193,7 +225,7 @@ static void remove_unfit(struct raw *w)
 
 	if (design_is_table_key(w->sim->design, a->name))
 		return;
-	w->sim->unfit++;
+	note_unfit(w);
 	buf_init(&b, w->run.arena);
 	buf_printf(&b, "{\"TransactItems\":[{\"Update\":{\"TableName\":\"%.*s\",\"Key\":", SLICE_ARG(w->sim->design->table));
 	put_key(w, &b);

@@ -4,6 +4,7 @@
  *     world.c     the server: database, app, processors; starts, dies, starts again, settles
  *     client.c    a client: draws requests and sends them
  *     draw.c      values, identities, callers, bodies: from the design alone
+ *     session.c   clients that log in, and what becomes of their sessions
  *     raw.c       writes through the database's own API, that fit the design and that do not
  *     ledger.c    what was asked and answered, and whether the stream explains it
  *     check.c     what must hold in the end
@@ -44,6 +45,7 @@
 	X(DECIDE, "decide")         /* whether a request is still allowed at the moment it writes (decide.c) */ \
 	X(AGAIN, "again")           /* in the end processors do everything again (again.c) */             \
 	X(RECOUNTS, "recounts")     /* replays of processors that count */                                \
+	X(SESSIONS, "sessions")     /* clients log in, and use their tokens (session.c) */                \
 	X(RAW, "raw")               /* writes of an SDK that fit the design */                            \
 	X(UNFIT, "unfit")           /* writes of an SDK that do not */
 enum sim_part {
@@ -58,6 +60,11 @@ struct options {
 	size_t clients, steps; /* 0: drawn */
 	bool recording, all, quiet;
 };
+
+#define RAW_DELETED_MOST 512
+#define SESSIONS_MOST 8
+
+struct session; /* session.h */
 
 struct pool; /* draw.c */
 struct ledger;
@@ -82,6 +89,10 @@ struct sim {
 	bool stopping;
 	unsigned lives;           /* how often it was started */
 	size_t steps, steps_left, requests, acknowledged, busy, items, unfit, raw_deletes;
+	struct value *unfit_keys;   /* of what an SDK has written that does not fit, unfit of them (RAW_DELETED_MOST at most) */
+	struct value *raw_deleted;  /* keys of what an SDK has deleted, raw_deletes of them (RAW_DELETED_MOST at most) */
+	struct session *sessions; /* SESSIONS_MOST of them */
+	size_t session_count;
 	/* what is wrong */
 	struct buf problems;
 	size_t problem_count;

@@ -3,7 +3,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include "app/provision.h"
-#include "sim.h"
+#include "ledger.h"
 
 #define SETTLE_STEP_US 1000000
 #define SETTLE_MOST 600  /* steps: twice as long as eight tries of one change after the other take */
@@ -49,6 +49,7 @@ bool world_start(struct sim *s)
 	s->stopping = false;
 	if (db_open(&o, &s->db, why, sizeof(why)) != STORE_OPENED)
 		return fail(s, "the database cannot be opened", why);
+	ledger_died(s);
 	s->api = api_new(&(struct api_options){ .db = s->db });
 	database_local_init(&s->database, s->api);
 	s->backend = database_open(&s->database.base);

@@ -1,6 +1,7 @@
 /* Mending: what follows from the items is made so, nothing else is touched, and nothing that others do meanwhile is lost.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "base/alloc.h"
+#include "oracle_lives.h"
 #include "oracle_world.h"
 
 struct mender {
@@ -276,6 +277,147 @@ static void a_write_that_was_decided_from_what_has_changed_is_not_made(void **s)
 	}
 }
 
+/* ---- and of removals ---- */
+
+static void leave_an_orphan(struct app_fixture *f)
+{
+	open_world(f);
+	created(f, "!", "User", "cid", "{\"email\":\"cid@x\"}");
+	created(f, "!", "Post", "p9", "{\"author\":\"cid\",\"tags\":[\"x\"],\"section\":\"news\"}");
+	raw_delete(f, "USER#cid", "USER");
+	raw_delete(f, "EMAIL#cid@x", "EMAIL");
+}
+
+static void bring_back_cid(struct app_fixture *f)
+{
+	created(f, "!", "User", "cid", "{\"email\":\"cid@x\"}");
+}
+
+static void hang_p9_on_ann(struct app_fixture *f)
+{
+	updated(f, "!", "Post", "p9", "{\"author\":\"ann\"}");
+}
+
+static void leave_a_companion(struct app_fixture *f)
+{
+	open_world(f);
+	raw_put(f, "{\"PK\":{\"S\":\"TAG#x\"},\"SK\":{\"S\":\"p3\"},\"author\":{\"S\":\"bob\"}}");
+}
+
+/* What it writes is what is there already. */
+static void show_p3(struct app_fixture *f)
+{
+	updated(f, "!", "Post", "p3", "{\"hidden\":false}");
+}
+
+static void leave_credentials(struct app_fixture *f)
+{
+	open_world(f);
+	raw_put(f, "{\"PK\":{\"S\":\"USER#eve\"},\"SK\":{\"S\":\"AUTH\"},\"password_hash\":{\"S\":\"x\"}}");
+}
+
+static void let_eve_in(struct app_fixture *f)
+{
+	created(f, "!", "User", "eve", "{\"email\":\"eve@x\"}");
+}
+
+static void leave_a_row(struct app_fixture *f)
+{
+	open_lives(f);
+	updated(f, "!", "Post", "p1", "{\"hidden\":true}");
+}
+
+static void show_p1(struct app_fixture *f)
+{
+	updated(f, "!", "Post", "p1", "{\"hidden\":false}");
+}
+
+static void leave_a_like(struct app_fixture *f)
+{
+	open_lives(f);
+	raw_delete(f, "ROWS#ann", "p1");
+	raw_set(f, "USER#ann", "USER", "state", "{\"S\":\"gone\"}");
+	raw_set(f, "USER#ann", "USER", "mail", NULL);
+}
+
+static void bring_ann_back(struct app_fixture *f)
+{
+	updated(f, "!", "User", "ann", "{\"state\":\"active\"}");
+}
+
+static void what_has_its_reason_again_is_not_removed(void **s)
+{
+	static const struct {
+		void (*plant)(struct app_fixture *f), (*hook)(struct app_fixture *f);
+		const char *pk, *sk;
+	} cases[] = {
+		{ leave_an_orphan, bring_back_cid, "POST#p9", "POST" },
+		{ leave_an_orphan, hang_p9_on_ann, "POST#p9", "POST" },
+		{ leave_a_companion, show_p3, "TAG#x", "p3" },
+		{ leave_credentials, let_eve_in, "USER#eve", "AUTH" },
+		{ leave_a_row, show_p1, "ROWS#ann", "p1" },
+		{ leave_a_like, bring_ann_back, "USER#ann", "LIKE#p1" },
+	};
+
+	(void)s;
+	for (size_t i = 0; i < 2 * (sizeof(cases) / sizeof(*cases)); i++) {
+		struct app_fixture f;
+		bool changes = i % 2; /* else nothing happens in between, and it goes */
+		struct hooking h = { .hooked = { .backend = { .call = hooked_call }, .fixture = &f } };
+		struct oracle_options o = { .now_ms = APP_FIXTURE_NOW, .tell = mend_hooked, .ctx = &h };
+		struct oracle_summary m;
+		char why[256];
+
+		h.hooked.hook = changes ? cases[i / 2].hook : NULL;
+		cases[i / 2].plant(&f);
+		assert_true(oracle_check(f.backend, f.design, &o, &m, why, sizeof(why)));
+		assert_true(h.asked);
+		if (is_stored(&f, cases[i / 2].pk, cases[i / 2].sk) != changes || h.end != (changes ? ORACLE_MOVED : ORACLE_MENDED))
+			fail_msg("case %zu: %s", i / 2, changes ? "it was removed, though it belongs there" : "it is still there");
+		while (mend_round(&f, (struct mender){ 0 }).mended)
+			;
+		assert_int_equal(is_stored(&f, cases[i / 2].pk, cases[i / 2].sk), changes);
+		assert_told(&f, "");
+		app_fixture_close(&f);
+	}
+}
+
+/* ---- copies that were withdrawn ---- */
+
+static void a_copy_of_what_was_withdrawn_goes(void **s)
+{
+	struct app_fixture f;
+
+	(void)s;
+	app_fixture_open(&f,
+		"entities:\n"
+		"  Post:\n"
+		"    path: /posts/<id>\n"
+		"    attributes: {id: 'string, required, fixed', text: string, hidden: 'boolean, default false'}\n"
+		"    keys: {PK: 'POST#<id>', SK: POST}\n"
+		"    allow: {read, create, update, delete: anyone}\n"
+		"  Mark:\n"
+		"    path: /marks/<post>/<by>\n"
+		"    attributes:\n"
+		"      post: string, required, fixed\n"
+		"      by: string, required, fixed\n"
+		"      text: copy of Post(post).text if hidden = false, kept by marks of post\n"
+		"    keys: {PK: 'POST#<post>', SK: 'MARK#<by>'}\n"
+		"    allow: {read, create, update, delete: anyone}\n"
+		"access:\n"
+		"  marks of post:\n"
+		"    query: table\n"
+		"    where: {PK: 'POST#<id>', SK: begins with MARK#}\n");
+	created(&f, "!", "Post", "p", "{\"text\":\"secret\"}");
+	created(&f, "!", "Mark", "p/ann", "{}");
+	assert_told(&f, "");
+	raw_set(&f, "POST#p", "POST", "hidden", "{\"BOOL\":true}");
+	assert_told(&f, "copy-differs POST#p text secret -\n");
+	assert_int_equal(mend_round(&f, (struct mender){ 0 }).mended, 1);
+	assert_told(&f, "");
+	app_fixture_close(&f);
+}
+
 static void memory_that_runs_out_is_told(void **s)
 {
 	(void)s;
@@ -355,6 +497,8 @@ int main(void)
 		cmocka_unit_test(what_has_changed_meanwhile_is_not_mended_as_it_was),
 		cmocka_unit_test(a_write_that_was_decided_from_what_has_changed_is_not_made),
 		cmocka_unit_test(copies_of_what_is_gone_or_withdrawn_are_told_and_go),
+		cmocka_unit_test(what_has_its_reason_again_is_not_removed),
+		cmocka_unit_test(a_copy_of_what_was_withdrawn_goes),
 		cmocka_unit_test(memory_that_runs_out_is_told),
 	};
 

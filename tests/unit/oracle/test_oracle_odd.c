@@ -2,6 +2,7 @@
  * parameters.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "oracle_helper.h"
+#include "oracle_lives.h"
 
 static const char design[] =
 	"design: test\ntitle: Test\ntable: Test\nkey: [PK, SK]\nindexes:\n"
@@ -112,12 +113,115 @@ static void rows_of_merged_and_filtered_patterns_have_their_parent(void **s)
 	app_fixture_close(&f);
 }
 
+/* ---- deletions that leave the item, rows that rows lead to, items that live while others do ---- */
+
+static void rows_of_who_was_deleted_and_stays_should_be_gone(void **s)
+{
+	struct app_fixture f;
+
+	(void)s;
+	open_lives(&f);
+	assert_told(&f, "");
+	deleted(&f, "!", "User", "bob");
+	assert_told(&f, "");
+	/* as if the deletion had been cut short; that visits are left may be for they came since */
+	raw_set(&f, "USER#ann", "USER", "state", "{\"S\":\"gone\"}");
+	raw_set(&f, "ROWS#ann", "p1", "pinned", "{\"BOOL\":true}");
+	assert_told(&f, ""); /* mail is still there: it is not what a deletion leaves */
+	raw_set(&f, "USER#ann", "USER", "mail", NULL);
+	assert_told(&f, "orphan USER#ann - -\n");
+	raw_set(&f, "USER#ann", "USER", "mail", "{\"NULL\":true}"); /* as the runtime leaves it */
+	assert_told(&f, "orphan USER#ann - -\n");
+	raw_delete(&f, "USER#ann", "LIKE#p1");
+	raw_set(&f, "USER#ann", "USER", "likes", "{\"N\":\"0\"}");
+	assert_told(&f, "");
+	app_fixture_close(&f);
+}
+
+static void rows_that_rows_lead_to_have_the_parent_they_name(void **s)
+{
+	struct app_fixture f;
+
+	(void)s;
+	open_lives(&f);
+	raw_delete(&f, "BLOG#b", "BLOG");
+	/* r2 names no blog */
+	assert_told(&f, "orphan POST#p1 - -\norphan POST#p1 - -\n");
+	raw_delete(&f, "POST#p1", "POST");
+	raw_delete(&f, "ROWS#ann", "p1");
+	assert_told(&f, "orphan POST#p1 - -\n");
+	raw_delete(&f, "POST#p1", "REMARK#r1");
+	assert_told(&f, "");
+	app_fixture_close(&f);
+}
+
+static void the_runtime_leaves_no_rows_that_rows_lead_to(void **s)
+{
+	struct app_fixture f;
+
+	(void)s;
+	open_lives(&f);
+	raw_delete(&f, "ROWS#ann", "p1");
+	deleted(&f, "!", "Blog", "b");
+	assert_false(is_stored(&f, "POST#p1", "REMARK#r1"));
+	assert_false(is_stored(&f, "POST#p1", "REMARK#r2"));
+	assert_told(&f, "");
+	app_fixture_close(&f);
+}
+
+static void an_item_lives_while_what_it_hangs_on_is_so(void **s)
+{
+	struct told t = { .notes = true };
+	struct app_fixture f;
+
+	(void)s;
+	open_lives(&f);
+	updated(&f, "!", "Post", "p1", "{\"hidden\":true}");
+	assert_told(&f, "outlived ROWS#ann - -\n");
+	updated(&f, "!", "Post", "p1", "{\"hidden\":false}");
+	assert_told(&f, "");
+	deleted(&f, "!", "Post", "p1");
+	ask_with(&f, &t, (struct oracle_options){ 0 });
+	assert_non_null(strstr(t.text.p, "outlived ROWS#ann - -\n"));
+	assert_non_null(strstr(t.sentences.p, "Row ann/p1 is left over: it lives while its Post is there, and that is not\n"));
+	/* the stream says that the processor has not come to it yet */
+	ask_with(&f, &t, (struct oracle_options){ .stream = true });
+	assert_non_null(strstr(t.text.p, "pending outlived ROWS#ann - -\n"));
+	app_fixture_close(&f);
+}
+
+static void what_nothing_removes_is_a_note(void **s)
+{
+	struct told t = { .notes = true };
+	struct app_fixture f;
+	struct oracle_summary m;
+
+	(void)s;
+	open_lives(&f);
+	raw_delete(&f, "USER#ann", "LIKE#p1");
+	raw_delete(&f, "USER#ann", "VISIT#mo");
+	raw_delete(&f, "USER#ann", "USER");
+	m = ask_with(&f, &t, (struct oracle_options){ 0 });
+	assert_int_equal(m.differences, 0);
+	assert_int_equal(m.kinds[ORACLE_OUTLIVED], 1);
+	assert_non_null(strstr(t.sentences.p, "but nothing in the design removes it then"));
+	raw_set(&f, "ROWS#ann", "p1", "pinned", "{\"BOOL\":true}");
+	m = ask_with(&f, &t, (struct oracle_options){ 0 });
+	assert_int_equal(m.kinds[ORACLE_OUTLIVED], 0);
+	app_fixture_close(&f);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(the_time_of_writing_is_not_held_against_an_item),
 		cmocka_unit_test(what_the_design_sets_is_right),
 		cmocka_unit_test(rows_of_merged_and_filtered_patterns_have_their_parent),
+		cmocka_unit_test(rows_of_who_was_deleted_and_stays_should_be_gone),
+		cmocka_unit_test(rows_that_rows_lead_to_have_the_parent_they_name),
+		cmocka_unit_test(the_runtime_leaves_no_rows_that_rows_lead_to),
+		cmocka_unit_test(an_item_lives_while_what_it_hangs_on_is_so),
+		cmocka_unit_test(what_nothing_removes_is_a_note),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
