@@ -86,12 +86,33 @@ test('S-A28: of two who block each other, one who ends the block still sees noth
   await audit(app);
 });
 
-test('S-A26: a suspended user follows nobody, whatever token is left', async () => {
+test('a suspended user follows nobody and changes nothing, whatever token is left, but may delete', async () => {
   const { sue } = await people(app, 'sue');
+  await sue.put('/posts/sues', { content: 'of Sue' });
+  const { body: { comment_id } } = await sue.post('/posts/sues/comments', { content: 'Sue says' });
+  const changes = ['/users/sue', '/posts/sues', `/posts/sues/comments/${comment_id}`];
   await admin.post('/users/sue/suspend');
   await sue.put('/users/sue/following/ann', {}, { status: 403 });
+  for (const path of changes) await sue.patch(path, path === '/users/sue' ? { bio: 'x' } : { content: 'x' }, { status: 403 });
+  await admin.patch('/users/sue', { bio: 'an admin may' });
   await admin.post('/users/sue/reinstate');
   await follow(sue, 'sue', 'ann');
+  for (const path of changes) await sue.patch(path, path === '/users/sue' ? { bio: 'y' } : { content: 'y' });
+  await admin.post('/users/sue/suspend');
+  await sue.delete('/posts/sues');
+  await sue.delete('/users/sue');
+});
+
+test('a deleted account stays as it is, whatever token is left', async () => {
+  const { tom } = await people(app, 'tom');
+  await tom.patch('/users/tom', { bio: 'Tom' });
+  await tom.delete('/users/tom');
+  const left = await app.item('USER#tom', 'PROFILE');
+  for (const caller of [tom, admin]) {
+    await caller.patch('/users/tom', { bio: 'back again' }, { status: 403 });
+    await caller.delete('/users/tom', { status: 403 });
+  }
+  assert.deepEqual(await app.item('USER#tom', 'PROFILE'), left);
 });
 
 test('S-A26, S-A28: a request to an account that has become public needs no approval', async () => {
