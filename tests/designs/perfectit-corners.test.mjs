@@ -78,3 +78,23 @@ test('P-A17, P-A25, P-A09: votes on an archived card are for those who may read 
   assert.equal((await app.item('CARD#shelf', 'METADATA')).voteScore, -1);
   await audit(app);
 });
+
+test("P-A34, P-A03, P-A15: the document's sample, put by an SDK, is in the public lists and is found", async () => {
+  const at = '2025-01-01T00:00:00Z';
+  const sample = {
+    PK: 'CARD#123', SK: 'METADATA', entityType: 'PerfectionCard', id: '123', cardId: '123', title: 'Perfect Wood Finish', description: '...', imageUrls: [], materials: {}, tools: [],
+    category: 'wood', tags: ['furniture', 'finishing'], difficulty: 'INTERMEDIATE', estimatedTime: 120, estimatedCost: 50, viewCount: 0, voteScore: 0, authorId: 'gus', status: 'PUBLISHED',
+    createdAt: at, updatedAt: at, GSI1PK: 'CAT#wood', GSI1SK: `CREATED#${at}`, GSI2PK: 'USER#gus', GSI2SK: `CREATED#${at}`,
+  };
+  await app.doc.put({ TableName: app.table, Item: sample });
+  const lists = async () => Promise.all(['/categories/wood/cards', '/users/gus/cards', '/top', '/search?q=wood', '/tags/furniture/cards', `/recent?date=${at.slice(0, 10)}`].map(async (path) => {
+    assert.ok(of('cardId')(await app.nobody.list(path)).includes('123'), path);
+  }));
+  await app.settled();
+  await lists();
+  await hana.put('/votes/hana/123', { voteValue: 1 });
+  await gus.patch('/cards/123', { description: 'Oil, and patience' });
+  await app.settled();
+  await lists();
+  assert.equal((await app.item('CARD#123', 'METADATA')).publishedAt, at);
+});

@@ -3,7 +3,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { startDesign } from './harness.mjs';
+import { startDesign, until } from './harness.mjs';
 import { audit, people } from './social-world.mjs';
 
 const app = await startDesign('social', { oracle: ['counter-differs'] }); // the last test writes a block that nothing counts
@@ -205,6 +205,25 @@ test("S-A26: the document's own transaction, by an SDK, fills the feed as well",
   await app.settled();
   assert.deepEqual((await yan.list('/users/yan/feed')).map((row) => row.post_id), ['anns']);
   await audit(app);
+});
+
+test('S-A29, S-A03: posts of an author whose profile another program wrote reach the feeds, before the keeper has seen it', async () => {
+  const { una } = await people(app, 'una');
+  const at = '2026-01-01T00:00:00Z';
+  const put = (Item) => app.doc.put({ TableName: app.table, Item });
+  await put({
+    PK: 'USER#raw', SK: 'PROFILE', GSI1PK: 'USER#raw', GSI1SK: 'PROFILE', user_id: 'raw', username: 'raw', email: 'raw@example.com', created_at: at, updated_at: at,
+    followers_count: 0, following_count: 0, posts_count: 0, is_verified: false, is_private: false, status: 'active',
+  });
+  for (const guard of ['USERNAME#raw', 'EMAIL#raw@example.com']) await put({ PK: guard, SK: guard, user_id: 'raw' });
+  await app.settled();
+  const resume = await pause('keeper');
+  await follow(una, 'una', 'raw');
+  await (await app.as('raw')).put('/posts/raws', { content: 'of Raw' });
+  await until('the row', async () => (await una.list('/users/una/feed')).length === 1);
+  await until('the notification', async () => (await una.list('/users/una/notifications')).length === 1);
+  await resume();
+  await app.settled();
 });
 
 test('S-A28, S16: a block that another program writes hides, too', async () => {
