@@ -4,8 +4,20 @@
 #include "app/entity.h"
 #include "base/map.h"
 
+#define ASKED_MOST 8
+
+/* What an identity led to, so that a rule asked of a hundred rows works out the key once, too. */
+struct asked {
+	const struct entity *entity; /* NULL: a free place */
+	const struct value *args;
+	const struct seen *seen;
+	bool is_at; /* the item has that identity */
+};
+
 struct memo {
 	struct map items; /* bytes of the key -> struct seen */
+	struct asked asked[ASKED_MOST];
+	size_t next; /* the place that is given away next */
 };
 
 struct seen {
@@ -24,6 +36,14 @@ static struct seen *seen_of(struct run *r, struct value key)
 	return r->memo ? map_get(&r->memo->items, bytes_of(key)) : NULL;
 }
 
+/* It is read anew: whether it has the identity is asked again, too. */
+static void forget_asked(struct memo *m, const struct seen *s)
+{
+	for (size_t i = 0; i < ASKED_MOST; i++)
+		if (m->asked[i].seen == s)
+			m->asked[i] = (struct asked){ 0 };
+}
+
 static struct seen *remember(struct run *r, struct value key)
 {
 	struct seen *s = seen_of(r, key);
@@ -32,7 +52,9 @@ static struct seen *remember(struct run *r, struct value key)
 		r->memo = arena_new(r->arena, struct memo);
 		map_init(&r->memo->items, r->arena);
 	}
-	if (!s) {
+	if (s) {
+		forget_asked(r->memo, s);
+	} else {
 		s = arena_new(r->arena, struct seen);
 		map_set(&r->memo->items, bytes_of(value_copy(r->arena, key)), s);
 	}
@@ -104,17 +126,59 @@ bool entity_fetch_key(struct run *r, const struct entity *e, struct value key, b
 	return ok;
 }
 
+static const struct asked *asked_before(struct run *r, const struct entity *e, const struct value *args, size_t n)
+{
+	for (size_t i = 0; r->memo && i < ASKED_MOST; i++) {
+		const struct asked *k = &r->memo->asked[i];
+		size_t same = 0;
+
+		while (k->entity == e && same < n && value_equal(k->args[same], args[same]))
+			same++;
+		if (k->entity == e && same == n && !k->seen->stale)
+			return k;
+	}
+	return NULL;
+}
+
+/* Not for entities with `found by`: another item may be the one that is found next. */
+static void remember_asked(struct run *r, const struct entity *e, const struct value *args, size_t n,
+			   const struct seen *seen, bool is_at)
+{
+	struct value *copy;
+
+	if (e->found_by.n)
+		return;
+	copy = arena_array(r->arena, struct value, n);
+	for (size_t i = 0; i < n; i++)
+		copy[i] = value_copy(r->arena, args[i]);
+	r->memo->asked[r->memo->next] = (struct asked){ .entity = e, .args = copy, .seen = seen, .is_at = is_at };
+	r->memo->next = (r->memo->next + 1) % ASKED_MOST;
+}
+
 bool entity_fetch_item(struct run *r, const struct entity *e, const struct value *args, size_t n, bool fresh,
 		       struct entity_item *out)
 {
+	const struct asked *before = fresh ? NULL : asked_before(r, e, args, n);
+	const struct seen *s;
 	struct value key;
+	bool is_at;
 
 	*out = (struct entity_item){ 0 };
+	if (before) {
+		if (before->is_at)
+			*out = before->seen->item;
+		return true;
+	}
 	if (!entity_locate(r, e, args, n, &key))
 		return false;
-	if (value_present(key) && !fetch(r, e, key, fresh, out))
+	if (!value_present(key))
+		return true;
+	s = see(r, e, key, fresh);
+	if (!s)
 		return false;
-	if (out->entity && !entity_is_at(r, e, out->full, args, n))
-		*out = (struct entity_item){ 0 };
+	is_at = s->item.entity == e && entity_is_at(r, e, s->item.full, args, n);
+	if (is_at)
+		*out = s->item;
+	remember_asked(r, e, args, n, s, is_at);
 	return true;
 }

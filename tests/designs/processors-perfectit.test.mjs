@@ -88,7 +88,7 @@ test('P-A26: each comment and vote of others is told once, and ends after ninety
   assert.equal(told.filter(({ type, cardId }) => type === 'VOTE' && cardId === 'oak').length, 20);
   for (const { createdAt, expiresAt } of told) assert.equal(expiresAt, Date.parse(createdAt) / 1000 + 90 * 86400);
   const [first] = await gus.list('/users/gus/notifications/unread');
-  await gus.post(`/users/gus/notifications/${first.createdAt}/${encodeURIComponent(first.notificationId)}/mark-read`);
+  await gus.post(`/users/gus/notifications/${encodeURIComponent(first.notificationId)}/mark-read`);
   assert.ok(!(await gus.all('/users/gus/notifications/unread', 100)).some(({ notificationId }) => notificationId === first.notificationId));
 });
 

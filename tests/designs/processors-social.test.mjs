@@ -203,7 +203,8 @@ test('S24: processors do not wake themselves: when all is said they are idle, an
   delete more.keeper; // looks at everything
   assert.deepEqual(more, {
     'deliver a post to followers': 1, 'withdraw a post that is deleted or private now': 0, 'fill the feed of a new follower': 0, 'empty the feed after an unfollow': 0,
-    'empty the feed after a block': 0, 'a block ends the other direction': 0, 'a block keeps the other direction out': 0, 'take back what a follower was told': 0, 'take back a request': 0,
+    'empty the feed after a block': 0, 'a block ends the other direction': 0, 'a block keeps the other direction out': 0, 'mark a blocked user': 0, 'mark a user who blocks': 0,
+    'take back what followers were told of a post': 0, 'take back what a follower was told': 0, 'take back a request': 0,
     'empty the posts of who has left': 0, 'empty the comments of who has left': 0,
     'give a new post its week': 1, 'take an old post out of the popular ones': 0, 'take a post that comes old out of the popular ones': 0,
     'tell followers of a post': 1, 'tell of a request to follow': 0,

@@ -44,7 +44,7 @@ test('who leaves takes along follows, requests, blocks, likes, shares, notificat
   assert.ok(updated_at);
   assert.deepEqual(left, {
     PK: 'USER#zoe', SK: 'PROFILE', GSI1PK: 'USER#zoe', GSI1SK: 'PROFILE', user_id: 'zoe', username: 'zoe', created_at: left.created_at, followers_count: 0,
-    following_count: 0, posts_count: 0, is_verified: false, is_private: true, is_popular: false, status: 'deleted',
+    following_count: 0, posts_count: 0, blocks_count: 0, is_verified: false, is_private: true, is_popular: false, status: 'deleted',
     email: null, display_name: null, bio: null, profile_image_url: null,
   });
   assert.deepEqual(items.filter(({ PK }) => PK === 'USER#zoe').map(({ SK }) => SK), ['PROFILE']);
@@ -77,7 +77,7 @@ test('the name of who has left stays taken, the address is free', async () => {
 test('nobody who has left comes back by a request or a block', async () => {
   const zoe = await app.as('zoe'); // a token of before
   const before = (await app.items()).length;
-  for (const name of ['cyd', 'ben']) await zoe.put(`/users/zoe/following/${name}`, {}, { status: 409 });
+  for (const name of ['cyd', 'ben']) await zoe.put(`/users/zoe/following/${name}`, {}, { status: 403 });
   const { status } = await ben.request('POST', '/users/zoe/following/ben/block', { body: {} });
   assert.ok([404, 409].includes(status), `${status}`);
   assert.equal((await app.items()).length, before);

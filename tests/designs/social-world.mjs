@@ -28,7 +28,7 @@ Caller.prototype.request = async function listen(method, path, options) {
   const text = JSON.stringify(reply.body) ?? '';
   if (!path.startsWith('/call') && !path.startsWith('/openapi')) {
     listened += 1;
-    for (const name of ['password_hash', '$2b$', ...KEYS.map((key) => `"${key}":`)]) {
+    for (const name of ['password_hash', 'blocks_count', 'has_blocks', '$2b$', ...KEYS.map((key) => `"${key}":`)]) {
       assert.ok(!text.includes(name), `${method} ${path} tells ${name}: ${text}`);
     }
   }
@@ -73,6 +73,7 @@ function auditPeople(all) {
   const following = tally(all.edge.filter(live), (edge) => edge.follower_id);
   const followers = tally(all.edge.filter(live), (edge) => edge.followed_id);
   const posts = tally(all.post.filter((post) => !post.is_deleted), (post) => post.author_id);
+  const blocks = tally(all.edge.filter((edge) => edge.status === 'blocked').flatMap((edge) => [edge.follower_id, edge.followed_id]), (id) => id);
   for (const user of all.profile) {
     const id = user.user_id;
     const gone = user.status === 'deleted'; // and its address is free
@@ -81,8 +82,8 @@ function auditPeople(all) {
     assert.deepEqual(names.get(id), { PK: `USERNAME#${user.username}`, SK: `USERNAME#${user.username}`, user_id: id });
     assert.deepEqual(emails.get(id), gone ? undefined : { PK: `EMAIL#${user.email}`, SK: `EMAIL#${user.email}`, user_id: id });
     assert.deepEqual(
-      { posts: user.posts_count, following: user.following_count, followers: user.followers_count },
-      { posts: posts.get(id) ?? 0, following: following.get(id) ?? 0, followers: followers.get(id) ?? 0 },
+      { posts: user.posts_count, following: user.following_count, followers: user.followers_count, blocks: user.blocks_count },
+      { posts: posts.get(id) ?? 0, following: following.get(id) ?? 0, followers: followers.get(id) ?? 0, blocks: blocks.get(id) ?? 0 },
       `the counts of ${id}`,
     );
     assert.equal(user.is_popular, user.followers_count > 10000);

@@ -40,7 +40,7 @@ test('S-A25, S-A01: a sign-up writes the profile, both guards and the credential
   assert.deepEqual(profile, { // T1, all thirteen attributes of the document and no more than S27 and S23 add
     PK: 'USER#user123', SK: 'PROFILE', GSI1PK: 'USER#user123', GSI1SK: 'PROFILE', user_id: 'user123', username: 'john_doe', email: 'john@example.com',
     display_name: 'John Doe', bio: john.bio, profile_image_url: john.profile_image_url, created_at: profile.created_at, updated_at: profile.created_at,
-    followers_count: 0, following_count: 0, posts_count: 0, is_verified: false, is_private: false, status: 'active', is_popular: false,
+    followers_count: 0, following_count: 0, posts_count: 0, blocks_count: 0, is_verified: false, is_private: false, status: 'active', is_popular: false,
   });
   assert.deepEqual(await app.item('USERNAME#john_doe', 'USERNAME#john_doe'), { PK: 'USERNAME#john_doe', SK: 'USERNAME#john_doe', user_id: 'user123' });
   assert.deepEqual(await app.item('EMAIL#john@example.com', 'EMAIL#john@example.com'),

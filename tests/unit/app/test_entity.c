@@ -440,6 +440,58 @@ static void an_item_is_fetched_and_remembered(void **state)
 	assert_text(value_get(full, SLICE("status")), "open");
 }
 
+static void store_late_card(struct run *r, const struct entity *e, const char *id)
+{
+	struct fields f;
+
+	card(r, &f, id, 1);
+	assert_true(entity_complete(r, e, &f, VALUE_ABSENT));
+	store(r, e, &f);
+}
+
+static void that_nothing_has_an_identity_is_remembered_until_it_is_read_anew(void **state)
+{
+	struct run *r = app_fixture_run(*state, NULL);
+	const struct entity *e = entity(r, "Card");
+	struct value id = text(r, "late"), other = text(r, "later"), full;
+
+	r->now_ms = 1767225600000;
+	assert_true(entity_fetch(r, e, &id, 1, false, &full));
+	assert_false(value_present(full));
+	store_late_card(r, e, "late");
+	store_late_card(r, e, "later");
+	assert_true(entity_fetch(r, e, &id, 1, false, &full));
+	assert_false(value_present(full));
+	assert_true(entity_fetch(r, e, &other, 1, false, &full)); /* another identity has nothing to do with it */
+	assert_text(value_get(full, SLICE("id")), "later");
+	entity_forget(r, key(r, "CARD#late", "CARD"));
+	assert_true(entity_fetch(r, e, &id, 1, false, &full));
+	assert_text(value_get(full, SLICE("id")), "late");
+	assert_true(entity_fetch(r, e, &id, 1, false, &full));
+	assert_text(value_get(full, SLICE("id")), "late");
+}
+
+static void more_identities_than_are_remembered_lead_to_their_own_items(void **state)
+{
+	struct run *r = app_fixture_run(*state, NULL);
+	const struct entity *e = entity(r, "Card");
+	struct value full, id;
+	char name[16];
+
+	r->now_ms = 1767225600000;
+	for (int i = 0; i < 20; i++) {
+		(void)snprintf(name, sizeof(name), "many%d", i);
+		store_late_card(r, e, name);
+	}
+	for (int round = 0; round < 3; round++)
+		for (int i = 0; i < 20; i++) {
+			(void)snprintf(name, sizeof(name), "many%d", i);
+			id = text(r, name);
+			assert_true(entity_fetch(r, e, &id, 1, false, &full));
+			assert_text(value_get(full, SLICE("id")), name);
+		}
+}
+
 static void what_has_expired_or_is_something_else_is_not_there(void **state)
 {
 	struct run *r = app_fixture_run(*state, NULL);
@@ -574,6 +626,8 @@ int main(void)
 		cmocka_unit_test(a_path_is_percent_encoded),
 		cmocka_unit_test(an_identity_leads_to_a_key),
 		cmocka_unit_test(an_item_is_fetched_and_remembered),
+		cmocka_unit_test(that_nothing_has_an_identity_is_remembered_until_it_is_read_anew),
+		cmocka_unit_test(more_identities_than_are_remembered_lead_to_their_own_items),
 		cmocka_unit_test(what_has_expired_or_is_something_else_is_not_there),
 		cmocka_unit_test(a_key_is_found_by_the_item_itself),
 		cmocka_unit_test(a_key_is_found_by_a_companion),
