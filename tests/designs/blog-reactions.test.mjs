@@ -34,16 +34,18 @@ test('B-A30: a comment and a reply, as the document has them', async () => {
   assert.match(commentId, ULID); // B6
   assert.equal(location, `/api/blog/posts/p1/comments/${commentId}`);
   const root = await app.item('POST#p1', `COMMENT#${commentId}#${createdAt}`);
+  const authorProfileId = async (sub) => (await app.item(`USER#${sub}`, `PROFILE#${sub}`)).profileId;
   assert.deepEqual(root, {
     PK: 'POST#p1', SK: `COMMENT#${commentId}#${createdAt}`, GSI1PK: `COMMENT#${commentId}`, GSI1SK: 'POST#p1', GSI2PK: 'AUTHOR#sub-davi',
     GSI2SK: `COMMENT#${createdAt}#${commentId}`, entityType: 'COMMENT', postId: 'p1', commentId, authorId: 'sub-davi', authorName: 'Davi', body: 'Olá!', isDeleted: false,
-    replyCount: 0, createdAt, updatedAt: createdAt,
+    replyCount: 0, createdAt, updatedAt: createdAt, authorProfileId: await authorProfileId('sub-davi'),
   });
   const { body: reply } = await bruno.post('/posts/p1/comments', { body: 'Olá, Davi', parentId: commentId });
   assert.deepEqual(await app.item('POST#p1', `COMMENT#${commentId}#${reply.commentId}#${reply.createdAt}`), { // B7: with index keys
     PK: 'POST#p1', SK: `COMMENT#${commentId}#${reply.commentId}#${reply.createdAt}`, GSI1PK: `COMMENT#${reply.commentId}`, GSI1SK: 'POST#p1',
     GSI2PK: 'AUTHOR#sub-bruno', GSI2SK: `COMMENT#${reply.createdAt}#${reply.commentId}`, entityType: 'REPLY', postId: 'p1', commentId: reply.commentId,
     parentId: commentId, authorId: 'sub-bruno', authorName: 'Bruno', body: 'Olá, Davi', isDeleted: false, replyCount: 0, createdAt: reply.createdAt, updatedAt: reply.createdAt,
+    authorProfileId: await authorProfileId('sub-bruno'),
   });
   assert.equal((await app.item('POST#p1', 'POST#p1')).commentCount, 2);
   assert.equal((await app.item('POST#p1', root.SK)).replyCount, 1);

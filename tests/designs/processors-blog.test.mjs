@@ -127,3 +127,29 @@ test('B-A32: all of them are read at once, page or no page', async () => {
   assert.deepEqual((await clara.post('/users/sub-clara/notifications/unread/read')).body, { done: 0 });
   await right();
 });
+
+test('an account that is deleted and made again keeps what it says from then on, though the processor comes late', async () => {
+  const empty = '/processors/empty%20the%20comments%20of%20an%20account%20that%20is%20gone';
+  const gwen = await app.as('sub-gwen', 'reader');
+  await gwen.post('/users', { displayName: 'Gwen' });
+  const { body: before } = await gwen.post('/posts/p1/comments', { body: 'Before' });
+  await operator.post(`${empty}/pause`);
+  await gwen.delete('/users/sub-gwen');
+  await gwen.post('/posts/p1/comments', { body: 'Without a profile' }, { status: 422, type: 'invalid', detail: /first make your profile/ });
+  await gwen.post('/users', { displayName: 'Gwen again' });
+  const { body: after } = await gwen.post('/posts/p1/comments', { body: 'After' });
+  await operator.post(`${empty}/resume`);
+  await app.settled();
+  const read = async ({ commentId }) => (await gwen.get(`/comments/${commentId}`)).body;
+  assert.deepEqual([(await read(before)).body, (await read(before)).isDeleted], ['', true]);
+  assert.deepEqual([(await read(after)).body, (await read(after)).isDeleted, (await read(after)).authorName], ['After', false, 'Gwen again']);
+  await right();
+  // The second profile leaves no name behind, either, nor on what the first one had said.
+  await gwen.delete('/users/sub-gwen');
+  await app.settled();
+  for (const comment of [before, after]) {
+    const { body, isDeleted, authorName } = (await davi.get(`/comments/${comment.commentId}`)).body;
+    assert.deepEqual([body, isDeleted, authorName], ['', true, undefined]);
+  }
+  await right();
+});
