@@ -51,7 +51,8 @@ test('B-A30: a comment and a reply, as the document has them', async () => {
   assert.equal((await app.item('POST#p1', root.SK)).replyCount, 1);
 
   // what is not open, not there, or elsewhere takes no comments
-  await davi.post('/posts/draft/comments', { body: 'x' }, { status: 409, type: 'conflict', detail: /not open for comments/ });
+  await davi.post('/posts/draft/comments', { body: 'x' }, { status: 404, type: 'not-found' }); // as if there were no draft
+  await bruno.post('/posts/draft/comments', { body: 'x' }, { status: 409, type: 'conflict', detail: /not open for comments/ });
   await davi.post('/posts/none/comments', { body: 'x' }, { status: 404, type: 'not-found' });
   await davi.post('/posts/p2/comments', { body: 'x', parentId: commentId }, { status: 422 });
   await davi.post('/posts/p1/comments', { body: 'x', parentId: 'none' }, { status: 422 });
@@ -126,6 +127,15 @@ test('B-A16: the comments of a user, newest first, replies too', async () => {
   await elisa.patch('/users/sub-elisa', { displayName: 'Elisa P.' });
   await until('the copies of the name', async () => (await app.nobody.list('/users/sub-elisa/comments')).every((each) => each.authorName === 'Elisa P.'));
   assert.equal((await app.nobody.get('/comments/c2')).body.authorName, 'Davi');
+  // a deleted one is in its thread, and not among what a user did
+  const { body: brief } = await elisa.post('/posts/p2/comments', { body: 'Never mind' });
+  await elisa.delete(`/posts/p2/comments/${brief.commentId}`);
+  assert.deepEqual(ids(await app.nobody.list('/users/sub-elisa/comments'), 'commentId'), mine);
+  assert.ok((await app.nobody.list('/users/sub-elisa/activity')).every(({ commentId }) => commentId !== brief.commentId));
+  assert.ok((await app.nobody.list('/posts/p2/comments')).some(({ commentId }) => commentId === brief.commentId));
+  await elisa.patch('/users/sub-elisa', { displayName: 'Elisa' });
+  await app.settled();
+  assert.equal((await app.nobody.get(`/comments/${brief.commentId}`)).body.authorName, 'Elisa'); // its name is kept all the same
 });
 
 test('B-A31, B-A20: liking once, and taking it back', async () => {
@@ -150,7 +160,8 @@ test('B-A31, B-A20: liking once, and taking it back', async () => {
   await davi.post('/posts/p2/likes', {}, { status: 409 });
   assert.equal((await app.items()).filter((item) => item.entityType === 'LIKE').length, 2);
   await davi.post('/posts/none/likes', {}, { status: 404, type: 'not-found' });
-  await davi.post('/posts/draft/likes', {}, { status: 409, type: 'conflict' });
+  await davi.post('/posts/draft/likes', {}, { status: 404, type: 'not-found' }); // as if there were no draft
+  await bruno.post('/posts/draft/likes', {}, { status: 409, type: 'conflict', detail: /not published/ });
   await app.nobody.post('/posts/p1/likes', {}, { status: 401, type: 'unauthenticated' });
 
   await elisa.delete('/posts/p1/likes/sub-davi', { status: 403, type: 'forbidden' });
@@ -180,8 +191,8 @@ test('B-A18: what a user did, in one line of time', async () => {
   await operator.post('/posts/p2/likes', { userId: 'sub-clara', createdAt: '2024-02-02T00:00:00Z' });
   const line = (rows) => rows.map((row) => [row['@type'], row.publishedAt ?? row.createdAt]);
   const all = await app.nobody.all('/users/sub-clara/activity', 1);
-  assert.deepEqual(line(all).slice(1), [ // the first is the like of just now
-    ['Comment', '2024-02-04T00:00:00Z'], ['Post', '2024-02-03T18:00:00Z'], ['Like', '2024-02-02T00:00:00Z'], ['Comment', '2024-02-01T00:00:00Z'], ['Post', '2024-01-02T00:00:00Z'],
+  assert.deepEqual(line(all).slice(1), [ // the first is the like of just now; a9 is deleted
+    ['Post', '2024-02-03T18:00:00Z'], ['Like', '2024-02-02T00:00:00Z'], ['Comment', '2024-02-01T00:00:00Z'], ['Post', '2024-01-02T00:00:00Z'],
   ]); // B32; by when it was published, as readers saw it
   assert.equal(all[0]['@type'], 'Like');
   assert.deepEqual(await app.nobody.all('/users/sub-clara/activity', 4), all);
@@ -203,7 +214,8 @@ test('B-A31, B-A21, B-A22, B-A23: bookmarks', async () => {
   await davi.post('/users/sub-davi/bookmarks', { postId: 'p2' }, { status: 409 });
   await elisa.put('/users/sub-elisa/bookmarks/p1', {}, { status: 201 });
   await davi.post('/users/sub-davi/bookmarks', { postId: 'none' }, { status: 404 });
-  await davi.post('/users/sub-davi/bookmarks', { postId: 'draft' }, { status: 409, type: 'conflict' });
+  await davi.post('/users/sub-davi/bookmarks', { postId: 'draft' }, { status: 404, type: 'not-found' });
+  await bruno.post('/users/sub-bruno/bookmarks', { postId: 'draft' }, { status: 409, type: 'conflict', detail: /not published/ });
 
   // B-A21
   assert.deepEqual(ids(await davi.all('/users/sub-davi/bookmarks', 1)), ['p1', 'p2']);
