@@ -133,6 +133,13 @@ test('B-A16: the comments of a user, newest first, replies too', async () => {
   assert.deepEqual(ids(await app.nobody.list('/users/sub-elisa/comments'), 'commentId'), mine);
   assert.ok((await app.nobody.list('/users/sub-elisa/activity')).every(({ commentId }) => commentId !== brief.commentId));
   assert.ok((await app.nobody.list('/posts/p2/comments')).some(({ commentId }) => commentId === brief.commentId));
+  // of another program, which knows nothing of isDeleted
+  const { isDeleted, ...bare } = await app.item('POST#p2', `COMMENT#${brief.commentId}#${brief.createdAt}`);
+  const other = { ...bare, SK: `COMMENT#bare#${brief.createdAt}`, commentId: 'bare', GSI1PK: 'COMMENT#bare', GSI2SK: `COMMENT#${brief.createdAt}#bare`, body: 'Bare' };
+  await app.doc.put({ TableName: app.table, Item: other });
+  assert.deepEqual(ids(await app.nobody.list('/users/sub-elisa/comments'), 'commentId'), ['bare', ...mine]);
+  await app.settled();
+  await app.doc.delete({ TableName: app.table, Key: { PK: other.PK, SK: other.SK } });
   await elisa.patch('/users/sub-elisa', { displayName: 'Elisa' });
   await app.settled();
   assert.equal((await app.nobody.get(`/comments/${brief.commentId}`)).body.authorName, 'Elisa'); // its name is kept all the same
