@@ -153,3 +153,20 @@ test('an account that is deleted and made again keeps what it says from then on,
   }
   await right();
 });
+
+test('B-A31, B-A30: nobody is told of a like, a comment or a reply that was taken back before', async () => {
+  const telling = ['tell an author of a like', 'tell an author of a comment', 'tell a commenter of a reply'].map((name) => `/processors/${encodeURIComponent(name)}`);
+  await published('p4', 'sub-bruno', 'backend', '2026-01-12T10:00:00Z');
+  const { body: root } = await davi.post('/posts/p4/comments', { body: 'Stays' });
+  const before = [await inbox(bruno, 'sub-bruno'), await inbox(davi, 'sub-davi')];
+  for (const each of telling) await operator.post(`${each}/pause`);
+  await elisa.put('/posts/p4/likes/sub-elisa');
+  await elisa.delete('/posts/p4/likes/sub-elisa');
+  for (const parentId of [undefined, root.commentId]) {
+    const { body } = await elisa.post('/posts/p4/comments', { body: 'Never mind', parentId });
+    await elisa.delete(`/posts/p4/comments/${body.commentId}`);
+  }
+  for (const each of telling) await operator.post(`${each}/resume`);
+  assert.deepEqual([await inbox(bruno, 'sub-bruno'), await inbox(davi, 'sub-davi')], before);
+  await right();
+});
