@@ -144,6 +144,7 @@ test('an account that is deleted and made again keeps what it says from then on,
   assert.deepEqual([(await read(before)).body, (await read(before)).isDeleted], ['', true]);
   assert.deepEqual([(await read(after)).body, (await read(after)).isDeleted, (await read(after)).authorName], ['After', false, 'Gwen again']);
   await right();
+  assert.equal((await read(before)).authorName, 'Gwen again');
   // The second profile leaves no name behind, either, nor on what the first one had said.
   await gwen.delete('/users/sub-gwen');
   await app.settled();
@@ -151,6 +152,10 @@ test('an account that is deleted and made again keeps what it says from then on,
     const { body, isDeleted, authorName } = (await davi.get(`/comments/${comment.commentId}`)).body;
     assert.deepEqual([body, isDeleted, authorName], ['', true, undefined]);
   }
+  // Who comes back when all that is over has the name on them again.
+  await gwen.post('/users', { displayName: 'Gwen the third' });
+  await app.settled();
+  for (const comment of [before, after]) assert.equal((await read(comment)).authorName, 'Gwen the third');
   await right();
 });
 
