@@ -84,7 +84,7 @@ export class Ledger {
   }
 
   explains(key, put) {
-    const isOver = (gone, other) => this.of(other).some((again) => again.put && again.may && again.sent > gone.sent && again.end < put.sent);
+    const isOver = (gone, other) => this.of(other).some((again) => again.put && again.may && again.sent > gone.end && again.end < put.sent);
     return this.deletionsFor(key, put).some((gone) => gone.end > put.sent)
       || put.below.some((other) => this.of(other).some((gone) => !gone.put && !isOver(gone, other)));
   }
@@ -131,6 +131,7 @@ export class Ledger {
       for (const event of this.of(other)) if (!event.put) all.push([other, event]);
     }
     const tell = ([name, { put, value, sent, end }]) => `${put ? 'put' : 'deletion'} of ${name}${value === undefined ? '' : ` ${value}`} [${sent}, ${end}]`;
-    return all.sort(([, a], [, b]) => a.sent - b.sent).slice(-12).map(tell).join('; ');
+    const told = all.filter(([name, event]) => name === key || event.sure || !event.put);
+    return told.sort(([, a], [, b]) => a.sent - b.sent).slice(-16).map(tell).join('; ');
   }
 }
