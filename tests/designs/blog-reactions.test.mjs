@@ -34,22 +34,25 @@ test('B-A30: a comment and a reply, as the document has them', async () => {
   assert.match(commentId, ULID); // B6
   assert.equal(location, `/api/blog/posts/p1/comments/${commentId}`);
   const root = await app.item('POST#p1', `COMMENT#${commentId}#${createdAt}`);
+  const authorProfileId = async (sub) => (await app.item(`USER#${sub}`, `PROFILE#${sub}`)).profileId;
   assert.deepEqual(root, {
     PK: 'POST#p1', SK: `COMMENT#${commentId}#${createdAt}`, GSI1PK: `COMMENT#${commentId}`, GSI1SK: 'POST#p1', GSI2PK: 'AUTHOR#sub-davi',
     GSI2SK: `COMMENT#${createdAt}#${commentId}`, entityType: 'COMMENT', postId: 'p1', commentId, authorId: 'sub-davi', authorName: 'Davi', body: 'Olá!', isDeleted: false,
-    replyCount: 0, createdAt, updatedAt: createdAt,
+    replyCount: 0, createdAt, updatedAt: createdAt, authorProfileId: await authorProfileId('sub-davi'),
   });
   const { body: reply } = await bruno.post('/posts/p1/comments', { body: 'Olá, Davi', parentId: commentId });
   assert.deepEqual(await app.item('POST#p1', `COMMENT#${commentId}#${reply.commentId}#${reply.createdAt}`), { // B7: with index keys
     PK: 'POST#p1', SK: `COMMENT#${commentId}#${reply.commentId}#${reply.createdAt}`, GSI1PK: `COMMENT#${reply.commentId}`, GSI1SK: 'POST#p1',
     GSI2PK: 'AUTHOR#sub-bruno', GSI2SK: `COMMENT#${reply.createdAt}#${reply.commentId}`, entityType: 'REPLY', postId: 'p1', commentId: reply.commentId,
     parentId: commentId, authorId: 'sub-bruno', authorName: 'Bruno', body: 'Olá, Davi', isDeleted: false, replyCount: 0, createdAt: reply.createdAt, updatedAt: reply.createdAt,
+    authorProfileId: await authorProfileId('sub-bruno'),
   });
   assert.equal((await app.item('POST#p1', 'POST#p1')).commentCount, 2);
   assert.equal((await app.item('POST#p1', root.SK)).replyCount, 1);
 
   // what is not open, not there, or elsewhere takes no comments
-  await davi.post('/posts/draft/comments', { body: 'x' }, { status: 409, type: 'conflict', detail: /not open for comments/ });
+  await davi.post('/posts/draft/comments', { body: 'x' }, { status: 404, type: 'not-found' }); // as if there were no draft
+  await bruno.post('/posts/draft/comments', { body: 'x' }, { status: 409, type: 'conflict', detail: /not open for comments/ });
   await davi.post('/posts/none/comments', { body: 'x' }, { status: 404, type: 'not-found' });
   await davi.post('/posts/p2/comments', { body: 'x', parentId: commentId }, { status: 422 });
   await davi.post('/posts/p1/comments', { body: 'x', parentId: 'none' }, { status: 422 });
@@ -124,6 +127,22 @@ test('B-A16: the comments of a user, newest first, replies too', async () => {
   await elisa.patch('/users/sub-elisa', { displayName: 'Elisa P.' });
   await until('the copies of the name', async () => (await app.nobody.list('/users/sub-elisa/comments')).every((each) => each.authorName === 'Elisa P.'));
   assert.equal((await app.nobody.get('/comments/c2')).body.authorName, 'Davi');
+  // a deleted one is in its thread, and not among what a user did
+  const { body: brief } = await elisa.post('/posts/p2/comments', { body: 'Never mind' });
+  await elisa.delete(`/posts/p2/comments/${brief.commentId}`);
+  assert.deepEqual(ids(await app.nobody.list('/users/sub-elisa/comments'), 'commentId'), mine);
+  assert.ok((await app.nobody.list('/users/sub-elisa/activity')).every(({ commentId }) => commentId !== brief.commentId));
+  assert.ok((await app.nobody.list('/posts/p2/comments')).some(({ commentId }) => commentId === brief.commentId));
+  // of another program, which knows nothing of isDeleted
+  const { isDeleted, ...bare } = await app.item('POST#p2', `COMMENT#${brief.commentId}#${brief.createdAt}`);
+  const other = { ...bare, SK: `COMMENT#bare#${brief.createdAt}`, commentId: 'bare', GSI1PK: 'COMMENT#bare', GSI2SK: `COMMENT#${brief.createdAt}#bare`, body: 'Bare' };
+  await app.doc.put({ TableName: app.table, Item: other });
+  assert.deepEqual(ids(await app.nobody.list('/users/sub-elisa/comments'), 'commentId'), ['bare', ...mine]);
+  await app.settled();
+  await app.doc.delete({ TableName: app.table, Key: { PK: other.PK, SK: other.SK } });
+  await elisa.patch('/users/sub-elisa', { displayName: 'Elisa' });
+  await app.settled();
+  assert.equal((await app.nobody.get(`/comments/${brief.commentId}`)).body.authorName, 'Elisa'); // its name is kept all the same
 });
 
 test('B-A31, B-A20: liking once, and taking it back', async () => {
@@ -148,7 +167,8 @@ test('B-A31, B-A20: liking once, and taking it back', async () => {
   await davi.post('/posts/p2/likes', {}, { status: 409 });
   assert.equal((await app.items()).filter((item) => item.entityType === 'LIKE').length, 2);
   await davi.post('/posts/none/likes', {}, { status: 404, type: 'not-found' });
-  await davi.post('/posts/draft/likes', {}, { status: 409, type: 'conflict' });
+  await davi.post('/posts/draft/likes', {}, { status: 404, type: 'not-found' }); // as if there were no draft
+  await bruno.post('/posts/draft/likes', {}, { status: 409, type: 'conflict', detail: /not published/ });
   await app.nobody.post('/posts/p1/likes', {}, { status: 401, type: 'unauthenticated' });
 
   await elisa.delete('/posts/p1/likes/sub-davi', { status: 403, type: 'forbidden' });
@@ -178,8 +198,8 @@ test('B-A18: what a user did, in one line of time', async () => {
   await operator.post('/posts/p2/likes', { userId: 'sub-clara', createdAt: '2024-02-02T00:00:00Z' });
   const line = (rows) => rows.map((row) => [row['@type'], row.publishedAt ?? row.createdAt]);
   const all = await app.nobody.all('/users/sub-clara/activity', 1);
-  assert.deepEqual(line(all).slice(1), [ // the first is the like of just now
-    ['Comment', '2024-02-04T00:00:00Z'], ['Post', '2024-02-03T18:00:00Z'], ['Like', '2024-02-02T00:00:00Z'], ['Comment', '2024-02-01T00:00:00Z'], ['Post', '2024-01-02T00:00:00Z'],
+  assert.deepEqual(line(all).slice(1), [ // the first is the like of just now; a9 is deleted
+    ['Post', '2024-02-03T18:00:00Z'], ['Like', '2024-02-02T00:00:00Z'], ['Comment', '2024-02-01T00:00:00Z'], ['Post', '2024-01-02T00:00:00Z'],
   ]); // B32; by when it was published, as readers saw it
   assert.equal(all[0]['@type'], 'Like');
   assert.deepEqual(await app.nobody.all('/users/sub-clara/activity', 4), all);
@@ -201,7 +221,8 @@ test('B-A31, B-A21, B-A22, B-A23: bookmarks', async () => {
   await davi.post('/users/sub-davi/bookmarks', { postId: 'p2' }, { status: 409 });
   await elisa.put('/users/sub-elisa/bookmarks/p1', {}, { status: 201 });
   await davi.post('/users/sub-davi/bookmarks', { postId: 'none' }, { status: 404 });
-  await davi.post('/users/sub-davi/bookmarks', { postId: 'draft' }, { status: 409, type: 'conflict' });
+  await davi.post('/users/sub-davi/bookmarks', { postId: 'draft' }, { status: 404, type: 'not-found' });
+  await bruno.post('/users/sub-bruno/bookmarks', { postId: 'draft' }, { status: 409, type: 'conflict', detail: /not published/ });
 
   // B-A21
   assert.deepEqual(ids(await davi.all('/users/sub-davi/bookmarks', 1)), ['p1', 'p2']);

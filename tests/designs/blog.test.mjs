@@ -11,8 +11,9 @@ test('B-A01: a profile, made by its owner at the first visit', async () => {
   const { body, location } = await davi.post('/users', { displayName: 'Davi', email: ' Davi@Example.com', cognitoSub: 'sub-ana' }, { status: 201 });
   assert.equal(location, '/api/blog/users/sub-davi'); // who one is comes from the token
   assert.equal(body.email, 'davi@example.com');
-  const { createdAt, ...rest } = await app.item('USER#sub-davi', 'PROFILE#sub-davi');
+  const { createdAt, profileId, ...rest } = await app.item('USER#sub-davi', 'PROFILE#sub-davi');
   assert.match(createdAt, TIME);
+  assert.match(profileId, ULID);
   assert.deepEqual(rest, {
     PK: 'USER#sub-davi', SK: 'PROFILE#sub-davi', GSI1PK: 'USER#sub-davi', GSI1SK: 'PROFILE', GSI2PK: 'ROLE#reader', GSI2SK: 'USER#sub-davi', entityType: 'USER',
     cognitoSub: 'sub-davi', role: 'reader', displayName: 'Davi', email: 'davi@example.com', unreadNotifications: 0, updatedAt: createdAt,

@@ -5,7 +5,8 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { setTimeout as pause } from 'node:timers/promises';
-import { Caller, ROOT, clientsFor, freshDirectory, runToEnd, startDesign, startServer, until, verify } from './harness.mjs';
+import { freshDirectory, scan, startDesign, until } from './harness.mjs';
+import { killable } from './killable.mjs';
 
 const MEMBERS = Number(process.env.THORPE_MEMBERS ?? 3000);
 
@@ -19,18 +20,6 @@ async function patiently(start) {
     assert.ok(waits < 200, 'it has to come to an end');
     await pause(20);
   }
-}
-
-/** Every item of a table, whatever still follows. */
-async function scan(doc, TableName) {
-  const items = [];
-  let ExclusiveStartKey;
-  do {
-    const page = await doc.scan({ TableName, ExclusiveStartKey, ConsistentRead: true });
-    items.push(...page.Items);
-    ExclusiveStartKey = page.LastEvaluatedKey;
-  } while (ExclusiveStartKey);
-  return items;
 }
 
 const markers = async (doc, table) => (await scan(doc, `${table}.thorpe`)).filter(({ PK }) => PK.startsWith('DELETING#'));
@@ -140,46 +129,35 @@ test('B-A29: a post that is created again starts with no likes and ends with as 
 });
 
 test('a cascade of thousands keeps the next one waiting, and comes to an end though the server is killed', async (t) => {
-  const data = freshDirectory();
-  const start = async () => {
-    const server = await startServer({ data, args: ['--design', join(ROOT, 'designs', 'fus.yaml')] });
-    const { stdout } = await runToEnd(['token', 'fus', '--data', data, '--subject', 'sub-ada', '--role', 'admin']);
-    const operator = await runToEnd(['token', 'fus', '--data', data, '--operator']);
-    const base = `${server.endpoint}/api/fus`;
-    return { server, ...clientsFor(server.endpoint), ada: new Caller(base, stdout.trim()), operator: new Caller(base, operator.stdout.trim()) };
-  };
-  let run = await start();
-  t.after(() => run.server.child.kill('SIGKILL'));
+  const place = killable(t, 'fus');
+  const asAda = ['--subject', 'sub-ada', '--role', 'admin'];
+  let run = await place.start();
+  let ada = await run.as(...asAda);
   const { TableNames: [table] } = await run.ddb.listTables({});
   const left = async () => (await scan(run.doc, table)).filter(({ SK }) => SK === 'MEMBERSHIP#editors').length;
   await run.operator.post('/processors/keeper/pause'); // so that only creations carry it out
-  await run.ada.post('/groups', GROUP);
+  await ada.post('/groups', GROUP);
   await importMembers(run.doc, table, 'editors', MEMBERS);
-  await run.ada.delete('/groups/editors');
+  await ada.delete('/groups/editors');
   assert.equal((await markers(run.doc, table)).length, 1);
-  const first = await run.ada.request('POST', '/groups', { body: GROUP });
+  const first = await ada.request('POST', '/groups', { body: GROUP });
   assert.equal(first.status, 503);
   assert.equal(first.headers.get('retry-after'), '1');
   const before = await left();
   assert.ok(before < MEMBERS && before > 0, `${before}`);
-  await run.server.kill();
-  run.ddb.destroy();
-  run.streams.destroy();
-  run = await start();
+  run = await place.killAndStart(run);
+  ada = await run.as(...asAda);
   assert.ok(await left() <= before, 'what is gone stays gone');
-  const made = await patiently(() => run.ada.request('POST', '/groups', { body: GROUP }));
+  const made = await patiently(() => ada.request('POST', '/groups', { body: GROUP }));
   assert.equal(made.status, 201);
   assert.ok(made.waits > 0);
   assert.equal(await left(), 0);
   assert.deepEqual(await markers(run.doc, table), []);
-  await run.ada.put('/users/m1/groups/editors');
+  await ada.put('/users/m1/groups/editors');
   await run.operator.post('/processors/keeper/resume'); // which now sees the first deletion
   await until('the keeper to be through', async () => (await run.operator.get('/processors')).body.idle);
   assert.equal(await left(), 1);
-  await run.server.stop();
-  run.ddb.destroy();
-  run.streams.destroy();
-  await verify(data);
+  await place.end(run);
 });
 
 test('what is small goes in the transaction of the deletion, and what cannot clash asks for nothing', async () => {

@@ -191,6 +191,12 @@ test('F-A22: a rating is of a site that is there, from one to five, and taken ba
   await carl.post('/users/sub-carl/ratings', { site: 'none', stars: 5 }, { status: 404, type: 'not-found', detail: /no such site/ }); // F22
   await carl.put('/users/sub-carl/ratings/none', { stars: 5 }, { status: 404 });
   await carl.post('/users/sub-carl/ratings/none/rate', { stars: 5 }, { status: 404 });
+  // T3: nor rated again, when a rating has outlived its site for a moment
+  const Key = { PK: 'USER#sub-carl', SK: 'SITE#none' };
+  await app.doc.put({ TableName: app.table, Item: { ...Key, siteId: 'SITE#none', stars: 4, starRating: 4, createdAt: '2026-01-01T00:00:00Z', updatedAt: '2026-01-01T00:00:00Z' } });
+  await carl.post('/users/sub-carl/ratings/none/rate', { stars: 5 }, { status: 404 });
+  assert.equal((await app.item(Key.PK, Key.SK)).stars, 4);
+  await app.doc.delete({ TableName: app.table, Key });
   for (const stars of [0, 6, -1, 2.5, '5', null, true, [5], 1e400]) {
     await carl.put(`/users/sub-carl/ratings/${maps}`, { stars }, { status: 422, type: 'invalid' });
     await carl.post(`/users/sub-carl/ratings/${maps}/rate`, { stars }, { status: 422, type: 'invalid' });

@@ -118,6 +118,18 @@ async function startServers(data, args, env) {
   return { server, table, credentials };
 }
 
+/** Every item of a table, plain, whatever still follows. */
+export async function scan(doc, TableName) {
+  const items = [];
+  let ExclusiveStartKey;
+  do {
+    const page = await doc.scan({ TableName, ExclusiveStartKey, ConsistentRead: true });
+    items.push(...page.Items);
+    ExclusiveStartKey = page.LastEvaluatedKey;
+  } while (ExclusiveStartKey);
+  return items;
+}
+
 /** Serves one design (by name, or a file) from a fresh directory. */
 export async function startDesign(design, { args = [], env, data = freshDirectory(), check = true, oracle = check } = {}) {
   const file = existsSync(design) ? design : join(ROOT, 'designs', `${design}.yaml`);
@@ -160,14 +172,7 @@ export async function startDesign(design, { args = [], env, data = freshDirector
     /** Every item of the table, plain, when nothing follows any more. */
     items: async () => {
       await app.settled();
-      const items = [];
-      let ExclusiveStartKey;
-      do {
-        const page = await doc.scan({ TableName: table, ExclusiveStartKey, ConsistentRead: true });
-        items.push(...page.Items);
-        ExclusiveStartKey = page.LastEvaluatedKey;
-      } while (ExclusiveStartKey);
-      return items;
+      return scan(doc, table);
     },
     /** One item by the key of the table, or undefined; when nothing follows any more. */
     item: async (PK, SK) => (await app.settled(), await doc.get({ TableName: table, Key: { PK, SK }, ConsistentRead: true })).Item,

@@ -127,3 +127,51 @@ test('B-A32: all of them are read at once, page or no page', async () => {
   assert.deepEqual((await clara.post('/users/sub-clara/notifications/unread/read')).body, { done: 0 });
   await right();
 });
+
+test('an account that is deleted and made again keeps what it says from then on, though the processor comes late', async () => {
+  const empty = '/processors/empty%20the%20comments%20of%20an%20account%20that%20is%20gone';
+  const gwen = await app.as('sub-gwen', 'reader');
+  await gwen.post('/users', { displayName: 'Gwen' });
+  const { body: before } = await gwen.post('/posts/p1/comments', { body: 'Before' });
+  await operator.post(`${empty}/pause`);
+  await gwen.delete('/users/sub-gwen');
+  await gwen.post('/posts/p1/comments', { body: 'Without a profile' }, { status: 422, type: 'invalid', detail: /first make your profile/ });
+  await gwen.post('/users', { displayName: 'Gwen again' });
+  const { body: after } = await gwen.post('/posts/p1/comments', { body: 'After' });
+  await operator.post(`${empty}/resume`);
+  await app.settled();
+  const read = async ({ commentId }) => (await gwen.get(`/comments/${commentId}`)).body;
+  assert.deepEqual([(await read(before)).body, (await read(before)).isDeleted], ['', true]);
+  assert.deepEqual([(await read(after)).body, (await read(after)).isDeleted, (await read(after)).authorName], ['After', false, 'Gwen again']);
+  await right();
+  assert.equal((await read(before)).authorName, 'Gwen again');
+  // The second profile leaves no name behind, either, nor on what the first one had said.
+  await gwen.delete('/users/sub-gwen');
+  await app.settled();
+  for (const comment of [before, after]) {
+    const { body, isDeleted, authorName } = (await davi.get(`/comments/${comment.commentId}`)).body;
+    assert.deepEqual([body, isDeleted, authorName], ['', true, undefined]);
+  }
+  // Who comes back when all that is over has the name on them again.
+  await gwen.post('/users', { displayName: 'Gwen the third' });
+  await app.settled();
+  for (const comment of [before, after]) assert.equal((await read(comment)).authorName, 'Gwen the third');
+  await right();
+});
+
+test('B-A31, B-A30: nobody is told of a like, a comment or a reply that was taken back before', async () => {
+  const telling = ['tell an author of a like', 'tell an author of a comment', 'tell a commenter of a reply'].map((name) => `/processors/${encodeURIComponent(name)}`);
+  await published('p4', 'sub-bruno', 'backend', '2026-01-12T10:00:00Z');
+  const { body: root } = await davi.post('/posts/p4/comments', { body: 'Stays' });
+  const before = [await inbox(bruno, 'sub-bruno'), await inbox(davi, 'sub-davi')];
+  for (const each of telling) await operator.post(`${each}/pause`);
+  await elisa.put('/posts/p4/likes/sub-elisa');
+  await elisa.delete('/posts/p4/likes/sub-elisa');
+  for (const parentId of [undefined, root.commentId]) {
+    const { body } = await elisa.post('/posts/p4/comments', { body: 'Never mind', parentId });
+    await elisa.delete(`/posts/p4/comments/${body.commentId}`);
+  }
+  for (const each of telling) await operator.post(`${each}/resume`);
+  assert.deepEqual([await inbox(bruno, 'sub-bruno'), await inbox(davi, 'sub-davi')], before);
+  await right();
+});

@@ -4,7 +4,8 @@ import assert from 'node:assert/strict';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { Caller, ROOT, clientsFor, freshDirectory, runToEnd, startDesign, startServer, until, verify } from './harness.mjs';
+import { freshDirectory, scan, startDesign, until } from './harness.mjs';
+import { killable } from './killable.mjs';
 
 const POSTS = 300;
 
@@ -14,26 +15,9 @@ async function many(n, one) {
   await Promise.all(Array.from({ length: 30 }, async () => { while (next < n) await one(next++); }));
 }
 
-async function scan(doc, TableName) {
-  const items = [];
-  let ExclusiveStartKey;
-  do {
-    const page = await doc.scan({ TableName, ExclusiveStartKey, ConsistentRead: true });
-    items.push(...page.Items);
-    ExclusiveStartKey = page.LastEvaluatedKey;
-  } while (ExclusiveStartKey);
-  return items;
-}
-
 test('W-A27: three hundred posts and their guards go with their author, though the server is killed in the middle', async (t) => {
-  const data = freshDirectory();
-  const start = async () => {
-    const server = await startServer({ data, args: ['--design', join(ROOT, 'designs', 'wavyblog.yaml')] });
-    const { stdout } = await runToEnd(['token', 'wavyblog', '--data', data, '--operator']);
-    return { server, ...clientsFor(server.endpoint), operator: new Caller(`${server.endpoint}/api/wavyblog`, stdout.trim()) };
-  };
-  let run = await start();
-  t.after(() => run.server.child.kill('SIGKILL')); // a failure must not wait for it
+  const place = killable(t, 'wavyblog');
+  let run = await place.start();
   const { TableNames: [table] } = await run.ddb.listTables({});
   for (const Username of ['gone', 'stays']) await run.operator.post('/users', { Username, Email: `${Username}@example.com`, password: 'wonderland' });
   await run.operator.post('/categories', { Slug: 'tech', Name: 'Tech' });
@@ -42,18 +26,12 @@ test('W-A27: three hundred posts and their guards go with their author, though t
   const left = async () => (await scan(run.doc, table)).filter(({ PK }) => /^(POST|SLUG)#post-/.test(PK)).length;
   await run.operator.delete('/users/gone');
   await until('some to be gone', async () => (await left()) < 2 * POSTS);
-  await run.server.kill();
-  run.ddb.destroy();
-  run.streams.destroy();
-  run = await start();
+  run = await place.killAndStart(run);
   await until('the rest to follow', async () => (await run.operator.get('/processors')).body.idle);
   assert.deepEqual((await scan(run.doc, table)).map(({ PK }) => PK).sort(), ['CATEGORY#tech', 'POST#other', 'SLUG#other', 'USER#stays', 'USEREMAIL#stays@example.com']);
   await run.operator.post('/users', { Username: 'gone', Email: 'gone@example.com', password: 'wonderland' }); // free again
   assert.deepEqual(await run.operator.list('/users/gone/posts'), []);
-  await run.server.stop();
-  run.ddb.destroy();
-  run.streams.destroy();
-  await verify(data);
+  await place.end(run);
 });
 
 test('F-A27, F-A26: a site takes its ratings, comments and tags along, a group its members, and nothing of others', async () => {

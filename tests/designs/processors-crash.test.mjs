@@ -3,30 +3,11 @@
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { ROOT, Caller, clientsFor, freshDirectory, runToEnd, startServer, until, verify } from './harness.mjs';
+import { ROOT, scan, until } from './harness.mjs';
+import { killable } from './killable.mjs';
 
 const FOLLOWERS = Number(process.env.THORPE_FOLLOWERS ?? 2000);
 const KILLS = Number(process.env.THORPE_KILLS ?? 3);
-const data = freshDirectory();
-
-/** The server on the same data, and what the test needs of it. */
-async function start() {
-  const server = await startServer({ data, args: ['--design', join(ROOT, 'tests/designs/fanout/fanout.yaml')] });
-  const { code, stdout, stderr } = await runToEnd(['token', 'fanout', '--data', data, '--operator']);
-  assert.equal(code, 0, stderr);
-  return { server, ...clientsFor(server.endpoint), operator: new Caller(`${server.endpoint}/api/fanout`, stdout.trim()) };
-}
-
-async function all(doc, TableName) {
-  const items = [];
-  let ExclusiveStartKey;
-  do {
-    const page = await doc.scan({ TableName, ExclusiveStartKey, ConsistentRead: true });
-    items.push(...page.Items);
-    ExclusiveStartKey = page.LastEvaluatedKey;
-  } while (ExclusiveStartKey);
-  return items;
-}
 
 async function putAll(doc, items) {
   for (let at = 0; at < items.length; at += 25) {
@@ -39,11 +20,11 @@ async function putAll(doc, items) {
 const followers = Array.from({ length: FOLLOWERS }, (_, i) => `f${`${i}`.padStart(4, '0')}`);
 
 /** Positions inside a change: what says that a fan-out is going on. */
-const halfway = async (doc) => (await all(doc, 'Fanout.thorpe')).filter(({ PK, progress }) => PK.startsWith('POSITION#') && progress);
+const halfway = async (doc) => (await scan(doc, 'Fanout.thorpe')).filter(({ PK, progress }) => PK.startsWith('POSITION#') && progress);
 
 test('a post reaches every feed exactly once though the server is killed again and again', async (t) => {
-  let run = await start();
-  t.after(() => run.server.child.kill('SIGKILL')); // a failure must not wait for it
+  const place = killable(t, join(ROOT, 'tests/designs/fanout/fanout.yaml'));
+  let run = await place.start();
   await putAll(run.doc, followers.flatMap((id) => [
     { PK: `USER#${id}`, SK: 'PROFILE', user_id: id, deliveries: 0 },
     { PK: `USER#${id}`, SK: 'FOLLOWING#ann', user_id: id, followed_id: 'ann', GSI1PK: 'USER#ann', GSI1SK: `FOLLOWER#${id}` },
@@ -57,13 +38,10 @@ test('a post reaches every feed exactly once though the server is killed again a
       if ((await run.operator.get('/processors')).body.idle) await post(); // it was over before anyone looked
       return false;
     }, 60);
-    await run.server.kill();
-    run.ddb.destroy();
-    run.streams.destroy();
-    run = await start();
+    run = await place.killAndStart(run);
   }
   await until('everything to be delivered', async () => (await run.operator.get('/processors')).body.idle, 120);
-  const items = await all(run.doc, 'Fanout');
+  const items = await scan(run.doc, 'Fanout');
   const feeds = {};
   for (const { PK, SK } of items) if (PK.startsWith('FEED#')) (feeds[PK] ??= []).push(SK);
   const expected = Array.from({ length: posts }, (_, i) => `POST#p${i + 1}`).sort();
@@ -71,8 +49,5 @@ test('a post reaches every feed exactly once though the server is killed again a
   assert.equal(Object.keys(feeds).length, FOLLOWERS);
   const wrong = items.filter(({ SK, deliveries }) => SK === 'PROFILE' && deliveries !== posts);
   assert.deepEqual(wrong, []);
-  await run.server.stop();
-  run.ddb.destroy();
-  run.streams.destroy();
-  await verify(data);
+  await place.end(run);
 });

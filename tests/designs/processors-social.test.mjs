@@ -43,6 +43,23 @@ test('S-A03, S-A29: a post is in the feed of every follower, as a snapshot that 
   await audit(app);
 });
 
+test('S-A28: who was unfollowed and then blocked, or has to ask again, keeps nothing that a follower is told', async () => {
+  const { tess, uli, vero } = await people(app, 'tess', 'uli', 'vero');
+  const takeBack = '/processors/take%20back%20what%20a%20follower%20was%20told';
+  await follow(uli, 'uli', 'tess');
+  await follow(vero, 'vero', 'tess');
+  await post(tess);
+  assert.deepEqual([(await told('uli', uli)).length, (await told('vero', vero)).length], [1, 1]);
+  await operator.post(`${takeBack}/pause`);
+  for (const [id, caller] of [['uli', uli], ['vero', vero]]) await caller.delete(`/users/${id}/following/tess`);
+  await tess.post('/users/uli/following/tess/block');
+  await tess.patch('/users/tess', { is_private: true });
+  await follow(vero, 'vero', 'tess');
+  await operator.post(`${takeBack}/resume`);
+  assert.deepEqual([await told('uli', uli), await told('vero', vero)], [[], []]);
+  await audit(app);
+});
+
 test('S-A31, S-A30: a deleted post and one that is private now leave every feed; one that comes back is delivered', async () => {
   const { eva, fay, gil } = await people(app, 'eva', 'fay', 'gil');
   await follow(fay, 'fay', 'eva');

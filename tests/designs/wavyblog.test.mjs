@@ -252,6 +252,7 @@ test('W-A15: the drafts of an author, for the author and admins', async () => {
   const drafts = ['draft-4', 'draft-3', 'draft-2', 'draft-1', 'draft-0', 'secret'];
   assert.deepEqual(slugs(await john.all('/users/john_doe/drafts', 2)), drafts);
   assert.deepEqual(slugs(await sam.all('/users/john_doe/drafts', 4)), drafts);
+  assert.ok((await john.list('/users/john_doe/drafts')).every((draft) => !('Content' in draft))); // W13: as in every list
   assert.deepEqual(await maria.list('/users/john_doe/drafts'), []);
   assert.deepEqual(await app.nobody.list('/users/john_doe/drafts'), []);
   for (let i = 0; i < 5; i++) await john.delete(`/posts/draft-${i}`);
