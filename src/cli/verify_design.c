@@ -4,9 +4,9 @@
 #include <time.h>
 #include <unistd.h>
 #include "base/clock.h"
-#include "cli/remote.h"
 #include "cli/verify.h"
 #include "oracle/oracle.h"
+#include "remote/remote.h"
 
 #define PASSES 4             /* on a running server */
 #define SETTLE_MS 1500       /* positions of processors are written within a second */
@@ -285,12 +285,28 @@ static int ask_directory(const struct verify_options *o, const struct design *co
 	return status;
 }
 
+/* More patience than a server has: nobody waits for a page. */
 static int ask_endpoint(const struct verify_options *o, const struct design *const *list)
 {
-	struct backend *b = remote_new(o->endpoint);
-	int status = b ? ask_all(o, b, list) : complain(EXIT_REFUSED, "out of memory");
+	struct remote_options options = { .connections = 1, .attempts = 8, .attempt_ms = 60000, .total_ms = 180000 };
+	struct remote *remote;
+	struct backend *b;
+	char why[1300];
+	int status;
 
-	remote_free(b);
+	if (!remote_parse(o->endpoint, &options.place, why, sizeof(why)))
+		return complain(EXIT_USAGE, "--endpoint: %s", why);
+	remote = remote_open(&options, why, sizeof(why));
+	if (!remote)
+		return complain(EXIT_REFUSED, "%s", why);
+	if (!remote_has_credentials(remote, why, sizeof(why))) {
+		remote_close(remote);
+		return complain(EXIT_REFUSED, "%s", why);
+	}
+	b = remote_backend_new(remote);
+	status = b ? ask_all(o, b, list) : complain(EXIT_REFUSED, "out of memory");
+	remote_backend_free(b);
+	remote_close(remote);
 	return status;
 }
 
