@@ -1,44 +1,24 @@
 /* Databases at endpoints.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "cli/serve_backend.h"
-#include <stdio.h>
 #include "base/alloc.h"
-#include "cli/remote.h"
 
 /* How often a stream is looked at that others may write to: DynamoDB allows five looks a second at a shard. */
 #define POLL_MS 400
 
 /* ---- what was given ---- */
 
-static bool starts(const char *text, const char *with)
-{
-	return !strncmp(text, with, strlen(with));
-}
-
-bool serve_backend_is_near(const struct serve_backend *b)
-{
-	static const char *const near[] = { "http://127.", "http://localhost:", "http://[::1]" };
-
-	for (size_t i = 0; i < sizeof(near) / sizeof(*near); i++)
-		if (starts(b->where, near[i]))
-			return true;
-	return false;
-}
-
 bool serve_backend_parse(const char *value, struct serve_backend *out, char *why, size_t n)
 {
-	const char *equals = strchr(value, '='), *scheme = strstr(value, "://");
+	const char *equals = strchr(value, '='), *colon = strchr(value, ':');
+	struct remote_place place;
 
 	*out = (struct serve_backend){ .where = value };
-	if (equals && (!scheme || equals < scheme)) {
+	if (equals && (!colon || equals < colon)) {
 		out->design = slice_make(value, (size_t)(equals - value));
 		out->where = equals + 1;
 	}
-	if (starts(out->where, "https://") || serve_backend_is_near(out))
-		return true;
-	snprintf(why, n, starts(out->where, "http://") ? "%s is not on this machine: use https" :
-							 "'%s' is no endpoint: https://…, or http://127.0.0.1:8000", out->where);
-	return false;
+	return remote_parse(out->where, &place, why, n);
 }
 
 const struct serve_backend *serve_backend_of(const struct serve_backend *list, size_t count, struct slice design)
@@ -98,7 +78,8 @@ static struct backend *open_remote(struct database *d)
 
 	if (!c)
 		return NULL;
-	*c = (struct counting){ .backend = { .call = call, .free = counting_free }, .remote = remote_new(r->endpoint), .database = r };
+	*c = (struct counting){ .backend = { .call = call, .free = counting_free }, .remote = remote_backend_new(r->remote),
+			       .database = r };
 	if (c->remote)
 		return &c->backend;
 	mem_free(c);
@@ -110,8 +91,20 @@ static uint64_t latest(struct database *d)
 	return 1 + atomic_load(&((struct database_remote *)d)->writes);
 }
 
-void database_remote_init(struct database_remote *d, const char *endpoint)
+bool database_remote_open(struct database_remote *d, const char *where, char *why, size_t n)
 {
+	struct remote_options options = { 0 };
+
 	*d = (struct database_remote){ .base = { .open = open_remote, .latest = latest, .poll_ms = POLL_MS, .is_remote = true },
-				       .endpoint = endpoint };
+				       .where = where };
+	if (!remote_parse(where, &options.place, why, n))
+		return false;
+	d->remote = remote_open(&options, why, n);
+	return d->remote && remote_has_credentials(d->remote, why, n);
+}
+
+void database_remote_close(struct database_remote *d)
+{
+	remote_close(d->remote);
+	d->remote = NULL;
 }

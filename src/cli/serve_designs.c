@@ -133,14 +133,16 @@ static bool provision(struct backend *b, const char *path, const struct design *
 	return true;
 }
 
-/* All designs at one endpoint share its database. */
-static struct database *remote_at(struct serve_designs *s, const char *where)
+/* All designs at one place share its database. NULL: `why`. */
+static struct database *remote_at(struct serve_designs *s, const char *where, char *why, size_t n)
 {
+	struct database_remote *d = &s->remotes[s->remote_count];
+
 	for (size_t i = 0; i < s->remote_count; i++)
-		if (!strcmp(s->remotes[i].endpoint, where))
+		if (!strcmp(s->remotes[i].where, where))
 			return &s->remotes[i].base;
-	database_remote_init(&s->remotes[s->remote_count], where);
-	return &s->remotes[s->remote_count++].base;
+	s->remote_count++; /* so that it is closed */
+	return database_remote_open(d, where, why, n) ? &d->base : NULL;
 }
 
 static bool choose_databases(struct serve_designs *s, struct api *api, char *why, size_t n)
@@ -151,7 +153,9 @@ static bool choose_databases(struct serve_designs *s, struct api *api, char *why
 	for (size_t i = 0; i < s->count; i++) {
 		const struct serve_backend *b = serve_backend_of(o->backends, o->backend_count, s->list[i]->name);
 
-		s->databases[i] = b ? remote_at(s, b->where) : &s->local.base;
+		s->databases[i] = b ? remote_at(s, b->where, why, n) : &s->local.base;
+		if (!s->databases[i])
+			return false;
 	}
 	for (size_t i = 0; i < o->backend_count; i++) {
 		bool found = !o->backends[i].design.n;
@@ -297,5 +301,7 @@ void serve_designs_stop(struct serve_designs *s)
 
 void serve_designs_release(struct serve_designs *s)
 {
+	for (size_t i = 0; i < s->remote_count; i++)
+		database_remote_close(&s->remotes[i]);
 	arena_release(&s->arena);
 }

@@ -257,7 +257,7 @@ const struct flag serve_flags[] = {
 	  "where to listen (" SERVER_DEFAULT_LISTEN "); port 0 takes a free one", set_listen },
 	{ "data", "DIR", "where the data is kept (" SERVE_DEFAULT_DATA ")", set_data },
 	{ "design", "FILE", "serve this design under /api/<its name>; may be given several times", set_design },
-	{ "backend", "[DESIGN=]URL", "the tables of all designs, or of this one, are at this endpoint of DynamoDB's API", set_backend },
+	{ "backend", "[DESIGN=]WHERE", "the tables of all designs, or of this one, are elsewhere: aws, aws:REGION, https://…, or http:// on this machine", set_backend },
 	{ "demo", "DIR", "load DIR/<design>.json into each design whose table is empty", set_demo },
 	{ "secret-file", "FILE", "the secret that tokens are signed with (in the data directory)", set_secret_file },
 	{ "in-memory", NULL, "keep nothing: the data goes with the process", set_in_memory },

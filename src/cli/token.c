@@ -181,12 +181,16 @@ static bool load_shared(struct arena *a, const char *file, const char *value, ui
 	}
 	if (!serve_backend_parse(value, &where, why, n))
 		return false;
-	database_remote_init(&database, where.where);
+	if (!database_remote_open(&database, where.where, why, n)) {
+		database_remote_close(&database);
+		return false;
+	}
 	b = database_open(&database.base);
 	ok = b && shared_secret_load(b, d, a, secret, &e);
 	if (!ok)
 		snprintf(why, n, "%.*s", SLICE_ARG(e.message));
 	backend_free(b);
+	database_remote_close(&database);
 	return ok;
 }
 

@@ -62,8 +62,9 @@ static void print_help(void)
 	     "along. docs/verify.md has all kinds of findings.\n\n"
 	     "A directory must not be in use, and is not changed (but by --repair): a copy of it is looked\n"
 	     "at, which points to its table files and is removed in the end (in TMPDIR; it takes as much\n"
-	     "room as the journal of a server that was killed). An endpoint is asked with the credentials\n"
-	     "of the environment (AWS_ACCESS_KEY_ID …); what changes meanwhile is looked at again.\n\n"
+	     "room as the journal of a server that was killed). An endpoint (aws, aws:REGION, https://…,\n"
+	     "http://127.0.0.1:…) is asked with the credentials that AWS's own tools would use; what changes\n"
+	     "meanwhile is looked at again.\n\n"
 	     "Prints a line for each finding. Exits with 0 when nothing differs, with 1 when something\n"
 	     "does or it could not be looked at.\n");
 	flags_print(flags);

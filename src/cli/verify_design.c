@@ -5,9 +5,9 @@
 #include <unistd.h>
 #include "base/clock.h"
 #include "cli/design_file.h"
-#include "cli/remote.h"
 #include "cli/verify.h"
 #include "oracle/oracle.h"
+#include "remote/remote.h"
 
 #define PASSES 4             /* on a running server */
 #define SETTLE_MS 1500       /* positions of processors are written within a second */
@@ -268,39 +268,13 @@ static int ask_directory(const struct verify_options *o, const struct design *co
 	return status;
 }
 
-/* What can be done about an endpoint that does not answer; NULL: it does, or nothing is known. */
-static const char *advice(struct slice error)
-{
-	static const struct {
-		const char *error, *advice;
-	} known[] = {
-		{ "MissingAuthenticationTokenException", "set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY" },
-		{ "IncompleteSignatureException", "set AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY and AWS_REGION" },
-		{ "UnrecognizedClientException", "AWS_ACCESS_KEY_ID is not known there: set it to one of the server's --keys, or of the account "
-						 "(with AWS_SESSION_TOKEN if it is a temporary one)" },
-		{ "InvalidClientTokenId", "AWS_ACCESS_KEY_ID is not known there: set it to one of the account" },
-		{ "InvalidSignatureException", "AWS_SECRET_ACCESS_KEY is not that of AWS_ACCESS_KEY_ID, AWS_REGION is another one, or this "
-					       "machine's clock is wrong" },
-		{ "SignatureDoesNotMatch", "AWS_SECRET_ACCESS_KEY is not that of AWS_ACCESS_KEY_ID, or AWS_REGION is another one" },
-		{ "ExpiredTokenException", "AWS_SESSION_TOKEN has expired: get new credentials" },
-		{ "AccessDeniedException", "these credentials may not: verify needs DescribeTable, Scan, GetItem and BatchGetItem on the table, "
-					   "and DescribeStream, GetShardIterator and GetRecords on its stream; --repair writes, too" },
-		{ "ServiceUnavailable", "is a server running there, and is the address right?" },
-	};
-
-	for (size_t i = 0; i < sizeof(known) / sizeof(*known); i++)
-		if (slice_equal(error, slice_str(known[i].error)))
-			return known[i].advice;
-	return NULL;
-}
-
 /* Whether the endpoint lets this be asked at all; told otherwise. Each other refusal is the scan's to tell. */
-static bool is_open(const struct verify_options *o, struct backend *b, const struct design *d)
+static bool is_open(struct remote *remote, struct backend *b, const struct design *d)
 {
 	struct backend_reply reply;
 	struct arena a;
 	struct buf body;
-	const char *what;
+	bool open;
 
 	arena_init(&a);
 	buf_init(&body, &a);
@@ -308,23 +282,38 @@ static bool is_open(const struct verify_options *o, struct backend *b, const str
 	json_string(&body, d->table);
 	buf_byte(&body, '}');
 	backend_call(b, &a, "DescribeTable", buf_slice(&body), &reply);
-	what = reply.status == 200 ? NULL : advice(reply.error);
-	if (what)
-		complain(0, "%.*s: %s does not answer (%.*s: %.*s): %s", SLICE_ARG(d->name), o->endpoint, SLICE_ARG(reply.error),
-			 SLICE_ARG(reply.message), what);
+	open = reply.status == 200 || slice_is(reply.error, "ResourceNotFoundException");
+	if (!open)
+		complain(0, "%.*s: %s: %.*s", SLICE_ARG(d->name), remote_url(remote), SLICE_ARG(remote_explain(remote, &a, &reply)));
 	arena_release(&a);
-	return !what;
+	return open;
 }
 
+/* More patience than a server has: nobody waits for a page. */
 static int ask_endpoint(const struct verify_options *o, const struct design *const *list)
 {
-	struct backend *b = remote_new(o->endpoint);
-	int status = b ? 0 : complain(EXIT_REFUSED, "out of memory");
+	struct remote_options options = { .connections = 1, .attempts = 8, .attempt_ms = 60000, .total_ms = 180000 };
+	struct remote *remote;
+	struct backend *b;
+	char why[1300];
+	int status;
 
-	if (b)
-		status = is_open(o, b, list[0]) ? ask_all(o, b, list) : EXIT_REFUSED;
-
-	remote_free(b);
+	if (!remote_parse(o->endpoint, &options.place, why, sizeof(why)))
+		return complain(EXIT_USAGE, "--endpoint: %s", why);
+	remote = remote_open(&options, why, sizeof(why));
+	if (!remote)
+		return complain(EXIT_REFUSED, "%s", why);
+	if (!remote_has_credentials(remote, why, sizeof(why))) {
+		remote_close(remote);
+		return complain(EXIT_REFUSED, "%s", why);
+	}
+	b = remote_backend_new(remote);
+	if (!b)
+		status = complain(EXIT_REFUSED, "out of memory");
+	else
+		status = is_open(remote, b, list[0]) ? ask_all(o, b, list) : EXIT_REFUSED;
+	backend_free(b);
+	remote_close(remote);
 	return status;
 }
 

@@ -11,7 +11,7 @@
 
 #include "base/clock.h"
 #include "http/exchange.h"
-#include "http/gzip.h"
+#include "wire/gzip.h"
 #include "http/keys.h"
 #include "http/origin.h"
 #include "http/proxies.h"

@@ -2,7 +2,7 @@
  * writev().
  * SPDX-License-Identifier: Apache-2.0 */
 #include "http/coding.h"
-#include "http/gzip.h"
+#include "wire/gzip.h"
 #include "http/loop.h"
 #include "http/reply.h"
 #include "http/route.h"

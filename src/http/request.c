@@ -384,39 +384,6 @@ struct slice request_header(const struct http_request *r, struct slice name)
 	return (struct slice){ 0 };
 }
 
-static int hex_digit(char c)
-{
-	if (c >= '0' && c <= '9')
-		return c - '0';
-	c |= 0x20;
-	return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
-}
-
-struct slice http_unescape(struct arena *a, struct slice s)
-{
-	char *out;
-	size_t n = 0;
-
-	if (!s.n || !memchr(s.p, '%', s.n))
-		return s;
-	out = arena_alloc(a, s.n);
-	for (size_t i = 0; i < s.n; i++) {
-		int hi = -1, lo = -1;
-
-		if (s.p[i] == '%' && i + 2 < s.n) {
-			hi = hex_digit(s.p[i + 1]);
-			lo = hex_digit(s.p[i + 2]);
-		}
-		if (hi >= 0 && lo >= 0) {
-			out[n++] = (char)(hi << 4 | lo);
-			i += 2;
-		} else {
-			out[n++] = s.p[i];
-		}
-	}
-	return slice_make(out, n);
-}
-
 struct slice request_query(const struct http_request *r, struct slice name)
 {
 	struct slice rest = r->query;
@@ -427,10 +394,10 @@ struct slice request_query(const struct http_request *r, struct slice name)
 		const char *eq = pair.n ? memchr(pair.p, '=', pair.n) : NULL;
 		struct slice key = slice_make(pair.p, eq ? (size_t)(eq - pair.p) : pair.n);
 
-		if (slice_equal(http_unescape(r->arena, key), name)) {
+		if (slice_equal(percent_decode(r->arena, key), name)) {
 			if (!eq)
 				return SLICE("");
-			return http_unescape(r->arena, slice_make(eq + 1, pair.n - key.n - 1));
+			return percent_decode(r->arena, slice_make(eq + 1, pair.n - key.n - 1));
 		}
 		rest = amp ? slice_make(amp + 1, rest.n - pair.n - 1) : (struct slice){ 0 };
 	}

@@ -22,11 +22,8 @@
 #include "http/http_limits.h"
 #include "http/parser.h"
 #include "http/request_strict.h"
-
-struct http_header {
-	struct slice name; /* lower case */
-	struct slice value; /* without white space around it */
-};
+#include "wire/header.h"
+#include "wire/percent.h"
 
 struct http_request {
 	struct arena *arena;
@@ -91,7 +88,5 @@ struct slice request_query(const struct http_request *r, struct slice name);
 /* Whether a list such as Accept-Encoding or Connection has `token` (lower case), not with q=0. */
 bool http_list_has(struct slice list, struct slice token);
 struct slice http_trim(struct slice s);
-/* Percent-decoding; malformed escapes stay as they are. */
-struct slice http_unescape(struct arena *a, struct slice s);
 
 #endif

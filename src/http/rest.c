@@ -273,7 +273,7 @@ static void reply_unknown(struct exchange *ex, struct slice name)
 {
 	struct problem p = { .type = PROBLEM_NOT_FOUND };
 
-	name = http_unescape(&ex->arena, name);
+	name = percent_decode(&ex->arena, name);
 	for (size_t i = 0; i < name.n; i++)
 		if ((unsigned char)name.p[i] >= 0x80 || (unsigned char)name.p[i] < ' ')
 			name = SLICE("of that name"); /* JSON is UTF-8, and the name need not be */

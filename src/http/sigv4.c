@@ -4,86 +4,43 @@
 #include <time.h>
 
 #include <openssl/crypto.h>
-#include <openssl/evp.h>
-#include <openssl/hmac.h>
 
 #include "http/sigv4.h"
 
-#define ALGORITHM "AWS4-HMAC-SHA256"
+#define ALGORITHM SIGV4_ALGORITHM
 #define SERVICE "dynamodb"
-#define TERMINATOR "aws4_request"
+#define TERMINATOR SIGV4_TERMINATOR
 #define ISO_LENGTH 16       /* 20150830T123600Z */
 #define EXPIRES_MOST 604800 /* a week, as AWS allows */
 
-static void hmac(struct arena *a, struct slice key, struct slice text, uint8_t out[SIGV4_HASH])
+static struct sigv4_message message_of(const struct http_request *r, const struct sigv4 *s)
 {
-	unsigned n = SIGV4_HASH;
-
-	if (!HMAC(EVP_sha256(), key.p, (int)key.n, (const uint8_t *)text.p, text.n, out, &n))
-		arena_out_of_memory(a);
+	return (struct sigv4_message){
+		.method = slice_str(http_method_str(r->method)),
+		.path = r->path,
+		.query = r->query,
+		.headers = r->headers,
+		.header_count = r->header_count,
+		.signed_headers = s->signed_headers,
+		.body = r->body,
+		.presigned = s->presigned,
+	};
 }
 
-/* ---- the signature ---- */
-
-static void derive_key(struct arena *a, const struct sigv4 *s, struct slice secret,
-		       uint8_t key[SIGV4_HASH])
+struct slice sigv4_canonical_request(const struct http_request *r, const struct sigv4 *s)
 {
-	const struct slice parts[] = { s->scope_date, s->region, s->service, s->terminator };
-	struct slice first = arena_printf(a, "AWS4%.*s", SLICE_ARG(secret));
+	struct sigv4_message m = message_of(r, s);
 
-	hmac(a, first, parts[0], key);
-	for (size_t i = 1; i < sizeof(parts) / sizeof(parts[0]); i++)
-		hmac(a, slice_make(key, SIGV4_HASH), parts[i], key);
-	OPENSSL_cleanse((char *)first.p, first.n);
-}
-
-static const uint8_t *signing_key(struct arena *a, const struct sigv4 *s, struct slice secret,
-				  struct sigv4_cache *c)
-{
-	struct slice scope = slice_make(s->credential.p, s->credential.n);
-	size_t n = sizeof(c->entries) / sizeof(c->entries[0]), i;
-	uint8_t *fresh;
-
-	if (scope.n >= sizeof(c->entries[0].scope)) {
-		fresh = arena_alloc(a, SIGV4_HASH);
-		derive_key(a, s, secret, fresh);
-		return fresh;
-	}
-	for (i = 0; i < n; i++)
-		if (slice_is(scope, c->entries[i].scope))
-			return c->entries[i].key;
-	i = c->next++ % n;
-	c->entries[i].scope[0] = '\0'; /* not to be found half made if memory runs out */
-	derive_key(a, s, secret, c->entries[i].key);
-	memcpy(c->entries[i].scope, scope.p, scope.n);
-	c->entries[i].scope[scope.n] = '\0';
-	return c->entries[i].key;
-}
-
-void sigv4_forget(struct sigv4_cache *cache)
-{
-	OPENSSL_cleanse(cache, sizeof(*cache));
+	return sigv4_canonical(r->arena, &m);
 }
 
 struct slice sigv4_signature(const struct http_request *r, const struct sigv4 *s,
 			     struct slice secret, struct sigv4_cache *cache)
 {
-	struct slice canonical = sigv4_canonical_request(r, s);
-	uint8_t hash[SIGV4_HASH];
-	struct buf to_sign, hex;
+	struct sigv4_message m = message_of(r, s);
+	struct sigv4_scope scope = { s->scope_date, s->region, s->service, s->terminator };
 
-	if (EVP_Digest(canonical.p, canonical.n, hash, NULL, EVP_sha256(), NULL) != 1)
-		arena_out_of_memory(r->arena);
-	buf_init(&to_sign, r->arena);
-	buf_printf(&to_sign, ALGORITHM "\n%.*s\n%.*s/%.*s/%.*s/%.*s\n", SLICE_ARG(s->iso_date),
-		   SLICE_ARG(s->scope_date), SLICE_ARG(s->region), SLICE_ARG(s->service),
-		   SLICE_ARG(s->terminator));
-	buf_hex(&to_sign, slice_make(hash, sizeof(hash)));
-	hmac(r->arena, slice_make(signing_key(r->arena, s, secret, cache), SIGV4_HASH),
-	     buf_slice(&to_sign), hash);
-	buf_init(&hex, r->arena);
-	buf_hex(&hex, slice_make(hash, sizeof(hash)));
-	return buf_slice(&hex);
+	return sigv4_sign(r->arena, &m, s->credential, &scope, s->iso_date, secret, cache);
 }
 
 /* ---- the checks before it, in DynamoDB's order ---- */

@@ -1,4 +1,5 @@
-/* AWS Signature Version 4, the server's side: Authorization header and presigned query.
+/* AWS Signature Version 4, the server's side: Authorization header and presigned query. What it shares with a client's
+ * is in wire/sigv4.h.
  *
  * The checks come in DynamoDB's order and with its words:
  *     both forms at once, no form at all, parameters missing                  sigv4_parse()
@@ -11,9 +12,9 @@
 #include "base/error.h"
 #include "http/keys.h"
 #include "http/request.h"
+#include "wire/sigv4.h"
 
 #define SIGV4_SKEW_S (15 * 60)
-#define SIGV4_HASH 32
 
 struct sigv4 {
 	bool presigned;
@@ -23,15 +24,6 @@ struct sigv4 {
 	/* Of the credential, set by sigv4_verify(): */
 	struct slice key_id, scope_date, region, service, terminator;
 	struct slice iso_date; /* 20150830T123600Z */
-};
-
-/* The keys derived from a secret change once a day: they are kept. Belongs to one thread. */
-struct sigv4_cache {
-	struct {
-		char scope[160]; /* key id/date/region/service */
-		uint8_t key[SIGV4_HASH];
-	} entries[8];
-	unsigned next;
 };
 
 /* Whether the request carries a signature of either form. */
@@ -44,9 +36,6 @@ bool sigv4_verify(const struct http_request *r, const struct keys *keys, struct 
 /* The same without the signature itself, which is over the body: what can be said before it is there. */
 bool sigv4_check_head(const struct http_request *r, const struct keys *keys, struct slice region, int64_t now_ms,
 		      struct error *e) MUST_CHECK;
-/* To be called when the keys are others: a key may have got a new secret. */
-void sigv4_forget(struct sigv4_cache *cache);
-
 /* The pieces, for tests. */
 struct slice sigv4_canonical_request(const struct http_request *r, const struct sigv4 *s);
 /* 64 hexadecimal digits in the request's arena; needs the credential's parts and iso_date. */

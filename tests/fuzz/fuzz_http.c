@@ -6,7 +6,7 @@
 #include <stdlib.h>
 
 #include "base/alloc.h"
-#include "http/gzip.h"
+#include "wire/gzip.h"
 #include "http/sigv4.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);

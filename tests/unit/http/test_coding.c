@@ -8,7 +8,7 @@
 
 #include "base/buf.h"
 #include "http/coding.h"
-#include "http/gzip.h"
+#include "wire/gzip.h"
 
 struct choice {
 	const char *accepted;

@@ -4,7 +4,7 @@
 #include <stdarg.h>
 #include <cmocka.h>
 
-#include "http/gzip.h"
+#include "wire/gzip.h"
 #include "http/request_id.h"
 
 static struct gzip gzip;

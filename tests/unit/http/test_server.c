@@ -7,7 +7,7 @@
 
 #include "base/alloc.h"
 #include "base/clock.h"
-#include "http/gzip.h"
+#include "wire/gzip.h"
 
 #include "wire.h"
 

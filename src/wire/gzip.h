@@ -2,8 +2,8 @@
  *
  * A struct gzip belongs to one thread; its two halves are made when first needed.
  * SPDX-License-Identifier: Apache-2.0 */
-#ifndef THORPE_HTTP_GZIP_H
-#define THORPE_HTTP_GZIP_H
+#ifndef THORPE_WIRE_GZIP_H
+#define THORPE_WIRE_GZIP_H
 
 #include "base/arena.h"
 

@@ -3,7 +3,7 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include <libdeflate.h>
 
-#include "http/gzip.h"
+#include "wire/gzip.h"
 
 #define LEVEL 1            /* replies are made while a client waits */
 #define MOST_EXPANSION 1032 /* deflate's best case: 258 bytes for two bits */

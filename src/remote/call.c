@@ -1,0 +1,175 @@
+/* A call: attempts until there is an answer, or none is to be had.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "base/clock.h"
+#include "base/log.h"
+#include "remote/remote_internal.h"
+#include "remote/wait.h"
+
+#define SKEW_LEAST_MS (4 * 60 * 1000) /* less is not why a signature is refused */
+
+struct call {
+	struct remote_backend *b;
+	struct arena *arena;
+	const char *operation; /* the caller's */
+	struct repeat_plan plan;
+	int64_t started_us, deadline_us;
+	bool maybe_done;       /* by any attempt so far */
+	bool skewed, expired;  /* the clock has been set, other credentials looked for: once each */
+	int cost;              /* tokens of the last repetition */
+	struct attempt last;
+	struct meter_call meter;
+};
+
+/* ---- whether there is a next attempt ---- */
+
+/* The service's clock counts from now on. False: it says nothing new. */
+static bool set_clock(struct call *c)
+{
+	struct remote *r = c->b->remote;
+	int64_t was = atomic_load(&r->skew_ms), skew;
+
+	if (c->skewed || c->last.date_ms < 0)
+		return false;
+	c->skewed = true;
+	skew = c->last.date_ms - clock_now_ms(r->options.clock);
+	if (skew - was < SKEW_LEAST_MS && was - skew < SKEW_LEAST_MS)
+		return false;
+	atomic_store(&r->skew_ms, skew);
+	log_warn("the clock of %s is %lld s %s this machine's; requests are signed with its time", r->database.host,
+		 (long long)(skew < 0 ? -skew : skew) / 1000, skew < 0 ? "behind" : "ahead of");
+	return true;
+}
+
+static bool pause_and_go_on(struct call *c, unsigned made)
+{
+	struct remote *r = c->b->remote;
+	struct retry_pauses pauses = { r->options.base_ms, r->options.throttled_ms };
+	int64_t pause;
+
+	if (c->last.maybe_done && c->plan.how == REPEAT_UNSAFE)
+		return false;
+	pause = retry_pause_ms(&pauses, c->last.kind, made, retry_chance(), c->last.retry_after_ms);
+	if (clock_monotonic_us() + pause * 1000 >= c->deadline_us)
+		return false;
+	c->cost = retry_quota_take(&r->quota, c->last.kind);
+	return c->cost && wait_ms(pause, &r->stop);
+}
+
+static bool goes_on(struct call *c, unsigned made)
+{
+	if (made >= c->b->remote->options.attempts)
+		return false;
+	switch (c->last.kind) {
+	case RETRY_NOT: return false;
+	case RETRY_SKEWED: return set_clock(c);
+	case RETRY_EXPIRED:
+		if (c->expired || !keyring_spoil(c->b->remote->keyring, c->b->credentials))
+			return false;
+		return c->expired = true;
+	case RETRY_TRANSIENT:
+	case RETRY_THROTTLED: break;
+	}
+	return pause_and_go_on(c, made);
+}
+
+/* ---- attempts ---- */
+
+static const struct json nothing = { .type = JSON_OBJECT };
+
+static bool find_credentials(struct call *c)
+{
+	char why[1300];
+
+	if (keyring_get(c->b->remote->keyring, &c->b->credentials, c->deadline_us, why, sizeof(why)))
+		return true;
+	c->meter.troubles[REMOTE_CREDENTIALS]++;
+	c->last.kind = RETRY_NOT;
+	c->last.reply = (struct backend_reply){ .status = 500, .body = &nothing,
+						.error = SLICE(REMOTE_NO_CREDENTIALS), .message = arena_copy(c->arena, slice_str(why)) };
+	return false;
+}
+
+static void note(struct call *c)
+{
+	c->meter.attempts++;
+	c->maybe_done = c->maybe_done || c->last.maybe_done;
+	if (c->last.reply.status == 200)
+		return;
+	c->meter.troubles[c->last.trouble]++;
+	c->meter.throttles += c->last.kind == RETRY_THROTTLED;
+}
+
+static void run(struct call *c)
+{
+	for (unsigned made = 1;; made++) {
+		if (!find_credentials(c))
+			return;
+		attempt_make(c->b, c->arena, &c->plan, c->deadline_us, &c->last);
+		note(c);
+		if (c->last.reply.status == 200) {
+			retry_quota_give(&c->b->remote->quota, c->cost);
+			return;
+		}
+		if (!goes_on(c, made))
+			return;
+	}
+}
+
+/* ---- the end ---- */
+
+/* An answer that settles it, whatever became of earlier attempts. */
+static bool is_settled(const struct call *c)
+{
+	return c->last.reply.status == 200 || (c->last.kind == RETRY_NOT && c->last.reply.status < 500);
+}
+
+static void settle(struct call *c, struct backend_reply *reply)
+{
+	*reply = c->last.reply;
+	if (c->plan.alone)
+		repeat_restore(c->arena, reply);
+	if (is_settled(c) || !c->maybe_done || c->plan.reads || c->plan.streams || !strncmp(c->operation, "Describe", 8) ||
+	    !strncmp(c->operation, "List", 4))
+		return;
+	reply->message = arena_printf(c->arena, "%s may or may not have been done: %.*s", c->operation, SLICE_ARG(c->last.reply.message));
+	reply->error = SLICE(REMOTE_OUTCOME_UNKNOWN);
+	reply->status = 500;
+}
+
+static double units_of(const struct json *capacity)
+{
+	const struct json *units = json_get(capacity, "CapacityUnits");
+	double sum = 0;
+
+	if (json_is(capacity, JSON_ARRAY))
+		for (size_t i = 0; i < capacity->count; i++)
+			sum += units_of(&capacity->items[i]);
+	if (json_is(units, JSON_INT))
+		return (double)units->integer;
+	return json_is(units, JSON_DOUBLE) ? units->number : sum;
+}
+
+static void count(struct call *c, const struct backend_reply *reply)
+{
+	double units = units_of(json_get(reply->body, "ConsumedCapacity"));
+
+	c->meter.operation = c->operation;
+	c->meter.label = c->b->label;
+	c->meter.us = clock_monotonic_us() - c->started_us;
+	c->meter.failed = reply->status >= 500 || c->last.kind == RETRY_THROTTLED;
+	c->meter.read_units = c->plan.reads ? units : 0;
+	c->meter.write_units = c->plan.writes ? units : 0;
+	meter_add(c->b->remote->meter, &c->meter);
+}
+
+void remote_call(struct backend *b, struct arena *a, const char *operation, struct slice body, struct backend_reply *reply)
+{
+	struct call c = { .b = (struct remote_backend *)b, .arena = a, .operation = operation, .started_us = clock_monotonic_us() };
+	const struct remote_options *o = &c.b->remote->options;
+
+	c.deadline_us = c.started_us + o->total_ms * 1000;
+	repeat_plan(a, operation, body, !o->plain_writes, !o->no_capacity, &c.plan);
+	run(&c);
+	settle(&c, reply);
+	count(&c, reply);
+}

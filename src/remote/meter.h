@@ -1,0 +1,27 @@
+/* What a client has done: counters since it was opened, for /metrics.
+ *
+ * Threads: any; one short lock for each call.
+ * SPDX-License-Identifier: Apache-2.0 */
+#ifndef THORPE_REMOTE_METER_H
+#define THORPE_REMOTE_METER_H
+
+#include "remote/remote.h"
+
+struct meter;
+struct meter *meter_new(void); /* NULL: memory */
+void meter_free(struct meter *m);
+
+struct meter_call { /* one call, when it has ended */
+	const char *operation;
+	const char *label;
+	unsigned attempts, throttles;
+	unsigned troubles[REMOTE_TROUBLES]; /* attempts that failed, by kind */
+	bool failed;                        /* no answer in the end, or 5xx, or throttled */
+	int64_t us;
+	double read_units, write_units;
+};
+void meter_add(struct meter *m, const struct meter_call *c);
+/* Fills the counters of `out`; `uses` are in the arena. */
+void meter_read(struct meter *m, struct arena *a, struct remote_metrics *out);
+
+#endif

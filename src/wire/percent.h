@@ -1,0 +1,13 @@
+/* Percent-encoding (RFC 3986) of parts of addresses and of forms.
+ * SPDX-License-Identifier: Apache-2.0 */
+#ifndef THORPE_WIRE_PERCENT_H
+#define THORPE_WIRE_PERCENT_H
+
+#include "base/buf.h"
+
+/* Escapes everything but letters, digits and -_.~ */
+void percent_encode(struct buf *b, struct slice s);
+/* Malformed escapes stay as they are. Without any escape it is `s` itself. */
+struct slice percent_decode(struct arena *a, struct slice s);
+
+#endif
