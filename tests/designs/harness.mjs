@@ -106,8 +106,8 @@ async function startServers(data, args, env) {
     const server = await startServer({ data, args, env });
     return { server, table: server };
   }
-  // DynamoDB Local has tables for each access key.
-  const key = `key${process.pid}x${Math.random().toString(36).slice(2)}`;
+  // DynamoDB Local has tables for each access key: one for each directory, as a server of its own would have.
+  const key = `key${process.pid}x${data.replace(/[^a-zA-Z0-9]/g, '')}`;
   const credentials = { accessKeyId: key, secretAccessKey: 'secret' };
   const table = BACKEND === 'thorpe' ? await tableServer(data, env) : { endpoint: BACKEND, users: 1, stop: async () => {}, child: { kill() {} } };
   const server = await startServer({
