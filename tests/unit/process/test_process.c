@@ -89,6 +89,13 @@ static void stop(void)
 	process = NULL;
 }
 
+/* A database that does not tell positions. */
+static struct damaged {
+	struct backend backend; /* first */
+	struct backend *real;
+	atomic_bool works;
+} damaged;
+
 static int setup(void **state)
 {
 	(void)state;
@@ -104,7 +111,11 @@ static int setup(void **state)
 static int teardown(void **state)
 {
 	(void)state;
+	process_stop(process);
+	if (process && damaged.real) /* a test has put it there */
+		process->backend = damaged.real;
 	stop();
+	damaged.real = NULL;
 	client_close(&c);
 	return 0;
 }
@@ -408,14 +419,6 @@ static void a_replay_without_a_stream_is_refused_and_leaves_nothing_behind(void 
 	assert_true(switch_of("count notes").paused);
 }
 
-/* ---- a database that does not tell positions ---- */
-
-static struct damaged {
-	struct backend backend; /* first */
-	struct backend *real;
-	atomic_bool works;
-} damaged;
-
 static void damaged_call(struct backend *b, struct arena *a, const char *operation, struct slice body, struct backend_reply *reply)
 {
 	struct damaged *d = (struct damaged *)b;
@@ -461,8 +464,6 @@ static void processors_whose_positions_cannot_be_read_stand_still_and_say_so(voi
 	assert_true(client_has(metrics(), "thorpe_processor_stands_still{design=\"test\",processor=\"count notes\"} 0"));
 	client_ask(&c, APP_GET, "/processors/count%20notes", NULL);
 	assert_false(client_has(c.reply.body, "stands_still"));
-	process_stop(process);
-	process->backend = damaged.real;
 }
 
 static void processors_that_stand_still_can_be_stopped(void **state)
@@ -477,7 +478,6 @@ static void processors_that_stand_still_can_be_stopped(void **state)
 	assert_true(process_start(process, why, sizeof(why)));
 	process_stop(process);
 	assert_false(c.app->keeper_runs);
-	process->backend = damaged.real;
 }
 
 static void a_fan_out_reaches_everyone_once_though_it_is_interrupted(void **state)
