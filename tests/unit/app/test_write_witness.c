@@ -123,6 +123,11 @@ static const char design[] =
 	"    attributes:\n      id: string, required\n      number: string, required\n      label: string\n"
 	"    keys: {PK: ORDER#<id>, SK: FREE#<number>}\n"
 	"    allow: {create, update, delete: not exists Ban(id), read: anyone}\n"
+	"  Seat:\n" /* who is in may let others in; also itself, which is no use */
+	"    path: /orders/<id>/seats/<who>\n"
+	"    attributes:\n      id: string, required\n      who: string, required\n"
+	"    keys: {PK: ORDER#<id>, SK: SEAT#<who>}\n"
+	"    allow: {create: 'exists Seat(id, caller)', read: anyone}\n"
 	"  Seer:\n"
 	"    path: /orders/<id>/seers/<number>\n"
 	"    attributes:\n      id: string, required\n      number: string, required\n      label: string\n"
@@ -445,6 +450,26 @@ static void values_are_made_of_what_is_there_at_the_end(void **state)
 	app_fixture_close(&f);
 }
 
+/* The item that allows it is where the new one would be. */
+static void what_allows_a_creation_may_be_what_is_in_its_way(void **state)
+{
+	static const struct change gone = { "ORDER#o1", "SEAT#ann", NULL, NULL };
+	static const struct step create = { CREATE, "ann", "Seat", "o1/ann", NULL, NULL };
+	struct app_fixture f;
+	struct outcome o;
+
+	(void)state;
+	world(&f);
+	created(&f, "!", "Seat", "o1/ann", NULL);
+	o = take(&f, &create, NULL);
+	assert_false(o.done);
+	assert_int_equal(o.problem, PROBLEM_EXISTS);
+	o = take(&f, &create, &gone);
+	assert_false(o.done);
+	assert_int_equal(o.problem, PROBLEM_FORBIDDEN);
+	app_fixture_close(&f);
+}
+
 static void what_has_expired_is_as_good_as_gone(void **state)
 {
 	static const struct change alive = { "ORDER#o1", "BAN", "expires_at", "{'N':'1999999999'}" };
@@ -645,6 +670,7 @@ int main(void)
 		cmocka_unit_test(a_requirement_that_starts_to_hold_is_asked),
 		cmocka_unit_test(only_what_was_read_is_in_the_condition),
 		cmocka_unit_test(values_are_made_of_what_is_there_at_the_end),
+		cmocka_unit_test(what_allows_a_creation_may_be_what_is_in_its_way),
 		cmocka_unit_test(what_has_expired_is_as_good_as_gone),
 		cmocka_unit_test(another_item_where_it_would_be_is_not_it),
 		cmocka_unit_test(what_it_counts_on_is_known_to_be_gone),
