@@ -106,6 +106,12 @@ static const char design[] =
 	"    attributes:\n      id: string, required\n      number: string, required\n      copied: copy of Order(id).rate\n"
 	"    keys: {PK: ORDER#<id>, SK: COPIED#<number>}\n"
 	"    allow: {create, read, update, delete: anyone}\n"
+	"  Fine:\n"
+	"    path: /orders/<id>/fines/<number>\n"
+	"    attributes:\n      id: string, required\n      number: string, required\n"
+	"    keys: {PK: ORDER#<id>, SK: FINE#<number>}\n"
+	"    requires: [Ban(id)]\n"
+	"    allow: {create, read, update, delete: anyone}\n"
 	"  Tally:\n" /* of what it counts on, and kept */
 	"    path: /orders/<id>/tallies/<number>\n"
 	"    attributes:\n      id: string, required\n      number: string, required\n"
@@ -478,6 +484,22 @@ static void what_allows_a_creation_may_be_what_is_in_its_way(void **state)
 	app_fixture_close(&f);
 }
 
+static void what_is_required_has_not_expired(void **state)
+{
+	static const struct step create = { CREATE, "ann", "Fine", "o1/1", NULL, NULL };
+	struct app_fixture f;
+
+	(void)state;
+	world(&f);
+	created(&f, "!", "Ban", "o1", "{\"expires_at\":1000}"); /* it lingers */
+	assert_false(take(&f, &create, NULL).done);
+	app_fixture_close(&f);
+	world(&f);
+	created(&f, "!", "Ban", "o1", "{\"expires_at\":1999999999}");
+	assert_true(take(&f, &create, NULL).done);
+	app_fixture_close(&f);
+}
+
 /* Nothing of it was read but that it is there. */
 static void what_must_be_there_is_still_there(void **state)
 {
@@ -712,6 +734,7 @@ int main(void)
 		cmocka_unit_test(only_what_was_read_is_in_the_condition),
 		cmocka_unit_test(values_are_made_of_what_is_there_at_the_end),
 		cmocka_unit_test(what_allows_a_creation_may_be_what_is_in_its_way),
+		cmocka_unit_test(what_is_required_has_not_expired),
 		cmocka_unit_test(what_must_be_there_is_still_there),
 		cmocka_unit_test(a_copy_of_what_is_counted_on_is_not_born_stale),
 		cmocka_unit_test(what_has_expired_is_as_good_as_gone),
