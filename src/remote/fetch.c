@@ -140,6 +140,7 @@ static bool set_options(struct fetch *f, const struct fetch_options *o)
 	CURL *c = f->curl;
 
 	curl_easy_setopt(c, CURLOPT_NOSIGNAL, 1L);
+	curl_easy_setopt(c, CURLOPT_QUICK_EXIT, 1L); /* does not wait for a resolver that does not answer */
 	curl_easy_setopt(c, CURLOPT_FOLLOWLOCATION, 0L);
 	curl_easy_setopt(c, CURLOPT_HTTP_VERSION, (long)CURL_HTTP_VERSION_1_1);
 	curl_easy_setopt(c, CURLOPT_TCP_KEEPALIVE, 1L);

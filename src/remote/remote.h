@@ -120,5 +120,7 @@ struct remote_metrics {
 };
 /* `uses` is in the arena. */
 void remote_metrics(struct remote *r, struct arena *a, struct remote_metrics *out);
+/* In Prometheus' text format; `backend` is the label that tells several apart, such as a design's name. */
+void remote_metrics_write(const struct remote_metrics *m, struct slice backend, struct buf *out);
 
 #endif

@@ -119,6 +119,8 @@ enum found lookup_profile(struct lookup *l, const char *profile, struct found_ke
 	if (f == FOUND_NOTHING)
 		f = lookup_file(l, profile, SETTINGS_CREDENTIALS, k);
 	if (f == FOUND_NOTHING)
+		f = lookup_login(l, profile, k);
+	if (f == FOUND_NOTHING)
 		f = lookup_process(l, profile, k);
 	if (f == FOUND_NOTHING)
 		f = lookup_file(l, profile, SETTINGS_CONFIG, k);
