@@ -304,7 +304,12 @@ static int ask_endpoint(const struct verify_options *o, const struct design *con
 		return complain(EXIT_REFUSED, "%s", why);
 	}
 	b = remote_backend_new(remote);
-	status = b ? ask_all(o, b, list) : complain(EXIT_REFUSED, "out of memory");
+	status = b ? 0 : complain(EXIT_REFUSED, "out of memory");
+	for (size_t i = 0; !status && i < o->design_count; i++)
+		if (!remote_has_table(b, list[i]->table, why, sizeof(why)))
+			status = complain(EXIT_REFUSED, "%.*s: %s", SLICE_ARG(list[i]->name), why);
+	if (!status)
+		status = ask_all(o, b, list);
 	remote_backend_free(b);
 	remote_close(remote);
 	return status;

@@ -379,6 +379,16 @@ static void four_attempts_are_the_most(void **state)
 	assert_int_equal(metrics().failures, 1);
 }
 
+static void unless_the_settings_say_another_number(void **state)
+{
+	(void)state;
+	world.always = FAILS;
+	test_env_set(&env, "AWS_MAX_ATTEMPTS", "2");
+	open_remote((struct remote_options){ 0 });
+	call("GetItem", "{}");
+	assert_int_equal(standin_requests(server), 2);
+}
+
 static void a_transaction_whose_reply_was_lost_is_done_once(void **state)
 {
 	(void)state;
@@ -629,7 +639,11 @@ static void errors_are_explained(void **state)
 	world.fn = no_table;
 	open_remote((struct remote_options){ 0 });
 	r = call("GetItem", "{}");
-	assert_non_null(strstr(text(remote_explain(remote, &arena, &r)), "Posts"));
+	assert_non_null(strstr(text(remote_explain(remote, &arena, &r)), "there is no table Posts at http://127.0.0.1:"));
+	assert_false(remote_has_table(backend, SLICE("Likes"), why, sizeof(why)));
+	assert_non_null(strstr(why, "there is no table Likes at http://127.0.0.1:"));
+	world.always = GOOD;
+	assert_true(remote_has_table(backend, SLICE("Likes"), why, sizeof(why)));
 	o.env = &env.env;
 	snprintf(o.place.region, sizeof(o.place.region), "eu-west-1");
 	amazon = remote_open(&o, why, sizeof(why));
@@ -864,6 +878,7 @@ int main(void)
 		T(packed_replies_are_unpacked),
 		T(reads_are_repeated_whatever_happened),
 		T(four_attempts_are_the_most),
+		T(unless_the_settings_say_another_number),
 		T(a_transaction_whose_reply_was_lost_is_done_once),
 		T(a_write_under_a_condition_is_done_once),
 		T(a_plain_write_under_a_condition_is_not_repeated),
