@@ -14,6 +14,7 @@
 #ifndef THORPE_REMOTE_CREDENTIALS_LOOKUP_H
 #define THORPE_REMOTE_CREDENTIALS_LOOKUP_H
 
+#include <stdatomic.h>
 #include "base/buf.h"
 #include "base/clock.h"
 #include "json/json.h"
@@ -38,6 +39,7 @@ struct lookup {
 	struct fetch *fetch;   /* for services of the internet */
 	struct fetch *direct;  /* for those of this machine and its host: past any proxy */
 	bool local_only;       /* neither container nor instance */
+	const atomic_bool *stop; /* NULL: none */
 	struct buf looked;     /* where nothing was found, in words */
 	struct slice why;      /* of FOUND_TROUBLE: a sentence that says what to do */
 };

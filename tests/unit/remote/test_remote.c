@@ -867,6 +867,35 @@ static void no_connection_is_lost_when_memory_is_out(void **state)
 	assert_int_equal(call("GetItem", "{}").status, 200);
 }
 
+static void opening_without_memory_is_told(void **state)
+{
+	struct remote_options o = { .env = &env.env };
+	bool done = false;
+
+	(void)state;
+	snprintf(o.place.url, sizeof(o.place.url), "%s/", standin_url(server));
+	for (long n = 0; !done && n < 500; n++) {
+		struct remote *r;
+		struct backend *b = NULL;
+		bool found = false;
+
+		alloc_fail_after(n);
+		r = remote_open(&o, why, sizeof(why));
+		if (r) {
+			found = remote_has_credentials(r, why, sizeof(why));
+			b = remote_backend_new(r);
+		}
+		done = !alloc_has_failed();
+		alloc_fail_never();
+		if (!done && !found)
+			assert_string_equal(why, "out of memory");
+		assert_true(!done || (r && found && b));
+		remote_backend_free(b);
+		remote_close(r);
+	}
+	assert_true(done);
+}
+
 int main(void)
 {
 #define T(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
@@ -907,6 +936,7 @@ int main(void)
 		T(many_threads_over_a_bad_network_write_once_each),
 		T(stopping_ends_calls_under_way),
 		T(no_connection_is_lost_when_memory_is_out),
+		T(opening_without_memory_is_told),
 	};
 
 	log_set_level(LOG_ERROR);

@@ -276,6 +276,17 @@ static void the_environment_comes_first(void **state)
 	assert_int_equal(mine->expires_ms, 0);
 }
 
+static void a_line_break_in_a_secret_is_told(void **state)
+{
+	(void)state;
+	test_env_set(&env, "AWS_ACCESS_KEY_ID", "ENV");
+	test_env_set(&env, "AWS_SECRET_ACCESS_KEY", SECRET "\n");
+	assert_trouble("have a space or a line break in them");
+	test_env_set(&env, "AWS_SECRET_ACCESS_KEY", SECRET);
+	test_env_set(&env, "AWS_SESSION_TOKEN", "tok\r\nx-other: 1");
+	assert_trouble("have a space or a line break in them");
+}
+
 static void files_and_programs_have_an_order(void **state)
 {
 	const char *program = write_file("program", "#!/bin/sh\necho '{\"Version\":1,\"AccessKeyId\":\"PROGRAM\",\"SecretAccessKey\":\"" SECRET "\"}'\n");
@@ -454,6 +465,9 @@ static void an_sso_token_becomes_a_role(void **state)
 	assert_trouble("is not valid any more: run `aws sso login");
 	world.status = 403;
 	assert_trouble("may not use the role Dev Role in account 123");
+	world.status = 0;
+	write_file(cache_path("corp"), "{\"accessToken\":\"" SECRET "\\r\\nx: y\",\"expiresAt\":\"2025-11-18T09:00:00Z\"}");
+	assert_trouble("a header has a line break");
 	write_file(cache_path("corp"), "{\"accessToken\":\"" SECRET);
 	assert_trouble("cannot be read: run");
 }
@@ -737,6 +751,7 @@ int main(void)
 #define T(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
 	const struct CMUnitTest tests[] = {
 		T(the_environment_comes_first),
+		T(a_line_break_in_a_secret_is_told),
 		T(files_and_programs_have_an_order),
 		T(a_profile_that_is_not_there_is_named),
 		T(nothing_found_names_all_places),
