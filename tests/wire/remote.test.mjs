@@ -45,7 +45,7 @@ test('… or of a profile, or of what its program prints', async () => {
 
 const good = { AWS_ACCESS_KEY_ID: 'AKIDEXAMPLE', AWS_SECRET_ACCESS_KEY: secret };
 const wrong = [
-  ['a wrong secret', { ...good, AWS_SECRET_ACCESS_KEY: 'wrong' }, /does not take the credentials: set AWS_ACCESS_KEY_ID/],
+  ['a wrong secret', { ...good, AWS_SECRET_ACCESS_KEY: 'wrong' }, /the secret is not that of the access key/],
   ['half of the credentials', { AWS_ACCESS_KEY_ID: 'AKIDEXAMPLE' }, /AWS_SECRET_ACCESS_KEY is not: set both or neither/],
   ['a profile that is not there', { AWS_PROFILE: 'absent' }, /the profile 'absent' \(AWS_PROFILE\) is neither in/],
   ['another region', { ...good, AWS_REGION: 'eu-west-1' }, /in another region than eu-west-1/],

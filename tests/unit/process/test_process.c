@@ -445,7 +445,7 @@ static void processors_whose_positions_cannot_be_read_stand_still_and_say_so(voi
 	char why[256] = "";
 
 	(void)state;
-	process = process_new(&(struct process_options){ .app = c.app, .api = c.f.api });
+	process = process_new(&(struct process_options){ .app = c.app });
 	damaged = (struct damaged){ .backend = { .call = damaged_call }, .real = process->backend };
 	process->backend = &damaged.backend;
 	process->begin_every_us = 20000;
@@ -471,7 +471,7 @@ static void processors_that_stand_still_can_be_stopped(void **state)
 	char why[256] = "";
 
 	(void)state;
-	process = process_new(&(struct process_options){ .app = c.app, .api = c.f.api });
+	process = process_new(&(struct process_options){ .app = c.app });
 	damaged = (struct damaged){ .backend = { .call = damaged_call }, .real = process->backend };
 	process->backend = &damaged.backend;
 	process->begin_every_us = 100;
