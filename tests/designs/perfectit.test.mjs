@@ -7,7 +7,7 @@ import { ROOT, startDesign, until } from './harness.mjs';
 import { TIME, ULID, ago, audit, encoded, ids, inflate, of, published, things } from './perfectit-world.mjs';
 
 // Cards are imported by hand here, without what belongs to them.
-const app = await startDesign('perfectit', { oracle: ['key-differs', 'companion-missing', 'counter-differs'] });
+const app = await startDesign('perfectit', { oracle: ['key-differs', 'companion-missing', 'counter-differs', 'outlived'] });
 const operator = await app.operator();
 const admin = await app.as('judy', 'admin');
 const gus = await app.as('gus');
