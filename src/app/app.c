@@ -297,6 +297,30 @@ static bool handle_once(struct exchange *x, const struct row *row)
 	return true;
 }
 
+static const char *method_name(enum app_method m)
+{
+	static const char *const names[] = { [APP_GET] = "GET", [APP_HEAD] = "HEAD", [APP_POST] = "POST", [APP_PUT] = "PUT",
+					     [APP_PATCH] = "PATCH", [APP_DELETE] = "DELETE", [APP_OTHER] = "?" };
+
+	return names[m];
+}
+
+/* What requests to a database elsewhere are counted for: the access pattern, or the entity and what happens to it. */
+static void label_calls(struct exchange *x)
+{
+	const struct route *r = x->match.route;
+
+	if (!x->run.backend->label)
+		return;
+	if (r->access)
+		backend_label(x->run.backend, r->access->name);
+	else if (r->entity)
+		backend_label(x->run.backend, arena_printf(x->run.arena, "%.*s %s%.*s", SLICE_ARG(r->entity->name), r->action ? "" : method_name(x->q->method),
+							   SLICE_ARG(r->action ? r->action->name : SLICE(""))));
+	else
+		backend_label(x->run.backend, SLICE("service"));
+}
+
 static bool dispatch(struct exchange *x)
 {
 	const struct row *row;
@@ -305,6 +329,7 @@ static bool dispatch(struct exchange *x)
 		return false;
 	if (x->answer.ready)
 		return true;
+	label_calls(x);
 	row = &rows[x->match.route->kind];
 	if (x->q->watcher && x->match.route->kind != ROUTE_ACCESS)
 		return run_fail(&x->run, PROBLEM_INVALID, "only lists can be watched");
@@ -318,14 +343,6 @@ static bool dispatch(struct exchange *x)
 }
 
 /* ---- the audit log ---- */
-
-static const char *method_name(enum app_method m)
-{
-	static const char *const names[] = { [APP_GET] = "GET", [APP_HEAD] = "HEAD", [APP_POST] = "POST", [APP_PUT] = "PUT",
-					     [APP_PATCH] = "PATCH", [APP_DELETE] = "DELETE", [APP_OTHER] = "?" };
-
-	return names[m];
-}
 
 /* Logins tell of themselves; a call reads. */
 static bool tells_of_itself(const struct exchange *x)

@@ -35,6 +35,8 @@ struct backend {
 	bool (*records)(struct backend *b, struct arena *a, struct slice iterator, int64_t limit, struct api_records *out);
 	/* And writes (api/direct_write.h, `how` as there), to be ended by api_write_wait(); NULL: with a document. */
 	struct api_write *(*write)(struct backend *b, struct arena *a, const struct api_action *list, size_t n, unsigned how);
+	/* What the calls that follow are for, such as an access pattern; called by backend_label(). NULL: nobody asks. */
+	void (*label)(struct backend *b, struct slice label);
 	/* Something follows that cannot be taken back, outside of the database; called by backend_settle(). NULL: nothing to do. */
 	void (*settle)(struct backend *b);
 	/* Ends it; called by backend_free(). */
@@ -49,6 +51,12 @@ static inline void backend_call(struct backend *b, struct arena *a, const char *
 				struct backend_reply *reply)
 {
 	b->call(b, a, operation, body, reply);
+}
+
+static inline void backend_label(struct backend *b, struct slice label)
+{
+	if (b->label)
+		b->label(b, label);
 }
 
 /* Before something that cannot be taken back happens outside of the database (rehearse.h). */

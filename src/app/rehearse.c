@@ -51,6 +51,11 @@ static void settle(struct backend *b)
 	h->is_final = true;
 }
 
+static void label(struct backend *b, struct slice text)
+{
+	backend_label(((struct rehearsal *)b)->run.backend, text);
+}
+
 /* False: it is to be read. */
 static bool know(struct rehearsal *h, struct arena *a, struct value key, struct value *item)
 {
@@ -95,7 +100,7 @@ struct rehearsal *rehearse_begin(const struct run *r, struct guesses *g)
 {
 	struct rehearsal *h = arena_zalloc(r->arena, sizeof(*h));
 
-	h->backend = (struct backend){ .call = call, .get = get, .batch_get = batch_get, .settle = settle };
+	h->backend = (struct backend){ .call = call, .get = get, .batch_get = batch_get, .label = label, .settle = settle };
 	h->run = *r;
 	h->guesses = g;
 	map_init(&h->known, r->arena);

@@ -63,6 +63,11 @@ static void call(struct backend *b, struct arena *a, const char *operation, stru
 		atomic_fetch_add(&c->database->writes, 1);
 }
 
+static void label(struct backend *b, struct slice text)
+{
+	remote_label(((struct counting *)b)->remote, text);
+}
+
 static void counting_free(struct backend *b)
 {
 	struct counting *c = (struct counting *)b;
@@ -78,7 +83,7 @@ static struct backend *open_remote(struct database *d)
 
 	if (!c)
 		return NULL;
-	*c = (struct counting){ .backend = { .call = call, .free = counting_free }, .remote = remote_backend_new(r->remote),
+	*c = (struct counting){ .backend = { .call = call, .label = label, .free = counting_free }, .remote = remote_backend_new(r->remote),
 			       .database = r };
 	if (c->remote)
 		return &c->backend;

@@ -32,7 +32,14 @@ static void write_metrics(void *ctx, struct buf *out)
 {
 	const struct serve_designs *s = ctx;
 
+	struct remote *remotes[SERVE_BACKENDS_MAX];
+	size_t n = 0;
+
 	process_metrics(s->processes, s->process_count, out);
+	for (size_t i = 0; i < s->remote_count; i++)
+		if (s->remotes[i].remote)
+			remotes[n++] = s->remotes[i].remote;
+	remote_metrics_print(remotes, n, out);
 }
 
 int64_t serve_designs_delay_ms(void *ctx, const struct app *app)

@@ -28,6 +28,7 @@ struct run process_run(struct process *p, struct backend *b, struct arena *a)
 	r.arena = a;
 	r.now_ms = app_now_ms(p->app);
 	r.caller.operator_ = true;
+	backend_label(b, SLICE("processors"));
 	return r;
 }
 

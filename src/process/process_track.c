@@ -24,8 +24,12 @@ static struct run begin(struct track *t)
 {
 	struct reader *r = t->reader;
 
+	struct run run;
+
 	arena_clear(&r->arena);
-	return process_run(r->process, r->backend, &r->arena);
+	run = process_run(r->process, r->backend, &r->arena);
+	backend_label(r->backend, t->station->name);
+	return run;
 }
 
 /* The same, and counts what it passes over. */

@@ -151,6 +151,7 @@ struct run lane_run(struct send_runner *s, struct backend *b, struct arena *a)
 	r.backend = b;
 	r.arena = a;
 	r.now_ms = app_now_ms(s->app);
+	backend_label(b, s->p->name);
 	return r;
 }
 
