@@ -13,6 +13,7 @@
 #include "cli/serve_designs.h"
 #include "cli/serve_reload.h"
 #include "http/console.h"
+#include "http/forward.h"
 
 #define WHY 1024
 #define RESERVED_PART 8 /* of the descriptors for connections, those on the reserve have at most */
@@ -151,6 +152,8 @@ static bool open_http(struct running *r, struct serve_options *o, char *why)
 		o->http.route_count += REST_METHODS;
 		o->http.local = rest_threads(&r->designs.rest);
 		o->http.metrics = &r->designs.metrics;
+		if (o->backend_count)
+			o->http.forward = (struct http_forward){ forward_take, &r->designs.rest };
 		o->http.metric_count = 1;
 		o->http.write_delay = (struct write_delay){ serve_designs_delay_ms, &r->designs };
 	}

@@ -93,6 +93,7 @@ struct loop {
 	struct api_thread *api_thread;
 	struct workers *workers; /* shared by all loops; has its own lock */
 	struct workers *hashers; /* the same for requests that hash a password */
+	const struct http_forward *forward;
 	void *local;             /* as a worker has one, for what is answered at once (workers.h) */
 
 	struct conn *conns; /* all of them */

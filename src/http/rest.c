@@ -45,9 +45,9 @@ struct thread_local_maker rest_threads(struct rest *r)
 	return (struct thread_local_maker){ thread_make, thread_drop, r };
 }
 
-/* NULL: memory is out. */
-static struct backend *thread_backend(struct rest_thread *t, struct database *d)
+struct backend *rest_backend(void *local, struct database *d)
 {
+	struct rest_thread *t = local;
 	struct rest_backend *b = t->list;
 
 	while (b->database && b->database != d)
@@ -166,7 +166,7 @@ static void run(struct exchange_work *w, struct arena *a, void *local)
 	struct app_reply reply = { 0 };
 	struct backend *b;
 
-	b = thread_backend(local, app_database(job->app));
+	b = rest_backend(local, app_database(job->app));
 	if (!b)
 		arena_out_of_memory(a);
 	request.no_hashing = !w->may_hash;

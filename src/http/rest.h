@@ -28,6 +28,8 @@ struct rest {
 void rest_init(struct rest *r);
 /* When the server has ended, and before the apps do. */
 void rest_release(struct rest *r);
+/* Of what a thread has: its backend of this database. NULL: memory is out. */
+struct backend *rest_backend(void *local, struct database *d);
 /* For server_options.local: each thread has backends of its own. */
 struct thread_local_maker rest_threads(struct rest *r);
 

@@ -79,6 +79,8 @@ static void handle_dynamodb(struct exchange *ex, void *ctx)
 	}
 	if (!unzip_or_reply(ex, &body))
 		return;
+	if (ex->loop->forward->take && ex->loop->forward->take(ex, ex->loop->forward->ctx, target, body))
+		return;
 	exchange_call_api(ex, target, body);
 	if (is_write(target))
 		exchange_delay(ex, loop_write_delay(ex->loop, NULL));

@@ -32,6 +32,13 @@ struct metrics_writer {
 	void *ctx;
 };
 
+/* Requests of DynamoDB's API that are not for this server's own database. Whether it has taken the request: then it is answered, or
+ * will be (forward.h). NULL: all are its own. */
+struct http_forward {
+	bool (*take)(struct exchange *ex, void *ctx, struct slice target, struct slice body);
+	void *ctx;
+};
+
 /* How long a write has to wait before it is begun, in milliseconds; 0: not at all. `app`: whose; NULL: one of DynamoDB's API.
  * Asked by event loops: quick. */
 struct write_delay {
@@ -57,6 +64,7 @@ struct server_options { /* zero is the default everywhere; what is pointed to ou
 	const struct metrics_writer *metrics; /* a list */
 	size_t metric_count;
 	struct write_delay write_delay;
+	struct http_forward forward;
 	struct http_limits limits;
 	const struct clock *clock;     /* for signatures; NULL: the system's */
 	bool handle_signals; /* SIGTERM and SIGINT stop the server; a second one at once */

@@ -110,6 +110,7 @@ bool monitor_start(struct server *s)
 	l->clock = s->options.clock;
 	l->region = s->options.region;
 	l->api = s->api;
+	l->forward = &s->options.forward;
 	l->workers = s->workers;
 	m->thread.ready = loop_init(l);
 	m->thread.started = m->thread.ready && pthread_create(&m->thread.thread, NULL, server_loop_thread, l) == 0;

@@ -109,6 +109,24 @@ test('a list is watched at one server while another is written to', async () => 
   watcher.close();
 });
 
+test("a design's table is at each server, for SDKs and the console", async () => {
+  const { ddb: here, doc: docHere, streams } = clientsFor(servers[1].endpoint);
+  assert.equal((await here.describeTable({ TableName: TABLE })).Table.KeySchema[0].AttributeName, 'PK');
+  const { Item } = await docHere.get({ TableName: TABLE, Key: { PK: 'USER#alice', SK: 'PROFILE' } });
+  assert.equal(Item.username, 'alice');
+  const batch = await docHere.batchGet({ RequestItems: { [TABLE]: { Keys: [{ PK: 'USER#alice', SK: 'PROFILE' }] } } });
+  assert.equal(batch.Responses[TABLE].length, 1);
+  await assert.rejects(docHere.put({ TableName: TABLE, Item: { PK: 'USER#alice', SK: 'PROFILE' }, ConditionExpression: 'attribute_not_exists(PK)' }),
+    { name: 'ConditionalCheckFailedException' });
+  await assert.rejects(docHere.get({ TableName: 'Elsewhere', Key: { PK: 'a', SK: 'b' } }), { name: 'ResourceNotFoundException' });
+  const { Streams } = await streams.listStreams({ TableName: TABLE });
+  assert.ok((await streams.describeStream({ StreamArn: Streams[0].StreamArn })).StreamDescription.Shards.length > 0);
+  const metrics = await (await fetch(`${servers[1].endpoint}/metrics`)).text();
+  assert.match(metrics, /^thorpe_backend_read_units_total\{[^}]*for="user posts[^}]*\} \d/m);
+  here.destroy();
+  streams.destroy();
+});
+
 test('servers are replaced one after the other, and no client sees an error', async () => {
   const carol = await signUp('carol', 0, 0);
   let writing = true;
