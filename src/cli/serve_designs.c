@@ -1,12 +1,16 @@
 /* From files to running applications.
  * SPDX-License-Identifier: Apache-2.0 */
+#include <pthread.h>
 #include <stdio.h>
+#include <time.h>
 
 #include "app/provision.h"
 #include "app/shared_secret.h"
 #include "cli/design_file.h"
 #include "cli/secret.h"
 #include "cli/serve_designs.h"
+
+#define STOP_PATIENCE_S 5
 
 /* ---- processors ---- */
 
@@ -289,8 +293,61 @@ void serve_designs_greet(const struct serve_designs *s, const char *scheme, cons
 	}
 }
 
+/* A database that does not answer does not keep the server from ending: what waits for it is given up after a while. */
+struct stopping {
+	struct serve_designs *designs;
+	pthread_t thread;
+	pthread_mutex_t lock;
+	pthread_cond_t changed;
+	bool done; /* under the lock */
+};
+
+static void *give_up_later(void *arg)
+{
+	struct stopping *x = arg;
+	struct timespec until;
+	int late = 0;
+
+	clock_gettime(CLOCK_REALTIME, &until);
+	until.tv_sec += STOP_PATIENCE_S;
+	pthread_mutex_lock(&x->lock);
+	while (!x->done && !late)
+		late = pthread_cond_timedwait(&x->changed, &x->lock, &until);
+	pthread_mutex_unlock(&x->lock);
+	if (!late)
+		return NULL;
+	log_warn("a backend does not answer: what was to be written there is given up");
+	for (size_t i = 0; i < x->designs->remote_count; i++)
+		if (x->designs->remotes[i].remote)
+			remote_stop(x->designs->remotes[i].remote);
+	return NULL;
+}
+
+static bool stopping_begin(struct stopping *x, struct serve_designs *s)
+{
+	*x = (struct stopping){ .designs = s };
+	pthread_mutex_init(&x->lock, NULL);
+	pthread_cond_init(&x->changed, NULL);
+	return s->remote_count && pthread_create(&x->thread, NULL, give_up_later, x) == 0;
+}
+
+static void stopping_end(struct stopping *x, bool began)
+{
+	pthread_mutex_lock(&x->lock);
+	x->done = true;
+	pthread_cond_signal(&x->changed);
+	pthread_mutex_unlock(&x->lock);
+	if (began)
+		pthread_join(x->thread, NULL);
+	pthread_cond_destroy(&x->changed);
+	pthread_mutex_destroy(&x->lock);
+}
+
 void serve_designs_stop(struct serve_designs *s)
 {
+	struct stopping stopping;
+	bool began = stopping_begin(&stopping, s);
+
 	rest_release(&s->rest);
 	serve_ticker_stop(s->ticker);
 	s->ticker = NULL;
@@ -304,6 +361,7 @@ void serve_designs_stop(struct serve_designs *s)
 			app_free(s->apps[i]);
 		s->apps[i] = NULL;
 	}
+	stopping_end(&stopping, began);
 }
 
 void serve_designs_release(struct serve_designs *s)

@@ -152,3 +152,26 @@ test('servers are replaced one after the other, and no client sees an error', as
   assert.ok(written > 3);
   assert.equal((await at(2).get('/users/carol')).body.posts_count, written);
 });
+
+test('while the database does not answer, requests are refused and nothing hangs; when it does again, all goes on', async () => {
+  const own = freshDirectory();
+  let backend = await startServer({ data: own });
+  const args = ['--design', `${ROOT}/designs/social.yaml`, '--backend', backend.endpoint];
+  const front = await startServer({ data: null, args });
+  const caller = new Caller(base(front));
+  await caller.post('/users', { username: 'zoe', email: 'zoe@example.com', password, user_id: 'zoe' });
+  const zoe = new Caller(base(front), (await caller.post('/login', { name: 'zoe', password })).body.token);
+  await zoe.post('/posts', { content: 'before' });
+  await backend.kill();
+  const { status, headers } = await zoe.request('POST', '/posts', { body: { content: 'lost' } });
+  assert.equal(status, 503);
+  assert.ok(headers.get('retry-after'));
+  assert.equal((await fetch(`${front.endpoint}/healthz`)).status, 200, 'the server itself is well');
+  backend = await startServer({ data: own, listen: `127.0.0.1:${backend.port}` });
+  await until('the database to be found again', async () => (await zoe.request('POST', '/posts', { body: { content: 'after' } })).status === 201);
+  await until('what follows a post to be done', async () => (await zoe.get('/users/zoe')).body.posts_count === 2);
+  await backend.kill();
+  const began = Date.now();
+  await front.stop();
+  assert.ok(Date.now() - began < 20_000, 'it ends without its database, too');
+});
