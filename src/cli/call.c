@@ -266,11 +266,12 @@ int command_call(int argc, char **argv)
 	c.pattern = words > 1 ? argv[1] : NULL;
 	c.with = argv + 2;
 	c.with_count = words > 2 ? words - 2 : 0;
-	status = check(&c);
-	if (status)
-		return status;
 	arena_init(&c.arena);
-	ARENA_TRY(&c.arena, { status = run(&c); }, { status = complain(EXIT_REFUSED, "out of memory"); });
+	ARENA_TRY(&c.arena, {
+		status = operator_design(&c.options.server, &c.arena, &c.design) ? check(&c) : EXIT_REFUSED;
+		if (!status)
+			status = run(&c);
+	}, { status = complain(EXIT_REFUSED, "out of memory"); });
 	arena_release(&c.arena);
 	return status;
 }

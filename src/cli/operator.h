@@ -3,24 +3,35 @@
 #ifndef THORPE_CLI_OPERATOR_H
 #define THORPE_CLI_OPERATOR_H
 
+#include "app/caller.h"
 #include "base/arena.h"
 #include "cli/flags.h"
 
 struct operator_options { /* the first member of a command's options */
-	const char *endpoint, *data, *secret_file, *token;
+	const char *endpoint, *data, *secret_file, *token, *backend;
+	const struct design *design; /* operator_design() has loaded it; NULL: only its name is known */
 };
 
 bool operator_set_endpoint(void *options, const char *value, char *why, size_t n);
 bool operator_set_data(void *options, const char *value, char *why, size_t n);
 bool operator_set_secret_file(void *options, const char *value, char *why, size_t n);
+bool operator_set_backend(void *options, const char *value, char *why, size_t n);
 bool operator_set_token(void *options, const char *value, char *why, size_t n);
 
 #define OPERATOR_FLAGS                                                                                                \
 	{ "endpoint", "URL", "the server (http://127.0.0.1:8000)", operator_set_endpoint },                           \
 	{ "data", "DIR", "the server's data directory, for its secret (./thorpe-data)", operator_set_data },          \
 	{ "secret-file", "FILE", "the secret, where the server was given --secret-file", operator_set_secret_file },  \
+	{ "backend", "WHERE", "where the design's table is, if it is elsewhere: its servers have their secret there", operator_set_backend }, \
 	{ "token", "TOKEN", "an operator's token instead", operator_set_token }
 
+/* Whether a design was given as a file: it has a '/', or ends with .yaml or .yml. */
+bool operator_is_file(const char *design);
+/* A design that was given as a file becomes its name. False: what is wrong has been printed. */
+bool operator_design(struct operator_options *o, struct arena *a, const char **design);
+/* The secret that all servers of a table elsewhere have. `d` NULL: false, and nothing more to say than that. */
+bool operator_shared_secret(struct arena *a, const struct design *d, const char *backend, uint8_t secret[CALLER_SECRET_BYTES],
+			    char *why, size_t n);
 /* The token given, or a new one for a minute or ten. False with a sentence in `why`. */
 bool operator_token(const struct operator_options *o, struct arena *a, const char *design, const char *subject, int64_t seconds,
 		    struct slice *token, char *why, size_t n);

@@ -415,11 +415,12 @@ int command_processors(int argc, char **argv)
 	c.name = words > 2 ? argv[2] : NULL;
 	c.sequence = words > 3 ? argv[3] : NULL;
 	v = find(c.verb);
-	status = check(&c, v, words > 2 ? words - 2 : 0);
-	if (status)
-		return status;
 	arena_init(&c.arena);
-	ARENA_TRY(&c.arena, { status = run(&c, v); }, { status = complain(EXIT_REFUSED, "out of memory"); });
+	ARENA_TRY(&c.arena, {
+		status = operator_design(&c.options.server, &c.arena, &c.design) ? check(&c, v, words > 2 ? words - 2 : 0) : EXIT_REFUSED;
+		if (!status)
+			status = run(&c, v);
+	}, { status = complain(EXIT_REFUSED, "out of memory"); });
 	arena_release(&c.arena);
 	return status;
 }

@@ -7,11 +7,11 @@
 #include <unistd.h>
 
 #include "app/caller.h"
-#include "app/shared_secret.h"
 #include "base/clock.h"
 #include "cli/commands.h"
 #include "cli/design_file.h"
 #include "cli/flags.h"
+#include "cli/operator.h"
 #include "cli/secret.h"
 #include "cli/serve.h"
 #include "process/send.h"
@@ -138,13 +138,6 @@ static void print_help(void)
 	     "       http://127.0.0.1:8000/api/social/me");
 }
 
-static bool is_file(const char *design)
-{
-	const char *dot = strrchr(design, '.');
-
-	return strchr(design, '/') || (dot && (!strcmp(dot, ".yaml") || !strcmp(dot, ".yml")));
-}
-
 static bool is_name(const char *design)
 {
 	return *design && strspn(design, "abcdefghijklmnopqrstuvwxyz0123456789-") == strlen(design);
@@ -155,7 +148,7 @@ static struct slice name_of(struct arena *a, const char *design)
 {
 	const struct design *d;
 
-	if (!is_file(design)) {
+	if (!operator_is_file(design)) {
 		if (is_name(design))
 			return slice_str(design);
 		complain(0, "'%s' is neither the name of a design nor a .yaml file", design);
@@ -165,40 +158,11 @@ static struct slice name_of(struct arena *a, const char *design)
 	return d ? d->name : SLICE("");
 }
 
-/* The secret that all servers of a table elsewhere have. */
-static bool load_shared(struct arena *a, const char *file, const char *value, uint8_t secret[CALLER_SECRET_BYTES], char *why, size_t n)
-{
-	const struct design *d = design_file_load(a, file);
-	struct database_remote database;
-	struct serve_backend where;
-	struct error e = { 0 };
-	struct backend *b;
-	bool ok;
-
-	if (!d) {
-		snprintf(why, n, "%s is not a design", file);
-		return false;
-	}
-	if (!serve_backend_parse(value, &where, why, n))
-		return false;
-	if (!database_remote_open(&database, where.where, why, n)) {
-		database_remote_close(&database);
-		return false;
-	}
-	b = database_open(&database.base);
-	ok = b && shared_secret_load(b, d, a, secret, &e);
-	if (!ok)
-		snprintf(why, n, "%.*s", SLICE_ARG(e.message));
-	backend_free(b);
-	database_remote_close(&database);
-	return ok;
-}
-
 static bool load_secret(struct arena *a, const char *design, const struct token_options *o, uint8_t secret[CALLER_SECRET_BYTES],
 			char *why, size_t n)
 {
 	if (o->backend)
-		return load_shared(a, design, o->backend, secret, why, n);
+		return operator_shared_secret(a, design_file_load(a, design), o->backend, secret, why, n);
 	return secret_load(o->data, o->secret_file, true, secret, why, n);
 }
 
@@ -248,7 +212,7 @@ int command_token(int argc, char **argv)
 		return complain(EXIT_USAGE, "--webhook-secret goes without --subject, --role and --operator");
 	if (!o.webhook_secret && !o.q.subject.n && !o.q.operator_)
 		return complain(EXIT_USAGE, "whose token? --subject S, or --operator");
-	if (o.backend && !is_file(design))
+	if (o.backend && !operator_is_file(design))
 		return complain(EXIT_USAGE, "--backend needs the design's file, which says what its table is called");
 	if (o.backend && o.secret_file)
 		return complain(EXIT_USAGE, "--backend and --secret-file exclude each other");

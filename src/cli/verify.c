@@ -45,6 +45,7 @@ static const struct flag flags[] = {
 	{ "data", "DIR", "the data directory (" SERVE_DEFAULT_DATA ")", set_data },
 	{ "design", "FILE", "a design whose items are to be compared; may be given several times", add_design },
 	{ "endpoint", "URL", "with --design: a running server, or any DynamoDB, instead of a directory", set_endpoint },
+	{ "backend", "WHERE", "the same: aws, aws:REGION, https://…, or http:// on this machine", set_endpoint },
 	{ "json", NULL, "with --design: one JSON object a line", set_json },
 	{ "repair", NULL, "with --design: mend what follows from the items; says first what it would do", set_repair },
 	{ "yes", NULL, "with --repair: do it without asking", set_yes },

@@ -127,6 +127,19 @@ test("a design's table is at each server, for SDKs and the console", async () =>
   streams.destroy();
 });
 
+test('commands find the secret of the servers where the table is', async () => {
+  const where = [`${ROOT}/designs/social.yaml`, '--backend', tables.endpoint, '--endpoint', servers[2].endpoint];
+  const listed = await runToEnd(['processors', ...where]);
+  assert.equal(listed.code, 0, listed.stderr);
+  assert.match(listed.stdout, /deliver a post to followers/);
+  const called = await runToEnd(['call', where[0], 'user posts', 'user_id=alice', '--explain', ...where.slice(1)]);
+  assert.equal(called.code, 0, called.stderr);
+  assert.match(called.stdout, /post 3/);
+  assert.match((await runToEnd(['call', 'social', ...where.slice(1)])).stderr, /needs the design's file/);
+  const verified = await runToEnd(['verify', '--design', where[0], '--backend', tables.endpoint]);
+  assert.equal(verified.code, 0, verified.stdout + verified.stderr);
+});
+
 test('servers are replaced one after the other, and no client sees an error', async () => {
   const carol = await signUp('carol', 0, 0);
   let writing = true;
