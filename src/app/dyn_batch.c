@@ -1,5 +1,6 @@
 /* BatchGetItem of any number of keys, in the order they were asked for.
  * SPDX-License-Identifier: Apache-2.0 */
+#include <time.h>
 #include "app/dyn_request.h"
 
 #include "base/map.h"
@@ -7,6 +8,7 @@
 
 #define KEYS_MOST 100   /* of one request: DynamoDB's limit */
 #define IN_VAIN_MOST 5  /* replies in a row without anything new, before the database is called busy */
+#define PAUSE_FIRST_MS INT64_C(25)
 
 struct wanted { /* one distinct key */
 	struct value key, item;
@@ -130,6 +132,15 @@ static bool fetch_some(struct batch *b, bool *progress)
 	return true;
 }
 
+/* Keys are left when the database is throttled: it needs a moment, longer from time to time. */
+static void pause_before(int again)
+{
+	int64_t ms = PAUSE_FIRST_MS << (again - 1);
+	struct timespec t = { .tv_sec = ms / 1000, .tv_nsec = ms % 1000 * 1000000 };
+
+	nanosleep(&t, NULL);
+}
+
 static bool fetch_all(struct batch *b)
 {
 	for (int in_vain = 0; b->first;) {
@@ -140,6 +151,8 @@ static bool fetch_all(struct batch *b)
 		in_vain = progress ? 0 : in_vain + 1;
 		if (in_vain == IN_VAIN_MOST)
 			return run_busy(b->run);
+		if (in_vain)
+			pause_before(in_vain);
 	}
 	return true;
 }

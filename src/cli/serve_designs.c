@@ -36,14 +36,19 @@ static void write_metrics(void *ctx, struct buf *out)
 {
 	const struct serve_designs *s = ctx;
 
-	struct remote *remotes[SERVE_BACKENDS_MAX];
+	struct remote_reading *list = arena_array(out->arena, struct remote_reading, s->remote_count);
 	size_t n = 0;
 
 	process_metrics(s->processes, s->process_count, out);
-	for (size_t i = 0; i < s->remote_count; i++)
-		if (s->remotes[i].remote)
-			remotes[n++] = s->remotes[i].remote;
-	remote_metrics_print(remotes, n, out);
+	for (size_t i = 0; i < s->remote_count; i++) {
+		struct remote *r = s->remotes[i].remote;
+
+		if (!r)
+			continue;
+		list[n].backend = slice_str(remote_url(r));
+		remote_metrics(r, out->arena, &list[n++].m);
+	}
+	remote_metrics_write(list, n, out);
 }
 
 int64_t serve_designs_delay_ms(void *ctx, const struct app *app)

@@ -7,6 +7,8 @@
 
 #define SKEW_LEAST_MS (4 * 60 * 1000) /* less is not why a signature is refused */
 
+#define LEAST_US 10000                /* less is no time for another attempt */
+
 struct call {
 	struct remote_backend *b;
 	struct arena *arena;
@@ -49,7 +51,7 @@ static bool pause_and_go_on(struct call *c, unsigned made)
 	if (c->last.maybe_done && c->plan.how == REPEAT_UNSAFE)
 		return false;
 	pause = retry_pause_ms(&pauses, c->last.kind, made, retry_chance(), c->last.retry_after_ms);
-	if (clock_monotonic_us() + pause * 1000 >= c->deadline_us)
+	if (clock_monotonic_us() + pause * 1000 + LEAST_US > c->deadline_us)
 		return false;
 	c->cost = retry_quota_take(&r->quota, c->last.kind);
 	return c->cost && wait_ms(pause, &r->stop);

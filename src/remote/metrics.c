@@ -1,122 +1,134 @@
-/* The client's part of /metrics, in Prometheus' text format.
+/* What Prometheus gets to see of databases that are elsewhere.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "remote/remote.h"
 
-struct writing {
-	struct buf *out;
-	struct slice backend;
-};
-
 /* Between quotes. */
-static void put_value(struct buf *b, struct slice s)
+static void put_text(struct buf *b, struct slice s)
 {
 	for (size_t i = 0; i < s.n; i++) {
-		if (s.p[i] == '\n') {
-			buf_lit(b, "\\n");
-			continue;
-		}
-		if (s.p[i] == '\\' || s.p[i] == '"')
+		if (s.p[i] == '"' || s.p[i] == '\\')
 			buf_byte(b, '\\');
-		buf_byte(b, (uint8_t)s.p[i]);
+		buf_byte(b, s.p[i] == '\n' ? ' ' : (uint8_t)s.p[i]);
 	}
 }
 
-static void put_label(struct buf *b, const char *name, const char *value)
+static void put_head(struct buf *b, const char *name, const char *type, const char *help)
 {
-	buf_printf(b, ",%s=\"", name);
-	put_value(b, slice_str(value));
+	buf_printf(b, "# HELP thorpe_backend_%s %s\n# TYPE thorpe_backend_%s %s\n", name, help, name, type);
+}
+
+/* thorpe_backend_<name>{backend="…" */
+static void put_series(struct buf *b, const char *name, const struct remote_reading *r)
+{
+	buf_printf(b, "thorpe_backend_%s{backend=\"", name);
+	put_text(b, r->backend);
 	buf_byte(b, '"');
 }
 
-static void head(struct writing *w, const char *name, const char *type, const char *help)
-{
-	buf_printf(w->out, "# HELP thorpe_backend_%s %s\n# TYPE thorpe_backend_%s %s\n", name, help, name, type);
-}
+static double calls_of(const struct remote_metrics *m) { return (double)m->calls; }
+static double attempts_of(const struct remote_metrics *m) { return (double)m->attempts; }
+static double retries_of(const struct remote_metrics *m) { return (double)m->retries; }
+static double throttles_of(const struct remote_metrics *m) { return (double)m->throttles; }
+static double failures_of(const struct remote_metrics *m) { return (double)m->failures; }
+static double renewals_of(const struct remote_metrics *m) { return (double)m->renewals; }
+static double busy_of(const struct remote_metrics *m) { return m->connections_busy; }
+static double tokens_of(const struct remote_metrics *m) { return m->retry_tokens; }
+static double skew_of(const struct remote_metrics *m) { return (double)m->skew_ms / 1000; }
 
-static void begin(struct writing *w, const char *name)
-{
-	buf_printf(w->out, "thorpe_backend_%s{backend=\"", name);
-	put_value(w->out, w->backend);
-	buf_byte(w->out, '"');
-}
+static const struct {
+	const char *name, *type, *help;
+	double (*of)(const struct remote_metrics *m);
+} rows[] = {
+	{ "calls_total", "counter", "Calls to the database elsewhere", calls_of },
+	{ "attempts_total", "counter", "Requests sent for them", attempts_of },
+	{ "retries_total", "counter", "Requests that repeated another", retries_of },
+	{ "throttles_total", "counter", "Requests that the database throttled", throttles_of },
+	{ "failures_total", "counter", "Calls that ended without an answer, with 5xx, or throttled", failures_of },
+	{ "credentials_renewed_total", "counter", "Renewals of credentials", renewals_of },
+	{ "connections_busy", "gauge", "Connections in use", busy_of },
+	{ "retry_tokens", "gauge", "What is left for retries", tokens_of },
+	{ "clock_skew_seconds", "gauge", "The service's clock minus this one's", skew_of },
+};
 
-static void end(struct writing *w, double v)
+static void put_rows(struct buf *b, const struct remote_reading *list, size_t n)
 {
-	buf_printf(w->out, "} %.17g\n", v);
-}
-
-static void one(struct writing *w, const char *name, const char *type, const char *help, double v)
-{
-	head(w, name, type, help);
-	begin(w, name);
-	end(w, v);
-}
-
-static void put_latency(struct writing *w, const struct remote_metrics *m)
-{
-	uint64_t below = 0;
-	char bound[32];
-
-	head(w, "call_seconds", "histogram", "Time of calls to the database, repetitions and pauses included");
-	for (size_t i = 0; i < REMOTE_LATENCIES; i++) {
-		below += m->latency[i];
-		snprintf(bound, sizeof(bound), "%g", i < REMOTE_LATENCIES - 1 ? (double)remote_latency_ms[i] / 1000 : 0);
-		begin(w, "call_seconds_bucket");
-		put_label(w->out, "le", i < REMOTE_LATENCIES - 1 ? bound : "+Inf");
-		end(w, (double)below);
+	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
+		put_head(b, rows[i].name, rows[i].type, rows[i].help);
+		for (size_t k = 0; k < n; k++) {
+			put_series(b, rows[i].name, &list[k]);
+			buf_printf(b, "} %.15g\n", rows[i].of(&list[k].m));
+		}
 	}
-	begin(w, "call_seconds_sum");
-	end(w, (double)m->latency_us / 1e6);
-	begin(w, "call_seconds_count");
-	end(w, (double)m->calls);
 }
 
-static void put_uses(struct writing *w, const struct remote_metrics *m)
+static void put_troubles(struct buf *b, const struct remote_reading *list, size_t n)
+{
+	put_head(b, "troubles_total", "counter", "Requests that failed, by kind");
+	for (size_t k = 0; k < n; k++)
+		for (int i = 0; i < REMOTE_TROUBLES; i++) {
+			put_series(b, "troubles_total", &list[k]);
+			buf_printf(b, ",kind=\"%s\"} %llu\n", remote_trouble_names[i], (unsigned long long)list[k].m.troubles[i]);
+		}
+}
+
+static void put_latency(struct buf *b, const struct remote_reading *list, size_t n)
+{
+	put_head(b, "call_seconds", "histogram", "How long calls took, with their retries");
+	for (size_t k = 0; k < n; k++) {
+		uint64_t sum = 0;
+
+		for (int i = 0; i < REMOTE_LATENCIES; i++) {
+			sum += list[k].m.latency[i];
+			put_series(b, "call_seconds_bucket", &list[k]);
+			if (i < REMOTE_LATENCIES - 1)
+				buf_printf(b, ",le=\"%g\"} %llu\n", (double)remote_latency_ms[i] / 1000, (unsigned long long)sum);
+			else
+				buf_printf(b, ",le=\"+Inf\"} %llu\n", (unsigned long long)sum);
+		}
+		put_series(b, "call_seconds_sum", &list[k]);
+		buf_printf(b, "} %.6f\n", (double)list[k].m.latency_us / 1e6);
+		put_series(b, "call_seconds_count", &list[k]);
+		buf_printf(b, "} %llu\n", (unsigned long long)sum);
+	}
+}
+
+static void put_use(struct buf *b, const char *name, const struct remote_reading *r, const struct remote_use *u, double value)
+{
+	put_series(b, name, r);
+	buf_printf(b, ",operation=\"%s\",pattern=\"", u->operation);
+	put_text(b, slice_str(u->label));
+	buf_printf(b, "\"} %.15g\n", value);
+}
+
+static void put_uses(struct buf *b, const struct remote_reading *list, size_t n)
 {
 	static const struct {
 		const char *name, *help;
 	} kinds[] = {
-		{ "operations_total", "Calls by operation and what they were for" },
-		{ "read_units_total", "Read units consumed" },
-		{ "write_units_total", "Write units consumed" },
+		{ "operations_total", "Calls by operation, and by what they were for" },
+		{ "read_units_total", "Read units consumed, by operation and by what they were for" },
+		{ "write_units_total", "Write units consumed, by operation and by what they were for" },
 	};
 
-	for (size_t k = 0; k < 3; k++) {
-		head(w, kinds[k].name, "counter", kinds[k].help);
-		for (size_t i = 0; i < m->use_count; i++) {
-			const struct remote_use *u = &m->uses[i];
-			double v = k == 0 ? (double)u->calls : k == 1 ? u->read_units : u->write_units;
+	for (size_t i = 0; i < sizeof(kinds) / sizeof(*kinds); i++) {
+		put_head(b, kinds[i].name, "counter", kinds[i].help);
+		for (size_t k = 0; k < n; k++)
+			for (size_t u = 0; u < list[k].m.use_count; u++) {
+				const struct remote_use *use = &list[k].m.uses[u];
+				double value = i == 0 ? (double)use->calls : i == 1 ? use->read_units : use->write_units;
 
-			if (k && v == 0)
-				continue;
-			begin(w, kinds[k].name);
-			put_label(w->out, "operation", u->operation);
-			put_label(w->out, "pattern", u->label);
-			end(w, v);
-		}
+				if (i == 0 || value > 0)
+					put_use(b, kinds[i].name, &list[k], use, value);
+			}
 	}
 }
 
-void remote_metrics_write(const struct remote_metrics *m, struct slice backend, struct buf *out)
+void remote_metrics_write(const struct remote_reading *list, size_t n, struct buf *out)
 {
-	struct writing w = { out, backend };
-
-	one(&w, "calls_total", "counter", "Calls to the database", (double)m->calls);
-	one(&w, "attempts_total", "counter", "Requests sent for them", (double)m->attempts);
-	one(&w, "retries_total", "counter", "Requests that repeated another", (double)m->retries);
-	one(&w, "throttles_total", "counter", "Requests that the database throttled", (double)m->throttles);
-	one(&w, "failures_total", "counter", "Calls that ended without an answer, with 5xx, or throttled", (double)m->failures);
-	head(&w, "troubles_total", "counter", "Requests that failed, by kind");
-	for (size_t i = 0; i < REMOTE_TROUBLES; i++) {
-		begin(&w, "troubles_total");
-		put_label(out, "kind", remote_trouble_names[i]);
-		end(&w, (double)m->troubles[i]);
-	}
-	one(&w, "connections_busy", "gauge", "Connections with a request under way", m->connections_busy);
-	one(&w, "retry_tokens", "gauge", "What is left for repetitions, of 500", m->retry_tokens);
-	one(&w, "clock_skew_seconds", "gauge", "The database's clock minus this machine's, if requests had to be signed by it",
-	    (double)m->skew_ms / 1000);
-	one(&w, "credentials_found_total", "counter", "Times that credentials were found or renewed", (double)m->renewals);
-	put_latency(&w, m);
-	put_uses(&w, m);
+	if (!n)
+		return;
+	put_rows(out, list, n);
+	put_troubles(out, list, n);
+	put_latency(out, list, n);
+	put_uses(out, list, n);
 }

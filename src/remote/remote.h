@@ -124,10 +124,12 @@ struct remote_metrics {
 };
 /* `uses` is in the arena. */
 void remote_metrics(struct remote *r, struct arena *a, struct remote_metrics *out);
-/* Prometheus, of all of them together: thorpe_backend_calls_total, _retries_total, _throttles_total, _failures_total,
- * _troubles_total, _seconds, _operations_total, _read_units_total, _write_units_total and the like. */
-void remote_metrics_print(struct remote *const *list, size_t n, struct buf *out);
-/* In Prometheus' text format; `backend` is the label that tells several apart, such as a design's name. */
-void remote_metrics_write(const struct remote_metrics *m, struct slice backend, struct buf *out);
+struct remote_reading {
+	struct slice backend; /* the label that tells several apart, such as an address */
+	struct remote_metrics m;
+};
+/* Prometheus, of all of them together: thorpe_backend_calls_total, _attempts_total, _retries_total, _throttles_total,
+ * _failures_total, _troubles_total, _call_seconds, _operations_total, _read_units_total, _write_units_total and the like. */
+void remote_metrics_write(const struct remote_reading *list, size_t n, struct buf *out);
 
 #endif

@@ -122,7 +122,7 @@ test("a design's table is at each server, for SDKs and the console", async () =>
   const { Streams } = await streams.listStreams({ TableName: TABLE });
   assert.ok((await streams.describeStream({ StreamArn: Streams[0].StreamArn })).StreamDescription.Shards.length > 0);
   const metrics = await (await fetch(`${servers[1].endpoint}/metrics`)).text();
-  assert.match(metrics, /^thorpe_backend_read_units_total\{[^}]*for="user posts[^}]*\} \d/m);
+  assert.match(metrics, /^thorpe_backend_read_units_total\{[^}]*pattern="user posts[^}]*\} \d/m);
   here.destroy();
   streams.destroy();
 });

@@ -123,17 +123,28 @@ static void amazon_has_addresses_by_region(void **state)
 
 /* ---- settings ---- */
 
+static char dir[] = "/tmp/thorpe-remote-XXXXXX";
+
+static int make_directory(void **state)
+{
+	(void)state;
+	return mkdtemp(dir) ? 0 : -1;
+}
+
+static int remove_directory(void **state)
+{
+	char command[100];
+
+	(void)state;
+	snprintf(command, sizeof(command), "rm -rf %s", dir);
+	return system(command);
+}
+
 static const char *write_file(const char *name, const char *content)
 {
-	static char dir[] = "/tmp/thorpe-remote-XXXXXX";
-	static bool made;
-	const char *path;
+	const char *path = text(arena_printf(&arena, "%s/%s", dir, name));
 	FILE *f;
 
-	if (!made)
-		assert_non_null(mkdtemp(dir));
-	made = true;
-	path = text(arena_printf(&arena, "%s/%s", dir, name));
 	f = fopen(path, "w");
 	assert_non_null(f);
 	fputs(content, f);
@@ -507,5 +518,5 @@ int main(void)
 		T(capacity_is_asked_for_where_nothing_is_said),
 	};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return cmocka_run_group_tests(tests, make_directory, remove_directory);
 }
