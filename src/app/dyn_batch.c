@@ -1,7 +1,8 @@
 /* BatchGetItem of any number of keys, in the order they were asked for.
  * SPDX-License-Identifier: Apache-2.0 */
-#include <time.h>
 #include "app/dyn_request.h"
+
+#include <time.h>
 
 #include "base/map.h"
 #include "value/codec.h"
