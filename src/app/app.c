@@ -4,6 +4,7 @@
 #include "app/deleting.h"
 #include "app/outline.h"
 #include "app/read.h"
+#include "app/rehearse.h"
 #include "app/write.h"
 #include "base/alloc.h"
 #include "base/audit.h"
@@ -39,6 +40,7 @@ struct app *app_new(const struct app_options *o)
 	app->callers = callers_new(o->design, o->secret);
 	app->gather = gather_new();
 	app->idempotency = idempotency_new();
+	app->guesses = o->database && o->database->is_remote ? guesses_new() : NULL; /* without, it is slower */
 	ARENA_TRY(&app->arena, {
 		app->routes = routes_new(&app->arena, app->design);
 		app->index = app_index_make(app, &app->arena);
@@ -62,6 +64,7 @@ void app_free(struct app *app)
 	callers_free(app->callers);
 	gather_free(app->gather);
 	idempotency_free(app->idempotency);
+	guesses_free(app->guesses);
 	arena_release(&app->arena);
 	OPENSSL_cleanse(app->secret, sizeof(app->secret));
 	OPENSSL_cleanse(app->cursor_key, sizeof(app->cursor_key));
@@ -184,6 +187,7 @@ static bool ask_operators(struct exchange *x)
 		return false;
 	if (!x->run.caller.operator_)
 		return run_fail(&x->run, PROBLEM_NOT_FOUND, "there is no such address");
+	backend_settle(x->run.backend);
 	x->app->operators(x->app->operators_ctx, x->run.backend, x->run.arena, x->q, &reply);
 	x->answer.ready = arena_new(x->run.arena, struct app_reply);
 	*x->answer.ready = reply;
@@ -288,6 +292,7 @@ static bool handle_once(struct exchange *x, const struct row *row)
 	x->token = buf_slice(&token);
 	if (!row->handle(x))
 		answer_problem(x);
+	backend_settle(x->run.backend);
 	idempotency_end(ticket, &x->answer);
 	return true;
 }
@@ -341,6 +346,7 @@ static void audit(const struct exchange *x)
 	if (x->q->trusted || x->run.wants_hashing || !(refused || (c->operator_ && writes && !tells_of_itself(x))) ||
 	    (status == 401 && tells_of_itself(x)))
 		return;
+	backend_settle(x->run.backend);
 	audit_write(&(struct audit_event){
 		.kind = refused ? "refused" : "operator",
 		.outcome = refused ? "refused" : status < 400 ? "ok" : "failed",
@@ -363,7 +369,7 @@ void exchange_handle(struct exchange *x)
 		audit(x);
 }
 
-void app_handle(struct app *app, struct backend *b, struct arena *a, const struct app_request *q, struct app_reply *reply)
+static void handle_near(struct app *app, struct backend *b, struct arena *a, const struct app_request *q, struct app_reply *reply)
 {
 	struct exchange x;
 
@@ -383,6 +389,42 @@ void app_handle(struct app *app, struct backend *b, struct arena *a, const struc
 	exchange_handle(&x);
 	answer_reply(&x, reply);
 	reply->wants_hashing = x.run.wants_hashing;
+}
+
+static void release_arena(void *arena)
+{
+	arena_release(arena);
+}
+
+/* rehearse.h */
+static void handle_far(struct app *app, struct backend *b, struct arena *a, const struct app_request *q, struct app_reply *reply)
+{
+	struct run run = { .app = app, .design = app->design, .backend = b, .arena = a, .now_ms = q->now_ms ? q->now_ms : app_now_ms(app) };
+	struct rehearsal *h = rehearse_begin(&run, app->guesses);
+	struct arena *own = arena_new(a, struct arena);
+	struct app_request once = *q;
+	volatile bool ended;
+
+	once.now_ms = run.now_ms;
+	arena_init(own);
+	arena_defer(a, release_arena, own);
+	do {
+		ended = false;
+		arena_clear(own);
+		*reply = (struct app_reply){ 0 };
+		rehearse_next(h, own);
+		ARENA_TRY(own, { handle_near(app, rehearse_backend(h), own, &once, reply); }, { ended = true; });
+	} while (!rehearse_counts(h));
+	if (ended)
+		arena_out_of_memory(a);
+}
+
+void app_handle(struct app *app, struct backend *b, struct arena *a, const struct app_request *q, struct app_reply *reply)
+{
+	if (app->guesses && !q->watcher)
+		handle_far(app, b, a, q, reply);
+	else
+		handle_near(app, b, a, q, reply);
 }
 
 /* ---- what can be answered at once ---- */

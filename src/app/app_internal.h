@@ -32,6 +32,7 @@ struct app {
 	struct callers_state *callers; /* shared, locked */
 	struct gather *gather;         /* shared, locked */
 	struct idempotency *idempotency; /* shared, locked */
+	struct guesses *guesses;       /* shared, locked; NULL: the database is near, and nothing is rehearsed */
 	const struct route_table *routes;
 	struct slice index;
 	size_t body_bytes;             /* app_body.c */

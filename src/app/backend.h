@@ -35,6 +35,8 @@ struct backend {
 	bool (*records)(struct backend *b, struct arena *a, struct slice iterator, int64_t limit, struct api_records *out);
 	/* And writes (api/direct_write.h, `how` as there), to be ended by api_write_wait(); NULL: with a document. */
 	struct api_write *(*write)(struct backend *b, struct arena *a, const struct api_action *list, size_t n, unsigned how);
+	/* Something follows that cannot be taken back, outside of the database; called by backend_settle(). NULL: nothing to do. */
+	void (*settle)(struct backend *b);
 	/* Ends it; called by backend_free(). */
 	void (*free)(struct backend *b);
 	/* A number that stays the same while the item with this key is not written: what was read after asking for it need not
@@ -47,6 +49,13 @@ static inline void backend_call(struct backend *b, struct arena *a, const char *
 				struct backend_reply *reply)
 {
 	b->call(b, a, operation, body, reply);
+}
+
+/* Before something that cannot be taken back happens outside of the database (rehearse.h). */
+static inline void backend_settle(struct backend *b)
+{
+	if (b->settle)
+		b->settle(b);
 }
 
 static inline void backend_free(struct backend *b) /* NULL is fine */

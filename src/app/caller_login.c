@@ -110,6 +110,7 @@ static bool may_begin(struct run *r, const struct attempt *a)
 
 	if (r->no_hashing)
 		return tell_to_wait(r, throttle_wait(t, &a->counted, r->now_ms)) && run_may_hash(r);
+	backend_settle(r->backend);
 	return tell_to_wait(r, throttle_begin(t, &a->counted, r->now_ms));
 }
 
@@ -192,6 +193,7 @@ static void audit(const struct run *r, const struct attempt *a, bool ok)
 
 	if (!audit_is_on() || !a->name.n || r->wants_hashing)
 		return;
+	backend_settle(r->backend);
 	audit_write(&(struct audit_event){
 		.kind = "login",
 		.outcome = ok ? "ok" : type == PROBLEM_TOO_MANY ? "throttled" : type == PROBLEM_UNAUTHENTICATED ? "refused" : "failed",

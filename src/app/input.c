@@ -90,14 +90,14 @@ static bool take_password(const struct body *b, const struct json_member *m)
 }
 
 /* ---- values ---- */
-static bool default_is_null(const struct attribute *a)
+bool input_default_is_null(const struct attribute *a)
 {
 	return a->default_ && a->default_->kind == TERM_LITERAL && value_type(a->default_->value) == VALUE_NULL;
 }
 
 static bool take_null(const struct body *b, const struct attribute *a)
 {
-	if (default_is_null(a)) {
+	if (input_default_is_null(a)) {
 		fields_set(b->out, a->name, value_make_null(b->r->arena));
 		return true;
 	}

@@ -31,6 +31,8 @@ bool input_text(struct run *r, const struct attribute *attribute, struct slice n
 		struct value *out) MUST_CHECK;
 /* Attributes that are required and not there: INVALID. Those with a `when` are required only while it holds. */
 bool input_required(struct run *r, const struct entity *e, const struct fields *full) MUST_CHECK;
+/* Whether the attribute is stored as a NULL where it is not given: `default null`. */
+bool input_default_is_null(const struct attribute *a);
 /* A value that the design makes (a default, `=`, `set`, `with`): a text or a list over its maximum is cut there, between
  * characters; a slug does not end in a hyphen then. Not e-mail addresses and URLs, which would be others. */
 struct value input_made(struct run *r, const struct attribute *attribute, struct value v);

@@ -101,14 +101,9 @@ static void put_element(struct oas *o, const struct attribute *a)
 	oas_close(o, '}');
 }
 
-static bool default_is_null(const struct attribute *a)
-{
-	return a->default_ && a->default_->kind == TERM_LITERAL && value_type(a->default_->value) == VALUE_NULL;
-}
-
 void oas_value_schema(struct oas *o, const struct attribute *a, bool nullable)
 {
-	nullable |= default_is_null(a);
+	nullable |= input_default_is_null(a);
 	put_type(o, a->type, nullable);
 	put_range(o, a);
 	if (a->type == ATTR_ENUM)

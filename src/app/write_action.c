@@ -83,6 +83,7 @@ static bool wait_for_more(struct write *w, struct value key, const struct fields
 	struct gather *g = w->run->app->gather;
 	int64_t due = clock_steady_ms(w->run->app->clock) + w->action->gather_seconds * 1000;
 
+	backend_settle(w->run->backend);
 	for (size_t i = 0; i < adds->count; i++) {
 		struct number n = value_number(adds->list[i].value);
 

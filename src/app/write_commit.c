@@ -143,6 +143,9 @@ static enum plan_end refused_place(struct plan *p, const struct dyn_refusal *f)
 {
 	const struct entity *e = p->entity;
 
+	/* A rule has looked at the item that was there, and it is gone by now (write_witness.c). */
+	if (plan_main(p)->must_exist && !value_present(f->item))
+		return PLAN_AGAIN;
 	/* What has expired is as if it were gone, and now it goes, with everything that it has. */
 	if (value_present(f->item) && entity_expired(p->run, f->item)) {
 		const struct entity *of = entity_of(p->run, f->item);

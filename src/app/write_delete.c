@@ -123,6 +123,7 @@ bool write_delete(struct run *r, const struct entity *e, const struct value *arg
 	struct write w = {
 		.run = r, .entity = e, .args = args, .arg_count = n, .options = o, .deletes = true,
 		.set = e->delete_.set, .set_count = e->delete_.set_count,
+		.remove = e->delete_.remove, .remove_count = e->delete_.remove_count,
 	};
 	bool done = write_try(&w, delete_once, out);
 

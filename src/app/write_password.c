@@ -58,6 +58,7 @@ static bool is_right(struct write *w, struct value current)
 
 static bool refuse_guess(const struct run *r, const char *outcome)
 {
+	backend_settle(r->backend);
 	audit_write(&(struct audit_event){ .kind = "password", .outcome = outcome, .subject = r->caller.subject,
 					   .design = r->design->name, .status = problem_status(r->problem.type),
 					   .why = r->problem.detail });
@@ -81,6 +82,7 @@ static bool knows_current(struct write *w)
 	if (!t)
 		return is_right(w, current);
 	a.name = arena_printf(r->arena, "current password#%.*s", SLICE_ARG(r->caller.subject));
+	backend_settle(r->backend);
 	wait = throttle_begin(t, &a, r->now_ms);
 	if (wait) {
 		(void)run_fail(r, PROBLEM_TOO_MANY, "too many failed attempts");

@@ -61,6 +61,8 @@ struct write {
 	const struct action *action;       /* NULL: none */
 	const struct assignment *set;      /* of an action or of a soft deletion */
 	size_t set_count;
+	const struct slice *remove;        /* likewise: attributes that go */
+	size_t remove_count;
 	bool deletes;                      /* asks for `delete`, not `update` */
 	bool trusted;                      /* the runtime itself: no rules are asked */
 	struct slice copies_of;            /* the entity whose copies are to be fetched again */

@@ -159,6 +159,8 @@ bool write_assign(struct write *w, struct fields *f, struct value old)
 	}
 	for (size_t i = 0; w->action && i < w->action->remove_count; i++)
 		fields_drop(f, w->action->remove[i]);
+	for (size_t i = 0; i < w->remove_count; i++)
+		fields_drop(f, w->remove[i]);
 	return true;
 }
 

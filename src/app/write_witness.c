@@ -84,8 +84,11 @@ static bool hold(struct plan *p, const struct witness *w)
 {
 	struct holding h = { .plan = p, .action = plan_find(p, w->key), .witness = w };
 
-	if (is_held(h.action))
+	if (is_held(h.action)) {
+		/* It was there when it was looked at, and must not be for this to be written: refused, whatever is there now. */
+		h.action->must_exist = h.action->must_exist || w->there;
 		return true;
+	}
 	if (!h.action) {
 		h.action = plan_add(p, PLAN_WITNESS, DYN_CHECK, w->key);
 		h.action->entity = w->entity;

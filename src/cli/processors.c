@@ -182,9 +182,10 @@ static void print_one(const struct json *p)
 {
 	const struct json *paused = json_get(p, "paused");
 	struct slice problem = text(p, "last_problem"), on = text(p, "on");
+	bool stands_still = text(p, "stands_still").n > 0;
 	double lag = number(p, "lag_seconds");
 
-	printf("%.*s%s\n", SLICE_ARG(text(p, "name")), json_is(paused, JSON_BOOL) && paused->boolean ? "  (paused)" : "");
+	printf("%.*s%s\n", SLICE_ARG(text(p, "name")), stands_still ? "  (stands still)" : json_is(paused, JSON_BOOL) && paused->boolean ? "  (paused)" : "");
 	printf("  %.*s%s%.*s, %.0f done", SLICE_ARG(on), on.n ? ": " : "", SLICE_ARG(text(p, "effect")), number(p, "done"));
 	if (lag > 0)
 		printf(", %.1f s behind", lag);

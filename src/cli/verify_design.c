@@ -268,27 +268,6 @@ static int ask_directory(const struct verify_options *o, const struct design *co
 	return status;
 }
 
-/* Whether the endpoint lets this be asked at all; told otherwise. Each other refusal is the scan's to tell. */
-static bool is_open(struct remote *remote, struct backend *b, const struct design *d)
-{
-	struct backend_reply reply;
-	struct arena a;
-	struct buf body;
-	bool open;
-
-	arena_init(&a);
-	buf_init(&body, &a);
-	buf_lit(&body, "{\"TableName\":");
-	json_string(&body, d->table);
-	buf_byte(&body, '}');
-	backend_call(b, &a, "DescribeTable", buf_slice(&body), &reply);
-	open = reply.status == 200 || slice_is(reply.error, "ResourceNotFoundException");
-	if (!open)
-		complain(0, "%.*s: %s: %.*s", SLICE_ARG(d->name), remote_url(remote), SLICE_ARG(remote_explain(remote, &a, &reply)));
-	arena_release(&a);
-	return open;
-}
-
 /* More patience than a server has: nobody waits for a page. */
 static int ask_endpoint(const struct verify_options *o, const struct design *const *list)
 {
@@ -308,10 +287,12 @@ static int ask_endpoint(const struct verify_options *o, const struct design *con
 		return complain(EXIT_REFUSED, "%s", why);
 	}
 	b = remote_backend_new(remote);
-	if (!b)
-		status = complain(EXIT_REFUSED, "out of memory");
-	else
-		status = is_open(remote, b, list[0]) ? ask_all(o, b, list) : EXIT_REFUSED;
+	status = b ? 0 : complain(EXIT_REFUSED, "out of memory");
+	for (size_t i = 0; !status && i < o->design_count; i++)
+		if (!remote_has_table(b, list[i]->table, why, sizeof(why)))
+			status = complain(EXIT_REFUSED, "%.*s: %s", SLICE_ARG(list[i]->name), why);
+	if (!status)
+		status = ask_all(o, b, list);
 	backend_free(b);
 	remote_close(remote);
 	return status;

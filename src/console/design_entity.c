@@ -130,6 +130,8 @@ static struct slice deletes(struct arena *a, const struct delete_rule *r)
 		buf_printf(&b, "%s%.*s to ", i ? ", " : "", SLICE_ARG(r->set[i].attribute));
 		term_print(&b, r->set[i].term);
 	}
+	for (size_t i = 0; i < r->remove_count; i++)
+		buf_printf(&b, "%s%.*s", i ? ", " : "; removes ", SLICE_ARG(r->remove[i]));
 	for (size_t i = 0; i < r->refuse_count; i++)
 		buf_printf(&b, "; not while there are %.*s", SLICE_ARG(r->refuse_while[i]));
 	for (size_t i = 0; i < r->then_count; i++)

@@ -160,6 +160,8 @@ struct delete_rule {
 	bool soft;                    /* set / remove instead of deleting */
 	const struct assignment *set;
 	size_t set_count;
+	const struct slice *remove;   /* attributes that go; only with `set` */
+	size_t remove_count;
 	const struct slice *refuse_while; /* access patterns that must return nothing */
 	size_t refuse_count;
 	const struct slice *then_remove;  /* access patterns whose items go too, by the keeper */

@@ -116,6 +116,7 @@ const struct design *design_load(struct arena *a, struct source s,
 		load_resolve(l);
 		load_infer(l);
 		load_check_sequences(l);
+		load_check_removed(l);
 		load_refer(l);
 		if (findings_errors(f) == before) {
 			load_keyed(l);

@@ -203,6 +203,8 @@ void load_types(struct load *l);
 const struct load_scope *load_term_scope(struct load *l, const struct term *t);
 /* What is taken from sequences, and that nothing else moves them; after load_infer(). */
 void load_check_sequences(struct load *l);
+/* That a soft deletion removes nothing that cannot go; after load_infer(). */
+void load_check_removed(struct load *l);
 
 /* ---- between load_later.c and load_resolve.c ---- */
 struct load_names { /* for suggestions */

@@ -254,6 +254,81 @@ static void read_delete_set(struct load *l, void *into, const struct yaml *y)
 		load_assignments(l, y, load_scope_of(l, e), e->name, &e->delete_.set);
 }
 
+static void read_delete_remove(struct load *l, void *into, const struct yaml *y)
+{
+	struct entity *e = into;
+
+	e->delete_.remove_count = attribute_names(l, y, e, &e->delete_.remove);
+}
+
+static bool is_identity(const struct entity *e, struct slice name)
+{
+	for (size_t i = 0; i < e->param_count; i++)
+		if (slice_equal(e->params[i], name))
+			return true;
+	return false;
+}
+
+/* What an attribute that goes would make impossible, or what would be there again at once. */
+static const char *why_not_removed(const struct entity *e, const struct attribute *a)
+{
+	if (is_identity(e, a->name))
+		return "is part of the identity, which stays";
+	if (a->counter)
+		return "moves with what it counts";
+	if (a->derived || a->after.n || a->copy_entity.n)
+		return "follows from something else, and would be there again";
+	if (a->from_key)
+		return "is in the key, which stays";
+	return NULL;
+}
+
+/* A null in the `with` of an update takes away. */
+static void check_taken_away(struct load *l, const struct processor *p)
+{
+	const struct entity *e = p->effect == EFFECT_UPDATE ? design_entity(l->d, p->target_ref.entity) : NULL;
+
+	l->subject = arena_printf(l->a, "processor %.*s", SLICE_ARG(p->name));
+	for (size_t i = 0; e && i < p->with_count; i++) {
+		const struct assignment *w = &p->with[i];
+		const struct attribute *a = entity_attribute(e, w->attribute);
+		const char *why = a ? why_not_removed(e, a) : NULL;
+
+		if (!a || !w->term || w->term->kind != TERM_LITERAL || value_type(w->term->value) != VALUE_NULL)
+			continue;
+		if (!why && a->required)
+			why = "is required, and cannot be taken away";
+		if (why)
+			load_error(l, w->place, "wrong-clause", "'%.*s' %s", SLICE_ARG(a->name), why);
+	}
+}
+
+void load_check_removed(struct load *l)
+{
+	for (size_t i = 0; i < l->d->entity_count; i++) {
+		const struct entity *e = &l->entities[i];
+		const struct delete_rule *d = &e->delete_;
+
+		l->subject = arena_printf(l->a, "entity %.*s", SLICE_ARG(e->name));
+		if (d->remove_count && !d->set_count)
+			load_error(l, d->place, "missing-word",
+				   "'remove' goes with 'set': something has to say that the item is deleted");
+		for (size_t k = 0; k < d->remove_count; k++) {
+			const struct attribute *a = entity_attribute(e, d->remove[k]);
+			const char *why = a ? why_not_removed(e, a) : NULL;
+
+			for (size_t n = 0; !why && n < d->set_count; n++)
+				if (slice_equal(d->set[n].attribute, d->remove[k]))
+					why = "is set and removed";
+			if (why)
+				load_error(l, d->place, "wrong-clause", "'%.*s' %s", SLICE_ARG(d->remove[k]), why);
+		}
+	}
+	for (size_t i = 0; i < l->d->processor_count; i++)
+		check_taken_away(l, &l->d->processors[i]);
+	l->subject = SLICE("");
+}
+
 static size_t pattern_names(struct load *l, const struct yaml *y, struct entity *e,
 			    const struct slice **out)
 {
@@ -283,6 +358,7 @@ static void read_then_remove(struct load *l, void *into, const struct yaml *y)
 
 static const struct load_word delete_words[] = {
 	{ "set", read_delete_set },
+	{ "remove", read_delete_remove },
 	{ "refuse while", read_refuse },
 	{ "then remove", read_then_remove },
 	{ 0 },

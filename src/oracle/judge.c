@@ -74,9 +74,27 @@ static bool judge_values(const struct judging *j, struct value full)
 	return good;
 }
 
+static bool removes(const struct slice *list, size_t n, struct slice name)
+{
+	for (size_t i = 0; i < n; i++)
+		if (slice_equal(list[i], name))
+			return true;
+	return false;
+}
+
+/* What the design itself takes away may be missing. */
+static bool goes_by_design(const struct entity *e, struct slice name)
+{
+	for (size_t i = 0; i < e->action_count; i++)
+		if (removes(e->actions[i].remove, e->actions[i].remove_count, name))
+			return true;
+	return removes(e->delete_.remove, e->delete_.remove_count, name);
+}
+
 static bool judge_required(const struct judging *j, const struct fields *full)
 {
 	struct run *r = &j->o->run;
+	bool good = true;
 
 	if (input_required(r, j->entity, full))
 		return true;
@@ -84,10 +102,13 @@ static bool judge_required(const struct judging *j, const struct fields *full)
 		struct slice name = r->problem.parts[i].attribute;
 		struct oracle_finding f = finding(j, ORACLE_ATTRIBUTE_MISSING, name);
 
+		if (goes_by_design(j->entity, name))
+			continue;
+		good = false;
 		tell(j->o, &f, "%.*s has no %.*s, which is required", SLICE_ARG(say_item(r, j->entity, j->key)), SLICE_ARG(name));
 	}
 	r->problem = (struct problem){ 0 };
-	return false;
+	return good;
 }
 
 static bool is_known(const struct judging *j, struct slice name)

@@ -31,6 +31,9 @@ static bool is_moved_by_actions(const struct entity *e, struct slice name)
 {
 	if (sets(e->delete_.set, e->delete_.set_count, name))
 		return true;
+	for (size_t i = 0; i < e->delete_.remove_count; i++)
+		if (slice_equal(e->delete_.remove[i], name))
+			return true;
 	for (size_t i = 0; i < e->action_count; i++) {
 		const struct action *a = &e->actions[i];
 

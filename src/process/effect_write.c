@@ -1,5 +1,6 @@
 /* update, delete, count, remove all; and which of an effect's writes are one action each.
  * SPDX-License-Identifier: Apache-2.0 */
+#include "app/input.h"
 #include "app/passed_over.h"
 #include "process/effect_internal.h"
 
@@ -68,6 +69,14 @@ bool effect_alter(struct effect *x, const struct entity *e, struct value key, co
 	return write_try(&w, alter_once, &out);
 }
 
+/* A null takes away, as in a request: the default is put back, or the attribute goes. It is stored where it is the default. */
+static struct value given_value(const struct entity *e, struct slice name, struct value v)
+{
+	const struct attribute *a = entity_attribute(e, name);
+
+	return value_type(v) == VALUE_NULL && !(a && input_default_is_null(a)) ? VALUE_ABSENT : v;
+}
+
 static bool update(struct effect *x)
 {
 	const struct processor *p = x->processor;
@@ -92,7 +101,7 @@ static bool update(struct effect *x)
 
 		ok = scope_value(&s, p->with[i].term, &v);
 		if (ok)
-			fields_set(&changes, p->with[i].attribute, v);
+			fields_set(&changes, p->with[i].attribute, given_value(x->target, p->with[i].attribute, v));
 	}
 	effect_time_leave(r, was);
 	return ok && effect_alter(x, x->target, key, &changes);

@@ -13,6 +13,7 @@
 #define WATCH_MOST_US 20000   /* while there is not */
 #define DELAY_EVERY_US 100000
 #define PASSED_LOG_US 10000000
+#define BEGIN_EVERY_US 30000000
 #define SHARDS_EVERY_US 1000000 /* looks at the list of shards when one has ended, at most so often */
 #define DELAY_MOST_MS 1000
 #define DELAY_SLOPE 50        /* milliseconds of lag for one of delay */
@@ -361,8 +362,12 @@ static bool look_at_shards(struct process *p, struct run *r)
 
 /* ---- the watcher ---- */
 
+/* What has to be known before anything runs: switches, parked changes. True: all of it does. */
+static bool begin(struct process *p, char *why, size_t n);
+
 struct watch {
 	struct process *process;
+	int64_t begin_us; /* when to try again what the start could not do */
 	uint64_t latest;
 	int64_t pause_us, delay_us, shards_us;
 	int64_t wake_us; /* when readers were last told to look */
@@ -479,15 +484,31 @@ static void leave_leases(struct process *p)
 	arena_clear(&p->arena);
 }
 
+/* Until then nothing runs, and the app sees to what is the keeper's. A damaged block does not get better, but others do. */
+static void watch_beginning(struct watch *w, int64_t now)
+{
+	struct process *p = w->process;
+	char why[256];
+
+	if (atomic_load(&p->begun) || now < w->begin_us)
+		return;
+	if (begin(p, why, sizeof(why)))
+		log_info("%.*s: its processors run now", SLICE_ARG(p->design->name));
+	w->begin_us = clock_monotonic_us() + p->begin_every_us;
+}
+
 static void *watch(void *arg)
 {
 	struct watch w = { .process = arg, .pause_us = WATCH_LEAST_US };
 	struct process *p = arg;
 
+	w.begin_us = clock_monotonic_us() + p->begin_every_us;
+
 	while (!atomic_load(&p->stopping)) {
 		int64_t now = clock_monotonic_us();
 
-		if (p->has_tracks || p->leases)
+		watch_beginning(&w, now);
+		if ((p->has_tracks || p->leases) && atomic_load(&p->begun))
 			watch_shards(&w, now);
 		watch_stream(&w, now);
 		watch_effects(p, now);
@@ -516,6 +537,7 @@ struct process *process_new(const struct process_options *o)
 	p->app = o->app;
 	p->database = app_database(o->app);
 	p->design = app_design(o->app);
+	p->begin_every_us = BEGIN_EVERY_US;
 	arena_init(&p->arena);
 	pthread_mutex_init(&p->lock, NULL);
 	pthread_condattr_init(&attr);
@@ -564,15 +586,17 @@ static bool restore(struct process *p, struct run *r)
 	return true;
 }
 
+static bool has_taken_name(const struct process *p)
+{
+	for (size_t i = 0; i < p->design->processor_count; i++)
+		if (slice_is(p->design->processors[i].name, KEEPER_NAME))
+			return true;
+	return false;
+}
+
 static bool prepare(struct process *p, char *why, size_t n)
 {
 	volatile bool ok = false;
-
-	for (size_t i = 0; i < p->design->processor_count; i++)
-		if (slice_is(p->design->processors[i].name, KEEPER_NAME)) {
-			snprintf(why, n, "a processor of %.*s is called " KEEPER_NAME ", which is taken", SLICE_ARG(p->design->name));
-			return false;
-		}
 
 	ARENA_TRY(&p->arena, {
 		struct run r = process_run(p, p->backend, &p->arena);
@@ -592,24 +616,66 @@ static void handle(void *ctx, struct backend *b, struct arena *a, const struct a
 	process_handle(ctx, b, a, q, reply);
 }
 
+static bool start_senders(struct process *p)
+{
+	for (size_t i = 0; i < p->station_count; i++)
+		if (p->stations[i].sender && !send_runner_start(p->stations[i].sender)) {
+			for (size_t k = 0; k < i; k++)
+				send_runner_stop(p->stations[k].sender);
+			return false;
+		}
+	return true;
+}
+
+/* None of them runs, and why. */
+static void stand_still(struct process *p, const char *why)
+{
+	log_error("%s: its processors stand still; everything else is served", why);
+	pthread_mutex_lock(&p->lock);
+	snprintf(p->standstill, sizeof(p->standstill), "%s", why);
+	for (size_t i = 0; i < p->station_count; i++) {
+		snprintf(p->stations[i].problem, sizeof(p->stations[i].problem), "stands still: %s", why);
+		p->stations[i].problem_ms = app_now_ms(p->app);
+	}
+	pthread_mutex_unlock(&p->lock);
+}
+
+static bool begin(struct process *p, char *why, size_t n)
+{
+	if (!prepare(p, why, n))
+		return false;
+	if (!start_senders(p)) {
+		snprintf(why, n, "not enough memory or threads");
+		return false;
+	}
+	app_set_keeper_runs(p->app, process_station(p, SLICE(KEEPER_NAME)) != NULL);
+	pthread_mutex_lock(&p->lock);
+	p->standstill[0] = 0;
+	pthread_mutex_unlock(&p->lock);
+	atomic_store(&p->begun, true);
+	return true;
+}
+
 bool process_start(struct process *p, char *why, size_t n)
 {
 	app_set_operators_handler(p->app, handle, p);
 	if (!p->station_count)
 		return true;
-	if (!prepare(p, why, n))
+	if (has_taken_name(p)) {
+		snprintf(why, n, "a processor of %.*s is called " KEEPER_NAME ", which is taken", SLICE_ARG(p->design->name));
 		return false;
+	}
 	atomic_store(&p->stopping, false);
-	app_set_keeper_runs(p->app, process_station(p, SLICE(KEEPER_NAME)) != NULL);
+	atomic_store(&p->begun, false);
+	if (!begin(p, why, n))
+		stand_still(p, why);
 	p->started = pthread_create(&p->watcher, NULL, watch, p) == 0;
-	for (size_t i = 0; p->started && i < p->station_count; i++)
-		if (p->stations[i].sender && !send_runner_start(p->stations[i].sender)) {
-			process_stop(p);
-			snprintf(why, n, "not enough memory or threads");
-			return false;
-		}
-	if (!p->started)
+	if (!p->started) {
+		for (size_t i = 0; i < p->station_count; i++)
+			send_runner_stop(p->stations[i].sender);
+		app_set_keeper_runs(p->app, false);
 		snprintf(why, n, "not enough memory or threads");
+	}
 	return p->started;
 }
 
@@ -628,9 +694,15 @@ void process_stop(struct process *p)
 	pthread_cond_broadcast(&p->changed);
 	pthread_cond_broadcast(&p->stopped);
 	pthread_mutex_unlock(&p->lock);
+	if (!atomic_load(&p->begun)) { /* the watcher may be at it */
+		pthread_join(p->watcher, NULL);
+		p->started = false;
+		app_set_keeper_runs(p->app, false);
+	}
 	for (size_t i = 0; i < p->station_count; i++)
 		send_runner_stop(p->stations[i].sender);
-	pthread_join(p->watcher, NULL);
+	if (p->started)
+		pthread_join(p->watcher, NULL);
 	p->started = false;
 }
 

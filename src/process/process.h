@@ -33,7 +33,8 @@ struct process_options {
 struct process; /* of one app */
 struct process *process_new(const struct process_options *o); /* NULL: memory. With nothing to do: still one, that does nothing */
 /* The table is there. False: `why` is a sentence. From here on, and until it is stopped, the app leaves to the keeper what is
- * the keeper's, and has /processors for operators. */
+ * the keeper's, and has /processors for operators. If positions and switches cannot be read (a damaged block) it stands still:
+ * the log and /processors say why, the app itself sees to what is the keeper's, and it is tried again every 30 seconds. */
 bool process_start(struct process *p, char *why, size_t n) MUST_CHECK;
 /* Finishes the transaction each thread is in. NULL, and one that was not started, are fine. */
 void process_stop(struct process *p);
@@ -57,6 +58,7 @@ struct process_reading {
 	uint64_t done, retries, lost;     /* since the start */
 	int64_t parked;
 	bool paused;
+	bool stands_still;                /* what it needs to begin could not be read */
 	uint64_t passed_over[PASSED_OVER_REASONS];
 };
 size_t process_reading_count(const struct process *p);

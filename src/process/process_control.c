@@ -151,8 +151,10 @@ static void put_problem(struct buf *b, struct process *p, const struct station *
 
 		send_runner_status(s->sender, &status);
 		_Static_assert(sizeof(status.problem) == sizeof(text), "as long");
-		memcpy(text, status.problem, sizeof(text));
-		at = status.problem_ms;
+		if (status.problem_ms) {
+			memcpy(text, status.problem, sizeof(text));
+			at = status.problem_ms;
+		}
 	}
 	if (!at)
 		return;
@@ -196,18 +198,45 @@ static void put_numbers(struct buf *b, struct process *p, struct station *s)
 		   (unsigned long long)status.retries, (unsigned long long)status.lost);
 }
 
+/* Where nothing runs because positions cannot be read, they need not be readable to say so. */
+static bool count_parked(struct process *p, struct run *r, struct station *s, int64_t *parked)
+{
+	if (checkpoint_parked_count(r, s->name, parked)) {
+		station_set_parked(s, *parked);
+		return true;
+	}
+	if (atomic_load(&p->begun))
+		return false;
+	r->problem = (struct problem){ 0 };
+	*parked = 0;
+	return true;
+}
+
+static void put_standstill(struct buf *b, struct process *p)
+{
+	char why[sizeof(p->standstill)];
+
+	pthread_mutex_lock(&p->lock);
+	memcpy(why, p->standstill, sizeof(why));
+	pthread_mutex_unlock(&p->lock);
+	if (!why[0])
+		return;
+	buf_lit(b, ",\"stands_still\":");
+	json_string(b, slice_str(why));
+}
+
 static bool put_station(struct process *p, struct run *r, struct station *s, struct buf *b)
 {
 	int64_t parked;
 
-	if (!checkpoint_parked_count(r, s->name, &parked))
+	if (!count_parked(p, r, s, &parked))
 		return false;
-	station_set_parked(s, parked);
 	buf_lit(b, "{\"name\":");
 	json_string(b, s->name);
 	if (s->processor)
 		put_on(b, s->processor);
 	buf_printf(b, ",\"effect\":\"%s\",\"paused\":%s", effect_name(s), atomic_load(&s->paused) ? "true" : "false");
+	put_standstill(b, p);
 	put_numbers(b, p, s);
 	buf_printf(b, ",\"parked\":%lld", (long long)parked);
 	put_problem(b, p, s);

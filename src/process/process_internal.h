@@ -135,6 +135,9 @@ struct process {
 	uint64_t turn;                /* there may be something to do */
 	struct reader *readers;
 	bool listed;                  /* each shard has its reader */
+	int64_t begin_every_us;       /* how often that is tried again */
+	char standstill[256];         /* why none of its stations runs; empty: they do */
+	atomic_bool begun;            /* all that had to be read before they can run has been */
 	atomic_bool stopping;
 	_Atomic int64_t delay_ms;
 	_Atomic uint64_t slowed;

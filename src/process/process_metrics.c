@@ -15,7 +15,7 @@ struct process_reading process_reading(struct process *p, size_t i)
 		.done = atomic_load(&s->done), .retries = atomic_load(&s->retries), .lost = atomic_load(&s->lost),
 	};
 	struct process_reading r = { .design = p->design->name, .name = s->name, .paused = atomic_load(&s->paused),
-				     .parked = atomic_load(&s->parked) };
+				     .parked = atomic_load(&s->parked), .stands_still = p->started && !atomic_load(&p->begun) };
 
 	station_backlog(p, s, &r.lag_ms, &r.backlog);
 	if (s->sender) {
@@ -47,6 +47,7 @@ static double done_of(const struct process_reading *r) { return (double)r->done;
 static double retries_of(const struct process_reading *r) { return (double)r->retries; }
 static double parked_of(const struct process_reading *r) { return (double)r->parked; }
 static double paused_of(const struct process_reading *r) { return r->paused; }
+static double stands_still_of(const struct process_reading *r) { return r->stands_still; }
 static double lost_of(const struct process_reading *r) { return (double)r->lost; }
 
 static const struct {
@@ -59,6 +60,7 @@ static const struct {
 	{ "retries_total", "counter", "Changes tried again", retries_of },
 	{ "parked", "gauge", "Changes put aside after the last try", parked_of },
 	{ "paused", "gauge", "1: paused by an operator", paused_of },
+	{ "stands_still", "gauge", "1: it could not be started, and the log says why", stands_still_of },
 	{ "lost_total", "counter", "Times the stream had forgotten what was next", lost_of },
 };
 

@@ -1,5 +1,6 @@
 /* Errors as sentences that say what to do.
  * SPDX-License-Identifier: Apache-2.0 */
+#include <stdio.h>
 #include "remote/remote_internal.h"
 
 static bool has(struct slice s, const char *part)
@@ -26,7 +27,7 @@ static struct slice no_table(const struct remote *r, struct arena *a, struct sli
 	struct slice table = table_in(message);
 
 	if (!r->amazon)
-		return arena_printf(a, "there is no such table%s%.*s at %s", table.n ? " as " : "", SLICE_ARG(table), r->database.url);
+		return arena_printf(a, "there is no %s%.*s at %s", table.n ? "table " : "such table", SLICE_ARG(table), r->database.url);
 	return arena_printf(a, "there is no %s%.*s in %s: if it is in another region, name that (AWS_REGION, or aws:REGION); if it is in another "
 			       "account, choose its profile (AWS_PROFILE)", table.n ? "table " : "such table", SLICE_ARG(table), r->region);
 }
@@ -37,9 +38,13 @@ struct slice remote_explain(const struct remote *r, struct arena *a, const struc
 
 	if (slice_is(e, "ResourceNotFoundException") && !has(m, "Stream"))
 		return no_table(r, a, m);
+	if (slice_is(e, "InvalidSignatureException") && has(m, "valid region"))
+		return arena_printf(a, "the database at %s is in another region than %s, which requests are signed for: set AWS_REGION",
+				    r->database.host, r->region);
 	if (slice_is(e, "UnrecognizedClientException"))
-		return arena_printf(a, "%s does not know the access key: it is wrong, has been withdrawn, or is another account's or region's (%s). "
-				       "`aws sts get-caller-identity` says whose it is", r->database.host, r->region);
+		return arena_printf(a, "%s does not know the access key: %s", r->database.host,
+				    r->amazon ? "it is wrong, or has been withdrawn; `aws sts get-caller-identity` says whose it is"
+					      : "set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY to a key that it has");
 	if (slice_is(e, "InvalidSignatureException"))
 		return arena_printf(a, "%s does not take the signature: the secret is not that of the access key, or this machine's clock is wrong",
 				    r->database.host);
@@ -50,6 +55,32 @@ struct slice remote_explain(const struct remote *r, struct arena *a, const struc
 	if (slice_is(e, REMOTE_NO_CREDENTIALS) || slice_is(e, "UnexpectedAnswer"))
 		return m;
 	if (slice_is(e, REMOTE_UNAVAILABLE))
-		return arena_printf(a, "the database does not answer: %.*s", SLICE_ARG(m));
+		return arena_printf(a, "the database does not answer: %.*s%s", SLICE_ARG(m),
+				    has(m, "certificate") ? " (AWS_CA_BUNDLE names a file of certificates to trust)" : "");
 	return arena_printf(a, "%.*s: %.*s", SLICE_ARG(e), SLICE_ARG(m));
+}
+
+bool remote_has_table(struct backend *b, struct slice table, char *why, size_t n)
+{
+	volatile bool ok = false;
+	struct backend_reply reply;
+	struct arena arena;
+	struct buf body;
+
+	arena_init(&arena);
+	snprintf(why, n, "out of memory");
+	ARENA_TRY(&arena, {
+		buf_init(&body, &arena);
+		buf_lit(&body, "{\"TableName\":");
+		json_string(&body, table);
+		buf_byte(&body, '}');
+		backend_call(b, &arena, "DescribeTable", buf_slice(&body), &reply);
+		ok = reply.status == 200;
+		if (slice_is(reply.error, "ResourceNotFoundException")) /* not every service names it */
+			reply.message = arena_printf(&arena, "Table: %.*s not found", SLICE_ARG(table));
+		if (!ok)
+			snprintf(why, n, "%.*s", SLICE_ARG(remote_explain(((struct remote_backend *)b)->remote, &arena, &reply)));
+	}, { });
+	arena_release(&arena);
+	return ok;
 }

@@ -140,6 +140,7 @@ static bool set_options(struct fetch *f, const struct fetch_options *o)
 	CURL *c = f->curl;
 
 	curl_easy_setopt(c, CURLOPT_NOSIGNAL, 1L);
+	curl_easy_setopt(c, CURLOPT_QUICK_EXIT, 1L); /* does not wait for a resolver that does not answer */
 	curl_easy_setopt(c, CURLOPT_FOLLOWLOCATION, 0L);
 	curl_easy_setopt(c, CURLOPT_HTTP_VERSION, (long)CURL_HTTP_VERSION_1_1);
 	curl_easy_setopt(c, CURLOPT_TCP_KEEPALIVE, 1L);
@@ -195,6 +196,15 @@ static bool add_header(struct curl_slist **list, const char *header)
 	if (more)
 		*list = more;
 	return more != NULL;
+}
+
+/* A token that came with a line break would become a header of its own. */
+static bool are_lines(const char *const *headers)
+{
+	for (; headers && *headers; headers++)
+		if (strpbrk(*headers, "\r\n"))
+			return false;
+	return true;
 }
 
 static struct curl_slist *header_list(const char *const *headers)
@@ -257,7 +267,9 @@ static void say_why(const struct fetch *f, CURLcode code, struct fetch_reply *r)
 {
 	const char *text = f->error[0] ? f->error : curl_easy_strerror(code);
 
-	if (f->too_large)
+	if (code == CURLE_BAD_FUNCTION_ARGUMENT)
+		text = "a header has a line break";
+	else if (f->too_large)
 		text = "the reply is too large";
 	else if (r->end == FETCH_STOPPED)
 		text = "stopping";
@@ -283,7 +295,9 @@ void fetch_send(struct fetch *f, const struct fetch_request *q, struct fetch_rep
 	f->sendings = 0;
 	f->too_large = f->no_memory = false;
 	f->error[0] = '\0';
-	if (headers && set_request(f, q, headers))
+	if (!are_lines(q->headers))
+		code = CURLE_BAD_FUNCTION_ARGUMENT;
+	else if (headers && set_request(f, q, headers))
 		code = curl_easy_perform(f->curl);
 	r->end = end_of(f, code);
 	if (r->end == FETCH_ANSWERED) {

@@ -9,13 +9,13 @@
 #define CONNECT_MS 3000
 #define ATTEMPT_MS 10000
 #define TOTAL_MS 30000
+#define ATTEMPTS_MOST 20 /* that a setting can ask for */
 
 static void complete(struct remote_options *o)
 {
 	o->clock = o->clock ? o->clock : &clock_system;
 	o->env = o->env ? o->env : &settings_process_env;
 	o->connections = !o->connections ? CONNECTIONS : o->connections > POOL_MOST ? POOL_MOST : o->connections;
-	o->attempts = o->attempts ? o->attempts : RETRY_ATTEMPTS;
 	o->connect_ms = o->connect_ms ? o->connect_ms : CONNECT_MS;
 	o->attempt_ms = o->attempt_ms ? o->attempt_ms : ATTEMPT_MS;
 	o->total_ms = o->total_ms ? o->total_ms : TOTAL_MS;
@@ -106,12 +106,22 @@ static bool make_parts(struct remote *r, const char *ca_bundle)
 	return r->meter && r->pool && r->keyring;
 }
 
+static unsigned attempts_of(const struct settings *s)
+{
+	const char *text = settings_find(s, "AWS_MAX_ATTEMPTS", "max_attempts");
+	long n = text ? strtol(text, NULL, 10) : 0;
+
+	return n >= 1 && n <= ATTEMPTS_MOST ? (unsigned)n : RETRY_ATTEMPTS;
+}
+
 static bool set_up(struct remote *r, struct arena *a, char *why, size_t n)
 {
 	struct settings s;
 	const char *bundle;
 
 	settings_load(&s, a, r->options.env);
+	if (!r->options.attempts)
+		r->options.attempts = attempts_of(&s);
 	if (!find_addresses(r, &s, why, n))
 		return false;
 	bundle = settings_find(&s, "AWS_CA_BUNDLE", "ca_bundle");

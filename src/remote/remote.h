@@ -14,6 +14,7 @@
  *       twice is never sent twice (repeat.h).
  *   R3  A call that ends with a 4xx error of the service did nothing: a condition that failed did not fail by the
  *       doing of an earlier attempt of the same call. With `plain_writes` that holds, too, since such calls are not repeated.
+ *       (A request that the network held back for longer than `attempt_ms` may still arrive after that, with any client.)
  *   R4  A call that ends with REMOTE_OUTCOME_UNKNOWN may have been done or not. The caller reads before it goes on. Single
  *       writes under a condition never end so unless `plain_writes` is set or they ask for ReturnValues.
  *   R5  REMOTE_UNAVAILABLE: after the last attempt the service was not there. Reads, and writes that were never sent. A write that
@@ -46,7 +47,7 @@ struct remote_options { /* 0 and NULL: what is said */
 	const struct settings_env *env;   /* the process's environment; must live as long as the remote */
 	const struct clock *clock;        /* the system's */
 	unsigned connections;             /* 64; POOL_MOST at most */
-	unsigned attempts;                /* 4 */
+	unsigned attempts;                /* AWS_MAX_ATTEMPTS, or the profile's max_attempts, or 4 */
 	long connect_ms, attempt_ms, total_ms; /* 3 s, 10 s, 30 s */
 	int64_t base_ms, throttled_ms;    /* pauses: 25 ms, 1 s */
 	bool plain_writes;                /* single writes under a condition go as they are: half the price, see R4 */
@@ -76,6 +77,9 @@ const char *remote_region(const struct remote *r);
 /* A sentence for a person about a reply that is an error, with what to do where that is known: "there is no table X in eu-west-1
  * …". In the arena. */
 struct slice remote_explain(const struct remote *r, struct arena *a, const struct backend_reply *reply);
+/* Asks whether the table is there (DescribeTable), by a backend of this module. False with such a sentence in `why`. For the start
+ * of a program, so that what is wrong is said once and well. */
+bool remote_has_table(struct backend *b, struct slice table, char *why, size_t n);
 
 /* ---- metrics ---- */
 
@@ -120,5 +124,7 @@ struct remote_metrics {
 };
 /* `uses` is in the arena. */
 void remote_metrics(struct remote *r, struct arena *a, struct remote_metrics *out);
+/* In Prometheus' text format; `backend` is the label that tells several apart, such as a design's name. */
+void remote_metrics_write(const struct remote_metrics *m, struct slice backend, struct buf *out);
 
 #endif

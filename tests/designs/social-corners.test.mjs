@@ -133,6 +133,23 @@ test('S-A26, S-A28: a request to an account that has become public needs no appr
   await audit(app);
 });
 
+test('S-A26: requests made again and again while the processor stands still are told of once', async () => {
+  const { gil, hal } = await people(app, 'gil', 'hal');
+  await gil.patch('/users/gil', { is_private: true });
+  const resume = await pause('tell of a request to follow');
+  for (let i = 0; i < 3; i += 1) {
+    await follow(hal, 'hal', 'gil');
+    await hal.delete('/users/hal/following/gil');
+    const second = Math.floor(Date.now() / 1000); // the time is in the key of a notification
+    await until('the next second', async () => Math.floor(Date.now() / 1000) > second);
+  }
+  await follow(hal, 'hal', 'gil');
+  await resume();
+  await app.settled();
+  assert.equal((await gil.list('/users/gil/notifications')).length, 1);
+  await audit(app);
+});
+
 test('S33: a notification of a post goes with the post, in whatever order processors hear of it', async () => {
   const { vic, wes } = await people(app, 'vic', 'wes');
   await follow(wes, 'wes', 'vic');

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Takes lines out of the code, one at a time, and sees whether a test notices.
 
-    tests/mutants/run.py [-k WORD] [LIST...]
+    tests/mutants/run.py [--sure] [-k WORD] [LIST...]
 
 A list (tests/mutants/*.mutants) names what judges its mutants, and the mutants:
 
@@ -16,7 +16,7 @@ A list (tests/mutants/*.mutants) names what judges its mutants, and the mutants:
 tree. They are asked in this order until one fails. What stands before the first mutant is for all; within a mutant it is for that one alone,
 instead of the same word before.
 
-A copy of the tree is changed, never the tree itself. Exits with 0 when every mutant was noticed.
+--sure: they are not run without a mutant first. A copy of the tree is changed, never the tree itself. Exits with 0 when every mutant was noticed.
 SPDX-License-Identifier: Apache-2.0
 """
 import pathlib
@@ -116,7 +116,8 @@ def notice(mutant):
 
 
 def main(argv):
-    word = ""
+    word, sure = "", argv[:1] == ["--sure"]
+    argv = argv[1:] if sure else argv
     if argv[:1] == ["-k"]:
         word, argv = argv[1], argv[2:]
     lists = [pathlib.Path(a) for a in argv] or sorted(pathlib.Path(__file__).parent.glob("*.mutants"))
@@ -134,7 +135,7 @@ def main(argv):
     print(f"==> building, and running {len(whole)} commands as they are", flush=True)
     for judge in whole:
         print("   ", " ".join(judge), flush=True)
-    failing = notice({"judges": whole, "where": "without a mutant"})
+    failing = not sure and notice({"judges": whole, "where": "without a mutant"})
     if failing:
         die(f"{failing} fails without any mutant")
     survived = []

@@ -1,6 +1,7 @@
 /* A client: one request after the other, drawn from the design.
  * SPDX-License-Identifier: Apache-2.0 */
 #include <stdlib.h>
+#include "app/read.h"
 #include "ledger.h"
 #include "session.h"
 
@@ -9,6 +10,8 @@
 #define SOFT_DELETES 25
 #define BACK_MOST_S 3600
 #define BATCH_MOST 4
+#define CROWD_LEAST 20
+#define CROWD_MOST 60
 #define DRAWS 10 /* until something is drawn that can be asked for */
 
 struct asking {
@@ -240,7 +243,8 @@ static void heard(struct sim *s, struct asking *k, const struct app_reply *reply
 
 /* ---- the client ---- */
 
-static void send(struct sim *s, struct backend *b, struct asking *k)
+/* What it was answered. */
+static int send(struct sim *s, struct backend *b, struct asking *k)
 {
 	struct app_reply reply = { 0 };
 	struct decision d = { .request = &k->q };
@@ -268,6 +272,7 @@ static void send(struct sim *s, struct backend *b, struct asking *k)
 	if (k->has_session && !memory_is_dead())
 		session_judge(s, &k->session, before, session_look(s, b, k->draw.arena, &k->session), reply.status);
 	heard(s, k, &reply);
+	return reply.status;
 }
 
 static void put_part(struct buf *out, const struct asking *k)
@@ -320,6 +325,36 @@ static void idle(struct sim *s)
 	}
 }
 
+/* Whether it goes with something that is deleted. */
+static bool is_below(const struct design *d, const struct entity *e)
+{
+	for (size_t i = 0; i < d->entity_count; i++)
+		for (size_t k = 0; k < d->entities[i].delete_.then_count; k++) {
+			const struct access *x = design_access(d, d->entities[i].delete_.then_remove[k]);
+
+			if (x && read_entity(d, x) == e)
+				return true;
+		}
+	return false;
+}
+
+/* The same thing many times, where the server gives each an id of its own: so much that its removal is more than one transaction. */
+static void crowd(struct sim *s, struct backend *b, struct arena *a)
+{
+	struct asking k;
+	size_t n = CROWD_LEAST + random_below(dice(s), CROWD_MOST);
+
+	for (int i = 0; i < 30 * DRAWS; i++) {
+		arena_clear(a);
+		if (!draw_request(s, a, &k) || !is_below(s->design, k.entity) || k.q.method != APP_POST || k.has_session || k.q.idempotency_key.n || k.draw.wrong)
+			continue;
+		while (n && !memory_is_dead() && send(s, b, &k) == 201)
+			n--;
+		if (!n)
+			return;
+	}
+}
+
 void *client_run(void *arg)
 {
 	struct sim *s = arg;
@@ -332,6 +367,10 @@ void *client_run(void *arg)
 		bool batch = sim_may(s, SIM_BATCHES) && random_percent(dice(s), 4), drawn = false;
 
 		s->steps_left--;
+		if (sim_may(s, SIM_CROWDS) && !random_below(dice(s), 600)) {
+			crowd(s, b, &a);
+			arena_clear(&a);
+		}
 		if (sim_may(s, SIM_SESSIONS) && random_percent(dice(s), 5))
 			session_login(s, b, &a);
 		if (random_percent(dice(s), sim_may(s, SIM_UNFIT) ? 12 : 5))
@@ -339,7 +378,7 @@ void *client_run(void *arg)
 		for (int i = 0; i < DRAWS && !drawn; i++)
 			drawn = batch ? draw_batch(s, &a, &k) : draw_request(s, &a, &k);
 		if (drawn)
-			send(s, b, &k);
+			(void)send(s, b, &k);
 		arena_clear(&a);
 		idle(s);
 	}

@@ -45,6 +45,7 @@
 	X(DECIDE, "decide")         /* whether a request is still allowed at the moment it writes (decide.c) */ \
 	X(AGAIN, "again")           /* in the end processors do everything again (again.c) */             \
 	X(RECOUNTS, "recounts")     /* replays of processors that count */                                \
+	X(CROWDS, "crowds")         /* one request many times over: more than goes with a deletion at once */ \
 	X(SESSIONS, "sessions")     /* clients log in, and use their tokens (session.c) */                \
 	X(RAW, "raw")               /* writes of an SDK that fit the design */                            \
 	X(UNFIT, "unfit")           /* writes of an SDK that do not */

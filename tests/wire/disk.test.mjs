@@ -105,11 +105,8 @@ thorpeTest('a read that meets damage is a 500 without paths; other reads and wri
 
 thorpeTest('a list of the REST API that meets damage is a problem without paths', async () => {
   const data = freshDirectory();
-  // Without processors, whose positions might be in a damaged block: then the server says so and does not start.
-  const design = join(freshDirectory(), 'social.yaml');
-  const social = readFileSync(join(root, 'designs', 'social.yaml'), 'utf8');
-  writeFileSync(design, social.replace(/^stream:.*$/m, 'stream: off').replace(/^processors:\n(?:(?: .*|#.*)?\n)*/m, ''));
-  const args = ['--design', design];
+  // Positions of its processors may be in a damaged block, too: then these stand still, and the rest is served.
+  const args = ['--design', join(root, 'designs', 'social.yaml')];
   const first = await startServer({ data, args: [...args, '--demo', join(root, 'designs', 'demo')] });
   const path = '/api/social/users/alice/posts';
   assert.equal((await get(first, path)).status, 200);

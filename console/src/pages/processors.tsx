@@ -15,6 +15,8 @@ interface State {
   on?: string;
   effect: string;
   paused: boolean;
+  /** Why it could not be started. */
+  stands_still?: string;
   lag_seconds: number;
   /** Not for webhooks. */
   backlog?: number;
@@ -72,6 +74,7 @@ function PassedOver({ state }: { state: State }) {
 }
 
 function StateBadge({ state }: { state: State }) {
+  if (state.stands_still) return <Badge kind="danger">stands still</Badge>;
   if (state.paused) return <Badge kind="warn"><Icon name="pause" size={11} />paused</Badge>;
   if (state.parked > 0) return <Badge kind="warn"><Icon name="warn" size={11} />needs you</Badge>;
   if (state.lag_seconds > 10) return <Badge kind="danger">behind</Badge>;

@@ -91,15 +91,30 @@ static bool has_named_source(const struct settings *s)
 	return settings_env(s, "AWS_ACCESS_KEY_ID") || s->profile_is_named;
 }
 
+/* A line break at the end is how secrets often get lost on their way into a container. */
+static bool has_space(const char *text)
+{
+	return text && strpbrk(text, " \t\r\n");
+}
+
+static enum found look_everywhere(struct lookup *l, struct found_keys *f)
+{
+	enum found found = lookup_all(l, f);
+
+	if (found == FOUND_KEYS && (has_space(f->id) || has_space(f->secret) || has_space(f->token)))
+		return lookup_trouble(l, "the credentials of %s have a space or a line break in them: remove it", f->source);
+	return found;
+}
+
 static enum found look_in(struct lookup *l, bool local, struct found_keys *f)
 {
 	if (!local)
-		return lookup_all(l, f);
+		return look_everywhere(l, f);
 	if (!has_named_source(l->settings)) {
 		*f = (struct found_keys){ .id = "local", .secret = "local", .source = "made up for this machine" };
 		return FOUND_KEYS;
 	}
-	return lookup_all(l, f);
+	return look_everywhere(l, f);
 }
 
 /* Without the lock. */
@@ -112,7 +127,7 @@ static struct credentials *look(struct keyring *k, char why[WHY])
 	struct found_keys f;
 	struct arena arena;
 	struct lookup l = { .arena = &arena, .settings = &settings, .clock = k->options.clock, .region = k->region, .fetch = far,
-			    .direct = near, .local_only = k->options.local };
+			    .direct = near, .local_only = k->options.local, .stop = k->options.stop };
 
 	arena_init(&arena);
 	snprintf(why, WHY, "out of memory");

@@ -80,7 +80,7 @@ void lookup_ask(struct lookup *l, const struct lookup_ask *q, struct lookup_answ
 	unsigned attempts = q->attempts ? q->attempts : 1;
 
 	for (unsigned i = 0; i < attempts; i++) {
-		if (i && !wait_ms((int64_t)FIRST_PAUSE_MS << (i - 1), NULL))
+		if (i && !wait_ms((int64_t)FIRST_PAUSE_MS << (i - 1), l->stop))
 			return;
 		ask_once(l, q, r);
 		if (!is_worth_another(r))
@@ -118,6 +118,8 @@ enum found lookup_profile(struct lookup *l, const char *profile, struct found_ke
 		f = lookup_sso(l, profile, k);
 	if (f == FOUND_NOTHING)
 		f = lookup_file(l, profile, SETTINGS_CREDENTIALS, k);
+	if (f == FOUND_NOTHING)
+		f = lookup_login(l, profile, k);
 	if (f == FOUND_NOTHING)
 		f = lookup_process(l, profile, k);
 	if (f == FOUND_NOTHING)

@@ -1,6 +1,7 @@
 /* Looking for credentials: one function for each place where they may be, asked in botocore's order.
  *
- *     environment · role of the profile · web identity · SSO · credentials file · process · config file · container · instance
+ *     environment · role of the profile · web identity · SSO · credentials file · login · process · config file · container ·
+ *     instance
  *
  * A source that is not configured finds nothing, and the next one is asked. A source that is configured and does not work is the
  * end: another one's credentials would be somebody else's.
@@ -13,6 +14,7 @@
 #ifndef THORPE_REMOTE_CREDENTIALS_LOOKUP_H
 #define THORPE_REMOTE_CREDENTIALS_LOOKUP_H
 
+#include <stdatomic.h>
 #include "base/buf.h"
 #include "base/clock.h"
 #include "json/json.h"
@@ -37,6 +39,7 @@ struct lookup {
 	struct fetch *fetch;   /* for services of the internet */
 	struct fetch *direct;  /* for those of this machine and its host: past any proxy */
 	bool local_only;       /* neither container nor instance */
+	const atomic_bool *stop; /* NULL: none */
 	struct buf looked;     /* where nothing was found, in words */
 	struct slice why;      /* of FOUND_TROUBLE: a sentence that says what to do */
 };
@@ -44,7 +47,7 @@ struct lookup {
 /* Initialises looked and why; the rest is the caller's. */
 void lookup_init(struct lookup *l);
 enum found lookup_all(struct lookup *l, struct found_keys *k);
-/* What a profile has by itself, without its role: web identity, SSO, files, process. */
+/* What a profile has by itself, without its role: web identity, SSO, files, login, process. */
 enum found lookup_profile(struct lookup *l, const char *profile, struct found_keys *k);
 
 /* ---- the sources ---- */
@@ -54,6 +57,7 @@ enum found lookup_role(struct lookup *l, const char *profile, struct found_keys 
 enum found lookup_web_identity(struct lookup *l, const char *profile, bool with_env, struct found_keys *k);
 enum found lookup_sso(struct lookup *l, const char *profile, struct found_keys *k);
 enum found lookup_file(struct lookup *l, const char *profile, enum settings_file where, struct found_keys *k);
+enum found lookup_login(struct lookup *l, const char *profile, struct found_keys *k);
 enum found lookup_process(struct lookup *l, const char *profile, struct found_keys *k);
 enum found lookup_container(struct lookup *l, struct found_keys *k);
 enum found lookup_instance(struct lookup *l, struct found_keys *k);

@@ -96,11 +96,11 @@ static int start(struct running *r, char **words)
 }
 
 /* Everything it prints, until it closes its output or time is up. False: too much, or too late. */
-static bool read_all(const struct running *r, char *text, size_t *n)
+static bool read_all(const struct running *r, const atomic_bool *stop, char *text, size_t *n)
 {
 	int64_t until = clock_monotonic_us() + PATIENCE_US;
 
-	for (*n = 0; *n < OUTPUT_MOST && clock_monotonic_us() < until;) {
+	for (*n = 0; *n < OUTPUT_MOST && clock_monotonic_us() < until && !(stop && atomic_load(stop));) {
 		struct pollfd p = { .fd = r->out, .events = POLLIN };
 		ssize_t got;
 
@@ -162,7 +162,7 @@ enum found lookup_process(struct lookup *l, const char *profile, struct found_ke
 	error = start(&r, words);
 	if (error)
 		return lookup_trouble(l, "the credential_process of profile '%s' cannot be started: %s: %s", profile, words[0], strerror(error));
-	whole = read_all(&r, text, &n);
+	whole = read_all(&r, l->stop, text, &n);
 	status = end(&r, !whole);
 	if (!whole)
 		return lookup_trouble(l, "the credential_process of profile '%s' was ended: no end after a minute, or more than 64 KB", profile);

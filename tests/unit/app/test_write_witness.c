@@ -106,6 +106,19 @@ static const char design[] =
 	"    attributes:\n      id: string, required\n      number: string, required\n      copied: copy of Order(id).rate\n"
 	"    keys: {PK: ORDER#<id>, SK: COPIED#<number>}\n"
 	"    allow: {create, read, update, delete: anyone}\n"
+	"  Fine:\n"
+	"    path: /orders/<id>/fines/<number>\n"
+	"    attributes:\n      id: string, required\n      number: string, required\n"
+	"    keys: {PK: ORDER#<id>, SK: FINE#<number>}\n"
+	"    requires: [Ban(id)]\n"
+	"    allow: {create, read, update, delete: anyone}\n"
+	"  Tally:\n" /* of what it counts on, and kept */
+	"    path: /orders/<id>/tallies/<number>\n"
+	"    attributes:\n      id: string, required\n      number: string, required\n"
+	"      copied: copy of Order(id).rate, kept by tallies of order\n"
+	"    keys: {PK: ORDER#<id>, SK: TALLY#<number>}\n"
+	"    counts: [Order(id).lines]\n"
+	"    allow: {create, read, update, delete: anyone}\n"
 	"  Checked:\n"
 	"    path: /orders/<id>/checked/<number>\n"
 	"    attributes:\n      id: string, required\n      number: string, required\n      amount: integer, default 1\n"
@@ -123,6 +136,11 @@ static const char design[] =
 	"    attributes:\n      id: string, required\n      number: string, required\n      label: string\n"
 	"    keys: {PK: ORDER#<id>, SK: FREE#<number>}\n"
 	"    allow: {create, update, delete: not exists Ban(id), read: anyone}\n"
+	"  Seat:\n" /* who is in may let others in; also itself, which is no use */
+	"    path: /orders/<id>/seats/<who>\n"
+	"    attributes:\n      id: string, required\n      who: string, required\n"
+	"    keys: {PK: ORDER#<id>, SK: SEAT#<who>}\n"
+	"    allow: {create: 'exists Seat(id, caller)', read: anyone}\n"
 	"  Seer:\n"
 	"    path: /orders/<id>/seers/<number>\n"
 	"    attributes:\n      id: string, required\n      number: string, required\n      label: string\n"
@@ -151,6 +169,7 @@ static const char design[] =
 	"    keys: {PK: SHORT#<id>, SK: SHORT}\n"
 	"    allow: {create, read, update, delete: id = 's1' or exists Order('o1')}\n"
 	"access:\n"
+	"  tallies of order: {query: table, where: {PK: ORDER#<id>, SK: begins with TALLY#}}\n"
 	"  groups of: {query: GSI1, where: {GSI1PK: MEMBER#<member>, GSI1SK: begins with GROUP#}, filter: active = true}\n";
 
 /* ---- someone else, in between ---- */
@@ -445,6 +464,75 @@ static void values_are_made_of_what_is_there_at_the_end(void **state)
 	app_fixture_close(&f);
 }
 
+/* The item that allows it is where the new one would be. */
+static void what_allows_a_creation_may_be_what_is_in_its_way(void **state)
+{
+	static const struct change gone = { "ORDER#o1", "SEAT#ann", NULL, NULL };
+	static const struct step create = { CREATE, "ann", "Seat", "o1/ann", NULL, NULL };
+	struct app_fixture f;
+	struct outcome o;
+
+	(void)state;
+	world(&f);
+	created(&f, "!", "Seat", "o1/ann", NULL);
+	o = take(&f, &create, NULL);
+	assert_false(o.done);
+	assert_int_equal(o.problem, PROBLEM_EXISTS);
+	o = take(&f, &create, &gone);
+	assert_false(o.done);
+	assert_int_equal(o.problem, PROBLEM_FORBIDDEN);
+	app_fixture_close(&f);
+}
+
+static void what_is_required_has_not_expired(void **state)
+{
+	static const struct step create = { CREATE, "ann", "Fine", "o1/1", NULL, NULL };
+	struct app_fixture f;
+
+	(void)state;
+	world(&f);
+	created(&f, "!", "Ban", "o1", "{\"expires_at\":1000}"); /* it lingers */
+	assert_false(take(&f, &create, NULL).done);
+	app_fixture_close(&f);
+	world(&f);
+	created(&f, "!", "Ban", "o1", "{\"expires_at\":1999999999}");
+	assert_true(take(&f, &create, NULL).done);
+	app_fixture_close(&f);
+}
+
+/* Nothing of it was read but that it is there. */
+static void what_must_be_there_is_still_there(void **state)
+{
+	static const struct change gone = { "ORDER#o1", "ORDER", NULL, NULL };
+	static const struct step create = { CREATE, "ann", "Short", "s2", NULL, NULL };
+	struct app_fixture f;
+	struct outcome o;
+
+	(void)state;
+	world(&f);
+	o = take(&f, &create, &gone);
+	assert_false(o.done);
+	assert_int_equal(o.problem, PROBLEM_FORBIDDEN);
+	app_fixture_close(&f);
+}
+
+/* What is counted on is in the transaction: a copy of it is what it is then, though nobody comes to mend it later. */
+static void a_copy_of_what_is_counted_on_is_not_born_stale(void **state)
+{
+	static const struct change dearer = { "ORDER#o1", "ORDER", "rate", "{'N':'9'}" };
+	static const struct step create = { CREATE, "ann", "Tally", "o1/1", NULL, NULL };
+	struct app_fixture f;
+	struct outcome o;
+
+	(void)state;
+	world(&f);
+	o = take(&f, &create, &dearer);
+	assert_true(o.done);
+	assert_int_equal(o.writes, 2);
+	assert_int_equal(number(item(&f, "Tally", "o1/1"), "copied"), 9);
+	app_fixture_close(&f);
+}
+
 static void what_has_expired_is_as_good_as_gone(void **state)
 {
 	static const struct change alive = { "ORDER#o1", "BAN", "expires_at", "{'N':'1999999999'}" };
@@ -645,6 +733,10 @@ int main(void)
 		cmocka_unit_test(a_requirement_that_starts_to_hold_is_asked),
 		cmocka_unit_test(only_what_was_read_is_in_the_condition),
 		cmocka_unit_test(values_are_made_of_what_is_there_at_the_end),
+		cmocka_unit_test(what_allows_a_creation_may_be_what_is_in_its_way),
+		cmocka_unit_test(what_is_required_has_not_expired),
+		cmocka_unit_test(what_must_be_there_is_still_there),
+		cmocka_unit_test(a_copy_of_what_is_counted_on_is_not_born_stale),
 		cmocka_unit_test(what_has_expired_is_as_good_as_gone),
 		cmocka_unit_test(another_item_where_it_would_be_is_not_it),
 		cmocka_unit_test(what_it_counts_on_is_known_to_be_gone),

@@ -197,6 +197,10 @@ static void the_parts_of_an_entity_are_checked(void **state)
 		{ "    actions: {go: {set: {n: 1}, creates: «yes»}}\n", "wrong-value", "true or false" },
 		{ "    delete: {refuse while: [«nothing»]}\n", "unknown-pattern", "nothing" },
 		{ "    delete: {set: {«m»: 1}}\n", "unknown-attribute", "m" },
+		{ "    delete: {set: {n: 1}, remove: [«m»]}\n", "unknown-attribute", "m" },
+		{ "    delete: «{»remove: [n]}\n", "missing-word", "something has to say that the item is deleted" },
+		{ "    delete: «{»set: {n: 1}, remove: [n]}\n", "wrong-clause", "'n' is set and removed" },
+		{ "    delete: «{»set: {n: 1}, remove: [id]}\n", "wrong-clause", "'id' is part of the identity" },
 		{ "    login: {by: owner, password: «owner», subject: owner}\n", "not-hidden", "must be 'hidden'" },
 		{ "    login: «{»by: owner, subject: owner}\n", "missing-word", "either 'password' or 'secret'" },
 		{ "    login: {by: owner, secret: {PK: A, SK: B}, subject: owner, when: «m» = 1}\n", "unknown-attribute", "m" },
@@ -332,6 +336,7 @@ static void processors_are_checked(void **state)
 		{ "on: Thing created, send: «{»opensearch: 'http://x', secret: a secret of sixteen}", "wrong-clause", "not signed" },
 		{ "on: Thing created, send: {to: 'http://x', secret: «short»}", "wrong-value", "at least 16" },
 		{ "on: Thing created, remove all: of owner(«whom» = id)", "unknown-parameter", "who" },
+		{ "on: Thing created, update: User(owner), with: {«uid»: null}", "wrong-clause", "part of the identity" },
 	};
 
 	(void)state;

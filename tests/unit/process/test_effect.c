@@ -271,6 +271,56 @@ static void when_is_asked_again_where_it_goes_on(void **state)
 	world_close(&w);
 }
 
+static const char leaving[] =
+	"entities:\n"
+	"  User:\n"
+	"    path: /users/<id>\n"
+	"    attributes:\n"
+	"      id: string, required, fixed\n"
+	"      name: string, required\n"
+	"      bio: string\n"
+	"      left: boolean, default false\n"
+	"    keys: {PK: 'USER#<id>', SK: USER}\n"
+	"    allow: {read, create, update, delete: anyone}\n"
+	"    delete: {set: {left: true}, remove: [name, bio]}\n"
+	"  Card:\n"
+	"    path: /cards/<user>\n"
+	"    attributes:\n"
+	"      user: string, required, fixed\n"
+	"      text: string\n"
+	"      color: string, default 'white'\n"
+	"      parent: string, default null\n"
+	"    keys: {PK: 'CARD#<user>', SK: CARD}\n"
+	"    allow: {read, create, update, delete: anyone}\n"
+	"processors:\n"
+	"  empty:\n"
+	"    on: User updated\n"
+	"    update: Card(id)\n"
+	"    with: {text: null, color: null, parent: null}\n";
+
+/* As in a request: without a default the attribute goes, and where null is the default it is stored. */
+static void a_null_takes_away(void **state)
+{
+	struct world w;
+	struct value v;
+
+	(void)state;
+	world_open(&w, leaving);
+	created(&w.f, "!", "User", "ann", "{\"name\":\"Ann\",\"bio\":\"x\"}");
+	created(&w.f, "!", "Card", "ann", "{\"text\":\"x\",\"color\":\"red\",\"parent\":\"x\"}");
+	deleted(&w.f, "!", "User", "ann");
+	v = stored(&w.f, "USER#ann", "USER");
+	assert_true(value_bool(value_get(v, SLICE("left"))));
+	assert_false(value_present(value_get(v, SLICE("name"))));
+	assert_false(value_present(value_get(v, SLICE("bio"))));
+	assert_int_equal(world_process(&w, "empty"), 1);
+	v = stored(&w.f, "CARD#ann", "CARD");
+	assert_false(value_present(value_get(v, SLICE("text"))));
+	assert_text(v, "color", "white");
+	assert_int_equal(value_type(value_get(v, SLICE("parent"))), VALUE_NULL);
+	world_close(&w);
+}
+
 static void of_two_servers_one_gives_way(void **state)
 {
 	struct world w;
@@ -735,6 +785,7 @@ int main(void)
 		cmocka_unit_test(a_crash_between_steps_neither_repeats_nor_loses_a_row),
 		cmocka_unit_test(rows_that_have_gone_meanwhile_keep_nobody_from_his_turn),
 		cmocka_unit_test(when_is_asked_again_where_it_goes_on),
+		cmocka_unit_test(a_null_takes_away),
 		cmocka_unit_test(of_two_servers_one_gives_way),
 		cmocka_unit_test(whoever_is_told_to_stop_goes_on_later),
 		cmocka_unit_test(what_has_expired_is_as_if_it_were_not_there),

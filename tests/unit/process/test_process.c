@@ -5,6 +5,7 @@
 #include "app_client.h"
 #include "process/checkpoint.h"
 #include "process/process.h"
+#include "process/process_internal.h"
 
 static const char design[] =
 	"entities:\n"
@@ -88,6 +89,13 @@ static void stop(void)
 	process = NULL;
 }
 
+/* A database that does not tell positions. */
+static struct damaged {
+	struct backend backend; /* first */
+	struct backend *real;
+	atomic_bool works;
+} damaged;
+
 static int setup(void **state)
 {
 	(void)state;
@@ -103,7 +111,11 @@ static int setup(void **state)
 static int teardown(void **state)
 {
 	(void)state;
+	process_stop(process);
+	if (process && damaged.real) /* a test has put it there */
+		process->backend = damaged.real;
 	stop();
+	damaged.real = NULL;
 	client_close(&c);
 	return 0;
 }
@@ -407,6 +419,67 @@ static void a_replay_without_a_stream_is_refused_and_leaves_nothing_behind(void 
 	assert_true(switch_of("count notes").paused);
 }
 
+static void damaged_call(struct backend *b, struct arena *a, const char *operation, struct slice body, struct backend_reply *reply)
+{
+	struct damaged *d = (struct damaged *)b;
+
+	if (atomic_load(&d->works) || strcmp(operation, "GetItem")) {
+		backend_call(d->real, a, operation, body, reply);
+		return;
+	}
+	*reply = (struct backend_reply){ .status = 500, .body = json_parse(a, SLICE("{}")), .error = SLICE("InternalServerError"),
+					 .message = SLICE("damaged") };
+}
+
+static struct slice metrics(void)
+{
+	struct buf b;
+
+	buf_init(&b, &c.f.arena);
+	process_metrics(&process, 1, &b);
+	return buf_slice(&b);
+}
+
+static void processors_whose_positions_cannot_be_read_stand_still_and_say_so(void **state)
+{
+	char why[256] = "";
+
+	(void)state;
+	process = process_new(&(struct process_options){ .app = c.app });
+	damaged = (struct damaged){ .backend = { .call = damaged_call }, .real = process->backend };
+	process->backend = &damaged.backend;
+	process->begin_every_us = 20000;
+	assert_true(process_start(process, why, sizeof(why)));
+	put_notes(0, 3, "{}"); /* everything else goes on */
+	client_ask(&c, APP_GET, "/processors/count%20notes", NULL);
+	client_is(&c, 200);
+	client_says(&c, "\"stands_still\":\"the processors of test: ");
+	client_says(&c, "\"last_problem\":\"stands still: the processors of test: ");
+	assert_true(client_has(metrics(), "thorpe_processor_stands_still{design=\"test\",processor=\"count notes\"} 1"));
+	assert_false(process_is_idle(process));
+	assert_int_equal(total("notes"), 0);
+	atomic_store(&damaged.works, true);
+	await_idle();
+	assert_int_equal(total("notes"), 3);
+	assert_true(client_has(metrics(), "thorpe_processor_stands_still{design=\"test\",processor=\"count notes\"} 0"));
+	client_ask(&c, APP_GET, "/processors/count%20notes", NULL);
+	assert_false(client_has(c.reply.body, "stands_still"));
+}
+
+static void processors_that_stand_still_can_be_stopped(void **state)
+{
+	char why[256] = "";
+
+	(void)state;
+	process = process_new(&(struct process_options){ .app = c.app });
+	damaged = (struct damaged){ .backend = { .call = damaged_call }, .real = process->backend };
+	process->backend = &damaged.backend;
+	process->begin_every_us = 100;
+	assert_true(process_start(process, why, sizeof(why)));
+	process_stop(process);
+	assert_false(c.app->keeper_runs);
+}
+
 static void a_fan_out_reaches_everyone_once_though_it_is_interrupted(void **state)
 {
 	(void)state;
@@ -607,6 +680,8 @@ int main(void)
 		TEST(a_change_that_fails_is_parked_and_can_be_done_again),
 		TEST(a_replay_does_again_what_came_since),
 		TEST(a_replay_of_the_keeper_counts_nothing_off_again),
+		TEST(processors_whose_positions_cannot_be_read_stand_still_and_say_so),
+		TEST(processors_that_stand_still_can_be_stopped),
 		TEST(a_replay_without_a_stream_is_refused_and_leaves_nothing_behind),
 		TEST(a_fan_out_reaches_everyone_once_though_it_is_interrupted),
 		TEST(nothing_is_read_while_nothing_is_written),

@@ -106,7 +106,7 @@ static enum mischief next_mischief(unsigned number)
 
 static void database(void *ctx, const struct standin_request *q, struct standin_reply *r)
 {
-	static char crc[64];
+	static _Thread_local char crc[64]; /* read after the lock is gone */
 
 	(void)ctx;
 	snprintf(world.last_target, sizeof(world.last_target), "%s", standin_header(q, "x-amz-target"));
@@ -273,6 +273,29 @@ static void calls_are_signed_and_share_a_connection(void **state)
 	fail();
 }
 
+static void metrics_are_written_for_prometheus(void **state)
+{
+	struct remote_metrics m;
+	struct buf out;
+	const char *all;
+
+	(void)state;
+	script(1, THROTTLES);
+	open_remote((struct remote_options){ 0 });
+	remote_label(backend, SLICE("the \"feed\""));
+	call("Query", "{}");
+	m = metrics();
+	buf_init(&out, &arena);
+	remote_metrics_write(&m, SLICE("social"), &out);
+	all = text(buf_slice(&out));
+	assert_non_null(strstr(all, "\nthorpe_backend_calls_total{backend=\"social\"} 1\n"));
+	assert_non_null(strstr(all, "\nthorpe_backend_attempts_total{backend=\"social\"} 2\n"));
+	assert_non_null(strstr(all, "\nthorpe_backend_troubles_total{backend=\"social\",kind=\"throttled\"} 1\n"));
+	assert_non_null(strstr(all, "\nthorpe_backend_read_units_total{backend=\"social\",operation=\"Query\",pattern=\"the \\\"feed\\\"\"} 1.5\n"));
+	assert_non_null(strstr(all, "\nthorpe_backend_call_seconds_bucket{backend=\"social\",le=\"+Inf\"} 1\n"));
+	assert_null(strstr(all, "AKID"));
+}
+
 static void session_tokens_are_sent(void **state)
 {
 	(void)state;
@@ -298,7 +321,7 @@ static void packed(void *ctx, const struct standin_request *q, struct standin_re
 	struct arena a;
 	struct slice body;
 	char plain[4096];
-	static char headers[100];
+	static _Thread_local char headers[100];
 
 	(void)ctx;
 	assert_non_null(strstr(q->head, "accept-encoding: gzip"));
@@ -354,6 +377,16 @@ static void four_attempts_are_the_most(void **state)
 	assert_int_equal(r.status, 500);
 	assert_string_equal(text(r.error), "InternalServerError");
 	assert_int_equal(metrics().failures, 1);
+}
+
+static void unless_the_settings_say_another_number(void **state)
+{
+	(void)state;
+	world.always = FAILS;
+	test_env_set(&env, "AWS_MAX_ATTEMPTS", "2");
+	open_remote((struct remote_options){ 0 });
+	call("GetItem", "{}");
+	assert_int_equal(standin_requests(server), 2);
 }
 
 static void a_transaction_whose_reply_was_lost_is_done_once(void **state)
@@ -480,6 +513,16 @@ static void late_replies_are_not_waited_for(void **state)
 	assert_int_equal(metrics().troubles[REMOTE_LATE], 1);
 }
 
+static void a_plain_write_that_was_not_answered_in_time_is_not_repeated(void **state)
+{
+	(void)state;
+	script(1, LATE);
+	world.delay_ms = 2000;
+	open_remote((struct remote_options){ .plain_writes = true, .attempt_ms = 100 });
+	assert_string_equal(text(call("PutItem", CONDITIONAL).error), REMOTE_OUTCOME_UNKNOWN);
+	assert_int_equal(standin_requests(server), 1);
+}
+
 static void a_call_ends_in_time_whatever_happens(void **state)
 {
 	int64_t before = now_ms();
@@ -596,7 +639,11 @@ static void errors_are_explained(void **state)
 	world.fn = no_table;
 	open_remote((struct remote_options){ 0 });
 	r = call("GetItem", "{}");
-	assert_non_null(strstr(text(remote_explain(remote, &arena, &r)), "Posts"));
+	assert_non_null(strstr(text(remote_explain(remote, &arena, &r)), "there is no table Posts at http://127.0.0.1:"));
+	assert_false(remote_has_table(backend, SLICE("Likes"), why, sizeof(why)));
+	assert_non_null(strstr(why, "there is no table Likes at http://127.0.0.1:"));
+	world.always = GOOD;
+	assert_true(remote_has_table(backend, SLICE("Likes"), why, sizeof(why)));
 	o.env = &env.env;
 	snprintf(o.place.region, sizeof(o.place.region), "eu-west-1");
 	amazon = remote_open(&o, why, sizeof(why));
@@ -639,6 +686,26 @@ static void expired_credentials_are_looked_for_again(void **state)
 	assert_non_null(strstr(world.last_key, "Credential=AKIDTHENEXT/"));
 	assert_int_equal(world.done, 1);
 	assert_int_equal(metrics().renewals, 2);
+}
+
+/* A new secret of the same key: what was derived from the old one is forgotten. */
+static void a_new_secret_signs_at_once(void **state)
+{
+	char with_new[300];
+
+	(void)state;
+	script(2, GOOD, EXPIRED);
+	open_remote((struct remote_options){ .clock = &test_clock });
+	call("GetItem", "{}");
+	test_env_set(&env, "AWS_SECRET_ACCESS_KEY", "another-secret");
+	wall_ms += 60000;
+	assert_int_equal(call("GetItem", "{}").status, 200);
+	snprintf(with_new, sizeof(with_new), "%s", world.last_key);
+	remote_backend_free(backend);
+	remote_close(remote);
+	open_remote((struct remote_options){ .clock = &test_clock });
+	call("GetItem", "{}");
+	assert_string_equal(world.last_key, with_new);
 }
 
 static void credentials_that_stay_expired_are_told(void **state)
@@ -800,16 +867,47 @@ static void no_connection_is_lost_when_memory_is_out(void **state)
 	assert_int_equal(call("GetItem", "{}").status, 200);
 }
 
+static void opening_without_memory_is_told(void **state)
+{
+	struct remote_options o = { .env = &env.env };
+	bool done = false;
+
+	(void)state;
+	snprintf(o.place.url, sizeof(o.place.url), "%s/", standin_url(server));
+	for (long n = 0; !done && n < 500; n++) {
+		struct remote *r;
+		struct backend *b = NULL;
+		bool found = false;
+
+		alloc_fail_after(n);
+		r = remote_open(&o, why, sizeof(why));
+		if (r) {
+			found = remote_has_credentials(r, why, sizeof(why));
+			b = remote_backend_new(r);
+		}
+		done = !alloc_has_failed();
+		alloc_fail_never();
+		if (!done && !found)
+			assert_string_equal(why, "out of memory");
+		assert_true(!done || (r && found && b));
+		remote_backend_free(b);
+		remote_close(r);
+	}
+	assert_true(done);
+}
+
 int main(void)
 {
 #define T(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
 	const struct CMUnitTest tests[] = {
 		T(calls_are_signed_and_share_a_connection),
+		T(metrics_are_written_for_prometheus),
 		T(session_tokens_are_sent),
 		T(a_server_of_this_machine_needs_no_credentials),
 		T(packed_replies_are_unpacked),
 		T(reads_are_repeated_whatever_happened),
 		T(four_attempts_are_the_most),
+		T(unless_the_settings_say_another_number),
 		T(a_transaction_whose_reply_was_lost_is_done_once),
 		T(a_write_under_a_condition_is_done_once),
 		T(a_plain_write_under_a_condition_is_not_repeated),
@@ -820,6 +918,7 @@ int main(void)
 		T(throttling_after_a_lost_reply_is_no_answer),
 		T(a_database_that_is_not_there_is_unavailable),
 		T(late_replies_are_not_waited_for),
+		T(a_plain_write_that_was_not_answered_in_time_is_not_repeated),
 		T(a_call_ends_in_time_whatever_happens),
 		T(throttling_is_told_after_the_last_attempt),
 		T(pauses_are_as_long_as_the_service_asks),
@@ -830,12 +929,14 @@ int main(void)
 		T(the_service_s_clock_counts),
 		T(a_signature_that_stays_refused_is_told),
 		T(expired_credentials_are_looked_for_again),
+		T(a_new_secret_signs_at_once),
 		T(credentials_that_stay_expired_are_told),
 		T(without_credentials_the_places_are_named),
 		T(many_threads_share_few_connections),
 		T(many_threads_over_a_bad_network_write_once_each),
 		T(stopping_ends_calls_under_way),
 		T(no_connection_is_lost_when_memory_is_out),
+		T(opening_without_memory_is_told),
 	};
 
 	log_set_level(LOG_ERROR);

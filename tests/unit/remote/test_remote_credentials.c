@@ -276,6 +276,17 @@ static void the_environment_comes_first(void **state)
 	assert_int_equal(mine->expires_ms, 0);
 }
 
+static void a_line_break_in_a_secret_is_told(void **state)
+{
+	(void)state;
+	test_env_set(&env, "AWS_ACCESS_KEY_ID", "ENV");
+	test_env_set(&env, "AWS_SECRET_ACCESS_KEY", SECRET "\n");
+	assert_trouble("have a space or a line break in them");
+	test_env_set(&env, "AWS_SECRET_ACCESS_KEY", SECRET);
+	test_env_set(&env, "AWS_SESSION_TOKEN", "tok\r\nx-other: 1");
+	assert_trouble("have a space or a line break in them");
+}
+
 static void files_and_programs_have_an_order(void **state)
 {
 	const char *program = write_file("program", "#!/bin/sh\necho '{\"Version\":1,\"AccessKeyId\":\"PROGRAM\",\"SecretAccessKey\":\"" SECRET "\"}'\n");
@@ -454,6 +465,9 @@ static void an_sso_token_becomes_a_role(void **state)
 	assert_trouble("is not valid any more: run `aws sso login");
 	world.status = 403;
 	assert_trouble("may not use the role Dev Role in account 123");
+	world.status = 0;
+	write_file(cache_path("corp"), "{\"accessToken\":\"" SECRET "\\r\\nx: y\",\"expiresAt\":\"2025-11-18T09:00:00Z\"}");
+	assert_trouble("a header has a line break");
 	write_file(cache_path("corp"), "{\"accessToken\":\"" SECRET);
 	assert_trouble("cannot be read: run");
 }
@@ -486,6 +500,39 @@ static void an_sso_token_is_renewed_and_kept(void **state)
 	world.oidc[0] = '\0';
 	assert_found("SSO", "tok");
 	assert_string_equal(world.oidc, "");
+}
+
+/* ---- login ---- */
+
+static const char *login_path(const char *session)
+{
+	uint8_t hash[EVP_MAX_MD_SIZE];
+	unsigned n;
+	struct buf b;
+
+	mkdir(print("%s/login", home), 0700);
+	test_env_set(&env, "AWS_LOGIN_CACHE_DIRECTORY", print("%s/login", home));
+	EVP_Digest(session, strlen(session), hash, &n, EVP_sha256(), NULL);
+	buf_init(&b, &arena);
+	buf_hex(&b, slice_make(hash, n));
+	return print("login/%.*s.json", SLICE_ARG(buf_slice(&b)));
+}
+
+#define LOGIN(ends) "{\"accessToken\":{\"accessKeyId\":\"LOGIN\",\"secretAccessKey\":\"" SECRET "\",\"sessionToken\":\"tok\",\"accountId\":\"1\"," \
+		    "\"expiresAt\":\"" ends "\"},\"refreshToken\":\"" SECRET "\"}"
+
+static void a_login_is_used_while_it_is_valid(void **state)
+{
+	(void)state;
+	config("[default]\nlogin_session = arn:aws:iam::1:user/me\n");
+	assert_trouble("is not there: run `aws login --profile default`");
+	write_file(login_path("arn:aws:iam::1:user/me"), LOGIN("2025-11-18T02:10:00Z"));
+	forget();
+	assert_found("LOGIN", "tok");
+	write_file(login_path("arn:aws:iam::1:user/me"), LOGIN("2025-11-18T01:50:00Z"));
+	assert_trouble("has expired: run `aws login --profile default`");
+	write_file(login_path("arn:aws:iam::1:user/me"), "{\"accessToken\":{\"accessKeyId\":\"" SECRET "\"}}");
+	assert_trouble("cannot be read");
 }
 
 /* ---- programs ---- */
@@ -522,7 +569,7 @@ static void a_program_that_fails_is_told_without_its_output(void **state)
 	assert_trouble("no \"Version\": 1");
 	program("#!/bin/sh\necho '{\"Version\":1,\"AccessKeyId\":\"" SECRET "\"}'\n", "");
 	assert_trouble("printed no AccessKeyId and SecretAccessKey");
-	program("#!/bin/sh\nwhile :; do echo xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx; done\n", "");
+	program("#!/bin/sh\nhead -c 70000 /dev/zero\nsleep 100\n", "");
 	assert_trouble("was ended");
 	config("[default]\ncredential_process = /nowhere/at/all\n");
 	assert_trouble("cannot be started");
@@ -704,6 +751,7 @@ int main(void)
 #define T(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
 	const struct CMUnitTest tests[] = {
 		T(the_environment_comes_first),
+		T(a_line_break_in_a_secret_is_told),
 		T(files_and_programs_have_an_order),
 		T(a_profile_that_is_not_there_is_named),
 		T(nothing_found_names_all_places),
@@ -716,6 +764,7 @@ int main(void)
 		T(an_sso_token_becomes_a_role),
 		T(the_old_form_of_sso_works),
 		T(an_sso_token_is_renewed_and_kept),
+		T(a_login_is_used_while_it_is_valid),
 		T(a_program_prints_credentials),
 		T(a_program_that_fails_is_told_without_its_output),
 		T(a_container_has_an_address_and_a_token),

@@ -4,7 +4,7 @@ import { Recount } from './common.mjs';
 
 const AUTHORS = ['au0', 'au1', 'au2'];
 const PEOPLE = [...AUTHORS, 're0', 're1', 're2'];
-const SUBCATEGORIES = ['s0', 's1', 's2'];
+const SUBCATEGORIES = ['s0', 's1', 's2', 's3', 's4', 's5']; // so many that some are empty, and can be deleted
 const MAINS = ['m0', 'm1'];
 
 const user = (sub) => `user ${sub}`;
@@ -32,7 +32,7 @@ export const blog = {
       const displayName = w.text('name');
       await w.act(me, 'PATCH', `/users/${me}`, { displayName }, [{ put: user(me), value: displayName }]);
     },
-    async leave(w, me) { if (w.rng.chance(25)) await w.act(me, 'DELETE', `/users/${me}`, undefined, [{ gone: user(me) }]); },
+    async leave(w, me) { if (w.rng.chance(50)) await w.act(me, 'DELETE', `/users/${me}`, undefined, [{ gone: user(me) }]); },
     async write(w, me) {
       const author = AUTHORS.includes(me) ? me : w.rng.pick(AUTHORS);
       const postId = `${author}-${w.rng.below(3)}`;
@@ -110,7 +110,7 @@ export const blog = {
       else await w.act('root', 'PATCH', `/categories/${id}`, { order: body.order, parentId: body.parentId }, [{ put: `category ${id}` }]);
     },
   },
-  weights: { signUp: 3, write: 3, like: 4, unlike: 3, bookmark: 2, comment: 5, remove: 1, leave: 1, category: 1 },
+  weights: { signUp: 2, write: 3, like: 4, unlike: 3, bookmark: 2, comment: 5, remove: 1, leave: 1, category: 1 },
   people: PEOPLE,
 
   recount(items) {

@@ -4,7 +4,7 @@ import { Recount } from './common.mjs';
 
 const PEOPLE = ['w0', 'w1', 'w2', 'w3', 'w4'];
 const NAMES = ['name0', 'name1', 'name2', 'name3', 'name4', 'name5', 'name6'];
-const CATEGORIES = ['k0', 'k1'];
+const CATEGORIES = ['k0', 'k1', 'k2', 'k3', 'k4', 'k5']; // so many that some are empty, and can be deleted
 const COLLECTIONS = ['x0', 'x1', 'x2', 'x3'];
 const WORDS = ['maple', 'walnut', 'birch', 'cedar'];
 
@@ -32,7 +32,7 @@ export const perfectit = {
       const username = w.rng.pick(NAMES);
       await w.act(me, 'PATCH', `/users/${me}`, { username }, [{ put: user(me), value: username }]);
     },
-    async leave(w, me) { if (w.rng.chance(20)) await w.act(me, 'DELETE', `/users/${me}`, undefined, [{ gone: user(me) }]); },
+    async leave(w, me) { if (w.rng.chance(35)) await w.act(me, 'DELETE', `/users/${me}`, undefined, [{ gone: user(me) }]); },
     async make(w, me) {
       const cardId = `${me}-${w.rng.below(3)}`;
       const title = `${w.rng.pick(WORDS)} ${w.text('t')}`;
@@ -100,11 +100,11 @@ export const perfectit = {
     },
     async category(w) {
       const id = w.rng.pick(CATEGORIES);
-      if (w.rng.chance(40)) await w.act('root', 'DELETE', `/categories/${id}`, undefined, [{ gone: `category ${id}` }]);
+      if (w.rng.chance(35)) await w.act('root', 'DELETE', `/categories/${id}`, undefined, [{ gone: `category ${id}` }]);
       else await w.act('root', 'PUT', `/categories/${id}`, { name: id, sortOrder: w.rng.below(20) }, [{ put: `category ${id}` }]);
     },
   },
-  weights: { signUp: 4, make: 4, vote: 5, comment: 4, voteComment: 2, collect: 4 },
+  weights: { signUp: 2, make: 7, vote: 9, comment: 4, voteComment: 2, collect: 4 },
   people: PEOPLE,
 
   recount(items, ledger) {

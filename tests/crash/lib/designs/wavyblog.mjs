@@ -4,7 +4,7 @@ import { Recount } from './common.mjs';
 
 const PEOPLE = ['ann', 'bob', 'cem', 'dan', 'eve'];
 const EMAILS = ['e0@example.com', 'e1@example.com', 'e2@example.com', 'e3@example.com', 'e4@example.com', 'e5@example.com'];
-const CATEGORIES = ['c0', 'c1', 'c2'];
+const CATEGORIES = ['c0', 'c1', 'c2', 'c3', 'c4', 'c5', 'c6']; // so many that some are empty, and can be deleted
 const SLUGS = Array.from({ length: 10 }, (_, i) => `slug${i}`);
 
 const user = (name) => `user ${name}`;
@@ -27,7 +27,7 @@ export const wavyblog = {
       const Email = w.rng.pick(EMAILS);
       await w.act(me, 'PATCH', `/users/${me}`, { Email }, [{ put: user(me), value: Email }]);
     },
-    async leave(w, me) { if (w.rng.chance(30)) await w.act(me, 'DELETE', `/users/${me}`, undefined, [{ gone: user(me) }]); },
+    async leave(w, me) { if (w.rng.chance(60)) await w.act(me, 'DELETE', `/users/${me}`, undefined, [{ gone: user(me) }]); },
     async write(w, me) {
       const Slug = w.rng.pick(SLUGS);
       const Title = w.text('title');
@@ -59,11 +59,11 @@ export const wavyblog = {
     },
     async category(w) {
       const slug = w.rng.pick(CATEGORIES);
-      if (w.rng.chance(50)) await w.act('root', 'DELETE', `/categories/${slug}`, undefined, [{ gone: `category ${slug}` }]);
+      if (w.rng.chance(65)) await w.act('root', 'DELETE', `/categories/${slug}`, undefined, [{ gone: `category ${slug}` }]);
       else await w.act('root', 'PUT', `/categories/${slug}`, { Name: slug }, [{ put: `category ${slug}` }]);
     },
   },
-  weights: { signUp: 4, write: 6, move: 3, category: 2 },
+  weights: { signUp: 3, write: 6, move: 3, category: 2 },
   people: PEOPLE,
 
   recount(items) {

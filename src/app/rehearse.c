@@ -1,0 +1,147 @@
+/* A backend that knows some items, guesses others, and takes note of those.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "app/rehearse.h"
+#include "app/dyn.h"
+#include "base/map.h"
+
+#define REHEARSALS 5 /* then each item is read when it is wanted */
+
+struct rehearsal {
+	struct backend backend;
+	struct run run;           /* far away */
+	struct guesses *guesses;
+	struct map known;         /* bytes of a key -> struct value, as it is */
+	struct map wanted;        /* bytes of a key -> itself: guessed in this rehearsal */
+	struct arena *arena;      /* of this time */
+	int rehearsals;
+	bool is_final;            /* nothing is guessed any more */
+	bool was_ended;           /* by rehearse_end(), not by memory */
+};
+
+static struct slice bytes_of(struct value v)
+{
+	return slice_make(v.p, v.n);
+}
+
+/* It would do something that cannot be taken back, or ask what is not known. */
+static void end_if_guessed(struct rehearsal *h)
+{
+	if (!h->wanted.n)
+		return;
+	h->was_ended = true;
+	arena_out_of_memory(h->arena);
+}
+
+static void call(struct backend *b, struct arena *a, const char *operation, struct slice body, struct backend_reply *reply)
+{
+	struct rehearsal *h = (struct rehearsal *)b;
+
+	end_if_guessed(h);
+	/* Writes make old what is known; and what has been read for a write that was refused has changed. */
+	if (strcmp(operation, "Query") && strcmp(operation, "GetItem") && strcmp(operation, "BatchGetItem"))
+		h->is_final = true;
+	backend_call(h->run.backend, a, operation, body, reply);
+}
+
+static void settle(struct backend *b)
+{
+	struct rehearsal *h = (struct rehearsal *)b;
+
+	end_if_guessed(h);
+	h->is_final = true;
+}
+
+/* False: it is to be read. */
+static bool know(struct rehearsal *h, struct arena *a, struct value key, struct value *item)
+{
+	const struct value *known;
+
+	if (h->is_final)
+		return false;
+	known = map_get(&h->known, bytes_of(key));
+	if (known) {
+		*item = *known;
+		return true;
+	}
+	if (!map_get(&h->wanted, bytes_of(key))) {
+		struct value *copy = arena_new(h->run.arena, struct value);
+
+		*copy = value_copy(h->run.arena, key);
+		map_set(&h->wanted, bytes_of(*copy), copy);
+	}
+	*item = guess_item(h->guesses, a, key);
+	return true;
+}
+
+static bool get(struct backend *b, struct arena *a, struct slice table, struct value key, struct value *item)
+{
+	struct rehearsal *h = (struct rehearsal *)b;
+
+	return slice_equal(table, h->run.design->table) && know(h, a, key, item);
+}
+
+static bool batch_get(struct backend *b, struct arena *a, struct slice table, const struct value *keys, size_t n, struct value *items)
+{
+	struct rehearsal *h = (struct rehearsal *)b;
+
+	if (!slice_equal(table, h->run.design->table) || h->is_final)
+		return false;
+	for (size_t i = 0; i < n; i++)
+		(void)know(h, a, keys[i], &items[i]);
+	return true;
+}
+
+struct rehearsal *rehearse_begin(const struct run *r, struct guesses *g)
+{
+	struct rehearsal *h = arena_zalloc(r->arena, sizeof(*h));
+
+	h->backend = (struct backend){ .call = call, .get = get, .batch_get = batch_get, .settle = settle };
+	h->run = *r;
+	h->guesses = g;
+	map_init(&h->known, r->arena);
+	return h;
+}
+
+struct backend *rehearse_backend(struct rehearsal *h)
+{
+	return &h->backend;
+}
+
+void rehearse_next(struct rehearsal *h, struct arena *a)
+{
+	map_init(&h->wanted, h->run.arena);
+	h->arena = a;
+	h->was_ended = false;
+	h->is_final = h->rehearsals == REHEARSALS;
+}
+
+/* All that were guessed, at once. What cannot be read so is read when it is wanted, and its problem told then. */
+static void read_wanted(struct rehearsal *h)
+{
+	struct run r = h->run;
+	size_t n = h->wanted.n;
+	struct value *keys = arena_array(r.arena, struct value, n), *items = arena_array(r.arena, struct value, n);
+
+	for (size_t i = 0; i < n; i++)
+		keys[i] = *(const struct value *)h->wanted.entries[i].value;
+	if (!dyn_batch_get(&r, keys, n, true, items)) {
+		h->rehearsals = REHEARSALS;
+		return;
+	}
+	for (size_t i = 0; i < n; i++) {
+		struct value *item = arena_new(r.arena, struct value);
+
+		*item = items[i];
+		map_set(&h->known, bytes_of(keys[i]), item);
+		guess_learn(h->guesses, keys[i], items[i]);
+	}
+}
+
+bool rehearse_counts(struct rehearsal *h)
+{
+	if (!h->wanted.n)
+		return true;
+	h->rehearsals++;
+	read_wanted(h);
+	return false;
+}

@@ -1,0 +1,320 @@
+/* Requests to a database that is a round trip away: how many there are, and that a guess is never an answer.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "app_client.h"
+#include "app/app_internal.h"
+#include "app/rehearse.h"
+#include "base/alloc.h"
+
+static struct client c;
+static struct backend *near;
+
+/* A database that is far away: documents only, and counted. */
+static struct far {
+	struct backend backend;
+	unsigned gets, batches, queries, writes;
+	const char *fails; /* the operation that does; NULL: none */
+	void (*before_write)(void);
+} far;
+
+static void far_call(struct backend *b, struct arena *a, const char *operation, struct slice body, struct backend_reply *reply)
+{
+	static const struct json empty = { .type = JSON_OBJECT };
+
+	(void)b;
+	if (!strcmp(operation, "GetItem"))
+		far.gets++;
+	else if (!strcmp(operation, "BatchGetItem"))
+		far.batches++;
+	else if (!strcmp(operation, "Query"))
+		far.queries++;
+	else
+		far.writes++;
+	if (far.before_write && strcmp(operation, "BatchGetItem") && strcmp(operation, "GetItem") && strcmp(operation, "Query")) {
+		void (*meddle)(void) = far.before_write;
+
+		far.before_write = NULL;
+		meddle();
+	}
+	if (far.fails && !strcmp(operation, far.fails)) {
+		*reply = (struct backend_reply){ .status = 500, .body = &empty, .error = SLICE("InternalServerError"), .message = SLICE("no") };
+		return;
+	}
+	backend_call(near, a, operation, body, reply);
+}
+
+static void far_free(struct backend *b)
+{
+	(void)b;
+}
+
+static const char notes[] =
+	"entities:\n"
+	"  User:\n"
+	"    path: /users/<user>\n"
+	"    attributes:\n"
+	"      user: string, required, fixed\n"
+	"      name: string\n"
+	"      friend: string\n"
+	"      notes_count: counter\n"
+	"    keys: {PK: 'USER#<user>', SK: PROFILE}\n"
+	"    allow: {read, create, update, delete: anyone}\n"
+	"  Note:\n"
+	"    path: /notes/<id>\n"
+	"    attributes: {id: 'string, required, fixed', user: 'string, required', text: string, views: counter}\n"
+	"    keys: {PK: 'NOTE#<id>', SK: NOTE}\n"
+	"    requires: [User(user)]\n"
+	"    counts: [User(user).notes_count]\n"
+	"    allow:\n"
+	"      read, create, delete: anyone\n"
+	"      update: User(User(user).friend).name = 'Ben'\n"
+	"    actions:\n"
+	"      view: {allow: anyone, add: {views: 1}, gather: 60 s}\n"
+	"access:\n"
+	"  notes of user:\n"
+	"    path: /users/<user>/notes\n"
+	"    query: table\n"
+	"    where: {PK: 'USER#<user>'}\n";
+
+static void ask(enum app_method m, const char *path, const char *body)
+{
+	client_as(&c, "zoe");
+	far.gets = far.batches = far.queries = far.writes = 0;
+	client_ask(&c, m, path, body);
+}
+
+static void trips(unsigned batches, unsigned gets, unsigned writes)
+{
+	assert_int_equal(far.batches, batches);
+	assert_int_equal(far.gets, gets);
+	assert_int_equal(far.writes, writes);
+}
+
+static int setup(void **state)
+{
+	(void)state;
+	memset(&far, 0, sizeof(far));
+	far.backend = (struct backend){ .call = far_call, .free = far_free };
+	client_open(&c, notes);
+	c.app->guesses = guesses_new();
+	near = c.f.backend;
+	c.f.backend = &far.backend;
+	ask(APP_PUT, "/users/ann", "{\"friend\":\"ben\"}");
+	client_is(&c, 201);
+	ask(APP_PUT, "/users/ben", "{\"name\":\"Ben\"}");
+	client_is(&c, 201);
+	ask(APP_PUT, "/notes/n", "{\"user\":\"ann\",\"text\":\"one\"}");
+	client_is(&c, 201);
+	return 0;
+}
+
+static int teardown(void **state)
+{
+	(void)state;
+	far.fails = NULL;
+	client_close(&c);
+	backend_free(near);
+	return 0;
+}
+
+/* ---- how many round trips ---- */
+
+static void what_a_write_reads_is_read_at_once(void **state)
+{
+	(void)state;
+	ask(APP_PATCH, "/notes/n", "{\"text\":\"two\"}"); /* may not know yet who the friend is */
+	client_is(&c, 200);
+	ask(APP_PATCH, "/notes/n", "{\"text\":\"three\"}");
+	client_is(&c, 200);
+	trips(1, 0, 1); /* the note, its user and the user's friend: three items, one of which says which the next is */
+}
+
+static void an_item_is_one_round_trip(void **state)
+{
+	(void)state;
+	ask(APP_GET, "/users/ann", NULL);
+	client_is(&c, 200);
+	trips(1, 0, 0);
+	ask(APP_GET, "/users/nobody", NULL);
+	client_is(&c, 404);
+	trips(1, 0, 0);
+}
+
+static void a_list_is_asked_for_once(void **state)
+{
+	(void)state;
+	ask(APP_GET, "/users/ann/notes", NULL);
+	client_is(&c, 200);
+	assert_int_equal(far.queries, 1);
+}
+
+/* ---- a guess is no answer ---- */
+
+static void raw(const char *operation, const char *body)
+{
+	struct backend_reply reply;
+
+	backend_call(near, &c.f.arena, operation, slice_str(body), &reply);
+	assert_int_equal(reply.status, 200);
+}
+
+static void what_has_changed_elsewhere_is_seen(void **state)
+{
+	(void)state;
+	ask(APP_GET, "/users/ben", NULL);
+	raw("UpdateItem", "{\"TableName\":\"Test\",\"Key\":{\"PK\":{\"S\":\"USER#ben\"},\"SK\":{\"S\":\"PROFILE\"}},"
+			  "\"UpdateExpression\":\"SET #n = :n\",\"ExpressionAttributeNames\":{\"#n\":\"name\"},"
+			  "\"ExpressionAttributeValues\":{\":n\":{\"S\":\"Bob\"}}}");
+	ask(APP_GET, "/users/ben", NULL);
+	client_says(&c, "\"Bob\"");
+	ask(APP_PATCH, "/notes/n", "{\"text\":\"x\"}"); /* the friend's name is another now */
+	client_is(&c, 403);
+}
+
+static void a_wrong_guess_is_noticed(void **state)
+{
+	(void)state;
+	ask(APP_PATCH, "/notes/n", "{\"text\":\"two\"}");
+	client_is(&c, 200);
+	raw("UpdateItem", "{\"TableName\":\"Test\",\"Key\":{\"PK\":{\"S\":\"USER#ann\"},\"SK\":{\"S\":\"PROFILE\"}},"
+			  "\"UpdateExpression\":\"SET friend = :f\",\"ExpressionAttributeValues\":{\":f\":{\"S\":\"carl\"}}}");
+	ask(APP_PATCH, "/notes/n", "{\"text\":\"three\"}");
+	client_is(&c, 403);
+	trips(2, 0, 0); /* the second for carl, who was not thought of */
+	ask(APP_PUT, "/users/carl", "{\"name\":\"Ben\"}");
+	ask(APP_PATCH, "/notes/n", "{\"text\":\"three\"}");
+	client_is(&c, 200);
+}
+
+static void delete_the_user(void)
+{
+	raw("DeleteItem", "{\"TableName\":\"Test\",\"Key\":{\"PK\":{\"S\":\"USER#ann\"},\"SK\":{\"S\":\"PROFILE\"}}}");
+}
+
+static void what_changes_between_the_reading_and_the_write_is_read_again(void **state)
+{
+	(void)state;
+	ask(APP_PATCH, "/notes/n", "{\"text\":\"two\"}");
+	far.before_write = delete_the_user;
+	ask(APP_PATCH, "/notes/n", "{\"text\":\"three\"}");
+	client_is(&c, 403);
+	assert_int_equal(far.writes, 1);
+}
+
+/* ---- what cannot be taken back happens once ---- */
+
+static void an_addition_is_gathered_once(void **state)
+{
+	(void)state;
+	for (int i = 0; i < 3; i++) {
+		ask(APP_POST, "/notes/n/view", NULL);
+		assert_true(c.reply.status < 300);
+	}
+	app_tick(c.app, near, true);
+	ask(APP_GET, "/notes/n", NULL);
+	client_says(&c, "\"views\":3");
+}
+
+static void an_answer_that_was_guessed_is_not_remembered(void **state)
+{
+	(void)state;
+	raw("PutItem", "{\"TableName\":\"Test\",\"Item\":{\"PK\":{\"S\":\"USER#new\"},\"SK\":{\"S\":\"PROFILE\"},\"user\":{\"S\":\"new\"}}}");
+	c.q.idempotency_key = SLICE("k1"); /* of a user that this server has never read */
+	ask(APP_PUT, "/notes/m", "{\"user\":\"new\",\"text\":\"one\"}");
+	client_is(&c, 201);
+	c.q.idempotency_key = SLICE("k1");
+	ask(APP_PUT, "/notes/m", "{\"user\":\"new\",\"text\":\"one\"}");
+	client_is(&c, 201);
+	trips(0, 0, 0);
+	ask(APP_GET, "/users/new", NULL);
+	client_says(&c, "\"notes_count\":1");
+}
+
+static void a_count_moves_once(void **state)
+{
+	(void)state;
+	for (int i = 0; i < 5; i++) {
+		char path[20];
+
+		snprintf(path, sizeof(path), "/notes/x%d", i);
+		ask(APP_PUT, path, "{\"user\":\"ann\"}");
+		client_is(&c, 201);
+	}
+	ask(APP_GET, "/users/ann", NULL);
+	client_says(&c, "\"notes_count\":6");
+}
+
+/* ---- trouble ---- */
+
+static void a_database_that_cannot_be_read_is_told(void **state)
+{
+	(void)state;
+	far.fails = "BatchGetItem";
+	ask(APP_GET, "/users/ann", NULL);
+	client_is(&c, 200); /* one by one, then */
+	trips(1, 1, 0);
+	far.fails = "GetItem";
+	ask(APP_GET, "/users/ann", NULL);
+	client_is(&c, 200);
+}
+
+static void without_memory_it_fails_and_leaves_nothing(void **state)
+{
+	volatile bool done = false;
+
+	(void)state;
+	for (volatile long n = 0; !done; n += 1 + n / 100) {
+		assert_true(n < 30000);
+		ARENA_TRY(&c.f.arena, {
+			client_as(&c, "zoe");
+			alloc_fail_after(n);
+			ask(APP_PATCH, "/notes/n", "{\"text\":\"two\"}");
+			alloc_fail_never();
+			done = c.reply.status == 200;
+		}, { alloc_fail_never(); });
+	}
+}
+
+static void what_was_guessed_is_bounded_and_may_be_forgotten(void **state)
+{
+	struct guesses *g = guesses_new();
+	struct value key, item;
+	struct arena a;
+
+	(void)state;
+	arena_init(&a);
+	key = value_make_s(&a, SLICE("one"));
+	item = value_make_s(&a, SLICE("an item"));
+	assert_false(value_present(guess_item(g, &a, key)));
+	guess_learn(g, key, item);
+	assert_true(value_equal(guess_item(g, &a, key), item));
+	guess_learn(g, key, VALUE_ABSENT);
+	assert_false(value_present(guess_item(g, &a, key)));
+	for (int i = 0; i < 100000; i++)
+		guess_learn(g, value_make_s(&a, arena_printf(&a, "key %d", i)), item);
+	guess_learn(g, key, value_make_s(&a, slice_make(arena_zalloc(&a, 100000), 100000)));
+	assert_false(value_present(guess_item(g, &a, key)));
+	arena_release(&a);
+	guesses_free(g);
+}
+
+#define far_test(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		far_test(what_a_write_reads_is_read_at_once),
+		far_test(an_item_is_one_round_trip),
+		far_test(a_list_is_asked_for_once),
+		far_test(what_has_changed_elsewhere_is_seen),
+		far_test(a_wrong_guess_is_noticed),
+		far_test(what_changes_between_the_reading_and_the_write_is_read_again),
+		far_test(an_addition_is_gathered_once),
+		far_test(an_answer_that_was_guessed_is_not_remembered),
+		far_test(a_count_moves_once),
+		far_test(a_database_that_cannot_be_read_is_told),
+		far_test(without_memory_it_fails_and_leaves_nothing),
+		cmocka_unit_test(what_was_guessed_is_bounded_and_may_be_forgotten),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
