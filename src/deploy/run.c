@@ -1,6 +1,6 @@
 /* Doing it: look, do the first thing that is missing, look again.
  *
- * Nothing is remembered of what was done but how often a step was taken, so that an endpoint that takes one and does
+ * Nothing is remembered of what was done but when a step was taken first, so that an endpoint that takes one and does
  * nothing is not asked forever.
  * SPDX-License-Identifier: Apache-2.0 */
 #include <time.h>
@@ -13,16 +13,16 @@
 #define LONGEST_PAUSE_MS 5000
 #define TELL_US 15000000      /* that it is still waited for */
 #define MOST_MS (30 * 60 * 1000)
-#define TAKEN_MOST 20         /* times; tags may be listed late */
+#define SHOWN_MS (60 * 1000)  /* what was taken shows by then; tags may be listed late */
 
 /* What was tried of a step. */
 struct tried {
 	enum deploy_act act;
 	size_t table;
 	char index[256];
-	unsigned taken;
 	bool given_up;
-	int64_t refused_us; /* since when; 0: not, or done since */
+	int64_t taken_us;   /* when it was taken first; 0: not yet */
+	int64_t refused_us; /* since when; 0: not, or taken since */
 };
 #define TRIED_MAX (DEPLOY_TABLES * (DEPLOY_TTL + 1 + INDEXES_MAX))
 
@@ -220,11 +220,25 @@ static bool bear(struct run_state *s, const struct deploy_step *step, struct tri
 		t->refused_us = now;
 	if (now - t->refused_us > most * 1000)
 		return refuse(s, step, operation, r);
-	if (t->taken || now - t->refused_us > 1000000) /* not for what passes at once, such as a second deploy */
+	if (t->taken_us || now - t->refused_us > 1000000) /* not for what passes at once, such as a second deploy */
 		say_waiting(s, arena_printf(&s->arena, "%.*s: waiting, for %s is not taken now: %.*s", SLICE_ARG(name_of(s, step)),
 					    operation, SLICE_ARG(r->message)));
 	wait_a_little(s);
 	return true;
+}
+
+/* The endpoint has taken it before, and it does not show. */
+static bool ask_again(struct run_state *s, const struct deploy_step *step, const struct tried *t, const char *operation)
+{
+	int64_t most = s->progress->most_ms && s->progress->most_ms < SHOWN_MS ? s->progress->most_ms : SHOWN_MS;
+
+	wait_a_little(s);
+	if (clock_monotonic_us() - t->taken_us <= most * 1000)
+		return true;
+	s->failure = (struct deploy_failure){ .table = name_of(s, step) };
+	s->failure.words = arena_printf(&s->arena, "the endpoint takes %s, and nothing comes of it (%.*s)", operation,
+					SLICE_ARG(step->words));
+	return false;
 }
 
 /* False: the failure. */
@@ -237,14 +251,8 @@ static bool take(struct run_state *s, const struct deploy_step *step)
 
 	if (!body_of(s, step, &operation, &body))
 		return false;
-	if (t->taken)
-		wait_a_little(s);
-	if (t->taken == TAKEN_MOST) {
-		s->failure = (struct deploy_failure){ .table = name_of(s, step) };
-		s->failure.words = arena_printf(&s->arena, "the endpoint takes %s, and nothing comes of it (%.*s)", operation,
-						SLICE_ARG(step->words));
+	if (t->taken_us && !ask_again(s, step, t, operation))
 		return false;
-	}
 	backend_call(s->backend, &s->arena, operation, body, &r);
 	if (deploy_is_unknown(&r)) {
 		SAY(s, "%.*s: left out, for this endpoint has no %s: %.*s", SLICE_ARG(name_of(s, step)), operation,
@@ -254,10 +262,12 @@ static bool take(struct run_state *s, const struct deploy_step *step)
 	}
 	if (r.status != 200)
 		return is_passing(&r) ? bear(s, step, t, operation, &r) : refuse(s, step, operation, &r);
-	if (!t->taken++)
+	if (!t->taken_us) {
 		SAY(s, "%.*s: %.*s", SLICE_ARG(name_of(s, step)), SLICE_ARG(step->words));
+		t->taken_us = clock_monotonic_us();
+		s->pause_ms = PAUSE_MS;
+	}
 	t->refused_us = 0;
-	s->pause_ms = PAUSE_MS;
 	return true;
 }
 
