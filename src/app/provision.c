@@ -2,6 +2,7 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "app/provision.h"
 #include <time.h>
+#include "app/provision_compare.h"
 #include "app/provision_request.h"
 
 #define POLL_MS 20
@@ -13,6 +14,7 @@ struct provision {
 	struct arena *arena;
 	struct error *error;
 	bool changed;
+	bool only_look; /* provision_check() */
 };
 
 #define DIFFERS(p, ...) error_set((p)->error, (p)->arena, ERR_VALIDATION, __VA_ARGS__)
@@ -26,86 +28,16 @@ static bool ask(struct provision *p, const char *operation, struct slice body, s
 			 SLICE_ARG(p->design->table), operation, SLICE_ARG(r->message));
 }
 
-static struct slice text(const struct json *obj, const char *name)
-{
-	const struct json *j = json_get(obj, name);
-
-	return json_is(j, JSON_STRING) ? j->string : (struct slice){ "", 0 };
-}
-
 /* ---- comparing ---- */
-
-static bool same_key_element(const struct json *table, const struct json *element, const struct key_attr *want,
-			     const char *key_type)
-{
-	const struct json *definitions = json_get(table, "AttributeDefinitions");
-
-	if (!slice_equal(text(element, "AttributeName"), want->name) ||
-	    !slice_is(text(element, "KeyType"), key_type))
-		return false;
-	for (size_t i = 0; json_is(definitions, JSON_ARRAY) && i < definitions->count; i++)
-		if (slice_equal(text(&definitions->items[i], "AttributeName"), want->name))
-			return slice_is(text(&definitions->items[i], "AttributeType"),
-					value_type_name(want->type));
-	return false;
-}
-
-static bool same_key(const struct json *table, const struct json *schema, const struct key_schema *want)
-{
-	size_t n = 0;
-
-	if (!json_is(schema, JSON_ARRAY) || schema->count != (size_t)want->hash_count + want->range_count)
-		return false;
-	for (size_t i = 0; i < want->hash_count; i++)
-		if (!same_key_element(table, &schema->items[n++], &want->hash[i], "HASH"))
-			return false;
-	for (size_t i = 0; i < want->range_count; i++)
-		if (!same_key_element(table, &schema->items[n++], &want->range[i], "RANGE"))
-			return false;
-	return true;
-}
-
-static bool lists(const struct json *names, struct slice name)
-{
-	for (size_t i = 0; json_is(names, JSON_ARRAY) && i < names->count; i++)
-		if (json_is(&names->items[i], JSON_STRING) && slice_equal(names->items[i].string, name))
-			return true;
-	return false;
-}
-
-static bool same_projection(const struct json *projection, const struct design_index *want)
-{
-	const struct json *names = json_get(projection, "NonKeyAttributes");
-	struct slice type = text(projection, "ProjectionType");
-
-	if (want->projection != PROJECT_INCLUDE)
-		return slice_is(type, want->projection == PROJECT_ALL ? "ALL" : "KEYS_ONLY");
-	if (!slice_is(type, "INCLUDE") || !json_is(names, JSON_ARRAY) || names->count != want->include_count)
-		return false;
-	for (size_t i = 0; i < want->include_count; i++)
-		if (!lists(names, want->include[i]))
-			return false;
-	return true;
-}
-
-static const struct json *find_index(const struct json *table, struct slice name)
-{
-	const struct json *all = json_get(table, "GlobalSecondaryIndexes");
-
-	for (size_t i = 0; json_is(all, JSON_ARRAY) && i < all->count; i++)
-		if (slice_equal(text(&all->items[i], "IndexName"), name))
-			return &all->items[i];
-	return NULL;
-}
 
 static bool compare_index(struct provision *p, const struct json *table, const struct json *there,
 			  const struct design_index *want)
 {
-	if (!same_key(table, json_get(there, "KeySchema"), &want->key))
+	if (!provision_same_key(table, json_get(there, "KeySchema"), &want->key))
 		return DIFFERS(p, "table %.*s has an index %.*s with other keys than the design; an index's keys "
 				  "cannot be changed, give the new one another name",
 			       SLICE_ARG(p->design->table), SLICE_ARG(want->name));
-	if (!same_projection(json_get(there, "Projection"), want))
+	if (!provision_same_projection(json_get(there, "Projection"), want))
 		return DIFFERS(p, "table %.*s has an index %.*s with another projection than the design; a projection "
 				  "cannot be changed, give the new index another name",
 			       SLICE_ARG(p->design->table), SLICE_ARG(want->name));
@@ -115,15 +47,36 @@ static bool compare_index(struct provision *p, const struct json *table, const s
 static bool compare_stream(struct provision *p, const struct json *table)
 {
 	const struct design *d = p->design;
-	struct slice view = text(json_get(table, "StreamSpecification"), "StreamViewType");
+	struct slice view = provision_text(json_get(table, "StreamSpecification"), "StreamViewType");
 
 	if (d->stream == STREAM_NONE || slice_is(view, stream_view_name(d->stream)))
 		return true;
 	if (view.n)
 		return DIFFERS(p, "the stream of table %.*s shows %.*s, the design says %s; disable it first",
 			       SLICE_ARG(d->table), SLICE_ARG(view), stream_view_name(d->stream));
-	return DIFFERS(p, "table %.*s has no stream, the design says %s; enable it with UpdateTable",
-		       SLICE_ARG(d->table), stream_view_name(d->stream));
+	return DIFFERS(p, "table %.*s has no stream, the design says %s%s", SLICE_ARG(d->table), stream_view_name(d->stream),
+		       p->only_look ? "" : "; enable it with UpdateTable");
+}
+
+/* A query of an index that is being built is refused. */
+static bool compare_indexes(struct provision *p, const struct json *table)
+{
+	const struct design *d = p->design;
+
+	for (size_t i = 0; i < d->index_count; i++) {
+		const struct json *there = provision_index_in(table, d->indexes[i].name);
+
+		if (there && !compare_index(p, table, there, &d->indexes[i]))
+			return false;
+		if (!p->only_look)
+			continue;
+		if (!there)
+			return DIFFERS(p, "table %.*s has no index %.*s", SLICE_ARG(d->table), SLICE_ARG(d->indexes[i].name));
+		if (slice_is(provision_text(there, "IndexStatus"), "CREATING"))
+			return DIFFERS(p, "index %.*s of table %.*s is still being built", SLICE_ARG(d->indexes[i].name),
+				       SLICE_ARG(d->table));
+	}
+	return true;
 }
 
 /* ---- changing ---- */
@@ -147,7 +100,7 @@ static bool wait_for_index(struct provision *p, const struct design_index *i)
 	for (int waited = 0; waited < POLL_MAX_MS; waited += POLL_MS) {
 		if (!describe(p, &table))
 			return false;
-		if (slice_is(text(find_index(table, i->name), "IndexStatus"), "ACTIVE"))
+		if (slice_is(provision_text(provision_index_in(table, i->name), "IndexStatus"), "ACTIVE"))
 			return true;
 		nanosleep(&pause, NULL);
 	}
@@ -160,14 +113,10 @@ static bool bring_indexes(struct provision *p, const struct json *table)
 	const struct design *d = p->design;
 	struct backend_reply r;
 
+	if (!compare_indexes(p, table))
+		return false;
 	for (size_t i = 0; i < d->index_count; i++) {
-		const struct json *there = find_index(table, d->indexes[i].name);
-
-		if (there && !compare_index(p, table, there, &d->indexes[i]))
-			return false;
-	}
-	for (size_t i = 0; i < d->index_count; i++) {
-		if (find_index(table, d->indexes[i].name))
+		if (provision_index_in(table, d->indexes[i].name))
 			continue;
 		if (!ask(p, "UpdateTable", provision_add_index(d, &d->indexes[i], p->arena), &r) ||
 		    !wait_for_index(p, &d->indexes[i]))
@@ -188,22 +137,26 @@ static bool bring_ttl(struct provision *p)
 	if (!ask(p, "DescribeTimeToLive", provision_describe(d, p->arena), &r))
 		return false;
 	is = json_get(r.body, "TimeToLiveDescription");
-	if (slice_is(text(is, "TimeToLiveStatus"), "ENABLED")) {
-		if (slice_equal(text(is, "AttributeName"), d->ttl))
+	if (slice_is(provision_text(is, "TimeToLiveStatus"), "ENABLED")) {
+		if (slice_equal(provision_text(is, "AttributeName"), d->ttl))
 			return true;
 		return DIFFERS(p, "items of table %.*s expire by %.*s, the design says %.*s; disable it first",
-			       SLICE_ARG(d->table), SLICE_ARG(text(is, "AttributeName")), SLICE_ARG(d->ttl));
+			       SLICE_ARG(d->table), SLICE_ARG(provision_text(is, "AttributeName")), SLICE_ARG(d->ttl));
 	}
 	p->changed = true;
 	return ask(p, "UpdateTimeToLive", provision_enable_ttl(d, p->arena), &r);
 }
 
+static bool compare_key(struct provision *p, const struct json *table)
+{
+	if (provision_same_key(table, json_get(table, "KeySchema"), &p->design->key))
+		return true;
+	return DIFFERS(p, "table %.*s has another key than the design; choose another table name", SLICE_ARG(p->design->table));
+}
+
 static bool bring_table(struct provision *p, const struct json *table)
 {
-	if (!same_key(table, json_get(table, "KeySchema"), &p->design->key))
-		return DIFFERS(p, "table %.*s has another key than the design; choose another table name",
-			       SLICE_ARG(p->design->table));
-	return compare_stream(p, table) && bring_indexes(p, table) && bring_ttl(p);
+	return compare_key(p, table) && compare_stream(p, table) && bring_indexes(p, table) && bring_ttl(p);
 }
 
 /* A table that is being made takes nothing yet. */
@@ -215,7 +168,7 @@ static bool wait_for_table(struct provision *p, struct slice describe_it, struct
 	for (int waited = 0; waited < POLL_MAX_MS; waited += POLL_MS) {
 		if (!ask(p, "DescribeTable", describe_it, &r))
 			return false;
-		if (slice_is(text(json_get(r.body, "Table"), "TableStatus"), "ACTIVE"))
+		if (slice_is(provision_text(json_get(r.body, "Table"), "TableStatus"), "ACTIVE"))
 			return true;
 		nanosleep(&pause, NULL);
 	}
@@ -246,12 +199,25 @@ static bool has_cascades(const struct design *d)
 	return false;
 }
 
+/* Another server may be making it just now. */
+static enum provision_result bring_existing(struct provision *p)
+{
+	const struct json *table;
+
+	if (!wait_for_table(p, provision_describe(p->design, p->arena), p->design->table) || !describe(p, &table) ||
+	    !bring_table(p, table))
+		return PROVISION_FAILED;
+	return p->changed ? PROVISION_CHANGED : PROVISION_THERE;
+}
+
 static enum provision_result provision_own(struct backend *b, const struct design *d, struct arena *a, struct error *e)
 {
 	struct provision p = { .backend = b, .design = d, .arena = a, .error = e };
 	struct backend_reply r;
 
 	backend_call(b, a, "DescribeTable", provision_describe(d, a), &r);
+	if (r.status == 200 && slice_is(provision_text(json_get(r.body, "Table"), "TableStatus"), "CREATING"))
+		return bring_existing(&p);
 	if (r.status == 200) {
 		if (!bring_table(&p, json_get(r.body, "Table")))
 			return PROVISION_FAILED;
@@ -261,7 +227,14 @@ static enum provision_result provision_own(struct backend *b, const struct desig
 		(void)!error_set(e, a, ERR_INTERNAL, "table %.*s: %.*s", SLICE_ARG(d->table), SLICE_ARG(r.message));
 		return PROVISION_FAILED;
 	}
-	if (!ask(&p, "CreateTable", provision_create_table(d, a), &r) || !wait_for_table(&p, provision_describe(d, a), d->table) || !bring_ttl(&p))
+	backend_call(b, a, "CreateTable", provision_create_table(d, a), &r);
+	if (slice_is(r.error, "ResourceInUseException"))
+		return bring_existing(&p);
+	if (r.status != 200) {
+		(void)!error_set(e, a, ERR_INTERNAL, "table %.*s: CreateTable: %.*s", SLICE_ARG(d->table), SLICE_ARG(r.message));
+		return PROVISION_FAILED;
+	}
+	if (!wait_for_table(&p, provision_describe(d, a), d->table) || !bring_ttl(&p))
 		return PROVISION_FAILED;
 	return PROVISION_MADE;
 }
@@ -272,4 +245,35 @@ enum provision_result provision_table(struct backend *b, const struct design *d,
 	if (has_cascades(d) && !provision_beside(b, d, a, e))
 		return PROVISION_FAILED;
 	return provision_own(b, d, a, e);
+}
+
+/* ---- looking ---- */
+
+/* The description of a table that can be used. */
+static bool find_table(struct provision *p, struct slice describe_it, struct slice name, const struct json **table)
+{
+	struct backend_reply r;
+	struct slice status;
+
+	backend_call(p->backend, p->arena, "DescribeTable", describe_it, &r);
+	if (r.status != 200 && slice_is(r.error, "ResourceNotFoundException"))
+		return DIFFERS(p, "there is no table %.*s", SLICE_ARG(name));
+	if (r.status != 200)
+		return error_set(p->error, p->arena, ERR_INTERNAL, "table %.*s: %.*s: %.*s", SLICE_ARG(name), SLICE_ARG(r.error),
+				 SLICE_ARG(r.message));
+	*table = json_get(r.body, "Table");
+	status = provision_text(*table, "TableStatus");
+	if (slice_is(status, "ACTIVE") || slice_is(status, "UPDATING"))
+		return true;
+	return DIFFERS(p, "table %.*s cannot be used yet: it is %.*s", SLICE_ARG(name), SLICE_ARG(status));
+}
+
+bool provision_check(struct backend *b, const struct design *d, struct arena *a, struct error *e)
+{
+	struct provision p = { .backend = b, .design = d, .arena = a, .error = e, .only_look = true };
+	const struct json *table, *beside;
+
+	return find_table(&p, provision_describe(d, a), d->table, &table) && compare_key(&p, table) &&
+	       compare_stream(&p, table) && compare_indexes(&p, table) &&
+	       find_table(&p, provision_describe_beside(d, a), arena_printf(a, "%.*s.thorpe", SLICE_ARG(d->table)), &beside);
 }

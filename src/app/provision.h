@@ -15,6 +15,11 @@ enum provision_result { PROVISION_THERE, PROVISION_MADE, PROVISION_CHANGED, PROV
 enum provision_result provision_table(struct backend *b, const struct design *d, struct arena *a,
 				      struct error *e) MUST_CHECK;
 
+/* Makes and changes nothing: for a table that `thorpe deploy` makes. Whether it, its keys, its indexes and its stream are as the
+ * design says and can be used now, and the table beside it is there. False: e->message is a sentence for a person, without
+ * what to do. */
+bool provision_check(struct backend *b, const struct design *d, struct arena *a, struct error *e) MUST_CHECK;
+
 /* The table beside it (beside.h), for which keys and types never change: made when there is none. A design that has cascades gets
  * it with its own table. False: e->message. */
 bool provision_beside(struct backend *b, const struct design *d, struct arena *a, struct error *e) MUST_CHECK;

@@ -20,7 +20,7 @@ static void key_element(struct buf *b, const struct key_attr *k, const char *typ
 	buf_printf(b, ",\"KeyType\":\"%s\"}", type);
 }
 
-static void key_schema(struct buf *b, const struct key_schema *k)
+void provision_put_key(struct buf *b, const struct key_schema *k)
 {
 	bool first = true;
 
@@ -62,7 +62,7 @@ static void define_key(struct definitions *d, const struct key_schema *k)
 	define(d, k->range, k->range_count);
 }
 
-static void projection(struct buf *b, const struct design_index *i)
+void provision_put_projection(struct buf *b, const struct design_index *i)
 {
 	static const char *const types[] = { [PROJECT_ALL] = "ALL", [PROJECT_KEYS_ONLY] = "KEYS_ONLY",
 					     [PROJECT_INCLUDE] = "INCLUDE" };
@@ -91,9 +91,9 @@ static void index_members(struct buf *b, const struct design *d, const struct de
 	buf_lit(b, "\"IndexName\":");
 	json_string(b, i->name);
 	buf_lit(b, ",");
-	key_schema(b, &i->key);
+	provision_put_key(b, &i->key);
 	buf_lit(b, ",");
-	projection(b, i);
+	provision_put_projection(b, i);
 	if (d->provisioned)
 		throughput(b, d);
 }
@@ -111,19 +111,26 @@ static void indexes(struct buf *b, const struct design *d)
 	buf_lit(b, "]");
 }
 
-struct slice provision_create_table(const struct design *d, struct arena *a)
+void provision_put_definitions(struct buf *b, const struct design *d)
 {
-	struct definitions defined = { 0 };
-	struct buf b;
+	struct definitions defined = { .b = b };
 
-	begin(&b, d, a);
-	defined.b = &b;
-	buf_lit(&b, ",\"AttributeDefinitions\":[");
+	buf_lit(b, "\"AttributeDefinitions\":[");
 	define_key(&defined, &d->key);
 	for (size_t i = 0; i < d->index_count; i++)
 		define_key(&defined, &d->indexes[i].key);
-	buf_lit(&b, "],");
-	key_schema(&b, &d->key);
+	buf_lit(b, "]");
+}
+
+struct slice provision_create_table(const struct design *d, struct arena *a)
+{
+	struct buf b;
+
+	begin(&b, d, a);
+	buf_lit(&b, ",");
+	provision_put_definitions(&b, d);
+	buf_lit(&b, ",");
+	provision_put_key(&b, &d->key);
 	indexes(&b, d);
 	buf_printf(&b, ",\"BillingMode\":\"%s\"", d->provisioned ? "PROVISIONED" : "PAY_PER_REQUEST");
 	if (d->provisioned)

@@ -5,6 +5,12 @@
 
 #include "design/design.h"
 
+/* Members of these documents, each without a comma before it: AttributeDefinitions (each attribute of the table's and the
+ * indexes' keys once), KeySchema, Projection. */
+void provision_put_definitions(struct buf *b, const struct design *d);
+void provision_put_key(struct buf *b, const struct key_schema *k);
+void provision_put_projection(struct buf *b, const struct design_index *i);
+
 struct slice provision_create_table(const struct design *d, struct arena *a);
 struct slice provision_add_index(const struct design *d, const struct design_index *i, struct arena *a);
 struct slice provision_enable_ttl(const struct design *d, struct arena *a);

@@ -99,12 +99,15 @@ static uint64_t latest(struct database *d)
 bool database_remote_open(struct database_remote *d, const char *where, char *why, size_t n)
 {
 	struct remote_options options = { 0 };
+	struct endpoint address;
+	char ignored[256];
 
 	*d = (struct database_remote){ .base = { .open = open_remote, .latest = latest, .poll_ms = POLL_MS, .is_remote = true },
 				       .where = where };
 	if (!remote_parse(where, &options.place, why, n))
 		return false;
 	d->remote = remote_open(&options, why, n);
+	d->is_far = !d->remote || !endpoint_parse(remote_url(d->remote), &address, ignored, sizeof(ignored)) || !address.loopback;
 	return d->remote && remote_has_credentials(d->remote, why, n);
 }
 

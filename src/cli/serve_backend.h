@@ -27,6 +27,7 @@ struct database_remote {
 	struct database base;
 	struct remote *remote;
 	const char *where;
+	bool is_far; /* not on this machine: tables are made there by `thorpe deploy` only */
 	_Atomic uint64_t writes; /* through this process: what `latest` tells */
 };
 /* Looks for credentials, asks nobody else. False: `why` is a sentence that says what to do. */

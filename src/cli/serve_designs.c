@@ -5,6 +5,7 @@
 #include <time.h>
 
 #include "app/provision.h"
+#include "app/provision_request.h"
 #include "app/shared_secret.h"
 #include "cli/design_file.h"
 #include "cli/secret.h"
@@ -126,6 +127,25 @@ bool serve_designs_load(struct serve_designs *s, const struct serve_options *o, 
 
 /* ---- starting ---- */
 
+/* A table that is elsewhere costs money, and has settings that a server cannot know: it is made by a person's command. */
+static bool look(struct backend *b, const char *path, const struct design *d, const char *where, struct arena *a, char *why, size_t n)
+{
+	struct error e = { 0 };
+
+	if (!provision_check(b, d, a, &e)) {
+		if (slice_starts(e.message, SLICE("there is no table")))
+			snprintf(why, n, "%s: %.*s; make it with `thorpe deploy %s --backend %s`", path, SLICE_ARG(e.message), path, where);
+		else if (e.code == ERR_VALIDATION)
+			snprintf(why, n, "%s: %.*s; `thorpe deploy %s --backend %s` sees to that, or says what to do", path,
+				 SLICE_ARG(e.message), path, where);
+		else
+			snprintf(why, n, "%s: %.*s", path, SLICE_ARG(e.message));
+		return false;
+	}
+	log_say("  design %.*s (%.*s): table %.*s is there", SLICE_ARG(d->name), SLICE_ARG(d->title), SLICE_ARG(d->table));
+	return true;
+}
+
 static bool provision(struct backend *b, const char *path, const struct design *d, struct arena *a, char *why, size_t n)
 {
 	struct error e = { 0 };
@@ -186,6 +206,30 @@ static bool choose_databases(struct serve_designs *s, struct api *api, char *why
 	return true;
 }
 
+/* Whether the endpoint lets itself be asked; otherwise `why` says what to do: other credentials, another region. */
+static bool answers(struct remote *r, struct backend *b, const struct design *d, struct arena *a, char *why, size_t n)
+{
+	struct backend_reply reply;
+
+	backend_call(b, a, "DescribeTable", provision_describe(d, a), &reply);
+	if (reply.status == 200 || slice_is(reply.error, "ResourceNotFoundException"))
+		return true;
+	snprintf(why, n, "%s: %.*s", remote_url(r), SLICE_ARG(remote_explain(r, a, &reply)));
+	return false;
+}
+
+static bool bring(const struct serve_designs *s, size_t i, struct backend *b, struct arena *a, char *why, size_t n)
+{
+	const struct database_remote *remote = (const struct database_remote *)s->databases[i]; /* if it is one */
+	const char *path = s->options->designs[i];
+
+	if (s->databases[i]->is_remote && !answers(remote->remote, b, s->list[i], a, why, n))
+		return false;
+	if (s->databases[i]->is_remote && remote->is_far)
+		return look(b, path, s->list[i], remote->where, a, why, n);
+	return provision(b, path, s->list[i], a, why, n);
+}
+
 static bool provision_all(struct serve_designs *s, char *why, size_t n)
 {
 	volatile bool ok = true;
@@ -196,7 +240,7 @@ static bool provision_all(struct serve_designs *s, char *why, size_t n)
 		struct backend *b = database_open(s->databases[i]);
 
 		snprintf(why, n, "not enough memory");
-		ARENA_TRY(&a, { ok = b && provision(b, s->options->designs[i], s->list[i], &a, why, n); }, { ok = false; });
+		ARENA_TRY(&a, { ok = b && bring(s, i, b, &a, why, n); }, { ok = false; });
 		backend_free(b);
 	}
 	arena_release(&a);

@@ -7,6 +7,7 @@
 #define THORPE_DESIGN_CHECK_H
 
 #include "design/design.h"
+#include "design/traffic.h"
 
 /* A kind of item: an entity's own, or one of its companions. */
 struct shape {
@@ -164,6 +165,10 @@ bool term_can_hold(const struct checker *c, const struct term *t, const struct s
 enum refers { REFERS_NOT, REFERS_BY_NAME, REFERS_BY_KEY, REFERS_CHECKED };
 enum refers entity_refers(const struct checker *c, const struct entity *from,
 			  const struct entity *to, const struct attribute **through);
+
+/* ---- cost (traffic.c) ---- */
+/* What creating an item of the entity takes. */
+struct traffic_write check_write_of(const struct checker *c, const struct entity *e);
 
 #define EACH(type, var, list, n) \
 	for (const type *var = (list), *var##_end = (n) ? var + (n) : var; var != var##_end; var++)

@@ -90,29 +90,9 @@ static void unbounded_list(struct checker *c)
  * index it is in. */
 static double units_of_create(const struct checker *c, const struct entity *e)
 {
-	double actions =
-		1 + (double)e->companion_count + (double)e->count_count + (double)e->require_count;
-	double indexed = 0;
-	for (size_t k = 1; k < c->space_count; k++) {
-		const struct shape *last = NULL;
-		for (size_t i = 0; i < c->spaces[k].entry_count; i++) {
-			const struct shape *s = c->spaces[k].entries[i].shape;
-			indexed += s->entity == e && s != last;
-			last = s;
-		}
-	}
-	EACH(struct count_rule, r, e->counts, e->count_count)
-		for (size_t k = 1; k < c->space_count; k++)
-			for (size_t i = 0; i < c->spaces[k].entry_count; i++) {
-				const struct shape *s = c->spaces[k].entries[i].shape;
-				if (slice_equal(s->entity->name, r->target.entity) &&
-				    !s->companion &&
-				    c->spaces[k].index->projection == PROJECT_ALL) {
-					indexed++;
-					break;
-				}
-			}
-	return (actions > 1 ? actions * 2 : 1) + indexed;
+	struct traffic_write w = check_write_of(c, e);
+
+	return (w.actions > 1 ? w.actions * 2 : 1) + w.indexed;
 }
 
 static void capacity(struct checker *c)

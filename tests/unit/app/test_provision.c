@@ -145,6 +145,98 @@ static void what_cannot_be_changed_is_refused_in_a_sentence(void **state)
 	expect(f, INDEX STREAM "ttl: score\n", PROVISION_FAILED, "expire by until");
 }
 
+/* ---- a table that others make ---- */
+
+/* In what DescribeTable tells, this text is another one; or there is no table, so many times. */
+struct odd {
+	struct backend backend;
+	struct fixture *f;
+	const char *text, *instead;
+	int hidden;
+};
+
+static void odd_call(struct backend *b, struct arena *a, const char *operation, struct slice body, struct backend_reply *r)
+{
+	struct odd *o = (struct odd *)b;
+	struct buf whole, changed;
+	const char *at;
+
+	backend_call(o->f->backend, a, operation, body, r);
+	if (strcmp(operation, "DescribeTable"))
+		return;
+	if (o->hidden > 0 && o->hidden--) {
+		r->status = 400;
+		r->error = SLICE("ResourceNotFoundException");
+		return;
+	}
+	if (!o->text || r->status != 200)
+		return;
+	buf_init(&whole, a);
+	json_write(&whole, r->body);
+	at = memmem(whole.p, whole.n, o->text, strlen(o->text));
+	if (!at)
+		return;
+	buf_init(&changed, a);
+	buf_add(&changed, whole.p, (size_t)(at - whole.p));
+	buf_str(&changed, o->instead);
+	at += strlen(o->text);
+	buf_add(&changed, at, (size_t)(whole.p + whole.n - at));
+	r->body = json_parse(a, buf_slice(&changed));
+}
+
+static void checked(struct fixture *f, const char *head, const char *text, const char *instead, const char *message)
+{
+	struct odd o = { .backend.call = odd_call, .f = f, .text = text, .instead = instead };
+	struct error e = { 0 };
+	bool ok = provision_check(&o.backend, design(f, head), &f->arena, &e);
+
+	if (ok != !message)
+		fail_msg("%d: %.*s", ok, SLICE_ARG(e.message));
+	if (message && !memmem(e.message.p, e.message.n, message, strlen(message)))
+		fail_msg("%.*s", SLICE_ARG(e.message));
+}
+
+static void a_table_that_is_only_looked_at_must_be_ready(void **state)
+{
+	struct fixture *f = *state;
+	struct error e = { 0 };
+
+	checked(f, INDEX STREAM, NULL, NULL, "there is no table Notes");
+	expect(f, INDEX, PROVISION_MADE, NULL);
+	checked(f, INDEX, NULL, NULL, "there is no table Notes.thorpe");
+	assert_true(provision_beside(f->backend, design(f, ""), &f->arena, &e));
+	checked(f, INDEX, NULL, NULL, NULL);
+	checked(f, INDEX STREAM, NULL, NULL, "table Notes has no stream, the design says NEW_IMAGE");
+	checked(f, "indexes: {other: {key: [G1]}}\n", NULL, NULL, "table Notes has no index other");
+	checked(f, "indexes: {byKind: {key: [G1]}}\n", NULL, NULL, "an index's keys cannot be changed");
+	checked(f, INDEX, "\"IndexStatus\":\"ACTIVE\"", "\"IndexStatus\":\"CREATING\"", "index byKind of table Notes is still being built");
+	checked(f, INDEX, "\"TableStatus\":\"ACTIVE\"", "\"TableStatus\":\"CREATING\"", "cannot be used yet: it is CREATING");
+	checked(f, INDEX, "\"TableStatus\":\"ACTIVE\"", "\"TableStatus\":\"UPDATING\"", NULL);
+}
+
+static void looking_makes_nothing(void **state)
+{
+	struct fixture *f = *state;
+	struct backend_reply r;
+
+	checked(f, INDEX STREAM, NULL, NULL, "there is no table Notes");
+	backend_call(f->backend, &f->arena, "DescribeTable", SLICE("{\"TableName\":\"Notes\"}"), &r);
+	assert_true(slice_is(r.error, "ResourceNotFoundException"));
+	expect(f, "", PROVISION_MADE, NULL);
+	checked(f, INDEX, NULL, NULL, "has no index");
+	expect(f, INDEX, PROVISION_CHANGED, NULL); /* it was not there */
+}
+
+static void another_server_may_make_it_at_the_same_moment(void **state)
+{
+	struct fixture *f = *state;
+	struct odd o = { .backend.call = odd_call, .f = f, .hidden = 1 };
+	struct error e = { 0 };
+
+	expect(f, INDEX STREAM, PROVISION_MADE, NULL);
+	assert_int_equal(provision_table(&o.backend, design(f, INDEX STREAM), &f->arena, &e), PROVISION_THERE);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -152,6 +244,9 @@ int main(void)
 		cmocka_unit_test_setup_teardown(provisioned_throughput_reaches_table_and_indexes, setup, teardown),
 		cmocka_unit_test_setup_teardown(what_is_missing_is_added, setup, teardown),
 		cmocka_unit_test_setup_teardown(what_cannot_be_changed_is_refused_in_a_sentence, setup, teardown),
+		cmocka_unit_test_setup_teardown(a_table_that_is_only_looked_at_must_be_ready, setup, teardown),
+		cmocka_unit_test_setup_teardown(looking_makes_nothing, setup, teardown),
+		cmocka_unit_test_setup_teardown(another_server_may_make_it_at_the_same_moment, setup, teardown),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

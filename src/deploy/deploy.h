@@ -1,0 +1,157 @@
+/* Makes the tables of a design where they are to be, and says first what it would do.
+ *
+ *     struct deploy_want want;
+ *     deploy_want(design, &options, &arena, &want);              // the design's table, and <table>.thorpe beside it
+ *     deploy_look(backend, &want, &arena, &plan, &failure);      // what is there, what is missing, what cannot be changed
+ *     deploy_run(backend, &want, &progress, &arena, &failure);   // does it
+ *
+ * Invariants
+ *   D1  Nothing is deleted, turned off or made smaller. What differs and cannot be changed is an obstacle: with one of those
+ *       nothing is done at all.
+ *   D2  deploy_run() decides each step by looking at what is there: it may be killed anywhere and run again, and two of them may
+ *       run at once. When it says DEPLOY_DONE, everything can be used: no table and no index is being built.
+ *   D3  Looking only reads. (With `probes` it sends one UpdateContinuousBackups that names no table, which every service refuses:
+ *       how it does tells whether it has the operation.)
+ *
+ * The documents of deploy_cloudformation() and deploy_terraform() say the same, for those tools; they are made without any call.
+ * Memory that runs out leaves by arena.h A1.
+ * SPDX-License-Identifier: Apache-2.0 */
+#ifndef THORPE_DEPLOY_DEPLOY_H
+#define THORPE_DEPLOY_DEPLOY_H
+
+#include "app/backend.h"
+#include "design/design.h"
+
+/* ---- what is wanted ---- */
+
+struct deploy_tag {
+	struct slice key, value;
+};
+
+struct deploy_options { /* zero: the defaults */
+	bool no_recovery;   /* without point-in-time recovery */
+	bool no_protection; /* without deletion protection */
+	const struct deploy_tag *tags; /* besides thorpe:design */
+	size_t tag_count;
+	bool probes;        /* the endpoint may lack operations */
+};
+
+struct deploy_table {
+	const struct design *as; /* its name, keys, indexes, stream, TTL and billing; of the table beside it nothing else is set */
+	bool recovery, protection;
+	const struct deploy_tag *tags;
+	size_t tag_count;
+};
+
+#define DEPLOY_TABLES 2
+struct deploy_want {
+	const struct design *design;
+	struct deploy_table tables[DEPLOY_TABLES]; /* the design's own, then the one beside it */
+	bool probes;
+};
+/* `o` and the design must live as long as the arena. */
+void deploy_want(const struct design *d, const struct deploy_options *o, struct arena *a, struct deploy_want *out);
+
+/* Whether it can be a tag: up to 128 and 256 characters of those AWS allows, not "aws:…". */
+bool deploy_tag_is_valid(const struct deploy_tag *t);
+
+/* ---- the plan ---- */
+
+enum deploy_act { /* in the order in which they are done to a table */
+	DEPLOY_CREATE,
+	DEPLOY_WAIT,       /* something is under way */
+	DEPLOY_PROTECT,
+	DEPLOY_RECOVERY,
+	DEPLOY_TAG,
+	DEPLOY_STREAM,
+	DEPLOY_INDEX,
+	DEPLOY_TTL,        /* last: it may be refused for an hour */
+};
+
+struct deploy_step {
+	enum deploy_act act;
+	size_t table;                     /* of deploy_want.tables */
+	const struct design_index *index; /* DEPLOY_INDEX */
+	struct slice words;               /* "index GSI1: GSI1PK, GSI1SK; all attributes": what is missing */
+	const struct slice *details;      /* DEPLOY_CREATE: what the new table has */
+	size_t detail_count;
+};
+
+enum deploy_weight {
+	DEPLOY_OBSTACLE, /* cannot be changed; the words say what to do */
+	DEPLOY_NOTE,     /* differs, and is left so */
+};
+
+struct deploy_remark {
+	enum deploy_weight weight;
+	size_t table;
+	struct slice words;
+};
+
+struct deploy_plan {
+	const struct deploy_step *steps; /* by table, each in the order of its acts; none: nothing is to be done */
+	size_t step_count;
+	const struct deploy_remark *remarks;
+	size_t remark_count, obstacle_count;
+	struct slice arns[DEPLOY_TABLES]; /* empty: there is no such table */
+	double table_bytes, index_bytes;  /* what is stored, as the service knows it (it counts every six hours) */
+};
+
+struct deploy_failure {
+	const char *operation; /* that was refused; NULL: `words` is all */
+	struct slice table;
+	struct backend_reply reply;
+	struct slice words;    /* for a person; empty: see `reply` */
+};
+
+/* False: the failure, in the arena. */
+bool deploy_look(struct backend *b, const struct deploy_want *w, struct arena *a, struct deploy_plan *plan,
+		 struct deploy_failure *f) MUST_CHECK;
+
+/* ---- doing it ---- */
+
+struct deploy_progress {
+	void (*say)(void *ctx, struct slice line); /* "SocialMediaApp: TTL: by expires_at": it was asked for */
+	void *ctx;
+	int64_t most_ms; /* how long the same refusal is borne; 0: half an hour */
+};
+
+enum deploy_end {
+	DEPLOY_DONE,
+	DEPLOY_BLOCKED, /* there is an obstacle: f->words */
+	DEPLOY_FAILED,
+};
+enum deploy_end deploy_run(struct backend *b, const struct deploy_want *w, const struct deploy_progress *p, struct arena *a,
+			   struct deploy_failure *f) MUST_CHECK;
+
+/* ---- what it costs ---- */
+
+struct deploy_load { /* negative: as the design declares it */
+	double reads, writes;  /* calls a second */
+	double storage_gb;
+	double item_bytes;     /* 0: 1,024 */
+};
+
+struct deploy_cost { /* a month of 730 hours */
+	bool declared;                    /* the design says something about its traffic, or the load does */
+	double read_units, write_units;   /* a second */
+	double shards;                    /* of the stream that are read; 0: none */
+	double storage_gb, growth_gb;     /* stored in the month's mean; what it grows by in a month, indexes included */
+	double recovery_gb;
+	/* dollars: */
+	double reads, writes, storage, recovery, stream, beside, total;
+};
+/* `p` is what was looked at, NULL: nothing. */
+void deploy_cost(const struct deploy_want *w, const struct deploy_plan *p, const struct deploy_load *l, struct arena *a,
+		 struct deploy_cost *out);
+/* "us-east-1, September 2026 (https://…)" */
+extern const char deploy_prices[];
+
+/* ---- as text ---- */
+
+struct slice deploy_cloudformation(const struct deploy_want *w, struct arena *a); /* JSON */
+struct slice deploy_terraform(const struct deploy_want *w, struct arena *a);
+/* The rights that servers need, or those of deploying. `region` "*": any. */
+struct slice deploy_policy(const struct deploy_want *w, bool of_deploying, const char *region, struct arena *a);
+
+#endif

@@ -1,0 +1,46 @@
+/* What the files of deploy/ share.
+ * SPDX-License-Identifier: Apache-2.0 */
+#ifndef THORPE_DEPLOY_INTERNAL_H
+#define THORPE_DEPLOY_INTERNAL_H
+
+#include "deploy/deploy.h"
+
+/* ---- words (want.c) ---- */
+/* "PK, SK" */
+void deploy_put_key_words(struct buf *b, const struct key_schema *k);
+/* "GSI1: GSI1PK, GSI1SK; all attributes" */
+struct slice deploy_index_words(const struct design_index *i, struct arena *a);
+/* "new and old images", as designs say it. */
+const char *deploy_view_words(enum stream_view v);
+struct slice deploy_billing_words(const struct design *d, struct arena *a);
+
+/* ---- documents (request.c) ---- */
+struct slice deploy_request_create(const struct deploy_table *t, struct arena *a);
+struct slice deploy_request_stream(const struct deploy_table *t, struct arena *a);
+struct slice deploy_request_protect(const struct deploy_table *t, struct arena *a);
+struct slice deploy_request_recovery(const struct deploy_table *t, struct arena *a);
+/* `units`: of a table that is not billed on demand; NULL: it is. */
+struct slice deploy_request_index(const struct deploy_table *t, const struct design_index *i, const struct json *units,
+				  struct arena *a);
+struct slice deploy_request_tag(const struct deploy_table *t, struct slice arn, struct arena *a);
+struct slice deploy_request_list_tags(struct slice arn, struct slice next, struct arena *a);
+/* "Tags":[…] */
+void deploy_put_tags(struct buf *b, const struct deploy_table *t);
+
+/* ---- looking (look.c) ---- */
+/* What a step sends, by how things are now; false: the failure. */
+bool deploy_look_table(struct backend *b, const struct deploy_table *t, struct arena *a, const struct json **table,
+		       struct deploy_failure *f);
+bool deploy_is_unknown(const struct backend_reply *r);
+
+/* ---- text ---- */
+/* JSON with line breaks, two spaces a level. */
+struct slice deploy_pretty(struct slice json, struct arena *a);
+/* The statements of a policy: `arn(table)` puts the ARN of a table with what follows it. */
+struct policy_arn {
+	void (*put)(struct buf *b, size_t table, const char *tail, void *ctx);
+	void *ctx;
+};
+void deploy_put_policy(struct buf *b, const struct deploy_want *w, bool of_deploying, const struct policy_arn *arn);
+
+#endif
