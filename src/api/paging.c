@@ -298,6 +298,8 @@ bool paging_reply(struct op_state *s, struct paging *p, struct error *e)
 	p->request.emit = p->count_only ? emit_nothing : emit;
 	p->request.ctx = &m;
 	p->request.uncounted = how == CAPACITY_NONE;
+	if (s->fault && p->request.index && p->request.index->global)
+		p->request.view = faults_past(s->fault->faults, p->request.table->name, s->arena);
 	buf_room(&s->out, likely_bytes(p));
 	buf_lit(&s->out, "{");
 	if (!p->count_only)
