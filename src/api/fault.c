@@ -3,6 +3,7 @@
 #include "api/cancellation.h"
 #include "api/internal.h"
 #include "api/stream_token.h"
+#include "base/log.h"
 
 #define ON_DEMAND                                                                                                              \
 	"Throughput exceeds the current capacity of your table or index. DynamoDB is automatically scaling your table or "   \
@@ -187,11 +188,16 @@ bool api_set_faults(struct api *api, struct arena *a, struct slice text, struct 
 		*out = arena_printf(a, "%s.", why);
 		return false;
 	}
+	buf_init(&b, a);
 	if (text.n && !faults_set(api->faults, &spec)) {
 		*out = SLICE("There is not enough memory.");
 		return false;
 	}
-	buf_init(&b, a);
+	if (text.n) {
+		faults_print(api->faults, &b);
+		log_info("faults were changed: %.*s", SLICE_ARG(buf_slice(&b)));
+		b.n = 0;
+	}
 	faults_show(api->faults, &b);
 	*out = buf_slice(&b);
 	return true;

@@ -222,7 +222,7 @@ bool faults_set(struct faults *f, const struct fault_spec *spec)
 	lag_ms = fault_longest_ms(f, FAULT_INDEX_LAG);
 	pthread_cond_broadcast(&f->changed);
 	pthread_mutex_unlock(&f->lock);
-	if (lag_ms && f->past) /* what is written from now on is late */
+	if (f->past) /* what is written from now on is late, or nothing is any more */
 		past_take(f->past, db_store(f->db), lag_ms);
 	return true;
 }

@@ -15,6 +15,7 @@ struct moment {
 };
 
 struct past {
+	pthread_mutex_t taking; /* one view at a time, so that they are in order; before `lock` */
 	pthread_mutex_t lock;
 	struct moment *newest;
 };
@@ -23,8 +24,10 @@ struct past *past_new(void)
 {
 	struct past *p = mem_zalloc(sizeof(*p));
 
-	if (p)
-		pthread_mutex_init(&p->lock, NULL);
+	if (!p)
+		return NULL;
+	pthread_mutex_init(&p->taking, NULL);
+	pthread_mutex_init(&p->lock, NULL);
 	return p;
 }
 
@@ -59,6 +62,7 @@ void past_free(struct past *p)
 		return;
 	let_go_all(p->newest);
 	pthread_mutex_destroy(&p->lock);
+	pthread_mutex_destroy(&p->taking);
 	mem_free(p);
 }
 
@@ -93,8 +97,10 @@ static struct moment *moment_now(struct past *p, struct store *s)
 
 void past_take(struct past *p, struct store *s, int64_t keep_ms)
 {
-	struct moment *m = keep_ms ? moment_now(p, s) : NULL, *gone, *last;
+	struct moment *m, *gone, *last;
 
+	pthread_mutex_lock(&p->taking);
+	m = keep_ms ? moment_now(p, s) : NULL;
 	pthread_mutex_lock(&p->lock);
 	if (m) {
 		m->older = p->newest;
@@ -107,6 +113,7 @@ void past_take(struct past *p, struct store *s, int64_t keep_ms)
 	if (!keep_ms)
 		p->newest = NULL;
 	pthread_mutex_unlock(&p->lock);
+	pthread_mutex_unlock(&p->taking);
 	let_go_all(gone);
 }
 
