@@ -118,6 +118,15 @@ void fault_set_throttled(struct op_state *s, const struct table *t, const struct
 	set_reasons(s, t, i, writes, e);
 }
 
+/* ---- reads that lag ---- */
+
+const struct store_view *fault_view(struct op_state *s, const struct table *t, const struct index *i, bool consistent)
+{
+	if (i && i->global)
+		return faults_past(s->fault->faults, FAULT_INDEX_LAG, t->name, s->arena);
+	return consistent ? NULL : faults_past(s->fault->faults, FAULT_READ_LAG, t->name, s->arena);
+}
+
 /* ---- single items, queries ---- */
 
 static bool spares_single(struct op_state *s, bool writes, struct error *e)

@@ -80,6 +80,7 @@ static bool read_table(struct op_state *s, struct table_get *g, const struct sto
 		       struct tally *tally, struct error *e)
 {
 	bool consistent = op_bool(g->in, "ConsistentRead", false), first = true;
+	const struct store_view *lagging = s->fault ? fault_view(s, g->table, NULL, consistent) : NULL;
 	struct value items[READ_AHEAD];
 
 	json_string(&s->out, g->name);
@@ -89,7 +90,7 @@ static bool read_table(struct op_state *s, struct table_get *g, const struct sto
 		struct value item;
 		size_t size;
 
-		if (i % READ_AHEAD == 0 && !read_ahead(s, g, view, i, items, e))
+		if (i % READ_AHEAD == 0 && !read_ahead(s, g, lagging ? lagging : view, i, items, e))
 			return false;
 		if (g->throttled && g->throttled[i])
 			continue;

@@ -36,6 +36,7 @@ enum fault_form {
 	X(THROTTLE, "throttle", FAULT_CHANCE, "throttling, with its reasons; of batches each item by itself, unprocessed") \
 	X(CONFLICT, "conflict", FAULT_CHANCE, "TransactionConflict for writes and transactions")                           \
 	X(INDEX_LAG, "index-lag", FAULT_TIME, "global indexes do not show writes that are younger")                        \
+	X(READ_LAG, "read-lag", FAULT_TIME, "reads without ConsistentRead do not show writes that are younger")            \
 	X(SPLIT_SHARDS, "split-shards", FAULT_TIME, "so often the shards of a stream are closed and have children")        \
 	X(DUPLICATE_RECORDS, "duplicate-records", FAULT_CHANCE, "GetRecords gives the page before once more, then goes on") \
 	X(ITERATOR_EXPIRES, "iterator-expires", FAULT_TIME, "shard iterators live so long, instead of 15 minutes")         \
@@ -116,13 +117,13 @@ bool fault_strikes(const struct fault_plan *p, enum fault_kind k, struct slice t
 
 /* ---- what takes a database ---- */
 
-/* Starts the thread that looks after indexes that lag and shards that split; it rests while there are none. False: memory or threads. */
+/* Starts the thread that looks after reads that lag and shards that split; it rests while there are none. False: memory or threads. */
 bool faults_attach(struct faults *f, struct db *db) MUST_CHECK;
 /* Before the database is closed: the thread ends, and no view is left. Requests must have ended. */
 void faults_detach(struct faults *f);
 
-/* The database as it was when index-lag of this table says, for reading a global index; NULL: as it is now. Goes with the arena. */
-const struct store_view *faults_past(struct faults *f, struct slice table, struct arena *a);
+/* The database as it was when index-lag or read-lag of this table says; NULL: as it is now. Goes with the arena. */
+const struct store_view *faults_past(struct faults *f, enum fault_kind lag, struct slice table, struct arena *a);
 
 /* For struct db_options: how much later items of the table are removed. `ctx`: struct faults. */
 int64_t faults_ttl_delay_ms(void *ctx, struct slice table);

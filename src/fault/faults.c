@@ -70,6 +70,13 @@ int64_t fault_longest_ms(const struct faults *f, enum fault_kind k)
 	return most;
 }
 
+int64_t fault_longest_lag_ms(const struct faults *f)
+{
+	int64_t index = fault_longest_ms(f, FAULT_INDEX_LAG), read = fault_longest_ms(f, FAULT_READ_LAG);
+
+	return index > read ? index : read;
+}
+
 struct faults *faults_new(void)
 {
 	struct faults *f = mem_zalloc(sizeof(*f));
@@ -219,7 +226,7 @@ bool faults_set(struct faults *f, const struct fault_spec *spec)
 	if (spec->has_seed)
 		set_seed(f, spec->seed);
 	atomic_store(&f->on, is_anything_set(f));
-	lag_ms = fault_longest_ms(f, FAULT_INDEX_LAG);
+	lag_ms = fault_longest_lag_ms(f);
 	pthread_cond_broadcast(&f->changed);
 	pthread_mutex_unlock(&f->lock);
 	if (f->past) /* what is written from now on is late, or nothing is any more */

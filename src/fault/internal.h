@@ -42,6 +42,8 @@ struct faults {
 struct fault_rule fault_rule_of(const struct faults *f, enum fault_kind k, struct slice table);
 /* The longest time of a fault, of any table; 0: it is set nowhere. With the lock. */
 int64_t fault_longest_ms(const struct faults *f, enum fault_kind k);
+/* Of both lags. With the lock. */
+int64_t fault_longest_lag_ms(const struct faults *f);
 
 /* ---- past.c: views of the database at moments that have passed ---- */
 struct past *past_new(void); /* NULL when memory is out */

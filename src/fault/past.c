@@ -1,6 +1,6 @@
 /* The database at moments that have passed.
  *
- * A view is taken now and then and kept for as long as an index may lag. Reads hold the view they use, so that it can be let go
+ * A view is taken now and then and kept for as long as reads may lag. Reads hold the view they use, so that it can be let go
  * meanwhile.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "base/alloc.h"

@@ -1,4 +1,4 @@
-/* The thread that takes views of the database for indexes that lag, and splits shards.
+/* The thread that takes views of the database for reads that lag, and splits shards.
  * SPDX-License-Identifier: Apache-2.0 */
 #include <time.h>
 
@@ -18,7 +18,7 @@ struct work {
 /* With the lock. */
 static struct work work_to_do(const struct faults *f)
 {
-	return (struct work){ .lag_ms = fault_longest_ms(f, FAULT_INDEX_LAG), .splits = fault_longest_ms(f, FAULT_SPLIT_SHARDS) > 0 };
+	return (struct work){ .lag_ms = fault_longest_lag_ms(f), .splits = fault_longest_ms(f, FAULT_SPLIT_SHARDS) > 0 };
 }
 
 static void wait_some(struct faults *f, int64_t ms)
@@ -118,12 +118,12 @@ void faults_detach(struct faults *f)
 	f->past = NULL;
 }
 
-const struct store_view *faults_past(struct faults *f, struct slice table, struct arena *a)
+const struct store_view *faults_past(struct faults *f, enum fault_kind lag, struct slice table, struct arena *a)
 {
-	int64_t lag = faults_time_ms(f, FAULT_INDEX_LAG, table);
-	const struct store_view *v = lag && f->past ? past_view(f->past, lag, a) : NULL;
+	int64_t ms = faults_time_ms(f, lag, table);
+	const struct store_view *v = ms && f->past ? past_view(f->past, ms, a) : NULL;
 
 	if (v)
-		faults_count(f, FAULT_INDEX_LAG);
+		faults_count(f, lag);
 	return v;
 }

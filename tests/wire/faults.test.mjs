@@ -71,7 +71,7 @@ async function get(TableName, pk) {
 test('--fault help lists the faults, and a wrong SPEC is refused with what was expected', async () => {
   const help = await runToEnd(['serve', '--fault', 'help']);
   assert.equal(help.code, 0);
-  for (const name of ['latency', 'slow', 'drop', 'drop-after', 'error-before', 'error-after', 'throttle', 'conflict', 'index-lag',
+  for (const name of ['latency', 'slow', 'drop', 'drop-after', 'error-before', 'error-after', 'throttle', 'conflict', 'index-lag', 'read-lag',
     'split-shards', 'duplicate-records', 'iterator-expires', 'ttl-delay']) {
     assert.match(help.stdout, new RegExp(`^  ${name}=\\S+ +\\w`, 'm'));
   }
@@ -252,7 +252,7 @@ test('a global index shows a write so much later; the table shows it at once', a
   const scan = async () => (await doc.scan({ TableName, IndexName: 'byG' })).Items;
   await doc.put({ TableName, Item: { pk: 'old', g: 'x', n: 1 } });
   await strike(TableName, `index-lag=${lag}ms`);
-  assert.equal((await query()).length, 1, 'what was there is there');
+  await until('what was there to be old enough', async () => (await query()).length === 1);
   let begun = Date.now();
   await doc.put({ TableName, Item: { pk: 'new', g: 'x', n: 1 } });
   await doc.update({ TableName, Key: { pk: 'old' }, UpdateExpression: 'SET n = :n', ExpressionAttributeValues: { ':n': 2 } });
@@ -270,6 +270,27 @@ test('a global index shows a write so much later; the table shows it at once', a
   assert.equal((await query()).length, 2, 'what was deleted is still there');
   await until('it to be gone', async () => (await query()).length === 1);
   assert.ok(Date.now() - begun >= lag - 5);
+  await strike(TableName, 'none');
+});
+
+test('reads without ConsistentRead lag; those with it do not, nor do transactions', async () => {
+  const TableName = await createTable();
+  const Key = { pk: 'a' };
+  const reads = (ConsistentRead) => Promise.all([
+    doc.get({ TableName, Key, ConsistentRead }).then(({ Item }) => Item),
+    doc.batchGet({ RequestItems: { [TableName]: { Keys: [Key], ConsistentRead } } }).then(({ Responses }) => Responses[TableName][0]),
+    doc.query({ TableName, ConsistentRead, KeyConditionExpression: 'pk = :p', ExpressionAttributeValues: { ':p': 'a' } }).then(({ Items }) => Items[0]),
+    doc.scan({ TableName, ConsistentRead }).then(({ Items }) => Items[0]),
+  ]).then((items) => items.map((item) => item?.n));
+  await doc.put({ TableName, Item: { ...Key, n: 1 } });
+  await strike(TableName, 'read-lag=1s');
+  await until('what was there to be old enough', async () => (await reads(false)).every((n) => n === 1));
+  await doc.put({ TableName, Item: { ...Key, n: 2 } });
+  assert.deepEqual(await reads(false), [1, 1, 1, 1]);
+  assert.deepEqual(await reads(true), [2, 2, 2, 2]);
+  assert.equal((await doc.transactGet({ TransactItems: [{ Get: { TableName, Key } }] })).Responses[0].Item.n, 2);
+  await until('reads to catch up', async () => (await reads(false)).every((n) => n === 2));
+  await strike(TableName, 'none');
 });
 
 // ---------------------------------------------------------------- streams
