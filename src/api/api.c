@@ -22,6 +22,7 @@ struct api *api_new(const struct api_options *o)
 	if (!api)
 		return NULL;
 	api->db = o->db;
+	api->faults = o->faults;
 	snprintf(api->region, sizeof(api->region), "%s", o->region ? o->region : "us-east-1");
 	snprintf(api->endpoint, sizeof(api->endpoint), "%s", o->endpoint ? o->endpoint : "localhost:8000");
 	api->metrics = mem_zalloc(op_count() * sizeof(*api->metrics));
@@ -144,6 +145,16 @@ static void set_out_of_memory(struct api_call *c)
 	c->status = 500;
 }
 
+#define INJECTED "Internal server error"
+
+/* Must not allocate. */
+static void set_injected_error(struct api_call *c)
+{
+	c->reply = SLICE("{\"__type\":\"" ERR_NS_DDB "InternalServerError\",\"message\":\"" INJECTED "\"}");
+	c->error_type = SLICE("InternalServerError");
+	c->status = 500;
+}
+
 static bool prepare(struct api *api, struct api_thread *t, struct api_call *c, struct error *e)
 {
 	struct op_state *s = arena_new(c->arena, struct op_state);
@@ -151,11 +162,15 @@ static bool prepare(struct api *api, struct api_thread *t, struct api_call *c, s
 	c->op = op_find(c->target);
 	if (!c->op)
 		return error_set(e, c->arena, ERR_UNKNOWN_OPERATION, "%s", "");
+	if (c->fault && c->fault->fails_before)
+		return error_set(e, c->arena, ERR_INTERNAL, INJECTED);
 	s->arena = c->arena;
 	s->api = api;
 	s->db = api->db;
 	s->cache = t->cache;
 	s->call = c;
+	s->outside = c->outside;
+	s->fault = c->fault;
 	s->body = c->body;
 	s->in = json_parse(c->arena, c->body);
 	if (!json_is(s->in, JSON_OBJECT))
@@ -166,7 +181,7 @@ static bool prepare(struct api *api, struct api_thread *t, struct api_call *c, s
 	buf_init(&s->out, c->arena);
 	s->write.arena = c->arena;
 	c->state = s;
-	return c->op->handle(s, e);
+	return c->op->handle(s, e) && (!s->fault || fault_spares(s, e));
 }
 
 static void on_written(struct write_request *r)
@@ -232,6 +247,8 @@ void api_finish(struct api_call *c)
 		}, {
 			set_out_of_memory(c);
 		});
+	if (c->fault && c->fault->fails_after && c->status == 200)
+		set_injected_error(c);
 	if (c->op) {
 		size_t row = 0;
 

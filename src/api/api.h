@@ -13,8 +13,11 @@
 
 struct api;
 
+struct faults;
+
 struct api_options {
 	struct db *db;
+	struct faults *faults; /* what goes wrong for those outside (fault/fault.h), attached to db; NULL: nothing, ever */
 	const char *region;   /* NULL: us-east-1 */
 	const char *endpoint; /* host:port for DescribeEndpoints; NULL: localhost:8000 */
 };
@@ -35,6 +38,8 @@ struct api_call {
 	struct arena *arena;
 	struct slice target; /* X-Amz-Target: DynamoDB_20120810.PutItem, DynamoDBStreams_20120810.GetRecords */
 	struct slice body;   /* valid until done() */
+	bool outside;        /* not of this process: it sees shards that split, and has faults */
+	const struct fault_plan *fault; /* api_draw_faults(); NULL: none */
 	bool may_wait;       /* the thread may be held up by a write: it is quicker when there is no other (table/write.h) */
 	void (*done)(struct api_call *c);
 	void *ctx;
@@ -56,6 +61,20 @@ void api_finish(struct api_call *c);
 void api_call_wait(struct api *api, struct api_thread *t, struct api_call *c);
 /* The target of an operation by its plain name: "PutItem", "GetRecords". */
 struct slice api_target(struct arena *a, const char *operation);
+
+/* ---- faults that are asked for ---- */
+
+/* Whether requests have any now. One load; any thread. */
+bool api_has_faults(const struct api *api);
+/* Draws them for a call that has target, body and arena, and has not been started: how many milliseconds later that is to be. */
+int64_t api_draw_faults(struct api *api, struct api_call *c);
+/* After api_finish(): how long the reply is to be held back, and whether there is none and the connection ends instead. */
+int64_t api_fault_hold_ms(const struct api_call *c);
+bool api_fault_hangs_up(const struct api_call *c);
+/* For operators: changes what holds by a SPEC (empty: nothing changes), and tells what does then, as JSON. False with a sentence. Faults
+ * must have been given to api_new(), which api_takes_faults() tells. */
+bool api_takes_faults(const struct api *api);
+bool api_set_faults(struct api *api, struct arena *a, struct slice spec, struct slice *out) MUST_CHECK;
 
 /* A ready error reply in DynamoDB's form, for a transport that refuses a request by itself. */
 struct slice api_error_reply(struct arena *a, const struct error *e);

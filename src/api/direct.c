@@ -301,14 +301,13 @@ bool api_get_records(struct api *api, struct arena *a, struct slice iterator, in
 	struct op_state s = { .arena = a, .api = api, .db = api->db, .catalog = db_catalog(api->db, a) };
 	struct record_list list = { a, out, 0 };
 	int64_t started = clock_monotonic_us();
-	const struct stream *stream;
-	struct shard_iterator it;
+	struct records_place place;
 	struct error e = { 0 };
 
-	if (limit < 1 || limit > 1000 || !records_at(&s, iterator, &it, &stream, &e))
+	if (limit < 1 || limit > 1000 || !records_at(&s, iterator, &place, &e))
 		return false;
 	*out = (struct api_records){ 0 };
-	if (!records_read(&s, &it, stream, limit, add_record, &list, &out->iterator, &e))
+	if (!records_read(&s, &place, limit, add_record, &list, &out->iterator, &e))
 		return false;
 	count(api, op_get_records, started);
 	return true;

@@ -19,12 +19,21 @@ struct api {
 	struct db *db;
 	char region[64];
 	char endpoint[256];
+	struct faults *faults;           /* NULL: none */
 	struct op_metrics *metrics;      /* by position in the table of operations */
 	_Atomic uint64_t unknown_calls;
 };
 
 /* Counts a finished call. `i`: the operation's row. */
 void metrics_count(struct api *api, size_t i, int status, int64_t us);
+
+/* ---- fault.c ---- */
+/* Refuses what the handler would have answered, as DynamoDB would: throttling, conflicts. Called after the handler. */
+bool fault_spares(struct op_state *s, struct error *e) MUST_CHECK;
+/* The moment that a read of the table, or of an index of it (NULL: none), sees; NULL: now. With s->fault. */
+const struct store_view *fault_view(struct op_state *s, const struct table *t, const struct index *i, bool consistent);
+/* How throttling of the table, or of an index of it (NULL: none), is put. */
+void fault_set_throttled(struct op_state *s, const struct table *t, const struct index *i, bool writes, struct error *e);
 
 struct expr_cache *api_thread_cache(struct api_thread *t);
 

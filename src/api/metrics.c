@@ -126,5 +126,7 @@ void api_metrics(struct api *api, struct buf *b)
 		 store_corruptions(db_store(api->db)));
 	show_one(b, "thorpe_write_queue", "gauge", "Write requests waiting.", m.queue_depth);
 	show_one(b, "thorpe_ttl_deleted_total", "counter", "Items deleted by time to live.", m.ttl_deleted);
+	if (api->faults)
+		faults_metrics(api->faults, b);
 	show_one(b, "thorpe_disk_bytes", "gauge", "Bytes on disk.", store_disk_bytes(db_store(api->db)));
 }

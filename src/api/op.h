@@ -16,6 +16,7 @@
 #include "api/api.h"
 #include "api/shape.h"
 #include "expr/expr.h"
+#include "fault/fault.h"
 #include "table/control.h"
 #include "table/read.h"
 #include "table/write.h"
@@ -34,6 +35,8 @@ struct op_state {
 	bool (*written)(struct op_state *s, struct error *e);
 	void *data;                     /* the handler's, for written() */
 	struct api_call *call;
+	bool outside;                   /* it came from outside: api_call */
+	const struct fault_plan *fault; /* what is to go wrong; NULL: nothing */
 };
 
 typedef bool (*op_handler)(struct op_state *s, struct error *e);

@@ -1,5 +1,6 @@
 /* BatchGetItem: up to 100 keys of several tables, 16 MB of items.
  * SPDX-License-Identifier: Apache-2.0 */
+#include "api/internal.h"
 #include "api/params.h"
 #include "api/tally.h"
 #include "base/map.h"
@@ -21,6 +22,7 @@ struct table_get {
 	struct item_key *item_keys;
 	size_t key_count;
 	size_t first_unprocessed; /* key_count: all were read */
+	const bool *throttled;    /* by key: it is not read; NULL: none of them is */
 };
 
 static bool parse_keys(struct op_state *s, struct table_get *g, struct error *e)
@@ -78,6 +80,7 @@ static bool read_table(struct op_state *s, struct table_get *g, const struct sto
 		       struct tally *tally, struct error *e)
 {
 	bool consistent = op_bool(g->in, "ConsistentRead", false), first = true;
+	const struct store_view *lagging = s->fault ? fault_view(s, g->table, NULL, consistent) : NULL;
 	struct value items[READ_AHEAD];
 
 	json_string(&s->out, g->name);
@@ -87,8 +90,10 @@ static bool read_table(struct op_state *s, struct table_get *g, const struct sto
 		struct value item;
 		size_t size;
 
-		if (i % READ_AHEAD == 0 && !read_ahead(s, g, view, i, items, e))
+		if (i % READ_AHEAD == 0 && !read_ahead(s, g, lagging ? lagging : view, i, items, e))
 			return false;
+		if (g->throttled && g->throttled[i])
+			continue;
 		item = items[i % READ_AHEAD];
 		size = value_present(item) ? item_size(item) : 0;
 		if (*bytes + size > BATCH_BYTES_MAX) {
@@ -110,14 +115,32 @@ static bool read_table(struct op_state *s, struct table_get *g, const struct sto
 	return true;
 }
 
+static bool is_unprocessed(const struct table_get *g, size_t i)
+{
+	return i >= g->first_unprocessed || (g->throttled && g->throttled[i]);
+}
+
+static bool has_unprocessed(const struct table_get *g)
+{
+	for (size_t i = 0; g->throttled && i < g->key_count; i++)
+		if (g->throttled[i])
+			return true;
+	return g->first_unprocessed < g->key_count;
+}
+
 /* The same request again, with the keys that are left. */
 static void add_unprocessed(struct op_state *s, const struct table_get *g)
 {
+	bool first = true;
+
 	json_string(&s->out, g->name);
 	buf_lit(&s->out, ":{\"Keys\":[");
-	for (size_t i = g->first_unprocessed; i < g->key_count; i++) {
-		if (i > g->first_unprocessed)
+	for (size_t i = 0; i < g->key_count; i++) {
+		if (!is_unprocessed(g, i))
+			continue;
+		if (!first)
 			buf_lit(&s->out, ",");
+		first = false;
 		item_to_json(&s->out, g->keys[i]);
 	}
 	buf_lit(&s->out, "]");
@@ -141,7 +164,7 @@ static void reply_unprocessed(struct op_state *s, const struct table_get *gets, 
 	reply_member(&s->out, "UnprocessedKeys");
 	buf_lit(&s->out, "{");
 	for (size_t i = 0; i < n; i++) {
-		if (gets[i].first_unprocessed == gets[i].key_count)
+		if (!has_unprocessed(&gets[i]))
 			continue;
 		if (!first)
 			buf_lit(&s->out, ",");
@@ -172,6 +195,25 @@ static bool parse_request(struct op_state *s, const struct json *tables, struct 
 	return true;
 }
 
+/* Throttles keys by chance. False when none is left: DynamoDB refuses the request then. */
+static bool throttle(struct op_state *s, struct table_get *gets, size_t n, struct error *e)
+{
+	size_t left = 0, at = 0;
+
+	for (size_t i = 0; i < n; i++) {
+		bool *throttled = arena_array(s->arena, bool, gets[i].key_count);
+
+		for (size_t j = 0; j < gets[i].key_count; j++) {
+			throttled[j] = fault_strikes(s->fault, FAULT_THROTTLE, gets[i].table->name, at++);
+			left += !throttled[j];
+		}
+		gets[i].throttled = throttled;
+	}
+	if (!left)
+		fault_set_throttled(s, gets[0].table, NULL, false, e);
+	return left;
+}
+
 bool op_batch_get_item(struct op_state *s, struct error *e)
 {
 	const struct json *tables = json_get(s->in, "RequestItems");
@@ -183,7 +225,7 @@ bool op_batch_get_item(struct op_state *s, struct error *e)
 		return error_set(e, s->arena, ERR_VALIDATION,
 				 "The requestItems parameter is required for BatchGetItem");
 	gets = arena_array(s->arena, struct table_get, tables->count);
-	if (!parse_request(s, tables, gets, e))
+	if (!parse_request(s, tables, gets, e) || (s->fault && !throttle(s, gets, tables->count, e)))
 		return false;
 
 	struct store_view *view = store_view(db_store(s->db), s->arena);

@@ -1,6 +1,7 @@
 /* BatchWriteItem: up to 25 puts and deletes, each by itself.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "api/collections.h"
+#include "api/internal.h"
 #include "api/tally.h"
 #include "base/map.h"
 #include "value/codec.h"
@@ -99,8 +100,45 @@ static bool resolve_requests(struct op_state *s, const struct json *tables, stru
 	return refuse_duplicates(s, e);
 }
 
+/* Takes requests away by chance, and writes them down as UnprocessedItems for written(). False when none is left: DynamoDB refuses the
+ * whole then. */
+static bool throttle(struct op_state *s, const struct json *tables, struct error *e)
+{
+	struct write_action *actions = s->write.actions;
+	size_t at = 0, left = 0;
+	struct buf *out = arena_new(s->arena, struct buf);
+
+	buf_init(out, s->arena);
+	for (size_t i = 0; i < tables->count; i++) {
+		const struct json *list = &tables->members[i].value;
+		bool any = false;
+
+		for (size_t j = 0; j < list->count; j++, at++) {
+			if (!fault_strikes(s->fault, FAULT_THROTTLE, actions[at].table->name, at)) {
+				actions[left++] = actions[at];
+				continue;
+			}
+			if (!any) {
+				buf_str(out, out->n ? "," : "");
+				json_string(out, tables->members[i].name);
+			}
+			buf_str(out, any ? "," : ":[");
+			any = true;
+			json_write(out, &list->items[j]);
+		}
+		if (any)
+			buf_lit(out, "]");
+	}
+	if (!left)
+		fault_set_throttled(s, actions[0].table, NULL, true, e);
+	s->write.action_count = left;
+	s->data = out;
+	return left;
+}
+
 static bool written(struct op_state *s, struct error *e)
 {
+	const struct buf *unprocessed = s->data;
 	struct tally tally;
 
 	tally_init(&tally, s->arena);
@@ -113,7 +151,10 @@ static bool written(struct op_state *s, struct error *e)
 		}
 		tally_add(&tally, act->table, &act->capacity);
 	}
-	buf_lit(&s->out, "{\"UnprocessedItems\":{}");
+	buf_lit(&s->out, "{\"UnprocessedItems\":{");
+	if (unprocessed)
+		buf_put(&s->out, buf_slice(unprocessed));
+	buf_lit(&s->out, "}");
 	collections_reply(s, s->write.actions, s->write.action_count);
 	tally_reply(&s->out, &tally, reply_capacity_wanted(s->in), false);
 	buf_lit(&s->out, "}");
@@ -135,7 +176,7 @@ bool op_batch_write_item(struct op_state *s, struct error *e)
 	s->write.mode = REQUEST_EACH;
 	s->write.actions = arena_array(s->arena, struct write_action, n);
 	s->write.action_count = n;
-	if (!parse_requests(s, tables, e) || !resolve_requests(s, tables, e))
+	if (!parse_requests(s, tables, e) || !resolve_requests(s, tables, e) || (s->fault && !throttle(s, tables, e)))
 		return false;
 	s->written = written;
 	s->submit = true;

@@ -1,5 +1,6 @@
 /* GetItem.
  * SPDX-License-Identifier: Apache-2.0 */
+#include "api/internal.h"
 #include "api/params.h"
 #include "api/reply.h"
 #include "value/codec.h"
@@ -24,7 +25,7 @@ bool op_get_item(struct op_state *s, struct error *e)
 	t = op_table(s, op_string(s->in, "TableName"), e);
 	if (!t || !table_key_of_key(t, key, s->arena, &k, e) ||
 	    !params_check_projection_keys(s, t, projection, e) ||
-	    !db_get(s->db, NULL, t, k, s->arena, &item, e))
+	    !db_get(s->db, s->fault ? fault_view(s, t, NULL, op_bool(s->in, "ConsistentRead", false)) : NULL, t, k, s->arena, &item, e))
 		return false;
 	stats_add(&t->stats->reads, 1);
 

@@ -9,7 +9,7 @@
 struct output {
 	struct op_state *s;
 	const struct stream *stream;
-	uint32_t shard;
+	uint32_t shard; /* the fixed one */
 	size_t count;
 };
 
@@ -74,75 +74,126 @@ static void put_record(void *ctx, const struct stream_record *r)
 	buf_lit(b, "}");
 }
 
-bool records_at(struct op_state *s, struct slice iterator, struct shard_iterator *it, const struct stream **stream,
-		struct error *e)
+/* In milliseconds. */
+static int64_t lifetime_of(struct op_state *s, const struct table *t)
 {
-	const struct table *t;
+	int64_t ms = s->fault ? faults_time_ms(s->fault->faults, FAULT_ITERATOR_EXPIRES, t->name) : 0;
+
+	return ms ? ms : ITERATOR_LIFETIME_MS;
+}
+
+bool records_at(struct op_state *s, struct slice iterator, struct records_place *p, struct error *e)
+{
+	struct shard_iterator *it = &p->it;
+	int64_t age, most;
 
 	if (!shard_iterator_parse(iterator, s->arena, it))
 		return error_set(e, s->arena, ERR_VALIDATION, "Invalid ShardIterator");
-	if (db_time_ms(s->db) - it->issued_ms > ITERATOR_LIFETIME_MS)
+	age = db_time_ms(s->db) - it->issued_ms;
+	p->stream = age > ITERATOR_LIFETIME_MS ? NULL : op_stream(s, it->arn, &p->table, e);
+	most = p->stream ? lifetime_of(s, p->table) : ITERATOR_LIFETIME_MS;
+	if (age > most) {
+		if (most != ITERATOR_LIFETIME_MS)
+			faults_count(s->fault->faults, FAULT_ITERATOR_EXPIRES);
 		return error_set(
 			e, s->arena, ERR_EXPIRED_ITERATOR,
 			"The shard iterator has expired. Shard iterators are valid for 15 minutes");
-	*stream = op_stream(s, it->arn, &t, e);
-	if (!*stream)
+	}
+	if (!p->stream)
 		return false;
-	if (it->shard >= (*stream)->shards)
+	if (!shard_find(p->stream, s->outside, it->shard, &p->facts))
 		return error_set(e, s->arena, ERR_VALIDATION, "Invalid ShardIterator");
-	if (it->sequence && !it->at_end && it->sequence < db_stream_horizon(s->db, *stream))
+	if (it->sequence && !it->at_end && it->sequence < db_stream_horizon(s->db, p->stream))
 		return error_set(e, s->arena, ERR_TRIMMED_DATA,
 				 "The data you are trying to access has been trimmed");
 	return true;
 }
 
 struct reading {
+	struct op_state *s;
+	const struct records_place *p;
 	void (*emit)(void *ctx, const struct stream_record *r);
 	void *ctx;
+	uint64_t end; /* records before it */
 	bool any;
 };
+
+/* Of a fixed shard that is told as several: whether the record is in this one. */
+static bool is_of_part(const struct reading *g, const struct stream_record *r)
+{
+	const struct shard_facts *f = &g->p->facts;
+	struct item_key key;
+	struct error ignored;
+
+	return !f->depth || !table_key_of_key(g->p->table, r->keys, g->s->arena, &key, &ignored) ||
+	       stream_part_of(g->p->stream, f->depth, key.pk) == g->p->it.shard.number;
+}
 
 static void pass_on(void *ctx, const struct stream_record *r)
 {
 	struct reading *g = ctx;
 
 	g->any = true;
-	g->emit(g->ctx, r);
+	if (r->sequence < g->end && is_of_part(g, r))
+		g->emit(g->ctx, r);
 }
 
-bool records_read(struct op_state *s, struct shard_iterator *it, const struct stream *stream, int64_t limit,
+bool records_read(struct op_state *s, struct records_place *p, int64_t limit,
 		  void (*emit)(void *ctx, const struct stream_record *r), void *ctx, struct slice *next, struct error *e)
 {
-	struct reading g = { emit, ctx, false };
-	uint64_t latest = db_stream_latest(s->db), sequence;
+	struct shard_iterator *it = &p->it;
+	struct reading g = { s, p, emit, ctx, p->facts.end, false };
+	uint64_t latest = db_stream_latest(s->db), sequence, from = it->sequence;
 
 	*next = SLICE("");
-	if (!db_stream_read(s->db, stream, it->shard, it->sequence, limit, pass_on, &g, s->arena, &sequence, e))
+	if (from < p->facts.first)
+		from = p->facts.first;
+	if (!db_stream_read(s->db, p->stream, p->facts.fixed, from, limit, pass_on, &g, s->arena, &sequence, e))
 		return false;
 	/* An idle shard's iterator moves on, or it would fall behind what is trimmed. All records
 	 * before `latest`, taken before reading, have been seen. */
 	it->at_end = !g.any;
 	if (it->at_end && sequence < latest)
 		sequence = latest;
-	if (stream->closed_ms && sequence > stream->closed_sequence)
+	if (sequence >= p->facts.end || (p->stream->closed_ms && sequence > p->stream->closed_sequence))
 		return true;
+	if (g.any)
+		it->before = from;
 	it->sequence = sequence;
 	it->issued_ms = db_time_ms(s->db);
 	*next = shard_iterator_text(it, s->arena);
 	return true;
 }
 
+/* The page before, once more; the iterator then is where it was. */
+static bool repeat(struct op_state *s, struct records_place *p, int64_t limit, struct output *o, struct slice *next, struct error *e)
+{
+	struct reading g = { s, p, put_record, o, p->it.sequence, false };
+	uint64_t ignored;
+
+	if (!db_stream_read(s->db, p->stream, p->facts.fixed, p->it.before, limit, pass_on, &g, s->arena, &ignored, e))
+		return false;
+	p->it.before = 0;
+	p->it.issued_ms = db_time_ms(s->db);
+	*next = shard_iterator_text(&p->it, s->arena);
+	return true;
+}
+
 bool op_get_records(struct op_state *s, struct error *e)
 {
+	int64_t limit = op_int(s->in, "Limit", 0);
 	struct output o = { .s = s };
-	struct shard_iterator it;
+	struct records_place p;
 	struct slice next;
 
-	if (!records_at(s, op_string(s->in, "ShardIterator"), &it, &o.stream, e))
+	if (!records_at(s, op_string(s->in, "ShardIterator"), &p, e))
 		return false;
-	o.shard = it.shard;
+	o.stream = p.stream;
+	o.shard = p.facts.fixed;
 	buf_lit(&s->out, "{\"Records\":[");
-	if (!records_read(s, &it, o.stream, op_int(s->in, "Limit", 0), put_record, &o, &next, e))
+	if (s->fault && p.it.before && fault_strikes(s->fault, FAULT_DUPLICATE_RECORDS, p.table->name, 0)
+		    ? !repeat(s, &p, limit, &o, &next, e)
+		    : !records_read(s, &p, limit, put_record, &o, &next, e))
 		return false;
 	buf_lit(&s->out, "]");
 	if (next.n) {

@@ -125,35 +125,59 @@ bool op_list_streams(struct op_state *s, struct error *e)
 
 /* ---- DescribeStream ---- */
 
-static void describe_shard(struct op_state *s, const struct stream *stream, uint32_t shard)
+static void describe_shard(struct op_state *s, const struct stream *stream, struct shard shard, const struct shard_facts *f)
 {
 	struct buf *b = &s->out;
 
 	buf_str(b, b->p[b->n - 1] == '[' ? "{" : ",{");
+	if (f->has_parent)
+		text(b, "ParentShardId", shard_id_text(stream, f->parent, s->arena));
 	text(b, "ShardId", shard_id_text(stream, shard, s->arena));
 	reply_member(b, "SequenceNumberRange");
 	buf_lit(b, "{");
-	text(b, "StartingSequenceNumber", sequence_text(stream->first_sequence, s->arena));
-	if (stream->closed_ms)
+	text(b, "StartingSequenceNumber", sequence_text(f->first, s->arena));
+	if (f->end != UINT64_MAX)
+		text(b, "EndingSequenceNumber", sequence_text(f->end - 1, s->arena));
+	else if (stream->closed_ms)
 		text(b, "EndingSequenceNumber", sequence_text(stream->closed_sequence, s->arena));
 	buf_lit(b, "}}");
 }
 
-static void describe_shards(struct op_state *s, const struct stream *stream, uint32_t first)
+/* Whether it is told of: not what has been trimmed as a whole, and of children those that are asked for. */
+static bool is_listed(struct op_state *s, const struct stream *stream, struct shard shard, struct shard_facts *f)
 {
-	uint32_t most = (uint32_t)page_size(s->in, SHARDS_PER_PAGE);
-	uint32_t end = stream->shards - first > most ? first + most : stream->shards;
+	const struct json *filter = json_get(s->in, "ShardFilter");
 
-	/* Our shards never split, so none has children. */
-	if (op_has(json_get(s->in, "ShardFilter"), "Type"))
-		first = end = stream->shards;
+	if (!shard_find(stream, s->outside, shard, f) || f->end <= db_stream_horizon(s->db, stream))
+		return false;
+	return !op_has(filter, "Type") ||
+	       (f->has_parent && slice_equal(op_string(filter, "ShardId"), shard_id_text(stream, f->parent, s->arena)));
+}
+
+/* From the first one after `after` on. */
+static void describe_shards(struct op_state *s, const struct stream *stream, struct slice after)
+{
+	size_t count = shards_count(stream, s->outside), most = (size_t)page_size(s->in, SHARDS_PER_PAGE), listed = 0;
+	struct slice last = { "", 0 };
+
 	reply_member(&s->out, "Shards");
 	buf_lit(&s->out, "[");
-	for (uint32_t i = first; i < end; i++)
-		describe_shard(s, stream, i);
+	for (size_t i = 0; i < count; i++) {
+		struct shard shard = shards_at(stream, s->outside, i);
+		struct slice id = shard_id_text(stream, shard, s->arena);
+		struct shard_facts f;
+
+		/* A shard that is not there is no error here, only a place in their order. */
+		if ((after.n && slice_cmp(id, after) <= 0) || !is_listed(s, stream, shard, &f))
+			continue;
+		if (listed++ == most)
+			break;
+		describe_shard(s, stream, shard, &f);
+		last = id;
+	}
 	buf_lit(&s->out, "]");
-	if (end < stream->shards)
-		text(&s->out, "LastEvaluatedShardId", shard_id_text(stream, end - 1, s->arena));
+	if (listed > most)
+		text(&s->out, "LastEvaluatedShardId", last);
 }
 
 static bool shard_not_found(struct op_state *s, struct slice id, struct slice arn, struct error *e)
@@ -169,14 +193,9 @@ bool op_describe_stream(struct op_state *s, struct error *e)
 	struct slice after = op_string(s->in, "ExclusiveStartShardId");
 	const struct table *t;
 	const struct stream *stream = op_stream(s, arn, &t, e);
-	uint32_t first = 0;
 
 	if (!stream)
 		return false;
-	/* A shard that is not there is no error here, only a place in their order. */
-	while (after.n && first < stream->shards &&
-	       slice_cmp(shard_id_text(stream, first, s->arena), after) <= 0)
-		first++;
 	buf_lit(&s->out, "{\"StreamDescription\":{");
 	text(&s->out, "StreamArn", stream_arn(t, stream, s->arena));
 	text(&s->out, "StreamLabel", stream->label);
@@ -186,7 +205,7 @@ bool op_describe_stream(struct op_state *s, struct error *e)
 	reply_time(&s->out, stream->created_ms);
 	text(&s->out, "TableName", t->name);
 	reply_key_schema(&s->out, &t->key);
-	describe_shards(s, stream, first);
+	describe_shards(s, stream, after);
 	buf_lit(&s->out, "}}");
 	return true;
 }
@@ -194,17 +213,19 @@ bool op_describe_stream(struct op_state *s, struct error *e)
 /* ---- GetShardIterator ---- */
 
 /* Where AT_ and AFTER_SEQUENCE_NUMBER begin. */
-static bool position_of(struct op_state *s, const struct stream *stream, bool after, uint64_t *out,
+static bool position_of(struct op_state *s, const struct stream *stream, const struct shard_facts *f, bool after, uint64_t *out,
 			struct error *e)
 {
 	uint64_t latest = stream->closed_ms ? stream->closed_sequence + 1 : db_stream_latest(s->db);
 
 	if (!op_has(s->in, "SequenceNumber"))
 		return error_set(e, s->arena, ERR_VALIDATION, "SequenceNumber cannot be null");
-	if (!sequence_parse(op_string(s->in, "SequenceNumber"), out) || *out > latest)
+	if (!sequence_parse(op_string(s->in, "SequenceNumber"), out) || *out > latest || *out >= f->end)
+		return error_set(e, s->arena, ERR_VALIDATION, "Invalid SequenceNumber");
+	if (f->has_parent && *out < f->first)
 		return error_set(e, s->arena, ERR_VALIDATION, "Invalid SequenceNumber");
 	/* The shard's own beginning stays valid while its first records are trimmed. */
-	if (*out == stream->first_sequence && !after) {
+	if (*out == f->first && !after) {
 		*out = 0;
 		return true;
 	}
@@ -225,13 +246,14 @@ bool op_get_shard_iterator(struct op_state *s, struct error *e)
 	     after = slice_is(type, "AFTER_SEQUENCE_NUMBER");
 	const struct table *t;
 	const struct stream *stream = op_stream(s, it.arn, &t, e);
+	struct shard_facts f;
 
 	if (!stream)
 		return false;
-	if (!shard_id_parse(stream, id, &it.shard))
+	if (!shard_id_parse(stream, s->outside, id, &it.shard) || !shard_find(stream, s->outside, it.shard, &f))
 		return shard_not_found(s, id, it.arn, e);
 	if (at || after) {
-		if (!position_of(s, stream, after, &it.sequence, e))
+		if (!position_of(s, stream, &f, after, &it.sequence, e))
 			return false;
 	} else if (op_has(s->in, "SequenceNumber")) {
 		return error_set(e, s->arena, ERR_VALIDATION,

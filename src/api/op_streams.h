@@ -12,9 +12,14 @@ const struct stream *op_stream(struct op_state *s, struct slice arn, const struc
 
 /* GetRecords, of which emit() makes what it likes: what an iterator says, checked; the records at it; and the iterator that
  * follows, empty where the shard has ended. */
-bool records_at(struct op_state *s, struct slice iterator, struct shard_iterator *it, const struct stream **stream,
-		struct error *e) MUST_CHECK;
-bool records_read(struct op_state *s, struct shard_iterator *it, const struct stream *stream, int64_t limit,
+struct records_place {
+	struct shard_iterator it;
+	const struct table *table;
+	const struct stream *stream;
+	struct shard_facts facts;
+};
+bool records_at(struct op_state *s, struct slice iterator, struct records_place *p, struct error *e) MUST_CHECK;
+bool records_read(struct op_state *s, struct records_place *p, int64_t limit,
 		  void (*emit)(void *ctx, const struct stream_record *r), void *ctx, struct slice *next,
 		  struct error *e) MUST_CHECK;
 

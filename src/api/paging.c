@@ -1,6 +1,7 @@
 /* What Query and Scan have in common: index, selection, filter, start key, the page itself.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "api/paging.h"
+#include "api/internal.h"
 #include "api/reply.h"
 #include "value/codec.h"
 
@@ -298,6 +299,8 @@ bool paging_reply(struct op_state *s, struct paging *p, struct error *e)
 	p->request.emit = p->count_only ? emit_nothing : emit;
 	p->request.ctx = &m;
 	p->request.uncounted = how == CAPACITY_NONE;
+	if (s->fault)
+		p->request.view = fault_view(s, p->request.table, p->request.index, p->request.consistent);
 	buf_room(&s->out, likely_bytes(p));
 	buf_lit(&s->out, "{");
 	if (!p->count_only)

@@ -1,10 +1,7 @@
 /* Names of the Streams API: shard ids, sequence numbers, shard iterators.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "api/stream_token.h"
-#include <stdio.h>
 #include "value/base64.h"
-
-#define SHARD_ID_SIZE 37 /* shardId-00000001763208000123-00000002 */
 
 bool sequence_parse(struct slice text, uint64_t *out)
 {
@@ -26,31 +23,11 @@ struct slice sequence_text(uint64_t sequence, struct arena *a)
 	return arena_printf(a, "%021llu", (unsigned long long)sequence);
 }
 
-struct slice shard_id_text(const struct stream *s, uint32_t shard, struct arena *a)
-{
-	return arena_printf(a, "shardId-%020llu-%08x", (unsigned long long)s->created_ms, shard);
-}
-
-bool shard_id_parse(const struct stream *s, struct slice id, uint32_t *shard)
-{
-	char expected[SHARD_ID_SIZE + 1];
-
-	for (uint32_t i = 0; i < s->shards; i++) {
-		snprintf(expected, sizeof(expected), "shardId-%020llu-%08x",
-			 (unsigned long long)s->created_ms, i);
-		if (slice_is(id, expected)) {
-			*shard = i;
-			return true;
-		}
-	}
-	return false;
-}
-
 struct slice shard_iterator_text(const struct shard_iterator *it, struct arena *a)
 {
-	struct slice plain = arena_printf(a, "%.*s|%u|%llu|%d|%lld", SLICE_ARG(it->arn), it->shard,
-					  (unsigned long long)it->sequence, it->at_end,
-					  (long long)it->issued_ms);
+	struct slice plain = arena_printf(a, "%.*s|%u|%llu|%llu|%llu|%d|%lld", SLICE_ARG(it->arn), it->shard.number,
+					  (unsigned long long)it->shard.era, (unsigned long long)it->before,
+					  (unsigned long long)it->sequence, it->at_end, (long long)it->issued_ms);
 	struct buf b;
 
 	buf_init(&b, a);
@@ -89,11 +66,12 @@ bool shard_iterator_parse(struct slice text, struct arena *a, struct shard_itera
 		return false;
 	rest = slice_make(plain, n);
 	if (!take_number(&rest, &issued) || !take_number(&rest, &at_end) ||
-	    !take_number(&rest, &out->sequence) || !take_number(&rest, &shard) ||
+	    !take_number(&rest, &out->sequence) || !take_number(&rest, &out->before) ||
+	    !take_number(&rest, &out->shard.era) || !take_number(&rest, &shard) ||
 	    issued > INT64_MAX || shard > UINT32_MAX || !is_printable(rest))
 		return false;
 	out->arn = rest;
-	out->shard = (uint32_t)shard;
+	out->shard.number = (uint32_t)shard;
 	out->at_end = at_end;
 	out->issued_ms = (int64_t)issued;
 	return true;

@@ -1,4 +1,4 @@
-/* Names of the Streams API: shard ids, sequence numbers, shard iterators.
+/* Names of the Streams API: sequence numbers, shard iterators. (Shard ids: shards.h)
  *
  * A shard iterator says, in base64, which stream and shard, from which sequence number on, and when
  * it was given out; nobody but us looks into it. It lives 15 minutes. SPDX-License-Identifier:
@@ -6,13 +6,14 @@
 #ifndef THORPE_API_STREAM_TOKEN_H
 #define THORPE_API_STREAM_TOKEN_H
 
-#include "table/streams.h"
+#include "api/shards.h"
 
 #define ITERATOR_LIFETIME_MS (15 * 60 * 1000)
 
 struct shard_iterator {
 	struct slice arn;
-	uint32_t shard;
+	struct shard shard;
+	uint64_t before;   /* where the last page that had records began; 0: there was none */
 	uint64_t sequence; /* 0: from the oldest record there is, whenever it is used */
 	bool at_end; /* nothing had followed when it was given out: nothing to miss by trimming */
 	int64_t issued_ms; /* db_time_ms() */
@@ -22,10 +23,6 @@ struct slice shard_iterator_text(const struct shard_iterator *it, struct arena *
 /* False when it is none of ours. */
 bool shard_iterator_parse(struct slice text, struct arena *a,
 			  struct shard_iterator *out) MUST_CHECK;
-
-struct slice shard_id_text(const struct stream *s, uint32_t shard, struct arena *a);
-/* False when the stream has no such shard. */
-bool shard_id_parse(const struct stream *s, struct slice id, uint32_t *shard) MUST_CHECK;
 
 /* 21 digits. */
 struct slice sequence_text(uint64_t sequence, struct arena *a);

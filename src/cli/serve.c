@@ -12,6 +12,7 @@
 #include "cli/serve.h"
 #include "cli/serve_designs.h"
 #include "cli/serve_reload.h"
+#include "fault/fault.h"
 #include "http/console.h"
 #include "http/forward.h"
 
@@ -30,6 +31,7 @@
 struct running {
 	struct serve_reload reload;
 	struct server *server;
+	struct faults *faults; /* NULL: none are asked for */
 	struct db *db;
 	struct api *api;
 	struct serve_designs designs;
@@ -176,6 +178,26 @@ static bool are_elsewhere(const struct serve_options *o, const struct serve_desi
 	return s->count;
 }
 
+/* What goes wrong on purpose: before the database, which asks about TTL. */
+static bool open_faults(struct running *r, struct serve_options *o, char *why)
+{
+	struct fault_spec spec;
+	struct arena a;
+	bool ok;
+
+	if (!o->fault)
+		return true;
+	r->faults = faults_new();
+	arena_init(&a);
+	ok = r->faults && fault_spec_parse(&a, slice_str(o->fault), &spec, why, WHY) && faults_set(r->faults, &spec);
+	arena_release(&a);
+	if (!ok) /* it has been parsed before: nothing else can be wrong */
+		snprintf(why, WHY, "not enough memory");
+	o->db.ttl_delay_ms = faults_ttl_delay_ms;
+	o->db.ttl_delay_ctx = r->faults;
+	return ok;
+}
+
 static bool open_database(struct running *r, struct serve_options *o, char *why)
 {
 	struct api_options api = { .region = o->http.region, .endpoint = r->address };
@@ -189,6 +211,11 @@ static bool open_database(struct running *r, struct serve_options *o, char *why)
 	if (db_open(&o->db, &r->db, why, WHY) != STORE_OPENED)
 		return false;
 	api.db = r->db;
+	api.faults = r->faults;
+	if (r->faults && !faults_attach(r->faults, r->db)) {
+		snprintf(why, WHY, "not enough memory");
+		return false;
+	}
 	r->api = api_new(&api);
 	if (!r->api)
 		snprintf(why, WHY, "not enough memory");
@@ -225,6 +252,20 @@ static void greet_metrics(const struct server *s)
 	log_say("metrics  http://%s/metrics", text);
 }
 
+static void greet_faults(const struct running *r)
+{
+	struct arena a;
+	struct buf b;
+
+	if (!r->faults)
+		return;
+	arena_init(&a);
+	buf_init(&b, &a);
+	faults_print(r->faults, &b);
+	log_warn("DynamoDB's API goes wrong on purpose (--fault): %.*s", SLICE_ARG(buf_slice(&b)));
+	arena_release(&a);
+}
+
 static void greet(const struct running *r, const struct serve_options *o)
 {
 	const char *scheme = r->has_tls ? "https" : "http";
@@ -238,6 +279,7 @@ static void greet(const struct running *r, const struct serve_options *o)
 		r->address, region);
 	log_say("  SDKs: endpoint %s://%s, region %s, %s", scheme, r->address, region,
 		r->has_keys ? "a key from --keys" : "any credentials");
+	greet_faults(r);
 	serve_designs_greet(&r->designs, scheme, r->address);
 	greet_metrics(r->server);
 }
@@ -248,7 +290,9 @@ static void close_all(struct running *r)
 	serve_designs_stop(&r->designs);
 	if (r->api)
 		api_free(r->api);
+	faults_detach(r->faults);
 	db_close(r->db);
+	faults_free(r->faults);
 	server_free(r->server);
 	serve_designs_release(&r->designs);
 	audit_close();
@@ -271,6 +315,10 @@ int command_serve(int argc, char **argv)
 	case FLAGS_OK:
 		break;
 	}
+	if (o.list_faults) {
+		fault_print_help();
+		return 0;
+	}
 	if (o.list_limits) {
 		serve_print_limits();
 		return 0;
@@ -288,7 +336,7 @@ int command_serve(int argc, char **argv)
 	share_descriptors(&o.http.limits);
 	if ((o.audit && !audit_open(o.audit, why, sizeof(why))) ||
 	    !serve_designs_load(&r.designs, &o, why, sizeof(why)) || !open_http(&r, &o, why) ||
-	    !open_database(&r, &o, why) || !serve_designs_start(&r.designs, r.api, why, sizeof(why)) ||
+	    !open_faults(&r, &o, why) || !open_database(&r, &o, why) || !serve_designs_start(&r.designs, r.api, why, sizeof(why)) ||
 	    !open_console(&r, &o, why)) {
 		close_all(&r);
 		if (o.log_format == LOG_TEXT)

@@ -31,6 +31,8 @@ struct serve_options {
 	size_t backend_count;
 	const char *secret_file; /* NULL: in the data directory */
 	const char *demo;        /* directory; NULL: no demo data */
+	const char *fault; /* a SPEC, checked; NULL: none */
+	bool list_faults;
 	const char *audit;       /* file, or "-"; NULL: no audit log */
 };
 

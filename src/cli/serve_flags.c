@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "cli/serve.h"
+#include "fault/fault.h"
 #include "http/origin.h"
 
 static bool number(const char *text, unsigned long long least, unsigned long long most,
@@ -252,6 +253,29 @@ static bool set_limit(void *options, const char *value, char *why, size_t n)
 	return false;
 }
 
+/* A SPEC, or "help". */
+static bool set_fault(void *options, const char *value, char *why, size_t n)
+{
+	struct serve_options *o = options;
+	struct fault_spec spec;
+	struct arena a;
+	bool ok;
+
+	if (!strcmp(value, "help")) {
+		o->list_faults = true;
+		return true;
+	}
+	arena_init(&a);
+	ok = fault_spec_parse(&a, slice_str(value), &spec, why, n);
+	arena_release(&a);
+	if (ok && o->fault) {
+		snprintf(why, n, "it is given twice; all faults stand in one list");
+		return false;
+	}
+	o->fault = value;
+	return ok;
+}
+
 const struct flag serve_flags[] = {
 	{ "listen", "ADDR:PORT",
 	  "where to listen (" SERVER_DEFAULT_LISTEN "); port 0 takes a free one", set_listen },
@@ -278,6 +302,7 @@ const struct flag serve_flags[] = {
 	{ "trusted-proxy", "ADDR[/BITS]",
 	  "a proxy whose X-Forwarded-For or Forwarded names the client; may be given several times", set_trusted_proxy },
 	{ "region", "REGION", "the region in ARNs, which requests have to be signed for (us-east-1)", set_region },
+	{ "fault", "SPEC", "for tests: let DynamoDB's API go wrong as Amazon's does, such as throttle=5%,index-lag=2s; '--fault help' lists all", set_fault },
 	{ "audit", "FILE", "append logins, refused callers and operators' actions to FILE, a JSON object a line (-: stderr)", set_audit },
 	{ "log-level", "LEVEL", "debug, info, warn or error (info)", set_log_level },
 	{ "log-format", "text|json", "json: one object a line, with the id of the request (text)", set_log_format },

@@ -31,6 +31,11 @@ static unsigned gather(struct conn *c, uv_buf_t *bufs)
 		}
 		if (ex->state != EXCHANGE_READY)
 			break;
+		if (ex->hangs_up) {
+			if (!n) /* those before it are sent first */
+				conn_close(c);
+			break;
+		}
 		ex->state = EXCHANGE_SENDING;
 		add(bufs, &n, ex->head);
 		add(bufs, &n, ex->body);

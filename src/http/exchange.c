@@ -109,6 +109,7 @@ void exchange_call_api(struct exchange *ex, struct slice target, struct slice bo
 		.arena = &ex->arena,
 		.target = target,
 		.body = body,
+		.outside = true,
 		.done = api_done,
 		.ctx = ex,
 	};
@@ -180,6 +181,10 @@ static void call_api(struct exchange *ex)
 void exchange_begin(struct exchange *ex)
 {
 	assert(ex->state == EXCHANGE_RUNNING);
+	if (ex->held) {
+		exchange_finish(ex);
+		return;
+	}
 	if (ex->works) {
 		workers_submit(ex->loop->workers, ex);
 		return;
@@ -194,7 +199,7 @@ void exchange_begin(struct exchange *ex)
 void exchange_start(struct exchange *ex)
 {
 	assert(ex->state == EXCHANGE_READING);
-	ex->calls_api = ex->works = ex->answered_inline = ex->packed = false;
+	ex->calls_api = ex->works = ex->answered_inline = ex->packed = ex->held = ex->hangs_up = false;
 	ex->client = 0;
 	ex->delay_ms = 0;
 	ex->arena.maps = false; /* it has come: what follows is over soon */
@@ -227,6 +232,12 @@ static void reply_of_api(struct exchange *ex)
 {
 	api_finish(&ex->call);
 	audit_api_call(ex);
+	if (ex->call.fault && api_fault_hangs_up(&ex->call)) {
+		ex->hangs_up = ex->last = true;
+		ex->head = ex->body = (struct slice){ 0 };
+		ready(ex);
+		return;
+	}
 	exchange_reply(ex, ex->call.status, ex->content_type, ex->call.reply);
 }
 
@@ -254,9 +265,22 @@ static void reply_of_worker(struct exchange *ex)
 		ready_without_memory(ex);
 }
 
+/* A fault that was asked for: the reply comes later. */
+static bool is_held_back(struct exchange *ex)
+{
+	if (ex->works || !ex->call.fault || ex->held || !api_fault_hold_ms(&ex->call))
+		return false;
+	ex->held = true;
+	ex->delay_ms = (uint64_t)api_fault_hold_ms(&ex->call);
+	loop_delay(ex->loop, ex);
+	return true;
+}
+
 void exchange_finish(struct exchange *ex)
 {
 	assert(ex->state == EXCHANGE_RUNNING);
+	if (is_held_back(ex))
+		return;
 	ex->loop->running--;
 	log_set_request(ex->id);
 	ARENA_TRY(&ex->arena, {

@@ -59,6 +59,8 @@ struct exchange {
 	uint64_t turn;       /* while it waits in a fair queue (workers.h) */
 	uint64_t delay_ms;   /* it is begun so much later */
 	uint64_t due_ms;     /* then: when, by the loop's clock */
+	bool held;           /* the api's reply has been held back */
+	bool hangs_up;       /* READY: the connection ends instead of a reply */
 	bool answered_inline; /* done() came within api_start() */
 	bool continue_due;   /* "100 Continue" is to be sent before the rest */
 	bool last;           /* the connection ends with this reply */
@@ -75,9 +77,9 @@ const char *exchange_id(struct exchange *ex);
 
 /* Starts the request that has been read completely. Afterwards it is READY or RUNNING. */
 void exchange_start(struct exchange *ex);
-/* Goes on with one that was delayed: gives it to the api or a worker. */
+/* Goes on with one that was delayed: gives it to the api or a worker, or finishes it when it was held back. */
 void exchange_begin(struct exchange *ex);
-/* Takes an exchange the api or a worker has finished with from RUNNING to READY. */
+/* Takes an exchange the api or a worker has finished with from RUNNING to READY. It stays RUNNING when its reply is held back. */
 void exchange_finish(struct exchange *ex);
 /* Answers what is no request: READY with the status and a short text, and the last one. */
 void exchange_refuse(struct exchange *ex, int status, const char *why);

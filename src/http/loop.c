@@ -13,7 +13,7 @@
 #define FREE_MOST 64 /* exchanges kept for reuse, each with 16 KB of arena */
 #define TICK_LEAST_MS 10
 #define TICK_MOST_MS 1000
-#define DELAY_TICK_MS 10
+#define DELAY_TICK_MS 10 /* at most, while something is delayed */
 #define INBOX_MOST 64 /* sockets taken from the inbox at once */
 
 /* ---- exchanges ---- */
@@ -87,7 +87,9 @@ static void take_completed(struct loop *l)
 		struct exchange *next = ex->completed;
 
 		exchange_finish(ex);
-		if (!ex->conn) {
+		if (ex->state == EXCHANGE_RUNNING) {
+			/* held back: loop_delay() has it */
+		} else if (!ex->conn) {
 			loop_give_exchange(l, ex);
 		} else if (!ex->conn->turn_due) {
 			ex->conn->turn_due = true;
@@ -132,13 +134,14 @@ static void begin_delayed(struct loop *l, struct exchange *ex)
 static void on_delay(uv_timer_t *h)
 {
 	struct loop *l = h->data;
-	uint64_t now = uv_now(&l->uv);
+	uint64_t now = uv_now(&l->uv), next = UINT64_MAX;
 	struct exchange **at = &l->delayed, *due = NULL;
 
 	while (*at) {
 		struct exchange *ex = *at;
 
 		if (ex->due_ms > now) {
+			next = ex->due_ms < next ? ex->due_ms : next;
 			at = &ex->completed;
 			continue;
 		}
@@ -148,6 +151,8 @@ static void on_delay(uv_timer_t *h)
 	}
 	if (!l->delayed)
 		uv_timer_stop(h);
+	else if (next < now + DELAY_TICK_MS)
+		uv_timer_start(h, on_delay, next - now, DELAY_TICK_MS);
 	while (due) {
 		struct exchange *ex = due;
 
@@ -159,11 +164,13 @@ static void on_delay(uv_timer_t *h)
 
 void loop_delay(struct loop *l, struct exchange *ex)
 {
+	uint64_t soon = ex->delay_ms < DELAY_TICK_MS ? ex->delay_ms : DELAY_TICK_MS;
+
 	ex->due_ms = uv_now(&l->uv) + ex->delay_ms;
 	ex->completed = l->delayed;
 	l->delayed = ex;
-	if (!uv_is_active((uv_handle_t *)&l->delay))
-		uv_timer_start(&l->delay, on_delay, DELAY_TICK_MS, DELAY_TICK_MS);
+	if (!uv_is_active((uv_handle_t *)&l->delay) || uv_timer_get_due_in(&l->delay) > soon)
+		uv_timer_start(&l->delay, on_delay, soon, DELAY_TICK_MS);
 }
 
 /* ---- posts ---- */

@@ -3,6 +3,7 @@
 #include "http/audit_http.h"
 #include "http/basic.h"
 #include "http/exchange.h"
+#include "http/faults.h"
 #include "http/health.h"
 #include "http/loop.h"
 #include "http/metrics.h"
@@ -70,6 +71,7 @@ static void handle_dynamodb(struct exchange *ex, void *ctx)
 {
 	struct slice type = media_type(request_header(&ex->req, SLICE("content-type")));
 	struct slice target = request_header(&ex->req, SLICE("x-amz-target")), body;
+	int64_t delay_ms = 0;
 
 	(void)ctx;
 	if (ex->req.body.n && !slice_is(type, "application/x-amz-json-1.0") &&
@@ -83,7 +85,10 @@ static void handle_dynamodb(struct exchange *ex, void *ctx)
 		return;
 	exchange_call_api(ex, target, body);
 	if (is_write(target))
-		exchange_delay(ex, loop_write_delay(ex->loop, NULL));
+		delay_ms = loop_write_delay(ex->loop, NULL);
+	if (api_has_faults(ex->loop->api))
+		delay_ms += api_draw_faults(ex->loop->api, &ex->call);
+	exchange_delay(ex, delay_ms);
 }
 
 static uint64_t dynamodb_body_limit(const struct exchange *ex, void *ctx)
@@ -123,6 +128,9 @@ static const struct http_route own_routes[] = {
 	{ HTTP_GET,  "/healthz", ROUTE_MONITOR,                health_handle_live },
 	{ HTTP_GET,  "/readyz",  ROUTE_MONITOR,                health_handle_ready },
 	{ HTTP_GET,  "/metrics", ROUTE_MONITOR | ROUTE_SIGNED, handle_metrics },
+	{ HTTP_GET,  "/faults",  ROUTE_PRIVATE | ROUTE_SIGNED, faults_handle_show },
+	{ HTTP_POST, "/faults",  ROUTE_PRIVATE | ROUTE_SIGNED, faults_handle_set },
+	{ HTTP_DELETE, "/faults", ROUTE_PRIVATE | ROUTE_SIGNED, faults_handle_clear },
 };
 
 /* ---- dispatch ---- */

@@ -9,7 +9,7 @@
  *   S4  A view (store_view) and iterators see one moment; writes after it do not show.
  *
  * Threads: everything may be called by any thread, except that one batch, view or iterator belongs
- * to one thread at a time.
+ * to one thread at a time; a view may be read by several.
  * Memory: what RocksDB allocates is dealt with here. Values are handed out in the caller's arena.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef THORPE_STORE_STORE_H

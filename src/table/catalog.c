@@ -87,6 +87,12 @@ static void copy_indexes(struct arena *a, struct table *t)
 	t->indexes = x;
 }
 
+static void copy_stream(struct arena *a, struct stream *s)
+{
+	s->label = arena_copy(a, s->label);
+	s->splits = copy_array(a, s->splits, sizeof(*s->splits), s->split_count);
+}
+
 static void copy_streams(struct arena *a, struct table *t)
 {
 	struct stream *closed = copy_array(a, t->closed_streams, sizeof(*closed),
@@ -94,12 +100,12 @@ static void copy_streams(struct arena *a, struct table *t)
 	size_t i;
 
 	for (i = 0; i < t->closed_stream_count; i++)
-		closed[i].label = arena_copy(a, closed[i].label);
+		copy_stream(a, &closed[i]);
 	t->closed_streams = closed;
 	if (t->stream) {
 		struct stream *s = copy_array(a, t->stream, sizeof(*s), 1);
 
-		s->label = arena_copy(a, s->label);
+		copy_stream(a, s);
 		t->stream = s;
 	}
 }

@@ -106,6 +106,21 @@ static void put_index(struct buf *b, const struct index *i)
 	buf_lit(b, "}");
 }
 
+static void put_splits(struct buf *b, const struct stream *s)
+{
+	if (!s->split_count)
+		return;
+	open_with(b, "splits", "[");
+	for (size_t i = 0; i < s->split_count; i++) {
+		open_with(b, "", "{");
+		put_sequence(b, "at", s->splits[i].sequence);
+		put_int(b, "ms", s->splits[i].ms);
+		put_int(b, "depth", s->splits[i].depth);
+		buf_lit(b, "}");
+	}
+	buf_lit(b, "]");
+}
+
 static void put_stream(struct buf *b, const char *name, const struct stream *s)
 {
 	open_with(b, name, "{");
@@ -117,6 +132,7 @@ static void put_stream(struct buf *b, const char *name, const struct stream *s)
 	put_int(b, "closed", s->closed_ms);
 	put_sequence(b, "first", s->first_sequence);
 	put_sequence(b, "last", s->closed_sequence);
+	put_splits(b, s);
 	buf_lit(b, "}");
 }
 
@@ -280,8 +296,25 @@ static struct index get_index(const struct json *j, struct arena *a)
 	return x;
 }
 
+static const struct stream_split *get_splits(const struct json *j, struct arena *a, size_t *n)
+{
+	const struct json *items = get_array(j, "splits", n);
+	struct stream_split *splits = arena_array(a, struct stream_split, *n);
+
+	for (size_t i = 0; i < *n; i++)
+		splits[i] = (struct stream_split){
+			.sequence = get_sequence(&items[i], "at", a),
+			.ms = get_int(&items[i], "ms", 0),
+			.depth = (uint32_t)get_int(&items[i], "depth", 0),
+		};
+	return splits;
+}
+
 static struct stream get_stream(const struct json *j, struct arena *a)
 {
+	size_t splits;
+	const struct stream_split *list = get_splits(j, a, &splits);
+
 	return (struct stream){
 		.id = (uint32_t)get_int(j, "id", 0),
 		.label = get_string(j, "label"),
@@ -291,6 +324,8 @@ static struct stream get_stream(const struct json *j, struct arena *a)
 		.closed_ms = get_int(j, "closed", 0),
 		.first_sequence = get_sequence(j, "first", a),
 		.closed_sequence = get_sequence(j, "last", a),
+		.splits = list,
+		.split_count = splits,
 	};
 }
 

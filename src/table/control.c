@@ -261,6 +261,8 @@ bool control_run(struct stage *s, struct control *c, struct error *e)
 		return control_trim_stream(s, c);
 	case CONTROL_DROP_STREAM:
 		return control_drop_stream(s, c);
+	case CONTROL_SPLIT_STREAM:
+		return control_split_stream(s, c);
 	case CONTROL_SAVE_TIME:
 		stage_put(s, STORE_META, SLICE("timeline"), c->timeline);
 		return true;

@@ -25,6 +25,7 @@ enum control_kind {
 	CONTROL_TTL_DONE,       /* table_id: ttl_backfilling ends */
 	CONTROL_TRIM_STREAM,    /* stream_id, stream_shards, before_sequence: forgets older ones */
 	CONTROL_DROP_STREAM,    /* table_id, stream_id: forgets a closed stream and its records */
+	CONTROL_SPLIT_STREAM,   /* table_id, stream_id: closes the shards of the enabled stream; `worked` is 1 then */
 	CONTROL_SAVE_TIME,      /* timeline: stands in META from then on */
 	CONTROL_RECLAIMED,      /* note: its room has been given back (reclaim.c) */
 	CONTROL_SWEEP_TOKENS,   /* forgets expired idempotency tokens, some hundreds at a time */

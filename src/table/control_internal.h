@@ -33,6 +33,7 @@ void control_close_stream(struct stage *s, struct table *t);
 void control_drop_stream_records(struct stage *s, uint32_t stream);
 bool control_trim_stream(struct stage *s, struct control *c) MUST_CHECK;
 bool control_drop_stream(struct stage *s, struct control *c) MUST_CHECK;
+bool control_split_stream(struct stage *s, struct control *c) MUST_CHECK;
 
 /* ---- reclaim.c ---- */
 bool control_reclaimed(struct stage *s, struct control *c) MUST_CHECK;

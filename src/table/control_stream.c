@@ -99,3 +99,48 @@ bool control_drop_stream(struct stage *s, struct control *c)
 	stage_put_table(s, &t);
 	return true;
 }
+
+/* ---- splits ---- */
+
+/* Every other split makes two of one, until there are enough; the others close shards that have one child each, as DynamoDB does
+ * every few hours. */
+static uint32_t next_depth(const struct stream *st)
+{
+	const struct stream_split *last = st->split_count ? &st->splits[st->split_count - 1] : NULL;
+	uint32_t depth = last ? last->depth : 0, before = st->split_count > 1 ? last[-1].depth : 0;
+
+	return depth < STREAM_DEPTH_MAX && (!last || depth == before) ? depth + 1 : depth;
+}
+
+bool control_split_stream(struct stage *s, struct control *c)
+{
+	const struct table *was = catalog_table_by_id(stage_catalog(s), c->table_id);
+	size_t skip, kept;
+	struct stream_split *splits;
+	struct stream *st;
+	struct table t;
+
+	if (!was || !was->stream || was->stream->id != c->stream_id)
+		return true;
+	t = *was;
+	st = arena_new(s->arena, struct stream);
+	*st = *was->stream;
+	skip = st->split_count >= STREAM_SPLITS_MAX ? st->split_count - STREAM_SPLITS_MAX + 1 : 0;
+	kept = st->split_count - skip;
+	splits = arena_array(s->arena, struct stream_split, kept + 1);
+	if (kept)
+		memcpy(splits, st->splits + skip, kept * sizeof(*splits));
+	splits[kept] = (struct stream_split){
+		.sequence = stage_next_sequence(s),
+		.ms = s->batch->now_ms,
+		.depth = next_depth(st),
+	};
+	if (splits[kept].ms <= (kept ? splits[kept - 1].ms : st->created_ms))
+		splits[kept].ms = (kept ? splits[kept - 1].ms : st->created_ms) + 1;
+	st->splits = splits;
+	st->split_count = kept + 1;
+	t.stream = st;
+	c->worked = 1;
+	c->result = stage_put_table(s, &t);
+	return true;
+}

@@ -34,6 +34,8 @@ struct db_options { /* zero is the default everywhere */
 	uint32_t stream_shards;          /* 0: 4 */
 	int64_t stream_retention_ms;     /* 0: 24 hours */
 	int64_t ttl_sweep_ms;            /* 0: 1000 */
+	int64_t (*ttl_delay_ms)(void *ctx, struct slice table); /* how much later expired items of a table go; NULL: at once */
+	void *ttl_delay_ctx;
 	int64_t token_lifetime_ms;       /* 0: 10 minutes */
 	const struct clock *clock;       /* NULL: the system's */
 	const char *region;              /* NULL: us-east-1; for ARNs */

@@ -12,7 +12,7 @@ struct walk {
 	const struct page_request *r;
 	struct arena *arena;
 	struct arena *scratch; /* what one item needs; cleared before the next */
-	struct store_view *view;
+	const struct store_view *view;
 	struct page *page;
 	size_t read_bytes;     /* item sizes read from what is walked, added up for capacity */
 	size_t page_bytes;     /* against PAGE_BYTES_MAX */
@@ -117,7 +117,8 @@ bool db_page(struct db *db, const struct page_request *r, struct arena *a, struc
 	*out = (struct page){ .capacity.read = true };
 	if (!key_range_is_empty(&range)) {
 		w.scratch = scratch_of(a);
-		if (r->fetch_items)
+		w.view = r->view;
+		if (r->fetch_items && !w.view)
 			w.view = store_view(db_store(db), a);
 		if (!walk_range(&w, &range, e))
 			return false;

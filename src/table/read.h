@@ -29,6 +29,7 @@ struct page_request {
 	int64_t limit;         /* items evaluated at most; 0: none */
 	const struct condition *filter;
 	bool consistent;       /* counts capacity; reads are always consistent */
+	const struct store_view *view; /* of this moment; NULL: of now */
 	bool uncounted;        /* nobody asks for the capacity, and it may be wrong */
 	/* LSI: read whole items from the table: attributes outside the index are asked for. */
 	bool fetch_items;

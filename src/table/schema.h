@@ -79,6 +79,15 @@ const char *stream_view_name(enum stream_view v);
 /* STREAM_NONE when it names none. */
 enum stream_view stream_view_parse(struct slice s);
 
+/* All open shards of a stream were closed, and have children. */
+struct stream_split {
+	uint64_t sequence; /* children begin with it, and their parents end before it */
+	int64_t ms;        /* when; children are named by it. Rises from split to split */
+	uint32_t depth;    /* since then each of the stream's shards is told as 2^depth of them */
+};
+#define STREAM_SPLITS_MAX 100 /* with one more the two oldest become one */
+#define STREAM_DEPTH_MAX 2
+
 /* A stream, enabled or (closed_ms != 0) disabled and still readable until trimmed. */
 struct stream {
 	uint32_t id;
@@ -87,6 +96,9 @@ struct stream {
 	uint32_t shards;
 	int64_t created_ms, closed_ms;
 	uint64_t first_sequence, closed_sequence;
+	/* What those outside see of its shards (api/shards.h), oldest first; records lie in `shards` shards whatever was split. */
+	const struct stream_split *splits;
+	size_t split_count;
 };
 
 enum ttl_status { TTL_DISABLED, TTL_ENABLED };

@@ -39,7 +39,12 @@ const struct stream *catalog_stream(const struct catalog *c, struct slice arn,
 
 uint32_t stream_shard_of(const struct stream *s, struct slice pk)
 {
-	return (uint32_t)(((unsigned __int128)key_hash(pk) * s->shards) >> 64);
+	return stream_part_of(s, 0, pk);
+}
+
+uint32_t stream_part_of(const struct stream *s, uint32_t depth, struct slice pk)
+{
+	return (uint32_t)(((unsigned __int128)key_hash(pk) * ((uint64_t)s->shards << depth)) >> 64);
 }
 
 uint64_t db_stream_latest(struct db *db)

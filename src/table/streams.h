@@ -49,5 +49,7 @@ uint64_t db_stream_aging(struct db *db);
 uint64_t db_stream_horizon(struct db *db, const struct stream *s);
 /* The shard of an item with this partition key, 0 … s->shards - 1. */
 uint32_t stream_shard_of(const struct stream *s, struct slice pk);
+/* The same if each shard were told as 2^depth of them: shard i is then i·2^depth … (i+1)·2^depth - 1. */
+uint32_t stream_part_of(const struct stream *s, uint32_t depth, struct slice pk);
 
 #endif

@@ -99,6 +99,14 @@ static bool sweep_table(struct db *db, const struct table *t, int64_t deadline, 
 	return deleted;
 }
 
+/* Rounded up: not before it is over. */
+static int64_t delay_s(struct db *db, const struct table *t)
+{
+	const struct db_options *o = db_opts(db);
+
+	return o->ttl_delay_ms ? (o->ttl_delay_ms(o->ttl_delay_ctx, t->name) + 999) / 1000 : 0;
+}
+
 bool sweep_ttl(struct db *db, struct arena *a)
 {
 	const struct catalog *c = db_catalog(db, a);
@@ -109,7 +117,7 @@ bool sweep_ttl(struct db *db, struct arena *a)
 		const struct table *t = catalog_at(c, i);
 
 		if (t->ttl == TTL_ENABLED)
-			worked |= sweep_table(db, t, deadline, a);
+			worked |= sweep_table(db, t, deadline - delay_s(db, t), a);
 	}
 	return worked;
 }

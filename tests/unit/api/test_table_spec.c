@@ -468,7 +468,8 @@ static void settings_not_named_stay(void **state)
 static void a_shard_iterator_comes_back_as_it_went(void **state)
 {
 	struct shard_iterator it = { .arn = SLICE("arn:aws:dynamodb:eu:0:table/a|b/stream/2026"),
-				     .shard = 3,
+				     .shard = { .era = 77, .number = 3 },
+				     .before = 5,
 				     .sequence = UINT64_MAX,
 				     .at_end = true,
 				     .issued_ms = 1763208000123 };
@@ -476,7 +477,7 @@ static void a_shard_iterator_comes_back_as_it_went(void **state)
 
 	assert_true(shard_iterator_parse(shard_iterator_text(&it, &arena), &arena, &back));
 	assert_true(slice_equal(back.arn, it.arn));
-	assert_int_equal(back.shard, 3);
+	assert_true(back.shard.number == 3 && back.shard.era == 77 && back.before == 5);
 	assert_true(back.sequence == UINT64_MAX && back.at_end);
 	assert_int_equal(back.issued_ms, it.issued_ms);
 }
@@ -493,15 +494,15 @@ static void other_iterators_are_refused(void **state)
 static void a_shard_id_belongs_to_its_stream(void **state)
 {
 	struct stream s = { .created_ms = 1763208000123, .shards = 4 };
-	struct slice id = shard_id_text(&s, 2, &arena);
-	uint32_t shard;
+	struct slice id = shard_id_text(&s, (struct shard){ 0, 2 }, &arena);
+	struct shard shard;
 
-	assert_string_equal(id.p, "shardId-00000001763208000123-00000002");
-	assert_true(shard_id_parse(&s, id, &shard));
-	assert_int_equal(shard, 2);
-	assert_false(shard_id_parse(&s, shard_id_text(&s, 4, &arena), &shard));
+	assert_true(slice_is(id, "shardId-00000001763208000123-00000002"));
+	assert_true(shard_id_parse(&s, true, id, &shard));
+	assert_true(shard.era == 0 && shard.number == 2);
+	assert_false(shard_id_parse(&s, true, shard_id_text(&s, (struct shard){ 0, 4 }, &arena), &shard));
 	s.created_ms++;
-	assert_false(shard_id_parse(&s, id, &shard));
+	assert_false(shard_id_parse(&s, true, id, &shard));
 }
 
 static void a_sequence_number_has_21_digits(void **state)

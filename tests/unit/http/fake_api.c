@@ -180,3 +180,39 @@ void api_metrics(struct api *api, struct buf *out)
 	(void)api;
 	buf_lit(out, "fake_metric 1\n");
 }
+
+bool api_has_faults(const struct api *api)
+{
+	(void)api;
+	return false;
+}
+
+int64_t api_draw_faults(struct api *api, struct api_call *c)
+{
+	(void)api, (void)c;
+	return 0;
+}
+
+int64_t api_fault_hold_ms(const struct api_call *c)
+{
+	(void)c;
+	return 0;
+}
+
+bool api_fault_hangs_up(const struct api_call *c)
+{
+	(void)c;
+	return false;
+}
+
+bool api_takes_faults(const struct api *api)
+{
+	(void)api;
+	return false;
+}
+
+bool api_set_faults(struct api *api, struct arena *a, struct slice spec, struct slice *out)
+{
+	(void)api, (void)a, (void)spec, (void)out;
+	return false;
+}

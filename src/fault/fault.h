@@ -1,0 +1,131 @@
+/* The adversary: what goes wrong at DynamoDB and not here, made to happen on purpose.
+ *
+ * A SPEC is a list of faults, such as "latency=5ms..20ms,throttle=5%,table=orders,conflict=50%,seed=42". Faults before the first
+ * `table=` hold for all tables; those after `table=NAME` for this one, where they replace the same fault of all tables. `none` takes
+ * away what is there.
+ *
+ * Whether a fault strikes is a function of the seed, the table, the operation, how often it was called before, and the fault. So one
+ * client that sends the same requests in the same order meets the same faults; with several clients it is the same for each table
+ * and operation in the order in which requests arrive.
+ *
+ * Requests from outside only: a call has faults when http/ drew them for it (api.h). What a design does in this process has none.
+ * Threads: struct faults may be used by any thread; one lock, held for moments.
+ * SPDX-License-Identifier: Apache-2.0 */
+#ifndef THORPE_FAULT_FAULT_H
+#define THORPE_FAULT_FAULT_H
+
+#include "base/buf.h"
+#include "store/store.h"
+#include "table/db.h"
+
+enum fault_form {
+	FAULT_CHANCE,      /* 5% */
+	FAULT_TIME,        /* 2s */
+	FAULT_RANGE,       /* 5ms, or 5ms..20ms */
+	FAULT_CHANCE_TIME, /* 1%:200ms */
+};
+
+/*  enum suffix        name                 form          what it does */
+#define FAULT_MAP(X)                                                                                                        \
+	X(LATENCY, "latency", FAULT_RANGE, "every request is begun so much later")                                         \
+	X(SLOW, "slow", FAULT_CHANCE_TIME, "the reply is held back so long, after the request was carried out")            \
+	X(DROP, "drop", FAULT_CHANCE, "the connection is closed without a reply; nothing was done")                        \
+	X(DROP_AFTER, "drop-after", FAULT_CHANCE, "the request is carried out, then the connection is closed without a reply") \
+	X(ERROR_BEFORE, "error-before", FAULT_CHANCE, "InternalServerError (500); nothing was done")                       \
+	X(ERROR_AFTER, "error-after", FAULT_CHANCE, "the request is carried out, then InternalServerError (500)")          \
+	X(THROTTLE, "throttle", FAULT_CHANCE, "throttling, with its reasons; of batches each item by itself, unprocessed") \
+	X(CONFLICT, "conflict", FAULT_CHANCE, "TransactionConflict for writes and transactions")                           \
+	X(INDEX_LAG, "index-lag", FAULT_TIME, "global indexes do not show writes that are younger")                        \
+	X(READ_LAG, "read-lag", FAULT_TIME, "reads without ConsistentRead do not show writes that are younger")            \
+	X(SPLIT_SHARDS, "split-shards", FAULT_TIME, "so often the shards of a stream are closed and have children")        \
+	X(DUPLICATE_RECORDS, "duplicate-records", FAULT_CHANCE, "GetRecords gives the page before once more, then goes on") \
+	X(ITERATOR_EXPIRES, "iterator-expires", FAULT_TIME, "shard iterators live so long, instead of 15 minutes")         \
+	X(TTL_DELAY, "ttl-delay", FAULT_TIME, "expired items are removed so much later")
+
+enum fault_kind {
+#define X(id, name, form, help) FAULT_##id,
+	FAULT_MAP(X)
+#undef X
+	FAULT_KINDS
+};
+
+struct fault_rule {
+	bool set;
+	uint32_t chance;         /* in millionths */
+	int64_t from_ms, to_ms;  /* times have both the same */
+};
+
+/* ---- the words (spec.c) ---- */
+
+struct fault_section {
+	struct slice table; /* empty: all tables */
+	bool clears;        /* `none` */
+	struct fault_rule rules[FAULT_KINDS];
+};
+struct fault_spec {
+	struct fault_section *sections; /* of each table one at most */
+	size_t count;
+	bool has_seed;
+	uint64_t seed;
+};
+/* In the arena; table names are those in `text`. False with a sentence in `why`. */
+bool fault_spec_parse(struct arena *a, struct slice text, struct fault_spec *out, char *why, size_t n) MUST_CHECK;
+/* "throttle=5%,conflict=5%"; empty when nothing is set. */
+void fault_rules_print(struct buf *out, const struct fault_rule *rules);
+/* For --fault help. */
+void fault_print_help(void);
+const char *fault_name(enum fault_kind k);
+
+/* ---- what holds ---- */
+
+struct faults;
+/* NULL when memory is out. Nothing goes wrong yet. */
+struct faults *faults_new(void);
+void faults_free(struct faults *f); /* NULL is fine */
+
+/* Each section replaces what held for its table, and its draws begin again. A seed makes all draws begin again. `none` for
+ * all tables ends the faults of every table. False: memory is out, and nothing has changed. */
+bool faults_set(struct faults *f, const struct fault_spec *spec) MUST_CHECK;
+/* Whether anything is set. A single load. */
+bool faults_are_on(const struct faults *f);
+/* What holds, as a SPEC. */
+void faults_print(struct faults *f, struct buf *out);
+/* The same as JSON, with how often each fault struck. */
+void faults_show(struct faults *f, struct buf *out);
+void faults_metrics(struct faults *f, struct buf *out);
+void faults_count(struct faults *f, enum fault_kind k);
+
+/* Time of a fault for this table, in milliseconds; 0: it is not set. */
+int64_t faults_time_ms(struct faults *f, enum fault_kind k, struct slice table);
+
+/* ---- one request ---- */
+
+/* The draws of one request. */
+struct fault_plan {
+	struct faults *faults;
+	uint64_t base;       /* all its draws come from it */
+	int64_t delay_ms;    /* before it is begun */
+	int64_t hold_ms;     /* after it is done */
+	bool hangs_up;       /* there is no reply */
+	bool fails_before, fails_after;
+};
+/* Draws what concerns the request as a whole. `operation`: any number that stands for it. */
+void faults_draw(struct faults *f, struct slice table, unsigned operation, struct fault_plan *out);
+/* Whether the fault, which has a chance, strikes the i-th item of the request, which is of this table. Counts it then. The same
+ * question has the same answer. */
+bool fault_strikes(const struct fault_plan *p, enum fault_kind k, struct slice table, size_t i);
+
+/* ---- what takes a database ---- */
+
+/* Starts the thread that looks after reads that lag and shards that split; it rests while there are none. False: memory or threads. */
+bool faults_attach(struct faults *f, struct db *db) MUST_CHECK;
+/* Before the database is closed: the thread ends, and no view is left. Requests must have ended. */
+void faults_detach(struct faults *f);
+
+/* The database as it was when index-lag or read-lag of this table says; NULL: as it is now. Goes with the arena. */
+const struct store_view *faults_past(struct faults *f, enum fault_kind lag, struct slice table, struct arena *a);
+
+/* For struct db_options: how much later items of the table are removed. `ctx`: struct faults. */
+int64_t faults_ttl_delay_ms(void *ctx, struct slice table);
+
+#endif
