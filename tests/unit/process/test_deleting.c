@@ -1102,13 +1102,6 @@ static void a_cascade_removes_nothing_under_the_marker_of_another_deletion(void 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_creation_comes_between_any_two_requests),
-		cmocka_unit_test(a_deletion_comes_between_any_two_requests),
-		cmocka_unit_test(a_deletion_and_a_creation_come_between_any_two_requests),
-		cmocka_unit_test(a_creation_and_a_deletion_come_between_any_two_requests),
-		cmocka_unit_test(another_cascade_over_the_same_rows_comes_between_any_two_requests),
-		cmocka_unit_test(the_keeper_comes_between_any_two_requests),
-		cmocka_unit_test(the_end_comes_before_any_request),
 		cmocka_unit_test(only_what_can_meet_a_marker_asks_for_one),
 		cmocka_unit_test(a_processor_that_creates_waits_for_the_cascade_and_does_it_once),
 		cmocka_unit_test(a_processor_that_deletes_leaves_a_marker_with_its_position),
@@ -1126,6 +1119,14 @@ int main(void)
 		cmocka_unit_test(nothing_comes_between_the_question_and_the_end),
 		cmocka_unit_test(what_was_held_when_the_end_came_is_let_go),
 		cmocka_unit_test(who_held_it_for_too_long_asks_again),
+		/* These take their time. */
+		cmocka_unit_test(a_creation_comes_between_any_two_requests),
+		cmocka_unit_test(a_deletion_comes_between_any_two_requests),
+		cmocka_unit_test(a_deletion_and_a_creation_come_between_any_two_requests),
+		cmocka_unit_test(a_creation_and_a_deletion_come_between_any_two_requests),
+		cmocka_unit_test(another_cascade_over_the_same_rows_comes_between_any_two_requests),
+		cmocka_unit_test(the_keeper_comes_between_any_two_requests),
+		cmocka_unit_test(the_end_comes_before_any_request),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
