@@ -78,7 +78,7 @@ bool entity_fetch_item(struct run *r, const struct entity *e, const struct value
 struct entity_look {
 	struct value key;        /* absent: no key follows from the identity */
 	struct value stored;     /* whatever is there; absent: nothing */
-	struct entity_item item; /* entity NULL: no item of this entity, or it has expired */
+	struct entity_item item; /* entity NULL: no item of this entity and identity, or it has expired */
 };
 bool entity_look(struct run *r, const struct entity *e, const struct value *args, size_t n, struct entity_look *out) MUST_CHECK;
 bool entity_look_at(struct run *r, const struct entity *e, struct value key, bool fresh, struct entity_look *out) MUST_CHECK;

@@ -114,7 +114,11 @@ bool entity_look(struct run *r, const struct entity *e, const struct value *args
 	struct value key;
 
 	*out = (struct entity_look){ 0 };
-	return entity_locate(r, e, args, n, &key) && entity_look_at(r, e, key, false, out);
+	if (!entity_locate(r, e, args, n, &key) || !entity_look_at(r, e, key, false, out))
+		return false;
+	if (out->item.entity && !entity_is_at(r, e, out->item.full, args, n))
+		out->item = (struct entity_item){ 0 };
+	return true;
 }
 
 bool entity_fetch_key(struct run *r, const struct entity *e, struct value key, bool fresh, struct value *full)

@@ -26,6 +26,12 @@ static struct witness *add(struct run *r, const struct entity *e, struct value k
 	return w;
 }
 
+/* Asked for under two identities that have one key: it is one of them, and so not the other. */
+static bool is_of_another_identity(struct run *r, const struct entity *e, struct value stored)
+{
+	return value_present(stored) && !entity_expired(r, stored) && entity_of_likely(r, stored, e) == e;
+}
+
 struct witness *witness_item(struct run *r, const struct entity *e, const struct entity_look *look)
 {
 	struct witness *w;
@@ -37,9 +43,10 @@ struct witness *witness_item(struct run *r, const struct entity *e, const struct
 		w = add(r, e, look->key);
 		w->there = look->item.entity != NULL;
 		w->stored = look->stored;
-	} else if (w->entity == e) {
-		w->torn = w->torn || w->there != (look->item.entity != NULL);
-	} else if (!w->there && look->item.entity) {
+	} else if (w->entity == e && w->there != (look->item.entity != NULL)) {
+		w->torn = w->torn || !is_of_another_identity(r, e, w->there ? look->stored : w->stored);
+		w->there = true;
+	} else if (w->entity != e && !w->there && look->item.entity) {
 		/* Asked for as two entities, and it is this one: that it is says that it is not the other. */
 		w->entity = e;
 		w->there = true;

@@ -28,6 +28,24 @@ static void hold_value(struct holding *h, struct slice name, struct value v)
 	fields_set(equal, name, v);
 }
 
+/* Parts of the identity that the key does not tell: the item may be replaced by another one at its key. */
+static void hold_identity(struct holding *h)
+{
+	const struct entity *e = h->witness->entity;
+	struct run *r = h->plan->run;
+	struct name_list names = { 0 };
+
+	for (size_t i = 0; e && i < e->key_count; i++)
+		if (design_is_table_key(r->design, e->keys[i].attribute))
+			names_of_template(r->arena, &names, e, e->keys[i].template);
+	for (size_t i = 0; e && i < e->param_count; i++) {
+		struct value v = value_get(h->witness->stored, e->params[i]);
+
+		if (value_present(v) && !names_have(&names, e->params[i]))
+			hold_value(h, e->params[i], v);
+	}
+}
+
 /* What makes an item at such a key one of the entity, or not: conditions of the key; with `constants` also what is the same in
  * all of its items (entityType: POST). */
 static void hold_kind(struct holding *h, bool constants)
@@ -57,6 +75,7 @@ static bool hold_there(struct holding *h)
 	for (size_t i = 0; i < w->seen.count; i++)
 		hold_value(h, w->seen.list[i].name, w->seen.list[i].value);
 	hold_kind(h, false);
+	hold_identity(h);
 	return a->role != PLAN_WITNESS || !a->entity || plan_ask_alive(h->plan, a);
 }
 
@@ -67,6 +86,7 @@ static void hold_absent(struct holding *h)
 
 	if (value_present(w->stored) && !entity_expired(r, w->stored)) {
 		hold_kind(h, true);
+		hold_identity(h);
 		return;
 	}
 	h->action->must_not_exist = true;

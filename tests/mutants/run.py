@@ -19,16 +19,19 @@ instead of the same word before.
 --sure: they are not run without a mutant first. A copy of the tree is changed, never the tree itself. Exits with 0 when every mutant was noticed.
 SPDX-License-Identifier: Apache-2.0
 """
+import os
 import pathlib
 import shutil
 import subprocess
 import sys
+import threading
 import time
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 WORK = ROOT / "build-mutants"
 TREE = WORK / "tree"
 BUILD = WORK / "build"
+JOBS = os.cpu_count()
 TIMEOUT = 300  # a mutant that hangs was noticed, too
 
 
@@ -81,7 +84,7 @@ def copy_tree():
 
 
 def build(targets):
-    return subprocess.run(["ninja", "-C", str(BUILD), *targets], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+    return subprocess.run(["ninja", "-j", str(JOBS), "-C", str(BUILD), *targets], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
 
 
 def targets_of(names):
@@ -96,6 +99,18 @@ def targets_of(names):
     return {n: paths[n] for n in names}
 
 
+def fails(command):
+    """Up to its first failure: a test program would go on after that."""
+    run = subprocess.Popen(command, cwd=TREE, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, errors="replace")
+    timer = threading.Timer(TIMEOUT, run.kill)
+    timer.start()
+    failed = any(line.startswith("[  FAILED  ]") for line in run.stdout)
+    if failed:
+        run.kill()
+    timer.cancel()
+    return run.wait() != 0 or failed
+
+
 def notice(mutant):
     """The command that fails, or None."""
     targets = targets_of({judge[0] for judge in mutant["judges"]})
@@ -104,13 +119,7 @@ def notice(mutant):
         if built.returncode:
             print(built.stdout[-2000:])
             die(f"{mutant['where']}: the mutant does not compile")
-        try:
-            command = [str(BUILD / targets[judge[0]]), *judge[1:]]
-            run = subprocess.run(command, cwd=TREE, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, timeout=TIMEOUT)
-            failed = run.returncode != 0
-        except subprocess.TimeoutExpired:
-            failed = True
-        if failed:
+        if fails([str(BUILD / targets[judge[0]]), *judge[1:]]):
             return " ".join(judge)
     return None
 
@@ -124,10 +133,9 @@ def main(argv):
     mutants = [m for path in lists for m in read_list(path) if word in m["name"]]
     if not mutants:
         die("there is no such mutant")
-    for m in mutants:
-        text = (ROOT / m["file"]).read_text()
-        if text.count("\n".join(m["old"])) != 1:
-            die(f"{m['where']}: its text does not stand exactly once in {m['file']}")
+    lost = [m for m in mutants if (ROOT / m["file"]).read_text().count("\n".join(m["old"])) != 1]
+    if lost:
+        die("\n".join(f"{m['where']}: its text does not stand exactly once in {m['file']}" for m in lost))
     copy_tree()
     if not (BUILD / "build.ninja").exists():
         subprocess.run(["meson", "setup", str(BUILD), str(TREE), "--buildtype=debugoptimized", "-Dwerror=false"], stdout=subprocess.DEVNULL, check=True)

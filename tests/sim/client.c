@@ -12,6 +12,8 @@
 #define BATCH_MOST 4
 #define CROWD_LEAST 20
 #define CROWD_MOST 60
+#define FOUNDING_ROUNDS 4
+#define FOUNDING_TRIES 4
 #define DRAWS 10 /* until something is drawn that can be asked for */
 
 struct asking {
@@ -353,6 +355,49 @@ static void crowd(struct sim *s, struct backend *b, struct arena *a)
 		if (!n)
 			return;
 	}
+}
+
+/* An operator's. */
+static bool draw_founding(struct sim *s, struct arena *a, const struct entity *e, bool acts, struct asking *k)
+{
+	*k = (struct asking){ .draw = { .sim = s, .arena = a, .sure = true }, .entity = e };
+	buf_init(&k->path, a);
+	buf_init(&k->body, a);
+	draw_caller(&k->draw);
+	k->draw.caller.operator_ = true;
+	if (!(acts ? ask_action(k) : ask_create(k)))
+		return false;
+	k->q.path = buf_slice(&k->path);
+	k->q.body = buf_slice(&k->body);
+	return true;
+}
+
+/* Until one is made, then something is done to it, or to another one. */
+static void found_entity(struct sim *s, struct backend *b, struct arena *a, const struct entity *e)
+{
+	bool made = false;
+
+	for (int i = 0; i < FOUNDING_TRIES; i++) {
+		struct asking k;
+
+		if (draw_founding(s, a, e, made, &k) && send(s, b, &k) == 201)
+			made = true;
+		arena_clear(a);
+	}
+}
+
+void client_found(struct sim *s)
+{
+	const struct design *d = s->design;
+	struct backend *b = backend_local_new(s->api);
+	struct arena a;
+
+	arena_init(&a);
+	for (size_t i = 0; i < FOUNDING_ROUNDS * d->entity_count; i++)
+		if (d->entities[i % d->entity_count].path.n && has_makers(&d->entities[i % d->entity_count]))
+			found_entity(s, b, &a, &d->entities[i % d->entity_count]);
+	arena_release(&a);
+	backend_free(b);
 }
 
 void *client_run(void *arg)

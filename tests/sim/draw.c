@@ -529,6 +529,16 @@ static unsigned chance(const struct entity *e, const struct attribute *a, enum b
 	return a->required ? 97 : 35;
 }
 
+/* It refers to something, and nothing of that kind has been seen yet. */
+static bool is_unknown(struct draw *d, const struct entity *e, const struct attribute *a)
+{
+	struct pool *p = d->sim->pool;
+	size_t at = class_of(d->sim, p, e, a->name);
+	const struct class *c = at == SIZE_MAX ? NULL : &p->classes[find(p, at)];
+
+	return c && c->is_identity && !c->chosen_count && !c->learnt_count;
+}
+
 static void put_member(struct draw *d, const struct entity *e, const struct attribute *a, bool may_be_null, struct buf *out)
 {
 	if (out->p[out->n - 1] != '{')
@@ -553,7 +563,7 @@ void draw_body(struct draw *d, const struct entity *e, enum body_kind kind, cons
 	for (size_t i = 0; kind != BODY_ACTION && i < e->attribute_count; i++) {
 		const struct attribute *a = &e->attributes[i];
 
-		if (is_given(d, e, a, kind) && random_percent(dice(d), chance(e, a, kind)))
+		if (is_given(d, e, a, kind) && !(d->sure && is_unknown(d, e, a)) && random_percent(dice(d), chance(e, a, kind)))
 			put_member(d, e, a, kind == BODY_UPDATE, out);
 	}
 	if (e->login.present && kind != BODY_ACTION && kind != BODY_UPDATE && random_percent(dice(d), 95))

@@ -77,10 +77,18 @@ static void run(struct sim *s)
 	s->steps_left = s->options->steps ? s->options->steps : 20 + random_below(&s->random, 300);
 	s->steps = s->steps_left;
 	do {
+		bool founds = !s->lives && s->seed % 3 == 0 && sim_may(s, SIM_FOUNDING);
+
 		memory_revive();
-		plan_death(s);
-		if (world_start(s))
+		if (!founds)
+			plan_death(s);
+		if (world_start(s)) {
+			if (founds) {
+				client_found(s);
+				plan_death(s);
+			}
 			live(s, clients);
+		}
 		if (memory_is_dead()) {
 			sim_note(s, "the process dies");
 			world_stop(s);

@@ -46,6 +46,7 @@
 	X(AGAIN, "again")           /* in the end processors do everything again (again.c) */             \
 	X(RECOUNTS, "recounts")     /* replays of processors that count */                                \
 	X(CROWDS, "crowds")         /* one request many times over: more than goes with a deletion at once */ \
+	X(FOUNDING, "founding")     /* a third of the runs begin with something of everything, made by operators */ \
 	X(SESSIONS, "sessions")     /* clients log in, and use their tokens (session.c) */                \
 	X(RAW, "raw")               /* writes of an SDK that fit the design */                            \
 	X(UNFIT, "unfit")           /* writes of an SDK that do not */
@@ -134,6 +135,7 @@ struct draw { /* a request in the making */
 	struct arena *arena;
 	struct caller caller;
 	bool wrong; /* some value may be */
+	bool sure;  /* nothing is named that is not known */
 	struct draw_said said[DRAW_SAID];
 	size_t said_count;
 	bool is_caller_said;
@@ -155,6 +157,9 @@ void pool_learn(struct sim *s, const struct entity *e, const struct json *item);
 
 /* ---- client.c ---- */
 void *client_run(void *sim);
+/* Before there are clients: of each entity some, and some of its actions on them. What hangs on what hangs on something else would be
+ * made by few clients only. */
+void client_found(struct sim *s);
 void *operator_run(void *sim);
 void operator_control(struct sim *s, struct backend *b, struct arena *a, struct slice processor, const char *verb, const char *body);
 /* Whether done again, the processor's work would not come out the same. */

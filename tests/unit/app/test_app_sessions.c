@@ -270,6 +270,30 @@ static void a_demotion_between_a_request_and_its_write_counts(void **state)
 	assert_ptr_equal(c.f.backend->get, real_get);
 }
 
+static bool get_then_demote(struct backend *b, struct arena *a, struct slice table, struct value key, struct value *item)
+{
+	bool ok = real_get(b, a, table, key, item);
+
+	b->get = real_get;
+	put_user("bob", "user", "active", HORSE, LONG_AGO);
+	return ok;
+}
+
+/* C1: the account was read as it was before, and that is not remembered as what it is now. */
+static void a_demotion_right_after_the_account_was_read_counts_from_the_next_request(void **state)
+{
+	struct slice bob = log_in("bob", "correct horse");
+
+	(void)state;
+	real_get = c.f.backend->get;
+	c.f.backend->get = get_then_demote;
+	assert_int_equal(ask(bob, APP_GET, "/me", NULL), 200);
+	assert_ptr_equal(c.f.backend->get, real_get);
+	client_says(&c, "\"roles\":[\"admin\"]");
+	assert_int_equal(ask(bob, APP_GET, "/me", NULL), 200);
+	client_says(&c, "\"roles\":[\"user\"]");
+}
+
 /* As with a table elsewhere: there is nobody to tell that nothing was written. */
 static void a_backend_that_knows_no_versions_is_asked_each_time(void **state)
 {
@@ -380,6 +404,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(a_new_password_ends_every_session_also_the_own, setup, teardown),
 		cmocka_unit_test_setup_teardown(credentials_of_their_own_and_a_rule_that_reads_another_item_count, setup, teardown),
 		cmocka_unit_test_setup_teardown(a_demotion_between_a_request_and_its_write_counts, setup, teardown),
+		cmocka_unit_test_setup_teardown(a_demotion_right_after_the_account_was_read_counts_from_the_next_request, setup, teardown),
 		cmocka_unit_test_setup_teardown(a_backend_that_knows_no_versions_is_asked_each_time, setup, teardown),
 		cmocka_unit_test_setup_teardown(a_batch_that_ends_its_own_session_goes_no_further, setup, teardown),
 		cmocka_unit_test_setup_teardown(an_answer_kept_for_an_idempotency_key_is_not_given_to_the_next_of_the_name, setup, teardown),

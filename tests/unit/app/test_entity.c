@@ -54,6 +54,10 @@ static const char design[] =
 	"    keys: {PK: REPLIES#<card>, GSI2PK: REPLY#<id>, GSI2SK: REPLY}\n"
 	"    keys when parent is absent: {SK: REPLY#<id>}\n"
 	"    keys when parent is present: {SK: REPLY#<parent>#<id>}\n"
+	"  Slip:\n" /* its key has only a part of its identity */
+	"    path: /boxes/<box>/slips/<id>\n"
+	"    attributes:\n      box: string, required\n      id: string, required\n"
+	"    keys: {PK: SLIP#<id>, SK: SLIP}\n"
 	"  Like:\n"
 	"    path: /cards/<card>/likes/<user>\n"
 	"    found by: has liked\n"
@@ -471,6 +475,26 @@ static void that_nothing_has_an_identity_is_remembered_until_it_is_read_anew(voi
 	assert_text(value_get(full, SLICE("id")), "late");
 }
 
+static void an_item_of_another_identity_at_that_key_is_none(void **state)
+{
+	struct run *r = app_fixture_run(*state, NULL);
+	const struct entity *e = entity(r, "Slip");
+	struct value here[] = { text(r, "red"), text(r, "1") }, elsewhere[] = { text(r, "blue"), text(r, "1") }, full;
+	struct fields f;
+
+	fields_init(&f, r->arena);
+	set(&f, "box", here[0]);
+	set(&f, "id", here[1]);
+	assert_true(entity_complete(r, e, &f, VALUE_ABSENT));
+	store(r, e, &f);
+	for (int i = 0; i < 3; i++) { /* also as it is remembered */
+		assert_true(entity_fetch(r, e, elsewhere, 2, i == 2, &full));
+		assert_false(value_present(full));
+		assert_true(entity_fetch(r, e, here, 2, i == 2, &full));
+		assert_text(value_get(full, SLICE("box")), "red");
+	}
+}
+
 static void more_identities_than_are_remembered_lead_to_their_own_items(void **state)
 {
 	struct run *r = app_fixture_run(*state, NULL);
@@ -627,6 +651,7 @@ int main(void)
 		cmocka_unit_test(an_identity_leads_to_a_key),
 		cmocka_unit_test(an_item_is_fetched_and_remembered),
 		cmocka_unit_test(that_nothing_has_an_identity_is_remembered_until_it_is_read_anew),
+		cmocka_unit_test(an_item_of_another_identity_at_that_key_is_none),
 		cmocka_unit_test(more_identities_than_are_remembered_lead_to_their_own_items),
 		cmocka_unit_test(what_has_expired_or_is_something_else_is_not_there),
 		cmocka_unit_test(a_key_is_found_by_the_item_itself),

@@ -480,6 +480,12 @@ static const char club[] =
 	"      - {unique: mail, PK: 'MAIL#<mail>', SK: MAIL, who: '<who>'}\n"
 	"      - {PK: 'BY#<who>', SK: 'CLUB#<club>'}\n"
 	"    counts: [Club(club).members]\n"
+	"    allow: {read, create, update, delete: anyone}\n"
+	"  Account:\n"
+	"    path: /accounts/<id>\n"
+	"    attributes: {id: 'string, required, fixed', expires_at: epoch}\n"
+	"    keys: {PK: 'ACCOUNT#<id>', SK: ACCOUNT}\n"
+	"    login: {by: id, secret: {PK: 'SECRET#<id>', SK: AUTH}, subject: id}\n"
 	"    allow: {read, create, update, delete: anyone}\n";
 
 static void open_club(struct world *w)
@@ -556,6 +562,70 @@ static void whoever_has_come_after_it_keeps_what_he_has(void **state)
 	assert_true(is_stored(&w.f, "MAIL#new@b.c", "MAIL"));
 	assert_true(is_stored(&w.f, "BY#ann", "CLUB#go"));
 	world_close(&w);
+}
+
+/* ---- and its credentials ---- */
+
+static void create_account(struct world *w)
+{
+	created(&w->f, "!", "Account", "ann", "{}");
+	set_raw(w, "SECRET#ann", "AUTH", "password_hash", "hers");
+}
+
+struct heir_comes { /* right before the first write reaches the database */
+	struct backend backend;
+	struct backend *inner;
+	struct world *world;
+};
+
+static void heir_comes_call(struct backend *b, struct arena *a, const char *operation, struct slice body, struct backend_reply *reply)
+{
+	struct heir_comes *h = (struct heir_comes *)b;
+	struct world *w = h->world;
+
+	if (w && (!strcmp(operation, "TransactWriteItems") || !strcmp(operation, "DeleteItem"))) {
+		h->world = NULL;
+		create_account(w);
+	}
+	backend_call(h->inner, a, operation, body, reply);
+}
+
+enum heir { NO_HEIR, HEIR_BEFORE, HEIR_IN_BETWEEN };
+
+/* Whether there are credentials at the end. */
+static bool are_credentials_left(enum heir heir)
+{
+	struct world w;
+	struct heir_comes late = { .backend = { heir_comes_call }, .world = &w };
+	struct position was = { .processor = SLICE("keeper"), .shard = SLICE("s") };
+	struct change c;
+	struct run *r;
+	bool wrote, left;
+
+	world_open(&w, club);
+	create_account(&w);
+	delete_raw(&w, "ACCOUNT#ann", "ACCOUNT");
+	c = removal(&w);
+	r = world_run(&w);
+	late.inner = r->backend;
+	if (heir == HEIR_BEFORE)
+		create_account(&w);
+	if (heir == HEIR_IN_BETWEEN)
+		r->backend = &late.backend;
+	must(r, keeper_take_traces(r, &c, &was, &wrote), "traces");
+	assert_int_equal(wrote, heir == NO_HEIR);
+	assert_true(!late.world == (heir == HEIR_IN_BETWEEN));
+	left = is_stored(&w.f, "SECRET#ann", "AUTH");
+	world_close(&w);
+	return left;
+}
+
+static void credentials_go_unless_an_account_of_that_name_has_come(void **state)
+{
+	(void)state;
+	assert_false(are_credentials_left(NO_HEIR));
+	assert_true(are_credentials_left(HEIR_BEFORE));
+	assert_true(are_credentials_left(HEIR_IN_BETWEEN));
 }
 
 /* ---- soft deletions ---- */
@@ -637,6 +707,7 @@ int main(void)
 		cmocka_unit_test(a_replay_removes_nothing_that_has_come_since),
 		cmocka_unit_test(what_has_expired_is_counted_off_once),
 		cmocka_unit_test(whoever_has_come_after_it_keeps_what_he_has),
+		cmocka_unit_test(credentials_go_unless_an_account_of_that_name_has_come),
 		cmocka_unit_test(what_hangs_on_a_soft_deletion_goes_when_it_is_one),
 		cmocka_unit_test(a_design_without_any_of_it_needs_no_keeper),
 	};
