@@ -145,6 +145,46 @@ static void what_cannot_be_changed_is_refused_in_a_sentence(void **state)
 	expect(f, INDEX STREAM "ttl: score\n", PROVISION_FAILED, "expire by until");
 }
 
+static struct slice call_beside(struct fixture *f, const char *operation, const char *more)
+{
+	struct backend_reply r;
+	struct buf b;
+
+	backend_call(f->backend, &f->arena, operation, arena_printf(&f->arena, "{\"TableName\":\"Notes.thorpe\"%s}", more), &r);
+	assert_int_equal(r.status, 200);
+	buf_init(&b, &f->arena);
+	json_write(&b, r.body);
+	return buf_slice(&b);
+}
+
+static void what_servers_share_expires(void **state)
+{
+	struct fixture *f = *state;
+	const struct design *d = design(f, "");
+	struct error e = { 0 };
+
+	assert_true(provision_beside(f->backend, d, &f->arena, &e));
+	assert_has(call_beside(f, "DescribeTimeToLive", ""), "\"AttributeName\":\"expires\"");
+	assert_true(provision_beside(f->backend, d, &f->arena, &e));
+	provision_beside_ttl(f->backend, d, &f->arena);
+	assert_has(call_beside(f, "DescribeTimeToLive", ""), "ENABLED");
+}
+
+static void what_was_made_without_expiry_gets_it_when_asked(void **state)
+{
+	struct fixture *f = *state;
+	const struct design *d = design(f, "");
+	struct error e = { 0 };
+
+	(void)call_beside(f, "CreateTable", ",\"BillingMode\":\"PAY_PER_REQUEST\",\"AttributeDefinitions\":["
+			  "{\"AttributeName\":\"PK\",\"AttributeType\":\"S\"},{\"AttributeName\":\"SK\",\"AttributeType\":\"S\"}],"
+			  "\"KeySchema\":[{\"AttributeName\":\"PK\",\"KeyType\":\"HASH\"},{\"AttributeName\":\"SK\",\"KeyType\":\"RANGE\"}]");
+	assert_true(provision_beside(f->backend, d, &f->arena, &e));
+	assert_has(call_beside(f, "DescribeTimeToLive", ""), "DISABLED");
+	provision_beside_ttl(f->backend, d, &f->arena);
+	assert_has(call_beside(f, "DescribeTimeToLive", ""), "ENABLED");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -152,6 +192,8 @@ int main(void)
 		cmocka_unit_test_setup_teardown(provisioned_throughput_reaches_table_and_indexes, setup, teardown),
 		cmocka_unit_test_setup_teardown(what_is_missing_is_added, setup, teardown),
 		cmocka_unit_test_setup_teardown(what_cannot_be_changed_is_refused_in_a_sentence, setup, teardown),
+		cmocka_unit_test_setup_teardown(what_servers_share_expires, setup, teardown),
+		cmocka_unit_test_setup_teardown(what_was_made_without_expiry_gets_it_when_asked, setup, teardown),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
