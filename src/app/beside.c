@@ -5,6 +5,8 @@
 #include "app/dyn_request.h"
 #include "value/codec.h"
 
+#define BATCH_TRIES 5
+
 struct slice beside_table(struct run *r)
 {
 	return arena_printf(r->arena, "%.*s.thorpe", SLICE_ARG(r->design->table));
@@ -38,6 +40,57 @@ bool beside_get(struct run *r, struct value key, struct value *item)
 	if (!dyn_send(&q, "GetItem", &reply))
 		return run_backend_error(r, &reply);
 	return dyn_read_item(r, json_get(reply.body, "Item"), item);
+}
+
+/* Asks for those of which items[i] is absent. *unprocessed: how many the database left out. */
+static bool batch_once(struct run *r, struct slice table, const struct value *keys, size_t n, struct value *items, size_t *unprocessed)
+{
+	const struct json *list, *left;
+	struct backend_reply reply;
+	struct dyn_request q;
+	bool first = true;
+
+	dyn_request_init(&q, r);
+	buf_lit(&q.body, "\"RequestItems\":{");
+	json_string(&q.body, table);
+	buf_lit(&q.body, ":{\"ConsistentRead\":true,\"Keys\":[");
+	for (size_t i = 0; i < n; i++) {
+		if (value_present(items[i]))
+			continue;
+		buf_str(&q.body, first ? "" : ",");
+		first = false;
+		item_to_json(&q.body, keys[i]);
+	}
+	buf_lit(&q.body, "]}}");
+	if (!dyn_send(&q, "BatchGetItem", &reply))
+		return run_backend_error(r, &reply);
+	list = json_get_slice(json_get(reply.body, "Responses"), table);
+	for (size_t i = 0; json_is(list, JSON_ARRAY) && i < list->count; i++) {
+		struct value item, key;
+
+		if (!dyn_read_item(r, &list->items[i], &item))
+			return false;
+		key = beside_key(r, value_bytes(value_get(item, SLICE("PK"))), value_bytes(value_get(item, SLICE("SK"))));
+		for (size_t k = 0; k < n; k++)
+			if (value_equal(keys[k], key))
+				items[k] = item;
+	}
+	left = json_get(json_get_slice(json_get(reply.body, "UnprocessedKeys"), table), "Keys");
+	*unprocessed = json_is(left, JSON_ARRAY) ? left->count : 0;
+	return true;
+}
+
+bool beside_batch_get(struct run *r, const struct value *keys, size_t n, struct value *items)
+{
+	struct slice table = beside_table(r);
+	size_t unprocessed = n;
+
+	for (size_t i = 0; i < n; i++)
+		items[i] = VALUE_ABSENT;
+	for (int i = 0; i < BATCH_TRIES && unprocessed; i++)
+		if (!batch_once(r, table, keys, n, items, &unprocessed))
+			return false;
+	return !unprocessed || run_busy(r);
 }
 
 bool beside_query(struct run *r, struct slice pk, int limit, struct value start, struct value **items, size_t *n,

@@ -4,6 +4,7 @@
 #include <time.h>
 #include "app/provision_compare.h"
 #include "app/provision_request.h"
+#include "base/log.h"
 
 #define POLL_MS 20
 #define POLL_MAX_MS (10 * 60 * 1000) /* for one index to be built before the next is added */
@@ -175,6 +176,26 @@ static bool wait_for_table(struct provision *p, struct slice describe_it, struct
 	return error_set(p->error, p->arena, ERR_INTERNAL, "table %.*s takes too long to be made", SLICE_ARG(name));
 }
 
+/* Enabled, or about to be. */
+static bool has_ttl_beside(struct backend *b, const struct design *d, struct arena *a)
+{
+	struct backend_reply r;
+
+	backend_call(b, a, "DescribeTimeToLive", provision_describe_beside(d, a), &r);
+	return r.status == 200 && slice_starts(text(json_get(r.body, "TimeToLiveDescription"), "TimeToLiveStatus"), SLICE("ENABL"));
+}
+
+void provision_beside_ttl(struct backend *b, const struct design *d, struct arena *a)
+{
+	struct backend_reply r;
+
+	if (has_ttl_beside(b, d, a))
+		return;
+	backend_call(b, a, "UpdateTimeToLive", provision_enable_ttl_beside(d, a), &r);
+	if (r.status != 200 && !has_ttl_beside(b, d, a)) /* another server may have been quicker */
+		log_warn("table %.*s.thorpe: items that have expired stay: %.*s", SLICE_ARG(d->table), SLICE_ARG(r.message));
+}
+
 bool provision_beside(struct backend *b, const struct design *d, struct arena *a, struct error *e)
 {
 	struct provision p = { .backend = b, .design = d, .arena = a, .error = e };
@@ -188,7 +209,10 @@ bool provision_beside(struct backend *b, const struct design *d, struct arena *a
 	backend_call(b, a, "CreateTable", provision_create_beside(d, a), &r);
 	if (r.status != 200 && !slice_is(r.error, "ResourceInUseException"))
 		return DIFFERS(&p, "table %.*s.thorpe: %.*s", SLICE_ARG(d->table), SLICE_ARG(r.message));
-	return wait_for_table(&p, provision_describe_beside(d, a), arena_printf(a, "%.*s.thorpe", SLICE_ARG(d->table)));
+	if (!wait_for_table(&p, provision_describe_beside(d, a), arena_printf(a, "%.*s.thorpe", SLICE_ARG(d->table))))
+		return false;
+	provision_beside_ttl(b, d, a);
+	return true;
 }
 
 static bool has_cascades(const struct design *d)

@@ -20,8 +20,10 @@ enum provision_result provision_table(struct backend *b, const struct design *d,
  * what to do. */
 bool provision_check(struct backend *b, const struct design *d, struct arena *a, struct error *e) MUST_CHECK;
 
-/* The table beside it (beside.h), for which keys and types never change: made when there is none. A design that has cascades gets
- * it with its own table. False: e->message. */
+/* The table beside it (beside.h), for which keys and types never change: made, with its TTL, when there is none. A design that has
+ * cascades gets it with its own table. False: e->message. */
 bool provision_beside(struct backend *b, const struct design *d, struct arena *a, struct error *e) MUST_CHECK;
+/* The TTL of one that was made without. That it has none is no reason not to serve: old items only stay. */
+void provision_beside_ttl(struct backend *b, const struct design *d, struct arena *a);
 
 #endif

@@ -1,6 +1,7 @@
 /* The documents that make a design's table: CreateTable, UpdateTable, UpdateTimeToLive.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "app/provision_request.h"
+#include "app/beside.h"
 #include "json/json.h"
 
 /* Begins a document about the design's table. */
@@ -202,5 +203,14 @@ struct slice provision_create_beside(const struct design *d, struct arena *a)
 		    "{\"AttributeName\":\"PK\",\"AttributeType\":\"S\"},{\"AttributeName\":\"SK\",\"AttributeType\":\"S\"}],"
 		    "\"KeySchema\":[{\"AttributeName\":\"PK\",\"KeyType\":\"HASH\"},"
 		    "{\"AttributeName\":\"SK\",\"KeyType\":\"RANGE\"}]}");
+	return buf_slice(&b);
+}
+
+struct slice provision_enable_ttl_beside(const struct design *d, struct arena *a)
+{
+	struct buf b;
+
+	begin_beside(&b, d, a);
+	buf_lit(&b, ",\"TimeToLiveSpecification\":{\"Enabled\":true,\"AttributeName\":\"" BESIDE_TTL "\"}}");
 	return buf_slice(&b);
 }

@@ -19,5 +19,6 @@ struct slice provision_describe(const struct design *d, struct arena *a);
 /* The same of the table beside it (beside.h). */
 struct slice provision_describe_beside(const struct design *d, struct arena *a);
 struct slice provision_create_beside(const struct design *d, struct arena *a);
+struct slice provision_enable_ttl_beside(const struct design *d, struct arena *a);
 
 #endif

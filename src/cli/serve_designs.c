@@ -247,7 +247,21 @@ static bool provision_all(struct serve_designs *s, char *why, size_t n)
 	return ok;
 }
 
-/* Of a table elsewhere every server has the same. */
+/* Makes what servers of a table elsewhere share. Tables that exist are changed on this machine only: elsewhere that is for `deploy`. */
+static bool provision_shared(struct serve_designs *s, size_t i, struct backend *b, struct arena *a, struct error *e)
+{
+	const struct database_remote *d = (const struct database_remote *)s->databases[i];
+	struct endpoint at;
+	char why[256];
+
+	if (!provision_beside(b, s->list[i], a, e))
+		return false;
+	if (endpoint_parse(d->where, &at, why, sizeof(why)) && at.loopback)
+		provision_beside_ttl(b, s->list[i], a);
+	return true;
+}
+
+/* Of a table elsewhere every server has the same secret, unless a file says which. */
 static bool take_shared_secret(struct serve_designs *s, size_t i, uint8_t out[CALLER_SECRET_BYTES], char *why, size_t n)
 {
 	struct backend *b = database_open(s->databases[i]);
@@ -258,7 +272,8 @@ static bool take_shared_secret(struct serve_designs *s, size_t i, uint8_t out[CA
 	snprintf(why, n, "not enough memory");
 	arena_init(&a);
 	ARENA_TRY(&a, {
-		ok = b && provision_beside(b, s->list[i], &a, &e) && shared_secret_load(b, s->list[i], &a, out, &e);
+		ok = b && provision_shared(s, i, b, &a, &e) &&
+		     (s->options->secret_file || shared_secret_load(b, s->list[i], &a, out, &e));
 		if (e.message.n)
 			snprintf(why, n, "%.*s", SLICE_ARG(e.message));
 	}, { ok = false; });
@@ -271,8 +286,10 @@ static bool take_secret(struct serve_designs *s, size_t i, uint8_t out[CALLER_SE
 {
 	const struct serve_options *o = s->options;
 
+	if (s->databases[i]->is_remote && !take_shared_secret(s, i, out, why, n))
+		return false;
 	if (s->databases[i]->is_remote && !o->secret_file)
-		return take_shared_secret(s, i, out, why, n);
+		return true;
 	return secret_load(o->db.dir, o->secret_file, true, out, why, n);
 }
 

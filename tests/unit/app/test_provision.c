@@ -237,6 +237,46 @@ static void another_server_may_make_it_at_the_same_moment(void **state)
 	assert_int_equal(provision_table(&o.backend, design(f, INDEX STREAM), &f->arena, &e), PROVISION_THERE);
 }
 
+static struct slice call_beside(struct fixture *f, const char *operation, const char *more)
+{
+	struct backend_reply r;
+	struct buf b;
+
+	backend_call(f->backend, &f->arena, operation, arena_printf(&f->arena, "{\"TableName\":\"Notes.thorpe\"%s}", more), &r);
+	assert_int_equal(r.status, 200);
+	buf_init(&b, &f->arena);
+	json_write(&b, r.body);
+	return buf_slice(&b);
+}
+
+static void what_servers_share_expires(void **state)
+{
+	struct fixture *f = *state;
+	const struct design *d = design(f, "");
+	struct error e = { 0 };
+
+	assert_true(provision_beside(f->backend, d, &f->arena, &e));
+	assert_has(call_beside(f, "DescribeTimeToLive", ""), "\"AttributeName\":\"expires\"");
+	assert_true(provision_beside(f->backend, d, &f->arena, &e));
+	provision_beside_ttl(f->backend, d, &f->arena);
+	assert_has(call_beside(f, "DescribeTimeToLive", ""), "ENABLED");
+}
+
+static void what_was_made_without_expiry_gets_it_when_asked(void **state)
+{
+	struct fixture *f = *state;
+	const struct design *d = design(f, "");
+	struct error e = { 0 };
+
+	(void)call_beside(f, "CreateTable", ",\"BillingMode\":\"PAY_PER_REQUEST\",\"AttributeDefinitions\":["
+			  "{\"AttributeName\":\"PK\",\"AttributeType\":\"S\"},{\"AttributeName\":\"SK\",\"AttributeType\":\"S\"}],"
+			  "\"KeySchema\":[{\"AttributeName\":\"PK\",\"KeyType\":\"HASH\"},{\"AttributeName\":\"SK\",\"KeyType\":\"RANGE\"}]");
+	assert_true(provision_beside(f->backend, d, &f->arena, &e));
+	assert_has(call_beside(f, "DescribeTimeToLive", ""), "DISABLED");
+	provision_beside_ttl(f->backend, d, &f->arena);
+	assert_has(call_beside(f, "DescribeTimeToLive", ""), "ENABLED");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -247,6 +287,8 @@ int main(void)
 		cmocka_unit_test_setup_teardown(a_table_that_is_only_looked_at_must_be_ready, setup, teardown),
 		cmocka_unit_test_setup_teardown(looking_makes_nothing, setup, teardown),
 		cmocka_unit_test_setup_teardown(another_server_may_make_it_at_the_same_moment, setup, teardown),
+		cmocka_unit_test_setup_teardown(what_servers_share_expires, setup, teardown),
+		cmocka_unit_test_setup_teardown(what_was_made_without_expiry_gets_it_when_asked, setup, teardown),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
