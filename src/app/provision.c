@@ -182,7 +182,7 @@ static bool has_ttl_beside(struct backend *b, const struct design *d, struct are
 	struct backend_reply r;
 
 	backend_call(b, a, "DescribeTimeToLive", provision_describe_beside(d, a), &r);
-	return r.status == 200 && slice_starts(text(json_get(r.body, "TimeToLiveDescription"), "TimeToLiveStatus"), SLICE("ENABL"));
+	return r.status == 200 && slice_starts(provision_text(json_get(r.body, "TimeToLiveDescription"), "TimeToLiveStatus"), SLICE("ENABL"));
 }
 
 void provision_beside_ttl(struct backend *b, const struct design *d, struct arena *a)

@@ -106,10 +106,10 @@ bool control_drop_stream(struct stage *s, struct control *c)
  * every few hours. */
 static uint32_t next_depth(const struct stream *st)
 {
-	const struct stream_split *last = st->split_count ? &st->splits[st->split_count - 1] : NULL;
-	uint32_t depth = last ? last->depth : 0, before = st->split_count > 1 ? last[-1].depth : 0;
+	size_t n = st->split_count;
+	uint32_t depth = n ? st->splits[n - 1].depth : 0, before = n > 1 ? st->splits[n - 2].depth : 0;
 
-	return depth < STREAM_DEPTH_MAX && (!last || depth == before) ? depth + 1 : depth;
+	return depth < STREAM_DEPTH_MAX && (!n || depth == before) ? depth + 1 : depth;
 }
 
 bool control_split_stream(struct stage *s, struct control *c)
