@@ -89,12 +89,13 @@ export class Caller {
 
 /** Where tables are: nothing (in the server that is tested), 'thorpe' (in another one), or an endpoint of DynamoDB's API. */
 export const BACKEND = process.env.THORPE_BACKEND;
+const FAULT = process.env.THORPE_FAULT; // of that other one: docs/faults.md
 const LOOKS_AT_STREAMS_MS = 400; // a server at a table that is elsewhere
 
 /** The server that has the tables of a directory goes on when the one in front of it ends. */
 const tableServers = new Map();
 async function tableServer(data, env) {
-  const known = tableServers.get(data) ?? { ...await startServer({ data, env }), users: 0 };
+  const known = tableServers.get(data) ?? { ...await startServer({ data, env, args: FAULT ? ['--fault', FAULT] : [] }), users: 0 };
   tableServers.set(data, known);
   known.users += 1;
   return known;
