@@ -2,11 +2,16 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "process/checkpoint_table.h"
 
+#include <time.h>
+
 #include "app/beside.h"
 #include "app/dyn_request.h"
 #include "app/provision.h"
 #include "base/timestamp.h"
 #include "value/codec.h"
+
+#define CONFLICT_TRIES 4
+#define CONFLICT_MS 20
 
 struct slice checkpoint_table(struct run *r)
 {
@@ -115,15 +120,20 @@ bool checkpoint_count(struct run *r, struct value key, int64_t *out)
 bool checkpoint_write(struct run *r, const struct dyn_write *w, size_t n)
 {
 	struct dyn_refusal *refusals = arena_array(r->arena, struct dyn_refusal, n);
+	struct timespec pause = { .tv_nsec = CONFLICT_MS * 1000000L };
 
-	switch (dyn_write(r, w, n, SLICE(""), refusals)) {
-	case DYN_DONE: return true;
-	case DYN_REFUSED: return run_fail(r, PROBLEM_CONFLICT, "someone else has gone on from here");
-	case DYN_CONFLICT:
-	case DYN_MISMATCH: return run_busy(r);
-	case DYN_FAILED: break;
+	for (int tries = 1;; tries++) {
+		switch (dyn_write(r, w, n, SLICE(""), refusals)) {
+		case DYN_DONE: return true;
+		case DYN_REFUSED: return run_fail(r, PROBLEM_CONFLICT, "someone else has gone on from here");
+		case DYN_MISMATCH: return run_busy(r);
+		case DYN_FAILED: return false;
+		case DYN_CONFLICT: break; /* others are at it: what was asked for is still to be asked */
+		}
+		if (tries == CONFLICT_TRIES)
+			return run_busy(r);
+		nanosleep(&pause, NULL);
 	}
-	return false;
 }
 
 /* ---- parts of items ---- */

@@ -91,9 +91,28 @@ static bool find_credentials(struct call *c)
 	return false;
 }
 
+/* A conflict cancels this attempt. It says nothing of an earlier one that may have been done, and what the caller would do about
+ * it, a transaction with another token, would meet that one's doing. */
+static bool is_mere_conflict(const struct backend_reply *r)
+{
+	const struct json *reasons = json_get(r->body, "CancellationReasons");
+
+	if (slice_is(r->error, "TransactionConflictException") || slice_is(r->error, "TransactionInProgressException"))
+		return true;
+	for (size_t i = 0; slice_is(r->error, "TransactionCanceledException") && json_is(reasons, JSON_ARRAY) && i < reasons->count; i++) {
+		const struct json *code = json_get(&reasons->items[i], "Code");
+
+		if (json_is(code, JSON_STRING) && slice_is(code->string, "TransactionConflict"))
+			return true;
+	}
+	return false;
+}
+
 static void note(struct call *c)
 {
 	c->meter.attempts++;
+	if (c->maybe_done && c->plan.how == REPEAT_BY_TOKEN && is_mere_conflict(&c->last.reply))
+		c->last.kind = RETRY_TRANSIENT;
 	c->maybe_done = c->maybe_done || c->last.maybe_done;
 	if (c->last.reply.status == 200)
 		return;

@@ -136,7 +136,7 @@ export async function startDesign(design, { args = [], env, data = freshDirector
   const file = existsSync(design) ? design : join(ROOT, 'designs', `${design}.yaml`);
   const name = file.replace(/.*\//, '').replace(/\.yaml$/, '');
   const { server, table: tables, credentials } = await startServers(data, ['--design', file, ...args], env);
-  const { ddb, doc, streams } = clientsFor(tables.endpoint, credentials ? { credentials } : {});
+  const { ddb, doc, streams } = clientsFor(tables.endpoint, credentials ? { credentials, maxAttempts: FAULT ? 10 : 1 } : {});
   const base = `${server.endpoint}/api/${name}`;
   const { TableNames: [table] } = await ddb.listTables({});
   const tokens = new Map();

@@ -602,6 +602,52 @@ static void a_refused_condition_reads_as_one(void **state)
 	assert_int_equal(standin_requests(server), 1);
 }
 
+static int conflicts_from; /* the first request, counted from 0, that meets a conflict; the one after it is taken */
+
+static void conflicts(void *ctx, const struct standin_request *q, struct standin_reply *r)
+{
+	int n = (int)standin_requests(server) - 1;
+
+	(void)ctx, (void)q;
+	r->status = n < conflicts_from ? 500 : n == conflicts_from ? 400 : 200;
+	if (r->status == 500)
+		snprintf(r->body, sizeof(r->body), "{\"__type\":\"com.amazonaws.dynamodb.v20120810#InternalServerError\"}");
+	else if (r->status == 400)
+		snprintf(r->body, sizeof(r->body), "{\"__type\":\"com.amazonaws.dynamodb.v20120810#TransactionCanceledException\","
+			 "\"CancellationReasons\":[{\"Code\":\"None\"},{\"Code\":\"TransactionConflict\"}]}");
+	else
+		snprintf(r->body, sizeof(r->body), "{}");
+}
+
+static void a_conflict_settles_nothing_that_may_have_been_done_before(void **state)
+{
+	struct backend_reply r;
+
+	(void)state;
+	world.always = OTHER;
+	world.fn = conflicts;
+	conflicts_from = 1; /* after a lost reply */
+	open_remote((struct remote_options){ .base_ms = 1 });
+	r = call("TransactWriteItems", "{\"TransactItems\":[]}");
+	assert_int_equal(r.status, 200);
+	assert_int_equal(standin_requests(server), 3);
+}
+
+static void a_conflict_at_once_is_for_the_caller(void **state)
+{
+	struct backend_reply r;
+
+	(void)state;
+	world.always = OTHER;
+	world.fn = conflicts;
+	conflicts_from = 0;
+	open_remote((struct remote_options){ .base_ms = 1 });
+	r = call("TransactWriteItems", "{\"TransactItems\":[]}");
+	assert_int_equal(r.status, 400);
+	assert_string_equal(text(r.error), "TransactionCanceledException");
+	assert_int_equal(standin_requests(server), 1);
+}
+
 static void a_page(void *ctx, const struct standin_request *q, struct standin_reply *r)
 {
 	(void)ctx, (void)q;
@@ -924,6 +970,8 @@ int main(void)
 		T(pauses_are_as_long_as_the_service_asks),
 		T(a_service_that_is_down_is_not_asked_four_times_as_often),
 		T(a_refused_condition_reads_as_one),
+		T(a_conflict_settles_nothing_that_may_have_been_done_before),
+		T(a_conflict_at_once_is_for_the_caller),
 		T(what_is_no_dynamodb_is_called_so),
 		T(errors_are_explained),
 		T(the_service_s_clock_counts),
