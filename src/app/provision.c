@@ -56,7 +56,7 @@ static bool compare_stream(struct provision *p, const struct json *table)
 		return DIFFERS(p, "the stream of table %.*s shows %.*s, the design says %s; disable it first",
 			       SLICE_ARG(d->table), SLICE_ARG(view), stream_view_name(d->stream));
 	return DIFFERS(p, "table %.*s has no stream, the design says %s%s", SLICE_ARG(d->table), stream_view_name(d->stream),
-		       p->only_look ? "" : "; enable it with UpdateTable");
+		       p->only_look ? "" : "; enable it with UpdateTable, or `thorpe deploy`");
 }
 
 /* A query of an index that is being built is refused. */
@@ -117,7 +117,12 @@ static bool bring_indexes(struct provision *p, const struct json *table)
 	if (!compare_indexes(p, table))
 		return false;
 	for (size_t i = 0; i < d->index_count; i++) {
-		if (provision_index_in(table, d->indexes[i].name))
+		const struct json *there = provision_index_in(table, d->indexes[i].name);
+
+		/* Another server may be adding it, or one that was killed meanwhile. */
+		if (there && slice_is(provision_text(there, "IndexStatus"), "CREATING") && !wait_for_index(p, &d->indexes[i]))
+			return false;
+		if (there)
 			continue;
 		if (!ask(p, "UpdateTable", provision_add_index(d, &d->indexes[i], p->arena), &r) ||
 		    !wait_for_index(p, &d->indexes[i]))

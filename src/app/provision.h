@@ -11,7 +11,7 @@
 
 enum provision_result { PROVISION_THERE, PROVISION_MADE, PROVISION_CHANGED, PROVISION_FAILED };
 
-/* PROVISION_FAILED: e->message is a sentence for a person. Indexes that were added may still be backfilling. */
+/* PROVISION_FAILED: e->message is a sentence for a person. Otherwise the indexes can be used. */
 enum provision_result provision_table(struct backend *b, const struct design *d, struct arena *a,
 				      struct error *e) MUST_CHECK;
 

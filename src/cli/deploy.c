@@ -165,8 +165,8 @@ static void print_help(void)
 {
 	puts("Usage: thorpe deploy FILE --backend WHERE [--dry-run | --yes] [options]\n"
 	     "       thorpe deploy FILE --format cloudformation|terraform|policy|deploy-policy [options]\n\n"
-	     "Makes the table of a design, and FILE's table beside it (<table>.thorpe), which is where servers\n"
-	     "keep their leases and positions: with keys, indexes, stream, TTL, point-in-time recovery,\n"
+	     "Makes the table of a design, and the one beside it (<table>.thorpe) where servers keep their\n"
+	     "leases and positions: with keys, indexes, stream, TTL, point-in-time recovery,\n"
 	     "deletion protection and tags; or brings tables that are there up to date. It says first what it\n"
 	     "would do and what that costs a month, and asks.\n\n"
 	     "Nothing is ever deleted. What cannot be changed is told with what to do, and then nothing is done\n"

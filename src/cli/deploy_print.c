@@ -65,7 +65,10 @@ void deploy_print_cost(const struct deploy_want *w, const struct deploy_cost *c,
 	print_row("writes", c->writes, how);
 	snprintf(how, sizeof(how), "%.0f units a second", c->read_units);
 	print_row("reads", c->reads, how);
-	snprintf(how, sizeof(how), "%.1f GB in the first month's mean; grows by %.1f GB a month", c->storage_gb, c->growth_gb);
+	if (l->storage_gb >= 0)
+		snprintf(how, sizeof(how), "%.1f GB; the traffic adds %.1f GB a month", c->storage_gb, c->growth_gb);
+	else
+		snprintf(how, sizeof(how), "%.1f GB in the first month's mean; grows by %.1f GB a month", c->storage_gb, c->growth_gb);
 	print_row("storage", c->storage, how);
 	if (w->tables[0].recovery) {
 		snprintf(how, sizeof(how), "%.1f GB, the table without its indexes", c->recovery_gb);

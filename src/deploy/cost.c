@@ -4,8 +4,8 @@
 #include "deploy/deploy_internal.h"
 #include "design/traffic.h"
 
-/* US dollars, us-east-1, Standard table class. AWS's price list of 11 September 2026 has these, and so do
- * https://aws.amazon.com/dynamodb/pricing/on-demand/ and …/provisioned/. Free tiers are not taken off. */
+/* US dollars, us-east-1, Standard table class: https://aws.amazon.com/dynamodb/pricing/on-demand/ and …/provisioned/. Request units,
+ * storage and recovery as AWS's price list was quoted in September 2026. Free tiers are not taken off. */
 const char deploy_prices[] = "us-east-1, September 2026, https://aws.amazon.com/dynamodb/pricing/";
 static const struct {
 	double write_million, read_million;      /* on demand: request units */

@@ -28,9 +28,11 @@ struct slice deploy_request_list_tags(struct slice arn, struct slice next, struc
 void deploy_put_tags(struct buf *b, const struct deploy_table *t);
 
 /* ---- looking (look.c) ---- */
-/* What a step sends, by how things are now; false: the failure. */
+/* The description of a table; *table NULL: there is none. False: the failure. */
 bool deploy_look_table(struct backend *b, const struct deploy_table *t, struct arena *a, const struct json **table,
 		       struct deploy_failure *f);
+/* ProvisionedThroughput of a table that is not billed on demand; NULL: it is. */
+const struct json *deploy_units_in(const struct json *table);
 bool deploy_is_unknown(const struct backend_reply *r);
 
 /* ---- text ---- */

@@ -135,10 +135,10 @@ static void look_at_status(struct look *l)
 		OBSTACLE(l, "it cannot be changed: its status is %.*s", SLICE_ARG(status));
 }
 
-static const struct json *units_of_table(const struct look *l)
+const struct json *deploy_units_in(const struct json *table)
 {
-	struct slice mode = provision_text(json_get(l->table, "BillingModeSummary"), "BillingMode");
-	const struct json *units = json_get(l->table, "ProvisionedThroughput");
+	struct slice mode = provision_text(json_get(table, "BillingModeSummary"), "BillingMode");
+	const struct json *units = json_get(table, "ProvisionedThroughput");
 	const struct json *writes = json_get(units, "WriteCapacityUnits");
 
 	/* A table that was never on demand has no summary. */
@@ -156,7 +156,7 @@ static int64_t integer(const struct json *obj, const char *name)
 
 static void look_at_billing(struct look *l)
 {
-	const struct json *units = units_of_table(l);
+	const struct json *units = deploy_units_in(l->table);
 	const struct design *d = l->t->as;
 	long long reads = integer(units, "ReadCapacityUnits"), writes = integer(units, "WriteCapacityUnits");
 
@@ -388,7 +388,7 @@ static bool look_at_ttl(struct look *l)
 		return fail(l->failure, l->t, "DescribeTimeToLive", &r);
 	status = provision_text(json_get(r.body, "TimeToLiveDescription"), "TimeToLiveStatus");
 	attribute = provision_text(json_get(r.body, "TimeToLiveDescription"), "AttributeName");
-	if (slice_is(status, "DISABLING"))
+	if (slice_is(status, "DISABLING") && d->ttl.n)
 		OBSTACLE(l, "its TTL is being turned off, which takes up to an hour: run this again then");
 	else if (!slice_is(status, "ENABLED") && !slice_is(status, "ENABLING")) {
 		if (d->ttl.n)

@@ -4,7 +4,6 @@
  * nothing is not asked forever.
  * SPDX-License-Identifier: Apache-2.0 */
 #include <time.h>
-#include "app/provision_compare.h"
 #include "app/provision_request.h"
 #include "base/clock.h"
 #include "deploy/deploy_internal.h"
@@ -131,17 +130,11 @@ static const struct deploy_step *next(struct run_state *s)
 static bool index_body(struct run_state *s, const struct deploy_step *step, struct slice *body)
 {
 	const struct deploy_table *t = &s->want->tables[step->table];
-	const struct json *table, *units, *writes;
-	struct slice mode;
+	const struct json *table;
 
 	if (!deploy_look_table(s->backend, t, &s->arena, &table, &s->failure))
 		return false;
-	units = json_get(table, "ProvisionedThroughput");
-	writes = json_get(units, "WriteCapacityUnits");
-	mode = provision_text(json_get(table, "BillingModeSummary"), "BillingMode");
-	if (slice_is(mode, "PAY_PER_REQUEST") || !json_is(writes, JSON_INT) || !writes->integer)
-		units = NULL;
-	*body = deploy_request_index(t, step->index, units, &s->arena);
+	*body = deploy_request_index(t, step->index, deploy_units_in(table), &s->arena);
 	return true;
 }
 
