@@ -475,7 +475,7 @@ test('operators see, set and clear faults while the server runs, and they are co
   await doc.put({ TableName, Item: { pk: 'a' } });
 });
 
-test('the console has no faults', async () => {
+test('the console has no faults, nor do requests that say so', async () => {
   const TableName = await createTable();
   await strike(TableName, 'error-before=100%');
   const ask = (headers) => fetch(server.endpoint, {
@@ -485,6 +485,7 @@ test('the console has no faults', async () => {
   });
   assert.equal((await ask({})).status, 500);
   assert.equal((await ask({ 'sec-fetch-site': 'same-origin', origin: server.endpoint })).status, 200);
+  assert.equal((await ask({ 'x-thorpe-fault': 'none' })).status, 200);
   await strike(TableName, 'none');
 });
 
