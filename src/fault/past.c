@@ -88,7 +88,6 @@ static struct moment *moment_now(struct past *p, struct store *s)
 		mem_free(m);
 		return NULL;
 	}
-	/* After the view: nothing in it is younger than that. */
 	m->at_us = clock_monotonic_us();
 	m->holders = 1;
 	m->past = p;

@@ -54,6 +54,15 @@ void audit_console_session(struct exchange *ex)
 					   .address = exchange_client(ex) });
 }
 
+void audit_operator_request(struct exchange *ex, int status)
+{
+	if (!audit_is_on())
+		return;
+	audit_write(&(struct audit_event){ .kind = "operator", .outcome = status < 400 ? "ok" : "failed",
+					   .access_key = ex->loop->keys ? claimed_key(ex) : (struct slice){ 0 },
+					   .address = exchange_client(ex), .action = action(ex), .status = status });
+}
+
 /* Whatever begins so changes tables, and nothing that changes items does. */
 static bool changes_tables(struct slice name)
 {

@@ -11,6 +11,8 @@
 void audit_refused_request(struct exchange *ex, int status, struct slice why);
 /* An operator begins to use the console. */
 void audit_console_session(struct exchange *ex);
+/* An operator has changed something of the server by a request that is not DynamoDB's. */
+void audit_operator_request(struct exchange *ex, int status);
 /* The api has answered: operations that change tables, not items, are operators' actions. */
 void audit_api_call(struct exchange *ex);
 

@@ -42,11 +42,14 @@ static void set(struct exchange *ex, struct slice spec)
 {
 	struct slice out;
 
-	if (!api_set_faults(ex->loop->api, &ex->arena, spec, &out)) {
+	bool ok = api_set_faults(ex->loop->api, &ex->arena, spec, &out);
+
+	if (spec.n)
+		audit_operator_request(ex, ok ? 200 : 400);
+	if (ok)
+		exchange_reply_with(ex, 200, JSON, out, NO_STORE);
+	else
 		refuse(ex, 400, out);
-		return;
-	}
-	exchange_reply_with(ex, 200, JSON, out, NO_STORE);
 }
 
 void faults_handle_show(struct exchange *ex, void *ctx)

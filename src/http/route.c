@@ -67,6 +67,14 @@ static bool is_write(struct slice target)
 	return false;
 }
 
+/* A test that looks at what an application did says so. The console does the same: browsers say of pages that they are of the same
+ * origin, and no page can. */
+static bool is_spared(const struct exchange *ex)
+{
+	return slice_is(request_header(&ex->req, SLICE("x-thorpe-fault")), "none") ||
+	       slice_is(request_header(&ex->req, SLICE("sec-fetch-site")), "same-origin");
+}
+
 static void handle_dynamodb(struct exchange *ex, void *ctx)
 {
 	struct slice type = media_type(request_header(&ex->req, SLICE("content-type")));
@@ -86,7 +94,7 @@ static void handle_dynamodb(struct exchange *ex, void *ctx)
 	exchange_call_api(ex, target, body);
 	if (is_write(target))
 		delay_ms = loop_write_delay(ex->loop, NULL);
-	if (api_has_faults(ex->loop->api))
+	if (api_has_faults(ex->loop->api) && !is_spared(ex))
 		delay_ms += api_draw_faults(ex->loop->api, &ex->call);
 	exchange_delay(ex, delay_ms);
 }

@@ -475,6 +475,20 @@ test('operators see, set and clear faults while the server runs, and they are co
   await doc.put({ TableName, Item: { pk: 'a' } });
 });
 
+test('the console has no faults, nor do requests that say so', async () => {
+  const TableName = await createTable();
+  await strike(TableName, 'error-before=100%');
+  const ask = (headers) => fetch(server.endpoint, {
+    method: 'POST',
+    headers: { 'content-type': 'application/x-amz-json-1.0', 'x-amz-target': 'DynamoDB_20120810.DescribeTable', ...headers },
+    body: JSON.stringify({ TableName }),
+  });
+  assert.equal((await ask({})).status, 500);
+  assert.equal((await ask({ 'sec-fetch-site': 'same-origin', origin: server.endpoint })).status, 200);
+  assert.equal((await ask({ 'x-thorpe-fault': 'none' })).status, 200);
+  await strike(TableName, 'none');
+});
+
 test('without --fault there is nothing to set; pages of other origins may not; with keys it is signed', async () => {
   const plain = await startServer({ data: null });
   const reply = await faults('throttle=1%', { endpoint: plain.endpoint });
