@@ -632,6 +632,49 @@ static void what_hangs_on_what_hangs_on_it_is_counted_off_no_later_one(void **st
 	}
 }
 
+static const char houses[] =
+	"entities:\n"
+	"  House:\n"
+	"    path: /houses/<id>\n    attributes: {id: 'string, required, fixed'}\n"
+	"    keys: {PK: 'HOUSE#<id>', SK: HOUSE}\n    allow: {read, create, update, delete: anyone}\n"
+	"    delete: {then remove: [rooms of house]}\n"
+	"  Room:\n"
+	"    path: /houses/<house>/rooms/<id>\n    attributes: {house: 'string, required, fixed', id: 'string, required, fixed'}\n"
+	"    keys: {PK: 'ROOMS#<house>', SK: '<id>'}\n    allow: {read, create, update, delete: anyone}\n"
+	"    requires: [House(house)]\n"
+	"    delete: {then remove: [chairs in room]}\n"
+	"  Chair:\n" /* counted nowhere */
+	"    path: /houses/<house>/rooms/<id>/chairs/<number>\n"
+	"    attributes: {house: 'string, required, fixed', id: 'string, required, fixed', number: 'string, required, fixed'}\n"
+	"    keys: {PK: 'CHAIRS#<house>', SK: '<id>#<number>'}\n    allow: {read, create, update, delete: anyone}\n"
+	"    requires: ['Room(house, id)']\n"
+	"access:\n"
+	"  rooms of house: {query: table, where: {PK: 'ROOMS#<id>'}}\n"
+	"  chairs in room: {query: table, where: {PK: 'CHAIRS#<house>', SK: 'begins with <id>#'}}\n";
+
+/* A list of all chairs of the house would show them. */
+static void what_hangs_on_what_hangs_on_it_is_not_seen_under_a_later_one(void **state)
+{
+	struct world w;
+
+	(void)state;
+	world_open(&w, houses);
+	app_set_keeper_runs(&w.f.app, true);
+	created(&w.f, "!", "House", "h", NULL);
+	created(&w.f, "!", "Room", "h/r", NULL);
+	for (int i = 0; i < MANY; i++) {
+		char path[16];
+
+		snprintf(path, sizeof(path), "h/r/%d", i);
+		created(&w.f, "!", "Chair", path, NULL);
+	}
+	deleted(&w.f, "!", "House", "h");
+	assert_int_equal(count_keys(&w, "CHAIRS#h"), MANY);
+	created(&w.f, "!", "House", "h", NULL);
+	assert_int_equal(count_keys(&w, "CHAIRS#h"), 0);
+	world_close(&w);
+}
+
 static const char trees[] =
 	"entities:\n"
 	"  Folder:\n"
@@ -1109,6 +1152,7 @@ int main(void)
 		cmocka_unit_test(a_deep_tree_goes_to_its_last_leaf),
 		cmocka_unit_test(names_that_look_alike_have_markers_of_their_own),
 		cmocka_unit_test(what_hangs_on_what_hangs_on_it_is_counted_off_no_later_one),
+		cmocka_unit_test(what_hangs_on_what_hangs_on_it_is_not_seen_under_a_later_one),
 		cmocka_unit_test(what_is_opened_again_waits_until_everything_old_is_gone),
 		cmocka_unit_test(what_takes_over_the_values_of_something_deleted_waits_for_it),
 		cmocka_unit_test(what_has_expired_and_is_still_there_goes_too),
