@@ -724,6 +724,47 @@ static void a_cascade_that_is_under_way_counts_nothing_off_a_later_one(void **st
 	world_close(&w);
 }
 
+static const char rows_by_code[] =
+	"entities:\n"
+	"  Hall:\n"
+	"    path: /halls/<id>\n    attributes: {id: 'string, required, fixed', code: 'string, required', seats: counter}\n"
+	"    keys: {PK: 'HALL#<id>', SK: HALL}\n    allow: {read, create, update, delete: anyone}\n"
+	"    delete: {then remove: [seats of code]}\n"
+	"  Seat:\n"
+	"    path: /halls/<hall>/seats/<id>\n"
+	"    attributes: {hall: 'string, required, fixed', id: 'string, required, fixed', code: 'string, required'}\n"
+	"    keys: {PK: 'SEATS#<hall>', SK: '<id>', GSI1PK: 'CODE#<code>', GSI1SK: '<hall>#<id>'}\n"
+	"    counts: [Hall(hall).seats]\n    allow: {read, create, update, delete: anyone}\n"
+	"access:\n"
+	"  seats of code: {query: GSI1, where: {GSI1PK: 'CODE#<code>'}}\n";
+
+/* The pattern finds the rows of both. */
+static void rows_of_another_item_with_the_same_values_stay(void **state)
+{
+	(void)state;
+	for (int n = FEW; n <= MANY; n += MANY - FEW) {
+		struct world w;
+
+		world_open(&w, rows_by_code);
+		app_set_keeper_runs(&w.f.app, true);
+		created(&w.f, "!", "Hall", "a", "{\"code\":\"x\"}");
+		created(&w.f, "!", "Hall", "b", "{\"code\":\"x\"}");
+		for (int i = 0; i < n; i++) {
+			char path[16];
+
+			snprintf(path, sizeof(path), "%s/%d", i % 2 ? "a" : "b", i);
+			created(&w.f, "!", "Seat", path, "{\"code\":\"x\"}");
+		}
+		deleted(&w.f, "!", "Hall", "a");
+		other_keeper(&w);
+		assert_int_equal(count_keys(&w, "SEATS#a"), 0);
+		assert_int_equal(count_keys(&w, "SEATS#b"), (n + 1) / 2);
+		assert_int_equal(number(stored(&w.f, "HALL#b", "HALL"), "seats"), (n + 1) / 2);
+		assert_int_equal(markers(&w), 0);
+		world_close(&w);
+	}
+}
+
 static const char trees[] =
 	"entities:\n"
 	"  Folder:\n"
@@ -1203,6 +1244,7 @@ int main(void)
 		cmocka_unit_test(what_hangs_on_what_hangs_on_it_is_counted_off_no_later_one),
 		cmocka_unit_test(what_hangs_on_what_hangs_on_it_is_not_seen_under_a_later_one),
 		cmocka_unit_test(a_cascade_that_is_under_way_counts_nothing_off_a_later_one),
+		cmocka_unit_test(rows_of_another_item_with_the_same_values_stay),
 		cmocka_unit_test(what_is_opened_again_waits_until_everything_old_is_gone),
 		cmocka_unit_test(what_takes_over_the_values_of_something_deleted_waits_for_it),
 		cmocka_unit_test(what_has_expired_and_is_still_there_goes_too),
