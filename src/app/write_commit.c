@@ -77,7 +77,7 @@ static struct slice identity_of(const struct plan *p)
 	return write_identity_text(p->run, args, p->entity->param_count);
 }
 
-static enum plan_end tell_exists(struct plan *p)
+enum plan_end plan_tell_exists(struct plan *p)
 {
 	bool vowel = strchr("AEIO", p->entity->name.p[0]) != NULL;
 
@@ -111,6 +111,27 @@ static bool guards_identity(struct plan *p, const struct companion *c)
 	for (size_t i = 0; i < e->param_count; i++)
 		if (!names_have(&names, e->params[i]))
 			return false;
+	return true;
+}
+
+bool plan_address_is_taken(struct plan *p, bool *out)
+{
+	const struct entity *e = p->entity;
+	const struct write *w = p->write;
+	struct value full;
+
+	*out = false;
+	if (!e->found_by.n || w->trusted || w->action)
+		return true;
+	for (size_t i = 0; w->made.arena && i < e->param_count; i++)
+		if (fields_has(&w->made, e->params[i]))
+			return true;
+	for (size_t i = 0; i < e->companion_count; i++)
+		if (e->companions[i].unique.n && guards_identity(p, &e->companions[i]))
+			return true;
+	if (!entity_fetch(p->run, e, entity_identity(p->run, e, fields_item(p->item)), e->param_count, true, &full))
+		return false;
+	*out = value_present(full);
 	return true;
 }
 
@@ -158,7 +179,7 @@ static enum plan_end refused_place(struct plan *p, const struct dyn_refusal *f)
 	for (size_t i = 0; value_present(p->old) && i < e->param_count; i++)
 		if (names_have(&p->changed, e->params[i]))
 			return tell_taken(p, e->params[i]);
-	return tell_exists(p);
+	return plan_tell_exists(p);
 }
 
 /* The target is gone and nobody minds; if it was looked at, then it must have been gone already. */
@@ -218,7 +239,7 @@ static enum plan_end refused_one(struct plan *p, struct plan_action *a, const st
 	case PLAN_COMPANION:
 		if (!guards_identity(p, a->companion))
 			return tell_taken(p, a->companion->unique);
-		return !value_present(p->old) && p->write->action ? PLAN_AGAIN : tell_exists(p);
+		return !value_present(p->old) && p->write->action ? PLAN_AGAIN : plan_tell_exists(p);
 	case PLAN_TARGET: return refused_target(p, a, f);
 	case PLAN_MARKER: return deleting_refused(p, a, f);
 	case PLAN_OLD:

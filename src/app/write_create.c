@@ -298,6 +298,7 @@ enum plan_end write_put_new(struct write *w, struct fields *f, struct write_resu
 	struct run *r = w->run;
 	struct plan p;
 	enum plan_end end;
+	bool taken;
 
 	/* Who is nobody is told to log in before he is told what is wrong with the body. */
 	if (!r->caller.subject.n && !r->caller.operator_ && !ask_to_create(w, f))
@@ -306,6 +307,10 @@ enum plan_end write_put_new(struct write *w, struct fields *f, struct write_resu
 	    !write_checks(w, f, VALUE_ABSENT) || !ask_to_create(w, f) || !write_password(w, f, VALUE_ABSENT))
 		return PLAN_FAILED;
 	plan_init(&p, w, VALUE_ABSENT, f);
+	if (!plan_address_is_taken(&p, &taken))
+		return PLAN_FAILED;
+	if (taken)
+		return plan_tell_exists(&p);
 	if (w->action && !write_adds(w, f, VALUE_ABSENT, &p.self))
 		return PLAN_FAILED;
 	if (!plan_make(&p) || !plan_deleting(&p))

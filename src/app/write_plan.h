@@ -181,6 +181,11 @@ enum plan_end plan_commit(struct plan *p) MUST_CHECK;
 void plan_follow(struct plan *p);
 /* The same of a removal, once what goes with the item is gone: copies of it that are left hold nothing. */
 void plan_follow_removal(struct plan *p);
+/* Whether the address of a new item is another one's already. Only where nothing else says so: its key has more than the address
+ * (`found by`) and no companion guards it. What the server has just made is new. Two that come at once are not seen. */
+bool plan_address_is_taken(struct plan *p, bool *out) MUST_CHECK;
+/* There is one already. PLAN_FAILED. */
+enum plan_end plan_tell_exists(struct plan *p);
 /* In the words of the rules: the target is not there; it is, and something about it does not hold. False. */
 bool plan_tell_missing(struct write *w, const struct plan_ask *ask);
 bool plan_tell_unfit(struct write *w, const struct plan_ask *ask);

@@ -13,8 +13,8 @@ A list (tests/mutants/*.mutants) names what judges its mutants, and the mutants:
     + what stands there instead (may be empty; several lines of - or + are one piece)
 
 `tests` are test programs without arguments; `run`, of which there may be several, is a program of the build with arguments, started in the
-tree. They are asked in this order until one fails. What stands before the first mutant is for all; within a mutant it is for that one alone,
-instead of the same word before.
+tree. They are asked in this order until one fails. What stands before the first mutant is for all that name none of their own. Name the test that
+shows the promise: it is quicker, and says where to read about it.
 
 --sure: they are not run without a mutant first. A copy of the tree is changed, never the tree itself. Exits with 0 when every mutant was noticed.
 SPDX-License-Identifier: Apache-2.0
@@ -59,7 +59,7 @@ def read_list(path):
         elif line.strip() and not line.startswith("#"):
             die(f"{where}: cannot make sense of '{line}'")
     for m in mutants:
-        m["judges"] = [j for word in judges for j in m["own"].get(word, judges[word])]
+        m["judges"] = [j for word in judges for j in (m["own"] or judges).get(word, [])]
     return mutants
 
 

@@ -56,9 +56,21 @@ static const struct entity *draw_entity(struct sim *s, bool operator_)
 	return NULL;
 }
 
+/* Whether the server chooses its address. */
+static bool has_managed_address(const struct entity *e)
+{
+	for (size_t i = 0; i < e->param_count; i++) {
+		const struct attribute *a = entity_attribute(e, e->params[i]);
+
+		if (a && a->managed)
+			return true;
+	}
+	return false;
+}
+
 static bool ask_create(struct asking *k)
 {
-	bool put = random_percent(dice(k->draw.sim), 65);
+	bool put = random_percent(dice(k->draw.sim), 65) && (!has_managed_address(k->entity) || sim_may(k->draw.sim, SIM_MANAGED));
 
 	k->q.method = put ? APP_PUT : APP_POST;
 	if (!draw_path(&k->draw, k->entity->path_template, k->entity, !put, &k->path))

@@ -38,6 +38,14 @@ static struct value born(struct run *r, const struct entity *e, struct value acc
 	return value_make_map(r->arena, m, n);
 }
 
+/* Whether the login was this account's: by the time it was answered, another one may have its name. */
+static bool is_account(struct run *r, const struct entity *e, struct value account, struct slice subject)
+{
+	struct value v = value_get(entity_full(r, e, account), e->login.subject);
+
+	return value_type(v) == VALUE_S && slice_equal(value_bytes(v), subject);
+}
+
 /* ---- logging in ---- */
 
 /* Some account of the table; absent: none. */
@@ -93,7 +101,9 @@ void session_login(struct sim *s, struct backend *b, struct arena *a)
 	body = json_parse(a, reply.body);
 	token = json_get(body, "token");
 	subject = json_get(body, "subject");
-	if (!json_is(token, JSON_STRING) || !json_is(subject, JSON_STRING))
+	if (!json_is(token, JSON_STRING) || !json_is(subject, JSON_STRING) || !is_account(&r, e, account, subject->string))
+		return;
+	if (!dyn_get(&r, dyn_key_of(&r, account), true, &account) || !value_present(account)) /* as it was when it logged in, or later */
 		return;
 	x = &s->sessions[s->session_count < SESSIONS_MOST ? s->session_count++ : random_below(&s->random, SESSIONS_MOST)];
 	*x = (struct session){ .entity = e, .subject = arena_copy(&s->arena, subject->string) };

@@ -572,6 +572,47 @@ static void a_token_does_a_write_once(void **state)
 	app_fixture_close(&f);
 }
 
+/* ---- keys that have more than the address ---- */
+
+static const char remarks[] =
+	"entities:\n"
+	"  Remark:\n"
+	"    path: /posts/<post>/remarks/<id>\n"
+	"    found by: remark by id\n"
+	"    attributes: {post: 'string, required', id: 'string, id', made: 'timestamp, now', text: string}\n"
+	"    keys: {PK: 'POST#<post>', SK: 'REMARK#<made>#<id>', GSI1PK: 'REMARK#<id>', GSI1SK: '<post>'}\n"
+	"    allow: {create, read, update, delete: anyone}\n"
+	"access:\n"
+	"  remark by id: {query: GSI1, where: {GSI1PK: 'REMARK#<id>'}}\n";
+
+static bool remark_later(struct app_fixture *f, const char *path, int seconds)
+{
+	struct run *r = app_fixture_run(f, "ann");
+	struct write_result out;
+	bool ok;
+
+	r->now_ms += seconds * 1000;
+	ok = try_create(r, "Remark", path, NULL, &out);
+	if (!ok)
+		assert_problem(r, PROBLEM_EXISTS, "already");
+	return ok;
+}
+
+static void an_address_has_one_item_though_the_time_is_in_the_key(void **state)
+{
+	struct app_fixture f;
+
+	(void)state;
+	app_fixture_open(&f, remarks);
+	assert_true(remark_later(&f, "p/1", 0));
+	assert_false(remark_later(&f, "p/1", 0));
+	assert_false(remark_later(&f, "p/1", 10));
+	assert_true(remark_later(&f, "q/1", 20)); /* another address */
+	deleted(&f, "ann", "Remark", "p/1");
+	assert_true(remark_later(&f, "p/1", 40));
+	app_fixture_close(&f);
+}
+
 /* ---- for the runtime ---- */
 
 static void put_leaves_what_is_there(void **state)
@@ -623,6 +664,7 @@ int main(void)
 		cmocka_unit_test(gathered_views_are_written_together),
 		cmocka_unit_test(what_hangs_on_a_deleted_item_goes_after_it),
 		cmocka_unit_test(a_token_does_a_write_once),
+		cmocka_unit_test(an_address_has_one_item_though_the_time_is_in_the_key),
 		cmocka_unit_test(put_leaves_what_is_there),
 	};
 

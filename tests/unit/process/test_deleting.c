@@ -632,6 +632,139 @@ static void what_hangs_on_what_hangs_on_it_is_counted_off_no_later_one(void **st
 	}
 }
 
+static const char houses[] =
+	"entities:\n"
+	"  House:\n"
+	"    path: /houses/<id>\n    attributes: {id: 'string, required, fixed'}\n"
+	"    keys: {PK: 'HOUSE#<id>', SK: HOUSE}\n    allow: {read, create, update, delete: anyone}\n"
+	"    delete: {then remove: [rooms of house]}\n"
+	"  Room:\n"
+	"    path: /houses/<house>/rooms/<id>\n    attributes: {house: 'string, required, fixed', id: 'string, required, fixed'}\n"
+	"    keys: {PK: 'ROOMS#<house>', SK: '<id>'}\n    allow: {read, create, update, delete: anyone}\n"
+	"    requires: [House(house)]\n"
+	"    delete: {then remove: [chairs in room]}\n"
+	"  Chair:\n" /* counted nowhere */
+	"    path: /houses/<house>/rooms/<id>/chairs/<number>\n"
+	"    attributes: {house: 'string, required, fixed', id: 'string, required, fixed', number: 'string, required, fixed'}\n"
+	"    keys: {PK: 'CHAIRS#<house>', SK: '<id>#<number>'}\n    allow: {read, create, update, delete: anyone}\n"
+	"    requires: ['Room(house, id)']\n"
+	"access:\n"
+	"  rooms of house: {query: table, where: {PK: 'ROOMS#<id>'}}\n"
+	"  chairs in room: {query: table, where: {PK: 'CHAIRS#<house>', SK: 'begins with <id>#'}}\n";
+
+/* A list of all chairs of the house would show them. */
+static void what_hangs_on_what_hangs_on_it_is_not_seen_under_a_later_one(void **state)
+{
+	struct world w;
+
+	(void)state;
+	world_open(&w, houses);
+	app_set_keeper_runs(&w.f.app, true);
+	created(&w.f, "!", "House", "h", NULL);
+	created(&w.f, "!", "Room", "h/r", NULL);
+	for (int i = 0; i < MANY; i++) {
+		char path[16];
+
+		snprintf(path, sizeof(path), "h/r/%d", i);
+		created(&w.f, "!", "Chair", path, NULL);
+	}
+	deleted(&w.f, "!", "House", "h");
+	assert_int_equal(count_keys(&w, "CHAIRS#h"), MANY);
+	created(&w.f, "!", "House", "h", NULL);
+	assert_int_equal(count_keys(&w, "CHAIRS#h"), 0);
+	world_close(&w);
+}
+
+static const char likes[] =
+	"entities:\n"
+	"  User:\n"
+	"    path: /users/<id>\n    attributes: {id: 'string, required, fixed'}\n"
+	"    keys: {PK: 'USER#<id>', SK: USER}\n    allow: {read, create, update, delete: anyone}\n"
+	"    delete: {then remove: [likes of user]}\n"
+	"  Thread:\n" /* what was liked stays liked when it goes */
+	"    path: /threads/<id>\n    attributes: {id: 'string, required, fixed', likes: counter}\n"
+	"    keys: {PK: 'THREAD#<id>', SK: THREAD}\n    allow: {read, create, update, delete: anyone}\n"
+	"    delete: {then remove: [notes on thread]}\n"
+	"  Note:\n"
+	"    path: /threads/<thread>/notes/<id>\n    attributes: {thread: 'string, required, fixed', id: 'string, required, fixed'}\n"
+	"    keys: {PK: 'NOTES#<thread>', SK: '<id>'}\n    allow: {read, create, update, delete: anyone}\n"
+	"  Like:\n"
+	"    path: /threads/<thread>/likes/<who>\n    attributes: {thread: 'string, required, fixed', who: 'string, required, fixed'}\n"
+	"    keys: {PK: 'LIKES#<who>', SK: '<thread>'}\n    allow: {read, create, update, delete: anyone}\n"
+	"    counts: [Thread(thread).likes]\n"
+	"access:\n"
+	"  likes of user: {query: table, where: {PK: 'LIKES#<id>'}}\n"
+	"  notes on thread: {query: table, where: {PK: 'NOTES#<id>'}}\n";
+
+/* Two deletions that have nothing to do with each other, but for a row of the first that counts on the second. */
+static void a_cascade_that_is_under_way_counts_nothing_off_a_later_one(void **state)
+{
+	struct world w;
+
+	(void)state;
+	world_open(&w, likes);
+	app_set_keeper_runs(&w.f.app, true);
+	created(&w.f, "!", "User", "u", NULL);
+	for (int i = 0; i < MANY; i++) {
+		char thread[16], like[24];
+
+		snprintf(thread, sizeof(thread), "t%d", i);
+		snprintf(like, sizeof(like), "%s/u", thread);
+		created(&w.f, "!", "Thread", thread, NULL);
+		created(&w.f, "!", "Like", like, NULL);
+	}
+	deleted(&w.f, "!", "User", "u");
+	assert_int_equal(count_keys(&w, "LIKES#u"), MANY);
+	deleted(&w.f, "!", "Thread", "t5");
+	created(&w.f, "!", "Thread", "t5", NULL);
+	other_keeper(&w);
+	assert_int_equal(count_keys(&w, "LIKES#u"), 0);
+	assert_int_equal(number(stored(&w.f, "THREAD#t5", "THREAD"), "likes"), 0);
+	assert_int_equal(number(stored(&w.f, "THREAD#t6", "THREAD"), "likes"), 0);
+	world_close(&w);
+}
+
+static const char rows_by_code[] =
+	"entities:\n"
+	"  Hall:\n"
+	"    path: /halls/<id>\n    attributes: {id: 'string, required, fixed', code: 'string, required', seats: counter}\n"
+	"    keys: {PK: 'HALL#<id>', SK: HALL}\n    allow: {read, create, update, delete: anyone}\n"
+	"    delete: {then remove: [seats of code]}\n"
+	"  Seat:\n"
+	"    path: /halls/<hall>/seats/<id>\n"
+	"    attributes: {hall: 'string, required, fixed', id: 'string, required, fixed', code: 'string, required'}\n"
+	"    keys: {PK: 'SEATS#<hall>', SK: '<id>', GSI1PK: 'CODE#<code>', GSI1SK: '<hall>#<id>'}\n"
+	"    counts: [Hall(hall).seats]\n    allow: {read, create, update, delete: anyone}\n"
+	"access:\n"
+	"  seats of code: {query: GSI1, where: {GSI1PK: 'CODE#<code>'}}\n";
+
+/* The pattern finds the rows of both. */
+static void rows_of_another_item_with_the_same_values_stay(void **state)
+{
+	(void)state;
+	for (int n = FEW; n <= MANY; n += MANY - FEW) {
+		struct world w;
+
+		world_open(&w, rows_by_code);
+		app_set_keeper_runs(&w.f.app, true);
+		created(&w.f, "!", "Hall", "a", "{\"code\":\"x\"}");
+		created(&w.f, "!", "Hall", "b", "{\"code\":\"x\"}");
+		for (int i = 0; i < n; i++) {
+			char path[16];
+
+			snprintf(path, sizeof(path), "%s/%d", i % 2 ? "a" : "b", i);
+			created(&w.f, "!", "Seat", path, "{\"code\":\"x\"}");
+		}
+		deleted(&w.f, "!", "Hall", "a");
+		other_keeper(&w);
+		assert_int_equal(count_keys(&w, "SEATS#a"), 0);
+		assert_int_equal(count_keys(&w, "SEATS#b"), (n + 1) / 2);
+		assert_int_equal(number(stored(&w.f, "HALL#b", "HALL"), "seats"), (n + 1) / 2);
+		assert_int_equal(markers(&w), 0);
+		world_close(&w);
+	}
+}
+
 static const char trees[] =
 	"entities:\n"
 	"  Folder:\n"
@@ -1109,6 +1242,9 @@ int main(void)
 		cmocka_unit_test(a_deep_tree_goes_to_its_last_leaf),
 		cmocka_unit_test(names_that_look_alike_have_markers_of_their_own),
 		cmocka_unit_test(what_hangs_on_what_hangs_on_it_is_counted_off_no_later_one),
+		cmocka_unit_test(what_hangs_on_what_hangs_on_it_is_not_seen_under_a_later_one),
+		cmocka_unit_test(a_cascade_that_is_under_way_counts_nothing_off_a_later_one),
+		cmocka_unit_test(rows_of_another_item_with_the_same_values_stay),
 		cmocka_unit_test(what_is_opened_again_waits_until_everything_old_is_gone),
 		cmocka_unit_test(what_takes_over_the_values_of_something_deleted_waits_for_it),
 		cmocka_unit_test(what_has_expired_and_is_still_there_goes_too),

@@ -749,6 +749,81 @@ static void what_lives_while_something_is_so_is_put_and_removed_by_that(void **s
 	world_close(&w);
 }
 
+static struct api_write *(*write_really)(struct backend *b, struct arena *a, const struct api_action *list, size_t n, unsigned how);
+static struct world *late;     /* NULL: it has happened */
+static const char *late_door;
+
+/* Someone is at the door right before a badge is written. */
+static struct api_write *write_late(struct backend *b, struct arena *a, const struct api_action *list, size_t n, unsigned how)
+{
+	struct world *w = late;
+	bool badge = false;
+
+	for (size_t i = 0; i < n; i++) {
+		struct value v = value_present(list[i].item) ? list[i].item : list[i].key;
+
+		badge = badge || slice_starts(value_bytes(value_get(v, SLICE("PK"))), SLICE("BADGE#"));
+	}
+	if (w && badge) {
+		late = NULL;
+		updated(&w->f, "!", "Door", "d", late_door);
+	}
+	return write_really(b, a, list, n, how);
+}
+
+/* The first change that it has not seen; when it was too late, that is tried again later. */
+static void try_next(struct world *w, const char *name)
+{
+	const struct processor *p = processor_named(w, name);
+	struct shard_list shards = world_shards(w);
+
+	for (size_t i = 0; i < shards.count; i++) {
+		struct run *r = world_run(w);
+		struct position at;
+		struct change *list;
+		size_t n;
+
+		must(r, checkpoint_load(r, p->name, shards.list[i].id, &at), "position");
+		n = world_changes(w, shards.stream_arn, shards.list[i].id, at.sequence, &list);
+		for (size_t k = 0; late && k < n; k++)
+			if (effect_apply(r, p, &list[k], &at) == EFFECT_FAILED)
+				assert_int_equal(r->problem.type, PROBLEM_BUSY);
+	}
+}
+
+static void process_late(struct world *w, const char *processor, const char *door)
+{
+	late = w;
+	late_door = door;
+	write_really = w->f.backend->write;
+	w->f.backend->write = write_late;
+	try_next(w, processor);
+	w->f.backend->write = write_really;
+	assert_null(late);
+	world_process(w, processor);
+}
+
+/* A badge is more than one action: what it lives while is asked in the same transaction. */
+static void what_it_lives_while_may_change_right_before_the_write(void **state)
+{
+	struct world w = { 0 };
+
+	(void)state;
+	world_open(&w, doors);
+	created(&w.f, "!", "Door", NULL, "{\"id\":\"d\",\"open\":true}");
+	created(&w.f, "!", "Guest", NULL, "{\"id\":\"g\",\"door\":\"d\"}");
+	process_late(&w, "give a badge", "{\"open\":false}");
+	assert_int_equal(count_keys(&w, "BADGE"), 0);
+	updated(&w.f, "!", "Door", "d", "{\"open\":true}");
+	updated(&w.f, "!", "Guest", "g", "{\"greeted\":1}");
+	world_process(&w, "give a badge");
+	assert_int_equal(count_keys(&w, "BADGE"), 2);
+	updated(&w.f, "!", "Door", "d", "{\"open\":false}");
+	process_late(&w, "take a badge", "{\"open\":true}");
+	assert_int_equal(count_keys(&w, "BADGE"), 2);
+	world_close(&w);
+}
+
 /* ---- items of others ---- */
 
 static void fits(struct world *w, const char *more, const char *why)
@@ -802,6 +877,7 @@ int main(void)
 		cmocka_unit_test(counts_of_many_rows_are_exact_through_crashes),
 		cmocka_unit_test(only_what_when_says_wakes),
 		cmocka_unit_test(what_lives_while_something_is_so_is_put_and_removed_by_that),
+		cmocka_unit_test(what_it_lives_while_may_change_right_before_the_write),
 		cmocka_unit_test(an_item_fits_when_the_design_could_have_written_it),
 	};
 

@@ -294,6 +294,48 @@ static void a_copy_shows_nothing_of_a_source_that_is_gone(void **state)
 	world_close(&w);
 }
 
+static const char library[] =
+	"entities:\n"
+	"  Author:\n" /* its key stays when its address changes */
+	"    path: /authors/<slug>\n"
+	"    found by: author by slug\n"
+	"    attributes: {id: 'string, id', slug: 'string, required', name: string}\n"
+	"    keys: {PK: 'AUTHOR#<id>', SK: AUTHOR, GSI1PK: 'SLUG#<slug>', GSI1SK: AUTHOR}\n"
+	"    allow: {read, create, update, delete: anyone}\n"
+	"  Book:\n"
+	"    path: /books/<id>\n"
+	"    attributes:\n"
+	"      id: string, required, fixed\n"
+	"      author: string, required\n"
+	"      author_name: copy of Author(author).name, kept by books of author\n"
+	"    keys: {PK: 'BOOK#<id>', SK: BOOK, GSI2PK: 'BY#<author>', GSI2SK: '<id>'}\n"
+	"    allow: {read, create, update, delete: anyone}\n"
+	"access:\n"
+	"  author by slug: {query: GSI1, where: {GSI1PK: 'SLUG#<slug>'}}\n"
+	"  books of author: {query: GSI2, where: {GSI2PK: 'BY#<slug>'}}\n";
+
+static void copies_follow_whoever_has_the_name_now(void **state)
+{
+	struct slice before;
+	struct world w;
+
+	(void)state;
+	world_open(&w, library);
+	w.f.app.keeper_runs = true;
+	created(&w.f, "!", "Author", NULL, "{\"slug\":\"ann\",\"name\":\"Ann\"}");
+	created(&w.f, "!", "Book", "1", "{\"author\":\"ann\"}");
+	created(&w.f, "!", "Book", "2", "{\"author\":\"anna\"}"); /* there is none yet */
+	follow(&w);
+	assert_text(stored(&w.f, "BOOK#1", "BOOK"), "author_name", "Ann");
+	assert_false(value_present(value_get(stored(&w.f, "BOOK#2", "BOOK"), SLICE("author_name"))));
+	before = latest(&w);
+	updated(&w.f, "!", "Author", "ann", "{\"slug\":\"anna\"}");
+	follow_since(&w, before);
+	assert_false(value_present(value_get(stored(&w.f, "BOOK#1", "BOOK"), SLICE("author_name"))));
+	assert_text(stored(&w.f, "BOOK#2", "BOOK"), "author_name", "Ann");
+	world_close(&w);
+}
+
 static const char shelves[] =
 	"entities:\n"
 	"  Shelf:\n"
@@ -698,6 +740,7 @@ int main(void)
 		cmocka_unit_test(a_copy_that_was_born_stale_is_mended),
 		cmocka_unit_test(a_copy_is_filled_when_its_source_comes_later),
 		cmocka_unit_test(a_copy_that_cannot_follow_is_counted_and_holds_up_no_other),
+		cmocka_unit_test(copies_follow_whoever_has_the_name_now),
 		cmocka_unit_test(a_copy_shows_nothing_of_a_source_that_is_gone),
 		cmocka_unit_test(what_hangs_on_a_deleted_item_goes_to_the_last),
 		cmocka_unit_test(a_move_is_no_deletion),

@@ -287,6 +287,28 @@ static void a_change_that_fails_is_parked_and_can_be_done_again(void **state)
 	client_is(&c, 404);
 }
 
+/* Its position says that it was done: whoever did it has died before it was taken off the list. */
+static void a_parked_change_that_was_done_is_only_taken_off_the_list(void **state)
+{
+	struct run r = { .app = c.app, .design = c.f.design, .backend = c.f.backend, .arena = &c.f.arena, .now_ms = c.now_ms };
+	struct position done = { .processor = SLICE("divide") };
+
+	(void)state;
+	put("/settings/x", "{\"divisor\":1e-125}");
+	process = start();
+	put_notes(0, 1, "{\"divides\":true}");
+	await_parked(1);
+	client_ask(&c, APP_PATCH, "/settings/x", "{\"divisor\":4}");
+	client_is(&c, 200);
+	done.sequence = first_parked();
+	done.shard = arena_printf(&c.f.arena, "retry#%.*s", SLICE_ARG(done.sequence));
+	assert_true(checkpoint_force(&r, &done));
+	settle("retry");
+	client_is(&c, 200);
+	assert_int_equal(parked(), 0);
+	assert_int_equal(total("divided"), 0);
+}
+
 static void a_replay_does_again_what_came_since(void **state)
 {
 	(void)state;
@@ -678,6 +700,7 @@ int main(void)
 		TEST(two_at_one_stream_do_everything_once),
 		TEST(a_paused_processor_stands_still_and_the_others_go_on),
 		TEST(a_change_that_fails_is_parked_and_can_be_done_again),
+		TEST(a_parked_change_that_was_done_is_only_taken_off_the_list),
 		TEST(a_replay_does_again_what_came_since),
 		TEST(a_replay_of_the_keeper_counts_nothing_off_again),
 		TEST(processors_whose_positions_cannot_be_read_stand_still_and_say_so),
