@@ -61,7 +61,8 @@ static inline void backend_settle(struct backend *b)
 }
 
 /* Where to note something beside the design's table that cannot be taken back, and that no item of the request hangs on: an
- * Idempotency-Key. NULL: this time does not count (rehearse.h): note nothing, and go on as if it had been noted. */
+ * Idempotency-Key. NULL: this time does not count (rehearse.h): note nothing, and go on as if it had been noted. Also for what
+ * would only take long. */
 static inline struct backend *backend_aside(struct backend *b)
 {
 	return b->aside ? b->aside(b) : b;

@@ -93,6 +93,15 @@ static bool knows_current(struct write *w)
 	return true;
 }
 
+/* Hashing takes long. In a rehearsal (rehearse.h), which writes nothing, any text will do. */
+static bool make_hash(struct write *w, struct slice password)
+{
+	if (backend_aside(w->run->backend))
+		return caller_hash_password(w->run, password, &w->hash);
+	w->hash = value_make_s(w->run->arena, SLICE("-"));
+	return true;
+}
+
 bool write_password(struct write *w, struct fields *f, struct value old)
 {
 	const struct entity *e = w->entity;
@@ -111,7 +120,7 @@ bool write_password(struct write *w, struct fields *f, struct value old)
 		return false;
 	if (value_present(old) && (!read_hash(w, old, &w->old_hash) || !knows_current(w)))
 		return false;
-	if (!value_present(w->hash) && !caller_hash_password(r, value_bytes(password), &w->hash))
+	if (!value_present(w->hash) && !make_hash(w, value_bytes(password)))
 		return false;
 	if (e->login.password.n)
 		fields_set(f, e->login.password, w->hash);
