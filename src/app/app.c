@@ -262,17 +262,41 @@ static bool wait_a_second(struct run *r)
 	return false;
 }
 
+/* Where the answer is remembered: with all servers of the table, or in this one. */
+struct once {
+	bool is_shared;
+	struct idempotency_shared *shared;
+	struct idempotency_ticket *own;
+};
+
+static enum idempotency_state begin_once(struct exchange *x, const struct idempotency_ask *ask, struct once *o)
+{
+	*o = (struct once){ .is_shared = x->app->database && x->app->database->is_remote };
+	if (o->is_shared)
+		return idempotency_shared_begin(&x->run, ask, &x->answer, &o->shared);
+	return idempotency_begin(x->app->idempotency, x->run.arena, ask, &x->answer, &o->own);
+}
+
+static void end_once(struct exchange *x, const struct once *o)
+{
+	backend_settle(x->run.backend);
+	if (o->is_shared)
+		idempotency_shared_end(&x->run, o->shared, &x->answer);
+	else
+		idempotency_end(o->own, &x->answer);
+}
+
 static bool handle_once(struct exchange *x, const struct row *row)
 {
 	struct idempotency_ask ask = { .now_ms = clock_steady_ms(x->run.app->clock) };
-	struct idempotency_ticket *ticket;
+	struct once once;
 	struct buf token;
 
 	if (x->q->idempotency_key.n > 255)
 		return run_fail(&x->run, PROBLEM_MALFORMED, "an Idempotency-Key has at most 255 characters");
 	if (!idempotency_hashes(x, &ask))
 		return run_fail(&x->run, PROBLEM_INTERNAL, "no hash could be made");
-	switch (idempotency_begin(x->app->idempotency, x->run.arena, &ask, &x->answer, &ticket)) {
+	switch (begin_once(x, &ask, &once)) {
 	case IDEMPOTENCY_DONE:
 		x->answer.replayed = true;
 		return true;
@@ -284,6 +308,8 @@ static bool handle_once(struct exchange *x, const struct row *row)
 	case IDEMPOTENCY_FULL:
 		run_fail(&x->run, PROBLEM_BUSY, "there is no room to remember another Idempotency-Key");
 		return wait_a_second(&x->run);
+	case IDEMPOTENCY_FAILED:
+		return false;
 	case IDEMPOTENCY_NEW:
 		break;
 	}
@@ -292,8 +318,7 @@ static bool handle_once(struct exchange *x, const struct row *row)
 	x->token = buf_slice(&token);
 	if (!row->handle(x))
 		answer_problem(x);
-	backend_settle(x->run.backend);
-	idempotency_end(ticket, &x->answer);
+	end_once(x, &once);
 	return true;
 }
 

@@ -94,11 +94,22 @@ enum idempotency_state {
 	IDEMPOTENCY_OTHER,   /* the key was used for another request */
 	IDEMPOTENCY_RUNNING, /* the first one has not been answered yet */
 	IDEMPOTENCY_FULL,    /* no room to remember it in */
+	IDEMPOTENCY_FAILED,  /* run->problem: what is shared cannot be reached */
 };
 /* Thread safe. A ticket that is not ended is given up with the arena. */
 enum idempotency_state idempotency_begin(struct idempotency *t, struct arena *a, const struct idempotency_ask *q,
 					 struct answer *answer, struct idempotency_ticket **ticket);
 /* Remembers the answer, if it is one that stays true: no 5xx, no 401, no 429. */
 void idempotency_end(struct idempotency_ticket *ticket, const struct answer *answer);
+/* Whether it is such an answer. */
+bool idempotency_keeps(const struct answer *answer);
+
+/* The same for all servers of a table at an address (idempotency_shared.c). NEW with a ticket of NULL: a rehearsal, which has nothing
+ * to end. A ticket that is not ended is taken over after a minute. */
+struct idempotency_shared;
+enum idempotency_state idempotency_shared_begin(struct run *r, const struct idempotency_ask *q, struct answer *answer,
+						struct idempotency_shared **ticket);
+/* After backend_settle(). Too large an answer is not remembered either. */
+void idempotency_shared_end(struct run *r, const struct idempotency_shared *ticket, const struct answer *answer);
 
 #endif

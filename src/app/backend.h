@@ -39,6 +39,8 @@ struct backend {
 	void (*label)(struct backend *b, struct slice label);
 	/* Something follows that cannot be taken back, outside of the database; called by backend_settle(). NULL: nothing to do. */
 	void (*settle)(struct backend *b);
+	/* For what a request notes beside the design's table before it is done; called by backend_aside(). NULL: this one itself. */
+	struct backend *(*aside)(struct backend *b);
 	/* Ends it; called by backend_free(). */
 	void (*free)(struct backend *b);
 	/* A number that stays the same while the item with this key is not written: what was read after asking for it need not
@@ -64,6 +66,14 @@ static inline void backend_settle(struct backend *b)
 {
 	if (b->settle)
 		b->settle(b);
+}
+
+/* Where to note something beside the design's table that cannot be taken back, and that no item of the request hangs on: an
+ * Idempotency-Key. NULL: this time does not count (rehearse.h): note nothing, and go on as if it had been noted. Also for what
+ * would only take long. */
+static inline struct backend *backend_aside(struct backend *b)
+{
+	return b->aside ? b->aside(b) : b;
 }
 
 static inline void backend_free(struct backend *b) /* NULL is fine */

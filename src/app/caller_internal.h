@@ -35,4 +35,11 @@ bool caller_session_renew(struct run *r) MUST_CHECK;
 /* The hash of the account's password, while login.when holds of it; absent otherwise. */
 bool caller_usable_hash(struct run *r, const struct entity *e, struct value account, struct value *hash) MUST_CHECK;
 
+/* throttle.h, counted for all servers of a table at an address: caller_attempt.c. Elsewhere, and while that table cannot be
+ * reached, by this server. */
+int caller_attempt_wait(struct run *r, const struct throttle_attempt *a);
+int caller_attempt_begin(struct run *r, struct throttle_attempt *a);
+void caller_attempt_passed(struct run *r, const struct throttle_attempt *a);
+void caller_attempt_undo(struct run *r, const struct throttle_attempt *a);
+
 #endif

@@ -89,7 +89,7 @@ static bool read_attempt(struct run *r, const struct json *body, struct slice cl
 		ok = run_invalid(r, SLICE("password"), "is missing");
 	if (!ok)
 		return false;
-	a->counted = (struct throttle_attempt){ counted_name(r, a->name), client };
+	a->counted = (struct throttle_attempt){ .name = counted_name(r, a->name), .address = client };
 	return true;
 }
 
@@ -104,14 +104,11 @@ static bool tell_to_wait(struct run *r, int seconds)
 }
 
 /* Asked before it waits for a thread that hashes: who has to wait anyway takes no place there. */
-static bool may_begin(struct run *r, const struct attempt *a)
+static bool may_begin(struct run *r, struct attempt *a)
 {
-	struct throttle *t = r->app->callers->throttle;
-
 	if (r->no_hashing)
-		return tell_to_wait(r, throttle_wait(t, &a->counted, r->now_ms)) && run_may_hash(r);
-	backend_settle(r->backend);
-	return tell_to_wait(r, throttle_begin(t, &a->counted, r->now_ms));
+		return tell_to_wait(r, caller_attempt_wait(r, &a->counted)) && run_may_hash(r);
+	return tell_to_wait(r, caller_attempt_begin(r, &a->counted));
 }
 
 /* ---- the account ---- */
@@ -208,18 +205,17 @@ static void audit(const struct run *r, const struct attempt *a, bool ok)
 
 static bool log_in(struct run *r, struct attempt *a, struct buf *reply)
 {
-	struct throttle *t = r->app->callers->throttle;
 	struct value hash;
 
 	if (!may_begin(r, a))
 		return false;
 	if (!find(r, a) || !usable_hash(r, a, &hash)) {
-		throttle_undo(t, &a->counted, r->now_ms);
+		caller_attempt_undo(r, &a->counted);
 		return false;
 	}
 	if (!is_right(a, hash))
 		return run_fail(r, PROBLEM_UNAUTHENTICATED, "wrong name or password");
-	throttle_passed(t, &a->counted, r->now_ms);
+	caller_attempt_passed(r, &a->counted);
 	return caller_session_begin(r, a->entity, a->account, hash) && reply_with(r, a, reply);
 }
 

@@ -80,8 +80,17 @@ static enum dyn_outcome cancelled(struct run *r, const struct json *reasons, siz
 	return conflict ? DYN_CONFLICT : unreadable(r);
 }
 
+/* What the service refuses was not done, nor what never reached it (remote.h: R3, R5); but the same token may be at work still. */
+static bool may_be_done(const struct backend_reply *reply)
+{
+	if (slice_is(reply->error, "TransactionInProgressException"))
+		return true;
+	return reply->status >= 500 && !slice_is(reply->error, "ServiceUnavailable") && !slice_is(reply->error, "CredentialsUnavailable");
+}
+
 static enum dyn_outcome outcome(struct run *r, const struct backend_reply *reply, size_t n, struct dyn_refusal *refusals)
 {
+	r->is_unsure = may_be_done(reply);
 	if (slice_is(reply->error, "ConditionalCheckFailedException"))
 		return refuse(r, reply->body, &refusals[0]) ? DYN_REFUSED : DYN_FAILED;
 	if (slice_is(reply->error, "TransactionCanceledException"))
@@ -130,6 +139,7 @@ static enum dyn_outcome write_alone(struct run *r, const struct dyn_write *w, si
 	struct dyn_request q;
 	enum dyn_outcome end;
 
+	r->is_unsure = false;
 	for (size_t i = 0; i < n; i++)
 		refusals[i] = (struct dyn_refusal){ 0 };
 	if (!n)

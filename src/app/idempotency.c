@@ -201,7 +201,7 @@ enum idempotency_state idempotency_begin(struct idempotency *t, struct arena *a,
 	return state;
 }
 
-static bool stays_true(const struct answer *w)
+bool idempotency_keeps(const struct answer *w)
 {
 	return w->status < 500 && w->status != 401 && w->status != 429;
 }
@@ -211,7 +211,7 @@ void idempotency_end(struct idempotency_ticket *ticket, const struct answer *ans
 	struct idempotency *t = ticket->table;
 	struct entry *e = ticket->entry;
 	size_t n = slices_size(answer);
-	char *bytes = e && stays_true(answer) ? mem_alloc(n + 1) : NULL;
+	char *bytes = e && idempotency_keeps(answer) ? mem_alloc(n + 1) : NULL;
 
 	if (!bytes) {
 		give_up(ticket);

@@ -14,7 +14,10 @@ struct rehearsal {
 	struct map wanted;        /* bytes of a key -> itself: guessed in this rehearsal */
 	struct arena *arena;      /* of this time */
 	int rehearsals;
-	bool is_final;            /* nothing is guessed any more */
+	bool is_final;            /* nothing is guessed any more, and nothing is known */
+	bool is_noted;            /* backend_aside() was used: nothing is guessed any more */
+	bool was_assumed;         /* in this rehearsal something was taken for noted */
+	bool is_complete;         /* the rehearsal before wanted nothing */
 	bool was_ended;           /* by rehearse_end(), not by memory */
 };
 
@@ -26,7 +29,7 @@ static struct slice bytes_of(struct value v)
 /* It would do something that cannot be taken back, or ask what is not known. */
 static void end_if_guessed(struct rehearsal *h)
 {
-	if (!h->wanted.n)
+	if (!h->wanted.n && !h->was_assumed)
 		return;
 	h->was_ended = true;
 	arena_out_of_memory(h->arena);
@@ -68,6 +71,8 @@ static bool know(struct rehearsal *h, struct arena *a, struct value key, struct 
 		*item = *known;
 		return true;
 	}
+	if (h->is_noted)
+		return false;
 	if (!map_get(&h->wanted, bytes_of(key))) {
 		struct value *copy = arena_new(h->run.arena, struct value);
 
@@ -92,15 +97,28 @@ static bool batch_get(struct backend *b, struct arena *a, struct slice table, co
 	if (!slice_equal(table, h->run.design->table) || h->is_final)
 		return false;
 	for (size_t i = 0; i < n; i++)
-		(void)know(h, a, keys[i], &items[i]);
+		if (!know(h, a, keys[i], &items[i]))
+			return false;
 	return true;
+}
+
+static struct backend *aside(struct backend *b)
+{
+	struct rehearsal *h = (struct rehearsal *)b;
+
+	if (!h->is_final && !h->is_noted && (h->wanted.n || !h->is_complete)) {
+		h->was_assumed = true;
+		return NULL;
+	}
+	h->is_noted = true;
+	return h->run.backend;
 }
 
 struct rehearsal *rehearse_begin(const struct run *r, struct guesses *g)
 {
 	struct rehearsal *h = arena_zalloc(r->arena, sizeof(*h));
 
-	h->backend = (struct backend){ .call = call, .get = get, .batch_get = batch_get, .label = label, .settle = settle };
+	h->backend = (struct backend){ .call = call, .get = get, .batch_get = batch_get, .label = label, .settle = settle, .aside = aside };
 	h->run = *r;
 	h->guesses = g;
 	map_init(&h->known, r->arena);
@@ -116,7 +134,7 @@ void rehearse_next(struct rehearsal *h, struct arena *a)
 {
 	map_init(&h->wanted, h->run.arena);
 	h->arena = a;
-	h->was_ended = false;
+	h->was_ended = h->was_assumed = h->is_noted = false;
 	h->is_final = h->rehearsals == REHEARSALS;
 }
 
@@ -144,9 +162,11 @@ static void read_wanted(struct rehearsal *h)
 
 bool rehearse_counts(struct rehearsal *h)
 {
-	if (!h->wanted.n)
+	if (!h->wanted.n && !h->was_assumed)
 		return true;
 	h->rehearsals++;
-	read_wanted(h);
+	h->is_complete = !h->wanted.n;
+	if (h->wanted.n)
+		read_wanted(h);
 	return false;
 }

@@ -9,6 +9,10 @@
  *
  * Nothing that cannot be taken back may happen in a rehearsal. Writes end it, and so does backend_settle(), which is to be
  * called before anything else of this kind: counting a failed login, gathering an addition, writing to the audit log.
+ *
+ * A note that comes before the reading, such as an Idempotency-Key's, must not end it: then nothing would be known of what is read
+ * after it. backend_aside() makes the request go on as if the note had been made. It is made the first time after a rehearsal that
+ * wanted nothing any more, and from there on nothing is guessed: what turns out not to be known is read by itself.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef THORPE_APP_REHEARSE_H
 #define THORPE_APP_REHEARSE_H

@@ -111,6 +111,7 @@ struct run {
 	const struct dyn_write *riders; /* to go along with the next write: dyn.h; NULL: none */
 	size_t rider_count;
 	bool rider_lost;
+	bool is_unsure;        /* the last dyn_write() was not DYN_DONE, and may have been done nevertheless */
 	struct passed_over *passed_over; /* counts what is not done, and why: passed_over.h; NULL: nobody counts */
 	uint8_t second[NUMBER_ENCODED_MAX]; /* now_ms in seconds as items have numbers, when entity_expires() first asked */
 	size_t second_size;

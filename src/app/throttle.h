@@ -1,4 +1,4 @@
-/* Failed logins, remembered in memory: guessing becomes slow, and nobody is locked out by the guesses of others.
+/* Failed logins, remembered in memory (where several servers have one table, in that: caller_attempt.c): guessing becomes slow, and nobody is locked out by the guesses of others.
  *
  * An attempt is a name and an address (of IPv6 the /64). These rules decide whether its password is looked at:
  *
@@ -45,6 +45,7 @@ void throttle_free(struct throttle *t);
 struct throttle_attempt {
 	struct slice name;    /* empty: never waits */
 	struct slice address; /* as text, without its port; empty: none, and only R1 applies */
+	bool is_shared;       /* caller_attempt_begin() has counted it for all servers, not here */
 };
 
 /* Seconds until the next attempt is looked at; 0: it would be now. Changes nothing. */

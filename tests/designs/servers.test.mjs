@@ -43,6 +43,8 @@ const owners = async () => {
   return Items.map(({ owner }) => owner);
 };
 
+const operator = async () => (await runToEnd(['token', `${ROOT}/designs/social.yaml`, '--operator', '--backend', tables.endpoint])).stdout.trim();
+
 test('servers share the shards of the stream', async () => {
   const shares = await until('each server to have a part', async () => {
     const counts = {};
@@ -84,7 +86,7 @@ test('a post reaches each follower once, whichever server took it and whichever 
 });
 
 test('a processor that is paused at one server is paused at all, and goes on', async () => {
-  const token = (await runToEnd(['token', `${ROOT}/designs/social.yaml`, '--operator', '--backend', tables.endpoint])).stdout.trim();
+  const token = await operator();
   const processor = '/processors/deliver%20a%20post%20to%20followers';
   const follower = await signUp('patient', 1, 2);
   await follower.put('/users/patient/following/alice');
@@ -138,6 +140,83 @@ test('commands find the secret of the servers where the table is', async () => {
   assert.match((await runToEnd(['call', 'social', ...where.slice(1)])).stderr, /needs the design's file/);
   const verified = await runToEnd(['verify', '--design', where[0], '--backend', tables.endpoint]);
   assert.equal(verified.code, 0, verified.stdout + verified.stderr);
+});
+
+/** A request that waits while another with its key is being done, as clients do. */
+async function insist(caller, path, body, key) {
+  for (;;) {
+    const reply = await caller.request('POST', path, { body, headers: { 'idempotency-key': key } });
+    if (reply.status !== 409 || !reply.headers.has('retry-after')) return reply;
+    await new Promise((resolve) => setTimeout(resolve, 20));
+  }
+}
+
+test('one Idempotency-Key at all servers at once is one request, and all get its answer', async () => {
+  const { token } = await signUp('eager', 0, 0);
+  for (let round = 0; round < 5; round += 1) {
+    const replies = await Promise.all([0, 1, 2, 0, 1, 2].map((n) => insist(at(n, token), '/posts', { content: `once ${round}` }, `k${round}`)));
+    for (const { status, body, location } of replies) {
+      assert.equal(status, 201, JSON.stringify(body));
+      assert.deepEqual(body, replies[0].body);
+      assert.equal(location, replies[0].location);
+    }
+    assert.equal(replies.filter(({ headers }) => headers.has('idempotency-replayed')).length, 5);
+  }
+  assert.equal((await at(1).get('/users/eager')).body.posts_count, 5);
+  const other = await at(2, token).request('POST', '/posts', { body: { content: 'other' }, headers: { 'idempotency-key': 'k0' } });
+  assert.equal(other.status, 422);
+});
+
+test('wrong passwords count together, whichever servers they are tried at, also all at once', async () => {
+  await signUp('guessed', 0, 0);
+  await signUp('victim', 0, 0);
+  const guess = (n, name) => at(n).request('POST', '/login', { body: { name, password: 'a wrong password' } });
+  // Five, and then one for each second that has passed, at most.
+  const most = (began) => 5 + Math.ceil((Date.now() - began) / 1000);
+  const refusing = new Set();
+  let looked = 0;
+  let began = Date.now();
+  for (let i = 0; refusing.size < 3; i += 1) {
+    const { status, headers } = await guess(i % 3, 'guessed');
+    if (status === 401) looked += 1;
+    else {
+      assert.equal(status, 429);
+      assert.ok(Number(headers.get('retry-after')) >= 1);
+      refusing.add(i % 3);
+    }
+  }
+  assert.ok(looked >= 5 && looked <= most(began), `${looked} were looked at`);
+  began = Date.now();
+  const replies = await Promise.all(Array.from({ length: 18 }, (_, i) => guess(i % 3, 'victim')));
+  looked = replies.filter(({ status }) => status === 401).length;
+  assert.ok(looked >= 1 && looked <= most(began), `${looked} were looked at`);
+  assert.ok(replies.every(({ status }) => status === 401 || status === 429), JSON.stringify(replies.map(({ status }) => status)));
+  const { Items } = await doc.scan({ TableName: `${TABLE}.thorpe`, ConsistentRead: true });
+  const kept = Items.filter(({ PK }) => PK.startsWith('LOGIN#'));
+  assert.ok(kept.length > 0 && kept.every(({ expires }) => expires > Date.now() / 1000));
+  assert.ok(!JSON.stringify(kept).includes('guessed') && !JSON.stringify(kept).includes('127.0.0'));
+});
+
+test('a suspension, a new password and a deletion at one server end sessions at all with the next request', async () => {
+  const admin = await operator();
+  const everywhere = async (token) => Promise.all([0, 1, 2].map(async (n) => (await at(n, token).request('GET', '/me')).status));
+  const session = async (name) => {
+    const { token } = await signUp(name, 0, 0);
+    assert.deepEqual(await everywhere(token), [200, 200, 200]);
+    return token;
+  };
+  const suspended = await session('rude');
+  await at(0, admin).post('/users/rude/suspend');
+  assert.deepEqual(await everywhere(suspended), [401, 401, 401]);
+  assert.equal((await at(2).request('POST', '/login', { body: { name: 'rude', password } })).status, 401);
+
+  const renewed = await session('careful');
+  await at(1, renewed).patch('/users/careful', { password: 'another long password', current_password: password });
+  assert.deepEqual(await everywhere(renewed), [401, 401, 401]);
+
+  const gone = await session('leaving');
+  await at(2, gone).delete('/users/leaving');
+  assert.deepEqual(await everywhere(gone), [401, 401, 401]);
 });
 
 test('servers are replaced one after the other, and no client sees an error', async () => {

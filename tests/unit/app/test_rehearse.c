@@ -200,6 +200,48 @@ static void what_changes_between_the_reading_and_the_write_is_read_again(void **
 	assert_int_equal(far.writes, 1);
 }
 
+/* ---- what is noted beside ---- */
+
+static struct value key_of(const char *pk)
+{
+	struct value_member members[] = { { SLICE("PK"), value_make_s(&c.f.arena, slice_str(pk)) }, { SLICE("SK"), value_make_s(&c.f.arena, SLICE("PROFILE")) } };
+
+	return value_make_map(&c.f.arena, members, 2);
+}
+
+static void a_note_is_made_when_nothing_more_is_wanted_and_nothing_is_guessed_after_it(void **state)
+{
+	struct run r = { .app = c.app, .design = c.f.design, .backend = &far.backend, .arena = &c.f.arena, .now_ms = c.now_ms };
+	struct rehearsal *h = rehearse_begin(&r, c.app->guesses);
+	struct backend *b = rehearse_backend(h);
+	struct value ann = key_of("USER#ann"), ben = key_of("USER#ben"), items[2], keys[2] = { ann, ben };
+	volatile bool wrote = false;
+
+	(void)state;
+	rehearse_next(h, &c.f.arena);
+	assert_null(backend_aside(b));
+	assert_true(b->get(b, &c.f.arena, r.design->table, ann, items));
+	assert_false(rehearse_counts(h)); /* reads her */
+	for (int i = 0; i < 2; i++) {
+		rehearse_next(h, &c.f.arena);
+		assert_true((backend_aside(b) == NULL) == (i == 0)); /* not before it is known that she was all */
+		assert_true(b->get(b, &c.f.arena, r.design->table, ann, items));
+		if (!i)
+			ARENA_TRY(&c.f.arena, { backend_settle(b); wrote = true; }, { });
+		if (!i)
+			assert_false(rehearse_counts(h));
+	}
+	assert_false(wrote);
+	assert_false(b->get(b, &c.f.arena, r.design->table, ben, items)); /* to be read */
+	assert_false(b->batch_get(b, &c.f.arena, r.design->table, keys, 2, items));
+	assert_true(b->batch_get(b, &c.f.arena, r.design->table, keys, 1, items));
+	assert_ptr_equal(backend_aside(b), &far.backend);
+	assert_true(rehearse_counts(h));
+	backend_settle(b);
+	assert_false(b->get(b, &c.f.arena, r.design->table, ann, items));
+	assert_ptr_equal(backend_aside(b), &far.backend);
+}
+
 /* ---- what cannot be taken back happens once ---- */
 
 static void an_addition_is_gathered_once(void **state)
@@ -308,6 +350,7 @@ int main(void)
 		far_test(what_has_changed_elsewhere_is_seen),
 		far_test(a_wrong_guess_is_noticed),
 		far_test(what_changes_between_the_reading_and_the_write_is_read_again),
+		far_test(a_note_is_made_when_nothing_more_is_wanted_and_nothing_is_guessed_after_it),
 		far_test(an_addition_is_gathered_once),
 		far_test(an_answer_that_was_guessed_is_not_remembered),
 		far_test(a_count_moves_once),

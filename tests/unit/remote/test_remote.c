@@ -602,11 +602,11 @@ static void a_refused_condition_reads_as_one(void **state)
 	assert_int_equal(standin_requests(server), 1);
 }
 
-static int conflicts_from; /* the first request, counted from 0, that meets a conflict; the one after it is taken */
+static int conflicts_seen, conflicts_from; /* the first request, counted from 0, that meets a conflict; the one after it is taken */
 
 static void conflicts(void *ctx, const struct standin_request *q, struct standin_reply *r)
 {
-	int n = (int)standin_requests(server) - 1;
+	int n = conflicts_seen++;
 
 	(void)ctx, (void)q;
 	r->status = n < conflicts_from ? 500 : n == conflicts_from ? 400 : 200;
@@ -626,6 +626,7 @@ static void a_conflict_settles_nothing_that_may_have_been_done_before(void **sta
 	(void)state;
 	world.always = OTHER;
 	world.fn = conflicts;
+	conflicts_seen = 0;
 	conflicts_from = 1; /* after a lost reply */
 	open_remote((struct remote_options){ .base_ms = 1 });
 	r = call("TransactWriteItems", "{\"TransactItems\":[]}");
@@ -640,7 +641,7 @@ static void a_conflict_at_once_is_for_the_caller(void **state)
 	(void)state;
 	world.always = OTHER;
 	world.fn = conflicts;
-	conflicts_from = 0;
+	conflicts_seen = conflicts_from = 0;
 	open_remote((struct remote_options){ .base_ms = 1 });
 	r = call("TransactWriteItems", "{\"TransactItems\":[]}");
 	assert_int_equal(r.status, 400);
