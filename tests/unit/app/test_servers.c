@@ -824,6 +824,19 @@ static void views_are(const char *n)
 	says(arena_printf(&c.f.arena, "\"views\":%s", n).p);
 }
 
+/* The index goes by the number of views, and follows it. */
+static void index_has(const char *sk)
+{
+	struct backend_reply r;
+	struct buf b;
+
+	backend_call(c.f.backend, &c.f.arena, "GetItem", SLICE("{\"TableName\":\"Test\",\"Key\":{\"PK\":{\"S\":\"NOTE#n\"},\"SK\":{\"S\":\"NOTE\"}}}"), &r);
+	assert_int_equal(r.status, 200);
+	buf_init(&b, &c.f.arena);
+	json_write(&b, r.body);
+	assert_true(client_has(buf_slice(&b), arena_printf(&c.f.arena, "\"GSI1SK\":{\"S\":\"%s\"}", sk).p));
+}
+
 static void tick(int server, bool last)
 {
 	app_tick(servers[server].app, &servers[server].backend, last);
@@ -839,6 +852,7 @@ static void each_server_adds_what_it_has_gathered(void **state)
 	for (int i = 0; i < SERVERS; i++)
 		tick(i, false);
 	views_are("6");
+	index_has("000006");
 }
 
 static void an_addition_whose_reply_is_lost_counts_once(void **state)
@@ -946,6 +960,28 @@ static void without_memory_an_addition_counts_once(void **state)
 	views_are(expected);
 }
 
+/* Where there is no token: memory that runs out in what follows from the write. */
+static void without_memory_an_addition_counts_once_also_with_a_table_of_its_own(void **state)
+{
+	char expected[16];
+	int viewed = 0;
+
+	(void)state;
+	make_note();
+	for (long n = 0; n < 300; n += 1 + n / 60) {
+		client_ask(&c, APP_POST, "/notes/n/view", NULL);
+		client_is(&c, 202);
+		viewed++;
+		c.now_ms += MINUTE;
+		alloc_fail_after(n);
+		app_tick(c.app, c.f.backend, false);
+		alloc_fail_never();
+	}
+	app_tick(c.app, c.f.backend, true);
+	snprintf(expected, sizeof(expected), "%d", viewed);
+	views_are(expected);
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 
 int main(void)
@@ -988,6 +1024,7 @@ int main(void)
 		TEST(what_nobody_can_know_any_more_is_not_sent_again),
 		TEST(what_was_never_sent_waits_for_as_long_as_it_takes),
 		TEST(without_memory_an_addition_counts_once),
+		TEST(without_memory_an_addition_counts_once_also_with_a_table_of_its_own),
 	};
 
 	log_set_level(LOG_ERROR + 1); /* what fails here is meant to */
