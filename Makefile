@@ -17,7 +17,7 @@ help:
 	@echo "make crash       kill -9 the server CRASH_KILLS (200) times under load and check what is left"
 	@echo "make crash-designs fifty clients of the five designs at once, CRASH_ROUNDS (25) times killed; then everything is recounted from outside"
 	@echo "make sim         simulate every design under a seeded scheduler: SEEDS (100) runs each; SEED=x replays one, DESIGN=name restricts"
-	@echo "make mutants     take lines out of the store and the runtime, one at a time, and see whether a test or a simulation notices (an hour)"
+	@echo "make mutants     take lines out of the store and the runtime, one at a time, and see whether a test or a simulation notices (ten to twenty minutes)"
 	@echo "make bench       measure beside dynalite, DynamoDB Local, nginx and RocksDB alone into bench/RESULTS.md (PARTS=\"api rest steady growth process embedded\")"
 	@echo "make bench-quick the main ratios, in under two minutes"
 	@echo "make clean       remove what was built; data directories stay"

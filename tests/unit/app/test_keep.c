@@ -200,6 +200,11 @@ static void kept_copies_come_and_go_with_their_source(void **state)
 	assert_book(&f, "1", "Ann");
 	created(&f, "a", "Book", "2", "{\"author\":\"ann\"}");
 	assert_text(item(&f, "Book", "2"), "author_then", "Ann");
+	/* Withdrawn, and back, without another change. */
+	updated(&f, "a", "Author", "ann", "{\"listed\":false}");
+	assert_book(&f, "1", NULL);
+	updated(&f, "a", "Author", "ann", "{\"listed\":true}");
+	assert_book(&f, "1", "Ann");
 	/* Under another name it is another one. */
 	updated(&f, "a", "Author", "ann", "{\"id\":\"anna\"}");
 	assert_book(&f, "1", NULL);
