@@ -70,6 +70,11 @@ static const char notes[] =
 	"    actions:\n"
 	"      view: {allow: anyone, add: {views: 1}, gather: 60 s}\n"
 	"access:\n"
+	"  users who lead on:\n"
+	"    path: /friends/<user>\n"
+	"    query: table\n"
+	"    where: {PK: 'USER#<user>'}\n"
+	"    then: {get: User, keys: {PK: 'USER#<friend>', SK: PROFILE}}\n"
 	"  notes of user:\n"
 	"    path: /users/<user>/notes\n"
 	"    query: table\n"
@@ -145,6 +150,16 @@ static void a_list_is_asked_for_once(void **state)
 	ask(APP_GET, "/users/ann/notes", NULL);
 	client_is(&c, 200);
 	assert_int_equal(far.queries, 1);
+}
+
+static void a_list_whose_rows_lead_on_is_asked_for_once(void **state)
+{
+	(void)state;
+	ask(APP_GET, "/friends/ann", NULL);
+	client_is(&c, 200);
+	client_says(&c, "\"Ben\"");
+	assert_int_equal(far.queries, 1);
+	trips(1, 0, 0); /* the friends of all rows */
 }
 
 /* ---- a guess is no answer ---- */
@@ -347,6 +362,7 @@ int main(void)
 		far_test(what_a_write_reads_is_read_at_once),
 		far_test(an_item_is_one_round_trip),
 		far_test(a_list_is_asked_for_once),
+		far_test(a_list_whose_rows_lead_on_is_asked_for_once),
 		far_test(what_has_changed_elsewhere_is_seen),
 		far_test(a_wrong_guess_is_noticed),
 		far_test(what_changes_between_the_reading_and_the_write_is_read_again),
