@@ -215,7 +215,7 @@ static inline void run(struct fixture *f, const char *head)
 
 static inline bool has(struct slice text, const char *part)
 {
-	return text.n && memmem(text.p, text.n, part, strlen(part));
+	return text.p && text.n && memmem(text.p, text.n, part, strlen(part));
 }
 
 static inline void assert_has(struct slice text, const char *part)
