@@ -221,7 +221,7 @@ static inline bool has(struct slice text, const char *part)
 static inline void assert_has(struct slice text, const char *part)
 {
 	if (!has(text, part))
-		fail_msg("no %s in %.*s", part, SLICE_ARG(text));
+		fail_msg("no %s in %.*s", part, SLICE_ARG(text.p ? text : SLICE("nothing")));
 }
 
 static inline struct slice describe(struct fixture *f, const char *operation, const char *table)
