@@ -60,6 +60,24 @@ test('S-A28: who was unfollowed and then blocked, or has to ask again, keeps not
   await audit(app);
 });
 
+test('S-A31, S-A26: a post that is withdrawn while nobody follows is told to nobody who follows again', async () => {
+  const { wim, xena } = await people(app, 'wim', 'xena');
+  const takeBack = '/processors/take%20back%20what%20a%20follower%20was%20told';
+  await follow(xena, 'xena', 'wim');
+  const hidden = await post(wim);
+  const shown = await post(wim);
+  assert.equal((await told('xena', xena)).length, 2);
+  await operator.post(`${takeBack}/pause`);
+  await xena.delete('/users/xena/following/wim');
+  await wim.patch(`/posts/${hidden.post_id}`, { visibility: 'private' });
+  await app.settled(); // the post has found no follower
+  await follow(xena, 'xena', 'wim');
+  await operator.post(`${takeBack}/resume`);
+  const ids = async () => (await told('xena', xena)).map((each) => each.post_id);
+  assert.deepEqual(await ids(), [shown.post_id], 'what may be seen stays');
+  await audit(app);
+});
+
 test('S-A31, S-A30: a deleted post and one that is private now leave every feed; one that comes back is delivered', async () => {
   const { eva, fay, gil } = await people(app, 'eva', 'fay', 'gil');
   await follow(fay, 'fay', 'eva');
