@@ -186,6 +186,38 @@ static void nothing_is_taken_while_the_table_does_not_answer(void **state)
 	assert_int_equal(owned(0), SHARDS); /* until they expire */
 }
 
+/* Lets another server have its round right before a shard is taken. */
+static void meddling_call(struct backend *b, struct arena *a, const char *operation, struct slice body, struct backend_reply *reply)
+{
+	static bool is_meddling;
+
+	(void)b;
+	if (!is_meddling && !strcmp(operation, "PutItem") && memmem(body.p, body.n, "shard#", 6)) {
+		is_meddling = true;
+		assert_true(lease_round(server[1], app_fixture_run(&f, "!"), &list, now_us));
+		is_meddling = false;
+	}
+	backend_call(f.backend, a, operation, body, reply);
+}
+
+static void of_two_that_take_a_shard_at_once_one_gets_it(void **state)
+{
+	struct backend meddler = { .call = meddling_call };
+	struct run *r;
+
+	(void)state;
+	list.count = 2;
+	rounds(2, 4); /* which dies */
+	now_us += LEASE_EXPIRE_MS * 1000;
+	rounds(1, 3); /* both have heard of it */
+	now_us += LEASE_EXPIRE_MS * 1000;
+	r = app_fixture_run(&f, "!");
+	r->backend = &meddler;
+	assert_true(lease_round(server[0], r, &list, now_us));
+	assert_int_equal(owned(0) + owned(1), list.count);
+	are_shared(3, 2);
+}
+
 static void an_end_of_a_shard_is_told(void **state)
 {
 	bool ended = true;
@@ -214,6 +246,7 @@ int main(void)
 		lease_test(shards_come_and_go),
 		lease_test(more_servers_than_shards_share_them),
 		lease_test(nothing_is_taken_while_the_table_does_not_answer),
+		lease_test(of_two_that_take_a_shard_at_once_one_gets_it),
 		lease_test(an_end_of_a_shard_is_told),
 	};
 
