@@ -2,15 +2,19 @@
 # SPDX-License-Identifier: Apache-2.0
 
 .DEFAULT_GOAL := help
-.PHONY: help run build test check-asan check-tsan fuzz crash crash-designs test-remote sim mutants bench bench-quick clean
+.PHONY: help run build install uninstall test check-asan check-tsan fuzz crash crash-designs test-remote sim mutants bench bench-quick clean
 
 # Options handed to the server by `make run`, e.g. make run ARGS="--listen 127.0.0.1:9000"
 ARGS ?=
+# Where `make install` puts things; DESTDIR goes in front of it, for packagers.
+PREFIX ?= /usr/local
 
 help:
 	@echo "make run         build, then serve on http://127.0.0.1:8000 with ./thorpe-data, the designs of designs/ and their demo data (ARGS=... is handed on)"
 	@echo "make test        build, then run every test: unit, crash, wire (node, boto3, aws cli), console (Chromium)"
 	@echo "make build       leave the server in build/thorpe"
+	@echo "make install     copy it to PREFIX/bin ($(PREFIX)) and the designs to PREFIX/share/thorpe; DESTDIR=... for packages"
+	@echo "make uninstall   remove both"
 	@echo "make check-asan  every test under AddressSanitizer and UndefinedBehaviorSanitizer"
 	@echo "make check-tsan  unit and wire tests under ThreadSanitizer"
 	@echo "make fuzz        run each libFuzzer target for FUZZ_SECONDS (60)"
@@ -28,7 +32,14 @@ build:
 	@scripts/console.sh --optional
 	@scripts/build.sh build/thorpe
 
+install:
+	@DESTDIR="$(DESTDIR)" PREFIX="$(PREFIX)" scripts/install-thorpe.sh
+
+uninstall:
+	@DESTDIR="$(DESTDIR)" PREFIX="$(PREFIX)" scripts/install-thorpe.sh --remove
+
 run: build
+	@scripts/install.sh --advise tools
 	@exec build/thorpe serve $(addprefix --design ,$(wildcard designs/*.yaml)) --demo designs/demo $(ARGS)
 
 test:

@@ -76,7 +76,7 @@ static enum flags_result unknown(const struct flag *table, const char *arg, size
 		}
 	}
 	if (nearest)
-		complain(0, "there is no option --%s; the nearest is --%s", name, nearest);
+		complain(0, "there is no option --%s; did you mean --%s?", name, nearest);
 	else
 		complain(0, "there is no option --%s; see 'thorpe %s --help'", name, command);
 	return FLAGS_WRONG;

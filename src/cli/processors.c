@@ -40,9 +40,9 @@ SWITCH_FLAG(all)
 SWITCH_FLAG(json)
 
 static const struct flag flags[] = {
-	{ "from", "TIME", "replay: what was changed since then, 2026-01-15T10:30:00Z or 2026-01-15", set_from },
-	{ "all", NULL, "retry, drop: everything that the processor has parked", set_all },
-	{ "json", NULL, "list: as the server tells it", set_json },
+	{ "from", "TIME", "replay: the changes since then, 2026-01-15T10:30:00Z or 2026-01-15", set_from },
+	{ "all", NULL, "retry, drop: all changes that the processor has parked", set_all },
+	{ "json", NULL, "list: print the server's JSON", set_json },
 	OPERATOR_FLAGS,
 	{ 0 },
 };
@@ -53,7 +53,8 @@ static void print_help(void)
 	     "       thorpe processors DESIGN pause|resume|parked NAME\n"
 	     "       thorpe processors DESIGN replay NAME --from TIME\n"
 	     "       thorpe processors DESIGN retry|drop NAME SEQUENCE|--all\n\n"
-	     "What the processors of a design on the running server do, and what they could not do.\n");
+	     "Shows what the processors of a design on the running server do and which changes they have parked;\n"
+	     "pauses and resumes them, and lets them run changes again.\n");
 	flags_print(flags);
 	puts("\nExamples:\n"
 	     "  thorpe processors social\n"

@@ -353,11 +353,11 @@ thorpeTest('thorpe call lists patterns, runs one, and explains it', async () => 
 thorpeTest('thorpe call says what is wrong', async () => {
   for (const [args, code, message] of [
     [['shelves', 'bokks', 'reader=a'], 1, /no access pattern 'bokks'.*'books'/],
-    [['shelfs', 'books', 'reader=a'], 1, /no design 'shelfs'; the nearest is 'shelves'/],
+    [['shelfs', 'books', 'reader=a'], 1, /no design 'shelfs'; did you mean 'shelves'/],
     [['shelves', 'books'], 1, /reader/],
     [['shelves', 'books', 'a'], 2, /not NAME=VALUE/],
     [[], 2, /which design/],
-    [['shelves', 'books', 'reader=a', '--explian'], 2, /the nearest is --explain/],
+    [['shelves', 'books', 'reader=a', '--explian'], 2, /did you mean --explain/],
   ]) {
     const run = await thorpeCall(args);
     assert.equal(run.code, code, `${args}: ${run.stdout}${run.stderr}`);
