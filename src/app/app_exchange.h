@@ -67,7 +67,10 @@ bool target_query(struct run *r, struct slice query, struct target_pair **pairs,
 bool target_decode(struct run *r, struct slice text, bool plus, struct slice *out) MUST_CHECK;
 
 /* ---- answers (app_answer.c) ---- */
-void answer_json(struct exchange *x, int status, struct slice body);
+void answer_json(struct exchange *x, int status, struct slice body); /* which ends with a line feed, for terminals */
+void answer_buf(struct exchange *x, int status, struct buf *b);      /* the same; adds the line feed */
+/* The body without its line feed, to be part of something larger. */
+struct slice answer_bare(const struct answer *w);
 /* Of run.problem. */
 void answer_problem(struct exchange *x);
 /* Turns a 200 into a 304 when the request has that ETag already. */

@@ -16,7 +16,7 @@ static bool show_item(struct exchange *x, int status, const struct entity_item *
 	buf_init(&b, x->run.arena);
 	if (!output_row(&x->run, i->entity, i->full, i->places, false, NULL, 0, &b))
 		return false;
-	answer_json(x, status, buf_slice(&b));
+	answer_buf(x, status, &b);
 	x->answer.etag = answer_etag(x->run.arena, output_etag(&x->run, i->entity, i->full, i->places), x->answer.body);
 	x->answer.cache = SLICE("private, no-cache");
 	return true;
@@ -139,8 +139,12 @@ static bool create(struct exchange *x, bool put)
 
 	o.put = put;
 	fields_init(&given, x->run.arena);
-	return input_body(&x->run, e, INPUT_CREATE, NULL, x->body, &given) && give_path(x, &given) &&
-	       write_create(&x->run, e, &given, &o, &made) && show_created(x, made.full);
+	if (!input_body(&x->run, e, INPUT_CREATE, NULL, x->body, &given)) {
+		if (x->run.problem.type == PROBLEM_INVALID)
+			input_add_missing(&x->run, e, x->body, x->match.route->names, x->match.count);
+		return false;
+	}
+	return give_path(x, &given) && write_create(&x->run, e, &given, &o, &made) && show_created(x, made.full);
 }
 
 bool handle_create(struct exchange *x)
