@@ -3,7 +3,7 @@
 #include "cli/design_file.h"
 #include <stdio.h>
 
-const struct design *design_file_check(struct arena *a, const char *path, size_t *errors, size_t *warnings)
+const struct design *design_file_check(struct arena *a, const char *path, size_t *errors)
 {
 	struct findings findings;
 	struct source source;
@@ -15,9 +15,6 @@ const struct design *design_file_check(struct arena *a, const char *path, size_t
 	if (d)
 		design_check(d, &findings);
 	*errors = findings_errors(&findings);
-	*warnings = 0;
-	for (size_t i = 0; i < findings.count; i++)
-		*warnings += findings.list[i].severity == SEVERITY_WARNING;
 	if (!*errors)
 		return d;
 	buf_init(&out, a);

@@ -70,8 +70,8 @@ int64_t serve_designs_delay_ms(void *ctx, const struct app *app)
 /* NULL: the findings have been printed. */
 static const struct design *load(struct arena *a, const char *path, bool allow_errors, char *why, size_t n)
 {
-	size_t errors = 0, warnings = 0;
-	const struct design *d = design_file_check(a, path, &errors, &warnings);
+	size_t errors = 0;
+	const struct design *d = design_file_check(a, path, &errors);
 
 	if (!d) {
 		snprintf(why, n, "%s is not a design that can be served", path);
@@ -85,8 +85,6 @@ static const struct design *load(struct arena *a, const char *path, bool allow_e
 	if (errors)
 		log_warn("%s is served with %zu error%s that 'thorpe check' finds in it (--allow-check-errors)", path, errors,
 			 errors == 1 ? "" : "s");
-	if (warnings)
-		log_info("%s: %zu warning%s; see 'thorpe check %s'", path, warnings, warnings == 1 ? "" : "s", path);
 	if (d->callers.issuer.n && !d->callers.audience_count)
 		log_warn("%s takes every token of its issuer, whatever it is for: 'audience' is not set", path);
 	return d;
