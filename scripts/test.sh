@@ -40,6 +40,7 @@ failures() {
 }
 
 scripts/install.sh build test
+kind "docs" node scripts/check-docs.mjs
 scripts/console.sh
 scripts/build.sh build
 scripts/build.sh build/bench-programs
