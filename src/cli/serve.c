@@ -371,5 +371,7 @@ int command_serve(int argc, char **argv)
 	status = server_run(r.server, r.api) ? 0 : EXIT_REFUSED;
 	serve_ready_remove(o.ready_file);
 	close_all(&r);
+	if (!status)
+		log_info("stopped");
 	return status;
 }

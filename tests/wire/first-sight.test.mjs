@@ -46,6 +46,7 @@ test('--ready-file has the address once requests are answered, and is gone after
     run.child.kill('SIGTERM');
     assert.equal(await within(30, 'the server to end', run.done), 0);
     assert.ok(!existsSync(file), 'removed at the end');
+    assert.match(run.stderr, /stopping: .*\n.*stopped\n$/);
   } finally {
     run.child.kill('SIGKILL');
   }
@@ -220,7 +221,7 @@ test('--limit help explains every limit', async () => {
   for (const line of lines) assert.match(line, /^ {2}[a-z_]+ +(\d+|-) {2}\S.{10,}$/);
 });
 
-test('every command has help with an example and exits with 0; an option that is none is 2', async () => {
+test('every command has help with an example, in lines that fit, and exits with 0; an option that is none is 2', async () => {
   const { stdout } = await runToEnd(['help']);
   const names = [...stdout.matchAll(/^ {2}([a-z]+) +[a-z]/gm)].map((m) => m[1]).filter((n) => !['version', 'help', 'thorpe', 'curl', 'aws'].includes(n));
   assert.ok(names.includes('serve') && names.includes('salvage'));
@@ -230,6 +231,7 @@ test('every command has help with an example and exits with 0; an option that is
     assert.equal(help.code, 0, name);
     assert.match(help.stdout, new RegExp(`^Usage: thorpe ${name} `), name);
     assert.match(help.stdout, new RegExp(`\\nExamples?:\\n(.*\\n)*.*thorpe ${name} `), name);
+    for (const line of help.stdout.split('\n')) assert.ok([...line].length < 120, `thorpe ${name} --help: ${line}`);
     assert.equal((await runToEnd([name, '--no-such-option'])).code, 2, name);
   }
 });
