@@ -47,7 +47,7 @@ const masked = (text) => text
   .replaceAll(/"next":"[^"]*"/g, '"next":"CURSOR"')
   .replaceAll(/\d+(\.\d+)? (µs|ms)/g, 'SOON');
 
-test('the tutorial can be followed, and prints what it says', async () => {
+test('the tutorial can be followed, and prints what it says', async (t) => {
   const dir = freshDirectory();
   const bin = join(dir, 'bin');
   mkdirSync(bin);
@@ -56,6 +56,7 @@ test('the tutorial can be followed, and prints what it says', async () => {
   const env = { PATH: `${bin}:${process.env.PATH}`, HOME: dir, LC_ALL: 'C.UTF-8' };
   const list = pieces(readFileSync(page, 'utf8'));
   let design, server, session = '';
+  t.after(() => server?.kill());
 
   /** Runs a block after all that was set before; resolves to what it prints. */
   async function shell(script) {
