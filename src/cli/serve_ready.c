@@ -20,7 +20,7 @@ bool serve_ready_clear(const char *path, char *why, size_t n)
 	return fail("remove", path, why, n);
 }
 
-/* Written beside it and renamed: nobody reads half of it. */
+/* Written beside it and renamed: no reader sees half of it. */
 bool serve_ready_write(const char *path, const char *scheme, const char *address, char *why, size_t n)
 {
 	char beside[PATH_MAX];
