@@ -14,7 +14,7 @@
 #ifndef THORPE_PROCESS_CHECKPOINT_H
 #define THORPE_PROCESS_CHECKPOINT_H
 
-#include "process/change.h"
+#include "process/tail/change.h"
 
 /* Makes the table when it is not there. */
 bool checkpoint_provision(struct run *r) MUST_CHECK;

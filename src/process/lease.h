@@ -16,7 +16,7 @@
 #ifndef THORPE_PROCESS_LEASE_H
 #define THORPE_PROCESS_LEASE_H
 
-#include "process/change.h"
+#include "process/tail/change.h"
 
 #define LEASE_ROUND_MS 1500
 #define LEASE_EXPIRE_MS 6000

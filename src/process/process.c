@@ -6,7 +6,7 @@
 #include "base/alloc.h"
 #include "base/clock.h"
 #include "base/log.h"
-#include "process/keeper.h"
+#include "process/keeper/keeper.h"
 #include "process/process_internal.h"
 
 #define WATCH_LEAST_US 2000   /* while there is something new now and then */

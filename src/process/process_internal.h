@@ -16,7 +16,7 @@
 #include "process/checkpoint.h"
 #include "process/lease.h"
 #include "process/process.h"
-#include "process/send_run.h"
+#include "process/send/send_run.h"
 
 #define SEQUENCE_ROOM 64     /* DynamoDB's have 40 at most */
 #define ITERATOR_ROOM 2560   /* 2048 */

@@ -5,8 +5,8 @@
 #include "base/alloc.h"
 #include "base/clock.h"
 #include "base/log.h"
-#include "process/effect.h"
-#include "process/keeper.h"
+#include "process/effect/effect.h"
+#include "process/keeper/keeper.h"
 #include "process/process_internal.h"
 
 #define KEEPER_MOST 250 /* changes it looks at together */

@@ -2,7 +2,7 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include <sched.h>
 #include "app_client.h"
-#include "process/change.h"
+#include "process/tail/change.h"
 
 static const char notes[] =
 	"entities:\n"
