@@ -30,11 +30,6 @@ struct slice seen_shard(struct run *r, struct slice shard)
 	return arena_printf(r->arena, "seen#%.*s", SLICE_ARG(shard));
 }
 
-static bool is_later(struct slice x, struct slice y)
-{
-	return x.n != y.n ? x.n > y.n : slice_cmp(x, y) > 0;
-}
-
 /* Of the keeper it stays known how far it was: it does not count off again what it has counted off already. One transaction, for
  * the keeper goes on until the position moves. */
 static bool take_keeper_back(struct run *r, const struct position *now)
@@ -51,7 +46,7 @@ static bool take_keeper_back(struct run *r, const struct position *now)
 			return false;
 		reached = mark;
 		reached.sequence = was.sequence;
-		marks = is_later(was.sequence, mark.sequence);
+		marks = sequence_compare(was.sequence, mark.sequence) > 0;
 		writes[0] = *checkpoint_move(r, &was, now);
 		if (marks)
 			writes[1] = *checkpoint_move(r, &mark, &reached);

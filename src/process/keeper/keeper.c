@@ -347,7 +347,7 @@ static struct fields set_by_deletion(struct keeper *k, const struct change *c)
 /* What has gone with an item does not go again: what hangs on its name now has come since. */
 static bool is_seen_again(const struct keeper *k, const struct change *c)
 {
-	return slice_cmp(c->sequence, k->seen) <= 0;
+	return sequence_compare(c->sequence, k->seen) <= 0;
 }
 
 static bool finish_soft_deletion(struct keeper *k, const struct change *c)

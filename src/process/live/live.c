@@ -1,5 +1,6 @@
 /* The reader's life, and what targets and watchers tell it.
  * SPDX-License-Identifier: Apache-2.0 */
+#include <stdio.h>
 #include <time.h>
 #include "process/live/live_internal.h"
 
@@ -63,24 +64,50 @@ void live_posted(const struct live_event *e)
 	live_bytes_unref(e->bytes);
 }
 
-uint64_t live_position(const struct live_watcher *w)
+/* ---- positions ---- */
+
+bool live_is_ordered(const struct database *d)
+{
+	return !d->is_remote;
+}
+
+uint64_t live_last_sequence(const struct live *l)
+{
+	return database_latest(l->database) - 1;
+}
+
+size_t live_id(const struct live *l, const struct live_at *at, char text[LIVE_ID_ROOM])
+{
+	size_t n = live_is_ordered(l->database) ? 0 : mark_text(&at->mark, text);
+
+	_Static_assert(LIVE_ID_ROOM >= MARK_TEXT_ROOM, "room for a mark");
+	return n ? n : (size_t)snprintf(text, LIVE_ID_ROOM, "%llu", (unsigned long long)at->position);
+}
+
+size_t live_position(const struct live_watcher *w, char text[LIVE_ID_ROOM])
 {
 	struct live *l = w->topic->live;
-	uint64_t at;
+	struct live_at at;
+	uint64_t delivered;
 
 	pthread_mutex_lock(&l->lock);
-	at = l->delivered;
+	at = l->at;
+	delivered = l->delivered;
 	pthread_mutex_unlock(&l->lock);
-	return at > w->from ? at : w->from;
+	/* In the middle of a change there is a number before it, but no mark. */
+	if (delivered < at.position && !live_is_ordered(l->database))
+		return 0;
+	at.position = delivered > w->from ? delivered : w->from;
+	return live_id(l, &at, text);
 }
 
 bool live_is_idle(struct live *l)
 {
-	uint64_t latest = database_latest(l->database), last = live_last_sequence(l);
+	uint64_t latest = database_latest(l->database);
 	bool idle;
 
 	pthread_mutex_lock(&l->lock);
-	idle = !l->watchers || (l->running && (l->database->is_remote ? l->seen >= latest : l->delivered >= last));
+	idle = !l->watchers || (l->running && (live_is_ordered(l->database) ? l->delivered >= latest - 1 : l->seen >= latest));
 	pthread_mutex_unlock(&l->lock);
 	return idle;
 }
@@ -109,7 +136,7 @@ static bool is_started(struct live *l)
 static void wait_for_events(struct live_topic *t, struct live_watcher *w)
 {
 	w->topic = t;
-	w->from = t->live->position;
+	w->from = t->live->at.position;
 	w->first = NULL;
 	w->last = &w->first;
 	w->next = t->pending;
@@ -119,41 +146,45 @@ static void wait_for_events(struct live_topic *t, struct live_watcher *w)
 	t->pending = w;
 }
 
-/* From here on nothing is missed. */
-static bool register_watcher(struct live *l, struct run *r, const struct read_live *list, const struct slice *partitions,
-			     size_t n, struct live_watcher *w)
+/* From here on nothing is missed: *at is where that is. */
+static bool register_watcher(struct live *l, struct run *r, const struct live_absence *a, struct live_watcher *w, struct live_at *at)
 {
 	struct caller caller;
-	struct slice key = live_topic_key(r, list, &caller);
+	struct slice key = live_topic_key(r, a->list, &caller);
 	struct live_topic *t = NULL;
 
 	pthread_mutex_lock(&l->lock);
 	l->watchers++;
 	if (is_started(l))
-		t = live_topic_get(l, key, list, &caller, partitions, n);
+		t = live_topic_get(l, key, a->list, &caller, a->partitions, a->partition_count);
 	if (t)
 		wait_for_events(t, w);
 	else
 		l->watchers--;
+	*at = l->at;
 	pthread_mutex_unlock(&l->lock);
 	return t || run_busy(r);
 }
 
 bool live_watch(struct live *l, struct run *r, const struct live_ask *ask, struct live_watcher *w, struct buf *out)
 {
+	struct live_at upto;
+	struct live_absence a = { .live = l, .id = ask->last_event_id, .upto = &upto };
+	char id[LIVE_ID_ROOM];
 	struct slice *partitions;
 	struct read_live list;
-	size_t n;
 
-	if (!read_live_open(r, ask->access, ask->params, &list, &partitions, &n))
+	if (!read_live_open(r, ask->access, ask->params, &list, &partitions, &a.partition_count))
 		return false;
+	a.list = &list;
+	a.partitions = partitions;
 	w->target = ask->target;
-	if (!register_watcher(l, r, &list, partitions, n, w))
+	if (!register_watcher(l, r, &a, w, &upto))
 		return false;
-	if (!ask->last_event_id.n)
-		live_text_plain(out, "ready", w->from);
+	if (a.id.n)
+		live_catch_up(r, &a, out);
 	else
-		live_catch_up(r, &list, partitions, n, ask->last_event_id, w->from, out);
+		live_text_plain(out, "ready", slice_make(id, live_id(l, &upto, id)));
 	return true;
 }
 

@@ -81,7 +81,7 @@ struct live_watcher { /* zero to begin with; whoever has it also keeps it in its
 struct live_ask {
 	const struct access *access;
 	const struct fields *params;
-	struct slice last_event_id;  /* empty: from now on */
+	struct slice last_event_id;  /* empty: from now on; longer than LIVE_ID_ROOM: no position of ours */
 	struct live_target *target;
 };
 /* Fills the watcher and appends what the stream begins with. Problems: as for reading the list; INVALID when it cannot
@@ -92,8 +92,10 @@ bool live_watch(struct live *l, struct run *r, const struct live_ask *ask, struc
 bool live_adopt(struct live_watcher *w, void (*take)(void *ctx, uint64_t sequence, struct live_bytes *b), void *ctx) MUST_CHECK;
 void live_leave(struct live_watcher *w); /* one that does not watch is fine */
 
-/* Everything up to it has been given to the targets: a position for those who have heard nothing for long. */
-uint64_t live_position(const struct live_watcher *w);
+/* Everything up to it has been given to the targets: a position, as an event's id, for those who have heard nothing for long.
+ * Gives its length; 0: there is none at the moment. */
+#define LIVE_ID_ROOM 2400
+size_t live_position(const struct live_watcher *w, char text[LIVE_ID_ROOM]);
 
 /* For tests: whether everything written before has been told. */
 bool live_is_idle(struct live *l);

@@ -7,8 +7,8 @@
 
 #include <pthread.h>
 #include "app/read_live.h"
-#include "process/tail/change.h"
 #include "process/live/live.h"
+#include "process/live/live_stream.h"
 
 /* ---- tables of what is kept by a text (live_table.c) ---- */
 struct live_node { /* in whatever is kept */
@@ -52,6 +52,11 @@ struct live_topic {
 	_Alignas(struct slice) char room[];
 };
 
+struct live_at { /* a position */
+	uint64_t position;
+	struct mark mark;         /* of a stream that is not ordered (live_stream.h) */
+};
+
 struct live {
 	struct app *app;
 	struct database *database;
@@ -65,7 +70,7 @@ struct live {
 	uint64_t failures;          /* (lock) of starting, so that who waits for it notices */
 	size_t watchers;            /* (lock) */
 	size_t posts, posted_bytes; /* (lock) L4 */
-	uint64_t position;          /* (lock) changes up to it have been compared with the topics that were there then */
+	struct live_at at;          /* (lock) changes up to it have been compared with the topics that were there then */
 	uint64_t delivered;         /* (lock) and their events given to the targets */
 	uint64_t seen;              /* (lock) of a stream elsewhere: database_latest() when it was last read */
 	struct live_table topics, partitions; /* (lock) */
@@ -91,34 +96,28 @@ void live_topic_hide(struct live_topic *t);
 /* With the lock held: to all its watchers; consumes the reference to the bytes. */
 void live_topic_tell(struct live_topic *t, uint64_t sequence, struct live_bytes *bytes, bool end);
 
-/* ---- the stream in order (live_round.c) ---- */
-struct live_change {
-	uint64_t sequence;
-	const struct change *change;
-};
-struct live_round {
-	struct live_change *list; /* by sequence */
-	size_t count;
-	uint64_t upto;            /* that is all up to there */
-	bool trimmed;             /* some are lost */
-};
-/* Changes behind `from`, up to `upto` (which has been committed) or less far, in the order they were made. */
-bool live_round_read(struct run *r, const struct shard_list *shards, uint64_t from, uint64_t upto,
-		     struct live_round *out) MUST_CHECK;
-/* For read_live_change.before; ctx: a NULL-terminated array of rounds. */
-struct value live_round_before(void *ctx, struct value key);
-bool live_sequence_parse(struct slice text, uint64_t *out);
-/* The sequence of what was committed last. */
+/* ---- positions ---- */
+/* As an event's id. Gives its length. */
+size_t live_id(const struct live *l, const struct live_at *at, char text[LIVE_ID_ROOM]);
+/* The sequence of what was committed last; of an ordered stream. */
 uint64_t live_last_sequence(const struct live *l);
+bool live_is_ordered(const struct database *d);
 
 /* ---- events as bytes (live_text.c) ---- */
-void live_text_events(struct buf *b, const struct read_live_event *events, size_t n, uint64_t sequence);
-void live_text_plain(struct buf *b, const char *event, uint64_t sequence); /* ready, reset */
+void live_text_events(struct buf *b, const struct read_live_event *events, size_t n, struct slice id);
+void live_text_plain(struct buf *b, const char *event, struct slice id); /* ready, reset */
 
 /* ---- what was missed (live_catch_up.c) ---- */
-/* Appends the events behind the position `id` up to `upto`, and `ready`; or `reset` when they cannot be had. */
-void live_catch_up(struct run *r, const struct read_live *list, const struct slice *partitions, size_t n, struct slice id,
-		   uint64_t upto, struct buf *out);
+struct live_absence { /* of a watcher that comes back */
+	const struct live *live;
+	const struct read_live *list;
+	const struct slice *partitions;
+	size_t partition_count;
+	struct slice id;       /* where it was */
+	const struct live_at *upto;
+};
+/* Appends the events since, and `ready`; or `reset` when they cannot be had. */
+void live_catch_up(struct run *r, const struct live_absence *a, struct buf *out);
 
 void *live_read_on(void *live); /* the reader's thread (live_reader.c) */
 

@@ -1,10 +1,10 @@
 /* The reader: from the stream to the topics, change by change.
  * SPDX-License-Identifier: Apache-2.0 */
+#include <stdio.h>
 #include <time.h>
 #include "base/clock.h"
 #include "base/log.h"
 #include "process/live/live_internal.h"
-#include "process/live/live_tail.h"
 
 #define LOOK_MS 10      /* how often it is looked whether something was written */
 #define FAILED_MS 500
@@ -12,15 +12,12 @@
 
 struct reader {
 	struct live *live;
-	struct arena shards_arena;
 	struct arena round_arenas[2]; /* this one's and the one before */
 	struct arena arena;           /* of one change, and then of one topic */
-	struct shard_list shards;
-	struct live_tail *tail;       /* of a stream elsewhere; NULL: it is in this process */
-	int64_t look_us;              /* when the tail is looked at though nothing is known to have been written */
+	struct live_stream stream;
+	int64_t look_us;              /* when it is looked at though nothing is known to have been written */
 	struct live_round rounds[2];
 	unsigned turn;
-	bool has_shards;
 	uint64_t stamp;
 	int64_t minute;               /* when the moving topics were looked at */
 	struct live_topic **found;    /* for the change at hand; each with a reference */
@@ -88,21 +85,30 @@ static void reset_all(struct reader *x, uint64_t sequence, struct live_bytes *by
 			live_topic_tell(n->topic, sequence, live_bytes_ref(bytes), false);
 }
 
-static struct live_bytes *reset_text(uint64_t sequence)
+/* Where the reader is: the thread's own. */
+static struct live_at at_of(const struct reader *x, uint64_t sequence)
 {
-	char text[80];
-	int n = snprintf(text, sizeof(text), "event: reset\nid: %llu\ndata: {}\n\n", (unsigned long long)sequence);
+	return (struct live_at){ sequence, x->stream.mark };
+}
 
+static struct live_bytes *reset_text(const struct reader *x, uint64_t sequence)
+{
+	struct live_at at = at_of(x, sequence);
+	char id[LIVE_ID_ROOM], text[LIVE_ID_ROOM + 40];
+	int n;
+
+	live_id(x->live, &at, id);
+	n = snprintf(text, sizeof(text), "event: reset\nid: %s\ndata: {}\n\n", id);
 	return live_bytes_new(slice_make(text, (size_t)n));
 }
 
 static void tell_reset(struct reader *x, uint64_t sequence)
 {
 	struct live *l = x->live;
-	struct live_bytes *bytes = reset_text(sequence);
+	struct live_bytes *bytes = reset_text(x, sequence);
 
 	pthread_mutex_lock(&l->lock);
-	l->position = sequence;
+	l->at = at_of(x, sequence);
 	reset_all(x, sequence, bytes);
 	l->delivered = sequence;
 	pthread_mutex_unlock(&l->lock);
@@ -137,7 +143,9 @@ static bool render(struct reader *x, struct live_topic *t, const struct live_cha
 	const struct live_round *rounds[] = { &x->rounds[x->turn], &x->rounds[!x->turn], NULL };
 	struct read_live_change change = { c->change->old_image, c->change->new_image, live_round_before, rounds };
 	struct read_live_event events[READ_LIVE_MOST];
+	struct live_at at = at_of(x, c->sequence);
 	struct run r = run_in(x, &x->arena);
+	char id[LIVE_ID_ROOM];
 	size_t n;
 
 	if (ask_session(&r, t, may) && !*may)
@@ -148,7 +156,7 @@ static bool render(struct reader *x, struct live_topic *t, const struct live_cha
 			 SLICE_ARG(r.problem.detail));
 		return false;
 	}
-	live_text_events(out, events, n, c->sequence);
+	live_text_events(out, events, n, slice_make(id, live_id(x->live, &at, id)));
 	return true;
 }
 
@@ -173,7 +181,7 @@ static void tell(struct reader *x, struct live_topic *t, const struct live_chang
 	buf_init(&out, &x->arena);
 	ARENA_TRY(&x->arena, { ok = render(x, t, c, &out, &may); }, { ok = false; });
 	if (!ok)
-		bytes = reset_text(c->sequence);
+		bytes = reset_text(x, c->sequence);
 	else if (out.n)
 		bytes = live_bytes_new(buf_slice(&out));
 	pthread_mutex_lock(&l->lock);
@@ -206,6 +214,16 @@ static bool places_of(struct reader *x, const struct change *c, struct places *p
 	return ok;
 }
 
+/* With the lock held: the change is being told. */
+static void move_to(struct reader *x, const struct live_change *c)
+{
+	struct live_at *at = &x->live->at;
+
+	at->position = c->sequence;
+	if (c->part)
+		at->mark.list[c->part - x->stream.mark.list] = *c->part;
+}
+
 /* False: memory. */
 static bool follow(struct reader *x, const struct live_change *c)
 {
@@ -215,11 +233,12 @@ static bool follow(struct reader *x, const struct live_change *c)
 
 	if (!places_of(x, c->change, &p))
 		return false;
+	live_stream_told(c);
 	pthread_mutex_lock(&l->lock);
 	x->stamp++;
 	x->found_count = 0;
 	ok = find_at(x, p.old, p.old_count) && find_at(x, p.new_, p.new_count);
-	l->position = c->sequence;
+	move_to(x, c);
 	pthread_mutex_unlock(&l->lock);
 	arena_clear(&x->arena);
 	for (size_t i = 0; i < x->found_count; i++)
@@ -248,7 +267,7 @@ static void move(struct reader *x, struct live_topic *t)
 	pthread_mutex_lock(&l->lock);
 	if (t->node.at && (!ok || !live_topic_move(t, partitions, n))) {
 		live_topic_hide(t);
-		live_topic_tell(t, l->position, NULL, true);
+		live_topic_tell(t, l->at.position, NULL, true);
 	}
 	live_topic_unref(t);
 	pthread_mutex_unlock(&l->lock);
@@ -280,28 +299,25 @@ static void warn(const struct run *r)
 	log_warn("the stream of %.*s cannot be read: %.*s", SLICE_ARG(r->design->table), SLICE_ARG(r->problem.detail));
 }
 
-static bool find_shards(struct reader *x)
+static bool start_stream(struct reader *x, uint64_t from)
 {
 	volatile bool ok = false;
 
-	arena_clear(&x->shards_arena);
-	ARENA_TRY(&x->shards_arena, {
-		struct run r = run_in(x, &x->shards_arena);
+	ARENA_TRY(&x->arena, {
+		struct run r = run_in(x, &x->arena);
 
-		ok = x->tail ? live_tail_start(x->tail, &r) : change_shards(&r, &x->shards);
+		ok = live_stream_start(&x->stream, &r, from);
 		if (!ok)
 			warn(&r);
 	}, {});
-	x->has_shards = ok;
+	arena_clear(&x->arena);
 	return ok;
 }
 
-/* False: the stream cannot be read, or is another one. */
-static bool go_on(struct reader *x, uint64_t from, uint64_t upto)
+static bool read_round(struct reader *x, uint64_t from, uint64_t upto)
 {
-	struct live_round *round;
 	volatile bool ok = false;
-	bool told = true;
+	struct live_round *round;
 
 	x->turn = !x->turn;
 	round = &x->rounds[x->turn];
@@ -310,41 +326,62 @@ static bool go_on(struct reader *x, uint64_t from, uint64_t upto)
 	ARENA_TRY(&x->round_arenas[x->turn], {
 		struct run r = run_in(x, &x->round_arenas[x->turn]);
 
-		ok = x->tail ? live_tail_read(x->tail, &r, from, round) : live_round_read(&r, &x->shards, from, upto, round);
+		ok = live_stream_read(&x->stream, &r, from, upto, round);
 		if (!ok)
 			warn(&r);
 	}, {});
-	if (!ok) {
+	if (!ok)
 		round->count = 0;
+	return ok;
+}
+
+/* False: the stream cannot be read, or is another one. */
+static bool go_on(struct reader *x, uint64_t from, uint64_t upto)
+{
+	struct live_round *round;
+	bool told = true;
+
+	if (!read_round(x, from, upto))
 		return false;
-	}
+	round = &x->rounds[x->turn];
+	pthread_mutex_lock(&x->live->lock);
+	x->live->at.mark = x->stream.mark; /* its shards may be others now */
+	pthread_mutex_unlock(&x->live->lock);
 	move_all(x);
 	for (size_t i = 0; i < round->count && told; i++)
 		told = follow(x, &round->list[i]);
-	/* round->trimmed: our position was the newest a moment ago. Nothing had been written for long, so nothing is lost. */
-	if (!told)
+	/* round->trimmed of an ordered stream: our position was the newest a moment ago. Nothing had been written for long, so nothing
+	 * is lost. */
+	if (!told || (round->trimmed && !x->stream.is_ordered)) {
+		round->upto += !x->stream.is_ordered; /* a number of its own */
 		tell_reset(x, round->upto);
+	}
 	pthread_mutex_lock(&x->live->lock);
-	x->live->position = x->live->delivered = round->upto;
+	x->live->at.position = x->live->delivered = round->upto;
 	pthread_mutex_unlock(&x->live->lock);
 	return true;
 }
 
-/* With the lock held, as all below. */
+/* With the lock held, as all below. A number to begin with: of a stream that is not ordered higher than those of servers before. */
+static uint64_t first_number(struct live *l)
+{
+	uint64_t first = live_is_ordered(l->database) ? live_last_sequence(l) : (uint64_t)app_now_ms(l->app) << 20;
+
+	return first > l->at.position ? first : l->at.position; /* of a clock that was put back */
+}
+
 static void start(struct reader *x)
 {
 	struct live *l = x->live;
-	uint64_t last;
+	uint64_t first = first_number(l);
 	bool ok;
 
 	pthread_mutex_unlock(&l->lock);
-	last = x->tail ? live_tail_first(app_now_ms(l->app)) : live_last_sequence(l);
-	ok = find_shards(x);
+	ok = start_stream(x, first);
 	pthread_mutex_lock(&l->lock);
 	if (ok) {
-		if (last < l->position)
-			last = l->position; /* of a clock that was put back */
-		l->position = l->delivered = last;
+		l->at = at_of(x, first);
+		l->delivered = first;
 		l->running = true;
 	} else {
 		l->failures++;
@@ -354,42 +391,34 @@ static void start(struct reader *x)
 		wait_ms(l, FAILED_MS);
 }
 
+/* Whether there may be something to read; *upto: up to where, of an ordered stream. */
+static bool has_news(struct reader *x, uint64_t latest, uint64_t *upto)
+{
+	struct live *l = x->live;
+
+	if (x->stream.is_ordered) {
+		*upto = latest - 1;
+		return *upto > l->at.position;
+	}
+	*upto = l->at.position + 1;
+	return latest != l->seen || clock_monotonic_us() >= x->look_us;
+}
+
 static void read_some(struct reader *x)
 {
 	struct live *l = x->live;
-	uint64_t from = l->position, upto = live_last_sequence(l);
+	uint64_t latest = database_latest(l->database), from = l->at.position, upto;
 	bool ok;
 
-	if (upto <= from) {
+	if (!has_news(x, latest, &upto)) {
 		wait_ms(l, LOOK_MS);
 		return;
 	}
+	x->look_us = clock_monotonic_us() + l->database->poll_ms * INT64_C(1000);
 	pthread_mutex_unlock(&l->lock);
 	ok = go_on(x, from, upto);
-	if (!ok && find_shards(x))
+	if (!ok && start_stream(x, upto))
 		tell_reset(x, upto);
-	pthread_mutex_lock(&l->lock);
-	if (!ok)
-		wait_ms(l, FAILED_MS);
-}
-
-/* The same of a stream elsewhere. */
-static void read_tail(struct reader *x)
-{
-	struct live *l = x->live;
-	uint64_t from = l->position, latest = database_latest(l->database);
-	int64_t now = clock_monotonic_us();
-	bool ok;
-
-	if (latest == l->seen && now < x->look_us) {
-		wait_ms(l, LOOK_MS);
-		return;
-	}
-	pthread_mutex_unlock(&l->lock);
-	ok = go_on(x, from, from);
-	if (!ok && find_shards(x))
-		tell_reset(x, from + 1);
-	x->look_us = now + l->database->poll_ms * INT64_C(1000);
 	pthread_mutex_lock(&l->lock);
 	if (ok)
 		l->seen = latest;
@@ -399,7 +428,6 @@ static void read_tail(struct reader *x)
 
 static void init(struct reader *x)
 {
-	arena_init(&x->shards_arena);
 	arena_init(&x->round_arenas[0]);
 	arena_init(&x->round_arenas[1]);
 	arena_init(&x->arena);
@@ -407,25 +435,19 @@ static void init(struct reader *x)
 
 static void release(struct reader *x)
 {
-	arena_release(&x->shards_arena);
 	arena_release(&x->round_arenas[0]);
 	arena_release(&x->round_arenas[1]);
 	arena_release(&x->arena);
-	live_tail_free(x->tail);
+	live_stream_stop(&x->stream);
 	mem_free(x->found);
 }
 
 void *live_read_on(void *live)
 {
-	struct reader x = { .live = live };
 	struct live *l = live;
+	struct reader x = { .live = l, .stream = { .database = l->database, .is_ordered = live_is_ordered(l->database) } };
 
 	init(&x);
-	x.tail = l->database->is_remote ? live_tail_new() : NULL;
-	if (l->database->is_remote && !x.tail) {
-		release(&x);
-		return NULL; /* who waits for it gives up, and its list cannot be watched */
-	}
 	pthread_mutex_lock(&l->lock);
 	while (!l->stopping) {
 		if (!l->watchers) {
@@ -433,8 +455,6 @@ void *live_read_on(void *live)
 			pthread_cond_wait(&l->changed, &l->lock);
 		} else if (!l->running) {
 			start(&x);
-		} else if (x.tail) {
-			read_tail(&x);
 		} else {
 			read_some(&x);
 		}

@@ -8,64 +8,69 @@
 
 #define SAVE_US 1000000       /* with something sent; */
 #define SAVE_IDLE_US 30000000 /* without: changes that were passed over are passed over again in no time */
-#define CONFIRM_US 3600000000 /* a position that does not move says that it is still right */
-#define KEPT_MS (23 * 3600 * INT64_C(1000)) /* the stream keeps 24 hours: before that nothing can be lost */
-#define IDLE_MS 25            /* doubling to 400 */
-#define IDLE_DOUBLINGS 4
+#define CONFIRM_US 3600000000 /* a position that does not move says that it is still right (tail_has_missed()) */
+#define GATHER_MS 25          /* what is new comes in crowds: one reading for all of it */
+#define IDLE_MS 400           /* at the end of the shard; tail.h says whether it is looked at then */
 #define TROUBLE_MS 1000
 #define RIVAL_MS 10000
 
 /* ---- the position ---- */
 
-static struct position position_of(const struct lane *l, const char *sequence, const char *progress)
+static struct position position_of(const struct lane *l, const struct spot *at, const char *progress)
 {
 	return (struct position){
-		.processor = l->runner->p->name, .shard = slice_str(l->shard),
-		.sequence = slice_str(sequence), .progress = slice_str(progress), .stored = l->stored,
+		.processor = l->runner->p->name, .shard = slice_str(l->tail.shard),
+		.sequence = spot_sequence(at), .progress = slice_str(progress), .stored = l->stored,
 	};
+}
+
+/* What was read is read again, from the position on. */
+static void forget_page(struct lane *l)
+{
+	l->page = (struct change_page){ 0 };
+	arena_clear(&l->page_arena);
+	cursor_set(&l->cursor, spot_sequence(&l->done));
 }
 
 static bool load(struct lane *l, struct run *r)
 {
 	struct position at;
 
-	if (!checkpoint_load(r, l->runner->p->name, slice_str(l->shard), &at))
+	if (!checkpoint_load(r, l->runner->p->name, slice_str(l->tail.shard), &at))
 		return false;
-	if (at.sequence.n >= sizeof(l->sequence))
-		return run_fail(r, PROBLEM_INTERNAL, "the position is too long");
-	snprintf(l->sequence, sizeof(l->sequence), "%.*s", SLICE_ARG(at.sequence));
-	memcpy(l->saved, l->sequence, sizeof(l->saved));
+	spot_set(&l->done, at.sequence);
+	l->saved = l->done;
 	snprintf(l->since, sizeof(l->since), "%.*s", SLICE_ARG(at.progress));
 	memcpy(l->saved_since, l->since, sizeof(l->saved_since));
 	l->stored = at.stored;
-	l->confirmed_ms = at.time_ms;
+	l->current_ms = at.time_ms;
 	l->loaded = true;
 	l->saved_us = clock_monotonic_us();
+	forget_page(l);
 	return true;
 }
 
 /* False: someone else has moved it, or the database is in trouble. */
 static bool write_position(struct lane *l, struct run *r)
 {
-	struct position was = position_of(l, l->saved, l->saved_since), now = position_of(l, l->sequence, l->since);
+	struct position was = position_of(l, &l->saved, l->saved_since), now = position_of(l, &l->done, l->since);
 
 	r->problem = (struct problem){ 0 };
 	if (!checkpoint_save(r, &was, &now)) {
 		l->loaded &= r->problem.type != PROBLEM_CONFLICT;
 		return false;
 	}
-	memcpy(l->saved, l->sequence, sizeof(l->saved));
+	l->saved = l->done;
 	memcpy(l->saved_since, l->since, sizeof(l->saved_since));
 	l->stored = true;
 	l->sent = false;
 	l->saved_us = clock_monotonic_us();
-	l->confirmed_ms = r->now_ms;
 	return true;
 }
 
 static bool save(struct lane *l, struct run *r)
 {
-	return !l->loaded || !strcmp(l->saved, l->sequence) || write_position(l, r);
+	return !l->loaded || spot_is(&l->saved, spot_sequence(&l->done)) || write_position(l, r);
 }
 
 static bool save_if_due(struct lane *l, struct run *r, bool at_rest)
@@ -79,56 +84,6 @@ static bool save_if_due(struct lane *l, struct run *r, bool at_rest)
 	return true;
 }
 
-/* ---- reading ---- */
-
-static void keep_iterator(struct lane *l, struct slice iterator)
-{
-	struct slice kept;
-
-	/* Copied first: it may be the one that is kept. */
-	if (iterator.n && iterator.p == l->iterator.p)
-		return;
-	arena_clear(&l->iterator_arena);
-	l->iterator = SLICE("");
-	if (!iterator.n)
-		return;
-	ARENA_TRY(&l->iterator_arena, {
-		kept = arena_copy(&l->iterator_arena, iterator);
-		l->iterator = kept;
-	}, {}); /* else it is taken from the position again */
-}
-
-static void tell_of_loss(struct lane *l, struct run *r)
-{
-	if (r->now_ms - l->confirmed_ms < KEPT_MS)
-		return; /* only the position was old */
-	atomic_fetch_add(&l->runner->lost, 1);
-	log_warn("processor %.*s: the stream may have forgotten changes of %s that were not sent yet",
-		 SLICE_ARG(l->runner->p->name), l->shard);
-}
-
-static bool take_iterator(struct lane *l, struct run *r)
-{
-	struct shard_position at = { .where = AT_OLDEST };
-	struct slice iterator;
-
-	if (l->sequence[0] && !l->from_oldest) {
-		at.where = AFTER_SEQUENCE;
-		at.sequence = slice_str(l->sequence);
-	}
-	if (!change_iterator(r, slice_str(l->stream), slice_str(l->shard), &at, &iterator))
-		return false;
-	if (!iterator.n) {
-		tell_of_loss(l, r);
-		at.where = AT_OLDEST;
-		if (!change_iterator(r, slice_str(l->stream), slice_str(l->shard), &at, &iterator))
-			return false;
-	}
-	l->from_oldest = false;
-	keep_iterator(l, iterator);
-	return true;
-}
-
 /* ---- a step ---- */
 
 struct step {
@@ -137,78 +92,108 @@ struct step {
 	const uint64_t *news; /* that would cut the wait short */
 };
 
-/* The database could not be asked, or what it said makes no sense: again, from the position. */
+/* The database could not be asked, or what it said makes no sense. */
 static struct step trouble(struct lane *l, struct run *r)
 {
-	bool expired = r->problem.type == PROBLEM_BUSY && l->iterator.n;
-
-	keep_iterator(l, SLICE(""));
 	if (r->problem.type == PROBLEM_CONFLICT) {
-		log_warn("processor %.*s: another server is sending %s, too", SLICE_ARG(l->runner->p->name), l->shard);
+		log_warn("processor %.*s: another server is sending %s, too", SLICE_ARG(l->runner->p->name), l->tail.shard);
 		return (struct step){ .wait_ms = RIVAL_MS };
 	}
 	if (r->problem.type == PROBLEM_NOT_FOUND) /* the shard is gone; the runner sees what is there instead */
 		return (struct step){ .end = true };
-	if (!expired)
-		log_warn("processor %.*s: %.*s", SLICE_ARG(l->runner->p->name), SLICE_ARG(r->problem.detail));
-	return (struct step){ .wait_ms = expired ? IDLE_MS : TROUBLE_MS };
+	log_warn("processor %.*s: %.*s", SLICE_ARG(l->runner->p->name), SLICE_ARG(r->problem.detail));
+	return (struct step){ .wait_ms = TROUBLE_MS };
 }
 
 static struct step rest(struct lane *l, struct run *r, const uint64_t *news)
 {
-	int doublings = l->idle < IDLE_DOUBLINGS ? l->idle++ : IDLE_DOUBLINGS;
-
 	atomic_store(&l->oldest_ms, 0);
+	l->current_ms = r->now_ms;
 	if (!save_if_due(l, r, true))
 		return trouble(l, r);
-	return (struct step){ .wait_ms = IDLE_MS << doublings, .news = news };
+	return (struct step){ .wait_ms = IDLE_MS, .news = news };
 }
 
-static struct step stand_still(struct lane *l, struct run *r, const struct change_page *page)
+static struct step wait_to_read(struct lane *l)
 {
-	atomic_store(&l->oldest_ms, page->list[0].created_ms);
-	if (!save_if_due(l, r, true))
-		return trouble(l, r);
-	keep_iterator(l, SLICE("")); /* in time it would expire */
-	return (struct step){ .wait_ms = TROUBLE_MS };
+	int64_t us = tail_next_us(&l->tail, &l->cursor) - clock_monotonic_us();
+
+	return (struct step){ .wait_ms = us > 0 ? us / 1000 + 1 : 1 };
+}
+
+static void note_trimmed(struct lane *l, struct run *r)
+{
+	bool missed = tail_has_missed(&l->done, l->current_ms, r->now_ms);
+
+	l->current_ms = r->now_ms; /* told once */
+	if (!missed)
+		return;
+	atomic_fetch_add(&l->runner->lost, 1);
+	log_warn("processor %.*s: the stream may have forgotten changes of %s that were not sent yet",
+		 SLICE_ARG(l->runner->p->name), l->tail.shard);
+}
+
+/* The next of the page; NULL: all of it is done. */
+static const struct change *next_change(const struct lane *l)
+{
+	for (size_t i = 0; i < l->page.count; i++)
+		if (spot_compare(&l->done, l->page.list[i].sequence) < 0)
+			return &l->page.list[i];
+	return NULL;
+}
+
+static enum tail_found read_page(struct lane *l)
+{
+	volatile enum tail_found found = TAIL_LATER;
+
+	arena_clear(&l->page_arena);
+	l->page = (struct change_page){ 0 };
+	ARENA_TRY(&l->page_arena, {
+		struct run r = lane_run(l->runner, l->backend, &l->page_arena);
+
+		found = tail_read(&l->tail, &l->cursor, &r, &l->page);
+	}, {
+		tail_failed(&l->tail, "the stream cannot be read", SLICE("out of memory"));
+	});
+	return found;
+}
+
+static struct step deliver(struct lane *l, struct run *r, const struct change *next)
+{
+	atomic_store(&l->oldest_ms, next->created_ms);
+	if (atomic_load(&l->runner->paused))
+		return save_if_due(l, r, true) ? (struct step){ .wait_ms = TROUBLE_MS } : trouble(l, r);
+	if (!lane_deliver(l, r))
+		return (struct step){ 0 };
+	return save_if_due(l, r, false) ? (struct step){ 0 } : trouble(l, r);
 }
 
 static struct step step(struct lane *l, struct run *r, uint64_t *news)
 {
-	bool paused = atomic_load(&l->runner->paused);
-	struct change_page page;
+	const struct change *next;
 
 	if (!l->loaded && !load(l, r))
 		return trouble(l, r);
-	if (!l->iterator.n && !take_iterator(l, r))
-		return trouble(l, r);
+	next = next_change(l);
+	if (next)
+		return deliver(l, r, next);
 	*news = runner_news(l->runner);
-	if (!change_read(r, l->iterator, paused ? 1 : SEND_BULK_MOST, &page))
-		return trouble(l, r);
-	if (page.trimmed) {
-		tell_of_loss(l, r);
-		l->from_oldest = true;
-		keep_iterator(l, SLICE(""));
-		return (struct step){ .wait_ms = IDLE_MS };
-	}
-	if (page.count && (paused || atomic_load(&l->runner->paused))) /* also when it was paused while this was read */
-		return stand_still(l, r, &page);
-	if (page.count) {
-		l->idle = 0;
-		if (!lane_deliver(l, r, &page)) {
-			keep_iterator(l, SLICE(""));
-			return (struct step){ 0 };
-		}
-	}
-	keep_iterator(l, page.iterator);
-	if (!page.iterator.n) {
+	switch (read_page(l)) {
+	case TAIL_FOUND:
+	case TAIL_END:
+		if (l->page.trimmed)
+			note_trimmed(l, r);
+		return l->page.count ? (struct step){ 0 } : rest(l, r, news);
+	case TAIL_LATER:
+		return wait_to_read(l);
+	case TAIL_ENDED:
 		atomic_store(&l->oldest_ms, 0);
-		atomic_store(&l->ended, true);
-		return (struct step){ .end = true };
+		atomic_store(&l->seat.ended, true);
+		break;
+	case TAIL_GONE:
+		break;
 	}
-	if (!page.count)
-		return rest(l, r, news);
-	return save_if_due(l, r, false) ? (struct step){ 0 } : trouble(l, r);
+	return (struct step){ .end = true };
 }
 
 /* ---- the thread ---- */
@@ -223,7 +208,6 @@ static struct step step_once(struct lane *l, uint64_t *news)
 		next = step(l, &r, news);
 	}, {
 		log_warn("processor %.*s: out of memory", SLICE_ARG(l->runner->p->name));
-		keep_iterator(l, SLICE(""));
 	});
 	arena_clear(&l->arena);
 	arena_clear(&l->try_arena);
@@ -251,11 +235,11 @@ static void tell_end(struct lane *l)
 
 	ARENA_TRY(&l->arena, {
 		r = lane_run(l->runner, l->backend, &l->arena);
-		told = checkpoint_end(&r, l->runner->p->name, slice_str(l->shard));
+		told = checkpoint_end(&r, l->runner->p->name, slice_str(l->tail.shard));
 	}, {});
 	arena_clear(&l->arena);
 	if (!told)
-		atomic_store(&l->ended, false); /* it is made anew, and says so again */
+		atomic_store(&l->seat.ended, false); /* it is made anew, and says so again */
 }
 
 static void *run_lane(void *ctx)
@@ -263,20 +247,20 @@ static void *run_lane(void *ctx)
 	struct lane *l = ctx;
 	uint64_t news = 0;
 
-	while (!runner_leaves(l->runner) && lane_is_ours(l->runner, slice_str(l->shard))) {
+	while (!runner_leaves(l->runner) && lane_is_ours(l->runner, slice_str(l->tail.shard))) {
 		struct step next = step_once(l, &news);
 
 		if (next.end)
 			break;
-		if (next.news) /* what is new comes in crowds: one reading for all of it */
-			runner_wait(l->runner, IDLE_MS, NULL);
+		if (next.news)
+			runner_wait(l->runner, GATHER_MS, NULL);
 		if (next.wait_ms)
 			runner_wait(l->runner, next.wait_ms, next.news);
 	}
 	save_last(l);
-	if (atomic_load(&l->ended) && l->runner->leases)
+	if (atomic_load(&l->seat.ended) && l->runner->leases)
 		tell_end(l);
-	atomic_store(&l->finished, true);
+	atomic_store(&l->seat.finished, true);
 	return NULL;
 }
 
@@ -289,13 +273,13 @@ struct lane *lane_new(struct send_runner *s, struct slice stream, struct slice s
 	l->runner = s;
 	arena_init(&l->arena);
 	arena_init(&l->try_arena);
-	arena_init(&l->iterator_arena);
-	l->stream = mem_strndup(stream.p, stream.n);
-	l->shard = mem_strndup(shard.p, shard.n);
+	arena_init(&l->page_arena);
 	l->backend = database_open(s->database);
 	l->sender = sender_new(s->p, s->app, &s->stopping);
-	if (l->stream && l->shard && l->backend && l->sender)
+	if (tail_init(&l->tail, s->database, stream, shard) && l->backend && l->sender) {
+		l->seat.shard = l->tail.shard;
 		return l;
+	}
 	lane_free(l);
 	return NULL;
 }
@@ -306,23 +290,17 @@ bool lane_start(struct lane *l)
 	return l->running;
 }
 
-void lane_join(struct lane *l)
-{
-	if (l->running)
-		pthread_join(l->thread, NULL);
-	l->running = false;
-}
-
 void lane_free(struct lane *l)
 {
 	if (!l)
 		return;
+	if (l->running)
+		pthread_join(l->thread, NULL);
 	sender_free(l->sender);
 	backend_free(l->backend);
-	mem_free(l->stream);
-	mem_free(l->shard);
+	tail_release(&l->tail);
 	arena_release(&l->arena);
 	arena_release(&l->try_arena);
-	arena_release(&l->iterator_arena);
+	arena_release(&l->page_arena);
 	mem_free(l);
 }

@@ -5,8 +5,9 @@
 
 #include <pthread.h>
 #include "process/send/send_run.h"
+#include "process/tail/shards.h"
+#include "process/tail/tail.h"
 
-#define LANE_SEQUENCE_MOST 64
 #define LANE_SINCE_MOST 32
 
 struct send_runner {
@@ -23,7 +24,7 @@ struct send_runner {
 	uint64_t told;        /* under the lock: counts send_runner_pause() */
 	char problem[256];    /* under the lock, as the next: of send_status */
 	int64_t problem_ms;
-	struct lane *lanes;   /* under the lock; changed by the runner's own thread only */
+	struct seats lanes;   /* changed by the runner's own thread only */
 	atomic_bool stopping; /* the threads end */
 	atomic_bool leaving;  /* the lanes end, because a replay is being taken up */
 	atomic_bool paused;
@@ -33,29 +34,26 @@ struct send_runner {
 };
 
 struct lane {
-	struct lane *next;
+	struct seat seat;        /* first */
 	struct send_runner *runner;
-	char *stream, *shard;
 	pthread_t thread;
 	bool running;            /* the thread has to be joined */
-	atomic_bool finished;    /* the thread is through */
-	atomic_bool ended;       /* so is the shard */
 	_Atomic int64_t oldest_ms; /* when the oldest change that waits was made; 0: none does */
 	/* the thread's own */
+	struct tail tail;
+	struct tail_cursor cursor; /* behind the page */
+	struct arena page_arena;
+	struct change_page page; /* what was read and is not all done */
 	struct backend *backend;
 	struct sender *sender;
-	struct arena arena;      /* of a page */
+	struct arena arena;      /* of a step */
 	struct arena try_arena;  /* of a request */
-	struct arena iterator_arena;
-	struct slice iterator;   /* empty: to be taken from the position */
-	char sequence[LANE_SEQUENCE_MOST], saved[LANE_SEQUENCE_MOST]; /* done up to it; what is in the table */
+	struct spot done, saved; /* up to and with; what is in the table */
 	char since[LANE_SINCE_MOST], saved_since[LANE_SINCE_MOST]; /* its progress, of a replay: what is older is passed over */
 	bool loaded, stored;     /* the position has been read; there is one */
-	bool from_oldest;        /* what comes after the position has been forgotten */
 	bool sent;               /* since the position was saved */
 	int64_t saved_us;
-	int64_t confirmed_ms;    /* the clock when the position was last written: nothing before it has been missed */
-	int idle;                /* pages with nothing in them, one after the other */
+	int64_t current_ms;      /* the clock when it was last known to have missed nothing */
 	struct passed_over passed_over; /* of a page */
 };
 
@@ -64,9 +62,7 @@ struct lane *lane_new(struct send_runner *s, struct slice stream, struct slice s
 bool lane_start(struct lane *l) MUST_CHECK;
 /* Whether this server reads the shard (lease.h). */
 bool lane_is_ours(struct send_runner *s, struct slice shard);
-/* Waits for its end. */
-void lane_join(struct lane *l);
-void lane_free(struct lane *l);
+void lane_free(struct lane *l); /* waits for its thread */
 
 /* ---- waiting (send_run.c) ---- */
 bool runner_leaves(struct send_runner *s);     /* stopping or leaving */
@@ -85,8 +81,9 @@ void runner_passed_over(struct send_runner *s, const struct passed_over *what);
 struct run lane_run(struct send_runner *s, struct backend *b, struct arena *a);
 
 /* ---- delivering (send_lane_deliver.c) ---- */
-/* All that concern it, in order, moving lane->sequence along. False: interrupted; go on from there another time. */
-bool lane_deliver(struct lane *l, struct run *r, const struct change_page *page) MUST_CHECK;
+/* All of lane->page that concern it and are not done, in order, moving lane->done along. False: interrupted; go on from there
+ * another time. */
+bool lane_deliver(struct lane *l, struct run *r) MUST_CHECK;
 
 /* The progress of a position from which a replay begins, and back; 0: it is none. */
 #define LANE_SINCE "since "

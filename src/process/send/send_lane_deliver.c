@@ -1,6 +1,5 @@
 /* A page of changes: those that concern the processor are sent, tried again, and in the end parked.
  * SPDX-License-Identifier: Apache-2.0 */
-#include <stdio.h>
 #include "app/dyn.h"
 #include "base/log.h"
 #include "process/effect/effect.h"
@@ -49,7 +48,7 @@ static bool write_parked(struct run *r, const struct parked *p)
 static bool park(struct lane *l, struct run *r, const struct change *c, struct slice why, int tries)
 {
 	struct parked p = {
-		.processor = l->runner->p->name, .shard = slice_str(l->shard), .sequence = c->sequence,
+		.processor = l->runner->p->name, .shard = slice_str(l->tail.shard), .sequence = c->sequence,
 		.reason = why, .tries = tries, .parked_at_ms = app_now_ms(l->runner->app), .change = *c,
 	};
 
@@ -192,11 +191,6 @@ static bool wakes(struct lane *l, struct run *r, const struct change *c, bool *o
 	}
 }
 
-static void done_up_to(struct lane *l, const struct change *c)
-{
-	snprintf(l->sequence, sizeof(l->sequence), "%.*s", SLICE_ARG(c->sequence));
-}
-
 /* Older than what a replay asks for. */
 static bool is_passed_over(struct lane *l, const struct change *c)
 {
@@ -208,16 +202,18 @@ static bool is_passed_over(struct lane *l, const struct change *c)
 	return false;
 }
 
-static bool deliver_page(struct lane *l, struct run *r, const struct change_page *page)
+static bool deliver_page(struct lane *l, struct run *r)
 {
+	const struct change_page *page = &l->page;
 	size_t most = sender_most(l->sender), n = 0;
 	const struct change **list = arena_array(r->arena, const struct change *, most);
 
-	atomic_store(&l->oldest_ms, page->list[0].created_ms);
 	for (size_t i = 0; i < page->count; i++) {
 		const struct change *c = &page->list[i];
 		bool woken = false;
 
+		if (spot_compare(&l->done, c->sequence) >= 0)
+			continue; /* before it was interrupted */
 		if (runner_interrupts(l->runner))
 			return false;
 		if (!is_passed_over(l, c) && !wakes(l, r, c, &woken))
@@ -229,18 +225,18 @@ static bool deliver_page(struct lane *l, struct run *r, const struct change_page
 		if (!deliver(l, r, list, n))
 			return false;
 		n = 0;
-		done_up_to(l, c);
+		spot_set(&l->done, c->sequence);
 	}
 	return true;
 }
 
-bool lane_deliver(struct lane *l, struct run *r, const struct change_page *page)
+bool lane_deliver(struct lane *l, struct run *r)
 {
 	bool ok;
 
 	l->passed_over = (struct passed_over){ 0 };
 	r->passed_over = &l->passed_over;
-	ok = deliver_page(l, r, page);
+	ok = deliver_page(l, r);
 	r->passed_over = NULL;
 	runner_passed_over(l->runner, &l->passed_over);
 	return ok;

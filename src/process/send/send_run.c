@@ -155,81 +155,40 @@ struct run lane_run(struct send_runner *s, struct backend *b, struct arena *a)
 	return r;
 }
 
-static struct lane *lane_of(const struct send_runner *s, struct slice shard)
-{
-	for (struct lane *l = s->lanes; l; l = l->next)
-		if (slice_is(shard, l->shard))
-			return l;
-	return NULL;
-}
-
-static bool is_listed(const struct shard_list *list, struct slice shard)
-{
-	for (size_t i = 0; i < list->count; i++)
-		if (slice_equal(list->list[i].id, shard))
-			return true;
-	return false;
-}
-
 bool lane_is_ours(struct send_runner *s, struct slice shard)
 {
 	return !s->leases || lease_is_mine(s->leases, shard, clock_monotonic_us());
 }
 
-/* A shard's changes come after those of the one it was made from. */
-static bool may_begin(const struct send_runner *s, struct run *r, const struct shard_list *list, const struct shard *shard)
+static bool is_ours(void *ctx, struct slice shard)
 {
-	const struct lane *parent;
+	return lane_is_ours(ctx, shard);
+}
+
+static bool has_ended_elsewhere(void *ctx, struct run *r, struct slice shard)
+{
+	struct send_runner *s = ctx;
 	bool ended = false;
 
-	if (!shard->parent.n || !is_listed(list, shard->parent))
-		return true;
-	parent = lane_of(s, shard->parent);
-	if (parent)
-		return atomic_load(&parent->ended);
-	return s->leases && checkpoint_has_ended(r, s->p->name, shard->parent, &ended) && ended;
+	return s->leases && checkpoint_has_ended(r, s->p->name, shard, &ended) && ended;
 }
 
-static void add_lane(struct send_runner *s, struct slice stream, struct slice shard)
+static struct seat *begin_lane(void *ctx, struct run *r, const struct shard_list *list, const struct shard *shard)
 {
-	struct lane *l = lane_new(s, stream, shard);
+	struct send_runner *s = ctx;
+	struct lane *l = lane_new(s, list->stream_arn, shard->id);
 
-	if (!l || !lane_start(l)) {
-		log_warn("processor %.*s: not enough memory or threads", SLICE_ARG(s->p->name));
-		lane_free(l);
-		return;
-	}
-	pthread_mutex_lock(&s->lock);
-	l->next = s->lanes;
-	s->lanes = l;
-	pthread_mutex_unlock(&s->lock);
+	(void)r;
+	if (l && lane_start(l))
+		return &l->seat;
+	log_warn("processor %.*s: not enough memory or threads", SLICE_ARG(s->p->name));
+	lane_free(l);
+	return NULL;
 }
 
-/* Its thread is through: because the shard is gone, or because something went wrong (then it is made anew). One that has
- * ended stays, so that those after it may begin. */
-static bool is_to_go(struct lane *l, const struct shard_list *list)
+static void end_lane(struct seat *s)
 {
-	return atomic_load(&l->finished) && !(atomic_load(&l->ended) && is_listed(list, slice_str(l->shard)));
-}
-
-/* Those that are to go; with `keep` NULL all, waiting for their end. */
-static void drop_lanes(struct send_runner *s, const struct shard_list *keep)
-{
-	struct lane **at = &s->lanes;
-
-	while (*at) {
-		struct lane *l = *at;
-
-		if (keep && !is_to_go(l, keep)) {
-			at = &l->next;
-			continue;
-		}
-		lane_join(l);
-		pthread_mutex_lock(&s->lock);
-		*at = l->next;
-		pthread_mutex_unlock(&s->lock);
-		lane_free(l);
-	}
+	lane_free((struct lane *)s);
 }
 
 static bool look_at_shards(struct send_runner *s, struct run *r)
@@ -238,10 +197,7 @@ static bool look_at_shards(struct send_runner *s, struct run *r)
 
 	if (!change_shards(r, &list))
 		return false;
-	drop_lanes(s, &list);
-	for (size_t i = 0; i < list.count; i++)
-		if (!lane_of(s, list.list[i].id) && lane_is_ours(s, list.list[i].id) && may_begin(s, r, &list, &list.list[i]))
-			add_lane(s, list.stream_arn, list.list[i].id);
+	seats_follow(&s->lanes, r, &list);
 	return true;
 }
 
@@ -275,7 +231,7 @@ static bool replay(struct send_runner *s, struct run *r, struct processor_switch
 	if (!change_shards(r, &list))
 		return false;
 	set(s, &s->leaving, true);
-	drop_lanes(s, NULL);
+	seats_clear(&s->lanes);
 	set(s, &s->leaving, false);
 	since = arena_printf(r->arena, LANE_SINCE "%lld", (long long)w->replay_from_ms);
 	for (size_t i = 0; i < list.count; i++)
@@ -340,7 +296,7 @@ static void *run_runner(void *ctx)
 		runner_wait(s, LOOK_LEAST_MS, NULL);
 		runner_wait(s, LOOK_MS, &news);
 	}
-	drop_lanes(s, NULL);
+	seats_clear(&s->lanes);
 	arena_release(&a);
 	backend_free(b);
 	return NULL;
@@ -368,6 +324,8 @@ struct send_runner *send_runner_new(struct app *app, const struct processor *p, 
 	s->p = p;
 	s->leases = leases;
 	s->second_ms = second_ms();
+	s->lanes = (struct seats){ .lock = &s->lock, .ctx = s, .begin = begin_lane, .free = end_lane, .is_ours = is_ours,
+				   .has_ended_elsewhere = has_ended_elsewhere };
 	pthread_mutex_init(&s->lock, NULL);
 	pthread_condattr_init(&attr);
 	pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
@@ -419,8 +377,8 @@ void send_runner_status(struct send_runner *s, struct send_status *out)
 	out->problem_ms = s->problem_ms;
 	out->passed_over = s->passed_over;
 	out->passed_ms = s->passed_ms;
-	for (const struct lane *l = s->lanes; l; l = l->next) {
-		int64_t oldest = atomic_load(&l->oldest_ms);
+	for (struct seat *x = s->lanes.first; x; x = x->next) {
+		int64_t oldest = atomic_load(&((struct lane *)x)->oldest_ms);
 
 		if (oldest && now - oldest > out->lag_ms)
 			out->lag_ms = now - oldest;

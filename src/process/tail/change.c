@@ -93,6 +93,14 @@ bool change_shards(struct run *r, struct shard_list *out)
 	return true;
 }
 
+const struct shard *shard_list_find(const struct shard_list *l, struct slice id)
+{
+	for (size_t i = 0; i < l->count; i++)
+		if (slice_equal(l->list[i].id, id))
+			return &l->list[i];
+	return NULL;
+}
+
 /* ---- iterators ---- */
 
 bool change_iterator(struct run *r, struct slice stream_arn, struct slice shard, const struct shard_position *at,
@@ -157,26 +165,6 @@ static void find_entity(struct run *r, struct change *c)
 		c->unfit = SLICE("");
 }
 
-static struct slice without_zeros(struct slice s)
-{
-	while (s.n && *s.p == '0') {
-		s.p++;
-		s.n--;
-	}
-	return s;
-}
-
-int change_compare(struct slice a, struct slice b)
-{
-	if (a.n == b.n)
-		return slice_cmp(a, b);
-	if (!a.n || !b.n)
-		return a.n ? 1 : -1;
-	a = without_zeros(a);
-	b = without_zeros(b);
-	return a.n == b.n ? slice_cmp(a, b) : a.n < b.n ? -1 : 1;
-}
-
 bool change_is_passed_over(struct run *r, const struct change *c)
 {
 	if (!c->unfit.n)
@@ -194,7 +182,7 @@ static bool read_change(struct run *r, const struct json *record, struct change 
 	c->events = event_of(text(record, "eventName"));
 	c->by_ttl = slice_is(text(json_get(record, "userIdentity"), "PrincipalId"), "dynamodb.amazonaws.com");
 	c->created_ms = time_of(json_get(d, "ApproximateCreationDateTime"));
-	if (!c->sequence.n)
+	if (!c->sequence.n || c->sequence.n >= SPOT_ROOM)
 		return dyn_bad_reply(r, "GetRecords");
 	if (!dyn_read_item(r, json_get(d, "Keys"), &c->key) || !dyn_read_item(r, json_get(d, "OldImage"), &c->old_image) ||
 	    !dyn_read_item(r, json_get(d, "NewImage"), &c->new_image))

@@ -6,9 +6,10 @@
 #define THORPE_PROCESS_CHANGE_H
 
 #include "app/entity.h"
+#include "process/tail/spot.h"
 
 struct change {
-	struct slice sequence;        /* as on the wire; for change_compare() */
+	struct slice sequence;        /* as on the wire; spot.h */
 	int events;                   /* one of ON_CREATED, ON_UPDATED, ON_DELETED */
 	bool by_ttl;
 	int64_t created_ms;
@@ -18,10 +19,6 @@ struct change {
 	struct slice unfit;           /* why that image does not fit the entity (entity_fits()); empty: it does. Nothing follows from
 				       * such a change: stations report it (change_is_passed_over()) and go on */
 };
-
-/* Which of two sequence numbers of a shard comes first: less than, equal to or more than 0. They are numbers of up to 40 digits;
- * an empty one comes before all. */
-int change_compare(struct slice a, struct slice b);
 
 /* The change of an item that does not fit its design: counts it in the run, as a station must that it concerns. */
 bool change_is_passed_over(struct run *r, const struct change *c);
@@ -37,6 +34,7 @@ struct shard_list {
 	struct shard *list;
 	size_t count;
 };
+const struct shard *shard_list_find(const struct shard_list *l, struct slice id); /* NULL: not listed */
 
 /* The shards of the design's stream now. NOT_FOUND: the table has none. */
 bool change_shards(struct run *r, struct shard_list *out) MUST_CHECK;
@@ -52,7 +50,7 @@ struct change_page {
 	struct change *list;
 	size_t count;
 	struct slice iterator;        /* to go on; empty: the shard has ended */
-	bool trimmed;                 /* what was asked for is older than the stream keeps: some changes are lost */
+	bool trimmed;                 /* what was asked for is older than the stream keeps, and there is nothing else in it */
 };
 
 /* *iterator empty: what it would begin with is older than the stream keeps; take AT_OLDEST. AT_TIME is where AT_OLDEST is, for
