@@ -259,8 +259,27 @@ static bool read_all(struct round *c)
 	return true;
 }
 
-static void count_servers(struct round *c)
+/* What the stream has forgotten is nobody's, and must not count as a part of this server's. */
+static void disown_forgotten(struct round *c)
 {
+	pthread_mutex_lock(&c->l->lock);
+	for (size_t i = 0; i < c->l->count;) {
+		if (shard_index(c, slice_str(c->l->mine[i])) < c->shards->count) {
+			i++;
+			continue;
+		}
+		mem_free(c->l->mine[i]);
+		c->l->mine[i] = c->l->mine[--c->l->count];
+	}
+	pthread_mutex_unlock(&c->l->lock);
+}
+
+/* What the table says counts, also when the reply to what this server wrote was lost: otherwise nobody would read the shard for as
+ * long as this server lives. False: memory. */
+static bool count_servers(struct round *c)
+{
+	bool ok = true;
+
 	c->servers = 1;
 	for (const struct seen *s = c->l->servers; s; s = s->next)
 		c->servers += lives(c, s);
@@ -271,9 +290,11 @@ static void count_servers(struct round *c)
 		if (lives(c, s))
 			s->shards++;
 		if (slice_is(owner, c->l->id))
-			continue;
-		disown(c->l, c->shards->list[i].id);
+			ok = own(c->l, c->shards->list[i].id) && ok;
+		else
+			disown(c->l, c->shards->list[i].id);
 	}
+	return ok;
 }
 
 static void forget_dead(struct round *c)
@@ -347,7 +368,9 @@ bool lease_round(struct leases *l, struct run *r, const struct shard_list *shard
 	pthread_mutex_lock(&l->lock);
 	l->beat_us = now_us;
 	pthread_mutex_unlock(&l->lock);
-	count_servers(&c);
+	disown_forgotten(&c);
+	if (!count_servers(&c))
+		return run_fail(r, PROBLEM_INTERNAL, "out of memory");
 	part = (shards->count + c.servers - 1) / c.servers;
 	take_free(&c, part);
 	take_part(&c, part);

@@ -18,6 +18,7 @@ struct reader {
 	struct shard_list shards;
 	struct live_tail *tail;       /* of a stream elsewhere; NULL: it is in this process */
 	int64_t look_us;              /* when the tail is looked at though nothing is known to have been written */
+	int empty;                    /* looks that found nothing, one after the other */
 	struct live_round rounds[2];
 	unsigned turn;
 	bool has_shards;
@@ -389,8 +390,9 @@ static void read_tail(struct reader *x)
 	ok = go_on(x, from, from);
 	if (!ok && find_shards(x))
 		tell_reset(x, from + 1);
-	x->look_us = now + l->database->poll_ms * INT64_C(1000);
 	pthread_mutex_lock(&l->lock);
+	x->empty = l->position == from ? x->empty + 1 : 0;
+	x->look_us = now + database_poll_us(l->database, x->empty);
 	if (ok)
 		l->seen = latest;
 	else

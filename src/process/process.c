@@ -371,7 +371,7 @@ struct watch {
 	int64_t begin_us; /* when to try again what the start could not do */
 	uint64_t latest;
 	int64_t pause_us, delay_us, shards_us;
-	int64_t wake_us; /* when readers were last told to look */
+	int64_t wake_us, senders_us; /* when readers, and senders, were last told to look */
 	bool complained;
 };
 
@@ -443,6 +443,14 @@ static void watch_effects(struct process *p, int64_t now)
 	}
 }
 
+static void wake_senders(struct process *p)
+{
+	for (size_t i = 0; i < p->station_count; i++)
+		if (p->stations[i].sender)
+			send_runner_wake(p->stations[i].sender);
+}
+
+/* Readers know how often they look though nothing is known to have been written (database_poll_us()); senders are told. */
 static void watch_stream(struct watch *w, int64_t now)
 {
 	const struct database *d = w->process->database;
@@ -454,12 +462,13 @@ static void watch_stream(struct watch *w, int64_t now)
 	}
 	if (latest != w->latest)
 		w->pause_us = WATCH_LEAST_US;
+	if (latest != w->latest || now - w->senders_us >= d->poll_most_ms * INT64_C(1000)) {
+		w->senders_us = now;
+		wake_senders(w->process);
+	}
 	w->latest = latest;
 	w->wake_us = now;
 	process_wake(w->process);
-	for (size_t i = 0; i < w->process->station_count; i++)
-		if (w->process->stations[i].sender)
-			send_runner_wake(w->process->stations[i].sender);
 }
 
 static void watch_pause(struct watch *w, int64_t now)

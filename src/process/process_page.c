@@ -151,7 +151,7 @@ static void came_empty(struct reader *r, struct page *p, const struct change_pag
 		wait *= 2;
 	r->empty++;
 	r->quiet_us = clock_monotonic_us() + (wait < QUIET_MOST_US ? wait : QUIET_MOST_US);
-	r->poll_us = clock_monotonic_us() + r->process->database->poll_ms * INT64_C(1000);
+	r->poll_us = clock_monotonic_us() + database_poll_us(r->process->database, r->empty);
 }
 
 static void came_full(struct reader *r, struct page *p, const struct change_page *read)
