@@ -15,6 +15,7 @@
 #define PASSED_LOG_US 10000000
 #define BEGIN_EVERY_US 30000000
 #define SHARDS_EVERY_US 1000000 /* looks at the list of shards when one has ended, at most so often */
+#define SWEEP_EVERY_US (3600 * INT64_C(1000000))
 #define DELAY_MOST_MS 1000
 #define DELAY_SLOPE 50        /* milliseconds of lag for one of delay */
 #define STUCK_US 5000000      /* what has not come further for so long does not slow writers: waiting would not help it */
@@ -337,13 +338,36 @@ static void drop_readers(struct process *p, const struct shard_list *list)
 	}
 }
 
+/* Once an hour. What fails is tried then. */
+static void sweep(struct process *p, struct run *r, const struct shard_list *list)
+{
+	struct slice *names = arena_array(r->arena, struct slice, p->station_count);
+	int64_t now = clock_monotonic_us();
+	size_t removed = 0;
+
+	if (now < p->sweep_us)
+		return;
+	p->sweep_us = now + SWEEP_EVERY_US;
+	for (size_t i = 0; i < p->station_count; i++)
+		names[i] = p->stations[i].name;
+	if (!checkpoint_sweep(r, list, names, p->station_count, &removed))
+		log_debug("%.*s: positions of old shards stay for now: %.*s", SLICE_ARG(p->design->name), SLICE_ARG(r->problem.detail));
+	r->problem = (struct problem){ 0 };
+	if (removed)
+		log_info("%.*s: removed %zu positions and ends of shards that are gone", SLICE_ARG(p->design->name), removed);
+}
+
 static bool look_at_shards(struct process *p, struct run *r)
 {
 	struct shard_list list;
 	bool listed = true;
 
+	if (p->leases)
+		fleet_tell(p, r);
 	if (!change_shards(r, &list) || (p->leases && !lease_round(p->leases, r, &list, clock_monotonic_us())))
 		return false;
+	if (p->leases)
+		sweep(p, r, &list);
 	if (!p->has_tracks)
 		return true;
 	drop_readers(p, &list);

@@ -157,7 +157,8 @@ class Run {
     this.env = { AWS_ACCESS_KEY_ID: 'crash', AWS_SECRET_ACCESS_KEY: 'crash', AWS_REGION: 'us-east-1' };
     Object.assign(process.env, this.env);
     this.client = new Client(this.port);
-    this.fleet = await Fleet.open(3, { port: this.port }, Object.values(this.files).flatMap((file) => ['--design', file]), this.env);
+    this.args = Object.values(this.files).flatMap((file) => ['--design', file]);
+    this.fleet = await Fleet.open(1, { port: this.port }, this.args, this.env);
     this.patient = new Patient(() => this.fleet.ports, this.rng.fork());
     this.world = new World('social', this.files.social, this.backend, this.patient, this.rng.fork());
     this.crowd = new World('crowd', this.files.crowd, this.backend, this.patient, this.rng.fork());
@@ -176,7 +177,7 @@ class Run {
       await world.must('operator', 'POST', '/users', { user_id: fan(k), username: fan(k), email: `${fan(k)}@example.com` });
       for (const followed of [author, STAR]) await world.must('operator', 'PUT', `/users/${fan(k)}/following/${followed}`, {});
     }
-    return copyFans(client, TABLE.social, AUTHORS.length, FOLLOWERS);
+    return () => copyFans(client, TABLE.social, AUTHORS.length, FOLLOWERS);
   }
 
   async seedCrowd() {
@@ -184,7 +185,30 @@ class Run {
     await crowd.must('operator', 'PUT', `/users/${STAR}`, {});
     await crowd.must('operator', 'PUT', `/users/${fan(0)}`, {});
     await crowd.must('operator', 'PUT', `/users/${fan(0)}/following/${STAR}`, {});
-    return copyFans(client, TABLE.crowd, 1, FOLLOWERS);
+    return () => copyFans(client, TABLE.crowd, 1, FOLLOWERS);
+  }
+
+  /** A stream that begins now: the followers have been there for long, and nothing follows from that they came. */
+  async withoutStream(TableName, write) {
+    const { client } = this;
+    const set = async (StreamSpecification) => {
+      await client.call('UpdateTable', { TableName, StreamSpecification });
+      while ((await client.describe(TableName)).TableStatus !== 'ACTIVE') await pause(50);
+    };
+    await set({ StreamEnabled: false });
+    const written = await write();
+    await set({ StreamEnabled: true, StreamViewType: 'NEW_AND_OLD_IMAGES' });
+    return written;
+  }
+
+  async seed() {
+    const copies = { crowd: await this.seedCrowd(), social: await this.seedSocial() };
+    await this.settle(QUIET_MS);
+    await this.fleet.stop();
+    let written = 0;
+    for (const [name, copy] of Object.entries(copies)) written += await this.withoutStream(TABLE[name], copy);
+    this.fleet = await Fleet.open(3, { port: this.port }, this.args, this.env);
+    return written;
   }
 
   // ---- meanwhile ----
@@ -406,7 +430,7 @@ await report(`crash of servers: ${FOLLOWERS} followers (a limit of ${LIMIT}, ${A
     await it.open();
     const isSeeded = await tally.run(async () => {
       const since = Date.now();
-      const written = await it.seedCrowd() + await it.seedSocial();
+      const written = await it.seed();
       return `${written} items of followers were put in ${seconds(since)}`;
     }, it);
     const done = isSeeded && await tally.run(async () => {
