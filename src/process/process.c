@@ -15,6 +15,7 @@
 #define PASSED_LOG_US 10000000
 #define BEGIN_EVERY_US 30000000
 #define SHARDS_EVERY_US 1000000 /* looks at the list of shards when one has ended, at most so often */
+#define SWEEP_EVERY_US (3600 * INT64_C(1000000))
 #define DELAY_MOST_MS 1000
 #define DELAY_SLOPE 50        /* milliseconds of lag for one of delay */
 #define STUCK_US 5000000      /* what has not come further for so long does not slow writers: waiting would not help it */
@@ -305,13 +306,36 @@ static void leave_shards(struct process *p)
 		process_wake(p);
 }
 
+/* Once an hour. What fails is tried then. */
+static void sweep(struct process *p, struct run *r, const struct shard_list *list)
+{
+	struct slice *names = arena_array(r->arena, struct slice, p->station_count);
+	int64_t now = clock_monotonic_us();
+	size_t removed = 0;
+
+	if (now < p->sweep_us)
+		return;
+	p->sweep_us = now + SWEEP_EVERY_US;
+	for (size_t i = 0; i < p->station_count; i++)
+		names[i] = p->stations[i].name;
+	if (!checkpoint_sweep(r, list, names, p->station_count, &removed))
+		log_debug("%.*s: positions of old shards stay for now: %.*s", SLICE_ARG(p->design->name), SLICE_ARG(r->problem.detail));
+	r->problem = (struct problem){ 0 };
+	if (removed)
+		log_info("%.*s: removed %zu positions and ends of shards that are gone", SLICE_ARG(p->design->name), removed);
+}
+
 static bool look_at_shards(struct process *p, struct run *r)
 {
 	struct shard_list list;
 	bool listed;
 
+	if (p->leases)
+		fleet_tell(p, r);
 	if (!change_shards(r, &list) || (p->leases && !lease_round(p->leases, r, &list, clock_monotonic_us())))
 		return false;
+	if (p->leases)
+		sweep(p, r, &list);
 	if (!p->has_tracks)
 		return true;
 	listed = seats_follow(&p->readers, r, &list);
@@ -331,7 +355,7 @@ struct watch {
 	int64_t begin_us; /* when to try again what the start could not do */
 	uint64_t latest;
 	int64_t pause_us, delay_us, shards_us;
-	int64_t wake_us; /* when readers were last told to look */
+	int64_t wake_us, senders_us; /* when readers, and senders, were last told to look */
 	bool complained;
 };
 
@@ -394,6 +418,14 @@ static void watch_effects(struct process *p, int64_t now)
 	}
 }
 
+static void wake_senders(struct process *p)
+{
+	for (size_t i = 0; i < p->station_count; i++)
+		if (p->stations[i].sender)
+			send_runner_wake(p->stations[i].sender);
+}
+
+/* Readers know how often they look though nothing is known to have been written (database_poll_us()); senders are told. */
 static void watch_stream(struct watch *w, int64_t now)
 {
 	const struct database *d = w->process->database;
@@ -405,12 +437,13 @@ static void watch_stream(struct watch *w, int64_t now)
 	}
 	if (latest != w->latest)
 		w->pause_us = WATCH_LEAST_US;
+	if (latest != w->latest || now - w->senders_us >= d->poll_most_ms * INT64_C(1000)) {
+		w->senders_us = now;
+		wake_senders(w->process);
+	}
 	w->latest = latest;
 	w->wake_us = now;
 	process_wake(w->process);
-	for (size_t i = 0; i < w->process->station_count; i++)
-		if (w->process->stations[i].sender)
-			send_runner_wake(w->process->stations[i].sender);
 }
 
 static void watch_pause(struct watch *w, int64_t now)

@@ -130,6 +130,7 @@ struct process {
 	struct seats readers;
 	bool listed;                  /* each shard has its reader */
 	int64_t begin_every_us;       /* how often that is tried again */
+	int64_t sweep_us;             /* the watcher's: when it next removes what is kept of shards that are gone */
 	char standstill[256];         /* why none of its stations runs; empty: they do */
 	atomic_bool begun;            /* all that had to be read before they can run has been */
 	atomic_bool stopping;
@@ -154,6 +155,29 @@ int64_t station_read_passed_over(struct process *p, struct station *s, struct pa
 void station_set_parked(struct station *s, int64_t count);
 /* How far behind: the age of the oldest change not done, and how many are known to wait. */
 void station_backlog(struct process *p, struct station *s, int64_t *lag_ms, uint64_t *waiting);
+
+/* ---- process_fleet.c: of all servers of the table ---- */
+struct fleet_row { /* a processor that has something to do at a shard */
+	struct slice shard; /* empty: of a sender, at any */
+	struct slice processor;
+	int64_t oldest_ms;
+	uint64_t waiting;
+	bool is_this; /* told by this server */
+};
+struct fleet {
+	struct lease_view *view; /* until the arena is cleared; NULL: there are no other servers, or nothing is known yet */
+	struct fleet_row *rows;
+	size_t row_count;
+	bool others_idle; /* as far as they have told; and every shard is read by a server */
+};
+/* With the next beat; the watcher's. */
+void fleet_tell(struct process *p, struct run *r);
+/* As of the last round. */
+void fleet_look(struct process *p, struct run *r, struct fleet *out);
+/* What the other servers have of a processor. */
+void fleet_add_backlog(const struct fleet *f, struct slice processor, int64_t now_ms, int64_t *lag_ms, uint64_t *waiting);
+/* ,"servers":[…],"shards":[…]; nothing where there are no others. */
+void fleet_put(const struct fleet *f, int64_t now_ms, struct buf *b);
 
 /* ---- process_reader.c ---- */
 struct reader *reader_new(struct process *p, struct slice stream, struct slice shard); /* NULL: memory */

@@ -15,7 +15,6 @@ struct reader {
 	struct arena round_arenas[2]; /* this one's and the one before */
 	struct arena arena;           /* of one change, and then of one topic */
 	struct live_stream stream;
-	int64_t look_us;              /* when it is looked at though nothing is known to have been written */
 	struct live_round rounds[2];
 	unsigned turn;
 	uint64_t stamp;
@@ -392,7 +391,7 @@ static void start(struct reader *x)
 }
 
 /* Whether there may be something to read; *upto: up to where, of an ordered stream. */
-static bool has_news(struct reader *x, uint64_t latest, uint64_t *upto)
+static bool has_news(const struct reader *x, uint64_t latest, uint64_t *upto)
 {
 	struct live *l = x->live;
 
@@ -401,7 +400,7 @@ static bool has_news(struct reader *x, uint64_t latest, uint64_t *upto)
 		return *upto > l->at.position;
 	}
 	*upto = l->at.position + 1;
-	return latest != l->seen || clock_monotonic_us() >= x->look_us;
+	return live_stream_is_due(&x->stream);
 }
 
 static void read_some(struct reader *x)
@@ -414,7 +413,6 @@ static void read_some(struct reader *x)
 		wait_ms(l, LOOK_MS);
 		return;
 	}
-	x->look_us = clock_monotonic_us() + l->database->poll_ms * INT64_C(1000);
 	pthread_mutex_unlock(&l->lock);
 	ok = go_on(x, from, upto);
 	if (!ok && start_stream(x, upto))

@@ -427,6 +427,14 @@ static bool wants_list(const struct live_stream *s)
 	return !s->is_ordered && (s->has_ended_some || clock_monotonic_us() - s->listed_us > SHARDS_EVERY_US);
 }
 
+bool live_stream_is_due(const struct live_stream *s)
+{
+	for (struct seat *x = s->shards.first; x; x = x->next)
+		if (!shard_of(x)->is_done && tail_look(&shard_of(x)->tail, &shard_of(x)->cursor) == TAIL_FOUND)
+			return true;
+	return wants_list(s);
+}
+
 bool live_stream_read(struct live_stream *s, struct run *r, uint64_t from, uint64_t upto, struct live_round *out)
 {
 	struct reading g = { .stream = s, .run = r, .out = out, .from = from };

@@ -50,6 +50,8 @@ bool live_stream_start(struct live_stream *s, struct run *r, uint64_t from) MUST
 bool live_stream_start_between(struct live_stream *s, struct run *r, const struct mark *after, const struct mark *before) MUST_CHECK;
 void live_stream_stop(struct live_stream *s); /* a zeroed one is fine */
 
+/* Not ordered: whether there may be something to read. */
+bool live_stream_is_due(const struct live_stream *s);
 /* What follows `from`, the last round's `upto`. Ordered: up to `upto`, which has been committed, or less far. Else: whatever has
  * come, numbered from `from` + 1 on; the mark stays where it was until the caller moves its parts. In the run's arena. False:
  * run->problem; start again, for something may have been missed. */

@@ -153,8 +153,8 @@ static enum tail_found came_empty(struct tail *t, struct tail_cursor *c, uint64_
 
 	c->latest = latest;
 	t->quiet_us = now + after_doublings(QUIET_FIRST_US, t->empty, QUIET_MOST_US);
-	t->poll_us = now + t->database->poll_ms * INT64_C(1000);
 	t->empty++;
+	t->poll_us = now + database_poll_us(t->database, t->empty);
 	return c->ended ? TAIL_ENDED : TAIL_END;
 }
 

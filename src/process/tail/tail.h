@@ -18,7 +18,7 @@
  *   S3  Where the stream no longer has what follows a place, reading goes on at the oldest record there is, and page.trimmed says
  *       so. Whether that means loss depends on when the consumer was last at the end: tail_has_missed().
  *   S4  Nothing is asked of a stream to which nothing has been written since its end was seen (database.latest), but for a look
- *       every database.poll_ms where others write, too.
+ *       now and then where others write, too (database_poll_us()).
  *   S5  A shard that has nothing new while others have is looked at again after 4 ms, then twice that, up to 100 ms; not if the
  *       tail is eager.
  *   S6  A shard is read after those it was made from (shards.h), and each change of an item after the one before it.
