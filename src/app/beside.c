@@ -9,7 +9,7 @@
 
 struct slice beside_table(struct run *r)
 {
-	return arena_printf(r->arena, "%.*s.thorpe", SLICE_ARG(r->design->table));
+	return arena_printf(r->arena, "%.*s" BESIDE_ENDING, SLICE_ARG(r->design->table));
 }
 
 struct value beside_key(struct run *r, struct slice pk, struct slice sk)

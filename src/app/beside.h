@@ -9,6 +9,7 @@
 #include "app/dyn.h"
 
 #define BESIDE_TTL "expires"
+#define BESIDE_ENDING ".thorpe" /* of its name, after the design's table */
 
 struct slice beside_table(struct run *r);
 struct value beside_key(struct run *r, struct slice pk, struct slice sk);

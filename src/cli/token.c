@@ -14,7 +14,7 @@
 #include "cli/operator.h"
 #include "cli/secret.h"
 #include "cli/serve.h"
-#include "process/send.h"
+#include "process/send/send.h"
 
 #define ROLES_MAX 32
 #define DAY (24 * 3600)

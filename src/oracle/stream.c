@@ -4,7 +4,7 @@
 #include "app/dyn_request.h"
 #include "app/keep.h"
 #include "process/checkpoint_table.h"
-#include "process/keeper.h"
+#include "process/keeper/keeper.h"
 
 #define PAGE 1000
 

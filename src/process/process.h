@@ -43,7 +43,8 @@ void process_free(struct process *p); /* stopped; NULL is fine */
 /* How long a write to the design's table should wait now; 0 nearly always. Any thread, quick. Whoever asks and gets something
  * else waits: it is counted. */
 int64_t process_delay_ms(struct process *p);
-/* Whether everything that had been written when it was called has been processed (`send` aside): for tests and orderly ends. */
+/* Whether everything that had been written when it was called has been processed (`send` aside), of the shards that this server
+ * reads: for tests and orderly ends. */
 bool process_is_idle(struct process *p);
 
 /* ---- operators: GET /processors, POST /processors/<name>/pause|resume|replay, GET …/parked, POST

@@ -30,11 +30,6 @@ struct slice seen_shard(struct run *r, struct slice shard)
 	return arena_printf(r->arena, "seen#%.*s", SLICE_ARG(shard));
 }
 
-static bool is_later(struct slice x, struct slice y)
-{
-	return x.n != y.n ? x.n > y.n : slice_cmp(x, y) > 0;
-}
-
 /* Of the keeper it stays known how far it was: it does not count off again what it has counted off already. One transaction, for
  * the keeper goes on until the position moves. */
 static bool take_keeper_back(struct run *r, const struct position *now)
@@ -51,7 +46,7 @@ static bool take_keeper_back(struct run *r, const struct position *now)
 			return false;
 		reached = mark;
 		reached.sequence = was.sequence;
-		marks = is_later(was.sequence, mark.sequence);
+		marks = sequence_compare(was.sequence, mark.sequence) > 0;
 		writes[0] = *checkpoint_move(r, &was, now);
 		if (marks)
 			writes[1] = *checkpoint_move(r, &mark, &reached);
@@ -180,7 +175,7 @@ static void put_passed_over(struct buf *b, struct process *p, struct station *s)
 	put_time(b, "last_passed_over_at", at);
 }
 
-static void put_numbers(struct buf *b, struct process *p, struct station *s)
+static void put_numbers(struct buf *b, struct process *p, struct station *s, const struct fleet *f)
 {
 	struct send_status status = {
 		.done = atomic_load(&s->done), .retries = atomic_load(&s->retries), .lost = atomic_load(&s->lost),
@@ -189,6 +184,7 @@ static void put_numbers(struct buf *b, struct process *p, struct station *s)
 	int64_t lag;
 
 	station_backlog(p, s, &lag, &waiting);
+	fleet_add_backlog(f, s->name, app_now_ms(p->app), &lag, &waiting);
 	if (s->sender)
 		send_runner_status(s->sender, &status);
 	buf_printf(b, ",\"lag_seconds\":%lld.%03d", (long long)(lag / 1000), (int)(lag % 1000));
@@ -225,7 +221,7 @@ static void put_standstill(struct buf *b, struct process *p)
 	json_string(b, slice_str(why));
 }
 
-static bool put_station(struct process *p, struct run *r, struct station *s, struct buf *b)
+static bool put_station(struct process *p, struct run *r, struct station *s, const struct fleet *f, struct buf *b)
 {
 	int64_t parked;
 
@@ -237,7 +233,7 @@ static bool put_station(struct process *p, struct run *r, struct station *s, str
 		put_on(b, s->processor);
 	buf_printf(b, ",\"effect\":\"%s\",\"paused\":%s", effect_name(s), atomic_load(&s->paused) ? "true" : "false");
 	put_standstill(b, p);
-	put_numbers(b, p, s);
+	put_numbers(b, p, s, f);
 	buf_printf(b, ",\"parked\":%lld", (long long)parked);
 	put_problem(b, p, s);
 	put_passed_over(b, p, s);
@@ -254,6 +250,7 @@ struct control {
 	struct slice segments[ROUTE_MOST_SEGMENTS]; /* behind "processors" */
 	size_t count;
 	struct station *station;
+	struct fleet fleet;
 	struct buf out;
 	enum app_method method; /* that the address takes */
 };
@@ -263,11 +260,13 @@ static bool list(struct control *c)
 	const char *between = "";
 
 	/* First: whoever asks again until it is so gets the numbers of then. */
-	buf_printf(&c->out, "{\"idle\":%s,\"processors\":[", process_is_idle(c->process) ? "true" : "false");
+	buf_printf(&c->out, "{\"idle\":%s", process_is_idle(c->process) && c->fleet.others_idle ? "true" : "false");
+	fleet_put(&c->fleet, c->run->now_ms, &c->out);
+	buf_lit(&c->out, ",\"processors\":[");
 	for (size_t i = 0; i < c->process->station_count; i++) {
 		buf_str(&c->out, between);
 		between = ",";
-		if (!put_station(c->process, c->run, &c->process->stations[i], &c->out))
+		if (!put_station(c->process, c->run, &c->process->stations[i], &c->fleet, &c->out))
 			return false;
 	}
 	buf_lit(&c->out, "]}");
@@ -276,7 +275,7 @@ static bool list(struct control *c)
 
 static bool show(struct control *c)
 {
-	return put_station(c->process, c->run, c->station, &c->out);
+	return put_station(c->process, c->run, c->station, &c->fleet, &c->out);
 }
 
 static bool set_paused(struct control *c, bool paused)
@@ -373,6 +372,7 @@ static bool dispatch(struct control *c)
 	c->station = c->count ? process_station(c->process, c->segments[0]) : NULL;
 	if (c->count && !c->station)
 		return run_fail(c->run, PROBLEM_NOT_FOUND, "there is no processor '%.*s'", SLICE_ARG(c->segments[0]));
+	fleet_look(c->process, c->run, &c->fleet);
 	c->method = rows[i].method;
 	if (method != rows[i].method)
 		return run_fail(c->run, PROBLEM_METHOD, "the address does not take this method");

@@ -7,8 +7,8 @@
 #include "app/dyn.h"
 #include "app/output.h"
 #include "base/timestamp.h"
-#include "process/effect.h"
-#include "process/keeper.h"
+#include "process/effect/effect.h"
+#include "process/keeper/keeper.h"
 #include "process/process_internal.h"
 
 #define LIST_USUAL 20

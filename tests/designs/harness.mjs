@@ -90,7 +90,7 @@ export class Caller {
 /** Where tables are: nothing (in the server that is tested), 'thorpe' (in another one), or an endpoint of DynamoDB's API. */
 export const BACKEND = process.env.THORPE_BACKEND;
 const FAULT = process.env.THORPE_FAULT; // of that other one: docs/faults.md
-const LOOKS_AT_STREAMS_MS = 400; // a server at a table that is elsewhere
+const LOOKS_AT_STREAMS_MS = 1000; // a server at a table that is elsewhere, at most (cli/serve_backend.c)
 
 /** The server that has the tables of a directory goes on when the one in front of it ends. */
 const tableServers = new Map();

@@ -4,7 +4,7 @@
 #include "held.h"
 
 #include <stdlib.h>
-#include "process/change.h"
+#include "process/tail/change.h"
 #include "value/codec.h"
 
 #define TRANSACTION_MOST 100 /* actions: sequence numbers of one transaction are no further apart */

@@ -16,7 +16,7 @@
 #include "api/direct.h"
 #include "base/log.h"
 #include "base/ulid.h"
-#include "process/send_http.h"
+#include "process/send/send_http.h"
 
 #define REAL(type, name, ...) type __real_##name(__VA_ARGS__); type __wrap_##name(__VA_ARGS__)
 

@@ -9,8 +9,8 @@
 
 #include "write_helper.h"
 #include "app/passed_over.h"
-#include "process/effect.h"
-#include "process/keeper.h"
+#include "process/effect/effect.h"
+#include "process/keeper/keeper.h"
 
 struct world {
 	struct app_fixture f;

@@ -5,7 +5,7 @@
 
 #include "app_fixture.h"
 #include "base/clock.h"
-#include "process/send_run.h"
+#include "process/send/send_run.h"
 #include "receiver.h"
 
 static struct app_fixture f;

@@ -2,7 +2,7 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include <sched.h>
 #include "app_client.h"
-#include "process/change.h"
+#include "process/tail/change.h"
 
 static const char notes[] =
 	"entities:\n"
@@ -216,15 +216,15 @@ static void a_table_without_a_stream_is_told(void **state)
 static void sequence_numbers_are_compared_as_numbers(void **state)
 {
 	(void)state;
-	assert_true(change_compare(SLICE("000000000000000000009"), SLICE("000000000000000000010")) < 0);
-	assert_true(change_compare(SLICE("9"), SLICE("10")) < 0);
-	assert_true(change_compare(SLICE("10"), SLICE("9")) > 0);
-	assert_true(change_compare(SLICE("0010"), SLICE("9")) > 0);
-	assert_true(change_compare(SLICE("111649900000000017498439937"), SLICE("99999999999999999999999999")) > 0);
-	assert_int_equal(change_compare(SLICE("7"), SLICE("007")), 0);
-	assert_true(change_compare(SLICE(""), SLICE("0")) < 0);
-	assert_true(change_compare(SLICE("1"), SLICE("")) > 0);
-	assert_int_equal(change_compare(SLICE(""), SLICE("")), 0);
+	assert_true(sequence_compare(SLICE("000000000000000000009"), SLICE("000000000000000000010")) < 0);
+	assert_true(sequence_compare(SLICE("9"), SLICE("10")) < 0);
+	assert_true(sequence_compare(SLICE("10"), SLICE("9")) > 0);
+	assert_true(sequence_compare(SLICE("0010"), SLICE("9")) > 0);
+	assert_true(sequence_compare(SLICE("111649900000000017498439937"), SLICE("99999999999999999999999999")) > 0);
+	assert_int_equal(sequence_compare(SLICE("7"), SLICE("007")), 0);
+	assert_true(sequence_compare(SLICE(""), SLICE("0")) < 0);
+	assert_true(sequence_compare(SLICE("1"), SLICE("")) > 0);
+	assert_int_equal(sequence_compare(SLICE(""), SLICE("")), 0);
 }
 
 int main(void)
