@@ -113,7 +113,11 @@ class World {
   }
 
   act(who, method, path, body, effects) {
-    return this.ledger.act(effects, () => this.send(who, method, path, body));
+    const told = (reply) => {
+      const list = typeof effects === 'function' ? effects(reply) : effects;
+      return reply?.isFoundDone ? list.map((each) => ({ ...each, may: true })) : list; // it may have made the thing: nobody can say
+    };
+    return this.ledger.act(told, () => this.send(who, method, path, body));
   }
 
   async must(who, method, path, body, effects = []) {
