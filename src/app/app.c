@@ -305,6 +305,8 @@ static bool handle_once(struct exchange *x, const struct row *row)
 	case IDEMPOTENCY_RUNNING:
 		run_fail(&x->run, PROBLEM_CONFLICT, "the first request with this Idempotency-Key is still being done");
 		return wait_a_second(&x->run);
+	case IDEMPOTENCY_WRITTEN:
+		return run_fail(&x->run, PROBLEM_CONFLICT, "this Idempotency-Key has been used: the first request went through");
 	case IDEMPOTENCY_FULL:
 		run_fail(&x->run, PROBLEM_BUSY, "there is no room to remember another Idempotency-Key");
 		return wait_a_second(&x->run);
@@ -316,6 +318,7 @@ static bool handle_once(struct exchange *x, const struct row *row)
 	buf_init(&token, x->run.arena);
 	buf_hex(&token, slice_make(ask.key, 18)); /* 36 characters, as many as a ClientRequestToken may have */
 	x->token = buf_slice(&token);
+	x->note = once.shared ? idempotency_shared_note(&x->run, once.shared) : NULL;
 	if (!row->handle(x))
 		answer_problem(x);
 	end_once(x, &once);

@@ -33,6 +33,7 @@ struct exchange {
 	const struct json *body;    /* an object; batch: given, else parsed from q->body when the route takes one */
 	struct route_match match;
 	struct slice token;         /* ClientRequestToken from the Idempotency-Key; empty: none */
+	const struct dyn_write *note; /* likewise, of several servers; NULL: none */
 	struct answer answer;
 };
 
@@ -96,6 +97,7 @@ enum idempotency_state {
 	IDEMPOTENCY_DONE,    /* *answer is the first one's */
 	IDEMPOTENCY_OTHER,   /* the key was used for another request */
 	IDEMPOTENCY_RUNNING, /* the first one has not been answered yet */
+	IDEMPOTENCY_WRITTEN, /* and never will be: it was done, and its server is gone */
 	IDEMPOTENCY_FULL,    /* no room to remember it in */
 	IDEMPOTENCY_FAILED,  /* run->problem: what is shared cannot be reached */
 };
@@ -112,6 +114,8 @@ bool idempotency_keeps(const struct answer *answer);
 struct idempotency_shared;
 enum idempotency_state idempotency_shared_begin(struct run *r, const struct idempotency_ask *q, struct answer *answer,
 						struct idempotency_shared **ticket);
+/* What goes along with the write of the request (write.h). */
+const struct dyn_write *idempotency_shared_note(struct run *r, const struct idempotency_shared *ticket);
 /* After backend_settle(). Too large an answer is not remembered either. */
 void idempotency_shared_end(struct run *r, const struct idempotency_shared *ticket, const struct answer *answer);
 

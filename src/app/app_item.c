@@ -50,7 +50,8 @@ static bool show_created(struct exchange *x, struct value full)
 
 static struct write_options options(struct exchange *x)
 {
-	return (struct write_options){ .if_match = answer_if_match(x->run.arena, x->q->if_match), .token = x->token };
+	return (struct write_options){ .if_match = answer_if_match(x->run.arena, x->q->if_match), .token = x->token,
+				       .note = x->note };
 }
 
 /* ---- the identity in the path ---- */

@@ -1,11 +1,14 @@
 /* Answers under an Idempotency-Key where several servers have one table: in the table beside the design's (beside.h), for ten minutes.
  *
- *   {PK: REPLY#<hex of the key's hash>, SK: -, digest, turn, state: running | done, since, expires, and of a done one the answer}
+ *   {PK: REPLY#<hex of the key's hash>, SK: -, digest, turn, state: running | written | done, since, expires, and of a done one the answer}
  *
  * Invariants
  *   S1  `turn` is another one with each request that goes ahead, and it alone may change the item.
- *   S2  A request that is running is taken over when it is a minute old: its server is gone. If that one's write went through
- *       nevertheless, the ClientRequestToken, which is made of the same key, keeps it from being done again.
+ *   S2  The transaction that does what a request asks for makes the item `written`, on the condition that the turn is still its
+ *       own (write.h: note). So it is known of a server that is gone whether it has done it, and what it sent before comes too late
+ *       once another has gone ahead. A ClientRequestToken made of the same key makes it harmless to send it again.
+ *   S3  A request that is running is taken over when it is a minute old: its server is gone. One that is written is never done
+ *       again, whatever the item that it was about is like by now.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "app/app_exchange.h"
 #include "app/beside.h"
@@ -14,6 +17,7 @@
 
 #define KEPT_S (10 * 60)
 #define DEAD_MS 60000
+#define WRITTEN_MS 10000 /* after which nobody waits any more for the answer to what has been written */
 #define MOST_BYTES (350 * 1024) /* of an answer: an item has 400 KB */
 #define TRIES 4
 #define MEMBERS 16
@@ -92,8 +96,8 @@ static struct answer answer_of(struct value item)
 	};
 }
 
-/* `answer` NULL: it is running. */
-static struct value make_item(struct run *r, const struct idempotency_shared *s, const struct answer *answer)
+/* `answer`: of a done one; else NULL. */
+static struct value make_item(struct run *r, const struct idempotency_shared *s, struct slice state, const struct answer *answer)
 {
 	struct parts p = { .arena = r->arena };
 
@@ -101,7 +105,7 @@ static struct value make_item(struct run *r, const struct idempotency_shared *s,
 	add(&p, "SK", value_get(s->key, SLICE("SK")));
 	add(&p, "digest", s->digest);
 	add(&p, "turn", s->turn);
-	add_text(&p, "state", answer ? SLICE("done") : SLICE("running"));
+	add_text(&p, "state", state);
 	add_number(&p, "since", s->since_ms);
 	add_number(&p, BESIDE_TTL, s->since_ms / 1000 + KEPT_S);
 	if (answer)
@@ -144,14 +148,14 @@ static struct idempotency_shared *make_ticket(struct run *r, const struct idempo
 /* Puts it as running: where there is none, or in place of `old`. */
 static enum dyn_outcome put(struct run *r, const struct idempotency_shared *s, struct value old, struct value *there)
 {
-	struct value_member same = { SLICE("turn"), value_get(old, SLICE("turn")) };
-	struct dyn_write w = { .kind = DYN_PUT, .table = beside_table(r), .item = make_item(r, s, NULL) };
+	struct value_member same[] = { { SLICE("turn"), value_get(old, SLICE("turn")) }, { SLICE("state"), value_get(old, SLICE("state")) } };
+	struct dyn_write w = { .kind = DYN_PUT, .table = beside_table(r), .item = make_item(r, s, SLICE("running"), NULL) };
 	struct dyn_refusal refusal = { 0 };
 	enum dyn_outcome end;
 
 	if (value_present(old)) {
-		w.equal = &same;
-		w.equal_count = 1;
+		w.equal = same;
+		w.equal_count = 2;
 	} else {
 		w.must_not_exist = true;
 		w.or_expired = SLICE(BESIDE_TTL);
@@ -170,6 +174,8 @@ static enum idempotency_state judge(const struct run *r, const struct idempotenc
 		*answer = answer_of(item);
 		return IDEMPOTENCY_DONE;
 	}
+	if (slice_is(text_of(item, "state"), "written"))
+		return r->now_ms - number_of(item, "since") >= WRITTEN_MS ? IDEMPOTENCY_WRITTEN : IDEMPOTENCY_RUNNING;
 	return r->now_ms - number_of(item, "since") >= DEAD_MS ? IDEMPOTENCY_NEW : IDEMPOTENCY_RUNNING;
 }
 
@@ -216,20 +222,33 @@ enum idempotency_state idempotency_shared_begin(struct run *r, const struct idem
 	return state;
 }
 
+/* S2 */
+const struct dyn_write *idempotency_shared_note(struct run *r, const struct idempotency_shared *s)
+{
+	struct dyn_write *w = arena_new(r->arena, struct dyn_write);
+	struct value_member *same = arena_new(r->arena, struct value_member);
+
+	*same = (struct value_member){ SLICE("turn"), s->turn };
+	*w = (struct dyn_write){ .kind = DYN_PUT, .table = beside_table(r), .item = make_item(r, s, SLICE("written"), NULL), .equal = same, .equal_count = 1 };
+	return w;
+}
+
 /* ---- end ---- */
 
-/* S1 */
+/* S1. What was written, though this server has not heard of it, is not forgotten; and what is still on its way to be written comes
+ * too late. */
 void idempotency_shared_end(struct run *r, const struct idempotency_shared *s, const struct answer *answer)
 {
 	struct run own = aside(r, r->backend);
-	struct value_member same = { SLICE("turn"), s->turn };
-	struct dyn_write w = { .kind = DYN_DELETE, .table = beside_table(&own), .key = s->key, .equal = &same, .equal_count = 1 };
+	struct value_member same[] = { { SLICE("turn"), s->turn }, { SLICE("state"), value_make_s(own.arena, SLICE("running")) } };
+	struct dyn_write w = { .kind = DYN_DELETE, .table = beside_table(&own), .key = s->key, .equal = same, .equal_count = 2 };
 	struct dyn_refusal refusal;
 	enum dyn_outcome end = DYN_CONFLICT;
 
 	if (idempotency_keeps(answer) && answer->body.n + answer->location.n + answer->etag.n <= MOST_BYTES) {
 		w.kind = DYN_PUT;
-		w.item = make_item(&own, s, answer);
+		w.item = make_item(&own, s, SLICE("done"), answer);
+		w.equal_count = 1;
 	}
 	for (int i = 0; i < TRIES && end == DYN_CONFLICT; i++)
 		end = dyn_write(&own, &w, 1, SLICE(""), &refusal);

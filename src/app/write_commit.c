@@ -350,10 +350,32 @@ static enum plan_end too_many(struct plan *p, size_t n)
 	return PLAN_FAILED;
 }
 
+/* A write as large as can be goes without its note. */
+static enum dyn_outcome write_with_note(struct plan *p, struct request *q)
+{
+	const struct write_options *o = p->write->options;
+	struct run *r = p->run;
+	enum dyn_outcome end;
+
+	if (!o->note || r->rider_count || q->count == DYN_MOST_ACTIONS)
+		return dyn_write(r, q->writes, q->count, o->token, q->refusals);
+	r->riders = o->note;
+	r->rider_count = 1;
+	end = dyn_write(r, q->writes, q->count, o->token, q->refusals);
+	r->riders = NULL;
+	r->rider_count = 0;
+	if (!r->rider_lost)
+		return end;
+	r->rider_lost = false;
+	r->problem = (struct problem){ 0 };
+	(void)run_fail(r, PROBLEM_CONFLICT, "another server goes on with the request that has this Idempotency-Key");
+	r->problem.retry_after = 1;
+	return DYN_FAILED;
+}
+
 enum plan_end plan_commit(struct plan *p)
 {
 	struct run *r = p->run;
-	struct slice token = p->write->options->token;
 	struct request q;
 	enum plan_end end;
 
@@ -363,7 +385,7 @@ enum plan_end plan_commit(struct plan *p)
 		make_request(p, &q);
 		if (q.count > DYN_MOST_ACTIONS)
 			return too_many(p, q.count);
-		switch (dyn_write(r, q.writes, q.count, token, q.refusals)) {
+		switch (write_with_note(p, &q)) {
 		case DYN_DONE:
 			r->memo = NULL; /* what rules have seen may be of the past */
 			turn_give(p->write->turn);

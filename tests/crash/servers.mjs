@@ -34,12 +34,13 @@ const number = (name, otherwise) => Number(process.env[name] ?? otherwise);
 const FOLLOWERS = number('FOLLOWERS', 300);
 const LIMIT = number('LIMIT', FOLLOWERS > 10_000 ? 10_000 : Math.floor(FOLLOWERS / 2));
 const KILLS = number('KILLS', 2);
-const KILL_EVERY_MS = 1000 * number('KILL_EVERY', 10);
+const KILL_EVERY_MS = 1000 * number('KILL_EVERY', FOLLOWERS < 1000 ? 5 : 10);
+const HANG_MS = Math.max(8000, KILL_EVERY_MS * 1.5); // longer than leases last
 const POSTS = number('POSTS', 2);
 const CLIENTS = number('CLIENTS', 12);
 const SEED = number('CRASH_SEED', Date.now() % 1e9);
 const SETTLE_MS = 900_000;
-const QUIET_MS = 4000; // everybody says that nothing is left to do, for so long
+const QUIET_MS = 2500; // everybody says that nothing is left to do, for so long
 const EACH = Math.max(1, Math.floor(LIMIT * 0.85));
 const AUTHORS = Array.from({ length: Math.max(2, Math.ceil(FOLLOWERS / EACH)) }, (_, i) => `author${i}`);
 const STAR = 'star';
@@ -113,7 +114,11 @@ class World {
   }
 
   act(who, method, path, body, effects) {
-    return this.ledger.act(effects, () => this.send(who, method, path, body));
+    const told = (reply) => {
+      const list = typeof effects === 'function' ? effects(reply) : effects;
+      return reply?.isFoundDone ? list.map((each) => ({ ...each, may: true })) : list; // it may have made the thing: nobody can say
+    };
+    return this.ledger.act(told, () => this.send(who, method, path, body));
   }
 
   async must(who, method, path, body, effects = []) {
@@ -260,7 +265,7 @@ class Run {
       if (this.isOver || rest.length < 2) { await pause(KILL_EVERY_MS / 2); continue; }
       const place = rng.pick(rest);
       switch (n % 5) {
-        case 0: start(fleet.hang(place, 15_000)); break;
+        case 0: start(fleet.hang(place, HANG_MS)); break;
         case 1: fleet.loseReplies(place); break;
         case 2: start(fleet.cut(place, rng.between(2000, 12_000))); break;
         case 3: start(fleet.slow(place, rng.between(20, 200), 8000)); break;

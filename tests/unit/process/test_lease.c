@@ -288,6 +288,44 @@ static void who_leaves_without_being_told_leaves(void **state)
 	assert_int_equal(owned(1), SHARDS);
 }
 
+/* What server `which` sees of another: what it told last; NULL: it does not live. */
+static const char *told_of(struct lease_view *v, size_t index)
+{
+	return index < v->server_count ? v->servers[index].told : NULL;
+}
+
+static void all_servers_see_who_reads_what_and_hear_what_is_told(void **state)
+{
+	struct lease_view *v;
+
+	(void)state;
+	assert_null(lease_view(server[0]));
+	assert_true(lease_tell(server[0], SLICE("much")) && lease_tell(server[1], SLICE("little")) && lease_tell(server[1], SLICE("nothing")));
+	rounds(8, 3);
+	for (size_t k = 0; k < 2; k++) {
+		v = lease_view(server[k]);
+		assert_int_equal(v->server_count, 2);
+		assert_true(v->servers[0].is_this && !v->servers[1].is_this);
+		assert_string_equal(told_of(v, 0), k ? "nothing" : "much");
+		assert_string_equal(told_of(v, 1), k ? "much" : "nothing");
+		assert_int_equal(v->shard_count, SHARDS);
+		for (size_t i = 0; i < SHARDS; i++) {
+			assert_true(slice_is(shards[i].id, v->shards[i].id));
+			assert_int_equal(!strcmp(v->shards[i].owner, v->servers[0].id), lease_is_mine(server[k], shards[i].id, now_us));
+			assert_int_equal(!strcmp(v->shards[i].owner, v->servers[1].id), lease_is_mine(server[!k], shards[i].id, now_us));
+		}
+		lease_view_unref(v);
+	}
+	/* The other one dies: until then it is as it said. */
+	for (int i = 0; i < 10 && owned(0) < SHARDS; i++)
+		rounds(1, 1);
+	v = lease_view(server[0]);
+	assert_int_equal(v->server_count, 1);
+	for (size_t i = 0; i < SHARDS; i++)
+		assert_string_equal(v->shards[i].owner, v->servers[0].id);
+	lease_view_unref(v);
+}
+
 static void an_end_of_a_shard_is_told(void **state)
 {
 	bool ended = true;
@@ -321,6 +359,7 @@ int main(void)
 		lease_test(what_a_server_took_without_being_told_is_read),
 		lease_test(what_a_server_took_without_being_told_is_no_others),
 		lease_test(who_leaves_without_being_told_leaves),
+		lease_test(all_servers_see_who_reads_what_and_hear_what_is_told),
 		lease_test(an_end_of_a_shard_is_told),
 	};
 

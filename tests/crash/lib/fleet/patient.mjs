@@ -79,7 +79,7 @@ export class Patient {
       // The server that did it died before it could answer: done, and nobody knows the answer.
       if (reply.status === 409 && /the first request went through/.test(reply.body?.detail ?? '')) {
         this.foundDone += 1;
-        return { status: method === 'POST' ? 201 : 200, body: undefined };
+        return { status: { POST: 201, DELETE: 204 }[method] ?? 200, body: undefined, isFoundDone: true };
       }
       return reply;
     }
