@@ -43,10 +43,11 @@ const server = (name, run, port, more = {}) => ({ name, run, port, stop: () => s
 
 // ---------------------------------------------------------------- Thorpe
 
-/** startMs: from the start of the process to the line that says where it listens. */
-export async function startThorpe({ name = 'thorpe', dir = freshPath('thorpe'), args = [] } = {}) {
+/** startMs: from the start of the process to the line that says where it listens. `within`: a command that runs it, such as valgrind. */
+export async function startThorpe({ name = 'thorpe', dir = freshPath('thorpe'), args = [], within = [] } = {}) {
   const begin = performance.now();
-  const run = start(THORPE, ['serve', '--listen', '127.0.0.1:0', '--data', dir, ...args]);
+  const [command, ...before] = [...within, THORPE];
+  const run = start(command, [...before, 'serve', '--listen', '127.0.0.1:0', '--data', dir, ...args]);
   let startMs;
   const port = await new Promise((found, failed) => {
     run.child.stderr.on('data', () => {

@@ -6,7 +6,7 @@
 #define THORPE_APP_APP_H
 
 #include "app/caller.h"
-#include "app/database.h"
+#include "request/database.h"
 
 struct app_options {
 	const struct design *design;  /* outlives the app */

@@ -143,3 +143,8 @@ bool run_backend_error(struct run *r, const struct backend_reply *reply)
 		  SLICE_ARG(reply->error), SLICE_ARG(reply->message));
 	return run_fail(r, PROBLEM_INTERNAL, "%s", "the database could not answer");
 }
+
+bool run_reply_error(struct run *r, const struct reply *reply)
+{
+	return run_backend_error(r, &(struct backend_reply){ .status = reply->status, .error = reply->error, .message = reply->message });
+}

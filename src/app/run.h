@@ -7,7 +7,7 @@
 #ifndef THORPE_APP_RUN_H
 #define THORPE_APP_RUN_H
 
-#include "app/backend.h"
+#include "request/backend.h"
 #include "app/fields.h"
 #include "design/design.h"
 
@@ -136,5 +136,6 @@ bool run_busy(struct run *r);
 /* From a failed database call that the caller has no better word for: throttling and conflicts are BUSY, what is
  * too large TOO_LARGE, ValidationException INVALID, the rest INTERNAL. What the database says is logged and does not leave. False. */
 bool run_backend_error(struct run *r, const struct backend_reply *reply);
+bool run_reply_error(struct run *r, const struct reply *reply);
 
 #endif

@@ -193,7 +193,8 @@ static enum plan_end leave_out(struct plan_action *a)
 		return PLAN_AGAIN;
 	a->kind = DYN_CHECK;
 	a->must_exist = false;
-	a->add.count = a->set.count = a->equal.count = a->also_count = 0;
+	a->add.count = a->set.count = a->equal.count = 0;
+	a->also = NULL;
 	return PLAN_DONE;
 }
 
@@ -250,7 +251,7 @@ static enum plan_end refused_one(struct plan *p, struct plan_action *a, const st
 	return PLAN_AGAIN;
 }
 
-struct request {
+struct commit_request {
 	struct dyn_write *writes;
 	struct plan_action **actions; /* of each */
 	struct dyn_refusal *refusals;
@@ -271,7 +272,7 @@ static bool is_other_companion(const struct plan_action *a, const struct dyn_ref
 
 /* The item of a change that is no longer what was read says more than anything else; a value that is taken says more
  * than that the item is there. */
-static enum plan_end refused(struct plan *p, const struct request *q)
+static enum plan_end refused(struct plan *p, const struct commit_request *q)
 {
 	const struct dyn_refusal *place = NULL;
 	struct plan_action *taken = NULL, *missing = NULL;
@@ -321,11 +322,11 @@ static struct dyn_write written(const struct plan_action *a)
 		.add = a->add.list, .add_count = a->add.count,
 		.must_exist = a->must_exist, .must_not_exist = a->must_not_exist, .or_expired = a->or_expired,
 		.equal = a->equal.list, .equal_count = a->equal.count,
-		.also = a->also, .also_count = a->also_count,
+		.also = a->also,
 	};
 }
 
-static void make_request(struct plan *p, struct request *q)
+static void make_request(struct plan *p, struct commit_request *q)
 {
 	struct arena *a = p->run->arena;
 
@@ -351,7 +352,7 @@ static enum plan_end too_many(struct plan *p, size_t n)
 }
 
 /* A write as large as can be goes without its note. */
-static enum dyn_outcome write_with_note(struct plan *p, struct request *q)
+static enum dyn_outcome write_with_note(struct plan *p, struct commit_request *q)
 {
 	const struct write_options *o = p->write->options;
 	struct run *r = p->run;
@@ -376,7 +377,7 @@ static enum dyn_outcome write_with_note(struct plan *p, struct request *q)
 enum plan_end plan_commit(struct plan *p)
 {
 	struct run *r = p->run;
-	struct request q;
+	struct commit_request q;
 	enum plan_end end;
 
 	if (p->outdated)

@@ -9,7 +9,7 @@
 #ifndef THORPE_CLI_SERVE_DESIGNS_H
 #define THORPE_CLI_SERVE_DESIGNS_H
 
-#include "api/api.h"
+#include "api/local.h"
 #include "cli/serve.h"
 #include "cli/serve_ticker.h"
 #include "http/rest.h"

@@ -32,7 +32,7 @@ enum what {
 #define YES UINT32_MAX /* the answers, where a test's number would stand */
 #define NO (UINT32_MAX - 1)
 
-struct test {
+struct plan_test {
 	enum what what;
 	enum term_kind kind;   /* COMPARED */
 	uint32_t next[2];      /* the test that follows; or the answer */
@@ -41,7 +41,7 @@ struct test {
 };
 
 struct term_plan {
-	struct test *tests;
+	struct plan_test *tests;
 	size_t test_count, test_room;
 	uint32_t first;
 	size_t known_count;
@@ -115,7 +115,7 @@ static enum what what_of(enum term_kind kind)
 
 static uint32_t add_test(struct planning *x, const struct term *t, uint32_t yes, uint32_t no)
 {
-	struct test test = { .what = looks_at_paths(t) ? what_of(t->kind) : IS_TRUE, .kind = t->kind, .next = { no, yes } };
+	struct plan_test test = { .what = looks_at_paths(t) ? what_of(t->kind) : IS_TRUE, .kind = t->kind, .next = { no, yes } };
 	struct term_plan *p = x->plan;
 	struct operand *operands;
 
@@ -221,7 +221,7 @@ static inline bool is_same(struct value x, struct value y)
 	return value_equal(x, y);
 }
 
-static bool is_in(struct term_asking *q, const struct test *t, const struct value *places, bool *out, struct error *e)
+static bool is_in(struct term_asking *q, const struct plan_test *t, const struct value *places, bool *out, struct error *e)
 {
 	struct value x, y;
 
@@ -236,7 +236,7 @@ static bool is_in(struct term_asking *q, const struct test *t, const struct valu
 	return true;
 }
 
-static bool compared(struct term_asking *q, const struct test *t, const struct value *places, bool *out, struct error *e)
+static bool compared(struct term_asking *q, const struct plan_test *t, const struct value *places, bool *out, struct error *e)
 {
 	struct value v[TERM_COMPARED_MOST] = { VALUE_ABSENT };
 
@@ -267,7 +267,7 @@ static bool is_true(struct term_asking *q, const struct operand *o, const struct
 	return true;
 }
 
-static inline bool try(struct term_asking *q, const struct test *t, const struct value *places, bool *out, struct error *e)
+static inline bool try(struct term_asking *q, const struct plan_test *t, const struct value *places, bool *out, struct error *e)
 {
 	struct value x, y;
 
@@ -287,7 +287,7 @@ static inline bool try(struct term_asking *q, const struct test *t, const struct
 
 bool term_ask(struct term_asking *q, const struct value *places, bool *out, struct error *e)
 {
-	const struct test *tests = q->plan->tests;
+	const struct plan_test *tests = q->plan->tests;
 	uint32_t at = q->plan->first;
 	bool holds;
 

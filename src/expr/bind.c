@@ -252,13 +252,21 @@ bool binder_value(struct binder *x, const struct node *n, struct value *out)
 	return true;
 }
 
+bool expr_refuse_size(struct arena *a, const char *label, size_t size, struct error *e)
+{
+	return error_set(e, a, ERR_VALIDATION,
+			 "Invalid %s: Expression size has exceeded the maximum allowed size; expression size: %zu", label, size);
+}
+
+bool expr_refuse_operators(struct arena *a, const char *label, struct error *e)
+{
+	return error_set(e, a, ERR_VALIDATION, "Invalid %s: The expression contains too many operators; operator count: %d", label,
+			 EXPR_OPERATORS_MAX + 1);
+}
+
 bool binder_finish(struct binder *x)
 {
-	if (x->tree->operators > EXPR_OPERATORS_MAX)
-		return binder_refuse(
-			x, "The expression contains too many operators; operator count: %d",
-			EXPR_OPERATORS_MAX + 1);
-	return true;
+	return x->tree->operators <= EXPR_OPERATORS_MAX || expr_refuse_operators(x->arena, x->label, x->e);
 }
 
 /* DynamoDB resolves the last path first and compares each with those after it. So an error in a

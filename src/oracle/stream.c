@@ -1,7 +1,7 @@
 /* What the keeper has not seen yet: it explains differences that are none for long.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "oracle/oracle_internal.h"
-#include "app/dyn_request.h"
+#include "app/dyn.h"
 #include "app/keep.h"
 #include "process/checkpoint_table.h"
 #include "process/keeper/keeper.h"
@@ -71,11 +71,9 @@ static bool take(struct oracle *o, const struct change *c)
 static bool has_positions(struct run *r)
 {
 	struct backend_reply reply;
-	struct dyn_request q;
+	struct slice table = checkpoint_table(r);
 
-	dyn_request_init(&q, r);
-	dyn_put_other_table(&q, checkpoint_table(r));
-	return dyn_send(&q, "DescribeTable", &reply);
+	return dyn_call(r, "DescribeTable", arena_printf(r->arena, "{\"TableName\":\"%.*s\"}", SLICE_ARG(table)), &reply);
 }
 
 /* Keys alone, of what a processor has not seen that removes what `lives while`. */

@@ -5,10 +5,9 @@
 #include <time.h>
 
 #include "app/beside.h"
-#include "app/dyn_request.h"
+#include "app/dyn.h"
 #include "app/provision.h"
 #include "base/timestamp.h"
-#include "value/codec.h"
 
 #define CONFLICT_TRIES 4
 #define CONFLICT_MS 20
@@ -31,12 +30,6 @@ struct value checkpoint_key(struct run *r, const char *kind, struct slice name, 
 
 /* ---- requests ---- */
 
-static void begin(struct dyn_request *q, struct run *r)
-{
-	dyn_request_init(q, r);
-	dyn_put_other_table(q, checkpoint_table(r));
-}
-
 bool checkpoint_provision(struct run *r)
 {
 	struct error e = { 0 };
@@ -47,73 +40,40 @@ bool checkpoint_provision(struct run *r)
 
 bool checkpoint_get(struct run *r, struct value key, struct value *item)
 {
-	struct backend_reply reply;
-	struct dyn_request q;
-
-	begin(&q, r);
-	buf_lit(&q.body, ",\"Key\":");
-	item_to_json(&q.body, key);
-	buf_lit(&q.body, ",\"ConsistentRead\":true");
-	if (!dyn_send(&q, "GetItem", &reply))
-		return run_backend_error(r, &reply);
-	return dyn_read_item(r, json_get(reply.body, "Item"), item);
+	return dyn_get_from(r, checkpoint_table(r), key, true, item);
 }
 
-static bool query(struct run *r, struct value key, struct value start, int limit, bool count_only, struct backend_reply *reply)
+static bool query(struct run *r, struct value key, struct value start, int limit, bool count_only, struct dyn_page *page)
 {
-	struct dyn_request q;
+	struct dyn_condition where = { SLICE("PK"), WHERE_EQ, value_get(key, SLICE("PK")), VALUE_ABSENT };
+	struct dyn_query q = { .table = checkpoint_table(r), .where = &where, .where_count = 1, .consistent = true, .limit = limit,
+			       .count_only = count_only, .start = start };
 
-	begin(&q, r);
-	buf_lit(&q.body, ",\"ConsistentRead\":true,\"KeyConditionExpression\":\"");
-	dyn_put_name(&q, SLICE("PK"));
-	buf_lit(&q.body, " = ");
-	dyn_put_value(&q, value_get(key, SLICE("PK")));
-	buf_byte(&q.body, '"');
-	dyn_put_placeholders(&q);
-	if (limit)
-		buf_printf(&q.body, ",\"Limit\":%d", limit);
-	if (count_only)
-		buf_lit(&q.body, ",\"Select\":\"COUNT\"");
-	if (value_present(start)) {
-		buf_lit(&q.body, ",\"ExclusiveStartKey\":");
-		item_to_json(&q.body, start);
-	}
-	return dyn_send(&q, "Query", reply) || run_backend_error(r, reply);
+	return dyn_query(r, &q, page);
 }
 
 bool checkpoint_query(struct run *r, struct value key, bool behind, int limit, struct value **items, size_t *n, bool *more)
 {
-	struct backend_reply reply;
-	const struct json *list;
+	struct dyn_page page;
 
-	if (!query(r, key, behind ? key : VALUE_ABSENT, limit, false, &reply))
+	if (!query(r, key, behind ? key : VALUE_ABSENT, limit, false, &page))
 		return false;
-	list = json_get(reply.body, "Items");
-	if (!json_is(list, JSON_ARRAY))
-		return dyn_bad_reply(r, "Query");
-	*items = arena_array(r->arena, struct value, list->count);
-	for (*n = 0; *n < list->count; ++*n)
-		if (!dyn_read_item(r, &list->items[*n], &(*items)[*n]))
-			return false;
-	*more = json_get(reply.body, "LastEvaluatedKey") != NULL;
+	*items = page.items;
+	*n = page.count;
+	*more = value_present(page.last);
 	return true;
 }
 
 bool checkpoint_count(struct run *r, struct value key, int64_t *out)
 {
-	struct value start = VALUE_ABSENT;
-	struct backend_reply reply;
-	const struct json *count;
+	struct dyn_page page = { 0 };
 
 	*out = 0;
 	do {
-		if (!query(r, key, start, 0, true, &reply))
+		if (!query(r, key, page.last, 0, true, &page))
 			return false;
-		count = json_get(reply.body, "Count");
-		*out += json_is(count, JSON_INT) ? count->integer : 0;
-		if (!dyn_read_item(r, json_get(reply.body, "LastEvaluatedKey"), &start))
-			return false;
-	} while (value_present(start));
+		*out += (int64_t)page.count;
+	} while (value_present(page.last));
 	return true;
 }
 

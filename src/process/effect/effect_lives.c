@@ -53,19 +53,14 @@ static bool add_condition(struct run *r, struct dyn_write *w, const struct term 
 	struct fields none;
 	struct scope s = { .run = r, .item = &none };
 	struct term_scope bound = scope_bind(&s);
-	struct term_filter *list = arena_array(r->arena, struct term_filter, w->also_count + 1);
+	const struct test *test;
 	struct error e = { 0 };
 	const char *why = NULL;
 
 	fields_init(&none, r->arena);
-	if (w->also_count)
-		memcpy(list, w->also, w->also_count * sizeof(*list));
-	term_filter_init(&list[w->also_count], r->arena,
-			 arena_cstr(r->arena, arena_printf(r->arena, "c%zu_", w->also_count)));
-	if (!term_to_filter(t, &bound, &list[w->also_count], &why, &e))
+	if (!term_to_test(t, &bound, &test, &why, &e))
 		return why ? run_fail(r, PROBLEM_INTERNAL, "A condition cannot be asked of the database: %s", why) : scope_error(&s, &e);
-	w->also = list;
-	w->also_count++;
+	w->also = test_join(r->arena, TEST_AND, w->also, test);
 	return !s.failed;
 }
 

@@ -151,16 +151,10 @@ static bool remove_target(struct effect *x, bool gathers)
 /* ---- count ---- */
 
 /* attribute_not_exists(ttl) OR ttl > now: what has expired does not count. */
-static const struct term_filter *not_expired(struct run *r)
+static const struct test *not_expired(struct run *r)
 {
-	struct term_filter *f = arena_new(r->arena, struct term_filter);
-
-	term_filter_init(f, r->arena, "c");
-	buf_lit(&f->text, "(attribute_not_exists(#c0) OR #c0 > :c0)");
-	buf_lit(&f->names, "\"#c0\":");
-	json_string(&f->names, r->design->ttl);
-	buf_printf(&f->values, "\":c0\":{\"N\":\"%lld\"}", (long long)(r->now_ms / 1000));
-	return f;
+	return test_join(r->arena, TEST_OR, test_attribute(r->arena, TEST_NOT_EXISTS, r->design->ttl, VALUE_ABSENT),
+			 test_attribute(r->arena, TEST_GT, r->design->ttl, value_make_i64(r->arena, r->now_ms / 1000)));
 }
 
 static struct value_member *one_add(struct effect *x, struct dyn_write *w)
@@ -225,10 +219,8 @@ static bool count(struct effect *x)
 		w->kind = DYN_UPDATE;
 		w->key = key;
 		w->must_exist = true;
-		if (effect_may_expire(r, x->target)) {
+		if (effect_may_expire(r, x->target))
 			w->also = not_expired(r);
-			w->also_count = 1;
-		}
 		x->batch.args[at] = args;
 		m = one_add(x, w);
 	} else {

@@ -2,8 +2,7 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "process/tail/change.h"
 
-#include "api/direct.h"
-#include "app/dyn_request.h"
+#include "app/dyn.h"
 #include "app/hold.h"
 #include "app/passed_over.h"
 
@@ -16,12 +15,11 @@ static struct slice text(const struct json *obj, const char *name)
 	return json_is(j, JSON_STRING) ? j->string : SLICE("");
 }
 
-static void put_text(struct dyn_request *q, const char *name, struct slice value)
+/* Begins the document with the first member. */
+static void put_text(struct buf *body, const char *name, struct slice value)
 {
-	if (q->body.p[q->body.n - 1] != '{')
-		buf_byte(&q->body, ',');
-	buf_printf(&q->body, "\"%s\":", name);
-	json_string(&q->body, value);
+	buf_printf(body, "%s\"%s\":", body->n ? "," : "{", name);
+	json_string(body, value);
 }
 
 /* What is not there is no fault of the database's. */
@@ -37,11 +35,12 @@ static bool failed(struct run *r, const struct backend_reply *reply, const char 
 static bool find_stream(struct run *r, struct slice *arn)
 {
 	struct backend_reply reply;
-	struct dyn_request q;
+	struct buf body;
 
-	dyn_request_init(&q, r);
-	dyn_put_table(&q);
-	if (!dyn_send(&q, "DescribeTable", &reply))
+	buf_init(&body, r->arena);
+	put_text(&body, "TableName", r->design->table);
+	buf_byte(&body, '}');
+	if (!dyn_call(r, "DescribeTable", buf_slice(&body), &reply))
 		return failed(r, &reply, "design");
 	*arn = text(json_get(reply.body, "Table"), "LatestStreamArn");
 	return arn->n || run_fail(r, PROBLEM_NOT_FOUND, "table %.*s has no stream", SLICE_ARG(r->design->table));
@@ -62,14 +61,14 @@ static bool add_page(struct run *r, struct shard_list *l, struct slice after, st
 {
 	const struct json *description, *shards;
 	struct backend_reply reply;
-	struct dyn_request q;
+	struct buf body;
 
-	dyn_request_init(&q, r);
-	put_text(&q, "StreamArn", l->stream_arn);
-	buf_printf(&q.body, ",\"Limit\":%d", SHARDS_A_PAGE);
+	buf_init(&body, r->arena);
+	put_text(&body, "StreamArn", l->stream_arn);
 	if (after.n)
-		put_text(&q, "ExclusiveStartShardId", after);
-	if (!dyn_send(&q, "DescribeStream", &reply))
+		put_text(&body, "ExclusiveStartShardId", after);
+	buf_printf(&body, ",\"Limit\":%d}", SHARDS_A_PAGE);
+	if (!dyn_call(r, "DescribeStream", buf_slice(&body), &reply))
 		return failed(r, &reply, "stream");
 	description = json_get(reply.body, "StreamDescription");
 	shards = json_get(description, "Shards");
@@ -109,36 +108,23 @@ bool change_iterator(struct run *r, struct slice stream_arn, struct slice shard,
 	static const char *const types[] = { [AT_OLDEST] = "TRIM_HORIZON", [AT_LATEST] = "LATEST",
 					     [AFTER_SEQUENCE] = "AFTER_SEQUENCE_NUMBER", [AT_TIME] = "TRIM_HORIZON" };
 	struct backend_reply reply;
-	struct dyn_request q;
+	struct buf body;
 
 	*iterator = SLICE("");
-	dyn_request_init(&q, r);
-	put_text(&q, "StreamArn", stream_arn);
-	put_text(&q, "ShardId", shard);
-	put_text(&q, "ShardIteratorType", slice_str(types[at->where]));
+	buf_init(&body, r->arena);
+	put_text(&body, "StreamArn", stream_arn);
+	put_text(&body, "ShardId", shard);
+	put_text(&body, "ShardIteratorType", slice_str(types[at->where]));
 	if (at->where == AFTER_SEQUENCE)
-		put_text(&q, "SequenceNumber", at->sequence);
-	if (!dyn_send(&q, "GetShardIterator", &reply))
+		put_text(&body, "SequenceNumber", at->sequence);
+	buf_byte(&body, '}');
+	if (!dyn_call(r, "GetShardIterator", buf_slice(&body), &reply))
 		return slice_is(reply.error, "TrimmedDataAccessException") || failed(r, &reply, "shard");
 	*iterator = text(reply.body, "ShardIterator");
-	return iterator->n || dyn_bad_reply(r, "GetShardIterator");
+	return iterator->n || run_fail(r, PROBLEM_INTERNAL, "%s", "the database could not answer");
 }
 
 /* ---- records ---- */
-
-static int event_of(struct slice name)
-{
-	if (slice_is(name, "INSERT"))
-		return ON_CREATED;
-	return slice_is(name, "REMOVE") ? ON_DELETED : ON_UPDATED;
-}
-
-static int64_t time_of(const struct json *seconds)
-{
-	if (json_is(seconds, JSON_INT))
-		return seconds->integer * 1000;
-	return json_is(seconds, JSON_DOUBLE) ? (int64_t)(seconds->number * 1000) : 0;
-}
 
 /* An item that was held, or let go (app/hold.h): nothing has happened to it. Then it is nobody's. */
 static bool is_only_held(struct run *r, struct change *c)
@@ -174,24 +160,7 @@ bool change_is_passed_over(struct run *r, const struct change *c)
 	return true;
 }
 
-static bool read_change(struct run *r, const struct json *record, struct change *c)
-{
-	const struct json *d = json_get(record, "dynamodb");
-
-	c->sequence = text(d, "SequenceNumber");
-	c->events = event_of(text(record, "eventName"));
-	c->by_ttl = slice_is(text(json_get(record, "userIdentity"), "PrincipalId"), "dynamodb.amazonaws.com");
-	c->created_ms = time_of(json_get(d, "ApproximateCreationDateTime"));
-	if (!c->sequence.n || c->sequence.n >= SPOT_ROOM)
-		return dyn_bad_reply(r, "GetRecords");
-	if (!dyn_read_item(r, json_get(d, "Keys"), &c->key) || !dyn_read_item(r, json_get(d, "OldImage"), &c->old_image) ||
-	    !dyn_read_item(r, json_get(d, "NewImage"), &c->new_image))
-		return false;
-	find_entity(r, c);
-	return true;
-}
-
-static bool refused(struct run *r, const struct backend_reply *reply, struct change_page *out)
+static bool refused(struct run *r, const struct reply *reply, struct change_page *out)
 {
 	if (slice_is(reply->error, "TrimmedDataAccessException")) {
 		out->trimmed = true;
@@ -199,7 +168,7 @@ static bool refused(struct run *r, const struct backend_reply *reply, struct cha
 	}
 	if (slice_is(reply->error, "ExpiredIteratorException"))
 		return run_fail(r, PROBLEM_BUSY, "the iterator has expired");
-	return failed(r, reply, "stream");
+	return failed(r, &(struct backend_reply){ .status = reply->status, .error = reply->error, .message = reply->message }, "stream");
 }
 
 static int event_made(enum stream_event event)
@@ -212,49 +181,34 @@ static int event_made(enum stream_event event)
 	return ON_UPDATED;
 }
 
-/* Without a document. False: it has to be asked with one. */
-static bool read_directly(struct run *r, struct slice iterator, int limit, struct change_page *out)
+/* A position has to keep the number. */
+static bool bad_sequence(struct run *r)
 {
-	struct api_records found;
+	log_error("%.*s: a record of the stream has no sequence number, or one that is too long", SLICE_ARG(r->design->name));
+	return run_fail(r, PROBLEM_INTERNAL, "the database could not answer");
+}
 
-	if (r->trace || !r->backend->records || !r->backend->records(r->backend, r->arena, iterator, limit, &found))
-		return false;
-	out->iterator = found.iterator;
-	out->count = found.count;
-	out->list = arena_array(r->arena, struct change, found.count);
-	for (size_t i = 0; i < found.count; i++) {
-		const struct api_record *in = &found.list[i];
+bool change_read(struct run *r, struct slice iterator, int limit, struct change_page *out)
+{
+	struct request q = { .kind = REQUEST_RECORDS, .records = { .iterator = iterator, .limit = limit } };
+	struct reply reply;
 
+	*out = (struct change_page){ 0 };
+	if (!dyn_execute(r, &q, &reply))
+		return refused(r, &reply, out);
+	out->iterator = reply.iterator;
+	out->count = reply.count;
+	out->list = arena_array(r->arena, struct change, reply.count);
+	for (size_t i = 0; i < reply.count; i++) {
+		const struct reply_record *in = &reply.records[i];
+
+		if (!in->sequence.n || in->sequence.n >= SPOT_ROOM)
+			return bad_sequence(r);
 		out->list[i] = (struct change){
 			.sequence = in->sequence, .events = event_made(in->event), .by_ttl = in->by_ttl,
 			.created_ms = in->created_ms, .key = in->keys, .old_image = in->old_image, .new_image = in->new_image,
 		};
 		find_entity(r, &out->list[i]);
 	}
-	return true;
-}
-
-bool change_read(struct run *r, struct slice iterator, int limit, struct change_page *out)
-{
-	struct backend_reply reply;
-	const struct json *records;
-	struct dyn_request q;
-
-	*out = (struct change_page){ 0 };
-	if (read_directly(r, iterator, limit, out))
-		return true;
-	dyn_request_init(&q, r);
-	put_text(&q, "ShardIterator", iterator);
-	buf_printf(&q.body, ",\"Limit\":%d", limit);
-	if (!dyn_send(&q, "GetRecords", &reply))
-		return refused(r, &reply, out);
-	records = json_get(reply.body, "Records");
-	out->iterator = text(reply.body, "NextShardIterator");
-	if (!json_is(records, JSON_ARRAY))
-		return dyn_bad_reply(r, "GetRecords");
-	out->list = arena_array(r->arena, struct change, records->count);
-	for (; out->count < records->count; out->count++)
-		if (!read_change(r, &records->items[out->count], &out->list[out->count]))
-			return false;
 	return true;
 }

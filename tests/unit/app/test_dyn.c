@@ -131,8 +131,8 @@ static void a_filter_leaves_rows_out(void **state)
 		{ SLICE("PK"), WHERE_EQ, s("a"), VALUE_ABSENT },
 		{ SLICE("SK"), WHERE_GT, s("02"), VALUE_ABSENT },
 	};
-	struct term_filter f = filter("f", "kind = 'even' and (score > 5 or score is absent)");
-	struct dyn_query q = { .where = where, .where_count = 2, .filter = &f };
+	const struct test *f = filter("kind = 'even' and (score > 5 or score is absent)");
+	struct dyn_query q = { .where = where, .where_count = 2, .filter = f };
 	struct dyn_page page;
 
 	put_numbers();
@@ -145,8 +145,8 @@ static void what_is_projected_away_stays_there_but_keys_come(void **state)
 	struct dyn_condition where = { SLICE("GSI1PK"), WHERE_EQ, s("odd"), VALUE_ABSENT };
 	struct slice without[] = { SLICE("kind"), SLICE("PK") };
 	struct slice all[] = { SLICE("kind"), SLICE("score"), SLICE("PK"), SLICE("score"), SLICE("gone") };
-	struct term_filter f = filter("f", "kind = 'odd'");
-	struct dyn_query q = { .index = SLICE("GSI1"), .where = &where, .where_count = 1, .limit = 1, .filter = &f,
+	const struct test *f = filter("kind = 'odd'");
+	struct dyn_query q = { .index = SLICE("GSI1"), .where = &where, .where_count = 1, .limit = 1, .filter = f,
 			       .without = without, .without_count = 2, .all = all, .all_count = 5 };
 	struct dyn_page page;
 

@@ -1,8 +1,7 @@
 /* The backend in this process.
  * SPDX-License-Identifier: Apache-2.0 */
-#include "app/database.h"
-#include "api/direct.h"
-#include "api/direct_write.h"
+#include "api/local.h"
+#include "api/execute.h"
 #include "base/alloc.h"
 
 struct local {
@@ -36,39 +35,33 @@ static void call(struct backend *b, struct arena *a, const char *operation, stru
 		read_error(reply, c.error_type);
 }
 
-static bool get(struct backend *b, struct arena *a, struct slice table, struct value key, struct value *item)
+static void execute(struct backend *b, struct arena *a, const struct request *q, struct reply *reply)
 {
-	return api_get_item(((struct local *)b)->api, a, table, key, item);
+	api_execute(((struct local *)b)->api, a, q, reply);
+}
+
+struct local_started {
+	struct started base;
+	struct api_started *write;
+};
+
+static bool wait_for(struct started *s)
+{
+	return api_execute_wait(((struct local_started *)s)->write);
+}
+
+static struct started *start(struct backend *b, struct arena *a, const struct request *q)
+{
+	struct local_started *s = arena_new(a, struct local_started);
+
+	s->base.wait = wait_for;
+	s->write = api_execute_start(((struct local *)b)->api, a, q);
+	return s->write ? &s->base : NULL;
 }
 
 static uint64_t version(struct backend *b, struct arena *a, struct slice table, struct value key)
 {
 	return api_item_version(((struct local *)b)->api, a, table, key);
-}
-
-static bool query(struct backend *b, struct arena *a, const struct api_query *q, struct api_page *page)
-{
-	struct local *l = (struct local *)b;
-
-	return api_query_items(l->api, l->thread, a, q, page);
-}
-
-static bool batch_get(struct backend *b, struct arena *a, struct slice table, const struct value *keys, size_t n,
-		      struct value *items)
-{
-	return api_batch_get_items(((struct local *)b)->api, a, table, keys, n, items);
-}
-
-static bool records(struct backend *b, struct arena *a, struct slice iterator, int64_t limit, struct api_records *out)
-{
-	return api_get_records(((struct local *)b)->api, a, iterator, limit, out);
-}
-
-static struct api_write *write_start(struct backend *b, struct arena *a, const struct api_action *list, size_t n, unsigned how)
-{
-	struct local *l = (struct local *)b;
-
-	return api_write_start(l->api, l->thread, a, list, n, how);
 }
 
 static void local_free(struct backend *b)
@@ -85,8 +78,7 @@ struct backend *backend_local_new(struct api *api)
 
 	if (!l)
 		return NULL;
-	l->backend = (struct backend){ .call = call, .get = get, .version = version, .query = query, .batch_get = batch_get, .records = records,
-				       .write = write_start, .free = local_free };
+	l->backend = (struct backend){ .call = call, .execute = execute, .start = start, .version = version, .free = local_free };
 	l->api = api;
 	l->thread = api_thread_new(api);
 	if (!l->thread) {

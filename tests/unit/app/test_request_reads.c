@@ -1,13 +1,14 @@
-/* Reading with values instead of documents: the same answers, and documents where something is to be refused.
+/* Reading with requests, and with the documents that they are spelt as: the same answers, in the same words.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "dyn_helper.h"
-#include "api/direct.h"
+#include "request/document.h"
 
-/* ---- a backend that counts how it was asked ---- */
+/* ---- a backend that counts how it was asked, and may answer by documents only ---- */
 
 static struct {
 	struct backend real;
-	int documents, gets, queries, batches; /* answered */
+	int documents, requests;
+	bool by_document;
 } asked;
 
 static void count_call(struct backend *b, struct arena *a, const char *operation, struct slice body, struct backend_reply *reply)
@@ -16,29 +17,13 @@ static void count_call(struct backend *b, struct arena *a, const char *operation
 	asked.real.call(b, a, operation, body, reply);
 }
 
-static bool count_get(struct backend *b, struct arena *a, struct slice table, struct value k, struct value *found)
+static void count_execute(struct backend *b, struct arena *a, const struct request *q, struct reply *reply)
 {
-	bool ok = asked.real.get(b, a, table, k, found);
-
-	asked.gets += ok;
-	return ok;
-}
-
-static bool count_query(struct backend *b, struct arena *a, const struct api_query *q, struct api_page *page)
-{
-	bool ok = asked.real.query(b, a, q, page);
-
-	asked.queries += ok;
-	return ok;
-}
-
-static bool count_batch(struct backend *b, struct arena *a, struct slice table, const struct value *keys, size_t count,
-			struct value *items)
-{
-	bool ok = asked.real.batch_get(b, a, table, keys, count, items);
-
-	asked.batches += ok;
-	return ok;
+	asked.requests++;
+	if (asked.by_document)
+		request_by_document(b, a, q, reply);
+	else
+		asked.real.execute(b, a, q, reply);
 }
 
 static int setup_counting(void **state)
@@ -55,8 +40,7 @@ static int setup_counting(void **state)
 
 		put(arena_cstr(r->arena, text));
 	}
-	*fixture.backend = (struct backend){ .call = count_call, .get = count_get, .query = count_query,
-					     .batch_get = count_batch, .free = asked.real.free };
+	*fixture.backend = (struct backend){ .call = count_call, .execute = count_execute, .free = asked.real.free };
 	return 0;
 }
 
@@ -68,11 +52,11 @@ static void an_item_comes_without_a_document(void **state)
 {
 	assert_true(value_equal(value_get(get("p1", "04"), SLICE("score")), n(4)));
 	assert_item(get("p1", "nothing"), NULL);
-	assert_int_equal(asked.gets, 2);
+	assert_int_equal(asked.requests, 2);
 	assert_int_equal(asked.documents, 0);
 }
 
-static void a_trace_wants_documents(void **state)
+static void a_trace_shows_the_documents_of_what_is_asked_without_any(void **state)
 {
 	struct dyn_condition where = { SLICE("PK"), WHERE_EQ, s("p1"), VALUE_ABSENT };
 	struct value keys[1] = { key("p1", "04") }, items[1];
@@ -83,8 +67,12 @@ static void a_trace_wants_documents(void **state)
 	(void)get("p1", "04");
 	assert_true(dyn_query(r, &(struct dyn_query){ .where = &where, .where_count = 1 }, &page));
 	assert_true(dyn_batch_get(r, keys, 1, false, items));
-	assert_int_equal(asked.documents, 3);
-	assert_int_equal(asked.gets + asked.queries + asked.batches, 0);
+	assert_int_equal(asked.requests, 3);
+	assert_int_equal(asked.documents, 0);
+	assert_true(trace.first->read_units == 1);
+	assert_has(trace.first->request, "\"Key\":{\"PK\":{\"S\":\"p1\"},\"SK\":{\"S\":\"04\"}}");
+	assert_has(trace.first->next->request, "\"KeyConditionExpression\":\"#n0 = :v0\"");
+	assert_has(trace.first->next->next->request, "\"RequestItems\":{\"Test\":{\"Keys\":[");
 }
 
 static void keys_in_any_number_come_from_one_place_each(void **state)
@@ -98,7 +86,7 @@ static void keys_in_any_number_come_from_one_place_each(void **state)
 	assert_true(dyn_batch_get(r, keys, 230, true, items));
 	for (int i = 0; i < 230; i++)
 		assert_int_equal(value_present(items[i]), i % 7 && i <= 30);
-	assert_int_equal(asked.batches, 3);
+	assert_int_equal(asked.requests, 2); /* 196 distinct ones */
 	assert_int_equal(asked.documents, 0);
 }
 
@@ -106,16 +94,15 @@ static void keys_in_any_number_come_from_one_place_each(void **state)
 
 static void assert_same_page(const struct dyn_query *q)
 {
-	struct trace trace = { 0 };
 	struct dyn_page x, y;
-	int before = asked.queries;
+	int before = asked.documents;
 
 	assert_true(dyn_query(r, q, &x));
-	assert_int_equal(asked.queries, before + 1);
-	r->trace = &trace;
+	assert_int_equal(asked.documents, before);
+	asked.by_document = true;
 	assert_true(dyn_query(r, q, &y));
-	r->trace = NULL;
-	assert_int_equal(asked.queries, before + 1);
+	asked.by_document = false;
+	assert_int_equal(asked.documents, before + 1);
 	assert_int_equal(x.count, y.count);
 	for (size_t i = 0; i < x.count && !q->count_only; i++)
 		assert_true(value_equal(x.items[i], y.items[i]));
@@ -155,7 +142,6 @@ static void every_query_finds_what_its_document_would(void **state)
 					{ SLICE("PK"), WHERE_EQ, s("p1"), VALUE_ABSENT },
 					{ SLICE("SK"), with, s(with == WHERE_BEGINS ? "1" : "13"), s("21") },
 				};
-				struct term_filter filter_ = { 0 };
 				struct dyn_query q = { .index = index ? SLICE("GSI1") : SLICE(""), .where = where,
 						       .where_count = op < COUNT(ops) ? 2 : 1, .limit = i & 2 ? 2 : 0,
 						       .consistent = !index && f };
@@ -165,10 +151,8 @@ static void every_query_finds_what_its_document_would(void **state)
 					where[0].value = s("odd");
 					where[1].attribute = SLICE("GSI1SK");
 				}
-				if (filters[f]) {
-					filter_ = filter("f", filters[f]);
-					q.filter = &filter_;
-				}
+				if (filters[f])
+					q.filter = filter(filters[f]);
 				if (i & 4) {
 					q.without = without;
 					q.without_count = COUNT(without);
@@ -191,7 +175,6 @@ static void what_would_be_refused_is_refused_in_the_same_words(void **state)
 	struct dyn_condition twice[] = { right, right };
 	struct dyn_condition beside[] = { right, other };
 	struct dyn_condition of_index = { SLICE("GSI1PK"), WHERE_EQ, s("odd"), VALUE_ABSENT };
-	struct term_filter on_key = filter("f", "SK > '05'");
 	const struct dyn_query refused[] = {
 		{ .where = &number, .where_count = 1 },
 		{ .where = &empty, .where_count = 1 },
@@ -202,33 +185,41 @@ static void what_would_be_refused_is_refused_in_the_same_words(void **state)
 		{ .where = &right },
 		{ .where = &right, .where_count = 1, .index = SLICE("GSI9") },
 		{ .where = &of_index, .where_count = 1, .index = SLICE("GSI1"), .consistent = true },
-		{ .where = &right, .where_count = 1, .filter = &on_key },
+		{ .where = &right, .where_count = 1, .filter = filter("SK > '05'") },
 		{ .where = &right, .where_count = 1, .start = item("{'PK':{'S':'p1'}}") },
 		{ .where = &right, .where_count = 1, .start = item("{'PK':{'S':'p2'},'SK':{'S':'05'}}") },
 		{ .where = &right, .where_count = 1, .start = item("{'PK':{'S':'p1'},'SK':{'N':'5'}}") },
 		{ .where = &right, .where_count = 1, .start = item("{'PK':{'S':'p1'},'SK':{'S':'5'},'kind':{'S':'x'}}") },
 		{ .where = &of_index, .where_count = 1, .index = SLICE("GSI1"), .start = key("p1", "05") },
 	};
-	struct value v, items[1], bad[1] = { item("{'PK':{'S':'p1'}}") };
+	struct value bad = item("{'PK':{'S':'p1'}}");
+	struct request gets[2] = {
+		{ .kind = REQUEST_GET, .get = { .table = SLICE("Test"), .key = bad } },
+		{ .kind = REQUEST_BATCH_GET, .batch = { .table = SLICE("Test"), .keys = &bad, .count = 1 } },
+	};
 	struct dyn_page page;
 
-	for (size_t i = 0; i < COUNT(refused); i++) {
-		int before = asked.documents;
+	for (size_t i = 0; i < COUNT(refused); i++)
+		for (int by_document = 0; by_document < 2; by_document++) {
+			asked.by_document = by_document;
+			assert_false(dyn_query(r, &refused[i], &page));
+			assert_int_equal(r->problem.type, PROBLEM_INVALID);
+			r->problem = (struct problem){ 0 };
+		}
+	for (size_t i = 0; i < COUNT(gets); i++) {
+		struct reply x, y;
 
-		assert_false(dyn_query(r, &refused[i], &page));
-		assert_int_equal(asked.documents, before + 1);
-		assert_int_equal(r->problem.type, PROBLEM_INVALID);
-		r->problem = (struct problem){ 0 };
+		asked.by_document = false;
+		assert_false(dyn_execute(r, &gets[i], &x));
+		asked.by_document = true;
+		assert_false(dyn_execute(r, &gets[i], &y));
+		assert_int_equal(x.status, y.status);
+		assert_true(slice_equal(x.error, y.error) && slice_equal(x.message, y.message));
+		assert_true(slice_is(x.message, "The provided key element does not match the schema"));
 	}
-	assert_int_equal(asked.queries, 0);
-	assert_false(dyn_get(r, bad[0], true, &v));
-	assert_int_equal(r->problem.type, PROBLEM_INVALID);
-	r->problem = (struct problem){ 0 };
-	assert_false(dyn_batch_get(r, bad, 1, true, items));
-	assert_int_equal(r->problem.type, PROBLEM_INVALID);
 }
 
-static void a_table_that_is_not_there_is_told_by_the_document(void **state)
+static void a_table_that_is_not_there_is_an_error_of_the_database(void **state)
 {
 	struct design d = *r->design;
 	struct value v;
@@ -236,7 +227,7 @@ static void a_table_that_is_not_there_is_told_by_the_document(void **state)
 	d.table = SLICE("Nowhere");
 	r->design = &d;
 	assert_false(dyn_get(r, key("p1", "04"), true, &v));
-	assert_int_equal(asked.documents, 1);
+	assert_int_equal(asked.documents, 0);
 	assert_int_equal(r->problem.type, PROBLEM_INTERNAL);
 }
 
@@ -261,11 +252,11 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		COUNTED(an_item_comes_without_a_document),
-		COUNTED(a_trace_wants_documents),
+		COUNTED(a_trace_shows_the_documents_of_what_is_asked_without_any),
 		COUNTED(keys_in_any_number_come_from_one_place_each),
 		COUNTED(every_query_finds_what_its_document_would),
 		COUNTED(what_would_be_refused_is_refused_in_the_same_words),
-		COUNTED(a_table_that_is_not_there_is_told_by_the_document),
+		COUNTED(a_table_that_is_not_there_is_an_error_of_the_database),
 		COUNTED(reads_are_counted_as_their_operations),
 	};
 

@@ -1,11 +1,11 @@
-/* Where a design's table is: in this process, or at an endpoint (remote/).
+/* Where a design's table is: in this process (api/local.h), or at an endpoint (remote/).
  *
  * A database hands out backends. Each belongs to one thread at a time and ends with backend_free(), before the database does.
  * SPDX-License-Identifier: Apache-2.0 */
-#ifndef THORPE_APP_DATABASE_H
-#define THORPE_APP_DATABASE_H
+#ifndef THORPE_REQUEST_DATABASE_H
+#define THORPE_REQUEST_DATABASE_H
 
-#include "app/backend.h"
+#include "request/backend.h"
 
 struct database {
 	struct backend *(*open)(struct database *d); /* NULL: memory is out. Any thread */
@@ -38,12 +38,5 @@ static inline int64_t database_poll_us(const struct database *d, int empty)
 		us += us / 2;
 	return us < most ? us : most;
 }
-
-/* The database in this process. */
-struct database_local {
-	struct database base;
-	struct api *api;
-};
-void database_local_init(struct database_local *l, struct api *api); /* which outlives it */
 
 #endif

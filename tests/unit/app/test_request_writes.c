@@ -1,13 +1,14 @@
-/* Writing with values instead of documents: the same outcomes, and documents where something is to be refused.
+/* Writing with requests, and with the documents that they are spelt as: the same outcomes, in the same words.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "dyn_helper.h"
-#include "api/direct_write.h"
+#include "request/document.h"
 
-/* ---- a backend that counts how it was asked ---- */
+/* ---- a backend that counts how it was asked, and may answer by documents only ---- */
 
 static struct {
 	struct backend real;
 	int documents, writes;
+	bool by_document;
 } asked;
 
 static void count_call(struct backend *b, struct arena *a, const char *operation, struct slice body,
@@ -17,13 +18,13 @@ static void count_call(struct backend *b, struct arena *a, const char *operation
 	asked.real.call(b, a, operation, body, reply);
 }
 
-static struct api_write *count_write(struct backend *b, struct arena *a, const struct api_action *list, size_t count,
-				     unsigned how)
+static void count_execute(struct backend *b, struct arena *a, const struct request *q, struct reply *reply)
 {
-	struct api_write *w = asked.real.write(b, a, list, count, how);
-
-	asked.writes += w != NULL;
-	return w;
+	asked.writes += q->kind == REQUEST_WRITE;
+	if (asked.by_document)
+		request_by_document(b, a, q, reply);
+	else
+		asked.real.execute(b, a, q, reply);
 }
 
 static int setup_counting(void **state)
@@ -32,7 +33,7 @@ static int setup_counting(void **state)
 	memset(&asked, 0, sizeof(asked));
 	asked.real = *fixture.backend;
 	fixture.backend->call = count_call;
-	fixture.backend->write = count_write;
+	fixture.backend->execute = count_execute;
 	return 0;
 }
 
@@ -72,7 +73,6 @@ static void assert_same(const struct dyn_write *w, bool there)
 {
 	struct dyn_write both[2] = { *w, { .kind = DYN_PUT, .item = item("{'PK':{'S':'q'},'SK':{'S':'s'},'a':{'S':''}}") } };
 	struct dyn_refusal x[2], y[2];
-	struct trace trace = { 0 };
 
 	for (size_t count = 1; count <= 2; count++) {
 		enum dyn_outcome directly, with_document;
@@ -87,10 +87,10 @@ static void assert_same(const struct dyn_write *w, bool there)
 		assert_int_equal(asked.documents, documents);
 		after = get("p", "s");
 		set_up_item(there);
-		r->trace = &trace;
+		asked.by_document = true;
 		with_document = dyn_write(r, both, count, SLICE(""), y);
-		r->trace = NULL;
-		assert_true(asked.documents > documents);
+		asked.by_document = false;
+		assert_int_equal(asked.documents, documents + 1);
 		other = get("p", "s");
 		assert_int_equal(directly, with_document);
 		assert_same_refusals(x, y, count);
@@ -106,7 +106,7 @@ static void every_write_comes_to_what_its_document_would(void **state)
 	struct value_member right[] = { { SLICE("kind"), s("x") }, { SLICE("none"), VALUE_ABSENT } };
 	struct value_member wrong[] = { { SLICE("kind"), s("y") } };
 	struct slice gone[] = { SLICE("list"), SLICE("nothing") };
-	struct term_filter also[] = { filter("c0_", "score > 3 and kind in ('x', 'y')"), filter("c1_", "kind <> 'z'") };
+	const struct test *also = test_join(r->arena, TEST_AND, filter("score > 3 and kind in ('x', 'y')"), filter("kind <> 'z'"));
 	const struct dyn_write writes[] = {
 		{ .kind = DYN_PUT, .item = item(before) },
 		{ .kind = DYN_PUT, .item = item(before), .must_not_exist = true },
@@ -114,10 +114,10 @@ static void every_write_comes_to_what_its_document_would(void **state)
 		{ .kind = DYN_PUT, .item = item(before), .must_exist = true, .equal = right, .equal_count = 2 },
 		{ .kind = DYN_DELETE, .key = key("p", "s") },
 		{ .kind = DYN_DELETE, .key = key("p", "s"), .equal = wrong, .equal_count = 1 },
-		{ .kind = DYN_DELETE, .key = key("p", "s"), .also = also, .also_count = 2 },
+		{ .kind = DYN_DELETE, .key = key("p", "s"), .also = also },
 		{ .kind = DYN_UPDATE, .key = key("p", "s"), .set = set, .set_count = 3, .add = add, .add_count = 1 },
 		{ .kind = DYN_UPDATE, .key = key("p", "s"), .remove = gone, .remove_count = 2, .must_exist = true,
-		  .also = also, .also_count = 2 },
+		  .also = also },
 	};
 
 	for (size_t i = 0; i < COUNT(writes); i++) {
@@ -148,12 +148,12 @@ static void what_would_be_refused_is_refused_in_the_same_words(void **state)
 
 	set_up_item(true);
 	for (size_t i = 0; i < COUNT(writes); i++) {
-		int documents = asked.documents;
-
-		assert_int_equal(write_one(&writes[i], &refusal), DYN_FAILED);
-		assert_int_equal(asked.documents, documents + 1);
-		assert_int_equal(r->problem.type, PROBLEM_INVALID);
-		r->problem = (struct problem){ 0 };
+		for (int by_document = 0; by_document < 2; by_document++) {
+			asked.by_document = by_document;
+			assert_int_equal(write_one(&writes[i], &refusal), DYN_FAILED);
+			assert_int_equal(r->problem.type, PROBLEM_INVALID);
+			r->problem = (struct problem){ 0 };
+		}
 	}
 	for (int i = 0; i < 40; i++)
 		deep = value_make_list(r->arena, &deep, 1);
@@ -163,15 +163,79 @@ static void what_would_be_refused_is_refused_in_the_same_words(void **state)
 	assert_item(get("p", "s"), before);
 }
 
-static void tokens_are_known_by_their_document(void **state)
+/* Reads the reason in both ways. */
+static void assert_same_words(const struct request *q, const char *words)
 {
-	struct dyn_write w = { .kind = DYN_PUT, .item = item(before) };
+	struct reply x, y;
+
+	asked.by_document = false;
+	assert_false(dyn_execute(r, q, &x));
+	asked.by_document = true;
+	assert_false(dyn_execute(r, q, &y));
+	assert_int_equal(x.status, y.status);
+	assert_true(slice_equal(x.error, y.error));
+	if (!slice_equal(x.message, y.message) || !slice_is(x.message, words))
+		fail_msg("%.*s; %.*s", SLICE_ARG(x.message), SLICE_ARG(y.message));
+	assert_int_equal(!x.reasons, !y.reasons);
+	for (size_t i = 0; x.reasons && i < q->write.count; i++) {
+		assert_int_equal(x.reasons[i].error.code, y.reasons[i].error.code);
+		assert_true(slice_equal(x.reasons[i].error.message, y.reasons[i].error.message));
+		assert_int_equal(value_present(x.reasons[i].item), value_present(y.reasons[i].item));
+	}
+}
+
+static void both_ways_have_one_set_of_words(void **state)
+{
+	const struct condition *there;
+	struct error e = { 0 };
+	struct request_action actions[2] = {
+		{ .kind = WRITE_DELETE, .table = SLICE("Test"), .key = key("p", "s"), .return_old_on_failure = true },
+		{ .kind = WRITE_PUT, .table = SLICE("Test"), .item = item("{'PK':{'S':'q'},'SK':{'S':'s'}}") },
+	};
+	struct request q = { .kind = REQUEST_WRITE, .write = { .actions = actions, .count = 1 } };
+
+	set_up_item(true);
+	assert_true(condition_of(r->arena, CONDITION_EXPRESSION, test_attribute(r->arena, TEST_EXISTS, SLICE("nothing"), VALUE_ABSENT), &there, &e));
+	actions[0].condition = there;
+	assert_same_words(&q, "The conditional request failed");
+	q.write.count = 2;
+	assert_same_words(&q, "Transaction cancelled, please refer cancellation reasons for specific reasons [ConditionalCheckFailed, None]");
+	actions[1].item = item("{'PK':{'S':'q'},'SK':{'S':'s'},'GSI1PK':{'N':'1'}}");
+	assert_same_words(&q, "Transaction cancelled, please refer cancellation reasons for specific reasons [None, ValidationError]");
+	actions[1].table = SLICE("Nowhere");
+	assert_same_words(&q, "Requested resource not found");
+	actions[1] = actions[0];
+	assert_same_words(&q, "Transaction request cannot include multiple operations on one item");
+}
+
+/* A transaction is the same to the database whichever way it comes. */
+static void a_token_is_known_in_both_ways(void **state)
+{
+	struct dyn_write w = { .kind = DYN_PUT, .item = item(before) }, other = { .kind = DYN_DELETE, .key = key("p", "s") };
 	struct dyn_refusal refusal;
 
 	assert_int_equal(dyn_write(r, &w, 1, SLICE("token"), &refusal), DYN_DONE);
+	assert_int_equal(write_one(&other, &refusal), DYN_DONE);
+	assert_int_equal(asked.documents, 0);
+	asked.by_document = true;
 	assert_int_equal(dyn_write(r, &w, 1, SLICE("token"), &refusal), DYN_DONE);
-	assert_int_equal(asked.writes, 0);
-	assert_int_equal(asked.documents, 2);
+	assert_item(get("p", "s"), NULL); /* it was a repetition */
+	asked.by_document = false;
+	assert_int_equal(dyn_write(r, &other, 1, SLICE("token"), &refusal), DYN_MISMATCH);
+}
+
+static void a_write_that_was_started_is_waited_for(void **state)
+{
+	struct dyn_write w = { .kind = DYN_PUT, .item = item(before), .must_not_exist = true };
+	struct dyn_started *first = dyn_write_start(r, &w, 1), *second = dyn_write_start(r, &w, 1);
+
+	assert_non_null(first);
+	assert_non_null(second);
+	assert_true(dyn_write_end(first));
+	assert_false(dyn_write_end(second));
+	assert_item(get("p", "s"), before);
+	w.item = item("{'PK':{'S':'p'}}");
+	assert_null(dyn_write_start(r, &w, 1));
 }
 
 static void writes_are_counted_as_their_operations(void **state)
@@ -198,7 +262,9 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		COUNTED(every_write_comes_to_what_its_document_would),
 		COUNTED(what_would_be_refused_is_refused_in_the_same_words),
-		COUNTED(tokens_are_known_by_their_document),
+		COUNTED(both_ways_have_one_set_of_words),
+		COUNTED(a_token_is_known_in_both_ways),
+		COUNTED(a_write_that_was_started_is_waited_for),
 		COUNTED(writes_are_counted_as_their_operations),
 	};
 
