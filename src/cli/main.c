@@ -20,6 +20,7 @@ static const struct command {
 	{ "call", "run an access pattern of a design, and see what it costs", command_call },
 	{ "processors", "what the processors of a design do, and could not do", command_processors },
 	{ "deploy", "make the tables of a design at AWS, or elsewhere, and say first what it costs", command_deploy },
+	{ "copy", "move a design's data between a directory, a running Thorpe and DynamoDB, while it is used", command_copy },
 	{ "token", "a token for the REST API of a design", command_token },
 	{ "verify", "check a data directory: indexes against tables, items against a design", command_verify },
 	{ "salvage", "make a copy of a damaged data directory with all that can be had from it", command_salvage },
