@@ -81,7 +81,8 @@ struct copy_options {
 	bool settle;             /* runs the source's processors until they are through */
 	bool drop_undone;        /* what they have not done is not done */
 	int64_t patience_ms;     /* with a database that does not answer; 0: a minute */
-	int64_t quiet_ms;        /* the source must have been quiet for so long before the switch; 0: two seconds */
+	int64_t quiet_ms;        /* the source must have been quiet for so long before the switch; 0: two seconds, five if it is far */
+	int64_t expire_ms;       /* C3; 0: COPY_EXPIRE_MS */
 	bool has_secret;         /* of the source's tokens; for the table beside the target's */
 	uint8_t secret[CALLER_SECRET_BYTES];
 	const atomic_bool *stop; /* once true it ends soon, and can go on later */

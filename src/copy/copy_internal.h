@@ -65,6 +65,7 @@ struct job { /* a copy of one table */
 	atomic_uint walk_next;
 	atomic_uint_fast64_t walked;
 	void (*tell)(void *ctx, const char *what, struct slice key); /* compare.c */
+	bool is_over;              /* the switch was done before: said again, with nothing to do */
 	bool is_saved;             /* the state is in the table: the saver may go on */
 
 	/* numbers */

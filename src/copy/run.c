@@ -70,14 +70,15 @@ static bool saver_start(struct saver *s, struct job *j)
 /* Another copy that lives moves its state once a second. */
 static bool wait_for_owner(struct copier *c, enum state_found *found, struct slice *owner, uint64_t *beat)
 {
-	int64_t until = clock_monotonic_us() + COPY_EXPIRE_MS * INT64_C(1000);
+	int64_t expire_ms = c->job->o->expire_ms ? c->job->o->expire_ms : COPY_EXPIRE_MS;
+	int64_t until = clock_monotonic_us() + expire_ms * 1000;
 	uint64_t was = *beat;
 
 	if (owner->n)
-		copy_job_say(c->job, "%.*s: an earlier copy was interrupted, or still runs: looking for %d seconds", SLICE_ARG(c->job->table),
-			COPY_EXPIRE_MS / 1000);
+		copy_job_say(c->job, "%.*s: an earlier copy was interrupted, or still runs: looking for %lld seconds",
+			     SLICE_ARG(c->job->table), (long long)(expire_ms + 999) / 1000);
 	while (owner->n && clock_monotonic_us() < until) {
-		if (!copy_job_pause(c->job, BEAT_LOOK_MS) || !copy_state_load(c, found, owner, beat))
+		if (!copy_job_pause(c->job, expire_ms < BEAT_LOOK_MS ? expire_ms : BEAT_LOOK_MS) || !copy_state_load(c, found, owner, beat))
 			return false;
 		if (owner->n && *beat != was)
 			return copy_job_fail(c->job, "another copy of %.*s to %s is running", SLICE_ARG(c->job->table), c->job->o->to.name);
@@ -97,6 +98,9 @@ static bool judge_state(struct job *j, enum state_found found, bool has_items, b
 	bool replace = j->o->replace;
 
 	*anew = true;
+	j->is_over = found == STATE_OURS && j->phase == COPY_SWITCHED && j->o->mode == COPY_SWITCH && !replace && has_items;
+	if (j->is_over)
+		return true;
 	switch (found) {
 	case STATE_NEWER:
 		return copy_job_fail(j, "a later version of Thorpe has begun to copy %.*s to %s: it can go on, this one cannot", SLICE_ARG(j->table),
@@ -149,6 +153,8 @@ static bool take_hold(struct copier *c, const struct json *from)
 	if (!look_at_target(c, from, &exists, &has_items) || !copy_state_load(c, &found, &owner, &beat) ||
 	    !wait_for_owner(c, &found, &owner, &beat) || !judge_state(j, found, has_items, &anew))
 		return false;
+	if (j->is_over)
+		return true;
 	if (found == STATE_OURS && !anew && j->lost)
 		copy_job_say(j, "%.*s: the source has another stream than when this copy began: it begins again", SLICE_ARG(j->table));
 	if (anew || j->lost) {
@@ -342,8 +348,14 @@ static enum copy_end run(struct copier *c)
 	}
 	if (!j->stream[0])
 		copy_job_say(j, "%.*s: the source has no stream: what changes there while this runs may be missed", SLICE_ARG(j->table));
-	if (take_hold(c, from) && saver_start(&saver, j))
-		end = work(c);
+	if (take_hold(c, from)) {
+		if (j->is_over) {
+			copy_job_say(j, "%.*s: %s was switched to before: nothing was copied now", SLICE_ARG(j->table), j->o->to.name);
+			return COPY_DONE;
+		}
+		if (saver_start(&saver, j))
+			end = work(c);
+	}
 	saver_stop(&saver);
 	return end;
 }
