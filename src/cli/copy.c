@@ -370,11 +370,12 @@ static void keep_secret(struct copying *x, const struct task *t)
 
 static int copy(struct copying *x)
 {
+	enum copy_side_use use = x->flags->dry_run || x->flags->verify ? COPY_SIDE_LOOK : COPY_SIDE_TARGET;
 	char why[1300];
 	int status;
 
-	if (!copy_side_open(&x->from, x->flags->from, true, why, sizeof(why)) ||
-	    !copy_side_open(&x->to, x->flags->to, false, why, sizeof(why)) || !add_tasks(x, why, sizeof(why)))
+	if (!copy_side_open(&x->from, x->flags->from, COPY_SIDE_SOURCE, why, sizeof(why)) ||
+	    !copy_side_open(&x->to, x->flags->to, use, why, sizeof(why)) || !add_tasks(x, why, sizeof(why)))
 		return complain(EXIT_REFUSED, "%s", why);
 	status = x->flags->verify ? 0 : look_at_all(x->flags, x->tasks, x->count, &x->arena);
 	if (status || x->flags->dry_run)

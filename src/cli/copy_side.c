@@ -36,13 +36,15 @@ static bool has_database(const char *dir)
 	return snprintf(path, sizeof(path), "%s/CURRENT", dir) < (int)sizeof(path) && access(path, F_OK) == 0;
 }
 
-static bool open_directory(struct copy_end_point *p, bool is_source, char *why, size_t n)
+static bool open_directory(struct copy_end_point *p, enum copy_side_use use, char *why, size_t n)
 {
-	struct db_options options = { .dir = p->where, .no_background = is_source };
+	struct db_options options = { .dir = p->where, .no_background = use != COPY_SIDE_TARGET };
 	struct api_options api_options = { 0 };
 	size_t length;
 
-	if (is_source && !has_database(p->where)) {
+	if (use == COPY_SIDE_LOOK && !has_database(p->where))
+		options.dir = NULL;
+	if (use == COPY_SIDE_SOURCE && !has_database(p->where)) {
 		snprintf(why, n, "there is no database in %s", p->where);
 		return false;
 	}
@@ -52,7 +54,7 @@ static bool open_directory(struct copy_end_point *p, bool is_source, char *why, 
 	case STORE_HELD:
 		length = strlen(why);
 		snprintf(why + length, n - length, " If a server has it, say the server's address instead: --%s http://127.0.0.1:8000",
-			 is_source ? "from" : "to");
+			 use == COPY_SIDE_SOURCE ? "from" : "to");
 		return false;
 	case STORE_NEWER:
 	case STORE_DAMAGED:
@@ -71,12 +73,12 @@ static bool open_directory(struct copy_end_point *p, bool is_source, char *why, 
 	return true;
 }
 
-bool copy_side_open(struct copy_end_point *p, const char *where, bool is_source, char *why, size_t n)
+bool copy_side_open(struct copy_end_point *p, const char *where, enum copy_side_use use, char *why, size_t n)
 {
 	*p = (struct copy_end_point){ .where = where, .is_directory = copy_side_is_directory(where) };
 	p->side.name = where;
 	if (p->is_directory)
-		return open_directory(p, is_source, why, n);
+		return open_directory(p, use, why, n);
 	if (!database_remote_open(&p->remote, where, why, n))
 		return false;
 	p->side.database = &p->remote.base;

@@ -18,8 +18,13 @@ struct copy_end_point {
 
 /* aws, aws:REGION, https://…, http:// on this machine; anything else is a directory. */
 bool copy_side_is_directory(const char *where);
-/* `is_source`: the directory must be there; otherwise it is made. False: `why` is a sentence. Closed in any case. */
-bool copy_side_open(struct copy_end_point *p, const char *where, bool is_source, char *why, size_t n) MUST_CHECK;
+enum copy_side_use {
+	COPY_SIDE_SOURCE, /* a directory must be there */
+	COPY_SIDE_TARGET, /* it is made */
+	COPY_SIDE_LOOK,   /* a target that is only looked at: one that is not there is empty, and is not made */
+};
+/* False: `why` is a sentence. Closed in any case. */
+bool copy_side_open(struct copy_end_point *p, const char *where, enum copy_side_use use, char *why, size_t n) MUST_CHECK;
 void copy_side_close(struct copy_end_point *p);
 /* The secret that is in <table>.thorpe; false: none. */
 bool copy_side_secret(struct copy_end_point *p, struct slice table, uint8_t out[CALLER_SECRET_BYTES]);

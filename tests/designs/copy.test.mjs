@@ -1,7 +1,7 @@
 // `thorpe copy` of data that is in use: writers, kills, faults, and what processors make of it afterwards.
 // SPDX-License-Identifier: Apache-2.0
 import assert from 'node:assert/strict';
-import { copyFileSync, readFileSync } from 'node:fs';
+import { copyFileSync, existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { byKey, chance, copied, env, fill, fresh, plain, same, social, stateAt, writers } from './copy-world.mjs';
@@ -46,7 +46,10 @@ test('a directory becomes another, with secret, stream and TTL; a server that ha
   const to = freshDirectory();
   assert.match(await copied(1, app.data, to, '--design', social), /in use by another process.*--from http:\/\/127\.0\.0\.1/s);
   await app.server.stop();
-  assert.match(await copied(0, app.data, to, '--design', social, '--dry-run'), /about \d+ items.*the table is made at/s);
+  const nowhere = join(to, 'below');
+  assert.match(await copied(0, app.data, nowhere, '--design', social, '--dry-run'), /about \d+ items.*the table is made at/s);
+  assert.match(await copied(1, app.data, nowhere, '--design', social, '--verify'), /there is no table/);
+  assert.ok(!existsSync(nowhere), 'looking makes nothing');
   assert.match(await copied(0, app.data, to, '--design', social), /done\. \d+ items/);
   assert.equal(readFileSync(join(to, 'token-secret'), 'utf8'), readFileSync(join(app.data, 'token-secret'), 'utf8'));
   for (const where of [app.data, to]) {
