@@ -20,9 +20,10 @@ struct side_of { /* a database */
 	atomic_int calls;        /* through the door */
 	int dies_at;             /* from this call on nothing answers; 0: never */
 	bool dies_after;         /* the first of them is carried out */
+	atomic_int refuses_in;   /* so many BatchWriteItems from now one is refused; 0: none */
 	/* A stream that is played instead of the real one. NULL: not. True: answered. */
 	bool (*play)(struct side_of *s, struct arena *a, const char *operation, struct slice body, struct backend_reply *r);
-	atomic_int played;
+	atomic_int played, child;
 };
 
 struct door {
@@ -53,6 +54,10 @@ static inline void door_call(struct backend *b, struct arena *a, const char *ope
 	int at = atomic_fetch_add(&d->side->calls, 1) + 1;
 	bool dead = d->side->dies_at && at >= d->side->dies_at;
 
+	if (!strcmp(operation, "BatchWriteItem") && atomic_load(&d->side->refuses_in) && atomic_fetch_sub(&d->side->refuses_in, 1) == 1) {
+		answer(a, r, 400, "ValidationException", "{}");
+		return;
+	}
 	if (d->side->play && !dead && d->side->play(d->side, a, operation, body, r))
 		return;
 	if (!dead || (d->side->dies_after && at == d->side->dies_at))

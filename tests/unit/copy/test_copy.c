@@ -1,6 +1,7 @@
 /* Copying: stopped at every call, shards in order, iterators that expire, streams that are trimmed, and the state.
  * SPDX-License-Identifier: Apache-2.0 */
 #include <stdlib.h>
+#include <time.h>
 #include "base/clock.h"
 #include "copy_helper.h"
 
@@ -116,6 +117,29 @@ static void wherever_the_source_is_gone_it_goes_on(void **state)
 	stop_at_each_call(f, &f->from, false);
 }
 
+/* The state is saved right after what was not written: it must not say that it was. */
+static void what_is_refused_is_written_by_the_next_run(void **state)
+{
+	struct fixture *f = *state;
+
+	fill(f);
+	for (int n = 1; n <= 3; n++) {
+		atomic_store(&f->to.refuses_in, n);
+		assert_int_equal(run(f, COPY_SWITCH), COPY_FAILED);
+	}
+	f->o.from.is_directory = false;
+	assert_int_equal(run(f, COPY_ONCE), COPY_CAUGHT_UP);
+	for (int n = 1; n <= 3; n++) {
+		change_some(f, n);
+		atomic_store(&f->to.refuses_in, n);
+		while (run(f, COPY_ONCE) != COPY_FAILED)
+			change_some(f, n + 10);
+	}
+	f->o.from.is_directory = true;
+	must_be_done(f);
+	assert_same(f);
+}
+
 /* ---- a stream that is played ---- */
 
 #define OLD "shardId-00000000000000000001-00000001"
@@ -135,7 +159,15 @@ static void records(struct arena *a, struct backend_reply *r, const char *key, i
 		(long long)(clock_now_ms(&clock_system) / 1000), next ? ",\"NextShardIterator\":\"" : "", next ? next : "", next ? "\"" : "")));
 }
 
-/* The child is listed first, and has its change at once; the parent has two pages, and its iterator expires between them. */
+static void nap(int ms)
+{
+	const struct timespec t = { .tv_nsec = ms * 1000000L };
+
+	nanosleep(&t, NULL);
+}
+
+/* The child is listed first, and has its change at once; the parent has two pages, and its iterator expires between them. The second
+ * one takes long, so that a child that does not wait is done before. */
 static bool play_family(struct side_of *s, struct arena *a, const char *operation, struct slice body, struct backend_reply *r)
 {
 	int step = atomic_load(&s->played);
@@ -164,12 +196,19 @@ static bool play_family(struct side_of *s, struct arena *a, const char *operatio
 		answer(a, r, 200, "", "{\"Records\":[],\"NextShardIterator\":\"parent\"}");
 	else if (mentions(body, "child end"))
 		answer(a, r, 200, "", "{\"Records\":[],\"NextShardIterator\":\"child end\"}");
-	else if (mentions(body, "child"))
+	else if (mentions(body, "child")) {
+		atomic_store(&s->child, 1);
 		records(a, r, "k1", 3, "30", "child end");
+	}
 	else if (mentions(body, "expired"))
 		answer(a, r, 400, "ExpiredIteratorException", "{}");
-	else if (mentions(body, "parent after 10"))
+	else if (mentions(body, "parent after 10")) {
+		for (int i = 0; i < 40 && !atomic_load(&s->child); i++)
+			nap(10);
+		if (atomic_load(&s->child))
+			nap(100);
 		records(a, r, "k1", 2, "20", NULL);
+	}
 	else
 		records(a, r, "k1", 1, "10", "expired");
 	atomic_store(&s->played, 1);
@@ -389,6 +428,7 @@ int main(void)
 		TEST(wherever_the_target_is_gone_it_goes_on),
 		TEST(wherever_a_reply_of_the_target_is_lost_it_goes_on),
 		TEST(wherever_the_source_is_gone_it_goes_on),
+		TEST(what_is_refused_is_written_by_the_next_run),
 		TEST(changes_of_a_parent_come_before_those_of_its_child),
 		TEST(a_day_later_without_a_position_it_begins_again_and_sweeps),
 		TEST(an_hour_later_it_goes_on_also_without_a_position),
