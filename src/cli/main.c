@@ -20,6 +20,7 @@ static const struct command {
 	{ "call", "run an access pattern of a design, and see what it costs", command_call },
 	{ "processors", "see what a design's processors do, pause, resume and replay them", command_processors },
 	{ "deploy", "create the tables of a design on AWS or elsewhere, after showing the cost", command_deploy },
+	{ "copy", "move a design's data between a directory, a server and DynamoDB while it is used", command_copy },
 	{ "token", "print a token for the REST API of a design", command_token },
 	{ "verify", "check a data directory: indexes against tables, items against a design", command_verify },
 	{ "salvage", "copy everything that can be read from a damaged data directory", command_salvage },
