@@ -310,6 +310,17 @@ static void die(int server, int at, struct slice caller, const char *with_key)
 	key = SLICE("");
 }
 
+static void delete_and_die(int server, int at, struct slice caller, const char *path)
+{
+	volatile bool died = false;
+
+	servers[server].dies_at = at;
+	key = SLICE("k");
+	ARENA_TRY(&c.f.arena, { (void)ask(server, caller, APP_DELETE, path, NULL); }, { died = true; });
+	assert_true(died);
+	key = SLICE("");
+}
+
 static void what_a_dead_server_has_begun_is_taken_over(void **state)
 {
 	struct slice bob = log_in(0, "bob");
@@ -360,7 +371,7 @@ static void take_over(void)
 	met = post_note(1, who, "k");
 }
 
-static void a_slow_server_does_not_replace_the_answer_of_another(void **state)
+static void a_slow_server_whose_write_was_done_still_gives_the_answer(void **state)
 {
 	(void)state;
 	who = log_in(0, "bob");
@@ -368,7 +379,59 @@ static void a_slow_server_does_not_replace_the_answer_of_another(void **state)
 	servers[0].meddled_at = 3; /* the answer */
 	assert_int_equal(post_note(0, who, "k"), 201);
 	assert_int_equal(met, 409); /* the note was there already */
-	assert_int_equal(post_note(2, who, "k"), 409);
+	assert_int_equal(post_note(2, who, "k"), 201);
+	says("Idempotency-Replayed: true");
+	notes_of("bob", "1");
+}
+
+static void a_slow_server_writes_nothing_after_another_and_does_not_replace_its_answer(void **state)
+{
+	(void)state;
+	who = log_in(0, "bob");
+	servers[0].meddle = take_over;
+	servers[0].meddled_at = 2; /* the note */
+	assert_int_equal(post_note(0, who, "k"), 409);
+	says("the first request went through"); /* the token says so */
+	assert_int_equal(met, 201);
+	assert_int_equal(post_note(2, who, "k"), 201);
+	says("Idempotency-Replayed: true");
+	notes_of("bob", "1");
+}
+
+/* The second server would find nothing to delete. */
+static void what_a_dead_server_has_done_is_not_judged_by_what_it_left(void **state)
+{
+	struct slice bob = log_in(0, "bob");
+	const struct json *note;
+	char *path;
+
+	(void)state;
+	assert_int_equal(post_note(0, bob, ""), 201);
+	note = json_parse(&c.f.arena, reply.body);
+	path = (char *)arena_printf(&c.f.arena, "/notes/%.*s", SLICE_ARG(json_get(note, "id")->string)).p;
+	delete_and_die(0, 3, bob, path); /* it is gone, and the answer is not there */
+	key = SLICE("k");
+	assert_int_equal(ask(1, bob, APP_DELETE, path, NULL), 409);
+	says("Retry-After");
+	now_ms += 11000;
+	key = SLICE("k");
+	assert_int_equal(ask(1, bob, APP_DELETE, path, NULL), 409);
+	says("the first request went through");
+	assert_false(client_has(reply.headers, "Retry-After"));
+	notes_of("bob", "0");
+}
+
+/* Its server does not know, and says so; the table does. */
+static void what_was_written_though_the_reply_was_lost_is_remembered(void **state)
+{
+	struct slice bob = log_in(0, "bob");
+
+	(void)state;
+	servers[0].fails_after = "TransactWriteItems";
+	assert_true(post_note(0, bob, "k") >= 500);
+	servers[0].fails_after = NULL;
+	now_ms += 11000;
+	assert_int_equal(post_note(1, bob, "k"), 409);
 	says("the first request went through");
 	notes_of("bob", "1");
 }
@@ -421,9 +484,10 @@ static void too_long_an_answer_is_not_remembered(void **state)
 	body = (char *)arena_printf(&c.f.arena, "{\"text\":\"%s\"}", text).p;
 	key = SLICE("k");
 	assert_int_equal(ask(0, bob, APP_POST, "/notes", body), 201);
-	assert_int_equal(count_beside("REPLY#"), 0);
+	now_ms += 11000;
 	key = SLICE("k");
 	assert_int_equal(ask(1, bob, APP_POST, "/notes", body), 409); /* but it is not written twice either */
+	says("the first request went through");
 	notes_of("bob", "1");
 }
 
@@ -993,7 +1057,10 @@ int main(void)
 		TEST(what_a_dead_server_has_begun_is_taken_over),
 		TEST(what_a_dead_server_has_written_is_not_written_again),
 		TEST(one_of_two_takes_over),
-		TEST(a_slow_server_does_not_replace_the_answer_of_another),
+		TEST(a_slow_server_whose_write_was_done_still_gives_the_answer),
+		TEST(a_slow_server_writes_nothing_after_another_and_does_not_replace_its_answer),
+		TEST(what_a_dead_server_has_done_is_not_judged_by_what_it_left),
+		TEST(what_was_written_though_the_reply_was_lost_is_remembered),
 		TEST(ten_minutes_are_remembered),
 		TEST(what_may_be_otherwise_next_time_is_not_remembered),
 		TEST(too_long_an_answer_is_not_remembered),

@@ -117,6 +117,18 @@ static void what_a_dead_server_had_is_taken_within_ten_seconds(void **state)
 	are_shared(3, 3);
 }
 
+static void a_server_that_is_late_keeps_what_it_has(void **state)
+{
+	(void)state;
+	rounds(6, 3);
+	are_shared(3, 3);
+	rounds(2, 1); /* the other one misses these */
+	assert_int_equal(owned(0), 3);
+	assert_int_equal(owned(1), 3);
+	rounds(1, 3);
+	are_shared(3, 3);
+}
+
 static void a_server_that_cannot_beat_owns_nothing_though_nobody_has_told_it(void **state)
 {
 	(void)state;
@@ -348,6 +360,7 @@ int main(void)
 		lease_test(one_server_has_all),
 		lease_test(a_second_and_a_third_get_their_part),
 		lease_test(what_a_dead_server_had_is_taken_within_ten_seconds),
+		lease_test(a_server_that_is_late_keeps_what_it_has),
 		lease_test(a_server_that_cannot_beat_owns_nothing_though_nobody_has_told_it),
 		lease_test(a_server_that_was_away_gets_back_nothing_that_another_has_taken),
 		lease_test(a_server_that_leaves_makes_room_at_once),
