@@ -93,11 +93,9 @@ bool beside_batch_get(struct run *r, const struct value *keys, size_t n, struct 
 	return !unprocessed || run_busy(r);
 }
 
-bool beside_query(struct run *r, struct slice pk, int limit, struct value start, struct value **items, size_t *n,
-		  struct value *last)
+/* What it says besides the key and where to begin. */
+static bool query(struct run *r, struct slice pk, struct slice more, struct value start, struct backend_reply *reply)
 {
-	struct backend_reply reply;
-	const struct json *list;
 	struct dyn_request q;
 
 	begin(&q, r);
@@ -107,13 +105,22 @@ bool beside_query(struct run *r, struct slice pk, int limit, struct value start,
 	dyn_put_value(&q, value_make_s(r->arena, pk));
 	buf_byte(&q.body, '"');
 	dyn_put_placeholders(&q);
-	buf_printf(&q.body, ",\"Limit\":%d", limit);
+	buf_put(&q.body, more);
 	if (value_present(start)) {
 		buf_lit(&q.body, ",\"ExclusiveStartKey\":");
 		item_to_json(&q.body, start);
 	}
-	if (!dyn_send(&q, "Query", &reply))
-		return run_backend_error(r, &reply);
+	return dyn_send(&q, "Query", reply) || run_backend_error(r, reply);
+}
+
+bool beside_query(struct run *r, struct slice pk, int limit, struct value start, struct value **items, size_t *n,
+		  struct value *last)
+{
+	struct backend_reply reply;
+	const struct json *list;
+
+	if (!query(r, pk, arena_printf(r->arena, ",\"Limit\":%d", limit), start, &reply))
+		return false;
 	list = json_get(reply.body, "Items");
 	if (!json_is(list, JSON_ARRAY))
 		return dyn_bad_reply(r, "Query");
@@ -122,4 +129,22 @@ bool beside_query(struct run *r, struct slice pk, int limit, struct value start,
 		if (!dyn_read_item(r, &list->items[*n], &(*items)[*n]))
 			return false;
 	return dyn_read_item(r, json_get(reply.body, "LastEvaluatedKey"), last);
+}
+
+bool beside_count(struct run *r, struct slice pk, int64_t *out)
+{
+	struct value start = VALUE_ABSENT;
+	struct backend_reply reply;
+	const struct json *count;
+
+	*out = 0;
+	do {
+		if (!query(r, pk, SLICE(",\"Select\":\"COUNT\""), start, &reply))
+			return false;
+		count = json_get(reply.body, "Count");
+		*out += json_is(count, JSON_INT) ? count->integer : 0;
+		if (!dyn_read_item(r, json_get(reply.body, "LastEvaluatedKey"), &start))
+			return false;
+	} while (value_present(start));
+	return true;
 }

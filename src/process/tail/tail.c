@@ -85,7 +85,7 @@ static void keep_iterator(struct tail_cursor *c, struct slice iterator)
 
 static bool take(struct tail *t, struct run *r, const struct shard_position *at, struct slice *iterator)
 {
-	return change_iterator(r, slice_str(t->stream), slice_str(t->shard), at, iterator);
+	return dyn_take_iterator(r, slice_str(t->stream), slice_str(t->shard), at, iterator);
 }
 
 /* S3. After the place, or from the oldest record on. */

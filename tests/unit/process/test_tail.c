@@ -249,7 +249,7 @@ static struct seats seats;
 static const char *follow(bool *all)
 {
 	taken[0] = 0;
-	assert_true(change_shards(r, &list));
+	assert_true(dyn_list_shards(r, &list));
 	*all = seats_follow(&seats, r, &list);
 	return taken;
 }
