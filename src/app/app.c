@@ -81,6 +81,11 @@ struct database *app_database(const struct app *app)
 	return app->database;
 }
 
+const uint8_t *app_secret(const struct app *app)
+{
+	return app->secret;
+}
+
 struct callers_state *app_callers(const struct app *app)
 {
 	return app->callers;

@@ -76,6 +76,9 @@ void app_set_operators_handler(struct app *app, app_operators *fn, void *ctx);
  * counters, copies, cascades). */
 void app_set_keeper_runs(struct app *app, bool runs);
 
+/* CALLER_SECRET_BYTES of the server's secret; as long as the app. Not for what leaves the server: derive something from it. */
+const uint8_t *app_secret(const struct app *app);
+
 /* Once a second from a background thread: gathered actions. `last`: at the end, writes everything. */
 void app_tick(struct app *app, struct backend *b, bool last);
 

@@ -7,6 +7,7 @@
 
 #include "app/app_internal.h"
 #include "app/routes.h"
+#include "app/target.h"
 
 enum answer_type { ANSWER_EMPTY, ANSWER_JSON, ANSWER_PROBLEM };
 
@@ -55,17 +56,6 @@ bool handle_batch(struct exchange *x) MUST_CHECK;
 bool handle_call(struct exchange *x) MUST_CHECK;
 bool handle_openapi(struct exchange *x) MUST_CHECK;
 bool handle_index(struct exchange *x) MUST_CHECK;
-
-/* ---- addresses (app_target.c) ---- */
-/* Splits and decodes a path; a slash at its end does not matter. MALFORMED: bad escapes, no UTF-8, NULs; too many segments are
- * NOT_FOUND. `segments` has room for ROUTE_MOST_SEGMENTS. */
-bool target_segments(struct run *r, struct slice path, struct slice *segments, size_t *n) MUST_CHECK;
-/* The pairs of a query string, decoded; ones without a value and a name are left out. `raw` is the value as sent. */
-struct target_pair {
-	struct slice name, value, raw;
-};
-bool target_query(struct run *r, struct slice query, struct target_pair **pairs, size_t *n) MUST_CHECK;
-bool target_decode(struct run *r, struct slice text, bool plus, struct slice *out) MUST_CHECK;
 
 /* ---- answers (app_answer.c) ---- */
 void answer_json(struct exchange *x, int status, struct slice body); /* which ends with a line feed, for terminals */

@@ -96,11 +96,11 @@ static bool look_at_shard(struct oracle *o, struct slice stream, struct slice sh
 		return false;
 	if (was.sequence.n)
 		at = (struct shard_position){ .where = AFTER_SEQUENCE, .sequence = was.sequence };
-	if (!change_iterator(r, stream, shard, &at, &iterator))
+	if (!dyn_take_iterator(r, stream, shard, &at, &iterator))
 		return false;
 	if (!iterator.n) {
 		at.where = AT_OLDEST;
-		if (!change_iterator(r, stream, shard, &at, &iterator))
+		if (!dyn_take_iterator(r, stream, shard, &at, &iterator))
 			return false;
 	}
 	while (iterator.n) {
@@ -182,7 +182,7 @@ static bool look_at_stream(struct oracle *o, bool positions)
 
 	if (r->design->stream == STREAM_NONE || !has_readers(r->design))
 		return true;
-	if (!change_shards(r, &shards)) {
+	if (!dyn_list_shards(r, &shards)) {
 		/* No stream, nothing waits. */
 		ok = r->problem.type == PROBLEM_NOT_FOUND;
 		r->problem = ok ? (struct problem){ 0 } : r->problem;

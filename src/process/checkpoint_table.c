@@ -5,7 +5,6 @@
 #include <time.h>
 
 #include "app/beside.h"
-#include "app/dyn.h"
 #include "app/provision.h"
 #include "base/timestamp.h"
 
@@ -20,12 +19,8 @@ struct slice checkpoint_table(struct run *r)
 struct value checkpoint_key(struct run *r, const char *kind, struct slice name, struct slice sk)
 {
 	struct slice pk = arena_printf(r->arena, name.n ? "%s#%.*s" : "%s%.*s", kind, SLICE_ARG(name));
-	struct value_member members[] = {
-		{ SLICE("PK"), value_make_s(r->arena, pk) },
-		{ SLICE("SK"), value_make_s(r->arena, sk) },
-	};
 
-	return value_make_map(r->arena, members, 2);
+	return beside_key(r, pk, sk);
 }
 
 /* ---- requests ---- */
@@ -38,43 +33,29 @@ bool checkpoint_provision(struct run *r)
 	       run_fail(r, PROBLEM_INTERNAL, "%.*s", SLICE_ARG(e.message));
 }
 
-bool checkpoint_get(struct run *r, struct value key, struct value *item)
+static struct slice pk_of(struct value key)
 {
-	return dyn_get_from(r, checkpoint_table(r), key, true, item);
+	return value_bytes(value_get(key, SLICE("PK")));
 }
 
-static bool query(struct run *r, struct value key, struct value start, int limit, bool count_only, struct dyn_page *page)
+bool checkpoint_get(struct run *r, struct value key, struct value *item)
 {
-	struct dyn_condition where = { SLICE("PK"), WHERE_EQ, value_get(key, SLICE("PK")), VALUE_ABSENT };
-	struct dyn_query q = { .table = checkpoint_table(r), .where = &where, .where_count = 1, .consistent = true, .limit = limit,
-			       .count_only = count_only, .start = start };
-
-	return dyn_query(r, &q, page);
+	return beside_get(r, key, item);
 }
 
 bool checkpoint_query(struct run *r, struct value key, bool behind, int limit, struct value **items, size_t *n, bool *more)
 {
-	struct dyn_page page;
+	struct value last;
 
-	if (!query(r, key, behind ? key : VALUE_ABSENT, limit, false, &page))
+	if (!beside_query(r, pk_of(key), limit, behind ? key : VALUE_ABSENT, items, n, &last))
 		return false;
-	*items = page.items;
-	*n = page.count;
-	*more = value_present(page.last);
+	*more = value_present(last);
 	return true;
 }
 
 bool checkpoint_count(struct run *r, struct value key, int64_t *out)
 {
-	struct dyn_page page = { 0 };
-
-	*out = 0;
-	do {
-		if (!query(r, key, page.last, 0, true, &page))
-			return false;
-		*out += (int64_t)page.count;
-	} while (value_present(page.last));
-	return true;
+	return beside_count(r, pk_of(key), out);
 }
 
 bool checkpoint_write(struct run *r, const struct dyn_write *w, size_t n)

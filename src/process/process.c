@@ -2,7 +2,6 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include <stdio.h>
 #include <time.h>
-#include "app/app_internal.h"
 #include "base/alloc.h"
 #include "base/clock.h"
 #include "base/log.h"
@@ -332,7 +331,7 @@ static bool look_at_shards(struct process *p, struct run *r)
 
 	if (p->leases)
 		fleet_tell(p, r);
-	if (!change_shards(r, &list) || (p->leases && !lease_round(p->leases, r, &list, clock_monotonic_us())))
+	if (!dyn_list_shards(r, &list) || (p->leases && !lease_round(p->leases, r, &list, clock_monotonic_us())))
 		return false;
 	if (p->leases)
 		sweep(p, r, &list);

@@ -1,8 +1,8 @@
 /* /processors: what operators see of them, and may do with them.
  * SPDX-License-Identifier: Apache-2.0 */
-#include "app/app_exchange.h"
 #include "app/dyn.h"
 #include "app/output.h"
+#include "app/target.h"
 #include "base/timestamp.h"
 #include "process/process_internal.h"
 
@@ -65,7 +65,7 @@ bool process_replay(struct process *p, struct run *r, struct station *s, int64_t
 	struct shard_list list;
 
 	/* First: what is refused (there is no stream) must not be done by the next start. */
-	if (!change_shards(r, &list) || !checkpoint_set_switch(r, s->name, &w))
+	if (!dyn_list_shards(r, &list) || !checkpoint_set_switch(r, s->name, &w))
 		return false;
 	if (s->sender) {
 		send_runner_wake(s->sender); /* it does the rest */
@@ -247,7 +247,7 @@ struct control {
 	struct process *process;
 	struct run *run;
 	const struct app_request *q;
-	struct slice segments[ROUTE_MOST_SEGMENTS]; /* behind "processors" */
+	struct slice segments[TARGET_MOST_SEGMENTS]; /* behind "processors" */
 	size_t count;
 	struct station *station;
 	struct fleet fleet;
@@ -358,7 +358,7 @@ static bool matches(const struct control *c, size_t i)
 static bool dispatch(struct control *c)
 {
 	enum app_method method = c->q->method == APP_HEAD ? APP_GET : c->q->method;
-	struct slice all[ROUTE_MOST_SEGMENTS];
+	struct slice all[TARGET_MOST_SEGMENTS];
 	size_t n, i = 0;
 
 	if (!target_segments(c->run, c->q->path, all, &n))

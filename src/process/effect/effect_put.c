@@ -2,7 +2,7 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include <openssl/evp.h>
 #include <openssl/hmac.h>
-#include "app/app_internal.h"
+#include "app/app.h"
 #include "app/input.h"
 #include "app/passed_over.h"
 #include "base/ulid.h"
@@ -46,7 +46,7 @@ struct value effect_id(struct effect *x, const struct attribute *a)
 	put_part(&b, slice_make(x->change->key.p, x->change->key.n));
 	put_part(&b, slice_make(x->row_key.p, x->row_key.n));
 	put_part(&b, a->name);
-	if (!HMAC(EVP_sha256(), r->app->secret, sizeof(r->app->secret), (const uint8_t *)b.p, b.n, hash, NULL))
+	if (!HMAC(EVP_sha256(), app_secret(r->app), CALLER_SECRET_BYTES, (const uint8_t *)b.p, b.n, hash, NULL))
 		arena_out_of_memory(r->arena);
 	put_order(hash, x->change->sequence);
 	ulid_text(ms, hash, text);

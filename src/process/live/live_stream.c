@@ -234,7 +234,7 @@ static bool list_shards(struct live_stream *s, struct run *r)
 {
 	struct shard_list list;
 
-	if (!change_shards(r, &list))
+	if (!dyn_list_shards(r, &list))
 		return false;
 	if (s->after && !are_all_listed(&list, s->after))
 		s->lost = true;

@@ -2,7 +2,7 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "process/send/send_internal.h"
 #include <openssl/hmac.h>
-#include "app/app_internal.h"
+#include "app/app.h"
 #include "app/output.h"
 #include "base/alloc.h"
 
@@ -44,7 +44,7 @@ static bool prepare(struct sender *s, const atomic_bool *stop)
 	} else {
 		s->secret = s->p->send_secret;
 		if (!s->secret.n)
-			s->secret = send_secret(&s->arena, s->app->design->name, s->app->secret);
+			s->secret = send_secret(&s->arena, app_design(s->app)->name, app_secret(s->app));
 		webhook_init(s);
 		url = arena_cstr(&s->arena, s->p->send_url);
 	}

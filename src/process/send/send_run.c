@@ -195,7 +195,7 @@ static bool look_at_shards(struct send_runner *s, struct run *r)
 {
 	struct shard_list list;
 
-	if (!change_shards(r, &list))
+	if (!dyn_list_shards(r, &list))
 		return false;
 	seats_follow(&s->lanes, r, &list);
 	return true;
@@ -228,7 +228,7 @@ static bool replay(struct send_runner *s, struct run *r, struct processor_switch
 	struct shard_list list;
 	struct slice since;
 
-	if (!change_shards(r, &list))
+	if (!dyn_list_shards(r, &list))
 		return false;
 	set(s, &s->leaving, true);
 	seats_clear(&s->lanes);

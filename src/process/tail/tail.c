@@ -9,6 +9,7 @@
 #define FAILURE_MOST_US 5000000
 #define QUIET_FIRST_US 4000    /* S5 */
 #define QUIET_MOST_US 100000
+#define REPEATED_MOST 10
 #define KEPT_MS (23 * 3600 * INT64_C(1000)) /* the stream keeps 24 hours */
 
 bool tail_init(struct tail *t, struct database *d, struct slice stream, struct slice shard)
@@ -85,7 +86,7 @@ static void keep_iterator(struct tail_cursor *c, struct slice iterator)
 
 static bool take(struct tail *t, struct run *r, const struct shard_position *at, struct slice *iterator)
 {
-	return change_iterator(r, slice_str(t->stream), slice_str(t->shard), at, iterator);
+	return dyn_take_iterator(r, slice_str(t->stream), slice_str(t->shard), at, iterator);
 }
 
 /* S3. After the place, or from the oldest record on. */
@@ -147,6 +148,35 @@ static bool read_page(struct tail *t, struct tail_cursor *c, struct run *r, stru
 	return true;
 }
 
+/* S1: what was handed out before. */
+static void drop_repeated(const struct tail_cursor *c, struct change_page *page)
+{
+	size_t n = 0;
+
+	while (n < page->count && spot_compare(&c->at, page->list[n].sequence) >= 0)
+		n++;
+	page->list += n;
+	page->count -= n;
+}
+
+/* A page of nothing but repetitions is no end: the next one may have more. */
+static bool read_new(struct tail *t, struct tail_cursor *c, struct run *r, struct change_page *out)
+{
+	for (int i = 0; i < REPEATED_MOST; i++) {
+		bool any;
+
+		if (!read_page(t, c, r, out))
+			return false;
+		any = out->count > 0;
+		drop_repeated(c, out);
+		keep_iterator(c, out->iterator);
+		c->ended = !out->iterator.n;
+		if (out->count || !any || c->ended)
+			return true;
+	}
+	return run_fail(r, PROBLEM_BUSY, "the stream repeats itself");
+}
+
 static enum tail_found came_empty(struct tail *t, struct tail_cursor *c, uint64_t latest)
 {
 	int64_t now = clock_monotonic_us();
@@ -166,15 +196,13 @@ enum tail_found tail_read(struct tail *t, struct tail_cursor *c, struct run *r, 
 	*out = (struct change_page){ 0 };
 	if (look != TAIL_FOUND)
 		return look;
-	if (!read_page(t, c, r, out)) {
+	if (!read_new(t, c, r, out)) {
 		t->gone = r->problem.type == PROBLEM_NOT_FOUND;
 		tail_failed(t, "the stream cannot be read", r->problem.detail);
 		*out = (struct change_page){ 0 };
 		return t->gone ? TAIL_GONE : TAIL_LATER;
 	}
 	t->failures = 0;
-	keep_iterator(c, out->iterator);
-	c->ended = !out->iterator.n;
 	if (!out->count)
 		return came_empty(t, c, latest);
 	spot_set(&c->at, out->list[out->count - 1].sequence);

@@ -12,7 +12,8 @@
  *
  * Invariants
  *   S1  In order, once: tail_read() hands out the records after cursor.at, in the order of their sequence numbers, and moves
- *       cursor.at to the last of them. What the consumer does with its own place is the consumer's.
+ *       cursor.at to the last of them. What a stream repeats at the head of a page is passed over. What the consumer does with its
+ *       own place is the consumer's.
  *   S2  A failed reading moves nothing: the same is read again, after 50 ms, then twice that, up to 5 s. An iterator that has
  *       expired is not a failure: a new one is taken after cursor.at, at once.
  *   S3  Where the stream no longer has what follows a place, reading goes on at the oldest record there is, and page.trimmed says

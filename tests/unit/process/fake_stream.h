@@ -28,7 +28,7 @@ static struct fake {
 	int shard_count;
 	int page;                 /* records in one */
 	int era;                  /* iterators of an earlier one have expired */
-	int failing, empty;       /* so many readings fail, or find nothing */
+	int failing, empty, repeating; /* so many readings fail, find nothing, or give the page before once more */
 	int calls, iterators;     /* how often records and iterators were asked for */
 	bool gone;
 	uint64_t latest;
@@ -140,6 +140,9 @@ static inline void fake_records(struct arena *a, const struct json *body, struct
 		fake_refuse(reply, "ExpiredIteratorException");
 	} else {
 		bool empty = fake.empty && fake.empty--;
+
+		if (fake.repeating && fake.repeating--)
+			at = at > fake.page ? at - fake.page : 0;
 
 		buf_init(&b, a);
 		buf_lit(&b, "{\"Records\":[");

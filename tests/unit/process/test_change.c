@@ -61,9 +61,9 @@ static struct slice begin(struct run *r, struct shard_position at, struct shard_
 {
 	struct slice iterator;
 
-	assert_true(change_shards(r, shards));
+	assert_true(dyn_list_shards(r, shards));
 	assert_int_equal(shards->count, 1);
-	assert_true(change_iterator(r, shards->stream_arn, shards->list[0].id, &at, &iterator));
+	assert_true(dyn_take_iterator(r, shards->stream_arn, shards->list[0].id, &at, &iterator));
 	return iterator;
 }
 
@@ -149,8 +149,8 @@ static void what_is_forgotten_is_told(void **state)
 	(void)db_step(c.f.db);
 	db_ms = 25 * 3600 * INT64_C(1000);
 	(void)db_step(c.f.db);
-	assert_true(change_shards(r, &shards));
-	assert_true(change_iterator(r, shards.stream_arn, shards.list[0].id, &after, &iterator));
+	assert_true(dyn_list_shards(r, &shards));
+	assert_true(dyn_take_iterator(r, shards.stream_arn, shards.list[0].id, &after, &iterator));
 	assert_int_equal(iterator.n, 0);
 	/* An iterator of old has expired before that matters. */
 	assert_false(change_read(r, old, 10, &page));
@@ -209,7 +209,7 @@ static void a_table_without_a_stream_is_told(void **state)
 	assert_int_equal(reply.status, 200);
 	while (db_step(c.f.db))
 		;
-	assert_false(change_shards(r, &shards));
+	assert_false(dyn_list_shards(r, &shards));
 	assert_int_equal(r->problem.type, PROBLEM_NOT_FOUND);
 }
 

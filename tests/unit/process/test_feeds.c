@@ -91,7 +91,7 @@ static void step_shard(size_t p, size_t shard)
 	struct change_page page;
 	struct slice iterator;
 
-	must(r, change_iterator(r, stream, slice_str(shards[shard]), &from, &iterator) && change_read(r, iterator, 1000, &page), "changes");
+	must(r, dyn_take_iterator(r, stream, slice_str(shards[shard]), &from, &iterator) && change_read(r, iterator, 1000, &page), "changes");
 	for (size_t i = 0; i < page.count; i++) {
 		struct position at = { .processor = processor->name, .shard = slice_str(shards[shard]),
 				       .sequence = slice_str(t->stored), .stored = t->is_stored };

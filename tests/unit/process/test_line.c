@@ -83,7 +83,7 @@ static void open_readers(void)
 	struct shard_list list;
 
 	assert_true(checkpoint_provision(&r));
-	assert_true(change_shards(&r, &list));
+	assert_true(dyn_list_shards(&r, &list));
 	assert_true(list.count <= SHARDS_MOST);
 	reader_count = list.count;
 	for (size_t i = 0; i < reader_count; i++) {

@@ -81,6 +81,25 @@ static void what_follows_the_place_is_handed_out_in_order_once(void **state)
 	assert_int_equal(fake.iterators, 1);
 }
 
+static void what_the_stream_repeats_is_handed_out_once(void **state)
+{
+	(void)state;
+	write_to(0, 1, 5);
+	assert_int_equal(read_on(), TAIL_FOUND);
+	assert_page(1, 3);
+	fake.repeating = 2;
+	assert_int_equal(read_on(), TAIL_FOUND);
+	assert_page(4, 5);
+	fake.repeating = 1;
+	write_to(0, 6, 6);
+	assert_int_equal(read_on(), TAIL_FOUND);
+	assert_page(6, 6);
+	fake.repeating = 1000;
+	assert_int_equal(read_on(), TAIL_LATER); /* not for ever, and not as if that were the end */
+	fake.repeating = 0;
+	assert_int_equal(read_on(), TAIL_END);
+}
+
 static void an_expired_iterator_is_taken_again_after_the_last_record(void **state)
 {
 	(void)state;
@@ -249,7 +268,7 @@ static struct seats seats;
 static const char *follow(bool *all)
 {
 	taken[0] = 0;
-	assert_true(change_shards(r, &list));
+	assert_true(dyn_list_shards(r, &list));
 	*all = seats_follow(&seats, r, &list);
 	return taken;
 }
@@ -550,6 +569,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		TEST(what_follows_the_place_is_handed_out_in_order_once),
+		TEST(what_the_stream_repeats_is_handed_out_once),
 		TEST(an_expired_iterator_is_taken_again_after_the_last_record),
 		TEST(a_failed_reading_moves_nothing_and_is_tried_later_and_later),
 		TEST(what_the_stream_has_forgotten_is_told),

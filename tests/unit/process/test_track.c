@@ -64,7 +64,7 @@ static bool find_in(struct run *r, const struct shard *s)
 	struct change_page page;
 	struct slice iterator;
 
-	assert_true(change_iterator(r, stream, s->id, &at, &iterator));
+	assert_true(dyn_take_iterator(r, stream, s->id, &at, &iterator));
 	do {
 		assert_true(change_read(r, iterator, TAIL_PAGE_MOST, &page));
 		for (size_t i = 0; i < page.count; i++)
@@ -80,7 +80,7 @@ static void find_changes(void)
 	struct shard_list list;
 
 	made = rings = SLICE("");
-	assert_true(change_shards(&r, &list));
+	assert_true(dyn_list_shards(&r, &list));
 	stream = list.stream_arn;
 	for (size_t i = 0; i < list.count && !rings.n; i++)
 		if (find_in(&r, &list.list[i]))
