@@ -5,9 +5,9 @@
 //   node bench/instructions.mjs --check     and fails where one is more than TOLERANCE above what is kept
 //   node bench/instructions.mjs like follow only these
 //
-// Each figure is what N requests took after as many before them, divided by N. DynamoDB's operations count over all threads of the process, reads of
-// a design on the event loop from the bytes read to the bytes written, writes of a design from app_handle() to its end, with the commit when the
-// worker does that itself (it does: one client). The kernel does not count. BENCH_BUILD: the build to count.
+// Each figure is what N requests took after as many before them, divided by N. DynamoDB's operations and the reads of a design count on the event
+// loop, from the bytes read to the bytes written; writes of a design from app_handle() to its end. With one client both have the writer's turn
+// themselves, so that a commit counts, too; threads of the background and the kernel do not. BENCH_BUILD: the build to count.
 // SPDX-License-Identifier: Apache-2.0
 import { existsSync, readFileSync, readdirSync, writeFileSync } from 'node:fs';
 import { Agent, request } from 'node:http';
@@ -76,7 +76,7 @@ const wants = (names) => names.filter((name) => !chosen.length || chosen.include
 async function countApi() {
   const names = wants(['GetItem', 'PutItem', 'Query', 'UpdateItem']);
   if (!names.length) return;
-  const { server, count } = await startCounting('api');
+  const { server, count } = await startCounting('api', 'on_read');
   await fillServer(server, USERS);
   for (const name of names) {
     results[name] = await count(api(name), 0);

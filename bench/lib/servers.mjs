@@ -56,7 +56,7 @@ export async function startThorpe({ name = 'thorpe', dir = freshPath('thorpe'), 
       startMs ??= performance.now() - begin;
       found(Number(line[1]));
     });
-    setTimeout(() => failed(new Error('thorpe did not say in two minutes where it listens')), 120_000).unref();
+    setTimeout(() => failed(new Error('thorpe did not say in five minutes where it listens')), 300_000).unref();
     run.done.then((how) => failed(new Error(`thorpe ended with ${how}: ${run.stderr.trim().slice(-300)}`)));
   });
   if (!await answers(port)) throw new Error('thorpe says that it listens and does not answer');

@@ -50,7 +50,7 @@ static bool check_map(struct arena *a, const char *map, const struct json *j, ch
 	return true;
 }
 
-void expr_bind_name(struct expr_bindings *b, struct slice placeholder, struct slice name)
+static void bind_name(struct expr_bindings *b, struct slice placeholder, struct slice name)
 {
 	struct bound_name *n = arena_new(b->arena, struct bound_name);
 
@@ -58,7 +58,7 @@ void expr_bind_name(struct expr_bindings *b, struct slice placeholder, struct sl
 	map_set(&b->names, placeholder, n);
 }
 
-void expr_bind_value(struct expr_bindings *b, struct slice placeholder, struct value v)
+static void bind_value(struct expr_bindings *b, struct slice placeholder, struct value v)
 {
 	struct bound_value *bound = arena_new(b->arena, struct bound_value);
 
@@ -84,7 +84,7 @@ static bool add_name(struct expr_bindings *b, const struct json_member *m, struc
 				 " contains invalid value: Attribute name is too large, must be "
 				 "less than 65536 bytes for key %.*s",
 				 SLICE_ARG(m->name));
-	expr_bind_name(b, m->name, name);
+	bind_name(b, m->name, name);
 	return true;
 }
 
@@ -99,7 +99,7 @@ static bool add_value(struct expr_bindings *b, const struct json_member *m, stru
 				 VALUES " contains invalid value: %.*s for key %.*s",
 				 SLICE_ARG(e->message), SLICE_ARG(m->name));
 	}
-	expr_bind_value(b, m->name, v);
+	bind_value(b, m->name, v);
 	return true;
 }
 
