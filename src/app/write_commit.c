@@ -4,6 +4,7 @@
 #include "app/deleting.h"
 #include "app/hold.h"
 #include "app/keep.h"
+#include "app/receipt.h"
 #include "app/turn.h"
 #include "app/write_plan.h"
 #include "base/log.h"
@@ -350,10 +351,26 @@ static enum plan_end too_many(struct plan *p, size_t n)
 	return PLAN_FAILED;
 }
 
+/* Where there is no room for the receipt the token, which is made of the same key, keeps the write from being done twice. */
+static enum dyn_outcome send_request(struct plan *p, struct request *q)
+{
+	const struct write_options *o = p->write->options;
+	struct run *r = p->run;
+	enum dyn_outcome end;
+
+	if (!o->receipt || q->count + 1 > DYN_MOST_ACTIONS)
+		return dyn_write(r, q->writes, q->count, o->token, q->refusals);
+	r->riders = receipt_rider(r, o->receipt, p->key);
+	r->rider_count = 1;
+	end = dyn_write(r, q->writes, q->count, SLICE(""), q->refusals);
+	r->riders = NULL;
+	r->rider_count = 0;
+	return end;
+}
+
 enum plan_end plan_commit(struct plan *p)
 {
 	struct run *r = p->run;
-	struct slice token = p->write->options->token;
 	struct request q;
 	enum plan_end end;
 
@@ -363,7 +380,7 @@ enum plan_end plan_commit(struct plan *p)
 		make_request(p, &q);
 		if (q.count > DYN_MOST_ACTIONS)
 			return too_many(p, q.count);
-		switch (dyn_write(r, q.writes, q.count, token, q.refusals)) {
+		switch (send_request(p, &q)) {
 		case DYN_DONE:
 			r->memo = NULL; /* what rules have seen may be of the past */
 			turn_give(p->write->turn);

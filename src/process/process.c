@@ -32,6 +32,11 @@ struct run process_run(struct process *p, struct backend *b, struct arena *a)
 	return r;
 }
 
+uint64_t process_latest(struct process *p)
+{
+	return database_latest(p->database) + atomic_load(&p->looks);
+}
+
 void process_wake(struct process *p)
 {
 	pthread_mutex_lock(&p->lock);
@@ -236,7 +241,7 @@ int64_t process_delay_ms(struct process *p)
 
 bool process_is_idle(struct process *p)
 {
-	uint64_t latest = database_latest(p->database);
+	uint64_t latest = process_latest(p);
 	bool idle = true;
 
 	pthread_mutex_lock(&p->lock);
@@ -341,7 +346,11 @@ static bool look_at_shards(struct process *p, struct run *r)
 {
 	struct shard_list list;
 	bool listed = true;
+	uint64_t endings;
 
+	pthread_mutex_lock(&p->lock);
+	endings = p->endings;
+	pthread_mutex_unlock(&p->lock);
 	if (!change_shards(r, &list) || (p->leases && !lease_round(p->leases, r, &list, clock_monotonic_us())))
 		return false;
 	if (!p->has_tracks)
@@ -356,7 +365,7 @@ static bool look_at_shards(struct process *p, struct run *r)
 	for (size_t i = 0; i < list.count; i++)
 		listed = listed && (reader_of(p, list.list[i].id) || !is_ours(p, list.list[i].id));
 	pthread_mutex_lock(&p->lock);
-	p->listed = listed;
+	p->listed = listed && p->endings == endings; /* what was made of one that has ended since is not on this list */
 	pthread_mutex_unlock(&p->lock);
 	return true;
 }
@@ -372,6 +381,7 @@ struct watch {
 	uint64_t latest;
 	int64_t pause_us, delay_us, shards_us;
 	int64_t wake_us; /* when readers were last told to look */
+	uint64_t endings; /* of readers, when the shards were last looked at */
 	bool complained;
 };
 
@@ -415,10 +425,17 @@ static void watch_shards(struct watch *w, int64_t now)
 {
 	struct process *p = w->process;
 
+	uint64_t endings;
+
 	if (p->leases)
 		leave_shards(p);
-	if (now < w->shards_us || (!p->leases && !wants_shards(p)))
+	pthread_mutex_lock(&p->lock);
+	endings = p->endings;
+	pthread_mutex_unlock(&p->lock);
+	/* What follows a shard that has ended waits for no round of leases. */
+	if ((now < w->shards_us && endings == w->endings) || (!p->leases && !wants_shards(p)))
 		return;
+	w->endings = endings;
 	w->shards_us = now + (p->leases ? LEASE_ROUND_MS * 1000 : w->complained || !p->readers ? SHARDS_EVERY_US : 10 * SHARDS_EVERY_US);
 	ARENA_TRY(&p->arena, {
 		struct run r = process_run(p, p->backend, &p->arena);
@@ -446,7 +463,7 @@ static void watch_effects(struct process *p, int64_t now)
 static void watch_stream(struct watch *w, int64_t now)
 {
 	const struct database *d = w->process->database;
-	uint64_t latest = database_latest(w->process->database);
+	uint64_t latest = process_latest(w->process);
 
 	if (latest == w->latest && (!d->poll_ms || now - w->wake_us < d->poll_ms * INT64_C(1000))) {
 		w->pause_us = w->pause_us * 5 / 4 < WATCH_MOST_US ? w->pause_us * 5 / 4 : WATCH_MOST_US;

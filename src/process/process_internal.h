@@ -134,7 +134,9 @@ struct process {
 	pthread_cond_t stopped;       /* the watcher */
 	uint64_t turn;                /* there may be something to do */
 	struct reader *readers;
-	bool listed;                  /* each shard has its reader */
+	bool listed;                  /* each shard of ours has its reader, and none of them has ended since */
+	uint64_t endings;             /* readers that are through */
+	_Atomic uint64_t looks;       /* how often it was asked whether anything is new (process_wait.c) */
 	int64_t begin_every_us;       /* how often that is tried again */
 	char standstill[256];         /* why none of its stations runs; empty: they do */
 	atomic_bool begun;            /* all that had to be read before they can run has been */
@@ -145,6 +147,8 @@ struct process {
 
 /* ---- process.c ---- */
 struct run process_run(struct process *p, struct backend *b, struct arena *a);
+/* Another number than before: a stream may have something new. It rises. */
+uint64_t process_latest(struct process *p);
 /* There may be something to do. */
 void process_wake(struct process *p);
 struct station *process_station(struct process *p, struct slice name);

@@ -204,7 +204,7 @@ enum page_found page_find(struct track *t, const struct page **page, size_t *ind
 	struct reader *r = t->reader;
 	struct slice done = slice_str(t->done);
 	int64_t now = clock_monotonic_us();
-	uint64_t latest = database_latest(r->process->database);
+	uint64_t latest = process_latest(r->process);
 	struct page *tail;
 
 	for (size_t i = 0; i < PAGES; i++) {

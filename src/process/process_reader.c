@@ -106,6 +106,7 @@ static void *run(void *arg)
 {
 	struct reader *r = arg;
 	struct process *p = r->process;
+	bool ended;
 
 	be_nice();
 	while (!atomic_load(&p->stopping) && !atomic_load(&r->leave)) {
@@ -120,8 +121,13 @@ static void *run(void *arg)
 		sleep_until(p, turn, next_us(r, clock_monotonic_us()));
 	}
 	tracks_save(r, true);
-	atomic_store(&r->ended, !r->gone && !atomic_load(&p->stopping) && !atomic_load(&r->leave) && tell_end(r));
+	ended = !r->gone && !atomic_load(&p->stopping) && !atomic_load(&r->leave) && tell_end(r);
+	pthread_mutex_lock(&p->lock);
+	p->listed = false; /* there may be shards that were made from this one */
+	p->endings++;
+	atomic_store(&r->ended, ended);
 	atomic_store(&r->finished, true);
+	pthread_mutex_unlock(&p->lock);
 	return NULL;
 }
 
