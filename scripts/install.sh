@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Installs what is missing for each purpose named: build, test, fuzz, bench, bench-quick. Silent and quick when nothing is.
+# Installs what is missing for each purpose named: build, test, dynamodb-local, fuzz, bench, bench-quick. Silent and quick when nothing is.
 # SPDX-License-Identifier: Apache-2.0
 . "$(dirname "$0")/lib.sh"
 
@@ -58,6 +58,11 @@ list_missing() {
             need awscli has_aws
             need openssl has_tool openssl
             ;;
+        dynamodb-local)
+            need nodejs has_node
+            need npm has_tool npm
+            need default-jre-headless has_tool java
+            ;;
         fuzz)
             need clang has_tool clang
             need clang has_tool clang++
@@ -70,7 +75,7 @@ list_missing() {
             need npm has_tool npm
             need default-jre-headless has_tool java
             ;;
-        *) die "install.sh knows build, test, fuzz, bench and bench-quick, not '$purpose'." ;;
+        *) die "install.sh knows build, test, dynamodb-local, fuzz, bench and bench-quick, not '$purpose'." ;;
         esac
     done
 }

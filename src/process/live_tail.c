@@ -5,12 +5,14 @@
 #include "base/clock.h"
 
 #define PAGE 1000
+#define SEQUENCE_MOST 64                     /* DynamoDB's have 40 characters at most */
 #define PAGES_MOST 4                         /* of a shard in a round */
 #define SHARDS_EVERY_US (10 * INT64_C(1000000)) /* a new shard is made from one that ends, which is noticed at once: this is for others */
 
 struct tail_shard {
 	struct tail_shard *next;
 	char *id, *iterator; /* iterator NULL: the shard has ended */
+	char last[SEQUENCE_MOST]; /* the sequence number of the last change that was read; empty: none was */
 	bool is_listed;
 };
 
@@ -142,20 +144,34 @@ bool live_tail_start(struct live_tail *t, struct run *r)
 
 /* ---- reading ---- */
 
-static void number(struct run *r, const struct change_page *page, uint64_t *last, struct live_round *out, size_t *capacity)
+/* A page may come twice when the reply to its first reading was lost. */
+static bool is_new(struct tail_shard *s, struct slice sequence)
+{
+	if (change_compare(sequence, slice_str(s->last)) <= 0)
+		return false;
+	if (sequence.n < SEQUENCE_MOST) {
+		memcpy(s->last, sequence.p, sequence.n);
+		s->last[sequence.n] = 0;
+	}
+	return true;
+}
+
+static void number(struct run *r, struct tail_shard *s, const struct change_page *page, struct live_round *out, size_t *capacity)
 {
 	for (size_t i = 0; i < page->count; i++) {
+		if (!is_new(s, page->list[i].sequence))
+			continue;
 		if (out->count == *capacity) {
 			size_t more = *capacity ? 2 * *capacity : 64;
 
 			out->list = arena_grow(r->arena, out->list, *capacity * sizeof(*out->list), more * sizeof(*out->list));
 			*capacity = more;
 		}
-		out->list[out->count++] = (struct live_change){ ++*last, &page->list[i] };
+		out->list[out->count++] = (struct live_change){ ++out->upto, &page->list[i] };
 	}
 }
 
-static bool read_shard(struct live_tail *t, struct run *r, struct tail_shard *s, uint64_t *last, struct live_round *out, size_t *capacity)
+static bool read_shard(struct live_tail *t, struct run *r, struct tail_shard *s, struct live_round *out, size_t *capacity)
 {
 	for (int pages = 0; pages < PAGES_MOST && s->iterator; pages++) {
 		struct change_page page;
@@ -164,7 +180,7 @@ static bool read_shard(struct live_tail *t, struct run *r, struct tail_shard *s,
 			return false;
 		if (page.trimmed)
 			return run_fail(r, PROBLEM_BUSY, "the stream has gone on without this server");
-		number(r, &page, last, out, capacity);
+		number(r, s, &page, out, capacity);
 		if (!keep_iterator(r, s, page.iterator))
 			return false;
 		t->has_ended_some |= !s->iterator;
@@ -182,7 +198,7 @@ bool live_tail_read(struct live_tail *t, struct run *r, uint64_t from, struct li
 	if ((t->has_ended_some || clock_monotonic_us() - t->listed_us > SHARDS_EVERY_US) && !list_shards(t, r, false))
 		return false;
 	for (struct tail_shard *s = t->shards; s; s = s->next)
-		if (!read_shard(t, r, s, &out->upto, out, &capacity))
+		if (!read_shard(t, r, s, out, &capacity))
 			return false;
 	return true;
 }

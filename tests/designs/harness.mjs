@@ -25,6 +25,19 @@ export const BACKEND = process.env.THORPE_BACKEND;
 const FAULT = process.env.THORPE_FAULT; // of that other one: docs/faults.md
 const PATIENCE_MS = 30_000;
 
+/** How late the database shows writes. Readers wait so long after the last one; the runtime's own reads do not. */
+const LAG_MS = Math.max(0, ...[...(FAULT ?? '').matchAll(/(?:index|read)-lag=(\d+)(ms|s)/g)].map(([, n, unit]) => n * (unit === 's' ? 1000 : 1)));
+let written = 0; // when the last write of this file ended
+/** Something has been written by others than callers: processors, an SDK. */
+export const noteWrite = () => { written = Date.now(); };
+export async function eventually() {
+  const wait = LAG_MS && written + LAG_MS + 50 - Date.now();
+  if (wait > 0) await new Promise((resolve) => setTimeout(resolve, wait));
+}
+
+/** What a request did to the database; the same twice in a row is a batch of which a part was throttled. */
+export const operations = (requests) => requests.map(({ operation }) => operation).filter((name, i, all) => !FAULT || name !== all[i - 1]);
+
 /** 503, and 409 while the first request with a key is being done, say when to come again. A 503 that does not is a fault. */
 function mayBeRepeated({ status, headers, body }) {
   if (status === 503) {
@@ -48,10 +61,13 @@ export class Caller {
   async request(method, path, { body, headers = {}, raw, busy } = {}) {
     const ask = (more) => this.once(method, path, { body, headers: { ...more, ...headers }, raw });
     if (!FAULT) return ask({});
-    const key = method === 'GET' ? {} : { 'idempotency-key': randomUUID() };
+    const reads = method === 'GET' || method === 'HEAD' || path === '/call';
+    const key = reads ? {} : { 'idempotency-key': randomUUID() };
     const deadline = Date.now() + PATIENCE_MS;
+    if (reads && !path.startsWith('/processors')) await eventually();
     for (;;) {
       const reply = await ask(key);
+      if (!reads) noteWrite();
       if (!mayBeRepeated(reply) || busy || Date.now() > deadline) return reply;
       await new Promise((resolve) => setTimeout(resolve, Number(reply.headers.get('retry-after')) * 1000));
     }
@@ -147,9 +163,11 @@ async function startServers(data, args, env) {
 }
 
 /** For the part of a test that looks at what the application did. */
-const withoutFaults = (next) => (args) => {
+const withoutFaults = (next, { commandName }) => async (args) => {
   args.request.headers['x-thorpe-fault'] = 'none';
-  return next(args);
+  const reply = await next(args);
+  if (/^(Put|Update|Delete|BatchWrite|TransactWrite)Item/.test(commandName)) noteWrite();
+  return reply;
 };
 
 /** Every item of a table, plain, whatever still follows. */
@@ -172,6 +190,7 @@ export async function startDesign(design, { args = [], env, data = freshDirector
   const { ddb, doc, streams } = clientsFor(tables.endpoint, credentials ? { credentials } : {});
   if (FAULT) for (const client of [ddb, streams]) client.middlewareStack.add(withoutFaults, { step: 'build' });
   const base = `${server.endpoint}/api/${name}`;
+  noteWrite(); // demo data
   const { TableNames: [table] } = await ddb.listTables({});
   const tokens = new Map();
   const token = async (flags) => {
@@ -198,6 +217,7 @@ export async function startDesign(design, { args = [], env, data = freshDirector
     settled: async () => {
       const operator = await app.operator();
       await until('the processors to be idle', async () => (await operator.get('/processors?wait=10')).body.idle, 40);
+      noteWrite(); // what followed may be a moment old
     },
     /** Every item of the table, plain, when nothing follows any more. */
     items: async () => {
