@@ -1,6 +1,7 @@
 /* From a request to a reply: finds the route, enforces what its row says, calls the handler.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "app/app_exchange.h"
+#include "app/late.h"
 #include "app/deleting.h"
 #include "app/outline.h"
 #include "app/read.h"
@@ -566,11 +567,12 @@ bool app_is_quick(struct app *app, const struct app_request *q)
 /* ---- in the background ---- */
 
 #define SWEEP_EVERY_MS 10000
+#define SWEEP_LATE_EVERY_MS 1000 /* where indexes may be late, markers wait for it (deleting.h M4) */
 
 /* Cascades that nobody has finished: the server was killed, or the keeper stands still. */
 static void sweep_deletions(struct app *app, struct run *r)
 {
-	if (app->deletions_settled || r->now_ms - app->swept_ms < SWEEP_EVERY_MS)
+	if (app->deletions_settled || r->now_ms - app->swept_ms < (late_is_possible(r) ? SWEEP_LATE_EVERY_MS : SWEEP_EVERY_MS))
 		return;
 	app->swept_ms = r->now_ms;
 	r->problem = (struct problem){ 0 };

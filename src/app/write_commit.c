@@ -383,6 +383,8 @@ enum plan_end plan_commit(struct plan *p)
 		switch (send_request(p, &q)) {
 		case DYN_DONE:
 			r->memo = NULL; /* what rules have seen may be of the past */
+			if (p->item)
+				entity_remember_place(r, p->entity, fields_item(p->item), p->key);
 			turn_give(p->write->turn);
 			return PLAN_DONE;
 		case DYN_CONFLICT: return PLAN_AGAIN;

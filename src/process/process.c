@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <time.h>
 #include "app/app_internal.h"
+#include "app/late.h"
 #include "base/alloc.h"
 #include "base/clock.h"
 #include "base/log.h"
@@ -154,12 +155,19 @@ void station_backlog(struct process *p, struct station *s, int64_t *lag_ms, uint
 	pthread_mutex_unlock(&p->lock);
 }
 
+/* The keeper asks for copies and for what hangs on an item. */
+static bool asks_indexes(const struct design *d, const struct processor *x)
+{
+	return !x || late_reads_index(d, x->each_pattern) || (x->effect == EFFECT_REMOVE_ALL && late_reads_index(d, x->target));
+}
+
 static struct station *add_station(struct process *p, const struct processor *processor, struct slice name)
 {
 	struct station *s = &p->stations[p->station_count++];
 
 	s->processor = processor;
 	s->name = name;
+	s->asks_indexes = p->database->is_remote && asks_indexes(p->design, processor);
 	return s;
 }
 

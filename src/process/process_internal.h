@@ -37,6 +37,7 @@ struct station {
 	const struct processor *processor; /* NULL: the keeper */
 	struct slice name;
 	struct send_runner *sender;        /* NULL: it writes to the table, and has tracks */
+	bool asks_indexes;                 /* which may be late: its changes wait for them (app/late.h) */
 	atomic_bool paused;
 	atomic_uint told;                  /* how often it was paused or resumed here */
 	atomic_uint epoch;                 /* the positions were changed from outside */

@@ -4,6 +4,7 @@
  * second: a shard is through when nothing follows any of them.
  * SPDX-License-Identifier: Apache-2.0 */
 #include <time.h>
+#include "app/app_internal.h"
 #include "app/write_plan.h"
 #include "base/clock.h"
 #include "process/process_internal.h"
@@ -102,7 +103,7 @@ bool process_wait_idle(struct process *p, struct run *r, int64_t wait_ms)
 	while (!atomic_load(&p->stopping)) {
 		idle = process_is_idle(p) && others_are_through(p, b);
 		/* Others may have written again, or handed a shard on, while they were asked. */
-		idle = idle && process_is_idle(p);
+		idle = idle && process_is_idle(p) && (!p->database->is_remote || atomic_load(&p->app->deletions_settled));
 		branch_clear(b, r);
 		if (idle || clock_monotonic_us() >= until)
 			break;

@@ -138,7 +138,7 @@ test('P-A30, P-A31: a comment with the id of a card, or of another comment, take
   const { body: victim } = await hana.post('/cards/chair/comments', { body: 'victim' });
   await gus.put(`/votes/gus/${victim.commentId}`, { targetType: 'COMMENT', cardId: 'chair', commentedAt: victim.createdAt, voteValue: 1 });
   await gus.put('/votes/gus/chair', { voteValue: 1 });
-  await published(operator, 'stool', 'hana', 'wood', ago(5)); // another's: who is told of both comments is told of two with one id
+  await published(operator, 'stool', 'mallory', 'wood', ago(5)); // of the one who comments: nobody is told of two comments with one id
   for (const commentId of ['chair', victim.commentId]) {
     await mallory.post('/cards/stool/comments', { body: 'trap', commentId }, { status: 422, detail: /^commentId/ });
     const { body } = await operator.post('/cards/stool/comments', { body: 'trap', commentId, authorId: 'mallory' });
