@@ -22,8 +22,8 @@ finish() {
 }
 trap finish EXIT
 
-# verify, openapi and deploy start servers of their own and look at them alone.
-mapfile -t files < <(cd tests/designs && ls ${FILES:-*.test.mjs} | grep -vE '^(verify|openapi|deploy)\.' | sed 's|^|../designs/|')
+# These start servers of their own and look at them alone.
+mapfile -t files < <(cd tests/designs && ls ${FILES:-*.test.mjs} | grep -vE '^(verify|openapi|deploy|round-trips)\.' | sed 's|^|../designs/|')
 
 start_local() {
     scripts/install.sh dynamodb-local

@@ -24,6 +24,8 @@ export const ROOT = join(dirname(fileURLToPath(import.meta.url)), '..', '..');
 export const BACKEND = process.env.THORPE_BACKEND;
 const FAULT = process.env.THORPE_FAULT; // of that other one: docs/faults.md
 const PATIENCE_MS = 30_000;
+/** How long to wait for time to live, in seconds. DynamoDB Local looks at twenty items in ten seconds, and cannot be told otherwise. */
+export const TTL_PATIENCE = BACKEND && BACKEND !== 'thorpe' ? 300 : 30;
 
 /** How late the database shows writes. Readers wait so long after the last one; the runtime's own reads do not. */
 const LAG_MS = Math.max(0, ...[...(FAULT ?? '').matchAll(/(?:index|read)-lag=(\d+)(ms|s)/g)].map(([, n, unit]) => n * (unit === 's' ? 1000 : 1)));

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { startDesign, until } from './harness.mjs';
+import { TTL_PATIENCE, startDesign, until } from './harness.mjs';
 import { ago, audit, epoch, people } from './social-world.mjs';
 
 // Rows that an operator has put there, of posts that nobody may see: they are left, and not shown.
@@ -111,7 +111,7 @@ test('S-A35: rows of a feed go after thirty days, and are not shown a second lon
     assert.ok(!shown.includes('month') && !shown.includes('gone') && shown.includes('f7'), path);
   }
   await ann.get(`/users/ann/feed/${at}/month`, { status: 404 });
-  await until('the rows to be removed', async () => !await app.item('FEED#ann', `${at}#month`) && !await app.item('FEED#ann', `${young}#gone`));
+  await until('the rows to be removed', async () => !await app.item('FEED#ann', `${at}#month`) && !await app.item('FEED#ann', `${young}#gone`), TTL_PATIENCE);
   assert.equal((await app.item('FEED#ann', `${times[7]}#f7`)).expires_at, epoch(times[7]) + 30 * 86400);
 });
 
