@@ -55,7 +55,7 @@ kind "wire tests" env THORPE_BIN="$PWD/build/thorpe" scripts/wire.sh
 kind "designs under the adversary" env THORPE_BIN="$PWD/build/thorpe" THORPE_BACKEND=adversary \
     FILES="fus.test.mjs wavyblog.test.mjs social.test.mjs" scripts/test-remote.sh
 kind "designs at DynamoDB Local" env THORPE_BIN="$PWD/build/thorpe" THORPE_BACKEND=dynamodb-local \
-    FILES="wavyblog.test.mjs" scripts/test-remote.sh
+    FILES="fus.test.mjs social.test.mjs" scripts/test-remote.sh
 kind "console tests" env THORPE_BIN="$PWD/build/thorpe" scripts/console-tests.sh
 
 echo

@@ -189,7 +189,7 @@ export async function startDesign(design, { args = [], env, data = freshDirector
   const file = existsSync(design) ? design : join(ROOT, 'designs', `${design}.yaml`);
   const name = file.replace(/.*\//, '').replace(/\.yaml$/, '');
   const { server, table: tables, credentials } = await startServers(data, ['--design', file, ...args], env);
-  const { ddb, doc, streams } = clientsFor(tables.endpoint, credentials ? { credentials } : {});
+  const { ddb, doc, streams } = clientsFor(tables.endpoint, credentials ? { credentials, maxAttempts: BACKEND === 'thorpe' ? 1 : 3 } : {}); // DynamoDB Local closes idle connections
   if (FAULT) for (const client of [ddb, streams]) client.middlewareStack.add(withoutFaults, { step: 'build' });
   const base = `${server.endpoint}/api/${name}`;
   noteWrite(); // demo data
