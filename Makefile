@@ -19,7 +19,7 @@ help:
 	@echo "make check-tsan  unit and wire tests under ThreadSanitizer"
 	@echo "make fuzz        run each libFuzzer target for FUZZ_SECONDS (60)"
 	@echo "make crash       kill -9 the server CRASH_KILLS (200) times under load and check what is left"
-	@echo "make test-remote   the tests of the designs with their tables at another Thorpe, or where THORPE_BACKEND says"
+	@echo "make test-remote the tests of the designs with their tables at another Thorpe, at one that goes wrong on purpose, and at DynamoDB Local; or where THORPE_BACKEND says"
 	@echo "make crash-designs fifty clients of the five designs at once, CRASH_ROUNDS (25) times killed; then everything is recounted from outside"
 	@echo "make crash-servers three servers at one database, FOLLOWERS (50000), one server killed every ten seconds, KILLS (12) times and more; then a recount"
 	@echo "make sim         simulate every design under a seeded scheduler: SEEDS (100) runs each; SEED=x replays one, DESIGN=name restricts"

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Installs what is missing for each purpose named: build, test, fuzz, bench, bench-quick. Silent and quick when nothing is.
-# install.sh --advise tools installs nothing: it names what the first five minutes of the README use and is not here.
+# Installs what is missing for each purpose named: build, test, dynamodb-local, fuzz, bench, bench-quick. Silent and quick when
+# nothing is. install.sh --advise tools installs nothing: it names what the first five minutes of the README use and is not here.
 # SPDX-License-Identifier: Apache-2.0
 . "$(dirname "$0")/lib.sh"
 
@@ -63,6 +63,11 @@ list_missing() {
             need curl has_tool curl
             need awscli has_aws
             ;;
+        dynamodb-local)
+            need nodejs has_node
+            need npm has_tool npm
+            need default-jre-headless has_tool java
+            ;;
         fuzz)
             need clang has_tool clang
             need clang has_tool clang++
@@ -75,7 +80,7 @@ list_missing() {
             need npm has_tool npm
             need default-jre-headless has_tool java
             ;;
-        *) die "install.sh knows build, test, tools, fuzz, bench and bench-quick, not '$purpose'." ;;
+        *) die "install.sh knows build, test, dynamodb-local, tools, fuzz, bench and bench-quick, not '$purpose'." ;;
         esac
     done
 }

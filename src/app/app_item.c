@@ -22,6 +22,21 @@ static bool show_item(struct exchange *x, int status, const struct entity_item *
 	return true;
 }
 
+/* The write was done, and the database cannot say now what the caller may see of it. With a receipt a repetition gets to see it;
+ * without, that it was done is the answer: an error would be taken for the write's. */
+static bool without_item(struct exchange *x, int status)
+{
+	if (x->run.problem.type != PROBLEM_BUSY)
+		return false;
+	if (x->receipt) {
+		x->run.problem.outcome = OUTCOME_DONE;
+		return false;
+	}
+	x->run.problem = (struct problem){ 0 };
+	x->answer = (struct answer){ .status = status };
+	return true;
+}
+
 /* Who may create, change or act need not be one who may read. */
 static bool show_if_readable(struct exchange *x, int status, int otherwise, struct value full)
 {
@@ -31,9 +46,9 @@ static bool show_if_readable(struct exchange *x, int status, int otherwise, stru
 
 	x->run.memo = NULL; /* rules may have looked before the write */
 	if (!entity_allows_item(&x->run, ALLOW_READ, &item, &readable))
-		return false;
+		return without_item(x, otherwise);
 	if (readable)
-		return show_item(x, status, &item);
+		return show_item(x, status, &item) || without_item(x, otherwise);
 	x->answer.status = otherwise;
 	return true;
 }
@@ -50,8 +65,7 @@ static bool show_created(struct exchange *x, struct value full)
 
 static struct write_options options(struct exchange *x)
 {
-	return (struct write_options){ .if_match = answer_if_match(x->run.arena, x->q->if_match), .token = x->token,
-				       .note = x->note };
+	return (struct write_options){ .if_match = answer_if_match(x->run.arena, x->q->if_match), .token = x->token, .receipt = x->receipt };
 }
 
 /* ---- the identity in the path ---- */
@@ -114,6 +128,28 @@ static bool give_path(struct exchange *x, struct fields *given)
 			return false;
 		fields_set(given, name, v);
 	}
+	return true;
+}
+
+/* ---- receipts ---- */
+
+static bool is_creation(const struct exchange *x)
+{
+	return x->match.route->kind == ROUTE_CREATE || (x->match.route->kind == ROUTE_PUT && !x->q->if_match.n);
+}
+
+bool answer_receipt(struct exchange *x, struct value key)
+{
+	const struct entity *e = x->match.route->entity;
+	struct value full = VALUE_ABSENT;
+
+	if (x->match.route->kind != ROUTE_DELETE && value_present(key) && !entity_fetch_key(&x->run, e, key, true, &full)) {
+		x->run.problem.outcome = x->run.problem.type == PROBLEM_BUSY ? OUTCOME_DONE : OUTCOME_NOT_DONE;
+		return false;
+	}
+	if (value_present(full))
+		return is_creation(x) ? show_created(x, full) : show_if_readable(x, 200, 204, full);
+	x->answer.status = is_creation(x) ? 201 : 204; /* gone since */
 	return true;
 }
 

@@ -17,14 +17,12 @@
 
 #include "app/entity.h"
 
-struct dyn_write;
+struct receipt;
 
 struct write_options {
 	struct slice if_match; /* the header; empty: none. "*", the version's value, or the ETag; a list of them */
 	struct slice token;    /* ClientRequestToken; empty: none */
-	/* What is written in the same transaction; NULL: nothing. If its condition fails, another server goes on with the request, and
-	 * nothing is written: CONFLICT. */
-	const struct dyn_write *note;
+	const struct receipt *receipt; /* notes that it was done, in place of the token (receipt.h); NULL: none */
 	bool merge;            /* update: maps among the changes are patches of those that are there (INPUT_PATCH) */
 	bool put;              /* create by PUT on the identity's own path: path parameters are given in `given` */
 };

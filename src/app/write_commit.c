@@ -4,6 +4,7 @@
 #include "app/deleting.h"
 #include "app/hold.h"
 #include "app/keep.h"
+#include "app/receipt.h"
 #include "app/turn.h"
 #include "app/write_plan.h"
 #include "base/log.h"
@@ -351,27 +352,21 @@ static enum plan_end too_many(struct plan *p, size_t n)
 	return PLAN_FAILED;
 }
 
-/* A write as large as can be goes without its note. */
-static enum dyn_outcome write_with_note(struct plan *p, struct commit_request *q)
+/* Where there is no room for the receipt the token, which is made of the same key, keeps the write from being done twice. */
+static enum dyn_outcome send_request(struct plan *p, struct commit_request *q)
 {
 	const struct write_options *o = p->write->options;
 	struct run *r = p->run;
 	enum dyn_outcome end;
 
-	if (!o->note || r->rider_count || q->count == DYN_MOST_ACTIONS)
+	if (!o->receipt || q->count + 1 > DYN_MOST_ACTIONS)
 		return dyn_write(r, q->writes, q->count, o->token, q->refusals);
-	r->riders = o->note;
+	r->riders = receipt_rider(r, o->receipt, p->key);
 	r->rider_count = 1;
-	end = dyn_write(r, q->writes, q->count, o->token, q->refusals);
+	end = dyn_write(r, q->writes, q->count, SLICE(""), q->refusals);
 	r->riders = NULL;
 	r->rider_count = 0;
-	if (!r->rider_lost)
-		return end;
-	r->rider_lost = false;
-	r->problem = (struct problem){ 0 };
-	(void)run_fail(r, PROBLEM_CONFLICT, "another server goes on with the request that has this Idempotency-Key");
-	r->problem.retry_after = 1;
-	return DYN_FAILED;
+	return end;
 }
 
 enum plan_end plan_commit(struct plan *p)
@@ -386,9 +381,11 @@ enum plan_end plan_commit(struct plan *p)
 		make_request(p, &q);
 		if (q.count > DYN_MOST_ACTIONS)
 			return too_many(p, q.count);
-		switch (write_with_note(p, &q)) {
+		switch (send_request(p, &q)) {
 		case DYN_DONE:
 			r->memo = NULL; /* what rules have seen may be of the past */
+			if (p->item)
+				entity_remember_place(r, p->entity, fields_item(p->item), p->key);
 			turn_give(p->write->turn);
 			return PLAN_DONE;
 		case DYN_CONFLICT: return PLAN_AGAIN;

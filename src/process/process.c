@@ -2,6 +2,7 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include <stdio.h>
 #include <time.h>
+#include "app/late.h"
 #include "base/alloc.h"
 #include "base/clock.h"
 #include "base/log.h"
@@ -30,6 +31,11 @@ struct run process_run(struct process *p, struct backend *b, struct arena *a)
 	r.caller.operator_ = true;
 	backend_label(b, SLICE("processors"));
 	return r;
+}
+
+uint64_t process_latest(struct process *p)
+{
+	return database_latest(p->database) + atomic_load(&p->looks);
 }
 
 void process_wake(struct process *p)
@@ -149,12 +155,19 @@ void station_backlog(struct process *p, struct station *s, int64_t *lag_ms, uint
 	pthread_mutex_unlock(&p->lock);
 }
 
+/* The keeper asks for copies and for what hangs on an item. */
+static bool asks_indexes(const struct design *d, const struct processor *x)
+{
+	return !x || late_reads_index(d, x->each_pattern) || (x->effect == EFFECT_REMOVE_ALL && late_reads_index(d, x->target));
+}
+
 static struct station *add_station(struct process *p, const struct processor *processor, struct slice name)
 {
 	struct station *s = &p->stations[p->station_count++];
 
 	s->processor = processor;
 	s->name = name;
+	s->asks_indexes = p->database->is_remote && asks_indexes(p->design, processor);
 	return s;
 }
 
@@ -236,7 +249,7 @@ int64_t process_delay_ms(struct process *p)
 
 bool process_is_idle(struct process *p)
 {
-	uint64_t latest = database_latest(p->database);
+	uint64_t latest = process_latest(p);
 	bool idle = true;
 
 	pthread_mutex_lock(&p->lock);
@@ -327,10 +340,14 @@ static void sweep(struct process *p, struct run *r, const struct shard_list *lis
 static bool look_at_shards(struct process *p, struct run *r)
 {
 	struct shard_list list;
+	uint64_t endings;
 	bool listed;
 
 	if (p->leases)
 		fleet_tell(p, r);
+	pthread_mutex_lock(&p->lock);
+	endings = p->endings;
+	pthread_mutex_unlock(&p->lock);
 	if (!dyn_list_shards(r, &list) || (p->leases && !lease_round(p->leases, r, &list, clock_monotonic_us())))
 		return false;
 	if (p->leases)
@@ -339,7 +356,7 @@ static bool look_at_shards(struct process *p, struct run *r)
 		return true;
 	listed = seats_follow(&p->readers, r, &list);
 	pthread_mutex_lock(&p->lock);
-	p->listed = listed;
+	p->listed = listed && p->endings == endings; /* what was made of one that has ended since is not on this list */
 	pthread_mutex_unlock(&p->lock);
 	return true;
 }
@@ -355,6 +372,7 @@ struct watch {
 	uint64_t latest;
 	int64_t pause_us, delay_us, shards_us;
 	int64_t wake_us, senders_us; /* when readers, and senders, were last told to look */
+	uint64_t endings; /* of readers, when the shards were last looked at */
 	bool complained;
 };
 
@@ -388,11 +406,17 @@ static bool follow_switches(struct process *p, struct run *r)
 static void watch_shards(struct watch *w, int64_t now)
 {
 	struct process *p = w->process;
+	uint64_t endings;
 
 	if (p->leases)
 		leave_shards(p);
-	if (now < w->shards_us || (!p->leases && !seats_want_list(&p->readers)))
+	pthread_mutex_lock(&p->lock);
+	endings = p->endings;
+	pthread_mutex_unlock(&p->lock);
+	/* What follows a shard that has ended waits for no round of leases. */
+	if ((now < w->shards_us && endings == w->endings) || (!p->leases && !seats_want_list(&p->readers)))
 		return;
+	w->endings = endings;
 	w->shards_us = now + (p->leases ? LEASE_ROUND_MS * 1000 : w->complained || !p->readers.first ? SHARDS_EVERY_US : 10 * SHARDS_EVERY_US);
 	ARENA_TRY(&p->arena, {
 		struct run r = process_run(p, p->backend, &p->arena);
@@ -428,7 +452,7 @@ static void wake_senders(struct process *p)
 static void watch_stream(struct watch *w, int64_t now)
 {
 	const struct database *d = w->process->database;
-	uint64_t latest = database_latest(w->process->database);
+	uint64_t latest = process_latest(w->process);
 
 	if (latest == w->latest && (!d->poll_ms || now - w->wake_us < d->poll_ms * INT64_C(1000))) {
 		w->pause_us = w->pause_us * 5 / 4 < WATCH_MOST_US ? w->pause_us * 5 / 4 : WATCH_MOST_US;

@@ -8,6 +8,7 @@
 
 #define REPLAY_WORD "since "
 #define REPLAY_TRIES 100
+#define WAIT_MOST_S 60
 
 /* ---- replays ---- */
 
@@ -255,12 +256,41 @@ struct control {
 	enum app_method method; /* that the address takes */
 };
 
+/* ?wait=SECONDS */
+static bool read_wait(struct control *c, int64_t *ms)
+{
+	struct target_pair *pairs;
+	size_t n;
+
+	*ms = 0;
+	if (!target_query(c->run, c->q->query, &pairs, &n))
+		return false;
+	for (size_t i = 0; i < n; i++) {
+		struct slice v = pairs[i].value;
+		int64_t seconds = 0;
+
+		if (!slice_is(pairs[i].name, "wait"))
+			return run_invalid(c->run, pairs[i].name, "is not a parameter of this address");
+		for (size_t k = 0; k < v.n && seconds <= WAIT_MOST_S; k++)
+			seconds = v.p[k] >= '0' && v.p[k] <= '9' ? seconds * 10 + (v.p[k] - '0') : WAIT_MOST_S + 1;
+		if (!v.n || seconds > WAIT_MOST_S)
+			return run_invalid(c->run, pairs[i].name, "is a number of seconds, at most %d", WAIT_MOST_S);
+		*ms = seconds * 1000;
+	}
+	return true;
+}
+
 static bool list(struct control *c)
 {
 	const char *between = "";
+	int64_t wait_ms;
+	bool idle;
 
+	if (!read_wait(c, &wait_ms))
+		return false;
 	/* First: whoever asks again until it is so gets the numbers of then. */
-	buf_printf(&c->out, "{\"idle\":%s", process_is_idle(c->process) && c->fleet.others_idle ? "true" : "false");
+	idle = wait_ms ? process_wait_idle(c->process, c->run, wait_ms) : process_is_idle(c->process) && c->fleet.others_idle;
+	buf_printf(&c->out, "{\"idle\":%s", idle ? "true" : "false");
 	fleet_put(&c->fleet, c->run->now_ms, &c->out);
 	buf_lit(&c->out, ",\"processors\":[");
 	for (size_t i = 0; i < c->process->station_count; i++) {

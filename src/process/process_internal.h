@@ -35,6 +35,7 @@ struct station {
 	const struct processor *processor; /* NULL: the keeper */
 	struct slice name;
 	struct send_runner *sender;        /* NULL: it writes to the table, and has tracks */
+	bool asks_indexes;                 /* which may be late: its changes wait for them (app/late.h) */
 	atomic_bool paused;
 	atomic_uint told;                  /* how often it was paused or resumed here */
 	atomic_uint epoch;                 /* the positions were changed from outside */
@@ -128,7 +129,9 @@ struct process {
 	pthread_cond_t stopped;       /* the watcher */
 	uint64_t turn;                /* there may be something to do */
 	struct seats readers;
-	bool listed;                  /* each shard has its reader */
+	bool listed;                  /* each shard of ours has its reader, and none of them has ended since */
+	uint64_t endings;             /* readers that are through */
+	_Atomic uint64_t looks;       /* how often it was asked whether anything is new (process_wait.c) */
 	int64_t begin_every_us;       /* how often that is tried again */
 	int64_t sweep_us;             /* the watcher's: when it next removes what is kept of shards that are gone */
 	char standstill[256];         /* why none of its stations runs; empty: they do */
@@ -140,6 +143,8 @@ struct process {
 
 /* ---- process.c ---- */
 struct run process_run(struct process *p, struct backend *b, struct arena *a);
+/* Another number than before: a stream may have something new. It rises. */
+uint64_t process_latest(struct process *p);
 /* There may be something to do. */
 void process_wake(struct process *p);
 struct station *process_station(struct process *p, struct slice name);

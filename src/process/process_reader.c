@@ -91,6 +91,7 @@ static void *run(void *arg)
 {
 	struct reader *r = arg;
 	struct process *p = r->process;
+	bool ended;
 
 	be_nice();
 	while (!atomic_load(&p->stopping) && !atomic_load(&r->leave)) {
@@ -105,8 +106,13 @@ static void *run(void *arg)
 		sleep_until(p, turn, next_us(r, clock_monotonic_us()));
 	}
 	tracks_save(r, true);
-	atomic_store(&r->seat.ended, !r->tail.gone && !atomic_load(&p->stopping) && !atomic_load(&r->leave) && tell_end(r));
+	ended = !r->tail.gone && !atomic_load(&p->stopping) && !atomic_load(&r->leave) && tell_end(r);
+	pthread_mutex_lock(&p->lock);
+	p->listed = false; /* there may be shards that were made from this one */
+	p->endings++;
+	atomic_store(&r->seat.ended, ended);
 	atomic_store(&r->seat.finished, true);
+	pthread_mutex_unlock(&p->lock);
 	return NULL;
 }
 
@@ -139,6 +145,7 @@ struct reader *reader_new(struct process *p, struct slice stream, struct slice s
 		reader_free(r);
 		return NULL;
 	}
+	r->tail.looks = &p->looks;
 	r->seat.shard = r->tail.shard;
 	for (size_t i = 0; i < p->station_count; i++)
 		if (!p->stations[i].sender)

@@ -2,6 +2,7 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include <stdio.h>
 #include "app/dyn.h"
+#include "app/late.h"
 #include "base/alloc.h"
 #include "base/clock.h"
 #include "base/log.h"
@@ -10,6 +11,7 @@
 #include "process/process_internal.h"
 
 #define KEEPER_MOST 250 /* changes it looks at together */
+#define CLOCKS_DIFFER_MS 10000 /* a change of the future: nothing is to be learnt from its time */
 
 static struct run begin(struct track *t)
 {
@@ -285,6 +287,18 @@ static void tell_next(struct track *t, const struct page *page, size_t i)
 	atomic_store_explicit(&t->waiting, page->count - i, memory_order_relaxed);
 }
 
+/* Whether all indexes must show what was written before the change (app/late.h). Otherwise the track waits. Times are told to the
+ * second. */
+static bool is_ripe(struct track *t, const struct change *c)
+{
+	int64_t wait_ms = c->created_ms + 1000 + INDEX_LATE_MS - app_now_ms(t->reader->process->app);
+
+	if (!t->station->asks_indexes || wait_ms <= 0 || wait_ms > CLOCKS_DIFFER_MS)
+		return true;
+	t->next_us = clock_monotonic_us() + wait_ms * 1000;
+	return false;
+}
+
 static enum effect_end apply(struct track *t, struct run *r, const struct change *c)
 {
 	struct reader *rd = t->reader;
@@ -363,7 +377,7 @@ static void effect_turn(struct track *t, const struct page *page, size_t i)
 			continue;
 		}
 		tell_next(t, page, i);
-		if (!one_change(t, c))
+		if (!is_ripe(t, c) || !one_change(t, c))
 			return;
 		i++;
 		if (is_interrupted(t) || clock_monotonic_us() > until)
@@ -413,8 +427,11 @@ static void keeper_turn(struct track *t, const struct page *page, size_t i)
 	while (i < page->count && is_before_replay(t, &page->list[i]))
 		pass(t, &page->list[i++]);
 	n = keeper_reach(t, &page->list[i], page->count - i);
+	while (n && !is_ripe(t, &page->list[i + n - 1]))
+		n--;
 	if (!n)
 		return;
+	t->next_us = 0;
 	if (keeper_follow(&r, &page->list[i], n, spot_sequence(&t->seen))) {
 		if (!take_traces(t, &r, &page->list[i]))
 			return;

@@ -134,6 +134,18 @@ static bool leave_out(struct effect *x, const struct dyn_refusal *refusals)
 	return true;
 }
 
+/* The next change may ask whether there is one (`not exists Notification(…)`), before an index shows it. */
+static void remember_places(struct effect *x)
+{
+	for (size_t i = 0; i < x->batch.count; i++) {
+		const struct dyn_write *w = &x->batch.list[i];
+		const struct entity *e = w->kind == DYN_PUT && !w->table.n ? entity_of(x->run, w->item) : NULL;
+
+		if (e)
+			entity_remember_place(x->run, e, entity_full(x->run, e, w->item), dyn_key_of(x->run, w->item));
+	}
+}
+
 enum row_end effect_batch_commit(struct effect *x, const struct position *now)
 {
 	struct run *r = x->run;
@@ -148,6 +160,7 @@ enum row_end effect_batch_commit(struct effect *x, const struct position *now)
 		pause_before(i);
 		switch (dyn_write(r, b->list, b->count, SLICE(""), refusals)) {
 		case DYN_DONE:
+			remember_places(x);
 			effect_position_moved(x, now);
 			effect_clear(x);
 			return ROW_DONE;

@@ -62,13 +62,18 @@ int64_t tail_next_us(const struct tail *t, const struct tail_cursor *c)
 	return c && c->latest && !t->eager && t->quiet_us > t->next_us ? t->quiet_us : t->next_us;
 }
 
+static uint64_t latest_of(const struct tail *t)
+{
+	return database_latest(t->database) + (t->looks ? atomic_load(t->looks) : 0);
+}
+
 enum tail_found tail_look(const struct tail *t, const struct tail_cursor *c)
 {
 	int64_t now = clock_monotonic_us();
 
 	if (c && c->ended)
 		return TAIL_ENDED;
-	if (c && c->latest == database_latest(t->database) && (!t->database->poll_ms || now < t->poll_us)) /* S4 */
+	if (c && c->latest == latest_of(t) && (!t->database->poll_ms || now < t->poll_us)) /* S4 */
 		return TAIL_END;
 	return tail_next_us(t, c) > now ? TAIL_LATER : TAIL_FOUND;
 }
@@ -190,7 +195,7 @@ static enum tail_found came_empty(struct tail *t, struct tail_cursor *c, uint64_
 
 enum tail_found tail_read(struct tail *t, struct tail_cursor *c, struct run *r, struct change_page *out)
 {
-	uint64_t latest = database_latest(t->database);
+	uint64_t latest = latest_of(t);
 	enum tail_found look = tail_look(t, c);
 
 	*out = (struct change_page){ 0 };

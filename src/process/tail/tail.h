@@ -39,6 +39,7 @@
 struct tail {
 	struct database *database;
 	char *stream, *shard;
+	const _Atomic uint64_t *looks; /* rises when the consumer wants a look though nothing is known to have been written; NULL: never */
 	bool eager;      /* S5 */
 	bool gone;       /* the stream or the shard is */
 	/* inside: */
