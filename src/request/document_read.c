@@ -29,7 +29,6 @@ static struct slice text_in(const struct json *obj, const char *name)
 	return json_is(j, JSON_STRING) ? j->string : SLICE("");
 }
 
-/* One capacity, or one for each table. */
 static double units_in(const struct json *capacity)
 {
 	const struct json *units = json_get(capacity, "CapacityUnits");
@@ -41,6 +40,12 @@ static double units_in(const struct json *capacity)
 	if (json_is(units, JSON_INT))
 		return (double)units->integer;
 	return json_is(units, JSON_DOUBLE) ? units->number : sum;
+}
+
+/* One capacity, or one for each table. */
+double reply_units(const struct json *body)
+{
+	return units_in(json_get(body, "ConsumedCapacity"));
 }
 
 /* ---- BatchGetItem ---- */
@@ -260,7 +265,7 @@ static bool read_body(struct arena *a, const struct request *q, const struct bac
 void reply_read(struct arena *a, const struct request *q, const struct backend_reply *in, struct reply *out)
 {
 	*out = (struct reply){ .status = in->status, .error = in->error, .message = in->message,
-			       .units = units_in(json_get(in->body, "ConsumedCapacity")) };
+			       .units = reply_units(in->body) };
 	if (!read_body(a, q, in, out))
 		unreadable(a, q, in, out);
 }
