@@ -424,6 +424,8 @@ void process_handle(struct process *p, struct backend *b, struct arena *a, const
 					     .body = buf_slice(&c.out) };
 	}
 	reply->headers = SLICE("Cache-Control: no-store\r\n");
+	if (r.problem.retry_after)
+		reply->headers = arena_printf(a, "Cache-Control: no-store\r\nRetry-After: %d\r\n", r.problem.retry_after);
 	if (r.problem.type == PROBLEM_METHOD)
 		reply->headers = c.method == APP_GET ? SLICE("Cache-Control: no-store\r\nAllow: GET, HEAD\r\n")
 						     : SLICE("Cache-Control: no-store\r\nAllow: POST\r\n");
