@@ -230,6 +230,7 @@ static void a_shard_ends_and_a_stream_goes(void **state)
 static struct shard_list list;
 static char taken[256];
 static const char *theirs, *ended_there;
+static bool ends_at_once; /* as closed shards do for a reader that begins at the end */
 
 static struct seat *take(void *ctx, struct run *run, const struct shard_list *l, const struct shard *s)
 {
@@ -239,6 +240,7 @@ static struct seat *take(void *ctx, struct run *run, const struct shard_list *l,
 	(void)run;
 	(void)l;
 	seat->shard = mem_strndup(s->id.p, s->id.n);
+	atomic_store(&seat->ended, ends_at_once);
 	snprintf(taken + strlen(taken), sizeof(taken) - strlen(taken), " %s", seat->shard);
 	return seat;
 }
@@ -303,6 +305,21 @@ static void a_shard_is_read_after_the_one_it_was_made_from(void **state)
 	fake.shards[0].hidden = true; /* forgotten by the stream: its seat goes, as does one that failed */
 	atomic_store(&seats_find(&seats, SLICE("s3"))->finished, true);
 	assert_string_equal(follow(&all), " -s3 -s1 s3");
+	seats_clear(&seats);
+}
+
+static void a_list_that_is_not_in_order_is_gone_through_at_once(void **state)
+{
+	bool all;
+
+	(void)state;
+	seats = (struct seats){ .begin = take, .free = give_up };
+	fake_add("s3", "s2");
+	fake_add("s2", "s1");
+	ends_at_once = true;
+	assert_string_equal(follow(&all), " s1 s2 s3");
+	assert_true(all);
+	ends_at_once = false;
 	seats_clear(&seats);
 }
 
@@ -579,6 +596,7 @@ int main(void)
 		TEST(from_the_end_on_nothing_is_missed_without_a_word),
 		TEST(a_shard_ends_and_a_stream_goes),
 		TEST(a_shard_is_read_after_the_one_it_was_made_from),
+		TEST(a_list_that_is_not_in_order_is_gone_through_at_once),
 		TEST(shards_of_other_servers_are_left_to_them),
 		TEST(a_mark_is_a_text_and_back),
 		TEST(of_too_many_shards_there_is_no_text),
