@@ -5,9 +5,9 @@
 //   node bench/instructions.mjs --check     and fails where one is more than TOLERANCE above what is kept
 //   node bench/instructions.mjs like follow only these
 //
-// Each figure is what N requests took after as many before them, divided by N. DynamoDB's operations and the reads of a design count on the event
-// loop, from the bytes read to the bytes written; writes of a design from app_handle() to its end. With one client both have the writer's turn
-// themselves, so that a commit counts, too; threads of the background and the kernel do not. BENCH_BUILD: the build to count.
+// Each figure is what N requests took after as many before them, divided by N. Reads count on the event loop, from the bytes read to the bytes
+// written; DynamoDB's writes over all threads of the process, which a busy machine adds some per cent to; writes of a design from app_handle() to
+// its end, with the commit, for with one client the worker has the writer's turn itself. The kernel does not count. BENCH_BUILD: the build to count.
 // SPDX-License-Identifier: Apache-2.0
 import { existsSync, readFileSync, readdirSync, writeFileSync } from 'node:fs';
 import { Agent, request } from 'node:http';
@@ -73,10 +73,10 @@ async function startCounting(name, collect, args = []) {
 const results = {};
 const wants = (names) => names.filter((name) => !chosen.length || chosen.includes(name));
 
-async function countApi() {
-  const names = wants(['GetItem', 'PutItem', 'Query', 'UpdateItem']);
+async function countApi(kind, collect, all) {
+  const names = wants(all);
   if (!names.length) return;
-  const { server, count } = await startCounting('api', 'on_read');
+  const { server, count } = await startCounting(kind, collect);
   await fillServer(server, USERS);
   for (const name of names) {
     results[name] = await count(api(name), 0);
@@ -105,7 +105,8 @@ const put = (path) => (token) => {
   return (i) => ({ method: 'PUT', path: `/api/social${path(reader, i)}`, headers, body: '{}' });
 };
 
-await countApi();
+await countApi('api-reads', 'on_read', ['GetItem', 'Query']);
+await countApi('api-writes', undefined, ['PutItem', 'UpdateItem']);
 await countDesign('reads', 'on_read', { item: get(`/posts/p${number(7)}`), list: get(`/users/u${number(1)}/posts`) });
 await countDesign('writes', 'app_handle', {
   // One post, many readers; one reader, many others.

@@ -19,25 +19,31 @@ static void state_init(struct op_state *s, struct api *api, struct arena *a)
 	*s = (struct op_state){ .arena = a, .api = api, .db = api->db, .catalog = db_catalog(api->db, a) };
 }
 
-static op_handler handler_of(const struct request *q)
-{
-	static const op_handler reads[] = { [REQUEST_GET] = op_get_item, [REQUEST_BATCH_GET] = op_batch_get_item, [REQUEST_QUERY] = op_query,
-					    [REQUEST_WRITE] = op_transact_write_items, [REQUEST_RECORDS] = op_get_records };
-	static const op_handler writes[] = { [WRITE_PUT] = op_put_item, [WRITE_UPDATE] = op_update_item, [WRITE_DELETE] = op_delete_item };
+/* What counts as which operation: requests, and from WRITES on the kinds of single writes. */
+#define WRITES (REQUEST_RECORDS + 1)
+static const op_handler handlers[] = {
+	[REQUEST_GET] = op_get_item, [REQUEST_BATCH_GET] = op_batch_get_item, [REQUEST_QUERY] = op_query,
+	[REQUEST_WRITE] = op_transact_write_items, [REQUEST_RECORDS] = op_get_records,
+	[WRITES + WRITE_PUT] = op_put_item, [WRITES + WRITE_UPDATE] = op_update_item, [WRITES + WRITE_DELETE] = op_delete_item,
+};
 
-	if (q->kind != REQUEST_WRITE || request_is_transaction(&q->write))
-		return reads[q->kind];
-	return writes[q->write.actions[0].kind];
+static size_t row_of(const struct request *q)
+{
+	static _Atomic size_t rows[sizeof(handlers) / sizeof(*handlers)]; /* 1 + the row; 0: not looked for yet */
+	bool alone = q->kind == REQUEST_WRITE && !request_is_transaction(&q->write);
+	size_t i = alone ? WRITES + (size_t)q->write.actions[0].kind : (size_t)q->kind, row = atomic_load_explicit(&rows[i], memory_order_relaxed);
+
+	if (row)
+		return row - 1;
+	while (op_at(row)->handle != handlers[i])
+		row++;
+	atomic_store_explicit(&rows[i], row + 1, memory_order_relaxed);
+	return row;
 }
 
 static void count(struct api *api, const struct request *q, int status, int64_t started_us)
 {
-	op_handler handle = handler_of(q);
-	size_t row = 0;
-
-	while (op_at(row)->handle != handle)
-		row++;
-	metrics_count(api, row, status, clock_monotonic_us() - started_us);
+	metrics_count(api, row_of(q), status, clock_monotonic_us() - started_us);
 }
 
 /* ---- items ---- */
@@ -321,13 +327,13 @@ void api_execute(struct api *api, struct arena *a, const struct request *q, stru
 {
 	int64_t started = clock_monotonic_us();
 	struct error e = { 0 };
-	struct op_state *s = arena_alloc(a, sizeof(*s)); /* the writer has it for a while */
+	struct op_state s; /* of a write the writer has it until it is waited for */
 
-	state_init(s, api, a);
+	state_init(&s, api, a);
 	*reply = (struct reply){ .status = 200 };
 	if (q->kind == REQUEST_WRITE)
-		execute_write(s, q, reply);
-	else if (!execute_read(s, q, reply, &e))
+		execute_write(&s, q, reply);
+	else if (!execute_read(&s, q, reply, &e))
 		reply_fail(reply, &e);
 	count(api, q, reply->status, started);
 }
