@@ -4,6 +4,7 @@
 #define THORPE_CLI_COPY_SIDE_H
 
 #include "cli/serve_backend.h"
+#include "api/local.h"
 #include "copy/copy.h"
 
 struct copy_end_point {

@@ -30,7 +30,7 @@
 
 #include <stdatomic.h>
 #include "app/caller.h"
-#include "app/database.h"
+#include "request/database.h"
 #include "design/design.h"
 
 #define COPY_EXPIRE_MS 6000

@@ -7,9 +7,10 @@
 #include "base/clock.h"
 #include "base/map.h"
 #include "copy/copy_internal.h"
-#include "process/keeper.h"
+#include "process/keeper/keeper.h"
 #include "process/process.h"
-#include "process/send.h"
+#include "process/send/send.h"
+#include "process/tail/spot.h"
 
 #define PAGES_MOST 20   /* of a closed shard that are looked at: empty ones may come first */
 #define SETTLE_MS 60000
@@ -95,7 +96,7 @@ static bool look_for(struct copier *c, struct slice processor, size_t *behind)
 	for (const struct source_shard *s = c->job->shards; s; s = s->next) {
 		const struct json *item = map_get(&positions, slice_str(s->id));
 		struct slice at = copy_text(json_get(item, "sequence"), "S");
-		bool more = s->sequence[0] && change_compare(at, slice_str(s->sequence)) < 0;
+		bool more = s->sequence[0] && sequence_compare(at, slice_str(s->sequence)) < 0;
 
 		if (s->is_old && !s->sequence[0] && !has_more(c, s, at, &more))
 			return false;
