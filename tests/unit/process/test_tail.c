@@ -545,6 +545,9 @@ static void of_a_shard_that_is_gone_or_unknown_the_list_is_read_again(void **sta
 	before = kept(a);
 	assert_non_null(mark_add(&odd, SLICE("elsewhere")));
 	assert_non_null(strstr(between(&odd, &before), "lost"));
+	odd = before;
+	assert_non_null(mark_add(&odd, SLICE("forgotten"))); /* what was made from it cannot be told */
+	assert_non_null(strstr(between(&odd, &before), "lost"));
 	write_to(0, 2, 6);
 	assert_string_equal(told(a, NULL), "2 3 4 5 6");
 	after = kept(a);
