@@ -11,6 +11,7 @@
 #include <string.h>
 #include <cmocka.h>
 #include "base/alloc.h"
+#include "api/local.h"
 #include "copy/copy_internal.h"
 
 struct side_of { /* a database */
