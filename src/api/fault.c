@@ -101,11 +101,14 @@ static void set_reasons(struct op_state *s, const struct table *t, const struct 
 
 	buf_init(&b, s->arena);
 	/* Each exception has its spelling. */
-	buf_printf(&b, ",\"%s\":[{\"reason\":\"%s%s%s\",\"resource\":", t->on_demand ? "throttlingReasons" : "ThrottlingReasons",
-		   i ? "Index" : "Table", writes ? "Write" : "Read",
-		   t->on_demand ? "KeyRangeThroughputExceeded" : "ProvisionedThroughputExceeded");
-	json_string(&b, arn);
-	buf_lit(&b, "}]");
+	json_member_open(&b, t->on_demand ? "throttlingReasons" : "ThrottlingReasons", '[');
+	json_open(&b, '{');
+	json_member_string(&b, "reason", arena_printf(s->arena, "%s%s%s", i ? "Index" : "Table", writes ? "Write" : "Read",
+						      t->on_demand ? "KeyRangeThroughputExceeded" :
+								     "ProvisionedThroughputExceeded"));
+	json_member_string(&b, "resource", arn);
+	json_close(&b, '}');
+	json_close(&b, ']');
 	e->members = buf_slice(&b);
 }
 

@@ -79,12 +79,12 @@ static bool read_ahead(struct op_state *s, const struct table_get *g, const stru
 static bool read_table(struct op_state *s, struct table_get *g, const struct store_view *view, size_t *bytes,
 		       struct tally *tally, struct error *e)
 {
-	bool consistent = op_bool(g->in, "ConsistentRead", false), first = true;
+	bool consistent = op_bool(g->in, "ConsistentRead", false);
 	const struct store_view *lagging = s->fault ? fault_view(s, g->table, NULL, consistent) : NULL;
 	struct value items[READ_AHEAD];
 
-	json_string(&s->out, g->name);
-	buf_lit(&s->out, ":[");
+	json_name_string(&s->out, g->name);
+	json_open(&s->out, '[');
 	for (size_t i = 0; i < g->key_count; i++) {
 		struct capacity c = { .read = true };
 		struct value item;
@@ -105,12 +105,9 @@ static bool read_table(struct op_state *s, struct table_get *g, const struct sto
 		tally_add(tally, g->table, &c);
 		if (!value_present(item))
 			continue;
-		if (!first)
-			buf_lit(&s->out, ",");
-		first = false;
 		item_to_json(&s->out, g->projection ? projection_apply(g->projection, item, s->arena) : item);
 	}
-	buf_lit(&s->out, "]");
+	json_close(&s->out, ']');
 	stats_add(&g->table->stats->reads, (int64_t)g->first_unprocessed);
 	return true;
 }
@@ -131,47 +128,31 @@ static bool has_unprocessed(const struct table_get *g)
 /* The same request again, with the keys that are left. */
 static void add_unprocessed(struct op_state *s, const struct table_get *g)
 {
-	bool first = true;
-
-	json_string(&s->out, g->name);
-	buf_lit(&s->out, ":{\"Keys\":[");
-	for (size_t i = 0; i < g->key_count; i++) {
-		if (!is_unprocessed(g, i))
-			continue;
-		if (!first)
-			buf_lit(&s->out, ",");
-		first = false;
-		item_to_json(&s->out, g->keys[i]);
-	}
-	buf_lit(&s->out, "]");
+	json_name_string(&s->out, g->name);
+	json_open(&s->out, '{');
+	json_member_open(&s->out, "Keys", '[');
+	for (size_t i = 0; i < g->key_count; i++)
+		if (is_unprocessed(g, i))
+			item_to_json(&s->out, g->keys[i]);
+	json_close(&s->out, ']');
 	for (size_t i = 0; i < g->in->count; i++) {
 		const struct json_member *m = &g->in->members[i];
 
 		if (slice_is(m->name, "Keys") || m->value.type == JSON_NULL)
 			continue;
-		buf_lit(&s->out, ",");
-		json_string(&s->out, m->name);
-		buf_lit(&s->out, ":");
+		json_name_string(&s->out, m->name);
 		json_write(&s->out, &m->value);
 	}
-	buf_lit(&s->out, "}");
+	json_close(&s->out, '}');
 }
 
 static void reply_unprocessed(struct op_state *s, const struct table_get *gets, size_t n)
 {
-	bool first = true;
-
-	reply_member(&s->out, "UnprocessedKeys");
-	buf_lit(&s->out, "{");
-	for (size_t i = 0; i < n; i++) {
-		if (!has_unprocessed(&gets[i]))
-			continue;
-		if (!first)
-			buf_lit(&s->out, ",");
-		first = false;
-		add_unprocessed(s, &gets[i]);
-	}
-	buf_lit(&s->out, "}");
+	json_member_open(&s->out, "UnprocessedKeys", '{');
+	for (size_t i = 0; i < n; i++)
+		if (has_unprocessed(&gets[i]))
+			add_unprocessed(s, &gets[i]);
+	json_close(&s->out, '}');
 }
 
 static bool parse_request(struct op_state *s, const struct json *tables, struct table_get *gets,
@@ -231,16 +212,14 @@ bool op_batch_get_item(struct op_state *s, struct error *e)
 	struct store_view *view = store_view(db_store(s->db), s->arena);
 
 	tally_init(&tally, s->arena);
-	buf_lit(&s->out, "{\"Responses\":{");
-	for (size_t i = 0; i < tables->count; i++) {
-		if (i)
-			buf_lit(&s->out, ",");
+	json_open(&s->out, '{');
+	json_member_open(&s->out, "Responses", '{');
+	for (size_t i = 0; i < tables->count; i++)
 		if (!read_table(s, &gets[i], view, &bytes, &tally, e))
 			return false;
-	}
-	buf_lit(&s->out, "}");
+	json_close(&s->out, '}');
 	reply_unprocessed(s, gets, tables->count);
 	tally_reply(&s->out, &tally, reply_capacity_wanted(s->in), false);
-	buf_lit(&s->out, "}");
+	json_close(&s->out, '}');
 	return true;
 }

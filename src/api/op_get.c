@@ -29,9 +29,9 @@ bool op_get_item(struct op_state *s, struct error *e)
 		return false;
 	stats_add(&t->stats->reads, 1);
 
-	buf_lit(&s->out, "{");
+	json_open(&s->out, '{');
 	if (value_present(item)) {
-		reply_member(&s->out, "Item");
+		json_name(&s->out, "Item");
 		item_to_json(&s->out, projection ? projection_apply(projection, item, s->arena) : item);
 	}
 	if (how != CAPACITY_NONE) {
@@ -39,9 +39,9 @@ bool op_get_item(struct op_state *s, struct error *e)
 
 		c.table_units = capacity_read_units(value_present(item) ? item_size(item) : 0,
 						    op_bool(s->in, "ConsistentRead", false));
-		reply_member(&s->out, "ConsumedCapacity");
+		json_name(&s->out, "ConsumedCapacity");
 		reply_capacity(&s->out, t, &c, how, false);
 	}
-	buf_lit(&s->out, "}");
+	json_close(&s->out, '}');
 	return true;
 }

@@ -134,14 +134,13 @@ bool op_list_tags_of_resource(struct op_state *s, struct error *e)
 			SLICE_ARG(arn));
 	if (op_string(s->in, "NextToken").n)
 		return error_set(e, s->arena, ERR_VALIDATION, "Invalid NextToken");
-	buf_lit(&s->out, "{\"Tags\":[");
+	json_open(&s->out, '{');
+	json_member_open(&s->out, "Tags", '[');
 	for (size_t i = 0; i < t->tag_count; i++) {
-		buf_str(&s->out, i ? ",{" : "{");
-		reply_member(&s->out, "Key");
-		json_string(&s->out, t->tags[i].key);
-		reply_member(&s->out, "Value");
-		json_string(&s->out, t->tags[i].value);
-		buf_lit(&s->out, "}");
+		json_open(&s->out, '{');
+		json_member_string(&s->out, "Key", t->tags[i].key);
+		json_member_string(&s->out, "Value", t->tags[i].value);
+		json_close(&s->out, '}');
 	}
 	buf_lit(&s->out, "]}");
 	return true;

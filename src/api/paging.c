@@ -264,18 +264,13 @@ bool paging_check_start(struct op_state *s, struct paging *p, struct error *e)
 struct emission {
 	struct op_state *s;
 	const struct projection *projection;
-	bool any;
 };
 
 static void emit(void *ctx, struct value item)
 {
 	struct emission *m = ctx;
-	struct buf *out = &m->s->out;
 
-	if (m->any)
-		buf_lit(out, ",");
-	m->any = true;
-	item_to_json(out, m->projection ? projection_apply(m->projection, item, m->s->arena) : item);
+	item_to_json(&m->s->out, m->projection ? projection_apply(m->projection, item, m->s->arena) : item);
 }
 
 static void emit_nothing(void *ctx, struct value item)
@@ -302,25 +297,23 @@ bool paging_reply(struct op_state *s, struct paging *p, struct error *e)
 	if (s->fault)
 		p->request.view = fault_view(s, p->request.table, p->request.index, p->request.consistent);
 	buf_room(&s->out, likely_bytes(p));
-	buf_lit(&s->out, "{");
+	json_open(&s->out, '{');
 	if (!p->count_only)
-		buf_lit(&s->out, "\"Items\":[");
+		json_member_open(&s->out, "Items", '[');
 	if (!db_page(s->db, &p->request, s->arena, &page, e))
 		return false;
 	if (!p->count_only)
-		buf_lit(&s->out, "]");
-	reply_member(&s->out, "Count");
-	buf_i64(&s->out, page.count);
-	reply_member(&s->out, "ScannedCount");
-	buf_i64(&s->out, page.scanned);
+		json_close(&s->out, ']');
+	json_member_int(&s->out, "Count", page.count);
+	json_member_int(&s->out, "ScannedCount", page.scanned);
 	if (value_present(page.last_key) && !p->at_most_one) {
-		reply_member(&s->out, "LastEvaluatedKey");
+		json_name(&s->out, "LastEvaluatedKey");
 		item_to_json(&s->out, page.last_key);
 	}
 	if (how != CAPACITY_NONE) {
-		reply_member(&s->out, "ConsumedCapacity");
+		json_name(&s->out, "ConsumedCapacity");
 		reply_capacity(&s->out, p->request.table, &page.capacity, how, false);
 	}
-	buf_lit(&s->out, "}");
+	json_close(&s->out, '}');
 	return true;
 }

@@ -37,12 +37,8 @@ void tally_reply(struct buf *b, const struct tally *t, enum return_capacity how,
 {
 	if (how == CAPACITY_NONE)
 		return;
-	reply_member(b, "ConsumedCapacity");
-	buf_lit(b, "[");
-	for (size_t i = 0; i < t->count; i++) {
-		if (i)
-			buf_lit(b, ",");
+	json_member_open(b, "ConsumedCapacity", '[');
+	for (size_t i = 0; i < t->count; i++)
 		reply_capacity(b, t->entries[i].table, &t->entries[i].capacity, how, rw_split);
-	}
-	buf_lit(b, "]");
+	json_close(b, ']');
 }

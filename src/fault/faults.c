@@ -379,12 +379,13 @@ void faults_show(struct faults *f, struct buf *out)
 
 	buf_init(&spec, out->arena);
 	faults_print(f, &spec);
-	buf_lit(out, "{\"faults\":");
-	json_string(out, buf_slice(&spec));
-	buf_lit(out, ",\"injected\":{");
+	json_open(out, '{');
+	json_member_string(out, "faults", buf_slice(&spec));
+	json_member_open(out, "injected", '{');
 	for (size_t i = 0; i < FAULT_KINDS; i++)
-		buf_printf(out, "%s\"%s\":%llu", i ? "," : "", fault_name(i), (unsigned long long)atomic_load(&f->struck[i]));
-	buf_lit(out, "}}");
+		json_member_int(out, fault_name(i), (int64_t)atomic_load(&f->struck[i]));
+	json_close(out, '}');
+	json_close(out, '}');
 }
 
 void faults_metrics(struct faults *f, struct buf *out)

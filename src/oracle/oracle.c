@@ -33,9 +33,9 @@ static bool read_page(struct oracle *o, struct arena *page, struct value start, 
 	o->run.arena = page;
 	dyn_request_init(&q, &o->run);
 	dyn_put_table(&q);
-	buf_lit(&q.body, ",\"ConsistentRead\":true");
+	json_member_bool(&q.body, "ConsistentRead", true);
 	if (value_present(start)) {
-		buf_lit(&q.body, ",\"ExclusiveStartKey\":");
+		json_name(&q.body, "ExclusiveStartKey");
 		item_to_json(&q.body, start);
 	}
 	ok = dyn_send(&q, "Scan", &reply);
