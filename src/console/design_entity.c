@@ -139,17 +139,23 @@ static struct slice deletes(struct arena *a, const struct delete_rule *r)
 
 /* ---- routes ---- */
 
-static void put_route(struct buf *b, const struct design *d, const struct entity *e, const char *method, struct slice path,
-		      struct slice does, enum allow_verb verb, const struct action *action)
+struct route_doc {
+	const char *method;
+	struct slice path, does;
+	enum allow_verb verb;
+	const struct action *action; /* NULL: it is none */
+};
+
+static void put_route(struct buf *b, const struct design *d, const struct entity *e, const struct route_doc *r)
 {
 	struct buf request;
 
 	buf_init(&request, b->arena);
-	describe_write(&request, d, e, verb, action);
+	describe_write(&request, d, e, r->verb, r->action);
 	json_open(b, '{');
-	doc_member_str(b, "method", method);
-	doc_member(b, "path", path);
-	doc_member(b, "does", does);
+	doc_member_str(b, "method", r->method);
+	doc_member(b, "path", r->path);
+	doc_member(b, "does", r->does);
 	doc_member(b, "request", buf_slice(&request));
 	json_close(b, '}');
 }
@@ -158,18 +164,23 @@ static void put_route(struct buf *b, const struct design *d, const struct entity
 static void put_routes(struct buf *b, const struct design *d, const struct entity *e)
 {
 	struct slice collection = describe_collection(e);
-	bool posts = collection.n != e->path.n;
+	bool posts = collection.n != e->path.n, shown = e->path.n && !e->internal;
+	const struct route_doc own[] = {
+		{ posts ? "POST" : "PUT", posts ? collection : e->path, SLICE("create"), ALLOW_CREATE, NULL },
+		{ "GET", e->path, SLICE("read"), ALLOW_READ, NULL },
+		{ "PATCH", e->path, SLICE("update"), ALLOW_UPDATE, NULL },
+		{ "DELETE", e->path, SLICE("delete"), ALLOW_DELETE, NULL },
+	};
 
 	json_member_open(b, "routes", '[');
-	if (e->path.n && !e->internal) {
-		put_route(b, d, e, posts ? "POST" : "PUT", posts ? collection : e->path, SLICE("create"), ALLOW_CREATE, NULL);
-		put_route(b, d, e, "GET", e->path, SLICE("read"), ALLOW_READ, NULL);
-		put_route(b, d, e, "PATCH", e->path, SLICE("update"), ALLOW_UPDATE, NULL);
-		put_route(b, d, e, "DELETE", e->path, SLICE("delete"), ALLOW_DELETE, NULL);
+	for (size_t i = 0; shown && i < sizeof(own) / sizeof(*own); i++)
+		put_route(b, d, e, &own[i]);
+	for (size_t i = 0; shown && i < e->action_count; i++) {
+		struct slice name = e->actions[i].name;
+		struct slice path = arena_printf(b->arena, "%.*s/%.*s", SLICE_ARG(e->path), SLICE_ARG(name));
+
+		put_route(b, d, e, &(struct route_doc){ "POST", path, name, ALLOW_UPDATE, &e->actions[i] });
 	}
-	for (size_t i = 0; e->path.n && !e->internal && i < e->action_count; i++)
-		put_route(b, d, e, "POST", arena_printf(b->arena, "%.*s/%.*s", SLICE_ARG(e->path), SLICE_ARG(e->actions[i].name)),
-			  e->actions[i].name, ALLOW_UPDATE, &e->actions[i]);
 	json_close(b, ']');
 }
 
@@ -177,11 +188,10 @@ static void put_routes(struct buf *b, const struct design *d, const struct entit
 
 #define PUT_LIST(b, name, put, list, n)                   \
 	do {                                              \
-		json_name(b, name);                        \
-		json_open(b, '[');                         \
+		json_member_open(b, name, '[');           \
 		for (size_t i_ = 0; i_ < (n); i_++)       \
 			put(b, &(list)[i_]);              \
-		json_close(b, ']');                        \
+		json_close(b, ']');                       \
 	} while (0)
 
 void design_entity_doc(struct buf *b, const struct design *d, const struct entity *e)

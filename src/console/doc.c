@@ -32,15 +32,6 @@ void doc_text(struct buf *b, struct slice text)
 	json_string(b, is_utf8(text) ? text : repaired(b->arena, text));
 }
 
-void doc_term(struct buf *b, const struct term *t)
-{
-	struct buf words;
-
-	buf_init(&words, b->arena);
-	term_print(&words, t);
-	doc_text(b, buf_slice(&words));
-}
-
 void doc_member(struct buf *b, const char *name, struct slice text)
 {
 	json_name(b, name);
@@ -63,10 +54,13 @@ void doc_member_or_null(struct buf *b, const char *name, struct slice text)
 
 void doc_member_term(struct buf *b, const char *name, const struct term *t)
 {
+	struct buf words;
+
 	if (!t)
 		return;
-	json_name(b, name);
-	doc_term(b, t);
+	buf_init(&words, b->arena);
+	term_print(&words, t);
+	doc_member(b, name, buf_slice(&words));
 }
 
 void doc_member_texts(struct buf *b, const char *name, const struct slice *list, size_t n)

@@ -9,13 +9,12 @@
 
 /* ---- values ---- */
 void doc_text(struct buf *b, struct slice text);
-void doc_term(struct buf *b, const struct term *t); /* its own words, as a text */
 
 /* ---- members ---- */
 void doc_member(struct buf *b, const char *name, struct slice text);
 void doc_member_str(struct buf *b, const char *name, const char *text);
 void doc_member_or_null(struct buf *b, const char *name, struct slice text); /* empty: null */
-void doc_member_term(struct buf *b, const char *name, const struct term *t); /* NULL: no member at all */
+void doc_member_term(struct buf *b, const char *name, const struct term *t); /* its own words; NULL: no member at all */
 void doc_member_texts(struct buf *b, const char *name, const struct slice *list, size_t n);
 
 #endif
