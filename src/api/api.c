@@ -78,13 +78,6 @@ struct expr_cache *api_thread_cache(struct api_thread *t)
 	return t->cache;
 }
 
-const char *api_op_name(struct slice target)
-{
-	const struct op *op = op_find(target);
-
-	return op ? op->name : NULL;
-}
-
 struct slice api_error_reply(struct arena *a, const struct error *e)
 {
 	struct buf b;
@@ -216,7 +209,7 @@ void api_start(struct api *api, struct api_thread *t, struct api_call *c)
 		c->done(c);
 		return;
 	}
-	assert(c->op->flags & OP_WRITE);
+	assert(c->op->facts.flags & OP_WRITE);
 	c->state->cache = NULL;
 	c->state->write.done = on_written;
 	c->state->write.ctx = c;

@@ -176,9 +176,9 @@ static bool spares_transaction(struct op_state *s, bool writes, struct error *e)
 bool fault_spares(struct op_state *s, struct error *e)
 {
 	const struct op *op = s->call->op;
-	bool writes = op->flags & OP_WRITE;
+	bool writes = op->facts.flags & OP_WRITE;
 
-	if (op->flags & (OP_CONTROL | OP_STREAMS) || op_has(s->in, "RequestItems"))
+	if (op->facts.flags & (OP_CONTROL | OP_STREAMS) || op_has(s->in, "RequestItems"))
 		return true; /* batches have looked at each of their items */
 	return op_has(s->in, "TransactItems") ? spares_transaction(s, writes, e) : spares_single(s, writes, e);
 }

@@ -6,8 +6,6 @@
 #include "base/map.h"
 #include "value/codec.h"
 
-#define BATCH_GETS_MAX 100
-#define BATCH_BYTES_MAX (16u << 20) /* what is beyond comes back as UnprocessedKeys */
 #define READ_AHEAD 32 /* keys are read so many at a time: what of it is beyond was read in vain */
 
 static const char *const expressions[] = { "ProjectionExpression", NULL };
@@ -96,7 +94,7 @@ static bool read_table(struct op_state *s, struct table_get *g, const struct sto
 			continue;
 		item = items[i % READ_AHEAD];
 		size = value_present(item) ? item_size(item) : 0;
-		if (*bytes + size > BATCH_BYTES_MAX) {
+		if (*bytes + size > BATCH_GET_BYTES_MAX) {
 			g->first_unprocessed = i;
 			break;
 		}

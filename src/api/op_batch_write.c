@@ -6,7 +6,6 @@
 #include "base/map.h"
 #include "value/codec.h"
 
-#define BATCH_WRITES_MAX 25
 
 static bool parse_request(struct op_state *s, const struct json *request, struct write_action *act,
 			  struct error *e)

@@ -4,9 +4,6 @@
 #include "api/op_control.h"
 #include "api/reply.h"
 
-/* DynamoDB's default quotas of an account; they are reported, not enforced. */
-#define ACCOUNT_UNITS_MAX 80000
-#define TABLE_UNITS_MAX 40000
 #define ENDPOINT_CACHE_MINUTES 1440
 
 bool op_describe_limits(struct op_state *s, struct error *e)

@@ -11,7 +11,7 @@ static bool is_table_arn(struct slice arn)
 	struct slice name = table_name_of_arn(arn);
 
 	return slice_starts(arn, SLICE("arn:aws")) && name.n < arn.n &&
-	       name.p + name.n == arn.p + arn.n && name.n >= 3 && name.n <= 255 &&
+	       name.p + name.n == arn.p + arn.n && name.n >= TABLE_NAME_LENGTH_MIN && name.n <= TABLE_NAME_LENGTH_MAX &&
 	       shape_is_name(name);
 }
 
@@ -66,11 +66,11 @@ static bool check_total(const struct table *t, const struct tag *tags, size_t co
 	for (size_t i = 0; i < count; i++)
 		for (size_t k = 0; k < t->tag_count; k++)
 			total -= slice_equal(tags[i].key, t->tags[k].key);
-	if (total <= TAGS_MAX)
+	if (total <= TABLE_TAGS_MAX)
 		return true;
 	return error_set(e, a, ERR_VALIDATION,
 			 INVALID_VALUES "Too many tags: %zu. A resource can have at most %d", total,
-			 TAGS_MAX);
+			 TABLE_TAGS_MAX);
 }
 
 bool op_tag_resource(struct op_state *s, struct error *e)

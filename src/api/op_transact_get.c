@@ -5,7 +5,6 @@
 #include "api/tally.h"
 #include "value/codec.h"
 
-#define TRANSACTION_BYTES_MAX (4u << 20)
 
 static const char *const expressions[] = { "ProjectionExpression", NULL };
 static const char *const legacy[] = { NULL };

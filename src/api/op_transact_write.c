@@ -6,7 +6,6 @@
 #include "api/collections.h"
 #include "api/tally.h"
 
-#define TRANSACTION_BYTES_MAX (4u << 20)
 
 struct action_name {
 	const char *name;

@@ -112,16 +112,6 @@ bool paging_resolve(struct op_state *s, struct paging *p, struct error *e)
 	return !op_has(s->in, "IndexName") || resolve_index(s, p, e);
 }
 
-static bool index_projects(const struct table *t, const struct index *i, struct slice name)
-{
-	if (i->projection == PROJECT_ALL || is_key_attribute(&t->key, name) || is_key_attribute(&i->key, name))
-		return true;
-	for (size_t j = 0; j < i->include_count; j++)
-		if (slice_equal(i->include[j], name))
-			return true;
-	return false;
-}
-
 static int by_name(const void *x, const void *y)
 {
 	return slice_cmp(*(const struct slice *)x, *(const struct slice *)y);
@@ -136,7 +126,7 @@ static struct slice not_projected(struct op_state *s, const struct paging *p, co
 	struct buf b;
 
 	for (size_t i = 0; i < n; i++)
-		if (!index_projects(p->request.table, p->request.index, paths[i].steps[0].name))
+		if (!index_has_attribute(p->request.table, p->request.index, paths[i].steps[0].name))
 			names[count++] = paths[i].steps[0].name;
 	if (count)
 		qsort(names, count, sizeof(*names), by_name);

@@ -1,6 +1,7 @@
 /* Adding up capacity by table, for operations that touch several.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "api/tally.h"
+#include "base/grow.h"
 
 void tally_init(struct tally *t, struct arena *a)
 {
@@ -12,15 +13,7 @@ static struct tally_entry *entry_of(struct tally *t, const struct table *table)
 	for (size_t i = 0; i < t->count; i++)
 		if (t->entries[i].table->id == table->id)
 			return &t->entries[i];
-	if (t->count == t->room) {
-		size_t room = t->room ? 2 * t->room : 4;
-		struct tally_entry *more = arena_array(t->arena, struct tally_entry, room);
-
-		if (t->count)
-			memcpy(more, t->entries, t->count * sizeof(*more));
-		t->entries = more;
-		t->room = room;
-	}
+	GROW_IN(t->arena, t->entries, t->count, t->room, 4);
 	t->entries[t->count] = (struct tally_entry){ .table = table };
 	return &t->entries[t->count++];
 }

@@ -1,6 +1,7 @@
 /* Databases at endpoints.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "cli/serve_backend.h"
+#include "api/api.h"
 #include "base/alloc.h"
 
 /* How often a stream is looked at that others may write to: DynamoDB allows five looks a second at a shard. */
@@ -43,23 +44,13 @@ struct counting {
 	struct database_remote *database;
 };
 
-static bool is_write(const char *operation)
-{
-	static const char *const writes[] = { "PutItem", "UpdateItem", "DeleteItem", "TransactWriteItems", "BatchWriteItem" };
-
-	for (size_t i = 0; i < sizeof(writes) / sizeof(*writes); i++)
-		if (!strcmp(operation, writes[i]))
-			return true;
-	return false;
-}
-
 static void call(struct backend *b, struct arena *a, const char *operation, struct slice body, struct backend_reply *reply)
 {
 	struct counting *c = (struct counting *)b;
 
 	backend_call(c->remote, a, operation, body, reply);
 	/* Also when it failed: it may have been done. */
-	if (reply->status != 400 && is_write(operation))
+	if (reply->status != 400 && api_changes_items(api_operation_named(operation)))
 		atomic_fetch_add(&c->database->writes, 1);
 }
 

@@ -115,7 +115,7 @@ static void run(struct exchange_work *w, struct arena *a, void *local)
 bool forward_take(struct exchange *ex, void *ctx, struct slice target, struct slice body)
 {
 	static const struct error busy = { .code = ERR_INTERNAL, .message = { "too many requests are waiting", 29 } };
-	const char *operation = api_op_name(target);
+	const struct api_operation *operation = api_operation(target);
 	const struct json *document = operation ? json_parse(&ex->arena, body) : NULL;
 	struct database *d = json_is(document, JSON_OBJECT) ? database_of(ctx, table_of(document)) : NULL;
 	struct forwarding *f;
@@ -123,7 +123,7 @@ bool forward_take(struct exchange *ex, void *ctx, struct slice target, struct sl
 	if (!d)
 		return false;
 	f = arena_new(&ex->arena, struct forwarding);
-	*f = (struct forwarding){ .database = d, .operation = operation, .body = body };
+	*f = (struct forwarding){ .database = d, .operation = operation->name, .body = body };
 	if (!exchange_work(ex, run, f))
 		exchange_reply_error(ex, &busy);
 	return true;

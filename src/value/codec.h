@@ -9,10 +9,8 @@
 #ifndef THORPE_VALUE_CODEC_H
 #define THORPE_VALUE_CODEC_H
 
+#include "value/limits.h"
 #include "value/value.h"
-
-/* DynamoDB counts an attribute as level 1: a scalar may stand inside 31 lists and maps. */
-#define VALUE_LEVELS_MAX 32
 
 bool value_from_json(struct arena *a, const struct json *j, struct value *out,
 		     struct error *e) MUST_CHECK;

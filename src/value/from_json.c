@@ -9,7 +9,6 @@
 #include "value/sort.h"
 
 #define INVALID "One or more parameter values were invalid: "
-#define NAME_MAX_BYTES 65535
 
 struct encoder {
 	struct arena *arena;
@@ -193,7 +192,7 @@ static bool put_member(struct encoder *x, struct slice name, const struct json *
 {
 	if (name.n == 0)
 		return error_set(x->e, x->arena, ERR_VALIDATION, "Empty attribute name");
-	if (name.n > NAME_MAX_BYTES)
+	if (name.n > ATTRIBUTE_NAME_BYTES_MAX)
 		return error_set(x->e, x->arena, ERR_VALIDATION, INVALID
 				 "Attribute name is too large, must be less than 65536 bytes");
 	layout_add_bytes(x->out, name);

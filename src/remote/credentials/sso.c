@@ -4,7 +4,6 @@
  * tools do: each token renews once.
  * SPDX-License-Identifier: Apache-2.0 */
 #include <fcntl.h>
-#include <openssl/evp.h>
 #include <stdio.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -29,19 +28,6 @@ static const char *get(struct lookup *l, const char *profile, const char *key)
 	return settings_get(l->settings, profile, key, SETTINGS_BOTH);
 }
 
-static const char *file_of(struct lookup *l, const char *name)
-{
-	uint8_t hash[EVP_MAX_MD_SIZE];
-	unsigned n = 0;
-	struct buf b;
-
-	if (EVP_Digest(name, strlen(name), hash, &n, EVP_sha1(), NULL) != 1)
-		arena_out_of_memory(l->arena);
-	buf_init(&b, l->arena);
-	buf_hex(&b, slice_make(hash, n));
-	return settings_path(l->settings, lookup_print(l, "~/.aws/sso/cache/%.*s.json", SLICE_ARG(buf_slice(&b))));
-}
-
 static enum found read_profile(struct lookup *l, const char *profile, struct login *g)
 {
 	*g = (struct login){ .profile = profile, .session = get(l, profile, "sso_session"), .account = get(l, profile, "sso_account_id"),
@@ -55,7 +41,7 @@ static enum found read_profile(struct lookup *l, const char *profile, struct log
 	if (!g->start_url || !g->region || !endpoint_is_region(g->region))
 		return lookup_trouble(l, "the profile '%s' needs sso_start_url and sso_region%s%s", profile,
 				      g->session ? " in its sso-session " : "", g->session ? g->session : "");
-	g->path = file_of(l, g->session ? g->session : g->start_url);
+	g->path = lookup_cache_file(l, "~/.aws/sso/cache", g->session ? g->session : g->start_url, EVP_sha1());
 	return FOUND_KEYS;
 }
 

@@ -94,8 +94,7 @@ static void commas_stand_between_values_and_nowhere_else(void **state)
 	json_member_int(&b, "least", INT64_MIN);
 	json_member_bool(&b, "yes", true);
 	json_member_open(&b, "list", '[');
-	json_open(&b, '[');
-	json_close(&b, ']');
+	json_strings(&b, NULL, 0);
 	json_open(&b, '{');
 	json_close(&b, '}');
 	json_null(&b);
