@@ -22,11 +22,13 @@ static char *put_element(struct json_fast *w, char *to, enum value_type set, str
 	return set == VALUE_NS ? put_number(w, to, s) : json_fast_base64(w, to, s);
 }
 
-/* The value at *p, which moves on past it. Not inlined: then put_value() is, where it matters. */
+/* The value at *p, which moves on past it. What is inlined is measured: a reply spends most of its time here. */
+#define HOT static inline __attribute__((always_inline))
+
 static __attribute__((noinline)) char *put_other(struct json_fast *w, char *to, const uint8_t **p);
 
 /* Most values are strings. */
-static inline char *put_value(struct json_fast *w, char *to, const uint8_t **p)
+HOT char *put_value(struct json_fast *w, char *to, const uint8_t **p)
 {
 	if (**p != VALUE_S)
 		return put_other(w, to, p);
@@ -129,14 +131,15 @@ static char *put_other(struct json_fast *w, char *to, const uint8_t **p)
 
 typedef char *put_fn(struct json_fast *w, char *to, const uint8_t **p);
 
-static void put_into(struct buf *b, struct value v, size_t likely, put_fn *put)
+HOT void put_into(struct buf *b, struct value v, size_t likely, put_fn *put)
 {
 	const uint8_t *p = v.p;
 	struct json_fast w;
 	char *to;
 
-	json_comma(b);
-	to = json_fast_open(&w, b, slice_make((const char *)v.p, v.n), likely); /* grow once, not often */
+	to = json_fast_open(&w, b, slice_make((const char *)v.p, v.n), likely + 1); /* grow once, not often */
+	if (b->n && json_ends_value[(uint8_t)to[-1]])
+		*to++ = ','; /* as json_comma() */
 	json_fast_close(&w, put(&w, to, &p));
 }
 
