@@ -6,18 +6,16 @@
 
 static void add_reason(struct buf *b, const struct reply_reason *r)
 {
-	buf_lit(b, "{\"Code\":\"");
-	buf_str(b, reason_name(r->error.code));
-	buf_lit(b, "\"");
+	json_open(b, '{');
+	json_member_word(b, "Code", reason_name(r->error.code));
 	if (r->error.code != ERR_NONE) {
-		reply_member(b, "Message");
-		json_string(b, r->error.message);
+		json_member_string(b, "Message", r->error.message);
 		if (value_present(r->item)) {
-			reply_member(b, "Item");
+			json_name(b, "Item");
 			item_to_json(b, r->item);
 		}
 	}
-	buf_lit(b, "}");
+	json_close(b, '}');
 }
 
 bool cancellation_set(struct error *e, struct arena *a, const struct reply_reason *reasons, size_t n)
@@ -25,13 +23,10 @@ bool cancellation_set(struct error *e, struct arena *a, const struct reply_reaso
 	struct buf members;
 
 	buf_init(&members, a);
-	buf_lit(&members, ",\"CancellationReasons\":[");
-	for (size_t i = 0; i < n; i++) {
-		if (i)
-			buf_lit(&members, ",");
+	json_member_open(&members, "CancellationReasons", '[');
+	for (size_t i = 0; i < n; i++)
 		add_reason(&members, &reasons[i]);
-	}
-	buf_lit(&members, "]");
+	json_close(&members, ']');
 	*e = (struct error){ .code = ERR_TRANSACTION_CANCELED, .message = reasons_message(a, reasons, n), .members = buf_slice(&members) };
 	return false;
 }

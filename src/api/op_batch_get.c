@@ -7,8 +7,6 @@
 #include "base/map.h"
 #include "value/codec.h"
 
-#define BATCH_GETS_MAX REQUEST_KEYS_MOST
-#define BATCH_BYTES_MAX (16u << 20) /* what is beyond comes back as UnprocessedKeys */
 #define READ_AHEAD 32 /* keys are read so many at a time: what of it is beyond was read in vain */
 
 static const char *const expressions[] = { "ProjectionExpression", NULL };
@@ -86,7 +84,7 @@ bool batch_read(struct op_state *s, struct batch_read *r, const struct store_vie
 			continue;
 		item = items[i % READ_AHEAD];
 		size = value_present(item) ? item_size(item) : 0;
-		if (*bytes + size > BATCH_BYTES_MAX) {
+		if (*bytes + size > BATCH_GET_BYTES_MAX) {
 			r->end = i;
 			break;
 		}
@@ -101,7 +99,6 @@ bool batch_read(struct op_state *s, struct batch_read *r, const struct store_vie
 struct emission {
 	struct op_state *s;
 	const struct projection *projection;
-	bool any;
 };
 
 static void emit(void *ctx, size_t i, struct value item)
@@ -110,9 +107,6 @@ static void emit(void *ctx, size_t i, struct value item)
 
 	if (!value_present(item))
 		return;
-	if (m->any)
-		buf_lit(&m->s->out, ",");
-	m->any = true;
 	item_to_json(&m->s->out, m->projection ? projection_apply(m->projection, item, m->s->arena) : item);
 }
 
@@ -120,16 +114,16 @@ static void emit(void *ctx, size_t i, struct value item)
 static bool read_table(struct op_state *s, struct table_get *g, const struct store_view *view, size_t *bytes,
 		       struct tally *tally, struct error *e)
 {
-	struct emission m = { s, g->q.projection, false };
+	struct emission m = { s, g->q.projection };
 	struct capacity c = { .read = true };
 
-	json_string(&s->out, g->q.table);
-	buf_lit(&s->out, ":[");
+	json_name_string(&s->out, g->q.table);
+	json_open(&s->out, '[');
 	g->read.emit = emit;
 	g->read.ctx = &m;
 	if (!batch_read(s, &g->read, view, bytes, e))
 		return false;
-	buf_lit(&s->out, "]");
+	json_close(&s->out, ']');
 	c.table_units = g->read.units;
 	tally_add(tally, g->read.table, &c);
 	return true;
@@ -151,47 +145,31 @@ static bool has_unprocessed(const struct table_get *g)
 /* The same request again, with the keys that are left. */
 static void add_unprocessed(struct op_state *s, const struct table_get *g)
 {
-	bool first = true;
-
-	json_string(&s->out, g->q.table);
-	buf_lit(&s->out, ":{\"Keys\":[");
-	for (size_t i = 0; i < g->q.count; i++) {
-		if (!is_unprocessed(g, i))
-			continue;
-		if (!first)
-			buf_lit(&s->out, ",");
-		first = false;
-		item_to_json(&s->out, g->q.keys[i]);
-	}
-	buf_lit(&s->out, "]");
+	json_name_string(&s->out, g->q.table);
+	json_open(&s->out, '{');
+	json_member_open(&s->out, "Keys", '[');
+	for (size_t i = 0; i < g->q.count; i++)
+		if (is_unprocessed(g, i))
+			item_to_json(&s->out, g->q.keys[i]);
+	json_close(&s->out, ']');
 	for (size_t i = 0; i < g->in->count; i++) {
 		const struct json_member *m = &g->in->members[i];
 
 		if (slice_is(m->name, "Keys") || m->value.type == JSON_NULL)
 			continue;
-		buf_lit(&s->out, ",");
-		json_string(&s->out, m->name);
-		buf_lit(&s->out, ":");
+		json_name_string(&s->out, m->name);
 		json_write(&s->out, &m->value);
 	}
-	buf_lit(&s->out, "}");
+	json_close(&s->out, '}');
 }
 
 static void reply_unprocessed(struct op_state *s, const struct table_get *gets, size_t n)
 {
-	bool first = true;
-
-	reply_member(&s->out, "UnprocessedKeys");
-	buf_lit(&s->out, "{");
-	for (size_t i = 0; i < n; i++) {
-		if (!has_unprocessed(&gets[i]))
-			continue;
-		if (!first)
-			buf_lit(&s->out, ",");
-		first = false;
-		add_unprocessed(s, &gets[i]);
-	}
-	buf_lit(&s->out, "}");
+	json_member_open(&s->out, "UnprocessedKeys", '{');
+	for (size_t i = 0; i < n; i++)
+		if (has_unprocessed(&gets[i]))
+			add_unprocessed(s, &gets[i]);
+	json_close(&s->out, '}');
 }
 
 static bool parse_request(struct op_state *s, const struct json *tables, struct table_get *gets,
@@ -252,16 +230,14 @@ bool op_batch_get_item(struct op_state *s, struct error *e)
 	struct store_view *view = store_view(db_store(s->db), s->arena);
 
 	tally_init(&tally, s->arena);
-	buf_lit(&s->out, "{\"Responses\":{");
-	for (size_t i = 0; i < tables->count; i++) {
-		if (i)
-			buf_lit(&s->out, ",");
+	json_open(&s->out, '{');
+	json_member_open(&s->out, "Responses", '{');
+	for (size_t i = 0; i < tables->count; i++)
 		if (!read_table(s, &gets[i], view, &bytes, &tally, e))
 			return false;
-	}
-	buf_lit(&s->out, "}");
+	json_close(&s->out, '}');
 	reply_unprocessed(s, gets, tables->count);
 	tally_reply(&s->out, &tally, reply_capacity_wanted(s->in), false);
-	buf_lit(&s->out, "}");
+	json_close(&s->out, '}');
 	return true;
 }

@@ -40,17 +40,17 @@ bool op_get_item(struct op_state *s, struct error *e)
 	    !params_bindings(s, s->in, &b, e) || !params_projection(s, s->in, b, &q.projection, e) ||
 	    !expr_bindings_check_used(b, e) || !get_item(s, &q, &t, &item, e))
 		return false;
-	buf_lit(&s->out, "{");
+	json_open(&s->out, '{');
 	if (value_present(item)) {
-		reply_member(&s->out, "Item");
+		json_name(&s->out, "Item");
 		item_to_json(&s->out, q.projection ? projection_apply(q.projection, item, s->arena) : item);
 	}
 	if (how != CAPACITY_NONE) {
 		struct capacity c = get_capacity(&q, item);
 
-		reply_member(&s->out, "ConsumedCapacity");
+		json_name(&s->out, "ConsumedCapacity");
 		reply_capacity(&s->out, t, &c, how, false);
 	}
-	buf_lit(&s->out, "}");
+	json_close(&s->out, '}');
 	return true;
 }

@@ -40,7 +40,8 @@ static int by_name(const void *x, const void *y)
 	return slice_cmp(((const struct json_member *)x)->name, ((const struct json_member *)y)->name);
 }
 
-/* Appends the document with members in order of their names, so that equal requests give equal bytes. */
+/* Appends the document with members in order of their names, so that equal requests give equal bytes. Digests of them are stored with
+ * tokens: other bytes would make a retry after an upgrade another request. */
 static void add_canonical(struct buf *b, const struct json *j)
 {
 	if (j->type == JSON_ARRAY) {
@@ -55,7 +56,7 @@ static void add_canonical(struct buf *b, const struct json *j)
 		qsort(sorted, j->count, sizeof(*sorted), by_name);
 		buf_lit(b, "{");
 		for (size_t i = 0; i < j->count; i++) {
-			json_string(b, sorted[i].name);
+			json_write(b, &(struct json){ .type = JSON_STRING, .string = sorted[i].name });
 			add_canonical(b, &sorted[i].value);
 		}
 		buf_lit(b, "}");
@@ -106,10 +107,10 @@ static bool written(struct op_state *s, struct error *e)
 		capacity_scale(&c, 2);
 		tally_add(&tally, act->table, &c);
 	}
-	buf_lit(&s->out, "{");
+	json_open(&s->out, '{');
 	collections_reply(s, s->write.actions, s->write.action_count);
 	tally_reply(&s->out, &tally, reply_capacity_wanted(s->in), true);
-	buf_lit(&s->out, "}");
+	json_close(&s->out, '}');
 	return true;
 }
 

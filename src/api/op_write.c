@@ -8,7 +8,7 @@ static void add_attributes(struct op_state *s, struct value item)
 {
 	if (!value_present(item) || value_count(item) == 0)
 		return;
-	reply_member(&s->out, "Attributes");
+	json_name(&s->out, "Attributes");
 	item_to_json(&s->out, item);
 }
 
@@ -35,7 +35,7 @@ static bool failed(struct op_state *s, struct error *e)
 		return false;
 	if (s->reasons && value_present(s->reasons[0].item)) {
 		buf_init(&b, s->arena);
-		buf_lit(&b, ",\"Item\":");
+		json_name(&b, "Item");
 		item_to_json(&b, s->reasons[0].item);
 		e->members = buf_slice(&b);
 	}
@@ -49,18 +49,18 @@ static bool written(struct op_state *s, struct error *e)
 
 	if (failed(s, e))
 		return false;
-	buf_lit(&s->out, "{");
+	json_open(&s->out, '{');
 	add_returned(s, act);
 	if (how != CAPACITY_NONE) {
-		reply_member(&s->out, "ConsumedCapacity");
+		json_name(&s->out, "ConsumedCapacity");
 		reply_capacity(&s->out, act->table, &act->capacity, how, false);
 	}
 	if (act->table->has_local_indexes && slice_is(op_string(s->in, "ReturnItemCollectionMetrics"), "SIZE")) {
-		reply_member(&s->out, "ItemCollectionMetrics");
+		json_name(&s->out, "ItemCollectionMetrics");
 		reply_collection(&s->out, act->table, action_key_item(act, s->arena), act->collection_bytes,
 				 s->arena);
 	}
-	buf_lit(&s->out, "}");
+	json_close(&s->out, '}');
 	return true;
 }
 

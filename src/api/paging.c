@@ -127,16 +127,6 @@ bool paging_resolve(struct op_state *s, struct paging *p, struct error *e)
 	return r->table && (!q->index.n || resolve_index(s, p, e));
 }
 
-static bool index_projects(const struct table *t, const struct index *i, struct slice name)
-{
-	if (i->projection == PROJECT_ALL || is_key_attribute(&t->key, name) || is_key_attribute(&i->key, name))
-		return true;
-	for (size_t j = 0; j < i->include_count; j++)
-		if (slice_equal(i->include[j], name))
-			return true;
-	return false;
-}
-
 static int by_name(const void *x, const void *y)
 {
 	return slice_cmp(*(const struct slice *)x, *(const struct slice *)y);
@@ -151,7 +141,7 @@ static struct slice not_projected(struct op_state *s, const struct paging *p, co
 	struct buf b;
 
 	for (size_t i = 0; i < n; i++)
-		if (!index_projects(p->request.table, p->request.index, paths[i].steps[0].name))
+		if (!index_has_attribute(p->request.table, p->request.index, paths[i].steps[0].name))
 			names[count++] = paths[i].steps[0].name;
 	if (count)
 		qsort(names, count, sizeof(*names), by_name);
@@ -279,18 +269,13 @@ bool paging_check_start(struct op_state *s, struct paging *p, struct error *e)
 struct emission {
 	struct op_state *s;
 	const struct projection *projection;
-	bool any;
 };
 
 static void emit(void *ctx, struct value item)
 {
 	struct emission *m = ctx;
-	struct buf *out = &m->s->out;
 
-	if (m->any)
-		buf_lit(out, ",");
-	m->any = true;
-	item_to_json(out, m->projection ? projection_apply(m->projection, item, m->s->arena) : item);
+	item_to_json(&m->s->out, m->projection ? projection_apply(m->projection, item, m->s->arena) : item);
 }
 
 /* Of a reply with small items: it need not grow step by step, each time copied. */
@@ -323,25 +308,23 @@ bool paging_reply(struct op_state *s, struct paging *p, struct error *e)
 	p->request.ctx = &m;
 	p->request.uncounted = how == CAPACITY_NONE;
 	buf_room(&s->out, likely_bytes(p));
-	buf_lit(&s->out, "{");
+	json_open(&s->out, '{');
 	if (items)
-		buf_lit(&s->out, "\"Items\":[");
+		json_member_open(&s->out, "Items", '[');
 	if (!paging_read(s, p, &page, e))
 		return false;
 	if (items)
-		buf_lit(&s->out, "]");
-	reply_member(&s->out, "Count");
-	buf_i64(&s->out, page.count);
-	reply_member(&s->out, "ScannedCount");
-	buf_i64(&s->out, page.scanned);
+		json_close(&s->out, ']');
+	json_member_int(&s->out, "Count", page.count);
+	json_member_int(&s->out, "ScannedCount", page.scanned);
 	if (value_present(page.last_key)) {
-		reply_member(&s->out, "LastEvaluatedKey");
+		json_name(&s->out, "LastEvaluatedKey");
 		item_to_json(&s->out, page.last_key);
 	}
 	if (how != CAPACITY_NONE) {
-		reply_member(&s->out, "ConsumedCapacity");
+		json_name(&s->out, "ConsumedCapacity");
 		reply_capacity(&s->out, p->request.table, &page.capacity, how, false);
 	}
-	buf_lit(&s->out, "}");
+	json_close(&s->out, '}');
 	return true;
 }

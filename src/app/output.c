@@ -84,15 +84,15 @@ static inline char *put_label(char *to, struct slice label)
 	return to + label.n;
 }
 
-static char *put_packed(struct writer *j, char *to, struct value v)
+static char *put_packed(struct json_fast *j, char *to, struct value v)
 {
-	writer_close(j, to);
+	json_fast_close(j, to);
 	put_compressed(j->b, v);
-	return writer_more(j, j->b->p + j->b->n, WRITER_AROUND);
+	return json_fast_more(j, j->b->p + j->b->n, JSON_AROUND);
 }
 
 /* What is neither text nor compressed; there is room for a number. */
-static inline char *put_short(struct writer *j, char *to, struct value v)
+static inline char *put_short(struct json_fast *j, char *to, struct value v)
 {
 	const uint8_t *p = v.p + 1;
 	struct slice s;
@@ -115,9 +115,9 @@ static void put_places(const struct writing *w, const struct outline *o, struct 
 {
 	const char *limit = (const char *)full.p + full.n;
 	size_t budget = o->label_size + full.n + JSON_COPY_BEYOND + OUTLINE_BEYOND + NUMBER_TEXT_MAX +
-			WRITER_AROUND;
-	struct writer j;
-	char *to = writer_room(&j, writer_open(&j, w->b, full), budget);
+			JSON_AROUND;
+	struct json_fast j;
+	char *to = json_fast_room(&j, json_fast_open(&j, w->b, slice_make((const char *)full.p, full.n), full.n), budget);
 
 	for (size_t i = 0; i < o->written; i++) {
 		const struct outline_name *n = o->placed[i];
@@ -139,9 +139,9 @@ static void put_places(const struct writing *w, const struct outline *o, struct 
 			}
 		}
 		to = n->compressed ? put_packed(&j, to, v) : put_short(&j, to, v);
-		to = writer_room(&j, to, budget);
+		to = json_fast_room(&j, to, budget);
 	}
-	writer_close(&j, to);
+	json_fast_close(&j, to);
 }
 
 /* Asks the rule only when there is something to hide. */

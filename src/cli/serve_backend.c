@@ -1,6 +1,7 @@
 /* Databases at endpoints.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "cli/serve_backend.h"
+#include "api/api.h"
 #include "app/beside.h"
 #include "base/alloc.h"
 
@@ -46,16 +47,6 @@ struct counting {
 	struct database_remote *database;
 };
 
-static bool is_write(const char *operation)
-{
-	static const char *const writes[] = { "PutItem", "UpdateItem", "DeleteItem", "TransactWriteItems", "BatchWriteItem" };
-
-	for (size_t i = 0; i < sizeof(writes) / sizeof(*writes); i++)
-		if (!strcmp(operation, writes[i]))
-			return true;
-	return false;
-}
-
 /* Whether all it names are tables beside the designs' (app/beside.h): beats, positions, answers that are kept. Nobody reads their
  * streams. What names none this way is taken for one of a design's. */
 static bool is_beside(struct slice body)
@@ -82,7 +73,7 @@ static void call(struct backend *b, struct arena *a, const char *operation, stru
 
 	backend_call(c->remote, a, operation, body, reply);
 	/* Also when it failed: it may have been done. */
-	if (reply->status != 400 && is_write(operation) && !is_beside(body))
+	if (reply->status != 400 && api_changes_items(api_operation_named(operation)) && !is_beside(body))
 		atomic_fetch_add(&c->database->writes, 1);
 }
 

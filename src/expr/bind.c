@@ -1,6 +1,7 @@
 /* ExpressionAttributeNames and -Values, and how trees are bound to them.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "expr/bind.h"
+#include "base/grow.h"
 #include "expr/limits.h"
 #include "expr/path.h"
 #include "value/codec.h"
@@ -225,13 +226,7 @@ bool binder_path_seen(struct binder *x, const struct node *n, struct path *out)
 {
 	if (!binder_path(x, n, out))
 		return false;
-	if (x->path_count == x->path_room) {
-		size_t room = x->path_room ? x->path_room * 2 : 4;
-
-		x->paths = arena_grow(x->arena, x->paths, x->path_room * sizeof(*x->paths),
-				      room * sizeof(*x->paths));
-		x->path_room = room;
-	}
+	GROW_IN(x->arena, x->paths, x->path_count, x->path_room, 4);
 	x->paths[x->path_count++] = *out;
 	return true;
 }

@@ -1,5 +1,6 @@
 /* The parts of the grammar that all expressions share, and the way from text to tree.
  * SPDX-License-Identifier: Apache-2.0 */
+#include "base/grow.h"
 #include "expr/bind.h"
 #include "expr/limits.h"
 #include "expr/parser.h"
@@ -65,12 +66,7 @@ bool parser_expect(struct parser *p, enum token_type type)
 
 unsigned parser_node(struct parser *p, enum node_kind kind)
 {
-	if (p->count == p->room) {
-		size_t size = sizeof(*p->nodes), room = p->room * 2;
-
-		p->nodes = arena_grow(p->arena, p->nodes, p->room * size, room * size);
-		p->room = room;
-	}
+	GROW_IN(p->arena, p->nodes, p->count, p->room, 64);
 	p->nodes[p->count] = (struct node){
 		.kind = (uint8_t)kind,
 		.at = (uint16_t)p->now.at,

@@ -3,6 +3,7 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "app/entity_internal.h"
 #include "app/write_plan.h"
+#include "base/grow.h"
 #include "oracle/oracle_internal.h"
 
 /* ---- patterns and what they merge ---- */
@@ -246,12 +247,7 @@ static bool add_leaf(void *ctx, const struct access *leaf, bool over)
 		r->entities[entity_index(r->design, b.parent)].is_target = true;
 	else if (!split_filter(leaf->filter, &b) || !can_join(&b))
 		return false;
-	if (r->bond_count == r->bond_room) {
-		size_t room = r->bond_room ? 2 * r->bond_room : 16;
-
-		r->bonds = arena_grow(x->arena, r->bonds, r->bond_room * sizeof(b), room * sizeof(b));
-		r->bond_room = room;
-	}
+	GROW_IN(x->arena, r->bonds, r->bond_count, r->bond_room, 16);
 	r->bonds[r->bond_count++] = b;
 	return true;
 }

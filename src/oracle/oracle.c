@@ -47,9 +47,9 @@ static bool read_page(struct oracle *o, struct arena *page, struct value start, 
 
 	o->run.arena = page;
 	begin(&body, page, o->run.design->table);
-	buf_lit(&body, ",\"ConsistentRead\":true");
+	json_member_bool(&body, "ConsistentRead", true);
 	if (value_present(start)) {
-		buf_lit(&body, ",\"ExclusiveStartKey\":");
+		json_name(&body, "ExclusiveStartKey");
 		item_to_json(&body, start);
 	}
 	buf_byte(&body, '}');

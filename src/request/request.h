@@ -10,6 +10,7 @@
 
 #include "base/error.h"
 #include "expr/expr.h"
+#include "value/limits.h"
 
 /* ---- what is asked ---- */
 
@@ -22,7 +23,7 @@ struct request_get { /* GetItem */
 	bool consistent;
 };
 
-#define REQUEST_KEYS_MOST 100
+#define REQUEST_KEYS_MOST BATCH_GETS_MAX
 struct request_batch { /* BatchGetItem of one table */
 	struct slice table;
 	const struct value *keys; /* all present; one that repeats is in the document once */

@@ -9,7 +9,6 @@
 #include "value/sort.h"
 
 #define INVALID "One or more parameter values were invalid: "
-#define NAME_MAX_BYTES 65535
 
 struct encoder {
 	struct arena *arena;
@@ -41,7 +40,7 @@ static bool name_is_allowed(struct slice name, struct arena *a, struct error *e)
 {
 	if (name.n == 0)
 		return error_set(e, a, ERR_VALIDATION, "Empty attribute name");
-	if (name.n > NAME_MAX_BYTES)
+	if (name.n > ATTRIBUTE_NAME_BYTES_MAX)
 		return error_set(e, a, ERR_VALIDATION, INVALID "Attribute name is too large, must be less than 65536 bytes");
 	return true;
 }
