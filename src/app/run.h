@@ -9,6 +9,7 @@
 
 #include "app/backend.h"
 #include "app/fields.h"
+#include "design/row.h"
 #include "design/design.h"
 
 struct app;

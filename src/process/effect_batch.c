@@ -49,7 +49,7 @@ struct dyn_write *effect_batch_add(struct effect *x, struct value key, size_t *a
 	}
 	if (!b->list) {
 		b->list = arena_array(x->run->arena, struct dyn_write, EFFECT_MOST_ACTIONS);
-		b->given = arena_array(x->run->arena, struct fields, EFFECT_MOST_ACTIONS);
+		b->given = arena_array(x->run->arena, struct row, EFFECT_MOST_ACTIONS);
 		b->needs = arena_array(x->run->arena, struct batch_need, EFFECT_MOST_ACTIONS);
 		b->asks = arena_array(x->run->arena, const struct requirement *, EFFECT_MOST_ACTIONS);
 	}

@@ -80,7 +80,7 @@ struct live_watcher { /* zero to begin with; whoever has it also keeps it in its
 
 struct live_ask {
 	const struct access *access;
-	const struct fields *params;
+	const struct row *params;
 	struct slice last_event_id;  /* empty: from now on */
 	struct live_target *target;
 };

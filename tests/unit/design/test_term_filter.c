@@ -6,7 +6,7 @@
 /* "text | names | values", or "no: why". */
 static const char *filtered(const char *text, const char *caller)
 {
-	struct world w = { .item = item("{'input':{'M':{'q':{'S':'Q'}}}}") };
+	struct world w = world_of(item("{'input':{'M':{'q':{'S':'Q'}}}}"));
 	struct term_scope s = world_scope(&w, caller);
 	const struct term *t = parsed(text);
 	const char *why, *why_static = NULL;
@@ -151,7 +151,7 @@ static void stays_within_dynamodbs_limits(void **state)
 
 static void several_share_one_request(void **state)
 {
-	struct world w = { .item = VALUE_ABSENT };
+	struct world w = world_of(VALUE_ABSENT);
 	struct term_scope s = world_scope(&w, "alice");
 	struct term_filter f;
 	struct error e;
@@ -274,7 +274,7 @@ static void means_the_same_as_the_term(void **state)
 	int yes = 0, no = 0;
 
 	for (int i = 0; i < 6000; i++) {
-		struct world w = { .item = VALUE_ABSENT };
+		struct world w = world_of(VALUE_ABSENT);
 		struct term_scope s = world_scope(&w, i % 3 ? "a" : "");
 		const struct condition *c;
 		struct term_filter f;
@@ -294,11 +294,11 @@ static void means_the_same_as_the_term(void **state)
 		for (int k = 0; k < 8; k++) {
 			bool holds;
 
-			w.item = k ? random_item(&seed) : VALUE_ABSENT;
+			world_has(&w, k ? random_item(&seed) : VALUE_ABSENT);
 			assert_true(term_holds(t, &s, &holds, &e));
-			if (condition_holds(c, w.item, &arena) != holds)
+			if (condition_holds(c, w.item.full, &arena) != holds)
 				fail_msg("%s\n  becomes %.*s\n  and differs on %s", text,
-					 SLICE_ARG(buf_slice(&f.text)), printed(w.item));
+					 SLICE_ARG(buf_slice(&f.text)), printed(w.item.full));
 			yes += holds;
 			no += !holds;
 		}
