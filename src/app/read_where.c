@@ -198,6 +198,7 @@ static const struct term *with_parameters(const struct pattern *p, const struct 
 		names[1] = t->names[0];
 		copy->names = names;
 		copy->name_count = 2;
+		copy->of = TERM_OF_INPUT;
 		return copy;
 	}
 	args = arena_array(a, const struct term *, t->arg_count);
