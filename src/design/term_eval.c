@@ -435,16 +435,36 @@ static bool holds(const struct term *t, const struct term_scope *s, bool *out, s
 	return true;
 }
 
-bool term_holds(const struct term *t, const struct term_scope *s, bool *out, struct error *e)
+static bool remembered(const struct term *t, const struct term_scope *s, struct term_known *k, bool *out, struct error *e)
 {
-	struct term_known *k = known_of(t, s);
-
-	if (!k)
-		return holds(t, s, out, e);
 	if (!k->known && !holds(t, s, &k->holds, e))
 		return false;
 	k->known = true;
 	*out = k->holds;
+	return true;
+}
+
+/* What nearly all rules are made of goes the short way: `and`, `or`, and whether two values are the same. */
+bool term_holds(const struct term *t, const struct term_scope *s, bool *out, struct error *e)
+{
+	struct term_known *k = known_of(t, s);
+	struct value x, y;
+
+	while (!k && (t->kind == TERM_AND || t->kind == TERM_OR)) {
+		if (!term_holds(t->args[0], s, out, e))
+			return false;
+		if (*out == (t->kind == TERM_OR))
+			return true;
+		t = t->args[1];
+		k = known_of(t, s);
+	}
+	if (k)
+		return remembered(t, s, k, out, e);
+	if (t->kind != TERM_EQ && t->kind != TERM_NE)
+		return holds(t, s, out, e);
+	if (!value_of(t->args[0], s, &x, e) || !value_of(t->args[1], s, &y, e))
+		return false;
+	*out = is_same(x, y) == (t->kind == TERM_EQ);
 	return true;
 }
 
