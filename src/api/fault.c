@@ -162,7 +162,7 @@ static bool spares_action(struct op_state *s, const struct json *item, size_t i,
 static bool spares_transaction(struct op_state *s, bool writes, struct error *e)
 {
 	const struct json *items = json_get(s->in, "TransactItems");
-	struct cancellation_reason *reasons = arena_array(s->arena, struct cancellation_reason, items->count);
+	struct reply_reason *reasons = arena_array(s->arena, struct reply_reason, items->count);
 	bool canceled = false;
 
 	for (size_t i = 0; i < items->count; i++)

@@ -33,6 +33,7 @@ struct op_state {
 	bool submit;                    /* set by the handler: hand `write` to the writer */
 	struct write_request write;
 	bool (*written)(struct op_state *s, struct error *e);
+	struct reply_reason *reasons;   /* action_prepare() */
 	void *data;                     /* the handler's, for written() */
 	struct api_call *call;
 	bool outside;                   /* it came from outside: api_call */

@@ -41,8 +41,8 @@ static bool parse_gets(struct op_state *s, const struct json *items, struct get 
 
 static bool resolve_gets(struct op_state *s, const struct json *items, struct get *gets, struct error *e)
 {
-	struct cancellation_reason *reasons =
-		arena_array(s->arena, struct cancellation_reason, items->count);
+	struct reply_reason *reasons =
+		arena_array(s->arena, struct reply_reason, items->count);
 	bool canceled = false;
 
 	for (size_t i = 0; i < items->count; i++) {

@@ -27,28 +27,28 @@ static void add_returned(struct op_state *s, const struct write_action *act)
 		add_attributes(s, update_touched(act->update, act->new_item, s->arena));
 }
 
-static bool failed(struct op_state *s, const struct write_action *act, struct error *e)
+static bool failed(struct op_state *s, struct error *e)
 {
-	*e = act->error;
-	if (act->error.code == ERR_CONDITION_FAILED && act->return_old_on_failure &&
-	    value_present(act->old_item)) {
-		struct buf b;
+	struct buf b;
 
+	if (!actions_failed(s, e))
+		return false;
+	if (s->reasons && value_present(s->reasons[0].item)) {
 		buf_init(&b, s->arena);
 		buf_lit(&b, ",\"Item\":");
-		item_to_json(&b, act->old_item);
+		item_to_json(&b, s->reasons[0].item);
 		e->members = buf_slice(&b);
 	}
-	return false;
+	return true;
 }
 
 static bool written(struct op_state *s, struct error *e)
 {
-	const struct write_action *act = s->data;
+	const struct write_action *act = &s->write.actions[0];
 	enum return_capacity how = reply_capacity_wanted(s->in);
 
-	if (act->error.code != ERR_NONE)
-		return failed(s, act, e);
+	if (failed(s, e))
+		return false;
 	buf_lit(&s->out, "{");
 	add_returned(s, act);
 	if (how != CAPACITY_NONE) {
@@ -66,18 +66,10 @@ static bool written(struct op_state *s, struct error *e)
 
 static bool write_one(struct op_state *s, enum write_kind kind, struct error *e)
 {
-	struct write_action *act = arena_new(s->arena, struct write_action);
-	const struct table *t;
+	struct request_action act = { 0 };
 
-	if (!action_parse(s, kind, s->in, act, e))
+	if (!action_parse(s, kind, s->in, &act, e) || !actions_prepare(s, &(struct request_write){ .actions = &act, .count = 1 }, e))
 		return false;
-	t = op_table(s, op_string(s->in, "TableName"), e);
-	if (!t || !action_resolve(s, t, act, e))
-		return false;
-	s->write.mode = REQUEST_EACH;
-	s->write.actions = act;
-	s->write.action_count = 1;
-	s->data = act;
 	s->written = written;
 	s->submit = true;
 	return true;

@@ -225,7 +225,7 @@ bool handle_access(struct exchange *x)
 	buf_init(&b, x->run.arena);
 	if (!read_output(&x->run, c, &result, &b))
 		return false;
-	answer_json(x, 200, buf_slice(&b));
+	answer_buf(x, 200, &b);
 	say_how_long(x, &result);
 	answer_if_changed(x);
 	return true;
@@ -288,6 +288,6 @@ bool handle_each(struct exchange *x)
 		for (size_t k = 0; k < pages[i].row_count; k++)
 			if (!act(x, b, &pages[i].rows[k], &given, &done))
 				return false;
-	answer_json(x, 200, arena_printf(x->run.arena, "{\"done\":%zu%s}", done, q.cursor.n ? ",\"more\":true" : ""));
+	answer_json(x, 200, arena_printf(x->run.arena, "{\"done\":%zu%s}\n", done, q.cursor.n ? ",\"more\":true" : ""));
 	return true;
 }

@@ -16,9 +16,24 @@ static bool show_item(struct exchange *x, int status, const struct row *i)
 	buf_init(&b, x->run.arena);
 	if (!output_row(&x->run, i, false, NULL, 0, &b))
 		return false;
-	answer_json(x, status, buf_slice(&b));
+	answer_buf(x, status, &b);
 	x->answer.etag = answer_etag(x->run.arena, output_etag(&x->run, i), x->answer.body);
 	x->answer.cache = SLICE("private, no-cache");
+	return true;
+}
+
+/* The write was done, and the database cannot say now what the caller may see of it. With a receipt a repetition gets to see it;
+ * without, that it was done is the answer: an error would be taken for the write's. */
+static bool without_item(struct exchange *x, int status)
+{
+	if (x->run.problem.type != PROBLEM_BUSY)
+		return false;
+	if (x->receipt) {
+		x->run.problem.outcome = OUTCOME_DONE;
+		return false;
+	}
+	x->run.problem = (struct problem){ 0 };
+	x->answer = (struct answer){ .status = status };
 	return true;
 }
 
@@ -31,9 +46,9 @@ static bool show_if_readable(struct exchange *x, int status, int otherwise, stru
 
 	x->run.memo = NULL; /* rules may have looked before the write */
 	if (!entity_allows_item(&x->run, ALLOW_READ, &item, &readable))
-		return false;
+		return without_item(x, otherwise);
 	if (readable)
-		return show_item(x, status, &item);
+		return show_item(x, status, &item) || without_item(x, otherwise);
 	x->answer.status = otherwise;
 	return true;
 }
@@ -50,7 +65,7 @@ static bool show_created(struct exchange *x, struct value full)
 
 static struct write_options options(struct exchange *x)
 {
-	return (struct write_options){ .if_match = answer_if_match(x->run.arena, x->q->if_match), .token = x->token };
+	return (struct write_options){ .if_match = answer_if_match(x->run.arena, x->q->if_match), .token = x->token, .receipt = x->receipt };
 }
 
 /* ---- the identity in the path ---- */
@@ -116,6 +131,28 @@ static bool give_path(struct exchange *x, struct row *given)
 	return true;
 }
 
+/* ---- receipts ---- */
+
+static bool is_creation(const struct exchange *x)
+{
+	return x->match.route->kind == ROUTE_CREATE || (x->match.route->kind == ROUTE_PUT && !x->q->if_match.n);
+}
+
+bool answer_receipt(struct exchange *x, struct value key)
+{
+	const struct entity *e = x->match.route->entity;
+	struct value full = VALUE_ABSENT;
+
+	if (x->match.route->kind != ROUTE_DELETE && value_present(key) && !entity_fetch_key(&x->run, e, key, true, &full)) {
+		x->run.problem.outcome = x->run.problem.type == PROBLEM_BUSY ? OUTCOME_DONE : OUTCOME_NOT_DONE;
+		return false;
+	}
+	if (value_present(full))
+		return is_creation(x) ? show_created(x, full) : show_if_readable(x, 200, 204, full);
+	x->answer.status = is_creation(x) ? 201 : 204; /* gone since */
+	return true;
+}
+
 /* ---- handlers ---- */
 
 bool handle_item(struct exchange *x)
@@ -138,8 +175,12 @@ static bool create(struct exchange *x, bool put)
 	struct row given;
 
 	o.put = put;
-	return input_body(&x->run, e, INPUT_CREATE, NULL, x->body, &given) && give_path(x, &given) &&
-	       write_create(&x->run, e, &given, &o, &made) && show_created(x, made.full);
+	if (!input_body(&x->run, e, INPUT_CREATE, NULL, x->body, &given)) {
+		if (x->run.problem.type == PROBLEM_INVALID)
+			input_add_missing(&x->run, e, x->body, x->match.route->names, x->match.count);
+		return false;
+	}
+	return give_path(x, &given) && write_create(&x->run, e, &given, &o, &made) && show_created(x, made.full);
 }
 
 bool handle_create(struct exchange *x)

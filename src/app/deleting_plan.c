@@ -2,6 +2,7 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "app/app_internal.h"
 #include "app/deleting_internal.h"
+#include "app/late.h"
 #include "base/log.h"
 
 #define TOGETHER_MOST 25 /* children that go in the deletion's own transaction */
@@ -37,6 +38,9 @@ static bool add_children(struct plan *p)
 	struct doomed_list rows;
 	bool fits;
 
+	/* Elsewhere each pattern is a round trip, and does not show everything: the keeper does it. */
+	if (late_is_possible(p->run) && p->run->app->keeper_runs && !p->write->under)
+		return true;
 	for (size_t i = 0; i < own && !p->write->alone; i++) {
 		struct marker m = p->markers[i];
 
@@ -164,7 +168,8 @@ static enum plan_end help(struct plan *p, struct value item)
 		return tell_busy(p->run, p->entity);
 	switch (deleting_carry(b, &m, HELP_MOST)) {
 	case CARRIED: return PLAN_AGAIN;
-	case CARRIED_IN_PART: return tell_busy(p->run, p->entity);
+	case CARRIED_IN_PART:
+	case CARRIED_EARLY: return tell_busy(p->run, p->entity);
 	case CARRIED_NOT: break;
 	}
 	if (b->problem.type == PROBLEM_BUSY)
@@ -188,7 +193,11 @@ static enum carried follow_one(struct plan *p, struct run *b, const struct marke
 {
 	struct app *app = p->run->app;
 	bool keeper = app && app->keeper_runs;
-	enum carried end = deleting_carry(b, m, keeper || p->write->under ? 0 : DELETING_ALL);
+	enum carried end;
+
+	if (keeper && late_is_possible(p->run)) /* looking would be round trips for the caller to wait for */
+		return CARRIED_EARLY;
+	end = deleting_carry(b, m, keeper || p->write->under ? 0 : DELETING_ALL);
 
 	if (end != CARRIED || keeper || p->write->under)
 		return end;

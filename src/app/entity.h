@@ -61,6 +61,8 @@ bool entity_companions(struct run *r, const struct entity *e, const struct row *
  * identity does not suffice. *key is absent when there can be no such item (an argument is absent, or nothing is
  * found). Values are normalised first, as the attribute's `lower` says. */
 bool entity_locate(struct run *r, const struct entity *e, const struct value *args, size_t n, struct value *key) MUST_CHECK;
+/* The item was written at this key: should it be looked for by its identity before the index of `found by` shows it. */
+void entity_remember_place(struct run *r, const struct entity *e, const struct row *item, struct value key);
 /* The full item, or absent: none, or expired. Strongly consistent, for rules are asked right after writes. `fresh`: read
  * now, not from the memo; otherwise what this run has seen before will do. */
 bool entity_fetch(struct run *r, const struct entity *e, const struct value *args, size_t n, bool fresh,

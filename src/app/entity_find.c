@@ -1,7 +1,9 @@
 /* From an identity to the item's key, and to the item.
  * SPDX-License-Identifier: Apache-2.0 */
+#include "app/app_internal.h"
 #include "app/dyn.h"
 #include "app/entity_internal.h"
+#include "app/guess.h"
 #include "app/input.h"
 #include "app/read.h"
 
@@ -189,6 +191,55 @@ static bool visit_row(void *ctx, const struct row *row, bool *stop)
 	return true;
 }
 
+/* ---- places: where an item of this identity was last seen ----
+ *
+ * A database elsewhere shows an item in an index a moment late, and asking it is a round trip. So the keys of what was written or
+ * found here are remembered. A place is a guess: the item is read there, and must be the one that is looked for. */
+
+static struct guesses *places_of(const struct run *r)
+{
+	return r->app ? r->app->guesses : NULL;
+}
+
+/* What it is remembered by: nothing that could be a key of the table. */
+static struct value name_of_place(struct run *r, const struct entity *e, const struct row *identity)
+{
+	struct value_member *members = arena_array(r->arena, struct value_member, e->param_count + 1);
+
+	members[0] = (struct value_member){ SLICE("@entity"), value_make_s(r->arena, e->name) };
+	for (size_t i = 0; i < e->param_count; i++)
+		members[i + 1] = (struct value_member){ e->params[i], row_get(identity, e->param_at[i]) };
+	return value_make_map(r->arena, members, e->param_count + 1);
+}
+
+static bool look_at_place(struct run *r, const struct entity *e, const struct row *identity, struct value *key)
+{
+	struct finding_by x = { .run = r, .entity = e, .identity = identity, .key = key };
+	struct value place = guess_item(places_of(r), r->arena, name_of_place(r, e, identity)), stored;
+
+	if (!value_present(place))
+		return true;
+	if (!dyn_get(r, place, true, &stored))
+		return false;
+	if (value_present(stored) && entity_of(r, stored) == e) {
+		struct row item = entity_lay(r, e, stored);
+
+		if (is_of_identity(&x, &item))
+			*key = place;
+	}
+	return true;
+}
+
+void entity_remember_place(struct run *r, const struct entity *e, const struct row *item, struct value key)
+{
+	if (!e->found_by.n || !places_of(r) || !value_present(key))
+		return;
+	for (size_t i = 0; i < e->param_count; i++)
+		if (is_nothing(row_get(item, e->param_at[i])))
+			return;
+	guess_learn(places_of(r), name_of_place(r, e, item), key);
+}
+
 static bool find_by(struct run *r, const struct entity *e, const struct row *identity, struct value *key)
 {
 	const struct access *access = design_access(r->design, e->found_by);
@@ -197,7 +248,13 @@ static bool find_by(struct run *r, const struct entity *e, const struct row *ide
 
 	if (!access)
 		return run_fail(r, PROBLEM_INTERNAL, "There is no access pattern '%.*s'", SLICE_ARG(e->found_by));
-	return read_each(r, access, &s, NULL, 0, visit_row, &x);
+	if (places_of(r) && (!look_at_place(r, e, identity, key) || value_present(*key)))
+		return value_present(*key);
+	if (!read_each(r, access, &s, NULL, 0, visit_row, &x))
+		return false;
+	if (places_of(r) && value_present(*key))
+		guess_learn(places_of(r), name_of_place(r, e, identity), *key);
+	return true;
 }
 
 /* ---- */

@@ -1,6 +1,7 @@
 /* The body of a write: each name and value against the entity's attributes, everything wrong told at once.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "app/input.h"
+#include "app/caller.h"
 #include "app/scope.h"
 
 #define PROBLEMS_TOLD 50    /* further ones of the same body are not looked for */
@@ -171,4 +172,37 @@ bool input_required(struct run *r, const struct entity *e, const struct row *ful
 			good = run_invalid(r, a->name, "is required");
 	}
 	return good;
+}
+
+/* ---- all at once ---- */
+
+void input_add_password(struct run *r, const struct entity *e, struct value password)
+{
+	if (!e->login.present || r->caller.operator_ || r->design->callers.issuer.n)
+		return;
+	if (value_type(password) != VALUE_S)
+		(void)run_invalid(r, SLICE("password"), "is required");
+	else
+		(void)!caller_password_fits(r, value_bytes(password));
+}
+
+/* Whether only the client can give it. */
+static bool is_for_client(const struct attribute *a)
+{
+	return a->required && !a->when && !a->default_ && !a->id && !a->next && !input_is_kept(a);
+}
+
+void input_add_missing(struct run *r, const struct entity *e, const struct json *body, const struct slice *path, size_t n)
+{
+	const struct json *password;
+
+	for (size_t i = 0; i < e->attribute_count; i++) {
+		const struct attribute *a = &e->attributes[i];
+
+		if (is_for_client(a) && !has_name(path, n, a->name) && !json_get_slice(body, a->name))
+			(void)run_invalid(r, a->name, "is required");
+	}
+	password = json_get(body, "password");
+	if (!password || password->type == JSON_STRING) /* else it has been told */
+		input_add_password(r, e, password ? value_make_s(r->arena, password->string) : VALUE_ABSENT);
 }

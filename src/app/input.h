@@ -31,6 +31,12 @@ bool input_text(struct run *r, const struct attribute *attribute, struct slice n
 		struct value *out) MUST_CHECK;
 /* Attributes that are required and not there: INVALID. Those with a `when` are required only while it holds. */
 bool input_required(struct run *r, const struct entity *e, const struct row *full) MUST_CHECK;
+/* Adds to the problem of a body that has one already (INVALID), so that a client learns everything in one answer: required
+ * attributes that are neither in the body nor in the path, and a password that is missing or does not fit. `path`: the names
+ * that the path gives. */
+void input_add_missing(struct run *r, const struct entity *e, const struct json *body, const struct slice *path, size_t n);
+/* The same of the password of a new account alone; `password`: absent if none was given. */
+void input_add_password(struct run *r, const struct entity *e, struct value password);
 /* Whether the attribute is stored as a NULL where it is not given: `default null`. */
 bool input_default_is_null(const struct attribute *a);
 /* A value that the design makes (a default, `=`, `set`, `with`): a text or a list over its maximum is cut there, between

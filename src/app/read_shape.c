@@ -249,7 +249,7 @@ bool shape_batch(struct pattern *p, const struct read_request *q, struct read_re
 	keys = arena_array(r->arena, struct value, q->id_count);
 	items = arena_array(r->arena, struct value, q->id_count);
 	rows = arena_array(r->arena, struct found, q->id_count);
-	if (!batch_keys(p, q, e, keys, &n) || !dyn_batch_get(r, keys, n, p->access->consistent, items))
+	if (!batch_keys(p, q, e, keys, &n) || !dyn_batch_get(r, keys, n, p->access->consistent || p->trusted, items))
 		return false;
 	for (size_t i = 0; i < n; i++)
 		if (value_present(items[i]) && pattern_row(p, items[i], &rows[count]) && rows[count].shown.entity == e)

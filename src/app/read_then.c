@@ -127,7 +127,7 @@ static bool whole_items(struct pattern *p, const struct found *rows, size_t n, c
 			keys[i] = dyn_key_of(r, rows[i].stored);
 			any = true;
 		}
-	return !any || dyn_batch_get(r, keys, n, p->access->consistent, *items);
+	return !any || dyn_batch_get(r, keys, n, p->access->consistent || p->trusted, *items);
 }
 
 static void judge(struct pattern *p, const struct found *rows, size_t n, const struct show_question *q, enum verdict *verdicts)
@@ -265,7 +265,7 @@ static bool fetch(struct pattern *p, struct found *rows, size_t *n)
 	for (size_t i = 0; i < *n; i++)
 		if (!then_key(p, &rows[i], &keys[i]))
 			return false;
-	if (!dyn_batch_get(r, keys, *n, p->access->consistent, items))
+	if (!dyn_batch_get(r, keys, *n, p->access->consistent || p->trusted, items))
 		return false;
 	for (size_t i = 0; i < *n; i++) {
 		struct found row = rows[i];

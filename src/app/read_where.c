@@ -214,9 +214,7 @@ static bool add_filter(struct pattern *p, struct scope *s, struct query_plan *pl
 	struct error e = { 0 };
 	const char *why;
 
-	term_filter_init(&plan->filter, s->run->arena, "f");
-	plan->has_filter = true;
-	if (!term_to_filter(with_parameters(p, p->access->filter), &bound, &plan->filter, &why, &e))
+	if (!term_to_test(with_parameters(p, p->access->filter), &bound, &plan->filter, &why, &e))
 		return why ? run_fail(s->run, PROBLEM_INTERNAL, "The filter of '%.*s': %s", SLICE_ARG(p->access->name), why) :
 			     scope_error(s, &e);
 	return !s->failed;
@@ -253,7 +251,7 @@ struct dyn_query query_request(const struct pattern *p, const struct query_plan 
 		.index = p->access->index,
 		.where = plan->where,
 		.where_count = plan->where_count,
-		.filter = plan->has_filter ? &plan->filter : NULL,
+		.filter = plan->filter,
 		.descending = p->descending,
 		.consistent = (p->access->consistent || p->trusted) && !p->access->index.n,
 	};

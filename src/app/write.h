@@ -17,9 +17,12 @@
 
 #include "app/entity.h"
 
+struct receipt;
+
 struct write_options {
 	struct slice if_match; /* the header; empty: none. "*", the version's value, or the ETag; a list of them */
 	struct slice token;    /* ClientRequestToken; empty: none */
+	const struct receipt *receipt; /* notes that it was done, in place of the token (receipt.h); NULL: none */
 	bool merge;            /* update: maps among the changes are patches of those that are there (INPUT_PATCH) */
 	bool put;              /* create by PUT on the identity's own path: path parameters are given in `given` */
 };

@@ -4,6 +4,7 @@
 #include "app/deleting.h"
 #include "app/hold.h"
 #include "app/keep.h"
+#include "app/receipt.h"
 #include "app/turn.h"
 #include "app/write_plan.h"
 #include "base/log.h"
@@ -193,7 +194,8 @@ static enum plan_end leave_out(struct plan_action *a)
 		return PLAN_AGAIN;
 	a->kind = DYN_CHECK;
 	a->must_exist = false;
-	a->add.count = a->set.count = a->equal.count = a->also_count = 0;
+	a->add.count = a->set.count = a->equal.count = 0;
+	a->also = NULL;
 	return PLAN_DONE;
 }
 
@@ -250,7 +252,7 @@ static enum plan_end refused_one(struct plan *p, struct plan_action *a, const st
 	return PLAN_AGAIN;
 }
 
-struct request {
+struct commit_request {
 	struct dyn_write *writes;
 	struct plan_action **actions; /* of each */
 	struct dyn_refusal *refusals;
@@ -271,7 +273,7 @@ static bool is_other_companion(const struct plan_action *a, const struct dyn_ref
 
 /* The item of a change that is no longer what was read says more than anything else; a value that is taken says more
  * than that the item is there. */
-static enum plan_end refused(struct plan *p, const struct request *q)
+static enum plan_end refused(struct plan *p, const struct commit_request *q)
 {
 	const struct dyn_refusal *place = NULL;
 	struct plan_action *taken = NULL, *missing = NULL;
@@ -321,11 +323,11 @@ static struct dyn_write written(const struct plan_action *a)
 		.add = a->add.list, .add_count = a->add.count,
 		.must_exist = a->must_exist, .must_not_exist = a->must_not_exist, .or_expired = a->or_expired,
 		.equal = a->equal.list, .equal_count = a->equal.count,
-		.also = a->also, .also_count = a->also_count,
+		.also = a->also,
 	};
 }
 
-static void make_request(struct plan *p, struct request *q)
+static void make_request(struct plan *p, struct commit_request *q)
 {
 	struct arena *a = p->run->arena;
 
@@ -350,11 +352,27 @@ static enum plan_end too_many(struct plan *p, size_t n)
 	return PLAN_FAILED;
 }
 
+/* Where there is no room for the receipt the token, which is made of the same key, keeps the write from being done twice. */
+static enum dyn_outcome send_request(struct plan *p, struct commit_request *q)
+{
+	const struct write_options *o = p->write->options;
+	struct run *r = p->run;
+	enum dyn_outcome end;
+
+	if (!o->receipt || q->count + 1 > DYN_MOST_ACTIONS)
+		return dyn_write(r, q->writes, q->count, o->token, q->refusals);
+	r->riders = receipt_rider(r, o->receipt, p->key);
+	r->rider_count = 1;
+	end = dyn_write(r, q->writes, q->count, SLICE(""), q->refusals);
+	r->riders = NULL;
+	r->rider_count = 0;
+	return end;
+}
+
 enum plan_end plan_commit(struct plan *p)
 {
 	struct run *r = p->run;
-	struct slice token = p->write->options->token;
-	struct request q;
+	struct commit_request q;
 	enum plan_end end;
 
 	if (p->outdated)
@@ -363,9 +381,11 @@ enum plan_end plan_commit(struct plan *p)
 		make_request(p, &q);
 		if (q.count > DYN_MOST_ACTIONS)
 			return too_many(p, q.count);
-		switch (dyn_write(r, q.writes, q.count, token, q.refusals)) {
+		switch (send_request(p, &q)) {
 		case DYN_DONE:
 			r->memo = NULL; /* what rules have seen may be of the past */
+			if (p->item)
+				entity_remember_place(r, p->entity, p->item, p->key);
 			turn_give(p->write->turn);
 			return PLAN_DONE;
 		case DYN_CONFLICT: return PLAN_AGAIN;

@@ -68,36 +68,21 @@ static bool ask_here(struct plan *p, struct plan_action *a, const struct plan_as
 	return true;
 }
 
-static struct term_filter *new_filter(struct plan *p, struct plan_action *a)
-{
-	struct arena *arena = p->run->arena;
-	struct term_filter *f;
-
-	if (a->also_count == a->also_capacity) {
-		size_t capacity = a->also_capacity ? 2 * a->also_capacity : 4;
-
-		a->also = arena_grow(arena, a->also, a->also_capacity * sizeof(*f), capacity * sizeof(*f));
-		a->also_capacity = capacity;
-	}
-	f = &a->also[a->also_count];
-	term_filter_init(f, arena, arena_cstr(arena, arena_printf(arena, "c%zu_", a->also_count)));
-	a->also_count++;
-	return f;
-}
-
 bool plan_filter(struct plan *p, struct plan_action *a, const struct term *t, bool *cannot)
 {
 	struct scope s = write_scope(p->write, p->item, p->old);
 	struct term_scope bound = scope_bind(&s);
+	const struct test *test;
 	struct error e = { 0 };
 	const char *why = NULL;
 
 	*cannot = !term_can_filter(t, &why);
 	if (*cannot)
 		return false;
-	if (!term_to_filter(t, &bound, new_filter(p, a), &why, &e))
+	if (!term_to_test(t, &bound, &test, &why, &e))
 		return why ? run_fail(p->run, PROBLEM_INTERNAL, "A condition cannot be asked of the database: %s", why)
 			   : scope_error(&s, &e);
+	a->also = test_join(p->run->arena, TEST_AND, a->also, test);
 	return !s.failed;
 }
 

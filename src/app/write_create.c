@@ -300,7 +300,12 @@ enum plan_end write_put_new(struct write *w, struct row *f, struct write_result 
 	/* Who is nobody is told to log in before he is told what is wrong with the body. */
 	if (!r->caller.subject.n && !r->caller.operator_ && !ask_to_create(w, f))
 		return PLAN_FAILED;
-	if (!input_required(r, w->entity, f) || !entity_complete(r, w->entity, f, VALUE_ABSENT) ||
+	if (!input_required(r, w->entity, f)) {
+		if (r->problem.type == PROBLEM_INVALID && !w->trusted && !w->action)
+			input_add_password(r, w->entity, w->input ? row_find(w->input, SLICE("password")) : VALUE_ABSENT);
+		return PLAN_FAILED;
+	}
+	if (!entity_complete(r, w->entity, f, VALUE_ABSENT) ||
 	    !write_checks(w, f, VALUE_ABSENT) || !ask_to_create(w, f) || !write_password(w, f, VALUE_ABSENT))
 		return PLAN_FAILED;
 	plan_init(&p, w, VALUE_ABSENT, f);

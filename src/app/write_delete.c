@@ -1,7 +1,10 @@
 /* Deleting: for good, with all that belongs to the item; or as the design says, by setting something.
  * SPDX-License-Identifier: Apache-2.0 */
+#include <time.h>
+
 #include "app/deleting.h"
 #include "app/hold.h"
+#include "app/late.h"
 #include "app/read.h"
 
 /* ---- refuse while ---- */
@@ -70,6 +73,19 @@ static enum plan_end remove_item(struct write *w, struct value old)
 	return PLAN_DONE;
 }
 
+/* What was written before the item was held is in the indexes then. */
+static void wait_for_indexes(const struct write *w)
+{
+	const struct delete_rule *d = &w->entity->delete_;
+	struct timespec t = { .tv_sec = INDEX_LATE_MS / 1000, .tv_nsec = INDEX_LATE_MS % 1000 * 1000000L };
+
+	for (size_t i = 0; late_is_possible(w->run) && i < d->refuse_count; i++)
+		if (late_reads_index(w->run->design, d->refuse_while[i])) {
+			(void)nanosleep(&t, NULL);
+			return;
+		}
+}
+
 /* Asked twice: what is refused for something that has long been there need not be held for it. */
 static enum plan_end hold_and_ask(struct write *w, struct value old)
 {
@@ -80,6 +96,8 @@ static enum plan_end hold_and_ask(struct write *w, struct value old)
 	if (!w->entity->delete_.refuse_count)
 		return PLAN_DONE;
 	end = hold_take(w, old);
+	if (end == PLAN_DONE)
+		wait_for_indexes(w);
 	return end != PLAN_DONE || ask_patterns(w, old) ? end : PLAN_FAILED;
 }
 

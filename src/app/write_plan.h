@@ -115,8 +115,7 @@ struct plan_action {
 	struct fields set, add, equal;      /* set: an absent value removes */
 	bool must_exist, must_not_exist;
 	struct slice or_expired;            /* with must_not_exist: as in dyn.h */
-	struct term_filter *also;
-	size_t also_count, also_capacity;
+	const struct test *also;            /* as in dyn.h */
 	const struct companion *companion;  /* COMPANION */
 	const struct entity *entity;        /* TARGET: whose item */
 	struct plan_ask *asks;              /* TARGET: none means that it may be gone */

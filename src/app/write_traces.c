@@ -74,7 +74,8 @@ static bool guard(struct write *w, struct plan *p, bool *any)
 			a->left_out = heir.there;
 		if (a->role == PLAN_MAIN) { /* nobody comes, or goes, in between */
 			a->kind = DYN_CHECK;
-			a->equal.count = a->also_count = 0;
+			a->equal.count = 0;
+			a->also = NULL;
 			a->must_exist = heir.there;
 			a->must_not_exist = !heir.there;
 			continue;

@@ -147,22 +147,13 @@ void term_remember(const struct term *rule, struct term_scope *s);
 /* Numbers them. For the loader, and for rules that are made otherwise. */
 void term_prepare(struct term *rule);
 
-/* ---- as a DynamoDB expression ---- */
-struct term_filter {
-	struct buf text;       /* the FilterExpression or ConditionExpression */
-	struct buf names;      /* members of ExpressionAttributeNames, without braces: "#f0":"status" */
-	struct buf values;     /* members of ExpressionAttributeValues, without braces */
-	int next;              /* numbering of the placeholders, shared by several expressions of a request */
-	const char *prefix;    /* of the placeholders: "f" gives #f0 and :f1 */
-};
-void term_filter_init(struct term_filter *f, struct arena *a, const char *prefix);
-/* Appends the term; paths of one name are the item's attributes, everything else (caller, now, input.x, also
- * functions, arithmetic and other items as far as no attribute of the item is in them) is evaluated now.
- * What is appended is never empty and may be joined to others by AND without further parentheses (DynamoDB
- * refuses double ones); a part that is known to hold or not is simplified away, with its placeholders.
+/* ---- as a condition of DynamoDB's ---- */
+struct test; /* expr/build.h */
+/* In the scope's arena. Paths of one name are the item's attributes, everything else (caller, now, input.x, also
+ * functions, arithmetic and other items as far as no attribute of the item is in them) is evaluated now. A part that is known to
+ * hold or not is simplified away; of a term that is known as a whole there is a test that always holds, or never does.
  * False: it cannot be one (term_can_filter), *why says so; or evaluating failed: *why is NULL and the error set. */
-bool term_to_filter(const struct term *t, const struct term_scope *s, struct term_filter *f, const char **why,
-		    struct error *e) MUST_CHECK;
+bool term_to_test(const struct term *t, const struct term_scope *s, const struct test **out, const char **why, struct error *e) MUST_CHECK;
 /* The same question without a scope, for thorpe check. */
 bool term_can_filter(const struct term *t, const char **why);
 /* The innermost part of the term that no filter can say (for its place), or NULL. */

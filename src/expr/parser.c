@@ -1,5 +1,6 @@
 /* The parts of the grammar that all expressions share, and the way from text to tree.
  * SPDX-License-Identifier: Apache-2.0 */
+#include "expr/bind.h"
 #include "expr/limits.h"
 #include "expr/parser.h"
 
@@ -206,13 +207,7 @@ static bool size_is_right(struct parser *p)
 {
 	if (p->text.n == 0)
 		return refuse(p, "The expression can not be empty;");
-	if (p->text.n > EXPR_SIZE_MAX)
-		return error_set(
-			p->e, p->arena, ERR_VALIDATION,
-			"Invalid %s: Expression size has exceeded the maximum allowed size; "
-			"expression size: %zu",
-			p->label, p->text.n);
-	return true;
+	return p->text.n <= EXPR_SIZE_MAX || expr_refuse_size(p->arena, p->label, p->text.n, p->e);
 }
 
 static void start(struct parser *p)

@@ -227,7 +227,7 @@ static void refuse_with_problem(struct exchange *ex, int status, const char *why
 	json_string(&b, slice_make(text.p + 4, text.n - 4)); /* without the number */
 	buf_printf(&b, ",\"status\":%d,\"detail\":", status);
 	json_string(&b, slice_str(why));
-	buf_byte(&b, '}');
+	buf_lit(&b, "}\n");
 	reply_make(ex, status, SLICE("application/problem+json"), buf_slice(&b), headers);
 }
 

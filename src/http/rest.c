@@ -67,6 +67,7 @@ static void reply_problem(struct exchange *ex, const struct problem *p)
 
 	buf_init(&b, &ex->arena);
 	output_problem(p, &b);
+	buf_byte(&b, '\n');
 	if (p->type == PROBLEM_METHOD)
 		headers = SLICE("Cache-Control: no-store\r\nAllow: GET, HEAD\r\n");
 	if (p->retry_after)
@@ -90,7 +91,7 @@ static void reply_list(struct exchange *ex, const struct rest *r)
 		buf_printf(&b, ",\"base\":\"" REST_BASE "/%.*s\"", SLICE_ARG(name));
 		buf_printf(&b, ",\"openapi\":\"" REST_BASE "/%.*s/openapi.json\"}", SLICE_ARG(name));
 	}
-	buf_lit(&b, "]}");
+	buf_lit(&b, "]}\n");
 	exchange_reply_with(ex, 200, SLICE("application/json"), buf_slice(&b), SLICE("Cache-Control: no-cache\r\n"));
 }
 

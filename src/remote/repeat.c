@@ -251,33 +251,21 @@ void repeat_plan(struct arena *a, const char *operation, struct slice body, bool
 
 /* ---- replies to single writes ---- */
 
-static const struct {
-	const char *code, *error;
-} codes[] = {
-	{ "ConditionalCheckFailed", "ConditionalCheckFailedException" },
-	{ "ItemCollectionSizeLimitExceeded", "ItemCollectionSizeLimitExceededException" },
-	{ "TransactionConflict", "TransactionConflictException" },
-	{ "ProvisionedThroughputExceeded", "ProvisionedThroughputExceededException" },
-	{ "ThrottlingError", "ThrottlingException" },
-	{ "ValidationError", "ValidationException" },
-	{ NULL, NULL },
-};
-
 static void restore_error(struct backend_reply *r)
 {
 	const struct json *reasons = json_get(r->body, "CancellationReasons"), *code, *message;
+	enum err reason;
 
 	if (!slice_is(r->error, "TransactionCanceledException") || !json_is(reasons, JSON_ARRAY) || reasons->count != 1)
 		return;
 	code = json_get(&reasons->items[0], "Code");
 	message = json_get(&reasons->items[0], "Message");
-	for (size_t i = 0; json_is(code, JSON_STRING) && codes[i].code; i++)
-		if (slice_is(code->string, codes[i].code)) {
-			r->error = slice_str(codes[i].error);
-			r->message = json_is(message, JSON_STRING) ? message->string : r->error;
-			r->body = &reasons->items[0]; /* with the Item, if there was one */
-			return;
-		}
+	reason = json_is(code, JSON_STRING) ? reason_of(code->string) : ERR_NONE;
+	if (reason == ERR_NONE || !slice_is(code->string, reason_name(reason)))
+		return;
+	r->error = slice_str(err_wire_name(reason));
+	r->message = json_is(message, JSON_STRING) ? message->string : r->error;
+	r->body = &reasons->items[0]; /* with the Item, if there was one */
 }
 
 void repeat_restore(struct arena *a, struct backend_reply *r)

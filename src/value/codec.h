@@ -20,6 +20,11 @@ bool value_from_json(struct arena *a, const struct json *j, struct value *out,
 bool item_from_json(struct arena *a, const struct json *j, struct value *out,
 		    struct error *e) MUST_CHECK;
 
+/* What canonical values (V1) can be and DynamoDB refuses: nested too deep, empty names, empty sets; for whoever has values and no JSON.
+ * Errors: VALIDATION, as above. */
+bool value_is_allowed(struct value v, struct arena *a, struct error *e) MUST_CHECK;
+bool item_is_allowed(struct value item, struct arena *a, struct error *e) MUST_CHECK;
+
 /* Only the shape, for a request of several parts where a wrong shape in the last must win over a
  * value that is not allowed in the first. Errors: SERIALIZATION. */
 bool value_check_shape(struct arena *a, const struct json *j, struct error *e) MUST_CHECK;

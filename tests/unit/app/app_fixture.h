@@ -13,6 +13,7 @@
 #include <stddef.h>
 #include <string.h>
 #include <cmocka.h>
+#include "api/local.h"
 #include "app/app_internal.h"
 #include "design/row.h"
 #include "app/provision.h"

@@ -7,7 +7,7 @@
 #include <sched.h>
 #include "read_helper.h"
 #include "app/read_live.h"
-#include "process/live.h"
+#include "process/live/live.h"
 
 /* ---- a target, as an event loop is one ---- */
 

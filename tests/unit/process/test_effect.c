@@ -1,6 +1,6 @@
 /* Effects of processors: each once, in steps, whatever happens in between.
  * SPDX-License-Identifier: Apache-2.0 */
-#include "app/dyn_request.h"
+#include "app/dyn.h"
 #include "effect_helper.h"
 
 static const char social[] =
@@ -749,18 +749,18 @@ static void what_lives_while_something_is_so_is_put_and_removed_by_that(void **s
 	world_close(&w);
 }
 
-static struct api_write *(*write_really)(struct backend *b, struct arena *a, const struct api_action *list, size_t n, unsigned how);
+static struct backend really;  /* the backend as it is */
 static struct world *late;     /* NULL: it has happened */
 static const char *late_door;
 
 /* Someone is at the door right before a badge is written. */
-static struct api_write *write_late(struct backend *b, struct arena *a, const struct api_action *list, size_t n, unsigned how)
+static void come_late(const struct request_write *q)
 {
 	struct world *w = late;
 	bool badge = false;
 
-	for (size_t i = 0; i < n; i++) {
-		struct value v = value_present(list[i].item) ? list[i].item : list[i].key;
+	for (size_t i = 0; i < q->count; i++) {
+		struct value v = value_present(q->actions[i].item) ? q->actions[i].item : q->actions[i].key;
 
 		badge = badge || slice_starts(value_bytes(value_get(v, SLICE("PK"))), SLICE("BADGE#"));
 	}
@@ -768,7 +768,19 @@ static struct api_write *write_late(struct backend *b, struct arena *a, const st
 		late = NULL;
 		updated(&w->f, "!", "Door", "d", late_door);
 	}
-	return write_really(b, a, list, n, how);
+}
+
+static void execute_late(struct backend *b, struct arena *a, const struct request *q, struct reply *reply)
+{
+	if (q->kind == REQUEST_WRITE)
+		come_late(&q->write);
+	really.execute(b, a, q, reply);
+}
+
+static struct started *start_late(struct backend *b, struct arena *a, const struct request *q)
+{
+	come_late(&q->write);
+	return really.start(b, a, q);
 }
 
 /* The first change that it has not seen; when it was too late, that is tried again later. */
@@ -795,10 +807,11 @@ static void process_late(struct world *w, const char *processor, const char *doo
 {
 	late = w;
 	late_door = door;
-	write_really = w->f.backend->write;
-	w->f.backend->write = write_late;
+	really = *w->f.backend;
+	w->f.backend->execute = execute_late;
+	w->f.backend->start = start_late;
 	try_next(w, processor);
-	w->f.backend->write = write_really;
+	*w->f.backend = really;
 	assert_null(late);
 	world_process(w, processor);
 }
@@ -830,9 +843,10 @@ static void fits(struct world *w, const char *more, const char *why)
 {
 	struct run *r = world_run(w);
 	struct slice text = arena_printf(r->arena, "{\"PK\":{\"S\":\"GUEST#g\"},\"SK\":{\"S\":\"GUEST\"}%s}", more), told;
+	struct error e = { 0 };
 	struct value item;
 
-	must(r, dyn_read_item(r, json_parse(r->arena, text), &item), more);
+	assert_true(item_from_json(r->arena, json_parse(r->arena, text), &item, &e));
 	assert_int_equal(entity_fits(r, entity_named(r, "Guest"), item, &told), !why[0]);
 	assert_true(slice_is(told, why));
 	assert_int_equal(r->problem.type, PROBLEM_NONE);
