@@ -3,7 +3,7 @@
 #include "app/app_exchange.h"
 #include "app/late.h"
 #include "app/deleting.h"
-#include "app/outline.h"
+#include "design/row.h"
 #include "app/read.h"
 #include "app/rehearse.h"
 #include "app/write.h"
@@ -46,7 +46,6 @@ struct app *app_new(const struct app_options *o)
 		app->routes = routes_new(&app->arena, app->design);
 		app->index = app_index_make(app, &app->arena);
 		app->body_bytes = app_body_needs(app->design);
-		app->outlines = outlines_new(&app->arena, app->design);
 		app->reads = reads_new(&app->arena, app->design);
 		ok = make_cursor_key(app);
 	}, {
@@ -124,7 +123,7 @@ void app_set_keeper_runs(struct app *app, bool runs)
 
 enum { ROW_PUBLIC = 1, ROW_BODY = 2, ROW_WRITE = 4, ROW_ALONE = 8, ROW_ONE = 16 };
 
-static const struct row {
+static const struct found {
 	int flags; /* PUBLIC: whoever asks; BODY: takes one; WRITE: done once for an Idempotency-Key; ONE: is one write; ALONE: not in a batch */
 	bool (*handle)(struct exchange *x);
 } rows[ROUTE_KINDS] = {
@@ -339,7 +338,7 @@ static bool settle_open(struct exchange *x, struct idempotency_shared *s)
 	return wait_a_second(r);
 }
 
-static bool handle_once(struct exchange *x, const struct row *row)
+static bool handle_once(struct exchange *x, const struct found *row)
 {
 	struct idempotency_ask ask = { .now_ms = clock_steady_ms(x->run.app->clock), .has_receipt = row->flags & ROW_ONE };
 	struct once once;
@@ -407,7 +406,7 @@ static void label_calls(struct exchange *x)
 
 static bool dispatch(struct exchange *x)
 {
-	const struct row *row;
+	const struct found *row;
 
 	if (!find_route(x))
 		return false;

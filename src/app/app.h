@@ -26,7 +26,7 @@ struct slice app_operator_token(const struct app *app, struct arena *a, int64_t 
 struct app_reply;
 struct app_watcher { /* who takes on a list that is to be watched (process/live/live.h) */
 	/* Within app_handle(), on its thread. False: run->problem; otherwise *reply is the whole answer. */
-	bool (*watch)(struct app_watcher *w, struct run *r, const struct access *access, const struct fields *params,
+	bool (*watch)(struct app_watcher *w, struct run *r, const struct access *access, const struct row *params,
 		      struct app_reply *reply);
 };
 

@@ -104,7 +104,7 @@ static bool call_access(struct call *c, const struct access *access)
 static bool call_entity(struct call *c, const struct entity *e)
 {
 	struct value *args = arena_array(c->r->arena, struct value, e->param_count);
-	struct entity_item item;
+	struct row item;
 
 	for (size_t i = 0; i < e->param_count; i++) {
 		const struct json *j = json_get_slice(c->with, e->params[i]);

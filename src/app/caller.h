@@ -61,7 +61,7 @@ bool caller_hash_password(struct run *r, struct slice password, struct value *ha
 bool caller_check_password(struct slice password, struct slice hash);
 /* Where the entity keeps the hash of an item: an attribute of itself (*key absent), or of the item with *key; there it is the
  * hidden attribute of the entity whose keys those are, else `password_hash`. */
-bool caller_secret_place(struct run *r, const struct entity *e, const struct fields *full, struct value *key,
+bool caller_secret_place(struct run *r, const struct entity *e, const struct row *full, struct value *key,
 			 struct slice *attribute) MUST_CHECK;
 
 #endif

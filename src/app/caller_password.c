@@ -95,7 +95,7 @@ static struct slice secret_attribute(struct run *r, struct value key)
 	return SLICE(DEFAULT_ATTRIBUTE);
 }
 
-bool caller_secret_place(struct run *r, const struct entity *e, const struct fields *full, struct value *key,
+bool caller_secret_place(struct run *r, const struct entity *e, const struct row *full, struct value *key,
 			 struct slice *attribute)
 {
 	struct scope s = { .run = r, .item = full };

@@ -60,7 +60,7 @@ static bool is_new_to_the_world(const struct plan *p, const struct marker *m)
 	struct value_iter it = value_iter(m->values);
 
 	while (p->write->made.arena && value_next(&it))
-		if (value_present(it.value) && value_equal(fields_get(&p->write->made, it.name), it.value))
+		if (value_present(it.value) && value_equal(row_find(&p->write->made, it.name), it.value))
 			return true;
 	return false;
 }
@@ -92,7 +92,7 @@ static void ask_for_none(struct plan *p)
 
 	if (value_present(p->old) && !restores(p))
 		markers_of(p->run, p->entity, p->old, &was, &was_count);
-	markers_of(p->run, p->entity, fields_item(p->item), &now, &n);
+	markers_of(p->run, p->entity, row_item(p->item), &now, &n);
 	for (size_t i = 0; i < n; i++) {
 		if (has_marker(was, was_count, now[i].key) || (!value_present(p->old) && is_new_to_the_world(p, &now[i])))
 			continue;

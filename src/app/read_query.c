@@ -50,7 +50,7 @@ static const struct read_place *place_at(struct query_flow *q, struct value at)
 
 static void take_rows(struct query_flow *q, const struct dyn_page *page)
 {
-	struct row row;
+	struct found row;
 
 	for (size_t i = 0; i < page->count; i++) {
 		if (!pattern_row(q->p, page->items[i], &row))

@@ -97,7 +97,7 @@ static struct slice missing_name(struct scope *s, const struct template *t)
 	for (size_t i = 0; t && i < t->part_count; i++) {
 		struct slice name = t->parts[i].names ? t->parts[i].names[0] : SLICE("");
 
-		if (name.n && !value_present(fields_get(s->input, name)))
+		if (name.n && !value_present(row_find(s->input, name)))
 			return name;
 	}
 	return SLICE("");
@@ -198,6 +198,7 @@ static const struct term *with_parameters(const struct pattern *p, const struct 
 		names[1] = t->names[0];
 		copy->names = names;
 		copy->name_count = 2;
+		copy->of = TERM_OF_INPUT;
 		return copy;
 	}
 	args = arena_array(a, const struct term *, t->arg_count);
@@ -224,7 +225,7 @@ static bool add_filter(struct pattern *p, struct scope *s, struct query_plan *pl
 bool query_plan(struct pattern *p, int64_t step, struct query_plan *out)
 {
 	struct run *r = p->g->r;
-	struct fields params;
+	struct row params;
 	struct scope s;
 
 	memset(out, 0, sizeof(*out));

@@ -9,6 +9,7 @@
 
 #include "request/backend.h"
 #include "app/fields.h"
+#include "design/row.h"
 #include "design/design.h"
 
 struct app;

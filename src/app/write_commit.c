@@ -37,7 +37,7 @@ static struct slice in_body(const struct write *w, const struct reference *f)
 		const struct term *t = f->args[i];
 		bool path = false;
 
-		if (t->kind != TERM_PATH || t->name_count != 1 || !fields_has(w->input, t->names[0]))
+		if (t->kind != TERM_PATH || t->name_count != 1 || !row_has_text(w->input, t->names[0]))
 			continue;
 		for (size_t k = 0; k < w->entity->param_count; k++)
 			path = path || slice_equal(t->names[0], w->entity->params[k]);
@@ -73,7 +73,7 @@ bool plan_tell_unfit(struct write *w, const struct plan_ask *ask)
 
 static struct slice identity_of(const struct plan *p)
 {
-	const struct value *args = entity_identity(p->run, p->entity, fields_item(p->item));
+	const struct value *args = entity_identity(p->run, p->entity, row_item(p->item));
 
 	return write_identity_text(p->run, args, p->entity->param_count);
 }
@@ -90,7 +90,7 @@ enum plan_end plan_tell_exists(struct plan *p)
 static enum plan_end tell_taken(struct plan *p, struct slice attribute)
 {
 	(void)run_fail(p->run, PROBLEM_TAKEN, "%.*s '%.*s' is taken", SLICE_ARG(attribute),
-		       SLICE_ARG(write_text(p->run, fields_get(p->item, attribute))));
+		       SLICE_ARG(write_text(p->run, row_find(p->item, attribute))));
 	p->run->problem.attribute = attribute;
 	return PLAN_FAILED;
 }
@@ -125,12 +125,12 @@ bool plan_address_is_taken(struct plan *p, bool *out)
 	if (!e->found_by.n || w->trusted || w->action)
 		return true;
 	for (size_t i = 0; w->made.arena && i < e->param_count; i++)
-		if (fields_has(&w->made, e->params[i]))
+		if (row_has(&w->made, e->param_at[i]))
 			return true;
 	for (size_t i = 0; i < e->companion_count; i++)
 		if (e->companions[i].unique.n && guards_identity(p, &e->companions[i]))
 			return true;
-	if (!entity_fetch(p->run, e, entity_identity(p->run, e, fields_item(p->item)), e->param_count, true, &full))
+	if (!entity_fetch(p->run, e, entity_identity(p->run, e, row_item(p->item)), e->param_count, true, &full))
 		return false;
 	*out = value_present(full);
 	return true;
@@ -151,7 +151,7 @@ static bool chosen_here(struct plan *p)
 	for (size_t i = 0; i < p->entity->param_count; i++) {
 		const struct attribute *a = entity_attribute(p->entity, p->entity->params[i]);
 
-		if (a && a->default_ && !(w->input && fields_has(w->input, a->name)))
+		if (a && a->default_ && !(w->input && row_has(w->input, a->at)))
 			term_walk(a->default_, see_fetch, &read);
 	}
 	if (!read || value_equal(w->clash, p->key))
@@ -202,7 +202,7 @@ static enum plan_end leave_out(struct plan_action *a)
 static enum plan_end refused_target(struct plan *p, struct plan_action *a, const struct dyn_refusal *f)
 {
 	const struct plan_ask *unfit = NULL;
-	struct fields target;
+	struct row target;
 	struct scope s = { .run = p->run, .item = &target };
 
 	if (!value_present(f->item) || entity_expired(p->run, f->item)) {
@@ -218,7 +218,7 @@ static enum plan_end refused_target(struct plan *p, struct plan_action *a, const
 	}
 	if (hold_is_met(p->run, a, f->item))
 		return PLAN_AGAIN;
-	fields_from_item(&target, p->run->arena, entity_full(p->run, a->entity, f->item));
+	row_from(&target, p->run->arena, a->entity, entity_full(p->run, a->entity, f->item));
 	for (size_t i = 0; i < a->ask_count; i++) {
 		bool holds;
 
@@ -385,7 +385,7 @@ enum plan_end plan_commit(struct plan *p)
 		case DYN_DONE:
 			r->memo = NULL; /* what rules have seen may be of the past */
 			if (p->item)
-				entity_remember_place(r, p->entity, fields_item(p->item), p->key);
+				entity_remember_place(r, p->entity, p->item, p->key);
 			turn_give(p->write->turn);
 			return PLAN_DONE;
 		case DYN_CONFLICT: return PLAN_AGAIN;
@@ -482,7 +482,7 @@ static void follow_copies(struct plan *p, struct run *b)
 
 		if (c->held || !c->attribute->kept_by.n || !value_present(c->key))
 			continue;
-		if (!entity_fetch_key(b, c->source, c->key, true, &now) || !entity_copied(b, c->attribute, now, &copy))
+		if (!entity_fetch_key(b, c->source, c->key, true, &now) || !entity_copied(b, c->attribute, &(struct row){ .full = now }, &copy))
 			complain(b, "a copy has not been compared");
 		else if (!value_equal(copy, c->value) &&
 			 !write_refresh(b, p->entity, p->key, c->source->name))
@@ -510,7 +510,7 @@ void plan_follow(struct plan *p)
 	follow_copies(p, b);
 	if (!keeper && write_is_move(p) && !keep_copies(b, p->entity, p->old, VALUE_ABSENT))
 		complain(b, "copies of what has moved have not been brought up to date");
-	if (!keeper && !keep_copies(b, p->entity, write_is_move(p) ? VALUE_ABSENT : p->old, fields_item(p->item)))
+	if (!keeper && !keep_copies(b, p->entity, write_is_move(p) ? VALUE_ABSENT : p->old, row_item(p->item)))
 		complain(b, "copies have not been brought up to date");
 	branch_clear(b, p->run);
 }

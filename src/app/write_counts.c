@@ -44,7 +44,7 @@ static bool ask_here(struct plan *p, struct plan_action *a, const struct plan_as
 {
 	struct name_list names = { 0 };
 	struct value target;
-	struct fields f;
+	struct row f;
 	struct scope s;
 	bool holds;
 
@@ -52,7 +52,7 @@ static bool ask_here(struct plan *p, struct plan_action *a, const struct plan_as
 		return false;
 	if (!value_present(target))
 		return plan_tell_missing(p->write, ask);
-	fields_from_item(&f, p->run->arena, target);
+	row_from(&f, p->run->arena, a->entity, target);
 	s = (struct scope){ .run = p->run, .item = &f };
 	if (!scope_holds(&s, ask->if_, &holds))
 		return false;
@@ -179,13 +179,13 @@ struct side { /* what an item contributes to a count, before or after */
 	struct value *args;
 };
 
-static bool side_of(struct plan *p, const struct count_rule *c, const struct fields *item, struct side *out)
+static bool side_of(struct plan *p, const struct count_rule *c, const struct row *item, struct side *out)
 {
 	struct scope s = { .run = p->run, .item = item };
 	struct value by;
 
 	*out = (struct side){ .amount = number_from_i64(1) };
-	if (!item || !item->count)
+	if (!item || row_is_empty(item))
 		return true;
 	if (!scope_holds(&s, c->when, &out->counts))
 		return false;
@@ -237,7 +237,7 @@ static bool plan_count(struct plan *p, const struct count_rule *c)
 	struct error e = { 0 };
 	struct number n;
 
-	if (!side_of(p, c, &p->old_fields, &before) || !side_of(p, c, p->item, &after))
+	if (!side_of(p, c, &p->old_row, &before) || !side_of(p, c, p->item, &after))
 		return false;
 	if (before.counts && after.counts && same_args(before.args, after.args, c->target.arg_count)) {
 		if (!number_sub(&after.amount, &before.amount, &n, p->run->arena, &e))

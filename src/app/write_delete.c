@@ -9,7 +9,7 @@
 
 /* ---- refuse while ---- */
 
-static bool any_row(void *ctx, const struct read_row *row, bool *stop)
+static bool any_row(void *ctx, const struct row *row, bool *stop)
 {
 	(void)row;
 	*(bool *)ctx = true;
@@ -21,11 +21,11 @@ static bool any_row(void *ctx, const struct read_row *row, bool *stop)
 static bool still_has(struct write *w, struct value full, const struct access **which)
 {
 	const struct delete_rule *d = &w->entity->delete_;
-	struct fields f;
+	struct row f;
 	struct scope s = { .run = w->run, .item = &f };
 
 	*which = NULL;
-	fields_from_item(&f, w->run->arena, full);
+	row_from(&f, w->run->arena, w->entity, full);
 	for (size_t i = 0; i < d->refuse_count && !*which; i++) {
 		const struct access *x = design_access(w->run->design, d->refuse_while[i]);
 		bool any = false;

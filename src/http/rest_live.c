@@ -150,7 +150,7 @@ static const struct sse_ops ops = { begin, tick, drop };
 
 /* ---- asking ---- */
 
-static bool watch(struct app_watcher *asked, struct run *r, const struct access *access, const struct fields *params,
+static bool watch(struct app_watcher *asked, struct run *r, const struct access *access, const struct row *params,
 		  struct app_reply *reply)
 {
 	struct watch *w = (struct watch *)((char *)asked - offsetof(struct watch, asked));

@@ -167,10 +167,10 @@ static bool fits(const struct where_rule *w, struct scope *parent, struct value 
 static bool goes_with(struct run *r, const struct entity *e, struct value parent, struct value row, bool otherwise)
 {
 	struct value full = entity_full(r, e, parent);
-	struct fields f;
+	struct row f;
 	struct scope s = { .run = r, .item = &f };
 
-	fields_from_item(&f, r->arena, full);
+	row_from(&f, r->arena, NULL, full);
 	for (size_t i = 0; i < e->delete_.then_count; i++) {
 		const struct access *a = design_access(r->design, e->delete_.then_remove[i]);
 		bool all = true;

@@ -82,7 +82,7 @@ static enum row_end stop_here(struct effect *x, const struct rows *page, size_t 
 
 static enum row_end one_row(struct effect *x, const struct rows *page, size_t i)
 {
-	const struct read_row *row = &page->list[i];
+	const struct row *row = &page->list[i];
 	enum row_end end;
 
 	effect_row_enter(x, row);

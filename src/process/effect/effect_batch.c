@@ -49,7 +49,7 @@ struct dyn_write *effect_batch_add(struct effect *x, struct value key, size_t *a
 	}
 	if (!b->list) {
 		b->list = arena_array(x->run->arena, struct dyn_write, EFFECT_MOST_ACTIONS);
-		b->given = arena_array(x->run->arena, struct fields, EFFECT_MOST_ACTIONS);
+		b->given = arena_array(x->run->arena, struct row, EFFECT_MOST_ACTIONS);
 		b->needs = arena_array(x->run->arena, struct batch_need, EFFECT_MOST_ACTIONS);
 		b->asks = arena_array(x->run->arena, const struct requirement *, EFFECT_MOST_ACTIONS);
 	}
@@ -141,8 +141,11 @@ static void remember_places(struct effect *x)
 		const struct dyn_write *w = &x->batch.list[i];
 		const struct entity *e = w->kind == DYN_PUT && !w->table.n ? entity_of(x->run, w->item) : NULL;
 
-		if (e)
-			entity_remember_place(x->run, e, entity_full(x->run, e, w->item), dyn_key_of(x->run, w->item));
+		if (e) {
+			struct row item = entity_lay(x->run, e, w->item);
+
+			entity_remember_place(x->run, e, &item, dyn_key_of(x->run, w->item));
+		}
 	}
 }
 

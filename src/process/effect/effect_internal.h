@@ -34,7 +34,7 @@ struct batch_need { /* what a put requires: checks of the same batch */
 
 struct batch {
 	struct dyn_write *list;
-	struct fields *given;  /* of each put: `with` as it was evaluated */
+	struct row *given;  /* of each put: `with` as it was evaluated */
 	struct batch_need *needs; /* of each put */
 	const struct requirement **asks; /* of each check that a put needs; NULL: of one that a removal was decided by */
 	struct value *args[EFFECT_MOST_ACTIONS]; /* of each count: the target's identity */
@@ -70,9 +70,9 @@ struct effect {
 	const struct entity *target;   /* NULL: REMOVE_ALL */
 	struct position *at;
 	const _Atomic bool *stop;      /* NULL: never */
-	struct fields item;            /* full */
+	struct row item;            /* full */
 	struct value old;              /* full; absent: none */
-	struct scope_variable *variables; /* `let`, and the row behind them */
+	struct term_variable *variables; /* `let`, and the row behind them */
 	size_t variable_count;            /* of `let` */
 	struct value row_key;          /* of the row at hand; absent: none */
 	struct batch batch;
@@ -85,7 +85,7 @@ struct effect {
 };
 
 struct rows { /* a page */
-	struct read_row *list;
+	struct row *list;
 	size_t count;
 	struct slice cursor, next; /* where it began; where the next one does, empty: that was all */
 	size_t first;              /* those before it are done */
@@ -104,7 +104,7 @@ int64_t effect_time_enter(struct effect *x, struct run *r);
 void effect_time_leave(struct run *r, int64_t was);
 /* As read.h: parameters of the pattern are `with`, or the item's attributes of the same names. */
 bool effect_params(struct effect *x, struct run *r, const struct access *access, const struct assignment *with, size_t n,
-		   struct fields *out) MUST_CHECK;
+		   struct row *out) MUST_CHECK;
 
 /* ---- rows and the position (effect_rows.c) ---- */
 /* Whether the position is inside this very change: then it was woken, whatever `when` would say now. */
@@ -112,7 +112,7 @@ bool effect_is_begun(const struct effect *x);
 /* The page that the position is in, or the first. */
 bool effect_rows_resume(struct effect *x, struct rows *page) MUST_CHECK;
 bool effect_rows_next(struct effect *x, struct rows *page) MUST_CHECK;
-void effect_row_enter(struct effect *x, const struct read_row *row); /* NULL: none */
+void effect_row_enter(struct effect *x, const struct row *row); /* NULL: none */
 /* The position when `done` rows of the page are. In x->run's arena but for the names. */
 struct position effect_position_after(struct effect *x, const struct rows *page, size_t done);
 /* Whether that is the end of the change. */
@@ -148,9 +148,9 @@ bool effect_is_plain(const struct entity *e);
 bool effect_is_plain_to_remove(const struct entity *e);
 bool effect_may_expire(const struct run *r, const struct entity *e);
 /* Whether the row at hand goes into the batch; otherwise it is written by itself, the position along with it. */
-bool effect_batches(struct effect *x, const struct read_row *row);
-bool effect_gather(struct effect *x, const struct read_row *row) MUST_CHECK;
-bool effect_single(struct effect *x, const struct read_row *row) MUST_CHECK;
+bool effect_batches(struct effect *x, const struct row *row);
+bool effect_gather(struct effect *x, const struct row *row) MUST_CHECK;
+bool effect_single(struct effect *x, const struct row *row) MUST_CHECK;
 /* The i-th action of the batch was refused: *again says whether it stays. */
 bool effect_refused(struct effect *x, size_t i, const struct dyn_refusal *refusal, bool *again) MUST_CHECK;
 
@@ -163,7 +163,7 @@ struct effect_reason { /* one requirement of one item */
 	struct value key;            /* of the target; absent: there can be none */
 };
 /* What a new item (full) requires. *lacks: the requirement of which there can be no target; NULL: none is like that. */
-bool effect_requires(struct effect *x, const struct fields *item, struct effect_reason **out, size_t *n,
+bool effect_requires(struct effect *x, const struct row *item, struct effect_reason **out, size_t *n,
 		     const struct requirement **lacks) MUST_CHECK;
 /* Adds the checks of it to the batch, whose at-th action puts the item. */
 bool effect_add_checks(struct effect *x, size_t at, const struct effect_reason *list, size_t n) MUST_CHECK;
@@ -173,7 +173,7 @@ bool effect_settle(struct effect *x) MUST_CHECK;
 /* The same of one item that is removed by itself: *go says whether; the check rides along. */
 bool effect_settle_one(struct effect *x, const struct entity *e, struct value key, bool *go) MUST_CHECK;
 /* Whether an item that is put by itself would live; the checks ride along. Not: it has been counted. */
-bool effect_put_lives(struct effect *x, const struct fields *item, bool *lives) MUST_CHECK;
+bool effect_put_lives(struct effect *x, const struct row *item, bool *lives) MUST_CHECK;
 /* Counts a put that was left out because of a requirement. */
 void effect_tell_required(struct effect *x, const struct requirement *q);
 
@@ -181,12 +181,12 @@ void effect_tell_required(struct effect *x, const struct requirement *q);
 bool effect_put_gather(struct effect *x) MUST_CHECK;
 bool effect_put_single(struct effect *x) MUST_CHECK;
 /* The item is there: it gets what `with` says of what may change. */
-bool effect_put_over(struct effect *x, struct value stored, const struct fields *given) MUST_CHECK;
+bool effect_put_over(struct effect *x, struct value stored, const struct row *given) MUST_CHECK;
 /* An id for an attribute of a new item: the same for the same change, processor and row. */
 struct value effect_id(struct effect *x, const struct attribute *a);
 
 /* Changes an item under a known key; gone is fine. */
-bool effect_alter(struct effect *x, const struct entity *e, struct value key, const struct fields *changes) MUST_CHECK;
+bool effect_alter(struct effect *x, const struct entity *e, struct value key, const struct row *changes) MUST_CHECK;
 
 /* Runs `call` without riders: what may be done any number of times, and is not what the position tells of. */
 #define WITHOUT_RIDERS(r, call)                                            \

@@ -50,14 +50,14 @@ static const struct term *term_that_does_not(struct run *r, const struct entity 
 
 static bool add_condition(struct run *r, struct dyn_write *w, const struct term *t)
 {
-	struct fields none;
+	struct row none;
 	struct scope s = { .run = r, .item = &none };
 	struct term_scope bound = scope_bind(&s);
 	const struct test *test;
 	struct error e = { 0 };
 	const char *why = NULL;
 
-	fields_init(&none, r->arena);
+	row_init(&none, r->arena, NULL);
 	if (!term_to_test(t, &bound, &test, &why, &e))
 		return why ? run_fail(r, PROBLEM_INTERNAL, "A condition cannot be asked of the database: %s", why) : scope_error(&s, &e);
 	w->also = test_join(r->arena, TEST_AND, w->also, test);
@@ -66,7 +66,7 @@ static bool add_condition(struct run *r, struct dyn_write *w, const struct term 
 
 /* ---- reasons ---- */
 
-static bool add_reason(struct run *r, const struct requirement *q, const struct fields *item, struct effect_reason *list, size_t *n)
+static bool add_reason(struct run *r, const struct requirement *q, const struct row *item, struct effect_reason *list, size_t *n)
 {
 	struct scope s = { .run = r, .item = item };
 	struct effect_reason *x = &list[*n];
@@ -86,7 +86,7 @@ static bool add_reason(struct run *r, const struct requirement *q, const struct 
 }
 
 /* What the item lives while; with `requires` also what it requires when it is put. Those that apply to it. */
-static bool find_reasons(struct run *r, const struct entity *e, const struct fields *item, bool requires,
+static bool find_reasons(struct run *r, const struct entity *e, const struct row *item, bool requires,
 			 struct effect_reason **out, size_t *n)
 {
 	*out = arena_array(r->arena, struct effect_reason, e->lives_count + e->require_count);
@@ -138,7 +138,7 @@ static bool check_that_holds(struct effect *x, const struct effect_reason *t, si
 	return !q->if_ || add_condition(r, &x->batch.list[*at], q->if_);
 }
 
-bool effect_requires(struct effect *x, const struct fields *item, struct effect_reason **out, size_t *n,
+bool effect_requires(struct effect *x, const struct row *item, struct effect_reason **out, size_t *n,
 		     const struct requirement **lacks)
 {
 	*lacks = NULL;
@@ -183,22 +183,22 @@ struct removal {
 /* What its life hangs on, to be read. */
 static bool gather_reasons(struct run *r, struct removal *m)
 {
-	struct fields f;
+	struct row f;
 
-	fields_from_item(&f, r->arena, entity_full(r, m->entity, m->stored));
+	row_from(&f, r->arena, m->entity, entity_full(r, m->entity, m->stored));
 	return find_reasons(r, m->entity, &f, false, &m->reasons, &m->count);
 }
 
 static bool reason_holds(struct run *r, const struct effect_reason *x, struct value stored, bool *out)
 {
-	struct fields f;
+	struct row f;
 	struct scope s = { .run = r, .item = &f };
 
 	*out = false;
 	if (!value_present(stored) || entity_expired(r, stored) || entity_of_likely(r, stored, x->entity) != x->entity)
 		return true;
 	*out = true;
-	fields_from_item(&f, r->arena, entity_full(r, x->entity, stored));
+	row_from(&f, r->arena, x->entity, entity_full(r, x->entity, stored));
 	return !x->requirement->if_ || scope_holds(&s, x->requirement->if_, out);
 }
 
@@ -396,7 +396,7 @@ bool effect_settle_one(struct effect *x, const struct entity *e, struct value ke
 	return true;
 }
 
-bool effect_put_lives(struct effect *x, const struct fields *item, bool *lives)
+bool effect_put_lives(struct effect *x, const struct row *item, bool *lives)
 {
 	struct run *r = x->run;
 	struct effect_reason *list;

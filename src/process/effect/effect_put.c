@@ -58,8 +58,8 @@ struct value effect_id(struct effect *x, const struct attribute *a)
 struct put {
 	struct write write; /* first: write_try() gives it back */
 	struct effect *effect;
-	struct fields with;  /* as evaluated */
-	struct fields given; /* with ids and times, too */
+	struct row with;  /* as evaluated */
+	struct row given; /* with ids and times, too */
 	bool lacks;          /* something in `with` is absent */
 	bool is_made;        /* it was whole; what went wrong after that is about other items */
 	struct value key;
@@ -71,8 +71,8 @@ static bool give(struct effect *x, struct put *p)
 	struct run *r = x->run;
 	struct scope s = effect_scope(x, r);
 
-	fields_init(&p->with, r->arena);
-	fields_init(&p->given, r->arena);
+	row_init(&p->with, r->arena, NULL);
+	row_init(&p->given, r->arena, NULL);
 	for (size_t i = 0; i < processor->with_count; i++) {
 		const struct assignment *w = &processor->with[i];
 		struct value v;
@@ -83,18 +83,18 @@ static bool give(struct effect *x, struct put *p)
 			p->lacks = true;
 			continue;
 		}
-		fields_set(&p->with, w->attribute, v);
-		fields_set(&p->given, w->attribute, v);
+		row_put(&p->with, w->attribute, v);
+		row_put(&p->given, w->attribute, v);
 	}
 	for (size_t i = 0; i < x->target->attribute_count; i++) {
 		const struct attribute *a = &x->target->attributes[i];
 
-		if (fields_has(&p->given, a->name))
+		if (row_has(&p->given, a->at))
 			continue;
 		if (a->id)
-			fields_set(&p->given, a->name, effect_id(x, a));
+			row_set(&p->given, a->at, effect_id(x, a));
 		else if (a->now || a->touched)
-			fields_set(&p->given, a->name, write_now(r, a)); /* by the change's time: E3 */
+			row_set(&p->given, a->at, write_now(r, a)); /* by the change's time: E3 */
 	}
 	return true;
 }
@@ -112,7 +112,7 @@ static bool put_init(struct effect *x, struct put *p)
 }
 
 /* The whole item; false: run->problem. */
-static bool make(struct put *p, struct fields *f)
+static bool make(struct put *p, struct row *f)
 {
 	struct run *r = p->write.run;
 	int64_t was = effect_time_enter(p->effect, r);
@@ -147,7 +147,7 @@ bool effect_put_gather(struct effect *x)
 	struct effect_reason *reasons;
 	struct dyn_write *w;
 	struct put p;
-	struct fields f;
+	struct row f;
 	size_t at, n;
 
 	if (!put_init(x, &p))
@@ -160,7 +160,7 @@ bool effect_put_gather(struct effect *x)
 		effect_tell_required(x, lacks);
 		return true;
 	}
-	p.key = dyn_key_of(r, fields_item(&f));
+	p.key = dyn_key_of(r, row_item(&f));
 	x->batch.per_row = 1 + x->target->require_count + x->target->lives_count;
 	w = effect_batch_add(x, p.key, &at);
 	if (!w)
@@ -185,21 +185,21 @@ static bool may_change(const struct entity *e, const struct attribute *a)
 	return !a->fixed && !a->counter && !a->from_key && !a->derived && !a->after.n && !a->copy_entity.n;
 }
 
-bool effect_put_over(struct effect *x, struct value stored, const struct fields *given)
+bool effect_put_over(struct effect *x, struct value stored, const struct row *given)
 {
 	const struct entity *e = x->target;
 	struct run *r = x->run;
-	struct fields changes;
+	struct row changes;
 
-	fields_init(&changes, r->arena);
-	for (size_t i = 0; i < given->count; i++) {
-		const struct attribute *a = entity_attribute(e, given->list[i].name);
-		struct value v = write_fit(r, a, given->list[i].value);
+	row_init(&changes, r->arena, NULL);
+	for (struct row_iter it = row_iter(given); row_next(&it);) {
+		const struct attribute *a = entity_attribute(e, it.name);
+		struct value v = write_fit(r, a, it.value);
 
 		if (a && may_change(e, a) && !value_equal(v, value_get(stored, a->name)))
-			fields_set(&changes, a->name, v);
+			row_set(&changes, a->at, v);
 	}
-	if (changes.count)
+	if (!row_is_empty(&changes))
 		return effect_alter(x, e, dyn_key_of(r, stored), &changes);
 	run_pass_over(r, PASSED_OVER_THERE, "%s", "");
 	return true;
@@ -226,13 +226,13 @@ static bool clear_expired(struct put *p)
 static enum plan_end put_once(struct write *w, struct write_result *out)
 {
 	struct put *p = (struct put *)w;
-	struct fields f;
+	struct row f;
 	bool lives;
 
 	p->is_made = false;
 	if (!make(p, &f))
 		return PLAN_FAILED;
-	p->key = dyn_key_of(w->run, fields_item(&f));
+	p->key = dyn_key_of(w->run, row_item(&f));
 	if (!clear_expired(p) || !effect_put_lives(p->effect, &f, &lives))
 		return PLAN_FAILED;
 	if (!lives)

@@ -25,7 +25,7 @@ static bool has_pattern(const struct effect *x)
 }
 
 /* Trees are read whole; what hangs below a row is a row, too. */
-static size_t count_rows(const struct read_row *rows, size_t n)
+static size_t count_rows(const struct row *rows, size_t n)
 {
 	size_t sum = n;
 
@@ -34,7 +34,7 @@ static size_t count_rows(const struct read_row *rows, size_t n)
 	return sum;
 }
 
-static struct read_row *flatten(const struct read_row *rows, size_t n, struct read_row *to)
+static struct row *flatten(const struct row *rows, size_t n, struct row *to)
 {
 	for (size_t i = 0; i < n; i++) {
 		*to++ = rows[i];
@@ -51,7 +51,7 @@ static void take(struct effect *x, const struct read_result *result, struct rows
 	if (!result->tree)
 		return;
 	page->count = count_rows(result->rows, result->row_count);
-	page->list = arena_array(x->page->arena, struct read_row, page->count);
+	page->list = arena_array(x->page->arena, struct row, page->count);
 	flatten(result->rows, result->row_count, page->list);
 }
 
@@ -63,7 +63,7 @@ static bool read_rows(struct effect *x, struct rows *page)
 	struct read_request q = { .access = pattern_of(x), .limit = PAGE_ROWS, .cursor = page->cursor, .trusted = true };
 	struct run *r = x->page;
 	struct read_result result;
-	struct fields params;
+	struct row params;
 	int64_t was = effect_time_enter(x, r);
 	bool ok;
 
@@ -89,7 +89,7 @@ static bool read_rows(struct effect *x, struct rows *page)
 
 /* ---- where we are ---- */
 
-static uint64_t hash_of(struct effect *x, const struct read_row *row)
+static uint64_t hash_of(struct effect *x, const struct row *row)
 {
 	struct value key = dyn_key_of(x->page, row->full);
 	struct value v = value_count(key) ? key : row->full;
@@ -185,7 +185,7 @@ bool effect_rows_resume(struct effect *x, struct rows *page)
 
 	*page = (struct rows){ 0 };
 	if (!has_pattern(x)) {
-		page->list = arena_new(x->page->arena, struct read_row);
+		page->list = arena_new(x->page->arena, struct row);
 		page->count = 1;
 		return true;
 	}
@@ -214,7 +214,7 @@ bool effect_rows_next(struct effect *x, struct rows *page)
 	return read_rows(x, page);
 }
 
-void effect_row_enter(struct effect *x, const struct read_row *row)
+void effect_row_enter(struct effect *x, const struct row *row)
 {
 	bool any = row && has_pattern(x);
 

@@ -35,15 +35,16 @@ static bool evaluate_let(struct effect *x)
 {
 	const struct processor *p = x->processor;
 
-	x->variables = arena_array(x->caller->arena, struct scope_variable, p->let_count + 1);
+	x->variables = arena_array(x->caller->arena, struct term_variable, p->let_count + 1);
 	x->variables[p->let_count].name = p->each_variable;
+	x->variables[p->let_count].at = p->each_at;
 	for (size_t i = 0; i < p->let_count; i++) {
 		struct scope s = { .run = x->caller, .item = &x->item, .old = x->old, .variables = x->variables, .variable_count = i };
 		struct value v;
 
 		if (!scope_value(&s, p->let[i].term, &v))
 			return false;
-		x->variables[i] = (struct scope_variable){ p->let[i].attribute, v };
+		x->variables[i] = (struct term_variable){ p->let[i].at, p->let[i].attribute, v };
 	}
 	x->variable_count = p->let_count;
 	return true;
@@ -59,7 +60,7 @@ bool effect_prepare(struct effect *x)
 
 	r->memo = NULL; /* what another change has seen */
 	r->witnesses = NULL;
-	fields_from_item(&x->item, r->arena, entity_full(r, c->entity, image));
+	row_from(&x->item, r->arena, c->entity, entity_full(r, c->entity, image));
 	x->old = value_present(c->old_image) ? entity_full(r, c->entity, c->old_image) : VALUE_ABSENT;
 	ok = evaluate_let(x);
 	effect_time_leave(r, was);
@@ -71,28 +72,28 @@ static struct value named(const struct scope *s, struct slice name)
 	for (size_t i = 0; i < s->variable_count; i++)
 		if (slice_equal(s->variables[i].name, name))
 			return s->variables[i].value;
-	return fields_get(s->item, name);
+	return row_find(s->item, name);
 }
 
 bool effect_params(struct effect *x, struct run *r, const struct access *access, const struct assignment *with, size_t n,
-		   struct fields *out)
+		   struct row *out)
 {
 	struct scope s = effect_scope(x, r);
 	struct value v;
 
-	fields_init(out, r->arena);
+	row_init(out, r->arena, NULL);
 	for (size_t i = 0; !n && i < access->param_count + access->query_param_count; i++) {
 		struct slice name = i < access->param_count ? access->params[i] : access->query_params[i - access->param_count].name;
 
 		v = named(&s, name);
 		if (value_present(v))
-			fields_set(out, name, v);
+			row_put(out, name, v);
 	}
 	for (size_t i = 0; i < n; i++) {
 		if (!scope_value(&s, with[i].term, &v))
 			return false;
 		if (value_present(v))
-			fields_set(out, with[i].attribute, v);
+			row_set(out, with[i].at, v);
 	}
 	return true;
 }

@@ -61,7 +61,7 @@ static enum plan_end alter_once(struct write *w, struct write_result *out)
 	return PLAN_DONE;
 }
 
-bool effect_alter(struct effect *x, const struct entity *e, struct value key, const struct fields *changes)
+bool effect_alter(struct effect *x, const struct entity *e, struct value key, const struct row *changes)
 {
 	struct write w = { .run = x->run, .entity = e, .key = key, .input = changes };
 	struct write_result out;
@@ -82,7 +82,7 @@ static bool update(struct effect *x)
 	const struct processor *p = x->processor;
 	struct run *r = x->run;
 	struct scope s = effect_scope(x, r);
-	struct fields changes;
+	struct row changes;
 	struct value *args, key;
 	int64_t was;
 	bool ok = true;
@@ -94,14 +94,14 @@ static bool update(struct effect *x)
 			      SLICE_ARG(x->target->name));
 		return true;
 	}
-	fields_init(&changes, r->arena);
+	row_init(&changes, r->arena, NULL);
 	was = effect_time_enter(x, r);
 	for (size_t i = 0; ok && i < p->with_count; i++) {
 		struct value v;
 
 		ok = scope_value(&s, p->with[i].term, &v);
 		if (ok)
-			fields_set(&changes, p->with[i].attribute, given_value(x->target, p->with[i].attribute, v));
+			row_set(&changes, p->with[i].at, given_value(x->target, p->with[i].attribute, v));
 	}
 	effect_time_leave(r, was);
 	return ok && effect_alter(x, x->target, key, &changes);
@@ -237,11 +237,11 @@ static bool count(struct effect *x)
 static bool make_target(struct effect *x, const struct value *args, bool *again)
 {
 	struct run *r = x->run;
-	struct fields given;
+	struct row given;
 
-	fields_init(&given, r->arena);
+	row_init(&given, r->arena, NULL);
 	for (size_t i = 0; i < x->target->param_count; i++)
-		fields_set(&given, x->target->params[i], args[i]);
+		row_put(&given, x->target->params[i], args[i]);
 	if (write_put(r, x->target, &given, again)) {
 		*again = true;
 		return true;
@@ -258,7 +258,7 @@ static bool make_target(struct effect *x, const struct value *args, bool *again)
 /* ---- remove all ---- */
 
 /* For each row of a loop: everything at once, which may be done any number of times; the position is then the row's. */
-static bool remove_rows(void *ctx, const struct read_row *row, bool *stop)
+static bool remove_rows(void *ctx, const struct row *row, bool *stop)
 {
 	struct effect *x = ctx;
 	struct run *r = x->run;
@@ -287,7 +287,7 @@ static bool remove_for_row(struct effect *x)
 
 /* ---- all of them ---- */
 
-bool effect_batches(struct effect *x, const struct read_row *row)
+bool effect_batches(struct effect *x, const struct row *row)
 {
 	switch (x->processor->effect) {
 	case EFFECT_PUT: return effect_is_plain(x->target);
@@ -301,7 +301,7 @@ bool effect_batches(struct effect *x, const struct read_row *row)
 	return false;
 }
 
-bool effect_gather(struct effect *x, const struct read_row *row)
+bool effect_gather(struct effect *x, const struct row *row)
 {
 	switch (x->processor->effect) {
 	case EFFECT_PUT: return effect_put_gather(x);
@@ -314,7 +314,7 @@ bool effect_gather(struct effect *x, const struct read_row *row)
 	return true;
 }
 
-bool effect_single(struct effect *x, const struct read_row *row)
+bool effect_single(struct effect *x, const struct row *row)
 {
 	switch (x->processor->effect) {
 	case EFFECT_PUT: return effect_put_single(x);

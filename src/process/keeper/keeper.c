@@ -209,12 +209,12 @@ static bool finish(struct keeper *k, bool ok, const struct entity *e, const char
 static bool is_in_order(struct run *r, const struct entity *e, struct value stored)
 {
 	struct value full = entity_full(r, e, stored);
-	struct fields f;
+	struct row f;
 
 	if (e->companion_count || e->count_count)
 		return false; /* they are not in the record */
-	fields_from_item(&f, r->arena, full);
-	return entity_complete(r, e, &f, full) && value_equal(fields_item(&f), full);
+	row_from(&f, r->arena, e, full);
+	return entity_complete(r, e, &f, full) && value_equal(row_item(&f), full);
 }
 
 static bool keep_counted(struct keeper *k, const struct kept *x)
@@ -250,17 +250,17 @@ static bool compare(struct keeper *k, const struct kept *x, const struct attribu
 	struct run *r = k->sources;
 	const struct entity *source = design_entity(r->design, a->copy_entity);
 	struct value *args, full, copy;
-	struct fields f;
+	struct row f;
 	struct scope s = { .run = r, .item = &f };
 
 	*differs_ = false;
 	if (!source)
 		return true;
-	fields_from_item(&f, r->arena, entity_full(r, x->role->entity, x->now));
+	row_from(&f, r->arena, x->role->entity, entity_full(r, x->role->entity, x->now));
 	if (!scope_args(&s, a->copy_args, a->copy_arg_count, &args) ||
-	    !entity_fetch(r, source, args, a->copy_arg_count, false, &full) || !entity_copied(r, a, full, &copy))
+	    !entity_fetch(r, source, args, a->copy_arg_count, false, &full) || !entity_copied(r, a, &(struct row){ .full = full }, &copy))
 		return false;
-	*differs_ = !value_equal(copy, fields_get(&f, a->name));
+	*differs_ = !value_equal(copy, row_get(&f, a->at));
 	return true;
 }
 

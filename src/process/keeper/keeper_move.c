@@ -50,7 +50,7 @@ struct search {
 	bool found;
 };
 
-static bool visit(void *ctx, const struct read_row *row, bool *stop)
+static bool visit(void *ctx, const struct row *row, bool *stop)
 {
 	struct search *x = ctx;
 	const struct entity *e = x->entity;
@@ -124,7 +124,7 @@ static bool search_identity(struct search *x, bool *asked)
 static bool search(struct search *x, bool *asked)
 {
 	const struct design *d = x->run->design;
-	struct fields f;
+	struct row f;
 	struct scope s = { .run = x->run, .item = &f };
 
 	*asked = false;
@@ -132,7 +132,7 @@ static bool search(struct search *x, bool *asked)
 		return true;
 	if (!search_identity(x, asked))
 		return false;
-	fields_from_item(&f, x->run->arena, x->gone);
+	row_from(&f, x->run->arena, NULL, x->gone);
 	for (size_t i = 0; i < d->access_count && !x->found; i++) {
 		if (!leads_there(x, &d->accesses[i]))
 			continue;

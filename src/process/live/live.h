@@ -80,7 +80,7 @@ struct live_watcher { /* zero to begin with; whoever has it also keeps it in its
 
 struct live_ask {
 	const struct access *access;
-	const struct fields *params;
+	const struct row *params;
 	struct slice last_event_id;  /* empty: from now on; longer than LIVE_ID_ROOM: no position of ours */
 	struct live_target *target;
 };

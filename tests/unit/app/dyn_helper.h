@@ -125,14 +125,9 @@ UNUSED static struct value get(const char *pk, const char *sk)
 	return v;
 }
 
-UNUSED static struct value no_path(void *ctx, const struct slice *names, size_t count)
-{
-	return VALUE_ABSENT;
-}
-
 UNUSED static const struct test *filter(const char *text)
 {
-	struct term_scope scope = { .path = no_path, .arena = r->arena, .now_ms = r->now_ms };
+	struct term_scope scope = { .arena = r->arena, .now_ms = r->now_ms };
 	const struct test *test;
 	struct findings findings;
 	struct error e = { 0 };

@@ -34,7 +34,7 @@ static struct text print(const struct test *t)
 /* "text | names | values", or "no: why". */
 static const char *filtered(const char *text, const char *caller)
 {
-	struct world w = { .item = item("{'input':{'M':{'q':{'S':'Q'}}}}") };
+	struct world w = world_of(item("{'input':{'M':{'q':{'S':'Q'}}}}"));
 	struct term_scope s = world_scope(&w, caller);
 	const struct term *t = parsed(text);
 	const char *why, *why_static = NULL;
@@ -179,7 +179,7 @@ static void stays_within_dynamodbs_limits(void **state)
 
 static void several_are_joined(void **state)
 {
-	struct world w = { .item = VALUE_ABSENT };
+	struct world w = world_of(VALUE_ABSENT);
 	struct term_scope s = world_scope(&w, "alice");
 	const struct test *all = test_attribute(&arena, TEST_EXISTS, SLICE("PK"), VALUE_ABSENT), *test;
 	struct error e;
@@ -301,7 +301,7 @@ static void means_the_same_as_the_term(void **state)
 	int yes = 0, no = 0;
 
 	for (int i = 0; i < 6000; i++) {
-		struct world w = { .item = VALUE_ABSENT };
+		struct world w = world_of(VALUE_ABSENT);
 		struct term_scope s = world_scope(&w, i % 3 ? "a" : "");
 		const struct condition *c, *made;
 		const struct test *test;
@@ -323,11 +323,11 @@ static void means_the_same_as_the_term(void **state)
 		for (int k = 0; k < 8; k++) {
 			bool holds;
 
-			w.item = k ? random_item(&seed) : VALUE_ABSENT;
+			world_has(&w, k ? random_item(&seed) : VALUE_ABSENT);
 			assert_true(term_holds(t, &s, &holds, &e));
-			if (condition_holds(c, w.item, &arena) != holds || condition_holds(made, w.item, &arena) != holds)
+			if (condition_holds(c, w.item.full, &arena) != holds || condition_holds(made, w.item.full, &arena) != holds)
 				fail_msg("%s\n  becomes %.*s\n  and differs on %s", text,
-					 SLICE_ARG(buf_slice(&f.text)), printed(w.item));
+					 SLICE_ARG(buf_slice(&f.text)), printed(w.item.full));
 			yes += holds;
 			no += !holds;
 		}

@@ -123,17 +123,17 @@ static void add_followers(struct world *w, const char *whom, int n, bool account
 	const struct entity *e = entity_named(r, "Follow"), *user = entity_named(r, "User");
 
 	for (int i = 0; i < n; i++) {
-		struct fields f;
+		struct row f;
 		bool made;
 
-		fields_init(&f, r->arena);
-		fields_set(&f, SLICE("who"), value_make_s(r->arena, arena_printf(r->arena, "f%03d", i)));
-		fields_set(&f, SLICE("whom"), value_make_s(r->arena, slice_str(whom)));
+		row_init(&f, r->arena, NULL);
+		row_put(&f, SLICE("who"), value_make_s(r->arena, arena_printf(r->arena, "f%03d", i)));
+		row_put(&f, SLICE("whom"), value_make_s(r->arena, slice_str(whom)));
 		must(r, write_put(r, e, &f, &made), "Follow");
 		if (!accounts)
 			continue;
-		fields_init(&f, r->arena);
-		fields_set(&f, SLICE("id"), value_make_s(r->arena, arena_printf(r->arena, "f%03d", i)));
+		row_init(&f, r->arena, NULL);
+		row_put(&f, SLICE("id"), value_make_s(r->arena, arena_printf(r->arena, "f%03d", i)));
 		must(r, write_put(r, user, &f, &made), "User");
 	}
 }
@@ -402,18 +402,18 @@ static void what_has_expired_is_as_if_it_were_not_there(void **state)
 {
 	struct world w;
 	struct run *r;
-	struct fields f;
+	struct row f;
 	struct dyn_refusal refusal;
 
 	(void)state;
 	open_social(&w, 2);
 	r = world_run(&w);
-	fields_init(&f, r->arena);
-	fields_set(&f, SLICE("PK"), value_make_s(r->arena, SLICE("FEED#f001")));
-	fields_set(&f, SLICE("SK"), value_make_s(r->arena, SLICE("2026-01-15T10:30:00Z#p1")));
-	fields_set(&f, SLICE("seen"), value_make_bool(r->arena, true));
-	fields_set(&f, SLICE("expires_at"), value_make_i64(r->arena, 1));
-	assert_int_equal(dyn_write(r, &(struct dyn_write){ .kind = DYN_PUT, .item = fields_item(&f) }, 1, SLICE(""), &refusal),
+	row_init(&f, r->arena, NULL);
+	row_put(&f, SLICE("PK"), value_make_s(r->arena, SLICE("FEED#f001")));
+	row_put(&f, SLICE("SK"), value_make_s(r->arena, SLICE("2026-01-15T10:30:00Z#p1")));
+	row_put(&f, SLICE("seen"), value_make_bool(r->arena, true));
+	row_put(&f, SLICE("expires_at"), value_make_i64(r->arena, 1));
+	assert_int_equal(dyn_write(r, &(struct dyn_write){ .kind = DYN_PUT, .item = row_item(&f) }, 1, SLICE(""), &refusal),
 			 DYN_DONE);
 	post(&w, "p1", "{\"author\":\"ann\",\"text\":\"hello\"}");
 	assert_int_equal(world_process(&w, "deliver"), 1);

@@ -101,11 +101,11 @@ static int setup(void **state)
 	world_open(&w, design);
 	r = app_fixture_run(&w.f, "!");
 	for (int i = 0; i < READERS; i++) {
-		struct fields f;
+		struct row f;
 		bool made;
 
-		fields_init(&f, r->arena);
-		fields_set(&f, SLICE("name"), value_make_s(r->arena, arena_printf(r->arena, "r%03d", i)));
+		row_init(&f, r->arena, NULL);
+		row_put(&f, SLICE("name"), value_make_s(r->arena, arena_printf(r->arena, "r%03d", i)));
 		must(r, write_put(r, entity_named(r, "Reader"), &f, &made), "Reader");
 		must(r, write_put(r, entity_named(r, "Bell"), &f, &made), "Bell");
 	}

@@ -1,25 +1,6 @@
-/* Plans of terms: the same answers as the terms', with less asked for.
+/* A rule that is asked of many items: the same answers, with less asked for.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "term_helper.h"
-#include "design/term_plan.h"
-
-static const char *const names[] = { "a", "b", "author", "open", "score", "tags", "map", "none" };
-
-/* Paths of old and input have no place, as with rules. */
-static size_t place(void *ctx, const struct slice *path, size_t n)
-{
-	(void)ctx;
-	for (size_t i = 0; i < COUNT(names) && !(n > 1 && slice_is(path[0], "old")); i++)
-		if (slice_is(path[0], names[i]))
-			return i;
-	return TERM_NO_PLACE;
-}
-
-static void lay(struct value v, struct value *places)
-{
-	for (size_t i = 0; i < COUNT(names); i++)
-		places[i] = value_get(v, slice_str(names[i]));
-}
 
 static const char *const items[] = {
 	"{}",
@@ -44,6 +25,15 @@ static const char *const terms[] = {
 	"author <> caller and Follow(caller, author).status = 'active'",
 };
 
+/* As the loader does it. */
+static const struct term *rule(const char *text)
+{
+	const struct term *t = parsed(text);
+
+	term_prepare((struct term *)(uintptr_t)t);
+	return t;
+}
+
 static void answers_are_those_of_the_term(void **state)
 {
 	static const char *const callers[] = { "", "alice", "carol" };
@@ -51,23 +41,19 @@ static void answers_are_those_of_the_term(void **state)
 	(void)state;
 	for (size_t c = 0; c < COUNT(callers); c++)
 		for (size_t i = 0; i < COUNT(terms); i++) {
-			const struct term *t = parsed(terms[i]);
-			const struct term_plan *plan = term_plan_new(&arena, t, place, NULL);
+			const struct term *t = parsed(terms[i]), *prepared = rule(terms[i]);
 			struct world w = { 0 };
-			struct term_scope s = world_scope(&w, callers[c]);
-			struct term_asking asking;
+			struct term_scope s = world_scope(&w, callers[c]), asking = s;
 
-			term_asking_init(&asking, plan, &s);
+			term_remember(prepared, &asking);
 			/* twice, so that what was remembered is used on every item */
 			for (size_t k = 0; k < 2 * COUNT(items); k++) {
-				struct value places[COUNT(names)];
 				struct error e = { 0 }, other = { 0 };
 				bool wanted = false, got = true, ok;
 
-				w.item = item(items[k % COUNT(items)]);
-				lay(w.item, places);
+				world_has(&w, item(items[k % COUNT(items)]));
 				ok = term_holds(t, &s, &wanted, &e);
-				assert_int_equal(term_ask(&asking, places, &got, &other), ok);
+				assert_int_equal(term_holds(prepared, &asking, &got, &other), ok);
 				if (ok && wanted != got)
 					fail_msg("'%s' asked by '%s' of %s: %d", terms[i], callers[c], items[k % COUNT(items)], got);
 				assert_true(ok || slice_equal(e.message, other.message));
@@ -77,17 +63,15 @@ static void answers_are_those_of_the_term(void **state)
 
 static bool asked(const char *text, struct world *w, struct term_scope *s, const char *const *of, size_t n)
 {
-	struct term_asking asking;
+	const struct term *t = rule(text);
 	bool all = true, holds;
 
-	term_asking_init(&asking, term_plan_new(&arena, parsed(text), place, NULL), s);
+	term_remember(t, s);
 	for (size_t i = 0; i < n; i++) {
-		struct value places[COUNT(names)];
 		struct error e = { 0 };
 
-		w->item = item(of[i]);
-		lay(w->item, places);
-		all = term_ask(&asking, places, &holds, &e) && all;
+		world_has(w, item(of[i]));
+		all = term_holds(t, s, &holds, &e) && all;
 	}
 	return all;
 }
@@ -131,18 +115,16 @@ static void a_failure_fails_each_time(void **state)
 {
 	struct world w = { .fetch_fails = true };
 	struct term_scope s = world_scope(&w, "alice");
-	struct value places[COUNT(names)] = { VALUE_ABSENT };
-	struct term_asking asking;
+	const struct term *t = rule("User(caller).age = 7");
 	struct error e = { 0 };
 	bool holds;
 
 	(void)state;
-	w.item = item("{}");
-	term_asking_init(&asking, term_plan_new(&arena, parsed("User(caller).age = 7"), place, NULL), &s);
-	assert_false(term_ask(&asking, places, &holds, &e));
-	assert_false(term_ask(&asking, places, &holds, &e));
+	term_remember(t, &s);
+	assert_false(term_holds(t, &s, &holds, &e));
+	assert_false(term_holds(t, &s, &holds, &e));
 	w.fetch_fails = false;
-	assert_true(term_ask(&asking, places, &holds, &e));
+	assert_true(term_holds(t, &s, &holds, &e));
 	assert_true(holds);
 }
 
