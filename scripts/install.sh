@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# Installs what is missing for each purpose named: build, test, fuzz, bench, bench-quick. Silent and quick when nothing is.
+# Installs what is missing for each purpose named: build, test, dynamodb-local, fuzz, bench, bench-quick. Silent and quick when
+# nothing is. install.sh --advise tools installs nothing: it names what the first five minutes of the README use and is not here.
 # SPDX-License-Identifier: Apache-2.0
 . "$(dirname "$0")/lib.sh"
 
@@ -58,6 +59,15 @@ list_missing() {
             need awscli has_aws
             need openssl has_tool openssl
             ;;
+        tools)
+            need curl has_tool curl
+            need awscli has_aws
+            ;;
+        dynamodb-local)
+            need nodejs has_node
+            need npm has_tool npm
+            need default-jre-headless has_tool java
+            ;;
         fuzz)
             need clang has_tool clang
             need clang has_tool clang++
@@ -70,7 +80,7 @@ list_missing() {
             need npm has_tool npm
             need default-jre-headless has_tool java
             ;;
-        *) die "install.sh knows build, test, fuzz, bench and bench-quick, not '$purpose'." ;;
+        *) die "install.sh knows build, test, dynamodb-local, tools, fuzz, bench and bench-quick, not '$purpose'." ;;
         esac
     done
 }
@@ -82,6 +92,13 @@ as_root() {
 cannot() {
     die "cannot install ${missing[*]}: $1."
 }
+
+if [ "${1:-}" = --advise ]; then
+    shift
+    list_missing "$@"
+    [ ${#missing[@]} = 0 ] || say "the README's examples use ${missing[*]}, not installed here: apt-get install ${missing[*]}"
+    exit 0
+fi
 
 list_missing "$@"
 [ ${#missing[@]} = 0 ] && exit 0

@@ -39,7 +39,8 @@ failures() {
     } | awk '!seen[$0]++' | head -n 20 | sed 's/^/        /' || true
 }
 
-scripts/install.sh build test
+scripts/install.sh build test dynamodb-local
+kind "docs" node scripts/check-docs.mjs
 scripts/console.sh
 scripts/build.sh build
 scripts/build.sh build/bench-programs
@@ -48,9 +49,16 @@ scripts/build.sh build-asan -Db_sanitize=address,undefined -Db_lundef=false
 export ASAN_OPTIONS=${ASAN_OPTIONS:-detect_leaks=1:abort_on_error=0}
 export UBSAN_OPTIONS=${UBSAN_OPTIONS:-print_stacktrace=1:halt_on_error=1}
 
+# Folders that keep the rules already. The others have some thirty functions to go: `scripts/check-functions.py` names them.
+kind "rules for functions" scripts/check-functions.py base console deploy embed fault http json remote
 kind "unit tests (ASan, UBSan)" meson test -C build-asan --no-suite crash --print-errorlogs
 kind "crash tests (short run)" meson test -C build --suite crash --print-errorlogs
 kind "wire tests" env THORPE_BIN="$PWD/build/thorpe" scripts/wire.sh
+# A part of make test-remote: designs whose table is at a Thorpe that goes wrong on purpose, and at DynamoDB Local.
+kind "designs under the adversary" env THORPE_BIN="$PWD/build/thorpe" THORPE_BACKEND=adversary \
+    FILES="fus.test.mjs wavyblog.test.mjs social.test.mjs" scripts/test-remote.sh
+kind "designs at DynamoDB Local" env THORPE_BIN="$PWD/build/thorpe" THORPE_BACKEND=dynamodb-local \
+    FILES="fus.test.mjs social.test.mjs" scripts/test-remote.sh
 kind "console tests" env THORPE_BIN="$PWD/build/thorpe" scripts/console-tests.sh
 
 echo

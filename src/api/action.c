@@ -1,7 +1,10 @@
-/* Turning one put, update, delete or check of a request into a write_action.
+/* Turning puts, updates, deletes and checks into what the writer does.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "api/action.h"
+#include "api/cancellation.h"
 #include "value/codec.h"
+
+#define TRANSACTION_BYTES_MAX (4u << 20)
 
 static const char *const update_expressions[] = { "UpdateExpression", "ConditionExpression", NULL };
 static const char *const update_legacy[] = { "AttributeUpdates", "Expected", "ConditionalOperator", NULL };
@@ -26,7 +29,7 @@ static bool check_return_values(struct op_state *s, enum write_kind kind, const 
 }
 
 static bool parse_update(struct op_state *s, const struct json *obj, struct expr_bindings *b,
-			 struct write_action *act, struct error *e)
+			 struct request_action *act, struct error *e)
 {
 	if (op_has(obj, "UpdateExpression"))
 		return update_compile(b, op_string(obj, "UpdateExpression"), &act->update, e);
@@ -37,7 +40,7 @@ static bool parse_update(struct op_state *s, const struct json *obj, struct expr
 }
 
 static bool parse_expressions(struct op_state *s, enum write_kind kind, const struct json *obj,
-			      struct write_action *act, struct error *e)
+			      struct request_action *act, struct error *e)
 {
 	struct expr_bindings *b;
 
@@ -52,10 +55,11 @@ static bool parse_expressions(struct op_state *s, enum write_kind kind, const st
 	return expr_bindings_check_used(b, e);
 }
 
-bool action_parse(struct op_state *s, enum write_kind kind, const struct json *obj, struct write_action *act,
+bool action_parse(struct op_state *s, enum write_kind kind, const struct json *obj, struct request_action *act,
 		  struct error *e)
 {
 	act->kind = kind;
+	act->table = op_string(obj, "TableName");
 	act->return_old_on_failure =
 		slice_is(op_string(obj, "ReturnValuesOnConditionCheckFailure"), "ALL_OLD");
 	if (!check_mix(s, kind, obj, e))
@@ -63,7 +67,7 @@ bool action_parse(struct op_state *s, enum write_kind kind, const struct json *o
 	if (kind == WRITE_PUT) {
 		if (!item_from_json(s->arena, json_get(obj, "Item"), &act->item, e))
 			return false;
-	} else if (!item_from_json(s->arena, json_get(obj, "Key"), &act->key_item, e)) {
+	} else if (!item_from_json(s->arena, json_get(obj, "Key"), &act->key, e)) {
 		return false;
 	}
 	if (!check_return_values(s, kind, obj, e))
@@ -120,6 +124,91 @@ bool action_resolve(struct op_state *s, const struct table *t, struct write_acti
 		return false;
 	return !act->update || (check_key_not_updated(s, t, act->update, e) &&
 				check_index_keys_updated(s, t, act->update, e));
+}
+
+/* ---- all of a request ---- */
+
+static size_t payload(const struct request_action *act)
+{
+	return item_size(act->kind == WRITE_PUT ? act->item : act->key);
+}
+
+static bool check_total_size(struct op_state *s, const struct request_write *q, struct error *e)
+{
+	size_t bytes = 0;
+
+	for (size_t i = 0; i < q->count; i++) {
+		bytes += payload(&q->actions[i]);
+		if (bytes > TRANSACTION_BYTES_MAX)
+			return error_set(e, s->arena, ERR_VALIDATION,
+					 "Transaction payload size cannot exceed 4MB. Payload Size: %zu", bytes);
+	}
+	return true;
+}
+
+static void take_action(const struct request_action *in, struct write_action *out)
+{
+	out->kind = in->kind;
+	out->key_item = in->key;
+	out->item = in->item;
+	out->condition = in->condition;
+	out->update = in->update;
+	out->return_old_on_failure = in->return_old_on_failure;
+}
+
+/* Errors of single actions are reasons for cancellation; a missing table is the request's. The
+ * first faulty action is the only one told of: DynamoDB looks no further. */
+static bool resolve_together(struct op_state *s, const struct request_write *q, struct error *e)
+{
+	struct error reason = { 0 };
+	size_t faulty = q->count;
+
+	for (size_t i = 0; i < q->count; i++) {
+		const struct table *t = op_table(s, q->actions[i].table, e);
+
+		if (!t)
+			return false;
+		if (faulty == q->count && !action_resolve(s, t, &s->write.actions[i], &reason))
+			faulty = i;
+	}
+	if (faulty == q->count)
+		return check_total_size(s, q, e);
+	s->reasons = arena_array(s->arena, struct reply_reason, q->count);
+	s->reasons[faulty].error = reason;
+	return cancellation_set(e, s->arena, s->reasons, q->count);
+}
+
+bool actions_prepare(struct op_state *s, const struct request_write *q, struct error *e)
+{
+	const struct table *t;
+
+	s->write.mode = request_is_transaction(q) ? REQUEST_ALL : REQUEST_EACH;
+	s->write.actions = arena_array(s->arena, struct write_action, q->count);
+	s->write.action_count = q->count;
+	for (size_t i = 0; i < q->count; i++)
+		take_action(&q->actions[i], &s->write.actions[i]);
+	if (s->write.mode == REQUEST_ALL)
+		return resolve_together(s, q, e);
+	t = op_table(s, q->actions[0].table, e);
+	return t && action_resolve(s, t, &s->write.actions[0], e);
+}
+
+bool actions_failed(struct op_state *s, struct error *e)
+{
+	const struct write_request *w = &s->write;
+
+	*e = w->error;
+	if (w->error.code == ERR_NONE && w->mode == REQUEST_EACH)
+		*e = w->actions[0].error;
+	if (e->code != ERR_TRANSACTION_CANCELED && e->code != ERR_CONDITION_FAILED)
+		return e->code != ERR_NONE;
+	s->reasons = arena_array(s->arena, struct reply_reason, w->action_count);
+	for (size_t i = 0; i < w->action_count; i++) {
+		s->reasons[i].error = w->actions[i].error;
+		if (w->actions[i].return_old_on_failure)
+			s->reasons[i].item = w->actions[i].old_item;
+	}
+	return true;
 }
 
 struct value action_key_item(const struct write_action *act, struct arena *a)

@@ -78,32 +78,25 @@ struct expr_cache *api_thread_cache(struct api_thread *t)
 	return t->cache;
 }
 
-const char *api_op_name(struct slice target)
-{
-	const struct op *op = op_find(target);
-
-	return op ? op->name : NULL;
-}
-
 struct slice api_error_reply(struct arena *a, const struct error *e)
 {
 	struct buf b;
 
 	buf_init(&b, a);
-	buf_lit(&b, "{\"__type\":\"");
-	buf_str(&b, err_namespace(e->code));
-	buf_str(&b, err_wire_name(e->code));
-	buf_lit(&b, "\"");
+	json_open(&b, '{');
+	json_name(&b, "__type");
+	buf_printf(&b, "\"%s%s\"", err_namespace(e->code), err_wire_name(e->code));
 	if (e->message.n) {
 		/* Both spellings occur in DynamoDB's replies; SDKs read either. */
-		if (e->code == ERR_TRANSACTION_CANCELED || e->code == ERR_SERIALIZATION)
-			buf_lit(&b, ",\"Message\":");
-		else
-			buf_lit(&b, ",\"message\":");
-		json_string(&b, e->message);
+		bool capital = e->code == ERR_TRANSACTION_CANCELED || e->code == ERR_SERIALIZATION;
+
+		json_member_string(&b, capital ? "Message" : "message", e->message);
 	}
-	buf_put(&b, e->members);
-	buf_lit(&b, "}");
+	if (e->members.n) {
+		json_comma(&b);
+		buf_put(&b, e->members);
+	}
+	json_close(&b, '}');
 	return buf_slice(&b);
 }
 
@@ -216,7 +209,7 @@ void api_start(struct api *api, struct api_thread *t, struct api_call *c)
 		c->done(c);
 		return;
 	}
-	assert(c->op->flags & OP_WRITE);
+	assert(c->op->facts.flags & OP_WRITE);
 	c->state->cache = NULL;
 	c->state->write.done = on_written;
 	c->state->write.ctx = c;

@@ -78,8 +78,30 @@ bool api_set_faults(struct api *api, struct arena *a, struct slice spec, struct 
 
 /* A ready error reply in DynamoDB's form, for a transport that refuses a request by itself. */
 struct slice api_error_reply(struct arena *a, const struct error *e);
-/* The name of the operation a target names, or NULL when there is none: for routing and auth. */
-const char *api_op_name(struct slice target);
+/* ---- what is known of an operation without calling it ---- */
+
+enum op_flags {
+	OP_READ = 1,    /* answers from the caller's thread */
+	OP_WRITE = 2,   /* goes through the writer */
+	OP_CONTROL = 4, /* about tables, not items */
+	OP_STREAMS = 8, /* target prefix DynamoDBStreams_20120810 */
+};
+
+/* Of the operation's row (ops.c): the one place that says what it is. */
+struct api_operation {
+	const char *name; /* "PutItem" */
+	int flags;        /* enum op_flags */
+};
+
+/* By its target (X-Amz-Target), or by its plain name; NULL: there is none. */
+const struct api_operation *api_operation(struct slice target);
+const struct api_operation *api_operation_named(const char *name);
+
+/* Whether it changes items, and so the streams: processors have to follow it. NULL: no. */
+static inline bool api_changes_items(const struct api_operation *o)
+{
+	return o && (o->flags & (OP_WRITE | OP_CONTROL)) == OP_WRITE;
+}
 
 /* db_stream_latest(): whether it is another than before tells, cheaply, whether any stream may have something new. Any thread. */
 uint64_t api_stream_latest(struct api *api);

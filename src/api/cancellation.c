@@ -4,61 +4,29 @@
 #include "api/reply.h"
 #include "value/codec.h"
 
-static const char *reason_code(enum err code)
+static void add_reason(struct buf *b, const struct reply_reason *r)
 {
-	switch (code) {
-	case ERR_NONE:
-		return "None";
-	case ERR_CONDITION_FAILED:
-		return "ConditionalCheckFailed";
-	case ERR_COLLECTION_SIZE:
-		return "ItemCollectionSizeLimitExceeded";
-	case ERR_TRANSACTION_CONFLICT:
-		return "TransactionConflict";
-	case ERR_THROUGHPUT_EXCEEDED:
-		return "ProvisionedThroughputExceeded";
-	case ERR_THROTTLING:
-		return "ThrottlingError";
-	default:
-		return "ValidationError";
-	}
-}
-
-static void add_reason(struct buf *b, const struct cancellation_reason *r)
-{
-	buf_lit(b, "{\"Code\":\"");
-	buf_str(b, reason_code(r->error.code));
-	buf_lit(b, "\"");
+	json_open(b, '{');
+	json_member_word(b, "Code", reason_name(r->error.code));
 	if (r->error.code != ERR_NONE) {
-		reply_member(b, "Message");
-		json_string(b, r->error.message);
+		json_member_string(b, "Message", r->error.message);
 		if (value_present(r->item)) {
-			reply_member(b, "Item");
+			json_name(b, "Item");
 			item_to_json(b, r->item);
 		}
 	}
-	buf_lit(b, "}");
+	json_close(b, '}');
 }
 
-bool cancellation_set(struct error *e, struct arena *a, const struct cancellation_reason *reasons, size_t n)
+bool cancellation_set(struct error *e, struct arena *a, const struct reply_reason *reasons, size_t n)
 {
-	struct buf codes, members;
+	struct buf members;
 
-	buf_init(&codes, a);
 	buf_init(&members, a);
-	buf_lit(&members, ",\"CancellationReasons\":[");
-	for (size_t i = 0; i < n; i++) {
-		if (i) {
-			buf_lit(&codes, ", ");
-			buf_lit(&members, ",");
-		}
-		buf_str(&codes, reason_code(reasons[i].error.code));
+	json_member_open(&members, "CancellationReasons", '[');
+	for (size_t i = 0; i < n; i++)
 		add_reason(&members, &reasons[i]);
-	}
-	buf_lit(&members, "]");
-	(void)!error_set(e, a, ERR_TRANSACTION_CANCELED,
-			 "Transaction cancelled, please refer cancellation reasons for specific reasons [%.*s]",
-			 SLICE_ARG(buf_slice(&codes)));
-	e->members = buf_slice(&members);
+	json_close(&members, ']');
+	*e = (struct error){ .code = ERR_TRANSACTION_CANCELED, .message = reasons_message(a, reasons, n), .members = buf_slice(&members) };
 	return false;
 }

@@ -5,13 +5,8 @@
 
 #include "api/op.h"
 
-struct cancellation_reason {
-	struct error error; /* ERR_NONE: this action would have succeeded */
-	struct value item;  /* shown with the reason; absent: not asked for */
-};
-
 /* Fills *e with the exception; always returns false. */
-bool cancellation_set(struct error *e, struct arena *a, const struct cancellation_reason *reasons, size_t n)
+bool cancellation_set(struct error *e, struct arena *a, const struct reply_reason *reasons, size_t n)
 	MUST_CHECK;
 
 #endif

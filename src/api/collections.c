@@ -33,21 +33,14 @@ static bool is_first_of_table(const struct write_action *actions, size_t i)
 static void reply_collections_of(struct op_state *s, const struct write_action *actions, size_t n,
 				 const struct table *t)
 {
-	bool first = true;
-
-	json_string(&s->out, t->name);
-	buf_lit(&s->out, ":[");
+	json_name_string(&s->out, t->name);
+	json_open(&s->out, '[');
 	for (size_t i = 0; i < n; i++) {
-		if (!shown(&actions[i]) || actions[i].table->id != t->id ||
-		    !is_last_of_collection(actions, n, i))
-			continue;
-		if (!first)
-			buf_lit(&s->out, ",");
-		first = false;
-		reply_collection(&s->out, t, action_key_item(&actions[i], s->arena),
-				 actions[i].collection_bytes, s->arena);
+		if (shown(&actions[i]) && actions[i].table->id == t->id && is_last_of_collection(actions, n, i))
+			reply_collection(&s->out, t, action_key_item(&actions[i], s->arena),
+					 actions[i].collection_bytes, s->arena);
 	}
-	buf_lit(&s->out, "]");
+	json_close(&s->out, ']');
 }
 
 void collections_reply(struct op_state *s, const struct write_action *actions, size_t n)
@@ -59,15 +52,11 @@ void collections_reply(struct op_state *s, const struct write_action *actions, s
 	for (size_t i = 0; i < n; i++) {
 		if (!shown(&actions[i]) || !is_first_of_table(actions, i))
 			continue;
-		if (!any) {
-			reply_member(&s->out, "ItemCollectionMetrics");
-			buf_lit(&s->out, "{");
-		} else {
-			buf_lit(&s->out, ",");
-		}
+		if (!any)
+			json_member_open(&s->out, "ItemCollectionMetrics", '{');
 		any = true;
 		reply_collections_of(s, actions, n, actions[i].table);
 	}
 	if (any)
-		buf_lit(&s->out, "}");
+		json_close(&s->out, '}');
 }

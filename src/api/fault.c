@@ -101,11 +101,14 @@ static void set_reasons(struct op_state *s, const struct table *t, const struct 
 
 	buf_init(&b, s->arena);
 	/* Each exception has its spelling. */
-	buf_printf(&b, ",\"%s\":[{\"reason\":\"%s%s%s\",\"resource\":", t->on_demand ? "throttlingReasons" : "ThrottlingReasons",
-		   i ? "Index" : "Table", writes ? "Write" : "Read",
-		   t->on_demand ? "KeyRangeThroughputExceeded" : "ProvisionedThroughputExceeded");
-	json_string(&b, arn);
-	buf_lit(&b, "}]");
+	json_member_open(&b, t->on_demand ? "throttlingReasons" : "ThrottlingReasons", '[');
+	json_open(&b, '{');
+	json_member_string(&b, "reason", arena_printf(s->arena, "%s%s%s", i ? "Index" : "Table", writes ? "Write" : "Read",
+						      t->on_demand ? "KeyRangeThroughputExceeded" :
+								     "ProvisionedThroughputExceeded"));
+	json_member_string(&b, "resource", arn);
+	json_close(&b, '}');
+	json_close(&b, ']');
 	e->members = buf_slice(&b);
 }
 
@@ -162,7 +165,7 @@ static bool spares_action(struct op_state *s, const struct json *item, size_t i,
 static bool spares_transaction(struct op_state *s, bool writes, struct error *e)
 {
 	const struct json *items = json_get(s->in, "TransactItems");
-	struct cancellation_reason *reasons = arena_array(s->arena, struct cancellation_reason, items->count);
+	struct reply_reason *reasons = arena_array(s->arena, struct reply_reason, items->count);
 	bool canceled = false;
 
 	for (size_t i = 0; i < items->count; i++)
@@ -173,9 +176,9 @@ static bool spares_transaction(struct op_state *s, bool writes, struct error *e)
 bool fault_spares(struct op_state *s, struct error *e)
 {
 	const struct op *op = s->call->op;
-	bool writes = op->flags & OP_WRITE;
+	bool writes = op->facts.flags & OP_WRITE;
 
-	if (op->flags & (OP_CONTROL | OP_STREAMS) || op_has(s->in, "RequestItems"))
+	if (op->facts.flags & (OP_CONTROL | OP_STREAMS) || op_has(s->in, "RequestItems"))
 		return true; /* batches have looked at each of their items */
 	return op_has(s->in, "TransactItems") ? spares_transaction(s, writes, e) : spares_single(s, writes, e);
 }

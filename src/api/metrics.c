@@ -61,18 +61,18 @@ static void show_operations(struct api *api, struct buf *b)
 		if (!calls)
 			continue;
 		buf_printf(b, "thorpe_requests_total{operation=\"%s\",outcome=\"ok\"} %llu\n",
-			   op_at(i)->name, (unsigned long long)(calls - client - server));
+			   op_at(i)->facts.name, (unsigned long long)(calls - client - server));
 		buf_printf(b, "thorpe_requests_total{operation=\"%s\",outcome=\"client_error\"} %llu\n",
-			   op_at(i)->name, (unsigned long long)client);
+			   op_at(i)->facts.name, (unsigned long long)client);
 		buf_printf(b, "thorpe_requests_total{operation=\"%s\",outcome=\"server_error\"} %llu\n",
-			   op_at(i)->name, (unsigned long long)server);
+			   op_at(i)->facts.name, (unsigned long long)server);
 	}
 	buf_printf(b, "thorpe_requests_total{operation=\"unknown\",outcome=\"client_error\"} %llu\n",
 		   (unsigned long long)get(&api->unknown_calls));
 	show_head(b, "thorpe_request_seconds", "histogram", "Time from request to reply.");
 	for (size_t i = 0; i < op_count(); i++)
 		if (get(&api->metrics[i].calls))
-			show_latency(b, op_at(i)->name, &api->metrics[i]);
+			show_latency(b, op_at(i)->facts.name, &api->metrics[i]);
 }
 
 static void show_tables(struct api *api, struct buf *b)

@@ -33,6 +33,7 @@ struct op_state {
 	bool submit;                    /* set by the handler: hand `write` to the writer */
 	struct write_request write;
 	bool (*written)(struct op_state *s, struct error *e);
+	struct reply_reason *reasons;   /* action_prepare() */
 	void *data;                     /* the handler's, for written() */
 	struct api_call *call;
 	bool outside;                   /* it came from outside: api_call */
@@ -41,16 +42,8 @@ struct op_state {
 
 typedef bool (*op_handler)(struct op_state *s, struct error *e);
 
-enum op_flags {
-	OP_READ = 1,     /* answers from the caller's thread */
-	OP_WRITE = 2,    /* goes through the writer */
-	OP_CONTROL = 4,  /* about tables, not items */
-	OP_STREAMS = 8,  /* target prefix DynamoDBStreams_20120810 */
-};
-
 struct op {
-	const char *name;
-	int flags;
+	struct api_operation facts; /* name and flags, which others may know (api.h) */
 	const struct shape *shape;
 	op_handler handle;
 };

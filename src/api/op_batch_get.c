@@ -1,13 +1,12 @@
 /* BatchGetItem: up to 100 keys of several tables, 16 MB of items.
  * SPDX-License-Identifier: Apache-2.0 */
+#include "api/execute.h"
 #include "api/internal.h"
 #include "api/params.h"
 #include "api/tally.h"
 #include "base/map.h"
 #include "value/codec.h"
 
-#define BATCH_GETS_MAX 100
-#define BATCH_BYTES_MAX (16u << 20) /* what is beyond comes back as UnprocessedKeys */
 #define READ_AHEAD 32 /* keys are read so many at a time: what of it is beyond was read in vain */
 
 static const char *const expressions[] = { "ProjectionExpression", NULL };
@@ -15,30 +14,24 @@ static const char *const legacy[] = { "AttributesToGet", NULL };
 
 struct table_get {
 	const struct json *in; /* {"Keys": […], …} */
-	struct slice name;
-	const struct table *table;
-	const struct projection *projection;
-	struct value *keys;
-	struct item_key *item_keys;
-	size_t key_count;
-	size_t first_unprocessed; /* key_count: all were read */
-	const bool *throttled;    /* by key: it is not read; NULL: none of them is */
+	struct batch_read read;
+	struct request_batch q;
 };
 
 static bool parse_keys(struct op_state *s, struct table_get *g, struct error *e)
 {
 	const struct json *keys = json_get(g->in, "Keys");
+	struct value *list = arena_array(s->arena, struct value, keys->count);
 	struct map seen;
 
-	g->key_count = g->first_unprocessed = keys->count;
-	g->keys = arena_array(s->arena, struct value, keys->count);
-	g->item_keys = arena_array(s->arena, struct item_key, keys->count);
+	g->q.keys = list;
+	g->q.count = keys->count;
 	map_init(&seen, s->arena);
 	for (size_t i = 0; i < keys->count; i++) {
-		if (!item_from_json(s->arena, &keys->items[i], &g->keys[i], e))
+		if (!item_from_json(s->arena, &keys->items[i], &list[i], e))
 			return false;
 		/* Encoded values are canonical: equal keys have equal bytes. */
-		struct slice bytes = { (const char *)g->keys[i].p, g->keys[i].n };
+		struct slice bytes = { (const char *)list[i].p, list[i].n };
 
 		if (map_set(&seen, bytes, g))
 			return error_set(e, s->arena, ERR_VALIDATION,
@@ -52,126 +45,131 @@ static bool parse_table(struct op_state *s, struct table_get *g, struct error *e
 	struct expr_bindings *b;
 
 	return params_check_mix(s, g->in, expressions, legacy, e) && params_bindings(s, g->in, &b, e) &&
-	       params_projection(s, g->in, b, &g->projection, e) && expr_bindings_check_used(b, e) &&
+	       params_projection(s, g->in, b, &g->q.projection, e) && expr_bindings_check_used(b, e) &&
 	       parse_keys(s, g, e);
 }
 
-static bool resolve_table(struct op_state *s, struct table_get *g, struct error *e)
+bool batch_resolve(struct op_state *s, const struct request_batch *q, struct batch_read *r, struct error *e)
 {
-	g->table = op_table(s, g->name, e);
-	if (!g->table)
+	*r = (struct batch_read){ .q = q, .end = q->count, .table = op_table(s, q->table, e) };
+	if (!r->table)
 		return false;
-	for (size_t i = 0; i < g->key_count; i++)
-		if (!table_key_of_key(g->table, g->keys[i], s->arena, &g->item_keys[i], e))
+	r->keys = arena_array(s->arena, struct item_key, q->count);
+	for (size_t i = 0; i < q->count; i++)
+		if (!table_key_of_key(r->table, q->keys[i], s->arena, &r->keys[i], e))
 			return false;
-	return params_check_projection_keys(s, g->table, g->projection, e);
+	return params_check_projection_keys(s, r->table, q->projection, e);
 }
 
-static bool read_ahead(struct op_state *s, const struct table_get *g, const struct store_view *view, size_t from, struct value *items,
+static bool read_ahead(struct op_state *s, const struct batch_read *r, const struct store_view *view, size_t from, struct value *items,
 		       struct error *e)
 {
-	size_t left = g->key_count - from;
+	size_t left = r->q->count - from;
 
-	return db_get_many(s->db, view, g->table, g->item_keys + from, left < READ_AHEAD ? left : READ_AHEAD, s->arena, items, e);
+	return db_get_many(s->db, view, r->table, r->keys + from, left < READ_AHEAD ? left : READ_AHEAD, s->arena, items, e);
 }
 
-/* Appends the table's items; stops before the total passes 16 MB. */
-static bool read_table(struct op_state *s, struct table_get *g, const struct store_view *view, size_t *bytes,
-		       struct tally *tally, struct error *e)
+bool batch_read(struct op_state *s, struct batch_read *r, const struct store_view *view, size_t *bytes, struct error *e)
 {
-	bool consistent = op_bool(g->in, "ConsistentRead", false), first = true;
-	const struct store_view *lagging = s->fault ? fault_view(s, g->table, NULL, consistent) : NULL;
+	const struct store_view *lagging = s->fault ? fault_view(s, r->table, NULL, r->q->consistent) : NULL;
 	struct value items[READ_AHEAD];
 
-	json_string(&s->out, g->name);
-	buf_lit(&s->out, ":[");
-	for (size_t i = 0; i < g->key_count; i++) {
-		struct capacity c = { .read = true };
+	for (size_t i = 0; i < r->q->count; i++) {
 		struct value item;
 		size_t size;
 
-		if (i % READ_AHEAD == 0 && !read_ahead(s, g, lagging ? lagging : view, i, items, e))
+		if (i % READ_AHEAD == 0 && !read_ahead(s, r, lagging ? lagging : view, i, items, e))
 			return false;
-		if (g->throttled && g->throttled[i])
+		if (r->throttled && r->throttled[i])
 			continue;
 		item = items[i % READ_AHEAD];
 		size = value_present(item) ? item_size(item) : 0;
-		if (*bytes + size > BATCH_BYTES_MAX) {
-			g->first_unprocessed = i;
+		if (*bytes + size > BATCH_GET_BYTES_MAX) {
+			r->end = i;
 			break;
 		}
 		*bytes += size;
-		c.table_units = capacity_read_units(size, consistent);
-		tally_add(tally, g->table, &c);
-		if (!value_present(item))
-			continue;
-		if (!first)
-			buf_lit(&s->out, ",");
-		first = false;
-		item_to_json(&s->out, g->projection ? projection_apply(g->projection, item, s->arena) : item);
+		r->units += capacity_read_units(size, r->q->consistent);
+		r->emit(r->ctx, i, item);
 	}
-	buf_lit(&s->out, "]");
-	stats_add(&g->table->stats->reads, (int64_t)g->first_unprocessed);
+	stats_add(&r->table->stats->reads, (int64_t)r->end);
+	return true;
+}
+
+struct emission {
+	struct op_state *s;
+	const struct projection *projection;
+};
+
+static void emit(void *ctx, size_t i, struct value item)
+{
+	struct emission *m = ctx;
+
+	if (!value_present(item))
+		return;
+	item_to_json(&m->s->out, m->projection ? projection_apply(m->projection, item, m->s->arena) : item);
+}
+
+/* Appends the table's items. */
+static bool read_table(struct op_state *s, struct table_get *g, const struct store_view *view, size_t *bytes,
+		       struct tally *tally, struct error *e)
+{
+	struct emission m = { s, g->q.projection };
+	struct capacity c = { .read = true };
+
+	json_name_string(&s->out, g->q.table);
+	json_open(&s->out, '[');
+	g->read.emit = emit;
+	g->read.ctx = &m;
+	if (!batch_read(s, &g->read, view, bytes, e))
+		return false;
+	json_close(&s->out, ']');
+	c.table_units = g->read.units;
+	tally_add(tally, g->read.table, &c);
 	return true;
 }
 
 static bool is_unprocessed(const struct table_get *g, size_t i)
 {
-	return i >= g->first_unprocessed || (g->throttled && g->throttled[i]);
+	return i >= g->read.end || (g->read.throttled && g->read.throttled[i]);
 }
 
 static bool has_unprocessed(const struct table_get *g)
 {
-	for (size_t i = 0; g->throttled && i < g->key_count; i++)
-		if (g->throttled[i])
+	for (size_t i = 0; g->read.throttled && i < g->q.count; i++)
+		if (g->read.throttled[i])
 			return true;
-	return g->first_unprocessed < g->key_count;
+	return g->read.end < g->q.count;
 }
 
 /* The same request again, with the keys that are left. */
 static void add_unprocessed(struct op_state *s, const struct table_get *g)
 {
-	bool first = true;
-
-	json_string(&s->out, g->name);
-	buf_lit(&s->out, ":{\"Keys\":[");
-	for (size_t i = 0; i < g->key_count; i++) {
-		if (!is_unprocessed(g, i))
-			continue;
-		if (!first)
-			buf_lit(&s->out, ",");
-		first = false;
-		item_to_json(&s->out, g->keys[i]);
-	}
-	buf_lit(&s->out, "]");
+	json_name_string(&s->out, g->q.table);
+	json_open(&s->out, '{');
+	json_member_open(&s->out, "Keys", '[');
+	for (size_t i = 0; i < g->q.count; i++)
+		if (is_unprocessed(g, i))
+			item_to_json(&s->out, g->q.keys[i]);
+	json_close(&s->out, ']');
 	for (size_t i = 0; i < g->in->count; i++) {
 		const struct json_member *m = &g->in->members[i];
 
 		if (slice_is(m->name, "Keys") || m->value.type == JSON_NULL)
 			continue;
-		buf_lit(&s->out, ",");
-		json_string(&s->out, m->name);
-		buf_lit(&s->out, ":");
+		json_name_string(&s->out, m->name);
 		json_write(&s->out, &m->value);
 	}
-	buf_lit(&s->out, "}");
+	json_close(&s->out, '}');
 }
 
 static void reply_unprocessed(struct op_state *s, const struct table_get *gets, size_t n)
 {
-	bool first = true;
-
-	reply_member(&s->out, "UnprocessedKeys");
-	buf_lit(&s->out, "{");
-	for (size_t i = 0; i < n; i++) {
-		if (!has_unprocessed(&gets[i]))
-			continue;
-		if (!first)
-			buf_lit(&s->out, ",");
-		first = false;
-		add_unprocessed(s, &gets[i]);
-	}
-	buf_lit(&s->out, "}");
+	json_member_open(&s->out, "UnprocessedKeys", '{');
+	for (size_t i = 0; i < n; i++)
+		if (has_unprocessed(&gets[i]))
+			add_unprocessed(s, &gets[i]);
+	json_close(&s->out, '}');
 }
 
 static bool parse_request(struct op_state *s, const struct json *tables, struct table_get *gets,
@@ -181,16 +179,17 @@ static bool parse_request(struct op_state *s, const struct json *tables, struct 
 
 	for (size_t i = 0; i < tables->count; i++) {
 		gets[i].in = &tables->members[i].value;
-		gets[i].name = tables->members[i].name;
+		gets[i].q.table = tables->members[i].name;
+		gets[i].q.consistent = op_bool(gets[i].in, "ConsistentRead", false);
 		if (!parse_table(s, &gets[i], e))
 			return false;
-		total += gets[i].key_count;
+		total += gets[i].q.count;
 		if (total > BATCH_GETS_MAX)
 			return error_set(e, s->arena, ERR_VALIDATION,
 					 "Too many items requested for the BatchGetItem call");
 	}
 	for (size_t i = 0; i < tables->count; i++)
-		if (!resolve_table(s, &gets[i], e))
+		if (!batch_resolve(s, &gets[i].q, &gets[i].read, e))
 			return false;
 	return true;
 }
@@ -201,16 +200,16 @@ static bool throttle(struct op_state *s, struct table_get *gets, size_t n, struc
 	size_t left = 0, at = 0;
 
 	for (size_t i = 0; i < n; i++) {
-		bool *throttled = arena_array(s->arena, bool, gets[i].key_count);
+		bool *throttled = arena_array(s->arena, bool, gets[i].q.count);
 
-		for (size_t j = 0; j < gets[i].key_count; j++) {
-			throttled[j] = fault_strikes(s->fault, FAULT_THROTTLE, gets[i].table->name, at++);
+		for (size_t j = 0; j < gets[i].q.count; j++) {
+			throttled[j] = fault_strikes(s->fault, FAULT_THROTTLE, gets[i].read.table->name, at++);
 			left += !throttled[j];
 		}
-		gets[i].throttled = throttled;
+		gets[i].read.throttled = throttled;
 	}
 	if (!left)
-		fault_set_throttled(s, gets[0].table, NULL, false, e);
+		fault_set_throttled(s, gets[0].read.table, NULL, false, e);
 	return left;
 }
 
@@ -231,16 +230,14 @@ bool op_batch_get_item(struct op_state *s, struct error *e)
 	struct store_view *view = store_view(db_store(s->db), s->arena);
 
 	tally_init(&tally, s->arena);
-	buf_lit(&s->out, "{\"Responses\":{");
-	for (size_t i = 0; i < tables->count; i++) {
-		if (i)
-			buf_lit(&s->out, ",");
+	json_open(&s->out, '{');
+	json_member_open(&s->out, "Responses", '{');
+	for (size_t i = 0; i < tables->count; i++)
 		if (!read_table(s, &gets[i], view, &bytes, &tally, e))
 			return false;
-	}
-	buf_lit(&s->out, "}");
+	json_close(&s->out, '}');
 	reply_unprocessed(s, gets, tables->count);
 	tally_reply(&s->out, &tally, reply_capacity_wanted(s->in), false);
-	buf_lit(&s->out, "}");
+	json_close(&s->out, '}');
 	return true;
 }

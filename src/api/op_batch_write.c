@@ -6,7 +6,6 @@
 #include "base/map.h"
 #include "value/codec.h"
 
-#define BATCH_WRITES_MAX 25
 
 static bool parse_request(struct op_state *s, const struct json *request, struct write_action *act,
 			  struct error *e)
@@ -119,15 +118,15 @@ static bool throttle(struct op_state *s, const struct json *tables, struct error
 				continue;
 			}
 			if (!any) {
-				buf_str(out, out->n ? "," : "");
-				json_string(out, tables->members[i].name);
+				json_name_string(out, tables->members[i].name);
+				json_open(out, '[');
 			}
-			buf_str(out, any ? "," : ":[");
 			any = true;
+			json_comma(out);
 			json_write(out, &list->items[j]);
 		}
 		if (any)
-			buf_lit(out, "]");
+			json_close(out, ']');
 	}
 	if (!left)
 		fault_set_throttled(s, actions[0].table, NULL, true, e);
@@ -151,13 +150,14 @@ static bool written(struct op_state *s, struct error *e)
 		}
 		tally_add(&tally, act->table, &act->capacity);
 	}
-	buf_lit(&s->out, "{\"UnprocessedItems\":{");
+	json_open(&s->out, '{');
+	json_member_open(&s->out, "UnprocessedItems", '{');
 	if (unprocessed)
 		buf_put(&s->out, buf_slice(unprocessed));
-	buf_lit(&s->out, "}");
+	json_close(&s->out, '}');
 	collections_reply(s, s->write.actions, s->write.action_count);
 	tally_reply(&s->out, &tally, reply_capacity_wanted(s->in), false);
-	buf_lit(&s->out, "}");
+	json_close(&s->out, '}');
 	return true;
 }
 

@@ -8,9 +8,10 @@
 static bool created(struct op_state *s, struct error *e)
 {
 	(void)e;
-	buf_lit(&s->out, "{\"TableDescription\":");
+	json_open(&s->out, '{');
+	json_name(&s->out, "TableDescription");
 	reply_table(&s->out, s->write.control->result, STATUS_CREATING, s->arena);
-	buf_lit(&s->out, "}");
+	json_close(&s->out, '}');
 	return true;
 }
 

@@ -20,8 +20,8 @@ static bool parse_key_conditions(struct op_state *s, struct paging *p, struct er
 
 	if (!key_terms_from_conditions(s->arena, json_get(s->in, "KeyConditions"), &terms, &n, e))
 		return false;
-	p->request.terms = terms;
-	p->request.term_count = n;
+	p->query.terms = terms;
+	p->query.term_count = n;
 	return n == 1 || n == 2 || INVALID("Conditions can be of length 1 or 2 only");
 }
 
@@ -205,8 +205,9 @@ static bool check_start_bounds(struct op_state *s, const struct page_request *r,
 }
 
 /* Key attributes are conditions, not filters. */
-static bool check_filter_keys(struct op_state *s, const struct page_request *r, struct error *e)
+static bool check_filter_keys(struct op_state *s, const struct paging *p, struct error *e)
 {
+	const struct page_request *r = &p->request;
 	const struct key_schema *k = schema_of(r);
 	const struct path *paths;
 	size_t n = r->filter ? condition_paths(r->filter, &paths) : 0;
@@ -215,7 +216,7 @@ static bool check_filter_keys(struct op_state *s, const struct page_request *r, 
 		if (is_key_attribute(k, paths[i].steps[0].name))
 			return INVALID("%s can only contain non-primary key attributes: Primary key attribute: "
 				       "%.*s",
-				       op_has(s->in, "FilterExpression") ? "Filter Expression" : "QueryFilter",
+				       p->filter_is_legacy ? "QueryFilter" : "Filter Expression",
 				       SLICE_ARG(paths[i].steps[0].name));
 	return true;
 }
@@ -237,9 +238,9 @@ static bool parse_expressions(struct op_state *s, struct paging *p, struct error
 		return false;
 	if (!key)
 		return parse_key_conditions(s, p, e);
-	if (!key_condition_terms(s->arena, key, &terms, &p->request.term_count, e))
+	if (!key_condition_terms(s->arena, key, &terms, &p->query.term_count, e))
 		return false;
-	p->request.terms = terms;
+	p->query.terms = terms;
 	return true;
 }
 
@@ -260,19 +261,26 @@ static bool parse(struct op_state *s, struct paging *p, struct error *e)
 	return parse_expressions(s, p, e) && paging_check_select(s, p, e);
 }
 
+bool query_prepare(struct op_state *s, struct paging *p, struct error *e)
+{
+	p->at_most_one = false;
+	if (!paging_resolve(s, p, e) || !paging_check_start_count(s, p, e) ||
+	    !check_key_condition(s, p, e) || !paging_check_start(s, p, e) ||
+	    !check_start_bounds(s, &p->request, e) || !paging_check_projection(s, p, e) ||
+	    !check_filter_keys(s, p, e) || !paging_check_whole_items(s, p, e) ||
+	    !paging_check_filter(s, p, e))
+		return false;
+	p->at_most_one = finds_one_item(&p->request);
+	return true;
+}
+
 bool op_query(struct op_state *s, struct error *e)
 {
 	struct paging p = { .legacy_filter = "QueryFilter" };
 
 	if (!parse(s, &p, e))
 		return false;
-	p.request.backwards = !op_bool(s->in, "ScanIndexForward", true);
-	if (!paging_resolve(s, &p, e) || !paging_check_start_count(s, &p, e) ||
-	    !check_key_condition(s, &p, e) || !paging_check_start(s, &p, e) ||
-	    !check_start_bounds(s, &p.request, e) || !paging_check_projection(s, &p, e) ||
-	    !check_filter_keys(s, &p.request, e) || !paging_check_whole_items(s, &p, e) ||
-	    !paging_check_filter(s, &p, e))
-		return false;
-	p.at_most_one = finds_one_item(&p.request);
-	return paging_reply(s, &p, e);
+	paging_parse_rest(s, &p);
+	p.query.backwards = !op_bool(s->in, "ScanIndexForward", true);
+	return query_prepare(s, &p, e) && paging_reply(s, &p, e);
 }

@@ -10,33 +10,27 @@ struct output {
 	struct op_state *s;
 	const struct stream *stream;
 	uint32_t shard; /* the fixed one */
-	size_t count;
 };
 
 static void image(struct buf *b, const char *name, struct value v)
 {
 	if (!value_present(v))
 		return;
-	reply_member(b, name);
+	json_name(b, name);
 	item_to_json(b, v);
 }
 
 static void change(struct buf *b, const struct output *o, const struct stream_record *r)
 {
-	reply_member(b, "dynamodb");
-	buf_lit(b, "{");
-	reply_member(b, "ApproximateCreationDateTime");
-	buf_i64(b, r->created_ms / 1000);
+	json_member_open(b, "dynamodb", '{');
+	json_member_int(b, "ApproximateCreationDateTime", r->created_ms / 1000);
 	image(b, "Keys", r->keys);
 	image(b, "NewImage", r->new_image);
 	image(b, "OldImage", r->old_image);
-	reply_member(b, "SequenceNumber");
-	json_string(b, sequence_text(r->sequence, o->s->arena));
-	reply_member(b, "SizeBytes");
-	buf_u64(b, r->size_bytes);
-	reply_member(b, "StreamViewType");
-	json_string(b, slice_str(stream_view_name(o->stream->view)));
-	buf_lit(b, "}");
+	json_member_string(b, "SequenceNumber", sequence_text(r->sequence, o->s->arena));
+	json_member_int(b, "SizeBytes", r->size_bytes);
+	json_member_word(b, "StreamViewType", stream_view_name(o->stream->view));
+	json_close(b, '}');
 }
 
 static const char *event_name(enum stream_event event)
@@ -56,22 +50,24 @@ static void put_record(void *ctx, const struct stream_record *r)
 	struct output *o = ctx;
 	struct buf *b = &o->s->out;
 
-	buf_str(b, o->count++ ? ",{" : "{");
-	reply_member(b, "awsRegion");
-	json_string(b, slice_str(o->s->api->region));
+	json_open(b, '{');
+	json_member_word(b, "awsRegion", o->s->api->region);
 	change(b, o, r);
 	/* Stream, shard and sequence: as unique as DynamoDB's random ones, and the same when read
 	 * again. */
-	reply_member(b, "eventID");
+	json_name(b, "eventID");
 	buf_printf(b, "\"%08x%08x%016llx\"", o->stream->id, o->shard,
 		   (unsigned long long)r->sequence);
-	reply_member(b, "eventName");
-	json_string(b, slice_str(event_name(r->event)));
-	buf_lit(b, ",\"eventSource\":\"aws:dynamodb\",\"eventVersion\":\"1.1\"");
-	if (r->by_ttl)
-		buf_lit(b, ",\"userIdentity\":{\"PrincipalId\":\"dynamodb.amazonaws.com\","
-			   "\"Type\":\"Service\"}");
-	buf_lit(b, "}");
+	json_member_word(b, "eventName", event_name(r->event));
+	json_member_word(b, "eventSource", "aws:dynamodb");
+	json_member_word(b, "eventVersion", "1.1");
+	if (r->by_ttl) {
+		json_member_open(b, "userIdentity", '{');
+		json_member_word(b, "PrincipalId", "dynamodb.amazonaws.com");
+		json_member_word(b, "Type", "Service");
+		json_close(b, '}');
+	}
+	json_close(b, '}');
 }
 
 /* In milliseconds. */
@@ -190,16 +186,16 @@ bool op_get_records(struct op_state *s, struct error *e)
 		return false;
 	o.stream = p.stream;
 	o.shard = p.facts.fixed;
-	buf_lit(&s->out, "{\"Records\":[");
+	json_open(&s->out, '{');
+	json_member_open(&s->out, "Records", '[');
 	if (s->fault && p.it.before && fault_strikes(s->fault, FAULT_DUPLICATE_RECORDS, p.table->name, 0)
 		    ? !repeat(s, &p, limit, &o, &next, e)
 		    : !records_read(s, &p, limit, put_record, &o, &next, e))
 		return false;
-	buf_lit(&s->out, "]");
+	json_close(&s->out, ']');
 	if (next.n) {
-		reply_member(&s->out, "NextShardIterator");
-		json_string(&s->out, next);
+		json_member_string(&s->out, "NextShardIterator", next);
 	}
-	buf_lit(&s->out, "}");
+	json_close(&s->out, '}');
 	return true;
 }

@@ -68,7 +68,10 @@ bool op_scan(struct op_state *s, struct error *e)
 {
 	struct paging p = { .legacy_filter = "ScanFilter" };
 
-	return parse(s, &p, e) && paging_resolve(s, &p, e) && paging_check_start_count(s, &p, e) &&
+	if (!parse(s, &p, e))
+		return false;
+	paging_parse_rest(s, &p);
+	return paging_resolve(s, &p, e) && paging_check_start_count(s, &p, e) &&
 	       check_start_of_index(s, &p, e) && paging_check_whole_items(s, &p, e) &&
 	       paging_check_start(s, &p, e) && check_start_segment(s, &p, e) &&
 	       paging_check_projection(s, &p, e) && paging_check_filter(s, &p, e) && paging_reply(s, &p, e);

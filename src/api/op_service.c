@@ -4,27 +4,29 @@
 #include "api/op_control.h"
 #include "api/reply.h"
 
-/* DynamoDB's default quotas of an account; they are reported, not enforced. */
-#define ACCOUNT_UNITS_MAX 80000
-#define TABLE_UNITS_MAX 40000
 #define ENDPOINT_CACHE_MINUTES 1440
 
 bool op_describe_limits(struct op_state *s, struct error *e)
 {
 	(void)e;
-	buf_printf(&s->out,
-		   "{\"AccountMaxReadCapacityUnits\":%d,\"AccountMaxWriteCapacityUnits\":%d,"
-		   "\"TableMaxReadCapacityUnits\":%d,\"TableMaxWriteCapacityUnits\":%d}",
-		   ACCOUNT_UNITS_MAX, ACCOUNT_UNITS_MAX, TABLE_UNITS_MAX, TABLE_UNITS_MAX);
+	json_open(&s->out, '{');
+	json_member_int(&s->out, "AccountMaxReadCapacityUnits", ACCOUNT_UNITS_MAX);
+	json_member_int(&s->out, "AccountMaxWriteCapacityUnits", ACCOUNT_UNITS_MAX);
+	json_member_int(&s->out, "TableMaxReadCapacityUnits", TABLE_UNITS_MAX);
+	json_member_int(&s->out, "TableMaxWriteCapacityUnits", TABLE_UNITS_MAX);
+	json_close(&s->out, '}');
 	return true;
 }
 
 bool op_describe_endpoints(struct op_state *s, struct error *e)
 {
 	(void)e;
-	buf_lit(&s->out, "{\"Endpoints\":[{\"Address\":");
-	json_string(&s->out, slice_str(s->api->endpoint));
-	buf_printf(&s->out, ",\"CachePeriodInMinutes\":%d}]}", ENDPOINT_CACHE_MINUTES);
+	json_open(&s->out, '{');
+	json_member_open(&s->out, "Endpoints", '[');
+	json_open(&s->out, '{');
+	json_member_word(&s->out, "Address", s->api->endpoint);
+	json_member_int(&s->out, "CachePeriodInMinutes", ENDPOINT_CACHE_MINUTES);
+	buf_lit(&s->out, "}]}");
 	return true;
 }
 

@@ -38,12 +38,6 @@ const struct stream *op_stream(struct op_state *s, struct slice arn, const struc
 	return stream;
 }
 
-static void text(struct buf *b, const char *name, struct slice s)
-{
-	reply_member(b, name);
-	json_string(b, s);
-}
-
 static int64_t page_size(const struct json *in, int64_t most)
 {
 	int64_t limit = op_int(in, "Limit", most);
@@ -80,11 +74,11 @@ static void list_stream(struct listing *l, const struct table *t, const struct s
 	}
 	l->left--;
 	l->last = stream_arn(t, stream, l->s->arena);
-	buf_str(b, b->p[b->n - 1] == '[' ? "{" : ",{");
-	text(b, "StreamArn", l->last);
-	text(b, "StreamLabel", stream->label);
-	text(b, "TableName", t->name);
-	buf_lit(b, "}");
+	json_open(b, '{');
+	json_member_string(b, "StreamArn", l->last);
+	json_member_string(b, "StreamLabel", stream->label);
+	json_member_string(b, "TableName", t->name);
+	json_close(b, '}');
 }
 
 /* Streams are listed by table, then by age: labels are dates. */
@@ -112,14 +106,15 @@ bool op_list_streams(struct op_state *s, struct error *e)
 		if (!only)
 			return false;
 	}
-	buf_lit(&s->out, "{\"Streams\":[");
+	json_open(&s->out, '{');
+	json_member_open(&s->out, "Streams", '[');
 	for (size_t i = 0; i < catalog_count(s->catalog); i++)
 		if (!only || catalog_at(s->catalog, i) == only)
 			list_table(&l, catalog_at(s->catalog, i));
-	buf_lit(&s->out, "]");
+	json_close(&s->out, ']');
 	if (l.more)
-		text(&s->out, "LastEvaluatedStreamArn", l.last);
-	buf_lit(&s->out, "}");
+		json_member_string(&s->out, "LastEvaluatedStreamArn", l.last);
+	json_close(&s->out, '}');
 	return true;
 }
 
@@ -129,17 +124,16 @@ static void describe_shard(struct op_state *s, const struct stream *stream, stru
 {
 	struct buf *b = &s->out;
 
-	buf_str(b, b->p[b->n - 1] == '[' ? "{" : ",{");
+	json_open(b, '{');
 	if (f->has_parent)
-		text(b, "ParentShardId", shard_id_text(stream, f->parent, s->arena));
-	text(b, "ShardId", shard_id_text(stream, shard, s->arena));
-	reply_member(b, "SequenceNumberRange");
-	buf_lit(b, "{");
-	text(b, "StartingSequenceNumber", sequence_text(f->first, s->arena));
+		json_member_string(b, "ParentShardId", shard_id_text(stream, f->parent, s->arena));
+	json_member_string(b, "ShardId", shard_id_text(stream, shard, s->arena));
+	json_member_open(b, "SequenceNumberRange", '{');
+	json_member_string(b, "StartingSequenceNumber", sequence_text(f->first, s->arena));
 	if (f->end != UINT64_MAX)
-		text(b, "EndingSequenceNumber", sequence_text(f->end - 1, s->arena));
+		json_member_string(b, "EndingSequenceNumber", sequence_text(f->end - 1, s->arena));
 	else if (stream->closed_ms)
-		text(b, "EndingSequenceNumber", sequence_text(stream->closed_sequence, s->arena));
+		json_member_string(b, "EndingSequenceNumber", sequence_text(stream->closed_sequence, s->arena));
 	buf_lit(b, "}}");
 }
 
@@ -160,8 +154,7 @@ static void describe_shards(struct op_state *s, const struct stream *stream, str
 	size_t count = shards_count(stream, s->outside), most = (size_t)page_size(s->in, SHARDS_PER_PAGE), listed = 0;
 	struct slice last = { "", 0 };
 
-	reply_member(&s->out, "Shards");
-	buf_lit(&s->out, "[");
+	json_member_open(&s->out, "Shards", '[');
 	for (size_t i = 0; i < count; i++) {
 		struct shard shard = shards_at(stream, s->outside, i);
 		struct slice id = shard_id_text(stream, shard, s->arena);
@@ -175,9 +168,9 @@ static void describe_shards(struct op_state *s, const struct stream *stream, str
 		describe_shard(s, stream, shard, &f);
 		last = id;
 	}
-	buf_lit(&s->out, "]");
+	json_close(&s->out, ']');
 	if (listed > most)
-		text(&s->out, "LastEvaluatedShardId", last);
+		json_member_string(&s->out, "LastEvaluatedShardId", last);
 }
 
 static bool shard_not_found(struct op_state *s, struct slice id, struct slice arn, struct error *e)
@@ -196,14 +189,15 @@ bool op_describe_stream(struct op_state *s, struct error *e)
 
 	if (!stream)
 		return false;
-	buf_lit(&s->out, "{\"StreamDescription\":{");
-	text(&s->out, "StreamArn", stream_arn(t, stream, s->arena));
-	text(&s->out, "StreamLabel", stream->label);
-	text(&s->out, "StreamStatus", stream->closed_ms ? SLICE("DISABLED") : SLICE("ENABLED"));
-	text(&s->out, "StreamViewType", slice_str(stream_view_name(stream->view)));
-	reply_member(&s->out, "CreationRequestDateTime");
+	json_open(&s->out, '{');
+	json_member_open(&s->out, "StreamDescription", '{');
+	json_member_string(&s->out, "StreamArn", stream_arn(t, stream, s->arena));
+	json_member_string(&s->out, "StreamLabel", stream->label);
+	json_member_string(&s->out, "StreamStatus", stream->closed_ms ? SLICE("DISABLED") : SLICE("ENABLED"));
+	json_member_word(&s->out, "StreamViewType", stream_view_name(stream->view));
+	json_name(&s->out, "CreationRequestDateTime");
 	reply_time(&s->out, stream->created_ms);
-	text(&s->out, "TableName", t->name);
+	json_member_string(&s->out, "TableName", t->name);
 	reply_key_schema(&s->out, &t->key);
 	describe_shards(s, stream, after);
 	buf_lit(&s->out, "}}");
@@ -262,8 +256,8 @@ bool op_get_shard_iterator(struct op_state *s, struct error *e)
 		it.sequence = db_stream_latest(s->db);
 		it.at_end = true;
 	}
-	buf_lit(&s->out, "{");
-	text(&s->out, "ShardIterator", shard_iterator_text(&it, s->arena));
-	buf_lit(&s->out, "}");
+	json_open(&s->out, '{');
+	json_member_string(&s->out, "ShardIterator", shard_iterator_text(&it, s->arena));
+	json_close(&s->out, '}');
 	return true;
 }

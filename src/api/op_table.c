@@ -11,9 +11,10 @@ bool op_describe_table(struct op_state *s, struct error *e)
 
 	if (!t)
 		return false;
-	buf_lit(&s->out, "{\"Table\":");
+	json_open(&s->out, '{');
+	json_name(&s->out, "Table");
 	reply_table(&s->out, t, t->status, s->arena);
-	buf_lit(&s->out, "}");
+	json_close(&s->out, '}');
 	return true;
 }
 
@@ -42,28 +43,25 @@ bool op_list_tables(struct op_state *s, struct error *e)
 	size_t end = count - first > limit ? first + limit : count;
 
 	(void)e;
-	buf_lit(&s->out, "{");
+	json_open(&s->out, '{');
 	if (end < count) {
-		reply_member(&s->out, "LastEvaluatedTableName");
-		json_string(&s->out, catalog_at(s->catalog, end - 1)->name);
+		json_member_string(&s->out, "LastEvaluatedTableName", catalog_at(s->catalog, end - 1)->name);
 	}
-	reply_member(&s->out, "TableNames");
-	buf_lit(&s->out, "[");
-	for (size_t i = first; i < end; i++) {
-		if (i > first)
-			buf_lit(&s->out, ",");
+	json_member_open(&s->out, "TableNames", '[');
+	for (size_t i = first; i < end; i++)
 		json_string(&s->out, catalog_at(s->catalog, i)->name);
-	}
-	buf_lit(&s->out, "]}");
+	json_close(&s->out, ']');
+	json_close(&s->out, '}');
 	return true;
 }
 
 static bool deleted(struct op_state *s, struct error *e)
 {
 	(void)e;
-	buf_lit(&s->out, "{\"TableDescription\":");
+	json_open(&s->out, '{');
+	json_name(&s->out, "TableDescription");
 	reply_table(&s->out, s->write.control->result, STATUS_DELETING, s->arena);
-	buf_lit(&s->out, "}");
+	json_close(&s->out, '}');
 	return true;
 }
 

@@ -11,7 +11,7 @@ static bool is_table_arn(struct slice arn)
 	struct slice name = table_name_of_arn(arn);
 
 	return slice_starts(arn, SLICE("arn:aws")) && name.n < arn.n &&
-	       name.p + name.n == arn.p + arn.n && name.n >= 3 && name.n <= 255 &&
+	       name.p + name.n == arn.p + arn.n && name.n >= TABLE_NAME_LENGTH_MIN && name.n <= TABLE_NAME_LENGTH_MAX &&
 	       shape_is_name(name);
 }
 
@@ -66,11 +66,11 @@ static bool check_total(const struct table *t, const struct tag *tags, size_t co
 	for (size_t i = 0; i < count; i++)
 		for (size_t k = 0; k < t->tag_count; k++)
 			total -= slice_equal(tags[i].key, t->tags[k].key);
-	if (total <= TAGS_MAX)
+	if (total <= TABLE_TAGS_MAX)
 		return true;
 	return error_set(e, a, ERR_VALIDATION,
 			 INVALID_VALUES "Too many tags: %zu. A resource can have at most %d", total,
-			 TAGS_MAX);
+			 TABLE_TAGS_MAX);
 }
 
 bool op_tag_resource(struct op_state *s, struct error *e)
@@ -134,14 +134,13 @@ bool op_list_tags_of_resource(struct op_state *s, struct error *e)
 			SLICE_ARG(arn));
 	if (op_string(s->in, "NextToken").n)
 		return error_set(e, s->arena, ERR_VALIDATION, "Invalid NextToken");
-	buf_lit(&s->out, "{\"Tags\":[");
+	json_open(&s->out, '{');
+	json_member_open(&s->out, "Tags", '[');
 	for (size_t i = 0; i < t->tag_count; i++) {
-		buf_str(&s->out, i ? ",{" : "{");
-		reply_member(&s->out, "Key");
-		json_string(&s->out, t->tags[i].key);
-		reply_member(&s->out, "Value");
-		json_string(&s->out, t->tags[i].value);
-		buf_lit(&s->out, "}");
+		json_open(&s->out, '{');
+		json_member_string(&s->out, "Key", t->tags[i].key);
+		json_member_string(&s->out, "Value", t->tags[i].value);
+		json_close(&s->out, '}');
 	}
 	buf_lit(&s->out, "]}");
 	return true;

@@ -5,7 +5,6 @@
 #include "api/tally.h"
 #include "value/codec.h"
 
-#define TRANSACTION_BYTES_MAX (4u << 20)
 
 static const char *const expressions[] = { "ProjectionExpression", NULL };
 static const char *const legacy[] = { NULL };
@@ -41,8 +40,8 @@ static bool parse_gets(struct op_state *s, const struct json *items, struct get 
 
 static bool resolve_gets(struct op_state *s, const struct json *items, struct get *gets, struct error *e)
 {
-	struct cancellation_reason *reasons =
-		arena_array(s->arena, struct cancellation_reason, items->count);
+	struct reply_reason *reasons =
+		arena_array(s->arena, struct reply_reason, items->count);
 	bool canceled = false;
 
 	for (size_t i = 0; i < items->count; i++) {
@@ -107,22 +106,21 @@ bool op_transact_get_items(struct op_state *s, struct error *e)
 	    !refuse_repeated_items(s, gets, items->count, e) ||
 	    !read_gets(s, gets, items->count, &tally, e))
 		return false;
-	buf_lit(&s->out, "{\"Responses\":[");
+	json_open(&s->out, '{');
+	json_member_open(&s->out, "Responses", '[');
 	for (size_t i = 0; i < items->count; i++) {
 		struct value item = gets[i].item;
 
-		if (i)
-			buf_lit(&s->out, ",");
-		buf_lit(&s->out, "{");
+		json_open(&s->out, '{');
 		if (value_present(item)) {
-			reply_member(&s->out, "Item");
+			json_name(&s->out, "Item");
 			item_to_json(&s->out, gets[i].projection ?
 				     projection_apply(gets[i].projection, item, s->arena) : item);
 		}
-		buf_lit(&s->out, "}");
+		json_close(&s->out, '}');
 	}
-	buf_lit(&s->out, "]");
+	json_close(&s->out, ']');
 	tally_reply(&s->out, &tally, reply_capacity_wanted(s->in), true);
-	buf_lit(&s->out, "}");
+	json_close(&s->out, '}');
 	return true;
 }

@@ -4,9 +4,8 @@
 #include <stdlib.h>
 #include "api/cancellation.h"
 #include "api/collections.h"
+#include "api/execute.h"
 #include "api/tally.h"
-
-#define TRANSACTION_BYTES_MAX (4u << 20)
 
 struct action_name {
 	const char *name;
@@ -41,7 +40,8 @@ static int by_name(const void *x, const void *y)
 	return slice_cmp(((const struct json_member *)x)->name, ((const struct json_member *)y)->name);
 }
 
-/* Appends the document with members in order of their names, so that equal requests give equal bytes. */
+/* Appends the document with members in order of their names, so that equal requests give equal bytes. Digests of them are stored with
+ * tokens: other bytes would make a retry after an upgrade another request. */
 static void add_canonical(struct buf *b, const struct json *j)
 {
 	if (j->type == JSON_ARRAY) {
@@ -56,7 +56,7 @@ static void add_canonical(struct buf *b, const struct json *j)
 		qsort(sorted, j->count, sizeof(*sorted), by_name);
 		buf_lit(b, "{");
 		for (size_t i = 0; i < j->count; i++) {
-			json_string(b, sorted[i].name);
+			json_write(b, &(struct json){ .type = JSON_STRING, .string = sorted[i].name });
 			add_canonical(b, &sorted[i].value);
 		}
 		buf_lit(b, "}");
@@ -66,19 +66,19 @@ static void add_canonical(struct buf *b, const struct json *j)
 	}
 }
 
-static void set_token(struct op_state *s)
+void op_set_token(struct op_state *s, const struct json *document)
 {
 	struct buf b;
 
-	s->write.token = op_string(s->in, "ClientRequestToken");
+	s->write.token = op_string(document, "ClientRequestToken");
 	if (!s->write.token.n)
 		return;
 	buf_init(&b, s->arena);
-	add_canonical(&b, json_get(s->in, "TransactItems"));
+	add_canonical(&b, json_get(document, "TransactItems"));
 	SHA256((const unsigned char *)b.p, b.n, s->write.token_digest);
 }
 
-static bool parse_actions(struct op_state *s, const struct json *items, struct error *e)
+static bool parse_actions(struct op_state *s, const struct json *items, struct request_action *out, struct error *e)
 {
 	for (size_t i = 0; i < items->count; i++) {
 		enum write_kind kind;
@@ -87,69 +87,18 @@ static bool parse_actions(struct op_state *s, const struct json *items, struct e
 		if (!obj)
 			return error_set(e, s->arena, ERR_VALIDATION,
 					 "TransactItems can only contain one of Check, Put, Update or Delete");
-		if (!action_parse(s, kind, obj, &s->write.actions[i], e))
+		if (!action_parse(s, kind, obj, &out[i], e))
 			return false;
 	}
 	return true;
-}
-
-/* Errors of single actions are reasons for cancellation; a missing table is the request's. The
- * first faulty action is the only one told of: DynamoDB looks no further. */
-static bool resolve_actions(struct op_state *s, const struct json *items, struct error *e)
-{
-	struct cancellation_reason *reasons =
-		arena_array(s->arena, struct cancellation_reason, items->count);
-	bool canceled = false;
-
-	for (size_t i = 0; i < items->count; i++) {
-		enum write_kind kind;
-		const struct json *obj = the_action(&items->items[i], &kind);
-		const struct table *t = op_table(s, op_string(obj, "TableName"), e);
-
-		if (!t)
-			return false;
-		if (!canceled)
-			canceled = !action_resolve(s, t, &s->write.actions[i], &reasons[i].error);
-	}
-	return !canceled || cancellation_set(e, s->arena, reasons, items->count);
-}
-
-static bool check_total_size(struct op_state *s, struct error *e)
-{
-	size_t bytes = 0;
-
-	for (size_t i = 0; i < s->write.action_count; i++) {
-		const struct write_action *act = &s->write.actions[i];
-
-		bytes += item_size(act->kind == WRITE_PUT ? act->item : act->key_item);
-		if (bytes > TRANSACTION_BYTES_MAX)
-			return error_set(e, s->arena, ERR_VALIDATION,
-					 "Transaction payload size cannot exceed 4MB. Payload Size: %zu", bytes);
-	}
-	return true;
-}
-
-static bool canceled(struct op_state *s, struct error *e)
-{
-	size_t n = s->write.action_count;
-	struct cancellation_reason *reasons = arena_array(s->arena, struct cancellation_reason, n);
-
-	for (size_t i = 0; i < n; i++) {
-		const struct write_action *act = &s->write.actions[i];
-
-		reasons[i].error = act->error;
-		if (act->return_old_on_failure)
-			reasons[i].item = act->old_item;
-	}
-	return cancellation_set(e, s->arena, reasons, n);
 }
 
 static bool written(struct op_state *s, struct error *e)
 {
 	struct tally tally;
 
-	if (s->write.error.code == ERR_TRANSACTION_CANCELED)
-		return canceled(s, e);
+	if (actions_failed(s, e))
+		return cancellation_set(e, s->arena, s->reasons, s->write.action_count);
 	tally_init(&tally, s->arena);
 	for (size_t i = 0; i < s->write.action_count; i++) {
 		const struct write_action *act = &s->write.actions[i];
@@ -158,24 +107,22 @@ static bool written(struct op_state *s, struct error *e)
 		capacity_scale(&c, 2);
 		tally_add(&tally, act->table, &c);
 	}
-	buf_lit(&s->out, "{");
+	json_open(&s->out, '{');
 	collections_reply(s, s->write.actions, s->write.action_count);
 	tally_reply(&s->out, &tally, reply_capacity_wanted(s->in), true);
-	buf_lit(&s->out, "}");
+	json_close(&s->out, '}');
 	return true;
 }
 
 bool op_transact_write_items(struct op_state *s, struct error *e)
 {
 	const struct json *items = json_get(s->in, "TransactItems");
+	struct request_action *actions = arena_array(s->arena, struct request_action, items->count);
+	struct request_write q = { .actions = actions, .count = items->count, .together = true };
 
-	s->write.mode = REQUEST_ALL;
-	s->write.actions = arena_array(s->arena, struct write_action, items->count);
-	s->write.action_count = items->count;
-	if (!parse_actions(s, items, e) || !resolve_actions(s, items, e) ||
-	    !check_total_size(s, e))
+	if (!parse_actions(s, items, actions, e) || !actions_prepare(s, &q, e))
 		return false;
-	set_token(s);
+	op_set_token(s, s->in);
 	s->written = written;
 	s->submit = true;
 	return true;

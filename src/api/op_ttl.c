@@ -8,9 +8,11 @@ static bool ttl_updated(struct op_state *s, struct error *e)
 	const struct control *c = s->write.control;
 
 	(void)e;
-	buf_lit(&s->out, "{\"TimeToLiveSpecification\":{\"AttributeName\":");
-	json_string(&s->out, c->ttl_attribute);
-	buf_str(&s->out, c->ttl_enable ? ",\"Enabled\":true}}" : ",\"Enabled\":false}}");
+	json_open(&s->out, '{');
+	json_member_open(&s->out, "TimeToLiveSpecification", '{');
+	json_member_string(&s->out, "AttributeName", c->ttl_attribute);
+	json_member_bool(&s->out, "Enabled", c->ttl_enable);
+	buf_lit(&s->out, "}}");
 	return true;
 }
 
@@ -33,13 +35,11 @@ bool op_describe_time_to_live(struct op_state *s, struct error *e)
 
 	if (!t)
 		return false;
-	buf_lit(&s->out, "{\"TimeToLiveDescription\":{");
-	if (t->ttl == TTL_ENABLED) {
-		reply_member(&s->out, "AttributeName");
-		json_string(&s->out, t->ttl_attribute);
-	}
-	reply_member(&s->out, "TimeToLiveStatus");
-	buf_str(&s->out, t->ttl == TTL_ENABLED ? "\"ENABLED\"" : "\"DISABLED\"");
+	json_open(&s->out, '{');
+	json_member_open(&s->out, "TimeToLiveDescription", '{');
+	if (t->ttl == TTL_ENABLED)
+		json_member_string(&s->out, "AttributeName", t->ttl_attribute);
+	json_member_word(&s->out, "TimeToLiveStatus", t->ttl == TTL_ENABLED ? "ENABLED" : "DISABLED");
 	buf_lit(&s->out, "}}");
 	return true;
 }

@@ -66,9 +66,10 @@ static bool updated(struct op_state *s, struct error *e)
 		shown.throughput.write = before->throughput.write;
 		shown.throughput.decreases_today = before->throughput.decreases_today;
 	}
-	buf_lit(&s->out, "{\"TableDescription\":");
+	json_open(&s->out, '{');
+	json_name(&s->out, "TableDescription");
 	reply_table(&s->out, &shown, STATUS_UPDATING, s->arena);
-	buf_lit(&s->out, "}");
+	json_close(&s->out, '}');
 	return true;
 }
 

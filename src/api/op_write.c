@@ -8,7 +8,7 @@ static void add_attributes(struct op_state *s, struct value item)
 {
 	if (!value_present(item) || value_count(item) == 0)
 		return;
-	reply_member(&s->out, "Attributes");
+	json_name(&s->out, "Attributes");
 	item_to_json(&s->out, item);
 }
 
@@ -27,57 +27,49 @@ static void add_returned(struct op_state *s, const struct write_action *act)
 		add_attributes(s, update_touched(act->update, act->new_item, s->arena));
 }
 
-static bool failed(struct op_state *s, const struct write_action *act, struct error *e)
+static bool failed(struct op_state *s, struct error *e)
 {
-	*e = act->error;
-	if (act->error.code == ERR_CONDITION_FAILED && act->return_old_on_failure &&
-	    value_present(act->old_item)) {
-		struct buf b;
+	struct buf b;
 
+	if (!actions_failed(s, e))
+		return false;
+	if (s->reasons && value_present(s->reasons[0].item)) {
 		buf_init(&b, s->arena);
-		buf_lit(&b, ",\"Item\":");
-		item_to_json(&b, act->old_item);
+		json_name(&b, "Item");
+		item_to_json(&b, s->reasons[0].item);
 		e->members = buf_slice(&b);
 	}
-	return false;
+	return true;
 }
 
 static bool written(struct op_state *s, struct error *e)
 {
-	const struct write_action *act = s->data;
+	const struct write_action *act = &s->write.actions[0];
 	enum return_capacity how = reply_capacity_wanted(s->in);
 
-	if (act->error.code != ERR_NONE)
-		return failed(s, act, e);
-	buf_lit(&s->out, "{");
+	if (failed(s, e))
+		return false;
+	json_open(&s->out, '{');
 	add_returned(s, act);
 	if (how != CAPACITY_NONE) {
-		reply_member(&s->out, "ConsumedCapacity");
+		json_name(&s->out, "ConsumedCapacity");
 		reply_capacity(&s->out, act->table, &act->capacity, how, false);
 	}
 	if (act->table->has_local_indexes && slice_is(op_string(s->in, "ReturnItemCollectionMetrics"), "SIZE")) {
-		reply_member(&s->out, "ItemCollectionMetrics");
+		json_name(&s->out, "ItemCollectionMetrics");
 		reply_collection(&s->out, act->table, action_key_item(act, s->arena), act->collection_bytes,
 				 s->arena);
 	}
-	buf_lit(&s->out, "}");
+	json_close(&s->out, '}');
 	return true;
 }
 
 static bool write_one(struct op_state *s, enum write_kind kind, struct error *e)
 {
-	struct write_action *act = arena_new(s->arena, struct write_action);
-	const struct table *t;
+	struct request_action act = { 0 };
 
-	if (!action_parse(s, kind, s->in, act, e))
+	if (!action_parse(s, kind, s->in, &act, e) || !actions_prepare(s, &(struct request_write){ .actions = &act, .count = 1 }, e))
 		return false;
-	t = op_table(s, op_string(s->in, "TableName"), e);
-	if (!t || !action_resolve(s, t, act, e))
-		return false;
-	s->write.mode = REQUEST_EACH;
-	s->write.actions = act;
-	s->write.action_count = 1;
-	s->data = act;
 	s->written = written;
 	s->submit = true;
 	return true;

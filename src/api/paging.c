@@ -25,7 +25,7 @@ bool paging_parse_start(struct op_state *s, struct paging *p, struct error *e)
 {
 	if (!op_has(s->in, "ExclusiveStartKey"))
 		return true;
-	if (item_from_json(s->arena, json_get(s->in, "ExclusiveStartKey"), &p->start, e))
+	if (item_from_json(s->arena, json_get(s->in, "ExclusiveStartKey"), &p->query.start, e))
 		return true;
 	if (e->code == ERR_VALIDATION && names_start_key(e->message)) {
 		struct slice why = e->message;
@@ -41,27 +41,28 @@ bool paging_parse_legacy_filter(struct op_state *s, struct paging *p, struct err
 
 	if (!op_has(s->in, p->legacy_filter) || !filter->count)
 		return true;
+	p->filter_is_legacy = true;
 	return condition_from_filter(s->arena, filter, op_string(s->in, "ConditionalOperator"),
-				     &p->request.filter, e);
+				     &p->query.filter, e);
 }
 
 bool paging_parse_filter(struct op_state *s, struct paging *p, struct expr_bindings *b, struct error *e)
 {
 	return !op_has(s->in, "FilterExpression") ||
 	       condition_compile(b, FILTER_EXPRESSION, op_string(s->in, "FilterExpression"),
-				 &p->request.filter, e);
+				 &p->query.filter, e);
 }
 
 bool paging_parse_attributes(struct op_state *s, struct paging *p, struct error *e)
 {
 	return !op_has(s->in, "AttributesToGet") ||
-	       projection_from_attributes(s->arena, json_get(s->in, "AttributesToGet"), &p->projection, e);
+	       projection_from_attributes(s->arena, json_get(s->in, "AttributesToGet"), &p->query.projection, e);
 }
 
 bool paging_parse_projection(struct op_state *s, struct paging *p, struct expr_bindings *b, struct error *e)
 {
 	return !op_has(s->in, "ProjectionExpression") ||
-	       projection_compile(b, op_string(s->in, "ProjectionExpression"), &p->projection, e);
+	       projection_compile(b, op_string(s->in, "ProjectionExpression"), &p->query.projection, e);
 }
 
 bool paging_check_select(struct op_state *s, struct paging *p, struct error *e)
@@ -70,11 +71,12 @@ bool paging_check_select(struct op_state *s, struct paging *p, struct error *e)
 	const char *chosen = op_has(s->in, "AttributesToGet") ? "AttributesToGet" :
 			     op_has(s->in, "ProjectionExpression") ? "ProjectionExpression" : NULL;
 
-	p->count_only = slice_is(select, "COUNT");
+	p->query.count_only = slice_is(select, "COUNT");
+	p->all_attributes = slice_is(select, "ALL_ATTRIBUTES");
 	if (slice_is(select, "SPECIFIC_ATTRIBUTES") && !chosen)
 		return INVALID(BAD_PARAMETER "Must specify the AttributesToGet or ProjectionExpression when "
 					     "choosing to get SPECIFIC_ATTRIBUTES");
-	if (chosen && p->count_only)
+	if (chosen && p->query.count_only)
 		return INVALID(BAD_PARAMETER "Cannot specify the %s when choosing to get only the Count",
 			       chosen);
 	if (chosen && select.n && !slice_is(select, "SPECIFIC_ATTRIBUTES"))
@@ -89,7 +91,7 @@ bool paging_check_select(struct op_state *s, struct paging *p, struct error *e)
 static bool resolve_index(struct op_state *s, struct paging *p, struct error *e)
 {
 	const struct table *t = p->request.table;
-	struct slice name = op_string(s->in, "IndexName");
+	struct slice name = p->query.index;
 	const struct index *i = table_index(t, name);
 
 	if (!i)
@@ -102,24 +104,27 @@ static bool resolve_index(struct op_state *s, struct paging *p, struct error *e)
 	return true;
 }
 
-bool paging_resolve(struct op_state *s, struct paging *p, struct error *e)
+void paging_parse_rest(struct op_state *s, struct paging *p)
 {
-	p->request.consistent = op_bool(s->in, "ConsistentRead", false);
-	p->request.limit = op_int(s->in, "Limit", 0);
-	p->request.table = op_table(s, op_string(s->in, "TableName"), e);
-	if (!p->request.table)
-		return false;
-	return !op_has(s->in, "IndexName") || resolve_index(s, p, e);
+	p->query.table = op_string(s->in, "TableName");
+	p->query.index = op_string(s->in, "IndexName");
+	p->query.consistent = op_bool(s->in, "ConsistentRead", false);
+	p->query.limit = op_int(s->in, "Limit", 0);
 }
 
-static bool index_projects(const struct table *t, const struct index *i, struct slice name)
+bool paging_resolve(struct op_state *s, struct paging *p, struct error *e)
 {
-	if (i->projection == PROJECT_ALL || is_key_attribute(&t->key, name) || is_key_attribute(&i->key, name))
-		return true;
-	for (size_t j = 0; j < i->include_count; j++)
-		if (slice_equal(i->include[j], name))
-			return true;
-	return false;
+	const struct request_query *q = &p->query;
+	struct page_request *r = &p->request;
+
+	r->terms = q->terms;
+	r->term_count = q->term_count;
+	r->backwards = q->backwards;
+	r->filter = q->filter;
+	r->consistent = q->consistent;
+	r->limit = q->limit;
+	r->table = op_table(s, q->table, e);
+	return r->table && (!q->index.n || resolve_index(s, p, e));
 }
 
 static int by_name(const void *x, const void *y)
@@ -136,7 +141,7 @@ static struct slice not_projected(struct op_state *s, const struct paging *p, co
 	struct buf b;
 
 	for (size_t i = 0; i < n; i++)
-		if (!index_projects(p->request.table, p->request.index, paths[i].steps[0].name))
+		if (!index_has_attribute(p->request.table, p->request.index, paths[i].steps[0].name))
 			names[count++] = paths[i].steps[0].name;
 	if (count)
 		qsort(names, count, sizeof(*names), by_name);
@@ -170,7 +175,7 @@ bool paging_check_whole_items(struct op_state *s, struct paging *p, struct error
 {
 	const struct index *i = p->request.index;
 
-	if (!i || i->projection == PROJECT_ALL || !slice_is(op_string(s->in, "Select"), "ALL_ATTRIBUTES"))
+	if (!i || i->projection == PROJECT_ALL || !p->all_attributes)
 		return true;
 	if (i->global)
 		return INVALID(BAD_PARAMETER "Select type ALL_ATTRIBUTES is not supported for global secondary "
@@ -185,9 +190,9 @@ bool paging_check_projection(struct op_state *s, struct paging *p, struct error 
 	const struct path *paths;
 	size_t n;
 
-	if (!p->projection)
+	if (!p->query.projection)
 		return true;
-	n = projection_paths(p->projection, &paths);
+	n = projection_paths(p->query.projection, &paths);
 	return params_check_key_paths(s, p->request.table, paths, n, e) &&
 	       (!p->request.index || check_projected(s, p, paths, n, e));
 }
@@ -215,9 +220,9 @@ bool paging_check_filter(struct op_state *s, struct paging *p, struct error *e)
 bool paging_check_start_attr(struct op_state *s, const struct paging *p, const struct key_attr *attr,
 			     struct error *e)
 {
-	struct value v = value_get(p->start, attr->name);
+	struct value v = value_get(p->query.start, attr->name);
 
-	if (!value_present(p->start))
+	if (!value_present(p->query.start))
 		return true;
 	if (!value_present(v))
 		return INVALID(BAD_START);
@@ -239,7 +244,7 @@ static size_t start_key_count(const struct paging *p)
 
 bool paging_check_start_count(struct op_state *s, struct paging *p, struct error *e)
 {
-	if (!value_present(p->start) || value_count(p->start) == start_key_count(p))
+	if (!value_present(p->query.start) || value_count(p->query.start) == start_key_count(p))
 		return true;
 	return p->request.index || p->request.terms ? INVALID(BAD_START) :
 		INVALID(BAD_START ": The provided key element does not match the schema");
@@ -250,36 +255,27 @@ bool paging_check_start(struct op_state *s, struct paging *p, struct error *e)
 	const struct table *t = p->request.table;
 	struct item_key ignored;
 
-	if (!value_present(p->start))
+	if (!value_present(p->query.start))
 		return true;
-	if (!table_key_of_key(t, table_key_item(t, NULL, p->start, s->arena), s->arena, &ignored, e)) {
+	if (!table_key_of_key(t, table_key_item(t, NULL, p->query.start, s->arena), s->arena, &ignored, e)) {
 		struct slice why = e->message;
 
 		return INVALID(BAD_START ": %.*s", SLICE_ARG(why));
 	}
-	p->request.start = p->start;
+	p->request.start = p->query.start;
 	return true;
 }
 
 struct emission {
 	struct op_state *s;
 	const struct projection *projection;
-	bool any;
 };
 
 static void emit(void *ctx, struct value item)
 {
 	struct emission *m = ctx;
-	struct buf *out = &m->s->out;
 
-	if (m->any)
-		buf_lit(out, ",");
-	m->any = true;
-	item_to_json(out, m->projection ? projection_apply(m->projection, item, m->s->arena) : item);
-}
-
-static void emit_nothing(void *ctx, struct value item)
-{
+	item_to_json(&m->s->out, m->projection ? projection_apply(m->projection, item, m->s->arena) : item);
 }
 
 /* Of a reply with small items: it need not grow step by step, each time copied. */
@@ -287,40 +283,48 @@ static size_t likely_bytes(const struct paging *p)
 {
 	int64_t items = p->request.limit && p->request.limit < 32 ? p->request.limit : 32;
 
-	return p->count_only ? 256 : 1024 * (size_t)items;
+	return p->query.count_only ? 256 : 1024 * (size_t)items;
+}
+
+bool paging_read(struct op_state *s, struct paging *p, struct page *page, struct error *e)
+{
+	if (s->fault)
+		p->request.view = fault_view(s, p->request.table, p->request.index, p->request.consistent);
+	if (!db_page(s->db, &p->request, s->arena, page, e))
+		return false;
+	if (p->at_most_one)
+		page->last_key = VALUE_ABSENT;
+	return true;
 }
 
 bool paging_reply(struct op_state *s, struct paging *p, struct error *e)
 {
-	struct emission m = { .s = s, .projection = p->projection };
+	struct emission m = { .s = s, .projection = p->query.projection };
 	enum return_capacity how = reply_capacity_wanted(s->in);
+	bool items = !p->query.count_only;
 	struct page page = { 0 };
 
-	p->request.emit = p->count_only ? emit_nothing : emit;
+	p->request.emit = items ? emit : NULL;
 	p->request.ctx = &m;
 	p->request.uncounted = how == CAPACITY_NONE;
-	if (s->fault)
-		p->request.view = fault_view(s, p->request.table, p->request.index, p->request.consistent);
 	buf_room(&s->out, likely_bytes(p));
-	buf_lit(&s->out, "{");
-	if (!p->count_only)
-		buf_lit(&s->out, "\"Items\":[");
-	if (!db_page(s->db, &p->request, s->arena, &page, e))
+	json_open(&s->out, '{');
+	if (items)
+		json_member_open(&s->out, "Items", '[');
+	if (!paging_read(s, p, &page, e))
 		return false;
-	if (!p->count_only)
-		buf_lit(&s->out, "]");
-	reply_member(&s->out, "Count");
-	buf_i64(&s->out, page.count);
-	reply_member(&s->out, "ScannedCount");
-	buf_i64(&s->out, page.scanned);
-	if (value_present(page.last_key) && !p->at_most_one) {
-		reply_member(&s->out, "LastEvaluatedKey");
+	if (items)
+		json_close(&s->out, ']');
+	json_member_int(&s->out, "Count", page.count);
+	json_member_int(&s->out, "ScannedCount", page.scanned);
+	if (value_present(page.last_key)) {
+		json_name(&s->out, "LastEvaluatedKey");
 		item_to_json(&s->out, page.last_key);
 	}
 	if (how != CAPACITY_NONE) {
-		reply_member(&s->out, "ConsumedCapacity");
+		json_name(&s->out, "ConsumedCapacity");
 		reply_capacity(&s->out, p->request.table, &page.capacity, how, false);
 	}
-	buf_lit(&s->out, "}");
+	json_close(&s->out, '}');
 	return true;
 }

@@ -6,12 +6,12 @@
 #include "api/params.h"
 
 struct paging {
-	struct page_request request;
-	const struct projection *projection; /* NULL: everything the index or table has */
-	struct value start;                  /* ExclusiveStartKey as given */
-	bool count_only;                     /* Select COUNT */
-	bool at_most_one;                    /* there is nothing to continue with: no LastEvaluatedKey */
-	const char *legacy_filter;           /* "QueryFilter" or "ScanFilter" */
+	struct request_query query;  /* what is asked; of a scan without terms */
+	struct page_request request; /* the same, resolved and checked */
+	bool all_attributes;         /* Select ALL_ATTRIBUTES */
+	bool filter_is_legacy;       /* for its words */
+	bool at_most_one;            /* there is nothing to continue with: no LastEvaluatedKey */
+	const char *legacy_filter;   /* "QueryFilter" or "ScanFilter" */
 };
 
 /* Before the table is known. */
@@ -25,7 +25,10 @@ bool paging_parse_projection(struct op_state *s, struct paging *p, struct expr_b
 	MUST_CHECK;
 bool paging_check_select(struct op_state *s, struct paging *p, struct error *e) MUST_CHECK;
 
-/* Finds table and index, and checks what depends on them but the start key. */
+/* Table, index, consistency, limit. */
+void paging_parse_rest(struct op_state *s, struct paging *p);
+
+/* `query` becomes `request`: finds table and index, and checks what depends on them but the start key. */
 bool paging_resolve(struct op_state *s, struct paging *p, struct error *e) MUST_CHECK;
 /* That the index can answer: whole items (ALL_ATTRIBUTES), the projection, the filter. */
 bool paging_check_whole_items(struct op_state *s, struct paging *p, struct error *e) MUST_CHECK;
@@ -40,6 +43,10 @@ bool paging_check_start_attr(struct op_state *s, const struct paging *p, const s
 			     struct error *e) MUST_CHECK;
 bool paging_check_start(struct op_state *s, struct paging *p, struct error *e) MUST_CHECK;
 
+/* The checks of a query, one after the other as DynamoDB makes them (op_query.c). */
+bool query_prepare(struct op_state *s, struct paging *p, struct error *e) MUST_CHECK;
+/* Reads the page: request.emit() gets its items. */
+bool paging_read(struct op_state *s, struct paging *p, struct page *page, struct error *e) MUST_CHECK;
 /* Reads the page and writes the reply. */
 bool paging_reply(struct op_state *s, struct paging *p, struct error *e) MUST_CHECK;
 

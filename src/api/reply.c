@@ -12,29 +12,20 @@ enum return_capacity reply_capacity_wanted(const struct json *in)
 	return slice_is(how, "INDEXES") ? CAPACITY_INDEXES : CAPACITY_NONE;
 }
 
-void reply_member(struct buf *b, const char *name)
-{
-	if (b->n && b->p[b->n - 1] != '{')
-		buf_lit(b, ",");
-	buf_lit(b, "\"");
-	buf_str(b, name);
-	buf_lit(b, "\":");
-}
-
 /* Units are multiples of one half: at most one decimal, and always one, as DynamoDB prints doubles. */
 static void units(struct buf *b, const char *name, double n)
 {
-	reply_member(b, name);
+	json_name(b, name);
 	buf_printf(b, "%.1f", n);
 }
 
 static void units_object(struct buf *b, const struct capacity *c, double n, bool rw_split)
 {
-	buf_lit(b, "{");
+	json_open(b, '{');
 	if (rw_split)
 		units(b, c->read ? "ReadCapacityUnits" : "WriteCapacityUnits", n);
 	units(b, "CapacityUnits", n);
-	buf_lit(b, "}");
+	json_close(b, '}');
 }
 
 static void indexes(struct buf *b, const struct table *t, const struct capacity *c, bool global, bool rw_split)
@@ -44,19 +35,14 @@ static void indexes(struct buf *b, const struct table *t, const struct capacity 
 	for (size_t i = 0; i < t->index_count; i++) {
 		if (t->indexes[i].global != global || c->index_units[i] <= 0)
 			continue;
-		if (!any) {
-			reply_member(b, global ? "GlobalSecondaryIndexes" : "LocalSecondaryIndexes");
-			buf_lit(b, "{");
-		} else {
-			buf_lit(b, ",");
-		}
+		if (!any)
+			json_member_open(b, global ? "GlobalSecondaryIndexes" : "LocalSecondaryIndexes", '{');
 		any = true;
-		json_string(b, t->indexes[i].name);
-		buf_lit(b, ":");
+		json_name_string(b, t->indexes[i].name);
 		units_object(b, c, c->index_units[i], rw_split);
 	}
 	if (any)
-		buf_lit(b, "}");
+		json_close(b, '}');
 }
 
 void reply_capacity(struct buf *b, const struct table *t, const struct capacity *c, enum return_capacity how,
@@ -64,19 +50,18 @@ void reply_capacity(struct buf *b, const struct table *t, const struct capacity 
 {
 	double total = capacity_total(c);
 
-	buf_lit(b, "{");
-	reply_member(b, "TableName");
-	json_string(b, t->name);
+	json_open(b, '{');
+	json_member_string(b, "TableName", t->name);
 	units(b, "CapacityUnits", total);
 	if (rw_split)
 		units(b, c->read ? "ReadCapacityUnits" : "WriteCapacityUnits", total);
 	if (how == CAPACITY_INDEXES) {
-		reply_member(b, "Table");
+		json_name(b, "Table");
 		units_object(b, c, c->table_units, rw_split);
 		indexes(b, t, c, false, rw_split);
 		indexes(b, t, c, true, rw_split);
 	}
-	buf_lit(b, "}");
+	json_close(b, '}');
 }
 
 void reply_collection(struct buf *b, const struct table *t, struct value key_item, int64_t bytes,
@@ -86,7 +71,9 @@ void reply_collection(struct buf *b, const struct table *t, struct value key_ite
 	double gigabytes = (double)bytes / (1024.0 * 1024.0 * 1024.0);
 	int64_t below = (int64_t)gigabytes;
 
-	buf_lit(b, "{\"ItemCollectionKey\":");
+	json_open(b, '{');
+	json_name(b, "ItemCollectionKey");
 	item_to_json(b, value_make_map(a, &hash, 1));
-	buf_printf(b, ",\"SizeEstimateRangeGB\":[%lld.0,%lld.0]}", (long long)below, (long long)below + 1);
+	json_name(b, "SizeEstimateRangeGB");
+	buf_printf(b, "[%lld.0,%lld.0]}", (long long)below, (long long)below + 1);
 }

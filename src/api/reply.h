@@ -11,8 +11,6 @@ enum return_capacity reply_capacity_wanted(const struct json *in); /* ReturnCons
 /* One ConsumedCapacity object. `rw_split`: also Read-/WriteCapacityUnits, as transactions show. */
 void reply_capacity(struct buf *b, const struct table *t, const struct capacity *c, enum return_capacity how,
 		    bool rw_split);
-/* Starts a member: a comma unless it is the first of its object, then "name": */
-void reply_member(struct buf *b, const char *name);
 /* TableDescription as CreateTable, DescribeTable, UpdateTable and DeleteTable show it; `shown` is the
  * TableStatus to show. */
 void reply_table(struct buf *b, const struct table *t, enum resource_status shown, struct arena *a);

@@ -12,30 +12,12 @@ void reply_time(struct buf *b, int64_t ms)
 	buf_printf(b, ".%03d", (int)(ms % 1000));
 }
 
-static void text(struct buf *b, const char *name, struct slice s)
-{
-	reply_member(b, name);
-	json_string(b, s);
-}
-
-static void integer(struct buf *b, const char *name, int64_t n)
-{
-	reply_member(b, name);
-	buf_i64(b, n);
-}
-
-static void boolean(struct buf *b, const char *name, bool v)
-{
-	reply_member(b, name);
-	buf_str(b, v ? "true" : "false");
-}
-
 /* A date that may never have been. */
 static void date(struct buf *b, const char *name, int64_t ms)
 {
 	if (!ms)
 		return;
-	reply_member(b, name);
+	json_name(b, name);
 	reply_time(b, ms);
 }
 
@@ -43,103 +25,86 @@ static void date(struct buf *b, const char *name, int64_t ms)
 
 static void definitions(struct buf *b, const struct table *t)
 {
-	reply_member(b, "AttributeDefinitions");
-	buf_lit(b, "[");
+	json_member_open(b, "AttributeDefinitions", '[');
 	for (size_t i = 0; i < t->attribute_count; i++) {
-		buf_str(b, i ? ",{" : "{");
-		text(b, "AttributeName", t->attributes[i].name);
-		text(b, "AttributeType", slice_str(value_type_name(t->attributes[i].type)));
-		buf_lit(b, "}");
+		json_open(b, '{');
+		json_member_string(b, "AttributeName", t->attributes[i].name);
+		json_member_word(b, "AttributeType", value_type_name(t->attributes[i].type));
+		json_close(b, '}');
 	}
-	buf_lit(b, "]");
+	json_close(b, ']');
 }
 
 static void key_element(struct buf *b, const struct key_attr *k, const char *type)
 {
-	if (b->p[b->n - 1] == '}')
-		buf_lit(b, ",");
-	buf_lit(b, "{");
-	text(b, "AttributeName", k->name);
-	text(b, "KeyType", slice_str(type));
-	buf_lit(b, "}");
+	json_open(b, '{');
+	json_member_string(b, "AttributeName", k->name);
+	json_member_word(b, "KeyType", type);
+	json_close(b, '}');
 }
 
 void reply_key_schema(struct buf *b, const struct key_schema *k)
 {
-	reply_member(b, "KeySchema");
-	buf_lit(b, "[");
+	json_member_open(b, "KeySchema", '[');
 	for (size_t i = 0; i < k->hash_count; i++)
 		key_element(b, &k->hash[i], "HASH");
 	for (size_t i = 0; i < k->range_count; i++)
 		key_element(b, &k->range[i], "RANGE");
-	buf_lit(b, "]");
+	json_close(b, ']');
 }
 
 static void projection(struct buf *b, const struct index *x)
 {
 	static const char *const names[] = { "ALL", "KEYS_ONLY", "INCLUDE" };
 
-	reply_member(b, "Projection");
-	buf_lit(b, "{");
-	text(b, "ProjectionType", slice_str(names[x->projection]));
-	if (x->projection == PROJECT_INCLUDE) {
-		reply_member(b, "NonKeyAttributes");
-		buf_lit(b, "[");
-		for (size_t i = 0; i < x->include_count; i++) {
-			if (i)
-				buf_lit(b, ",");
-			json_string(b, x->include[i]);
-		}
-		buf_lit(b, "]");
-	}
-	buf_lit(b, "}");
+	json_member_open(b, "Projection", '{');
+	json_member_word(b, "ProjectionType", names[x->projection]);
+	if (x->projection == PROJECT_INCLUDE)
+		json_member_strings(b, "NonKeyAttributes", x->include, x->include_count);
+	json_close(b, '}');
 }
 
 /* ---- capacity ---- */
 
 static void throughput(struct buf *b, const struct throughput *p)
 {
-	reply_member(b, "ProvisionedThroughput");
-	buf_lit(b, "{");
+	json_member_open(b, "ProvisionedThroughput", '{');
 	date(b, "LastIncreaseDateTime", p->last_increase);
 	date(b, "LastDecreaseDateTime", p->last_decrease);
-	integer(b, "NumberOfDecreasesToday", p->decreases_today);
-	integer(b, "ReadCapacityUnits", p->read);
-	integer(b, "WriteCapacityUnits", p->write);
-	buf_lit(b, "}");
+	json_member_int(b, "NumberOfDecreasesToday", p->decreases_today);
+	json_member_int(b, "ReadCapacityUnits", p->read);
+	json_member_int(b, "WriteCapacityUnits", p->write);
+	json_close(b, '}');
 }
 
 static void on_demand_throughput(struct buf *b, int64_t read, int64_t write)
 {
 	if (read == -1 && write == -1)
 		return;
-	reply_member(b, "OnDemandThroughput");
-	buf_lit(b, "{");
-	integer(b, "MaxReadRequestUnits", read);
-	integer(b, "MaxWriteRequestUnits", write);
-	buf_lit(b, "}");
+	json_member_open(b, "OnDemandThroughput", '{');
+	json_member_int(b, "MaxReadRequestUnits", read);
+	json_member_int(b, "MaxWriteRequestUnits", write);
+	json_close(b, '}');
 }
 
 static void warm_throughput(struct buf *b, const struct throughput *p, bool on_demand,
 			    enum resource_status status)
 {
-	reply_member(b, "WarmThroughput");
-	buf_lit(b, "{");
-	integer(b, "ReadUnitsPerSecond", on_demand ? WARM_READ_UNITS : p->read);
-	integer(b, "WriteUnitsPerSecond", on_demand ? WARM_WRITE_UNITS : p->write);
-	text(b, "Status", status == STATUS_ACTIVE ? SLICE("ACTIVE") : SLICE("UPDATING"));
-	buf_lit(b, "}");
+	json_member_open(b, "WarmThroughput", '{');
+	json_member_int(b, "ReadUnitsPerSecond", on_demand ? WARM_READ_UNITS : p->read);
+	json_member_int(b, "WriteUnitsPerSecond", on_demand ? WARM_WRITE_UNITS : p->write);
+	json_member_string(b, "Status", status == STATUS_ACTIVE ? SLICE("ACTIVE") : SLICE("UPDATING"));
+	json_close(b, '}');
 }
 
 static void mode_summary(struct buf *b, const char *name, const char *mode_name,
 			 const struct table *t, enum resource_status shown)
 {
-	reply_member(b, name);
-	buf_lit(b, "{");
-	text(b, mode_name, t->on_demand ? SLICE("PAY_PER_REQUEST") : SLICE("PROVISIONED"));
+	json_member_open(b, name, '{');
+	json_member_string(b, mode_name, t->on_demand ? SLICE("PAY_PER_REQUEST") : SLICE("PROVISIONED"));
 	if (shown != STATUS_CREATING)
 		date(b, "LastUpdateToPayPerRequestDateTime", t->on_demand_since_ms);
-	buf_lit(b, "}");
+	json_close(b, '}');
 }
 
 /* DynamoDB says nothing of a table that has always been provisioned, and else says it twice. */
@@ -155,8 +120,8 @@ static void billing(struct buf *b, const struct table *t, enum resource_status s
 
 static void counters(struct buf *b, const char *bytes_name, const struct stats *s)
 {
-	integer(b, bytes_name, s ? atomic_load_explicit(&s->bytes, memory_order_relaxed) : 0);
-	integer(b, "ItemCount", s ? atomic_load_explicit(&s->items, memory_order_relaxed) : 0);
+	json_member_int(b, bytes_name, s ? atomic_load_explicit(&s->bytes, memory_order_relaxed) : 0);
+	json_member_int(b, "ItemCount", s ? atomic_load_explicit(&s->items, memory_order_relaxed) : 0);
 }
 
 static void global_members(struct buf *b, const struct table *t, const struct index *x,
@@ -164,9 +129,9 @@ static void global_members(struct buf *b, const struct table *t, const struct in
 {
 	enum resource_status status = shown == STATUS_CREATING ? STATUS_CREATING : x->status;
 
-	text(b, "IndexStatus", slice_str(resource_status_name(status)));
+	json_member_word(b, "IndexStatus", resource_status_name(status));
 	if (status == STATUS_CREATING && shown != STATUS_CREATING)
-		boolean(b, "Backfilling", x->backfilling);
+		json_member_bool(b, "Backfilling", x->backfilling);
 	throughput(b, &x->throughput);
 	on_demand_throughput(b, x->max_read_units, x->max_write_units);
 	warm_throughput(b, &x->throughput, t->on_demand, status);
@@ -175,15 +140,15 @@ static void global_members(struct buf *b, const struct table *t, const struct in
 static void one_index(struct buf *b, const struct table *t, const struct index *x,
 		      enum resource_status shown, struct arena *a)
 {
-	buf_lit(b, "{");
-	text(b, "IndexName", x->name);
+	json_open(b, '{');
+	json_member_string(b, "IndexName", x->name);
 	reply_key_schema(b, &x->key);
 	projection(b, x);
 	if (x->global)
 		global_members(b, t, x, shown);
 	counters(b, "IndexSizeBytes", x->stats);
-	text(b, "IndexArn", index_arn(t, x, a));
-	buf_lit(b, "}");
+	json_member_string(b, "IndexArn", index_arn(t, x, a));
+	json_close(b, '}');
 }
 
 static void indexes(struct buf *b, const struct table *t, bool global, enum resource_status shown,
@@ -194,18 +159,13 @@ static void indexes(struct buf *b, const struct table *t, bool global, enum reso
 	for (size_t i = 0; i < t->index_count; i++) {
 		if (t->indexes[i].global != global)
 			continue;
-		if (any) {
-			buf_lit(b, ",");
-		} else {
-			reply_member(b,
-				     global ? "GlobalSecondaryIndexes" : "LocalSecondaryIndexes");
-			buf_lit(b, "[");
-		}
+		if (!any)
+			json_member_open(b, global ? "GlobalSecondaryIndexes" : "LocalSecondaryIndexes", '[');
 		any = true;
 		one_index(b, t, &t->indexes[i], shown, a);
 	}
 	if (any)
-		buf_lit(b, "]");
+		json_close(b, ']');
 }
 
 /* ---- settings ---- */
@@ -226,14 +186,14 @@ static void stream(struct buf *b, const struct table *t, struct arena *a)
 	const struct stream *latest = latest_stream(t);
 
 	if (t->stream) {
-		reply_member(b, "StreamSpecification");
-		buf_lit(b, "{\"StreamEnabled\":true");
-		text(b, "StreamViewType", slice_str(stream_view_name(t->stream->view)));
-		buf_lit(b, "}");
+		json_member_open(b, "StreamSpecification", '{');
+		json_member_bool(b, "StreamEnabled", true);
+		json_member_word(b, "StreamViewType", stream_view_name(t->stream->view));
+		json_close(b, '}');
 	}
 	if (latest) {
-		text(b, "LatestStreamLabel", latest->label);
-		text(b, "LatestStreamArn", stream_arn(t, latest, a));
+		json_member_string(b, "LatestStreamLabel", latest->label);
+		json_member_string(b, "LatestStreamArn", stream_arn(t, latest, a));
 	}
 }
 
@@ -247,10 +207,11 @@ static void encryption(struct buf *b, const struct table *t, struct arena *a)
 	if (!slice_starts(key, SLICE("arn:")))
 		key = arena_printf(a, "arn:aws:kms:%.*s:000000000000:%s%.*s", SLICE_ARG(t->region),
 				   bare_id ? "key/" : "", SLICE_ARG(key));
-	reply_member(b, "SSEDescription");
-	buf_lit(b, "{\"Status\":\"ENABLED\",\"SSEType\":\"KMS\"");
-	text(b, "KMSMasterKeyArn", key);
-	buf_lit(b, "}");
+	json_member_open(b, "SSEDescription", '{');
+	json_member_word(b, "Status", "ENABLED");
+	json_member_word(b, "SSEType", "KMS");
+	json_member_string(b, "KMSMasterKeyArn", key);
+	json_close(b, '}');
 }
 
 /* Of a table that goes, DynamoDB no longer tells how it is built. */
@@ -258,19 +219,19 @@ void reply_table(struct buf *b, const struct table *t, enum resource_status show
 {
 	bool going = shown == STATUS_DELETING;
 
-	buf_lit(b, "{");
+	json_open(b, '{');
 	if (!going)
 		definitions(b, t);
-	text(b, "TableName", t->name);
+	json_member_string(b, "TableName", t->name);
 	if (!going)
 		reply_key_schema(b, &t->key);
-	text(b, "TableStatus", slice_str(resource_status_name(shown)));
+	json_member_word(b, "TableStatus", resource_status_name(shown));
 	if (!going)
 		date(b, "CreationDateTime", t->created_ms);
 	throughput(b, &t->throughput);
 	counters(b, "TableSizeBytes", t->stats);
-	text(b, "TableArn", table_arn(t, a));
-	text(b, "TableId", t->uuid);
+	json_member_string(b, "TableArn", table_arn(t, a));
+	json_member_string(b, "TableId", t->uuid);
 	billing(b, t, shown);
 	if (!going) {
 		indexes(b, t, false, shown, a);
@@ -279,13 +240,12 @@ void reply_table(struct buf *b, const struct table *t, enum resource_status show
 	stream(b, t, a);
 	encryption(b, t, a);
 	if (t->table_class.n) {
-		reply_member(b, "TableClassSummary");
-		buf_lit(b, "{");
-		text(b, "TableClass", t->table_class);
-		buf_lit(b, "}");
+		json_member_open(b, "TableClassSummary", '{');
+		json_member_string(b, "TableClass", t->table_class);
+		json_close(b, '}');
 	}
-	boolean(b, "DeletionProtectionEnabled", t->deletion_protection);
+	json_member_bool(b, "DeletionProtectionEnabled", t->deletion_protection);
 	on_demand_throughput(b, t->max_read_units, t->max_write_units);
 	warm_throughput(b, &t->throughput, t->on_demand, shown);
-	buf_lit(b, "}");
+	json_close(b, '}');
 }

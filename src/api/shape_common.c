@@ -1,6 +1,7 @@
 /* Shapes that several operations share. Orders are DynamoDB's: they show in messages.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "api/shape_common.h"
+#include "value/limits.h"
 
 bool shape_is_name(struct slice s)
 {
@@ -32,17 +33,17 @@ const struct shape shape_item = { .type = SHAPE_MAP, .element = &shape_attribute
 const struct shape shape_key_map = { .type = SHAPE_MAP, .element = &shape_attribute_value,
 				     .parameterized = true };
 const struct shape shape_attribute_names = { .type = SHAPE_MAP, .element = &shape_string };
-const struct shape shape_attribute_name = { .type = SHAPE_STRING, .has_max = true, .max = 65535 };
+const struct shape shape_attribute_name = { .type = SHAPE_STRING, .has_max = true, .max = ATTRIBUTE_NAME_BYTES_MAX };
 const struct shape shape_attributes_to_get = { .type = SHAPE_LIST, .element = &shape_attribute_name, .has_min = true,
 					       .min = 1, .has_max = true, .max = 255 };
 const struct shape shape_table_name = { .type = SHAPE_STRING, .pattern = NAME_PATTERN,
 					.matches = name_or_empty, .has_min = true, .min = 1,
-					.has_max = true, .max = 255, .arn_ok = true };
+					.has_max = true, .max = TABLE_NAME_LENGTH_MAX, .arn_ok = true };
 const struct shape shape_new_table_name = { .type = SHAPE_STRING, .pattern = NAME_PATTERN,
-					    .matches = name_or_empty, .has_min = true, .min = 3,
-					    .has_max = true, .max = 255, .arn_ok = true };
+					    .matches = name_or_empty, .has_min = true, .min = TABLE_NAME_LENGTH_MIN,
+					    .has_max = true, .max = TABLE_NAME_LENGTH_MAX, .arn_ok = true };
 const struct shape shape_index_name = { .type = SHAPE_STRING, .pattern = NAME_PATTERN, .matches = shape_is_name,
-					.has_min = true, .min = 3, .has_max = true, .max = 255 };
+					.has_min = true, .min = TABLE_NAME_LENGTH_MIN, .has_max = true, .max = TABLE_NAME_LENGTH_MAX };
 const struct shape shape_limit = { .type = SHAPE_INTEGER, .has_min = true, .min = 1 };
 
 #define ENUM(name, ...)                                                        \

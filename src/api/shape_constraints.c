@@ -69,13 +69,9 @@ static void print_value(struct buf *b, const struct shape *s, const struct json 
 {
 	switch (j->type) {
 	case JSON_NULL:
-		buf_lit(b, "null");
-		break;
 	case JSON_BOOL:
-		buf_str(b, j->boolean ? "true" : "false");
-		break;
 	case JSON_INT:
-		buf_i64(b, j->integer);
+		json_write(b, j);
 		break;
 	case JSON_DOUBLE:
 		buf_printf(b, "%.0f", j->number);

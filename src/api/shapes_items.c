@@ -1,6 +1,7 @@
 /* Shapes of the operations on items.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "api/shape_words.h"
+#include "value/limits.h"
 
 #define EXPRESSION_NAMES OPTIONAL("ExpressionAttributeNames", shape_attribute_names)
 #define EXPRESSION_VALUES OPTIONAL("ExpressionAttributeValues", shape_item)
@@ -131,7 +132,7 @@ OPERATION(scan, scan);
 /* ---- batches ---- */
 
 static const struct shape keys = { .type = SHAPE_LIST, .element = &shape_key_map, .has_min = true, .min = 1,
-				   .has_max = true, .max = 100, .terse = true };
+				   .has_max = true, .max = BATCH_GETS_MAX, .terse = true };
 static const struct shape_member keys_and_attributes[] = {
 	REQUIRED("Keys", keys),
 	OPTIONAL("AttributesToGet", shape_attributes_to_get),
@@ -167,7 +168,7 @@ static const struct shape_member write_request[] = {
 static const struct shape write_request_shape = { .type = SHAPE_STRUCT, .members = write_request,
 						  .class_name = "WriteRequest" };
 static const struct shape write_requests = { .type = SHAPE_LIST, .element = &write_request_shape,
-					     .has_min = true, .min = 1, .has_max = true, .max = 25,
+					     .has_min = true, .min = 1, .has_max = true, .max = BATCH_WRITES_MAX,
 					     .parameterized = true };
 static const struct shape requests_by_table = { .type = SHAPE_MAP, .element = &write_requests,
 						.key = &shape_table_name, .checks_values = true };
@@ -195,7 +196,7 @@ static const struct shape_member transact_get_item[] = { REQUIRED("Get", transac
 static const struct shape transact_get_item_shape = { .type = SHAPE_STRUCT, .members = transact_get_item,
 						      .class_name = "TransactGetItem" };
 static const struct shape transact_gets = { .type = SHAPE_LIST, .element = &transact_get_item_shape,
-					    .has_min = true, .min = 1, .has_max = true, .max = 100 };
+					    .has_min = true, .min = 1, .has_max = true, .max = TRANSACTION_ACTIONS_MAX };
 static const struct shape_member transact_get_items[] = {
 	OPTIONAL("ReturnConsumedCapacity", shape_return_capacity),
 	REQUIRED("TransactItems", transact_gets),
@@ -246,7 +247,7 @@ static const struct shape_member transact_write_item[] = {
 static const struct shape transact_write_item_shape = { .type = SHAPE_STRUCT, .members = transact_write_item,
 							.class_name = "TransactWriteItem" };
 static const struct shape transact_writes = { .type = SHAPE_LIST, .element = &transact_write_item_shape,
-					      .has_min = true, .min = 1, .has_max = true, .max = 100 };
+					      .has_min = true, .min = 1, .has_max = true, .max = TRANSACTION_ACTIONS_MAX };
 static const struct shape token = { .type = SHAPE_STRING, .has_min = true, .min = 1, .has_max = true,
 				    .max = 36 };
 static const struct shape_member transact_write_items[] = {

@@ -29,5 +29,5 @@ struct slice api_target(struct arena *a, const char *operation)
 {
 	struct slice plain = arena_printf(a, "DynamoDB_20120810.%s", operation);
 
-	return api_op_name(plain) ? plain : arena_printf(a, "DynamoDBStreams_20120810.%s", operation);
+	return api_operation(plain) ? plain : arena_printf(a, "DynamoDBStreams_20120810.%s", operation);
 }

@@ -20,7 +20,7 @@ static bool parse_name(const struct json *in, struct arena *a, struct table *t, 
 	struct slice given = op_string(in, "TableName");
 
 	t->name = table_name_of_arn(given);
-	if (shape_is_name(t->name) && t->name.n >= 3 && t->name.n <= 255)
+	if (shape_is_name(t->name) && t->name.n >= TABLE_NAME_LENGTH_MIN && t->name.n <= TABLE_NAME_LENGTH_MAX)
 		return true;
 	return error_set(e, a, ERR_VALIDATION,
 			 "Invalid TableArn: Invalid ResourceArn provided as input %.*s",
@@ -261,8 +261,8 @@ bool table_spec_tags(const struct json *list, struct arena *a, const struct tag 
 	size_t n = json_is(list, JSON_ARRAY) ? list->count : 0;
 	struct tag *tags = arena_array(a, struct tag, n);
 
-	if (n > TAGS_MAX)
-		return INVALID("Too many tags: %zu. A resource can have at most %d", n, TAGS_MAX);
+	if (n > TABLE_TAGS_MAX)
+		return INVALID("Too many tags: %zu. A resource can have at most %d", n, TABLE_TAGS_MAX);
 	for (size_t i = 0; i < n; i++) {
 		tags[i].key = op_string(&list->items[i], "Key");
 		tags[i].value = op_string(&list->items[i], "Value");

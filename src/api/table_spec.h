@@ -9,12 +9,6 @@
 
 #include "api/op.h"
 
-#define TAGS_MAX 50
-#define GLOBAL_INDEXES_MAX 20
-#define LOCAL_INDEXES_MAX 5
-#define NON_KEY_ATTRIBUTES_MAX 100 /* of all indexes of a table together */
-#define CAPACITY_UNITS_MAX INT64_C(1000000000000)
-
 #define INVALID_VALUES "One or more parameter values were invalid: "
 
 /* CreateTable. *out is as control.h wants its `spec`. */

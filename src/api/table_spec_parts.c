@@ -118,8 +118,9 @@ bool spec_key(const struct json *list, const struct definitions *d, struct arena
 	return true;
 }
 
-bool spec_global_key(const struct json *list, const struct definitions *d, struct arena *a,
-		     struct key_schema *out, struct error *e)
+/* Of a global index: one to four HASH, then up to four RANGE. */
+static bool global_key(const struct json *list, const struct definitions *d, struct arena *a,
+		       struct key_schema *out, struct error *e)
 {
 	size_t hashes = 0, ranges = 0;
 
@@ -274,7 +275,7 @@ bool spec_global_index(const struct json *j, const struct definitions *d, bool o
 	out->name = op_string(j, "IndexName");
 	out->global = true;
 	out->max_read_units = out->max_write_units = -1;
-	return spec_global_key(json_get(j, "KeySchema"), d, a, &out->key, e) &&
+	return global_key(json_get(j, "KeySchema"), d, a, &out->key, e) &&
 	       spec_projection(json_get(j, "Projection"), a, out, e) &&
 	       index_capacity(j, on_demand, a, out, e);
 }

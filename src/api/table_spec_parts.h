@@ -19,9 +19,6 @@ struct slice spec_definition_names(const struct definitions *d, struct arena *a)
  * definition, the same name twice, wrong order. */
 bool spec_key(const struct json *list, const struct definitions *d, struct arena *a,
 	      struct key_schema *out, struct error *e) MUST_CHECK;
-/* GSIs: one to four HASH, then up to four RANGE. */
-bool spec_global_key(const struct json *list, const struct definitions *d, struct arena *a,
-		     struct key_schema *out, struct error *e) MUST_CHECK;
 
 bool spec_projection(const struct json *projection, struct arena *a, struct index *out,
 		     struct error *e) MUST_CHECK;

@@ -1,6 +1,7 @@
 /* Adding up capacity by table, for operations that touch several.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "api/tally.h"
+#include "base/grow.h"
 
 void tally_init(struct tally *t, struct arena *a)
 {
@@ -12,15 +13,7 @@ static struct tally_entry *entry_of(struct tally *t, const struct table *table)
 	for (size_t i = 0; i < t->count; i++)
 		if (t->entries[i].table->id == table->id)
 			return &t->entries[i];
-	if (t->count == t->room) {
-		size_t room = t->room ? 2 * t->room : 4;
-		struct tally_entry *more = arena_array(t->arena, struct tally_entry, room);
-
-		if (t->count)
-			memcpy(more, t->entries, t->count * sizeof(*more));
-		t->entries = more;
-		t->room = room;
-	}
+	GROW_IN(t->arena, t->entries, t->count, t->room, 4);
 	t->entries[t->count] = (struct tally_entry){ .table = table };
 	return &t->entries[t->count++];
 }
@@ -37,12 +30,8 @@ void tally_reply(struct buf *b, const struct tally *t, enum return_capacity how,
 {
 	if (how == CAPACITY_NONE)
 		return;
-	reply_member(b, "ConsumedCapacity");
-	buf_lit(b, "[");
-	for (size_t i = 0; i < t->count; i++) {
-		if (i)
-			buf_lit(b, ",");
+	json_member_open(b, "ConsumedCapacity", '[');
+	for (size_t i = 0; i < t->count; i++)
 		reply_capacity(b, t->entries[i].table, &t->entries[i].capacity, how, rw_split);
-	}
-	buf_lit(b, "]");
+	json_close(b, ']');
 }

@@ -1,8 +1,9 @@
 /* From a request to a reply: finds the route, enforces what its row says, calls the handler.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "app/app_exchange.h"
+#include "app/late.h"
 #include "app/deleting.h"
-#include "app/outline.h"
+#include "design/row.h"
 #include "app/read.h"
 #include "app/rehearse.h"
 #include "app/write.h"
@@ -45,7 +46,6 @@ struct app *app_new(const struct app_options *o)
 		app->routes = routes_new(&app->arena, app->design);
 		app->index = app_index_make(app, &app->arena);
 		app->body_bytes = app_body_needs(app->design);
-		app->outlines = outlines_new(&app->arena, app->design);
 		app->reads = reads_new(&app->arena, app->design);
 		ok = make_cursor_key(app);
 	}, {
@@ -81,6 +81,11 @@ struct database *app_database(const struct app *app)
 	return app->database;
 }
 
+const uint8_t *app_secret(const struct app *app)
+{
+	return app->secret;
+}
+
 struct callers_state *app_callers(const struct app *app)
 {
 	return app->callers;
@@ -104,6 +109,11 @@ void app_set_operators_handler(struct app *app, app_operators *fn, void *ctx)
 	app->operators_ctx = ctx;
 }
 
+bool app_deletions_settled(const struct app *app)
+{
+	return atomic_load(&app->deletions_settled);
+}
+
 void app_set_keeper_runs(struct app *app, bool runs)
 {
 	app->keeper_runs = runs;
@@ -111,18 +121,18 @@ void app_set_keeper_runs(struct app *app, bool runs)
 
 /* ---- what each kind of route asks for ---- */
 
-enum { ROW_PUBLIC = 1, ROW_BODY = 2, ROW_WRITE = 4, ROW_ALONE = 8 };
+enum { ROW_PUBLIC = 1, ROW_BODY = 2, ROW_WRITE = 4, ROW_ALONE = 8, ROW_ONE = 16 };
 
-static const struct row {
-	int flags; /* PUBLIC: whoever asks; BODY: takes one; WRITE: done once for an Idempotency-Key; ALONE: not in a batch */
+static const struct found {
+	int flags; /* PUBLIC: whoever asks; BODY: takes one; WRITE: done once for an Idempotency-Key; ONE: is one write; ALONE: not in a batch */
 	bool (*handle)(struct exchange *x);
 } rows[ROUTE_KINDS] = {
 	[ROUTE_ITEM]    = { 0, handle_item },
-	[ROUTE_CREATE]  = { ROW_BODY | ROW_WRITE, handle_create },
-	[ROUTE_PUT]     = { ROW_BODY | ROW_WRITE, handle_put },
-	[ROUTE_PATCH]   = { ROW_BODY | ROW_WRITE, handle_patch },
-	[ROUTE_DELETE]  = { ROW_WRITE, handle_delete },
-	[ROUTE_ACTION]  = { ROW_BODY | ROW_WRITE, handle_action },
+	[ROUTE_CREATE]  = { ROW_BODY | ROW_WRITE | ROW_ONE, handle_create },
+	[ROUTE_PUT]     = { ROW_BODY | ROW_WRITE | ROW_ONE, handle_put },
+	[ROUTE_PATCH]   = { ROW_BODY | ROW_WRITE | ROW_ONE, handle_patch },
+	[ROUTE_DELETE]  = { ROW_WRITE | ROW_ONE, handle_delete },
+	[ROUTE_ACTION]  = { ROW_BODY | ROW_WRITE | ROW_ONE, handle_action },
 	[ROUTE_ACCESS]  = { 0, handle_access },
 	[ROUTE_EACH]    = { ROW_BODY | ROW_WRITE | ROW_ALONE, handle_each },
 	[ROUTE_LOGIN]   = { ROW_PUBLIC | ROW_BODY | ROW_ALONE, handle_login },
@@ -286,9 +296,51 @@ static void end_once(struct exchange *x, const struct once *o)
 		idempotency_end(o->own, &x->answer);
 }
 
-static bool handle_once(struct exchange *x, const struct row *row)
+static bool tell_running(struct run *r)
 {
-	struct idempotency_ask ask = { .now_ms = clock_steady_ms(x->run.app->clock) };
+	(void)run_fail(r, PROBLEM_CONFLICT, "the first request with this Idempotency-Key is still being done");
+	return wait_a_second(r);
+}
+
+/* Whether it is not known what became of the write; or another request has its turn, or an earlier sending was done after all. */
+static bool is_open(const struct run *r)
+{
+	return r->problem.outcome == OUTCOME_UNKNOWN || r->rider_lost;
+}
+
+/* The write was done, and so the answer is made of what it wrote. */
+static bool answer_written(struct exchange *x, const struct idempotency_shared *s)
+{
+	x->receipt = &s->receipt;
+	x->answer.replayed = true;
+	return answer_receipt(x, s->item);
+}
+
+/* Finds out. True: done, and answered (or run.problem says why the answer has to wait). False: run.problem, and the note is as it
+ * should be. */
+static bool settle_open(struct exchange *x, struct idempotency_shared *s)
+{
+	struct run *r = &x->run;
+
+	backend_settle(r->backend);
+	switch (idempotency_shared_ask(r, s)) {
+	case IDEMPOTENCY_WRITTEN:
+		r->problem = (struct problem){ 0 };
+		r->rider_lost = false;
+		(void)!answer_receipt(x, s->item);
+		return true;
+	case IDEMPOTENCY_NEW: return run_busy(r);
+	case IDEMPOTENCY_RUNNING: return tell_running(r);
+	default: break;
+	}
+	(void)run_fail(r, PROBLEM_BUSY, "%s", "the database did not say whether this was done: repeat it with the same Idempotency-Key to find out");
+	r->problem.outcome = OUTCOME_UNKNOWN;
+	return wait_a_second(r);
+}
+
+static bool handle_once(struct exchange *x, const struct found *row)
+{
+	struct idempotency_ask ask = { .now_ms = clock_steady_ms(x->run.app->clock), .has_receipt = row->flags & ROW_ONE };
 	struct once once;
 	struct buf token;
 
@@ -303,11 +355,12 @@ static bool handle_once(struct exchange *x, const struct row *row)
 	case IDEMPOTENCY_OTHER:
 		return run_fail(&x->run, PROBLEM_INVALID, "this Idempotency-Key was used for another request");
 	case IDEMPOTENCY_RUNNING:
-		run_fail(&x->run, PROBLEM_CONFLICT, "the first request with this Idempotency-Key is still being done");
-		return wait_a_second(&x->run);
+		return tell_running(&x->run);
 	case IDEMPOTENCY_FULL:
 		run_fail(&x->run, PROBLEM_BUSY, "there is no room to remember another Idempotency-Key");
 		return wait_a_second(&x->run);
+	case IDEMPOTENCY_WRITTEN:
+		return answer_written(x, once.shared);
 	case IDEMPOTENCY_FAILED:
 		return false;
 	case IDEMPOTENCY_NEW:
@@ -316,8 +369,13 @@ static bool handle_once(struct exchange *x, const struct row *row)
 	buf_init(&token, x->run.arena);
 	buf_hex(&token, slice_make(ask.key, 18)); /* 36 characters, as many as a ClientRequestToken may have */
 	x->token = buf_slice(&token);
-	if (!row->handle(x))
-		answer_problem(x);
+	x->receipt = once.shared && ask.has_receipt ? &once.shared->receipt : NULL;
+	if (!row->handle(x)) {
+		if (x->receipt && is_open(&x->run) && !settle_open(x, once.shared))
+			return false;
+		if (x->run.problem.type != PROBLEM_NONE)
+			answer_problem(x);
+	}
 	end_once(x, &once);
 	return true;
 }
@@ -348,7 +406,7 @@ static void label_calls(struct exchange *x)
 
 static bool dispatch(struct exchange *x)
 {
-	const struct row *row;
+	const struct found *row;
 
 	if (!find_route(x))
 		return false;
@@ -518,11 +576,12 @@ bool app_is_quick(struct app *app, const struct app_request *q)
 /* ---- in the background ---- */
 
 #define SWEEP_EVERY_MS 10000
+#define SWEEP_LATE_EVERY_MS 1000 /* where indexes may be late, markers wait for it (deleting.h M4) */
 
 /* Cascades that nobody has finished: the server was killed, or the keeper stands still. */
 static void sweep_deletions(struct app *app, struct run *r)
 {
-	if (app->deletions_settled || r->now_ms - app->swept_ms < SWEEP_EVERY_MS)
+	if (app->deletions_settled || r->now_ms - app->swept_ms < (late_is_possible(r) ? SWEEP_LATE_EVERY_MS : SWEEP_EVERY_MS))
 		return;
 	app->swept_ms = r->now_ms;
 	r->problem = (struct problem){ 0 };

@@ -6,7 +6,7 @@
 #define THORPE_APP_APP_H
 
 #include "app/caller.h"
-#include "app/database.h"
+#include "request/database.h"
 
 struct app_options {
 	const struct design *design;  /* outlives the app */
@@ -24,9 +24,9 @@ int64_t app_now_ms(const struct app *app);
 struct slice app_operator_token(const struct app *app, struct arena *a, int64_t seconds);
 
 struct app_reply;
-struct app_watcher { /* who takes on a list that is to be watched (process/live.h) */
+struct app_watcher { /* who takes on a list that is to be watched (process/live/live.h) */
 	/* Within app_handle(), on its thread. False: run->problem; otherwise *reply is the whole answer. */
-	bool (*watch)(struct app_watcher *w, struct run *r, const struct access *access, const struct fields *params,
+	bool (*watch)(struct app_watcher *w, struct run *r, const struct access *access, const struct row *params,
 		      struct app_reply *reply);
 };
 
@@ -75,6 +75,11 @@ void app_set_operators_handler(struct app *app, app_operators *fn, void *ctx);
 /* Whether a keeper follows the table's stream: then writes leave to it what follows from them (derived attributes after
  * counters, copies, cascades). */
 void app_set_keeper_runs(struct app *app, bool runs);
+/* Whether no deletion that this server knows of is still under way (deleting.h). */
+bool app_deletions_settled(const struct app *app);
+
+/* CALLER_SECRET_BYTES of the server's secret; as long as the app. Not for what leaves the server: derive something from it. */
+const uint8_t *app_secret(const struct app *app);
 
 /* Once a second from a background thread: gathered actions. `last`: at the end, writes everything. */
 void app_tick(struct app *app, struct backend *b, bool last);

@@ -11,7 +11,7 @@
 void access_ask_init(struct access_ask *q, struct arena *a, const struct access *access)
 {
 	*q = (struct access_ask){ .access = access };
-	fields_init(&q->params, a);
+	row_init(&q->params, a, NULL);
 }
 
 static const struct attribute *declared(const struct access *c, struct slice name)
@@ -69,11 +69,11 @@ bool access_give(struct run *r, struct access_ask *q, struct slice name, struct 
 	if (a || (any && is_path_param(q->access, name))) {
 		if (!text.n)
 			return true;
-		if (fields_has(&q->params, name))
+		if (row_has_text(&q->params, name))
 			return run_invalid(r, name, "given twice");
 		if (!input_text(r, a ? a : route_param(r->arena, r->design, q->access, name), name, text, &v))
 			return false;
-		fields_set(&q->params, name, v);
+		row_put(&q->params, name, v);
 		return true;
 	}
 	if (slice_is(name, "limit") && !text.n)
@@ -167,7 +167,7 @@ static bool give_path(struct exchange *x, struct access_ask *q)
 			x->run.problem = (struct problem){ 0 }; /* as with items: the address of nothing */
 			return run_fail(&x->run, PROBLEM_NOT_FOUND, "there is no such address");
 		}
-		fields_set(&q->params, route->names[i], v);
+		row_put(&q->params, route->names[i], v);
 	}
 	return true;
 }
@@ -179,7 +179,7 @@ static void say_how_long(struct exchange *x, const struct read_result *result)
 	const struct access *c = x->match.route->access;
 	bool known = x->run.caller.subject.n || x->run.caller.operator_;
 	bool differs = x->run.caller.operator_ || read_depends_on_caller(&x->run, c); /* from what others get */
-	const struct read_row *one = result->shape == READ_ONE && result->row_count ? &result->rows[0] : NULL;
+	const struct row *one = result->shape == READ_ONE && result->row_count ? &result->rows[0] : NULL;
 	struct answer *w = &x->answer;
 
 	if (c->cache_seconds) {
@@ -189,7 +189,7 @@ static void say_how_long(struct exchange *x, const struct read_result *result)
 		w->etag = answer_etag(x->run.arena, SLICE(""), w->body);
 	} else if (one && one->entity && !c->without_count) {
 		w->cache = SLICE("private, no-cache");
-		w->etag = answer_etag(x->run.arena, output_etag(&x->run, one->entity, one->full, one->places), w->body);
+		w->etag = answer_etag(x->run.arena, output_etag(&x->run, one), w->body);
 	} else {
 		w->cache = SLICE("private, no-cache");
 		w->etag = answer_etag(x->run.arena, SLICE(""), w->body);
@@ -225,7 +225,7 @@ bool handle_access(struct exchange *x)
 	buf_init(&b, x->run.arena);
 	if (!read_output(&x->run, c, &result, &b))
 		return false;
-	answer_json(x, 200, buf_slice(&b));
+	answer_buf(x, 200, &b);
 	say_how_long(x, &result);
 	answer_if_changed(x);
 	return true;
@@ -241,7 +241,7 @@ static bool is_passed_over(enum problem_type t)
 	return t == PROBLEM_CONFLICT || t == PROBLEM_NOT_FOUND || t == PROBLEM_FORBIDDEN || t == PROBLEM_CHANGED;
 }
 
-static bool act(struct exchange *x, struct run *b, const struct read_row *row, const struct fields *given, size_t *done)
+static bool act(struct exchange *x, struct run *b, const struct row *row, const struct row *given, size_t *done)
 {
 	static const struct write_options none = { 0 };
 	const struct action *action = row->entity ? entity_action(row->entity, x->match.route->name) : NULL;
@@ -266,11 +266,11 @@ bool handle_each(struct exchange *x)
 	struct run *b = branch_new(&x->run);
 	size_t count = 0, rows = 0, done = 0;
 	struct access_ask q;
-	struct fields given;
+	struct row given;
 
 	if (x->body->count)
 		return run_fail(&x->run, PROBLEM_INVALID, "an action on all of a list takes no body");
-	fields_init(&given, x->run.arena);
+	row_init(&given, x->run.arena, NULL);
 	access_ask_init(&q, x->run.arena, x->match.route->access);
 	if (!give_path(x, &q) || !give_query(x, &q))
 		return false;
@@ -288,6 +288,6 @@ bool handle_each(struct exchange *x)
 		for (size_t k = 0; k < pages[i].row_count; k++)
 			if (!act(x, b, &pages[i].rows[k], &given, &done))
 				return false;
-	answer_json(x, 200, arena_printf(x->run.arena, "{\"done\":%zu%s}", done, q.cursor.n ? ",\"more\":true" : ""));
+	answer_json(x, 200, arena_printf(x->run.arena, "{\"done\":%zu%s}\n", done, q.cursor.n ? ",\"more\":true" : ""));
 	return true;
 }

@@ -9,7 +9,7 @@
 
 struct access_ask {
 	const struct access *access;
-	struct fields params;
+	struct row params;
 	struct slice *ids;
 	size_t id_count, id_capacity;
 	int64_t limit;

@@ -14,6 +14,12 @@ void answer_json(struct exchange *x, int status, struct slice body)
 	x->answer.body = body;
 }
 
+void answer_buf(struct exchange *x, int status, struct buf *b)
+{
+	buf_byte(b, '\n');
+	answer_json(x, status, buf_slice(b));
+}
+
 void answer_problem(struct exchange *x)
 {
 	const struct problem *p = &x->run.problem;
@@ -22,10 +28,20 @@ void answer_problem(struct exchange *x)
 
 	buf_init(&b, x->run.arena);
 	output_problem(p, &b);
+	buf_byte(&b, '\n');
 	x->answer = (struct answer){
 		.status = problem_status(p->type), .type = ANSWER_PROBLEM, .body = buf_slice(&b), .cache = SLICE("no-store"),
 		.challenge = p->type == PROBLEM_UNAUTHENTICATED, .retry_after = p->retry_after, .allow = allow,
 	};
+}
+
+struct slice answer_bare(const struct answer *w)
+{
+	struct slice body = w->body;
+
+	if (body.n && body.p[body.n - 1] == '\n')
+		body.n--;
+	return body;
 }
 
 /* ---- ETags ---- */

@@ -110,7 +110,7 @@ static void handle_entry(const struct exchange *outer, struct run *own, const st
 	}
 	if (x->answer.type != ANSWER_EMPTY) {
 		buf_lit(b, ",\"body\":");
-		buf_put(b, x->answer.body);
+		buf_put(b, answer_bare(&x->answer));
 	}
 	buf_byte(b, '}');
 	branch_clear(own, &outer->run);
@@ -146,7 +146,7 @@ bool handle_batch(struct exchange *x)
 		handle_entry(x, own, &requests->items[i], &b);
 	}
 	buf_lit(&b, "]}");
-	answer_json(x, 200, buf_slice(&b));
+	answer_buf(x, 200, &b);
 	x->answer.cache = SLICE("no-store");
 	return true;
 }

@@ -104,7 +104,7 @@ static bool call_access(struct call *c, const struct access *access)
 static bool call_entity(struct call *c, const struct entity *e)
 {
 	struct value *args = arena_array(c->r->arena, struct value, e->param_count);
-	struct entity_item item;
+	struct row item;
 
 	for (size_t i = 0; i < e->param_count; i++) {
 		const struct json *j = json_get_slice(c->with, e->params[i]);
@@ -195,13 +195,15 @@ static bool may_call(struct run *r)
 /* What was asked of the database says why as well; a problem may have members of its own. */
 static bool explain_problem(struct exchange *x, const struct trace *trace)
 {
+	struct slice bare;
 	struct buf b;
 
 	answer_problem(x);
 	buf_init(&b, x->run.arena);
-	buf_put(&b, slice_make(x->answer.body.p, x->answer.body.n - 1));
+	bare = answer_bare(&x->answer);
+	buf_put(&b, slice_make(bare.p, bare.n - 1));
 	write_requests(&b, trace);
-	buf_byte(&b, '}');
+	buf_lit(&b, "}\n");
 	x->answer.body = buf_slice(&b);
 	return true;
 }
@@ -229,7 +231,7 @@ bool handle_call(struct exchange *x)
 	if (inner.trace)
 		write_requests(&c.out, &trace);
 	buf_byte(&c.out, '}');
-	answer_json(x, 200, buf_slice(&c.out));
+	answer_buf(x, 200, &c.out);
 	x->answer.cache = SLICE("no-store");
 	return true;
 }

@@ -6,7 +6,9 @@
 #define THORPE_APP_APP_EXCHANGE_H
 
 #include "app/app_internal.h"
+#include "app/receipt.h"
 #include "app/routes.h"
+#include "app/target.h"
 
 enum answer_type { ANSWER_EMPTY, ANSWER_JSON, ANSWER_PROBLEM };
 
@@ -33,6 +35,7 @@ struct exchange {
 	const struct json *body;    /* an object; batch: given, else parsed from q->body when the route takes one */
 	struct route_match match;
 	struct slice token;         /* ClientRequestToken from the Idempotency-Key; empty: none */
+	const struct receipt *receipt; /* of the Idempotency-Key where servers share it; NULL: none */
 	struct answer answer;
 };
 
@@ -54,20 +57,14 @@ bool handle_batch(struct exchange *x) MUST_CHECK;
 bool handle_call(struct exchange *x) MUST_CHECK;
 bool handle_openapi(struct exchange *x) MUST_CHECK;
 bool handle_index(struct exchange *x) MUST_CHECK;
-
-/* ---- addresses (app_target.c) ---- */
-/* Splits and decodes a path; a slash at its end does not matter. MALFORMED: bad escapes, no UTF-8, NULs; too many segments are
- * NOT_FOUND. `segments` has room for ROUTE_MOST_SEGMENTS. */
-bool target_segments(struct run *r, struct slice path, struct slice *segments, size_t *n) MUST_CHECK;
-/* The pairs of a query string, decoded; ones without a value and a name are left out. `raw` is the value as sent. */
-struct target_pair {
-	struct slice name, value, raw;
-};
-bool target_query(struct run *r, struct slice query, struct target_pair **pairs, size_t *n) MUST_CHECK;
-bool target_decode(struct run *r, struct slice text, bool plus, struct slice *out) MUST_CHECK;
+/* The answer to a write that a receipt says was done to the item at `key`, from what the item is now (app_item.c). */
+bool answer_receipt(struct exchange *x, struct value key) MUST_CHECK;
 
 /* ---- answers (app_answer.c) ---- */
-void answer_json(struct exchange *x, int status, struct slice body);
+void answer_json(struct exchange *x, int status, struct slice body); /* which ends with a line feed, for terminals */
+void answer_buf(struct exchange *x, int status, struct buf *b);      /* the same; adds the line feed */
+/* The body without its line feed, to be part of something larger. */
+struct slice answer_bare(const struct answer *w);
 /* Of run.problem. */
 void answer_problem(struct exchange *x);
 /* Turns a 200 into a 304 when the request has that ETag already. */
@@ -86,6 +83,7 @@ struct idempotency_ask {
 	uint8_t key[IDEMPOTENCY_HASH];    /* of the caller and the key */
 	uint8_t digest[IDEMPOTENCY_HASH]; /* of the request */
 	int64_t now_ms;                   /* clock_steady_ms(): setting the wall clock forgets no answers */
+	bool has_receipt;                 /* one write (receipt.h) */
 };
 struct idempotency_ticket;
 enum idempotency_state {
@@ -94,7 +92,8 @@ enum idempotency_state {
 	IDEMPOTENCY_OTHER,   /* the key was used for another request */
 	IDEMPOTENCY_RUNNING, /* the first one has not been answered yet */
 	IDEMPOTENCY_FULL,    /* no room to remember it in */
-	IDEMPOTENCY_FAILED,  /* run->problem: what is shared cannot be reached */
+	IDEMPOTENCY_FAILED,  /* run->problem: what is shared cannot be reached; nothing was done */
+	IDEMPOTENCY_WRITTEN, /* the first one was done, and its answer got lost: *item */
 };
 /* Thread safe. A ticket that is not ended is given up with the arena. */
 enum idempotency_state idempotency_begin(struct idempotency *t, struct arena *a, const struct idempotency_ask *q,
@@ -105,11 +104,21 @@ void idempotency_end(struct idempotency_ticket *ticket, const struct answer *ans
 bool idempotency_keeps(const struct answer *answer);
 
 /* The same for all servers of a table at an address (idempotency_shared.c). NEW with a ticket of NULL: a rehearsal, which has nothing
- * to end. A ticket that is not ended is taken over after a minute. */
-struct idempotency_shared;
+ * to end. A ticket that is not ended is taken over after some seconds. */
+struct idempotency_shared {
+	struct receipt receipt;
+	struct value digest;
+	int64_t since_ms;
+	bool has_receipt;    /* the request is one write, which notes that it was done */
+	struct value item;   /* WRITTEN: the key of what was written; absent: not known */
+};
 enum idempotency_state idempotency_shared_begin(struct run *r, const struct idempotency_ask *q, struct answer *answer,
 						struct idempotency_shared **ticket);
 /* After backend_settle(). Too large an answer is not remembered either. */
 void idempotency_shared_end(struct run *r, const struct idempotency_shared *ticket, const struct answer *answer);
+/* The database did not say whether the write was done, so the note is asked, and taken away unless it was: after that it will not be.
+ * After backend_settle(). NEW: it was not done. WRITTEN: it was, ticket->item. RUNNING: another request has taken it over.
+ * FAILED: not even this can be known now; a repetition will tell. */
+enum idempotency_state idempotency_shared_ask(struct run *r, struct idempotency_shared *ticket);
 
 #endif

@@ -125,7 +125,7 @@ struct slice app_index_make(const struct app *app, struct arena *a)
 		between = ",";
 		write_access(&b, d, &d->accesses[i]);
 	}
-	buf_lit(&b, "]}");
+	buf_lit(&b, "]}\n");
 	return buf_slice(&b);
 }
 
@@ -157,7 +157,7 @@ bool handle_openapi(struct exchange *x)
 
 	buf_init(&b, x->run.arena);
 	app_openapi(x->app, x->run.arena, x->q->base, &b);
-	answer_json(x, 200, buf_slice(&b));
+	answer_buf(x, 200, &b);
 	cacheable(x);
 	return true;
 }
@@ -178,7 +178,7 @@ bool handle_me(struct exchange *x)
 	if (c->operator_)
 		buf_lit(&b, ",\"operator\":true");
 	buf_byte(&b, '}');
-	answer_json(x, 200, buf_slice(&b));
+	answer_buf(x, 200, &b);
 	x->answer.cache = SLICE("no-store");
 	return true;
 }
@@ -190,7 +190,7 @@ bool handle_login(struct exchange *x)
 	buf_init(&b, x->run.arena);
 	if (!caller_login(&x->run, x->body, x->q->client, &b))
 		return false;
-	answer_json(x, 200, buf_slice(&b));
+	answer_buf(x, 200, &b);
 	x->answer.cache = SLICE("no-store");
 	return true;
 }

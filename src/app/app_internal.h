@@ -9,7 +9,6 @@
 struct gather;       /* write_gather.c: adds that wait; has its own lock */
 struct idempotency;  /* idempotency.c: replies of the last ten minutes; has its own lock */
 struct route_table;  /* routes.c */
-struct outline;
 struct read_known;
 
 struct app;
@@ -36,7 +35,6 @@ struct app {
 	const struct route_table *routes;
 	struct slice index;
 	size_t body_bytes;             /* app_body.c */
-	const struct outline *outlines; /* outline.h: of the entities */
 	const struct read_known *reads; /* read.h: of the access patterns */
 	_Atomic bool keeper_runs;      /* what follows from a write is left to the keeper */
 	_Atomic bool deletions_settled; /* no marker is known to wait (deleting.h) */

@@ -2,23 +2,38 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "app/app_exchange.h"
 #include "app/input.h"
-#include "app/outline.h"
+#include "design/row.h"
 #include "app/output.h"
 #include "app/read.h"
 #include "app/write.h"
 
 /* ---- answers ---- */
 
-static bool show_item(struct exchange *x, int status, const struct entity_item *i)
+static bool show_item(struct exchange *x, int status, const struct row *i)
 {
 	struct buf b;
 
 	buf_init(&b, x->run.arena);
-	if (!output_row(&x->run, i->entity, i->full, i->places, false, NULL, 0, &b))
+	if (!output_row(&x->run, i, false, NULL, 0, &b))
 		return false;
-	answer_json(x, status, buf_slice(&b));
-	x->answer.etag = answer_etag(x->run.arena, output_etag(&x->run, i->entity, i->full, i->places), x->answer.body);
+	answer_buf(x, status, &b);
+	x->answer.etag = answer_etag(x->run.arena, output_etag(&x->run, i), x->answer.body);
 	x->answer.cache = SLICE("private, no-cache");
+	return true;
+}
+
+/* The write was done, and the database cannot say now what the caller may see of it. With a receipt a repetition gets to see it;
+ * without, that it was done is the answer: an error would be taken for the write's. */
+static bool without_item(struct exchange *x, int status)
+{
+	if (x->run.problem.type != PROBLEM_BUSY)
+		return false;
+	if (x->receipt) {
+		x->run.problem.outcome = OUTCOME_DONE;
+		return false;
+	}
+	x->run.problem = (struct problem){ 0 };
+	x->answer = (struct answer){ .status = status };
 	return true;
 }
 
@@ -26,14 +41,14 @@ static bool show_item(struct exchange *x, int status, const struct entity_item *
 static bool show_if_readable(struct exchange *x, int status, int otherwise, struct value full)
 {
 	const struct entity *e = x->match.route->entity;
-	struct entity_item item = { e, full, outline_lay(x->run.arena, outline_of(&x->run, e), full) };
+	struct row item = row_lay(x->run.arena, e, full);
 	bool readable;
 
 	x->run.memo = NULL; /* rules may have looked before the write */
 	if (!entity_allows_item(&x->run, ALLOW_READ, &item, &readable))
-		return false;
+		return without_item(x, otherwise);
 	if (readable)
-		return show_item(x, status, &item);
+		return show_item(x, status, &item) || without_item(x, otherwise);
 	x->answer.status = otherwise;
 	return true;
 }
@@ -50,7 +65,7 @@ static bool show_created(struct exchange *x, struct value full)
 
 static struct write_options options(struct exchange *x)
 {
-	return (struct write_options){ .if_match = answer_if_match(x->run.arena, x->q->if_match), .token = x->token };
+	return (struct write_options){ .if_match = answer_if_match(x->run.arena, x->q->if_match), .token = x->token, .receipt = x->receipt };
 }
 
 /* ---- the identity in the path ---- */
@@ -95,14 +110,14 @@ static bool may_give(struct exchange *x, const struct attribute *a, struct value
 }
 
 /* The path's parameters go with the body; what the body says must not differ. */
-static bool give_path(struct exchange *x, struct fields *given)
+static bool give_path(struct exchange *x, struct row *given)
 {
 	const struct route *route = x->match.route;
 	struct run *r = &x->run;
 
 	for (size_t i = 0; i < x->match.count; i++) {
 		struct slice name = route->names[i];
-		struct value v, said = fields_get(given, name);
+		struct value v, said = row_find(given, name);
 
 		if (!input_text(r, route->types[i], name, x->match.values[i], &v))
 			return false;
@@ -111,8 +126,30 @@ static bool give_path(struct exchange *x, struct fields *given)
 			return run_invalid(r, name, "differs from the address");
 		if (!may_give(x, route->types[i], v))
 			return false;
-		fields_set(given, name, v);
+		row_put(given, name, v);
 	}
+	return true;
+}
+
+/* ---- receipts ---- */
+
+static bool is_creation(const struct exchange *x)
+{
+	return x->match.route->kind == ROUTE_CREATE || (x->match.route->kind == ROUTE_PUT && !x->q->if_match.n);
+}
+
+bool answer_receipt(struct exchange *x, struct value key)
+{
+	const struct entity *e = x->match.route->entity;
+	struct value full = VALUE_ABSENT;
+
+	if (x->match.route->kind != ROUTE_DELETE && value_present(key) && !entity_fetch_key(&x->run, e, key, true, &full)) {
+		x->run.problem.outcome = x->run.problem.type == PROBLEM_BUSY ? OUTCOME_DONE : OUTCOME_NOT_DONE;
+		return false;
+	}
+	if (value_present(full))
+		return is_creation(x) ? show_created(x, full) : show_if_readable(x, 200, 204, full);
+	x->answer.status = is_creation(x) ? 201 : 204; /* gone since */
 	return true;
 }
 
@@ -120,7 +157,7 @@ static bool give_path(struct exchange *x, struct fields *given)
 
 bool handle_item(struct exchange *x)
 {
-	struct entity_item item;
+	struct row item;
 	struct value *args;
 
 	if (!path_identity(x, &args) || !read_item(&x->run, x->match.route->entity, args, x->match.count, &item) ||
@@ -135,12 +172,15 @@ static bool create(struct exchange *x, bool put)
 	const struct entity *e = x->match.route->entity;
 	struct write_options o = options(x);
 	struct write_result made = { 0 };
-	struct fields given;
+	struct row given;
 
 	o.put = put;
-	fields_init(&given, x->run.arena);
-	return input_body(&x->run, e, INPUT_CREATE, NULL, x->body, &given) && give_path(x, &given) &&
-	       write_create(&x->run, e, &given, &o, &made) && show_created(x, made.full);
+	if (!input_body(&x->run, e, INPUT_CREATE, NULL, x->body, &given)) {
+		if (x->run.problem.type == PROBLEM_INVALID)
+			input_add_missing(&x->run, e, x->body, x->match.route->names, x->match.count);
+		return false;
+	}
+	return give_path(x, &given) && write_create(&x->run, e, &given, &o, &made) && show_created(x, made.full);
 }
 
 bool handle_create(struct exchange *x)
@@ -148,7 +188,7 @@ bool handle_create(struct exchange *x)
 	return create(x, false);
 }
 
-static bool update(struct exchange *x, const struct fields *changes, bool merge)
+static bool update(struct exchange *x, const struct row *changes, bool merge)
 {
 	const struct entity *e = x->match.route->entity;
 	struct write_options o = options(x);
@@ -190,30 +230,30 @@ static bool is_in_path(const struct entity *e, struct slice name)
 }
 
 /* Omitted attributes are taken away, which the write makes their default, or nothing. */
-static void drop_the_rest(struct exchange *x, struct fields *changes)
+static void drop_the_rest(struct exchange *x, struct row *changes)
 {
 	const struct entity *e = x->match.route->entity;
 
 	for (size_t i = 0; i < e->attribute_count; i++) {
 		const struct attribute *a = &e->attributes[i];
 
-		if (!fields_has(changes, a->name) && !input_is_kept(a) && !a->fixed && !a->id && !a->from_key && !is_in_path(e, a->name))
-			fields_set(changes, a->name, VALUE_ABSENT);
+		if (!row_has(changes, a->at) && !input_is_kept(a) && !a->fixed && !a->id && !a->from_key && !is_in_path(e, a->name))
+			row_set(changes, a->at, VALUE_ABSENT);
 	}
 }
 
-static bool same_as_path(struct exchange *x, const struct fields *changes)
+static bool same_as_path(struct exchange *x, const struct row *changes)
 {
 	const struct route *route = x->match.route;
 
 	for (size_t i = 0; i < x->match.count; i++) {
 		struct value v;
 
-		if (!fields_has(changes, route->names[i]))
+		if (!row_has_text(changes, route->names[i]))
 			continue;
 		if (!input_text(&x->run, route->types[i], route->names[i], x->match.values[i], &v))
 			return false;
-		if (!value_equal(input_normal(&x->run, route->types[i], v), fields_get(changes, route->names[i])))
+		if (!value_equal(input_normal(&x->run, route->types[i], v), row_find(changes, route->names[i])))
 			return run_invalid(&x->run, route->names[i], "differs from the address");
 	}
 	return true;
@@ -221,11 +261,10 @@ static bool same_as_path(struct exchange *x, const struct fields *changes)
 
 bool handle_put(struct exchange *x)
 {
-	struct fields changes;
+	struct row changes;
 
 	if (!x->q->if_match.n)
 		return create(x, true);
-	fields_init(&changes, x->run.arena);
 	if (!input_body(&x->run, x->match.route->entity, INPUT_UPDATE, NULL, without_kept(x), &changes) || !same_as_path(x, &changes))
 		return false;
 	drop_the_rest(x, &changes);
@@ -234,9 +273,8 @@ bool handle_put(struct exchange *x)
 
 bool handle_patch(struct exchange *x)
 {
-	struct fields changes;
+	struct row changes;
 
-	fields_init(&changes, x->run.arena);
 	return input_body(&x->run, x->match.route->entity, INPUT_PATCH, NULL, x->body, &changes) && update(x, &changes, true);
 }
 
@@ -258,10 +296,9 @@ bool handle_action(struct exchange *x)
 	const struct route *route = x->match.route;
 	struct write_options o = options(x);
 	struct write_result made = { 0 };
-	struct fields given;
+	struct row given;
 	struct value *args;
 
-	fields_init(&given, x->run.arena);
 	if (!path_identity(x, &args) || !input_body(&x->run, route->entity, INPUT_ACTION, route->action, x->body, &given) ||
 	    !write_action(&x->run, route->entity, route->action, args, x->match.count, &given, &o, &made))
 		return false;

@@ -1,6 +1,6 @@
-/* Addresses: segments of paths and pairs of query strings, percent-decoded.
+/* Segments and pairs.
  * SPDX-License-Identifier: Apache-2.0 */
-#include "app/app_exchange.h"
+#include "app/target.h"
 #include "design/term_text.h"
 
 static int hex_digit(char c)
@@ -68,7 +68,7 @@ bool target_segments(struct run *r, struct slice path, struct slice *segments, s
 	for (size_t i = 0; path.n && i <= path.n; i++) {
 		if (i < path.n && path.p[i] != '/')
 			continue;
-		if (*n == ROUTE_MOST_SEGMENTS)
+		if (*n == TARGET_MOST_SEGMENTS)
 			return run_fail(r, PROBLEM_NOT_FOUND, "there is no such address");
 		if (!target_decode(r, slice_make(path.p + from, i - from), false, &segments[(*n)++]))
 			return false;

@@ -2,14 +2,11 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "app/beside.h"
 
-#include "app/dyn_request.h"
-#include "value/codec.h"
-
-#define BATCH_TRIES 5
+#include "app/dyn.h"
 
 struct slice beside_table(struct run *r)
 {
-	return arena_printf(r->arena, "%.*s.thorpe", SLICE_ARG(r->design->table));
+	return arena_printf(r->arena, "%.*s" BESIDE_ENDING, SLICE_ARG(r->design->table));
 }
 
 struct value beside_key(struct run *r, struct slice pk, struct slice sk)
@@ -22,104 +19,52 @@ struct value beside_key(struct run *r, struct slice pk, struct slice sk)
 	return value_make_map(r->arena, members, 2);
 }
 
-static void begin(struct dyn_request *q, struct run *r)
-{
-	dyn_request_init(q, r);
-	dyn_put_other_table(q, beside_table(r));
-	buf_lit(&q->body, ",\"ConsistentRead\":true");
-}
-
 bool beside_get(struct run *r, struct value key, struct value *item)
 {
-	struct backend_reply reply;
-	struct dyn_request q;
-
-	begin(&q, r);
-	buf_lit(&q.body, ",\"Key\":");
-	item_to_json(&q.body, key);
-	if (!dyn_send(&q, "GetItem", &reply))
-		return run_backend_error(r, &reply);
-	return dyn_read_item(r, json_get(reply.body, "Item"), item);
-}
-
-/* Asks for those of which items[i] is absent. *unprocessed: how many the database left out. */
-static bool batch_once(struct run *r, struct slice table, const struct value *keys, size_t n, struct value *items, size_t *unprocessed)
-{
-	const struct json *list, *left;
-	struct backend_reply reply;
-	struct dyn_request q;
-	bool first = true;
-
-	dyn_request_init(&q, r);
-	buf_lit(&q.body, "\"RequestItems\":{");
-	json_string(&q.body, table);
-	buf_lit(&q.body, ":{\"ConsistentRead\":true,\"Keys\":[");
-	for (size_t i = 0; i < n; i++) {
-		if (value_present(items[i]))
-			continue;
-		buf_str(&q.body, first ? "" : ",");
-		first = false;
-		item_to_json(&q.body, keys[i]);
-	}
-	buf_lit(&q.body, "]}}");
-	if (!dyn_send(&q, "BatchGetItem", &reply))
-		return run_backend_error(r, &reply);
-	list = json_get_slice(json_get(reply.body, "Responses"), table);
-	for (size_t i = 0; json_is(list, JSON_ARRAY) && i < list->count; i++) {
-		struct value item, key;
-
-		if (!dyn_read_item(r, &list->items[i], &item))
-			return false;
-		key = beside_key(r, value_bytes(value_get(item, SLICE("PK"))), value_bytes(value_get(item, SLICE("SK"))));
-		for (size_t k = 0; k < n; k++)
-			if (value_equal(keys[k], key))
-				items[k] = item;
-	}
-	left = json_get(json_get_slice(json_get(reply.body, "UnprocessedKeys"), table), "Keys");
-	*unprocessed = json_is(left, JSON_ARRAY) ? left->count : 0;
-	return true;
+	return dyn_get_from(r, beside_table(r), key, true, item);
 }
 
 bool beside_batch_get(struct run *r, const struct value *keys, size_t n, struct value *items)
 {
-	struct slice table = beside_table(r);
-	size_t unprocessed = n;
+	return dyn_batch_get_from(r, beside_table(r), keys, n, true, items);
+}
 
-	for (size_t i = 0; i < n; i++)
-		items[i] = VALUE_ABSENT;
-	for (int i = 0; i < BATCH_TRIES && unprocessed; i++)
-		if (!batch_once(r, table, keys, n, items, &unprocessed))
-			return false;
-	return !unprocessed || run_busy(r);
+static bool query(struct run *r, struct slice pk, struct dyn_query *q, struct dyn_page *page)
+{
+	struct dyn_condition where = { SLICE("PK"), WHERE_EQ, value_make_s(r->arena, pk), VALUE_ABSENT };
+
+	q->table = beside_table(r);
+	q->where = &where;
+	q->where_count = 1;
+	q->consistent = true;
+	return dyn_query(r, q, page);
 }
 
 bool beside_query(struct run *r, struct slice pk, int limit, struct value start, struct value **items, size_t *n,
 		  struct value *last)
 {
-	struct backend_reply reply;
-	const struct json *list;
-	struct dyn_request q;
+	struct dyn_query q = { .limit = limit, .start = start };
+	struct dyn_page page;
 
-	begin(&q, r);
-	buf_lit(&q.body, ",\"KeyConditionExpression\":\"");
-	dyn_put_name(&q, SLICE("PK"));
-	buf_lit(&q.body, " = ");
-	dyn_put_value(&q, value_make_s(r->arena, pk));
-	buf_byte(&q.body, '"');
-	dyn_put_placeholders(&q);
-	buf_printf(&q.body, ",\"Limit\":%d", limit);
-	if (value_present(start)) {
-		buf_lit(&q.body, ",\"ExclusiveStartKey\":");
-		item_to_json(&q.body, start);
-	}
-	if (!dyn_send(&q, "Query", &reply))
-		return run_backend_error(r, &reply);
-	list = json_get(reply.body, "Items");
-	if (!json_is(list, JSON_ARRAY))
-		return dyn_bad_reply(r, "Query");
-	*items = arena_array(r->arena, struct value, list->count);
-	for (*n = 0; *n < list->count; ++*n)
-		if (!dyn_read_item(r, &list->items[*n], &(*items)[*n]))
+	if (!query(r, pk, &q, &page))
+		return false;
+	*items = page.items;
+	*n = page.count;
+	*last = page.last;
+	return true;
+}
+
+bool beside_count(struct run *r, struct slice pk, int64_t *out)
+{
+	struct dyn_query q = { .count_only = true };
+	struct dyn_page page;
+
+	*out = 0;
+	do {
+		if (!query(r, pk, &q, &page))
 			return false;
-	return dyn_read_item(r, json_get(reply.body, "LastEvaluatedKey"), last);
+		*out += (int64_t)page.count;
+		q.start = page.last;
+	} while (value_present(page.last));
+	return true;
 }

@@ -9,6 +9,7 @@
 #include "app/dyn.h"
 
 #define BESIDE_TTL "expires"
+#define BESIDE_ENDING ".thorpe" /* of its name, after the design's table */
 
 struct slice beside_table(struct run *r);
 struct value beside_key(struct run *r, struct slice pk, struct slice sk);
@@ -19,5 +20,7 @@ bool beside_batch_get(struct run *r, const struct value *keys, size_t n, struct 
 /* Those of one PK, by SK, at most `limit`, after `start` unless that is absent; *last is where to go on, absent at the end. */
 bool beside_query(struct run *r, struct slice pk, int limit, struct value start, struct value **items, size_t *n,
 		  struct value *last) MUST_CHECK;
+/* How many of one PK there are. */
+bool beside_count(struct run *r, struct slice pk, int64_t *out) MUST_CHECK;
 
 #endif

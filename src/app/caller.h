@@ -54,12 +54,14 @@ bool caller_may(struct run *r, struct slice permission, bool *out) MUST_CHECK;
  * the design has no accounts or an outside issuer. run->caller is then the account. Comparing takes long: where
  * run->no_hashing is set this ends before it, with BUSY (run_may_hash()). */
 bool caller_login(struct run *r, const struct json *body, struct slice client_address, struct buf *reply) MUST_CHECK;
-/* bcrypt, $2b$10$. `password` 8..72 bytes, else INVALID. Takes as long as comparing. */
+/* Whether it can be a password: 8 to 72 bytes, none of them zero. Else INVALID. */
+bool caller_password_fits(struct run *r, struct slice password) MUST_CHECK;
+/* bcrypt, $2b$10$. INVALID if it does not fit. Takes as long as comparing. */
 bool caller_hash_password(struct run *r, struct slice password, struct value *hash) MUST_CHECK;
 bool caller_check_password(struct slice password, struct slice hash);
 /* Where the entity keeps the hash of an item: an attribute of itself (*key absent), or of the item with *key; there it is the
  * hidden attribute of the entity whose keys those are, else `password_hash`. */
-bool caller_secret_place(struct run *r, const struct entity *e, const struct fields *full, struct value *key,
+bool caller_secret_place(struct run *r, const struct entity *e, const struct row *full, struct value *key,
 			 struct slice *attribute) MUST_CHECK;
 
 #endif

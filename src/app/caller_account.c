@@ -122,7 +122,7 @@ struct search {
 	bool several;
 };
 
-static bool take(void *ctx, const struct read_row *row, bool *stop)
+static bool take(void *ctx, const struct row *row, bool *stop)
 {
 	struct search *s = ctx;
 
@@ -152,7 +152,7 @@ static const struct access *pattern_for(struct run *r, const struct entity *e, s
 /* An index may be behind, or hold less of an item: the item itself is read again. */
 static bool by_pattern(struct run *r, const struct entity *e, struct slice attribute, struct scope *s, struct value *full)
 {
-	struct search search = { .run = r, .entity = e, .attribute = attribute, .value = fields_get(s->item, attribute) };
+	struct search search = { .run = r, .entity = e, .attribute = attribute, .value = row_find(s->item, attribute) };
 	const struct access *a = pattern_for(r, e, attribute);
 
 	if (!a)
@@ -166,13 +166,13 @@ static bool by_pattern(struct run *r, const struct entity *e, struct slice attri
 
 bool caller_account(struct run *r, const struct entity *e, struct slice attribute, struct value value, struct value *full)
 {
-	struct fields given;
+	struct row given;
 	struct scope s = { .run = r, .item = &given };
 	bool tried = e->param_count == 1 && slice_equal(e->params[0], attribute);
 
 	*full = VALUE_ABSENT;
-	fields_init(&given, r->arena);
-	fields_set(&given, attribute, value);
+	row_init(&given, r->arena, NULL);
+	row_put(&given, attribute, value);
 	if (tried && !entity_fetch(r, e, &value, 1, true, full))
 		return false;
 	if (!tried && !by_guard(r, e, attribute, &s, &tried, full))

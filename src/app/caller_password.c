@@ -30,15 +30,22 @@ static bool hash(const char *password, const char *salt, char out[HASH_LENGTH + 
 	return ok;
 }
 
+bool caller_password_fits(struct run *r, struct slice password)
+{
+	if (password.n < PASSWORD_LEAST || password.n > PASSWORD_MOST)
+		return run_invalid(r, SLICE("password"), "%d to %d bytes", PASSWORD_LEAST, PASSWORD_MOST);
+	if (memchr(password.p, 0, password.n)) /* where bcrypt would stop reading */
+		return run_invalid(r, SLICE("password"), "without zero bytes");
+	return true;
+}
+
 bool caller_hash_password(struct run *r, struct slice password, struct value *out)
 {
 	char text[PASSWORD_MOST + 1] = "", salt[CRYPT_GENSALT_OUTPUT_SIZE], made[HASH_LENGTH + 1];
 	bool ok;
 
-	if (password.n < PASSWORD_LEAST || password.n > PASSWORD_MOST)
-		return run_invalid(r, SLICE("password"), "%d to %d bytes", PASSWORD_LEAST, PASSWORD_MOST);
-	if (memchr(password.p, 0, password.n)) /* where bcrypt would stop reading */
-		return run_invalid(r, SLICE("password"), "without zero bytes");
+	if (!caller_password_fits(r, password))
+		return false;
 	memcpy(text, password.p, password.n);
 	ok = crypt_gensalt_rn("$2b$", COST, NULL, 0, salt, sizeof(salt)) && hash(text, salt, made);
 	OPENSSL_cleanse(text, sizeof(text));
@@ -88,7 +95,7 @@ static struct slice secret_attribute(struct run *r, struct value key)
 	return SLICE(DEFAULT_ATTRIBUTE);
 }
 
-bool caller_secret_place(struct run *r, const struct entity *e, const struct fields *full, struct value *key,
+bool caller_secret_place(struct run *r, const struct entity *e, const struct row *full, struct value *key,
 			 struct slice *attribute)
 {
 	struct scope s = { .run = r, .item = full };

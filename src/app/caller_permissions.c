@@ -6,7 +6,7 @@
 
 struct permission_source { /* a row, and the item that it leads to */
 	const struct access *access;
-	struct read_row row;
+	struct row row;
 	const struct entity *entity;
 	struct entity_look item;
 };
@@ -20,7 +20,7 @@ struct gathering {
 	size_t count, capacity;
 };
 
-static void add(struct gathering *g, struct slice permission, const struct read_row *row, const struct entity_look *item)
+static void add(struct gathering *g, struct slice permission, const struct row *row, const struct entity_look *item)
 {
 	struct arena *a = g->run->arena;
 	size_t room;
@@ -36,7 +36,7 @@ static void add(struct gathering *g, struct slice permission, const struct read_
 }
 
 /* One row leads to one item whose list is added. */
-static bool add_row(void *ctx, const struct read_row *row, bool *stop)
+static bool add_row(void *ctx, const struct row *row, bool *stop)
 {
 	struct gathering *g = ctx;
 	const struct callers *c = &g->run->design->callers;

@@ -109,14 +109,14 @@ static uint64_t version_of(struct run *r, struct value key)
 
 static bool read_hash(struct run *r, const struct entity *e, struct value account, struct caller_session *s, struct value *hash)
 {
-	struct fields full;
+	struct row full;
 	struct scope scope = { .run = r, .item = &full };
 	struct value item = account;
 	struct slice attribute;
 	bool holds;
 
 	*hash = VALUE_ABSENT;
-	fields_from_item(&full, r->arena, account);
+	row_from(&full, r->arena, e, account);
 	if (!scope_holds(&scope, e->login.when, &holds) || !caller_secret_place(r, e, &full, &s->keys[1], &attribute))
 		return false;
 	if (value_present(s->keys[1])) {

@@ -18,7 +18,8 @@
  *       either, because it is not there.
  *   M3  A cascade removes nothing without the condition that its marker (by id) is still there. So someone who has read a row
  *       and then stood still for an hour cannot remove the row of a later item.
- *   M4  A marker goes when all its patterns return nothing, read after it was put, and when cascades whose rows count on an
+ *   M4  A marker goes when all its patterns return nothing, read after it was put (indexes that may be late: INDEX_LATE_MS after it
+ *       was put, late.h), and when cascades whose rows count on an
  *       item of this entity, or hang below it, have no rows left either: their counts must not reach a later item.
  *   M5  Whoever meets a marker may carry it out: the deletion itself, the keeper, a creation that is kept waiting, the server
  *       once a second (app_tick()). Rows that are gone stay gone, so a crash loses nothing of what has been done.

@@ -2,6 +2,7 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "app/app_internal.h"
 #include "app/deleting_internal.h"
+#include "app/late.h"
 #include "app/read.h"
 #include "base/log.h"
 
@@ -11,6 +12,8 @@
 #define MARKERS_A_PAGE 25
 #define SWEEP_MS 30000        /* how long a marker waits for those whose it is */
 #define SWEEP_MOST 2000       /* rows at a time */
+#define MARKER_LATE_MS (1000 + INDEX_LATE_MS) /* its time is to the second */
+#define SWEEP_EARLY_MOST 1    /* of one that those whose it is may be at: what an index shows late, a chunk at a time */
 
 struct carry {
 	struct run *run;            /* whose problem it is */
@@ -294,16 +297,38 @@ static enum carried drop(struct run *r, const struct marker *m)
 	return CARRIED_NOT;
 }
 
+/* Whether rows may hang on it that no index shows yet. */
+static bool is_early(const struct run *r, const struct marker *m)
+{
+	const struct delete_rule *rule = &m->entity->delete_;
+
+	if (!late_is_possible(r) || app_now_ms(r->app) - m->at_ms >= MARKER_LATE_MS)
+		return false;
+	for (size_t i = 0; i < rule->then_count; i++)
+		if (late_reads_index(r->design, rule->then_remove[i]))
+			return true;
+	return false;
+}
+
 enum carried deleting_carry(struct run *r, const struct marker *m, int64_t most)
 {
+	bool early = is_early(r, m); /* before the reading */
 	struct carry c;
 	enum carried end;
 
+	if (early && !most) { /* whatever is seen, the marker stays: nothing is to be learnt by looking */
+		r->app->deletions_settled = false;
+		return CARRIED_EARLY;
+	}
 	carry_init(&c, r, m);
 	end = carry_rows(&c, &most);
 	if (end != CARRIED || c.over)
 		return end;
 	end = carry_others(r, m, &most);
+	if (end == CARRIED && early) {
+		r->app->deletions_settled = false;
+		return CARRIED_EARLY;
+	}
 	return end == CARRIED ? drop(r, m) : end;
 }
 
@@ -385,7 +410,8 @@ static bool finish_one(struct run *r, struct marker *m, struct value gone, const
 	if (!known)
 		return true;
 	switch (deleting_carry(r, m, DELETING_ALL)) {
-	case CARRIED: return true;
+	case CARRIED:
+	case CARRIED_EARLY: return true; /* the sweep looks once more */
 	case CARRIED_IN_PART: return run_busy(r);
 	case CARRIED_NOT: break;
 	}
@@ -434,14 +460,15 @@ static bool sweep_kind(struct run *r, const struct entity *e, int64_t *left, boo
 		for (size_t i = 0; i < n && *left > 0; i++) {
 			struct run *b = branch_new(r);
 			struct marker m;
-			bool known;
+			bool known, young;
 
 			if (!marker_read(r, items[i], &m, &known))
 				return false;
-			if (!known || m.at_ms > r->now_ms - SWEEP_MS)
+			young = m.at_ms > r->now_ms - SWEEP_MS;
+			if (!known || (young && !(late_is_possible(r) && m.at_ms <= r->now_ms - MARKER_LATE_MS)))
 				continue;
 			b->depth = r->depth;
-			if (deleting_carry(b, &m, *left) == CARRIED_NOT)
+			if (deleting_carry(b, &m, young ? SWEEP_EARLY_MOST : *left) == CARRIED_NOT)
 				return run_fail(r, b->problem.type ? b->problem.type : PROBLEM_INTERNAL, "%.*s",
 						SLICE_ARG(b->problem.detail));
 			*left -= 1; /* at least; a large one is gone on with the next time */

@@ -39,7 +39,12 @@ void plan_under(struct plan *p, const struct marker *m);
 bool plan_doom(struct plan *p, const struct marker *m, const struct doomed *list, size_t n, bool *fits, size_t *found) MUST_CHECK;
 
 /* ---- carrying out (deleting_carry.c) ---- */
-enum carried { CARRIED, CARRIED_IN_PART, CARRIED_NOT /* run->problem */ };
+enum carried {
+	CARRIED,
+	CARRIED_IN_PART,
+	CARRIED_EARLY, /* nothing is seen any more, but an index may be late: the marker stays for a moment (late.h) */
+	CARRIED_NOT,   /* run->problem */
+};
 /* Removes at most about so many rows; 0: only looks. CARRIED: the marker is gone. */
 enum carried deleting_carry(struct run *r, const struct marker *m, int64_t most);
 /* All markers of what goes with items of the entity. */

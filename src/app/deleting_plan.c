@@ -2,6 +2,7 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "app/app_internal.h"
 #include "app/deleting_internal.h"
+#include "app/late.h"
 #include "base/log.h"
 
 #define TOGETHER_MOST 25 /* children that go in the deletion's own transaction */
@@ -37,6 +38,9 @@ static bool add_children(struct plan *p)
 	struct doomed_list rows;
 	bool fits;
 
+	/* Elsewhere each pattern is a round trip, and does not show everything: the keeper does it. */
+	if (late_is_possible(p->run) && p->run->app->keeper_runs && !p->write->under)
+		return true;
 	for (size_t i = 0; i < own && !p->write->alone; i++) {
 		struct marker m = p->markers[i];
 
@@ -56,7 +60,7 @@ static bool is_new_to_the_world(const struct plan *p, const struct marker *m)
 	struct value_iter it = value_iter(m->values);
 
 	while (p->write->made.arena && value_next(&it))
-		if (value_present(it.value) && value_equal(fields_get(&p->write->made, it.name), it.value))
+		if (value_present(it.value) && value_equal(row_find(&p->write->made, it.name), it.value))
 			return true;
 	return false;
 }
@@ -88,7 +92,7 @@ static void ask_for_none(struct plan *p)
 
 	if (value_present(p->old) && !restores(p))
 		markers_of(p->run, p->entity, p->old, &was, &was_count);
-	markers_of(p->run, p->entity, fields_item(p->item), &now, &n);
+	markers_of(p->run, p->entity, row_item(p->item), &now, &n);
 	for (size_t i = 0; i < n; i++) {
 		if (has_marker(was, was_count, now[i].key) || (!value_present(p->old) && is_new_to_the_world(p, &now[i])))
 			continue;
@@ -164,7 +168,8 @@ static enum plan_end help(struct plan *p, struct value item)
 		return tell_busy(p->run, p->entity);
 	switch (deleting_carry(b, &m, HELP_MOST)) {
 	case CARRIED: return PLAN_AGAIN;
-	case CARRIED_IN_PART: return tell_busy(p->run, p->entity);
+	case CARRIED_IN_PART:
+	case CARRIED_EARLY: return tell_busy(p->run, p->entity);
 	case CARRIED_NOT: break;
 	}
 	if (b->problem.type == PROBLEM_BUSY)
@@ -188,7 +193,11 @@ static enum carried follow_one(struct plan *p, struct run *b, const struct marke
 {
 	struct app *app = p->run->app;
 	bool keeper = app && app->keeper_runs;
-	enum carried end = deleting_carry(b, m, keeper || p->write->under ? 0 : DELETING_ALL);
+	enum carried end;
+
+	if (keeper && late_is_possible(p->run)) /* looking would be round trips for the caller to wait for */
+		return CARRIED_EARLY;
+	end = deleting_carry(b, m, keeper || p->write->under ? 0 : DELETING_ALL);
 
 	if (end != CARRIED || keeper || p->write->under)
 		return end;

@@ -34,16 +34,16 @@ static bool leads_elsewhere(struct gathering *f, struct scope *s, const struct r
 }
 
 /* M6 */
-static bool is_another_ones(struct gathering *f, const struct read_row *row, bool *out)
+static bool is_another_ones(struct gathering *f, const struct row *row, bool *out)
 {
 	const struct entity *e = row->entity;
-	struct fields item;
+	struct row item;
 	struct scope s = { .run = f->run, .item = &item };
 
 	*out = false;
 	if (!e || !value_present(f->marker->gone))
 		return true;
-	fields_from_item(&item, f->run->arena, row->full);
+	row_from(&item, f->run->arena, NULL, row->full);
 	for (size_t i = 0; i < e->count_count; i++)
 		if (!leads_elsewhere(f, &s, &e->counts[i].target, out))
 			return false;
@@ -53,7 +53,7 @@ static bool is_another_ones(struct gathering *f, const struct read_row *row, boo
 	return true;
 }
 
-static bool find_row(void *ctx, const struct read_row *row, bool *stop)
+static bool find_row(void *ctx, const struct row *row, bool *stop)
 {
 	struct gathering *f = ctx;
 	struct value key = dyn_key_of(f->run, row->full);
@@ -76,12 +76,12 @@ bool deleting_rows(struct run *r, const struct marker *m, size_t most, struct do
 	const struct delete_rule *d = &m->entity->delete_;
 	struct gathering f = { .run = r, .marker = m, .list = out, .most = most };
 	int64_t now = r->now_ms;
-	struct fields values;
+	struct row values;
 	struct scope s = { .run = r, .item = &values };
 	bool ok = true;
 
 	*out = (struct doomed_list){ .list = arena_array(r->arena, struct doomed, most) };
-	fields_from_item(&values, r->arena, m->values);
+	row_from(&values, r->arena, NULL, m->values);
 	/* What has expired and is still there counts on something, too: before all times nothing has. */
 	r->now_ms = 0;
 	for (size_t i = 0; ok && i < d->then_count && out->count < most; i++) {

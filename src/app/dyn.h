@@ -1,18 +1,23 @@
-/* DynamoDB's requests with items as values: builds the documents, reads the replies, keeps the trace.
- * The one place of app/ that knows how a request is spelt. Keys are Ms of the key attributes.
+/* Requests to the database, in the words of a design: makes them (request/request.h), has them carried out, keeps the trace.
+ * Keys are Ms of the key attributes.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef THORPE_APP_DYN_H
 #define THORPE_APP_DYN_H
 
 #include "app/run.h"
+#include "expr/build.h"
 
 /* The table's key attributes (names in run->design->key) out of an item. */
 struct value dyn_key_of(struct run *r, struct value item);
 /* Those and the index's, for ExclusiveStartKey; index empty: the table's. */
 struct value dyn_start_key_of(struct run *r, struct slice index, struct value item);
 
+/* Of the functions below: an empty name is the design's table. Another one's key is PK and SK. */
+struct slice dyn_table(const struct run *r, struct slice table);
+
 /* GetItem. *item absent when there is none. */
 bool dyn_get(struct run *r, struct value key, bool consistent, struct value *item) MUST_CHECK;
+bool dyn_get_from(struct run *r, struct slice table, struct value key, bool consistent, struct value *item) MUST_CHECK;
 
 struct dyn_condition { /* on one attribute of the key */
 	struct slice attribute;
@@ -20,10 +25,11 @@ struct dyn_condition { /* on one attribute of the key */
 	struct value value, upper; /* upper: WHERE_BETWEEN */
 };
 struct dyn_query {
+	struct slice table;                /* empty: the design's */
 	struct slice index;                /* empty: the table */
 	const struct dyn_condition *where;
 	size_t where_count;
-	const struct term_filter *filter;  /* NULL: none. Its placeholders begin with 'f' */
+	const struct test *filter;         /* NULL: none */
 	const struct slice *without;       /* projected away */
 	size_t without_count;
 	const struct slice *all;           /* with `without`: all attribute names an item may have */
@@ -44,9 +50,11 @@ bool dyn_query(struct run *r, const struct dyn_query *q, struct dyn_page *page) 
 /* BatchGetItem, any number of keys, unprocessed ones asked again; items[i] is that of keys[i] or absent. Equal keys
  * are asked for once, absent ones not at all. */
 bool dyn_batch_get(struct run *r, const struct value *keys, size_t n, bool consistent, struct value *items) MUST_CHECK;
+bool dyn_batch_get_from(struct run *r, struct slice table, const struct value *keys, size_t n, bool consistent,
+			struct value *items) MUST_CHECK;
 
 /* ---- writes ---- */
-enum dyn_write_kind { DYN_PUT, DYN_UPDATE, DYN_DELETE, DYN_CHECK };
+enum dyn_write_kind { DYN_PUT = WRITE_PUT, DYN_UPDATE = WRITE_UPDATE, DYN_DELETE = WRITE_DELETE, DYN_CHECK = WRITE_CHECK };
 
 struct dyn_write { /* one action; at most one for an item */
 	enum dyn_write_kind kind;
@@ -64,8 +72,7 @@ struct dyn_write { /* one action; at most one for an item */
 	struct slice or_expired;          /* with must_not_exist: the ttl attribute; an expired item counts as none */
 	const struct value_member *equal; /* name = value; an absent value: attribute_not_exists(name) */
 	size_t equal_count;
-	const struct term_filter *also;   /* NULL, or a further condition; placeholders begin with 'c' */
-	size_t also_count;                /* several, each with a prefix of its own: c0_, c1_ … */
+	const struct test *also;          /* NULL, or a further condition */
 };
 
 enum dyn_outcome {
@@ -96,5 +103,11 @@ bool dyn_write_end(struct dyn_started *s) MUST_CHECK;
 /* Riders: while run->riders is set, the next dyn_write() is a transaction that carries them, too, and on DYN_DONE clears them:
  * what a processor has written and that it has done so happen together. When a rider's own condition fails the outcome is
  * DYN_FAILED with PROBLEM_CONFLICT and run->rider_lost. */
+
+/* ---- anything else ---- */
+/* A request as it is. Whether the reply is a 200; no problem is set (run_reply_error()). */
+bool dyn_execute(struct run *r, const struct request *q, struct reply *reply) MUST_CHECK;
+/* An operation that is no request, with its document: of tables and streams, and scans. So here (run_backend_error()). */
+bool dyn_call(struct run *r, const char *operation, struct slice body, struct backend_reply *reply) MUST_CHECK;
 
 #endif

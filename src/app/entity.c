@@ -1,7 +1,6 @@
 /* Items and their entities: which one, in which form, under which address.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "app/entity_internal.h"
-#include "app/outline.h"
 
 /* ---- which entity ---- */
 
@@ -23,12 +22,12 @@ static bool has_shape(struct run *r, struct candidate *c, struct value stored)
 		struct value v = value_get(stored, keys[k]->name);
 		size_t most = 0, literals;
 		/* A key that no rule computes is an attribute as it is, and any value will do. */
-		bool any = !key_has_rule(c->rules, c->rule_count, keys[k]->name);
+		bool any = !key_has_rule(c->rules, c->rule_count, r->design->key_at[k]);
 
 		if (any && (!c->entity || !entity_attribute(c->entity, keys[k]->name)))
 			return false;
 		for (size_t i = 0; i < c->rule_count; i++) {
-			if (!slice_equal(c->rules[i].attribute, keys[k]->name) ||
+			if (c->rules[i].at != r->design->key_at[k] ||
 			    !key_matches(r, c->rules[i].template, v, &literals))
 				continue;
 			any = true;
@@ -41,12 +40,12 @@ static bool has_shape(struct run *r, struct candidate *c, struct value stored)
 	return true;
 }
 
-static size_t forms_of(const struct candidate *c, struct slice attribute)
+static size_t forms_of(const struct candidate *c, const struct name *attribute)
 {
 	size_t n = 0;
 
 	for (size_t i = 0; i < c->rule_count; i++)
-		n += slice_equal(c->rules[i].attribute, attribute);
+		n += c->rules[i].at == attribute;
 	return n;
 }
 
@@ -57,10 +56,10 @@ static bool constants_agree(const struct candidate *c, struct value stored)
 		const struct key_rule *rule = &c->rules[i];
 		struct value v = value_get(stored, rule->attribute);
 
-		if (rule->when || !value_present(v) || !key_is_constant(rule->template))
+		if (rule->when || !value_present(v) || !template_is_constant(rule->template))
 			continue;
 		if ((value_type(v) != VALUE_S || !slice_equal(value_bytes(v), rule->template->text)) &&
-		    forms_of(c, rule->attribute) == 1)
+		    forms_of(c, rule->at) == 1)
 			return false;
 	}
 	return true;
@@ -72,19 +71,19 @@ static bool leads_to_its_key(struct run *r, const struct entity *e, struct value
 	const struct key_attr *keys[TABLE_KEY_MOST];
 	size_t n = key_of_table(r->design, keys);
 	struct problem before = r->problem;
-	struct fields f;
+	struct row f;
 	struct scope s = { .run = r, .item = &f };
 	bool same = true;
 
-	fields_from_item(&f, r->arena, stored);
+	row_from(&f, r->arena, e, stored);
 	key_read(r, e, stored, &f, true);
 	for (size_t k = 0; k < n && same; k++) {
 		const struct key_rule *rule;
 		struct value v;
 
-		if (!key_has_rule(e->keys, e->key_count, keys[k]->name))
+		if (!key_has_rule(e->keys, e->key_count, r->design->key_at[k]))
 			continue;
-		same = key_rule_choose(&s, e->keys, e->key_count, keys[k]->name, &rule) && rule &&
+		same = key_rule_choose(&s, e->keys, e->key_count, r->design->key_at[k], &rule) && rule &&
 		       scope_try_fill(&s, rule->template, true, &v) == TEMPLATE_OK &&
 		       value_equal(v, value_get(stored, keys[k]->name));
 	}
@@ -154,42 +153,37 @@ const struct entity *entity_of_likely(struct run *r, struct value stored, const 
 {
 	struct candidate c = { .entity = likely };
 
-	if (!likely || !outline_of(r, likely)->alone)
+	if (!likely || !likely->slots->alone)
 		return entity_of(r, stored);
 	c.rules = likely->keys;
 	c.rule_count = likely->key_count;
 	return has_shape(r, &c, stored) && constants_agree(&c, stored) ? likely : entity_of(r, stored);
 }
 
-struct entity_item entity_recognise(struct run *r, struct value stored, const struct entity *likely)
+struct row entity_recognise(struct run *r, struct value stored, const struct entity *likely)
 {
-	const struct outline *o = likely ? outline_of(r, likely) : NULL;
-	struct entity_item item = { likely, stored, NULL };
 	const struct entity *e;
 
-	if (o && o->alone) {
-		item.places = outline_lay(r->arena, o, stored);
+	if (likely && likely->slots->alone) {
+		const struct slots *s = likely->slots;
+		struct row item = row_lay(r->arena, likely, stored);
+
 		if (entity_item_expired(r, &item))
-			return (struct entity_item){ 0 };
-		if (outline_is_keyed(r, o, item.places) && outline_agrees(o, item.places) && outline_is_whole(o, item.places))
+			return (struct row){ 0 };
+		if (slots_are_keyed(r->arena, s, item.values) && slots_agree(s, item.values) && slots_are_whole(s, item.values))
 			return item;
 	}
 	e = entity_expired(r, stored) ? NULL : entity_of_likely(r, stored, likely);
-	return e ? entity_lay(r, e, stored) : (struct entity_item){ 0 };
+	return e ? entity_lay(r, e, stored) : (struct row){ 0 };
 }
 
 /* ---- forms ---- */
 
-struct entity_item entity_lay(struct run *r, const struct entity *e, struct value stored)
+struct row entity_lay(struct run *r, const struct entity *e, struct value stored)
 {
-	const struct outline *o = outline_of(r, e);
-	struct entity_item item = { e, stored, outline_lay(r->arena, o, stored) };
+	struct row item = row_lay(r->arena, e, stored);
 
-	if (outline_is_whole(o, item.places))
-		return item;
-	item.full = entity_full(r, e, stored);
-	item.places = outline_lay(r->arena, o, item.full);
-	return item;
+	return slots_are_whole(e->slots, item.values) ? item : row_lay(r->arena, e, entity_full(r, e, stored));
 }
 
 static bool is_whole(const struct entity *e, struct value stored)
@@ -205,29 +199,27 @@ static bool is_whole(const struct entity *e, struct value stored)
 
 struct value entity_full(struct run *r, const struct entity *e, struct value stored)
 {
-	struct fields f;
+	struct row f;
 
 	if (!value_present(stored) || is_whole(e, stored))
 		return stored;
-	fields_from_item(&f, r->arena, stored);
+	row_from(&f, r->arena, e, stored);
 	key_read(r, e, stored, &f, false);
-	return fields_item(&f);
+	return row_item(&f);
 }
 
-/* An attribute that is a key itself stays, whatever it says: the database needs it. */
-struct value entity_stored(struct run *r, const struct entity *e, const struct fields *full)
+struct value entity_stored(struct run *r, const struct entity *e, const struct row *full)
 {
-	struct fields f;
+	struct row f;
 
-	fields_init(&f, r->arena);
-	for (size_t i = 0; i < full->count; i++) {
-		const struct value_member *m = &full->list[i];
-		const struct attribute *a = entity_attribute(e, m->name);
+	row_copy(&f, r->arena, full);
+	for (size_t i = 0; i < e->attribute_count; i++) {
+		const struct attribute *a = &e->attributes[i];
 
-		if (value_present(m->value) && (!a || !a->from_key || key_attr_find(r->design, m->name)))
-			fields_set(&f, m->name, m->value);
+		if (a->from_key && !e->slots->list[e->slots->of_name[a->at->id]]->stored)
+			row_drop(&f, a->at);
 	}
-	return fields_item(&f);
+	return row_item(&f);
 }
 
 bool entity_expires(struct run *r, struct value ttl)
@@ -245,11 +237,11 @@ bool entity_expires(struct run *r, struct value ttl)
 	return slice_cmp(value_bytes(ttl), slice_make(r->second, r->second_size)) <= 0; /* encoded numbers sort by their bytes */
 }
 
-bool entity_item_expired(struct run *r, const struct entity_item *item)
+bool entity_item_expired(struct run *r, const struct row *item)
 {
-	const struct outline *o = outline_of(r, item->entity);
+	const struct slots *s = item->slots;
 
-	return o->ttl != OUTLINE_NO_PLACE && entity_expires(r, item->places[o->ttl]);
+	return s->ttl != SLOT_NONE && entity_expires(r, item->values[s->ttl]);
 }
 
 bool entity_expired(struct run *r, struct value item)
@@ -259,18 +251,18 @@ bool entity_expired(struct run *r, struct value item)
 
 /* ---- address ---- */
 
-bool entity_copied(struct run *r, const struct attribute *copy, struct value source, struct value *out)
+bool entity_copied(struct run *r, const struct attribute *copy, const struct row *source, struct value *out)
 {
-	struct scope s = { .run = r, .full = source };
+	struct scope s = { .run = r, .item = source };
 	bool holds = true;
 
 	*out = VALUE_ABSENT;
-	if (!value_present(source))
+	if (!value_present(source->full))
 		return true;
 	if (copy->copy_if && !scope_holds(&s, copy->copy_if, &holds))
 		return false;
 	if (holds)
-		*out = value_get(source, copy->copy_attribute);
+		*out = row_get(source, copy->copy_at);
 	return true;
 }
 

@@ -6,7 +6,7 @@
 
 struct companions {
 	struct run *run;
-	const struct fields *full;
+	const struct row *full;
 	struct companion_item *list;
 	size_t count, capacity;
 	struct map seen; /* keys, as bytes */
@@ -29,24 +29,22 @@ static void add(struct companions *c, const struct companion *rule, struct value
 	c->list[c->count++] = (struct companion_item){ .rule = rule, .item = item, .key = key };
 }
 
-static bool fill_rules(struct companions *c, struct scope *s, const struct companion *rule, struct fields *f)
+static bool fill_rules(struct scope *s, const struct companion *rule, struct row *f)
 {
-	const struct design *d = c->run->design;
-
 	for (size_t i = 0; i < rule->rule_count; i++) {
-		struct slice name = rule->rules[i].attribute;
+		const struct name *name = rule->rules[i].at;
 		const struct key_rule *chosen;
 		struct value v;
 
-		if (fields_has(f, name))
+		if (row_has(f, name))
 			continue;
 		if (!key_rule_choose(s, rule->rules, rule->rule_count, name, &chosen))
 			return false;
 		if (!chosen)
 			continue;
-		if (!scope_fill(s, chosen->template, key_attr_find(d, name) != NULL, &v))
+		if (!scope_fill(s, chosen->template, name->key != NULL, &v))
 			return false;
-		fields_set(f, name, v);
+		row_set(f, name, v);
 	}
 	return true;
 }
@@ -54,24 +52,24 @@ static bool fill_rules(struct companions *c, struct scope *s, const struct compa
 /* One, for one element of its list or without any. */
 static bool make(struct companions *c, const struct companion *rule, struct value element)
 {
-	struct scope_variable each = { rule->each_variable, element };
+	struct term_variable each = { rule->each_at, rule->each_variable, element };
 	struct scope s = { .run = c->run, .item = c->full, .variables = &each, .variable_count = rule->each_variable.n ? 1 : 0 };
 	const struct key_attr *keys[TABLE_KEY_MOST];
 	size_t n = key_of_table(c->run->design, keys);
-	struct fields f;
+	struct row f;
 	bool holds;
 
 	if (!scope_holds(&s, rule->when, &holds))
 		return false;
 	if (!holds)
 		return true;
-	fields_init(&f, c->run->arena);
-	if (!fill_rules(c, &s, rule, &f))
+	row_init(&f, c->run->arena, NULL);
+	if (!fill_rules(&s, rule, &f))
 		return false;
 	for (size_t i = 0; i < n; i++)
-		if (value_type(fields_get(&f, keys[i]->name)) != keys[i]->type)
+		if (value_type(row_get(&f, c->run->design->key_at[i])) != keys[i]->type)
 			return true;
-	add(c, rule, fields_item(&f));
+	add(c, rule, row_item(&f));
 	return true;
 }
 
@@ -126,7 +124,7 @@ static bool make_each(struct companions *c, const struct companion *rule)
 	return true;
 }
 
-bool entity_companions(struct run *r, const struct entity *e, const struct fields *full, struct companion_item **out, size_t *n)
+bool entity_companions(struct run *r, const struct entity *e, const struct row *full, struct companion_item **out, size_t *n)
 {
 	struct companions c = { .run = r, .full = full };
 

@@ -11,20 +11,20 @@
 struct completion {
 	struct run *run;
 	const struct entity *entity;
-	struct fields *fields;
+	struct row *fields;
 	struct scope scope;
-	struct value old;
+	struct row old;
 	bool *attributes, *keys; /* by index, worked out or being so; keys: by the first rule for an attribute */
 	bool failed;
 };
 
-static void need(void *ctx, struct slice name);
+static void need(void *ctx, const struct name *name);
 
 /* ---- attributes ---- */
 
 static struct value later(struct completion *c, const struct attribute *a)
 {
-	struct value v = fields_get(c->fields, a->after);
+	struct value v = row_get(c->fields, a->after_at);
 	char text[TIME_TEXT_MAX];
 	struct number n;
 	int64_t ms, seconds;
@@ -47,12 +47,12 @@ static struct value later(struct completion *c, const struct attribute *a)
 	return value_make_s(c->run->arena, time_format(seconds * 1000, text));
 }
 
-static void put(struct completion *c, struct slice name, struct value v)
+static void put(struct completion *c, const struct name *name, struct value v)
 {
 	if (value_present(v))
-		fields_set(c->fields, name, v);
+		row_set(c->fields, name, v);
 	else
-		fields_drop(c->fields, name);
+		row_drop(c->fields, name);
 }
 
 /* A name of another item is stored as that item's identity is. */
@@ -69,20 +69,13 @@ static bool refer(struct completion *c, const struct attribute *a, struct value 
 	return true;
 }
 
-static struct value the_value(void *ctx, const struct slice *names, size_t n)
-{
-	(void)names;
-	(void)n;
-	return *(struct value *)ctx;
-}
-
 static bool fits_key_of(struct completion *c, const struct attribute *a, const struct keyed_copy *k, struct value v)
 {
 	struct error e = { 0 };
 	struct value key;
 	struct slice why;
 
-	if (template_fill(k->template, the_value, &v, true, c->run->arena, &key, &e) != TEMPLATE_BAD)
+	if (template_fill_with(k->template, v, true, c->run->arena, &key, &e) != TEMPLATE_BAD)
 		return true;
 	/* The message begins with the name. */
 	why = slice_make(e.message.p + a->name.n + 1, e.message.n - a->name.n - 1);
@@ -111,17 +104,17 @@ static bool fits_copies(struct completion *c, const struct attribute *a, struct 
 /* What is as it was is not judged anew: it may be older than the limit. */
 static bool keep_limits(struct completion *c, const struct attribute *a)
 {
-	struct value v = fields_get(c->fields, a->name);
+	struct value v = row_get(c->fields, a->at);
 	char room[FITS_TEXT_MAX];
 	const char *why;
 
-	if (!value_present(v) || value_type(v) == VALUE_NULL || value_equal(v, value_get(c->old, a->name)) ||
+	if (!value_present(v) || value_type(v) == VALUE_NULL || value_equal(v, row_get(&c->old, a->at)) ||
 	    slice_equal(a->name, c->entity->login.password)) /* a hash, whatever is said of passwords */
 		return true;
 	v = input_made(c->run, a, input_normal(c->run, a, v));
 	if (a->lower_when_count && !refer(c, a, &v))
 		return false;
-	fields_set(c->fields, a->name, v);
+	row_set(c->fields, a->at, v);
 	if (!attribute_fits(a, v, room, &why))
 		return run_invalid(c->run, a->name, "%s", why);
 	if (a->in_address && value_type(v) == VALUE_S) {
@@ -140,16 +133,16 @@ static bool compute(struct completion *c, const struct attribute *a)
 	if (a->derived) {
 		if (!scope_value_for(&c->scope, a->derived, a->name, &v))
 			return false;
-		put(c, a->name, v);
+		put(c, a->at, v);
 	} else if (a->after.n) {
-		put(c, a->name, later(c, a));
-	} else if (a->counter && !value_present(fields_get(c->fields, a->name))) {
-		fields_set(c->fields, a->name, value_make_i64(c->run->arena, 0));
+		put(c, a->at, later(c, a));
+	} else if (a->counter && !value_present(row_get(c->fields, a->at))) {
+		row_set(c->fields, a->at, value_make_i64(c->run->arena, 0));
 	}
 	if (!scope_holds(&c->scope, a->when, &holds))
 		return false;
 	if (!holds)
-		fields_drop(c->fields, a->name);
+		row_drop(c->fields, a->at);
 	return keep_limits(c, a);
 }
 
@@ -160,12 +153,12 @@ static void need_attribute(struct completion *c, size_t i)
 	if (c->attributes[i])
 		return;
 	c->attributes[i] = true;
-	names_each(a->derived, need, c);
-	names_each(a->when, need, c);
+	names_each(c->entity, a->derived, need, c);
+	names_each(c->entity, a->when, need, c);
 	for (size_t k = 0; k < a->lower_when_count; k++)
-		names_each(a->lower_when[k], need, c);
+		names_each(c->entity, a->lower_when[k], need, c);
 	if (a->after.n)
-		need(c, a->after);
+		need(c, a->after_at);
 	if (!c->failed)
 		c->failed = !compute(c, a);
 }
@@ -179,25 +172,25 @@ static bool wrong_type(struct completion *c, const struct key_attr *k, struct va
 }
 
 /* The table's own key cannot be made: whose fault that is. */
-static bool no_key(struct completion *c, struct slice attribute, const struct key_rule *rule)
+static bool no_key(struct completion *c, const struct name *attribute, const struct key_rule *rule)
 {
 	for (size_t i = 0; rule && i < rule->template->part_count; i++) {
 		const struct template_part *p = &rule->template->parts[i];
 		struct slice name = p->names ? p->names[p->name_count - 1] : SLICE("");
-		struct value v = fields_get(c->fields, name);
+		struct value v = row_find(c->fields, name);
 
 		if (p->names && (!value_present(v) || value_type(v) == VALUE_NULL))
 			return run_invalid(c->run, name, "is part of the key and cannot be missing");
 	}
 	if (!rule && key_has_rule(c->entity->keys, c->entity->key_count, attribute))
 		return run_fail(c->run, PROBLEM_INVALID, "A %.*s like this has no key: none of the conditions for %.*s holds",
-				SLICE_ARG(c->entity->name), SLICE_ARG(attribute));
-	return run_invalid(c->run, attribute, "is part of the key and cannot be missing");
+				SLICE_ARG(c->entity->name), SLICE_ARG(attribute->text));
+	return run_invalid(c->run, attribute->text, "is part of the key and cannot be missing");
 }
 
-static bool make_key(struct completion *c, struct slice attribute)
+static bool make_key(struct completion *c, const struct name *attribute)
 {
-	const struct key_attr *k = key_attr_find(c->run->design, attribute);
+	const struct key_attr *k = attribute->key;
 	const struct key_rule *rule;
 	struct value v = VALUE_ABSENT;
 
@@ -205,7 +198,7 @@ static bool make_key(struct completion *c, struct slice attribute)
 		return false;
 	if (rule && !scope_fill(&c->scope, rule->template, k != NULL, &v))
 		return false;
-	if (!value_present(v) && key_is_table(c->run->design, attribute))
+	if (!value_present(v) && attribute->of_table)
 		return no_key(c, attribute, rule);
 	if (k && value_present(v) && value_type(v) != k->type)
 		return wrong_type(c, k, v);
@@ -213,48 +206,52 @@ static bool make_key(struct completion *c, struct slice attribute)
 	return true;
 }
 
-static void need_key(struct completion *c, struct slice attribute)
+static void need_key(struct completion *c, const struct name *attribute)
 {
 	const struct entity *e = c->entity;
 	size_t first = 0;
 
-	while (first < e->key_count && !slice_equal(e->keys[first].attribute, attribute))
+	while (first < e->key_count && e->keys[first].at != attribute)
 		first++;
 	if (first == e->key_count || c->keys[first])
 		return;
 	c->keys[first] = true;
 	for (size_t i = first; i < e->key_count; i++) {
-		if (!slice_equal(e->keys[i].attribute, attribute))
+		if (e->keys[i].at != attribute)
 			continue;
-		names_each_template(e->keys[i].template, need, c);
-		names_each(e->keys[i].when, need, c);
+		names_each_template(e, e->keys[i].template, need, c);
+		names_each(e, e->keys[i].when, need, c);
 	}
 	if (!c->failed)
 		c->failed = !make_key(c, attribute);
 }
 
-static void need(void *ctx, struct slice name)
+static void need(void *ctx, const struct name *name)
 {
 	struct completion *c = ctx;
+	const struct slots *s = c->entity->slots;
+	uint32_t at = s->of_name[name->id];
 
-	for (size_t i = 0; i < c->entity->attribute_count && !c->failed; i++)
-		if (slice_equal(c->entity->attributes[i].name, name))
-			need_attribute(c, i);
+	if (c->failed || at == SLOT_NONE)
+		return;
+	if (s->list[at]->attribute)
+		need_attribute(c, (size_t)(s->list[at]->attribute - c->entity->attributes));
 	if (!c->failed)
 		need_key(c, name);
 }
 
 /* A key that is an attribute as it is: DynamoDB takes neither NULL nor nothing there. */
-static bool check_plain_key(struct completion *c, const struct key_attr *k)
+static bool check_plain_key(struct completion *c, const struct name *name)
 {
-	struct value v = fields_get(c->fields, k->name);
-	bool of_table = key_is_table(c->run->design, k->name);
+	const struct key_attr *k = name->key;
+	struct value v;
 
-	if (key_has_rule(c->entity->keys, c->entity->key_count, k->name))
+	if (key_has_rule(c->entity->keys, c->entity->key_count, name))
 		return true;
+	v = row_get(c->fields, name);
 	if (!value_present(v) || value_type(v) == VALUE_NULL) {
-		fields_drop(c->fields, k->name);
-		return !of_table || no_key(c, k->name, NULL);
+		row_drop(c->fields, name);
+		return !name->of_table || no_key(c, name, NULL);
 	}
 	if (value_type(v) != k->type)
 		return wrong_type(c, k, v);
@@ -263,32 +260,20 @@ static bool check_plain_key(struct completion *c, const struct key_attr *k)
 	return true;
 }
 
-static bool check_plain_keys(struct completion *c, const struct key_schema *k)
+bool entity_complete(struct run *r, const struct entity *e, struct row *f, struct value old)
 {
-	for (size_t i = 0; i < k->hash_count; i++)
-		if (!check_plain_key(c, &k->hash[i]))
-			return false;
-	for (size_t i = 0; i < k->range_count; i++)
-		if (!check_plain_key(c, &k->range[i]))
-			return false;
-	return true;
-}
+	struct completion c = { .run = r, .entity = e, .fields = f };
 
-bool entity_complete(struct run *r, const struct entity *e, struct fields *f, struct value old)
-{
-	struct completion c = { .run = r, .entity = e, .fields = f, .old = old };
-
-	c.scope = (struct scope){ .run = r, .item = f, .old = old };
+	if (value_present(old))
+		c.old = row_lay(r->arena, e, old);
+	c.scope = (struct scope){ .run = r, .item = f, .before = &c.old };
 	c.attributes = arena_array(r->arena, bool, e->attribute_count);
 	c.keys = arena_array(r->arena, bool, e->key_count);
 	for (size_t i = 0; i < e->attribute_count && !c.failed; i++)
 		need_attribute(&c, i);
 	for (size_t i = 0; i < e->key_count && !c.failed; i++)
-		need_key(&c, e->keys[i].attribute);
-	if (c.failed || !check_plain_keys(&c, &r->design->key))
-		return false;
-	for (size_t i = 0; i < r->design->index_count; i++)
-		if (!check_plain_keys(&c, &r->design->indexes[i].key))
-			return false;
-	return true;
+		need_key(&c, e->keys[i].at);
+	for (size_t i = 0; i < r->design->key_name_count && !c.failed; i++)
+		c.failed = !check_plain_key(&c, r->design->key_names[i]);
+	return !c.failed;
 }

@@ -47,7 +47,7 @@ static bool types_fit(struct run *r, const struct entity *e, struct value stored
 /* ---- the identity ---- */
 
 /* Whether the table's key is what the item gives, whatever its formats have lost. */
-static bool key_follows(struct run *r, const struct entity *e, struct value stored, const struct fields *full)
+static bool key_follows(struct run *r, const struct entity *e, struct value stored, const struct row *full)
 {
 	const struct key_attr *keys[TABLE_KEY_MOST];
 	struct scope s = { .run = r, .item = full };
@@ -57,7 +57,7 @@ static bool key_follows(struct run *r, const struct entity *e, struct value stor
 		const struct key_rule *rule;
 		struct value v;
 
-		if (!key_rule_choose(&s, e->keys, e->key_count, keys[i]->name, &rule))
+		if (!key_rule_choose(&s, e->keys, e->key_count, r->design->key_at[i], &rule))
 			return false;
 		if (rule && (!scope_fill(&s, rule->template, true, &v) || !value_equal(v, value_get(stored, keys[i]->name))))
 			return false;
@@ -67,19 +67,19 @@ static bool key_follows(struct run *r, const struct entity *e, struct value stor
 
 static bool identity_fits(struct run *r, const struct entity *e, struct value stored, struct slice *why)
 {
-	struct fields told, full; /* what the key tells of the identity; the item, with what is in the key alone */
+	struct row told, full; /* what the key tells of the identity; the item, with what is in the key alone */
 
-	fields_from_item(&told, r->arena, stored);
-	fields_from_item(&full, r->arena, stored);
+	row_from(&told, r->arena, e, stored);
+	row_from(&full, r->arena, e, stored);
 	for (size_t i = 0; i < e->param_count; i++)
-		fields_drop(&told, e->params[i]);
+		row_drop(&told, e->param_at[i]);
 	key_read(r, e, stored, &told, false);
 	for (size_t i = 0; i < e->attribute_count; i++)
 		if (e->attributes[i].from_key)
-			fields_set(&full, e->attributes[i].name, fields_get(&told, e->attributes[i].name));
+			row_set(&full, e->attributes[i].at, row_get(&told, e->attributes[i].at));
 	for (size_t i = 0; i < e->param_count; i++) {
 		const struct attribute *a = entity_attribute(e, e->params[i]);
-		struct value v = value_get(stored, e->params[i]), in_key = fields_get(&told, e->params[i]);
+		struct value v = value_get(stored, e->params[i]), in_key = row_get(&told, e->param_at[i]);
 
 		if (!a || a->from_key)
 			continue;

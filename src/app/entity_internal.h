@@ -9,29 +9,27 @@
 
 /* The table's key attributes; returns how many. */
 size_t key_of_table(const struct design *d, const struct key_attr *out[TABLE_KEY_MOST]);
-bool key_is_table(const struct design *d, struct slice name);
 /* The key attribute of the table or of some index; NULL: it is none. */
 const struct key_attr *key_attr_find(const struct design *d, struct slice name);
 
 /* Of the rules for one attribute: the first whose condition holds, else the one without a condition, else NULL. */
-bool key_rule_choose(struct scope *s, const struct key_rule *rules, size_t n, struct slice attribute,
+bool key_rule_choose(struct scope *s, const struct key_rule *rules, size_t n, const struct name *attribute,
 		     const struct key_rule **out) MUST_CHECK;
-bool key_has_rule(const struct key_rule *rules, size_t n, struct slice attribute);
-bool key_is_constant(const struct template *t);
+bool key_has_rule(const struct key_rule *rules, size_t n, const struct name *attribute);
 /* Whether the value could have come from the template; *literals: how many of its characters are the template's own. */
 bool key_matches(struct run *r, const struct template *t, struct value v, size_t *literals);
 
 /* Sets what `f` lacks and the stored item's keys tell: attributes `from the key` and those of the identity; with `all`
  * whatever stands in the table's key. */
-void key_read(struct run *r, const struct entity *e, struct value stored, struct fields *f, bool all);
+void key_read(struct run *r, const struct entity *e, struct value stored, struct row *f, bool all);
 
 /* Whether it is a list or a set; one of its elements (of a list: as it is). */
 bool has_many(struct value v);
 struct value element_of(struct run *r, const struct value_iter *it);
 
 /* The names a term or template reads by itself: attributes and computed keys of the item. */
-typedef void names_fn(void *ctx, struct slice name);
-void names_each(const struct term *t, names_fn *fn, void *ctx);
-void names_each_template(const struct template *t, names_fn *fn, void *ctx);
+typedef void names_fn(void *ctx, const struct name *name);
+void names_each(const struct entity *e, const struct term *t, names_fn *fn, void *ctx);
+void names_each_template(const struct entity *e, const struct template *t, names_fn *fn, void *ctx);
 
 #endif

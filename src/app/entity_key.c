@@ -24,11 +24,6 @@ static const struct key_attr *find(const struct key_schema *k, struct slice name
 	return NULL;
 }
 
-bool key_is_table(const struct design *d, struct slice name)
-{
-	return find(&d->key, name) != NULL;
-}
-
 const struct key_attr *key_attr_find(const struct design *d, struct slice name)
 {
 	const struct key_attr *k = find(&d->key, name);
@@ -38,16 +33,30 @@ const struct key_attr *key_attr_find(const struct design *d, struct slice name)
 	return k;
 }
 
+struct value entity_key_of(struct run *r, const struct row *item)
+{
+	struct value_member members[TABLE_KEY_MOST];
+	size_t n = 0;
+
+	for (size_t i = 0; i < TABLE_KEY_MOST && r->design->key_at[i]; i++) {
+		struct value v = row_get(item, r->design->key_at[i]);
+
+		if (value_present(v))
+			members[n++] = (struct value_member){ r->design->key_at[i]->text, v };
+	}
+	return value_make_map(r->arena, members, n);
+}
+
 /* ---- rules ---- */
 
-bool key_rule_choose(struct scope *s, const struct key_rule *rules, size_t n, struct slice attribute,
+bool key_rule_choose(struct scope *s, const struct key_rule *rules, size_t n, const struct name *attribute,
 		     const struct key_rule **out)
 {
 	bool holds;
 
 	*out = NULL;
 	for (size_t i = 0; i < n; i++) {
-		if (!slice_equal(rules[i].attribute, attribute))
+		if (rules[i].at != attribute)
 			continue;
 		if (!rules[i].when) {
 			*out = *out ? *out : &rules[i];
@@ -63,20 +72,12 @@ bool key_rule_choose(struct scope *s, const struct key_rule *rules, size_t n, st
 	return true;
 }
 
-bool key_has_rule(const struct key_rule *rules, size_t n, struct slice attribute)
+bool key_has_rule(const struct key_rule *rules, size_t n, const struct name *attribute)
 {
 	for (size_t i = 0; i < n; i++)
-		if (slice_equal(rules[i].attribute, attribute))
+		if (rules[i].at == attribute)
 			return true;
 	return false;
-}
-
-bool key_is_constant(const struct template *t)
-{
-	for (size_t i = 0; i < t->part_count; i++)
-		if (t->parts[i].names)
-			return false;
-	return true;
 }
 
 static bool is_bare(const struct template *t)
@@ -141,13 +142,13 @@ struct reading {
 	struct run *run;
 	const struct entity *entity;
 	struct value stored;
-	struct fields *fields;
+	struct row *fields;
 	bool all;
 };
 
 static bool is_wanted(const struct reading *x, const struct attribute *a, bool of_table)
 {
-	if (value_present(fields_get(x->fields, a->name)))
+	if (value_present(row_get(x->fields, a->at)))
 		return false;
 	return a->from_key || (of_table && (x->all || is_identity(x->entity, a->name)));
 }
@@ -169,12 +170,12 @@ static void read_rule(const struct reading *x, const struct key_rule *rule, stru
 		if (value_type(v) == VALUE_S)
 			found = read_part(x->run, a, part, texts[i]);
 		if (value_present(found))
-			fields_set(x->fields, a->name, found);
+			row_set(x->fields, a->at, found);
 	}
 }
 
 /* Of several forms that fit: one whose condition holds, of these the one with the most text of its own. */
-static const struct key_rule *form_of(const struct reading *x, struct slice attribute, struct value v)
+static const struct key_rule *form_of(const struct reading *x, const struct name *attribute, struct value v)
 {
 	struct scope s = { .run = x->run, .item = x->fields };
 	struct problem before = x->run->problem;
@@ -185,7 +186,7 @@ static const struct key_rule *form_of(const struct reading *x, struct slice attr
 	for (size_t i = 0; i < x->entity->key_count; i++) {
 		const struct key_rule *rule = &x->entity->keys[i];
 
-		if (!slice_equal(rule->attribute, attribute) || !key_matches(x->run, rule->template, v, &literals))
+		if (rule->at != attribute || !key_matches(x->run, rule->template, v, &literals))
 			continue;
 		/* What cannot be told counts as not holding; it is no problem of the request's. */
 		if (!scope_holds(&s, rule->when, &holds))
@@ -203,7 +204,7 @@ static const struct key_rule *form_of(const struct reading *x, struct slice attr
 static bool is_first(const struct entity *e, size_t at)
 {
 	for (size_t i = 0; i < at; i++)
-		if (slice_equal(e->keys[i].attribute, e->keys[at].attribute))
+		if (e->keys[i].at == e->keys[at].at)
 			return false;
 	return true;
 }
@@ -217,21 +218,21 @@ static void read_rules(const struct reading *x, bool of_table)
 		struct value v = value_get(x->stored, name);
 		const struct key_rule *rule;
 
-		if (key_is_table(x->run->design, name) != of_table || !value_present(v) || !is_first(e, i))
+		if (e->keys[i].at->of_table != of_table || !value_present(v) || !is_first(e, i))
 			continue;
-		rule = form_of(x, name, v);
+		rule = form_of(x, e->keys[i].at, v);
 		if (rule)
 			read_rule(x, rule, v, of_table);
 	}
 }
 
-void key_read(struct run *r, const struct entity *e, struct value stored, struct fields *f, bool all)
+void key_read(struct run *r, const struct entity *e, struct value stored, struct row *f, bool all)
 {
 	struct reading x = { .run = r, .entity = e, .stored = stored, .fields = f, .all = all };
 
 	read_rules(&x, true);
 	for (size_t i = 0; i < e->attribute_count; i++)
-		if (e->attributes[i].from_key && !value_present(fields_get(f, e->attributes[i].name))) {
+		if (e->attributes[i].from_key && !value_present(row_get(f, e->attributes[i].at))) {
 			read_rules(&x, false);
 			break;
 		}

@@ -23,7 +23,7 @@ struct memo {
 struct seen {
 	bool stale;              /* changed since */
 	struct value stored;     /* absent: there is nothing */
-	struct entity_item item; /* its entity NULL: there is nothing, or no item of an entity */
+	struct row item; /* its entity NULL: there is nothing, or no item of an entity */
 };
 
 static struct slice bytes_of(struct value key)
@@ -86,11 +86,11 @@ static const struct seen *see(struct run *r, const struct entity *e, struct valu
 	return s;
 }
 
-static bool fetch(struct run *r, const struct entity *e, struct value key, bool fresh, struct entity_item *out)
+static bool fetch(struct run *r, const struct entity *e, struct value key, bool fresh, struct row *out)
 {
 	const struct seen *s = see(r, e, key, fresh);
 
-	*out = (struct entity_item){ 0 };
+	*out = (struct row){ 0 };
 	if (s && s->item.entity == e)
 		*out = s->item;
 	return s != NULL;
@@ -116,14 +116,14 @@ bool entity_look(struct run *r, const struct entity *e, const struct value *args
 	*out = (struct entity_look){ 0 };
 	if (!entity_locate(r, e, args, n, &key) || !entity_look_at(r, e, key, false, out))
 		return false;
-	if (out->item.entity && !entity_is_at(r, e, out->item.full, args, n))
-		out->item = (struct entity_item){ 0 };
+	if (out->item.entity && !entity_is_at(r, &out->item, args, n))
+		out->item = (struct row){ 0 };
 	return true;
 }
 
 bool entity_fetch_key(struct run *r, const struct entity *e, struct value key, bool fresh, struct value *full)
 {
-	struct entity_item item;
+	struct row item;
 	bool ok = fetch(r, e, key, fresh, &item);
 
 	*full = item.full;
@@ -160,14 +160,14 @@ static void remember_asked(struct run *r, const struct entity *e, const struct v
 }
 
 bool entity_fetch_item(struct run *r, const struct entity *e, const struct value *args, size_t n, bool fresh,
-		       struct entity_item *out)
+		       struct row *out)
 {
 	const struct asked *before = fresh ? NULL : asked_before(r, e, args, n);
 	const struct seen *s;
 	struct value key;
 	bool is_at;
 
-	*out = (struct entity_item){ 0 };
+	*out = (struct row){ 0 };
 	if (before) {
 		if (before->is_at)
 			*out = before->seen->item;
@@ -180,7 +180,7 @@ bool entity_fetch_item(struct run *r, const struct entity *e, const struct value
 	s = see(r, e, key, fresh);
 	if (!s)
 		return false;
-	is_at = s->item.entity == e && entity_is_at(r, e, s->item.full, args, n);
+	is_at = s->item.entity == e && entity_is_at(r, &s->item, args, n);
 	if (is_at)
 		*out = s->item;
 	remember_asked(r, e, args, n, s, is_at);

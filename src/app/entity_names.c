@@ -5,49 +5,56 @@
 /* ---- by themselves ---- */
 
 struct each {
+	const struct entity *entity;
 	names_fn *fn;
 	void *ctx;
 };
 
-static bool is_elsewhere(struct slice name)
+/* A term that was made here has names without numbers. */
+static void visit_path(const struct each *x, const struct slice *names, enum term_of of, const struct name *at)
 {
-	return slice_is(name, "old") || slice_is(name, "input") || slice_is(name, "caller");
-}
+	const struct slots *s = x->entity->slots;
+	uint32_t found;
 
-static void visit_names(const struct each *x, const struct slice *names, size_t n)
-{
-	if (n == 1 || (n > 1 && !is_elsewhere(names[0])))
-		x->fn(x->ctx, names[0]);
+	if (!names || of != TERM_OF_ITEM)
+		return;
+	if (!at) {
+		found = slots_find(s, names[0]);
+		at = found == SLOT_NONE ? NULL : s->list[found]->name;
+	}
+	if (at)
+		x->fn(x->ctx, at);
 }
 
 static void visit_term(void *ctx, const struct term *t)
 {
 	if (t->kind == TERM_PATH)
-		visit_names(ctx, t->names, t->name_count);
+		visit_path(ctx, t->names, t->of, t->at);
 }
 
-void names_each(const struct term *t, names_fn *fn, void *ctx)
+void names_each(const struct entity *e, const struct term *t, names_fn *fn, void *ctx)
 {
-	struct each x = { fn, ctx };
+	struct each x = { e, fn, ctx };
 
 	if (t)
 		term_walk(t, visit_term, &x);
 }
 
-void names_each_template(const struct template *t, names_fn *fn, void *ctx)
+void names_each_template(const struct entity *e, const struct template *t, names_fn *fn, void *ctx)
 {
-	struct each x = { fn, ctx };
+	struct each x = { e, fn, ctx };
 
 	for (size_t i = 0; t && i < t->part_count; i++)
-		visit_names(&x, t->parts[i].names, t->parts[i].name_count);
+		visit_path(&x, t->parts[i].names, t->parts[i].of, t->parts[i].at);
 }
 
 /* ---- and through what follows from others ---- */
 
 struct names {
 	struct arena *arena;
-	struct name_list *list, seen; /* seen: followed already, so that a circle ends */
+	struct name_list *list;
 	const struct entity *entity;
+	bool *seen; /* by slot: followed already, so that a circle ends */
 };
 
 static bool has(const struct name_list *l, struct slice name)
@@ -71,27 +78,29 @@ void names_add(struct arena *a, struct name_list *l, struct slice name)
 	l->list[l->count++] = name;
 }
 
-static void follow(void *ctx, struct slice name)
+static void follow(void *ctx, const struct name *name)
 {
 	struct names *x = ctx;
 	const struct entity *e = x->entity;
-	const struct attribute *a = entity_attribute(e, name);
+	uint32_t at = e->slots->of_name[name->id];
+	const struct attribute *a;
 
-	if (has(&x->seen, name))
+	if (at == SLOT_NONE || x->seen[at])
 		return;
-	names_add(x->arena, &x->seen, name);
+	x->seen[at] = true;
+	a = e->slots->list[at]->attribute;
 	if (a) {
-		names_add(x->arena, x->list, name);
-		names_each(a->derived, follow, x);
-		names_each(a->when, follow, x);
+		names_add(x->arena, x->list, a->name);
+		names_each(e, a->derived, follow, x);
+		names_each(e, a->when, follow, x);
 		if (a->after.n)
-			follow(x, a->after);
+			follow(x, a->after_at);
 	}
 	for (size_t i = 0; i < e->key_count; i++) {
-		if (!slice_equal(e->keys[i].attribute, name))
+		if (e->keys[i].at != name)
 			continue;
-		names_each_template(e->keys[i].template, follow, x);
-		names_each(e->keys[i].when, follow, x);
+		names_each_template(e, e->keys[i].template, follow, x);
+		names_each(e, e->keys[i].when, follow, x);
 	}
 }
 
@@ -100,7 +109,7 @@ static void add_old(void *ctx, const struct term *t)
 {
 	struct names *x = ctx;
 
-	if (t->kind == TERM_PATH && t->name_count > 1 && slice_is(t->names[0], "old") && entity_attribute(x->entity, t->names[1]))
+	if (t->kind == TERM_PATH && t->of == TERM_OF_OLD && entity_attribute(x->entity, t->names[1]))
 		names_add(x->arena, x->list, t->names[1]);
 }
 
@@ -108,16 +117,18 @@ void names_of_term(struct arena *a, struct name_list *l, const struct entity *e,
 {
 	struct names x = { .arena = a, .list = l, .entity = e };
 
-	names_each(t, follow, &x);
-	if (t)
-		term_walk(t, add_old, &x);
+	if (!t)
+		return;
+	x.seen = arena_array(a, bool, e->slots->count);
+	names_each(e, t, follow, &x);
+	term_walk(t, add_old, &x);
 }
 
 void names_of_template(struct arena *a, struct name_list *l, const struct entity *e, const struct template *t)
 {
-	struct names x = { .arena = a, .list = l, .entity = e };
+	struct names x = { .arena = a, .list = l, .entity = e, .seen = arena_array(a, bool, e->slots->count) };
 
-	names_each_template(t, follow, &x);
+	names_each_template(e, t, follow, &x);
 }
 
 void names_of_copy(struct arena *a, struct name_list *l, const struct entity *source, const struct attribute *copy)

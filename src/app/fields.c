@@ -1,4 +1,4 @@
-/* Names and values of an item in the making. Items have tens of attributes: a linear search is the fastest there is.
+/* Names and values of a request. There are a few of them: a linear search is the fastest there is.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "app/fields.h"
 
@@ -20,16 +20,6 @@ static void reserve(struct fields *f, size_t capacity)
 	f->list = arena_grow(f->arena, f->list, f->capacity * sizeof(*f->list),
 			     arena_array_size(sizeof(*f->list), capacity));
 	f->capacity = capacity;
-}
-
-void fields_from_item(struct fields *f, struct arena *a, struct value item)
-{
-	fields_init(f, a);
-	if (value_type(item) != VALUE_M)
-		return;
-	reserve(f, value_count(item));
-	for (struct value_iter it = value_iter(item); value_next(&it);)
-		f->list[f->count++] = (struct value_member){ it.name, it.value };
 }
 
 static struct value_member *find(const struct fields *f, struct slice name)
@@ -72,15 +62,4 @@ void fields_drop(struct fields *f, struct slice name)
 		return;
 	f->count--;
 	memmove(m, m + 1, (size_t)(f->list + f->count - m) * sizeof(*m));
-}
-
-struct value fields_item(const struct fields *f)
-{
-	struct value_member *present = arena_array(f->arena, struct value_member, f->count);
-	size_t n = 0;
-
-	for (size_t i = 0; i < f->count; i++)
-		if (value_present(f->list[i].value))
-			present[n++] = f->list[i];
-	return value_make_map(f->arena, present, n);
 }

@@ -1,6 +1,6 @@
-/* An item while it is being worked on: names and values in a growing array. Lives in its arena.
+/* What a request to the table says of attributes: names and values in a growing array. Lives in its arena. Items are rows (row.h).
  *
- * An entry whose value is absent says "to be removed" (a PATCH with null); fields_get() gives absent for it, as it
+ * An entry whose value is absent says "to be removed", or "it must not be there"; fields_get() gives absent for it, as it
  * does for a name that is not there; fields_has() tells them apart.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef THORPE_APP_FIELDS_H
@@ -15,11 +15,9 @@ struct fields {
 };
 
 void fields_init(struct fields *f, struct arena *a);
-void fields_from_item(struct fields *f, struct arena *a, struct value item); /* an M, or absent: empty */
 struct value fields_get(const struct fields *f, struct slice name);
 bool fields_has(const struct fields *f, struct slice name);
 void fields_set(struct fields *f, struct slice name, struct value v); /* v absent: an entry that says so */
 void fields_drop(struct fields *f, struct slice name);                /* no entry at all */
-struct value fields_item(const struct fields *f);                     /* an M of what is present */
 
 #endif

@@ -3,7 +3,7 @@
  * The item is held: it gets an attribute that belongs to no entity, a name nobody else has for it and the time. What requires the
  * item, or begins to count on it, has the condition that there is no such attribute, so while it is held nothing that hangs on
  * it is created. Then the patterns are asked, and the item goes (or, softly deleted, changes) under the condition that it is still
- * held by the same; or it is let go as it was. Nobody sees it gone in between, and nothing follows from being held: process/change.c
+ * held by the same; or it is let go as it was. Nobody sees it gone in between, and nothing follows from being held: process/tail/change.c
  * takes the attribute out of what the stream tells.
  *
  * Whoever dies in between leaves the item held. After HOLD_MS the next one who is kept waiting lets it go, and whoever held it can

@@ -1,11 +1,14 @@
 /* Answers under an Idempotency-Key where several servers have one table: in the table beside the design's (beside.h), for ten minutes.
  *
- *   {PK: REPLY#<hex of the key's hash>, SK: -, digest, turn, state: running | done, since, expires, and of a done one the answer}
+ *   {PK: REPLY#<hex of the key's hash>, SK: -, digest, turn, state: running | written | done, since, patience, expires,
+ *    of a written one the key of the item: key, and of a done one the answer}
  *
  * Invariants
  *   S1  `turn` is another one with each request that goes ahead, and it alone may change the item.
- *   S2  A request that is running is taken over when it is a minute old: its server is gone. If that one's write went through
- *       nevertheless, the ClientRequestToken, which is made of the same key, keeps it from being done again.
+ *   S2  A request that is running is taken over when it is `patience` old: its server is gone. A single write becomes impossible by
+ *       that (receipt.h), so it waits for RECEIPT_DEAD_MS only. Of what has no receipt the ClientRequestToken, which is made of the
+ *       same key, keeps a write that went through nevertheless from being done again.
+ *   S3  A written one is never taken over and never deleted: its answer is made again.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "app/app_exchange.h"
 #include "app/beside.h"
@@ -14,15 +17,10 @@
 
 #define KEPT_S (10 * 60)
 #define DEAD_MS 60000
+#define RECEIPT_DEAD_MS 10000
 #define MOST_BYTES (350 * 1024) /* of an answer: an item has 400 KB */
 #define TRIES 4
-#define MEMBERS 16
-
-struct idempotency_shared {
-	struct value key;
-	struct value digest, turn;
-	int64_t since_ms;
-};
+#define MEMBERS 18
 
 /* ---- items ---- */
 
@@ -97,12 +95,13 @@ static struct value make_item(struct run *r, const struct idempotency_shared *s,
 {
 	struct parts p = { .arena = r->arena };
 
-	add(&p, "PK", value_get(s->key, SLICE("PK")));
-	add(&p, "SK", value_get(s->key, SLICE("SK")));
+	add(&p, "PK", value_get(s->receipt.key, SLICE("PK")));
+	add(&p, "SK", value_get(s->receipt.key, SLICE("SK")));
 	add(&p, "digest", s->digest);
-	add(&p, "turn", s->turn);
+	add(&p, "turn", s->receipt.turn);
 	add_text(&p, "state", answer ? SLICE("done") : SLICE("running"));
 	add_number(&p, "since", s->since_ms);
+	add_number(&p, "patience", s->has_receipt ? RECEIPT_DEAD_MS : DEAD_MS);
 	add_number(&p, BESIDE_TTL, s->since_ms / 1000 + KEPT_S);
 	if (answer)
 		add_answer(&p, answer);
@@ -134,10 +133,11 @@ static struct idempotency_shared *make_ticket(struct run *r, const struct idempo
 
 	if (!ulid_new(r->now_ms, turn))
 		return NULL;
-	s->key = beside_key(r, value_bytes(hex(r, "REPLY#", q->key)), SLICE("-"));
+	s->receipt.key = beside_key(r, value_bytes(hex(r, "REPLY#", q->key)), SLICE("-"));
+	s->receipt.turn = value_make_s(r->arena, arena_copy(r->arena, slice_make(turn, sizeof(turn))));
 	s->digest = hex(r, "", q->digest);
-	s->turn = value_make_s(r->arena, slice_make(turn, sizeof(turn)));
 	s->since_ms = r->now_ms;
+	s->has_receipt = q->has_receipt;
 	return s;
 }
 
@@ -161,8 +161,20 @@ static enum dyn_outcome put(struct run *r, const struct idempotency_shared *s, s
 	return end;
 }
 
+static bool is_mine(const struct idempotency_shared *s, struct value item)
+{
+	return value_equal(value_get(item, SLICE("turn")), s->receipt.turn);
+}
+
+static int64_t patience_of(struct value item)
+{
+	int64_t ms = number_of(item, "patience");
+
+	return ms ? ms : DEAD_MS;
+}
+
 /* What is there says. NEW: it is to be taken over. */
-static enum idempotency_state judge(const struct run *r, const struct idempotency_shared *s, struct value item, struct answer *answer)
+static enum idempotency_state judge(const struct run *r, struct idempotency_shared *s, struct value item, struct answer *answer)
 {
 	if (!value_equal(value_get(item, SLICE("digest")), s->digest))
 		return IDEMPOTENCY_OTHER;
@@ -170,23 +182,34 @@ static enum idempotency_state judge(const struct run *r, const struct idempotenc
 		*answer = answer_of(item);
 		return IDEMPOTENCY_DONE;
 	}
-	return r->now_ms - number_of(item, "since") >= DEAD_MS ? IDEMPOTENCY_NEW : IDEMPOTENCY_RUNNING;
+	if (slice_is(text_of(item, "state"), "written")) {
+		s->item = value_get(item, SLICE("key"));
+		return IDEMPOTENCY_WRITTEN;
+	}
+	return r->now_ms - number_of(item, "since") >= patience_of(item) ? IDEMPOTENCY_NEW : IDEMPOTENCY_RUNNING;
 }
 
-static enum idempotency_state begin(struct run *own, const struct idempotency_shared *s, struct answer *answer)
+static enum idempotency_state begin(struct run *own, struct idempotency_shared *s, struct answer *answer)
 {
 	struct value old = VALUE_ABSENT, there;
+	int unsure = 0;
 
 	for (int i = 0; i < TRIES; i++) {
 		switch (put(own, s, old, &there)) {
 		case DYN_DONE: return IDEMPOTENCY_NEW;
 		case DYN_REFUSED: break;
 		case DYN_CONFLICT: continue;
-		case DYN_MISMATCH:
-		case DYN_FAILED: return IDEMPOTENCY_FAILED;
+		case DYN_MISMATCH: return IDEMPOTENCY_FAILED;
+		case DYN_FAILED:
+			if (!own->is_unsure || unsure++)
+				return IDEMPOTENCY_FAILED;
+			own->problem = (struct problem){ 0 };
+			continue;
 		}
 		old = VALUE_ABSENT;
 		if (value_present(there)) { /* otherwise it has gone since */
+			if (is_mine(s, there)) /* put by a request whose reply was lost */
+				return IDEMPOTENCY_NEW;
 			enum idempotency_state state = judge(own, s, there, answer);
 
 			if (state != IDEMPOTENCY_NEW)
@@ -211,25 +234,67 @@ enum idempotency_state idempotency_shared_begin(struct run *r, const struct idem
 	if (!*ticket)
 		return IDEMPOTENCY_FULL;
 	state = begin(&own, *ticket, answer);
-	if (state == IDEMPOTENCY_FAILED)
+	if (state == IDEMPOTENCY_FAILED) {
 		r->problem = own.problem;
+		r->problem.outcome = OUTCOME_NOT_DONE;
+	}
 	return state;
+}
+
+/* ---- the receipt ---- */
+
+struct dyn_write *receipt_rider(struct run *r, const struct receipt *n, struct value item)
+{
+	struct dyn_write *w = arena_new(r->arena, struct dyn_write);
+	struct value_member *same = arena_array(r->arena, struct value_member, 2), *set = arena_array(r->arena, struct value_member, 2);
+
+	same[0] = (struct value_member){ SLICE("turn"), n->turn };
+	same[1] = (struct value_member){ SLICE("state"), value_make_s(r->arena, SLICE("running")) };
+	set[0] = (struct value_member){ SLICE("state"), value_make_s(r->arena, SLICE("written")) };
+	set[1] = (struct value_member){ SLICE("key"), item };
+	*w = (struct dyn_write){ .kind = DYN_UPDATE, .table = beside_table(r), .key = n->key, .set = set,
+				 .set_count = value_present(item) ? 2 : 1, .equal = same, .equal_count = 2 };
+	return w;
+}
+
+/* N2: what is taken away here can no longer be done. */
+enum idempotency_state idempotency_shared_ask(struct run *r, struct idempotency_shared *s)
+{
+	struct run own = aside(r, r->backend);
+	struct value_member same[2] = { { SLICE("turn"), s->receipt.turn },
+					{ SLICE("state"), value_make_s(r->arena, SLICE("running")) } };
+	struct dyn_write w = { .kind = DYN_DELETE, .table = beside_table(&own), .key = s->receipt.key, .equal = same, .equal_count = 2 };
+	struct dyn_refusal refusal = { 0 };
+	enum dyn_outcome end = DYN_CONFLICT;
+
+	for (int i = 0; i < TRIES && end == DYN_CONFLICT; i++)
+		end = dyn_write(&own, &w, 1, SLICE(""), &refusal);
+	if (end == DYN_DONE)
+		return IDEMPOTENCY_NEW;
+	if (end != DYN_REFUSED)
+		return IDEMPOTENCY_FAILED;
+	if (!is_mine(s, refusal.item))
+		return IDEMPOTENCY_RUNNING;
+	s->item = value_get(refusal.item, SLICE("key"));
+	return IDEMPOTENCY_WRITTEN;
 }
 
 /* ---- end ---- */
 
-/* S1 */
+/* S1, S3 */
 void idempotency_shared_end(struct run *r, const struct idempotency_shared *s, const struct answer *answer)
 {
 	struct run own = aside(r, r->backend);
-	struct value_member same = { SLICE("turn"), s->turn };
-	struct dyn_write w = { .kind = DYN_DELETE, .table = beside_table(&own), .key = s->key, .equal = &same, .equal_count = 1 };
+	struct value_member same[2] = { { SLICE("turn"), s->receipt.turn },
+					{ SLICE("state"), value_make_s(r->arena, SLICE("running")) } };
+	struct dyn_write w = { .kind = DYN_DELETE, .table = beside_table(&own), .key = s->receipt.key, .equal = same, .equal_count = 2 };
 	struct dyn_refusal refusal;
 	enum dyn_outcome end = DYN_CONFLICT;
 
 	if (idempotency_keeps(answer) && answer->body.n + answer->location.n + answer->etag.n <= MOST_BYTES) {
 		w.kind = DYN_PUT;
 		w.item = make_item(&own, s, answer);
+		w.equal_count = 1; /* written or not */
 	}
 	for (int i = 0; i < TRIES && end == DYN_CONFLICT; i++)
 		end = dyn_write(&own, &w, 1, SLICE(""), &refusal);

@@ -1,6 +1,7 @@
 /* The body of a write: each name and value against the entity's attributes, everything wrong told at once.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "app/input.h"
+#include "app/caller.h"
 #include "app/scope.h"
 
 #define PROBLEMS_TOLD 50    /* further ones of the same body are not looked for */
@@ -11,7 +12,7 @@ struct body {
 	const struct entity *entity;
 	enum input_use use;
 	const struct action *action;
-	struct fields *out;
+	struct row *out;
 };
 
 bool input_is_kept(const struct attribute *a)
@@ -85,7 +86,7 @@ static bool take_password(const struct body *b, const struct json_member *m)
 {
 	if (m->value.type != JSON_STRING)
 		return run_invalid(b->r, m->name, "a string");
-	fields_set(b->out, m->name, value_make_s(b->r->arena, m->value.string));
+	row_put(b->out, m->name, value_make_s(b->r->arena, m->value.string));
 	return true;
 }
 
@@ -98,12 +99,12 @@ bool input_default_is_null(const struct attribute *a)
 static bool take_null(const struct body *b, const struct attribute *a)
 {
 	if (input_default_is_null(a)) {
-		fields_set(b->out, a->name, value_make_null(b->r->arena));
+		row_set(b->out, a->at, value_make_null(b->r->arena));
 		return true;
 	}
 	if (a->required)
 		return run_invalid(b->r, a->name, "is required");
-	fields_set(b->out, a->name, VALUE_ABSENT);
+	row_set(b->out, a->at, VALUE_ABSENT);
 	return true;
 }
 
@@ -134,17 +135,17 @@ static bool take_member(const struct body *b, const struct json_member *m)
 	if (value_type(v) == VALUE_S && has_name(b->entity->params, b->entity->param_count, a->name) && value_bytes(v).n &&
 	    memchr(value_bytes(v).p, 0, value_bytes(v).n))
 		return run_invalid(b->r, a->name, "is part of the address and cannot have a zero byte in it");
-	fields_set(b->out, a->name, v);
+	row_set(b->out, a->at, v);
 	return true;
 }
 
 bool input_body(struct run *r, const struct entity *e, enum input_use use, const struct action *action,
-		const struct json *body, struct fields *out)
+		const struct json *body, struct row *out)
 {
 	struct body b = { .r = r, .entity = e, .use = use, .action = action, .out = out };
 	size_t bad = 0;
 
-	fields_init(out, r->arena);
+	row_init(out, r->arena, e);
 	if (!body)
 		return true;
 	if (body->type != JSON_OBJECT)
@@ -154,7 +155,7 @@ bool input_body(struct run *r, const struct entity *e, enum input_use use, const
 	return !bad;
 }
 
-bool input_required(struct run *r, const struct entity *e, const struct fields *full)
+bool input_required(struct run *r, const struct entity *e, const struct row *full)
 {
 	struct scope s = { .run = r, .item = full };
 	bool good = true;
@@ -163,7 +164,7 @@ bool input_required(struct run *r, const struct entity *e, const struct fields *
 		const struct attribute *a = &e->attributes[i];
 		bool asked;
 
-		if (!a->required || value_present(fields_get(full, a->name)))
+		if (!a->required || value_present(row_get(full, a->at)))
 			continue;
 		if (!scope_holds(&s, a->when, &asked))
 			return false;
@@ -171,4 +172,37 @@ bool input_required(struct run *r, const struct entity *e, const struct fields *
 			good = run_invalid(r, a->name, "is required");
 	}
 	return good;
+}
+
+/* ---- all at once ---- */
+
+void input_add_password(struct run *r, const struct entity *e, struct value password)
+{
+	if (!e->login.present || r->caller.operator_ || r->design->callers.issuer.n)
+		return;
+	if (value_type(password) != VALUE_S)
+		(void)run_invalid(r, SLICE("password"), "is required");
+	else
+		(void)!caller_password_fits(r, value_bytes(password));
+}
+
+/* Whether only the client can give it. */
+static bool is_for_client(const struct attribute *a)
+{
+	return a->required && !a->when && !a->default_ && !a->id && !a->next && !input_is_kept(a);
+}
+
+void input_add_missing(struct run *r, const struct entity *e, const struct json *body, const struct slice *path, size_t n)
+{
+	const struct json *password;
+
+	for (size_t i = 0; i < e->attribute_count; i++) {
+		const struct attribute *a = &e->attributes[i];
+
+		if (is_for_client(a) && !has_name(path, n, a->name) && !json_get_slice(body, a->name))
+			(void)run_invalid(r, a->name, "is required");
+	}
+	password = json_get(body, "password");
+	if (!password || password->type == JSON_STRING) /* else it has been told */
+		input_add_password(r, e, password ? value_make_s(r->arena, password->string) : VALUE_ABSENT);
 }

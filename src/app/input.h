@@ -17,7 +17,7 @@ enum input_use { INPUT_CREATE, INPUT_UPDATE, INPUT_PATCH, INPUT_ACTION };
  * A body that is no object is MALFORMED. INPUT_PATCH is an update of which maps are patches of maps (RFC 7396), with NULLs
  * for members to be removed: input_merge() makes the value of them, and asks for its limits. */
 bool input_body(struct run *r, const struct entity *e, enum input_use use, const struct action *action,
-		const struct json *body, struct fields *out) MUST_CHECK;
+		const struct json *body, struct row *out) MUST_CHECK;
 /* Whether the server keeps the attribute: who is no operator cannot give it. `the caller` is kept, too. */
 bool input_is_kept(const struct attribute *attribute);
 /* One value of JSON as the attribute says: checked, normalised, compressed. Absent in *out: nothing is stored (an empty set). */
@@ -30,7 +30,13 @@ bool input_merge(struct run *r, const struct attribute *attribute, struct value 
 bool input_text(struct run *r, const struct attribute *attribute, struct slice name, struct slice text,
 		struct value *out) MUST_CHECK;
 /* Attributes that are required and not there: INVALID. Those with a `when` are required only while it holds. */
-bool input_required(struct run *r, const struct entity *e, const struct fields *full) MUST_CHECK;
+bool input_required(struct run *r, const struct entity *e, const struct row *full) MUST_CHECK;
+/* Adds to the problem of a body that has one already (INVALID), so that a client learns everything in one answer: required
+ * attributes that are neither in the body nor in the path, and a password that is missing or does not fit. `path`: the names
+ * that the path gives. */
+void input_add_missing(struct run *r, const struct entity *e, const struct json *body, const struct slice *path, size_t n);
+/* The same of the password of a new account alone; `password`: absent if none was given. */
+void input_add_password(struct run *r, const struct entity *e, struct value password);
 /* Whether the attribute is stored as a NULL where it is not given: `default null`. */
 bool input_default_is_null(const struct attribute *a);
 /* A value that the design makes (a default, `=`, `set`, `with`): a text or a list over its maximum is cut there, between

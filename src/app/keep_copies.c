@@ -32,7 +32,7 @@ static void pass_over(struct copies *c, struct value key)
 }
 
 /* A row that was found through an index may lack attributes: the item is read again by its key. */
-static bool refresh_row(void *ctx, const struct read_row *row, bool *stop)
+static bool refresh_row(void *ctx, const struct row *row, bool *stop)
 {
 	struct copies *c = ctx;
 	struct value key = dyn_key_of(c->run, row->full);
@@ -57,12 +57,12 @@ static bool refresh_all(struct run *r, const struct entity *source, const struct
 {
 	const struct access *access = design_access(r->design, pattern);
 	struct copies c = { .run = r, .branch = branch_new(r), .entity = e, .source = source->name };
-	struct fields f;
+	struct row f;
 	struct scope s = { .run = r, .item = &f };
 
 	if (!access)
 		return run_fail(r, PROBLEM_INTERNAL, "There is no access pattern '%.*s'", SLICE_ARG(pattern));
-	fields_from_item(&f, r->arena, full);
+	row_from(&f, r->arena, source, full);
 	return read_each(r, access, &s, NULL, 0, refresh_row, &c);
 }
 
@@ -87,7 +87,7 @@ static bool is_out_of_date(struct run *r, const struct attribute *a, const struc
 	if (!differs(old, full, a->copy_attribute))
 		return false;
 	/* What was kept back before and still is changes unseen. */
-	return !a->copy_if || !value_present(value_get(full, a->copy_attribute)) || !entity_copied(r, a, full, &copy) ||
+	return !a->copy_if || !value_present(value_get(full, a->copy_attribute)) || !entity_copied(r, a, &(struct row){ .full = full }, &copy) ||
 	       value_present(copy);
 }
 

@@ -35,6 +35,14 @@ static void put_problem(struct oas *o)
 	put_typed(o, "status", "integer", NULL);
 	put_typed(o, "detail", "string", "A sentence for people.");
 	put_typed(o, "attribute", "string", "Whose value is taken.");
+	oas_object(o, "outcome");
+	oas_member(o, "type", "string");
+	oas_member(o, "description", "Of a write that is answered with 503. Left out: nothing was done.");
+	oas_list(o, "enum");
+	oas_text(o, SLICE("unknown"));
+	oas_text(o, SLICE("done"));
+	oas_close(o, ']');
+	oas_close(o, '}');
 	oas_object(o, "errors");
 	oas_member(o, "type", "array");
 	oas_object(o, "items");

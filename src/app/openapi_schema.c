@@ -238,7 +238,7 @@ static void put_item(struct oas *o, const struct entity *e)
 		if (!e->attributes[i].hidden)
 			put_shown(o, &e->attributes[i]);
 	for (size_t i = 0; i < e->key_count; i++)
-		if (output_shows_key(o->d, e, i))
+		if (slots_show_key(o->d, e, i))
 			put_computed(o, e, &e->keys[i]);
 	oas_close(o, '}');
 	oas_close(o, '}');

@@ -4,7 +4,6 @@
 #include <xxhash.h>
 #include "app/app_internal.h"
 #include "app/entity.h"
-#include "app/outline.h"
 #include "app/output_writer.h"
 #include "app/packed.h"
 
@@ -50,27 +49,17 @@ static bool is_key(const struct design *d, struct slice name)
 	return false;
 }
 
-bool output_shows_key(const struct design *d, const struct entity *e, size_t i)
-{
-	struct slice name = e->keys[i].attribute;
-
-	for (size_t k = 0; k < i; k++)
-		if (slice_equal(e->keys[k].attribute, name))
-			return false;
-	return !entity_attribute(e, name) && !is_key(d, name);
-}
-
 /* ---- items of an entity ---- */
-static bool is_shown(const struct writing *w, const struct outline_name *n, bool show_private)
+static bool is_shown(const struct writing *w, const struct slot *n, bool show_private)
 {
-	return !n->hidden && (!n->private_ || show_private) && !is_left_out(w, n->name);
+	return !n->hidden && (!n->private_ || show_private) && !is_left_out(w, n->name->text);
 }
 
 /* Whether a private value is among what would be written. */
-static bool has_secret(const struct writing *w, const struct outline *o, const struct value *places)
+static bool has_secret(const struct writing *w, const struct slots *o, const struct value *values)
 {
 	for (size_t i = 0; o->has_private && i < o->written; i++)
-		if (o->placed[i]->private_ && value_present(places[i]) && !is_left_out(w, o->placed[i]->name))
+		if (o->list[i]->private_ && value_present(values[i]) && !is_left_out(w, o->list[i]->name->text))
 			return true;
 	return false;
 }
@@ -78,21 +67,21 @@ static bool has_secret(const struct writing *w, const struct outline *o, const s
 /* As many bytes at once as nearly all labels have at most; there is room for them. */
 static inline char *put_label(char *to, struct slice label)
 {
-	memcpy(to, label.p, OUTLINE_BEYOND);
-	if (label.n > OUTLINE_BEYOND)
-		memcpy(to + OUTLINE_BEYOND, label.p + OUTLINE_BEYOND, label.n - OUTLINE_BEYOND);
+	memcpy(to, label.p, SLOT_BEYOND);
+	if (label.n > SLOT_BEYOND)
+		memcpy(to + SLOT_BEYOND, label.p + SLOT_BEYOND, label.n - SLOT_BEYOND);
 	return to + label.n;
 }
 
-static char *put_packed(struct writer *j, char *to, struct value v)
+static char *put_packed(struct json_fast *j, char *to, struct value v)
 {
-	writer_close(j, to);
+	json_fast_close(j, to);
 	put_compressed(j->b, v);
-	return writer_more(j, j->b->p + j->b->n, WRITER_AROUND);
+	return json_fast_more(j, j->b->p + j->b->n, JSON_AROUND);
 }
 
 /* What is neither text nor compressed; there is room for a number. */
-static inline char *put_short(struct writer *j, char *to, struct value v)
+static inline char *put_short(struct json_fast *j, char *to, struct value v)
 {
 	const uint8_t *p = v.p + 1;
 	struct slice s;
@@ -110,18 +99,18 @@ static inline char *put_short(struct writer *j, char *to, struct value v)
 
 /* There is always room for a number, all labels, and all texts as they are: they are part of the item. What becomes longer than it is
  * there (escapes, numbers, binaries) asks for its own, and for all that again. */
-static void put_places(const struct writing *w, const struct outline *o, struct value full, const struct value *places,
+static void put_values(const struct writing *w, const struct slots *o, struct value full, const struct value *values,
 		       bool show_private)
 {
 	const char *limit = (const char *)full.p + full.n;
-	size_t budget = o->label_size + full.n + JSON_COPY_BEYOND + OUTLINE_BEYOND + NUMBER_TEXT_MAX +
-			WRITER_AROUND;
-	struct writer j;
-	char *to = writer_room(&j, writer_open(&j, w->b, full), budget);
+	size_t budget = o->label_size + full.n + JSON_COPY_BEYOND + SLOT_BEYOND + NUMBER_TEXT_MAX +
+			JSON_AROUND;
+	struct json_fast j;
+	char *to = json_fast_room(&j, json_fast_open(&j, w->b, slice_make((const char *)full.p, full.n), full.n), budget);
 
 	for (size_t i = 0; i < o->written; i++) {
-		const struct outline_name *n = o->placed[i];
-		struct value v = places[i];
+		const struct slot *n = o->list[i];
+		struct value v = values[i];
 		const uint8_t *p;
 		struct slice s;
 
@@ -139,21 +128,20 @@ static void put_places(const struct writing *w, const struct outline *o, struct 
 			}
 		}
 		to = n->compressed ? put_packed(&j, to, v) : put_short(&j, to, v);
-		to = writer_room(&j, to, budget);
+		to = json_fast_room(&j, to, budget);
 	}
-	writer_close(&j, to);
+	json_fast_close(&j, to);
 }
 
 /* Asks the rule only when there is something to hide. */
-static bool put_entity(struct run *r, const struct writing *w, const struct entity *e, struct value full,
-		       const struct value *places)
+static bool put_entity(struct run *r, const struct writing *w, const struct row *item)
 {
-	const struct outline *o = outline_of(r, e);
 	bool show_private = false;
 
-	if (has_secret(w, o, places) && !entity_allows(r, e, ALLOW_UPDATE, full, full, &show_private))
+	if (has_secret(w, item->slots, item->values) &&
+	    !entity_allows(r, item->entity, ALLOW_UPDATE, item->full, item->full, &show_private))
 		return false;
-	put_places(w, o, full, places, show_private);
+	put_values(w, item->slots, item->full, item->values, show_private);
 	return true;
 }
 
@@ -208,19 +196,19 @@ static void put_stranger(struct run *r, struct writing *w, struct value item)
 	}
 }
 
-bool output_row(struct run *r, const struct entity *e, struct value full, const struct value *places, bool tag,
-		const struct slice *without, size_t without_count, struct buf *b)
+bool output_row(struct run *r, const struct row *item, bool tag, const struct slice *without, size_t without_count,
+		struct buf *b)
 {
 	struct writing w = { .b = b, .without = without, .without_count = without_count };
 	size_t start = b->n;
 
-	if (tag && e) {
+	if (tag && item->entity) {
 		put_name(&w, SLICE("@type"));
-		json_string(b, e->name);
+		json_string(b, item->entity->name);
 	}
-	if (!e)
-		put_stranger(r, &w, full);
-	else if (!put_entity(r, &w, e, full, places ? places : outline_lay(r->arena, outline_of(r, e), full)))
+	if (!item->entity)
+		put_stranger(r, &w, item->full);
+	else if (!put_entity(r, &w, item))
 		return false;
 	if (b->n == start)
 		buf_byte(b, ',');
@@ -232,7 +220,9 @@ bool output_row(struct run *r, const struct entity *e, struct value full, const 
 bool output_item(struct run *r, const struct entity *e, struct value full, bool tag, const struct slice *without,
 		 size_t without_count, struct buf *b)
 {
-	return output_row(r, e, full, NULL, tag, without, without_count, b);
+	struct row item = e ? row_lay(r->arena, e, full) : row_of(full);
+
+	return output_row(r, &item, tag, without, without_count, b);
 }
 
 /* ---- ETag ---- */
@@ -242,24 +232,21 @@ static uint64_t seed_of(const struct run *r)
 	return r->app ? XXH3_64bits(r->app->secret, sizeof(r->app->secret)) : 0;
 }
 
-struct slice output_etag(struct run *r, const struct entity *e, struct value full, const struct value *places)
+struct slice output_etag(struct run *r, const struct row *item)
 {
-	const struct outline *o = outline_of(r, e);
+	const struct slots *o = item->slots;
 	XXH128_canonical_t hash;
 	struct buf b, text;
 
-	if (!places)
-		places = outline_lay(r->arena, o, full);
 	buf_init(&b, r->arena);
-	buf_room(&b, full.n);
+	buf_room(&b, item->full.n);
 	for (size_t i = 0; i < o->count; i++) {
-		const struct outline_name *n = &o->sorted[i];
-		struct value v = places[n->place];
+		const struct slot *n = &o->sorted[i];
+		struct value v = item->values[n->at];
 
 		if (!n->tagged || !value_present(v))
 			continue;
-		buf_varint(&b, n->name.n);
-		buf_put(&b, n->name);
+		buf_put(&b, n->encoded);
 		buf_add(&b, v.p, v.n);
 	}
 	XXH128_canonicalFromHash(&hash, XXH3_128bits_withSeed(b.p, b.n, seed_of(r)));

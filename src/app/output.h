@@ -11,18 +11,15 @@
  * table and indexes, and attributes hidden or (but for operators) private in any entity. `without`: names left out. */
 bool output_item(struct run *r, const struct entity *e, struct value full, bool tag, const struct slice *without,
 		 size_t without_count, struct buf *b) MUST_CHECK;
-/* The same of an item that is laid out (outline.h) already; NULL: it is not. */
-bool output_row(struct run *r, const struct entity *e, struct value full, const struct value *places, bool tag,
-		const struct slice *without, size_t without_count, struct buf *b) MUST_CHECK;
-/* Whether the attribute of e->keys[i] is among those other computed ones (said of the first rule of several for one
- * attribute). */
-bool output_shows_key(const struct design *d, const struct entity *e, size_t i);
+/* The same of an item that is laid out already, or of no entity. */
+bool output_row(struct run *r, const struct row *item, bool tag, const struct slice *without, size_t without_count,
+		struct buf *b) MUST_CHECK;
 /* One value as plain JSON. */
 void output_value(struct buf *b, struct value v);
 /* application/problem+json. */
 void output_problem(const struct problem *p, struct buf *b);
 /* A strong validator, with its quotes, of the item without its counters and what hangs on them: what If-Match compares when it
- * is not the version's value. `places` as in output_row(). */
-struct slice output_etag(struct run *r, const struct entity *e, struct value full, const struct value *places);
+ * is not the version's value. */
+struct slice output_etag(struct run *r, const struct row *item);
 
 #endif

@@ -47,6 +47,8 @@ void output_problem(const struct problem *p, struct buf *b)
 		buf_lit(b, ",\"attribute\":");
 		put_text(b, p->attribute);
 	}
+	if (p->outcome != OUTCOME_NOT_DONE)
+		buf_str(b, p->outcome == OUTCOME_DONE ? ",\"outcome\":\"done\"" : ",\"outcome\":\"unknown\"");
 	if (p->part_count)
 		put_parts(p, b);
 	buf_byte(b, '}');

@@ -6,7 +6,7 @@
 #ifndef THORPE_APP_PROVISION_H
 #define THORPE_APP_PROVISION_H
 
-#include "app/backend.h"
+#include "request/backend.h"
 #include "design/design.h"
 
 enum provision_result { PROVISION_THERE, PROVISION_MADE, PROVISION_CHANGED, PROVISION_FAILED };

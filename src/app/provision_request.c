@@ -4,33 +4,35 @@
 #include "app/beside.h"
 #include "json/json.h"
 
-/* Begins a document about the design's table. */
-static void begin(struct buf *b, const struct design *d, struct arena *a)
+void provision_begin(struct buf *b, const struct design *d, struct arena *a)
 {
 	buf_init(b, a);
-	buf_lit(b, "{\"TableName\":");
-	json_string(b, d->table);
+	json_open(b, '{');
+	json_member_string(b, "TableName", d->table);
 }
 
-static void key_element(struct buf *b, const struct key_attr *k, const char *type, bool *first)
+static struct slice end(struct buf *b)
 {
-	buf_str(b, *first ? "" : ",");
-	*first = false;
-	buf_lit(b, "{\"AttributeName\":");
-	json_string(b, k->name);
-	buf_printf(b, ",\"KeyType\":\"%s\"}", type);
+	json_close(b, '}');
+	return buf_slice(b);
+}
+
+static void key_elements(struct buf *b, const struct key_attr *attrs, size_t n, const char *type)
+{
+	for (size_t i = 0; i < n; i++) {
+		json_open(b, '{');
+		json_member_string(b, "AttributeName", attrs[i].name);
+		json_member_word(b, "KeyType", type);
+		json_close(b, '}');
+	}
 }
 
 void provision_put_key(struct buf *b, const struct key_schema *k)
 {
-	bool first = true;
-
-	buf_lit(b, "\"KeySchema\":[");
-	for (size_t i = 0; i < k->hash_count; i++)
-		key_element(b, &k->hash[i], "HASH", &first);
-	for (size_t i = 0; i < k->range_count; i++)
-		key_element(b, &k->range[i], "RANGE", &first);
-	buf_lit(b, "]");
+	json_member_open(b, "KeySchema", '[');
+	key_elements(b, k->hash, k->hash_count, "HASH");
+	key_elements(b, k->range, k->range_count, "RANGE");
+	json_close(b, ']');
 }
 
 /* Each attribute once, however many keys it stands in. */
@@ -50,10 +52,10 @@ static void define(struct definitions *d, const struct key_attr *attrs, size_t n
 		if (j < d->count)
 			continue;
 		d->seen[d->count++] = attrs[i];
-		buf_str(d->b, j ? "," : "");
-		buf_lit(d->b, "{\"AttributeName\":");
-		json_string(d->b, attrs[i].name);
-		buf_printf(d->b, ",\"AttributeType\":\"%s\"}", value_type_name(attrs[i].type));
+		json_open(d->b, '{');
+		json_member_string(d->b, "AttributeName", attrs[i].name);
+		json_member_word(d->b, "AttributeType", value_type_name(attrs[i].type));
+		json_close(d->b, '}');
 	}
 }
 
@@ -68,79 +70,86 @@ void provision_put_projection(struct buf *b, const struct design_index *i)
 	static const char *const types[] = { [PROJECT_ALL] = "ALL", [PROJECT_KEYS_ONLY] = "KEYS_ONLY",
 					     [PROJECT_INCLUDE] = "INCLUDE" };
 
-	buf_printf(b, "\"Projection\":{\"ProjectionType\":\"%s\"", types[i->projection]);
-	if (i->projection == PROJECT_INCLUDE) {
-		buf_lit(b, ",\"NonKeyAttributes\":[");
-		for (size_t n = 0; n < i->include_count; n++) {
-			buf_str(b, n ? "," : "");
-			json_string(b, i->include[n]);
-		}
-		buf_lit(b, "]");
-	}
-	buf_lit(b, "}");
+	json_member_open(b, "Projection", '{');
+	json_member_word(b, "ProjectionType", types[i->projection]);
+	if (i->projection == PROJECT_INCLUDE)
+		json_member_strings(b, "NonKeyAttributes", i->include, i->include_count);
+	json_close(b, '}');
 }
 
-static void throughput(struct buf *b, const struct design *d)
+static void put_throughput(struct buf *b, const struct design *d)
 {
-	buf_printf(b, ",\"ProvisionedThroughput\":{\"ReadCapacityUnits\":%lld,\"WriteCapacityUnits\":%lld}",
-		   (long long)d->read_units, (long long)d->write_units);
+	if (!d->provisioned)
+		return;
+	json_member_open(b, "ProvisionedThroughput", '{');
+	json_member_int(b, "ReadCapacityUnits", d->read_units);
+	json_member_int(b, "WriteCapacityUnits", d->write_units);
+	json_close(b, '}');
 }
 
-/* The inside of an index definition, without braces. */
-static void index_members(struct buf *b, const struct design *d, const struct design_index *i)
+void provision_put_billing(struct buf *b, const struct design *d)
 {
-	buf_lit(b, "\"IndexName\":");
-	json_string(b, i->name);
-	buf_lit(b, ",");
+	json_member_word(b, "BillingMode", d->provisioned ? "PROVISIONED" : "PAY_PER_REQUEST");
+	put_throughput(b, d);
+}
+
+static void put_index(struct buf *b, const struct design *d, const struct design_index *i)
+{
+	json_open(b, '{');
+	json_member_string(b, "IndexName", i->name);
 	provision_put_key(b, &i->key);
-	buf_lit(b, ",");
 	provision_put_projection(b, i);
-	if (d->provisioned)
-		throughput(b, d);
+	put_throughput(b, d);
+	json_close(b, '}');
 }
 
-static void indexes(struct buf *b, const struct design *d)
+void provision_put_indexes(struct buf *b, const struct design *d)
 {
 	if (!d->index_count)
 		return;
-	buf_lit(b, ",\"GlobalSecondaryIndexes\":[");
-	for (size_t i = 0; i < d->index_count; i++) {
-		buf_str(b, i ? ",{" : "{");
-		index_members(b, d, &d->indexes[i]);
-		buf_lit(b, "}");
-	}
-	buf_lit(b, "]");
+	json_member_open(b, "GlobalSecondaryIndexes", '[');
+	for (size_t i = 0; i < d->index_count; i++)
+		put_index(b, d, &d->indexes[i]);
+	json_close(b, ']');
 }
 
 void provision_put_definitions(struct buf *b, const struct design *d)
 {
 	struct definitions defined = { .b = b };
 
-	buf_lit(b, "\"AttributeDefinitions\":[");
+	json_member_open(b, "AttributeDefinitions", '[');
 	define_key(&defined, &d->key);
 	for (size_t i = 0; i < d->index_count; i++)
 		define_key(&defined, &d->indexes[i].key);
-	buf_lit(b, "]");
+	json_close(b, ']');
+}
+
+void provision_put_stream(struct buf *b, const struct design *d)
+{
+	if (d->stream == STREAM_NONE)
+		return;
+	json_member_open(b, "StreamSpecification", '{');
+	json_member_bool(b, "StreamEnabled", true);
+	json_member_word(b, "StreamViewType", stream_view_name(d->stream));
+	json_close(b, '}');
+}
+
+void provision_put_create(struct buf *b, const struct design *d)
+{
+	provision_put_definitions(b, d);
+	provision_put_key(b, &d->key);
+	provision_put_indexes(b, d);
+	provision_put_billing(b, d);
+	provision_put_stream(b, d);
 }
 
 struct slice provision_create_table(const struct design *d, struct arena *a)
 {
 	struct buf b;
 
-	begin(&b, d, a);
-	buf_lit(&b, ",");
-	provision_put_definitions(&b, d);
-	buf_lit(&b, ",");
-	provision_put_key(&b, &d->key);
-	indexes(&b, d);
-	buf_printf(&b, ",\"BillingMode\":\"%s\"", d->provisioned ? "PROVISIONED" : "PAY_PER_REQUEST");
-	if (d->provisioned)
-		throughput(&b, d);
-	if (d->stream != STREAM_NONE)
-		buf_printf(&b, ",\"StreamSpecification\":{\"StreamEnabled\":true,\"StreamViewType\":\"%s\"}",
-			   stream_view_name(d->stream));
-	buf_lit(&b, "}");
-	return buf_slice(&b);
+	provision_begin(&b, d, a);
+	provision_put_create(&b, d);
+	return end(&b);
 }
 
 struct slice provision_add_index(const struct design *d, const struct design_index *i, struct arena *a)
@@ -148,41 +157,50 @@ struct slice provision_add_index(const struct design *d, const struct design_ind
 	struct definitions defined = { 0 };
 	struct buf b;
 
-	begin(&b, d, a);
+	provision_begin(&b, d, a);
 	defined.b = &b;
-	buf_lit(&b, ",\"AttributeDefinitions\":[");
+	json_member_open(&b, "AttributeDefinitions", '[');
 	define_key(&defined, &i->key);
-	buf_lit(&b, "],\"GlobalSecondaryIndexUpdates\":[{\"Create\":{");
-	index_members(&b, d, i);
-	buf_lit(&b, "}}]}");
-	return buf_slice(&b);
+	json_close(&b, ']');
+	json_member_open(&b, "GlobalSecondaryIndexUpdates", '[');
+	json_open(&b, '{');
+	json_name(&b, "Create");
+	put_index(&b, d, i);
+	json_close(&b, '}');
+	json_close(&b, ']');
+	return end(&b);
+}
+
+void provision_put_ttl(struct buf *b, struct slice attribute)
+{
+	json_member_open(b, "TimeToLiveSpecification", '{');
+	json_member_bool(b, "Enabled", true);
+	json_member_string(b, "AttributeName", attribute);
+	json_close(b, '}');
 }
 
 struct slice provision_enable_ttl(const struct design *d, struct arena *a)
 {
 	struct buf b;
 
-	begin(&b, d, a);
-	buf_lit(&b, ",\"TimeToLiveSpecification\":{\"Enabled\":true,\"AttributeName\":");
-	json_string(&b, d->ttl);
-	buf_lit(&b, "}}");
-	return buf_slice(&b);
+	provision_begin(&b, d, a);
+	provision_put_ttl(&b, d->ttl);
+	return end(&b);
 }
 
 struct slice provision_describe(const struct design *d, struct arena *a)
 {
 	struct buf b;
 
-	begin(&b, d, a);
-	buf_lit(&b, "}");
-	return buf_slice(&b);
+	provision_begin(&b, d, a);
+	return end(&b);
 }
 
 static void begin_beside(struct buf *b, const struct design *d, struct arena *a)
 {
 	buf_init(b, a);
-	buf_lit(b, "{\"TableName\":");
-	json_string(b, arena_printf(a, "%.*s.thorpe", SLICE_ARG(d->table)));
+	json_open(b, '{');
+	json_member_string(b, "TableName", arena_printf(a, "%.*s.thorpe", SLICE_ARG(d->table)));
 }
 
 struct slice provision_describe_beside(const struct design *d, struct arena *a)
@@ -190,20 +208,23 @@ struct slice provision_describe_beside(const struct design *d, struct arena *a)
 	struct buf b;
 
 	begin_beside(&b, d, a);
-	buf_byte(&b, '}');
-	return buf_slice(&b);
+	return end(&b);
 }
 
 struct slice provision_create_beside(const struct design *d, struct arena *a)
 {
+	static const struct key_schema key = { .hash = { { SLICE("PK"), VALUE_S } }, .hash_count = 1,
+					       .range = { { SLICE("SK"), VALUE_S } }, .range_count = 1 };
 	struct buf b;
+	struct definitions defined = { .b = &b };
 
 	begin_beside(&b, d, a);
-	buf_lit(&b, ",\"BillingMode\":\"PAY_PER_REQUEST\",\"AttributeDefinitions\":["
-		    "{\"AttributeName\":\"PK\",\"AttributeType\":\"S\"},{\"AttributeName\":\"SK\",\"AttributeType\":\"S\"}],"
-		    "\"KeySchema\":[{\"AttributeName\":\"PK\",\"KeyType\":\"HASH\"},"
-		    "{\"AttributeName\":\"SK\",\"KeyType\":\"RANGE\"}]}");
-	return buf_slice(&b);
+	json_member_word(&b, "BillingMode", "PAY_PER_REQUEST");
+	json_member_open(&b, "AttributeDefinitions", '[');
+	define_key(&defined, &key);
+	json_close(&b, ']');
+	provision_put_key(&b, &key);
+	return end(&b);
 }
 
 struct slice provision_enable_ttl_beside(const struct design *d, struct arena *a)
@@ -211,6 +232,6 @@ struct slice provision_enable_ttl_beside(const struct design *d, struct arena *a
 	struct buf b;
 
 	begin_beside(&b, d, a);
-	buf_lit(&b, ",\"TimeToLiveSpecification\":{\"Enabled\":true,\"AttributeName\":\"" BESIDE_TTL "\"}}");
-	return buf_slice(&b);
+	provision_put_ttl(&b, SLICE(BESIDE_TTL));
+	return end(&b);
 }

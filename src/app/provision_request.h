@@ -5,11 +5,21 @@
 
 #include "design/design.h"
 
-/* Members of these documents, each without a comma before it: AttributeDefinitions (each attribute of the table's and the
- * indexes' keys once), KeySchema, Projection. */
-void provision_put_definitions(struct buf *b, const struct design *d);
+/* ---- parts, for documents like these: deploy/ has some ---- */
+
+/* `{"TableName":"…"` */
+void provision_begin(struct buf *b, const struct design *d, struct arena *a);
+/* Members. A design without indexes, or without a stream, gets none for it. */
+void provision_put_definitions(struct buf *b, const struct design *d); /* each attribute of the table's and the indexes' keys once */
 void provision_put_key(struct buf *b, const struct key_schema *k);
 void provision_put_projection(struct buf *b, const struct design_index *i);
+void provision_put_indexes(struct buf *b, const struct design *d);
+void provision_put_billing(struct buf *b, const struct design *d); /* and the throughput where it is provisioned */
+void provision_put_stream(struct buf *b, const struct design *d);
+void provision_put_ttl(struct buf *b, struct slice attribute);
+void provision_put_create(struct buf *b, const struct design *d); /* all of CreateTable but the name */
+
+/* ---- whole documents ---- */
 
 struct slice provision_create_table(const struct design *d, struct arena *a);
 struct slice provision_add_index(const struct design *d, const struct design_index *i, struct arena *a);

@@ -12,9 +12,9 @@ uint64_t read_hash(struct value v)
 
 /* ---- results ---- */
 
-static void to_rows(struct run *r, const struct row *rows, size_t n, struct read_result *out)
+static void to_rows(struct run *r, const struct found *rows, size_t n, struct read_result *out)
 {
-	out->rows = arena_array(r->arena, struct read_row, n);
+	out->rows = arena_array(r->arena, struct row, n);
 	out->row_count = n;
 	for (size_t i = 0; i < n; i++)
 		out->rows[i] = rows[i].shown;
@@ -88,7 +88,7 @@ static bool read_list(struct pattern *p, const struct read_request *q, const str
 	size_t limit = page_size(q, from->shown), n = 0;
 	struct flow *s = pattern_open(p);
 	const struct read_place *last = NULL;
-	struct row *rows = NULL, beyond;
+	struct found *rows = NULL, beyond;
 	size_t capacity = 0;
 	bool got = true, whole;
 
@@ -120,7 +120,7 @@ static bool read_list(struct pattern *p, const struct read_request *q, const str
 static bool read_one(struct pattern *p, struct read_result *out)
 {
 	struct flow *s = pattern_open(p);
-	struct row row;
+	struct found row;
 	bool got;
 
 	out->shape = READ_ONE;
@@ -140,7 +140,7 @@ static bool is_mixed(const struct pattern *p)
 static bool read_all(struct pattern *p, struct read_result *out)
 {
 	struct flow *s = pattern_open(p);
-	struct row *rows;
+	struct found *rows;
 	size_t n;
 
 	if (!s || !flow_all(s, &rows, &n))
@@ -194,7 +194,7 @@ bool read_access(struct run *r, const struct read_request *q, struct read_result
 	struct reading g = { r, READ_MOST_ROWS, r->now_ms };
 	struct pattern p = { .g = &g, .access = q->access, .trusted = q->trusted, .descending = q->access->descending };
 	struct resumption from;
-	struct fields params;
+	struct row params;
 	bool none, may;
 
 	memset(out, 0, sizeof(*out));
@@ -210,7 +210,7 @@ bool read_access(struct run *r, const struct read_request *q, struct read_result
 	return none ? read_nothing(r, q->access, out) : run_pattern(&p, q, &from, out);
 }
 
-bool read_item(struct run *r, const struct entity *e, const struct value *args, size_t n, struct entity_item *out)
+bool read_item(struct run *r, const struct entity *e, const struct value *args, size_t n, struct row *out)
 {
 	bool may = false;
 
@@ -220,55 +220,55 @@ bool read_item(struct run *r, const struct entity *e, const struct value *args, 
 		return false;
 	if (may)
 		return true;
-	*out = (struct entity_item){ 0 };
+	*out = (struct row){ 0 };
 	return run_fail(r, PROBLEM_NOT_FOUND, "There is no such %.*s, or it is not for you to see", SLICE_ARG(e->name));
 }
 
 /* ---- for the runtime itself ---- */
 
-static struct value named(const struct scope *s, struct slice name)
+static struct value named(const struct scope *s, const struct name *name)
 {
 	struct value v = VALUE_ABSENT;
 
 	for (size_t i = 0; i < s->variable_count; i++)
-		if (slice_equal(s->variables[i].name, name))
+		if (s->variables[i].at ? s->variables[i].at == name : slice_equal(s->variables[i].name, name->text))
 			return s->variables[i].value;
 	if (s->item)
-		v = fields_get(s->item, name);
-	return value_present(v) || !s->input ? v : fields_get(s->input, name);
+		v = row_get(s->item, name);
+	return value_present(v) || !s->input ? v : row_get(s->input, name);
 }
 
 static bool given_by(struct scope *s, const struct access *access, const struct assignment *with, size_t with_count,
-		     struct fields *out)
+		     struct row *out)
 {
 	struct value v;
 
-	fields_init(out, s->run->arena);
+	row_init(out, s->run->arena, NULL);
 	for (size_t i = 0; i < access->param_count + access->query_param_count; i++) {
-		struct slice name = i < access->param_count ? access->params[i] :
-							      access->query_params[i - access->param_count].name;
+		const struct name *name = i < access->param_count ? access->param_at[i] :
+								    access->query_params[i - access->param_count].at;
 
 		v = with_count ? VALUE_ABSENT : named(s, name);
 		if (value_present(v))
-			fields_set(out, name, v);
+			row_set(out, name, v);
 	}
 	for (size_t i = 0; i < with_count; i++) {
 		if (!scope_value(s, with[i].term, &v))
 			return false;
 		if (value_present(v))
-			fields_set(out, with[i].attribute, v);
+			row_set(out, with[i].at, v);
 	}
 	return true;
 }
 
 bool read_each(struct run *r, const struct access *access, struct scope *s, const struct assignment *with, size_t with_count,
-	       bool (*visit)(void *ctx, const struct read_row *row, bool *stop), void *ctx)
+	       bool (*visit)(void *ctx, const struct row *row, bool *stop), void *ctx)
 {
 	struct reading g = { r, INT64_MAX, r->now_ms };
 	struct pattern p = { .g = &g, .access = access, .trusted = true, .open = true, .descending = access->descending };
-	struct fields given, params;
+	struct row given, params;
 	struct flow *rows;
-	struct row row;
+	struct found row;
 	bool none, got, stop = false;
 
 	if (!given_by(s, access, with, with_count, &given) || !pattern_params(&g, access, &given, true, &params, &none))
@@ -331,7 +331,7 @@ bool read_asks(struct run *r, const struct access *access, struct scope *s, void
 	struct reading g = { r, INT64_MAX, r->now_ms };
 	struct pattern p = { .g = &g, .access = access, .trusted = true, .open = true };
 	struct asking x = { .visit = visit, .ctx = ctx, .known = true };
-	struct fields given, params;
+	struct row given, params;
 	bool none;
 
 	*known = true;

@@ -18,7 +18,7 @@ struct dyn_condition;
 
 struct read_request {
 	const struct access *access;
-	const struct fields *params; /* typed: those given; defaults are filled in here */
+	const struct row *params; /* typed: those given; defaults are filled in here */
 	const struct slice *ids;     /* batch: the ids */
 	size_t id_count;
 	int64_t limit;               /* 0: the pattern's, or 20 */
@@ -26,19 +26,11 @@ struct read_request {
 	bool trusted;                /* the runtime itself asks (found by, then remove, processors): no rules, but filters */
 };
 
-struct read_row {
-	const struct entity *entity; /* NULL: a companion, shown as it is */
-	struct value full;
-	const struct value *places;  /* `full` laid out (outline.h); NULL: it is not */
-	struct read_row *children;   /* tree: */
-	size_t child_count;
-};
-
 enum read_shape { READ_ONE, READ_LIST, READ_COUNT, READ_COUNTS /* merge over numbers with count */, READ_VALUES /* unite */ };
 
 struct read_result {
 	enum read_shape shape;
-	struct read_row *rows;  /* ONE: one; LIST */
+	struct row *rows;       /* ONE: one; LIST. Of no entity: a companion, shown as it is */
 	size_t row_count;
 	bool mixed;             /* LIST: rows may be of several entities */
 	bool tree;
@@ -56,11 +48,11 @@ struct read_result {
  * other items (`then`), the rule of the row's entity is asked, too, if it has one: who may not see a list is not led on by it. */
 bool read_access(struct run *r, const struct read_request *q, struct read_result *out) MUST_CHECK;
 /* One item by its identity, as the caller may see it: NOT_FOUND otherwise. Strongly consistent. */
-bool read_item(struct run *r, const struct entity *e, const struct value *args, size_t n, struct entity_item *out) MUST_CHECK;
+bool read_item(struct run *r, const struct entity *e, const struct value *args, size_t n, struct row *out) MUST_CHECK;
 /* A pattern run by the runtime for an item: parameters are the item's attributes of the same names, or `with` evaluated in `s`.
  * Calls visit() for every row, page by page, until it says false (then the whole is false) or sets *stop. */
 bool read_each(struct run *r, const struct access *access, struct scope *s, const struct assignment *with, size_t with_count,
-	       bool (*visit)(void *ctx, const struct read_row *row, bool *stop), void *ctx) MUST_CHECK;
+	       bool (*visit)(void *ctx, const struct row *row, bool *stop), void *ctx) MUST_CHECK;
 /* The queries that the runtime would make to run a pattern for an item, without making them: parameters as in read_each(). What the
  * oracle compares items with. *known false: that cannot be told without reading (rows of one pattern lead to another), or it is
  * no query. */
@@ -68,7 +60,7 @@ struct read_asked {
 	const struct access *access;       /* the pattern itself, or one that it merges */
 	const struct dyn_condition *where; /* dyn.h; one for each rule of access->where, but for optional ones without a value */
 	size_t where_count;
-	const struct fields *params;       /* what its filter knows as input.x */
+	const struct row *params;       /* what its filter knows as input.x */
 };
 bool read_asks(struct run *r, const struct access *access, struct scope *s, void (*visit)(void *ctx, const struct read_asked *q),
 	       void *ctx, bool *known) MUST_CHECK;

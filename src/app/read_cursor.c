@@ -58,9 +58,9 @@ bool cursor_malformed(struct run *r)
 	return run_fail(r, PROBLEM_MALFORMED, "This is no cursor of this list with these parameters");
 }
 
-static struct slice signed_along(struct run *r, const struct access *access, const struct fields *given)
+static struct slice signed_along(struct run *r, const struct access *access, const struct row *given)
 {
-	struct value params = given ? fields_item(given) : VALUE_ABSENT;
+	struct value params = given ? row_item(given) : VALUE_ABSENT;
 	struct buf b;
 
 	buf_init(&b, r->arena);
@@ -170,7 +170,7 @@ static bool from_url(struct arena *a, struct slice text, uint8_t **bytes, size_t
 
 /* ---- both ways ---- */
 
-struct slice cursor_seal(struct run *r, const struct access *access, const struct fields *given, struct slice payload)
+struct slice cursor_seal(struct run *r, const struct access *access, const struct row *given, struct slice payload)
 {
 	struct slice along = signed_along(r, access, given), packed = pack(r, payload);
 	uint8_t *out = arena_alloc(r->arena, TAG + packed.n);
@@ -185,7 +185,7 @@ struct slice cursor_seal(struct run *r, const struct access *access, const struc
 	return to_url(r->arena, slice_make(out, TAG + packed.n));
 }
 
-bool cursor_open(struct run *r, const struct access *access, const struct fields *given, struct slice cursor,
+bool cursor_open(struct run *r, const struct access *access, const struct row *given, struct slice cursor,
 		 struct slice *payload)
 {
 	struct slice along = signed_along(r, access, given);

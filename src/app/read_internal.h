@@ -37,10 +37,10 @@ struct read_place {
 	uint64_t by, key;                /* hashes of the row's value and key; 0: the row was dropped */
 };
 
-struct row {
-	struct read_row shown;
+struct found {
+	struct row shown;
 	struct value stored; /* with the table's key: what `shown` was made of */
-	struct value raw;    /* full form of the row before `then`, which ranks and the like look at */
+	struct row raw;      /* the row before `then`, which ranks and the like look at */
 	const struct read_place *place;
 };
 
@@ -56,14 +56,14 @@ struct flow_ops {
 struct flow {
 	const struct flow_ops *ops;
 	struct reading *g;
-	struct row *rows; /* waiting: [head, count) */
+	struct found *rows; /* waiting: [head, count) */
 	size_t head, count, capacity;
 	bool ended; /* nothing comes after those */
 	const struct read_place *now; /* NULL: the beginning */
 };
 
-void flow_push(struct flow *s, const struct row *row);
-bool flow_next(struct flow *s, size_t want, struct row *out, bool *got) MUST_CHECK;
+void flow_push(struct flow *s, const struct found *row);
+bool flow_next(struct flow *s, size_t want, struct found *out, bool *got) MUST_CHECK;
 static inline void flow_save(struct flow *s, const struct read_place *p, struct buf *b)
 {
 	if (p)
@@ -74,13 +74,13 @@ static inline bool flow_load(struct flow *s, struct slice saved)
 	return !saved.n || s->ops->load(s, saved);
 }
 /* Rows that are at hand. */
-struct flow *flow_of_rows(struct reading *g, struct row *rows, size_t n);
+struct flow *flow_of_rows(struct reading *g, struct found *rows, size_t n);
 
 /* ---- a pattern with its parameters ---- */
 struct pattern {
 	struct reading *g;
 	const struct access *access;
-	const struct fields *params; /* with defaults */
+	const struct row *params; /* with defaults */
 	bool open;       /* no rule is asked: an operator, or the runtime itself */
 	bool past_rules; /* `shows: all rows`: the rules of rows are not asked; what fits no entity is left out all the same */
 	bool row_rule;   /* the pattern's own rule looks at rows, so it is asked of each, besides theirs */
@@ -92,14 +92,14 @@ struct pattern {
 	const struct entity *expected; /* the only one whose items the keys let through; NULL: not known, or several */
 };
 /* Defaults, and what is missing: INVALID, or *none when the runtime itself asks for something that cannot be. */
-bool pattern_params(struct reading *g, const struct access *access, const struct fields *given, bool trusted, struct fields *out,
+bool pattern_params(struct reading *g, const struct access *access, const struct row *given, bool trusted, struct row *out,
 		    bool *none) MUST_CHECK;
 /* Fills in open, past_rules and row_rule. *may: whether the caller may run it at all. */
 bool pattern_allow(struct pattern *p, bool *may) MUST_CHECK;
 /* `full`: the item that terms are about; absent: none. */
 struct scope pattern_scope(const struct pattern *p, struct value full);
 /* The same of a row as it was before `then`. */
-struct scope pattern_scope_raw(const struct pattern *p, const struct row *row);
+struct scope pattern_scope_raw(const struct pattern *p, const struct found *row);
 /* Its rows as they are to be shown; NULL: the problem is set. `p` must live as long. */
 struct flow *pattern_open(struct pattern *p);
 /* The same before `then` and rules. */
@@ -107,7 +107,7 @@ struct flow *pattern_raw(struct pattern *p);
 /* Which entity a row is of. */
 const struct entity *pattern_entity(const struct pattern *p, struct value stored);
 /* Makes a row of what was read; false: it has expired. */
-bool pattern_row(const struct pattern *p, struct value stored, struct row *out);
+bool pattern_row(const struct pattern *p, struct value stored, struct found *out);
 
 /* ---- queries ---- */
 struct flow *query_open(struct pattern *p);
@@ -119,7 +119,7 @@ bool query_can_tell_strangers(const struct pattern *p, const struct read_kinds *
 /* The key of a GET by keys; absent: there can be none. */
 bool query_key(struct pattern *p, struct value *key) MUST_CHECK;
 /* Parameters of the i-th partition of a walk. */
-bool walk_params(const struct pattern *p, int64_t step, struct fields *out) MUST_CHECK;
+bool walk_params(const struct pattern *p, int64_t step, struct row *out) MUST_CHECK;
 
 struct flow *merge_open(struct pattern *p);
 /* The patterns a merge runs, in order; parts[i].id tells it by its parameters. */
@@ -142,25 +142,25 @@ struct show_question {
 	bool whole;    /* they have all their attributes */
 };
 /* Rows that the caller may see stay, in order; *n is how many. */
-bool show_allowed(struct pattern *p, struct row *rows, size_t *n, const struct show_question *q) MUST_CHECK;
+bool show_allowed(struct pattern *p, struct found *rows, size_t *n, const struct show_question *q) MUST_CHECK;
 
 /* The key that `then` leads to from a row; absent where it leads nowhere. */
-bool then_key(struct pattern *p, const struct row *row, struct value *key) MUST_CHECK;
+bool then_key(struct pattern *p, const struct found *row, struct value *key) MUST_CHECK;
 
 /* ---- shapes ---- */
-bool rank_sort(struct pattern *p, struct row *rows, size_t n) MUST_CHECK;
+bool rank_sort(struct pattern *p, struct found *rows, size_t n) MUST_CHECK;
 bool shape_batch(struct pattern *p, const struct read_request *q, struct read_result *out) MUST_CHECK;
 bool shape_counts(struct pattern *p, struct read_result *out) MUST_CHECK;
 bool shape_count(struct pattern *p, int64_t *count) MUST_CHECK;
 void shape_tree(struct pattern *p, struct read_result *out);
 bool shape_unite(struct pattern *p, struct read_result *out) MUST_CHECK;
 /* Every row, at most so many as may be looked at. */
-bool flow_all(struct flow *s, struct row **rows, size_t *n) MUST_CHECK;
+bool flow_all(struct flow *s, struct found **rows, size_t *n) MUST_CHECK;
 
 /* ---- cursors ---- */
-struct slice cursor_seal(struct run *r, const struct access *access, const struct fields *given, struct slice payload);
+struct slice cursor_seal(struct run *r, const struct access *access, const struct row *given, struct slice payload);
 /* MALFORMED when it is not one of this pattern with these parameters. */
-bool cursor_open(struct run *r, const struct access *access, const struct fields *given, struct slice cursor,
+bool cursor_open(struct run *r, const struct access *access, const struct row *given, struct slice cursor,
 		 struct slice *payload) MUST_CHECK;
 bool cursor_malformed(struct run *r);
 

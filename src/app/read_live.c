@@ -4,7 +4,7 @@
 
 /* ---- the pattern as it is now ---- */
 
-bool live_open(struct run *r, const struct access *access, const struct fields *given, struct live_pattern *o, bool *may)
+bool live_open(struct run *r, const struct access *access, const struct row *given, struct live_pattern *o, bool *may)
 {
 	memset(o, 0, sizeof(*o));
 	o->g = (struct reading){ r, READ_MOST_ROWS, r->now_ms };
@@ -197,11 +197,11 @@ static bool find_partitions(struct live_pattern *o, struct value key, struct sli
 
 bool read_live_partitions(struct run *r, const struct read_live *w, struct slice **partitions, size_t *n)
 {
-	struct fields given;
+	struct row given;
 	struct live_pattern o;
 	bool may;
 
-	fields_from_item(&given, r->arena, w->params);
+	row_from(&given, r->arena, NULL, w->params);
 	return live_open(r, w->access, &given, &o, &may) && find_partitions(&o, w->key, partitions, n);
 }
 
@@ -230,7 +230,7 @@ static bool locate(struct live_pattern *o, struct value *key)
 }
 
 /* As the GET would answer: there is nothing to watch where there is nothing. */
-static bool is_there(struct run *r, const struct access *access, const struct fields *given)
+static bool is_there(struct run *r, const struct access *access, const struct row *given)
 {
 	struct read_request q = { .access = access, .params = given };
 	struct read_result result;
@@ -238,7 +238,7 @@ static bool is_there(struct run *r, const struct access *access, const struct fi
 	return read_access(r, &q, &result);
 }
 
-bool read_live_open(struct run *r, const struct access *access, const struct fields *given, struct read_live *out,
+bool read_live_open(struct run *r, const struct access *access, const struct row *given, struct read_live *out,
 		    struct slice **partitions, size_t *n)
 {
 	struct live_pattern o;
@@ -253,6 +253,6 @@ bool read_live_open(struct run *r, const struct access *access, const struct fie
 		return run_fail(r, PROBLEM_INVALID, "this list cannot be watched: %s", why);
 	if (live_is_single(access) && !is_there(r, access, given))
 		return false;
-	*out = (struct read_live){ .access = access, .params = fields_item(given) };
+	*out = (struct read_live){ .access = access, .params = row_item(given) };
 	return locate(&o, &out->key) && find_partitions(&o, out->key, partitions, n);
 }

@@ -19,7 +19,7 @@ bool read_live_can(const struct design *d, const struct access *access, const ch
 
 /* What the caller may watch. Problems: as read_access(), and INVALID for a list that cannot be watched. `partitions`:
  * those that rows of the list can be in, as read_live_places() names them, and those of the account that watches. */
-bool read_live_open(struct run *r, const struct access *access, const struct fields *given, struct read_live *out,
+bool read_live_open(struct run *r, const struct access *access, const struct row *given, struct read_live *out,
 		    struct slice **partitions, size_t *n) MUST_CHECK;
 /* The same partitions again, for a list of which read_live_moves(). */
 bool read_live_partitions(struct run *r, const struct read_live *w, struct slice **partitions, size_t *n) MUST_CHECK;

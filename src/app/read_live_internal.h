@@ -9,12 +9,12 @@
 struct live_pattern {
 	struct reading g;
 	struct pattern p;
-	struct fields params;
+	struct row params;
 	bool none; /* nothing can be there */
 };
 
 /* A pattern as it is now, and whether the caller may run it. */
-bool live_open(struct run *r, const struct access *access, const struct fields *given, struct live_pattern *o,
+bool live_open(struct run *r, const struct access *access, const struct row *given, struct live_pattern *o,
 	       bool *may) MUST_CHECK;
 /* The patterns whose rows are the list's: those of a merge, or itself. */
 bool live_parts(struct pattern *p, struct pattern ***parts, size_t *n) MUST_CHECK;

@@ -100,7 +100,7 @@ static bool holds(struct pattern *p, const struct term *t, struct value full, bo
 	return scope_holds(&s, t, out);
 }
 
-static bool stays(struct pattern *p, struct row *row, const struct show_question *q, bool *out)
+static bool stays(struct pattern *p, struct found *row, const struct show_question *q, bool *out)
 {
 	size_t n = 1;
 
@@ -110,25 +110,25 @@ static bool stays(struct pattern *p, struct row *row, const struct show_question
 	return true;
 }
 
-static bool may_see(struct pattern *p, struct row *row, bool *out)
+static bool may_see(struct pattern *p, struct found *row, bool *out)
 {
 	return stays(p, row, &(struct show_question){ .verb = live_is_single(p->access) ? ALLOW_READ : ALLOW_LIST, .of_rows = true,
 						      .of_list = true, .followed = p->followed, .whole = true }, out);
 }
 
 /* Who may not see a row is not led on by it. */
-static bool may_follow(struct pattern *p, struct row *row, bool *out)
+static bool may_follow(struct pattern *p, struct found *row, bool *out)
 {
 	return stays(p, row, &(struct show_question){ .verb = ALLOW_LIST, .of_rows = true, .followed = true, .whole = true }, out);
 }
 
 /* The rule of the merge that a part's row is in. */
-static bool may_see_in(struct pattern *list, struct row *row, bool *out)
+static bool may_see_in(struct pattern *list, struct found *row, bool *out)
 {
 	return stays(list, row, &(struct show_question){ .verb = ALLOW_LIST, .of_list = true, .whole = true }, out);
 }
 
-static bool show(const struct showing *x, struct pattern *p, struct row *row, struct side *out)
+static bool show(const struct showing *x, struct pattern *p, struct found *row, struct side *out)
 {
 	struct run *r = p->g->r;
 	struct value full = row->shown.full;
@@ -152,7 +152,7 @@ static bool show(const struct showing *x, struct pattern *p, struct row *row, st
 }
 
 /* The item that a row leads to, as it is now; where the row has gone, as it was if it has changed at the same time. */
-static bool lead_on(const struct showing *x, struct pattern *p, struct row *row, bool was, struct side *out)
+static bool lead_on(const struct showing *x, struct pattern *p, struct found *row, bool was, struct side *out)
 {
 	struct run *r = p->g->r;
 	const struct then_rule *t = &p->access->then;
@@ -197,7 +197,8 @@ static bool side_of(const struct showing *x, struct pattern *p, struct value ima
 {
 	struct run *r = p->g->r;
 	struct slice of = p->access->get.entity;
-	struct row row = { .stored = image };
+	struct found row = { .stored = image };
+	const struct entity *e;
 	struct value seen;
 	bool is;
 
@@ -208,13 +209,13 @@ static bool side_of(const struct showing *x, struct pattern *p, struct value ima
 		return false;
 	if (!is)
 		return true;
-	row.shown.entity = pattern_entity(p, image);
-	if (of.n && (!row.shown.entity || !slice_equal(row.shown.entity->name, of)))
+	e = pattern_entity(p, image);
+	if (of.n && (!e || !slice_equal(e->name, of)))
 		return true;
 	seen = projected(p, image);
-	row.raw = row.shown.entity ? entity_full(r, row.shown.entity, seen) : seen;
-	row.shown.full = row.shown.entity ? entity_full(r, row.shown.entity, image) : image;
-	if (!holds(p, p->access->filter, row.raw, &is))
+	row.raw = e ? entity_lay(r, e, seen) : row_of(seen);
+	row.shown = e ? entity_lay(r, e, image) : row_of(image);
+	if (!holds(p, p->access->filter, row.raw.full, &is))
 		return false;
 	if (!is)
 		return true;
@@ -222,7 +223,7 @@ static bool side_of(const struct showing *x, struct pattern *p, struct value ima
 		return lead_on(x, p, &row, was, out);
 	if (!may_see(p, &row, &is))
 		return false;
-	row.shown.full = row.raw;
+	row.shown = row.raw;
 	return !is || show(x, p, &row, out);
 }
 
@@ -269,12 +270,12 @@ bool read_live_follow(struct run *r, const struct read_live *w, const struct rea
 	struct side was = { 0 }, is = { 0 };
 	struct showing x = { .live = w, .change = c };
 	struct pattern **parts;
-	struct fields given;
+	struct row given;
 	struct live_pattern o;
 	size_t count;
 
 	*n = 0;
-	fields_from_item(&given, r->arena, w->params);
+	row_from(&given, r->arena, NULL, w->params);
 	if (!live_open(r, w->access, &given, &o, may))
 		return false;
 	if (!*may || o.none)

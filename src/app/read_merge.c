@@ -12,7 +12,7 @@
 struct part {
 	struct flow *s;
 	uint64_t id;
-	struct row head;
+	struct found head;
 	struct value by;
 	bool has_head, done;
 	bool in_group;                   /* in all: it has a row with the group's value */
@@ -29,7 +29,7 @@ struct merge_flow {
 	bool descending, disjoint, replayed;
 	const struct read_place *tip; /* of what has been taken */
 	/* in all: rows of one value of `by` */
-	struct row first;
+	struct found first;
 	struct value group;
 	size_t members;
 	struct map seen; /* keys of items handed on; value: the part + 1 */
@@ -39,14 +39,14 @@ struct merge_flow {
 
 /* ---- order ---- */
 
-static struct value by_of(const struct access *a, const struct row *row)
+static struct value by_of(const struct access *a, const struct found *row)
 {
-	struct value v = a->merge_by.n ? value_get(row->shown.full, a->merge_by) : VALUE_ABSENT;
+	struct value v = a->merge_by.n ? row_find(&row->shown, a->merge_by) : VALUE_ABSENT;
 
 	if (!value_present(v) && a->merge_by.n)
-		v = value_get(row->raw, a->merge_by); /* a key attribute of the row that led here */
+		v = row_find(&row->raw, a->merge_by); /* a key attribute of the row that led here */
 	if (!value_present(v) && a->merge_else.n)
-		v = value_get(row->shown.full, a->merge_else);
+		v = row_find(&row->shown, a->merge_else);
 	return v;
 }
 
@@ -77,7 +77,7 @@ static struct part *first_of(struct merge_flow *m)
 
 /* ---- an item once ---- */
 
-static uint64_t key_hash_of(struct merge_flow *m, const struct row *row, struct slice *bytes)
+static uint64_t key_hash_of(struct merge_flow *m, const struct found *row, struct slice *bytes)
 {
 	struct value key = dyn_key_of(m->p->g->r, row->stored);
 
@@ -86,7 +86,7 @@ static uint64_t key_hash_of(struct merge_flow *m, const struct row *row, struct 
 }
 
 /* Whether it has been handed on; remembers it. */
-static bool is_repeated(struct merge_flow *m, const struct row *row, size_t part, struct read_place *place)
+static bool is_repeated(struct merge_flow *m, const struct found *row, size_t part, struct read_place *place)
 {
 	struct slice bytes;
 	uint64_t key = key_hash_of(m, row, &bytes);
@@ -153,7 +153,7 @@ static const struct read_place *place_of_all(struct merge_flow *m)
 	return place;
 }
 
-static void hand_on(struct merge_flow *m, struct row *row, struct read_place *place)
+static void hand_on(struct merge_flow *m, struct found *row, struct read_place *place)
 {
 	if (is_repeated(m, row, place->child, place))
 		return;
@@ -230,7 +230,7 @@ static bool replay(struct merge_flow *m)
 		struct reading again = { m->p->g->r, READ_MOST_ROWS, m->p->g->now_ms };
 		struct merge_part run = m->runs[i];
 		struct flow *s;
-		struct row *rows;
+		struct found *rows;
 		size_t n;
 
 		run.pattern.g = &again;

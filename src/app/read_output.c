@@ -3,10 +3,10 @@
 #include "app/output.h"
 #include "app/read_internal.h"
 
-static bool put_row(struct run *r, const struct access *access, const struct read_result *x, const struct read_row *row,
+static bool put_row(struct run *r, const struct access *access, const struct read_result *x, const struct row *row,
 		    struct buf *b);
 
-static bool put_rows(struct run *r, const struct access *access, const struct read_result *x, const struct read_row *rows,
+static bool put_rows(struct run *r, const struct access *access, const struct read_result *x, const struct row *rows,
 		     size_t n, struct buf *b)
 {
 	buf_byte(b, '[');
@@ -20,10 +20,10 @@ static bool put_rows(struct run *r, const struct access *access, const struct re
 	return true;
 }
 
-static bool put_row(struct run *r, const struct access *access, const struct read_result *x, const struct read_row *row,
+static bool put_row(struct run *r, const struct access *access, const struct read_result *x, const struct row *row,
 		    struct buf *b)
 {
-	if (!output_row(r, row->entity, row->full, row->places, x->mixed, access->without, access->without_count, b))
+	if (!output_row(r, row, x->mixed, access->without, access->without_count, b))
 		return false;
 	if (!x->tree)
 		return true;

@@ -2,7 +2,7 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "app/read_internal.h"
 
-void flow_push(struct flow *s, const struct row *row)
+void flow_push(struct flow *s, const struct found *row)
 {
 	if (s->count == s->capacity) {
 		size_t capacity = s->capacity ? 2 * s->capacity : 32;
@@ -13,7 +13,7 @@ void flow_push(struct flow *s, const struct row *row)
 	s->rows[s->count++] = *row;
 }
 
-bool flow_next(struct flow *s, size_t want, struct row *out, bool *got)
+bool flow_next(struct flow *s, size_t want, struct found *out, bool *got)
 {
 	*got = false;
 	while (s->head == s->count) {
@@ -29,10 +29,10 @@ bool flow_next(struct flow *s, size_t want, struct row *out, bool *got)
 	return true;
 }
 
-bool flow_all(struct flow *s, struct row **rows, size_t *n)
+bool flow_all(struct flow *s, struct found **rows, size_t *n)
 {
 	struct arena *a = s->g->r->arena;
-	struct row *list = NULL;
+	struct found *list = NULL;
 	size_t count = 0, capacity = 0;
 
 	for (bool got = true;;) {
@@ -80,7 +80,7 @@ static bool rows_load(struct flow *s, struct slice saved)
 
 static const struct flow_ops rows_ops = { rows_more, rows_save, rows_load };
 
-struct flow *flow_of_rows(struct reading *g, struct row *rows, size_t n)
+struct flow *flow_of_rows(struct reading *g, struct found *rows, size_t n)
 {
 	struct flow *s = arena_new(g->r->arena, struct flow);
 	struct read_place *places = arena_array(g->r->arena, struct read_place, n);

@@ -10,13 +10,13 @@ struct parts {
 };
 
 /* The same pattern with the same parameters is run once. */
-static bool add(struct parts *x, const struct access *access, const struct fields *given)
+static bool add(struct parts *x, const struct access *access, const struct row *given)
 {
 	struct run *r = x->p->g->r;
 	struct pattern *p = x->p;
 	struct merge_part part = { .pattern = { .g = p->g, .access = access, .trusted = p->trusted, .child = true,
 					       .depth = p->depth + 1 } };
-	struct fields *params = arena_new(r->arena, struct fields);
+	struct row *params = arena_new(r->arena, struct row);
 	bool none, may;
 
 	part.label = x->label;
@@ -35,7 +35,7 @@ static bool add(struct parts *x, const struct access *access, const struct field
 		part.pattern.past_rules = may = true;
 		part.pattern.row_rule = false;
 	}
-	part.id = read_hash(fields_item(params)) ^ read_hash(value_make_s(r->arena, access->name));
+	part.id = read_hash(row_item(params)) ^ read_hash(value_make_s(r->arena, access->name));
 	for (size_t i = 0; i < x->count; i++)
 		if (x->list[i].id == part.id)
 			return true;
@@ -71,36 +71,36 @@ static bool parts_of(struct parts *x)
 }
 
 /* ---- one with other parameters each time ---- */
-static bool with_values(struct parts *x, struct scope *s, struct fields *given)
+static bool with_values(struct parts *x, struct scope *s, struct row *given)
 {
 	const struct access *a = x->p->access;
 
-	fields_from_item(given, x->p->g->r->arena, fields_item(x->p->params));
+	row_copy(given, x->p->g->r->arena, x->p->params);
 	for (size_t i = 0; i < a->merge_with_count; i++) {
 		struct value v;
 
 		if (!scope_value(s, a->merge_with[i].term, &v))
 			return false;
 		if (value_present(v))
-			fields_set(given, a->merge_with[i].attribute, v);
+			row_set(given, a->merge_with[i].at, v);
 		else
-			fields_drop(given, a->merge_with[i].attribute);
+			row_drop(given, a->merge_with[i].at);
 	}
 	return true;
 }
 
-static bool has_all(const struct access *a, const struct fields *given)
+static bool has_all(const struct access *a, const struct row *given)
 {
 	for (size_t i = 0; i < a->merge_with_count; i++)
-		if (!fields_has(given, a->merge_with[i].attribute))
+		if (!row_has(given, a->merge_with[i].at))
 			return false;
 	return true;
 }
 
 static bool add_for(struct parts *x, const struct access *run, struct value v)
 {
-	struct scope_variable variables[2] = { { x->p->access->range_variable, v } };
-	struct fields given;
+	struct term_variable variables[2] = { { x->p->access->range_at, x->p->access->range_variable, v } };
+	struct row given;
 	struct scope s = pattern_scope(x->p, VALUE_ABSENT);
 
 	x->label = v;
@@ -149,49 +149,49 @@ static bool parts_over_list(struct parts *x, const struct access *run)
 /* ---- for each row of another, level by level ---- */
 
 struct level {
-	struct fields *list; /* what each row gives the pattern that is run */
+	struct row *list; /* what each row gives the pattern that is run */
 	size_t count;
 };
 
 /* The values that lead down from a row: a parameter of `over` is called as in `with`, or stands in its place. */
-static void lead_down(const struct parts *x, const struct access *over, const struct fields *row, struct fields *given)
+static void lead_down(const struct parts *x, const struct access *over, const struct row *row, struct row *given)
 {
 	const struct access *a = x->p->access;
 
-	fields_from_item(given, x->p->g->r->arena, fields_item(x->p->params));
+	row_copy(given, x->p->g->r->arena, x->p->params);
 	for (size_t i = 0; i < over->param_count; i++) {
 		struct value v = VALUE_ABSENT;
 		bool named = false;
 
 		for (size_t k = 0; k < a->merge_with_count; k++)
 			if (slice_equal(a->merge_with[k].attribute, over->params[i])) {
-				v = fields_get(row, over->params[i]);
+				v = row_find(row, over->params[i]);
 				named = true;
 			}
 		if (!named && i < a->merge_with_count)
-			v = fields_get(row, a->merge_with[i].attribute);
+			v = row_get(row, a->merge_with[i].at);
 		if (value_present(v))
-			fields_set(given, over->params[i], v);
+			row_put(given, over->params[i], v);
 	}
 }
 
 /* And those that the start gives the pattern that is run: the other way round. */
-static void start_itself(const struct parts *x, const struct access *over, struct fields *given)
+static void start_itself(const struct parts *x, const struct access *over, struct row *given)
 {
 	const struct access *a = x->p->access;
 
-	fields_from_item(given, x->p->g->r->arena, fields_item(x->p->params));
+	row_copy(given, x->p->g->r->arena, x->p->params);
 	for (size_t i = 0; i < a->merge_with_count; i++)
-		if (!fields_has(given, a->merge_with[i].attribute) && i < over->param_count)
-			fields_set(given, a->merge_with[i].attribute, fields_get(x->p->params, over->params[i]));
+		if (!row_has(given, a->merge_with[i].at) && i < over->param_count)
+			row_set(given, a->merge_with[i].at, row_find(x->p->params, over->params[i]));
 }
 
-static bool rows_below(struct parts *x, const struct access *over, const struct fields *given, struct level *out)
+static bool rows_below(struct parts *x, const struct access *over, const struct row *given, struct level *out)
 {
 	struct run *r = x->p->g->r;
 	struct parts one = { .p = x->p };
 	struct flow *s;
-	struct row *rows;
+	struct found *rows;
 	size_t n, known = out->count;
 
 	if (!add(&one, over, given))
@@ -218,7 +218,7 @@ static bool parts_for_each(struct parts *x, const struct access *run)
 {
 	const struct access *a = x->p->access, *over;
 	struct level here = { 0 };
-	struct fields start;
+	struct row start;
 
 	if (!pattern_named(x->p->g->r, a->merge_over, &over) || !rows_below(x, over, x->p->params, &here))
 		return false;
@@ -232,7 +232,7 @@ static bool parts_for_each(struct parts *x, const struct access *run)
 		size_t before = x->count;
 
 		for (size_t i = 0; i < here.count; i++) {
-			struct fields down;
+			struct row down;
 			size_t count = x->count;
 
 			if (!add(x, run, &here.list[i]))

@@ -1,11 +1,11 @@
 /* A pattern with its parameters: who may run it, and its rows.
  * SPDX-License-Identifier: Apache-2.0 */
-#include "app/outline.h"
+#include "design/row.h"
 #include "app/read_internal.h"
 
 /* ---- parameters ---- */
 
-static bool fill_default(struct reading *g, const struct attribute *q, struct fields *out)
+static bool fill_default(struct reading *g, const struct attribute *q, struct row *out)
 {
 	struct scope s = { .run = g->r, .input = out };
 	int64_t now = g->r->now_ms;
@@ -16,22 +16,22 @@ static bool fill_default(struct reading *g, const struct attribute *q, struct fi
 	ok = scope_value(&s, q->default_, &v);
 	g->r->now_ms = now;
 	if (ok && value_present(v))
-		fields_set(out, q->name, v);
+		row_set(out, q->at, v);
 	return ok;
 }
 
-bool pattern_params(struct reading *g, const struct access *access, const struct fields *given, bool trusted, struct fields *out,
+bool pattern_params(struct reading *g, const struct access *access, const struct row *given, bool trusted, struct row *out,
 		    bool *none)
 {
 	bool ok = true;
 
 	*none = false;
-	fields_init(out, g->r->arena);
+	row_init(out, g->r->arena, NULL);
 	for (size_t i = 0; i < access->param_count; i++) {
-		struct value v = given ? fields_get(given, access->params[i]) : VALUE_ABSENT;
+		struct value v = given ? row_get(given, access->param_at[i]) : VALUE_ABSENT;
 
 		if (value_present(v))
-			fields_set(out, access->params[i], v);
+			row_set(out, access->param_at[i], v);
 		else if (trusted)
 			*none = true;
 		else
@@ -39,10 +39,10 @@ bool pattern_params(struct reading *g, const struct access *access, const struct
 	}
 	for (size_t i = 0; i < access->query_param_count; i++) {
 		const struct attribute *q = &access->query_params[i];
-		struct value v = given ? fields_get(given, q->name) : VALUE_ABSENT;
+		struct value v = given ? row_get(given, q->at) : VALUE_ABSENT;
 
 		if (value_present(v))
-			fields_set(out, q->name, v);
+			row_set(out, q->at, v);
 		else if (q->default_ && !fill_default(g, q, out))
 			return false;
 		else if (q->required && !q->default_ && !trusted)
@@ -55,10 +55,10 @@ struct scope pattern_scope(const struct pattern *p, struct value full)
 {
 	struct run *r = p->g->r;
 	struct scope s = { .run = r, .full = full, .input = p->params };
-	struct scope_variable *caller;
+	struct term_variable *caller;
 
 	if (r->caller.subject.n) { /* <caller> in a template */
-		caller = arena_new(r->arena, struct scope_variable);
+		caller = arena_new(r->arena, struct term_variable);
 		caller->name = SLICE("caller");
 		caller->value = value_make_s(r->arena, r->caller.subject);
 		s.variables = caller;
@@ -67,14 +67,11 @@ struct scope pattern_scope(const struct pattern *p, struct value full)
 	return s;
 }
 
-struct scope pattern_scope_raw(const struct pattern *p, const struct row *row)
+struct scope pattern_scope_raw(const struct pattern *p, const struct found *row)
 {
-	struct scope s = pattern_scope(p, row->raw);
+	struct scope s = pattern_scope(p, VALUE_ABSENT);
 
-	if (row->shown.places && row->shown.full.p == row->raw.p) {
-		s.outline = outline_of(s.run, row->shown.entity);
-		s.places = row->shown.places;
-	}
+	s.item = &row->raw;
 	return s;
 }
 
@@ -123,9 +120,7 @@ bool pattern_allow(struct pattern *p, bool *may)
 
 static bool looks_like(struct run *r, const struct entity *e, struct value stored)
 {
-	const struct outline *o = outline_of(r, e);
-
-	return outline_is_keyed(r, o, outline_lay(r->arena, o, stored));
+	return slots_are_keyed(r->arena, e->slots, slots_lay(r->arena, e->slots, stored));
 }
 
 const struct entity *pattern_entity(const struct pattern *p, struct value stored)
@@ -140,32 +135,26 @@ const struct entity *pattern_entity(const struct pattern *p, struct value stored
 	return !e && said && looks_like(r, said, stored) ? said : e;
 }
 
-static void make_row(const struct entity_item *i, struct value stored, struct row *out)
-{
-	*out = (struct row){ .stored = stored, .raw = i->full,
-			     .shown = { .entity = i->entity, .full = i->full, .places = i->places } };
-}
-
 /* Where the pattern tells the entity; false: it does not, or not of this item. */
-static bool expected_row(const struct pattern *p, struct value stored, struct row *out, bool *expired)
+static bool expected_row(const struct pattern *p, struct value stored, struct found *out, bool *expired)
 {
 	struct run *r = p->g->r;
-	const struct outline *o = outline_of(r, p->expected);
-	struct entity_item item = { p->expected, stored, outline_lay(r->arena, o, stored) };
+	const struct slots *slots = p->expected->slots;
+	struct row item = row_lay(r->arena, p->expected, stored);
 
 	*expired = entity_item_expired(r, &item);
-	if (*expired || !outline_is_keyed(r, o, item.places))
+	if (*expired || !slots_are_keyed(r->arena, slots, item.values))
 		return *expired;
-	if (!outline_is_whole(o, item.places))
+	if (!slots_are_whole(slots, item.values))
 		item = entity_lay(r, p->expected, stored);
-	make_row(&item, stored, out);
+	*out = (struct found){ .stored = stored, .raw = item, .shown = item };
 	return true;
 }
 
-bool pattern_row(const struct pattern *p, struct value stored, struct row *out)
+bool pattern_row(const struct pattern *p, struct value stored, struct found *out)
 {
 	struct run *r = p->g->r;
-	struct entity_item item = { .full = stored };
+	struct row item = row_of(stored);
 	const struct entity *e;
 	bool expired;
 
@@ -176,7 +165,7 @@ bool pattern_row(const struct pattern *p, struct value stored, struct row *out)
 	e = pattern_entity(p, stored);
 	if (e)
 		item = entity_lay(r, e, stored);
-	make_row(&item, stored, out);
+	*out = (struct found){ .stored = stored, .raw = item, .shown = item };
 	return true;
 }
 
@@ -191,7 +180,7 @@ static bool key_of_get(struct pattern *p, const struct entity *e, struct value *
 	return scope_args(&s, get->args, get->arg_count, &args) && entity_locate(p->g->r, e, args, get->arg_count, key);
 }
 
-static bool is_kept(struct pattern *p, const struct row *row, bool *kept)
+static bool is_kept(struct pattern *p, const struct found *row, bool *kept)
 {
 	struct scope s;
 
@@ -206,11 +195,11 @@ static struct flow *get_open(struct pattern *p)
 {
 	struct run *r = p->g->r;
 	const struct entity *e = p->access->get.entity.n ? design_entity(r->design, p->access->get.entity) : NULL;
-	struct row *row = arena_new(r->arena, struct row);
+	struct found *row = arena_new(r->arena, struct found);
 	struct value key, item = VALUE_ABSENT;
 	bool there;
 
-	if (!key_of_get(p, e, &key) || (value_present(key) && !dyn_get(r, key, p->access->consistent, &item)))
+	if (!key_of_get(p, e, &key) || (value_present(key) && !dyn_get(r, key, p->access->consistent || p->trusted, &item)))
 		return NULL;
 	there = value_present(item) && pattern_row(p, item, row) && (!e || row->shown.entity == e);
 	if (there && !is_kept(p, row, &there))
@@ -233,7 +222,7 @@ struct flow *pattern_raw(struct pattern *p)
 static struct flow *ranked(struct pattern *p, struct flow *raw)
 {
 	size_t limit = p->access->limit ? (size_t)p->access->limit : 20, n = 0;
-	struct row *rows = arena_array(p->g->r->arena, struct row, limit);
+	struct found *rows = arena_array(p->g->r->arena, struct found, limit);
 	bool got = true;
 
 	if (p->g->left < (int64_t)limit)

@@ -30,7 +30,7 @@ static int64_t rows_to_ask(struct query_flow *q, size_t want)
 {
 	int64_t n = want < READ_MOST_CHUNK + 1 ? (int64_t)want : READ_MOST_CHUNK + 1;
 
-	if (q->plan.has_filter) {
+	if (q->plan.filter) {
 		n = 2 * n > FILTERED_LEAST ? 2 * n : FILTERED_LEAST;
 		n <<= q->calls;
 		q->calls += q->calls < 6;
@@ -50,7 +50,7 @@ static const struct read_place *place_at(struct query_flow *q, struct value at)
 
 static void take_rows(struct query_flow *q, const struct dyn_page *page)
 {
-	struct row row;
+	struct found row;
 
 	for (size_t i = 0; i < page->count; i++) {
 		if (!pattern_row(q->p, page->items[i], &row))
@@ -219,21 +219,13 @@ struct flow *query_open(struct pattern *p)
 
 static void skip_expired(struct run *r, struct query_plan *plan)
 {
-	struct term_filter *f = &plan->filter;
-	int n;
+	struct arena *a = r->arena;
+	struct slice ttl = r->design->ttl;
+	const struct test *t = test_attribute(a, TEST_NOT_EXISTS, ttl, VALUE_ABSENT);
 
-	if (!plan->has_filter)
-		term_filter_init(f, r->arena, "f");
-	else
-		buf_lit(&f->text, " AND ");
-	plan->has_filter = true;
-	n = f->next;
-	f->next += 2;
-	buf_printf(&f->text, "(attribute_not_exists(#f%d) OR NOT attribute_type(#f%d, :f%d) OR #f%d > :f%d)", n, n, n, n, n + 1);
-	buf_printf(&f->names, "%s\"#f%d\":", f->names.n ? "," : "", n);
-	json_string(&f->names, r->design->ttl);
-	buf_printf(&f->values, "%s\":f%d\":{\"S\":\"N\"},\":f%d\":{\"N\":\"%lld\"}", f->values.n ? "," : "", n, n + 1,
-		   (long long)(r->now_ms / 1000));
+	t = test_join(a, TEST_OR, t, test_not(a, test_attribute(a, TEST_TYPE, ttl, value_make_s(a, SLICE("N")))));
+	t = test_join(a, TEST_OR, t, test_attribute(a, TEST_GT, ttl, value_make_i64(a, r->now_ms / 1000)));
+	plan->filter = test_join(a, TEST_AND, plan->filter, t);
 }
 
 /* The key attributes of the table that a filter may look at: those that are not the index's own. */
@@ -292,32 +284,25 @@ bool query_can_tell_strangers(const struct pattern *p, const struct read_kinds *
 static void skip_strangers(struct pattern *p, struct query_plan *plan)
 {
 	const struct key_attr *keys[KEY_HASH_MAX + KEY_RANGE_MAX];
-	struct run *r = p->g->r;
-	struct term_filter *f = &plan->filter;
+	struct arena *a = p->g->r->arena;
 	size_t n = p->access->index.n ? filtered_keys(p, keys) : 0;
+	const struct test *any = NULL;
 	struct read_kinds kinds;
-	bool several;
 
 	if (!n)
 		return;
-	read_possible(r->design, p->access, r->arena, &kinds);
-	if (!plan->has_filter)
-		term_filter_init(f, r->arena, "f");
-	several = plan->has_filter && kinds.count > 1; /* redundant parentheses are an error */
-	buf_str(&f->text, !plan->has_filter ? "" : several ? " AND (" : " AND ");
-	plan->has_filter = true;
-	for (size_t i = 0; i < kinds.count; i++)
-		for (size_t k = 0; k < n; k++) {
-			int at = f->next++;
+	read_possible(p->g->r->design, p->access, a, &kinds);
+	for (size_t i = 0; i < kinds.count; i++) {
+		const struct test *all = NULL;
 
-			buf_printf(&f->text, "%sbegins_with(#f%d, :f%d)", k ? " AND " : i ? " OR " : "", at, at);
-			buf_printf(&f->names, "%s\"#f%d\":", f->names.n ? "," : "", at);
-			json_string(&f->names, keys[k]->name);
-			buf_printf(&f->values, "%s\":f%d\":{\"S\":", f->values.n ? "," : "", at);
-			json_string(&f->values, template_prefix(only_rule(kinds.list[i], keys[k]->name)->template));
-			buf_lit(&f->values, "}");
+		for (size_t k = 0; k < n; k++) {
+			struct slice prefix = template_prefix(only_rule(kinds.list[i], keys[k]->name)->template);
+
+			all = test_join(a, TEST_AND, all, test_attribute(a, TEST_BEGINS_WITH, keys[k]->name, value_make_s(a, prefix)));
 		}
-	buf_str(&f->text, several ? ")" : "");
+		any = test_join(a, TEST_OR, any, all);
+	}
+	plan->filter = test_join(a, TEST_AND, plan->filter, any);
 }
 
 bool query_count(struct pattern *p, int64_t *count)

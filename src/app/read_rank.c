@@ -1,6 +1,6 @@
 /* The order of rows by a formula, and rows as a tree.
  * SPDX-License-Identifier: Apache-2.0 */
-#include "app/outline.h"
+#include "design/row.h"
 #include "app/read_internal.h"
 #include "base/map.h"
 #include "base/timestamp.h"
@@ -8,7 +8,7 @@
 /* ---- rank ---- */
 
 struct ranked {
-	struct row row;
+	struct found row;
 	struct value score; /* absent, or no number: behind all others */
 	size_t at;
 };
@@ -23,16 +23,16 @@ static int by_score(const void *x, const void *y)
 }
 
 /* `age`: hours since the item was made. */
-static struct value age_of(struct pattern *p, const struct row *row)
+static struct value age_of(struct pattern *p, const struct found *row)
 {
 	struct run *r = p->g->r;
-	const struct entity *e = row->shown.entity ? entity_of(r, row->raw) : NULL;
+	const struct entity *e = row->shown.entity ? row->raw.entity : NULL;
 	struct number seconds, hour = number_from_i64(3600), hours;
 	struct error error = { 0 };
 	int64_t ms;
 
 	for (size_t i = 0; e && i < e->attribute_count; i++) {
-		struct value v = value_get(row->raw, e->attributes[i].name);
+		struct value v = row_get(&row->raw, e->attributes[i].at);
 
 		if (!e->attributes[i].now || value_type(v) != VALUE_S || !time_parse(value_bytes(v), &ms))
 			continue;
@@ -50,33 +50,22 @@ static void look_for_age(void *ctx, const struct term *t)
 	*any = *any || (t->kind == TERM_PATH && slice_is(t->names[0], "age"));
 }
 
-/* Where rows have what they are ranked by, if that is an attribute; OUTLINE_NO_PLACE: it is a formula. */
-static uint32_t place_of_rank(const struct pattern *p)
+/* What the row is ranked by, if that is an attribute of it: absent otherwise, and then the formula has to be asked. */
+static struct value plain_score(const struct pattern *p, const struct found *row)
 {
 	const struct term *t = p->access->rank;
 
-	if (!p->expected || t->kind != TERM_PATH || t->name_count != 1)
-		return OUTLINE_NO_PLACE;
-	return outline_place(outline_of(p->g->r, p->expected), t->names[0]);
-}
-
-/* The value at that place, as far as the row is laid out: absent otherwise, and then the formula has to be asked. */
-static struct value laid_score(const struct pattern *p, const struct row *row, uint32_t place)
-{
-	bool laid = place != OUTLINE_NO_PLACE && row->shown.places && row->shown.entity == p->expected &&
-		    row->shown.full.p == row->raw.p;
-
-	return laid ? row->shown.places[place] : VALUE_ABSENT;
+	return t->kind == TERM_PATH && t->name_count == 1 && t->at && row->raw.slots ? row_get(&row->raw, t->at) : VALUE_ABSENT;
 }
 
 /* `by_age`: the formula has one in it; finding it out is most of the work. */
-static bool score(struct pattern *p, const struct row *row, bool by_age, struct value *out)
+static bool score(struct pattern *p, const struct found *row, bool by_age, struct value *out)
 {
 	struct run *r = p->g->r;
-	struct scope_variable age = { SLICE("age"), VALUE_ABSENT };
+	struct term_variable age = { .name = SLICE("age") };
 	struct scope s = pattern_scope_raw(p, row);
 
-	if (by_age && !value_present(value_get(row->raw, age.name)))
+	if (by_age && !value_present(row_find(&row->raw, age.name)))
 		age.value = age_of(p, row);
 	if (value_present(age.value)) {
 		s.variables = &age;
@@ -91,18 +80,17 @@ static bool score(struct pattern *p, const struct row *row, bool by_age, struct 
 	return true;
 }
 
-bool rank_sort(struct pattern *p, struct row *rows, size_t n)
+bool rank_sort(struct pattern *p, struct found *rows, size_t n)
 {
 	struct run *r = p->g->r;
 	struct ranked *list = arena_array(r->arena, struct ranked, n);
 	int64_t now = r->now_ms;
 	bool ok = true, by_age = false, sorted = true;
-	uint32_t place = place_of_rank(p);
 
 	term_walk(p->access->rank, look_for_age, &by_age);
 	r->now_ms = p->g->now_ms; /* the same order on every page */
 	for (size_t i = 0; i < n && ok; i++) {
-		list[i] = (struct ranked){ .row = rows[i], .score = laid_score(p, &rows[i], place), .at = i };
+		list[i] = (struct ranked){ .row = rows[i], .score = plain_score(p, &rows[i]), .at = i };
 		ok = value_present(list[i].score) || score(p, &rows[i], by_age, &list[i].score);
 		sorted = sorted && (!i || by_score(&list[i - 1], &list[i]) < 0);
 	}
@@ -121,7 +109,7 @@ bool rank_sort(struct pattern *p, struct row *rows, size_t n)
 #define TREE_LEVELS 200 /* what is deeper stands beside its parent: readers of JSON stop at some depth */
 
 struct node {
-	struct read_row *row;
+	struct row *row;
 	struct value by;
 	size_t at;
 	struct node *parent;
@@ -131,7 +119,7 @@ struct node {
 };
 
 /* What others call it by: the last part of its identity. */
-static struct slice name_of(struct run *r, const struct read_row *row)
+static struct slice name_of(struct run *r, const struct row *row)
 {
 	struct value v = VALUE_ABSENT;
 
@@ -207,13 +195,13 @@ static struct node *nodes_of(struct pattern *p, struct read_result *out)
 	return nodes;
 }
 
-static size_t place_children(struct run *r, struct node *first, size_t n, struct read_row **rows)
+static size_t place_children(struct run *r, struct node *first, size_t n, struct row **rows)
 {
 	size_t count = 0;
 
-	*rows = arena_array(r->arena, struct read_row, n);
+	*rows = arena_array(r->arena, struct row, n);
 	for (struct node *node = first; node; node = node->next) {
-		struct read_row *row = &(*rows)[count++];
+		struct row *row = &(*rows)[count++];
 
 		*row = *node->row;
 		row->child_count = place_children(r, node->first, node->children, &row->children);

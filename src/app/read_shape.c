@@ -40,7 +40,7 @@ static void unite_list(struct run *r, struct map *seen, struct value list, struc
 
 /* As in an item: what is hidden never, what is private to who may update. A companion belongs to nobody, so what is private
  * anywhere is in none of them. */
-static bool may_unite(struct run *r, const struct read_row *row, struct slice name, bool *may)
+static bool may_unite(struct run *r, const struct row *row, struct slice name, bool *may)
 {
 	const struct entity *e = row->entity;
 	const struct attribute *a = e ? entity_attribute(e, name) : NULL;
@@ -105,7 +105,7 @@ static bool is_plain(struct pattern *p)
 bool shape_count(struct pattern *p, int64_t *count)
 {
 	struct flow *s;
-	struct row row;
+	struct found row;
 	bool got;
 
 	if (is_plain(p))
@@ -239,7 +239,7 @@ bool shape_batch(struct pattern *p, const struct read_request *q, struct read_re
 	struct run *r = p->g->r;
 	const struct entity *e = design_entity(r->design, p->access->get.entity);
 	struct value *keys, *items;
-	struct row *rows;
+	struct found *rows;
 	size_t n, count = 0;
 
 	if (q->id_count > BATCH_MOST)
@@ -248,8 +248,8 @@ bool shape_batch(struct pattern *p, const struct read_request *q, struct read_re
 		return run_fail(r, PROBLEM_INTERNAL, "There is no entity %.*s", SLICE_ARG(p->access->get.entity));
 	keys = arena_array(r->arena, struct value, q->id_count);
 	items = arena_array(r->arena, struct value, q->id_count);
-	rows = arena_array(r->arena, struct row, q->id_count);
-	if (!batch_keys(p, q, e, keys, &n) || !dyn_batch_get(r, keys, n, p->access->consistent, items))
+	rows = arena_array(r->arena, struct found, q->id_count);
+	if (!batch_keys(p, q, e, keys, &n) || !dyn_batch_get(r, keys, n, p->access->consistent || p->trusted, items))
 		return false;
 	for (size_t i = 0; i < n; i++)
 		if (value_present(items[i]) && pattern_row(p, items[i], &rows[count]) && rows[count].shown.entity == e)
@@ -257,7 +257,7 @@ bool shape_batch(struct pattern *p, const struct read_request *q, struct read_re
 	if (!show_allowed(p, rows, &count, &(struct show_question){ .verb = ALLOW_READ, .of_rows = true, .of_list = true,
 								    .followed = p->followed, .whole = true }))
 		return false;
-	out->rows = arena_array(r->arena, struct read_row, count);
+	out->rows = arena_array(r->arena, struct row, count);
 	out->row_count = count;
 	for (size_t i = 0; i < count; i++)
 		out->rows[i] = rows[i].shown;

@@ -1,6 +1,6 @@
 /* What is shown of raw rows: the items they lead to, and of those what the caller may see.
  * SPDX-License-Identifier: Apache-2.0 */
-#include "app/outline.h"
+#include "design/row.h"
 #include "app/read_where.h"
 
 struct show_flow {
@@ -76,7 +76,7 @@ static enum verdict before_asking(const struct pattern *p, const struct entity *
 }
 
 /* Of what is no entity's: companions have the shape that one is given. There is no rule to ask of them but the pattern's. */
-static enum verdict of_stranger(const struct pattern *p, const struct row *row, const struct show_question *q)
+static enum verdict of_stranger(const struct pattern *p, const struct found *row, const struct show_question *q)
 {
 	if (!entity_is_companion(p->g->r, row->stored))
 		return DROP;
@@ -84,10 +84,11 @@ static enum verdict of_stranger(const struct pattern *p, const struct row *row, 
 }
 
 /* The pattern's own rule, where it looks at rows. */
-static bool ask_pattern(struct pattern *p, struct value full, bool *may)
+static bool ask_pattern(struct pattern *p, const struct row *item, bool *may)
 {
-	struct scope s = pattern_scope(p, full);
+	struct scope s = pattern_scope(p, VALUE_ABSENT);
 
+	s.item = item;
 	return scope_holds(&s, p->access->allow, may);
 }
 
@@ -98,22 +99,23 @@ struct asking {
 	struct entity_asking asked;
 };
 
-static bool ask(struct asking *x, struct pattern *p, const struct entity *e, struct value full, const struct value *places,
-		bool *may)
+static bool ask(struct asking *x, struct pattern *p, const struct row *item, bool *may)
 {
+	const struct entity *e = item->entity;
+
 	*may = true;
-	if (own_rule(p, x->q) && !ask_pattern(p, full, may))
+	if (own_rule(p, x->q) && !ask_pattern(p, item, may))
 		return false;
 	if (!*may || !rule_for(p, e, x->q))
 		return true;
 	if (x->of != e)
 		entity_asking_init(&x->asked, p->g->r, e, x->q->verb);
 	x->of = e;
-	return entity_ask(&x->asked, full, places, may);
+	return entity_ask(&x->asked, item, may);
 }
 
 /* The whole items of the rows that need them, where those are. */
-static bool whole_items(struct pattern *p, const struct row *rows, size_t n, const enum verdict *verdicts, struct value **items)
+static bool whole_items(struct pattern *p, const struct found *rows, size_t n, const enum verdict *verdicts, struct value **items)
 {
 	struct run *r = p->g->r;
 	struct value *keys = arena_array(r->arena, struct value, n);
@@ -125,10 +127,10 @@ static bool whole_items(struct pattern *p, const struct row *rows, size_t n, con
 			keys[i] = dyn_key_of(r, rows[i].stored);
 			any = true;
 		}
-	return !any || dyn_batch_get(r, keys, n, p->access->consistent, *items);
+	return !any || dyn_batch_get(r, keys, n, p->access->consistent || p->trusted, *items);
 }
 
-static void judge(struct pattern *p, const struct row *rows, size_t n, const struct show_question *q, enum verdict *verdicts)
+static void judge(struct pattern *p, const struct found *rows, size_t n, const struct show_question *q, enum verdict *verdicts)
 {
 	const struct entity *last = NULL;
 	enum verdict of_last = SHOW;
@@ -144,7 +146,7 @@ static void judge(struct pattern *p, const struct row *rows, size_t n, const str
 	}
 }
 
-bool show_allowed(struct pattern *p, struct row *rows, size_t *n, const struct show_question *q)
+bool show_allowed(struct pattern *p, struct found *rows, size_t *n, const struct show_question *q)
 {
 	struct run *r = p->g->r;
 	enum verdict *verdicts;
@@ -159,18 +161,17 @@ bool show_allowed(struct pattern *p, struct row *rows, size_t *n, const struct s
 	if (!whole_items(p, rows, *n, verdicts, &items))
 		return false;
 	for (size_t i = 0; i < *n; i++) {
-		const struct read_row *row = &rows[i].shown;
-		const struct value *places = row->places;
-		struct value full = row->full;
+		const struct row *row = &rows[i].shown;
 		bool may = verdicts[i] == SHOW;
+		struct row whole;
 
 		if (verdicts[i] == ASK_WHOLE) {
 			if (!value_present(items[i]))
 				continue;
-			full = entity_full(r, row->entity, items[i]);
-			places = NULL;
+			whole = entity_lay(r, row->entity, items[i]);
+			row = &whole;
 		}
-		if (verdicts[i] >= ASK && !ask(&asking, p, row->entity, full, places, &may))
+		if (verdicts[i] >= ASK && !ask(&asking, p, row, &may))
 			return false;
 		if (may && kept++ != i)
 			rows[kept - 1] = rows[i];
@@ -192,7 +193,7 @@ static bool fits_key(const struct key_schema *k, struct slice name, struct value
 	return false;
 }
 
-bool then_key(struct pattern *p, const struct row *row, struct value *key)
+bool then_key(struct pattern *p, const struct found *row, struct value *key)
 {
 	struct run *r = p->g->r;
 	const struct then_rule *t = &p->access->then;
@@ -221,40 +222,37 @@ bool then_key(struct pattern *p, const struct row *row, struct value *key)
 	return true;
 }
 
-static bool keeps(struct pattern *p, const struct read_row *row, bool *keep)
+static bool keeps(struct pattern *p, const struct row *row, bool *keep)
 {
 	struct scope s;
 
 	*keep = true;
 	if (!p->access->then.keep)
 		return true;
-	s = pattern_scope(p, row->full);
-	s.outline = row->entity ? outline_of(s.run, row->entity) : NULL;
-	s.places = row->places;
+	s = pattern_scope(p, VALUE_ABSENT);
+	s.item = row;
 	return scope_holds(&s, p->access->then.keep, keep);
 }
 
 /* The row with what it leads to, an item of `said` (NULL: of whatever it is); false: that has expired, or is of another entity,
  * whose rules are others: what a row names may be anything. */
-static bool led_to(struct run *r, const struct entity *said, struct value stored, struct row *row)
+static bool led_to(struct run *r, const struct entity *said, struct value stored, struct found *row)
 {
-	struct entity_item item = { .full = stored };
+	struct row item = row_of(stored);
 	const struct entity *e = entity_of_likely(r, stored, said);
 
 	if (said && e != said)
 		return false;
 	if (e)
 		item = entity_lay(r, e, stored);
-	if (item.places && item.full.p == stored.p ? entity_item_expired(r, &item) : entity_expired(r, stored))
+	if (item.values && item.full.p == stored.p ? entity_item_expired(r, &item) : entity_expired(r, stored))
 		return false;
 	row->stored = stored;
-	row->shown.entity = e;
-	row->shown.full = item.full;
-	row->shown.places = item.places;
+	row->shown = item;
 	return true;
 }
 
-static bool fetch(struct pattern *p, struct row *rows, size_t *n)
+static bool fetch(struct pattern *p, struct found *rows, size_t *n)
 {
 	struct run *r = p->g->r;
 	const struct then_rule *t = &p->access->then;
@@ -267,10 +265,10 @@ static bool fetch(struct pattern *p, struct row *rows, size_t *n)
 	for (size_t i = 0; i < *n; i++)
 		if (!then_key(p, &rows[i], &keys[i]))
 			return false;
-	if (!dyn_batch_get(r, keys, *n, p->access->consistent, items))
+	if (!dyn_batch_get(r, keys, *n, p->access->consistent || p->trusted, items))
 		return false;
 	for (size_t i = 0; i < *n; i++) {
-		struct row row = rows[i];
+		struct found row = rows[i];
 
 		if (!value_present(items[i]) || !led_to(r, e, items[i], &row))
 			continue;
@@ -286,18 +284,15 @@ static bool fetch(struct pattern *p, struct row *rows, size_t *n)
 /* ---- the flow ---- */
 
 /* A merge shows what its own `without` leaves; what those of its parts leave out has to go here. */
-static void leave_out(const struct pattern *p, struct row *rows, size_t n)
+static void leave_out(const struct pattern *p, struct found *rows, size_t n)
 {
 	for (size_t i = 0; p->child && i < n; i++)
 		for (size_t k = 0; k < p->access->without_count; k++)
-			if (value_present(value_get(rows[i].shown.full, p->access->without[k]))) {
-				rows[i].shown.full = value_map_with(p->g->r->arena, rows[i].shown.full, p->access->without[k],
-								    VALUE_ABSENT);
-				rows[i].shown.places = NULL;
-			}
+			if (value_present(row_find(&rows[i].shown, p->access->without[k])))
+				rows[i].shown = row_without(p->g->r->arena, &rows[i].shown, p->access->without[k]);
 }
 
-static bool show_rows(struct pattern *p, struct row *rows, size_t *n)
+static bool show_rows(struct pattern *p, struct found *rows, size_t *n)
 {
 	const struct access *a = p->access;
 	bool one = a->kind == ACCESS_GET || a->kind == ACCESS_BATCH || a->single;
@@ -324,7 +319,7 @@ static bool show_more(struct flow *s, size_t want)
 {
 	struct show_flow *x = (struct show_flow *)s;
 	size_t most = want << x->calls, n = 1;
-	struct row first, *rows;
+	struct found first, *rows;
 	bool got;
 
 	most = most < READ_MOST_CHUNK ? most : READ_MOST_CHUNK;

@@ -21,21 +21,21 @@ static bool earlier(struct run *r, struct slice name, struct value from, int64_t
 	return true;
 }
 
-bool walk_params(const struct pattern *p, int64_t step, struct fields *out)
+bool walk_params(const struct pattern *p, int64_t step, struct row *out)
 {
 	struct run *r = p->g->r;
 	const struct access *a = p->access;
 	struct value from, to;
 
-	fields_from_item(out, r->arena, fields_item(p->params));
+	row_copy(out, r->arena, p->params);
 	if (!a->walk_param.n)
 		return true;
-	from = fields_get(out, a->walk_param);
+	from = row_find(out, a->walk_param);
 	if (!value_present(from))
 		return true;
 	if (!earlier(r, a->walk_param, from, step * a->walk_days, &to))
 		return false;
 	if (step)
-		fields_set(out, a->walk_param, to);
+		row_put(out, a->walk_param, to);
 	return true;
 }

@@ -97,7 +97,7 @@ static struct slice missing_name(struct scope *s, const struct template *t)
 	for (size_t i = 0; t && i < t->part_count; i++) {
 		struct slice name = t->parts[i].names ? t->parts[i].names[0] : SLICE("");
 
-		if (name.n && !value_present(fields_get(s->input, name)))
+		if (name.n && !value_present(row_find(s->input, name)))
 			return name;
 	}
 	return SLICE("");
@@ -198,6 +198,7 @@ static const struct term *with_parameters(const struct pattern *p, const struct 
 		names[1] = t->names[0];
 		copy->names = names;
 		copy->name_count = 2;
+		copy->of = TERM_OF_INPUT;
 		return copy;
 	}
 	args = arena_array(a, const struct term *, t->arg_count);
@@ -213,9 +214,7 @@ static bool add_filter(struct pattern *p, struct scope *s, struct query_plan *pl
 	struct error e = { 0 };
 	const char *why;
 
-	term_filter_init(&plan->filter, s->run->arena, "f");
-	plan->has_filter = true;
-	if (!term_to_filter(with_parameters(p, p->access->filter), &bound, &plan->filter, &why, &e))
+	if (!term_to_test(with_parameters(p, p->access->filter), &bound, &plan->filter, &why, &e))
 		return why ? run_fail(s->run, PROBLEM_INTERNAL, "The filter of '%.*s': %s", SLICE_ARG(p->access->name), why) :
 			     scope_error(s, &e);
 	return !s->failed;
@@ -226,7 +225,7 @@ static bool add_filter(struct pattern *p, struct scope *s, struct query_plan *pl
 bool query_plan(struct pattern *p, int64_t step, struct query_plan *out)
 {
 	struct run *r = p->g->r;
-	struct fields params;
+	struct row params;
 	struct scope s;
 
 	memset(out, 0, sizeof(*out));
@@ -252,7 +251,7 @@ struct dyn_query query_request(const struct pattern *p, const struct query_plan 
 		.index = p->access->index,
 		.where = plan->where,
 		.where_count = plan->where_count,
-		.filter = plan->has_filter ? &plan->filter : NULL,
+		.filter = plan->filter,
 		.descending = p->descending,
 		.consistent = (p->access->consistent || p->trusted) && !p->access->index.n,
 	};

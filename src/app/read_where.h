@@ -8,8 +8,7 @@
 struct query_plan {
 	struct dyn_condition where[KEY_HASH_MAX + KEY_RANGE_MAX];
 	size_t where_count;
-	struct term_filter filter;
-	bool has_filter;
+	const struct test *filter; /* NULL: none */
 	bool none; /* nothing can be there */
 };
 /* For the partition `step` of a walk, or the only one. */

@@ -3,6 +3,7 @@
 #include "app/rehearse.h"
 #include "app/dyn.h"
 #include "base/map.h"
+#include "request/document.h"
 
 #define REHEARSALS 5 /* then each item is read when it is wanted */
 
@@ -11,7 +12,7 @@ struct rehearsal {
 	struct run run;           /* far away */
 	struct guesses *guesses;
 	struct map known;         /* bytes of a key -> struct value, as it is */
-	struct map answered;      /* a read that is no item's -> struct backend_reply: asked once, however often the request runs */
+	struct map answered;      /* a read that is no item's -> struct reply: asked once, however often the request runs */
 	struct map wanted;        /* bytes of a key -> itself: guessed in this rehearsal */
 	struct arena *arena;      /* of this time */
 	int rehearsals;
@@ -36,21 +37,17 @@ static void end_if_guessed(struct rehearsal *h)
 	arena_out_of_memory(h->arena);
 }
 
-static bool is_read(const char *operation)
-{
-	return !strcmp(operation, "Query") || !strcmp(operation, "GetItem") || !strcmp(operation, "BatchGetItem");
-}
-
 /* The reply outlives this time, as what is known of items does. */
-static void answer_once(struct rehearsal *h, const char *operation, struct slice body, struct backend_reply *reply)
+static void answer_once(struct rehearsal *h, const struct request *q, struct reply *reply)
 {
-	struct slice question = arena_printf(h->run.arena, "%s %.*s", operation, SLICE_ARG(body));
-	struct backend_reply *answer = map_get(&h->answered, question);
+	struct slice body = request_document(h->run.arena, q);
+	struct slice question = arena_printf(h->run.arena, "%s %.*s", request_operation(q), SLICE_ARG(body));
+	struct reply *answer = map_get(&h->answered, question);
 
 	if (!answer) {
 		end_if_guessed(h);
-		answer = arena_new(h->run.arena, struct backend_reply);
-		backend_call(h->run.backend, h->run.arena, operation, body, answer);
+		answer = arena_new(h->run.arena, struct reply);
+		backend_execute(h->run.backend, h->run.arena, q, answer);
 		map_set(&h->answered, question, answer);
 	}
 	*reply = *answer;
@@ -60,13 +57,8 @@ static void call(struct backend *b, struct arena *a, const char *operation, stru
 {
 	struct rehearsal *h = (struct rehearsal *)b;
 
-	if (!h->is_final && is_read(operation)) {
-		answer_once(h, operation, body, reply);
-		return;
-	}
 	end_if_guessed(h);
-	/* Writes make old what is known; and what has been read for a write that was refused has changed. */
-	h->is_final = h->is_final || !is_read(operation);
+	h->is_final = true;
 	backend_call(h->run.backend, a, operation, body, reply);
 }
 
@@ -107,23 +99,47 @@ static bool know(struct rehearsal *h, struct arena *a, struct value key, struct 
 	return true;
 }
 
-static bool get(struct backend *b, struct arena *a, struct slice table, struct value key, struct value *item)
+static bool know_get(struct rehearsal *h, struct arena *a, const struct request_get *q, struct reply *reply)
 {
-	struct rehearsal *h = (struct rehearsal *)b;
-
-	return slice_equal(table, h->run.design->table) && know(h, a, key, item);
+	return slice_equal(q->table, h->run.design->table) && !q->projection && know(h, a, q->key, &reply->item);
 }
 
-static bool batch_get(struct backend *b, struct arena *a, struct slice table, const struct value *keys, size_t n, struct value *items)
+static bool know_batch(struct rehearsal *h, struct arena *a, const struct request_batch *q, struct reply *reply)
+{
+	if (!slice_equal(q->table, h->run.design->table) || h->is_final)
+		return false;
+	reply->items = arena_array(a, struct value, q->count);
+	for (size_t i = 0; i < q->count; i++) {
+		if (!know(h, a, q->keys[i], &reply->items[i]))
+			return false;
+		reply->count += value_present(reply->items[i]);
+	}
+	return true;
+}
+
+/* What is measured is to be really done. */
+static bool is_known(struct rehearsal *h, struct arena *a, const struct request *q, struct reply *reply)
+{
+	*reply = (struct reply){ .status = 200 };
+	if (q->measured)
+		return false;
+	return q->kind == REQUEST_GET ? know_get(h, a, &q->get, reply) : q->kind == REQUEST_BATCH_GET && know_batch(h, a, &q->batch, reply);
+}
+
+static void execute(struct backend *b, struct arena *a, const struct request *q, struct reply *reply)
 {
 	struct rehearsal *h = (struct rehearsal *)b;
 
-	if (!slice_equal(table, h->run.design->table) || h->is_final)
-		return false;
-	for (size_t i = 0; i < n; i++)
-		if (!know(h, a, keys[i], &items[i]))
-			return false;
-	return true;
+	if (is_known(h, a, q, reply))
+		return;
+	if (!h->is_final && request_is_read(q)) {
+		answer_once(h, q, reply);
+		return;
+	}
+	end_if_guessed(h);
+	/* Writes make old what is known; and what has been read for a write that was refused has changed. */
+	h->is_final = h->is_final || !request_is_read(q);
+	backend_execute(h->run.backend, a, q, reply);
 }
 
 static struct backend *aside(struct backend *b)
@@ -142,7 +158,7 @@ struct rehearsal *rehearse_begin(const struct run *r, struct guesses *g)
 {
 	struct rehearsal *h = arena_zalloc(r->arena, sizeof(*h));
 
-	h->backend = (struct backend){ .call = call, .get = get, .batch_get = batch_get, .label = label, .settle = settle, .aside = aside };
+	h->backend = (struct backend){ .call = call, .execute = execute, .label = label, .settle = settle, .aside = aside };
 	h->run = *r;
 	h->guesses = g;
 	map_init(&h->known, r->arena);

@@ -27,13 +27,13 @@ struct segment {
 	size_t count;
 };
 
-struct path {
+struct route_path {
 	struct segment segments[ROUTE_MOST_SEGMENTS];
 	size_t count;
 	bool bad; /* longer than any request can be */
 };
 
-static void path_part(struct arena *a, struct path *p, struct template_part part)
+static void path_part(struct arena *a, struct route_path *p, struct template_part part)
 {
 	struct segment *s;
 
@@ -44,7 +44,7 @@ static void path_part(struct arena *a, struct path *p, struct template_part part
 	s->parts[s->count++] = part;
 }
 
-static void path_slash(struct arena *a, struct path *p)
+static void path_slash(struct arena *a, struct route_path *p)
 {
 	if (p->count && !p->segments[p->count - 1].count)
 		return; /* the one before it is empty: a trailing or a double slash */
@@ -55,7 +55,7 @@ static void path_slash(struct arena *a, struct path *p)
 	p->segments[p->count++] = (struct segment){ .parts = arena_alloc(a, 1) };
 }
 
-static void path_literal(struct arena *a, struct path *p, struct slice text)
+static void path_literal(struct arena *a, struct route_path *p, struct slice text)
 {
 	size_t from = 0;
 
@@ -70,9 +70,9 @@ static void path_literal(struct arena *a, struct path *p, struct slice text)
 	}
 }
 
-static void path_of(struct arena *a, const struct template *t, struct path *p)
+static void path_of(struct arena *a, const struct template *t, struct route_path *p)
 {
-	*p = (struct path){ 0 };
+	*p = (struct route_path){ 0 };
 	for (size_t i = 0; i < t->part_count; i++) {
 		if (t->parts[i].names)
 			path_part(a, p, t->parts[i]);
@@ -83,9 +83,9 @@ static void path_of(struct arena *a, const struct template *t, struct path *p)
 		p->count--;
 }
 
-static void path_named(struct arena *a, struct slice name, struct path *p)
+static void path_named(struct arena *a, struct slice name, struct route_path *p)
 {
-	*p = (struct path){ 0 };
+	*p = (struct route_path){ 0 };
 	path_slash(a, p);
 	path_part(a, p, (struct template_part){ .literal = name });
 }
@@ -144,7 +144,7 @@ static const struct attribute *param_type(const struct maker *m, const struct ro
 	return r->entity ? entity_attribute(r->entity, name) : r->access ? route_param(m->a, m->d, r->access, name) : NULL;
 }
 
-static void name_params(const struct maker *m, const struct path *p, struct route *r)
+static void name_params(const struct maker *m, const struct route_path *p, struct route *r)
 {
 	struct slice *names = arena_array(m->a, struct slice, ROUTE_MOST_VALUES);
 	const struct attribute **types = arena_array(m->a, const struct attribute *, ROUTE_MOST_VALUES);
@@ -162,7 +162,7 @@ static void name_params(const struct maker *m, const struct path *p, struct rout
 	r->types = types;
 }
 
-static void add(const struct maker *m, const struct path *p, enum app_method method, enum priority priority, struct route r)
+static void add(const struct maker *m, const struct route_path *p, enum app_method method, enum priority priority, struct route r)
 {
 	struct route *made = arena_new(m->a, struct route);
 	struct node *n = &m->t->root;
@@ -180,7 +180,7 @@ static void add(const struct maker *m, const struct path *p, enum app_method met
 }
 
 /* The path without the placeholders at its end. */
-static void collection_of(struct path *p)
+static void collection_of(struct route_path *p)
 {
 	while (p->count && segment_class(&p->segments[p->count - 1]) == SEGMENT_PLACEHOLDER)
 		p->count--;
@@ -190,7 +190,7 @@ static void add_entity(const struct maker *m, const struct entity *e)
 {
 	enum priority priority = e->internal ? PRIORITY_INTERNAL : PRIORITY_ENTITY;
 	struct route r = { .entity = e, .internal = e->internal };
-	struct path item, p;
+	struct route_path item, p;
 
 	if (!e->path_template)
 		return;
@@ -219,7 +219,7 @@ static void add_entity(const struct maker *m, const struct entity *e)
 static void add_access(const struct maker *m, const struct access *c)
 {
 	struct route r = { .kind = ROUTE_ACCESS, .access = c };
-	struct path p;
+	struct route_path p;
 
 	if (!c->path_template)
 		return;
@@ -259,7 +259,7 @@ static void add_built_ins(const struct maker *m)
 		{ "batch", APP_POST, ROUTE_BATCH, PRIORITY_BUILT_IN },
 		{ "call", APP_POST, ROUTE_CALL, PRIORITY_BUILT_IN },
 	};
-	struct path p = { 0 };
+	struct route_path p = { 0 };
 
 	add(m, &p, APP_GET, PRIORITY_BUILT_IN, (struct route){ .kind = ROUTE_INDEX, .quick = true });
 	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {

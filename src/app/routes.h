@@ -9,6 +9,7 @@
 #define THORPE_APP_ROUTES_H
 
 #include "app/app.h"
+#include "app/target.h"
 
 enum route_kind { /* app.c has a row for each */
 	ROUTE_ITEM, ROUTE_CREATE, ROUTE_PUT, ROUTE_PATCH, ROUTE_DELETE, ROUTE_ACTION, ROUTE_ACCESS, ROUTE_EACH,
@@ -28,7 +29,7 @@ struct route {
 	size_t count;
 };
 
-#define ROUTE_MOST_SEGMENTS 32
+#define ROUTE_MOST_SEGMENTS TARGET_MOST_SEGMENTS
 #define ROUTE_MOST_VALUES 32
 #define ROUTE_METHODS APP_OTHER /* HEAD is looked up as GET */
 

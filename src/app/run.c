@@ -2,6 +2,7 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "app/run.h"
 
+#include "app/app_internal.h"
 #include "base/log.h"
 
 /* How long a client should wait before it tries again what was busy. */
@@ -120,6 +121,30 @@ static bool says_too_large(struct slice message)
 	return false;
 }
 
+/* An answer will not come, or not in time. A database in this process always knows what it did. */
+static bool is_out_of_reach(const struct run *r, const struct backend_reply *reply)
+{
+	return reply->status >= 500 && r->app && r->app->database && r->app->database->is_remote;
+}
+
+static bool tell_out_of_reach(struct run *r, const struct backend_reply *reply)
+{
+	log_warn("%.*s: the database says %d %.*s: %.*s", SLICE_ARG(r->design->name), reply->status, SLICE_ARG(reply->error),
+		 SLICE_ARG(reply->message));
+	(void)run_fail(r, PROBLEM_BUSY, "%s", "the database cannot be reached at the moment");
+	r->problem.retry_after = BUSY_SECONDS;
+	return false;
+}
+
+static bool tell_unknown(struct run *r, const struct backend_reply *reply)
+{
+	(void)tell_out_of_reach(r, reply);
+	(void)run_fail(r, PROBLEM_BUSY, "%s", "the database did not say whether this was done: look before you repeat it");
+	r->problem.retry_after = BUSY_SECONDS;
+	r->problem.outcome = OUTCOME_UNKNOWN;
+	return false;
+}
+
 bool run_backend_error(struct run *r, const struct backend_reply *reply)
 {
 	static const char *const busy[] = { "ThrottlingException", "ProvisionedThroughputExceededException",
@@ -130,8 +155,12 @@ bool run_backend_error(struct run *r, const struct backend_reply *reply)
 					     "RequestEntityTooLargeException", NULL };
 	bool invalid = slice_is(reply->error, "ValidationException");
 
+	if (slice_is(reply->error, "OutcomeUnknown"))
+		return tell_unknown(r, reply);
 	if (is_one_of(reply->error, busy))
 		return run_busy(r);
+	if (is_out_of_reach(r, reply))
+		return tell_out_of_reach(r, reply);
 	if (is_one_of(reply->error, large) || (invalid && says_too_large(reply->message)))
 		return run_fail(r, PROBLEM_TOO_LARGE, "%s", "an item can hold at most 400 KB");
 	if (invalid) {
@@ -142,4 +171,9 @@ bool run_backend_error(struct run *r, const struct backend_reply *reply)
 	log_error("%.*s: the database says %d %.*s: %.*s", SLICE_ARG(r->design->name), reply->status,
 		  SLICE_ARG(reply->error), SLICE_ARG(reply->message));
 	return run_fail(r, PROBLEM_INTERNAL, "%s", "the database could not answer");
+}
+
+bool run_reply_error(struct run *r, const struct reply *reply)
+{
+	return run_backend_error(r, &(struct backend_reply){ .status = reply->status, .error = reply->error, .message = reply->message });
 }

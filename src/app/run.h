@@ -7,8 +7,9 @@
 #ifndef THORPE_APP_RUN_H
 #define THORPE_APP_RUN_H
 
-#include "app/backend.h"
+#include "request/backend.h"
 #include "app/fields.h"
+#include "design/row.h"
 #include "design/design.h"
 
 struct app;
@@ -71,6 +72,11 @@ struct problem {
 	struct problem_part *parts;  /* INVALID */
 	size_t part_count, part_capacity;
 	int retry_after;             /* TOO_MANY, BUSY: seconds; 0: not said */
+	enum problem_outcome {       /* BUSY: what became of the write */
+		OUTCOME_NOT_DONE,    /* nothing was written */
+		OUTCOME_UNKNOWN,     /* the database did not say whether it was */
+		OUTCOME_DONE,        /* it was; only the answer is missing */
+	} outcome;
 };
 
 int problem_status(enum problem_type t);
@@ -133,8 +139,10 @@ bool run_error(struct run *r, const struct error *e);
 bool run_may_hash(struct run *r) MUST_CHECK;
 /* BUSY, with the time to wait: the database was asked often enough. False. */
 bool run_busy(struct run *r);
-/* From a failed database call that the caller has no better word for: throttling and conflicts are BUSY, what is
- * too large TOO_LARGE, ValidationException INVALID, the rest INTERNAL. What the database says is logged and does not leave. False. */
+/* From a failed database call that the caller has no better word for: throttling, conflicts and a database elsewhere that does not
+ * answer are BUSY (OUTCOME_UNKNOWN after a write that may have been done), what is too large TOO_LARGE, ValidationException
+ * INVALID, the rest INTERNAL. What the database says is logged and does not leave. False. */
 bool run_backend_error(struct run *r, const struct backend_reply *reply);
+bool run_reply_error(struct run *r, const struct reply *reply);
 
 #endif

@@ -3,54 +3,15 @@
 #include "app/scope.h"
 #include "app/caller.h"
 #include "app/entity.h"
-#include "app/outline.h"
 #include "app/witness.h"
 
 #define DEPTH_MOST 8 /* rules that ask for rules: a circle of them ends here */
 
-static struct value inside(struct value v, const struct slice *names, size_t n)
-{
-	for (size_t i = 0; i < n; i++)
-		v = value_get(v, names[i]);
-	return v;
-}
-
-static const struct scope_variable *variable(const struct scope *s, struct slice name)
-{
-	for (size_t i = 0; i < s->variable_count; i++)
-		if (slice_equal(s->variables[i].name, name))
-			return &s->variables[i];
-	return NULL;
-}
-
-static struct value of_item(const struct scope *s, struct slice name)
-{
-	uint32_t place;
-
-	if (s->item)
-		return fields_get(s->item, name);
-	place = s->places ? outline_place(s->outline, name) : OUTLINE_NO_PLACE;
-	return place == OUTLINE_NO_PLACE ? value_get(s->full, name) : s->places[place];
-}
-
-static struct value scope_path(void *ctx, const struct slice *names, size_t n)
+static void scope_reads(void *ctx, struct slice name, struct value v)
 {
 	const struct scope *s = ctx;
-	const struct scope_variable *v;
-	struct value found;
 
-	if (n > 1 && slice_is(names[0], "old"))
-		return inside(s->old, names + 1, n - 1);
-	if (n > 1 && slice_is(names[0], "input"))
-		return s->input ? inside(fields_get(s->input, names[1]), names + 2, n - 2) : VALUE_ABSENT;
-	v = variable(s, names[0]);
-	if (v)
-		return inside(v->value, names + 1, n - 1);
-	found = of_item(s, names[0]);
-	witness_reads(s->witness, names[0], found);
-	if (!value_present(found) && s->input && !s->body)
-		found = fields_get(s->input, names[0]);
-	return inside(found, names + 1, n - 1);
+	witness_reads(s->witness, name, v);
 }
 
 /* The run has its problem; the term needs an error to stop at. */
@@ -69,55 +30,58 @@ static bool enter(struct scope *s)
 	return run_fail(s->run, PROBLEM_INTERNAL, "The rules of this design ask for one another without an end");
 }
 
-static bool other_item(struct scope *s, struct slice name, const struct value *args, size_t n, struct entity_item *item,
+static bool other_item(struct scope *s, const struct term *t, const struct value *args, struct row *item,
 		       struct witness **w)
 {
-	const struct entity *of = design_entity(s->run->design, name);
+	const struct entity *of = t->entity ? t->entity : design_entity(s->run->design, t->name);
 	struct entity_look look;
 
-	*item = (struct entity_item){ 0 };
+	*item = (struct row){ 0 };
 	*w = NULL;
 	if (!of)
-		return run_fail(s->run, PROBLEM_INTERNAL, "There is no entity %.*s", SLICE_ARG(name));
+		return run_fail(s->run, PROBLEM_INTERNAL, "There is no entity %.*s", SLICE_ARG(t->name));
 	if (!s->run->witnesses)
-		return entity_fetch_item(s->run, of, args, n, false, item);
-	if (!entity_look(s->run, of, args, n, &look))
+		return entity_fetch_item(s->run, of, args, t->arg_count, false, item);
+	if (!entity_look(s->run, of, args, t->arg_count, &look))
 		return false;
 	*item = look.item;
 	*w = witness_item(s->run, of, &look);
 	return true;
 }
 
-static bool scope_fetch(void *ctx, struct slice name, const struct value *args, size_t n, struct slice attribute,
-			struct value *item, struct error *e)
+static bool scope_fetch(void *ctx, const struct term *t, const struct value *args, bool *there, struct value *v,
+			struct error *e)
 {
 	struct scope *s = ctx;
-	struct entity_item other;
+	struct row other;
 	struct witness *w;
 	bool ok;
 
-	*item = VALUE_ABSENT;
+	*there = false;
+	*v = VALUE_ABSENT;
 	if (!enter(s))
 		return stop(s, e);
-	ok = other_item(s, name, args, n, &other, &w);
-	*item = other.full;
-	if (other.entity && attribute.n)
-		witness_reads(w, attribute, value_get(other.full, attribute));
+	ok = other_item(s, t, args, &other, &w);
+	*there = other.entity != NULL;
+	if (*there && t->kind == TERM_FETCH) {
+		*v = t->at ? row_get(&other, t->at) : row_find(&other, t->attribute);
+		witness_reads(w, t->attribute, *v);
+	}
 	s->run->depth--;
 	return ok || stop(s, e);
 }
 
-static bool scope_visible(void *ctx, struct slice name, const struct value *args, size_t n, bool *out, struct error *e)
+static bool scope_visible(void *ctx, const struct term *t, const struct value *args, bool *out, struct error *e)
 {
 	struct scope *s = ctx;
-	struct entity_item item;
+	struct row item;
 	struct witness *w;
 	bool ok;
 
 	*out = false;
 	if (!enter(s))
 		return stop(s, e);
-	ok = other_item(s, name, args, n, &item, &w);
+	ok = other_item(s, t, args, &item, &w);
 	if (ok && item.entity)
 		ok = w ? entity_allows_witnessed(s->run, ALLOW_READ, &item, w, out) : entity_allows_item(s->run, ALLOW_READ, &item, out);
 	s->run->depth--;
@@ -151,9 +115,19 @@ static bool scope_may(void *ctx, struct slice permission)
 
 struct term_scope scope_bind(struct scope *s)
 {
+	if (!s->item)
+		s->is = row_of(s->full);
+	if (!s->before && value_present(s->old))
+		s->was = row_of(s->old);
 	return (struct term_scope){
 		.ctx = s,
-		.path = scope_path,
+		.item = s->item ? s->item : &s->is,
+		.old = s->before || !value_present(s->old) ? s->before : &s->was,
+		.input = s->input,
+		.body = s->body,
+		.variables = s->variables,
+		.variable_count = s->variable_count,
+		.reads = s->witness ? scope_reads : NULL,
 		.fetch = scope_fetch,
 		.visible = scope_visible,
 		.has_role = scope_has_role,
@@ -225,7 +199,8 @@ static bool unfit(struct scope *s, const struct template *t, const struct error 
 
 static enum template_result fill(struct scope *s, const struct template *t, bool in_key, struct value *out, struct error *e)
 {
-	enum template_result result = template_fill(t, scope_path, s, in_key, s->run->arena, out, e);
+	struct term_scope bound = scope_bind(s);
+	enum template_result result = template_fill(t, &bound, in_key, out, e);
 
 	if (result != TEMPLATE_OK)
 		*out = VALUE_ABSENT;

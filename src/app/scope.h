@@ -8,25 +8,19 @@
 
 #include "app/run.h"
 
-struct outline;
 struct witness;
-
-struct scope_variable {
-	struct slice name;
-	struct value value;
-};
 
 struct scope { /* zero but for `run` is a scope without anything */
 	struct run *run;
-	const struct fields *item;  /* in full form (entity.h); NULL: none */
-	struct value full;          /* the same where nobody is working on it: then `item` is NULL. Absent: none */
-	const struct outline *outline; /* `full` is laid out by it (outline.h) … */
-	const struct value *places;    /* … here; NULL: it is not */
+	const struct row *item;     /* in full form (entity.h); NULL: none */
+	struct value full;          /* the same where it is no row: then `item` is NULL. Absent: none */
 	struct value old;           /* in full form; absent: none */
-	const struct fields *input; /* the body; in an access pattern its parameters */
+	const struct row *before;   /* the same as a row; NULL: it is none */
+	const struct row *input;    /* the body; in an access pattern its parameters */
 	bool body;                  /* it is a body: only input.x reads it */
-	const struct scope_variable *variables;
+	const struct term_variable *variables;
 	size_t variable_count;
+	struct row is, was;         /* scope_bind(): `full` and `old` as rows */
 	struct witness *witness;    /* of the item, when it is another one that a write looks at (witness.h); NULL: it is not */
 	bool failed;                /* while evaluating something failed that the run's problem tells of: scope_error() */
 };

@@ -2,56 +2,67 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "app/shared_secret.h"
 #include <openssl/crypto.h>
-#include <openssl/evp.h>
 #include <openssl/rand.h>
+#include "expr/build.h"
 
-#define KEY "\"PK\":{\"S\":\"SECRET\"},\"SK\":{\"S\":\"token\"}"
-#define TEXT_MOST ((CALLER_SECRET_BYTES + 2) / 3 * 4)
+static struct slice table_beside(const struct design *d, struct arena *a)
+{
+	return arena_printf(a, "%.*s.thorpe", SLICE_ARG(d->table));
+}
+
+/* The item; without a secret its key. */
+static struct value item(struct arena *a, struct value secret)
+{
+	struct value_member members[] = {
+		{ SLICE("PK"), value_make_s(a, SLICE("SECRET")) }, { SLICE("SK"), value_make_s(a, SLICE("token")) }, { SLICE("secret"), secret },
+	};
+
+	return value_make_map(a, members, value_present(secret) ? 3 : 2);
+}
 
 /* Whether there was one. A damaged one is none, and stays: the put below does not replace it. */
-static bool take(const struct backend_reply *r, uint8_t out[CALLER_SECRET_BYTES])
+static bool take(const struct reply *r, uint8_t out[CALLER_SECRET_BYTES])
 {
-	const struct json *text = json_get(json_get(json_get(r->body, "Item"), "secret"), "B");
-	uint8_t bytes[TEXT_MOST / 4 * 3 + 1];
-	int n;
+	struct value secret = value_get(r->item, SLICE("secret"));
 
-	if (!json_is(text, JSON_STRING) || text->string.n != TEXT_MOST)
+	if (value_type(secret) != VALUE_B || value_bytes(secret).n != CALLER_SECRET_BYTES)
 		return false;
-	n = EVP_DecodeBlock(bytes, (const uint8_t *)text->string.p, (int)text->string.n);
-	if (n < CALLER_SECRET_BYTES)
-		return false;
-	memcpy(out, bytes, CALLER_SECRET_BYTES);
-	OPENSSL_cleanse(bytes, sizeof(bytes));
+	memcpy(out, value_bytes(secret).p, CALLER_SECRET_BYTES);
 	return true;
 }
 
-static bool get(struct backend *b, const struct design *d, struct arena *a, struct backend_reply *r)
+static bool get(struct backend *b, const struct design *d, struct arena *a, struct reply *r)
 {
-	backend_call(b, a, "GetItem", arena_printf(a, "{\"TableName\":\"%.*s.thorpe\",\"Key\":{" KEY "},\"ConsistentRead\":true}", SLICE_ARG(d->table)), r);
+	struct request q = { .kind = REQUEST_GET, .get = { .table = table_beside(d, a), .key = item(a, VALUE_ABSENT), .consistent = true } };
+
+	backend_execute(b, a, &q, r);
 	return r->status == 200;
 }
 
-static bool put(struct backend *b, const struct design *d, struct arena *a, struct backend_reply *r)
+static bool put(struct backend *b, const struct design *d, struct arena *a, struct reply *r)
 {
+	struct request_action action = { .kind = WRITE_PUT, .table = table_beside(d, a) };
+	struct request q = { .kind = REQUEST_WRITE, .write = { .actions = &action, .count = 1 } };
 	uint8_t secret[CALLER_SECRET_BYTES];
-	char text[TEXT_MOST + 1];
+	struct error e = { 0 };
 
 	if (RAND_bytes(secret, sizeof(secret)) != 1) {
-		*r = (struct backend_reply){ .status = 500, .message = SLICE("there are no random numbers") };
+		*r = (struct reply){ .status = 500, .message = SLICE("there are no random numbers") };
 		return false;
 	}
-	EVP_EncodeBlock((uint8_t *)text, secret, sizeof(secret));
+	action.item = item(a, value_make_b(a, slice_make(secret, sizeof(secret))));
 	OPENSSL_cleanse(secret, sizeof(secret));
-	backend_call(b, a, "PutItem", arena_printf(a, "{\"TableName\":\"%.*s.thorpe\",\"Item\":{" KEY ",\"secret\":{\"B\":\"%s\"}},"
-			"\"ConditionExpression\":\"attribute_not_exists(PK)\"}", SLICE_ARG(d->table), text), r);
-	OPENSSL_cleanse(text, sizeof(text));
+	if (!condition_of(a, CONDITION_EXPRESSION, test_attribute(a, TEST_NOT_EXISTS, SLICE("PK"), VALUE_ABSENT), &action.condition, &e))
+		reply_fail(r, &e);
+	else
+		backend_execute(b, a, &q, r);
 	return r->status == 200 || slice_is(r->error, "ConditionalCheckFailedException");
 }
 
 bool shared_secret_load(struct backend *b, const struct design *d, struct arena *a, uint8_t out[CALLER_SECRET_BYTES],
 			struct error *e)
 {
-	struct backend_reply r;
+	struct reply r;
 
 	if (get(b, d, a, &r)) {
 		if (take(&r, out) || (put(b, d, a, &r) && get(b, d, a, &r) && take(&r, out)))

@@ -5,7 +5,7 @@
 #ifndef THORPE_APP_SHARED_SECRET_H
 #define THORPE_APP_SHARED_SECRET_H
 
-#include "app/backend.h"
+#include "request/backend.h"
 #include "app/caller.h"
 #include "design/design.h"
 

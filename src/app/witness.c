@@ -65,7 +65,7 @@ void witness_reads(struct witness *w, struct slice name, struct value v)
 }
 
 /* What the conditions of the pattern read of its rows. Rows that `then` and merges lead to were not found by them. */
-static void note_conditions(struct run *r, struct witness *w, const struct access *x, const struct read_row *row)
+static void note_conditions(struct run *r, struct witness *w, const struct access *x, const struct row *row)
 {
 	struct name_list names = { 0 };
 
@@ -79,7 +79,7 @@ static void note_conditions(struct run *r, struct witness *w, const struct acces
 		witness_reads(w, names.list[i], value_get(row->full, names.list[i]));
 }
 
-struct witness *witness_row(struct run *r, const struct access *access, const struct read_row *row)
+struct witness *witness_row(struct run *r, const struct access *access, const struct row *row)
 {
 	struct value key;
 	struct witness *w;

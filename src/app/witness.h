@@ -15,7 +15,7 @@
 #include "app/entity.h"
 
 struct access;
-struct read_row;
+struct row;
 
 struct witness {
 	struct witness *next;
@@ -34,7 +34,7 @@ struct witnesses { /* zero is empty */
 /* Notes that the item was looked for. NULL: nobody takes notes, or no key follows from the identity. */
 struct witness *witness_item(struct run *r, const struct entity *e, const struct entity_look *look);
 /* Notes that a row was found by the pattern: what the pattern's conditions read of it is what has to stay. */
-struct witness *witness_row(struct run *r, const struct access *access, const struct read_row *row);
+struct witness *witness_row(struct run *r, const struct access *access, const struct row *row);
 /* An attribute was read. `w` NULL: nothing is noted. */
 void witness_reads(struct witness *w, struct slice name, struct value v);
 

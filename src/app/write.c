@@ -149,16 +149,18 @@ bool write_if_match(struct write *w, struct value full)
 {
 	struct slice list = w->options->if_match, tag;
 	struct value version = w->entity->version.n ? value_get(full, w->entity->version) : VALUE_ABSENT;
+	struct row item;
 	bool weak;
 
 	if (!list.n)
 		return true;
+	item = row_lay(w->run->arena, w->entity, full);
 	while (next_tag(&list, &tag, &weak)) {
 		if (slice_is(tag, "*"))
 			w->match = MATCH_ANY;
 		else if (!weak && is_there(version) && slice_equal(tag, write_text(w->run, version)))
 			w->match = MATCH_VERSION;
-		else if (!weak && slice_equal(tag, without_quotes(output_etag(w->run, w->entity, full, NULL))))
+		else if (!weak && slice_equal(tag, without_quotes(output_etag(w->run, &item))))
 			w->match = MATCH_ETAG;
 		if (w->match != MATCH_NONE)
 			return true;
@@ -168,7 +170,7 @@ bool write_if_match(struct write *w, struct value full)
 
 /* ---- terms ---- */
 
-struct scope write_scope(struct write *w, const struct fields *item, struct value old)
+struct scope write_scope(struct write *w, const struct row *item, struct value old)
 {
 	return (struct scope){ .run = w->run, .item = item, .old = old, .input = w->input, .body = true };
 }
@@ -178,7 +180,7 @@ void write_looks_at(struct write *w, const struct term *t)
 	names_of_term(w->run->arena, &w->looked_at, w->entity, t);
 }
 
-bool write_checks(struct write *w, const struct fields *item, struct value old)
+bool write_checks(struct write *w, const struct row *item, struct value old)
 {
 	struct scope s = { .run = w->run, .item = item, .old = old };
 

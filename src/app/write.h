@@ -17,9 +17,12 @@
 
 #include "app/entity.h"
 
+struct receipt;
+
 struct write_options {
 	struct slice if_match; /* the header; empty: none. "*", the version's value, or the ETag; a list of them */
 	struct slice token;    /* ClientRequestToken; empty: none */
+	const struct receipt *receipt; /* notes that it was done, in place of the token (receipt.h); NULL: none */
 	bool merge;            /* update: maps among the changes are patches of those that are there (INPUT_PATCH) */
 	bool put;              /* create by PUT on the identity's own path: path parameters are given in `given` */
 };
@@ -31,12 +34,12 @@ struct write_result {
 };
 
 /* `given`: from input_body(), and the path's parameters. */
-bool write_create(struct run *r, const struct entity *e, const struct fields *given, const struct write_options *o,
+bool write_create(struct run *r, const struct entity *e, const struct row *given, const struct write_options *o,
 		  struct write_result *out) MUST_CHECK;
-bool write_update(struct run *r, const struct entity *e, const struct value *args, size_t n, const struct fields *changes,
+bool write_update(struct run *r, const struct entity *e, const struct value *args, size_t n, const struct row *changes,
 		  const struct write_options *o, struct write_result *out) MUST_CHECK;
 bool write_action(struct run *r, const struct entity *e, const struct action *action, const struct value *args, size_t n,
-		  const struct fields *given, const struct write_options *o, struct write_result *out) MUST_CHECK;
+		  const struct row *given, const struct write_options *o, struct write_result *out) MUST_CHECK;
 bool write_delete(struct run *r, const struct entity *e, const struct value *args, size_t n, const struct write_options *o,
 		  struct write_result *out) MUST_CHECK;
 
@@ -47,7 +50,7 @@ bool write_remove(struct run *r, const struct entity *e, struct value key) MUST_
  * counts back. Not idempotent: the position rides along (dyn.h). *wrote: there was anything to do. */
 bool write_remove_traces(struct run *r, const struct entity *e, struct value gone, bool *wrote) MUST_CHECK;
 /* Puts an item made of `given` (processors' put): one that is there already stays as it is, *made says which. */
-bool write_put(struct run *r, const struct entity *e, const struct fields *given, bool *made) MUST_CHECK;
+bool write_put(struct run *r, const struct entity *e, const struct row *given, bool *made) MUST_CHECK;
 
 /* Actions with `gather` wait in memory, per app. Writes what has waited long enough, or everything (`all`, at the end). */
 bool write_flush_gathered(struct run *r, bool all) MUST_CHECK;

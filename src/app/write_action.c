@@ -7,21 +7,22 @@
 
 /* ---- on an item that is not there yet ---- */
 
-static bool identity_and_input(struct write *w, struct fields *given)
+static bool identity_and_input(struct write *w, struct row *given)
 {
 	const struct entity *e = w->entity;
 
-	fields_init(given, w->run->arena);
-	for (size_t i = 0; w->input && i < w->input->count; i++)
-		fields_set(given, w->input->list[i].name, w->input->list[i].value);
+	if (w->input)
+		row_copy(given, w->run->arena, w->input);
+	else
+		row_init(given, w->run->arena, e);
 	for (size_t i = 0; i < e->param_count && i < w->arg_count; i++)
-		fields_set(given, e->params[i], w->args[i]);
+		row_set(given, e->param_at[i], w->args[i]);
 	return true;
 }
 
 static enum plan_end create_by_action(struct write *w, struct write_result *out)
 {
-	struct fields given, f;
+	struct row given, f;
 
 	if (w->options->if_match.n) {
 		(void)run_fail(w->run, PROBLEM_CHANGED, "there is no %.*s yet", SLICE_ARG(w->entity->name));
@@ -54,7 +55,7 @@ static bool only_adds(const struct action *x)
 }
 
 /* Rules and state, asked of the item as it is. */
-static bool may_add(struct write *w, const struct fields *f, struct value full)
+static bool may_add(struct write *w, const struct row *f, struct value full)
 {
 	const struct action *x = w->action;
 	struct scope s = write_scope(w, f, VALUE_ABSENT);
@@ -109,7 +110,7 @@ static bool ask_when(struct plan *p, struct plan_action *a)
 	return true;
 }
 
-static enum plan_end add_now(struct write *w, struct fields *f, struct value full, const struct fields *adds,
+static enum plan_end add_now(struct write *w, struct row *f, struct value full, const struct fields *adds,
 			     struct write_result *out)
 {
 	struct plan p;
@@ -132,17 +133,18 @@ static enum plan_end add_now(struct write *w, struct fields *f, struct value ful
 	for (size_t i = 0; i < adds->count; i++) {
 		struct number n = value_number(adds->list[i].value);
 
-		if (!fields_move(w->run, &p.self, adds->list[i].name, &n) || !fields_move(w->run, f, adds->list[i].name, &n))
+		if (!fields_move(w->run, &p.self, adds->list[i].name, &n) || !row_move(w->run, f, adds->list[i].name, &n))
 			return PLAN_FAILED;
 	}
-	out->full = fields_item(f);
+	out->full = row_item(f);
 	plan_follow(&p);
 	return PLAN_DONE;
 }
 
 static enum plan_end add_once(struct write *w, struct write_result *out)
 {
-	struct fields f, adds;
+	struct fields adds;
+	struct row f;
 	struct value full;
 
 	if (!write_read(w, &full))
@@ -151,7 +153,7 @@ static enum plan_end add_once(struct write *w, struct write_result *out)
 		(void)write_not_found(w);
 		return PLAN_FAILED;
 	}
-	fields_from_item(&f, w->run->arena, full);
+	row_from(&f, w->run->arena, w->entity, full);
 	fields_init(&adds, w->run->arena);
 	if (!may_add(w, &f, full) || !write_adds(w, &f, VALUE_ABSENT, &adds))
 		return PLAN_FAILED;
@@ -163,7 +165,7 @@ static enum plan_end add_once(struct write *w, struct write_result *out)
 }
 
 bool write_action(struct run *r, const struct entity *e, const struct action *action, const struct value *args, size_t n,
-		  const struct fields *given, const struct write_options *o, struct write_result *out)
+		  const struct row *given, const struct write_options *o, struct write_result *out)
 {
 	struct write w = {
 		.run = r, .entity = e, .args = args, .arg_count = n, .input = given, .options = o,

@@ -4,6 +4,7 @@
 #include "app/deleting.h"
 #include "app/hold.h"
 #include "app/keep.h"
+#include "app/receipt.h"
 #include "app/turn.h"
 #include "app/write_plan.h"
 #include "base/log.h"
@@ -36,7 +37,7 @@ static struct slice in_body(const struct write *w, const struct reference *f)
 		const struct term *t = f->args[i];
 		bool path = false;
 
-		if (t->kind != TERM_PATH || t->name_count != 1 || !fields_has(w->input, t->names[0]))
+		if (t->kind != TERM_PATH || t->name_count != 1 || !row_has_text(w->input, t->names[0]))
 			continue;
 		for (size_t k = 0; k < w->entity->param_count; k++)
 			path = path || slice_equal(t->names[0], w->entity->params[k]);
@@ -72,7 +73,7 @@ bool plan_tell_unfit(struct write *w, const struct plan_ask *ask)
 
 static struct slice identity_of(const struct plan *p)
 {
-	const struct value *args = entity_identity(p->run, p->entity, fields_item(p->item));
+	const struct value *args = entity_identity(p->run, p->entity, row_item(p->item));
 
 	return write_identity_text(p->run, args, p->entity->param_count);
 }
@@ -89,7 +90,7 @@ enum plan_end plan_tell_exists(struct plan *p)
 static enum plan_end tell_taken(struct plan *p, struct slice attribute)
 {
 	(void)run_fail(p->run, PROBLEM_TAKEN, "%.*s '%.*s' is taken", SLICE_ARG(attribute),
-		       SLICE_ARG(write_text(p->run, fields_get(p->item, attribute))));
+		       SLICE_ARG(write_text(p->run, row_find(p->item, attribute))));
 	p->run->problem.attribute = attribute;
 	return PLAN_FAILED;
 }
@@ -124,12 +125,12 @@ bool plan_address_is_taken(struct plan *p, bool *out)
 	if (!e->found_by.n || w->trusted || w->action)
 		return true;
 	for (size_t i = 0; w->made.arena && i < e->param_count; i++)
-		if (fields_has(&w->made, e->params[i]))
+		if (row_has(&w->made, e->param_at[i]))
 			return true;
 	for (size_t i = 0; i < e->companion_count; i++)
 		if (e->companions[i].unique.n && guards_identity(p, &e->companions[i]))
 			return true;
-	if (!entity_fetch(p->run, e, entity_identity(p->run, e, fields_item(p->item)), e->param_count, true, &full))
+	if (!entity_fetch(p->run, e, entity_identity(p->run, e, row_item(p->item)), e->param_count, true, &full))
 		return false;
 	*out = value_present(full);
 	return true;
@@ -150,7 +151,7 @@ static bool chosen_here(struct plan *p)
 	for (size_t i = 0; i < p->entity->param_count; i++) {
 		const struct attribute *a = entity_attribute(p->entity, p->entity->params[i]);
 
-		if (a && a->default_ && !(w->input && fields_has(w->input, a->name)))
+		if (a && a->default_ && !(w->input && row_has(w->input, a->at)))
 			term_walk(a->default_, see_fetch, &read);
 	}
 	if (!read || value_equal(w->clash, p->key))
@@ -193,14 +194,15 @@ static enum plan_end leave_out(struct plan_action *a)
 		return PLAN_AGAIN;
 	a->kind = DYN_CHECK;
 	a->must_exist = false;
-	a->add.count = a->set.count = a->equal.count = a->also_count = 0;
+	a->add.count = a->set.count = a->equal.count = 0;
+	a->also = NULL;
 	return PLAN_DONE;
 }
 
 static enum plan_end refused_target(struct plan *p, struct plan_action *a, const struct dyn_refusal *f)
 {
 	const struct plan_ask *unfit = NULL;
-	struct fields target;
+	struct row target;
 	struct scope s = { .run = p->run, .item = &target };
 
 	if (!value_present(f->item) || entity_expired(p->run, f->item)) {
@@ -216,7 +218,7 @@ static enum plan_end refused_target(struct plan *p, struct plan_action *a, const
 	}
 	if (hold_is_met(p->run, a, f->item))
 		return PLAN_AGAIN;
-	fields_from_item(&target, p->run->arena, entity_full(p->run, a->entity, f->item));
+	row_from(&target, p->run->arena, a->entity, entity_full(p->run, a->entity, f->item));
 	for (size_t i = 0; i < a->ask_count; i++) {
 		bool holds;
 
@@ -250,7 +252,7 @@ static enum plan_end refused_one(struct plan *p, struct plan_action *a, const st
 	return PLAN_AGAIN;
 }
 
-struct request {
+struct commit_request {
 	struct dyn_write *writes;
 	struct plan_action **actions; /* of each */
 	struct dyn_refusal *refusals;
@@ -271,7 +273,7 @@ static bool is_other_companion(const struct plan_action *a, const struct dyn_ref
 
 /* The item of a change that is no longer what was read says more than anything else; a value that is taken says more
  * than that the item is there. */
-static enum plan_end refused(struct plan *p, const struct request *q)
+static enum plan_end refused(struct plan *p, const struct commit_request *q)
 {
 	const struct dyn_refusal *place = NULL;
 	struct plan_action *taken = NULL, *missing = NULL;
@@ -321,11 +323,11 @@ static struct dyn_write written(const struct plan_action *a)
 		.add = a->add.list, .add_count = a->add.count,
 		.must_exist = a->must_exist, .must_not_exist = a->must_not_exist, .or_expired = a->or_expired,
 		.equal = a->equal.list, .equal_count = a->equal.count,
-		.also = a->also, .also_count = a->also_count,
+		.also = a->also,
 	};
 }
 
-static void make_request(struct plan *p, struct request *q)
+static void make_request(struct plan *p, struct commit_request *q)
 {
 	struct arena *a = p->run->arena;
 
@@ -350,11 +352,27 @@ static enum plan_end too_many(struct plan *p, size_t n)
 	return PLAN_FAILED;
 }
 
+/* Where there is no room for the receipt the token, which is made of the same key, keeps the write from being done twice. */
+static enum dyn_outcome send_request(struct plan *p, struct commit_request *q)
+{
+	const struct write_options *o = p->write->options;
+	struct run *r = p->run;
+	enum dyn_outcome end;
+
+	if (!o->receipt || q->count + 1 > DYN_MOST_ACTIONS)
+		return dyn_write(r, q->writes, q->count, o->token, q->refusals);
+	r->riders = receipt_rider(r, o->receipt, p->key);
+	r->rider_count = 1;
+	end = dyn_write(r, q->writes, q->count, SLICE(""), q->refusals);
+	r->riders = NULL;
+	r->rider_count = 0;
+	return end;
+}
+
 enum plan_end plan_commit(struct plan *p)
 {
 	struct run *r = p->run;
-	struct slice token = p->write->options->token;
-	struct request q;
+	struct commit_request q;
 	enum plan_end end;
 
 	if (p->outdated)
@@ -363,9 +381,11 @@ enum plan_end plan_commit(struct plan *p)
 		make_request(p, &q);
 		if (q.count > DYN_MOST_ACTIONS)
 			return too_many(p, q.count);
-		switch (dyn_write(r, q.writes, q.count, token, q.refusals)) {
+		switch (send_request(p, &q)) {
 		case DYN_DONE:
 			r->memo = NULL; /* what rules have seen may be of the past */
+			if (p->item)
+				entity_remember_place(r, p->entity, p->item, p->key);
 			turn_give(p->write->turn);
 			return PLAN_DONE;
 		case DYN_CONFLICT: return PLAN_AGAIN;
@@ -462,7 +482,7 @@ static void follow_copies(struct plan *p, struct run *b)
 
 		if (c->held || !c->attribute->kept_by.n || !value_present(c->key))
 			continue;
-		if (!entity_fetch_key(b, c->source, c->key, true, &now) || !entity_copied(b, c->attribute, now, &copy))
+		if (!entity_fetch_key(b, c->source, c->key, true, &now) || !entity_copied(b, c->attribute, &(struct row){ .full = now }, &copy))
 			complain(b, "a copy has not been compared");
 		else if (!value_equal(copy, c->value) &&
 			 !write_refresh(b, p->entity, p->key, c->source->name))
@@ -490,7 +510,7 @@ void plan_follow(struct plan *p)
 	follow_copies(p, b);
 	if (!keeper && write_is_move(p) && !keep_copies(b, p->entity, p->old, VALUE_ABSENT))
 		complain(b, "copies of what has moved have not been brought up to date");
-	if (!keeper && !keep_copies(b, p->entity, write_is_move(p) ? VALUE_ABSENT : p->old, fields_item(p->item)))
+	if (!keeper && !keep_copies(b, p->entity, write_is_move(p) ? VALUE_ABSENT : p->old, row_item(p->item)))
 		complain(b, "copies have not been brought up to date");
 	branch_clear(b, p->run);
 }

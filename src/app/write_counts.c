@@ -44,7 +44,7 @@ static bool ask_here(struct plan *p, struct plan_action *a, const struct plan_as
 {
 	struct name_list names = { 0 };
 	struct value target;
-	struct fields f;
+	struct row f;
 	struct scope s;
 	bool holds;
 
@@ -52,7 +52,7 @@ static bool ask_here(struct plan *p, struct plan_action *a, const struct plan_as
 		return false;
 	if (!value_present(target))
 		return plan_tell_missing(p->write, ask);
-	fields_from_item(&f, p->run->arena, target);
+	row_from(&f, p->run->arena, a->entity, target);
 	s = (struct scope){ .run = p->run, .item = &f };
 	if (!scope_holds(&s, ask->if_, &holds))
 		return false;
@@ -68,36 +68,21 @@ static bool ask_here(struct plan *p, struct plan_action *a, const struct plan_as
 	return true;
 }
 
-static struct term_filter *new_filter(struct plan *p, struct plan_action *a)
-{
-	struct arena *arena = p->run->arena;
-	struct term_filter *f;
-
-	if (a->also_count == a->also_capacity) {
-		size_t capacity = a->also_capacity ? 2 * a->also_capacity : 4;
-
-		a->also = arena_grow(arena, a->also, a->also_capacity * sizeof(*f), capacity * sizeof(*f));
-		a->also_capacity = capacity;
-	}
-	f = &a->also[a->also_count];
-	term_filter_init(f, arena, arena_cstr(arena, arena_printf(arena, "c%zu_", a->also_count)));
-	a->also_count++;
-	return f;
-}
-
 bool plan_filter(struct plan *p, struct plan_action *a, const struct term *t, bool *cannot)
 {
 	struct scope s = write_scope(p->write, p->item, p->old);
 	struct term_scope bound = scope_bind(&s);
+	const struct test *test;
 	struct error e = { 0 };
 	const char *why = NULL;
 
 	*cannot = !term_can_filter(t, &why);
 	if (*cannot)
 		return false;
-	if (!term_to_filter(t, &bound, new_filter(p, a), &why, &e))
+	if (!term_to_test(t, &bound, &test, &why, &e))
 		return why ? run_fail(p->run, PROBLEM_INTERNAL, "A condition cannot be asked of the database: %s", why)
 			   : scope_error(&s, &e);
+	a->also = test_join(p->run->arena, TEST_AND, a->also, test);
 	return !s.failed;
 }
 
@@ -194,13 +179,13 @@ struct side { /* what an item contributes to a count, before or after */
 	struct value *args;
 };
 
-static bool side_of(struct plan *p, const struct count_rule *c, const struct fields *item, struct side *out)
+static bool side_of(struct plan *p, const struct count_rule *c, const struct row *item, struct side *out)
 {
 	struct scope s = { .run = p->run, .item = item };
 	struct value by;
 
 	*out = (struct side){ .amount = number_from_i64(1) };
-	if (!item || !item->count)
+	if (!item || row_is_empty(item))
 		return true;
 	if (!scope_holds(&s, c->when, &out->counts))
 		return false;
@@ -252,7 +237,7 @@ static bool plan_count(struct plan *p, const struct count_rule *c)
 	struct error e = { 0 };
 	struct number n;
 
-	if (!side_of(p, c, &p->old_fields, &before) || !side_of(p, c, p->item, &after))
+	if (!side_of(p, c, &p->old_row, &before) || !side_of(p, c, p->item, &after))
 		return false;
 	if (before.counts && after.counts && same_args(before.args, after.args, c->target.arg_count)) {
 		if (!number_sub(&after.amount, &before.amount, &n, p->run->arena, &e))

@@ -13,31 +13,31 @@ static bool id_of(struct write *w, const struct attribute *a, struct value *out)
 	char ulid[ULID_LENGTH];
 
 	if (!w->made.arena)
-		fields_init(&w->made, r->arena);
-	*out = fields_get(&w->made, a->name);
+		row_init(&w->made, r->arena, w->entity);
+	*out = row_get(&w->made, a->at);
 	if (value_present(*out))
 		return true;
 	if (!ulid_new(r->now_ms, ulid))
 		return run_fail(r, PROBLEM_INTERNAL, "there is no randomness for an id");
 	*out = value_make_s(r->arena, arena_printf(r->arena, "%.*s%.*s", SLICE_ARG(a->id_prefix), ULID_LENGTH, ulid));
-	fields_set(&w->made, a->name, *out);
+	row_set(&w->made, a->at, *out);
 	return true;
 }
 
 /* ---- the caller ---- */
 
 /* Who is asking comes from the token. A path that names someone else is someone else's. */
-static bool set_caller(struct write *w, const struct attribute *a, struct fields *f)
+static bool set_caller(struct write *w, const struct attribute *a, struct row *f)
 {
 	struct run *r = w->run;
-	struct value given = fields_get(f, a->name), self;
+	struct value given = row_get(f, a->at), self;
 
 	if (w->trusted || (r->caller.operator_ && value_present(given)))
 		return true;
 	if (!r->caller.subject.n) {
 		const struct term *rule = w->entity->allow[ALLOW_CREATE];
 
-		fields_drop(f, a->name);
+		row_drop(f, a->at);
 		if (r->caller.operator_ || (!w->action && rule && rule->kind == TERM_ALWAYS))
 			return true;
 		return run_fail(r, PROBLEM_UNAUTHENTICATED, "log in to do this");
@@ -45,19 +45,19 @@ static bool set_caller(struct write *w, const struct attribute *a, struct fields
 	self = write_fit(r, a, value_make_s(r->arena, r->caller.subject));
 	if (value_present(given) && !value_equal(write_fit(r, a, given), self))
 		return run_fail(r, PROBLEM_FORBIDDEN, "this is for %.*s to do", SLICE_ARG(write_text(r, given)));
-	fields_set(f, a->name, self);
+	row_set(f, a->at, self);
 	return true;
 }
 
 /* ---- what the server gives ---- */
 
-static bool give_one(struct write *w, const struct attribute *a, struct fields *f)
+static bool give_one(struct write *w, const struct attribute *a, struct row *f)
 {
 	struct value v = VALUE_ABSENT;
 
 	if (a->the_caller && !set_caller(w, a, f))
 		return false;
-	if (value_present(fields_get(f, a->name)))
+	if (value_present(row_get(f, a->at)))
 		return true;
 	if (a->id && !id_of(w, a, &v))
 		return false;
@@ -66,7 +66,7 @@ static bool give_one(struct write *w, const struct attribute *a, struct fields *
 	if (a->counter)
 		v = value_make_i64(w->run->arena, 0);
 	if (value_present(v))
-		fields_set(f, a->name, v);
+		row_set(f, a->at, v);
 	return true;
 }
 
@@ -74,7 +74,7 @@ static bool give_one(struct write *w, const struct attribute *a, struct fields *
 
 struct pending {
 	struct write *write;
-	struct fields *fields;
+	struct row *fields;
 	bool *waiting; /* by attribute */
 };
 
@@ -113,12 +113,12 @@ static bool fill_one(struct pending *p, size_t which)
 		return false;
 	if (a->next && !write_take(w, a, p->fields))
 		return false;
-	if (!a->default_ || value_present(fields_get(p->fields, a->name)))
+	if (!a->default_ || value_present(row_get(p->fields, a->at)))
 		return true;
 	if (!scope_value_for(&s, a->default_, a->name, &v))
 		return false;
 	if (value_present(v))
-		fields_set(p->fields, a->name, input_made(w->run, a, write_fit(w->run, a, v)));
+		row_set(p->fields, a->at, input_made(w->run, a, write_fit(w->run, a, v)));
 	return true;
 }
 
@@ -145,7 +145,7 @@ static bool fill_waiting(struct pending *p)
 	return true;
 }
 
-static bool fill_in(struct write *w, struct fields *f)
+static bool fill_in(struct write *w, struct row *f)
 {
 	const struct entity *e = w->entity;
 	struct pending p = { .write = w, .fields = f, .waiting = arena_array(w->run->arena, bool, e->attribute_count) };
@@ -153,12 +153,12 @@ static bool fill_in(struct write *w, struct fields *f)
 	for (size_t i = 0; i < e->attribute_count; i++) {
 		const struct attribute *a = &e->attributes[i];
 
-		p.waiting[i] = a->copy_entity.n || a->next || (a->default_ && !value_present(fields_get(f, a->name)));
+		p.waiting[i] = a->copy_entity.n || a->next || (a->default_ && !value_present(row_get(f, a->at)));
 	}
 	return fill_waiting(&p);
 }
 
-bool write_defaults(struct write *w, struct fields *f, bool *which)
+bool write_defaults(struct write *w, struct row *f, bool *which)
 {
 	struct pending p = { .write = w, .fields = f, .waiting = which };
 
@@ -174,10 +174,10 @@ static void note_copied(struct run *r, const struct attribute *a, const struct e
 	names_add(r->arena, &names, a->copy_attribute);
 	names_of_term(r->arena, &names, source, a->copy_if);
 	for (size_t i = 0; seen && i < names.count; i++)
-		witness_reads(seen, names.list[i], value_get(look->item.full, names.list[i]));
+		witness_reads(seen, names.list[i], row_find(&look->item, names.list[i]));
 }
 
-bool write_copy(struct write *w, const struct attribute *a, struct fields *f)
+bool write_copy(struct write *w, const struct attribute *a, struct row *f)
 {
 	struct run *r = w->run;
 	const struct entity *source = design_entity(r->design, a->copy_entity);
@@ -194,16 +194,16 @@ bool write_copy(struct write *w, const struct attribute *a, struct fields *f)
 	if (!entity_look_at(r, source, note.key, true, &look))
 		return false;
 	note.from = full = look.item.full;
-	if (!entity_copied(r, a, full, &note.value))
+	if (!entity_copied(r, a, &look.item, &note.value))
 		return false;
 	/* A copy that is kept is compared after the commit, or held where its source is in the transaction anyway. */
 	if (!a->kept_by.n)
 		note_copied(r, a, source, &look);
 	/* A copy that is kept shows nothing of a source that is gone. Of the others what an operator gives stands without one. */
 	if (value_present(note.value))
-		fields_set(f, a->name, note.value);
+		row_set(f, a->at, note.value);
 	else if (value_present(full) || a->kept_by.n || (!w->trusted && !r->caller.operator_))
-		fields_drop(f, a->name);
+		row_drop(f, a->at);
 	if (w->copy_count == w->copy_capacity) {
 		size_t capacity = w->copy_capacity ? 2 * w->copy_capacity : 4;
 
@@ -214,17 +214,14 @@ bool write_copy(struct write *w, const struct attribute *a, struct fields *f)
 	return true;
 }
 
-bool write_make(struct write *w, const struct fields *given, struct fields *f)
+bool write_make(struct write *w, const struct row *given, struct row *f)
 {
 	const struct entity *e = w->entity;
 
-	fields_init(f, w->run->arena);
-	for (size_t i = 0; i < given->count; i++) {
-		const struct value_member *m = &given->list[i];
-
-		if (value_present(m->value) && !write_is_password(e, m->name))
-			fields_set(f, m->name, write_fit(w->run, entity_attribute(e, m->name), m->value));
-	}
+	row_init(f, w->run->arena, e);
+	for (struct row_iter it = row_iter(given); row_next(&it);)
+		if (value_present(it.value) && !write_is_password(e, it.name))
+			row_put(f, it.name, write_fit(w->run, entity_attribute(e, it.name), it.value));
 	for (size_t i = 0; i < e->attribute_count; i++)
 		if (!give_one(w, &e->attributes[i], f))
 			return false;
@@ -234,7 +231,7 @@ bool write_make(struct write *w, const struct fields *given, struct fields *f)
 /* ---- may it be? ---- */
 
 /* What the new item refers to is not there, or not for this caller to see: that is told first. */
-static bool tell_hidden(struct write *w, const struct fields *f, const struct reference *ref, const struct term *when,
+static bool tell_hidden(struct write *w, const struct row *f, const struct reference *ref, const struct term *when,
 			struct slice sentence, bool *told)
 {
 	const struct entity *e = design_entity(w->run->design, ref->entity);
@@ -256,7 +253,7 @@ static bool tell_hidden(struct write *w, const struct fields *f, const struct re
 	return readable || plan_tell_missing(w, &ask);
 }
 
-static bool refuse_new(struct write *w, const struct fields *f)
+static bool refuse_new(struct write *w, const struct row *f)
 {
 	const struct entity *e = w->entity;
 	bool told = false;
@@ -272,7 +269,7 @@ static bool refuse_new(struct write *w, const struct fields *f)
 	return run_fail(w->run, PROBLEM_FORBIDDEN, "you may not create this %.*s", SLICE_ARG(e->name));
 }
 
-static bool may_create(struct write *w, const struct fields *f, bool *out)
+static bool may_create(struct write *w, const struct row *f, bool *out)
 {
 	struct scope s = write_scope(w, f, VALUE_ABSENT);
 
@@ -280,20 +277,20 @@ static bool may_create(struct write *w, const struct fields *f, bool *out)
 	if (*out)
 		return true;
 	if (!w->action)
-		return entity_allows(w->run, w->entity, ALLOW_CREATE, fields_item(f), VALUE_ABSENT, out);
+		return entity_allows_row(w->run, w->entity, ALLOW_CREATE, f, VALUE_ABSENT, out);
 	if (w->action->allow)
 		return scope_holds(&s, w->action->allow, out);
-	return entity_allows(w->run, w->entity, ALLOW_UPDATE, fields_item(f), VALUE_ABSENT, out);
+	return entity_allows_row(w->run, w->entity, ALLOW_UPDATE, f, VALUE_ABSENT, out);
 }
 
-static bool ask_to_create(struct write *w, const struct fields *f)
+static bool ask_to_create(struct write *w, const struct row *f)
 {
 	bool may;
 
 	return may_create(w, f, &may) && (may || refuse_new(w, f));
 }
 
-enum plan_end write_put_new(struct write *w, struct fields *f, struct write_result *out)
+enum plan_end write_put_new(struct write *w, struct row *f, struct write_result *out)
 {
 	struct run *r = w->run;
 	struct plan p;
@@ -303,7 +300,12 @@ enum plan_end write_put_new(struct write *w, struct fields *f, struct write_resu
 	/* Who is nobody is told to log in before he is told what is wrong with the body. */
 	if (!r->caller.subject.n && !r->caller.operator_ && !ask_to_create(w, f))
 		return PLAN_FAILED;
-	if (!input_required(r, w->entity, f) || !entity_complete(r, w->entity, f, VALUE_ABSENT) ||
+	if (!input_required(r, w->entity, f)) {
+		if (r->problem.type == PROBLEM_INVALID && !w->trusted && !w->action)
+			input_add_password(r, w->entity, w->input ? row_find(w->input, SLICE("password")) : VALUE_ABSENT);
+		return PLAN_FAILED;
+	}
+	if (!entity_complete(r, w->entity, f, VALUE_ABSENT) ||
 	    !write_checks(w, f, VALUE_ABSENT) || !ask_to_create(w, f) || !write_password(w, f, VALUE_ABSENT))
 		return PLAN_FAILED;
 	plan_init(&p, w, VALUE_ABSENT, f);
@@ -326,12 +328,12 @@ enum plan_end write_put_new(struct write *w, struct fields *f, struct write_resu
 
 static enum plan_end create_once(struct write *w, struct write_result *out)
 {
-	struct fields f;
+	struct row f;
 
 	return write_make(w, w->input, &f) ? write_put_new(w, &f, out) : PLAN_FAILED;
 }
 
-bool write_create(struct run *r, const struct entity *e, const struct fields *given, const struct write_options *o,
+bool write_create(struct run *r, const struct entity *e, const struct row *given, const struct write_options *o,
 		  struct write_result *out)
 {
 	struct write w = { .run = r, .entity = e, .input = given, .options = o };
@@ -339,7 +341,7 @@ bool write_create(struct run *r, const struct entity *e, const struct fields *gi
 	return write_try(&w, create_once, out);
 }
 
-bool write_put(struct run *r, const struct entity *e, const struct fields *given, bool *made)
+bool write_put(struct run *r, const struct entity *e, const struct row *given, bool *made)
 {
 	struct write w = { .run = r, .entity = e, .input = given, .trusted = true };
 	struct write_result out;

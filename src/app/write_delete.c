@@ -1,12 +1,15 @@
 /* Deleting: for good, with all that belongs to the item; or as the design says, by setting something.
  * SPDX-License-Identifier: Apache-2.0 */
+#include <time.h>
+
 #include "app/deleting.h"
 #include "app/hold.h"
+#include "app/late.h"
 #include "app/read.h"
 
 /* ---- refuse while ---- */
 
-static bool any_row(void *ctx, const struct read_row *row, bool *stop)
+static bool any_row(void *ctx, const struct row *row, bool *stop)
 {
 	(void)row;
 	*(bool *)ctx = true;
@@ -18,11 +21,11 @@ static bool any_row(void *ctx, const struct read_row *row, bool *stop)
 static bool still_has(struct write *w, struct value full, const struct access **which)
 {
 	const struct delete_rule *d = &w->entity->delete_;
-	struct fields f;
+	struct row f;
 	struct scope s = { .run = w->run, .item = &f };
 
 	*which = NULL;
-	fields_from_item(&f, w->run->arena, full);
+	row_from(&f, w->run->arena, w->entity, full);
 	for (size_t i = 0; i < d->refuse_count && !*which; i++) {
 		const struct access *x = design_access(w->run->design, d->refuse_while[i]);
 		bool any = false;
@@ -70,6 +73,19 @@ static enum plan_end remove_item(struct write *w, struct value old)
 	return PLAN_DONE;
 }
 
+/* What was written before the item was held is in the indexes then. */
+static void wait_for_indexes(const struct write *w)
+{
+	const struct delete_rule *d = &w->entity->delete_;
+	struct timespec t = { .tv_sec = INDEX_LATE_MS / 1000, .tv_nsec = INDEX_LATE_MS % 1000 * 1000000L };
+
+	for (size_t i = 0; late_is_possible(w->run) && i < d->refuse_count; i++)
+		if (late_reads_index(w->run->design, d->refuse_while[i])) {
+			(void)nanosleep(&t, NULL);
+			return;
+		}
+}
+
 /* Asked twice: what is refused for something that has long been there need not be held for it. */
 static enum plan_end hold_and_ask(struct write *w, struct value old)
 {
@@ -80,6 +96,8 @@ static enum plan_end hold_and_ask(struct write *w, struct value old)
 	if (!w->entity->delete_.refuse_count)
 		return PLAN_DONE;
 	end = hold_take(w, old);
+	if (end == PLAN_DONE)
+		wait_for_indexes(w);
 	return end != PLAN_DONE || ask_patterns(w, old) ? end : PLAN_FAILED;
 }
 

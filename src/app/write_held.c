@@ -10,7 +10,7 @@ struct held {
 	struct plan_action *action;
 	const struct entity *entity;
 	const struct check_rule *check;
-	struct fields item; /* as it was read, in full */
+	struct row item; /* as it was read, in full */
 };
 
 static bool tell(const struct held *h)
@@ -24,7 +24,7 @@ static void still(struct held *h, const struct name_list *names)
 		const struct attribute *a = entity_attribute(h->entity, names->list[i]);
 
 		if (!a->from_key && !value_present(value_get(h->action->key, a->name)))
-			fields_set(&h->action->equal, a->name, fields_get(&h->item, a->name));
+			fields_set(&h->action->equal, a->name, row_get(&h->item, a->at));
 	}
 }
 
@@ -117,17 +117,17 @@ static bool hold_limit(struct held *h, const struct limit *l)
 static bool hold_whole(struct held *h)
 {
 	struct run *r = h->plan->run;
-	struct value before = fields_item(&h->item);
+	struct value before = row_item(&h->item);
 	struct scope s = { .run = r };
 	struct name_list names = { 0 };
-	struct fields after;
+	struct row after;
 	bool holds;
 
-	fields_from_item(&after, r->arena, before);
+	row_from(&after, r->arena, h->item.entity, before);
 	for (size_t i = 0; i < h->action->add.count; i++) {
 		struct number n = value_number(h->action->add.list[i].value);
 
-		if (!fields_move(r, &after, h->action->add.list[i].name, &n))
+		if (!row_move(r, &after, h->action->add.list[i].name, &n))
 			return false;
 	}
 	if (!entity_complete(r, h->entity, &after, before))
@@ -152,13 +152,13 @@ static bool read_item(struct held *h, bool *there)
 
 	*there = true;
 	if (h->action->role == PLAN_MAIN) {
-		fields_from_item(&h->item, r->arena, fields_item(h->plan->item));
+		row_copy(&h->item, r->arena, h->plan->item);
 		return true;
 	}
 	if (!entity_fetch_key(r, h->entity, h->action->key, true, &full))
 		return false;
 	*there = value_present(full);
-	fields_from_item(&h->item, r->arena, full);
+	row_from(&h->item, r->arena, h->entity, full);
 	return true;
 }
 

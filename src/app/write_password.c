@@ -13,16 +13,16 @@ bool write_is_password(const struct entity *e, struct slice name)
 
 static struct value given(const struct write *w, struct slice name)
 {
-	struct value v = w->input ? fields_get(w->input, name) : VALUE_ABSENT;
+	struct value v = w->input ? row_find(w->input, name) : VALUE_ABSENT;
 
 	return value_type(v) == VALUE_S ? v : VALUE_ABSENT;
 }
 
 static bool place_of(struct run *r, const struct entity *e, struct value full, struct value *key, struct slice *attribute)
 {
-	struct fields f;
+	struct row f;
 
-	fields_from_item(&f, r->arena, full);
+	row_from(&f, r->arena, e, full);
 	return caller_secret_place(r, e, &f, key, attribute);
 }
 
@@ -102,7 +102,7 @@ static bool make_hash(struct write *w, struct slice password)
 	return true;
 }
 
-bool write_password(struct write *w, struct fields *f, struct value old)
+bool write_password(struct write *w, struct row *f, struct value old)
 {
 	const struct entity *e = w->entity;
 	struct run *r = w->run;
@@ -123,7 +123,7 @@ bool write_password(struct write *w, struct fields *f, struct value old)
 	if (!value_present(w->hash) && !make_hash(w, value_bytes(password)))
 		return false;
 	if (e->login.password.n)
-		fields_set(f, e->login.password, w->hash);
+		row_put(f, e->login.password, w->hash);
 	return true;
 }
 
@@ -148,17 +148,17 @@ void write_tell_password(const struct write *w, struct value full)
 static bool whole_secret(struct run *r, struct value item, struct value *out)
 {
 	const struct entity *e = entity_of(r, item);
-	struct fields f;
+	struct row f;
 
 	*out = item;
 	if (!e)
 		return true;
-	fields_from_item(&f, r->arena, entity_full(r, e, item));
+	row_from(&f, r->arena, e, entity_full(r, e, item));
 	for (size_t i = 0; i < e->attribute_count; i++) {
 		const struct attribute *a = &e->attributes[i];
 
-		if (a->touched || (a->now && !value_present(fields_get(&f, a->name))))
-			fields_set(&f, a->name, write_now(r, a));
+		if (a->touched || (a->now && !value_present(row_get(&f, a->at))))
+			row_set(&f, a->at, write_now(r, a));
 	}
 	if (!entity_complete(r, e, &f, VALUE_ABSENT))
 		return false;
@@ -170,17 +170,17 @@ static bool put_secret(struct plan *p, struct value key, struct slice attribute,
 {
 	struct plan_action *a = plan_add(p, PLAN_SECRET, DYN_PUT, key);
 	struct value_iter it = value_iter(key);
-	struct fields f;
+	struct row f;
 
-	fields_from_item(&f, p->run->arena, was);
+	row_from(&f, p->run->arena, NULL, was);
 	while (value_next(&it))
-		fields_set(&f, it.name, it.value);
+		row_put(&f, it.name, it.value);
 	if (value_present(p->write->hash))
-		fields_set(&f, attribute, p->write->hash);
+		row_put(&f, attribute, p->write->hash);
 	/* Another change of the password since it was compared makes this one begin again. */
 	if (value_present(p->old) && value_equal(key, dyn_key_of(p->run, value_present(was) ? was : key)))
 		fields_set(&a->equal, attribute, value_get(was, attribute));
-	return whole_secret(p->run, fields_item(&f), &a->item);
+	return whole_secret(p->run, row_item(&f), &a->item);
 }
 
 bool plan_secret(struct plan *p)

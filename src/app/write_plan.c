@@ -20,15 +20,35 @@ bool names_meet(const struct name_list *x, const struct name_list *y)
 	return false;
 }
 
-bool fields_move(struct run *r, struct fields *f, struct slice name, const struct number *n)
+/* Moves a value; what is no number counts as 0. */
+static bool moved(struct run *r, struct value v, const struct number *n, struct value *out)
 {
-	struct value v = fields_get(f, name);
 	struct number sum = value_type(v) == VALUE_N ? value_number(v) : number_from_i64(0);
 	struct error e = { 0 };
 
 	if (!number_add(&sum, n, &sum, r->arena, &e))
 		return run_error(r, &e);
-	fields_set(f, name, value_make_n(r->arena, &sum));
+	*out = value_make_n(r->arena, &sum);
+	return true;
+}
+
+bool fields_move(struct run *r, struct fields *f, struct slice name, const struct number *n)
+{
+	struct value v;
+
+	if (!moved(r, fields_get(f, name), n, &v))
+		return false;
+	fields_set(f, name, v);
+	return true;
+}
+
+bool row_move(struct run *r, struct row *f, struct slice name, const struct number *n)
+{
+	struct value v;
+
+	if (!moved(r, row_find(f, name), n, &v))
+		return false;
+	row_put(f, name, v);
 	return true;
 }
 
@@ -41,35 +61,41 @@ static bool is_counter(const struct entity *e, struct slice name)
 
 /* ---- the plan ---- */
 
+/* Of an entry of one row the value in the other; both are mostly of the entity. */
+static struct value beside(const struct row *other, const struct row_iter *it)
+{
+	return it->slot && it->row->slots == other->slots ? other->values[it->slot->at] : row_find(other, it->name);
+}
+
+/* Counters move by themselves. */
+static bool is_moving(const struct plan *p, const struct row_iter *it)
+{
+	return it->slot ? it->slot->attribute && it->slot->attribute->counter : is_counter(p->entity, it->name);
+}
+
 static void note_changes(struct plan *p)
 {
 	struct arena *a = p->run->arena;
 
-	for (size_t i = 0; i < p->item->count; i++) {
-		const struct value_member *m = &p->item->list[i];
-
-		if (!is_counter(p->entity, m->name) && !value_equal(m->value, value_get(p->old, m->name)))
-			names_add(a, &p->changed, m->name);
-	}
-	for (size_t i = 0; i < p->old_fields.count; i++) {
-		struct slice name = p->old_fields.list[i].name;
-
-		if (!is_counter(p->entity, name) && !value_present(fields_get(p->item, name)))
-			names_add(a, &p->changed, name);
-	}
+	for (struct row_iter it = row_iter(p->item); row_next(&it);)
+		if (!is_moving(p, &it) && !value_equal(it.value, beside(&p->old_row, &it)))
+			names_add(a, &p->changed, it.name);
+	for (struct row_iter it = row_iter(&p->old_row); row_next(&it);)
+		if (!is_moving(p, &it) && !value_present(beside(p->item, &it)))
+			names_add(a, &p->changed, it.name);
 }
 
-void plan_init(struct plan *p, struct write *w, struct value old, const struct fields *item)
+void plan_init(struct plan *p, struct write *w, struct value old, const struct row *item)
 {
 	struct run *r = w->run;
 
 	*p = (struct plan){ .write = w, .run = r, .entity = w->entity, .old = old, .item = item };
-	fields_from_item(&p->old_fields, r->arena, old);
+	row_from(&p->old_row, r->arena, w->entity, old);
 	fields_init(&p->self, r->arena);
 	if (value_present(old))
 		p->old_key = dyn_key_of(r, old);
 	if (item)
-		p->key = dyn_key_of(r, fields_item(item));
+		p->key = entity_key_of(r, item);
 	if (item && value_present(old))
 		note_changes(p);
 }
@@ -217,7 +243,7 @@ static bool plan_companions(struct plan *p)
 	struct companion_item *old = NULL, *now = NULL;
 	size_t old_count = 0, count = 0;
 
-	if (value_present(p->old) && !entity_companions(p->run, p->entity, &p->old_fields, &old, &old_count))
+	if (value_present(p->old) && !entity_companions(p->run, p->entity, &p->old_row, &old, &old_count))
 		return false;
 	if (p->item && !entity_companions(p->run, p->entity, p->item, &now, &count))
 		return false;
@@ -234,16 +260,16 @@ static bool plan_companions(struct plan *p)
 /* With the counters that this very write moves. */
 static bool whole_item(struct plan *p, struct value *item)
 {
-	struct fields f;
+	struct row f;
 
-	fields_from_item(&f, p->run->arena, entity_stored(p->run, p->entity, p->item));
+	row_from(&f, p->run->arena, p->entity, entity_stored(p->run, p->entity, p->item));
 	for (size_t i = 0; i < p->self.count; i++) {
 		struct number n = value_number(p->self.list[i].value);
 
-		if (!fields_move(p->run, &f, p->self.list[i].name, &n))
+		if (!row_move(p->run, &f, p->self.list[i].name, &n))
 			return false;
 	}
-	*item = fields_item(&f);
+	*item = row_item(&f);
 	return true;
 }
 
@@ -261,7 +287,7 @@ static bool plan_put(struct plan *p)
 static bool plan_move(struct plan *p)
 {
 	struct plan_action *a = add_alone(p, PLAN_OLD, DYN_DELETE, p->old_key);
-	struct value_iter it = value_iter(entity_stored(p->run, p->entity, &p->old_fields));
+	struct value_iter it = value_iter(entity_stored(p->run, p->entity, &p->old_row));
 
 	if (!a)
 		return false;
@@ -285,19 +311,15 @@ static bool plan_delete(struct plan *p)
 	return true;
 }
 
-/* The attributes that are stored and differ; counters move by themselves. */
+/* The attributes that are stored and differ. */
 static void set_changes(struct plan *p, struct plan_action *a)
 {
-	struct value now = entity_stored(p->run, p->entity, p->item);
-	struct value was = entity_stored(p->run, p->entity, &p->old_fields);
-	struct value_iter it = value_iter(now);
-
-	while (value_next(&it))
-		if (!is_counter(p->entity, it.name) && !value_equal(it.value, value_get(was, it.name)))
+	for (struct row_iter it = row_iter(p->item); row_next(&it);)
+		if (value_present(it.value) && !is_moving(p, &it) && (!it.slot || it.slot->stored) &&
+		    !value_equal(it.value, beside(&p->old_row, &it)))
 			fields_set(&a->set, it.name, it.value);
-	it = value_iter(was);
-	while (value_next(&it))
-		if (!is_counter(p->entity, it.name) && !value_present(value_get(now, it.name)))
+	for (struct row_iter it = row_iter(&p->old_row); row_next(&it);)
+		if (!is_moving(p, &it) && (!it.slot || it.slot->stored) && !value_present(beside(p->item, &it)))
 			fields_set(&a->set, it.name, VALUE_ABSENT);
 }
 

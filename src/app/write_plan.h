@@ -54,7 +54,7 @@ struct write {
 	struct run *run;
 	const struct entity *entity;
 	const struct write_options *options;
-	const struct fields *input;        /* as given: input.x */
+	const struct row *input;        /* as given: input.x */
 	const struct value *args;          /* the identity; NULL with `key` */
 	size_t arg_count;
 	struct value key;                  /* of the item when that is known already; else absent */
@@ -66,7 +66,7 @@ struct write {
 	bool deletes;                      /* asks for `delete`, not `update` */
 	bool trusted;                      /* the runtime itself: no rules are asked */
 	struct slice copies_of;            /* the entity whose copies are to be fetched again */
-	struct fields made;                /* ids, kept from try to try */
+	struct row made;                /* ids, kept from try to try */
 	struct value hash;                 /* of the password given; absent: not made yet, or none */
 	struct value old_hash;             /* what it replaces; absent: none */
 	struct value gone;                 /* key of an item that is known to be gone: nothing is counted off it */
@@ -115,8 +115,7 @@ struct plan_action {
 	struct fields set, add, equal;      /* set: an absent value removes */
 	bool must_exist, must_not_exist;
 	struct slice or_expired;            /* with must_not_exist: as in dyn.h */
-	struct term_filter *also;
-	size_t also_count, also_capacity;
+	const struct test *also;            /* as in dyn.h */
 	const struct companion *companion;  /* COMPANION */
 	const struct entity *entity;        /* TARGET: whose item */
 	struct plan_ask *asks;              /* TARGET: none means that it may be gone */
@@ -131,8 +130,8 @@ struct plan {
 	struct run *run;
 	const struct entity *entity;
 	struct value old;               /* full; absent: the item is new */
-	struct fields old_fields;       /* the same, for terms; empty when new */
-	const struct fields *item;      /* full and complete, as it will be; NULL: it goes */
+	struct row old_row;       /* the same, for terms; empty when new */
+	const struct row *item;      /* full and complete, as it will be; NULL: it goes */
 	struct value old_key, key;      /* absent where there is none */
 	struct name_list changed;       /* attributes that differ, counters aside */
 	struct fields self;             /* counters of the item itself that move */
@@ -145,7 +144,7 @@ struct plan {
 
 /* ---- the parts of a plan ---- */
 /* Both are full; `item` NULL: the item goes. */
-void plan_init(struct plan *p, struct write *w, struct value old, const struct fields *item);
+void plan_init(struct plan *p, struct write *w, struct value old, const struct row *item);
 /* All of them: counts, requirements, companions, credentials, and the item itself under its condition. */
 bool plan_make(struct plan *p) MUST_CHECK;
 /* Whether there is anything to write. */
@@ -201,12 +200,12 @@ bool write_not_found(struct write *w); /* false */
 bool write_refuse(struct write *w, struct value full);
 bool write_if_match(struct write *w, struct value full) MUST_CHECK;
 /* An item that requires one of its own kind is not below itself, at any level: INVALID. Part of write_checks(). */
-bool write_tree(struct write *w, const struct fields *item, struct value old) MUST_CHECK;
+bool write_tree(struct write *w, const struct row *item, struct value old) MUST_CHECK;
 /* The entity's checks. */
-bool write_checks(struct write *w, const struct fields *item, struct value old) MUST_CHECK;
+bool write_checks(struct write *w, const struct row *item, struct value old) MUST_CHECK;
 /* Notes what a term reads of the item (P2). */
 void write_looks_at(struct write *w, const struct term *t);
-struct scope write_scope(struct write *w, const struct fields *item, struct value old);
+struct scope write_scope(struct write *w, const struct row *item, struct value old);
 /* The time as the attribute has it. */
 struct value write_now(struct run *r, const struct attribute *a);
 /* The same of a `touched` attribute whose value was `old`: never the same twice (write_version.c). */
@@ -219,19 +218,19 @@ struct slice write_identity_text(struct run *r, const struct value *args, size_t
 bool write_is_move(const struct plan *p);
 
 /* A new item out of `given`: the caller, ids, times, defaults, copies. Not complete yet. */
-bool write_make(struct write *w, const struct fields *given, struct fields *f) MUST_CHECK;
+bool write_make(struct write *w, const struct row *given, struct row *f) MUST_CHECK;
 /* Puts it; `by_action`: under that action's rule, and when someone else has been quicker, from the start. */
-enum plan_end write_put_new(struct write *w, struct fields *f, struct write_result *out) MUST_CHECK;
+enum plan_end write_put_new(struct write *w, struct row *f, struct write_result *out) MUST_CHECK;
 /* Gives the attributes named (by their place in the entity) their defaults, each after what it refers to; clears `which`. */
-bool write_defaults(struct write *w, struct fields *f, bool *which) MUST_CHECK;
+bool write_defaults(struct write *w, struct row *f, bool *which) MUST_CHECK;
 /* Takes one number of a sequence. */
-bool write_take(struct write *w, const struct attribute *a, struct fields *f) MUST_CHECK;
+bool write_take(struct write *w, const struct attribute *a, struct row *f) MUST_CHECK;
 /* Fetches one copy. */
-bool write_copy(struct write *w, const struct attribute *a, struct fields *f) MUST_CHECK;
+bool write_copy(struct write *w, const struct attribute *a, struct row *f) MUST_CHECK;
 /* Evaluates w->set in `f`, and assigns. */
-bool write_assign(struct write *w, struct fields *f, struct value old) MUST_CHECK;
+bool write_assign(struct write *w, struct row *f, struct value old) MUST_CHECK;
 /* The counters that the action moves, into p->self. */
-bool write_adds(struct write *w, const struct fields *f, struct value old, struct fields *adds) MUST_CHECK;
+bool write_adds(struct write *w, const struct row *f, struct value old, struct fields *adds) MUST_CHECK;
 /* An update, an action on an item that is there, a soft deletion; or bringing an item up to date (trusted). */
 enum plan_end write_alter(struct write *w, struct value old, struct write_result *out) MUST_CHECK;
 
@@ -240,7 +239,7 @@ bool write_is_password(const struct entity *e, struct slice name);
 /* The credentials of an item when they are an item of their own; absent: none. */
 bool write_secret(struct run *r, const struct entity *e, struct value full, struct value *stored) MUST_CHECK;
 /* After the rules: checks and hashes what was given, and puts it where it belongs if that is in the item. */
-bool write_password(struct write *w, struct fields *f, struct value old) MUST_CHECK;
+bool write_password(struct write *w, struct row *f, struct value old) MUST_CHECK;
 /* A line of the audit log, when the write has changed a password. */
 void write_tell_password(const struct write *w, struct value full);
 
@@ -260,6 +259,7 @@ bool names_have(const struct name_list *l, struct slice name);
 bool names_meet(const struct name_list *x, const struct name_list *y);
 /* f[name] += n. False: the sum is out of range. */
 bool fields_move(struct run *r, struct fields *f, struct slice name, const struct number *n) MUST_CHECK;
+bool row_move(struct run *r, struct row *f, struct slice name, const struct number *n) MUST_CHECK;
 
 /* ---- gathering (write_gather.c) ---- */
 struct gather;

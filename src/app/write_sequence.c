@@ -45,7 +45,7 @@ static double as_double(const struct number *n)
 	return number_to_i64(n, &i) ? (double)i : 0;
 }
 
-static bool take_next(struct write *w, const struct attribute *a, struct take_note *n, struct fields *f)
+static bool take_next(struct write *w, const struct attribute *a, struct take_note *n, struct row *f)
 {
 	struct number one = number_from_i64(1 + w->skipped), last = last_taken(w, n);
 	struct error e = { 0 };
@@ -56,15 +56,15 @@ static bool take_next(struct write *w, const struct attribute *a, struct take_no
 		n->number = number_from_i64((int64_t)a->min);
 	if (a->has_max && as_double(&n->number) > a->max)
 		return run_invalid(w->run, a->name, "there are no more numbers: %.15g was the last", a->max);
-	fields_set(f, a->name, value_make_n(w->run->arena, &n->number));
+	row_set(f, a->at, value_make_n(w->run->arena, &n->number));
 	return true;
 }
 
-bool write_take(struct write *w, const struct attribute *a, struct fields *f)
+bool write_take(struct write *w, const struct attribute *a, struct row *f)
 {
 	struct run *r = w->run;
 	struct take_note n = { .attribute = a, .source = design_entity(r->design, a->next->entity) };
-	struct value given = fields_get(f, a->name);
+	struct value given = row_get(f, a->at);
 	struct scope s = write_scope(w, f, VALUE_ABSENT);
 	struct entity_look look = { 0 };
 
@@ -130,7 +130,7 @@ bool write_skips(struct plan *p)
 	for (size_t i = 0; i < w->take_count; i++)
 		for (size_t k = 0; k < p->entity->param_count; k++)
 			if (slice_equal(w->takes[i].attribute->name, p->entity->params[k]) &&
-			    !(w->input && fields_has(w->input, p->entity->params[k]))) {
+			    !(w->input && row_has(w->input, p->entity->param_at[k]))) {
 				w->skipped = 2 * w->skipped + 1;
 				return true;
 			}

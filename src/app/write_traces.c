@@ -17,7 +17,7 @@ struct heir {
 static bool find_heir(struct write *w, struct value key, struct heir *out)
 {
 	struct value stored;
-	struct fields f;
+	struct row f;
 
 	*out = (struct heir){ 0 };
 	if (!dyn_get(w->run, key, true, &stored))
@@ -25,7 +25,7 @@ static bool find_heir(struct write *w, struct value key, struct heir *out)
 	out->there = value_present(stored);
 	if (!out->there || entity_of(w->run, stored) != w->entity)
 		return true;
-	fields_from_item(&f, w->run->arena, entity_full(w->run, w->entity, stored));
+	row_from(&f, w->run->arena, w->entity, entity_full(w->run, w->entity, stored));
 	return entity_companions(w->run, w->entity, &f, &out->list, &out->count);
 }
 
@@ -63,7 +63,7 @@ static bool guard(struct write *w, struct plan *p, bool *any)
 	struct heir heir;
 	size_t n;
 
-	if (!find_heir(w, p->old_key, &heir) || !entity_companions(w->run, w->entity, &p->old_fields, &was, &n))
+	if (!find_heir(w, p->old_key, &heir) || !entity_companions(w->run, w->entity, &p->old_row, &was, &n))
 		return false;
 	for (size_t i = 0; i < p->count; i++) {
 		struct plan_action *a = &p->actions[i];
@@ -74,7 +74,8 @@ static bool guard(struct write *w, struct plan *p, bool *any)
 			a->left_out = heir.there;
 		if (a->role == PLAN_MAIN) { /* nobody comes, or goes, in between */
 			a->kind = DYN_CHECK;
-			a->equal.count = a->also_count = 0;
+			a->equal.count = 0;
+			a->also = NULL;
 			a->must_exist = heir.there;
 			a->must_not_exist = !heir.there;
 			continue;

@@ -35,7 +35,7 @@ static const struct attribute *parent_of(const struct entity *e, const struct re
 }
 
 /* Where the item hangs; *args NULL: nowhere. In the normal form of an identity. */
-static bool place_of(struct climb *c, const struct fields *item, struct value **args)
+static bool place_of(struct climb *c, const struct row *item, struct value **args)
 {
 	const struct entity *e = c->write->entity;
 	struct scope s = { .run = c->write->run, .item = item };
@@ -59,7 +59,7 @@ static bool place_of(struct climb *c, const struct fields *item, struct value **
 }
 
 /* What the place of an ancestor follows from. One that is not there hangs nowhere. */
-static bool read_ancestor(struct climb *c, const struct value *identity, struct fields *out)
+static bool read_ancestor(struct climb *c, const struct value *identity, struct row *out)
 {
 	struct run *r = c->write->run;
 	size_t n = c->write->entity->param_count;
@@ -67,7 +67,7 @@ static bool read_ancestor(struct climb *c, const struct value *identity, struct 
 	const struct term **args = arena_array(r->arena, const struct term *, n);
 	struct scope s = { .run = r };
 
-	fields_init(out, r->arena);
+	row_init(out, r->arena, NULL);
 	for (size_t i = 0; i < n; i++) {
 		literals[i] = (struct term){ .kind = TERM_LITERAL, .value = identity[i] };
 		args[i] = &literals[i];
@@ -80,26 +80,26 @@ static bool read_ancestor(struct climb *c, const struct value *identity, struct 
 		if (!scope_value(&s, &fetch, &v))
 			return false;
 		if (value_present(v))
-			fields_set(out, fetch.attribute, v);
+			row_put(out, fetch.attribute, v);
 	}
 	return true;
 }
 
-static bool is_itself(const struct climb *c, const struct fields *item, const struct value *place)
+static bool is_itself(const struct climb *c, const struct row *item, const struct value *place)
 {
 	const struct entity *e = c->write->entity;
 
 	for (size_t i = 0; i < e->param_count; i++)
-		if (!value_equal(place[i], fields_get(item, e->params[i])))
+		if (!value_equal(place[i], row_get(item, e->param_at[i])))
 			return false;
 	return true;
 }
 
-static bool climb(struct climb *c, const struct fields *item)
+static bool climb(struct climb *c, const struct row *item)
 {
 	struct run *r = c->write->run;
-	struct fields *at = arena_array(r->arena, struct fields, LEVELS_MOST);
-	const struct fields *from = item;
+	struct row *at = arena_array(r->arena, struct row, LEVELS_MOST);
+	const struct row *from = item;
 	struct value *place;
 
 	for (int level = 0;; level++) {
@@ -117,7 +117,7 @@ static bool climb(struct climb *c, const struct fields *item)
 	}
 }
 
-bool write_tree(struct write *w, const struct fields *item, struct value old)
+bool write_tree(struct write *w, const struct row *item, struct value old)
 {
 	const struct entity *e = w->entity;
 
@@ -125,7 +125,7 @@ bool write_tree(struct write *w, const struct fields *item, struct value old)
 		const struct attribute *parent = parent_of(e, &e->requires[i]);
 		struct climb c = { .write = w, .rule = &e->requires[i] };
 
-		if (!parent || value_equal(fields_get(item, parent->name), value_get(old, parent->name)))
+		if (!parent || value_equal(row_get(item, parent->at), value_get(old, parent->name)))
 			continue;
 		c.parent = parent->name;
 		names_of_term(w->run->arena, &c.names, e, c.rule->when);

@@ -13,7 +13,7 @@ static bool may_alter(struct write *w, struct value full, bool *out)
 	struct run *r = w->run;
 	const struct term *rule = w->action ? w->action->allow : NULL;
 	enum allow_verb verb = w->deletes ? ALLOW_DELETE : ALLOW_UPDATE;
-	struct fields f;
+	struct row f;
 	struct scope s;
 
 	*out = w->trusted || r->caller.operator_;
@@ -22,24 +22,23 @@ static bool may_alter(struct write *w, struct value full, bool *out)
 	write_looks_at(w, rule ? rule : w->entity->allow[verb]);
 	if (!rule)
 		return entity_allows(r, w->entity, verb, full, VALUE_ABSENT, out);
-	fields_from_item(&f, r->arena, full);
+	row_from(&f, r->arena, w->entity, full);
 	s = write_scope(w, &f, VALUE_ABSENT);
 	return scope_holds(&s, rule, out);
 }
 
 /* An item that gets another identity must be the caller's there, too; but an account that is renamed is another caller
  * from then on. */
-static bool may_move(struct write *w, const struct fields *f, struct value old)
+static bool may_move(struct write *w, const struct row *f, struct value old)
 {
-	struct value full = fields_item(f);
 	bool moves = false, may = true;
 
 	for (size_t i = 0; i < w->entity->param_count; i++)
-		if (!value_equal(fields_get(f, w->entity->params[i]), value_get(old, w->entity->params[i])))
+		if (!value_equal(row_get(f, w->entity->param_at[i]), value_get(old, w->entity->params[i])))
 			moves = true;
 	if (!moves || w->trusted || w->action || w->deletes || w->entity->login.present)
 		return true;
-	if (!entity_allows(w->run, w->entity, ALLOW_UPDATE, full, old, &may))
+	if (!entity_allows_row(w->run, w->entity, ALLOW_UPDATE, f, old, &may))
 		return false;
 	return may || run_fail(w->run, PROBLEM_FORBIDDEN, "you may not make this someone else's");
 }
@@ -48,13 +47,13 @@ static bool may_move(struct write *w, const struct fields *f, struct value old)
 static bool action_fits(struct write *w, struct value full)
 {
 	const struct action *x = w->action;
-	struct fields f;
+	struct row f;
 	struct scope s;
 	bool holds;
 
 	if (!x || !x->when)
 		return true;
-	fields_from_item(&f, w->run->arena, full);
+	row_from(&f, w->run->arena, w->entity, full);
 	s = write_scope(w, &f, VALUE_ABSENT);
 	write_looks_at(w, x->when);
 	if (!scope_holds(&s, x->when, &holds))
@@ -69,10 +68,10 @@ static bool action_fits(struct write *w, struct value full)
 
 /* ---- applying ---- */
 
-static bool apply_one(struct write *w, struct fields *f, const struct value_member *m)
+static bool apply_one(struct write *w, struct row *f, const struct row_iter *m)
 {
 	const struct attribute *a = entity_attribute(w->entity, m->name);
-	struct value v = write_fit(w->run, a, m->value), was = fields_get(f, m->name);
+	struct value v = write_fit(w->run, a, m->value), was = row_find(f, m->name);
 
 	if (a && a->type == ATTR_MAP && w->options->merge && value_type(v) == VALUE_M) {
 		names_add(w->run->arena, &w->looked_at, a->name); /* what it is merged with is still there, or it is merged again */
@@ -90,20 +89,20 @@ static bool apply_one(struct write *w, struct fields *f, const struct value_memb
 	if (!value_present(v) && (a->required || a->id))
 		return run_invalid(w->run, a->name, "is required");
 	if (value_present(v))
-		fields_set(f, a->name, v);
+		row_set(f, a->at, v);
 	else
-		fields_drop(f, a->name);
+		row_drop(f, a->at);
 	return true;
 }
 
 static bool takes_away(const struct write *w, const struct attribute *a)
 {
-	return a->default_ && fields_has(w->input, a->name) && !value_present(fields_get(w->input, a->name)) &&
+	return a->default_ && row_has(w->input, a->at) && !value_present(row_get(w->input, a->at)) &&
 	       !write_is_password(w->entity, a->name);
 }
 
 /* What is taken away gets its default again, if it has one: made when everything else is as given. */
-static bool put_defaults_back(struct write *w, struct fields *f, struct value old)
+static bool put_defaults_back(struct write *w, struct row *f, struct value old)
 {
 	const struct entity *e = w->entity;
 	bool *which = arena_array(w->run->arena, bool, e->attribute_count), any = false, good = true;
@@ -114,7 +113,7 @@ static bool put_defaults_back(struct write *w, struct fields *f, struct value ol
 			continue;
 		any = true;
 		write_looks_at(w, e->attributes[i].default_);
-		fields_drop(f, e->attributes[i].name);
+		row_drop(f, e->attributes[i].at);
 	}
 	if (!any)
 		return true;
@@ -123,22 +122,24 @@ static bool put_defaults_back(struct write *w, struct fields *f, struct value ol
 	for (size_t i = 0; i < e->attribute_count; i++) {
 		const struct attribute *a = &e->attributes[i];
 
-		if (a->fixed && takes_away(w, a) && !value_equal(fields_get(f, a->name), value_get(old, a->name)))
+		if (a->fixed && takes_away(w, a) && !value_equal(row_get(f, a->at), value_get(old, a->name)))
 			good = run_invalid(w->run, a->name, "cannot change");
 	}
 	return good;
 }
 
-static bool apply_input(struct write *w, struct fields *f, struct value old)
+static bool apply_input(struct write *w, struct row *f, struct value old)
 {
 	bool good = true;
 
-	for (size_t i = 0; w->input && i < w->input->count; i++)
-		good = apply_one(w, f, &w->input->list[i]) && good;
+	struct row_iter it = row_iter(w->input);
+
+	while (w->input && row_next(&it))
+		good = apply_one(w, f, &it) && good;
 	return good && (!w->input || put_defaults_back(w, f, old));
 }
 
-bool write_assign(struct write *w, struct fields *f, struct value old)
+bool write_assign(struct write *w, struct row *f, struct value old)
 {
 	struct value *values = arena_array(w->run->arena, struct value, w->set_count);
 	struct scope s = write_scope(w, f, old);
@@ -149,22 +150,22 @@ bool write_assign(struct write *w, struct fields *f, struct value old)
 			return false;
 	}
 	for (size_t i = 0; i < w->set_count; i++) {
-		struct slice name = w->set[i].attribute;
-		struct value v = write_fit(w->run, entity_attribute(w->entity, name), values[i]);
+		const struct name *at = w->set[i].at;
+		struct value v = write_fit(w->run, slots_attribute(w->entity->slots, at), values[i]);
 
 		if (value_present(v))
-			fields_set(f, name, v);
+			row_set(f, at, v);
 		else
-			fields_drop(f, name);
+			row_drop(f, at);
 	}
 	for (size_t i = 0; w->action && i < w->action->remove_count; i++)
-		fields_drop(f, w->action->remove[i]);
+		row_take(f, w->action->remove[i]);
 	for (size_t i = 0; i < w->remove_count; i++)
-		fields_drop(f, w->remove[i]);
+		row_take(f, w->remove[i]);
 	return true;
 }
 
-bool write_adds(struct write *w, const struct fields *f, struct value old, struct fields *adds)
+bool write_adds(struct write *w, const struct row *f, struct value old, struct fields *adds)
 {
 	struct scope s = write_scope(w, f, old);
 
@@ -186,12 +187,12 @@ bool write_adds(struct write *w, const struct fields *f, struct value old, struc
 }
 
 /* Copies whose source is another one now, or is known to have changed. */
-static bool copy_again(struct write *w, struct fields *f, struct value old)
+static bool copy_again(struct write *w, struct row *f, struct value old)
 {
-	struct fields before;
+	struct row before;
 	struct scope was = { .run = w->run, .item = &before }, is = write_scope(w, f, old);
 
-	fields_from_item(&before, w->run->arena, old);
+	row_from(&before, w->run->arena, w->entity, old);
 	for (size_t i = 0; i < w->entity->attribute_count; i++) {
 		const struct attribute *a = &w->entity->attributes[i];
 		struct value *x, *y;
@@ -211,28 +212,28 @@ static bool copy_again(struct write *w, struct fields *f, struct value old)
 
 /* ---- the whole ---- */
 
-static bool differs(const struct fields *f, struct value old)
+static bool differs(const struct row *f, struct value old)
 {
-	return !value_equal(fields_item(f), old);
+	return !value_equal(row_item(f), old);
 }
 
-static void touch(struct write *w, struct fields *f, struct value old)
+static void touch(struct write *w, struct row *f, struct value old)
 {
 	for (size_t i = 0; i < w->entity->attribute_count; i++) {
 		const struct attribute *a = &w->entity->attributes[i];
 
-		if (a->touched && !(w->input && fields_has(w->input, a->name)))
-			fields_set(f, a->name, write_touched(w->run, a, value_get(old, a->name)));
+		if (a->touched && !(w->input && row_has(w->input, a->at)))
+			row_set(f, a->at, write_touched(w->run, a, value_get(old, a->name)));
 	}
 }
 
 /* What the item becomes. */
-static bool make_altered(struct write *w, struct value old, struct fields *f)
+static bool make_altered(struct write *w, struct value old, struct row *f)
 {
 	struct run *r = w->run;
 	const struct entity *e = w->entity;
 
-	fields_from_item(f, r->arena, old);
+	row_from(f, r->arena, e, old);
 	if (!apply_input(w, f, old) || !write_assign(w, f, old) || !copy_again(w, f, old) || !write_password(w, f, old) ||
 	    !entity_complete(r, e, f, old))
 		return false;
@@ -249,7 +250,7 @@ static bool make_altered(struct write *w, struct value old, struct fields *f)
 enum plan_end write_alter(struct write *w, struct value old, struct write_result *out)
 {
 	struct run *r = w->run;
-	struct fields f, result;
+	struct row f, result;
 	enum plan_end end;
 	struct plan p;
 	bool may;
@@ -260,21 +261,21 @@ enum plan_end write_alter(struct write *w, struct value old, struct write_result
 	plan_init(&p, w, old, &f);
 	if ((w->action && !write_adds(w, &f, old, &p.self)) || !plan_make(&p) || !plan_deleting(&p))
 		return PLAN_FAILED;
-	out->full = fields_item(&f);
+	out->full = row_item(&f);
 	if (plan_is_empty(&p))
 		return PLAN_DONE;
 	plan_held_by(&p);
 	end = plan_commit(&p);
 	if (end != PLAN_DONE)
 		return end;
-	fields_from_item(&result, r->arena, out->full);
+	row_from(&result, r->arena, w->entity, out->full);
 	for (size_t i = 0; i < p.self.count; i++) {
 		struct number n = value_number(p.self.list[i].value);
 
-		if (!fields_move(r, &result, p.self.list[i].name, &n))
+		if (!row_move(r, &result, p.self.list[i].name, &n))
 			return PLAN_FAILED;
 	}
-	out->full = fields_item(&result);
+	out->full = row_item(&result);
 	plan_follow(&p);
 	deleting_follow(&p);
 	return PLAN_DONE;
@@ -292,7 +293,7 @@ static enum plan_end update_once(struct write *w, struct write_result *out)
 	return PLAN_FAILED;
 }
 
-bool write_update(struct run *r, const struct entity *e, const struct value *args, size_t n, const struct fields *changes,
+bool write_update(struct run *r, const struct entity *e, const struct value *args, size_t n, const struct row *changes,
 		  const struct write_options *o, struct write_result *out)
 {
 	struct write w = { .run = r, .entity = e, .args = args, .arg_count = n, .input = changes, .options = o };
@@ -306,7 +307,7 @@ bool write_update(struct run *r, const struct entity *e, const struct value *arg
 /* Gone is fine. One that does not fit the design stays as it is: the condition of a plan for it would never hold. */
 static enum plan_end refresh_once(struct write *w, struct write_result *out)
 {
-	struct entity_item item;
+	struct row item;
 	struct value stored;
 	struct slice why;
 

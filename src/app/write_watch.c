@@ -162,13 +162,13 @@ static void watch_short(struct watch *w, struct slice name)
 static void watch_given(struct watch *w)
 {
 	struct plan *p = w->plan;
-	const struct fields *input = p->write->input;
+	const struct row *input = p->write->input;
 
 	for (size_t i = 0; i < p->changed.count; i++)
 		watch_short(w, p->changed.list[i]);
-	for (size_t i = 0; input && i < input->count; i++)
-		if (entity_attribute(p->entity, input->list[i].name))
-			watch_short(w, input->list[i].name);
+	for (struct row_iter it = row_iter(input); input && row_next(&it);)
+		if (entity_attribute(p->entity, it.name))
+			watch_short(w, it.name);
 }
 
 static void watch_match(struct watch *w)

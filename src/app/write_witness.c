@@ -59,7 +59,7 @@ static void hold_kind(struct holding *h, bool constants)
 
 		if (design_is_table_key(r->design, k->attribute))
 			names_of_term(r->arena, &names, e, k->when);
-		else if (constants && !k->when && key_is_constant(k->template))
+		else if (constants && !k->when && template_is_constant(k->template))
 			names_add(r->arena, &names, k->attribute);
 	}
 	for (size_t i = 0; i < names.count; i++)

@@ -51,8 +51,8 @@ static bool set_role(void *options, const char *value, char *why, size_t n)
 }
 
 static const struct flag flags[] = {
-	{ "as", "SUBJECT", "on behalf of this caller, with its rules (an operator, who may everything)", set_as },
-	{ "role", "ROLE", "a role of that caller; may be given several times", set_role },
+	{ "as", "SUBJECT", "as this caller, by the design's rules (as an operator, who may do everything)", set_as },
+	{ "role", "ROLE", "a role of that caller; repeatable", set_role },
 	{ "explain", NULL, "show each request to the database, and what it cost", set_explain },
 	OPERATOR_FLAGS,
 	{ 0 },
@@ -61,7 +61,7 @@ static const struct flag flags[] = {
 static void print_help(void)
 {
 	puts("Usage: thorpe call DESIGN [PATTERN [NAME=VALUE]...] [options]\n\n"
-	     "Runs an access pattern on the running server. Without a pattern: lists those of the design.\n");
+	     "Runs an access pattern on the running server. Without a pattern, lists the design's access patterns.\n");
 	flags_print(flags);
 	puts("\nExamples:\n"
 	     "  thorpe call social\n"
@@ -173,7 +173,7 @@ static bool complain_of_design(struct call *c)
 	if (there)
 		return false;
 	if (near.n)
-		complain(0, "the server has no design '%s'; the nearest is '%.*s'", c->design, SLICE_ARG(near));
+		complain(0, "the server has no design '%s'; did you mean '%.*s'?", c->design, SLICE_ARG(near));
 	else
 		complain(0, "the server has no design '%s'", c->design);
 	return true;

@@ -26,9 +26,11 @@ static const struct flag flags[] = {
 static void print_help(void)
 {
 	puts("Usage: thorpe check FILE... [--json]\n\n"
-	     "Loads each design and prints what is wrong with it, with its line, and what a\n"
-	     "reviewer of single-table designs would say. Exits with 1 when there is an error.\n");
+	     "Loads each design and prints its errors, with their lines, and what a reviewer of single-table\n"
+	     "designs would object to. docs/design-check.md explains every rule.\n\n"
+	     "Exits with 0 when there is no error, 1 when there is one, 2 when the options are wrong.\n");
 	flags_print(flags);
+	puts("\nExample:\n  thorpe check designs/social.yaml");
 }
 
 struct report {

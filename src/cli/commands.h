@@ -5,6 +5,7 @@
 
 int command_call(int argc, char **argv);
 int command_check(int argc, char **argv);
+int command_copy(int argc, char **argv);
 int command_deploy(int argc, char **argv);
 int command_doc(int argc, char **argv);
 int command_processors(int argc, char **argv);

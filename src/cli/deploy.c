@@ -146,18 +146,17 @@ SWITCH_FLAG(no_recovery, options.no_recovery)
 SWITCH_FLAG(no_protection, options.no_protection)
 
 static const struct flag flags[] = {
-	{ "backend", "WHERE", "where the tables are to be: aws, aws:REGION, https://…, or http:// on this machine", set_backend },
-	{ "yes", NULL, "do it without asking", set_yes },
-	{ "dry-run", NULL, "only say what would be done: exits with 3 when something is to do", set_dry_run },
-	{ "tag", "KEY=VALUE", "a tag of the tables, besides thorpe:design; may be given several times", set_tag },
+	{ "backend", "WHERE", "where to create the tables: aws, aws:REGION, https://…, or http:// on this machine", set_backend },
+	{ "yes", NULL, "do not ask", set_yes },
+	{ "dry-run", NULL, "only print the plan: exits with 3 when there is something to do", set_dry_run },
+	{ "tag", "KEY=VALUE", "a tag for the tables, besides thorpe:design; repeatable", set_tag },
 	{ "no-pitr", NULL, "do not turn on point-in-time recovery", set_no_recovery },
 	{ "no-deletion-protection", NULL, "do not turn on deletion protection", set_no_protection },
-	{ "reads", "RATE", "for the cost: calls that read, 50 (a second), 3000/day, 20M/month; else as the design's traffic says",
-	  set_reads },
-	{ "writes", "RATE", "for the cost: calls that write", set_writes },
-	{ "storage", "GB", "for the cost: what is stored, indexes included", set_storage },
-	{ "item-size", "BYTES", "for the cost: of an item in the mean (1024)", set_item_size },
-	{ "format", "FORMAT", "print it as text and make no calls: cloudformation, terraform, policy, deploy-policy", set_format },
+	{ "reads", "RATE", "for the cost: reading calls, as 50 (a second), 3000/day, 20M/month (the design's traffic)", set_reads },
+	{ "writes", "RATE", "for the cost: writing calls", set_writes },
+	{ "storage", "GB", "for the cost: stored data, indexes included", set_storage },
+	{ "item-size", "BYTES", "for the cost: the average size of an item (1024)", set_item_size },
+	{ "format", "FORMAT", "print text and call nothing: cloudformation, terraform, policy, deploy-policy", set_format },
 	{ 0 },
 };
 
@@ -165,16 +164,16 @@ static void print_help(void)
 {
 	puts("Usage: thorpe deploy FILE --backend WHERE [--dry-run | --yes] [options]\n"
 	     "       thorpe deploy FILE --format cloudformation|terraform|policy|deploy-policy [options]\n\n"
-	     "Makes the table of a design, and the one beside it (<table>.thorpe) where servers keep their\n"
-	     "leases and positions: with keys, indexes, stream, TTL, point-in-time recovery,\n"
-	     "deletion protection and tags; or brings tables that are there up to date. It says first what it\n"
-	     "would do and what that costs a month, and asks.\n\n"
-	     "Nothing is ever deleted. What cannot be changed is told with what to do, and then nothing is done\n"
-	     "at all. It may be stopped anywhere and run again.\n\n"
-	     "--format prints the same for other tools; policy is what servers may do in IAM's words, and\n"
-	     "deploy-policy what this command may.\n\n"
-	     "Exits with 0 when everything is as the design says, 3 when something is to do and was not done\n"
-	     "(--dry-run, or no --yes without a terminal), 1 when it could not be done.\n");
+	     "Creates the table of a design and the one beside it (<table>.thorpe) where servers keep leases\n"
+	     "and positions: with keys, indexes, stream, TTL, point-in-time recovery, deletion protection and\n"
+	     "tags. Tables that exist are brought up to date. It first prints the plan and its cost per month,\n"
+	     "then asks.\n\n"
+	     "It never deletes anything. If something cannot be changed, it says what to do instead and changes\n"
+	     "nothing. You can interrupt it at any point and run it again.\n\n"
+	     "--format prints the same tables for other tools; 'policy' prints the IAM policy that servers need,\n"
+	     "'deploy-policy' the one that this command needs.\n\n"
+	     "Exits with 0 when everything is as the design says, 3 when there is something to do and it was not\n"
+	     "done (--dry-run, or no --yes without a terminal), 1 when it failed, 2 when the options are wrong.\n");
 	flags_print(flags);
 	puts("\nExamples:\n"
 	     "  thorpe deploy designs/social.yaml --backend aws:eu-west-1 --dry-run\n"

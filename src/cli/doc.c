@@ -27,10 +27,10 @@ static const struct flag flags[] = {
 static void print_help(void)
 {
 	puts("Usage: thorpe doc FILE... [--json]\n\n"
-	     "Prints, for every id that a design gives an access pattern, the route that serves\n"
-	     "it and the DynamoDB requests it makes, as a table in Markdown; for a design\n"
-	     "without ids, for everything it serves.\n");
+	     "Prints a Markdown table: for every access pattern that has an id in the design, the route that\n"
+	     "serves it and its DynamoDB requests. For a design without ids: for everything it serves.\n");
 	flags_print(flags);
+	puts("\nExample:\n  thorpe doc designs/social.yaml");
 }
 
 static void put_member(struct buf *b, const char *name, struct slice value)

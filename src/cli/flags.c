@@ -7,6 +7,8 @@
 #include "cli/flags.h"
 
 #define WORD_MOST 64
+#define HELP_INDENT 30
+#define HELP_WIDTH 80 /* of the text beside the options */
 #define NEAR 3 /* letters of difference that still count as a slip */
 
 int complain(int status, const char *fmt, ...)
@@ -76,7 +78,7 @@ static enum flags_result unknown(const struct flag *table, const char *arg, size
 		}
 	}
 	if (nearest)
-		complain(0, "there is no option --%s; the nearest is --%s", name, nearest);
+		complain(0, "there is no option --%s; did you mean --%s?", name, nearest);
 	else
 		complain(0, "there is no option --%s; see 'thorpe %s --help'", name, command);
 	return FLAGS_WRONG;
@@ -125,14 +127,33 @@ enum flags_result flags_parse(const struct flag *table, void *options, int argc,
 	return FLAGS_OK;
 }
 
+/* How many bytes of `text` fit a line: up to the last space before HELP_WIDTH, or all of it. */
+static size_t line_of(const char *text)
+{
+	size_t n = strlen(text), space = 0;
+
+	if (n <= HELP_WIDTH)
+		return n;
+	for (size_t i = 0; i <= HELP_WIDTH; i++)
+		if (text[i] == ' ')
+			space = i;
+	return space ? space : n;
+}
+
 void flags_print(const struct flag *table)
 {
 	for (; table->name; table++) {
+		const char *help = table->help;
 		char left[WORD_MOST];
 
 		snprintf(left, sizeof(left), "--%s%s%s", table->name, table->arg ? " " : "",
 			 table->arg ? table->arg : "");
-		printf("  %-30s %s\n", left, table->help);
+		for (const char *first = left; *help; first = "") {
+			size_t n = line_of(help);
+
+			printf("  %-*s %.*s\n", HELP_INDENT, first, (int)n, help);
+			help += n + (help[n] == ' ');
+		}
 	}
 }
 

@@ -15,16 +15,17 @@ static const struct command {
 	int (*run)(int argc, char **argv);
 } commands[] = {
 	{ "serve", "serve the DynamoDB API, the REST API of designs, and the console", command_serve },
-	{ "check", "look through designs: errors, and what a reviewer would say", command_check },
-	{ "doc", "the routes and requests of a design's access patterns", command_doc },
+	{ "check", "review designs: errors, and what an expert would object to", command_check },
+	{ "doc", "list the routes and DynamoDB requests of a design's access patterns", command_doc },
 	{ "call", "run an access pattern of a design, and see what it costs", command_call },
-	{ "processors", "what the processors of a design do, and could not do", command_processors },
-	{ "deploy", "make the tables of a design at AWS, or elsewhere, and say first what it costs", command_deploy },
-	{ "token", "a token for the REST API of a design", command_token },
+	{ "processors", "see what a design's processors do, pause, resume and replay them", command_processors },
+	{ "deploy", "create the tables of a design on AWS or elsewhere, after showing the cost", command_deploy },
+	{ "copy", "move a design's data between a directory, a server and DynamoDB while it is used", command_copy },
+	{ "token", "print a token for the REST API of a design", command_token },
 	{ "verify", "check a data directory: indexes against tables, items against a design", command_verify },
-	{ "salvage", "make a copy of a damaged data directory with all that can be had from it", command_salvage },
+	{ "salvage", "copy everything that can be read from a damaged data directory", command_salvage },
 	{ "version", "print the version", command_version },
-	{ "help", "print this", command_help },
+	{ "help", "print this, or the help of a command", command_help },
 };
 
 #define COMMANDS (sizeof(commands) / sizeof(commands[0]))
@@ -56,8 +57,10 @@ static int command_help(int argc, char **argv)
 		printf("  %-10s %s\n", commands[i].name, commands[i].help);
 	puts("\n'thorpe COMMAND --help' says more. To begin:\n\n"
 	     "  thorpe serve --design designs/social.yaml --demo designs/demo\n"
-	     "  curl http://127.0.0.1:8000/api\n"
-	     "  aws dynamodb list-tables --endpoint-url http://127.0.0.1:8000");
+	     "  curl http://127.0.0.1:8000/api        # in another terminal, this and the next\n"
+	     "  AWS_ACCESS_KEY_ID=local AWS_SECRET_ACCESS_KEY=local AWS_PAGER= \\\n"
+	     "    aws dynamodb list-tables --endpoint-url http://127.0.0.1:8000 --region us-east-1\n\n"
+	     "Exit codes: 0 done; 1 refused, failed, or an error was found; 2 wrong options; 3 done in part.");
 	return 0;
 }
 
@@ -75,7 +78,7 @@ static int unknown(const char *name)
 		}
 	}
 	if (nearest)
-		return complain(EXIT_USAGE, "there is no command '%s'; the nearest is '%s'", name,
+		return complain(EXIT_USAGE, "there is no command '%s'; did you mean '%s'?", name,
 				nearest);
 	return complain(EXIT_USAGE, "there is no command '%s'; see 'thorpe help'", name);
 }

@@ -21,9 +21,9 @@ bool operator_set_token(void *options, const char *value, char *why, size_t n);
 #define OPERATOR_FLAGS                                                                                                \
 	{ "endpoint", "URL", "the server (http://127.0.0.1:8000)", operator_set_endpoint },                           \
 	{ "data", "DIR", "the server's data directory, for its secret (./thorpe-data)", operator_set_data },          \
-	{ "secret-file", "FILE", "the secret, where the server was given --secret-file", operator_set_secret_file },  \
-	{ "backend", "WHERE", "where the design's table is, if it is elsewhere: its servers have their secret there", operator_set_backend }, \
-	{ "token", "TOKEN", "an operator's token instead", operator_set_token }
+	{ "secret-file", "FILE", "the server's --secret-file instead", operator_set_secret_file },  \
+	{ "backend", "WHERE", "the server's --backend instead: its servers share a secret there", operator_set_backend }, \
+	{ "token", "TOKEN", "an operator's token, instead of making one", operator_set_token }
 
 /* Whether a design was given as a file: it has a '/', or ends with .yaml or .yml. */
 bool operator_is_file(const char *design);

@@ -40,9 +40,9 @@ SWITCH_FLAG(all)
 SWITCH_FLAG(json)
 
 static const struct flag flags[] = {
-	{ "from", "TIME", "replay: what was changed since then, 2026-01-15T10:30:00Z or 2026-01-15", set_from },
-	{ "all", NULL, "retry, drop: everything that the processor has parked", set_all },
-	{ "json", NULL, "list: as the server tells it", set_json },
+	{ "from", "TIME", "replay: the changes since then, 2026-01-15T10:30:00Z or 2026-01-15", set_from },
+	{ "all", NULL, "retry, drop: all changes that the processor has parked", set_all },
+	{ "json", NULL, "list: print the server's JSON", set_json },
 	OPERATOR_FLAGS,
 	{ 0 },
 };
@@ -53,7 +53,8 @@ static void print_help(void)
 	     "       thorpe processors DESIGN pause|resume|parked NAME\n"
 	     "       thorpe processors DESIGN replay NAME --from TIME\n"
 	     "       thorpe processors DESIGN retry|drop NAME SEQUENCE|--all\n\n"
-	     "What the processors of a design on the running server do, and what they could not do.\n");
+	     "Shows what the processors of a design on the running server do and which changes they have parked;\n"
+	     "pauses and resumes them, and lets them run changes again.\n");
 	flags_print(flags);
 	puts("\nExamples:\n"
 	     "  thorpe processors social\n"
@@ -203,6 +204,31 @@ static void print_one(const struct json *p)
 	print_passed_over(p);
 }
 
+/* Where several servers are at the table: who reads what. */
+static void print_shards(const struct json *reply)
+{
+	const struct json *shards = json_get(reply, "shards"), *servers = json_get(reply, "servers");
+
+	if (!json_is(shards, JSON_ARRAY) || !json_is(servers, JSON_ARRAY))
+		return;
+	printf("%u server%s, %u shard%s\n", (unsigned)servers->count, servers->count == 1 ? "" : "s", (unsigned)shards->count,
+	       shards->count == 1 ? "" : "s");
+	for (uint32_t i = 0; i < shards->count; i++) {
+		const struct json *s = &shards->items[i], *closed = json_get(s, "closed");
+		struct slice owner = text(s, "owner");
+
+		printf("  %.*s%s  ", SLICE_ARG(text(s, "shard")), json_is(closed, JSON_BOOL) && closed->boolean ? " (closed)" : "");
+		if (!owner.n) {
+			puts("nobody reads it");
+			continue;
+		}
+		printf("%.*s", SLICE_ARG(owner));
+		if (number(s, "lag_seconds") > 0)
+			printf(", %.1f s behind, %.0f waiting", number(s, "lag_seconds"), number(s, "backlog"));
+		putchar('\n');
+	}
+}
+
 static void print_json(struct ask *c, struct slice raw)
 {
 	struct buf out;
@@ -229,6 +255,7 @@ static int run_list(struct ask *c)
 	}
 	for (uint32_t i = 0; json_is(list, JSON_ARRAY) && i < list->count; i++)
 		print_one(&list->items[i]);
+	print_shards(reply);
 	if (json_is(list, JSON_ARRAY) && !list->count)
 		puts("The design has no processors.");
 	return 0;

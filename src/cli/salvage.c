@@ -28,19 +28,21 @@ static bool set_stop(void *options, const char *value, char *why, size_t n)
 
 static const struct flag flags[] = {
 	{ "to", "DIR", "the new directory (DIR.salvaged)", set_to },
-	{ "stop-at-damage", NULL, "nothing that was written after the first loss: older, but of one moment", set_stop },
+	{ "stop-at-damage", NULL, "leave out everything after the first loss: older data, but of one moment", set_stop },
 	{ 0 },
 };
 
 static void print_help(void)
 {
 	puts("Usage: thorpe salvage DIR [--to NEW] [--stop-at-damage]\n\n"
-	     "For a data directory that the server refuses because it is damaged. Makes a copy with\n"
-	     "all that can be had: what RocksDB's files have, and every whole batch of the journal,\n"
-	     "also those after the damage. DIR itself is not changed. Prints what was lost, and\n"
-	     "compares the indexes of the copy with their tables. Exits with 0 when nothing was\n"
-	     "lost and all agrees, with 3 when the copy was made but something is missing.\n");
+	     "For a data directory that the server refuses because it is damaged. Makes a copy with everything\n"
+	     "that can be read: RocksDB's files and every whole batch of the journal, including those after the\n"
+	     "damage. DIR itself is not changed. Prints what was lost, and compares the indexes of the copy\n"
+	     "with their tables.\n\n"
+	     "Exits with 0 when nothing was lost and everything agrees, 3 when the copy was made but something\n"
+	     "is missing, 1 when no copy could be made, 2 when the options are wrong.\n");
 	flags_print(flags);
+	puts("\nExample:\n  thorpe salvage ./thorpe-data --to ./thorpe-rescued");
 }
 
 static void tell(void *ctx, const char *sentence)

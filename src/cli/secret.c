@@ -90,9 +90,8 @@ static bool write_all(int fd, const uint8_t secret[SECRET_BYTES])
 }
 
 /* Written beside and then linked: nobody ever reads half of it, and of two that make it at once one wins. */
-static bool make_file(const char *path, char *why, size_t n)
+static bool make_file(const char *path, const uint8_t secret[SECRET_BYTES], char *why, size_t n)
 {
-	uint8_t secret[SECRET_BYTES];
 	char beside[PATH_MAX];
 	bool ok;
 	int fd;
@@ -101,8 +100,6 @@ static bool make_file(const char *path, char *why, size_t n)
 		errno = ENAMETOOLONG;
 		return fail(why, n, "make", path);
 	}
-	if (!make_random(secret, why, n))
-		return false;
 	fd = mkostemp(beside, O_CLOEXEC); /* mode 0600 */
 	if (fd < 0)
 		return fail(why, n, "make", path);
@@ -116,6 +113,7 @@ static bool make_file(const char *path, char *why, size_t n)
 
 bool secret_load(const char *data_dir, const char *file, bool create, uint8_t out[SECRET_BYTES], char *why, size_t n)
 {
+	uint8_t made[SECRET_BYTES];
 	char path[PATH_MAX];
 	enum outcome outcome;
 
@@ -128,11 +126,26 @@ bool secret_load(const char *data_dir, const char *file, bool create, uint8_t ou
 	}
 	outcome = read_file(path, out, why, n);
 	if (outcome == MISSING && create) {
-		if (!make_file(path, why, n))
+		if (!make_random(made, why, n) || !make_file(path, made, why, n))
 			return false;
 		outcome = read_file(path, out, why, n);
 	}
 	if (outcome == MISSING)
 		snprintf(why, n, "there is no %s", path);
 	return outcome == LOADED;
+}
+
+bool secret_keep(const char *data_dir, const uint8_t secret[SECRET_BYTES], bool *other, char *why, size_t n)
+{
+	uint8_t there[SECRET_BYTES];
+	char path[PATH_MAX];
+
+	if (snprintf(path, sizeof(path), "%s/%s", data_dir, SECRET_FILE) >= (int)sizeof(path)) {
+		errno = ENAMETOOLONG;
+		return fail(why, n, "make", data_dir);
+	}
+	if (!make_file(path, secret, why, n) || read_file(path, there, why, n) != LOADED)
+		return false;
+	*other = memcmp(there, secret, SECRET_BYTES) != 0;
+	return true;
 }

@@ -16,5 +16,8 @@
  * False: `why` is a sentence. */
 bool secret_load(const char *data_dir, const char *file, bool create, uint8_t out[SECRET_BYTES], char *why, size_t n)
 	__attribute__((warn_unused_result));
+/* Puts a secret that is known into a data directory that has none. *other: it has another one, which stays. */
+bool secret_keep(const char *data_dir, const uint8_t secret[SECRET_BYTES], bool *other, char *why, size_t n)
+	__attribute__((warn_unused_result));
 
 #endif

@@ -11,6 +11,7 @@
 #include "cli/permissions.h"
 #include "cli/serve.h"
 #include "cli/serve_designs.h"
+#include "cli/serve_ready.h"
 #include "cli/serve_reload.h"
 #include "fault/fault.h"
 #include "http/console.h"
@@ -46,10 +47,12 @@ static void print_help(void)
 	puts("Usage: thorpe serve [options]\n\nServes the DynamoDB API over HTTP, the REST API of each --design, and the console.\n");
 	flags_print(serve_flags);
 	puts("\nExamples:\n"
-	     "  thorpe serve                                   data in " SERVE_DEFAULT_DATA "\n"
-	     "  thorpe serve --in-memory --listen 127.0.0.1:0  for tests: any port, nothing kept\n"
-	     "  thorpe serve --design designs/social.yaml      and http://" SERVER_DEFAULT_LISTEN "/api/social\n"
-	     "  thorpe serve --listen 0.0.0.0:8000 --keys keys --tls-cert c.pem --tls-key k.pem");
+	     "  thorpe serve                                  data in " SERVE_DEFAULT_DATA "\n"
+	     "  thorpe serve --design designs/social.yaml     and http://" SERVER_DEFAULT_LISTEN "/api/social\n"
+	     "  thorpe serve --in-memory --listen 127.0.0.1:0 --ready-file ready   for tests: a free port, nothing kept\n"
+	     "  thorpe serve --listen 0.0.0.0:8000 --keys keys --tls-cert cert.pem --tls-key key.pem\n\n"
+	     "SIGTERM and SIGINT stop it; SIGHUP reads keys and certificate again.\n"
+	     "Exits with 0 when stopped, 1 when it cannot start, 2 when the options are wrong.");
 }
 
 static uint64_t connections_within(uint64_t files)
@@ -266,6 +269,17 @@ static void greet_faults(const struct running *r)
 	arena_release(&a);
 }
 
+/* How to get a token, for a server whose secret `thorpe token` would not find by itself. */
+static void greet_tokens(const struct running *r, const struct serve_options *o)
+{
+	if (!r->designs.count || o->backend_count)
+		return;
+	if (o->secret_file)
+		log_say("  tokens: thorpe token %.*s --subject NAME --secret-file %s", SLICE_ARG(r->designs.list[0]->name), o->secret_file);
+	else if (o->in_memory)
+		log_say("  tokens: only by login; start with --secret-file FILE to use thorpe token and thorpe call");
+}
+
 static void greet(const struct running *r, const struct serve_options *o)
 {
 	const char *scheme = r->has_tls ? "https" : "http";
@@ -275,13 +289,23 @@ static void greet(const struct running *r, const struct serve_options *o)
 	log_say("thorpe " THORPE_VERSION " serves DynamoDB's API on %s://%s, %s%s",
 		scheme, r->address, o->in_memory ? "data in memory" : "data in ",
 		o->in_memory ? "" : o->db.dir);
-	log_say("  aws dynamodb list-tables --endpoint-url %s://%s --region %s", scheme,
-		r->address, region);
+	log_say("  %saws dynamodb list-tables --endpoint-url %s://%s --region %s",
+		r->has_keys ? "" : "AWS_ACCESS_KEY_ID=local AWS_SECRET_ACCESS_KEY=local AWS_PAGER= ", scheme, r->address, region);
 	log_say("  SDKs: endpoint %s://%s, region %s, %s", scheme, r->address, region,
 		r->has_keys ? "a key from --keys" : "any credentials");
 	greet_faults(r);
 	serve_designs_greet(&r->designs, scheme, r->address);
+	greet_tokens(r, o);
 	greet_metrics(r->server);
+}
+
+/* The socket listens already: connections wait until server_run() takes them. */
+static bool announce(struct running *r, const struct serve_options *o, char *why)
+{
+	if (!serve_ready_write(o->ready_file, r->has_tls ? "https" : "http", r->address, why, WHY))
+		return false;
+	greet(r, o);
+	return true;
 }
 
 static void close_all(struct running *r)
@@ -334,18 +358,20 @@ int command_serve(int argc, char **argv)
 	mallopt(M_MMAP_THRESHOLD, MALLOC_APART);
 	mallopt(M_TRIM_THRESHOLD, MALLOC_KEEPS);
 	share_descriptors(&o.http.limits);
-	if ((o.audit && !audit_open(o.audit, why, sizeof(why))) ||
+	if (!serve_ready_clear(o.ready_file, why, sizeof(why)) || (o.audit && !audit_open(o.audit, why, sizeof(why))) ||
 	    !serve_designs_load(&r.designs, &o, why, sizeof(why)) || !open_http(&r, &o, why) ||
 	    !open_faults(&r, &o, why) || !open_database(&r, &o, why) || !serve_designs_start(&r.designs, r.api, why, sizeof(why)) ||
-	    !open_console(&r, &o, why)) {
+	    !open_console(&r, &o, why) || !announce(&r, &o, why)) {
 		close_all(&r);
 		if (o.log_format == LOG_TEXT)
 			return complain(EXIT_REFUSED, "%s", why);
 		log_error("%s", why);
 		return EXIT_REFUSED;
 	}
-	greet(&r, &o);
 	status = server_run(r.server, r.api) ? 0 : EXIT_REFUSED;
+	serve_ready_remove(o.ready_file);
 	close_all(&r);
+	if (!status)
+		log_info("stopped");
 	return status;
 }

@@ -34,6 +34,8 @@ struct serve_options {
 	const char *fault; /* a SPEC, checked; NULL: none */
 	bool list_faults;
 	const char *audit;       /* file, or "-"; NULL: no audit log */
+	const char *ready_file;  /* NULL: none; serve_ready.h */
+	bool allow_check_errors; /* serve a design although `thorpe check` finds errors in it */
 };
 
 extern const struct flag serve_flags[];

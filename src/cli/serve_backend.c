@@ -1,10 +1,14 @@
 /* Databases at endpoints.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "cli/serve_backend.h"
+#include "api/api.h"
+#include "app/beside.h"
 #include "base/alloc.h"
 
-/* How often a stream is looked at that others may write to: DynamoDB allows five looks a second at a shard. */
-#define POLL_MS 400
+/* How often a shard is looked at that others may write to: while there is something in it now and then, and while there is not,
+ * as the Kinesis Client Library does. What this process writes is looked for at once. */
+#define POLL_MS 250
+#define POLL_MOST_MS 1000
 
 /* ---- what was given ---- */
 
@@ -43,14 +47,24 @@ struct counting {
 	struct database_remote *database;
 };
 
-static bool is_write(const char *operation)
+/* Whether all it names are tables beside the designs' (app/beside.h): beats, positions, answers that are kept. Nobody reads their
+ * streams. What names none this way is taken for one of a design's. */
+static bool is_beside(struct slice body)
 {
-	static const char *const writes[] = { "PutItem", "UpdateItem", "DeleteItem", "TransactWriteItems", "BatchWriteItem" };
+	static const char member[] = "\"TableName\":\"", ending[] = BESIDE_ENDING "\"";
+	const char *end = body.p + body.n, *at = body.p;
+	bool found = false;
 
-	for (size_t i = 0; i < sizeof(writes) / sizeof(*writes); i++)
-		if (!strcmp(operation, writes[i]))
-			return true;
-	return false;
+	while ((at = memmem(at, (size_t)(end - at), member, sizeof(member) - 1))) {
+		const char *quote;
+
+		at += sizeof(member) - 1;
+		quote = memchr(at, '"', (size_t)(end - at));
+		if (!quote || quote - at < (ptrdiff_t)sizeof(ending) - 2 || memcmp(quote + 2 - sizeof(ending), ending, sizeof(ending) - 1) != 0)
+			return false;
+		found = true;
+	}
+	return found;
 }
 
 static void call(struct backend *b, struct arena *a, const char *operation, struct slice body, struct backend_reply *reply)
@@ -59,7 +73,7 @@ static void call(struct backend *b, struct arena *a, const char *operation, stru
 
 	backend_call(c->remote, a, operation, body, reply);
 	/* Also when it failed: it may have been done. */
-	if (reply->status != 400 && is_write(operation))
+	if (reply->status != 400 && api_changes_items(api_operation_named(operation)) && !is_beside(body))
 		atomic_fetch_add(&c->database->writes, 1);
 }
 
@@ -102,7 +116,8 @@ bool database_remote_open(struct database_remote *d, const char *where, char *wh
 	struct endpoint address;
 	char ignored[256];
 
-	*d = (struct database_remote){ .base = { .open = open_remote, .latest = latest, .poll_ms = POLL_MS, .is_remote = true },
+	*d = (struct database_remote){ .base = { .open = open_remote, .latest = latest, .poll_ms = POLL_MS,
+						 .poll_most_ms = POLL_MOST_MS, .is_remote = true },
 				       .where = where };
 	if (!remote_parse(where, &options.place, why, n))
 		return false;

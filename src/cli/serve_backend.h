@@ -7,7 +7,7 @@
 #define THORPE_CLI_SERVE_BACKEND_H
 
 #include <stdatomic.h>
-#include "app/database.h"
+#include "request/database.h"
 #include "remote/remote.h"
 
 #define SERVE_BACKENDS_MAX 64

@@ -21,6 +21,7 @@ struct load {
 	atomic_bool ended;
 	struct arena arena;
 	struct demo_report report;
+	struct slice accounts; /* who can log in, as the file says */
 	bool played;
 	char why[WHY]; /* empty: nothing to complain of */
 };
@@ -55,10 +56,16 @@ static void load(struct load *l, struct backend *b)
 {
 	const char *path = arena_printf(&l->arena, "%s/%.*s.json%c", l->dir, SLICE_ARG(app_design(l->app)->name), 0).p;
 	char why[WHY - 100];
+	const struct json *accounts;
 	struct buf text;
 
 	buf_init(&text, &l->arena);
-	if (!read_file(l, path, &text) || !demo_is_empty(l->app, b, &l->arena))
+	if (!read_file(l, path, &text))
+		return;
+	accounts = json_get(json_parse(&l->arena, buf_slice(&text)), "accounts");
+	if (json_is(accounts, JSON_STRING))
+		l->accounts = accounts->string;
+	if (!demo_is_empty(l->app, b, &l->arena))
 		return;
 	l->played = demo_play(l->app, b, &l->arena, buf_slice(&text), &l->report, why, sizeof(why));
 	if (!l->played)
@@ -122,13 +129,13 @@ static void conclude(struct serve_designs *s, struct load *l, size_t i)
 
 	if (l->why[0])
 		log_warn("demo data: %s", l->why);
+	s->accounts[i] = arena_copy(&s->arena, l->accounts);
 	if (!l->played)
 		return;
-	s->accounts[i] = arena_copy(&s->arena, l->report.accounts);
 	if (failed)
-		log_say("  demo data of %.*s: %u steps, and %u that failed", SLICE_ARG(name), done, failed);
+		log_say("  demo data of %.*s: %u steps loaded, %u failed", SLICE_ARG(name), done, failed);
 	else
-		log_say("  demo data of %.*s: %u steps", SLICE_ARG(name), done);
+		log_say("  demo data of %.*s: %u steps loaded", SLICE_ARG(name), done);
 }
 
 static void load_all(struct serve_designs *s, const char *dir)

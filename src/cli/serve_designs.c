@@ -68,11 +68,24 @@ int64_t serve_designs_delay_ms(void *ctx, const struct app *app)
 /* ---- loading ---- */
 
 /* NULL: the findings have been printed. */
-static const struct design *load(struct arena *a, const char *path)
+static const struct design *load(struct arena *a, const char *path, bool allow_errors, char *why, size_t n)
 {
-	const struct design *d = design_file_load(a, path);
+	size_t errors = 0;
+	const struct design *d = design_file_check(a, path, &errors);
 
-	if (d && d->callers.issuer.n && !d->callers.audience_count)
+	if (!d) {
+		snprintf(why, n, "%s is not a design that can be served", path);
+		return NULL;
+	}
+	if (errors && !allow_errors) {
+		snprintf(why, n, "%s has %zu error%s (above): repair %s, or serve it as it is with --allow-check-errors", path, errors,
+			 errors == 1 ? "" : "s", errors == 1 ? "it" : "them");
+		return NULL;
+	}
+	if (errors)
+		log_warn("%s is served with %zu error%s that 'thorpe check' finds in it (--allow-check-errors)", path, errors,
+			 errors == 1 ? "" : "s");
+	if (d->callers.issuer.n && !d->callers.audience_count)
 		log_warn("%s takes every token of its issuer, whatever it is for: 'audience' is not set", path);
 	return d;
 }
@@ -100,11 +113,8 @@ static bool is_alone(const struct serve_designs *s, size_t i, char *why, size_t 
 
 static bool load_one(struct serve_designs *s, size_t i, char *why, size_t n)
 {
-	s->list[i] = load(&s->arena, s->options->designs[i]);
-	if (s->list[i])
-		return is_alone(s, i, why, n);
-	snprintf(why, n, "%s is not a design that can be served", s->options->designs[i]);
-	return false;
+	s->list[i] = load(&s->arena, s->options->designs[i], s->options->allow_check_errors, why, n);
+	return s->list[i] && is_alone(s, i, why, n);
 }
 
 bool serve_designs_load(struct serve_designs *s, const struct serve_options *o, char *why, size_t n)
@@ -127,6 +137,14 @@ bool serve_designs_load(struct serve_designs *s, const struct serve_options *o, 
 
 /* ---- starting ---- */
 
+static void say_table(const struct design *d, const char *state)
+{
+	if (d->title.n)
+		log_say("  design %.*s (%.*s): table %.*s %s", SLICE_ARG(d->name), SLICE_ARG(d->title), SLICE_ARG(d->table), state);
+	else
+		log_say("  design %.*s: table %.*s %s", SLICE_ARG(d->name), SLICE_ARG(d->table), state);
+}
+
 /* A table that is elsewhere costs money, and has settings that a server cannot know: it is made by a person's command. */
 static bool look(struct backend *b, const char *path, const struct design *d, const char *where, struct arena *a, char *why, size_t n)
 {
@@ -142,7 +160,7 @@ static bool look(struct backend *b, const char *path, const struct design *d, co
 			snprintf(why, n, "%s: %.*s", path, SLICE_ARG(e.message));
 		return false;
 	}
-	log_say("  design %.*s (%.*s): table %.*s is there", SLICE_ARG(d->name), SLICE_ARG(d->title), SLICE_ARG(d->table));
+	say_table(d, "is there");
 	return true;
 }
 
@@ -164,8 +182,7 @@ static bool provision(struct backend *b, const char *path, const struct design *
 	case PROVISION_THERE:
 		break;
 	}
-	log_say("  design %.*s (%.*s): table %.*s %s", SLICE_ARG(d->name), SLICE_ARG(d->title),
-		SLICE_ARG(d->table), did);
+	say_table(d, did);
 	return true;
 }
 
@@ -350,8 +367,9 @@ void serve_designs_greet(const struct serve_designs *s, const char *scheme, cons
 	for (size_t i = 0; i < s->count; i++) {
 		const struct design *d = s->list[i];
 
-		log_say("  %s://%s" REST_BASE "/%.*s  %.*s, %zu entities, %zu access patterns", scheme, address,
-			SLICE_ARG(d->name), SLICE_ARG(d->title), d->entity_count, d->access_count);
+		log_say("  %s://%s" REST_BASE "/%.*s  %.*s%s%zu %s, %zu access pattern%s", scheme, address, SLICE_ARG(d->name),
+			SLICE_ARG(d->title), d->title.n ? ", " : "", d->entity_count, d->entity_count == 1 ? "entity" : "entities",
+			d->access_count, d->access_count == 1 ? "" : "s");
 		log_say("    curl %s://%s" REST_BASE "/%.*s%.*s", scheme, address, SLICE_ARG(d->name),
 			SLICE_ARG(first_path(d)));
 		if (s->accounts[i].n)
@@ -382,7 +400,7 @@ static void *give_up_later(void *arg)
 	pthread_mutex_unlock(&x->lock);
 	if (!late)
 		return NULL;
-	log_warn("a backend does not answer: what was to be written there is given up");
+	log_warn("a backend does not answer: gave up what was still to be written there");
 	for (size_t i = 0; i < x->designs->remote_count; i++)
 		if (x->designs->remotes[i].remote)
 			remote_stop(x->designs->remotes[i].remote);

@@ -9,7 +9,7 @@
 #ifndef THORPE_CLI_SERVE_DESIGNS_H
 #define THORPE_CLI_SERVE_DESIGNS_H
 
-#include "api/api.h"
+#include "api/local.h"
 #include "cli/serve.h"
 #include "cli/serve_ticker.h"
 #include "http/rest.h"
@@ -25,7 +25,7 @@ struct serve_designs { /* zero is none */
 	size_t remote_count;
 	struct database *databases[SERVE_DESIGNS_MAX]; /* as the list */
 	struct app *apps[SERVE_DESIGNS_MAX];
-	struct slice accounts[SERVE_DESIGNS_MAX]; /* what was said of demo data that has just been loaded; else empty */
+	struct slice accounts[SERVE_DESIGNS_MAX]; /* the logins of the demo data; empty: there is none */
 	size_t count;
 	struct rest rest; /* for server_options.routes */
 	struct process *processes[SERVE_DESIGNS_MAX]; /* as the apps */

@@ -50,6 +50,7 @@ STRING_FLAG(tls_key)
 STRING_FLAG(secret_file)
 STRING_FLAG(demo)
 STRING_FLAG(audit)
+STRING_FLAG(ready_file)
 
 #define SWITCH_FLAG(field)                                                               \
 	static bool set_##field(void *options, const char *value, char *why, size_t n)   \
@@ -60,6 +61,7 @@ STRING_FLAG(audit)
 	}
 SWITCH_FLAG(in_memory)
 SWITCH_FLAG(no_auth)
+SWITCH_FLAG(allow_check_errors)
 
 static bool set_listen(void *options, const char *value, char *why, size_t n)
 {
@@ -212,21 +214,69 @@ static const struct {
 
 #define LIMITS (sizeof(limits) / sizeof(limits[0]))
 
+/* What each limits. A limit of HTTP_LIMIT_MAP without a line here does not compile: see the assertion below. */
+static const struct limit_help {
+	size_t offset;
+	const char *text;
+} limit_helps[] = {
+#define H(name, text) { offsetof(struct http_limits, name), text }
+	H(header_bytes, "size of a request's head"),
+	H(header_count, "headers in a request"),
+	H(body_bytes, "body of a DynamoDB request, also after unzipping"),
+	H(rest_body_bytes, "body of a REST request; more where a design's attributes are longer"),
+	H(request_memory, "memory for all requests in flight (default: an eighth of this machine's, 64 to 256 MB)"),
+	H(pipelined, "requests in flight on one connection"),
+	H(pipelined_bytes, "their bodies and replies, before reading pauses"),
+	H(connections, "open connections"),
+	H(connections_per_address, "of one client address (default: a quarter of connections, at least 64)"),
+	H(reserved_connections, "beyond those, for health checks and operators"),
+	H(idle_ms, "an idle connection is closed after this time"),
+	H(header_ms, "a head must arrive, and a TLS handshake end, within this time"),
+	H(body_ms, "window over which body_rate is measured"),
+	H(body_rate, "bytes per second at which a body must arrive"),
+	H(write_ms, "a client must take some of its reply within this time"),
+	H(linger_ms, "how long to go on reading after a refusal, so that it arrives"),
+	H(drain_ms, "how long requests in flight may take when the server stops"),
+	H(workers, "threads for requests that wait for the database"),
+	H(waiting, "requests that may wait for a worker, before 503"),
+	H(hashers, "threads for password hashes (default: half of the processors, at least 1)"),
+	H(hash_waiting, "requests that may wait for one, before 503; half of them for one client"),
+	H(watchers, "watchers of lists at once; each has a connection"),
+	H(watch_bytes, "bytes that may wait for one watcher, before it is disconnected"),
+	H(keep_alive_ms, "silence after which a watcher gets a sign of life"),
+#undef H
+};
+_Static_assert(sizeof(limit_helps) / sizeof(limit_helps[0]) == LIMITS, "each limit has its line in limit_helps");
+
+static const char *limit_help(size_t offset)
+{
+	for (size_t i = 0; i < LIMITS; i++)
+		if (limit_helps[i].offset == offset)
+			return limit_helps[i].text;
+	return "";
+}
+
+/* The default as text; those that are worked out have it in their help. */
+static void limit_default(size_t i, char *out, size_t n)
+{
+	if (limits[i].offset == offsetof(struct http_limits, request_memory))
+		snprintf(out, n, "%llu", (unsigned long long)http_default_request_memory());
+	else if (limits[i].otherwise)
+		snprintf(out, n, "%llu", limits[i].otherwise);
+	else
+		snprintf(out, n, "-");
+}
+
 void serve_print_limits(void)
 {
-	puts("Limits of the HTTP server, for --limit NAME=N, with their defaults\n"
-	     "(_ms: milliseconds):\n");
+	char otherwise[32];
+
+	puts("Limits of the HTTP server, for --limit NAME=N, with their defaults (_ms: milliseconds):\n");
 	for (size_t i = 0; i < LIMITS; i++) {
-		if (limits[i].otherwise)
-			printf("  %-24s %llu\n", limits[i].name, limits[i].otherwise);
-		else if (limits[i].offset == offsetof(struct http_limits, request_memory))
-			printf("  %-24s %llu (an eighth of the memory here, from 64 to 256 MB)\n", limits[i].name,
-			       (unsigned long long)http_default_request_memory());
-		else if (limits[i].offset == offsetof(struct http_limits, connections_per_address))
-			printf("  %-24s a quarter of connections, but at least %d\n", limits[i].name, PER_ADDRESS_LEAST);
-		else
-			printf("  %-24s half of the processors, but at least 1\n", limits[i].name);
+		limit_default(i, otherwise, sizeof(otherwise));
+		printf("  %-24s %10s  %s\n", limits[i].name, otherwise, limit_help(limits[i].offset));
 	}
+	puts("\nExample: thorpe serve --limit connections=500 --limit body_bytes=4194304");
 }
 
 /* NAME=N, or "help". */
@@ -277,36 +327,31 @@ static bool set_fault(void *options, const char *value, char *why, size_t n)
 }
 
 const struct flag serve_flags[] = {
-	{ "listen", "ADDR:PORT",
-	  "where to listen (" SERVER_DEFAULT_LISTEN "); port 0 takes a free one", set_listen },
+	{ "listen", "ADDR:PORT", "where to listen (" SERVER_DEFAULT_LISTEN "); port 0 takes a free one", set_listen },
+	{ "ready-file", "FILE", "write the address (http://ADDR:PORT) to FILE once it serves; removed at exit", set_ready_file },
 	{ "data", "DIR", "where the data is kept (" SERVE_DEFAULT_DATA ")", set_data },
-	{ "design", "FILE", "serve this design under /api/<its name>; may be given several times", set_design },
-	{ "backend", "[DESIGN=]WHERE", "the tables of all designs, or of this one, are elsewhere: aws, aws:REGION, https://…, or http:// on this machine", set_backend },
+	{ "in-memory", NULL, "keep nothing: the data is gone when the server stops", set_in_memory },
+	{ "design", "FILE", "serve this design under /api/<its name>; repeatable", set_design },
+	{ "allow-check-errors", NULL, "serve a design even if 'thorpe check' finds errors in it", set_allow_check_errors },
+	{ "backend", "[DESIGN=]WHERE", "keep the tables of all designs, or of this one, elsewhere: aws, aws:REGION, https://…, or http:// on this machine", set_backend },
 	{ "demo", "DIR", "load DIR/<design>.json into each design whose table is empty", set_demo },
-	{ "secret-file", "FILE", "the secret that tokens are signed with (in the data directory)", set_secret_file },
-	{ "in-memory", NULL, "keep nothing: the data goes with the process", set_in_memory },
-	{ "durability", "synced|relaxed",
-	  "relaxed: answer before the data is on disk, sync on a timer", set_durability },
-	{ "cache", "MB", "memory for what is read often (an eighth of the machine's; it fills with use)", set_cache },
-	{ "threads", "N", "event loops (as many as processors)", set_threads },
-	{ "keys", "FILE",
-	  "accept only requests signed with a key in FILE: ACCESS_KEY SECRET per line",
-	  set_keys_file },
-	{ "no-auth", NULL, "accept anyone, also on an address others can reach", set_no_auth },
-	{ "host", "NAME", "without keys: answer to this name, too, not only to localhost; may be given several times", set_host },
-	{ "cors", "ORIGIN", "let pages of this origin call, such as https://app.example.com; may be given several times", set_cors },
-	{ "metrics-listen", "ADDR:PORT", "serve /metrics and health there, without keys and in plain HTTP", set_metrics_listen },
-	{ "tls-cert", "FILE", "serve HTTPS with this certificate (PEM, with its chain)",
-	  set_tls_cert },
+	{ "secret-file", "FILE", "the secret that signs tokens, made if missing (default: in the data directory)", set_secret_file },
+	{ "durability", "synced|relaxed", "relaxed: answer before the data is on disk, sync on a timer (synced)", set_durability },
+	{ "cache", "MB", "memory for data that is read often (an eighth of the machine's; it fills with use)", set_cache },
+	{ "threads", "N", "event loops (one per processor)", set_threads },
+	{ "keys", "FILE", "accept only requests signed with a key in FILE: ACCESS_KEY SECRET per line", set_keys_file },
+	{ "no-auth", NULL, "accept every caller, even on an address that others can reach", set_no_auth },
+	{ "host", "NAME", "without keys: answer to this name as well as to localhost; repeatable", set_host },
+	{ "cors", "ORIGIN", "let web pages of this origin call, such as https://app.example.com; repeatable", set_cors },
+	{ "metrics-listen", "ADDR:PORT", "serve /metrics and health checks there, without keys and in plain HTTP", set_metrics_listen },
+	{ "tls-cert", "FILE", "serve HTTPS with this certificate (PEM, with its chain)", set_tls_cert },
 	{ "tls-key", "FILE", "its private key (PEM)", set_tls_key },
-	{ "trusted-proxy", "ADDR[/BITS]",
-	  "a proxy whose X-Forwarded-For or Forwarded names the client; may be given several times", set_trusted_proxy },
-	{ "region", "REGION", "the region in ARNs, which requests have to be signed for (us-east-1)", set_region },
-	{ "fault", "SPEC", "for tests: let DynamoDB's API go wrong as Amazon's does, such as throttle=5%,index-lag=2s; '--fault help' lists all", set_fault },
-	{ "audit", "FILE", "append logins, refused callers and operators' actions to FILE, a JSON object a line (-: stderr)", set_audit },
+	{ "trusted-proxy", "ADDR[/BITS]", "a proxy whose X-Forwarded-For or Forwarded names the client; repeatable", set_trusted_proxy },
+	{ "region", "REGION", "the region in ARNs and in signatures (us-east-1)", set_region },
+	{ "fault", "SPEC", "for tests: let DynamoDB's API fail as Amazon's does, such as throttle=5%,index-lag=2s; '--fault help' lists all", set_fault },
+	{ "audit", "FILE", "append logins, refused callers and operators' actions to FILE, one JSON object per line (-: stderr)", set_audit },
 	{ "log-level", "LEVEL", "debug, info, warn or error (info)", set_log_level },
-	{ "log-format", "text|json", "json: one object a line, with the id of the request (text)", set_log_format },
-	{ "limit", "NAME=N", "change a limit of the HTTP server; '--limit help' lists them",
-	  set_limit },
+	{ "log-format", "text|json", "json: one object per line, with the id of the request (text)", set_log_format },
+	{ "limit", "NAME=N", "change a limit of the HTTP server; '--limit help' lists them", set_limit },
 	{ 0 },
 };

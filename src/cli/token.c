@@ -14,7 +14,7 @@
 #include "cli/operator.h"
 #include "cli/secret.h"
 #include "cli/serve.h"
-#include "process/send.h"
+#include "process/send/send.h"
 
 #define ROLES_MAX 32
 #define DAY (24 * 3600)
@@ -113,27 +113,29 @@ STRING_FLAG(secret_file)
 STRING_FLAG(backend)
 
 static const struct flag flags[] = {
-	{ "subject", "S", "who the caller is: what 'caller' is in the design's rules", set_subject },
-	{ "role", "R", "a role of the caller; may be given several times", set_role },
-	{ "operator", NULL, "may everything, also what no rule allows", set_operator },
-	{ "webhook-secret", NULL, "instead of a token: what the design's webhooks are signed with", set_webhook_secret },
-	{ "expires", "TIME", "how long it is valid: 90s, 30m, 1h, 7d (1h)", set_expires },
-	{ "data", "DIR", "the server's data directory (" SERVE_DEFAULT_DATA "), which holds its secret", set_data },
-	{ "secret-file", "FILE", "the secret itself, as given to 'thorpe serve'", set_secret_file },
-	{ "backend", "URL", "where the design's table is, as given to 'thorpe serve': its servers have their secret there", set_backend },
+	{ "subject", "S", "the caller, as 'caller' in the design's rules", set_subject },
+	{ "role", "R", "a role of the caller; repeatable", set_role },
+	{ "operator", NULL, "may do everything, even what no rule allows", set_operator },
+	{ "webhook-secret", NULL, "instead of a token, print the secret that signs the design's webhooks", set_webhook_secret },
+	{ "expires", "TIME", "how long the token is valid: 90s, 30m, 1h, 7d (1h)", set_expires },
+	{ "data", "DIR", "the server's data directory, which holds its secret (" SERVE_DEFAULT_DATA ")", set_data },
+	{ "secret-file", "FILE", "the server's --secret-file instead, made if missing", set_secret_file },
+	{ "backend", "WHERE", "the server's --backend instead: its servers share a secret there", set_backend },
 	{ 0 },
 };
 
 static void print_help(void)
 {
-	puts("Usage: thorpe token DESIGN [options]\n\n"
-	     "Prints a token for the REST API of a design: its name, or its file. The token is signed with\n"
-	     "the server's secret, which is made when there is none yet.\n");
+	puts("Usage: thorpe token DESIGN --subject S [--role R]... [options]\n"
+	     "       thorpe token DESIGN --operator [options]\n\n"
+	     "Prints a token for the REST API of a design, given by its name or its file. The token is signed\n"
+	     "with the server's secret, which is made if there is none yet.\n");
 	flags_print(flags);
 	puts("\nExamples:\n"
 	     "  thorpe token social --subject alice --role admin\n"
 	     "  thorpe token designs/social.yaml --operator --expires 7d\n"
 	     "  thorpe token social --webhook-secret\n"
+	     "  thorpe token social --subject alice --secret-file secret   # of 'thorpe serve --in-memory --secret-file secret'\n"
 	     "  curl -H \"Authorization: Bearer $(thorpe token social --subject alice)\" \\\n"
 	     "       http://127.0.0.1:8000/api/social/me");
 }
@@ -217,7 +219,8 @@ int command_token(int argc, char **argv)
 	if (o.backend && o.secret_file)
 		return complain(EXIT_USAGE, "--backend and --secret-file exclude each other");
 	if (!o.backend && !o.secret_file && access(o.data, F_OK) != 0) /* a secret that no server has would be of no use */
-		return complain(EXIT_REFUSED, "there is no data directory %s; --data DIR, or --secret-file FILE", o.data);
+		return complain(EXIT_REFUSED, "there is no data directory %s; give --data DIR, or, if the server runs with --in-memory, "
+				"start it with --secret-file FILE and give the same here", o.data);
 	o.q.now_ms = clock_now_ms(&clock_system);
 	return print_token(design, &o);
 }

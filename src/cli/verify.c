@@ -43,12 +43,12 @@ SWITCH_FLAG(yes)
 
 static const struct flag flags[] = {
 	{ "data", "DIR", "the data directory (" SERVE_DEFAULT_DATA ")", set_data },
-	{ "design", "FILE", "a design whose items are to be compared; may be given several times", add_design },
+	{ "design", "FILE", "compare the items with this design; repeatable", add_design },
 	{ "endpoint", "URL", "with --design: a running server, or any DynamoDB, instead of a directory", set_endpoint },
 	{ "backend", "WHERE", "the same: aws, aws:REGION, https://…, or http:// on this machine", set_endpoint },
-	{ "json", NULL, "with --design: one JSON object a line", set_json },
-	{ "repair", NULL, "with --design: mend what follows from the items; says first what it would do", set_repair },
-	{ "yes", NULL, "with --repair: do it without asking", set_yes },
+	{ "json", NULL, "with --design: one JSON object per line", set_json },
+	{ "repair", NULL, "with --design: repair what follows from the items, after printing the plan", set_repair },
+	{ "yes", NULL, "with --repair: do not ask", set_yes },
 	{ 0 },
 };
 
@@ -56,19 +56,21 @@ static void print_help(void)
 {
 	puts("Usage: thorpe verify [--data DIR]\n"
 	     "       thorpe verify --design FILE… [--data DIR | --endpoint URL] [--json] [--repair [--yes]]\n\n"
-	     "Without a design: compares every index with its table, and recounts the numbers of items\n"
-	     "and bytes that the database keeps. Of the counters of a design it knows nothing.\n\n"
-	     "With a design: compares the items with what the design says of them: attributes, derived\n"
-	     "values and keys, counters, guards, companions, copies, and what deletions should have taken\n"
-	     "along. docs/verify.md has all kinds of findings.\n\n"
-	     "A directory must not be in use, and is not changed (but by --repair): a copy of it is looked\n"
-	     "at, which points to its table files and is removed in the end (in TMPDIR; it takes as much\n"
-	     "room as the journal of a server that was killed). An endpoint (aws, aws:REGION, https://…,\n"
-	     "http://127.0.0.1:…) is asked with the credentials that AWS's own tools would use; what changes\n"
-	     "meanwhile is looked at again.\n\n"
-	     "Prints a line for each finding. Exits with 0 when nothing differs, with 1 when something\n"
-	     "does or it could not be looked at.\n");
+	     "Without a design: compares every index with its table, and recounts the numbers of items and\n"
+	     "bytes that the database keeps. It does not know the counters of a design.\n\n"
+	     "With a design: compares the items with what the design says of them: attributes, derived values\n"
+	     "and keys, counters, guards, companions, copies, and what deletions should have removed.\n"
+	     "docs/verify.md lists all kinds of findings.\n\n"
+	     "A directory must not be in use. Only --repair changes it: otherwise a temporary copy is read,\n"
+	     "which links to its table files (in TMPDIR; it needs as much room as the journal of a server\n"
+	     "that was killed). An endpoint (aws, aws:REGION, https://…, http://127.0.0.1:…) is read with the\n"
+	     "credentials that AWS's own tools would use; items that change meanwhile are read again.\n\n"
+	     "Prints a line for each finding. Exits with 0 when nothing differs, 1 when something differs or\n"
+	     "cannot be read, 2 when the options are wrong.\n");
 	flags_print(flags);
+	puts("\nExamples:\n"
+	     "  thorpe verify --data ./thorpe-data                         # of a server that is stopped\n"
+	     "  thorpe verify --design designs/social.yaml --endpoint http://127.0.0.1:8000");
 }
 
 static int verify(struct db *db)

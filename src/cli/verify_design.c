@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <time.h>
 #include <unistd.h>
+#include "api/local.h"
 #include "base/clock.h"
 #include "cli/design_file.h"
 #include "cli/verify.h"

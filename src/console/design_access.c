@@ -21,14 +21,14 @@ static bool in_path(const struct access *x, struct slice name)
 
 static void put_param(struct buf *b, const struct access *x, struct slice name, const struct attribute *type, bool required)
 {
-	doc_open(b, '{');
+	json_open(b, '{');
 	doc_member(b, "name", name);
 	doc_member_str(b, "in", in_path(x, name) ? "path" : "query");
 	doc_member(b, "type", design_type(b->arena, type));
 	if (type && type->choice_count)
 		doc_member_texts(b, "choices", type->choices, type->choice_count);
-	doc_member_bool(b, "required", required);
-	doc_close(b, '}');
+	json_member_bool(b, "required", required);
+	json_close(b, '}');
 }
 
 /* Some of the query string stand in the path, or are compared with keys: then they are among the others already. */
@@ -52,8 +52,7 @@ static void put_params(struct buf *b, const struct design *d, const struct acces
 {
 	static const struct attribute ids = { .type = ATTR_LIST, .element = ATTR_STRING };
 
-	doc_name(b, "params");
-	doc_open(b, '[');
+	json_member_open(b, "params", '[');
 	for (size_t i = 0; i < x->param_count; i++)
 		put_param(b, x, x->params[i], route_param(b->arena, d, x, x->params[i]),
 			  in_path(x, x->params[i]) || !is_optional(x, x->params[i]));
@@ -62,7 +61,7 @@ static void put_params(struct buf *b, const struct design *d, const struct acces
 			put_param(b, x, x->query_params[i].name, &x->query_params[i], oas_is_needed(x, &x->query_params[i]));
 	if (x->kind == ACCESS_BATCH && !is_among(x, SLICE("id")))
 		put_param(b, x, SLICE("id"), &ids, true);
-	doc_close(b, ']');
+	json_close(b, ']');
 }
 
 /* ---- the pattern ---- */
@@ -82,7 +81,7 @@ void design_access_doc(struct buf *b, const struct design *d, const struct acces
 
 	buf_init(&request, b->arena);
 	describe_access(&request, d, x);
-	doc_open(b, '{');
+	json_open(b, '{');
 	doc_member(b, "name", x->name);
 	doc_member_texts(b, "ids", x->ids, x->id_count);
 	doc_member_or_null(b, "path", x->path);
@@ -91,10 +90,10 @@ void design_access_doc(struct buf *b, const struct design *d, const struct acces
 	doc_member_or_null(b, "index", x->index);
 	put_params(b, d, x);
 	doc_member(b, "request", buf_slice(&request));
-	doc_member_bool(b, "list", oas_pages(x));
-	doc_member_bool(b, "operators_only", x->operators_only);
+	json_member_bool(b, "list", oas_pages(x));
+	json_member_bool(b, "operators_only", x->operators_only);
 	design_line(b, x->place);
-	doc_close(b, '}');
+	json_close(b, '}');
 }
 
 /* ---- processors ---- */
@@ -134,17 +133,16 @@ void design_processor_doc(struct buf *b, const struct processor *p)
 {
 	static const char *const events[] = { "created", "updated", "deleted" };
 
-	doc_open(b, '{');
+	json_open(b, '{');
 	doc_member(b, "name", p->name);
 	doc_member(b, "entity", p->entity);
-	doc_name(b, "events");
-	doc_open(b, '[');
+	json_member_open(b, "events", '[');
 	for (int i = 0; i < 3; i++)
 		if (p->events >> i & 1)
 			doc_text(b, slice_str(events[i]));
-	doc_close(b, ']');
+	json_close(b, ']');
 	doc_member_term(b, "when", p->when);
 	doc_member(b, "does", does(b->arena, p));
 	design_line(b, p->place);
-	doc_close(b, '}');
+	json_close(b, '}');
 }

@@ -68,14 +68,13 @@ static void put_flags(struct buf *b, const struct attribute *x)
 		{ x->the_caller, "the caller" }, { x->from_key, "from the key" },
 	};
 
-	doc_name(b, "flags");
-	doc_open(b, '[');
+	json_member_open(b, "flags", '[');
 	for (size_t i = 0; i < sizeof(flags) / sizeof(*flags); i++)
 		if (flags[i].is)
 			doc_text(b, slice_str(flags[i].word));
 	put_range(b, x);
 	put_default(b, x);
-	doc_close(b, ']');
+	json_close(b, ']');
 }
 
 /* ---- what it is worked out from ---- */
@@ -134,7 +133,7 @@ static void put_from(struct buf *b, const struct attribute *x)
 
 void design_attribute_doc(struct buf *b, const struct attribute *x)
 {
-	doc_open(b, '{');
+	json_open(b, '{');
 	doc_member(b, "name", x->name);
 	doc_member(b, "type", design_type(b->arena, x));
 	if (x->choice_count)
@@ -142,5 +141,5 @@ void design_attribute_doc(struct buf *b, const struct attribute *x)
 	put_flags(b, x);
 	put_from(b, x);
 	design_line(b, x->place);
-	doc_close(b, '}');
+	json_close(b, '}');
 }

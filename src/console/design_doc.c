@@ -14,28 +14,26 @@ static void put_index(struct buf *b, const struct design_index *x)
 	static const char *const projections[] = { [PROJECT_ALL] = "ALL", [PROJECT_KEYS_ONLY] = "KEYS_ONLY",
 						   [PROJECT_INCLUDE] = "INCLUDE" };
 
-	doc_open(b, '{');
+	json_open(b, '{');
 	doc_member(b, "name", x->name);
 	design_line(b, x->place);
 	put_key_names(b, &x->key);
 	doc_member_str(b, "projection", projections[x->projection]);
 	doc_member_texts(b, "include", x->include, x->include_count);
-	doc_close(b, '}');
+	json_close(b, '}');
 }
 
 static void put_table(struct buf *b, const struct design *d)
 {
 	const char *stream = d->stream == STREAM_NONE ? "" : stream_view_name(d->stream);
 
-	doc_name(b, "key");
-	doc_open(b, '{');
+	json_member_open(b, "key", '{');
 	put_key_names(b, &d->key);
-	doc_close(b, '}');
-	doc_name(b, "indexes");
-	doc_open(b, '[');
+	json_close(b, '}');
+	json_member_open(b, "indexes", '[');
 	for (size_t i = 0; i < d->index_count; i++)
 		put_index(b, &d->indexes[i]);
-	doc_close(b, ']');
+	json_close(b, ']');
 	doc_member_or_null(b, "ttl", d->ttl);
 	doc_member_or_null(b, "stream", slice_str(stream));
 	doc_member_texts(b, "roles", d->callers.roles, d->callers.role_count);
@@ -53,30 +51,27 @@ struct slice design_document(struct arena *a, const struct design *d)
 	struct buf b;
 
 	buf_init(&b, a);
-	doc_open(&b, '{');
+	json_open(&b, '{');
 	doc_member(&b, "name", d->name);
 	doc_member(&b, "title", d->title);
 	doc_member(&b, "table", d->table);
 	doc_member(&b, "file", file_name(d->source.file));
 	doc_member(&b, "source", d->source.text);
 	put_table(&b, d);
-	doc_name(&b, "entities");
-	doc_open(&b, '[');
+	json_member_open(&b, "entities", '[');
 	for (size_t i = 0; i < d->entity_count; i++)
 		design_entity_doc(&b, d, &d->entities[i]);
-	doc_close(&b, ']');
-	doc_name(&b, "access");
-	doc_open(&b, '[');
+	json_close(&b, ']');
+	json_member_open(&b, "access", '[');
 	for (size_t i = 0; i < d->access_count; i++)
 		design_access_doc(&b, d, &d->accesses[i]);
-	doc_close(&b, ']');
-	doc_name(&b, "processors");
-	doc_open(&b, '[');
+	json_close(&b, ']');
+	json_member_open(&b, "processors", '[');
 	for (size_t i = 0; i < d->processor_count; i++)
 		design_processor_doc(&b, &d->processors[i]);
-	doc_close(&b, ']');
-	doc_name(&b, "findings");
+	json_close(&b, ']');
+	json_name(&b, "findings");
 	design_findings_doc(&b, d);
-	doc_close(&b, '}');
+	json_close(&b, '}');
 	return buf_slice(&b);
 }

@@ -21,7 +21,7 @@ static void put_companion(struct buf *b, const struct companion *c)
 {
 	struct buf each;
 
-	doc_open(b, '{');
+	json_open(b, '{');
 	doc_member(b, "name", companion_name(b->arena, c));
 	if (c->unique.n)
 		doc_member(b, "unique", c->unique);
@@ -32,10 +32,10 @@ static void put_companion(struct buf *b, const struct companion *c)
 		doc_member(b, "each", buf_slice(&each));
 	}
 	doc_member_term(b, "when", c->when);
-	doc_name(b, "keys");
+	json_name(b, "keys");
 	design_keys_doc(b, c->rules, c->rule_count);
 	design_line(b, c->place);
-	doc_close(b, '}');
+	json_close(b, '}');
 }
 
 static bool has_rule(const struct entity *e, const struct key_rule *rule)
@@ -67,13 +67,12 @@ static void put_companions(struct buf *b, const struct design *d, const struct e
 	struct companion secret = { .place = e->login.place, .name = SLICE("credentials"), .rules = e->login.secret,
 				    .rule_count = e->login.secret_count };
 
-	doc_name(b, "companions");
-	doc_open(b, '[');
+	json_member_open(b, "companions", '[');
 	for (size_t i = 0; i < e->companion_count; i++)
 		put_companion(b, &e->companions[i]);
 	if (secret.rule_count && !is_described(d, &e->login))
 		put_companion(b, &secret);
-	doc_close(b, ']');
+	json_close(b, ']');
 }
 
 /* ---- rules ---- */
@@ -103,21 +102,20 @@ static void put_allow(struct buf *b, const struct entity *e)
 		[ALLOW_DELETE] = "delete", [ALLOW_LIST] = "list",
 	};
 
-	doc_name(b, "allow");
-	doc_open(b, '{');
+	json_member_open(b, "allow", '{');
 	for (int v = 0; v < ALLOW_VERBS; v++)
 		doc_member_term(b, verbs[v], e->allow[v]);
-	doc_close(b, '}');
+	json_close(b, '}');
 }
 
 static void put_action(struct buf *b, const struct action *a)
 {
-	doc_open(b, '{');
+	json_open(b, '{');
 	doc_member(b, "name", a->name);
 	doc_member_texts(b, "input", a->input, a->input_count);
 	doc_member_term(b, "when", a->when);
 	design_line(b, a->place);
-	doc_close(b, '}');
+	json_close(b, '}');
 }
 
 static struct slice deletes(struct arena *a, const struct delete_rule *r)
@@ -141,73 +139,82 @@ static struct slice deletes(struct arena *a, const struct delete_rule *r)
 
 /* ---- routes ---- */
 
-static void put_route(struct buf *b, const struct design *d, const struct entity *e, const char *method, struct slice path,
-		      struct slice does, enum allow_verb verb, const struct action *action)
+struct route_doc {
+	const char *method;
+	struct slice path, does;
+	enum allow_verb verb;
+	const struct action *action; /* NULL: it is none */
+};
+
+static void put_route(struct buf *b, const struct design *d, const struct entity *e, const struct route_doc *r)
 {
 	struct buf request;
 
 	buf_init(&request, b->arena);
-	describe_write(&request, d, e, verb, action);
-	doc_open(b, '{');
-	doc_member_str(b, "method", method);
-	doc_member(b, "path", path);
-	doc_member(b, "does", does);
+	describe_write(&request, d, e, r->verb, r->action);
+	json_open(b, '{');
+	doc_member_str(b, "method", r->method);
+	doc_member(b, "path", r->path);
+	doc_member(b, "does", r->does);
 	doc_member(b, "request", buf_slice(&request));
-	doc_close(b, '}');
+	json_close(b, '}');
 }
 
 /* Operators have all of them, whatever the rules say. */
 static void put_routes(struct buf *b, const struct design *d, const struct entity *e)
 {
 	struct slice collection = describe_collection(e);
-	bool posts = collection.n != e->path.n;
+	bool posts = collection.n != e->path.n, shown = e->path.n && !e->internal;
+	const struct route_doc own[] = {
+		{ posts ? "POST" : "PUT", posts ? collection : e->path, SLICE("create"), ALLOW_CREATE, NULL },
+		{ "GET", e->path, SLICE("read"), ALLOW_READ, NULL },
+		{ "PATCH", e->path, SLICE("update"), ALLOW_UPDATE, NULL },
+		{ "DELETE", e->path, SLICE("delete"), ALLOW_DELETE, NULL },
+	};
 
-	doc_name(b, "routes");
-	doc_open(b, '[');
-	if (e->path.n && !e->internal) {
-		put_route(b, d, e, posts ? "POST" : "PUT", posts ? collection : e->path, SLICE("create"), ALLOW_CREATE, NULL);
-		put_route(b, d, e, "GET", e->path, SLICE("read"), ALLOW_READ, NULL);
-		put_route(b, d, e, "PATCH", e->path, SLICE("update"), ALLOW_UPDATE, NULL);
-		put_route(b, d, e, "DELETE", e->path, SLICE("delete"), ALLOW_DELETE, NULL);
+	json_member_open(b, "routes", '[');
+	for (size_t i = 0; shown && i < sizeof(own) / sizeof(*own); i++)
+		put_route(b, d, e, &own[i]);
+	for (size_t i = 0; shown && i < e->action_count; i++) {
+		struct slice name = e->actions[i].name;
+		struct slice path = arena_printf(b->arena, "%.*s/%.*s", SLICE_ARG(e->path), SLICE_ARG(name));
+
+		put_route(b, d, e, &(struct route_doc){ "POST", path, name, ALLOW_UPDATE, &e->actions[i] });
 	}
-	for (size_t i = 0; e->path.n && !e->internal && i < e->action_count; i++)
-		put_route(b, d, e, "POST", arena_printf(b->arena, "%.*s/%.*s", SLICE_ARG(e->path), SLICE_ARG(e->actions[i].name)),
-			  e->actions[i].name, ALLOW_UPDATE, &e->actions[i]);
-	doc_close(b, ']');
+	json_close(b, ']');
 }
 
 /* ---- the whole ---- */
 
 #define PUT_LIST(b, name, put, list, n)                   \
 	do {                                              \
-		doc_name(b, name);                        \
-		doc_open(b, '[');                         \
+		json_member_open(b, name, '[');           \
 		for (size_t i_ = 0; i_ < (n); i_++)       \
 			put(b, &(list)[i_]);              \
-		doc_close(b, ']');                        \
+		json_close(b, ']');                       \
 	} while (0)
 
 void design_entity_doc(struct buf *b, const struct design *d, const struct entity *e)
 {
-	doc_open(b, '{');
+	json_open(b, '{');
 	doc_member(b, "name", e->name);
 	design_line(b, e->place);
 	doc_member(b, "path", e->path);
-	doc_name(b, "path_parts");
+	json_name(b, "path_parts");
 	design_parts_doc(b, e->path_template);
 	doc_member_texts(b, "params", e->params, e->param_count);
-	doc_member_bool(b, "internal", e->internal);
+	json_member_bool(b, "internal", e->internal);
 	doc_member_or_null(b, "version", e->version);
 	PUT_LIST(b, "attributes", design_attribute_doc, e->attributes, e->attribute_count);
-	doc_name(b, "keys");
+	json_name(b, "keys");
 	design_keys_doc(b, e->keys, e->key_count);
 	put_companions(b, d, e);
-	doc_name(b, "references");
+	json_name(b, "references");
 	design_references_doc(b, d, e);
 	PUT_LIST(b, "counts", put_count, e->counts, e->count_count);
 	put_allow(b, e);
 	PUT_LIST(b, "actions", put_action, e->actions, e->action_count);
 	doc_member(b, "deletes", deletes(b->arena, &e->delete_));
 	put_routes(b, d, e);
-	doc_close(b, '}');
+	json_close(b, '}');
 }

@@ -16,16 +16,16 @@ static void put_finding(struct buf *b, const struct finding *f)
 		[SEVERITY_ERROR] = "error", [SEVERITY_WARNING] = "warning", [SEVERITY_NOTE] = "note",
 	};
 
-	doc_open(b, '{');
+	json_open(b, '{');
 	doc_member_str(b, "severity", severities[f->severity]);
 	doc_member_str(b, "rule", f->rule);
-	doc_member_int(b, "line", f->place.line);
-	doc_member_int(b, "column", f->place.column);
+	json_member_int(b, "line", f->place.line);
+	json_member_int(b, "column", f->place.column);
 	doc_member_or_null(b, "subject", subject_name(f->subject));
 	doc_member(b, "message", f->message);
 	doc_member_or_null(b, "repair", f->repair);
 	doc_member_or_null(b, "accepted", f->accepted);
-	doc_close(b, '}');
+	json_close(b, '}');
 }
 
 void design_findings_doc(struct buf *b, const struct design *d)
@@ -34,8 +34,8 @@ void design_findings_doc(struct buf *b, const struct design *d)
 
 	findings_init(&all, b->arena);
 	design_check_all(d, &all);
-	doc_open(b, '[');
+	json_open(b, '[');
 	for (size_t i = 0; i < all.count; i++)
 		put_finding(b, &all.list[i]);
-	doc_close(b, ']');
+	json_close(b, ']');
 }

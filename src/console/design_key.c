@@ -4,7 +4,7 @@
 
 void design_line(struct buf *b, struct place p)
 {
-	doc_member_int(b, "line", p.line);
+	json_member_int(b, "line", p.line);
 }
 
 static struct slice format_text(struct arena *a, const struct template_part *p)
@@ -38,30 +38,30 @@ static void put_placeholder(struct buf *b, const struct template_part *p)
 
 void design_parts_doc(struct buf *b, const struct template *t)
 {
-	doc_open(b, '[');
+	json_open(b, '[');
 	for (size_t i = 0; t && i < t->part_count; i++) {
-		doc_open(b, '{');
+		json_open(b, '{');
 		if (t->parts[i].names)
 			put_placeholder(b, &t->parts[i]);
 		else
 			doc_member(b, "text", t->parts[i].literal);
-		doc_close(b, '}');
+		json_close(b, '}');
 	}
-	doc_close(b, ']');
+	json_close(b, ']');
 }
 
 void design_keys_doc(struct buf *b, const struct key_rule *rules, size_t n)
 {
-	doc_open(b, '[');
+	json_open(b, '[');
 	for (size_t i = 0; i < n; i++) {
-		doc_open(b, '{');
+		json_open(b, '{');
 		doc_member(b, "attribute", rules[i].attribute);
 		doc_member(b, "template", rules[i].template->text);
-		doc_name(b, "parts");
+		json_name(b, "parts");
 		design_parts_doc(b, rules[i].template);
 		doc_member_term(b, "when", rules[i].when);
 		design_line(b, rules[i].place);
-		doc_close(b, '}');
+		json_close(b, '}');
 	}
-	doc_close(b, ']');
+	json_close(b, ']');
 }

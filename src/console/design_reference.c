@@ -42,10 +42,10 @@ static void add(struct references *x, struct slice entity, const struct slice *a
 {
 	if (!is_new(x, entity, args, n))
 		return;
-	doc_open(x->out, '{');
+	json_open(x->out, '{');
 	doc_member(x->out, "entity", entity);
 	doc_member_texts(x->out, "args", args, n);
-	doc_close(x->out, '}');
+	json_close(x->out, '}');
 }
 
 /* Only what an item has in itself can be followed: each argument is an attribute. */
@@ -160,7 +160,7 @@ void design_references_doc(struct buf *b, const struct design *d, const struct e
 	struct references x = { .out = b, .d = d, .from = e };
 
 	buf_init(&x.seen, b->arena);
-	doc_open(b, '[');
+	json_open(b, '[');
 	add_all_declared(&x);
 	for (size_t i = 0; i < d->entity_count; i++) {
 		const struct entity *to = &d->entities[i];
@@ -170,5 +170,5 @@ void design_references_doc(struct buf *b, const struct design *d, const struct e
 		add_by_key(&x, to);
 		add_by_name(&x, to);
 	}
-	doc_close(b, ']');
+	json_close(b, ']');
 }

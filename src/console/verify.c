@@ -42,19 +42,18 @@ struct verify {
 static void take_finding(void *ctx, const struct oracle_finding *f)
 {
 	struct verify *v = ctx;
+	size_t before;
 
 	pthread_mutex_lock(&v->lock);
 	v->kinds[f->kind]++;
+	before = v->findings.n;
 	if (v->kept < CONSOLE_VERIFY_MOST) {
 		ARENA_TRY(&v->arena, {
-			size_t before = v->findings.n;
-
-			if (v->kept)
-				buf_byte(&v->findings, ',');
 			oracle_finding_json(&v->findings, v->design, f);
-			if (v->findings.n > before)
-				v->kept++;
-		}, {});
+			v->kept++;
+		}, {
+			v->findings.n = before; /* half a finding is none */
+		});
 	}
 	pthread_mutex_unlock(&v->lock);
 }
@@ -174,12 +173,11 @@ void verify_start(struct verify *v)
 
 static void put_kinds(struct buf *b, const struct verify *v)
 {
-	doc_name(b, "kinds");
-	doc_open(b, '{');
+	json_member_open(b, "kinds", '{');
 	for (size_t i = 0; i < ORACLE_KINDS; i++)
 		if (v->kinds[i])
-			doc_member_int(b, oracle_kind_name((enum oracle_kind)i), (int64_t)v->kinds[i]);
-	doc_close(b, '}');
+			json_member_int(b, oracle_kind_name((enum oracle_kind)i), (int64_t)v->kinds[i]);
+	json_close(b, '}');
 }
 
 struct slice verify_document(struct verify *v, struct arena *a)
@@ -197,32 +195,32 @@ struct slice verify_document(struct verify *v, struct arena *a)
 		buf_room(&b, n + CONSOLE_VERIFY_MOST);
 	}
 	pthread_mutex_lock(&v->lock);
-	doc_open(&b, '{');
+	json_open(&b, '{');
 	doc_member_str(&b, "state", states[v->state]);
 	if (v->state != VERIFY_NEVER)
-		doc_member_int(&b, "began_at", v->began_ms);
+		json_member_int(&b, "began_at", v->began_ms);
 	if (v->state == VERIFY_RUNNING) {
-		doc_member_int(&b, "items", (int64_t)v->progress.items);
-		doc_member_int(&b, "of", (int64_t)v->progress.of);
-		doc_member_int(&b, "pass", v->progress.pass);
-		doc_member_bool(&b, "comparing", v->progress.comparing);
+		json_member_int(&b, "items", (int64_t)v->progress.items);
+		json_member_int(&b, "of", (int64_t)v->progress.of);
+		json_member_int(&b, "pass", v->progress.pass);
+		json_member_bool(&b, "comparing", v->progress.comparing);
 	} else if (v->state != VERIFY_NEVER) {
-		doc_member_int(&b, "ended_at", v->ended_ms);
-		doc_member_int(&b, "items", (int64_t)v->summary.items);
-		doc_member_int(&b, "differences", (int64_t)v->summary.differences);
-		doc_member_int(&b, "pending", (int64_t)v->summary.pending);
-		doc_member_int(&b, "notes", (int64_t)v->summary.notes);
-		doc_member_int(&b, "moved", (int64_t)v->summary.moved);
+		json_member_int(&b, "ended_at", v->ended_ms);
+		json_member_int(&b, "items", (int64_t)v->summary.items);
+		json_member_int(&b, "differences", (int64_t)v->summary.differences);
+		json_member_int(&b, "pending", (int64_t)v->summary.pending);
+		json_member_int(&b, "notes", (int64_t)v->summary.notes);
+		json_member_int(&b, "moved", (int64_t)v->summary.moved);
 	}
 	if (v->state == VERIFY_FAILED)
 		doc_member_str(&b, "why", v->why);
 	put_kinds(&b, v);
-	doc_name(&b, "findings");
-	buf_byte(&b, '[');
+	json_member_open(&b, "findings", '[');
 	/* Those that came since there was room for are told the next time. */
 	if (b.cap - b.n > v->findings.n + 64)
 		buf_put(&b, buf_slice(&v->findings));
-	buf_lit(&b, "]}");
+	json_close(&b, ']');
+	json_close(&b, '}');
 	pthread_mutex_unlock(&v->lock);
 	return buf_slice(&b);
 }

@@ -8,91 +8,104 @@
 
 static const char *const ids[DEPLOY_TABLES] = { "Table", "ThorpeTable" };
 
-static void put_throughput(struct buf *b, const struct design *d)
+static void put_stream(struct buf *b, const struct design *d)
 {
-	buf_printf(b, "\"ProvisionedThroughput\":{\"ReadCapacityUnits\":%lld,\"WriteCapacityUnits\":%lld}", (long long)d->read_units,
-		   (long long)d->write_units);
-}
-
-static void put_indexes(struct buf *b, const struct design *d)
-{
-	if (!d->index_count)
+	if (d->stream == STREAM_NONE)
 		return;
-	buf_lit(b, ",\"GlobalSecondaryIndexes\":[");
-	for (size_t i = 0; i < d->index_count; i++) {
-		buf_str(b, i ? ",{\"IndexName\":" : "{\"IndexName\":");
-		json_string(b, d->indexes[i].name);
-		buf_lit(b, ",");
-		provision_put_key(b, &d->indexes[i].key);
-		buf_lit(b, ",");
-		provision_put_projection(b, &d->indexes[i]);
-		if (d->provisioned) {
-			buf_lit(b, ",");
-			put_throughput(b, d);
-		}
-		buf_lit(b, "}");
-	}
-	buf_lit(b, "]");
+	json_member_open(b, "StreamSpecification", '{');
+	json_member_word(b, "StreamViewType", stream_view_name(d->stream));
+	json_close(b, '}');
 }
 
 static void put_properties(struct buf *b, const struct deploy_table *t)
 {
 	const struct design *d = t->as;
 
-	buf_lit(b, "{\"TableName\":");
-	json_string(b, d->table);
-	buf_printf(b, ",\"BillingMode\":\"%s\",", d->provisioned ? "PROVISIONED" : "PAY_PER_REQUEST");
-	if (d->provisioned) {
-		put_throughput(b, d);
-		buf_lit(b, ",");
-	}
+	json_member_open(b, "Properties", '{');
+	json_member_string(b, "TableName", d->table);
+	provision_put_billing(b, d);
 	provision_put_definitions(b, d);
-	buf_lit(b, ",");
 	provision_put_key(b, &d->key);
-	put_indexes(b, d);
-	if (d->stream != STREAM_NONE)
-		buf_printf(b, ",\"StreamSpecification\":{\"StreamViewType\":\"%s\"}", stream_view_name(d->stream));
-	if (d->ttl.n) {
-		buf_lit(b, ",\"TimeToLiveSpecification\":{\"AttributeName\":");
-		json_string(b, d->ttl);
-		buf_lit(b, ",\"Enabled\":true}");
-	}
-	if (t->recovery)
-		buf_lit(b, ",\"PointInTimeRecoverySpecification\":{\"PointInTimeRecoveryEnabled\":true}");
-	if (t->protection)
-		buf_lit(b, ",\"DeletionProtectionEnabled\":true");
-	buf_lit(b, ",");
+	provision_put_indexes(b, d);
+	put_stream(b, d);
+	if (d->ttl.n)
+		provision_put_ttl(b, d->ttl);
+	deploy_put_guards(b, t);
 	deploy_put_tags(b, t);
-	buf_lit(b, "}");
+	json_close(b, '}');
+}
+
+/* {"Fn::GetAtt":["Table","Arn"]} */
+static void put_attribute_of(struct buf *b, const char *id, const char *attribute)
+{
+	json_open(b, '{');
+	json_member_strings(b, "Fn::GetAtt", (struct slice[]){ slice_str(id), slice_str(attribute) }, 2);
+	json_close(b, '}');
 }
 
 static void put_arn(struct buf *b, size_t table, const char *tail, void *ctx)
 {
 	(void)ctx;
-	if (*tail)
-		buf_printf(b, "{\"Fn::Sub\":\"${%s.Arn}%s\"}", ids[table], tail);
-	else
-		buf_printf(b, "{\"Fn::GetAtt\":[\"%s\",\"Arn\"]}", ids[table]);
+	if (!*tail) {
+		put_attribute_of(b, ids[table], "Arn");
+		return;
+	}
+	json_open(b, '{');
+	json_member_string(b, "Fn::Sub", arena_printf(b->arena, "${%s.Arn}%s", ids[table], tail));
+	json_close(b, '}');
 }
 
-static void put_output(struct buf *b, const char *name, const char *description, const char *value)
+/* Begins an output; its value follows. */
+static void put_output(struct buf *b, const char *name, const char *description)
 {
-	buf_printf(b, "\"%s\":{\"Description\":\"%s\",\"Value\":%s}", name, description, value);
+	json_member_open(b, name, '{');
+	json_member_word(b, "Description", description);
+	json_name(b, "Value");
 }
 
 static void put_outputs(struct buf *b, const struct deploy_want *w)
 {
-	buf_lit(b, ",\"Outputs\":{");
-	put_output(b, "TableArn", "The design's table", "{\"Fn::GetAtt\":[\"Table\",\"Arn\"]}");
-	buf_lit(b, ",");
+	json_member_open(b, "Outputs", '{');
+	put_output(b, "TableArn", "The design's table");
+	put_attribute_of(b, "Table", "Arn");
+	json_close(b, '}');
 	if (w->design->stream != STREAM_NONE) {
-		put_output(b, "StreamArn", "Its stream", "{\"Fn::GetAtt\":[\"Table\",\"StreamArn\"]}");
-		buf_lit(b, ",");
+		put_output(b, "StreamArn", "Its stream");
+		put_attribute_of(b, "Table", "StreamArn");
+		json_close(b, '}');
 	}
-	put_output(b, "ThorpeTableArn", "What servers remember beside it", "{\"Fn::GetAtt\":[\"ThorpeTable\",\"Arn\"]}");
-	buf_lit(b, ",");
-	put_output(b, "ServerPolicyArn", "What servers may do: attach it to their role", "{\"Ref\":\"ServerPolicy\"}");
-	buf_lit(b, "}");
+	put_output(b, "ThorpeTableArn", "What servers remember beside it");
+	put_attribute_of(b, "ThorpeTable", "Arn");
+	json_close(b, '}');
+	put_output(b, "ServerPolicyArn", "What servers may do: attach it to their role");
+	json_open(b, '{');
+	json_member_word(b, "Ref", "ServerPolicy");
+	json_close(b, '}');
+	json_close(b, '}');
+	json_close(b, '}');
+}
+
+static void put_table(struct buf *b, const char *id, const struct deploy_table *t)
+{
+	json_member_open(b, id, '{');
+	json_member_word(b, "Type", "AWS::DynamoDB::Table");
+	json_member_word(b, "DeletionPolicy", "Retain");
+	json_member_word(b, "UpdateReplacePolicy", "Retain");
+	put_properties(b, t);
+	json_close(b, '}');
+}
+
+static void put_server_policy(struct buf *b, const struct deploy_want *w)
+{
+	json_member_open(b, "ServerPolicy", '{');
+	json_member_word(b, "Type", "AWS::IAM::ManagedPolicy");
+	json_member_open(b, "Properties", '{');
+	json_member_string(b, "Description",
+			   arena_printf(b->arena, "What servers of the design %.*s may do", SLICE_ARG(w->design->name)));
+	json_name(b, "PolicyDocument");
+	deploy_put_policy(b, w, false, &(struct policy_arn){ put_arn, NULL });
+	json_close(b, '}');
+	json_close(b, '}');
 }
 
 struct slice deploy_cloudformation(const struct deploy_want *w, struct arena *a)
@@ -100,21 +113,15 @@ struct slice deploy_cloudformation(const struct deploy_want *w, struct arena *a)
 	struct buf b;
 
 	buf_init(&b, a);
-	buf_lit(&b, "{\"AWSTemplateFormatVersion\":\"2010-09-09\",\"Description\":");
-	json_string(&b, arena_printf(a, "The tables of the design %.*s", SLICE_ARG(w->design->name)));
-	buf_lit(&b, ",\"Resources\":{");
-	for (size_t i = 0; i < DEPLOY_TABLES; i++) {
-		buf_printf(&b, "\"%s\":{\"Type\":\"AWS::DynamoDB::Table\",\"DeletionPolicy\":\"Retain\",\"UpdateReplacePolicy\":\"Retain\","
-			       "\"Properties\":", ids[i]);
-		put_properties(&b, &w->tables[i]);
-		buf_lit(&b, "},");
-	}
-	buf_lit(&b, "\"ServerPolicy\":{\"Type\":\"AWS::IAM::ManagedPolicy\",\"Properties\":{\"Description\":");
-	json_string(&b, arena_printf(a, "What servers of the design %.*s may do", SLICE_ARG(w->design->name)));
-	buf_lit(&b, ",\"PolicyDocument\":");
-	deploy_put_policy(&b, w, false, &(struct policy_arn){ put_arn, NULL });
-	buf_lit(&b, "}}}");
+	json_open(&b, '{');
+	json_member_word(&b, "AWSTemplateFormatVersion", "2010-09-09");
+	json_member_string(&b, "Description", arena_printf(a, "The tables of the design %.*s", SLICE_ARG(w->design->name)));
+	json_member_open(&b, "Resources", '{');
+	for (size_t i = 0; i < DEPLOY_TABLES; i++)
+		put_table(&b, ids[i], &w->tables[i]);
+	put_server_policy(&b, w);
+	json_close(&b, '}');
 	put_outputs(&b, w);
-	buf_lit(&b, "}");
+	json_close(&b, '}');
 	return deploy_pretty(buf_slice(&b), a);
 }

@@ -22,7 +22,10 @@ static const struct {
 #define WRITE_UNIT 1024.0
 #define SHARDS_AT_FIRST 4.0   /* a new table on demand has four partitions */
 #define SHARD_WRITES 1000.0   /* units a second of a partition */
-#define LOOKS_A_SECOND 2.5    /* at each shard (cli/serve_backend.c) */
+/* At each shard, a second: once while nothing is written (cli/serve_backend.c), once more for each write of a server, which may be in
+ * any of them, and no more often than every 100 ms (process/process_page.c). */
+#define LOOKS_IDLE 1.0
+#define LOOKS_MOST 10.0
 /* A server beats every 1.5 s and looks at the leases (process/lease.h). */
 #define LEASE_WRITES (2 / 1.5)
 #define LEASE_READS (1 / 1.5)
@@ -95,7 +98,7 @@ static void price_stream(const struct deploy_want *w, const struct traffic_total
 	if (w->design->stream == STREAM_NONE)
 		return;
 	out->shards = fmax(SHARDS_AT_FIRST, ceil(t->writes.actions * 2 / SHARD_WRITES));
-	out->stream = out->shards * LOOKS_A_SECOND * SECONDS / 1e5 * price.stream_hundred_thousand;
+	out->stream = out->shards * fmin(LOOKS_IDLE + t->write_calls, LOOKS_MOST) * SECONDS / 1e5 * price.stream_hundred_thousand;
 	out->beside = on_demand(LEASE_WRITES, LEASE_READS);
 }
 

@@ -19,7 +19,7 @@
 #ifndef THORPE_DEPLOY_DEPLOY_H
 #define THORPE_DEPLOY_DEPLOY_H
 
-#include "app/backend.h"
+#include "request/backend.h"
 #include "design/design.h"
 
 /* ---- what is wanted ---- */

@@ -26,6 +26,8 @@ struct slice deploy_request_tag(const struct deploy_table *t, struct slice arn, 
 struct slice deploy_request_list_tags(struct slice arn, struct slice next, struct arena *a);
 /* "Tags":[…] */
 void deploy_put_tags(struct buf *b, const struct deploy_table *t);
+/* PointInTimeRecoverySpecification and DeletionProtectionEnabled, where they are wanted. */
+void deploy_put_guards(struct buf *b, const struct deploy_table *t);
 
 /* ---- looking (look.c) ---- */
 /* The description of a table; *table NULL: there is none. False: the failure. */

@@ -27,48 +27,41 @@ static const struct rights all[] = {
 
 static void put_actions(struct buf *b, const char *actions)
 {
-	const char *at = actions;
-
-	buf_lit(b, "\"Action\":[");
-	while (*at) {
+	json_member_open(b, "Action", '[');
+	for (const char *at = actions; *at;) {
 		size_t n = strcspn(at, " ");
 
-		buf_printf(b, "%s\"dynamodb:%.*s\"", at == actions ? "" : ",", (int)n, at);
+		json_string(b, arena_printf(b->arena, "dynamodb:%.*s", (int)n, at));
 		at += n + (at[n] == ' ');
 	}
-	buf_lit(b, "]");
+	json_close(b, ']');
 }
 
 static void put_statement(struct buf *b, const struct rights *r, const struct policy_arn *arn)
 {
-	bool first = true;
-
-	buf_printf(b, "{\"Sid\":\"%s\",\"Effect\":\"Allow\",", r->sid);
+	json_open(b, '{');
+	json_member_word(b, "Sid", r->sid);
+	json_member_word(b, "Effect", "Allow");
 	put_actions(b, r->actions);
-	buf_lit(b, ",\"Resource\":[");
+	json_member_open(b, "Resource", '[');
 	for (size_t i = 0; i < DEPLOY_TABLES; i++)
-		if (r->tables & 1u << i) {
-			buf_str(b, first ? "" : ",");
-			first = false;
+		if (r->tables & 1u << i)
 			arn->put(b, i, *r->tails == '-' ? "" : r->tails, arn->ctx);
-		}
-	buf_lit(b, "]}");
+	json_close(b, ']');
+	json_close(b, '}');
 }
 
 void deploy_put_policy(struct buf *b, const struct deploy_want *w, bool of_deploying, const struct policy_arn *arn)
 {
-	bool first = true;
-
-	buf_lit(b, "{\"Version\":\"2012-10-17\",\"Statement\":[");
-	for (size_t i = 0; i < sizeof(all) / sizeof(*all); i++) {
-		if (all[i].of_deploying != of_deploying || (all[i].needs_stream && w->design->stream == STREAM_NONE) ||
-		    (all[i].needs_index && !w->design->index_count))
-			continue;
-		buf_str(b, first ? "" : ",");
-		first = false;
-		put_statement(b, &all[i], arn);
-	}
-	buf_lit(b, "]}");
+	json_open(b, '{');
+	json_member_word(b, "Version", "2012-10-17");
+	json_member_open(b, "Statement", '[');
+	for (size_t i = 0; i < sizeof(all) / sizeof(*all); i++)
+		if (all[i].of_deploying == of_deploying && !(all[i].needs_stream && w->design->stream == STREAM_NONE) &&
+		    !(all[i].needs_index && !w->design->index_count))
+			put_statement(b, &all[i], arn);
+	json_close(b, ']');
+	json_close(b, '}');
 }
 
 /* ---- by itself ---- */
@@ -82,9 +75,9 @@ static void put_plain(struct buf *b, size_t table, const char *tail, void *ctx)
 {
 	const struct plain *p = ctx;
 
-	buf_printf(b, "\"arn:aws%s:dynamodb:%s:*:table/%.*s%s\"",
-		   !strncmp(p->region, "cn-", 3) ? "-cn" : !strncmp(p->region, "us-gov-", 7) ? "-us-gov" : "", p->region,
-		   SLICE_ARG(p->want->tables[table].as->table), tail);
+	json_string(b, arena_printf(b->arena, "arn:aws%s:dynamodb:%s:*:table/%.*s%s",
+				    !strncmp(p->region, "cn-", 3) ? "-cn" : !strncmp(p->region, "us-gov-", 7) ? "-us-gov" : "",
+				    p->region, SLICE_ARG(p->want->tables[table].as->table), tail));
 }
 
 struct slice deploy_policy(const struct deploy_want *w, bool of_deploying, const char *region, struct arena *a)

@@ -3,66 +3,81 @@
 #include "app/provision_request.h"
 #include "deploy/deploy_internal.h"
 
-static void begin(struct buf *b, const struct deploy_table *t, struct arena *a)
+static struct slice end(struct buf *b)
 {
-	buf_init(b, a);
-	buf_lit(b, "{\"TableName\":");
-	json_string(b, t->as->table);
+	json_close(b, '}');
+	return buf_slice(b);
 }
 
 void deploy_put_tags(struct buf *b, const struct deploy_table *t)
 {
-	buf_lit(b, "\"Tags\":[");
+	json_member_open(b, "Tags", '[');
 	for (size_t i = 0; i < t->tag_count; i++) {
-		buf_str(b, i ? ",{\"Key\":" : "{\"Key\":");
-		json_string(b, t->tags[i].key);
-		buf_lit(b, ",\"Value\":");
-		json_string(b, t->tags[i].value);
-		buf_lit(b, "}");
+		json_open(b, '{');
+		json_member_string(b, "Key", t->tags[i].key);
+		json_member_string(b, "Value", t->tags[i].value);
+		json_close(b, '}');
 	}
-	buf_lit(b, "]");
+	json_close(b, ']');
+}
+
+static void put_protection(struct buf *b)
+{
+	json_member_bool(b, "DeletionProtectionEnabled", true);
+}
+
+static void put_recovery(struct buf *b)
+{
+	json_member_open(b, "PointInTimeRecoverySpecification", '{');
+	json_member_bool(b, "PointInTimeRecoveryEnabled", true);
+	json_close(b, '}');
+}
+
+void deploy_put_guards(struct buf *b, const struct deploy_table *t)
+{
+	if (t->recovery)
+		put_recovery(b);
+	if (t->protection)
+		put_protection(b);
 }
 
 struct slice deploy_request_create(const struct deploy_table *t, struct arena *a)
 {
-	struct slice plain = provision_create_table(t->as, a);
 	struct buf b;
 
-	buf_init(&b, a);
-	buf_add(&b, plain.p, plain.n - 1); /* without its closing brace */
-	buf_lit(&b, ",");
+	provision_begin(&b, t->as, a);
+	provision_put_create(&b, t->as);
 	deploy_put_tags(&b, t);
 	if (t->protection)
-		buf_lit(&b, ",\"DeletionProtectionEnabled\":true");
-	buf_lit(&b, "}");
-	return buf_slice(&b);
+		put_protection(&b);
+	return end(&b);
 }
 
 struct slice deploy_request_stream(const struct deploy_table *t, struct arena *a)
 {
 	struct buf b;
 
-	begin(&b, t, a);
-	buf_printf(&b, ",\"StreamSpecification\":{\"StreamEnabled\":true,\"StreamViewType\":\"%s\"}}", stream_view_name(t->as->stream));
-	return buf_slice(&b);
+	provision_begin(&b, t->as, a);
+	provision_put_stream(&b, t->as);
+	return end(&b);
 }
 
 struct slice deploy_request_protect(const struct deploy_table *t, struct arena *a)
 {
 	struct buf b;
 
-	begin(&b, t, a);
-	buf_lit(&b, ",\"DeletionProtectionEnabled\":true}");
-	return buf_slice(&b);
+	provision_begin(&b, t->as, a);
+	put_protection(&b);
+	return end(&b);
 }
 
 struct slice deploy_request_recovery(const struct deploy_table *t, struct arena *a)
 {
 	struct buf b;
 
-	begin(&b, t, a);
-	buf_lit(&b, ",\"PointInTimeRecoverySpecification\":{\"PointInTimeRecoveryEnabled\":true}}");
-	return buf_slice(&b);
+	provision_begin(&b, t->as, a);
+	put_recovery(&b);
+	return end(&b);
 }
 
 static int64_t units_of(const struct json *units, const char *name)
@@ -85,30 +100,28 @@ struct slice deploy_request_index(const struct deploy_table *t, const struct des
 	return provision_add_index(&as, i, a);
 }
 
+static void begin_of_arn(struct buf *b, struct slice arn, struct arena *a)
+{
+	buf_init(b, a);
+	json_open(b, '{');
+	json_member_string(b, "ResourceArn", arn);
+}
+
 struct slice deploy_request_tag(const struct deploy_table *t, struct slice arn, struct arena *a)
 {
 	struct buf b;
 
-	buf_init(&b, a);
-	buf_lit(&b, "{\"ResourceArn\":");
-	json_string(&b, arn);
-	buf_lit(&b, ",");
+	begin_of_arn(&b, arn, a);
 	deploy_put_tags(&b, t);
-	buf_lit(&b, "}");
-	return buf_slice(&b);
+	return end(&b);
 }
 
 struct slice deploy_request_list_tags(struct slice arn, struct slice next, struct arena *a)
 {
 	struct buf b;
 
-	buf_init(&b, a);
-	buf_lit(&b, "{\"ResourceArn\":");
-	json_string(&b, arn);
-	if (next.n) {
-		buf_lit(&b, ",\"NextToken\":");
-		json_string(&b, next);
-	}
-	buf_lit(&b, "}");
-	return buf_slice(&b);
+	begin_of_arn(&b, arn, a);
+	if (next.n)
+		json_member_string(&b, "NextToken", next);
+	return end(&b);
 }

@@ -158,7 +158,7 @@ static void put_table(struct buf *b, const struct deploy_table *t, const char *i
 static void put_arn(struct buf *b, size_t table, const char *tail, void *ctx)
 {
 	(void)ctx;
-	buf_printf(b, "\"${aws_dynamodb_table.%s.arn}%s\"", ids[table], tail);
+	json_string(b, arena_printf(b->arena, "${aws_dynamodb_table.%s.arn}%s", ids[table], tail));
 }
 
 static void put_output(struct buf *b, const char *name, const char *value)

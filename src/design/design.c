@@ -1,5 +1,6 @@
 /* Looking things up in a loaded design.
  * SPDX-License-Identifier: Apache-2.0 */
+#include "base/map.h"
 #include "design/design.h"
 
 const struct entity *design_entity(const struct design *d, struct slice name)
@@ -8,6 +9,11 @@ const struct entity *design_entity(const struct design *d, struct slice name)
 		if (slice_equal(d->entities[i].name, name))
 			return &d->entities[i];
 	return NULL;
+}
+
+const struct name *design_named(const struct design *d, struct slice text)
+{
+	return d->by_name ? map_get(d->by_name, text) : NULL;
 }
 
 const struct access *design_access(const struct design *d, struct slice name)

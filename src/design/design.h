@@ -6,6 +6,7 @@
 #ifndef THORPE_DESIGN_DESIGN_H
 #define THORPE_DESIGN_DESIGN_H
 
+#include "design/name.h"
 #include "design/template.h"
 #include "design/term.h"
 #include "table/schema.h"
@@ -31,6 +32,8 @@ enum attr_type {
 enum attr_form { FORM_FREE, FORM_EMAIL, FORM_URL, FORM_SLUG, FORM_NAME };
 
 struct reference;
+struct slots;
+struct map;
 
 struct keyed_copy { /* a key that has a copy of an attribute in it, `kept by` a pattern */
 	const struct template *template; /* of that copy alone, under the name of the source's attribute */
@@ -40,6 +43,7 @@ struct keyed_copy { /* a key that has a copy of an attribute in it, `kept by` a 
 
 struct attribute {
 	struct slice name;
+	const struct name *at;        /* the same, as every `at` here: numbered (name.h) */
 	struct place place;
 	enum attr_type type;
 	enum attr_type element;       /* LIST, SET; ATTR_MAP for lists of anything */
@@ -59,6 +63,7 @@ struct attribute {
 	const struct term *derived;   /* = term */
 	/* copy of E(ref).attr if term */
 	struct slice copy_entity, copy_attribute;
+	const struct name *copy_at;   /* copy_attribute */
 	const struct term *copy_if;   /* what must hold of the source, of its own attributes alone; NULL: nothing */
 	const struct term *const *copy_args;
 	size_t copy_arg_count;
@@ -70,6 +75,7 @@ struct attribute {
 	struct slice next_attribute;
 	/* N days after x */
 	struct slice after;           /* the timestamp's name; empty: none */
+	const struct name *after_at;
 	int64_t after_seconds;
 	const struct term *when;      /* present only when this holds; NULL: always */
 	/* It names an item whose identity is `lower`, and is stored as that is: always (then `lower`), or while one of these holds */
@@ -80,6 +86,7 @@ struct attribute {
 /* ---- keys ---- */
 struct key_rule { /* one attribute = one template, under a condition */
 	struct slice attribute;       /* PK, GSI1SK, entityType… any attribute computed from a template */
+	const struct name *at;
 	const struct template *template;
 	const struct term *when;      /* NULL: always */
 	struct place place;
@@ -91,6 +98,7 @@ struct companion {
 	struct slice name;            /* for messages and the console; may be empty */
 	struct slice unique;          /* attribute whose uniqueness it guards; empty: none */
 	struct slice each_variable;   /* for: x in list */
+	const struct name *each_at;
 	const struct term *each_list;
 	const struct term *when;
 	const struct key_rule *rules; /* PK, SK and every other attribute it carries */
@@ -108,6 +116,7 @@ struct reference { /* E(args) */
 struct count_rule { /* E(args).attribute by term when term */
 	struct reference target;
 	struct slice attribute;
+	const struct name *at;
 	const struct term *by;        /* NULL: 1 */
 	const struct term *when;
 	const struct term *if_;       /* what must hold of the target, besides that it exists; NULL: nothing */
@@ -130,6 +139,7 @@ enum allow_verb { ALLOW_CREATE, ALLOW_READ, ALLOW_UPDATE, ALLOW_DELETE, ALLOW_LI
 
 struct assignment { /* attribute: term */
 	struct slice attribute;
+	const struct name *at;
 	const struct term *term;
 	struct place place;
 };
@@ -190,7 +200,9 @@ struct entity {
 	struct slice path;            /* /users/<user_id> */
 	const struct template *path_template;
 	const struct slice *params;   /* the path's placeholders, in order: the entity's identity */
+	const struct name *const *param_at;
 	size_t param_count;
+	const struct slots *slots;    /* of its items (slots.h) */
 	const struct attribute *attributes;
 	size_t attribute_count;
 	const struct key_rule *keys;
@@ -247,6 +259,7 @@ struct access {
 	struct slice path;            /* empty: no route; for found by, then remove… */
 	const struct template *path_template;
 	const struct slice *params;   /* of the path; without one: of where, in order */
+	const struct name *const *param_at;
 	size_t param_count;
 	const struct attribute *query_params; /* further parameters in the query string */
 	size_t query_param_count;
@@ -273,6 +286,7 @@ struct access {
 	struct slice merge_by;                  /* attribute the rows are ordered by */
 	/* merge over a range of numbers: for n in 1..5 */
 	struct slice range_variable;
+	const struct name *range_at;
 	int64_t range_from, range_to;
 	/* merge over a list: for word in words(input.q); range_variable is each element */
 	const struct term *range_list;
@@ -310,6 +324,7 @@ struct processor {
 	const struct assignment *let;
 	size_t let_count;
 	struct slice each_variable, each_pattern;
+	const struct name *each_at;
 	const struct assignment *each_with;
 	size_t each_with_count;
 	enum effect_kind effect;
@@ -364,6 +379,12 @@ struct design {
 	size_t index_count;
 	enum stream_view stream;
 	struct slice ttl;
+	const struct name *ttl_at;    /* NULL: none */
+	const struct name *key_at[2]; /* of the table: hash, range; NULL: none */
+	const struct name *const *key_names; /* of the table and its indexes, in this order, each once */
+	size_t key_name_count;
+	size_t name_count;            /* of all that items, parameters and variables are called */
+	const struct map *by_name;    /* them by their text: design_named() */
 	bool provisioned;
 	int64_t read_units, write_units;
 	struct callers callers;
@@ -384,6 +405,8 @@ const struct design *design_load(struct arena *a, struct source s, const char *(
 /* Reads the file, then design_load(). */
 const struct design *design_load_file(struct arena *a, const char *path, struct source *s, struct findings *f);
 
+/* NULL: nothing of the design is called so. */
+const struct name *design_named(const struct design *d, struct slice text);
 const struct entity *design_entity(const struct design *d, struct slice name);
 const struct access *design_access(const struct design *d, struct slice name);
 const struct design_index *design_index(const struct design *d, struct slice name);

@@ -104,6 +104,7 @@ const struct design *design_load(struct arena *a, struct source s,
 	l->f = f;
 	l->d = arena_new(a, struct design);
 	l->later_end = &l->later;
+	l->named_end = &l->named;
 	l->d->source = s;
 	l->source = &l->d->source;
 	root = yaml_parse(a, l->source, env, env_ctx, f);
@@ -122,6 +123,8 @@ const struct design *design_load(struct arena *a, struct source s,
 			load_keyed(l);
 			load_types(l);
 		}
+		if (findings_errors(f) == before)
+			load_names(l);
 	}
 	findings_sort(f);
 	return findings_errors(f) == before ? l->d : NULL;

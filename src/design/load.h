@@ -54,6 +54,7 @@ struct load {
 	struct slice subject;         /* what is being read: "entity Post" */
 	struct load_later *later, **later_end;
 	struct map *scopes;           /* of terms, by their address: load_term_scope() */
+	struct load_named *named, **named_end; /* terms and templates that were read: load_names() */
 	struct map *inferred;         /* attributes whose type is known, by their address: load_infer() */
 };
 
@@ -203,6 +204,10 @@ void load_types(struct load *l);
 const struct load_scope *load_term_scope(struct load *l, const struct term *t);
 /* What is taken from sequences, and that nothing else moves them; after load_infer(). */
 void load_check_sequences(struct load *l);
+/* Numbers all names, puts them where they are used, and gives each entity its slots: the last of all, when there is no error. */
+void load_names_of_term(struct load *l, const struct term *t);
+void load_names_of_template(struct load *l, const struct template *t);
+void load_names(struct load *l);
 /* That a soft deletion removes nothing that cannot go; after load_infer(). */
 void load_check_removed(struct load *l);
 

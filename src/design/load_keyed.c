@@ -51,6 +51,7 @@ static void add_part(struct load *l, struct attribute *source, const struct enti
 		parts[n++].literal = SLICE("#");
 	parts[n] = *part;
 	parts[n].names = &source->name;
+	parts[n].of = TERM_OF_ITEM;
 	parts[n++].name_count = 1;
 	as->parts = parts;
 	as->part_count = n;

@@ -44,13 +44,16 @@ static bool is_lost(struct load *l, const struct load_scope *s)
 	return (s->processor && !s->entity) || (s->target.n && !design_entity(l->d, s->target));
 }
 
+/* `alone`: it stands without old, input or a row before it, where `caller` may stand, too. */
 static struct finding *unknown_name(struct load *l, const struct load_scope *scope,
-				    struct slice name, struct place p)
+				    struct slice name, bool alone, struct place p)
 {
 	struct load_names names = { .a = l->a };
 	bool parameter = scope->access && !scope->rows;
 
 	load_each_name(l, scope, load_names_add, &names);
+	if (alone && (scope->entity || scope->access))
+		load_names_add(&names, SLICE("caller"));
 	return load_unknown(l, p, parameter ? "unknown-parameter" : "unknown-attribute",
 			    parameter ? "parameter" : "attribute", name, names.list, names.n);
 }
@@ -84,7 +87,7 @@ static bool check_prefixed(struct load *l, const struct load_scope *s, const str
 		load_error(l, p, "wrong-value", "expected an attribute, as in %.*s.x",
 			   SLICE_ARG(names[0]));
 	else if (!load_each_name(l, &inner, is_it, &name))
-		(void)unknown_name(l, &inner, name, p);
+		(void)unknown_name(l, &inner, name, false, p);
 	return true;
 }
 
@@ -96,7 +99,7 @@ static struct finding *check_path(struct load *l, const struct load_scope *s,
 
 	if (is_lost(l, s) || check_prefixed(l, s, names, n, p) || load_each_name(l, s, is_it, &name))
 		return NULL;
-	return unknown_name(l, s, name, p);
+	return unknown_name(l, s, name, true, p);
 }
 
 /* Where the name in the placeholder that opens at or after *at stands; *at is then behind it. */

@@ -237,6 +237,7 @@ const struct term *load_span_term(struct load *l, struct load_span s,
 		return NULL;
 	if (s.y->offsets)
 		term_walk(t, move_term, &m);
+	load_names_of_term(l, t);
 	load_later_term(l, t, scope);
 	return t;
 }
@@ -253,7 +254,9 @@ const struct template *load_span_template(struct load *l, struct load_span s,
 		if (s.y->offsets)
 			move(&m, &l->f->list[i].place);
 	}
-	if (t)
-		load_later_template(l, t, s, scope);
+	if (!t)
+		return NULL;
+	load_names_of_template(l, t);
+	load_later_template(l, t, s, scope);
 	return t;
 }

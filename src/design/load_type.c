@@ -294,7 +294,7 @@ static void need_all(struct typing *y, const struct term *t, unsigned wanted, co
 
 static struct term_type type_of_call(struct typing *y, const struct term *t)
 {
-	switch (term_function_find(t->name)) {
+	switch (t->function) {
 	case CALL_SIZE:
 		need_all(y, t, TYPE_STRING | TYPE_BINARY | TYPE_LIST | TYPE_SET | TYPE_MAP,
 			 "size(x) is for texts, lists, sets, maps and binaries");

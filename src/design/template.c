@@ -78,6 +78,7 @@ static bool parse_names(struct parser *p, struct template_part *part, size_t at,
 		start = i + 1;
 	}
 	part->names = names;
+	part->of = term_path_of(names, part->name_count);
 	return true;
 }
 
@@ -375,20 +376,25 @@ static enum template_result fill_bare(struct filler *f, const struct template_pa
 	return check_key(f, part, value_bytes(v));
 }
 
-enum template_result template_fill(const struct template *t,
-				   struct value (*get)(void *ctx, const struct slice *names,
-						       size_t n),
-				   void *ctx, bool in_key, struct arena *a, struct value *out,
-				   struct error *e)
+struct source_of { /* of a placeholder's value */
+	const struct term_scope *scope; /* NULL: `value` for all */
+	struct value value;
+};
+
+static struct value value_of(const struct source_of *x, const struct template_part *p)
 {
-	struct filler f = { a, e, in_key };
+	return x->scope ? term_path(x->scope, p->names, p->name_count, p->of, p->at) : x->value;
+}
+
+static enum template_result fill(struct filler *f, const struct template *t, const struct source_of *from, struct value *out)
+{
 	const struct template_part *first = &t->parts[0];
 	struct buf b;
 
 	*out = VALUE_ABSENT;
 	if (t->part_count == 1 && first->names && first->format == FORMAT_PLAIN)
-		return fill_bare(&f, first, get(ctx, first->names, first->name_count), out);
-	buf_init(&b, a);
+		return fill_bare(f, first, value_of(from, first), out);
+	buf_init(&b, f->arena);
 	for (size_t i = 0; i < t->part_count; i++) {
 		const struct template_part *part = &t->parts[i];
 		enum template_result r;
@@ -399,19 +405,43 @@ enum template_result template_fill(const struct template *t,
 			buf_put(&b, part->literal);
 			continue;
 		}
-		v = get(ctx, part->names, part->name_count);
+		v = value_of(from, part);
 		if (is_nothing(v))
 			return TEMPLATE_ABSENT;
-		r = fill_part(&f, part, v, &text);
+		r = fill_part(f, part, v, &text);
 		if (r != TEMPLATE_OK)
 			return r;
 		buf_put(&b, text);
 	}
-	*out = value_make_s(a, buf_slice(&b));
+	*out = value_make_s(f->arena, buf_slice(&b));
 	return TEMPLATE_OK;
+}
+
+enum template_result template_fill(const struct template *t, const struct term_scope *s, bool in_key, struct value *out,
+				   struct error *e)
+{
+	struct filler f = { s->arena, e, in_key };
+
+	return fill(&f, t, &(struct source_of){ .scope = s }, out);
+}
+
+enum template_result template_fill_with(const struct template *t, struct value v, bool in_key, struct arena *a, struct value *out,
+					struct error *e)
+{
+	struct filler f = { a, e, in_key };
+
+	return fill(&f, t, &(struct source_of){ .value = v }, out);
 }
 
 struct slice template_prefix(const struct template *t)
 {
 	return t->part_count && !t->parts[0].names ? t->parts[0].literal : SLICE("");
+}
+
+bool template_is_constant(const struct template *t)
+{
+	for (size_t i = 0; i < t->part_count; i++)
+		if (t->parts[i].names)
+			return false;
+	return true;
 }

@@ -13,8 +13,7 @@
 #ifndef THORPE_DESIGN_TEMPLATE_H
 #define THORPE_DESIGN_TEMPLATE_H
 
-#include "design/source.h"
-#include "value/value.h"
+#include "design/term.h"
 
 enum template_format { FORMAT_PLAIN, FORMAT_DATE, FORMAT_MONTH, FORMAT_PAD, FORMAT_OFFSET, FORMAT_LOWER,
 		       FORMAT_SLUG };
@@ -23,6 +22,8 @@ struct template_part {
 	struct slice literal;       /* when names == NULL */
 	const struct slice *names;  /* the placeholder's path: one name, or variable and attribute */
 	size_t name_count;
+	enum term_of of;            /* as a term's path */
+	const struct name *at;
 	enum template_format format;
 	int width;                  /* PAD, OFFSET */
 };
@@ -38,11 +39,15 @@ struct template {
 const struct template *template_parse(struct arena *a, struct slice text, struct place p, struct findings *f);
 
 enum template_result { TEMPLATE_OK, TEMPLATE_ABSENT /* a placeholder has no value */, TEMPLATE_BAD /* error set */ };
-/* `get` gives a placeholder's value, absent (or a NULL) for none. `in_key`: refuse '#' in values, empty ones, and
- * whatever no key can be (422: VALIDATION, naming the placeholder). */
-enum template_result template_fill(const struct template *t, struct value (*get)(void *ctx, const struct slice *names,
-				   size_t n), void *ctx, bool in_key, struct arena *a, struct value *out,
+/* A placeholder is a path in the scope; a NULL counts as absent. `in_key`: refuse '#' in values, empty ones, and
+ * whatever no key can be (422: VALIDATION, naming the placeholder). Allocates in the scope's arena. */
+enum template_result template_fill(const struct template *t, const struct term_scope *s, bool in_key, struct value *out,
 				   struct error *e) MUST_CHECK;
+/* The same with one value for every placeholder. */
+enum template_result template_fill_with(const struct template *t, struct value v, bool in_key, struct arena *a, struct value *out,
+					struct error *e) MUST_CHECK;
+/* It has no placeholder. */
+bool template_is_constant(const struct template *t);
 /* The literal text before the first placeholder. */
 struct slice template_prefix(const struct template *t);
 /* Whether `key` could have come from the template; fills values[] by part (literals empty) when it can:

@@ -29,12 +29,16 @@
 #ifndef THORPE_DESIGN_TERM_H
 #define THORPE_DESIGN_TERM_H
 
+#include "design/name.h"
 #include "design/source.h"
 #include "value/value.h"
 
+struct entity;
+struct row;
+
 enum term_kind {
 	TERM_LITERAL, /* value */
-	TERM_PATH,    /* names */
+	TERM_PATH,    /* names, of, at */
 	TERM_NOW, TERM_TODAY, TERM_CALLER,
 	TERM_NOT, TERM_NEGATE,
 	TERM_AND, TERM_OR, /* args[0], args[1]; so all comparisons and arithmetic */
@@ -48,9 +52,17 @@ enum term_kind {
 	TERM_MAY,      /* args[0]: the permission */
 	TERM_EXISTS,   /* name: the entity; args: its key values */
 	TERM_VISIBLE,  /* as EXISTS */
-	TERM_FETCH,    /* name: the entity; args: its key values; attribute */
-	TERM_CALL,     /* name: the function; args */
+	TERM_FETCH,    /* name: the entity; args: its key values; attribute, at */
+	TERM_CALL,     /* name, function; args */
 	TERM_ALWAYS, TERM_NEVER, /* anyone, nobody */
+};
+
+/* What a path is of: x is a variable's, the item's or a parameter, old.x, input.x */
+enum term_of { TERM_OF_ITEM, TERM_OF_OLD, TERM_OF_INPUT };
+
+enum term_function {
+	CALL_SIZE, CALL_LOWER, CALL_UPPER, CALL_FIRST, CALL_WORDS, CALL_SLUG, CALL_MIN, CALL_MAX,
+	CALL_DATE, CALL_EPOCH, CALL_POWER, CALL_ROUND, CALL_DAYS_AGO, CALL_CHOOSE, CALLS,
 };
 
 struct term {
@@ -61,6 +73,13 @@ struct term {
 	struct slice attribute;       /* FETCH */
 	const struct slice *names;    /* PATH: 1 or more */
 	size_t name_count;
+	enum term_of of;              /* PATH */
+	enum term_function function;  /* CALL */
+	/* What the loader has found: NULL and 0 of a term that stands alone. */
+	const struct name *at;        /* PATH: x of x, old.x, input.x; FETCH: the attribute */
+	const struct entity *entity;  /* EXISTS, VISIBLE, FETCH */
+	uint32_t once;                /* from 1: of the parts of a rule that look at no path, so that all items have the same answer */
+	uint32_t once_count;          /* of a rule: how many there are */
 	const struct term *const *args;
 	size_t arg_count;
 };
@@ -75,23 +94,43 @@ void term_print(struct buf *b, const struct term *t);
 void term_walk(const struct term *t, void (*visit)(void *ctx, const struct term *t), void *ctx);
 
 /* ---- evaluation: who asks for what ---- */
+struct term_variable {
+	const struct name *at; /* NULL: compared by its text */
+	struct slice name;
+	struct value value;
+};
+
+/* What parts of a rule have been found to be: each is asked either for its value or whether it holds. */
+struct term_known {
+	bool known, holds;
+	struct value value;
+};
+
+/* A path is, first match: old.x · input.x · variable[.x…] · an attribute of the item · a parameter. */
 struct term_scope {
 	void *ctx;
-	/* The value of a path; absent when there is none. */
-	struct value (*path)(void *ctx, const struct slice *names, size_t n);
-	/* An item of another entity by its key values; absent when there is none. `attribute`: the one that is then read of it;
-	 * empty: none, only whether it is there. false: error (set). */
-	bool (*fetch)(void *ctx, struct slice entity, const struct value *args, size_t n, struct slice attribute,
-		      struct value *item, struct error *e);
+	const struct row *item, *old, *input; /* row.h; NULL: none */
+	bool body;                            /* the input is a body: only input.x reads it */
+	const struct term_variable *variables;
+	size_t variable_count;
+	/* An attribute of the item was read. NULL: nobody wants to know. */
+	void (*reads)(void *ctx, struct slice name, struct value v);
+	/* An item of another entity by its key values: whether it is there, and the attribute of a FETCH. false: error (set). */
+	bool (*fetch)(void *ctx, const struct term *t, const struct value *args, bool *there, struct value *v, struct error *e);
 	/* Whether the caller may read that item; false for none. NULL: whether it exists. */
-	bool (*visible)(void *ctx, struct slice entity, const struct value *args, size_t n, bool *out,
-			struct error *e);
+	bool (*visible)(void *ctx, const struct term *t, const struct value *args, bool *out, struct error *e);
 	bool (*has_role)(void *ctx, struct slice role);
 	bool (*may)(void *ctx, struct slice permission);
 	struct slice caller; /* the caller's subject; empty: nobody is logged in */
 	int64_t now_ms;
 	struct arena *arena;
+	/* A rule that is asked of many items, for one caller at one time: term_ask(). NULL: nothing is remembered. */
+	struct term_known *known;
 };
+
+/* Of a path's names; the value of a path, absent when there is none. */
+enum term_of term_path_of(const struct slice *names, size_t n);
+struct value term_path(const struct term_scope *s, const struct slice *names, size_t n, enum term_of of, const struct name *at);
 
 /* Comparisons with something absent, or of different types, are false (but <> is true), arithmetic with
  * something absent is absent, as DynamoDB has it. A value holds when it is the BOOL true. Functions of what they
@@ -102,23 +141,19 @@ struct term_scope {
  * Errors: what fetch says; VALIDATION when operands of + - * / are neither, and for results out of a number's range. */
 bool term_value(const struct term *t, const struct term_scope *s, struct value *out, struct error *e) MUST_CHECK;
 bool term_holds(const struct term *t, const struct term_scope *s, bool *out, struct error *e) MUST_CHECK;
+/* The scope remembers from now on what looks at no path (caller, caller is admin, days_ago(7), User(caller).status): such parts of
+ * the rule are evaluated once, when they are first needed, for all items that are put into the scope. */
+void term_remember(const struct term *rule, struct term_scope *s);
+/* Numbers them. For the loader, and for rules that are made otherwise. */
+void term_prepare(struct term *rule);
 
-/* ---- as a DynamoDB expression ---- */
-struct term_filter {
-	struct buf text;       /* the FilterExpression or ConditionExpression */
-	struct buf names;      /* members of ExpressionAttributeNames, without braces: "#f0":"status" */
-	struct buf values;     /* members of ExpressionAttributeValues, without braces */
-	int next;              /* numbering of the placeholders, shared by several expressions of a request */
-	const char *prefix;    /* of the placeholders: "f" gives #f0 and :f1 */
-};
-void term_filter_init(struct term_filter *f, struct arena *a, const char *prefix);
-/* Appends the term; paths of one name are the item's attributes, everything else (caller, now, input.x, also
- * functions, arithmetic and other items as far as no attribute of the item is in them) is evaluated now.
- * What is appended is never empty and may be joined to others by AND without further parentheses (DynamoDB
- * refuses double ones); a part that is known to hold or not is simplified away, with its placeholders.
+/* ---- as a condition of DynamoDB's ---- */
+struct test; /* expr/build.h */
+/* In the scope's arena. Paths of one name are the item's attributes, everything else (caller, now, input.x, also
+ * functions, arithmetic and other items as far as no attribute of the item is in them) is evaluated now. A part that is known to
+ * hold or not is simplified away; of a term that is known as a whole there is a test that always holds, or never does.
  * False: it cannot be one (term_can_filter), *why says so; or evaluating failed: *why is NULL and the error set. */
-bool term_to_filter(const struct term *t, const struct term_scope *s, struct term_filter *f, const char **why,
-		    struct error *e) MUST_CHECK;
+bool term_to_test(const struct term *t, const struct term_scope *s, const struct test **out, const char **why, struct error *e) MUST_CHECK;
 /* The same question without a scope, for thorpe check. */
 bool term_can_filter(const struct term *t, const char **why);
 /* The innermost part of the term that no filter can say (for its place), or NULL. */

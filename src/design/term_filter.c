@@ -1,302 +1,188 @@
-/* Terms as DynamoDB condition and filter expressions.
+/* Terms as DynamoDB's conditions and filters.
  *
- * What does not read the item is evaluated first. DynamoDB has no constants true and false, refuses
- * comparisons whose values could never match (x < true, bounds in the wrong order, an attribute
- * with itself) and unused placeholders; so every part is either known now, and then leaves nothing
- * behind, or written in a form DynamoDB takes.
+ * What does not read the item is evaluated first. DynamoDB has no constants true and false, and refuses comparisons whose values could never
+ * match (x < true, bounds in the wrong order, an attribute with itself); so every part is either known now, and then leaves nothing behind,
+ * or made of tests that DynamoDB takes.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "design/term_internal.h"
-#include "expr/limits.h"
-#include "value/codec.h"
+#include "expr/build.h"
 
-/* ---- writing ---- */
-
-/* What a part turned out to be: an error, known, or text that holds together as loosely as said.
- * Invariant: a part that failed or is known has left nothing in text, names and values. */
-enum outcome { FAILED, FALSE, TRUE, LEAF, NOT, AND, OR };
+/* What a part turned out to be: an error, known, or a test. */
+enum outcome { FAILED, FALSE, TRUE, TEST };
 
 struct writer {
-	struct term_filter *f;
+	struct arena *arena;
 	const struct term_scope *scope;
 	struct error *e;
 };
-
-struct operand {
-	enum { OPERAND_VALUE, OPERAND_ATTRIBUTE, OPERAND_SIZE } kind;
-	struct value value; /* may be absent */
-	struct slice name;
-};
-
-/* Where the three texts stood, to go back to. */
-struct mark {
-	size_t text, names, values;
-	int next;
-};
-
-static struct mark mark(const struct writer *w)
-{
-	const struct term_filter *f = w->f;
-
-	return (struct mark){ f->text.n, f->names.n, f->values.n, f->next };
-}
-
-static enum outcome back(struct writer *w, struct mark m, enum outcome o)
-{
-	w->f->text.n = m.text;
-	w->f->names.n = m.names;
-	w->f->values.n = m.values;
-	w->f->next = m.next;
-	return o;
-}
 
 static enum outcome known(bool holds)
 {
 	return holds ? TRUE : FALSE;
 }
 
-static void insert(struct buf *b, size_t at, struct slice s)
+static enum outcome test_made(const struct test **out, const struct test *t)
 {
-	char *room = buf_room(b, s.n) - b->n + at;
-
-	memmove(room + s.n, room, b->n - at);
-	memcpy(room, s.p, s.n);
-	b->n += s.n;
+	*out = t;
+	return TEST;
 }
 
-static void put_parentheses(struct writer *w, size_t from)
+static bool read_operand(struct writer *w, const struct term *t, struct test_operand *out)
 {
-	insert(&w->f->text, from, SLICE("("));
-	buf_byte(&w->f->text, ')');
-}
-
-/* A placeholder in the text, and its member without the value: "#f0": */
-static void put_placeholder(struct writer *w, char sign, struct buf *members)
-{
-	struct term_filter *f = w->f;
-
-	buf_printf(&f->text, "%c%s%d", sign, f->prefix, f->next);
-	buf_printf(members, "%s\"%c%s%d\":", members->n ? "," : "", sign, f->prefix, f->next);
-	f->next++;
-}
-
-static void put_name(struct writer *w, struct slice name)
-{
-	put_placeholder(w, '#', &w->f->names);
-	json_string(&w->f->names, name);
-}
-
-static void put_value(struct writer *w, struct value v)
-{
-	put_placeholder(w, ':', &w->f->values);
-	value_to_json(&w->f->values, v);
-}
-
-static void put_operand(struct writer *w, const struct operand *o)
-{
-	switch (o->kind) {
-	case OPERAND_VALUE: put_value(w, o->value); break;
-	case OPERAND_ATTRIBUTE: put_name(w, o->name); break;
-	case OPERAND_SIZE:
-		buf_lit(&w->f->text, "size(");
-		put_name(w, o->name);
-		buf_byte(&w->f->text, ')');
-		break;
-	}
-}
-
-static bool read_operand(struct writer *w, const struct term *t, struct operand *out)
-{
-	*out = (struct operand){ .kind = OPERAND_VALUE };
+	*out = (struct test_operand){ 0 };
 	if (!term_reads_item(t))
 		return term_value(t, w->scope, &out->value, w->e);
-	out->kind = t->kind == TERM_PATH ? OPERAND_ATTRIBUTE : OPERAND_SIZE;
+	out->size = t->kind != TERM_PATH;
 	out->name = t->kind == TERM_PATH ? t->names[0] : t->args[0]->names[0];
 	return true;
 }
 
-static bool is_value(const struct operand *o)
+static bool is_value(const struct test_operand *o)
 {
-	return o->kind == OPERAND_VALUE;
+	return !o->name.n;
 }
 
-static bool is_same(const struct operand *x, const struct operand *y)
+static bool is_absent(const struct test_operand *o)
 {
-	return x->kind == OPERAND_ATTRIBUTE && y->kind == OPERAND_ATTRIBUTE &&
-	       slice_equal(x->name, y->name);
+	return is_value(o) && !value_present(o->value);
 }
 
-static enum outcome put_function(struct writer *w, const char *function, const struct operand *x,
-				 const struct operand *y)
+static bool is_same(const struct test_operand *x, const struct test_operand *y)
 {
-	struct buf *text = &w->f->text;
+	return !is_value(x) && !is_value(y) && !x->size && !y->size && slice_equal(x->name, y->name);
+}
 
-	buf_printf(text, "%s(", function);
-	put_operand(w, x);
-	if (y) {
-		buf_lit(text, ", ");
-		put_operand(w, y);
-	}
-	buf_byte(text, ')');
-	return LEAF;
+static enum outcome make_test(struct writer *w, enum test_op op, const struct test_operand *x, const struct test_operand *y,
+			      const struct test **out)
+{
+	struct test_operand both[2] = { *x };
+
+	if (y)
+		both[1] = *y;
+	return test_made(out, test_of(w->arena, op, both, y ? 2 : 1));
 }
 
 /* The attribute is of one of these types, as of "SB". */
-static enum outcome put_types(struct writer *w, const struct operand *x, const char *types)
+static enum outcome make_types(struct writer *w, const struct test_operand *x, const char *types, const struct test **out)
 {
-	struct arena *a = w->f->text.arena;
+	const struct test *all = NULL;
 
-	for (const char *t = types; *t; t++) {
-		struct operand type = { .value = value_make_s(a, slice_make(t, 1)) };
-
-		if (t > types)
-			buf_lit(&w->f->text, " OR ");
-		put_function(w, "attribute_type", x, &type);
-	}
-	return OR;
+	for (const char *t = types; *t; t++)
+		all = test_join(w->arena, TEST_OR, all,
+				test_attribute(w->arena, TEST_TYPE, x->name, value_make_s(w->arena, slice_make(t, 1))));
+	return test_made(out, all);
 }
 
 /* ---- comparisons ---- */
 
-static const char *sign_of(enum term_kind op)
+static enum test_op op_of(enum term_kind op)
 {
 	switch (op) {
-	case TERM_EQ: return " = ";
-	case TERM_NE: return " <> ";
-	case TERM_LT: return " < ";
-	case TERM_LE: return " <= ";
-	case TERM_GT: return " > ";
-	default: return " >= ";
+	case TERM_EQ: return TEST_EQ;
+	case TERM_NE: return TEST_NE;
+	case TERM_LT: return TEST_LT;
+	case TERM_LE: return TEST_LE;
+	case TERM_GT: return TEST_GT;
+	default: return TEST_GE;
 	}
 }
 
-static enum outcome compare_same(struct writer *w, enum term_kind op, const struct operand *x)
+static enum outcome compare_same(struct writer *w, enum term_kind op, const struct test_operand *x, const struct test **out)
 {
 	switch (op) {
-	case TERM_EQ: return put_function(w, "attribute_exists", x, NULL);
-	case TERM_NE: return put_function(w, "attribute_not_exists", x, NULL);
+	case TERM_EQ: return make_test(w, TEST_EXISTS, x, NULL, out);
+	case TERM_NE: return make_test(w, TEST_NOT_EXISTS, x, NULL, out);
 	case TERM_LE:
-	case TERM_GE: return put_types(w, x, "SNB");
+	case TERM_GE: return make_types(w, x, "SNB", out);
 	default: return FALSE;
 	}
 }
 
 /* Whether DynamoDB takes the operand in a comparison by order: it refuses what has none. */
-static bool may_have_order(const struct operand *o)
+static bool may_have_order(const struct test_operand *o)
 {
 	return !is_value(o) || term_is_ordered(o->value);
 }
 
-static enum outcome compare(struct writer *w, enum term_kind op, const struct operand *x,
-			    const struct operand *y)
+static enum outcome compare(struct writer *w, enum term_kind op, const struct test_operand *x, const struct test_operand *y,
+			    const struct test **out)
 {
 	bool equality = op == TERM_EQ || op == TERM_NE;
 
 	if (is_value(x) && is_value(y))
 		return known(term_compare(op, x->value, y->value));
-	if ((is_value(x) && !value_present(x->value)) || (is_value(y) && !value_present(y->value)))
+	if (is_absent(x) || is_absent(y))
 		return known(op == TERM_NE);
 	if (!equality && (!may_have_order(x) || !may_have_order(y)))
 		return FALSE;
 	if (is_same(x, y))
-		return compare_same(w, op, x);
-	put_operand(w, x);
-	buf_str(&w->f->text, sign_of(op));
-	put_operand(w, y);
-	return LEAF;
+		return compare_same(w, op, x, out);
+	return make_test(w, op_of(op), x, y, out);
 }
 
-/* Both must hold, of which the first has been written since `m`. */
-static enum outcome both(struct writer *w, struct mark m, enum outcome x,
-			 const struct operand *const y[2])
+/* Both hold, or either; what is known decides or goes. */
+static enum outcome join(struct writer *w, enum test_op op, const enum outcome o[2], const struct test *const t[2],
+			 const struct test **out)
 {
-	struct buf *text = &w->f->text;
-	size_t at;
-	enum outcome o;
+	enum outcome decides = op == TEST_AND ? FALSE : TRUE;
 
-	if (x == FALSE)
-		return FALSE;
-	if (x == OR)
-		put_parentheses(w, m.text);
-	if (x != TRUE)
-		buf_lit(text, " AND ");
-	at = text->n;
-	o = compare(w, TERM_LE, y[0], y[1]);
-	if (o == FALSE)
-		return back(w, m, FALSE);
-	if (o == TRUE) {
-		text->n = x == TRUE ? at : at - strlen(" AND ");
-		return x == OR ? LEAF : x;
-	}
-	if (x == TRUE)
-		return o;
-	if (o == OR)
-		put_parentheses(w, at);
-	return AND;
+	if (o[0] == decides || o[1] == decides)
+		return decides;
+	if (o[0] != TEST && o[1] != TEST)
+		return o[0];
+	return test_made(out, test_join(w->arena, op, o[0] == TEST ? t[0] : NULL, o[1] == TEST ? t[1] : NULL));
 }
 
-static enum outcome between(struct writer *w, const struct operand x[3])
+static enum outcome between(struct writer *w, const struct test_operand x[3], const struct test **out)
 {
-	const struct operand *const upper[] = { &x[0], &x[2] };
-	struct mark m = mark(w);
+	const struct test *t[2];
+	enum outcome o[2];
 
 	for (int i = 0; i < 3; i++)
 		if (!may_have_order(&x[i]))
 			return FALSE;
 	if (is_value(&x[1]) && is_value(&x[2]) && !term_compare(TERM_LE, x[1].value, x[2].value))
 		return FALSE;
-	if (is_same(&x[0], &x[1]) || is_same(&x[0], &x[2]))
-		return both(w, m, compare(w, TERM_GE, &x[0], &x[1]), upper);
-	put_operand(w, &x[0]);
-	buf_lit(&w->f->text, " BETWEEN ");
-	put_operand(w, &x[1]);
-	buf_lit(&w->f->text, " AND ");
-	put_operand(w, &x[2]);
-	return LEAF;
+	if (!is_same(&x[0], &x[1]) && !is_same(&x[0], &x[2]))
+		return test_made(out, test_of(w->arena, TEST_BETWEEN, x, 3));
+	o[0] = compare(w, TERM_GE, &x[0], &x[1], &t[0]);
+	o[1] = compare(w, TERM_LE, &x[0], &x[2], &t[1]);
+	return join(w, TEST_AND, o, t, out);
 }
 
-static enum outcome in(struct writer *w, const struct operand *x, const struct operand *list,
-		       size_t n)
+/* x[0] is one of the others, of which there are n - 1. */
+static enum outcome in(struct writer *w, struct test_operand *x, size_t n, const struct test **out)
 {
-	struct mark m = mark(w);
-	size_t left = 0;
+	size_t left = 1;
 
-	if (is_value(x) && !value_present(x->value))
+	if (is_absent(&x[0]))
 		return FALSE;
-	put_operand(w, x);
-	buf_lit(&w->f->text, " IN (");
-	for (size_t i = 0; i < n; i++) {
-		if (is_same(x, &list[i])) {
-			back(w, m, TRUE);
-			return put_function(w, "attribute_exists", x, NULL);
-		}
-		if (is_value(&list[i]) && !value_present(list[i].value))
+	for (size_t i = 1; i < n; i++) {
+		if (is_same(&x[0], &x[i]))
+			return make_test(w, TEST_EXISTS, &x[0], NULL, out);
+		if (is_absent(&x[i]))
 			continue;
-		if (is_value(x) && is_value(&list[i])) {
-			if (value_equal(x->value, list[i].value))
-				return back(w, m, TRUE);
+		if (is_value(&x[0]) && is_value(&x[i])) {
+			if (value_equal(x[0].value, x[i].value))
+				return TRUE;
 			continue;
 		}
-		if (left++)
-			buf_lit(&w->f->text, ", ");
-		put_operand(w, &list[i]);
+		x[left++] = x[i];
 	}
-	if (!left)
-		return back(w, m, FALSE);
-	buf_byte(&w->f->text, ')');
-	return LEAF;
+	return left == 1 ? FALSE : test_made(out, test_of(w->arena, TEST_IN, x, left));
 }
 
 /* begins_with and contains are never true of these. */
-static bool never_begins(const struct operand *o)
+static bool never_begins(const struct test_operand *o)
 {
 	enum value_type t = value_type(o->value);
 
-	return o->kind == OPERAND_SIZE || (is_value(o) && t != VALUE_S && t != VALUE_B);
+	return o->size || (is_value(o) && t != VALUE_S && t != VALUE_B);
 }
 
-static bool never_contains(const struct operand *in_, const struct operand *what)
+static bool never_contains(const struct test_operand *in_, const struct test_operand *what)
 {
-	if (in_->kind == OPERAND_SIZE || (is_value(what) && !value_present(what->value)))
+	if (in_->size || is_absent(what))
 		return true;
 	if (!is_value(in_))
 		return false;
@@ -310,169 +196,111 @@ static bool never_contains(const struct operand *in_, const struct operand *what
 	}
 }
 
-static enum outcome present(struct writer *w, const struct operand *x, bool wanted)
+static enum outcome present(struct writer *w, const struct test_operand *x, bool wanted, const struct test **out)
 {
-	struct operand zero = { .value = VALUE_ABSENT };
+	struct test_operand zero;
 
 	if (is_value(x))
 		return known(value_present(x->value) == wanted);
-	if (x->kind == OPERAND_ATTRIBUTE)
-		return put_function(w, wanted ? "attribute_exists" : "attribute_not_exists", x,
-				    NULL);
+	if (!x->size)
+		return make_test(w, wanted ? TEST_EXISTS : TEST_NOT_EXISTS, x, NULL, out);
 	/* There is a size where it can be compared with a number. */
-	zero.value = value_make_i64(w->f->text.arena, 0);
-	if (!wanted)
-		buf_lit(&w->f->text, "NOT ");
-	compare(w, TERM_GE, x, &zero);
-	return wanted ? LEAF : NOT;
+	zero = test_value(value_make_i64(w->arena, 0));
+	make_test(w, TEST_GE, x, &zero, out);
+	return wanted ? TEST : test_made(out, test_not(w->arena, *out));
 }
 
-static enum outcome write_comparison(struct writer *w, const struct term *t)
+static enum outcome make_comparison(struct writer *w, const struct term *t, const struct test **out)
 {
-	struct operand *x = arena_array(w->f->text.arena, struct operand, t->arg_count);
+	struct test_operand *x = arena_array(w->arena, struct test_operand, t->arg_count);
 
 	for (size_t i = 0; i < t->arg_count; i++)
 		if (!read_operand(w, t->args[i], &x[i]))
 			return FAILED;
 	switch (t->kind) {
-	case TERM_IN: return in(w, &x[0], x + 1, t->arg_count - 1);
-	case TERM_BETWEEN: return between(w, x);
+	case TERM_IN: return in(w, x, t->arg_count, out);
+	case TERM_BETWEEN: return between(w, x, out);
 	case TERM_PRESENT:
-	case TERM_ABSENT: return present(w, &x[0], t->kind == TERM_PRESENT);
+	case TERM_ABSENT: return present(w, &x[0], t->kind == TERM_PRESENT, out);
 	case TERM_BEGINS:
 		if (never_begins(&x[0]) || never_begins(&x[1]))
 			return FALSE;
-		return is_same(&x[0], &x[1]) ? put_types(w, &x[0], "SB")
-					     : put_function(w, "begins_with", &x[0], &x[1]);
+		return is_same(&x[0], &x[1]) ? make_types(w, &x[0], "SB", out) : make_test(w, TEST_BEGINS_WITH, &x[0], &x[1], out);
 	case TERM_CONTAINS:
 		if (never_contains(&x[0], &x[1]))
 			return FALSE;
-		return is_same(&x[0], &x[1]) ? put_types(w, &x[0], "SB")
-					     : put_function(w, "contains", &x[0], &x[1]);
-	default: return compare(w, t->kind, &x[0], &x[1]);
+		return is_same(&x[0], &x[1]) ? make_types(w, &x[0], "SB", out) : make_test(w, TEST_CONTAINS, &x[0], &x[1], out);
+	default: return compare(w, t->kind, &x[0], &x[1], out);
 	}
 }
 
 /* ---- logic ---- */
 
-static enum outcome write_condition(struct writer *w, const struct term *t);
+static enum outcome make_condition(struct writer *w, const struct term *t, const struct test **out);
 
-static enum outcome write_not(struct writer *w, const struct term *t)
+static enum outcome make_not(struct writer *w, const struct term *t, const struct test **out)
 {
-	size_t at = w->f->text.n;
 	enum outcome o;
 
 	if (t->args[0]->kind == TERM_NOT)
-		return write_condition(w, t->args[0]->args[0]);
-	o = write_condition(w, t->args[0]);
-	if (o == FAILED)
-		return o;
-	if (o == TRUE || o == FALSE)
-		return known(o == FALSE);
-	if (o == AND || o == OR)
-		put_parentheses(w, at);
-	insert(&w->f->text, at, SLICE("NOT "));
-	return NOT;
+		return make_condition(w, t->args[0]->args[0], out);
+	o = make_condition(w, t->args[0], out);
+	if (o == TEST)
+		return test_made(out, test_not(w->arena, *out));
+	return o == FAILED ? o : known(o == FALSE);
 }
 
-/* One side of AND or OR, in parentheses where the other operator is inside. */
-static enum outcome write_side(struct writer *w, const struct term *t, enum outcome joined)
+/* What the left side decides the right one is not asked for. */
+static enum outcome make_logic(struct writer *w, const struct term *t, const struct test **out)
 {
-	size_t at = w->f->text.n;
-	enum outcome o = write_condition(w, t);
+	enum outcome decides = t->kind == TERM_AND ? FALSE : TRUE, o[2];
+	const struct test *sides[2];
 
-	if ((o == AND || o == OR) && o != joined) {
-		put_parentheses(w, at);
-		return LEAF;
-	}
-	return o;
+	o[0] = make_condition(w, t->args[0], &sides[0]);
+	if (o[0] == FAILED || o[0] == decides)
+		return o[0];
+	o[1] = make_condition(w, t->args[1], &sides[1]);
+	return o[1] == FAILED ? FAILED : join(w, t->kind == TERM_AND ? TEST_AND : TEST_OR, o, sides, out);
 }
 
-static enum outcome write_logic(struct writer *w, const struct term *t)
+static enum outcome make_condition(struct writer *w, const struct term *t, const struct test **out)
 {
-	enum outcome joined = t->kind == TERM_AND ? AND : OR;
-	enum outcome decides = t->kind == TERM_AND ? FALSE : TRUE;
-	enum outcome nothing = known(decides == FALSE);
-	struct mark m = mark(w), behind_left;
-	enum outcome left = write_side(w, t->args[0], joined), right;
-
-	if (left == FAILED || left == decides)
-		return left;
-	if (left == nothing)
-		return write_condition(w, t->args[1]);
-	behind_left = mark(w);
-	buf_str(&w->f->text, joined == AND ? " AND " : " OR ");
-	right = write_side(w, t->args[1], joined);
-	if (right == FAILED || right == decides)
-		return back(w, m, right);
-	if (right == nothing)
-		return back(w, behind_left, left);
-	return joined;
-}
-
-static enum outcome write_condition(struct writer *w, const struct term *t)
-{
-	struct operand yes = { .value = VALUE_ABSENT };
-	struct operand x;
+	struct test_operand x, yes;
 	bool holds;
 
 	if (!term_reads_item(t))
 		return term_holds(t, w->scope, &holds, w->e) ? known(holds) : FAILED;
 	switch (t->kind) {
 	case TERM_AND:
-	case TERM_OR: return write_logic(w, t);
-	case TERM_NOT: return write_not(w, t);
+	case TERM_OR: return make_logic(w, t, out);
+	case TERM_NOT: return make_not(w, t, out);
 	case TERM_PATH:
-		yes.value = value_make_bool(w->f->text.arena, true);
-		return read_operand(w, t, &x) ? compare(w, TERM_EQ, &x, &yes) : FAILED;
+		yes = test_value(value_make_bool(w->arena, true));
+		return read_operand(w, t, &x) ? compare(w, TERM_EQ, &x, &yes, out) : FAILED;
 	case TERM_CALL: return FALSE; /* a size is not true */
-	default: return write_comparison(w, t);
+	default: return make_comparison(w, t, out);
 	}
 }
 
 /* DynamoDB has no constants: an attribute that no item has is there, or not there, or both. */
-static void write_known(struct writer *w, bool holds)
+static const struct test *test_known(struct arena *a, bool holds)
 {
-	struct operand none = { .kind = OPERAND_ATTRIBUTE, .name = SLICE("thorpe:none") };
+	static const struct slice none = { "thorpe:none", sizeof("thorpe:none") - 1 };
+	const struct test *absent = test_attribute(a, TEST_NOT_EXISTS, none, VALUE_ABSENT);
 
-	put_function(w, "attribute_not_exists", &none, NULL);
-	if (holds)
-		return;
-	buf_lit(&w->f->text, " AND ");
-	put_function(w, "attribute_exists", &none, NULL);
+	return holds ? absent : test_join(a, TEST_AND, absent, test_attribute(a, TEST_EXISTS, none, VALUE_ABSENT));
 }
 
-void term_filter_init(struct term_filter *f, struct arena *a, const char *prefix)
+bool term_to_test(const struct term *t, const struct term_scope *s, const struct test **out, const char **why, struct error *e)
 {
-	*f = (struct term_filter){ .prefix = prefix };
-	buf_init(&f->text, a);
-	buf_init(&f->names, a);
-	buf_init(&f->values, a);
-}
-
-bool term_to_filter(const struct term *t, const struct term_scope *s, struct term_filter *f,
-		    const char **why, struct error *e)
-{
-	struct writer w = { f, s, e };
-	struct mark m = mark(&w);
+	struct writer w = { s->arena, s, e };
 	enum outcome o;
 
 	*why = NULL;
 	if (!term_can_filter(t, why))
 		return false;
-	o = write_condition(&w, t);
-	if (o == FAILED) {
-		back(&w, m, FAILED);
-		return false;
-	}
-	if (o == OR)
-		put_parentheses(&w, m.text);
+	o = make_condition(&w, t, out);
 	if (o == TRUE || o == FALSE)
-		write_known(&w, o == TRUE);
-	if (f->text.n - m.text > EXPR_SIZE_MAX) {
-		*why = "DynamoDB takes at most 4 KB of an expression";
-		back(&w, m, FAILED);
-		return false;
-	}
-	return true;
+		*out = test_known(w.arena, o == TRUE);
+	return o != FAILED;
 }

@@ -15,7 +15,7 @@ bool term_reads_item(const struct term *t)
 
 static bool is_size(const struct term *t)
 {
-	return t->kind == TERM_CALL && term_function_find(t->name) == CALL_SIZE;
+	return t->kind == TERM_CALL && t->function == CALL_SIZE;
 }
 
 static const char *why_no_operand(const struct term *t)
@@ -36,7 +36,7 @@ static const char *why_no_operand(const struct term *t)
 	case TERM_FETCH: return "a filter sees one item and cannot read another one: keep a copy of "
 				"the attribute in this item (copy of)";
 	case TERM_CALL:
-		f = term_function_find(t->name);
+		f = t->function;
 		if (f == CALL_SIZE)
 			return "DynamoDB takes the size of an attribute only, not of something "
 			       "computed from it";

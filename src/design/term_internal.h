@@ -5,11 +5,6 @@
 
 #include "design/term.h"
 
-enum term_function {
-	CALL_SIZE, CALL_LOWER, CALL_UPPER, CALL_FIRST, CALL_WORDS, CALL_SLUG, CALL_MIN, CALL_MAX,
-	CALL_DATE, CALL_EPOCH, CALL_POWER, CALL_ROUND, CALL_DAYS_AGO, CALL_CHOOSE, CALLS,
-};
-
 struct term_function_info {
 	const char *name;
 	size_t least, most;     /* arguments */

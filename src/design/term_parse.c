@@ -109,6 +109,8 @@ static const struct term *parse_role(struct term_parser *p, const struct term *x
 	return t;
 }
 
+static const char *const caller_word[] = { "caller", NULL };
+
 static const struct term *parse_is(struct term_parser *p, const struct term *x, size_t at)
 {
 	bool not = tp_skip_word(p, "not");
@@ -124,6 +126,8 @@ static const struct term *parse_is(struct term_parser *p, const struct term *x, 
 		return tp_refuse(p, "present or absent", "values are compared with = and <>");
 	if (!tp_is_token(p, TOK_NAME) && !tp_is_token(p, TOK_STRING))
 		return tp_refuse(p, "present, absent or a role", NULL);
+	if (x->kind == TERM_PATH && x->name_count == 1 && suggest_word(x->names[0], caller_word))
+		return tp_refuse(p, "present or absent", "did you mean 'caller'?");
 	if (x->kind != TERM_CALLER)
 		return tp_refuse(p, "present or absent",
 			      "only the caller can be something; values are compared with =");

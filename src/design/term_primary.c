@@ -68,6 +68,7 @@ static const struct term *parse_path(struct term_parser *p)
 	t = tp_make(p, TERM_PATH, at);
 	t->names = names;
 	t->name_count = n;
+	t->of = term_path_of(names, n);
 	return t;
 }
 
@@ -137,6 +138,7 @@ static const struct term *check_call(struct term_parser *p, struct term *t, size
 		return unknown_function(p, t->name, at);
 	info = &term_functions[f];
 	t->name = slice_str(info->name);
+	t->function = f;
 	if (t->arg_count >= info->least && t->arg_count <= info->most)
 		return t;
 	return tp_refuse_from(p, "wrong-arguments", at,
@@ -184,8 +186,10 @@ static const struct term *parse_first(struct term_parser *p)
 	args[1] = tp_enter(p) ? tp_parse_primary(p) : NULL;
 	p->depth--;
 	t = (struct term *)tp_join(p, TERM_CALL, at, args, 2);
-	if (t)
-		t->name = slice_str(term_functions[CALL_FIRST].name);
+	if (!t)
+		return NULL;
+	t->name = slice_str(term_functions[CALL_FIRST].name);
+	t->function = CALL_FIRST;
 	return t;
 }
 

@@ -1,6 +1,7 @@
 /* ExpressionAttributeNames and -Values, and how trees are bound to them.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "expr/bind.h"
+#include "base/grow.h"
 #include "expr/limits.h"
 #include "expr/path.h"
 #include "value/codec.h"
@@ -50,7 +51,7 @@ static bool check_map(struct arena *a, const char *map, const struct json *j, ch
 	return true;
 }
 
-void expr_bind_name(struct expr_bindings *b, struct slice placeholder, struct slice name)
+static void bind_name(struct expr_bindings *b, struct slice placeholder, struct slice name)
 {
 	struct bound_name *n = arena_new(b->arena, struct bound_name);
 
@@ -58,7 +59,7 @@ void expr_bind_name(struct expr_bindings *b, struct slice placeholder, struct sl
 	map_set(&b->names, placeholder, n);
 }
 
-void expr_bind_value(struct expr_bindings *b, struct slice placeholder, struct value v)
+static void bind_value(struct expr_bindings *b, struct slice placeholder, struct value v)
 {
 	struct bound_value *bound = arena_new(b->arena, struct bound_value);
 
@@ -84,7 +85,7 @@ static bool add_name(struct expr_bindings *b, const struct json_member *m, struc
 				 " contains invalid value: Attribute name is too large, must be "
 				 "less than 65536 bytes for key %.*s",
 				 SLICE_ARG(m->name));
-	expr_bind_name(b, m->name, name);
+	bind_name(b, m->name, name);
 	return true;
 }
 
@@ -99,7 +100,7 @@ static bool add_value(struct expr_bindings *b, const struct json_member *m, stru
 				 VALUES " contains invalid value: %.*s for key %.*s",
 				 SLICE_ARG(e->message), SLICE_ARG(m->name));
 	}
-	expr_bind_value(b, m->name, v);
+	bind_value(b, m->name, v);
 	return true;
 }
 
@@ -225,13 +226,7 @@ bool binder_path_seen(struct binder *x, const struct node *n, struct path *out)
 {
 	if (!binder_path(x, n, out))
 		return false;
-	if (x->path_count == x->path_room) {
-		size_t room = x->path_room ? x->path_room * 2 : 4;
-
-		x->paths = arena_grow(x->arena, x->paths, x->path_room * sizeof(*x->paths),
-				      room * sizeof(*x->paths));
-		x->path_room = room;
-	}
+	GROW_IN(x->arena, x->paths, x->path_count, x->path_room, 4);
 	x->paths[x->path_count++] = *out;
 	return true;
 }
@@ -252,13 +247,21 @@ bool binder_value(struct binder *x, const struct node *n, struct value *out)
 	return true;
 }
 
+bool expr_refuse_size(struct arena *a, const char *label, size_t size, struct error *e)
+{
+	return error_set(e, a, ERR_VALIDATION,
+			 "Invalid %s: Expression size has exceeded the maximum allowed size; expression size: %zu", label, size);
+}
+
+bool expr_refuse_operators(struct arena *a, const char *label, struct error *e)
+{
+	return error_set(e, a, ERR_VALIDATION, "Invalid %s: The expression contains too many operators; operator count: %d", label,
+			 EXPR_OPERATORS_MAX + 1);
+}
+
 bool binder_finish(struct binder *x)
 {
-	if (x->tree->operators > EXPR_OPERATORS_MAX)
-		return binder_refuse(
-			x, "The expression contains too many operators; operator count: %d",
-			EXPR_OPERATORS_MAX + 1);
-	return true;
+	return x->tree->operators <= EXPR_OPERATORS_MAX || expr_refuse_operators(x->arena, x->label, x->e);
 }
 
 /* DynamoDB resolves the last path first and compares each with those after it. So an error in a

@@ -46,6 +46,9 @@ bool binder_value(struct binder *x, const struct node *n, struct value *out) MUS
 /* The paths of a list that must stand apart, checked from the last to the first. */
 bool binder_paths_apart(struct binder *x, const struct node *const *nodes, size_t n,
 			struct path *out) MUST_CHECK;
+/* Limits of any expression; false. */
+bool expr_refuse_size(struct arena *a, const char *label, size_t size, struct error *e) MUST_CHECK;
+bool expr_refuse_operators(struct arena *a, const char *label, struct error *e) MUST_CHECK;
 /* Last of all: the operator count. */
 bool binder_finish(struct binder *x) MUST_CHECK;
 /* "Invalid <label>: …" */

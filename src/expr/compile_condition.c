@@ -303,12 +303,15 @@ bool condition_compile_as(struct expr_bindings *b, const char *label, struct sli
 	return true;
 }
 
+const char *condition_label_name(enum condition_label label)
+{
+	return label == FILTER_EXPRESSION ? "FilterExpression" : "ConditionExpression";
+}
+
 bool condition_compile(struct expr_bindings *b, enum condition_label label, struct slice text,
 		       const struct condition **out, struct error *e)
 {
-	return condition_compile_as(
-		b, label == FILTER_EXPRESSION ? "FilterExpression" : "ConditionExpression", text,
-		out, e);
+	return condition_compile_as(b, condition_label_name(label), text, out, e);
 }
 
 size_t condition_paths(const struct condition *c, const struct path **out)

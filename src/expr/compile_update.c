@@ -103,19 +103,17 @@ static bool is_set(enum value_type t)
 	return t == VALUE_SS || t == VALUE_NS || t == VALUE_BS;
 }
 
-/* ADD takes numbers and sets, DELETE sets. */
-static bool check_added_type(struct binder *x, const struct action *a)
+bool update_check_added(struct arena *a, const struct action *action, struct error *e)
 {
-	const char *op = a->kind == ACTION_ADD ? "ADD" : "DELETE";
-	enum value_type t = value_type(a->source.value);
+	const char *op = action->kind == ACTION_ADD ? "ADD" : "DELETE";
+	enum value_type t = value_type(action->source.value);
 
-	if (is_set(t) || (a->kind == ACTION_ADD && t == VALUE_N))
+	if (is_set(t) || (action->kind == ACTION_ADD && t == VALUE_N))
 		return true;
-	return binder_refuse(
-		x,
-		"Incorrect operand type for operator or function; operator: %s, operand "
-		"type: %s, typeSet: ALLOWED_FOR_%s_OPERAND",
-		op, long_type_name(t), op);
+	return error_set(e, a, ERR_VALIDATION,
+			 "Invalid UpdateExpression: Incorrect operand type for operator or function; operator: %s, operand type: %s, "
+			 "typeSet: ALLOWED_FOR_%s_OPERAND",
+			 op, long_type_name(t), op);
 }
 
 /* The tree's actions in order of appearance. */
@@ -167,7 +165,7 @@ static bool compile_sources(struct binder *x, struct flat *f)
 			continue;
 		if (!compile_source(x, f->sources[i], &a->source))
 			return false;
-		if (a->kind != ACTION_SET && !check_added_type(x, a))
+		if (a->kind != ACTION_SET && !update_check_added(x->arena, a, x->e))
 			return false;
 	}
 	return true;

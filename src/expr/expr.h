@@ -42,9 +42,6 @@ struct expr_bindings;
 bool expr_bindings_new(struct arena *a, struct expr_cache *cache, const struct json *names,
 		       const struct json *values, struct expr_bindings **out,
 		       struct error *e) MUST_CHECK;
-/* One more, for whoever has a name or a value already and knows it to be sound: nothing is checked. Both are borrowed. */
-void expr_bind_name(struct expr_bindings *b, struct slice placeholder, struct slice name);
-void expr_bind_value(struct expr_bindings *b, struct slice placeholder, struct value v);
 /* After all expressions of the request are compiled: names or values left unused are an error. */
 bool expr_bindings_check_used(const struct expr_bindings *b, struct error *e) MUST_CHECK;
 

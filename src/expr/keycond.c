@@ -1,5 +1,6 @@
 /* Key conditions: conditions that are a conjunction of one simple test per key attribute.
  * SPDX-License-Identifier: Apache-2.0 */
+#include "base/grow.h"
 #include "expr/condition.h"
 
 struct collector {
@@ -89,13 +90,7 @@ static bool add_term(struct collector *x, struct key_term term)
 			return refuse(
 				x,
 				"KeyConditionExpressions must only contain one condition per key");
-	if (x->count == x->room) {
-		size_t room = x->room ? x->room * 2 : 4;
-
-		x->terms =
-			arena_grow(x->arena, x->terms, x->room * sizeof(term), room * sizeof(term));
-		x->room = room;
-	}
+	GROW_IN(x->arena, x->terms, x->count, x->room, 4);
 	x->terms[x->count++] = term;
 	return true;
 }

@@ -1,5 +1,7 @@
 /* The parts of the grammar that all expressions share, and the way from text to tree.
  * SPDX-License-Identifier: Apache-2.0 */
+#include "base/grow.h"
+#include "expr/bind.h"
 #include "expr/limits.h"
 #include "expr/parser.h"
 
@@ -64,12 +66,7 @@ bool parser_expect(struct parser *p, enum token_type type)
 
 unsigned parser_node(struct parser *p, enum node_kind kind)
 {
-	if (p->count == p->room) {
-		size_t size = sizeof(*p->nodes), room = p->room * 2;
-
-		p->nodes = arena_grow(p->arena, p->nodes, p->room * size, room * size);
-		p->room = room;
-	}
+	GROW_IN(p->arena, p->nodes, p->count, p->room, 64);
 	p->nodes[p->count] = (struct node){
 		.kind = (uint8_t)kind,
 		.at = (uint16_t)p->now.at,
@@ -206,13 +203,7 @@ static bool size_is_right(struct parser *p)
 {
 	if (p->text.n == 0)
 		return refuse(p, "The expression can not be empty;");
-	if (p->text.n > EXPR_SIZE_MAX)
-		return error_set(
-			p->e, p->arena, ERR_VALIDATION,
-			"Invalid %s: Expression size has exceeded the maximum allowed size; "
-			"expression size: %zu",
-			p->label, p->text.n);
-	return true;
+	return p->text.n <= EXPR_SIZE_MAX || expr_refuse_size(p->arena, p->label, p->text.n, p->e);
 }
 
 static void start(struct parser *p)

@@ -1,9 +1,9 @@
-/* Compiled updates: what compile_update.c and legacy_update.c make and update.c applies.
+/* Compiled updates: what compile_update.c, build.c and legacy_update.c make and update.c applies.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef THORPE_EXPR_UPDATE_H
 #define THORPE_EXPR_UPDATE_H
 
-#include "expr/expr.h"
+#include "expr/build.h"
 
 enum source_kind {
 	SOURCE_VALUE,
@@ -22,8 +22,6 @@ struct source {
 	const struct source *left, *right;
 };
 
-enum action_kind { ACTION_SET, ACTION_REMOVE, ACTION_ADD, ACTION_DELETE };
-
 struct action {
 	enum action_kind kind;
 	struct source source; /* not of ACTION_REMOVE; a SOURCE_VALUE for ADD and DELETE */
@@ -37,6 +35,9 @@ struct update {
 	const struct path **sorted;
 	bool legacy; /* AttributeUpdates: ADD appends to lists, and other texts of errors */
 };
+
+/* ADD takes numbers and sets, DELETE sets. */
+bool update_check_added(struct arena *a, const struct action *action, struct error *e) MUST_CHECK;
 
 /* One change to make: `value` at `path`, or nothing when it is absent. */
 struct edit {

@@ -53,7 +53,8 @@ static struct fault_entry *own_entry(const struct faults *f, struct slice table)
 	return NULL;
 }
 
-struct fault_rule fault_rule_of(const struct faults *f, enum fault_kind k, struct slice table)
+/* The rule that holds for the table. With the lock. */
+static struct fault_rule rule_of(const struct faults *f, enum fault_kind k, struct slice table)
 {
 	const struct fault_entry *own = own_entry(f, table);
 
@@ -244,7 +245,7 @@ int64_t faults_time_ms(struct faults *f, enum fault_kind k, struct slice table)
 	struct fault_rule r;
 
 	pthread_mutex_lock(&f->lock);
-	r = fault_rule_of(f, k, table);
+	r = rule_of(f, k, table);
 	pthread_mutex_unlock(&f->lock);
 	return r.set ? r.to_ms : 0;
 }
@@ -268,7 +269,7 @@ bool fault_strikes(const struct fault_plan *p, enum fault_kind k, struct slice t
 	struct fault_rule r;
 
 	pthread_mutex_lock(&p->faults->lock);
-	r = fault_rule_of(p->faults, k, table);
+	r = rule_of(p->faults, k, table);
 	pthread_mutex_unlock(&p->faults->lock);
 	if (!is_hit(mix(mix(p->base, k), i), &r))
 		return false;
@@ -299,8 +300,8 @@ void faults_draw(struct faults *f, struct slice table, unsigned operation, struc
 	e = own_entry(f, table);
 	out->faults = f;
 	out->base = mix(mix(f->seed, name), (e ? e : &f->all)->calls[name % FAULT_CALLS]++);
-	latency = fault_rule_of(f, FAULT_LATENCY, table);
-	slow = fault_rule_of(f, FAULT_SLOW, table);
+	latency = rule_of(f, FAULT_LATENCY, table);
+	slow = rule_of(f, FAULT_SLOW, table);
 	pthread_mutex_unlock(&f->lock);
 	out->delay_ms = draw_time(f, out->base, FAULT_LATENCY, &latency);
 	out->hold_ms = draw_time(f, out->base, FAULT_SLOW, &slow);
@@ -379,12 +380,13 @@ void faults_show(struct faults *f, struct buf *out)
 
 	buf_init(&spec, out->arena);
 	faults_print(f, &spec);
-	buf_lit(out, "{\"faults\":");
-	json_string(out, buf_slice(&spec));
-	buf_lit(out, ",\"injected\":{");
+	json_open(out, '{');
+	json_member_string(out, "faults", buf_slice(&spec));
+	json_member_open(out, "injected", '{');
 	for (size_t i = 0; i < FAULT_KINDS; i++)
-		buf_printf(out, "%s\"%s\":%llu", i ? "," : "", fault_name(i), (unsigned long long)atomic_load(&f->struck[i]));
-	buf_lit(out, "}}");
+		json_member_int(out, fault_name(i), (int64_t)atomic_load(&f->struck[i]));
+	json_close(out, '}');
+	json_close(out, '}');
 }
 
 void faults_metrics(struct faults *f, struct buf *out)

@@ -38,8 +38,6 @@ struct faults {
 	struct past *past; /* past.c; has a lock of its own */
 };
 
-/* The rule that holds for the table. With the lock. */
-struct fault_rule fault_rule_of(const struct faults *f, enum fault_kind k, struct slice table);
 /* The longest time of a fault, of any table; 0: it is set nowhere. With the lock. */
 int64_t fault_longest_ms(const struct faults *f, enum fault_kind k);
 /* Of both lags. With the lock. */

@@ -16,9 +16,9 @@ static void refuse(struct exchange *ex, int status, struct slice why)
 	struct buf b;
 
 	buf_init(&b, &ex->arena);
-	buf_lit(&b, "{\"message\":");
-	json_string(&b, why);
-	buf_lit(&b, "}");
+	json_open(&b, '{');
+	json_member_string(&b, "message", why);
+	json_close(&b, '}');
 	exchange_reply_with(ex, status, JSON, buf_slice(&b), NO_STORE);
 }
 

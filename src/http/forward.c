@@ -74,21 +74,20 @@ static void put_error(struct buf *b, const struct backend_reply *r)
 {
 	bool is_known = r->status < 500 && r->error.n;
 
-	buf_printf(b, "{\"__type\":\"com.amazonaws.dynamodb.v20120810#%.*s\",\"message\":",
-		   SLICE_ARG(is_known ? r->error : SLICE("InternalServerError")));
-	json_string(b, r->message);
+	json_open(b, '{');
+	json_member_string(b, "__type", arena_printf(b->arena, ERR_NS_DDB "%.*s",
+						     SLICE_ARG(is_known ? r->error : SLICE("InternalServerError"))));
+	json_member_string(b, "message", r->message);
 	for (size_t i = 0; i < r->body->count; i++) {
 		const struct json_member *m = &r->body->members[i];
 
 		/* Code: of a reason, where a single write was sent as a transaction (remote/repeat.h). */
 		if (slice_is(m->name, "__type") || slice_is(m->name, "Code") || slice_is(m->name, "message") || slice_is(m->name, "Message"))
 			continue;
-		buf_byte(b, ',');
-		json_string(b, m->name);
-		buf_byte(b, ':');
+		json_name_string(b, m->name);
 		json_write(b, &m->value);
 	}
-	buf_byte(b, '}');
+	json_close(b, '}');
 }
 
 static void run(struct exchange_work *w, struct arena *a, void *local)
@@ -116,7 +115,7 @@ static void run(struct exchange_work *w, struct arena *a, void *local)
 bool forward_take(struct exchange *ex, void *ctx, struct slice target, struct slice body)
 {
 	static const struct error busy = { .code = ERR_INTERNAL, .message = { "too many requests are waiting", 29 } };
-	const char *operation = api_op_name(target);
+	const struct api_operation *operation = api_operation(target);
 	const struct json *document = operation ? json_parse(&ex->arena, body) : NULL;
 	struct database *d = json_is(document, JSON_OBJECT) ? database_of(ctx, table_of(document)) : NULL;
 	struct forwarding *f;
@@ -124,7 +123,7 @@ bool forward_take(struct exchange *ex, void *ctx, struct slice target, struct sl
 	if (!d)
 		return false;
 	f = arena_new(&ex->arena, struct forwarding);
-	*f = (struct forwarding){ .database = d, .operation = operation, .body = body };
+	*f = (struct forwarding){ .database = d, .operation = operation->name, .body = body };
 	if (!exchange_work(ex, run, f))
 		exchange_reply_error(ex, &busy);
 	return true;

@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include "base/alloc.h"
+#include "base/grow.h"
 #include "http/connection.h"
 #include "http/loop.h"
 #include "http/server_internal.h"
@@ -254,19 +255,10 @@ bool loop_adopt(struct loop *l, int fd)
 
 bool loop_adopt_socket(struct loop *l, struct loop_socket s)
 {
-	bool room = true;
+	bool room;
 
 	pthread_mutex_lock(&l->inbox_lock);
-	if (l->inbox_n == l->inbox_cap) {
-		size_t cap = l->inbox_cap ? l->inbox_cap * 2 : 64;
-		struct loop_socket *bigger = mem_realloc(l->inbox, cap * sizeof(*bigger));
-
-		room = bigger != NULL;
-		if (bigger) {
-			l->inbox = bigger;
-			l->inbox_cap = cap;
-		}
-	}
+	room = GROW(l->inbox, l->inbox_n + 1, l->inbox_cap, INBOX_MOST);
 	if (room) {
 		l->inbox[l->inbox_n++] = s;
 		if (!s.on_reserve)

@@ -19,7 +19,7 @@
 #include "http/sigv4.h"
 #include "http/tls.h"
 #include "http/workers.h"
-#include "process/live.h"
+#include "process/live/live.h"
 
 #define LOOP_READ_BYTES (64 * 1024)
 

@@ -123,11 +123,6 @@ static bool is_loopback_name(struct slice name)
 	return is_loopback_number(name) || is_word(name, "localhost") || ends_with(name, ".localhost") || is_loopback_ipv6(name);
 }
 
-bool origin_is_loopback(struct slice host)
-{
-	return is_loopback_name(name_of(host));
-}
-
 /* ---- O1 ---- */
 
 static bool takes_name(const struct origin_rules *rules, struct slice name)

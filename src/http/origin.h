@@ -48,9 +48,6 @@ const char *origin_advice(enum origin_verdict v);
 /* The value of Access-Control-Allow-Origin; empty: the reply has no CORS headers. */
 struct slice origin_allowed(const struct origin_rules *rules, const struct http_request *r);
 
-/* Whether a Host header means this machine, whatever its port. */
-bool origin_is_loopback(struct slice host);
-
 /* The values of --host and --cors. False with a sentence in `why`. */
 bool origin_check_host(const char *text, char *why, size_t n) MUST_CHECK;
 bool origin_check_origin(const char *text, char *why, size_t n) MUST_CHECK;

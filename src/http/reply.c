@@ -223,11 +223,13 @@ static void refuse_with_problem(struct exchange *ex, int status, const char *why
 	struct buf b;
 
 	buf_init(&b, &ex->arena);
-	buf_printf(&b, "{\"type\":\"%s\",\"title\":", problem_type(status));
-	json_string(&b, slice_make(text.p + 4, text.n - 4)); /* without the number */
-	buf_printf(&b, ",\"status\":%d,\"detail\":", status);
-	json_string(&b, slice_str(why));
-	buf_byte(&b, '}');
+	json_open(&b, '{');
+	json_member_word(&b, "type", problem_type(status));
+	json_member_string(&b, "title", slice_make(text.p + 4, text.n - 4)); /* without the number */
+	json_member_int(&b, "status", status);
+	json_member_word(&b, "detail", why);
+	json_close(&b, '}');
+	buf_byte(&b, '\n');
 	reply_make(ex, status, SLICE("application/problem+json"), buf_slice(&b), headers);
 }
 

@@ -5,6 +5,7 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include <strings.h>
 
+#include "base/grow.h"
 #include "http/request_plain.h"
 
 #define BODY_FIRST (64 * 1024) /* what a Content-Length is trusted for before bytes have come */
@@ -38,13 +39,7 @@ static int new_header(struct request_parser *p)
 {
 	if (p->span_count == p->limits->header_count)
 		return refuse(p, 431, "The request has too many headers.");
-	if (p->span_count == p->span_cap) {
-		size_t cap = p->span_cap ? p->span_cap * 2 : 24;
-
-		p->spans = arena_grow(p->req->arena, p->spans, p->span_cap * sizeof(*p->spans),
-				      cap * sizeof(*p->spans));
-		p->span_cap = cap;
-	}
+	GROW_IN(p->req->arena, p->spans, p->span_count, p->span_cap, 24);
 	p->spans[p->span_count].name = (uint32_t)p->head.n;
 	p->spans[p->span_count].value = p->spans[p->span_count].end = (uint32_t)p->head.n;
 	p->span_count++;

@@ -67,6 +67,7 @@ static void reply_problem(struct exchange *ex, const struct problem *p)
 
 	buf_init(&b, &ex->arena);
 	output_problem(p, &b);
+	buf_byte(&b, '\n');
 	if (p->type == PROBLEM_METHOD)
 		headers = SLICE("Cache-Control: no-store\r\nAllow: GET, HEAD\r\n");
 	if (p->retry_after)
@@ -79,18 +80,21 @@ static void reply_list(struct exchange *ex, const struct rest *r)
 	struct buf b;
 
 	buf_init(&b, &ex->arena);
-	buf_lit(&b, "{\"designs\":[");
+	json_open(&b, '{');
+	json_member_open(&b, "designs", '[');
 	for (size_t i = 0; i < r->app_count; i++) {
 		struct slice name = app_design(r->apps[i])->name;
 
-		if (i)
-			buf_byte(&b, ',');
+		json_comma(&b);
 		app_summary(r->apps[i], &b);
 		b.n--; /* its '}': the address follows */
-		buf_printf(&b, ",\"base\":\"" REST_BASE "/%.*s\"", SLICE_ARG(name));
-		buf_printf(&b, ",\"openapi\":\"" REST_BASE "/%.*s/openapi.json\"}", SLICE_ARG(name));
+		json_member_string(&b, "base", arena_printf(&ex->arena, REST_BASE "/%.*s", SLICE_ARG(name)));
+		json_member_string(&b, "openapi", arena_printf(&ex->arena, REST_BASE "/%.*s/openapi.json", SLICE_ARG(name)));
+		json_close(&b, '}');
 	}
-	buf_lit(&b, "]}");
+	json_close(&b, ']');
+	json_close(&b, '}');
+	buf_byte(&b, '\n');
 	exchange_reply_with(ex, 200, SLICE("application/json"), buf_slice(&b), SLICE("Cache-Control: no-cache\r\n"));
 }
 

@@ -11,7 +11,7 @@
 #include "app/app.h"
 #include "http/route.h"
 #include "http/workers.h"
-#include "process/live.h"
+#include "process/live/live.h"
 
 #define REST_BASE "/api"
 #define REST_METHODS 6

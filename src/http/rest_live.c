@@ -3,8 +3,6 @@
 #include "http/loop.h"
 #include "http/rest_live.h"
 
-#define ID_MOST 24 /* characters; what is longer is no position of ours */
-
 struct watch {
 	struct sse stream;
 	struct app_watcher asked;
@@ -12,8 +10,7 @@ struct watch {
 	struct live *live;
 	struct watch *next, **at; /* of its place's; at NULL: not adopted */
 	int64_t expires_ms;       /* the caller's token; 0: never */
-	size_t id_n;
-	char id[ID_MOST];
+	char *id;                 /* Last-Event-ID, cut where it is too long for one of ours; NULL: none, or it has served */
 };
 
 static struct watch *of_stream(struct sse *s)
@@ -78,6 +75,12 @@ static void take_pending(void *ctx, uint64_t sequence, struct live_bytes *b)
 	loop_count(&w->stream.loop->counters.events, 1);
 }
 
+static void drop_id(struct watch *w)
+{
+	mem_free(w->id);
+	w->id = NULL;
+}
+
 static bool begin(struct sse *s)
 {
 	struct watch *w = of_stream(s);
@@ -87,6 +90,7 @@ static bool begin(struct sse *s)
 		loop_count(&s->loop->counters.watchers_cut, 1);
 		return false;
 	}
+	drop_id(w);
 	first = (struct watch **)&w->watcher.place->first;
 	w->next = *first;
 	if (w->next)
@@ -107,6 +111,7 @@ static void drop(struct sse *s)
 	}
 	live_leave(&w->watcher);
 	sse_release(s);
+	drop_id(w);
 	mem_free(w);
 }
 
@@ -114,15 +119,15 @@ static void drop(struct sse *s)
 static void keep_alive(struct watch *w)
 {
 	struct sse *s = &w->stream;
-	uint64_t position = live_position(&w->watcher);
+	char position[LIVE_ID_ROOM], text[LIVE_ID_ROOM + 32];
+	bool has_position = live_position(&w->watcher, position) > 0;
 	struct live_bytes *b;
-	char text[64];
 	int n;
 
 	loop_take_posts(s->loop); /* what was posted before the position was asked for comes before it */
 	if (!s->conn || uv_now(&s->loop->uv) - s->sent_at < s->loop->limits->keep_alive_ms)
 		return;
-	n = snprintf(text, sizeof(text), ": keep-alive\nid: %llu\n\n", (unsigned long long)position);
+	n = snprintf(text, sizeof(text), ": keep-alive\n%s%s%s\n", has_position ? "id: " : "", has_position ? position : "", has_position ? "\n" : "");
 	b = live_bytes_new(slice_make(text, (size_t)n));
 	if (b && sse_push(s, b))
 		sse_flush(s);
@@ -145,11 +150,11 @@ static const struct sse_ops ops = { begin, tick, drop };
 
 /* ---- asking ---- */
 
-static bool watch(struct app_watcher *asked, struct run *r, const struct access *access, const struct fields *params,
+static bool watch(struct app_watcher *asked, struct run *r, const struct access *access, const struct row *params,
 		  struct app_reply *reply)
 {
 	struct watch *w = (struct watch *)((char *)asked - offsetof(struct watch, asked));
-	struct live_ask ask = { access, params, slice_make(w->id, w->id_n), &w->stream.loop->live };
+	struct live_ask ask = { access, params, slice_str(w->id ? w->id : ""), &w->stream.loop->live };
 	struct buf b;
 
 	buf_init(&b, r->arena);
@@ -172,10 +177,12 @@ struct sse *rest_live_new(struct live *live, struct loop *l, struct slice last_e
 	sse_init(&w->stream, &ops, l);
 	w->asked.watch = watch;
 	w->live = live;
-	w->id_n = last_event_id.n < ID_MOST ? last_event_id.n : ID_MOST;
-	if (w->id_n)
-		memcpy(w->id, last_event_id.p, w->id_n);
-	return &w->stream;
+	if (last_event_id.n)
+		w->id = mem_strndup(last_event_id.p, last_event_id.n < LIVE_ID_ROOM ? last_event_id.n : LIVE_ID_ROOM);
+	if (w->id || !last_event_id.n)
+		return &w->stream;
+	drop(&w->stream);
+	return NULL;
 }
 
 struct app_watcher *rest_live_watcher(struct sse *s)

@@ -1,4 +1,4 @@
-/* Lists that are watched over HTTP: a stream for each watcher, fed by the hub of its application (process/live.h).
+/* Lists that are watched over HTTP: a stream for each watcher, fed by the hub of its application (process/live/live.h).
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef THORPE_HTTP_REST_LIVE_H
 #define THORPE_HTTP_REST_LIVE_H

@@ -55,18 +55,6 @@ static bool unzip_or_reply(struct exchange *ex, struct slice *body)
 	return false;
 }
 
-/* Those that change items: processors have to follow them. */
-static bool is_write(struct slice target)
-{
-	static const char *const names[] = { "PutItem", "UpdateItem", "DeleteItem", "BatchWriteItem", "TransactWriteItems" };
-	const char *dot = target.n ? memchr(target.p, '.', target.n) : NULL;
-
-	for (size_t i = 0; dot && i < sizeof(names) / sizeof(*names); i++)
-		if (slice_is(slice_make(dot + 1, (size_t)(target.p + target.n - dot - 1)), names[i]))
-			return true;
-	return false;
-}
-
 /* A test that looks at what an application did says so. The console does the same: browsers say of pages that they are of the same
  * origin, and no page can. */
 static bool is_spared(const struct exchange *ex)
@@ -92,7 +80,7 @@ static void handle_dynamodb(struct exchange *ex, void *ctx)
 	if (ex->loop->forward->take && ex->loop->forward->take(ex, ex->loop->forward->ctx, target, body))
 		return;
 	exchange_call_api(ex, target, body);
-	if (is_write(target))
+	if (api_changes_items(api_operation(target)))
 		delay_ms = loop_write_delay(ex->loop, NULL);
 	if (api_has_faults(ex->loop->api) && !is_spared(ex))
 		delay_ms += api_draw_faults(ex->loop->api, &ex->call);

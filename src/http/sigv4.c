@@ -191,36 +191,35 @@ static bool check_scope(struct arena *a, const struct sigv4 *s, struct slice reg
 	return error_set(e, a, ERR_INVALID_SIGNATURE, "%.*s", SLICE_ARG(buf_slice(&wrong)));
 }
 
-/* Everything but the signature itself. */
-static bool check_claims(const struct http_request *r, const struct keys *keys, struct slice region, int64_t now_ms,
-			 struct sigv4 *s, struct slice *secret, struct error *e)
+static bool check_algorithm(struct arena *a, const struct sigv4 *s, struct error *e)
+{
+	return slice_is(s->algorithm, ALGORITHM) ||
+	       error_set(e, a, ERR_INCOMPLETE_SIGNATURE, "Unsupported AWS 'algorithm': '%.*s' (only " ALGORITHM " for now). ",
+			 SLICE_ARG(s->algorithm));
+}
+
+/* Everything but the signature itself: the client's secret, or NULL bytes with the error set. */
+static struct slice check_claims(const struct http_request *r, const struct keys *keys, struct slice region, int64_t now_ms,
+				 struct sigv4 *s, struct error *e)
 {
 	struct arena *a = r->arena;
+	struct slice secret = { 0 };
 
-	if (!sigv4_parse(r, s, e) || !check_date(a, s, (time_t)(now_ms / 1000), e) ||
-	    !check_signed_headers(r, s, e))
-		return false;
-	if (!slice_is(s->algorithm, ALGORITHM))
-		return error_set(e, a, ERR_INCOMPLETE_SIGNATURE,
-				 "Unsupported AWS 'algorithm': '%.*s' (only " ALGORITHM
-				 " for now). ",
-				 SLICE_ARG(s->algorithm));
-	if (!split_credential(a, s, e) || !check_scope(a, s, region, e))
-		return false;
-	*secret = keys_secret(keys, s->key_id);
-	if (!secret->p)
-		return error_set(e, a, ERR_UNRECOGNIZED_CLIENT,
-				 "The security token included in the request is invalid.");
-	return true;
+	if (!sigv4_parse(r, s, e) || !check_date(a, s, (time_t)(now_ms / 1000), e) || !check_signed_headers(r, s, e) ||
+	    !check_algorithm(a, s, e) || !split_credential(a, s, e) || !check_scope(a, s, region, e))
+		return secret;
+	secret = keys_secret(keys, s->key_id);
+	if (!secret.p)
+		(void)!error_set(e, a, ERR_UNRECOGNIZED_CLIENT, "The security token included in the request is invalid.");
+	return secret;
 }
 
 bool sigv4_check_head(const struct http_request *r, const struct keys *keys, struct slice region, int64_t now_ms,
 		      struct error *e)
 {
-	struct slice secret;
 	struct sigv4 s;
 
-	return check_claims(r, keys, region, now_ms, &s, &secret, e);
+	return check_claims(r, keys, region, now_ms, &s, e).p;
 }
 
 bool sigv4_verify(const struct http_request *r, const struct keys *keys, struct slice region, struct sigv4_cache *cache,
@@ -229,7 +228,8 @@ bool sigv4_verify(const struct http_request *r, const struct keys *keys, struct 
 	struct slice secret, expected;
 	struct sigv4 s;
 
-	if (!check_claims(r, keys, region, now_ms, &s, &secret, e))
+	secret = check_claims(r, keys, region, now_ms, &s, e);
+	if (!secret.p)
 		return false;
 	expected = sigv4_signature(r, &s, secret, cache);
 	if (s.signature.n != expected.n || CRYPTO_memcmp(s.signature.p, expected.p, expected.n))

@@ -12,7 +12,7 @@
 
 #include <uv.h>
 
-#include "process/live_bytes.h"
+#include "process/live/live_bytes.h"
 
 struct conn;
 struct loop;

@@ -3,7 +3,7 @@
  * In: json_parse() makes a read-only tree in the arena. UTF-8 is validated, strings may hold NULs,
  * every string points into the arena (not into the text parsed).
  * Objects keep their members in order of appearance; of duplicate names json_get() finds the last.
- * Out: append to a struct buf.
+ * Out: values are appended to a struct buf (below).
  * simdjson is known to json.cpp and to nobody else.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef THORPE_JSON_JSON_H
@@ -13,6 +13,7 @@
 extern "C" {
 #endif
 
+#include <string.h>
 #include "base/buf.h"
 
 enum json_type {
@@ -52,10 +53,73 @@ static inline bool json_is(const struct json *j, enum json_type t)
 	return j && j->type == (uint32_t)t;
 }
 
-/* A quoted, escaped string. `s` must be valid UTF-8. */
+/* ---- out ----
+ * Documents are made in a struct buf, value by value:
+ *
+ *     json_open(b, '{');
+ *     json_member_string(b, "TableName", t->name);
+ *     json_member_open(b, "Tags", '[');
+ *     for (…)
+ *             json_string(b, tag);
+ *     json_close(b, ']');
+ *     json_close(b, '}');
+ *
+ * Each value and each name puts a comma before itself when one is due. There is no state to carry: a comma is due when the last
+ * byte of the buffer can end a value, and a string ends with its quote, so '{', '[', ':' and ',' can only be structure. Hence
+ *   - a part of a document may be written by another function, or copied in with buf_put() after json_comma();
+ *   - a second document in the same buffer needs a newline, a blank or any other byte before it that ends no value.
+ * Nothing here fails: memory that runs out leaves by arena.h A1.
+ *
+ * Elsewhere, each for a reason: json/fast.h (values of items, hot), base/json_line.h (log lines in fixed memory, any bytes). */
+
+/* Whether a value may end with this byte: a string, an object, an array, a number, true, false, null. */
+extern const bool json_ends_value[256];
+
+static inline void json_comma(struct buf *b)
+{
+	if (__builtin_expect(b->n != 0, 1) && json_ends_value[(uint8_t)b->p[b->n - 1]])
+		buf_byte(b, ',');
+}
+
+/* ---- values: in arrays, after json_name(), or alone ---- */
+
+/* '{' or '[', and what closes it. */
+static inline void json_open(struct buf *b, char bracket)
+{
+	json_comma(b);
+	buf_byte(b, (uint8_t)bracket);
+}
+
+static inline void json_close(struct buf *b, char bracket)
+{
+	buf_byte(b, (uint8_t)bracket);
+}
+
+/* Quoted and escaped as DynamoDB does it. `s` must be valid UTF-8. */
 void json_string(struct buf *b, struct slice s);
-/* A whole tree, without white space. Recurses as deep as the tree. */
+void json_strings(struct buf *b, const struct slice *list, size_t n); /* an array */
+void json_int(struct buf *b, int64_t v);
+void json_bool(struct buf *b, bool v);
+void json_null(struct buf *b);
+/* A whole tree, without white space, and without a comma before it: digests are made of it, too. Recurses as deep as the tree. */
 void json_write(struct buf *b, const struct json *j);
+
+/* ---- members ---- */
+
+/* `"name":`. json_name() takes the name as it is: without quotes, backslashes and control characters. */
+void json_name_plain(struct buf *b, const char *name, size_t n);
+static inline void json_name(struct buf *b, const char *name)
+{
+	json_name_plain(b, name, strlen(name));
+}
+void json_name_string(struct buf *b, struct slice name); /* escaped */
+
+void json_member_open(struct buf *b, const char *name, char bracket);
+void json_member_string(struct buf *b, const char *name, struct slice text);
+void json_member_word(struct buf *b, const char *name, const char *word);
+void json_member_int(struct buf *b, const char *name, int64_t v);
+void json_member_bool(struct buf *b, const char *name, bool v);
+void json_member_strings(struct buf *b, const char *name, const struct slice *list, size_t n);
 
 #ifdef __cplusplus
 }

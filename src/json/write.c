@@ -1,6 +1,13 @@
-/* Writing JSON strings, escaped as DynamoDB does it.
+/* Strings are copied and looked at in one go: most need no escape.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "json/plain.h"
+
+const bool json_ends_value[256] = {
+	['"'] = true, ['}'] = true, [']'] = true,
+	['0'] = true, ['1'] = true, ['2'] = true, ['3'] = true, ['4'] = true,
+	['5'] = true, ['6'] = true, ['7'] = true, ['8'] = true, ['9'] = true,
+	['e'] = true, ['l'] = true, /* true, false, null */
+};
 
 static void put_escaped(struct buf *b, uint8_t c)
 {
@@ -38,11 +45,11 @@ static void put_with_escapes(struct buf *b, struct slice s)
 	buf_byte(b, '"');
 }
 
-void json_string(struct buf *b, struct slice s)
+static inline void put_string(struct buf *b, struct slice s)
 {
 	char *to = b->cap - b->n >= s.n + 2 ? b->p + b->n : buf_room(b, s.n + 2);
 
-	if (!json_copy_plain(to + 1, s)) { /* most strings need no escape */
+	if (!json_copy_plain(to + 1, s)) {
 		put_with_escapes(b, s);
 		return;
 	}
@@ -51,11 +58,95 @@ void json_string(struct buf *b, struct slice s)
 	b->n += s.n + 2;
 }
 
-static void write_number(struct buf *b, double d)
+void json_string(struct buf *b, struct slice s)
 {
-	/* 17 digits read back as the same double. */
-	buf_printf(b, "%.17g", d);
+	json_comma(b);
+	put_string(b, s);
 }
+
+void json_strings(struct buf *b, const struct slice *list, size_t n)
+{
+	json_open(b, '[');
+	for (size_t i = 0; i < n; i++)
+		json_string(b, list[i]);
+	json_close(b, ']');
+}
+
+void json_int(struct buf *b, int64_t v)
+{
+	json_comma(b);
+	buf_i64(b, v);
+}
+
+void json_bool(struct buf *b, bool v)
+{
+	json_comma(b);
+	buf_str(b, v ? "true" : "false");
+}
+
+void json_null(struct buf *b)
+{
+	json_comma(b);
+	buf_lit(b, "null");
+}
+
+/* ---- members ---- */
+
+void json_name_plain(struct buf *b, const char *name, size_t n)
+{
+	char *to = b->cap - b->n >= n + 4 ? b->p + b->n : buf_room(b, n + 4), *from = to;
+
+	if (b->n && json_ends_value[(uint8_t)to[-1]])
+		*to++ = ',';
+	*to++ = '"';
+	memcpy(to, name, n);
+	to[n] = '"';
+	to[n + 1] = ':';
+	b->n += (size_t)(to - from) + n + 2;
+}
+
+void json_name_string(struct buf *b, struct slice name)
+{
+	json_string(b, name);
+	buf_byte(b, ':');
+}
+
+void json_member_open(struct buf *b, const char *name, char bracket)
+{
+	json_name(b, name);
+	buf_byte(b, (uint8_t)bracket);
+}
+
+void json_member_string(struct buf *b, const char *name, struct slice text)
+{
+	json_name(b, name);
+	json_string(b, text);
+}
+
+void json_member_word(struct buf *b, const char *name, const char *word)
+{
+	json_member_string(b, name, slice_str(word));
+}
+
+void json_member_int(struct buf *b, const char *name, int64_t v)
+{
+	json_name(b, name);
+	buf_i64(b, v);
+}
+
+void json_member_bool(struct buf *b, const char *name, bool v)
+{
+	json_name(b, name);
+	json_bool(b, v);
+}
+
+void json_member_strings(struct buf *b, const char *name, const struct slice *list, size_t n)
+{
+	json_name(b, name);
+	json_strings(b, list, n);
+}
+
+/* ---- trees ---- */
 
 void json_write(struct buf *b, const struct json *j)
 {
@@ -70,30 +161,26 @@ void json_write(struct buf *b, const struct json *j)
 		buf_i64(b, j->integer);
 		break;
 	case JSON_DOUBLE:
-		write_number(b, j->number);
+		buf_printf(b, "%.17g", j->number); /* 17 digits read back as the same double */
 		break;
 	case JSON_STRING:
-		json_string(b, j->string);
+		put_string(b, j->string);
 		break;
 	case JSON_ARRAY:
-		buf_lit(b, "[");
+		buf_byte(b, '[');
 		for (size_t i = 0; i < j->count; i++) {
-			if (i)
-				buf_lit(b, ",");
+			json_comma(b);
 			json_write(b, &j->items[i]);
 		}
-		buf_lit(b, "]");
+		buf_byte(b, ']');
 		break;
 	case JSON_OBJECT:
-		buf_lit(b, "{");
+		buf_byte(b, '{');
 		for (size_t i = 0; i < j->count; i++) {
-			if (i)
-				buf_lit(b, ",");
-			json_string(b, j->members[i].name);
-			buf_lit(b, ":");
+			json_name_string(b, j->members[i].name);
 			json_write(b, &j->members[i].value);
 		}
-		buf_lit(b, "}");
+		buf_byte(b, '}');
 		break;
 	}
 }

@@ -3,6 +3,7 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "app/entity_internal.h"
 #include "app/write_plan.h"
+#include "base/grow.h"
 #include "oracle/oracle_internal.h"
 
 /* ---- patterns and what they merge ---- */
@@ -108,7 +109,7 @@ static bool passes_filter(struct scope *s, const struct access *leaf, const stru
 	if (t->kind == TERM_AND)
 		return passes_filter(s, leaf, t->args[0]) && passes_filter(s, leaf, t->args[1]);
 	if (as_input(t, leaf, &in))
-		return value_present(fields_get(s->item, in.attribute));
+		return value_present(row_find(s->item, in.attribute));
 	if (term_reads_more(t))
 		return false;
 	if (scope_holds(s, t, &holds))
@@ -184,7 +185,7 @@ static bool has_keys(const struct key_schema *k, struct value row)
 }
 
 /* Whether the pattern could return the row, for some parameters. */
-static bool is_row(struct run *r, const struct access *leaf, const struct entity *parent, struct value row, const struct fields *full)
+static bool is_row(struct run *r, const struct access *leaf, const struct entity *parent, struct value row, const struct row *full)
 {
 	struct scope s = { .run = r, .item = full };
 
@@ -206,7 +207,7 @@ static bool is_row(struct run *r, const struct access *leaf, const struct entity
 struct row_asked {
 	struct run *run;
 	struct value stored;
-	const struct fields *full;
+	const struct row *full;
 	bool is;
 };
 
@@ -218,7 +219,7 @@ static bool is_row_of_leaf(void *ctx, const struct access *leaf, bool over)
 	return !over;
 }
 
-bool bond_has_row(struct oracle *o, const struct access *access, struct value stored, const struct fields *full)
+bool bond_has_row(struct oracle *o, const struct access *access, struct value stored, const struct row *full)
 {
 	struct row_asked x = { &o->run, stored, full, false };
 
@@ -246,12 +247,7 @@ static bool add_leaf(void *ctx, const struct access *leaf, bool over)
 		r->entities[entity_index(r->design, b.parent)].is_target = true;
 	else if (!split_filter(leaf->filter, &b) || !can_join(&b))
 		return false;
-	if (r->bond_count == r->bond_room) {
-		size_t room = r->bond_room ? 2 * r->bond_room : 16;
-
-		r->bonds = arena_grow(x->arena, r->bonds, r->bond_room * sizeof(b), room * sizeof(b));
-		r->bond_room = room;
-	}
+	GROW_IN(x->arena, r->bonds, r->bond_count, r->bond_room, 16);
 	r->bonds[r->bond_count++] = b;
 	return true;
 }
@@ -358,7 +354,7 @@ static void imply_parent(void *ctx, const struct read_asked *q)
 			if (q->where[k].op == WHERE_EQ)
 				put(&join, q->where[k].value);
 		for (size_t k = 0; k < b->input_count; k++)
-			put(&join, fields_get(q->params, b->inputs[k].parameter));
+			put(&join, row_find(q->params, b->inputs[k].parameter));
 		fact = fact_begin(o, SPACE_BOND, buf_slice(&join), FACT_PARENT);
 		buf_byte(&fact, x->weight);
 		if (x->weight == FACT_DELETED)
@@ -385,10 +381,10 @@ bool bond_is_deleted(struct run *r, const struct entity *e, struct value full)
 	return d->soft && d->set_count;
 }
 
-static void imply_parents(struct oracle *o, const struct entity *e, const struct fields *full, struct value key, enum fact_weight weight)
+static void imply_parents(struct oracle *o, const struct entity *e, const struct row *full, struct value key, enum fact_weight weight)
 {
 	struct scope s = { .run = &o->run, .item = full };
-	bool deleted = weight == FACT_FULL && e->delete_.then_count && bond_is_deleted(&o->run, e, fields_item(full));
+	bool deleted = weight == FACT_FULL && e->delete_.then_count && bond_is_deleted(&o->run, e, row_item(full));
 
 	for (size_t i = 0; i < e->delete_.then_count + e->delete_.refuse_count; i++) {
 		bool cascade = i < e->delete_.then_count, known;
@@ -405,7 +401,7 @@ static void imply_parents(struct oracle *o, const struct entity *e, const struct
 /* What the row's entity says of the parent's: nothing; that this row does not hang on one; that it does. */
 enum hold { HOLD_UNSAID, HOLD_NONE, HOLD_REQUIRED };
 
-static enum hold hold_of(struct run *r, const struct entity *e, const struct fields *full, const struct entity *parent)
+static enum hold hold_of(struct run *r, const struct entity *e, const struct row *full, const struct entity *parent)
 {
 	struct scope s = { .run = r, .item = full };
 	enum hold hold = HOLD_UNSAID;
@@ -431,7 +427,7 @@ static enum hold hold_of(struct run *r, const struct entity *e, const struct fie
 }
 
 /* Whether the row is looked at, and whether it is sure that it must have a parent. */
-static bool hangs(const struct bond *b, struct run *r, const struct entity *e, const struct fields *full, bool *sure)
+static bool hangs(const struct bond *b, struct run *r, const struct entity *e, const struct row *full, bool *sure)
 {
 	enum hold hold = hold_of(r, e, full, b->parent);
 
@@ -440,7 +436,7 @@ static bool hangs(const struct bond *b, struct run *r, const struct entity *e, c
 }
 
 static void imply_child(struct oracle *o, size_t at, const struct entity *e, struct value key, struct value row,
-			const struct fields *full, bool sure)
+			const struct row *full, bool sure)
 {
 	const struct bond *b = &o->rules.bonds[at];
 	struct buf join, fact;
@@ -450,7 +446,7 @@ static void imply_child(struct oracle *o, size_t at, const struct entity *e, str
 		if (b->leaf->where[i].op == WHERE_EQ && !is_left_out(&b->leaf->where[i], b->parent))
 			put(&join, value_get(row, b->leaf->where[i].attribute));
 	for (size_t k = 0; k < b->input_count; k++)
-		put(&join, fields_get(full, b->inputs[k].attribute));
+		put(&join, row_find(full, b->inputs[k].attribute));
 	fact = fact_begin(o, SPACE_BOND, buf_slice(&join), FACT_CHILD);
 	buf_be16(&fact, (uint16_t)entity_index(o->run.design, e));
 	buf_byte(&fact, sure);
@@ -460,7 +456,7 @@ static void imply_child(struct oracle *o, size_t at, const struct entity *e, str
 
 /* ---- rows that other rows lead to ---- */
 
-const struct reference *bond_reference(struct run *r, const struct entity *e, const struct fields *full, const struct entity *parent,
+const struct reference *bond_reference(struct run *r, const struct entity *e, const struct row *full, const struct entity *parent,
 				       size_t *from, const struct term **if_)
 {
 	struct scope s = { .run = r, .item = full };
@@ -485,7 +481,7 @@ const struct reference *bond_reference(struct run *r, const struct entity *e, co
 	return NULL;
 }
 
-static void imply_row(struct oracle *o, size_t at, const struct entity *e, struct value key, struct value stored, const struct fields *full)
+static void imply_row(struct oracle *o, size_t at, const struct entity *e, struct value key, struct value stored, const struct row *full)
 {
 	const struct bond *b = &o->rules.bonds[at];
 	struct run *r = &o->run;
@@ -537,11 +533,11 @@ void bond_tell(struct oracle *o, const struct bond *b, const struct entity *e, s
 /* Whether `then` leads from the row to the item. */
 static bool leads_to(struct run *r, const struct access *leaf, struct value row, struct value key)
 {
-	struct fields f;
+	struct row f;
 	struct scope s = { .run = r, .item = &f };
 	struct value v;
 
-	fields_from_item(&f, r->arena, row);
+	row_from(&f, r->arena, NULL, row);
 	for (size_t i = 0; i < leaf->then.key_count; i++)
 		if (scope_try_fill(&s, leaf->then.keys[i].template, true, &v) != TEMPLATE_OK ||
 		    !value_equal(v, value_get(key, leaf->then.keys[i].attribute)))
@@ -549,7 +545,7 @@ static bool leads_to(struct run *r, const struct access *leaf, struct value row,
 	return leaf->then.key_count > 0;
 }
 
-void bonds_imply(struct oracle *o, const struct entity *e, struct value stored, const struct fields *full,
+void bonds_imply(struct oracle *o, const struct entity *e, struct value stored, const struct row *full,
 		 const struct companion_item *companions, size_t companion_count, enum fact_weight weight)
 {
 	struct run *r = &o->run;
@@ -569,9 +565,9 @@ void bonds_imply(struct oracle *o, const struct entity *e, struct value stored, 
 		if (!b->leaf->has_then && is_row(r, b->leaf, b->parent, stored, full) && hangs(b, r, e, full, &sure))
 			imply_child(o, i, e, key, stored, full, sure);
 		for (size_t k = 0; b->leaf->has_then && k < companion_count; k++) {
-			struct fields row;
+			struct row row;
 
-			fields_from_item(&row, r->arena, companions[k].item);
+			row_from(&row, r->arena, NULL, companions[k].item);
 			if (is_row(r, b->leaf, b->parent, companions[k].item, &row) && leads_to(r, b->leaf, companions[k].item, key) &&
 			    hangs(b, r, e, full, &sure)) {
 				imply_child(o, i, e, key, companions[k].item, &row, sure);

@@ -117,7 +117,7 @@ static struct value companion_of(struct oracle *o, const struct owner *owner, st
 	struct run *r = &o->run;
 	struct companion_item *list;
 	struct value stored;
-	struct fields full;
+	struct row full;
 	size_t n;
 
 	if (!dyn_get(r, owner->key, true, &stored) || !value_present(stored) || entity_expired(r, stored) ||
@@ -296,12 +296,12 @@ static void tell_copy_of_nothing(struct oracle *o, struct oracle_finding *f, con
 				 struct value copy)
 {
 	struct run *r = &o->run;
-	struct fields full;
+	struct row full;
 	struct scope s = { .run = r, .item = &full };
 	struct value *args, source = VALUE_ABSENT;
 
 	f->found = value_get(copy, a->name);
-	fields_from_item(&full, r->arena, entity_full(r, e, copy));
+	row_from(&full, r->arena, NULL, entity_full(r, e, copy));
 	if (!scope_args(&s, a->copy_args, a->copy_arg_count, &args) ||
 	    !entity_locate(r, f->other_entity, args, a->copy_arg_count, &f->other) ||
 	    (value_present(f->other) && !entity_fetch_key(r, f->other_entity, f->other, true, &source))) {
@@ -331,7 +331,7 @@ static void tell_copy(struct oracle *o, const struct at_identity *x, const struc
 	if (!dyn_get(r, x->key, true, &source) || !value_present(source))
 		return;
 	f.found = value_get(copy, a->name);
-	if (!entity_copied(r, a, entity_full(r, x->entity, source), &f.expected) || value_equal(f.found, f.expected))
+	if (!entity_copied(r, a, &(struct row){ .full = entity_full(r, x->entity, source) }, &f.expected) || value_equal(f.found, f.expected))
 		return;
 	tell(o, &f, "%.*s has %.*s = %.*s, and the %.*s of %.*s is %.*s", SLICE_ARG(say_item(r, e, key)), SLICE_ARG(a->name),
 	     SLICE_ARG(say_value(r, f.found)), SLICE_ARG(a->copy_attribute), SLICE_ARG(say_item(r, x->entity, x->key)),
@@ -350,7 +350,7 @@ static void take_copy(struct comparing *c, struct fact_reader *f)
 
 	if (x->targets > 1 || (x->targets ? x->weight != FACT_FULL : goes_along(x->entity, a->kept_by)))
 		return;
-	if (!entity_copied(&o->run, a, x->carried, &source) || (!value_present(source) && a->default_))
+	if (!entity_copied(&o->run, a, &(struct row){ .full = x->carried }, &source) || (!value_present(source) && a->default_))
 		return;
 	buf_init(&b, o->run.arena);
 	fact_put_hash(&b, source);
@@ -473,7 +473,7 @@ static void compare_deleted(struct oracle *o, const struct at_bond *x, const str
 	const struct reference *to;
 	const struct term *if_;
 	size_t from = 0, asks = 0;
-	struct fields full;
+	struct row full;
 	struct scope s = { .run = r, .item = &full }, of_parent = { .run = r };
 	bool holds;
 

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 #include "base/alloc.h"
+#include "base/grow.h"
 
 #define HEADER   sizeof(uint32_t)        /* before each record: its length */
 #define READ_BYTES ((size_t)256 << 10)   /* of a run at a time */
@@ -98,23 +99,6 @@ static int by_bytes(const void *x, const void *y, void *bytes)
 	return slice_cmp(record_at(bytes, *(const uint32_t *)x), record_at(bytes, *(const uint32_t *)y));
 }
 
-static bool grow(void **p, size_t *room, size_t need, size_t size)
-{
-	size_t more = *room ? *room : 64;
-	void *q;
-
-	if (need <= *room)
-		return true;
-	while (more < need)
-		more *= 2;
-	q = mem_realloc(*p, more * size);
-	if (!q)
-		return false;
-	*p = q;
-	*room = more;
-	return true;
-}
-
 /* ---- to the file ---- */
 
 static bool open_file(struct facts *f)
@@ -158,7 +142,7 @@ static bool spill(struct facts *f)
 	size_t n = 0;
 	bool ok = true;
 
-	if (!open_file(f) || !grow((void **)&f->runs, &f->run_room, f->run_count + 1, sizeof(*f->runs)))
+	if (!open_file(f) || !GROW(f->runs, f->run_count + 1, f->run_room, 64))
 		return f->why[0] ? false : out_of_memory(f);
 	out = mem_alloc(READ_BYTES + HEADER + FACT_MOST);
 	if (!out)
@@ -193,8 +177,8 @@ bool facts_add(struct facts *f, struct slice record)
 	}
 	if (f->count && f->n + size + f->count * sizeof(*f->order) > f->memory && !spill(f))
 		return false;
-	if (!grow((void **)&f->bytes, &f->room, f->n + size, 1) ||
-	    !grow((void **)&f->order, &f->order_room, f->count + 1, sizeof(*f->order)))
+	if (!GROW(f->bytes, f->n + size, f->room, 64) ||
+	    !GROW(f->order, f->count + 1, f->order_room, 64))
 		return out_of_memory(f);
 	f->order[f->count++] = (uint32_t)(f->n / HEADER);
 	memcpy(f->bytes + f->n, &n, HEADER);
@@ -227,7 +211,7 @@ static bool advance(struct facts *f, struct run_file *r)
 			memmove(r->buffer, r->buffer + r->at, r->n - r->at);
 		r->n -= r->at;
 		r->at = 0;
-		if (!grow((void **)&r->buffer, &r->room, r->n + READ_BYTES, 1))
+		if (!GROW(r->buffer, r->n + READ_BYTES, r->room, 64))
 			return out_of_memory(f);
 		{
 			size_t want = r->end - r->next < (off_t)READ_BYTES ? (size_t)(r->end - r->next) : READ_BYTES;

@@ -138,7 +138,7 @@ static bool carries_its_own(const struct entity *e, const struct key_rule *rules
 
 		if (rules[i].when)
 			continue;
-		if (key_is_constant(t) && (value_type(v) != VALUE_S || !slice_equal(value_bytes(v), t->text)))
+		if (template_is_constant(t) && (value_type(v) != VALUE_S || !slice_equal(value_bytes(v), t->text)))
 			return false;
 		if (is_bare(t) && t->parts[0].name_count == 1 && is_always(e, t->parts[0].names[0]) && !value_present(v))
 			return false;
@@ -210,7 +210,7 @@ static void tell_misfit(struct oracle *o, const struct entity *e, struct value s
 		struct oracle_finding f = { .kind = ORACLE_MISFIT, .entity = e, .key = key, .attribute = rule->attribute };
 
 		f.found = value_get(stored, rule->attribute);
-		if (rule->when || !key_is_constant(rule->template) || !value_present(f.found))
+		if (rule->when || !template_is_constant(rule->template) || !value_present(f.found))
 			continue;
 		f.expected = value_make_s(r->arena, rule->template->text);
 		if (value_equal(f.found, f.expected))
@@ -240,7 +240,7 @@ static void imply_companions(struct oracle *o, const struct entity *e, struct va
 	}
 }
 
-static void imply_account(struct oracle *o, const struct entity *e, const struct fields *full, enum fact_weight weight)
+static void imply_account(struct oracle *o, const struct entity *e, const struct row *full, enum fact_weight weight)
 {
 	struct run *r = &o->run;
 	struct scope s = { .run = r, .item = full };
@@ -300,7 +300,7 @@ bool identity_join(struct run *r, const struct entity *e, const struct value *ar
 
 /* What is carried is carried as it is stored: copies are made of that. */
 static void imply_target(struct oracle *o, const struct entity *e, struct value stored, struct value key,
-			 const struct fields *full, enum fact_weight weight)
+			 const struct row *full, enum fact_weight weight)
 {
 	struct value is = entity_full(&o->run, e, stored);
 	const struct rule_entity *x = rules_of(o, e);
@@ -315,7 +315,7 @@ static void imply_target(struct oracle *o, const struct entity *e, struct value 
 		return;
 	args = arena_array(r->arena, struct value, e->param_count);
 	for (size_t i = 0; i < e->param_count; i++)
-		args[i] = fields_get(full, e->params[i]);
+		args[i] = row_get(full, e->param_at[i]);
 	if (!identity_join(r, e, args, e->param_count, &join))
 		return;
 	m = arena_array(r->arena, struct value_member, x->carried.count);
@@ -346,7 +346,7 @@ static void imply_gone_target(struct oracle *o, const struct entity *e, struct v
 
 /* ---- counts ---- */
 
-static void imply_count(struct oracle *o, const struct count_rule *c, const struct fields *full, enum fact_weight weight)
+static void imply_count(struct oracle *o, const struct count_rule *c, const struct row *full, enum fact_weight weight)
 {
 	struct run *r = &o->run;
 	const struct entity *t = design_entity(r->design, c->target.entity);
@@ -377,7 +377,7 @@ static void imply_count(struct oracle *o, const struct count_rule *c, const stru
 /* ---- copies ---- */
 
 static void imply_copy(struct oracle *o, const struct entity *e, size_t at, struct value stored, struct value key,
-		       const struct fields *full)
+		       const struct row *full)
 {
 	const struct attribute *a = &e->attributes[at];
 	struct run *r = &o->run;
@@ -406,7 +406,7 @@ static void imply_copy(struct oracle *o, const struct entity *e, size_t at, stru
 
 /* ---- all of it ---- */
 
-static void find_companions(struct run *r, const struct entity *e, const struct fields *full, struct companion_item **list, size_t *n)
+static void find_companions(struct run *r, const struct entity *e, const struct row *full, struct companion_item **list, size_t *n)
 {
 	if (entity_companions(r, e, full, list, n))
 		return;
@@ -421,7 +421,7 @@ void imply_item(struct oracle *o, struct value stored, enum fact_weight weight)
 	const struct entity *e = entity_of(r, stored);
 	struct value key = dyn_key_of(r, stored);
 	struct companion_item *companions = NULL;
-	struct fields full;
+	struct row full;
 	unsigned shapes;
 	size_t n = 0;
 
@@ -455,7 +455,7 @@ void imply_gone(struct oracle *o, struct value stored, bool traces)
 	struct run *r = &o->run;
 	const struct entity *e = entity_of(r, stored);
 	struct companion_item *companions;
-	struct fields full;
+	struct row full;
 	size_t n;
 
 	if (!e)
@@ -474,9 +474,9 @@ void imply_gone(struct oracle *o, struct value stored, bool traces)
 
 void imply_deleting(struct oracle *o, const struct entity *e, struct value values)
 {
-	struct fields f;
+	struct row f;
 
-	fields_from_item(&f, o->run.arena, values);
+	row_from(&f, o->run.arena, NULL, values);
 	bonds_imply(o, e, VALUE_ABSENT, &f, NULL, 0, FACT_PENDING);
 	imply_gone_target(o, e, values);
 }

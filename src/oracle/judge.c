@@ -91,7 +91,7 @@ static bool goes_by_design(const struct entity *e, struct slice name)
 	return removes(e->delete_.remove, e->delete_.remove_count, name);
 }
 
-static bool judge_required(const struct judging *j, const struct fields *full)
+static bool judge_required(const struct judging *j, const struct row *full)
 {
 	struct run *r = &j->o->run;
 	bool good = true;
@@ -114,9 +114,10 @@ static bool judge_required(const struct judging *j, const struct fields *full)
 static bool is_known(const struct judging *j, struct slice name)
 {
 	const struct design *d = j->o->run.design;
+	const struct name *n = design_named(d, name);
 
-	return entity_attribute(j->entity, name) || key_has_rule(j->entity->keys, j->entity->key_count, name) ||
-	       key_attr_find(d, name) || slice_equal(name, d->ttl) ||
+	return entity_attribute(j->entity, name) ||
+	       (n && (n->key || key_has_rule(j->entity->keys, j->entity->key_count, n))) || slice_equal(name, d->ttl) ||
 	       (j->entity->login.present && slice_equal(name, j->entity->login.password));
 }
 
@@ -201,7 +202,7 @@ static bool could_hold(struct scope *s, const struct term *t)
 }
 
 /* Under a condition that reads more: not there, or as one of its templates has it. */
-static void judge_impure_key(const struct judging *j, struct slice name, const struct fields *full)
+static void judge_impure_key(const struct judging *j, struct slice name, const struct row *full)
 {
 	struct run *r = &j->o->run;
 	struct scope s = { .run = r, .item = full };
@@ -231,7 +232,7 @@ static bool is_first(const struct entity *e, size_t at)
 	return true;
 }
 
-static void judge_keys(const struct judging *j, struct value should, const struct fields *full)
+static void judge_keys(const struct judging *j, struct value should, const struct row *full)
 {
 	for (size_t i = 0; i < j->entity->key_count; i++) {
 		struct slice name = j->entity->keys[i].attribute;
@@ -248,7 +249,7 @@ static void judge_keys(const struct judging *j, struct value should, const struc
 
 /* ---- checks ---- */
 
-static void judge_checks(const struct judging *j, const struct fields *full)
+static void judge_checks(const struct judging *j, const struct row *full)
 {
 	struct run *r = &j->o->run;
 	struct scope s = { .run = r, .item = full };
@@ -277,7 +278,7 @@ static void judge_checks(const struct judging *j, const struct fields *full)
 /* ---- all of it ---- */
 
 /* What reads more than the item is taken as it is. */
-static void take_as_is(const struct judging *j, struct value full, struct fields *f)
+static void take_as_is(const struct judging *j, struct value full, struct row *f)
 {
 	for (size_t i = 0; i < j->entity->attribute_count + j->entity->key_count; i++) {
 		bool is_key = i >= j->entity->attribute_count;
@@ -288,9 +289,9 @@ static void take_as_is(const struct judging *j, struct value full, struct fields
 		if (!(is_key ? j->rule->key_impure[k] : j->rule->impure[k]))
 			continue;
 		if (value_present(was))
-			fields_set(f, name, was);
+			row_put(f, name, was);
 		else
-			fields_drop(f, name);
+			row_take(f, name);
 	}
 }
 
@@ -304,7 +305,7 @@ static void tell_incomplete(const struct judging *j, const struct problem *p)
 	     f.attribute.n ? " " : "", SLICE_ARG(p->detail));
 }
 
-void judge_item(struct oracle *o, const struct entity *e, struct value stored, bool silent, struct fields *out)
+void judge_item(struct oracle *o, const struct entity *e, struct value stored, bool silent, struct row *out)
 {
 	struct run *r = &o->run;
 	struct judging j = { .o = o, .rule = rules_of(o, e), .entity = e, .stored = stored, .key = dyn_key_of(r, stored) };
@@ -312,12 +313,12 @@ void judge_item(struct oracle *o, const struct entity *e, struct value stored, b
 	struct problem before = r->problem, incomplete = { 0 };
 	bool complete, good;
 
-	fields_from_item(out, r->arena, full);
+	row_from(out, r->arena, e, full);
 	complete = entity_complete(r, e, out, full);
 	if (!complete) {
 		incomplete = r->problem;
 		r->problem = before;
-		fields_from_item(out, r->arena, full);
+		row_from(out, r->arena, e, full);
 	}
 	take_as_is(&j, full, out);
 	if (silent)

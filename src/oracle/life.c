@@ -116,7 +116,7 @@ bool lives_removes(const struct design *d, const struct processor *p)
 /* ---- facts ---- */
 
 /* What the item hangs on by this; false: nothing, for it does not apply. */
-static bool applies(struct run *r, const struct requirement *q, const struct fields *full, struct value **args)
+static bool applies(struct run *r, const struct requirement *q, const struct row *full, struct value **args)
 {
 	struct scope s = { .run = r, .item = full };
 	bool is;
@@ -151,7 +151,7 @@ static void tell_over(struct oracle *o, const struct entity *e, size_t at, struc
 		     SLICE_ARG(l->target->name), rest);
 }
 
-void lives_imply(struct oracle *o, const struct entity *e, const struct fields *full, struct value key)
+void lives_imply(struct oracle *o, const struct entity *e, const struct row *full, struct value key)
 {
 	struct run *r = &o->run;
 
@@ -195,7 +195,7 @@ void lives_compare(struct oracle *o, struct fact_reader *f, bool there, struct v
 	size_t at = fact_u16(f);
 	const struct rule_life *l = &rules_of(o, e)->lives[at];
 	struct value key = fact_value(f), stored, target = VALUE_ABSENT, *args;
-	struct fields full;
+	struct row full;
 
 	if (there && (!l->asks_if || holds_of(r, e->lives[at].if_, carried)))
 		return;
@@ -243,10 +243,10 @@ static bool look(struct run *r, const struct requirement *q, struct value *args,
 bool lives_still(struct run *r, const struct entity *e, struct value full, bool *out)
 {
 	struct value *args;
-	struct fields f;
+	struct row f;
 
 	*out = true;
-	fields_from_item(&f, r->arena, full);
+	row_from(&f, r->arena, e, full);
 	for (size_t i = 0; i < e->lives_count && *out; i++)
 		if (applies(r, &e->lives[i], &f, &args) && !look(r, &e->lives[i], args, out))
 			return false;

@@ -141,14 +141,15 @@ static bool mend_derived(struct mending *m)
 	struct value stored, full, should;
 	struct value_member set;
 	struct dyn_write w = { .kind = DYN_UPDATE, .key = f->key, .set = &set, .set_count = 1, .must_exist = true };
-	struct fields item, equal;
+	struct fields equal;
+	struct row item;
 
 	if (!read(m, f->entity, f->key, &stored))
 		return false;
 	if (!value_present(stored))
 		return moved(m);
 	full = entity_full(r, f->entity, stored);
-	fields_from_item(&item, r->arena, full);
+	row_from(&item, r->arena, f->entity, full);
 	if (!entity_complete(r, f->entity, &item, full)) {
 		r->problem = (struct problem){ 0 };
 		return moved(m);
@@ -226,7 +227,7 @@ static bool mend_copy(struct mending *m)
 		w[1].must_not_exist = true;
 		return value_present(f->expected) ? moved(m) : commit(m, w, 2);
 	}
-	if (!entity_copied(r, a, entity_full(r, f->other_entity, source), &set.value))
+	if (!entity_copied(r, a, &(struct row){ .full = entity_full(r, f->other_entity, source) }, &set.value))
 		return false;
 	if (!value_equal(set.value, f->expected))
 		return moved(m);
@@ -258,7 +259,8 @@ static bool companion_now(struct mending *m, struct value *item, struct dyn_writ
 	struct companion_item *list;
 	struct name_list names = { 0 };
 	struct value stored, full;
-	struct fields *equal = arena_new(r->arena, struct fields), owner;
+	struct fields *equal = arena_new(r->arena, struct fields);
+	struct row owner;
 	size_t n;
 
 	*item = VALUE_ABSENT;
@@ -267,7 +269,7 @@ static bool companion_now(struct mending *m, struct value *item, struct dyn_writ
 	if (!value_present(stored))
 		return true;
 	full = entity_full(r, f->other_entity, stored);
-	fields_from_item(&owner, r->arena, full);
+	row_from(&owner, r->arena, NULL, full);
 	if (!entity_complete(r, f->other_entity, &owner, full) || !entity_companions(r, f->other_entity, &owner, &list, &n)) {
 		r->problem = (struct problem){ 0 };
 		return true;
@@ -348,7 +350,8 @@ static bool owner_has(struct mending *m, const struct owner_found *owner, bool *
 	struct companion_item *list;
 	struct name_list names = { 0 };
 	struct value stored, full;
-	struct fields *equal = arena_new(r->arena, struct fields), item;
+	struct fields *equal = arena_new(r->arena, struct fields);
+	struct row item;
 	size_t n;
 
 	*has = false;
@@ -358,7 +361,7 @@ static bool owner_has(struct mending *m, const struct owner_found *owner, bool *
 	if (!value_present(stored))
 		return true;
 	full = entity_full(r, owner->entity, stored);
-	fields_from_item(&item, r->arena, full);
+	row_from(&item, r->arena, NULL, full);
 	*has = true; /* unless its companions say otherwise */
 	if (!owner->rule)
 		return true;
@@ -459,11 +462,11 @@ static bool is_no_orphan(void *ctx, struct write *w, struct value full, bool *st
 	struct witness *seen;
 	struct value *args, key;
 	size_t from = 0, found = 0;
-	struct fields f;
+	struct row f;
 	struct scope s = { .run = r, .item = &f };
 
 	*stays = false;
-	fields_from_item(&f, r->arena, full);
+	row_from(&f, r->arena, NULL, full);
 	look_at_references(w, parent);
 	for (; !*stays && (to = bond_reference(r, w->entity, &f, parent, &from, &if_)); found++) {
 		if (!scope_args(&s, to->args, to->arg_count, &args) || !entity_locate(r, parent, args, to->arg_count, &key))

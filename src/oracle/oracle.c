@@ -1,7 +1,7 @@
 /* One Scan, or several: from the items of a table to findings.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "oracle/oracle.h"
-#include "app/dyn_request.h"
+#include "app/dyn.h"
 #include "oracle/oracle_internal.h"
 #include "value/codec.h"
 
@@ -9,15 +9,30 @@
 
 /* ---- the scan ---- */
 
+static void begin(struct buf *body, struct arena *a, struct slice table)
+{
+	buf_init(body, a);
+	buf_lit(body, "{\"TableName\":");
+	json_string(body, table);
+}
+
+static bool read_stored(struct run *r, const struct json *j, struct value *item)
+{
+	struct error e = { 0 };
+
+	*item = VALUE_ABSENT;
+	return !j || item_from_json(r->arena, j, item, &e) || run_error(r, &e);
+}
+
 static uint64_t items_about(struct oracle *o)
 {
 	struct backend_reply reply;
-	struct dyn_request q;
 	const struct json *n;
+	struct buf body;
 
-	dyn_request_init(&q, &o->run);
-	dyn_put_table(&q);
-	if (!dyn_send(&q, "DescribeTable", &reply))
+	begin(&body, o->run.arena, o->run.design->table);
+	buf_byte(&body, '}');
+	if (!dyn_call(&o->run, "DescribeTable", buf_slice(&body), &reply))
 		return 0;
 	n = json_get(json_get(reply.body, "Table"), "ItemCount");
 	return n && n->type == JSON_INT && n->integer > 0 ? (uint64_t)n->integer : 0;
@@ -27,24 +42,24 @@ static bool read_page(struct oracle *o, struct arena *page, struct value start, 
 {
 	struct arena *scratch = o->run.arena;
 	struct backend_reply reply;
-	struct dyn_request q;
+	struct buf body;
 	bool ok;
 
 	o->run.arena = page;
-	dyn_request_init(&q, &o->run);
-	dyn_put_table(&q);
-	buf_lit(&q.body, ",\"ConsistentRead\":true");
+	begin(&body, page, o->run.design->table);
+	json_member_bool(&body, "ConsistentRead", true);
 	if (value_present(start)) {
-		buf_lit(&q.body, ",\"ExclusiveStartKey\":");
-		item_to_json(&q.body, start);
+		json_name(&body, "ExclusiveStartKey");
+		item_to_json(&body, start);
 	}
-	ok = dyn_send(&q, "Scan", &reply);
+	buf_byte(&body, '}');
+	ok = dyn_call(&o->run, "Scan", buf_slice(&body), &reply);
 	if (!ok && slice_is(reply.error, "ResourceNotFoundException"))
 		(void)run_fail(&o->run, PROBLEM_NOT_FOUND, "there is no table %.*s", SLICE_ARG(o->run.design->table));
 	else if (!ok)
 		(void)run_backend_error(&o->run, &reply);
 	else
-		ok = dyn_read_item(&o->run, json_get(reply.body, "LastEvaluatedKey"), last);
+		ok = read_stored(&o->run, json_get(reply.body, "LastEvaluatedKey"), last);
 	*items = ok ? json_get(reply.body, "Items") : NULL;
 	o->run.arena = scratch;
 	return ok;
@@ -56,7 +71,7 @@ static bool look_at(struct oracle *o, const struct json *j)
 	bool expired;
 
 	scratch_clear(o);
-	if (!dyn_read_item(&o->run, j, &stored))
+	if (!read_stored(&o->run, j, &stored))
 		return false;
 	expired = entity_expired(&o->run, stored);
 	if (o->pass == 1) {

@@ -31,7 +31,7 @@
 #ifndef THORPE_ORACLE_ORACLE_H
 #define THORPE_ORACLE_ORACLE_H
 
-#include "app/backend.h"
+#include "request/backend.h"
 #include "design/design.h"
 
 /* The names are an interface: docs/verify.md. */

@@ -123,7 +123,7 @@ void pure_mark(struct rule_entity *x);
 /* ---- judge.c, fit.c: an item by itself ---- */
 /* Judges it (unless it is only worth less), and gives what it should be: the item in full, as it follows from itself, but for what is
  * taken as it is. */
-void judge_item(struct oracle *o, const struct entity *e, struct value stored, bool silent, struct fields *full);
+void judge_item(struct oracle *o, const struct entity *e, struct value stored, bool silent, struct row *full);
 /* NULL: the value fits the attribute; else what it should be, in words: "a string". */
 const char *fit_value(struct run *r, const struct attribute *a, struct value v);
 
@@ -175,14 +175,14 @@ struct slice fact_hash(struct fact_reader *x);
 void bonds_make(struct rules *x, struct arena *a);
 void bonds_tell(struct oracle *o);
 /* Facts of an item as a parent and as a child. `full` is what it should be. */
-void bonds_imply(struct oracle *o, const struct entity *e, struct value stored, const struct fields *full,
+void bonds_imply(struct oracle *o, const struct entity *e, struct value stored, const struct row *full,
 		 const struct companion_item *companions, size_t companion_count, enum fact_weight weight);
 /* Whether the item is a row of the pattern or of one that it merges, for some parameters. What cannot be told is none. */
-bool bond_has_row(struct oracle *o, const struct access *access, struct value stored, const struct fields *full);
+bool bond_has_row(struct oracle *o, const struct access *access, struct value stored, const struct row *full);
 
 /* The reference by which the item says that it hangs on one of that entity: the first that applies to it; *if_ is what it asks of that
  * one. NULL: there is none. `from`: after this one. */
-const struct reference *bond_reference(struct run *r, const struct entity *e, const struct fields *full, const struct entity *parent,
+const struct reference *bond_reference(struct run *r, const struct entity *e, const struct row *full, const struct entity *parent,
 				       size_t *from, const struct term **if_);
 /* Whether what a soft deletion sets is so. */
 bool bond_is_deleted(struct run *r, const struct entity *e, struct value full);
@@ -194,7 +194,7 @@ void bond_tell(struct oracle *o, const struct bond *b, const struct entity *e, s
 void lives_mark(struct rules *x, struct rule_entity *r, struct arena *a);
 /* Whether the processor removes items that live while something. */
 bool lives_removes(const struct design *d, const struct processor *p);
-void lives_imply(struct oracle *o, const struct entity *e, const struct fields *full, struct value key);
+void lives_imply(struct oracle *o, const struct entity *e, const struct row *full, struct value key);
 /* A FACT_LIFE. `there`: what it hangs on is, and `carried` is of it. */
 void lives_compare(struct oracle *o, struct fact_reader *f, bool there, struct value carried);
 /* Whether all that the item lives while is so now. What is looked at becomes a condition of the write that asks (witness.h). */

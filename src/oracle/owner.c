@@ -7,7 +7,7 @@ static bool is_number(const struct attribute *a)
 	return a && (a->type == ATTR_NUMBER || a->type == ATTR_INTEGER || a->type == ATTR_EPOCH);
 }
 
-static void take(struct run *r, const struct entity *e, struct slice name, struct slice text, struct fields *out)
+static void take(struct run *r, const struct entity *e, struct slice name, struct slice text, struct row *out)
 {
 	const struct attribute *a = entity_attribute(e, name);
 	struct error error = { 0 };
@@ -16,13 +16,13 @@ static void take(struct run *r, const struct entity *e, struct slice name, struc
 	if (!a)
 		return; /* the variable of a list */
 	if (!is_number(a))
-		fields_set(out, name, value_make_s(r->arena, text));
+		row_put(out, name, value_make_s(r->arena, text));
 	else if (number_parse(text, &n, r->arena, &error))
-		fields_set(out, name, value_make_n(r->arena, &n));
+		row_put(out, name, value_make_n(r->arena, &n));
 }
 
 /* What the rule's template says of the owner; false: it has not made this value. */
-static bool read_back(struct run *r, const struct entity *e, const struct key_rule *rule, struct value v, struct fields *out)
+static bool read_back(struct run *r, const struct entity *e, const struct key_rule *rule, struct value v, struct row *out)
 {
 	const struct template *t = rule->template;
 	struct slice *texts = arena_array(r->arena, struct slice, t->part_count);
@@ -32,7 +32,7 @@ static bool read_back(struct run *r, const struct entity *e, const struct key_ru
 	if (!template_could(r, t, v))
 		return false;
 	if (value_type(v) != VALUE_S) {
-		fields_set(out, t->parts[0].names[0], v);
+		row_put(out, t->parts[0].names[0], v);
 		return true;
 	}
 	if (!template_match(t, value_bytes(v), texts))
@@ -46,14 +46,14 @@ static bool read_back(struct run *r, const struct entity *e, const struct key_ru
 static bool is_of(struct run *r, const struct entity *e, const struct key_rule *rules, size_t n, struct value item, struct value *key)
 {
 	struct value *args = arena_array(r->arena, struct value, e->param_count);
-	struct fields f;
+	struct row f;
 
-	fields_init(&f, r->arena);
+	row_init(&f, r->arena, NULL);
 	for (size_t i = 0; i < n; i++)
 		if (!read_back(r, e, &rules[i], value_get(item, rules[i].attribute), &f))
 			return false;
 	for (size_t i = 0; i < e->param_count; i++) {
-		args[i] = fields_get(&f, e->params[i]);
+		args[i] = row_get(&f, e->param_at[i]);
 		if (!value_present(args[i]))
 			return false;
 	}

@@ -47,22 +47,22 @@ struct reads {
 	bool impure;
 };
 
-static void read_name(void *ctx, struct slice name)
+static void read_name(void *ctx, const struct name *name)
 {
 	struct reads *r = ctx;
 	const struct entity *e = r->x->entity;
 
 	for (size_t i = 0; i < e->attribute_count; i++)
-		r->impure = r->impure || (r->x->impure[i] && slice_equal(e->attributes[i].name, name));
+		r->impure = r->impure || (r->x->impure[i] && e->attributes[i].at == name);
 	for (size_t i = 0; i < e->key_count; i++)
-		r->impure = r->impure || (r->x->key_impure[i] && slice_equal(e->keys[i].attribute, name));
+		r->impure = r->impure || (r->x->key_impure[i] && e->keys[i].at == name);
 }
 
 static bool is_impure(const struct rule_entity *x, const struct term *t)
 {
 	struct reads r = { x, term_reads_more(t) };
 
-	names_each(t, read_name, &r);
+	names_each(x->entity, t, read_name, &r);
 	return r.impure;
 }
 
@@ -70,7 +70,7 @@ static bool template_is_impure(const struct rule_entity *x, const struct templat
 {
 	struct reads r = { x, false };
 
-	names_each_template(t, read_name, &r);
+	names_each_template(x->entity, t, read_name, &r);
 	return r.impure;
 }
 
@@ -85,7 +85,7 @@ static bool spread(struct rule_entity *x)
 		struct reads after = { x, false };
 
 		if (a->after.n)
-			read_name(&after, a->after);
+			read_name(&after, a->after_at);
 		if (!x->impure[i] && (after.impure || is_impure(x, a->derived) || is_impure(x, a->when)))
 			x->impure[i] = more = true;
 	}
@@ -106,13 +106,13 @@ struct gathered {
 	bool any;
 };
 
-static void read_gathered(void *ctx, struct slice name)
+static void read_gathered(void *ctx, const struct name *name)
 {
 	struct gathered *g = ctx;
 
 	for (size_t i = 0; i < g->entity->action_count; i++)
 		for (size_t k = 0; g->entity->actions[i].gather_seconds && k < g->entity->actions[i].add_count; k++)
-			g->any = g->any || slice_equal(g->entity->actions[i].add[k].attribute, name);
+			g->any = g->any || g->entity->actions[i].add[k].at == name;
 }
 
 /* Companions, counts and checks are asked of the item as it is stored, so what they read may be anything; but their own terms must
@@ -140,7 +140,7 @@ void pure_mark(struct rule_entity *x)
 	for (size_t i = 0; i < e->check_count; i++) {
 		struct gathered g = { e, false };
 
-		names_each(e->checks[i].term, read_gathered, &g);
+		names_each(e, e->checks[i].term, read_gathered, &g);
 		x->check_impure[i] = g.any || term_reads_more(e->checks[i].term);
 	}
 }

@@ -1,10 +1,10 @@
 /* What the keeper has not seen yet: it explains differences that are none for long.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "oracle/oracle_internal.h"
-#include "app/dyn_request.h"
+#include "app/dyn.h"
 #include "app/keep.h"
 #include "process/checkpoint_table.h"
-#include "process/keeper.h"
+#include "process/keeper/keeper.h"
 
 #define PAGE 1000
 
@@ -71,11 +71,9 @@ static bool take(struct oracle *o, const struct change *c)
 static bool has_positions(struct run *r)
 {
 	struct backend_reply reply;
-	struct dyn_request q;
+	struct slice table = checkpoint_table(r);
 
-	dyn_request_init(&q, r);
-	dyn_put_other_table(&q, checkpoint_table(r));
-	return dyn_send(&q, "DescribeTable", &reply);
+	return dyn_call(r, "DescribeTable", arena_printf(r->arena, "{\"TableName\":\"%.*s\"}", SLICE_ARG(table)), &reply);
 }
 
 /* Keys alone, of what a processor has not seen that removes what `lives while`. */
@@ -98,11 +96,11 @@ static bool look_at_shard(struct oracle *o, struct slice stream, struct slice sh
 		return false;
 	if (was.sequence.n)
 		at = (struct shard_position){ .where = AFTER_SEQUENCE, .sequence = was.sequence };
-	if (!change_iterator(r, stream, shard, &at, &iterator))
+	if (!dyn_take_iterator(r, stream, shard, &at, &iterator))
 		return false;
 	if (!iterator.n) {
 		at.where = AT_OLDEST;
-		if (!change_iterator(r, stream, shard, &at, &iterator))
+		if (!dyn_take_iterator(r, stream, shard, &at, &iterator))
 			return false;
 	}
 	while (iterator.n) {
@@ -184,7 +182,7 @@ static bool look_at_stream(struct oracle *o, bool positions)
 
 	if (r->design->stream == STREAM_NONE || !has_readers(r->design))
 		return true;
-	if (!change_shards(r, &shards)) {
+	if (!dyn_list_shards(r, &shards)) {
 		/* No stream, nothing waits. */
 		ok = r->problem.type == PROBLEM_NOT_FOUND;
 		r->problem = ok ? (struct problem){ 0 } : r->problem;

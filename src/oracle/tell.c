@@ -116,17 +116,15 @@ struct slice say_item(struct run *r, const struct entity *e, struct value key)
 
 static void put_member(struct buf *b, const char *name, struct slice text)
 {
-	if (!text.n)
-		return;
-	buf_printf(b, ",\"%s\":", name);
-	json_string(b, text);
+	if (text.n)
+		json_member_string(b, name, text);
 }
 
 static void put_item(struct buf *b, const char *name, struct value v)
 {
 	if (!value_present(v))
 		return;
-	buf_printf(b, ",\"%s\":", name);
+	json_name(b, name);
 	if (value_type(v) == VALUE_M)
 		item_to_json(b, v);
 	else
@@ -140,7 +138,7 @@ static void put_value(struct buf *b, const char *name, struct value v, bool whol
 		put_item(b, name, v);
 		return;
 	}
-	buf_printf(b, ",\"%s\":", name);
+	json_name(b, name);
 	value_to_json(b, v);
 }
 
@@ -155,7 +153,9 @@ void oracle_finding_json(struct buf *b, const struct design *d, const struct ora
 	static const char *const weights[] = { "difference", "pending", "note" };
 	bool whole = is_about_items(f->kind);
 
-	buf_printf(b, "{\"kind\":\"%s\",\"severity\":\"%s\"", oracle_kind_name(f->kind), weights[f->weight]);
+	json_open(b, '{');
+	json_member_word(b, "kind", oracle_kind_name(f->kind));
+	json_member_word(b, "severity", weights[f->weight]);
 	put_member(b, "design", d->name);
 	put_member(b, "entity", f->entity ? f->entity->name : SLICE(""));
 	put_item(b, "key", f->key);
@@ -163,17 +163,13 @@ void oracle_finding_json(struct buf *b, const struct design *d, const struct ora
 	put_value(b, "found", f->found, whole);
 	put_value(b, "expected", f->expected, whole);
 	if (f->other_entity || value_present(f->other)) {
-		struct buf other;
-
-		buf_init(&other, b->arena);
-		put_member(&other, "entity", f->other_entity ? f->other_entity->name : SLICE(""));
-		put_item(&other, "key", f->other);
-		buf_lit(b, ",\"other\":{");
-		buf_add(b, other.p + 1, other.n - 1);
-		buf_byte(b, '}');
+		json_member_open(b, "other", '{');
+		put_member(b, "entity", f->other_entity ? f->other_entity->name : SLICE(""));
+		put_item(b, "key", f->other);
+		json_close(b, '}');
 	}
 	put_member(b, "sentence", f->sentence);
-	buf_byte(b, '}');
+	json_close(b, '}');
 }
 
 /* ---- which are told ---- */

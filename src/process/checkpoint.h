@@ -14,7 +14,7 @@
 #ifndef THORPE_PROCESS_CHECKPOINT_H
 #define THORPE_PROCESS_CHECKPOINT_H
 
-#include "process/change.h"
+#include "process/tail/change.h"
 
 /* Makes the table when it is not there. */
 bool checkpoint_provision(struct run *r) MUST_CHECK;
@@ -42,6 +42,13 @@ bool checkpoint_force(struct run *r, const struct position *now) MUST_CHECK;
  *   ENDED, ENDED#<processor>   <shard id> */
 bool checkpoint_end(struct run *r, struct slice who, struct slice shard) MUST_CHECK;
 bool checkpoint_has_ended(struct run *r, struct slice who, struct slice shard, bool *out) MUST_CHECK;
+
+/* Removes positions and ends of shards that are gone: the stream lists neither them nor one that was made from them, and nothing
+ * has been written there for CHECKPOINT_SWEEP_MS, twice what the stream keeps. So a shard whose children have not begun keeps its
+ * end, and one that a list has left out by mistake its position. `processors`: whose. */
+#define CHECKPOINT_SWEEP_MS (48 * 3600 * INT64_C(1000))
+bool checkpoint_sweep(struct run *r, const struct shard_list *shards, const struct slice *processors, size_t n,
+		      size_t *removed) MUST_CHECK;
 
 /* ---- parked changes ---- */
 struct parked {

@@ -5,10 +5,8 @@
 #include <time.h>
 
 #include "app/beside.h"
-#include "app/dyn_request.h"
 #include "app/provision.h"
 #include "base/timestamp.h"
-#include "value/codec.h"
 
 #define CONFLICT_TRIES 4
 #define CONFLICT_MS 20
@@ -21,21 +19,11 @@ struct slice checkpoint_table(struct run *r)
 struct value checkpoint_key(struct run *r, const char *kind, struct slice name, struct slice sk)
 {
 	struct slice pk = arena_printf(r->arena, name.n ? "%s#%.*s" : "%s%.*s", kind, SLICE_ARG(name));
-	struct value_member members[] = {
-		{ SLICE("PK"), value_make_s(r->arena, pk) },
-		{ SLICE("SK"), value_make_s(r->arena, sk) },
-	};
 
-	return value_make_map(r->arena, members, 2);
+	return beside_key(r, pk, sk);
 }
 
 /* ---- requests ---- */
-
-static void begin(struct dyn_request *q, struct run *r)
-{
-	dyn_request_init(q, r);
-	dyn_put_other_table(q, checkpoint_table(r));
-}
 
 bool checkpoint_provision(struct run *r)
 {
@@ -45,76 +33,29 @@ bool checkpoint_provision(struct run *r)
 	       run_fail(r, PROBLEM_INTERNAL, "%.*s", SLICE_ARG(e.message));
 }
 
-bool checkpoint_get(struct run *r, struct value key, struct value *item)
+static struct slice pk_of(struct value key)
 {
-	struct backend_reply reply;
-	struct dyn_request q;
-
-	begin(&q, r);
-	buf_lit(&q.body, ",\"Key\":");
-	item_to_json(&q.body, key);
-	buf_lit(&q.body, ",\"ConsistentRead\":true");
-	if (!dyn_send(&q, "GetItem", &reply))
-		return run_backend_error(r, &reply);
-	return dyn_read_item(r, json_get(reply.body, "Item"), item);
+	return value_bytes(value_get(key, SLICE("PK")));
 }
 
-static bool query(struct run *r, struct value key, struct value start, int limit, bool count_only, struct backend_reply *reply)
+bool checkpoint_get(struct run *r, struct value key, struct value *item)
 {
-	struct dyn_request q;
-
-	begin(&q, r);
-	buf_lit(&q.body, ",\"ConsistentRead\":true,\"KeyConditionExpression\":\"");
-	dyn_put_name(&q, SLICE("PK"));
-	buf_lit(&q.body, " = ");
-	dyn_put_value(&q, value_get(key, SLICE("PK")));
-	buf_byte(&q.body, '"');
-	dyn_put_placeholders(&q);
-	if (limit)
-		buf_printf(&q.body, ",\"Limit\":%d", limit);
-	if (count_only)
-		buf_lit(&q.body, ",\"Select\":\"COUNT\"");
-	if (value_present(start)) {
-		buf_lit(&q.body, ",\"ExclusiveStartKey\":");
-		item_to_json(&q.body, start);
-	}
-	return dyn_send(&q, "Query", reply) || run_backend_error(r, reply);
+	return beside_get(r, key, item);
 }
 
 bool checkpoint_query(struct run *r, struct value key, bool behind, int limit, struct value **items, size_t *n, bool *more)
 {
-	struct backend_reply reply;
-	const struct json *list;
+	struct value last;
 
-	if (!query(r, key, behind ? key : VALUE_ABSENT, limit, false, &reply))
+	if (!beside_query(r, pk_of(key), limit, behind ? key : VALUE_ABSENT, items, n, &last))
 		return false;
-	list = json_get(reply.body, "Items");
-	if (!json_is(list, JSON_ARRAY))
-		return dyn_bad_reply(r, "Query");
-	*items = arena_array(r->arena, struct value, list->count);
-	for (*n = 0; *n < list->count; ++*n)
-		if (!dyn_read_item(r, &list->items[*n], &(*items)[*n]))
-			return false;
-	*more = json_get(reply.body, "LastEvaluatedKey") != NULL;
+	*more = value_present(last);
 	return true;
 }
 
 bool checkpoint_count(struct run *r, struct value key, int64_t *out)
 {
-	struct value start = VALUE_ABSENT;
-	struct backend_reply reply;
-	const struct json *count;
-
-	*out = 0;
-	do {
-		if (!query(r, key, start, 0, true, &reply))
-			return false;
-		count = json_get(reply.body, "Count");
-		*out += json_is(count, JSON_INT) ? count->integer : 0;
-		if (!dyn_read_item(r, json_get(reply.body, "LastEvaluatedKey"), &start))
-			return false;
-	} while (value_present(start));
-	return true;
+	return beside_count(r, pk_of(key), out);
 }
 
 bool checkpoint_write(struct run *r, const struct dyn_write *w, size_t n)

@@ -1,35 +1,15 @@
 /* Beats and owners.
  * SPDX-License-Identifier: Apache-2.0 */
-#include "process/lease.h"
-#include <pthread.h>
+#include "process/lease_internal.h"
 #include <stdio.h>
 #include "base/alloc.h"
 #include "base/log.h"
-#include "base/ulid.h"
 #include "process/checkpoint_table.h"
 
 #define SERVER "server#"
 #define SHARD "shard#"
 #define FORGET_US (60 * INT64_C(1000000)) /* a server that has not been heard of for so long is taken off the list */
 #define PAGE 1000
-
-struct seen { /* a server, as this one has heard of it */
-	struct seen *next;
-	char id[ULID_LENGTH + 1], beat[24];
-	int64_t changed_us;
-	bool listed;   /* in the last round */
-	size_t shards; /* that it owned then */
-};
-
-struct leases {
-	char id[ULID_LENGTH + 1];
-	uint64_t beats;
-	struct seen *servers; /* the other ones */
-	pthread_mutex_t lock; /* of what follows */
-	char **mine;          /* ids of shards */
-	size_t count, room;
-	int64_t beat_us;      /* when the last beat was begun that was written; 0: none */
-};
 
 struct leases *lease_new(int64_t now_ms)
 {
@@ -43,19 +23,38 @@ struct leases *lease_new(int64_t now_ms)
 	return l;
 }
 
+static void free_seen(struct seen *s)
+{
+	mem_free(s->told);
+	mem_free(s);
+}
+
 void lease_free(struct leases *l)
 {
 	if (!l)
 		return;
 	for (struct seen *s = l->servers, *next; s; s = next) {
 		next = s->next;
-		mem_free(s);
+		free_seen(s);
 	}
 	for (size_t i = 0; i < l->count; i++)
 		mem_free(l->mine[i]);
 	mem_free(l->mine);
+	mem_free(l->told);
+	lease_view_unref(l->view);
 	pthread_mutex_destroy(&l->lock);
 	mem_free(l);
+}
+
+bool lease_tell(struct leases *l, struct slice text)
+{
+	char *told = text.n ? mem_strndup(text.p, text.n) : NULL;
+
+	if (text.n && !told)
+		return false;
+	mem_free(l->told);
+	l->told = told;
+	return true;
 }
 
 /* ---- what this server owns ---- */
@@ -128,6 +127,7 @@ static bool beat(struct leases *l, struct run *r)
 
 	checkpoint_item_init(&i, r, item_key(r, SERVER, slice_str(l->id)));
 	checkpoint_add_text(&i, "beat", arena_printf(r->arena, "%llu", (unsigned long long)++l->beats));
+	checkpoint_add_text(&i, "told", slice_str(l->told ? l->told : ""));
 	return checkpoint_write(r, &(struct dyn_write){ .kind = DYN_PUT, .table = checkpoint_table(r), .item = checkpoint_item_made(&i) }, 1);
 }
 
@@ -177,8 +177,17 @@ static struct seen *seen_of(struct leases *l, struct slice id)
 	return s;
 }
 
+static bool keep_told(struct seen *s, struct slice told)
+{
+	if (slice_is(told, s->told ? s->told : ""))
+		return true;
+	mem_free(s->told);
+	s->told = told.n ? mem_strndup(told.p, told.n) : NULL;
+	return s->told || !told.n;
+}
+
 /* False: memory. */
-static bool hear(struct round *c, struct slice id, struct slice beat)
+static bool hear(struct round *c, struct slice id, struct slice beat, struct slice told)
 {
 	struct seen *s = seen_of(c->l, id);
 
@@ -195,6 +204,8 @@ static bool hear(struct round *c, struct slice id, struct slice beat)
 	}
 	s->listed = true;
 	s->shards = 0;
+	if (!keep_told(s, told))
+		return false;
 	if (slice_is(beat, s->beat) || beat.n >= sizeof(s->beat))
 		return true;
 	memcpy(s->beat, beat.p, beat.n);
@@ -225,7 +236,7 @@ static bool take_item(struct round *c, struct value item)
 	if (slice_starts(sk, SLICE(SERVER))) {
 		struct slice id = slice_make(sk.p + sizeof(SERVER) - 1, sk.n - (sizeof(SERVER) - 1));
 
-		return slice_is(id, c->l->id) || hear(c, id, checkpoint_text(item, "beat"));
+		return slice_is(id, c->l->id) || hear(c, id, checkpoint_text(item, "beat"), checkpoint_text(item, "told"));
 	}
 	if (!slice_starts(sk, SLICE(SHARD)))
 		return true;
@@ -259,11 +270,30 @@ static bool read_all(struct round *c)
 	return true;
 }
 
-static void count_servers(struct round *c)
+/* What the stream has forgotten is nobody's, and must not count as a part of this server's. */
+static void disown_forgotten(struct round *c)
 {
+	pthread_mutex_lock(&c->l->lock);
+	for (size_t i = 0; i < c->l->count;) {
+		if (shard_index(c, slice_str(c->l->mine[i])) < c->shards->count) {
+			i++;
+			continue;
+		}
+		mem_free(c->l->mine[i]);
+		c->l->mine[i] = c->l->mine[--c->l->count];
+	}
+	pthread_mutex_unlock(&c->l->lock);
+}
+
+/* What the table says counts, also when the reply to what this server wrote was lost: otherwise nobody would read the shard for as
+ * long as this server lives. False: memory. */
+static bool count_servers(struct round *c)
+{
+	bool ok = true;
+
 	c->servers = 1;
-	for (const struct seen *s = c->l->servers; s; s = s->next)
-		c->servers += lives(c, s);
+	for (struct seen *s = c->l->servers; s; s = s->next)
+		c->servers += s->lives = lives(c, s);
 	for (size_t i = 0; i < c->shards->count; i++) {
 		struct slice owner = checkpoint_text(c->leases[i], "owner");
 		struct seen *s = owner.n ? seen_of(c->l, owner) : NULL;
@@ -271,9 +301,11 @@ static void count_servers(struct round *c)
 		if (lives(c, s))
 			s->shards++;
 		if (slice_is(owner, c->l->id))
-			continue;
-		disown(c->l, c->shards->list[i].id);
+			ok = own(c->l, c->shards->list[i].id) && ok;
+		else
+			disown(c->l, c->shards->list[i].id);
 	}
+	return ok;
 }
 
 static void forget_dead(struct round *c)
@@ -290,7 +322,7 @@ static void forget_dead(struct round *c)
 		if (s->listed && !drop(c->run, item_key(c->run, SERVER, slice_str(s->id))))
 			log_debug("server %s stays on the list for now", s->id);
 		*at = s->next;
-		mem_free(s);
+		free_seen(s);
 	}
 }
 
@@ -334,6 +366,22 @@ static void take_part(struct round *c, size_t part)
 	}
 }
 
+/* As it is after the round: what this server has taken is its. */
+static void keep_view(struct round *c)
+{
+	struct slice *owners = arena_array(c->run->arena, struct slice, c->shards->count);
+
+	for (size_t i = 0; i < c->shards->count; i++) {
+		struct slice id = c->shards->list[i].id, owner = checkpoint_text(c->leases[i], "owner");
+
+		if (lease_is_mine(c->l, id, c->now_us))
+			owners[i] = slice_str(c->l->id);
+		else
+			owners[i] = owner.n && lives(c, seen_of(c->l, owner)) ? owner : SLICE("");
+	}
+	lease_keep_view(c->l, c->shards, owners);
+}
+
 bool lease_round(struct leases *l, struct run *r, const struct shard_list *shards, int64_t now_us)
 {
 	struct round c = { .l = l, .run = r, .shards = shards, .now_us = now_us };
@@ -347,10 +395,13 @@ bool lease_round(struct leases *l, struct run *r, const struct shard_list *shard
 	pthread_mutex_lock(&l->lock);
 	l->beat_us = now_us;
 	pthread_mutex_unlock(&l->lock);
-	count_servers(&c);
+	disown_forgotten(&c);
+	if (!count_servers(&c))
+		return run_fail(r, PROBLEM_INTERNAL, "out of memory");
 	part = (shards->count + c.servers - 1) / c.servers;
 	take_free(&c, part);
 	take_part(&c, part);
+	keep_view(&c);
 	forget_dead(&c);
 	r->problem = (struct problem){ 0 }; /* what others took first is no problem */
 	return true;

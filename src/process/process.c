@@ -2,11 +2,11 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include <stdio.h>
 #include <time.h>
-#include "app/app_internal.h"
+#include "app/late.h"
 #include "base/alloc.h"
 #include "base/clock.h"
 #include "base/log.h"
-#include "process/keeper.h"
+#include "process/keeper/keeper.h"
 #include "process/process_internal.h"
 
 #define WATCH_LEAST_US 2000   /* while there is something new now and then */
@@ -15,6 +15,7 @@
 #define PASSED_LOG_US 10000000
 #define BEGIN_EVERY_US 30000000
 #define SHARDS_EVERY_US 1000000 /* looks at the list of shards when one has ended, at most so often */
+#define SWEEP_EVERY_US (3600 * INT64_C(1000000))
 #define DELAY_MOST_MS 1000
 #define DELAY_SLOPE 50        /* milliseconds of lag for one of delay */
 #define STUCK_US 5000000      /* what has not come further for so long does not slow writers: waiting would not help it */
@@ -30,6 +31,11 @@ struct run process_run(struct process *p, struct backend *b, struct arena *a)
 	r.caller.operator_ = true;
 	backend_label(b, SLICE("processors"));
 	return r;
+}
+
+uint64_t process_latest(struct process *p)
+{
+	return database_latest(p->database) + atomic_load(&p->looks);
 }
 
 void process_wake(struct process *p)
@@ -142,11 +148,17 @@ void station_backlog(struct process *p, struct station *s, int64_t *lag_ms, uint
 		return;
 	}
 	pthread_mutex_lock(&p->lock);
-	for (struct reader *r = p->readers; r; r = r->next)
-		for (size_t i = 0; i < r->track_count; i++)
-			if (r->tracks[i].station == s)
-				add_backlog(&r->tracks[i], now, lag_ms, waiting);
+	for (struct seat *x = p->readers.first; x; x = x->next)
+		for (size_t i = 0; i < reader_of(x)->track_count; i++)
+			if (reader_of(x)->tracks[i].station == s)
+				add_backlog(&reader_of(x)->tracks[i], now, lag_ms, waiting);
 	pthread_mutex_unlock(&p->lock);
+}
+
+/* The keeper asks for copies and for what hangs on an item. */
+static bool asks_indexes(const struct design *d, const struct processor *x)
+{
+	return !x || late_reads_index(d, x->each_pattern) || (x->effect == EFFECT_REMOVE_ALL && late_reads_index(d, x->target));
 }
 
 static struct station *add_station(struct process *p, const struct processor *processor, struct slice name)
@@ -155,6 +167,7 @@ static struct station *add_station(struct process *p, const struct processor *pr
 
 	s->processor = processor;
 	s->name = name;
+	s->asks_indexes = p->database->is_remote && asks_indexes(p->design, processor);
 	return s;
 }
 
@@ -202,9 +215,9 @@ int64_t process_find_delay_ms(struct process *p)
 {
 	int64_t now = app_now_ms(p->app), lag = 0, delay;
 
-	for (struct reader *r = p->readers; r; r = r->next)
-		for (size_t i = 0; i < r->track_count; i++) {
-			const struct track *t = &r->tracks[i];
+	for (struct seat *x = p->readers.first; x; x = x->next)
+		for (size_t i = 0; i < reader_of(x)->track_count; i++) {
+			const struct track *t = &reader_of(x)->tracks[i];
 
 			if (slows_writers(t) && now - atomic_load(&t->oldest_ms) > lag)
 				lag = now - atomic_load(&t->oldest_ms);
@@ -236,16 +249,16 @@ int64_t process_delay_ms(struct process *p)
 
 bool process_is_idle(struct process *p)
 {
-	uint64_t latest = database_latest(p->database);
+	uint64_t latest = process_latest(p);
 	bool idle = true;
 
 	pthread_mutex_lock(&p->lock);
 	idle = !p->has_tracks || p->listed;
-	for (struct reader *r = p->readers; r && idle; r = r->next)
-		for (size_t i = 0; i < r->track_count; i++) {
-			const struct track *t = &r->tracks[i];
+	for (struct seat *x = p->readers.first; x && idle; x = x->next)
+		for (size_t i = 0; i < reader_of(x)->track_count; i++) {
+			const struct track *t = &reader_of(x)->tracks[i];
 
-			if (!atomic_load(&r->ended) && !atomic_load(&t->station->paused) && atomic_load(&t->latest) < latest)
+			if (!atomic_load(&x->ended) && !atomic_load(&t->station->paused) && atomic_load(&t->latest) < latest)
 				idle = false;
 		}
 	pthread_mutex_unlock(&p->lock);
@@ -254,36 +267,37 @@ bool process_is_idle(struct process *p)
 
 /* ---- readers ---- */
 
-static struct reader *reader_of(struct process *p, struct slice shard)
+static bool is_ours(void *ctx, struct slice shard)
 {
-	for (struct reader *r = p->readers; r; r = r->next)
-		if (slice_is(shard, r->shard))
-			return r;
+	struct process *p = ctx;
+
+	return !p->leases || lease_is_mine(p->leases, shard, clock_monotonic_us());
+}
+
+static bool has_ended_elsewhere(void *ctx, struct run *r, struct slice shard)
+{
+	struct process *p = ctx;
+	bool ended = false;
+
+	return p->leases && checkpoint_has_ended(r, SLICE(""), shard, &ended) && ended;
+}
+
+static struct seat *begin_reader(void *ctx, struct run *run, const struct shard_list *list, const struct shard *s)
+{
+	struct process *p = ctx;
+	struct reader *r = reader_new(p, list->stream_arn, s->id);
+
+	(void)run;
+	if (r && reader_start(r))
+		return &r->seat;
+	log_error("%.*s: not enough memory or threads for its processors", SLICE_ARG(p->design->name));
+	reader_free(r);
 	return NULL;
 }
 
-static bool is_listed(const struct shard_list *list, struct slice shard)
+static void end_reader(struct seat *s)
 {
-	for (size_t i = 0; i < list->count; i++)
-		if (slice_equal(list->list[i].id, shard))
-			return true;
-	return false;
-}
-
-/* A shard's changes come after those of the one it was made from. */
-static bool may_begin(struct process *p, struct run *run, const struct shard_list *list, const struct shard *s)
-{
-	struct reader *parent = reader_of(p, s->parent);
-	bool ended = false;
-
-	if (!s->parent.n || !is_listed(list, s->parent) || (parent && atomic_load(&parent->ended)))
-		return true;
-	return p->leases && !parent && checkpoint_has_ended(run, SLICE(""), s->parent, &ended) && ended;
-}
-
-static bool is_ours(struct process *p, struct slice shard)
-{
-	return !p->leases || lease_is_mine(p->leases, shard, clock_monotonic_us());
+	reader_free(reader_of(s));
 }
 
 /* Shards that other servers have got are left to them. */
@@ -291,8 +305,10 @@ static void leave_shards(struct process *p)
 {
 	bool left = false;
 
-	for (struct reader *r = p->readers; r; r = r->next) {
-		if (atomic_load(&r->leave) || is_ours(p, slice_str(r->shard)))
+	for (struct seat *s = p->readers.first; s; s = s->next) {
+		struct reader *r = reader_of(s);
+
+		if (atomic_load(&r->leave) || is_ours(p, slice_str(s->shard)))
 			continue;
 		atomic_store(&r->leave, true);
 		atomic_store(&r->give_way, true);
@@ -302,61 +318,45 @@ static void leave_shards(struct process *p)
 		process_wake(p);
 }
 
-static void add_reader(struct process *p, struct slice stream, struct slice shard)
+/* Once an hour. What fails is tried then. */
+static void sweep(struct process *p, struct run *r, const struct shard_list *list)
 {
-	struct reader *r = reader_new(p, stream, shard);
+	struct slice *names = arena_array(r->arena, struct slice, p->station_count);
+	int64_t now = clock_monotonic_us();
+	size_t removed = 0;
 
-	if (!r || !reader_start(r)) {
-		log_error("%.*s: not enough memory or threads for its processors", SLICE_ARG(p->design->name));
-		reader_free(r);
+	if (now < p->sweep_us)
 		return;
-	}
-	pthread_mutex_lock(&p->lock);
-	r->next = p->readers;
-	p->readers = r;
-	pthread_mutex_unlock(&p->lock);
-}
-
-/* Those whose thread is through, unless the shard is still listed and has ended: who was made from it waits for that. NULL:
- * all. */
-static void drop_readers(struct process *p, const struct shard_list *list)
-{
-	struct reader **at = &p->readers;
-
-	while (*at) {
-		struct reader *r = *at;
-
-		if (list && !(atomic_load(&r->finished) && !(atomic_load(&r->ended) && is_listed(list, slice_str(r->shard))))) {
-			at = &r->next;
-			continue;
-		}
-		pthread_mutex_lock(&p->lock);
-		*at = r->next;
-		pthread_mutex_unlock(&p->lock);
-		reader_free(r);
-	}
+	p->sweep_us = now + SWEEP_EVERY_US;
+	for (size_t i = 0; i < p->station_count; i++)
+		names[i] = p->stations[i].name;
+	if (!checkpoint_sweep(r, list, names, p->station_count, &removed))
+		log_debug("%.*s: positions of old shards stay for now: %.*s", SLICE_ARG(p->design->name), SLICE_ARG(r->problem.detail));
+	r->problem = (struct problem){ 0 };
+	if (removed)
+		log_info("%.*s: removed %zu positions and ends of shards that are gone", SLICE_ARG(p->design->name), removed);
 }
 
 static bool look_at_shards(struct process *p, struct run *r)
 {
 	struct shard_list list;
-	bool listed = true;
+	uint64_t endings;
+	bool listed;
 
-	if (!change_shards(r, &list) || (p->leases && !lease_round(p->leases, r, &list, clock_monotonic_us())))
+	if (p->leases)
+		fleet_tell(p, r);
+	pthread_mutex_lock(&p->lock);
+	endings = p->endings;
+	pthread_mutex_unlock(&p->lock);
+	if (!dyn_list_shards(r, &list) || (p->leases && !lease_round(p->leases, r, &list, clock_monotonic_us())))
 		return false;
+	if (p->leases)
+		sweep(p, r, &list);
 	if (!p->has_tracks)
 		return true;
-	drop_readers(p, &list);
-	for (size_t i = 0; i < list.count; i++) {
-		const struct shard *s = &list.list[i];
-
-		if (!reader_of(p, s->id) && is_ours(p, s->id) && may_begin(p, r, &list, s))
-			add_reader(p, list.stream_arn, s->id);
-	}
-	for (size_t i = 0; i < list.count; i++)
-		listed = listed && (reader_of(p, list.list[i].id) || !is_ours(p, list.list[i].id));
+	listed = seats_follow(&p->readers, r, &list);
 	pthread_mutex_lock(&p->lock);
-	p->listed = listed;
+	p->listed = listed && p->endings == endings; /* what was made of one that has ended since is not on this list */
 	pthread_mutex_unlock(&p->lock);
 	return true;
 }
@@ -371,18 +371,10 @@ struct watch {
 	int64_t begin_us; /* when to try again what the start could not do */
 	uint64_t latest;
 	int64_t pause_us, delay_us, shards_us;
-	int64_t wake_us; /* when readers were last told to look */
+	int64_t wake_us, senders_us; /* when readers, and senders, were last told to look */
+	uint64_t endings; /* of readers, when the shards were last looked at */
 	bool complained;
 };
-
-/* Whether readers have ended since, or could not be started. */
-static bool wants_shards(const struct process *p)
-{
-	for (struct reader *r = p->readers; r; r = r->next)
-		if (atomic_load(&r->finished))
-			return true;
-	return !p->readers;
-}
 
 /* Processors are paused and resumed for all servers. */
 struct switches {
@@ -414,12 +406,18 @@ static bool follow_switches(struct process *p, struct run *r)
 static void watch_shards(struct watch *w, int64_t now)
 {
 	struct process *p = w->process;
+	uint64_t endings;
 
 	if (p->leases)
 		leave_shards(p);
-	if (now < w->shards_us || (!p->leases && !wants_shards(p)))
+	pthread_mutex_lock(&p->lock);
+	endings = p->endings;
+	pthread_mutex_unlock(&p->lock);
+	/* What follows a shard that has ended waits for no round of leases. */
+	if ((now < w->shards_us && endings == w->endings) || (!p->leases && !seats_want_list(&p->readers)))
 		return;
-	w->shards_us = now + (p->leases ? LEASE_ROUND_MS * 1000 : w->complained || !p->readers ? SHARDS_EVERY_US : 10 * SHARDS_EVERY_US);
+	w->endings = endings;
+	w->shards_us = now + (p->leases ? LEASE_ROUND_MS * 1000 : w->complained || !p->readers.first ? SHARDS_EVERY_US : 10 * SHARDS_EVERY_US);
 	ARENA_TRY(&p->arena, {
 		struct run r = process_run(p, p->backend, &p->arena);
 		bool ok = look_at_shards(p, &r) && (!p->leases || follow_switches(p, &r));
@@ -435,18 +433,26 @@ static void watch_shards(struct watch *w, int64_t now)
 
 static void watch_effects(struct process *p, int64_t now)
 {
-	for (struct reader *r = p->readers; r; r = r->next) {
-		int64_t until = atomic_load(&r->effect_us);
+	for (struct seat *s = p->readers.first; s; s = s->next) {
+		int64_t until = atomic_load(&reader_of(s)->effect_us);
 
 		if (until && now > until)
-			atomic_store(&r->give_way, true);
+			atomic_store(&reader_of(s)->give_way, true);
 	}
 }
 
+static void wake_senders(struct process *p)
+{
+	for (size_t i = 0; i < p->station_count; i++)
+		if (p->stations[i].sender)
+			send_runner_wake(p->stations[i].sender);
+}
+
+/* Readers know how often they look though nothing is known to have been written (database_poll_us()); senders are told. */
 static void watch_stream(struct watch *w, int64_t now)
 {
 	const struct database *d = w->process->database;
-	uint64_t latest = database_latest(w->process->database);
+	uint64_t latest = process_latest(w->process);
 
 	if (latest == w->latest && (!d->poll_ms || now - w->wake_us < d->poll_ms * INT64_C(1000))) {
 		w->pause_us = w->pause_us * 5 / 4 < WATCH_MOST_US ? w->pause_us * 5 / 4 : WATCH_MOST_US;
@@ -454,12 +460,13 @@ static void watch_stream(struct watch *w, int64_t now)
 	}
 	if (latest != w->latest)
 		w->pause_us = WATCH_LEAST_US;
+	if (latest != w->latest || now - w->senders_us >= d->poll_most_ms * INT64_C(1000)) {
+		w->senders_us = now;
+		wake_senders(w->process);
+	}
 	w->latest = latest;
 	w->wake_us = now;
 	process_wake(w->process);
-	for (size_t i = 0; i < w->process->station_count; i++)
-		if (w->process->stations[i].sender)
-			send_runner_wake(w->process->stations[i].sender);
 }
 
 static void watch_pause(struct watch *w, int64_t now)
@@ -519,7 +526,7 @@ static void *watch(void *arg)
 		}
 		watch_pause(&w, now);
 	}
-	drop_readers(p, NULL);
+	seats_clear(&p->readers);
 	p->listed = false;
 	if (p->leases)
 		leave_leases(p);
@@ -539,6 +546,8 @@ struct process *process_new(const struct process_options *o)
 	p->database = app_database(o->app);
 	p->design = app_design(o->app);
 	p->begin_every_us = BEGIN_EVERY_US;
+	p->readers = (struct seats){ .lock = &p->lock, .ctx = p, .begin = begin_reader, .free = end_reader, .is_ours = is_ours,
+				     .has_ended_elsewhere = has_ended_elsewhere };
 	arena_init(&p->arena);
 	pthread_mutex_init(&p->lock, NULL);
 	pthread_condattr_init(&attr);
@@ -690,8 +699,8 @@ void process_stop(struct process *p)
 		return;
 	atomic_store(&p->stopping, true);
 	pthread_mutex_lock(&p->lock);
-	for (struct reader *r = p->readers; r; r = r->next)
-		atomic_store(&r->give_way, true);
+	for (struct seat *s = p->readers.first; s; s = s->next)
+		atomic_store(&reader_of(s)->give_way, true);
 	pthread_cond_broadcast(&p->changed);
 	pthread_cond_broadcast(&p->stopped);
 	pthread_mutex_unlock(&p->lock);

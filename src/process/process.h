@@ -43,8 +43,12 @@ void process_free(struct process *p); /* stopped; NULL is fine */
 /* How long a write to the design's table should wait now; 0 nearly always. Any thread, quick. Whoever asks and gets something
  * else waits: it is counted. */
 int64_t process_delay_ms(struct process *p);
-/* Whether everything that had been written when it was called has been processed (`send` aside): for tests and orderly ends. */
+/* Whether everything that this server had written when it was called has been processed (`send` aside), as far as it is this
+ * server's to process: for tests and orderly ends. */
 bool process_is_idle(struct process *p);
+/* Waits until everything that anyone had written when it was called has been processed, by all servers of the table (`send` and
+ * what is paused aside), for so long at most. `r`: of this thread, with a backend that waits. */
+bool process_wait_idle(struct process *p, struct run *r, int64_t wait_ms);
 
 /* ---- operators: GET /processors, POST /processors/<name>/pause|resume|replay, GET …/parked, POST
  * …/parked/<sequence>/retry|drop ---- */

@@ -1,13 +1,14 @@
 /* /processors: what operators see of them, and may do with them.
  * SPDX-License-Identifier: Apache-2.0 */
-#include "app/app_exchange.h"
 #include "app/dyn.h"
 #include "app/output.h"
+#include "app/target.h"
 #include "base/timestamp.h"
 #include "process/process_internal.h"
 
 #define REPLAY_WORD "since "
 #define REPLAY_TRIES 100
+#define WAIT_MOST_S 60
 
 /* ---- replays ---- */
 
@@ -30,11 +31,6 @@ struct slice seen_shard(struct run *r, struct slice shard)
 	return arena_printf(r->arena, "seen#%.*s", SLICE_ARG(shard));
 }
 
-static bool is_later(struct slice x, struct slice y)
-{
-	return x.n != y.n ? x.n > y.n : slice_cmp(x, y) > 0;
-}
-
 /* Of the keeper it stays known how far it was: it does not count off again what it has counted off already. One transaction, for
  * the keeper goes on until the position moves. */
 static bool take_keeper_back(struct run *r, const struct position *now)
@@ -51,7 +47,7 @@ static bool take_keeper_back(struct run *r, const struct position *now)
 			return false;
 		reached = mark;
 		reached.sequence = was.sequence;
-		marks = is_later(was.sequence, mark.sequence);
+		marks = sequence_compare(was.sequence, mark.sequence) > 0;
 		writes[0] = *checkpoint_move(r, &was, now);
 		if (marks)
 			writes[1] = *checkpoint_move(r, &mark, &reached);
@@ -70,7 +66,7 @@ bool process_replay(struct process *p, struct run *r, struct station *s, int64_t
 	struct shard_list list;
 
 	/* First: what is refused (there is no stream) must not be done by the next start. */
-	if (!change_shards(r, &list) || !checkpoint_set_switch(r, s->name, &w))
+	if (!dyn_list_shards(r, &list) || !checkpoint_set_switch(r, s->name, &w))
 		return false;
 	if (s->sender) {
 		send_runner_wake(s->sender); /* it does the rest */
@@ -180,7 +176,7 @@ static void put_passed_over(struct buf *b, struct process *p, struct station *s)
 	put_time(b, "last_passed_over_at", at);
 }
 
-static void put_numbers(struct buf *b, struct process *p, struct station *s)
+static void put_numbers(struct buf *b, struct process *p, struct station *s, const struct fleet *f)
 {
 	struct send_status status = {
 		.done = atomic_load(&s->done), .retries = atomic_load(&s->retries), .lost = atomic_load(&s->lost),
@@ -189,6 +185,7 @@ static void put_numbers(struct buf *b, struct process *p, struct station *s)
 	int64_t lag;
 
 	station_backlog(p, s, &lag, &waiting);
+	fleet_add_backlog(f, s->name, app_now_ms(p->app), &lag, &waiting);
 	if (s->sender)
 		send_runner_status(s->sender, &status);
 	buf_printf(b, ",\"lag_seconds\":%lld.%03d", (long long)(lag / 1000), (int)(lag % 1000));
@@ -225,7 +222,7 @@ static void put_standstill(struct buf *b, struct process *p)
 	json_string(b, slice_str(why));
 }
 
-static bool put_station(struct process *p, struct run *r, struct station *s, struct buf *b)
+static bool put_station(struct process *p, struct run *r, struct station *s, const struct fleet *f, struct buf *b)
 {
 	int64_t parked;
 
@@ -237,7 +234,7 @@ static bool put_station(struct process *p, struct run *r, struct station *s, str
 		put_on(b, s->processor);
 	buf_printf(b, ",\"effect\":\"%s\",\"paused\":%s", effect_name(s), atomic_load(&s->paused) ? "true" : "false");
 	put_standstill(b, p);
-	put_numbers(b, p, s);
+	put_numbers(b, p, s, f);
 	buf_printf(b, ",\"parked\":%lld", (long long)parked);
 	put_problem(b, p, s);
 	put_passed_over(b, p, s);
@@ -251,23 +248,55 @@ struct control {
 	struct process *process;
 	struct run *run;
 	const struct app_request *q;
-	struct slice segments[ROUTE_MOST_SEGMENTS]; /* behind "processors" */
+	struct slice segments[TARGET_MOST_SEGMENTS]; /* behind "processors" */
 	size_t count;
 	struct station *station;
+	struct fleet fleet;
 	struct buf out;
 	enum app_method method; /* that the address takes */
 };
 
+/* ?wait=SECONDS */
+static bool read_wait(struct control *c, int64_t *ms)
+{
+	struct target_pair *pairs;
+	size_t n;
+
+	*ms = 0;
+	if (!target_query(c->run, c->q->query, &pairs, &n))
+		return false;
+	for (size_t i = 0; i < n; i++) {
+		struct slice v = pairs[i].value;
+		int64_t seconds = 0;
+
+		if (!slice_is(pairs[i].name, "wait"))
+			return run_invalid(c->run, pairs[i].name, "is not a parameter of this address");
+		for (size_t k = 0; k < v.n && seconds <= WAIT_MOST_S; k++)
+			seconds = v.p[k] >= '0' && v.p[k] <= '9' ? seconds * 10 + (v.p[k] - '0') : WAIT_MOST_S + 1;
+		if (!v.n || seconds > WAIT_MOST_S)
+			return run_invalid(c->run, pairs[i].name, "is a number of seconds, at most %d", WAIT_MOST_S);
+		*ms = seconds * 1000;
+	}
+	return true;
+}
+
 static bool list(struct control *c)
 {
 	const char *between = "";
+	int64_t wait_ms;
+	bool idle;
 
+	if (!read_wait(c, &wait_ms))
+		return false;
 	/* First: whoever asks again until it is so gets the numbers of then. */
-	buf_printf(&c->out, "{\"idle\":%s,\"processors\":[", process_is_idle(c->process) ? "true" : "false");
+	idle = wait_ms ? process_wait_idle(c->process, c->run, wait_ms) : process_is_idle(c->process) && c->fleet.others_idle;
+	buf_printf(&c->out, "{\"idle\":%s", idle ? "true" : "false");
+	fleet_put(&c->fleet, c->run->now_ms, &c->out);
+	buf_lit(&c->out, ",\"processors\":[");
 	for (size_t i = 0; i < c->process->station_count; i++) {
 		buf_str(&c->out, between);
 		between = ",";
-		if (!put_station(c->process, c->run, &c->process->stations[i], &c->out))
+		if (!put_station(c->process, c->run, &c->process->stations[i], &c->fleet, &c->out))
 			return false;
 	}
 	buf_lit(&c->out, "]}");
@@ -276,7 +305,7 @@ static bool list(struct control *c)
 
 static bool show(struct control *c)
 {
-	return put_station(c->process, c->run, c->station, &c->out);
+	return put_station(c->process, c->run, c->station, &c->fleet, &c->out);
 }
 
 static bool set_paused(struct control *c, bool paused)
@@ -359,7 +388,7 @@ static bool matches(const struct control *c, size_t i)
 static bool dispatch(struct control *c)
 {
 	enum app_method method = c->q->method == APP_HEAD ? APP_GET : c->q->method;
-	struct slice all[ROUTE_MOST_SEGMENTS];
+	struct slice all[TARGET_MOST_SEGMENTS];
 	size_t n, i = 0;
 
 	if (!target_segments(c->run, c->q->path, all, &n))
@@ -373,6 +402,7 @@ static bool dispatch(struct control *c)
 	c->station = c->count ? process_station(c->process, c->segments[0]) : NULL;
 	if (c->count && !c->station)
 		return run_fail(c->run, PROBLEM_NOT_FOUND, "there is no processor '%.*s'", SLICE_ARG(c->segments[0]));
+	fleet_look(c->process, c->run, &c->fleet);
 	c->method = rows[i].method;
 	if (method != rows[i].method)
 		return run_fail(c->run, PROBLEM_METHOD, "the address does not take this method");
@@ -394,6 +424,8 @@ void process_handle(struct process *p, struct backend *b, struct arena *a, const
 					     .body = buf_slice(&c.out) };
 	}
 	reply->headers = SLICE("Cache-Control: no-store\r\n");
+	if (r.problem.retry_after)
+		reply->headers = arena_printf(a, "Cache-Control: no-store\r\nRetry-After: %d\r\n", r.problem.retry_after);
 	if (r.problem.type == PROBLEM_METHOD)
 		reply->headers = c.method == APP_GET ? SLICE("Cache-Control: no-store\r\nAllow: GET, HEAD\r\n")
 						     : SLICE("Cache-Control: no-store\r\nAllow: POST\r\n");

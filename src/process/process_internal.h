@@ -16,12 +16,11 @@
 #include "process/checkpoint.h"
 #include "process/lease.h"
 #include "process/process.h"
-#include "process/send_run.h"
+#include "process/send/send_run.h"
+#include "process/tail/shards.h"
+#include "process/tail/tail.h"
 
-#define SEQUENCE_ROOM 64     /* DynamoDB's have 40 at most */
-#define ITERATOR_ROOM 2560   /* 2048 */
 #define PAGES 2              /* one at the end of the shard, one for those behind */
-#define PAGE_MOST 1000       /* changes */
 #define SAVE_US 1000000      /* how long a position may be behind what has been done (R1) */
 #define TURN_US 100000       /* of a track, before the next one has its turn */
 #define EFFECT_TURN_US 1000000 /* of one effect: it goes on where it was (R3) */
@@ -30,13 +29,13 @@
 #define RETRIES 8
 #define RETRIES_LASTING 3
 #define RETRIES_ALL 1000      /* of a change that comes further with every try and still fails */
-#define KEPT_MS (23 * 3600 * INT64_C(1000)) /* the stream keeps 24 hours: who has been at its end since has missed nothing */
-#define CONFIRM_MS (3600 * INT64_C(1000))   /* so a position at the end says so from time to time */
+#define CONFIRM_MS (3600 * INT64_C(1000)) /* a position at the end says so from time to time (tail_has_missed()) */
 
 struct station {
 	const struct processor *processor; /* NULL: the keeper */
 	struct slice name;
 	struct send_runner *sender;        /* NULL: it writes to the table, and has tracks */
+	bool asks_indexes;                 /* which may be late: its changes wait for them (app/late.h) */
 	atomic_bool paused;
 	atomic_uint told;                  /* how often it was paused or resumed here */
 	atomic_uint epoch;                 /* the positions were changed from outside */
@@ -51,16 +50,14 @@ struct station {
 	_Atomic uint64_t passed_over[PASSED_OVER_REASONS];
 };
 
-struct page { /* what follows a sequence number */
+struct page { /* what follows a place */
 	struct arena arena;
 	bool used;
-	char after[SEQUENCE_ROOM], last[SEQUENCE_ROOM]; /* last: of its changes; of none: after */
+	struct spot after;
+	struct tail_cursor behind;    /* at its last change; of none: at `after` */
 	const struct change *list;
 	size_t count;
-	char iterator[ITERATOR_ROOM]; /* to go on; empty: to be taken from `last` */
 	bool trimmed;                 /* there were changes before its first that are gone */
-	bool ended;                   /* the shard has nothing behind it, ever */
-	uint64_t latest;              /* of the stream when there was nothing behind it; 0: not looked yet */
 	uint64_t turn;                /* when it was last wanted */
 };
 
@@ -69,16 +66,16 @@ struct track {
 	struct station *station;
 	bool loaded, ended;
 	unsigned epoch;
-	char done[SEQUENCE_ROOM];     /* up to and with */
-	char stored[SEQUENCE_ROOM];   /* in the table: where `done` was at most SAVE_US ago */
+	struct spot done;            /* up to and with */
+	struct spot stored;          /* in the table: where `done` was at most SAVE_US ago */
 	char *progress;               /* in the table; NULL: none */
 	bool is_stored;
 	int64_t replay_ms;            /* passes over what is older; 0: nothing */
-	char seen[SEQUENCE_ROOM];     /* keeper: before a replay it had come this far; empty: there was none */
+	struct spot seen;            /* keeper: before a replay it had come this far; empty: there was none */
 	int64_t dirty_us;             /* since when `done` is ahead; 0: it is not */
 	int64_t current_ms;           /* the clock when it was last known to have missed nothing; 0: never */
 	int64_t confirmed_ms;         /* what the table says of that */
-	char failing[SEQUENCE_ROOM];  /* the change that `tries` is about; empty: none */
+	struct spot failing;         /* the change that `tries` is about; empty: none */
 	int tries;                    /* since it last came further */
 	int all_tries;
 	struct passed_over passed_over; /* of the change at hand */
@@ -93,12 +90,11 @@ struct track {
 };
 
 struct reader {
-	struct reader *next;
+	struct seat seat;             /* first */
 	struct process *process;
-	char *stream, *shard;
+	struct tail tail;
 	pthread_t thread;
 	bool started;
-	atomic_bool finished, ended;  /* the thread is through; so is the shard */
 	atomic_bool leave;            /* the shard is another server's now */
 	atomic_bool give_way;         /* the effect that is being done is to be interrupted */
 	_Atomic int64_t effect_us;    /* when that is; 0: none is being done */
@@ -109,13 +105,12 @@ struct reader {
 	uint64_t turns;
 	struct track *tracks;
 	size_t track_count;
-	int failures;                 /* of reading, one after the other */
-	int64_t next_us;              /* no reading before */
-	int empty;                    /* readings that found nothing, one after the other */
-	int64_t quiet_us;             /* no looking for more before */
-	int64_t poll_us;              /* from then on it looks although nothing is known to have been written (database.poll_ms) */
-	bool gone;                    /* the stream or the shard is */
 };
+
+static inline struct reader *reader_of(struct seat *s)
+{
+	return (struct reader *)s;
+}
 
 struct process {
 	struct app *app;
@@ -129,13 +124,16 @@ struct process {
 	struct arena arena;           /* its, too */
 	pthread_t watcher;
 	bool started;
-	pthread_mutex_t lock;         /* of what follows, and of the list of readers for all but the watcher */
+	pthread_mutex_t lock;         /* of what follows, and of the seats of the readers for all but the watcher */
 	pthread_cond_t changed;       /* readers wait for it */
 	pthread_cond_t stopped;       /* the watcher */
 	uint64_t turn;                /* there may be something to do */
-	struct reader *readers;
-	bool listed;                  /* each shard has its reader */
+	struct seats readers;
+	bool listed;                  /* each shard of ours has its reader, and none of them has ended since */
+	uint64_t endings;             /* readers that are through */
+	_Atomic uint64_t looks;       /* how often it was asked whether anything is new (process_wait.c) */
 	int64_t begin_every_us;       /* how often that is tried again */
+	int64_t sweep_us;             /* the watcher's: when it next removes what is kept of shards that are gone */
 	char standstill[256];         /* why none of its stations runs; empty: they do */
 	atomic_bool begun;            /* all that had to be read before they can run has been */
 	atomic_bool stopping;
@@ -145,6 +143,8 @@ struct process {
 
 /* ---- process.c ---- */
 struct run process_run(struct process *p, struct backend *b, struct arena *a);
+/* Another number than before: a stream may have something new. It rises. */
+uint64_t process_latest(struct process *p);
 /* There may be something to do. */
 void process_wake(struct process *p);
 struct station *process_station(struct process *p, struct slice name);
@@ -161,21 +161,37 @@ void station_set_parked(struct station *s, int64_t count);
 /* How far behind: the age of the oldest change not done, and how many are known to wait. */
 void station_backlog(struct process *p, struct station *s, int64_t *lag_ms, uint64_t *waiting);
 
+/* ---- process_fleet.c: of all servers of the table ---- */
+struct fleet_row { /* a processor that has something to do at a shard */
+	struct slice shard; /* empty: of a sender, at any */
+	struct slice processor;
+	int64_t oldest_ms;
+	uint64_t waiting;
+	bool is_this; /* told by this server */
+};
+struct fleet {
+	struct lease_view *view; /* until the arena is cleared; NULL: there are no other servers, or nothing is known yet */
+	struct fleet_row *rows;
+	size_t row_count;
+	bool others_idle; /* as far as they have told; and every shard is read by a server */
+};
+/* With the next beat; the watcher's. */
+void fleet_tell(struct process *p, struct run *r);
+/* As of the last round. */
+void fleet_look(struct process *p, struct run *r, struct fleet *out);
+/* What the other servers have of a processor. */
+void fleet_add_backlog(const struct fleet *f, struct slice processor, int64_t now_ms, int64_t *lag_ms, uint64_t *waiting);
+/* ,"servers":[…],"shards":[…]; nothing where there are no others. */
+void fleet_put(const struct fleet *f, int64_t now_ms, struct buf *b);
+
 /* ---- process_reader.c ---- */
 struct reader *reader_new(struct process *p, struct slice stream, struct slice shard); /* NULL: memory */
 bool reader_start(struct reader *r) MUST_CHECK;
 void reader_free(struct reader *r); /* joins */
-/* Nothing is read for a while; longer from time to time. */
-void reader_failed(struct reader *r, const char *what, struct slice detail);
 
 /* ---- process_page.c ---- */
-enum page_found {
-	PAGE_FOUND,  /* *page has at *index what follows the track's position */
-	PAGE_END,    /* nothing does, at the moment */
-	PAGE_LATER,  /* not to be looked for now, or it failed */
-	PAGE_ENDED,  /* nothing will */
-};
-enum page_found page_find(struct track *t, const struct page **page, size_t *index);
+/* FOUND: *page has at *index what follows the track's position. */
+enum tail_found page_find(struct track *t, const struct page **page, size_t *index);
 void pages_release(struct reader *r);
 
 /* ---- process_track.c ---- */

@@ -3,12 +3,12 @@
  * Done again exactly once: it has a position of its own (retry#<sequence>), which an effect moves as it would move the shard's,
  * and which is gone with it.
  * SPDX-License-Identifier: Apache-2.0 */
-#include "app/app_exchange.h"
 #include "app/dyn.h"
 #include "app/output.h"
+#include "app/target.h"
 #include "base/timestamp.h"
-#include "process/effect.h"
-#include "process/keeper.h"
+#include "process/effect/effect.h"
+#include "process/keeper/keeper.h"
 #include "process/process_internal.h"
 
 #define LIST_USUAL 20

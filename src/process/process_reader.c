@@ -5,25 +5,10 @@
 #include <unistd.h>
 #include "base/alloc.h"
 #include "base/clock.h"
-#include "base/log.h"
 #include "process/process_internal.h"
 
 #define SLEEP_MOST_US (600 * INT64_C(1000000)) /* positions at the end are confirmed from time to time */
-#define FAILURE_FIRST_MS 50
-#define FAILURE_MOST_MS 30000
 #define NICE 5 /* where there are too few processors, those who are waited for come first */
-
-void reader_failed(struct reader *r, const char *what, struct slice detail)
-{
-	int64_t wait = FAILURE_FIRST_MS;
-
-	for (int i = 0; i < r->failures && wait < FAILURE_MOST_MS; i++)
-		wait *= 2;
-	/* Once is no news. */
-	if (r->failures++ && !r->gone)
-		log_warn("%.*s, %s: %s: %.*s", SLICE_ARG(r->process->design->name), r->shard, what, SLICE_ARG(detail));
-	r->next_us = clock_monotonic_us() + (wait < FAILURE_MOST_MS ? wait : FAILURE_MOST_MS) * 1000;
-}
 
 /* ---- waiting ---- */
 
@@ -65,7 +50,7 @@ static bool is_over(const struct reader *r)
 {
 	for (size_t i = 0; i < r->track_count; i++)
 		if (!r->tracks[i].ended)
-			return r->gone;
+			return r->tail.gone;
 	return true;
 }
 
@@ -96,7 +81,7 @@ static bool tell_end(struct reader *r)
 	ARENA_TRY(&r->arena, {
 		struct run run = process_run(r->process, r->backend, &r->arena);
 
-		told = checkpoint_end(&run, SLICE(""), slice_str(r->shard));
+		told = checkpoint_end(&run, SLICE(""), slice_str(r->tail.shard));
 	}, {});
 	arena_clear(&r->arena);
 	return told;
@@ -106,6 +91,7 @@ static void *run(void *arg)
 {
 	struct reader *r = arg;
 	struct process *p = r->process;
+	bool ended;
 
 	be_nice();
 	while (!atomic_load(&p->stopping) && !atomic_load(&r->leave)) {
@@ -120,8 +106,13 @@ static void *run(void *arg)
 		sleep_until(p, turn, next_us(r, clock_monotonic_us()));
 	}
 	tracks_save(r, true);
-	atomic_store(&r->ended, !r->gone && !atomic_load(&p->stopping) && !atomic_load(&r->leave) && tell_end(r));
-	atomic_store(&r->finished, true);
+	ended = !r->tail.gone && !atomic_load(&p->stopping) && !atomic_load(&r->leave) && tell_end(r);
+	pthread_mutex_lock(&p->lock);
+	p->listed = false; /* there may be shards that were made from this one */
+	p->endings++;
+	atomic_store(&r->seat.ended, ended);
+	atomic_store(&r->seat.finished, true);
+	pthread_mutex_unlock(&p->lock);
 	return NULL;
 }
 
@@ -145,17 +136,17 @@ struct reader *reader_new(struct process *p, struct slice stream, struct slice s
 		return NULL;
 	r->process = p;
 	r->turn_us = EFFECT_TURN_US;
-	r->stream = mem_strndup(stream.p, stream.n);
-	r->shard = mem_strndup(shard.p, shard.n);
 	r->tracks = mem_zalloc(n * sizeof(*r->tracks));
 	r->backend = database_open(p->database);
 	arena_init(&r->arena);
 	for (size_t i = 0; i < PAGES; i++)
 		arena_init(&r->pages[i].arena);
-	if (!r->stream || !r->shard || !r->tracks || !r->backend) {
+	if (!tail_init(&r->tail, p->database, stream, shard) || !r->tracks || !r->backend) {
 		reader_free(r);
 		return NULL;
 	}
+	r->tail.looks = &p->looks;
+	r->seat.shard = r->tail.shard;
 	for (size_t i = 0; i < p->station_count; i++)
 		if (!p->stations[i].sender)
 			r->tracks[r->track_count++] = (struct track){ .reader = r, .station = &p->stations[i] };
@@ -181,7 +172,6 @@ void reader_free(struct reader *r)
 	arena_release(&r->arena);
 	backend_free(r->backend);
 	mem_free(r->tracks);
-	mem_free(r->shard);
-	mem_free(r->stream);
+	tail_release(&r->tail);
 	mem_free(r);
 }

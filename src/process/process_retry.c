@@ -31,7 +31,7 @@ static void wait_for(struct track *t, struct run *r, int tries)
 static bool park(struct track *t, struct run *r, const struct change *c, struct slice reason)
 {
 	struct parked p = {
-		.processor = t->station->name, .shard = slice_str(t->reader->shard), .sequence = c->sequence, .reason = reason,
+		.processor = t->station->name, .shard = slice_str(t->reader->tail.shard), .sequence = c->sequence, .reason = reason,
 		.tries = t->tries, .parked_at_ms = r->now_ms, .change = *c,
 	};
 	struct position was, now;
@@ -40,7 +40,7 @@ static bool park(struct track *t, struct run *r, const struct change *c, struct 
 
 	if (!checkpoint_load(r, p.processor, p.shard, &was))
 		return false;
-	if (change_compare(was.sequence, c->sequence) >= 0)
+	if (sequence_compare(was.sequence, c->sequence) >= 0)
 		return run_fail(r, PROBLEM_CONFLICT, "someone else has gone on from here");
 	now = was;
 	now.sequence = c->sequence;
@@ -55,12 +55,9 @@ static bool park(struct track *t, struct run *r, const struct change *c, struct 
 /* Tries belong to one change: those before it, done again on the way to it, do not begin them anew. */
 static void count_try(struct track *t, const struct change *c)
 {
-	if (!slice_is(c->sequence, t->failing)) {
-		size_t n = c->sequence.n < SEQUENCE_ROOM ? c->sequence.n : SEQUENCE_ROOM - 1;
-
+	if (!spot_is(&t->failing, c->sequence)) {
 		t->tries = t->all_tries = 0;
-		memcpy(t->failing, c->sequence.p, n);
-		t->failing[n] = 0;
+		spot_set(&t->failing, c->sequence);
 		atomic_store(&t->is_retrying, true);
 	}
 	t->tries++;
@@ -69,9 +66,9 @@ static void count_try(struct track *t, const struct change *c)
 
 void track_went_past(struct track *t, struct slice sequence)
 {
-	if (t->failing[0] && change_compare(sequence, slice_str(t->failing)) < 0)
+	if (spot_compare(&t->failing, sequence) > 0)
 		return;
-	t->failing[0] = 0;
+	spot_set(&t->failing, SLICE(""));
 	t->tries = t->all_tries = 0;
 	atomic_store_explicit(&t->is_retrying, false, memory_order_relaxed);
 }

@@ -2,28 +2,20 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include <stdio.h>
 #include "app/dyn.h"
+#include "app/late.h"
 #include "base/alloc.h"
 #include "base/clock.h"
 #include "base/log.h"
-#include "process/effect.h"
-#include "process/keeper.h"
+#include "process/effect/effect.h"
+#include "process/keeper/keeper.h"
 #include "process/process_internal.h"
 
 #define KEEPER_MOST 250 /* changes it looks at together */
-
-static void set_text(char to[SEQUENCE_ROOM], struct slice s)
-{
-	if (s.n >= SEQUENCE_ROOM)
-		s.n = SEQUENCE_ROOM - 1;
-	if (s.n)
-		memcpy(to, s.p, s.n);
-	to[s.n] = 0;
-}
+#define CLOCKS_DIFFER_MS 10000 /* a change of the future: nothing is to be learnt from its time */
 
 static struct run begin(struct track *t)
 {
 	struct reader *r = t->reader;
-
 	struct run run;
 
 	arena_clear(&r->arena);
@@ -59,7 +51,7 @@ void track_forget(struct track *t)
 struct position track_position(const struct track *t)
 {
 	return (struct position){
-		.processor = t->station->name, .shard = slice_str(t->reader->shard), .sequence = slice_str(t->stored),
+		.processor = t->station->name, .shard = slice_str(t->reader->tail.shard), .sequence = spot_sequence(&t->stored),
 		.progress = slice_str(t->progress ? t->progress : ""), .stored = t->is_stored,
 	};
 }
@@ -72,8 +64,8 @@ static void drop_progress(struct track *t)
 
 void track_moved(struct track *t, struct slice sequence)
 {
-	set_text(t->done, sequence);
-	set_text(t->stored, sequence);
+	spot_set(&t->done, sequence);
+	spot_set(&t->stored, sequence);
 	t->is_stored = true;
 	t->dirty_us = 0;
 	t->replay_ms = 0;
@@ -86,7 +78,7 @@ static bool is_begun_after(const struct track *t, struct slice sequence)
 {
 	struct slice begun = effect_begun(slice_str(t->progress ? t->progress : ""));
 
-	return begun.n && change_compare(sequence, begun) < 0;
+	return begun.n && sequence_compare(sequence, begun) < 0;
 }
 
 /* Without effect, or with one that may happen again: the table need not know yet. */
@@ -94,7 +86,7 @@ static void pass(struct track *t, const struct change *c)
 {
 	int64_t now = clock_monotonic_us();
 
-	set_text(t->done, c->sequence);
+	spot_set(&t->done, c->sequence);
 	track_went_past(t, c->sequence);
 	atomic_store_explicit(&t->worked_us, now, memory_order_relaxed);
 	if (!t->dirty_us && !is_begun_after(t, c->sequence))
@@ -113,8 +105,8 @@ static bool take(struct track *t, const struct position *at, int64_t now_ms)
 	drop_progress(t);
 	t->progress = progress;
 	t->replay_ms = replay_since(at->progress);
-	set_text(t->done, at->sequence);
-	set_text(t->stored, at->sequence);
+	spot_set(&t->done, at->sequence);
+	spot_set(&t->stored, at->sequence);
 	t->is_stored = at->stored;
 	t->dirty_us = 0;
 	t->current_ms = t->confirmed_ms = at->time_ms;
@@ -131,9 +123,9 @@ static bool load_seen(struct track *t, struct run *r)
 
 	if (t->station->processor)
 		return true;
-	if (!checkpoint_load(r, t->station->name, seen_shard(r, slice_str(t->reader->shard)), &before))
+	if (!checkpoint_load(r, t->station->name, seen_shard(r, slice_str(t->reader->tail.shard)), &before))
 		return false;
-	set_text(t->seen, before.sequence);
+	spot_set(&t->seen, before.sequence);
 	return true;
 }
 
@@ -143,10 +135,10 @@ static bool load(struct track *t)
 	struct position at;
 	unsigned epoch = atomic_load(&t->station->epoch);
 
-	if (!checkpoint_load(&r, t->station->name, slice_str(t->reader->shard), &at) || !load_seen(t, &r) ||
+	if (!checkpoint_load(&r, t->station->name, slice_str(t->reader->tail.shard), &at) || !load_seen(t, &r) ||
 	    !take(t, &at, r.now_ms)) {
-		reader_failed(t->reader, "a position cannot be read", r.problem.detail);
-		t->next_us = t->reader->next_us;
+		tail_failed(&t->reader->tail, "a position cannot be read", r.problem.detail);
+		t->next_us = t->reader->tail.next_us;
 		return false;
 	}
 	t->epoch = epoch;
@@ -183,7 +175,7 @@ static struct position position_now(const struct track *t)
 {
 	struct position now = track_position(t);
 
-	now.sequence = slice_str(t->done);
+	now.sequence = spot_sequence(&t->done);
 	if (!t->replay_ms && t->dirty_us)
 		now.progress = SLICE("");
 	return now;
@@ -191,7 +183,7 @@ static struct position position_now(const struct track *t)
 
 static void saved(struct track *t, int64_t now_ms)
 {
-	memcpy(t->stored, t->done, sizeof(t->stored));
+	t->stored = t->done;
 	if (!t->replay_ms && t->dirty_us)
 		drop_progress(t);
 	t->is_stored = true;
@@ -227,7 +219,7 @@ static void save(struct reader *r, struct run *run, struct track **list, size_t 
 	}
 	for (size_t i = 0; i < n; i++)
 		list[i]->dirty_us = clock_monotonic_us(); /* another second */
-	log_debug("%.*s: positions of %s wait to be saved", SLICE_ARG(r->process->design->name), r->shard);
+	log_debug("%.*s: positions of %s wait to be saved", SLICE_ARG(r->process->design->name), r->tail.shard);
 }
 
 void track_save_passed(struct track *t, struct run *r)
@@ -295,6 +287,18 @@ static void tell_next(struct track *t, const struct page *page, size_t i)
 	atomic_store_explicit(&t->waiting, page->count - i, memory_order_relaxed);
 }
 
+/* Whether all indexes must show what was written before the change (app/late.h). Otherwise the track waits. Times are told to the
+ * second. */
+static bool is_ripe(struct track *t, const struct change *c)
+{
+	int64_t wait_ms = c->created_ms + 1000 + INDEX_LATE_MS - app_now_ms(t->reader->process->app);
+
+	if (!t->station->asks_indexes || wait_ms <= 0 || wait_ms > CLOCKS_DIFFER_MS)
+		return true;
+	t->next_us = clock_monotonic_us() + wait_ms * 1000;
+	return false;
+}
+
 static enum effect_end apply(struct track *t, struct run *r, const struct change *c)
 {
 	struct reader *rd = t->reader;
@@ -319,14 +323,12 @@ static enum effect_end apply(struct track *t, struct run *r, const struct change
 /* It goes on inside the change when it is its turn, and need not look through everything before it again. */
 static void come_back_to(struct track *t, const struct change *c)
 {
-	char done[SEQUENCE_ROOM], stored[SEQUENCE_ROOM];
+	struct spot done = t->done, stored = t->stored;
 
-	memcpy(done, t->done, sizeof(done));
-	memcpy(stored, t->stored, sizeof(stored));
 	track_forget(t);
-	if (load(t) && slice_is(slice_str(t->stored), stored) && is_begun_after(t, slice_str(done)) &&
+	if (load(t) && spot_is(&t->stored, spot_sequence(&stored)) && is_begun_after(t, spot_sequence(&done)) &&
 	    slice_equal(effect_begun(slice_str(t->progress)), c->sequence))
-		memcpy(t->done, done, sizeof(t->done));
+		t->done = done;
 }
 
 /* False: the turn is over, and where it is has to be looked at again. */
@@ -375,7 +377,7 @@ static void effect_turn(struct track *t, const struct page *page, size_t i)
 			continue;
 		}
 		tell_next(t, page, i);
-		if (!one_change(t, c))
+		if (!is_ripe(t, c) || !one_change(t, c))
 			return;
 		i++;
 		if (is_interrupted(t) || clock_monotonic_us() > until)
@@ -403,7 +405,7 @@ static bool take_traces(struct track *t, struct run *r, const struct change *c)
 	struct position was = track_position(t);
 	bool wrote = false;
 
-	if (!keeper_has_traces(c) || slice_cmp(c->sequence, slice_str(t->seen)) <= 0)
+	if (!keeper_has_traces(c) || spot_compare(&t->seen, c->sequence) >= 0)
 		return true;
 	if (!keeper_take_traces(r, c, &was, &wrote)) {
 		if (r->rider_lost)
@@ -425,9 +427,12 @@ static void keeper_turn(struct track *t, const struct page *page, size_t i)
 	while (i < page->count && is_before_replay(t, &page->list[i]))
 		pass(t, &page->list[i++]);
 	n = keeper_reach(t, &page->list[i], page->count - i);
+	while (n && !is_ripe(t, &page->list[i + n - 1]))
+		n--;
 	if (!n)
 		return;
-	if (keeper_follow(&r, &page->list[i], n, slice_str(t->seen))) {
+	t->next_us = 0;
+	if (keeper_follow(&r, &page->list[i], n, spot_sequence(&t->seen))) {
 		if (!take_traces(t, &r, &page->list[i]))
 			return;
 		end_counting(t);
@@ -459,10 +464,10 @@ static void at_end(struct track *t)
 }
 
 /* It stands still, but how far behind it is goes on. */
-static bool pause_step(struct track *t, const struct page *page, size_t i, enum page_found found)
+static bool pause_step(struct track *t, const struct page *page, size_t i, enum tail_found found)
 {
 	atomic_store(&t->since_ms, app_now_ms(t->reader->process->app));
-	if (found == PAGE_FOUND)
+	if (found == TAIL_FOUND)
 		tell_next(t, page, i);
 	return false;
 }
@@ -470,7 +475,7 @@ static bool pause_step(struct track *t, const struct page *page, size_t i, enum 
 static bool step(struct track *t)
 {
 	const struct page *page = NULL;
-	enum page_found found;
+	enum tail_found found;
 	size_t i = 0;
 
 	if (t->loaded && atomic_load(&t->station->epoch) != t->epoch)
@@ -478,14 +483,14 @@ static bool step(struct track *t)
 	if (!t->loaded && !load(t))
 		return false;
 	if (atomic_load(&t->station->paused) && atomic_load(&t->oldest_ms))
-		return pause_step(t, NULL, 0, PAGE_LATER);
+		return pause_step(t, NULL, 0, TAIL_LATER);
 	found = page_find(t, &page, &i);
-	if (found == PAGE_END || found == PAGE_ENDED)
+	if (found == TAIL_END || found == TAIL_ENDED)
 		at_end(t);
-	t->ended = found == PAGE_ENDED;
+	t->ended = found == TAIL_ENDED;
 	if (atomic_load(&t->station->paused))
 		return pause_step(t, page, i, found);
-	if (found != PAGE_FOUND)
+	if (found != TAIL_FOUND)
 		return false;
 	atomic_store(&t->latest, 0);
 	tell_next(t, page, i);
@@ -502,8 +507,8 @@ bool track_step(struct track *t)
 		return false;
 	ARENA_TRY(&r->arena, { worked = step(t); }, {
 		track_forget(t);
-		reader_failed(r, "a step cannot be done", SLICE("out of memory"));
-		t->next_us = r->next_us;
+		tail_failed(&r->tail, "a step cannot be done", SLICE("out of memory"));
+		t->next_us = r->tail.next_us;
 	});
 	return worked;
 }

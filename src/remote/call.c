@@ -4,6 +4,7 @@
 #include "base/log.h"
 #include "remote/remote_internal.h"
 #include "remote/wait.h"
+#include "request/document.h"
 
 #define SKEW_LEAST_MS (4 * 60 * 1000) /* less is not why a signature is refused */
 
@@ -157,22 +158,9 @@ static void settle(struct call *c, struct backend_reply *reply)
 	reply->status = 500;
 }
 
-static double units_of(const struct json *capacity)
-{
-	const struct json *units = json_get(capacity, "CapacityUnits");
-	double sum = 0;
-
-	if (json_is(capacity, JSON_ARRAY))
-		for (size_t i = 0; i < capacity->count; i++)
-			sum += units_of(&capacity->items[i]);
-	if (json_is(units, JSON_INT))
-		return (double)units->integer;
-	return json_is(units, JSON_DOUBLE) ? units->number : sum;
-}
-
 static void count(struct call *c, const struct backend_reply *reply)
 {
-	double units = units_of(json_get(reply->body, "ConsumedCapacity"));
+	double units = reply_units(reply->body);
 
 	c->meter.operation = c->operation;
 	c->meter.label = c->b->label;

@@ -71,9 +71,9 @@ bool remote_has_table(struct backend *b, struct slice table, char *why, size_t n
 	snprintf(why, n, "out of memory");
 	ARENA_TRY(&arena, {
 		buf_init(&body, &arena);
-		buf_lit(&body, "{\"TableName\":");
-		json_string(&body, table);
-		buf_byte(&body, '}');
+		json_open(&body, '{');
+		json_member_string(&body, "TableName", table);
+		json_close(&body, '}');
 		backend_call(b, &arena, "DescribeTable", buf_slice(&body), &reply);
 		ok = reply.status == 200;
 		if (slice_is(reply.error, "ResourceNotFoundException")) /* not every service names it */

@@ -32,7 +32,7 @@
 #ifndef THORPE_REMOTE_REMOTE_H
 #define THORPE_REMOTE_REMOTE_H
 
-#include "app/backend.h"
+#include "request/backend.h"
 #include "base/clock.h"
 #include "remote/place.h"
 #include "remote/settings.h"

@@ -56,7 +56,7 @@ static bool mentions(struct slice body, const char *name)
 
 /* ---- members at the end of a document ---- */
 
-/* The document without its last '}', and a comma where one is needed; false: it is no object. */
+/* The document without its last '}'; false: it is no object. */
 static bool open_end(struct buf *b, struct slice body)
 {
 	size_t n = body.n;
@@ -69,24 +69,22 @@ static bool open_end(struct buf *b, struct slice body)
 		;
 	buf_room(b, body.n + 100);
 	buf_add(b, body.p, n);
-	if (n && body.p[n - 1] != '{')
-		buf_byte(b, ',');
 	return true;
 }
 
-static struct slice with_member(struct arena *a, struct slice body, struct slice member)
+static struct slice with_member(struct arena *a, struct slice body, const char *name, struct slice value)
 {
 	struct buf b;
 
 	buf_init(&b, a);
 	if (!open_end(&b, body))
 		return body; /* the service will say what is wrong with it */
-	buf_put(&b, member);
-	buf_byte(&b, '}');
+	json_member_string(&b, name, value);
+	json_close(&b, '}');
 	return buf_slice(&b);
 }
 
-static struct slice token_member(struct arena *a)
+static struct slice new_token(struct arena *a)
 {
 	uint8_t bytes[TOKEN_BYTES];
 	struct buf b;
@@ -94,9 +92,7 @@ static struct slice token_member(struct arena *a)
 	if (RAND_bytes(bytes, sizeof(bytes)) != 1)
 		arena_out_of_memory(a);
 	buf_init(&b, a);
-	buf_lit(&b, "\"ClientRequestToken\":\"");
 	buf_hex(&b, slice_make(bytes, sizeof(bytes)));
-	buf_byte(&b, '"');
 	return buf_slice(&b);
 }
 
@@ -173,20 +169,11 @@ static bool fits_transaction(const struct json *d)
 
 static void put_members(struct buf *b, const struct json *d, const char *const *names)
 {
-	bool first = true;
-
-	for (size_t i = 0; i < d->count; i++) {
-		if (!is_in(d->members[i].name, names))
-			continue;
-		if (!first)
-			buf_byte(b, ',');
-		first = false;
-		json_string(b, d->members[i].name);
-		buf_byte(b, ':');
-		json_write(b, &d->members[i].value);
-	}
-	if (!first && names == of_transaction)
-		buf_byte(b, ',');
+	for (size_t i = 0; i < d->count; i++)
+		if (is_in(d->members[i].name, names)) {
+			json_name_string(b, d->members[i].name);
+			json_write(b, &d->members[i].value);
+		}
 }
 
 static struct slice as_transaction(struct arena *a, const char *member, const struct json *d)
@@ -194,13 +181,15 @@ static struct slice as_transaction(struct arena *a, const char *member, const st
 	struct buf b;
 
 	buf_init(&b, a);
-	buf_byte(&b, '{');
+	json_open(&b, '{');
 	put_members(&b, d, of_transaction);
-	buf_printf(&b, "\"TransactItems\":[{\"%s\":{", member);
+	json_member_open(&b, "TransactItems", '[');
+	json_open(&b, '{');
+	json_member_open(&b, member, '{');
 	put_members(&b, d, of_action);
-	buf_lit(&b, "}}],");
-	buf_put(&b, token_member(a));
-	buf_byte(&b, '}');
+	buf_lit(&b, "}}]");
+	json_member_string(&b, "ClientRequestToken", new_token(a));
+	json_close(&b, '}');
 	return buf_slice(&b);
 }
 
@@ -243,41 +232,29 @@ void repeat_plan(struct arena *a, const char *operation, struct slice body, bool
 	if (row->kind == TOKEN) {
 		p->how = REPEAT_BY_TOKEN;
 		if (!has_token(a, body))
-			p->body = with_member(a, p->body, token_member(a));
+			p->body = with_member(a, p->body, "ClientRequestToken", new_token(a));
 	}
 	if (meter && (p->reads || p->writes) && !mentions(body, "ReturnConsumedCapacity"))
-		p->body = with_member(a, p->body, SLICE("\"ReturnConsumedCapacity\":\"TOTAL\""));
+		p->body = with_member(a, p->body, "ReturnConsumedCapacity", SLICE("TOTAL"));
 }
 
 /* ---- replies to single writes ---- */
 
-static const struct {
-	const char *code, *error;
-} codes[] = {
-	{ "ConditionalCheckFailed", "ConditionalCheckFailedException" },
-	{ "ItemCollectionSizeLimitExceeded", "ItemCollectionSizeLimitExceededException" },
-	{ "TransactionConflict", "TransactionConflictException" },
-	{ "ProvisionedThroughputExceeded", "ProvisionedThroughputExceededException" },
-	{ "ThrottlingError", "ThrottlingException" },
-	{ "ValidationError", "ValidationException" },
-	{ NULL, NULL },
-};
-
 static void restore_error(struct backend_reply *r)
 {
 	const struct json *reasons = json_get(r->body, "CancellationReasons"), *code, *message;
+	enum err reason;
 
 	if (!slice_is(r->error, "TransactionCanceledException") || !json_is(reasons, JSON_ARRAY) || reasons->count != 1)
 		return;
 	code = json_get(&reasons->items[0], "Code");
 	message = json_get(&reasons->items[0], "Message");
-	for (size_t i = 0; json_is(code, JSON_STRING) && codes[i].code; i++)
-		if (slice_is(code->string, codes[i].code)) {
-			r->error = slice_str(codes[i].error);
-			r->message = json_is(message, JSON_STRING) ? message->string : r->error;
-			r->body = &reasons->items[0]; /* with the Item, if there was one */
-			return;
-		}
+	reason = json_is(code, JSON_STRING) ? reason_of(code->string) : ERR_NONE;
+	if (reason == ERR_NONE || !slice_is(code->string, reason_name(reason)))
+		return;
+	r->error = slice_str(err_wire_name(reason));
+	r->message = json_is(message, JSON_STRING) ? message->string : r->error;
+	r->body = &reasons->items[0]; /* with the Item, if there was one */
 }
 
 void repeat_restore(struct arena *a, struct backend_reply *r)

@@ -14,7 +14,7 @@
 #ifndef THORPE_REMOTE_REPEAT_H
 #define THORPE_REMOTE_REPEAT_H
 
-#include "app/backend.h"
+#include "request/backend.h"
 
 enum repeat { REPEAT_FREELY, REPEAT_BY_TOKEN, REPEAT_UNSAFE };
 

@@ -8,6 +8,7 @@
 #include <xxhash.h>
 
 #include "base/alloc.h"
+#include "base/grow.h"
 #include "store/internal.h"
 
 #define SLOTS (1u << 15)
@@ -74,16 +75,9 @@ void hot_touch(struct hot_touched *t, struct slice key)
 {
 	if (t->all || key.n < STORE_PREFIX)
 		return;
-	if (t->n == t->cap) {
-		size_t cap = t->cap ? 2 * t->cap : 64;
-		uint32_t *slots = mem_realloc(t->slots, cap * sizeof(*slots));
-
-		if (!slots) {
-			t->all = true;
-			return;
-		}
-		t->slots = slots;
-		t->cap = cap;
+	if (!GROW(t->slots, t->n + 1, t->cap, 64)) {
+		t->all = true;
+		return;
 	}
 	t->slots[t->n++] = slot_of(key);
 }

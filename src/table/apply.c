@@ -6,7 +6,6 @@
 #include "table/apply.h"
 #include "table/layout.h"
 
-#define COLLECTION_MAX (INT64_C(10) * 1024 * 1024 * 1024) /* bytes of an item collection */
 
 /* An item's change, worked out. */
 struct change {
@@ -124,7 +123,7 @@ static bool plan_collection(struct stage *s, struct change *c, struct error *e)
 				 "The size of an item collection is damaged");
 	c->collection_bytes = (int64_t)bytes + more;
 	c->collection_changes = more != 0;
-	if (more > 0 && c->collection_bytes > COLLECTION_MAX)
+	if (more > 0 && c->collection_bytes > COLLECTION_BYTES_MAX)
 		return error_set(e, s->arena, ERR_COLLECTION_SIZE, "Collection size exceeded.");
 	return true;
 }

@@ -2,10 +2,9 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "table/background.h"
 
-#include <errno.h>
-#include <time.h>
 #include "base/alloc.h"
 #include "base/log.h"
+#include "base/waker.h"
 #include "table/internal.h"
 #include "table/reclaim.h"
 #include "table/timekeeper.h"
@@ -19,9 +18,7 @@ struct background {
 	pthread_t thread;
 	bool has_thread;
 
-	pthread_mutex_t lock; /* guards the two flags */
-	pthread_cond_t changed;
-	bool stopping, woken;
+	struct waker waker;
 
 	pthread_mutex_t step_lock; /* a step at a time, whoever makes it; guards what follows */
 	struct backfill backfill;
@@ -99,50 +96,14 @@ static bool step(struct background *b, bool now)
 
 /* ---- the thread ---- */
 
-/* Until something is due or background_wake(). False: the thread shall end. */
-static bool wait_for_work(struct background *b, bool busy)
-{
-	int64_t ms = db_opts(b->db)->ttl_sweep_ms;
-	struct timespec until;
-	bool go_on;
-
-	clock_gettime(CLOCK_MONOTONIC, &until);
-	until.tv_sec += ms / 1000;
-	until.tv_nsec += ms % 1000 * 1000000;
-	if (until.tv_nsec >= 1000000000) {
-		until.tv_sec++;
-		until.tv_nsec -= 1000000000;
-	}
-	pthread_mutex_lock(&b->lock);
-	while (!busy && !b->stopping && !b->woken)
-		if (pthread_cond_timedwait(&b->changed, &b->lock, &until) == ETIMEDOUT)
-			break;
-	b->woken = false;
-	go_on = !b->stopping;
-	pthread_mutex_unlock(&b->lock);
-	return go_on;
-}
-
 static void *background_main(void *arg)
 {
 	struct background *b = arg;
 	bool busy = true;
 
-	while (wait_for_work(b, busy))
+	while (waker_wait(&b->waker, busy ? 0 : db_opts(b->db)->ttl_sweep_ms))
 		busy = step(b, false);
 	return NULL;
-}
-
-static void init_locks(struct background *b)
-{
-	pthread_condattr_t monotonic;
-
-	pthread_condattr_init(&monotonic);
-	pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
-	pthread_cond_init(&b->changed, &monotonic);
-	pthread_condattr_destroy(&monotonic);
-	pthread_mutex_init(&b->lock, NULL);
-	pthread_mutex_init(&b->step_lock, NULL);
 }
 
 bool background_start(struct db *db)
@@ -152,7 +113,8 @@ bool background_start(struct db *db)
 	if (!b)
 		return false;
 	b->db = db;
-	init_locks(b);
+	waker_init(&b->waker);
+	pthread_mutex_init(&b->step_lock, NULL);
 	db->background = b;
 	if (db_opts(db)->no_background)
 		return true;
@@ -169,10 +131,7 @@ void background_wake(struct background *b)
 {
 	if (!b)
 		return;
-	pthread_mutex_lock(&b->lock);
-	b->woken = true;
-	pthread_cond_signal(&b->changed);
-	pthread_mutex_unlock(&b->lock);
+	waker_wake(&b->waker);
 	reclaim_wake(b->reclaim);
 }
 
@@ -180,16 +139,12 @@ void background_stop(struct background *b)
 {
 	if (!b)
 		return;
-	pthread_mutex_lock(&b->lock);
-	b->stopping = true;
-	pthread_cond_signal(&b->changed);
-	pthread_mutex_unlock(&b->lock);
+	waker_stop(&b->waker);
 	if (b->has_thread)
 		pthread_join(b->thread, NULL);
 	reclaim_stop(b->reclaim);
 	backfill_release(&b->backfill);
-	pthread_cond_destroy(&b->changed);
-	pthread_mutex_destroy(&b->lock);
+	waker_release(&b->waker);
 	pthread_mutex_destroy(&b->step_lock);
 	mem_free(b);
 }

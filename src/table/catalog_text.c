@@ -9,161 +9,122 @@
 #include "table/internal.h"
 
 /* ---- writing ---- */
-static void name_member(struct buf *b, const char *name)
-{
-	char last = b->n ? b->p[b->n - 1] : '{';
-
-	if (last != '{' && last != '[')
-		buf_lit(b, ",");
-	if (*name) {
-		json_string(b, slice_str(name));
-		buf_lit(b, ":");
-	}
-}
-
-static void put_int(struct buf *b, const char *name, int64_t v)
-{
-	name_member(b, name);
-	buf_i64(b, v);
-}
-
-static void put_bool(struct buf *b, const char *name, bool v)
-{
-	name_member(b, name);
-	buf_str(b, v ? "true" : "false");
-}
-
-static void put_string(struct buf *b, const char *name, struct slice s)
-{
-	name_member(b, name);
-	json_string(b, s);
-}
-
 static void put_sequence(struct buf *b, const char *name, uint64_t v)
 {
-	name_member(b, name);
+	json_name(b, name);
 	buf_printf(b, "\"%" PRIu64 "\"", v);
-}
-
-static void open_with(struct buf *b, const char *name, const char *bracket)
-{
-	name_member(b, name);
-	buf_str(b, bracket);
 }
 
 static void put_attrs(struct buf *b, const char *name, const struct key_attr *k, size_t n)
 {
 	size_t i;
 
-	open_with(b, name, "[");
+	json_member_open(b, name, '[');
 	for (i = 0; i < n; i++) {
-		open_with(b, "", "{");
-		put_string(b, "name", k[i].name);
-		put_string(b, "type", slice_str(value_type_name(k[i].type)));
-		buf_lit(b, "}");
+		json_open(b, '{');
+		json_member_string(b, "name", k[i].name);
+		json_member_word(b, "type", value_type_name(k[i].type));
+		json_close(b, '}');
 	}
-	buf_lit(b, "]");
+	json_close(b, ']');
 }
 
 static void put_key(struct buf *b, const struct key_schema *k)
 {
-	open_with(b, "key", "{");
+	json_member_open(b, "key", '{');
 	put_attrs(b, "hash", k->hash, k->hash_count);
 	put_attrs(b, "range", k->range, k->range_count);
-	buf_lit(b, "}");
+	json_close(b, '}');
 }
 
 static void put_throughput(struct buf *b, const struct throughput *t)
 {
-	open_with(b, "throughput", "{");
-	put_int(b, "read", t->read);
-	put_int(b, "write", t->write);
-	put_int(b, "increased", t->last_increase);
-	put_int(b, "decreased", t->last_decrease);
-	put_int(b, "decreasesToday", t->decreases_today);
-	buf_lit(b, "}");
+	json_member_open(b, "throughput", '{');
+	json_member_int(b, "read", t->read);
+	json_member_int(b, "write", t->write);
+	json_member_int(b, "increased", t->last_increase);
+	json_member_int(b, "decreased", t->last_decrease);
+	json_member_int(b, "decreasesToday", t->decreases_today);
+	json_close(b, '}');
 }
 
 static void put_index(struct buf *b, const struct index *i)
 {
-	size_t n;
-
-	open_with(b, "", "{");
-	put_int(b, "id", i->id);
-	put_string(b, "name", i->name);
-	put_bool(b, "global", i->global);
+	json_open(b, '{');
+	json_member_int(b, "id", i->id);
+	json_member_string(b, "name", i->name);
+	json_member_bool(b, "global", i->global);
 	put_key(b, &i->key);
-	put_int(b, "projection", i->projection);
-	open_with(b, "include", "[");
-	for (n = 0; n < i->include_count; n++)
-		put_string(b, "", i->include[n]);
-	buf_lit(b, "]");
+	json_member_int(b, "projection", i->projection);
+	json_member_strings(b, "include", i->include, i->include_count);
 	put_throughput(b, &i->throughput);
-	put_int(b, "maxRead", i->max_read_units);
-	put_int(b, "maxWrite", i->max_write_units);
-	put_int(b, "status", i->status);
-	put_bool(b, "backfilling", i->backfilling);
-	buf_lit(b, "}");
+	json_member_int(b, "maxRead", i->max_read_units);
+	json_member_int(b, "maxWrite", i->max_write_units);
+	json_member_int(b, "status", i->status);
+	json_member_bool(b, "backfilling", i->backfilling);
+	json_close(b, '}');
 }
 
 static void put_splits(struct buf *b, const struct stream *s)
 {
 	if (!s->split_count)
 		return;
-	open_with(b, "splits", "[");
+	json_member_open(b, "splits", '[');
 	for (size_t i = 0; i < s->split_count; i++) {
-		open_with(b, "", "{");
+		json_open(b, '{');
 		put_sequence(b, "at", s->splits[i].sequence);
-		put_int(b, "ms", s->splits[i].ms);
-		put_int(b, "depth", s->splits[i].depth);
-		buf_lit(b, "}");
+		json_member_int(b, "ms", s->splits[i].ms);
+		json_member_int(b, "depth", s->splits[i].depth);
+		json_close(b, '}');
 	}
-	buf_lit(b, "]");
+	json_close(b, ']');
 }
 
-static void put_stream(struct buf *b, const char *name, const struct stream *s)
+static void put_stream(struct buf *b, const struct stream *s)
 {
-	open_with(b, name, "{");
-	put_int(b, "id", s->id);
-	put_string(b, "label", s->label);
-	put_string(b, "view", slice_str(stream_view_name(s->view)));
-	put_int(b, "shards", s->shards);
-	put_int(b, "created", s->created_ms);
-	put_int(b, "closed", s->closed_ms);
+	json_open(b, '{');
+	json_member_int(b, "id", s->id);
+	json_member_string(b, "label", s->label);
+	json_member_word(b, "view", stream_view_name(s->view));
+	json_member_int(b, "shards", s->shards);
+	json_member_int(b, "created", s->created_ms);
+	json_member_int(b, "closed", s->closed_ms);
 	put_sequence(b, "first", s->first_sequence);
 	put_sequence(b, "last", s->closed_sequence);
 	put_splits(b, s);
-	buf_lit(b, "}");
+	json_close(b, '}');
 }
 
 static void put_tags(struct buf *b, const struct table *t)
 {
 	size_t i;
 
-	open_with(b, "tags", "[");
+	json_member_open(b, "tags", '[');
 	for (i = 0; i < t->tag_count; i++) {
-		open_with(b, "", "{");
-		put_string(b, "key", t->tags[i].key);
-		put_string(b, "value", t->tags[i].value);
-		buf_lit(b, "}");
+		json_open(b, '{');
+		json_member_string(b, "key", t->tags[i].key);
+		json_member_string(b, "value", t->tags[i].value);
+		json_close(b, '}');
 	}
-	buf_lit(b, "]");
+	json_close(b, ']');
 }
 
 static void put_parts(struct buf *b, const struct table *t)
 {
 	size_t i;
 
-	open_with(b, "indexes", "[");
+	json_member_open(b, "indexes", '[');
 	for (i = 0; i < t->index_count; i++)
 		put_index(b, &t->indexes[i]);
-	buf_lit(b, "]");
-	if (t->stream)
-		put_stream(b, "stream", t->stream);
-	open_with(b, "closedStreams", "[");
+	json_close(b, ']');
+	if (t->stream) {
+		json_name(b, "stream");
+		put_stream(b, t->stream);
+	}
+	json_member_open(b, "closedStreams", '[');
 	for (i = 0; i < t->closed_stream_count; i++)
-		put_stream(b, "", &t->closed_streams[i]);
-	buf_lit(b, "]");
+		put_stream(b, &t->closed_streams[i]);
+	json_close(b, ']');
 	put_tags(b, t);
 }
 
@@ -172,28 +133,28 @@ struct slice table_to_text(const struct table *t, struct arena *a)
 	struct buf b;
 
 	buf_init(&b, a);
-	buf_lit(&b, "{");
-	put_int(&b, "id", t->id);
-	put_string(&b, "name", t->name);
-	put_string(&b, "uuid", t->uuid);
-	put_int(&b, "created", t->created_ms);
-	put_int(&b, "status", t->status);
+	json_open(&b, '{');
+	json_member_int(&b, "id", t->id);
+	json_member_string(&b, "name", t->name);
+	json_member_string(&b, "uuid", t->uuid);
+	json_member_int(&b, "created", t->created_ms);
+	json_member_int(&b, "status", t->status);
 	put_key(&b, &t->key);
 	put_attrs(&b, "attributes", t->attributes, t->attribute_count);
-	put_bool(&b, "onDemand", t->on_demand);
-	put_int(&b, "onDemandSince", t->on_demand_since_ms);
+	json_member_bool(&b, "onDemand", t->on_demand);
+	json_member_int(&b, "onDemandSince", t->on_demand_since_ms);
 	put_throughput(&b, &t->throughput);
-	put_int(&b, "maxRead", t->max_read_units);
-	put_int(&b, "maxWrite", t->max_write_units);
-	put_bool(&b, "ttl", t->ttl == TTL_ENABLED);
-	put_string(&b, "ttlAttribute", t->ttl_attribute);
-	put_bool(&b, "ttlBackfilling", t->ttl_backfilling);
-	put_bool(&b, "deletionProtection", t->deletion_protection);
-	put_string(&b, "tableClass", t->table_class);
-	put_bool(&b, "sse", t->sse);
-	put_string(&b, "sseKey", t->sse_key);
+	json_member_int(&b, "maxRead", t->max_read_units);
+	json_member_int(&b, "maxWrite", t->max_write_units);
+	json_member_bool(&b, "ttl", t->ttl == TTL_ENABLED);
+	json_member_string(&b, "ttlAttribute", t->ttl_attribute);
+	json_member_bool(&b, "ttlBackfilling", t->ttl_backfilling);
+	json_member_bool(&b, "deletionProtection", t->deletion_protection);
+	json_member_string(&b, "tableClass", t->table_class);
+	json_member_bool(&b, "sse", t->sse);
+	json_member_string(&b, "sseKey", t->sse_key);
 	put_parts(&b, t);
-	buf_lit(&b, "}");
+	json_close(&b, '}');
 	return buf_slice(&b);
 }
 

@@ -6,7 +6,6 @@
 #include "table/control_internal.h"
 #include "table/layout.h"
 
-#define TAGS_MAX 50
 
 const struct table *control_table(struct stage *s, const struct control *c, struct error *e)
 {
@@ -195,9 +194,9 @@ static bool tag(struct stage *s, struct control *c, struct error *e)
 
 		*(known ? known : &tags[t.tag_count++]) = c->tags[i];
 	}
-	if (t.tag_count > TAGS_MAX)
+	if (t.tag_count > TABLE_TAGS_MAX)
 		return error_set(e, s->arena, ERR_VALIDATION,
-				 INVALID "Too many tags: a resource can have at most %d", TAGS_MAX);
+				 INVALID "Too many tags: a resource can have at most %d", TABLE_TAGS_MAX);
 	t.tags = tags;
 	c->result = stage_put_table(s, &t);
 	return true;

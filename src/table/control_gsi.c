@@ -2,7 +2,6 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "table/control_internal.h"
 
-#define GLOBAL_MAX 20
 
 /* ---- attribute definitions ---- */
 static const struct key_attr *find_attr(const struct key_attr *k, size_t n, struct slice name)
@@ -122,11 +121,11 @@ static bool check_new(struct stage *s, const struct gsi_change *g, const struct 
 	if (table_index(t, g->index.name))
 		return error_set(e, s->arena, ERR_VALIDATION,
 				 "Attempting to create an index which already exists");
-	if (count_global(t) >= GLOBAL_MAX)
+	if (count_global(t) >= GLOBAL_INDEXES_MAX)
 		return error_set(e, s->arena, ERR_VALIDATION,
 				 INVALID
 				 "GlobalSecondaryIndex count exceeds the per-table limit of %d",
-				 GLOBAL_MAX);
+				 GLOBAL_INDEXES_MAX);
 	if (t->on_demand && g->has_throughput)
 		return error_set(e, s->arena, ERR_VALIDATION,
 				 INVALID

@@ -5,8 +5,6 @@
 
 #include "table/schema.h"
 
-#define PAGE_BYTES_MAX (1024 * 1024)
-
 /* *item_bytes is its item_size(), which the same walk finds. */
 size_t page_size_of_item(const struct table *t, struct value item, size_t *item_bytes);
 

@@ -9,11 +9,10 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "table/reclaim.h"
 
-#include <errno.h>
-#include <time.h>
 #include "base/alloc.h"
 #include "base/crashpoint.h"
 #include "base/log.h"
+#include "base/waker.h"
 #include "table/background.h"
 #include "table/batch.h"
 #include "table/control_internal.h"
@@ -28,9 +27,7 @@ struct reclaim {
 	struct db *db;
 	pthread_t thread;
 	bool has_thread;
-	pthread_mutex_t lock; /* guards the two flags */
-	pthread_cond_t changed;
-	bool stopping, woken;
+	struct waker waker;
 };
 
 /* ---- notes ---- */
@@ -156,24 +153,6 @@ bool reclaim_step(struct db *db, bool *worked)
 
 /* ---- the thread ---- */
 
-/* Until it is woken, or until it is time to look. False: the thread shall end. */
-static bool wait_for_work(struct reclaim *r)
-{
-	struct timespec until;
-	bool go_on;
-
-	clock_gettime(CLOCK_MONOTONIC, &until);
-	until.tv_sec += LOOK_MS / 1000;
-	pthread_mutex_lock(&r->lock);
-	while (!r->stopping && !r->woken)
-		if (pthread_cond_timedwait(&r->changed, &r->lock, &until) == ETIMEDOUT)
-			break;
-	r->woken = false;
-	go_on = !r->stopping;
-	pthread_mutex_unlock(&r->lock);
-	return go_on;
-}
-
 static void *reclaim_main(void *arg)
 {
 	struct reclaim *r = arg;
@@ -182,23 +161,18 @@ static void *reclaim_main(void *arg)
 	do {
 		worked = false;
 		ok = reclaim_step(r->db, &worked);
-	} while ((ok && worked) || wait_for_work(r));
+	} while ((ok && worked) || waker_wait(&r->waker, LOOK_MS));
 	return NULL;
 }
 
 struct reclaim *reclaim_start(struct db *db)
 {
 	struct reclaim *r = mem_zalloc(sizeof(*r));
-	pthread_condattr_t monotonic;
 
 	if (!r)
 		return NULL;
 	r->db = db;
-	pthread_condattr_init(&monotonic);
-	pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
-	pthread_cond_init(&r->changed, &monotonic);
-	pthread_condattr_destroy(&monotonic);
-	pthread_mutex_init(&r->lock, NULL);
+	waker_init(&r->waker);
 	r->has_thread = pthread_create(&r->thread, NULL, reclaim_main, r) == 0;
 	if (r->has_thread)
 		return r;
@@ -208,26 +182,18 @@ struct reclaim *reclaim_start(struct db *db)
 
 void reclaim_wake(struct reclaim *r)
 {
-	if (!r)
-		return;
-	pthread_mutex_lock(&r->lock);
-	r->woken = true;
-	pthread_cond_signal(&r->changed);
-	pthread_mutex_unlock(&r->lock);
+	if (r)
+		waker_wake(&r->waker);
 }
 
 void reclaim_stop(struct reclaim *r)
 {
 	if (!r)
 		return;
-	pthread_mutex_lock(&r->lock);
-	r->stopping = true;
-	pthread_cond_signal(&r->changed);
-	pthread_mutex_unlock(&r->lock);
+	waker_stop(&r->waker);
 	store_stop_reclaiming(db_store(r->db));
 	if (r->has_thread)
 		pthread_join(r->thread, NULL);
-	pthread_cond_destroy(&r->changed);
-	pthread_mutex_destroy(&r->lock);
+	waker_release(&r->waker);
 	mem_free(r);
 }

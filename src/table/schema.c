@@ -4,9 +4,6 @@
 
 #define INVALID "One or more parameter values were invalid: "
 #define NOT_VALID "One or more parameter values are not valid. "
-#define HASH_KEY_MAX 2048  /* bytes of a partition key, all its attributes together */
-#define RANGE_KEY_MAX 1024 /* bytes of a sort key, all its attributes together */
-#define ITEM_MAX (400 * 1024)
 
 const char *resource_status_name(enum resource_status s)
 {
@@ -111,11 +108,11 @@ static bool check_key_size(struct slice bytes, enum value_type type, bool hash, 
 {
 	if (type == VALUE_N)
 		return true;
-	if (hash && bytes.n > HASH_KEY_MAX)
+	if (hash && bytes.n > HASH_KEY_BYTES_MAX)
 		return error_set(
 			e, a, ERR_VALIDATION,
 			INVALID "Size of hashkey has exceeded the maximum size limit of2048 bytes");
-	if (!hash && bytes.n > RANGE_KEY_MAX)
+	if (!hash && bytes.n > RANGE_KEY_BYTES_MAX)
 		return error_set(e, a, ERR_VALIDATION, INVALID
 				 "Aggregated size of all range keys has exceeded the size limit of "
 				 "1024 bytes");
@@ -188,7 +185,7 @@ bool table_key_of_key(const struct table *t, struct value key, struct arena *a,
 bool table_check_item_size(struct value item, bool updating, struct arena *a, struct error *e)
 {
 	/* No value counts more than twice its bytes here: most need not be measured. */
-	if (item.n <= ITEM_MAX / 2 || item_size(item) <= ITEM_MAX)
+	if (item.n <= ITEM_BYTES_MAX / 2 || item_size(item) <= ITEM_BYTES_MAX)
 		return true;
 	return error_set(e, a, ERR_VALIDATION,
 			 updating ? "Item size to update has exceeded the maximum allowed size"
@@ -269,8 +266,8 @@ static bool check_index_size(const struct index *i, struct value item, struct ar
 
 static bool size_fits(const struct index *i, struct value item)
 {
-	return key_bytes(i->key.hash, i->key.hash_count, item) <= HASH_KEY_MAX &&
-	       key_bytes(i->key.range, i->key.range_count, item) <= RANGE_KEY_MAX;
+	return key_bytes(i->key.hash, i->key.hash_count, item) <= HASH_KEY_BYTES_MAX &&
+	       key_bytes(i->key.range, i->key.range_count, item) <= RANGE_KEY_BYTES_MAX;
 }
 
 /* Of several indexes with the same fault DynamoDB names the alphabetically first. NULL: none has
@@ -397,13 +394,11 @@ static bool is_any_key(const struct table *t, const struct index *i, struct slic
 	return is_key_attribute(&t->key, name) || (i && is_key_attribute(&i->key, name));
 }
 
-static bool is_projected(const struct table *t, const struct index *i, struct slice name)
+bool index_has_attribute(const struct table *t, const struct index *i, struct slice name)
 {
-	size_t n;
-
-	if (is_any_key(t, i, name))
+	if (i->projection == PROJECT_ALL || is_any_key(t, i, name))
 		return true;
-	for (n = 0; n < i->include_count; n++)
+	for (size_t n = 0; n < i->include_count; n++)
 		if (slice_equal(i->include[n], name))
 			return true;
 	return false;
@@ -418,13 +413,5 @@ struct value table_key_item(const struct table *t, const struct index *i, struct
 struct value index_projected(const struct table *t, const struct index *i, struct value item,
 			     struct arena *a)
 {
-	switch (i->projection) {
-	case PROJECT_ALL:
-		return item;
-	case PROJECT_KEYS_ONLY:
-		return filtered(item, a, t, i, is_any_key);
-	case PROJECT_INCLUDE:
-		break;
-	}
-	return filtered(item, a, t, i, is_projected);
+	return i->projection == PROJECT_ALL ? item : filtered(item, a, t, i, index_has_attribute);
 }

@@ -8,11 +8,9 @@
 
 #include <stdatomic.h>
 #include "base/error.h"
+#include "value/limits.h"
 #include "value/value.h"
 
-#define KEY_HASH_MAX 4  /* attributes of a GSI's partition key */
-#define KEY_RANGE_MAX 4 /* attributes of a GSI's sort key */
-#define INDEXES_MAX 25  /* 20 GSIs and 5 LSIs */
 
 struct key_attr {
 	struct slice name;
@@ -189,6 +187,8 @@ struct value table_key_item(const struct table *t, const struct index *i, struct
 /* Whether the index holds this item: it has all the index's key attributes, of the right type and
  * size. (Others are refused by table_check_index_keys(), but may be older than the index.) */
 bool index_holds(const struct index *i, struct value item);
+/* Whether an attribute of that name is in the index: by its projection, or as a key of the table or the index. */
+bool index_has_attribute(const struct table *t, const struct index *i, struct slice name);
 /* What the index stores of an item: `item` itself for PROJECT_ALL. */
 struct value index_projected(const struct table *t, const struct index *i, struct value item,
 			     struct arena *a);

@@ -6,9 +6,6 @@
 #include "table/layout.h"
 #include "value/key.h"
 
-#define STREAM_RECORDS_MAX 1000
-#define STREAM_BYTES_MAX (1024 * 1024)
-
 static struct slice label_of_arn(struct slice arn)
 {
 	static const char mark[] = "/stream/";

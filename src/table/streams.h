@@ -13,12 +13,11 @@
 #ifndef THORPE_TABLE_STREAMS_H
 #define THORPE_TABLE_STREAMS_H
 
+#include "request/request.h"
 #include "table/db.h"
 
 #define STREAM_SEQUENCE_SHIFT 22 /* milliseconds stand above the counter */
 #define STREAM_LAST_MS INT64_C(4102444800000) /* 2100: later times leave the numbers to the counter, which then has 2^60 */
-
-enum stream_event { EVENT_INSERT = 1, EVENT_MODIFY, EVENT_REMOVE };
 
 struct stream_record {
 	uint64_t sequence;

@@ -8,11 +8,9 @@
 #ifndef THORPE_TABLE_WRITE_H
 #define THORPE_TABLE_WRITE_H
 
-#include "expr/expr.h"
+#include "request/request.h"
 #include "table/capacity.h"
 #include "table/db.h"
-
-enum write_kind { WRITE_PUT, WRITE_UPDATE, WRITE_DELETE, WRITE_CHECK };
 
 struct write_action {
 	/* in */

@@ -9,9 +9,6 @@
 /* A batch ends here, so that nobody waits long for those before him. */
 #define BATCH_REQUESTS 1000
 #define BATCH_BYTES (8 << 20)
-/* DynamoDB's limit on the items of a transaction, taken together; it also bounds how long everybody
- * waits for one. The api has looked at what is written, this is about what is there. */
-#define TRANSACTION_BYTES (4 << 20)
 
 static const struct error out_of_memory = { .code = ERR_INTERNAL,
 					    .message = { "Out of memory", 13 } };
@@ -149,7 +146,8 @@ static bool run_transaction(struct stage *s, struct write_request *r)
 	for (i = 0; i < r->action_count; i++) {
 		struct write_action *a = &r->actions[i];
 
-		if (s->item_bytes > TRANSACTION_BYTES)
+		/* The api has looked at what is written; this is about the items there. It also bounds how long others wait. */
+		if (s->item_bytes > TRANSACTION_BYTES_MAX)
 			return error_set(&r->error, s->arena, ERR_VALIDATION,
 					 "Transaction payload size cannot exceed 4MB. Payload Size: %zu",
 					 s->item_bytes);

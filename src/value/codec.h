@@ -9,16 +9,19 @@
 #ifndef THORPE_VALUE_CODEC_H
 #define THORPE_VALUE_CODEC_H
 
+#include "value/limits.h"
 #include "value/value.h"
-
-/* DynamoDB counts an attribute as level 1: a scalar may stand inside 31 lists and maps. */
-#define VALUE_LEVELS_MAX 32
 
 bool value_from_json(struct arena *a, const struct json *j, struct value *out,
 		     struct error *e) MUST_CHECK;
 /* An object of attribute values: an item or a key. Does not check sizes or key rules. */
 bool item_from_json(struct arena *a, const struct json *j, struct value *out,
 		    struct error *e) MUST_CHECK;
+
+/* What canonical values (V1) can be and DynamoDB refuses: nested too deep, empty names, empty sets; for whoever has values and no JSON.
+ * Errors: VALIDATION, as above. */
+bool value_is_allowed(struct value v, struct arena *a, struct error *e) MUST_CHECK;
+bool item_is_allowed(struct value item, struct arena *a, struct error *e) MUST_CHECK;
 
 /* Only the shape, for a request of several parts where a wrong shape in the last must win over a
  * value that is not allowed in the first. Errors: SERIALIZATION. */
@@ -27,7 +30,7 @@ bool item_check_shape(struct arena *a, const struct json *j, struct error *e) MU
 /* DynamoDB's reader takes "true", "1" and "yes" (in any case) for true. Errors: SERIALIZATION. */
 bool bool_from_json(struct arena *a, const struct json *j, bool *out, struct error *e) MUST_CHECK;
 
-/* {"S":"x"} */
+/* {"S":"x"}; these two as json.h's values do it, with a comma before them when one is due. */
 void value_to_json(struct buf *b, struct value v);
 /* {"a":{"S":"x"},…} */
 void item_to_json(struct buf *b, struct value item);

@@ -9,7 +9,6 @@
 #include "value/sort.h"
 
 #define INVALID "One or more parameter values were invalid: "
-#define NAME_MAX_BYTES 65535
 
 struct encoder {
 	struct arena *arena;
@@ -19,6 +18,73 @@ struct encoder {
 };
 
 static bool put_value(struct encoder *x, const struct json *j, int depth);
+
+/* ---- what is not allowed ---- */
+
+static bool refuse_empty_set(struct arena *a, enum value_type t, struct error *e)
+{
+	return error_set(e, a, ERR_VALIDATION, "%s",
+			 t == VALUE_SS ? INVALID "An string set  may not be empty" :
+			 t == VALUE_NS ? INVALID "An number set  may not be empty" :
+					 INVALID "Binary sets should not be empty");
+}
+
+static bool refuse_depth(struct arena *a, struct error *e)
+{
+	return error_set(e, a, ERR_VALIDATION,
+			 "Nesting Levels have exceeded supported limits: "
+			 "Attributes in the item have nested levels beyond supported limit");
+}
+
+static bool name_is_allowed(struct slice name, struct arena *a, struct error *e)
+{
+	if (name.n == 0)
+		return error_set(e, a, ERR_VALIDATION, "Empty attribute name");
+	if (name.n > ATTRIBUTE_NAME_BYTES_MAX)
+		return error_set(e, a, ERR_VALIDATION, INVALID "Attribute name is too large, must be less than 65536 bytes");
+	return true;
+}
+
+static bool is_allowed(struct value v, int levels, struct arena *a, struct error *e);
+
+static bool elements_are_allowed(struct value v, int levels, struct arena *a, struct error *e)
+{
+	struct value_iter it = value_iter(v);
+
+	while (value_next(&it))
+		if ((it.type == VALUE_M && !name_is_allowed(it.name, a, e)) || !is_allowed(it.value, levels, a, e))
+			return false;
+	return true;
+}
+
+static bool is_allowed(struct value v, int levels, struct arena *a, struct error *e)
+{
+	switch (value_type(v)) {
+	case VALUE_M:
+	case VALUE_L: return levels > 1 ? elements_are_allowed(v, levels - 1, a, e) : refuse_depth(a, e);
+	case VALUE_SS:
+	case VALUE_NS:
+	case VALUE_BS: return value_count(v) > 0 || refuse_empty_set(a, value_type(v), e);
+	case VALUE_NONE:
+		return error_set(e, a, ERR_VALIDATION,
+				 "Supplied AttributeValue is empty, must contain exactly one of the supported datatypes");
+	default: return true;
+	}
+}
+
+bool value_is_allowed(struct value v, struct arena *a, struct error *e)
+{
+	return is_allowed(v, VALUE_LEVELS_MAX, a, e);
+}
+
+bool item_is_allowed(struct value item, struct arena *a, struct error *e)
+{
+	if (value_type(item) != VALUE_M)
+		return is_allowed(VALUE_ABSENT, VALUE_LEVELS_MAX, a, e);
+	return elements_are_allowed(item, VALUE_LEVELS_MAX, a, e);
+}
+
+/* ---- reading ---- */
 
 static bool put_string(struct encoder *x, const struct json *j)
 {
@@ -144,10 +210,7 @@ static bool put_set(struct encoder *x, enum value_type t, const struct json *j)
 	if (!wire_array(x->arena, j, x->e))
 		return false;
 	if (n == 0)
-		return error_set(x->e, x->arena, ERR_VALIDATION,
-				 t == VALUE_SS ? INVALID "An string set  may not be empty" :
-				 t == VALUE_NS ? INVALID "An number set  may not be empty" :
-						 INVALID "Binary sets should not be empty");
+		return refuse_empty_set(x->arena, t, x->e);
 	if (n > SORT_ON_STACK)
 		entries = arena_alloc(x->arena, arena_array_size(sizeof(*entries), n));
 	for (size_t i = 0; i < n; i++) {
@@ -168,13 +231,6 @@ static bool put_set(struct encoder *x, enum value_type t, const struct json *j)
 	return true;
 }
 
-static bool too_deep(struct encoder *x)
-{
-	return error_set(x->e, x->arena, ERR_VALIDATION,
-			 "Nesting Levels have exceeded supported limits: "
-			 "Attributes in the item have nested levels beyond supported limit");
-}
-
 static bool put_list(struct encoder *x, const struct json *j, int depth)
 {
 	size_t start;
@@ -191,11 +247,8 @@ static bool put_list(struct encoder *x, const struct json *j, int depth)
 
 static bool put_member(struct encoder *x, struct slice name, const struct json *j, int depth)
 {
-	if (name.n == 0)
-		return error_set(x->e, x->arena, ERR_VALIDATION, "Empty attribute name");
-	if (name.n > NAME_MAX_BYTES)
-		return error_set(x->e, x->arena, ERR_VALIDATION, INVALID
-				 "Attribute name is too large, must be less than 65536 bytes");
+	if (!name_is_allowed(name, x->arena, x->e))
+		return false;
 	layout_add_bytes(x->out, name);
 	return put_value(x, j, depth);
 }
@@ -251,7 +304,7 @@ static bool put_typed(struct encoder *x, enum value_type t, const struct json *j
 	case VALUE_M:
 	case VALUE_L:
 		if (depth >= VALUE_LEVELS_MAX - 1)
-			return too_deep(x);
+			return refuse_depth(x->arena, x->e);
 		return t == VALUE_M ? put_map(x, j, depth) : put_list(x, j, depth);
 	default:
 		return put_set(x, t, j);

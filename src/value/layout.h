@@ -1,4 +1,4 @@
-/* Reading and writing the layout of value.h, inlined; for the files of this folder, and for those who write out many items (app/outline_lay.c,
+/* Reading and writing the layout of value.h, inlined; for the files of this folder, and for those who write out many items (design/slots_lay.c,
  * app/output_writer.h).
  * The reading side trusts the bytes (value.h V2).
  * SPDX-License-Identifier: Apache-2.0 */

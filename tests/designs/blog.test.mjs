@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { ids, recount, startBlog, TIME, ULID } from './blog-world.mjs';
-import { until } from './harness.mjs';
+import { eventually, until } from './harness.mjs';
 
 const { app, operator, ana, bruno, clara, davi, elisa, published } = await startBlog();
 
@@ -260,6 +260,7 @@ test('B-A29: deleting a post takes comments, likes, bookmarks and their guards a
   for (const postId of ['doomed', 'spared']) {
     for (const reader of [davi, elisa, clara]) {
       const { commentId } = (await reader.post(`/posts/${postId}/comments`, { body: 'Oi' })).body;
+      await eventually(); // a comment is found by an index
       await reader.post(`/posts/${postId}/comments`, { body: 'E mais', parentId: commentId });
       await reader.post(`/posts/${postId}/likes`);
     }
@@ -293,6 +294,7 @@ test('B-A01: an account that is deleted takes along what it had and did, and its
   await zoe.post('/posts/p1/likes');
   await zoe.post('/users/sub-zoe/bookmarks', { postId: 'p1' });
   const { commentId } = (await zoe.post('/posts/p1/comments', { body: 'Secret words' })).body;
+  await eventually();
   await yan.post('/posts/p1/comments', { body: 'To Zoe', parentId: commentId });
   await app.settled();
 

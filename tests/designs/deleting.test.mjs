@@ -5,7 +5,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { setTimeout as pause } from 'node:timers/promises';
-import { freshDirectory, scan, startDesign, until } from './harness.mjs';
+import { BACKEND, freshDirectory, scan, startDesign, until } from './harness.mjs';
 import { killable } from './killable.mjs';
 
 const MEMBERS = Number(process.env.THORPE_MEMBERS ?? 3000);
@@ -140,7 +140,7 @@ test('a cascade of thousands keeps the next one waiting, and comes to an end tho
   await importMembers(run.doc, table, 'editors', MEMBERS);
   await ada.delete('/groups/editors');
   assert.equal((await markers(run.doc, table)).length, 1);
-  const first = await ada.request('POST', '/groups', { body: GROUP });
+  const first = await ada.request('POST', '/groups', { body: GROUP, busy: true });
   assert.equal(first.status, 503);
   assert.equal(first.headers.get('retry-after'), '1');
   const before = await left();
@@ -148,7 +148,7 @@ test('a cascade of thousands keeps the next one waiting, and comes to an end tho
   run = await place.killAndStart(run);
   ada = await run.as(...asAda);
   assert.ok(await left() <= before, 'what is gone stays gone');
-  const made = await patiently(() => ada.request('POST', '/groups', { body: GROUP }));
+  const made = await patiently(() => ada.request('POST', '/groups', { body: GROUP, busy: true }));
   assert.equal(made.status, 201);
   assert.ok(made.waits > 0);
   assert.equal(await left(), 0);
@@ -168,6 +168,8 @@ test('what is small goes in the transaction of the deletion, and what cannot cla
   await ada.post('/groups', GROUP);
   await Promise.all(Array.from({ length: 10 }, (_, i) => ada.put(`/users/m${i}/groups/editors`)));
   await ada.delete('/groups/editors');
+  // Elsewhere an index may be late: what hangs on it is looked for when it is not.
+  if (BACKEND) await until('what hung on it to go', async () => (await markers(app.doc, app.table)).length === 0);
   assert.deepEqual((await scan(app.doc, app.table)).filter(({ PK, SK }) => SK.startsWith('MEMBERSHIP#') || PK === 'GROUP#editors'), []);
   assert.deepEqual(await markers(app.doc, app.table), []);
 });

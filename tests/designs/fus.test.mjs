@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { ROOT, startDesign, until } from './harness.mjs';
+import { ROOT, operations, startDesign, until } from './harness.mjs';
 
 const app = await startDesign('fus');
 const operator = await app.operator();
@@ -355,7 +355,7 @@ test('F-A19: what a user may is the union of what his groups say, asked each tim
   assert.deepEqual((await carl.get('/users/sub-carl/permissions')).body, { items: ['site:write', 'comment:delete'] });
   assert.deepEqual((await emil.get('/users/sub-emil/permissions')).body, { items: [] });
   await dora.get('/users/sub-carl/permissions', { status: 403 });
-  assert.deepEqual(of('operation')(await requestsOf('permissions of user', { userId: 'sub-carl' })), ['Query', 'BatchGetItem']);
+  assert.deepEqual(operations(await requestsOf('permissions of user', { userId: 'sub-carl' })), ['Query', 'BatchGetItem']);
 
   // F18: the permission works, and does not make an admin
   await carl.post('/sites', { id: 'carls', url: 'https://carl.example', title: 'Carl found this' }, { status: 201 });

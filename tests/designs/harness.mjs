@@ -9,6 +9,7 @@
 // The title of a test begins with the ids of the access patterns it shows: test('S-A02: …'), which docs/access-patterns.md is made of.
 // SPDX-License-Identifier: Apache-2.0
 import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { after } from 'node:test';
@@ -19,6 +20,35 @@ export * from '../wire/process.mjs';
 
 export const ROOT = join(dirname(fileURLToPath(import.meta.url)), '..', '..');
 
+/** Where tables are: nothing (in the server that is tested), 'thorpe' (in another one), or an endpoint of DynamoDB's API. */
+export const BACKEND = process.env.THORPE_BACKEND;
+const FAULT = process.env.THORPE_FAULT; // of that other one: docs/faults.md
+const PATIENCE_MS = 30_000;
+/** How long to wait for time to live, in seconds. DynamoDB Local looks at twenty items in ten seconds, and cannot be told otherwise. */
+export const TTL_PATIENCE = BACKEND && BACKEND !== 'thorpe' ? 300 : 30;
+
+/** How late the database shows writes. Readers wait so long after the last one; the runtime's own reads do not. */
+const LAG_MS = Math.max(0, ...[...(FAULT ?? '').matchAll(/(?:index|read)-lag=(\d+)(ms|s)/g)].map(([, n, unit]) => n * (unit === 's' ? 1000 : 1)));
+let written = 0; // when the last write of this file ended
+/** Something has been written by others than callers: processors, an SDK. */
+export const noteWrite = () => { written = Date.now(); };
+export async function eventually() {
+  const wait = LAG_MS && written + LAG_MS + 50 - Date.now();
+  if (wait > 0) await new Promise((resolve) => setTimeout(resolve, wait));
+}
+
+/** What a request did to the database; the same twice in a row is a batch of which a part was throttled. */
+export const operations = (requests) => requests.map(({ operation }) => operation).filter((name, i, all) => !FAULT || name !== all[i - 1]);
+
+/** 503, and 409 while the first request with a key is being done, say when to come again. A 503 that does not is a fault. */
+function mayBeRepeated({ status, headers, body }) {
+  if (status === 503) {
+    assert.ok(headers.get('retry-after') > 0, `503 without Retry-After: ${JSON.stringify(body)}`);
+    assert.equal(body?.type, 'urn:thorpe:busy');
+  }
+  return status === 503 || (status === 409 && headers.get('retry-after') > 0);
+}
+
 /** Someone who calls: nobody, a subject, or an operator. */
 export class Caller {
   constructor(base, token) {
@@ -26,8 +56,27 @@ export class Caller {
     this.token = token;
   }
 
-  /** One request; resolves to { status, body, headers, etag, location } whatever the status. */
-  async request(method, path, { body, headers = {}, raw } = {}) {
+  /**
+   * One request; resolves to { status, body, headers, etag, location } whatever the status. At a database that fails now and then it
+   * does as docs/rest-api.md tells clients to: every write has an Idempotency-Key, and what may be repeated is, under that key.
+   */
+  async request(method, path, { body, headers = {}, raw, busy } = {}) {
+    const ask = (more) => this.once(method, path, { body, headers: { ...more, ...headers }, raw });
+    if (!FAULT) return ask({});
+    const reads = method === 'GET' || method === 'HEAD' || path === '/call';
+    const key = reads ? {} : { 'idempotency-key': randomUUID() };
+    const deadline = Date.now() + PATIENCE_MS;
+    if (reads && !path.startsWith('/processors')) await eventually();
+    for (;;) {
+      const reply = await ask(key);
+      if (!reads) noteWrite();
+      if (!mayBeRepeated(reply) || busy || Date.now() > deadline) return reply;
+      await new Promise((resolve) => setTimeout(resolve, Number(reply.headers.get('retry-after')) * 1000));
+    }
+  }
+
+  /** The same, asked once. */
+  async once(method, path, { body, headers, raw }) {
     const reply = await fetch(this.base + path, {
       method,
       headers: {
@@ -49,7 +98,7 @@ export class Caller {
 
   /** The same, which must give 2xx, or the status (and problem type) that `expect` names. */
   async call(method, path, body, expect = {}) {
-    const reply = await this.request(method, path, { body, headers: expect.headers });
+    const reply = await this.request(method, path, { body, headers: expect.headers, busy: expect.status === 503 });
     const told = `${method} ${path} gave ${reply.status}: ${JSON.stringify(reply.body)}`;
     if (expect.status) assert.equal(reply.status, expect.status, told);
     else assert.ok(reply.status >= 200 && reply.status < 300, told);
@@ -87,10 +136,6 @@ export class Caller {
   }
 }
 
-/** Where tables are: nothing (in the server that is tested), 'thorpe' (in another one), or an endpoint of DynamoDB's API. */
-export const BACKEND = process.env.THORPE_BACKEND;
-const FAULT = process.env.THORPE_FAULT; // of that other one: docs/faults.md
-const LOOKS_AT_STREAMS_MS = 400; // a server at a table that is elsewhere
 
 /** The server that has the tables of a directory goes on when the one in front of it ends. */
 const tableServers = new Map();
@@ -119,6 +164,14 @@ async function startServers(data, args, env) {
   return { server, table, credentials };
 }
 
+/** For the part of a test that looks at what the application did. */
+const withoutFaults = (next, { commandName }) => async (args) => {
+  args.request.headers['x-thorpe-fault'] = 'none';
+  const reply = await next(args);
+  if (/^(Put|Update|Delete|BatchWrite|TransactWrite)Item/.test(commandName)) noteWrite();
+  return reply;
+};
+
 /** Every item of a table, plain, whatever still follows. */
 export async function scan(doc, TableName) {
   const items = [];
@@ -136,8 +189,10 @@ export async function startDesign(design, { args = [], env, data = freshDirector
   const file = existsSync(design) ? design : join(ROOT, 'designs', `${design}.yaml`);
   const name = file.replace(/.*\//, '').replace(/\.yaml$/, '');
   const { server, table: tables, credentials } = await startServers(data, ['--design', file, ...args], env);
-  const { ddb, doc, streams } = clientsFor(tables.endpoint, credentials ? { credentials, maxAttempts: FAULT ? 10 : 1 } : {});
+  const { ddb, doc, streams } = clientsFor(tables.endpoint, credentials ? { credentials, maxAttempts: BACKEND === 'thorpe' ? 1 : 3 } : {}); // DynamoDB Local closes idle connections
+  if (FAULT) for (const client of [ddb, streams]) client.middlewareStack.add(withoutFaults, { step: 'build' });
   const base = `${server.endpoint}/api/${name}`;
+  noteWrite(); // demo data
   const { TableNames: [table] } = await ddb.listTables({});
   const tokens = new Map();
   const token = async (flags) => {
@@ -163,12 +218,8 @@ export async function startDesign(design, { args = [], env, data = freshDirector
     /** Waits until the processors and the keeper are through with everything that has been written. */
     settled: async () => {
       const operator = await app.operator();
-      const idle = async () => (await operator.get('/processors')).body.idle;
-      await until('the processors to be idle', idle);
-      if (!BACKEND) return;
-      // What others have written is known at the next look.
-      await new Promise((resolve) => setTimeout(resolve, LOOKS_AT_STREAMS_MS * 1.5));
-      await until('the processors to be idle', idle);
+      await until('the processors to be idle', async () => (await operator.get('/processors?wait=10')).body.idle, 40);
+      noteWrite(); // what followed may be a moment old
     },
     /** Every item of the table, plain, when nothing follows any more. */
     items: async () => {

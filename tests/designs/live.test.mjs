@@ -17,8 +17,6 @@ const operator = await app.operator();
 
 const metric = async (name, endpoint = app.server.endpoint) => Number(
   new RegExp(`^${name} (\\d+)$`, 'm').exec(await (await fetch(`${endpoint}/metrics`)).text())[1]);
-// Numbers of a stream elsewhere mean nothing after the connection: a watcher of such a list starts over with a reset.
-const local = { skip: BACKEND ? 'only in one process' : false };
 const post = async (caller, body) => (await caller.post('/posts', body)).body;
 
 test('a list is watched: what is added, changed and removed is told as the list shows it', async () => {
@@ -35,8 +33,9 @@ test('a list is watched: what is added, changed and removed is told as the list 
     ['ready', `added ${made.post_id}`, `changed ${made.post_id}`, `removed ${made.post_id}`]);
   assert.deepEqual(watcher.events[1].data, listed);
   assert.equal(watcher.events[2].data.content, 'second');
-  const ids = watcher.events.map(({ id }) => BigInt(id));
-  assert.ok(ids.every((id, i) => i === 0 || id > ids[i - 1]), 'ids rise');
+  const ids = watcher.events.map(({ id }) => (BACKEND ? id : BigInt(id)));
+  if (BACKEND) assert.equal(new Set(ids).size, ids.length, 'each has a position of its own');
+  else assert.ok(ids.every((id, i) => i === 0 || id > ids[i - 1]), 'ids rise');
   watcher.close();
 });
 
@@ -129,7 +128,7 @@ test('who may not read the list may not watch it, and some lists cannot be watch
   assert.match((await refused(alice, '/users/alice'))[1], /only lists/);
 });
 
-test('a watcher resumes with Last-Event-ID: what he missed comes first', local, async () => {
+test('a watcher resumes with Last-Event-ID: what he missed comes first', async () => {
   const first = await Watcher.open(app.nobody, '/users/alice/posts');
   await first.heard(1);
   const one = await post(alice, { content: 'one' });
@@ -142,6 +141,8 @@ test('a watcher resumes with Last-Event-ID: what he missed comes first', local, 
     const path = options ? '/users/alice/posts' : `/users/alice/posts?last_event_id=${last}`;
     const again = await Watcher.open(app.nobody, path, options);
     const events = (await again.heard(3, 'post_id')).filter((event) => event !== 'ready');
+    // Elsewhere, changes of different items have no order.
+    if (BACKEND) events.sort();
     assert.deepEqual(events, [`added ${two.post_id}`, `removed ${one.post_id}`]);
     again.close();
   }
@@ -254,7 +255,7 @@ test('there is a limit to watchers, and the end of the server ends them', async 
   small.server.stop = async () => {};
 });
 
-test('a position outlives the server', local, async () => {
+test('a position outlives the server', async () => {
   const data = freshDirectory();
   const before = await startDesign('social', { data, check: false });
   const { erin } = await people(before, 'erin');

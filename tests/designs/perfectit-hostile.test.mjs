@@ -138,10 +138,11 @@ test('P-A30, P-A31: a comment with the id of a card, or of another comment, take
   const { body: victim } = await hana.post('/cards/chair/comments', { body: 'victim' });
   await gus.put(`/votes/gus/${victim.commentId}`, { targetType: 'COMMENT', cardId: 'chair', commentedAt: victim.createdAt, voteValue: 1 });
   await gus.put('/votes/gus/chair', { voteValue: 1 });
+  await published(operator, 'stool', 'mallory', 'wood', ago(5)); // of the one who comments: nobody is told of two comments with one id
   for (const commentId of ['chair', victim.commentId]) {
-    await mallory.post('/cards/table/comments', { body: 'trap', commentId }, { status: 422, detail: /^commentId/ });
-    const { body } = await operator.post('/cards/table/comments', { body: 'trap', commentId, authorId: 'mallory' });
-    await mallory.delete(`/cards/table/comments/${body.createdAt}/${body.commentId}`);
+    await mallory.post('/cards/stool/comments', { body: 'trap', commentId }, { status: 422, detail: /^commentId/ });
+    const { body } = await operator.post('/cards/stool/comments', { body: 'trap', commentId, authorId: 'mallory' });
+    await mallory.delete(`/cards/stool/comments/${body.createdAt}/${body.commentId}`);
   }
   await mallory.post('/cards', { cardId: victim.commentId, title: 'trap', category: 'wood' });
   await mallory.delete(`/cards/${victim.commentId}`);

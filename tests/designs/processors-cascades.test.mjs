@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { freshDirectory, scan, startDesign, until } from './harness.mjs';
+import { TTL_PATIENCE, freshDirectory, scan, startDesign, until } from './harness.mjs';
 import { killable } from './killable.mjs';
 
 const POSTS = 300;
@@ -121,7 +121,7 @@ test('what time to live removes is counted off once, and what belonged to it goe
   for (const id of ['go', 'chess']) await operator.post('/clubs', { id });
   await many(40, (i) => operator.post('/clubs/go/members', { who: `w${i}`, mail: `w${i}@x.y`, expires_at: i < 30 ? now + 2 : now + 3600 }));
   await many(5, (i) => operator.post('/clubs/chess/members', { who: `w${i}`, mail: `c${i}@x.y` }));
-  await until('thirty to be gone', async () => (await scan(app.doc, app.table)).filter(({ SK }) => SK.startsWith('MEMBER#')).length === 15);
+  await until('thirty to be gone', async () => (await scan(app.doc, app.table)).filter(({ SK }) => SK.startsWith('MEMBER#')).length === 15, TTL_PATIENCE);
   await until('what they left to be gone', async () => (await app.items()).length === 2 + 3 * 15);
   const { members, level } = await app.item('CLUB#go', 'CLUB');
   assert.deepEqual({ members, level }, { members: 10, level: 100 });

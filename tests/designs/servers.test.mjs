@@ -111,6 +111,41 @@ test('a list is watched at one server while another is written to', async () => 
   watcher.close();
 });
 
+test('whichever server is asked, idle means that all of them are through with what was written before', async () => {
+  const token = await operator();
+  const writer = await signUp('writer', 0, 0);
+  await Promise.all(Array.from({ length: 6 }, async (_, i) => (await signUp(`reader${i}`, i % 3, i % 3)).put(`/users/reader${i}/following/writer`)));
+  for (let round = 0; round < 3; round += 1) {
+    const { body } = await writer.post('/posts', { content: `round ${round}` });
+    await until('all servers to be through', async () => (await at((round + 1) % 3, token).get('/processors?wait=20')).body.idle);
+    for (let i = 0; i < 6; i += 1) {
+      assert.ok((await every(`FEED#reader${i}`)).some(({ post_id: id }) => id === body.post_id), `reader${i} has no post of round ${round}`);
+    }
+  }
+  for (const query of ['wait=', 'wait=61', 'wait=soon', 'patience=1']) {
+    assert.equal((await at(0, token).request('GET', `/processors?${query}`)).status, 422, query);
+  }
+});
+
+test('pages of the stream that come twice are told once to watchers', async () => {
+  const own = await startServer({ args: ['--fault', 'duplicate-records=100%'] });
+  const front = await startServer({ data: null, args: ['--design', `${ROOT}/designs/social.yaml`, '--backend', own.endpoint] });
+  const caller = new Caller(base(front));
+  await caller.post('/users', { username: 'yan', email: 'yan@example.com', password, user_id: 'yan' });
+  const yan = new Caller(base(front), (await caller.post('/login', { name: 'yan', password })).body.token);
+  const watcher = await Watcher.open(caller, '/users/yan/posts');
+  await watcher.heard(1);
+  const ids = [];
+  for (let i = 0; i < 4; i += 1) {
+    ids.push((await yan.post('/posts', { content: `post ${i}` })).body.post_id);
+    await watcher.heard(i + 2);
+  }
+  assert.deepEqual(await watcher.heard(5, 'post_id'), ['ready', ...ids.map((id) => `added ${id}`)]);
+  watcher.close();
+  await front.stop();
+  await own.stop();
+});
+
 test("a design's table is at each server, for SDKs and the console", async () => {
   const { ddb: here, doc: docHere, streams } = clientsFor(servers[1].endpoint);
   assert.equal((await here.describeTable({ TableName: TABLE })).Table.KeySchema[0].AttributeName, 'PK');

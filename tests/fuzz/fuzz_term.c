@@ -3,6 +3,7 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include <stdlib.h>
 
+#include "design/row.h"
 #include "design/template.h"
 #include "design/term.h"
 #include "expr/expr.h"
@@ -20,19 +21,10 @@ static void check(bool holds)
 		abort();
 }
 
-static struct value get(void *ctx, const struct slice *names, size_t n)
+static bool fetch(void *ctx, const struct term *t, const struct value *args, bool *there, struct value *v, struct error *e)
 {
-	struct value v = *(const struct value *)ctx;
-
-	for (size_t i = 0; i < n; i++)
-		v = value_get(v, names[i]);
-	return v;
-}
-
-static bool fetch(void *ctx, struct slice entity, const struct value *args, size_t n,
-		  struct slice attribute, struct value *item, struct error *e)
-{
-	*item = entity.n % 2 ? *(const struct value *)ctx : VALUE_ABSENT;
+	*there = t->name.n % 2;
+	*v = *there ? value_get(*(const struct value *)ctx, t->attribute) : VALUE_ABSENT;
 	return true;
 }
 
@@ -75,7 +67,8 @@ static void run_filter(const struct term *t, const struct term_scope *s, struct 
 
 static void run_term(struct slice text, struct value item, struct arena *a)
 {
-	struct term_scope s = { .ctx = &item, .path = get, .fetch = fetch, .has_role = yes,
+	struct row row = row_of(item);
+	struct term_scope s = { .ctx = &item, .item = &row, .fetch = fetch, .has_role = yes,
 				.may = yes, .caller = SLICE("xyz"), .now_ms = 1794744000000,
 				.arena = a };
 	struct place p = { 1, 1, 0 };
@@ -107,6 +100,8 @@ static void run_term(struct slice text, struct value item, struct arena *a)
 
 static void run_template(struct slice text, struct value item, struct arena *a)
 {
+	struct row row = row_of(item);
+	struct term_scope s = { .item = &row, .arena = a };
 	const struct template *t;
 	struct slice *values;
 	struct findings f;
@@ -120,7 +115,7 @@ static void run_template(struct slice text, struct value item, struct arena *a)
 		return;
 	values = arena_array(a, struct slice, t->part_count);
 	(void)template_match(t, text, values);
-	if (template_fill(t, get, &item, true, a, &v, &e) == TEMPLATE_OK) {
+	if (template_fill(t, &s, true, &v, &e) == TEMPLATE_OK) {
 		check(value_is_valid(v, VALUE_LEVELS_MAX + 1));
 		check(value_type(v) != VALUE_S || slice_starts(value_bytes(v), template_prefix(t)));
 	}

@@ -25,25 +25,16 @@ static void dry_call(struct backend *b, struct arena *a, const char *operation, 
 	*reply = (struct backend_reply){ .status = 500, .body = &empty, .error = SLICE("InternalServerError"), .message = SLICE("dry") };
 }
 
-static bool dry_get(struct backend *b, struct arena *a, struct slice table, struct value key, struct value *item)
+static void dry_execute(struct backend *b, struct arena *a, const struct request *q, struct reply *reply)
 {
 	struct dry *d = (struct dry *)b;
 
-	return d->real->get(d->real, a, table, key, item);
-}
-
-static bool dry_query(struct backend *b, struct arena *a, const struct api_query *q, struct api_page *page)
-{
-	struct dry *d = (struct dry *)b;
-
-	return d->real->query(d->real, a, q, page);
-}
-
-static bool dry_batch_get(struct backend *b, struct arena *a, struct slice table, const struct value *keys, size_t n, struct value *items)
-{
-	struct dry *d = (struct dry *)b;
-
-	return d->real->batch_get(d->real, a, table, keys, n, items);
+	if (request_is_read(q)) {
+		backend_execute(d->real, a, q, reply);
+		return;
+	}
+	d->writes = true;
+	*reply = (struct reply){ .status = 500, .error = SLICE("InternalServerError"), .message = SLICE("dry") };
 }
 
 /* What the request would be answered now, without writing; 0: it would write. */
@@ -53,7 +44,7 @@ static int ask_again(struct sim *s, struct decision *d)
 	struct app_reply reply = { 0 };
 	struct arena a;
 
-	b.backend = (struct backend){ .call = dry_call, .get = dry_get, .query = dry_query, .batch_get = dry_batch_get };
+	b.backend = (struct backend){ .call = dry_call, .execute = dry_execute };
 	arena_init(&a);
 	fiber_set_alone(true);
 	world_ask(s, &b.backend, &a, d->request, &reply);
@@ -77,14 +68,11 @@ static void before(struct sim *s, struct decision *d)
 /* Holding an item while it is asked whether anything hangs on it, and letting it go (app/hold.h), decide nothing. */
 static bool is_hold(const struct machine_write *w)
 {
-	const struct api_action *a = w->actions;
+	const struct request_action *a = w->actions;
+	const struct path *paths;
 
-	if (!a || w->count != 1 || a->kind != WRITE_UPDATE || !(slice_is(a->update, "SET #n0 = :v0") || slice_is(a->update, "REMOVE #n0")))
-		return false;
-	for (size_t i = 0; i < a->binding_count; i++)
-		if (slice_is(a->bindings[i].placeholder, "#n0"))
-			return slice_equal(a->bindings[i].name, HOLD_ATTRIBUTE);
-	return false;
+	return a && w->count == 1 && a->kind == WRITE_UPDATE && update_paths(a->update, &paths) == 1 &&
+	       slice_equal(paths[0].steps[0].name, HOLD_ATTRIBUTE);
 }
 
 void decide_watch(struct sim *s, const struct machine_write *w)

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "sim.h"
+#include "expr/print.h"
 #include "value/codec.h"
 
 #define LINE_MOST 420
@@ -28,24 +29,23 @@ void sim_note(struct sim *s, const char *fmt, ...)
 
 /* ---- writes ---- */
 
-static void put_action(struct buf *b, const struct api_action *a)
+static void put_action(struct buf *b, const struct request_action *a)
 {
 	static const char *const kinds[] = { [WRITE_PUT] = "put", [WRITE_UPDATE] = "update", [WRITE_DELETE] = "delete", [WRITE_CHECK] = "check" };
+	struct expr_printer p;
 
 	buf_printf(b, " %s ", kinds[a->kind]);
 	item_to_json(b, a->kind == WRITE_PUT ? a->item : a->key);
-	if (a->update.n)
-		buf_printf(b, " %.*s", SLICE_ARG(a->update));
-	if (a->condition.n)
-		buf_printf(b, " if %.*s", SLICE_ARG(a->condition));
-	for (size_t i = 0; i < a->binding_count; i++) {
-		buf_printf(b, " %.*s=", SLICE_ARG(a->bindings[i].placeholder));
-		if (value_present(a->bindings[i].value))
-			value_to_json(b, a->bindings[i].value);
-		else
-			buf_put(b, a->bindings[i].name);
+	expr_printer_init(&p, b->arena, b);
+	if (a->update) {
+		buf_lit(b, " ");
+		expr_print_update(&p, a->update);
 	}
-	buf_lit(b, ";");
+	if (a->condition) {
+		buf_lit(b, " if ");
+		expr_print_condition(&p, a->condition);
+	}
+	buf_printf(b, " %.*s %.*s;", SLICE_ARG(buf_slice(&p.names)), SLICE_ARG(buf_slice(&p.values)));
 }
 
 void history_watch(void *ctx, const struct machine_write *w)

@@ -4,7 +4,7 @@
 #include "held.h"
 
 #include <stdlib.h>
-#include "process/change.h"
+#include "process/tail/change.h"
 #include "value/codec.h"
 
 #define TRANSACTION_MOST 100 /* actions: sequence numbers of one transaction are no further apart */
@@ -95,7 +95,7 @@ static void read_shard(struct sim *s, struct slice arn, struct slice shard)
 	struct change_page page;
 	struct slice iterator;
 
-	if (!change_iterator(&l->run, arn, shard, &at, &iterator))
+	if (!dyn_take_iterator(&l->run, arn, shard, &at, &iterator))
 		abort();
 	do {
 		if (!change_read(&l->run, iterator, PAGE, &page))
@@ -140,7 +140,7 @@ static bool read_stream(struct sim *s)
 
 	l->run = (struct run){ .app = s->app, .design = s->design, .backend = s->backend, .arena = &s->arena, .now_ms = app_now_ms(s->app) };
 	l->run.caller.operator_ = true;
-	if (s->design->stream != STREAM_NEW_AND_OLD || !change_shards(&l->run, &list))
+	if (s->design->stream != STREAM_NEW_AND_OLD || !dyn_list_shards(&l->run, &list))
 		return false;
 	for (size_t i = 0; i < list.count; i++)
 		read_shard(s, list.stream_arn, list.list[i].id);
@@ -167,10 +167,10 @@ static bool fits(const struct where_rule *w, struct scope *parent, struct value 
 static bool goes_with(struct run *r, const struct entity *e, struct value parent, struct value row, bool otherwise)
 {
 	struct value full = entity_full(r, e, parent);
-	struct fields f;
+	struct row f;
 	struct scope s = { .run = r, .item = &f };
 
-	fields_from_item(&f, r->arena, full);
+	row_from(&f, r->arena, NULL, full);
 	for (size_t i = 0; i < e->delete_.then_count; i++) {
 		const struct access *a = design_access(r->design, e->delete_.then_remove[i]);
 		bool all = true;

@@ -13,10 +13,10 @@
 #include <sys/random.h>
 #include <sys/resource.h>
 #include <time.h>
-#include "api/direct.h"
+#include "api/execute.h"
 #include "base/log.h"
 #include "base/ulid.h"
-#include "process/send_http.h"
+#include "process/send/send_http.h"
 
 #define REAL(type, name, ...) type __real_##name(__VA_ARGS__); type __wrap_##name(__VA_ARGS__)
 
@@ -285,54 +285,35 @@ void __wrap_api_call_wait(struct api *api, struct api_thread *t, struct api_call
 		tell(&w);
 }
 
-REAL(bool, api_get_item, struct api *api, struct arena *a, struct slice table, struct value key, struct value *item);
-bool __wrap_api_get_item(struct api *api, struct arena *a, struct slice table, struct value key, struct value *item)
+REAL(void, api_execute, struct api *api, struct arena *a, const struct request *q, struct reply *reply);
+void __wrap_api_execute(struct api *api, struct arena *a, const struct request *q, struct reply *reply)
 {
+	bool told = q->kind == REQUEST_WRITE;
+
 	others_first();
-	return __real_api_get_item(api, a, table, key, item);
+	if (told)
+		tell(&(struct machine_write){ .actions = q->write.actions, .count = q->write.count });
+	__real_api_execute(api, a, q, reply);
+	if (told)
+		tell(&(struct machine_write){ .is_done = true, .outcome = reply->status == 200 ? SLICE("done") :
+					      reply->reasons ? SLICE("refused") : SLICE("not written") });
 }
 
-REAL(bool, api_query_items, struct api *api, struct api_thread *t, struct arena *a, const struct api_query *q, struct api_page *page);
-bool __wrap_api_query_items(struct api *api, struct api_thread *t, struct arena *a, const struct api_query *q, struct api_page *page)
+REAL(struct api_started *, api_execute_start, struct api *api, struct arena *a, const struct request *q);
+struct api_started *__wrap_api_execute_start(struct api *api, struct arena *a, const struct request *q)
 {
 	others_first();
-	return __real_api_query_items(api, t, a, q, page);
+	tell(&(struct machine_write){ .actions = q->write.actions, .count = q->write.count });
+	return __real_api_execute_start(api, a, q);
 }
 
-REAL(bool, api_batch_get_items, struct api *api, struct arena *a, struct slice table, const struct value *keys, size_t n,
-     struct value *items);
-bool __wrap_api_batch_get_items(struct api *api, struct arena *a, struct slice table, const struct value *keys, size_t n,
-				struct value *items)
+REAL(bool, api_execute_wait, struct api_started *w);
+bool __wrap_api_execute_wait(struct api_started *w)
 {
-	others_first();
-	return __real_api_batch_get_items(api, a, table, keys, n, items);
-}
+	bool done = __real_api_execute_wait(w);
 
-REAL(bool, api_get_records, struct api *api, struct arena *a, struct slice iterator, int64_t limit, struct api_records *out);
-bool __wrap_api_get_records(struct api *api, struct arena *a, struct slice iterator, int64_t limit, struct api_records *out)
-{
-	others_first();
-	return __real_api_get_records(api, a, iterator, limit, out);
-}
-
-REAL(struct api_write *, api_write_start, struct api *api, struct api_thread *t, struct arena *a, const struct api_action *list,
-     size_t n, unsigned how);
-struct api_write *__wrap_api_write_start(struct api *api, struct api_thread *t, struct arena *a, const struct api_action *list,
-					 size_t n, unsigned how)
-{
-	others_first();
-	tell(&(struct machine_write){ .actions = list, .count = n });
-	return __real_api_write_start(api, t, a, list, n, how);
-}
-
-REAL(enum api_written, api_write_wait, struct api_write *w, struct api_refusal *refusals);
-enum api_written __wrap_api_write_wait(struct api_write *w, struct api_refusal *refusals)
-{
-	enum api_written end = __real_api_write_wait(w, refusals);
-
-	tell(&(struct machine_write){ .is_done = true, .outcome = end == API_WRITTEN ? SLICE("done") : end == API_REFUSED ? SLICE("refused")
-											       : SLICE("not written") });
-	return end;
+	tell(&(struct machine_write){ .is_done = true, .outcome = done ? SLICE("done") : SLICE("not written") });
+	return done;
 }
 
 /* ---- the world outside: takes what is sent to it, mostly ---- */

@@ -4,7 +4,7 @@
 #ifndef THORPE_TESTS_SIM_MACHINE_H
 #define THORPE_TESTS_SIM_MACHINE_H
 
-#include "api/direct_write.h"
+#include "request/request.h"
 #include "fiber.h"
 
 void machine_begin(uint64_t seed);
@@ -13,7 +13,7 @@ void machine_end(void);
 /* Told of each write to the database, on the fiber that makes it, before it and after it. NULL: nobody is. */
 struct machine_write {
 	struct slice operation, document;   /* "PutItem" and its request; or: */
-	const struct api_action *actions;
+	const struct request_action *actions;
 	size_t count;
 	bool is_done;
 	struct slice outcome;               /* then */

@@ -19,6 +19,7 @@
 #ifndef THORPE_TESTS_SIM_SIM_H
 #define THORPE_TESTS_SIM_SIM_H
 
+#include "api/local.h"
 #include "app/app.h"
 #include "machine.h"
 #include "memory.h"

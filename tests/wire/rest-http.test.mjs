@@ -310,7 +310,7 @@ thorpeTest('two designs of one name, or of one table, are refused', async () => 
 thorpeTest('demo data is loaded once, by the rules, at its own times', async () => {
   const demo = ['--demo', join(folder, 'demo')];
   const first = await start({ args: demo });
-  assert.match(first.log(), /demo data of shelves: 5 steps, and 1 that failed/);
+  assert.match(first.log(), /demo data of shelves: 5 steps loaded, 1 failed/);
   assert.match(first.log(), /step 5 \(PUT \/readers\/grace\/books\/stolen\): 4\d\d /);
   assert.match(first.log(), /log in as ada \/ difference/);
   const { endpoint } = first;
@@ -353,11 +353,11 @@ thorpeTest('thorpe call lists patterns, runs one, and explains it', async () => 
 thorpeTest('thorpe call says what is wrong', async () => {
   for (const [args, code, message] of [
     [['shelves', 'bokks', 'reader=a'], 1, /no access pattern 'bokks'.*'books'/],
-    [['shelfs', 'books', 'reader=a'], 1, /no design 'shelfs'; the nearest is 'shelves'/],
+    [['shelfs', 'books', 'reader=a'], 1, /no design 'shelfs'; did you mean 'shelves'/],
     [['shelves', 'books'], 1, /reader/],
     [['shelves', 'books', 'a'], 2, /not NAME=VALUE/],
     [[], 2, /which design/],
-    [['shelves', 'books', 'reader=a', '--explian'], 2, /the nearest is --explain/],
+    [['shelves', 'books', 'reader=a', '--explian'], 2, /did you mean --explain/],
   ]) {
     const run = await thorpeCall(args);
     assert.equal(run.code, code, `${args}: ${run.stdout}${run.stderr}`);

@@ -3,22 +3,14 @@
  * They last a quarter of an hour. Renewing them needs a key that is bound to AWS's own tools, so a program that runs longer asks those
  * (credential_process).
  * SPDX-License-Identifier: Apache-2.0 */
-#include <openssl/evp.h>
 #include "base/timestamp.h"
 #include "remote/credentials/lookup.h"
 
 static const char *file_of(struct lookup *l, const char *session)
 {
 	const char *directory = settings_env(l->settings, "AWS_LOGIN_CACHE_DIRECTORY");
-	uint8_t hash[EVP_MAX_MD_SIZE];
-	unsigned n = 0;
-	struct buf b;
 
-	if (EVP_Digest(session, strlen(session), hash, &n, EVP_sha256(), NULL) != 1)
-		arena_out_of_memory(l->arena);
-	buf_init(&b, l->arena);
-	buf_hex(&b, slice_make(hash, n));
-	return settings_path(l->settings, lookup_print(l, "%s/%.*s.json", directory ? directory : "~/.aws/login/cache", SLICE_ARG(buf_slice(&b))));
+	return lookup_cache_file(l, directory ? directory : "~/.aws/login/cache", session, EVP_sha256());
 }
 
 static enum found log_in_again(struct lookup *l, const char *profile, const char *what)

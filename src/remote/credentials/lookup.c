@@ -47,6 +47,19 @@ const char *lookup_print(struct lookup *l, const char *fmt, ...)
 	return arena_cstr(l->arena, s);
 }
 
+const char *lookup_cache_file(struct lookup *l, const char *directory, const char *name, const EVP_MD *hash)
+{
+	uint8_t bytes[EVP_MAX_MD_SIZE];
+	unsigned n = 0;
+	struct buf b;
+
+	if (EVP_Digest(name, strlen(name), bytes, &n, hash, NULL) != 1)
+		arena_out_of_memory(l->arena);
+	buf_init(&b, l->arena);
+	buf_hex(&b, slice_make(bytes, n));
+	return settings_path(l->settings, lookup_print(l, "%s/%.*s.json", directory, SLICE_ARG(buf_slice(&b))));
+}
+
 /* ---- asking ---- */
 
 static void free_text(void *p)

@@ -14,6 +14,7 @@
 #ifndef THORPE_REMOTE_CREDENTIALS_LOOKUP_H
 #define THORPE_REMOTE_CREDENTIALS_LOOKUP_H
 
+#include <openssl/evp.h>
 #include <stdatomic.h>
 #include "base/buf.h"
 #include "base/clock.h"
@@ -90,5 +91,7 @@ const char *lookup_text(struct lookup *l, const struct json *obj, const char *na
 /* The members that containers, instances and programs answer with. False: some are missing. */
 bool lookup_read_keys(struct lookup *l, const struct json *j, const char *token_name, struct found_keys *k);
 const char *lookup_print(struct lookup *l, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+/* Where AWS's tools keep what belongs to a name: DIRECTORY/hash of the name.json. A directory may begin with ~. */
+const char *lookup_cache_file(struct lookup *l, const char *directory, const char *name, const EVP_MD *hash);
 
 #endif

@@ -4,7 +4,6 @@
  * tools do: each token renews once.
  * SPDX-License-Identifier: Apache-2.0 */
 #include <fcntl.h>
-#include <openssl/evp.h>
 #include <stdio.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -29,19 +28,6 @@ static const char *get(struct lookup *l, const char *profile, const char *key)
 	return settings_get(l->settings, profile, key, SETTINGS_BOTH);
 }
 
-static const char *file_of(struct lookup *l, const char *name)
-{
-	uint8_t hash[EVP_MAX_MD_SIZE];
-	unsigned n = 0;
-	struct buf b;
-
-	if (EVP_Digest(name, strlen(name), hash, &n, EVP_sha1(), NULL) != 1)
-		arena_out_of_memory(l->arena);
-	buf_init(&b, l->arena);
-	buf_hex(&b, slice_make(hash, n));
-	return settings_path(l->settings, lookup_print(l, "~/.aws/sso/cache/%.*s.json", SLICE_ARG(buf_slice(&b))));
-}
-
 static enum found read_profile(struct lookup *l, const char *profile, struct login *g)
 {
 	*g = (struct login){ .profile = profile, .session = get(l, profile, "sso_session"), .account = get(l, profile, "sso_account_id"),
@@ -55,7 +41,7 @@ static enum found read_profile(struct lookup *l, const char *profile, struct log
 	if (!g->start_url || !g->region || !endpoint_is_region(g->region))
 		return lookup_trouble(l, "the profile '%s' needs sso_start_url and sso_region%s%s", profile,
 				      g->session ? " in its sso-session " : "", g->session ? g->session : "");
-	g->path = file_of(l, g->session ? g->session : g->start_url);
+	g->path = lookup_cache_file(l, "~/.aws/sso/cache", g->session ? g->session : g->start_url, EVP_sha1());
 	return FOUND_KEYS;
 }
 
@@ -90,15 +76,6 @@ static const char *service_url(struct lookup *l, enum endpoint_service s, const 
 
 /* ---- renewing the token ---- */
 
-static void put_member(struct buf *b, const char *name, const char *value)
-{
-	if (b->p && b->n && b->p[b->n - 1] != '{')
-		buf_byte(b, ',');
-	json_string(b, slice_str(name));
-	buf_byte(b, ':');
-	json_string(b, slice_str(value));
-}
-
 /* A file of its own first, so that nobody sees half of it. Failing to keep it is no trouble now, only at the next renewal. */
 static void keep(struct lookup *l, const struct login *g, const struct json *answer, int64_t seconds)
 {
@@ -110,15 +87,15 @@ static void keep(struct lookup *l, const struct login *g, const struct json *ans
 	int fd;
 
 	buf_init(&b, l->arena);
-	buf_byte(&b, '{');
+	json_open(&b, '{');
 	for (size_t i = 0; kept[i]; i++)
 		if (lookup_text(l, g->file, kept[i]))
-			put_member(&b, kept[i], lookup_text(l, g->file, kept[i]));
-	put_member(&b, "refreshToken", refresh ? refresh : lookup_text(l, g->file, "refreshToken"));
-	put_member(&b, "accessToken", g->token);
+			json_member_word(&b, kept[i], lookup_text(l, g->file, kept[i]));
+	json_member_word(&b, "refreshToken", refresh ? refresh : lookup_text(l, g->file, "refreshToken"));
+	json_member_word(&b, "accessToken", g->token);
 	time_format(clock_now_ms(l->clock) + seconds * 1000, expires);
-	put_member(&b, "expiresAt", expires);
-	buf_byte(&b, '}');
+	json_member_word(&b, "expiresAt", expires);
+	json_close(&b, '}');
 	fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
 	if (fd < 0)
 		return;
@@ -141,12 +118,12 @@ static bool renew(struct lookup *l, struct login *g)
 	if (!g->session || !refresh || !id || !secret || !url)
 		return false;
 	buf_init(&b, l->arena);
-	buf_byte(&b, '{');
-	put_member(&b, "grantType", "refresh_token");
-	put_member(&b, "clientId", id);
-	put_member(&b, "clientSecret", secret);
-	put_member(&b, "refreshToken", refresh);
-	buf_byte(&b, '}');
+	json_open(&b, '{');
+	json_member_word(&b, "grantType", "refresh_token");
+	json_member_word(&b, "clientId", id);
+	json_member_word(&b, "clientSecret", secret);
+	json_member_word(&b, "refreshToken", refresh);
+	json_close(&b, '}');
 	lookup_ask(l, &(struct lookup_ask){ .with = l->fetch, .method = "POST", .url = lookup_print(l, "%s/token", url), .headers = headers,
 					    .body = buf_slice(&b), .timeout_ms = TIMEOUT_MS, .attempts = 1 }, &r);
 	answer = r.status == 200 ? json_parse(l->arena, slice_str(r.text)) : NULL;

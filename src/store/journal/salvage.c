@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include "base/alloc.h"
+#include "base/grow.h"
 #include "store/journal/internal.h"
 
 struct whole_record {
@@ -35,15 +36,8 @@ static void say(struct salvage *v, const char *fmt, ...)
 
 static bool remember(struct salvage *v, const struct journal_reader *rd, unsigned file, uint64_t at)
 {
-	if (v->n == v->room) {
-		size_t room = v->room ? v->room * 2 : 1024;
-		struct whole_record *more = mem_realloc(v->all, room * sizeof(*more));
-
-		if (!more)
-			return false;
-		v->all = more;
-		v->room = room;
-	}
+	if (!GROW(v->all, v->n + 1, v->room, 1024))
+		return false;
 	v->all[v->n++] = (struct whole_record){ .number = rd->next - 1, .first = rd->head.first, .file = file, .at = at };
 	return true;
 }

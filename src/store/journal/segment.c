@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include "base/alloc.h"
+#include "base/grow.h"
 #include "store/journal/internal.h"
 
 /* What a new segment is filled with at once: a synced write beside it waits for no more than this. */
@@ -167,14 +168,9 @@ static bool take_name(void *ctx, const char *name)
 	number = strtoul(digits, &end, 10);
 	if (*end || number > UINT32_MAX / 2)
 		return true;
-	if (l->n == l->room) {
-		unsigned *more = mem_realloc(l->files, (l->room = l->room ? l->room * 2 : 16) * sizeof(*l->files));
-
-		l->failed = !more;
-		if (!more)
-			return false;
-		l->files = more;
-	}
+	l->failed = !GROW(l->files, l->n + 1, l->room, 16);
+	if (l->failed)
+		return false;
 	l->files[l->n++] = (unsigned)number;
 	return true;
 }

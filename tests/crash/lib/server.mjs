@@ -46,10 +46,10 @@ function listening(run) {
   });
 }
 
-const serveArgs = (dir, args) => ['serve', '--listen', '127.0.0.1:0', '--data', dir, ...args];
+const serveArgs = (dir, args) => ['serve', '--listen', '127.0.0.1:0', ...(dir ? ['--data', dir] : ['--in-memory']), ...args];
 
 export class Server {
-  /** Starts a server on `dir` and waits until it listens; `openMs` is how long that took. */
+  /** Starts a server on `dir` (none: it keeps nothing) and waits until it listens; `openMs` is how long that took. */
   static async start(dir, { args = [], env } = {}) {
     const server = new Server();
     const began = performance.now();
@@ -78,6 +78,15 @@ export class Server {
   /** Resolves to the exit code, or to the name of the signal, when the process has ended by itself. */
   get ended() {
     return this.run.done;
+  }
+
+  /** As a machine that is too busy, or a virtual one that is moved: it is there, and does nothing. */
+  hang() {
+    this.run.child.kill('SIGSTOP');
+  }
+
+  wake() {
+    this.run.child.kill('SIGCONT');
   }
 
   async kill() {

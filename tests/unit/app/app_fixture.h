@@ -13,8 +13,9 @@
 #include <stddef.h>
 #include <string.h>
 #include <cmocka.h>
+#include "api/local.h"
 #include "app/app_internal.h"
-#include "app/outline.h"
+#include "design/row.h"
 #include "app/provision.h"
 #include "app/run.h"
 
@@ -67,7 +68,6 @@ static inline void app_fixture_open_with(struct app_fixture *f, const char *yaml
 	text = arena_printf(&f->arena, "%s%s", strncmp(yaml, "design:", 7) ? APP_FIXTURE_HEAD : "", yaml);
 	f->design = app_fixture_design(&f->arena, text, SLICE("test.yaml"));
 	f->app.design = f->design;
-	f->app.outlines = outlines_new(&f->app.arena, f->design);
 	memset(f->app.cursor_key, 7, sizeof(f->app.cursor_key));
 	memset(f->app.secret, 9, sizeof(f->app.secret));
 	assert_true(provision_table(f->backend, f->design, &f->arena, &e) != PROVISION_FAILED);

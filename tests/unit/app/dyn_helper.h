@@ -125,15 +125,10 @@ UNUSED static struct value get(const char *pk, const char *sk)
 	return v;
 }
 
-UNUSED static struct value no_path(void *ctx, const struct slice *names, size_t count)
+UNUSED static const struct test *filter(const char *text)
 {
-	return VALUE_ABSENT;
-}
-
-UNUSED static struct term_filter filter(const char *prefix, const char *text)
-{
-	struct term_scope scope = { .path = no_path, .arena = r->arena, .now_ms = r->now_ms };
-	struct term_filter f;
+	struct term_scope scope = { .arena = r->arena, .now_ms = r->now_ms };
+	const struct test *test;
 	struct findings findings;
 	struct error e = { 0 };
 	const char *why;
@@ -142,9 +137,8 @@ UNUSED static struct term_filter filter(const char *prefix, const char *text)
 	findings_init(&findings, r->arena);
 	t = term_parse(r->arena, slice_str(text), (struct place){ 0 }, &findings);
 	assert_non_null(t);
-	term_filter_init(&f, r->arena, prefix);
-	assert_true(term_to_filter(t, &scope, &f, &why, &e));
-	return f;
+	assert_true(term_to_test(t, &scope, &test, &why, &e));
+	return test;
 }
 
 /* ---- a backend of canned replies: "200 {…}" or "400 ErrorName {…}" ---- */

@@ -56,13 +56,13 @@ static inline void put(struct app_fixture *f, const char *entity, const char *te
 	struct slice rest = slice_str(text), name, v;
 	struct companion_item *companions;
 	struct dyn_refusal refusal;
-	struct fields item;
+	struct row item;
 	size_t n;
 
 	assert_non_null(e);
-	fields_init(&item, r->arena);
+	row_init(&item, r->arena, NULL);
 	while (read_pair(&rest, &name, &v))
-		fields_set(&item, arena_copy(r->arena, name), read_typed(r, entity_attribute(e, name), v));
+		row_put(&item, arena_copy(r->arena, name), read_typed(r, entity_attribute(e, name), v));
 	assert_true(entity_complete(r, e, &item, VALUE_ABSENT));
 	assert_int_equal(dyn_write(r, &(struct dyn_write){ .kind = DYN_PUT, .item = entity_stored(r, e, &item) }, 1,
 				   SLICE(""), &refusal),
@@ -104,14 +104,14 @@ static inline const struct attribute *query_param(const struct access *a, struct
 	return NULL;
 }
 
-static inline struct fields *params(struct run *r, const struct access *a, const char *text)
+static inline struct row *params(struct run *r, const struct access *a, const char *text)
 {
-	struct fields *out = arena_new(r->arena, struct fields);
+	struct row *out = arena_new(r->arena, struct row);
 	struct slice rest = slice_str(text), name, v;
 
-	fields_init(out, r->arena);
+	row_init(out, r->arena, NULL);
 	while (read_pair(&rest, &name, &v))
-		fields_set(out, name, read_typed(r, query_param(a, name), v));
+		row_put(out, name, read_typed(r, query_param(a, name), v));
 	return out;
 }
 
@@ -125,7 +125,7 @@ static inline int read_page(struct run *r, const char *name, const char *with, i
 	return read_access(r, &q, out) ? 200 : problem_status(r->problem.type);
 }
 
-static inline void put_label(struct buf *b, const struct read_row *row, struct slice attribute)
+static inline void put_label(struct buf *b, const struct row *row, struct slice attribute)
 {
 	struct value v = value_get(row->full, attribute);
 

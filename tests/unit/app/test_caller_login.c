@@ -317,15 +317,15 @@ static void the_credentials_entity_names_the_attribute(void **state)
 {
 	struct value key;
 	struct slice attribute;
-	struct fields full;
+	struct row full;
 	struct run *r;
 
 	callers_close(&f);
 	callers_open(&f, DESCRIBED);
 	(void)state;
 	r = callers_run(&f);
-	fields_init(&full, r->arena);
-	fields_set(&full, SLICE("name"), value_make_s(r->arena, SLICE("ann")));
+	row_init(&full, r->arena, NULL);
+	row_put(&full, SLICE("name"), value_make_s(r->arena, SLICE("ann")));
 	assert_true(caller_secret_place(r, &f.app.design->entities[0], &full, &key, &attribute));
 	SLICE_IS(attribute, "bcrypt");
 	SLICE_IS(value_bytes(value_get(key, SLICE("PK"))), "U#ann");

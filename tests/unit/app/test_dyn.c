@@ -131,8 +131,8 @@ static void a_filter_leaves_rows_out(void **state)
 		{ SLICE("PK"), WHERE_EQ, s("a"), VALUE_ABSENT },
 		{ SLICE("SK"), WHERE_GT, s("02"), VALUE_ABSENT },
 	};
-	struct term_filter f = filter("f", "kind = 'even' and (score > 5 or score is absent)");
-	struct dyn_query q = { .where = where, .where_count = 2, .filter = &f };
+	const struct test *f = filter("kind = 'even' and (score > 5 or score is absent)");
+	struct dyn_query q = { .where = where, .where_count = 2, .filter = f };
 	struct dyn_page page;
 
 	put_numbers();
@@ -145,8 +145,8 @@ static void what_is_projected_away_stays_there_but_keys_come(void **state)
 	struct dyn_condition where = { SLICE("GSI1PK"), WHERE_EQ, s("odd"), VALUE_ABSENT };
 	struct slice without[] = { SLICE("kind"), SLICE("PK") };
 	struct slice all[] = { SLICE("kind"), SLICE("score"), SLICE("PK"), SLICE("score"), SLICE("gone") };
-	struct term_filter f = filter("f", "kind = 'odd'");
-	struct dyn_query q = { .index = SLICE("GSI1"), .where = &where, .where_count = 1, .limit = 1, .filter = &f,
+	const struct test *f = filter("kind = 'odd'");
+	struct dyn_query q = { .index = SLICE("GSI1"), .where = &where, .where_count = 1, .limit = 1, .filter = f,
 			       .without = without, .without_count = 2, .all = all, .all_count = 5 };
 	struct dyn_page page;
 
@@ -226,6 +226,29 @@ static void more_than_fits_in_a_reply_is_asked_for_again(void **state)
 	for (const struct trace_call *c = trace.first; c; c = c->next)
 		calls++;
 	assert_int_equal(calls, 2);
+}
+
+static void a_key_that_repeats_is_asked_for_once_and_what_is_left_again(void **state)
+{
+	static const char *const replies[] = {
+		"200 {'Responses':{'Test':[{'PK':{'S':'a'},'SK':{'S':'1'},'n':{'N':'7'}}]},"
+		"'UnprocessedKeys':{'Test':{'Keys':[{'PK':{'S':'b'},'SK':{'S':'1'}}]}}}",
+		"200 {'Responses':{'Test':[{'PK':{'S':'b'},'SK':{'S':'1'},'n':{'N':'8'}}]}}", NULL
+	};
+	struct value keys[6] = { key("a", "1"), key("b", "1"), key("a", "1"), VALUE_ABSENT, key("b", "1"), key("c", "1") }, items[6];
+	struct canned c;
+
+	canned_init(&c, replies);
+	assert_true(dyn_batch_get(r, keys, 6, true, items));
+	assert_int_equal(c.calls, 2);
+	assert_true(slice_is(c.body, "{\"RequestItems\":{\"Test\":{\"Keys\":[{\"PK\":{\"S\":\"b\"},\"SK\":{\"S\":\"1\"}}],"
+				     "\"ConsistentRead\":true}}}"));
+	for (int i = 0; i < 6; i++) {
+		int64_t wanted = i == 0 || i == 2 ? 7 : i == 1 || i == 4 ? 8 : 0;
+
+		assert_int_equal(value_present(items[i]), wanted != 0);
+		assert_true(!wanted || value_equal(value_get(items[i], SLICE("n")), n(wanted)));
+	}
 }
 
 static void a_database_that_does_nothing_is_busy(void **state)
@@ -325,6 +348,7 @@ int main(void)
 		TEST(an_index_is_asked_only_for_what_it_holds),
 		TEST(many_keys_with_repetitions_come_in_order),
 		TEST(more_than_fits_in_a_reply_is_asked_for_again),
+		TEST(a_key_that_repeats_is_asked_for_once_and_what_is_left_again),
 		TEST(a_database_that_does_nothing_is_busy),
 		TEST(replies_that_make_no_sense_are_internal),
 		TEST(the_trace_tells_each_request_and_what_it_cost),

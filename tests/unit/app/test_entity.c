@@ -104,18 +104,18 @@ static void assert_number(struct value v, int64_t n)
 	assert_int_equal(got, n);
 }
 
-static void set(struct fields *f, const char *name, struct value v)
+static void set(struct row *f, const char *name, struct value v)
 {
-	fields_set(f, slice_str(name), v);
+	row_put(f, slice_str(name), v);
 }
 
-static struct value get(const struct fields *f, const char *name)
+static struct value get(const struct row *f, const char *name)
 {
-	return fields_get(f, slice_str(name));
+	return row_find(f, slice_str(name));
 }
 
 /* Puts a completed item and its companions into the table. */
-static void store(struct run *r, const struct entity *e, const struct fields *f)
+static void store(struct run *r, const struct entity *e, const struct row *f)
 {
 	struct dyn_refusal refusal;
 	struct companion_item *list;
@@ -144,9 +144,9 @@ static int close_fixture(void **state)
 	return 0;
 }
 
-static void card(struct run *r, struct fields *f, const char *id, int64_t votes)
+static void card(struct run *r, struct row *f, const char *id, int64_t votes)
 {
-	fields_init(f, r->arena);
+	row_init(f, r->arena, NULL);
 	set(f, "id", text(r, id));
 	set(f, "votes", number(r, votes));
 	set(f, "status", text(r, "draft"));
@@ -158,7 +158,7 @@ static void card(struct run *r, struct fields *f, const char *id, int64_t votes)
 static void derived_attributes_see_one_another_in_any_order(void **state)
 {
 	struct run *r = app_fixture_run(*state, NULL);
-	struct fields f;
+	struct row f;
 
 	card(r, &f, "c1", 40);
 	set(&f, "note", text(r, "kept"));
@@ -170,16 +170,16 @@ static void derived_attributes_see_one_another_in_any_order(void **state)
 	set(&f, "votes", number(r, 2));
 	assert_true(entity_complete(r, entity(r, "Card"), &f, VALUE_ABSENT));
 	assert_number(get(&f, "double"), 2);
-	assert_false(fields_has(&f, SLICE("note"))); /* its `when` names something derived from something derived */
+	assert_false(row_has_text(&f, SLICE("note"))); /* its `when` names something derived from something derived */
 }
 
 static void a_counter_begins_at_zero(void **state)
 {
 	struct run *r = app_fixture_run(*state, NULL);
-	struct fields f;
+	struct row f;
 
 	card(r, &f, "c1", 0);
-	fields_drop(&f, SLICE("votes"));
+	row_take(&f, SLICE("votes"));
 	assert_true(entity_complete(r, entity(r, "Card"), &f, VALUE_ABSENT));
 	assert_number(get(&f, "votes"), 0);
 	assert_number(get(&f, "double"), 0);
@@ -188,20 +188,20 @@ static void a_counter_begins_at_zero(void **state)
 static void a_time_after_another_is_there_while_its_condition_holds(void **state)
 {
 	struct run *r = app_fixture_run(*state, NULL);
-	struct fields f;
+	struct row f;
 
 	card(r, &f, "c1", 0);
 	assert_true(entity_complete(r, entity(r, "Card"), &f, VALUE_ABSENT));
 	assert_number(get(&f, "expires_at"), 1767225600 + 30 * 86400);
 	set(&f, "status", text(r, "open"));
 	assert_true(entity_complete(r, entity(r, "Card"), &f, VALUE_ABSENT));
-	assert_false(fields_has(&f, SLICE("expires_at")));
+	assert_false(row_has_text(&f, SLICE("expires_at")));
 }
 
 static void keys_come_and_go_with_their_conditions(void **state)
 {
 	struct run *r = app_fixture_run(*state, NULL);
-	struct fields f;
+	struct row f;
 
 	card(r, &f, "c1", 6);
 	set(&f, "GSI1PK", text(r, "stale"));
@@ -209,8 +209,8 @@ static void keys_come_and_go_with_their_conditions(void **state)
 	assert_text(get(&f, "PK"), "CARD#c1");
 	assert_text(get(&f, "SK"), "CARD");
 	assert_text(get(&f, "kind"), "CARD");
-	assert_false(fields_has(&f, SLICE("GSI1PK")));
-	assert_false(fields_has(&f, SLICE("GSI1SK")));
+	assert_false(row_has_text(&f, SLICE("GSI1PK")));
+	assert_false(row_has_text(&f, SLICE("GSI1SK")));
 	set(&f, "status", text(r, "open"));
 	assert_true(entity_complete(r, entity(r, "Card"), &f, VALUE_ABSENT));
 	assert_text(get(&f, "GSI1PK"), "OPEN");
@@ -221,23 +221,23 @@ static void keys_come_and_go_with_their_conditions(void **state)
 static void an_index_key_without_its_value_is_left_out(void **state)
 {
 	struct run *r = app_fixture_run(*state, NULL);
-	struct fields f;
+	struct row f;
 
-	fields_init(&f, r->arena);
+	row_init(&f, r->arena, NULL);
 	set(&f, "book", text(r, "b"));
 	set(&f, "number", number(r, 1));
 	set(&f, "score", value_make_null(r->arena));
 	assert_true(entity_complete(r, entity(r, "Page"), &f, VALUE_ABSENT));
-	assert_false(fields_has(&f, SLICE("GSI1SK")));
+	assert_false(row_has_text(&f, SLICE("GSI1SK")));
 	assert_text(get(&f, "GSI1PK"), "PAGES");
 }
 
 static void an_item_without_a_key_is_refused(void **state)
 {
 	struct run *r = app_fixture_run(*state, NULL);
-	struct fields f;
+	struct row f;
 
-	fields_init(&f, r->arena);
+	row_init(&f, r->arena, NULL);
 	assert_false(entity_complete(r, entity(r, "Card"), &f, VALUE_ABSENT));
 	assert_int_equal(r->problem.type, PROBLEM_INVALID);
 	assert_true(slice_is(r->problem.parts[0].attribute, "id"));
@@ -247,7 +247,7 @@ static void an_item_without_a_key_is_refused(void **state)
 	assert_int_equal(r->problem.type, PROBLEM_INVALID);
 	assert_true(slice_is(r->problem.parts[0].attribute, "id"));
 	r = app_fixture_run(*state, NULL);
-	fields_init(&f, r->arena);
+	row_init(&f, r->arena, NULL);
 	set(&f, "id", text(r, "rex"));
 	set(&f, "kind", text(r, "dog"));
 	assert_false(entity_complete(r, entity(r, "Cat"), &f, VALUE_ABSENT)); /* no condition holds */
@@ -261,7 +261,7 @@ static void companions_are_made_once_for_each_key(void **state)
 	struct run *r = app_fixture_run(*state, NULL);
 	struct value tags[] = { text(r, "#So"), text(r, "so"), text(r, "none"), text(r, "C & C"), text(r, "!") };
 	struct companion_item *list;
-	struct fields f;
+	struct row f;
 	size_t n;
 
 	card(r, &f, "c1", 40);
@@ -287,7 +287,7 @@ static void a_companion_whose_key_cannot_be_is_refused(void **state)
 {
 	struct run *r = app_fixture_run(*state, NULL);
 	struct companion_item *list;
-	struct fields f;
+	struct row f;
 	size_t n;
 
 	card(r, &f, "c1", 0);
@@ -305,9 +305,9 @@ static void what_is_in_the_key_is_not_stored_and_read_from_there(void **state)
 	struct run *r = app_fixture_run(*state, NULL);
 	const struct entity *e = entity(r, "Page");
 	struct value stored;
-	struct fields f;
+	struct row f;
 
-	fields_init(&f, r->arena);
+	row_init(&f, r->arena, NULL);
 	set(&f, "book", text(r, "dune"));
 	set(&f, "number", number(r, 12));
 	set(&f, "score", number(r, -4));
@@ -316,7 +316,7 @@ static void what_is_in_the_key_is_not_stored_and_read_from_there(void **state)
 	assert_int_equal(value_count(stored), 4);
 	assert_text(value_get(stored, SLICE("SK")), "PAGE#000012");
 	assert_true(entity_of(r, stored) == e);
-	assert_true(value_equal(entity_full(r, e, stored), fields_item(&f)));
+	assert_true(value_equal(entity_full(r, e, stored), row_item(&f)));
 }
 
 static void an_identity_that_a_projection_left_out_is_read_from_the_key(void **state)
@@ -418,7 +418,7 @@ static void an_item_is_fetched_and_remembered(void **state)
 	struct value id = text(r, "fetched"), full;
 	struct dyn_refusal refusal;
 	struct trace trace = { .last = &trace.first };
-	struct fields f;
+	struct row f;
 
 	card(r, &f, "fetched", 1);
 	assert_true(entity_complete(r, e, &f, VALUE_ABSENT));
@@ -426,7 +426,7 @@ static void an_item_is_fetched_and_remembered(void **state)
 	r->now_ms = 1767225600000; /* not expired yet */
 	r->trace = &trace;
 	assert_true(entity_fetch(r, e, &id, 1, false, &full));
-	assert_true(value_equal(full, fields_item(&f)));
+	assert_true(value_equal(full, row_item(&f)));
 	assert_non_null(trace.first);
 	assert_true(entity_fetch(r, e, &id, 1, false, &full));
 	assert_null(trace.first->next);
@@ -446,7 +446,7 @@ static void an_item_is_fetched_and_remembered(void **state)
 
 static void store_late_card(struct run *r, const struct entity *e, const char *id)
 {
-	struct fields f;
+	struct row f;
 
 	card(r, &f, id, 1);
 	assert_true(entity_complete(r, e, &f, VALUE_ABSENT));
@@ -480,9 +480,9 @@ static void an_item_of_another_identity_at_that_key_is_none(void **state)
 	struct run *r = app_fixture_run(*state, NULL);
 	const struct entity *e = entity(r, "Slip");
 	struct value here[] = { text(r, "red"), text(r, "1") }, elsewhere[] = { text(r, "blue"), text(r, "1") }, full;
-	struct fields f;
+	struct row f;
 
-	fields_init(&f, r->arena);
+	row_init(&f, r->arena, NULL);
 	set(&f, "box", here[0]);
 	set(&f, "id", here[1]);
 	assert_true(entity_complete(r, e, &f, VALUE_ABSENT));
@@ -521,7 +521,7 @@ static void what_has_expired_or_is_something_else_is_not_there(void **state)
 	struct run *r = app_fixture_run(*state, NULL);
 	const struct entity *e = entity(r, "Card");
 	struct value id = text(r, "gone"), full;
-	struct fields f;
+	struct row f;
 
 	card(r, &f, "gone", 1);
 	set(&f, "created_at", text(r, "2020-01-01T00:00:00Z"));
@@ -538,9 +538,9 @@ static void a_key_is_found_by_the_item_itself(void **state)
 	struct run *r = app_fixture_run(*state, NULL);
 	const struct entity *e = entity(r, "Reply");
 	struct value args[] = { text(r, "c1"), text(r, "r1") }, k;
-	struct fields f;
+	struct row f;
 
-	fields_init(&f, r->arena);
+	row_init(&f, r->arena, NULL);
 	set(&f, "card", text(r, "c1"));
 	set(&f, "id", text(r, "r1"));
 	set(&f, "parent", text(r, "r0"));
@@ -558,9 +558,9 @@ static void a_key_is_found_by_a_companion(void **state)
 	struct run *r = app_fixture_run(*state, NULL);
 	const struct entity *e = entity(r, "Like");
 	struct value args[] = { text(r, "c1"), text(r, "alice") }, k, full;
-	struct fields f;
+	struct row f;
 
-	fields_init(&f, r->arena);
+	row_init(&f, r->arena, NULL);
 	set(&f, "card", text(r, "c1"));
 	set(&f, "user", text(r, "alice"));
 	set(&f, "made", text(r, "2026-01-01T00:00:00Z"));
@@ -569,7 +569,7 @@ static void a_key_is_found_by_a_companion(void **state)
 	assert_true(entity_locate(r, e, args, 2, &k));
 	assert_true(value_equal(k, key(r, "LIKES#c1", "LIKE#alice#2026-01-01T00:00:00Z")));
 	assert_true(entity_fetch(r, e, args, 2, true, &full));
-	assert_true(value_equal(full, fields_item(&f)));
+	assert_true(value_equal(full, row_item(&f)));
 	args[1] = text(r, "bob");
 	assert_true(entity_locate(r, e, args, 2, &k));
 	assert_false(value_present(k));

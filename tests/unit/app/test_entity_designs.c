@@ -18,7 +18,7 @@ static struct value number(struct run *r, int64_t n)
 }
 
 /* Puts a completed item and its companions into the table. */
-static void store(struct run *r, const struct entity *e, const struct fields *f)
+static void store(struct run *r, const struct entity *e, const struct row *f)
 {
 	struct dyn_refusal refusal;
 	struct companion_item *list;
@@ -87,7 +87,7 @@ static bool is_always_there(const struct entity *e, const struct attribute *a)
 	       a->copy_entity.n;
 }
 
-static void check_companions(struct run *r, const struct entity *e, const struct fields *f)
+static void check_companions(struct run *r, const struct entity *e, const struct row *f)
 {
 	struct companion_item *list;
 	size_t n;
@@ -103,14 +103,14 @@ static void check_companions(struct run *r, const struct entity *e, const struct
 static void check_round_trip(struct run *r, const struct entity *e, bool all, bool last)
 {
 	struct value stored, k, *args;
-	struct fields f;
+	struct row f;
 
-	fields_init(&f, r->arena);
+	row_init(&f, r->arena, NULL);
 	for (size_t i = 0; i < e->attribute_count; i++) {
 		const struct attribute *a = &e->attributes[i];
 
 		if (!a->derived && (all || is_always_there(e, a)))
-			fields_set(&f, a->name, input_normal(r, a, sample(r, a, last)));
+			row_put(&f, a->name, input_normal(r, a, sample(r, a, last)));
 	}
 	if (!entity_complete(r, e, &f, VALUE_ABSENT))
 		fail_msg("%.*s: %.*s %.*s", SLICE_ARG(e->name), SLICE_ARG(r->problem.detail),
@@ -118,7 +118,7 @@ static void check_round_trip(struct run *r, const struct entity *e, bool all, bo
 	stored = entity_stored(r, e, &f);
 	if (entity_of(r, stored) != e)
 		fail_msg("a %.*s is not recognised", SLICE_ARG(e->name));
-	assert_true(value_equal(entity_full(r, e, stored), fields_item(&f)));
+	assert_true(value_equal(entity_full(r, e, stored), row_item(&f)));
 	/* The key alone, as in an index of keys, will do. */
 	assert_true(entity_of(r, dyn_key_of(r, stored)) == e);
 	args = entity_identity(r, e, entity_full(r, e, stored));

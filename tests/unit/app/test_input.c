@@ -78,10 +78,10 @@ static struct slice json_of(struct arena *a, struct value v)
 }
 
 /* The body as alice (or "!", an operator) sends it; NULL when it is refused, and then *r has the problem. */
-static struct fields *body_as(struct app_fixture *f, const char *who, enum input_use use, const char *action, const char *text,
+static struct row *body_as(struct app_fixture *f, const char *who, enum input_use use, const char *action, const char *text,
 			      struct run **r)
 {
-	struct fields *out = arena_new(&f->arena, struct fields);
+	struct row *out = arena_new(&f->arena, struct row);
 	const struct entity *e = thing(f);
 	const struct action *a = NULL;
 	const struct json *j = json_parse(&f->arena, slice_str(text));
@@ -97,13 +97,13 @@ static struct fields *body_as(struct app_fixture *f, const char *who, enum input
 static void takes(struct app_fixture *f, const char *name, const char *value, const char *stored)
 {
 	struct run *r;
-	struct fields *out = body_as(f, "alice", INPUT_CREATE, NULL,
+	struct row *out = body_as(f, "alice", INPUT_CREATE, NULL,
 				     arena_cstr(&f->arena, arena_printf(&f->arena, "{\"%s\":%s}", name, value)), &r);
 	struct slice got;
 
 	if (!out)
 		fail_msg("%s %s: %.*s", name, value, SLICE_ARG(r->problem.parts[0].detail));
-	got = json_of(&f->arena, fields_get(out, slice_str(name)));
+	got = json_of(&f->arena, row_find(out, slice_str(name)));
 	if (!slice_is(got, stored))
 		fail_msg("%s %s: got %.*s", name, value, SLICE_ARG(got));
 }
@@ -195,11 +195,11 @@ static void test_lists_sets_and_maps(void **state)
 static void test_an_empty_set_is_nothing(void **state)
 {
 	struct run *r;
-	struct fields *out = body_as(*state, "alice", INPUT_UPDATE, NULL, "{\"words\":[]}", &r);
+	struct row *out = body_as(*state, "alice", INPUT_UPDATE, NULL, "{\"words\":[]}", &r);
 
 	assert_non_null(out);
-	assert_true(fields_has(out, SLICE("words")));
-	assert_false(value_present(fields_get(out, SLICE("words"))));
+	assert_true(row_has_text(out, SLICE("words")));
+	assert_false(value_present(row_find(out, SLICE("words"))));
 }
 
 static void test_nesting_has_the_databases_limit(void **state)
@@ -225,12 +225,12 @@ static void test_compressed_is_gzip_of_the_json(void **state)
 {
 	struct app_fixture *f = *state;
 	struct run *r;
-	struct fields *out = body_as(f, "alice", INPUT_CREATE, NULL, "{\"steps\":[{\"a\":0.1},\"two\"]}", &r);
+	struct row *out = body_as(f, "alice", INPUT_CREATE, NULL, "{\"steps\":[{\"a\":0.1},\"two\"]}", &r);
 	struct value v;
 	struct buf b;
 
 	assert_non_null(out);
-	v = fields_get(out, SLICE("steps"));
+	v = row_find(out, SLICE("steps"));
 	assert_int_equal(value_type(v), VALUE_B);
 	assert_memory_equal(value_bytes(v).p, "\x1f\x8b", 2);
 	buf_init(&b, &f->arena);
@@ -255,23 +255,23 @@ static void test_what_the_server_keeps_cannot_be_given(void **state)
 static void test_the_caller_is_not_taken_from_the_body(void **state)
 {
 	struct run *r;
-	struct fields *out = body_as(*state, "alice", INPUT_CREATE, NULL, "{\"owner\":\"bob\"}", &r);
+	struct row *out = body_as(*state, "alice", INPUT_CREATE, NULL, "{\"owner\":\"bob\"}", &r);
 
 	assert_non_null(out);
-	assert_false(fields_has(out, SLICE("owner")));
+	assert_false(row_has_text(out, SLICE("owner")));
 	out = body_as(*state, "!", INPUT_CREATE, NULL, "{\"owner\":\"bob\"}", &r);
-	assert_true(slice_is(value_bytes(fields_get(out, SLICE("owner"))), "bob"));
+	assert_true(slice_is(value_bytes(row_find(out, SLICE("owner"))), "bob"));
 }
 
 static void test_null_removes_or_is_null_where_the_default_is(void **state)
 {
 	struct run *r;
-	struct fields *out = body_as(*state, "alice", INPUT_UPDATE, NULL, "{\"body\":null,\"parent\":null}", &r);
+	struct row *out = body_as(*state, "alice", INPUT_UPDATE, NULL, "{\"body\":null,\"parent\":null}", &r);
 
 	assert_non_null(out);
-	assert_true(fields_has(out, SLICE("body")));
-	assert_false(value_present(fields_get(out, SLICE("body"))));
-	assert_int_equal(value_type(fields_get(out, SLICE("parent"))), VALUE_NULL);
+	assert_true(row_has_text(out, SLICE("body")));
+	assert_false(value_present(row_find(out, SLICE("body"))));
+	assert_int_equal(value_type(row_find(out, SLICE("parent"))), VALUE_NULL);
 	refuses(*state, "title", "null", "is required");
 }
 
@@ -296,10 +296,10 @@ static void test_everything_wrong_is_told_at_once(void **state)
 static void test_actions_take_their_input_only(void **state)
 {
 	struct run *r;
-	struct fields *out = body_as(*state, "alice", INPUT_ACTION, "close", "{\"title\":\"done\",\"state\":\"closed\"}", &r);
+	struct row *out = body_as(*state, "alice", INPUT_ACTION, "close", "{\"title\":\"done\",\"state\":\"closed\"}", &r);
 
 	assert_non_null(out);
-	assert_int_equal(out->count, 2);
+	assert_int_equal(value_count(row_item(out)), 2);
 	assert_null(body_as(*state, "alice", INPUT_ACTION, "close", "{\"body\":\"x\"}", &r));
 	assert_true(slice_is(r->problem.parts[0].detail, "this action does not take it"));
 	assert_null(body_as(*state, "!", INPUT_ACTION, "open", "{\"title\":\"done\"}", &r));
@@ -309,10 +309,10 @@ static void test_actions_take_their_input_only(void **state)
 static void test_passwords_pass_through(void **state)
 {
 	struct run *r;
-	struct fields *out = body_as(*state, "alice", INPUT_UPDATE, NULL, "{\"password\":\"Geheim 1\",\"current_password\":\"x\"}", &r);
+	struct row *out = body_as(*state, "alice", INPUT_UPDATE, NULL, "{\"password\":\"Geheim 1\",\"current_password\":\"x\"}", &r);
 
 	assert_non_null(out);
-	assert_true(slice_is(value_bytes(fields_get(out, SLICE("password"))), "Geheim 1"));
+	assert_true(slice_is(value_bytes(row_find(out, SLICE("password"))), "Geheim 1"));
 	refuses(*state, "password", "1", "a string");
 }
 
@@ -367,15 +367,15 @@ static void test_required_attributes_must_be_there_while_their_condition_holds(v
 {
 	struct app_fixture *f = *state;
 	struct run *r = app_fixture_run(f, "alice");
-	struct fields full;
+	struct row full;
 
-	fields_init(&full, &f->arena);
+	row_init(&full, &f->arena, NULL);
 	assert_false(input_required(r, thing(f), &full));
 	assert_int_equal(r->problem.part_count, 1);
 	assert_true(slice_is(r->problem.parts[0].attribute, "title"));
-	fields_set(&full, SLICE("title"), value_make_s(&f->arena, SLICE("abc")));
+	row_put(&full, SLICE("title"), value_make_s(&f->arena, SLICE("abc")));
 	assert_true(input_required(app_fixture_run(f, "alice"), thing(f), &full));
-	fields_set(&full, SLICE("kind"), value_make_s(&f->arena, SLICE("private")));
+	row_put(&full, SLICE("kind"), value_make_s(&f->arena, SLICE("private")));
 	assert_false(input_required(app_fixture_run(f, "alice"), thing(f), &full));
 }
 

@@ -5,6 +5,7 @@
 #include <stddef.h>
 #include <string.h>
 #include <cmocka.h>
+#include "api/local.h"
 #include "app/provision.h"
 
 struct fixture {

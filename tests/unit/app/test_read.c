@@ -186,7 +186,7 @@ static void one_item_is_got_by_identity_or_keys(void **state)
 	struct app_fixture *f = open_posts();
 	struct run *r = app_fixture_run(f, "bob");
 	struct value id = value_make_s(r->arena, SLICE("p0"));
-	struct entity_item found;
+	struct row found;
 	const struct entity *post = design_entity(f->design, SLICE("Post"));
 
 	(void)state;
@@ -210,7 +210,7 @@ static void one_item_is_got_by_identity_or_keys(void **state)
 	assert_int_equal(r->problem.type, PROBLEM_NOT_FOUND);
 	assert_true(!found.entity && !value_present(found.full));
 	assert_true(read_item(app_fixture_run(f, "ann"), post, &id, 1, &found));
-	assert_true(found.entity == post && found.places && value_present(found.full));
+	assert_true(found.entity == post && found.values && value_present(found.full));
 	app_fixture_close(f);
 }
 
@@ -351,7 +351,7 @@ struct visited {
 	int count, stop_at;
 };
 
-static bool visit(void *ctx, const struct read_row *row, bool *stop)
+static bool visit(void *ctx, const struct row *row, bool *stop)
 {
 	struct visited *v = ctx;
 
@@ -366,17 +366,17 @@ static void the_runtime_reads_everything_without_rules(void **state)
 	struct run *r = app_fixture_run(f, NULL);
 	struct value_member author = { SLICE("author"), value_make_s(r->arena, SLICE("ann")) };
 	struct visited v = { 0 };
-	struct fields item;
+	struct row item;
 	struct scope s = { .run = r, .item = &item };
 
 	(void)state;
-	fields_from_item(&item, r->arena, value_make_map(r->arena, &author, 1));
+	row_from(&item, r->arena, NULL, value_make_map(r->arena, &author, 1));
 	assert_true(read_each(r, pattern(f, "posts"), &s, NULL, 0, visit, &v));
 	assert_int_equal(v.count, 10);
 	v = (struct visited){ .stop_at = 4 };
 	assert_true(read_each(r, pattern(f, "posts"), &s, NULL, 0, visit, &v));
 	assert_int_equal(v.count, 4);
-	fields_init(&item, r->arena); /* what it needs is not there: nothing is found */
+	row_init(&item, r->arena, NULL); /* what it needs is not there: nothing is found */
 	v = (struct visited){ 0 };
 	assert_true(read_each(r, pattern(f, "posts"), &s, NULL, 0, visit, &v));
 	assert_int_equal(v.count, 0);
@@ -422,13 +422,13 @@ static void put_many(struct app_fixture *f, const char *author, int n)
 
 	for (int i = 0; i < n; i++) {
 		struct dyn_write *w = &writes[i % 100];
-		struct fields item;
+		struct row item;
 
-		fields_init(&item, r->arena);
-		fields_set(&item, SLICE("id"), value_make_s(r->arena, arena_printf(r->arena, "%s%05d", author, i)));
-		fields_set(&item, SLICE("author"), value_make_s(r->arena, slice_str(author)));
-		fields_set(&item, SLICE("score"), value_make_i64(r->arena, i >= n - 3 ? 9 : 0));
-		fields_set(&item, SLICE("open"), value_make_bool(r->arena, i >= n - 3));
+		row_init(&item, r->arena, NULL);
+		row_put(&item, SLICE("id"), value_make_s(r->arena, arena_printf(r->arena, "%s%05d", author, i)));
+		row_put(&item, SLICE("author"), value_make_s(r->arena, slice_str(author)));
+		row_put(&item, SLICE("score"), value_make_i64(r->arena, i >= n - 3 ? 9 : 0));
+		row_put(&item, SLICE("open"), value_make_bool(r->arena, i >= n - 3));
 		assert_true(entity_complete(r, e, &item, VALUE_ABSENT));
 		*w = (struct dyn_write){ .kind = DYN_PUT, .item = entity_stored(r, e, &item) };
 		if (i % 100 == 99)

@@ -275,7 +275,7 @@ static void a_deep_thread_stays_readable(void **state)
 {
 	struct app_fixture *f = open_all();
 	struct run *r = app_fixture_run(f, NULL);
-	const struct read_row *row;
+	const struct row *row;
 	struct read_result x;
 	char text[120];
 	int depth = 0, count = 0;

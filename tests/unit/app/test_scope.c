@@ -77,11 +77,11 @@ static void store(struct run *r, const char *entity, const struct value_member *
 {
 	const struct entity *e = design_entity(r->design, slice_str(entity));
 	struct dyn_refusal refusal;
-	struct fields f;
+	struct row f;
 
-	fields_init(&f, r->arena);
+	row_init(&f, r->arena, NULL);
 	for (size_t i = 0; i < n; i++)
-		fields_set(&f, list[i].name, list[i].value);
+		row_put(&f, list[i].name, list[i].value);
 	assert_true(entity_complete(r, e, &f, VALUE_ABSENT));
 	assert_int_equal(dyn_write(r, &(struct dyn_write){ .kind = DYN_PUT, .item = entity_stored(r, e, &f) }, 1, SLICE(""),
 				   &refusal), DYN_DONE);
@@ -105,20 +105,20 @@ static int close_fixture(void **state)
 static void a_name_is_a_variable_then_an_attribute_then_a_parameter(void **state)
 {
 	struct run *r = app_fixture_run(*state, "alice");
-	struct fields item, input;
+	struct row item, input;
 	struct value_member inner = { SLICE("city"), text(r, "Bonn") };
 	struct value map = value_make_map(r->arena, &inner, 1);
 	struct value_member old = { SLICE("a"), text(r, "before") };
-	struct scope_variable variables[] = { { SLICE("v"), map }, { SLICE("b"), text(r, "variable") } };
+	struct term_variable variables[] = { { NULL, SLICE("v"), map }, { NULL, SLICE("b"), text(r, "variable") } };
 	struct scope s = { .run = r, .item = &item, .input = &input, .variables = variables, .variable_count = 2 };
 
-	fields_init(&item, r->arena);
-	fields_init(&input, r->arena);
-	fields_set(&item, SLICE("a"), text(r, "item"));
-	fields_set(&item, SLICE("b"), text(r, "item"));
-	fields_set(&item, SLICE("m"), map);
-	fields_set(&input, SLICE("a"), text(r, "parameter"));
-	fields_set(&input, SLICE("p"), text(r, "parameter"));
+	row_init(&item, r->arena, NULL);
+	row_init(&input, r->arena, NULL);
+	row_put(&item, SLICE("a"), text(r, "item"));
+	row_put(&item, SLICE("b"), text(r, "item"));
+	row_put(&item, SLICE("m"), map);
+	row_put(&input, SLICE("a"), text(r, "parameter"));
+	row_put(&input, SLICE("p"), text(r, "parameter"));
 	s.old = value_make_map(r->arena, &old, 1);
 	assert_text(value_of(&s, "a"), "item");
 	assert_text(value_of(&s, "b"), "variable");
@@ -168,13 +168,13 @@ static void an_error_of_a_term_is_an_invalid_request(void **state)
 static void a_template_is_filled_and_what_does_not_fit_is_named(void **state)
 {
 	struct run *r = app_fixture_run(*state, NULL);
-	struct fields item;
+	struct row item;
 	struct scope s = { .run = r, .item = &item };
 	struct value v;
 
-	fields_init(&item, r->arena);
-	fields_set(&item, SLICE("a"), text(r, "x"));
-	fields_set(&item, SLICE("bad"), text(r, "x#y"));
+	row_init(&item, r->arena, NULL);
+	row_put(&item, SLICE("a"), text(r, "x"));
+	row_put(&item, SLICE("bad"), text(r, "x#y"));
 	assert_true(scope_fill(&s, template(r, "A#<a>"), true, &v));
 	assert_text(v, "A#x");
 	assert_true(scope_fill(&s, template(r, "A#<missing>"), true, &v));

@@ -414,6 +414,7 @@ static void if_match_takes_version_etag_and_star(void **state)
 	struct run *r;
 	struct write_options o = { .if_match = SLICE("\"2026-01-15T10:30:00Z\"") };
 	struct write_result out;
+	struct row is;
 
 	(void)state;
 	users(&f);
@@ -422,8 +423,8 @@ static void if_match_takes_version_etag_and_star(void **state)
 	must(r, try_update(r, "User", "alice", "{\"name\":\"A\"}", &o, &out), "version");
 	assert_false(try_update(r, "User", "alice", "{\"name\":\"B\"}", &o, &out));
 	assert_problem(r, PROBLEM_CHANGED, NULL);
-	o.if_match = arena_printf(r->arena, "\"other\", %.*s",
-				  SLICE_ARG(output_etag(r, entity_named(r, "User"), item(&f, "User", "alice"), NULL)));
+	is = row_lay(r->arena, entity_named(r, "User"), item(&f, "User", "alice"));
+	o.if_match = arena_printf(r->arena, "\"other\", %.*s", SLICE_ARG(output_etag(r, &is)));
 	must(r, try_update(r, "User", "alice", "{\"name\":\"C\"}", &o, &out), "etag");
 	assert_false(try_update(r, "User", "alice", "{\"name\":\"D\"}", &o, &out));
 	assert_problem(r, PROBLEM_CHANGED, NULL);
@@ -555,7 +556,7 @@ static void a_token_does_a_write_once(void **state)
 	struct run *r;
 	struct write_options o = { .token = SLICE("token-1") };
 	struct write_result out;
-	struct fields given;
+	struct row given;
 	const struct entity *e;
 
 	(void)state;
@@ -565,7 +566,7 @@ static void a_token_does_a_write_once(void **state)
 	assert_true(input_body(r, e, INPUT_CREATE, NULL, body(r, "{\"user_id\":\"dora\",\"email\":\"d@x.org\"}"), &given));
 	must(r, write_create(r, e, &given, &o, &out), "first");
 	must(r, write_create(r, e, &given, &o, &out), "the same again");
-	fields_set(&given, SLICE("user_id"), value_make_s(r->arena, SLICE("dora2")));
+	row_put(&given, SLICE("user_id"), value_make_s(r->arena, SLICE("dora2")));
 	assert_false(write_create(r, e, &given, &o, &out));
 	assert_problem(r, PROBLEM_CONFLICT, "Idempotency-Key");
 	assert_false(is_stored(&f, "USER#dora2", "PROFILE"));
@@ -619,18 +620,18 @@ static void put_leaves_what_is_there(void **state)
 {
 	struct app_fixture f;
 	struct run *r;
-	struct fields given;
+	struct row given;
 	bool made;
 
 	(void)state;
 	users(&f);
 	r = app_fixture_run(&f, NULL);
-	fields_init(&given, r->arena);
-	fields_set(&given, SLICE("user_id"), value_make_s(r->arena, SLICE("alice")));
-	fields_set(&given, SLICE("email"), value_make_s(r->arena, SLICE("z@x.org")));
+	row_init(&given, r->arena, NULL);
+	row_put(&given, SLICE("user_id"), value_make_s(r->arena, SLICE("alice")));
+	row_put(&given, SLICE("email"), value_make_s(r->arena, SLICE("z@x.org")));
 	must(r, write_put(r, entity_named(r, "User"), &given, &made), "put");
 	assert_false(made);
-	fields_set(&given, SLICE("user_id"), value_make_s(r->arena, SLICE("zoe")));
+	row_put(&given, SLICE("user_id"), value_make_s(r->arena, SLICE("zoe")));
 	must(r, write_put(r, entity_named(r, "User"), &given, &made), "put");
 	assert_true(made);
 	assert_true(is_stored(&f, "EMAIL#z@x.org", "EMAIL"));

@@ -416,7 +416,7 @@ static void patch_own_members(struct worker *w)
 		struct write_options o = { .merge = true };
 		struct value id = value_make_s(r.arena, SLICE("p0"));
 		struct write_result out;
-		struct fields changes;
+		struct row changes;
 		char body[128];
 
 		snprintf(body, sizeof(body), "{\"extra\":{\"in\":{\"w%d-%d\":1}}}", w->number, i);

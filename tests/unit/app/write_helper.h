@@ -50,7 +50,7 @@ static inline const struct json *body(struct run *r, const char *json)
 static inline bool try_create(struct run *r, const char *entity, const char *path, const char *json, struct write_result *out)
 {
 	const struct entity *e = entity_named(r, entity);
-	struct fields given;
+	struct row given;
 
 	if (!input_body(r, e, INPUT_CREATE, NULL, body(r, json), &given))
 		return false;
@@ -58,7 +58,7 @@ static inline bool try_create(struct run *r, const char *entity, const char *pat
 		struct value *args = identity(r, e, path);
 
 		for (size_t i = 0; i < e->param_count; i++)
-			fields_set(&given, e->params[i], args[i]);
+			row_put(&given, e->params[i], args[i]);
 	}
 	return write_create(r, e, &given, NULL, out);
 }
@@ -67,7 +67,7 @@ static inline bool try_update(struct run *r, const char *entity, const char *pat
 			      const struct write_options *o, struct write_result *out)
 {
 	const struct entity *e = entity_named(r, entity);
-	struct fields given;
+	struct row given;
 
 	return input_body(r, e, INPUT_UPDATE, NULL, body(r, json), &given) &&
 	       write_update(r, e, identity(r, e, path), e->param_count, &given, o, out);
@@ -77,7 +77,7 @@ static inline bool try_action(struct run *r, const char *entity, const char *pat
 			      struct write_result *out)
 {
 	const struct entity *e = entity_named(r, entity);
-	struct fields given;
+	struct row given;
 
 	for (size_t i = 0; i < e->action_count; i++)
 		if (slice_is(e->actions[i].name, action))

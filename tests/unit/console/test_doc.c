@@ -34,15 +34,15 @@ static void commas_stand_between_and_nowhere_else(void **state)
 
 	(void)state;
 	buf_init(&b, &arena);
-	doc_open(&b, '{');
-	doc_name(&b, "none");
-	doc_open(&b, '['), doc_close(&b, ']');
+	json_open(&b, '{');
+	json_name(&b, "none");
+	json_open(&b, '['), json_close(&b, ']');
 	doc_member_texts(&b, "two", two, 2);
-	doc_name(&b, "in");
-	doc_open(&b, '{'), doc_member_int(&b, "n", -1), doc_member_bool(&b, "is", true), doc_close(&b, '}');
+	json_name(&b, "in");
+	json_open(&b, '{'), json_member_int(&b, "n", -1), json_member_bool(&b, "is", true), json_close(&b, '}');
 	doc_member_or_null(&b, "absent", (struct slice){ 0 });
 	doc_member_str(&b, "last", "");
-	doc_close(&b, '}');
+	json_close(&b, '}');
 	assert_text(&b, "{\"none\":[],\"two\":[\"x\",\"y\"],\"in\":{\"n\":-1,\"is\":true},\"absent\":null,\"last\":\"\"}");
 }
 
@@ -53,11 +53,11 @@ static void texts_that_look_like_structure_are_texts(void **state)
 
 	(void)state;
 	buf_init(&b, &arena);
-	doc_open(&b, '[');
+	json_open(&b, '[');
 	doc_text(&b, SLICE("{"));
 	doc_text(&b, SLICE("a:"));
 	doc_text(&b, SLICE("[\""));
-	doc_close(&b, ']');
+	json_close(&b, ']');
 	assert_text(&b, "[\"{\",\"a:\",\"[\\\"\"]");
 }
 
@@ -67,10 +67,10 @@ static void what_is_no_utf8_becomes_question_marks(void **state)
 
 	(void)state;
 	buf_init(&b, &arena);
-	doc_open(&b, '[');
+	json_open(&b, '[');
 	doc_text(&b, SLICE("gr\xc3\xbc\xc3\x9f" "e"));
 	doc_text(&b, SLICE("a\xff" "b\xc3"));
-	doc_close(&b, ']');
+	json_close(&b, ']');
 	assert_text(&b, "[\"gr\xc3\xbc\xc3\x9f" "e\",\"a?b?\"]");
 }
 

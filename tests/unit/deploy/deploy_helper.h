@@ -11,6 +11,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <cmocka.h>
+#include "api/local.h"
 #include "deploy/deploy.h"
 
 #define SAID_MAX 64

@@ -11,6 +11,7 @@
 #include <cmocka.h>
 
 #include "base/alloc.h"
+#include "design/row.h"
 #include "design/template.h"
 #include "design/term.h"
 #include "value/codec.h"
@@ -105,37 +106,46 @@ UNUSED static const char *found(const struct findings *f)
 #define NOW_MS INT64_C(1794744000000) /* 2026-11-15T12:00:00Z */
 
 struct world {
-	struct value item;
+	struct row item, old, input;
 	int fetches;
 	bool fetch_fails;
 };
 
-/* One name is the item's, more lead into maps of it. */
-UNUSED static struct value world_path(void *ctx, const struct slice *names, size_t n)
+/* Its members `old` and `input`, maps, are what these are. */
+UNUSED static void world_has(struct world *w, struct value item)
 {
-	struct value v = ((struct world *)ctx)->item;
+	w->item = row_of(item);
+	w->old = row_of(value_get(item, SLICE("old")));
+	w->input = row_of(value_get(item, SLICE("input")));
+}
 
-	for (size_t i = 0; i < n; i++)
-		v = value_get(v, names[i]);
-	return v;
+UNUSED static struct world world_of(struct value item)
+{
+	struct world w = { 0 };
+
+	world_has(&w, item);
+	return w;
 }
 
 /* There is one Follow, of alice and bob, and a User for every string. */
-UNUSED static bool world_fetch(void *ctx, struct slice entity, const struct value *args, size_t n,
-			       struct slice attribute, struct value *out, struct error *e)
+UNUSED static bool world_fetch(void *ctx, const struct term *t, const struct value *args, bool *there, struct value *v,
+			       struct error *e)
 {
 	struct world *w = ctx;
+	struct value found = VALUE_ABSENT;
 
-	(void)attribute;
 	w->fetches++;
-	*out = VALUE_ABSENT;
+	*there = false;
+	*v = VALUE_ABSENT;
 	if (w->fetch_fails)
 		return error_set(e, &arena, ERR_INTERNAL, "the disk is gone");
-	if (slice_is(entity, "Follow") && n == 2 && slice_is(value_bytes(args[0]), "alice") &&
+	if (slice_is(t->name, "Follow") && t->arg_count == 2 && slice_is(value_bytes(args[0]), "alice") &&
 	    slice_is(value_bytes(args[1]), "bob"))
-		*out = item("{'status':{'S':'active'}}");
-	if (slice_is(entity, "User") && n == 1 && value_type(args[0]) == VALUE_S)
-		*out = item("{'username':{'S':'known'},'age':{'N':'7'}}");
+		found = item("{'status':{'S':'active'}}");
+	if (slice_is(t->name, "User") && t->arg_count == 1 && value_type(args[0]) == VALUE_S)
+		found = item("{'username':{'S':'known'},'age':{'N':'7'}}");
+	*there = value_present(found);
+	*v = value_get(found, t->attribute);
 	return true;
 }
 
@@ -152,7 +162,7 @@ UNUSED static bool world_may(void *ctx, struct slice permission)
 UNUSED static struct term_scope world_scope(struct world *w, const char *caller)
 {
 	return (struct term_scope){
-		.ctx = w, .path = world_path, .fetch = world_fetch, .has_role = world_role,
+		.ctx = w, .item = &w->item, .old = &w->old, .input = &w->input, .body = true, .fetch = world_fetch, .has_role = world_role,
 		.may = world_may, .caller = slice_str(caller), .now_ms = NOW_MS, .arena = &arena,
 	};
 }

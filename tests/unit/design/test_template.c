@@ -78,13 +78,22 @@ static const char stored[] =
 	"'t':{'BOOL':true},'nil':{'NULL':true},'l':{'L':[]},'hash':{'S':'a#b'},'e':{'S':''},"
 	"'digits':{'S':'42'},'bin':{'B':'AA=='},'huge':{'N':'9e125'},'f':{'M':{'x':{'S':'y'}}}}";
 
+static enum template_result filled_with(const struct template *t, struct world *w, bool in_key, struct arena *a, struct value *v,
+					 struct error *e)
+{
+	struct term_scope s = world_scope(w, "");
+
+	s.arena = a;
+	return template_fill(t, &s, in_key, v, e);
+}
+
 static const char *filled(const char *text, bool in_key)
 {
-	struct world w = { .item = item(stored) };
+	struct world w = world_of(item(stored));
 	struct error e = { 0 };
 	struct value v;
 
-	switch (template_fill(template(text), world_path, &w, in_key, &arena, &v, &e)) {
+	switch (filled_with(template(text), &w, in_key, &arena, &v, &e)) {
 	case TEMPLATE_OK: assert_true(value_present(v)); return printed(v);
 	case TEMPLATE_ABSENT: return "absent";
 	default: assert_int_equal(e.code, ERR_VALIDATION); return arena_cstr(&arena, e.message);
@@ -162,9 +171,9 @@ static void offsets_sort_as_the_numbers_do(void **state)
 
 	for (int i = -5000; i < 5000; i += 7) {
 		struct value_member m = { SLICE("n"), value_make_i64(&arena, i) };
-		struct world w = { .item = value_make_map(&arena, &m, 1) };
+		struct world w = world_of(value_make_map(&arena, &m, 1));
 
-		assert_int_equal(template_fill(t, world_path, &w, true, &arena, &v, &e), TEMPLATE_OK);
+		assert_int_equal(filled_with(t, &w, true, &arena, &v, &e), TEMPLATE_OK);
 		assert_int_equal(value_bytes(v).n, 4);
 		assert_true(!value_present(before) || value_cmp(before, v) < 0);
 		before = v;
@@ -273,8 +282,8 @@ static void what_was_filled_is_read_back(void **state)
 			m[k].value = value_make_s(&arena, want[k]);
 		}
 		m[2].value = value_make_i64(&arena, next_random(&seed) % 100000);
-		w.item = value_make_map(&arena, m, 3);
-		assert_int_equal(template_fill(t, world_path, &w, true, &arena, &v, &e), TEMPLATE_OK);
+		world_has(&w, value_make_map(&arena, m, 3));
+		assert_int_equal(filled_with(t, &w, true, &arena, &v, &e), TEMPLATE_OK);
 		assert_true(template_match(t, value_bytes(v), values));
 		assert_true(slice_equal(values[1], want[0]));
 		assert_true(slice_equal(values[3], want[1]));
@@ -285,7 +294,7 @@ static void what_was_filled_is_read_back(void **state)
 
 static void survives_any_failing_allocation(void **state)
 {
-	struct world w = { .item = item(stored) };
+	struct world w = world_of(item(stored));
 	bool done = false;
 
 	for (long n = 0; !done; n++) {
@@ -304,7 +313,7 @@ static void survives_any_failing_allocation(void **state)
 			findings_init(&f, &a);
 			t = template_parse(&a, SLICE("<s:lower>#<i:06>#<neg:+10>#<at:date>#<n>#<gone>"),
 					   (struct place){ 1, 1, 0 }, &f);
-			r = template_fill(t, world_path, &w, true, &a, &v, &e);
+			r = filled_with(t, &w, true, &a, &v, &e);
 			assert_int_equal(r, TEMPLATE_ABSENT);
 			assert_false(template_match(t, SLICE("a#b"), values));
 			assert_null(template_parse(&a, SLICE("<a:lowr>"), (struct place){ 1, 1, 0 }, &f));

@@ -338,7 +338,7 @@ static const char stored[] =
 
 static const char *evaluated(const char *text, const char *caller)
 {
-	struct world w = { .item = item(stored) };
+	struct world w = world_of(item(stored));
 	struct term_scope s = world_scope(&w, caller);
 	const struct term *t = parsed(text);
 	struct value v = VALUE_ABSENT;
@@ -483,9 +483,10 @@ static void a_failing_fetch_fails_the_term(void **state)
 		"t and exists User('a')", "size(User('a').age)", "caller may User('a').name",
 		"1 in (User('a').age)", "User(User('a').name).age", "-User('a').age",
 	};
-	struct world w = { .item = item(stored), .fetch_fails = true };
+	struct world w = world_of(item(stored));
 	struct term_scope s = world_scope(&w, "alice");
 
+	w.fetch_fails = true;
 	for (size_t i = 0; i < COUNT(texts); i++) {
 		struct error e = { 0 };
 		bool holds;
@@ -497,7 +498,7 @@ static void a_failing_fetch_fails_the_term(void **state)
 
 static void logic_stops_early(void **state)
 {
-	struct world w = { .item = item(stored) };
+	struct world w = world_of(item(stored));
 	struct term_scope s = world_scope(&w, "alice");
 	struct error e = { 0 };
 	bool holds;

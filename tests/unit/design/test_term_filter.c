@@ -1,27 +1,55 @@
 /* Terms as DynamoDB expressions: what they become, and that they mean the same.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "term_helper.h"
-#include "expr/expr.h"
+#include "expr/build.h"
+#include "expr/print.h"
+
+static const struct condition *condition(const struct test *t)
+{
+	const struct condition *c = NULL;
+	struct error e = { 0 };
+
+	if (!condition_of(&arena, FILTER_EXPRESSION, t, &c, &e))
+		fail_msg("%.*s", SLICE_ARG(e.message));
+	return c;
+}
+
+struct text {
+	struct buf text, names, values;
+};
+
+static struct text print(const struct test *t)
+{
+	struct expr_printer p;
+	struct text out;
+
+	buf_init(&out.text, &arena);
+	expr_printer_init(&p, &arena, &out.text);
+	expr_print_condition(&p, condition(t));
+	out.names = p.names;
+	out.values = p.values;
+	return out;
+}
 
 /* "text | names | values", or "no: why". */
 static const char *filtered(const char *text, const char *caller)
 {
-	struct world w = { .item = item("{'input':{'M':{'q':{'S':'Q'}}}}") };
+	struct world w = world_of(item("{'input':{'M':{'q':{'S':'Q'}}}}"));
 	struct term_scope s = world_scope(&w, caller);
 	const struct term *t = parsed(text);
 	const char *why, *why_static = NULL;
+	const struct test *test;
 	struct error e = { 0 };
-	struct term_filter f;
+	struct text f;
 
-	term_filter_init(&f, &arena, "f");
-	if (!term_to_filter(t, &s, &f, &why, &e)) {
-		assert_int_equal(f.text.n + f.names.n + f.values.n, 0);
+	if (!term_to_test(t, &s, &test, &why, &e)) {
 		assert_true(!why == (e.code != ERR_NONE));
 		assert_true(term_can_filter(t, &why_static) == !why);
 		return arena_cstr(&arena, arena_printf(&arena, "no: %s",
 						       why ? why : arena_cstr(&arena, e.message)));
 	}
 	assert_true(term_can_filter(t, &why_static));
+	f = print(test);
 	return arena_cstr(&arena, arena_printf(&arena, "%.*s | %.*s | %.*s",
 					       SLICE_ARG(buf_slice(&f.text)),
 					       SLICE_ARG(buf_slice(&f.names)),
@@ -33,56 +61,56 @@ static void becomes_an_expression(void **state)
 	static const struct {
 		const char *text, *expression;
 	} cases[] = {
-		{ "a = 'x'", "#f0 = :f1 | \"#f0\":\"a\" | \":f1\":{\"S\":\"x\"}" },
-		{ "is_deleted", "#f0 = :f1 | \"#f0\":\"is_deleted\" | \":f1\":{\"BOOL\":true}" },
+		{ "a = 'x'", "#n0 = :v0 | \"#n0\":\"a\" | \":v0\":{\"S\":\"x\"}" },
+		{ "is_deleted", "#n0 = :v0 | \"#n0\":\"is_deleted\" | \":v0\":{\"BOOL\":true}" },
 		{ "not is_deleted",
-		  "NOT #f0 = :f1 | \"#f0\":\"is_deleted\" | \":f1\":{\"BOOL\":true}" },
-		{ "not not a is present", "attribute_exists(#f0) | \"#f0\":\"a\" | " },
-		{ "a is absent", "attribute_not_exists(#f0) | \"#f0\":\"a\" | " },
+		  "NOT #n0 = :v0 | \"#n0\":\"is_deleted\" | \":v0\":{\"BOOL\":true}" },
+		{ "not not a is present", "attribute_exists(#n0) | \"#n0\":\"a\" | " },
+		{ "a is absent", "attribute_not_exists(#n0) | \"#n0\":\"a\" | " },
 		{ "a is present and (b is absent or c is present)",
-		  "attribute_exists(#f0) AND (attribute_not_exists(#f1) OR attribute_exists(#f2)) | "
-		  "\"#f0\":\"a\",\"#f1\":\"b\",\"#f2\":\"c\" | " },
+		  "attribute_exists(#n0) AND (attribute_not_exists(#n1) OR attribute_exists(#n2)) | "
+		  "\"#n0\":\"a\",\"#n1\":\"b\",\"#n2\":\"c\" | " },
 		{ "a is present or b is absent",
-		  "(attribute_exists(#f0) OR attribute_not_exists(#f1)) | "
-		  "\"#f0\":\"a\",\"#f1\":\"b\" | " },
+		  "attribute_exists(#n0) OR attribute_not_exists(#n1) | "
+		  "\"#n0\":\"a\",\"#n1\":\"b\" | " },
 		{ "not (a is present and b is present)",
-		  "NOT (attribute_exists(#f0) AND attribute_exists(#f1)) | "
-		  "\"#f0\":\"a\",\"#f1\":\"b\" | " },
-		{ "a in ('x', b)", "#f0 IN (:f1, #f2) | \"#f0\":\"a\",\"#f2\":\"b\" | "
-				   "\":f1\":{\"S\":\"x\"}" },
-		{ "a between 1 and 2", "#f0 BETWEEN :f1 AND :f2 | \"#f0\":\"a\" | "
-				       "\":f1\":{\"N\":\"1\"},\":f2\":{\"N\":\"2\"}" },
+		  "NOT (attribute_exists(#n0) AND attribute_exists(#n1)) | "
+		  "\"#n0\":\"a\",\"#n1\":\"b\" | " },
+		{ "a in ('x', b)", "#n0 IN (:v0, #n1) | \"#n0\":\"a\",\"#n1\":\"b\" | "
+				   "\":v0\":{\"S\":\"x\"}" },
+		{ "a between 1 and 2", "#n0 BETWEEN :v0 AND :v1 | \"#n0\":\"a\" | "
+				       "\":v0\":{\"N\":\"1\"},\":v1\":{\"N\":\"2\"}" },
 		{ "a begins with 'x'",
-		  "begins_with(#f0, :f1) | \"#f0\":\"a\" | \":f1\":{\"S\":\"x\"}" },
+		  "begins_with(#n0, :v0) | \"#n0\":\"a\" | \":v0\":{\"S\":\"x\"}" },
 		{ "a contains lower('X')",
-		  "contains(#f0, :f1) | \"#f0\":\"a\" | \":f1\":{\"S\":\"x\"}" },
-		{ "size(a) > 2 * 2", "size(#f0) > :f1 | \"#f0\":\"a\" | \":f1\":{\"N\":\"4\"}" },
-		{ "size(a) is present", "size(#f0) >= :f1 | \"#f0\":\"a\" | \":f1\":{\"N\":\"0\"}" },
+		  "contains(#n0, :v0) | \"#n0\":\"a\" | \":v0\":{\"S\":\"x\"}" },
+		{ "size(a) > 2 * 2", "size(#n0) > :v0 | \"#n0\":\"a\" | \":v0\":{\"N\":\"4\"}" },
+		{ "size(a) is present", "size(#n0) >= :v0 | \"#n0\":\"a\" | \":v0\":{\"N\":\"0\"}" },
 		{ "at < now",
-		  "#f0 < :f1 | \"#f0\":\"at\" | \":f1\":{\"S\":\"2026-11-15T12:00:00Z\"}" },
+		  "#n0 < :v0 | \"#n0\":\"at\" | \":v0\":{\"S\":\"2026-11-15T12:00:00Z\"}" },
 		{ "at >= days_ago(1)",
-		  "#f0 >= :f1 | \"#f0\":\"at\" | \":f1\":{\"S\":\"2026-11-14T12:00:00Z\"}" },
-		{ "author = caller", "#f0 = :f1 | \"#f0\":\"author\" | \":f1\":{\"S\":\"alice\"}" },
-		{ "a = input.q", "#f0 = :f1 | \"#f0\":\"a\" | \":f1\":{\"S\":\"Q\"}" },
-		{ "age > User('x').age", "#f0 > :f1 | \"#f0\":\"age\" | \":f1\":{\"N\":\"7\"}" },
+		  "#n0 >= :v0 | \"#n0\":\"at\" | \":v0\":{\"S\":\"2026-11-14T12:00:00Z\"}" },
+		{ "author = caller", "#n0 = :v0 | \"#n0\":\"author\" | \":v0\":{\"S\":\"alice\"}" },
+		{ "a = input.q", "#n0 = :v0 | \"#n0\":\"a\" | \":v0\":{\"S\":\"Q\"}" },
+		{ "age > User('x').age", "#n0 > :v0 | \"#n0\":\"age\" | \":v0\":{\"N\":\"7\"}" },
 		/* what is known leaves nothing behind */
-		{ "caller is editor or a is present", "attribute_exists(#f0) | \"#f0\":\"a\" | " },
-		{ "a is present and caller is admin", "attribute_exists(#f0) | \"#f0\":\"a\" | " },
+		{ "caller is editor or a is present", "attribute_exists(#n0) | \"#n0\":\"a\" | " },
+		{ "a is present and caller is admin", "attribute_exists(#n0) | \"#n0\":\"a\" | " },
 		{ "b is absent and (a = 1 or caller is admin)",
-		  "attribute_not_exists(#f0) | \"#f0\":\"b\" | " },
+		  "attribute_not_exists(#n0) | \"#n0\":\"b\" | " },
 		{ "b is absent or (a = 1 and caller is editor)",
-		  "attribute_not_exists(#f0) | \"#f0\":\"b\" | " },
-		{ "a = 1 or anyone", "attribute_not_exists(#f0) | \"#f0\":\"thorpe:none\" | " },
-		{ "a = 1 and nobody", "attribute_not_exists(#f0) AND attribute_exists(#f1) | "
-				      "\"#f0\":\"thorpe:none\",\"#f1\":\"thorpe:none\" | " },
+		  "attribute_not_exists(#n0) | \"#n0\":\"b\" | " },
+		{ "a = 1 or anyone", "attribute_not_exists(#n0) | \"#n0\":\"thorpe:none\" | " },
+		{ "a = 1 and nobody", "attribute_not_exists(#n0) AND attribute_exists(#n1) | "
+				      "\"#n0\":\"thorpe:none\",\"#n1\":\"thorpe:none\" | " },
 		{ "not (a = 1 and nobody)",
-		  "attribute_not_exists(#f0) | \"#f0\":\"thorpe:none\" | " },
-		{ "a = a", "attribute_exists(#f0) | \"#f0\":\"a\" | " },
-		{ "a in (1, input.gone, a)", "attribute_exists(#f0) | \"#f0\":\"a\" | " },
-		{ "x is present or a < true", "attribute_exists(#f0) | \"#f0\":\"x\" | " },
-		{ "x is present or a between 5 and 1", "attribute_exists(#f0) | \"#f0\":\"x\" | " },
-		{ "x is present or a begins with 5", "attribute_exists(#f0) | \"#f0\":\"x\" | " },
-		{ "x is present and a <> input.gone", "attribute_exists(#f0) | \"#f0\":\"x\" | " },
+		  "attribute_not_exists(#n0) | \"#n0\":\"thorpe:none\" | " },
+		{ "a = a", "attribute_exists(#n0) | \"#n0\":\"a\" | " },
+		{ "a in (1, input.gone, a)", "attribute_exists(#n0) | \"#n0\":\"a\" | " },
+		{ "x is present or a < true", "attribute_exists(#n0) | \"#n0\":\"x\" | " },
+		{ "x is present or a between 5 and 1", "attribute_exists(#n0) | \"#n0\":\"x\" | " },
+		{ "x is present or a begins with 5", "attribute_exists(#n0) | \"#n0\":\"x\" | " },
+		{ "x is present and a <> input.gone", "attribute_exists(#n0) | \"#n0\":\"x\" | " },
 	};
 
 	for (size_t i = 0; i < COUNT(cases); i++)
@@ -149,22 +177,20 @@ static void stays_within_dynamodbs_limits(void **state)
 	       "no: DynamoDB takes at most 300 operators in an expression");
 }
 
-static void several_share_one_request(void **state)
+static void several_are_joined(void **state)
 {
-	struct world w = { .item = VALUE_ABSENT };
+	struct world w = world_of(VALUE_ABSENT);
 	struct term_scope s = world_scope(&w, "alice");
-	struct term_filter f;
+	const struct test *all = test_attribute(&arena, TEST_EXISTS, SLICE("PK"), VALUE_ABSENT), *test;
 	struct error e;
 	const char *why;
 
-	term_filter_init(&f, &arena, "c");
-	buf_lit(&f.text, "attribute_exists(PK) AND ");
-	assert_true(term_to_filter(parsed("a = 1 or b"), &s, &f, &why, &e));
-	buf_lit(&f.text, " AND ");
-	assert_true(term_to_filter(parsed("not c"), &s, &f, &why, &e));
-	expect("text", arena_cstr(&arena, buf_slice(&f.text)),
-	       "attribute_exists(PK) AND (#c0 = :c1 OR #c2 = :c3) AND NOT #c4 = :c5");
-	assert_int_equal(f.next, 6);
+	assert_true(term_to_test(parsed("a = 1 or b"), &s, &test, &why, &e));
+	all = test_join(&arena, TEST_AND, all, test);
+	assert_true(term_to_test(parsed("not c"), &s, &test, &why, &e));
+	all = test_join(&arena, TEST_AND, all, test);
+	expect("text", arena_cstr(&arena, buf_slice(&(struct buf){ .p = print(all).text.p, .n = print(all).text.n })),
+	       "attribute_exists(#n0) AND (#n1 = :v0 OR #n2 = :v1) AND NOT #n3 = :v2");
 }
 
 /* ---- the same meaning ---- */
@@ -251,7 +277,8 @@ static void random_condition(struct buf *b, uint64_t *seed, int depth)
 	}
 }
 
-static const struct condition *compiled(const char *text, const struct term_filter *f)
+/* DynamoDB takes the text. */
+static const struct condition *compiled(const char *text, const struct text *f)
 {
 	struct slice n = arena_printf(&arena, "{%.*s}", SLICE_ARG(buf_slice(&f->names)));
 	struct slice v = arena_printf(&arena, "{%.*s}", SLICE_ARG(buf_slice(&f->values)));
@@ -274,10 +301,11 @@ static void means_the_same_as_the_term(void **state)
 	int yes = 0, no = 0;
 
 	for (int i = 0; i < 6000; i++) {
-		struct world w = { .item = VALUE_ABSENT };
+		struct world w = world_of(VALUE_ABSENT);
 		struct term_scope s = world_scope(&w, i % 3 ? "a" : "");
-		const struct condition *c;
-		struct term_filter f;
+		const struct condition *c, *made;
+		const struct test *test;
+		struct text f;
 		struct error e = { 0 };
 		const struct term *t;
 		const char *why, *text;
@@ -287,18 +315,19 @@ static void means_the_same_as_the_term(void **state)
 		random_condition(&b, &seed, 4);
 		text = arena_cstr(&arena, buf_slice(&b));
 		t = parsed(text);
-		term_filter_init(&f, &arena, "f");
-		if (!term_to_filter(t, &s, &f, &why, &e))
+		if (!term_to_test(t, &s, &test, &why, &e))
 			fail_msg("%s: %s", text, why ? why : arena_cstr(&arena, e.message));
+		made = condition(test);
+		f = print(test);
 		c = compiled(text, &f);
 		for (int k = 0; k < 8; k++) {
 			bool holds;
 
-			w.item = k ? random_item(&seed) : VALUE_ABSENT;
+			world_has(&w, k ? random_item(&seed) : VALUE_ABSENT);
 			assert_true(term_holds(t, &s, &holds, &e));
-			if (condition_holds(c, w.item, &arena) != holds)
+			if (condition_holds(c, w.item.full, &arena) != holds || condition_holds(made, w.item.full, &arena) != holds)
 				fail_msg("%s\n  becomes %.*s\n  and differs on %s", text,
-					 SLICE_ARG(buf_slice(&f.text)), printed(w.item));
+					 SLICE_ARG(buf_slice(&f.text)), printed(w.item.full));
 			yes += holds;
 			no += !holds;
 		}
@@ -321,15 +350,14 @@ static void survives_any_failing_allocation(void **state)
 		ARENA_TRY(&a, {
 			struct findings f;
 			struct term_scope s = { .arena = &a };
-			struct term_filter filter;
+			const struct test *test;
 			const struct term *t;
 			const char *why;
 			struct error e;
 
 			findings_init(&f, &a);
 			t = term_parse(&a, slice_str(text), (struct place){ 1, 1, 0 }, &f);
-			term_filter_init(&filter, &a, "f");
-			assert_true(term_to_filter(t, &s, &filter, &why, &e));
+			assert_true(term_to_test(t, &s, &test, &why, &e));
 			done = !alloc_has_failed();
 		}, {});
 		alloc_fail_never();
@@ -343,7 +371,7 @@ int main(void)
 		TEST(becomes_an_expression),
 		TEST(says_why_it_cannot),
 		TEST(stays_within_dynamodbs_limits),
-		TEST(several_share_one_request),
+		TEST(several_are_joined),
 		TEST(means_the_same_as_the_term),
 		TEST(survives_any_failing_allocation),
 	};

@@ -216,3 +216,13 @@ bool api_set_faults(struct api *api, struct arena *a, struct slice spec, struct 
 	(void)api, (void)a, (void)spec, (void)out;
 	return false;
 }
+
+/* One of each kind. */
+const struct api_operation *api_operation(struct slice target)
+{
+	static const struct api_operation put = { "PutItem", OP_WRITE }, get = { "GetItem", OP_READ };
+
+	if (slice_is(target, "DynamoDB_20120810.PutItem"))
+		return &put;
+	return slice_is(target, "DynamoDB_20120810.GetItem") ? &get : NULL;
+}

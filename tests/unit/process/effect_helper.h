@@ -9,8 +9,8 @@
 
 #include "write_helper.h"
 #include "app/passed_over.h"
-#include "process/effect.h"
-#include "process/keeper.h"
+#include "process/effect/effect.h"
+#include "process/keeper/keeper.h"
 
 struct world {
 	struct app_fixture f;
@@ -60,7 +60,7 @@ static inline size_t world_changes(struct world *w, struct slice arn, struct sli
 	size_t n = 0;
 
 	*out = arena_array(r->arena, struct change, 5000);
-	must(r, change_iterator(r, arn, shard, &at, &iterator), "iterator");
+	must(r, dyn_take_iterator(r, arn, shard, &at, &iterator), "iterator");
 	do {
 		must(r, change_read(r, iterator, 1000, &page), "changes");
 		for (size_t i = 0; i < page.count; i++)
@@ -78,7 +78,7 @@ static inline struct shard_list world_shards(struct world *w)
 	struct run *r = world_run(w);
 	struct shard_list shards;
 
-	must(r, change_shards(r, &shards), "shards");
+	must(r, dyn_list_shards(r, &shards), "shards");
 	return shards;
 }
 

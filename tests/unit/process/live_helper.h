@@ -7,7 +7,7 @@
 #include <sched.h>
 #include "read_helper.h"
 #include "app/read_live.h"
-#include "process/live.h"
+#include "process/live/live.h"
 
 /* ---- a target, as an event loop is one ---- */
 
@@ -104,18 +104,18 @@ static inline void close_world(struct world *w)
 	app_fixture_close(&w->f);
 }
 
-static inline void give(struct run *r, const struct access *a, const char *text, struct fields *params)
+static inline void give(struct run *r, const struct access *a, const char *text, struct row *params)
 {
 	struct slice rest = slice_str(text), name, v;
 
-	fields_init(params, r->arena);
+	row_init(params, r->arena, NULL);
 	while (read_pair(&rest, &name, &v)) {
 		const struct attribute *type = NULL;
 
 		for (size_t i = 0; i < a->query_param_count; i++)
 			if (slice_equal(a->query_params[i].name, name))
 				type = &a->query_params[i];
-		fields_set(params, name, read_typed(r, type, v));
+		row_put(params, name, read_typed(r, type, v));
 	}
 }
 
@@ -124,7 +124,7 @@ static inline bool try_listen(struct live *live, struct run *r, struct target *t
 {
 	const struct access *a = design_access(r->design, slice_str(pattern));
 	struct live_ask ask = { .access = a, .last_event_id = slice_str(last ? last : ""), .target = &t->live };
-	struct fields given;
+	struct row given;
 
 	assert_non_null(a);
 	memset(x, 0, sizeof(*x));

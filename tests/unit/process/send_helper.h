@@ -5,7 +5,7 @@
 
 #include "app_fixture.h"
 #include "base/clock.h"
-#include "process/send_run.h"
+#include "process/send/send_run.h"
 #include "receiver.h"
 
 static struct app_fixture f;
@@ -73,12 +73,12 @@ static inline size_t changes(struct run *r, const struct change **out, size_t mo
 	struct shard_list shards;
 	size_t n = 0;
 
-	assert_true(change_shards(r, &shards));
+	assert_true(dyn_list_shards(r, &shards));
 	for (size_t i = 0; i < shards.count; i++) {
 		struct change_page page;
 		struct slice iterator;
 
-		assert_true(change_iterator(r, shards.stream_arn, shards.list[i].id, &oldest, &iterator));
+		assert_true(dyn_take_iterator(r, shards.stream_arn, shards.list[i].id, &oldest, &iterator));
 		assert_true(change_read(r, iterator, 1000, &page));
 		for (size_t k = 0; k < page.count && n < most; k++)
 			out[n++] = &page.list[k];

@@ -2,7 +2,7 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include <sched.h>
 #include "app_client.h"
-#include "process/change.h"
+#include "process/tail/change.h"
 
 static const char notes[] =
 	"entities:\n"
@@ -61,9 +61,9 @@ static struct slice begin(struct run *r, struct shard_position at, struct shard_
 {
 	struct slice iterator;
 
-	assert_true(change_shards(r, shards));
+	assert_true(dyn_list_shards(r, shards));
 	assert_int_equal(shards->count, 1);
-	assert_true(change_iterator(r, shards->stream_arn, shards->list[0].id, &at, &iterator));
+	assert_true(dyn_take_iterator(r, shards->stream_arn, shards->list[0].id, &at, &iterator));
 	return iterator;
 }
 
@@ -149,8 +149,8 @@ static void what_is_forgotten_is_told(void **state)
 	(void)db_step(c.f.db);
 	db_ms = 25 * 3600 * INT64_C(1000);
 	(void)db_step(c.f.db);
-	assert_true(change_shards(r, &shards));
-	assert_true(change_iterator(r, shards.stream_arn, shards.list[0].id, &after, &iterator));
+	assert_true(dyn_list_shards(r, &shards));
+	assert_true(dyn_take_iterator(r, shards.stream_arn, shards.list[0].id, &after, &iterator));
 	assert_int_equal(iterator.n, 0);
 	/* An iterator of old has expired before that matters. */
 	assert_false(change_read(r, old, 10, &page));
@@ -209,22 +209,22 @@ static void a_table_without_a_stream_is_told(void **state)
 	assert_int_equal(reply.status, 200);
 	while (db_step(c.f.db))
 		;
-	assert_false(change_shards(r, &shards));
+	assert_false(dyn_list_shards(r, &shards));
 	assert_int_equal(r->problem.type, PROBLEM_NOT_FOUND);
 }
 
 static void sequence_numbers_are_compared_as_numbers(void **state)
 {
 	(void)state;
-	assert_true(change_compare(SLICE("000000000000000000009"), SLICE("000000000000000000010")) < 0);
-	assert_true(change_compare(SLICE("9"), SLICE("10")) < 0);
-	assert_true(change_compare(SLICE("10"), SLICE("9")) > 0);
-	assert_true(change_compare(SLICE("0010"), SLICE("9")) > 0);
-	assert_true(change_compare(SLICE("111649900000000017498439937"), SLICE("99999999999999999999999999")) > 0);
-	assert_int_equal(change_compare(SLICE("7"), SLICE("007")), 0);
-	assert_true(change_compare(SLICE(""), SLICE("0")) < 0);
-	assert_true(change_compare(SLICE("1"), SLICE("")) > 0);
-	assert_int_equal(change_compare(SLICE(""), SLICE("")), 0);
+	assert_true(sequence_compare(SLICE("000000000000000000009"), SLICE("000000000000000000010")) < 0);
+	assert_true(sequence_compare(SLICE("9"), SLICE("10")) < 0);
+	assert_true(sequence_compare(SLICE("10"), SLICE("9")) > 0);
+	assert_true(sequence_compare(SLICE("0010"), SLICE("9")) > 0);
+	assert_true(sequence_compare(SLICE("111649900000000017498439937"), SLICE("99999999999999999999999999")) > 0);
+	assert_int_equal(sequence_compare(SLICE("7"), SLICE("007")), 0);
+	assert_true(sequence_compare(SLICE(""), SLICE("0")) < 0);
+	assert_true(sequence_compare(SLICE("1"), SLICE("")) > 0);
+	assert_int_equal(sequence_compare(SLICE(""), SLICE("")), 0);
 }
 
 int main(void)

@@ -221,6 +221,86 @@ static void what_is_too_large_is_parked_without_its_images(void **state)
 	assert_true(value_present(p.change.key));
 }
 
+/* ---- shards that are gone ---- */
+
+#define DAY (24 * 3600 * INT64_C(1000))
+
+/* A position, the keeper's mark and the ends of a shard, as they were written so long ago. */
+static void leave_behind(const char *shard, int64_t age_ms)
+{
+	struct run *r = app_fixture_run(&f, "!");
+	struct position now = { .processor = SLICE("tell all"), .shard = slice_str(shard), .sequence = SLICE("10") };
+
+	r->now_ms -= age_ms;
+	assert_true(checkpoint_force(r, &now));
+	now.shard = arena_printf(r->arena, "seen#%s", shard);
+	assert_true(checkpoint_force(r, &now));
+	assert_true(checkpoint_end(r, SLICE(""), slice_str(shard)) && checkpoint_end(r, SLICE("tell all"), slice_str(shard)));
+}
+
+/* All of it is there, or nothing. */
+static bool is_left(const char *shard)
+{
+	struct run *r = app_fixture_run(&f, "!");
+	struct position at, seen;
+	bool ended, ended_there;
+
+	assert_true(checkpoint_load(r, SLICE("tell all"), slice_str(shard), &at));
+	assert_true(checkpoint_load(r, SLICE("tell all"), arena_printf(r->arena, "seen#%s", shard), &seen));
+	assert_true(checkpoint_has_ended(r, SLICE(""), slice_str(shard), &ended));
+	assert_true(checkpoint_has_ended(r, SLICE("tell all"), slice_str(shard), &ended_there));
+	assert_true(at.stored == seen.stored && at.stored == ended && at.stored == ended_there);
+	return at.stored;
+}
+
+static size_t swept(struct shard *shards, size_t n)
+{
+	struct shard_list list = { .list = shards, .count = n };
+	struct slice names[] = { SLICE("tell all"), SLICE("another") };
+	size_t removed;
+
+	assert_true(checkpoint_sweep(app_fixture_run(&f, "!"), &list, names, 2, &removed));
+	return removed;
+}
+
+static void what_is_kept_of_a_shard_goes_when_the_stream_has_long_forgotten_it(void **state)
+{
+	struct shard shards[] = { { .id = SLICE("child"), .parent = SLICE("parent") }, { .id = SLICE("listed"), .closed = true } };
+
+	(void)state;
+	leave_behind("gone", 3 * DAY);
+	leave_behind("a gone one", 3 * DAY);
+	leave_behind("gone since yesterday", DAY);
+	leave_behind("parent", 3 * DAY);
+	leave_behind("listed", 3 * DAY);
+	leave_behind("child", 3 * DAY);
+	assert_int_equal(swept(shards, 0), 0);
+	assert_true(is_left("gone"));
+	assert_int_equal(swept(shards, 2), 8);
+	assert_false(is_left("gone"));
+	assert_false(is_left("a gone one"));
+	assert_true(is_left("gone since yesterday"));
+	assert_true(is_left("parent"));
+	assert_true(is_left("listed"));
+	assert_true(is_left("child"));
+	assert_int_equal(swept(shards, 2), 0);
+	assert_int_equal(swept(shards + 1, 1), 8); /* the child is forgotten, too */
+	assert_false(is_left("parent"));
+}
+
+static void a_change_that_is_being_done_again_is_no_shard(void **state)
+{
+	struct shard shard = { .id = SLICE("listed") };
+	struct run *r = app_fixture_run(&f, "!");
+	struct position now = { .processor = SLICE("tell all"), .shard = SLICE("retry#10"), .sequence = SLICE("10") }, at;
+
+	(void)state;
+	r->now_ms -= 3 * DAY;
+	assert_true(checkpoint_force(r, &now));
+	assert_int_equal(swept(&shard, 1), 0);
+	assert_true(checkpoint_load(app_fixture_run(&f, "!"), SLICE("tell all"), SLICE("retry#10"), &at) && at.stored);
+}
+
 /* ---- switches ---- */
 
 static void switches_stay(void **state)
@@ -250,6 +330,8 @@ int main(void)
 		cmocka_unit_test_setup_teardown(a_parked_change_is_kept_whole, setup, teardown),
 		cmocka_unit_test_setup_teardown(parked_changes_come_in_pages, setup, teardown),
 		cmocka_unit_test_setup_teardown(what_is_too_large_is_parked_without_its_images, setup, teardown),
+		cmocka_unit_test_setup_teardown(what_is_kept_of_a_shard_goes_when_the_stream_has_long_forgotten_it, setup, teardown),
+		cmocka_unit_test_setup_teardown(a_change_that_is_being_done_again_is_no_shard, setup, teardown),
 		cmocka_unit_test_setup_teardown(switches_stay, setup, teardown),
 	};
 

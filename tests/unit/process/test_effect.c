@@ -1,6 +1,6 @@
 /* Effects of processors: each once, in steps, whatever happens in between.
  * SPDX-License-Identifier: Apache-2.0 */
-#include "app/dyn_request.h"
+#include "app/dyn.h"
 #include "effect_helper.h"
 
 static const char social[] =
@@ -123,17 +123,17 @@ static void add_followers(struct world *w, const char *whom, int n, bool account
 	const struct entity *e = entity_named(r, "Follow"), *user = entity_named(r, "User");
 
 	for (int i = 0; i < n; i++) {
-		struct fields f;
+		struct row f;
 		bool made;
 
-		fields_init(&f, r->arena);
-		fields_set(&f, SLICE("who"), value_make_s(r->arena, arena_printf(r->arena, "f%03d", i)));
-		fields_set(&f, SLICE("whom"), value_make_s(r->arena, slice_str(whom)));
+		row_init(&f, r->arena, NULL);
+		row_put(&f, SLICE("who"), value_make_s(r->arena, arena_printf(r->arena, "f%03d", i)));
+		row_put(&f, SLICE("whom"), value_make_s(r->arena, slice_str(whom)));
 		must(r, write_put(r, e, &f, &made), "Follow");
 		if (!accounts)
 			continue;
-		fields_init(&f, r->arena);
-		fields_set(&f, SLICE("id"), value_make_s(r->arena, arena_printf(r->arena, "f%03d", i)));
+		row_init(&f, r->arena, NULL);
+		row_put(&f, SLICE("id"), value_make_s(r->arena, arena_printf(r->arena, "f%03d", i)));
 		must(r, write_put(r, user, &f, &made), "User");
 	}
 }
@@ -402,18 +402,18 @@ static void what_has_expired_is_as_if_it_were_not_there(void **state)
 {
 	struct world w;
 	struct run *r;
-	struct fields f;
+	struct row f;
 	struct dyn_refusal refusal;
 
 	(void)state;
 	open_social(&w, 2);
 	r = world_run(&w);
-	fields_init(&f, r->arena);
-	fields_set(&f, SLICE("PK"), value_make_s(r->arena, SLICE("FEED#f001")));
-	fields_set(&f, SLICE("SK"), value_make_s(r->arena, SLICE("2026-01-15T10:30:00Z#p1")));
-	fields_set(&f, SLICE("seen"), value_make_bool(r->arena, true));
-	fields_set(&f, SLICE("expires_at"), value_make_i64(r->arena, 1));
-	assert_int_equal(dyn_write(r, &(struct dyn_write){ .kind = DYN_PUT, .item = fields_item(&f) }, 1, SLICE(""), &refusal),
+	row_init(&f, r->arena, NULL);
+	row_put(&f, SLICE("PK"), value_make_s(r->arena, SLICE("FEED#f001")));
+	row_put(&f, SLICE("SK"), value_make_s(r->arena, SLICE("2026-01-15T10:30:00Z#p1")));
+	row_put(&f, SLICE("seen"), value_make_bool(r->arena, true));
+	row_put(&f, SLICE("expires_at"), value_make_i64(r->arena, 1));
+	assert_int_equal(dyn_write(r, &(struct dyn_write){ .kind = DYN_PUT, .item = row_item(&f) }, 1, SLICE(""), &refusal),
 			 DYN_DONE);
 	post(&w, "p1", "{\"author\":\"ann\",\"text\":\"hello\"}");
 	assert_int_equal(world_process(&w, "deliver"), 1);
@@ -749,18 +749,18 @@ static void what_lives_while_something_is_so_is_put_and_removed_by_that(void **s
 	world_close(&w);
 }
 
-static struct api_write *(*write_really)(struct backend *b, struct arena *a, const struct api_action *list, size_t n, unsigned how);
+static struct backend really;  /* the backend as it is */
 static struct world *late;     /* NULL: it has happened */
 static const char *late_door;
 
 /* Someone is at the door right before a badge is written. */
-static struct api_write *write_late(struct backend *b, struct arena *a, const struct api_action *list, size_t n, unsigned how)
+static void come_late(const struct request_write *q)
 {
 	struct world *w = late;
 	bool badge = false;
 
-	for (size_t i = 0; i < n; i++) {
-		struct value v = value_present(list[i].item) ? list[i].item : list[i].key;
+	for (size_t i = 0; i < q->count; i++) {
+		struct value v = value_present(q->actions[i].item) ? q->actions[i].item : q->actions[i].key;
 
 		badge = badge || slice_starts(value_bytes(value_get(v, SLICE("PK"))), SLICE("BADGE#"));
 	}
@@ -768,7 +768,19 @@ static struct api_write *write_late(struct backend *b, struct arena *a, const st
 		late = NULL;
 		updated(&w->f, "!", "Door", "d", late_door);
 	}
-	return write_really(b, a, list, n, how);
+}
+
+static void execute_late(struct backend *b, struct arena *a, const struct request *q, struct reply *reply)
+{
+	if (q->kind == REQUEST_WRITE)
+		come_late(&q->write);
+	really.execute(b, a, q, reply);
+}
+
+static struct started *start_late(struct backend *b, struct arena *a, const struct request *q)
+{
+	come_late(&q->write);
+	return really.start(b, a, q);
 }
 
 /* The first change that it has not seen; when it was too late, that is tried again later. */
@@ -795,10 +807,11 @@ static void process_late(struct world *w, const char *processor, const char *doo
 {
 	late = w;
 	late_door = door;
-	write_really = w->f.backend->write;
-	w->f.backend->write = write_late;
+	really = *w->f.backend;
+	w->f.backend->execute = execute_late;
+	w->f.backend->start = start_late;
 	try_next(w, processor);
-	w->f.backend->write = write_really;
+	*w->f.backend = really;
 	assert_null(late);
 	world_process(w, processor);
 }
@@ -830,9 +843,10 @@ static void fits(struct world *w, const char *more, const char *why)
 {
 	struct run *r = world_run(w);
 	struct slice text = arena_printf(r->arena, "{\"PK\":{\"S\":\"GUEST#g\"},\"SK\":{\"S\":\"GUEST\"}%s}", more), told;
+	struct error e = { 0 };
 	struct value item;
 
-	must(r, dyn_read_item(r, json_parse(r->arena, text), &item), more);
+	assert_true(item_from_json(r->arena, json_parse(r->arena, text), &item, &e));
 	assert_int_equal(entity_fits(r, entity_named(r, "Guest"), item, &told), !why[0]);
 	assert_true(slice_is(told, why));
 	assert_int_equal(r->problem.type, PROBLEM_NONE);

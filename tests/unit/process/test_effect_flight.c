@@ -1,7 +1,6 @@
 /* Transactions of a fan-out that are under way at the same time: nobody is left out and nobody has his twice, whichever of them
  * fails, and whoever else is at it.
  * SPDX-License-Identifier: Apache-2.0 */
-#include "api/direct_write.h"
 #include "effect_helper.h"
 
 #define READERS 520 /* five full transactions, and some */
@@ -60,36 +59,35 @@ static bool happens(struct eventful *x)
 static void eventful_call(struct backend *b, struct arena *a, const char *operation, struct slice body,
 			  struct backend_reply *reply)
 {
-	static const struct json empty = { .type = JSON_OBJECT };
-	struct eventful *x = (struct eventful *)b;
-
-	if (!strcmp(operation, "TransactWriteItems") && happens(x))
-		*reply = (struct backend_reply){ .status = 500, .body = &empty, .error = SLICE("InternalServerError") };
-	else
-		backend_call(x->inner, a, operation, body, reply);
+	backend_call(((struct eventful *)b)->inner, a, operation, body, reply);
 }
 
-static bool eventful_get(struct backend *b, struct arena *a, struct slice table, struct value key, struct value *item)
+static void eventful_execute(struct backend *b, struct arena *a, const struct request *q, struct reply *reply)
 {
 	struct eventful *x = (struct eventful *)b;
+	bool writes = q->kind == REQUEST_WRITE && request_is_transaction(&q->write);
 
-	return x->inner->get(x->inner, a, table, key, item);
+	if (writes && happens(x)) {
+		*reply = (struct reply){ .status = 500, .error = SLICE("InternalServerError") };
+		return;
+	}
+	x->started += writes;
+	backend_execute(x->inner, a, q, reply);
 }
 
-static struct api_write *eventful_write(struct backend *b, struct arena *a, const struct api_action *list, size_t n,
-					unsigned how)
+static struct started *eventful_start(struct backend *b, struct arena *a, const struct request *q)
 {
 	struct eventful *x = (struct eventful *)b;
 
 	if (happens(x))
 		return NULL;
 	x->started++;
-	return x->inner->write(x->inner, a, list, n, how);
+	return backend_start(x->inner, a, q);
 }
 
 static struct eventful eventful(int left, bool dies)
 {
-	return (struct eventful){ .backend = { .call = eventful_call, .get = eventful_get, .write = eventful_write },
+	return (struct eventful){ .backend = { .call = eventful_call, .execute = eventful_execute, .start = eventful_start },
 				  .inner = w.f.backend, .left = left, .dies = dies };
 }
 
@@ -103,11 +101,11 @@ static int setup(void **state)
 	world_open(&w, design);
 	r = app_fixture_run(&w.f, "!");
 	for (int i = 0; i < READERS; i++) {
-		struct fields f;
+		struct row f;
 		bool made;
 
-		fields_init(&f, r->arena);
-		fields_set(&f, SLICE("name"), value_make_s(r->arena, arena_printf(r->arena, "r%03d", i)));
+		row_init(&f, r->arena, NULL);
+		row_put(&f, SLICE("name"), value_make_s(r->arena, arena_printf(r->arena, "r%03d", i)));
 		must(r, write_put(r, entity_named(r, "Reader"), &f, &made), "Reader");
 		must(r, write_put(r, entity_named(r, "Bell"), &f, &made), "Bell");
 	}

@@ -5,7 +5,6 @@
  * followers. The steps of processors are taken by hand, a processor at a time, each up to the end of its shards.
  * SPDX-License-Identifier: Apache-2.0 */
 #include <stdio.h>
-#include "api/direct_write.h"
 #include "effect_helper.h"
 
 #define PROCESSORS 5
@@ -92,7 +91,7 @@ static void step_shard(size_t p, size_t shard)
 	struct change_page page;
 	struct slice iterator;
 
-	must(r, change_iterator(r, stream, slice_str(shards[shard]), &from, &iterator) && change_read(r, iterator, 1000, &page), "changes");
+	must(r, dyn_take_iterator(r, stream, slice_str(shards[shard]), &from, &iterator) && change_read(r, iterator, 1000, &page), "changes");
 	for (size_t i = 0; i < page.count; i++) {
 		struct position at = { .processor = processor->name, .shard = slice_str(shards[shard]),
 				       .sequence = slice_str(t->stored), .stored = t->is_stored };
@@ -274,29 +273,41 @@ static void a_reader_is_blocked_let_back_and_mutes(void **state)
 
 /* ---- between the decision and the write ---- */
 
-static struct api_write *(*write_really)(struct backend *b, struct arena *a, const struct api_action *list, size_t n, unsigned how);
+static struct backend really; /* the backend as it is */
 static const char *meanwhile; /* events */
 static unsigned meanwhile_runs; /* processors, after each */
 
 /* Another processor's thread, and people, are quicker than the transaction that carries a row of a feed. */
-static struct api_write *write_late(struct backend *b, struct arena *a, const struct api_action *list, size_t n, unsigned how)
+static void come_between(const struct request_write *w)
 {
 	const char *events = meanwhile;
 	bool feed = false;
 
-	for (size_t i = 0; i < n; i++) {
-		struct value v = value_present(list[i].item) ? list[i].item : list[i].key;
+	for (size_t i = 0; i < w->count; i++) {
+		struct value v = value_present(w->actions[i].item) ? w->actions[i].item : w->actions[i].key;
 
 		feed = feed || slice_starts(value_bytes(value_get(v, SLICE("PK"))), SLICE("FEED#"));
 	}
-	if (feed && n > 1) {
+	if (feed && w->count > 1) {
 		meanwhile = "";
 		for (; *events; events++) {
 			happen(*events);
 			steps(meanwhile_runs, 0);
 		}
 	}
-	return write_really(b, a, list, n, how);
+}
+
+static void execute_late(struct backend *b, struct arena *a, const struct request *q, struct reply *reply)
+{
+	if (q->kind == REQUEST_WRITE)
+		come_between(&q->write);
+	really.execute(b, a, q, reply);
+}
+
+static struct started *start_late(struct backend *b, struct arena *a, const struct request *q)
+{
+	come_between(&q->write);
+	return really.start(b, a, q);
 }
 
 /* `before` happens, and where it says | those in `ran` run; then `who` runs, and before it writes `events` happen, and `run` run. */
@@ -312,10 +323,11 @@ static void interrupt(const char *before, unsigned ran, size_t who, const char *
 			happen(*before);
 	meanwhile = events;
 	meanwhile_runs = run;
-	write_really = f->backend->write;
-	f->backend->write = write_late;
+	really = *f->backend;
+	f->backend->execute = execute_late;
+	f->backend->start = start_late;
 	step(who);
-	f->backend->write = write_really;
+	*f->backend = really;
 	assert_string_equal(meanwhile, ""); /* it was interrupted */
 	steps(~0u, 0);
 	if (has_row() != should_have_row())
@@ -340,37 +352,29 @@ static void what_changes_before_the_write_is_seen_by_it(void **state)
 	interrupt("PF|H", DELIVER | FILL, 1, "S", DELIVER);
 }
 
-static bool (*read_really)(struct backend *b, struct arena *a, struct slice table, const struct value *keys, size_t n,
-			   struct value *items);
-
 static bool is_post(struct value key)
 {
 	return slice_starts(value_bytes(value_get(key, SLICE("PK"))), SLICE("POST#"));
 }
 
 /* Posts as they were before `meanwhile`, all else as it is after: a BatchGetItem is no snapshot. */
-static bool read_slowly(struct backend *b, struct arena *a, struct slice table, const struct value *keys, size_t n, struct value *items)
+static void read_slowly(struct backend *b, struct arena *a, const struct request *q, struct reply *reply)
 {
-	struct value *before = arena_array(a, struct value, n);
 	const char *events = meanwhile;
-	bool reasons = n > 1;
+	struct reply before;
 
-	if (!read_really(b, a, table, keys, n, items))
-		return false;
-	for (size_t i = 0; i < n; i++)
-		before[i] = value_copy(a, items[i]);
-	if (!reasons)
-		return true;
+	really.execute(b, a, q, reply);
+	if (q->kind != REQUEST_BATCH_GET || q->batch.count < 2)
+		return;
+	before = *reply;
 	meanwhile = "";
 	for (; *events; events++) {
 		happen(*events);
 		steps(meanwhile_runs, 0);
 	}
-	if (!read_really(b, a, table, keys, n, items))
-		return false;
-	for (size_t i = 0; i < n; i++)
-		items[i] = is_post(keys[i]) ? before[i] : items[i];
-	return true;
+	really.execute(b, a, q, reply);
+	for (size_t i = 0; i < q->batch.count; i++)
+		reply->items[i] = is_post(q->batch.keys[i]) ? before.items[i] : reply->items[i];
 }
 
 static void what_is_left_alone_was_right_at_one_moment(void **state)
@@ -383,10 +387,10 @@ static void what_is_left_alone_was_right_at_one_moment(void **state)
 	happen('U');
 	meanwhile = "DF";
 	meanwhile_runs = WITHDRAW;
-	read_really = f->backend->batch_get;
-	f->backend->batch_get = read_slowly;
+	really = *f->backend;
+	f->backend->execute = read_slowly;
 	step(3);
-	f->backend->batch_get = read_really;
+	*f->backend = really;
 	assert_string_equal(meanwhile, "");
 	steps(~0u, 0);
 	assert_false(should_have_row());

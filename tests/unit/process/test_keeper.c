@@ -226,19 +226,19 @@ static void a_copy_that_was_born_stale_is_mended(void **state)
 {
 	struct world w;
 	struct run *r;
-	struct fields f;
+	struct row f;
 
 	(void)state;
 	open_blog(&w);
 	r = world_run(&w);
-	fields_from_item(&f, r->arena, stored(&w.f, "POST#one", "POST"));
-	fields_set(&f, SLICE("PK"), value_make_s(r->arena, SLICE("POST#three")));
-	fields_set(&f, SLICE("slug"), value_make_s(r->arena, SLICE("three")));
-	fields_set(&f, SLICE("id"), value_make_s(r->arena, SLICE("3")));
-	fields_set(&f, SLICE("author_name"), value_make_s(r->arena, SLICE("Annie")));
-	fields_set(&f, SLICE("GSI1SK"), value_make_s(r->arena, SLICE("000000#3")));
-	fields_set(&f, SLICE("GSI2PK"), value_make_s(r->arena, SLICE("ID#3")));
-	write_raw(&w, &(struct dyn_write){ .kind = DYN_PUT, .item = fields_item(&f) });
+	row_from(&f, r->arena, NULL, stored(&w.f, "POST#one", "POST"));
+	row_put(&f, SLICE("PK"), value_make_s(r->arena, SLICE("POST#three")));
+	row_put(&f, SLICE("slug"), value_make_s(r->arena, SLICE("three")));
+	row_put(&f, SLICE("id"), value_make_s(r->arena, SLICE("3")));
+	row_put(&f, SLICE("author_name"), value_make_s(r->arena, SLICE("Annie")));
+	row_put(&f, SLICE("GSI1SK"), value_make_s(r->arena, SLICE("000000#3")));
+	row_put(&f, SLICE("GSI2PK"), value_make_s(r->arena, SLICE("ID#3")));
+	write_raw(&w, &(struct dyn_write){ .kind = DYN_PUT, .item = row_item(&f) });
 	assert_int_equal(follow(&w).writes, 1);
 	assert_text(stored(&w.f, "POST#three", "POST"), "author_name", "Ann");
 	world_close(&w);

@@ -117,6 +117,18 @@ static void what_a_dead_server_had_is_taken_within_ten_seconds(void **state)
 	are_shared(3, 3);
 }
 
+static void a_server_that_is_late_keeps_what_it_has(void **state)
+{
+	(void)state;
+	rounds(6, 3);
+	are_shared(3, 3);
+	rounds(2, 1); /* the other one misses these */
+	assert_int_equal(owned(0), 3);
+	assert_int_equal(owned(1), 3);
+	rounds(1, 3);
+	are_shared(3, 3);
+}
+
 static void a_server_that_cannot_beat_owns_nothing_though_nobody_has_told_it(void **state)
 {
 	(void)state;
@@ -161,6 +173,21 @@ static void shards_come_and_go(void **state)
 	list.count = 1;
 	rounds(4, 3);
 	are_shared(3, 1);
+}
+
+/* DynamoDB makes new shards every few hours and forgets old ones after a day. */
+static void shards_that_are_forgotten_leave_room_for_new_ones(void **state)
+{
+	(void)state;
+	list.count = 3;
+	for (int turn = 0; turn < 4; turn++) {
+		list.list = shards + turn % 2 * 3;
+		rounds(2, 1);
+		for (size_t i = 0; i < list.count; i++)
+			assert_true(lease_is_mine(server[0], list.list[i].id, now_us));
+		for (size_t i = 0; i < list.count; i++)
+			assert_false(lease_is_mine(server[0], shards[(turn + 1) % 2 * 3 + i].id, now_us));
+	}
 }
 
 static void more_servers_than_shards_share_them(void **state)
@@ -218,6 +245,99 @@ static void of_two_that_take_a_shard_at_once_one_gets_it(void **state)
 	are_shared(3, 1);
 }
 
+/* Does what it is asked, and says that it does not know whether it did. */
+static void losing_call(struct backend *b, struct arena *a, const char *operation, struct slice body, struct backend_reply *reply)
+{
+	(void)b;
+	backend_call(f.backend, a, operation, body, reply);
+	if (!strcmp(operation, "PutItem") && memmem(body.p, body.n, "shard#", 6))
+		*reply = (struct backend_reply){ .status = 500, .body = reply->body, .error = SLICE("InternalServerError"), .message = SLICE("lost") };
+}
+
+/* A round of one server that learns of none of the shards that it takes or gives back. */
+static void round_without_replies(size_t which)
+{
+	struct backend loser = { .call = losing_call };
+	struct run *r = app_fixture_run(&f, "!");
+
+	r->backend = &loser;
+	(void)!lease_round(server[which], r, &list, now_us);
+	now_us += LEASE_ROUND_MS * 1000;
+}
+
+static void what_a_server_took_without_being_told_is_read(void **state)
+{
+	(void)state;
+	round_without_replies(0);
+	rounds(1, 1);
+	assert_int_equal(owned(0), SHARDS);
+}
+
+static void what_a_server_took_without_being_told_is_no_others(void **state)
+{
+	(void)state;
+	rounds(2, 2);
+	assert_int_equal(owned(1), SHARDS);
+	round_without_replies(0); /* one of them is its, and neither knows */
+	rounds(1, 2);
+	assert_int_equal(owned(1), SHARDS - 1);
+	rounds(8, 3);
+	are_shared(3, 3);
+}
+
+static void who_leaves_without_being_told_leaves(void **state)
+{
+	struct backend loser = { .call = losing_call };
+	struct run *r;
+
+	(void)state;
+	rounds(6, 3);
+	r = app_fixture_run(&f, "!");
+	r->backend = &loser;
+	lease_leave(server[0], r);
+	assert_int_equal(owned(0), 0);
+	rounds(1, 2);
+	assert_int_equal(owned(1), SHARDS);
+}
+
+/* What server `which` sees of another: what it told last; NULL: it does not live. */
+static const char *told_of(struct lease_view *v, size_t index)
+{
+	return index < v->server_count ? v->servers[index].told : NULL;
+}
+
+static void all_servers_see_who_reads_what_and_hear_what_is_told(void **state)
+{
+	struct lease_view *v;
+
+	(void)state;
+	assert_null(lease_view(server[0]));
+	assert_true(lease_tell(server[0], SLICE("much")) && lease_tell(server[1], SLICE("little")) && lease_tell(server[1], SLICE("nothing")));
+	rounds(8, 3);
+	for (size_t k = 0; k < 2; k++) {
+		v = lease_view(server[k]);
+		assert_int_equal(v->server_count, 2);
+		assert_true(v->servers[0].is_this && !v->servers[1].is_this);
+		assert_string_equal(told_of(v, 0), k ? "nothing" : "much");
+		assert_string_equal(told_of(v, 1), k ? "much" : "nothing");
+		assert_int_equal(v->shard_count, SHARDS);
+		for (size_t i = 0; i < SHARDS; i++) {
+			assert_true(slice_is(shards[i].id, v->shards[i].id));
+			assert_int_equal(!strcmp(v->shards[i].owner, v->servers[0].id), lease_is_mine(server[k], shards[i].id, now_us));
+			assert_int_equal(!strcmp(v->shards[i].owner, v->servers[1].id), lease_is_mine(server[!k], shards[i].id, now_us));
+		}
+		lease_view_unref(v);
+	}
+	/* The other one dies: until then it is as it said. */
+	for (int i = 0; i < 10 && owned(0) < SHARDS; i++)
+		rounds(1, 1);
+	v = lease_view(server[0]);
+	assert_int_equal(v->server_count, 1);
+	for (size_t i = 0; i < SHARDS; i++)
+		assert_string_equal(v->shards[i].owner, v->servers[0].id);
+	lease_view_unref(v);
+}
+
 static void an_end_of_a_shard_is_told(void **state)
 {
 	bool ended = true;
@@ -240,13 +360,19 @@ int main(void)
 		lease_test(one_server_has_all),
 		lease_test(a_second_and_a_third_get_their_part),
 		lease_test(what_a_dead_server_had_is_taken_within_ten_seconds),
+		lease_test(a_server_that_is_late_keeps_what_it_has),
 		lease_test(a_server_that_cannot_beat_owns_nothing_though_nobody_has_told_it),
 		lease_test(a_server_that_was_away_gets_back_nothing_that_another_has_taken),
 		lease_test(a_server_that_leaves_makes_room_at_once),
 		lease_test(shards_come_and_go),
+		lease_test(shards_that_are_forgotten_leave_room_for_new_ones),
 		lease_test(more_servers_than_shards_share_them),
 		lease_test(nothing_is_taken_while_the_table_does_not_answer),
 		lease_test(of_two_that_take_a_shard_at_once_one_gets_it),
+		lease_test(what_a_server_took_without_being_told_is_read),
+		lease_test(what_a_server_took_without_being_told_is_no_others),
+		lease_test(who_leaves_without_being_told_leaves),
+		lease_test(all_servers_see_who_reads_what_and_hear_what_is_told),
 		lease_test(an_end_of_a_shard_is_told),
 	};
 

@@ -83,7 +83,7 @@ static void open_readers(void)
 	struct shard_list list;
 
 	assert_true(checkpoint_provision(&r));
-	assert_true(change_shards(&r, &list));
+	assert_true(dyn_list_shards(&r, &list));
 	assert_true(list.count <= SHARDS_MOST);
 	reader_count = list.count;
 	for (size_t i = 0; i < reader_count; i++) {
@@ -131,7 +131,7 @@ static bool turns(void)
 	bool worked = false;
 
 	for (size_t i = 0; i < reader_count; i++) {
-		readers[i]->next_us = readers[i]->quiet_us = 0;
+		readers[i]->tail.next_us = readers[i]->tail.quiet_us = 0;
 		for (size_t k = 0; k < readers[i]->track_count; k++) {
 			readers[i]->tracks[k].next_us = 0;
 			worked |= track_step(&readers[i]->tracks[k]);
@@ -239,7 +239,7 @@ static struct track *failing_keeper(void)
 		struct track *t = &readers[i]->tracks[readers[i]->track_count - 1];
 
 		assert_true(slice_is(t->station->name, "keeper"));
-		if (t->failing[0])
+		if (!spot_is_empty(&t->failing))
 			return t;
 	}
 	return NULL;
@@ -265,9 +265,9 @@ static void a_new_start_begins_with_the_one_that_failed(void **state)
 	while (!(t = failing_keeper()))
 		assert_true(turns());
 	r = process_run(process, c.f.backend, &c.f.arena);
-	assert_true(checkpoint_load(&r, SLICE("keeper"), slice_str(t->reader->shard), &at));
-	assert_string_equal(arena_cstr(&c.f.arena, at.sequence), t->done);
-	assert_true(slice_cmp(at.sequence, slice_str(t->failing)) < 0);
+	assert_true(checkpoint_load(&r, SLICE("keeper"), slice_str(t->reader->tail.shard), &at));
+	assert_true(spot_is(&t->done, at.sequence));
+	assert_true(spot_compare(&t->failing, at.sequence) > 0);
 	assert_int_equal(atomic_load(&station("keeper")->done), 2 + 5); /* the author, the book, five birthdays */
 	close_readers();
 	open_readers();
@@ -305,7 +305,7 @@ static void only_work_that_can_be_done_slows_writers(void **state)
 	make_author("good");
 	open_readers();
 	run_through(100);
-	process->readers = readers[0];
+	process->readers.first = &readers[0]->seat;
 	t = &readers[0]->tracks[0];
 	atomic_store(&t->since_ms, 1);
 	atomic_store(&t->oldest_ms, app_now_ms(c.app) - 60000);
@@ -320,7 +320,7 @@ static void only_work_that_can_be_done_slows_writers(void **state)
 	assert_in_range(process_find_delay_ms(process), 900, 1000);
 	atomic_store(&t->station->paused, true);
 	assert_int_equal(process_find_delay_ms(process), 0);
-	process->readers = NULL;
+	process->readers.first = NULL;
 }
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)

@@ -649,7 +649,7 @@ static void memory_that_runs_out_leaves_nobody_behind(void **state)
 		struct run r = *app_fixture_run(&w.f, "bob");
 		struct live_ask ask = { posts, NULL, SLICE("5"), &w.target.live };
 		volatile bool ok = false;
-		struct fields given;
+		struct row given;
 		struct arena a;
 		struct ear x;
 

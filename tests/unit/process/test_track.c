@@ -7,7 +7,7 @@
 
 #define READERS  130 /* more than one transaction takes */
 #define BEGUN    100 /* of them have had theirs when it goes on */
-#define PASSED   (PAGE_MOST + 100) /* changes without effect before it: a page of them, and some more */
+#define PASSED   (TAIL_PAGE_MOST + 100) /* changes without effect before it: a page of them, and some more */
 
 static const char design[] =
 	"entities:\n"
@@ -64,9 +64,9 @@ static bool find_in(struct run *r, const struct shard *s)
 	struct change_page page;
 	struct slice iterator;
 
-	assert_true(change_iterator(r, stream, s->id, &at, &iterator));
+	assert_true(dyn_take_iterator(r, stream, s->id, &at, &iterator));
 	do {
-		assert_true(change_read(r, iterator, PAGE_MOST, &page));
+		assert_true(change_read(r, iterator, TAIL_PAGE_MOST, &page));
 		for (size_t i = 0; i < page.count; i++)
 			look_at(&page.list[i]);
 		iterator = page.iterator;
@@ -80,7 +80,7 @@ static void find_changes(void)
 	struct shard_list list;
 
 	made = rings = SLICE("");
-	assert_true(change_shards(&r, &list));
+	assert_true(dyn_list_shards(&r, &list));
 	stream = list.stream_arn;
 	for (size_t i = 0; i < list.count && !rings.n; i++)
 		if (find_in(&r, &list.list[i]))
@@ -180,7 +180,7 @@ static void a_position_saved_before_a_change_that_is_begun_keeps_how_far_it_is(v
 	store_begun(SLICE(""), BEGUN);
 	t = start();
 	assert_true(track_step(t)); /* a page of what has no effect */
-	assert_true(slice_cmp(slice_str(t->done), rings) < 0);
+	assert_true(slice_cmp(spot_sequence(&t->done), rings) < 0);
 	(void)tracks_save(reader, true);
 	run_to_end(start());
 	the_rest_has_been_rung_once(BEGUN);
@@ -196,7 +196,7 @@ static void who_is_interrupted_before_it_goes_on_there(void **state)
 	t = start();
 	atomic_store(&process->stopping, true); /* the first change that is for it is the last of the turn */
 	assert_true(track_step(t));
-	assert_true(slice_equal(slice_str(t->done), made));
+	assert_true(slice_equal(spot_sequence(&t->done), made));
 	(void)tracks_save(reader, true);
 	atomic_store(&process->stopping, false);
 	run_to_end(start());
@@ -214,8 +214,8 @@ static void who_gives_way_inside_it_goes_on_there_without_a_look_back(void **sta
 	atomic_store(&process->stopping, true); /* what is not for it is passed, the change itself reached and left at once */
 	assert_true(track_step(t));
 	assert_true(t->loaded);
-	assert_true(slice_cmp(slice_str(t->done), made) > 0);
-	assert_true(slice_cmp(slice_str(t->done), rings) < 0);
+	assert_true(slice_cmp(spot_sequence(&t->done), made) > 0);
+	assert_true(slice_cmp(spot_sequence(&t->done), rings) < 0);
 	(void)tracks_save(reader, true);
 	atomic_store(&process->stopping, false);
 	run_to_end(start());
@@ -231,7 +231,7 @@ static void a_change_of_which_only_the_end_was_missing_is_done(void **state)
 	store_begun(SLICE(""), READERS);
 	t = start();
 	run_to_end(t);
-	assert_true(slice_equal(slice_str(t->stored), rings));
+	assert_true(slice_equal(spot_sequence(&t->stored), rings));
 	run_to_end(start());
 	the_rest_has_been_rung_once(READERS);
 }

@@ -167,6 +167,13 @@ static void projections_take_keys_and_what_is_included(void **state)
 			    "{'extra':{'S':'e'},'l':{'S':'l'},'pk':{'S':'a'},'sk':{'N':'1'}}");
 	assert_string_equal(item_text(&f, table_key_item(&t, NULL, item, &f.arena)),
 			    "{'pk':{'S':'a'},'sk':{'N':'1'}}");
+	for (size_t i = 0; i < 3; i++) {
+		struct value kept = index_projected(&t, &indexes[i], item, &f.arena);
+		struct value_iter it = value_iter(item);
+
+		while (value_next(&it))
+			assert_int_equal(index_has_attribute(&t, &indexes[i], it.name), value_present(value_get(kept, it.name)));
+	}
 }
 
 static void items_end_at_400_kilobytes(void **state)

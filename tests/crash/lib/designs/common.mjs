@@ -13,6 +13,17 @@ export function plain(value) {
 
 export const plainItem = (item) => Object.fromEntries(Object.entries(item).map(([name, value]) => [name, plain(value)]));
 
+/** A map of keys to the values that have them. */
+export function groupBy(list, keyOf) {
+  const groups = new Map();
+  for (const each of list) {
+    const key = keyOf(each);
+    if (!groups.has(key)) groups.set(key, []);
+    groups.get(key).push(each);
+  }
+  return groups;
+}
+
 /** The items of a table, with what a recount asks of them, and what it found wrong. */
 export class Recount {
   constructor(items) {

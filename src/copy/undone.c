@@ -1,0 +1,178 @@
+/* What the source's processors have not done yet (C5).
+ *
+ * When all changes have been applied the job knows the last sequence number of each shard; a processor is through when its position is
+ * there. Of shards that were closed before the copy began nothing was read: those are looked at.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include <stdio.h>
+#include "base/clock.h"
+#include "base/map.h"
+#include "copy/copy_internal.h"
+#include "process/keeper/keeper.h"
+#include "process/process.h"
+#include "process/send/send.h"
+#include "process/tail/spot.h"
+
+#define PAGES_MOST 20   /* of a closed shard that are looked at: empty ones may come first */
+#define SETTLE_MS 60000
+#define SETTLE_LOOK_MS 300
+
+/* ---- positions ---- */
+
+static bool read_positions(struct copier *c, struct slice processor, struct map *out)
+{
+	struct slice after = SLICE("");
+
+	map_init(out, &c->arena);
+	for (;;) {
+		struct buf b = copy_body(c, copy_beside(c));
+		const struct json *items, *last;
+		struct backend_reply r;
+
+		buf_lit(&b, ",\"ConsistentRead\":true,\"KeyConditionExpression\":\"PK = :pk\",\"ExpressionAttributeValues\":{\":pk\":{\"S\":");
+		json_string(&b, arena_printf(&c->arena, "POSITION#%.*s", SLICE_ARG(processor)));
+		buf_lit(&b, "}}");
+		if (after.n)
+			buf_printf(&b, ",\"ExclusiveStartKey\":%.*s", SLICE_ARG(after));
+		buf_byte(&b, '}');
+		if (!copier_call(c, COPY_FROM, "Query", buf_slice(&b), &r))
+			return slice_is(r.error, "ResourceNotFoundException") || copier_refused(c, COPY_FROM, "Query", &r);
+		items = json_get(r.body, "Items");
+		for (size_t i = 0; json_is(items, JSON_ARRAY) && i < items->count; i++)
+			(void)map_set(out, copy_text(json_get(&items->items[i], "SK"), "S"), (void *)&items->items[i]);
+		last = json_get(r.body, "LastEvaluatedKey");
+		if (!last)
+			return true;
+		buf_init(&b, &c->arena);
+		json_write(&b, last);
+		after = buf_slice(&b);
+	}
+}
+
+/* Whether a shard has anything after a position. What it has forgotten cannot be done any more. */
+static bool has_more(struct copier *c, const struct source_shard *s, struct slice sequence, bool *out)
+{
+	struct slice iterator;
+	struct backend_reply r;
+	struct buf b;
+
+	*out = false;
+	buf_init(&b, &c->arena);
+	buf_lit(&b, "{\"StreamArn\":");
+	json_string(&b, slice_str(c->job->stream));
+	buf_lit(&b, ",\"ShardId\":");
+	json_string(&b, slice_str(s->id));
+	if (sequence.n)
+		buf_printf(&b, ",\"ShardIteratorType\":\"AFTER_SEQUENCE_NUMBER\",\"SequenceNumber\":\"%.*s\"}", SLICE_ARG(sequence));
+	else
+		buf_lit(&b, ",\"ShardIteratorType\":\"TRIM_HORIZON\"}");
+	if (!copier_call(c, COPY_FROM, "GetShardIterator", buf_slice(&b), &r))
+		return r.error.n > 0;
+	iterator = copy_text(r.body, "ShardIterator");
+	for (int i = 0; i < PAGES_MOST && iterator.n; i++) {
+		const struct json *records;
+
+		buf_init(&b, &c->arena);
+		buf_lit(&b, "{\"ShardIterator\":");
+		json_string(&b, iterator);
+		buf_lit(&b, ",\"Limit\":1}");
+		if (!copier_call(c, COPY_FROM, "GetRecords", buf_slice(&b), &r))
+			return r.error.n > 0;
+		records = json_get(r.body, "Records");
+		*out = json_is(records, JSON_ARRAY) && records->count;
+		if (*out)
+			return true;
+		iterator = copy_text(r.body, "NextShardIterator");
+	}
+	return true;
+}
+
+static bool look_for(struct copier *c, struct slice processor, size_t *behind)
+{
+	struct map positions;
+
+	*behind = 0;
+	if (!read_positions(c, processor, &positions))
+		return false;
+	for (const struct source_shard *s = c->job->shards; s; s = s->next) {
+		const struct json *item = map_get(&positions, slice_str(s->id));
+		struct slice at = copy_text(json_get(item, "sequence"), "S");
+		bool more = s->sequence[0] && sequence_compare(at, slice_str(s->sequence)) < 0;
+
+		if (s->is_old && !s->sequence[0] && !has_more(c, s, at, &more))
+			return false;
+		*behind += more;
+	}
+	return true;
+}
+
+static bool note(struct copier *c, struct slice processor, bool *any, char *why, size_t n)
+{
+	size_t behind, at = strlen(why);
+
+	if (!look_for(c, processor, &behind))
+		return false;
+	if (behind)
+		snprintf(why + at, n - at, "%s%.*s", *any ? ", " : "", SLICE_ARG(processor));
+	*any = *any || behind;
+	return true;
+}
+
+bool copy_undone_look(struct copier *c, bool *any, char *why, size_t n)
+{
+	const struct design *d = c->job->o->design;
+
+	*any = false;
+	why[0] = 0;
+	if (!d || !c->job->stream[0])
+		return true;
+	for (size_t i = 0; i < d->processor_count; i++)
+		if ((d->processors[i].effect != EFFECT_SEND || send_is_needed(&d->processors[i])) &&
+		    !note(c, d->processors[i].name, any, why, n))
+			return false;
+	return !keeper_is_needed(d) || note(c, SLICE(KEEPER_NAME), any, why, n);
+}
+
+/* ---- doing it ---- */
+
+static bool wait_for(struct copier *c, struct process *p)
+{
+	int64_t until = clock_monotonic_us() + SETTLE_MS * INT64_C(1000);
+	char names[256];
+	bool any = true;
+
+	while (any && clock_monotonic_us() < until) {
+		if (!copy_job_pause(c->job, SETTLE_LOOK_MS))
+			return false;
+		if (process_is_idle(p) && !copy_undone_look(c, &any, names, sizeof(names)))
+			return false;
+	}
+	return true;
+}
+
+bool copy_undone_settle(struct copier *c)
+{
+	const struct copy_options *o = c->job->o;
+	struct app_options options = { .design = o->design, .database = o->from.database };
+	struct process_options process_options;
+	struct process *p = NULL;
+	char why[512] = "not enough memory";
+	bool ok = false;
+
+	memcpy(options.secret, o->secret, sizeof(options.secret));
+	copy_job_say(c->job, "%.*s: the processors of %.*s do what is left to do at %s", SLICE_ARG(c->job->table), SLICE_ARG(o->design->name),
+		o->from.name);
+	process_options.app = app_new(&options);
+	if (process_options.app)
+		p = process_new(&process_options);
+	if (p && process_start(p, why, sizeof(why)))
+		ok = wait_for(c, p);
+	else
+		copy_job_fail(c->job, "%s", why);
+	if (p) {
+		process_stop(p);
+		process_free(p);
+	}
+	if (process_options.app)
+		app_free(process_options.app);
+	return ok;
+}

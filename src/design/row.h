@@ -1,0 +1,84 @@
+/* An item, and whatever else has values under names: a body, parameters.
+ *
+ * An item that was read has its values in the slots of its entity. One that is worked on has the same slots, and knows of each
+ * whether it was given: a value; or absent, which says "to be removed" (a PATCH with null). What has no slot (an attribute that
+ * the design does not know, everything in a row without slots) is in a list, or, of an item that was read, in the item itself.
+ * SPDX-License-Identifier: Apache-2.0 */
+#ifndef THORPE_DESIGN_ROW_H
+#define THORPE_DESIGN_ROW_H
+
+#include "design/slots.h"
+
+struct row_entry {
+	const struct name *at; /* NULL: the design has no such name, or nobody has looked */
+	struct slice name;
+	struct value value;
+};
+
+struct row { /* zero is one that has nothing */
+	const struct entity *entity; /* NULL: of none, and without slots */
+	const struct slots *slots;   /* the entity's */
+	struct value full;           /* an item that was read, as a map, with what its key tells; absent of one that is made */
+	struct value *values;        /* by slot */
+	/* Of a row that is worked on: */
+	struct arena *arena;
+	bool *has;                   /* by slot: a value, or "to be removed" */
+	struct row_entry *others;    /* without a slot, no name twice */
+	size_t other_count, other_capacity;
+	/* Of a list that is a tree (read.h): the rows under it */
+	struct row *children;
+	size_t child_count;
+};
+
+/* ---- items that were read ---- */
+/* Without slots: names are looked for in the map. */
+static inline struct row row_of(struct value full)
+{
+	return (struct row){ .full = full };
+}
+/* Laid out. */
+struct row row_lay(struct arena *a, const struct entity *e, struct value full);
+
+/* The same without one of its attributes. */
+struct row row_without(struct arena *a, const struct row *w, struct slice name);
+
+/* ---- rows to work on ---- */
+void row_init(struct row *w, struct arena *a, const struct entity *e);                     /* empty; e NULL: without slots */
+void row_from(struct row *w, struct arena *a, const struct entity *e, struct value item);  /* an M, or absent: empty */
+void row_copy(struct row *w, struct arena *a, const struct row *from);
+void row_set(struct row *w, const struct name *n, struct value v);  /* v absent: an entry that says so */
+void row_drop(struct row *w, const struct name *n);                 /* no entry at all */
+bool row_is_empty(const struct row *w);
+struct value row_item(const struct row *w);                         /* an M of what is present */
+
+struct value row_get_other(const struct row *w, const struct name *n);
+static inline struct value row_get(const struct row *w, const struct name *n)
+{
+	uint32_t at = w->slots ? w->slots->of_name[n->id] : SLOT_NONE;
+
+	return at == SLOT_NONE ? row_get_other(w, n) : w->values[at];
+}
+/* Also an entry that says "to be removed". */
+bool row_has(const struct row *w, const struct name *n);
+
+/* ---- by text, at the edges ---- */
+struct value row_find(const struct row *w, struct slice name);
+bool row_has_text(const struct row *w, struct slice name);
+void row_put(struct row *w, struct slice name, struct value v);
+void row_take(struct row *w, struct slice name); /* as row_drop() */
+
+/* ---- all entries: those with a slot in their order, then the others ---- */
+struct row_iter {
+	const struct row *row;
+	size_t next;
+	const struct slot *slot; /* NULL: it has none */
+	struct slice name;
+	struct value value;
+};
+static inline struct row_iter row_iter(const struct row *w)
+{
+	return (struct row_iter){ .row = w };
+}
+bool row_next(struct row_iter *it);
+
+#endif

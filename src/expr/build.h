@@ -1,0 +1,70 @@
+/* Expressions made of parts, without text: conditions of tests, updates of changes to top-level attributes.
+ *
+ * What comes out is what compiling the text would give, and as right: condition_of() and update_of() refuse what DynamoDB would refuse of
+ * the text (its size as print.h writes it, operators, values that are not allowed, paths that overlap, operands of ADD). Of operands that
+ * make no sense together (x < true, bounds in the wrong order, an attribute with itself) the caller takes care.
+ * Names and values are borrowed. Errors: VALIDATION, in the words of the compiled form.
+ * SPDX-License-Identifier: Apache-2.0 */
+#ifndef THORPE_EXPR_BUILD_H
+#define THORPE_EXPR_BUILD_H
+
+#include "expr/expr.h"
+
+enum test_op {
+	TEST_EQ, /* to TEST_GE: in the order of NODE_EQ to NODE_GE (tree.h) */
+	TEST_NE,
+	TEST_LT,
+	TEST_LE,
+	TEST_GT,
+	TEST_GE,
+	TEST_BETWEEN, /* what, lower, upper */
+	TEST_IN,      /* what, then the list */
+	TEST_AND,
+	TEST_OR,
+	TEST_NOT,
+	TEST_EXISTS,
+	TEST_NOT_EXISTS,
+	TEST_TYPE,    /* what, its type's name as a value */
+	TEST_BEGINS_WITH,
+	TEST_CONTAINS,
+	TEST_NOT_CONTAINS, /* legacy only: false where there is no attribute */
+	TEST_TRUE,         /* an empty legacy filter */
+};
+
+struct test_operand { /* a value; with a name the attribute, or its size() */
+	struct slice name; /* empty: the value */
+	bool size;
+	struct value value;
+};
+static inline struct test_operand test_value(struct value v)
+{
+	return (struct test_operand){ .value = v };
+}
+static inline struct test_operand test_name(struct slice name)
+{
+	return (struct test_operand){ .name = name };
+}
+
+struct test;
+/* All but AND, OR and NOT. */
+const struct test *test_of(struct arena *a, enum test_op op, const struct test_operand *operands, size_t n);
+/* name op value; EXISTS and NOT_EXISTS without one. */
+const struct test *test_attribute(struct arena *a, enum test_op op, struct slice name, struct value v);
+/* AND or OR. A side that is NULL leaves the other. */
+const struct test *test_join(struct arena *a, enum test_op op, const struct test *left, const struct test *right);
+const struct test *test_not(struct arena *a, const struct test *t);
+
+bool condition_of(struct arena *a, enum condition_label label, const struct test *root, const struct condition **out,
+		  struct error *e) MUST_CHECK;
+const struct test *condition_test(const struct condition *c); /* NULL of NULL */
+
+enum action_kind { ACTION_SET, ACTION_REMOVE, ACTION_ADD, ACTION_DELETE };
+struct update_part { /* of an update */
+	enum action_kind kind;
+	struct slice name;
+	struct value value; /* not of REMOVE */
+};
+/* At least one part. */
+bool update_of(struct arena *a, const struct update_part *parts, size_t n, const struct update **out, struct error *e) MUST_CHECK;
+
+#endif

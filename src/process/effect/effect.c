@@ -1,0 +1,184 @@
+/* One change through one processor: row after row, transaction after transaction.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include <stdatomic.h>
+#include "process/effect/effect_internal.h"
+
+/* What went wrong in a run inside, told to whoever asked. */
+static enum row_end tell(struct effect *x, const struct run *inside)
+{
+	(void)run_fail(x->caller, inside->problem.type, "%.*s", SLICE_ARG(inside->problem.detail));
+	x->caller->problem.retry_after = inside->problem.retry_after;
+	return ROW_FAILED;
+}
+
+static enum row_end told(struct effect *x, enum row_end end)
+{
+	return end == ROW_FAILED ? tell(x, x->run) : end;
+}
+
+/* Everything gathered so far, and that `done` rows of the page are. */
+static enum row_end commit(struct effect *x, const struct rows *page, size_t done)
+{
+	enum row_end end = effect_land(x);
+	struct position now;
+
+	if (end != ROW_DONE)
+		return told(x, end);
+	if (!effect_settle(x))
+		return told(x, effect_row_failed(x));
+	if (!x->batch.count && !(x->wrote && effect_position_is_end(page, done))) {
+		effect_clear(x);
+		return ROW_DONE;
+	}
+	now = effect_position_after(x, page, done);
+	return told(x, effect_batch_commit(x, &now));
+}
+
+/* The same, and goes on gathering. */
+static enum row_end launch(struct effect *x, const struct rows *page, size_t done)
+{
+	struct position now;
+
+	if (!effect_settle(x))
+		return told(x, effect_row_failed(x));
+	if (!x->batch.count) {
+		effect_clear(x);
+		return ROW_DONE;
+	}
+	now = effect_position_after(x, page, done);
+	return told(x, effect_launch(x, &now));
+}
+
+/* By itself, with the position after it. A row that asks for nothing needs none, but the last one. */
+static enum row_end single(struct effect *x, const struct rows *page, size_t i)
+{
+	struct position now = effect_position_after(x, page, i + 1);
+
+	effect_position_ride(x, &now);
+	if (!effect_single(x, &page->list[i]))
+		return told(x, effect_row_failed(x));
+	if (x->run->rider_count && !x->decided && !(effect_position_is_end(page, i + 1) && x->wrote)) {
+		effect_clear(x);
+		return ROW_DONE;
+	}
+	return told(x, effect_position_flush(x, &now));
+}
+
+static bool is_stopped(const struct effect *x)
+{
+	return x->stop && atomic_load_explicit(x->stop, memory_order_relaxed);
+}
+
+/* What has been gathered is not lost. */
+static enum row_end stop_here(struct effect *x, const struct rows *page, size_t i)
+{
+	enum row_end end = x->batch.count ? commit(x, page, i) : told(x, effect_land(x));
+
+	if (end != ROW_DONE)
+		return end;
+	(void)run_fail(x->caller, PROBLEM_BUSY, "stopped; it goes on from here");
+	return ROW_FAILED;
+}
+
+static enum row_end one_row(struct effect *x, const struct rows *page, size_t i)
+{
+	const struct row *row = &page->list[i];
+	enum row_end end;
+
+	effect_row_enter(x, row);
+	if (!effect_batches(x, row)) {
+		/* What came before is written before. */
+		end = x->batch.count ? commit(x, page, i) : told(x, effect_land(x));
+		if (end != ROW_DONE)
+			return end;
+		effect_row_enter(x, row);
+		return single(x, page, i);
+	}
+	if (!effect_gather(x, row))
+		return told(x, ROW_FAILED);
+	return effect_batch_is_full(&x->batch) ? launch(x, page, i + 1) : ROW_DONE;
+}
+
+static enum row_end one_page(struct effect *x, const struct rows *page)
+{
+	enum row_end end;
+
+	for (size_t i = page->first; i < page->count; i++) {
+		end = is_stopped(x) ? stop_here(x, page, i) : one_row(x, page, i);
+		if (end != ROW_DONE)
+			return end;
+	}
+	end = told(x, effect_land(x));
+	if (end != ROW_DONE)
+		return end;
+	/* The end is told when something has been written before, or is now. */
+	if (!x->batch.count && (!effect_position_is_end(page, page->count) || !x->wrote))
+		return ROW_DONE;
+	if (!x->batch.count && slice_equal(x->at->sequence, x->change->sequence))
+		return ROW_DONE; /* the last row has done so */
+	return commit(x, page, page->count);
+}
+
+static enum row_end all_pages(struct effect *x)
+{
+	struct rows page;
+	enum row_end end;
+
+	if (!effect_rows_resume(x, &page))
+		return tell(x, x->page);
+	for (;;) {
+		end = one_page(x, &page);
+		if (end != ROW_DONE || !page.next.n)
+			return end;
+		if (!effect_rows_next(x, &page))
+			return tell(x, x->page);
+	}
+}
+
+static enum effect_end run_effect(struct effect *x)
+{
+	enum row_end end;
+
+	x->page = branch_new(x->caller);
+	x->run = branch_new(x->caller);
+	x->page->depth = x->run->depth = x->caller->depth;
+	buf_init(&x->progress, x->caller->arena);
+	effect_clear(x);
+	end = all_pages(x);
+	/* It may have come further than to what went wrong, or found that someone else has. */
+	if (effect_land(x) == ROW_LOST)
+		end = ROW_LOST;
+	switch (end) {
+	case ROW_DONE: return x->wrote ? EFFECT_DONE : EFFECT_NONE;
+	case ROW_LOST: return EFFECT_LOST;
+	case ROW_FAILED: break;
+	}
+	return EFFECT_FAILED;
+}
+
+enum effect_end effect_apply_until(struct run *r, const struct processor *p, const struct change *c, struct position *at,
+				   const _Atomic bool *stop)
+{
+	struct effect x = { .caller = r, .processor = p, .change = c, .at = at, .stop = stop };
+	bool wakes;
+
+	if (p->effect == EFFECT_SEND || !c->entity)
+		return EFFECT_NONE;
+	if (p->effect != EFFECT_REMOVE_ALL) {
+		x.target = design_entity(r->design, p->target);
+		if (!x.target) {
+			(void)run_fail(r, PROBLEM_INTERNAL, "There is no entity %.*s", SLICE_ARG(p->target));
+			return EFFECT_FAILED;
+		}
+	}
+	/* Also when it goes on: what has been taken back since is not given to the rest. */
+	x.wrote = effect_is_begun(&x);
+	if (!effect_wakes_prepared(&x, &wakes))
+		return EFFECT_FAILED;
+	return wakes ? run_effect(&x) : EFFECT_NONE;
+}
+
+enum effect_end effect_apply(struct run *r, const struct processor *p, const struct change *c, struct position *at)
+{
+	return effect_apply_until(r, p, c, at, NULL);
+}

@@ -1,0 +1,432 @@
+/* What must be so of other items when an effect is written: what a new item requires, and what an item lives while.
+ *
+ * The race that this closes: processors do not wait for one another, so one may decide by an item that another has changed by
+ * the time it writes. With a check in the transaction the order of commits is the order of decisions: whatever makes an item
+ * wrong comes after it in the stream, and the processor that removes it will find it. A removal asks of each item whether it is
+ * wrong now, and not whether the change that woke the processor still matters.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "app/passed_over.h"
+#include "process/effect/effect_internal.h"
+
+/* ---- conditions ---- */
+
+static struct term *term_of(struct run *r, enum term_kind kind, const struct term *first, const struct term *second)
+{
+	struct term *t = arena_new(r->arena, struct term);
+	const struct term **args = arena_array(r->arena, const struct term *, 2);
+
+	args[0] = first;
+	args[1] = second;
+	*t = (struct term){ .kind = kind, .args = args, .arg_count = second ? 2 : 1 };
+	return t;
+}
+
+static const struct term *path_of(struct run *r, const struct slice *name)
+{
+	struct term *t = arena_new(r->arena, struct term);
+
+	*t = (struct term){ .kind = TERM_PATH, .names = name, .name_count = 1 };
+	return t;
+}
+
+/* ttl <= now */
+static const struct term *term_expired(struct run *r)
+{
+	struct term *now = arena_new(r->arena, struct term);
+
+	*now = (struct term){ .kind = TERM_LITERAL, .value = value_make_i64(r->arena, r->now_ms / 1000) };
+	return term_of(r, TERM_LE, path_of(r, &r->design->ttl), now);
+}
+
+/* The target is not there, has expired, or `if` does not hold. */
+static const struct term *term_that_does_not(struct run *r, const struct entity *target, const struct requirement *q)
+{
+	const struct term *t = term_of(r, TERM_ABSENT, path_of(r, &r->design->key.hash[0].name), NULL);
+
+	if (effect_may_expire(r, target))
+		t = term_of(r, TERM_OR, t, term_expired(r));
+	return q->if_ ? term_of(r, TERM_OR, t, term_of(r, TERM_NOT, q->if_, NULL)) : t;
+}
+
+static bool add_condition(struct run *r, struct dyn_write *w, const struct term *t)
+{
+	struct row none;
+	struct scope s = { .run = r, .item = &none };
+	struct term_scope bound = scope_bind(&s);
+	const struct test *test;
+	struct error e = { 0 };
+	const char *why = NULL;
+
+	row_init(&none, r->arena, NULL);
+	if (!term_to_test(t, &bound, &test, &why, &e))
+		return why ? run_fail(r, PROBLEM_INTERNAL, "A condition cannot be asked of the database: %s", why) : scope_error(&s, &e);
+	w->also = test_join(r->arena, TEST_AND, w->also, test);
+	return !s.failed;
+}
+
+/* ---- reasons ---- */
+
+static bool add_reason(struct run *r, const struct requirement *q, const struct row *item, struct effect_reason *list, size_t *n)
+{
+	struct scope s = { .run = r, .item = item };
+	struct effect_reason *x = &list[*n];
+	struct value *args;
+	bool applies;
+
+	if (!scope_holds(&s, q->when, &applies))
+		return false;
+	if (!applies)
+		return true;
+	*x = (struct effect_reason){ .requirement = q, .entity = design_entity(r->design, q->target.entity) };
+	if (!x->entity)
+		return run_fail(r, PROBLEM_INTERNAL, "There is no entity %.*s", SLICE_ARG(q->target.entity));
+	*n += 1;
+	return scope_args(&s, q->target.args, q->target.arg_count, &args) &&
+	       entity_locate(r, x->entity, args, q->target.arg_count, &x->key);
+}
+
+/* What the item lives while; with `requires` also what it requires when it is put. Those that apply to it. */
+static bool find_reasons(struct run *r, const struct entity *e, const struct row *item, bool requires,
+			 struct effect_reason **out, size_t *n)
+{
+	*out = arena_array(r->arena, struct effect_reason, e->lives_count + e->require_count);
+	*n = 0;
+	for (size_t i = 0; i < e->lives_count; i++)
+		if (!add_reason(r, &e->lives[i], item, *out, n))
+			return false;
+	for (size_t i = 0; requires && i < e->require_count; i++)
+		if (!add_reason(r, &e->requires[i], item, *out, n))
+			return false;
+	return true;
+}
+
+/* ---- puts ---- */
+
+static bool can_check(const struct entity *e, const struct requirement *list, size_t n)
+{
+	const char *why;
+
+	for (size_t i = 0; i < n; i++)
+		if (slice_equal(list[i].target.entity, e->name) || (list[i].if_ && !term_can_filter(list[i].if_, &why)))
+			return false;
+	return true;
+}
+
+bool effect_can_check(const struct entity *e)
+{
+	return can_check(e, e->requires, e->require_count) && can_check(e, e->lives, e->lives_count);
+}
+
+/* The check in the batch that asks this of the item with that key, made when there is none. */
+static bool check_that_holds(struct effect *x, const struct effect_reason *t, size_t *at)
+{
+	const struct requirement *q = t->requirement;
+	struct dyn_write *w = effect_batch_add(x, t->key, at);
+	struct run *r = x->run;
+
+	if (!w && x->batch.asks[*at] == q)
+		return true;
+	if (w) {
+		w->kind = DYN_CHECK;
+		w->key = t->key;
+		w->must_exist = true;
+		x->batch.asks[*at] = q;
+		if (effect_may_expire(r, t->entity) && !add_condition(r, w, term_of(r, TERM_NOT, term_expired(r), NULL)))
+			return false;
+	}
+	/* Another requirement of the same item: both in one condition, and in the first one's words. */
+	return !q->if_ || add_condition(r, &x->batch.list[*at], q->if_);
+}
+
+bool effect_requires(struct effect *x, const struct row *item, struct effect_reason **out, size_t *n,
+		     const struct requirement **lacks)
+{
+	*lacks = NULL;
+	if (!find_reasons(x->run, x->target, item, true, out, n))
+		return false;
+	for (size_t i = 0; i < *n && !*lacks; i++)
+		if (!value_present((*out)[i].key))
+			*lacks = (*out)[i].requirement;
+	return true;
+}
+
+bool effect_add_checks(struct effect *x, size_t at, const struct effect_reason *list, size_t n)
+{
+	struct batch_need need = { .list = arena_array(x->run->arena, size_t, n) };
+
+	for (size_t i = 0; i < n; i++)
+		if (!check_that_holds(x, &list[i], &need.list[need.count++]))
+			return false;
+	x->batch.needs[at] = need;
+	return true;
+}
+
+void effect_tell_required(struct effect *x, const struct requirement *q)
+{
+	if (q->sentence.n)
+		run_pass_over(x->run, PASSED_OVER_REQUIREMENT, "a %.*s is not put: %.*s", SLICE_ARG(x->target->name),
+			      SLICE_ARG(q->sentence));
+	else
+		run_pass_over(x->run, PASSED_OVER_REQUIREMENT, "a %.*s is not put: the %.*s that it requires is not there, or not so",
+			      SLICE_ARG(x->target->name), SLICE_ARG(q->target.entity));
+}
+
+/* ---- removals ---- */
+
+struct removal {
+	struct value key, stored;
+	const struct entity *entity; /* NULL: what is there lives while nothing in particular */
+	struct effect_reason *reasons;
+	size_t first, count;         /* of all reasons */
+};
+
+/* What its life hangs on, to be read. */
+static bool gather_reasons(struct run *r, struct removal *m)
+{
+	struct row f;
+
+	row_from(&f, r->arena, m->entity, entity_full(r, m->entity, m->stored));
+	return find_reasons(r, m->entity, &f, false, &m->reasons, &m->count);
+}
+
+static bool reason_holds(struct run *r, const struct effect_reason *x, struct value stored, bool *out)
+{
+	struct row f;
+	struct scope s = { .run = r, .item = &f };
+
+	*out = false;
+	if (!value_present(stored) || entity_expired(r, stored) || entity_of_likely(r, stored, x->entity) != x->entity)
+		return true;
+	*out = true;
+	row_from(&f, r->arena, x->entity, entity_full(r, x->entity, stored));
+	return !x->requirement->if_ || scope_holds(&s, x->requirement->if_, out);
+}
+
+/* That all of them hold. */
+static bool make_checks(struct run *r, const struct effect_reason *list, size_t n, struct dyn_write *checks)
+{
+	for (size_t i = 0; i < n; i++) {
+		checks[i] = (struct dyn_write){ .kind = DYN_CHECK, .key = list[i].key, .must_exist = true };
+		if (list[i].requirement->if_ && !add_condition(r, &checks[i], list[i].requirement->if_))
+			return false;
+	}
+	return true;
+}
+
+/* Whether the item goes, and the check that says so again: that one reason does not hold, or that all do. */
+static bool decide(struct run *r, const struct removal *m, const struct value *stored, bool *goes,
+		   struct dyn_write *checks, size_t *check_count)
+{
+	*goes = !m->count;
+	*check_count = 0;
+	for (size_t i = 0; i < m->count; i++) {
+		const struct effect_reason *x = &m->reasons[i];
+		bool holds;
+
+		if (!reason_holds(r, x, stored[i], &holds))
+			return false;
+		if (holds)
+			continue;
+		*goes = true;
+		if (!value_present(x->key))
+			return true;
+		checks[0] = (struct dyn_write){ .kind = DYN_CHECK, .key = x->key };
+		*check_count = 1;
+		return add_condition(r, &checks[0], term_that_does_not(r, x->entity, x->requirement));
+	}
+	*check_count = *goes ? 0 : m->count;
+	return make_checks(r, m->reasons, *check_count, checks);
+}
+
+/* Reads all that the reasons of all removals name, in one go. */
+static bool read_reasons(struct run *r, struct removal *list, size_t n, struct value **out)
+{
+	size_t count = 0, k = 0;
+	struct value *keys;
+
+	for (size_t i = 0; i < n; i++) {
+		list[i].first = count;
+		count += list[i].count;
+	}
+	keys = arena_array(r->arena, struct value, count + 1);
+	*out = arena_array(r->arena, struct value, count + 1);
+	for (size_t i = 0; i < n; i++)
+		for (size_t j = 0; j < list[i].count; j++)
+			keys[k++] = list[i].reasons[j].key;
+	return !count || dyn_batch_get(r, keys, count, true, *out);
+}
+
+/* Reads the items and what their lives hang on. */
+static bool read_removals(struct run *r, struct removal *list, size_t n, struct value **reasons)
+{
+	struct value *keys = arena_array(r->arena, struct value, n + 1), *items = arena_array(r->arena, struct value, n + 1);
+
+	for (size_t i = 0; i < n; i++)
+		keys[i] = list[i].key;
+	if (n && !dyn_batch_get(r, keys, n, true, items))
+		return false;
+	for (size_t i = 0; i < n; i++) {
+		list[i].stored = items[i];
+		if (!value_present(items[i]))
+			continue;
+		list[i].entity = entity_of(r, items[i]);
+		if (list[i].entity && list[i].entity->lives_count && !gather_reasons(r, &list[i]))
+			return false;
+	}
+	return read_reasons(r, list, n, reasons);
+}
+
+/* The check joins the batch. Several removals may hang on one; what itself goes with them needs none. */
+static void add_decision(struct effect *x, const struct dyn_write *check)
+{
+	size_t at;
+	struct dyn_write *w = effect_batch_add(x, check->key, &at);
+
+	if (w)
+		*w = *check;
+}
+
+static bool settle_into(struct effect *x, struct removal *list, size_t n)
+{
+	struct run *r = x->run;
+	struct value *reasons;
+
+	if (!read_removals(r, list, n, &reasons))
+		return false;
+	effect_batch_init(x);
+	for (size_t i = 0; i < n; i++) {
+		struct removal *m = &list[i];
+		struct dyn_write *checks = arena_array(r->arena, struct dyn_write, m->count + 1), *w;
+		size_t count, at;
+		bool goes;
+
+		if (!value_present(m->stored)) {
+			run_pass_over(r, PASSED_OVER_NOTHING, "%s", "");
+			continue;
+		}
+		if (!decide(r, m, reasons + m->first, &goes, checks, &count))
+			return false;
+		if (!goes)
+			run_pass_over(r, PASSED_OVER_HOLDS, "%s", "");
+		w = goes ? effect_batch_add(x, m->key, &at) : NULL;
+		if (w)
+			*w = (struct dyn_write){ .kind = DYN_DELETE, .key = m->key };
+		for (size_t k = 0; k < count; k++)
+			add_decision(x, &checks[k]);
+	}
+	return true;
+}
+
+static bool removes(const struct effect *x)
+{
+	return x->processor->effect == EFFECT_DELETE || x->processor->effect == EFFECT_REMOVE_ALL;
+}
+
+bool effect_settle(struct effect *x)
+{
+	size_t n = x->batch.count;
+	struct removal *list;
+	bool ok;
+
+	if (x->batch.settled || !n || !removes(x))
+		return true;
+	list = arena_array(x->run->arena, struct removal, n);
+	for (size_t i = 0; i < n; i++)
+		list[i].key = x->batch.list[i].key;
+	ok = settle_into(x, list, n);
+	x->batch.settled = true;
+	return ok;
+}
+
+/* Whether the write of the item by itself also has to do with what its life hangs on: a transaction has one action for an item. */
+static bool counts_on(const struct entity *e, const struct effect_reason *list, size_t n)
+{
+	for (size_t i = 0; i < n; i++) {
+		for (size_t k = 0; k < e->count_count; k++)
+			if (slice_equal(e->counts[k].target.entity, list[i].entity->name))
+				return true;
+		for (size_t k = 0; k < e->require_count; k++)
+			if (slice_equal(e->requires[k].target.entity, list[i].entity->name))
+				return true;
+	}
+	return false;
+}
+
+/* The checks go along with the position. */
+static void ride_along(struct effect *x, const struct dyn_write *checks, size_t n)
+{
+	struct run *r = x->run;
+	struct dyn_write *riders = arena_array(r->arena, struct dyn_write, r->rider_count + n);
+
+	if (x->checks_ride) /* those of the try before */
+		r->rider_count = x->riders_before;
+	x->riders_before = r->rider_count;
+	if (r->rider_count)
+		memcpy(riders, r->riders, r->rider_count * sizeof(*riders));
+	memcpy(riders + r->rider_count, checks, n * sizeof(*riders));
+	r->riders = riders;
+	r->rider_count += n;
+	x->checks_ride = n > 0;
+}
+
+bool effect_settle_one(struct effect *x, const struct entity *e, struct value key, bool *go)
+{
+	struct removal m = { .key = key };
+	struct run *r = x->run;
+	struct dyn_write *checks;
+	struct value *reasons;
+	size_t count;
+
+	*go = false;
+	if (!read_removals(r, &m, 1, &reasons))
+		return false;
+	if (!value_present(m.stored)) {
+		run_pass_over(r, PASSED_OVER_NOTHING, "%s", "");
+		return true;
+	}
+	checks = arena_array(r->arena, struct dyn_write, m.count + 1);
+	if (!decide(r, &m, reasons, go, checks, &count))
+		return false;
+	if (!*go)
+		run_pass_over(r, PASSED_OVER_HOLDS, "%s", "");
+	x->decided = !*go && count;
+	if (!count || (*go && counts_on(e, m.reasons, m.count)))
+		return true;
+	ride_along(x, checks, count);
+	return true;
+}
+
+bool effect_put_lives(struct effect *x, const struct row *item, bool *lives)
+{
+	struct run *r = x->run;
+	struct effect_reason *list;
+	struct dyn_write *checks;
+	struct value *keys, *stored;
+	size_t n;
+
+	*lives = true;
+	if (!x->target->lives_count)
+		return true;
+	if (!find_reasons(r, x->target, item, false, &list, &n))
+		return false;
+	keys = arena_array(r->arena, struct value, n + 1);
+	stored = arena_array(r->arena, struct value, n + 1);
+	checks = arena_array(r->arena, struct dyn_write, n + 1);
+	for (size_t i = 0; i < n; i++)
+		keys[i] = list[i].key;
+	if (n && !dyn_batch_get(r, keys, n, true, stored))
+		return false;
+	for (size_t i = 0; i < n && *lives; i++) {
+		if (!reason_holds(r, &list[i], stored[i], lives))
+			return false;
+		if (!*lives)
+			effect_tell_required(x, list[i].requirement);
+	}
+	if (!*lives)
+		return true;
+	if (!make_checks(r, list, n, checks))
+		return false;
+	if (!counts_on(x->target, list, n))
+		ride_along(x, checks, n);
+	return true;
+}

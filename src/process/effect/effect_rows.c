@@ -1,0 +1,261 @@
+/* The rows of an effect, page by page, and the position among them.
+ *
+ * Progress, as text: "1 <sequence> <done> <hash> <cursor>". The change it belongs to; how many rows of the page that begins
+ * at the cursor are done ("-": the first page); a hash of the last one's key, by which it is found again when rows have come
+ * or gone before it.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include <inttypes.h>
+#include <xxhash.h>
+#include "process/effect/effect_internal.h"
+
+#define PAGE_ROWS (10 * EFFECT_MOST_ACTIONS) /* reading is dearer in small pieces */
+
+static const struct access *pattern_of(const struct effect *x)
+{
+	const struct processor *p = x->processor;
+
+	if (p->each_pattern.n)
+		return design_access(x->caller->design, p->each_pattern);
+	return p->effect == EFFECT_REMOVE_ALL ? design_access(x->caller->design, p->target) : NULL;
+}
+
+static bool has_pattern(const struct effect *x)
+{
+	return x->processor->each_pattern.n || x->processor->effect == EFFECT_REMOVE_ALL;
+}
+
+/* Trees are read whole; what hangs below a row is a row, too. */
+static size_t count_rows(const struct row *rows, size_t n)
+{
+	size_t sum = n;
+
+	for (size_t i = 0; i < n; i++)
+		sum += count_rows(rows[i].children, rows[i].child_count);
+	return sum;
+}
+
+static struct row *flatten(const struct row *rows, size_t n, struct row *to)
+{
+	for (size_t i = 0; i < n; i++) {
+		*to++ = rows[i];
+		to = flatten(rows[i].children, rows[i].child_count, to);
+	}
+	return to;
+}
+
+static void take(struct effect *x, const struct read_result *result, struct rows *page)
+{
+	page->list = result->rows;
+	page->count = result->row_count;
+	page->next = result->next;
+	if (!result->tree)
+		return;
+	page->count = count_rows(result->rows, result->row_count);
+	page->list = arena_array(x->page->arena, struct row, page->count);
+	flatten(result->rows, result->row_count, page->list);
+}
+
+/* One page from page->cursor on. */
+static bool read_rows(struct effect *x, struct rows *page)
+{
+	const struct processor *p = x->processor;
+	bool each = p->each_pattern.n > 0;
+	struct read_request q = { .access = pattern_of(x), .limit = PAGE_ROWS, .cursor = page->cursor, .trusted = true };
+	struct run *r = x->page;
+	struct read_result result;
+	struct row params;
+	int64_t was = effect_time_enter(x, r);
+	bool ok;
+
+	if (!q.access) {
+		effect_time_leave(r, was);
+		return run_fail(r, PROBLEM_INTERNAL, "There is no access pattern for '%.*s'", SLICE_ARG(p->name));
+	}
+	effect_row_enter(x, NULL);
+	ok = effect_params(x, r, q.access, each ? p->each_with : p->with, each ? p->each_with_count : p->with_count, &params);
+	effect_time_leave(r, was);
+	if (!ok)
+		return false;
+	q.params = &params;
+	if (!read_access(r, &q, &result)) {
+		if (r->problem.type != PROBLEM_NOT_FOUND)
+			return false;
+		r->problem = (struct problem){ 0 };
+		result = (struct read_result){ 0 };
+	}
+	take(x, &result, page);
+	return true;
+}
+
+/* ---- where we are ---- */
+
+static uint64_t hash_of(struct effect *x, const struct row *row)
+{
+	struct value key = dyn_key_of(x->page, row->full);
+	struct value v = value_count(key) ? key : row->full;
+
+	return XXH3_64bits(v.p ? (const void *)v.p : "", v.n);
+}
+
+struct progress {
+	size_t done;
+	uint64_t hash;
+	struct slice cursor;
+};
+
+static bool take_word(struct slice *rest, struct slice *word)
+{
+	const char *end = memchr(rest->p, ' ', rest->n);
+	size_t n = end ? (size_t)(end - rest->p) : rest->n;
+
+	*word = slice_make(rest->p, n);
+	*rest = end ? slice_make(end + 1, rest->n - n - 1) : slice_make(rest->p + rest->n, 0);
+	return n > 0;
+}
+
+static bool take_number(struct slice *rest, int base, uint64_t *out)
+{
+	struct slice word;
+
+	*out = 0;
+	if (!take_word(rest, &word) || word.n > 16)
+		return false;
+	for (size_t i = 0; i < word.n; i++) {
+		char c = word.p[i];
+		int digit = c >= '0' && c <= '9' ? c - '0' : c >= 'a' && c <= 'f' ? c - 'a' + 10 : base;
+
+		if (digit >= base)
+			return false;
+		*out = *out * (uint64_t)base + (uint64_t)digit;
+	}
+	return true;
+}
+
+/* False: none, or that of another change. */
+static bool progress_read(const struct effect *x, struct progress *out)
+{
+	struct slice rest = x->at->progress, word;
+	uint64_t done;
+
+	if (!rest.n || !take_word(&rest, &word) || !slice_is(word, "1") || !take_word(&rest, &word) ||
+	    !slice_equal(word, x->change->sequence) || !take_number(&rest, 10, &done) || !take_number(&rest, 16, &out->hash) ||
+	    !take_word(&rest, &out->cursor))
+		return false;
+	out->done = (size_t)done;
+	if (slice_is(out->cursor, "-"))
+		out->cursor = SLICE("");
+	return true;
+}
+
+struct slice effect_begun(struct slice progress)
+{
+	struct slice word;
+
+	if (!progress.n || !take_word(&progress, &word) || !slice_is(word, "1") || !take_word(&progress, &word))
+		return SLICE("");
+	return word;
+}
+
+bool effect_is_begun(const struct effect *x)
+{
+	struct progress p;
+
+	return progress_read(x, &p);
+}
+
+/* The last row that was done may have gone since. Then everything but counting is done again from the page's beginning, for it
+ * comes to the same. */
+static size_t find_first(struct effect *x, const struct rows *page, const struct progress *p)
+{
+	if (!p->done)
+		return 0;
+	if (p->done <= page->count && hash_of(x, &page->list[p->done - 1]) == p->hash)
+		return p->done;
+	for (size_t i = 0; i < page->count; i++)
+		if (hash_of(x, &page->list[i]) == p->hash)
+			return i + 1;
+	if (x->processor->effect != EFFECT_COUNT)
+		return 0;
+	return p->done < page->count ? p->done : page->count;
+}
+
+bool effect_rows_resume(struct effect *x, struct rows *page)
+{
+	struct progress p = { 0 };
+
+	*page = (struct rows){ 0 };
+	if (!has_pattern(x)) {
+		page->list = arena_new(x->page->arena, struct row);
+		page->count = 1;
+		return true;
+	}
+	if (progress_read(x, &p))
+		page->cursor = arena_copy(x->page->arena, p.cursor);
+	if (!read_rows(x, page)) {
+		if (x->page->problem.type != PROBLEM_MALFORMED || !page->cursor.n)
+			return false;
+		/* The cursor is of other parameters: `let` has looked at what is different now. From the beginning, then. */
+		x->page->problem = (struct problem){ 0 };
+		*page = (struct rows){ 0 };
+		p = (struct progress){ 0 };
+		if (!read_rows(x, page))
+			return false;
+	}
+	page->first = find_first(x, page, &p);
+	return true;
+}
+
+bool effect_rows_next(struct effect *x, struct rows *page)
+{
+	struct slice cursor = arena_copy(x->caller->arena, page->next);
+
+	branch_clear(x->page, x->caller);
+	*page = (struct rows){ .cursor = cursor };
+	return read_rows(x, page);
+}
+
+void effect_row_enter(struct effect *x, const struct row *row)
+{
+	bool any = row && has_pattern(x);
+
+	x->variables[x->variable_count].value = any && x->processor->each_variable.n ? row->full : VALUE_ABSENT;
+	x->row_key = any ? dyn_key_of(x->run, row->full) : VALUE_ABSENT;
+}
+
+/* ---- the position ---- */
+
+bool effect_position_is_end(const struct rows *page, size_t done)
+{
+	return done == page->count && !page->next.n;
+}
+
+struct position effect_position_after(struct effect *x, const struct rows *page, size_t done)
+{
+	struct position now = { .processor = x->at->processor, .shard = x->at->shard, .sequence = x->at->sequence, .stored = true };
+	struct slice cursor = done == page->count ? page->next : page->cursor;
+	size_t inside = done == page->count ? 0 : done;
+
+	if (effect_position_is_end(page, done)) {
+		now.sequence = x->change->sequence;
+		return now;
+	}
+	now.progress = arena_printf(x->run->arena, "1 %.*s %zu %" PRIx64 " %.*s", SLICE_ARG(x->change->sequence), inside,
+				    inside ? hash_of(x, &page->list[inside - 1]) : 0, SLICE_ARG(cursor.n ? cursor : SLICE("-")));
+	return now;
+}
+
+void effect_position_ride(struct effect *x, const struct position *now)
+{
+	x->run->riders = checkpoint_move(x->run, x->at, now);
+	x->run->rider_count = 1;
+}
+
+void effect_position_moved(struct effect *x, const struct position *now)
+{
+	x->progress.n = 0;
+	buf_put(&x->progress, now->progress);
+	x->at->sequence = now->sequence;
+	x->at->progress = buf_slice(&x->progress);
+	x->at->stored = true;
+	x->wrote = true;
+}

@@ -1,0 +1,150 @@
+/* Whether a change wakes a processor, and what its terms see.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "app/passed_over.h"
+#include "process/effect/effect_internal.h"
+#include "process/keeper/keeper_internal.h"
+
+/* ---- what terms see ---- */
+
+int64_t effect_time_enter(struct effect *x, struct run *r)
+{
+	int64_t was = r->now_ms;
+
+	if (x->change->created_ms)
+		r->now_ms = x->change->created_ms;
+	return was;
+}
+
+void effect_time_leave(struct run *r, int64_t was)
+{
+	r->now_ms = was;
+}
+
+struct scope effect_scope(struct effect *x, struct run *r)
+{
+	bool row = x->processor->each_variable.n && value_present(x->variables[x->variable_count].value);
+
+	return (struct scope){
+		.run = r, .item = &x->item, .old = x->old,
+		.variables = x->variables, .variable_count = x->variable_count + row,
+	};
+}
+
+/* Each may use those before it. */
+static bool evaluate_let(struct effect *x)
+{
+	const struct processor *p = x->processor;
+
+	x->variables = arena_array(x->caller->arena, struct term_variable, p->let_count + 1);
+	x->variables[p->let_count].name = p->each_variable;
+	x->variables[p->let_count].at = p->each_at;
+	for (size_t i = 0; i < p->let_count; i++) {
+		struct scope s = { .run = x->caller, .item = &x->item, .old = x->old, .variables = x->variables, .variable_count = i };
+		struct value v;
+
+		if (!scope_value(&s, p->let[i].term, &v))
+			return false;
+		x->variables[i] = (struct term_variable){ p->let[i].at, p->let[i].attribute, v };
+	}
+	x->variable_count = p->let_count;
+	return true;
+}
+
+bool effect_prepare(struct effect *x)
+{
+	const struct change *c = x->change;
+	struct run *r = x->caller;
+	struct value image = value_present(c->new_image) ? c->new_image : c->old_image;
+	int64_t was = effect_time_enter(x, r);
+	bool ok;
+
+	r->memo = NULL; /* what another change has seen */
+	r->witnesses = NULL;
+	row_from(&x->item, r->arena, c->entity, entity_full(r, c->entity, image));
+	x->old = value_present(c->old_image) ? entity_full(r, c->entity, c->old_image) : VALUE_ABSENT;
+	ok = evaluate_let(x);
+	effect_time_leave(r, was);
+	return ok;
+}
+
+static struct value named(const struct scope *s, struct slice name)
+{
+	for (size_t i = 0; i < s->variable_count; i++)
+		if (slice_equal(s->variables[i].name, name))
+			return s->variables[i].value;
+	return row_find(s->item, name);
+}
+
+bool effect_params(struct effect *x, struct run *r, const struct access *access, const struct assignment *with, size_t n,
+		   struct row *out)
+{
+	struct scope s = effect_scope(x, r);
+	struct value v;
+
+	row_init(out, r->arena, NULL);
+	for (size_t i = 0; !n && i < access->param_count + access->query_param_count; i++) {
+		struct slice name = i < access->param_count ? access->params[i] : access->query_params[i - access->param_count].name;
+
+		v = named(&s, name);
+		if (value_present(v))
+			row_put(out, name, v);
+	}
+	for (size_t i = 0; i < n; i++) {
+		if (!scope_value(&s, with[i].term, &v))
+			return false;
+		if (value_present(v))
+			row_set(out, with[i].at, v);
+	}
+	return true;
+}
+
+/* ---- whether ---- */
+
+static bool concerns(const struct processor *p, const struct change *c)
+{
+	return c->entity && (p->events & c->events) && slice_equal(c->entity->name, p->entity);
+}
+
+static bool asks(struct effect *x, bool *out)
+{
+	struct run *r = x->caller;
+	struct scope s = effect_scope(x, r);
+	int64_t was = effect_time_enter(x, r);
+	bool ok = scope_holds(&s, x->processor->when, out);
+
+	effect_time_leave(r, was);
+	return ok;
+}
+
+bool effect_wakes_prepared(struct effect *x, bool *out)
+{
+	enum keeper_fate fate = KEEPER_GONE;
+
+	*out = false;
+	if (!concerns(x->processor, x->change))
+		return true;
+	/* A document goes with its item, also when `when` no longer holds for it: an archived card that is deleted. */
+	if (x->processor->send_opensearch && x->change->events == ON_DELETED) {
+		*out = true;
+		return true;
+	}
+	if (!effect_prepare(x) || !asks(x, out))
+		return false;
+	if (!*out)
+		run_pass_over(x->caller, PASSED_OVER_WHEN, "%s", "");
+	/* Receivers know items by their keys: for them it is gone from there. */
+	if (!*out || x->change->events != ON_DELETED || x->processor->effect == EFFECT_SEND ||
+	    !keeper_can_move(x->caller, x->change->entity))
+		return true;
+	if (!keeper_fate(x->caller, x->change, &fate))
+		return false;
+	*out = fate != KEEPER_MOVED;
+	return true;
+}
+
+bool effect_wakes(struct run *r, const struct processor *p, const struct change *c, bool *out)
+{
+	struct effect x = { .caller = r, .processor = p, .change = c };
+
+	return effect_wakes_prepared(&x, out);
+}

@@ -1,0 +1,442 @@
+/* What follows from a page of changes, each item looked at once.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "app/deleting.h"
+#include "app/keep.h"
+#include "app/passed_over.h"
+#include "app/write_plan.h"
+#include "base/log.h"
+#include "base/map.h"
+#include "process/keeper/keeper_internal.h"
+
+/* ---- what the design leaves to do ---- */
+
+static bool has_counters(const struct entity *e)
+{
+	for (size_t i = 0; i < e->attribute_count; i++)
+		if (e->attributes[i].counter && keep_depends(e, e->attributes[i].name))
+			return true;
+	return false;
+}
+
+static bool has_copies(const struct entity *e)
+{
+	for (size_t i = 0; i < e->attribute_count; i++)
+		if (e->attributes[i].kept_by.n)
+			return true;
+	return false;
+}
+
+/* Whether the end of an item, when the database brings it about, is the end of more than the item. */
+static bool has_traces(const struct entity *e)
+{
+	return e->companion_count || e->count_count || (e->login.present && e->login.secret_count);
+}
+
+static bool may_expire(const struct design *d, const struct entity *e)
+{
+	for (size_t i = 0; d->ttl.n && i < e->key_count; i++)
+		if (slice_equal(e->keys[i].attribute, d->ttl))
+			return true;
+	return d->ttl.n && entity_attribute(e, d->ttl);
+}
+
+bool keeper_is_needed(const struct design *d)
+{
+	if (d->stream != STREAM_NEW_AND_OLD)
+		return false; /* it would see nothing, or not enough: writers see to everything themselves */
+	for (size_t i = 0; i < d->entity_count; i++) {
+		const struct entity *e = &d->entities[i];
+
+		if (e->delete_.then_count || has_copies(e) || has_counters(e) || (may_expire(d, e) && has_traces(e)))
+			return true;
+	}
+	return false;
+}
+
+/* ---- what is known of an entity ---- */
+
+struct role { /* of an entity, worked out when the first of its items comes */
+	const struct entity *entity;
+	bool *counters; /* by attribute: a counter with something that depends on it */
+	bool has_counters, has_copies;
+	struct name_list copied; /* attributes that others keep copies of */
+};
+
+/* ---- what is known of an item ---- */
+
+struct kept {
+	const struct role *role;
+	struct value key, now;  /* now: stored, as the last record says; absent: gone */
+	struct name_list changed; /* attributes that others copy */
+	bool counted;           /* a counter moved that something depends on */
+	bool copies;            /* what it copies, or whence, is new */
+};
+
+struct keeper {
+	struct run *run;
+	struct slice seen;      /* up to and with this change it has followed them all before: a replay; empty: none */
+	struct run *branch;     /* cleared from item to item */
+	struct run *sources;    /* remembers what copies are compared with */
+	struct role *roles;     /* by entity */
+	struct map items;       /* key -> struct kept, in order */
+};
+
+static struct role *role_of(struct keeper *k, const struct entity *e)
+{
+	const struct design *d = k->run->design;
+	struct arena *a = k->run->arena;
+	struct role *x = &k->roles[e - d->entities];
+
+	if (x->entity)
+		return x;
+	x->entity = e;
+	x->counters = arena_array(a, bool, e->attribute_count);
+	for (size_t i = 0; i < e->attribute_count; i++) {
+		x->counters[i] = e->attributes[i].counter && keep_depends(e, e->attributes[i].name);
+		x->has_counters = x->has_counters || x->counters[i];
+	}
+	x->has_copies = has_copies(e);
+	for (size_t i = 0; i < d->entity_count; i++)
+		for (size_t n = 0; n < d->entities[i].attribute_count; n++) {
+			const struct attribute *of = &d->entities[i].attributes[n];
+
+			if (of->kept_by.n && slice_equal(of->copy_entity, e->name))
+				names_of_copy(a, &x->copied, e, of);
+		}
+	return x;
+}
+
+static struct kept *kept_of(struct keeper *k, const struct role *role, struct value key)
+{
+	struct slice bytes = slice_make(key.p, key.n);
+	struct kept *x = map_get(&k->items, bytes);
+
+	if (!x) {
+		x = arena_new(k->run->arena, struct kept);
+		x->key = key;
+		map_set(&k->items, bytes, x);
+	}
+	x->role = role;
+	return x;
+}
+
+/* ---- looking at a record ---- */
+
+static bool differs(const struct change *c, struct slice name)
+{
+	return !value_equal(value_get(c->old_image, name), value_get(c->new_image, name));
+}
+
+/* Whether the copy, or what its source is found by, is new in this record. */
+static bool copies_anew(struct keeper *k, const struct entity *e, const struct change *c)
+{
+	struct name_list names = { 0 };
+
+	for (size_t i = 0; i < e->attribute_count; i++) {
+		const struct attribute *a = &e->attributes[i];
+
+		if (!a->kept_by.n)
+			continue;
+		names_add(k->run->arena, &names, a->name);
+		for (size_t n = 0; n < a->copy_arg_count; n++)
+			names_of_term(k->run->arena, &names, e, a->copy_args[n]);
+	}
+	for (size_t i = 0; i < names.count; i++)
+		if (differs(c, names.list[i]))
+			return true;
+	return false;
+}
+
+/* It stays at its key and is another one for those who name it. */
+static bool is_renamed(const struct entity *e, const struct change *c)
+{
+	for (size_t i = 0; c->events == ON_UPDATED && i < e->param_count; i++)
+		if (differs(c, e->params[i]))
+			return true;
+	return false;
+}
+
+static void look_at(struct keeper *k, const struct change *c)
+{
+	const struct entity *e = c->entity;
+	const struct role *role = role_of(k, e);
+	struct kept *x;
+
+	if (c->unfit.n && (role->has_counters || role->has_copies || role->copied.count || e->delete_.then_count)) {
+		(void)change_is_passed_over(k->run, c);
+		return;
+	}
+	if (!role->has_counters && !role->has_copies && !role->copied.count)
+		return;
+	x = kept_of(k, role, c->key);
+	x->now = c->new_image;
+	if (c->events == ON_DELETED)
+		return;
+	for (size_t i = 0; role->has_counters && c->events == ON_UPDATED && i < e->attribute_count; i++)
+		x->counted = x->counted || (role->counters[i] && differs(c, e->attributes[i].name));
+	x->copies = x->copies || (role->has_copies && (c->events == ON_CREATED || copies_anew(k, e, c)));
+	/* Of a new item all of it differs: copies may have been there before it was, or before it moved here. */
+	for (size_t i = 0; i < role->copied.count; i++)
+		if (is_renamed(e, c) || differs(c, role->copied.list[i]))
+			names_add(k->run->arena, &x->changed, role->copied.list[i]);
+}
+
+/* ---- doing it ---- */
+
+/* What can never succeed must not keep everything else from being done. */
+static bool told(struct keeper *k, const struct run *inside, bool ok, const struct entity *e, const char *what)
+{
+	enum problem_type t = inside->problem.type;
+
+	if (!ok && (t == PROBLEM_BUSY || t == PROBLEM_INTERNAL || t == PROBLEM_NONE)) {
+		(void)run_fail(k->run, t ? t : PROBLEM_INTERNAL, "%.*s", SLICE_ARG(inside->problem.detail));
+		return false;
+	}
+	if (!ok)
+		run_pass_over(k->run, PASSED_OVER_REFUSED, "%s of a %.*s: %.*s", what, SLICE_ARG(e->name),
+			      SLICE_ARG(inside->problem.detail));
+	return true;
+}
+
+static bool finish(struct keeper *k, bool ok, const struct entity *e, const char *what)
+{
+	ok = told(k, k->branch, ok, e, what);
+	branch_clear(k->branch, k->run);
+	return ok;
+}
+
+/* Whether the record shows that derived attributes and keys are what they should be: whoever moved the counter has seen to it. */
+static bool is_in_order(struct run *r, const struct entity *e, struct value stored)
+{
+	struct value full = entity_full(r, e, stored);
+	struct row f;
+
+	if (e->companion_count || e->count_count)
+		return false; /* they are not in the record */
+	row_from(&f, r->arena, e, full);
+	return entity_complete(r, e, &f, full) && value_equal(row_item(&f), full);
+}
+
+static bool keep_counted(struct keeper *k, const struct kept *x)
+{
+	const struct entity *e = x->role->entity;
+	bool ok = is_in_order(k->branch, e, x->now);
+
+	k->branch->problem = (struct problem){ 0 };
+	if (!ok)
+		ok = keep_item(k->branch, e, x->key);
+	return finish(k, ok, e, "what hangs on a counter");
+}
+
+static bool keep_sources(struct keeper *k, const struct kept *x)
+{
+	struct value full = entity_full(k->branch, x->role->entity, x->now), old = full;
+	bool ok;
+
+	for (size_t i = 0; i < x->changed.count; i++) {
+		struct slice name = x->changed.list[i];
+		/* Anything else than what it is. */
+		struct value other = value_present(value_get(full, name)) ? VALUE_ABSENT : value_make_null(k->branch->arena);
+
+		old = value_map_with(k->branch->arena, old, name, other);
+	}
+	ok = keep_copies(k->branch, x->role->entity, old, full);
+	return finish(k, ok, x->role->entity, "copies");
+}
+
+/* Whether the copy is that of a source which has changed before the item could be seen. */
+static bool compare(struct keeper *k, const struct kept *x, const struct attribute *a, bool *differs_)
+{
+	struct run *r = k->sources;
+	const struct entity *source = design_entity(r->design, a->copy_entity);
+	struct value *args, full, copy;
+	struct row f;
+	struct scope s = { .run = r, .item = &f };
+
+	*differs_ = false;
+	if (!source)
+		return true;
+	row_from(&f, r->arena, x->role->entity, entity_full(r, x->role->entity, x->now));
+	if (!scope_args(&s, a->copy_args, a->copy_arg_count, &args) ||
+	    !entity_fetch(r, source, args, a->copy_arg_count, false, &full) || !entity_copied(r, a, &(struct row){ .full = full }, &copy))
+		return false;
+	*differs_ = !value_equal(copy, row_get(&f, a->at));
+	return true;
+}
+
+static bool keep_own_copies(struct keeper *k, const struct kept *x)
+{
+	const struct entity *e = x->role->entity;
+	struct name_list done = { 0 };
+
+	for (size_t i = 0; i < e->attribute_count; i++) {
+		const struct attribute *a = &e->attributes[i];
+		bool stale, ok;
+
+		if (!a->kept_by.n || names_have(&done, a->copy_entity))
+			continue;
+		ok = compare(k, x, a, &stale);
+		if (!told(k, k->sources, ok, e, "a copy"))
+			return false;
+		k->sources->problem = (struct problem){ 0 };
+		if (!ok || !stale)
+			continue;
+		names_add(k->run->arena, &done, a->copy_entity);
+		if (!finish(k, write_refresh(k->branch, e, x->key, a->copy_entity), e, "a copy"))
+			return false;
+	}
+	return true;
+}
+
+/* Copies of what is gone: after what goes with it, so that nothing is written that is about to be removed. */
+static bool keep_left(struct keeper *k, const struct change *c)
+{
+	const struct entity *e = c->entity;
+
+	if (!role_of(k, e)->copied.count || !value_present(c->old_image) || c->unfit.n ||
+	    !(c->events == ON_DELETED || is_renamed(e, c)))
+		return true;
+	return finish(k, keep_copies(k->branch, e, entity_full(k->branch, e, c->old_image), VALUE_ABSENT), e,
+		      "copies of what is gone");
+}
+
+static bool keep_one(struct keeper *k, const struct kept *x)
+{
+	if (!value_present(x->now))
+		return true;
+	if (x->counted && !keep_counted(k, x))
+		return false;
+	if (x->changed.count && !keep_sources(k, x))
+		return false;
+	return !x->copies || keep_own_copies(k, x);
+}
+
+/* Whether the record is that of a soft deletion: what `delete` sets is as it says, and was not before. What it says must not
+ * depend on the item; a time, say, is new. */
+static bool is_soft_deletion(struct keeper *k, const struct change *c)
+{
+	const struct delete_rule *d = &c->entity->delete_;
+	bool is_new = false;
+
+	for (size_t i = 0; i < d->set_count; i++) {
+		const struct assignment *s = &d->set[i];
+		const struct attribute *a = entity_attribute(c->entity, s->attribute);
+		struct value now = value_get(c->new_image, s->attribute);
+
+		if (s->term->kind == TERM_LITERAL && a && !value_equal(now, write_fit(k->branch, a, s->term->value)))
+			return false;
+		if (s->term->kind != TERM_LITERAL && !value_present(now))
+			return false;
+		is_new = is_new || differs(c, s->attribute);
+	}
+	return is_new;
+}
+
+/* What the deletion has set, as the record has it. */
+static struct fields set_by_deletion(struct keeper *k, const struct change *c)
+{
+	const struct delete_rule *d = &c->entity->delete_;
+	struct fields f;
+
+	fields_init(&f, k->branch->arena);
+	for (size_t i = 0; i < d->set_count; i++)
+		fields_set(&f, d->set[i].attribute, value_get(c->new_image, d->set[i].attribute));
+	return f;
+}
+
+/* What has gone with an item does not go again: what hangs on its name now has come since. */
+static bool is_seen_again(const struct keeper *k, const struct change *c)
+{
+	return sequence_compare(c->sequence, k->seen) <= 0;
+}
+
+static bool finish_soft_deletion(struct keeper *k, const struct change *c)
+{
+	struct value old = entity_full(k->branch, c->entity, c->old_image);
+	struct fields still;
+	bool marked = true;
+
+	if (!c->entity->delete_.soft || !is_soft_deletion(k, c))
+		return true;
+	if (is_seen_again(k, c) && !deleting_is_marked(k->branch, c->entity, old, &marked))
+		return false;
+	still = set_by_deletion(k, c);
+	return !marked || deleting_finish(k->branch, c->entity, old, &still);
+}
+
+/* A marker says that it was a deletion; without one the item may have moved, or be back. */
+static bool finish_deletion(struct keeper *k, const struct change *c)
+{
+	struct value gone = entity_full(k->branch, c->entity, c->old_image);
+	enum keeper_fate fate = KEEPER_GONE;
+	bool marked;
+
+	if (!deleting_is_marked(k->branch, c->entity, gone, &marked))
+		return false;
+	if (!marked && is_seen_again(k, c))
+		return true;
+	if (!marked && !keeper_fate(k->branch, c, &fate))
+		return false;
+	if (fate == KEEPER_UNKNOWN)
+		log_debug("%.*s: a %.*s is gone from its key, and may have moved: nothing is removed after it",
+			  SLICE_ARG(k->run->design->name), SLICE_ARG(c->entity->name));
+	return fate != KEEPER_GONE || deleting_finish(k->branch, c->entity, gone, NULL);
+}
+
+static bool follow_deletion(struct keeper *k, const struct change *c)
+{
+	const struct entity *e = c->entity;
+
+	if (!e->delete_.then_count || !value_present(c->old_image) || c->unfit.n)
+		return true;
+	return finish(k, c->events == ON_UPDATED ? finish_soft_deletion(k, c) : finish_deletion(k, c), e, "what goes with the end");
+}
+
+bool keeper_follow(struct run *r, const struct change *list, size_t n, struct slice seen)
+{
+	struct keeper k = { .run = r, .seen = seen, .branch = branch_new(r), .sources = branch_new(r) };
+
+	k.roles = arena_array(r->arena, struct role, r->design->entity_count);
+	k.branch->depth = k.sources->depth = r->depth;
+	map_init(&k.items, r->arena);
+	for (size_t i = 0; i < n; i++)
+		if (list[i].entity)
+			look_at(&k, &list[i]);
+	for (size_t i = 0; i < k.items.n; i++)
+		if (!keep_one(&k, k.items.entries[i].value))
+			return false;
+	for (size_t i = 0; i < n; i++)
+		if (list[i].entity && list[i].events != ON_CREATED && !follow_deletion(&k, &list[i]))
+			return false;
+	for (size_t i = 0; i < n; i++)
+		if (list[i].entity && !keep_left(&k, &list[i]))
+			return false;
+	return true;
+}
+
+bool keeper_has_traces(const struct change *c)
+{
+	return c->by_ttl && c->events == ON_DELETED && c->entity && !c->unfit.n && value_present(c->old_image) && has_traces(c->entity);
+}
+
+bool keeper_take_traces(struct run *r, const struct change *c, const struct position *was, bool *wrote)
+{
+	struct position now = *was;
+	enum problem_type t;
+	bool ok;
+
+	now.sequence = c->sequence;
+	now.progress = SLICE("");
+	now.stored = true;
+	r->riders = checkpoint_move(r, was, &now);
+	r->rider_count = 1;
+	ok = write_remove_traces(r, c->entity, entity_full(r, c->entity, c->old_image), wrote);
+	r->riders = NULL;
+	r->rider_count = 0;
+	t = r->problem.type;
+	if (ok || r->rider_lost || t == PROBLEM_BUSY || t == PROBLEM_INTERNAL || t == PROBLEM_NONE)
+		return ok;
+	run_pass_over(r, PASSED_OVER_REFUSED, "what a %.*s has left: %.*s", SLICE_ARG(c->entity->name), SLICE_ARG(r->problem.detail));
+	r->problem = (struct problem){ 0 };
+	return true;
+}

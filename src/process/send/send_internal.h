@@ -1,0 +1,37 @@
+/* What the files of a sender share.
+ * SPDX-License-Identifier: Apache-2.0 */
+#ifndef THORPE_PROCESS_SEND_INTERNAL_H
+#define THORPE_PROCESS_SEND_INTERNAL_H
+
+#include "app/caller.h"
+#include "process/send/send.h"
+#include "process/send/send_http.h"
+
+struct sender {
+	const struct processor *p;
+	const struct app *app;
+	struct arena arena; /* of what lives as long as the sender */
+	struct send_http *http;
+	struct slice secret;    /* webhook */
+	struct slice processor_id; /* webhook: what makes an id of one processor unlike that of another */
+	bool names_index;       /* OpenSearch: the address has none, so every action says it */
+	int64_t retry_after;
+};
+
+/* An image as plain JSON, without what is hidden or private; null when there is none. */
+void send_put_item(struct run *r, const struct entity *e, struct value stored, struct buf *b);
+
+/* send_webhook.c */
+void webhook_init(struct sender *s);
+void webhook_body(struct sender *s, struct run *r, const struct change *c, struct buf *b);
+/* "v1=…" of the body at that time (seconds). */
+struct slice webhook_signature(struct arena *a, struct slice secret, int64_t timestamp, struct slice body);
+void webhook_send(struct sender *s, struct run *r, const struct change *c, enum send_end *end, struct slice *why);
+
+/* send_bulk.c */
+/* The address of _bulk for the one in the design; NULL: it is none. */
+const char *bulk_address(struct arena *a, struct slice url, bool *names_index);
+size_t bulk_send(struct sender *s, struct run *r, const struct change *const *list, size_t n, enum send_end *ends,
+		 struct slice *why);
+
+#endif

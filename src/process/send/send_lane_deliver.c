@@ -1,0 +1,243 @@
+/* A page of changes: those that concern the processor are sent, tried again, and in the end parked.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "app/dyn.h"
+#include "base/log.h"
+#include "process/effect/effect.h"
+#include "process/send/send_lane.h"
+
+#define ASKS 5 /* times, whether a change concerns it */
+
+struct delivery { /* of one request's worth */
+	struct lane *lane;
+	struct run *run;
+	const struct change **list; /* those that have not been taken */
+	enum send_end *ends;
+	struct slice *why;
+	size_t count;
+	int tries;
+};
+
+/* ---- waiting ---- */
+
+/* False: interrupted. */
+static bool wait_for(struct lane *l, int64_t seconds)
+{
+	if (!runner_interrupts(l->runner))
+		runner_wait(l->runner, seconds * l->runner->second_ms, NULL);
+	return !runner_interrupts(l->runner);
+}
+
+/* ---- parking ---- */
+
+static bool write_parked(struct run *r, const struct parked *p)
+{
+	struct dyn_refusal refusal;
+
+	r->problem = (struct problem){ 0 };
+	switch (dyn_write(r, checkpoint_park(r, p), 1, SLICE(""), &refusal)) {
+	case DYN_DONE:
+		return true;
+	case DYN_FAILED:
+		return false;
+	default:
+		return run_fail(r, PROBLEM_BUSY, "the change could not be parked");
+	}
+}
+
+/* Until it is: nothing may get lost. By itself, for done twice it is the same item. False: interrupted. */
+static bool park(struct lane *l, struct run *r, const struct change *c, struct slice why, int tries)
+{
+	struct parked p = {
+		.processor = l->runner->p->name, .shard = slice_str(l->tail.shard), .sequence = c->sequence,
+		.reason = why, .tries = tries, .parked_at_ms = app_now_ms(l->runner->app), .change = *c,
+	};
+
+	for (int asked = 1; !write_parked(r, &p); asked++) {
+		log_warn("processor %.*s: change %.*s could not be parked: %.*s", SLICE_ARG(p.processor), SLICE_ARG(c->sequence),
+			 SLICE_ARG(r->problem.detail));
+		if (!wait_for(l, send_backoff(asked, 0)))
+			return false;
+	}
+	atomic_fetch_add(&l->runner->parked, 1);
+	runner_problem(l->runner, why);
+	log_warn("processor %.*s: change %.*s is parked: %.*s (tries: %d)", SLICE_ARG(p.processor), SLICE_ARG(c->sequence),
+		 SLICE_ARG(why), tries);
+	return true;
+}
+
+/* ---- a request's worth ---- */
+
+/* In memory of its own, for there may be a dozen. How many went into the request; 0: memory ran out. */
+static size_t try_once(struct delivery *d)
+{
+	struct lane *l = d->lane;
+	struct run r = *d->run;
+	volatile size_t sent = 0;
+
+	r.arena = &l->try_arena;
+	r.memo = NULL;
+	ARENA_TRY(&l->try_arena, { sent = sender_send(l->sender, &r, d->list, d->count, d->ends, d->why); }, { sent = 0; });
+	if (sent && d->ends[0] != SEND_TAKEN && !d->why[0].n)
+		d->why[0] = SLICE("not taken");
+	for (size_t i = 0; i < sent; i++)
+		d->why[i] = arena_copy(d->run->arena, d->why[i]);
+	arena_clear(&l->try_arena);
+	d->tries++;
+	return sent;
+}
+
+#define OLD_MS (20 * 3600 * INT64_C(1000)) /* DynamoDB keeps 24 hours */
+
+/* So old that waiting would lose it: as the stream of this process counts, which no clock can move, nor time without a server. */
+static int tries_for(const struct delivery *d, const struct change *c)
+{
+	struct database *database = d->lane->runner->database;
+	uint64_t sequence = 0;
+
+	if (!database->aging)
+		return d->run->now_ms - c->created_ms > OLD_MS ? 1 : SEND_TRIES;
+	for (size_t i = 0; i < c->sequence.n; i++)
+		sequence = sequence * 10 + (uint64_t)(c->sequence.p[i] - '0');
+	return sequence <= database->aging(database) ? 1 : SEND_TRIES;
+}
+
+/* Parks what is refused or has been tried often enough; what is to be tried again stays, in order. Of `n`, the first `sent`
+ * have an end. */
+static bool sort_out(struct delivery *d, size_t sent)
+{
+	struct send_runner *s = d->lane->runner;
+	size_t kept = 0;
+
+	for (size_t i = 0; i < d->count; i++) {
+		const struct change *c = d->list[i];
+
+		if (i < sent && d->ends[i] == SEND_TAKEN) {
+			atomic_fetch_add(&s->done, 1);
+		} else if (i < sent && (d->ends[i] == SEND_REFUSED || d->tries >= tries_for(d, c))) {
+			if (!park(d->lane, d->run, c, d->why[i], d->tries))
+				return false;
+		} else {
+			d->why[kept] = i < sent ? d->why[i] : SLICE("");
+			d->list[kept++] = c;
+		}
+	}
+	d->count = kept;
+	d->lane->sent = true;
+	return true;
+}
+
+/* Until none is left. False: interrupted. */
+static bool deliver_all(struct delivery *d)
+{
+	struct send_runner *s = d->lane->runner;
+
+	while (d->count) {
+		size_t before = d->count, sent;
+
+		if (runner_interrupts(s))
+			return false;
+		sent = try_once(d);
+		if (runner_leaves(s) && sent && d->ends[0] == SEND_AGAIN) /* perhaps only because it was cut short */
+			return false;
+		if (!sort_out(d, sent))
+			return false;
+		if (!d->count)
+			break;
+		if (sent && d->count == before - sent) { /* all of them are through: the next ones are at their first try */
+			d->tries = 0;
+			continue;
+		}
+		atomic_fetch_add(&s->retries, 1);
+		runner_problem(s, d->why[0]);
+		if (d->tries == 1)
+			log_warn("processor %.*s: trying again: %.*s", SLICE_ARG(s->p->name), SLICE_ARG(d->why[0]));
+		if (!wait_for(d->lane, send_backoff(d->tries, sender_retry_after(d->lane->sender))))
+			return false;
+	}
+	return true;
+}
+
+static bool deliver(struct lane *l, struct run *r, const struct change **list, size_t n)
+{
+	struct delivery d = { .lane = l, .run = r, .list = list, .count = n };
+
+	if (!n)
+		return true;
+	atomic_store(&l->oldest_ms, list[0]->created_ms);
+	d.ends = arena_array(r->arena, enum send_end, n);
+	d.why = arena_array(r->arena, struct slice, n);
+	return deliver_all(&d);
+}
+
+/* ---- a page ---- */
+
+/* What cannot be asked, even after a while, is parked. False: interrupted. */
+static bool wakes(struct lane *l, struct run *r, const struct change *c, bool *out)
+{
+	*out = false;
+	for (int asked = 1;; asked++) {
+		r->problem = (struct problem){ 0 };
+		if (effect_wakes(r, l->runner->p, c, out)) {
+			/* The end of what did not fit is sent all the same: it may have fitted once. */
+			if (*out && c->events != ON_DELETED && change_is_passed_over(r, c))
+				*out = false;
+			return true;
+		}
+		*out = false;
+		if (asked == ASKS)
+			return park(l, r, c, r->problem.detail, asked);
+		if (!wait_for(l, send_backoff(asked, 0)))
+			return false;
+	}
+}
+
+/* Older than what a replay asks for. */
+static bool is_passed_over(struct lane *l, const struct change *c)
+{
+	if (!l->since[0])
+		return false;
+	if (c->created_ms < lane_since(slice_str(l->since)))
+		return true;
+	l->since[0] = 0;
+	return false;
+}
+
+static bool deliver_page(struct lane *l, struct run *r)
+{
+	const struct change_page *page = &l->page;
+	size_t most = sender_most(l->sender), n = 0;
+	const struct change **list = arena_array(r->arena, const struct change *, most);
+
+	for (size_t i = 0; i < page->count; i++) {
+		const struct change *c = &page->list[i];
+		bool woken = false;
+
+		if (spot_compare(&l->done, c->sequence) >= 0)
+			continue; /* before it was interrupted */
+		if (runner_interrupts(l->runner))
+			return false;
+		if (!is_passed_over(l, c) && !wakes(l, r, c, &woken))
+			return false;
+		if (woken)
+			list[n++] = c;
+		if (n && n < most && i + 1 < page->count)
+			continue;
+		if (!deliver(l, r, list, n))
+			return false;
+		n = 0;
+		spot_set(&l->done, c->sequence);
+	}
+	return true;
+}
+
+bool lane_deliver(struct lane *l, struct run *r)
+{
+	bool ok;
+
+	l->passed_over = (struct passed_over){ 0 };
+	r->passed_over = &l->passed_over;
+	ok = deliver_page(l, r);
+	r->passed_over = NULL;
+	runner_passed_over(l->runner, &l->passed_over);
+	return ok;
+}

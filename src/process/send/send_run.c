@@ -1,0 +1,387 @@
+/* Looks after a `send` processor: pauses, replays, starts a lane for each shard.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include <stdlib.h>
+#include <time.h>
+#include "base/alloc.h"
+#include "base/clock.h"
+#include "base/log.h"
+#include "process/send/send_lane.h"
+
+#define LOOK_MS 1000    /* at switches */
+#define LOOK_LEAST_MS 50 /* however much is new */
+#define SHARDS_US 10000000 /* at the list of shards */
+
+int64_t send_backoff(int tries, int64_t retry_after)
+{
+	int64_t wait = tries < 10 ? INT64_C(1) << (tries - 1) : SEND_WAIT_MOST;
+
+	return retry_after > wait ? retry_after : wait;
+}
+
+/* ---- waiting ---- */
+
+bool runner_leaves(struct send_runner *s)
+{
+	return atomic_load(&s->stopping) || atomic_load(&s->leaving);
+}
+
+bool runner_interrupts(struct send_runner *s)
+{
+	return runner_leaves(s) || atomic_load(&s->paused);
+}
+
+uint64_t runner_news(struct send_runner *s)
+{
+	uint64_t news;
+
+	pthread_mutex_lock(&s->lock);
+	news = s->news;
+	pthread_mutex_unlock(&s->lock);
+	return news;
+}
+
+static struct timespec after_ms(int64_t ms)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	t.tv_sec += ms / 1000;
+	t.tv_nsec += (ms % 1000) * 1000000;
+	if (t.tv_nsec >= 1000000000) {
+		t.tv_nsec -= 1000000000;
+		t.tv_sec++;
+	}
+	return t;
+}
+
+void runner_wait(struct send_runner *s, int64_t ms, const uint64_t *news)
+{
+	struct timespec until = after_ms(ms);
+	bool paused = atomic_load(&s->paused);
+
+	pthread_mutex_lock(&s->lock);
+	while (!runner_leaves(s) && atomic_load(&s->paused) == paused && !(news && s->news != *news))
+		if (pthread_cond_timedwait(&s->changed, &s->lock, &until))
+			break;
+	pthread_mutex_unlock(&s->lock);
+}
+
+static void set(struct send_runner *s, atomic_bool *flag, bool value)
+{
+	pthread_mutex_lock(&s->lock);
+	atomic_store(flag, value);
+	pthread_cond_broadcast(&s->changed);
+	pthread_mutex_unlock(&s->lock);
+}
+
+void send_runner_pause(struct send_runner *s, bool paused)
+{
+	pthread_mutex_lock(&s->lock);
+	atomic_store(&s->paused, paused);
+	s->told++;
+	pthread_cond_broadcast(&s->changed);
+	pthread_mutex_unlock(&s->lock);
+}
+
+static uint64_t times_told(struct send_runner *s)
+{
+	uint64_t told;
+
+	pthread_mutex_lock(&s->lock);
+	told = s->told;
+	pthread_mutex_unlock(&s->lock);
+	return told;
+}
+
+/* As the table has it, unless somebody has said so since it was read. */
+static void follow_switch(struct send_runner *s, bool paused, uint64_t told)
+{
+	pthread_mutex_lock(&s->lock);
+	if (s->told == told && atomic_load(&s->paused) != paused) {
+		atomic_store(&s->paused, paused);
+		pthread_cond_broadcast(&s->changed);
+	}
+	pthread_mutex_unlock(&s->lock);
+}
+
+void send_runner_wake(struct send_runner *s)
+{
+	pthread_mutex_lock(&s->lock);
+	s->news++;
+	pthread_cond_broadcast(&s->changed);
+	pthread_mutex_unlock(&s->lock);
+}
+
+void runner_problem(struct send_runner *s, struct slice detail)
+{
+	size_t n = detail.n < sizeof(s->problem) ? detail.n : sizeof(s->problem) - 1;
+
+	while (n && n < detail.n && ((uint8_t)detail.p[n] & 0xc0) == 0x80)
+		n--;
+	pthread_mutex_lock(&s->lock);
+	if (n)
+		memcpy(s->problem, detail.p, n);
+	s->problem[n] = 0;
+	s->problem_ms = clock_now_ms(&clock_system);
+	pthread_mutex_unlock(&s->lock);
+}
+
+void runner_passed_over(struct send_runner *s, const struct passed_over *what)
+{
+	pthread_mutex_lock(&s->lock);
+	for (size_t i = 0; i < PASSED_OVER_REASONS; i++)
+		s->passed_over.count[i] += what->count[i];
+	if (what->last[0]) {
+		memcpy(s->passed_over.last, what->last, sizeof(s->passed_over.last));
+		s->passed_ms = clock_now_ms(&clock_system);
+	}
+	pthread_mutex_unlock(&s->lock);
+	if (what->last[0]) /* once a page */
+		log_warn("processor %.*s: passed over: %s", SLICE_ARG(s->p->name), what->last);
+}
+
+/* ---- lanes ---- */
+
+struct run lane_run(struct send_runner *s, struct backend *b, struct arena *a)
+{
+	struct run r = { .app = s->app };
+
+	/* Nobody is logged in: what goes out is what anybody may see of an item. */
+	r.design = app_design(s->app);
+	r.backend = b;
+	r.arena = a;
+	r.now_ms = app_now_ms(s->app);
+	backend_label(b, s->p->name);
+	return r;
+}
+
+bool lane_is_ours(struct send_runner *s, struct slice shard)
+{
+	return !s->leases || lease_is_mine(s->leases, shard, clock_monotonic_us());
+}
+
+static bool is_ours(void *ctx, struct slice shard)
+{
+	return lane_is_ours(ctx, shard);
+}
+
+static bool has_ended_elsewhere(void *ctx, struct run *r, struct slice shard)
+{
+	struct send_runner *s = ctx;
+	bool ended = false;
+
+	return s->leases && checkpoint_has_ended(r, s->p->name, shard, &ended) && ended;
+}
+
+static struct seat *begin_lane(void *ctx, struct run *r, const struct shard_list *list, const struct shard *shard)
+{
+	struct send_runner *s = ctx;
+	struct lane *l = lane_new(s, list->stream_arn, shard->id);
+
+	(void)r;
+	if (l && lane_start(l))
+		return &l->seat;
+	log_warn("processor %.*s: not enough memory or threads", SLICE_ARG(s->p->name));
+	lane_free(l);
+	return NULL;
+}
+
+static void end_lane(struct seat *s)
+{
+	lane_free((struct lane *)s);
+}
+
+static bool look_at_shards(struct send_runner *s, struct run *r)
+{
+	struct shard_list list;
+
+	if (!dyn_list_shards(r, &list))
+		return false;
+	seats_follow(&s->lanes, r, &list);
+	return true;
+}
+
+/* ---- switches ---- */
+
+int64_t lane_since(struct slice progress)
+{
+	char text[LANE_SINCE_MOST];
+	size_t n = sizeof(LANE_SINCE) - 1;
+
+	if (!slice_starts(progress, SLICE(LANE_SINCE)) || progress.n >= sizeof(text))
+		return 0;
+	memcpy(text, progress.p, progress.n);
+	text[progress.n] = 0;
+	return strtoll(text + n, NULL, 10);
+}
+
+static bool go_back(struct send_runner *s, struct run *r, struct slice shard, struct slice since)
+{
+	struct position was, now = { .processor = s->p->name, .shard = shard, .progress = since };
+
+	return checkpoint_load(r, s->p->name, shard, &was) && checkpoint_save(r, &was, &now);
+}
+
+/* The positions first: should this be cut short, it is done again. */
+static bool replay(struct send_runner *s, struct run *r, struct processor_switch *w)
+{
+	struct shard_list list;
+	struct slice since;
+
+	if (!dyn_list_shards(r, &list))
+		return false;
+	set(s, &s->leaving, true);
+	seats_clear(&s->lanes);
+	set(s, &s->leaving, false);
+	since = arena_printf(r->arena, LANE_SINCE "%lld", (long long)w->replay_from_ms);
+	for (size_t i = 0; i < list.count; i++)
+		if (!go_back(s, r, list.list[i].id, since))
+			return false;
+	w->replay_from_ms = 0;
+	return checkpoint_set_switch(r, s->p->name, w);
+}
+
+/* False: to be looked at again soon. */
+static bool look(struct send_runner *s, struct run *r, bool shards)
+{
+	struct processor_switch w;
+	uint64_t told = times_told(s);
+
+	if (!checkpoint_switch(r, s->p->name, &w))
+		return false;
+	follow_switch(s, w.paused, told);
+	if (w.replay_from_ms) {
+		if (!replay(s, r, &w))
+			return false;
+		shards = true;
+	}
+	return !shards || look_at_shards(s, r);
+}
+
+static void look_once(struct send_runner *s, struct backend *b, struct arena *a, int64_t *shards_us)
+{
+	int64_t now = clock_monotonic_us();
+	volatile bool ok = false;
+	struct run r;
+
+	ARENA_TRY(a, {
+		r = lane_run(s, b, a);
+		ok = look(s, &r, now >= *shards_us);
+		if (!ok)
+			log_warn("processor %.*s: %.*s", SLICE_ARG(s->p->name), SLICE_ARG(r.problem.detail));
+	}, {
+		log_warn("processor %.*s: out of memory", SLICE_ARG(s->p->name));
+	});
+	if (!ok)
+		*shards_us = 0;
+	else if (now >= *shards_us)
+		*shards_us = now + SHARDS_US;
+	arena_clear(a);
+}
+
+static void *run_runner(void *ctx)
+{
+	struct send_runner *s = ctx;
+	struct backend *b = database_open(s->database);
+	int64_t shards_us = 0;
+	struct arena a;
+
+	if (!b)
+		log_error("processor %.*s does not run: out of memory", SLICE_ARG(s->p->name));
+	arena_init(&a);
+	while (b && !atomic_load(&s->stopping)) {
+		uint64_t news = runner_news(s);
+
+		look_once(s, b, &a, &shards_us);
+		runner_wait(s, LOOK_LEAST_MS, NULL);
+		runner_wait(s, LOOK_MS, &news);
+	}
+	seats_clear(&s->lanes);
+	arena_release(&a);
+	backend_free(b);
+	return NULL;
+}
+
+/* ---- from outside ---- */
+
+static int64_t second_ms(void)
+{
+	const char *text = getenv(SEND_RETRY_ENV);
+	long ms = text ? strtol(text, NULL, 10) : 0;
+
+	return ms > 0 && ms < 1000 ? ms : 1000;
+}
+
+struct send_runner *send_runner_new(struct app *app, const struct processor *p, struct leases *leases)
+{
+	struct send_runner *s = mem_zalloc(sizeof(*s));
+	pthread_condattr_t attr;
+
+	if (!s)
+		return NULL;
+	s->app = app;
+	s->database = app_database(app);
+	s->p = p;
+	s->leases = leases;
+	s->second_ms = second_ms();
+	s->lanes = (struct seats){ .lock = &s->lock, .ctx = s, .begin = begin_lane, .free = end_lane, .is_ours = is_ours,
+				   .has_ended_elsewhere = has_ended_elsewhere };
+	pthread_mutex_init(&s->lock, NULL);
+	pthread_condattr_init(&attr);
+	pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
+	pthread_cond_init(&s->changed, &attr);
+	pthread_condattr_destroy(&attr);
+	return s;
+}
+
+bool send_runner_start(struct send_runner *s)
+{
+	atomic_store(&s->stopping, false);
+	s->started = pthread_create(&s->thread, NULL, run_runner, s) == 0;
+	return s->started;
+}
+
+void send_runner_stop(struct send_runner *s)
+{
+	if (!s || !s->started)
+		return;
+	set(s, &s->stopping, true);
+	pthread_join(s->thread, NULL);
+	s->started = false;
+}
+
+void send_runner_free(struct send_runner *s)
+{
+	if (!s)
+		return;
+	pthread_cond_destroy(&s->changed);
+	pthread_mutex_destroy(&s->lock);
+	mem_free(s);
+}
+
+const struct processor *send_runner_processor(const struct send_runner *s)
+{
+	return s->p;
+}
+
+void send_runner_status(struct send_runner *s, struct send_status *out)
+{
+	int64_t now = clock_now_ms(&clock_system);
+
+	*out = (struct send_status){
+		.done = atomic_load(&s->done), .retries = atomic_load(&s->retries), .parked = atomic_load(&s->parked),
+		.lost = atomic_load(&s->lost), .paused = atomic_load(&s->paused),
+	};
+	pthread_mutex_lock(&s->lock);
+	memcpy(out->problem, s->problem, sizeof(out->problem));
+	out->problem_ms = s->problem_ms;
+	out->passed_over = s->passed_over;
+	out->passed_ms = s->passed_ms;
+	for (struct seat *x = s->lanes.first; x; x = x->next) {
+		int64_t oldest = atomic_load(&((struct lane *)x)->oldest_ms);
+
+		if (oldest && now - oldest > out->lag_ms)
+			out->lag_ms = now - oldest;
+	}
+	pthread_mutex_unlock(&s->lock);
+}

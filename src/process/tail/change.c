@@ -1,0 +1,64 @@
+/* Records as changes of a design.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "process/tail/change.h"
+
+#include "app/hold.h"
+#include "app/passed_over.h"
+
+/* An item that was held, or let go (app/hold.h): nothing has happened to it. Then it is nobody's. */
+static bool is_only_held(struct run *r, struct change *c)
+{
+	struct value old = hold_hidden(r->arena, c->old_image), now = hold_hidden(r->arena, c->new_image);
+	bool only = (old.p != c->old_image.p || now.p != c->new_image.p) && value_present(old) && value_equal(old, now);
+
+	c->old_image = old;
+	c->new_image = now;
+	return only;
+}
+
+static void find_entity(struct run *r, struct change *c)
+{
+	struct value image;
+
+	if (is_only_held(r, c))
+		return;
+	image = value_present(c->new_image) ? c->new_image : c->old_image;
+	if (!value_present(image))
+		return;
+	c->entity = entity_of(r, image);
+	if (c->entity && entity_fits(r, c->entity, image, &c->unfit))
+		c->unfit = SLICE("");
+}
+
+bool change_is_passed_over(struct run *r, const struct change *c)
+{
+	if (!c->unfit.n)
+		return false;
+	run_pass_over(r, PASSED_OVER_UNFIT, "%.*s does not fit %.*s: %.*s", SLICE_ARG(entity_key_text(r, c->key)),
+		      SLICE_ARG(c->entity->name), SLICE_ARG(c->unfit));
+	return true;
+}
+
+bool change_read(struct run *r, struct slice iterator, int limit, struct change_page *out)
+{
+	static const int events[] = { [EVENT_INSERT] = ON_CREATED, [EVENT_MODIFY] = ON_UPDATED, [EVENT_REMOVE] = ON_DELETED };
+	struct dyn_records found;
+
+	*out = (struct change_page){ 0 };
+	if (!dyn_read_records(r, iterator, limit, &found))
+		return false;
+	*out = (struct change_page){ .list = arena_array(r->arena, struct change, found.count), .count = found.count,
+				     .iterator = found.iterator, .trimmed = found.trimmed };
+	for (size_t i = 0; i < found.count; i++) {
+		const struct reply_record *in = &found.list[i];
+
+		if (!in->sequence.n || in->sequence.n >= SPOT_ROOM)
+			return run_fail(r, PROBLEM_INTERNAL, "a record of the stream has no sequence number, or one that is too long");
+		out->list[i] = (struct change){
+			.sequence = in->sequence, .events = events[in->event], .by_ttl = in->by_ttl, .created_ms = in->created_ms,
+			.key = in->keys, .old_image = in->old_image, .new_image = in->new_image,
+		};
+		find_entity(r, &out->list[i]);
+	}
+	return true;
+}

@@ -1,0 +1,42 @@
+/* Where a design's table is: in this process (api/local.h), or at an endpoint (remote/).
+ *
+ * A database hands out backends. Each belongs to one thread at a time and ends with backend_free(), before the database does.
+ * SPDX-License-Identifier: Apache-2.0 */
+#ifndef THORPE_REQUEST_DATABASE_H
+#define THORPE_REQUEST_DATABASE_H
+
+#include "request/backend.h"
+
+struct database {
+	struct backend *(*open)(struct database *d); /* NULL: memory is out. Any thread */
+	/* Another number than before: a stream may have something new. It rises. Any thread, cheap. */
+	uint64_t (*latest)(struct database *d);
+	/* Changes up to this sequence number are forgotten soon. NULL: they are when they are a day old. */
+	uint64_t (*aging)(struct database *d);
+	/* Others write, too, and `latest` does not know: a shard is looked at so often while there is something in it, and ever less
+	 * often, down to `poll_most_ms`, while there is not. 0: `latest` knows everything. */
+	int poll_ms, poll_most_ms;
+	bool is_remote; /* a call is a round trip: event loops leave it to a thread that may wait */
+};
+
+static inline struct backend *database_open(struct database *d)
+{
+	return d->open(d);
+}
+
+static inline uint64_t database_latest(struct database *d)
+{
+	return d->latest(d);
+}
+
+/* When to look next at a shard that had nothing new so many times, one after the other. */
+static inline int64_t database_poll_us(const struct database *d, int empty)
+{
+	int64_t us = d->poll_ms * INT64_C(1000), most = d->poll_most_ms * INT64_C(1000);
+
+	while (--empty > 0 && us < most)
+		us += us / 2;
+	return us < most ? us : most;
+}
+
+#endif
