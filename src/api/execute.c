@@ -4,10 +4,10 @@
 
 #include <errno.h>
 #include <semaphore.h>
-#include "api/action.h"
+#include "api/op/action.h"
 #include "api/internal.h"
-#include "api/op_streams.h"
-#include "api/paging.h"
+#include "api/op/op_streams.h"
+#include "api/op/paging.h"
 #include "base/clock.h"
 #include "request/document.h"
 #include "table/layout.h"

@@ -1,8 +1,8 @@
 /* Faults that are asked for, in DynamoDB's words.
  * SPDX-License-Identifier: Apache-2.0 */
-#include "api/cancellation.h"
+#include "api/op/cancellation.h"
 #include "api/internal.h"
-#include "api/stream_token.h"
+#include "api/op/stream_token.h"
 #include "base/log.h"
 
 #define ON_DEMAND                                                                                                              \

@@ -14,10 +14,10 @@
 #define THORPE_API_OP_H
 
 #include "api/api.h"
-#include "api/shape.h"
+#include "api/shape/shape.h"
 #include "expr/expr.h"
 #include "fault/fault.h"
-#include "table/control.h"
+#include "table/control/control.h"
 #include "table/read.h"
 #include "table/write.h"
 

@@ -1,12 +1,12 @@
 /* From a request to a reply: finds the route, enforces what its row says, calls the handler.
  * SPDX-License-Identifier: Apache-2.0 */
-#include "app/app_exchange.h"
-#include "app/late.h"
-#include "app/deleting.h"
+#include "app/rest/app_exchange.h"
+#include "app/db/late.h"
+#include "app/write/deleting.h"
 #include "design/row.h"
-#include "app/read.h"
-#include "app/rehearse.h"
-#include "app/write.h"
+#include "app/read/read.h"
+#include "app/db/rehearse.h"
+#include "app/write/write.h"
 #include "base/alloc.h"
 #include "base/audit.h"
 #include "base/clock.h"

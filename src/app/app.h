@@ -5,7 +5,7 @@
 #ifndef THORPE_APP_APP_H
 #define THORPE_APP_APP_H
 
-#include "app/caller.h"
+#include "app/auth/caller.h"
 #include "request/database.h"
 
 struct app_options {

@@ -6,7 +6,7 @@
 #include "cli/commands.h"
 #include "cli/design_file.h"
 #include "cli/flags.h"
-#include "design/describe.h"
+#include "design/describe/describe.h"
 
 struct doc_options {
 	bool json;

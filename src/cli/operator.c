@@ -5,11 +5,11 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "app/shared_secret.h"
+#include "app/db/shared_secret.h"
 #include "base/clock.h"
 #include "cli/design_file.h"
 #include "cli/secret.h"
-#include "cli/serve_backend.h"
+#include "cli/serve/serve_backend.h"
 
 #define OPERATOR_STRING(field)                                                                    \
 	bool operator_set_##field(void *options, const char *value, char *why, size_t n)          \

@@ -3,7 +3,7 @@
 #ifndef THORPE_CLI_OPERATOR_H
 #define THORPE_CLI_OPERATOR_H
 
-#include "app/caller.h"
+#include "app/auth/caller.h"
 #include "base/arena.h"
 #include "cli/flags.h"
 

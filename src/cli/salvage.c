@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "cli/commands.h"
-#include "cli/serve.h"
+#include "cli/serve/serve.h"
 
 struct salvage_options {
 	const char *to;

@@ -6,14 +6,14 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "app/caller.h"
+#include "app/auth/caller.h"
 #include "base/clock.h"
 #include "cli/commands.h"
 #include "cli/design_file.h"
 #include "cli/flags.h"
 #include "cli/operator.h"
 #include "cli/secret.h"
-#include "cli/serve.h"
+#include "cli/serve/serve.h"
 #include "process/send/send.h"
 
 #define ROLES_MAX 32

@@ -3,7 +3,7 @@
 #ifndef THORPE_CLI_VERIFY_H
 #define THORPE_CLI_VERIFY_H
 
-#include "cli/serve.h"
+#include "cli/serve/serve.h"
 
 struct verify_options {
 	const char *data, *endpoint;

@@ -1,6 +1,6 @@
 /* What the server says to the console in the browser: documents about itself, its numbers and its designs.
  *
- * The documents are those of console/src/lib/types.ts. They are for operators: whoever serves them (http/console.c) has made
+ * The documents are those of console/src/lib/types.ts. They are for operators: whoever serves them (http/serve/console.c) has made
  * sure of that. Knows no connection; what only the HTTP server knows is handed in.
  *
  * Threads: a console is shared by all. Documents of designs are made once, when first asked for, and kept: a design does not

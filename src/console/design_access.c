@@ -1,10 +1,10 @@
 /* An access pattern: what it is asked with, the request it becomes, what it gives. And processors, which are asked by changes.
  * SPDX-License-Identifier: Apache-2.0 */
-#include "app/openapi.h"
-#include "app/read.h"
-#include "app/routes.h"
+#include "app/openapi/openapi.h"
+#include "app/read/read.h"
+#include "app/rest/routes.h"
 #include "console/design_doc.h"
-#include "design/describe.h"
+#include "design/describe/describe.h"
 
 /* ---- parameters ---- */
 

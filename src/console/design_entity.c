@@ -1,7 +1,7 @@
 /* An entity: its attributes, keys, companions and rules, and the routes it is reached by.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "console/design_doc.h"
-#include "design/describe.h"
+#include "design/describe/describe.h"
 
 /* ---- companions ---- */
 

@@ -1,4 +1,4 @@
-/* The table beside a design's (app/beside.h), brought over at the switch, when nothing changes it any more. It has no stream, and is small.
+/* The table beside a design's (app/db/beside.h), brought over at the switch, when nothing changes it any more. It has no stream, and is small.
  *
  *   goes along      DELETING (deletions under way: M1 to M6 go on at the target), PARKED and what a retry of those has done, PROCESSOR
  *                   (paused; without a replay that waits, which would be of another stream), REPLY (answers under an

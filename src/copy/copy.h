@@ -29,7 +29,7 @@
 #define THORPE_COPY_COPY_H
 
 #include <stdatomic.h>
-#include "app/caller.h"
+#include "app/auth/caller.h"
 #include "request/database.h"
 #include "design/design.h"
 

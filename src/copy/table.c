@@ -1,7 +1,7 @@
 /* Tables: what they are like, whether two are alike, and making one like another.
  * SPDX-License-Identifier: Apache-2.0 */
 #include <stdio.h>
-#include "app/provision_request.h"
+#include "app/db/provision_request.h"
 #include "base/alloc.h"
 #include "copy/copy_internal.h"
 #include "deploy/deploy.h"

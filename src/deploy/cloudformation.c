@@ -3,7 +3,7 @@
  * Properties as in the reference of AWS::DynamoDB::Table and AWS::IAM::ManagedPolicy. They are CreateTable's, but for the
  * stream, which is on when it has a view.
  * SPDX-License-Identifier: Apache-2.0 */
-#include "app/provision_request.h"
+#include "app/db/provision_request.h"
 #include "deploy/deploy_internal.h"
 
 static const char *const ids[DEPLOY_TABLES] = { "Table", "ThorpeTable" };

@@ -2,7 +2,7 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include <math.h>
 #include "deploy/deploy_internal.h"
-#include "design/traffic.h"
+#include "design/describe/traffic.h"
 
 /* US dollars, us-east-1, Standard table class: https://aws.amazon.com/dynamodb/pricing/on-demand/ and …/provisioned/. Request units,
  * storage and recovery as AWS's price list was quoted in September 2026. Free tiers are not taken off. */
@@ -22,7 +22,7 @@ static const struct {
 #define WRITE_UNIT 1024.0
 #define SHARDS_AT_FIRST 4.0   /* a new table on demand has four partitions */
 #define SHARD_WRITES 1000.0   /* units a second of a partition */
-/* At each shard, a second: once while nothing is written (cli/serve_backend.c), once more for each write of a server, which may be in
+/* At each shard, a second: once while nothing is written (cli/serve/serve_backend.c), once more for each write of a server, which may be in
  * any of them, and no more often than every 100 ms (process/process_page.c). */
 #define LOOKS_IDLE 1.0
 #define LOOKS_MOST 10.0

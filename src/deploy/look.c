@@ -1,7 +1,7 @@
 /* What is there, compared with what is wanted.
  * SPDX-License-Identifier: Apache-2.0 */
-#include "app/provision_compare.h"
-#include "app/provision_request.h"
+#include "app/db/provision_compare.h"
+#include "app/db/provision_request.h"
 #include "deploy/deploy_internal.h"
 
 struct look {

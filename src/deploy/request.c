@@ -1,6 +1,6 @@
-/* The documents that make and change tables, where app/provision_request.h does not have them.
+/* The documents that make and change tables, where app/db/provision_request.h does not have them.
  * SPDX-License-Identifier: Apache-2.0 */
-#include "app/provision_request.h"
+#include "app/db/provision_request.h"
 #include "deploy/deploy_internal.h"
 
 static struct slice end(struct buf *b)

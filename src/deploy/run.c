@@ -4,7 +4,7 @@
  * nothing is not asked forever.
  * SPDX-License-Identifier: Apache-2.0 */
 #include <time.h>
-#include "app/provision_request.h"
+#include "app/db/provision_request.h"
 #include "base/clock.h"
 #include "deploy/deploy_internal.h"
 

@@ -27,7 +27,7 @@ bool deploy_tag_is_valid(const struct deploy_tag *t)
 
 /* ---- tables ---- */
 
-/* The table beside it has a key of its own (app/beside.h); shared state has the attribute `expires`. */
+/* The table beside it has a key of its own (app/db/beside.h); shared state has the attribute `expires`. */
 static const struct design *beside(const struct design *d, struct arena *a)
 {
 	struct design *b = arena_new(a, struct design);

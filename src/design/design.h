@@ -7,8 +7,8 @@
 #define THORPE_DESIGN_DESIGN_H
 
 #include "design/name.h"
-#include "design/template.h"
-#include "design/term.h"
+#include "design/term/template.h"
+#include "design/term/term.h"
 #include "table/schema.h"
 
 /* ---- accept: {rule: reason} on a table, index, entity, access pattern or processor ---- */

@@ -5,7 +5,7 @@
 #include "base/alloc.h"
 #include "base/log.h"
 #include "fault/internal.h"
-#include "table/control.h"
+#include "table/control/control.h"
 
 #define VIEW_MS 50   /* a view so often: an index shows a write that much later than index-lag says, at most */
 #define SPLIT_MS 50  /* shards that are due are looked for so often */

@@ -6,10 +6,10 @@
 
 #include "base/alloc.h"
 #include "base/grow.h"
-#include "http/connection.h"
+#include "http/connection/connection.h"
 #include "http/loop.h"
 #include "http/server_internal.h"
-#include "http/sse.h"
+#include "http/serve/sse.h"
 
 #define FREE_MOST 64 /* exchanges kept for reuse, each with 16 KB of arena */
 #define TICK_LEAST_MS 10

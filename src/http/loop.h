@@ -10,14 +10,14 @@
 #include <uv.h>
 
 #include "base/clock.h"
-#include "http/exchange.h"
+#include "http/connection/exchange.h"
 #include "wire/gzip.h"
-#include "http/keys.h"
-#include "http/origin.h"
-#include "http/proxies.h"
-#include "http/route.h"
-#include "http/sigv4.h"
-#include "http/tls.h"
+#include "http/door/keys.h"
+#include "http/door/origin.h"
+#include "http/door/proxies.h"
+#include "http/serve/route.h"
+#include "http/door/sigv4.h"
+#include "http/connection/tls.h"
 #include "http/workers.h"
 #include "process/live/live.h"
 

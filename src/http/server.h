@@ -15,12 +15,12 @@
 #define THORPE_HTTP_SERVER_H
 
 #include "api/api.h"
-#include "http/address.h"
-#include "http/keys.h"
-#include "http/http_limits.h"
-#include "http/proxies.h"
-#include "http/route.h"
-#include "http/tls.h"
+#include "http/door/address.h"
+#include "http/door/keys.h"
+#include "http/connection/http_limits.h"
+#include "http/door/proxies.h"
+#include "http/serve/route.h"
+#include "http/connection/tls.h"
 #include "http/workers.h"
 
 struct server;

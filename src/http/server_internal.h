@@ -4,7 +4,7 @@
 #define THORPE_HTTP_SERVER_INTERNAL_H
 
 #include "base/budget.h"
-#include "http/addresses.h"
+#include "http/door/addresses.h"
 #include "http/loop.h"
 #include "http/server.h"
 

@@ -5,7 +5,7 @@
 
 #include "base/alloc.h"
 #include "base/log.h"
-#include "http/exchange.h"
+#include "http/connection/exchange.h"
 #include "http/workers.h"
 
 #define STACK_BYTES (1024 * 1024) /* deep documents recurse; only what is used takes memory */

@@ -1,8 +1,8 @@
 /* Rows that hang on an item: of the patterns that its deletion names. Joined by what the pattern's queries ask for, so that nothing
  * has to be queried: the parent says what would be asked for it, and the row has it or not.
  * SPDX-License-Identifier: Apache-2.0 */
-#include "app/entity_internal.h"
-#include "app/write_plan.h"
+#include "app/entity/entity_key.h"
+#include "app/write/write_plan.h"
 #include "base/grow.h"
 #include "oracle/oracle_internal.h"
 

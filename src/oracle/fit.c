@@ -1,10 +1,10 @@
 /* Whether a stored value is one that its attribute may have.
  * SPDX-License-Identifier: Apache-2.0 */
 #include <stdlib.h>
-#include "app/input.h"
-#include "app/packed.h"
+#include "app/entity/input.h"
+#include "app/entity/packed.h"
 #include "base/timestamp.h"
-#include "design/term_text.h"
+#include "design/term/term_text.h"
 #include "oracle/oracle_internal.h"
 
 static double to_double(struct value v)

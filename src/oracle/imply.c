@@ -1,8 +1,8 @@
 /* What an item says of others: facts.
  * SPDX-License-Identifier: Apache-2.0 */
 #include <xxhash.h>
-#include "app/entity_internal.h"
-#include "app/input.h"
+#include "app/entity/entity_key.h"
+#include "app/entity/input.h"
 #include "oracle/oracle_internal.h"
 
 #define HASH_BYTES 16

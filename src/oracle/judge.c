@@ -1,7 +1,7 @@
 /* An item compared with what it says itself: its attributes, what is derived from them, its keys, its checks.
  * SPDX-License-Identifier: Apache-2.0 */
-#include "app/entity_internal.h"
-#include "app/input.h"
+#include "app/entity/entity_key.h"
+#include "app/entity/input.h"
 #include "oracle/oracle_internal.h"
 
 struct judging {

@@ -4,7 +4,7 @@
  * there, or its `if` does not hold, the item is left over. Processors put and remove such items under that condition (docs/processors.md),
  * so an item that clients can neither make nor point elsewhere, and that the design removes, is a difference; any other is a note.
  * SPDX-License-Identifier: Apache-2.0 */
-#include "app/witness.h"
+#include "app/entity/witness.h"
 #include "oracle/oracle_internal.h"
 
 /* ---- what the design says ---- */

@@ -1,8 +1,8 @@
 /* Mends a finding: one write, under the condition that what it follows from is still so.
  * SPDX-License-Identifier: Apache-2.0 */
-#include "app/entity_internal.h"
-#include "app/witness.h"
-#include "app/write_plan.h"
+#include "app/entity/entity_key.h"
+#include "app/entity/witness.h"
+#include "app/write/write_plan.h"
 #include "oracle/oracle_internal.h"
 
 #define MEND_TRIES 4

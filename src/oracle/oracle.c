@@ -1,7 +1,7 @@
 /* One Scan, or several: from the items of a table to findings.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "oracle/oracle.h"
-#include "app/dyn.h"
+#include "app/db/dyn.h"
 #include "oracle/oracle_internal.h"
 #include "value/codec.h"
 

@@ -9,9 +9,9 @@
 #ifndef THORPE_ORACLE_INTERNAL_H
 #define THORPE_ORACLE_INTERNAL_H
 
-#include "app/dyn.h"
-#include "app/entity.h"
-#include "app/read.h"
+#include "app/db/dyn.h"
+#include "app/entity/entity.h"
+#include "app/read/read.h"
 #include "oracle/facts.h"
 #include "oracle/oracle.h"
 

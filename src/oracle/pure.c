@@ -1,6 +1,6 @@
 /* Which terms read only their item, and which attributes and keys follow from it alone.
  * SPDX-License-Identifier: Apache-2.0 */
-#include "app/entity_internal.h"
+#include "app/entity/entity_key.h"
 #include "oracle/oracle_internal.h"
 
 static void look(void *ctx, const struct term *t)

@@ -1,8 +1,8 @@
 /* What the keeper has not seen yet: it explains differences that are none for long.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "oracle/oracle_internal.h"
-#include "app/dyn.h"
-#include "app/keep.h"
+#include "app/db/dyn.h"
+#include "app/write/keep.h"
 #include "process/checkpoint_table.h"
 #include "process/keeper/keeper.h"
 

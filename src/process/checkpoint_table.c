@@ -4,8 +4,8 @@
 
 #include <time.h>
 
-#include "app/beside.h"
-#include "app/provision.h"
+#include "app/db/beside.h"
+#include "app/db/provision.h"
 #include "base/timestamp.h"
 
 #define CONFLICT_TRIES 4

@@ -3,7 +3,7 @@
 #ifndef THORPE_PROCESS_CHECKPOINT_TABLE_H
 #define THORPE_PROCESS_CHECKPOINT_TABLE_H
 
-#include "app/dyn.h"
+#include "app/db/dyn.h"
 #include "process/checkpoint.h"
 
 /* <table>.thorpe */

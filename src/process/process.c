@@ -2,7 +2,7 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include <stdio.h>
 #include <time.h>
-#include "app/late.h"
+#include "app/db/late.h"
 #include "base/alloc.h"
 #include "base/clock.h"
 #include "base/log.h"

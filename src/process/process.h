@@ -10,7 +10,7 @@
  * done counts for that: not what was there already when a processor started, was resumed or replayed, not the work of a
  * processor that is paused or waits for its next try, nor of one that has come no further for five seconds.
  *
- * What is not done, and why, is counted by reason (app/passed_over.h).
+ * What is not done, and why, is counted by reason (app/run/passed_over.h).
  *
  * Invariants
  *   R1  A change takes effect exactly once: the effect and the position are one transaction. Positions of changes without
@@ -22,7 +22,7 @@
 #define THORPE_PROCESS_PROCESS_H
 
 #include "app/app.h"
-#include "app/passed_over.h"
+#include "app/run/passed_over.h"
 
 #define PROCESS_SLOW_MS 10000
 

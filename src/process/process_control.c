@@ -1,8 +1,8 @@
 /* /processors: what operators see of them, and may do with them.
  * SPDX-License-Identifier: Apache-2.0 */
-#include "app/dyn.h"
-#include "app/output.h"
-#include "app/target.h"
+#include "app/db/dyn.h"
+#include "app/entity/output.h"
+#include "app/rest/target.h"
 #include "base/timestamp.h"
 #include "process/process_internal.h"
 

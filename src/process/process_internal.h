@@ -12,7 +12,7 @@
 
 #include <pthread.h>
 #include <stdatomic.h>
-#include "app/passed_over.h"
+#include "app/run/passed_over.h"
 #include "process/checkpoint.h"
 #include "process/lease.h"
 #include "process/process.h"
@@ -35,7 +35,7 @@ struct station {
 	const struct processor *processor; /* NULL: the keeper */
 	struct slice name;
 	struct send_runner *sender;        /* NULL: it writes to the table, and has tracks */
-	bool asks_indexes;                 /* which may be late: its changes wait for them (app/late.h) */
+	bool asks_indexes;                 /* which may be late: its changes wait for them (app/db/late.h) */
 	atomic_bool paused;
 	atomic_uint told;                  /* how often it was paused or resumed here */
 	atomic_uint epoch;                 /* the positions were changed from outside */

@@ -3,9 +3,9 @@
  * Done again exactly once: it has a position of its own (retry#<sequence>), which an effect moves as it would move the shard's,
  * and which is gone with it.
  * SPDX-License-Identifier: Apache-2.0 */
-#include "app/dyn.h"
-#include "app/output.h"
-#include "app/target.h"
+#include "app/db/dyn.h"
+#include "app/entity/output.h"
+#include "app/rest/target.h"
 #include "base/timestamp.h"
 #include "process/effect/effect.h"
 #include "process/keeper/keeper.h"

@@ -1,6 +1,6 @@
 /* What becomes of a change that fails: tried again, then parked.
  * SPDX-License-Identifier: Apache-2.0 */
-#include "app/dyn.h"
+#include "app/db/dyn.h"
 #include "base/clock.h"
 #include "process/process_internal.h"
 

@@ -1,8 +1,8 @@
 /* A processor at a shard: its turn, and where it is.
  * SPDX-License-Identifier: Apache-2.0 */
 #include <stdio.h>
-#include "app/dyn.h"
-#include "app/late.h"
+#include "app/db/dyn.h"
+#include "app/db/late.h"
 #include "base/alloc.h"
 #include "base/clock.h"
 #include "base/log.h"
@@ -287,7 +287,7 @@ static void tell_next(struct track *t, const struct page *page, size_t i)
 	atomic_store_explicit(&t->waiting, page->count - i, memory_order_relaxed);
 }
 
-/* Whether all indexes must show what was written before the change (app/late.h). Otherwise the track waits. Times are told to the
+/* Whether all indexes must show what was written before the change (app/db/late.h). Otherwise the track waits. Times are told to the
  * second. */
 static bool is_ripe(struct track *t, const struct change *c)
 {

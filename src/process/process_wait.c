@@ -5,7 +5,7 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include <time.h>
 #include "app/app.h"
-#include "app/write_plan.h"
+#include "app/write/write_plan.h"
 #include "base/clock.h"
 #include "process/process_internal.h"
 

@@ -82,7 +82,7 @@ static inline void backend_label(struct backend *b, struct slice label)
 		b->label(b, label);
 }
 
-/* Before something that cannot be taken back happens outside of the database (app/rehearse.h). */
+/* Before something that cannot be taken back happens outside of the database (app/db/rehearse.h). */
 static inline void backend_settle(struct backend *b)
 {
 	if (b->settle)
@@ -90,7 +90,7 @@ static inline void backend_settle(struct backend *b)
 }
 
 /* Where to note something beside the design's table that cannot be taken back, and that no item of the request hangs on: an
- * Idempotency-Key. NULL: this time does not count (app/rehearse.h): note nothing, and go on as if it had been noted. Also for what
+ * Idempotency-Key. NULL: this time does not count (app/db/rehearse.h): note nothing, and go on as if it had been noted. Also for what
  * would only take long. */
 static inline struct backend *backend_aside(struct backend *b)
 {

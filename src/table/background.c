@@ -6,7 +6,7 @@
 #include "base/log.h"
 #include "base/waker.h"
 #include "table/internal.h"
-#include "table/reclaim.h"
+#include "table/control/reclaim.h"
 #include "table/timekeeper.h"
 
 #define STREAM_SWEEP_MS 60000 /* readers do not see what is too old: removing it has time */

@@ -6,7 +6,7 @@
 #ifndef THORPE_TABLE_BACKGROUND_H
 #define THORPE_TABLE_BACKGROUND_H
 
-#include "table/control.h"
+#include "table/control/control.h"
 #include "table/db.h"
 
 /* Hands `c` to the writer and waits. False: it failed. */

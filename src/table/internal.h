@@ -10,7 +10,7 @@
 
 #include <pthread.h>
 #include <stdatomic.h>
-#include "table/control.h"
+#include "table/control/control.h"
 #include "table/db.h"
 #include "table/write.h"
 

@@ -94,7 +94,7 @@ struct stream {
 	uint32_t shards;
 	int64_t created_ms, closed_ms;
 	uint64_t first_sequence, closed_sequence;
-	/* What those outside see of its shards (api/shards.h), oldest first; records lie in `shards` shards whatever was split. */
+	/* What those outside see of its shards (api/op/shards.h), oldest first; records lie in `shards` shards whatever was split. */
 	const struct stream_split *splits;
 	size_t split_count;
 };

@@ -1,5 +1,5 @@
 /* Reading and writing the layout of value.h, inlined; for the files of this folder, and for those who write out many items (design/slots_lay.c,
- * app/output_writer.h).
+ * app/entity/output_writer.h).
  * The reading side trusts the bytes (value.h V2).
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef THORPE_VALUE_LAYOUT_H

@@ -1,4 +1,4 @@
-/* DynamoDB's limits, each once, with what sets it. Limits of expressions: expr/limits.h; of the server itself: http/http_limits.h.
+/* DynamoDB's limits, each once, with what sets it. Limits of expressions: expr/limits.h; of the server itself: http/connection/http_limits.h.
  *
  * "Quotas" is AWS's page "Quotas in Amazon DynamoDB"; an operation's name means its page of the API reference. Sizes are bytes as DynamoDB
  * counts them (value/size.c), K and M are 1024 and 1024 * 1024.

@@ -7,7 +7,7 @@
 
 #include "base/alloc.h"
 #include "wire/gzip.h"
-#include "http/sigv4.h"
+#include "http/door/sigv4.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -4,8 +4,8 @@
 #include <stdlib.h>
 
 #include "design/row.h"
-#include "design/template.h"
-#include "design/term.h"
+#include "design/term/template.h"
+#include "design/term/term.h"
 #include "expr/expr.h"
 #include "value/codec.h"
 

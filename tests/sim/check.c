@@ -19,7 +19,7 @@ static void put_value(struct buf *b, struct value v)
 }
 
 /* What an SDK deletes and someone makes again before the keeper has seen it go has the rows of the one before, and counters that
- * begin anew (app/deleting.h: no marker covers that). */
+ * begin anew (app/write/deleting.h: no marker covers that). */
 static bool is_made_again(const struct sim *s, const struct oracle_finding *f)
 {
 	for (size_t i = 0; f->kind == ORACLE_COUNTER_DIFFERS && i < s->raw_deletes; i++)

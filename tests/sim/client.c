@@ -1,7 +1,7 @@
 /* A client: one request after the other, drawn from the design.
  * SPDX-License-Identifier: Apache-2.0 */
 #include <stdlib.h>
-#include "app/read.h"
+#include "app/read/read.h"
 #include "ledger.h"
 #include "session.h"
 

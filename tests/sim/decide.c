@@ -4,7 +4,7 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "sim.h"
 
-#include "app/hold.h"
+#include "app/write/hold.h"
 
 struct dry { /* a backend that reads, and notices that it is to write */
 	struct backend backend;
@@ -65,7 +65,7 @@ static void before(struct sim *s, struct decision *d)
 	*fiber_random() = kept;
 }
 
-/* Holding an item while it is asked whether anything hangs on it, and letting it go (app/hold.h), decide nothing. */
+/* Holding an item while it is asked whether anything hangs on it, and letting it go (app/write/hold.h), decide nothing. */
 static bool is_hold(const struct machine_write *w)
 {
 	const struct request_action *a = w->actions;

@@ -1,9 +1,9 @@
 /* Writes with an SDK, past the design's API: those that fit it, after which the keeper has to put everything right, and those that
  * do not, which must not hold up anything.
  * SPDX-License-Identifier: Apache-2.0 */
-#include "app/dyn.h"
-#include "app/entity.h"
-#include "app/keep.h"
+#include "app/db/dyn.h"
+#include "app/entity/entity.h"
+#include "app/write/keep.h"
 #include "sim.h"
 #include "value/codec.h"
 

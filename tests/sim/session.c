@@ -3,8 +3,8 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "session.h"
 
-#include "app/dyn.h"
-#include "app/entity.h"
+#include "app/db/dyn.h"
+#include "app/entity/entity.h"
 #include "value/codec.h"
 
 #define SCAN_MOST 60

@@ -2,7 +2,7 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include <stdio.h>
 #include <stdlib.h>
-#include "app/provision.h"
+#include "app/db/provision.h"
 #include "ledger.h"
 
 #define SETTLE_STEP_US 1000000

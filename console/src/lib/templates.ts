@@ -1,4 +1,4 @@
-// Key templates: reads the values of placeholders out of a key, and makes a key of values. As src/design/template.h has them.
+// Key templates: reads the values of placeholders out of a key, and makes a key of values. As src/design/term/template.h has them.
 // SPDX-License-Identifier: Apache-2.0
 import type { TemplatePart } from './types';
 

@@ -8,7 +8,7 @@
  * put: an item that is there already keeps what `with` does not name, and of what `with` names everything that may change
  * gets the new value. ids and times that `with` leaves to the server follow from the change: seen again, it makes the same
  * item.
- * Skipped, and counted by reason (app/passed_over.h): a put whose key or required attributes would need something that is
+ * Skipped, and counted by reason (app/run/passed_over.h): a put whose key or required attributes would need something that is
  * absent, or that counts on, requires or lives while an item which is gone; an update or a deletion of what is not there; a
  * deletion of what still `lives while` (effect_lives.c).
  * An item that moved to another key, because what the key is made from has changed, is not deleted: `on … deleted` does not

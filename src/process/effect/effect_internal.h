@@ -19,8 +19,8 @@
 #ifndef THORPE_PROCESS_EFFECT_INTERNAL_H
 #define THORPE_PROCESS_EFFECT_INTERNAL_H
 
-#include "app/read.h"
-#include "app/write_plan.h"
+#include "app/read/read.h"
+#include "app/write/write_plan.h"
 #include "base/map.h"
 #include "process/effect/effect.h"
 

@@ -5,7 +5,7 @@
  * wrong comes after it in the stream, and the processor that removes it will find it. A removal asks of each item whether it is
  * wrong now, and not whether the change that woke the processor still matters.
  * SPDX-License-Identifier: Apache-2.0 */
-#include "app/passed_over.h"
+#include "app/run/passed_over.h"
 #include "process/effect/effect_internal.h"
 
 /* ---- conditions ---- */

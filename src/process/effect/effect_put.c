@@ -3,8 +3,8 @@
 #include <openssl/evp.h>
 #include <openssl/hmac.h>
 #include "app/app.h"
-#include "app/input.h"
-#include "app/passed_over.h"
+#include "app/entity/input.h"
+#include "app/run/passed_over.h"
 #include "base/ulid.h"
 #include "process/effect/effect_internal.h"
 

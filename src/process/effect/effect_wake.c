@@ -1,8 +1,8 @@
 /* Whether a change wakes a processor, and what its terms see.
  * SPDX-License-Identifier: Apache-2.0 */
-#include "app/passed_over.h"
+#include "app/run/passed_over.h"
 #include "process/effect/effect_internal.h"
-#include "process/keeper/keeper_internal.h"
+#include "process/keeper/keeper_move.h"
 
 /* ---- what terms see ---- */
 

@@ -1,7 +1,7 @@
 /* update, delete, count, remove all; and which of an effect's writes are one action each.
  * SPDX-License-Identifier: Apache-2.0 */
-#include "app/input.h"
-#include "app/passed_over.h"
+#include "app/entity/input.h"
+#include "app/run/passed_over.h"
 #include "process/effect/effect_internal.h"
 
 /* ---- how much there is to it ---- */

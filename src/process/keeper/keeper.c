@@ -1,12 +1,12 @@
 /* What follows from a page of changes, each item looked at once.
  * SPDX-License-Identifier: Apache-2.0 */
-#include "app/deleting.h"
-#include "app/keep.h"
-#include "app/passed_over.h"
-#include "app/write_plan.h"
+#include "app/write/deleting.h"
+#include "app/write/keep.h"
+#include "app/run/passed_over.h"
+#include "app/write/write_plan.h"
 #include "base/log.h"
 #include "base/map.h"
-#include "process/keeper/keeper_internal.h"
+#include "process/keeper/keeper_move.h"
 
 /* ---- what the design leaves to do ---- */
 

@@ -1,10 +1,10 @@
 /* The keeper: what follows from changes without being said in `processors`: derived attributes and keys after counters,
- * copies after their source, cascades (app/keep.h). It looks at many changes together, so that a post liked a thousand times
+ * copies after their source, cascades (app/write/keep.h). It looks at many changes together, so that a post liked a thousand times
  * is brought up to date once. All of it is idempotent: the position follows the work (but for counts of what has expired).
  *
  * Writers see to most of it themselves, right after they wrote; the keeper is for what a crash, another program or a time
  * to live has left. A removal that is half of a move is no deletion (keeper_internal.h). What can never succeed (an item
- * that breaks the design's rules, or does not fit it) is counted and passed over (app/passed_over.h).
+ * that breaks the design's rules, or does not fit it) is counted and passed over (app/run/passed_over.h).
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef THORPE_PROCESS_KEEPER_H
 #define THORPE_PROCESS_KEEPER_H

@@ -1,8 +1,8 @@
 /* Gone, or elsewhere?
  * SPDX-License-Identifier: Apache-2.0 */
-#include "app/dyn.h"
-#include "app/read.h"
-#include "process/keeper/keeper_internal.h"
+#include "app/db/dyn.h"
+#include "app/read/read.h"
+#include "process/keeper/keeper_move.h"
 
 /* ---- what can change ---- */
 

@@ -6,7 +6,7 @@
 #define THORPE_PROCESS_LIVE_INTERNAL_H
 
 #include <pthread.h>
-#include "app/read_live.h"
+#include "app/read/read_live.h"
 #include "process/live/live.h"
 #include "process/live/live_stream.h"
 

@@ -3,7 +3,7 @@
 #include "process/send/send_internal.h"
 #include <openssl/hmac.h>
 #include "app/app.h"
-#include "app/output.h"
+#include "app/entity/output.h"
 #include "base/alloc.h"
 
 bool send_is_needed(const struct processor *p)

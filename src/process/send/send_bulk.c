@@ -5,7 +5,7 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include <curl/curl.h>
 #include <openssl/evp.h>
-#include "app/output.h"
+#include "app/entity/output.h"
 #include "process/send/send_internal.h"
 
 #define REPLY_MOST (8 * 1024 * 1024)

@@ -3,7 +3,7 @@
 #ifndef THORPE_PROCESS_SEND_INTERNAL_H
 #define THORPE_PROCESS_SEND_INTERNAL_H
 
-#include "app/caller.h"
+#include "app/auth/caller.h"
 #include "process/send/send.h"
 #include "process/send/send_http.h"
 

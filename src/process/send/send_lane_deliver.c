@@ -1,6 +1,6 @@
 /* A page of changes: those that concern the processor are sent, tried again, and in the end parked.
  * SPDX-License-Identifier: Apache-2.0 */
-#include "app/dyn.h"
+#include "app/db/dyn.h"
 #include "base/log.h"
 #include "process/effect/effect.h"
 #include "process/send/send_lane.h"

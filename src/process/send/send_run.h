@@ -9,7 +9,7 @@
 #define THORPE_PROCESS_SEND_RUN_H
 
 #include "app/app.h"
-#include "app/passed_over.h"
+#include "app/run/passed_over.h"
 #include "process/lease.h"
 #include "process/send/send.h"
 

@@ -2,7 +2,7 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include <openssl/evp.h>
 #include <openssl/hmac.h>
-#include "app/output.h"
+#include "app/entity/output.h"
 #include "base/clock.h"
 #include "base/timestamp.h"
 #include "process/send/send_internal.h"

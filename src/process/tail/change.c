@@ -2,10 +2,10 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "process/tail/change.h"
 
-#include "app/hold.h"
-#include "app/passed_over.h"
+#include "app/write/hold.h"
+#include "app/run/passed_over.h"
 
-/* An item that was held, or let go (app/hold.h): nothing has happened to it. Then it is nobody's. */
+/* An item that was held, or let go (app/write/hold.h): nothing has happened to it. Then it is nobody's. */
 static bool is_only_held(struct run *r, struct change *c)
 {
 	struct value old = hold_hidden(r->arena, c->old_image), now = hold_hidden(r->arena, c->new_image);

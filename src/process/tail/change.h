@@ -3,8 +3,8 @@
 #ifndef THORPE_PROCESS_CHANGE_H
 #define THORPE_PROCESS_CHANGE_H
 
-#include "app/dyn_stream.h"
-#include "app/entity.h"
+#include "app/db/dyn_stream.h"
+#include "app/entity/entity.h"
 #include "process/tail/spot.h"
 
 struct change {

@@ -8,7 +8,7 @@
 
 #include <string.h>
 
-#include "api/shape.h"
+#include "api/shape/shape.h"
 
 static struct arena arena;
 

@@ -8,8 +8,8 @@
 
 #include <string.h>
 
-#include "api/stream_token.h"
-#include "api/table_spec.h"
+#include "api/op/stream_token.h"
+#include "api/op/table_spec.h"
 
 #define PREFIX "One or more parameter values were invalid: "
 #define S(name) "{\"AttributeName\":\"" name "\",\"AttributeType\":\"S\"}"

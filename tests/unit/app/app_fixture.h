@@ -16,8 +16,8 @@
 #include "api/local.h"
 #include "app/app_internal.h"
 #include "design/row.h"
-#include "app/provision.h"
-#include "app/run.h"
+#include "app/db/provision.h"
+#include "app/run/run.h"
 
 struct app_fixture {
 	struct db *db;

@@ -7,7 +7,7 @@
 #include <openssl/core_names.h>
 #include <openssl/ecdsa.h>
 #include <openssl/hmac.h>
-#include "app/caller_internal.h"
+#include "app/auth/caller_internal.h"
 #include "base/alloc.h"
 
 #define NOW_S (APP_FIXTURE_NOW / 1000)

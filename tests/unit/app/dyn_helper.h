@@ -5,7 +5,7 @@
 #define THORPE_TESTS_DYN_HELPER_H
 
 #include "app_fixture.h"
-#include "app/dyn.h"
+#include "app/db/dyn.h"
 #include "value/codec.h"
 
 #define UNUSED __attribute__((unused))

@@ -4,8 +4,8 @@
 #define THORPE_TESTS_READ_HELPER_H
 
 #include "app_fixture.h"
-#include "app/dyn.h"
-#include "app/read.h"
+#include "app/db/dyn.h"
+#include "app/read/read.h"
 
 /* The next of "a=1 b=2". */
 static inline bool read_pair(struct slice *rest, struct slice *name, struct slice *text)

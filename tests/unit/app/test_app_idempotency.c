@@ -5,7 +5,7 @@
 #include <stddef.h>
 #include <string.h>
 #include <cmocka.h>
-#include "app/app_exchange.h"
+#include "app/rest/app_exchange.h"
 #include "base/alloc.h"
 
 #define MINUTE 60000

@@ -3,8 +3,8 @@
 #include <stdio.h>
 #include <unistd.h>
 #include "app_client.h"
-#include "app/caller_internal.h"
-#include "app/dyn.h"
+#include "app/auth/caller_internal.h"
+#include "app/db/dyn.h"
 #include "base/audit.h"
 #include "value/codec.h"
 

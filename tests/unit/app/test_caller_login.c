@@ -2,8 +2,8 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include <stdio.h>
 #include "caller_helper.h"
-#include "app/dyn.h"
-#include "app/entity.h"
+#include "app/db/dyn.h"
+#include "app/entity/entity.h"
 #include "value/codec.h"
 
 /* Accounts of every kind: by their identity, through a guard, through a pattern; the hash inside and beside. */

@@ -5,7 +5,7 @@
 #include <stddef.h>
 #include <stdio.h>
 #include <cmocka.h>
-#include "app/throttle.h"
+#include "app/auth/throttle.h"
 
 #define HOME "192.0.2.7"
 #define OFFICE "198.51.100.9"

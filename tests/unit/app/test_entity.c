@@ -1,8 +1,8 @@
 /* Items of an entity: completed, stored, recognised, found again.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "app_fixture.h"
-#include "app/dyn.h"
-#include "app/entity.h"
+#include "app/db/dyn.h"
+#include "app/entity/entity.h"
 
 static const char design[] =
 	"entities:\n"

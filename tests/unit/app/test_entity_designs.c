@@ -2,9 +2,9 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "app_fixture.h"
 #include <stdio.h>
-#include "app/dyn.h"
-#include "app/entity.h"
-#include "app/input.h"
+#include "app/db/dyn.h"
+#include "app/entity/entity.h"
+#include "app/entity/input.h"
 
 /* THORPE_ROOT: the top of the source tree, given by the build. */
 static struct value text(struct run *r, const char *s)

@@ -1,9 +1,9 @@
 /* Plain JSON into attribute values: types, ranges, what the server keeps, everything wrong told at once.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "app_fixture.h"
-#include "app/input.h"
-#include "app/output.h"
-#include "app/packed.h"
+#include "app/entity/input.h"
+#include "app/entity/output.h"
+#include "app/entity/packed.h"
 
 static const char design_text[] =
 	"entities:\n"

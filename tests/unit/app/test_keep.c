@@ -1,8 +1,8 @@
 /* What follows a change: derived attributes after counters, copies after their source, cascades after a deletion.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "write_helper.h"
-#include "app/deleting.h"
-#include "app/keep.h"
+#include "app/write/deleting.h"
+#include "app/write/keep.h"
 
 static const char design[] =
 	"entities:\n"

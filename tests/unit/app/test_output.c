@@ -1,8 +1,8 @@
 /* Items as plain JSON: what is shown, to whom, in which order; problems; ETags.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "app_fixture.h"
-#include "app/output.h"
-#include "app/packed.h"
+#include "app/entity/output.h"
+#include "app/entity/packed.h"
 #include "value/codec.h"
 #include <xxhash.h>
 

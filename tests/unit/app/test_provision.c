@@ -6,7 +6,7 @@
 #include <string.h>
 #include <cmocka.h>
 #include "api/local.h"
-#include "app/provision.h"
+#include "app/db/provision.h"
 
 struct fixture {
 	struct db *db;

@@ -2,7 +2,7 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "app_client.h"
 #include "app/app_internal.h"
-#include "app/rehearse.h"
+#include "app/db/rehearse.h"
 #include "base/alloc.h"
 
 static struct client c;

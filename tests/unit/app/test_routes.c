@@ -1,7 +1,7 @@
 /* Which path and method leads where.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "app_fixture.h"
-#include "app/routes.h"
+#include "app/rest/routes.h"
 
 static const char yaml[] =
 	APP_FIXTURE_HEAD

@@ -1,8 +1,8 @@
 /* What names in terms and templates stand for, and what asking for other items does.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "app_fixture.h"
-#include "app/dyn.h"
-#include "app/entity.h"
+#include "app/db/dyn.h"
+#include "app/entity/entity.h"
 
 static const char design[] =
 	"entities:\n"

@@ -2,8 +2,8 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include <stdio.h>
 #include "app_client.h"
-#include "app/caller_internal.h"
-#include "app/rehearse.h"
+#include "app/auth/caller_internal.h"
+#include "app/db/rehearse.h"
 #include "base/alloc.h"
 #include "base/log.h"
 

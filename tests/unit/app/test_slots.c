@@ -1,7 +1,7 @@
 /* What is told of entities beforehand: the order of writing, and where a key tells the entity.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "app_fixture.h"
-#include "app/entity.h"
+#include "app/entity/entity.h"
 #include "value/codec.h"
 
 static const char design[] =

@@ -1,7 +1,7 @@
 /* Writing over a lifetime: votes that change, requirements, soft deletion, drafts, passwords, what has expired.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "write_helper.h"
-#include "app/caller.h"
+#include "app/auth/caller.h"
 
 static const char design[] =
 	"callers:\n  roles: [user, admin]\n"

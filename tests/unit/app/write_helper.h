@@ -4,10 +4,10 @@
 #define THORPE_TESTS_WRITE_HELPER_H
 
 #include "app_fixture.h"
-#include "app/dyn.h"
-#include "app/input.h"
-#include "app/output.h"
-#include "app/write.h"
+#include "app/db/dyn.h"
+#include "app/entity/input.h"
+#include "app/entity/output.h"
+#include "app/write/write.h"
 #include "value/codec.h"
 
 static inline const struct entity *entity_named(const struct run *r, const char *name)

@@ -12,8 +12,8 @@
 
 #include "base/alloc.h"
 #include "design/row.h"
-#include "design/template.h"
-#include "design/term.h"
+#include "design/term/template.h"
+#include "design/term/term.h"
 #include "value/codec.h"
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))

@@ -2,8 +2,8 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "load_helper.h"
 
-#include "design/fits.h"
-#include "design/term_text.h"
+#include "design/term/fits.h"
+#include "design/term/term_text.h"
 
 static void expect_form(enum attr_form form, const char *text, bool good)
 {

@@ -1,6 +1,6 @@
 /* YAML as a tree with places, and what is no YAML. SPDX-License-Identifier: Apache-2.0 */
 #include "load_helper.h"
-#include "design/yaml.h"
+#include "design/source/yaml.h"
 
 static const struct yaml *parse(const char *text)
 {

@@ -13,10 +13,10 @@
 #include <cmocka.h>
 
 #include "api/api.h"
-#include "api/shards.h"
+#include "api/op/shards.h"
 #include "base/alloc.h"
 #include "fault/fault.h"
-#include "table/control.h"
+#include "table/control/control.h"
 
 static struct arena arena;
 

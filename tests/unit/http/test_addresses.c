@@ -5,9 +5,9 @@
 #include <cmocka.h>
 
 #include "base/alloc.h"
-#include "http/addresses.h"
-#include "http/ip.h"
-#include "http/pace.h"
+#include "http/door/addresses.h"
+#include "http/door/ip.h"
+#include "http/connection/pace.h"
 
 static struct addresses addresses;
 

@@ -5,7 +5,7 @@
 #include <cmocka.h>
 
 #include "wire/gzip.h"
-#include "http/request_id.h"
+#include "http/connection/request_id.h"
 
 static struct gzip gzip;
 static struct arena arena;

@@ -4,7 +4,7 @@
 #include <stdarg.h>
 #include <cmocka.h>
 
-#include "http/origin.h"
+#include "http/door/origin.h"
 
 static const char *const hosts[] = { "thorpe.internal" };
 static const char *const origins[] = { "https://app.example", "http://app.example:3000" };

@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <cmocka.h>
 
-#include "http/proxies.h"
+#include "http/door/proxies.h"
 
 #define HEADERS_MOST 8
 

@@ -14,7 +14,7 @@
 #include <openssl/x509.h>
 
 #include "base/alloc.h"
-#include "http/exchange.h"
+#include "http/connection/exchange.h"
 
 #include "wire.h"
 

@@ -5,9 +5,9 @@
 #include <stdarg.h>
 #include <cmocka.h>
 
-#include "http/address.h"
-#include "http/basic.h"
-#include "http/sigv4.h"
+#include "http/door/address.h"
+#include "http/door/basic.h"
+#include "http/door/sigv4.h"
 
 #define NOW_MS 1440938160000LL /* 2015-08-30T12:36:00Z */
 #define SECRET "wJalrXUtnFEMI/K7MDENG+bPxRfiCYEXAMPLEKEY"

@@ -8,7 +8,7 @@
 #include <cmocka.h>
 
 #include "base/alloc.h"
-#include "http/exchange.h"
+#include "http/connection/exchange.h"
 
 #include "wire.h"
 

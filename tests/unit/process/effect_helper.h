@@ -8,7 +8,7 @@
 #define THORPE_TESTS_EFFECT_HELPER_H
 
 #include "write_helper.h"
-#include "app/passed_over.h"
+#include "app/run/passed_over.h"
 #include "process/effect/effect.h"
 #include "process/keeper/keeper.h"
 

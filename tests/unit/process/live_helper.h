@@ -6,7 +6,7 @@
 #include <pthread.h>
 #include <sched.h>
 #include "read_helper.h"
-#include "app/read_live.h"
+#include "app/read/read_live.h"
 #include "process/live/live.h"
 
 /* ---- a target, as an event loop is one ---- */

@@ -1,7 +1,7 @@
 /* What processors remember.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "app_fixture.h"
-#include "app/dyn.h"
+#include "app/db/dyn.h"
 #include "process/checkpoint.h"
 
 static struct app_fixture f;

@@ -2,8 +2,8 @@
  * request that the first one makes.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "effect_helper.h"
-#include "app/beside.h"
-#include "app/deleting_internal.h"
+#include "app/db/beside.h"
+#include "app/write/deleting_internal.h"
 
 #define FEW 4   /* children that go with their parent in one transaction */
 #define MANY 27 /* that do not */

@@ -1,6 +1,6 @@
 /* Effects of processors: each once, in steps, whatever happens in between.
  * SPDX-License-Identifier: Apache-2.0 */
-#include "app/dyn.h"
+#include "app/db/dyn.h"
 #include "effect_helper.h"
 
 static const char social[] =

@@ -2,7 +2,7 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include <stdlib.h>
 #include "live_helper.h"
-#include "app/caller_internal.h"
+#include "app/auth/caller_internal.h"
 
 static const char design[] =
 	"callers: {roles: [user, admin]}\n"

@@ -12,7 +12,7 @@
 #include <cmocka.h>
 #include <dirent.h>
 #include <unistd.h>
-#include "table/control.h"
+#include "table/control/control.h"
 #include "table/read.h"
 #include "table/streams.h"
 #include "value/codec.h"

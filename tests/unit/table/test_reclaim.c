@@ -1,7 +1,7 @@
 /* Dropped tables and indexes give their room back, also when the process ended in between.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "fixture.h"
-#include "table/reclaim.h"
+#include "table/control/reclaim.h"
 
 #define ITEMS 300
 #define VALUE 10000

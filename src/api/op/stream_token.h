@@ -1,0 +1,32 @@
+/* Names of the Streams API: sequence numbers, shard iterators. (Shard ids: shards.h)
+ *
+ * A shard iterator says, in base64, which stream and shard, from which sequence number on, and when
+ * it was given out; nobody but us looks into it. It lives 15 minutes. SPDX-License-Identifier:
+ * Apache-2.0 */
+#ifndef THORPE_API_OP_STREAM_TOKEN_H
+#define THORPE_API_OP_STREAM_TOKEN_H
+
+#include "api/op/shards.h"
+
+#define ITERATOR_LIFETIME_MS (15 * 60 * 1000)
+
+struct shard_iterator {
+	struct slice arn;
+	struct shard shard;
+	uint64_t before;   /* where the last page that had records began; 0: there was none */
+	uint64_t sequence; /* 0: from the oldest record there is, whenever it is used */
+	bool at_end; /* nothing had followed when it was given out: nothing to miss by trimming */
+	int64_t issued_ms; /* db_time_ms() */
+};
+
+struct slice shard_iterator_text(const struct shard_iterator *it, struct arena *a);
+/* False when it is none of ours. */
+bool shard_iterator_parse(struct slice text, struct arena *a,
+			  struct shard_iterator *out) MUST_CHECK;
+
+/* 21 digits. */
+struct slice sequence_text(uint64_t sequence, struct arena *a);
+/* False when it is no sequence number. */
+bool sequence_parse(struct slice text, uint64_t *out) MUST_CHECK;
+
+#endif

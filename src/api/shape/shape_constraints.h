@@ -1,0 +1,12 @@
+/* Checking a request against its shape, second step: constraints (ValidationException).
+ * SPDX-License-Identifier: Apache-2.0 */
+#ifndef THORPE_API_SHAPE_SHAPE_CONSTRAINTS_H
+#define THORPE_API_SHAPE_SHAPE_CONSTRAINTS_H
+
+#include "api/shape/shape.h"
+
+/* `j` has the shape's types. All failures, at most ten, are told in one message. */
+bool shape_check_constraints(const struct shape *s, const struct json *j, struct arena *a, struct error *e)
+	MUST_CHECK;
+
+#endif

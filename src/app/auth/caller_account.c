@@ -1,0 +1,186 @@
+/* Finding an account by what its owner calls himself: the identity itself, a guard that leads to it, or an access pattern.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "app/auth/caller_internal.h"
+#include "app/db/dyn.h"
+#include "app/read/read.h"
+
+/* ---- through the companion that keeps the attribute unique ---- */
+static const struct key_rule *rule_for(const struct companion *c, struct slice attribute)
+{
+	for (size_t i = 0; i < c->rule_count; i++)
+		if (slice_equal(c->rules[i].attribute, attribute))
+			return &c->rules[i];
+	return NULL;
+}
+
+/* The part of a rule's template that is this placeholder; -1: none. */
+static int part_of(const struct key_rule *rule, struct slice name)
+{
+	for (size_t i = 0; i < rule->template->part_count; i++) {
+		const struct template_part *p = &rule->template->parts[i];
+
+		if (p->name_count == 1 && p->format == FORMAT_PLAIN && slice_equal(p->names[0], name))
+			return (int)i;
+	}
+	return -1;
+}
+
+/* What the companion's attributes say of the parameter; absent: nothing. */
+static struct value carried(struct run *r, const struct companion *c, struct value item, struct slice param)
+{
+	for (size_t i = 0; i < c->rule_count; i++) {
+		const struct key_rule *rule = &c->rules[i];
+		struct value v = value_get(item, rule->attribute);
+		int part = part_of(rule, param);
+		struct slice *values;
+
+		if (part < 0 || !value_present(v))
+			continue;
+		if (rule->template->part_count == 1)
+			return v;
+		values = arena_array(r->arena, struct slice, rule->template->part_count);
+		if (value_type(v) == VALUE_S && template_match(rule->template, value_bytes(v), values))
+			return value_make_s(r->arena, values[part]);
+	}
+	return VALUE_ABSENT;
+}
+
+static bool is_guard(const struct entity *e, const struct companion *c, struct slice attribute)
+{
+	if (!slice_equal(c->unique, attribute) || c->each_variable.n)
+		return false;
+	for (size_t i = 0; i < e->param_count; i++) {
+		bool has = false;
+
+		for (size_t k = 0; k < c->rule_count && !has; k++)
+			has = part_of(&c->rules[k], e->params[i]) >= 0;
+		if (!has)
+			return false;
+	}
+	return true;
+}
+
+/* The guard's key from the attribute alone; absent when it needs more. */
+static bool guard_key(struct run *r, const struct companion *c, struct scope *s, struct value *out)
+{
+	const struct key_schema *k = &r->design->key;
+	struct value_member members[2];
+	size_t n = 0;
+
+	*out = VALUE_ABSENT;
+	for (int side = 0; side < 2; side++) {
+		const struct key_rule *rule;
+
+		if (side && !k->range_count)
+			continue;
+		rule = rule_for(c, side ? k->range[0].name : k->hash[0].name);
+		if (!rule)
+			return true;
+		members[n].name = rule->attribute;
+		if (!scope_fill(s, rule->template, true, &members[n].value))
+			return false;
+		if (!value_present(members[n++].value))
+			return true;
+	}
+	*out = value_make_map(r->arena, members, n);
+	return true;
+}
+
+/* *tried: there is such a guard, so no other way need be looked for. */
+static bool by_guard(struct run *r, const struct entity *e, struct slice attribute, struct scope *s, bool *tried,
+		     struct value *full)
+{
+	for (size_t i = 0; i < e->companion_count && !*tried; i++) {
+		const struct companion *c = &e->companions[i];
+		struct value key, item, *args;
+
+		if (!is_guard(e, c, attribute))
+			continue;
+		if (!guard_key(r, c, s, &key))
+			return false;
+		if (!value_present(key))
+			continue;
+		*tried = true;
+		if (!dyn_get(r, key, true, &item))
+			return false;
+		if (!value_present(item) || entity_expired(r, item))
+			return true;
+		args = arena_array(r->arena, struct value, e->param_count);
+		for (size_t p = 0; p < e->param_count; p++)
+			args[p] = carried(r, c, item, e->params[p]);
+		return entity_fetch(r, e, args, e->param_count, true, full);
+	}
+	return true;
+}
+
+/* ---- through an access pattern that asks for the attribute and nothing else ---- */
+struct search {
+	struct run *run;
+	const struct entity *entity;
+	struct slice attribute;
+	struct value value, found;
+	bool several;
+};
+
+static bool take(void *ctx, const struct row *row, bool *stop)
+{
+	struct search *s = ctx;
+
+	if (row->entity != s->entity || !value_equal(value_get(row->full, s->attribute), s->value))
+		return true;
+	s->several = value_present(s->found);
+	*stop = s->several;
+	s->found = row->full;
+	return true;
+}
+
+static const struct access *pattern_for(struct run *r, const struct entity *e, struct slice attribute)
+{
+	const struct access *found = NULL;
+
+	for (size_t i = 0; i < r->design->access_count; i++) {
+		const struct access *a = &r->design->accesses[i];
+
+		if ((a->kind == ACCESS_QUERY || a->kind == ACCESS_GET) && a->param_count == 1 &&
+		    slice_equal(a->params[0], attribute) && !a->query_param_count && !a->count_only && !a->walk_param.n &&
+		    !a->unite.n && !a->rank && read_entity(r->design, a) == e && (!found || (a->single && !found->single)))
+			found = a;
+	}
+	return found;
+}
+
+/* An index may be behind, or hold less of an item: the item itself is read again. */
+static bool by_pattern(struct run *r, const struct entity *e, struct slice attribute, struct scope *s, struct value *full)
+{
+	struct search search = { .run = r, .entity = e, .attribute = attribute, .value = row_find(s->item, attribute) };
+	const struct access *a = pattern_for(r, e, attribute);
+
+	if (!a)
+		return true;
+	if (!read_each(r, a, s, NULL, 0, take, &search))
+		return false;
+	if (search.several || !value_present(search.found))
+		return true;
+	return entity_fetch(r, e, entity_identity(r, e, search.found), e->param_count, true, full);
+}
+
+bool caller_account(struct run *r, const struct entity *e, struct slice attribute, struct value value, struct value *full)
+{
+	struct row given;
+	struct scope s = { .run = r, .item = &given };
+	bool tried = e->param_count == 1 && slice_equal(e->params[0], attribute);
+
+	*full = VALUE_ABSENT;
+	row_init(&given, r->arena, NULL);
+	row_put(&given, attribute, value);
+	if (tried && !entity_fetch(r, e, &value, 1, true, full))
+		return false;
+	if (!tried && !by_guard(r, e, attribute, &s, &tried, full))
+		return false;
+	if (!tried && !by_pattern(r, e, attribute, &s, full))
+		return false;
+	/* The name may have passed to someone else between two reads. */
+	if (value_present(*full) && !value_equal(value_get(*full, attribute), value))
+		*full = VALUE_ABSENT;
+	return true;
+}

@@ -1,0 +1,232 @@
+/* POST /login: a name and a password for a token.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include <ctype.h>
+#include "app/auth/caller_internal.h"
+#include "app/db/dyn.h"
+#include "app/entity/entity.h"
+#include "app/entity/input.h"
+#include "app/entity/output.h"
+#include "base/audit.h"
+
+#define TOKEN_SECONDS 3600
+#define NAME_MOST 1024
+/* What a password is compared with when there is no account: bcrypt of random bytes that nobody kept. */
+#define NO_HASH "$2b$10$ocIgd/53fLqLdMvHHAl8U.LM9SDqy2K4yoy1FvJhdB31/98Hi966e"
+
+struct attempt {
+	const struct entity *entity;  /* found, or NULL: any of those with a login */
+	struct slice by;              /* the attribute; empty: any */
+	struct slice name, password;  /* as given */
+	struct throttle_attempt counted; /* whose failures are counted */
+	struct value account;         /* full; absent: none */
+};
+
+/* ---- the body ---- */
+static bool text_member(const struct json *body, struct slice name, struct slice *out)
+{
+	const struct json *j = json_get_slice(body, name);
+
+	if (!json_is(j, JSON_STRING) || !j->string.n)
+		return false;
+	*out = j->string;
+	return true;
+}
+
+/* The entity whose accounts can log in here; the first of several. */
+static const struct entity *first_login(struct run *r)
+{
+	for (size_t i = 0; i < r->design->entity_count; i++)
+		if (r->design->entities[i].login.present)
+			return &r->design->entities[i];
+	return NULL;
+}
+
+/* The first name that is given; `name` stands for any. */
+static bool read_name(struct run *r, const struct json *body, struct attempt *a)
+{
+	for (size_t i = 0; i < r->design->entity_count; i++) {
+		const struct entity *e = &r->design->entities[i];
+
+		for (size_t k = 0; e->login.present && k < e->login.by_count; k++)
+			if (text_member(body, e->login.by[k], &a->name)) {
+				a->entity = e;
+				a->by = e->login.by[k];
+				return true;
+			}
+	}
+	return text_member(body, SLICE("name"), &a->name);
+}
+
+/* Lower case and trimmed, whatever the attribute is: ALICE's failures are alice's. */
+static struct slice counted_name(struct run *r, struct slice name)
+{
+	char *copy;
+
+	while (name.n && isspace((unsigned char)name.p[0]))
+		name.p++, name.n--;
+	while (name.n && isspace((unsigned char)name.p[name.n - 1]))
+		name.n--;
+	copy = arena_alloc(r->arena, name.n);
+	for (size_t i = 0; i < name.n; i++)
+		copy[i] = (char)tolower((unsigned char)name.p[i]);
+	return slice_make(copy, name.n);
+}
+
+static bool read_attempt(struct run *r, const struct json *body, struct slice client, struct attempt *a)
+{
+	const struct entity *e = first_login(r);
+	bool ok = true;
+
+	if (!e)
+		return run_fail(r, PROBLEM_NOT_FOUND, "there are no accounts here");
+	if (r->design->callers.issuer.n)
+		return run_fail(r, PROBLEM_NOT_FOUND, "the accounts are those of an outside issuer");
+	if (!json_is(body, JSON_OBJECT))
+		return run_fail(r, PROBLEM_MALFORMED, "the body is not a JSON object");
+	if (!read_name(r, body, a))
+		ok = run_invalid(r, e->login.by[0], "is missing");
+	if (!text_member(body, SLICE("password"), &a->password))
+		ok = run_invalid(r, SLICE("password"), "is missing");
+	if (!ok)
+		return false;
+	a->counted = (struct throttle_attempt){ .name = counted_name(r, a->name), .address = client };
+	return true;
+}
+
+/* ---- waiting ---- */
+static bool tell_to_wait(struct run *r, int seconds)
+{
+	if (!seconds)
+		return true;
+	run_fail(r, PROBLEM_TOO_MANY, "too many failed attempts");
+	r->problem.retry_after = seconds;
+	return false;
+}
+
+/* Asked before it waits for a thread that hashes: who has to wait anyway takes no place there. */
+static bool may_begin(struct run *r, struct attempt *a)
+{
+	if (r->no_hashing)
+		return tell_to_wait(r, caller_attempt_wait(r, &a->counted)) && run_may_hash(r);
+	return tell_to_wait(r, caller_attempt_begin(r, &a->counted));
+}
+
+/* ---- the account ---- */
+/* A name that cannot be one, such as one with a '#', is unknown and not invalid. */
+static bool find_by(struct run *r, const struct entity *e, struct slice by, struct attempt *a)
+{
+	struct value v = input_normal(r, entity_attribute(e, by), value_make_s(r->arena, a->name));
+
+	if (!value_bytes(v).n || caller_account(r, e, by, v, &a->account)) {
+		if (value_present(a->account))
+			a->entity = e;
+		return true;
+	}
+	if (r->problem.type != PROBLEM_INVALID)
+		return false;
+	memset(&r->problem, 0, sizeof(r->problem));
+	a->account = VALUE_ABSENT;
+	return true;
+}
+
+static bool find(struct run *r, struct attempt *a)
+{
+	a->account = VALUE_ABSENT;
+	if (a->name.n > NAME_MOST)
+		return true;
+	if (a->entity)
+		return find_by(r, a->entity, a->by, a);
+	for (size_t i = 0; i < r->design->entity_count; i++) {
+		const struct entity *e = &r->design->entities[i];
+
+		for (size_t k = 0; e->login.present && k < e->login.by_count && !value_present(a->account); k++)
+			if (!find_by(r, e, e->login.by[k], a))
+				return false;
+	}
+	return true;
+}
+
+static bool usable_hash(struct run *r, const struct attempt *a, struct value *hash)
+{
+	*hash = VALUE_ABSENT;
+	return !value_present(a->account) || caller_usable_hash(r, a->entity, a->account, hash);
+}
+
+static bool is_right(const struct attempt *a, struct value hash)
+{
+	bool usable = value_type(hash) == VALUE_S;
+
+	return caller_check_password(a->password, usable ? value_bytes(hash) : SLICE(NO_HASH)) && usable;
+}
+
+/* ---- the reply ---- */
+static bool reply_with(struct run *r, const struct attempt *a, struct buf *b)
+{
+	const struct caller *c = &r->caller;
+	struct token_request q = { .subject = c->subject, .roles = c->roles, .role_count = c->role_count,
+				   .now_ms = r->now_ms, .seconds = TOKEN_SECONDS, .account = c->session.account,
+				   .stamp = c->session.stamp };
+	struct slice token = caller_token(r->arena, r->design->name, r->app->callers->secret, &q);
+
+	buf_lit(b, "{\"token\":");
+	json_string(b, token);
+	buf_printf(b, ",\"token_type\":\"Bearer\",\"expires_in\":%d,\"subject\":", TOKEN_SECONDS);
+	json_string(b, c->subject);
+	buf_lit(b, ",\"roles\":[");
+	if (c->role_count)
+		json_string(b, c->roles[0]);
+	buf_lit(b, "],");
+	json_string(b, counted_name(r, a->entity->name));
+	buf_byte(b, ':');
+	if (!output_item(r, a->entity, a->account, false, NULL, 0, b))
+		return false;
+	buf_byte(b, '}');
+	return true;
+}
+
+static void audit(const struct run *r, const struct attempt *a, bool ok)
+{
+	enum problem_type type = ok ? PROBLEM_NONE : r->problem.type;
+
+	if (!audit_is_on() || !a->name.n || r->wants_hashing)
+		return;
+	backend_settle(r->backend);
+	audit_write(&(struct audit_event){
+		.kind = "login",
+		.outcome = ok ? "ok" : type == PROBLEM_TOO_MANY ? "throttled" : type == PROBLEM_UNAUTHENTICATED ? "refused" : "failed",
+		.name = a->name,
+		.subject = ok ? r->caller.subject : SLICE(""),
+		.address = a->counted.address,
+		.design = r->design->name,
+		.status = ok ? 200 : problem_status(type),
+		.why = ok ? SLICE("") : r->problem.detail,
+	});
+}
+
+static bool log_in(struct run *r, struct attempt *a, struct buf *reply)
+{
+	struct value hash;
+
+	if (!may_begin(r, a))
+		return false;
+	if (!find(r, a) || !usable_hash(r, a, &hash)) {
+		caller_attempt_undo(r, &a->counted);
+		return false;
+	}
+	if (!is_right(a, hash))
+		return run_fail(r, PROBLEM_UNAUTHENTICATED, "wrong name or password");
+	caller_attempt_passed(r, &a->counted);
+	return caller_session_begin(r, a->entity, a->account, hash) && reply_with(r, a, reply);
+}
+
+bool caller_login(struct run *r, const struct json *body, struct slice client_address, struct buf *reply)
+{
+	struct attempt a = { 0 };
+	bool ok;
+
+	if (!read_attempt(r, body, client_address, &a))
+		return false;
+	ok = log_in(r, &a, reply);
+	audit(r, &a, ok);
+	return ok;
+}

@@ -1,0 +1,320 @@
+/* The session of a login: as long as the account stands, has the password it was begun with, and is the same account.
+ *
+ * The token carries the account's identity and a stamp: a keyed digest of the identity, the password's hash and the time the account
+ * was created. A hash has a salt of its own, so a new password and a new account of the same name have another stamp. What was read is
+ * good until the partition of the account or of its credentials is written to, whoever writes (backend.h: version).
+ *
+ * Invariants
+ *   C1  versions[] are asked for before what they stand for is read: a write in between makes them out of date, never too new.
+ *   C2  Nothing is remembered that hangs on anything but those partitions: not where login.when looks at other items or at the time,
+ *       the account is found by a pattern, or it expires.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include <openssl/crypto.h>
+#include <openssl/hmac.h>
+#include "app/auth/caller_internal.h"
+#include "app/db/dyn.h"
+#include "app/entity/entity.h"
+
+#define STAMP_BYTES 12
+
+static bool end_session(struct run *r)
+{
+	return run_fail(r, PROBLEM_UNAUTHENTICATED, "the session has ended: log in again");
+}
+
+/* ---- which account ---- */
+
+/* The identity is mostly the subject, which the token has anyway. */
+static bool is_subject(const struct entity *e, struct value full)
+{
+	return e->param_count == 1 && slice_equal(e->params[0], e->login.subject) &&
+	       value_type(value_get(full, e->login.subject)) == VALUE_S;
+}
+
+static struct slice account_text(struct run *r, const struct entity *e, struct value full)
+{
+	struct value identity = value_make_list(r->arena, entity_identity(r, e, full), e->param_count);
+	struct buf b;
+
+	buf_init(&b, r->arena);
+	buf_put(&b, e->name);
+	buf_byte(&b, ':');
+	if (!is_subject(e, full))
+		base64url_put(&b, slice_make(identity.p, identity.n));
+	return buf_slice(&b);
+}
+
+static bool read_identity(struct run *r, struct slice text, struct value *out)
+{
+	struct slice bytes;
+
+	if (!base64url_decode(r->arena, text, &bytes))
+		return false;
+	*out = (struct value){ (const uint8_t *)bytes.p, bytes.n };
+	return bytes.n && value_is_valid(*out, 1) && value_type(*out) == VALUE_L;
+}
+
+/* NULL: it is none of this design's, as the design is now. */
+static const struct entity *read_account(struct run *r, const struct caller *c, struct value **args)
+{
+	struct slice text = c->session.account;
+	const char *colon = memrchr(text.p, ':', text.n);
+	size_t n = colon ? (size_t)(colon - text.p) : 0;
+	const struct entity *e = design_entity(r->design, slice_make(text.p, n));
+	struct value subject = value_make_s(r->arena, c->subject), identity = value_make_list(r->arena, &subject, 1);
+	struct value_iter it;
+
+	if (!colon || !e || !e->login.present || r->design->callers.issuer.n)
+		return NULL;
+	if ((n + 1 < text.n && !read_identity(r, slice_make(colon + 1, text.n - n - 1), &identity)) ||
+	    value_count(identity) != e->param_count)
+		return NULL;
+	*args = arena_array(r->arena, struct value, e->param_count);
+	n = 0;
+	for (it = value_iter(identity); value_next(&it);)
+		(*args)[n++] = it.value;
+	return e;
+}
+
+/* ---- what it is worth ---- */
+
+static void look_outside(void *ctx, const struct term *t)
+{
+	bool *outside = ctx;
+
+	switch (t->kind) {
+	case TERM_NOW: case TERM_TODAY: case TERM_CALLER: case TERM_IS_ROLE: case TERM_MAY: case TERM_EXISTS: case TERM_VISIBLE:
+	case TERM_FETCH: case TERM_CALL:
+		*outside = true;
+		break;
+	default:
+		break;
+	}
+}
+
+/* C2 */
+static bool may_remember(struct run *r, const struct entity *e, struct value account)
+{
+	bool outside = e->found_by.n > 0;
+
+	if (e->login.when)
+		term_walk(e->login.when, look_outside, &outside);
+	return !outside && !(r->design->ttl.n && value_present(value_get(account, r->design->ttl)));
+}
+
+static uint64_t version_of(struct run *r, struct value key)
+{
+	return r->backend->version ? r->backend->version(r->backend, r->arena, r->design->table, key) : 0;
+}
+
+static bool read_hash(struct run *r, const struct entity *e, struct value account, struct caller_session *s, struct value *hash)
+{
+	struct row full;
+	struct scope scope = { .run = r, .item = &full };
+	struct value item = account;
+	struct slice attribute;
+	bool holds;
+
+	*hash = VALUE_ABSENT;
+	row_from(&full, r->arena, e, account);
+	if (!scope_holds(&scope, e->login.when, &holds) || !caller_secret_place(r, e, &full, &s->keys[1], &attribute))
+		return false;
+	if (value_present(s->keys[1])) {
+		s->versions[1] = version_of(r, s->keys[1]);
+		if (!dyn_get(r, s->keys[1], true, &item))
+			return false;
+	}
+	if (holds && value_present(item))
+		*hash = value_get(item, attribute);
+	return true;
+}
+
+bool caller_usable_hash(struct run *r, const struct entity *e, struct value account, struct value *hash)
+{
+	struct caller_session s = { 0 };
+
+	return read_hash(r, e, account, &s, hash);
+}
+
+static struct slice stamp_of(struct run *r, const struct entity *e, struct value account, struct slice text, struct value hash)
+{
+	uint8_t made[EVP_MAX_MD_SIZE];
+	struct buf b, stamp;
+
+	buf_init(&b, r->arena);
+	buf_lit(&b, "session");
+	buf_byte(&b, 0);
+	buf_put(&b, text);
+	buf_byte(&b, 0);
+	buf_add(&b, hash.p, hash.n);
+	for (size_t i = 0; i < e->attribute_count; i++) {
+		struct value v = e->attributes[i].now ? value_get(account, e->attributes[i].name) : VALUE_ABSENT;
+
+		buf_add(&b, v.p, v.n);
+	}
+	if (!HMAC(EVP_sha256(), r->app->callers->token_key, JWT_KEY_BYTES, (const uint8_t *)b.p, b.n, made, NULL))
+		arena_out_of_memory(r->arena);
+	buf_init(&stamp, r->arena);
+	base64url_put(&stamp, slice_make(made, STAMP_BYTES));
+	return buf_slice(&stamp);
+}
+
+/* ---- the account as a caller ---- */
+
+static struct slice subject_of(struct run *r, const struct entity *e, struct value account)
+{
+	struct value subject = value_get(account, e->login.subject);
+	char text[NUMBER_TEXT_MAX];
+	struct number n;
+
+	if (value_type(subject) == VALUE_S)
+		return value_bytes(subject);
+	if (value_type(subject) != VALUE_N)
+		return SLICE("");
+	n = value_number(subject);
+	return arena_copy(r->arena, slice_make(text, number_format(&n, text)));
+}
+
+static void take_role(struct run *r, const struct entity *e, struct value account)
+{
+	struct value role = e->login.role.n ? value_get(account, e->login.role) : VALUE_ABSENT;
+	struct slice *roles = arena_array(r->arena, struct slice, 1);
+
+	r->caller.roles = roles;
+	r->caller.role_count = value_type(role) == VALUE_S && value_bytes(role).n;
+	if (r->caller.role_count)
+		roles[0] = value_bytes(role);
+}
+
+bool caller_session_begin(struct run *r, const struct entity *e, struct value account, struct value hash)
+{
+	struct caller *c = &r->caller;
+
+	memset(c, 0, sizeof(*c));
+	c->subject = subject_of(r, e, account);
+	if (!c->subject.n)
+		return run_fail(r, PROBLEM_INTERNAL, "the account has no %.*s", SLICE_ARG(e->login.subject));
+	take_role(r, e, account);
+	c->session.account = account_text(r, e, account);
+	c->session.stamp = stamp_of(r, e, account, c->session.account, hash);
+	return true;
+}
+
+/* Credentials in the account's own partition have its version. */
+static void join_partitions(struct run *r, struct caller_session *s)
+{
+	struct slice name = r->design->key.hash[0].name;
+
+	if (value_present(s->keys[1]) && value_equal(value_get(s->keys[0], name), value_get(s->keys[1], name)))
+		s->keys[1] = VALUE_ABSENT;
+}
+
+/* *e NULL: it has ended. */
+static bool look(struct run *r, const struct caller *was, struct caller_session *s, const struct entity **e, struct value *account)
+{
+	struct value *args, hash;
+	struct slice stamp;
+
+	*e = read_account(r, was, &args);
+	if (!*e || !entity_locate(r, *e, args, (*e)->param_count, &s->keys[0])) {
+		if (*e && r->problem.type != PROBLEM_INVALID)
+			return false;
+		*e = NULL;
+		return true;
+	}
+	s->versions[0] = value_present(s->keys[0]) ? version_of(r, s->keys[0]) : 0;
+	if (value_present(s->keys[0]) && !entity_fetch_key(r, *e, s->keys[0], true, account))
+		return false;
+	if (value_present(*account) && !read_hash(r, *e, *account, s, &hash))
+		return false;
+	if (!value_present(*account) || value_type(hash) != VALUE_S || !slice_equal(subject_of(r, *e, *account), was->subject)) {
+		*e = NULL;
+		return true;
+	}
+	stamp = stamp_of(r, *e, *account, s->account, hash);
+	if (stamp.n != was->session.stamp.n || CRYPTO_memcmp(stamp.p, was->session.stamp.p, stamp.n))
+		*e = NULL;
+	return true;
+}
+
+bool caller_session_renew(struct run *r)
+{
+	struct caller was = r->caller;
+	struct caller_session s = { .account = was.session.account, .stamp = was.session.stamp };
+	const struct entity *e = NULL;
+	struct value account = VALUE_ABSENT;
+
+	memset(&r->caller, 0, sizeof(r->caller)); /* login.when is asked as at the login: of nobody */
+	if (!look(r, &was, &s, &e, &account))
+		return false;
+	if (!e) {
+		r->problem = (struct problem){ 0 };
+		return end_session(r);
+	}
+	join_partitions(r, &s);
+	if (!may_remember(r, e, account))
+		s.versions[0] = 0;
+	r->caller = was;
+	r->caller.permissions_known = false;
+	r->caller.session = s;
+	take_role(r, e, account);
+	return true;
+}
+
+bool caller_session_is_current(struct run *r)
+{
+	const struct caller_session *s = &r->caller.session;
+
+	for (size_t i = 0; i < 2; i++)
+		if ((!i || value_present(s->keys[i])) && (!s->versions[i] || version_of(r, s->keys[i]) != s->versions[i]))
+			return false;
+	return true;
+}
+
+bool caller_stands(struct run *r)
+{
+	return !r->caller.session.account.n || caller_session_is_current(r) || caller_session_renew(r);
+}
+
+/* ---- copies ---- */
+
+size_t caller_copy_bytes(const struct caller *c)
+{
+	const struct caller_session *s = &c->session;
+	size_t n = c->role_count * sizeof(struct slice) + c->subject.n + s->account.n + s->stamp.n + s->keys[0].n + s->keys[1].n;
+
+	for (size_t i = 0; i < c->role_count; i++)
+		n += c->roles[i].n;
+	return n;
+}
+
+static struct slice put(char **at, struct slice s)
+{
+	struct slice copy = slice_make(*at, s.n);
+
+	if (s.n)
+		memcpy(*at, s.p, s.n);
+	*at += s.n;
+	return copy;
+}
+
+struct caller caller_copy(const struct caller *c, void *room)
+{
+	struct slice *roles = room;
+	char *at = (char *)(roles + c->role_count);
+	struct caller copy = *c;
+
+	for (size_t i = 0; i < c->role_count; i++)
+		roles[i] = put(&at, c->roles[i]);
+	copy.roles = roles;
+	copy.subject = put(&at, c->subject);
+	copy.session.account = put(&at, c->session.account);
+	copy.session.stamp = put(&at, c->session.stamp);
+	for (size_t i = 0; i < 2; i++)
+		if (value_present(c->session.keys[i]))
+			copy.session.keys[i].p = (const uint8_t *)put(&at, slice_make(c->session.keys[i].p, c->session.keys[i].n)).p;
+	copy.permissions_known = false;
+	copy.permissions = NULL;
+	copy.permission_count = 0;
+	return copy;
+}

@@ -1,0 +1,70 @@
+/* Requests to the table beside the design's.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "app/db/beside.h"
+
+#include "app/db/dyn.h"
+
+struct slice beside_table(struct run *r)
+{
+	return arena_printf(r->arena, "%.*s" BESIDE_ENDING, SLICE_ARG(r->design->table));
+}
+
+struct value beside_key(struct run *r, struct slice pk, struct slice sk)
+{
+	struct value_member members[] = {
+		{ SLICE("PK"), value_make_s(r->arena, pk) },
+		{ SLICE("SK"), value_make_s(r->arena, sk) },
+	};
+
+	return value_make_map(r->arena, members, 2);
+}
+
+bool beside_get(struct run *r, struct value key, struct value *item)
+{
+	return dyn_get_from(r, beside_table(r), key, true, item);
+}
+
+bool beside_batch_get(struct run *r, const struct value *keys, size_t n, struct value *items)
+{
+	return dyn_batch_get_from(r, beside_table(r), keys, n, true, items);
+}
+
+static bool query(struct run *r, struct slice pk, struct dyn_query *q, struct dyn_page *page)
+{
+	struct dyn_condition where = { SLICE("PK"), WHERE_EQ, value_make_s(r->arena, pk), VALUE_ABSENT };
+
+	q->table = beside_table(r);
+	q->where = &where;
+	q->where_count = 1;
+	q->consistent = true;
+	return dyn_query(r, q, page);
+}
+
+bool beside_query(struct run *r, struct slice pk, int limit, struct value start, struct value **items, size_t *n,
+		  struct value *last)
+{
+	struct dyn_query q = { .limit = limit, .start = start };
+	struct dyn_page page;
+
+	if (!query(r, pk, &q, &page))
+		return false;
+	*items = page.items;
+	*n = page.count;
+	*last = page.last;
+	return true;
+}
+
+bool beside_count(struct run *r, struct slice pk, int64_t *out)
+{
+	struct dyn_query q = { .count_only = true };
+	struct dyn_page page;
+
+	*out = 0;
+	do {
+		if (!query(r, pk, &q, &page))
+			return false;
+		*out += (int64_t)page.count;
+		q.start = page.last;
+	} while (value_present(page.last));
+	return true;
+}

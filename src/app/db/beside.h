@@ -1,0 +1,26 @@
+/* The table beside the design's, <table>.thorpe: what the runtime remembers that belongs to no entity. The processors keep
+ * their positions there (process/checkpoint.h), deletions their markers (app/write/deleting.h), servers of a table at an address what
+ * they share: answers under an Idempotency-Key (idempotency_shared.c), failed logins (caller_attempt.c). Its key is PK and SK,
+ * both strings; BESIDE_TTL is its ttl attribute.
+ * SPDX-License-Identifier: Apache-2.0 */
+#ifndef THORPE_APP_DB_BESIDE_H
+#define THORPE_APP_DB_BESIDE_H
+
+#include "app/db/dyn.h"
+
+#define BESIDE_TTL "expires"
+#define BESIDE_ENDING ".thorpe" /* of its name, after the design's table */
+
+struct slice beside_table(struct run *r);
+struct value beside_key(struct run *r, struct slice pk, struct slice sk);
+/* Strongly consistent; *item absent: none. */
+bool beside_get(struct run *r, struct value key, struct value *item) MUST_CHECK;
+/* BatchGetItem, strongly consistent, of a few different keys; items[i] is that of keys[i] or absent. */
+bool beside_batch_get(struct run *r, const struct value *keys, size_t n, struct value *items) MUST_CHECK;
+/* Those of one PK, by SK, at most `limit`, after `start` unless that is absent; *last is where to go on, absent at the end. */
+bool beside_query(struct run *r, struct slice pk, int limit, struct value start, struct value **items, size_t *n,
+		  struct value *last) MUST_CHECK;
+/* How many of one PK there are. */
+bool beside_count(struct run *r, struct slice pk, int64_t *out) MUST_CHECK;
+
+#endif

@@ -1,0 +1,118 @@
+/* BatchGetItem of any number of keys, in the order they were asked for.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "app/db/dyn.h"
+
+#include <time.h>
+
+#include "base/map.h"
+
+#define IN_VAIN_MOST 5  /* replies in a row without anything new, before the database is called busy */
+#define PAUSE_FIRST_MS INT64_C(25)
+
+struct batch {
+	struct run *run;
+	struct slice table;
+	bool consistent;
+};
+
+static size_t least(size_t a, size_t b)
+{
+	return a < b ? a : b;
+}
+
+/* Keys are left when the database is throttled: it needs a moment, longer from time to time. */
+static void pause_before(int again)
+{
+	int64_t ms = PAUSE_FIRST_MS << (again - 1);
+	struct timespec t = { .tv_sec = ms / 1000, .tv_nsec = ms % 1000 * 1000000 };
+
+	nanosleep(&t, NULL);
+}
+
+static bool ask(const struct batch *b, const struct value *keys, size_t n, struct reply *reply)
+{
+	struct request q = { .kind = REQUEST_BATCH_GET,
+			     .batch = { .table = b->table, .keys = keys, .count = n, .consistent = b->consistent } };
+
+	return dyn_execute(b->run, &q, reply) || run_reply_error(b->run, reply);
+}
+
+/* Those that the database has left, again; where[i] says where the item of keys[i] goes. */
+static bool fetch_left(const struct batch *b, struct value *keys, size_t *where, size_t n, struct value *items)
+{
+	struct reply reply;
+
+	for (int in_vain = 0; n;) {
+		size_t left = 0, asked = n;
+
+		if (!ask(b, keys, n, &reply))
+			return false;
+		for (size_t i = 0; i < n; i++) {
+			items[where[i]] = reply.items[i];
+			if (!reply.left || !reply.left[i])
+				continue;
+			keys[left] = keys[i];
+			where[left++] = where[i];
+		}
+		n = left;
+		in_vain = n < asked ? 0 : in_vain + 1;
+		if (in_vain == IN_VAIN_MOST)
+			return run_busy(b->run);
+		if (in_vain)
+			pause_before(in_vain);
+	}
+	return true;
+}
+
+/* REQUEST_KEYS_MOST at most, of which some may be absent. */
+static bool fetch(const struct batch *b, const struct value *keys, size_t n, struct value *items)
+{
+	struct value *copy = arena_array(b->run->arena, struct value, n);
+	size_t *where = arena_array(b->run->arena, size_t, n);
+	size_t wanted = 0;
+
+	for (size_t i = 0; i < n; i++) {
+		items[i] = VALUE_ABSENT;
+		if (!value_present(keys[i]))
+			continue;
+		copy[wanted] = keys[i];
+		where[wanted++] = i;
+	}
+	return fetch_left(b, copy, where, wanted, items);
+}
+
+/* Each distinct key once: it is a request for so many of them. */
+static bool fetch_many(const struct batch *b, const struct value *keys, size_t n, struct value *items)
+{
+	struct value *distinct = arena_array(b->run->arena, struct value, n), *found = arena_array(b->run->arena, struct value, n);
+	struct map places;
+	size_t count = 0;
+
+	map_init(&places, b->run->arena);
+	for (size_t i = 0; i < n; i++) {
+		struct slice bytes = slice_make(keys[i].p, keys[i].n);
+
+		if (!value_present(keys[i]) || map_get(&places, bytes))
+			continue;
+		map_set(&places, bytes, &found[count]);
+		distinct[count++] = keys[i];
+	}
+	for (size_t i = 0; i < count; i += REQUEST_KEYS_MOST)
+		if (!fetch(b, distinct + i, least(count - i, REQUEST_KEYS_MOST), found + i))
+			return false;
+	for (size_t i = 0; i < n; i++)
+		items[i] = value_present(keys[i]) ? *(const struct value *)map_get(&places, slice_make(keys[i].p, keys[i].n)) : VALUE_ABSENT;
+	return true;
+}
+
+bool dyn_batch_get_from(struct run *r, struct slice table, const struct value *keys, size_t n, bool consistent, struct value *items)
+{
+	struct batch b = { r, dyn_table(r, table), consistent };
+
+	return n > REQUEST_KEYS_MOST ? fetch_many(&b, keys, n, items) : fetch(&b, keys, n, items);
+}
+
+bool dyn_batch_get(struct run *r, const struct value *keys, size_t n, bool consistent, struct value *items)
+{
+	return dyn_batch_get_from(r, SLICE(""), keys, n, consistent, items);
+}

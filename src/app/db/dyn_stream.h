@@ -1,0 +1,47 @@
+/* The stream of a design's table: the operations that DynamoDB has for it (DescribeStream, GetShardIterator, GetRecords), one request
+ * each. Reading a stream, with all that goes wrong there, is process/tail/'s.
+ * SPDX-License-Identifier: Apache-2.0 */
+#ifndef THORPE_APP_DB_DYN_STREAM_H
+#define THORPE_APP_DB_DYN_STREAM_H
+
+#include "app/run/run.h"
+
+struct shard {
+	struct slice id;
+	struct slice parent;          /* empty: none */
+	bool closed;                  /* ends with what is in it */
+};
+
+struct shard_list {
+	struct slice stream_arn;
+	struct shard *list;
+	size_t count;
+};
+const struct shard *shard_list_find(const struct shard_list *l, struct slice id); /* NULL: not listed */
+
+/* The shards of the design's stream now. NOT_FOUND: the table has none. */
+bool dyn_list_shards(struct run *r, struct shard_list *out) MUST_CHECK;
+
+/* Where in a shard: after a sequence number, at the oldest record there is, at the end, or at a time (replay). */
+struct shard_position {
+	enum { AT_OLDEST, AT_LATEST, AFTER_SEQUENCE, AT_TIME } where;
+	struct slice sequence;
+	int64_t time_ms;
+};
+
+/* *iterator empty: what it would begin with is older than the stream keeps; take AT_OLDEST. AT_TIME is where AT_OLDEST is, for
+ * a stream cannot be asked for a time: whoever reads passes over what is older. NOT_FOUND: the stream or the shard is gone. */
+bool dyn_take_iterator(struct run *r, struct slice stream_arn, struct slice shard, const struct shard_position *at,
+		     struct slice *iterator) MUST_CHECK;
+
+struct dyn_records {
+	struct reply_record *list;
+	size_t count;
+	struct slice iterator;        /* to go on; empty: the shard has ended */
+	bool trimmed;                 /* what was asked for is older than the stream keeps, and there is nothing else in it */
+};
+
+/* At most `limit` (1..1000). An expired iterator is BUSY: take a new one from the last sequence. NOT_FOUND as above. */
+bool dyn_read_records(struct run *r, struct slice iterator, int limit, struct dyn_records *out) MUST_CHECK;
+
+#endif

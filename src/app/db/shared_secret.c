@@ -1,0 +1,74 @@
+/* One item: {PK: SECRET, SK: token, secret: <bytes>}.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "app/db/shared_secret.h"
+#include <openssl/crypto.h>
+#include <openssl/rand.h>
+#include "expr/build.h"
+
+static struct slice table_beside(const struct design *d, struct arena *a)
+{
+	return arena_printf(a, "%.*s.thorpe", SLICE_ARG(d->table));
+}
+
+/* The item; without a secret its key. */
+static struct value item(struct arena *a, struct value secret)
+{
+	struct value_member members[] = {
+		{ SLICE("PK"), value_make_s(a, SLICE("SECRET")) }, { SLICE("SK"), value_make_s(a, SLICE("token")) }, { SLICE("secret"), secret },
+	};
+
+	return value_make_map(a, members, value_present(secret) ? 3 : 2);
+}
+
+/* Whether there was one. A damaged one is none, and stays: the put below does not replace it. */
+static bool take(const struct reply *r, uint8_t out[CALLER_SECRET_BYTES])
+{
+	struct value secret = value_get(r->item, SLICE("secret"));
+
+	if (value_type(secret) != VALUE_B || value_bytes(secret).n != CALLER_SECRET_BYTES)
+		return false;
+	memcpy(out, value_bytes(secret).p, CALLER_SECRET_BYTES);
+	return true;
+}
+
+static bool get(struct backend *b, const struct design *d, struct arena *a, struct reply *r)
+{
+	struct request q = { .kind = REQUEST_GET, .get = { .table = table_beside(d, a), .key = item(a, VALUE_ABSENT), .consistent = true } };
+
+	backend_execute(b, a, &q, r);
+	return r->status == 200;
+}
+
+static bool put(struct backend *b, const struct design *d, struct arena *a, struct reply *r)
+{
+	struct request_action action = { .kind = WRITE_PUT, .table = table_beside(d, a) };
+	struct request q = { .kind = REQUEST_WRITE, .write = { .actions = &action, .count = 1 } };
+	uint8_t secret[CALLER_SECRET_BYTES];
+	struct error e = { 0 };
+
+	if (RAND_bytes(secret, sizeof(secret)) != 1) {
+		*r = (struct reply){ .status = 500, .message = SLICE("there are no random numbers") };
+		return false;
+	}
+	action.item = item(a, value_make_b(a, slice_make(secret, sizeof(secret))));
+	OPENSSL_cleanse(secret, sizeof(secret));
+	if (!condition_of(a, CONDITION_EXPRESSION, test_attribute(a, TEST_NOT_EXISTS, SLICE("PK"), VALUE_ABSENT), &action.condition, &e))
+		reply_fail(r, &e);
+	else
+		backend_execute(b, a, &q, r);
+	return r->status == 200 || slice_is(r->error, "ConditionalCheckFailedException");
+}
+
+bool shared_secret_load(struct backend *b, const struct design *d, struct arena *a, uint8_t out[CALLER_SECRET_BYTES],
+			struct error *e)
+{
+	struct reply r;
+
+	if (get(b, d, a, &r)) {
+		if (take(&r, out) || (put(b, d, a, &r) && get(b, d, a, &r) && take(&r, out)))
+			return true;
+		if (r.status == 200)
+			r.message = SLICE("its secret is damaged; delete the item SECRET, which ends all sessions");
+	}
+	return error_set(e, a, ERR_INTERNAL, "table %.*s.thorpe: %.*s", SLICE_ARG(d->table), SLICE_ARG(r.message));
+}

@@ -1,0 +1,325 @@
+/* Items and their entities: which one, in which form, under which address.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "app/entity/entity_key.h"
+
+/* ---- which entity ---- */
+
+struct candidate {
+	const struct entity *entity; /* NULL: a companion, or the secret of a login */
+	const struct key_rule *rules;
+	size_t rule_count;
+	size_t literals;
+};
+
+/* Whether the table's key has the rules' shape; counts the characters that are theirs. */
+static bool has_shape(struct run *r, struct candidate *c, struct value stored)
+{
+	const struct key_attr *keys[TABLE_KEY_MOST];
+	size_t n = key_of_table(r->design, keys);
+
+	c->literals = 0;
+	for (size_t k = 0; k < n; k++) {
+		struct value v = value_get(stored, keys[k]->name);
+		size_t most = 0, literals;
+		/* A key that no rule computes is an attribute as it is, and any value will do. */
+		bool any = !key_has_rule(c->rules, c->rule_count, r->design->key_at[k]);
+
+		if (any && (!c->entity || !entity_attribute(c->entity, keys[k]->name)))
+			return false;
+		for (size_t i = 0; i < c->rule_count; i++) {
+			if (c->rules[i].at != r->design->key_at[k] ||
+			    !key_matches(r, c->rules[i].template, v, &literals))
+				continue;
+			any = true;
+			most = literals > most ? literals : most;
+		}
+		if (!any)
+			return false;
+		c->literals += most;
+	}
+	return true;
+}
+
+static size_t forms_of(const struct candidate *c, const struct name *attribute)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < c->rule_count; i++)
+		n += c->rules[i].at == attribute;
+	return n;
+}
+
+/* entityType: POST is never otherwise in an item of that entity; a projection may have left it out. */
+static bool constants_agree(const struct candidate *c, struct value stored)
+{
+	for (size_t i = 0; i < c->rule_count; i++) {
+		const struct key_rule *rule = &c->rules[i];
+		struct value v = value_get(stored, rule->attribute);
+
+		if (rule->when || !value_present(v) || !template_is_constant(rule->template))
+			continue;
+		if ((value_type(v) != VALUE_S || !slice_equal(value_bytes(v), rule->template->text)) &&
+		    forms_of(c, rule->at) == 1)
+			return false;
+	}
+	return true;
+}
+
+/* Whether completing the item would lead to the key it has. Needs all attributes that the conditions ask for. */
+static bool leads_to_its_key(struct run *r, const struct entity *e, struct value stored)
+{
+	const struct key_attr *keys[TABLE_KEY_MOST];
+	size_t n = key_of_table(r->design, keys);
+	struct problem before = r->problem;
+	struct row f;
+	struct scope s = { .run = r, .item = &f };
+	bool same = true;
+
+	row_from(&f, r->arena, e, stored);
+	key_read(r, e, stored, &f, true);
+	for (size_t k = 0; k < n && same; k++) {
+		const struct key_rule *rule;
+		struct value v;
+
+		if (!key_has_rule(e->keys, e->key_count, r->design->key_at[k]))
+			continue;
+		same = key_rule_choose(&s, e->keys, e->key_count, r->design->key_at[k], &rule) && rule &&
+		       scope_try_fill(&s, rule->template, true, &v) == TEMPLATE_OK &&
+		       value_equal(v, value_get(stored, keys[k]->name));
+	}
+	r->problem = before;
+	return same;
+}
+
+struct recognition {
+	struct run *run;
+	struct value stored;
+	struct candidate best;
+	bool any;       /* there is a best */
+	bool asked, sure; /* of the best: whether it leads to its key */
+};
+
+static bool is_sure(struct recognition *x, const struct candidate *c)
+{
+	return !c->entity || leads_to_its_key(x->run, c->entity, x->stored);
+}
+
+static void consider(struct recognition *x, struct candidate c)
+{
+	bool sure;
+
+	if (!has_shape(x->run, &c, x->stored) || !constants_agree(&c, x->stored))
+		return;
+	if (!x->any) {
+		x->best = c;
+		x->any = true;
+		return;
+	}
+	if (!x->asked)
+		x->sure = is_sure(x, &x->best);
+	x->asked = true;
+	sure = is_sure(x, &c);
+	/* Entities come before companions, so that of equals the entity stays. */
+	if (x->sure > sure || (x->sure == sure && x->best.literals >= c.literals))
+		return;
+	x->best = c;
+	x->sure = sure;
+}
+
+static void consider_others(struct recognition *x, const struct entity *e)
+{
+	for (size_t i = 0; i < e->companion_count; i++)
+		consider(x, (struct candidate){ .rules = e->companions[i].rules, .rule_count = e->companions[i].rule_count });
+	if (e->login.secret_count)
+		consider(x, (struct candidate){ .rules = e->login.secret, .rule_count = e->login.secret_count });
+}
+
+const struct entity *entity_of(struct run *r, struct value stored)
+{
+	struct recognition x = { .run = r, .stored = stored };
+	const struct design *d = r->design;
+
+	for (size_t i = 0; i < d->entity_count; i++) {
+		const struct entity *e = &d->entities[i];
+
+		consider(&x, (struct candidate){ .entity = e, .rules = e->keys, .rule_count = e->key_count });
+	}
+	for (size_t i = 0; x.any && i < d->entity_count; i++)
+		consider_others(&x, &d->entities[i]);
+	return x.any ? x.best.entity : NULL;
+}
+
+const struct entity *entity_of_likely(struct run *r, struct value stored, const struct entity *likely)
+{
+	struct candidate c = { .entity = likely };
+
+	if (!likely || !likely->slots->alone)
+		return entity_of(r, stored);
+	c.rules = likely->keys;
+	c.rule_count = likely->key_count;
+	return has_shape(r, &c, stored) && constants_agree(&c, stored) ? likely : entity_of(r, stored);
+}
+
+struct row entity_recognise(struct run *r, struct value stored, const struct entity *likely)
+{
+	const struct entity *e;
+
+	if (likely && likely->slots->alone) {
+		const struct slots *s = likely->slots;
+		struct row item = row_lay(r->arena, likely, stored);
+
+		if (entity_item_expired(r, &item))
+			return (struct row){ 0 };
+		if (slots_are_keyed(r->arena, s, item.values) && slots_agree(s, item.values) && slots_are_whole(s, item.values))
+			return item;
+	}
+	e = entity_expired(r, stored) ? NULL : entity_of_likely(r, stored, likely);
+	return e ? entity_lay(r, e, stored) : (struct row){ 0 };
+}
+
+/* ---- forms ---- */
+
+struct row entity_lay(struct run *r, const struct entity *e, struct value stored)
+{
+	struct row item = row_lay(r->arena, e, stored);
+
+	return slots_are_whole(e->slots, item.values) ? item : row_lay(r->arena, e, entity_full(r, e, stored));
+}
+
+static bool is_whole(const struct entity *e, struct value stored)
+{
+	for (size_t i = 0; i < e->param_count; i++)
+		if (!value_present(value_get(stored, e->params[i])))
+			return false;
+	for (size_t i = 0; i < e->attribute_count; i++)
+		if (e->attributes[i].from_key && !value_present(value_get(stored, e->attributes[i].name)))
+			return false;
+	return true;
+}
+
+struct value entity_full(struct run *r, const struct entity *e, struct value stored)
+{
+	struct row f;
+
+	if (!value_present(stored) || is_whole(e, stored))
+		return stored;
+	row_from(&f, r->arena, e, stored);
+	key_read(r, e, stored, &f, false);
+	return row_item(&f);
+}
+
+struct value entity_stored(struct run *r, const struct entity *e, const struct row *full)
+{
+	struct row f;
+
+	row_copy(&f, r->arena, full);
+	for (size_t i = 0; i < e->attribute_count; i++) {
+		const struct attribute *a = &e->attributes[i];
+
+		if (a->from_key && !e->slots->list[e->slots->of_name[a->at->id]]->stored)
+			row_drop(&f, a->at);
+	}
+	return row_item(&f);
+}
+
+bool entity_expires(struct run *r, struct value ttl)
+{
+	int64_t now = r->now_ms / 1000;
+	struct number n;
+
+	if (value_type(ttl) != VALUE_N)
+		return false;
+	if (!r->second_size || r->second_of != now) {
+		n = number_from_i64(now);
+		r->second_size = number_encode(&n, r->second);
+		r->second_of = now;
+	}
+	return slice_cmp(value_bytes(ttl), slice_make(r->second, r->second_size)) <= 0; /* encoded numbers sort by their bytes */
+}
+
+bool entity_item_expired(struct run *r, const struct row *item)
+{
+	const struct slots *s = item->slots;
+
+	return s->ttl != SLOT_NONE && entity_expires(r, item->values[s->ttl]);
+}
+
+bool entity_expired(struct run *r, struct value item)
+{
+	return r->design->ttl.n && entity_expires(r, value_get(item, r->design->ttl));
+}
+
+/* ---- address ---- */
+
+bool entity_copied(struct run *r, const struct attribute *copy, const struct row *source, struct value *out)
+{
+	struct scope s = { .run = r, .item = source };
+	bool holds = true;
+
+	*out = VALUE_ABSENT;
+	if (!value_present(source->full))
+		return true;
+	if (copy->copy_if && !scope_holds(&s, copy->copy_if, &holds))
+		return false;
+	if (holds)
+		*out = row_get(source, copy->copy_at);
+	return true;
+}
+
+struct value *entity_identity(struct run *r, const struct entity *e, struct value full)
+{
+	struct value *args = arena_array(r->arena, struct value, e->param_count);
+
+	for (size_t i = 0; i < e->param_count; i++)
+		args[i] = value_get(full, e->params[i]);
+	return args;
+}
+
+static void put_encoded(struct buf *b, struct slice s)
+{
+	static const char hex[] = "0123456789ABCDEF";
+
+	for (size_t i = 0; i < s.n; i++) {
+		uint8_t c = (uint8_t)s.p[i];
+
+		if ((c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '-' || c == '.' ||
+		    c == '_' || c == '~') {
+			buf_byte(b, c);
+			continue;
+		}
+		buf_byte(b, '%');
+		buf_byte(b, (uint8_t)hex[c >> 4]);
+		buf_byte(b, (uint8_t)hex[c & 15]);
+	}
+}
+
+static void put_value(struct buf *b, struct value v)
+{
+	char text[NUMBER_TEXT_MAX];
+	struct number n;
+
+	switch (value_type(v)) {
+	case VALUE_S: put_encoded(b, value_bytes(v)); break;
+	case VALUE_BOOL: buf_str(b, value_bool(v) ? "true" : "false"); break;
+	case VALUE_N:
+		n = value_number(v);
+		put_encoded(b, slice_make(text, number_format(&n, text)));
+		break;
+	default: break;
+	}
+}
+
+struct slice entity_path(struct run *r, const struct entity *e, struct value full)
+{
+	const struct template *t = e->path_template;
+	struct buf b;
+
+	buf_init(&b, r->arena);
+	for (size_t i = 0; t && i < t->part_count; i++) {
+		if (t->parts[i].names)
+			put_value(&b, value_get(full, t->parts[i].names[0]));
+		else
+			buf_put(&b, t->parts[i].literal);
+	}
+	return buf_slice(&b);
+}

@@ -1,0 +1,178 @@
+/* The companions of an item: made from it and from nothing else.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "app/db/dyn.h"
+#include "app/entity/entity_key.h"
+#include "base/map.h"
+
+struct companions {
+	struct run *run;
+	const struct row *full;
+	struct companion_item *list;
+	size_t count, capacity;
+	struct map seen; /* keys, as bytes */
+};
+
+static void add(struct companions *c, const struct companion *rule, struct value item)
+{
+	struct value key = dyn_key_of(c->run, item);
+	struct slice bytes = slice_make(key.p, key.n);
+
+	if (map_get(&c->seen, bytes))
+		return;
+	map_set(&c->seen, bytes, c);
+	if (c->count == c->capacity) {
+		size_t capacity = c->capacity ? 2 * c->capacity : 4;
+
+		c->list = arena_grow(c->run->arena, c->list, c->capacity * sizeof(*c->list), capacity * sizeof(*c->list));
+		c->capacity = capacity;
+	}
+	c->list[c->count++] = (struct companion_item){ .rule = rule, .item = item, .key = key };
+}
+
+static bool fill_rules(struct scope *s, const struct companion *rule, struct row *f)
+{
+	for (size_t i = 0; i < rule->rule_count; i++) {
+		const struct name *name = rule->rules[i].at;
+		const struct key_rule *chosen;
+		struct value v;
+
+		if (row_has(f, name))
+			continue;
+		if (!key_rule_choose(s, rule->rules, rule->rule_count, name, &chosen))
+			return false;
+		if (!chosen)
+			continue;
+		if (!scope_fill(s, chosen->template, name->key != NULL, &v))
+			return false;
+		row_set(f, name, v);
+	}
+	return true;
+}
+
+/* One, for one element of its list or without any. */
+static bool make(struct companions *c, const struct companion *rule, struct value element)
+{
+	struct term_variable each = { rule->each_at, rule->each_variable, element };
+	struct scope s = { .run = c->run, .item = c->full, .variables = &each, .variable_count = rule->each_variable.n ? 1 : 0 };
+	const struct key_attr *keys[TABLE_KEY_MOST];
+	size_t n = key_of_table(c->run->design, keys);
+	struct row f;
+	bool holds;
+
+	if (!scope_holds(&s, rule->when, &holds))
+		return false;
+	if (!holds)
+		return true;
+	row_init(&f, c->run->arena, NULL);
+	if (!fill_rules(&s, rule, &f))
+		return false;
+	for (size_t i = 0; i < n; i++)
+		if (value_type(row_get(&f, c->run->design->key_at[i])) != keys[i]->type)
+			return true;
+	add(c, rule, row_item(&f));
+	return true;
+}
+
+struct value element_of(struct run *r, const struct value_iter *it)
+{
+	struct number n;
+
+	switch (it->type) {
+	case VALUE_SS: return value_make_s(r->arena, it->element);
+	case VALUE_BS: return value_make_b(r->arena, it->element);
+	case VALUE_NS:
+		n = number_decode((const uint8_t *)it->element.p, it->element.n);
+		return value_make_n(r->arena, &n);
+	default: return it->value;
+	}
+}
+
+bool has_many(struct value v)
+{
+	enum value_type t = value_type(v);
+
+	return t == VALUE_L || t == VALUE_SS || t == VALUE_NS || t == VALUE_BS;
+}
+
+/* An element that cannot be in a key: who sent the list knows its attribute and not the design's variable. */
+static bool blame_list(struct run *r, const struct companion *rule)
+{
+	const struct term *list = rule->each_list;
+	struct problem was = r->problem;
+
+	if (was.type != PROBLEM_INVALID || was.part_count != 1 || !slice_equal(was.parts[0].attribute, rule->each_variable) ||
+	    list->kind != TERM_PATH || list->name_count != 1)
+		return false;
+	r->problem = (struct problem){ 0 };
+	return run_invalid(r, list->names[0], "%.*s", SLICE_ARG(was.parts[0].detail));
+}
+
+static bool make_each(struct companions *c, const struct companion *rule)
+{
+	struct scope s = { .run = c->run, .item = c->full };
+	struct value list;
+	struct value_iter it;
+
+	if (!scope_value(&s, rule->each_list, &list))
+		return false;
+	if (!has_many(list))
+		return true;
+	it = value_iter(list);
+	while (value_next(&it))
+		if (!make(c, rule, element_of(c->run, &it)))
+			return blame_list(c->run, rule);
+	return true;
+}
+
+bool entity_companions(struct run *r, const struct entity *e, const struct row *full, struct companion_item **out, size_t *n)
+{
+	struct companions c = { .run = r, .full = full };
+
+	map_init(&c.seen, r->arena);
+	for (size_t i = 0; i < e->companion_count; i++) {
+		const struct companion *rule = &e->companions[i];
+
+		if (rule->each_list ? !make_each(&c, rule) : !make(&c, rule, VALUE_ABSENT))
+			return false;
+	}
+	*out = c.list;
+	*n = c.count;
+	return true;
+}
+
+/* ---- the other way: from an item to the rule it could be of ---- */
+
+static bool fits_rule(struct run *r, const struct key_rule *rule, struct value v)
+{
+	const struct template *t = rule->template;
+
+	if (value_type(v) == VALUE_S)
+		return template_match(t, value_bytes(v), arena_array(r->arena, struct slice, t->part_count));
+	return value_present(v) && t->part_count == 1 && t->parts[0].names;
+}
+
+static bool fits_companion(struct run *r, const struct companion *c, struct value stored)
+{
+	const struct key_attr *keys[TABLE_KEY_MOST];
+	size_t n = key_of_table(r->design, keys);
+
+	for (size_t i = 0; i < n; i++) {
+		bool fits = false;
+
+		for (size_t k = 0; k < c->rule_count && !fits; k++)
+			fits = slice_equal(c->rules[k].attribute, keys[i]->name) &&
+			       fits_rule(r, &c->rules[k], value_get(stored, keys[i]->name));
+		if (!fits)
+			return false;
+	}
+	return true;
+}
+
+bool entity_is_companion(struct run *r, struct value stored)
+{
+	for (size_t i = 0; i < r->design->entity_count; i++)
+		for (size_t k = 0; k < r->design->entities[i].companion_count; k++)
+			if (fits_companion(r, &r->design->entities[i].companions[k], stored))
+				return true;
+	return false;
+}

@@ -1,0 +1,122 @@
+/* Whether an item in the table is one that the design could have written.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "app/entity/entity_key.h"
+#include "app/write/write_plan.h"
+
+/* ---- types ---- */
+
+/* The type that values of the attribute are stored as; false: several are possible. */
+static bool stored_type(const struct attribute *a, enum value_type *out)
+{
+	if (a->compressed)
+		return false;
+	switch (a->type) {
+	case ATTR_STRING:
+	case ATTR_TEXT:
+	case ATTR_TIMESTAMP:
+	case ATTR_ENUM: *out = VALUE_S; return true;
+	case ATTR_NUMBER:
+	case ATTR_INTEGER:
+	case ATTR_EPOCH: *out = VALUE_N; return true;
+	case ATTR_BOOLEAN: *out = VALUE_BOOL; return true;
+	case ATTR_LIST: *out = VALUE_L; return true;
+	case ATTR_SET:
+	case ATTR_MAP:
+	case ATTR_BINARY: break;
+	}
+	return false;
+}
+
+static bool types_fit(struct run *r, const struct entity *e, struct value stored, struct slice *why)
+{
+	for (size_t i = 0; i < e->attribute_count; i++) {
+		const struct attribute *a = &e->attributes[i];
+		struct value v = value_get(stored, a->name);
+		enum value_type type;
+
+		if (a->from_key || !value_present(v) || value_type(v) == VALUE_NULL || !stored_type(a, &type) ||
+		    value_type(v) == type)
+			continue;
+		*why = arena_printf(r->arena, "its %.*s is of type %s and not %s", SLICE_ARG(a->name),
+				    value_type_name(value_type(v)), value_type_name(type));
+		return false;
+	}
+	return true;
+}
+
+/* ---- the identity ---- */
+
+/* Whether the table's key is what the item gives, whatever its formats have lost. */
+static bool key_follows(struct run *r, const struct entity *e, struct value stored, const struct row *full)
+{
+	const struct key_attr *keys[TABLE_KEY_MOST];
+	struct scope s = { .run = r, .item = full };
+	size_t n = key_of_table(r->design, keys);
+
+	for (size_t i = 0; i < n; i++) {
+		const struct key_rule *rule;
+		struct value v;
+
+		if (!key_rule_choose(&s, e->keys, e->key_count, r->design->key_at[i], &rule))
+			return false;
+		if (rule && (!scope_fill(&s, rule->template, true, &v) || !value_equal(v, value_get(stored, keys[i]->name))))
+			return false;
+	}
+	return true;
+}
+
+static bool identity_fits(struct run *r, const struct entity *e, struct value stored, struct slice *why)
+{
+	struct row told, full; /* what the key tells of the identity; the item, with what is in the key alone */
+
+	row_from(&told, r->arena, e, stored);
+	row_from(&full, r->arena, e, stored);
+	for (size_t i = 0; i < e->param_count; i++)
+		row_drop(&told, e->param_at[i]);
+	key_read(r, e, stored, &told, false);
+	for (size_t i = 0; i < e->attribute_count; i++)
+		if (e->attributes[i].from_key)
+			row_set(&full, e->attributes[i].at, row_get(&told, e->attributes[i].at));
+	for (size_t i = 0; i < e->param_count; i++) {
+		const struct attribute *a = entity_attribute(e, e->params[i]);
+		struct value v = value_get(stored, e->params[i]), in_key = row_get(&told, e->param_at[i]);
+
+		if (!a || a->from_key)
+			continue;
+		if (!value_present(v) || value_type(v) == VALUE_NULL) {
+			*why = arena_printf(r->arena, "it has no %.*s", SLICE_ARG(a->name));
+			return false;
+		}
+		if (value_present(in_key) && !value_equal(v, in_key) && !key_follows(r, e, stored, &full)) {
+			*why = arena_printf(r->arena, "its %.*s is not the one in its key", SLICE_ARG(a->name));
+			return false;
+		}
+	}
+	return true;
+}
+
+bool entity_fits(struct run *r, const struct entity *e, struct value stored, struct slice *why)
+{
+	struct problem before = r->problem;
+	bool fits;
+
+	*why = SLICE("");
+	fits = types_fit(r, e, stored, why) && identity_fits(r, e, stored, why);
+	r->problem = before; /* a key that cannot be told is no problem of the run's */
+	return fits;
+}
+
+struct slice entity_key_text(struct run *r, struct value key)
+{
+	const struct key_attr *keys[TABLE_KEY_MOST];
+	size_t n = key_of_table(r->design, keys);
+	struct buf b;
+
+	buf_init(&b, r->arena);
+	for (size_t i = 0; i < n; i++) {
+		if (i)
+			buf_lit(&b, ", ");
+		buf_put(&b, write_text(r, value_get(key, keys[i]->name)));
+	}
+	return buf_slice(&b);
+}

@@ -1,0 +1,188 @@
+/* Items that a run has read, so that a rule asked of a hundred rows reads another item once.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "app/db/dyn.h"
+#include "app/entity/entity.h"
+#include "base/map.h"
+
+#define ASKED_MOST 8
+
+/* What an identity led to, so that a rule asked of a hundred rows works out the key once, too. */
+struct asked {
+	const struct entity *entity; /* NULL: a free place */
+	const struct value *args;
+	const struct seen *seen;
+	bool is_at; /* the item has that identity */
+};
+
+struct memo {
+	struct map items; /* bytes of the key -> struct seen */
+	struct asked asked[ASKED_MOST];
+	size_t next; /* the place that is given away next */
+};
+
+struct seen {
+	bool stale;              /* changed since */
+	struct value stored;     /* absent: there is nothing */
+	struct row item; /* its entity NULL: there is nothing, or no item of an entity */
+};
+
+static struct slice bytes_of(struct value key)
+{
+	return slice_make(key.p, key.n);
+}
+
+static struct seen *seen_of(struct run *r, struct value key)
+{
+	return r->memo ? map_get(&r->memo->items, bytes_of(key)) : NULL;
+}
+
+/* It is read anew: whether it has the identity is asked again, too. */
+static void forget_asked(struct memo *m, const struct seen *s)
+{
+	for (size_t i = 0; i < ASKED_MOST; i++)
+		if (m->asked[i].seen == s)
+			m->asked[i] = (struct asked){ 0 };
+}
+
+static struct seen *remember(struct run *r, struct value key)
+{
+	struct seen *s = seen_of(r, key);
+
+	if (!r->memo) {
+		r->memo = arena_new(r->arena, struct memo);
+		map_init(&r->memo->items, r->arena);
+	}
+	if (s) {
+		forget_asked(r->memo, s);
+	} else {
+		s = arena_new(r->arena, struct seen);
+		map_set(&r->memo->items, bytes_of(value_copy(r->arena, key)), s);
+	}
+	*s = (struct seen){ 0 };
+	return s;
+}
+
+void entity_forget(struct run *r, struct value key)
+{
+	struct seen *s = seen_of(r, key);
+
+	if (s)
+		s->stale = true;
+}
+
+static const struct seen *see(struct run *r, const struct entity *e, struct value key, bool fresh)
+{
+	struct seen *s = seen_of(r, key);
+	struct value stored;
+
+	if (s && !s->stale && !fresh)
+		return s;
+	if (!dyn_get(r, key, true, &stored))
+		return NULL;
+	s = remember(r, key);
+	s->stored = stored;
+	if (value_present(stored))
+		s->item = entity_recognise(r, stored, e);
+	return s;
+}
+
+static bool fetch(struct run *r, const struct entity *e, struct value key, bool fresh, struct row *out)
+{
+	const struct seen *s = see(r, e, key, fresh);
+
+	*out = (struct row){ 0 };
+	if (s && s->item.entity == e)
+		*out = s->item;
+	return s != NULL;
+}
+
+bool entity_look_at(struct run *r, const struct entity *e, struct value key, bool fresh, struct entity_look *out)
+{
+	const struct seen *s = value_present(key) ? see(r, e, key, fresh) : NULL;
+
+	*out = (struct entity_look){ .key = key };
+	if (!s)
+		return !value_present(key);
+	out->stored = s->stored;
+	if (s->item.entity == e)
+		out->item = s->item;
+	return true;
+}
+
+bool entity_look(struct run *r, const struct entity *e, const struct value *args, size_t n, struct entity_look *out)
+{
+	struct value key;
+
+	*out = (struct entity_look){ 0 };
+	if (!entity_locate(r, e, args, n, &key) || !entity_look_at(r, e, key, false, out))
+		return false;
+	if (out->item.entity && !entity_is_at(r, &out->item, args, n))
+		out->item = (struct row){ 0 };
+	return true;
+}
+
+bool entity_fetch_key(struct run *r, const struct entity *e, struct value key, bool fresh, struct value *full)
+{
+	struct row item;
+	bool ok = fetch(r, e, key, fresh, &item);
+
+	*full = item.full;
+	return ok;
+}
+
+static const struct asked *asked_before(struct run *r, const struct entity *e, const struct value *args, size_t n)
+{
+	for (size_t i = 0; r->memo && i < ASKED_MOST; i++) {
+		const struct asked *k = &r->memo->asked[i];
+		size_t same = 0;
+
+		while (k->entity == e && same < n && value_equal(k->args[same], args[same]))
+			same++;
+		if (k->entity == e && same == n && !k->seen->stale)
+			return k;
+	}
+	return NULL;
+}
+
+/* Not for entities with `found by`: another item may be the one that is found next. */
+static void remember_asked(struct run *r, const struct entity *e, const struct value *args, size_t n,
+			   const struct seen *seen, bool is_at)
+{
+	struct value *copy;
+
+	if (e->found_by.n)
+		return;
+	copy = arena_array(r->arena, struct value, n);
+	for (size_t i = 0; i < n; i++)
+		copy[i] = value_copy(r->arena, args[i]);
+	r->memo->asked[r->memo->next] = (struct asked){ .entity = e, .args = copy, .seen = seen, .is_at = is_at };
+	r->memo->next = (r->memo->next + 1) % ASKED_MOST;
+}
+
+bool entity_fetch_item(struct run *r, const struct entity *e, const struct value *args, size_t n, bool fresh,
+		       struct row *out)
+{
+	const struct asked *before = fresh ? NULL : asked_before(r, e, args, n);
+	const struct seen *s;
+	struct value key;
+	bool is_at;
+
+	*out = (struct row){ 0 };
+	if (before) {
+		if (before->is_at)
+			*out = before->seen->item;
+		return true;
+	}
+	if (!entity_locate(r, e, args, n, &key))
+		return false;
+	if (!value_present(key))
+		return true;
+	s = see(r, e, key, fresh);
+	if (!s)
+		return false;
+	is_at = s->item.entity == e && entity_is_at(r, &s->item, args, n);
+	if (is_at)
+		*out = s->item;
+	remember_asked(r, e, args, n, s, is_at);
+	return true;
+}

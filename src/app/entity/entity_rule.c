@@ -1,0 +1,67 @@
+/* Who may: an entity's rules, asked of an item, or of many.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "app/entity/entity.h"
+
+static enum allow_verb verb_with_rule(const struct entity *e, enum allow_verb verb)
+{
+	return e->allow[verb] || verb != ALLOW_LIST ? verb : ALLOW_READ;
+}
+
+bool entity_allows(struct run *r, const struct entity *e, enum allow_verb verb, struct value full, struct value old, bool *out)
+{
+	struct row item = row_of(full);
+
+	return entity_allows_row(r, e, verb, &item, old, out);
+}
+
+bool entity_allows_row(struct run *r, const struct entity *e, enum allow_verb verb, const struct row *item, struct value old,
+		       bool *out)
+{
+	const struct term *rule = e->allow[verb_with_rule(e, verb)];
+	struct scope s = { .run = r, .item = item, .old = old };
+
+	*out = r->caller.operator_;
+	return *out || !rule || scope_holds(&s, rule, out);
+}
+
+bool entity_allows_item(struct run *r, enum allow_verb verb, const struct row *item, bool *out)
+{
+	struct entity_asking q;
+
+	entity_asking_init(&q, r, item->entity, verb);
+	return entity_ask(&q, item, out);
+}
+
+bool entity_allows_witnessed(struct run *r, enum allow_verb verb, const struct row *item, struct witness *w, bool *out)
+{
+	const struct term *rule = item->entity->allow[verb_with_rule(item->entity, verb)];
+	struct scope s = { .run = r, .item = item, .witness = w };
+
+	*out = r->caller.operator_;
+	return *out || !rule || scope_holds(&s, rule, out);
+}
+
+void entity_asking_init(struct entity_asking *q, struct run *r, const struct entity *e, enum allow_verb verb)
+{
+	*q = (struct entity_asking){ .otherwise = r->caller.operator_, .scope = { .run = r } };
+	verb = verb_with_rule(e, verb);
+	if (r->caller.operator_ || !e->allow[verb])
+		return;
+	q->rule = e->allow[verb];
+	q->bound = scope_bind(&q->scope);
+	term_remember(q->rule, &q->bound);
+}
+
+bool entity_ask(struct entity_asking *q, const struct row *item, bool *out)
+{
+	struct error e = { 0 };
+
+	*out = q->otherwise;
+	if (!q->rule)
+		return true;
+	q->bound.item = item;
+	q->scope.failed = false;
+	if (!term_holds(q->rule, &q->bound, out, &e))
+		return scope_error(&q->scope, &e);
+	return !q->scope.failed;
+}

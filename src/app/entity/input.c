@@ -1,0 +1,208 @@
+/* The body of a write: each name and value against the entity's attributes, everything wrong told at once.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "app/entity/input.h"
+#include "app/auth/caller.h"
+#include "app/entity/scope.h"
+
+#define PROBLEMS_TOLD 50    /* further ones of the same body are not looked for */
+#define SUGGEST_FOR_MOST 64 /* bytes: nobody mistypes a longer name */
+
+struct body {
+	struct run *r;
+	const struct entity *entity;
+	enum input_use use;
+	const struct action *action;
+	struct row *out;
+};
+
+bool input_is_kept(const struct attribute *a)
+{
+	return a->counter || a->now || a->touched || a->derived || a->copy_entity.n || a->managed || a->hidden || a->after.n ||
+	       a->the_caller;
+}
+
+static bool has_name(const struct slice *list, size_t n, struct slice name)
+{
+	for (size_t i = 0; i < n; i++)
+		if (slice_equal(list[i], name))
+			return true;
+	return false;
+}
+
+/* Whether the design lets this caller give it at all; what is kept from everybody else an operator may give. */
+static bool may_give(const struct body *b, const struct attribute *a)
+{
+	if (b->use == INPUT_ACTION)
+		return b->action && has_name(b->action->input, b->action->input_count, a->name);
+	return b->r->caller.operator_ || !input_is_kept(a);
+}
+
+static bool refuse_kept(const struct body *b, struct slice name)
+{
+	if (b->use == INPUT_ACTION)
+		return run_invalid(b->r, name, "%s", b->action && b->action->input_count
+				   ? "this action does not take it" : "this action takes no input");
+	return run_invalid(b->r, name, "cannot be changed by you: the server keeps it");
+}
+
+/* ---- names that are not there ---- */
+static struct slice suggestion(const struct body *b, struct slice name)
+{
+	const struct entity *e = b->entity;
+	struct slice *known = arena_array(b->r->arena, struct slice, e->attribute_count);
+	size_t n = 0;
+
+	if (name.n > SUGGEST_FOR_MOST)
+		return (struct slice){ 0 };
+	for (size_t i = 0; i < e->attribute_count; i++)
+		if (may_give(b, &e->attributes[i]) && !e->attributes[i].hidden)
+			known[n++] = e->attributes[i].name;
+	return suggest_slice(name, known, n);
+}
+
+static bool refuse_unknown(const struct body *b, struct slice name)
+{
+	struct slice near = suggestion(b, name);
+
+	if (near.n)
+		return run_invalid(b->r, name, "there is no such attribute; did you mean '%.*s'?", SLICE_ARG(near));
+	return run_invalid(b->r, name, "there is no such attribute");
+}
+
+/* ---- passwords ---- */
+/* Passed on as they are: write.h hashes them, and stores nothing under these names. */
+static bool is_password(const struct body *b, struct slice name)
+{
+	const struct login *login = &b->entity->login;
+
+	if (!login->present || b->use == INPUT_ACTION)
+		return false;
+	if (!slice_is(name, "password") && !slice_is(name, "current_password"))
+		return false;
+	return !entity_attribute(b->entity, name) || slice_equal(login->password, name);
+}
+
+static bool take_password(const struct body *b, const struct json_member *m)
+{
+	if (m->value.type != JSON_STRING)
+		return run_invalid(b->r, m->name, "a string");
+	row_put(b->out, m->name, value_make_s(b->r->arena, m->value.string));
+	return true;
+}
+
+/* ---- values ---- */
+bool input_default_is_null(const struct attribute *a)
+{
+	return a->default_ && a->default_->kind == TERM_LITERAL && value_type(a->default_->value) == VALUE_NULL;
+}
+
+static bool take_null(const struct body *b, const struct attribute *a)
+{
+	if (input_default_is_null(a)) {
+		row_set(b->out, a->at, value_make_null(b->r->arena));
+		return true;
+	}
+	if (a->required)
+		return run_invalid(b->r, a->name, "is required");
+	row_set(b->out, a->at, VALUE_ABSENT);
+	return true;
+}
+
+static bool take_member(const struct body *b, const struct json_member *m)
+{
+	const struct attribute *a = entity_attribute(b->entity, m->name);
+	struct attribute any;
+	struct value v;
+
+	if (is_password(b, m->name))
+		return take_password(b, m);
+	if (!a)
+		return refuse_unknown(b, m->name);
+	if (a->the_caller && !b->r->caller.operator_)
+		return true;
+	if (!may_give(b, a))
+		return refuse_kept(b, m->name);
+	if (m->value.type == JSON_NULL)
+		return take_null(b, a);
+	if (b->use == INPUT_PATCH && a->type == ATTR_MAP && m->value.type == JSON_OBJECT) { /* its limits are those of the whole */
+		any = *a;
+		any.has_min = any.has_max = any.compressed = false;
+		a = &any;
+	}
+	if (!input_json(b->r, a, a->name, &m->value, &v))
+		return false;
+	/* No address can name it: it could be made and never be reached. */
+	if (value_type(v) == VALUE_S && has_name(b->entity->params, b->entity->param_count, a->name) && value_bytes(v).n &&
+	    memchr(value_bytes(v).p, 0, value_bytes(v).n))
+		return run_invalid(b->r, a->name, "is part of the address and cannot have a zero byte in it");
+	row_set(b->out, a->at, v);
+	return true;
+}
+
+bool input_body(struct run *r, const struct entity *e, enum input_use use, const struct action *action,
+		const struct json *body, struct row *out)
+{
+	struct body b = { .r = r, .entity = e, .use = use, .action = action, .out = out };
+	size_t bad = 0;
+
+	row_init(out, r->arena, e);
+	if (!body)
+		return true;
+	if (body->type != JSON_OBJECT)
+		return run_fail(r, PROBLEM_MALFORMED, "the body is to be a JSON object");
+	for (size_t i = 0; i < body->count && bad < PROBLEMS_TOLD; i++)
+		bad += !take_member(&b, &body->members[i]);
+	return !bad;
+}
+
+bool input_required(struct run *r, const struct entity *e, const struct row *full)
+{
+	struct scope s = { .run = r, .item = full };
+	bool good = true;
+
+	for (size_t i = 0; i < e->attribute_count; i++) {
+		const struct attribute *a = &e->attributes[i];
+		bool asked;
+
+		if (!a->required || value_present(row_get(full, a->at)))
+			continue;
+		if (!scope_holds(&s, a->when, &asked))
+			return false;
+		if (asked)
+			good = run_invalid(r, a->name, "is required");
+	}
+	return good;
+}
+
+/* ---- all at once ---- */
+
+void input_add_password(struct run *r, const struct entity *e, struct value password)
+{
+	if (!e->login.present || r->caller.operator_ || r->design->callers.issuer.n)
+		return;
+	if (value_type(password) != VALUE_S)
+		(void)run_invalid(r, SLICE("password"), "is required");
+	else
+		(void)!caller_password_fits(r, value_bytes(password));
+}
+
+/* Whether only the client can give it. */
+static bool is_for_client(const struct attribute *a)
+{
+	return a->required && !a->when && !a->default_ && !a->id && !a->next && !input_is_kept(a);
+}
+
+void input_add_missing(struct run *r, const struct entity *e, const struct json *body, const struct slice *path, size_t n)
+{
+	const struct json *password;
+
+	for (size_t i = 0; i < e->attribute_count; i++) {
+		const struct attribute *a = &e->attributes[i];
+
+		if (is_for_client(a) && !has_name(path, n, a->name) && !json_get_slice(body, a->name))
+			(void)run_invalid(r, a->name, "is required");
+	}
+	password = json_get(body, "password");
+	if (!password || password->type == JSON_STRING) /* else it has been told */
+		input_add_password(r, e, password ? value_make_s(r->arena, password->string) : VALUE_ABSENT);
+}

@@ -1,0 +1,22 @@
+/* One value on its way in; for the files input*.c only.
+ * SPDX-License-Identifier: Apache-2.0 */
+#ifndef THORPE_APP_ENTITY_INPUT_INTERNAL_H
+#define THORPE_APP_ENTITY_INPUT_INTERNAL_H
+
+#include "app/entity/input.h"
+
+struct input_place { /* where a value stands, for what is said about it */
+	struct run *r;
+	const struct attribute *attribute;
+	struct slice name;
+	size_t element;  /* 1-based, in a list; 0: the value itself */
+	bool from_text;  /* numbers and booleans are written as strings */
+};
+
+/* As input_json(). */
+bool input_place_value(struct input_place *at, const struct json *j, struct value *out) MUST_CHECK;
+
+/* Of a map that was not read from JSON: its range, and compressed where the attribute says so. */
+bool input_place_limits(struct input_place *at, struct value *v) MUST_CHECK;
+
+#endif

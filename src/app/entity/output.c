@@ -1,0 +1,258 @@
+/* Items as plain JSON, and their ETag.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "app/entity/output.h"
+#include <xxhash.h>
+#include "app/app_internal.h"
+#include "app/entity/entity.h"
+#include "app/entity/output_writer.h"
+#include "app/entity/packed.h"
+
+/* ---- items ---- */
+struct writing {
+	struct buf *b;
+	const struct slice *without;
+	size_t without_count;
+};
+
+static bool is_left_out(const struct writing *w, struct slice name)
+{
+	for (size_t i = 0; i < w->without_count; i++)
+		if (slice_equal(w->without[i], name))
+			return true;
+	return false;
+}
+
+/* Every member begins with a comma; output_row() makes the first one a brace. */
+static void put_name(struct writing *w, struct slice name)
+{
+	buf_byte(w->b, ',');
+	json_string(w->b, name);
+	buf_byte(w->b, ':');
+}
+
+/* What does not inflate is somebody's mistake in the table, and no reason to show nothing of the item. */
+static void put_compressed(struct buf *b, struct value v)
+{
+	if (value_type(v) != VALUE_B)
+		output_value(b, v);
+	else if (!packed_write(b, v))
+		buf_lit(b, "null");
+}
+
+static bool is_key(const struct design *d, struct slice name)
+{
+	if (is_key_attribute(&d->key, name))
+		return true;
+	for (size_t i = 0; i < d->index_count; i++)
+		if (is_key_attribute(&d->indexes[i].key, name))
+			return true;
+	return false;
+}
+
+/* ---- items of an entity ---- */
+static bool is_shown(const struct writing *w, const struct slot *n, bool show_private)
+{
+	return !n->hidden && (!n->private_ || show_private) && !is_left_out(w, n->name->text);
+}
+
+/* Whether a private value is among what would be written. */
+static bool has_secret(const struct writing *w, const struct slots *o, const struct value *values)
+{
+	for (size_t i = 0; o->has_private && i < o->written; i++)
+		if (o->list[i]->private_ && value_present(values[i]) && !is_left_out(w, o->list[i]->name->text))
+			return true;
+	return false;
+}
+
+/* As many bytes at once as nearly all labels have at most; there is room for them. */
+static inline char *put_label(char *to, struct slice label)
+{
+	memcpy(to, label.p, SLOT_BEYOND);
+	if (label.n > SLOT_BEYOND)
+		memcpy(to + SLOT_BEYOND, label.p + SLOT_BEYOND, label.n - SLOT_BEYOND);
+	return to + label.n;
+}
+
+static char *put_packed(struct json_fast *j, char *to, struct value v)
+{
+	json_fast_close(j, to);
+	put_compressed(j->b, v);
+	return json_fast_more(j, j->b->p + j->b->n, JSON_AROUND);
+}
+
+/* What is neither text nor compressed; there is room for a number. */
+static inline char *put_short(struct json_fast *j, char *to, struct value v)
+{
+	const uint8_t *p = v.p + 1;
+	struct slice s;
+
+	if (v.p[0] == VALUE_N) {
+		s = layout_bytes(&p);
+		return to + number_format_encoded((const uint8_t *)s.p, s.n, to);
+	}
+	if (v.p[0] == VALUE_BOOL) {
+		memcpy(to, *p ? "true " : "false", 5);
+		return to + 5 - (*p != 0);
+	}
+	return writer_value(j, to, v);
+}
+
+/* There is always room for a number, all labels, and all texts as they are: they are part of the item. What becomes longer than it is
+ * there (escapes, numbers, binaries) asks for its own, and for all that again. */
+static void put_values(const struct writing *w, const struct slots *o, struct value full, const struct value *values,
+		       bool show_private)
+{
+	const char *limit = (const char *)full.p + full.n;
+	size_t budget = o->label_size + full.n + JSON_COPY_BEYOND + SLOT_BEYOND + NUMBER_TEXT_MAX +
+			JSON_AROUND;
+	struct json_fast j;
+	char *to = json_fast_room(&j, json_fast_open(&j, w->b, slice_make((const char *)full.p, full.n), full.n), budget);
+
+	for (size_t i = 0; i < o->written; i++) {
+		const struct slot *n = o->list[i];
+		struct value v = values[i];
+		const uint8_t *p;
+		struct slice s;
+
+		if (!value_present(v) || (!(n->plain && !w->without_count) && !is_shown(w, n, show_private)))
+			continue;
+		to = put_label(to, n->label);
+		if (v.p[0] == VALUE_S && !n->compressed) {
+			p = v.p + 1;
+			s = layout_bytes(&p);
+			if (json_copy_within(to + 1, s, limit)) {
+				to[0] = '"';
+				to[s.n + 1] = '"';
+				to += s.n + 2;
+				continue;
+			}
+		}
+		to = n->compressed ? put_packed(&j, to, v) : put_short(&j, to, v);
+		to = json_fast_room(&j, to, budget);
+	}
+	json_fast_close(&j, to);
+}
+
+/* Asks the rule only when there is something to hide. */
+static bool put_entity(struct run *r, const struct writing *w, const struct row *item)
+{
+	bool show_private = false;
+
+	if (has_secret(w, item->slots, item->values) &&
+	    !entity_allows(r, item->entity, ALLOW_UPDATE, item->full, item->full, &show_private))
+		return false;
+	put_values(w, item->slots, item->full, item->values, show_private);
+	return true;
+}
+
+/* ---- companions and strangers ---- */
+/* A companion or a stranger belongs to nobody whom a rule could name, so what is private anywhere is kept from all but
+ * operators. */
+static bool is_secret_anywhere(const struct run *r, struct slice name)
+{
+	for (size_t i = 0; i < r->design->entity_count; i++) {
+		const struct attribute *a = entity_attribute(&r->design->entities[i], name);
+
+		if (a && (a->hidden || (a->private_ && !r->caller.operator_)))
+			return true;
+	}
+	return false;
+}
+
+static bool is_bare(const struct template *t, struct slice name)
+{
+	const struct template_part *p = &t->parts[0];
+
+	return t->part_count == 1 && p->name_count == 1 && p->format == FORMAT_PLAIN && slice_equal(p->names[0], name);
+}
+
+/* Some companion has `name: <name>`: a value that happens to be an index's key as it is, and not one made up for it. */
+static bool is_told_by_companion(const struct design *d, struct slice name)
+{
+	if (is_key_attribute(&d->key, name))
+		return false;
+	for (size_t i = 0; i < d->entity_count; i++)
+		for (size_t k = 0; k < d->entities[i].companion_count; k++) {
+			const struct companion *c = &d->entities[i].companions[k];
+
+			for (size_t n = 0; n < c->rule_count; n++)
+				if (slice_equal(c->rules[n].attribute, name) && is_bare(c->rules[n].template, name))
+					return true;
+		}
+	return false;
+}
+
+static void put_stranger(struct run *r, struct writing *w, struct value item)
+{
+	struct value_iter it = value_iter(item);
+
+	while (value_next(&it)) {
+		if (is_left_out(w, it.name) || is_secret_anywhere(r, it.name))
+			continue;
+		if (is_key(r->design, it.name) && !is_told_by_companion(r->design, it.name))
+			continue;
+		put_name(w, it.name);
+		output_value(w->b, it.value);
+	}
+}
+
+bool output_row(struct run *r, const struct row *item, bool tag, const struct slice *without, size_t without_count,
+		struct buf *b)
+{
+	struct writing w = { .b = b, .without = without, .without_count = without_count };
+	size_t start = b->n;
+
+	if (tag && item->entity) {
+		put_name(&w, SLICE("@type"));
+		json_string(b, item->entity->name);
+	}
+	if (!item->entity)
+		put_stranger(r, &w, item->full);
+	else if (!put_entity(r, &w, item))
+		return false;
+	if (b->n == start)
+		buf_byte(b, ',');
+	b->p[start] = '{';
+	buf_byte(b, '}');
+	return true;
+}
+
+bool output_item(struct run *r, const struct entity *e, struct value full, bool tag, const struct slice *without,
+		 size_t without_count, struct buf *b)
+{
+	struct row item = e ? row_lay(r->arena, e, full) : row_of(full);
+
+	return output_row(r, &item, tag, without, without_count, b);
+}
+
+/* ---- ETag ---- */
+/* Seeded, so that nobody can try out which private value gives the tag. */
+static uint64_t seed_of(const struct run *r)
+{
+	return r->app ? XXH3_64bits(r->app->secret, sizeof(r->app->secret)) : 0;
+}
+
+struct slice output_etag(struct run *r, const struct row *item)
+{
+	const struct slots *o = item->slots;
+	XXH128_canonical_t hash;
+	struct buf b, text;
+
+	buf_init(&b, r->arena);
+	buf_room(&b, item->full.n);
+	for (size_t i = 0; i < o->count; i++) {
+		const struct slot *n = &o->sorted[i];
+		struct value v = item->values[n->at];
+
+		if (!n->tagged || !value_present(v))
+			continue;
+		buf_put(&b, n->encoded);
+		buf_add(&b, v.p, v.n);
+	}
+	XXH128_canonicalFromHash(&hash, XXH3_128bits_withSeed(b.p, b.n, seed_of(r)));
+	buf_init(&text, r->arena);
+	buf_byte(&text, '"');
+	buf_hex(&text, slice_make(hash.digest, sizeof(hash.digest)));
+	buf_byte(&text, '"');
+	return buf_slice(&text);
+}

@@ -1,0 +1,233 @@
+/* What the names in a term stand for.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "app/entity/scope.h"
+#include "app/auth/caller.h"
+#include "app/entity/entity.h"
+#include "app/entity/witness.h"
+
+#define DEPTH_MOST 8 /* rules that ask for rules: a circle of them ends here */
+
+static void scope_reads(void *ctx, struct slice name, struct value v)
+{
+	const struct scope *s = ctx;
+
+	witness_reads(s->witness, name, v);
+}
+
+/* The run has its problem; the term needs an error to stop at. */
+static bool stop(struct scope *s, struct error *e)
+{
+	s->failed = true;
+	return error_set(e, s->run->arena, ERR_INTERNAL, "Another item could not be read");
+}
+
+static bool enter(struct scope *s)
+{
+	if (s->run->depth < DEPTH_MOST) {
+		s->run->depth++;
+		return true;
+	}
+	return run_fail(s->run, PROBLEM_INTERNAL, "The rules of this design ask for one another without an end");
+}
+
+static bool other_item(struct scope *s, const struct term *t, const struct value *args, struct row *item,
+		       struct witness **w)
+{
+	const struct entity *of = t->entity ? t->entity : design_entity(s->run->design, t->name);
+	struct entity_look look;
+
+	*item = (struct row){ 0 };
+	*w = NULL;
+	if (!of)
+		return run_fail(s->run, PROBLEM_INTERNAL, "There is no entity %.*s", SLICE_ARG(t->name));
+	if (!s->run->witnesses)
+		return entity_fetch_item(s->run, of, args, t->arg_count, false, item);
+	if (!entity_look(s->run, of, args, t->arg_count, &look))
+		return false;
+	*item = look.item;
+	*w = witness_item(s->run, of, &look);
+	return true;
+}
+
+static bool scope_fetch(void *ctx, const struct term *t, const struct value *args, bool *there, struct value *v,
+			struct error *e)
+{
+	struct scope *s = ctx;
+	struct row other;
+	struct witness *w;
+	bool ok;
+
+	*there = false;
+	*v = VALUE_ABSENT;
+	if (!enter(s))
+		return stop(s, e);
+	ok = other_item(s, t, args, &other, &w);
+	*there = other.entity != NULL;
+	if (*there && t->kind == TERM_FETCH) {
+		*v = t->at ? row_get(&other, t->at) : row_find(&other, t->attribute);
+		witness_reads(w, t->attribute, *v);
+	}
+	s->run->depth--;
+	return ok || stop(s, e);
+}
+
+static bool scope_visible(void *ctx, const struct term *t, const struct value *args, bool *out, struct error *e)
+{
+	struct scope *s = ctx;
+	struct row item;
+	struct witness *w;
+	bool ok;
+
+	*out = false;
+	if (!enter(s))
+		return stop(s, e);
+	ok = other_item(s, t, args, &item, &w);
+	if (ok && item.entity)
+		ok = w ? entity_allows_witnessed(s->run, ALLOW_READ, &item, w, out) : entity_allows_item(s->run, ALLOW_READ, &item, out);
+	s->run->depth--;
+	return ok || stop(s, e);
+}
+
+static bool scope_has_role(void *ctx, struct slice role)
+{
+	const struct scope *s = ctx;
+
+	return caller_has_role(s->run, role);
+}
+
+static bool scope_may(void *ctx, struct slice permission)
+{
+	struct scope *s = ctx;
+	bool out = false;
+
+	/* Finding permissions runs a pattern, and so may end where this began. */
+	if (!enter(s)) {
+		s->failed = true;
+		return false;
+	}
+	if (!caller_may(s->run, permission, &out)) {
+		s->failed = true;
+		out = false;
+	}
+	s->run->depth--;
+	return out;
+}
+
+struct term_scope scope_bind(struct scope *s)
+{
+	if (!s->item)
+		s->is = row_of(s->full);
+	if (!s->before && value_present(s->old))
+		s->was = row_of(s->old);
+	return (struct term_scope){
+		.ctx = s,
+		.item = s->item ? s->item : &s->is,
+		.old = s->before || !value_present(s->old) ? s->before : &s->was,
+		.input = s->input,
+		.body = s->body,
+		.variables = s->variables,
+		.variable_count = s->variable_count,
+		.reads = s->witness ? scope_reads : NULL,
+		.fetch = scope_fetch,
+		.visible = scope_visible,
+		.has_role = scope_has_role,
+		.may = scope_may,
+		.caller = s->run->caller.subject,
+		.now_ms = s->run->now_ms,
+		.arena = s->run->arena,
+	};
+}
+
+bool scope_error(struct scope *s, const struct error *e)
+{
+	return s->failed ? false : run_error(s->run, e);
+}
+
+bool scope_value(struct scope *s, const struct term *t, struct value *out)
+{
+	struct term_scope bound = scope_bind(s);
+	struct error e = { 0 };
+
+	s->failed = false;
+	if (!term_value(t, &bound, out, &e))
+		return scope_error(s, &e);
+	return !s->failed;
+}
+
+bool scope_value_for(struct scope *s, const struct term *t, struct slice attribute, struct value *out)
+{
+	struct term_scope bound = scope_bind(s);
+	struct error e = { 0 };
+
+	s->failed = false;
+	if (term_value(t, &bound, out, &e))
+		return !s->failed;
+	if (!s->failed && e.code == ERR_VALIDATION && s->run->problem.type == PROBLEM_NONE)
+		return run_invalid(s->run, attribute, "cannot be worked out: %.*s", SLICE_ARG(e.message));
+	return scope_error(s, &e);
+}
+
+bool scope_holds(struct scope *s, const struct term *t, bool *out)
+{
+	struct term_scope bound = scope_bind(s);
+	struct error e = { 0 };
+
+	*out = true;
+	s->failed = false;
+	if (!t)
+		return true;
+	if (!term_holds(t, &bound, out, &e))
+		return scope_error(s, &e);
+	return !s->failed;
+}
+
+/* The message begins with the placeholder that did not fit. */
+static bool unfit(struct scope *s, const struct template *t, const struct error *e)
+{
+	for (size_t i = 0; e->code == ERR_VALIDATION && i < t->part_count; i++) {
+		const struct template_part *p = &t->parts[i];
+		struct slice m = e->message;
+
+		if (p->name_count != 1 || m.n <= p->names[0].n || m.p[p->names[0].n] != ' ' ||
+		    !slice_starts(m, p->names[0]))
+			continue;
+		m = slice_make(m.p + p->names[0].n + 1, m.n - p->names[0].n - 1);
+		return run_invalid(s->run, p->names[0], "%.*s", SLICE_ARG(m));
+	}
+	return run_error(s->run, e);
+}
+
+static enum template_result fill(struct scope *s, const struct template *t, bool in_key, struct value *out, struct error *e)
+{
+	struct term_scope bound = scope_bind(s);
+	enum template_result result = template_fill(t, &bound, in_key, out, e);
+
+	if (result != TEMPLATE_OK)
+		*out = VALUE_ABSENT;
+	return result;
+}
+
+bool scope_fill(struct scope *s, const struct template *t, bool in_key, struct value *out)
+{
+	struct error e = { 0 };
+
+	return fill(s, t, in_key, out, &e) != TEMPLATE_BAD || unfit(s, t, &e);
+}
+
+enum template_result scope_try_fill(struct scope *s, const struct template *t, bool in_key, struct value *out)
+{
+	struct error e = { 0 };
+
+	return fill(s, t, in_key, out, &e);
+}
+
+bool scope_args(struct scope *s, const struct term *const *args, size_t n, struct value **out)
+{
+	struct value *values = arena_array(s->run->arena, struct value, n);
+
+	*out = values;
+	for (size_t i = 0; i < n; i++)
+		if (!scope_value(s, args[i], &values[i]))
+			return false;
+	return true;
+}

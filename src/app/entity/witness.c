@@ -1,0 +1,98 @@
+/* Notes of what a write has looked at.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "app/entity/witness.h"
+#include "app/db/dyn.h"
+#include "app/read/read.h"
+
+static struct witness *find(const struct witnesses *all, struct value key)
+{
+	for (struct witness *w = all->first; w; w = w->next)
+		if (value_equal(w->key, key))
+			return w;
+	return NULL;
+}
+
+static struct witness *add(struct run *r, const struct entity *e, struct value key)
+{
+	struct witnesses *all = r->witnesses;
+	struct witness *w = arena_new(r->arena, struct witness);
+
+	*w = (struct witness){ .entity = e, .key = value_copy(r->arena, key) };
+	fields_init(&w->seen, r->arena);
+	if (!all->first)
+		all->last = &all->first;
+	*all->last = w;
+	all->last = &w->next;
+	return w;
+}
+
+/* Asked for under two identities that have one key: it is one of them, and so not the other. */
+static bool is_of_another_identity(struct run *r, const struct entity *e, struct value stored)
+{
+	return value_present(stored) && !entity_expired(r, stored) && entity_of_likely(r, stored, e) == e;
+}
+
+struct witness *witness_item(struct run *r, const struct entity *e, const struct entity_look *look)
+{
+	struct witness *w;
+
+	if (!r->witnesses || !value_present(look->key))
+		return NULL;
+	w = find(r->witnesses, look->key);
+	if (!w) {
+		w = add(r, e, look->key);
+		w->there = look->item.entity != NULL;
+		w->stored = look->stored;
+	} else if (w->entity == e && w->there != (look->item.entity != NULL)) {
+		w->torn = w->torn || !is_of_another_identity(r, e, w->there ? look->stored : w->stored);
+		w->there = true;
+	} else if (w->entity != e && !w->there && look->item.entity) {
+		/* Asked for as two entities, and it is this one: that it is says that it is not the other. */
+		w->entity = e;
+		w->there = true;
+	}
+	return w;
+}
+
+void witness_reads(struct witness *w, struct slice name, struct value v)
+{
+	if (!w)
+		return;
+	if (!fields_has(&w->seen, name))
+		fields_set(&w->seen, name, v);
+	else if (!value_equal(fields_get(&w->seen, name), v))
+		w->torn = true;
+}
+
+/* What the conditions of the pattern read of its rows. Rows that `then` and merges lead to were not found by them. */
+static void note_conditions(struct run *r, struct witness *w, const struct access *x, const struct row *row)
+{
+	struct name_list names = { 0 };
+
+	if (x->kind != ACCESS_QUERY || x->has_then)
+		return;
+	for (size_t i = 0; i < x->where_count; i++)
+		names_add(r->arena, &names, x->where[i].attribute);
+	if (row->entity)
+		names_of_term(r->arena, &names, row->entity, x->filter);
+	for (size_t i = 0; i < names.count; i++)
+		witness_reads(w, names.list[i], value_get(row->full, names.list[i]));
+}
+
+struct witness *witness_row(struct run *r, const struct access *access, const struct row *row)
+{
+	struct value key;
+	struct witness *w;
+
+	if (!r->witnesses)
+		return NULL;
+	key = dyn_key_of(r, row->full);
+	w = find(r->witnesses, key);
+	if (!w) {
+		w = add(r, row->entity, key);
+		w->there = true;
+		w->stored = row->full;
+	}
+	note_conditions(r, w, access, row);
+	return w;
+}

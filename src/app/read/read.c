@@ -1,0 +1,345 @@
+/* Access patterns from their parameters to their result.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include <xxhash.h>
+#include "app/read/read_where.h"
+
+uint64_t read_hash(struct value v)
+{
+	uint64_t h = XXH3_64bits(v.p ? (const void *)v.p : "", v.n);
+
+	return h ? h : 1; /* 0 says that there is none */
+}
+
+/* ---- results ---- */
+
+static void to_rows(struct run *r, const struct found *rows, size_t n, struct read_result *out)
+{
+	out->rows = arena_array(r->arena, struct row, n);
+	out->row_count = n;
+	for (size_t i = 0; i < n; i++)
+		out->rows[i] = rows[i].shown;
+}
+
+#define DAY_MS 86400000
+
+/* What a cursor holds: the time of the first page, if the others hang on it; how many rows a ranking has shown, the place. */
+struct resumption {
+	uint64_t shown;
+	struct slice place;
+};
+
+static bool resume(struct reading *g, const struct read_request *q, struct resumption *out)
+{
+	struct slice payload;
+	uint64_t now;
+	size_t used;
+
+	*out = (struct resumption){ 0 };
+	if (!q->cursor.n)
+		return true;
+	if (!cursor_open(g->r, q->access, q->params, q->cursor, &payload))
+		return false;
+	used = read_varint(payload.p, payload.p + payload.n, &now);
+	payload = slice_make(payload.p + used, payload.n - used);
+	if (!used || !(used = read_varint(payload.p, payload.p + payload.n, &out->shown)))
+		return cursor_malformed(g->r);
+	if (now)
+		g->now_ms = (int64_t)now;
+	out->place = slice_make(payload.p + used, payload.n - used);
+	return true;
+}
+
+/* As exactly as the next page needs it: the less it says, the more often the cursor is the same. */
+static uint64_t time_of_first(const struct pattern *p)
+{
+	switch (read_known(p->g->r, p->access).time) {
+	case READ_ANY_TIME: return 0;
+	case READ_BY_DAY: return (uint64_t)(p->g->now_ms - p->g->now_ms % DAY_MS);
+	case READ_BY_TIME: break;
+	}
+	return (uint64_t)p->g->now_ms;
+}
+
+static void add_next(struct pattern *p, const struct read_request *q, struct flow *s, const struct read_place *place,
+		     uint64_t shown, struct read_result *out)
+{
+	struct buf b;
+
+	buf_init(&b, p->g->r->arena);
+	buf_varint(&b, time_of_first(p));
+	buf_varint(&b, shown);
+	flow_save(s, place, &b);
+	out->next = cursor_seal(p->g->r, q->access, q->params, buf_slice(&b));
+}
+
+static size_t page_size(const struct read_request *q, uint64_t shown)
+{
+	const struct access *a = q->access;
+	uint64_t keep = a->rank && a->rank_keep ? (uint64_t)a->rank_keep : 0;
+	uint64_t limit = q->limit ? (uint64_t)q->limit : keep ? keep : a->limit ? (uint64_t)a->limit : 20;
+
+	if (keep)
+		limit = shown >= keep ? 0 : limit < keep - shown ? limit : keep - shown;
+	return (size_t)limit;
+}
+
+static bool read_list(struct pattern *p, const struct read_request *q, const struct resumption *from, struct read_result *out)
+{
+	size_t limit = page_size(q, from->shown), n = 0;
+	struct flow *s = pattern_open(p);
+	const struct read_place *last = NULL;
+	struct found *rows = NULL, beyond;
+	size_t capacity = 0;
+	bool got = true, whole;
+
+	if (!s)
+		return false;
+	if (!flow_load(s, from->place))
+		return cursor_malformed(p->g->r);
+	while (n < limit && got) {
+		if (n == capacity) {
+			capacity = capacity ? 2 * capacity : limit < 64 ? limit : 64;
+			rows = arena_grow(p->g->r->arena, rows, n * sizeof(*rows), capacity * sizeof(*rows));
+		}
+		if (!flow_next(s, limit - n + 1, &rows[n], &got))
+			return false;
+		n += got;
+	}
+	last = s->now;
+	whole = p->access->rank && p->access->rank_keep && from->shown + n >= (uint64_t)p->access->rank_keep;
+	if (!whole && !flow_next(s, 1, &beyond, &got))
+		return false;
+	if (!whole && (got || !s->ended))
+		add_next(p, q, s, got ? last : s->now, from->shown + n, out);
+	if (p->access->rank && !p->access->rank_keep && !rank_sort(p, rows, n))
+		return false;
+	to_rows(p->g->r, rows, n, out);
+	return true;
+}
+
+static bool read_one(struct pattern *p, struct read_result *out)
+{
+	struct flow *s = pattern_open(p);
+	struct found row;
+	bool got;
+
+	out->shape = READ_ONE;
+	if (!s || !flow_next(s, 1, &row, &got))
+		return false;
+	if (!got)
+		return run_fail(p->g->r, PROBLEM_NOT_FOUND, "There is nothing here, or it is not for you to see");
+	to_rows(p->g->r, &row, 1, out);
+	return true;
+}
+
+static bool is_mixed(const struct pattern *p)
+{
+	return (!p->expected || p->access->has_then) && read_known(p->g->r, p->access).mixed;
+}
+
+static bool read_all(struct pattern *p, struct read_result *out)
+{
+	struct flow *s = pattern_open(p);
+	struct found *rows;
+	size_t n;
+
+	if (!s || !flow_all(s, &rows, &n))
+		return false;
+	to_rows(p->g->r, rows, n, out);
+	out->mixed = n && is_mixed(p);
+	if (p->access->unite.n)
+		return shape_unite(p, out);
+	shape_tree(p, out);
+	return true;
+}
+
+static bool run_pattern(struct pattern *p, const struct read_request *q, const struct resumption *from, struct read_result *out)
+{
+	const struct access *a = p->access;
+
+	if (a->count_only) {
+		out->shape = READ_COUNT;
+		if (a->kind == ACCESS_MERGE && a->range_variable.n && !a->range_list)
+			return shape_counts(p, out);
+		return shape_count(p, &out->count);
+	}
+	if (a->unite.n || a->tree_parent.n)
+		return read_all(p, out);
+	if (a->kind == ACCESS_GET || a->single)
+		return read_one(p, out);
+	out->shape = READ_LIST;
+	if (!(a->kind == ACCESS_BATCH ? shape_batch(p, q, out) : read_list(p, q, from, out)))
+		return false;
+	out->mixed = out->row_count && is_mixed(p);
+	return true;
+}
+
+/* Something that is needed for the keys is not there: nothing is found. */
+static bool read_nothing(struct run *r, const struct access *a, struct read_result *out)
+{
+	out->shape = a->count_only ? READ_COUNT : a->unite.n ? READ_VALUES : READ_LIST;
+	if (out->shape == READ_LIST && (a->kind == ACCESS_GET || a->single))
+		return run_fail(r, PROBLEM_NOT_FOUND, "There is nothing here");
+	return true;
+}
+
+static bool refuse(struct run *r)
+{
+	return r->caller.subject.n ? run_fail(r, PROBLEM_FORBIDDEN, "This is not for you to read") :
+				     run_fail(r, PROBLEM_UNAUTHENTICATED, "Log in to read this");
+}
+
+bool read_access(struct run *r, const struct read_request *q, struct read_result *out)
+{
+	struct reading g = { r, READ_MOST_ROWS, r->now_ms };
+	struct pattern p = { .g = &g, .access = q->access, .trusted = q->trusted, .descending = q->access->descending };
+	struct resumption from;
+	struct row params;
+	bool none, may;
+
+	memset(out, 0, sizeof(*out));
+	if (q->limit < 0 || q->limit > READ_MOST_LIMIT)
+		return run_invalid(r, SLICE("limit"), "between 1 and %d", READ_MOST_LIMIT);
+	if (!resume(&g, q, &from) || !pattern_params(&g, q->access, q->params, q->trusted, &params, &none))
+		return false;
+	p.params = &params;
+	if (!pattern_allow(&p, &may))
+		return false;
+	if (!may)
+		return refuse(r);
+	return none ? read_nothing(r, q->access, out) : run_pattern(&p, q, &from, out);
+}
+
+bool read_item(struct run *r, const struct entity *e, const struct value *args, size_t n, struct row *out)
+{
+	bool may = false;
+
+	if (!entity_fetch_item(r, e, args, n, true, out))
+		return false;
+	if (out->entity && !entity_allows_item(r, ALLOW_READ, out, &may))
+		return false;
+	if (may)
+		return true;
+	*out = (struct row){ 0 };
+	return run_fail(r, PROBLEM_NOT_FOUND, "There is no such %.*s, or it is not for you to see", SLICE_ARG(e->name));
+}
+
+/* ---- for the runtime itself ---- */
+
+static struct value named(const struct scope *s, const struct name *name)
+{
+	struct value v = VALUE_ABSENT;
+
+	for (size_t i = 0; i < s->variable_count; i++)
+		if (s->variables[i].at ? s->variables[i].at == name : slice_equal(s->variables[i].name, name->text))
+			return s->variables[i].value;
+	if (s->item)
+		v = row_get(s->item, name);
+	return value_present(v) || !s->input ? v : row_get(s->input, name);
+}
+
+static bool given_by(struct scope *s, const struct access *access, const struct assignment *with, size_t with_count,
+		     struct row *out)
+{
+	struct value v;
+
+	row_init(out, s->run->arena, NULL);
+	for (size_t i = 0; i < access->param_count + access->query_param_count; i++) {
+		const struct name *name = i < access->param_count ? access->param_at[i] :
+								    access->query_params[i - access->param_count].at;
+
+		v = with_count ? VALUE_ABSENT : named(s, name);
+		if (value_present(v))
+			row_set(out, name, v);
+	}
+	for (size_t i = 0; i < with_count; i++) {
+		if (!scope_value(s, with[i].term, &v))
+			return false;
+		if (value_present(v))
+			row_set(out, with[i].at, v);
+	}
+	return true;
+}
+
+bool read_each(struct run *r, const struct access *access, struct scope *s, const struct assignment *with, size_t with_count,
+	       bool (*visit)(void *ctx, const struct row *row, bool *stop), void *ctx)
+{
+	struct reading g = { r, INT64_MAX, r->now_ms };
+	struct pattern p = { .g = &g, .access = access, .trusted = true, .open = true, .descending = access->descending };
+	struct row given, params;
+	struct flow *rows;
+	struct found row;
+	bool none, got, stop = false;
+
+	if (!given_by(s, access, with, with_count, &given) || !pattern_params(&g, access, &given, true, &params, &none))
+		return false;
+	p.params = &params;
+	if (none)
+		return true;
+	rows = pattern_open(&p);
+	if (!rows)
+		return false;
+	while (!stop) {
+		if (!flow_next(rows, 100, &row, &got))
+			return false;
+		if (!got)
+			return true;
+		if (!visit(ctx, &row.shown, &stop))
+			return false;
+	}
+	return true;
+}
+
+/* ---- what would be asked ---- */
+
+struct asking {
+	void (*visit)(void *ctx, const struct read_asked *q);
+	void *ctx;
+	bool known;
+};
+
+static bool asks_of(struct pattern *p, struct asking *x)
+{
+	const struct access *a = p->access;
+	int64_t steps = a->walk_param.n ? a->walk_times : 1;
+	struct merge_part *parts;
+	size_t n;
+
+	if (a->kind == ACCESS_MERGE && !a->merge_over.n) {
+		if (!merge_parts(p, &parts, &n))
+			return false;
+		for (size_t i = 0; i < n; i++)
+			if (!asks_of(&parts[i].pattern, x))
+				return false;
+		return true;
+	}
+	x->known = x->known && a->kind == ACCESS_QUERY;
+	for (int64_t i = 0; a->kind == ACCESS_QUERY && i < steps; i++) {
+		struct query_plan plan;
+
+		if (!query_plan(p, i, &plan))
+			return false;
+		if (!plan.none)
+			x->visit(x->ctx, &(struct read_asked){ a, plan.where, plan.where_count, p->params });
+	}
+	return true;
+}
+
+bool read_asks(struct run *r, const struct access *access, struct scope *s, void (*visit)(void *ctx, const struct read_asked *q),
+	       void *ctx, bool *known)
+{
+	struct reading g = { r, INT64_MAX, r->now_ms };
+	struct pattern p = { .g = &g, .access = access, .trusted = true, .open = true };
+	struct asking x = { .visit = visit, .ctx = ctx, .known = true };
+	struct row given, params;
+	bool none;
+
+	*known = true;
+	if (!given_by(s, access, NULL, 0, &given) || !pattern_params(&g, access, &given, true, &params, &none))
+		return false;
+	p.params = &params;
+	if (!none && !asks_of(&p, &x))
+		return false;
+	*known = x.known;
+	return true;
+}

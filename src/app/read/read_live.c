@@ -1,0 +1,258 @@
+/* Lists that are watched: opening them, and their partitions. What they show of a change is in read_live_show.c.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "app/read/read_live_internal.h"
+
+/* ---- the pattern as it is now ---- */
+
+bool live_open(struct run *r, const struct access *access, const struct row *given, struct live_pattern *o, bool *may)
+{
+	memset(o, 0, sizeof(*o));
+	o->g = (struct reading){ r, READ_MOST_ROWS, r->now_ms };
+	o->p = (struct pattern){ .g = &o->g, .access = access, .descending = access->descending };
+	if (!pattern_params(&o->g, access, given, false, &o->params, &o->none))
+		return false;
+	o->p.params = &o->params;
+	return pattern_allow(&o->p, may);
+}
+
+static void expect_kind(struct pattern *p)
+{
+	struct read_kinds kinds;
+
+	read_possible(p->g->r->design, p->access, p->g->r->arena, &kinds);
+	p->expected = kinds.count == 1 && !kinds.others ? kinds.list[0] : NULL;
+}
+
+bool live_parts(struct pattern *p, struct pattern ***parts, size_t *n)
+{
+	struct arena *a = p->g->r->arena;
+	struct merge_part *list;
+
+	if (p->access->kind != ACCESS_MERGE) {
+		*parts = arena_array(a, struct pattern *, 1);
+		(*parts)[0] = p;
+		*n = 1;
+	} else {
+		if (!merge_parts(p, &list, n))
+			return false;
+		*parts = arena_array(a, struct pattern *, *n);
+		for (size_t i = 0; i < *n; i++)
+			(*parts)[i] = &list[i].pattern;
+	}
+	for (size_t i = 0; i < *n; i++)
+		expect_kind((*parts)[i]);
+	return true;
+}
+
+/* ---- partitions ---- */
+
+static bool is_key_value(const struct key_attr *k, struct value v)
+{
+	return value_present(v) && value_type(v) == k->type && value_bytes(v).n;
+}
+
+bool live_stands_in(const struct key_schema *k, struct value image)
+{
+	for (size_t i = 0; i < k->hash_count; i++)
+		if (!is_key_value(&k->hash[i], value_get(image, k->hash[i].name)))
+			return false;
+	for (size_t i = 0; i < k->range_count; i++)
+		if (!is_key_value(&k->range[i], value_get(image, k->range[i].name)))
+			return false;
+	return true;
+}
+
+struct partitions {
+	struct slice *list;
+	size_t count, capacity;
+};
+
+static void add_partition(struct arena *a, struct partitions *x, struct slice key)
+{
+	for (size_t i = 0; i < x->count; i++)
+		if (slice_equal(x->list[i], key))
+			return;
+	if (x->count == x->capacity) {
+		size_t capacity = x->capacity ? 2 * x->capacity : 8;
+
+		x->list = arena_grow(a, x->list, x->count * sizeof(*x->list), capacity * sizeof(*x->list));
+		x->capacity = capacity;
+	}
+	x->list[x->count++] = key;
+}
+
+static void begin_name(struct buf *b, struct arena *a, struct slice index)
+{
+	buf_init(b, a);
+	buf_varint(b, index.n);
+	buf_put(b, index);
+}
+
+static void add_value(struct buf *b, struct value v)
+{
+	buf_varint(b, v.n);
+	buf_add(b, v.p, v.n);
+}
+
+/* False: the item has not all of the key. */
+static bool name_of_image(struct arena *a, struct slice index, const struct key_schema *k, struct value image, struct slice *out)
+{
+	struct buf b;
+
+	if (!live_stands_in(k, image))
+		return false;
+	begin_name(&b, a, index);
+	for (size_t i = 0; i < k->hash_count; i++)
+		add_value(&b, value_get(image, k->hash[i].name));
+	*out = buf_slice(&b);
+	return true;
+}
+
+static bool name_of_plan(const struct pattern *p, const struct query_plan *plan, struct slice *out)
+{
+	const struct key_schema *k = query_schema(p);
+	struct buf b;
+
+	begin_name(&b, p->g->r->arena, p->access->index);
+	for (size_t i = 0; i < k->hash_count; i++) {
+		const struct dyn_condition *found = NULL;
+
+		for (size_t n = 0; n < plan->where_count; n++)
+			if (slice_equal(plan->where[n].attribute, k->hash[i].name) && plan->where[n].op == WHERE_EQ)
+				found = &plan->where[n];
+		if (!found || !value_present(found->value))
+			return false;
+		add_value(&b, found->value);
+	}
+	*out = buf_slice(&b);
+	return true;
+}
+
+void read_live_places(struct run *r, struct value image, struct slice **places, size_t *n)
+{
+	const struct design *d = r->design;
+	struct slice name;
+
+	*places = arena_array(r->arena, struct slice, 1 + d->index_count);
+	*n = 0;
+	if (!value_present(image))
+		return;
+	if (name_of_image(r->arena, SLICE(""), &d->key, image, &name))
+		(*places)[(*n)++] = name;
+	for (size_t i = 0; i < d->index_count; i++)
+		if (name_of_image(r->arena, d->indexes[i].name, &d->indexes[i].key, image, &name))
+			(*places)[(*n)++] = name;
+}
+
+static bool add_queried(struct pattern *p, struct partitions *x)
+{
+	struct query_plan plan;
+	struct slice name;
+
+	for (int64_t step = 0; step < live_steps(p->access); step++) {
+		if (!query_plan(p, step, &plan))
+			return false;
+		if (!plan.none && name_of_plan(p, &plan, &name))
+			add_partition(p->g->r->arena, x, name);
+	}
+	return true;
+}
+
+/* Those of the account that watches: what is written there may end its session. */
+static void add_account(struct run *r, const struct access *access, struct partitions *x)
+{
+	const struct caller_session *s = &r->caller.session;
+	struct slice name;
+
+	if (!s->account.n || !read_live_depends_on_caller(r->design, access, r->arena))
+		return;
+	for (size_t i = 0; i < 2; i++)
+		if (value_present(s->keys[i]) && name_of_image(r->arena, SLICE(""), &r->design->key, s->keys[i], &name))
+			add_partition(r->arena, x, name);
+}
+
+static bool find_partitions(struct live_pattern *o, struct value key, struct slice **partitions, size_t *n)
+{
+	struct run *r = o->g.r;
+	struct partitions x = { 0 };
+	struct pattern **parts;
+	struct slice name;
+	size_t count;
+
+	if (value_present(key)) {
+		if (name_of_image(r->arena, SLICE(""), &r->design->key, key, &name))
+			add_partition(r->arena, &x, name);
+	} else if (!o->none) {
+		if (!live_parts(&o->p, &parts, &count))
+			return false;
+		for (size_t i = 0; i < count; i++)
+			if (!add_queried(parts[i], &x))
+				return false;
+	}
+	add_account(r, o->p.access, &x);
+	*partitions = x.list;
+	*n = x.count;
+	return true;
+}
+
+bool read_live_partitions(struct run *r, const struct read_live *w, struct slice **partitions, size_t *n)
+{
+	struct row given;
+	struct live_pattern o;
+	bool may;
+
+	row_from(&given, r->arena, NULL, w->params);
+	return live_open(r, w->access, &given, &o, &may) && find_partitions(&o, w->key, partitions, n);
+}
+
+/* ---- opening ---- */
+
+static bool refuse(struct run *r)
+{
+	return r->caller.subject.n ? run_fail(r, PROBLEM_FORBIDDEN, "This is not for you to read") :
+				     run_fail(r, PROBLEM_UNAUTHENTICATED, "Log in to read this");
+}
+
+static bool locate(struct live_pattern *o, struct value *key)
+{
+	const struct reference *get = &o->p.access->get;
+	struct run *r = o->g.r;
+	struct scope s = pattern_scope(&o->p, VALUE_ABSENT);
+	struct value *args;
+
+	*key = VALUE_ABSENT;
+	if (o->p.access->kind != ACCESS_GET)
+		return true;
+	if (!get->entity.n)
+		return query_key(&o->p, key);
+	return scope_args(&s, get->args, get->arg_count, &args) &&
+	       entity_locate(r, design_entity(r->design, get->entity), args, get->arg_count, key);
+}
+
+/* As the GET would answer: there is nothing to watch where there is nothing. */
+static bool is_there(struct run *r, const struct access *access, const struct row *given)
+{
+	struct read_request q = { .access = access, .params = given };
+	struct read_result result;
+
+	return read_access(r, &q, &result);
+}
+
+bool read_live_open(struct run *r, const struct access *access, const struct row *given, struct read_live *out,
+		    struct slice **partitions, size_t *n)
+{
+	struct live_pattern o;
+	const char *why;
+	bool may;
+
+	if (!live_open(r, access, given, &o, &may))
+		return false;
+	if (!may)
+		return refuse(r);
+	if (!read_live_can(r->design, access, &why))
+		return run_fail(r, PROBLEM_INVALID, "this list cannot be watched: %s", why);
+	if (live_is_single(access) && !is_there(r, access, given))
+		return false;
+	*out = (struct read_live){ .access = access, .params = row_item(given) };
+	return locate(&o, &out->key) && find_partitions(&o, out->key, partitions, n);
+}

@@ -1,0 +1,299 @@
+/* From a change of the table to what a list shows of it.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "app/entity/output.h"
+#include "app/read/read_live_internal.h"
+
+/* ---- keys ---- */
+
+static bool meets(const struct dyn_condition *c, struct value v)
+{
+	bool upper = c->op == WHERE_BETWEEN;
+
+	if (!value_present(v) || !value_present(c->value) || value_type(v) != value_type(c->value))
+		return false;
+	if (upper && (!value_present(c->upper) || value_type(v) != value_type(c->upper)))
+		return false;
+	switch (c->op) {
+	case WHERE_EQ: return value_cmp(v, c->value) == 0;
+	case WHERE_BEGINS: return slice_starts(value_bytes(v), value_bytes(c->value));
+	case WHERE_BETWEEN: return value_cmp(v, c->value) >= 0 && value_cmp(v, c->upper) <= 0;
+	case WHERE_LT: return value_cmp(v, c->value) < 0;
+	case WHERE_LE: return value_cmp(v, c->value) <= 0;
+	case WHERE_GT: return value_cmp(v, c->value) > 0;
+	case WHERE_GE: return value_cmp(v, c->value) >= 0;
+	}
+	return false;
+}
+
+/* Whether the keys of the image are those that the Query asks for. */
+static bool is_asked_for(struct pattern *p, struct value image, bool *out)
+{
+	struct query_plan plan;
+
+	*out = false;
+	if (!live_stands_in(query_schema(p), image))
+		return true;
+	for (int64_t step = 0; step < live_steps(p->access) && !*out; step++) {
+		bool all = true;
+
+		if (!query_plan(p, step, &plan))
+			return false;
+		for (size_t i = 0; i < plan.where_count && all; i++)
+			all = meets(&plan.where[i], value_get(image, plan.where[i].attribute));
+		*out = all && !plan.none;
+	}
+	return true;
+}
+
+static bool has_key(const struct design *d, struct value image, struct value key)
+{
+	for (size_t i = 0; i < d->key.hash_count; i++)
+		if (!value_equal(value_get(image, d->key.hash[i].name), value_get(key, d->key.hash[i].name)))
+			return false;
+	for (size_t i = 0; i < d->key.range_count; i++)
+		if (!value_equal(value_get(image, d->key.range[i].name), value_get(key, d->key.range[i].name)))
+			return false;
+	return true;
+}
+
+/* ---- what a list shows of an image ---- */
+
+struct side {
+	bool shown;
+	bool unknown;     /* it was shown, and nobody knows what it was */
+	struct value key; /* of what `then` led to; absent without */
+	struct slice data;
+};
+
+struct showing {
+	const struct read_live *live;
+	const struct read_live_change *change;
+	struct pattern *list; /* the one that is watched */
+	bool tag;
+};
+
+/* As an index has it. */
+static struct value projected(const struct pattern *p, struct value image)
+{
+	const struct design_index *i = p->access->index.n ? design_index(p->g->r->design, p->access->index) : NULL;
+	struct value_iter it = value_iter(image);
+	struct value_member *members;
+	size_t n = 0;
+
+	if (!i || i->projection == PROJECT_ALL)
+		return image;
+	members = arena_array(p->g->r->arena, struct value_member, value_count(image));
+	while (value_next(&it))
+		if (query_projects(p, it.name))
+			members[n++] = (struct value_member){ it.name, it.value };
+	return value_make_map(p->g->r->arena, members, n);
+}
+
+static bool holds(struct pattern *p, const struct term *t, struct value full, bool *out)
+{
+	struct scope s;
+
+	*out = true;
+	if (!t)
+		return true;
+	s = pattern_scope(p, full);
+	return scope_holds(&s, t, out);
+}
+
+static bool stays(struct pattern *p, struct found *row, const struct show_question *q, bool *out)
+{
+	size_t n = 1;
+
+	if (!show_allowed(p, row, &n, q))
+		return false;
+	*out = n == 1;
+	return true;
+}
+
+static bool may_see(struct pattern *p, struct found *row, bool *out)
+{
+	return stays(p, row, &(struct show_question){ .verb = live_is_single(p->access) ? ALLOW_READ : ALLOW_LIST, .of_rows = true,
+						      .of_list = true, .followed = p->followed, .whole = true }, out);
+}
+
+/* Who may not see a row is not led on by it. */
+static bool may_follow(struct pattern *p, struct found *row, bool *out)
+{
+	return stays(p, row, &(struct show_question){ .verb = ALLOW_LIST, .of_rows = true, .followed = true, .whole = true }, out);
+}
+
+/* The rule of the merge that a part's row is in. */
+static bool may_see_in(struct pattern *list, struct found *row, bool *out)
+{
+	return stays(list, row, &(struct show_question){ .verb = ALLOW_LIST, .of_list = true, .whole = true }, out);
+}
+
+static bool show(const struct showing *x, struct pattern *p, struct found *row, struct side *out)
+{
+	struct run *r = p->g->r;
+	struct value full = row->shown.full;
+	struct buf b;
+	bool may;
+
+	if (p != x->list && x->list->row_rule) {
+		if (!may_see_in(x->list, row, &may))
+			return false;
+		if (!may)
+			return true;
+	}
+	for (size_t i = 0; p != x->list && i < p->access->without_count; i++)
+		full = value_map_with(r->arena, full, p->access->without[i], VALUE_ABSENT);
+	buf_init(&b, r->arena);
+	if (!output_item(r, row->shown.entity, full, x->tag, x->list->access->without, x->list->access->without_count, &b))
+		return false;
+	out->shown = true;
+	out->data = buf_slice(&b);
+	return true;
+}
+
+/* The item that a row leads to, as it is now; where the row has gone, as it was if it has changed at the same time. */
+static bool lead_on(const struct showing *x, struct pattern *p, struct found *row, bool was, struct side *out)
+{
+	struct run *r = p->g->r;
+	const struct then_rule *t = &p->access->then;
+	const struct entity *said = t->entity.n ? design_entity(r->design, t->entity) : NULL;
+	struct value key, item = VALUE_ABSENT;
+	bool keep, may;
+
+	if (!may_follow(p, row, &may) || !then_key(p, row, &key))
+		return false;
+	if (!may || !value_present(key))
+		return true;
+	if (was && x->change->before)
+		item = x->change->before(x->change->ctx, key);
+	if (!value_present(item) && !dyn_get(r, key, true, &item))
+		return false;
+	out->unknown = was && !value_present(item);
+	if (!value_present(item) || (!was && entity_expired(r, item)))
+		return true;
+	row->shown.entity = entity_of_likely(r, item, said);
+	if (said && row->shown.entity != said)
+		return true;
+	row->shown.full = row->shown.entity ? entity_full(r, row->shown.entity, item) : item;
+	row->stored = item;
+	if (!holds(p, t->keep, row->shown.full, &keep) ||
+	    !may_see(p, row, &may))
+		return false;
+	out->key = key;
+	/* who is told that it has gone need not be told of what it has become */
+	return (!keep && !was) || !may || show(x, p, row, out);
+}
+
+static bool is_row(const struct showing *x, struct pattern *p, struct value image, bool *out)
+{
+	if (!value_present(x->live->key))
+		return is_asked_for(p, image, out);
+	*out = has_key(p->g->r->design, image, x->live->key);
+	return true;
+}
+
+/* `was`: the image before the change. Expired or not, whoever saw it has not been told that it is gone. */
+static bool side_of(const struct showing *x, struct pattern *p, struct value image, bool was, struct side *out)
+{
+	struct run *r = p->g->r;
+	struct slice of = p->access->get.entity;
+	struct found row = { .stored = image };
+	const struct entity *e;
+	struct value seen;
+	bool is;
+
+	*out = (struct side){ 0 };
+	if (!value_present(image) || (!was && entity_expired(r, image)))
+		return true;
+	if (!is_row(x, p, image, &is))
+		return false;
+	if (!is)
+		return true;
+	e = pattern_entity(p, image);
+	if (of.n && (!e || !slice_equal(e->name, of)))
+		return true;
+	seen = projected(p, image);
+	row.raw = e ? entity_lay(r, e, seen) : row_of(seen);
+	row.shown = e ? entity_lay(r, e, image) : row_of(image);
+	if (!holds(p, p->access->filter, row.raw.full, &is))
+		return false;
+	if (!is)
+		return true;
+	if (p->access->has_then)
+		return lead_on(x, p, &row, was, out);
+	if (!may_see(p, &row, &is))
+		return false;
+	row.shown = row.raw;
+	return !is || show(x, p, &row, out);
+}
+
+/* ---- events ---- */
+
+static void tell(struct read_live_event *events, size_t *n, enum read_live_kind kind, struct slice data)
+{
+	events[(*n)++] = (struct read_live_event){ kind, data };
+}
+
+static void compare(const struct side *was, const struct side *is, struct read_live_event *events, size_t *n)
+{
+	bool led_on = value_present(was->key) || value_present(is->key);
+
+	if (was->unknown && !is->shown) {
+		tell(events, n, LIVE_RESET, SLICE("{}"));
+	} else if (was->shown && is->shown && led_on && !value_equal(was->key, is->key)) {
+		tell(events, n, LIVE_REMOVED, was->data);
+		tell(events, n, LIVE_ADDED, is->data);
+	} else if (was->shown && is->shown) {
+		/* What has changed may be nothing that is shown. */
+		if (led_on || !slice_equal(was->data, is->data))
+			tell(events, n, LIVE_CHANGED, is->data);
+	} else if (is->shown) {
+		tell(events, n, LIVE_ADDED, is->data);
+	} else if (was->shown) {
+		tell(events, n, LIVE_REMOVED, was->data);
+	}
+}
+
+static bool is_mixed(const struct pattern *p)
+{
+	struct read_kinds kinds;
+
+	if (live_is_single(p->access) || (p->expected && !p->access->has_then && p->access->kind == ACCESS_QUERY))
+		return false;
+	read_kinds(p->g->r->design, p->access, p->g->r->arena, &kinds);
+	return kinds.count > 1;
+}
+
+bool read_live_follow(struct run *r, const struct read_live *w, const struct read_live_change *c, struct read_live_event *events,
+		      size_t *n, bool *may)
+{
+	struct side was = { 0 }, is = { 0 };
+	struct showing x = { .live = w, .change = c };
+	struct pattern **parts;
+	struct row given;
+	struct live_pattern o;
+	size_t count;
+
+	*n = 0;
+	row_from(&given, r->arena, NULL, w->params);
+	if (!live_open(r, w->access, &given, &o, may))
+		return false;
+	if (!*may || o.none)
+		return true;
+	if (!live_parts(&o.p, &parts, &count))
+		return false;
+	x.list = &o.p;
+	x.tag = is_mixed(&o.p);
+	for (size_t i = 0; i < count; i++) {
+		struct side old = { 0 }, now = { 0 };
+
+		if (!side_of(&x, parts[i], c->old, true, &old) || !side_of(&x, parts[i], c->new_, false, &now))
+			return false;
+		if (!was.shown)
+			was = old.shown || old.unknown ? old : was;
+		if (!is.shown)
+			is = now.shown ? now : is;
+	}
+	compare(&was, &is, events, n);
+	return true;
+}

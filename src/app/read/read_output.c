@@ -1,0 +1,118 @@
+/* Results as JSON.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "app/entity/output.h"
+#include "app/read/read_internal.h"
+
+static bool put_row(struct run *r, const struct access *access, const struct read_result *x, const struct row *row,
+		    struct buf *b);
+
+static bool put_rows(struct run *r, const struct access *access, const struct read_result *x, const struct row *rows,
+		     size_t n, struct buf *b)
+{
+	buf_byte(b, '[');
+	for (size_t i = 0; i < n; i++) {
+		if (i)
+			buf_byte(b, ',');
+		if (!put_row(r, access, x, &rows[i], b))
+			return false;
+	}
+	buf_byte(b, ']');
+	return true;
+}
+
+static bool put_row(struct run *r, const struct access *access, const struct read_result *x, const struct row *row,
+		    struct buf *b)
+{
+	if (!output_row(r, row, x->mixed, access->without, access->without_count, b))
+		return false;
+	if (!x->tree)
+		return true;
+	b->n--; /* its closing brace */
+	buf_put(b, b->p[b->n - 1] == '{' ? SLICE("\"children\":") : SLICE(",\"children\":"));
+	if (!put_rows(r, access, x, row->children, row->child_count, b))
+		return false;
+	buf_byte(b, '}');
+	return true;
+}
+
+/* The mean of the numbers, to four places. */
+static void put_mean(struct run *r, const struct read_result *x, struct buf *b)
+{
+	struct number sum = number_from_i64(0), count = number_from_i64(x->count), mean;
+	char text[NUMBER_TEXT_MAX];
+	struct error e = { 0 };
+	bool ok = x->count > 0;
+
+	for (size_t i = 0; i < x->count_count && ok; i++) {
+		struct number n = number_from_i64(x->counts[i]), label = value_number(x->labels[i]), product;
+
+		ok = number_mul(&n, &label, &product, r->arena, &e) && number_add(&sum, &product, &sum, r->arena, &e);
+	}
+	ok = ok && number_div(&sum, &count, &mean, r->arena, &e) && number_round(&mean, -4, &mean, r->arena, &e);
+	if (ok)
+		buf_add(b, text, number_format(&mean, text));
+	else
+		buf_lit(b, "null");
+}
+
+static void put_counts(struct run *r, const struct read_result *x, struct buf *b)
+{
+	char text[NUMBER_TEXT_MAX];
+
+	buf_lit(b, "{\"count\":");
+	buf_i64(b, x->count);
+	buf_lit(b, ",\"mean\":");
+	put_mean(r, x, b);
+	buf_lit(b, ",\"counts\":{");
+	for (size_t i = 0; i < x->count_count; i++) {
+		struct number n = value_number(x->labels[i]);
+
+		buf_printf(b, "%s\"", i ? "," : "");
+		buf_add(b, text, number_format(&n, text));
+		buf_lit(b, "\":");
+		buf_i64(b, x->counts[i]);
+	}
+	buf_lit(b, "}}");
+}
+
+static bool put_list(struct run *r, const struct access *access, const struct read_result *x, struct buf *b)
+{
+	size_t likely = 64;
+
+	for (size_t i = 0; i < x->row_count; i++)
+		likely += x->rows[i].full.n;
+	buf_room(b, likely); /* grow once, not often */
+	buf_lit(b, "{\"items\":");
+	if (!put_rows(r, access, x, x->rows, x->row_count, b))
+		return false;
+	if (x->next.n) {
+		buf_lit(b, ",\"next\":");
+		json_string(b, x->next);
+	}
+	buf_byte(b, '}');
+	return true;
+}
+
+bool read_output(struct run *r, const struct access *access, const struct read_result *x, struct buf *b)
+{
+	switch (x->shape) {
+	case READ_ONE: return put_row(r, access, x, &x->rows[0], b);
+	case READ_LIST: return put_list(r, access, x, b);
+	case READ_COUNT:
+		buf_lit(b, "{\"count\":");
+		buf_i64(b, x->count);
+		buf_byte(b, '}');
+		return true;
+	case READ_COUNTS: put_counts(r, x, b); return true;
+	case READ_VALUES:
+		buf_lit(b, "{\"items\":[");
+		for (size_t i = 0; i < x->value_count; i++) {
+			if (i)
+				buf_byte(b, ',');
+			output_value(b, x->values[i]);
+		}
+		buf_lit(b, "]}");
+		return true;
+	}
+	return run_fail(r, PROBLEM_INTERNAL, "A result of no known shape");
+}

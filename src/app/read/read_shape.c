@@ -1,0 +1,265 @@
+/* Other shapes than a list: ranks, trees, unions, counts, batches.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "app/entity/input.h"
+#include "app/read/read_internal.h"
+#include "base/map.h"
+
+/* ---- unite ---- */
+
+static void unite_value(struct run *r, struct map *seen, struct value v, struct read_result *out)
+{
+	struct slice bytes = slice_make(v.p, v.n);
+
+	if (map_find(seen, bytes))
+		return;
+	map_set(seen, bytes, NULL);
+	out->values = arena_grow(r->arena, out->values, out->value_count * sizeof(v), (out->value_count + 1) * sizeof(v));
+	out->values[out->value_count++] = v;
+}
+
+static void unite_list(struct run *r, struct map *seen, struct value list, struct read_result *out)
+{
+	struct value_iter it = value_iter(list);
+
+	while (value_next(&it)) {
+		struct value v = it.value;
+		struct number n;
+
+		switch (value_type(list)) {
+		case VALUE_SS: v = value_make_s(r->arena, it.element); break;
+		case VALUE_BS: v = value_make_b(r->arena, it.element); break;
+		case VALUE_NS:
+			n = number_decode((const uint8_t *)it.element.p, it.element.n);
+			v = value_make_n(r->arena, &n);
+			break;
+		default: break;
+		}
+		unite_value(r, seen, v, out);
+	}
+}
+
+/* As in an item: what is hidden never, what is private to who may update. A companion belongs to nobody, so what is private
+ * anywhere is in none of them. */
+static bool may_unite(struct run *r, const struct row *row, struct slice name, bool *may)
+{
+	const struct entity *e = row->entity;
+	const struct attribute *a = e ? entity_attribute(e, name) : NULL;
+
+	*may = true;
+	for (size_t i = 0; !e && *may && i < r->design->entity_count; i++) {
+		a = entity_attribute(&r->design->entities[i], name);
+		*may = !a || !(a->hidden || (a->private_ && !r->caller.operator_));
+	}
+	if (!e || !a)
+		return true;
+	*may = !a->hidden;
+	return !*may || !a->private_ || entity_allows(r, e, ALLOW_UPDATE, row->full, row->full, may);
+}
+
+bool shape_unite(struct pattern *p, struct read_result *out)
+{
+	struct run *r = p->g->r;
+	struct map seen;
+	bool may;
+
+	map_init(&seen, r->arena);
+	out->shape = READ_VALUES;
+	for (size_t i = 0; i < out->row_count; i++) {
+		struct value v = value_get(out->rows[i].full, p->access->unite);
+
+		if (!may_unite(r, &out->rows[i], p->access->unite, &may))
+			return false;
+		if (may && (value_count(v) || value_type(v) == VALUE_L))
+			unite_list(r, &seen, v, out);
+		else if (may && value_present(v) && value_type(v) != VALUE_M)
+			unite_value(r, &seen, v, out);
+	}
+	out->rows = NULL;
+	out->row_count = 0;
+	return true;
+}
+
+/* ---- counts ---- */
+
+/* Whether the database can count alone: every row that query_count() counts would be shown. */
+static bool is_plain(struct pattern *p)
+{
+	const struct access *a = p->access;
+	struct read_kinds kinds;
+
+	if (a->kind != ACCESS_QUERY || a->has_then || p->row_rule || a->rank_keep)
+		return false;
+	if (p->open)
+		return true;
+	read_possible(p->g->r->design, a, p->g->r->arena, &kinds);
+	for (size_t i = 0; i < kinds.count; i++) {
+		const struct entity *e = kinds.list[i];
+		const struct term *rule = e->allow[ALLOW_LIST] ? e->allow[ALLOW_LIST] : e->allow[ALLOW_READ];
+
+		if (!p->past_rules && (!rule || rule->kind != TERM_ALWAYS))
+			return false;
+	}
+	return query_can_tell_strangers(p, &kinds);
+}
+
+bool shape_count(struct pattern *p, int64_t *count)
+{
+	struct flow *s;
+	struct found row;
+	bool got;
+
+	if (is_plain(p))
+		return query_count(p, count);
+	p->g->left = (int64_t)10 * READ_MOST_ROWS;
+	s = pattern_open(p);
+	if (!s)
+		return false;
+	for (*count = 0;; ++*count) {
+		if (!flow_next(s, READ_MOST_CHUNK, &row, &got))
+			return false;
+		if (!got)
+			return true;
+	}
+}
+
+bool shape_counts(struct pattern *p, struct read_result *out)
+{
+	const struct access *a = p->access;
+	struct arena *arena = p->g->r->arena;
+	struct merge_part *parts;
+	size_t n;
+
+	out->shape = READ_COUNTS;
+	out->count_count = (size_t)(a->range_to - a->range_from + 1);
+	out->labels = arena_array(arena, struct value, out->count_count);
+	out->counts = arena_array(arena, int64_t, out->count_count);
+	if (!merge_parts(p, &parts, &n))
+		return false;
+	for (size_t i = 0; i < out->count_count; i++) {
+		out->labels[i] = value_make_i64(arena, a->range_from + (int64_t)i);
+		for (size_t k = 0; k < n; k++)
+			if (value_equal(parts[k].label, out->labels[i]) && !shape_count(&parts[k].pattern, &out->counts[i]))
+				return false;
+		out->count += out->counts[i];
+	}
+	return true;
+}
+
+/* ---- batch ---- */
+
+#define BATCH_MOST 100
+
+static bool is_parameter(const struct access *a, struct slice name)
+{
+	for (size_t i = 0; i < a->param_count && a->path.n; i++)
+		if (slice_equal(a->params[i], name))
+			return true;
+	for (size_t i = 0; i < a->query_param_count; i++)
+		if (slice_equal(a->query_params[i].name, name))
+			return true;
+	return false;
+}
+
+/* A name in the reference that stands for a part of each id. */
+static bool is_open(const struct access *a, const struct term *t)
+{
+	return t->kind == TERM_PATH && t->name_count == 1 && !is_parameter(a, t->names[0]);
+}
+
+static size_t open_count(const struct access *a)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < a->get.arg_count; i++)
+		n += is_open(a, a->get.args[i]);
+	return n;
+}
+
+/* The identity that one id means. *there: whether it has all its parts. */
+static bool identity_of(struct pattern *p, const struct entity *e, struct slice id, size_t parts, struct value *args, bool *there)
+{
+	const struct access *a = p->access;
+	struct scope s = pattern_scope(p, VALUE_ABSENT);
+
+	*there = true;
+	for (size_t i = 0; i < a->get.arg_count; i++) {
+		const struct attribute *attribute = i < e->param_count ? entity_attribute(e, e->params[i]) : NULL;
+		const char *slash;
+		struct slice part = id;
+
+		if (!is_open(a, a->get.args[i])) {
+			if (!scope_value(&s, a->get.args[i], &args[i]))
+				return false;
+			*there = *there && value_present(args[i]);
+			continue;
+		}
+		slash = parts > 1 ? memchr(id.p, '/', id.n) : NULL;
+		if (slash)
+			part.n = (size_t)(slash - id.p);
+		id = slash ? slice_make(slash + 1, id.n - part.n - 1) : slice_make(id.p + id.n, 0);
+		parts--;
+		if (!part.n)
+			*there = false;
+		else if (!input_text(p->g->r, attribute, a->get.args[i]->names[0], part, &args[i]))
+			return false;
+	}
+	return true;
+}
+
+static bool batch_keys(struct pattern *p, const struct read_request *q, const struct entity *e, struct value *keys, size_t *n)
+{
+	struct run *r = p->g->r;
+	const struct access *a = p->access;
+	struct value *args = arena_array(r->arena, struct value, a->get.arg_count);
+	size_t parts = open_count(a);
+	struct map seen;
+	bool there;
+
+	map_init(&seen, r->arena);
+	*n = 0;
+	for (size_t i = 0; i < q->id_count; i++) {
+		struct value key;
+
+		if (!identity_of(p, e, q->ids[i], parts, args, &there))
+			return false;
+		if (!there)
+			continue;
+		if (!entity_locate(r, e, args, a->get.arg_count, &key))
+			return false;
+		if (!value_present(key) || map_find(&seen, slice_make(key.p, key.n)))
+			continue;
+		map_set(&seen, slice_make(key.p, key.n), NULL);
+		keys[(*n)++] = key;
+	}
+	return true;
+}
+
+bool shape_batch(struct pattern *p, const struct read_request *q, struct read_result *out)
+{
+	struct run *r = p->g->r;
+	const struct entity *e = design_entity(r->design, p->access->get.entity);
+	struct value *keys, *items;
+	struct found *rows;
+	size_t n, count = 0;
+
+	if (q->id_count > BATCH_MOST)
+		return run_invalid(r, SLICE("id"), "at most %d", BATCH_MOST);
+	if (!e)
+		return run_fail(r, PROBLEM_INTERNAL, "There is no entity %.*s", SLICE_ARG(p->access->get.entity));
+	keys = arena_array(r->arena, struct value, q->id_count);
+	items = arena_array(r->arena, struct value, q->id_count);
+	rows = arena_array(r->arena, struct found, q->id_count);
+	if (!batch_keys(p, q, e, keys, &n) || !dyn_batch_get(r, keys, n, p->access->consistent || p->trusted, items))
+		return false;
+	for (size_t i = 0; i < n; i++)
+		if (value_present(items[i]) && pattern_row(p, items[i], &rows[count]) && rows[count].shown.entity == e)
+			count++;
+	if (!show_allowed(p, rows, &count, &(struct show_question){ .verb = ALLOW_READ, .of_rows = true, .of_list = true,
+								    .followed = p->followed, .whole = true }))
+		return false;
+	out->rows = arena_array(r->arena, struct row, count);
+	out->row_count = count;
+	for (size_t i = 0; i < count; i++)
+		out->rows[i] = rows[i].shown;
+	return true;
+}

@@ -1,0 +1,293 @@
+/* Access patterns: parameters from the address, the page, and how long it may be kept.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "app/rest/app_access.h"
+#include "app/rest/app_exchange.h"
+#include "app/entity/input.h"
+#include "app/entity/output.h"
+#include "app/write/write_plan.h"
+
+/* ---- parameters ---- */
+
+void access_ask_init(struct access_ask *q, struct arena *a, const struct access *access)
+{
+	*q = (struct access_ask){ .access = access };
+	row_init(&q->params, a, NULL);
+}
+
+static const struct attribute *declared(const struct access *c, struct slice name)
+{
+	for (size_t i = 0; i < c->query_param_count; i++)
+		if (slice_equal(c->query_params[i].name, name))
+			return &c->query_params[i];
+	return NULL;
+}
+
+static bool is_path_param(const struct access *c, struct slice name)
+{
+	for (size_t i = 0; i < c->param_count; i++)
+		if (slice_equal(c->params[i], name))
+			return true;
+	return false;
+}
+
+static bool read_limit(struct run *r, struct slice text, int64_t *limit)
+{
+	int64_t v = 0;
+
+	for (size_t i = 0; i < text.n; i++) {
+		if (text.p[i] < '0' || text.p[i] > '9' || v > READ_MOST_LIMIT)
+			return run_invalid(r, SLICE("limit"), "a number from 1 to %d", READ_MOST_LIMIT);
+		v = v * 10 + text.p[i] - '0';
+	}
+	if (v < 1 || v > READ_MOST_LIMIT)
+		return run_invalid(r, SLICE("limit"), "a number from 1 to %d", READ_MOST_LIMIT);
+	*limit = v;
+	return true;
+}
+
+static bool unknown(struct run *r, const struct access *c, struct slice name)
+{
+	struct slice *words = arena_array(r->arena, struct slice, c->query_param_count + 2);
+	struct slice near;
+	size_t n = 0;
+
+	for (size_t i = 0; i < c->query_param_count; i++)
+		words[n++] = c->query_params[i].name;
+	words[n++] = SLICE("limit");
+	words[n++] = SLICE("after");
+	near = suggest_slice(name, words, n);
+	if (near.n)
+		return run_invalid(r, name, "no such parameter; did you mean %.*s?", SLICE_ARG(near));
+	return run_invalid(r, name, "no such parameter");
+}
+
+bool access_give(struct run *r, struct access_ask *q, struct slice name, struct slice text, bool any)
+{
+	const struct attribute *a = declared(q->access, name);
+	struct value v;
+
+	if (a || (any && is_path_param(q->access, name))) {
+		if (!text.n)
+			return true;
+		if (row_has_text(&q->params, name))
+			return run_invalid(r, name, "given twice");
+		if (!input_text(r, a ? a : route_param(r->arena, r->design, q->access, name), name, text, &v))
+			return false;
+		row_put(&q->params, name, v);
+		return true;
+	}
+	if (slice_is(name, "limit") && !text.n)
+		return true;
+	if (slice_is(name, "limit"))
+		return q->limit ? run_invalid(r, name, "given twice") : read_limit(r, text, &q->limit);
+	if (!slice_is(name, "after"))
+		return unknown(r, q->access, name);
+	if (q->cursor.n)
+		return run_invalid(r, name, "given twice");
+	q->cursor = text;
+	return true;
+}
+
+bool access_takes_ids(const struct access_ask *q, struct slice name)
+{
+	return q->access->kind == ACCESS_BATCH && slice_is(name, "id") && !declared(q->access, name);
+}
+
+bool access_give_id(struct run *r, struct access_ask *q, struct slice id)
+{
+	if (!id.n)
+		return true;
+	if (q->id_count == ACCESS_MOST_IDS)
+		return run_invalid(r, SLICE("id"), "at most %d", ACCESS_MOST_IDS);
+	if (!q->ids)
+		q->ids = arena_array(r->arena, struct slice, ACCESS_MOST_IDS);
+	q->ids[q->id_count++] = id;
+	return true;
+}
+
+bool access_run(struct run *r, struct access_ask *q, struct read_result *out)
+{
+	struct read_request request = {
+		.access = q->access, .params = &q->params, .ids = q->ids, .id_count = q->id_count, .limit = q->limit,
+		.cursor = q->cursor,
+	};
+
+	return read_access(r, &request, out);
+}
+
+/* ---- from the address ---- */
+
+/* id=a,b: split before decoding, so that an id may have a comma in it. */
+static bool give_ids(struct run *r, struct access_ask *q, struct slice raw)
+{
+	size_t from = 0;
+	struct slice id;
+
+	for (size_t i = 0; i <= raw.n; i++) {
+		if (i < raw.n && raw.p[i] != ',')
+			continue;
+		if (!target_decode(r, slice_make(raw.p + from, i - from), true, &id) || !access_give_id(r, q, id))
+			return false;
+		from = i + 1;
+	}
+	return true;
+}
+
+static bool give_query(struct exchange *x, struct access_ask *q)
+{
+	struct target_pair *pairs;
+	bool ok = true;
+	size_t n;
+
+	if (!target_query(&x->run, x->q->query, &pairs, &n))
+		return false;
+	for (size_t i = 0; i < n; i++) {
+		bool good;
+
+		if (x->q->watcher && slice_is(pairs[i].name, "last_event_id"))
+			continue;
+		good = access_takes_ids(q, pairs[i].name) ? give_ids(&x->run, q, pairs[i].raw)
+							  : access_give(&x->run, q, pairs[i].name, pairs[i].value, false);
+		if (!good && x->run.problem.type != PROBLEM_INVALID)
+			return false;
+		ok &= good; /* all that is wrong at once */
+	}
+	return ok;
+}
+
+static bool give_path(struct exchange *x, struct access_ask *q)
+{
+	const struct route *route = x->match.route;
+	struct value v;
+
+	for (size_t i = 0; i < x->match.count; i++) {
+		if (!input_text(&x->run, route->types[i], route->names[i], x->match.values[i], &v)) {
+			if (x->run.problem.type != PROBLEM_INVALID)
+				return false;
+			x->run.problem = (struct problem){ 0 }; /* as with items: the address of nothing */
+			return run_fail(&x->run, PROBLEM_NOT_FOUND, "there is no such address");
+		}
+		row_put(&q->params, route->names[i], v);
+	}
+	return true;
+}
+
+/* ---- the answer ---- */
+
+static void say_how_long(struct exchange *x, const struct read_result *result)
+{
+	const struct access *c = x->match.route->access;
+	bool known = x->run.caller.subject.n || x->run.caller.operator_;
+	bool differs = x->run.caller.operator_ || read_depends_on_caller(&x->run, c); /* from what others get */
+	const struct row *one = result->shape == READ_ONE && result->row_count ? &result->rows[0] : NULL;
+	struct answer *w = &x->answer;
+
+	if (c->cache_seconds) {
+		w->cache = arena_printf(x->run.arena, "%s, max-age=%lld", known && differs ? "private" : "public",
+					(long long)c->cache_seconds);
+		w->vary = differs;
+		w->etag = answer_etag(x->run.arena, SLICE(""), w->body);
+	} else if (one && one->entity && !c->without_count) {
+		w->cache = SLICE("private, no-cache");
+		w->etag = answer_etag(x->run.arena, output_etag(&x->run, one), w->body);
+	} else {
+		w->cache = SLICE("private, no-cache");
+		w->etag = answer_etag(x->run.arena, SLICE(""), w->body);
+	}
+}
+
+static bool watch(struct exchange *x, const struct access_ask *q)
+{
+	struct app_reply *reply = arena_new(x->run.arena, struct app_reply);
+
+	if (q->cursor.n || q->limit)
+		return run_invalid(&x->run, q->limit ? SLICE("limit") : SLICE("after"), "a list that is watched has no pages");
+	if (!x->q->watcher->watch(x->q->watcher, &x->run, q->access, &q->params, reply))
+		return false;
+	x->answer.ready = reply;
+	return true;
+}
+
+bool handle_access(struct exchange *x)
+{
+	const struct access *c = x->match.route->access;
+	struct read_result result = { 0 };
+	struct access_ask q;
+	struct buf b;
+
+	access_ask_init(&q, x->run.arena, c);
+	if (!give_path(x, &q) || !give_query(x, &q))
+		return false;
+	if (x->q->watcher)
+		return watch(x, &q);
+	if (!access_run(&x->run, &q, &result))
+		return false;
+	buf_init(&b, x->run.arena);
+	if (!read_output(&x->run, c, &result, &b))
+		return false;
+	answer_buf(x, 200, &b);
+	say_how_long(x, &result);
+	answer_if_changed(x);
+	return true;
+}
+
+/* ---- an action on all rows ---- */
+
+#define EACH_MOST 1000 /* items of one request */
+
+/* Of those that are not in a state for it, or not his, the others need not hear. */
+static bool is_passed_over(enum problem_type t)
+{
+	return t == PROBLEM_CONFLICT || t == PROBLEM_NOT_FOUND || t == PROBLEM_FORBIDDEN || t == PROBLEM_CHANGED;
+}
+
+static bool act(struct exchange *x, struct run *b, const struct row *row, const struct row *given, size_t *done)
+{
+	static const struct write_options none = { 0 };
+	const struct action *action = row->entity ? entity_action(row->entity, x->match.route->name) : NULL;
+	struct write_result made;
+	bool ok;
+
+	if (!action)
+		return true;
+	ok = write_action(b, row->entity, action, entity_identity(b, row->entity, row->full), row->entity->param_count, given,
+			  &none, &made);
+	*done += ok;
+	if (!ok && !is_passed_over(b->problem.type))
+		return run_fail(&x->run, b->problem.type, "%.*s", SLICE_ARG(b->problem.detail));
+	branch_clear(b, &x->run);
+	return true;
+}
+
+/* All rows first: what is done to one may take it out of the list. */
+bool handle_each(struct exchange *x)
+{
+	struct read_result pages[EACH_MOST / 100 + 1] = { 0 };
+	struct run *b = branch_new(&x->run);
+	size_t count = 0, rows = 0, done = 0;
+	struct access_ask q;
+	struct row given;
+
+	if (x->body->count)
+		return run_fail(&x->run, PROBLEM_INVALID, "an action on all of a list takes no body");
+	row_init(&given, x->run.arena, NULL);
+	access_ask_init(&q, x->run.arena, x->match.route->access);
+	if (!give_path(x, &q) || !give_query(x, &q))
+		return false;
+	if (q.limit || q.cursor.n)
+		return run_invalid(&x->run, q.limit ? SLICE("limit") : SLICE("after"), "all of the list is meant");
+	do {
+		q.limit = 100;
+		if (!access_run(&x->run, &q, &pages[count]))
+			return false;
+		q.cursor = pages[count].next;
+		rows += pages[count].row_count;
+		count++;
+	} while (q.cursor.n && rows < EACH_MOST && count < sizeof(pages) / sizeof(*pages));
+	for (size_t i = 0; i < count; i++)
+		for (size_t k = 0; k < pages[i].row_count; k++)
+			if (!act(x, b, &pages[i].rows[k], &given, &done))
+				return false;
+	answer_json(x, 200, arena_printf(x->run.arena, "{\"done\":%zu%s}\n", done, q.cursor.n ? ",\"more\":true" : ""));
+	return true;
+}

@@ -1,0 +1,27 @@
+/* Parameters of an access pattern from texts, whether they come in an address or by name.
+ * SPDX-License-Identifier: Apache-2.0 */
+#ifndef THORPE_APP_REST_APP_ACCESS_H
+#define THORPE_APP_REST_APP_ACCESS_H
+
+#include "app/read/read.h"
+
+#define ACCESS_MOST_IDS 100
+
+struct access_ask {
+	const struct access *access;
+	struct row params;
+	struct slice *ids;
+	size_t id_count, id_capacity;
+	int64_t limit;
+	struct slice cursor;
+};
+
+void access_ask_init(struct access_ask *q, struct arena *a, const struct access *access);
+/* A declared parameter, limit or after. An empty text is none. INVALID: no such parameter, given twice, not of its type.
+ * `any`: those of the path, too. */
+bool access_give(struct run *r, struct access_ask *q, struct slice name, struct slice text, bool any) MUST_CHECK;
+bool access_takes_ids(const struct access_ask *q, struct slice name);
+bool access_give_id(struct run *r, struct access_ask *q, struct slice id) MUST_CHECK;
+bool access_run(struct run *r, struct access_ask *q, struct read_result *out) MUST_CHECK;
+
+#endif

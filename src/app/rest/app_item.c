@@ -1,0 +1,309 @@
+/* Items by their identity: reading, creating, changing, deleting, actions.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "app/rest/app_exchange.h"
+#include "app/entity/input.h"
+#include "design/row.h"
+#include "app/entity/output.h"
+#include "app/read/read.h"
+#include "app/write/write.h"
+
+/* ---- answers ---- */
+
+static bool show_item(struct exchange *x, int status, const struct row *i)
+{
+	struct buf b;
+
+	buf_init(&b, x->run.arena);
+	if (!output_row(&x->run, i, false, NULL, 0, &b))
+		return false;
+	answer_buf(x, status, &b);
+	x->answer.etag = answer_etag(x->run.arena, output_etag(&x->run, i), x->answer.body);
+	x->answer.cache = SLICE("private, no-cache");
+	return true;
+}
+
+/* The write was done, and the database cannot say now what the caller may see of it. With a receipt a repetition gets to see it;
+ * without, that it was done is the answer: an error would be taken for the write's. */
+static bool without_item(struct exchange *x, int status)
+{
+	if (x->run.problem.type != PROBLEM_BUSY)
+		return false;
+	if (x->receipt) {
+		x->run.problem.outcome = OUTCOME_DONE;
+		return false;
+	}
+	x->run.problem = (struct problem){ 0 };
+	x->answer = (struct answer){ .status = status };
+	return true;
+}
+
+/* Who may create, change or act need not be one who may read. */
+static bool show_if_readable(struct exchange *x, int status, int otherwise, struct value full)
+{
+	const struct entity *e = x->match.route->entity;
+	struct row item = row_lay(x->run.arena, e, full);
+	bool readable;
+
+	x->run.memo = NULL; /* rules may have looked before the write */
+	if (!entity_allows_item(&x->run, ALLOW_READ, &item, &readable))
+		return without_item(x, otherwise);
+	if (readable)
+		return show_item(x, status, &item) || without_item(x, otherwise);
+	x->answer.status = otherwise;
+	return true;
+}
+
+static bool show_created(struct exchange *x, struct value full)
+{
+	struct slice path = entity_path(&x->run, x->match.route->entity, full);
+
+	if (!show_if_readable(x, 201, 201, full))
+		return false;
+	x->answer.location = arena_printf(x->run.arena, "%.*s%.*s", SLICE_ARG(x->q->base), SLICE_ARG(path));
+	return true;
+}
+
+static struct write_options options(struct exchange *x)
+{
+	return (struct write_options){ .if_match = answer_if_match(x->run.arena, x->q->if_match), .token = x->token, .receipt = x->receipt };
+}
+
+/* ---- the identity in the path ---- */
+
+/* A text that cannot be a value of its attribute is the address of nothing. */
+static bool path_identity(struct exchange *x, struct value **args)
+{
+	const struct route *route = x->match.route;
+
+	*args = arena_alloc(x->run.arena, (x->match.count + 1) * sizeof(**args));
+	for (size_t i = 0; i < x->match.count; i++) {
+		if (input_text(&x->run, route->types[i], route->names[i], x->match.values[i], &(*args)[i]))
+			continue;
+		if (x->run.problem.type != PROBLEM_INVALID)
+			return false;
+		x->run.problem = (struct problem){ 0 };
+		return run_fail(&x->run, PROBLEM_NOT_FOUND, "there is no such %.*s", SLICE_ARG(route->entity->name));
+	}
+	return true;
+}
+
+/* Whether the path may say this of a new item. */
+static bool may_give(struct exchange *x, const struct attribute *a, struct value v)
+{
+	struct run *r = &x->run;
+	struct value self;
+
+	if (!a || r->caller.operator_)
+		return true;
+	if (a->the_caller) {
+		if (!r->caller.subject.n)
+			return run_fail(r, PROBLEM_UNAUTHENTICATED, "log in to do this");
+		if (!input_text(r, a, a->name, r->caller.subject, &self))
+			return false;
+		if (!value_equal(self, v))
+			return run_fail(r, PROBLEM_FORBIDDEN, "%.*s is the caller, and you are %.*s", SLICE_ARG(a->name),
+					SLICE_ARG(r->caller.subject));
+	} else if (input_is_kept(a)) {
+		return run_invalid(r, a->name, "is set by the server: create it with POST");
+	}
+	return true;
+}
+
+/* The path's parameters go with the body; what the body says must not differ. */
+static bool give_path(struct exchange *x, struct row *given)
+{
+	const struct route *route = x->match.route;
+	struct run *r = &x->run;
+
+	for (size_t i = 0; i < x->match.count; i++) {
+		struct slice name = route->names[i];
+		struct value v, said = row_find(given, name);
+
+		if (!input_text(r, route->types[i], name, x->match.values[i], &v))
+			return false;
+		v = input_normal(r, route->types[i], v);
+		if (value_present(said) && !value_equal(said, v))
+			return run_invalid(r, name, "differs from the address");
+		if (!may_give(x, route->types[i], v))
+			return false;
+		row_put(given, name, v);
+	}
+	return true;
+}
+
+/* ---- receipts ---- */
+
+static bool is_creation(const struct exchange *x)
+{
+	return x->match.route->kind == ROUTE_CREATE || (x->match.route->kind == ROUTE_PUT && !x->q->if_match.n);
+}
+
+bool answer_receipt(struct exchange *x, struct value key)
+{
+	const struct entity *e = x->match.route->entity;
+	struct value full = VALUE_ABSENT;
+
+	if (x->match.route->kind != ROUTE_DELETE && value_present(key) && !entity_fetch_key(&x->run, e, key, true, &full)) {
+		x->run.problem.outcome = x->run.problem.type == PROBLEM_BUSY ? OUTCOME_DONE : OUTCOME_NOT_DONE;
+		return false;
+	}
+	if (value_present(full))
+		return is_creation(x) ? show_created(x, full) : show_if_readable(x, 200, 204, full);
+	x->answer.status = is_creation(x) ? 201 : 204; /* gone since */
+	return true;
+}
+
+/* ---- handlers ---- */
+
+bool handle_item(struct exchange *x)
+{
+	struct row item;
+	struct value *args;
+
+	if (!path_identity(x, &args) || !read_item(&x->run, x->match.route->entity, args, x->match.count, &item) ||
+	    !show_item(x, 200, &item))
+		return false;
+	answer_if_changed(x);
+	return true;
+}
+
+static bool create(struct exchange *x, bool put)
+{
+	const struct entity *e = x->match.route->entity;
+	struct write_options o = options(x);
+	struct write_result made = { 0 };
+	struct row given;
+
+	o.put = put;
+	if (!input_body(&x->run, e, INPUT_CREATE, NULL, x->body, &given)) {
+		if (x->run.problem.type == PROBLEM_INVALID)
+			input_add_missing(&x->run, e, x->body, x->match.route->names, x->match.count);
+		return false;
+	}
+	return give_path(x, &given) && write_create(&x->run, e, &given, &o, &made) && show_created(x, made.full);
+}
+
+bool handle_create(struct exchange *x)
+{
+	return create(x, false);
+}
+
+static bool update(struct exchange *x, const struct row *changes, bool merge)
+{
+	const struct entity *e = x->match.route->entity;
+	struct write_options o = options(x);
+	struct write_result made = { 0 };
+	struct value *args;
+
+	o.merge = merge;
+	return path_identity(x, &args) && write_update(&x->run, e, args, x->match.count, changes, &o, &made) &&
+	       show_if_readable(x, 200, 204, made.full);
+}
+
+/* The body without what the server keeps: a client that replaces an item sends back what it has read. */
+static const struct json *without_kept(struct exchange *x)
+{
+	const struct entity *e = x->match.route->entity;
+	struct json_member *members = arena_array(x->run.arena, struct json_member, x->body->count);
+	struct json *body = arena_new(x->run.arena, struct json);
+	uint32_t n = 0;
+
+	for (uint32_t i = 0; i < x->body->count; i++) {
+		const struct attribute *a = entity_attribute(e, x->body->members[i].name);
+		bool computed = false;
+
+		for (size_t k = 0; k < e->key_count; k++)
+			computed |= !a && slice_equal(e->keys[k].attribute, x->body->members[i].name);
+		if (!computed && !(a && input_is_kept(a) && !x->run.caller.operator_))
+			members[n++] = x->body->members[i];
+	}
+	*body = (struct json){ .type = JSON_OBJECT, .count = n, .members = members };
+	return body;
+}
+
+static bool is_in_path(const struct entity *e, struct slice name)
+{
+	for (size_t i = 0; i < e->param_count; i++)
+		if (slice_equal(e->params[i], name))
+			return true;
+	return false;
+}
+
+/* Omitted attributes are taken away, which the write makes their default, or nothing. */
+static void drop_the_rest(struct exchange *x, struct row *changes)
+{
+	const struct entity *e = x->match.route->entity;
+
+	for (size_t i = 0; i < e->attribute_count; i++) {
+		const struct attribute *a = &e->attributes[i];
+
+		if (!row_has(changes, a->at) && !input_is_kept(a) && !a->fixed && !a->id && !a->from_key && !is_in_path(e, a->name))
+			row_set(changes, a->at, VALUE_ABSENT);
+	}
+}
+
+static bool same_as_path(struct exchange *x, const struct row *changes)
+{
+	const struct route *route = x->match.route;
+
+	for (size_t i = 0; i < x->match.count; i++) {
+		struct value v;
+
+		if (!row_has_text(changes, route->names[i]))
+			continue;
+		if (!input_text(&x->run, route->types[i], route->names[i], x->match.values[i], &v))
+			return false;
+		if (!value_equal(input_normal(&x->run, route->types[i], v), row_find(changes, route->names[i])))
+			return run_invalid(&x->run, route->names[i], "differs from the address");
+	}
+	return true;
+}
+
+bool handle_put(struct exchange *x)
+{
+	struct row changes;
+
+	if (!x->q->if_match.n)
+		return create(x, true);
+	if (!input_body(&x->run, x->match.route->entity, INPUT_UPDATE, NULL, without_kept(x), &changes) || !same_as_path(x, &changes))
+		return false;
+	drop_the_rest(x, &changes);
+	return update(x, &changes, false);
+}
+
+bool handle_patch(struct exchange *x)
+{
+	struct row changes;
+
+	return input_body(&x->run, x->match.route->entity, INPUT_PATCH, NULL, x->body, &changes) && update(x, &changes, true);
+}
+
+bool handle_delete(struct exchange *x)
+{
+	const struct entity *e = x->match.route->entity;
+	struct write_options o = options(x);
+	struct write_result gone = { 0 };
+	struct value *args;
+
+	if (!path_identity(x, &args) || !write_delete(&x->run, e, args, x->match.count, &o, &gone))
+		return false;
+	x->answer.status = 204;
+	return true;
+}
+
+bool handle_action(struct exchange *x)
+{
+	const struct route *route = x->match.route;
+	struct write_options o = options(x);
+	struct write_result made = { 0 };
+	struct row given;
+	struct value *args;
+
+	if (!path_identity(x, &args) || !input_body(&x->run, route->entity, INPUT_ACTION, route->action, x->body, &given) ||
+	    !write_action(&x->run, route->entity, route->action, args, x->match.count, &given, &o, &made))
+		return false;
+	if (value_present(made.full))
+		return show_if_readable(x, 200, 204, made.full);
+	x->answer.status = made.gathered ? 202 : 204;
+	return true;
+}

@@ -1,0 +1,109 @@
+/* Segments and pairs.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "app/rest/target.h"
+#include "design/term/term_text.h"
+
+static int hex_digit(char c)
+{
+	if (c >= '0' && c <= '9')
+		return c - '0';
+	c = (char)(c | 0x20);
+	return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
+}
+
+/* False: a malformed escape. */
+static bool unescape(struct arena *a, struct slice s, bool plus, struct slice *out)
+{
+	char *to = arena_alloc(a, s.n);
+	size_t n = 0;
+
+	for (size_t i = 0; i < s.n; i++) {
+		int high, low;
+
+		if (s.p[i] != '%') {
+			to[n++] = plus && s.p[i] == '+' ? ' ' : s.p[i];
+			continue;
+		}
+		high = i + 2 < s.n ? hex_digit(s.p[i + 1]) : -1;
+		low = high >= 0 ? hex_digit(s.p[i + 2]) : -1;
+		if (low < 0)
+			return false;
+		to[n++] = (char)(high * 16 + low);
+		i += 2;
+	}
+	*out = slice_make(to, n);
+	return true;
+}
+
+/* What most segments are. */
+static bool is_plain(struct slice s)
+{
+	for (size_t i = 0; i < s.n; i++)
+		if (s.p[i] == '%' || s.p[i] == '+' || (unsigned char)s.p[i] < 0x20 || (unsigned char)s.p[i] > 0x7e)
+			return false;
+	return true;
+}
+
+bool target_decode(struct run *r, struct slice text, bool plus, struct slice *out)
+{
+	*out = text;
+	if (is_plain(text))
+		return true;
+	if (!unescape(r->arena, text, plus, out))
+		return run_fail(r, PROBLEM_MALFORMED, "the address has a '%%' without two hexadecimal digits after it");
+	if (!text_is_utf8(*out) || memchr(out->p, 0, out->n))
+		return run_fail(r, PROBLEM_MALFORMED, "the address is not UTF-8");
+	return true;
+}
+
+bool target_segments(struct run *r, struct slice path, struct slice *segments, size_t *n)
+{
+	size_t from = 0;
+
+	*n = 0;
+	if (path.n && path.p[0] == '/')
+		path = slice_make(path.p + 1, path.n - 1);
+	if (path.n && path.p[path.n - 1] == '/')
+		path.n--;
+	for (size_t i = 0; path.n && i <= path.n; i++) {
+		if (i < path.n && path.p[i] != '/')
+			continue;
+		if (*n == TARGET_MOST_SEGMENTS)
+			return run_fail(r, PROBLEM_NOT_FOUND, "there is no such address");
+		if (!target_decode(r, slice_make(path.p + from, i - from), false, &segments[(*n)++]))
+			return false;
+		from = i + 1;
+	}
+	return true;
+}
+
+static bool read_pair(struct run *r, struct slice text, struct target_pair *pair)
+{
+	const char *equals = memchr(text.p, '=', text.n);
+	size_t at = equals ? (size_t)(equals - text.p) : text.n;
+
+	pair->raw = equals ? slice_make(equals + 1, text.n - at - 1) : SLICE("");
+	return target_decode(r, slice_make(text.p, at), true, &pair->name) && target_decode(r, pair->raw, true, &pair->value);
+}
+
+bool target_query(struct run *r, struct slice query, struct target_pair **pairs, size_t *n)
+{
+	size_t most = 1, from = 0;
+
+	*pairs = NULL;
+	*n = 0;
+	if (!query.n)
+		return true;
+	for (size_t i = 0; i < query.n; i++)
+		most += query.p[i] == '&';
+	*pairs = arena_array(r->arena, struct target_pair, most);
+	for (size_t i = 0; i <= query.n; i++) {
+		if (i < query.n && query.p[i] != '&')
+			continue;
+		if (i > from && !read_pair(r, slice_make(query.p + from, i - from), &(*pairs)[*n]))
+			return false;
+		*n += i > from;
+		from = i + 1;
+	}
+	return true;
+}

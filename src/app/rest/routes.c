@@ -1,0 +1,362 @@
+/* The tree of paths.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "app/rest/routes.h"
+
+enum segment_class { SEGMENT_LITERAL, SEGMENT_MIXED, SEGMENT_PLACEHOLDER };
+
+enum priority { PRIORITY_BUILT_IN = 1, PRIORITY_INTERNAL, PRIORITY_CLOSED, PRIORITY_ENTITY, PRIORITY_NAMED, PRIORITY_FIXED };
+
+struct node {
+	struct node *next;     /* sibling; more literal ones first */
+	struct node *children;
+	enum segment_class class;
+	struct slice literal;     /* LITERAL */
+	struct template template; /* MIXED */
+	const struct route *routes[ROUTE_METHODS];
+	enum priority priority[ROUTE_METHODS];
+};
+
+struct route_table {
+	struct node root;
+};
+
+/* ---- making it ---- */
+
+struct segment {
+	struct template_part *parts;
+	size_t count;
+};
+
+struct route_path {
+	struct segment segments[ROUTE_MOST_SEGMENTS];
+	size_t count;
+	bool bad; /* longer than any request can be */
+};
+
+static void path_part(struct arena *a, struct route_path *p, struct template_part part)
+{
+	struct segment *s;
+
+	if (!p->count)
+		return;
+	s = &p->segments[p->count - 1];
+	s->parts = arena_grow(a, s->parts, s->count * sizeof(*s->parts), (s->count + 1) * sizeof(*s->parts));
+	s->parts[s->count++] = part;
+}
+
+static void path_slash(struct arena *a, struct route_path *p)
+{
+	if (p->count && !p->segments[p->count - 1].count)
+		return; /* the one before it is empty: a trailing or a double slash */
+	if (p->count == ROUTE_MOST_SEGMENTS) {
+		p->bad = true;
+		return;
+	}
+	p->segments[p->count++] = (struct segment){ .parts = arena_alloc(a, 1) };
+}
+
+static void path_literal(struct arena *a, struct route_path *p, struct slice text)
+{
+	size_t from = 0;
+
+	for (size_t i = 0; i <= text.n; i++) {
+		if (i < text.n && text.p[i] != '/')
+			continue;
+		if (i > from)
+			path_part(a, p, (struct template_part){ .literal = slice_make(text.p + from, i - from) });
+		if (i < text.n)
+			path_slash(a, p);
+		from = i + 1;
+	}
+}
+
+static void path_of(struct arena *a, const struct template *t, struct route_path *p)
+{
+	*p = (struct route_path){ 0 };
+	for (size_t i = 0; i < t->part_count; i++) {
+		if (t->parts[i].names)
+			path_part(a, p, t->parts[i]);
+		else
+			path_literal(a, p, t->parts[i].literal);
+	}
+	if (p->count && !p->segments[p->count - 1].count)
+		p->count--;
+}
+
+static void path_named(struct arena *a, struct slice name, struct route_path *p)
+{
+	*p = (struct route_path){ 0 };
+	path_slash(a, p);
+	path_part(a, p, (struct template_part){ .literal = name });
+}
+
+static enum segment_class segment_class(const struct segment *s)
+{
+	if (s->count > 1)
+		return SEGMENT_MIXED;
+	return s->parts[0].names ? SEGMENT_PLACEHOLDER : SEGMENT_LITERAL;
+}
+
+static bool same_parts(const struct template *t, const struct segment *s)
+{
+	if (t->part_count != s->count)
+		return false;
+	for (size_t i = 0; i < s->count; i++)
+		if (!t->parts[i].names != !s->parts[i].names ||
+		    (!s->parts[i].names && !slice_equal(t->parts[i].literal, s->parts[i].literal)))
+			return false;
+	return true;
+}
+
+static bool same_segment(const struct node *n, enum segment_class class, const struct segment *s)
+{
+	if (n->class != class || class == SEGMENT_PLACEHOLDER)
+		return n->class == class;
+	return class == SEGMENT_LITERAL ? slice_equal(n->literal, s->parts[0].literal) : same_parts(&n->template, s);
+}
+
+static struct node *child(struct arena *a, struct node *parent, const struct segment *s)
+{
+	enum segment_class class = segment_class(s);
+	struct node **at = &parent->children;
+	struct node *n;
+
+	for (; *at && (*at)->class <= class; at = &(*at)->next)
+		if (same_segment(*at, class, s))
+			return *at;
+	n = arena_new(a, struct node);
+	n->class = class;
+	n->literal = s->parts[0].literal;
+	n->template = (struct template){ .parts = s->parts, .part_count = s->count };
+	n->next = *at;
+	*at = n;
+	return n;
+}
+
+struct maker {
+	struct arena *a;
+	const struct design *d;
+	struct route_table *t;
+};
+
+static const struct attribute *param_type(const struct maker *m, const struct route *r, struct slice name)
+{
+	return r->entity ? entity_attribute(r->entity, name) : r->access ? route_param(m->a, m->d, r->access, name) : NULL;
+}
+
+static void name_params(const struct maker *m, const struct route_path *p, struct route *r)
+{
+	struct slice *names = arena_array(m->a, struct slice, ROUTE_MOST_VALUES);
+	const struct attribute **types = arena_array(m->a, const struct attribute *, ROUTE_MOST_VALUES);
+
+	for (size_t i = 0; i < p->count; i++) {
+		for (size_t k = 0; k < p->segments[i].count && r->count < ROUTE_MOST_VALUES; k++) {
+			if (!p->segments[i].parts[k].names)
+				continue;
+			names[r->count] = p->segments[i].parts[k].names[0];
+			types[r->count] = param_type(m, r, names[r->count]);
+			r->count++;
+		}
+	}
+	r->names = names;
+	r->types = types;
+}
+
+static void add(const struct maker *m, const struct route_path *p, enum app_method method, enum priority priority, struct route r)
+{
+	struct route *made = arena_new(m->a, struct route);
+	struct node *n = &m->t->root;
+
+	if (p->bad)
+		return;
+	for (size_t i = 0; i < p->count; i++)
+		n = child(m->a, n, &p->segments[i]);
+	if (n->priority[method] >= priority)
+		return;
+	*made = r;
+	name_params(m, p, made);
+	n->routes[method] = made;
+	n->priority[method] = priority;
+}
+
+/* The path without the placeholders at its end. */
+static void collection_of(struct route_path *p)
+{
+	while (p->count && segment_class(&p->segments[p->count - 1]) == SEGMENT_PLACEHOLDER)
+		p->count--;
+}
+
+static void add_entity(const struct maker *m, const struct entity *e)
+{
+	enum priority priority = e->internal ? PRIORITY_INTERNAL : PRIORITY_ENTITY;
+	struct route r = { .entity = e, .internal = e->internal };
+	struct route_path item, p;
+
+	if (!e->path_template)
+		return;
+	path_of(m->a, e->path_template, &item);
+#define ADD(method_, kind_, ...) \
+	add(m, &item, method_, priority, (struct route){ .kind = kind_, .entity = e, .internal = e->internal, __VA_ARGS__ })
+	ADD(APP_GET, ROUTE_ITEM, .quick = !e->found_by.n);
+	ADD(APP_PUT, ROUTE_PUT);
+	ADD(APP_PATCH, ROUTE_PATCH);
+	ADD(APP_DELETE, ROUTE_DELETE);
+#undef ADD
+	p = item;
+	collection_of(&p);
+	r.kind = ROUTE_CREATE;
+	add(m, &p, APP_POST, priority == PRIORITY_ENTITY && !e->allow[ALLOW_CREATE] ? PRIORITY_CLOSED : priority, r);
+	r.kind = ROUTE_ACTION;
+	for (size_t i = 0; i < e->action_count; i++) {
+		p = item;
+		path_slash(m->a, &p);
+		path_part(m->a, &p, (struct template_part){ .literal = e->actions[i].name });
+		r.action = &e->actions[i];
+		add(m, &p, APP_POST, e->internal ? PRIORITY_INTERNAL : PRIORITY_NAMED, r);
+	}
+}
+
+static void add_access(const struct maker *m, const struct access *c)
+{
+	struct route r = { .kind = ROUTE_ACCESS, .access = c };
+	struct route_path p;
+
+	if (!c->path_template)
+		return;
+	/* A rank that keeps the best looks at as many rows as the pattern says, whatever the page, and at as many more as a filter takes away. */
+	r.quick = (c->kind == ACCESS_GET || c->kind == ACCESS_QUERY) && !c->has_then && !c->walk_param.n &&
+		  (!c->rank || !c->rank_keep || (c->limit <= APP_QUICK_LIMIT && !c->filter)) && !c->unite.n && !c->tree_parent.n && !c->count_only;
+	path_of(m->a, c->path_template, &p);
+	add(m, &p, APP_GET, PRIORITY_NAMED, r);
+	for (size_t i = 0; i < c->action_count; i++) {
+		path_of(m->a, c->path_template, &p);
+		path_slash(m->a, &p);
+		path_part(m->a, &p, (struct template_part){ .literal = c->actions[i] });
+		add(m, &p, APP_POST, PRIORITY_NAMED, (struct route){ .kind = ROUTE_EACH, .access = c, .name = c->actions[i] });
+	}
+}
+
+/* With an outside issuer nobody logs in here. */
+static bool has_accounts(const struct design *d)
+{
+	for (size_t i = 0; i < d->entity_count && !d->callers.issuer.n; i++)
+		if (d->entities[i].login.present)
+			return true;
+	return false;
+}
+
+static void add_built_ins(const struct maker *m)
+{
+	static const struct {
+		const char *name;
+		enum app_method method;
+		enum route_kind kind;
+		enum priority priority;
+	} rows[] = {
+		{ "openapi.json", APP_GET, ROUTE_OPENAPI, PRIORITY_FIXED },
+		{ "login", APP_POST, ROUTE_LOGIN, PRIORITY_BUILT_IN },
+		{ "me", APP_GET, ROUTE_ME, PRIORITY_BUILT_IN },
+		{ "batch", APP_POST, ROUTE_BATCH, PRIORITY_BUILT_IN },
+		{ "call", APP_POST, ROUTE_CALL, PRIORITY_BUILT_IN },
+	};
+	struct route_path p = { 0 };
+
+	add(m, &p, APP_GET, PRIORITY_BUILT_IN, (struct route){ .kind = ROUTE_INDEX, .quick = true });
+	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
+		if (rows[i].kind == ROUTE_LOGIN && !has_accounts(m->d))
+			continue;
+		path_named(m->a, slice_str(rows[i].name), &p);
+		add(m, &p, rows[i].method, rows[i].priority,
+		    (struct route){ .kind = rows[i].kind, .quick = rows[i].kind == ROUTE_ME });
+	}
+}
+
+const struct route_table *routes_new(struct arena *a, const struct design *d)
+{
+	struct maker m = { .a = a, .d = d, .t = arena_new(a, struct route_table) };
+
+	add_built_ins(&m);
+	for (size_t i = 0; i < d->access_count; i++)
+		add_access(&m, &d->accesses[i]);
+	for (size_t i = 0; i < d->entity_count; i++)
+		add_entity(&m, &d->entities[i]);
+	return m.t;
+}
+
+/* ---- finding ---- */
+
+struct finder {
+	const struct slice *segments;
+	size_t n;
+	enum app_method method;
+	bool operator_;
+	struct route_match *out;
+};
+
+/* Whether the segment fits; its values go to `values`. */
+static bool fits(const struct node *n, struct slice s, struct slice *values, size_t room, size_t *count)
+{
+	struct slice parts[ROUTE_MOST_VALUES];
+
+	*count = 0;
+	if (n->class == SEGMENT_LITERAL)
+		return slice_equal(n->literal, s);
+	if (!s.n || !room)
+		return false;
+	if (n->class == SEGMENT_PLACEHOLDER) {
+		values[(*count)++] = s;
+		return true;
+	}
+	if (n->template.part_count > ROUTE_MOST_VALUES || !template_match(&n->template, s, parts))
+		return false;
+	for (size_t i = 0; i < n->template.part_count; i++) {
+		if (!n->template.parts[i].names)
+			continue;
+		if (*count == room)
+			return false;
+		values[(*count)++] = parts[i];
+	}
+	return true;
+}
+
+static bool visible(const struct finder *f, const struct route *r)
+{
+	return r && (!r->internal || f->operator_);
+}
+
+static bool end_here(const struct finder *f, const struct node *n, size_t values)
+{
+	for (size_t m = 0; m < ROUTE_METHODS; m++)
+		if (visible(f, n->routes[m]))
+			f->out->allow |= 1u << m;
+	if (f->method >= ROUTE_METHODS || !visible(f, n->routes[f->method]))
+		return false;
+	f->out->route = n->routes[f->method];
+	f->out->count = values;
+	return true;
+}
+
+static bool find(const struct finder *f, const struct node *n, size_t at, size_t values)
+{
+	size_t more;
+
+	if (at == f->n)
+		return end_here(f, n, values);
+	for (const struct node *c = n->children; c; c = c->next)
+		if (fits(c, f->segments[at], f->out->values + values, ROUTE_MOST_VALUES - values, &more) &&
+		    find(f, c, at + 1, values + more))
+			return true;
+	return false;
+}
+
+void routes_find(const struct route_table *t, const struct slice *segments, size_t n, enum app_method m, bool operator_,
+		 struct route_match *out)
+{
+	struct finder f = { .segments = segments, .n = n, .operator_ = operator_, .out = out };
+
+	f.method = m == APP_HEAD ? APP_GET : m;
+	out->route = NULL;
+	out->allow = 0;
+	out->count = 0;
+	find(&f, &t->root, 0, 0);
+}

@@ -1,0 +1,65 @@
+/* Names and values of a request. There are a few of them: a linear search is the fastest there is.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "app/run/fields.h"
+
+#define FIRST_CAPACITY 16
+
+void fields_init(struct fields *f, struct arena *a)
+{
+	*f = (struct fields){ .arena = a };
+}
+
+static void reserve(struct fields *f, size_t capacity)
+{
+	if (capacity <= f->capacity)
+		return;
+	if (capacity < f->capacity * 2)
+		capacity = f->capacity * 2;
+	if (capacity < FIRST_CAPACITY)
+		capacity = FIRST_CAPACITY;
+	f->list = arena_grow(f->arena, f->list, f->capacity * sizeof(*f->list),
+			     arena_array_size(sizeof(*f->list), capacity));
+	f->capacity = capacity;
+}
+
+static struct value_member *find(const struct fields *f, struct slice name)
+{
+	for (size_t i = 0; i < f->count; i++)
+		if (slice_equal(f->list[i].name, name))
+			return &f->list[i];
+	return NULL;
+}
+
+struct value fields_get(const struct fields *f, struct slice name)
+{
+	const struct value_member *m = find(f, name);
+
+	return m ? m->value : VALUE_ABSENT;
+}
+
+bool fields_has(const struct fields *f, struct slice name)
+{
+	return find(f, name) != NULL;
+}
+
+void fields_set(struct fields *f, struct slice name, struct value v)
+{
+	struct value_member *m = find(f, name);
+
+	if (m) {
+		m->value = v;
+		return;
+	}
+	reserve(f, f->count + 1);
+	f->list[f->count++] = (struct value_member){ name, v };
+}
+
+void fields_drop(struct fields *f, struct slice name)
+{
+	struct value_member *m = find(f, name);
+
+	if (!m)
+		return;
+	f->count--;
+	memmove(m, m + 1, (size_t)(f->list + f->count - m) * sizeof(*m));
+}

@@ -1,0 +1,179 @@
+/* Problems: their names, and how a request comes to have one.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "app/run/run.h"
+
+#include "app/app_internal.h"
+#include "base/log.h"
+
+/* How long a client should wait before it tries again what was busy. */
+#define BUSY_SECONDS 1
+
+static const struct {
+	int status;
+	const char *name, *title;
+} problems[] = {
+	[PROBLEM_NONE] = { 200, "none", "" },
+#define X(enum_name, status, type, title) [PROBLEM_##enum_name] = { status, type, title },
+	PROBLEM_MAP(X)
+#undef X
+};
+
+int problem_status(enum problem_type t)
+{
+	return problems[t].status;
+}
+
+const char *problem_name(enum problem_type t)
+{
+	return problems[t].name;
+}
+
+const char *problem_title(enum problem_type t)
+{
+	return problems[t].title;
+}
+
+bool run_fail(struct run *r, enum problem_type t, const char *fmt, ...)
+{
+	va_list ap;
+
+	r->problem = (struct problem){ .type = t };
+	va_start(ap, fmt);
+	r->problem.detail = arena_vprintf(r->arena, fmt, ap);
+	va_end(ap);
+	return false;
+}
+
+static void add_part(struct run *r, struct slice attribute, struct slice detail)
+{
+	struct problem *p = &r->problem;
+
+	if (p->part_count == p->part_capacity) {
+		size_t capacity = p->part_capacity ? p->part_capacity * 2 : 8;
+
+		p->parts = arena_grow(r->arena, p->parts, p->part_capacity * sizeof(*p->parts),
+				      capacity * sizeof(*p->parts));
+		p->part_capacity = capacity;
+	}
+	p->parts[p->part_count++] = (struct problem_part){ attribute, detail };
+}
+
+bool run_invalid(struct run *r, struct slice attribute, const char *fmt, ...)
+{
+	struct slice detail;
+	va_list ap;
+
+	va_start(ap, fmt);
+	detail = arena_vprintf(r->arena, fmt, ap);
+	va_end(ap);
+	if (r->problem.type != PROBLEM_INVALID)
+		(void)run_fail(r, PROBLEM_INVALID, "%.*s%s%.*s", SLICE_ARG(attribute), attribute.n ? ": " : "",
+			       SLICE_ARG(detail));
+	add_part(r, attribute, detail);
+	return false;
+}
+
+bool run_error(struct run *r, const struct error *e)
+{
+	if (e->code == ERR_VALIDATION)
+		return run_fail(r, PROBLEM_INVALID, "%.*s", SLICE_ARG(e->message));
+	/* A term that fetched another item: what went wrong there says more. */
+	if (r->problem.type != PROBLEM_NONE)
+		return false;
+	log_error("%.*s: %s: %.*s", SLICE_ARG(r->design->name), err_wire_name(e->code), SLICE_ARG(e->message));
+	return run_fail(r, PROBLEM_INTERNAL, "%s", "the server could not finish this request");
+}
+
+bool run_busy(struct run *r)
+{
+	(void)run_fail(r, PROBLEM_BUSY, "%s", "the database has too much to do at the moment");
+	r->problem.retry_after = BUSY_SECONDS;
+	return false;
+}
+
+bool run_may_hash(struct run *r)
+{
+	if (!r->no_hashing)
+		return true;
+	r->wants_hashing = true;
+	(void)run_fail(r, PROBLEM_BUSY, "%s", "too many passwords are being hashed at the moment");
+	r->problem.retry_after = BUSY_SECONDS;
+	return false;
+}
+
+static bool is_one_of(struct slice name, const char *const *names)
+{
+	for (; *names; names++)
+		if (slice_is(name, *names))
+			return true;
+	return false;
+}
+
+/* An item, a transaction: DynamoDB calls that a validation error like any other. */
+static bool says_too_large(struct slice message)
+{
+	static const char *const texts[] = { "Item size has exceeded", "Item size to update has exceeded",
+					     "Transaction payload size cannot exceed", "item collection size" };
+
+	for (size_t i = 0; i < sizeof(texts) / sizeof(*texts); i++)
+		if (memmem(message.p, message.n, texts[i], strlen(texts[i])))
+			return true;
+	return false;
+}
+
+/* An answer will not come, or not in time. A database in this process always knows what it did. */
+static bool is_out_of_reach(const struct run *r, const struct backend_reply *reply)
+{
+	return reply->status >= 500 && r->app && r->app->database && r->app->database->is_remote;
+}
+
+static bool tell_out_of_reach(struct run *r, const struct backend_reply *reply)
+{
+	log_warn("%.*s: the database says %d %.*s: %.*s", SLICE_ARG(r->design->name), reply->status, SLICE_ARG(reply->error),
+		 SLICE_ARG(reply->message));
+	(void)run_fail(r, PROBLEM_BUSY, "%s", "the database cannot be reached at the moment");
+	r->problem.retry_after = BUSY_SECONDS;
+	return false;
+}
+
+static bool tell_unknown(struct run *r, const struct backend_reply *reply)
+{
+	(void)tell_out_of_reach(r, reply);
+	(void)run_fail(r, PROBLEM_BUSY, "%s", "the database did not say whether this was done: look before you repeat it");
+	r->problem.retry_after = BUSY_SECONDS;
+	r->problem.outcome = OUTCOME_UNKNOWN;
+	return false;
+}
+
+bool run_backend_error(struct run *r, const struct backend_reply *reply)
+{
+	static const char *const busy[] = { "ThrottlingException", "ProvisionedThroughputExceededException",
+					    "RequestLimitExceeded", "TransactionConflictException",
+					    "TransactionInProgressException", "TransactionCanceledException",
+					    "ServiceUnavailable", NULL };
+	static const char *const large[] = { "ItemCollectionSizeLimitExceededException",
+					     "RequestEntityTooLargeException", NULL };
+	bool invalid = slice_is(reply->error, "ValidationException");
+
+	if (slice_is(reply->error, "OutcomeUnknown"))
+		return tell_unknown(r, reply);
+	if (is_one_of(reply->error, busy))
+		return run_busy(r);
+	if (is_out_of_reach(r, reply))
+		return tell_out_of_reach(r, reply);
+	if (is_one_of(reply->error, large) || (invalid && says_too_large(reply->message)))
+		return run_fail(r, PROBLEM_TOO_LARGE, "%s", "an item can hold at most 400 KB");
+	if (invalid) {
+		/* Its words may name what is hidden. */
+		log_warn("%.*s: the database does not take this: %.*s", SLICE_ARG(r->design->name), SLICE_ARG(reply->message));
+		return run_fail(r, PROBLEM_INVALID, "%s", "the database does not take these values: too long for a key, or out of range");
+	}
+	log_error("%.*s: the database says %d %.*s: %.*s", SLICE_ARG(r->design->name), reply->status,
+		  SLICE_ARG(reply->error), SLICE_ARG(reply->message));
+	return run_fail(r, PROBLEM_INTERNAL, "%s", "the database could not answer");
+}
+
+bool run_reply_error(struct run *r, const struct reply *reply)
+{
+	return run_backend_error(r, &(struct backend_reply){ .status = reply->status, .error = reply->error, .message = reply->message });
+}

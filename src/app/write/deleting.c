@@ -1,0 +1,172 @@
+/* Markers: their keys, what they hold.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "app/write/deleting_internal.h"
+
+#include <openssl/evp.h>
+#include "base/timestamp.h"
+#include "base/ulid.h"
+
+#define LAYOUT 1
+#define PREFIX "DELETING#"
+#define KEY_MOST 512 /* bytes of values that are told as they are; DynamoDB takes 1024 */
+
+/* ---- values ---- */
+
+struct value marker_values(struct run *r, const struct access *x, struct value values)
+{
+	struct value_member *list = arena_array(r->arena, struct value_member, x->param_count + x->query_param_count);
+	size_t n = 0;
+
+	for (size_t i = 0; i < x->param_count + x->query_param_count; i++) {
+		struct slice name = i < x->param_count ? x->params[i] : x->query_params[i - x->param_count].name;
+		struct value v = value_get(values, name);
+
+		if (!value_present(v) && i < x->param_count)
+			return VALUE_ABSENT;
+		if (value_present(v))
+			list[n++] = (struct value_member){ name, v };
+	}
+	return value_make_map(r->arena, list, n);
+}
+
+/* ---- keys ---- */
+
+static void put_plain(struct buf *b, struct slice s)
+{
+	for (size_t i = 0; i < s.n; i++) {
+		uint8_t c = (uint8_t)s.p[i];
+
+		if (c < 0x21 || c == 0x7F || c == '%' || c == '&' || c == '=' || c == ':' || c == '#')
+			buf_printf(b, "%%%02X", c);
+		else
+			buf_byte(b, (char)c);
+	}
+}
+
+static bool put_value(struct buf *b, struct slice name, struct value v)
+{
+	char text[NUMBER_TEXT_MAX];
+	struct number n;
+
+	if (b->n)
+		buf_byte(b, '&');
+	put_plain(b, name);
+	buf_byte(b, '=');
+	switch (value_type(v)) {
+	case VALUE_S:
+		put_plain(b, value_bytes(v));
+		return true;
+	case VALUE_N:
+		n = value_number(v);
+		buf_byte(b, ':');
+		buf_put(b, slice_make(text, number_format(&n, text)));
+		return true;
+	default: return false;
+	}
+}
+
+static struct slice digest(struct run *r, struct value values)
+{
+	uint8_t hash[EVP_MAX_MD_SIZE];
+	unsigned n;
+	struct buf b;
+
+	if (!EVP_Digest(values.p, values.n, hash, &n, EVP_sha256(), NULL))
+		arena_out_of_memory(r->arena);
+	buf_init(&b, r->arena);
+	buf_byte(&b, '#');
+	for (unsigned i = 0; i < n; i++)
+		buf_printf(&b, "%02x", hash[i]);
+	return buf_slice(&b);
+}
+
+static struct slice text_of(struct run *r, struct value values)
+{
+	struct value_iter it = value_iter(values);
+	struct buf b;
+
+	buf_init(&b, r->arena);
+	while (value_next(&it))
+		if (!put_value(&b, it.name, it.value) || b.n > KEY_MOST)
+			return digest(r, values);
+	return b.n ? buf_slice(&b) : digest(r, values); /* a pattern without parameters */
+}
+
+struct slice marker_kind(struct run *r, const struct entity *e)
+{
+	return arena_printf(r->arena, PREFIX "%.*s", SLICE_ARG(e->name));
+}
+
+void markers_of(struct run *r, const struct entity *e, struct value full, struct marker **out, size_t *n)
+{
+	struct marker *list = arena_array(r->arena, struct marker, e->delete_.then_count);
+
+	*n = 0;
+	for (size_t i = 0; i < e->delete_.then_count; i++) {
+		const struct access *x = design_access(r->design, e->delete_.then_remove[i]);
+		struct value values = x ? marker_values(r, x, full) : VALUE_ABSENT;
+		size_t k = 0;
+
+		if (!value_present(values))
+			continue;
+		while (k < *n && !value_equal(list[k].values, values))
+			k++;
+		if (k < *n)
+			continue;
+		list[k] = (struct marker){ .entity = e, .values = values };
+		list[k].key = beside_key(r, marker_kind(r, e), text_of(r, values));
+		if (!e->delete_.soft)
+			list[k].gone = dyn_key_of(r, full);
+		++*n;
+	}
+	*out = list;
+}
+
+/* ---- items ---- */
+
+bool marker_make(struct run *r, struct marker *m, struct value *item)
+{
+	struct value_member list[7] = {
+		{ SLICE("PK"), value_get(m->key, SLICE("PK")) },
+		{ SLICE("SK"), value_get(m->key, SLICE("SK")) },
+		{ SLICE("layout"), value_make_i64(r->arena, LAYOUT) },
+		{ SLICE("values"), m->values },
+	};
+	char ulid[ULID_LENGTH], time[TIME_TEXT_MAX];
+	size_t n = 4;
+
+	if (!ulid_new(r->now_ms, ulid))
+		return run_fail(r, PROBLEM_INTERNAL, "there is no randomness for an id");
+	m->id = arena_copy(r->arena, slice_make(ulid, ULID_LENGTH));
+	m->at_ms = r->now_ms;
+	list[n++] = (struct value_member){ SLICE("id"), value_make_s(r->arena, m->id) };
+	list[n++] = (struct value_member){ SLICE("at"), value_make_s(r->arena, time_format(r->now_ms, time)) };
+	if (value_present(m->gone))
+		list[n++] = (struct value_member){ SLICE("item"), m->gone };
+	*item = value_make_map(r->arena, list, n);
+	return true;
+}
+
+static struct slice text(struct value item, const char *name)
+{
+	struct value v = value_get(item, slice_str(name));
+
+	return value_type(v) == VALUE_S ? value_bytes(v) : SLICE("");
+}
+
+bool marker_read(struct run *r, struct value item, struct marker *m, bool *known)
+{
+	struct slice pk = text(item, "PK"), prefix = SLICE(PREFIX);
+
+	*m = (struct marker){ .id = text(item, "id"), .values = value_get(item, SLICE("values")) };
+	*known = value_equal(value_get(item, SLICE("layout")), value_make_i64(r->arena, LAYOUT)) && m->id.n &&
+		 value_type(m->values) == VALUE_M && slice_starts(pk, prefix);
+	if (!*known)
+		return true;
+	m->key = beside_key(r, pk, text(item, "SK"));
+	m->entity = design_entity(r->design, slice_make(pk.p + prefix.n, pk.n - prefix.n));
+	m->gone = value_get(item, SLICE("item"));
+	(void)!time_parse(text(item, "at"), &m->at_ms);
+	*known = m->entity != NULL;
+	return true;
+}

@@ -1,0 +1,493 @@
+/* Carrying out a cascade: row by row, in transactions of some, until nothing is left and the marker goes.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "app/app_internal.h"
+#include "app/write/deleting_internal.h"
+#include "app/db/late.h"
+#include "app/read/read.h"
+#include "base/log.h"
+
+#define CHUNK 200             /* rows that are read together */
+#define BATCH 20              /* rows that are removed together */
+#define IDLE_MOST 3           /* readings whose rows were all gone, one after the other: an index that lags, or others at it */
+#define MARKERS_A_PAGE 25
+#define SWEEP_MS 30000        /* how long a marker waits for those whose it is */
+#define SWEEP_MOST 2000       /* rows at a time */
+#define MARKER_LATE_MS (1000 + INDEX_LATE_MS) /* its time is to the second */
+#define SWEEP_EARLY_MOST 1    /* of one that those whose it is may be at: what an index shows late, a chunk at a time */
+
+struct carry {
+	struct run *run;            /* whose problem it is */
+	struct run *reader, *branch; /* cleared from chunk to chunk, from batch to batch */
+	const struct marker *marker;
+	size_t removed;
+	bool over;                  /* the marker is gone: someone else has finished */
+};
+
+static void carry_init(struct carry *c, struct run *r, const struct marker *m)
+{
+	*c = (struct carry){ .run = r, .reader = branch_new(r), .branch = branch_new(r), .marker = m };
+	c->reader->depth = c->branch->depth = r->depth; /* as deep as items hang on one another; each goes once */
+}
+
+static bool fail_with(struct carry *c, struct run *inside)
+{
+	enum problem_type t = inside->problem.type;
+
+	return run_fail(c->run, t ? t : PROBLEM_INTERNAL, "%.*s", SLICE_ARG(inside->problem.detail));
+}
+
+/* ---- one row ---- */
+
+/* As it stands, without what belongs to it: of no entity, or it does not fit the one it is of. */
+static bool remove_plainly(struct carry *c, struct value key)
+{
+	struct run *r = c->branch;
+	const struct value_member id = { SLICE("id"), value_make_s(r->arena, c->marker->id) };
+	struct dyn_write w[] = {
+		{ .kind = DYN_DELETE, .key = key },
+		{ .kind = DYN_CHECK, .table = beside_table(r), .key = c->marker->key, .must_exist = true, .equal = &id, .equal_count = 1 },
+	};
+	struct dyn_refusal refusals[2];
+
+	switch (dyn_write(r, w, 2, SLICE(""), refusals)) {
+	case DYN_DONE: c->removed++; return true;
+	case DYN_REFUSED: c->over = true; return true;
+	case DYN_CONFLICT:
+	case DYN_MISMATCH: return run_busy(r);
+	case DYN_FAILED: break;
+	}
+	return false;
+}
+
+static bool remove_one(struct carry *c, const struct doomed *row)
+{
+	struct run *r = c->branch;
+	struct value stored;
+	bool ok;
+
+	if (!dyn_get(r, row->key, true, &stored))
+		return false;
+	if (!value_present(stored))
+		return true;
+	if (!doomed_fits(r, row, stored))
+		return remove_plainly(c, row->key);
+	ok = write_remove_under(r, row->entity, row->key, c->marker, &c->over);
+	if (ok || c->over) {
+		c->removed += ok;
+		return true;
+	}
+	if (r->problem.type == PROBLEM_BUSY || r->problem.type == PROBLEM_INTERNAL || r->problem.type == PROBLEM_NONE)
+		return false;
+	log_warn("%.*s: a %.*s goes with what was deleted, but not what it counted: %.*s", SLICE_ARG(r->design->name),
+		 SLICE_ARG(row->entity->name), SLICE_ARG(r->problem.detail));
+	r->problem = (struct problem){ 0 };
+	return remove_plainly(c, row->key);
+}
+
+static bool remove_singly(struct carry *c, const struct doomed *list, size_t n)
+{
+	for (size_t i = 0; i < n && !c->over; i++) {
+		bool ok = remove_one(c, &list[i]) || fail_with(c, c->branch);
+
+		branch_clear(c->branch, c->run);
+		if (!ok)
+			return false;
+	}
+	return true;
+}
+
+/* ---- some rows ---- */
+
+/* *done false: they have to be removed one by one. */
+static bool remove_together(struct carry *c, const struct doomed *list, size_t n, bool *done)
+{
+	static const struct write_options none = { 0 };
+	struct write w = {
+		.run = c->branch, .entity = c->marker->entity, .options = &none, .trusted = true, .deletes = true, .under = c->marker,
+	};
+	enum plan_end end = PLAN_DONE;
+	struct plan p;
+	size_t found;
+	bool ok = true;
+
+	plan_init(&p, &w, VALUE_ABSENT, NULL);
+	plan_under(&p, c->marker);
+	ok = plan_doom(&p, c->marker, list, n, done, &found);
+	if (ok && *done && found)
+		end = plan_commit(&p);
+	if (ok && end == PLAN_DONE && *done && found) {
+		c->removed += found;
+		plan_follow(&p);
+		deleting_follow(&p);
+	}
+	c->over = w.over;
+	if (end == PLAN_FAILED && !w.over)
+		ok = false;
+	*done = *done && end != PLAN_AGAIN;
+	return ok || fail_with(c, c->branch);
+}
+
+static bool remove_rows(struct carry *c, const struct doomed_list *rows)
+{
+	size_t n;
+
+	for (size_t i = 0; i < rows->count && !c->over; i += n) {
+		bool done = false, ok;
+
+		n = rows->count - i < BATCH ? rows->count - i : BATCH;
+		ok = remove_together(c, &rows->list[i], n, &done);
+		branch_clear(c->branch, c->run);
+		if (!ok || (!done && !remove_singly(c, &rows->list[i], n)))
+			return false;
+	}
+	return true;
+}
+
+/* ---- all rows ---- */
+
+/* Until its patterns return nothing. */
+static enum carried carry_rows(struct carry *c, int64_t *left)
+{
+	int idle = 0;
+
+	while (!c->over) {
+		struct doomed_list rows;
+		size_t before = c->removed;
+		bool ok = deleting_rows(c->reader, c->marker, *left > 0 ? CHUNK : 1, &rows);
+
+		if (!ok) {
+			(void)fail_with(c, c->reader);
+			return CARRIED_NOT;
+		}
+		if (!rows.count)
+			break;
+		if (*left <= 0 || idle > IDLE_MOST)
+			return CARRIED_IN_PART;
+		if (!remove_rows(c, &rows))
+			return CARRIED_NOT;
+		*left -= (int64_t)rows.count;
+		idle = c->removed == before ? idle + 1 : 0;
+		branch_clear(c->reader, c->run);
+	}
+	return CARRIED;
+}
+
+/* ---- what a marker waits for (M4) ---- */
+
+static bool counts_on(const struct entity *e, const struct entity *target)
+{
+	for (size_t i = 0; i < e->count_count; i++)
+		if (slice_equal(e->counts[i].target.entity, target->name))
+			return true;
+	return false;
+}
+
+/* Marks the entities with a cascade whose items go with one of `e`; NULL rows may be of any. */
+static void mark_below(const struct design *d, const struct entity *e, bool *marked)
+{
+	for (size_t i = 0; i < e->delete_.then_count; i++) {
+		const struct access *x = design_access(d, e->delete_.then_remove[i]);
+		const struct entity *rows = x ? read_entity(d, x) : NULL;
+
+		for (size_t k = 0; k < d->entity_count; k++) {
+			const struct entity *f = &d->entities[k];
+
+			if (marked[k] || !f->delete_.then_count || (rows && rows != f))
+				continue;
+			marked[k] = true;
+			mark_below(d, f, marked);
+		}
+	}
+}
+
+/* Marks those whose cascades remove what counts on items of `e`. */
+static void mark_counting(const struct design *d, const struct entity *e, bool *marked)
+{
+	for (size_t k = 0; k < d->entity_count; k++) {
+		const struct delete_rule *rule = &d->entities[k].delete_;
+
+		for (size_t i = 0; i < rule->then_count && !marked[k]; i++) {
+			const struct access *x = design_access(d, rule->then_remove[i]);
+			const struct entity *rows = x ? read_entity(d, x) : NULL;
+
+			if (rows) {
+				marked[k] = counts_on(rows, e);
+				continue;
+			}
+			for (size_t n = 0; n < d->entity_count && !marked[k]; n++)
+				marked[k] = counts_on(&d->entities[n], e);
+		}
+	}
+}
+
+/* The rows of all markers of an entity but one, whose markers stay: they have things to wait for, too. */
+static enum carried carry_kind(struct run *r, const struct entity *e, const struct marker *but, int64_t *left, size_t *removed)
+{
+	struct value *items, last = VALUE_ABSENT;
+	size_t n;
+
+	do {
+		if (!beside_query(r, marker_kind(r, e), MARKERS_A_PAGE, last, &items, &n, &last))
+			return CARRIED_NOT;
+		for (size_t i = 0; i < n; i++) {
+			struct marker m;
+			struct carry c;
+			enum carried end;
+			bool known;
+
+			if (!marker_read(r, items[i], &m, &known))
+				return CARRIED_NOT;
+			if (!known || value_equal(m.key, but->key))
+				continue;
+			carry_init(&c, r, &m);
+			end = carry_rows(&c, left);
+			*removed += c.removed;
+			if (end != CARRIED)
+				return end;
+		}
+	} while (value_present(last));
+	return CARRIED;
+}
+
+/* What is removed may leave a marker of its own, before those that have been looked at: until nothing is. */
+static enum carried carry_others(struct run *r, const struct marker *m, int64_t *left)
+{
+	const struct design *d = r->design;
+	bool *marked = arena_array(r->arena, bool, d->entity_count);
+	size_t removed;
+
+	mark_below(d, m->entity, marked);
+	mark_counting(d, m->entity, marked);
+	do {
+		struct run *b = branch_new(r);
+
+		b->depth = r->depth;
+		removed = 0;
+		for (size_t i = 0; i < d->entity_count; i++) {
+			enum carried end = marked[i] ? carry_kind(b, &d->entities[i], m, left, &removed) : CARRIED;
+
+			if (end == CARRIED_NOT)
+				(void)run_fail(r, b->problem.type, "%.*s", SLICE_ARG(b->problem.detail));
+			if (end != CARRIED)
+				return end;
+		}
+		branch_clear(b, r);
+	} while (removed);
+	return CARRIED;
+}
+
+/* ---- the whole ---- */
+
+/* If it is still the same: another one is another deletion's. */
+static enum carried drop(struct run *r, const struct marker *m)
+{
+	const struct value_member id = { SLICE("id"), value_make_s(r->arena, m->id) };
+	struct dyn_write w = {
+		.kind = DYN_DELETE, .table = beside_table(r), .key = m->key, .equal = &id, .equal_count = 1,
+	};
+	struct dyn_refusal refusal;
+
+	switch (dyn_write(r, &w, 1, SLICE(""), &refusal)) {
+	case DYN_DONE:
+	case DYN_REFUSED: return CARRIED;
+	case DYN_CONFLICT:
+	case DYN_MISMATCH: (void)run_busy(r); break;
+	case DYN_FAILED: break;
+	}
+	return CARRIED_NOT;
+}
+
+/* Whether rows may hang on it that no index shows yet. */
+static bool is_early(const struct run *r, const struct marker *m)
+{
+	const struct delete_rule *rule = &m->entity->delete_;
+
+	if (!late_is_possible(r) || app_now_ms(r->app) - m->at_ms >= MARKER_LATE_MS)
+		return false;
+	for (size_t i = 0; i < rule->then_count; i++)
+		if (late_reads_index(r->design, rule->then_remove[i]))
+			return true;
+	return false;
+}
+
+enum carried deleting_carry(struct run *r, const struct marker *m, int64_t most)
+{
+	bool early = is_early(r, m); /* before the reading */
+	struct carry c;
+	enum carried end;
+
+	if (early && !most) { /* whatever is seen, the marker stays: nothing is to be learnt by looking */
+		r->app->deletions_settled = false;
+		return CARRIED_EARLY;
+	}
+	carry_init(&c, r, m);
+	end = carry_rows(&c, &most);
+	if (end != CARRIED || c.over)
+		return end;
+	end = carry_others(r, m, &most);
+	if (end == CARRIED && early) {
+		r->app->deletions_settled = false;
+		return CARRIED_EARLY;
+	}
+	return end == CARRIED ? drop(r, m) : end;
+}
+
+enum carried deleting_settle(struct run *r, const struct entity *e)
+{
+	const struct design *d = r->design;
+	bool *marked = arena_array(r->arena, bool, d->entity_count);
+	enum carried all = CARRIED;
+
+	mark_below(d, e, marked);
+	for (size_t i = 0; i < d->entity_count; i++) {
+		struct value *items, last = VALUE_ABSENT;
+		size_t n;
+
+		while (marked[i]) {
+			if (!beside_query(r, marker_kind(r, &d->entities[i]), MARKERS_A_PAGE, last, &items, &n, &last))
+				return CARRIED_NOT;
+			for (size_t k = 0; k < n; k++) {
+				struct marker m;
+				bool known;
+
+				if (!marker_read(r, items[k], &m, &known))
+					return CARRIED_NOT;
+				if (known && deleting_carry(r, &m, DELETING_ALL) != CARRIED)
+					all = CARRIED_IN_PART;
+			}
+			marked[i] = value_present(last);
+		}
+	}
+	return all;
+}
+
+/* ---- without a marker ---- */
+
+/* Puts it while the item is not there; *put false: it is, or there is a marker by now. */
+static bool begin(struct run *r, struct marker *m, struct value gone, const struct fields *still, bool *put)
+{
+	struct dyn_write w[] = {
+		{ .kind = DYN_PUT, .table = beside_table(r), .must_not_exist = true },
+		{ .kind = DYN_CHECK, .key = dyn_key_of(r, gone), .must_not_exist = !still, .or_expired = r->design->ttl },
+	};
+	struct dyn_refusal refusals[2];
+
+	if (still) {
+		w[1].must_exist = true;
+		w[1].equal = still->list;
+		w[1].equal_count = still->count;
+		w[1].or_expired = SLICE("");
+	}
+	*put = false;
+	if (!marker_make(r, m, &w[0].item))
+		return false;
+	switch (dyn_write(r, w, 2, SLICE(""), refusals)) {
+	case DYN_DONE: *put = true; return true;
+	case DYN_REFUSED: return true;
+	case DYN_CONFLICT:
+	case DYN_MISMATCH: return run_busy(r);
+	case DYN_FAILED: break;
+	}
+	return false;
+}
+
+static bool finish_one(struct run *r, struct marker *m, struct value gone, const struct fields *still)
+{
+	struct doomed_list rows;
+	struct value item;
+	bool known = true;
+
+	if (!beside_get(r, m->key, &item))
+		return false;
+	if (!value_present(item)) {
+		if (!deleting_rows(r, m, 1, &rows) || (rows.count && !begin(r, m, gone, still, &known)))
+			return false;
+		if (!rows.count)
+			return true;
+	} else if (!marker_read(r, item, m, &known)) {
+		return false;
+	}
+	if (!known)
+		return true;
+	switch (deleting_carry(r, m, DELETING_ALL)) {
+	case CARRIED:
+	case CARRIED_EARLY: return true; /* the sweep looks once more */
+	case CARRIED_IN_PART: return run_busy(r);
+	case CARRIED_NOT: break;
+	}
+	return false;
+}
+
+bool deleting_finish(struct run *r, const struct entity *e, struct value gone, const struct fields *still)
+{
+	struct marker *list;
+	size_t n;
+
+	markers_of(r, e, gone, &list, &n);
+	for (size_t i = 0; i < n; i++)
+		if (!finish_one(r, &list[i], gone, still))
+			return false;
+	return true;
+}
+
+bool deleting_is_marked(struct run *r, const struct entity *e, struct value gone, bool *out)
+{
+	struct marker *list;
+	struct value item;
+	size_t n;
+
+	*out = false;
+	markers_of(r, e, gone, &list, &n);
+	for (size_t i = 0; i < n && !*out; i++) {
+		if (!beside_get(r, list[i].key, &item))
+			return false;
+		*out = value_present(item);
+	}
+	return true;
+}
+
+/* ---- those that wait ---- */
+
+static bool sweep_kind(struct run *r, const struct entity *e, int64_t *left, bool *any)
+{
+	struct value *items, last = VALUE_ABSENT;
+	size_t n;
+
+	do {
+		if (!beside_query(r, marker_kind(r, e), MARKERS_A_PAGE, last, &items, &n, &last))
+			return false;
+		*any = *any || n;
+		for (size_t i = 0; i < n && *left > 0; i++) {
+			struct run *b = branch_new(r);
+			struct marker m;
+			bool known, young;
+
+			if (!marker_read(r, items[i], &m, &known))
+				return false;
+			young = m.at_ms > r->now_ms - SWEEP_MS;
+			if (!known || (young && !(late_is_possible(r) && m.at_ms <= r->now_ms - MARKER_LATE_MS)))
+				continue;
+			b->depth = r->depth;
+			if (deleting_carry(b, &m, young ? SWEEP_EARLY_MOST : *left) == CARRIED_NOT)
+				return run_fail(r, b->problem.type ? b->problem.type : PROBLEM_INTERNAL, "%.*s",
+						SLICE_ARG(b->problem.detail));
+			*left -= 1; /* at least; a large one is gone on with the next time */
+		}
+	} while (value_present(last) && *left > 0);
+	return true;
+}
+
+bool deleting_sweep(struct run *r)
+{
+	const struct design *d = r->design;
+	int64_t left = SWEEP_MOST;
+	bool any = false, ok = true;
+
+	r->app->deletions_settled = true; /* before the reading: who puts one meanwhile says so */
+	for (size_t i = 0; ok && i < d->entity_count; i++)
+		if (d->entities[i].delete_.then_count)
+			ok = sweep_kind(r, &d->entities[i], &left, &any);
+	if (any || !ok)
+		r->app->deletions_settled = false;
+	return ok;
+}

@@ -1,0 +1,267 @@
+/* What all writes share: trying again, reading, refusing, comparing with If-Match, checks.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include <sys/random.h>
+#include <time.h>
+
+#include "app/auth/caller.h"
+#include "app/entity/output.h"
+#include "app/entity/input.h"
+#include "app/write/turn.h"
+#include "app/write/write_plan.h"
+#include "base/timestamp.h"
+
+#define TRIES_AT_ONCE 3
+#define PAUSE_MOST_SHIFT 5 /* 2^5 ms */
+#define TEXT_MOST 100      /* bytes of a value in a sentence */
+
+/* ---- trying ---- */
+
+/* Many who want the same thing come at different times, so that one of them gets it. */
+static void pause_before(int attempt)
+{
+	int shift = attempt - TRIES_AT_ONCE;
+	uint32_t random = 0;
+	struct timespec t;
+
+	if (shift < 0)
+		return;
+	if (getrandom(&random, sizeof(random), GRND_NONBLOCK) != (ssize_t)sizeof(random))
+		random = UINT32_MAX / 2;
+	if (shift > PAUSE_MOST_SHIFT)
+		shift = PAUSE_MOST_SHIFT;
+	t = (struct timespec){ .tv_nsec = (long)(random % (1000000u << shift)) };
+	nanosleep(&t, NULL);
+}
+
+static enum plan_end try_once(struct write *w, write_once *once, struct write_result *out)
+{
+	struct witnesses *outer = w->run->witnesses; /* of a write that has to remove something first */
+	enum plan_end end;
+
+	w->match = MATCH_NONE;
+	w->copy_count = w->take_count = 0;
+	w->looked_at.count = 0;
+	w->witnesses = (struct witnesses){ 0 };
+	w->run->witnesses = &w->witnesses;
+	end = once(w, out);
+	w->run->witnesses = outer;
+	return end;
+}
+
+static bool try_often(struct write *w, write_once *once, struct write_result *out)
+{
+	for (int i = 0; i < WRITE_TRIES; i++) {
+		enum plan_end end;
+
+		pause_before(i);
+		if (i && !caller_stands(w->run)) /* whoever was in the way may have ended the session */
+			return false;
+		*out = (struct write_result){ 0 };
+		end = try_once(w, once, out);
+		if (end != PLAN_AGAIN)
+			return end == PLAN_DONE;
+		/* What was seen is of the past. */
+		w->run->memo = NULL;
+		w->run->caller.permissions_known = false;
+		w->run->problem = (struct problem){ 0 };
+	}
+	(void)run_fail(w->run, PROBLEM_BUSY, "others are changing the same thing; try again in a moment");
+	w->run->problem.retry_after = 1;
+	return false;
+}
+
+bool write_try(struct write *w, write_once *once, struct write_result *out)
+{
+	static const struct write_options none = { 0 };
+	bool done;
+
+	if (!w->options)
+		w->options = &none;
+	done = try_often(w, once, out);
+	turn_give(w->turn);
+	return done;
+}
+
+bool write_read(struct write *w, struct value *full)
+{
+	/* Asked after reading: who writes to the own account does so with the roles that the account has in what was read. */
+	if (value_present(w->key))
+		return entity_fetch_key(w->run, w->entity, w->key, true, full) && caller_stands(w->run);
+	return entity_fetch(w->run, w->entity, w->args, w->arg_count, true, full) && caller_stands(w->run);
+}
+
+/* ---- refusing ---- */
+
+bool write_not_found(struct write *w)
+{
+	return run_fail(w->run, PROBLEM_NOT_FOUND, "there is no %.*s %.*s", SLICE_ARG(w->entity->name),
+			SLICE_ARG(write_identity_text(w->run, w->args, w->arg_count)));
+}
+
+bool write_refuse(struct write *w, struct value full)
+{
+	struct run *r = w->run;
+	bool readable;
+
+	if (!entity_allows(r, w->entity, ALLOW_READ, full, VALUE_ABSENT, &readable))
+		return false;
+	if (readable && !r->caller.subject.n)
+		return run_fail(r, PROBLEM_UNAUTHENTICATED, "log in to do this");
+	return readable ? run_fail(r, PROBLEM_FORBIDDEN, "you may not change this %.*s", SLICE_ARG(w->entity->name))
+			: write_not_found(w);
+}
+
+/* ---- If-Match ---- */
+
+/* The next element of the list: what is in its quotes, or a bare word. False: that was all. */
+static bool next_tag(struct slice *list, struct slice *tag, bool *weak)
+{
+	const char *p = list->p, *end = list->p + list->n, *start;
+
+	while (p < end && (*p == ' ' || *p == '\t' || *p == ','))
+		p++;
+	if (p == end)
+		return false;
+	*weak = end - p > 2 && p[0] == 'W' && p[1] == '/' && p[2] == '"';
+	p += *weak ? 2 : 0;
+	if (*p == '"') {
+		start = ++p;
+		while (p < end && *p != '"')
+			p++;
+		*tag = slice_make(start, (size_t)(p - start));
+		p += p < end;
+	} else {
+		start = p;
+		while (p < end && *p != ',' && *p != ' ' && *p != '\t')
+			p++;
+		*tag = slice_make(start, (size_t)(p - start));
+	}
+	*list = slice_make(p, (size_t)(end - p));
+	return true;
+}
+
+static struct slice without_quotes(struct slice s)
+{
+	return s.n >= 2 && s.p[0] == '"' && s.p[s.n - 1] == '"' ? slice_make(s.p + 1, s.n - 2) : s;
+}
+
+bool write_if_match(struct write *w, struct value full)
+{
+	struct slice list = w->options->if_match, tag;
+	struct value version = w->entity->version.n ? value_get(full, w->entity->version) : VALUE_ABSENT;
+	struct row item;
+	bool weak;
+
+	if (!list.n)
+		return true;
+	item = row_lay(w->run->arena, w->entity, full);
+	while (next_tag(&list, &tag, &weak)) {
+		if (slice_is(tag, "*"))
+			w->match = MATCH_ANY;
+		else if (!weak && is_there(version) && slice_equal(tag, write_text(w->run, version)))
+			w->match = MATCH_VERSION;
+		else if (!weak && slice_equal(tag, without_quotes(output_etag(w->run, &item))))
+			w->match = MATCH_ETAG;
+		if (w->match != MATCH_NONE)
+			return true;
+	}
+	return run_fail(w->run, PROBLEM_CHANGED, "this %.*s has changed since you read it", SLICE_ARG(w->entity->name));
+}
+
+/* ---- terms ---- */
+
+struct scope write_scope(struct write *w, const struct row *item, struct value old)
+{
+	return (struct scope){ .run = w->run, .item = item, .old = old, .input = w->input, .body = true };
+}
+
+void write_looks_at(struct write *w, const struct term *t)
+{
+	names_of_term(w->run->arena, &w->looked_at, w->entity, t);
+}
+
+bool write_checks(struct write *w, const struct row *item, struct value old)
+{
+	struct scope s = { .run = w->run, .item = item, .old = old };
+
+	for (size_t i = 0; i < w->entity->check_count; i++) {
+		const struct check_rule *c = &w->entity->checks[i];
+		struct slice text = c->sentence;
+		struct buf b;
+		bool holds;
+
+		if (!scope_holds(&s, c->term, &holds))
+			return false;
+		if (holds)
+			continue;
+		if (!text.n) {
+			buf_init(&b, w->run->arena);
+			buf_lit(&b, "this must hold: ");
+			term_print(&b, c->term);
+			text = buf_slice(&b);
+		}
+		return run_fail(w->run, PROBLEM_INVALID, "%.*s", SLICE_ARG(text));
+	}
+	return write_tree(w, item, old);
+}
+
+/* ---- values ---- */
+
+struct value write_now(struct run *r, const struct attribute *a)
+{
+	char text[TIME_TEXT_MAX];
+
+	if (a->type == ATTR_EPOCH || a->type == ATTR_NUMBER || a->type == ATTR_INTEGER)
+		return value_make_i64(r->arena, r->now_ms / 1000);
+	return value_make_s(r->arena, time_format(r->now_ms, text));
+}
+
+struct value write_fit(struct run *r, const struct attribute *a, struct value v)
+{
+	int64_t ms;
+
+	if (!a || !value_present(v))
+		return v;
+	if (a->type == ATTR_EPOCH && value_type(v) == VALUE_S && time_parse(value_bytes(v), &ms))
+		return value_make_i64(r->arena, ms / 1000);
+	return input_normal(r, a, v);
+}
+
+struct slice write_text(struct run *r, struct value v)
+{
+	char text[NUMBER_TEXT_MAX];
+	struct number n;
+
+	switch (value_type(v)) {
+	case VALUE_S: return value_bytes(v);
+	case VALUE_BOOL: return value_bool(v) ? SLICE("true") : SLICE("false");
+	case VALUE_N:
+		n = value_number(v);
+		return arena_copy(r->arena, slice_make(text, number_format(&n, text)));
+	default: return SLICE("");
+	}
+}
+
+/* Not in the middle of a character. */
+static struct slice shortened(struct slice s)
+{
+	if (s.n <= TEXT_MOST)
+		return s;
+	s.n = TEXT_MOST;
+	while (s.n && ((uint8_t)s.p[s.n] & 0xC0) == 0x80)
+		s.n--;
+	return s;
+}
+
+struct slice write_identity_text(struct run *r, const struct value *args, size_t n)
+{
+	struct buf b;
+
+	buf_init(&b, r->arena);
+	for (size_t i = 0; args && i < n; i++) {
+		if (b.n)
+			buf_byte(&b, '/');
+		buf_put(&b, shortened(write_text(r, args[i])));
+	}
+	return buf_slice(&b);
+}

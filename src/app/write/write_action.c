@@ -1,0 +1,176 @@
+/* Actions: an update with a name; or only an addition, which touches nothing else and may wait.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "app/app_internal.h"
+#include "app/write/keep.h"
+#include "app/write/write_plan.h"
+#include "base/clock.h"
+
+/* ---- on an item that is not there yet ---- */
+
+static bool identity_and_input(struct write *w, struct row *given)
+{
+	const struct entity *e = w->entity;
+
+	if (w->input)
+		row_copy(given, w->run->arena, w->input);
+	else
+		row_init(given, w->run->arena, e);
+	for (size_t i = 0; i < e->param_count && i < w->arg_count; i++)
+		row_set(given, e->param_at[i], w->args[i]);
+	return true;
+}
+
+static enum plan_end create_by_action(struct write *w, struct write_result *out)
+{
+	struct row given, f;
+
+	if (w->options->if_match.n) {
+		(void)run_fail(w->run, PROBLEM_CHANGED, "there is no %.*s yet", SLICE_ARG(w->entity->name));
+		return PLAN_FAILED;
+	}
+	if (!identity_and_input(w, &given) || !write_make(w, &given, &f) || !write_assign(w, &f, VALUE_ABSENT))
+		return PLAN_FAILED;
+	return write_put_new(w, &f, out);
+}
+
+static enum plan_end action_once(struct write *w, struct write_result *out)
+{
+	struct value old;
+
+	if (!write_read(w, &old))
+		return PLAN_FAILED;
+	if (value_present(old))
+		return write_alter(w, old, out);
+	if (w->action->creates)
+		return create_by_action(w, out);
+	(void)write_not_found(w);
+	return PLAN_FAILED;
+}
+
+/* ---- only adding ---- */
+
+static bool only_adds(const struct action *x)
+{
+	return x->add_count && !x->set_count && !x->remove_count && !x->input_count && !x->require_count && !x->creates;
+}
+
+/* Rules and state, asked of the item as it is. */
+static bool may_add(struct write *w, const struct row *f, struct value full)
+{
+	const struct action *x = w->action;
+	struct scope s = write_scope(w, f, VALUE_ABSENT);
+	bool may = true, holds;
+
+	if (!w->run->caller.operator_) {
+		write_looks_at(w, x->allow ? x->allow : w->entity->allow[ALLOW_UPDATE]);
+		if (x->allow ? !scope_holds(&s, x->allow, &may)
+			     : !entity_allows(w->run, w->entity, ALLOW_UPDATE, full, VALUE_ABSENT, &may))
+			return false;
+	}
+	if (!may)
+		return write_refuse(w, full);
+	if (!write_if_match(w, full) || !scope_holds(&s, x->when, &holds))
+		return false;
+	if (holds)
+		return true;
+	if (x->otherwise.n)
+		return run_fail(w->run, PROBLEM_CONFLICT, "%.*s", SLICE_ARG(x->otherwise));
+	return run_fail(w->run, PROBLEM_CONFLICT, "this %.*s is not in a state for %.*s", SLICE_ARG(w->entity->name),
+			SLICE_ARG(x->name));
+}
+
+static bool wait_for_more(struct write *w, struct value key, const struct fields *adds)
+{
+	struct gather *g = w->run->app->gather;
+	int64_t due = clock_steady_ms(w->run->app->clock) + w->action->gather_seconds * 1000;
+
+	backend_settle(w->run->backend);
+	for (size_t i = 0; i < adds->count; i++) {
+		struct number n = value_number(adds->list[i].value);
+
+		/* The second of two that finds no room cannot take the first one back; it is lost, as it would be with a crash. */
+		if (!gather_add(g, w->entity, key, adds->list[i].name, &n, due))
+			return i > 0;
+	}
+	return true;
+}
+
+/* The action's `when` as the database asks it, or else everything that it reads. */
+static bool ask_when(struct plan *p, struct plan_action *a)
+{
+	const struct term *when = p->write->action->when;
+	bool cannot;
+
+	if (!when || plan_filter(p, a, when, &cannot))
+		return true;
+	if (!cannot)
+		return false;
+	write_looks_at(p->write, when);
+	plan_watch(p, a);
+	return true;
+}
+
+static enum plan_end add_now(struct write *w, struct row *f, struct value full, const struct fields *adds,
+			     struct write_result *out)
+{
+	struct plan p;
+	struct plan_action *a;
+	enum plan_end end;
+
+	plan_init(&p, w, full, f);
+	a = plan_add(&p, PLAN_MAIN, DYN_UPDATE, p.key);
+	a->must_exist = true;
+	for (size_t i = 0; i < adds->count; i++)
+		fields_set(&a->add, adds->list[i].name, adds->list[i].value);
+	if (!ask_when(&p, a) || !plan_held(&p))
+		return PLAN_FAILED;
+	plan_watch(&p, a);
+	if (!plan_witnesses(&p))
+		return PLAN_FAILED;
+	end = plan_commit(&p);
+	if (end != PLAN_DONE)
+		return end;
+	for (size_t i = 0; i < adds->count; i++) {
+		struct number n = value_number(adds->list[i].value);
+
+		if (!fields_move(w->run, &p.self, adds->list[i].name, &n) || !row_move(w->run, f, adds->list[i].name, &n))
+			return PLAN_FAILED;
+	}
+	out->full = row_item(f);
+	plan_follow(&p);
+	return PLAN_DONE;
+}
+
+static enum plan_end add_once(struct write *w, struct write_result *out)
+{
+	struct fields adds;
+	struct row f;
+	struct value full;
+
+	if (!write_read(w, &full))
+		return PLAN_FAILED;
+	if (!value_present(full)) {
+		(void)write_not_found(w);
+		return PLAN_FAILED;
+	}
+	row_from(&f, w->run->arena, w->entity, full);
+	fields_init(&adds, w->run->arena);
+	if (!may_add(w, &f, full) || !write_adds(w, &f, VALUE_ABSENT, &adds))
+		return PLAN_FAILED;
+	if (w->action->gather_seconds && wait_for_more(w, dyn_key_of(w->run, full), &adds)) {
+		out->gathered = true;
+		return PLAN_DONE;
+	}
+	return add_now(w, &f, full, &adds, out);
+}
+
+bool write_action(struct run *r, const struct entity *e, const struct action *action, const struct value *args, size_t n,
+		  const struct row *given, const struct write_options *o, struct write_result *out)
+{
+	struct write w = {
+		.run = r, .entity = e, .args = args, .arg_count = n, .input = given, .options = o,
+		.action = action, .set = action->set, .set_count = action->set_count,
+	};
+
+	return write_try(&w, only_adds(action) ? add_once : action_once, out);
+}

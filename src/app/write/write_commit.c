@@ -1,0 +1,528 @@
+/* A plan becomes a request; a refusal becomes a sentence, or another try.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "app/app_internal.h"
+#include "app/write/deleting.h"
+#include "app/write/hold.h"
+#include "app/write/keep.h"
+#include "app/write/receipt.h"
+#include "app/write/turn.h"
+#include "app/write/write_plan.h"
+#include "base/log.h"
+
+/* ---- in words ---- */
+
+/* An argument that is in the path of what is written: the address is wrong, not the body. */
+static bool in_path(const struct write *w, const struct reference *f)
+{
+	for (size_t i = 0; i < f->arg_count; i++)
+		for (size_t k = 0; k < w->entity->param_count; k++)
+			if (f->args[i]->kind == TERM_PATH && f->args[i]->name_count == 1 &&
+			    slice_equal(f->args[i]->names[0], w->entity->params[k]))
+				return true;
+	return false;
+}
+
+static struct slice first_name(const struct reference *f)
+{
+	for (size_t i = 0; i < f->arg_count; i++)
+		if (f->args[i]->kind == TERM_PATH)
+			return f->args[i]->names[0];
+	return SLICE("");
+}
+
+/* An argument that the body names, beside what is in the path: the body is wrong, not the address. */
+static struct slice in_body(const struct write *w, const struct reference *f)
+{
+	for (size_t i = 0; w->input && i < f->arg_count; i++) {
+		const struct term *t = f->args[i];
+		bool path = false;
+
+		if (t->kind != TERM_PATH || t->name_count != 1 || !row_has_text(w->input, t->names[0]))
+			continue;
+		for (size_t k = 0; k < w->entity->param_count; k++)
+			path = path || slice_equal(t->names[0], w->entity->params[k]);
+		if (!path)
+			return t->names[0];
+	}
+	return SLICE("");
+}
+
+bool plan_tell_missing(struct write *w, const struct plan_ask *ask)
+{
+	const struct reference *f = ask->reference;
+	struct slice text = ask->sentence, name = in_body(w, f);
+
+	if (!text.n)
+		text = arena_printf(w->run->arena, "there is no %.*s %.*s", SLICE_ARG(f->entity),
+				    SLICE_ARG(write_identity_text(w->run, ask->args, f->arg_count)));
+	if (!name.n && in_path(w, f))
+		return run_fail(w->run, PROBLEM_NOT_FOUND, "%.*s", SLICE_ARG(text));
+	w->run->problem = (struct problem){ 0 };
+	return run_invalid(w->run, name.n ? name : first_name(f), "%.*s", SLICE_ARG(text));
+}
+
+bool plan_tell_unfit(struct write *w, const struct plan_ask *ask)
+{
+	const struct reference *f = ask->reference;
+
+	if (ask->sentence.n)
+		return run_fail(w->run, PROBLEM_CONFLICT, "%.*s", SLICE_ARG(ask->sentence));
+	return run_fail(w->run, PROBLEM_CONFLICT, "%.*s %.*s is not in a state for this", SLICE_ARG(f->entity),
+			SLICE_ARG(write_identity_text(w->run, ask->args, f->arg_count)));
+}
+
+static struct slice identity_of(const struct plan *p)
+{
+	const struct value *args = entity_identity(p->run, p->entity, row_item(p->item));
+
+	return write_identity_text(p->run, args, p->entity->param_count);
+}
+
+enum plan_end plan_tell_exists(struct plan *p)
+{
+	bool vowel = strchr("AEIO", p->entity->name.p[0]) != NULL;
+
+	(void)run_fail(p->run, PROBLEM_EXISTS, "there is %s %.*s %.*s already", vowel ? "an" : "a", SLICE_ARG(p->entity->name),
+		       SLICE_ARG(identity_of(p)));
+	return PLAN_FAILED;
+}
+
+static enum plan_end tell_taken(struct plan *p, struct slice attribute)
+{
+	(void)run_fail(p->run, PROBLEM_TAKEN, "%.*s '%.*s' is taken", SLICE_ARG(attribute),
+		       SLICE_ARG(write_text(p->run, row_find(p->item, attribute))));
+	p->run->problem.attribute = attribute;
+	return PLAN_FAILED;
+}
+
+/* ---- what was refused ---- */
+
+/* Whether the guard's key is the identity in another form: then a clash means that the item is there. */
+static bool guards_identity(struct plan *p, const struct companion *c)
+{
+	const struct entity *e = p->entity;
+	const struct attribute *a = entity_attribute(e, c->unique);
+	struct name_list names = { 0 };
+
+	if (a && a->unique)
+		return false;
+	for (size_t i = 0; i < c->rule_count; i++)
+		if (value_present(value_get(p->key, c->rules[i].attribute)))
+			names_of_template(p->run->arena, &names, e, c->rules[i].template);
+	for (size_t i = 0; i < e->param_count; i++)
+		if (!names_have(&names, e->params[i]))
+			return false;
+	return true;
+}
+
+bool plan_address_is_taken(struct plan *p, bool *out)
+{
+	const struct entity *e = p->entity;
+	const struct write *w = p->write;
+	struct value full;
+
+	*out = false;
+	if (!e->found_by.n || w->trusted || w->action)
+		return true;
+	for (size_t i = 0; w->made.arena && i < e->param_count; i++)
+		if (row_has(&w->made, e->param_at[i]))
+			return true;
+	for (size_t i = 0; i < e->companion_count; i++)
+		if (e->companions[i].unique.n && guards_identity(p, &e->companions[i]))
+			return true;
+	if (!entity_fetch(p->run, e, entity_identity(p->run, e, row_item(p->item)), e->param_count, true, &full))
+		return false;
+	*out = value_present(full);
+	return true;
+}
+
+static void see_fetch(void *ctx, const struct term *t)
+{
+	*(bool *)ctx = *(bool *)ctx || t->kind == TERM_FETCH;
+}
+
+/* Whether a part of the new item's identity was read from another item (the next number): someone else has been quicker, and
+ * then it is another one. The same once more is no race. */
+static bool chosen_here(struct plan *p)
+{
+	struct write *w = p->write;
+	bool read = false;
+
+	for (size_t i = 0; i < p->entity->param_count; i++) {
+		const struct attribute *a = entity_attribute(p->entity, p->entity->params[i]);
+
+		if (a && a->default_ && !(w->input && row_has(w->input, a->at)))
+			term_walk(a->default_, see_fetch, &read);
+	}
+	if (!read || value_equal(w->clash, p->key))
+		return false;
+	w->clash = p->key;
+	return true;
+}
+
+/* Somebody is where the item would be. */
+static enum plan_end refused_place(struct plan *p, const struct dyn_refusal *f)
+{
+	const struct entity *e = p->entity;
+
+	/* A rule has looked at the item that was there, and it is gone by now (write_witness.c). */
+	if (plan_main(p)->must_exist && !value_present(f->item))
+		return PLAN_AGAIN;
+	/* What has expired is as if it were gone, and now it goes, with everything that it has. */
+	if (value_present(f->item) && entity_expired(p->run, f->item)) {
+		const struct entity *of = entity_of(p->run, f->item);
+
+		if (of)
+			return write_remove(p->run, of, dyn_key_of(p->run, f->item)) ? PLAN_AGAIN : PLAN_FAILED;
+	}
+	if (!value_present(p->old) && (write_skips(p) || p->write->action || chosen_here(p)))
+		return PLAN_AGAIN;
+	for (size_t i = 0; value_present(p->old) && i < e->param_count; i++)
+		if (names_have(&p->changed, e->params[i]))
+			return tell_taken(p, e->params[i]);
+	return plan_tell_exists(p);
+}
+
+/* The target is gone and nobody minds; if it was looked at, then it must have been gone already. */
+static enum plan_end leave_out(struct plan_action *a)
+{
+	if (!a->witnessed) {
+		a->left_out = true;
+		return PLAN_DONE;
+	}
+	if (!a->must_not_exist || !a->must_exist)
+		return PLAN_AGAIN;
+	a->kind = DYN_CHECK;
+	a->must_exist = false;
+	a->add.count = a->set.count = a->equal.count = 0;
+	a->also = NULL;
+	return PLAN_DONE;
+}
+
+static enum plan_end refused_target(struct plan *p, struct plan_action *a, const struct dyn_refusal *f)
+{
+	const struct plan_ask *unfit = NULL;
+	struct row target;
+	struct scope s = { .run = p->run, .item = &target };
+
+	if (!value_present(f->item) || entity_expired(p->run, f->item)) {
+		if (a->ask_count) {
+			const struct plan_ask *ask = &a->asks[0];
+
+			for (size_t i = 0; i < a->ask_count && !ask->sentence.n; i++)
+				ask = a->asks[i].sentence.n ? &a->asks[i] : ask;
+			(void)plan_tell_missing(p->write, ask);
+			return PLAN_FAILED;
+		}
+		return leave_out(a);
+	}
+	if (hold_is_met(p->run, a, f->item))
+		return PLAN_AGAIN;
+	row_from(&target, p->run->arena, a->entity, entity_full(p->run, a->entity, f->item));
+	for (size_t i = 0; i < a->ask_count; i++) {
+		bool holds;
+
+		if (!scope_holds(&s, a->asks[i].if_, &holds))
+			return PLAN_FAILED;
+		if (!holds && (!unfit || !unfit->sentence.n))
+			unfit = &a->asks[i];
+	}
+	if (!unfit)
+		return PLAN_AGAIN; /* a copy was out of date, or it has become well meanwhile */
+	(void)plan_tell_unfit(p->write, unfit);
+	return PLAN_FAILED;
+}
+
+/* DONE: the action has been left out. */
+static enum plan_end refused_one(struct plan *p, struct plan_action *a, const struct dyn_refusal *f)
+{
+	switch (a->role) {
+	case PLAN_MAIN: return a->kind == DYN_PUT ? refused_place(p, f) : PLAN_AGAIN;
+	case PLAN_COMPANION:
+		if (!guards_identity(p, a->companion))
+			return tell_taken(p, a->companion->unique);
+		return !value_present(p->old) && p->write->action ? PLAN_AGAIN : plan_tell_exists(p);
+	case PLAN_TARGET: return refused_target(p, a, f);
+	case PLAN_MARKER: return deleting_refused(p, a, f);
+	case PLAN_OLD:
+	case PLAN_CHILD:
+	case PLAN_SECRET:
+	case PLAN_WITNESS: break;
+	}
+	return PLAN_AGAIN;
+}
+
+struct commit_request {
+	struct dyn_write *writes;
+	struct plan_action **actions; /* of each */
+	struct dyn_refusal *refusals;
+	size_t count;
+};
+
+/* A target that has to be there and is not: a wrong address comes before what is in the way there. */
+static bool is_missing(struct plan *p, const struct plan_action *a, const struct dyn_refusal *f)
+{
+	return a->role == PLAN_TARGET && a->ask_count && (!value_present(f->item) || entity_expired(p->run, f->item));
+}
+
+/* A companion that a rule has looked at, and that is another one now; not a value that is taken. */
+static bool is_other_companion(const struct plan_action *a, const struct dyn_refusal *f)
+{
+	return a->role == PLAN_COMPANION && a->witnessed && !(a->companion->unique.n && value_present(f->item));
+}
+
+/* The item of a change that is no longer what was read says more than anything else; a value that is taken says more
+ * than that the item is there. */
+static enum plan_end refused(struct plan *p, const struct commit_request *q)
+{
+	const struct dyn_refusal *place = NULL;
+	struct plan_action *taken = NULL, *missing = NULL;
+	enum plan_end end;
+
+	for (size_t i = 0; i < q->count; i++) {
+		struct plan_action *a = q->actions[i];
+
+		if (!q->refusals[i].failed)
+			continue;
+		if (a->role == PLAN_OLD || a->role == PLAN_SECRET || a->role == PLAN_WITNESS ||
+		    (a->role == PLAN_MAIN && a->kind != DYN_PUT) || is_other_companion(a, &q->refusals[i]) ||
+		    (a->takes && value_present(q->refusals[i].item)))
+			return PLAN_AGAIN;
+		if (a->role == PLAN_MAIN)
+			place = &q->refusals[i];
+		if (a->role == PLAN_COMPANION && !guards_identity(p, a->companion))
+			taken = a;
+		if (is_missing(p, a, &q->refusals[i]))
+			missing = missing ? missing : a;
+	}
+	if (place && !value_present(p->old) && p->write->action)
+		return refused_place(p, place);
+	if (missing)
+		return refused_target(p, missing, &(struct dyn_refusal){ .failed = true });
+	if (taken && !(place && value_present(place->item) && entity_expired(p->run, place->item)))
+		return tell_taken(p, taken->companion->unique);
+	if (place)
+		return refused_place(p, place);
+	for (size_t i = 0; i < q->count; i++) {
+		if (!q->refusals[i].failed)
+			continue;
+		end = refused_one(p, q->actions[i], &q->refusals[i]);
+		if (end != PLAN_DONE)
+			return end;
+	}
+	return PLAN_DONE;
+}
+
+/* ---- the request ---- */
+
+static struct dyn_write written(const struct plan_action *a)
+{
+	return (struct dyn_write){
+		.kind = a->kind, .table = a->table, .key = a->key, .item = a->item,
+		.set = a->set.list, .set_count = a->set.count,
+		.add = a->add.list, .add_count = a->add.count,
+		.must_exist = a->must_exist, .must_not_exist = a->must_not_exist, .or_expired = a->or_expired,
+		.equal = a->equal.list, .equal_count = a->equal.count,
+		.also = a->also,
+	};
+}
+
+static void make_request(struct plan *p, struct commit_request *q)
+{
+	struct arena *a = p->run->arena;
+
+	q->writes = arena_array(a, struct dyn_write, p->count);
+	q->actions = arena_array(a, struct plan_action *, p->count);
+	q->refusals = arena_array(a, struct dyn_refusal, p->count);
+	q->count = 0;
+	for (size_t i = 0; i < p->count; i++) {
+		if (p->actions[i].left_out)
+			continue;
+		q->actions[q->count] = &p->actions[i];
+		q->writes[q->count++] = written(&p->actions[i]);
+	}
+}
+
+static enum plan_end too_many(struct plan *p, size_t n)
+{
+	bool looks = p->count && p->actions[p->count - 1].role == PLAN_WITNESS;
+
+	(void)run_fail(p->run, PROBLEM_INVALID, "this would change %s%zu items at once; it may be at most %d",
+		       looks ? "or rest on " : "", n, DYN_MOST_ACTIONS);
+	return PLAN_FAILED;
+}
+
+/* Where there is no room for the receipt the token, which is made of the same key, keeps the write from being done twice. */
+static enum dyn_outcome send_request(struct plan *p, struct commit_request *q)
+{
+	const struct write_options *o = p->write->options;
+	struct run *r = p->run;
+	enum dyn_outcome end;
+
+	if (!o->receipt || q->count + 1 > DYN_MOST_ACTIONS)
+		return dyn_write(r, q->writes, q->count, o->token, q->refusals);
+	r->riders = receipt_rider(r, o->receipt, p->key);
+	r->rider_count = 1;
+	end = dyn_write(r, q->writes, q->count, SLICE(""), q->refusals);
+	r->riders = NULL;
+	r->rider_count = 0;
+	return end;
+}
+
+enum plan_end plan_commit(struct plan *p)
+{
+	struct run *r = p->run;
+	struct commit_request q;
+	enum plan_end end;
+
+	if (p->outdated)
+		return PLAN_AGAIN;
+	for (;;) {
+		make_request(p, &q);
+		if (q.count > DYN_MOST_ACTIONS)
+			return too_many(p, q.count);
+		switch (send_request(p, &q)) {
+		case DYN_DONE:
+			r->memo = NULL; /* what rules have seen may be of the past */
+			if (p->item)
+				entity_remember_place(r, p->entity, p->item, p->key);
+			turn_give(p->write->turn);
+			return PLAN_DONE;
+		case DYN_CONFLICT: return PLAN_AGAIN;
+		case DYN_FAILED: return PLAN_FAILED;
+		case DYN_MISMATCH:
+			(void)run_fail(r, PROBLEM_CONFLICT, "this Idempotency-Key has been used: the first request went through");
+			return PLAN_FAILED;
+		case DYN_REFUSED:
+			end = refused(p, &q);
+			if (end != PLAN_DONE)
+				return end;
+			break;
+		}
+	}
+}
+
+/* ---- afterwards ---- */
+
+static void complain(struct run *r, const char *what)
+{
+	log_warn("%.*s: %s: %.*s", SLICE_ARG(r->design->name), what, SLICE_ARG(r->problem.detail));
+	r->problem = (struct problem){ 0 };
+}
+
+static bool moves_keys(const struct entity *e, const struct fields *adds)
+{
+	for (size_t i = 0; i < adds->count; i++)
+		if (keep_depends(e, adds->list[i].name))
+			return true;
+	return false;
+}
+
+static bool is_copied(struct arena *arena, const struct design *d, const struct entity *e, const struct fields *adds)
+{
+	struct name_list names = { 0 };
+
+	for (size_t i = 0; i < d->entity_count; i++)
+		for (size_t k = 0; k < d->entities[i].attribute_count; k++) {
+			const struct attribute *a = &d->entities[i].attributes[k];
+
+			if (a->kept_by.n && slice_equal(a->copy_entity, e->name))
+				names_of_copy(arena, &names, e, a);
+		}
+	for (size_t i = 0; i < names.count; i++)
+		if (fields_has(adds, names.list[i]))
+			return true;
+	return false;
+}
+
+/* Copies of a counter: everything about the item is as it was but for that. */
+static bool follow_copied(struct run *b, const struct entity *e, struct value key, const struct fields *adds)
+{
+	struct value full, old;
+
+	if (!is_copied(b->arena, b->design, e, adds))
+		return true;
+	if (!entity_fetch_key(b, e, key, true, &full))
+		return false;
+	old = full;
+	for (size_t i = 0; i < adds->count; i++)
+		old = value_present(old) ? value_map_with(b->arena, old, adds->list[i].name, VALUE_ABSENT) : old;
+	return !value_present(full) || keep_copies(b, e, old, full);
+}
+
+static void follow_adds(struct run *b, const struct run *r, const struct entity *e, struct value key, const struct fields *adds)
+{
+	if (moves_keys(e, adds) && !keep_item(b, e, key))
+		complain(b, "a key has not been brought after its counter");
+	if (!follow_copied(b, e, key, adds))
+		complain(b, "copies of a counter have not been brought up to date");
+	branch_clear(b, r);
+}
+
+static void follow_counters(struct plan *p, struct run *b)
+{
+	for (size_t i = 0; i < p->count; i++) {
+		const struct plan_action *a = &p->actions[i];
+
+		if (a->role == PLAN_TARGET && !a->left_out && a->add.count)
+			follow_adds(b, p->run, a->entity, a->key, &a->add);
+	}
+	if (p->item && p->self.count)
+		follow_adds(b, p->run, p->entity, p->key, &p->self);
+}
+
+/* The source of a copy may have changed between the reading and the commit, when whoever changed it could not see this item. */
+static void follow_copies(struct plan *p, struct run *b)
+{
+	const struct write *w = p->write;
+
+	for (size_t i = 0; i < w->copy_count; i++) {
+		const struct copy_note *c = &w->copies[i];
+		struct value now = VALUE_ABSENT, copy;
+
+		if (c->held || !c->attribute->kept_by.n || !value_present(c->key))
+			continue;
+		if (!entity_fetch_key(b, c->source, c->key, true, &now) || !entity_copied(b, c->attribute, &(struct row){ .full = now }, &copy))
+			complain(b, "a copy has not been compared");
+		else if (!value_equal(copy, c->value) &&
+			 !write_refresh(b, p->entity, p->key, c->source->name))
+			complain(b, "a copy has not been brought up to date");
+		branch_clear(b, p->run);
+	}
+}
+
+#define FOLLOW_MOST 8 /* a counter moves a key, which moves a counter…: the rest is the keeper's */
+
+void plan_follow(struct plan *p)
+{
+	bool keeper = p->run->app && p->run->app->keeper_runs; /* it sees the change in the stream */
+	struct run *b;
+
+	if (p->run->depth >= FOLLOW_MOST) {
+		log_warn("%.*s: what follows from a %.*s has no end", SLICE_ARG(p->run->design->name), SLICE_ARG(p->entity->name));
+		return;
+	}
+	b = branch_new(p->run);
+	if (!keeper)
+		follow_counters(p, b);
+	if (!p->item)
+		return;
+	follow_copies(p, b);
+	if (!keeper && write_is_move(p) && !keep_copies(b, p->entity, p->old, VALUE_ABSENT))
+		complain(b, "copies of what has moved have not been brought up to date");
+	if (!keeper && !keep_copies(b, p->entity, write_is_move(p) ? VALUE_ABSENT : p->old, row_item(p->item)))
+		complain(b, "copies have not been brought up to date");
+	branch_clear(b, p->run);
+}
+
+void plan_follow_removal(struct plan *p)
+{
+	struct run *b;
+
+	if ((p->run->app && p->run->app->keeper_runs) || p->run->depth >= FOLLOW_MOST)
+		return;
+	b = branch_new(p->run);
+	if (!keep_copies(b, p->entity, p->old, VALUE_ABSENT))
+		complain(b, "copies of what is gone have not been brought up to date");
+	branch_clear(b, p->run);
+}

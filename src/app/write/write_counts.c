@@ -1,0 +1,337 @@
+/* What a write means for other items: counters that move by the difference, and items that must be there.
+ *
+ * The difference is between what the item as it is stored contributes and what it will contribute. A counter of the item
+ * itself has moved before anyone looks, so a count goes `by` or `when` a derived attribute of it, which is stored, and never
+ * the counter.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "app/write/hold.h"
+
+/* ---- conditions on a target ---- */
+
+/* Whether the ttl attribute can be in items of the entity. */
+static bool may_expire(const struct run *r, const struct entity *e)
+{
+	struct slice ttl = r->design->ttl;
+
+	if (!ttl.n)
+		return false;
+	for (size_t i = 0; i < e->key_count; i++)
+		if (slice_equal(e->keys[i].attribute, ttl))
+			return true;
+	return entity_attribute(e, ttl) != NULL;
+}
+
+/* ttl is absent or ttl > now */
+static const struct term *not_expired(struct run *r)
+{
+	struct term *t = arena_array(r->arena, struct term, 5);
+	const struct term **args = arena_array(r->arena, const struct term *, 5);
+
+	t[0] = (struct term){ .kind = TERM_PATH, .names = &r->design->ttl, .name_count = 1 };
+	t[1] = (struct term){ .kind = TERM_LITERAL, .value = value_make_i64(r->arena, r->now_ms / 1000) };
+	args[0] = &t[0];
+	args[1] = &t[1];
+	t[2] = (struct term){ .kind = TERM_ABSENT, .args = args, .arg_count = 1 };
+	t[3] = (struct term){ .kind = TERM_GT, .args = args, .arg_count = 2 };
+	args[2] = &t[2];
+	args[3] = &t[3];
+	t[4] = (struct term){ .kind = TERM_OR, .args = args + 2, .arg_count = 2 };
+	return &t[4];
+}
+
+/* A condition that DynamoDB cannot ask is asked here, and what it was asked of must still be so. */
+static bool ask_here(struct plan *p, struct plan_action *a, const struct plan_ask *ask)
+{
+	struct name_list names = { 0 };
+	struct value target;
+	struct row f;
+	struct scope s;
+	bool holds;
+
+	if (!entity_fetch_key(p->run, a->entity, a->key, true, &target))
+		return false;
+	if (!value_present(target))
+		return plan_tell_missing(p->write, ask);
+	row_from(&f, p->run->arena, a->entity, target);
+	s = (struct scope){ .run = p->run, .item = &f };
+	if (!scope_holds(&s, ask->if_, &holds))
+		return false;
+	if (!holds)
+		return plan_tell_unfit(p->write, ask);
+	names_of_term(p->run->arena, &names, a->entity, ask->if_);
+	for (size_t i = 0; i < names.count; i++) {
+		const struct attribute *at = entity_attribute(a->entity, names.list[i]);
+
+		if (!at->from_key && !value_present(value_get(a->key, names.list[i])))
+			fields_set(&a->equal, names.list[i], value_get(target, names.list[i]));
+	}
+	return true;
+}
+
+bool plan_filter(struct plan *p, struct plan_action *a, const struct term *t, bool *cannot)
+{
+	struct scope s = write_scope(p->write, p->item, p->old);
+	struct term_scope bound = scope_bind(&s);
+	const struct test *test;
+	struct error e = { 0 };
+	const char *why = NULL;
+
+	*cannot = !term_can_filter(t, &why);
+	if (*cannot)
+		return false;
+	if (!term_to_test(t, &bound, &test, &why, &e))
+		return why ? run_fail(p->run, PROBLEM_INTERNAL, "A condition cannot be asked of the database: %s", why)
+			   : scope_error(&s, &e);
+	a->also = test_join(p->run->arena, TEST_AND, a->also, test);
+	return !s.failed;
+}
+
+bool plan_ask_alive(struct plan *p, struct plan_action *a)
+{
+	bool cannot;
+
+	return !may_expire(p->run, a->entity) || plan_filter(p, a, not_expired(p->run), &cannot);
+}
+
+bool plan_add_ask(struct plan *p, struct plan_action *a, const struct plan_ask *ask)
+{
+	bool cannot;
+
+	plan_not_held(a);
+	if (!a->ask_count && !plan_ask_alive(p, a))
+		return false;
+	if (a->ask_count == a->ask_capacity) {
+		size_t capacity = a->ask_capacity ? 2 * a->ask_capacity : 4;
+
+		a->asks = arena_grow(p->run->arena, a->asks, a->ask_capacity * sizeof(*ask), capacity * sizeof(*ask));
+		a->ask_capacity = capacity;
+	}
+	a->asks[a->ask_count++] = *ask;
+	if (!ask->if_ || plan_filter(p, a, ask->if_, &cannot))
+		return true;
+	return cannot && ask_here(p, a, ask);
+}
+
+/* ---- targets ---- */
+
+/* A copy is not born stale when its source is in the transaction anyway. */
+static void hold_copies(struct plan *p, struct plan_action *a)
+{
+	for (size_t i = 0; i < p->write->copy_count; i++) {
+		struct copy_note *c = &p->write->copies[i];
+		const struct attribute *source = entity_attribute(a->entity, c->attribute->copy_attribute);
+		struct name_list names = { 0 };
+
+		if (!c->attribute->kept_by.n || !value_equal(c->key, a->key) || (source && source->from_key))
+			continue;
+		names_of_copy(p->run->arena, &names, a->entity, c->attribute);
+		for (size_t k = 0; k < names.count; k++) {
+			source = entity_attribute(a->entity, names.list[k]);
+			if (!source || !source->from_key)
+				fields_set(&a->equal, names.list[k], value_get(c->from, names.list[k]));
+		}
+		c->held = true;
+	}
+}
+
+struct plan_action *plan_target(struct plan *p, const struct entity *e, struct value key)
+{
+	struct plan_action *a = plan_find(p, key);
+
+	if (a)
+		return a;
+	a = plan_add(p, PLAN_TARGET, DYN_UPDATE, key);
+	a->entity = e;
+	a->must_exist = true;
+	return a;
+}
+
+static bool is_self(const struct plan *p, struct value key)
+{
+	return value_equal(key, p->key) || value_equal(key, p->old_key);
+}
+
+/* The item asks something of itself: of what it will be. */
+static bool ask_self(struct plan *p, const struct plan_ask *ask)
+{
+	struct scope s = write_scope(p->write, p->item, p->old);
+	bool holds;
+
+	if (!scope_holds(&s, ask->if_, &holds))
+		return false;
+	return holds || plan_tell_unfit(p->write, ask);
+}
+
+static const struct entity *entity_named(struct plan *p, struct slice name)
+{
+	const struct entity *e = design_entity(p->run->design, name);
+
+	if (!e)
+		(void)run_fail(p->run, PROBLEM_INTERNAL, "There is no entity %.*s", SLICE_ARG(name));
+	return e;
+}
+
+/* ---- counts ---- */
+
+struct side { /* what an item contributes to a count, before or after */
+	bool counts;
+	struct number amount;
+	struct value *args;
+};
+
+static bool side_of(struct plan *p, const struct count_rule *c, const struct row *item, struct side *out)
+{
+	struct scope s = { .run = p->run, .item = item };
+	struct value by;
+
+	*out = (struct side){ .amount = number_from_i64(1) };
+	if (!item || row_is_empty(item))
+		return true;
+	if (!scope_holds(&s, c->when, &out->counts))
+		return false;
+	if (out->counts && c->by) {
+		if (!scope_value(&s, c->by, &by))
+			return false;
+		out->counts = value_type(by) == VALUE_N;
+		if (out->counts)
+			out->amount = value_number(by);
+	}
+	return !out->counts || scope_args(&s, c->target.args, c->target.arg_count, &out->args);
+}
+
+/* Moves the counter. `starts`: the item did not count there before, so the target must be there, and fit. */
+static bool move_counter(struct plan *p, const struct count_rule *c, struct value *args, const struct number *n, bool starts)
+{
+	const struct entity *e = entity_named(p, c->target.entity);
+	struct plan_ask ask = { .reference = &c->target, .args = args, .if_ = c->if_ };
+	struct plan_action *a;
+	struct value key;
+
+	if (!e || !entity_locate(p->run, e, args, c->target.arg_count, &key))
+		return false;
+	if (!value_present(key))
+		return !starts || plan_tell_missing(p->write, &ask);
+	if (is_self(p, key)) {
+		if (!p->item)
+			return true;
+		return (!starts || ask_self(p, &ask)) && fields_move(p->run, &p->self, c->attribute, n);
+	}
+	if (!starts && value_equal(key, p->write->gone))
+		return true;
+	a = plan_target(p, e, key);
+	return fields_move(p->run, &a->add, c->attribute, n) && (!starts || plan_add_ask(p, a, &ask));
+}
+
+static bool same_args(const struct value *x, const struct value *y, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		if (!value_equal(x[i], y[i]))
+			return false;
+	return true;
+}
+
+static bool plan_count(struct plan *p, const struct count_rule *c)
+{
+	const struct number zero = number_from_i64(0);
+	struct side before, after;
+	struct error e = { 0 };
+	struct number n;
+
+	if (!side_of(p, c, &p->old_row, &before) || !side_of(p, c, p->item, &after))
+		return false;
+	if (before.counts && after.counts && same_args(before.args, after.args, c->target.arg_count)) {
+		if (!number_sub(&after.amount, &before.amount, &n, p->run->arena, &e))
+			return run_error(p->run, &e);
+		return number_cmp(&n, &zero) == 0 || move_counter(p, c, after.args, &n, false);
+	}
+	if (before.counts) {
+		if (!number_sub(&zero, &before.amount, &n, p->run->arena, &e))
+			return run_error(p->run, &e);
+		if (!move_counter(p, c, before.args, &n, false))
+			return false;
+	}
+	return !after.counts || move_counter(p, c, after.args, &after.amount, true);
+}
+
+/* +1 and -1 on one counter are nothing, and what is neither moved nor asked for is no part of the transaction. */
+static void drop_idle(struct plan *p)
+{
+	const struct number zero = number_from_i64(0);
+	size_t kept = 0;
+
+	for (size_t i = 0; i < p->count; i++) {
+		struct plan_action *a = &p->actions[i];
+
+		for (size_t k = a->add.count; k-- > 0;) {
+			struct number n = value_number(a->add.list[k].value);
+
+			if (number_cmp(&n, &zero) == 0)
+				fields_drop(&a->add, a->add.list[k].name);
+		}
+		if (a->role == PLAN_TARGET && !a->add.count && !a->ask_count)
+			continue;
+		if (a->role == PLAN_TARGET && !a->add.count)
+			a->kind = DYN_CHECK;
+		p->actions[kept++] = *a;
+	}
+	p->count = kept;
+}
+
+bool plan_counts(struct plan *p)
+{
+	for (size_t i = 0; i < p->entity->count_count; i++)
+		if (!plan_count(p, &p->entity->counts[i]))
+			return false;
+	return true;
+}
+
+/* ---- requirements ---- */
+
+static bool plan_requirement(struct plan *p, const struct requirement *q)
+{
+	const struct entity *e = entity_named(p, q->target.entity);
+	struct plan_ask ask = { .reference = &q->target, .if_ = q->if_, .sentence = q->sentence };
+	struct scope s = write_scope(p->write, p->item, p->old);
+	struct value *args, key;
+	bool holds;
+
+	if (!e || !scope_holds(&s, q->when, &holds))
+		return false;
+	if (!holds)
+		return true;
+	if (!scope_args(&s, q->target.args, q->target.arg_count, &args) ||
+	    !entity_locate(p->run, e, args, q->target.arg_count, &key))
+		return false;
+	ask.args = args;
+	if (!value_present(key) || (is_self(p, key) && !value_present(p->old)))
+		return plan_tell_missing(p->write, &ask);
+	return is_self(p, key) ? ask_self(p, &ask) : plan_add_ask(p, plan_target(p, e, key), &ask);
+}
+
+/* Whether an attribute that it names has changed. */
+static bool is_touched(struct plan *p, const struct requirement *q)
+{
+	struct name_list names = { 0 };
+
+	for (size_t i = 0; i < q->target.arg_count; i++)
+		names_of_term(p->run->arena, &names, p->entity, q->target.args[i]);
+	names_of_term(p->run->arena, &names, p->entity, q->when);
+	return !value_present(p->old) || names_meet(&names, &p->changed);
+}
+
+bool plan_requires(struct plan *p)
+{
+	const struct entity *e = p->entity;
+	const struct action *action = p->write->action;
+
+	for (size_t i = 0; p->item && i < e->require_count; i++)
+		if (is_touched(p, &e->requires[i]) && !plan_requirement(p, &e->requires[i]))
+			return false;
+	for (size_t i = 0; p->item && action && i < action->require_count; i++)
+		if (!plan_requirement(p, &action->requires[i]))
+			return false;
+	drop_idle(p);
+	for (size_t i = 0; i < p->count; i++)
+		hold_copies(p, &p->actions[i]);
+	return true;
+}

@@ -1,0 +1,354 @@
+/* Creating: from what is given to the whole item, and into the table.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "app/write/deleting.h"
+#include "app/entity/input.h"
+#include "base/ulid.h"
+
+/* ---- ids ---- */
+
+/* The same in every try: an answer that was lost on the way is not followed by a second item. */
+static bool id_of(struct write *w, const struct attribute *a, struct value *out)
+{
+	struct run *r = w->run;
+	char ulid[ULID_LENGTH];
+
+	if (!w->made.arena)
+		row_init(&w->made, r->arena, w->entity);
+	*out = row_get(&w->made, a->at);
+	if (value_present(*out))
+		return true;
+	if (!ulid_new(r->now_ms, ulid))
+		return run_fail(r, PROBLEM_INTERNAL, "there is no randomness for an id");
+	*out = value_make_s(r->arena, arena_printf(r->arena, "%.*s%.*s", SLICE_ARG(a->id_prefix), ULID_LENGTH, ulid));
+	row_set(&w->made, a->at, *out);
+	return true;
+}
+
+/* ---- the caller ---- */
+
+/* Who is asking comes from the token. A path that names someone else is someone else's. */
+static bool set_caller(struct write *w, const struct attribute *a, struct row *f)
+{
+	struct run *r = w->run;
+	struct value given = row_get(f, a->at), self;
+
+	if (w->trusted || (r->caller.operator_ && value_present(given)))
+		return true;
+	if (!r->caller.subject.n) {
+		const struct term *rule = w->entity->allow[ALLOW_CREATE];
+
+		row_drop(f, a->at);
+		if (r->caller.operator_ || (!w->action && rule && rule->kind == TERM_ALWAYS))
+			return true;
+		return run_fail(r, PROBLEM_UNAUTHENTICATED, "log in to do this");
+	}
+	self = write_fit(r, a, value_make_s(r->arena, r->caller.subject));
+	if (value_present(given) && !value_equal(write_fit(r, a, given), self))
+		return run_fail(r, PROBLEM_FORBIDDEN, "this is for %.*s to do", SLICE_ARG(write_text(r, given)));
+	row_set(f, a->at, self);
+	return true;
+}
+
+/* ---- what the server gives ---- */
+
+static bool give_one(struct write *w, const struct attribute *a, struct row *f)
+{
+	struct value v = VALUE_ABSENT;
+
+	if (a->the_caller && !set_caller(w, a, f))
+		return false;
+	if (value_present(row_get(f, a->at)))
+		return true;
+	if (a->id && !id_of(w, a, &v))
+		return false;
+	if (a->now || a->touched)
+		v = write_now(w->run, a);
+	if (a->counter)
+		v = value_make_i64(w->run->arena, 0);
+	if (value_present(v))
+		row_set(f, a->at, v);
+	return true;
+}
+
+/* ---- defaults and copies: each after what it refers to ---- */
+
+struct pending {
+	struct write *write;
+	struct row *fields;
+	bool *waiting; /* by attribute */
+};
+
+static void names_of_source(struct pending *p, const struct attribute *a, struct name_list *names)
+{
+	struct arena *arena = p->write->run->arena;
+
+	names_of_term(arena, names, p->write->entity, a->default_);
+	for (size_t i = 0; i < a->copy_arg_count; i++)
+		names_of_term(arena, names, p->write->entity, a->copy_args[i]);
+	for (size_t i = 0; a->next && i < a->next->arg_count; i++)
+		names_of_term(arena, names, p->write->entity, a->next->args[i]);
+}
+
+static bool must_wait(struct pending *p, size_t which)
+{
+	const struct entity *e = p->write->entity;
+	struct name_list names = { 0 };
+
+	names_of_source(p, &e->attributes[which], &names);
+	for (size_t i = 0; i < e->attribute_count; i++)
+		if (i != which && p->waiting[i] && names_have(&names, e->attributes[i].name))
+			return true;
+	return false;
+}
+
+static bool fill_one(struct pending *p, size_t which)
+{
+	struct write *w = p->write;
+	const struct attribute *a = &w->entity->attributes[which];
+	struct scope s = write_scope(w, p->fields, VALUE_ABSENT);
+	struct value v;
+
+	p->waiting[which] = false;
+	if (a->copy_entity.n && !write_copy(w, a, p->fields))
+		return false;
+	if (a->next && !write_take(w, a, p->fields))
+		return false;
+	if (!a->default_ || value_present(row_get(p->fields, a->at)))
+		return true;
+	if (!scope_value_for(&s, a->default_, a->name, &v))
+		return false;
+	if (value_present(v))
+		row_set(p->fields, a->at, input_made(w->run, a, write_fit(w->run, a, v)));
+	return true;
+}
+
+static bool fill_waiting(struct pending *p)
+{
+	const struct entity *e = p->write->entity;
+	bool more = true, any = true, force = false;
+
+	while (more) {
+		more = any = false;
+		for (size_t i = 0; i < e->attribute_count; i++) {
+			if (!p->waiting[i])
+				continue;
+			more = true;
+			if (!force && must_wait(p, i))
+				continue;
+			if (!fill_one(p, i))
+				return false;
+			any = true;
+			force = false;
+		}
+		force = more && !any; /* a circle: somewhere it has to begin */
+	}
+	return true;
+}
+
+static bool fill_in(struct write *w, struct row *f)
+{
+	const struct entity *e = w->entity;
+	struct pending p = { .write = w, .fields = f, .waiting = arena_array(w->run->arena, bool, e->attribute_count) };
+
+	for (size_t i = 0; i < e->attribute_count; i++) {
+		const struct attribute *a = &e->attributes[i];
+
+		p.waiting[i] = a->copy_entity.n || a->next || (a->default_ && !value_present(row_get(f, a->at)));
+	}
+	return fill_waiting(&p);
+}
+
+bool write_defaults(struct write *w, struct row *f, bool *which)
+{
+	struct pending p = { .write = w, .fields = f, .waiting = which };
+
+	return fill_waiting(&p);
+}
+
+/* What was copied, and what decided that it was. */
+static void note_copied(struct run *r, const struct attribute *a, const struct entity *source, const struct entity_look *look)
+{
+	struct witness *seen = witness_item(r, source, look);
+	struct name_list names = { 0 };
+
+	names_add(r->arena, &names, a->copy_attribute);
+	names_of_term(r->arena, &names, source, a->copy_if);
+	for (size_t i = 0; seen && i < names.count; i++)
+		witness_reads(seen, names.list[i], row_find(&look->item, names.list[i]));
+}
+
+bool write_copy(struct write *w, const struct attribute *a, struct row *f)
+{
+	struct run *r = w->run;
+	const struct entity *source = design_entity(r->design, a->copy_entity);
+	struct scope s = write_scope(w, f, VALUE_ABSENT);
+	struct copy_note note = { .attribute = a, .source = source };
+	struct entity_look look;
+	struct value *args, full;
+
+	if (!source)
+		return run_fail(r, PROBLEM_INTERNAL, "There is no entity %.*s", SLICE_ARG(a->copy_entity));
+	if (!scope_args(&s, a->copy_args, a->copy_arg_count, &args) ||
+	    !entity_locate(r, source, args, a->copy_arg_count, &note.key))
+		return false;
+	if (!entity_look_at(r, source, note.key, true, &look))
+		return false;
+	note.from = full = look.item.full;
+	if (!entity_copied(r, a, &look.item, &note.value))
+		return false;
+	/* A copy that is kept is compared after the commit, or held where its source is in the transaction anyway. */
+	if (!a->kept_by.n)
+		note_copied(r, a, source, &look);
+	/* A copy that is kept shows nothing of a source that is gone. Of the others what an operator gives stands without one. */
+	if (value_present(note.value))
+		row_set(f, a->at, note.value);
+	else if (value_present(full) || a->kept_by.n || (!w->trusted && !r->caller.operator_))
+		row_drop(f, a->at);
+	if (w->copy_count == w->copy_capacity) {
+		size_t capacity = w->copy_capacity ? 2 * w->copy_capacity : 4;
+
+		w->copies = arena_grow(r->arena, w->copies, w->copy_capacity * sizeof(note), capacity * sizeof(note));
+		w->copy_capacity = capacity;
+	}
+	w->copies[w->copy_count++] = note;
+	return true;
+}
+
+bool write_make(struct write *w, const struct row *given, struct row *f)
+{
+	const struct entity *e = w->entity;
+
+	row_init(f, w->run->arena, e);
+	for (struct row_iter it = row_iter(given); row_next(&it);)
+		if (value_present(it.value) && !write_is_password(e, it.name))
+			row_put(f, it.name, write_fit(w->run, entity_attribute(e, it.name), it.value));
+	for (size_t i = 0; i < e->attribute_count; i++)
+		if (!give_one(w, &e->attributes[i], f))
+			return false;
+	return fill_in(w, f);
+}
+
+/* ---- may it be? ---- */
+
+/* What the new item refers to is not there, or not for this caller to see: that is told first. */
+static bool tell_hidden(struct write *w, const struct row *f, const struct reference *ref, const struct term *when,
+			struct slice sentence, bool *told)
+{
+	const struct entity *e = design_entity(w->run->design, ref->entity);
+	struct scope s = write_scope(w, f, VALUE_ABSENT);
+	struct plan_ask ask = { .reference = ref, .sentence = sentence };
+	struct value *args, full;
+	bool holds, readable = false;
+
+	if (!e || !scope_holds(&s, when, &holds))
+		return false;
+	if (!holds)
+		return true;
+	if (!scope_args(&s, ref->args, ref->arg_count, &args) || !entity_fetch(w->run, e, args, ref->arg_count, false, &full))
+		return false;
+	if (value_present(full) && !entity_allows(w->run, e, ALLOW_READ, full, VALUE_ABSENT, &readable))
+		return false;
+	ask.args = args;
+	*told = !readable;
+	return readable || plan_tell_missing(w, &ask);
+}
+
+static bool refuse_new(struct write *w, const struct row *f)
+{
+	const struct entity *e = w->entity;
+	bool told = false;
+
+	if (!w->run->caller.subject.n)
+		return run_fail(w->run, PROBLEM_UNAUTHENTICATED, "log in to do this");
+	for (size_t i = 0; i < e->count_count && !told; i++)
+		if (!tell_hidden(w, f, &e->counts[i].target, e->counts[i].when, SLICE(""), &told))
+			return false;
+	for (size_t i = 0; i < e->require_count && !told; i++)
+		if (!tell_hidden(w, f, &e->requires[i].target, e->requires[i].when, e->requires[i].sentence, &told))
+			return false;
+	return run_fail(w->run, PROBLEM_FORBIDDEN, "you may not create this %.*s", SLICE_ARG(e->name));
+}
+
+static bool may_create(struct write *w, const struct row *f, bool *out)
+{
+	struct scope s = write_scope(w, f, VALUE_ABSENT);
+
+	*out = w->trusted || w->run->caller.operator_;
+	if (*out)
+		return true;
+	if (!w->action)
+		return entity_allows_row(w->run, w->entity, ALLOW_CREATE, f, VALUE_ABSENT, out);
+	if (w->action->allow)
+		return scope_holds(&s, w->action->allow, out);
+	return entity_allows_row(w->run, w->entity, ALLOW_UPDATE, f, VALUE_ABSENT, out);
+}
+
+static bool ask_to_create(struct write *w, const struct row *f)
+{
+	bool may;
+
+	return may_create(w, f, &may) && (may || refuse_new(w, f));
+}
+
+enum plan_end write_put_new(struct write *w, struct row *f, struct write_result *out)
+{
+	struct run *r = w->run;
+	struct plan p;
+	enum plan_end end;
+	bool taken;
+
+	/* Who is nobody is told to log in before he is told what is wrong with the body. */
+	if (!r->caller.subject.n && !r->caller.operator_ && !ask_to_create(w, f))
+		return PLAN_FAILED;
+	if (!input_required(r, w->entity, f)) {
+		if (r->problem.type == PROBLEM_INVALID && !w->trusted && !w->action)
+			input_add_password(r, w->entity, w->input ? row_find(w->input, SLICE("password")) : VALUE_ABSENT);
+		return PLAN_FAILED;
+	}
+	if (!entity_complete(r, w->entity, f, VALUE_ABSENT) ||
+	    !write_checks(w, f, VALUE_ABSENT) || !ask_to_create(w, f) || !write_password(w, f, VALUE_ABSENT))
+		return PLAN_FAILED;
+	plan_init(&p, w, VALUE_ABSENT, f);
+	if (!plan_address_is_taken(&p, &taken))
+		return PLAN_FAILED;
+	if (taken)
+		return plan_tell_exists(&p);
+	if (w->action && !write_adds(w, f, VALUE_ABSENT, &p.self))
+		return PLAN_FAILED;
+	if (!plan_make(&p) || !plan_deleting(&p))
+		return PLAN_FAILED;
+	end = plan_commit(&p);
+	if (end != PLAN_DONE)
+		return end;
+	out->created = true;
+	out->full = entity_full(r, w->entity, plan_main(&p)->item);
+	plan_follow(&p);
+	return PLAN_DONE;
+}
+
+static enum plan_end create_once(struct write *w, struct write_result *out)
+{
+	struct row f;
+
+	return write_make(w, w->input, &f) ? write_put_new(w, &f, out) : PLAN_FAILED;
+}
+
+bool write_create(struct run *r, const struct entity *e, const struct row *given, const struct write_options *o,
+		  struct write_result *out)
+{
+	struct write w = { .run = r, .entity = e, .input = given, .options = o };
+
+	return write_try(&w, create_once, out);
+}
+
+bool write_put(struct run *r, const struct entity *e, const struct row *given, bool *made)
+{
+	struct write w = { .run = r, .entity = e, .input = given, .trusted = true };
+	struct write_result out;
+
+	*made = write_try(&w, create_once, &out);
+	if (*made || r->problem.type != PROBLEM_EXISTS)
+		return *made;
+	r->problem = (struct problem){ 0 };
+	return true;
+}

@@ -1,0 +1,138 @@
+/* Trees: an entity that requires another item of its own kind hangs below it, and never below itself.
+ *
+ * When the item gets another parent, its ancestors are read from there up. Each is read as a term reads it, so that the write happens
+ * only while all of them still hang where they did (witness.h): of two that would each go below the other one is too late.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "app/entity/input.h"
+#include "app/write/write_plan.h"
+
+#define LEVELS_MOST 32 /* each is a condition of the transaction, which has at most 100 actions */
+
+struct climb {
+	struct write *write;
+	const struct requirement *rule;
+	struct slice parent;    /* the attribute that says where it hangs */
+	struct name_list names; /* what an item's place follows from */
+};
+
+/* The attribute that can be changed, if the rule is about the item's own kind and made of its attributes alone. */
+static const struct attribute *parent_of(const struct entity *e, const struct requirement *q)
+{
+	const struct attribute *found = NULL;
+
+	if (!slice_equal(q->target.entity, e->name) || q->target.arg_count != e->param_count)
+		return NULL;
+	for (size_t i = 0; i < q->target.arg_count; i++) {
+		const struct term *t = q->target.args[i];
+		const struct attribute *a = t->kind == TERM_PATH && t->name_count == 1 ? entity_attribute(e, t->names[0]) : NULL;
+
+		if (!a)
+			return NULL;
+		if (!a->fixed && !a->id)
+			found = a;
+	}
+	return found;
+}
+
+/* Where the item hangs; *args NULL: nowhere. In the normal form of an identity. */
+static bool place_of(struct climb *c, const struct row *item, struct value **args)
+{
+	const struct entity *e = c->write->entity;
+	struct scope s = { .run = c->write->run, .item = item };
+	struct value *place;
+	bool holds;
+
+	*args = NULL;
+	if (!scope_holds(&s, c->rule->when, &holds))
+		return false;
+	if (!holds)
+		return true;
+	if (!scope_args(&s, c->rule->target.args, e->param_count, &place))
+		return false;
+	for (size_t i = 0; i < e->param_count; i++) {
+		if (!value_present(place[i]) || value_type(place[i]) == VALUE_NULL)
+			return true;
+		place[i] = input_normal(s.run, entity_attribute(e, e->params[i]), place[i]);
+	}
+	*args = place;
+	return true;
+}
+
+/* What the place of an ancestor follows from. One that is not there hangs nowhere. */
+static bool read_ancestor(struct climb *c, const struct value *identity, struct row *out)
+{
+	struct run *r = c->write->run;
+	size_t n = c->write->entity->param_count;
+	struct term *literals = arena_array(r->arena, struct term, n);
+	const struct term **args = arena_array(r->arena, const struct term *, n);
+	struct scope s = { .run = r };
+
+	row_init(out, r->arena, NULL);
+	for (size_t i = 0; i < n; i++) {
+		literals[i] = (struct term){ .kind = TERM_LITERAL, .value = identity[i] };
+		args[i] = &literals[i];
+	}
+	for (size_t i = 0; i < c->names.count; i++) {
+		struct term fetch = { .kind = TERM_FETCH, .name = c->write->entity->name, .args = args, .arg_count = n,
+				      .attribute = c->names.list[i] };
+		struct value v;
+
+		if (!scope_value(&s, &fetch, &v))
+			return false;
+		if (value_present(v))
+			row_put(out, fetch.attribute, v);
+	}
+	return true;
+}
+
+static bool is_itself(const struct climb *c, const struct row *item, const struct value *place)
+{
+	const struct entity *e = c->write->entity;
+
+	for (size_t i = 0; i < e->param_count; i++)
+		if (!value_equal(place[i], row_get(item, e->param_at[i])))
+			return false;
+	return true;
+}
+
+static bool climb(struct climb *c, const struct row *item)
+{
+	struct run *r = c->write->run;
+	struct row *at = arena_array(r->arena, struct row, LEVELS_MOST);
+	const struct row *from = item;
+	struct value *place;
+
+	for (int level = 0;; level++) {
+		if (!place_of(c, from, &place))
+			return false;
+		if (!place)
+			return true;
+		if (is_itself(c, item, place))
+			return run_invalid(r, c->parent, "a %.*s cannot be below itself", SLICE_ARG(c->write->entity->name));
+		if (level == LEVELS_MOST)
+			return run_invalid(r, c->parent, "at most %d levels", LEVELS_MOST);
+		if (!read_ancestor(c, place, &at[level]))
+			return false;
+		from = &at[level];
+	}
+}
+
+bool write_tree(struct write *w, const struct row *item, struct value old)
+{
+	const struct entity *e = w->entity;
+
+	for (size_t i = 0; i < e->require_count; i++) {
+		const struct attribute *parent = parent_of(e, &e->requires[i]);
+		struct climb c = { .write = w, .rule = &e->requires[i] };
+
+		if (!parent || value_equal(row_get(item, parent->at), value_get(old, parent->name)))
+			continue;
+		c.parent = parent->name;
+		names_of_term(w->run->arena, &c.names, e, c.rule->when);
+		for (size_t k = 0; k < e->param_count; k++)
+			names_of_term(w->run->arena, &c.names, e, c.rule->target.args[k]);
+		if (!climb(&c, item))
+			return false;
+	}
+	return true;
+}

@@ -1,0 +1,334 @@
+/* Changing an item that is there: updates, actions, soft deletions, and bringing it after what it was made from.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "app/write/deleting.h"
+#include "app/write/hold.h"
+#include "app/entity/input.h"
+#include "app/run/passed_over.h"
+#include "app/write/write_plan.h"
+
+/* ---- what may be changed ---- */
+
+static bool may_alter(struct write *w, struct value full, bool *out)
+{
+	struct run *r = w->run;
+	const struct term *rule = w->action ? w->action->allow : NULL;
+	enum allow_verb verb = w->deletes ? ALLOW_DELETE : ALLOW_UPDATE;
+	struct row f;
+	struct scope s;
+
+	*out = w->trusted || r->caller.operator_;
+	if (*out)
+		return true;
+	write_looks_at(w, rule ? rule : w->entity->allow[verb]);
+	if (!rule)
+		return entity_allows(r, w->entity, verb, full, VALUE_ABSENT, out);
+	row_from(&f, r->arena, w->entity, full);
+	s = write_scope(w, &f, VALUE_ABSENT);
+	return scope_holds(&s, rule, out);
+}
+
+/* An item that gets another identity must be the caller's there, too; but an account that is renamed is another caller
+ * from then on. */
+static bool may_move(struct write *w, const struct row *f, struct value old)
+{
+	bool moves = false, may = true;
+
+	for (size_t i = 0; i < w->entity->param_count; i++)
+		if (!value_equal(row_get(f, w->entity->param_at[i]), value_get(old, w->entity->params[i])))
+			moves = true;
+	if (!moves || w->trusted || w->action || w->deletes || w->entity->login.present)
+		return true;
+	if (!entity_allows_row(w->run, w->entity, ALLOW_UPDATE, f, old, &may))
+		return false;
+	return may || run_fail(w->run, PROBLEM_FORBIDDEN, "you may not make this someone else's");
+}
+
+/* The action's own condition. DynamoDB asks nothing here: what it reads is in the plan's condition. */
+static bool action_fits(struct write *w, struct value full)
+{
+	const struct action *x = w->action;
+	struct row f;
+	struct scope s;
+	bool holds;
+
+	if (!x || !x->when)
+		return true;
+	row_from(&f, w->run->arena, w->entity, full);
+	s = write_scope(w, &f, VALUE_ABSENT);
+	write_looks_at(w, x->when);
+	if (!scope_holds(&s, x->when, &holds))
+		return false;
+	if (holds)
+		return true;
+	if (x->otherwise.n)
+		return run_fail(w->run, PROBLEM_CONFLICT, "%.*s", SLICE_ARG(x->otherwise));
+	return run_fail(w->run, PROBLEM_CONFLICT, "this %.*s is not in a state for %.*s", SLICE_ARG(w->entity->name),
+			SLICE_ARG(x->name));
+}
+
+/* ---- applying ---- */
+
+static bool apply_one(struct write *w, struct row *f, const struct row_iter *m)
+{
+	const struct attribute *a = entity_attribute(w->entity, m->name);
+	struct value v = write_fit(w->run, a, m->value), was = row_find(f, m->name);
+
+	if (a && a->type == ATTR_MAP && w->options->merge && value_type(v) == VALUE_M) {
+		names_add(w->run->arena, &w->looked_at, a->name); /* what it is merged with is still there, or it is merged again */
+		if (!input_merge(w->run, a, was, v, &v))
+			return false;
+	}
+	if (!a || write_is_password(w->entity, m->name) || value_equal(v, was))
+		return true;
+	if (!value_present(v) && a->default_ && !a->required)
+		return true; /* put_defaults_back() */
+	if (a->fixed)
+		return run_invalid(w->run, a->name, "cannot change");
+	if (a->counter)
+		return run_invalid(w->run, a->name, "moves with what it counts and cannot be set");
+	if (!value_present(v) && (a->required || a->id))
+		return run_invalid(w->run, a->name, "is required");
+	if (value_present(v))
+		row_set(f, a->at, v);
+	else
+		row_drop(f, a->at);
+	return true;
+}
+
+static bool takes_away(const struct write *w, const struct attribute *a)
+{
+	return a->default_ && row_has(w->input, a->at) && !value_present(row_get(w->input, a->at)) &&
+	       !write_is_password(w->entity, a->name);
+}
+
+/* What is taken away gets its default again, if it has one: made when everything else is as given. */
+static bool put_defaults_back(struct write *w, struct row *f, struct value old)
+{
+	const struct entity *e = w->entity;
+	bool *which = arena_array(w->run->arena, bool, e->attribute_count), any = false, good = true;
+
+	for (size_t i = 0; i < e->attribute_count; i++) {
+		which[i] = takes_away(w, &e->attributes[i]);
+		if (!which[i])
+			continue;
+		any = true;
+		write_looks_at(w, e->attributes[i].default_);
+		row_drop(f, e->attributes[i].at);
+	}
+	if (!any)
+		return true;
+	if (!write_defaults(w, f, which))
+		return false;
+	for (size_t i = 0; i < e->attribute_count; i++) {
+		const struct attribute *a = &e->attributes[i];
+
+		if (a->fixed && takes_away(w, a) && !value_equal(row_get(f, a->at), value_get(old, a->name)))
+			good = run_invalid(w->run, a->name, "cannot change");
+	}
+	return good;
+}
+
+static bool apply_input(struct write *w, struct row *f, struct value old)
+{
+	bool good = true;
+
+	struct row_iter it = row_iter(w->input);
+
+	while (w->input && row_next(&it))
+		good = apply_one(w, f, &it) && good;
+	return good && (!w->input || put_defaults_back(w, f, old));
+}
+
+bool write_assign(struct write *w, struct row *f, struct value old)
+{
+	struct value *values = arena_array(w->run->arena, struct value, w->set_count);
+	struct scope s = write_scope(w, f, old);
+
+	for (size_t i = 0; i < w->set_count; i++) {
+		write_looks_at(w, w->set[i].term);
+		if (!scope_value_for(&s, w->set[i].term, w->set[i].attribute, &values[i]))
+			return false;
+	}
+	for (size_t i = 0; i < w->set_count; i++) {
+		const struct name *at = w->set[i].at;
+		struct value v = write_fit(w->run, slots_attribute(w->entity->slots, at), values[i]);
+
+		if (value_present(v))
+			row_set(f, at, v);
+		else
+			row_drop(f, at);
+	}
+	for (size_t i = 0; w->action && i < w->action->remove_count; i++)
+		row_take(f, w->action->remove[i]);
+	for (size_t i = 0; i < w->remove_count; i++)
+		row_take(f, w->remove[i]);
+	return true;
+}
+
+bool write_adds(struct write *w, const struct row *f, struct value old, struct fields *adds)
+{
+	struct scope s = write_scope(w, f, old);
+
+	for (size_t i = 0; i < w->action->add_count; i++) {
+		const struct assignment *x = &w->action->add[i];
+		struct number n;
+		struct value v;
+
+		write_looks_at(w, x->term);
+		if (!scope_value_for(&s, x->term, x->attribute, &v))
+			return false;
+		if (value_type(v) != VALUE_N)
+			return run_invalid(w->run, x->attribute, "cannot be moved by what is no number");
+		n = value_number(v);
+		if (!fields_move(w->run, adds, x->attribute, &n))
+			return false;
+	}
+	return true;
+}
+
+/* Copies whose source is another one now, or is known to have changed. */
+static bool copy_again(struct write *w, struct row *f, struct value old)
+{
+	struct row before;
+	struct scope was = { .run = w->run, .item = &before }, is = write_scope(w, f, old);
+
+	row_from(&before, w->run->arena, w->entity, old);
+	for (size_t i = 0; i < w->entity->attribute_count; i++) {
+		const struct attribute *a = &w->entity->attributes[i];
+		struct value *x, *y;
+		bool again = a->copy_entity.n && slice_equal(a->copy_entity, w->copies_of);
+
+		if (!a->copy_entity.n)
+			continue;
+		if (!scope_args(&was, a->copy_args, a->copy_arg_count, &x) || !scope_args(&is, a->copy_args, a->copy_arg_count, &y))
+			return false;
+		for (size_t k = 0; k < a->copy_arg_count; k++)
+			again = again || !value_equal(x[k], y[k]);
+		if (again && !write_copy(w, a, f))
+			return false;
+	}
+	return true;
+}
+
+/* ---- the whole ---- */
+
+static bool differs(const struct row *f, struct value old)
+{
+	return !value_equal(row_item(f), old);
+}
+
+static void touch(struct write *w, struct row *f, struct value old)
+{
+	for (size_t i = 0; i < w->entity->attribute_count; i++) {
+		const struct attribute *a = &w->entity->attributes[i];
+
+		if (a->touched && !(w->input && row_has(w->input, a->at)))
+			row_set(f, a->at, write_touched(w->run, a, value_get(old, a->name)));
+	}
+}
+
+/* What the item becomes. */
+static bool make_altered(struct write *w, struct value old, struct row *f)
+{
+	struct run *r = w->run;
+	const struct entity *e = w->entity;
+
+	row_from(f, r->arena, e, old);
+	if (!apply_input(w, f, old) || !write_assign(w, f, old) || !copy_again(w, f, old) || !write_password(w, f, old) ||
+	    !entity_complete(r, e, f, old))
+		return false;
+	if (w->trusted)
+		return true;
+	if (differs(f, old) || value_present(w->hash) || (w->action && w->action->add_count)) {
+		touch(w, f, old);
+		if (!entity_complete(r, e, f, old))
+			return false;
+	}
+	return may_move(w, f, old) && write_checks(w, f, old);
+}
+
+enum plan_end write_alter(struct write *w, struct value old, struct write_result *out)
+{
+	struct run *r = w->run;
+	struct row f, result;
+	enum plan_end end;
+	struct plan p;
+	bool may;
+
+	if (!may_alter(w, old, &may) || (!may && !write_refuse(w, old)) || !write_if_match(w, old) || !action_fits(w, old) ||
+	    !make_altered(w, old, &f))
+		return PLAN_FAILED;
+	plan_init(&p, w, old, &f);
+	if ((w->action && !write_adds(w, &f, old, &p.self)) || !plan_make(&p) || !plan_deleting(&p))
+		return PLAN_FAILED;
+	out->full = row_item(&f);
+	if (plan_is_empty(&p))
+		return PLAN_DONE;
+	plan_held_by(&p);
+	end = plan_commit(&p);
+	if (end != PLAN_DONE)
+		return end;
+	row_from(&result, r->arena, w->entity, out->full);
+	for (size_t i = 0; i < p.self.count; i++) {
+		struct number n = value_number(p.self.list[i].value);
+
+		if (!row_move(r, &result, p.self.list[i].name, &n))
+			return PLAN_FAILED;
+	}
+	out->full = row_item(&result);
+	plan_follow(&p);
+	deleting_follow(&p);
+	return PLAN_DONE;
+}
+
+static enum plan_end update_once(struct write *w, struct write_result *out)
+{
+	struct value old;
+
+	if (!write_read(w, &old))
+		return PLAN_FAILED;
+	if (value_present(old))
+		return write_alter(w, old, out);
+	(void)write_not_found(w);
+	return PLAN_FAILED;
+}
+
+bool write_update(struct run *r, const struct entity *e, const struct value *args, size_t n, const struct row *changes,
+		  const struct write_options *o, struct write_result *out)
+{
+	struct write w = { .run = r, .entity = e, .args = args, .arg_count = n, .input = changes, .options = o };
+
+	if (!write_try(&w, update_once, out))
+		return false;
+	write_tell_password(&w, out->full);
+	return true;
+}
+
+/* Gone is fine. One that does not fit the design stays as it is: the condition of a plan for it would never hold. */
+static enum plan_end refresh_once(struct write *w, struct write_result *out)
+{
+	struct row item;
+	struct value stored;
+	struct slice why;
+
+	if (!dyn_get(w->run, w->key, true, &stored))
+		return PLAN_FAILED;
+	if (!value_present(stored))
+		return PLAN_DONE;
+	item = entity_recognise(w->run, stored, w->entity);
+	if (item.entity != w->entity)
+		return PLAN_DONE;
+	if (entity_fits(w->run, w->entity, stored, &why))
+		return write_alter(w, item.full, out);
+	run_pass_over(w->run, PASSED_OVER_UNFIT, "%.*s does not fit %.*s: %.*s", SLICE_ARG(entity_key_text(w->run, w->key)),
+		      SLICE_ARG(w->entity->name), SLICE_ARG(why));
+	return PLAN_DONE;
+}
+
+bool write_refresh(struct run *r, const struct entity *e, struct value key, struct slice copies_of)
+{
+	struct write w = { .run = r, .entity = e, .key = key, .trusted = true, .copies_of = copies_of };
+	struct write_result out;
+
+	return write_try(&w, refresh_once, &out);
+}

@@ -1,0 +1,213 @@
+/* The condition of a change (P2 of write_plan.h): which attributes must still be what they were.
+ *
+ * Of a rule that has to do with this change (something it reads, or what it makes, changes) everything it reads is watched,
+ * counters, too: they may move without anyone looking at the rule once the change is made. Rules that have nothing to do with
+ * the change stay out, so that a new text is not refused because of a like.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "app/write/write_plan.h"
+
+#define LARGE 1024 /* bytes: what is longer is not sent a second time only because it changes */
+
+struct watch {
+	struct plan *plan;
+	struct arena *arena;
+	struct name_list all;
+};
+
+static void take(struct watch *w, const struct name_list *names)
+{
+	for (size_t i = 0; i < names->count; i++)
+		names_add(w->arena, &w->all, names->list[i]);
+}
+
+/* `makes`: the attribute that the rule is for. */
+static void take_if_touched(struct watch *w, const struct name_list *names, struct slice makes)
+{
+	if (names_meet(names, &w->plan->changed) || names_have(&w->plan->changed, makes))
+		take(w, names);
+}
+
+static void watch_attributes(struct watch *w)
+{
+	const struct entity *e = w->plan->entity;
+
+	for (size_t i = 0; i < e->attribute_count; i++) {
+		const struct attribute *a = &e->attributes[i];
+		struct name_list names = { 0 };
+
+		names_of_term(w->arena, &names, e, a->derived);
+		names_of_term(w->arena, &names, e, a->when);
+		if (a->after.n)
+			names_add(w->arena, &names, a->after);
+		for (size_t k = 0; k < a->copy_arg_count; k++)
+			names_of_term(w->arena, &names, e, a->copy_args[k]);
+		take_if_touched(w, &names, a->name);
+	}
+}
+
+static void watch_keys(struct watch *w)
+{
+	const struct entity *e = w->plan->entity;
+
+	for (size_t i = 0; i < e->key_count; i++) {
+		struct name_list names = { 0 };
+
+		/* Which of several rules for one attribute holds is one question. */
+		for (size_t k = 0; k < e->key_count; k++) {
+			if (!slice_equal(e->keys[k].attribute, e->keys[i].attribute))
+				continue;
+			names_of_template(w->arena, &names, e, e->keys[k].template);
+			names_of_term(w->arena, &names, e, e->keys[k].when);
+		}
+		take_if_touched(w, &names, e->keys[i].attribute);
+	}
+}
+
+static bool companion_changes(const struct plan *p, const struct companion *c)
+{
+	for (size_t i = 0; i < p->count; i++)
+		if (p->actions[i].companion == c)
+			return true;
+	return false;
+}
+
+static void watch_companions(struct watch *w)
+{
+	const struct entity *e = w->plan->entity;
+
+	for (size_t i = 0; i < e->companion_count; i++) {
+		const struct companion *c = &e->companions[i];
+		struct name_list names = { 0 };
+
+		names_of_term(w->arena, &names, e, c->when);
+		names_of_term(w->arena, &names, e, c->each_list);
+		for (size_t k = 0; k < c->rule_count; k++) {
+			names_of_template(w->arena, &names, e, c->rules[k].template);
+			names_of_term(w->arena, &names, e, c->rules[k].when);
+		}
+		if (!w->plan->item || companion_changes(w->plan, c) || names_meet(&names, &w->plan->changed))
+			take(w, &names);
+	}
+}
+
+static void names_of_reference(struct watch *w, struct name_list *names, const struct reference *f)
+{
+	for (size_t i = 0; i < f->arg_count; i++)
+		names_of_term(w->arena, names, w->plan->entity, f->args[i]);
+}
+
+static void watch_counts(struct watch *w)
+{
+	const struct entity *e = w->plan->entity;
+
+	for (size_t i = 0; i < e->count_count; i++) {
+		struct name_list names = { 0 };
+
+		names_of_reference(w, &names, &e->counts[i].target);
+		names_of_term(w->arena, &names, e, e->counts[i].by);
+		names_of_term(w->arena, &names, e, e->counts[i].when);
+		if (!w->plan->item || names_meet(&names, &w->plan->changed))
+			take(w, &names);
+	}
+}
+
+static void watch_requirements(struct watch *w, const struct requirement *list, size_t n, bool always)
+{
+	for (size_t i = 0; i < n; i++) {
+		struct name_list names = { 0 };
+
+		names_of_reference(w, &names, &list[i].target);
+		names_of_term(w->arena, &names, w->plan->entity, list[i].when);
+		if (always || names_meet(&names, &w->plan->changed))
+			take(w, &names);
+	}
+}
+
+static void see_old(void *ctx, const struct term *t)
+{
+	*(bool *)ctx = *(bool *)ctx || (t->kind == TERM_PATH && t->name_count > 1 && slice_is(t->names[0], "old"));
+}
+
+/* A check that reads what was there before decides about every change. */
+static bool reads_old(const struct term *t)
+{
+	bool any = false;
+
+	term_walk(t, see_old, &any);
+	return any;
+}
+
+static void watch_checks(struct watch *w)
+{
+	const struct entity *e = w->plan->entity;
+
+	for (size_t i = 0; i < e->check_count; i++) {
+		struct name_list names = { 0 };
+
+		names_of_term(w->arena, &names, e, e->checks[i].term);
+		if (reads_old(e->checks[i].term))
+			take(w, &names);
+		else
+			take_if_touched(w, &names, SLICE(""));
+	}
+}
+
+/* What is given and what changes is compared for good measure, unless that means sending a long text twice. */
+static void watch_short(struct watch *w, struct slice name)
+{
+	if (value_get(w->plan->old, name).n <= LARGE)
+		names_add(w->arena, &w->all, name);
+}
+
+static void watch_given(struct watch *w)
+{
+	struct plan *p = w->plan;
+	const struct row *input = p->write->input;
+
+	for (size_t i = 0; i < p->changed.count; i++)
+		watch_short(w, p->changed.list[i]);
+	for (struct row_iter it = row_iter(input); input && row_next(&it);)
+		if (entity_attribute(p->entity, it.name))
+			watch_short(w, it.name);
+}
+
+static void watch_match(struct watch *w)
+{
+	const struct plan *p = w->plan;
+
+	if (p->write->match == MATCH_VERSION)
+		names_add(w->arena, &w->all, p->entity->version);
+	for (size_t i = 0; p->write->match == MATCH_ETAG && i < p->entity->attribute_count; i++)
+		if (!p->entity->attributes[i].counter)
+			names_add(w->arena, &w->all, p->entity->attributes[i].name);
+}
+
+static bool can_change(const struct plan *p, struct slice name)
+{
+	const struct attribute *a = entity_attribute(p->entity, name);
+
+	return !(a && a->from_key) && !value_present(value_get(p->old_key, name));
+}
+
+void plan_watch(struct plan *p, struct plan_action *a)
+{
+	struct watch w = { .plan = p, .arena = p->run->arena };
+	const struct action *action = p->write->action;
+
+	take(&w, &p->write->looked_at);
+	watch_companions(&w);
+	watch_counts(&w);
+	watch_match(&w);
+	if (p->item) {
+		watch_attributes(&w);
+		watch_keys(&w);
+		watch_checks(&w);
+		watch_requirements(&w, p->entity->requires, p->entity->require_count, false);
+		if (action)
+			watch_requirements(&w, action->requires, action->require_count, true);
+		watch_given(&w);
+	}
+	for (size_t i = 0; i < w.all.count; i++)
+		if (can_change(p, w.all.list[i]))
+			fields_set(&a->equal, w.all.list[i], value_get(p->old, w.all.list[i]));
+}

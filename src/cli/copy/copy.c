@@ -1,0 +1,437 @@
+/* `thorpe copy`: moves tables from one database to another, while they are used.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include <math.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+#include "base/alloc.h"
+#include "cli/commands.h"
+#include "cli/copy/copy_print.h"
+#include "cli/copy/copy_side.h"
+#include "cli/design_file.h"
+#include "cli/flags.h"
+#include "cli/secret.h"
+
+#define TABLES_MOST 32
+
+struct copy_flags {
+	const char *from, *to, *secret_file;
+	const char *designs[TABLES_MOST], *tables[TABLES_MOST];
+	size_t design_count, table_count;
+	bool follow, switch_, verify, dry_run, yes;
+	struct copy_options options; /* what all tables share */
+};
+
+/* ---- flags ---- */
+
+#define TEXT_FLAG(name, field)                                                        \
+	static bool set_##name(void *options, const char *value, char *why, size_t n) \
+	{                                                                             \
+		(void)why, (void)n;                                                   \
+		((struct copy_flags *)options)->field = value;                        \
+		return true;                                                          \
+	}
+TEXT_FLAG(from, from)
+TEXT_FLAG(to, to)
+TEXT_FLAG(secret_file, secret_file)
+
+#define LIST_FLAG(name, list, count)                                                  \
+	static bool add_##name(void *options, const char *value, char *why, size_t n) \
+	{                                                                             \
+		struct copy_flags *f = options;                                       \
+                                                                                      \
+		snprintf(why, n, "at most %d", TABLES_MOST);                          \
+		if (f->count == TABLES_MOST)                                          \
+			return false;                                                 \
+		f->list[f->count++] = value;                                          \
+		return true;                                                          \
+	}
+LIST_FLAG(design, designs, design_count)
+LIST_FLAG(table, tables, table_count)
+
+#define SWITCH_FLAG(name, field)                                                      \
+	static bool set_##name(void *options, const char *value, char *why, size_t n) \
+	{                                                                             \
+		(void)value, (void)why, (void)n;                                      \
+		((struct copy_flags *)options)->field = true;                         \
+		return true;                                                          \
+	}
+SWITCH_FLAG(follow, follow)
+SWITCH_FLAG(switch, switch_)
+SWITCH_FLAG(verify, verify)
+SWITCH_FLAG(dry_run, dry_run)
+SWITCH_FLAG(yes, yes)
+SWITCH_FLAG(replace, options.replace)
+SWITCH_FLAG(enable_stream, options.enable_stream)
+SWITCH_FLAG(settle, options.settle)
+SWITCH_FLAG(drop_undone, options.drop_undone)
+
+static bool read_number(const char *value, double least, double most, double *out)
+{
+	char *rest;
+
+	*out = strtod(value, &rest);
+	return rest != value && !*rest && isfinite(*out) && *out >= least && *out <= most;
+}
+
+static bool set_units(void *options, const char *value, char *why, size_t n)
+{
+	snprintf(why, n, "'%s' is not a number of write units a second, 1 or more", value);
+	return read_number(value, 1, 1e9, &((struct copy_flags *)options)->options.units);
+}
+
+static bool set_parallel(void *options, const char *value, char *why, size_t n)
+{
+	double v;
+
+	snprintf(why, n, "'%s' is not a number of 1 to %d", value, COPY_PARALLEL_MOST);
+	if (!read_number(value, 1, COPY_PARALLEL_MOST, &v))
+		return false;
+	((struct copy_flags *)options)->options.parallel = (unsigned)v;
+	return true;
+}
+
+static bool set_patience(void *options, const char *value, char *why, size_t n)
+{
+	double v;
+
+	snprintf(why, n, "'%s' is not a number of seconds of 1 to 86400", value);
+	if (!read_number(value, 1, 86400, &v))
+		return false;
+	((struct copy_flags *)options)->options.patience_ms = (int64_t)(v * 1000);
+	return true;
+}
+
+static const struct flag flags[] = {
+	{ "from", "WHERE", "a data directory, aws, aws:REGION, https://…, or http:// on this machine", set_from },
+	{ "to", "WHERE", "likewise; a directory is made", set_to },
+	{ "design", "FILE", "the table of a design, and what belongs to it of <table>.thorpe; may be given several times", add_design },
+	{ "table", "NAME", "any other table; may be given several times", add_table },
+	{ "follow", NULL, "go on applying changes until Ctrl-C", set_follow },
+	{ "switch", NULL, "nobody writes to the source any more: bring over the rest, and turn on the target's stream and TTL", set_switch },
+	{ "verify", NULL, "copy nothing; compare both sides item by item", set_verify },
+	{ "dry-run", NULL, "only say what would be done", set_dry_run },
+	{ "replace", NULL, "the target's items may go: it becomes what the source is", set_replace },
+	{ "yes", NULL, "replace without asking", set_yes },
+	{ "settle", NULL, "before the switch, do at the source what its processors have not done", set_settle },
+	{ "drop-undone", NULL, "switch although its processors are not through: what they have not done is done nowhere", set_drop_undone },
+	{ "enable-stream", NULL, "turn the source's stream on when it has none", set_enable_stream },
+	{ "units", "N", "use about so many write units a second", set_units },
+	{ "parallel", "N", "threads for each table (8)", set_parallel },
+	{ "patience", "SECONDS", "how long a side that does not answer is waited for (60)", set_patience },
+	{ "secret-file", "FILE", "the source's secret, where it is neither in its directory nor in <table>.thorpe", set_secret_file },
+	{ 0 },
+};
+
+static void print_help(void)
+{
+	puts("Usage: thorpe copy --from WHERE --to WHERE (--design FILE | --table NAME)… [options]\n\n"
+	     "Copies tables: every item, then the changes since, in order. It may be stopped at any moment, also by\n"
+	     "a kill, and goes on where it was when the same command is run again. Tables that the target does\n"
+	     "not have are made. docs/moving.md has the whole way.\n\n"
+	     "Without --follow or --switch it ends when it has caught up (from a directory, which nobody else can\n"
+	     "write to: with the switch). While it is being filled the target has no stream and no TTL, so that no\n"
+	     "processor takes copied items for new ones; --switch turns them on.\n\n"
+	     "To move a design that is in use:\n"
+	     "  1. thorpe copy … --follow           until it is no more than a second behind; then Ctrl-C\n"
+	     "  2. keep clients away from the source, and let its processors finish\n"
+	     "  3. thorpe copy … --switch           some seconds\n"
+	     "  4. start the servers of the target\n\n"
+	     "Exits with 0 when the target is complete and switched (with --verify: when both sides are the same), 3\n"
+	     "when something is left to do (it has caught up, was stopped, or processors are not through), 1 when\n"
+	     "it failed or something differs, 2 when the command was wrong.\n");
+	flags_print(flags);
+	puts("\nExamples:\n"
+	     "  thorpe copy --from ./thorpe-data --to aws:eu-west-1 --design designs/social.yaml\n"
+	     "  thorpe copy --from http://127.0.0.1:8000 --to aws:eu-west-1 --design designs/social.yaml --follow --units 2000\n"
+	     "  thorpe copy --from aws --to ./copy --table Orders --table Customers");
+}
+
+/* ---- a table ---- */
+
+static atomic_bool stop;
+
+static void on_signal(int signal_number)
+{
+	atomic_store(&stop, true);
+	signal(signal_number, SIG_DFL); /* the second time it ends at once, which does no harm either */
+}
+
+struct task {
+	struct copy_options options;
+	struct copy_printer printer;
+	struct copy_report report;
+	enum copy_end end;
+	pthread_t thread;
+	bool started, verifies;
+};
+
+static void say(void *ctx, struct slice line)
+{
+	(void)ctx;
+	copy_print_line(line);
+}
+
+static void progress(void *ctx, const struct copy_progress *p)
+{
+	copy_print_progress(&((struct task *)ctx)->printer, p);
+}
+
+static void tell(void *ctx, const char *what, struct slice key)
+{
+	struct task *t = ctx;
+
+	printf("%.*s: %s: %.*s\n", SLICE_ARG(t->options.table), what, SLICE_ARG(key));
+}
+
+static void *run_task(void *arg)
+{
+	struct task *t = arg;
+
+	t->end = t->verifies ? copy_compare(&t->options, tell, &t->report) : copy_run(&t->options, &t->report);
+	return NULL;
+}
+
+static int tell_end(const struct task *t)
+{
+	const struct copy_progress *p = &t->report.last;
+	struct slice name = t->options.table;
+
+	switch (t->end) {
+	case COPY_DONE:
+		if (t->verifies)
+			printf("%.*s: %llu items, the same on both sides\n", SLICE_ARG(name), (unsigned long long)p->items);
+		else
+			printf("%.*s: done. %llu items and %llu changes are at %s, which has its stream and TTL now\n", SLICE_ARG(name),
+			       (unsigned long long)p->items, (unsigned long long)p->changes, t->options.to.name);
+		return 0;
+	case COPY_CAUGHT_UP:
+		printf("%.*s: caught up, %llu items and %llu changes so far. Run it again at any time; --switch when the source's writers have "
+		       "stopped\n", SLICE_ARG(name), (unsigned long long)p->items, (unsigned long long)p->changes);
+		return EXIT_INCOMPLETE;
+	case COPY_STOPPED:
+		printf("%.*s: stopped, %llu items and %llu changes so far. The same command goes on\n", SLICE_ARG(name),
+		       (unsigned long long)p->items, (unsigned long long)p->changes);
+		return EXIT_INCOMPLETE;
+	case COPY_UNDONE:
+		return complain(EXIT_INCOMPLETE, "%s", t->report.why);
+	case COPY_DIFFERS:
+	case COPY_FAILED:
+		break;
+	}
+	return complain(EXIT_REFUSED, "%s", t->report.why[0] ? t->report.why : "it failed");
+}
+
+/* Which of two statuses says more. */
+static int worse(int a, int b)
+{
+	if (a == EXIT_REFUSED || b == EXIT_REFUSED)
+		return EXIT_REFUSED;
+	return a ? a : b;
+}
+
+static int run_all(struct task *tasks, size_t n)
+{
+	int status = 0;
+
+	signal(SIGINT, on_signal);
+	signal(SIGTERM, on_signal);
+	for (size_t i = 0; i < n; i++) {
+		tasks[i].end = COPY_FAILED;
+		tasks[i].started = pthread_create(&tasks[i].thread, NULL, run_task, &tasks[i]) == 0;
+	}
+	for (size_t i = 0; i < n; i++)
+		if (tasks[i].started)
+			pthread_join(tasks[i].thread, NULL);
+	copy_print_end();
+	for (size_t i = 0; i < n; i++)
+		status = worse(status, tell_end(&tasks[i]));
+	return status;
+}
+
+/* ---- the plan ---- */
+
+static bool may_replace(const struct copy_flags *f, const struct copy_options *o, const struct copy_plan *p)
+{
+	bool goes_on = p->is_ours && p->phase != COPY_BEGINNING && p->phase != COPY_SWITCHED;
+	char answer[16];
+
+	if (!o->replace || !p->target_has_items || goes_on || f->yes)
+		return true;
+	if (!isatty(STDIN_FILENO)) {
+		fprintf(stderr, "thorpe: nothing was changed; --yes replaces the items of %.*s at %s.\n", SLICE_ARG(o->table), o->to.name);
+		return false;
+	}
+	fprintf(stderr, "Replace the items of %.*s at %s by those at %s? What it has now is lost. [y/N] ", SLICE_ARG(o->table), o->to.name,
+		o->from.name);
+	return fgets(answer, sizeof(answer), stdin) && (answer[0] == 'y' || answer[0] == 'Y');
+}
+
+static int look_at_all(const struct copy_flags *f, struct task *tasks, size_t n, struct arena *a)
+{
+	for (size_t i = 0; i < n; i++) {
+		const struct copy_options *o = &tasks[i].options;
+		struct copy_report report;
+		struct copy_plan plan;
+
+		if (copy_look(o, a, &plan, &report) != COPY_DONE)
+			return complain(EXIT_REFUSED, "%s", report.why);
+		if (f->dry_run)
+			copy_print_plan(o, &plan);
+		else if (!may_replace(f, o, &plan))
+			return EXIT_INCOMPLETE;
+	}
+	return 0;
+}
+
+/* ---- all of it ---- */
+
+struct copying {
+	struct copy_flags *flags;
+	struct copy_end_point from, to;
+	struct task *tasks;
+	size_t count;
+	struct arena arena;
+};
+
+static struct task *add_task(struct copying *x, struct slice table, const struct design *d)
+{
+	struct task *t = &x->tasks[x->count++];
+
+	t->options = x->flags->options;
+	t->options.from = x->from.side;
+	t->options.to = x->to.side;
+	t->options.table = table;
+	t->options.design = d;
+	t->options.mode = x->flags->follow ? COPY_FOLLOW : x->flags->switch_ ? COPY_SWITCH : COPY_ONCE;
+	t->options.stop = &stop;
+	t->options.say = say;
+	t->options.progress = progress;
+	t->options.ctx = t;
+	t->verifies = x->flags->verify;
+	return t;
+}
+
+/* In a file of its own, in the source's directory, or in <table>.thorpe, whence it goes along by itself. */
+static bool find_secret(struct copying *x, struct copy_options *o, char *why, size_t n)
+{
+	const char *file = x->flags->secret_file;
+	char ignored[512];
+
+	if (file || x->from.is_directory)
+		o->has_secret = secret_load(file ? NULL : x->from.where, file, false, o->secret, ignored, sizeof(ignored));
+	if (file && !o->has_secret) {
+		snprintf(why, n, "%s", ignored);
+		return false;
+	}
+	if (!o->has_secret && o->settle) /* for signatures of what is sent */
+		(void)copy_side_secret(&x->from, o->table, o->secret);
+	return true;
+}
+
+static bool add_tasks(struct copying *x, char *why, size_t n)
+{
+	const struct copy_flags *f = x->flags;
+
+	for (size_t i = 0; i < f->design_count; i++) {
+		const struct design *d = design_file_load(&x->arena, f->designs[i]);
+
+		if (!d) {
+			snprintf(why, n, "%s is no design that can be used", f->designs[i]);
+			return false;
+		}
+		if (!find_secret(x, &add_task(x, d->table, d)->options, why, n))
+			return false;
+	}
+	for (size_t i = 0; i < f->table_count; i++)
+		add_task(x, slice_str(f->tables[i]), NULL);
+	return true;
+}
+
+/* A server of the directory takes the tokens of the old one. */
+static void keep_secret(struct copying *x, const struct task *t)
+{
+	uint8_t secret[CALLER_SECRET_BYTES];
+	char why[512];
+	bool other;
+
+	if (!t->options.design || t->end != COPY_DONE || t->verifies || !x->to.is_directory)
+		return;
+	if (!copy_side_secret(&x->to, t->options.table, secret))
+		printf("%.*s: the source's secret is not known here (--secret-file says it): sessions and cursors end\n", SLICE_ARG(t->options.table));
+	else if (!secret_keep(x->to.where, secret, &other, why, sizeof(why)))
+		printf("%.*s: sessions and cursors end, for %s\n", SLICE_ARG(t->options.table), why);
+	else if (other)
+		printf("%.*s: %s has a secret of its own, which stays: sessions and cursors of this design end\n", SLICE_ARG(t->options.table),
+		       x->to.where);
+}
+
+static int copy(struct copying *x)
+{
+	enum copy_side_use use = x->flags->dry_run || x->flags->verify ? COPY_SIDE_LOOK : COPY_SIDE_TARGET;
+	char why[1300];
+	int status;
+
+	if (!copy_side_open(&x->from, x->flags->from, COPY_SIDE_SOURCE, why, sizeof(why)) ||
+	    !copy_side_open(&x->to, x->flags->to, use, why, sizeof(why)) || !add_tasks(x, why, sizeof(why)))
+		return complain(EXIT_REFUSED, "%s", why);
+	status = x->flags->verify ? 0 : look_at_all(x->flags, x->tasks, x->count, &x->arena);
+	if (status || x->flags->dry_run)
+		return status;
+	status = run_all(x->tasks, x->count);
+	for (size_t i = 0; i < x->count; i++)
+		keep_secret(x, &x->tasks[i]);
+	return status;
+}
+
+static int check_flags(const struct copy_flags *f)
+{
+	if (!f->from || !f->to)
+		return complain(EXIT_USAGE, "from where, and to where? --from and --to: a directory, aws, aws:REGION, https://… or http:// on this "
+					    "machine");
+	if (!strcmp(f->from, f->to))
+		return complain(EXIT_USAGE, "--from and --to are the same");
+	if (!f->design_count && !f->table_count)
+		return complain(EXIT_USAGE, "which tables? --design FILE or --table NAME");
+	if (f->design_count + f->table_count > TABLES_MOST)
+		return complain(EXIT_USAGE, "at most %d tables at once", TABLES_MOST);
+	if (f->follow + f->switch_ + f->verify + f->dry_run > 1)
+		return complain(EXIT_USAGE, "--follow, --switch, --verify and --dry-run: take one");
+	if (f->follow && copy_side_is_directory(f->from))
+		return complain(EXIT_USAGE, "nobody else can write to a directory while it is read: --follow is for a running server");
+	if (f->options.settle && f->options.drop_undone)
+		return complain(EXIT_USAGE, "--settle does it and --drop-undone does not: take one");
+	return 0;
+}
+
+int command_copy(int argc, char **argv)
+{
+	struct copy_flags f = { 0 };
+	struct copying x = { .flags = &f };
+	int status;
+
+	switch (flags_parse(flags, &f, argc, argv, "copy")) {
+	case FLAGS_HELP:
+		print_help();
+		return 0;
+	case FLAGS_WRONG:
+		return EXIT_USAGE;
+	case FLAGS_OK:
+		break;
+	}
+	status = check_flags(&f);
+	if (status)
+		return status;
+	x.tasks = mem_zalloc(TABLES_MOST * sizeof(*x.tasks));
+	if (!x.tasks)
+		return complain(EXIT_REFUSED, "not enough memory");
+	arena_init(&x.arena);
+	status = copy(&x);
+	copy_side_close(&x.from);
+	copy_side_close(&x.to);
+	arena_release(&x.arena);
+	mem_free(x.tasks);
+	return status;
+}

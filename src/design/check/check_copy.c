@@ -1,0 +1,228 @@
+/* Rules about things that are stored twice: copies, mirrors, lists with items of their own.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "design/check/check.h"
+
+static void copy_not_kept(struct checker *c)
+{
+	EACH(struct entity, e, c->d->entities, c->d->entity_count)
+		EACH(struct attribute, a, e->attributes, e->attribute_count) {
+			const struct entity *from =
+				a->copy_entity.n ? design_entity(c->d, a->copy_entity) : NULL;
+			const struct attribute *source =
+				from ? entity_attribute(from, a->copy_attribute) : NULL;
+			if (!source || a->kept_by.n ||
+			    !(attribute_can_change(from, source) || source->derived))
+				continue;
+			/* Nobody may change it, or the copy is meant as it was then. */
+			if (a->fixed || (!from->allow[ALLOW_UPDATE] && !from->action_count))
+				continue;
+			struct about about = about_entity(c, e);
+			check_say(c, &about, a->place,
+				  "%.*s stays as it was when %.*s.%.*s changes", SLICE_ARG(a->name),
+				  SLICE_ARG(from->name), SLICE_ARG(source->name));
+		}
+}
+
+/* ---- mirrors ---- */
+
+static void mirror_in_index(struct checker *c)
+{
+	for (size_t k = 1; k < c->space_count; k++) {
+		const struct space *s = &c->spaces[k];
+		for (size_t i = 0; i < s->entry_count; i++)
+			for (size_t j = 0; j < s->entry_count; j++) {
+				const struct entry *item = &s->entries[i], *mirror = &s->entries[j];
+				if (item->shape->companion || !mirror->shape->companion ||
+				    item->shape->entity != mirror->shape->entity)
+					continue;
+				bool same =
+					slice_equal(item->hash[0]->text, mirror->hash[0]->text) &&
+					(!item->range[0] ||
+					 template_alike(item->range[0], mirror->range[0]));
+				if (!same)
+					continue;
+				struct about about = about_entity(c, item->shape->entity);
+				check_say(c, &about, mirror->hash[0]->place,
+					  "%.*s is in %.*s twice, as itself and as its companion",
+					  SLICE_ARG(item->shape->entity->name), SLICE_ARG(s->name));
+			}
+	}
+}
+
+/* ---- lists ---- */
+
+static bool is_singular_of(struct checker *c, struct slice word, struct slice list)
+{
+	struct slice one = plain_name(c->arena, word), many = plain_name(c->arena, list);
+	if (many.n && many.p[many.n - 1] == 's')
+		many.n--;
+	return slice_equal(one, many);
+}
+
+static bool has_companion_for(const struct entity *e, struct slice list)
+{
+	EACH(struct companion, k, e->companions, e->companion_count)
+		if (k->each_list && term_mentions(k->each_list, list))
+			return true;
+	return false;
+}
+
+static bool is_list(const struct attribute *a)
+{
+	return a->type == ATTR_LIST || a->type == ATTR_SET;
+}
+
+static void list_in_two_places(struct checker *c)
+{
+	EACH(struct entity, e, c->d->entities, c->d->entity_count)
+		EACH(struct attribute, list, e->attributes, e->attribute_count) {
+			if (!is_list(list) || has_companion_for(e, list->name))
+				continue;
+			EACH(struct entity, other, c->d->entities, c->d->entity_count) {
+				const struct template *sk = entity_key(c, other, false);
+				const struct template_part *hole = sk ? template_hole(sk, 0) : NULL;
+				if (other == e || !hole ||
+				    !is_singular_of(c, hole->names[0], list->name) ||
+				    !template_alike(entity_key(c, e, true),
+						    entity_key(c, other, true)))
+					continue;
+				struct about about = about_entity(c, other);
+				check_say(c, &about, (struct place){ 0 },
+					  "%.*s repeats %.*s.%.*s, and is written by itself",
+					  SLICE_ARG(other->name), SLICE_ARG(e->name),
+					  SLICE_ARG(list->name));
+				check_repair(c,
+					     "Make it a companion of %.*s: {for: %.*s in %.*s, …}.",
+					     SLICE_ARG(e->name), SLICE_ARG(hole->names[0]),
+					     SLICE_ARG(list->name));
+			}
+		}
+}
+
+static void list_not_searchable(struct checker *c)
+{
+	EACH(struct entity, e, c->d->entities, c->d->entity_count)
+		EACH(struct attribute, a, e->attributes, e->attribute_count) {
+			if (!is_list(a) ||
+			    !name_is(c->arena, a->name,
+				     "tags hashtags mentions keywords labels topics") ||
+			    has_companion_for(e, a->name))
+				continue;
+			struct about about = about_entity(c, e);
+			check_say(c, &about, a->place, "nothing can be found by its %.*s",
+				  SLICE_ARG(a->name));
+		}
+}
+
+/* ---- the same relation twice ---- */
+
+#define STEM_LEAST 4
+
+/* Follow and Follower, FOLLOWING# and FOLLOWER#: what is called alike is one thing from two sides. */
+static bool share_stem(struct arena *a, struct slice x, struct slice y)
+{
+	size_t n = 0;
+	x = plain_name(a, x);
+	y = plain_name(a, y);
+	while (n < x.n && n < y.n && x.p[n] == y.p[n] && x.p[n] != '#')
+		n++;
+	return n >= STEM_LEAST || (n && (n == x.n || n == y.n));
+}
+
+static bool share_sort_key(const struct checker *c, const struct entity *x, const struct entity *y)
+{
+	const struct template *a = entity_key(c, x, false), *b = entity_key(c, y, false);
+	return a && b && share_stem(c->arena, template_prefix(a), template_prefix(b));
+}
+
+/* Whether it says nothing that the other does not say, besides when. */
+static bool adds_nothing(const struct entity *e, const struct entity *to)
+{
+	EACH(struct attribute, a, e->attributes, e->attribute_count)
+		if (!is_parameter(e, a->name) && !attribute_is_time(a) && !entity_attribute(to, a->name))
+			return false;
+	return true;
+}
+
+/* The same two names, each once first: USER#<a> with FOLLOWING#<b>, and USER#<b> with FOLLOWER#<a>.
+ */
+static bool is_reverse_of(const struct checker *c, const struct entity *x, const struct entity *y)
+{
+	const struct template *pk = entity_key(c, x, true), *sk = entity_key(c, x, false);
+	const struct template *other = entity_key(c, y, true);
+	if (x->param_count != 2 || y->param_count != 2 || !pk || !sk || !template_alike(pk, other))
+		return false;
+	EACH(struct slice, p, x->params, x->param_count)
+		if (!is_parameter(y, *p))
+			return false;
+	const struct template_part *mine = template_hole(pk, 0), *its = template_hole(other, 0);
+	return mine && !slice_equal(mine->names[0], its->names[0]) &&
+	       template_names(sk, its->names[0]);
+}
+
+/* The link says under the parent what the child's own index entry says: CATEGORY#<parentId>. */
+static bool repeats_index_entry(struct checker *c, const struct entity *link,
+				const struct entity *e)
+{
+	const struct template *pk = entity_key(c, link, true);
+	if (!pk || !template_holes(pk) || !template_alike(pk, entity_key(c, e, true)))
+		return false;
+	if (!adds_nothing(link, e))
+		return false;
+	for (size_t k = 1; k < c->space_count; k++)
+		for (size_t i = 0; i < c->spaces[k].entry_count; i++) {
+			const struct entry *x = &c->spaces[k].entries[i];
+			/* Under its own identity an index entry says nothing of another item. */
+			if (x->shape->entity == e && !x->shape->companion &&
+			    slice_equal(x->hash[0]->text, pk->text) &&
+			    !is_parameter(e, template_hole(pk, 0)->names[0]))
+				return true;
+		}
+	return false;
+}
+
+static void stored_twice(struct checker *c)
+{
+	EACH(struct entity, e, c->d->entities, c->d->entity_count)
+		EACH(struct entity, other, c->d->entities, c->d->entity_count) {
+			if (other == e || e->internal || other->internal)
+				continue;
+			bool mirror = other < e && is_reverse_of(c, e, other) &&
+				      adds_nothing(e, other) &&
+				      (share_stem(c->arena, e->name, other->name) ||
+				       share_sort_key(c, e, other));
+			if (!mirror && !repeats_index_entry(c, e, other))
+				continue;
+			struct about about = about_entity(c, e);
+			check_say(c, &about, (struct place){ 0 },
+				  "%.*s says what %.*s says, and is written by itself",
+				  SLICE_ARG(e->name), SLICE_ARG(other->name));
+			check_repair(c, "Make it a companion of %.*s.", SLICE_ARG(other->name));
+		}
+}
+
+const struct rule check_rules_copy[] = {
+	{ "copy-not-kept", SEVERITY_WARNING, copy_not_kept,
+	  "A copy of something that can change, and no pattern finds the copies.",
+	  "After a change the copies and the source disagree.",
+	  "Name the pattern that finds them (`kept by …`), make the source `fixed`, or the copy, "
+	  "if it is meant as it was." },
+	{ "mirror-in-index", SEVERITY_ERROR, mirror_in_index,
+	  "A companion carries the index keys of its item: everything is listed twice.",
+	  "Both items are in the index under the same key, and a query returns both.",
+	  "Leave the index keys off the companion." },
+	{ "list-in-two-places", SEVERITY_WARNING, list_in_two_places,
+	  "A list and items for its elements, written apart.",
+	  "Two requests can fail or overtake each other, and then the list and the items disagree.",
+	  "Make the items companions (`for: tag in tags`): written and diffed in the same "
+	  "transaction." },
+	{ "stored-twice", SEVERITY_WARNING, stored_twice,
+	  "The same relation as another entity, in no common transaction.",
+	  "One can be written without the other; then the two sides tell different stories.",
+	  "Make one a companion of the other." },
+	{ "list-not-searchable", SEVERITY_NOTE, list_not_searchable,
+	  "Tags or mentions that nothing can be found by.",
+	  "An item is in an index once; a list in it is not indexed.",
+	  "Add a companion per element: {for: tag in tags, …}, if they are meant for finding." },
+	{ NULL },
+};

@@ -1,0 +1,232 @@
+/* Rules about the table's own key: does it tell items apart, and can an item be found again.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "design/check/check.h"
+
+static const struct entry *each_own_entry(const struct checker *c, size_t *i)
+{
+	const struct space *t = &c->spaces[0];
+	while (*i < t->entry_count) {
+		const struct entry *e = &t->entries[(*i)++];
+		if (!e->shape->companion)
+			return e;
+	}
+	return NULL;
+}
+
+static size_t key_templates(const struct entry *e, const struct template **out)
+{
+	size_t n = 0;
+	if (e->hash[0])
+		out[n++] = e->hash[0];
+	if (e->range[0])
+		out[n++] = e->range[0];
+	return n;
+}
+
+/* ---- a time in the key ---- */
+
+/* Whether every placeholder of the guard's key is one of the item's key, and none the time. */
+static bool guards(const struct checker *c, const struct shape *s, const struct entry *item,
+		   struct slice time)
+{
+	for (size_t i = 0; i < c->spaces[0].entry_count; i++) {
+		const struct entry *e = &c->spaces[0].entries[i];
+		if (e->shape != s)
+			continue;
+		const struct template *keys[2], *own[2];
+		size_t n = key_templates(e, keys), m = key_templates(item, own), holes = 0;
+		bool fits = true;
+		for (size_t k = 0; k < n; k++)
+			EACH(struct template_part, p, keys[k]->parts, keys[k]->part_count) {
+				if (!p->names)
+					continue;
+				holes++;
+				bool known = false;
+				for (size_t j = 0; j < m; j++)
+					known |= template_names(own[j], p->names[0]);
+				fits &= known && !slice_equal(p->names[0], time);
+			}
+		if (fits && holes)
+			return true;
+	}
+	return false;
+}
+
+static bool has_guard(const struct checker *c, const struct entry *e, struct slice time)
+{
+	for (size_t i = 0; i < c->shape_count; i++) {
+		const struct shape *s = &c->shapes[i];
+		if (s->entity == e->shape->entity && s->companion && s->companion->unique.n &&
+		    !s->companion->when && guards(c, s, e, time))
+			return true;
+	}
+	return false;
+}
+
+/* An id that is new for each item, or that only the item itself is named by. */
+static bool has_own_id(struct checker *c, const struct entry *e)
+{
+	const struct template *keys[2];
+	size_t n = key_templates(e, keys);
+	for (size_t k = 0; k < n; k++)
+		EACH(struct template_part, p, keys[k]->parts, keys[k]->part_count) {
+			const struct attribute *a =
+				p->names ? entity_attribute(e->shape->entity, p->names[0]) : NULL;
+			if (!a)
+				continue;
+			struct slice own = arena_printf(
+				c->arena, "%.*sid",
+				SLICE_ARG(plain_name(c->arena, e->shape->entity->name)));
+			if (a->id || slice_equal(plain_name(c->arena, a->name), own))
+				return true;
+		}
+	return false;
+}
+
+static void time_lets_duplicate(struct checker *c)
+{
+	const struct entry *e;
+	for (size_t i = 0; (e = each_own_entry(c, &i));) {
+		const struct template *keys[2];
+		size_t n = key_templates(e, keys);
+		for (size_t k = 0; k < n; k++)
+			EACH(struct template_part, p, keys[k]->parts, keys[k]->part_count) {
+				const struct attribute *a =
+					p->names ? entity_attribute(e->shape->entity, p->names[0])
+						 : NULL;
+				if (!a || !(a->now || a->touched) ||
+				    is_parameter(e->shape->entity, a->name) || has_own_id(c, e) ||
+				    has_guard(c, e, a->name))
+					continue;
+				struct about about = about_entity(c, e->shape->entity);
+				check_say(c, &about, keys[k]->place,
+					  "%.*s in %.*s makes each key new: the same thing can be "
+					  "done twice",
+					  SLICE_ARG(a->name), SLICE_ARG(keys[k]->text));
+			}
+	}
+}
+
+/* ---- addressing ---- */
+
+struct derived_search {
+	const struct entity *entity;
+	bool beyond;
+};
+
+static void look_beyond(void *ctx, const struct term *t)
+{
+	struct derived_search *s = ctx;
+	if (t->kind == TERM_PATH && t->name_count == 1 && !is_parameter(s->entity, t->names[0]))
+		s->beyond = true;
+}
+
+static bool follows_from_identity(const struct entity *e, struct slice name)
+{
+	if (is_parameter(e, name))
+		return true;
+	const struct attribute *a = entity_attribute(e, name);
+	if (!a || !a->derived)
+		return false;
+	struct derived_search s = { e, false };
+	term_walk(a->derived, look_beyond, &s);
+	return !s.beyond;
+}
+
+static void not_addressable(struct checker *c)
+{
+	const struct entry *e;
+	const struct entity *said = NULL;
+	for (size_t i = 0; (e = each_own_entry(c, &i));) {
+		const struct entity *x = e->shape->entity;
+		const struct template *keys[2];
+		size_t n = key_templates(e, keys);
+		if (x == said || x->found_by.n || !x->params)
+			continue;
+		for (size_t k = 0; k < n && x != said; k++)
+			EACH(struct template_part, p, keys[k]->parts, keys[k]->part_count) {
+				if (!p->names || follows_from_identity(x, p->names[0]) || x == said)
+					continue;
+				struct about about = about_entity(c, x);
+				check_say(c, &about, keys[k]->place,
+					  "%.*s needs %.*s, which the path %.*s does not have",
+					  SLICE_ARG(keys[k]->text), SLICE_ARG(p->names[0]),
+					  SLICE_ARG(x->path));
+				said = x;
+			}
+	}
+}
+
+/* ---- two kinds, one key ---- */
+
+static void same_key(struct checker *c)
+{
+	const struct space *t = &c->spaces[0];
+	for (size_t i = 0; i < t->entry_count; i++)
+		for (size_t j = i + 1; j < t->entry_count; j++) {
+			const struct entry *x = &t->entries[i], *y = &t->entries[j];
+			if (x->shape == y->shape || !template_alike(x->hash[0], y->hash[0]) ||
+			    (x->range[0] && !template_alike(x->range[0], y->range[0])))
+				continue;
+			struct about about = about_entity(c, y->shape->entity);
+			check_say(c, &about, y->hash[0]->place,
+				  "%.*s and %.*s have the same key, %.*s",
+				  SLICE_ARG(y->shape->name), SLICE_ARG(x->shape->name),
+				  SLICE_ARG(y->hash[0]->text));
+		}
+}
+
+/* ---- identities that move ---- */
+
+static void identity_can_change(struct checker *c)
+{
+	EACH(struct entity, e, c->d->entities, c->d->entity_count) {
+		const struct attribute *moving = NULL;
+		EACH(struct slice, p, e->params, e->param_count) {
+			const struct attribute *a = entity_attribute(e, *p);
+			if (a && attribute_can_change(e, a) && !a->touched && !a->from_key)
+				moving = a;
+		}
+		/* Whoever may not update it cannot move it; a marker has nothing else. */
+		if (!moving || !e->allow[ALLOW_UPDATE] ||
+		    e->allow[ALLOW_UPDATE]->kind == TERM_NEVER || e->attribute_count < 4)
+			continue;
+		EACH(struct entity, other, c->d->entities, c->d->entity_count) {
+			const struct attribute *through;
+			enum refers how = entity_refers(c, other, e, &through);
+			/* One part of several is also a name of something else: only what says
+			 * E(a, b) means the item. */
+			if (how == REFERS_NOT || (e->param_count > 1 && how != REFERS_CHECKED))
+				continue;
+			struct about about = about_entity(c, e);
+			check_say(c, &about, moving->place,
+				  "%.*s may change, and %.*s refers to it", SLICE_ARG(moving->name),
+				  SLICE_ARG(other->name));
+			break;
+		}
+	}
+}
+
+const struct rule check_rules_identity[] = {
+	{ "time-lets-duplicate", SEVERITY_ERROR, time_lets_duplicate,
+	  "The time of writing is part of the table's key, so the same thing can be done twice "
+	  "(like, bookmark) and no guard "
+	  "prevents it.",
+	  "attribute_not_exists(PK) never fails when every key is new; an index does not enforce "
+	  "uniqueness either.",
+	  "Add a companion without the time in its key: {unique: userId, PK: "
+	  "LIKE#<userId>#<postId>, SK: LIKE}." },
+	{ "not-addressable", SEVERITY_WARNING, not_addressable,
+	  "The key needs a value that the path does not have, and no companion or index leads to "
+	  "it.",
+	  "Whoever knows only the path cannot read, change or delete the item.",
+	  "Name the pattern that finds the rest (`found by`), or put the value into the path." },
+	{ "same-key", SEVERITY_ERROR, same_key,
+	  "Two kinds of items have the same key: one overwrites the other.",
+	  "The table's key is all that tells items apart.", "Give each kind a prefix of its own." },
+	{ "identity-can-change", SEVERITY_WARNING, identity_can_change,
+	  "Others refer to this item by an attribute that may change.",
+	  "After the change they point to nothing, or to whoever takes the name next.",
+	  "Make it `fixed`, or let the others refer to an id." },
+	{ NULL },
+};

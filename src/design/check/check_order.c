@@ -1,0 +1,187 @@
+/* Rules about the order of a list: does the sort key have the order that is promised.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "design/check/check.h"
+
+enum order_kind { ORDER_NONE, ORDER_TIME, ORDER_NUMBER, ORDER_FREE };
+
+static bool has_word(struct slice text, const char *word)
+{
+	return memmem(text.p, text.n, word, strlen(word)) != NULL;
+}
+
+static enum order_kind promised(const struct access *a)
+{
+	if (!a->order.n)
+		return ORDER_NONE;
+	if (has_word(a->order, "newest") || has_word(a->order, "oldest"))
+		return ORDER_TIME;
+	if (has_word(a->order, "highest") || has_word(a->order, "lowest"))
+		return ORDER_NUMBER;
+	return ORDER_FREE;
+}
+
+static const struct where_rule *sort_condition(const struct access *a, struct slice attribute)
+{
+	EACH(struct where_rule, w, a->where, a->where_count)
+		if (slice_equal(w->attribute, attribute))
+			return w;
+	return NULL;
+}
+
+/* The first placeholder of the sort key that is not the same in all rows: what the list is ordered
+ * by. */
+static const struct template_part *ordered_by(const struct reach *r, const struct entry *e)
+{
+	const struct key_schema *k = r->space->key;
+	for (size_t i = 0; i < k->range_count; i++) {
+		const struct where_rule *w = sort_condition(r->access, k->range[i].name);
+		if (w && w->op == WHERE_EQ && !w->optional)
+			continue;
+		size_t fixed = w && w->op == WHERE_BEGINS ? template_holes(w->value) : 0;
+		/* A prefix that ends in a placeholder leaves that one open. */
+		if (fixed && w->value->parts[w->value->part_count - 1].names)
+			fixed--;
+		const struct template_part *hole = template_hole(e->range[i], fixed);
+		if (hole)
+			return hole;
+	}
+	return NULL;
+}
+
+/* 1, 2, 3…: taken from a sequence, or from a counter, when the item was made. */
+static bool is_numbered(const struct attribute *a)
+{
+	const struct term *t = a ? a->default_ : NULL;
+	return (a && a->next) || (t && t->kind == TERM_ADD &&
+				  (t->args[0]->kind == TERM_FETCH || t->args[1]->kind == TERM_FETCH));
+}
+
+static bool hole_has_order(struct checker *c, const struct entry *e,
+			   const struct template_part *hole, enum order_kind kind)
+{
+	const struct attribute *a = hole_attribute(c, e->shape->entity, hole);
+	if (kind == ORDER_TIME) {
+		if (hole->format == FORMAT_DATE || hole->format == FORMAT_MONTH)
+			return true;
+		const struct attribute *own = entity_attribute(e->shape->entity, hole->names[0]);
+		/* An id of the item itself is a ULID; somebody else's id tells when that was made.
+		 * Times that are free strings are time-not-sortable. */
+		return !a || attribute_is_time(a) || (own && own->id) || is_numbered(own) ||
+		       (a->type == ATTR_STRING &&
+			name_ends(c->arena, a->name, "at time date timestamp"));
+	}
+	return !a || attribute_is_number(c, e->shape->entity, a);
+}
+
+/* Rows that are ordered in memory, or are one. */
+static bool order_is_moot(const struct access *a)
+{
+	return a->rank || a->single || a->count_only || a->tree_parent.n;
+}
+
+static void wrong_order(struct checker *c)
+{
+	for (size_t i = 0; i < c->d->access_count; i++) {
+		const struct reach *r = &c->reaches[i];
+		enum order_kind kind = promised(r->access);
+		if (!r->space || order_is_moot(r->access) ||
+		    (kind != ORDER_TIME && kind != ORDER_NUMBER))
+			continue;
+		for (size_t j = 0; j < r->entry_count; j++) {
+			const struct template_part *hole = ordered_by(r, r->entries[j]);
+			if (hole && hole_has_order(c, r->entries[j], hole, kind))
+				continue;
+			struct about about = about_access(c, r->access);
+			if (hole)
+				check_say(c, &about, (struct place){ 0 },
+					  "%.*s is promised, and %.*s is sorted by %.*s",
+					  SLICE_ARG(r->access->order),
+					  SLICE_ARG(r->entries[j]->shape->name),
+					  SLICE_ARG(hole->names[0]));
+			else
+				check_say(c, &about, (struct place){ 0 },
+					  "%.*s is promised, and %.*s has no order in %.*s",
+					  SLICE_ARG(r->access->order),
+					  SLICE_ARG(r->entries[j]->shape->name),
+					  SLICE_ARG(r->space->name));
+			break;
+		}
+	}
+}
+
+static void no_order(struct checker *c)
+{
+	for (size_t i = 0; i < c->d->access_count; i++) {
+		const struct reach *r = &c->reaches[i];
+		if (!r->space || order_is_moot(r->access) || r->access->order.n ||
+		    !r->access->path.n)
+			continue;
+		for (size_t j = 0; j < r->entry_count; j++) {
+			const struct template_part *hole = ordered_by(r, r->entries[j]);
+			const struct attribute *a =
+				hole ? hole_attribute(c, r->entries[j]->shape->entity, hole) : NULL;
+			if (!a || !attribute_is_time(a))
+				continue;
+			struct about about = about_access(c, r->access);
+			check_say(c, &about, (struct place){ 0 },
+				  "sorted by %.*s, oldest first, because nothing is said",
+				  SLICE_ARG(hole->names[0]));
+			break;
+		}
+	}
+}
+
+/* Whether the partition is a day or a month of what it holds. */
+static bool is_dated(const struct reach *r)
+{
+	for (size_t j = 0; j < r->entry_count; j++)
+		for (size_t i = 0; i < r->space->key->hash_count; i++)
+			EACH(struct template_part, p, r->entries[j]->hash[i]->parts,
+			      r->entries[j]->hash[i]->part_count)
+				if (p->names &&
+				    (p->format == FORMAT_DATE || p->format == FORMAT_MONTH))
+					return true;
+	return false;
+}
+
+static bool walks_elsewhere(const struct checker *c, const struct access *a)
+{
+	EACH(struct access, other, c->d->accesses, c->d->access_count)
+		if (slice_equal(other->merge_pattern, a->name))
+			return true;
+	return false;
+}
+
+static void stops_at_midnight(struct checker *c)
+{
+	for (size_t i = 0; i < c->d->access_count; i++) {
+		const struct reach *r = &c->reaches[i];
+		const struct access *a = r->access;
+		if (!r->space || a->walk_times || a->count_only || !is_dated(r) ||
+		    walks_elsewhere(c, a))
+			continue;
+		if (!a->descending && !a->rank)
+			continue;
+		struct about about = about_access(c, a);
+		check_say(c, &about, (struct place){ 0 }, "the list ends where the day does");
+	}
+}
+
+const struct rule check_rules_order[] = {
+	{ "wrong-order", SEVERITY_WARNING, wrong_order,
+	  "It promises an order (newest first, highest first) that the sort key does not have.",
+	  "A Query returns items by their sort key and by nothing else; a page in another order "
+	  "cannot be cut out of it.",
+	  "Put the time or number first in the sort key, make the id a ULID (`id`), or order a "
+	  "bounded set with `rank`." },
+	{ "no-order", SEVERITY_NOTE, no_order,
+	  "The sort key is a time and no order is given: the default is oldest first.",
+	  "ScanIndexForward is true unless said otherwise: the first page of a long list is the "
+	  "oldest.",
+	  "Say `order: newest first` or `order: oldest first`." },
+	{ "stops-at-midnight", SEVERITY_WARNING, stops_at_midnight,
+	  "One partition per day, newest first, and no `walk` to the day before.",
+	  "Just after midnight the list is empty, and no page ever reaches yesterday.",
+	  "Add `walk: {date: one day back, 7 times}`." },
+	{ NULL },
+};

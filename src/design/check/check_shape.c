@@ -1,0 +1,337 @@
+/* The items a design can have, where each stands in the table and the indexes, and which of them
+ * each access pattern reaches. SPDX-License-Identifier: Apache-2.0 */
+#include "design/check/check.h"
+
+bool key_has(const struct key_schema *k, struct slice name)
+{
+	for (size_t i = 0; i < k->hash_count; i++)
+		if (slice_equal(k->hash[i].name, name))
+			return true;
+	for (size_t i = 0; i < k->range_count; i++)
+		if (slice_equal(k->range[i].name, name))
+			return true;
+	return false;
+}
+
+bool index_carries(const struct design_index *x, struct slice name)
+{
+	if (x->projection == PROJECT_INCLUDE)
+		EACH(struct slice, i, x->include, x->include_count)
+			if (slice_equal(*i, name))
+				return true;
+	return x->projection == PROJECT_ALL;
+}
+
+/* ---- shapes ---- */
+
+const struct key_rule *shape_rules(const struct shape *s, size_t *count)
+{
+	*count = s->companion ? s->companion->rule_count : s->entity->key_count;
+	return s->companion ? s->companion->rules : s->entity->keys;
+}
+
+bool shape_has(const struct shape *s, struct slice attribute)
+{
+	size_t n;
+	const struct key_rule *rules = shape_rules(s, &n);
+	EACH(struct key_rule, r, rules, n)
+		if (slice_equal(r->attribute, attribute))
+			return true;
+	return !s->companion && entity_attribute(s->entity, attribute);
+}
+
+static void make_shapes(struct checker *c)
+{
+	size_t room = 0;
+	EACH(struct entity, e, c->d->entities, c->d->entity_count)
+		room += 1 + e->companion_count;
+	c->shapes = arena_array(c->arena, struct shape, room);
+	EACH(struct entity, e, c->d->entities, c->d->entity_count) {
+		c->shapes[c->shape_count++] = (struct shape){ e, NULL, e->name };
+		EACH(struct companion, k, e->companions, e->companion_count) {
+			struct slice name =
+				arena_printf(c->arena, "%.*s's companion", SLICE_ARG(e->name));
+			if (k->name.n)
+				name = arena_printf(c->arena, "%.*s's companion %.*s",
+						    SLICE_ARG(e->name), SLICE_ARG(k->name));
+			else if (k->rule_count)
+				name = arena_printf(
+					c->arena, "%.*s's companion %.*s", SLICE_ARG(e->name),
+					SLICE_ARG(k->rules[k->rule_count > 1].template->text));
+			c->shapes[c->shape_count++] = (struct shape){ e, k, name };
+		}
+	}
+}
+
+/* ---- entries ---- */
+
+/* An attribute that is a key as it is, without a template: <name>. */
+static const struct template *bare_template(struct arena *a, const struct attribute *attr)
+{
+	struct template *t = arena_new(a, struct template);
+	struct template_part *p = arena_new(a, struct template_part);
+	p->names = &attr->name;
+	p->name_count = 1;
+	t->parts = p;
+	t->part_count = 1;
+	t->place = attr->place;
+	t->text = arena_printf(a, "<%.*s>", SLICE_ARG(attr->name));
+	return t;
+}
+
+struct choice { /* one form of one key attribute */
+	const struct template *template;
+	const struct term *when;
+};
+
+#define CHOICES_MAX 8
+
+static size_t choices_of(struct checker *c, const struct shape *s, struct slice attribute,
+			 struct choice *out)
+{
+	size_t count = 0, n;
+	const struct key_rule *rules = shape_rules(s, &n);
+	EACH(struct key_rule, r, rules, n)
+		if (slice_equal(r->attribute, attribute) && count < CHOICES_MAX)
+			out[count++] = (struct choice){ r->template, r->when };
+	const struct attribute *a = s->companion ? NULL : entity_attribute(s->entity, attribute);
+	if (count == 0 && a)
+		out[count++] = (struct choice){ bare_template(c->arena, a), a->when };
+	return count;
+}
+
+static bool same_condition(const struct term *x, const struct term *y)
+{
+	if (x == y)
+		return true;
+	return x && y && x->place.line == y->place.line && x->place.column == y->place.column;
+}
+
+/* With `keys when A` and `keys when B` both giving the whole key, A's hash does not go with B's
+ * range. */
+static bool goes_with(const struct entry *e, const struct choice *choice,
+		      const struct choice *hashes, size_t n)
+{
+	if (!choice->when || e->when_count == 0)
+		return true;
+	for (size_t i = 0; i < e->when_count; i++)
+		if (same_condition(e->when[i], choice->when))
+			return true;
+	for (size_t i = 0; i < n; i++)
+		if (same_condition(hashes[i].when, choice->when))
+			return false;
+	return true;
+}
+
+static void add_condition(struct entry *e, const struct term *when)
+{
+	for (size_t i = 0; i < e->when_count; i++)
+		if (same_condition(e->when[i], when))
+			return;
+	if (when && e->when_count < CONDITIONS_MAX)
+		e->when[e->when_count++] = when;
+}
+
+struct builder {
+	struct checker *c;
+	struct space *space;
+	size_t room;
+	const struct shape *shape;
+	struct choice first[CHOICES_MAX]; /* of the first hash attribute */
+	size_t first_count;
+};
+
+static void add_entry(struct builder *b, const struct entry *e)
+{
+	struct space *s = b->space;
+	if (s->entry_count == b->room) {
+		size_t more = b->room ? b->room * 2 : 8;
+		s->entries = arena_grow(b->c->arena, s->entries, b->room * sizeof(*e),
+					more * sizeof(*e));
+		b->room = more;
+	}
+	s->entries[s->entry_count++] = *e;
+}
+
+/* Takes each form of the i-th key attribute (hash attributes first) together with each of those
+ * after it. */
+static void combine(struct builder *b, struct entry e, size_t i)
+{
+	const struct key_schema *k = b->space->key;
+	if (i == (size_t)k->hash_count + k->range_count) {
+		add_entry(b, &e);
+		return;
+	}
+	bool hash = i < k->hash_count;
+	size_t at = hash ? i : i - k->hash_count;
+	struct choice list[CHOICES_MAX];
+	size_t n = choices_of(b->c, b->shape, hash ? k->hash[at].name : k->range[at].name, list);
+	if (i == 0) {
+		memcpy(b->first, list, sizeof(list));
+		b->first_count = n;
+	}
+	for (size_t j = 0; j < n; j++) {
+		if (i > 0 && !goes_with(&e, &list[j], b->first, b->first_count))
+			continue;
+		struct entry next = e;
+		*(hash ? &next.hash[at] : &next.range[at]) = list[j].template;
+		add_condition(&next, list[j].when);
+		combine(b, next, i + 1);
+	}
+}
+
+static void fill_space(struct checker *c, struct space *s)
+{
+	struct builder b = { .c = c, .space = s };
+	s->entries = arena_alloc(c->arena, 0);
+	for (size_t i = 0; i < c->shape_count; i++) {
+		struct entry e = { .shape = &c->shapes[i] };
+		b.shape = &c->shapes[i];
+		if (b.shape->companion)
+			add_condition(&e, b.shape->companion->when);
+		combine(&b, e, 0);
+	}
+}
+
+static void make_spaces(struct checker *c)
+{
+	c->space_count = 1 + c->d->index_count;
+	c->spaces = arena_array(c->arena, struct space, c->space_count);
+	c->spaces[0].key = &c->d->key;
+	c->spaces[0].name = SLICE("the table");
+	for (size_t i = 0; i < c->d->index_count; i++) {
+		const struct design_index *x = &c->d->indexes[i];
+		c->spaces[i + 1].index = x;
+		c->spaces[i + 1].key = &x->key;
+		c->spaces[i + 1].name = x->name;
+	}
+	for (size_t i = 0; i < c->space_count; i++)
+		fill_space(c, &c->spaces[i]);
+}
+
+const struct space *check_space(const struct checker *c, struct slice index)
+{
+	for (size_t i = 0; i < c->space_count; i++) {
+		const struct space *s = &c->spaces[i];
+		if (index.n ? s->index && slice_equal(s->name, index) : !s->index)
+			return s;
+	}
+	return NULL;
+}
+
+/* ---- what a query reaches ---- */
+
+static const struct where_rule *where_of(const struct access *a, struct slice attribute)
+{
+	EACH(struct where_rule, w, a->where, a->where_count)
+		if (slice_equal(w->attribute, attribute))
+			return w;
+	return NULL;
+}
+
+/* Whether keys of the form `t` can be on this side of the bound: decided by the literal beginnings,
+ * where they differ. */
+static bool on_side(struct slice bound, struct slice key, bool above)
+{
+	size_t n = bound.n < key.n ? bound.n : key.n;
+	int cmp = n ? memcmp(key.p, bound.p, n) : 0;
+	return cmp == 0 || (cmp > 0) == above;
+}
+
+static bool where_meets(struct checker *c, const struct where_rule *w, const struct template *t,
+			const struct entity *e)
+{
+	struct slice key = template_prefix(t), from = template_prefix(w->value);
+	switch (w->op) {
+	case WHERE_EQ:
+		return template_meets(c->arena, w->value, t, e);
+	case WHERE_BEGINS:
+		return template_begins(c->arena, w->value, t, e);
+	case WHERE_BETWEEN:
+		return on_side(from, key, true) && on_side(template_prefix(w->upper), key, false);
+	case WHERE_LT:
+	case WHERE_LE:
+		return on_side(from, key, false);
+	default:
+		return on_side(from, key, true);
+	}
+}
+
+static bool entry_matches(struct checker *c, const struct access *a, const struct space *s,
+			  const struct entry *e)
+{
+	for (size_t i = 0; i < s->key->hash_count; i++) {
+		const struct where_rule *w = where_of(a, s->key->hash[i].name);
+		if (w && !where_meets(c, w, e->hash[i], e->shape->entity))
+			return false;
+	}
+	for (size_t i = 0; i < s->key->range_count; i++) {
+		const struct where_rule *w = where_of(a, s->key->range[i].name);
+		if (w && !w->optional && !where_meets(c, w, e->range[i], e->shape->entity))
+			return false;
+	}
+	return true;
+}
+
+static bool names_partition(const struct access *a, const struct space *s)
+{
+	for (size_t i = 0; i < s->key->hash_count; i++) {
+		const struct where_rule *w = where_of(a, s->key->hash[i].name);
+		if (!w || w->op != WHERE_EQ || w->optional)
+			return false;
+	}
+	return true;
+}
+
+static void make_reach(struct checker *c, struct reach *r, const struct access *a)
+{
+	const struct space *s = a->kind == ACCESS_QUERY ? check_space(c, a->index) : NULL;
+	r->access = a;
+	if (!s || !names_partition(a, s))
+		return;
+	r->space = s;
+	r->entries = arena_array(c->arena, const struct entry *, s->entry_count);
+	for (size_t i = 0; i < s->entry_count; i++) {
+		const struct entry *e = &s->entries[i];
+		if (!entry_matches(c, a, s, e))
+			continue;
+		r->by_key_count++;
+		if (!a->filter || term_can_hold(c, a->filter, e->shape))
+			r->entries[r->entry_count++] = e;
+	}
+}
+
+const struct reach *check_reach(const struct checker *c, struct slice access)
+{
+	for (size_t i = 0; i < c->d->access_count; i++)
+		if (slice_equal(c->d->accesses[i].name, access))
+			return &c->reaches[i];
+	return NULL;
+}
+
+bool reach_has_entity(const struct reach *r, const struct entity *e)
+{
+	for (size_t i = 0; r && i < r->entry_count; i++)
+		if (r->entries[i]->shape->entity == e)
+			return true;
+	return false;
+}
+
+const struct template *entity_key(const struct checker *c, const struct entity *e, bool hash)
+{
+	for (size_t i = 0; i < c->spaces[0].entry_count; i++) {
+		const struct entry *x = &c->spaces[0].entries[i];
+		if (x->shape->entity == e && !x->shape->companion)
+			return hash ? x->hash[0] : x->range[0];
+	}
+	return NULL;
+}
+
+void check_model(struct checker *c)
+{
+	make_shapes(c);
+	make_spaces(c);
+	c->reaches = arena_array(c->arena, struct reach, c->d->access_count);
+	for (size_t i = 0; i < c->d->access_count; i++)
+		make_reach(c, &c->reaches[i], &c->d->accesses[i]);
+}

@@ -1,0 +1,329 @@
+/* Rules about processors: is there a stream, do they wake themselves, do they end, do they clean
+ * up. SPDX-License-Identifier: Apache-2.0 */
+#include "design/check/check.h"
+
+#define READERS_MAX 2 /* per shard, beyond which AWS throttles */
+
+static void stream_off(struct checker *c)
+{
+	EACH(struct processor, p, c->d->processors, c->d->processor_count) {
+		bool old = term_mentions_old(p->when) || (p->events & ON_DELETED);
+		if (c->d->stream == STREAM_NEW_AND_OLD ||
+		    (c->d->stream == STREAM_NEW_IMAGE && !old))
+			continue;
+		struct about about = about_processor(c, p);
+		check_say(c, &about, (struct place){ 0 },
+			  c->d->stream == STREAM_NONE
+				  ? "the table has no stream"
+				  : "the stream does not carry what this needs");
+	}
+}
+
+/* ---- what an update finds ---- */
+
+static bool may_be_created(const struct checker *c, const struct entity *e)
+{
+	if (e->allow[ALLOW_CREATE] && e->allow[ALLOW_CREATE]->kind != TERM_NEVER)
+		return true;
+	EACH(struct action, x, e->actions, e->action_count)
+		if (x->creates)
+			return true;
+	EACH(struct processor, p, c->d->processors, c->d->processor_count)
+		if ((p->effect == EFFECT_PUT || p->effect == EFFECT_COUNT) &&
+		    slice_equal(p->target, e->name))
+			return true;
+	return false;
+}
+
+static void update_of_nothing(struct checker *c)
+{
+	EACH(struct processor, p, c->d->processors, c->d->processor_count) {
+		const struct entity *e = design_entity(c->d, p->target);
+		if (p->effect != EFFECT_UPDATE || !e || may_be_created(c, e))
+			continue;
+		struct about about = about_processor(c, p);
+		check_say(c, &about, (struct place){ 0 }, "updates a %.*s, which nobody creates",
+			  SLICE_ARG(e->name));
+	}
+}
+
+/* ---- loops ---- */
+
+/* The events that carrying out a processor causes on an entity. */
+static int causes(const struct checker *c, const struct processor *p, struct slice entity)
+{
+	int direct = 0;
+	if (slice_equal(p->target, entity))
+		direct = p->effect == EFFECT_PUT ? ON_CREATED | ON_UPDATED
+			 : p->effect == EFFECT_UPDATE || p->effect == EFFECT_COUNT ? ON_UPDATED
+			 : p->effect == EFFECT_DELETE				   ? ON_DELETED
+										   : 0;
+	const struct entity *e = design_entity(c->d, entity);
+	if (p->effect == EFFECT_REMOVE_ALL && e && reach_has_entity(check_reach(c, p->target), e))
+		direct |= ON_DELETED;
+	/* Putting or deleting something that counts updates what it counts on. */
+	const struct entity *target = design_entity(c->d, p->target);
+	if (target && p->effect != EFFECT_SEND)
+		EACH(struct count_rule, r, target->counts, target->count_count)
+			if (slice_equal(r->target.entity, entity))
+				direct |= ON_UPDATED;
+	return direct;
+}
+
+static bool wakes(const struct checker *c, const struct processor *p, const struct processor *next)
+{
+	/* A processor that compares with the old item is not woken by what it changed itself. */
+	if (term_mentions_old(next->when))
+		return false;
+	int events = causes(c, p, next->entity) & next->events;
+	/* Putting what is there already is an update; a first put that only answers `created` ends
+	 * by itself. */
+	return events && !(p == next && p->effect == EFFECT_PUT && next->events == ON_DELETED);
+}
+
+static bool reaches_itself(const struct checker *c, size_t start)
+{
+	size_t n = c->d->processor_count;
+	bool *seen = arena_array(c->arena, bool, n);
+	size_t *queue = arena_array(c->arena, size_t, n + 1), head = 0, tail = 0;
+	queue[tail++] = start;
+	while (head < tail) {
+		const struct processor *p = &c->d->processors[queue[head++]];
+		for (size_t i = 0; i < n; i++) {
+			if (!wakes(c, p, &c->d->processors[i]))
+				continue;
+			if (i == start)
+				return true;
+			if (!seen[i]) {
+				seen[i] = true;
+				queue[tail++] = i;
+			}
+		}
+	}
+	return false;
+}
+
+static void processor_loop(struct checker *c)
+{
+	for (size_t i = 0; i < c->d->processor_count; i++)
+		if (reaches_itself(c, i)) {
+			struct about about = about_processor(c, &c->d->processors[i]);
+			check_say(c, &about, (struct place){ 0 }, "what it writes wakes it again");
+		}
+}
+
+static void many_stream_readers(struct checker *c)
+{
+	if (c->d->processor_count <= READERS_MAX)
+		return;
+	struct about about = about_table(c);
+	check_say(c, &about, (struct place){ 0 }, "%zu processors read one stream",
+		  c->d->processor_count);
+}
+
+/* ---- fan-out ---- */
+
+static void look_at_other_items(void *ctx, const struct term *t)
+{
+	if (t->kind == TERM_FETCH || t->kind == TERM_EXISTS)
+		*(bool *)ctx = true;
+}
+
+/* A `let: {limit: …}`, or a condition on somebody else's item that leaves out the largest. */
+static bool is_bounded(const struct processor *p)
+{
+	bool other = false;
+	if (p->when)
+		term_walk(p->when, look_at_other_items, &other);
+	return other || p->let_count > 0;
+}
+
+static void unbounded_fan_out(struct checker *c)
+{
+	EACH(struct processor, p, c->d->processors, c->d->processor_count) {
+		const struct access *a =
+			p->each_pattern.n ? design_access(c->d, p->each_pattern) : NULL;
+		if (!a || p->effect != EFFECT_PUT || is_bounded(p))
+			continue;
+		/* A window of time is an end. */
+		bool window = false;
+		EACH(struct where_rule, w, a->where, a->where_count)
+			window |= w->op == WHERE_BETWEEN || w->op == WHERE_GE || w->op == WHERE_GT;
+		if (window)
+			continue;
+		struct about about = about_processor(c, p);
+		check_say(c, &about, (struct place){ 0 },
+			  "writes a %.*s for each row of '%.*s', however many there are",
+			  SLICE_ARG(p->target), SLICE_ARG(p->each_pattern));
+	}
+}
+
+static bool is_undone(const struct checker *c, const struct processor *p)
+{
+	const struct entity *target = design_entity(c->d, p->target);
+	EACH(struct processor, q, c->d->processors, c->d->processor_count) {
+		if (q == p || !slice_equal(q->entity, p->entity) ||
+		    !(q->events & (ON_UPDATED | ON_DELETED)))
+			continue;
+		if ((q->effect == EFFECT_DELETE || q->effect == EFFECT_UPDATE) &&
+		    slice_equal(q->target, p->target))
+			return true;
+		if (q->effect == EFFECT_REMOVE_ALL && target &&
+		    reach_has_entity(check_reach(c, q->target), target))
+			return true;
+	}
+	return false;
+}
+
+/* Text of the source, and not only ids, goes with it. */
+static bool spreads_content(const struct checker *c, const struct processor *p)
+{
+	const struct entity *e = design_entity(c->d, p->entity);
+	if (e)
+		EACH(struct attribute, a, e->attributes, e->attribute_count)
+			if (a->type == ATTR_TEXT)
+				EACH(struct assignment, s, p->with, p->with_count)
+					if (term_mentions(s->term, a->name))
+						return true;
+	return false;
+}
+
+static void no_undo(struct checker *c)
+{
+	EACH(struct processor, p, c->d->processors, c->d->processor_count) {
+		if (p->effect != EFFECT_PUT || !(p->events & ON_CREATED) || !p->each_pattern.n ||
+		    !spreads_content(c, p) || is_undone(c, p))
+			continue;
+		struct about about = about_processor(c, p);
+		check_say(c, &about, (struct place){ 0 },
+			  "no processor takes a %.*s back when the %.*s changes or goes",
+			  SLICE_ARG(p->target), SLICE_ARG(p->entity));
+	}
+}
+
+/* ---- the keeper ---- */
+
+static void reserved_name(struct checker *c)
+{
+	EACH(struct processor, p, c->d->processors, c->d->processor_count) {
+		if (!slice_is(p->name, "keeper"))
+			continue;
+		struct about about = about_processor(c, p);
+		check_say(c, &about, (struct place){ 0 }, "'keeper' is the name of the one that every design has");
+	}
+}
+
+/* As the keeper has it: nobody changes what is fixed, the time of creation, who created it; what
+ * follows from others is settled when those are. */
+static bool can_change(const struct entity *e, struct slice name, int depth)
+{
+	const struct attribute *a = entity_attribute(e, name);
+	if (!a || a->fixed || a->now || a->the_caller || depth > 8)
+		return false;
+	if (a->after.n)
+		return can_change(e, a->after, depth + 1);
+	if (!a->derived)
+		return true;
+	EACH(struct attribute, of, e->attributes, e->attribute_count)
+		if (of != a && term_mentions(a->derived, of->name) && can_change(e, of->name, depth + 1))
+			return true;
+	return false;
+}
+
+static bool can_move(const struct checker *c, const struct entity *e)
+{
+	EACH(struct attribute, a, e->attributes, e->attribute_count) {
+		bool in_key = key_has(&c->d->key, a->name);
+		EACH(struct key_rule, k, e->keys, e->key_count)
+			in_key |= key_has(&c->d->key, k->attribute) &&
+				  (template_names(k->template, a->name) || (k->when && term_mentions(k->when, a->name)));
+		if (in_key && can_change(e, a->name, 0))
+			return true;
+	}
+	return false;
+}
+
+static bool is_lasting_id(const struct attribute *a)
+{
+	return a && a->fixed && (a->id || a->unique);
+}
+
+/* Whether all of these stay, and one of them is an id. */
+static bool finds_again(const struct entity *e, const struct slice *names, size_t n)
+{
+	bool by_id = false;
+	for (size_t i = 0; i < n; i++) {
+		const struct attribute *a = entity_attribute(e, names[i]);
+		if (!a || !a->fixed)
+			return false;
+		by_id |= is_lasting_id(a);
+	}
+	return by_id;
+}
+
+static bool can_be_found(const struct checker *c, const struct entity *e)
+{
+	if (e->found_by.n && finds_again(e, e->params, e->param_count))
+		return true;
+	EACH(struct access, a, c->d->accesses, c->d->access_count) {
+		bool of_it = slice_equal(a->entity, e->name) || (a->kind == ACCESS_GET && slice_equal(a->get.entity, e->name)) ||
+			     (a->kind == ACCESS_QUERY && reach_has_entity(check_reach(c, a->name), e));
+		if ((a->kind == ACCESS_QUERY || a->kind == ACCESS_GET) && of_it && !a->count_only &&
+		    !a->unite.n && a->param_count && finds_again(e, a->params, a->param_count))
+			return true;
+	}
+	return false;
+}
+
+static void cascade_unsure(struct checker *c)
+{
+	EACH(struct entity, e, c->d->entities, c->d->entity_count) {
+		if (!e->delete_.then_count || e->delete_.soft || !can_move(c, e) || can_be_found(c, e))
+			continue;
+		struct about about = about_entity(c, e);
+		check_say(c, &about, (struct place){ 0 },
+			  "its key can change, and nothing finds it again: a deletion cannot be told from a move");
+	}
+}
+
+const struct rule check_rules_stream[] = {
+	{ "stream-off", SEVERITY_ERROR, stream_off,
+	  "Processors need a stream with new and old images.",
+	  "Without a stream nothing tells of a change; without the old image nothing tells what "
+	  "was before.",
+	  "Say `stream: new and old images`." },
+	{ "update-of-nothing", SEVERITY_WARNING, update_of_nothing,
+	  "An `update` of an entity that no client, action or processor creates.",
+	  "An update changes an item that is there; of one that is not there nothing happens.",
+	  "Use `put`, or `count`, which makes what it counts on; or let someone create it." },
+	{ "processor-loop", SEVERITY_ERROR, processor_loop,
+	  "It wakes itself, directly or through others.",
+	  "Its own write is in the stream, too, and is answered with another one, without end.",
+	  "Add a `when` that compares with `old.…`, so that it only answers a change it does not "
+	  "make itself." },
+	{ "many-stream-readers", SEVERITY_NOTE, many_stream_readers,
+	  "More than two readers of one stream, where AWS throttles beyond two.",
+	  "As separate functions on DynamoDB Streams they would compete for the shards.",
+	  "Nothing to do here: Thorpe reads the stream once for all. On AWS use one dispatcher." },
+	{ "unbounded-fan-out", SEVERITY_WARNING, unbounded_fan_out,
+	  "Writes one item for each row of a list without an end.",
+	  "One post of someone with a million followers is a million writes.",
+	  "Leave the largest out and merge their items when reading, or say `let: {limit: "
+	  "10000}`." },
+	{ "no-undo", SEVERITY_WARNING, no_undo,
+	  "Spreads copies when something is created and does nothing when it changes or goes.",
+	  "The copies go on showing what was deleted or hidden.",
+	  "Add a processor on `updated` or `deleted` that deletes them." },
+	{ "reserved-name", SEVERITY_ERROR, reserved_name,
+	  "A processor is called `keeper`.",
+	  "That is the name of what brings keys, copies and cascades after changes; positions and "
+	  "switches go by the name.",
+	  "Give it another name." },
+	{ "cascade-unsure", SEVERITY_WARNING, cascade_unsure,
+	  "`then remove` of an entity whose deletion looks like a move.",
+	  "The stream shows a removal and, for a move, a new item under another key. Where it cannot "
+	  "be looked up by an id that stays, nothing is removed after it.",
+	  "Make what the key is made from `fixed`, or give it an `id, fixed` and an access pattern "
+	  "that finds it by that." },
+	{ NULL },
+};

@@ -1,0 +1,172 @@
+/* design_load(): a file's text becomes a design, or findings.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include <errno.h>
+#include <stdio.h>
+
+#include "design/load/load.h"
+
+/* ---- the words of a file ---- */
+static bool is_design_name(struct slice s)
+{
+	for (size_t i = 0; i < s.n; i++)
+		if (!memchr("abcdefghijklmnopqrstuvwxyz0123456789-", s.p[i], 37))
+			return false;
+	return s.n > 0 && s.n <= 64;
+}
+
+static void read_design(struct load *l, void *into, const struct yaml *y)
+{
+	struct design *d = into;
+
+	d->name = load_text(l, y, "the name of the design");
+	if (y->kind == YAML_SCALAR && !is_design_name(d->name))
+		load_error(l, y->place, "bad-name",
+			   "the name of a design has up to 64 lower case letters, digits and '-'");
+}
+
+static void read_title(struct load *l, void *into, const struct yaml *y)
+{
+	((struct design *)into)->title = load_text(l, y, "a title");
+}
+
+static void read_table(struct load *l, void *into, const struct yaml *y)
+{
+	struct design *d = into;
+
+	d->table = load_text(l, y, "the name of the table");
+	d->table_place = y->place;
+}
+
+static void read_key(struct load *l, void *into, const struct yaml *y)
+{
+	load_key(l, &((struct design *)into)->key, y);
+}
+
+static void read_ttl(struct load *l, void *into, const struct yaml *y)
+{
+	((struct design *)into)->ttl = load_text(l, y, "the name of an attribute");
+}
+
+static void read_accept(struct load *l, void *into, const struct yaml *y)
+{
+	load_accept(l, &((struct design *)into)->accepts, y);
+}
+
+static void read_entities(struct load *l, void *into, const struct yaml *y)
+{
+	load_entity_names(l, y);
+	load_entities(l, into, y);
+}
+
+/* The table comes first: items are checked against its key. */
+static const struct load_word words[] = {
+	{ "design", read_design },
+	{ "title", read_title },
+	{ "table", read_table },
+	{ "key", read_key },
+	{ "indexes", load_indexes },
+	{ "stream", load_stream },
+	{ "ttl", read_ttl },
+	{ "billing", load_billing },
+	{ "callers", load_callers },
+	{ "entities", read_entities },
+	{ "access", load_accesses },
+	{ "processors", load_processors },
+	{ "traffic", load_traffic },
+	{ "accept", read_accept },
+	{ 0 },
+};
+
+static void check_complete(struct load *l, const struct yaml *root)
+{
+	static const char *const needed[] = { "design", "table", "key", "entities" };
+
+	for (size_t i = 0; i < sizeof(needed) / sizeof(needed[0]); i++) {
+		bool there = false;
+
+		for (size_t k = 0; k < root->count; k++)
+			there = there || slice_is(root->entries[k].key.text, needed[i]);
+		if (!there)
+			load_error(l, root->place, "missing-word", "a design needs '%s'",
+				   needed[i]);
+	}
+}
+
+const struct design *design_load(struct arena *a, struct source s,
+				 const char *(*env)(void *ctx, const char *name), void *env_ctx,
+				 struct findings *f)
+{
+	struct load *l = arena_new(a, struct load);
+	size_t before = findings_errors(f);
+	const struct yaml *root;
+
+	l->a = a;
+	l->f = f;
+	l->d = arena_new(a, struct design);
+	l->later_end = &l->later;
+	l->named_end = &l->named;
+	l->d->source = s;
+	l->source = &l->d->source;
+	root = yaml_parse(a, l->source, env, env_ctx, f);
+	if (root && root->kind != YAML_MAP) {
+		load_expected(l, root, "a design: 'design: name', 'table: …', 'entities: …'");
+	} else if (root) {
+		load_words(l, root, "a design", words, l->d, NULL);
+		check_complete(l, root);
+		load_check_keys(l);
+		load_resolve(l);
+		load_infer(l);
+		load_check_sequences(l);
+		load_check_removed(l);
+		load_refer(l);
+		if (findings_errors(f) == before) {
+			load_keyed(l);
+			load_types(l);
+		}
+		if (findings_errors(f) == before)
+			load_names(l);
+	}
+	findings_sort(f);
+	return findings_errors(f) == before ? l->d : NULL;
+}
+
+/* ---- files ---- */
+static bool read_all(struct arena *a, FILE *file, struct slice *out)
+{
+	struct buf b;
+	size_t n;
+
+	buf_init(&b, a);
+	do {
+		n = fread(buf_room(&b, 65536), 1, 65536, file);
+		b.n += n;
+	} while (n && b.n <= YAML_SIZE_MAX);
+	*out = buf_slice(&b);
+	return !ferror(file);
+}
+
+static void close_file(void *p)
+{
+	FILE **file = p;
+
+	if (*file)
+		fclose(*file);
+	*file = NULL;
+}
+
+const struct design *design_load_file(struct arena *a, const char *path, struct source *s,
+				      struct findings *f)
+{
+	FILE **file = arena_new(a, FILE *);
+	bool read;
+
+	*s = (struct source){ .file = arena_copy(a, slice_str(path)), .text = SLICE("") };
+	arena_defer(a, close_file, file);
+	*file = fopen(path, "rb");
+	read = *file && read_all(a, *file, &s->text);
+	if (!read)
+		findings_add(f, SEVERITY_ERROR, "cannot-read", (struct place){ 0 }, "%s",
+			     strerror(errno));
+	close_file(file);
+	return read ? design_load(a, *s, NULL, NULL, f) : NULL;
+}

@@ -1,0 +1,573 @@
+/* One attribute: name: type, clause, clause…
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "base/ulid.h"
+#include "design/load/load.h"
+
+struct reading { /* an attribute being read */
+	struct load *l;
+	struct attribute *a;
+	const struct entity *of;
+	const struct yaml *siblings; /* the map of all attributes; NULL: parameters */
+	const struct load_scope *scope;
+	struct load_span type; /* what was written as the type */
+	struct load_span kept_by;
+	bool typed; /* the type is known; false for = term and copies */
+};
+
+/* ---- ranges ---- */
+/* 3..30, 3.., ..30 at the end of *s or all of it. */
+static bool take_range(struct reading *r, struct load_span *s)
+{
+	struct slice t = span_text(*s);
+	size_t start = t.n;
+	struct load_span low, high;
+	const char *dots;
+
+	while (start > 0 && t.p[start - 1] != ' ')
+		start--;
+	dots = memmem(t.p + start, t.n - start, "..", 2);
+	if (!dots)
+		return false;
+	low = span_cut(*s, start, (size_t)(dots - t.p) - start);
+	high = span_cut(*s, (size_t)(dots - t.p) + 2, t.n - (size_t)(dots - t.p) - 2);
+	r->a->has_min = span_decimal(low, &r->a->min);
+	r->a->has_max = span_decimal(high, &r->a->max);
+	if ((low.n && !r->a->has_min) || (high.n && !r->a->has_max) || (!low.n && !high.n))
+		load_error(r->l, span_place(r->l, span_cut(*s, start, t.n - start)), "wrong-value",
+			   "expected a range of numbers, as in 3..30");
+	else if (low.n && high.n && r->a->min > r->a->max)
+		load_error(r->l, span_place(r->l, span_cut(*s, start, t.n - start)), "out-of-range",
+			   "nothing is in the range %.*s",
+			   SLICE_ARG(span_text(span_cut(*s, start, t.n - start))));
+	*s = span_cut(*s, 0, start);
+	return true;
+}
+
+/* ---- types ---- */
+static const struct {
+	const char *name;
+	enum attr_type type;
+	enum attr_form form;
+	double most; /* characters, where nothing else is said; 0: any number */
+} types[] = {
+	{ "string", ATTR_STRING, FORM_FREE, 0 },       { "text", ATTR_TEXT, FORM_FREE, 0 },
+	{ "number", ATTR_NUMBER, FORM_FREE, 0 },       { "integer", ATTR_INTEGER, FORM_FREE, 0 },
+	{ "boolean", ATTR_BOOLEAN, FORM_FREE, 0 },     { "timestamp", ATTR_TIMESTAMP, FORM_FREE, 0 },
+	{ "epoch", ATTR_EPOCH, FORM_FREE, 0 },         { "list", ATTR_LIST, FORM_FREE, 0 },
+	{ "map", ATTR_MAP, FORM_FREE, 0 },             { "binary", ATTR_BINARY, FORM_FREE, 0 },
+	{ "email", ATTR_STRING, FORM_EMAIL, 254 },     { "url", ATTR_STRING, FORM_URL, 2048 },
+	{ "slug", ATTR_STRING, FORM_SLUG, 200 },       { "name", ATTR_STRING, FORM_NAME, 64 },
+};
+#define TYPES (sizeof(types) / sizeof(types[0]))
+
+/* The type of the attribute, or of what it is a list of: `out` is the one or the other. */
+static bool find_type(struct reading *r, struct slice name, enum attr_type *out)
+{
+	for (size_t i = 0; i < TYPES; i++)
+		if (slice_is(name, types[i].name)) {
+			*out = types[i].type;
+			r->a->form = types[i].form;
+			if (types[i].most > 0 && !r->a->has_max && out == &r->a->type) {
+				r->a->has_max = true;
+				r->a->max = types[i].most;
+			}
+			return true;
+		}
+	return false;
+}
+
+static void unknown_type(struct reading *r, struct load_span s)
+{
+	static const struct slice more[] = { { "counter", 7 }, { "sequence", 8 }, { "set of string", 13 } };
+	struct slice known[TYPES + 3];
+
+	for (size_t i = 0; i < TYPES; i++)
+		known[i] = slice_str(types[i].name);
+	known[TYPES] = more[0];
+	known[TYPES + 1] = more[1];
+	known[TYPES + 2] = more[2];
+	if (s.n)
+		load_unknown(r->l, span_place(r->l, s), "unknown-type", "type", span_text(s), known,
+			     TYPES + 3);
+	else
+		load_error(r->l, r->a->place, "missing-value",
+			   "expected a type, as in 'string, required'");
+}
+
+static void read_choices(struct reading *r, struct load_span s, enum attr_type *type)
+{
+	struct load_span rest = s, one;
+	struct slice *choices;
+	size_t most = 1, n = 0;
+
+	for (size_t i = 0; i < s.n; i++)
+		most += s.y->text.p[s.from + i] == '|';
+	choices = arena_array(r->l->a, struct slice, most);
+	for (size_t i = 0; i < most; i++) {
+		struct slice word;
+
+		span_split(&rest, '|', &one);
+		word = span_text(one);
+		if (word.n > 2 && word.p[0] == '\'' && word.p[word.n - 1] == '\'')
+			word = slice_make(word.p + 1, word.n - 2);
+		if (!word.n)
+			load_error(r->l, span_place(r->l, s), "wrong-value",
+				   "expected a word beside each '|'");
+		else
+			choices[n++] = word;
+		for (size_t k = 0; word.n && k + 1 < n; k++)
+			if (slice_equal(choices[k], word)) {
+				load_error(r->l, span_place(r->l, one), "duplicate-key",
+					   "'%.*s' stands among the choices twice",
+					   SLICE_ARG(word));
+				n--;
+				break;
+			}
+	}
+	*type = ATTR_ENUM;
+	r->a->choices = choices;
+	r->a->choice_count = n;
+}
+
+static bool has_choices(struct load_span s)
+{
+	struct load_span head;
+
+	return span_split(&s, '|', &head);
+}
+
+static void read_collection(struct reading *r, struct load_span s, enum attr_type type)
+{
+	r->a->type = type;
+	if (has_choices(s))
+		read_choices(r, s, &r->a->element);
+	else if (!find_type(r, span_text(s), &r->a->element))
+		unknown_type(r, s);
+	else if (type == ATTR_SET && r->a->element != ATTR_STRING && r->a->element != ATTR_NUMBER &&
+		 r->a->element != ATTR_INTEGER && r->a->element != ATTR_BINARY &&
+		 r->a->element != ATTR_TEXT)
+		load_error(r->l, span_place(r->l, s), "wrong-value",
+			   "a set holds strings, numbers or binaries; others can be a list");
+}
+
+static void look_beyond(void *ctx, const struct term *t)
+{
+	bool *beyond = ctx;
+
+	*beyond = *beyond || t->kind == TERM_NOW || t->kind == TERM_TODAY || t->kind == TERM_CALLER || t->kind == TERM_IS_ROLE ||
+		  t->kind == TERM_MAY || t->kind == TERM_EXISTS || t->kind == TERM_VISIBLE || t->kind == TERM_FETCH;
+}
+
+/* Copies are looked at again when their source changes, and only then. */
+static void read_copy_if(struct reading *r, struct load_span s, struct slice source)
+{
+	struct load_scope *scope = arena_new(r->l->a, struct load_scope);
+	bool beyond = false;
+
+	scope->target = source;
+	r->a->copy_if = load_span_term(r->l, s, scope);
+	if (r->a->copy_if)
+		term_walk(r->a->copy_if, look_beyond, &beyond);
+	if (beyond)
+		load_error(r->l, span_place(r->l, s), "wrong-value",
+			   "what a copy depends on must be attributes of its source, not other items, the caller or the time");
+}
+
+/* copy of E(ref).attr [if term] [kept by pattern] */
+static void read_copy(struct reading *r, struct load_span s)
+{
+	struct reference *ref = arena_new(r->l->a, struct reference);
+	struct load_span rest = s, head, condition = { 0 };
+
+	r->typed = false;
+	if (span_split_word(&rest, "kept by", &head))
+		r->kept_by = rest;
+	s = head;
+	if (!load_reference(r->l, &s, r->scope, ref))
+		return;
+	rest = s;
+	if (span_split_word(&rest, "if", &head)) {
+		s = head;
+		condition = rest;
+	}
+	if (!span_take(&s, ".") || !span_is_name(s)) {
+		load_error(
+			r->l, span_place(r->l, r->type), "wrong-value",
+			"expected the attribute to copy, as in copy of User(author_id).username");
+		return;
+	}
+	r->a->copy_entity = ref->entity;
+	r->a->copy_args = ref->args;
+	r->a->copy_arg_count = ref->arg_count;
+	r->a->copy_attribute = span_text(s);
+	load_later_attribute(r->l, span_text(s), span_place(r->l, s), ref->entity);
+	if (condition.n)
+		read_copy_if(r, condition, ref->entity);
+}
+
+static void read_type(struct reading *r, struct load_span s)
+{
+	r->type = s;
+	r->typed = true;
+	r->a->element = ATTR_MAP;
+	if (span_take(&s, "=")) {
+		r->typed = false;
+		r->a->derived = load_span_term(r->l, s, r->scope);
+		return;
+	}
+	if (span_take(&s, "copy of")) {
+		read_copy(r, s);
+		return;
+	}
+	if (!has_choices(s) || slice_starts(span_text(s), SLICE("list of ")) ||
+	    slice_starts(span_text(s), SLICE("set of ")))
+		take_range(r, &s);
+	if (span_take(&s, "list of"))
+		read_collection(r, s, ATTR_LIST);
+	else if (span_take(&s, "set of"))
+		read_collection(r, s, ATTR_SET);
+	else if (has_choices(s))
+		read_choices(r, s, &r->a->type);
+	else if (slice_is(span_text(s), "counter"))
+		r->a->counter = true, r->a->type = ATTR_INTEGER;
+	else if (slice_is(span_text(s), "sequence"))
+		r->a->counter = r->a->sequence = true, r->a->type = ATTR_INTEGER;
+	else if (!find_type(r, span_text(s), &r->a->type))
+		unknown_type(r, s);
+}
+
+/* ---- clauses ---- */
+static bool is_type(const struct reading *r, enum attr_type a, enum attr_type b)
+{
+	return !r->typed || r->a->type == a || r->a->type == b;
+}
+
+static void only_for(struct reading *r, struct load_span s, bool fits, const char *what)
+{
+	if (!fits)
+		load_error(r->l, span_place(r->l, s), "wrong-clause", "'%.*s' is for %s only",
+			   SLICE_ARG(span_text(s)), what);
+}
+
+static bool is_sibling(const struct reading *r, struct slice name)
+{
+	for (size_t i = 0; r->siblings && i < r->siblings->count; i++)
+		if (slice_equal(r->siblings->entries[i].key.text, name))
+			return true;
+	return false;
+}
+
+static bool is_reserved(struct slice s)
+{
+	static const char *const words[] = {
+		"true", "false", "null", "now", "today", "caller", NULL
+	};
+
+	for (size_t i = 0; words[i]; i++)
+		if (slice_is(s, words[i]))
+			return true;
+	return false;
+}
+
+static void check_default(struct reading *r, struct load_span s)
+{
+	const struct term *t = r->a->default_;
+	enum value_type v = t && t->kind == TERM_LITERAL ? value_type(t->value) : VALUE_NONE;
+
+	if (!r->typed || v == VALUE_NONE || v == VALUE_NULL)
+		return;
+	if ((r->a->type == ATTR_BOOLEAN && v != VALUE_BOOL) ||
+	    ((r->a->type == ATTR_NUMBER || r->a->type == ATTR_INTEGER ||
+	      r->a->type == ATTR_EPOCH) &&
+	     v != VALUE_N) ||
+	    ((r->a->type == ATTR_STRING || r->a->type == ATTR_TEXT) && v != VALUE_S))
+		load_error(r->l, span_place(r->l, s), "wrong-value",
+			   "%.*s is no value of this type", SLICE_ARG(span_text(s)));
+}
+
+static bool is_choice(const struct attribute *a, struct slice word)
+{
+	for (size_t i = 0; i < a->choice_count; i++)
+		if (slice_equal(a->choices[i], word))
+			return true;
+	return false;
+}
+
+/* Whether the default of a list of words is one of them, or should be. `t` is it without quotes. */
+static bool is_word_of_choice(const struct reading *r, struct load_span s, struct slice t)
+{
+	if (!r->typed || r->a->type != ATTR_ENUM)
+		return false;
+	return is_choice(r->a, t) || t.n != s.n ||
+	       (span_is_name(s) && !is_reserved(t) && !is_sibling(r, t));
+}
+
+static void read_default(struct reading *r, struct load_span s)
+{
+	struct slice t = span_text(s);
+
+	if (!s.n) {
+		load_error(r->l, r->a->place, "missing-value", "expected a value after 'default'");
+		return;
+	}
+	if (t.n > 1 && t.p[0] == '\'' && t.p[t.n - 1] == '\'' && r->a->type == ATTR_ENUM)
+		t = slice_make(t.p + 1, t.n - 2);
+	if (is_word_of_choice(r, s, t)) {
+		if (!is_choice(r->a, t))
+			load_unknown(r->l, span_place(r->l, s), "unknown-choice", "choice called",
+				     t, r->a->choices, r->a->choice_count);
+		r->a->default_ = load_literal(r->l, t, span_place(r->l, s));
+	} else if (slice_is(t, "[]") || slice_is(t, "{}")) {
+		struct term *empty = arena_new(r->l->a, struct term);
+
+		empty->kind = TERM_LITERAL;
+		empty->place = span_place(r->l, s);
+		empty->value = t.p[0] == '[' ? value_make_list(r->l->a, NULL, 0)
+					     : value_make_map(r->l->a, NULL, 0);
+		r->a->default_ = empty;
+	} else if (span_is_name(s) && !is_reserved(t) && !is_sibling(r, t)) {
+		r->a->default_ = load_literal(r->l, t, span_place(r->l, s));
+	} else {
+		r->a->default_ = load_span_term(r->l, s, r->scope);
+	}
+	check_default(r, s);
+}
+
+static void read_id(struct reading *r, struct load_span whole, struct load_span s)
+{
+	struct slice t = span_text(s);
+
+	r->a->id = true;
+	only_for(r, whole, is_type(r, ATTR_STRING, ATTR_STRING), "strings");
+	if (!s.n)
+		return;
+	if (t.n > 2 && t.p[0] == '\'' && t.p[t.n - 1] == '\'')
+		r->a->id_prefix = slice_make(t.p + 1, t.n - 2);
+	else
+		load_error(r->l, span_place(r->l, s), "wrong-value",
+			   "expected the prefix in quotes, as in id 'usr_'");
+}
+
+/* 30 days after created_at */
+static bool read_after(struct reading *r, struct load_span s)
+{
+	static const struct {
+		const char *one, *many;
+		int64_t seconds;
+	} units[] = { { "second", "seconds", 1 },
+		      { "minute", "minutes", 60 },
+		      { "hour", "hours", 3600 },
+		      { "day", "days", 86400 },
+		      { "week", "weeks", 604800 } };
+	struct load_span whole = s, amount, number;
+	int64_t n;
+
+	if (!span_split_word(&s, "after", &amount) || !span_split(&amount, ' ', &number))
+		return false;
+	if (!span_integer(number, &n) && !(n = slice_is(span_text(number), "one")))
+		return false;
+	for (size_t i = 0; i < sizeof(units) / sizeof(units[0]); i++)
+		if (slice_is(span_text(amount), units[i].one) ||
+		    slice_is(span_text(amount), units[i].many))
+			r->a->after_seconds = n > 0 && n < 100000000 ? n * units[i].seconds : 0;
+	if (!r->a->after_seconds) {
+		load_error(r->l, span_place(r->l, whole), "wrong-value",
+			   "expected seconds, minutes, hours, days or weeks, as in 30 days after "
+			   "created_at");
+		return true;
+	}
+	r->a->after = span_text(s);
+	only_for(r, whole, is_type(r, ATTR_EPOCH, ATTR_NUMBER), "epochs");
+	if (r->of)
+		load_later_attribute(r->l, r->a->after, span_place(r->l, s), r->of->name);
+	return true;
+}
+
+/* next of Board(board).card_numbers */
+static void read_next(struct reading *r, struct load_span whole, struct load_span s)
+{
+	struct reference *ref = arena_new(r->l->a, struct reference);
+
+	only_for(r, whole, is_type(r, ATTR_INTEGER, ATTR_NUMBER) && !r->a->counter, "integers");
+	if (!load_reference(r->l, &s, r->scope, ref))
+		return;
+	if (!span_take(&s, ".") || !span_is_name(s)) {
+		load_error(r->l, span_place(r->l, whole), "wrong-value",
+			   "expected the sequence, as in next of Board(board).card_numbers");
+		return;
+	}
+	r->a->next = ref;
+	r->a->next_attribute = span_text(s);
+	load_later_attribute(r->l, span_text(s), span_place(r->l, s), ref->entity);
+}
+
+static void unknown_clause(struct reading *r, struct load_span s)
+{
+	static const char *const words[] = {
+		"required", "default", "id",	  "now",	 "touched",    "fixed",
+		"lower",    "hidden",  "private", "compressed",	 "the caller", "when",
+		"kept by",  "managed", "unique",  "from the key", "next of"
+	};
+	enum { WORDS = sizeof(words) / sizeof(words[0]) };
+	struct slice known[WORDS];
+	struct load_span rest = s, first;
+
+	for (size_t i = 0; i < WORDS; i++)
+		known[i] = slice_str(words[i]);
+	span_split(&rest, ' ', &first);
+	if (!s.n)
+		load_error(r->l, r->a->place, "missing-value", "expected a clause after ','");
+	else if (suggest_slice(span_text(s), known, WORDS).n)
+		load_unknown(r->l, span_place(r->l, s), "unknown-clause", "clause", span_text(s),
+			     known, WORDS);
+	else
+		load_unknown(r->l, span_place(r->l, first), "unknown-clause", "clause",
+			     span_text(first), known, WORDS);
+}
+
+/* The clauses that are one word. */
+static bool *flag_of(struct reading *r, struct load_span s)
+{
+	struct slice t = span_text(s);
+	struct attribute *a = r->a;
+
+	if (slice_is(t, "required"))
+		return &a->required;
+	if (slice_is(t, "fixed"))
+		return &a->fixed;
+	if (slice_is(t, "hidden"))
+		return &a->hidden;
+	if (slice_is(t, "private"))
+		return &a->private_;
+	if (slice_is(t, "compressed"))
+		return &a->compressed;
+	if (slice_is(t, "managed"))
+		return &a->managed;
+	if (slice_is(t, "unique"))
+		return &a->unique;
+	if (slice_is(t, "from the key"))
+		return &a->from_key;
+	if (slice_is(t, "now") || slice_is(t, "touched")) {
+		only_for(r, s, is_type(r, ATTR_TIMESTAMP, ATTR_EPOCH), "timestamps and epochs");
+		return slice_is(t, "now") ? &a->now : &a->touched;
+	}
+	if (slice_is(t, "lower")) {
+		only_for(r, s,
+			 is_type(r, ATTR_STRING, ATTR_TEXT) || is_type(r, ATTR_LIST, ATTR_SET),
+			 "strings and lists of strings");
+		return &a->lower;
+	}
+	if (slice_is(t, "the caller")) {
+		only_for(r, s, is_type(r, ATTR_STRING, ATTR_STRING), "strings");
+		return &a->the_caller;
+	}
+	return NULL;
+}
+
+static void read_clause(struct reading *r, struct load_span s)
+{
+	struct load_span whole = s;
+	bool *flag = flag_of(r, s);
+
+	if (flag) {
+		if (*flag)
+			load_error(r->l, span_place(r->l, s), "duplicate-key",
+				   "'%.*s' stands here twice", SLICE_ARG(span_text(s)));
+		*flag = true;
+	} else if (span_take(&s, "default")) {
+		read_default(r, s);
+	} else if (span_take(&s, "id")) {
+		read_id(r, whole, s);
+	} else if (span_take(&s, "next of")) {
+		read_next(r, whole, s);
+	} else if (span_take(&s, "kept by") && r->a->copy_entity.n) {
+		r->kept_by = s;
+	} else if (!read_after(r, whole) && !(take_range(r, &whole) && !whole.n)) {
+		unknown_clause(r, whole);
+	}
+}
+
+static void check_range(struct reading *r)
+{
+	enum attr_type t = r->a->type;
+
+	if ((r->a->has_min || r->a->has_max) && r->typed &&
+	    (t == ATTR_BOOLEAN || t == ATTR_TIMESTAMP || t == ATTR_ENUM || t == ATTR_EPOCH ||
+	     r->a->counter))
+		load_error(r->l, span_place(r->l, r->type), "wrong-clause",
+			   "a range is for numbers, strings, texts, lists, sets, maps and binaries "
+			   "only");
+}
+
+static bool is_own_business(const struct attribute *a)
+{
+	return a->derived || a->copy_entity.n || a->counter || a->next;
+}
+
+static void check_clauses(struct reading *r)
+{
+	const struct attribute *a = r->a;
+
+	check_range(r);
+	if (a->copy_entity.n && r->kept_by.n) {
+		r->a->kept_by = span_text(r->kept_by);
+		load_later_pattern_of(r->l, a->kept_by, span_place(r->l, r->kept_by),
+				      a->copy_entity);
+	}
+	if (is_own_business(a) && (a->required || a->id || a->now || a->touched || a->the_caller ||
+				   a->default_ || a->after.n))
+		load_error(r->l, a->place, "wrong-clause",
+			   "%s gets its value by itself: no 'required', 'default', 'id', 'now' or "
+			   "'the caller'",
+			   a->derived	? "a derived attribute"
+			   : a->sequence ? "a sequence"
+			   : a->counter ? "a counter"
+			   : a->next	? "what is taken from a sequence"
+					: "a copy");
+	if (a->id && a->has_max && a->max < (double)(ULID_LENGTH + a->id_prefix.n))
+		load_error(r->l, a->place, "out-of-range", "an id that is made has %zu characters, and at most %.15g are allowed",
+			   ULID_LENGTH + a->id_prefix.n, a->max);
+	if (a->next)
+		r->a->managed = r->a->fixed = true;
+	if (a->hidden && a->private_)
+		load_error(r->l, a->place, "wrong-clause",
+			   "'hidden' and 'private' exclude one another");
+}
+
+void load_attribute(struct load *l, const struct yaml_entry *e, const struct yaml *siblings,
+		    const struct entity *of, struct attribute *out)
+{
+	struct reading r = { .l = l, .a = out, .of = of, .siblings = siblings };
+	struct load_span rest, one, head;
+	bool more;
+
+	r.scope = of ? load_scope_of(l, of) : arena_new(l->a, struct load_scope);
+	*out = (struct attribute){ .name = e->key.text, .place = e->key.place };
+	if (!load_is_scalar(l, &e->value, "a type and clauses, as in 'string 3..30, required'"))
+		return;
+	rest = load_whole(&e->value);
+	more = span_split(&rest, ',', &one);
+	if (span_split_word(&one, "when", &head)) { /* string when x: the term may have commas */
+		if (more)
+			rest.n += rest.from - one.from, rest.from = one.from;
+		else
+			rest = one;
+		out->when = load_span_term(l, rest, r.scope);
+		rest.n = 0;
+		more = false;
+	}
+	read_type(&r, head);
+	while (more) {
+		struct load_span clause = rest;
+
+		if (span_take(&clause, "when")) {
+			out->when = load_span_term(l, clause, r.scope);
+			break;
+		}
+		more = span_split(&rest, ',', &one);
+		if (span_split_word(&one, "when", &head))
+			out->when = load_span_term(l, one, r.scope);
+		read_clause(&r, head);
+	}
+	check_clauses(&r);
+}

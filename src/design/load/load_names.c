@@ -1,0 +1,233 @@
+/* The last turn: every name gets its number, and is put where it is used.
+ *
+ * What was read as a term or a template was noted then; everything else is found by going through the design. Both are the
+ * loader's own until design_load() returns, and so may be written to here.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "base/map.h"
+#include "design/load/load.h"
+#include "design/slots.h"
+
+struct load_named {
+	struct load_named *next;
+	const struct term *term;         /* or */
+	const struct template *template;
+};
+
+#define OURS(type, x) ((type *)(uintptr_t)(x))
+
+static void note(struct load *l, struct load_named what)
+{
+	struct load_named *n = arena_new(l->a, struct load_named);
+
+	*n = what;
+	n->next = NULL;
+	*l->named_end = n;
+	l->named_end = &n->next;
+}
+
+void load_names_of_term(struct load *l, const struct term *t)
+{
+	note(l, (struct load_named){ .term = t });
+}
+
+void load_names_of_template(struct load *l, const struct template *t)
+{
+	note(l, (struct load_named){ .template = t });
+}
+
+/* ---- numbering ---- */
+
+struct naming {
+	struct load *load;
+	struct map *names;
+};
+
+static const struct name *number(struct naming *x, struct slice text)
+{
+	struct name *n;
+
+	if (!text.n)
+		return NULL;
+	n = map_get(x->names, text);
+	if (n)
+		return n;
+	n = arena_new(x->load->a, struct name);
+	*n = (struct name){ .id = (uint32_t)x->names->n, .text = text };
+	map_set(x->names, text, n);
+	return n;
+}
+
+static const struct name *number_path(struct naming *x, const struct slice *names, enum term_of of)
+{
+	return number(x, names[of == TERM_OF_ITEM ? 0 : 1]);
+}
+
+static void visit_term(void *ctx, const struct term *t)
+{
+	struct naming *x = ctx;
+	struct term *own = OURS(struct term, t);
+
+	switch (t->kind) {
+	case TERM_PATH: own->at = number_path(x, t->names, t->of); break;
+	case TERM_FETCH: own->at = number(x, t->attribute); /* fall through */
+	case TERM_EXISTS:
+	case TERM_VISIBLE: own->entity = design_entity(x->load->d, t->name); break;
+	default: break;
+	}
+}
+
+static void visit_template(struct naming *x, const struct template *t)
+{
+	for (size_t i = 0; i < t->part_count; i++) {
+		struct template_part *p = OURS(struct template_part, &t->parts[i]);
+
+		if (p->names)
+			p->at = number_path(x, p->names, p->of);
+	}
+}
+
+/* ---- the design ---- */
+
+static const struct name *const *number_all(struct naming *x, const struct slice *names, size_t n)
+{
+	const struct name **list = arena_array(x->load->a, const struct name *, n);
+
+	for (size_t i = 0; i < n; i++)
+		list[i] = number(x, names[i]);
+	return list;
+}
+
+static void visit_rules(struct naming *x, const struct key_rule *rules, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		OURS(struct key_rule, &rules[i])->at = number(x, rules[i].attribute);
+}
+
+static void visit_assignments(struct naming *x, const struct assignment *list, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		OURS(struct assignment, &list[i])->at = number(x, list[i].attribute);
+}
+
+static void visit_attributes(struct naming *x, const struct attribute *list, size_t n)
+{
+	for (size_t i = 0; i < n; i++) {
+		struct attribute *a = OURS(struct attribute, &list[i]);
+
+		a->at = number(x, a->name);
+		a->copy_at = number(x, a->copy_attribute);
+		a->after_at = number(x, a->after);
+	}
+}
+
+static void visit_key(struct naming *x, const struct key_attr *k, bool of_table)
+{
+	struct name *n = OURS(struct name, number(x, k->name));
+
+	if (!n || n->key) /* the table comes first */
+		return;
+	n->key = k;
+	n->of_table = of_table;
+}
+
+static void visit_schema(struct naming *x, const struct key_schema *k, bool of_table)
+{
+	for (size_t i = 0; i < k->hash_count; i++)
+		visit_key(x, &k->hash[i], of_table);
+	for (size_t i = 0; i < k->range_count; i++)
+		visit_key(x, &k->range[i], of_table);
+}
+
+static void visit_entity(struct naming *x, struct entity *e)
+{
+	e->param_at = number_all(x, e->params, e->param_count);
+	visit_attributes(x, e->attributes, e->attribute_count);
+	visit_rules(x, e->keys, e->key_count);
+	visit_rules(x, e->login.secret, e->login.secret_count);
+	for (size_t i = 0; i < e->companion_count; i++) {
+		struct companion *c = OURS(struct companion, &e->companions[i]);
+
+		c->each_at = number(x, c->each_variable);
+		visit_rules(x, c->rules, c->rule_count);
+	}
+	for (size_t i = 0; i < e->count_count; i++)
+		OURS(struct count_rule, &e->counts[i])->at = number(x, e->counts[i].attribute);
+	for (size_t i = 0; i < e->action_count; i++) {
+		visit_assignments(x, e->actions[i].set, e->actions[i].set_count);
+		visit_assignments(x, e->actions[i].add, e->actions[i].add_count);
+	}
+	visit_assignments(x, e->delete_.set, e->delete_.set_count);
+	for (size_t i = 0; i < ALLOW_VERBS; i++)
+		if (e->allow[i])
+			term_prepare(OURS(struct term, e->allow[i]));
+}
+
+static void visit_access(struct naming *x, struct access *a)
+{
+	a->param_at = number_all(x, a->params, a->param_count);
+	a->range_at = number(x, a->range_variable);
+	visit_attributes(x, a->query_params, a->query_param_count);
+	visit_rules(x, a->then.keys, a->then.key_count);
+	visit_assignments(x, a->merge_with, a->merge_with_count);
+}
+
+static void visit_processor(struct naming *x, struct processor *p)
+{
+	p->each_at = number(x, p->each_variable);
+	visit_assignments(x, p->let, p->let_count);
+	visit_assignments(x, p->each_with, p->each_with_count);
+	visit_assignments(x, p->with, p->with_count);
+}
+
+static void visit_design(struct naming *x, struct design *d)
+{
+	visit_schema(x, &d->key, true);
+	for (size_t i = 0; i < d->index_count; i++)
+		visit_schema(x, &d->indexes[i].key, false);
+	d->ttl_at = number(x, d->ttl);
+	d->key_at[0] = d->key.hash_count ? number(x, d->key.hash[0].name) : NULL;
+	d->key_at[1] = d->key.range_count ? number(x, d->key.range[0].name) : NULL;
+	visit_assignments(x, d->callers.permissions_with, d->callers.permissions_with_count);
+	for (size_t i = 0; i < d->entity_count; i++)
+		visit_entity(x, OURS(struct entity, &d->entities[i]));
+	for (size_t i = 0; i < d->access_count; i++)
+		visit_access(x, OURS(struct access, &d->accesses[i]));
+	for (size_t i = 0; i < d->processor_count; i++)
+		visit_processor(x, OURS(struct processor, &d->processors[i]));
+}
+
+/* The table's before those of the indexes alone. */
+static void list_keys(struct naming *x, struct design *d)
+{
+	const struct name **list = arena_array(x->load->a, const struct name *, x->names->n);
+
+	for (int of_table = 1; of_table >= 0; of_table--)
+		for (size_t i = 0; i < x->names->n; i++) {
+			const struct name *n = x->names->entries[i].value;
+
+			if (n->key && n->of_table == (of_table != 0))
+				list[d->key_name_count++] = n;
+		}
+	d->key_names = list;
+}
+
+void load_names(struct load *l)
+{
+	struct naming x = { .load = l, .names = arena_new(l->a, struct map) };
+	const struct slots *slots;
+
+	map_init(x.names, l->a);
+	for (const struct load_named *n = l->named; n; n = n->next) {
+		if (n->term)
+			term_walk(n->term, visit_term, &x);
+		else
+			visit_template(&x, n->template);
+	}
+	visit_design(&x, l->d);
+	list_keys(&x, l->d);
+	l->d->by_name = x.names;
+	l->d->name_count = x.names->n;
+	slots = slots_new(l->a, l->d);
+	for (size_t i = 0; i < l->d->entity_count; i++)
+		OURS(struct entity, &l->d->entities[i])->slots = &slots[i];
+}

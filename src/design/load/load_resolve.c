@@ -1,0 +1,282 @@
+/* The second turn for terms, templates and references: every name in them means something.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "base/map.h"
+#include "design/load/load.h"
+
+static bool is_it(void *ctx, struct slice name)
+{
+	return slice_equal(*(const struct slice *)ctx, name);
+}
+
+/* ---- other items ---- */
+static void check_items(struct load *l, struct slice entity, size_t count, struct place p)
+{
+	const struct entity *e;
+
+	if (!load_check_entity(l, entity, p, &e) || !e->path_template || e->param_count == count)
+		return;
+	load_error(l, p, "wrong-count", "%.*s is addressed by %zu value%s, not by %zu",
+		   SLICE_ARG(e->name), e->param_count, e->param_count == 1 ? "" : "s", count)
+		->repair = arena_printf(l->a, "its path is %.*s", SLICE_ARG(e->path));
+}
+
+static void resolve_reference(struct load *l, const struct load_later *w)
+{
+	const struct reference *r = w->thing;
+
+	check_items(l, r->entity, r->arg_count, r->place);
+}
+
+void load_later_reference(struct load *l, const struct reference *r)
+{
+	load_later(l, (struct load_later){ .resolve = resolve_reference, .thing = r });
+}
+
+/* ---- paths in terms and templates ---- */
+struct visit {
+	struct load *l;
+	const struct load_scope *scope;
+};
+
+/* Whether nothing can be said, because something else is unknown and has been reported. */
+static bool is_lost(struct load *l, const struct load_scope *s)
+{
+	return (s->processor && !s->entity) || (s->target.n && !design_entity(l->d, s->target));
+}
+
+/* `alone`: it stands without old, input or a row before it, where `caller` may stand, too. */
+static struct finding *unknown_name(struct load *l, const struct load_scope *scope,
+				    struct slice name, bool alone, struct place p)
+{
+	struct load_names names = { .a = l->a };
+	bool parameter = scope->access && !scope->rows;
+
+	load_each_name(l, scope, load_names_add, &names);
+	if (alone && (scope->entity || scope->access))
+		load_names_add(&names, SLICE("caller"));
+	return load_unknown(l, p, parameter ? "unknown-parameter" : "unknown-attribute",
+			    parameter ? "parameter" : "attribute", name, names.list, names.n);
+}
+
+/* old.x, input.x, and the rows of a loop. */
+static bool check_prefixed(struct load *l, const struct load_scope *s, const struct slice *names,
+			   size_t n, struct place p)
+{
+	struct load_scope inner = { 0 };
+	struct slice name = n > 1 ? names[1] : SLICE("");
+
+	if (slice_is(names[0], "caller") && n > 1) {
+		load_error(l, p, "wrong-value", "the caller is a subject and has no attribute '%.*s'", SLICE_ARG(name))->repair =
+			arena_printf(l->a, "read it from the account, as in User(caller).%.*s", SLICE_ARG(name));
+		return true;
+	}
+	if (slice_is(names[0], "caller"))
+		return true;
+	if (s->processor && s->variable.n && slice_equal(names[0], s->variable)) {
+		inner.rows = true;
+		inner.over = s->processor->each_pattern;
+	} else if ((slice_is(names[0], "old") && s->old) ||
+		   (slice_is(names[0], "input") && s->input)) {
+		inner.entity = s->entity;
+		inner.target = s->target;
+		inner.access = s->access;
+	} else {
+		return false;
+	}
+	if (n < 2)
+		load_error(l, p, "wrong-value", "expected an attribute, as in %.*s.x",
+			   SLICE_ARG(names[0]));
+	else if (!load_each_name(l, &inner, is_it, &name))
+		(void)unknown_name(l, &inner, name, false, p);
+	return true;
+}
+
+/* What was said of a name by itself that is none; NULL: nothing. */
+static struct finding *check_path(struct load *l, const struct load_scope *s,
+				  const struct slice *names, size_t n, struct place p)
+{
+	struct slice name = names[0];
+
+	if (is_lost(l, s) || check_prefixed(l, s, names, n, p) || load_each_name(l, s, is_it, &name))
+		return NULL;
+	return unknown_name(l, s, name, true, p);
+}
+
+/* Where the name in the placeholder that opens at or after *at stands; *at is then behind it. */
+static struct place placeholder_place(const struct load *l, struct load_span s, size_t *at)
+{
+	struct slice t = span_text(s);
+	size_t from = *at, to;
+
+	while (from < t.n && t.p[from] != '<')
+		from++;
+	to = ++from;
+	while (to < t.n && t.p[to] != '>' && t.p[to] != ':')
+		to++;
+	*at = to;
+	return from < t.n ? span_place(l, span_cut(s, from, to - from)) : span_place(l, s);
+}
+
+static void resolve_template(struct load *l, const struct load_later *w)
+{
+	const struct template *t = w->thing;
+	size_t at = 0;
+
+	for (size_t i = 0; i < t->part_count; i++)
+		if (t->parts[i].names)
+			(void)check_path(l, w->scope, t->parts[i].names, t->parts[i].name_count,
+					 placeholder_place(l, w->span, &at));
+}
+
+void load_later_template(struct load *l, const struct template *t, struct load_span s,
+			 const struct load_scope *scope)
+{
+	if (scope)
+		load_later(l, (struct load_later){ .resolve = resolve_template,
+						   .thing = t,
+						   .span = s,
+						   .scope = scope });
+}
+
+/* ---- terms ---- */
+static bool is_role(const struct design *d, struct slice name)
+{
+	if (slice_is(name, "user"))
+		return true;
+	for (size_t i = 0; i < d->callers.role_count; i++)
+		if (slice_equal(d->callers.roles[i], name))
+			return true;
+	return false;
+}
+
+static void check_role(struct load *l, const struct term *t)
+{
+	struct load_names names = { .a = l->a };
+
+	if (is_role(l->d, t->name))
+		return;
+	load_names_add(&names, SLICE("user"));
+	for (size_t i = 0; i < l->d->callers.role_count; i++)
+		if (!slice_is(l->d->callers.roles[i], "user"))
+			load_names_add(&names, l->d->callers.roles[i]);
+	load_unknown(l, t->place, "unknown-role", "role", t->name, names.list, names.n);
+}
+
+/* The attribute of the item in question that a path names; NULL: none, or another's. */
+static const struct attribute *attribute_of(struct load *l, const struct load_scope *s,
+					    const struct term *t)
+{
+	const struct entity *e = s->entity     ? s->entity
+				 : s->target.n ? design_entity(l->d, s->target)
+					       : NULL;
+	bool prefixed = t->kind == TERM_PATH && t->name_count == 2 &&
+			(slice_is(t->names[0], "old") || slice_is(t->names[0], "input"));
+
+	if (t->kind == TERM_FETCH) {
+		e = design_entity(l->d, t->name);
+		return e ? entity_attribute(e, t->attribute) : NULL;
+	}
+	if (!e && s->access && s->access->entity.n)
+		e = design_entity(l->d, s->access->entity);
+	if (!e || t->kind != TERM_PATH || (t->name_count != 1 && !prefixed))
+		return NULL;
+	return entity_attribute(e, t->names[prefixed]);
+}
+
+static void check_choices(struct load *l, const struct load_scope *s, const struct term *t)
+{
+	const struct attribute *a = attribute_of(l, s, t->args[0]);
+
+	if (!a || a->type != ATTR_ENUM)
+		return;
+	for (size_t i = 1; i < t->arg_count; i++) {
+		struct slice word;
+		bool known = false;
+
+		if (t->args[i]->kind != TERM_LITERAL || value_type(t->args[i]->value) != VALUE_S)
+			continue;
+		word = value_bytes(t->args[i]->value);
+		for (size_t k = 0; k < a->choice_count; k++)
+			known = known || slice_equal(a->choices[k], word);
+		if (!known)
+			load_unknown(
+				l, t->args[i]->place, "unknown-choice",
+				arena_printf(l->a, "choice of %.*s called", SLICE_ARG(a->name)).p,
+				word, a->choices, a->choice_count);
+	}
+}
+
+/* status = paid */
+static void check_bare(struct load *l, const struct load_scope *s, const struct term *t)
+{
+	struct finding *f = check_path(l, s, t->names, t->name_count, t->place);
+
+	if (f && t->name_count == 1 && !slice_starts(f->repair, SLICE("did you")))
+		f->repair = arena_printf(l->a, "%.*s%sif it is a text, put it in quotes: '%.*s'",
+					 SLICE_ARG(f->repair), f->repair.n ? "; " : "",
+					 SLICE_ARG(t->names[0]));
+}
+
+static void visit_term(void *ctx, const struct term *t)
+{
+	struct visit *v = ctx;
+	const struct entity *e;
+
+	switch (t->kind) {
+	case TERM_PATH:
+		check_bare(v->l, v->scope, t);
+		break;
+	case TERM_EXISTS:
+	case TERM_VISIBLE:
+	case TERM_FETCH:
+		check_items(v->l, t->name, t->arg_count, t->place);
+		e = design_entity(v->l->d, t->name);
+		if (t->kind == TERM_FETCH && e)
+			load_check_attribute(v->l, e, t->attribute, t->place);
+		break;
+	case TERM_IS_ROLE:
+		check_role(v->l, t);
+		break;
+	case TERM_MAY:
+		if (!v->l->d->callers.permissions_entity.n)
+			load_error(v->l, t->place, "missing-word",
+				   "'may' needs 'permissions' in 'callers'");
+		break;
+	case TERM_EQ:
+	case TERM_NE:
+	case TERM_IN:
+		check_choices(v->l, v->scope, t);
+		break;
+	default:
+		break;
+	}
+}
+
+static void resolve_term(struct load *l, const struct load_later *w)
+{
+	struct visit v = { l, w->scope };
+
+	term_walk(w->thing, visit_term, &v);
+}
+
+static struct slice address_of(const struct term *const *t)
+{
+	return slice_make(t, sizeof(*t));
+}
+
+void load_later_term(struct load *l, const struct term *t, const struct load_scope *scope)
+{
+	if (!scope)
+		return;
+	if (!l->scopes) {
+		l->scopes = arena_new(l->a, struct map);
+		map_init(l->scopes, l->a);
+	}
+	map_set(l->scopes, arena_copy(l->a, address_of(&t)), (void *)(uintptr_t)scope);
+	load_later(l, (struct load_later){ .resolve = resolve_term, .thing = t, .scope = scope });
+}
+
+const struct load_scope *load_term_scope(struct load *l, const struct term *t)
+{
+	return l->scopes ? map_get(l->scopes, address_of(&t)) : NULL;
+}

@@ -1,0 +1,262 @@
+/* Parts of a scalar: cutting the small languages inside texts, and terms and templates with exact
+ * places. SPDX-License-Identifier: Apache-2.0 */
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+
+#include "design/load/load.h"
+
+static bool is_space(char c)
+{
+	return c == ' ' || c == '\t' || c == '\n' || c == '\r';
+}
+
+static bool is_name_character(char c)
+{
+	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
+	       c == '_' || (c & 0x80);
+}
+
+struct load_span load_whole(const struct yaml *scalar)
+{
+	return span_trim((struct load_span){ scalar, 0, scalar->text.n });
+}
+
+struct slice span_text(struct load_span s)
+{
+	return slice_make(s.y->text.p + s.from, s.n);
+}
+
+struct place span_place(const struct load *l, struct load_span s)
+{
+	return yaml_place(l->source, s.y, s.from, s.n);
+}
+
+struct load_span span_trim(struct load_span s)
+{
+	const char *p = s.y->text.p;
+
+	while (s.n && is_space(p[s.from])) {
+		s.from++;
+		s.n--;
+	}
+	while (s.n && is_space(p[s.from + s.n - 1]))
+		s.n--;
+	return s;
+}
+
+struct load_span span_cut(struct load_span s, size_t from, size_t n)
+{
+	return span_trim((struct load_span){ s.y, s.from + from, n });
+}
+
+/* Goes through the characters outside of 'text' and (…). */
+struct outside {
+	int depth;
+	bool in_text;
+};
+
+static bool is_outside(struct outside *o, char c)
+{
+	if (c == '\'')
+		o->in_text = !o->in_text;
+	else if (!o->in_text && c == ')')
+		o->depth--;
+	if (o->in_text || o->depth > 0 || c == '\'') {
+		o->depth += !o->in_text && c == '(';
+		return false;
+	}
+	o->depth += c == '(';
+	return true;
+}
+
+bool span_split(struct load_span *s, char c, struct load_span *head)
+{
+	struct slice t = span_text(*s);
+	struct outside o = { 0 };
+
+	for (size_t i = 0; i < t.n; i++)
+		if (is_outside(&o, t.p[i]) && t.p[i] == c) {
+			*head = span_cut(*s, 0, i);
+			*s = span_cut(*s, i + 1, t.n - i - 1);
+			return true;
+		}
+	*head = span_trim(*s);
+	*s = span_cut(*s, t.n, 0);
+	return false;
+}
+
+bool span_split_word(struct load_span *s, const char *word, struct load_span *head)
+{
+	struct slice t = span_text(*s), w = slice_str(word);
+	struct outside o = { 0 };
+
+	for (size_t i = 0; i < t.n; i++)
+		if (is_outside(&o, t.p[i]) && (i == 0 || is_space(t.p[i - 1])) &&
+		    slice_starts(slice_make(t.p + i, t.n - i), w) &&
+		    (i + w.n == t.n || is_space(t.p[i + w.n]))) {
+			*head = span_cut(*s, 0, i);
+			*s = span_cut(*s, i + w.n, t.n - i - w.n);
+			return true;
+		}
+	*head = span_trim(*s);
+	*s = span_cut(*s, t.n, 0);
+	return false;
+}
+
+bool span_take(struct load_span *s, const char *words)
+{
+	struct slice t = span_text(*s), w = slice_str(words);
+
+	if (!slice_starts(t, w) ||
+	    (t.n > w.n && is_name_character(t.p[w.n]) && is_name_character(w.p[w.n - 1])))
+		return false;
+	*s = span_cut(*s, w.n, t.n - w.n);
+	return true;
+}
+
+bool span_integer(struct load_span s, int64_t *out)
+{
+	struct slice t = span_text(s);
+	char text[24], *end;
+
+	if (!t.n || t.n >= sizeof(text) || is_space(t.p[0]))
+		return false;
+	memcpy(text, t.p, t.n);
+	text[t.n] = '\0';
+	errno = 0;
+	*out = strtoll(text, &end, 10);
+	return errno == 0 && end == text + t.n;
+}
+
+bool span_decimal(struct load_span s, double *out)
+{
+	struct slice t = span_text(s);
+	char text[48], *end;
+
+	if (!t.n || t.n >= sizeof(text))
+		return false;
+	for (size_t i = 0; i < t.n; i++)
+		if (!strchr("+-.0123456789eE", t.p[i]))
+			return false;
+	memcpy(text, t.p, t.n);
+	text[t.n] = '\0';
+	*out = strtod(text, &end);
+	return end == text + t.n && isfinite(*out);
+}
+
+bool load_is_name(struct slice s)
+{
+	if (!s.n || (s.p[0] >= '0' && s.p[0] <= '9'))
+		return false;
+	for (size_t i = 0; i < s.n; i++)
+		if (!is_name_character(s.p[i]))
+			return false;
+	return true;
+}
+
+bool span_is_name(struct load_span s)
+{
+	return load_is_name(span_text(s));
+}
+
+bool span_call(struct load_span *s, struct load_span *name, struct load_span *args)
+{
+	struct slice t = span_text(*s);
+	const char *open = memchr(t.p, '(', t.n);
+	size_t at = open ? (size_t)(open - t.p) : 0;
+	struct outside o = { 0 };
+
+	if (!at)
+		return false;
+	for (size_t i = at; i < t.n; i++) {
+		is_outside(&o, t.p[i]);
+		if (!o.in_text && o.depth == 0) {
+			*name = span_cut(*s, 0, at);
+			*args = span_cut(*s, at + 1, i - at - 1);
+			*s = span_cut(*s, i + 1, t.n - i - 1);
+			return name->n > 0;
+		}
+	}
+	return false;
+}
+
+/* ---- places of what was found inside a text that is not in the file as it is ---- */
+struct mover {
+	const struct load *l;
+	struct load_span s;
+	struct place start;
+};
+
+static size_t character(struct slice t, size_t at)
+{
+	size_t n = source_character(slice_make(t.p + at, t.n - at));
+
+	return n ? n : 1;
+}
+
+static void move(const struct mover *m, struct place *p)
+{
+	struct slice t = span_text(m->s);
+	int line = m->start.line, column = m->start.column;
+	size_t from = 0, to;
+
+	if (p->line < line || (p->line == line && p->column < column))
+		return;
+	while (from < t.n && (line < p->line || column < p->column)) {
+		bool newline = t.p[from] == '\n';
+
+		from += character(t, from);
+		line += newline;
+		column = newline ? 1 : column + 1;
+	}
+	to = from;
+	for (int i = 0; i < p->length && to < t.n; i++)
+		to += character(t, to);
+	*p = yaml_place(m->l->source, m->s.y, m->s.from + from, to - from);
+}
+
+static void move_term(void *ctx, const struct term *t)
+{
+	move(ctx, &((struct term *)(uintptr_t)t)->place); /* ours: made a moment ago */
+}
+
+const struct term *load_span_term(struct load *l, struct load_span s,
+				  const struct load_scope *scope)
+{
+	struct mover m = { l, s, span_place(l, s) };
+	size_t before = l->f->count;
+	const struct term *t = term_parse(l->a, span_text(s), m.start, l->f);
+
+	for (size_t i = before; i < l->f->count; i++) {
+		l->f->list[i].subject = l->subject;
+		if (s.y->offsets)
+			move(&m, &l->f->list[i].place);
+	}
+	if (!t)
+		return NULL;
+	if (s.y->offsets)
+		term_walk(t, move_term, &m);
+	load_names_of_term(l, t);
+	load_later_term(l, t, scope);
+	return t;
+}
+
+const struct template *load_span_template(struct load *l, struct load_span s,
+					  const struct load_scope *scope)
+{
+	struct mover m = { l, s, span_place(l, s) };
+	size_t before = l->f->count;
+	const struct template *t = template_parse(l->a, span_text(s), m.start, l->f);
+
+	for (size_t i = before; i < l->f->count; i++) {
+		l->f->list[i].subject = l->subject;
+		if (s.y->offsets)
+			move(&m, &l->f->list[i].place);
+	}
+	if (!t)
+		return NULL;
+	load_names_of_template(l, t);
+	load_later_template(l, t, s, scope);
+	return t;
+}

@@ -1,0 +1,429 @@
+/* What a term can be, and what in it can never work.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include <stdio.h>
+
+#include "design/load/load_type.h"
+#include "design/term/term_parts.h"
+#include "design/term/term_text.h"
+
+static struct term_type plain(unsigned is)
+{
+	return (struct term_type){ .is = is, .element = TYPE_ANY };
+}
+
+/* ---- messages ---- */
+const char *type_name(struct arena *a, unsigned is)
+{
+	static const struct {
+		unsigned is;
+		const char *name;
+	} names[] = {
+		{ TYPE_TEXT, "a text" },          { TYPE_TIME, "a timestamp" }, { TYPE_DATE, "a date" },
+		{ TYPE_NUMBER, "a number" },      { TYPE_BOOLEAN, "true or false" }, { TYPE_LIST, "a list" },
+		{ TYPE_SET, "a set" },            { TYPE_MAP, "a map" },        { TYPE_BINARY, "a binary" },
+		{ TYPE_NULL, "null" },
+	};
+	struct buf b;
+
+	if ((is & TYPE_ANY) == TYPE_ANY)
+		return "anything";
+	if ((is & TYPE_STRING) == TYPE_STRING)
+		is &= ~(unsigned)(TYPE_TIME | TYPE_DATE);
+	buf_init(&b, a);
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+		if (is & names[i].is) {
+			buf_str(&b, b.n ? " or " : "");
+			buf_str(&b, names[i].name);
+		}
+	buf_byte(&b, 0);
+	return b.p;
+}
+
+struct finding *type_error(struct typing *y, struct place p, const char *fmt, ...)
+{
+	char text[512];
+	va_list args;
+
+	if (y->quiet)
+		return arena_new(y->l->a, struct finding);
+	va_start(args, fmt);
+	vsnprintf(text, sizeof(text), fmt, args);
+	va_end(args);
+	if (y->subject_of.n)
+		return load_error(y->l, p, "wrong-type", "'%.*s': %s", SLICE_ARG(y->subject_of), text);
+	return load_error(y->l, p, "wrong-type", "%s", text);
+}
+
+/* ---- operands ---- */
+bool type_comparable(unsigned x, unsigned y)
+{
+	if (x & TYPE_STRING)
+		x |= TYPE_STRING;
+	return (x & y) != 0 || ((x & TYPE_STRING) && (y & TYPE_STRING));
+}
+
+/* The term, which must be able to be one of these. */
+static struct term_type need(struct typing *y, const struct term *t, unsigned wanted, const char *what)
+{
+	struct term_type type = type_of_term(y, t);
+
+	if (type.is && !(type.is & wanted))
+		type_error(y, t->place, "%s, and this is %s", what, type_name(y->l->a, type.is));
+	return type;
+}
+
+static void need_condition(struct typing *y, const struct term *t)
+{
+	(void)need(y, t, TYPE_BOOLEAN, "a condition is expected");
+}
+
+static struct term_type type_of_sum(struct typing *y, const struct term *t)
+{
+	struct term_type x = need(y, t->args[0], TYPE_NUMBER | TYPE_STRING, "numbers are added and texts joined");
+	struct term_type z = need(y, t->args[1], TYPE_NUMBER | TYPE_STRING, "numbers are added and texts joined");
+	unsigned is = x.is & z.is & TYPE_NUMBER;
+
+	if ((x.is & TYPE_STRING) && (z.is & TYPE_STRING))
+		is |= TYPE_TEXT;
+	if (is || !(x.is & (TYPE_NUMBER | TYPE_STRING)) || !(z.is & (TYPE_NUMBER | TYPE_STRING)))
+		return plain(is ? is : TYPE_NUMBER | TYPE_TEXT);
+	type_error(y, t->place, "a text and a number cannot be added")->repair =
+		SLICE("numbers are added and texts are joined: both have to be of one kind");
+	return plain(TYPE_NUMBER | TYPE_TEXT);
+}
+
+static bool is_zero(const struct term *t)
+{
+	struct number n;
+
+	if (t->kind != TERM_LITERAL || value_type(t->value) != VALUE_N)
+		return false;
+	n = value_number(t->value);
+	return n.digits == 0;
+}
+
+static struct term_type type_of_arithmetic(struct typing *y, const struct term *t)
+{
+	const char *what = t->kind == TERM_SUB	 ? "only numbers can be subtracted"
+			   : t->kind == TERM_MUL ? "only numbers can be multiplied"
+			   : t->kind == TERM_DIV ? "only numbers can be divided"
+						 : "only numbers can be negated";
+
+	for (size_t i = 0; i < t->arg_count; i++)
+		(void)need(y, t->args[i], TYPE_NUMBER, what);
+	if (t->kind == TERM_DIV && is_zero(t->args[1]))
+		type_error(y, t->args[1]->place, "nothing can be divided by 0");
+	return plain(TYPE_NUMBER);
+}
+
+/* ---- comparisons ---- */
+static void never_equal(struct typing *y, const struct term *at, struct term_type x, struct term_type z)
+{
+	struct finding *f;
+
+	if (!x.is || !z.is || type_comparable(x.is, z.is))
+		return;
+	f = type_error(y, at->place, "%s is compared with %s, which is never equal", type_name(y->l->a, x.is),
+		       type_name(y->l->a, z.is));
+	if (z.is == TYPE_NULL && x.of)
+		f->repair = SLICE("what nobody gave is absent, not null: write 'is absent' or 'is present'");
+	else if ((x.is == TYPE_NUMBER && z.is == TYPE_TIME) || (x.is == TYPE_TIME && z.is == TYPE_NUMBER))
+		f->repair = SLICE("epoch(x) is a timestamp in seconds");
+}
+
+/* What is stored in lower case is never equal to a text with a capital. */
+static void check_case(struct typing *y, const struct term *literal, const struct attribute *a)
+{
+	struct slice text, lower;
+
+	if (!a || !a->lower || a->type == ATTR_LIST || a->type == ATTR_SET || literal->kind != TERM_LITERAL ||
+	    value_type(literal->value) != VALUE_S)
+		return;
+	text = value_bytes(literal->value);
+	lower = text_lower(y->l->a, text);
+	if (!slice_equal(text, lower))
+		type_error(y, literal->place, "'%.*s' is stored in lower case, so this is never equal", SLICE_ARG(a->name))->repair =
+			arena_printf(y->l->a, "write '%.*s'", SLICE_ARG(lower));
+}
+
+static void check_equal(struct typing *y, const struct term *t)
+{
+	struct term_type x = type_of_term(y, t->args[0]);
+
+	for (size_t i = 1; i < t->arg_count; i++) {
+		struct term_type z = type_of_term(y, t->args[i]);
+
+		never_equal(y, t->args[i], x, z);
+		check_case(y, t->args[i], x.of);
+		check_case(y, t->args[0], z.of);
+	}
+}
+
+static void check_ordered(struct typing *y, const struct term *t)
+{
+	struct term_type x = need(y, t->args[0], TYPE_ORDERED, "only numbers, texts, times and binaries have an order");
+
+	for (size_t i = 1; i < t->arg_count; i++) {
+		struct term_type z =
+			need(y, t->args[i], TYPE_ORDERED, "only numbers, texts, times and binaries have an order");
+
+		if (x.is & z.is & TYPE_ORDERED)
+			continue;
+		if ((x.is & TYPE_ORDERED) && (z.is & TYPE_ORDERED))
+			never_equal(y, t->args[i], x, z);
+	}
+}
+
+static void check_begins(struct typing *y, const struct term *t)
+{
+	struct term_type x = need(y, t->args[0], TYPE_STRING | TYPE_BINARY, "only texts and binaries begin with something");
+	struct term_type z = need(y, t->args[1], TYPE_STRING | TYPE_BINARY, "a text begins with a text");
+
+	if ((x.is & (TYPE_STRING | TYPE_BINARY)) && (z.is & (TYPE_STRING | TYPE_BINARY)))
+		never_equal(y, t->args[1], plain(x.is & (TYPE_STRING | TYPE_BINARY)), z);
+}
+
+static void check_contains(struct typing *y, const struct term *t)
+{
+	struct term_type in = need(y, t->args[0], TYPE_STRING | TYPE_BINARY | TYPE_LIST | TYPE_SET,
+				   "only texts, lists, sets and binaries contain something");
+	struct term_type what = type_of_term(y, t->args[1]);
+	unsigned fit = in.is & (TYPE_STRING | TYPE_BINARY);
+
+	if (in.is & (TYPE_LIST | TYPE_SET))
+		fit |= in.element;
+	if (fit && what.is && !type_comparable(fit, what.is))
+		type_error(y, t->args[1]->place, "%s is never in it: it has %s", type_name(y->l->a, what.is),
+			   type_name(y->l->a, fit));
+}
+
+/* ---- other items ---- */
+/* What an identity takes: a text's key may be made from a number, but nothing else passes for what it is not. */
+void type_check_argument(struct typing *y, const struct entity *e, const struct attribute *a, const struct term *arg)
+{
+	struct term_type x = type_of_term(y, arg), wanted = a ? type_of_attribute(a) : plain(TYPE_ANY);
+	unsigned fit = wanted.is & TYPE_TEXT ? wanted.is | TYPE_NUMBER : wanted.is;
+
+	if (!x.is || (fit == TYPE_TIME ? x.is & (TYPE_TIME | TYPE_TEXT) : type_comparable(fit, x.is)))
+		return;
+	type_error(y, arg->place, "'%.*s' of %.*s is %s, and this is %s", SLICE_ARG(a->name), SLICE_ARG(e->name),
+		   type_name(y->l->a, wanted.is), type_name(y->l->a, x.is));
+}
+
+static struct term_type type_of_item(struct typing *y, const struct term *t)
+{
+	const struct entity *e = design_entity(y->l->d, t->name);
+	const struct attribute *a = e ? entity_attribute(e, t->attribute) : NULL;
+
+	for (size_t i = 0; i < t->arg_count; i++)
+		if (e && i < e->param_count)
+			type_check_argument(y, e, entity_attribute(e, e->params[i]), t->args[i]);
+		else
+			(void)type_of_term(y, t->args[i]);
+	if (t->kind != TERM_FETCH)
+		return plain(TYPE_BOOLEAN);
+	return a ? type_of_attribute(a) : plain(TYPE_ANY);
+}
+
+/* ---- functions ---- */
+static struct term_type type_of_first(struct typing *y, const struct term *t)
+{
+	unsigned whole = TYPE_STRING | TYPE_LIST | TYPE_SET;
+	struct term_type x = need(y, t->args[t->arg_count - 1], whole, "first takes from a text, a list or a set");
+	struct term_type out = { .is = x.is & (TYPE_LIST | TYPE_SET), .element = x.element };
+
+	if (t->arg_count == 2)
+		(void)need(y, t->args[0], TYPE_NUMBER, "first takes so many of them");
+	else if (x.is & TYPE_LIST)
+		out.is = (out.is & ~(unsigned)TYPE_LIST) | x.element;
+	if (x.is & TYPE_STRING)
+		out.is |= TYPE_TEXT;
+	return out;
+}
+
+/* lower, upper, slug */
+static struct term_type type_of_change(struct typing *y, const struct term *t)
+{
+	struct term_type x = need(y, t->args[0], TYPE_STRING | TYPE_LIST | TYPE_SET, "this is for texts and lists of texts");
+	struct term_type out = { .element = TYPE_TEXT };
+
+	if (x.is & TYPE_STRING)
+		out.is |= TYPE_TEXT;
+	if (x.is & (TYPE_LIST | TYPE_SET))
+		out.is |= TYPE_LIST;
+	if (!(x.is & TYPE_STRING) && (x.is & (TYPE_LIST | TYPE_SET)) && !(x.element & TYPE_STRING))
+		type_error(y, t->args[0]->place, "this is for texts and lists of texts, and its elements are %s",
+			   type_name(y->l->a, x.element));
+	return out;
+}
+
+static struct term_type type_of_extreme(struct typing *y, const struct term *t)
+{
+	const char *what = "only numbers, texts, times and binaries have an order";
+	struct term_type out = need(y, t->args[0], TYPE_ORDERED, what);
+
+	out.of = NULL;
+	for (size_t i = 1; i < t->arg_count; i++) {
+		struct term_type x = need(y, t->args[i], TYPE_ORDERED, what);
+
+		if ((x.is & TYPE_ORDERED) && (out.is & TYPE_ORDERED))
+			never_equal(y, t->args[i], plain(out.is & TYPE_ORDERED), x);
+		out.is |= x.is;
+	}
+	out.is &= TYPE_ORDERED;
+	return out;
+}
+
+static struct term_type type_of_choose(struct typing *y, const struct term *t)
+{
+	struct term_type a, b;
+
+	need_condition(y, t->args[0]);
+	a = type_of_term(y, t->args[1]);
+	b = type_of_term(y, t->args[2]);
+	if (a.is == b.is && a.element == b.element)
+		return (struct term_type){ .is = a.is, .element = a.element, .of = a.of == b.of ? a.of : NULL };
+	return (struct term_type){ .is = a.is | b.is, .element = a.element | b.element };
+}
+
+static void need_all(struct typing *y, const struct term *t, unsigned wanted, const char *what)
+{
+	for (size_t i = 0; i < t->arg_count; i++)
+		(void)need(y, t->args[i], wanted, what);
+}
+
+static struct term_type type_of_call(struct typing *y, const struct term *t)
+{
+	switch (t->function) {
+	case CALL_SIZE:
+		need_all(y, t, TYPE_STRING | TYPE_BINARY | TYPE_LIST | TYPE_SET | TYPE_MAP,
+			 "size(x) is for texts, lists, sets, maps and binaries");
+		return plain(TYPE_NUMBER);
+	case CALL_LOWER:
+	case CALL_UPPER:
+	case CALL_SLUG:
+		return type_of_change(y, t);
+	case CALL_FIRST:
+		return type_of_first(y, t);
+	case CALL_WORDS:
+		need_all(y, t, TYPE_STRING | TYPE_LIST | TYPE_SET, "words(x) is for texts and lists of texts");
+		return (struct term_type){ .is = TYPE_LIST, .element = TYPE_TEXT };
+	case CALL_MIN:
+	case CALL_MAX:
+		return type_of_extreme(y, t);
+	case CALL_DATE:
+		need_all(y, t, TYPE_STRING | TYPE_NUMBER, "date(x) is for timestamps and epochs");
+		return plain(TYPE_DATE);
+	case CALL_EPOCH:
+		need_all(y, t, TYPE_STRING | TYPE_NUMBER, "epoch(x) is for timestamps and dates");
+		return plain(TYPE_NUMBER);
+	case CALL_POWER:
+		need_all(y, t, TYPE_NUMBER, "power(x, y) is for numbers");
+		return plain(TYPE_NUMBER);
+	case CALL_ROUND:
+		need_all(y, t, TYPE_NUMBER, "round(x) is for numbers");
+		return plain(TYPE_NUMBER);
+	case CALL_DAYS_AGO:
+		need_all(y, t, TYPE_NUMBER, "days_ago(n) takes a number of days");
+		return plain(TYPE_TIME);
+	case CALL_CHOOSE:
+		return type_of_choose(y, t);
+	case CALLS:
+		break;
+	}
+	need_all(y, t, TYPE_ANY, "");
+	return plain(TYPE_ANY);
+}
+
+/* ---- literals ---- */
+static unsigned kind_of(struct value v)
+{
+	switch (value_type(v)) {
+	case VALUE_S: return TYPE_TEXT;
+	case VALUE_N: return TYPE_NUMBER;
+	case VALUE_BOOL: return TYPE_BOOLEAN;
+	case VALUE_NULL: return TYPE_NULL;
+	case VALUE_L: return TYPE_LIST;
+	case VALUE_M: return TYPE_MAP;
+	case VALUE_B: return TYPE_BINARY;
+	case VALUE_SS:
+	case VALUE_NS:
+	case VALUE_BS: return TYPE_SET;
+	default: return TYPE_ANY;
+	}
+}
+
+static struct term_type type_of_literal(struct value v)
+{
+	struct term_type out = { .is = kind_of(v), .element = TYPE_ANY };
+
+	if (out.is == TYPE_LIST && value_count(v))
+		out.element = kind_of(value_at(v, 0));
+	return out;
+}
+
+/* ---- all of them ---- */
+struct term_type type_of_term(struct typing *y, const struct term *t)
+{
+	switch (t->kind) {
+	case TERM_LITERAL:
+		return type_of_literal(t->value);
+	case TERM_PATH:
+		return type_of_path(y, t);
+	case TERM_NOW:
+		return plain(TYPE_TIME);
+	case TERM_TODAY:
+		return plain(TYPE_DATE);
+	case TERM_CALLER:
+		return plain(TYPE_TEXT);
+	case TERM_ADD:
+		return type_of_sum(y, t);
+	case TERM_NEGATE:
+	case TERM_SUB:
+	case TERM_MUL:
+	case TERM_DIV:
+		return type_of_arithmetic(y, t);
+	case TERM_EXISTS:
+	case TERM_VISIBLE:
+	case TERM_FETCH:
+		return type_of_item(y, t);
+	case TERM_CALL:
+		return type_of_call(y, t);
+	case TERM_NOT:
+	case TERM_AND:
+	case TERM_OR:
+		for (size_t i = 0; i < t->arg_count; i++)
+			need_condition(y, t->args[i]);
+		break;
+	case TERM_EQ:
+	case TERM_NE:
+	case TERM_IN:
+		check_equal(y, t);
+		break;
+	case TERM_LT:
+	case TERM_LE:
+	case TERM_GT:
+	case TERM_GE:
+	case TERM_BETWEEN:
+		check_ordered(y, t);
+		break;
+	case TERM_BEGINS:
+		check_begins(y, t);
+		break;
+	case TERM_CONTAINS:
+		check_contains(y, t);
+		break;
+	case TERM_MAY:
+		(void)need(y, t->args[0], TYPE_STRING, "a permission is a text");
+		break;
+	case TERM_PRESENT:
+	case TERM_ABSENT:
+		(void)type_of_term(y, t->args[0]);
+		break;
+	case TERM_IS_ROLE:
+	case TERM_ALWAYS:
+	case TERM_NEVER:
+		break;
+	}
+	return plain(TYPE_BOOLEAN);
+}

@@ -1,0 +1,505 @@
+/* libfyaml's events, made into a tree.
+ *
+ * The parser is given back by an arena_defer(), so that running out of memory on the way leaks
+ * nothing. SPDX-License-Identifier: Apache-2.0 */
+#include <libfyaml.h>
+
+#include "base/map.h"
+#include "design/source/yaml.h"
+
+struct reader {
+	struct arena *a;
+	const struct source *s;
+	struct findings *f;
+	yaml_env *env;
+	void *env_ctx;
+	size_t base; /* length of a byte order mark */
+	uint32_t *lines;
+	size_t line_count;
+	uint32_t open[YAML_DEPTH_MAX + 1]; /* where the flow maps and lists around us begin */
+	size_t open_count;
+	bool failed;
+	struct fy_diag *diag;
+	struct fy_parser *parser;
+	struct fy_event *event; /* the one being looked at */
+};
+
+static void close_reader(void *p)
+{
+	struct reader *r = p;
+
+	if (r->event)
+		fy_parser_event_free(r->parser, r->event);
+	if (r->parser)
+		fy_parser_destroy(r->parser);
+	if (r->diag)
+		fy_diag_destroy(r->diag);
+	r->event = NULL;
+	r->parser = NULL;
+	r->diag = NULL;
+}
+
+static void say_nothing(struct fy_diag *diag, void *user, const char *buf, size_t len)
+{
+	(void)diag, (void)user, (void)buf, (void)len;
+}
+
+static bool open_reader(struct reader *r)
+{
+	struct fy_parse_cfg cfg = { .flags = FYPCF_QUIET | FYPCF_DISABLE_MMAP_OPT |
+					     FYPCF_JSON_NONE };
+	struct fy_diag_cfg diag;
+
+	fy_diag_cfg_default(&diag);
+	diag.fp = NULL;
+	diag.output_fn = say_nothing;
+	diag.colorize = false;
+	arena_defer(r->a, close_reader, r);
+	r->diag = fy_diag_create(&diag);
+	if (!r->diag)
+		return false;
+	fy_diag_set_collect_errors(r->diag, true);
+	cfg.diag = r->diag;
+	r->parser = fy_parser_create(&cfg);
+	return r->parser &&
+	       fy_parser_set_string(r->parser, r->s->text.p + r->base, r->s->text.n - r->base) == 0;
+}
+
+static struct place place_at(const struct reader *r, size_t from, size_t to)
+{
+	return yaml_locate(r->s, r->lines, r->line_count, from, to);
+}
+
+static struct finding *refuse(struct reader *r, struct place p, const char *sentence)
+{
+	return findings_add(r->f, SEVERITY_ERROR, "yaml", p, "%s", sentence);
+}
+
+/* ---- what libfyaml says, for people ---- */
+static const struct {
+	const char *says, *message, *repair;
+} sentences[] = {
+	{ "block scalar", "'>' and '|' begin a block of text",
+	  "put a value that begins with > or | in quotes: '>= POST#<from>'" },
+	{ "tab character", "a tab does not indent", "indent with spaces" },
+	{ "missing comma", "expected a comma or the end of the list or map",
+	  "in [ ] and { } a value with quotes and commas in it needs quotes around it" },
+	{ "nested block mapping", "a second ': ' on one line",
+	  "put a text with ': ' in it in quotes" },
+	{ "cannot start", "a value cannot begin with this character", "put it in quotes" },
+	{ "without closing quote", "this quote is not closed", "expected a closing quote" },
+	{ "indent", "this line is not indented as those before it", "" },
+};
+
+static struct place place_of_error(const struct reader *r, const struct fy_diag_error *e)
+{
+	const struct fy_mark *start = e->fyt ? fy_token_start_mark(e->fyt) : NULL;
+	const struct fy_mark *end = e->fyt ? fy_token_end_mark(e->fyt) : NULL;
+	size_t from, to;
+
+	if (!start)
+		return (struct place){ .line = e->line > 0 ? e->line : 1,
+				       .column = e->column > 0 ? e->column : 1,
+				       .length = 1 };
+	from = start->input_pos + r->base;
+	to = end && end->input_pos >= start->input_pos ? end->input_pos + r->base : from + 1;
+	return place_at(r, from, to);
+}
+
+static struct place place_of_opening(const struct reader *r)
+{
+	size_t at = r->open[r->open_count - 1];
+
+	return place_at(r, at, at + 1);
+}
+
+/* Whether the file ended too soon. */
+static bool is_behind_all(const struct reader *r, const struct fy_diag_error *e)
+{
+	const struct fy_mark *start = e->fyt ? fy_token_start_mark(e->fyt) : NULL;
+	size_t at = start ? start->input_pos + r->base : 0;
+
+	while (start && at < r->s->text.n && strchr(" \t\r\n", r->s->text.p[at]))
+		at++;
+	return start && at >= r->s->text.n;
+}
+
+static void report_error(struct reader *r)
+{
+	void *iterator = NULL;
+	struct fy_diag_error *e = fy_diag_errors_iterate(r->diag, &iterator);
+	struct finding *f;
+
+	r->failed = true;
+	if (!e) {
+		refuse(r, (struct place){ 1, 1, 1 }, "the file cannot be read as YAML");
+		return;
+	}
+	if (r->open_count && is_behind_all(r, e)) {
+		bool list = r->s->text.p[r->open[r->open_count - 1]] == '[';
+
+		f = refuse(r, place_of_opening(r),
+			   list ? "this '[' is not closed" : "this '{' is not closed");
+		f->repair = list ? SLICE("expected ',' or ']'") : SLICE("expected ',' or '}'");
+		return;
+	}
+	for (size_t i = 0; i < sizeof(sentences) / sizeof(sentences[0]); i++) {
+		struct place p = place_of_error(r, e);
+
+		if (!e->msg || !strstr(e->msg, sentences[i].says))
+			continue;
+		f = refuse(r, p, sentences[i].message);
+		f->repair = slice_str(sentences[i].repair);
+		return;
+	}
+	findings_add(r->f, SEVERITY_ERROR, "yaml", place_of_error(r, e), "this is not YAML: %s",
+		     e->msg ? e->msg : "something unexpected");
+}
+
+/* ---- events ---- */
+static enum fy_event_type next(struct reader *r)
+{
+	if (r->event)
+		fy_parser_event_free(r->parser, r->event);
+	r->event = NULL;
+	if (r->failed)
+		return FYET_NONE;
+	r->event = fy_parser_parse(r->parser);
+	if (!r->event && fy_parser_get_stream_error(r->parser))
+		report_error(r);
+	return r->event ? r->event->type : FYET_NONE;
+}
+
+static void mark(const struct reader *r, struct fy_token *t, struct yaml *y)
+{
+	const struct fy_mark *start = t ? fy_token_start_mark(t) : NULL;
+	const struct fy_mark *end = t ? fy_token_end_mark(t) : NULL;
+
+	if (!start)
+		return;
+	y->at = (uint32_t)(start->input_pos + r->base);
+	y->end = end && end->input_pos >= start->input_pos ? (uint32_t)(end->input_pos + r->base)
+							   : y->at;
+	y->place = place_at(r, y->at, y->end);
+}
+
+static void refuse_properties(struct reader *r, struct fy_token *anchor, struct fy_token *tag)
+{
+	struct yaml y = { 0 };
+
+	if (anchor) {
+		mark(r, anchor, &y);
+		refuse(r, y.place, "anchors are not used in a design");
+	}
+	if (tag) {
+		mark(r, tag, &y);
+		refuse(r, y.place, "tags are not used in a design");
+	}
+}
+
+static bool read_node(struct reader *r, int depth, struct yaml *y);
+
+static bool is_blank(char c)
+{
+	return c == ' ' || c == '\t' || c == '\r';
+}
+
+/* What stands between single quotes. Not by libfyaml, which miscounts and leaks when many '' follow
+ * one another. */
+static struct slice unquoted(struct reader *r, struct slice s)
+{
+	struct buf b;
+
+	buf_init(&b, r->a);
+	for (size_t i = 0; i < s.n; i++) {
+		size_t breaks = 0;
+
+		if (s.p[i] != '\n') {
+			buf_byte(&b, (uint8_t)s.p[i]);
+			i += s.p[i] == '\'' && i + 1 < s.n && s.p[i + 1] == '\'';
+			continue;
+		}
+		while (b.n && is_blank(b.p[b.n - 1]))
+			b.n--;
+		for (; i < s.n && (s.p[i] == '\n' || is_blank(s.p[i])); i++)
+			breaks += s.p[i] == '\n';
+		i--;
+		if (breaks == 1)
+			buf_byte(&b, ' ');
+		while (breaks-- > 1)
+			buf_byte(&b, '\n');
+	}
+	return b.n ? buf_slice(&b) : SLICE("");
+}
+
+static struct slice text_of(struct reader *r, struct fy_token *t, const struct yaml *y)
+{
+	const char *text;
+	size_t n = 0;
+
+	if (fy_token_scalar_style(t) == FYSS_SINGLE_QUOTED && y->end <= r->s->text.n)
+		return unquoted(r, slice_make(r->s->text.p + y->at, y->end - y->at));
+	text = fy_token_get_text(t, &n);
+	return text ? arena_copy(r->a, slice_make(text, n)) : SLICE("");
+}
+
+/* The token of what stands there; NULL when nothing does, for which libfyaml has an empty one since 0.8, and had none before. */
+static struct fy_token *token_of_scalar(const struct reader *r)
+{
+	struct fy_token *t = r->event->scalar.value;
+	size_t n = 0;
+
+	if (t && fy_token_scalar_style(t) == FYSS_PLAIN && (!fy_token_get_text(t, &n) || !n))
+		return NULL;
+	return t;
+}
+
+/* Nothing has the place that the caller gave it. */
+static void read_scalar(struct reader *r, struct yaml *y)
+{
+	struct fy_token *t = token_of_scalar(r);
+
+	refuse_properties(r, r->event->scalar.anchor, r->event->scalar.tag);
+	if (!t)
+		return;
+	mark(r, t, y);
+	y->text = text_of(r, t, y);
+	y->quoted = fy_token_scalar_style(t) != FYSS_PLAIN;
+	y->kind = YAML_SCALAR;
+	yaml_finish_scalar(r->a, r->s, y, r->env, r->env_ctx, r->f);
+}
+
+static bool begins_with(const struct reader *r, const struct yaml *y, char bracket)
+{
+	return y->at < r->s->text.n && r->s->text.p[y->at] == bracket;
+}
+
+static void open_flow(struct reader *r, const struct yaml *y)
+{
+	if (y->flow)
+		r->open[r->open_count++] = y->at; /* depth is limited */
+}
+
+static void *room_for(struct arena *a, void *list, size_t n, size_t *room, size_t size)
+{
+	size_t more = *room ? 2 * *room : 8;
+
+	if (n < *room)
+		return list;
+	list = arena_grow(a, list, *room * size, arena_array_size(size, more));
+	*room = more;
+	return list;
+}
+
+static bool read_list(struct reader *r, int depth, struct yaml *y)
+{
+	struct yaml *items = NULL;
+	size_t n = 0, room = 0;
+
+	y->kind = YAML_LIST;
+	refuse_properties(r, r->event->sequence_start.anchor, r->event->sequence_start.tag);
+	mark(r, r->event->sequence_start.sequence_start, y);
+	y->flow = begins_with(r, y, '[');
+	open_flow(r, y);
+	while (next(r) != FYET_SEQUENCE_END) {
+		struct yaml item = { .place = y->place, .at = y->at, .end = y->at };
+
+		if (!read_node(r, depth + 1, &item))
+			return false;
+		items = room_for(r->a, items, n, &room, sizeof(*items));
+		items[n++] = item;
+	}
+	r->open_count -= y->flow;
+	y->items = items;
+	y->count = y->flow ? yaml_mend_list(r->a, r->s, items, n) : n;
+	return true;
+}
+
+/* {a, b: c}: a has no colon. */
+static bool is_bare(const struct reader *r, const struct yaml *map, const struct yaml_entry *e)
+{
+	size_t i = e->key.end + e->key.quoted;
+
+	if (!map->flow || e->value.kind != YAML_NULL)
+		return false;
+	while (i < r->s->text.n && strchr(" \t\r\n", r->s->text.p[i]))
+		i++;
+	return i >= r->s->text.n || r->s->text.p[i] != ':';
+}
+
+/* Whether the entry can be kept. */
+static bool is_new_key(struct reader *r, struct map *seen, const struct yaml_entry *e)
+{
+	const struct place *first;
+	struct place *place;
+
+	if (e->key.kind != YAML_SCALAR) {
+		refuse(r, e->key.place, "expected a word before ':'");
+		return false;
+	}
+	if (e->bare)
+		return true;
+	first = map_get(seen, e->key.text);
+	if (first) {
+		findings_add(r->f, SEVERITY_ERROR, "duplicate-key", e->key.place,
+			     "'%.*s' stands here twice, first in line %d", SLICE_ARG(e->key.text),
+			     first->line);
+		return false;
+	}
+	place = arena_new(r->a, struct place);
+	*place = e->key.place;
+	map_set(seen, e->key.text, place);
+	return true;
+}
+
+static bool read_map(struct reader *r, int depth, struct yaml *y)
+{
+	struct yaml_entry *entries = NULL;
+	size_t n = 0, room = 0;
+	struct map seen;
+
+	y->kind = YAML_MAP;
+	map_init(&seen, r->a);
+	refuse_properties(r, r->event->mapping_start.anchor, r->event->mapping_start.tag);
+	mark(r, r->event->mapping_start.mapping_start, y);
+	y->flow = begins_with(r, y, '{');
+	open_flow(r, y);
+	while (next(r) != FYET_MAPPING_END) {
+		struct yaml_entry e = { .key = { .place = y->place, .at = y->at, .end = y->at } };
+
+		if (!read_node(r, depth + 1, &e.key))
+			return false;
+		e.value = (struct yaml){ .place = e.key.place, .at = e.key.end, .end = e.key.end };
+		next(r);
+		if (!read_node(r, depth + 1, &e.value))
+			return false;
+		e.bare = is_bare(r, y, &e);
+		entries = room_for(r->a, entries, n, &room, sizeof(*entries));
+		entries[n] = e;
+		if (!y->flow && n == 0)
+			y->place = e.key.place; /* the mark of [a: b] is its colon */
+		n += is_new_key(r, &seen, &e);
+	}
+	r->open_count -= y->flow;
+	y->entries = entries;
+	y->count = n;
+	return true;
+}
+
+/* The node whose first event is the current one. False: there is none, which has been said. */
+static bool read_node(struct reader *r, int depth, struct yaml *y)
+{
+	if (!r->event)
+		return false;
+	switch (r->event->type) {
+	case FYET_SCALAR:
+		read_scalar(r, y);
+		return true;
+	case FYET_ALIAS:
+		mark(r, r->event->alias.anchor, y);
+		refuse(r, y->place, "aliases are not used in a design");
+		return true;
+	case FYET_SEQUENCE_START:
+	case FYET_MAPPING_START:
+		if (depth < YAML_DEPTH_MAX)
+			return r->event->type == FYET_MAPPING_START ? read_map(r, depth, y)
+								    : read_list(r, depth, y);
+		refuse(r, y->place, "maps and lists stand too deep in one another");
+		break;
+	default:
+		refuse(r, y->place, "this is not YAML");
+		break;
+	}
+	r->failed = true;
+	return false;
+}
+
+static bool read_document(struct reader *r, struct yaml *root)
+{
+	enum fy_event_type type = next(r);
+
+	while (type == FYET_STREAM_START || type == FYET_DOCUMENT_START)
+		type = next(r);
+	if (type == FYET_NONE && r->failed)
+		return false;
+	if (type != FYET_STREAM_END && type != FYET_NONE && !read_node(r, 0, root))
+		return false;
+	while ((type = next(r)) != FYET_NONE && type != FYET_DOCUMENT_START)
+		;
+	if (type == FYET_DOCUMENT_START) {
+		struct yaml y = { .place = { 1, 1, 1 } };
+
+		mark(r, r->event->document_start.document_start, &y);
+		refuse(r, y.place, "one file is one design: a second document begins here");
+	}
+	return !r->failed;
+}
+
+/* ---- the text ---- */
+static void find_lines(struct reader *r)
+{
+	const char *text = r->s->text.p;
+	size_t n = 1, line = 1;
+
+	for (size_t i = 0; i < r->s->text.n; i++)
+		n += text[i] == '\n';
+	r->lines = arena_array(r->a, uint32_t, n);
+	r->lines[0] = (uint32_t)r->base;
+	for (size_t i = 0; i < r->s->text.n; i++)
+		if (text[i] == '\n')
+			r->lines[line++] = (uint32_t)i + 1;
+	r->line_count = n;
+}
+
+static bool is_text(struct reader *r)
+{
+	struct slice s = r->s->text;
+
+	for (size_t i = r->base; i < s.n;) {
+		unsigned char c = (unsigned char)s.p[i];
+		size_t n = source_character(slice_make(s.p + i, s.n - i));
+
+		if (n == 0) {
+			refuse(r, place_at(r, i, i + 1), "this is not UTF-8");
+			return false;
+		}
+		if ((c < 32 && c != '\t' && c != '\n' && c != '\r') || c == 127) {
+			refuse(r, place_at(r, i, i + 1), "a control character");
+			return false;
+		}
+		i += n;
+	}
+	return true;
+}
+
+const struct yaml *yaml_parse(struct arena *a, const struct source *s, yaml_env *env, void *env_ctx,
+			      struct findings *f)
+{
+	struct reader *r = arena_new(a, struct reader);
+	struct yaml *root = arena_new(a, struct yaml);
+	bool read;
+
+	r->a = a;
+	r->s = s;
+	r->f = f;
+	r->env = env;
+	r->env_ctx = env_ctx;
+	r->base = slice_starts(s->text, SLICE("\xef\xbb\xbf")) ? 3 : 0;
+	if (s->text.n > YAML_SIZE_MAX) {
+		refuse(r, (struct place){ 0 }, "a design is at most 1 MiB of text");
+		return NULL;
+	}
+	root->place = (struct place){ 1, 1, 1 };
+	if (s->text.n == r->base) /* libfyaml would ask for the length of an empty string again */
+		return root;
+	find_lines(r);
+	if (!is_text(r))
+		return NULL;
+	if (!open_reader(r)) {
+		close_reader(r);
+		arena_out_of_memory(a);
+	}
+	read = read_document(r, root);
+	close_reader(r);
+	return read ? root : NULL;
+}

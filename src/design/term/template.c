@@ -1,0 +1,447 @@
+/* Key templates: parsed once, filled on every write, matched to read a key back.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "base/timestamp.h"
+#include "design/term/template.h"
+#include "design/term/term_lex.h"
+#include "design/term/term_text.h"
+
+#define WIDTH_MAX 37   /* with an offset a number still has fewer than 38 digits */
+#define DATE_WIDTH 10  /* 2026-11-15 */
+#define MONTH_WIDTH 7  /* 2026-11 */
+
+/* ---- parsing ---- */
+
+struct parser {
+	struct arena *arena;
+	struct findings *findings;
+	struct slice text;
+	struct place place;
+	struct template_part *parts;
+	size_t count, room;
+};
+
+static bool refuse(struct parser *p, size_t at, size_t end, const char *message, const char *repair)
+{
+	struct place place = term_place(p->text, p->place, at, end);
+	struct finding *f =
+		findings_add(p->findings, SEVERITY_ERROR, "bad-template", place, "%s", message);
+
+	if (repair)
+		f->repair = slice_str(repair);
+	return false;
+}
+
+static struct template_part *add_part(struct parser *p)
+{
+	if (p->count == p->room) {
+		size_t room = p->room ? 2 * p->room : 4;
+
+		p->parts = arena_grow(p->arena, p->parts, p->room * sizeof(*p->parts),
+				      room * sizeof(*p->parts));
+		p->room = room;
+	}
+	p->parts[p->count] = (struct template_part){ .format = FORMAT_PLAIN };
+	return &p->parts[p->count++];
+}
+
+static bool is_digit(char c)
+{
+	return c >= '0' && c <= '9';
+}
+
+static bool is_name_byte(char c)
+{
+	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || is_digit(c) || c == '_' ||
+	       c == '-' || (c & 0x80);
+}
+
+/* name { "." name } at [at, end) */
+static bool parse_names(struct parser *p, struct template_part *part, size_t at, size_t end)
+{
+	size_t most = 1, start = at;
+	struct slice *names;
+
+	for (size_t i = at; i < end; i++)
+		most += p->text.p[i] == '.';
+	names = arena_array(p->arena, struct slice, most);
+	for (size_t i = at; i <= end; i++) {
+		if (i < end && is_name_byte(p->text.p[i]))
+			continue;
+		if (i < end && p->text.p[i] != '.')
+			return refuse(p, i, i + 1, "this cannot stand in a placeholder's name",
+				      "a placeholder is <name>, <variable.name> or <name:format>");
+		if (i == start)
+			return refuse(p, at - 1, end + 1, "this placeholder lacks a name",
+				      "a placeholder is <name>, <variable.name> or <name:format>");
+		names[part->name_count++] =
+			arena_copy(p->arena, slice_make(p->text.p + start, i - start));
+		start = i + 1;
+	}
+	part->names = names;
+	part->of = term_path_of(names, part->name_count);
+	return true;
+}
+
+/* The digits behind + or 0. */
+static bool parse_width(struct slice digits, int *out)
+{
+	*out = 0;
+	if (digits.n == 0 || digits.n > 2)
+		return false;
+	for (size_t i = 0; i < digits.n; i++) {
+		if (!is_digit(digits.p[i]))
+			return false;
+		*out = *out * 10 + (digits.p[i] - '0');
+	}
+	return *out >= 1 && *out <= WIDTH_MAX;
+}
+
+static bool parse_format(struct parser *p, struct template_part *part, size_t at, size_t end)
+{
+	static const char *const words[] = { "date", "month", "lower", "slug", NULL };
+	static const enum template_format formats[] = { FORMAT_DATE, FORMAT_MONTH, FORMAT_LOWER,
+						       FORMAT_SLUG };
+	struct slice text = slice_make(p->text.p + at, end - at);
+	const char *meant;
+
+	for (size_t i = 0; words[i]; i++) {
+		if (!slice_is(text, words[i]))
+			continue;
+		part->format = formats[i];
+		return true;
+	}
+	if (text.n > 1 && (text.p[0] == '0' || text.p[0] == '+')) {
+		part->format = text.p[0] == '0' ? FORMAT_PAD : FORMAT_OFFSET;
+		if (parse_width(slice_make(text.p + 1, text.n - 1), &part->width))
+			return true;
+		return refuse(p, at, end, "this width is not a number from 1 to 37",
+			      "as in <order:06> or <score:+10>");
+	}
+	if (text.n && is_digit(text.p[0]))
+		return refuse(p, at, end, "a width begins with 0 (padded) or + (offset)",
+			      "as in <order:06> or <score:+10>");
+	meant = suggest_word(text, words);
+	return refuse(p, at, end, "there is no such format",
+		      meant ? arena_cstr(p->arena, arena_printf(p->arena, "did you mean %s?", meant))
+			    : "formats are date, month, lower, slug, 06 (padded) and +10 (offset)");
+}
+
+/* The placeholder that opens at `at`; *next is behind it. */
+static bool parse_placeholder(struct parser *p, size_t at, size_t *next)
+{
+	struct template_part *part;
+	size_t end = at + 1, colon;
+
+	while (end < p->text.n && p->text.p[end] != '>' && p->text.p[end] != '<')
+		end++;
+	if (end == p->text.n || p->text.p[end] == '<')
+		return refuse(p, at, end, "this placeholder has no end", "close it with >");
+	for (colon = at + 1; colon < end && p->text.p[colon] != ':'; colon++)
+		;
+	part = add_part(p);
+	*next = end + 1;
+	return parse_names(p, part, at + 1, colon) &&
+	       (colon == end || parse_format(p, part, colon + 1, end));
+}
+
+static bool parse_parts(struct parser *p)
+{
+	for (size_t at = 0, end; at < p->text.n; at = end) {
+		end = at;
+		while (end < p->text.n && p->text.p[end] != '<' && p->text.p[end] != '>')
+			end++;
+		if (end > at) {
+			add_part(p)->literal =
+				arena_copy(p->arena, slice_make(p->text.p + at, end - at));
+			continue;
+		}
+		if (p->text.p[at] == '>')
+			return refuse(p, at, at + 1, "no placeholder is open here", NULL);
+		if (!parse_placeholder(p, at, &end))
+			return false;
+	}
+	return true;
+}
+
+const struct template *template_parse(struct arena *a, struct slice text, struct place place,
+				      struct findings *f)
+{
+	struct parser p = { .arena = a, .findings = f, .text = text, .place = place };
+	struct template *t;
+
+	if (text.n == 0) {
+		refuse(&p, 0, 0, "a template cannot be empty", NULL);
+		return NULL;
+	}
+	if (!text_is_utf8(text)) {
+		findings_add(f, SEVERITY_ERROR, "bad-template", place, "this template is not UTF-8");
+		return NULL;
+	}
+	if (!parse_parts(&p))
+		return NULL;
+	t = arena_new(a, struct template);
+	t->text = arena_copy(a, text);
+	t->place = place;
+	t->parts = p.parts;
+	t->part_count = p.count;
+	return t;
+}
+
+/* ---- filling ---- */
+
+struct filler {
+	struct arena *arena;
+	struct error *e;
+	bool in_key;
+};
+
+static struct slice part_name(struct arena *a, const struct template_part *part)
+{
+	struct buf b;
+
+	buf_init(&b, a);
+	for (size_t i = 0; i < part->name_count; i++) {
+		if (i)
+			buf_byte(&b, '.');
+		buf_put(&b, part->names[i]);
+	}
+	return buf_slice(&b);
+}
+
+static enum template_result bad(struct filler *f, const struct template_part *part,
+				const char *what)
+{
+	struct slice name = part_name(f->arena, part);
+
+	(void)error_set(f->e, f->arena, ERR_VALIDATION, "%.*s %s", SLICE_ARG(name), what);
+	return TEMPLATE_BAD;
+}
+
+/* A value's text may enter a key: segments are told apart by '#', and DynamoDB takes no empty
+ * key. */
+static enum template_result check_key(struct filler *f, const struct template_part *part,
+				      struct slice text)
+{
+	if (!f->in_key)
+		return TEMPLATE_OK;
+	if (text.n == 0)
+		return bad(f, part, "is part of a key and cannot be empty");
+	if (memchr(text.p, '#', text.n))
+		return bad(f, part, "is part of a key and cannot contain '#'");
+	return TEMPLATE_OK;
+}
+
+static enum template_result fill_plain(struct filler *f, const struct template_part *part,
+				       struct value v, struct slice *out)
+{
+	char number[NUMBER_TEXT_MAX];
+	struct number n;
+
+	switch (value_type(v)) {
+	case VALUE_S: *out = value_bytes(v); return TEMPLATE_OK;
+	case VALUE_BOOL:
+		*out = value_bool(v) ? SLICE("true") : SLICE("false");
+		return TEMPLATE_OK;
+	case VALUE_N:
+		n = value_number(v);
+		*out = arena_copy(f->arena, slice_make(number, number_format(&n, number)));
+		return TEMPLATE_OK;
+	default: return bad(f, part, "must be a string or a number");
+	}
+}
+
+/* Numbers of query strings come as text. */
+static bool to_number(struct filler *f, struct value v, struct number *n)
+{
+	struct error ignored;
+
+	if (value_type(v) == VALUE_S)
+		return number_parse(value_bytes(v), n, f->arena, &ignored);
+	if (value_type(v) != VALUE_N)
+		return false;
+	*n = value_number(v);
+	return true;
+}
+
+static enum template_result fill_time(struct filler *f, const struct template_part *part,
+				      struct value v, struct slice *out)
+{
+	char date[TIME_DATE_MAX];
+	int64_t ms = 0, seconds = 0;
+	struct slice text = value_bytes(v);
+	struct number n;
+	bool ok;
+
+	if (value_type(v) == VALUE_N) {
+		n = value_number(v);
+		ok = number_to_i64(&n, &seconds) && seconds >= TIME_MIN_MS / 1000 &&
+		     seconds <= TIME_MAX_MS / 1000;
+		ms = ok ? seconds * 1000 : 0;
+	} else {
+		ok = value_type(v) == VALUE_S &&
+		     (time_parse(text, &ms) || time_parse_date(text, &ms));
+	}
+	if (!ok)
+		return bad(f, part, "must be a timestamp such as 2026-11-15T12:00:00Z");
+	text = time_format_date(ms, date);
+	text.n = part->format == FORMAT_DATE ? DATE_WIDTH : MONTH_WIDTH;
+	*out = arena_copy(f->arena, text);
+	return TEMPLATE_OK;
+}
+
+/* `n` in exactly part->width digits, behind zeros. */
+static enum template_result fill_digits(struct filler *f, const struct template_part *part,
+					const struct number *n, struct slice *out)
+{
+	char number[NUMBER_TEXT_MAX], *text;
+	size_t len = number_format(n, number), width = (size_t)part->width;
+
+	if (n->negative || n->exponent < 0 || len > width) {
+		struct slice why =
+			part->format == FORMAT_PAD
+				? arena_printf(f->arena,
+					       "must be a whole number of at most %d digits, not "
+					       "negative", part->width)
+				: arena_printf(f->arena,
+					       "must be a whole number from -5E%d to below 5E%d",
+					       part->width - 1, part->width - 1);
+
+		return bad(f, part, arena_cstr(f->arena, why));
+	}
+	text = arena_alloc(f->arena, width);
+	memset(text, '0', width - len);
+	memcpy(text + width - len, number, len);
+	*out = slice_make(text, width);
+	return TEMPLATE_OK;
+}
+
+static enum template_result fill_number(struct filler *f, const struct template_part *part,
+					struct value v, struct slice *out)
+{
+	struct number n, half = { .digits = 5, .exponent = part->width - 1 };
+	struct error ignored;
+
+	if (!to_number(f, v, &n))
+		return bad(f, part, "must be a number");
+	if (part->format == FORMAT_OFFSET &&
+	    (n.exponent < 0 || !number_add(&n, &half, &n, f->arena, &ignored)))
+		n = (struct number){ .digits = 1, .exponent = -1 }; /* told below */
+	return fill_digits(f, part, &n, out);
+}
+
+static enum template_result fill_part(struct filler *f, const struct template_part *part,
+				      struct value v, struct slice *out)
+{
+	enum template_result r;
+
+	switch (part->format) {
+	case FORMAT_DATE:
+	case FORMAT_MONTH: return fill_time(f, part, v, out);
+	case FORMAT_PAD:
+	case FORMAT_OFFSET: return fill_number(f, part, v, out);
+	default: break;
+	}
+	r = fill_plain(f, part, v, out);
+	if (r == TEMPLATE_OK && part->format == FORMAT_LOWER)
+		*out = text_lower(f->arena, *out);
+	if (r == TEMPLATE_OK && part->format == FORMAT_SLUG) {
+		*out = text_slug(f->arena, *out);
+		if (!out->n) /* of nothing but punctuation there is none */
+			return TEMPLATE_ABSENT;
+	}
+	return r == TEMPLATE_OK ? check_key(f, part, *out) : r;
+}
+
+static bool is_nothing(struct value v)
+{
+	return !value_present(v) || value_type(v) == VALUE_NULL;
+}
+
+/* The whole value is the placeholder's, with its type. */
+static enum template_result fill_bare(struct filler *f, const struct template_part *part,
+				      struct value v, struct value *out)
+{
+	enum value_type t = value_type(v);
+
+	if (is_nothing(v))
+		return TEMPLATE_ABSENT;
+	*out = value_copy(f->arena, v);
+	if (!f->in_key || t == VALUE_N)
+		return TEMPLATE_OK;
+	if (t == VALUE_B)
+		return value_bytes(v).n ? TEMPLATE_OK
+					: bad(f, part, "is part of a key and cannot be empty");
+	if (t != VALUE_S)
+		return bad(f, part, "must be a string or a number");
+	return check_key(f, part, value_bytes(v));
+}
+
+struct source_of { /* of a placeholder's value */
+	const struct term_scope *scope; /* NULL: `value` for all */
+	struct value value;
+};
+
+static struct value value_of(const struct source_of *x, const struct template_part *p)
+{
+	return x->scope ? term_path(x->scope, p->names, p->name_count, p->of, p->at) : x->value;
+}
+
+static enum template_result fill(struct filler *f, const struct template *t, const struct source_of *from, struct value *out)
+{
+	const struct template_part *first = &t->parts[0];
+	struct buf b;
+
+	*out = VALUE_ABSENT;
+	if (t->part_count == 1 && first->names && first->format == FORMAT_PLAIN)
+		return fill_bare(f, first, value_of(from, first), out);
+	buf_init(&b, f->arena);
+	for (size_t i = 0; i < t->part_count; i++) {
+		const struct template_part *part = &t->parts[i];
+		enum template_result r;
+		struct slice text;
+		struct value v;
+
+		if (!part->names) {
+			buf_put(&b, part->literal);
+			continue;
+		}
+		v = value_of(from, part);
+		if (is_nothing(v))
+			return TEMPLATE_ABSENT;
+		r = fill_part(f, part, v, &text);
+		if (r != TEMPLATE_OK)
+			return r;
+		buf_put(&b, text);
+	}
+	*out = value_make_s(f->arena, buf_slice(&b));
+	return TEMPLATE_OK;
+}
+
+enum template_result template_fill(const struct template *t, const struct term_scope *s, bool in_key, struct value *out,
+				   struct error *e)
+{
+	struct filler f = { s->arena, e, in_key };
+
+	return fill(&f, t, &(struct source_of){ .scope = s }, out);
+}
+
+enum template_result template_fill_with(const struct template *t, struct value v, bool in_key, struct arena *a, struct value *out,
+					struct error *e)
+{
+	struct filler f = { a, e, in_key };
+
+	return fill(&f, t, &(struct source_of){ .value = v }, out);
+}
+
+struct slice template_prefix(const struct template *t)
+{
+	return t->part_count && !t->parts[0].names ? t->parts[0].literal : SLICE("");
+}
+
+bool template_is_constant(const struct template *t)
+{
+	for (size_t i = 0; i < t->part_count; i++)
+		if (t->parts[i].names)
+			return false;
+	return true;
+}

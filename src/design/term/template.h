@@ -1,0 +1,61 @@
+/* Key templates: USER#<user_id>, SCORE#<score:+10>#<cardId>, TIMELINE#<created_at:date>.
+ *
+ * A template is literal text and placeholders. A placeholder names an attribute (or, in access patterns, a
+ * parameter; in processors also variable.attribute) and may have a format:
+ *   <x>        as it is: strings as they are, numbers as plain decimals
+ *   <x:date>   the YYYY-MM-DD of a timestamp        <x:month> its YYYY-MM
+ *   <x:06>     a number padded with zeros to six digits; negative or too long: an error
+ *   <x:+10>    a number plus 5 followed by nine zeros, in ten digits, so that negatives sort (:+N in general)
+ *   <x:lower>  in lower case                        <x:slug>  as the term slug(x)
+ * A template that is exactly one placeholder without format keeps the value's type (a number stays a number).
+ * '#' may not occur in a value that enters a key.
+ * SPDX-License-Identifier: Apache-2.0 */
+#ifndef THORPE_DESIGN_TERM_TEMPLATE_H
+#define THORPE_DESIGN_TERM_TEMPLATE_H
+
+#include "design/term/term.h"
+
+enum template_format { FORMAT_PLAIN, FORMAT_DATE, FORMAT_MONTH, FORMAT_PAD, FORMAT_OFFSET, FORMAT_LOWER,
+		       FORMAT_SLUG };
+
+struct template_part {
+	struct slice literal;       /* when names == NULL */
+	const struct slice *names;  /* the placeholder's path: one name, or variable and attribute */
+	size_t name_count;
+	enum term_of of;            /* as a term's path */
+	const struct name *at;
+	enum template_format format;
+	int width;                  /* PAD, OFFSET */
+};
+
+struct template {
+	struct slice text; /* as written */
+	struct place place;
+	const struct template_part *parts;
+	size_t part_count;
+};
+
+/* NULL, with findings, when malformed. */
+const struct template *template_parse(struct arena *a, struct slice text, struct place p, struct findings *f);
+
+enum template_result { TEMPLATE_OK, TEMPLATE_ABSENT /* a placeholder has no value */, TEMPLATE_BAD /* error set */ };
+/* A placeholder is a path in the scope; a NULL counts as absent. `in_key`: refuse '#' in values, empty ones, and
+ * whatever no key can be (422: VALIDATION, naming the placeholder). Allocates in the scope's arena. */
+enum template_result template_fill(const struct template *t, const struct term_scope *s, bool in_key, struct value *out,
+				   struct error *e) MUST_CHECK;
+/* The same with one value for every placeholder. */
+enum template_result template_fill_with(const struct template *t, struct value v, bool in_key, struct arena *a, struct value *out,
+					struct error *e) MUST_CHECK;
+/* It has no placeholder. */
+bool template_is_constant(const struct template *t);
+/* The literal text before the first placeholder. */
+struct slice template_prefix(const struct template *t);
+/* Whether `key` could have come from the template; fills values[] by part (literals empty) when it can:
+ * each placeholder takes up to the next literal, at least one character, and none that separates the template's own
+ * segments ('#', in paths '/'); a format must fit. For the console and for reading ids out of keys. */
+bool template_match(const struct template *t, struct slice key, struct slice *values);
+/* Whether the template is a text with nothing or one placeholder behind it. A key then matches if it begins with *text and, with
+ * *rest, goes on behind it, without *sign in what follows ('\0': anything may be), and otherwise ends there. */
+bool template_is_simple(const struct template *t, struct slice *text, bool *rest, char *sign);
+
+#endif

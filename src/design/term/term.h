@@ -1,0 +1,162 @@
+/* Terms: the one expression grammar of the design language (check, allow, when, filter, =, by, where).
+ *
+ * Grammar (words in any case; strings in single quotes):
+ *   term    = or
+ *   or      = and { "or" and }
+ *   and     = not { "and" not }
+ *   not     = "not" not | compare
+ *   compare = sum [ ("=" | "<>" | "<" | "<=" | ">" | ">=") sum
+ *                 | "in" "(" sum { "," sum } ")" | "between" sum "and" sum
+ *                 | "is" [ "not" ] ("absent" | "present" | word) | "may" sum
+ *                 | "begins with" sum | "contains" sum ]
+ *   sum     = product { ("+" | "-") product }
+ *   product = unary { ("*" | "/") unary }
+ *   unary   = "-" unary | primary
+ *   primary = 'text' | 12.5 | true | false | null | now | today | caller
+ *           | "exists" Entity "(" args ")"                  another item exists
+ *           | "visible" Entity "(" args ")"                 exists, and the caller may read it
+ *           | Entity "(" args ")" "." name                  an attribute of another item
+ *           | function "(" args ")"                         size lower upper first words slug min max date epoch
+ *                                                           power(a, b) round(x, 2) days_ago(n) choose(condition, a, b)
+ *           | "first" number "of" primary                   the first n characters or elements
+ *           | path | "(" term ")"
+ *   path    = name { "." name }                            attribute; old.x, input.x, or a loop variable
+ *   args    = [ term { "," term } ]
+ * A quote inside 'text' is written twice. first(n, x) is `first n of x`, first(x) the first element itself.
+ * `anyone` and `nobody` are true and false; `caller is admin` asks for a role, `caller is user` for any
+ * logged-in caller; `caller may 'site:write'` for a permission.
+ * SPDX-License-Identifier: Apache-2.0 */
+#ifndef THORPE_DESIGN_TERM_TERM_H
+#define THORPE_DESIGN_TERM_TERM_H
+
+#include "design/name.h"
+#include "design/source/source.h"
+#include "value/value.h"
+
+struct entity;
+struct row;
+
+enum term_kind {
+	TERM_LITERAL, /* value */
+	TERM_PATH,    /* names, of, at */
+	TERM_NOW, TERM_TODAY, TERM_CALLER,
+	TERM_NOT, TERM_NEGATE,
+	TERM_AND, TERM_OR, /* args[0], args[1]; so all comparisons and arithmetic */
+	TERM_EQ, TERM_NE, TERM_LT, TERM_LE, TERM_GT, TERM_GE,
+	TERM_ADD, TERM_SUB, TERM_MUL, TERM_DIV,
+	TERM_IN,       /* args[0] in args[1..] */
+	TERM_BETWEEN,  /* args[0] between args[1] and args[2] */
+	TERM_PRESENT, TERM_ABSENT,
+	TERM_BEGINS, TERM_CONTAINS,
+	TERM_IS_ROLE,  /* name: the role; args[0] is the caller */
+	TERM_MAY,      /* args[0]: the permission */
+	TERM_EXISTS,   /* name: the entity; args: its key values */
+	TERM_VISIBLE,  /* as EXISTS */
+	TERM_FETCH,    /* name: the entity; args: its key values; attribute, at */
+	TERM_CALL,     /* name, function; args */
+	TERM_ALWAYS, TERM_NEVER, /* anyone, nobody */
+};
+
+/* What a path is of: x is a variable's, the item's or a parameter, old.x, input.x */
+enum term_of { TERM_OF_ITEM, TERM_OF_OLD, TERM_OF_INPUT };
+
+enum term_function {
+	CALL_SIZE, CALL_LOWER, CALL_UPPER, CALL_FIRST, CALL_WORDS, CALL_SLUG, CALL_MIN, CALL_MAX,
+	CALL_DATE, CALL_EPOCH, CALL_POWER, CALL_ROUND, CALL_DAYS_AGO, CALL_CHOOSE, CALLS,
+};
+
+struct term {
+	enum term_kind kind;
+	struct place place;
+	struct value value;           /* LITERAL */
+	struct slice name;            /* IS_ROLE, EXISTS, VISIBLE, FETCH, CALL */
+	struct slice attribute;       /* FETCH */
+	const struct slice *names;    /* PATH: 1 or more */
+	size_t name_count;
+	enum term_of of;              /* PATH */
+	enum term_function function;  /* CALL */
+	/* What the loader has found: NULL and 0 of a term that stands alone. */
+	const struct name *at;        /* PATH: x of x, old.x, input.x; FETCH: the attribute */
+	const struct entity *entity;  /* EXISTS, VISIBLE, FETCH */
+	uint32_t once;                /* from 1: of the parts of a rule that look at no path, so that all items have the same answer */
+	uint32_t once_count;          /* of a rule: how many there are */
+	const struct term *const *args;
+	size_t arg_count;
+};
+
+/* Parses a whole text that stands at `p` in its file. NULL, with a finding, when it is no term: bad-term,
+ * unknown-function, wrong-arguments. A term's place covers it from its first to its last character. */
+const struct term *term_parse(struct arena *a, struct slice text, struct place p, struct findings *f);
+/* The term in its own words again, normalised: for documents and messages. */
+void term_print(struct buf *b, const struct term *t);
+
+/* Calls visit() for the term and all terms in it, outermost first. */
+void term_walk(const struct term *t, void (*visit)(void *ctx, const struct term *t), void *ctx);
+
+/* ---- evaluation: who asks for what ---- */
+struct term_variable {
+	const struct name *at; /* NULL: compared by its text */
+	struct slice name;
+	struct value value;
+};
+
+/* What parts of a rule have been found to be: each is asked either for its value or whether it holds. */
+struct term_known {
+	bool known, holds;
+	struct value value;
+};
+
+/* A path is, first match: old.x · input.x · variable[.x…] · an attribute of the item · a parameter. */
+struct term_scope {
+	void *ctx;
+	const struct row *item, *old, *input; /* row.h; NULL: none */
+	bool body;                            /* the input is a body: only input.x reads it */
+	const struct term_variable *variables;
+	size_t variable_count;
+	/* An attribute of the item was read. NULL: nobody wants to know. */
+	void (*reads)(void *ctx, struct slice name, struct value v);
+	/* An item of another entity by its key values: whether it is there, and the attribute of a FETCH. false: error (set). */
+	bool (*fetch)(void *ctx, const struct term *t, const struct value *args, bool *there, struct value *v, struct error *e);
+	/* Whether the caller may read that item; false for none. NULL: whether it exists. */
+	bool (*visible)(void *ctx, const struct term *t, const struct value *args, bool *out, struct error *e);
+	bool (*has_role)(void *ctx, struct slice role);
+	bool (*may)(void *ctx, struct slice permission);
+	struct slice caller; /* the caller's subject; empty: nobody is logged in */
+	int64_t now_ms;
+	struct arena *arena;
+	/* A rule that is asked of many items, for one caller at one time: term_ask(). NULL: nothing is remembered. */
+	struct term_known *known;
+};
+
+/* Of a path's names; the value of a path, absent when there is none. */
+enum term_of term_path_of(const struct slice *names, size_t n);
+struct value term_path(const struct term_scope *s, const struct slice *names, size_t n, enum term_of of, const struct name *at);
+
+/* Comparisons with something absent, or of different types, are false (but <> is true), arithmetic with
+ * something absent is absent, as DynamoDB has it. A value holds when it is the BOOL true. Functions of what they
+ * make no sense for are absent. lower, upper and slug of a list or set of strings are lists; words() takes texts,
+ * lists and sets and gives a list of distinct words without stop words. A sum or product that needs more than 38
+ * digits is rounded. Of an item whose identity is partly absent there is none.
+ * Two strings are joined by +. A division by zero is absent.
+ * Errors: what fetch says; VALIDATION when operands of + - * / are neither, and for results out of a number's range. */
+bool term_value(const struct term *t, const struct term_scope *s, struct value *out, struct error *e) MUST_CHECK;
+bool term_holds(const struct term *t, const struct term_scope *s, bool *out, struct error *e) MUST_CHECK;
+/* The scope remembers from now on what looks at no path (caller, caller is admin, days_ago(7), User(caller).status): such parts of
+ * the rule are evaluated once, when they are first needed, for all items that are put into the scope. */
+void term_remember(const struct term *rule, struct term_scope *s);
+/* Numbers them. For the loader, and for rules that are made otherwise. */
+void term_prepare(struct term *rule);
+
+/* ---- as a condition of DynamoDB's ---- */
+struct test; /* expr/build.h */
+/* In the scope's arena. Paths of one name are the item's attributes, everything else (caller, now, input.x, also
+ * functions, arithmetic and other items as far as no attribute of the item is in them) is evaluated now. A part that is known to
+ * hold or not is simplified away; of a term that is known as a whole there is a test that always holds, or never does.
+ * False: it cannot be one (term_can_filter), *why says so; or evaluating failed: *why is NULL and the error set. */
+bool term_to_test(const struct term *t, const struct term_scope *s, const struct test **out, const char **why, struct error *e) MUST_CHECK;
+/* The same question without a scope, for thorpe check. */
+bool term_can_filter(const struct term *t, const char **why);
+/* The innermost part of the term that no filter can say (for its place), or NULL. */
+const struct term *term_unfilterable(const struct term *t, const char **why);
+
+#endif

@@ -1,0 +1,338 @@
+/* The functions of terms.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include <math.h>
+#include <stdlib.h>
+
+#include "base/map.h"
+#include "base/timestamp.h"
+#include "design/term/term_parts.h"
+#include "design/term/term_lex.h"
+#include "design/term/term_text.h"
+
+const struct term_function_info term_functions[CALLS] = {
+	[CALL_SIZE] = { "size", 1, 1, "size(x)", NULL },
+	[CALL_LOWER] = { "lower", 1, 1, "lower(x)",
+			 "DynamoDB has no lower(): keep the attribute in lower case (the clause "
+			 "'lower') and compare with that" },
+	[CALL_UPPER] = { "upper", 1, 1, "upper(x)",
+			 "DynamoDB has no upper(): keep the result in an attribute of its own "
+			 "(= upper(…)) and compare with that" },
+	[CALL_FIRST] = { "first", 1, 2, "first 80 of x",
+			 "DynamoDB cannot take the first part of an attribute: write 'begins with', "
+			 "or keep the part in an attribute of its own" },
+	[CALL_WORDS] = { "words", 1, 8, "words(title, tags)",
+			 "DynamoDB cannot split an attribute into words: keep them in an attribute "
+			 "of its own (= words(…)) and write 'contains'" },
+	[CALL_SLUG] = { "slug", 1, 1, "slug(x)",
+			"DynamoDB has no slug(): keep the result in an attribute of its own "
+			"(= slug(…)) and compare with that" },
+	[CALL_MIN] = { "min", 1, 100, "min(a, b)",
+		       "DynamoDB has no min(): compare each attribute by itself, or keep the result "
+		       "in an attribute of its own" },
+	[CALL_MAX] = { "max", 1, 100, "max(a, b)",
+		       "DynamoDB has no max(): compare each attribute by itself, or keep the result "
+		       "in an attribute of its own" },
+	[CALL_DATE] = { "date", 1, 1, "date(x)",
+			"DynamoDB has no date(): write 'begins with' and the day, or keep the day in "
+			"an attribute of its own (= date(…))" },
+	[CALL_EPOCH] = { "epoch", 1, 1, "epoch(x)",
+			 "DynamoDB has no epoch(): compare the timestamps themselves, which sort as "
+			 "text" },
+	[CALL_POWER] = { "power", 2, 2, "power(x, 1.5)",
+			 "DynamoDB has no power(): keep the result in an attribute of its own "
+			 "(= power(…)) and compare with that" },
+	[CALL_ROUND] = { "round", 1, 2, "round(x) or round(x, 2)",
+			 "DynamoDB has no round(): keep the result in an attribute of its own "
+			 "(= round(…)) and compare with that" },
+	[CALL_DAYS_AGO] = { "days_ago", 1, 1, "days_ago(7)",
+			    "DynamoDB cannot count days from an attribute: compare a timestamp with "
+			    "days_ago and a number" },
+	[CALL_CHOOSE] = { "choose", 3, 3, "choose(condition, a, b)",
+			  "DynamoDB has no choose(): join both cases by or" },
+};
+
+const char *const term_function_names[] = { "size", "lower", "upper", "first", "words", "slug",
+					    "min",  "max",   "date",  "epoch", "power", "round",
+					    "days_ago", "choose", NULL };
+
+enum term_function term_function_find(struct slice name)
+{
+	int f = 0;
+
+	while (f < CALLS && !term_word_is(name, term_functions[f].name))
+		f++;
+	return (enum term_function)f;
+}
+
+/* DynamoDB counts a string's UTF-16 units. */
+static size_t string_size(struct slice s)
+{
+	size_t units = 0;
+
+	for (size_t i = 0; i < s.n; i++) {
+		uint8_t c = (uint8_t)s.p[i];
+
+		if ((c & 0xC0) != 0x80)
+			units += c >= 0xF0 ? 2 : 1;
+	}
+	return units;
+}
+
+static struct value call_size(struct arena *a, struct value v)
+{
+	switch (value_type(v)) {
+	case VALUE_S: return value_make_i64(a, (int64_t)string_size(value_bytes(v)));
+	case VALUE_B: return value_make_i64(a, (int64_t)value_bytes(v).n);
+	case VALUE_SS:
+	case VALUE_NS:
+	case VALUE_BS:
+	case VALUE_L:
+	case VALUE_M: return value_make_i64(a, (int64_t)value_count(v));
+	default: return VALUE_ABSENT;
+	}
+}
+
+static struct value change(struct arena *a, enum term_function f, struct slice s)
+{
+	struct slice out = f == CALL_LOWER ? text_lower(a, s)
+			 : f == CALL_UPPER ? text_upper(a, s)
+					   : text_slug(a, s);
+
+	/* A slug of nothing but punctuation is none. */
+	return f == CALL_SLUG && out.n == 0 ? VALUE_ABSENT : value_make_s(a, out);
+}
+
+/* lower, upper, slug: of a string, or of each string in a list or set (a list then). */
+static struct value call_change(struct arena *a, enum term_function f, struct value v)
+{
+	enum value_type type = value_type(v);
+	struct value_iter it;
+	struct value *out;
+	size_t n = 0;
+
+	if (type == VALUE_S)
+		return change(a, f, value_bytes(v));
+	if (type != VALUE_L && type != VALUE_SS)
+		return VALUE_ABSENT;
+	out = arena_array(a, struct value, value_count(v));
+	it = value_iter(v);
+	while (value_next(&it)) {
+		if (type == VALUE_L && value_type(it.value) != VALUE_S)
+			continue;
+		out[n] = change(a, f, type == VALUE_L ? value_bytes(it.value) : it.element);
+		n += value_present(out[n]);
+	}
+	return value_make_list(a, out, n);
+}
+
+static struct value first_elements(struct arena *a, struct value v, size_t most)
+{
+	enum value_type type = value_type(v);
+	size_t n = 0, count = value_count(v) < most ? value_count(v) : most;
+	struct value *values = arena_array(a, struct value, count);
+	struct slice *elements = arena_array(a, struct slice, count);
+	struct value_iter it = value_iter(v);
+
+	while (n < count && value_next(&it)) {
+		values[n] = it.value;
+		elements[n++] = it.element;
+	}
+	if (type == VALUE_L)
+		return value_make_list(a, values, n);
+	return n ? value_make_set(a, type, elements, n) : VALUE_ABSENT;
+}
+
+static struct value call_first(struct arena *a, const struct value *args, size_t n)
+{
+	struct value v = args[n - 1];
+	enum value_type type = value_type(v);
+	struct number count;
+	int64_t most = 1;
+
+	if (n == 2) {
+		if (value_type(args[0]) != VALUE_N)
+			return VALUE_ABSENT;
+		count = value_number(args[0]);
+		if (!number_to_i64(&count, &most))
+			most = count.negative || count.exponent < 0 ? 0 : INT64_MAX;
+		if (most < 0)
+			most = 0;
+	}
+	if (type == VALUE_S)
+		return value_make_s(a, text_first(value_bytes(v), (size_t)most));
+	if (type == VALUE_L && n == 1)
+		return value_at(v, 0);
+	if (type == VALUE_L || type == VALUE_SS || type == VALUE_NS || type == VALUE_BS)
+		return first_elements(a, v, (size_t)most);
+	return VALUE_ABSENT;
+}
+
+struct words {
+	struct arena *arena;
+	struct map seen;
+	struct value *list;
+	size_t n, room;
+};
+
+static void add_words(struct words *w, struct slice text)
+{
+	struct slice word;
+
+	while (text_word(w->arena, &text, &word)) {
+		if (text_is_stop_word(word) || map_get(&w->seen, word))
+			continue;
+		if (w->n == w->room) {
+			size_t room = w->room ? 2 * w->room : 16;
+
+			w->list = arena_grow(w->arena, w->list, w->room * sizeof(*w->list),
+					     room * sizeof(*w->list));
+			w->room = room;
+		}
+		w->list[w->n] = value_make_s(w->arena, word);
+		map_set(&w->seen, word, &w->seen);
+		w->n++;
+	}
+}
+
+/* Each word once, in order of appearance, from texts and from lists and sets of texts. */
+static struct value call_words(struct arena *a, const struct value *args, size_t n)
+{
+	struct words w = { .arena = a };
+	bool any = false;
+
+	map_init(&w.seen, a);
+	for (size_t i = 0; i < n; i++) {
+		enum value_type type = value_type(args[i]);
+		struct value_iter it;
+
+		any = any || type == VALUE_S || type == VALUE_L || type == VALUE_SS;
+		if (type == VALUE_S)
+			add_words(&w, value_bytes(args[i]));
+		if (type != VALUE_L && type != VALUE_SS)
+			continue;
+		it = value_iter(args[i]);
+		while (value_next(&it))
+			if (type == VALUE_SS || value_type(it.value) == VALUE_S)
+				add_words(&w, type == VALUE_SS ? it.element
+							       : value_bytes(it.value));
+	}
+	return any ? value_make_list(a, w.list, w.n) : VALUE_ABSENT;
+}
+
+/* The least or greatest; absent when they have no common order. */
+static struct value call_extreme(enum term_function f, const struct value *args, size_t n)
+{
+	struct value best = args[0];
+
+	if (!term_is_ordered(best))
+		return VALUE_ABSENT;
+	for (size_t i = 1; i < n; i++) {
+		int c;
+
+		if (value_type(args[i]) != value_type(best))
+			return VALUE_ABSENT;
+		c = value_cmp(args[i], best);
+		if (f == CALL_MIN ? c < 0 : c > 0)
+			best = args[i];
+	}
+	return best;
+}
+
+/* A timestamp, a date, or seconds since 1970. */
+static bool moment(struct value v, int64_t *ms)
+{
+	struct number n;
+	int64_t seconds;
+
+	if (value_type(v) == VALUE_S)
+		return time_parse(value_bytes(v), ms) || time_parse_date(value_bytes(v), ms);
+	if (value_type(v) != VALUE_N)
+		return false;
+	n = value_number(v);
+	if (!number_to_i64(&n, &seconds) || seconds < TIME_MIN_MS / 1000 ||
+	    seconds > TIME_MAX_MS / 1000)
+		return false;
+	*ms = seconds * 1000;
+	return true;
+}
+
+static struct value call_date(struct arena *a, struct value v)
+{
+	char text[TIME_DATE_MAX];
+	int64_t ms;
+
+	return moment(v, &ms) ? value_make_s(a, time_format_date(ms, text)) : VALUE_ABSENT;
+}
+
+static struct value call_epoch(struct arena *a, struct value v)
+{
+	int64_t ms;
+
+	if (!moment(v, &ms))
+		return VALUE_ABSENT;
+	return value_make_i64(a, (ms >= 0 ? ms : ms - 999) / 1000);
+}
+
+static double to_double(struct value v)
+{
+	char text[NUMBER_TEXT_MAX];
+	struct number n = value_number(v);
+
+	number_format(&n, text);
+	return strtod(text, NULL);
+}
+
+/* For ranking, where fifteen digits are plenty; absent where the result is no number. */
+static struct value call_power(struct arena *a, struct value x, struct value y)
+{
+	struct number n;
+	struct error e;
+	double d;
+
+	if (value_type(x) != VALUE_N || value_type(y) != VALUE_N)
+		return VALUE_ABSENT;
+	d = pow(to_double(x), to_double(y));
+	if (!isfinite(d) || !number_parse(arena_printf(a, "%.15g", d), &n, a, &e))
+		return VALUE_ABSENT;
+	return value_make_n(a, &n);
+}
+
+/* round(x, 2): two digits behind the point. */
+static struct value call_round(struct arena *a, const struct value *args, size_t count)
+{
+	struct number n, digits;
+	struct error e = { 0 };
+	int64_t behind = 0;
+
+	if (value_type(args[0]) != VALUE_N || (count > 1 && value_type(args[1]) != VALUE_N))
+		return VALUE_ABSENT;
+	n = value_number(args[0]);
+	if (count > 1) {
+		digits = value_number(args[1]);
+		if (!number_to_i64(&digits, &behind) || behind < -100 || behind > 100)
+			return VALUE_ABSENT;
+	}
+	return number_round(&n, (int)-behind, &n, a, &e) ? value_make_n(a, &n) : VALUE_ABSENT;
+}
+
+struct value term_call(struct arena *a, enum term_function f, const struct value *args, size_t n)
+{
+	switch (f) {
+	case CALL_SIZE: return call_size(a, args[0]);
+	case CALL_LOWER:
+	case CALL_UPPER:
+	case CALL_SLUG: return call_change(a, f, args[0]);
+	case CALL_FIRST: return call_first(a, args, n);
+	case CALL_WORDS: return call_words(a, args, n);
+	case CALL_MIN:
+	case CALL_MAX: return call_extreme(f, args, n);
+	case CALL_DATE: return call_date(a, args[0]);
+	case CALL_EPOCH: return call_epoch(a, args[0]);
+	case CALL_POWER: return call_power(a, args[0], args[1]);
+	case CALL_ROUND: return call_round(a, args, n);
+	case CALL_DAYS_AGO:
+	case CALL_CHOOSE:
+	case CALLS: break;
+	}
+	return VALUE_ABSENT;
+}

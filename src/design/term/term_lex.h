@@ -1,0 +1,32 @@
+/* Tokens of a term's text, one at a time; for the files of terms only.
+ * SPDX-License-Identifier: Apache-2.0 */
+#ifndef THORPE_DESIGN_TERM_TERM_LEX_H
+#define THORPE_DESIGN_TERM_TERM_LEX_H
+
+#include "design/source/source.h"
+
+enum term_token_type {
+	TOK_END,
+	TOK_NAME,   /* letter or _, then also digits */
+	TOK_NUMBER, /* 12, 12.5, 1e9 */
+	TOK_STRING, /* with its quotes */
+	TOK_EQ, TOK_NE, TOK_LT, TOK_LE, TOK_GT, TOK_GE,
+	TOK_PLUS, TOK_MINUS, TOK_STAR, TOK_SLASH,
+	TOK_OPEN, TOK_CLOSE, TOK_COMMA, TOK_DOT,
+	TOK_BAD,    /* `wrong` says what it is, `repair` what to write instead (or NULL) */
+};
+
+struct term_token {
+	enum term_token_type type;
+	size_t at, end; /* in the text */
+	const char *wrong, *repair;
+};
+
+/* The token at or after `at`. */
+struct term_token term_lex(struct slice text, size_t at);
+/* The same word, in any case (ASCII)? */
+bool term_word_is(struct slice s, const char *word);
+/* What stands at [at, end) of a text that begins at `p`: lines and columns count characters. */
+struct place term_place(struct slice text, struct place p, size_t at, size_t end);
+
+#endif

@@ -1,0 +1,44 @@
+/* What terms are made of: functions, and the comparisons of DynamoDB. For the files of term/ and the type check of load/.
+ * SPDX-License-Identifier: Apache-2.0 */
+#ifndef THORPE_DESIGN_TERM_TERM_PARTS_H
+#define THORPE_DESIGN_TERM_TERM_PARTS_H
+
+#include "design/term/term.h"
+
+struct term_function_info {
+	const char *name;
+	size_t least, most;     /* arguments */
+	const char *usage;
+	const char *unfiltered; /* why no filter can say it; NULL: it can */
+};
+
+extern const struct term_function_info term_functions[CALLS];
+/* CALLS when there is no such function; its name in any case. */
+enum term_function term_function_find(struct slice name);
+/* Names of all functions, NULL-terminated, for suggestions. */
+extern const char *const term_function_names[];
+
+/* The value of a call, its arguments evaluated. What makes no sense (size of a number, date of a
+ * word, anything of something absent) is absent. Not for days_ago() and choose(), which need a scope. */
+struct value term_call(struct arena *a, enum term_function f, const struct value *args, size_t n);
+
+/* EQ to GE as DynamoDB compares: different types and absent values are unequal and unordered. */
+bool term_compare(enum term_kind op, struct value x, struct value y);
+/* Those, and PRESENT, ABSENT, BEGINS, CONTAINS, BETWEEN, by the values of their arguments; absent: not given. */
+#define TERM_COMPARED_MOST 3
+bool term_compared(enum term_kind op, const struct value v[TERM_COMPARED_MOST]);
+bool term_begins(struct value x, struct value prefix);
+bool term_contains(struct value in, struct value what);
+
+/* Whether it depends on the item a filter sees, whose attributes are the paths of one name. */
+bool term_reads_item(const struct term *t);
+
+/* S, N, B: the types with an order. */
+static inline bool term_is_ordered(struct value v)
+{
+	enum value_type t = value_type(v);
+
+	return t == VALUE_S || t == VALUE_N || t == VALUE_B;
+}
+
+#endif

@@ -1,0 +1,245 @@
+/* Terms as text again, with no more parentheses than they need, and walking through them.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "design/term/term_parts.h"
+#include "design/term/term_lex.h"
+
+/* How tightly a term holds together; one that is looser than its place wants needs parentheses. */
+enum tightness {
+	TIGHT_OR, TIGHT_AND, TIGHT_NOT, TIGHT_COMPARE, TIGHT_SUM, TIGHT_PRODUCT, TIGHT_UNARY,
+	TIGHT_PRIMARY,
+};
+
+static bool is_number(const struct term *t)
+{
+	return t->kind == TERM_LITERAL && value_type(t->value) == VALUE_N;
+}
+
+static bool is_negative(const struct term *t)
+{
+	return is_number(t) && value_number(t->value).negative;
+}
+
+static enum tightness tightness(const struct term *t)
+{
+	switch (t->kind) {
+	case TERM_OR: return TIGHT_OR;
+	case TERM_AND: return TIGHT_AND;
+	case TERM_NOT: return TIGHT_NOT;
+	case TERM_EQ:
+	case TERM_NE:
+	case TERM_LT:
+	case TERM_LE:
+	case TERM_GT:
+	case TERM_GE:
+	case TERM_IN:
+	case TERM_BETWEEN:
+	case TERM_PRESENT:
+	case TERM_ABSENT:
+	case TERM_BEGINS:
+	case TERM_CONTAINS:
+	case TERM_IS_ROLE:
+	case TERM_MAY: return TIGHT_COMPARE;
+	case TERM_ADD:
+	case TERM_SUB: return TIGHT_SUM;
+	case TERM_MUL:
+	case TERM_DIV: return TIGHT_PRODUCT;
+	case TERM_NEGATE: return TIGHT_UNARY;
+	default: return is_negative(t) ? TIGHT_UNARY : TIGHT_PRIMARY;
+	}
+}
+
+static void print_in(struct buf *b, const struct term *t, enum tightness least)
+{
+	if (tightness(t) >= least) {
+		term_print(b, t);
+		return;
+	}
+	buf_byte(b, '(');
+	term_print(b, t);
+	buf_byte(b, ')');
+}
+
+/* Left to right: the right side of its own kind needs parentheses, the left side none. */
+static void print_binary(struct buf *b, const struct term *t, const char *sign)
+{
+	enum tightness own = tightness(t);
+	bool chains = own != TIGHT_COMPARE;
+
+	print_in(b, t->args[0], chains ? own : TIGHT_SUM);
+	buf_printf(b, " %s ", sign);
+	print_in(b, t->args[1], own + 1);
+}
+
+static void print_string(struct buf *b, struct slice s)
+{
+	buf_byte(b, '\'');
+	for (size_t i = 0; i < s.n; i++) {
+		if (s.p[i] == '\'')
+			buf_byte(b, '\'');
+		buf_byte(b, (uint8_t)s.p[i]);
+	}
+	buf_byte(b, '\'');
+}
+
+static void print_literal(struct buf *b, struct value v)
+{
+	char text[NUMBER_TEXT_MAX];
+	struct number n;
+
+	switch (value_type(v)) {
+	case VALUE_S: print_string(b, value_bytes(v)); break;
+	case VALUE_BOOL: buf_str(b, value_bool(v) ? "true" : "false"); break;
+	case VALUE_N:
+		n = value_number(v);
+		buf_add(b, text, number_format(&n, text));
+		break;
+	default: buf_lit(b, "null"); break;
+	}
+}
+
+static void print_list(struct buf *b, const struct term *t, size_t from, enum tightness least)
+{
+	buf_byte(b, '(');
+	for (size_t i = from; i < t->arg_count; i++) {
+		if (i > from)
+			buf_lit(b, ", ");
+		print_in(b, t->args[i], least);
+	}
+	buf_byte(b, ')');
+}
+
+static void print_call(struct buf *b, const struct term *t)
+{
+	if (slice_is(t->name, "first") && t->arg_count == 2 && is_number(t->args[0]) &&
+	    !is_negative(t->args[0])) {
+		buf_lit(b, "first ");
+		term_print(b, t->args[0]);
+		buf_lit(b, " of ");
+		print_in(b, t->args[1], TIGHT_PRIMARY);
+		return;
+	}
+	buf_put(b, t->name);
+	print_list(b, t, 0, TIGHT_OR);
+}
+
+static void print_path(struct buf *b, const struct term *t)
+{
+	for (size_t i = 0; i < t->name_count; i++) {
+		if (i)
+			buf_byte(b, '.');
+		buf_put(b, t->names[i]);
+	}
+}
+
+static void print_role(struct buf *b, const struct term *t)
+{
+	static const char *const words[] = { "not", "present", "absent", "null", "true", "false" };
+	struct term_token token = term_lex(t->name, 0);
+	bool plain = token.type == TOK_NAME && token.at == 0 && token.end == t->name.n;
+
+	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++)
+		plain = plain && !term_word_is(t->name, words[i]);
+	buf_lit(b, "caller is ");
+	if (plain)
+		buf_put(b, t->name);
+	else
+		print_string(b, t->name);
+}
+
+static void print_compared(struct buf *b, const struct term *t)
+{
+	print_in(b, t->args[0], TIGHT_SUM);
+	switch (t->kind) {
+	case TERM_PRESENT: buf_lit(b, " is present"); break;
+	case TERM_ABSENT: buf_lit(b, " is absent"); break;
+	case TERM_IN:
+		buf_lit(b, " in ");
+		print_list(b, t, 1, TIGHT_SUM);
+		break;
+	default: /* TERM_BETWEEN */
+		buf_lit(b, " between ");
+		print_in(b, t->args[1], TIGHT_SUM);
+		buf_lit(b, " and ");
+		print_in(b, t->args[2], TIGHT_SUM);
+		break;
+	}
+}
+
+static void print_item(struct buf *b, const struct term *t)
+{
+	if (t->kind == TERM_EXISTS)
+		buf_lit(b, "exists ");
+	if (t->kind == TERM_VISIBLE)
+		buf_lit(b, "visible ");
+	buf_put(b, t->name);
+	print_list(b, t, 0, TIGHT_OR);
+	if (t->kind == TERM_FETCH) {
+		buf_byte(b, '.');
+		buf_put(b, t->attribute);
+	}
+}
+
+static const char *sign_of(enum term_kind kind)
+{
+	switch (kind) {
+	case TERM_AND: return "and";
+	case TERM_OR: return "or";
+	case TERM_EQ: return "=";
+	case TERM_NE: return "<>";
+	case TERM_LT: return "<";
+	case TERM_LE: return "<=";
+	case TERM_GT: return ">";
+	case TERM_GE: return ">=";
+	case TERM_ADD: return "+";
+	case TERM_SUB: return "-";
+	case TERM_MUL: return "*";
+	case TERM_DIV: return "/";
+	case TERM_BEGINS: return "begins with";
+	case TERM_CONTAINS: return "contains";
+	default: return NULL;
+	}
+}
+
+void term_print(struct buf *b, const struct term *t)
+{
+	const char *sign = sign_of(t->kind);
+
+	if (sign) {
+		print_binary(b, t, sign);
+		return;
+	}
+	switch (t->kind) {
+	case TERM_LITERAL: print_literal(b, t->value); break;
+	case TERM_PATH: print_path(b, t); break;
+	case TERM_NOW: buf_lit(b, "now"); break;
+	case TERM_TODAY: buf_lit(b, "today"); break;
+	case TERM_CALLER: buf_lit(b, "caller"); break;
+	case TERM_ALWAYS: buf_lit(b, "anyone"); break;
+	case TERM_NEVER: buf_lit(b, "nobody"); break;
+	case TERM_NOT:
+		buf_lit(b, "not ");
+		print_in(b, t->args[0], TIGHT_NOT);
+		break;
+	case TERM_NEGATE:
+		buf_byte(b, '-');
+		print_in(b, t->args[0], TIGHT_UNARY);
+		break;
+	case TERM_IS_ROLE: print_role(b, t); break;
+	case TERM_MAY:
+		buf_lit(b, "caller may ");
+		print_in(b, t->args[0], TIGHT_SUM);
+		break;
+	case TERM_EXISTS:
+	case TERM_VISIBLE:
+	case TERM_FETCH: print_item(b, t); break;
+	case TERM_CALL: print_call(b, t); break;
+	default: print_compared(b, t); break;
+	}
+}
+
+void term_walk(const struct term *t, void (*visit)(void *ctx, const struct term *t), void *ctx)
+{
+	visit(ctx, t);
+	for (size_t i = 0; i < t->arg_count; i++)
+		term_walk(t->args[i], visit, ctx);
+}

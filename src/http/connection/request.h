@@ -1,0 +1,92 @@
+/* HTTP/1.x requests from bytes as they come in. Knows no socket and no event loop.
+ *
+ *     request_parser_init(&p, &limits);
+ *     request_begin(&p, &req, &arena);
+ *     while (have bytes) switch (request_feed(&p, bytes, n, &used)) …
+ *
+ * Invariants
+ *   H1  request_feed() uses no byte beyond the end of the request it completes, so the rest can be
+ *       fed to the next one.
+ *   H2  Never more than limits.header_bytes of head and, of the body, of what the gate allows are kept; and not much more
+ *       than limits.header_bytes are read of what is neither (trailers, chunk extensions).
+ *   H3  After REQUEST_REFUSED the stream has no meaning any more: answer, and close.
+ *
+ * Lifetime: everything in the request lives in the arena given to request_begin(). Memory running
+ * out leaves by arena.h A1; the parser must then be treated as after REQUEST_REFUSED.
+ * SPDX-License-Identifier: Apache-2.0 */
+#ifndef THORPE_HTTP_CONNECTION_REQUEST_H
+#define THORPE_HTTP_CONNECTION_REQUEST_H
+
+#include "base/buf.h"
+#include "base/error.h"
+#include "http/connection/http_limits.h"
+#include "http/connection/parser.h"
+#include "http/connection/request_strict.h"
+#include "wire/header.h"
+#include "wire/percent.h"
+
+struct http_request {
+	struct arena *arena;
+	enum http_method method;
+	struct slice path;  /* as sent, up to the '?' */
+	struct slice query; /* as sent, after the '?' */
+	struct http_header *headers;
+	size_t header_count;
+	struct slice body; /* as sent; chunks put together */
+	bool http10;
+	bool keep_alive;
+	bool expects_continue; /* waits for "100 Continue" before it sends the body */
+	bool has_head;         /* everything but the body is there */
+	bool chunked;
+	uint64_t length;       /* of the body, unless it is chunked */
+	/* When refused: */
+	int refused; /* HTTP status, else 0 */
+	const char *why;
+};
+
+/* Asked when the head of a request is there and its body is to come; not for requests that come whole and plain. */
+struct request_gate {
+	/* How long the body may be. */
+	uint64_t (*most)(void *ctx, const struct http_request *r);
+	/* Whether it is to be read at all. False: r->refused and r->why are set. May leave by arena.h A1. */
+	bool (*opens)(void *ctx, struct http_request *r);
+	void *ctx;
+};
+
+struct request_parser {
+	http_parser hp;
+	const struct http_limits *limits;
+	struct request_gate gate; /* zero: bodies up to limits.body_bytes are read */
+	uint64_t body_most;
+	struct http_request *req;
+	struct buf head;      /* target, then name and value of each header */
+	struct buf body;
+	size_t head_bytes;    /* of this request, as sent */
+	size_t target_len;
+	struct { uint32_t name, value, end; } *spans; /* in `head`, one per header */
+	size_t span_count, span_cap;
+	enum { IN_NAME, IN_VALUE } in;
+	struct strict_lines lines;
+	struct strict_chunks chunks;
+	bool done;
+	bool fresh; /* nothing has been fed since request_begin() */
+};
+
+enum request_status { REQUEST_MORE, REQUEST_DONE, REQUEST_REFUSED };
+
+/* `limits` must be complete and outlive the parser. */
+void request_parser_init(struct request_parser *p, const struct http_limits *limits);
+void request_begin(struct request_parser *p, struct http_request *req, struct arena *a);
+enum request_status request_feed(struct request_parser *p, const char *bytes, size_t n,
+				 size_t *used);
+
+/* The first header of that (lower-case) name; p is NULL when there is none. */
+struct slice request_header(const struct http_request *r, struct slice name);
+/* The value of a query parameter, percent-decoded; p is NULL when there is none. */
+struct slice request_query(const struct http_request *r, struct slice name);
+
+/* Whether a list such as Accept-Encoding or Connection has `token` (lower case), not with q=0. */
+bool http_list_has(struct slice list, struct slice token);
+struct slice http_trim(struct slice s);
+
+#endif

@@ -1,0 +1,39 @@
+/* The lines and chunks of a request, held to the letter of RFC 9112 before http-parser sees them.
+ *
+ * Where a parser forgives, a proxy before it may read the same bytes otherwise, and the two disagree where a request ends: what
+ * one takes for a body is the other's next request. So nothing is forgiven here, and nothing depends on how lenient the parser is:
+ *   S1  Every line ends with CR LF; neither stands alone.
+ *   S2  No line of the head goes on on a second one, and none has a control character.
+ *   S3  A chunk's size is hexadecimal digits, at most 15 of them; its data is exactly that long, and CR LF follows.
+ *   S4  Extensions of chunks and trailers together are no longer than a head may be.
+ * SPDX-License-Identifier: Apache-2.0 */
+#ifndef THORPE_HTTP_CONNECTION_REQUEST_STRICT_H
+#define THORPE_HTTP_CONNECTION_REQUEST_STRICT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct strict_lines { /* zero: at the beginning */
+	bool begun;   /* a line has ended that was not empty */
+	bool in_line; /* the line has a byte already */
+	bool has_cr;  /* and its CR */
+};
+
+struct strict_chunks { /* zero: at the beginning */
+	enum { CHUNK_SIZE, CHUNK_EXTENSION, CHUNK_SIZE_LF, CHUNK_DATA, CHUNK_DATA_CR, CHUNK_DATA_LF, CHUNK_TRAILERS } at;
+	unsigned digits;
+	uint64_t left;     /* of the chunk's data */
+	uint64_t overhead; /* bytes of extensions and trailers so far */
+	struct strict_lines trailers;
+};
+
+enum strict_result { STRICT_MORE, STRICT_END, STRICT_BAD };
+
+/* Looks at up to n bytes. MORE: at all of them. END: at *used, with which the head, or the body, is complete. BAD: *why says
+ * what is wrong. */
+enum strict_result strict_head(struct strict_lines *s, const char *p, size_t n, size_t *used, const char **why);
+enum strict_result strict_body(struct strict_chunks *s, const char *p, size_t n, uint64_t most_overhead, size_t *used,
+			       const char **why);
+
+#endif

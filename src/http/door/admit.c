@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "base/budget.h"
+#include "http/door/admit.h"
+#include "http/connection/connection.h"
+#include "http/loop.h"
+#include "http/serve/route.h"
+
+/* ---- the head ---- */
+
+static uint64_t most(void *ctx, const struct http_request *r)
+{
+	const struct conn *c = ctx;
+
+	(void)r;
+	return route_body_limit(c->reading);
+}
+
+static bool opens(void *ctx, struct http_request *r)
+{
+	struct conn *c = ctx;
+	struct exchange *ex = c->reading;
+	struct error *e = arena_new(r->arena, struct error);
+	int status;
+
+	if (c->on_reserve && !admit_on_reserve(r->path)) {
+		r->refused = 503;
+		r->why = ADMIT_FULL;
+		return false;
+	}
+	status = route_judge_head(ex, e);
+	if (!status)
+		return true;
+	ex->denial = e;
+	r->refused = status;
+	r->why = "";
+	return false;
+}
+
+struct request_gate admit_gate(struct conn *c)
+{
+	return (struct request_gate){ most, opens, c };
+}
+
+/* ---- the reserve ---- */
+
+bool admit_on_reserve(struct slice path)
+{
+	static const char *const names[] = { "/healthz", "/readyz", "/metrics", "/console" };
+
+	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++) {
+		struct slice name = slice_str(names[i]);
+
+		if (slice_starts(path, name) && (path.n == name.n || path.p[name.n] == '/'))
+			return true;
+	}
+	return false;
+}
+
+/* ---- memory ---- */
+
+bool admit_memory(struct exchange *ex)
+{
+	return ex->arena.budget || arena_join(&ex->arena, ex->loop->budget);
+}
+
+int admit_refusal(const struct exchange *ex, const char **why)
+{
+	switch ((enum budget_answer)ex->arena.refusal) {
+	case BUDGET_GIVEN:
+		return 0;
+	case BUDGET_BUSY:
+		*why = "Requests in flight take all the memory there is for them; try again.";
+		return 503;
+	case BUDGET_NEVER:
+		*why = "The request takes more memory than there is for requests (request_memory).";
+		return 413;
+	}
+	return 0;
+}

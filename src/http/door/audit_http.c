@@ -1,0 +1,109 @@
+/* Events of requests that are signed, or ought to be.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "http/door/audit_http.h"
+#include "http/loop.h"
+#include "http/door/sigv4.h"
+#include "json/json.h"
+
+/* What the request says it is signed with; empty: nothing. */
+static struct slice claimed_key(struct exchange *ex)
+{
+	struct sigv4 s = { 0 };
+	struct error e;
+	const char *slash;
+
+	if (!sigv4_is_present(&ex->req) || !sigv4_parse(&ex->req, &s, &e) || !s.credential.n)
+		return (struct slice){ 0 };
+	slash = memchr(s.credential.p, '/', s.credential.n);
+	return slash ? slice_make(s.credential.p, (size_t)(slash - s.credential.p)) : s.credential;
+}
+
+/* The operation of an x-amz-target; empty: none. */
+static struct slice operation(const struct exchange *ex)
+{
+	struct slice target = request_header(&ex->req, SLICE("x-amz-target"));
+	const char *dot = target.n ? memchr(target.p, '.', target.n) : NULL;
+
+	return dot ? slice_make(dot + 1, (size_t)(target.p + target.n - dot) - 1) : (struct slice){ 0 };
+}
+
+/* Without the query, which may hold a presigned signature. */
+static struct slice action(struct exchange *ex)
+{
+	struct slice of_api = operation(ex);
+
+	return of_api.n ? of_api
+			: arena_printf(&ex->arena, "%s %.*s", http_method_str(ex->req.method), SLICE_ARG(ex->req.path));
+}
+
+void audit_refused_request(struct exchange *ex, int status, struct slice why)
+{
+	if (!audit_is_on())
+		return;
+	audit_write(&(struct audit_event){ .kind = "refused", .outcome = "refused", .access_key = claimed_key(ex),
+					   .address = exchange_client(ex), .action = action(ex), .status = status,
+					   .why = why });
+}
+
+void audit_console_session(struct exchange *ex)
+{
+	if (!audit_is_on())
+		return;
+	audit_write(&(struct audit_event){ .kind = "console", .outcome = "ok",
+					   .access_key = ex->loop->keys ? claimed_key(ex) : (struct slice){ 0 },
+					   .address = exchange_client(ex) });
+}
+
+void audit_operator_request(struct exchange *ex, int status)
+{
+	if (!audit_is_on())
+		return;
+	audit_write(&(struct audit_event){ .kind = "operator", .outcome = status < 400 ? "ok" : "failed",
+					   .access_key = ex->loop->keys ? claimed_key(ex) : (struct slice){ 0 },
+					   .address = exchange_client(ex), .action = action(ex), .status = status });
+}
+
+/* Whatever begins so changes tables, and nothing that changes items does. */
+static bool changes_tables(struct slice name)
+{
+	static const char *const beginnings[] = { "CreateTable", "DeleteTable", "UpdateTable", "UpdateTimeToLive",
+						  "UpdateContinuousBackups", "TagResource", "UntagResource",
+						  "UpdateContributorInsights", "PutResourcePolicy", "DeleteResourcePolicy",
+						  "EnableKinesis", "DisableKinesis", "UpdateKinesis", "CreateBackup",
+						  "DeleteBackup", "RestoreTable", "ImportTable", "ExportTable",
+						  "CreateGlobalTable", "UpdateGlobalTable" };
+
+	for (size_t i = 0; i < sizeof(beginnings) / sizeof(*beginnings); i++)
+		if (slice_starts(name, slice_str(beginnings[i])))
+			return true;
+	return false;
+}
+
+static struct slice text_member(const struct json *j, const char *name)
+{
+	const struct json *found = json_get(j, name);
+
+	return json_is(found, JSON_STRING) ? found->string : (struct slice){ 0 };
+}
+
+void audit_api_call(struct exchange *ex)
+{
+	struct slice name, target, type = { 0 };
+	const struct json *body;
+
+	if (!audit_is_on())
+		return;
+	name = operation(ex);
+	if (!changes_tables(name))
+		return;
+	body = json_parse(&ex->arena, ex->call.body);
+	target = text_member(body, "TableName");
+	if (!target.n)
+		target = text_member(body, "ResourceArn");
+	if (ex->call.status >= 400)
+		type = text_member(json_parse(&ex->arena, ex->call.reply), "__type");
+	audit_write(&(struct audit_event){ .kind = "operator", .outcome = ex->call.status < 400 ? "ok" : "failed",
+					   .access_key = ex->loop->keys ? claimed_key(ex) : (struct slice){ 0 },
+					   .address = exchange_client(ex), .action = name, .target = target,
+					   .status = ex->call.status, .why = type });
+}

@@ -1,0 +1,15 @@
+/* HTTP Basic: an access key as the user, its secret as the password. For monitoring, which can seldom sign.
+ * SPDX-License-Identifier: Apache-2.0 */
+#ifndef THORPE_HTTP_DOOR_BASIC_H
+#define THORPE_HTTP_DOOR_BASIC_H
+
+#include "http/door/keys.h"
+
+/* Whether an Authorization header is of this kind. */
+bool basic_is_present(struct slice authorization);
+/* Whether a password may come that way: under TLS, or from this machine. `peer`: an address without port. */
+bool basic_is_confidential(bool tls, struct slice peer);
+/* Whether it holds a key and its secret. Secrets of one length are compared in constant time; keys are no secret. */
+bool basic_verify(struct slice authorization, const struct keys *keys);
+
+#endif

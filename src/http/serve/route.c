@@ -1,0 +1,349 @@
+/* Finds the row, enforces its flags, and holds the server's own handlers.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "http/door/audit_http.h"
+#include "http/door/basic.h"
+#include "http/connection/exchange.h"
+#include "http/serve/faults.h"
+#include "http/serve/health.h"
+#include "http/loop.h"
+#include "http/serve/metrics.h"
+#include "http/connection/reply.h"
+#include "http/serve/route.h"
+#include "http/server.h"
+#include "http/door/sigv4.h"
+
+#define TEXT SLICE("text/plain; charset=utf-8")
+#define NO_BODY_BYTES (64 * 1024) /* for bodies that nobody reads */
+
+/* ---- the server's own handlers ---- */
+
+static struct slice media_type(struct slice s)
+{
+	const char *semi = s.n ? memchr(s.p, ';', s.n) : NULL;
+
+	return http_trim(semi ? slice_make(s.p, (size_t)(semi - s.p)) : s);
+}
+
+/* What DynamoDB says to a request it does not take for one of its own. */
+static void not_dynamodb(struct exchange *ex)
+{
+	exchange_reply(ex, 404, (struct slice){ 0 }, SLICE("<UnknownOperationException/>\n"));
+}
+
+/* The body as it was before the client zipped it. False: answered. */
+static bool unzip_or_reply(struct exchange *ex, struct slice *body)
+{
+	struct error e;
+
+	switch (exchange_body(ex, body)) {
+	case BODY_OK:
+		return true;
+	case BODY_UNKNOWN_CODING:
+		error_set(&e, &ex->arena, ERR_SERIALIZATION,
+			  "Content-Encoding must be gzip, deflate or identity");
+		exchange_reply(ex, 415, ex->content_type, api_error_reply(&ex->arena, &e));
+		return false;
+	case BODY_TOO_LARGE:
+		error_set(&e, &ex->arena, ERR_TOO_LARGE, "Request body is too large.");
+		break;
+	case BODY_BAD:
+		error_set(&e, &ex->arena, ERR_SERIALIZATION, "The body is not valid %.*s",
+			  SLICE_ARG(request_header(&ex->req, SLICE("content-encoding"))));
+		break;
+	}
+	exchange_reply_error(ex, &e);
+	return false;
+}
+
+/* A test that looks at what an application did says so. The console does the same: browsers say of pages that they are of the same
+ * origin, and no page can. */
+static bool is_spared(const struct exchange *ex)
+{
+	return slice_is(request_header(&ex->req, SLICE("x-thorpe-fault")), "none") ||
+	       slice_is(request_header(&ex->req, SLICE("sec-fetch-site")), "same-origin");
+}
+
+static void handle_dynamodb(struct exchange *ex, void *ctx)
+{
+	struct slice type = media_type(request_header(&ex->req, SLICE("content-type")));
+	struct slice target = request_header(&ex->req, SLICE("x-amz-target")), body;
+	int64_t delay_ms = 0;
+
+	(void)ctx;
+	if (ex->req.body.n && !slice_is(type, "application/x-amz-json-1.0") &&
+	    !slice_is(type, "application/json")) {
+		not_dynamodb(ex);
+		return;
+	}
+	if (!unzip_or_reply(ex, &body))
+		return;
+	if (ex->loop->forward->take && ex->loop->forward->take(ex, ex->loop->forward->ctx, target, body))
+		return;
+	exchange_call_api(ex, target, body);
+	if (api_changes_items(api_operation(target)))
+		delay_ms = loop_write_delay(ex->loop, NULL);
+	if (api_has_faults(ex->loop->api) && !is_spared(ex))
+		delay_ms += api_draw_faults(ex->loop->api, &ex->call);
+	exchange_delay(ex, delay_ms);
+}
+
+static uint64_t dynamodb_body_limit(const struct exchange *ex, void *ctx)
+{
+	(void)ctx;
+	return ex->loop->limits->body_bytes;
+}
+
+static void handle_healthy(struct exchange *ex, void *ctx)
+{
+	(void)ctx;
+	/* The blank at the end is DynamoDB's. */
+	exchange_reply(
+		ex, 200, TEXT,
+		arena_printf(&ex->arena, "healthy: dynamodb.%s.amazonaws.com ", ex->loop->region));
+}
+
+static void handle_metrics(struct exchange *ex, void *ctx)
+{
+	struct buf b;
+
+	(void)ctx;
+	if (!ex->loop->monitors && !ex->loop->keys && server_monitor_address(ex->loop->server)) {
+		exchange_reply(ex, 404, TEXT, SLICE("The metrics of this server have a listener of their own.\n"));
+		return;
+	}
+	buf_init(&b, &ex->arena);
+	api_metrics(ex->loop->api, &b);
+	metrics_write(ex->loop->server, &b);
+	exchange_reply(ex, 200, SLICE("text/plain; version=0.0.4; charset=utf-8"), buf_slice(&b));
+}
+
+static const struct http_route own_routes[] = {
+	/* method    path        flags                         handler */
+	{ HTTP_POST, "/",        ROUTE_SIGNED,                 handle_dynamodb, NULL, dynamodb_body_limit },
+	{ HTTP_GET,  "/",        0,                            handle_healthy },
+	{ HTTP_GET,  "/healthz", ROUTE_MONITOR,                health_handle_live },
+	{ HTTP_GET,  "/readyz",  ROUTE_MONITOR,                health_handle_ready },
+	{ HTTP_GET,  "/metrics", ROUTE_MONITOR | ROUTE_SIGNED, handle_metrics },
+	{ HTTP_GET,  "/faults",  ROUTE_PRIVATE | ROUTE_SIGNED, faults_handle_show },
+	{ HTTP_POST, "/faults",  ROUTE_PRIVATE | ROUTE_SIGNED, faults_handle_set },
+	{ HTTP_DELETE, "/faults", ROUTE_PRIVATE | ROUTE_SIGNED, faults_handle_clear },
+};
+
+/* ---- dispatch ---- */
+
+static bool path_matches(const struct http_route *row, struct slice path)
+{
+	struct slice own = slice_str(row->path);
+
+	if (slice_equal(path, own))
+		return true;
+	return (row->flags & ROUTE_PREFIX) && slice_starts(path, own) &&
+	       (own.p[own.n - 1] == '/' || path.p[own.n] == '/');
+}
+
+static bool matches(const struct http_route *row, const struct http_request *r)
+{
+	return row->method == (r->method == HTTP_HEAD ? HTTP_GET : r->method) && path_matches(row, r->path) &&
+	       (!(row->flags & ROUTE_PAGE) || http_list_has(request_header(r, SLICE("accept")), SLICE("text/html")));
+}
+
+static const struct http_route *find(const struct http_route *rows, size_t n,
+				     const struct exchange *ex)
+{
+	for (size_t i = 0; i < n; i++)
+		if (matches(&rows[i], &ex->req) && (!ex->loop->monitors || (rows[i].flags & ROUTE_MONITOR)))
+			return &rows[i];
+	return NULL;
+}
+
+static const struct http_route *find_row(const struct exchange *ex)
+{
+	const struct http_route *row = find(ex->loop->routes, ex->loop->route_count, ex);
+
+	return row ? row : find(own_routes, sizeof(own_routes) / sizeof(own_routes[0]), ex);
+}
+
+uint64_t route_body_limit(const struct exchange *ex)
+{
+	const struct http_route *row = find_row(ex);
+	uint64_t most = row && row->body_limit ? row->body_limit(ex, row->ctx) : NO_BODY_BYTES;
+
+	return most < ex->loop->limits->body_bytes ? most : ex->loop->limits->body_bytes;
+}
+
+/* Whether the path, whatever the method, belongs to a row with this flag. */
+static bool has_flag(const struct exchange *ex, enum route_flags flag)
+{
+	for (size_t i = 0; i < ex->loop->route_count; i++)
+		if ((ex->loop->routes[i].flags & flag) && path_matches(&ex->loop->routes[i], ex->req.path))
+			return true;
+	return false;
+}
+
+bool route_tells_problems(const struct exchange *ex)
+{
+	return has_flag(ex, ROUTE_PROBLEMS);
+}
+
+bool route_is_private(const struct exchange *ex)
+{
+	return has_flag(ex, ROUTE_PRIVATE);
+}
+
+static bool is_preflight(const struct exchange *ex)
+{
+	return ex->req.method == HTTP_OPTIONS && request_header(&ex->req, SLICE("origin")).p;
+}
+
+/* A page of an allowed origin may send what it likes; it still has to sign, or to show a token. */
+static void reply_preflight(struct exchange *ex)
+{
+	struct slice headers = request_header(&ex->req, SLICE("access-control-request-headers"));
+	struct buf b;
+
+	if (route_is_private(ex)) {
+		exchange_reply(ex, 403, SLICE("application/json"),
+			       SLICE("{\"message\":\"This is not for pages of other origins.\"}"));
+		return;
+	}
+	if (!origin_allowed(ex->loop->origin, &ex->req).n) {
+		exchange_deny(ex, 403, origin_advice(ORIGIN_FOREIGN_PAGE), (struct slice){ 0 });
+		return;
+	}
+	buf_init(&b, &ex->arena);
+	buf_lit(&b, "Access-Control-Allow-Methods: GET, HEAD, POST, PUT, PATCH, DELETE\r\n");
+	if (headers.n)
+		buf_printf(&b, "Access-Control-Allow-Headers: %.*s\r\n", SLICE_ARG(headers));
+	/* Asked by browsers before a page of the internet may call an address of this machine or its network. */
+	if (request_header(&ex->req, SLICE("access-control-request-private-network")).n)
+		buf_lit(&b, "Access-Control-Allow-Private-Network: true\r\n");
+	buf_lit(&b, "Access-Control-Max-Age: 7200\r\nVary: Access-Control-Request-Headers\r\n");
+	exchange_reply_with(ex, 200, (struct slice){ 0 }, SLICE(""), buf_slice(&b));
+}
+
+/* Other web pages are refused before anything else is looked at (origin.h). */
+static bool from_here_or_reply(struct exchange *ex, const struct http_route *row)
+{
+	struct origin_memo *memo = &ex->loop->origin_memo;
+	enum origin_verdict v = origin_judge(ex->loop->origin, &ex->req, row && (row->flags & ROUTE_VISITABLE), memo);
+
+	ex->has_no_origin = memo->has_no_origin;
+	if (v == ORIGIN_FINE)
+		return true;
+	loop_count(&ex->loop->counters.foreign, 1);
+	audit_refused_request(ex, 403, slice_str(origin_advice(v)));
+	exchange_deny(ex, 403, origin_advice(v), (struct slice){ 0 });
+	return false;
+}
+
+/* Messages quote what was sent, which need not be UTF-8, and JSON must be. */
+static void make_ascii(struct slice s)
+{
+	for (size_t i = 0; i < s.n; i++)
+		if ((unsigned char)s.p[i] >= 0x80)
+			((char *)s.p)[i] = '?';
+}
+
+/* Monitoring may sign, too, or send a key as user and password: most of it cannot sign. */
+static bool monitor_authorized_or_reply(struct exchange *ex)
+{
+	struct slice header = request_header(&ex->req, SLICE("authorization"));
+	const char *why = "Sign this request with an access key, or send one as user and password (HTTP Basic); "
+			  "or start the server with --metrics-listen.";
+	struct error e;
+
+	if (basic_is_present(header)) {
+		if (!basic_is_confidential(ex->loop->tls, exchange_client(ex)))
+			why = "An access key is taken as user and password only over HTTPS, or from this machine. "
+			      "This one has been sent in the clear: replace it.";
+		else if (basic_verify(header, ex->loop->keys))
+			return true;
+		else
+			why = "There is no such access key, or its secret is another one.";
+	} else if (sigv4_is_present(&ex->req)) {
+		if (sigv4_verify(&ex->req, ex->loop->keys, slice_str(ex->loop->region), &ex->loop->sigv4,
+				 clock_now_ms(ex->loop->clock), &e))
+			return true;
+		make_ascii(e.message);
+		audit_refused_request(ex, err_status(e.code), e.message);
+		exchange_reply_error(ex, &e);
+		return false;
+	}
+	audit_refused_request(ex, 401, slice_str(why));
+	exchange_reply_with(ex, 401, TEXT, arena_printf(&ex->arena, "%s\n", why),
+			    SLICE("WWW-Authenticate: Basic realm=\"thorpe\", charset=\"UTF-8\"\r\nCache-Control: no-store\r\n"));
+	return false;
+}
+
+/* Without keys any signature will do, and none, but half a signature is a client's mistake. */
+static bool authorized_or_reply(struct exchange *ex, const struct http_route *row)
+{
+	struct loop *l = ex->loop;
+	struct sigv4 unused;
+	struct error e;
+
+	if (row->flags & ROUTE_MONITOR)
+		return !l->keys || monitor_authorized_or_reply(ex);
+	if (l->keys) {
+		if (sigv4_verify(&ex->req, l->keys, slice_str(l->region), &l->sigv4, clock_now_ms(l->clock), &e))
+			return true;
+	} else if (!sigv4_is_present(&ex->req) || sigv4_parse(&ex->req, &unused, &e)) {
+		return true;
+	}
+	make_ascii(e.message);
+	audit_refused_request(ex, row->flags & ROUTE_PRIVATE ? 403 : err_status(e.code), e.message);
+	if (row->flags & ROUTE_PRIVATE) /* the console has to know what to sign for before it has signed anything */
+		exchange_reply_with(ex, 403, ex->content_type, api_error_reply(&ex->arena, &e),
+				    arena_printf(&ex->arena, "x-thorpe-region: %s\r\nCache-Control: no-store\r\n", l->region));
+	else
+		exchange_reply_error(ex, &e);
+	return false;
+}
+
+static void choose_content_type(struct exchange *ex)
+{
+	struct slice type = media_type(request_header(&ex->req, SLICE("content-type")));
+
+	ex->content_type = slice_is(type, "application/x-amz-json-1.0") ? REPLY_JSON
+									: SLICE("application/json");
+}
+
+int route_judge_head(struct exchange *ex, struct error *e)
+{
+	const struct http_route *row = find_row(ex);
+	const struct loop *l = ex->loop;
+	struct sigv4 unused;
+	int status;
+
+	choose_content_type(ex);
+	/* Monitoring has no bodies to wait for, and ways of its own to show a key. */
+	if (!row || !(row->flags & ROUTE_SIGNED) || (row->flags & ROUTE_MONITOR) || is_preflight(ex))
+		return 0;
+	if (l->keys ? sigv4_check_head(&ex->req, l->keys, slice_str(l->region), clock_now_ms(l->clock), e)
+		    : !sigv4_is_present(&ex->req) || sigv4_parse(&ex->req, &unused, e))
+		return 0;
+	make_ascii(e->message);
+	status = row->flags & ROUTE_PRIVATE ? 403 : err_status(e->code);
+	audit_refused_request(ex, status, e->message);
+	return status;
+}
+
+void route_dispatch(struct exchange *ex)
+{
+	const struct http_route *row = find_row(ex);
+
+	choose_content_type(ex);
+	if (!from_here_or_reply(ex, row))
+		return;
+	if (is_preflight(ex))
+		reply_preflight(ex);
+	else if (row && (row->flags & ROUTE_SIGNED) && !authorized_or_reply(ex, row))
+		return;
+	else if (row)
+		row->handle(ex, row->ctx);
+	else if (slice_is(ex->req.path, "/") && !ex->loop->monitors)
+		not_dynamodb(ex);
+	else
+		exchange_reply(ex, 404, SLICE("application/json"),
+			       SLICE("{\"message\":\"There is nothing here.\"}"));
+}
