@@ -8,7 +8,7 @@ bin=${THORPE_BIN:-build/thorpe}
 THORPE_BIN=$(realpath -m "$bin")
 export THORPE_BIN
 npm_install tests/wire "the AWS SDK for JavaScript"
-npm_install tests/console "playwright-core and prettier"
+npm_install tests/console "playwright-core"
 cd tests/console
 
 log=$(mktemp)
