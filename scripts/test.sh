@@ -42,6 +42,7 @@ failures() {
 scripts/install.sh build test dynamodb-local
 kind "docs" node scripts/check-docs.mjs
 kind "layers and rooms" scripts/check-rooms.py
+kind "mutants fit their source" scripts/check-mutants.py
 scripts/console.sh
 scripts/build.sh build
 scripts/build.sh build/bench-programs
