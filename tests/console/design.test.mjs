@@ -104,7 +104,7 @@ test('on a phone: the matrix instead of the diagram, and nothing sideways', asyn
 });
 
 test('findings of a design with defects stand at their line, their entity and their pattern', async () => {
-  const server = await startServer({ data: null, args: ['--design', asWritten] });
+  const server = await startServer({ data: null, args: ['--design', asWritten, '--allow-check-errors'] });
   const other = await newPage(server.endpoint);
   try {
     const name = 'social';
