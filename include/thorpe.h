@@ -30,7 +30,8 @@ extern "C" {
 
 struct thorpe;
 
-struct thorpe_options { /* zero is the default everywhere */
+/* zero is the default everywhere */
+struct thorpe_options {
 	const char *dir;    /* NULL: in memory, gone at close */
 	bool relaxed;       /* sync on a timer instead of before each answer */
 	const char *region; /* shown in ARNs; NULL: us-east-1 */
@@ -49,8 +50,7 @@ bool thorpe_open(const struct thorpe_options *o, struct thorpe **out, char *why,
 void thorpe_close(struct thorpe *db);
 
 /* `operation`: "PutItem", "GetRecords", … Errors are replies too: DynamoDB's error document. */
-void thorpe_call(struct thorpe *db, const char *operation, const char *body, size_t size,
-		 struct thorpe_reply *reply);
+void thorpe_call(struct thorpe *db, const char *operation, const char *body, size_t size, struct thorpe_reply *reply);
 void thorpe_reply_free(struct thorpe_reply *reply);
 
 #ifdef __cplusplus

@@ -20,6 +20,8 @@ has_node() { node -e 'process.exit(+process.versions.node.split(".")[0] >= 18 ? 
 has_chromium() { [ -n "${CHROMIUM:-}" ] || has_tool chromium; }
 has_aws() { [ -n "${THORPE_AWS:-}" ] || has_tool aws; }
 has_nginx() { has_tool nginx || [ -x /usr/sbin/nginx ]; }
+# Only this version will do (scripts/check-format.sh); where the distribution has others, the check is left out.
+has_formatter() { has_tool clang-format-14 || ! apt-cache show clang-format-14; }
 has_boto3() { "$(tool python3)" -c 'import boto3'; }
 
 # Whichever of the two the distribution has; the newer one of both.
@@ -58,6 +60,7 @@ list_missing() {
             need python3-boto3 has_boto3
             need awscli has_aws
             need openssl has_tool openssl
+            need clang-format-14 has_formatter
             ;;
         tools)
             need curl has_tool curl

@@ -43,18 +43,22 @@ scripts/install.sh build test dynamodb-local
 kind "docs" node scripts/check-docs.mjs
 kind "layers and rooms" scripts/check-rooms.py
 kind "mutants fit their source" scripts/check-mutants.py
+kind "layout" scripts/check-format.sh
 scripts/console.sh
-scripts/build.sh build
+# The optimised build is for the server and what drives it; unit tests are built once, under the sanitizers. -O1 and line
+# tables are enough there, and halve the time of the compiler.
+scripts/build.sh build/thorpe
+scripts/build.sh build/tests/crash/test_crash_trim
 scripts/build.sh build/bench-programs
-scripts/build.sh build-asan -Db_sanitize=address,undefined -Db_lundef=false
+scripts/build.sh build-asan -Db_sanitize=address,undefined -Db_lundef=false -Doptimization=1 -Dc_args=-g1 -Dcpp_args=-g1
 
 export ASAN_OPTIONS=${ASAN_OPTIONS:-detect_leaks=1:abort_on_error=0}
 export UBSAN_OPTIONS=${UBSAN_OPTIONS:-print_stacktrace=1:halt_on_error=1}
 
 # Folders that keep the rules already. The others have some thirty functions to go: `scripts/check-functions.py` names them.
 kind "rules for functions" scripts/check-functions.py base console deploy embed fault http json remote
-kind "unit tests (ASan, UBSan)" meson test -C build-asan --no-suite crash --print-errorlogs
-kind "crash tests (short run)" meson test -C build --suite crash --print-errorlogs
+kind "unit tests (ASan, UBSan)" meson test -C build-asan --no-rebuild --no-suite crash --print-errorlogs
+kind "crash tests (short run)" meson test -C build --no-rebuild --suite crash --print-errorlogs
 kind "wire tests" env THORPE_BIN="$PWD/build/thorpe" scripts/wire.sh
 # A part of make test-remote: designs whose table is at a Thorpe that goes wrong on purpose, and at DynamoDB Local.
 kind "designs under the adversary" env THORPE_BIN="$PWD/build/thorpe" THORPE_BACKEND=adversary \

@@ -15,7 +15,7 @@
 #include "template.h"
 #include "thorpe.h"
 
-#define LOADERS 4
+#define LOADERS   4
 #define MAX_TIMES ((size_t)1 << 22)
 
 struct worker {
@@ -79,7 +79,8 @@ static void *load_worker(void *arg)
 	return NULL;
 }
 
-static struct worker *begin(struct thorpe *db, const char *path, unsigned n, uint64_t start, bool timed, void *(*work)(void *))
+static struct worker *begin(struct thorpe *db, const char *path, unsigned n, uint64_t start, bool timed,
+			    void *(*work)(void *))
 {
 	struct worker *all = mem_zalloc(n * sizeof(*all));
 
@@ -105,7 +106,8 @@ static void finish(struct worker *all, unsigned n)
 	for (unsigned i = 0; i < n; i++) {
 		pthread_join(all[i].thread, NULL);
 		if (all[i].errors)
-			fprintf(stderr, "bench: %zu calls failed, the first with: %s\n", all[i].errors, all[i].first_error);
+			fprintf(stderr, "bench: %zu calls failed, the first with: %s\n", all[i].errors,
+				all[i].first_error);
 		if (!i)
 			continue;
 		all[0].done += all[i].done;
@@ -124,8 +126,8 @@ static void print(struct worker *all, unsigned n, double seconds)
 		memcpy(times + count, all[i].times, all[i].noted * sizeof(*times));
 		count += all[i].noted;
 	}
-	printf("{\"requests\": %zu, \"errors\": %zu, \"seconds\": %.3f, \"rate\": %.1f, ", all[0].done, all[0].errors, seconds,
-	       (double)all[0].done / seconds);
+	printf("{\"requests\": %zu, \"errors\": %zu, \"seconds\": %.3f, \"rate\": %.1f, ", all[0].done, all[0].errors,
+	       seconds, (double)all[0].done / seconds);
 	print_latencies(times, count);
 	printf("}\n");
 	mem_free(times);

@@ -28,11 +28,11 @@
 #include "template.h"
 #include "written.h"
 
-#define BATCHES 20000
-#define TIMES ((size_t)1 << 21)
-#define CACHE_BYTES ((size_t)32 << 20)
-#define LOG_BYTES ((size_t)64 << 20)
-#define STREAM_KEY 13
+#define BATCHES       20000
+#define TIMES         ((size_t)1 << 21)
+#define CACHE_BYTES   ((size_t)32 << 20)
+#define LOG_BYTES     ((size_t)64 << 20)
+#define STREAM_KEY    13
 #define MOST_TOGETHER 64 /* as many as the clients of bench/load/steady.c can have under way */
 
 static struct written_batch *batches;
@@ -135,7 +135,8 @@ static double processor_us(void)
 static void print(size_t done, double seconds, double processor, uint32_t *times, size_t n)
 {
 	printf("{\"cpu_us\": %.2f, ", done ? processor / (double)done : 0);
-	printf("\"requests\": %zu, \"errors\": 0, \"seconds\": %.3f, \"rate\": %.1f, ", done, seconds, (double)done / seconds);
+	printf("\"requests\": %zu, \"errors\": 0, \"seconds\": %.3f, \"rate\": %.1f, ", done, seconds,
+	       (double)done / seconds);
 	printf("\"batch_bytes\": %.0f, \"batch_entries\": %zu, ", batch_bytes(), batches[0].count);
 	print_latencies(times, n);
 	printf("}\n");
@@ -154,7 +155,9 @@ static void run_writers(size_t threads, size_t merge, double seconds)
 	times_each = TIMES / threads;
 	start = now_us();
 	for (size_t i = 0; i < threads; i++) {
-		all[i] = (struct writer){ .merge = merge, .times = times + i * times_each, .at = i * batch_count / threads };
+		all[i] = (struct writer){ .merge = merge,
+					  .times = times + i * times_each,
+					  .at = i * batch_count / threads };
 		if (pthread_create(&all[i].thread, NULL, write_on, &all[i]))
 			quit("cannot start a thread");
 	}
@@ -228,7 +231,8 @@ static void run_fdatasync(const char *dir, double seconds)
 
 	if (!times || !data)
 		quit("out of memory");
-	if (mkdir(dir, 0700) || (at = open(dir, O_DIRECTORY)) < 0 || (fd = openat(at, "log", O_CREAT | O_WRONLY | O_APPEND, 0600)) < 0)
+	if (mkdir(dir, 0700) || (at = open(dir, O_DIRECTORY)) < 0 ||
+	    (fd = openat(at, "log", O_CREAT | O_WRONLY | O_APPEND, 0600)) < 0)
 		quit("%s: %s", dir, strerror(errno));
 	if (fallocate(fd, FALLOC_FL_KEEP_SIZE, 0, 64 << 20))
 		quit("fallocate: %s", strerror(errno));

@@ -23,16 +23,16 @@
 #include "base/alloc.h"
 #include "template.h"
 
-#define READ_BYTES (256 << 10)
-#define HEAD_BYTES 4096
+#define READ_BYTES      (256 << 10)
+#define HEAD_BYTES      4096
 #define LAST_ANSWERS_US 5000000
 
 struct connection {
 	int fd;
-	uint64_t due;           /* of the request under way */
-	char head[HEAD_BYTES];  /* as much of the answer as was needed to know its length */
+	uint64_t due;          /* of the request under way */
+	char head[HEAD_BYTES]; /* as much of the answer as was needed to know its length */
 	size_t head_size;
-	size_t left;            /* of the body; only once in_body */
+	size_t left; /* of the body; only once in_body */
 	bool busy, in_body;
 };
 
@@ -45,7 +45,9 @@ static char first_error[80];
 
 static int dial(int port)
 {
-	struct sockaddr_in to = { .sin_family = AF_INET, .sin_port = htons((uint16_t)port), .sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
+	struct sockaddr_in to = { .sin_family = AF_INET,
+				  .sin_port = htons((uint16_t)port),
+				  .sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
 	int fd = socket(AF_INET, SOCK_STREAM, 0), one = 1;
 
 	if (fd < 0 || connect(fd, (struct sockaddr *)&to, sizeof(to)))
@@ -219,7 +221,8 @@ int main(int argc, char **argv)
 		wait_for_answers(poll, buffer, sent < total && idle_count ? next : end);
 	}
 	errors += sent - done - errors;
-	printf("{\"requests\": %zu, \"unsent\": %zu, \"errors\": %zu, \"rate\": %.1f, ", done, total - sent, errors, rate);
+	printf("{\"requests\": %zu, \"unsent\": %zu, \"errors\": %zu, \"rate\": %.1f, ", done, total - sent, errors,
+	       rate);
 	sort_times(late, sent);
 	printf("\"late_p99_us\": %u, ", sent ? late[sent * 99 / 100] : 0);
 	print_latencies(times, add_unanswered(sent, total, start, rate));

@@ -10,7 +10,7 @@
 #include "base/alloc.h"
 #include "template.h"
 
-#define HOLE 8
+#define HOLE      8
 #define SEPARATOR "\n%%%%\n"
 
 void quit(const char *format, ...)

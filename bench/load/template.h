@@ -24,9 +24,10 @@ struct hole {
 	size_t at;
 };
 
-struct template {
+struct template
+{
 	char *text;
-	size_t size, body; /* body: where it begins */
+	size_t size, body;  /* body: where it begins */
 	char operation[64]; /* of X-Amz-Target; "" without */
 	struct hole *holes;
 	size_t hole_count;
@@ -37,9 +38,9 @@ struct templates {
 	struct template *all;
 	size_t count, next;
 	uint32_t low[26], high[26];
-	uint64_t random;           /* state of the generator */
-	uint64_t start;            /* of p */
-	uint64_t unique, step;     /* of u: next, and how far apart */
+	uint64_t random;       /* state of the generator */
+	uint64_t start;        /* of p */
+	uint64_t unique, step; /* of u: next, and how far apart */
 };
 
 /* Ends the program with a sentence when the file cannot be used. `part` of `parts` threads: each

@@ -24,7 +24,7 @@ static uint32_t varint(const char **p, const char *end)
 	uint32_t n = 0;
 
 	for (int shift = 0; *p < end && shift < 32; shift += 7) {
-		uint8_t byte = (uint8_t)*(*p)++;
+		uint8_t byte = (uint8_t) * (*p)++;
 
 		n |= (uint32_t)(byte & 127) << shift;
 		if (!(byte & 128))

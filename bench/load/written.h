@@ -7,7 +7,7 @@
 #include <stdint.h>
 
 struct written_entry {
-	uint32_t family;      /* as RocksDB numbers them: in the order of enum store_family */
+	uint32_t family; /* as RocksDB numbers them: in the order of enum store_family */
 	const char *key, *value;
 	size_t key_size, value_size;
 	int deletion;

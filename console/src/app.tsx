@@ -31,7 +31,11 @@ function Page({ route }: { route: Route }) {
   }
   if (kind === 'streams' && name) return <StreamsPage route={route} key={name} />;
   if (kind === 'processors' && name) return <ProcessorsPage route={route} key={name} />;
-  return <Empty title="There is no such page"><a href="#/">To the overview</a></Empty>;
+  return (
+    <Empty title="There is no such page">
+      <a href="#/">To the overview</a>
+    </Empty>
+  );
 }
 
 type State = 'loading' | 'sign-in' | 'ready' | Error;
@@ -41,14 +45,31 @@ export function App() {
   const [state, setState] = useState<State>('loading');
   const begin = () => {
     setState('loading');
-    load().then(() => setState('ready'), (error: Error) => setState(needsKeys(error) ? 'sign-in' : error));
+    load().then(
+      () => setState('ready'),
+      (error: Error) => setState(needsKeys(error) ? 'sign-in' : error),
+    );
   };
   useEffect(begin, []);
 
-  if (state === 'loading') return <div class="splash"><Spinner /></div>;
-  if (state instanceof Error) return <div class="splash"><ErrorBox error={state} retry={begin} /></div>;
+  if (state === 'loading')
+    return (
+      <div class="splash">
+        <Spinner />
+      </div>
+    );
+  if (state instanceof Error)
+    return (
+      <div class="splash">
+        <ErrorBox error={state} retry={begin} />
+      </div>
+    );
   if (state === 'sign-in') {
     return <SignInPage onKeys={(keys: Credentials) => signIn(keys).then(() => setState('ready'))} />;
   }
-  return <Layout route={route}><Page route={route} /></Layout>;
+  return (
+    <Layout route={route}>
+      <Page route={route} />
+    </Layout>
+  );
 }

@@ -9,14 +9,21 @@ export interface Route {
 }
 
 const decode = (part: string) => {
-  try { return decodeURIComponent(part); } catch { return part; }
+  try {
+    return decodeURIComponent(part);
+  } catch {
+    return part;
+  }
 };
 
 export function parse(hash: string): Route {
   const text = hash.replace(/^#?\/?/, '');
   const at = text.indexOf('?');
   const path = at < 0 ? text : text.slice(0, at);
-  return { path: path.split('/').filter(Boolean).map(decode), query: new URLSearchParams(at < 0 ? '' : text.slice(at + 1)) };
+  return {
+    path: path.split('/').filter(Boolean).map(decode),
+    query: new URLSearchParams(at < 0 ? '' : text.slice(at + 1)),
+  };
 }
 
 /** "#/table/social?pk=…"; what is undefined or empty is left out. */

@@ -119,15 +119,17 @@ static void set_out_of_memory(struct api_call *c)
 {
 	c->arena->strict = false;
 	if (c->arena->refusal == BUDGET_BUSY) {
-		c->reply = SLICE("{\"__type\":\"" ERR_NS_AWS "ServiceUnavailable\","
-				 "\"message\":\"Requests in flight take all the memory there is for them; try again.\"}");
+		c->reply =
+			SLICE("{\"__type\":\"" ERR_NS_AWS "ServiceUnavailable\","
+			      "\"message\":\"Requests in flight take all the memory there is for them; try again.\"}");
 		c->error_type = SLICE("ServiceUnavailable");
 		c->status = 503;
 		return;
 	}
 	if (c->arena->refusal == BUDGET_NEVER) {
-		c->reply = SLICE("{\"__type\":\"" ERR_NS_AWS "RequestEntityTooLargeException\","
-				 "\"message\":\"The request takes more memory than there is for requests (request_memory).\"}");
+		c->reply = SLICE(
+			"{\"__type\":\"" ERR_NS_AWS "RequestEntityTooLargeException\","
+			"\"message\":\"The request takes more memory than there is for requests (request_memory).\"}");
 		c->error_type = SLICE("RequestEntityTooLargeException");
 		c->status = 413;
 		return;

@@ -18,7 +18,7 @@ struct faults;
 struct api_options {
 	struct db *db;
 	struct faults *faults; /* what goes wrong for those outside (fault/fault.h), attached to db; NULL: nothing, ever */
-	const char *region;   /* NULL: us-east-1 */
+	const char *region;    /* NULL: us-east-1 */
 	const char *endpoint; /* host:port for DescribeEndpoints; NULL: localhost:8000 */
 };
 
@@ -40,7 +40,7 @@ struct api_call {
 	struct slice body;   /* valid until done() */
 	bool outside;        /* not of this process: it sees shards that split, and has faults */
 	const struct fault_plan *fault; /* api_draw_faults(); NULL: none */
-	bool may_wait;       /* the thread may be held up by a write: it is quicker when there is no other (table/write.h) */
+	bool may_wait; /* the thread may be held up by a write: it is quicker when there is no other (table/write.h) */
 	void (*done)(struct api_call *c);
 	void *ctx;
 	/* out, after api_finish() */

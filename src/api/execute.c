@@ -21,17 +21,20 @@ static void state_init(struct op_state *s, struct api *api, struct arena *a)
 
 /* What counts as which operation: requests, and from WRITES on the kinds of single writes. */
 #define WRITES (REQUEST_RECORDS + 1)
+/* clang-format off */
 static const op_handler handlers[] = {
 	[REQUEST_GET] = op_get_item, [REQUEST_BATCH_GET] = op_batch_get_item, [REQUEST_QUERY] = op_query,
 	[REQUEST_WRITE] = op_transact_write_items, [REQUEST_RECORDS] = op_get_records,
 	[WRITES + WRITE_PUT] = op_put_item, [WRITES + WRITE_UPDATE] = op_update_item, [WRITES + WRITE_DELETE] = op_delete_item,
 };
+/* clang-format on */
 
 static size_t row_of(const struct request *q)
 {
 	static _Atomic size_t rows[sizeof(handlers) / sizeof(*handlers)]; /* 1 + the row; 0: not looked for yet */
 	bool alone = q->kind == REQUEST_WRITE && !request_is_transaction(&q->write);
-	size_t i = alone ? WRITES + (size_t)q->write.actions[0].kind : (size_t)q->kind, row = atomic_load_explicit(&rows[i], memory_order_relaxed);
+	size_t i = alone ? WRITES + (size_t)q->write.actions[0].kind : (size_t)q->kind,
+	       row = atomic_load_explicit(&rows[i], memory_order_relaxed);
 
 	if (row)
 		return row - 1;
@@ -126,7 +129,8 @@ static void collect(void *ctx, struct value item)
 		r->items = arena_grow(c->arena, r->items, c->room * sizeof(item), room * sizeof(item));
 		c->room = room;
 	}
-	r->items[r->count++] = c->projection ? projection_apply(c->projection, item, c->arena) : value_copy(c->arena, item);
+	r->items[r->count++] =
+		c->projection ? projection_apply(c->projection, item, c->arena) : value_copy(c->arena, item);
 }
 
 static bool execute_query(struct op_state *s, const struct request *q, struct reply *reply, struct error *e)
@@ -170,13 +174,18 @@ static void keep_record(void *ctx, const struct stream_record *r)
 	if (out->count == l->room) {
 		size_t room = l->room ? 2 * l->room : 16;
 
-		out->records = arena_grow(l->arena, out->records, l->room * sizeof(*out->records), room * sizeof(*out->records));
+		out->records = arena_grow(l->arena, out->records, l->room * sizeof(*out->records),
+					  room * sizeof(*out->records));
 		l->room = room;
 	}
 	out->records[out->count++] = (struct reply_record){
-		.sequence = sequence_text(r->sequence, l->arena), .event = r->event, .by_ttl = r->by_ttl,
-		.created_ms = r->created_ms / 1000 * 1000, .keys = kept(l->arena, r->keys),
-		.old_image = kept(l->arena, r->old_image), .new_image = kept(l->arena, r->new_image),
+		.sequence = sequence_text(r->sequence, l->arena),
+		.event = r->event,
+		.by_ttl = r->by_ttl,
+		.created_ms = r->created_ms / 1000 * 1000,
+		.keys = kept(l->arena, r->keys),
+		.old_image = kept(l->arena, r->old_image),
+		.new_image = kept(l->arena, r->new_image),
 	};
 }
 
@@ -198,7 +207,8 @@ static bool check_values(struct op_state *s, const struct request_write *q, stru
 		const struct request_action *act = &q->actions[i];
 		struct value v = act->kind == WRITE_PUT ? act->item : act->key;
 
-		if (!item_is_allowed(v, s->arena, e) || (act->kind == WRITE_PUT && !table_check_item_size(v, false, s->arena, e)))
+		if (!item_is_allowed(v, s->arena, e) ||
+		    (act->kind == WRITE_PUT && !table_check_item_size(v, false, s->arena, e)))
 			return false;
 	}
 	return true;

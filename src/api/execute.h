@@ -24,22 +24,25 @@ uint64_t api_item_version(struct api *api, struct arena *a, struct slice table, 
 
 /* ---- what handlers and requests share: op_get.c, op_batch_get.c, op_transact_write.c (and action.h, paging.h, op_streams.h) ---- */
 
-bool get_item(struct op_state *s, const struct request_get *q, const struct table **t, struct value *item, struct error *e) MUST_CHECK;
+bool get_item(struct op_state *s, const struct request_get *q, const struct table **t, struct value *item,
+	      struct error *e) MUST_CHECK;
 struct capacity get_capacity(const struct request_get *q, struct value item);
 
-struct batch_read { /* of the keys of one table */
+/* of the keys of one table */
+struct batch_read {
 	const struct request_batch *q;
 	const struct table *table;
 	struct item_key *keys;
-	const bool *throttled; /* by key: it is not read; NULL: none of them is */
+	const bool *throttled;                                /* by key: it is not read; NULL: none of them is */
 	void (*emit)(void *ctx, size_t i, struct value item); /* keys[i] was looked for; absent: there is none */
 	void *ctx;
-	size_t end;            /* keys from here on were not looked for: what a reply holds is full */
+	size_t end; /* keys from here on were not looked for: what a reply holds is full */
 	double units;
 };
 bool batch_resolve(struct op_state *s, const struct request_batch *q, struct batch_read *r, struct error *e) MUST_CHECK;
 /* Stops before the total passes 16 MB. */
-bool batch_read(struct op_state *s, struct batch_read *r, const struct store_view *view, size_t *bytes, struct error *e) MUST_CHECK;
+bool batch_read(struct op_state *s, struct batch_read *r, const struct store_view *view, size_t *bytes,
+		struct error *e) MUST_CHECK;
 
 /* ClientRequestToken and the digest of TransactItems. */
 void op_set_token(struct op_state *s, const struct json *document);

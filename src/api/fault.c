@@ -5,14 +5,14 @@
 #include "api/op/stream_token.h"
 #include "base/log.h"
 
-#define ON_DEMAND                                                                                                              \
-	"Throughput exceeds the current capacity of your table or index. DynamoDB is automatically scaling your table or "   \
-	"index so please try again shortly. If exceptions persist, check if you have a hot key: "                            \
+#define ON_DEMAND                                                                                                          \
+	"Throughput exceeds the current capacity of your table or index. DynamoDB is automatically scaling your table or " \
+	"index so please try again shortly. If exceptions persist, check if you have a hot key: "                          \
 	"https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/bp-partition-key-design.html"
-#define PROVISIONED                                                                                                            \
+#define PROVISIONED                                                                                                         \
 	"The level of configured provisioned throughput for the table was exceeded. Consider increasing your provisioning " \
 	"level with the UpdateTable API."
-#define PROVISIONED_INDEX                                                                                                      \
+#define PROVISIONED_INDEX                                                                                                     \
 	"The level of configured provisioned throughput for one or more global secondary indexes of the table was exceeded. " \
 	"Consider increasing your provisioning level for the under-provisioned global secondary indexes with the UpdateTable API"
 #define CONFLICT "Transaction is ongoing for the item"
@@ -103,9 +103,9 @@ static void set_reasons(struct op_state *s, const struct table *t, const struct 
 	/* Each exception has its spelling. */
 	json_member_open(&b, t->on_demand ? "throttlingReasons" : "ThrottlingReasons", '[');
 	json_open(&b, '{');
-	json_member_string(&b, "reason", arena_printf(s->arena, "%s%s%s", i ? "Index" : "Table", writes ? "Write" : "Read",
-						      t->on_demand ? "KeyRangeThroughputExceeded" :
-								     "ProvisionedThroughputExceeded"));
+	json_member_string(&b, "reason",
+			   arena_printf(s->arena, "%s%s%s", i ? "Index" : "Table", writes ? "Write" : "Read",
+					t->on_demand ? "KeyRangeThroughputExceeded" : "ProvisionedThroughputExceeded"));
 	json_member_string(&b, "resource", arn);
 	json_close(&b, '}');
 	json_close(&b, ']');
@@ -159,7 +159,8 @@ static bool spares_action(struct op_state *s, const struct json *item, size_t i,
 		fault_set_throttled(s, t, NULL, writes, e);
 		return false;
 	}
-	return !fault_strikes(s->fault, FAULT_CONFLICT, t->name, i) || error_set(e, s->arena, ERR_TRANSACTION_CONFLICT, CONFLICT);
+	return !fault_strikes(s->fault, FAULT_CONFLICT, t->name, i) ||
+	       error_set(e, s->arena, ERR_TRANSACTION_CONFLICT, CONFLICT);
 }
 
 static bool spares_transaction(struct op_state *s, bool writes, struct error *e)

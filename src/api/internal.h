@@ -19,8 +19,8 @@ struct api {
 	struct db *db;
 	char region[64];
 	char endpoint[256];
-	struct faults *faults;           /* NULL: none */
-	struct op_metrics *metrics;      /* by position in the table of operations */
+	struct faults *faults;      /* NULL: none */
+	struct op_metrics *metrics; /* by position in the table of operations */
 	_Atomic uint64_t unknown_calls;
 };
 

@@ -78,7 +78,9 @@ struct backend *backend_local_new(struct api *api)
 
 	if (!l)
 		return NULL;
-	l->backend = (struct backend){ .call = call, .execute = execute, .start = start, .version = version, .free = local_free };
+	l->backend = (struct backend){
+		.call = call, .execute = execute, .start = start, .version = version, .free = local_free
+	};
 	l->api = api;
 	l->thread = api_thread_new(api);
 	if (!l->thread) {

@@ -44,10 +44,8 @@ static void show_latency(struct buf *b, const char *op, struct op_metrics *m)
 	below += get(&m->latency_bucket[LATENCY_BUCKETS]);
 	buf_printf(b, "thorpe_request_seconds_bucket{operation=\"%s\",le=\"+Inf\"} %llu\n", op,
 		   (unsigned long long)below);
-	buf_printf(b, "thorpe_request_seconds_sum{operation=\"%s\"} %.6f\n", op,
-		   (double)get(&m->latency_us) / 1e6);
-	buf_printf(b, "thorpe_request_seconds_count{operation=\"%s\"} %llu\n", op,
-		   (unsigned long long)below);
+	buf_printf(b, "thorpe_request_seconds_sum{operation=\"%s\"} %.6f\n", op, (double)get(&m->latency_us) / 1e6);
+	buf_printf(b, "thorpe_request_seconds_count{operation=\"%s\"} %llu\n", op, (unsigned long long)below);
 }
 
 static void show_operations(struct api *api, struct buf *b)
@@ -55,13 +53,12 @@ static void show_operations(struct api *api, struct buf *b)
 	show_head(b, "thorpe_requests_total", "counter", "Requests by operation and outcome.");
 	for (size_t i = 0; i < op_count(); i++) {
 		struct op_metrics *m = &api->metrics[i];
-		uint64_t calls = get(&m->calls), client = get(&m->client_errors),
-			 server = get(&m->server_errors);
+		uint64_t calls = get(&m->calls), client = get(&m->client_errors), server = get(&m->server_errors);
 
 		if (!calls)
 			continue;
-		buf_printf(b, "thorpe_requests_total{operation=\"%s\",outcome=\"ok\"} %llu\n",
-			   op_at(i)->facts.name, (unsigned long long)(calls - client - server));
+		buf_printf(b, "thorpe_requests_total{operation=\"%s\",outcome=\"ok\"} %llu\n", op_at(i)->facts.name,
+			   (unsigned long long)(calls - client - server));
 		buf_printf(b, "thorpe_requests_total{operation=\"%s\",outcome=\"client_error\"} %llu\n",
 			   op_at(i)->facts.name, (unsigned long long)client);
 		buf_printf(b, "thorpe_requests_total{operation=\"%s\",outcome=\"server_error\"} %llu\n",
@@ -116,9 +113,9 @@ void api_metrics(struct api *api, struct buf *b)
 	show_operations(api, b);
 	show_tables(api, b);
 	show_one(b, "thorpe_commits_total", "counter", "Batches committed to disk.", m.batches);
-	show_one(b, "thorpe_committed_requests_total", "counter", "Write requests in those batches.",
-		 m.requests);
-	show_one(b, "thorpe_committed_alone_total", "counter", "Of those requests, written by the threads that received them.", m.alone);
+	show_one(b, "thorpe_committed_requests_total", "counter", "Write requests in those batches.", m.requests);
+	show_one(b, "thorpe_committed_alone_total", "counter",
+		 "Of those requests, written by the threads that received them.", m.alone);
 	show_one(b, "thorpe_write_errors_total", "counter", "Batches the disk refused.", m.write_errors);
 	show_one(b, "thorpe_refusing_writes", "gauge", "1 while writes are refused: the disk is full, or failed.",
 		 store_is_refusing(db_store(api->db)));

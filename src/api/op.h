@@ -25,16 +25,16 @@ struct op_state {
 	struct arena *arena;
 	struct api *api;
 	struct db *db;
-	struct expr_cache *cache;       /* only during the handler, not in written() */
+	struct expr_cache *cache; /* only during the handler, not in written() */
 	const struct catalog *catalog;
-	const struct json *in;          /* the request, checked against the shape */
-	struct buf out;                 /* the whole reply document, braces included */
-	struct slice body;              /* the raw text, for digests */
-	bool submit;                    /* set by the handler: hand `write` to the writer */
+	const struct json *in; /* the request, checked against the shape */
+	struct buf out;        /* the whole reply document, braces included */
+	struct slice body;     /* the raw text, for digests */
+	bool submit;           /* set by the handler: hand `write` to the writer */
 	struct write_request write;
 	bool (*written)(struct op_state *s, struct error *e);
-	struct reply_reason *reasons;   /* action_prepare() */
-	void *data;                     /* the handler's, for written() */
+	struct reply_reason *reasons; /* action_prepare() */
+	void *data;                   /* the handler's, for written() */
 	struct api_call *call;
 	bool outside;                   /* it came from outside: api_call */
 	const struct fault_plan *fault; /* what is to go wrong; NULL: nothing */

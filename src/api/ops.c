@@ -2,6 +2,7 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "api/op.h"
 
+/* clang-format off */
 static const struct op ops[] = {
 	/* items */
 	{ { "GetItem", OP_READ }, &shape_get_item, op_get_item },
@@ -37,6 +38,7 @@ static const struct op ops[] = {
 	{ { "GetShardIterator", OP_READ | OP_STREAMS }, &shape_get_shard_iterator, op_get_shard_iterator },
 	{ { "GetRecords", OP_READ | OP_STREAMS }, &shape_get_records, op_get_records },
 };
+/* clang-format on */
 
 #define OPS (sizeof(ops) / sizeof(ops[0]))
 

@@ -64,8 +64,7 @@ void reply_capacity(struct buf *b, const struct table *t, const struct capacity 
 	json_close(b, '}');
 }
 
-void reply_collection(struct buf *b, const struct table *t, struct value key_item, int64_t bytes,
-		      struct arena *a)
+void reply_collection(struct buf *b, const struct table *t, struct value key_item, int64_t bytes, struct arena *a)
 {
 	struct value_member hash = { t->key.hash[0].name, value_get(key_item, t->key.hash[0].name) };
 	double gigabytes = (double)bytes / (1024.0 * 1024.0 * 1024.0);

@@ -17,8 +17,7 @@ void reply_table(struct buf *b, const struct table *t, enum resource_status show
 /* The member KeySchema. */
 void reply_key_schema(struct buf *b, const struct key_schema *k);
 /* ItemCollectionMetrics of one collection: {"ItemCollectionKey":…,"SizeEstimateRangeGB":[lo,hi]} */
-void reply_collection(struct buf *b, const struct table *t, struct value key_item, int64_t bytes,
-		      struct arena *a);
+void reply_collection(struct buf *b, const struct table *t, struct value key_item, int64_t bytes, struct arena *a);
 /* Seconds with milliseconds, as DynamoDB prints dates in JSON: 1763208000.123 */
 void reply_time(struct buf *b, int64_t ms);
 

@@ -3,7 +3,7 @@
 #include "api/reply.h"
 
 /* What an on-demand table takes at once when it is new. */
-#define WARM_READ_UNITS 12000
+#define WARM_READ_UNITS  12000
 #define WARM_WRITE_UNITS 4000
 
 void reply_time(struct buf *b, int64_t ms)
@@ -87,8 +87,7 @@ static void on_demand_throughput(struct buf *b, int64_t read, int64_t write)
 	json_close(b, '}');
 }
 
-static void warm_throughput(struct buf *b, const struct throughput *p, bool on_demand,
-			    enum resource_status status)
+static void warm_throughput(struct buf *b, const struct throughput *p, bool on_demand, enum resource_status status)
 {
 	json_member_open(b, "WarmThroughput", '{');
 	json_member_int(b, "ReadUnitsPerSecond", on_demand ? WARM_READ_UNITS : p->read);
@@ -97,8 +96,8 @@ static void warm_throughput(struct buf *b, const struct throughput *p, bool on_d
 	json_close(b, '}');
 }
 
-static void mode_summary(struct buf *b, const char *name, const char *mode_name,
-			 const struct table *t, enum resource_status shown)
+static void mode_summary(struct buf *b, const char *name, const char *mode_name, const struct table *t,
+			 enum resource_status shown)
 {
 	json_member_open(b, name, '{');
 	json_member_string(b, mode_name, t->on_demand ? SLICE("PAY_PER_REQUEST") : SLICE("PROVISIONED"));
@@ -124,8 +123,7 @@ static void counters(struct buf *b, const char *bytes_name, const struct stats *
 	json_member_int(b, "ItemCount", s ? atomic_load_explicit(&s->items, memory_order_relaxed) : 0);
 }
 
-static void global_members(struct buf *b, const struct table *t, const struct index *x,
-			   enum resource_status shown)
+static void global_members(struct buf *b, const struct table *t, const struct index *x, enum resource_status shown)
 {
 	enum resource_status status = shown == STATUS_CREATING ? STATUS_CREATING : x->status;
 
@@ -137,8 +135,8 @@ static void global_members(struct buf *b, const struct table *t, const struct in
 	warm_throughput(b, &x->throughput, t->on_demand, status);
 }
 
-static void one_index(struct buf *b, const struct table *t, const struct index *x,
-		      enum resource_status shown, struct arena *a)
+static void one_index(struct buf *b, const struct table *t, const struct index *x, enum resource_status shown,
+		      struct arena *a)
 {
 	json_open(b, '{');
 	json_member_string(b, "IndexName", x->name);
@@ -151,8 +149,7 @@ static void one_index(struct buf *b, const struct table *t, const struct index *
 	json_close(b, '}');
 }
 
-static void indexes(struct buf *b, const struct table *t, bool global, enum resource_status shown,
-		    struct arena *a)
+static void indexes(struct buf *b, const struct table *t, bool global, enum resource_status shown, struct arena *a)
 {
 	bool any = false;
 

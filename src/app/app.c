@@ -22,7 +22,8 @@ static bool make_cursor_key(struct app *app)
 	struct slice text = arena_printf(&app->arena, "%s%.*s", purpose, SLICE_ARG(app->design->name));
 	unsigned n = 0;
 
-	return HMAC(EVP_sha512(), app->secret, sizeof(app->secret), (const uint8_t *)text.p, text.n, app->cursor_key, &n) &&
+	return HMAC(EVP_sha512(), app->secret, sizeof(app->secret), (const uint8_t *)text.p, text.n, app->cursor_key,
+		    &n) &&
 	       n == sizeof(app->cursor_key);
 }
 
@@ -127,20 +128,20 @@ static const struct found {
 	int flags; /* PUBLIC: whoever asks; BODY: takes one; WRITE: done once for an Idempotency-Key; ONE: is one write; ALONE: not in a batch */
 	bool (*handle)(struct exchange *x);
 } rows[ROUTE_KINDS] = {
-	[ROUTE_ITEM]    = { 0, handle_item },
-	[ROUTE_CREATE]  = { ROW_BODY | ROW_WRITE | ROW_ONE, handle_create },
-	[ROUTE_PUT]     = { ROW_BODY | ROW_WRITE | ROW_ONE, handle_put },
-	[ROUTE_PATCH]   = { ROW_BODY | ROW_WRITE | ROW_ONE, handle_patch },
-	[ROUTE_DELETE]  = { ROW_WRITE | ROW_ONE, handle_delete },
-	[ROUTE_ACTION]  = { ROW_BODY | ROW_WRITE | ROW_ONE, handle_action },
-	[ROUTE_ACCESS]  = { 0, handle_access },
-	[ROUTE_EACH]    = { ROW_BODY | ROW_WRITE | ROW_ALONE, handle_each },
-	[ROUTE_LOGIN]   = { ROW_PUBLIC | ROW_BODY | ROW_ALONE, handle_login },
-	[ROUTE_ME]      = { 0, handle_me },
-	[ROUTE_BATCH]   = { ROW_BODY | ROW_WRITE | ROW_ALONE, handle_batch },
-	[ROUTE_CALL]    = { ROW_BODY | ROW_ALONE, handle_call },
+	[ROUTE_ITEM] = { 0, handle_item },
+	[ROUTE_CREATE] = { ROW_BODY | ROW_WRITE | ROW_ONE, handle_create },
+	[ROUTE_PUT] = { ROW_BODY | ROW_WRITE | ROW_ONE, handle_put },
+	[ROUTE_PATCH] = { ROW_BODY | ROW_WRITE | ROW_ONE, handle_patch },
+	[ROUTE_DELETE] = { ROW_WRITE | ROW_ONE, handle_delete },
+	[ROUTE_ACTION] = { ROW_BODY | ROW_WRITE | ROW_ONE, handle_action },
+	[ROUTE_ACCESS] = { 0, handle_access },
+	[ROUTE_EACH] = { ROW_BODY | ROW_WRITE | ROW_ALONE, handle_each },
+	[ROUTE_LOGIN] = { ROW_PUBLIC | ROW_BODY | ROW_ALONE, handle_login },
+	[ROUTE_ME] = { 0, handle_me },
+	[ROUTE_BATCH] = { ROW_BODY | ROW_WRITE | ROW_ALONE, handle_batch },
+	[ROUTE_CALL] = { ROW_BODY | ROW_ALONE, handle_call },
 	[ROUTE_OPENAPI] = { ROW_PUBLIC | ROW_ALONE, handle_openapi },
-	[ROUTE_INDEX]   = { ROW_PUBLIC | ROW_ALONE, handle_index },
+	[ROUTE_INDEX] = { ROW_PUBLIC | ROW_ALONE, handle_index },
 };
 
 static bool is_json_type(struct slice type)
@@ -333,14 +334,17 @@ static bool settle_open(struct exchange *x, struct idempotency_shared *s)
 	case IDEMPOTENCY_RUNNING: return tell_running(r);
 	default: break;
 	}
-	(void)run_fail(r, PROBLEM_BUSY, "%s", "the database did not say whether this was done: repeat it with the same Idempotency-Key to find out");
+	(void)run_fail(
+		r, PROBLEM_BUSY, "%s",
+		"the database did not say whether this was done: repeat it with the same Idempotency-Key to find out");
 	r->problem.outcome = OUTCOME_UNKNOWN;
 	return wait_a_second(r);
 }
 
 static bool handle_once(struct exchange *x, const struct found *row)
 {
-	struct idempotency_ask ask = { .now_ms = clock_steady_ms(x->run.app->clock), .has_receipt = row->flags & ROW_ONE };
+	struct idempotency_ask ask = { .now_ms = clock_steady_ms(x->run.app->clock),
+				       .has_receipt = row->flags & ROW_ONE };
 	struct once once;
 	struct buf token;
 
@@ -349,22 +353,16 @@ static bool handle_once(struct exchange *x, const struct found *row)
 	if (!idempotency_hashes(x, &ask))
 		return run_fail(&x->run, PROBLEM_INTERNAL, "no hash could be made");
 	switch (begin_once(x, &ask, &once)) {
-	case IDEMPOTENCY_DONE:
-		x->answer.replayed = true;
-		return true;
+	case IDEMPOTENCY_DONE: x->answer.replayed = true; return true;
 	case IDEMPOTENCY_OTHER:
 		return run_fail(&x->run, PROBLEM_INVALID, "this Idempotency-Key was used for another request");
-	case IDEMPOTENCY_RUNNING:
-		return tell_running(&x->run);
+	case IDEMPOTENCY_RUNNING: return tell_running(&x->run);
 	case IDEMPOTENCY_FULL:
 		run_fail(&x->run, PROBLEM_BUSY, "there is no room to remember another Idempotency-Key");
 		return wait_a_second(&x->run);
-	case IDEMPOTENCY_WRITTEN:
-		return answer_written(x, once.shared);
-	case IDEMPOTENCY_FAILED:
-		return false;
-	case IDEMPOTENCY_NEW:
-		break;
+	case IDEMPOTENCY_WRITTEN: return answer_written(x, once.shared);
+	case IDEMPOTENCY_FAILED: return false;
+	case IDEMPOTENCY_NEW: break;
 	}
 	buf_init(&token, x->run.arena);
 	buf_hex(&token, slice_make(ask.key, 18)); /* 36 characters, as many as a ClientRequestToken may have */
@@ -382,8 +380,10 @@ static bool handle_once(struct exchange *x, const struct found *row)
 
 static const char *method_name(enum app_method m)
 {
-	static const char *const names[] = { [APP_GET] = "GET", [APP_HEAD] = "HEAD", [APP_POST] = "POST", [APP_PUT] = "PUT",
-					     [APP_PATCH] = "PATCH", [APP_DELETE] = "DELETE", [APP_OTHER] = "?" };
+	static const char *const names[] = {
+		[APP_GET] = "GET",     [APP_HEAD] = "HEAD",     [APP_POST] = "POST", [APP_PUT] = "PUT",
+		[APP_PATCH] = "PATCH", [APP_DELETE] = "DELETE", [APP_OTHER] = "?"
+	};
 
 	return names[m];
 }
@@ -398,7 +398,8 @@ static void label_calls(struct exchange *x)
 	if (r->access)
 		backend_label(x->run.backend, r->access->name);
 	else if (r->entity)
-		backend_label(x->run.backend, arena_printf(x->run.arena, "%.*s %s%.*s", SLICE_ARG(r->entity->name), r->action ? "" : method_name(x->q->method),
+		backend_label(x->run.backend, arena_printf(x->run.arena, "%.*s %s%.*s", SLICE_ARG(r->entity->name),
+							   r->action ? "" : method_name(x->q->method),
 							   SLICE_ARG(r->action ? r->action->name : SLICE(""))));
 	else
 		backend_label(x->run.backend, SLICE("service"));
@@ -449,7 +450,9 @@ static void audit(const struct exchange *x)
 	backend_settle(x->run.backend);
 	audit_write(&(struct audit_event){
 		.kind = refused ? "refused" : "operator",
-		.outcome = refused ? "refused" : status < 400 ? "ok" : "failed",
+		.outcome = refused        ? "refused"
+			   : status < 400 ? "ok"
+					  : "failed",
 		.subject = c->operator_ && !c->subject.n ? SLICE("operator") : c->subject,
 		.address = x->q->client,
 		.design = x->app->design->name,
@@ -469,7 +472,8 @@ void exchange_handle(struct exchange *x)
 		audit(x);
 }
 
-static void handle_near(struct app *app, struct backend *b, struct arena *a, const struct app_request *q, struct app_reply *reply)
+static void handle_near(struct app *app, struct backend *b, struct arena *a, const struct app_request *q,
+			struct app_reply *reply)
 {
 	struct exchange x;
 
@@ -497,9 +501,14 @@ static void release_arena(void *arena)
 }
 
 /* rehearse.h */
-static void handle_far(struct app *app, struct backend *b, struct arena *a, const struct app_request *q, struct app_reply *reply)
+static void handle_far(struct app *app, struct backend *b, struct arena *a, const struct app_request *q,
+		       struct app_reply *reply)
 {
-	struct run run = { .app = app, .design = app->design, .backend = b, .arena = a, .now_ms = q->now_ms ? q->now_ms : app_now_ms(app) };
+	struct run run = { .app = app,
+			   .design = app->design,
+			   .backend = b,
+			   .arena = a,
+			   .now_ms = q->now_ms ? q->now_ms : app_now_ms(app) };
 	struct rehearsal *h = rehearse_begin(&run, app->guesses);
 	struct arena *own = arena_new(a, struct arena);
 	struct app_request once = *q;
@@ -519,7 +528,8 @@ static void handle_far(struct app *app, struct backend *b, struct arena *a, cons
 		arena_out_of_memory(a);
 }
 
-void app_handle(struct app *app, struct backend *b, struct arena *a, const struct app_request *q, struct app_reply *reply)
+void app_handle(struct app *app, struct backend *b, struct arena *a, const struct app_request *q,
+		struct app_reply *reply)
 {
 	if (app->guesses && !q->watcher)
 		handle_far(app, b, a, q, reply);
@@ -575,18 +585,20 @@ bool app_is_quick(struct app *app, const struct app_request *q)
 
 /* ---- in the background ---- */
 
-#define SWEEP_EVERY_MS 10000
+#define SWEEP_EVERY_MS      10000
 #define SWEEP_LATE_EVERY_MS 1000 /* where indexes may be late, markers wait for it (deleting.h M4) */
 
 /* Cascades that nobody has finished: the server was killed, or the keeper stands still. */
 static void sweep_deletions(struct app *app, struct run *r)
 {
-	if (app->deletions_settled || r->now_ms - app->swept_ms < (late_is_possible(r) ? SWEEP_LATE_EVERY_MS : SWEEP_EVERY_MS))
+	if (app->deletions_settled ||
+	    r->now_ms - app->swept_ms < (late_is_possible(r) ? SWEEP_LATE_EVERY_MS : SWEEP_EVERY_MS))
 		return;
 	app->swept_ms = r->now_ms;
 	r->problem = (struct problem){ 0 };
 	if (!deleting_sweep(r))
-		log_warn("what was deleted of %.*s waits: %.*s", SLICE_ARG(app->design->name), SLICE_ARG(r->problem.detail));
+		log_warn("what was deleted of %.*s waits: %.*s", SLICE_ARG(app->design->name),
+			 SLICE_ARG(r->problem.detail));
 }
 
 void app_tick(struct app *app, struct backend *b, bool last)

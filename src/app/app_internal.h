@@ -6,9 +6,9 @@
 
 #include "app/app.h"
 
-struct gather;       /* write_gather.c: adds that wait; has its own lock */
-struct idempotency;  /* idempotency.c: replies of the last ten minutes; has its own lock */
-struct route_table;  /* routes.c */
+struct gather;      /* write_gather.c: adds that wait; has its own lock */
+struct idempotency; /* idempotency.c: replies of the last ten minutes; has its own lock */
+struct route_table; /* routes.c */
 struct read_known;
 
 struct app;
@@ -19,27 +19,27 @@ struct idempotency *idempotency_new(void);
 void idempotency_free(struct idempotency *i);
 struct slice app_index_make(const struct app *app, struct arena *a); /* app_index.c: the reply of GET /api/<design> */
 
-size_t app_body_needs(const struct design *d);                       /* app_body.c */
+size_t app_body_needs(const struct design *d); /* app_body.c */
 
 struct app {
-	struct arena arena;           /* of what lives as long as the app */
+	struct arena arena; /* of what lives as long as the app */
 	const struct design *design;
 	struct database *database;
 	const struct clock *clock;
 	uint8_t secret[CALLER_SECRET_BYTES];
-	uint8_t cursor_key[64];       /* derived from the secret and the design's name */
-	struct callers_state *callers; /* shared, locked */
-	struct gather *gather;         /* shared, locked */
+	uint8_t cursor_key[64];          /* derived from the secret and the design's name */
+	struct callers_state *callers;   /* shared, locked */
+	struct gather *gather;           /* shared, locked */
 	struct idempotency *idempotency; /* shared, locked */
-	struct guesses *guesses;       /* shared, locked; NULL: the database is near, and nothing is rehearsed */
+	struct guesses *guesses;         /* shared, locked; NULL: the database is near, and nothing is rehearsed */
 	const struct route_table *routes;
 	struct slice index;
-	size_t body_bytes;             /* app_body.c */
+	size_t body_bytes;              /* app_body.c */
 	const struct read_known *reads; /* read.h: of the access patterns */
-	_Atomic bool keeper_runs;      /* what follows from a write is left to the keeper */
+	_Atomic bool keeper_runs;       /* what follows from a write is left to the keeper */
 	_Atomic bool deletions_settled; /* no marker is known to wait (deleting.h) */
-	int64_t swept_ms;              /* when it was last looked for some: the ticking thread's */
-	app_operators *operators;      /* NULL: there is nothing below /processors. Set while no request is running */
+	int64_t swept_ms;               /* when it was last looked for some: the ticking thread's */
+	app_operators *operators;       /* NULL: there is nothing below /processors. Set while no request is running */
 	void *operators_ctx;
 };
 

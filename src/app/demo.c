@@ -39,7 +39,10 @@ static int64_t unit_ms(struct slice w)
 	static const struct {
 		const char *name;
 		int64_t ms;
-	} units[] = { { "second", 1000 }, { "minute", 60000 }, { "hour", 3600000 }, { "day", 86400000 },
+	} units[] = { { "second", 1000 },
+		      { "minute", 60000 },
+		      { "hour", 3600000 },
+		      { "day", 86400000 },
 		      { "week", 7 * 86400000 } };
 
 	if (w.n && w.p[w.n - 1] == 's')
@@ -95,8 +98,8 @@ bool demo_is_empty(struct app *app, struct backend *b, struct arena *a)
 
 static enum app_method method_of(struct slice name)
 {
-	static const char *const names[] = { [APP_GET] = "GET", [APP_HEAD] = "HEAD", [APP_POST] = "POST", [APP_PUT] = "PUT",
-					     [APP_PATCH] = "PATCH", [APP_DELETE] = "DELETE" };
+	static const char *const names[] = { [APP_GET] = "GET", [APP_HEAD] = "HEAD",   [APP_POST] = "POST",
+					     [APP_PUT] = "PUT", [APP_PATCH] = "PATCH", [APP_DELETE] = "DELETE" };
 
 	for (int i = APP_GET; i < APP_OTHER; i++)
 		if (slice_is(name, names[i]))
@@ -128,7 +131,8 @@ static void read_caller(struct arena *a, const struct json *step, struct caller 
 }
 
 /* What is wrong with the step itself, or NULL. */
-static const char *read_step(struct app *app, struct arena *a, const struct json *step, int64_t now_ms, struct app_request *q)
+static const char *read_step(struct app *app, struct arena *a, const struct json *step, int64_t now_ms,
+			     struct app_request *q)
 {
 	const struct json *body = json_get(step, "body"), *at = json_get(step, "at");
 	const char *mark;
@@ -173,13 +177,13 @@ static bool play_step(struct app *app, struct backend *b, struct arena *a, const
 	app_handle(app, b, a, &q, &reply);
 	if (reply.status < 400)
 		return true;
-	log_warn("demo data of %.*s, step %u (%.*s %.*s): %d %.*s", SLICE_ARG(name), number, SLICE_ARG(method), SLICE_ARG(q.path),
-		 reply.status, SLICE_ARG(reply.body));
+	log_warn("demo data of %.*s, step %u (%.*s %.*s): %d %.*s", SLICE_ARG(name), number, SLICE_ARG(method),
+		 SLICE_ARG(q.path), reply.status, SLICE_ARG(reply.body));
 	return false;
 }
 
-bool demo_play(struct app *app, struct backend *b, struct arena *a, struct slice text, struct demo_report *report, char *why,
-	       size_t n)
+bool demo_play(struct app *app, struct backend *b, struct arena *a, struct slice text, struct demo_report *report,
+	       char *why, size_t n)
 {
 	const struct json *file = json_parse(a, text), *steps = json_get(file, "steps");
 	int64_t now_ms = app_now_ms(app);

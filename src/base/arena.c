@@ -12,10 +12,10 @@
 #include "base/budget.h"
 #include "base/poison.h"
 
-#define ALIGN 16
+#define ALIGN      16
 #define BLOCK_SIZE (16 * 1024) /* with its header: what malloc is asked for */
-#define LARGE (4 * 1024)       /* the most that the end of a block can waste */
-#define MAPPED (64 * 1024)
+#define LARGE      (4 * 1024)  /* the most that the end of a block can waste */
+#define MAPPED     (64 * 1024)
 
 struct arena_block {
 	struct arena_block *older;
@@ -327,8 +327,7 @@ void *arena_grow(struct arena *a, void *p, size_t old, size_t n)
 		return p;
 	if (p && old > LARGE) /* B1 */
 		return grow_large(a, p, n);
-	if (p && n <= LARGE && (char *)p + footprint(old) == a->next &&
-	    footprint(n) <= (size_t)(a->end - (char *)p)) {
+	if (p && n <= LARGE && (char *)p + footprint(old) == a->next && footprint(n) <= (size_t)(a->end - (char *)p)) {
 		a->next = (char *)p + footprint(n);
 		MEM_UNPOISON(p, n);
 		return p;

@@ -62,7 +62,7 @@ void *arena_zalloc(struct arena *a, size_t n) __attribute__((malloc, returns_non
 /* Grows `p` (of `old` bytes, from this arena) to `n` bytes, in place when it was the last one. */
 void *arena_grow(struct arena *a, void *p, size_t old, size_t n) __attribute__((returns_nonnull));
 
-#define arena_new(a, type) ((type *)arena_zalloc((a), sizeof(type)))
+#define arena_new(a, type)      ((type *)arena_zalloc((a), sizeof(type)))
 #define arena_array(a, type, n) ((type *)arena_zalloc((a), arena_array_size(sizeof(type), (n))))
 /* size * n; on overflow a size that arena_alloc() can only refuse. */
 size_t arena_array_size(size_t size, size_t n);
@@ -70,10 +70,8 @@ size_t arena_array_size(size_t size, size_t n);
 struct slice arena_copy(struct arena *a, struct slice s);
 /* A NUL-terminated copy. */
 char *arena_cstr(struct arena *a, struct slice s);
-struct slice arena_printf(struct arena *a, const char *fmt, ...)
-	__attribute__((format(printf, 2, 3)));
-struct slice arena_vprintf(struct arena *a, const char *fmt, va_list ap)
-	__attribute__((format(printf, 2, 0)));
+struct slice arena_printf(struct arena *a, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+struct slice arena_vprintf(struct arena *a, const char *fmt, va_list ap) __attribute__((format(printf, 2, 0)));
 
 /* Calls fn(ptr) when the arena is cleared or released. If registering itself runs out of memory,
  * fn(ptr) is called before leaving (A2). */
@@ -84,22 +82,21 @@ void arena_defer(struct arena *a, void (*fn)(void *), void *ptr);
  * Locals of the enclosing function changed in `body` and read in `on_oom` must be volatile.
  * `body` must not leave by return, break or goto, and, being a macro's argument, declares one
  * variable per statement. Nests. */
-#define ARENA_TRY(a, body, on_oom)                                      \
-	do {                                                            \
-		_Pragma("GCC diagnostic push")                          \
-		_Pragma("GCC diagnostic ignored \"-Wshadow\"")          \
-		jmp_buf arena_env_;                                     \
-		struct arena *const arena_tried_ = (a);                 \
-		jmp_buf *const arena_outer_ = arena_tried_->oom;        \
-		_Pragma("GCC diagnostic pop")                           \
-		if (setjmp(arena_env_) == 0) {                          \
-			arena_tried_->oom = &arena_env_;                \
-			body                                            \
-			arena_tried_->oom = arena_outer_;               \
-		} else {                                                \
-			arena_tried_->oom = arena_outer_;               \
-			on_oom                                          \
-		}                                                       \
+#define ARENA_TRY(a, body, on_oom)                                                                                \
+	do {                                                                                                      \
+		_Pragma("GCC diagnostic push") _Pragma("GCC diagnostic ignored \"-Wshadow\"") jmp_buf arena_env_; \
+		struct arena *const arena_tried_ = (a);                                                           \
+		jmp_buf *const arena_outer_ = arena_tried_->oom;                                                  \
+		_Pragma("GCC diagnostic pop") if (setjmp(arena_env_) == 0)                                        \
+		{                                                                                                 \
+			arena_tried_->oom = &arena_env_;                                                          \
+			body arena_tried_->oom = arena_outer_;                                                    \
+		}                                                                                                 \
+		else                                                                                              \
+		{                                                                                                 \
+			arena_tried_->oom = arena_outer_;                                                         \
+			on_oom                                                                                    \
+		}                                                                                                 \
 	} while (0)
 
 #endif

@@ -14,8 +14,8 @@
 #include "base/log.h"
 
 #define BUFFER_BYTES (1024 * 1024)
-#define LINE_BYTES 2048
-#define TEXT_MOST 200
+#define LINE_BYTES   2048
+#define TEXT_MOST    200
 
 bool audit_on;
 
@@ -29,7 +29,7 @@ static struct {
 	pthread_cond_t changed;
 	char *filling, *writing; /* BUFFER_BYTES each; `writing` is the thread's */
 	size_t filled;
-	uint64_t untold;         /* dropped, and no line says so yet */
+	uint64_t untold; /* dropped, and no line says so yet */
 	bool reopen_wanted, stopping;
 } audit = { .fd = -1, .lock = PTHREAD_MUTEX_INITIALIZER, .changed = PTHREAD_COND_INITIALIZER };
 

@@ -20,16 +20,17 @@
 #include "base/error.h"
 #include "base/slice.h"
 
-struct audit_event { /* what is empty, NULL or 0 is left out */
-	const char *kind;    /* "login", "password", "refused", "operator", "console" */
-	const char *outcome; /* "ok", "refused", "throttled", "failed" */
+/* what is empty, NULL or 0 is left out */
+struct audit_event {
+	const char *kind;        /* "login", "password", "refused", "operator", "console" */
+	const char *outcome;     /* "ok", "refused", "throttled", "failed" */
 	struct slice name;       /* that someone tried to log in with */
 	struct slice subject;    /* of the caller's token */
 	struct slice access_key; /* that the request was signed with */
 	struct slice address, design;
-	struct slice action;     /* "DELETE /users/alice", "CreateTable" */
-	struct slice target;     /* a table */
-	int status;              /* of the reply */
+	struct slice action; /* "DELETE /users/alice", "CreateTable" */
+	struct slice target; /* a table */
+	int status;          /* of the reply */
 	struct slice why;
 };
 

@@ -18,8 +18,8 @@
 
 struct budget {
 	_Atomic size_t used;
-	size_t total, reserve;     /* reserve <= total; set before the first use */
-	_Atomic uint64_t refused;  /* takings, for metrics */
+	size_t total, reserve;    /* reserve <= total; set before the first use */
+	_Atomic uint64_t refused; /* takings, for metrics */
 };
 
 enum budget_answer {

@@ -9,12 +9,14 @@ struct row {
 	int status;
 };
 
+/* clang-format off */
 static const struct row rows[] = {
 	[ERR_NONE] = { "", "", 200 },
 #define X(name, wire, status, ns) [ERR_##name] = { wire, ns, status },
 	ERROR_MAP(X)
 #undef X
 };
+/* clang-format on */
 
 static const struct row *row(enum err code)
 {

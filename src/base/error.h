@@ -14,32 +14,32 @@
 #define ERR_NS_DDB "com.amazonaws.dynamodb.v20120810#"
 #define ERR_NS_AWS "com.amazon.coral.service#"
 #define ERR_NS_VAL "com.amazon.coral.validate#"
-#define ERROR_MAP(X)                                                                            \
-	X(VALIDATION,              "ValidationException",                      400, ERR_NS_VAL) \
-	X(SERIALIZATION,           "SerializationException",                   400, ERR_NS_AWS) \
-	X(UNKNOWN_OPERATION,       "UnknownOperationException",                400, ERR_NS_AWS) \
-	X(MISSING_AUTH_TOKEN,      "MissingAuthenticationTokenException",      400, ERR_NS_AWS) \
-	X(INCOMPLETE_SIGNATURE,    "IncompleteSignatureException",             400, ERR_NS_AWS) \
-	X(INVALID_SIGNATURE,       "InvalidSignatureException",                400, ERR_NS_AWS) \
-	X(UNRECOGNIZED_CLIENT,     "UnrecognizedClientException",              400, ERR_NS_AWS) \
-	X(ACCESS_DENIED,           "AccessDeniedException",                    400, ERR_NS_AWS) \
-	X(NOT_FOUND,               "ResourceNotFoundException",                400, ERR_NS_DDB) \
-	X(TABLE_NOT_FOUND,         "TableNotFoundException",                   400, ERR_NS_DDB) \
-	X(IN_USE,                  "ResourceInUseException",                   400, ERR_NS_DDB) \
-	X(LIMIT_EXCEEDED,          "LimitExceededException",                   400, ERR_NS_DDB) \
-	X(CONDITION_FAILED,        "ConditionalCheckFailedException",          400, ERR_NS_DDB) \
-	X(TRANSACTION_CANCELED,    "TransactionCanceledException",             400, ERR_NS_DDB) \
-	X(TRANSACTION_CONFLICT,    "TransactionConflictException",             400, ERR_NS_DDB) \
-	X(TRANSACTION_IN_PROGRESS, "TransactionInProgressException",           400, ERR_NS_DDB) \
-	X(IDEMPOTENT_MISMATCH,     "IdempotentParameterMismatchException",     400, ERR_NS_DDB) \
-	X(COLLECTION_SIZE,         "ItemCollectionSizeLimitExceededException", 400, ERR_NS_DDB) \
-	X(THROUGHPUT_EXCEEDED,     "ProvisionedThroughputExceededException",   400, ERR_NS_DDB) \
-	X(THROTTLING,              "ThrottlingException",                      400, ERR_NS_AWS) \
-	X(TRIMMED_DATA,            "TrimmedDataAccessException",               400, ERR_NS_DDB) \
-	X(EXPIRED_ITERATOR,        "ExpiredIteratorException",                 400, ERR_NS_DDB) \
-	X(TOO_LARGE,               "RequestEntityTooLargeException",           413, ERR_NS_AWS) \
-	X(INTERNAL,                "InternalServerError",                      500, ERR_NS_DDB) \
-	X(UNAVAILABLE,             "ServiceUnavailable",                       503, ERR_NS_AWS)
+#define ERROR_MAP(X)                                                                      \
+	X(VALIDATION, "ValidationException", 400, ERR_NS_VAL)                             \
+	X(SERIALIZATION, "SerializationException", 400, ERR_NS_AWS)                       \
+	X(UNKNOWN_OPERATION, "UnknownOperationException", 400, ERR_NS_AWS)                \
+	X(MISSING_AUTH_TOKEN, "MissingAuthenticationTokenException", 400, ERR_NS_AWS)     \
+	X(INCOMPLETE_SIGNATURE, "IncompleteSignatureException", 400, ERR_NS_AWS)          \
+	X(INVALID_SIGNATURE, "InvalidSignatureException", 400, ERR_NS_AWS)                \
+	X(UNRECOGNIZED_CLIENT, "UnrecognizedClientException", 400, ERR_NS_AWS)            \
+	X(ACCESS_DENIED, "AccessDeniedException", 400, ERR_NS_AWS)                        \
+	X(NOT_FOUND, "ResourceNotFoundException", 400, ERR_NS_DDB)                        \
+	X(TABLE_NOT_FOUND, "TableNotFoundException", 400, ERR_NS_DDB)                     \
+	X(IN_USE, "ResourceInUseException", 400, ERR_NS_DDB)                              \
+	X(LIMIT_EXCEEDED, "LimitExceededException", 400, ERR_NS_DDB)                      \
+	X(CONDITION_FAILED, "ConditionalCheckFailedException", 400, ERR_NS_DDB)           \
+	X(TRANSACTION_CANCELED, "TransactionCanceledException", 400, ERR_NS_DDB)          \
+	X(TRANSACTION_CONFLICT, "TransactionConflictException", 400, ERR_NS_DDB)          \
+	X(TRANSACTION_IN_PROGRESS, "TransactionInProgressException", 400, ERR_NS_DDB)     \
+	X(IDEMPOTENT_MISMATCH, "IdempotentParameterMismatchException", 400, ERR_NS_DDB)   \
+	X(COLLECTION_SIZE, "ItemCollectionSizeLimitExceededException", 400, ERR_NS_DDB)   \
+	X(THROUGHPUT_EXCEEDED, "ProvisionedThroughputExceededException", 400, ERR_NS_DDB) \
+	X(THROTTLING, "ThrottlingException", 400, ERR_NS_AWS)                             \
+	X(TRIMMED_DATA, "TrimmedDataAccessException", 400, ERR_NS_DDB)                    \
+	X(EXPIRED_ITERATOR, "ExpiredIteratorException", 400, ERR_NS_DDB)                  \
+	X(TOO_LARGE, "RequestEntityTooLargeException", 413, ERR_NS_AWS)                   \
+	X(INTERNAL, "InternalServerError", 500, ERR_NS_DDB)                               \
+	X(UNAVAILABLE, "ServiceUnavailable", 503, ERR_NS_AWS)
 
 enum err {
 	ERR_NONE,

@@ -6,8 +6,8 @@
 
 #include "base/json_line.h"
 
-#define END 3      /* room that is kept for a closing quote, '}' and '\n' */
-#define ESCAPED 6  /* the longest form of one character */
+#define END     3 /* room that is kept for a closing quote, '}' and '\n' */
+#define ESCAPED 6 /* the longest form of one character */
 
 void json_line_begin(struct json_line *l, char *p, size_t room)
 {
@@ -45,7 +45,11 @@ static bool put_name(struct json_line *l, const char *name, size_t and_so_much)
 static size_t character(const unsigned char *p, size_t n, uint32_t *c)
 {
 	static const uint32_t least[] = { 0, 0, 0x80, 0x800, 0x10000 };
-	size_t length = *p < 0x80 ? 1 : *p >= 0xc2 && *p < 0xe0 ? 2 : *p >= 0xe0 && *p < 0xf0 ? 3 : *p >= 0xf0 && *p < 0xf5 ? 4 : 0;
+	size_t length = *p < 0x80                 ? 1
+			: *p >= 0xc2 && *p < 0xe0 ? 2
+			: *p >= 0xe0 && *p < 0xf0 ? 3
+			: *p >= 0xf0 && *p < 0xf5 ? 4
+						  : 0;
 
 	if (!length || length > n)
 		return 0;

@@ -12,7 +12,7 @@
 #include "base/slice.h"
 
 #define JSON_LINE_LEAST 64 /* of room */
-#define LINE_TIME_TEXT 25  /* "2026-11-15T12:00:00.123Z" with its NUL */
+#define LINE_TIME_TEXT  25 /* "2026-11-15T12:00:00.123Z" with its NUL */
 
 struct json_line {
 	char *p;

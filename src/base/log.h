@@ -24,7 +24,7 @@ void log_say(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 
 /* The request this thread is busy with, whose id has to live until it is told otherwise; NULL: none. */
 extern __thread const char *log_request_id; /* a word that C++ knows, too */
-#define LOG_REQUEST_ID 52 /* characters of an id */
+#define LOG_REQUEST_ID 52                   /* characters of an id */
 static inline void log_set_request(const char *id)
 {
 	log_request_id = id;
@@ -33,8 +33,8 @@ static inline void log_set_request(const char *id)
 struct slice log_request(void);
 
 #define log_debug(...) log_write(LOG_DEBUG, __VA_ARGS__)
-#define log_info(...) log_write(LOG_INFO, __VA_ARGS__)
-#define log_warn(...) log_write(LOG_WARN, __VA_ARGS__)
+#define log_info(...)  log_write(LOG_INFO, __VA_ARGS__)
+#define log_warn(...)  log_write(LOG_WARN, __VA_ARGS__)
 #define log_error(...) log_write(LOG_ERROR, __VA_ARGS__)
 
 #endif

@@ -2,7 +2,7 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "base/timestamp.h"
 
-#define DAY_MS INT64_C(86400000)
+#define DAY_MS       INT64_C(86400000)
 #define DAYS_TO_1970 719468 /* from 0000-03-01 */
 
 struct date {
@@ -70,8 +70,8 @@ static bool parse_day(struct slice text, int64_t *ms)
 {
 	int year = digits(text, 0, 4), month = digits(text, 5, 2), day = digits(text, 8, 2);
 
-	if (year < 0 || month < 1 || month > 12 || day < 1 || !has(text, 4, '-') ||
-	    !has(text, 7, '-') || day > days_in_month(year, month))
+	if (year < 0 || month < 1 || month > 12 || day < 1 || !has(text, 4, '-') || !has(text, 7, '-') ||
+	    day > days_in_month(year, month))
 		return false;
 	*ms = days_from_date((struct date){ year, month, day }) * DAY_MS;
 	return true;
@@ -92,8 +92,7 @@ static bool parse_offset(struct slice text, size_t at, int64_t *ms)
 		return at + 1 == text.n;
 	if (!has(text, at, '+') && !has(text, at, '-'))
 		return false;
-	if (at + 6 != text.n || !has(text, at + 3, ':') || hours < 0 || hours > 23 ||
-	    minutes < 0 || minutes > 59)
+	if (at + 6 != text.n || !has(text, at + 3, ':') || hours < 0 || hours > 23 || minutes < 0 || minutes > 59)
 		return false;
 	*ms = (hours * 60 + minutes) * INT64_C(60000);
 	if (text.p[at] == '-')
@@ -107,8 +106,8 @@ bool time_parse(struct slice text, int64_t *ms)
 	int64_t day, offset, fraction = 0;
 	size_t at = 19;
 
-	if (!parse_day(text, &day) || (!has(text, 10, 'T') && !has(text, 10, 't')) ||
-	    !has(text, 13, ':') || !has(text, 16, ':'))
+	if (!parse_day(text, &day) || (!has(text, 10, 'T') && !has(text, 10, 't')) || !has(text, 13, ':') ||
+	    !has(text, 16, ':'))
 		return false;
 	if (hour < 0 || hour > 23 || minute < 0 || minute > 59 || second < 0 || second > 59)
 		return false;

@@ -11,10 +11,10 @@
 #include "cli/operator.h"
 #include "json/json.h"
 
-#define ROLES_MAX 16
+#define ROLES_MAX     16
 #define TOKEN_SECONDS 60
-#define WHY 512
-#define NEAR 4 /* letters of difference that still count as a slip */
+#define WHY           512
+#define NEAR          4 /* letters of difference that still count as a slip */
 
 struct call_options {
 	struct operator_options server; /* first: operator.h */
@@ -81,10 +81,12 @@ struct call {
 
 static bool make_token(struct call *c, char *why)
 {
-	return operator_token(&c->options.server, &c->arena, c->design, "thorpe-call", TOKEN_SECONDS, &c->token, why, WHY);
+	return operator_token(&c->options.server, &c->arena, c->design, "thorpe-call", TOKEN_SECONDS, &c->token, why,
+			      WHY);
 }
 
-static bool ask(struct call *c, const char *method, const char *path, struct slice body, struct client_reply *r, char *why)
+static bool ask(struct call *c, const char *method, const char *path, struct slice body, struct client_reply *r,
+		char *why)
 {
 	struct client_request q = { .method = method, .token = c->token, .body = body };
 
@@ -182,7 +184,8 @@ static bool complain_of_design(struct call *c)
 static void print_parts(const struct json *parts)
 {
 	for (uint32_t i = 0; json_is(parts, JSON_ARRAY) && i < parts->count; i++) {
-		const struct json *name = json_get(&parts->items[i], "attribute"), *what = json_get(&parts->items[i], "detail");
+		const struct json *name = json_get(&parts->items[i], "attribute"),
+				  *what = json_get(&parts->items[i], "detail");
 
 		if (json_is(name, JSON_STRING) && json_is(what, JSON_STRING))
 			fprintf(stderr, "  %.*s: %.*s\n", SLICE_ARG(name->string), SLICE_ARG(what->string));
@@ -254,13 +257,9 @@ int command_call(int argc, char **argv)
 	volatile int status = 0;
 
 	switch (flags_parse(flags, &c.options, argc - words, argv + words, "call")) {
-	case FLAGS_HELP:
-		print_help();
-		return 0;
-	case FLAGS_WRONG:
-		return EXIT_USAGE;
-	case FLAGS_OK:
-		break;
+	case FLAGS_HELP: print_help(); return 0;
+	case FLAGS_WRONG: return EXIT_USAGE;
+	case FLAGS_OK: break;
 	}
 	c.design = words > 0 ? argv[0] : NULL;
 	c.pattern = words > 1 ? argv[1] : NULL;

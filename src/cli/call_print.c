@@ -131,5 +131,6 @@ void call_print_patterns(struct buf *b, struct slice index, struct slice design)
 
 	for (uint32_t i = 0; json_is(list, JSON_ARRAY) && i < list->count; i++)
 		print_pattern(b, &list->items[i]);
-	buf_printf(b, "\nthorpe call %.*s PATTERN [NAME=VALUE]... runs one; --explain shows its requests.\n", SLICE_ARG(design));
+	buf_printf(b, "\nthorpe call %.*s PATTERN [NAME=VALUE]... runs one; --explain shows its requests.\n",
+		   SLICE_ARG(design));
 }

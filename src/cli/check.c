@@ -66,9 +66,8 @@ static void finish(struct report *r)
 	if (r->json)
 		buf_str(&r->out, r->first ? "]\n" : "\n]\n");
 	else
-		buf_printf(&r->out, "%zu design%s, %zu error%s, %zu warning%s\n", r->files,
-			   r->files == 1 ? "" : "s", r->errors, r->errors == 1 ? "" : "s", r->warnings,
-			   r->warnings == 1 ? "" : "s");
+		buf_printf(&r->out, "%zu design%s, %zu error%s, %zu warning%s\n", r->files, r->files == 1 ? "" : "s",
+			   r->errors, r->errors == 1 ? "" : "s", r->warnings, r->warnings == 1 ? "" : "s");
 	fwrite(r->out.p, 1, r->out.n, stdout);
 }
 
@@ -100,13 +99,9 @@ int command_check(int argc, char **argv)
 	int files = flags_operands_first(argc, argv);
 
 	switch (flags_parse(flags, &o, argc - files, argv + files, "check")) {
-	case FLAGS_HELP:
-		print_help();
-		return 0;
-	case FLAGS_WRONG:
-		return EXIT_USAGE;
-	case FLAGS_OK:
-		break;
+	case FLAGS_HELP: print_help(); return 0;
+	case FLAGS_WRONG: return EXIT_USAGE;
+	case FLAGS_OK: break;
 	}
 	if (!files)
 		return complain(EXIT_USAGE, "which design? thorpe check FILE");

@@ -7,7 +7,7 @@
 #include "cli/client.h"
 
 #define CONNECT_MS 5000L
-#define TOTAL_MS 60000L
+#define TOTAL_MS   60000L
 
 /* Not the arena's: its way out of memory must not lead through libcurl. */
 struct received {

@@ -18,6 +18,7 @@ struct client_reply {
 };
 
 /* False: nobody answered, and `why` is a sentence. */
-bool client_send(struct arena *a, const struct client_request *q, struct client_reply *r, char *why, size_t n) MUST_CHECK;
+bool client_send(struct arena *a, const struct client_request *q, struct client_reply *r, char *why,
+		 size_t n) MUST_CHECK;
 
 #endif

@@ -129,13 +129,9 @@ int command_doc(int argc, char **argv)
 	int files = flags_operands_first(argc, argv);
 
 	switch (flags_parse(flags, &o, argc - files, argv + files, "doc")) {
-	case FLAGS_HELP:
-		print_help();
-		return 0;
-	case FLAGS_WRONG:
-		return EXIT_USAGE;
-	case FLAGS_OK:
-		break;
+	case FLAGS_HELP: print_help(); return 0;
+	case FLAGS_WRONG: return EXIT_USAGE;
+	case FLAGS_OK: break;
 	}
 	if (!files)
 		return complain(EXIT_USAGE, "which design? thorpe doc FILE");

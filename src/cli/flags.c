@@ -6,10 +6,10 @@
 
 #include "cli/flags.h"
 
-#define WORD_MOST 64
+#define WORD_MOST   64
 #define HELP_INDENT 30
-#define HELP_WIDTH 80 /* of the text beside the options */
-#define NEAR 3 /* letters of difference that still count as a slip */
+#define HELP_WIDTH  80 /* of the text beside the options */
+#define NEAR        3  /* letters of difference that still count as a slip */
 
 int complain(int status, const char *fmt, ...)
 {
@@ -45,8 +45,7 @@ size_t flags_distance(const char *a, const char *b, size_t most)
 		for (size_t j = 1; j <= nb; j++) {
 			size_t above = row[j];
 
-			row[j] = least(least(row[j] + 1, row[j - 1] + 1),
-				       diagonal + (a[i - 1] != b[j - 1]));
+			row[j] = least(least(row[j] + 1, row[j - 1] + 1), diagonal + (a[i - 1] != b[j - 1]));
 			diagonal = above;
 		}
 	}
@@ -61,8 +60,7 @@ static const struct flag *find(const struct flag *table, const char *name, size_
 	return NULL;
 }
 
-static enum flags_result unknown(const struct flag *table, const char *arg, size_t n,
-				 const char *command)
+static enum flags_result unknown(const struct flag *table, const char *arg, size_t n, const char *command)
 {
 	char name[WORD_MOST + 1];
 	const char *nearest = NULL;
@@ -94,8 +92,7 @@ static enum flags_result set(const struct flag *f, void *options, const char *va
 	return FLAGS_WRONG;
 }
 
-enum flags_result flags_parse(const struct flag *table, void *options, int argc, char **argv,
-			      const char *command)
+enum flags_result flags_parse(const struct flag *table, void *options, int argc, char **argv, const char *command)
 {
 	for (int i = 0; i < argc; i++) {
 		const char *arg = argv[i], *equals = strchr(arg, '='), *value;
@@ -117,8 +114,8 @@ enum flags_result flags_parse(const struct flag *table, void *options, int argc,
 		if (f->arg && !value)
 			value = i + 1 < argc ? argv[++i] : NULL;
 		if (!f->arg != !value) {
-			complain(0, f->arg ? "--%s needs a value: --%s %s" : "--%s takes no value",
-				 f->name, f->name, f->arg);
+			complain(0, f->arg ? "--%s needs a value: --%s %s" : "--%s takes no value", f->name, f->name,
+				 f->arg);
 			return FLAGS_WRONG;
 		}
 		if (set(f, options, value) != FLAGS_OK)

@@ -17,8 +17,7 @@ struct flag {
 enum flags_result { FLAGS_OK, FLAGS_HELP, FLAGS_WRONG };
 
 /* --name value, --name=value, -h and --help. FLAGS_WRONG has been explained on stderr. */
-enum flags_result flags_parse(const struct flag *table, void *options, int argc, char **argv,
-			      const char *command);
+enum flags_result flags_parse(const struct flag *table, void *options, int argc, char **argv, const char *command);
 /* Moves what does not begin with a dash to the front, in its order, and returns how many there are: for commands whose
  * flags take no values. */
 int flags_operands_first(int argc, char **argv);
@@ -32,8 +31,8 @@ size_t flags_distance(const char *a, const char *b, size_t most);
 /* Prints "thorpe: <sentence>." to stderr and returns `status`. */
 int complain(int status, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 
-#define EXIT_REFUSED 1
-#define EXIT_USAGE 2
+#define EXIT_REFUSED    1
+#define EXIT_USAGE      2
 #define EXIT_INCOMPLETE 3 /* done, and something is missing */
 
 #endif

@@ -78,8 +78,7 @@ static int unknown(const char *name)
 		}
 	}
 	if (nearest)
-		return complain(EXIT_USAGE, "there is no command '%s'; did you mean '%s'?", name,
-				nearest);
+		return complain(EXIT_USAGE, "there is no command '%s'; did you mean '%s'?", name, nearest);
 	return complain(EXIT_USAGE, "there is no command '%s'; see 'thorpe help'", name);
 }
 

@@ -11,12 +11,12 @@
 #include "cli/secret.h"
 #include "cli/serve/serve_backend.h"
 
-#define OPERATOR_STRING(field)                                                                    \
-	bool operator_set_##field(void *options, const char *value, char *why, size_t n)          \
-	{                                                                                         \
-		(void)why, (void)n;                                                               \
-		((struct operator_options *)options)->field = value;                              \
-		return true;                                                                      \
+#define OPERATOR_STRING(field)                                                           \
+	bool operator_set_##field(void *options, const char *value, char *why, size_t n) \
+	{                                                                                \
+		(void)why, (void)n;                                                      \
+		((struct operator_options *)options)->field = value;                     \
+		return true;                                                             \
 	}
 OPERATOR_STRING(endpoint)
 OPERATOR_STRING(data)
@@ -41,8 +41,8 @@ bool operator_design(struct operator_options *o, struct arena *a, const char **d
 	return o->design;
 }
 
-bool operator_shared_secret(struct arena *a, const struct design *d, const char *backend, uint8_t secret[CALLER_SECRET_BYTES],
-			    char *why, size_t n)
+bool operator_shared_secret(struct arena *a, const struct design *d, const char *backend,
+			    uint8_t secret[CALLER_SECRET_BYTES], char *why, size_t n)
 {
 	struct database_remote database = { 0 };
 	struct serve_backend where;
@@ -65,8 +65,8 @@ bool operator_shared_secret(struct arena *a, const struct design *d, const char 
 	return ok;
 }
 
-bool operator_token(const struct operator_options *o, struct arena *a, const char *design, const char *subject, int64_t seconds,
-		    struct slice *token, char *why, size_t n)
+bool operator_token(const struct operator_options *o, struct arena *a, const char *design, const char *subject,
+		    int64_t seconds, struct slice *token, char *why, size_t n)
 {
 	uint8_t secret[CALLER_SECRET_BYTES];
 
@@ -79,8 +79,10 @@ bool operator_token(const struct operator_options *o, struct arena *a, const cha
 	if (!o->backend && !secret_load(o->data ? o->data : "./thorpe-data", o->secret_file, false, secret, why, n))
 		return false;
 	*token = caller_token(a, slice_str(design), secret,
-			      &(struct token_request){ .subject = slice_str(subject), .operator_ = true,
-						       .now_ms = clock_now_ms(&clock_system), .seconds = seconds });
+			      &(struct token_request){ .subject = slice_str(subject),
+						       .operator_ = true,
+						       .now_ms = clock_now_ms(&clock_system),
+						       .seconds = seconds });
 	return true;
 }
 

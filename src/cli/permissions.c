@@ -22,7 +22,8 @@ static size_t count_open_files(DIR *d)
 	size_t n = 0;
 
 	while ((entry = readdir(d)))
-		n += fstatat(dirfd(d), entry->d_name, &st, AT_SYMLINK_NOFOLLOW) == 0 && S_ISREG(st.st_mode) && (st.st_mode & NOT_OWNER);
+		n += fstatat(dirfd(d), entry->d_name, &st, AT_SYMLINK_NOFOLLOW) == 0 && S_ISREG(st.st_mode) &&
+		     (st.st_mode & NOT_OWNER);
 	return n;
 }
 
@@ -36,8 +37,8 @@ void permissions_check_dir(const char *dir)
 		return;
 	files = count_open_files(d);
 	if (fstat(dirfd(d), &st) == 0 && ((st.st_mode & NOT_OWNER) || files))
-		log_warn("others may read the data directory %s (it has mode %04o, and %zu of its files are not for their owner alone): chmod -R go-rwx %s", dir,
-			 (unsigned)st.st_mode & 07777, files, dir);
+		log_warn("others may read the data directory %s (it has mode %04o, and %zu of its files are not for their owner alone): chmod -R go-rwx %s",
+			 dir, (unsigned)st.st_mode & 07777, files, dir);
 	closedir(d);
 }
 

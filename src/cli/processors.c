@@ -12,9 +12,9 @@
 #include "json/json.h"
 
 #define TOKEN_SECONDS 600
-#define PAGE 100
-#define WHY 512
-#define URL_NAME "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_.~"
+#define PAGE          100
+#define WHY           512
+#define URL_NAME      "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_.~"
 
 struct processors_options {
 	struct operator_options server; /* first: operator.h */
@@ -29,12 +29,12 @@ static bool set_from(void *options, const char *value, char *why, size_t n)
 	return true;
 }
 
-#define SWITCH_FLAG(field)                                                               \
-	static bool set_##field(void *options, const char *value, char *why, size_t n)   \
-	{                                                                                \
-		(void)value, (void)why, (void)n;                                         \
-		((struct processors_options *)options)->field = true;                    \
-		return true;                                                             \
+#define SWITCH_FLAG(field)                                                             \
+	static bool set_##field(void *options, const char *value, char *why, size_t n) \
+	{                                                                              \
+		(void)value, (void)why, (void)n;                                       \
+		((struct processors_options *)options)->field = true;                  \
+		return true;                                                           \
 	}
 SWITCH_FLAG(all)
 SWITCH_FLAG(json)
@@ -73,7 +73,8 @@ struct ask {
 
 static bool make_token(struct ask *c, char *why)
 {
-	return operator_token(&c->options.server, &c->arena, c->design, "thorpe-processors", TOKEN_SECONDS, &c->token, why, WHY);
+	return operator_token(&c->options.server, &c->arena, c->design, "thorpe-processors", TOKEN_SECONDS, &c->token,
+			      why, WHY);
 }
 
 static void put_escaped(struct buf *b, struct slice s)
@@ -186,8 +187,12 @@ static void print_one(const struct json *p)
 	bool stands_still = text(p, "stands_still").n > 0;
 	double lag = number(p, "lag_seconds");
 
-	printf("%.*s%s\n", SLICE_ARG(text(p, "name")), stands_still ? "  (stands still)" : json_is(paused, JSON_BOOL) && paused->boolean ? "  (paused)" : "");
-	printf("  %.*s%s%.*s, %.0f done", SLICE_ARG(on), on.n ? ": " : "", SLICE_ARG(text(p, "effect")), number(p, "done"));
+	printf("%.*s%s\n", SLICE_ARG(text(p, "name")),
+	       stands_still                                    ? "  (stands still)"
+	       : json_is(paused, JSON_BOOL) && paused->boolean ? "  (paused)"
+							       : "");
+	printf("  %.*s%s%.*s, %.0f done", SLICE_ARG(on), on.n ? ": " : "", SLICE_ARG(text(p, "effect")),
+	       number(p, "done"));
 	if (lag > 0)
 		printf(", %.1f s behind", lag);
 	if (number(p, "backlog") > 0)
@@ -211,13 +216,14 @@ static void print_shards(const struct json *reply)
 
 	if (!json_is(shards, JSON_ARRAY) || !json_is(servers, JSON_ARRAY))
 		return;
-	printf("%u server%s, %u shard%s\n", (unsigned)servers->count, servers->count == 1 ? "" : "s", (unsigned)shards->count,
-	       shards->count == 1 ? "" : "s");
+	printf("%u server%s, %u shard%s\n", (unsigned)servers->count, servers->count == 1 ? "" : "s",
+	       (unsigned)shards->count, shards->count == 1 ? "" : "s");
 	for (uint32_t i = 0; i < shards->count; i++) {
 		const struct json *s = &shards->items[i], *closed = json_get(s, "closed");
 		struct slice owner = text(s, "owner");
 
-		printf("  %.*s%s  ", SLICE_ARG(text(s, "shard")), json_is(closed, JSON_BOOL) && closed->boolean ? " (closed)" : "");
+		printf("  %.*s%s  ", SLICE_ARG(text(s, "shard")),
+		       json_is(closed, JSON_BOOL) && closed->boolean ? " (closed)" : "");
 		if (!owner.n) {
 			puts("nobody reads it");
 			continue;
@@ -318,9 +324,10 @@ static int run_parked(struct ask *c)
 			buf_init(&b, &c->arena);
 			if (key)
 				json_write(&b, key);
-			printf("%.*s  %.*s %.*s %.*s\n  %.*s (%.0f tries, parked %.*s)\n", SLICE_ARG(text(p, "sequence")),
-			       SLICE_ARG(text(p, "entity")), SLICE_ARG(text(p, "event")), SLICE_ARG(buf_slice(&b)),
-			       SLICE_ARG(text(p, "reason")), number(p, "tries"), SLICE_ARG(text(p, "parked_at")));
+			printf("%.*s  %.*s %.*s %.*s\n  %.*s (%.0f tries, parked %.*s)\n",
+			       SLICE_ARG(text(p, "sequence")), SLICE_ARG(text(p, "entity")),
+			       SLICE_ARG(text(p, "event")), SLICE_ARG(buf_slice(&b)), SLICE_ARG(text(p, "reason")),
+			       number(p, "tries"), SLICE_ARG(text(p, "parked_at")));
 		}
 	} while (after.n);
 	if (!count)
@@ -376,6 +383,7 @@ static int run_settle(struct ask *c)
 
 /* ---- the command ---- */
 
+/* clang-format off */
 static const struct verb {
 	const char *name;
 	int words; /* behind it */
@@ -384,6 +392,7 @@ static const struct verb {
 	{ "list", 0, run_list },     { "pause", 1, run_switch },  { "resume", 1, run_switch }, { "replay", 1, run_switch },
 	{ "parked", 1, run_parked }, { "retry", 2, run_settle }, { "drop", 2, run_settle },
 };
+/* clang-format on */
 
 static const struct verb *find(const char *name)
 {
@@ -400,13 +409,16 @@ static int check(const struct ask *c, const struct verb *v, int words)
 	if (strspn(c->design, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_.") != strlen(c->design))
 		return complain(EXIT_USAGE, "'%s' is not the name of a design", c->design);
 	if (!v)
-		return complain(EXIT_USAGE, "'%s' is none of list, pause, resume, replay, parked, retry and drop", c->verb);
+		return complain(EXIT_USAGE, "'%s' is none of list, pause, resume, replay, parked, retry and drop",
+				c->verb);
 	if (words > v->words - (v->words == 2 && c->options.all))
 		return complain(EXIT_USAGE, "too many words; a name of several words needs quotes");
 	if (v->words && !c->name)
 		return complain(EXIT_USAGE, "which processor? 'thorpe processors %s' lists them", c->design);
 	if (v->words == 2 && !c->sequence && !c->options.all)
-		return complain(EXIT_USAGE, "which change? 'thorpe processors %s parked NAME' lists them; --all: all of them", c->design);
+		return complain(EXIT_USAGE,
+				"which change? 'thorpe processors %s parked NAME' lists them; --all: all of them",
+				c->design);
 	if (!strcmp(v->name, "replay") != !!c->options.from)
 		return complain(EXIT_USAGE, c->options.from ? "--from belongs to replay" : "a replay needs --from TIME");
 	return 0;
@@ -429,13 +441,9 @@ int command_processors(int argc, char **argv)
 	volatile int status = 0;
 
 	switch (flags_parse(flags, &c.options, argc - words, argv + words, "processors")) {
-	case FLAGS_HELP:
-		print_help();
-		return 0;
-	case FLAGS_WRONG:
-		return EXIT_USAGE;
-	case FLAGS_OK:
-		break;
+	case FLAGS_HELP: print_help(); return 0;
+	case FLAGS_WRONG: return EXIT_USAGE;
+	case FLAGS_OK: break;
 	}
 	c.design = words > 0 ? argv[0] : NULL;
 	c.verb = words > 1 ? argv[1] : "list";

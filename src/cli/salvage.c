@@ -77,12 +77,14 @@ static bool compare(const char *dir)
 
 static void conclude(const char *from, const char *to, const struct store_salvaged *s, bool agrees)
 {
-	printf("%s holds %" PRIu64 " batches from RocksDB's files%s and %" PRIu64 " from the journal.\n", to, s->in_files,
-	       s->is_repaired ? " (put together anew)" : "", s->applied);
+	printf("%s holds %" PRIu64 " batches from RocksDB's files%s and %" PRIu64 " from the journal.\n", to,
+	       s->in_files, s->is_repaired ? " (put together anew)" : "", s->applied);
 	if (s->lost)
 		printf("%" PRIu64 " acknowledged %s lost.\n", s->lost, s->lost == 1 ? "batch is" : "batches are");
-	puts(agrees ? "All tables and indexes agree." : "There are differences between tables and indexes: items are right where they differ.");
-	printf("%s is as it was. To go on with the copy:\n\n  mv %s %s.damaged && mv %s %s\n", from, from, from, to, from);
+	puts(agrees ? "All tables and indexes agree."
+		    : "There are differences between tables and indexes: items are right where they differ.");
+	printf("%s is as it was. To go on with the copy:\n\n  mv %s %s.damaged && mv %s %s\n", from, from, from, to,
+	       from);
 }
 
 static int salvage(const char *from, struct salvage_options *o)
@@ -114,13 +116,9 @@ int command_salvage(int argc, char **argv)
 	int operands = flags_words_first(flags, argc, argv);
 
 	switch (flags_parse(flags, &o, argc - operands, argv + operands, "salvage")) {
-	case FLAGS_HELP:
-		print_help();
-		return 0;
-	case FLAGS_WRONG:
-		return EXIT_USAGE;
-	case FLAGS_OK:
-		break;
+	case FLAGS_HELP: print_help(); return 0;
+	case FLAGS_WRONG: return EXIT_USAGE;
+	case FLAGS_OK: break;
 	}
 	if (operands != 1)
 		return complain(EXIT_USAGE, "salvage takes one data directory; see 'thorpe salvage --help'");

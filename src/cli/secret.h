@@ -9,7 +9,7 @@
 #include <stdint.h>
 
 #define SECRET_BYTES 32
-#define SECRET_FILE "token-secret" /* in the data directory */
+#define SECRET_FILE  "token-secret" /* in the data directory */
 
 /* Reads `file`, or without one (NULL) the data directory's. `create`: makes it when it is missing, and whoever else does so at
  * the same moment gets the same. Without a file and a data directory (both NULL) it is random, and gone with the process.

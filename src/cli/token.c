@@ -17,8 +17,8 @@
 #include "process/send/send.h"
 
 #define ROLES_MAX 32
-#define DAY (24 * 3600)
-#define LONGEST (3660 * (int64_t)DAY)
+#define DAY       (24 * 3600)
+#define LONGEST   (3660 * (int64_t)DAY)
 
 struct token_options {
 	struct token_request q;
@@ -112,6 +112,7 @@ STRING_FLAG(data)
 STRING_FLAG(secret_file)
 STRING_FLAG(backend)
 
+/* clang-format off */
 static const struct flag flags[] = {
 	{ "subject", "S", "the caller, as 'caller' in the design's rules", set_subject },
 	{ "role", "R", "a role of the caller; repeatable", set_role },
@@ -123,6 +124,7 @@ static const struct flag flags[] = {
 	{ "backend", "WHERE", "the server's --backend instead: its servers share a secret there", set_backend },
 	{ 0 },
 };
+/* clang-format on */
 
 static void print_help(void)
 {
@@ -160,8 +162,8 @@ static struct slice name_of(struct arena *a, const char *design)
 	return d ? d->name : SLICE("");
 }
 
-static bool load_secret(struct arena *a, const char *design, const struct token_options *o, uint8_t secret[CALLER_SECRET_BYTES],
-			char *why, size_t n)
+static bool load_secret(struct arena *a, const char *design, const struct token_options *o,
+			uint8_t secret[CALLER_SECRET_BYTES], char *why, size_t n)
 {
 	if (o->backend)
 		return operator_shared_secret(a, design_file_load(a, design), o->backend, secret, why, n);
@@ -200,13 +202,9 @@ int command_token(int argc, char **argv)
 
 	o.q.roles = o.roles;
 	switch (flags_parse(flags, &o, argc - (design != NULL), argv + (design != NULL), "token")) {
-	case FLAGS_HELP:
-		print_help();
-		return 0;
-	case FLAGS_WRONG:
-		return EXIT_USAGE;
-	case FLAGS_OK:
-		break;
+	case FLAGS_HELP: print_help(); return 0;
+	case FLAGS_WRONG: return EXIT_USAGE;
+	case FLAGS_OK: break;
 	}
 	if (!design)
 		return complain(EXIT_USAGE, "which design? thorpe token DESIGN --subject S");
@@ -219,8 +217,10 @@ int command_token(int argc, char **argv)
 	if (o.backend && o.secret_file)
 		return complain(EXIT_USAGE, "--backend and --secret-file exclude each other");
 	if (!o.backend && !o.secret_file && access(o.data, F_OK) != 0) /* a secret that no server has would be of no use */
-		return complain(EXIT_REFUSED, "there is no data directory %s; give --data DIR, or, if the server runs with --in-memory, "
-				"start it with --secret-file FILE and give the same here", o.data);
+		return complain(EXIT_REFUSED,
+				"there is no data directory %s; give --data DIR, or, if the server runs with --in-memory, "
+				"start it with --secret-file FILE and give the same here",
+				o.data);
 	o.q.now_ms = clock_now_ms(&clock_system);
 	return print_token(design, &o);
 }

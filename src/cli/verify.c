@@ -109,16 +109,15 @@ int command_verify(int argc, char **argv)
 	struct verify_options o = { 0 };
 
 	switch (flags_parse(flags, &o, argc, argv, "verify")) {
-	case FLAGS_HELP:
-		print_help();
-		return 0;
-	case FLAGS_WRONG:
-		return EXIT_USAGE;
-	case FLAGS_OK:
-		break;
+	case FLAGS_HELP: print_help(); return 0;
+	case FLAGS_WRONG: return EXIT_USAGE;
+	case FLAGS_OK: break;
 	}
 	if (!o.design_count && (o.endpoint || o.json || o.repair))
-		return complain(EXIT_USAGE, "--%s needs a --design", o.endpoint ? "endpoint" : o.json ? "json" : "repair");
+		return complain(EXIT_USAGE, "--%s needs a --design",
+				o.endpoint ? "endpoint"
+				: o.json   ? "json"
+					   : "repair");
 	if (o.endpoint && o.data)
 		return complain(EXIT_USAGE, "--data and --endpoint are two places: take one");
 	if (o.yes && !o.repair)

@@ -10,23 +10,23 @@
 #include "oracle/oracle.h"
 #include "remote/remote.h"
 
-#define PASSES 4             /* on a running server */
-#define SETTLE_MS 1500       /* positions of processors are written within a second */
+#define PASSES      4    /* on a running server */
+#define SETTLE_MS   1500 /* positions of processors are written within a second */
 #define PROGRESS_US 2000000
-#define CACHE ((size_t)16 << 20) /* every item is read once */
-#define ROUNDS 12            /* of mending: what hangs on what was mended is mended after it */
+#define CACHE       ((size_t)16 << 20) /* every item is read once */
+#define ROUNDS      12                 /* of mending: what hangs on what was mended is mended after it */
 
 struct asking {
 	const struct verify_options *options;
 	const struct design *design;
 	struct backend *backend;
-	struct arena arena;     /* of one finding */
-	int64_t told_us;        /* when progress was last told */
+	struct arena arena; /* of one finding */
+	int64_t told_us;    /* when progress was last told */
 	int64_t now_ms;
 	uint64_t mendable;
-	bool mends;             /* now */
-	uint64_t mended;        /* in this round */
-	char why[512];          /* the first that could not be mended, though it should */
+	bool mends;      /* now */
+	uint64_t mended; /* in this round */
+	char why[512];   /* the first that could not be mended, though it should */
 };
 
 /* ---- printing ---- */
@@ -69,7 +69,8 @@ static void print_line(struct asking *x, const struct oracle_finding *f, struct 
 			buf_byte(&b, '}');
 		}
 	} else {
-		buf_printf(&b, "%s%s%s: %.*s", done ? "mended " : "", words[f->weight], oracle_kind_name(f->kind), SLICE_ARG(f->sentence));
+		buf_printf(&b, "%s%s%s: %.*s", done ? "mended " : "", words[f->weight], oracle_kind_name(f->kind),
+			   SLICE_ARG(f->sentence));
 		if (value_present(f->key)) {
 			buf_lit(&b, " (");
 			put_key(&b, x->design, f->key);
@@ -122,8 +123,8 @@ static bool print_progress(void *ctx, const struct oracle_progress *p)
 		fprintf(stderr, "%.*s: comparing what %llu items say of one another\n", SLICE_ARG(x->design->name),
 			(unsigned long long)p->items);
 	else if (p->pass > 1)
-		fprintf(stderr, "%.*s: looking again, %llu of %llu items\n", SLICE_ARG(x->design->name), (unsigned long long)p->items,
-			(unsigned long long)p->of);
+		fprintf(stderr, "%.*s: looking again, %llu of %llu items\n", SLICE_ARG(x->design->name),
+			(unsigned long long)p->items, (unsigned long long)p->of);
 	else
 		fprintf(stderr, "%.*s: %llu of %llu items\n", SLICE_ARG(x->design->name), (unsigned long long)p->items,
 			(unsigned long long)p->of);
@@ -165,8 +166,11 @@ static void print_summary(const struct asking *x, const struct oracle_summary *m
 
 static bool check(struct asking *x, void (*tell)(void *ctx, const struct oracle_finding *f), struct oracle_summary *m)
 {
-	struct oracle_options options = { .stream = true, .notes = tell == print_finding && !x->mended, .tell = tell,
-					  .progress = print_progress, .ctx = x };
+	struct oracle_options options = { .stream = true,
+					  .notes = tell == print_finding && !x->mended,
+					  .tell = tell,
+					  .progress = print_progress,
+					  .ctx = x };
 	char why[512];
 
 	options.now_ms = x->now_ms = clock_now_ms(&clock_system);
@@ -192,7 +196,8 @@ static bool may_mend(const struct asking *x)
 		fprintf(stderr, "thorpe: nothing was changed; --yes does it.\n");
 		return false;
 	}
-	fprintf(stderr, "Mend %llu finding%s of %.*s? [y/N] ", (unsigned long long)x->mendable, s(x->mendable), SLICE_ARG(x->design->name));
+	fprintf(stderr, "Mend %llu finding%s of %.*s? [y/N] ", (unsigned long long)x->mendable, s(x->mendable),
+		SLICE_ARG(x->design->name));
 	return fgets(answer, sizeof(answer), stdin) && (answer[0] == 'y' || answer[0] == 'Y');
 }
 
@@ -251,7 +256,9 @@ static int ask_all(const struct verify_options *o, struct backend *b, const stru
 static int ask_directory(const struct verify_options *o, const struct design *const *list)
 {
 	/* Mending is done to the directory itself, which nobody else may have open then. */
-	struct db_options db_options = { .no_background = true, .shadow = !o->repair, .dir = o->data, .cache_bytes = CACHE };
+	struct db_options db_options = {
+		.no_background = true, .shadow = !o->repair, .dir = o->data, .cache_bytes = CACHE
+	};
 	struct api_options api_options = { 0 };
 	struct backend *b = NULL;
 	struct api *api = NULL;

@@ -14,11 +14,12 @@
 
 #define CONSOLE_TOKEN_SECONDS 3600
 
-struct console_options { /* what is pointed to outlives the console */
+/* what is pointed to outlives the console */
+struct console_options {
 	struct db *db;
 	const char *region; /* NULL: us-east-1 */
 	bool in_memory;
-	bool relaxed;       /* answers before the data is on disk */
+	bool relaxed; /* answers before the data is on disk */
 	struct app *const *apps;
 	size_t app_count;
 	struct process *const *processes; /* of those apps that have one, in any order */
@@ -36,7 +37,8 @@ void console_free(struct console *c);
  * browser found it. */
 struct slice console_session(struct console *c, struct arena *a, struct slice endpoint, bool has_keys);
 
-struct console_server { /* what the HTTP server knows of itself */
+/* what the HTTP server knows of itself */
+struct console_server {
 	int64_t uptime_ms;
 	uint64_t memory_bytes, connections;
 };

@@ -19,7 +19,8 @@ static bool in_path(const struct access *x, struct slice name)
 	return false;
 }
 
-static void put_param(struct buf *b, const struct access *x, struct slice name, const struct attribute *type, bool required)
+static void put_param(struct buf *b, const struct access *x, struct slice name, const struct attribute *type,
+		      bool required)
 {
 	json_open(b, '{');
 	doc_member(b, "name", name);
@@ -58,7 +59,8 @@ static void put_params(struct buf *b, const struct design *d, const struct acces
 			  in_path(x, x->params[i]) || !is_optional(x, x->params[i]));
 	for (size_t i = 0; i < x->query_param_count; i++)
 		if (!is_among(x, x->query_params[i].name))
-			put_param(b, x, x->query_params[i].name, &x->query_params[i], oas_is_needed(x, &x->query_params[i]));
+			put_param(b, x, x->query_params[i].name, &x->query_params[i],
+				  oas_is_needed(x, &x->query_params[i]));
 	if (x->kind == ACCESS_BATCH && !is_among(x, SLICE("id")))
 		put_param(b, x, SLICE("id"), &ids, true);
 	json_close(b, ']');
@@ -75,8 +77,9 @@ static struct slice returned(const struct design *d, const struct access *x)
 
 void design_access_doc(struct buf *b, const struct design *d, const struct access *x)
 {
-	static const char *const kinds[] = { [ACCESS_GET] = "get", [ACCESS_QUERY] = "query", [ACCESS_MERGE] = "merge",
-					     [ACCESS_BATCH] = "batch" };
+	static const char *const kinds[] = {
+		[ACCESS_GET] = "get", [ACCESS_QUERY] = "query", [ACCESS_MERGE] = "merge", [ACCESS_BATCH] = "batch"
+	};
 	struct buf request;
 
 	buf_init(&request, b->arena);
@@ -104,9 +107,7 @@ static struct slice does(struct arena *a, const struct processor *p)
 
 	buf_init(&b, a);
 	switch (p->effect) {
-	case EFFECT_PUT:
-		buf_printf(&b, "puts %.*s", SLICE_ARG(p->target));
-		break;
+	case EFFECT_PUT: buf_printf(&b, "puts %.*s", SLICE_ARG(p->target)); break;
 	case EFFECT_UPDATE:
 	case EFFECT_DELETE:
 		buf_str(&b, p->effect == EFFECT_UPDATE ? "updates " : "deletes ");
@@ -117,12 +118,8 @@ static struct slice does(struct arena *a, const struct processor *p)
 		design_reference_text(&b, &p->target_ref);
 		buf_printf(&b, ".%.*s", SLICE_ARG(p->target_attribute));
 		break;
-	case EFFECT_SEND:
-		buf_str(&b, p->send_opensearch ? "sends it to OpenSearch" : "sends it to a webhook");
-		break;
-	case EFFECT_REMOVE_ALL:
-		buf_printf(&b, "removes all of %.*s", SLICE_ARG(p->target));
-		break;
+	case EFFECT_SEND: buf_str(&b, p->send_opensearch ? "sends it to OpenSearch" : "sends it to a webhook"); break;
+	case EFFECT_REMOVE_ALL: buf_printf(&b, "removes all of %.*s", SLICE_ARG(p->target)); break;
 	}
 	if (p->each_pattern.n)
 		buf_printf(&b, " for each row of %.*s", SLICE_ARG(p->each_pattern));

@@ -4,11 +4,13 @@
 
 static const char *type_name(enum attr_type t)
 {
+	/* clang-format off */
 	static const char *const names[] = {
 		[ATTR_STRING] = "string",   [ATTR_TEXT] = "text",           [ATTR_NUMBER] = "number", [ATTR_INTEGER] = "integer",
 		[ATTR_BOOLEAN] = "boolean", [ATTR_TIMESTAMP] = "timestamp", [ATTR_EPOCH] = "epoch",   [ATTR_LIST] = "list",
 		[ATTR_SET] = "set",         [ATTR_MAP] = "map",             [ATTR_BINARY] = "binary", [ATTR_ENUM] = "choice",
 	};
+	/* clang-format on */
 
 	return names[t];
 }
@@ -53,6 +55,7 @@ static void put_default(struct buf *b, const struct attribute *x)
 
 static void put_flags(struct buf *b, const struct attribute *x)
 {
+	/* clang-format off */
 	const struct {
 		bool is;
 		const char *word;
@@ -67,6 +70,7 @@ static void put_flags(struct buf *b, const struct attribute *x)
 		{ x->private_, "private" },    { x->compressed, "compressed" },
 		{ x->the_caller, "the caller" }, { x->from_key, "from the key" },
 	};
+	/* clang-format on */
 
 	json_member_open(b, "flags", '[');
 	for (size_t i = 0; i < sizeof(flags) / sizeof(*flags); i++)

@@ -11,8 +11,9 @@ static void put_key_names(struct buf *b, const struct key_schema *k)
 
 static void put_index(struct buf *b, const struct design_index *x)
 {
-	static const char *const projections[] = { [PROJECT_ALL] = "ALL", [PROJECT_KEYS_ONLY] = "KEYS_ONLY",
-						   [PROJECT_INCLUDE] = "INCLUDE" };
+	static const char *const projections[] = {
+		[PROJECT_ALL] = "ALL", [PROJECT_KEYS_ONLY] = "KEYS_ONLY", [PROJECT_INCLUDE] = "INCLUDE"
+	};
 
 	json_open(b, '{');
 	doc_member(b, "name", x->name);

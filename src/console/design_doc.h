@@ -13,14 +13,14 @@ void design_entity_doc(struct buf *b, const struct design *d, const struct entit
 void design_access_doc(struct buf *b, const struct design *d, const struct access *x);
 void design_processor_doc(struct buf *b, const struct processor *p);
 void design_attribute_doc(struct buf *b, const struct attribute *x);
-void design_findings_doc(struct buf *b, const struct design *d); /* a list */
+void design_findings_doc(struct buf *b, const struct design *d);                           /* a list */
 void design_references_doc(struct buf *b, const struct design *d, const struct entity *e); /* a list */
 
 /* ---- what several of them need ---- */
 void design_parts_doc(struct buf *b, const struct template *t); /* the pieces of a template; NULL: an empty list */
 void design_keys_doc(struct buf *b, const struct key_rule *rules, size_t n); /* a list */
-struct slice design_type(struct arena *a, const struct attribute *x); /* "list of string"; NULL: "string" */
-void design_reference_text(struct buf *b, const struct reference *r); /* User(author_id) */
+struct slice design_type(struct arena *a, const struct attribute *x);        /* "list of string"; NULL: "string" */
+void design_reference_text(struct buf *b, const struct reference *r);        /* User(author_id) */
 void design_line(struct buf *b, struct place p);
 
 #endif

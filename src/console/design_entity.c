@@ -64,7 +64,9 @@ static bool is_described(const struct design *d, const struct login *l)
 /* The credentials of a login are an item beside the account, as companions are. */
 static void put_companions(struct buf *b, const struct design *d, const struct entity *e)
 {
-	struct companion secret = { .place = e->login.place, .name = SLICE("credentials"), .rules = e->login.secret,
+	struct companion secret = { .place = e->login.place,
+				    .name = SLICE("credentials"),
+				    .rules = e->login.secret,
 				    .rule_count = e->login.secret_count };
 
 	json_member_open(b, "companions", '[');
@@ -186,12 +188,12 @@ static void put_routes(struct buf *b, const struct design *d, const struct entit
 
 /* ---- the whole ---- */
 
-#define PUT_LIST(b, name, put, list, n)                   \
-	do {                                              \
-		json_member_open(b, name, '[');           \
-		for (size_t i_ = 0; i_ < (n); i_++)       \
-			put(b, &(list)[i_]);              \
-		json_close(b, ']');                       \
+#define PUT_LIST(b, name, put, list, n)             \
+	do {                                        \
+		json_member_open(b, name, '[');     \
+		for (size_t i_ = 0; i_ < (n); i_++) \
+			put(b, &(list)[i_]);        \
+		json_close(b, ']');                 \
 	} while (0)
 
 void design_entity_doc(struct buf *b, const struct design *d, const struct entity *e)

@@ -13,7 +13,9 @@ static struct slice subject_name(struct slice subject)
 static void put_finding(struct buf *b, const struct finding *f)
 {
 	static const char *const severities[] = {
-		[SEVERITY_ERROR] = "error", [SEVERITY_WARNING] = "warning", [SEVERITY_NOTE] = "note",
+		[SEVERITY_ERROR] = "error",
+		[SEVERITY_WARNING] = "warning",
+		[SEVERITY_NOTE] = "note",
 	};
 
 	json_open(b, '{');

@@ -55,7 +55,8 @@ static void add_declared(struct references *x, struct slice entity, const struct
 	struct slice *names = arena_array(x->out->arena, struct slice, n);
 
 	for (size_t i = 0; i < n; i++) {
-		if (args[i]->kind != TERM_PATH || args[i]->name_count != 1 || !entity_attribute(x->from, args[i]->names[0]))
+		if (args[i]->kind != TERM_PATH || args[i]->name_count != 1 ||
+		    !entity_attribute(x->from, args[i]->names[0]))
 			return;
 		names[i] = args[i]->names[0];
 	}

@@ -10,12 +10,9 @@
 static const char *health_of(const struct console_options *o)
 {
 	switch (store_health(db_store(o->db))) {
-	case STORE_WELL:
-		return "ok";
-	case STORE_CORRUPT:
-		return DAMAGED;
-	default:
-		return REFUSING;
+	case STORE_WELL: return "ok";
+	case STORE_CORRUPT: return DAMAGED;
+	default: return REFUSING;
 	}
 }
 

@@ -11,10 +11,10 @@
 #include "console/doc.h"
 #include "oracle/oracle.h"
 
-#define PASSES 4
+#define PASSES         4
 #define SETTLE_MOST_MS 10000
 #define SETTLE_STEP_MS 100
-#define NICE 10 /* requests come first */
+#define NICE           10 /* requests come first */
 
 enum verify_state { VERIFY_NEVER, VERIFY_RUNNING, VERIFY_DONE, VERIFY_FAILED };
 
@@ -23,15 +23,15 @@ struct verify {
 	struct process *process; /* NULL: none */
 	struct database *database;
 	pthread_t thread;
-	bool started;            /* a thread is there, or was, and is to be joined */
+	bool started; /* a thread is there, or was, and is to be joined */
 	atomic_bool stop;
-	pthread_mutex_t lock;    /* of what follows */
+	pthread_mutex_t lock; /* of what follows */
 	enum verify_state state;
 	struct oracle_progress progress;
 	struct oracle_summary summary;
 	int64_t began_ms, ended_ms;
-	struct arena arena;      /* of the findings */
-	struct buf findings;     /* objects with commas between them */
+	struct arena arena;  /* of the findings */
+	struct buf findings; /* objects with commas between them */
 	size_t kept;
 	uint64_t kinds[ORACLE_KINDS];
 	char why[256];
@@ -83,8 +83,14 @@ static void settle(void *ctx)
 static void *run(void *arg)
 {
 	struct verify *v = arg;
-	struct oracle_options o = { .now_ms = clock_now_ms(&clock_system), .passes = PASSES, .stream = true, .notes = true,
-				    .tell = take_finding, .progress = take_progress, .settle = settle, .ctx = v };
+	struct oracle_options o = { .now_ms = clock_now_ms(&clock_system),
+				    .passes = PASSES,
+				    .stream = true,
+				    .notes = true,
+				    .tell = take_finding,
+				    .progress = take_progress,
+				    .settle = settle,
+				    .ctx = v };
 	struct backend *b = database_open(v->database);
 	struct oracle_summary summary = { 0 };
 	char why[256] = "out of memory";

@@ -14,7 +14,8 @@ bool copy_beside_goes_along(struct slice pk, struct slice sk)
 {
 	if (slice_starts(pk, SLICE("POSITION#")))
 		return slice_starts(sk, SLICE("retry#"));
-	return !slice_is(pk, "LEASE") && !slice_is(pk, "ENDED") && !slice_starts(pk, SLICE("ENDED#")) && !slice_is(pk, "COPY");
+	return !slice_is(pk, "LEASE") && !slice_is(pk, "ENDED") && !slice_starts(pk, SLICE("ENDED#")) &&
+	       !slice_is(pk, "COPY");
 }
 
 static struct slice part(const struct json *item, const char *name)
@@ -76,7 +77,8 @@ static bool clear_page(struct copier *c, const struct json *reply)
 
 		if (!key.n)
 			return false;
-		if (is_kept(item) || (copy_beside_goes_along(part(item, "PK"), part(item, "SK")) && map_get(&found, key)))
+		if (is_kept(item) ||
+		    (copy_beside_goes_along(part(item, "PK"), part(item, "SK")) && map_get(&found, key)))
 			continue;
 		if (!copy_batch_delete(&b, copy_keyed_key(c, &k, item)))
 			return false;

@@ -6,11 +6,11 @@
 #include "base/clock.h"
 #include "copy/copy_internal.h"
 
-#define PAUSE_MS 50
+#define PAUSE_MS         50
 #define LONGEST_PAUSE_MS 3000
-#define PATIENCE_MS 60000
-#define TELL_US 1000000
-#define PARALLEL 8
+#define PATIENCE_MS      60000
+#define TELL_US          1000000
+#define PARALLEL         8
 
 /* ---- the job ---- */
 
@@ -114,8 +114,12 @@ static bool is_one_of(struct slice error, const char *const *list)
 
 static bool is_throttling(const struct backend_reply *r)
 {
-	static const char *const errors[] = { "ProvisionedThroughputExceededException", "ThrottlingException", "RequestLimitExceeded",
-					      "LimitExceededException", "TransactionConflictException", NULL };
+	static const char *const errors[] = { "ProvisionedThroughputExceededException",
+					      "ThrottlingException",
+					      "RequestLimitExceeded",
+					      "LimitExceededException",
+					      "TransactionConflictException",
+					      NULL };
 
 	return is_one_of(r->error, errors);
 }
@@ -143,7 +147,7 @@ bool copier_refused(struct copier *c, enum copy_at at, const char *operation, co
 	if (!r->error.n)
 		return false; /* halted: that has been said, or need not be */
 	return copy_job_fail(c->job, "%.*s at %s: %s: %.*s", SLICE_ARG(c->job->table), side_of(c, at)->name, operation,
-			SLICE_ARG(words_of(c, at, r)));
+			     SLICE_ARG(words_of(c, at, r)));
 }
 
 bool copier_call(struct copier *c, enum copy_at at, const char *operation, struct slice body, struct backend_reply *r)
@@ -172,8 +176,10 @@ bool copier_call(struct copier *c, enum copy_at at, const char *operation, struc
 		else if (!since)
 			since = clock_monotonic_us();
 		else if (clock_monotonic_us() - since > patience || (c->has_last_word && copy_job_halted(j))) {
-			copy_job_fail(j, "%s does not answer (%s: %.*s). What was copied stays: the same command goes on from there",
-				 side_of(c, at)->name, operation, SLICE_ARG(words_of(c, at, r)));
+			copy_job_fail(
+				j,
+				"%s does not answer (%s: %.*s). What was copied stays: the same command goes on from there",
+				side_of(c, at)->name, operation, SLICE_ARG(words_of(c, at, r)));
 			*r = (struct backend_reply){ 0 };
 			break;
 		}

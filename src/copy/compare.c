@@ -9,7 +9,7 @@
 #include "copy/copy_internal.h"
 #include "value/codec.h"
 
-#define LOOKS 4
+#define LOOKS   4
 #define LOOK_MS 700
 
 /* An item whose time is up may be on one side only: each database removes it when it likes. */
@@ -35,12 +35,14 @@ static bool same(struct copier *c, const struct json *a, const struct json *b, b
 		return true;
 	}
 	if (!item_from_json(&c->arena, a, &v, &e) || !item_from_json(&c->arena, b, &w, &e))
-		return copy_job_fail(c->job, "an item of %.*s cannot be read: %.*s", SLICE_ARG(c->job->table), SLICE_ARG(e.message));
+		return copy_job_fail(c->job, "an item of %.*s cannot be read: %.*s", SLICE_ARG(c->job->table),
+				     SLICE_ARG(e.message));
 	*out = value_equal(v, w);
 	return true;
 }
 
-static bool get_one(struct copier *c, const struct keyed *k, enum copy_at at, const struct json *key, const struct json **item)
+static bool get_one(struct copier *c, const struct keyed *k, enum copy_at at, const struct json *key,
+		    const struct json **item)
 {
 	struct buf b = copy_body(c, k->table);
 	struct backend_reply r;
@@ -62,8 +64,8 @@ static bool judge(struct copier *c, const struct keyed *k, const struct json *it
 	bool equal = false;
 
 	for (unsigned i = 0; i < looks && !equal; i++) {
-		if ((i && !copy_job_pause(c->job, LOOK_MS)) || !get_one(c, k, COPY_FROM, key, &from) || !get_one(c, k, COPY_TO, key, &to) ||
-		    !same(c, from, to, &equal))
+		if ((i && !copy_job_pause(c->job, LOOK_MS)) || !get_one(c, k, COPY_FROM, key, &from) ||
+		    !get_one(c, k, COPY_TO, key, &to) || !same(c, from, to, &equal))
 			return false;
 	}
 	if (equal || has_expired(c->job, from ? from : to))
@@ -91,7 +93,8 @@ static bool compare_page(struct copier *c, const struct json *reply)
 		struct slice key = copy_keyed_bytes(c, &k, &items->items[i]);
 		bool equal;
 
-		if (!key.n || !same(c, &items->items[i], map_get(&found, key), &equal) || (!equal && !judge(c, &k, &items->items[i])))
+		if (!key.n || !same(c, &items->items[i], map_get(&found, key), &equal) ||
+		    (!equal && !judge(c, &k, &items->items[i])))
 			return false;
 	}
 	atomic_fetch_add(&c->job->items, json_is(items, JSON_ARRAY) ? items->count : 0);

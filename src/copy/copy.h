@@ -33,7 +33,7 @@
 #include "request/database.h"
 #include "design/design.h"
 
-#define COPY_EXPIRE_MS 6000
+#define COPY_EXPIRE_MS     6000
 #define COPY_SEGMENTS_MOST 64
 #define COPY_PARALLEL_MOST 64
 
@@ -54,17 +54,25 @@ enum copy_mode {
 	COPY_SWITCH, /* nobody writes to the source any more: until everything is there, and then the end */
 };
 
-enum copy_phase { COPY_BEGINNING, COPY_SCANNING, COPY_SWEEPING, COPY_FOLLOWING, COPY_SWITCHING, COPY_SWITCHED, COPY_COMPARING };
+enum copy_phase {
+	COPY_BEGINNING,
+	COPY_SCANNING,
+	COPY_SWEEPING,
+	COPY_FOLLOWING,
+	COPY_SWITCHING,
+	COPY_SWITCHED,
+	COPY_COMPARING
+};
 
 struct copy_progress {
 	struct slice table;
 	enum copy_phase phase;
-	uint64_t items, about;   /* read and written; there are about so many at the source (0: not known) */
+	uint64_t items, about; /* read and written; there are about so many at the source (0: not known) */
 	uint64_t bytes;
-	uint64_t changes;        /* of the stream, applied */
-	uint64_t removed;        /* by the sweep */
-	int64_t lag_ms;          /* age of the newest change that was applied while more follow; 0: at the end */
-	int64_t quiet_ms;        /* since the last change */
+	uint64_t changes; /* of the stream, applied */
+	uint64_t removed; /* by the sweep */
+	int64_t lag_ms;   /* age of the newest change that was applied while more follow; 0: at the end */
+	int64_t quiet_ms; /* since the last change */
 	bool is_throttled;
 };
 
@@ -73,21 +81,21 @@ struct copy_options {
 	struct slice table;
 	const struct design *design; /* whose table it is; NULL: just a table */
 	enum copy_mode mode;
-	unsigned parallel;       /* 0: 8 */
-	unsigned segments;       /* 0: 16 */
-	double units;            /* write units a second; 0: as fast as it goes */
-	bool replace;            /* items of the target may go */
-	bool enable_stream;      /* at the source, when it has none */
-	bool settle;             /* runs the source's processors until they are through */
-	bool drop_undone;        /* what they have not done is not done */
-	int64_t patience_ms;     /* with a database that does not answer; 0: a minute */
-	int64_t quiet_ms;        /* the source must have been quiet for so long before the switch; 0: two seconds, five if it is far */
-	int64_t expire_ms;       /* C3; 0: COPY_EXPIRE_MS */
-	bool has_secret;         /* of the source's tokens; for the table beside the target's */
+	unsigned parallel;   /* 0: 8 */
+	unsigned segments;   /* 0: 16 */
+	double units;        /* write units a second; 0: as fast as it goes */
+	bool replace;        /* items of the target may go */
+	bool enable_stream;  /* at the source, when it has none */
+	bool settle;         /* runs the source's processors until they are through */
+	bool drop_undone;    /* what they have not done is not done */
+	int64_t patience_ms; /* with a database that does not answer; 0: a minute */
+	int64_t quiet_ms; /* the source must have been quiet for so long before the switch; 0: two seconds, five if it is far */
+	int64_t expire_ms; /* C3; 0: COPY_EXPIRE_MS */
+	bool has_secret;   /* of the source's tokens; for the table beside the target's */
 	uint8_t secret[CALLER_SECRET_BYTES];
-	const atomic_bool *stop; /* once true it ends soon, and can go on later */
-	void (*say)(void *ctx, struct slice line);                     /* any thread */
-	void (*progress)(void *ctx, const struct copy_progress *p);    /* once a second or so */
+	const atomic_bool *stop;                                    /* once true it ends soon, and can go on later */
+	void (*say)(void *ctx, struct slice line);                  /* any thread */
+	void (*progress)(void *ctx, const struct copy_progress *p); /* once a second or so */
 	void *ctx;
 };
 
@@ -95,14 +103,14 @@ enum copy_end {
 	COPY_DONE,      /* the switch: the target is in charge */
 	COPY_CAUGHT_UP, /* it has all that the source had a moment ago */
 	COPY_STOPPED,
-	COPY_UNDONE,    /* not switched: the source's processors are not through; why */
-	COPY_DIFFERS,   /* copy_compare(), or the check before the switch: why */
-	COPY_FAILED,    /* why */
+	COPY_UNDONE,  /* not switched: the source's processors are not through; why */
+	COPY_DIFFERS, /* copy_compare(), or the check before the switch: why */
+	COPY_FAILED,  /* why */
 };
 
 struct copy_report {
 	struct copy_progress last;
-	char why[1024];          /* a sentence */
+	char why[1024]; /* a sentence */
 };
 enum copy_end copy_run(const struct copy_options *o, struct copy_report *out) MUST_CHECK;
 
@@ -115,15 +123,16 @@ enum copy_end copy_compare(const struct copy_options *o, void (*tell)(void *ctx,
 /* ---- the plan ---- */
 struct copy_plan {
 	bool source_has_stream;
-	struct slice view;          /* of it: NEW_AND_OLD_IMAGES */
-	int64_t items, bytes;       /* at the source, as it counts them (Amazon every six hours) */
+	struct slice view;    /* of it: NEW_AND_OLD_IMAGES */
+	int64_t items, bytes; /* at the source, as it counts them (Amazon every six hours) */
 	bool target_exists, target_has_items;
 	bool target_has_stream, target_has_ttl;
-	enum copy_phase phase;      /* of a copy that was begun; COPY_BEGINNING: none */
-	bool is_ours;               /* what was begun is of this source table */
-	struct slice differs;       /* why the target cannot take it: a sentence; empty: it can */
+	enum copy_phase phase; /* of a copy that was begun; COPY_BEGINNING: none */
+	bool is_ours;          /* what was begun is of this source table */
+	struct slice differs;  /* why the target cannot take it: a sentence; empty: it can */
 };
 /* Reads only. COPY_DONE, or why not. Slices live in the arena. */
-enum copy_end copy_look(const struct copy_options *o, struct arena *a, struct copy_plan *plan, struct copy_report *out) MUST_CHECK;
+enum copy_end copy_look(const struct copy_options *o, struct arena *a, struct copy_plan *plan,
+			struct copy_report *out) MUST_CHECK;
 
 #endif

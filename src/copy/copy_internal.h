@@ -7,44 +7,48 @@
 #include "base/ulid.h"
 #include "copy/copy.h"
 
-#define COPY_KEPT_MS (23 * 3600 * INT64_C(1000)) /* a stream keeps 24 hours: whoever has been at its end since has missed nothing */
-#define COPY_KEYS_MOST 3   /* of an index with several attributes a table's key has two */
-#define COPY_SEQUENCE 48
+#define COPY_KEPT_MS \
+	(23 * 3600 * INT64_C(1000)) /* a stream keeps 24 hours: whoever has been at its end since has missed nothing */
+#define COPY_KEYS_MOST 3            /* of an index with several attributes a table's key has two */
+#define COPY_SEQUENCE  48
 
-struct segment { /* under job.lock */
-	char *at;           /* the key to go on after, as JSON; NULL: from the start */
+/* under job.lock */
+struct segment {
+	char *at; /* the key to go on after, as JSON; NULL: from the start */
 	bool done, busy;
 };
 
-struct source_shard { /* under job.lock; what a worker changes of it is its own while `busy` */
+/* under job.lock; what a worker changes of it is its own while `busy` */
+struct source_shard {
 	struct source_shard *next;
-	char *id, *parent;         /* "" : none */
+	char *id, *parent;            /* "" : none */
 	char sequence[COPY_SEQUENCE]; /* applied up to and with it; "": nothing */
-	int64_t reached_ms;        /* all changes before this time have been applied, or were before the scan */
+	int64_t reached_ms;           /* all changes before this time have been applied, or were before the scan */
 	bool ended, busy, listed;
-	bool is_old;               /* it was closed when the copy began: its changes are in the items, and its sequence is not known */
-	bool from_oldest;          /* the sequence has been trimmed, and nothing missed */
-	char *iterator;            /* NULL: a new one is needed */
-	unsigned empties;          /* looks in a row that brought nothing */
-	int64_t lag_ms;            /* how old the last change was that was applied; 0: nothing followed it */
+	bool is_old; /* it was closed when the copy began: its changes are in the items, and its sequence is not known */
+	bool from_oldest; /* the sequence has been trimmed, and nothing missed */
+	char *iterator;   /* NULL: a new one is needed */
+	unsigned empties; /* looks in a row that brought nothing */
+	int64_t lag_ms;   /* how old the last change was that was applied; 0: nothing followed it */
 	int64_t next_us;
 };
 
-struct job { /* a copy of one table */
+/* a copy of one table */
+struct job {
 	const struct copy_options *o;
 	struct slice table;
 	pthread_mutex_t lock;
-	atomic_bool halt;          /* something went wrong, or it is to stop: workers leave */
-	atomic_bool follow_ends;   /* workers of the stream leave */
-	bool failed;               /* under lock, with why */
+	atomic_bool halt;        /* something went wrong, or it is to stop: workers leave */
+	atomic_bool follow_ends; /* workers of the stream leave */
+	bool failed;             /* under lock, with why */
 	char why[1024];
 
 	/* the source, as it was found */
-	char source[128];          /* which table it is, whatever it is reached by */
-	char stream[256];          /* its ARN; "": none */
-	char label[64];            /* … and label, which is the same from whatever side it is reached */
+	char source[128]; /* which table it is, whatever it is reached by */
+	char stream[256]; /* its ARN; "": none */
+	char label[64];   /* … and label, which is the same from whatever side it is reached */
 	char view[32];
-	char ttl[256];             /* the attribute of its TTL; "": off */
+	char ttl[256];              /* the attribute of its TTL; "": off */
 	char *keys[COPY_KEYS_MOST]; /* names of the key's attributes */
 	size_t key_count;
 	uint64_t about;
@@ -52,25 +56,25 @@ struct job { /* a copy of one table */
 	/* the state (state.c) */
 	char owner[ULID_LENGTH + 1];
 	uint64_t beat;
-	enum copy_phase phase;     /* under lock */
-	bool sweeps;               /* the target may have items that the source has not */
+	enum copy_phase phase; /* under lock */
+	bool sweeps;           /* the target may have items that the source has not */
 	struct segment *segments;
 	size_t segment_count;
 	struct source_shard *shards;
-	bool lost;                 /* C7, under lock */
-	bool wants_list;           /* a shard has ended, or is gone; under lock */
-	int64_t list_us;           /* when the shards were last listed */
-	enum copy_mode following;  /* what copy_stream_follow() was asked for */
+	bool lost;                /* C7, under lock */
+	bool wants_list;          /* a shard has ended, or is gone; under lock */
+	int64_t list_us;          /* when the shards were last listed */
+	enum copy_mode following; /* what copy_stream_follow() was asked for */
 	const struct walk *walk;
 	atomic_uint walk_next;
 	atomic_uint_fast64_t walked;
 	void (*tell)(void *ctx, const char *what, struct slice key); /* compare.c */
-	bool is_over;              /* the switch was done before: said again, with nothing to do */
-	bool is_saved;             /* the state is in the table: the saver may go on */
+	bool is_over;  /* the switch was done before: said again, with nothing to do */
+	bool is_saved; /* the state is in the table: the saver may go on */
 
 	/* numbers */
 	atomic_uint_fast64_t items, bytes, changes, removed, differences;
-	atomic_int_fast64_t change_us, lag_ms;   /* when the last change came; how old it was */
+	atomic_int_fast64_t change_us, lag_ms; /* when the last change came; how old it was */
 	atomic_int throttled;
 
 	/* the pace (write.c), under lock */
@@ -83,8 +87,8 @@ enum copy_at { COPY_FROM, COPY_TO };
 struct copier {
 	struct job *job;
 	struct backend *backends[2];
-	struct arena arena;        /* of a page, or a step */
-	bool has_last_word;        /* calls also when the job is halted: to leave the state in order */
+	struct arena arena; /* of a page, or a step */
+	bool has_last_word; /* calls also when the job is halted: to leave the state in order */
 };
 
 /* ---- calls (call.c) ---- */
@@ -92,12 +96,15 @@ bool copier_init(struct copier *c, struct job *j) MUST_CHECK; /* false: the job 
 void copier_release(struct copier *c);
 /* Repeats what may go better the next time, for as long as the options say; throttling for ever. False: refused (r->error), or,
  * with an empty r->error, the job is halted. */
-bool copier_call(struct copier *c, enum copy_at at, const char *operation, struct slice body, struct backend_reply *r) MUST_CHECK;
+bool copier_call(struct copier *c, enum copy_at at, const char *operation, struct slice body,
+		 struct backend_reply *r) MUST_CHECK;
 /* The same; whatever is refused fails the job. */
-bool copier_must(struct copier *c, enum copy_at at, const char *operation, struct slice body, struct backend_reply *r) MUST_CHECK;
+bool copier_must(struct copier *c, enum copy_at at, const char *operation, struct slice body,
+		 struct backend_reply *r) MUST_CHECK;
 /* What was refused fails the job. Returns false. */
 bool copier_refused(struct copier *c, enum copy_at at, const char *operation, const struct backend_reply *r);
-bool copy_job_fail(struct job *j, const char *fmt, ...) __attribute__((format(printf, 2, 3))); /* the first counts; returns false */
+bool copy_job_fail(struct job *j, const char *fmt, ...)
+	__attribute__((format(printf, 2, 3))); /* the first counts; returns false */
 void copy_job_say(struct job *j, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 bool copy_job_halted(struct job *j); /* also: stopped from outside */
 /* False: halted meanwhile. */
@@ -111,7 +118,7 @@ unsigned copy_job_parallel(const struct job *j);
 /* A member that is a text; empty when there is none. */
 struct slice copy_text(const struct json *obj, const char *name);
 struct buf copy_body(struct copier *c, struct slice table); /* {"TableName":"…" */
-struct slice copy_beside(struct copier *c);                  /* <table>.thorpe */
+struct slice copy_beside(struct copier *c);                 /* <table>.thorpe */
 
 /* ---- tables (table.c, finish.c) ---- */
 /* *table NULL: there is none. */
@@ -123,15 +130,21 @@ bool copy_table_differs(struct copier *c, const struct json *from, const struct 
 bool copy_table_has_items(struct copier *c, enum copy_at at, struct slice name, bool *out) MUST_CHECK;
 /* The attribute; empty: off. */
 bool copy_table_ttl(struct copier *c, enum copy_at at, struct slice name, struct slice *attribute) MUST_CHECK;
-bool copy_table_wait(struct copier *c, enum copy_at at, struct slice name) MUST_CHECK; /* until it is ACTIVE, with its indexes */
+bool copy_table_wait(struct copier *c, enum copy_at at,
+		     struct slice name) MUST_CHECK;                           /* until it is ACTIVE, with its indexes */
 bool copy_table_create(struct copier *c, const struct json *from) MUST_CHECK; /* without stream and TTL: C4 */
-bool copy_table_create_beside(struct copier *c) MUST_CHECK;                  /* if it is not there */
-bool copy_table_still(struct copier *c) MUST_CHECK;  /* C4: stream and TTL of the target off */
-bool copy_table_finish(struct copier *c) MUST_CHECK; /* … and as they should be */
+bool copy_table_create_beside(struct copier *c) MUST_CHECK;                   /* if it is not there */
+bool copy_table_still(struct copier *c) MUST_CHECK;                           /* C4: stream and TTL of the target off */
+bool copy_table_finish(struct copier *c) MUST_CHECK;                          /* … and as they should be */
 bool copy_table_enable_source_stream(struct copier *c) MUST_CHECK;
 
 /* ---- the state (state.c) ---- */
-enum state_found { STATE_NONE, STATE_OURS, STATE_OTHER /* of another source */, STATE_NEWER /* a layout that is not known */ };
+enum state_found {
+	STATE_NONE,
+	STATE_OURS,
+	STATE_OTHER /* of another source */,
+	STATE_NEWER /* a layout that is not known */
+};
 /* Into the job, but for STATE_NONE; *owner in the arena: empty when nobody has it. */
 bool copy_state_load(struct copier *c, enum state_found *found, struct slice *owner, uint64_t *beat) MUST_CHECK;
 /* Becomes the owner: of a state that is not there yet (`owner` and beat as none), or of the one that was loaded. False: the job
@@ -141,11 +154,13 @@ bool copy_state_save(struct copier *c) MUST_CHECK;
 bool copy_state_leave(struct copier *c) MUST_CHECK; /* nobody has it: another may go on at once */
 void copy_state_reset(struct job *j);               /* forgets segments and shards */
 void copy_state_put_item(struct buf *b, struct job *j, const char *owner); /* {"PK":…}; for tests, too */
-bool copy_state_take(struct job *j, const struct json *item, enum state_found *found) MUST_CHECK; /* likewise; false: memory */
+bool copy_state_take(struct job *j, const struct json *item,
+		     enum state_found *found) MUST_CHECK; /* likewise; false: memory */
 void copy_job_release(struct job *j);
 
 /* ---- writing (write.c) ---- */
-struct batch { /* of BatchWriteItem; keys are different */
+/* of BatchWriteItem; keys are different */
+struct batch {
 	struct copier *copier;
 	struct slice table;
 	struct buf body;
@@ -161,13 +176,14 @@ bool copy_batch_flush(struct batch *b) MUST_CHECK;
 struct walk {
 	enum copy_at at;
 	struct slice table;
-	const char *more;          /* of the Scan: ",\"Select\":\"COUNT\"" */
+	const char *more; /* of the Scan: ",\"Select\":\"COUNT\"" */
 	bool (*page)(struct copier *c, const struct json *reply);
 };
 /* In parallel, each page once. */
 bool copy_walk_all(struct copier *c, const struct walk *w) MUST_CHECK;
 
-struct keyed { /* a table and its key */
+/* a table and its key */
+struct keyed {
 	struct slice table;
 	const char *keys[COPY_KEYS_MOST];
 	size_t count;
@@ -182,11 +198,13 @@ struct slice copy_keyed_bytes(struct copier *c, const struct keyed *k, const str
 const char *copy_keyed_projection(struct copier *c, const struct keyed *k);
 /* The items with the keys of these, strongly consistent, by copy_keyed_bytes(). */
 struct map;
-bool copy_keyed_get(struct copier *c, const struct keyed *k, enum copy_at at, const struct json *items, struct map *found) MUST_CHECK;
+bool copy_keyed_get(struct copier *c, const struct keyed *k, enum copy_at at, const struct json *items,
+		    struct map *found) MUST_CHECK;
 
 /* ---- the phases ---- */
-bool copy_scan_all(struct copier *c) MUST_CHECK;     /* scan.c */
-bool copy_sweep_all(struct copier *c) MUST_CHECK;    /* sweep.c: what the source does not have goes. Before changes are applied: C1 */
+bool copy_scan_all(struct copier *c) MUST_CHECK; /* scan.c */
+bool copy_sweep_all(struct copier *c)
+	MUST_CHECK; /* sweep.c: what the source does not have goes. Before changes are applied: C1 */
 bool copy_stream_begin(struct copier *c) MUST_CHECK; /* stream.c: the positions before the scan */
 /* Until it has caught up, the source has been quiet, or it is stopped; job.lost: C7. */
 bool copy_stream_follow(struct copier *c, enum copy_mode mode) MUST_CHECK;

@@ -56,8 +56,10 @@ bool copy_table_still(struct copier *c)
 	if (!copy_table_describe(c, COPY_TO, j->table, &table) || !copy_table_ttl(c, COPY_TO, j->table, &ttl))
 		return false;
 	if (stream_is_on(table)) {
-		copy_job_say(j, "%.*s: the stream at %s is off until the switch, so that nobody takes copied items for changes", SLICE_ARG(j->table),
-			j->o->to.name);
+		copy_job_say(
+			j,
+			"%.*s: the stream at %s is off until the switch, so that nobody takes copied items for changes",
+			SLICE_ARG(j->table), j->o->to.name);
 		if (!set_stream(c, COPY_TO, NULL))
 			return false;
 	}
@@ -66,8 +68,11 @@ bool copy_table_still(struct copier *c)
 	if (!set_ttl(c, ttl, false, &refused))
 		return false;
 	if (refused)
-		return copy_job_fail(j, "%.*s at %s: its TTL must be off while items are copied, and was changed less than an hour ago: run "
-				   "this again later, or delete the table if it is empty", SLICE_ARG(j->table), j->o->to.name);
+		return copy_job_fail(
+			j,
+			"%.*s at %s: its TTL must be off while items are copied, and was changed less than an hour ago: run "
+			"this again later, or delete the table if it is empty",
+			SLICE_ARG(j->table), j->o->to.name);
 	return true;
 }
 
@@ -110,8 +115,9 @@ static bool finish_plain(struct copier *c)
 	if (j->ttl[0] && !set_ttl(c, slice_str(j->ttl), true, &refused))
 		return false;
 	if (refused)
-		return copy_job_fail(j, "%.*s at %s: TTL can be changed once an hour: everything else is done, run this again then",
-				SLICE_ARG(j->table), j->o->to.name);
+		return copy_job_fail(
+			j, "%.*s at %s: TTL can be changed once an hour: everything else is done, run this again then",
+			SLICE_ARG(j->table), j->o->to.name);
 	return true;
 }
 

@@ -38,7 +38,8 @@ static bool look(struct copier *c, struct copy_plan *plan)
 	uint64_t beat;
 
 	*plan = (struct copy_plan){ .phase = COPY_BEGINNING };
-	if (!copy_table_read_source(c, &from) || !look_at_target(c, from, plan) || !copy_state_load(c, &found, &owner, &beat))
+	if (!copy_table_read_source(c, &from) || !look_at_target(c, from, plan) ||
+	    !copy_state_load(c, &found, &owner, &beat))
 		return false;
 	plan->source_has_stream = j->stream[0] != 0;
 	plan->view = arena_copy(&c->arena, slice_str(j->view));

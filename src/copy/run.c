@@ -6,14 +6,14 @@
 #include "base/clock.h"
 #include "copy/copy_internal.h"
 
-#define SAVE_MS 1000
-#define SEGMENTS 16
-#define BEGINNINGS_MOST 3        /* that were lost again */
-#define ROUNDS_MOST 20           /* of the switch, while changes come */
-#define UNDONE_WAIT_MS 20000     /* for processors that are running */
-#define UNDONE_LOOK_MS 500
-#define CHECKED_MOST 100000      /* items that are compared before a switch: a matter of seconds */
-#define BEAT_LOOK_MS 300
+#define SAVE_MS         1000
+#define SEGMENTS        16
+#define BEGINNINGS_MOST 3     /* that were lost again */
+#define ROUNDS_MOST     20    /* of the switch, while changes come */
+#define UNDONE_WAIT_MS  20000 /* for processors that are running */
+#define UNDONE_LOOK_MS  500
+#define CHECKED_MOST    100000 /* items that are compared before a switch: a matter of seconds */
+#define BEAT_LOOK_MS    300
 
 static void set_phase(struct job *j, enum copy_phase phase)
 {
@@ -78,18 +78,22 @@ static bool wait_for_owner(struct copier *c, enum state_found *found, struct sli
 		copy_job_say(c->job, "%.*s: an earlier copy was interrupted, or still runs: looking for %lld seconds",
 			     SLICE_ARG(c->job->table), (long long)(expire_ms + 999) / 1000);
 	while (owner->n && clock_monotonic_us() < until) {
-		if (!copy_job_pause(c->job, expire_ms < BEAT_LOOK_MS ? expire_ms : BEAT_LOOK_MS) || !copy_state_load(c, found, owner, beat))
+		if (!copy_job_pause(c->job, expire_ms < BEAT_LOOK_MS ? expire_ms : BEAT_LOOK_MS) ||
+		    !copy_state_load(c, found, owner, beat))
 			return false;
 		if (owner->n && *beat != was)
-			return copy_job_fail(c->job, "another copy of %.*s to %s is running", SLICE_ARG(c->job->table), c->job->o->to.name);
+			return copy_job_fail(c->job, "another copy of %.*s to %s is running", SLICE_ARG(c->job->table),
+					     c->job->o->to.name);
 	}
 	return true;
 }
 
 static bool refuse_items(struct job *j)
 {
-	return copy_job_fail(j, "%.*s at %s has items already: nothing was changed. --replace makes it what the source is, and what it has is lost",
-			SLICE_ARG(j->table), j->o->to.name);
+	return copy_job_fail(
+		j,
+		"%.*s at %s has items already: nothing was changed. --replace makes it what the source is, and what it has is lost",
+		SLICE_ARG(j->table), j->o->to.name);
 }
 
 /* What the state says about the items that are there. *anew: nothing is gone on with. */
@@ -98,27 +102,32 @@ static bool judge_state(struct job *j, enum state_found found, bool has_items, b
 	bool replace = j->o->replace;
 
 	*anew = true;
-	j->is_over = found == STATE_OURS && j->phase == COPY_SWITCHED && j->o->mode == COPY_SWITCH && !replace && has_items;
+	j->is_over =
+		found == STATE_OURS && j->phase == COPY_SWITCHED && j->o->mode == COPY_SWITCH && !replace && has_items;
 	if (j->is_over)
 		return true;
 	switch (found) {
 	case STATE_NEWER:
-		return copy_job_fail(j, "a later version of Thorpe has begun to copy %.*s to %s: it can go on, this one cannot", SLICE_ARG(j->table),
-				j->o->to.name);
-	case STATE_NONE:
-		return !has_items || replace || refuse_items(j);
+		return copy_job_fail(
+			j, "a later version of Thorpe has begun to copy %.*s to %s: it can go on, this one cannot",
+			SLICE_ARG(j->table), j->o->to.name);
+	case STATE_NONE: return !has_items || replace || refuse_items(j);
 	case STATE_OTHER:
 		return !has_items || replace ||
-		       copy_job_fail(j, "%.*s at %s is a copy of another table than that at %s: nothing was changed. --replace begins anew, and "
-				   "what it has is lost", SLICE_ARG(j->table), j->o->to.name, j->o->from.name);
-	case STATE_OURS:
-		break;
+		       copy_job_fail(j,
+				     "%.*s at %s is a copy of another table than that at %s: nothing was changed. --replace begins anew, and "
+				     "what it has is lost",
+				     SLICE_ARG(j->table), j->o->to.name, j->o->from.name);
+	case STATE_OURS: break;
 	}
 	if (j->phase == COPY_SWITCHED)
 		return !has_items || replace ||
-		       copy_job_fail(j, "%.*s at %s was switched to: it has a life of its own since then, and nothing was changed. --replace "
-				   "begins anew, and what it has is lost", SLICE_ARG(j->table), j->o->to.name);
-	*anew = j->phase == COPY_BEGINNING || (!has_items && atomic_load(&j->items)) || (j->phase == COPY_SCANNING && !j->segment_count);
+		       copy_job_fail(j,
+				     "%.*s at %s was switched to: it has a life of its own since then, and nothing was changed. --replace "
+				     "begins anew, and what it has is lost",
+				     SLICE_ARG(j->table), j->o->to.name);
+	*anew = j->phase == COPY_BEGINNING || (!has_items && atomic_load(&j->items)) ||
+		(j->phase == COPY_SCANNING && !j->segment_count);
 	return true;
 }
 
@@ -137,7 +146,8 @@ static bool look_at_target(struct copier *c, const struct json *from, bool *exis
 	if (!copy_table_differs(c, from, to, &why))
 		return false;
 	if (why.n)
-		return copy_job_fail(j, "%.*s at %s cannot take the items: %.*s", SLICE_ARG(j->table), j->o->to.name, SLICE_ARG(why));
+		return copy_job_fail(j, "%.*s at %s cannot take the items: %.*s", SLICE_ARG(j->table), j->o->to.name,
+				     SLICE_ARG(why));
 	return copy_table_wait(c, COPY_TO, j->table) && copy_table_has_items(c, COPY_TO, j->table, has_items);
 }
 
@@ -156,15 +166,17 @@ static bool take_hold(struct copier *c, const struct json *from)
 	if (j->is_over)
 		return true;
 	if (found == STATE_OURS && !anew && j->lost)
-		copy_job_say(j, "%.*s: the source has another stream than when this copy began: it begins again", SLICE_ARG(j->table));
+		copy_job_say(j, "%.*s: the source has another stream than when this copy began: it begins again",
+			     SLICE_ARG(j->table));
 	if (anew || j->lost) {
 		/* Items of a beginning that was cut short are as good as any: they are written again, and swept. */
 		copy_state_reset(j);
 		j->sweeps = has_items;
 		j->phase = COPY_BEGINNING;
 	} else {
-		copy_job_say(j, "%.*s: goes on with a copy that was begun, %llu items and %llu changes so far", SLICE_ARG(j->table),
-			(unsigned long long)atomic_load(&j->items), (unsigned long long)atomic_load(&j->changes));
+		copy_job_say(j, "%.*s: goes on with a copy that was begun, %llu items and %llu changes so far",
+			     SLICE_ARG(j->table), (unsigned long long)atomic_load(&j->items),
+			     (unsigned long long)atomic_load(&j->changes));
 	}
 	if (!copy_table_create_beside(c) || !copy_state_claim(c, found != STATE_NONE, owner, beat))
 		return false;
@@ -229,11 +241,13 @@ static bool wait_for_undone(struct copier *c, bool *any, char *names, size_t n)
 
 static enum copy_end tell_undone(struct job *j, const char *names)
 {
-	snprintf(j->why, sizeof(j->why), "%.*s: processors at %s have changes before them that they have not seen (%s): what they would do "
+	snprintf(j->why, sizeof(j->why),
+		 "%.*s: processors at %s have changes before them that they have not seen (%s): what they would do "
 		 "would be done nowhere. --settle does it now; or %s; --drop-undone goes on without",
 		 SLICE_ARG(j->table), j->o->from.name, names,
-		 j->o->from.is_directory ? "start its server once more, without clients, until `thorpe processors` shows no backlog" :
-					   "leave a server running there, without clients, until `thorpe processors` shows no backlog");
+		 j->o->from.is_directory
+			 ? "start its server once more, without clients, until `thorpe processors` shows no backlog"
+			 : "leave a server running there, without clients, until `thorpe processors` shows no backlog");
 	return COPY_UNDONE;
 }
 
@@ -251,7 +265,8 @@ static enum copy_end drain(struct copier *c)
 		if (any && !j->o->settle)
 			return tell_undone(j, names);
 		before = atomic_load(&j->changes);
-		if ((any && !copy_undone_settle(c)) || (j->o->design && !copy_beside_bring(c)) || !copy_stream_follow(c, COPY_SWITCH))
+		if ((any && !copy_undone_settle(c)) || (j->o->design && !copy_beside_bring(c)) ||
+		    !copy_stream_follow(c, COPY_SWITCH))
 			return COPY_FAILED;
 		if (!any && atomic_load(&j->changes) == before)
 			return COPY_DONE;
@@ -259,7 +274,8 @@ static enum copy_end drain(struct copier *c)
 	}
 	if (any)
 		return tell_undone(j, names);
-	copy_job_fail(j, "%.*s at %s is still being written to: stop its writers, then run this again", SLICE_ARG(j->table), j->o->from.name);
+	copy_job_fail(j, "%.*s at %s is still being written to: stop its writers, then run this again",
+		      SLICE_ARG(j->table), j->o->from.name);
 	return COPY_FAILED;
 }
 
@@ -275,13 +291,15 @@ static enum copy_end check(struct copier *c)
 	if (!copy_compare_all(c, NULL))
 		return COPY_FAILED;
 	different = atomic_load(&j->differences);
-	copy_job_say(j, "%.*s: %llu items compared, %llu different", SLICE_ARG(j->table), (unsigned long long)atomic_load(&j->items),
-		(unsigned long long)different);
+	copy_job_say(j, "%.*s: %llu items compared, %llu different", SLICE_ARG(j->table),
+		     (unsigned long long)atomic_load(&j->items), (unsigned long long)different);
 	atomic_store(&j->items, items);
 	if (!different)
 		return COPY_DONE;
-	snprintf(j->why, sizeof(j->why), "%.*s: %llu items differ, and nothing was switched: --verify says which. Is anyone still writing to "
-		 "either side? --replace copies everything anew", SLICE_ARG(j->table), (unsigned long long)different);
+	snprintf(j->why, sizeof(j->why),
+		 "%.*s: %llu items differ, and nothing was switched: --verify says which. Is anyone still writing to "
+		 "either side? --replace copies everything anew",
+		 SLICE_ARG(j->table), (unsigned long long)different);
 	return COPY_DIFFERS;
 }
 
@@ -321,12 +339,15 @@ static enum copy_end work(struct copier *c)
 			return COPY_FAILED;
 		if (!j->lost)
 			return mode == COPY_SWITCH ? switch_over(c) : COPY_CAUGHT_UP;
-		copy_job_say(j, "%.*s: the source's stream has forgotten changes that were not copied yet (it keeps 24 hours): the copy begins again",
+		copy_job_say(
+			j,
+			"%.*s: the source's stream has forgotten changes that were not copied yet (it keeps 24 hours): the copy begins again",
 			SLICE_ARG(j->table));
 		j->sweeps = true;
 		set_phase(j, COPY_BEGINNING);
 	}
-	copy_job_fail(j, "%.*s: the stream of the source is trimmed faster than it can be followed", SLICE_ARG(j->table));
+	copy_job_fail(j, "%.*s: the stream of the source is trimmed faster than it can be followed",
+		      SLICE_ARG(j->table));
 	return COPY_FAILED;
 }
 
@@ -339,18 +360,22 @@ static enum copy_end run(struct copier *c)
 
 	if (!copy_table_read_source(c, &from))
 		return COPY_FAILED;
-	if (!j->stream[0] && j->o->enable_stream && (!copy_table_enable_source_stream(c) || !copy_table_read_source(c, &from)))
+	if (!j->stream[0] && j->o->enable_stream &&
+	    (!copy_table_enable_source_stream(c) || !copy_table_read_source(c, &from)))
 		return COPY_FAILED;
 	if (!j->stream[0] && j->o->mode == COPY_FOLLOW) {
-		copy_job_fail(j, "%.*s at %s has no stream, so its changes cannot be followed: --enable-stream turns it on", SLICE_ARG(j->table),
-			 j->o->from.name);
+		copy_job_fail(j,
+			      "%.*s at %s has no stream, so its changes cannot be followed: --enable-stream turns it on",
+			      SLICE_ARG(j->table), j->o->from.name);
 		return COPY_FAILED;
 	}
 	if (!j->stream[0])
-		copy_job_say(j, "%.*s: the source has no stream: what changes there while this runs may be missed", SLICE_ARG(j->table));
+		copy_job_say(j, "%.*s: the source has no stream: what changes there while this runs may be missed",
+			     SLICE_ARG(j->table));
 	if (take_hold(c, from)) {
 		if (j->is_over) {
-			copy_job_say(j, "%.*s: %s was switched to before: nothing was copied now", SLICE_ARG(j->table), j->o->to.name);
+			copy_job_say(j, "%.*s: %s was switched to before: nothing was copied now", SLICE_ARG(j->table),
+				     j->o->to.name);
 			return COPY_DONE;
 		}
 		if (saver_start(&saver, j))
@@ -391,8 +416,11 @@ static enum copy_end finish(struct job *j, enum copy_end end, struct copy_report
 {
 	if (end == COPY_FAILED && !j->failed)
 		end = j->o->stop && atomic_load(j->o->stop) ? COPY_STOPPED : COPY_FAILED;
-	*out = (struct copy_report){ .last = { .table = j->o->table, .phase = j->phase, .items = atomic_load(&j->items),
-					       .changes = atomic_load(&j->changes), .removed = atomic_load(&j->removed) } };
+	*out = (struct copy_report){ .last = { .table = j->o->table,
+					       .phase = j->phase,
+					       .items = atomic_load(&j->items),
+					       .changes = atomic_load(&j->changes),
+					       .removed = atomic_load(&j->removed) } };
 	memcpy(out->why, j->why, sizeof(out->why));
 	copy_job_release(j);
 	return end;
@@ -429,7 +457,8 @@ static enum copy_end compare(struct copier *c)
 	return COPY_DIFFERS;
 }
 
-enum copy_end copy_compare(const struct copy_options *o, void (*tell)(void *ctx, const char *what, struct slice key), struct copy_report *out)
+enum copy_end copy_compare(const struct copy_options *o, void (*tell)(void *ctx, const char *what, struct slice key),
+			   struct copy_report *out)
 {
 	struct job j;
 

@@ -13,10 +13,12 @@
 #include "copy/copy_internal.h"
 
 #define LAYOUT 1
-#define KEY "\"PK\":{\"S\":\"COPY\"},\"SK\":{\"S\":\"state\"}"
+#define KEY    "\"PK\":{\"S\":\"COPY\"},\"SK\":{\"S\":\"state\"}"
 
-static const char *const phases[] = { [COPY_BEGINNING] = "beginning", [COPY_SCANNING] = "scanning", [COPY_SWEEPING] = "sweeping",
-				      [COPY_FOLLOWING] = "following", [COPY_SWITCHING] = "switching", [COPY_SWITCHED] = "switched" };
+static const char *const phases[] = {
+	[COPY_BEGINNING] = "beginning", [COPY_SCANNING] = "scanning",   [COPY_SWEEPING] = "sweeping",
+	[COPY_FOLLOWING] = "following", [COPY_SWITCHING] = "switching", [COPY_SWITCHED] = "switched"
+};
 #define PHASES (sizeof(phases) / sizeof(*phases))
 
 /* ---- out ---- */
@@ -232,7 +234,8 @@ bool copy_state_take(struct job *j, const struct json *item, enum state_found *f
 	j->lost = text_in(item, "stream").n && !slice_is(text_in(item, "stream"), j->label);
 	atomic_store(&j->items, (uint64_t)number_in(item, "items"));
 	atomic_store(&j->changes, (uint64_t)number_in(item, "changes"));
-	return take_segments(j, json_get(json_get(item, "segments"), "L")) && take_shards(j, json_get(json_get(item, "shards"), "M"));
+	return take_segments(j, json_get(json_get(item, "segments"), "L")) &&
+	       take_shards(j, json_get(json_get(item, "shards"), "M"));
 }
 
 /* ---- the table ---- */
@@ -264,7 +267,8 @@ static bool is_mine(struct copier *c, const char *owner)
 	struct backend_reply r;
 
 	buf_lit(&b, ",\"Key\":{" KEY "},\"ConsistentRead\":true}");
-	return copier_call(c, COPY_TO, "GetItem", buf_slice(&b), &r) && owner[0] && slice_is(text_in(json_get(r.body, "Item"), "owner"), owner);
+	return copier_call(c, COPY_TO, "GetItem", buf_slice(&b), &r) && owner[0] &&
+	       slice_is(text_in(json_get(r.body, "Item"), "owner"), owner);
 }
 
 /* Under a condition, which says whose it is now. */
@@ -293,7 +297,8 @@ static bool put(struct copier *c, const char *to, bool exists, struct slice owne
 		return true;
 	/* A reply may have been lost, and this be the second time. */
 	if (slice_is(r.error, "ConditionalCheckFailedException") && !is_mine(c, to))
-		return copy_job_fail(c->job, "another copy has taken over %.*s at %s: this one ends", SLICE_ARG(c->job->table), c->job->o->to.name);
+		return copy_job_fail(c->job, "another copy has taken over %.*s at %s: this one ends",
+				     SLICE_ARG(c->job->table), c->job->o->to.name);
 	return slice_is(r.error, "ConditionalCheckFailedException") || copier_refused(c, COPY_TO, "PutItem", &r);
 }
 

@@ -14,15 +14,15 @@
 #include "copy/copy_internal.h"
 #include "value/codec.h"
 
-#define PAGE 1000
-#define BEGIN_US 60000000       /* for reading shards to their ends */
-#define POLL_US 250000          /* DynamoDB lets a shard be read five times a second, by all together */
-#define LIST_US 10000000
-#define LIST_LEAST_US 500000    /* also when a shard has ended */
-#define EMPTIES_ONCE 1
+#define PAGE           1000
+#define BEGIN_US       60000000 /* for reading shards to their ends */
+#define POLL_US        250000   /* DynamoDB lets a shard be read five times a second, by all together */
+#define LIST_US        10000000
+#define LIST_LEAST_US  500000 /* also when a shard has ended */
+#define EMPTIES_ONCE   1
 #define EMPTIES_SWITCH 3
-#define QUIET_MS 2000
-#define FAR_QUIET_MS 5000         /* a stream shows changes some time after they were made */
+#define QUIET_MS       2000
+#define FAR_QUIET_MS   5000 /* a stream shows changes some time after they were made */
 
 /* ---- shards ---- */
 
@@ -211,7 +211,8 @@ static enum read_end new_iterator(struct copier *c, struct source_shard *s)
 }
 
 /* READ_PAGE, READ_ENDED: there is a list of records, perhaps empty. */
-static enum read_end read_records(struct copier *c, struct source_shard *s, const struct json **records, struct slice *next)
+static enum read_end read_records(struct copier *c, struct source_shard *s, const struct json **records,
+				  struct slice *next)
 {
 	struct backend_reply r;
 	struct buf b;
@@ -316,7 +317,8 @@ bool copy_stream_begin(struct copier *c)
 
 /* ---- applying ---- */
 
-struct change_of { /* the last one of an item in a page */
+/* the last one of an item in a page */
+struct change_of {
 	const struct json *keys, *image; /* NULL: it is gone */
 	bool is_unknown;                 /* the stream has no images: it has to be looked up */
 };
@@ -342,7 +344,8 @@ static bool key_bytes(struct copier *c, const struct json *keys, struct slice *o
 	struct value v;
 
 	if (!item_from_json(&c->arena, keys, &v, &e))
-		return copy_job_fail(c->job, "%s has a change without a key: %.*s", c->job->o->from.name, SLICE_ARG(e.message));
+		return copy_job_fail(c->job, "%s has a change without a key: %.*s", c->job->o->from.name,
+				     SLICE_ARG(e.message));
 	*out = slice_make(v.p, v.n);
 	return true;
 }
@@ -393,7 +396,8 @@ static struct source_shard *take_shard(struct job *j)
 
 	pthread_mutex_lock(&j->lock);
 	for (struct source_shard *s = j->shards; s; s = s->next)
-		if (!s->ended && !s->busy && s->next_us <= now && may_begin(j, s) && (!taken || s->next_us < taken->next_us))
+		if (!s->ended && !s->busy && s->next_us <= now && may_begin(j, s) &&
+		    (!taken || s->next_us < taken->next_us))
 			taken = s;
 	if (taken)
 		taken->busy = true;
@@ -457,8 +461,7 @@ static void step(struct copier *c, struct source_shard *s)
 		pthread_mutex_unlock(&j->lock);
 		break;
 	case READ_AGAIN:
-	case READ_FAILED:
-		break;
+	case READ_FAILED: break;
 	}
 	pthread_mutex_lock(&j->lock);
 	s->busy = false;

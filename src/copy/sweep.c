@@ -36,7 +36,9 @@ static bool sweep_page(struct copier *c, const struct json *reply)
 bool copy_sweep_all(struct copier *c)
 {
 	struct keyed k = copy_keyed_main(c->job);
-	struct walk w = { .at = COPY_TO, .table = c->job->table, .page = sweep_page, .more = copy_keyed_projection(c, &k) };
+	struct walk w = {
+		.at = COPY_TO, .table = c->job->table, .page = sweep_page, .more = copy_keyed_projection(c, &k)
+	};
 
 	return copy_walk_all(c, &w);
 }

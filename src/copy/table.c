@@ -6,7 +6,7 @@
 #include "copy/copy_internal.h"
 #include "deploy/deploy.h"
 
-#define WAIT_MS 100
+#define WAIT_MS         100
 #define LONGEST_WAIT_MS 3000
 
 /* ---- reading ---- */
@@ -79,7 +79,9 @@ bool copy_table_read_source(struct copier *c, const struct json **table)
 	struct slice ttl;
 
 	if (!copy_table_describe(c, COPY_FROM, j->table, table) || !copy_table_ttl(c, COPY_FROM, j->table, &ttl))
-		return *table || j->failed ? false : copy_job_fail(j, "there is no table %.*s at %s", SLICE_ARG(j->table), j->o->from.name);
+		return *table || j->failed
+			       ? false
+			       : copy_job_fail(j, "there is no table %.*s at %s", SLICE_ARG(j->table), j->o->from.name);
 	if (!*table)
 		return copy_job_fail(j, "there is no table %.*s at %s", SLICE_ARG(j->table), j->o->from.name);
 	stream = json_get(*table, "StreamSpecification");
@@ -189,7 +191,8 @@ static struct slice indexes_differ(struct copier *c, const struct json *from, co
 		if (!other)
 			return arena_printf(&c->arena, "it has no index %.*s", SLICE_ARG(name));
 		if (!same_index(c, &from->items[i], other))
-			return arena_printf(&c->arena, "its index %.*s has another key or other attributes", SLICE_ARG(name));
+			return arena_printf(&c->arena, "its index %.*s has another key or other attributes",
+					    SLICE_ARG(name));
 	}
 	for (size_t i = 0; json_is(to, JSON_ARRAY) && i < to->count; i++)
 		if (!find(from, "IndexName", copy_text(&to->items[i], "IndexName")))
@@ -220,8 +223,8 @@ static bool design_differs(struct copier *c, struct slice *why)
 
 	deploy_want(c->job->o->design, &options, &c->arena, &want);
 	if (!deploy_look(c->backends[COPY_TO], &want, &c->arena, &plan, &failure))
-		return failure.words.n ? copy_job_fail(c->job, "%.*s", SLICE_ARG(failure.words)) :
-					 copier_refused(c, COPY_TO, failure.operation, &failure.reply);
+		return failure.words.n ? copy_job_fail(c->job, "%.*s", SLICE_ARG(failure.words))
+				       : copier_refused(c, COPY_TO, failure.operation, &failure.reply);
 	for (size_t i = 0; i < plan.remark_count; i++)
 		if (plan.remarks[i].weight == DEPLOY_OBSTACLE) {
 			*why = plan.remarks[i].words;
@@ -238,7 +241,8 @@ bool copy_table_differs(struct copier *c, const struct json *from, const struct 
 	if (!slice_equal(text_of(c, json_get(from, "KeySchema")), text_of(c, json_get(to, "KeySchema"))))
 		*why = SLICE("its key is another one");
 	if (!why->n)
-		*why = definitions_differ(c, json_get(from, "AttributeDefinitions"), json_get(to, "AttributeDefinitions"));
+		*why = definitions_differ(c, json_get(from, "AttributeDefinitions"),
+					  json_get(to, "AttributeDefinitions"));
 	if (c->job->o->design)
 		return why->n || design_differs(c, why);
 	for (size_t i = 0; !why->n && i < sizeof(kinds) / sizeof(*kinds); i++)
@@ -253,8 +257,8 @@ static void put_units(struct buf *b, const struct json *units)
 	const struct json *r = json_get(units, "ReadCapacityUnits"), *w = json_get(units, "WriteCapacityUnits");
 
 	if (json_is(r, JSON_INT) && json_is(w, JSON_INT) && r->integer > 0 && w->integer > 0)
-		buf_printf(b, ",\"ProvisionedThroughput\":{\"ReadCapacityUnits\":%lld,\"WriteCapacityUnits\":%lld}", (long long)r->integer,
-			   (long long)w->integer);
+		buf_printf(b, ",\"ProvisionedThroughput\":{\"ReadCapacityUnits\":%lld,\"WriteCapacityUnits\":%lld}",
+			   (long long)r->integer, (long long)w->integer);
 }
 
 static void put_indexes(struct buf *b, const char *name, const struct json *list)
@@ -278,7 +282,8 @@ static void put_indexes(struct buf *b, const char *name, const struct json *list
 static struct slice create_like(struct copier *c, const struct json *from)
 {
 	struct slice mode = copy_text(json_get(from, "BillingModeSummary"), "BillingMode");
-	const struct json *units = json_get(from, "ProvisionedThroughput"), *write = json_get(units, "WriteCapacityUnits");
+	const struct json *units = json_get(from, "ProvisionedThroughput"),
+			  *write = json_get(units, "WriteCapacityUnits");
 	bool on_demand = slice_is(mode, "PAY_PER_REQUEST") || !json_is(write, JSON_INT) || write->integer <= 0;
 	struct buf b = copy_body(c, c->job->table);
 
@@ -328,5 +333,6 @@ bool copy_table_create_beside(struct copier *c)
 
 	if (!copy_table_describe(c, COPY_TO, copy_beside(c), &there))
 		return false;
-	return there ? copy_table_wait(c, COPY_TO, copy_beside(c)) : create(c, copy_beside(c), provision_create_beside(&as, &c->arena));
+	return there ? copy_table_wait(c, COPY_TO, copy_beside(c))
+		     : create(c, copy_beside(c), provision_create_beside(&as, &c->arena));
 }

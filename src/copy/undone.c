@@ -12,8 +12,8 @@
 #include "process/send/send.h"
 #include "process/tail/spot.h"
 
-#define PAGES_MOST 20   /* of a closed shard that are looked at: empty ones may come first */
-#define SETTLE_MS 60000
+#define PAGES_MOST     20 /* of a closed shard that are looked at: empty ones may come first */
+#define SETTLE_MS      60000
 #define SETTLE_LOOK_MS 300
 
 /* ---- positions ---- */
@@ -28,14 +28,16 @@ static bool read_positions(struct copier *c, struct slice processor, struct map 
 		const struct json *items, *last;
 		struct backend_reply r;
 
-		buf_lit(&b, ",\"ConsistentRead\":true,\"KeyConditionExpression\":\"PK = :pk\",\"ExpressionAttributeValues\":{\":pk\":{\"S\":");
+		buf_lit(&b,
+			",\"ConsistentRead\":true,\"KeyConditionExpression\":\"PK = :pk\",\"ExpressionAttributeValues\":{\":pk\":{\"S\":");
 		json_string(&b, arena_printf(&c->arena, "POSITION#%.*s", SLICE_ARG(processor)));
 		buf_lit(&b, "}}");
 		if (after.n)
 			buf_printf(&b, ",\"ExclusiveStartKey\":%.*s", SLICE_ARG(after));
 		buf_byte(&b, '}');
 		if (!copier_call(c, COPY_FROM, "Query", buf_slice(&b), &r))
-			return slice_is(r.error, "ResourceNotFoundException") || copier_refused(c, COPY_FROM, "Query", &r);
+			return slice_is(r.error, "ResourceNotFoundException") ||
+			       copier_refused(c, COPY_FROM, "Query", &r);
 		items = json_get(r.body, "Items");
 		for (size_t i = 0; json_is(items, JSON_ARRAY) && i < items->count; i++)
 			(void)map_set(out, copy_text(json_get(&items->items[i], "SK"), "S"), (void *)&items->items[i]);
@@ -62,7 +64,8 @@ static bool has_more(struct copier *c, const struct source_shard *s, struct slic
 	buf_lit(&b, ",\"ShardId\":");
 	json_string(&b, slice_str(s->id));
 	if (sequence.n)
-		buf_printf(&b, ",\"ShardIteratorType\":\"AFTER_SEQUENCE_NUMBER\",\"SequenceNumber\":\"%.*s\"}", SLICE_ARG(sequence));
+		buf_printf(&b, ",\"ShardIteratorType\":\"AFTER_SEQUENCE_NUMBER\",\"SequenceNumber\":\"%.*s\"}",
+			   SLICE_ARG(sequence));
 	else
 		buf_lit(&b, ",\"ShardIteratorType\":\"TRIM_HORIZON\"}");
 	if (!copier_call(c, COPY_FROM, "GetShardIterator", buf_slice(&b), &r))
@@ -159,8 +162,8 @@ bool copy_undone_settle(struct copier *c)
 	bool ok = false;
 
 	memcpy(options.secret, o->secret, sizeof(options.secret));
-	copy_job_say(c->job, "%.*s: the processors of %.*s do what is left to do at %s", SLICE_ARG(c->job->table), SLICE_ARG(o->design->name),
-		o->from.name);
+	copy_job_say(c->job, "%.*s: the processors of %.*s do what is left to do at %s", SLICE_ARG(c->job->table),
+		     SLICE_ARG(o->design->name), o->from.name);
 	process_options.app = app_new(&options);
 	if (process_options.app)
 		p = process_new(&process_options);

@@ -5,7 +5,7 @@
 #include "value/codec.h"
 
 #define SEGMENTS 16
-#define MOST 100
+#define MOST     100
 #define PAUSE_MS 50
 
 /* ---- walking ---- */
@@ -25,7 +25,8 @@ static bool walk_segment(struct copier *c, unsigned segment)
 
 		arena_clear(&c->arena);
 		b = copy_body(c, w->table);
-		buf_printf(&b, ",\"ConsistentRead\":true,\"Segment\":%u,\"TotalSegments\":%d%s", segment, SEGMENTS, w->more ? w->more : "");
+		buf_printf(&b, ",\"ConsistentRead\":true,\"Segment\":%u,\"TotalSegments\":%d%s", segment, SEGMENTS,
+			   w->more ? w->more : "");
 		if (at.n)
 			buf_printf(&b, ",\"ExclusiveStartKey\":%.*s", SLICE_ARG(at));
 		buf_byte(&b, '}');
@@ -150,7 +151,8 @@ static bool get_some(struct copier *c, const struct keyed *k, enum copy_at at, s
 		struct buf again;
 
 		if (!copier_call(c, at, "BatchGetItem", get_body(c, k, list), &r))
-			return slice_is(r.error, "ResourceNotFoundException") || copier_refused(c, at, "BatchGetItem", &r);
+			return slice_is(r.error, "ResourceNotFoundException") ||
+			       copier_refused(c, at, "BatchGetItem", &r);
 		items = json_get_slice(json_get(r.body, "Responses"), k->table);
 		for (size_t i = 0; json_is(items, JSON_ARRAY) && i < items->count; i++) {
 			struct slice key = copy_keyed_bytes(c, k, &items->items[i]);
@@ -172,7 +174,8 @@ static bool get_some(struct copier *c, const struct keyed *k, enum copy_at at, s
 	return true;
 }
 
-bool copy_keyed_get(struct copier *c, const struct keyed *k, enum copy_at at, const struct json *items, struct map *found)
+bool copy_keyed_get(struct copier *c, const struct keyed *k, enum copy_at at, const struct json *items,
+		    struct map *found)
 {
 	size_t n = json_is(items, JSON_ARRAY) ? items->count : 0;
 

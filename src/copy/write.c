@@ -3,10 +3,10 @@
 #include "base/clock.h"
 #include "copy/copy_internal.h"
 
-#define MOST 25
-#define MOST_BYTES (8 << 20) /* DynamoDB takes 16 MB; Base64 and quotes are counted here, there they are not */
-#define UNIT 1024.0
-#define PAUSE_MS 50
+#define MOST             25
+#define MOST_BYTES       (8 << 20) /* DynamoDB takes 16 MB; Base64 and quotes are counted here, there they are not */
+#define UNIT             1024.0
+#define PAUSE_MS         50
 #define LONGEST_PAUSE_MS 5000
 
 void copy_batch_init(struct batch *b, struct copier *c, struct slice table)
@@ -34,7 +34,8 @@ static bool wait_for_units(struct job *j, double units)
 			pthread_mutex_unlock(&j->lock);
 			return true;
 		}
-		wait_ms = (int64_t)(((units < j->o->units ? units : j->o->units) - j->allowance) / j->o->units * 1000) + 1;
+		wait_ms = (int64_t)(((units < j->o->units ? units : j->o->units) - j->allowance) / j->o->units * 1000) +
+			  1;
 		pthread_mutex_unlock(&j->lock);
 		if (!copy_job_pause(j, wait_ms))
 			return false;

@@ -115,7 +115,8 @@ struct slice deploy_cloudformation(const struct deploy_want *w, struct arena *a)
 	buf_init(&b, a);
 	json_open(&b, '{');
 	json_member_word(&b, "AWSTemplateFormatVersion", "2010-09-09");
-	json_member_string(&b, "Description", arena_printf(a, "The tables of the design %.*s", SLICE_ARG(w->design->name)));
+	json_member_string(&b, "Description",
+			   arena_printf(a, "The tables of the design %.*s", SLICE_ARG(w->design->name)));
 	json_member_open(&b, "Resources", '{');
 	for (size_t i = 0; i < DEPLOY_TABLES; i++)
 		put_table(&b, ids[i], &w->tables[i]);

@@ -8,27 +8,27 @@
  * storage and recovery as AWS's price list was quoted in September 2026. Free tiers are not taken off. */
 const char deploy_prices[] = "us-east-1, September 2026, https://aws.amazon.com/dynamodb/pricing/";
 static const struct {
-	double write_million, read_million;      /* on demand: request units */
-	double write_hour, read_hour;            /* provisioned: one unit */
-	double storage_gb, recovery_gb;          /* a month; recovery counts the table without its indexes */
-	double stream_hundred_thousand;          /* GetRecords calls */
+	double write_million, read_million; /* on demand: request units */
+	double write_hour, read_hour;       /* provisioned: one unit */
+	double storage_gb, recovery_gb;     /* a month; recovery counts the table without its indexes */
+	double stream_hundred_thousand;     /* GetRecords calls */
 } price = { 0.625, 0.125, 0.00065, 0.00013, 0.25, 0.20, 0.02 };
 
-#define HOURS 730.0
-#define SECONDS (HOURS * 3600)
-#define GB 1e9
-#define ITEM_BYTES 1024.0
-#define ITEM_OVERHEAD 100.0   /* bytes that DynamoDB adds to each item and index entry */
-#define WRITE_UNIT 1024.0
-#define SHARDS_AT_FIRST 4.0   /* a new table on demand has four partitions */
-#define SHARD_WRITES 1000.0   /* units a second of a partition */
+#define HOURS           730.0
+#define SECONDS         (HOURS * 3600)
+#define GB              1e9
+#define ITEM_BYTES      1024.0
+#define ITEM_OVERHEAD   100.0 /* bytes that DynamoDB adds to each item and index entry */
+#define WRITE_UNIT      1024.0
+#define SHARDS_AT_FIRST 4.0    /* a new table on demand has four partitions */
+#define SHARD_WRITES    1000.0 /* units a second of a partition */
 /* At each shard, a second: once while nothing is written (cli/serve/serve_backend.c), once more for each write of a server, which may be in
  * any of them, and no more often than every 100 ms (process/process_page.c). */
 #define LOOKS_IDLE 1.0
 #define LOOKS_MOST 10.0
 /* A server beats every 1.5 s and looks at the leases (process/lease.h). */
 #define LEASE_WRITES (2 / 1.5)
-#define LEASE_READS (1 / 1.5)
+#define LEASE_READS  (1 / 1.5)
 
 static double on_demand(double write_units, double read_units)
 {
@@ -51,7 +51,8 @@ static void take_load(const struct deploy_want *w, const struct deploy_load *l, 
 		double n = l->writes;
 
 		t->write_calls = n;
-		t->writes = (struct traffic_write){ n * mean.actions, n * mean.indexed, n * mean.items, n * mean.copies };
+		t->writes =
+			(struct traffic_write){ n * mean.actions, n * mean.indexed, n * mean.items, n * mean.copies };
 		t->created = t->writes.items; /* none is known to be anything else */
 		t->created_copies = t->writes.copies;
 	}
@@ -98,7 +99,8 @@ static void price_stream(const struct deploy_want *w, const struct traffic_total
 	if (w->design->stream == STREAM_NONE)
 		return;
 	out->shards = fmax(SHARDS_AT_FIRST, ceil(t->writes.actions * 2 / SHARD_WRITES));
-	out->stream = out->shards * fmin(LOOKS_IDLE + t->write_calls, LOOKS_MOST) * SECONDS / 1e5 * price.stream_hundred_thousand;
+	out->stream = out->shards * fmin(LOOKS_IDLE + t->write_calls, LOOKS_MOST) * SECONDS / 1e5 *
+		      price.stream_hundred_thousand;
 	out->beside = on_demand(LEASE_WRITES, LEASE_READS);
 }
 

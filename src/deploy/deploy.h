@@ -28,12 +28,13 @@ struct deploy_tag {
 	struct slice key, value;
 };
 
-struct deploy_options { /* zero: the defaults */
-	bool no_recovery;   /* without point-in-time recovery */
-	bool no_protection; /* without deletion protection */
+/* zero: the defaults */
+struct deploy_options {
+	bool no_recovery;              /* without point-in-time recovery */
+	bool no_protection;            /* without deletion protection */
 	const struct deploy_tag *tags; /* besides thorpe:design */
 	size_t tag_count;
-	bool probes;        /* the endpoint may lack operations */
+	bool probes; /* the endpoint may lack operations */
 };
 
 struct deploy_table {
@@ -57,15 +58,16 @@ bool deploy_tag_is_valid(const struct deploy_tag *t);
 
 /* ---- the plan ---- */
 
-enum deploy_act { /* in the order in which they are done to a table */
+/* in the order in which they are done to a table */
+enum deploy_act {
 	DEPLOY_CREATE,
-	DEPLOY_WAIT,       /* something is under way */
+	DEPLOY_WAIT, /* something is under way */
 	DEPLOY_PROTECT,
 	DEPLOY_RECOVERY,
 	DEPLOY_TAG,
 	DEPLOY_STREAM,
 	DEPLOY_INDEX,
-	DEPLOY_TTL,        /* last: it may be refused for an hour */
+	DEPLOY_TTL, /* last: it may be refused for an hour */
 };
 
 struct deploy_step {
@@ -101,7 +103,7 @@ struct deploy_failure {
 	const char *operation; /* that was refused; NULL: `words` is all */
 	struct slice table;
 	struct backend_reply reply;
-	struct slice words;    /* for a person; empty: see `reply` */
+	struct slice words; /* for a person; empty: see `reply` */
 };
 
 /* False: the failure, in the arena. */
@@ -121,22 +123,24 @@ enum deploy_end {
 	DEPLOY_BLOCKED, /* there is an obstacle: f->words */
 	DEPLOY_FAILED,
 };
-enum deploy_end deploy_run(struct backend *b, const struct deploy_want *w, const struct deploy_progress *p, struct arena *a,
-			   struct deploy_failure *f) MUST_CHECK;
+enum deploy_end deploy_run(struct backend *b, const struct deploy_want *w, const struct deploy_progress *p,
+			   struct arena *a, struct deploy_failure *f) MUST_CHECK;
 
 /* ---- what it costs ---- */
 
-struct deploy_load { /* negative: as the design declares it */
-	double reads, writes;  /* calls a second */
+/* negative: as the design declares it */
+struct deploy_load {
+	double reads, writes; /* calls a second */
 	double storage_gb;
-	double item_bytes;     /* 0: 1,024 */
+	double item_bytes; /* 0: 1,024 */
 };
 
-struct deploy_cost { /* a month of 730 hours */
-	bool declared;                    /* the design says something about its traffic, or the load does */
-	double read_units, write_units;   /* a second */
-	double shards;                    /* of the stream that are read; 0: none */
-	double storage_gb, growth_gb;     /* stored in the month's mean; what it grows by in a month, indexes included */
+/* a month of 730 hours */
+struct deploy_cost {
+	bool declared;                  /* the design says something about its traffic, or the load does */
+	double read_units, write_units; /* a second */
+	double shards;                  /* of the stream that are read; 0: none */
+	double storage_gb, growth_gb;   /* stored in the month's mean; what it grows by in a month, indexes included */
 	double recovery_gb;
 	/* dollars: */
 	double reads, writes, storage, recovery, stream, beside, total;

@@ -23,7 +23,8 @@ struct look {
 static struct deploy_step *add_step(struct look *l, enum deploy_act act, struct slice words)
 {
 	if (l->step_count == l->step_room) {
-		struct deploy_step *more = arena_array(l->arena, struct deploy_step, l->step_room = l->step_room * 2 + 16);
+		struct deploy_step *more =
+			arena_array(l->arena, struct deploy_step, l->step_room = l->step_room * 2 + 16);
 
 		if (l->step_count)
 			memcpy(more, l->steps, l->step_count * sizeof(*more));
@@ -36,7 +37,8 @@ static struct deploy_step *add_step(struct look *l, enum deploy_act act, struct 
 static void add_remark(struct look *l, enum deploy_weight weight, struct slice words)
 {
 	if (l->remark_count == l->remark_room) {
-		struct deploy_remark *more = arena_array(l->arena, struct deploy_remark, l->remark_room = l->remark_room * 2 + 16);
+		struct deploy_remark *more =
+			arena_array(l->arena, struct deploy_remark, l->remark_room = l->remark_room * 2 + 16);
 
 		if (l->remark_count)
 			memcpy(more, l->remarks, l->remark_count * sizeof(*more));
@@ -46,13 +48,14 @@ static void add_remark(struct look *l, enum deploy_weight weight, struct slice w
 	l->obstacle_count += weight == DEPLOY_OBSTACLE;
 }
 
-#define OBSTACLE(l, ...) add_remark((l), DEPLOY_OBSTACLE, arena_printf((l)->arena, __VA_ARGS__))
-#define NOTE(l, ...) add_remark((l), DEPLOY_NOTE, arena_printf((l)->arena, __VA_ARGS__))
+#define OBSTACLE(l, ...)  add_remark((l), DEPLOY_OBSTACLE, arena_printf((l)->arena, __VA_ARGS__))
+#define NOTE(l, ...)      add_remark((l), DEPLOY_NOTE, arena_printf((l)->arena, __VA_ARGS__))
 #define STEP(l, act, ...) add_step((l), (act), arena_printf((l)->arena, __VA_ARGS__))
 
 /* ---- asking ---- */
 
-static bool fail(struct deploy_failure *f, const struct deploy_table *t, const char *operation, const struct backend_reply *r)
+static bool fail(struct deploy_failure *f, const struct deploy_table *t, const char *operation,
+		 const struct backend_reply *r)
 {
 	*f = (struct deploy_failure){ .operation = operation, .table = t->as->table, .reply = *r };
 	return false;
@@ -78,7 +81,8 @@ bool deploy_look_table(struct backend *b, const struct deploy_table *t, struct a
 /* A table that is being made may not be known everywhere yet. */
 static bool is_too_early(const struct look *l, const struct backend_reply *r)
 {
-	static const char *const errors[] = { "ResourceNotFoundException", "TableNotFoundException", "ResourceInUseException" };
+	static const char *const errors[] = { "ResourceNotFoundException", "TableNotFoundException",
+					      "ResourceInUseException" };
 
 	if (r->status == 200 || !slice_is(provision_text(l->table, "TableStatus"), "CREATING"))
 		return false;
@@ -116,8 +120,9 @@ static void look_at_key(struct look *l)
 	const struct json *schema = json_get(l->table, "KeySchema");
 
 	if (!provision_same_key(l->table, schema, &l->t->as->key))
-		OBSTACLE(l, "its key is %.*s, or of other types; the design says %.*s. The key of a table cannot be changed: choose "
-			    "another name for the design's table",
+		OBSTACLE(l,
+			 "its key is %.*s, or of other types; the design says %.*s. The key of a table cannot be changed: choose "
+			 "another name for the design's table",
 			 SLICE_ARG(key_in(schema, l->arena)), SLICE_ARG(key_words(&l->t->as->key, l->arena)));
 }
 
@@ -161,15 +166,18 @@ static void look_at_billing(struct look *l)
 	long long reads = integer(units, "ReadCapacityUnits"), writes = integer(units, "WriteCapacityUnits");
 
 	if (!d->provisioned && units)
-		NOTE(l, "it has %lld read and %lld write units provisioned, the design says on demand. That is left as it is: "
-			"`aws dynamodb update-table --table-name %.*s --billing-mode PAY_PER_REQUEST` changes it",
+		NOTE(l,
+		     "it has %lld read and %lld write units provisioned, the design says on demand. That is left as it is: "
+		     "`aws dynamodb update-table --table-name %.*s --billing-mode PAY_PER_REQUEST` changes it",
 		     reads, writes, SLICE_ARG(d->table));
 	else if (d->provisioned && !units)
 		NOTE(l, "it is billed on demand, the design says %lld read and %lld write units. That is left as it is",
 		     (long long)d->read_units, (long long)d->write_units);
 	else if (units && (reads != d->read_units || writes != d->write_units))
-		NOTE(l, "it has %lld read and %lld write units, the design says %lld and %lld. That is left as it is: auto "
-			"scaling may have set them", reads, writes, (long long)d->read_units, (long long)d->write_units);
+		NOTE(l,
+		     "it has %lld read and %lld write units, the design says %lld and %lld. That is left as it is: auto "
+		     "scaling may have set them",
+		     reads, writes, (long long)d->read_units, (long long)d->write_units);
 }
 
 static void look_at_stream(struct look *l)
@@ -182,9 +190,10 @@ static void look_at_stream(struct look *l)
 	if (!view.n)
 		STEP(l, DEPLOY_STREAM, "stream: %s", deploy_view_words(d->stream));
 	else
-		OBSTACLE(l, "its stream shows %.*s, the design says %s. What a stream shows cannot be changed: when nothing reads "
-			    "it, turn it off with `aws dynamodb update-table --table-name %.*s --stream-specification "
-			    "StreamEnabled=false`, then run this again",
+		OBSTACLE(l,
+			 "its stream shows %.*s, the design says %s. What a stream shows cannot be changed: when nothing reads "
+			 "it, turn it off with `aws dynamodb update-table --table-name %.*s --stream-specification "
+			 "StreamEnabled=false`, then run this again",
 			 SLICE_ARG(view), stream_view_name(d->stream), SLICE_ARG(d->table));
 }
 
@@ -204,8 +213,9 @@ static void look_at_protection(struct look *l)
 
 static void compare_index(struct look *l, const struct json *there, const struct design_index *want)
 {
-	static const char advice[] = "cannot be changed: give the index of the design another name, and remove the old one when "
-				     "no server uses it";
+	static const char advice[] =
+		"cannot be changed: give the index of the design another name, and remove the old one when "
+		"no server uses it";
 	struct slice status = provision_text(there, "IndexStatus");
 	const struct json *backfilling = json_get(there, "Backfilling");
 	struct slice name = want->name;
@@ -215,8 +225,8 @@ static void compare_index(struct look *l, const struct json *there, const struct
 			 SLICE_ARG(name), SLICE_ARG(key_in(json_get(there, "KeySchema"), l->arena)),
 			 SLICE_ARG(key_words(&want->key, l->arena)), advice);
 	else if (!provision_same_projection(json_get(there, "Projection"), want))
-		OBSTACLE(l, "index %.*s has other attributes than the design says (%.*s). What an index has %s", SLICE_ARG(name),
-			 SLICE_ARG(deploy_index_words(want, l->arena)), advice);
+		OBSTACLE(l, "index %.*s has other attributes than the design says (%.*s). What an index has %s",
+			 SLICE_ARG(name), SLICE_ARG(deploy_index_words(want, l->arena)), advice);
 	else if (slice_is(status, "CREATING"))
 		STEP(l, DEPLOY_WAIT, "wait: index %.*s is being built%s", SLICE_ARG(name),
 		     json_is(backfilling, JSON_BOOL) && backfilling->boolean ? ", from the items that are there" : "");
@@ -235,9 +245,10 @@ static bool types_agree(struct look *l, const struct design_index *want)
 
 		if (!type.n || slice_is(type, value_type_name(attr->type)))
 			continue;
-		OBSTACLE(l, "index %.*s needs %.*s as a %s, and it is a %.*s in the keys that are there: an attribute has one type "
-			    "in all keys of a table", SLICE_ARG(want->name), SLICE_ARG(attr->name), value_type_name(attr->type),
-			 SLICE_ARG(type));
+		OBSTACLE(l,
+			 "index %.*s needs %.*s as a %s, and it is a %.*s in the keys that are there: an attribute has one type "
+			 "in all keys of a table",
+			 SLICE_ARG(want->name), SLICE_ARG(attr->name), value_type_name(attr->type), SLICE_ARG(type));
 		return false;
 	}
 	return true;
@@ -251,9 +262,10 @@ static void look_at_others(struct look *l)
 		struct slice name = provision_text(&all->items[i], "IndexName");
 
 		if (!design_index(l->t->as, name))
-			NOTE(l, "index %.*s is not in the design, and costs a write for each item in it. It is left: `aws dynamodb "
-				"update-table --table-name %.*s --global-secondary-index-updates "
-				"'[{\"Delete\":{\"IndexName\":\"%.*s\"}}]'` removes it",
+			NOTE(l,
+			     "index %.*s is not in the design, and costs a write for each item in it. It is left: `aws dynamodb "
+			     "update-table --table-name %.*s --global-secondary-index-updates "
+			     "'[{\"Delete\":{\"IndexName\":\"%.*s\"}}]'` removes it",
 			     SLICE_ARG(name), SLICE_ARG(l->t->as->table), SLICE_ARG(name));
 	}
 }
@@ -278,8 +290,8 @@ static void look_for_indexes(struct look *l)
 
 	for (size_t i = 0; i < d->index_count; i++)
 		if (!provision_index_in(l->table, d->indexes[i].name) && types_agree(l, &d->indexes[i]))
-			STEP(l, DEPLOY_INDEX, "index %.*s", SLICE_ARG(deploy_index_words(&d->indexes[i], l->arena)))->index =
-				&d->indexes[i];
+			STEP(l, DEPLOY_INDEX, "index %.*s", SLICE_ARG(deploy_index_words(&d->indexes[i], l->arena)))
+				->index = &d->indexes[i];
 }
 
 /* ---- what DescribeTable does not say ---- */
@@ -292,10 +304,12 @@ static bool look_at_recovery(struct look *l)
 	if (!l->t->recovery)
 		return true;
 	if (l->table) {
-		backend_call(l->backend, l->arena, "DescribeContinuousBackups", provision_describe(l->t->as, l->arena), &r);
+		backend_call(l->backend, l->arena, "DescribeContinuousBackups", provision_describe(l->t->as, l->arena),
+			     &r);
 		if (r.status != 200 && !deploy_is_unknown(&r) && !is_too_early(l, &r))
 			return fail(l->failure, l->t, "DescribeContinuousBackups", &r);
-		status = provision_text(json_get(json_get(r.body, "ContinuousBackupsDescription"), "PointInTimeRecoveryDescription"),
+		status = provision_text(json_get(json_get(r.body, "ContinuousBackupsDescription"),
+						 "PointInTimeRecoveryDescription"),
 					"PointInTimeRecoveryStatus");
 	}
 	if (r.status == 200 && slice_is(status, "ENABLED"))
@@ -325,7 +339,8 @@ static bool read_tags(struct look *l, struct slice arn, bool *found, bool *known
 
 	*known = true;
 	do {
-		backend_call(l->backend, l->arena, "ListTagsOfResource", deploy_request_list_tags(arn, next, l->arena), &r);
+		backend_call(l->backend, l->arena, "ListTagsOfResource", deploy_request_list_tags(arn, next, l->arena),
+			     &r);
 		if (deploy_is_unknown(&r)) {
 			*known = false;
 			return true;
@@ -394,11 +409,14 @@ static bool look_at_ttl(struct look *l)
 		if (d->ttl.n)
 			STEP(l, DEPLOY_TTL, "TTL: by %.*s", SLICE_ARG(d->ttl));
 	} else if (!d->ttl.n)
-		NOTE(l, "its items expire by %.*s, the design has no `ttl`. That is left as it is", SLICE_ARG(attribute));
+		NOTE(l, "its items expire by %.*s, the design has no `ttl`. That is left as it is",
+		     SLICE_ARG(attribute));
 	else if (!slice_equal(attribute, d->ttl))
-		OBSTACLE(l, "its items expire by %.*s, the design says %.*s. Turn TTL off with `aws dynamodb update-time-to-live "
-			    "--table-name %.*s --time-to-live-specification Enabled=false,AttributeName=%.*s`, and run this again an "
-			    "hour later", SLICE_ARG(attribute), SLICE_ARG(d->ttl), SLICE_ARG(d->table), SLICE_ARG(attribute));
+		OBSTACLE(l,
+			 "its items expire by %.*s, the design says %.*s. Turn TTL off with `aws dynamodb update-time-to-live "
+			 "--table-name %.*s --time-to-live-specification Enabled=false,AttributeName=%.*s`, and run this again an "
+			 "hour later",
+			 SLICE_ARG(attribute), SLICE_ARG(d->ttl), SLICE_ARG(d->table), SLICE_ARG(attribute));
 	return true;
 }
 
@@ -408,12 +426,14 @@ static bool plan_new(struct look *l)
 {
 	const struct design *d = l->t->as;
 	struct slice *details = arena_array(l->arena, struct slice, d->index_count + 3);
-	struct deploy_step *step = STEP(l, DEPLOY_CREATE, "the table: key %.*s; %.*s", SLICE_ARG(key_words(&d->key, l->arena)),
-					SLICE_ARG(deploy_billing_words(d, l->arena)));
+	struct deploy_step *step =
+		STEP(l, DEPLOY_CREATE, "the table: key %.*s; %.*s", SLICE_ARG(key_words(&d->key, l->arena)),
+		     SLICE_ARG(deploy_billing_words(d, l->arena)));
 	size_t n = 0;
 
 	for (size_t i = 0; i < d->index_count; i++)
-		details[n++] = arena_printf(l->arena, "index %.*s", SLICE_ARG(deploy_index_words(&d->indexes[i], l->arena)));
+		details[n++] =
+			arena_printf(l->arena, "index %.*s", SLICE_ARG(deploy_index_words(&d->indexes[i], l->arena)));
 	if (d->stream != STREAM_NONE)
 		details[n++] = arena_printf(l->arena, "stream: %s", deploy_view_words(d->stream));
 	if (l->t->protection)

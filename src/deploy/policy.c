@@ -10,10 +10,11 @@ struct rights {
 	bool of_deploying, needs_stream, needs_index;
 };
 
-#define OWN 1u
+#define OWN    1u
 #define BESIDE 2u
 
 /* Transactions are allowed by what they do: PutItem, UpdateItem, DeleteItem, ConditionCheckItem, GetItem. */
+/* clang-format off */
 static const struct rights all[] = {
 	{ "Items", "BatchGetItem BatchWriteItem ConditionCheckItem DeleteItem DescribeTable GetItem PutItem Query UpdateItem", "-",
 	  OWN | BESIDE, false, false, false },
@@ -24,6 +25,7 @@ static const struct rights all[] = {
 	  "UpdateContinuousBackups UpdateTable UpdateTimeToLive",
 	  "-", OWN | BESIDE, true, false, false },
 };
+/* clang-format on */
 
 static void put_actions(struct buf *b, const char *actions)
 {
@@ -76,7 +78,9 @@ static void put_plain(struct buf *b, size_t table, const char *tail, void *ctx)
 	const struct plain *p = ctx;
 
 	json_string(b, arena_printf(b->arena, "arn:aws%s:dynamodb:%s:*:table/%.*s%s",
-				    !strncmp(p->region, "cn-", 3) ? "-cn" : !strncmp(p->region, "us-gov-", 7) ? "-us-gov" : "",
+				    !strncmp(p->region, "cn-", 3)       ? "-cn"
+				    : !strncmp(p->region, "us-gov-", 7) ? "-us-gov"
+									: "",
 				    p->region, SLICE_ARG(p->want->tables[table].as->table), tail));
 }
 
@@ -109,7 +113,8 @@ static bool is_flat(const struct json *j)
 
 		if (child->type == JSON_ARRAY || child->type == JSON_OBJECT)
 			return false;
-		n += 12 + (child->type == JSON_STRING ? child->string.n : 0) + (j->type == JSON_OBJECT ? j->members[i].name.n : 0);
+		n += 12 + (child->type == JSON_STRING ? child->string.n : 0) +
+		     (j->type == JSON_OBJECT ? j->members[i].name.n : 0);
 	}
 	return n <= 100;
 }

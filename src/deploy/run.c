@@ -8,11 +8,11 @@
 #include "base/clock.h"
 #include "deploy/deploy_internal.h"
 
-#define PAUSE_MS 50           /* at first */
+#define PAUSE_MS         50 /* at first */
 #define LONGEST_PAUSE_MS 5000
-#define TELL_US 15000000      /* that it is still waited for */
-#define MOST_MS (30 * 60 * 1000)
-#define SHOWN_MS (60 * 1000)  /* what was taken shows by then; tags may be listed late */
+#define TELL_US          15000000 /* that it is still waited for */
+#define MOST_MS          (30 * 60 * 1000)
+#define SHOWN_MS         (60 * 1000) /* what was taken shows by then; tags may be listed late */
 
 /* What was tried of a step. */
 struct tried {
@@ -34,7 +34,7 @@ struct run_state {
 	struct deploy_failure failure;
 	struct tried tried[TRIED_MAX];
 	size_t tried_count;
-	char told[512];     /* the last line that was about waiting */
+	char told[512]; /* the last line that was about waiting */
 	int64_t told_us, since_us;
 	int64_t pause_ms;
 };
@@ -91,7 +91,8 @@ static struct tried *tried_of(struct run_state *s, const struct deploy_step *ste
 	struct tried *t;
 
 	for (size_t i = 0; i < s->tried_count; i++)
-		if (s->tried[i].act == step->act && s->tried[i].table == step->table && slice_is(index, s->tried[i].index))
+		if (s->tried[i].act == step->act && s->tried[i].table == step->table &&
+		    slice_is(index, s->tried[i].index))
 			return &s->tried[i];
 	t = &s->tried[s->tried_count < TRIED_MAX ? s->tried_count++ : TRIED_MAX - 1];
 	*t = (struct tried){ .act = step->act, .table = step->table };
@@ -148,9 +149,7 @@ static bool body_of(struct run_state *s, const struct deploy_step *step, const c
 		*operation = "CreateTable";
 		*body = deploy_request_create(t, &s->arena);
 		break;
-	case DEPLOY_PROTECT:
-		*body = deploy_request_protect(t, &s->arena);
-		break;
+	case DEPLOY_PROTECT: *body = deploy_request_protect(t, &s->arena); break;
 	case DEPLOY_RECOVERY:
 		*operation = "UpdateContinuousBackups";
 		*body = deploy_request_recovery(t, &s->arena);
@@ -159,17 +158,13 @@ static bool body_of(struct run_state *s, const struct deploy_step *step, const c
 		*operation = "TagResource";
 		*body = deploy_request_tag(t, s->plan.arns[step->table], &s->arena);
 		break;
-	case DEPLOY_STREAM:
-		*body = deploy_request_stream(t, &s->arena);
-		break;
-	case DEPLOY_INDEX:
-		return index_body(s, step, body);
+	case DEPLOY_STREAM: *body = deploy_request_stream(t, &s->arena); break;
+	case DEPLOY_INDEX: return index_body(s, step, body);
 	case DEPLOY_TTL:
 		*operation = "UpdateTimeToLive";
 		*body = provision_enable_ttl(t->as, &s->arena);
 		break;
-	case DEPLOY_WAIT:
-		break;
+	case DEPLOY_WAIT: break;
 	}
 	return true;
 }
@@ -185,8 +180,9 @@ static bool mentions(struct slice text, const char *part)
 static bool is_passing(const struct backend_reply *r)
 {
 	static const char *const errors[] = {
-		"ResourceInUseException", "LimitExceededException", "ContinuousBackupsUnavailableException", "ThrottlingException",
-		"ResourceNotFoundException", "TableNotFoundException", "OutcomeUnknown", "ServiceUnavailable", "InternalServerError",
+		"ResourceInUseException", "LimitExceededException",    "ContinuousBackupsUnavailableException",
+		"ThrottlingException",    "ResourceNotFoundException", "TableNotFoundException",
+		"OutcomeUnknown",         "ServiceUnavailable",        "InternalServerError",
 	};
 
 	for (size_t i = 0; i < sizeof(errors) / sizeof(*errors); i++)
@@ -196,11 +192,13 @@ static bool is_passing(const struct backend_reply *r)
 	return slice_is(r->error, "ValidationException") && mentions(r->message, "already");
 }
 
-static bool refuse(struct run_state *s, const struct deploy_step *step, const char *operation, const struct backend_reply *r)
+static bool refuse(struct run_state *s, const struct deploy_step *step, const char *operation,
+		   const struct backend_reply *r)
 {
 	s->failure = (struct deploy_failure){ .operation = operation, .table = name_of(s, step), .reply = *r };
 	if (step->act == DEPLOY_TTL && mentions(r->message, "multiple times within a fixed interval"))
-		s->failure.words = SLICE("TTL can be changed once an hour: everything else is done, run this again then");
+		s->failure.words =
+			SLICE("TTL can be changed once an hour: everything else is done, run this again then");
 	return false;
 }
 
@@ -214,8 +212,8 @@ static bool bear(struct run_state *s, const struct deploy_step *step, struct tri
 	if (now - t->refused_us > most * 1000)
 		return refuse(s, step, operation, r);
 	if (t->taken_us || now - t->refused_us > 1000000) /* not for what passes at once, such as a second deploy */
-		say_waiting(s, arena_printf(&s->arena, "%.*s: waiting, for %s is not taken now: %.*s", SLICE_ARG(name_of(s, step)),
-					    operation, SLICE_ARG(r->message)));
+		say_waiting(s, arena_printf(&s->arena, "%.*s: waiting, for %s is not taken now: %.*s",
+					    SLICE_ARG(name_of(s, step)), operation, SLICE_ARG(r->message)));
 	wait_a_little(s);
 	return true;
 }
@@ -270,8 +268,9 @@ static enum deploy_end blocked(struct run_state *s)
 {
 	for (size_t i = 0; i < s->plan.remark_count; i++)
 		if (s->plan.remarks[i].weight == DEPLOY_OBSTACLE) {
-			s->failure = (struct deploy_failure){ .table = s->want->tables[s->plan.remarks[i].table].as->table,
-							      .words = s->plan.remarks[i].words };
+			s->failure =
+				(struct deploy_failure){ .table = s->want->tables[s->plan.remarks[i].table].as->table,
+							 .words = s->plan.remarks[i].words };
 			break;
 		}
 	return DEPLOY_BLOCKED;
@@ -306,8 +305,8 @@ static struct slice keep(struct arena *a, struct slice s)
 	return s.n ? arena_printf(a, "%.*s", SLICE_ARG(s)) : SLICE("");
 }
 
-enum deploy_end deploy_run(struct backend *b, const struct deploy_want *w, const struct deploy_progress *p, struct arena *a,
-			   struct deploy_failure *f)
+enum deploy_end deploy_run(struct backend *b, const struct deploy_want *w, const struct deploy_progress *p,
+			   struct arena *a, struct deploy_failure *f)
 {
 	struct run_state *s = arena_new(a, struct run_state);
 	volatile enum deploy_end end = DEPLOY_FAILED;

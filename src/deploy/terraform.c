@@ -67,8 +67,8 @@ static void put_attributes(struct buf *b, struct defined *d, const struct key_sc
 static void put_units(struct buf *b, const char *before, const struct design *d)
 {
 	if (d->provisioned)
-		buf_printf(b, "%sread_capacity = %lld\n%swrite_capacity = %lld\n", before, (long long)d->read_units, before,
-			   (long long)d->write_units);
+		buf_printf(b, "%sread_capacity = %lld\n%swrite_capacity = %lld\n", before, (long long)d->read_units,
+			   before, (long long)d->write_units);
 }
 
 static void put_key_schema(struct buf *b, const struct key_attr *k, const char *type)
@@ -81,8 +81,9 @@ static void put_key_schema(struct buf *b, const struct key_attr *k, const char *
 
 static void put_index(struct buf *b, const struct design *d, const struct design_index *i)
 {
-	static const char *const types[] = { [PROJECT_ALL] = "ALL", [PROJECT_KEYS_ONLY] = "KEYS_ONLY",
-					     [PROJECT_INCLUDE] = "INCLUDE" };
+	static const char *const types[] = {
+		[PROJECT_ALL] = "ALL", [PROJECT_KEYS_ONLY] = "KEYS_ONLY", [PROJECT_INCLUDE] = "INCLUDE"
+	};
 
 	buf_lit(b, "\n  global_secondary_index {\n");
 	put_named(b, "    ", "name", i->name);
@@ -175,7 +176,8 @@ static void put_policy(struct buf *b, const struct deploy_want *w, struct arena 
 	deploy_put_policy(&json, w, false, &(struct policy_arn){ put_arn, NULL });
 	pretty = deploy_pretty(buf_slice(&json), a);
 	buf_lit(b, "\nresource \"aws_iam_policy\" \"server\" {\n");
-	put_named(b, "  ", "description", arena_printf(a, "What servers of the design %.*s may do", SLICE_ARG(w->design->name)));
+	put_named(b, "  ", "description",
+		  arena_printf(a, "What servers of the design %.*s may do", SLICE_ARG(w->design->name)));
 	buf_lit(b, "  policy = jsonencode(");
 	for (size_t i = 0; i + 1 < pretty.n; i++) { /* without the last line break; indented as the rest */
 		buf_byte(b, (uint8_t)pretty.p[i]);
@@ -190,9 +192,11 @@ struct slice deploy_terraform(const struct deploy_want *w, struct arena *a)
 	struct buf b;
 
 	buf_init(&b, a);
-	buf_printf(&b, "# The tables of the design %.*s. Made by `thorpe deploy --format terraform`.\n\n", SLICE_ARG(w->design->name));
-	buf_lit(&b, "terraform {\n  required_providers {\n    aws = {\n      source = \"hashicorp/aws\"\n      version = \"" PROVIDER
-		    "\"\n    }\n  }\n}\n");
+	buf_printf(&b, "# The tables of the design %.*s. Made by `thorpe deploy --format terraform`.\n\n",
+		   SLICE_ARG(w->design->name));
+	buf_lit(&b,
+		"terraform {\n  required_providers {\n    aws = {\n      source = \"hashicorp/aws\"\n      version = \"" PROVIDER
+		"\"\n    }\n  }\n}\n");
 	for (size_t i = 0; i < DEPLOY_TABLES; i++)
 		put_table(&b, &w->tables[i], ids[i], a);
 	put_policy(&b, w, a);

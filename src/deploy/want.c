@@ -35,7 +35,9 @@ static const struct design *beside(const struct design *d, struct arena *a)
 	b->name = d->name;
 	b->table = arena_printf(a, "%.*s.thorpe", SLICE_ARG(d->table));
 	b->key = (struct key_schema){ .hash = { { .name = SLICE("PK"), .type = VALUE_S } },
-				      .range = { { .name = SLICE("SK"), .type = VALUE_S } }, .hash_count = 1, .range_count = 1 };
+				      .range = { { .name = SLICE("SK"), .type = VALUE_S } },
+				      .hash_count = 1,
+				      .range_count = 1 };
 	b->ttl = SLICE("expires");
 	return b;
 }
@@ -86,12 +88,8 @@ struct slice deploy_index_words(const struct design_index *i, struct arena *a)
 	buf_lit(&b, ": ");
 	deploy_put_key_words(&b, &i->key);
 	switch (i->projection) {
-	case PROJECT_ALL:
-		buf_lit(&b, "; all attributes");
-		break;
-	case PROJECT_KEYS_ONLY:
-		buf_lit(&b, "; keys only");
-		break;
+	case PROJECT_ALL: buf_lit(&b, "; all attributes"); break;
+	case PROJECT_KEYS_ONLY: buf_lit(&b, "; keys only"); break;
 	case PROJECT_INCLUDE:
 		buf_lit(&b, "; with ");
 		for (size_t n = 0; n < i->include_count; n++) {
@@ -106,16 +104,11 @@ struct slice deploy_index_words(const struct design_index *i, struct arena *a)
 const char *deploy_view_words(enum stream_view v)
 {
 	switch (v) {
-	case STREAM_KEYS_ONLY:
-		return "keys only";
-	case STREAM_NEW_IMAGE:
-		return "new image";
-	case STREAM_OLD_IMAGE:
-		return "old image";
-	case STREAM_NEW_AND_OLD:
-		return "new and old images";
-	case STREAM_NONE:
-		break;
+	case STREAM_KEYS_ONLY: return "keys only";
+	case STREAM_NEW_IMAGE: return "new image";
+	case STREAM_OLD_IMAGE: return "old image";
+	case STREAM_NEW_AND_OLD: return "new and old images";
+	case STREAM_NONE: break;
 	}
 	return "off";
 }
@@ -124,6 +117,6 @@ struct slice deploy_billing_words(const struct design *d, struct arena *a)
 {
 	if (!d->provisioned)
 		return SLICE("on demand");
-	return arena_printf(a, "provisioned: %lld read and %lld write units, each index the same", (long long)d->read_units,
-			    (long long)d->write_units);
+	return arena_printf(a, "provisioned: %lld read and %lld write units, each index the same",
+			    (long long)d->read_units, (long long)d->write_units);
 }

@@ -12,7 +12,8 @@
 #include "table/schema.h"
 
 /* ---- accept: {rule: reason} on a table, index, entity, access pattern or processor ---- */
-struct acceptance { /* a finding of `thorpe check` that the author has seen and lives with */
+/* a finding of `thorpe check` that the author has seen and lives with */
+struct acceptance {
 	struct slice rule, reason;
 	struct place place;
 };
@@ -24,8 +25,18 @@ struct accepted {
 
 /* ---- attributes ---- */
 enum attr_type {
-	ATTR_STRING, ATTR_TEXT, ATTR_NUMBER, ATTR_INTEGER, ATTR_BOOLEAN, ATTR_TIMESTAMP, ATTR_EPOCH, ATTR_LIST,
-	ATTR_SET, ATTR_MAP, ATTR_BINARY, ATTR_ENUM,
+	ATTR_STRING,
+	ATTR_TEXT,
+	ATTR_NUMBER,
+	ATTR_INTEGER,
+	ATTR_BOOLEAN,
+	ATTR_TIMESTAMP,
+	ATTR_EPOCH,
+	ATTR_LIST,
+	ATTR_SET,
+	ATTR_MAP,
+	ATTR_BINARY,
+	ATTR_ENUM,
 };
 
 /* What a string looks like, besides its length. */
@@ -35,69 +46,71 @@ struct reference;
 struct slots;
 struct map;
 
-struct keyed_copy { /* a key that has a copy of an attribute in it, `kept by` a pattern */
+/* a key that has a copy of an attribute in it, `kept by` a pattern */
+struct keyed_copy {
 	const struct template *template; /* of that copy alone, under the name of the source's attribute */
-	bool each;                    /* of each of its elements */
-	struct slice entity;          /* that has the copy */
+	bool each;                       /* of each of its elements */
+	struct slice entity;             /* that has the copy */
 };
 
 struct attribute {
 	struct slice name;
-	const struct name *at;        /* the same, as every `at` here: numbered (name.h) */
+	const struct name *at; /* the same, as every `at` here: numbered (name.h) */
 	struct place place;
 	enum attr_type type;
-	enum attr_type element;       /* LIST, SET; ATTR_MAP for lists of anything */
-	enum attr_form form;          /* STRING; of LIST and SET each element's */
-	const struct slice *choices;  /* ENUM */
+	enum attr_type element;      /* LIST, SET; ATTR_MAP for lists of anything */
+	enum attr_form form;         /* STRING; of LIST and SET each element's */
+	const struct slice *choices; /* ENUM */
 	size_t choice_count;
 	bool required, id, now, touched, counter, fixed, lower, hidden, private_, compressed, the_caller;
-	bool sequence;                /* a counter that is moved by those who take their numbers from it, and by nothing else */
-	bool managed;                 /* never from a body of create or update; actions, processors, operators */
-	bool unique;                  /* claimed; a companion must guard it */
-	bool from_key;                /* not stored: read from the item's key */
-	bool in_address;              /* part of the entity's identity: it has to fit into its path */
-	struct slice id_prefix;       /* id 'usr_' */
+	bool sequence;   /* a counter that is moved by those who take their numbers from it, and by nothing else */
+	bool managed;    /* never from a body of create or update; actions, processors, operators */
+	bool unique;     /* claimed; a companion must guard it */
+	bool from_key;   /* not stored: read from the item's key */
+	bool in_address; /* part of the entity's identity: it has to fit into its path */
+	struct slice id_prefix; /* id 'usr_' */
 	bool has_min, has_max;
-	double min, max;              /* range of a number; length of a string, text, list or set */
-	const struct term *default_;  /* NULL: none */
-	const struct term *derived;   /* = term */
+	double min, max;             /* range of a number; length of a string, text, list or set */
+	const struct term *default_; /* NULL: none */
+	const struct term *derived;  /* = term */
 	/* copy of E(ref).attr if term */
 	struct slice copy_entity, copy_attribute;
-	const struct name *copy_at;   /* copy_attribute */
-	const struct term *copy_if;   /* what must hold of the source, of its own attributes alone; NULL: nothing */
+	const struct name *copy_at; /* copy_attribute */
+	const struct term *copy_if; /* what must hold of the source, of its own attributes alone; NULL: nothing */
 	const struct term *const *copy_args;
 	size_t copy_arg_count;
-	struct slice kept_by;         /* the access pattern that finds the copies; empty: none */
+	struct slice kept_by;           /* the access pattern that finds the copies; empty: none */
 	const struct keyed_copy *keyed; /* what copies of this attribute are in keys of; what these do not take it does not */
 	size_t keyed_count;
 	/* next of E(args).attr: managed and fixed */
 	const struct reference *next; /* NULL: none */
 	struct slice next_attribute;
 	/* N days after x */
-	struct slice after;           /* the timestamp's name; empty: none */
+	struct slice after; /* the timestamp's name; empty: none */
 	const struct name *after_at;
 	int64_t after_seconds;
-	const struct term *when;      /* present only when this holds; NULL: always */
+	const struct term *when; /* present only when this holds; NULL: always */
 	/* It names an item whose identity is `lower`, and is stored as that is: always (then `lower`), or while one of these holds */
 	const struct term **lower_when;
 	size_t lower_when_count;
 };
 
 /* ---- keys ---- */
-struct key_rule { /* one attribute = one template, under a condition */
-	struct slice attribute;       /* PK, GSI1SK, entityType… any attribute computed from a template */
+/* one attribute = one template, under a condition */
+struct key_rule {
+	struct slice attribute; /* PK, GSI1SK, entityType… any attribute computed from a template */
 	const struct name *at;
 	const struct template *template;
-	const struct term *when;      /* NULL: always */
+	const struct term *when; /* NULL: always */
 	struct place place;
 };
 
 /* ---- companions ---- */
 struct companion {
 	struct place place;
-	struct slice name;            /* for messages and the console; may be empty */
-	struct slice unique;          /* attribute whose uniqueness it guards; empty: none */
-	struct slice each_variable;   /* for: x in list */
+	struct slice name;          /* for messages and the console; may be empty */
+	struct slice unique;        /* attribute whose uniqueness it guards; empty: none */
+	struct slice each_variable; /* for: x in list */
 	const struct name *each_at;
 	const struct term *each_list;
 	const struct term *when;
@@ -106,27 +119,30 @@ struct companion {
 };
 
 /* ---- references to other items ---- */
-struct reference { /* E(args) */
+/* E(args) */
+struct reference {
 	struct slice entity;
 	const struct term *const *args; /* values of the entity's path parameters, in their order */
 	size_t arg_count;
 	struct place place;
 };
 
-struct count_rule { /* E(args).attribute by term when term */
+/* E(args).attribute by term when term */
+struct count_rule {
 	struct reference target;
 	struct slice attribute;
 	const struct name *at;
-	const struct term *by;        /* NULL: 1 */
+	const struct term *by; /* NULL: 1 */
 	const struct term *when;
-	const struct term *if_;       /* what must hold of the target, besides that it exists; NULL: nothing */
+	const struct term *if_; /* what must hold of the target, besides that it exists; NULL: nothing */
 };
 
-struct requirement { /* E(args) [when term] [if term]: sentence */
+/* E(args) [when term] [if term]: sentence */
+struct requirement {
 	struct reference target;
 	const struct term *when;
 	const struct term *if_;
-	struct slice sentence;        /* empty: a standard one */
+	struct slice sentence; /* empty: a standard one */
 };
 
 struct check_rule {
@@ -137,7 +153,8 @@ struct check_rule {
 
 enum allow_verb { ALLOW_CREATE, ALLOW_READ, ALLOW_UPDATE, ALLOW_DELETE, ALLOW_LIST, ALLOW_VERBS };
 
-struct assignment { /* attribute: term */
+/* attribute: term */
+struct assignment {
 	struct slice attribute;
 	const struct name *at;
 	const struct term *term;
@@ -145,16 +162,16 @@ struct assignment { /* attribute: term */
 };
 
 struct action {
-	struct slice name;            /* POST …/<name> */
+	struct slice name; /* POST …/<name> */
 	struct place place;
-	const struct term *when;      /* must hold before; otherwise 409 with `otherwise` */
+	const struct term *when; /* must hold before; otherwise 409 with `otherwise` */
 	struct slice otherwise;
-	const struct term *allow;     /* NULL: as update */
+	const struct term *allow; /* NULL: as update */
 	const struct assignment *set;
 	size_t set_count;
 	const struct slice *remove;
 	size_t remove_count;
-	const struct slice *input;    /* attributes the body may set */
+	const struct slice *input; /* attributes the body may set */
 	size_t input_count;
 	const struct requirement *requires;
 	size_t require_count;
@@ -167,14 +184,14 @@ struct action {
 };
 
 struct delete_rule {
-	bool soft;                    /* set / remove instead of deleting */
+	bool soft; /* set / remove instead of deleting */
 	const struct assignment *set;
 	size_t set_count;
-	const struct slice *remove;   /* attributes that go; only with `set` */
+	const struct slice *remove; /* attributes that go; only with `set` */
 	size_t remove_count;
 	const struct slice *refuse_while; /* access patterns that must return nothing */
 	size_t refuse_count;
-	const struct slice *then_remove;  /* access patterns whose items go too, by the keeper */
+	const struct slice *then_remove; /* access patterns whose items go too, by the keeper */
 	size_t then_count;
 	struct place place;
 };
@@ -182,10 +199,10 @@ struct delete_rule {
 struct login {
 	bool present;
 	struct place place;
-	const struct slice *by;       /* attributes a caller may name himself with */
+	const struct slice *by; /* attributes a caller may name himself with */
 	size_t by_count;
-	struct slice password;        /* hidden attribute of the entity itself holding the hash; or: */
-	const struct key_rule *secret;/* keys of a separate credentials item (PK, SK) */
+	struct slice password;         /* hidden attribute of the entity itself holding the hash; or: */
+	const struct key_rule *secret; /* keys of a separate credentials item (PK, SK) */
 	size_t secret_count;
 	struct slice subject;         /* attribute that becomes the token's sub */
 	struct slice role;            /* attribute that holds the role; empty: none */
@@ -197,12 +214,12 @@ struct login {
 struct entity {
 	struct slice name;
 	struct place place;
-	struct slice path;            /* /users/<user_id> */
+	struct slice path; /* /users/<user_id> */
 	const struct template *path_template;
-	const struct slice *params;   /* the path's placeholders, in order: the entity's identity */
+	const struct slice *params; /* the path's placeholders, in order: the entity's identity */
 	const struct name *const *param_at;
 	size_t param_count;
-	const struct slots *slots;    /* of its items (slots.h) */
+	const struct slots *slots; /* of its items (slots.h) */
 	const struct attribute *attributes;
 	size_t attribute_count;
 	const struct key_rule *keys;
@@ -223,9 +240,9 @@ struct entity {
 	size_t action_count;
 	struct delete_rule delete_;
 	struct login login;
-	struct slice version;         /* attribute that If-Match compares: updated_at or a version counter */
-	struct slice found_by;        /* access pattern that completes the key when the identity does not; empty: none */
-	bool internal;                /* no routes of its own: written by companions and processors only */
+	struct slice version;  /* attribute that If-Match compares: updated_at or a version counter */
+	struct slice found_by; /* access pattern that completes the key when the identity does not; empty: none */
+	bool internal;         /* no routes of its own: written by companions and processors only */
 	/* access pattern ids that creating, updating, deleting and reading by key serve: "W-A17" */
 	const struct slice *patterns[ALLOW_VERBS];
 	size_t pattern_count[ALLOW_VERBS];
@@ -240,42 +257,43 @@ struct where_rule {
 	struct slice attribute;
 	enum where_op op;
 	const struct template *value, *upper;
-	bool optional;                /* left out when a parameter is not given: [from, to] windows */
+	bool optional; /* left out when a parameter is not given: [from, to] windows */
 	struct place place;
 };
 
-struct then_rule { /* hydrate by BatchGetItem */
-	struct slice entity;          /* whose items are fetched; empty: follow keys alone */
-	const struct key_rule *keys;  /* PK and SK from each row */
+/* hydrate by BatchGetItem */
+struct then_rule {
+	struct slice entity;         /* whose items are fetched; empty: follow keys alone */
+	const struct key_rule *keys; /* PK and SK from each row */
 	size_t key_count;
-	const struct term *keep;      /* drop fetched items for which this does not hold */
+	const struct term *keep; /* drop fetched items for which this does not hold */
 };
 
 struct access {
-	struct slice name;            /* "user posts" */
+	struct slice name; /* "user posts" */
 	struct place place;
-	const struct slice *ids;      /* "S-A02" */
+	const struct slice *ids; /* "S-A02" */
 	size_t id_count;
-	struct slice path;            /* empty: no route; for found by, then remove… */
+	struct slice path; /* empty: no route; for found by, then remove… */
 	const struct template *path_template;
-	const struct slice *params;   /* of the path; without one: of where, in order */
+	const struct slice *params; /* of the path; without one: of where, in order */
 	const struct name *const *param_at;
 	size_t param_count;
 	const struct attribute *query_params; /* further parameters in the query string */
 	size_t query_param_count;
 	enum access_kind kind;
-	struct slice entity;          /* what it returns; empty: worked out from the keys */
-	struct reference get;         /* GET: by the entity's identity; or where[] with full keys */
-	struct slice index;           /* QUERY: empty: the table */
+	struct slice entity;  /* what it returns; empty: worked out from the keys */
+	struct reference get; /* GET: by the entity's identity; or where[] with full keys */
+	struct slice index;   /* QUERY: empty: the table */
 	const struct where_rule *where;
 	size_t where_count;
 	const struct term *filter;
-	const struct term *allow;     /* who may call it, besides the rules of its rows; NULL: who may see any of them */
-	bool shows_all;               /* shows: all rows. To those whom `allow` lets in, past the rules of the rows */
+	const struct term *allow; /* who may call it, besides the rules of its rows; NULL: who may see any of them */
+	bool shows_all;           /* shows: all rows. To those whom `allow` lets in, past the rules of the rows */
 	struct place shows_place;
 	bool descending, consistent, count_only, single;
-	struct slice order;           /* as written: "newest first"; empty: nothing is said */
-	int64_t limit;                /* default page; 0: 20 */
+	struct slice order; /* as written: "newest first"; empty: nothing is said */
+	int64_t limit;      /* default page; 0: 20 */
 	int64_t cache_seconds;
 	struct then_rule then;
 	bool has_then;
@@ -283,30 +301,30 @@ struct access {
 	struct slice merge_pattern, merge_over; /* run merge_pattern for each row of merge_over */
 	const struct assignment *merge_with;    /* its parameters from the row */
 	size_t merge_with_count;
-	struct slice merge_by;                  /* attribute the rows are ordered by */
+	struct slice merge_by; /* attribute the rows are ordered by */
 	/* merge over a range of numbers: for n in 1..5 */
 	struct slice range_variable;
 	const struct name *range_at;
 	int64_t range_from, range_to;
 	/* merge over a list: for word in words(input.q); range_variable is each element */
 	const struct term *range_list;
-	bool merge_in_all;                      /* one row for each value of merge_by that every run returns */
-	int64_t merge_levels;                   /* down a tree: so many levels and the start itself; 0: rows alone */
+	bool merge_in_all;    /* one row for each value of merge_by that every run returns */
+	int64_t merge_levels; /* down a tree: so many levels and the start itself; 0: rows alone */
 	/* walk: */
 	struct slice walk_param;
-	int64_t walk_days, walk_times;          /* one day back, 7 times */
+	int64_t walk_days, walk_times; /* one day back, 7 times */
 	/* rank: */
 	const struct term *rank;
-	int64_t rank_keep;                      /* 0: each page is ordered by itself */
+	int64_t rank_keep; /* 0: each page is ordered by itself */
 	bool operators_only;
-	const struct slice *without;            /* attributes left out of the rows */
+	const struct slice *without; /* attributes left out of the rows */
 	size_t without_count;
-	const struct slice *merge_of;           /* merge: several patterns as one list, by merge_by, else merge_else */
+	const struct slice *merge_of; /* merge: several patterns as one list, by merge_by, else merge_else */
 	size_t merge_of_count;
 	struct slice merge_else;
-	struct slice tree_parent, tree_by;      /* tree: rows nested under the one they name; empty: flat */
-	struct slice unite;                     /* the union of this list attribute instead of the rows; empty: no */
-	const struct slice *actions;            /* of the rows, that can be done to all of them at once */
+	struct slice tree_parent, tree_by; /* tree: rows nested under the one they name; empty: flat */
+	struct slice unite;                /* the union of this list attribute instead of the rows; empty: no */
+	const struct slice *actions;       /* of the rows, that can be done to all of them at once */
 	size_t action_count;
 	struct accepted accepts;
 };
@@ -328,14 +346,14 @@ struct processor {
 	const struct assignment *each_with;
 	size_t each_with_count;
 	enum effect_kind effect;
-	struct slice target;          /* entity put, updated, deleted, or counted on; pattern for REMOVE_ALL */
-	struct reference target_ref;  /* UPDATE, DELETE, COUNT */
-	struct slice target_attribute;/* COUNT */
-	const struct term *by;        /* COUNT; NULL: 1 */
-	const struct assignment *with;/* attributes of the target; parameters of the pattern for REMOVE_ALL */
+	struct slice target;           /* entity put, updated, deleted, or counted on; pattern for REMOVE_ALL */
+	struct reference target_ref;   /* UPDATE, DELETE, COUNT */
+	struct slice target_attribute; /* COUNT */
+	const struct term *by;         /* COUNT; NULL: 1 */
+	const struct assignment *with; /* attributes of the target; parameters of the pattern for REMOVE_ALL */
 	size_t with_count;
-	struct slice send_url;        /* empty: nothing is sent */
-	struct slice send_secret;     /* of a webhook's signature; empty: the design's own */
+	struct slice send_url;    /* empty: nothing is sent */
+	struct slice send_secret; /* of a webhook's signature; empty: the design's own */
 	bool send_opensearch;
 	struct accepted accepts;
 };
@@ -379,12 +397,12 @@ struct design {
 	size_t index_count;
 	enum stream_view stream;
 	struct slice ttl;
-	const struct name *ttl_at;    /* NULL: none */
-	const struct name *key_at[2]; /* of the table: hash, range; NULL: none */
+	const struct name *ttl_at;           /* NULL: none */
+	const struct name *key_at[2];        /* of the table: hash, range; NULL: none */
 	const struct name *const *key_names; /* of the table and its indexes, in this order, each once */
 	size_t key_name_count;
-	size_t name_count;            /* of all that items, parameters and variables are called */
-	const struct map *by_name;    /* them by their text: design_named() */
+	size_t name_count;         /* of all that items, parameters and variables are called */
+	const struct map *by_name; /* them by their text: design_named() */
 	bool provisioned;
 	int64_t read_units, write_units;
 	struct callers callers;

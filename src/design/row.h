@@ -15,15 +15,16 @@ struct row_entry {
 	struct value value;
 };
 
-struct row { /* zero is one that has nothing */
+/* zero is one that has nothing */
+struct row {
 	const struct entity *entity; /* NULL: of none, and without slots */
 	const struct slots *slots;   /* the entity's */
-	struct value full;           /* an item that was read, as a map, with what its key tells; absent of one that is made */
-	struct value *values;        /* by slot */
+	struct value full;    /* an item that was read, as a map, with what its key tells; absent of one that is made */
+	struct value *values; /* by slot */
 	/* Of a row that is worked on: */
 	struct arena *arena;
-	bool *has;                   /* by slot: a value, or "to be removed" */
-	struct row_entry *others;    /* without a slot, no name twice */
+	bool *has;                /* by slot: a value, or "to be removed" */
+	struct row_entry *others; /* without a slot, no name twice */
 	size_t other_count, other_capacity;
 	/* Of a list that is a tree (read.h): the rows under it */
 	struct row *children;
@@ -43,13 +44,13 @@ struct row row_lay(struct arena *a, const struct entity *e, struct value full);
 struct row row_without(struct arena *a, const struct row *w, struct slice name);
 
 /* ---- rows to work on ---- */
-void row_init(struct row *w, struct arena *a, const struct entity *e);                     /* empty; e NULL: without slots */
-void row_from(struct row *w, struct arena *a, const struct entity *e, struct value item);  /* an M, or absent: empty */
+void row_init(struct row *w, struct arena *a, const struct entity *e); /* empty; e NULL: without slots */
+void row_from(struct row *w, struct arena *a, const struct entity *e, struct value item); /* an M, or absent: empty */
 void row_copy(struct row *w, struct arena *a, const struct row *from);
-void row_set(struct row *w, const struct name *n, struct value v);  /* v absent: an entry that says so */
-void row_drop(struct row *w, const struct name *n);                 /* no entry at all */
+void row_set(struct row *w, const struct name *n, struct value v); /* v absent: an entry that says so */
+void row_drop(struct row *w, const struct name *n);                /* no entry at all */
 bool row_is_empty(const struct row *w);
-struct value row_item(const struct row *w);                         /* an M of what is present */
+struct value row_item(const struct row *w); /* an M of what is present */
 
 struct value row_get_other(const struct row *w, const struct name *n);
 static inline struct value row_get(const struct row *w, const struct name *n)

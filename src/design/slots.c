@@ -4,12 +4,13 @@
 #include <stdlib.h>
 #include "json/json.h"
 
-#define DERIVED_MOST 8 /* attributes derived from derived ones and copied from copies; a circle ends here */
+#define DERIVED_MOST   8 /* attributes derived from derived ones and copied from copies; a circle ends here */
 #define TABLE_KEY_MOST 2
 
 /* ---- what moves by itself ---- */
 
-struct reading { /* whether a term reads what does */
+/* whether a term reads what does */
+struct reading {
 	const struct design *design;
 	const struct entity *entity;
 	int depth;
@@ -335,7 +336,8 @@ static void make_constants(struct arena *a, const struct entity *e, struct slots
 		const struct key_rule *k = &e->keys[i];
 
 		if (!k->when && template_is_constant(k->template) && forms_of(e, k->at) == 1)
-			constants[s->constant_count++] = (struct slot_key){ .at = slot_of(s, k->at), .template = k->template };
+			constants[s->constant_count++] =
+				(struct slot_key){ .at = slot_of(s, k->at), .template = k->template };
 	}
 	s->constants = constants;
 }

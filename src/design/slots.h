@@ -12,21 +12,22 @@
 
 struct slot {
 	const struct name *name;
-	struct slice label;    /* ,"name": and SLOT_BEYOND bytes of anything behind it */
-	struct slice encoded;  /* as it stands in an item: its length, its bytes */
-	uint64_t head[2], head_mask[2]; /* the beginning of that, and which bits of it there are */
-	uint32_t at;           /* its number: in the order of writing */
+	struct slice label;                /* ,"name": and SLOT_BEYOND bytes of anything behind it */
+	struct slice encoded;              /* as it stands in an item: its length, its bytes */
+	uint64_t head[2], head_mask[2];    /* the beginning of that, and which bits of it there are */
+	uint32_t at;                       /* its number: in the order of writing */
 	const struct attribute *attribute; /* NULL: a key, or what is read of items and no attribute of the entity */
 	bool hidden, private_, compressed;
-	bool plain;            /* none of these */
-	bool tagged;           /* part of the validator: no counter, and nothing that hangs on one */
-	bool stored;           /* of an item in full: also part of it as it is stored */
+	bool plain;  /* none of these */
+	bool tagged; /* part of the validator: no counter, and nothing that hangs on one */
+	bool stored; /* of an item in full: also part of it as it is stored */
 };
 
 #define SLOT_BEYOND 32
-#define SLOT_NONE UINT16_MAX
+#define SLOT_NONE   UINT16_MAX
 
-struct slot_key { /* a template without a condition, and the slot of what it makes */
+/* a template without a condition, and the slot of what it makes */
+struct slot_key {
 	uint32_t at;
 	const struct template *template;
 	/* template_is_simple() of it: */
@@ -37,18 +38,18 @@ struct slot_key { /* a template without a condition, and the slot of what it mak
 
 struct slots {
 	/* Attributes and keys that are shown; then, not written: other keys, the ttl attribute, what rules read. */
-	const struct slot *sorted;         /* in order of their names */
-	const struct slot *const *list;    /* by number */
+	const struct slot *sorted;      /* in order of their names */
+	const struct slot *const *list; /* by number */
 	size_t count;
-	size_t written; /* the slots before this are */
+	size_t written;          /* the slots before this are */
 	const uint16_t *of_name; /* by the name's id; SLOT_NONE: it has none here */
-	size_t label_size; /* of all labels */
+	size_t label_size;       /* of all labels */
 	bool has_private;
 	bool alone; /* no item of another entity, companion or login can have a key of this one's shape */
 	const struct slot_key *keys; /* of the table's key */
 	size_t key_count;
-	bool keyed; /* there is one for each attribute of the table's key */
-	bool located; /* … and no other, and the identity is all that they are made from */
+	bool keyed;                       /* there is one for each attribute of the table's key */
+	bool located;                     /* … and no other, and the identity is all that they are made from */
 	const struct slot_key *constants; /* keys that are the same text in all items, and have no other form */
 	size_t constant_count;
 	const uint32_t *identity; /* slots that an item as it is stored must have to be one in full (entity.h) */

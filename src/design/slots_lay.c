@@ -35,7 +35,8 @@ struct value *slots_lay(struct arena *a, const struct slots *slots, struct value
 		return values;
 	p = item.p + LAYOUT_HEAD;
 	end = item.p + item.n;
-	safe = item.n >= LAYOUT_HEAD + sizeof(n->head) ? end - sizeof(n->head) : p - 1; /* so much can be read up to there */
+	safe = item.n >= LAYOUT_HEAD + sizeof(n->head) ? end - sizeof(n->head)
+						       : p - 1; /* so much can be read up to there */
 	while (p < end && n < last) {
 		if (p > safe || !is_at(n, p, end)) {
 			const uint8_t *value = p;

@@ -22,8 +22,7 @@ struct caller {
 	struct arena arena;
 };
 
-static const char out_of_memory[] =
-	"{\"__type\":\"" ERR_NS_DDB "InternalServerError\",\"message\":\"Out of memory\"}";
+static const char out_of_memory[] = "{\"__type\":\"" ERR_NS_DDB "InternalServerError\",\"message\":\"Out of memory\"}";
 
 bool thorpe_open(const struct thorpe_options *o, struct thorpe **out, char *why, size_t n)
 {
@@ -129,8 +128,7 @@ static bool call(struct caller *c, const char *operation, struct slice body, str
 	return ok;
 }
 
-void thorpe_call(struct thorpe *t, const char *operation, const char *body, size_t size,
-		 struct thorpe_reply *reply)
+void thorpe_call(struct thorpe *t, const char *operation, const char *body, size_t size, struct thorpe_reply *reply)
 {
 	struct caller *c = caller_take(t);
 
@@ -138,8 +136,7 @@ void thorpe_call(struct thorpe *t, const char *operation, const char *body, size
 		return;
 	if (c)
 		caller_free(c);
-	*reply = (struct thorpe_reply){ .status = 500, .body = out_of_memory,
-					.size = sizeof(out_of_memory) - 1 };
+	*reply = (struct thorpe_reply){ .status = 500, .body = out_of_memory, .size = sizeof(out_of_memory) - 1 };
 }
 
 void thorpe_reply_free(struct thorpe_reply *reply)

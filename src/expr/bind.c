@@ -6,7 +6,7 @@
 #include "expr/path.h"
 #include "value/codec.h"
 
-#define NAMES "ExpressionAttributeNames"
+#define NAMES  "ExpressionAttributeNames"
 #define VALUES "ExpressionAttributeValues"
 
 static bool is_placeholder(struct slice key, char sigil)
@@ -23,8 +23,7 @@ static bool is_placeholder(struct slice key, char sigil)
 	return true;
 }
 
-static bool check_key(struct arena *a, const char *map, struct slice key, char sigil,
-		      struct error *e)
+static bool check_key(struct arena *a, const char *map, struct slice key, char sigil, struct error *e)
 {
 	if (key.n > EXPR_PLACEHOLDER_MAX)
 		return error_set(e, a, ERR_VALIDATION,
@@ -32,14 +31,12 @@ static bool check_key(struct arena *a, const char *map, struct slice key, char s
 				 "key that is too long; size of key: %zu",
 				 map, key.n);
 	if (!is_placeholder(key, sigil))
-		return error_set(e, a, ERR_VALIDATION,
-				 "%s contains invalid key: Syntax error; key: \"%.*s\"", map,
+		return error_set(e, a, ERR_VALIDATION, "%s contains invalid key: Syntax error; key: \"%.*s\"", map,
 				 SLICE_ARG(key));
 	return true;
 }
 
-static bool check_map(struct arena *a, const char *map, const struct json *j, char sigil,
-		      struct error *e)
+static bool check_map(struct arena *a, const char *map, const struct json *j, char sigil, struct error *e)
 {
 	if (!json_is(j, JSON_OBJECT))
 		return error_set(e, a, ERR_SERIALIZATION, "Unexpected field type");
@@ -72,18 +69,15 @@ static bool add_name(struct expr_bindings *b, const struct json_member *m, struc
 	struct slice name;
 
 	if (m->value.type != JSON_STRING)
-		return error_set(e, b->arena, ERR_SERIALIZATION,
-				 "Unexpected value type in payload");
+		return error_set(e, b->arena, ERR_SERIALIZATION, "Unexpected value type in payload");
 	name = m->value.string;
 	if (name.n == 0)
 		return error_set(e, b->arena, ERR_VALIDATION,
-				 NAMES " contains invalid value: Empty attribute name for key %.*s",
-				 SLICE_ARG(m->name));
+				 NAMES " contains invalid value: Empty attribute name for key %.*s", SLICE_ARG(m->name));
 	if (name.n > EXPR_NAME_MAX)
 		return error_set(e, b->arena, ERR_VALIDATION,
-				 NAMES
-				 " contains invalid value: Attribute name is too large, must be "
-				 "less than 65536 bytes for key %.*s",
+				 NAMES " contains invalid value: Attribute name is too large, must be "
+				       "less than 65536 bytes for key %.*s",
 				 SLICE_ARG(m->name));
 	bind_name(b, m->name, name);
 	return true;
@@ -96,16 +90,15 @@ static bool add_value(struct expr_bindings *b, const struct json_member *m, stru
 	if (!value_from_json(b->arena, &m->value, &v, e)) {
 		if (e->code != ERR_VALIDATION)
 			return false;
-		return error_set(e, b->arena, ERR_VALIDATION,
-				 VALUES " contains invalid value: %.*s for key %.*s",
+		return error_set(e, b->arena, ERR_VALIDATION, VALUES " contains invalid value: %.*s for key %.*s",
 				 SLICE_ARG(e->message), SLICE_ARG(m->name));
 	}
 	bind_value(b, m->name, v);
 	return true;
 }
 
-bool expr_bindings_new(struct arena *a, struct expr_cache *cache, const struct json *names,
-		       const struct json *values, struct expr_bindings **out, struct error *e)
+bool expr_bindings_new(struct arena *a, struct expr_cache *cache, const struct json *names, const struct json *values,
+		       struct expr_bindings **out, struct error *e)
 {
 	struct expr_bindings *b = arena_new(a, struct expr_bindings);
 
@@ -133,8 +126,7 @@ bool expr_bindings_new(struct arena *a, struct expr_cache *cache, const struct j
 
 static bool refuse_unused(struct arena *a, const char *map, struct buf *keys, struct error *e)
 {
-	return error_set(e, a, ERR_VALIDATION,
-			 "Value provided in %s unused in expressions: keys: {%.*s}", map,
+	return error_set(e, a, ERR_VALIDATION, "Value provided in %s unused in expressions: keys: {%.*s}", map,
 			 SLICE_ARG(buf_slice(keys)));
 }
 
@@ -161,8 +153,8 @@ bool expr_bindings_check_used(const struct expr_bindings *b, struct error *e)
 	return keys.n == 0 || refuse_unused(b->arena, VALUES, &keys, e);
 }
 
-bool binder_init(struct binder *x, struct expr_bindings *b, enum tree_kind kind, const char *label,
-		 struct slice text, struct error *e)
+bool binder_init(struct binder *x, struct expr_bindings *b, enum tree_kind kind, const char *label, struct slice text,
+		 struct error *e)
 {
 	*x = (struct binder){ .b = b, .arena = b->arena, .label = label, .e = e };
 	return expr_cache_parse(b->cache, b->arena, kind, label, text, &x->tree, e);
@@ -176,17 +168,15 @@ bool binder_refuse(struct binder *x, const char *fmt, ...)
 	va_start(ap, fmt);
 	why = arena_vprintf(x->arena, fmt, ap);
 	va_end(ap);
-	return error_set(x->e, x->arena, ERR_VALIDATION, "Invalid %s: %.*s", x->label,
-			 SLICE_ARG(why));
+	return error_set(x->e, x->arena, ERR_VALIDATION, "Invalid %s: %.*s", x->label, SLICE_ARG(why));
 }
 
 bool binder_refuse_type(struct binder *x, const char *op, const char *type)
 {
-	return binder_refuse(
-		x,
-		"Incorrect operand type for operator or function; operator or function: "
-		"%s, operand type: %s",
-		op, type);
+	return binder_refuse(x,
+			     "Incorrect operand type for operator or function; operator or function: "
+			     "%s, operand type: %s",
+			     op, type);
 }
 
 bool binder_path(struct binder *x, const struct node *n, struct path *out)
@@ -195,9 +185,7 @@ bool binder_path(struct binder *x, const struct node *n, struct path *out)
 	struct path_step *steps;
 
 	if (count > EXPR_PATH_MAX)
-		return binder_refuse(
-			x, "The document path has too many nesting levels; nesting levels: %zu",
-			count);
+		return binder_refuse(x, "The document path has too many nesting levels; nesting levels: %zu", count);
 	steps = arena_array(x->arena, struct path_step, count);
 	for (unsigned s = n->child; s; s = tree_node(x->tree, s)->next, i++) {
 		const struct node *step = tree_node(x->tree, s);
@@ -210,11 +198,10 @@ bool binder_path(struct binder *x, const struct node *n, struct path *out)
 			continue;
 		bound = map_get(&x->b->names, steps[i].name);
 		if (!bound)
-			return binder_refuse(
-				x,
-				"An expression attribute name used in the document path is "
-				"not defined; attribute name: %.*s",
-				SLICE_ARG(steps[i].name));
+			return binder_refuse(x,
+					     "An expression attribute name used in the document path is "
+					     "not defined; attribute name: %.*s",
+					     SLICE_ARG(steps[i].name));
 		bound->used = true;
 		steps[i].name = bound->name;
 	}
@@ -237,11 +224,10 @@ bool binder_value(struct binder *x, const struct node *n, struct value *out)
 	struct bound_value *bound = map_get(&x->b->values, key);
 
 	if (!bound)
-		return binder_refuse(
-			x,
-			"An expression attribute value used in expression is not defined; "
-			"attribute value: %.*s",
-			SLICE_ARG(key));
+		return binder_refuse(x,
+				     "An expression attribute value used in expression is not defined; "
+				     "attribute value: %.*s",
+				     SLICE_ARG(key));
 	bound->used = true;
 	*out = bound->value;
 	return true;
@@ -250,12 +236,14 @@ bool binder_value(struct binder *x, const struct node *n, struct value *out)
 bool expr_refuse_size(struct arena *a, const char *label, size_t size, struct error *e)
 {
 	return error_set(e, a, ERR_VALIDATION,
-			 "Invalid %s: Expression size has exceeded the maximum allowed size; expression size: %zu", label, size);
+			 "Invalid %s: Expression size has exceeded the maximum allowed size; expression size: %zu",
+			 label, size);
 }
 
 bool expr_refuse_operators(struct arena *a, const char *label, struct error *e)
 {
-	return error_set(e, a, ERR_VALIDATION, "Invalid %s: The expression contains too many operators; operator count: %d", label,
+	return error_set(e, a, ERR_VALIDATION,
+			 "Invalid %s: The expression contains too many operators; operator count: %d", label,
 			 EXPR_OPERATORS_MAX + 1);
 }
 
@@ -266,8 +254,7 @@ bool binder_finish(struct binder *x)
 
 /* DynamoDB resolves the last path first and compares each with those after it. So an error in a
  * path comes second to two paths after it that cannot stand together. */
-bool binder_paths_apart(struct binder *x, const struct node *const *nodes, size_t n,
-			struct path *out)
+bool binder_paths_apart(struct binder *x, const struct node *const *nodes, size_t n, struct path *out)
 {
 	struct error later = { 0 };
 

@@ -61,14 +61,15 @@ const struct test *test_not(struct arena *a, const struct test *t)
 {
 	struct test *not = arena_new(a, struct test);
 
-	not->op = TEST_NOT;
-	not->left = t;
-	return not;
+	not ->op = TEST_NOT;
+	not ->left = t;
+	return not ;
 }
 
 /* ---- conditions ---- */
 
-struct survey { /* of a condition's parts */
+/* of a condition's parts */
+struct survey {
 	struct arena *arena;
 	struct error *e;
 	size_t operators, operands, path_count;
@@ -106,8 +107,8 @@ static bool survey_test(struct survey *s, const struct test *t)
 	return (!t->left || survey_test(s, t->left)) && (!t->right || survey_test(s, t->right));
 }
 
-static bool check_size(struct arena *a, const char *label, const struct condition *c, const struct update *u, size_t operands,
-		       struct error *e)
+static bool check_size(struct arena *a, const char *label, const struct condition *c, const struct update *u,
+		       size_t operands, struct error *e)
 {
 	struct expr_printer p;
 	struct buf text;
@@ -153,8 +154,8 @@ const struct test *condition_test(const struct condition *c)
 
 static bool check_part(struct arena *a, const struct action *action, struct error *e)
 {
-	return action->kind == ACTION_REMOVE ||
-	       (check_value(a, action->source.value, e) && (action->kind == ACTION_SET || update_check_added(a, action, e)));
+	return action->kind == ACTION_REMOVE || (check_value(a, action->source.value, e) &&
+						 (action->kind == ACTION_SET || update_check_added(a, action, e)));
 }
 
 bool update_of(struct arena *a, const struct update_part *parts, size_t n, const struct update **out, struct error *e)
@@ -165,7 +166,8 @@ bool update_of(struct arena *a, const struct update_part *parts, size_t n, const
 	struct path *paths = arena_array(a, struct path, n);
 
 	for (size_t i = 0; i < n; i++) {
-		actions[i] = (struct action){ .kind = parts[i].kind, .source = { .kind = SOURCE_VALUE, .value = parts[i].value } };
+		actions[i] = (struct action){ .kind = parts[i].kind,
+					      .source = { .kind = SOURCE_VALUE, .value = parts[i].value } };
 		steps[i].name = parts[i].name;
 		paths[i] = (struct path){ &steps[i], 1 };
 		if (!check_part(a, &actions[i], e))

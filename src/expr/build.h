@@ -24,14 +24,15 @@ enum test_op {
 	TEST_NOT,
 	TEST_EXISTS,
 	TEST_NOT_EXISTS,
-	TEST_TYPE,    /* what, its type's name as a value */
+	TEST_TYPE, /* what, its type's name as a value */
 	TEST_BEGINS_WITH,
 	TEST_CONTAINS,
 	TEST_NOT_CONTAINS, /* legacy only: false where there is no attribute */
 	TEST_TRUE,         /* an empty legacy filter */
 };
 
-struct test_operand { /* a value; with a name the attribute, or its size() */
+/* a value; with a name the attribute, or its size() */
+struct test_operand {
 	struct slice name; /* empty: the value */
 	bool size;
 	struct value value;
@@ -59,12 +60,14 @@ bool condition_of(struct arena *a, enum condition_label label, const struct test
 const struct test *condition_test(const struct condition *c); /* NULL of NULL */
 
 enum action_kind { ACTION_SET, ACTION_REMOVE, ACTION_ADD, ACTION_DELETE };
-struct update_part { /* of an update */
+/* of an update */
+struct update_part {
 	enum action_kind kind;
 	struct slice name;
 	struct value value; /* not of REMOVE */
 };
 /* At least one part. */
-bool update_of(struct arena *a, const struct update_part *parts, size_t n, const struct update **out, struct error *e) MUST_CHECK;
+bool update_of(struct arena *a, const struct update_part *parts, size_t n, const struct update **out,
+	       struct error *e) MUST_CHECK;
 
 #endif

@@ -97,8 +97,7 @@ static void drop_oldest(struct expr_cache *c)
 	tree_release(t);
 }
 
-static struct tree *find(struct expr_cache *c, uint64_t hash, enum tree_kind kind,
-			 struct slice text)
+static struct tree *find(struct expr_cache *c, uint64_t hash, enum tree_kind kind, struct slice text)
 {
 	struct tree *t = *bucket_of(c, hash);
 
@@ -147,8 +146,8 @@ static struct tree *keep(struct expr_cache *c, uint64_t hash, const struct tree 
 	return t;
 }
 
-bool expr_cache_parse(struct expr_cache *c, struct arena *a, enum tree_kind kind, const char *label,
-		      struct slice text, const struct tree **out, struct error *e)
+bool expr_cache_parse(struct expr_cache *c, struct arena *a, enum tree_kind kind, const char *label, struct slice text,
+		      const struct tree **out, struct error *e)
 {
 	struct tree *t;
 	uint64_t hash;

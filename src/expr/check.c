@@ -40,8 +40,7 @@ static struct slice text_of(const struct checker *c, const struct node *n)
 
 static bool refuse(const struct checker *c, const char *what, struct slice which)
 {
-	return error_set(c->e, c->arena, ERR_VALIDATION, "Invalid %s: %s%.*s", c->label, what,
-			 SLICE_ARG(which));
+	return error_set(c->e, c->arena, ERR_VALIDATION, "Invalid %s: %s%.*s", c->label, what, SLICE_ARG(which));
 }
 
 static bool check_index(const struct checker *c, struct node *n)
@@ -52,10 +51,9 @@ static bool check_index(const struct checker *c, struct node *n)
 	for (size_t i = 0; i < digits.n && v <= EXPR_INDEX_MAX; i++)
 		v = v * 10 + (uint64_t)(digits.p[i] - '0');
 	if (v > EXPR_INDEX_MAX)
-		return error_set(
-			c->e, c->arena, ERR_VALIDATION,
-			"Invalid %s: List index is not within the allowable range; index: [%.*s]",
-			c->label, SLICE_ARG(digits));
+		return error_set(c->e, c->arena, ERR_VALIDATION,
+				 "Invalid %s: List index is not within the allowable range; index: [%.*s]", c->label,
+				 SLICE_ARG(digits));
 	n->index = (uint32_t)v;
 	return true;
 }
@@ -66,8 +64,7 @@ static bool check_path(const struct checker *c, const struct node *path)
 		struct node *n = &c->nodes[s];
 
 		if (n->kind == NODE_NAME && expr_is_reserved(text_of(c, n)))
-			return refuse(c, "Attribute name is a reserved keyword; reserved keyword: ",
-				      text_of(c, n));
+			return refuse(c, "Attribute name is a reserved keyword; reserved keyword: ", text_of(c, n));
 		if (n->kind == NODE_INDEX && !check_index(c, n))
 			return false;
 	}
@@ -94,12 +91,9 @@ static bool check_call(const struct checker *c, struct node *n, enum place place
 	if (f == FUNC_NONE)
 		return refuse(c, "Invalid function name; function: ", name);
 	if (for_update && c->kind != TREE_UPDATE)
-		return refuse(
-			c,
-			"The function is not allowed in a condition expression; function: ", name);
+		return refuse(c, "The function is not allowed in a condition expression; function: ", name);
 	if (!for_update && c->kind == TREE_UPDATE)
-		return refuse(
-			c, "The function is not allowed in an update expression; function: ", name);
+		return refuse(c, "The function is not allowed in an update expression; function: ", name);
 	if (is_misplaced(f, c->kind, place))
 		return refuse(c,
 			      "The function is not allowed to be used this way in an expression; "
@@ -121,8 +115,7 @@ static bool check_operand(const struct checker *c, unsigned at, enum place place
 	case NODE_CALL: return check_call(c, n, place);
 	case NODE_PLUS:
 	case NODE_MINUS:
-		return check_operand(c, n->child, AS_OPERAND) &&
-		       check_operand(c, c->nodes[n->child].next, AS_OPERAND);
+		return check_operand(c, n->child, AS_OPERAND) && check_operand(c, c->nodes[n->child].next, AS_OPERAND);
 	default: return true;
 	}
 }
@@ -150,8 +143,7 @@ static bool check_section(const struct checker *c, const struct node *section)
 				return false;
 			continue;
 		}
-		if (!check_path(c, &c->nodes[n->child]) ||
-		    !check_operand(c, c->nodes[n->child].next, AS_WHOLE_VALUE))
+		if (!check_path(c, &c->nodes[n->child]) || !check_operand(c, c->nodes[n->child].next, AS_WHOLE_VALUE))
 			return false;
 	}
 	return true;
@@ -169,18 +161,17 @@ static bool check_sections(const struct checker *c, unsigned root)
 		if (!check_section(c, &c->nodes[x]))
 			return false;
 		if (seen[kind])
-			return error_set(
-				c->e, c->arena, ERR_VALIDATION,
-				"Invalid %s: The \"%s\" section can only be used once in an "
-				"update expression;",
-				c->label, names[kind]);
+			return error_set(c->e, c->arena, ERR_VALIDATION,
+					 "Invalid %s: The \"%s\" section can only be used once in an "
+					 "update expression;",
+					 c->label, names[kind]);
 		seen[kind] = true;
 	}
 	return true;
 }
 
-bool tree_check(struct arena *a, const char *label, struct slice text, struct node *nodes,
-		enum tree_kind kind, unsigned root, struct error *e)
+bool tree_check(struct arena *a, const char *label, struct slice text, struct node *nodes, enum tree_kind kind,
+		unsigned root, struct error *e)
 {
 	struct checker c = { a, e, label, text, nodes, kind };
 

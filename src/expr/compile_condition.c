@@ -6,10 +6,10 @@
 #include "expr/path.h"
 
 /* Sets of types, a bit each. */
-#define TYPE_BIT(t) (1u << (t))
-#define TYPES_ORDERED (TYPE_BIT(VALUE_S) | TYPE_BIT(VALUE_N) | TYPE_BIT(VALUE_B))
+#define TYPE_BIT(t)    (1u << (t))
+#define TYPES_ORDERED  (TYPE_BIT(VALUE_S) | TYPE_BIT(VALUE_N) | TYPE_BIT(VALUE_B))
 #define TYPES_PREFIXED (TYPE_BIT(VALUE_S) | TYPE_BIT(VALUE_B))
-#define TYPES_SIZED (~(TYPE_BIT(VALUE_N) | TYPE_BIT(VALUE_BOOL) | TYPE_BIT(VALUE_NULL)))
+#define TYPES_SIZED    (~(TYPE_BIT(VALUE_N) | TYPE_BIT(VALUE_BOOL) | TYPE_BIT(VALUE_NULL)))
 
 static const struct test *compile_test(struct binder *x, const struct node *n);
 
@@ -45,8 +45,7 @@ static enum value_type operand_type(const struct operand *o)
 	return o->is_path ? VALUE_NONE : value_type(o->value);
 }
 
-static bool check_types(struct binder *x, const char *op, const struct operand *args, size_t n,
-			unsigned allowed)
+static bool check_types(struct binder *x, const char *op, const struct operand *args, size_t n, unsigned allowed)
 {
 	for (size_t i = 0; i < n; i++) {
 		enum value_type t = operand_type(&args[i]);
@@ -67,11 +66,10 @@ static bool check_distinct(struct binder *x, const char *op, const struct operan
 		if (!args[i].is_path || args[i].is_size || path_cmp(&args[0].path, &args[i].path))
 			continue;
 		first = path_print(&args[0].path, x->arena);
-		return binder_refuse(
-			x,
-			"The first operand must be distinct from the remaining operands for "
-			"this operator or function; operator: %s, first operand: %.*s",
-			op, SLICE_ARG(first));
+		return binder_refuse(x,
+				     "The first operand must be distinct from the remaining operands for "
+				     "this operator or function; operator: %s, first operand: %.*s",
+				     op, SLICE_ARG(first));
 	}
 	return true;
 }
@@ -141,8 +139,7 @@ static bool check_between(struct binder *x, const struct operand *args)
 	struct slice one, two;
 	bool same;
 
-	if (!check_types(x, "BETWEEN", args, 3, TYPES_ORDERED) ||
-	    !check_distinct(x, "BETWEEN", args, 3))
+	if (!check_types(x, "BETWEEN", args, 3, TYPES_ORDERED) || !check_distinct(x, "BETWEEN", args, 3))
 		return false;
 	if (args[1].is_path || args[1].is_size || args[2].is_path || args[2].is_size)
 		return true;
@@ -151,13 +148,12 @@ static bool check_between(struct binder *x, const struct operand *args)
 		return true;
 	one = print_bound(x->arena, low);
 	two = print_bound(x->arena, high);
-	return binder_refuse(
-		x,
-		"The BETWEEN operator requires %s; lower bound operand: %.*s, upper bound "
-		"operand: %.*s",
-		same ? "upper bound to be greater than or equal to lower bound"
-		     : "same data type for lower and upper bounds",
-		SLICE_ARG(one), SLICE_ARG(two));
+	return binder_refuse(x,
+			     "The BETWEEN operator requires %s; lower bound operand: %.*s, upper bound "
+			     "operand: %.*s",
+			     same ? "upper bound to be greater than or equal to lower bound"
+				  : "same data type for lower and upper bounds",
+			     SLICE_ARG(one), SLICE_ARG(two));
 }
 
 static bool check_in(struct binder *x, const struct operand *args, size_t n)
@@ -165,11 +161,10 @@ static bool check_in(struct binder *x, const struct operand *args, size_t n)
 	if (!check_distinct(x, "IN", args, n))
 		return false;
 	if (n - 1 > EXPR_IN_OPERANDS_MAX)
-		return binder_refuse(
-			x,
-			"The IN operator is provided with too many operands; number of "
-			"operands: %zu",
-			n - 1);
+		return binder_refuse(x,
+				     "The IN operator is provided with too many operands; number of "
+				     "operands: %zu",
+				     n - 1);
 	return true;
 }
 
@@ -246,9 +241,7 @@ static bool check_test(struct binder *x, struct test *t)
 	case TEST_LT:
 	case TEST_LE:
 	case TEST_GT:
-	case TEST_GE:
-		return check_types(x, op, t->args, 2, TYPES_ORDERED) &&
-		       check_distinct(x, op, t->args, 2);
+	case TEST_GE: return check_types(x, op, t->args, 2, TYPES_ORDERED) && check_distinct(x, op, t->args, 2);
 	default: return check_call(x, t);
 	}
 }
@@ -285,8 +278,8 @@ static const struct test *compile_test(struct binder *x, const struct node *n)
 	return t->right ? t : NULL;
 }
 
-bool condition_compile_as(struct expr_bindings *b, const char *label, struct slice text,
-			  const struct condition **out, struct error *e)
+bool condition_compile_as(struct expr_bindings *b, const char *label, struct slice text, const struct condition **out,
+			  struct error *e)
 {
 	struct condition *c;
 	struct binder x;

@@ -5,8 +5,7 @@
 #include "expr/path.h"
 #include "expr/update.h"
 
-static bool check_operand_type(struct binder *x, const char *op, const struct source *s,
-			       enum value_type wanted)
+static bool check_operand_type(struct binder *x, const char *op, const struct source *s, enum value_type wanted)
 {
 	if (s->kind != SOURCE_VALUE || value_type(s->value) == wanted)
 		return true;
@@ -16,19 +15,17 @@ static bool check_operand_type(struct binder *x, const char *op, const struct so
 static bool compile_source(struct binder *x, const struct node *n, struct source *out);
 
 /* Two operands of one type. */
-static bool compile_pair(struct binder *x, const char *op, const struct node *n,
-			 enum value_type wanted, struct source *out)
+static bool compile_pair(struct binder *x, const char *op, const struct node *n, enum value_type wanted,
+			 struct source *out)
 {
 	struct source *pair = arena_array(x->arena, struct source, 2);
 	const struct node *left = tree_node(x->tree, n->child);
 
-	if (!compile_source(x, left, &pair[0]) ||
-	    !compile_source(x, tree_node(x->tree, left->next), &pair[1]))
+	if (!compile_source(x, left, &pair[0]) || !compile_source(x, tree_node(x->tree, left->next), &pair[1]))
 		return false;
 	out->left = &pair[0];
 	out->right = &pair[1];
-	return check_operand_type(x, op, &pair[0], wanted) &&
-	       check_operand_type(x, op, &pair[1], wanted);
+	return check_operand_type(x, op, &pair[0], wanted) && check_operand_type(x, op, &pair[1], wanted);
 }
 
 static bool check_count(struct binder *x, const struct node *n, size_t count)
@@ -52,13 +49,11 @@ static bool compile_if_not_exists(struct binder *x, const struct node *n, struct
 	struct source *pair = arena_array(x->arena, struct source, 2);
 	const struct node *first = tree_node(x->tree, n->child);
 
-	if (!compile_source(x, first, &pair[0]) ||
-	    !compile_source(x, tree_node(x->tree, first->next), &pair[1]))
+	if (!compile_source(x, first, &pair[0]) || !compile_source(x, tree_node(x->tree, first->next), &pair[1]))
 		return false;
 	if (pair[0].kind != SOURCE_PATH)
-		return binder_refuse(x,
-				     "Operator or function requires a document path; operator or "
-				     "function: if_not_exists");
+		return binder_refuse(x, "Operator or function requires a document path; operator or "
+					"function: if_not_exists");
 	out->path = pair[0].path;
 	out->left = &pair[1];
 	return true;
@@ -110,10 +105,11 @@ bool update_check_added(struct arena *a, const struct action *action, struct err
 
 	if (is_set(t) || (action->kind == ACTION_ADD && t == VALUE_N))
 		return true;
-	return error_set(e, a, ERR_VALIDATION,
-			 "Invalid UpdateExpression: Incorrect operand type for operator or function; operator: %s, operand type: %s, "
-			 "typeSet: ALLOWED_FOR_%s_OPERAND",
-			 op, long_type_name(t), op);
+	return error_set(
+		e, a, ERR_VALIDATION,
+		"Invalid UpdateExpression: Incorrect operand type for operator or function; operator: %s, operand type: %s, "
+		"typeSet: ALLOWED_FOR_%s_OPERAND",
+		op, long_type_name(t), op);
 }
 
 /* The tree's actions in order of appearance. */
@@ -171,8 +167,7 @@ static bool compile_sources(struct binder *x, struct flat *f)
 	return true;
 }
 
-bool update_compile(struct expr_bindings *b, struct slice text, const struct update **out,
-		    struct error *e)
+bool update_compile(struct expr_bindings *b, struct slice text, const struct update **out, struct error *e)
 {
 	struct update *u;
 	struct path *paths;
@@ -183,8 +178,7 @@ bool update_compile(struct expr_bindings *b, struct slice text, const struct upd
 		return false;
 	flatten(&x, &f);
 	paths = arena_array(b->arena, struct path, f.count);
-	if (!binder_paths_apart(&x, f.paths, f.count, paths) || !compile_sources(&x, &f) ||
-	    !binder_finish(&x))
+	if (!binder_paths_apart(&x, f.paths, f.count, paths) || !compile_sources(&x, &f) || !binder_finish(&x))
 		return false;
 	u = arena_new(b->arena, struct update);
 	u->actions = f.actions;

@@ -151,8 +151,7 @@ static bool leaf_holds(const struct test *t, struct value item)
 	case TEST_CONTAINS: return contains(x, y);
 	case TEST_NOT_CONTAINS: return value_present(x) && !contains(x, y);
 	case TEST_BETWEEN:
-		return compare(TEST_GE, x, y) &&
-		       compare(TEST_LE, x, operand_get(&t->args[2], item, &room[2]));
+		return compare(TEST_GE, x, y) && compare(TEST_LE, x, operand_get(&t->args[2], item, &room[2]));
 	default: return compare(t->op, x, y);
 	}
 }

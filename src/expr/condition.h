@@ -28,8 +28,8 @@ struct condition {
 	size_t path_count;
 };
 
-bool condition_compile_as(struct expr_bindings *b, const char *label, struct slice text,
-			  const struct condition **out, struct error *e) MUST_CHECK;
+bool condition_compile_as(struct expr_bindings *b, const char *label, struct slice text, const struct condition **out,
+			  struct error *e) MUST_CHECK;
 const char *test_op_name(enum test_op op);
 const char *condition_label_name(enum condition_label label);
 

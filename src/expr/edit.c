@@ -40,20 +40,17 @@ static size_t group_size(const struct edit *edits, size_t n, size_t depth)
 	return i;
 }
 
-static struct value rebuild(struct arena *a, struct value v, const struct edit *edits, size_t n,
-			    size_t depth);
+static struct value rebuild(struct arena *a, struct value v, const struct edit *edits, size_t n, size_t depth);
 
 /* The element that a group of edits leads to, as it becomes. */
-static struct value rebuilt_element(struct arena *a, struct value old, const struct edit *group,
-				    size_t n, size_t depth)
+static struct value rebuilt_element(struct arena *a, struct value old, const struct edit *group, size_t n, size_t depth)
 {
 	if (group->path->count == depth + 1)
 		return group->value;
 	return rebuild(a, old, group, n, depth + 1);
 }
 
-static struct value rebuild_map(struct arena *a, struct value map, const struct edit *edits,
-				size_t n, size_t depth)
+static struct value rebuild_map(struct arena *a, struct value map, const struct edit *edits, size_t n, size_t depth)
 {
 	struct value_member *members = arena_array(a, struct value_member, value_count(map) + n);
 	struct value_iter it = value_iter(map);
@@ -62,9 +59,7 @@ static struct value rebuild_map(struct arena *a, struct value map, const struct 
 
 	while (more || i < n) {
 		/* Both in ascending order of names. */
-		int c = !more  ? 1
-		      : i == n ? -1
-			       : slice_cmp(it.name, step_at(&edits[i], depth)->name);
+		int c = !more ? 1 : i == n ? -1 : slice_cmp(it.name, step_at(&edits[i], depth)->name);
 		struct value_member m;
 		size_t size;
 
@@ -75,8 +70,7 @@ static struct value rebuild_map(struct arena *a, struct value map, const struct 
 		}
 		size = group_size(edits + i, n - i, depth);
 		m.name = step_at(&edits[i], depth)->name;
-		m.value = rebuilt_element(a, c == 0 ? it.value : VALUE_ABSENT, edits + i, size,
-					  depth);
+		m.value = rebuilt_element(a, c == 0 ? it.value : VALUE_ABSENT, edits + i, size, depth);
 		if (value_present(m.value))
 			members[count++] = m;
 		if (c == 0)
@@ -86,8 +80,7 @@ static struct value rebuild_map(struct arena *a, struct value map, const struct 
 	return value_make_map(a, members, count);
 }
 
-static struct value rebuild_list(struct arena *a, struct value list, const struct edit *edits,
-				 size_t n, size_t depth)
+static struct value rebuild_list(struct arena *a, struct value list, const struct edit *edits, size_t n, size_t depth)
 {
 	size_t length = value_count(list), count = 0, i = 0;
 	struct value *elements = arena_array(a, struct value, length + n);
@@ -111,8 +104,7 @@ static struct value rebuild_list(struct arena *a, struct value list, const struc
 	return value_make_list(a, elements, count);
 }
 
-static struct value rebuild(struct arena *a, struct value v, const struct edit *edits, size_t n,
-			    size_t depth)
+static struct value rebuild(struct arena *a, struct value v, const struct edit *edits, size_t n, size_t depth)
 {
 	if (step_at(&edits[0], depth)->is_index)
 		return rebuild_list(a, v, edits, n, depth);

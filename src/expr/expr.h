@@ -39,9 +39,8 @@ void expr_cache_free(struct expr_cache *c);
 struct expr_bindings;
 /* `names` and `values` are the request's objects or NULL. Checks what DynamoDB checks of them alone
  * (empty maps, "#name" and ":value" syntax, the values themselves). `cache` may be NULL. */
-bool expr_bindings_new(struct arena *a, struct expr_cache *cache, const struct json *names,
-		       const struct json *values, struct expr_bindings **out,
-		       struct error *e) MUST_CHECK;
+bool expr_bindings_new(struct arena *a, struct expr_cache *cache, const struct json *names, const struct json *values,
+		       struct expr_bindings **out, struct error *e) MUST_CHECK;
 /* After all expressions of the request are compiled: names or values left unused are an error. */
 bool expr_bindings_check_used(const struct expr_bindings *b, struct error *e) MUST_CHECK;
 
@@ -67,8 +66,7 @@ const struct projection *projection_of_names(struct arena *a, const struct slice
 
 /* ---- updates ---- */
 struct update;
-bool update_compile(struct expr_bindings *b, struct slice text, const struct update **out,
-		    struct error *e) MUST_CHECK;
+bool update_compile(struct expr_bindings *b, struct slice text, const struct update **out, struct error *e) MUST_CHECK;
 /* `item` is the item as it is, or, when there is none, its key attributes alone. All operands are
  * read from it, then all actions applied. Errors: VALIDATION (wrong operand types, no such
  * attribute, path invalid for update, number overflow). */
@@ -99,26 +97,24 @@ struct key_term {
 bool key_condition_compile(struct expr_bindings *b, struct slice text, const struct condition **out,
 			   struct error *e) MUST_CHECK;
 /* Flattens a AND b AND …; names and types are checked against the schema by the caller. */
-bool key_condition_terms(struct arena *a, const struct condition *c, struct key_term **terms,
-			 size_t *count, struct error *e) MUST_CHECK;
+bool key_condition_terms(struct arena *a, const struct condition *c, struct key_term **terms, size_t *count,
+			 struct error *e) MUST_CHECK;
 
 /* ---- legacy forms ---- */
 /* QueryFilter, ScanFilter ({attr: {ComparisonOperator, AttributeValueList}}) with
  * ConditionalOperator ("AND"/"OR"; empty: AND). */
-bool condition_from_filter(struct arena *a, const struct json *filter,
-			   struct slice conditional_operator, const struct condition **out,
-			   struct error *e) MUST_CHECK;
+bool condition_from_filter(struct arena *a, const struct json *filter, struct slice conditional_operator,
+			   const struct condition **out, struct error *e) MUST_CHECK;
 /* Expected ({attr: {Value, Exists} or {ComparisonOperator, AttributeValueList}}). */
-bool condition_from_expected(struct arena *a, const struct json *expected,
-			     struct slice conditional_operator, const struct condition **out,
-			     struct error *e) MUST_CHECK;
-bool key_terms_from_conditions(struct arena *a, const struct json *key_conditions,
-			       struct key_term **terms, size_t *count, struct error *e) MUST_CHECK;
-bool update_from_attribute_updates(struct arena *a, const struct json *updates,
-				   const struct update **out, struct error *e) MUST_CHECK;
+bool condition_from_expected(struct arena *a, const struct json *expected, struct slice conditional_operator,
+			     const struct condition **out, struct error *e) MUST_CHECK;
+bool key_terms_from_conditions(struct arena *a, const struct json *key_conditions, struct key_term **terms,
+			       size_t *count, struct error *e) MUST_CHECK;
+bool update_from_attribute_updates(struct arena *a, const struct json *updates, const struct update **out,
+				   struct error *e) MUST_CHECK;
 /* AttributesToGet: whole top-level attributes. */
-bool projection_from_attributes(struct arena *a, const struct json *names,
-				const struct projection **out, struct error *e) MUST_CHECK;
+bool projection_from_attributes(struct arena *a, const struct json *names, const struct projection **out,
+				struct error *e) MUST_CHECK;
 
 /* Whether `word` is one of DynamoDB's reserved words, in any case. */
 bool expr_is_reserved(struct slice word);

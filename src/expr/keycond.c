@@ -30,14 +30,13 @@ static bool check_operator(struct collector *x, const struct test *t)
 	case TEST_BEGINS_WITH:
 		if (t->args[0].is_path || t->args[0].is_size)
 			return true;
-		return error_set(
-			x->e, x->arena, ERR_VALIDATION,
-			"Invalid condition in KeyConditionExpression: %s operator must have the "
-			"key attribute as its first operand",
-			name);
-	default:
 		return error_set(x->e, x->arena, ERR_VALIDATION,
-				 "Invalid operator used in KeyConditionExpression: %s", name);
+				 "Invalid condition in KeyConditionExpression: %s operator must have the "
+				 "key attribute as its first operand",
+				 name);
+	default:
+		return error_set(x->e, x->arena, ERR_VALIDATION, "Invalid operator used in KeyConditionExpression: %s",
+				 name);
 	}
 }
 
@@ -50,15 +49,12 @@ static bool find_attribute(struct collector *x, const struct test *t, size_t *at
 		const struct operand *o = &t->args[i];
 
 		if (o->is_size)
-			return refuse(x,
-				      "KeyConditionExpressions cannot contain nested operations");
+			return refuse(x, "KeyConditionExpressions cannot contain nested operations");
 		if (!o->is_path)
 			continue;
 		if (found)
-			return refuse(
-				x,
-				"Invalid condition in KeyConditionExpression: Multiple attribute "
-				"names used in one condition");
+			return refuse(x, "Invalid condition in KeyConditionExpression: Multiple attribute "
+					 "names used in one condition");
 		if (o->path.count > 1)
 			return refuse(x, "KeyConditionExpressions cannot have conditions on nested "
 					 "attributes");
@@ -87,9 +83,7 @@ static bool add_term(struct collector *x, struct key_term term)
 {
 	for (size_t i = 0; i < x->count; i++)
 		if (slice_equal(x->terms[i].name, term.name))
-			return refuse(
-				x,
-				"KeyConditionExpressions must only contain one condition per key");
+			return refuse(x, "KeyConditionExpressions must only contain one condition per key");
 	GROW_IN(x->arena, x->terms, x->count, x->room, 4);
 	x->terms[x->count++] = term;
 	return true;
@@ -114,14 +108,13 @@ static bool collect(struct collector *x, const struct test *t)
 	return add_term(x, term);
 }
 
-bool key_condition_compile(struct expr_bindings *b, struct slice text, const struct condition **out,
-			   struct error *e)
+bool key_condition_compile(struct expr_bindings *b, struct slice text, const struct condition **out, struct error *e)
 {
 	return condition_compile_as(b, "KeyConditionExpression", text, out, e);
 }
 
-bool key_condition_terms(struct arena *a, const struct condition *c, struct key_term **terms,
-			 size_t *count, struct error *e)
+bool key_condition_terms(struct arena *a, const struct condition *c, struct key_term **terms, size_t *count,
+			 struct error *e)
 {
 	struct collector x = { .arena = a, .e = e };
 

@@ -3,13 +3,14 @@
 #include "expr/legacy.h"
 #include "value/codec.h"
 
-#define INVALID "One or more parameter values were invalid: "
-#define BIT(t) (1u << (t))
+#define INVALID  "One or more parameter values were invalid: "
+#define BIT(t)   (1u << (t))
 #define ANY_TYPE (~0u)
-#define ORDERED (BIT(VALUE_S) | BIT(VALUE_N) | BIT(VALUE_B))
+#define ORDERED  (BIT(VALUE_S) | BIT(VALUE_N) | BIT(VALUE_B))
 
 #define MANY SIZE_MAX
 
+/* clang-format off */
 static const struct comparison_row {
 	const char *name;
 	size_t least, most;
@@ -30,6 +31,7 @@ static const struct comparison_row {
 				   ORDERED | BIT(VALUE_BOOL) | BIT(VALUE_NULL) },
 	[COMPARE_BEGINS_WITH] = { "BEGINS_WITH", 1, 1, BIT(VALUE_S) | BIT(VALUE_B) },
 };
+/* clang-format on */
 
 const struct json *legacy_get(const struct json *obj, const char *name)
 {
@@ -38,8 +40,8 @@ const struct json *legacy_get(const struct json *obj, const char *name)
 	return j && j->type != JSON_NULL ? j : NULL;
 }
 
-bool legacy_members(struct arena *a, const struct json *obj, const struct json_member ***out,
-		    size_t *count, struct error *e)
+bool legacy_members(struct arena *a, const struct json *obj, const struct json_member ***out, size_t *count,
+		    struct error *e)
 {
 	const struct json_member **members;
 	struct map seen;
@@ -69,20 +71,18 @@ bool legacy_members(struct arena *a, const struct json *obj, const struct json_m
 	return true;
 }
 
-bool legacy_operator(struct arena *a, const char *field, struct slice attribute,
-		     const struct json *j, enum comparison *out, struct error *e)
+bool legacy_operator(struct arena *a, const char *field, struct slice attribute, const struct json *j,
+		     enum comparison *out, struct error *e)
 {
-	static const char names[] =
-		"[IN, NULL, BETWEEN, LT, NOT_CONTAINS, EQ, GT, NOT_NULL, NE, LE, "
-		"BEGINS_WITH, GE, CONTAINS]";
+	static const char names[] = "[IN, NULL, BETWEEN, LT, NOT_CONTAINS, EQ, GT, NOT_NULL, NE, LE, "
+				    "BEGINS_WITH, GE, CONTAINS]";
 
 	if (!j)
-		return error_set(
-			e, a, ERR_VALIDATION,
-			"1 validation error detected: Value null at "
-			"'%s.%.*s.member.comparisonOperator' failed to satisfy constraint: "
-			"Member must not be null",
-			field, SLICE_ARG(attribute));
+		return error_set(e, a, ERR_VALIDATION,
+				 "1 validation error detected: Value null at "
+				 "'%s.%.*s.member.comparisonOperator' failed to satisfy constraint: "
+				 "Member must not be null",
+				 field, SLICE_ARG(attribute));
 	if (j->type != JSON_STRING)
 		return error_set(e, a, ERR_SERIALIZATION, "Unexpected field type");
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
@@ -91,16 +91,14 @@ bool legacy_operator(struct arena *a, const char *field, struct slice attribute,
 			return true;
 		}
 	}
-	return error_set(
-		e, a, ERR_VALIDATION,
-		"1 validation error detected: Value '%.*s' at "
-		"'%s.%.*s.member.comparisonOperator' failed to satisfy constraint: Member must "
-		"satisfy enum value set: %s",
-		SLICE_ARG(j->string), field, SLICE_ARG(attribute), names);
+	return error_set(e, a, ERR_VALIDATION,
+			 "1 validation error detected: Value '%.*s' at "
+			 "'%s.%.*s.member.comparisonOperator' failed to satisfy constraint: Member must "
+			 "satisfy enum value set: %s",
+			 SLICE_ARG(j->string), field, SLICE_ARG(attribute), names);
 }
 
-bool legacy_values(struct arena *a, const struct json *list, struct legacy_condition *c,
-		   struct error *e)
+bool legacy_values(struct arena *a, const struct json *list, struct legacy_condition *c, struct error *e)
 {
 	struct value *values;
 
@@ -126,38 +124,31 @@ bool legacy_check(struct arena *a, const struct legacy_condition *c, struct erro
 
 	if (c->arg_count < row->least || c->arg_count > row->most)
 		return error_set(e, a, ERR_VALIDATION,
-				 INVALID
-				 "Invalid number of argument(s) for the %s ComparisonOperator",
-				 row->name);
+				 INVALID "Invalid number of argument(s) for the %s ComparisonOperator", row->name);
 	for (size_t i = 1; i < c->arg_count; i++)
 		if (value_type(c->args[i]) != type)
 			return error_set(e, a, ERR_VALIDATION,
-					 INVALID
-					 "AttributeValues inside AttributeValueList must be of "
-					 "same type");
+					 INVALID "AttributeValues inside AttributeValueList must be of "
+						 "same type");
 	if (c->arg_count && !(row->types & BIT(type)))
 		return error_set(e, a, ERR_VALIDATION,
-				 INVALID
-				 "ComparisonOperator %s is not valid for %s AttributeValue type",
-				 row->name, value_type_name(type));
+				 INVALID "ComparisonOperator %s is not valid for %s AttributeValue type", row->name,
+				 value_type_name(type));
 	if (c->op == COMPARE_BETWEEN && value_cmp(c->args[0], c->args[1]) > 0)
-		return error_set(
-			e, a, ERR_VALIDATION,
-			"The BETWEEN condition was provided a range where the lower bound is "
-			"greater than the upper bound");
+		return error_set(e, a, ERR_VALIDATION,
+				 "The BETWEEN condition was provided a range where the lower bound is "
+				 "greater than the upper bound");
 	return true;
 }
 
-bool legacy_condition(struct arena *a, const char *field, const struct json_member *m,
-		      struct legacy_condition *out, struct error *e)
+bool legacy_condition(struct arena *a, const char *field, const struct json_member *m, struct legacy_condition *out,
+		      struct error *e)
 {
 	const struct json *j = &m->value;
 
 	*out = (struct legacy_condition){ .name = m->name };
 	if (j->type != JSON_OBJECT)
 		return error_set(e, a, ERR_SERIALIZATION, "Unexpected field type");
-	return legacy_operator(a, field, m->name, legacy_get(j, "ComparisonOperator"), &out->op,
-			       e) &&
-	       legacy_values(a, legacy_get(j, "AttributeValueList"), out, e) &&
-	       legacy_check(a, out, e);
+	return legacy_operator(a, field, m->name, legacy_get(j, "ComparisonOperator"), &out->op, e) &&
+	       legacy_values(a, legacy_get(j, "AttributeValueList"), out, e) && legacy_check(a, out, e);
 }

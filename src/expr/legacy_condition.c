@@ -25,8 +25,7 @@ static enum test_op test_op(enum comparison c)
 	}
 }
 
-static void make_test(struct arena *a, const struct legacy_condition *c, const struct path *path,
-		      struct test *out)
+static void make_test(struct arena *a, const struct legacy_condition *c, const struct path *path, struct test *out)
 {
 	struct operand *args = arena_array(a, struct operand, c->arg_count + 1);
 
@@ -38,8 +37,7 @@ static void make_test(struct arena *a, const struct legacy_condition *c, const s
 }
 
 /* Halves, so that evaluation of however many goes only so deep. */
-static const struct test *combine(struct arena *a, enum test_op op, const struct test *tests,
-				  size_t n)
+static const struct test *combine(struct arena *a, enum test_op op, const struct test *tests, size_t n)
 {
 	struct test *t;
 
@@ -52,8 +50,8 @@ static const struct test *combine(struct arena *a, enum test_op op, const struct
 	return t;
 }
 
-static const struct condition *make(struct arena *a, enum test_op op,
-				    const struct legacy_condition *conditions, size_t n)
+static const struct condition *make(struct arena *a, enum test_op op, const struct legacy_condition *conditions,
+				    size_t n)
 {
 	struct condition *c = arena_new(a, struct condition);
 	struct test *tests = arena_array(a, struct test, n ? n : 1);
@@ -73,34 +71,29 @@ static const struct condition *make(struct arena *a, enum test_op op,
 	return c;
 }
 
-static bool check_operator(struct arena *a, struct slice operator, size_t n, enum test_op *out,
-			   struct error *e)
+static bool check_operator(struct arena *a, struct slice operator, size_t n, enum test_op *out, struct error *e)
 {
 	*out = TEST_AND;
 	if (operator.n == 0)
 		return true;
 	if (n == 0)
-		return error_set(e, a, ERR_VALIDATION,
-				 "ConditionalOperator cannot be used without Filter or Expected");
+		return error_set(e, a, ERR_VALIDATION, "ConditionalOperator cannot be used without Filter or Expected");
 	if (n == 1)
-		return error_set(
-			e, a, ERR_VALIDATION,
-			"ConditionalOperator can only be used when Filter or Expected has two "
-			"or more elements");
+		return error_set(e, a, ERR_VALIDATION,
+				 "ConditionalOperator can only be used when Filter or Expected has two "
+				 "or more elements");
 	if (slice_is(operator, "OR"))
 		*out = TEST_OR;
 	else if (!slice_is(operator, "AND"))
-		return error_set(
-			e, a, ERR_VALIDATION,
-			"1 validation error detected: Value '%.*s' at 'conditionalOperator' "
-			"failed to satisfy constraint: Member must satisfy enum value set: "
-			"[OR, AND]",
-			SLICE_ARG(operator));
+		return error_set(e, a, ERR_VALIDATION,
+				 "1 validation error detected: Value '%.*s' at 'conditionalOperator' "
+				 "failed to satisfy constraint: Member must satisfy enum value set: "
+				 "[OR, AND]",
+				 SLICE_ARG(operator));
 	return true;
 }
 
-static bool check_number(struct arena *a, const struct legacy_condition *conditions, size_t n,
-			 struct error *e)
+static bool check_number(struct arena *a, const struct legacy_condition *conditions, size_t n, struct error *e)
 {
 	size_t all = n;
 
@@ -108,14 +101,12 @@ static bool check_number(struct arena *a, const struct legacy_condition *conditi
 		all += conditions[i].arg_count;
 	if (all <= EXPR_LEGACY_MAX)
 		return true;
-	return error_set(e, a, ERR_VALIDATION,
-			 INVALID "Too many conditions and values; at most %d can be given",
+	return error_set(e, a, ERR_VALIDATION, INVALID "Too many conditions and values; at most %d can be given",
 			 EXPR_LEGACY_MAX);
 }
 
 /* {Value, Exists} or {ComparisonOperator, AttributeValueList or Value}. */
-static bool expected_value(struct arena *a, const struct json_member *m,
-			   struct legacy_condition *out, struct error *e)
+static bool expected_value(struct arena *a, const struct json_member *m, struct legacy_condition *out, struct error *e)
 {
 	const struct json *value = legacy_get(&m->value, "Value");
 	const struct json *exists = legacy_get(&m->value, "Exists");
@@ -126,13 +117,11 @@ static bool expected_value(struct arena *a, const struct json_member *m,
 		return false;
 	if (wanted && !value)
 		return error_set(e, a, ERR_VALIDATION,
-				 INVALID
-				 "Value must be provided when Exists is %s for Attribute: %.*s",
+				 INVALID "Value must be provided when Exists is %s for Attribute: %.*s",
 				 exists ? "true" : "null", SLICE_ARG(m->name));
 	if (!wanted && value)
 		return error_set(e, a, ERR_VALIDATION,
-				 INVALID
-				 "Value cannot be used when Exists is false for Attribute: %.*s",
+				 INVALID "Value cannot be used when Exists is false for Attribute: %.*s",
 				 SLICE_ARG(m->name));
 	if (!wanted) {
 		out->op = COMPARE_NULL;
@@ -144,8 +133,8 @@ static bool expected_value(struct arena *a, const struct json_member *m,
 	return true;
 }
 
-static bool expected_comparison(struct arena *a, const struct json_member *m,
-				struct legacy_condition *out, struct error *e)
+static bool expected_comparison(struct arena *a, const struct json_member *m, struct legacy_condition *out,
+				struct error *e)
 {
 	const struct json *value = legacy_get(&m->value, "Value");
 	const struct json *list = legacy_get(&m->value, "AttributeValueList");
@@ -156,9 +145,8 @@ static bool expected_comparison(struct arena *a, const struct json_member *m,
 		return false;
 	if (legacy_get(&m->value, "Exists"))
 		return error_set(e, a, ERR_VALIDATION,
-				 INVALID
-				 "Exists and ComparisonOperator cannot be used together for "
-				 "Attribute: %.*s",
+				 INVALID "Exists and ComparisonOperator cannot be used together for "
+					 "Attribute: %.*s",
 				 SLICE_ARG(m->name));
 	if (!value && !list && out->op != COMPARE_NULL && out->op != COMPARE_NOT_NULL)
 		return error_set(e, a, ERR_VALIDATION,
@@ -176,8 +164,8 @@ static bool expected_comparison(struct arena *a, const struct json_member *m,
 	return legacy_check(a, out, e);
 }
 
-static bool expected_condition(struct arena *a, const struct json_member *m,
-			       struct legacy_condition *out, struct error *e)
+static bool expected_condition(struct arena *a, const struct json_member *m, struct legacy_condition *out,
+			       struct error *e)
 {
 	const struct json *list = legacy_get(&m->value, "AttributeValueList");
 
@@ -193,15 +181,14 @@ static bool expected_condition(struct arena *a, const struct json_member *m,
 		return expected_comparison(a, m, out, e);
 	if (list)
 		return error_set(e, a, ERR_VALIDATION,
-				 INVALID
-				 "AttributeValueList can only be used with a ComparisonOperator "
-				 "for Attribute: %.*s",
+				 INVALID "AttributeValueList can only be used with a ComparisonOperator "
+					 "for Attribute: %.*s",
 				 SLICE_ARG(m->name));
 	return expected_value(a, m, out, e);
 }
 
-static bool conditions_of(struct arena *a, const struct json *j, const char *field,
-			  struct legacy_condition **out, size_t *count, struct error *e)
+static bool conditions_of(struct arena *a, const struct json *j, const char *field, struct legacy_condition **out,
+			  size_t *count, struct error *e)
 {
 	const struct json_member **members;
 	struct legacy_condition *conditions;
@@ -216,25 +203,22 @@ static bool conditions_of(struct arena *a, const struct json *j, const char *fie
 	return true;
 }
 
-bool condition_from_filter(struct arena *a, const struct json *filter,
-			   struct slice conditional_operator, const struct condition **out,
-			   struct error *e)
+bool condition_from_filter(struct arena *a, const struct json *filter, struct slice conditional_operator,
+			   const struct condition **out, struct error *e)
 {
 	struct legacy_condition *conditions;
 	enum test_op op;
 	size_t n;
 
-	if (!conditions_of(a, filter, "filter", &conditions, &n, e) ||
-	    !check_number(a, conditions, n, e) ||
+	if (!conditions_of(a, filter, "filter", &conditions, &n, e) || !check_number(a, conditions, n, e) ||
 	    !check_operator(a, conditional_operator, n, &op, e))
 		return false;
 	*out = make(a, op, conditions, n);
 	return true;
 }
 
-bool condition_from_expected(struct arena *a, const struct json *expected,
-			     struct slice conditional_operator, const struct condition **out,
-			     struct error *e)
+bool condition_from_expected(struct arena *a, const struct json *expected, struct slice conditional_operator,
+			     const struct condition **out, struct error *e)
 {
 	const struct json_member **members;
 	struct legacy_condition *conditions;
@@ -247,8 +231,7 @@ bool condition_from_expected(struct arena *a, const struct json *expected,
 	for (size_t i = 0; i < n; i++)
 		if (!expected_condition(a, members[i], &conditions[i], e))
 			return false;
-	if (!check_number(a, conditions, n, e) ||
-	    !check_operator(a, conditional_operator, n, &op, e))
+	if (!check_number(a, conditions, n, e) || !check_operator(a, conditional_operator, n, &op, e))
 		return false;
 	*out = make(a, op, conditions, n);
 	return true;
@@ -268,8 +251,8 @@ static bool key_op_of(enum comparison c, enum key_op *out)
 	}
 }
 
-bool key_terms_from_conditions(struct arena *a, const struct json *key_conditions,
-			       struct key_term **terms, size_t *count, struct error *e)
+bool key_terms_from_conditions(struct arena *a, const struct json *key_conditions, struct key_term **terms,
+			       size_t *count, struct error *e)
 {
 	struct legacy_condition *conditions;
 	size_t n;

@@ -8,8 +8,7 @@
 
 #define INVALID "One or more parameter values were invalid: "
 
-static bool action_kind(struct arena *a, const struct json_member *m, enum action_kind *out,
-			struct error *e)
+static bool action_kind(struct arena *a, const struct json_member *m, enum action_kind *out, struct error *e)
 {
 	const struct json *action = legacy_get(&m->value, "Action");
 
@@ -26,12 +25,11 @@ static bool action_kind(struct arena *a, const struct json_member *m, enum actio
 	*out = ACTION_DELETE;
 	if (slice_is(action->string, "DELETE"))
 		return true;
-	return error_set(
-		e, a, ERR_VALIDATION,
-		"1 validation error detected: Value '%.*s' at "
-		"'attributeUpdates.%.*s.member.action' failed to satisfy constraint: Member must "
-		"satisfy enum value set: [ADD, PUT, DELETE]",
-		SLICE_ARG(action->string), SLICE_ARG(m->name));
+	return error_set(e, a, ERR_VALIDATION,
+			 "1 validation error detected: Value '%.*s' at "
+			 "'attributeUpdates.%.*s.member.action' failed to satisfy constraint: Member must "
+			 "satisfy enum value set: [ADD, PUT, DELETE]",
+			 SLICE_ARG(action->string), SLICE_ARG(m->name));
 }
 
 static bool check_type(struct arena *a, const struct action *x, struct error *e)
@@ -41,18 +39,15 @@ static bool check_type(struct arena *a, const struct action *x, struct error *e)
 
 	if (x->kind == ACTION_DELETE && !set)
 		return error_set(e, a, ERR_VALIDATION,
-				 INVALID
-				 "DELETE action with value is not supported for the type %s",
+				 INVALID "DELETE action with value is not supported for the type %s",
 				 value_type_name(t));
 	if (x->kind == ACTION_ADD && !set && t != VALUE_N && t != VALUE_L)
-		return error_set(e, a, ERR_VALIDATION,
-				 INVALID "ADD action is not supported for the type %s",
+		return error_set(e, a, ERR_VALIDATION, INVALID "ADD action is not supported for the type %s",
 				 value_type_name(t));
 	return true;
 }
 
-static bool read_action(struct arena *a, const struct json_member *m, struct action *out,
-			struct error *e)
+static bool read_action(struct arena *a, const struct json_member *m, struct action *out, struct error *e)
 {
 	const struct json *value;
 
@@ -79,13 +74,12 @@ static bool check_number(struct arena *a, const struct action *actions, size_t n
 		looked_up += actions[i].kind == ACTION_ADD || actions[i].kind == ACTION_DELETE;
 	if (looked_up <= EXPR_LEGACY_MAX)
 		return true;
-	return error_set(e, a, ERR_VALIDATION,
-			 INVALID "Too many ADD and DELETE actions; at most %d can be given",
+	return error_set(e, a, ERR_VALIDATION, INVALID "Too many ADD and DELETE actions; at most %d can be given",
 			 EXPR_LEGACY_MAX);
 }
 
-bool update_from_attribute_updates(struct arena *a, const struct json *updates,
-				   const struct update **out, struct error *e)
+bool update_from_attribute_updates(struct arena *a, const struct json *updates, const struct update **out,
+				   struct error *e)
 {
 	const struct json_member **members;
 	struct path_step *steps;
@@ -113,8 +107,8 @@ bool update_from_attribute_updates(struct arena *a, const struct json *updates,
 	return true;
 }
 
-bool projection_from_attributes(struct arena *a, const struct json *names,
-				const struct projection **out, struct error *e)
+bool projection_from_attributes(struct arena *a, const struct json *names, const struct projection **out,
+				struct error *e)
 {
 	struct slice *list;
 	struct map seen;
@@ -125,14 +119,12 @@ bool projection_from_attributes(struct arena *a, const struct json *names,
 	map_init(&seen, a);
 	for (uint32_t i = 0; i < names->count; i++) {
 		if (names->items[i].type != JSON_STRING)
-			return error_set(e, a, ERR_SERIALIZATION,
-					 "Unexpected value type in payload");
+			return error_set(e, a, ERR_SERIALIZATION, "Unexpected value type in payload");
 		list[i] = names->items[i].string;
 		if (list[i].n == 0)
 			return error_set(e, a, ERR_VALIDATION, "Empty attribute name");
 		if (map_set(&seen, list[i], &list[i]))
-			return error_set(e, a, ERR_VALIDATION,
-					 INVALID "Duplicate value in attribute name: %.*s",
+			return error_set(e, a, ERR_VALIDATION, INVALID "Duplicate value in attribute name: %.*s",
 					 SLICE_ARG(list[i]));
 	}
 	*out = projection_of_names(a, list, names->count);

@@ -26,6 +26,7 @@ static bool is_space(char c)
 
 static enum token_type keyword(const char *p, size_t n)
 {
+	/* clang-format off */
 	static const struct {
 		const char *word;
 		size_t n;
@@ -37,6 +38,7 @@ static enum token_type keyword(const char *p, size_t n)
 		{ "REMOVE", 6, TOKEN_REMOVE }, { "ADD", 3, TOKEN_ADD },
 		{ "DELETE", 6, TOKEN_DELETE },
 	};
+	/* clang-format on */
 
 	if (n < 2 || n > 7)
 		return TOKEN_NAME;

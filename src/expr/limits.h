@@ -6,11 +6,11 @@
 #include "value/limits.h"
 
 /* AWS, "Service, account, and table quotas", expression parameters. */
-#define EXPR_SIZE_MAX 4096
-#define EXPR_OPERATORS_MAX 300
+#define EXPR_SIZE_MAX        4096
+#define EXPR_OPERATORS_MAX   300
 #define EXPR_IN_OPERANDS_MAX 100
 #define EXPR_PLACEHOLDER_MAX 255
-#define EXPR_NAME_MAX ATTRIBUTE_NAME_BYTES_MAX
+#define EXPR_NAME_MAX        ATTRIBUTE_NAME_BYTES_MAX
 /* AWS: attributes nest 32 levels deep. */
 #define EXPR_PATH_MAX VALUE_LEVELS_MAX
 /* DynamoDB reads a list index into a signed 32-bit integer. */

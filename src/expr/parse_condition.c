@@ -44,9 +44,7 @@ static unsigned between(struct parser *p, unsigned n)
 static unsigned compared(struct parser *p, unsigned left)
 {
 	enum token_type t = p->now.type;
-	enum node_kind kind = t == TOKEN_BETWEEN ? NODE_BETWEEN
-			    : t == TOKEN_IN      ? NODE_IN
-						 : comparison_kind(t);
+	enum node_kind kind = t == TOKEN_BETWEEN ? NODE_BETWEEN : t == TOKEN_IN ? NODE_IN : comparison_kind(t);
 	unsigned n = parser_join(p, kind, left, 0), right;
 	bool parens;
 

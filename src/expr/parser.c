@@ -16,15 +16,14 @@ void parser_advance(struct parser *p)
 unsigned parser_syntax_error(struct parser *p)
 {
 	struct token t = p->now;
-	struct slice token =
-		t.type == TOKEN_EOF ? SLICE("<EOF>") : slice_make(p->text.p + t.at, t.end - t.at);
+	struct slice token = t.type == TOKEN_EOF ? SLICE("<EOF>") : slice_make(p->text.p + t.at, t.end - t.at);
 	size_t from = p->before.at;
 	struct slice near = slice_make(p->text.p + from, p->after.end - from);
 
 	if (!p->failed)
 		(void)error_set(p->e, p->arena, ERR_VALIDATION,
-				"Invalid %s: Syntax error; token: \"%.*s\", near: \"%.*s\"",
-				p->label, SLICE_ARG(token), SLICE_ARG(near));
+				"Invalid %s: Syntax error; token: \"%.*s\", near: \"%.*s\"", p->label, SLICE_ARG(token),
+				SLICE_ARG(near));
 	p->failed = true;
 	return 0;
 }
@@ -216,8 +215,8 @@ static void start(struct parser *p)
 	p->after = lexer_next(p->text, p->now.end);
 }
 
-bool expr_parse(struct arena *a, enum tree_kind kind, const char *label, struct slice text,
-		const struct tree **out, struct error *e)
+bool expr_parse(struct arena *a, enum tree_kind kind, const char *label, struct slice text, const struct tree **out,
+		struct error *e)
 {
 	struct parser p = { .arena = a, .e = e, .label = label, .text = text };
 	struct tree *t;
@@ -227,7 +226,7 @@ bool expr_parse(struct arena *a, enum tree_kind kind, const char *label, struct 
 		return false;
 	start(&p);
 	root = kind == TREE_CONDITION ? parse_condition(&p)
-	     : kind == TREE_UPDATE    ? parse_update(&p)
+	       : kind == TREE_UPDATE  ? parse_update(&p)
 				      : parse_projection(&p);
 	if (!root || !parser_expect(&p, TOKEN_EOF))
 		return false;

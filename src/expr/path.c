@@ -84,16 +84,15 @@ static enum relation relation(const struct path *x, const struct path *y)
 	return OVERLAP;
 }
 
-static bool refuse(struct arena *a, const char *label, enum relation r, const struct path *x,
-		   const struct path *y, struct error *e)
+static bool refuse(struct arena *a, const char *label, enum relation r, const struct path *x, const struct path *y,
+		   struct error *e)
 {
 	struct slice one = path_print(x, a), two = path_print(y, a);
 
-	return error_set(
-		e, a, ERR_VALIDATION,
-		"Invalid %s: Two document paths %s with each other; must remove or rewrite "
-		"one of these paths; path one: %.*s, path two: %.*s",
-		label, r == OVERLAP ? "overlap" : "conflict", SLICE_ARG(one), SLICE_ARG(two));
+	return error_set(e, a, ERR_VALIDATION,
+			 "Invalid %s: Two document paths %s with each other; must remove or rewrite "
+			 "one of these paths; path one: %.*s, path two: %.*s",
+			 label, r == OVERLAP ? "overlap" : "conflict", SLICE_ARG(one), SLICE_ARG(two));
 }
 
 /* In path order, paths that cannot stand together include two that are neighbours. */
@@ -107,8 +106,7 @@ static bool all_apart(struct arena *a, const struct path *paths, size_t n)
 	return true;
 }
 
-bool path_check_apart(struct arena *a, const char *label, const struct path *paths, size_t n,
-		      struct error *e)
+bool path_check_apart(struct arena *a, const char *label, const struct path *paths, size_t n, struct error *e)
 {
 	if (n < 2 || all_apart(a, paths, n))
 		return true;

@@ -255,8 +255,9 @@ void expr_print_projection(struct expr_printer *p, const struct projection *r)
 
 static void print_key_term(struct expr_printer *p, const struct key_term *t)
 {
-	static const char *const signs[] = { [KEY_EQ] = " = ", [KEY_LT] = " < ", [KEY_LE] = " <= ", [KEY_GT] = " > ", [KEY_GE] = " >= ",
-					     [KEY_BETWEEN] = " BETWEEN ", [KEY_BEGINS_WITH] = ", " };
+	static const char *const signs[] = { [KEY_EQ] = " = ",        [KEY_LT] = " < ",  [KEY_LE] = " <= ",
+					     [KEY_GT] = " > ",        [KEY_GE] = " >= ", [KEY_BETWEEN] = " BETWEEN ",
+					     [KEY_BEGINS_WITH] = ", " };
 
 	buf_str(p->out, t->op == KEY_BEGINS_WITH ? "begins_with(" : "");
 	print_name(p, t->name);

@@ -12,7 +12,7 @@ struct expr_printer {
 	struct buf *out;          /* where the text goes: placeholders and words, nothing to escape in JSON */
 	struct buf names, values; /* members of ExpressionAttributeNames and -Values, without braces */
 	uint32_t name_count, value_count;
-	bool only_text;           /* names and values are not wanted */
+	bool only_text; /* names and values are not wanted */
 };
 void expr_printer_init(struct expr_printer *p, struct arena *a, struct buf *out);
 

@@ -20,8 +20,7 @@ static size_t group_size(const struct path *const *paths, size_t n, size_t depth
 	return i;
 }
 
-static struct value pick(struct arena *a, const struct path *const *paths, size_t n, size_t depth,
-			 struct value v);
+static struct value pick(struct arena *a, const struct path *const *paths, size_t n, size_t depth, struct value v);
 
 /* A walk over a list or map, in step with paths that ask for its elements in ascending order. */
 struct walk {
@@ -55,8 +54,8 @@ static struct value walk_to(struct walk *w, const struct path_step *s)
 }
 
 /* What `paths`, which share the step at `depth`, show of the element there. */
-static struct value pick_element(struct arena *a, const struct path *const *paths, size_t n,
-				 size_t depth, struct walk *w)
+static struct value pick_element(struct arena *a, const struct path *const *paths, size_t n, size_t depth,
+				 struct walk *w)
 {
 	struct value element = walk_to(w, &paths[0]->steps[depth]);
 
@@ -65,8 +64,7 @@ static struct value pick_element(struct arena *a, const struct path *const *path
 	return pick(a, paths, n, depth + 1, element);
 }
 
-static struct value pick(struct arena *a, const struct path *const *paths, size_t n, size_t depth,
-			 struct value v)
+static struct value pick(struct arena *a, const struct path *const *paths, size_t n, size_t depth, struct value v)
 {
 	bool is_list = paths[0]->steps[depth].is_index;
 	struct value_member *members = NULL;
@@ -90,16 +88,14 @@ static struct value pick(struct arena *a, const struct path *const *paths, size_
 		if (is_list)
 			elements[found++] = element;
 		else
-			members[found++] =
-				(struct value_member){ paths[i]->steps[depth].name, element };
+			members[found++] = (struct value_member){ paths[i]->steps[depth].name, element };
 	}
 	if (!found)
 		return VALUE_ABSENT;
 	return is_list ? value_make_list(a, elements, found) : value_make_map(a, members, found);
 }
 
-struct value projection_pick(struct arena *a, const struct path *const *sorted, size_t n,
-			     struct value item)
+struct value projection_pick(struct arena *a, const struct path *const *sorted, size_t n, struct value item)
 {
 	return n ? pick(a, sorted, n, 0, item) : VALUE_ABSENT;
 }
@@ -127,8 +123,7 @@ static const struct projection *make(struct arena *a, const struct path *paths, 
 	return p;
 }
 
-bool projection_compile(struct expr_bindings *b, struct slice text, const struct projection **out,
-			struct error *e)
+bool projection_compile(struct expr_bindings *b, struct slice text, const struct projection **out, struct error *e)
 {
 	const struct node *root, **nodes;
 	struct path *paths;

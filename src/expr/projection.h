@@ -7,7 +7,6 @@
 
 /* What lies at the paths (in path_cmp() order, apart from each other); VALUE_ABSENT when nothing.
  */
-struct value projection_pick(struct arena *a, const struct path *const *sorted, size_t n,
-			     struct value item);
+struct value projection_pick(struct arena *a, const struct path *const *sorted, size_t n, struct value item);
 
 #endif

@@ -2,6 +2,7 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "expr/expr.h"
 
+/* clang-format off */
 static const char *const words[] = {
 	"ABORT", "ABSOLUTE", "ACTION", "ADD", "AFTER", "AGENT", "AGGREGATE", "ALL", "ALLOCATE",
 	"ALTER", "ANALYZE", "AND", "ANY", "ARCHIVE", "ARE", "ARRAY", "AS", "ASC", "ASCII",
@@ -73,6 +74,7 @@ static const char *const words[] = {
 	"WHEN", "WHENEVER", "WHERE", "WHILE", "WINDOW", "WITH", "WITHIN", "WITHOUT", "WORK",
 	"WRAPPED", "WRITE", "YEAR", "ZONE",
 };
+/* clang-format on */
 
 #define LONGEST 16 /* LOCALTIMESTAMP has 14 letters */
 

@@ -19,10 +19,8 @@ static bool refuse(struct applier *x, const char *why)
 
 static bool refuse_type(struct applier *x)
 {
-	return refuse(x,
-		      x->update->legacy
-			      ? "Type mismatch for attribute to update"
-			      : "An operand in the update expression has an incorrect data type");
+	return refuse(x, x->update->legacy ? "Type mismatch for attribute to update"
+					   : "An operand in the update expression has an incorrect data type");
 }
 
 static struct value append(struct arena *a, struct value x, struct value y)
@@ -39,13 +37,11 @@ static struct value append(struct arena *a, struct value x, struct value y)
 	return value_make_list(a, all, n);
 }
 
-static bool arithmetic(struct applier *x, bool minus, struct value left, struct value right,
-		       struct value *out)
+static bool arithmetic(struct applier *x, bool minus, struct value left, struct value right, struct value *out)
 {
 	struct number p = value_number(left), q = value_number(right), r;
 
-	if (!(minus ? number_sub(&p, &q, &r, x->arena, x->e)
-		    : number_add(&p, &q, &r, x->arena, x->e)))
+	if (!(minus ? number_sub(&p, &q, &r, x->arena, x->e) : number_add(&p, &q, &r, x->arena, x->e)))
 		return false;
 	*out = value_make_n(x->arena, &r);
 	return true;
@@ -53,8 +49,7 @@ static bool arithmetic(struct applier *x, bool minus, struct value left, struct 
 
 static bool evaluate(struct applier *x, const struct source *s, struct value *out);
 
-static bool evaluate_as(struct applier *x, const struct source *s, enum value_type wanted,
-			struct value *out)
+static bool evaluate_as(struct applier *x, const struct source *s, enum value_type wanted, struct value *out)
 {
 	return evaluate(x, s, out) && (value_type(*out) == wanted || refuse_type(x));
 }
@@ -69,9 +64,8 @@ static bool evaluate(struct applier *x, const struct source *s, struct value *ou
 	case SOURCE_PATH:
 		*out = path_get(&s->path, x->item);
 		return value_present(*out) ||
-		       refuse(x,
-			      "The provided expression refers to an attribute that does not exist "
-			      "in the item");
+		       refuse(x, "The provided expression refers to an attribute that does not exist "
+				 "in the item");
 	case SOURCE_IF_NOT_EXISTS:
 		/* The second operand must be there even when it is not needed. */
 		if (!evaluate(x, s->left, &left))
@@ -99,8 +93,7 @@ static bool add(struct applier *x, struct value old, struct value v, struct valu
 		return refuse_type(x);
 	if (value_type(v) == VALUE_N)
 		return arithmetic(x, false, old, v, out);
-	*out = value_type(v) == VALUE_L ? append(x->arena, old, v)
-					: value_set_union(x->arena, old, v);
+	*out = value_type(v) == VALUE_L ? append(x->arena, old, v) : value_set_union(x->arena, old, v);
 	return true;
 }
 
@@ -139,9 +132,8 @@ static bool edit_of(struct applier *x, size_t i, struct edit *out)
 
 	*out = (struct edit){ .path = p };
 	if (!edit_is_possible(p, x->item))
-		return refuse(x,
-			      "The document path provided in the update expression is invalid for "
-			      "update");
+		return refuse(x, "The document path provided in the update expression is invalid for "
+				 "update");
 	switch (a->kind) {
 	case ACTION_REMOVE: return true;
 	case ACTION_DELETE: return subtract(x, path_get(p, x->item), a->source.value, &out->value);
@@ -155,17 +147,14 @@ static bool edit_of(struct applier *x, size_t i, struct edit *out)
 		break;
 	}
 	if (p->count - 1 + levels(out->value) > VALUE_LEVELS_MAX)
-		return refuse(
-			x, "Nesting Levels have exceeded supported limits: Attributes in the item "
-			   "have nested levels beyond supported limit");
+		return refuse(x, "Nesting Levels have exceeded supported limits: Attributes in the item "
+				 "have nested levels beyond supported limit");
 	return true;
 }
 
-bool update_apply(const struct update *u, struct value item, struct arena *a, struct value *out,
-		  struct error *e)
+bool update_apply(const struct update *u, struct value item, struct arena *a, struct value *out, struct error *e)
 {
-	static const enum action_kind order[] = { ACTION_SET, ACTION_REMOVE, ACTION_ADD,
-						  ACTION_DELETE };
+	static const enum action_kind order[] = { ACTION_SET, ACTION_REMOVE, ACTION_ADD, ACTION_DELETE };
 	struct applier x = { a, e, u, item };
 	struct edit *edits = arena_array(a, struct edit, u->count);
 	size_t bytes = 0;

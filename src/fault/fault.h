@@ -26,33 +26,36 @@ enum fault_form {
 };
 
 /*  enum suffix        name                 form          what it does */
-#define FAULT_MAP(X)                                                                                                        \
-	X(LATENCY, "latency", FAULT_RANGE, "every request is begun so much later")                                         \
-	X(SLOW, "slow", FAULT_CHANCE_TIME, "the reply is held back so long, after the request was carried out")            \
-	X(DROP, "drop", FAULT_CHANCE, "the connection is closed without a reply; nothing was done")                        \
-	X(DROP_AFTER, "drop-after", FAULT_CHANCE, "the request is carried out, then the connection is closed without a reply") \
-	X(ERROR_BEFORE, "error-before", FAULT_CHANCE, "InternalServerError (500); nothing was done")                       \
-	X(ERROR_AFTER, "error-after", FAULT_CHANCE, "the request is carried out, then InternalServerError (500)")          \
-	X(THROTTLE, "throttle", FAULT_CHANCE, "throttling, with its reasons; of batches each item by itself, unprocessed") \
-	X(CONFLICT, "conflict", FAULT_CHANCE, "TransactionConflict for writes and transactions")                           \
-	X(INDEX_LAG, "index-lag", FAULT_TIME, "global indexes do not show writes that are younger")                        \
-	X(READ_LAG, "read-lag", FAULT_TIME, "reads without ConsistentRead do not show writes that are younger")            \
-	X(SPLIT_SHARDS, "split-shards", FAULT_TIME, "so often the shards of a stream are closed and have children")        \
-	X(DUPLICATE_RECORDS, "duplicate-records", FAULT_CHANCE, "GetRecords gives the page before once more, then goes on") \
-	X(ITERATOR_EXPIRES, "iterator-expires", FAULT_TIME, "shard iterators live so long, instead of 15 minutes")         \
+#define FAULT_MAP(X)                                                                                                \
+	X(LATENCY, "latency", FAULT_RANGE, "every request is begun so much later")                                  \
+	X(SLOW, "slow", FAULT_CHANCE_TIME, "the reply is held back so long, after the request was carried out")     \
+	X(DROP, "drop", FAULT_CHANCE, "the connection is closed without a reply; nothing was done")                 \
+	X(DROP_AFTER, "drop-after", FAULT_CHANCE,                                                                   \
+	  "the request is carried out, then the connection is closed without a reply")                              \
+	X(ERROR_BEFORE, "error-before", FAULT_CHANCE, "InternalServerError (500); nothing was done")                \
+	X(ERROR_AFTER, "error-after", FAULT_CHANCE, "the request is carried out, then InternalServerError (500)")   \
+	X(THROTTLE, "throttle", FAULT_CHANCE,                                                                       \
+	  "throttling, with its reasons; of batches each item by itself, unprocessed")                              \
+	X(CONFLICT, "conflict", FAULT_CHANCE, "TransactionConflict for writes and transactions")                    \
+	X(INDEX_LAG, "index-lag", FAULT_TIME, "global indexes do not show writes that are younger")                 \
+	X(READ_LAG, "read-lag", FAULT_TIME, "reads without ConsistentRead do not show writes that are younger")     \
+	X(SPLIT_SHARDS, "split-shards", FAULT_TIME, "so often the shards of a stream are closed and have children") \
+	X(DUPLICATE_RECORDS, "duplicate-records", FAULT_CHANCE,                                                     \
+	  "GetRecords gives the page before once more, then goes on")                                               \
+	X(ITERATOR_EXPIRES, "iterator-expires", FAULT_TIME, "shard iterators live so long, instead of 15 minutes")  \
 	X(TTL_DELAY, "ttl-delay", FAULT_TIME, "expired items are removed so much later")
 
 enum fault_kind {
 #define X(id, name, form, help) FAULT_##id,
 	FAULT_MAP(X)
 #undef X
-	FAULT_KINDS
+		FAULT_KINDS
 };
 
 struct fault_rule {
 	bool set;
-	uint32_t chance;         /* in millionths */
-	int64_t from_ms, to_ms;  /* times have both the same */
+	uint32_t chance;        /* in millionths */
+	int64_t from_ms, to_ms; /* times have both the same */
 };
 
 /* ---- the words (spec.c) ---- */
@@ -103,10 +106,10 @@ int64_t faults_time_ms(struct faults *f, enum fault_kind k, struct slice table);
 /* The draws of one request. */
 struct fault_plan {
 	struct faults *faults;
-	uint64_t base;       /* all its draws come from it */
-	int64_t delay_ms;    /* before it is begun */
-	int64_t hold_ms;     /* after it is done */
-	bool hangs_up;       /* there is no reply */
+	uint64_t base;    /* all its draws come from it */
+	int64_t delay_ms; /* before it is begun */
+	int64_t hold_ms;  /* after it is done */
+	bool hangs_up;    /* there is no reply */
 	bool fails_before, fails_after;
 };
 /* Draws what concerns the request as a whole. `operation`: any number that stands for it. */

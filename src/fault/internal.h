@@ -44,7 +44,7 @@ int64_t fault_longest_ms(const struct faults *f, enum fault_kind k);
 int64_t fault_longest_lag_ms(const struct faults *f);
 
 /* ---- past.c: views of the database at moments that have passed ---- */
-struct past *past_new(void); /* NULL when memory is out */
+struct past *past_new(void);    /* NULL when memory is out */
 void past_free(struct past *p); /* NULL is fine; nobody holds a view any more */
 /* Takes a view of now, and lets go of those that are older than `keep_ms`, but for the youngest of these. keep_ms 0: of all. */
 void past_take(struct past *p, struct store *s, int64_t keep_ms);

@@ -9,7 +9,7 @@
 struct moment {
 	struct moment *older;
 	struct store_view *view;
-	int64_t at_us; /* by the monotonic clock, after the view was taken: nothing in it is younger */
+	int64_t at_us;    /* by the monotonic clock, after the view was taken: nothing in it is younger */
 	unsigned holders; /* the list is one */
 	struct past *past;
 };

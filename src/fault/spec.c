@@ -4,7 +4,7 @@
 
 #include "fault/fault.h"
 
-#define MILLION 1000000u
+#define MILLION    1000000u
 #define LONGEST_MS (INT64_C(30) * 24 * 3600 * 1000)
 
 static const struct {
@@ -139,15 +139,13 @@ static bool parse_value(enum fault_form form, struct slice s, struct fault_rule 
 	r->set = true;
 	r->chance = MILLION;
 	switch (form) {
-	case FAULT_CHANCE:
-		return parse_chance(s, &r->chance);
+	case FAULT_CHANCE: return parse_chance(s, &r->chance);
 	case FAULT_TIME:
 		if (!parse_time(s, &r->from_ms))
 			return false;
 		r->to_ms = r->from_ms;
 		return true;
-	case FAULT_RANGE:
-		return parse_range(s, r);
+	case FAULT_RANGE: return parse_range(s, r);
 	case FAULT_CHANCE_TIME:
 		chance = take_until(&s, ':');
 		if (!parse_chance(chance, &r->chance) || !parse_time(s, &r->from_ms))
@@ -165,7 +163,8 @@ static bool parse_seed(struct slice s, struct fault_spec *out, char *why, size_t
 	for (size_t i = 0; i < s.n; i++) {
 		unsigned digit = (unsigned)(s.p[i] - '0');
 
-		if (digit > 9 || __builtin_mul_overflow(v, (uint64_t)10, &v) || __builtin_add_overflow(v, (uint64_t)digit, &v))
+		if (digit > 9 || __builtin_mul_overflow(v, (uint64_t)10, &v) ||
+		    __builtin_add_overflow(v, (uint64_t)digit, &v))
 			s.n = 0;
 	}
 	if (!s.n) {

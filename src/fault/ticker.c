@@ -7,8 +7,8 @@
 #include "fault/internal.h"
 #include "table/control/control.h"
 
-#define VIEW_MS 50   /* a view so often: an index shows a write that much later than index-lag says, at most */
-#define SPLIT_MS 50  /* shards that are due are looked for so often */
+#define VIEW_MS  50 /* a view so often: an index shows a write that much later than index-lag says, at most */
+#define SPLIT_MS 50 /* shards that are due are looked for so often */
 
 struct work {
 	int64_t lag_ms;

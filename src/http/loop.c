@@ -11,11 +11,11 @@
 #include "http/server_internal.h"
 #include "http/serve/sse.h"
 
-#define FREE_MOST 64 /* exchanges kept for reuse, each with 16 KB of arena */
+#define FREE_MOST     64 /* exchanges kept for reuse, each with 16 KB of arena */
 #define TICK_LEAST_MS 10
-#define TICK_MOST_MS 1000
+#define TICK_MOST_MS  1000
 #define DELAY_TICK_MS 10 /* at most, while something is delayed */
-#define INBOX_MOST 64 /* sockets taken from the inbox at once */
+#define INBOX_MOST    64 /* sockets taken from the inbox at once */
 
 /* ---- exchanges ---- */
 
@@ -69,8 +69,7 @@ void loop_complete(struct loop *l, struct exchange *ex)
 	head = atomic_load_explicit(&l->completed, memory_order_relaxed);
 	do {
 		ex->completed = head;
-	} while (!atomic_compare_exchange_weak_explicit(&l->completed, &head, ex,
-							memory_order_release,
+	} while (!atomic_compare_exchange_weak_explicit(&l->completed, &head, ex, memory_order_release,
 							memory_order_relaxed));
 	/* From here on the exchange may be gone. Whoever finds the list empty wakes the loop. */
 	if (!head)
@@ -384,8 +383,8 @@ struct slice loop_http_date(struct loop *l)
 /* Often enough for the shortest limit to be kept within a quarter of it. */
 static uint64_t tick_ms(const struct http_limits *l)
 {
-	const uint64_t all[] = { l->idle_ms, l->header_ms, l->body_ms, l->write_ms, l->linger_ms,
-				 l->drain_ms, l->keep_alive_ms };
+	const uint64_t all[] = { l->idle_ms,   l->header_ms, l->body_ms,      l->write_ms,
+				 l->linger_ms, l->drain_ms,  l->keep_alive_ms };
 	uint64_t least = TICK_MOST_MS * 4;
 
 	for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++)
@@ -396,9 +395,9 @@ static uint64_t tick_ms(const struct http_limits *l)
 
 /* ---- waiting for one alone ---- */
 
-#define LONE_MS 20          /* a connection has the loop to itself when no other has asked for so long */
+#define LONE_MS        20   /* a connection has the loop to itself when no other has asked for so long */
 #define WAITED_LONG_US 5000 /* a disk that takes that long takes much longer than waking a thread */
-#define WAIT_AGAIN_MS 1000
+#define WAIT_AGAIN_MS  1000
 
 void loop_asked_by(struct loop *l, const struct conn *c)
 {
@@ -444,8 +443,9 @@ bool loop_init(struct loop *l)
 	l->budget = &l->server->budget;
 	l->read_buffer = mem_alloc(LOOP_READ_BYTES);
 	l->plain_buffer = l->tls ? mem_alloc(LOOP_READ_BYTES) : NULL;
-	if (uv_prepare_init(&l->uv, &l->turn) < 0 || uv_timer_init(&l->uv, &l->tick) < 0 || uv_timer_init(&l->uv, &l->delay) < 0 || uv_async_init(&l->uv, &l->wake, on_wake) < 0 ||
-	    !l->read_buffer || (l->tls && !l->plain_buffer)) {
+	if (uv_prepare_init(&l->uv, &l->turn) < 0 || uv_timer_init(&l->uv, &l->tick) < 0 ||
+	    uv_timer_init(&l->uv, &l->delay) < 0 || uv_async_init(&l->uv, &l->wake, on_wake) < 0 || !l->read_buffer ||
+	    (l->tls && !l->plain_buffer)) {
 		loop_release(l);
 		return false;
 	}

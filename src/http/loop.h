@@ -74,12 +74,12 @@ struct loop {
 	uv_async_t wake;
 	uv_timer_t tick;
 	uv_prepare_t turn; /* a turn of the loop begins */
-	uv_timer_t delay; /* runs while something is delayed */
+	uv_timer_t delay;  /* runs while something is delayed */
 	pthread_t self;
 	/* from the server's options */
 	const struct http_limits *limits;
 	struct budget *budget; /* of all loops' requests */
-	struct keys *keys;         /* these two are shares of the loop's own; server_replace() gives others */
+	struct keys *keys;     /* these two are shares of the loop's own; server_replace() gives others */
 	struct tls_context *tls;
 	const struct origin_rules *origin;
 	bool monitors; /* serves only rows with ROUTE_MONITOR */
@@ -94,7 +94,7 @@ struct loop {
 	struct workers *workers; /* shared by all loops; has its own lock */
 	struct workers *hashers; /* the same for requests that hash a password */
 	const struct http_forward *forward;
-	void *local;             /* as a worker has one, for what is answered at once (workers.h) */
+	void *local; /* as a worker has one, for what is answered at once (workers.h) */
 
 	struct conn *conns; /* all of them */
 	size_t conn_count;
@@ -113,19 +113,19 @@ struct loop {
 	char date[40]; /* for the Date header, made once a second */
 	size_t date_len;
 	uint64_t date_made;
-	char *read_buffer;  /* LOOP_READ_BYTES: what is read is used up within the callback */
-	char *plain_buffer; /* the same for decrypted bytes; NULL without TLS */
-	struct live_target live; /* takes what watched lists have to tell: rest_live.c */
+	char *read_buffer;         /* LOOP_READ_BYTES: what is read is used up within the callback */
+	char *plain_buffer;        /* the same for decrypted bytes; NULL without TLS */
+	struct live_target live;   /* takes what watched lists have to tell: rest_live.c */
 	struct conn *stream_turns; /* connections whose streams have something to send, while posts are run */
 
 	/* Shared with other threads: */
 	_Atomic(struct exchange *) completed; /* a stack, filled by the api's writer and by workers */
-	atomic_int completing; /* threads inside loop_complete(), which the loop outlives */
+	atomic_int completing;                /* threads inside loop_complete(), which the loop outlives */
 	pthread_mutex_t inbox_lock;
 	struct loop_socket *inbox; /* accepted */
 	size_t inbox_n, inbox_cap;
 	struct loop_post *posts, **posts_end; /* under the inbox's lock, oldest first */
-	atomic_bool streams_lost; /* something for watchers could not be posted */
+	atomic_bool streams_lost;             /* something for watchers could not be posted */
 	atomic_bool drain_wanted, cut_wanted;
 	struct loop_counters counters;
 };
@@ -174,8 +174,7 @@ void loop_turn_stream(struct loop *l, struct sse *s);
 /* Only one thread writes: no locked instruction is needed. */
 static inline void loop_count(_Atomic uint64_t *c, uint64_t n)
 {
-	atomic_store_explicit(c, atomic_load_explicit(c, memory_order_relaxed) + n,
-			      memory_order_relaxed);
+	atomic_store_explicit(c, atomic_load_explicit(c, memory_order_relaxed) + n, memory_order_relaxed);
 }
 
 static inline void loop_count_status(struct loop *l, int status)

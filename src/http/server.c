@@ -13,12 +13,12 @@
 #include "base/log.h"
 #include "http/server_internal.h"
 
-#define ACCEPT_MOST 64 /* in one turn, so that a signal gets through */
-#define THREADS_MOST 256
-#define WORKERS_MOST 4096
-#define RETRY_MS 100 /* until accepting is tried again after it could not be done */
-#define WARN_MS 1000 /* between two lines of the log about that */
-#define WARN_ADDRESS_MS (60 * 1000)
+#define ACCEPT_MOST         64 /* in one turn, so that a signal gets through */
+#define THREADS_MOST        256
+#define WORKERS_MOST        4096
+#define RETRY_MS            100  /* until accepting is tried again after it could not be done */
+#define WARN_MS             1000 /* between two lines of the log about that */
+#define WARN_ADDRESS_MS     (60 * 1000)
 #define BUDGET_RESERVE_PART 8 /* of the memory for requests, for small ones */
 
 /* ---- accepting ---- */
@@ -385,7 +385,8 @@ static void complete_options(struct server_options *o)
 	http_parser_allow(o->limits.header_bytes);
 }
 
-struct origin_rules server_origin_rules(const struct server_options *o, const char *listen, const struct address *a, bool open)
+struct origin_rules server_origin_rules(const struct server_options *o, const char *listen, const struct address *a,
+					bool open)
 {
 	const char *colon = strrchr(listen, ':');
 
@@ -406,20 +407,17 @@ static bool init_loop(struct server *s)
 		return false;
 	s->has_loop = true;
 	s->acceptor.data = s->wake.data = s->sigterm.data = s->sigint.data = s->sighup.data = s->retry.data = s;
-	return uv_timer_init(&s->uv, &s->retry) == 0 &&
-	       uv_async_init(&s->uv, &s->wake, on_wake) == 0 &&
-	       uv_poll_init(&s->uv, &s->acceptor, s->listen_fd) == 0 &&
-	       uv_signal_init(&s->uv, &s->sigterm) == 0 && uv_signal_init(&s->uv, &s->sigint) == 0 &&
-	       uv_signal_init(&s->uv, &s->sighup) == 0 && monitor_init(s);
+	return uv_timer_init(&s->uv, &s->retry) == 0 && uv_async_init(&s->uv, &s->wake, on_wake) == 0 &&
+	       uv_poll_init(&s->uv, &s->acceptor, s->listen_fd) == 0 && uv_signal_init(&s->uv, &s->sigterm) == 0 &&
+	       uv_signal_init(&s->uv, &s->sigint) == 0 && uv_signal_init(&s->uv, &s->sighup) == 0 && monitor_init(s);
 }
 
 /* From the beginning: a signal that comes before server_run() is dealt with by it. */
 static bool catch_signals(struct server *s)
 {
-	return !s->options.handle_signals ||
-	       (uv_signal_start(&s->sigterm, on_signal, SIGTERM) == 0 &&
-		uv_signal_start(&s->sigint, on_signal, SIGINT) == 0 &&
-		uv_signal_start(&s->sighup, on_hangup, SIGHUP) == 0);
+	return !s->options.handle_signals || (uv_signal_start(&s->sigterm, on_signal, SIGTERM) == 0 &&
+					      uv_signal_start(&s->sigint, on_signal, SIGINT) == 0 &&
+					      uv_signal_start(&s->sighup, on_hangup, SIGHUP) == 0);
 }
 
 struct server *server_new(const struct server_options *o, char *why, size_t n)

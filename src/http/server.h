@@ -46,7 +46,8 @@ struct write_delay {
 	void *ctx;
 };
 
-struct server_options { /* zero is the default everywhere; what is pointed to outlives the server, shares excepted */
+/* zero is the default everywhere; what is pointed to outlives the server, shares excepted */
+struct server_options {
 	const char *listen;            /* NULL: 127.0.0.1:8000 */
 	unsigned threads;              /* 0: as many as processors */
 	const char *region;            /* NULL: us-east-1 */
@@ -55,19 +56,19 @@ struct server_options { /* zero is the default everywhere; what is pointed to ou
 	const struct proxies *proxies; /* trusted to name the client, and to have any number of connections; NULL: none */
 	const char *const *hosts;      /* names it answers to without keys, beside its own (origin.h) */
 	size_t host_count;
-	const char *const *cors;       /* origins whose pages may call, beside loopback ones; "*": all */
+	const char *const *cors; /* origins whose pages may call, beside loopback ones; "*": all */
 	size_t cors_count;
-	const char *metrics_listen;    /* NULL: none. Else a second address: ROUTE_MONITOR only, plain HTTP, no keys */
+	const char *metrics_listen; /* NULL: none. Else a second address: ROUTE_MONITOR only, plain HTTP, no keys */
 	const struct http_route *routes; /* tried before the server's own */
 	size_t route_count;
-	struct thread_local_maker local; /* what each thread that answers has for itself */
+	struct thread_local_maker local;      /* what each thread that answers has for itself */
 	const struct metrics_writer *metrics; /* a list */
 	size_t metric_count;
 	struct write_delay write_delay;
 	struct http_forward forward;
 	struct http_limits limits;
-	const struct clock *clock;     /* for signatures; NULL: the system's */
-	bool handle_signals; /* SIGTERM and SIGINT stop the server; a second one at once */
+	const struct clock *clock; /* for signatures; NULL: the system's */
+	bool handle_signals;       /* SIGTERM and SIGINT stop the server; a second one at once */
 };
 
 #define SERVER_DEFAULT_LISTEN "127.0.0.1:8000"

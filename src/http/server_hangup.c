@@ -119,7 +119,8 @@ bool server_replace(struct server *s, struct keys *keys, struct tls_context *tls
 	all->has_certificate = tls != NULL;
 	keep(s, keys, tls);
 	for (unsigned i = 0; i < s->thread_count; i++) {
-		*posts[i] = (struct replacement_post){ { .run = run_post }, keys_share(keys), tls_context_share(tls), all };
+		*posts[i] =
+			(struct replacement_post){ { .run = run_post }, keys_share(keys), tls_context_share(tls), all };
 		loop_post(&s->threads[i].loop, &posts[i]->post);
 	}
 	mem_free(posts);

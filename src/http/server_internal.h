@@ -8,7 +8,7 @@
 #include "http/loop.h"
 #include "http/server.h"
 
-#define SERVER_FULL_TEXT                                                            \
+#define SERVER_FULL_TEXT                                            \
 	"HTTP/1.1 503 Service Unavailable\r\nContent-Length: 0\r\n" \
 	"Connection: close\r\nRetry-After: 1\r\n\r\n"
 
@@ -35,8 +35,8 @@ struct server {
 	/* the accepting thread's */
 	uv_loop_t uv;
 	uv_poll_t acceptor;
-	uv_timer_t retry;   /* accepting goes on when it is over */
-	uint64_t warned_at; /* uv_now() of the last line about missing descriptors; 0: never */
+	uv_timer_t retry;              /* accepting goes on when it is over */
+	uint64_t warned_at;            /* uv_now() of the last line about missing descriptors; 0: never */
 	uint64_t warned_of_address_at; /* the same, about an address with too many connections */
 	uv_async_t wake;
 	uv_signal_t sigterm, sigint, sighup;
@@ -46,13 +46,15 @@ struct server {
 	atomic_bool stop_wanted, hangup_wanted;
 	atomic_uint finished; /* loops that have drained, the monitor's included */
 
-	struct { /* server_hangup.c */
+	/* server_hangup.c */
+	struct {
 		void (*run)(void *ctx);
 		void *ctx;
 	} hooks[SERVER_HOOKS];
 	size_t hook_count;
 
-	struct server_monitor { /* server_monitor.c; the accepting thread's, but for the loop */
+	/* server_monitor.c; the accepting thread's, but for the loop */
+	struct server_monitor {
 		bool wanted;
 		struct address address;
 		int listen_fd; /* -1: closed */
@@ -63,7 +65,7 @@ struct server {
 	} monitor;
 
 	/* shared by the loops */
-	struct budget budget;        /* memory of requests in flight */
+	struct budget budget; /* memory of requests in flight */
 	struct addresses addresses;
 	_Atomic uint64_t on_reserve; /* connections now; counted up by the acceptor */
 };
@@ -75,7 +77,8 @@ void server_count_refused(struct server *s); /* from any thread */
 /* A loop's thread, from its start until it has drained. `arg`: the loop. */
 void *server_loop_thread(void *arg);
 /* The rules for one address (origin.h). */
-struct origin_rules server_origin_rules(const struct server_options *o, const char *listen, const struct address *a, bool open);
+struct origin_rules server_origin_rules(const struct server_options *o, const char *listen, const struct address *a,
+					bool open);
 
 /* ---- server_hangup.c ---- */
 void server_run_hooks(struct server *s);

@@ -10,8 +10,8 @@
 #include "http/server_internal.h"
 
 #define CONNECTIONS_MOST 64
-#define ACCEPT_MOST 16
-#define RETRY_MS 100
+#define ACCEPT_MOST      16
+#define RETRY_MS         100
 
 bool monitor_open(struct server *s, char *why, size_t n)
 {

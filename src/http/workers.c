@@ -18,13 +18,13 @@ struct worker {
 
 struct workers {
 	struct workers_options options;
-	struct worker *list; /* room for options.threads */
+	struct worker *list;  /* room for options.threads */
 	pthread_mutex_t lock; /* of everything below */
 	pthread_cond_t changed;
 	unsigned count, idle, busy;
 	struct exchange *first, *last; /* by their `completed`, which is free until then */
 	size_t queued, reserved;
-	uint64_t turn;                 /* fair: of the last that was taken */
+	uint64_t turn; /* fair: of the last that was taken */
 	uint64_t refused;
 	bool stopping;
 };

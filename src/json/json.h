@@ -16,9 +16,7 @@ extern "C" {
 #include <string.h>
 #include "base/buf.h"
 
-enum json_type {
-	JSON_NULL, JSON_BOOL, JSON_INT, JSON_DOUBLE, JSON_STRING, JSON_ARRAY, JSON_OBJECT
-};
+enum json_type { JSON_NULL, JSON_BOOL, JSON_INT, JSON_DOUBLE, JSON_STRING, JSON_ARRAY, JSON_OBJECT };
 
 struct json {
 	uint32_t type;  /* enum json_type */

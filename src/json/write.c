@@ -2,12 +2,14 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "json/plain.h"
 
+/* clang-format off */
 const bool json_ends_value[256] = {
 	['"'] = true, ['}'] = true, [']'] = true,
 	['0'] = true, ['1'] = true, ['2'] = true, ['3'] = true, ['4'] = true,
 	['5'] = true, ['6'] = true, ['7'] = true, ['8'] = true, ['9'] = true,
 	['e'] = true, ['l'] = true, /* true, false, null */
 };
+/* clang-format on */
 
 static void put_escaped(struct buf *b, uint8_t c)
 {
@@ -151,21 +153,13 @@ void json_member_strings(struct buf *b, const char *name, const struct slice *li
 void json_write(struct buf *b, const struct json *j)
 {
 	switch (j->type) {
-	case JSON_NULL:
-		buf_lit(b, "null");
-		break;
-	case JSON_BOOL:
-		buf_str(b, j->boolean ? "true" : "false");
-		break;
-	case JSON_INT:
-		buf_i64(b, j->integer);
-		break;
+	case JSON_NULL: buf_lit(b, "null"); break;
+	case JSON_BOOL: buf_str(b, j->boolean ? "true" : "false"); break;
+	case JSON_INT: buf_i64(b, j->integer); break;
 	case JSON_DOUBLE:
 		buf_printf(b, "%.17g", j->number); /* 17 digits read back as the same double */
 		break;
-	case JSON_STRING:
-		put_string(b, j->string);
-		break;
+	case JSON_STRING: put_string(b, j->string); break;
 	case JSON_ARRAY:
 		buf_byte(b, '[');
 		for (size_t i = 0; i < j->count; i++) {

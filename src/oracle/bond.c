@@ -55,7 +55,8 @@ static bool is_parameter(const struct access *a, struct slice name)
 
 static bool is_input(const struct term *t, const struct access *leaf)
 {
-	return t->kind == TERM_PATH && t->name_count == 2 && slice_is(t->names[0], "input") && is_parameter(leaf, t->names[1]);
+	return t->kind == TERM_PATH && t->name_count == 2 && slice_is(t->names[0], "input") &&
+	       is_parameter(leaf, t->names[1]);
 }
 
 static bool is_plain(const struct term *t)
@@ -185,7 +186,8 @@ static bool has_keys(const struct key_schema *k, struct value row)
 }
 
 /* Whether the pattern could return the row, for some parameters. */
-static bool is_row(struct run *r, const struct access *leaf, const struct entity *parent, struct value row, const struct row *full)
+static bool is_row(struct run *r, const struct access *leaf, const struct entity *parent, struct value row,
+		   const struct row *full)
 {
 	struct scope s = { .run = r, .item = full };
 
@@ -264,7 +266,8 @@ static bool add_pattern(struct bonding *x, const struct access *root)
 	return false;
 }
 
-static void each_pattern(const struct design *d, bool (*visit)(void *ctx, const struct entity *e, const struct access *root, bool cascade),
+static void each_pattern(const struct design *d,
+			 bool (*visit)(void *ctx, const struct entity *e, const struct access *root, bool cascade),
 			 void *ctx)
 {
 	for (size_t i = 0; i < d->entity_count; i++) {
@@ -299,7 +302,8 @@ static bool tell_bond(void *ctx, const struct entity *e, const struct access *ro
 	bool over = false;
 
 	for (size_t i = 0; i < o->rules.bond_count; i++)
-		if (o->rules.bonds[i].parent == e && o->rules.bonds[i].root == root && o->rules.bonds[i].cascade == cascade) {
+		if (o->rules.bonds[i].parent == e && o->rules.bonds[i].root == root &&
+		    o->rules.bonds[i].cascade == cascade) {
 			if (!o->rules.bonds[i].over)
 				return true;
 			over = true;
@@ -347,7 +351,8 @@ static void imply_parent(void *ctx, const struct read_asked *q)
 		const struct bond *b = &o->rules.bonds[i];
 		struct buf join, fact;
 
-		if (b->over || b->parent != x->entity || b->root != x->root || b->cascade != x->cascade || b->leaf != q->access)
+		if (b->over || b->parent != x->entity || b->root != x->root || b->cascade != x->cascade ||
+		    b->leaf != q->access)
 			continue;
 		begin_join(o, &join, i);
 		for (size_t k = 0; k < q->where_count; k++)
@@ -381,14 +386,16 @@ bool bond_is_deleted(struct run *r, const struct entity *e, struct value full)
 	return d->soft && d->set_count;
 }
 
-static void imply_parents(struct oracle *o, const struct entity *e, const struct row *full, struct value key, enum fact_weight weight)
+static void imply_parents(struct oracle *o, const struct entity *e, const struct row *full, struct value key,
+			  enum fact_weight weight)
 {
 	struct scope s = { .run = &o->run, .item = full };
 	bool deleted = weight == FACT_FULL && e->delete_.then_count && bond_is_deleted(&o->run, e, row_item(full));
 
 	for (size_t i = 0; i < e->delete_.then_count + e->delete_.refuse_count; i++) {
 		bool cascade = i < e->delete_.then_count, known;
-		struct slice name = cascade ? e->delete_.then_remove[i] : e->delete_.refuse_while[i - e->delete_.then_count];
+		struct slice name =
+			cascade ? e->delete_.then_remove[i] : e->delete_.refuse_while[i - e->delete_.then_count];
 		struct parent_asked x = { o, e, design_access(o->run.design, name), cascade, weight, key };
 
 		if (cascade && deleted)
@@ -456,8 +463,8 @@ static void imply_child(struct oracle *o, size_t at, const struct entity *e, str
 
 /* ---- rows that other rows lead to ---- */
 
-const struct reference *bond_reference(struct run *r, const struct entity *e, const struct row *full, const struct entity *parent,
-				       size_t *from, const struct term **if_)
+const struct reference *bond_reference(struct run *r, const struct entity *e, const struct row *full,
+				       const struct entity *parent, size_t *from, const struct term **if_)
 {
 	struct scope s = { .run = r, .item = full };
 	bool applies;
@@ -481,7 +488,8 @@ const struct reference *bond_reference(struct run *r, const struct entity *e, co
 	return NULL;
 }
 
-static void imply_row(struct oracle *o, size_t at, const struct entity *e, struct value key, struct value stored, const struct row *full)
+static void imply_row(struct oracle *o, size_t at, const struct entity *e, struct value key, struct value stored,
+		      const struct row *full)
 {
 	const struct bond *b = &o->rules.bonds[at];
 	struct run *r = &o->run;
@@ -496,7 +504,8 @@ static void imply_row(struct oracle *o, size_t at, const struct entity *e, struc
 	if (b->leaf->has_then || !is_row(r, b->leaf, NULL, stored, full))
 		return;
 	to = bond_reference(r, e, full, b->parent, &from, &if_);
-	if (!to || !scope_args(&s, to->args, to->arg_count, &args) || !identity_join(r, b->parent, args, to->arg_count, &join)) {
+	if (!to || !scope_args(&s, to->args, to->arg_count, &args) ||
+	    !identity_join(r, b->parent, args, to->arg_count, &join)) {
 		r->problem = (struct problem){ 0 };
 		return;
 	}
@@ -509,24 +518,29 @@ static void imply_row(struct oracle *o, size_t at, const struct entity *e, struc
 
 /* ---- what is told ---- */
 
-void bond_tell(struct oracle *o, const struct bond *b, const struct entity *e, struct value key, struct value parent, bool sure,
-	       bool pending)
+void bond_tell(struct oracle *o, const struct bond *b, const struct entity *e, struct value key, struct value parent,
+	       bool sure, bool pending)
 {
 	struct run *r = &o->run;
-	struct oracle_finding f = { .kind = b->cascade ? ORACLE_ORPHAN : ORACLE_REQUIREMENT_BROKEN, .entity = e, .key = key,
-				    .weight = pending ? ORACLE_PENDING : ORACLE_DIFFERENCE, .other_entity = b->parent, .other = parent };
+	struct oracle_finding f = { .kind = b->cascade ? ORACLE_ORPHAN : ORACLE_REQUIREMENT_BROKEN,
+				    .entity = e,
+				    .key = key,
+				    .weight = pending ? ORACLE_PENDING : ORACLE_DIFFERENCE,
+				    .other_entity = b->parent,
+				    .other = parent };
 
 	if (!sure) {
 		f.weight = ORACLE_NOTE;
-		tell(o, &f, "%.*s is among '%.*s', which go with their %.*s, and that is not there; but nothing says that it must be",
+		tell(o, &f,
+		     "%.*s is among '%.*s', which go with their %.*s, and that is not there; but nothing says that it must be",
 		     SLICE_ARG(say_item(r, e, key)), SLICE_ARG(b->root->name), SLICE_ARG(b->parent->name));
 	} else if (b->cascade) {
 		tell(o, &f, "%.*s is left over: it is among '%.*s', which go with their %.*s, and that is %s",
 		     SLICE_ARG(say_item(r, e, key)), SLICE_ARG(b->root->name), SLICE_ARG(b->parent->name),
 		     value_present(parent) ? "deleted" : "not there");
 	} else {
-		tell(o, &f, "%.*s requires a %.*s that is not there, though '%.*s' should have kept it", SLICE_ARG(say_item(r, e, key)),
-		     SLICE_ARG(b->parent->name), SLICE_ARG(b->root->name));
+		tell(o, &f, "%.*s requires a %.*s that is not there, though '%.*s' should have kept it",
+		     SLICE_ARG(say_item(r, e, key)), SLICE_ARG(b->parent->name), SLICE_ARG(b->root->name));
 	}
 }
 
@@ -568,8 +582,8 @@ void bonds_imply(struct oracle *o, const struct entity *e, struct value stored, 
 			struct row row;
 
 			row_from(&row, r->arena, NULL, companions[k].item);
-			if (is_row(r, b->leaf, b->parent, companions[k].item, &row) && leads_to(r, b->leaf, companions[k].item, key) &&
-			    hangs(b, r, e, full, &sure)) {
+			if (is_row(r, b->leaf, b->parent, companions[k].item, &row) &&
+			    leads_to(r, b->leaf, companions[k].item, key) && hangs(b, r, e, full, &sure)) {
 				imply_child(o, i, e, key, companions[k].item, &row, sure);
 				break;
 			}

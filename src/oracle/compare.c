@@ -8,7 +8,8 @@ struct owner {
 	struct value key;
 };
 
-struct at_key { /* a group of SPACE_KEY */
+/* a group of SPACE_KEY */
+struct at_key {
 	struct value key;
 	bool there;
 	unsigned shapes;
@@ -99,9 +100,7 @@ static void at_key_fact(struct comparing *c, enum fact_kind kind, struct fact_re
 		x->entity = entity == NO_ENTITY ? NULL : &d->entities[entity];
 		x->hash = keep(c, fact_hash(f));
 		break;
-	case FACT_EXPECT:
-		take_expectation(c, f);
-		break;
+	case FACT_EXPECT: take_expectation(c, f); break;
 	default: /* FACT_ACCOUNT */
 		if (fact_u8(f) == FACT_PENDING)
 			x->accounts_pending++;
@@ -150,13 +149,17 @@ static void tell_missing(struct oracle *o, const struct at_key *x, struct value 
 {
 	struct run *r = &o->run;
 	bool guard = x->owner.rule->unique.n > 0;
-	struct oracle_finding f = { .kind = guard ? ORACLE_GUARD_MISSING : ORACLE_COMPANION_MISSING, .key = x->key,
-				    .expected = expected, .other_entity = x->owner.entity, .other = x->owner.key };
+	struct oracle_finding f = { .kind = guard ? ORACLE_GUARD_MISSING : ORACLE_COMPANION_MISSING,
+				    .key = x->key,
+				    .expected = expected,
+				    .other_entity = x->owner.entity,
+				    .other = x->owner.key };
 
 	f.attribute = x->owner.rule->unique;
 	if (guard)
-		tell(o, &f, "%.*s has no guard for its %.*s: %.*s is not there", SLICE_ARG(say_item(r, x->owner.entity, x->owner.key)),
-		     SLICE_ARG(x->owner.rule->unique), SLICE_ARG(say_key(r, x->key)));
+		tell(o, &f, "%.*s has no guard for its %.*s: %.*s is not there",
+		     SLICE_ARG(say_item(r, x->owner.entity, x->owner.key)), SLICE_ARG(x->owner.rule->unique),
+		     SLICE_ARG(say_key(r, x->key)));
 	else
 		tell(o, &f, "%.*s has no companion %.*s", SLICE_ARG(say_item(r, x->owner.entity, x->owner.key)),
 		     SLICE_ARG(say_key(r, x->key)));
@@ -166,15 +169,19 @@ static void tell_different(struct oracle *o, const struct at_key *x, struct valu
 {
 	struct run *r = &o->run;
 	bool guard = x->owner.rule->unique.n > 0;
-	struct oracle_finding f = { .kind = guard ? ORACLE_GUARD_DIFFERS : ORACLE_COMPANION_DIFFERS, .entity = x->entity,
-				    .key = x->key, .found = found, .expected = expected, .other_entity = x->owner.entity,
+	struct oracle_finding f = { .kind = guard ? ORACLE_GUARD_DIFFERS : ORACLE_COMPANION_DIFFERS,
+				    .entity = x->entity,
+				    .key = x->key,
+				    .found = found,
+				    .expected = expected,
+				    .other_entity = x->owner.entity,
 				    .other = x->owner.key };
 
 	f.attribute = first_difference(found, expected, x->entity != NULL);
 	if (f.attribute.n)
 		tell(o, &f, "the %s %.*s of %.*s has %.*s = %.*s and should have %.*s", guard ? "guard" : "companion",
-		     SLICE_ARG(say_key(r, x->key)), SLICE_ARG(say_item(r, x->owner.entity, x->owner.key)), SLICE_ARG(f.attribute),
-		     SLICE_ARG(say_value(r, value_get(found, f.attribute))),
+		     SLICE_ARG(say_key(r, x->key)), SLICE_ARG(say_item(r, x->owner.entity, x->owner.key)),
+		     SLICE_ARG(f.attribute), SLICE_ARG(say_value(r, value_get(found, f.attribute))),
 		     SLICE_ARG(say_value(r, value_get(expected, f.attribute))));
 }
 
@@ -182,18 +189,24 @@ static void tell_left(struct oracle *o, const struct at_key *x, bool pending)
 {
 	struct run *r = &o->run;
 	bool guard = x->shapes & SHAPE_GUARD && !(x->shapes & SHAPE_COMPANION);
-	struct oracle_finding f = { .kind = guard ? ORACLE_GUARD_LEFT : ORACLE_COMPANION_LEFT, .entity = x->entity, .key = x->key,
+	struct oracle_finding f = { .kind = guard ? ORACLE_GUARD_LEFT : ORACLE_COMPANION_LEFT,
+				    .entity = x->entity,
+				    .key = x->key,
 				    .weight = pending ? ORACLE_PENDING : ORACLE_DIFFERENCE };
 
 	if (dyn_get(r, x->key, true, &f.found) && value_present(f.found))
-		tell(o, &f, guard ? "the guard %.*s is left over: no item has that value" :
-				    "the companion %.*s is left over: it belongs to no item", SLICE_ARG(say_key(r, x->key)));
+		tell(o, &f,
+		     guard ? "the guard %.*s is left over: no item has that value"
+			   : "the companion %.*s is left over: it belongs to no item",
+		     SLICE_ARG(say_key(r, x->key)));
 }
 
 static void tell_credentials(struct oracle *o, const struct at_key *x)
 {
 	struct run *r = &o->run;
-	struct oracle_finding f = { .kind = ORACLE_CREDENTIALS_LEFT, .entity = x->entity, .key = x->key,
+	struct oracle_finding f = { .kind = ORACLE_CREDENTIALS_LEFT,
+				    .entity = x->entity,
+				    .key = x->key,
 				    .weight = x->accounts_pending ? ORACLE_PENDING : ORACLE_DIFFERENCE };
 
 	tell(o, &f, "the credentials %.*s are left over: their account is not there", SLICE_ARG(say_key(r, x->key)));
@@ -209,10 +222,15 @@ static void tell_stranger(struct oracle *o, const struct at_key *x)
 static void tell_clash(struct oracle *o, const struct at_key *x)
 {
 	struct run *r = &o->run;
-	struct oracle_finding f = { .kind = ORACLE_UNIQUE_CLASH, .entity = x->owner.entity, .key = x->owner.key,
-				    .attribute = x->owner.rule->unique, .other_entity = x->second.entity, .other = x->second.key };
+	struct oracle_finding f = { .kind = ORACLE_UNIQUE_CLASH,
+				    .entity = x->owner.entity,
+				    .key = x->owner.key,
+				    .attribute = x->owner.rule->unique,
+				    .other_entity = x->second.entity,
+				    .other = x->second.key };
 
-	tell(o, &f, "%.*s and %.*s have the same %.*s, which is unique", SLICE_ARG(say_item(r, x->owner.entity, x->owner.key)),
+	tell(o, &f, "%.*s and %.*s have the same %.*s, which is unique",
+	     SLICE_ARG(say_item(r, x->owner.entity, x->owner.key)),
 	     SLICE_ARG(say_item(r, x->second.entity, x->second.key)), SLICE_ARG(x->owner.rule->unique));
 }
 
@@ -292,8 +310,8 @@ static bool goes_along(const struct entity *source, struct slice pattern)
 }
 
 /* The source is not there. */
-static void tell_copy_of_nothing(struct oracle *o, struct oracle_finding *f, const struct entity *e, const struct attribute *a,
-				 struct value copy)
+static void tell_copy_of_nothing(struct oracle *o, struct oracle_finding *f, const struct entity *e,
+				 const struct attribute *a, struct value copy)
 {
 	struct run *r = &o->run;
 	struct row full;
@@ -310,16 +328,21 @@ static void tell_copy_of_nothing(struct oracle *o, struct oracle_finding *f, con
 	}
 	if (value_present(source) || !value_present(f->found))
 		return; /* it has come meanwhile */
-	tell(o, f, "%.*s has %.*s = %.*s, and there is no %.*s that it could be a copy of", SLICE_ARG(say_item(r, e, f->key)),
-	     SLICE_ARG(a->name), SLICE_ARG(say_value(r, f->found)), SLICE_ARG(f->other_entity->name));
+	tell(o, f, "%.*s has %.*s = %.*s, and there is no %.*s that it could be a copy of",
+	     SLICE_ARG(say_item(r, e, f->key)), SLICE_ARG(a->name), SLICE_ARG(say_value(r, f->found)),
+	     SLICE_ARG(f->other_entity->name));
 }
 
 static void tell_copy(struct oracle *o, const struct at_identity *x, const struct entity *e, const struct attribute *a,
 		      struct value key)
 {
 	struct run *r = &o->run;
-	struct oracle_finding f = { .kind = ORACLE_COPY_DIFFERS, .entity = e, .key = key, .attribute = a->name,
-				    .other_entity = x->entity, .other = x->key };
+	struct oracle_finding f = { .kind = ORACLE_COPY_DIFFERS,
+				    .entity = e,
+				    .key = key,
+				    .attribute = a->name,
+				    .other_entity = x->entity,
+				    .other = x->key };
 	struct value copy, source;
 
 	if (!dyn_get(r, key, true, &copy) || !value_present(copy))
@@ -331,11 +354,12 @@ static void tell_copy(struct oracle *o, const struct at_identity *x, const struc
 	if (!dyn_get(r, x->key, true, &source) || !value_present(source))
 		return;
 	f.found = value_get(copy, a->name);
-	if (!entity_copied(r, a, &(struct row){ .full = entity_full(r, x->entity, source) }, &f.expected) || value_equal(f.found, f.expected))
+	if (!entity_copied(r, a, &(struct row){ .full = entity_full(r, x->entity, source) }, &f.expected) ||
+	    value_equal(f.found, f.expected))
 		return;
-	tell(o, &f, "%.*s has %.*s = %.*s, and the %.*s of %.*s is %.*s", SLICE_ARG(say_item(r, e, key)), SLICE_ARG(a->name),
-	     SLICE_ARG(say_value(r, f.found)), SLICE_ARG(a->copy_attribute), SLICE_ARG(say_item(r, x->entity, x->key)),
-	     SLICE_ARG(say_value(r, f.expected)));
+	tell(o, &f, "%.*s has %.*s = %.*s, and the %.*s of %.*s is %.*s", SLICE_ARG(say_item(r, e, key)),
+	     SLICE_ARG(a->name), SLICE_ARG(say_value(r, f.found)), SLICE_ARG(a->copy_attribute),
+	     SLICE_ARG(say_item(r, x->entity, x->key)), SLICE_ARG(say_value(r, f.expected)));
 }
 
 static void take_copy(struct comparing *c, struct fact_reader *f)
@@ -350,7 +374,8 @@ static void take_copy(struct comparing *c, struct fact_reader *f)
 
 	if (x->targets > 1 || (x->targets ? x->weight != FACT_FULL : goes_along(x->entity, a->kept_by)))
 		return;
-	if (!entity_copied(&o->run, a, &(struct row){ .full = x->carried }, &source) || (!value_present(source) && a->default_))
+	if (!entity_copied(&o->run, a, &(struct row){ .full = x->carried }, &source) ||
+	    (!value_present(source) && a->default_))
 		return;
 	buf_init(&b, o->run.arena);
 	fact_put_hash(&b, source);
@@ -389,22 +414,15 @@ static void at_identity_fact(struct comparing *c, enum fact_kind kind, struct fa
 			x->second = keep_value(c, fact_value(f));
 		}
 		break;
-	case FACT_GONE:
-		x->gone = true;
-		break;
-	case FACT_COUNT:
-		take_count(c, f);
-		break;
+	case FACT_GONE: x->gone = true; break;
+	case FACT_COUNT: take_count(c, f); break;
 	case FACT_LIFE:
-		if (!x->targets || (x->targets == 1 && x->weight == FACT_FULL)) /* what has expired lingers, and so may this */
+		if (!x->targets ||
+		    (x->targets == 1 && x->weight == FACT_FULL)) /* what has expired lingers, and so may this */
 			lives_compare(c->o, f, x->targets, x->carried);
 		break;
-	case FACT_ROW:
-		take_row(c, f);
-		break;
-	default: /* FACT_COPY */
-		take_copy(c, f);
-		break;
+	case FACT_ROW: take_row(c, f); break;
+	default: /* FACT_COPY */ take_copy(c, f); break;
 	}
 }
 
@@ -429,15 +447,17 @@ static void compare_counter(struct comparing *c, size_t at)
 	const struct attribute *a = &x->entity->attributes[at];
 	struct value found = value_get(x->carried, a->name);
 	struct number n = value_type(found) == VALUE_N ? value_number(found) : number_from_i64(0);
-	struct oracle_finding f = { .kind = ORACLE_COUNTER_DIFFERS, .entity = x->entity, .key = x->key, .attribute = a->name };
+	struct oracle_finding f = {
+		.kind = ORACLE_COUNTER_DIFFERS, .entity = x->entity, .key = x->key, .attribute = a->name
+	};
 
 	if (lies_between(c, &n, &x->sums[at], false))
 		return;
 	f.weight = lies_between(c, &n, &x->sums[at], true) ? ORACLE_PENDING : ORACLE_DIFFERENCE;
 	f.found = found;
 	f.expected = value_make_n(r->arena, &x->sums[at].full);
-	tell(o, &f, "%.*s has %.*s = %.*s, and counted again it is %.*s", SLICE_ARG(say_item(r, x->entity, x->key)), SLICE_ARG(a->name),
-	     SLICE_ARG(say_value(r, found)), SLICE_ARG(say_value(r, f.expected)));
+	tell(o, &f, "%.*s has %.*s = %.*s, and counted again it is %.*s", SLICE_ARG(say_item(r, x->entity, x->key)),
+	     SLICE_ARG(a->name), SLICE_ARG(say_value(r, found)), SLICE_ARG(say_value(r, f.expected)));
 }
 
 static void at_identity_end(struct comparing *c)
@@ -449,8 +469,11 @@ static void at_identity_end(struct comparing *c)
 	if (!x->targets || x->weight != FACT_FULL)
 		return;
 	if (x->targets > 1) {
-		struct oracle_finding f = { .kind = ORACLE_IDENTITY_TWICE, .entity = x->entity, .key = x->key,
-					    .other_entity = x->entity, .other = x->second };
+		struct oracle_finding f = { .kind = ORACLE_IDENTITY_TWICE,
+					    .entity = x->entity,
+					    .key = x->key,
+					    .other_entity = x->entity,
+					    .other = x->second };
 
 		tell(c->o, &f, "%.*s and %.*s have the same address", SLICE_ARG(say_item(r, x->entity, x->key)),
 		     SLICE_ARG(say_key(r, x->second)));
@@ -477,8 +500,8 @@ static void compare_deleted(struct oracle *o, const struct at_bond *x, const str
 	struct scope s = { .run = r, .item = &full }, of_parent = { .run = r };
 	bool holds;
 
-	if (!dyn_get(r, key, true, &row) || !dyn_get(r, x->deleted, true, &parent) || !value_present(row) || !value_present(parent) ||
-	    entity_of(r, row) != e || entity_of(r, parent) != p)
+	if (!dyn_get(r, key, true, &row) || !dyn_get(r, x->deleted, true, &parent) || !value_present(row) ||
+	    !value_present(parent) || entity_of(r, row) != e || entity_of(r, parent) != p)
 		return;
 	judge_item(o, e, row, true, &full);
 	of_parent.full = entity_full(r, p, parent);
@@ -486,7 +509,8 @@ static void compare_deleted(struct oracle *o, const struct at_bond *x, const str
 		return;
 	while ((to = bond_reference(r, e, &full, p, &from, &if_))) {
 		if (!if_ || term_reads_more(if_) || !scope_args(&s, to->args, to->arg_count, &args) ||
-		    !identity_join(r, p, args, to->arg_count, &named) || !slice_equal(is, named) || !scope_holds(&of_parent, if_, &holds))
+		    !identity_join(r, p, args, to->arg_count, &named) || !slice_equal(is, named) ||
+		    !scope_holds(&of_parent, if_, &holds))
 			holds = true;
 		r->problem = (struct problem){ 0 };
 		asks += !holds;
@@ -553,9 +577,7 @@ static void begin(struct comparing *c, enum fact_space space, struct slice join)
 			c->sums[i] = (struct sum){ zero, zero, zero, zero, zero };
 		}
 		break;
-	case SPACE_BOND:
-		c->at_bond = (struct at_bond){ .bond = &o->rules.bonds[read_be16(join.p)] };
-		break;
+	case SPACE_BOND: c->at_bond = (struct at_bond){ .bond = &o->rules.bonds[read_be16(join.p)] }; break;
 	}
 }
 
@@ -569,7 +591,9 @@ static void end(struct comparing *c, enum fact_space space)
 
 static bool go_on(struct oracle *o, uint64_t n)
 {
-	struct oracle_progress p = { .items = o->summary->items, .of = o->summary->items, .pass = o->pass, .comparing = true };
+	struct oracle_progress p = {
+		.items = o->summary->items, .of = o->summary->items, .pass = o->pass, .comparing = true
+	};
 
 	if (n % 65536 == 0 && o->options->progress)
 		o->stopped = !o->options->progress(o->options->ctx, &p);

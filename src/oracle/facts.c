@@ -8,10 +8,11 @@
 #include "base/alloc.h"
 #include "base/grow.h"
 
-#define HEADER   sizeof(uint32_t)        /* before each record: its length */
-#define READ_BYTES ((size_t)256 << 10)   /* of a run at a time */
+#define HEADER     sizeof(uint32_t)    /* before each record: its length */
+#define READ_BYTES ((size_t)256 << 10) /* of a run at a time */
 
-struct run_file { /* one sorted run, being read */
+/* one sorted run, being read */
+struct run_file {
 	off_t next, end; /* what is still in the file */
 	char *buffer;
 	size_t at, n, room;
@@ -24,7 +25,7 @@ struct facts {
 	size_t n, room;
 	uint32_t *order; /* where records begin, in units of HEADER */
 	size_t count, order_room;
-	int fd;      /* -1: none yet */
+	int fd; /* -1: none yet */
 	off_t written;
 	struct run_file *runs;
 	size_t run_count, run_room;
@@ -177,8 +178,7 @@ bool facts_add(struct facts *f, struct slice record)
 	}
 	if (f->count && f->n + size + f->count * sizeof(*f->order) > f->memory && !spill(f))
 		return false;
-	if (!GROW(f->bytes, f->n + size, f->room, 64) ||
-	    !GROW(f->order, f->count + 1, f->order_room, 64))
+	if (!GROW(f->bytes, f->n + size, f->room, 64) || !GROW(f->order, f->count + 1, f->order_room, 64))
 		return out_of_memory(f);
 	f->order[f->count++] = (uint32_t)(f->n / HEADER);
 	memcpy(f->bytes + f->n, &n, HEADER);

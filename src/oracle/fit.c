@@ -49,7 +49,8 @@ static bool is_timestamp(struct value v)
 	char text[TIME_TEXT_MAX];
 	int64_t ms;
 
-	return value_type(v) == VALUE_S && time_parse(value_bytes(v), &ms) && slice_equal(time_format(ms, text), value_bytes(v));
+	return value_type(v) == VALUE_S && time_parse(value_bytes(v), &ms) &&
+	       slice_equal(time_format(ms, text), value_bytes(v));
 }
 
 static bool is_epoch(struct value v)
@@ -70,27 +71,17 @@ static const char *fit_scalar(enum attr_type type, struct value v)
 
 	switch (type) {
 	case ATTR_STRING:
-	case ATTR_TEXT:
-		return is == VALUE_S ? NULL : "a string";
-	case ATTR_NUMBER:
-		return is == VALUE_N ? NULL : "a number";
-	case ATTR_INTEGER:
-		return is == VALUE_N && value_number(v).exponent >= 0 ? NULL : "a whole number";
-	case ATTR_EPOCH:
-		return is_epoch(v) ? NULL : "a time in whole seconds since 1970";
-	case ATTR_BOOLEAN:
-		return is == VALUE_BOOL ? NULL : "true or false";
-	case ATTR_TIMESTAMP:
-		return is_timestamp(v) ? NULL : "a timestamp like 2026-01-15T10:30:00Z";
-	case ATTR_BINARY:
-		return is == VALUE_B ? NULL : "binary";
-	case ATTR_LIST:
-		return is == VALUE_L ? NULL : "a list";
-	case ATTR_MAP:
-		return is == VALUE_M ? NULL : "a map";
+	case ATTR_TEXT: return is == VALUE_S ? NULL : "a string";
+	case ATTR_NUMBER: return is == VALUE_N ? NULL : "a number";
+	case ATTR_INTEGER: return is == VALUE_N && value_number(v).exponent >= 0 ? NULL : "a whole number";
+	case ATTR_EPOCH: return is_epoch(v) ? NULL : "a time in whole seconds since 1970";
+	case ATTR_BOOLEAN: return is == VALUE_BOOL ? NULL : "true or false";
+	case ATTR_TIMESTAMP: return is_timestamp(v) ? NULL : "a timestamp like 2026-01-15T10:30:00Z";
+	case ATTR_BINARY: return is == VALUE_B ? NULL : "binary";
+	case ATTR_LIST: return is == VALUE_L ? NULL : "a list";
+	case ATTR_MAP: return is == VALUE_M ? NULL : "a map";
 	case ATTR_SET:
-	case ATTR_ENUM:
-		break;
+	case ATTR_ENUM: break;
 	}
 	return NULL;
 }
@@ -104,17 +95,20 @@ static const char *fit_elements(const struct attribute *a, struct value v)
 							    : fit_scalar(a->element, it.value);
 
 		if (wrong)
-			return a->element == ATTR_STRING || a->element == ATTR_TEXT ? "a list of strings" : "a list of the declared type";
+			return a->element == ATTR_STRING || a->element == ATTR_TEXT ? "a list of strings"
+										    : "a list of the declared type";
 	}
 	return NULL;
 }
 
 static const char *fit_set(struct run *r, const struct attribute *a, struct value v)
 {
-	enum value_type wanted = a->element == ATTR_NUMBER || a->element == ATTR_INTEGER ? VALUE_NS :
-				 a->element == ATTR_BINARY ? VALUE_BS : VALUE_SS;
+	enum value_type wanted = a->element == ATTR_NUMBER || a->element == ATTR_INTEGER ? VALUE_NS
+				 : a->element == ATTR_BINARY                             ? VALUE_BS
+											 : VALUE_SS;
 
-	return value_type(v) == wanted ? in_range(r, a, (double)value_count(v), " elements") : "a set of the declared type";
+	return value_type(v) == wanted ? in_range(r, a, (double)value_count(v), " elements")
+				       : "a set of the declared type";
 }
 
 static const char *fit_packed(struct run *r, struct value v)
@@ -155,20 +149,15 @@ const char *fit_value(struct run *r, const struct attribute *a, struct value v)
 		return "in lower case";
 	switch (a->type) {
 	case ATTR_STRING:
-	case ATTR_TEXT:
-		return in_range(r, a, (double)text_count(value_bytes(v)), " characters");
+	case ATTR_TEXT: return in_range(r, a, (double)text_count(value_bytes(v)), " characters");
 	case ATTR_NUMBER:
 	case ATTR_INTEGER:
-	case ATTR_EPOCH:
-		return in_range(r, a, to_double(v), "");
-	case ATTR_BINARY:
-		return in_range(r, a, (double)value_bytes(v).n, " bytes");
+	case ATTR_EPOCH: return in_range(r, a, to_double(v), "");
+	case ATTR_BINARY: return in_range(r, a, (double)value_bytes(v).n, " bytes");
 	case ATTR_LIST:
 		wrong = fit_elements(a, v);
 		return wrong ? wrong : in_range(r, a, (double)value_count(v), " elements");
-	case ATTR_MAP:
-		return in_range(r, a, (double)value_count(v), " members");
-	default:
-		return NULL;
+	case ATTR_MAP: return in_range(r, a, (double)value_count(v), " members");
+	default: return NULL;
 	}
 }

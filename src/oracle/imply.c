@@ -124,8 +124,9 @@ static bool is_always(const struct entity *e, struct slice name)
 {
 	const struct attribute *a = entity_attribute(e, name);
 
-	return a && !a->when && (a->required || a->id || a->now || a->touched || a->counter || a->the_caller || a->default_ ||
-				 is_identity(e, name));
+	return a && !a->when &&
+	       (a->required || a->id || a->now || a->touched || a->counter || a->the_caller || a->default_ ||
+		is_identity(e, name));
 }
 
 /* entityType: LIKE_GUARD is never otherwise in such a companion, and what its item always has it always carries. An item that was
@@ -157,13 +158,15 @@ static unsigned shapes_of(struct oracle *o, struct value stored)
 		for (size_t k = 0; k < e->companion_count; k++) {
 			const struct companion *c = &e->companions[k];
 
-			if (!key_could(r, c->rules, c->rule_count, stored) || !carries_its_own(e, c->rules, c->rule_count, stored))
+			if (!key_could(r, c->rules, c->rule_count, stored) ||
+			    !carries_its_own(e, c->rules, c->rule_count, stored))
 				continue;
 			shapes |= c->unique.n ? SHAPE_GUARD : SHAPE_COMPANION;
 			if (o->rules.entities[i].companion_impure[k])
 				shapes |= SHAPE_IMPURE;
 		}
-		if (e->login.present && e->login.secret_count && key_could(r, e->login.secret, e->login.secret_count, stored))
+		if (e->login.present && e->login.secret_count &&
+		    key_could(r, e->login.secret, e->login.secret_count, stored))
 			shapes |= SHAPE_SECRET;
 	}
 	return shapes;
@@ -215,16 +218,16 @@ static void tell_misfit(struct oracle *o, const struct entity *e, struct value s
 		f.expected = value_make_s(r->arena, rule->template->text);
 		if (value_equal(f.found, f.expected))
 			continue;
-		tell(o, &f, "%.*s has the key of a %.*s, and %.*s = %.*s, where each %.*s has %.*s", SLICE_ARG(say_key(r, key)),
-		     SLICE_ARG(e->name), SLICE_ARG(rule->attribute), SLICE_ARG(say_value(r, f.found)), SLICE_ARG(e->name),
-		     SLICE_ARG(say_value(r, f.expected)));
+		tell(o, &f, "%.*s has the key of a %.*s, and %.*s = %.*s, where each %.*s has %.*s",
+		     SLICE_ARG(say_key(r, key)), SLICE_ARG(e->name), SLICE_ARG(rule->attribute),
+		     SLICE_ARG(say_value(r, f.found)), SLICE_ARG(e->name), SLICE_ARG(say_value(r, f.expected)));
 	}
 }
 
 /* ---- companions, credentials ---- */
 
-static void imply_companions(struct oracle *o, const struct entity *e, struct value key, const struct companion_item *list,
-			     size_t n, enum fact_weight weight)
+static void imply_companions(struct oracle *o, const struct entity *e, struct value key,
+			     const struct companion_item *list, size_t n, enum fact_weight weight)
 {
 	for (size_t i = 0; i < n; i++) {
 		size_t rule = (size_t)(list[i].rule - e->companions);
@@ -338,7 +341,8 @@ static void imply_gone_target(struct oracle *o, const struct entity *e, struct v
 	struct slice join;
 	struct buf b;
 
-	if (!rules_of(o, e)->is_target || !identity_join(&o->run, e, entity_identity(&o->run, e, full), e->param_count, &join))
+	if (!rules_of(o, e)->is_target ||
+	    !identity_join(&o->run, e, entity_identity(&o->run, e, full), e->param_count, &join))
 		return;
 	b = fact_begin(o, SPACE_IDENTITY, join, FACT_GONE);
 	fact_add(o, &b);
@@ -406,7 +410,8 @@ static void imply_copy(struct oracle *o, const struct entity *e, size_t at, stru
 
 /* ---- all of it ---- */
 
-static void find_companions(struct run *r, const struct entity *e, const struct row *full, struct companion_item **list, size_t *n)
+static void find_companions(struct run *r, const struct entity *e, const struct row *full, struct companion_item **list,
+			    size_t *n)
 {
 	if (entity_companions(r, e, full, list, n))
 		return;

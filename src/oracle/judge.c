@@ -26,7 +26,8 @@ static bool is_nothing(struct value v)
 static bool assigns(const struct assignment *list, size_t n, struct slice name, struct value v)
 {
 	for (size_t i = 0; i < n; i++)
-		if (slice_equal(list[i].attribute, name) && list[i].term->kind == TERM_LITERAL && value_equal(list[i].term->value, v))
+		if (slice_equal(list[i].attribute, name) && list[i].term->kind == TERM_LITERAL &&
+		    value_equal(list[i].term->value, v))
 			return true;
 	return false;
 }
@@ -67,8 +68,8 @@ static bool judge_values(const struct judging *j, struct value full)
 			continue;
 		f = finding(j, ORACLE_ATTRIBUTE_UNFIT, a->name);
 		f.found = v;
-		tell(j->o, &f, "%.*s: %.*s is %.*s and must be %s", SLICE_ARG(say_item(r, j->entity, j->key)), SLICE_ARG(a->name),
-		     SLICE_ARG(say_value(r, v)), wanted);
+		tell(j->o, &f, "%.*s: %.*s is %.*s and must be %s", SLICE_ARG(say_item(r, j->entity, j->key)),
+		     SLICE_ARG(a->name), SLICE_ARG(say_value(r, v)), wanted);
 		good = false;
 	}
 	return good;
@@ -105,7 +106,8 @@ static bool judge_required(const struct judging *j, const struct row *full)
 		if (goes_by_design(j->entity, name))
 			continue;
 		good = false;
-		tell(j->o, &f, "%.*s has no %.*s, which is required", SLICE_ARG(say_item(r, j->entity, j->key)), SLICE_ARG(name));
+		tell(j->o, &f, "%.*s has no %.*s, which is required", SLICE_ARG(say_item(r, j->entity, j->key)),
+		     SLICE_ARG(name));
 	}
 	r->problem = (struct problem){ 0 };
 	return good;
@@ -145,7 +147,8 @@ static void judge_names(const struct judging *j)
 
 /* ---- what is derived ---- */
 
-static void differ(const struct judging *j, enum oracle_kind kind, struct slice name, struct value found, struct value expected)
+static void differ(const struct judging *j, enum oracle_kind kind, struct slice name, struct value found,
+		   struct value expected)
 {
 	struct run *r = &j->o->run;
 	struct oracle_finding f = finding(j, kind, name);
@@ -153,14 +156,14 @@ static void differ(const struct judging *j, enum oracle_kind kind, struct slice 
 	f.found = found;
 	f.expected = expected;
 	if (!value_present(expected))
-		tell(j->o, &f, "%.*s has %.*s = %.*s and should have none", SLICE_ARG(say_item(r, j->entity, j->key)), SLICE_ARG(name),
-		     SLICE_ARG(say_value(r, found)));
+		tell(j->o, &f, "%.*s has %.*s = %.*s and should have none", SLICE_ARG(say_item(r, j->entity, j->key)),
+		     SLICE_ARG(name), SLICE_ARG(say_value(r, found)));
 	else if (!value_present(found))
-		tell(j->o, &f, "%.*s has no %.*s and should have %.*s", SLICE_ARG(say_item(r, j->entity, j->key)), SLICE_ARG(name),
-		     SLICE_ARG(say_value(r, expected)));
+		tell(j->o, &f, "%.*s has no %.*s and should have %.*s", SLICE_ARG(say_item(r, j->entity, j->key)),
+		     SLICE_ARG(name), SLICE_ARG(say_value(r, expected)));
 	else
-		tell(j->o, &f, "%.*s has %.*s = %.*s and should have %.*s", SLICE_ARG(say_item(r, j->entity, j->key)), SLICE_ARG(name),
-		     SLICE_ARG(say_value(r, found)), SLICE_ARG(say_value(r, expected)));
+		tell(j->o, &f, "%.*s has %.*s = %.*s and should have %.*s", SLICE_ARG(say_item(r, j->entity, j->key)),
+		     SLICE_ARG(name), SLICE_ARG(say_value(r, found)), SLICE_ARG(say_value(r, expected)));
 }
 
 static bool follows(const struct attribute *a)
@@ -270,8 +273,8 @@ static void judge_checks(const struct judging *j, const struct row *full)
 			continue;
 		buf_init(&b, r->arena);
 		term_print(&b, c->term);
-		tell(j->o, &f, "%.*s breaks a check, %.*s: %.*s", SLICE_ARG(say_item(r, j->entity, j->key)), SLICE_ARG(buf_slice(&b)),
-		     SLICE_ARG(c->sentence));
+		tell(j->o, &f, "%.*s breaks a check, %.*s: %.*s", SLICE_ARG(say_item(r, j->entity, j->key)),
+		     SLICE_ARG(buf_slice(&b)), SLICE_ARG(c->sentence));
 	}
 }
 
@@ -301,8 +304,8 @@ static void tell_incomplete(const struct judging *j, const struct problem *p)
 	struct run *r = &j->o->run;
 	struct oracle_finding f = finding(j, ORACLE_INCOMPLETE, p->part_count ? p->parts[0].attribute : SLICE(""));
 
-	tell(j->o, &f, "%.*s does not fit together: %.*s%s%.*s", SLICE_ARG(say_item(r, j->entity, j->key)), SLICE_ARG(f.attribute),
-	     f.attribute.n ? " " : "", SLICE_ARG(p->detail));
+	tell(j->o, &f, "%.*s does not fit together: %.*s%s%.*s", SLICE_ARG(say_item(r, j->entity, j->key)),
+	     SLICE_ARG(f.attribute), f.attribute.n ? " " : "", SLICE_ARG(p->detail));
 }
 
 void judge_item(struct oracle *o, const struct entity *e, struct value stored, bool silent, struct row *out)

@@ -127,11 +127,14 @@ static bool applies(struct run *r, const struct requirement *q, const struct row
 	return false;
 }
 
-static void tell_over(struct oracle *o, const struct entity *e, size_t at, struct value key, struct value target, bool there)
+static void tell_over(struct oracle *o, const struct entity *e, size_t at, struct value key, struct value target,
+		      bool there)
 {
 	const struct requirement *q = &e->lives[at];
 	const struct rule_life *l = &rules_of(o, e)->lives[at];
-	struct oracle_finding f = { .kind = ORACLE_OUTLIVED, .entity = e, .key = key, .other_entity = l->target, .other = target };
+	struct oracle_finding f = {
+		.kind = ORACLE_OUTLIVED, .entity = e, .key = key, .other_entity = l->target, .other = target
+	};
 	struct run *r = &o->run;
 	const char *rest = "";
 	struct buf b;
@@ -144,11 +147,11 @@ static void tell_over(struct oracle *o, const struct entity *e, size_t at, struc
 	if (q->if_)
 		term_print(&b, q->if_);
 	if (there)
-		tell(o, &f, "%.*s is left over: it lives while its %.*s has %.*s, and that is not so%s", SLICE_ARG(say_item(r, e, key)),
-		     SLICE_ARG(l->target->name), SLICE_ARG(buf_slice(&b)), rest);
+		tell(o, &f, "%.*s is left over: it lives while its %.*s has %.*s, and that is not so%s",
+		     SLICE_ARG(say_item(r, e, key)), SLICE_ARG(l->target->name), SLICE_ARG(buf_slice(&b)), rest);
 	else
-		tell(o, &f, "%.*s is left over: it lives while its %.*s is there, and that is not%s", SLICE_ARG(say_item(r, e, key)),
-		     SLICE_ARG(l->target->name), rest);
+		tell(o, &f, "%.*s is left over: it lives while its %.*s is there, and that is not%s",
+		     SLICE_ARG(say_item(r, e, key)), SLICE_ARG(l->target->name), rest);
 }
 
 void lives_imply(struct oracle *o, const struct entity *e, const struct row *full, struct value key)

@@ -33,22 +33,21 @@ struct slice oracle_mend_words(struct arena *a, const struct design *d, const st
 	case ORACLE_COUNTER_DIFFERS:
 		if (!value_present(f->expected))
 			return arena_printf(a, "%.*s goes", SLICE_ARG(f->attribute));
-		return arena_printf(a, "%.*s becomes %.*s", SLICE_ARG(f->attribute), SLICE_ARG(say_value(&r, f->expected)));
+		return arena_printf(a, "%.*s becomes %.*s", SLICE_ARG(f->attribute),
+				    SLICE_ARG(say_value(&r, f->expected)));
 	case ORACLE_GUARD_MISSING:
-	case ORACLE_COMPANION_MISSING:
-		return arena_printf(a, "%.*s is put", SLICE_ARG(say_key(&r, f->key)));
+	case ORACLE_COMPANION_MISSING: return arena_printf(a, "%.*s is put", SLICE_ARG(say_key(&r, f->key)));
 	case ORACLE_GUARD_DIFFERS:
 	case ORACLE_COMPANION_DIFFERS:
 		return arena_printf(a, "%.*s becomes what its item says", SLICE_ARG(say_key(&r, f->key)));
 	case ORACLE_GUARD_LEFT:
 	case ORACLE_COMPANION_LEFT:
-	case ORACLE_CREDENTIALS_LEFT:
-		return arena_printf(a, "%.*s is deleted", SLICE_ARG(say_key(&r, f->key)));
+	case ORACLE_CREDENTIALS_LEFT: return arena_printf(a, "%.*s is deleted", SLICE_ARG(say_key(&r, f->key)));
 	case ORACLE_ORPHAN:
 	case ORACLE_OUTLIVED:
-		return arena_printf(a, "%.*s is removed, with its companions and counts", SLICE_ARG(say_item(&r, f->entity, f->key)));
-	default:
-		return SLICE("");
+		return arena_printf(a, "%.*s is removed, with its companions and counts",
+				    SLICE_ARG(say_item(&r, f->entity, f->key)));
+	default: return SLICE("");
 	}
 }
 
@@ -60,16 +59,10 @@ static bool commit(struct mending *m, const struct dyn_write *w, size_t n)
 
 	for (int i = 0; i < MEND_TRIES; i++) {
 		switch (dyn_write(m->run, w, n, SLICE(""), refusals)) {
-		case DYN_DONE:
-			m->outcome = ORACLE_MENDED;
-			return true;
-		case DYN_REFUSED:
-			m->outcome = ORACLE_MOVED;
-			return true;
-		case DYN_CONFLICT:
-			continue;
-		default:
-			return false;
+		case DYN_DONE: m->outcome = ORACLE_MENDED; return true;
+		case DYN_REFUSED: m->outcome = ORACLE_MOVED; return true;
+		case DYN_CONFLICT: continue;
+		default: return false;
 		}
 	}
 	m->outcome = ORACLE_MOVED;
@@ -172,7 +165,12 @@ static bool mend_counter(struct mending *m)
 	struct run *r = m->run;
 	struct number n = number_from_i64(0), expected = value_number(f->expected);
 	struct value_member add, equal = { f->attribute, f->found };
-	struct dyn_write w = { .kind = DYN_UPDATE, .key = f->key, .add = &add, .add_count = 1, .equal = &equal, .equal_count = 1,
+	struct dyn_write w = { .kind = DYN_UPDATE,
+			       .key = f->key,
+			       .add = &add,
+			       .add_count = 1,
+			       .equal = &equal,
+			       .equal_count = 1,
 			       .must_exist = true };
 	struct error e = { 0 };
 
@@ -270,7 +268,8 @@ static bool companion_now(struct mending *m, struct value *item, struct dyn_writ
 		return true;
 	full = entity_full(r, f->other_entity, stored);
 	row_from(&owner, r->arena, NULL, full);
-	if (!entity_complete(r, f->other_entity, &owner, full) || !entity_companions(r, f->other_entity, &owner, &list, &n)) {
+	if (!entity_complete(r, f->other_entity, &owner, full) ||
+	    !entity_companions(r, f->other_entity, &owner, &list, &n)) {
 		r->problem = (struct problem){ 0 };
 		return true;
 	}
@@ -280,7 +279,10 @@ static bool companion_now(struct mending *m, struct value *item, struct dyn_writ
 		*item = list[i].item;
 		names_of_rules(r, f->other_entity, list[i].rule, &names);
 		*equal = still(m, f->other_entity, stored, &names);
-		*check = (struct dyn_write){ .kind = DYN_CHECK, .key = f->other, .must_exist = true, .equal = equal->list,
+		*check = (struct dyn_write){ .kind = DYN_CHECK,
+					     .key = f->other,
+					     .must_exist = true,
+					     .equal = equal->list,
 					     .equal_count = equal->count };
 	}
 	return true;
@@ -355,7 +357,9 @@ static bool owner_has(struct mending *m, const struct owner_found *owner, bool *
 	size_t n;
 
 	*has = false;
-	*check = (struct dyn_write){ .kind = DYN_CHECK, .key = owner->key, .must_not_exist = true, .or_expired = r->design->ttl };
+	*check = (struct dyn_write){
+		.kind = DYN_CHECK, .key = owner->key, .must_not_exist = true, .or_expired = r->design->ttl
+	};
 	if (!read(m, owner->entity, owner->key, &stored))
 		return false;
 	if (!value_present(stored))
@@ -374,8 +378,9 @@ static bool owner_has(struct mending *m, const struct owner_found *owner, bool *
 		*has = *has || value_equal(list[i].key, m->finding->key);
 	names_of_rules(r, owner->entity, owner->rule, &names);
 	*equal = still(m, owner->entity, stored, &names);
-	*check = (struct dyn_write){ .kind = DYN_CHECK, .key = owner->key, .must_exist = true, .equal = equal->list,
-				     .equal_count = equal->count };
+	*check = (struct dyn_write){
+		.kind = DYN_CHECK, .key = owner->key, .must_exist = true, .equal = equal->list, .equal_count = equal->count
+	};
 	return true;
 }
 
@@ -429,7 +434,8 @@ static void look_at_references(struct write *w, const struct entity *parent)
 }
 
 /* Whether a parent that is there was deleted softly, and no row comes to it any more. */
-static bool is_over(struct run *r, const struct entity *parent, const struct entity_look *at, const struct term *if_, struct witness *seen)
+static bool is_over(struct run *r, const struct entity *parent, const struct entity_look *at, const struct term *if_,
+		    struct witness *seen)
 {
 	struct scope s = { .run = r, .full = at->item.full };
 	struct name_list names = { 0 };
@@ -469,7 +475,8 @@ static bool is_no_orphan(void *ctx, struct write *w, struct value full, bool *st
 	row_from(&f, r->arena, NULL, full);
 	look_at_references(w, parent);
 	for (; !*stays && (to = bond_reference(r, w->entity, &f, parent, &from, &if_)); found++) {
-		if (!scope_args(&s, to->args, to->arg_count, &args) || !entity_locate(r, parent, args, to->arg_count, &key))
+		if (!scope_args(&s, to->args, to->arg_count, &args) ||
+		    !entity_locate(r, parent, args, to->arg_count, &key))
 			return false;
 		if (!value_present(key))
 			continue;
@@ -514,32 +521,24 @@ static bool mend(struct mending *m)
 {
 	switch (m->finding->kind) {
 	case ORACLE_DERIVED_DIFFERS:
-	case ORACLE_KEY_DIFFERS:
-		return mend_derived(m);
-	case ORACLE_COUNTER_DIFFERS:
-		return mend_counter(m);
-	case ORACLE_COPY_DIFFERS:
-		return mend_copy(m);
+	case ORACLE_KEY_DIFFERS: return mend_derived(m);
+	case ORACLE_COUNTER_DIFFERS: return mend_counter(m);
+	case ORACLE_COPY_DIFFERS: return mend_copy(m);
 	case ORACLE_GUARD_MISSING:
 	case ORACLE_GUARD_DIFFERS:
 	case ORACLE_COMPANION_MISSING:
-	case ORACLE_COMPANION_DIFFERS:
-		return mend_companion(m);
+	case ORACLE_COMPANION_DIFFERS: return mend_companion(m);
 	case ORACLE_GUARD_LEFT:
 	case ORACLE_COMPANION_LEFT:
-	case ORACLE_CREDENTIALS_LEFT:
-		return mend_left(m);
-	case ORACLE_ORPHAN:
-		return mend_by_removal(m, is_no_orphan);
-	case ORACLE_OUTLIVED:
-		return mend_by_removal(m, lives);
-	default:
-		return true;
+	case ORACLE_CREDENTIALS_LEFT: return mend_left(m);
+	case ORACLE_ORPHAN: return mend_by_removal(m, is_no_orphan);
+	case ORACLE_OUTLIVED: return mend_by_removal(m, lives);
+	default: return true;
 	}
 }
 
-bool oracle_mend(struct backend *b, const struct design *d, int64_t now_ms, const struct oracle_finding *f, enum oracle_mending *out,
-		 char *why, size_t n)
+bool oracle_mend(struct backend *b, const struct design *d, int64_t now_ms, const struct oracle_finding *f,
+		 enum oracle_mending *out, char *why, size_t n)
 {
 	struct arena arena;
 	struct run r = { .design = d, .backend = b, .arena = &arena, .now_ms = now_ms, .caller = { .operator_ = true } };

@@ -38,7 +38,8 @@ static uint64_t items_about(struct oracle *o)
 	return n && n->type == JSON_INT && n->integer > 0 ? (uint64_t)n->integer : 0;
 }
 
-static bool read_page(struct oracle *o, struct arena *page, struct value start, const struct json **items, struct value *last)
+static bool read_page(struct oracle *o, struct arena *page, struct value start, const struct json **items,
+		      struct value *last)
 {
 	struct arena *scratch = o->run.arena;
 	struct backend_reply reply;
@@ -198,8 +199,8 @@ static void oracle_release(struct oracle *o)
 	arena_release(&o->kept);
 }
 
-bool oracle_check(struct backend *b, const struct design *d, const struct oracle_options *options, struct oracle_summary *out,
-		  char *why, size_t n)
+bool oracle_check(struct backend *b, const struct design *d, const struct oracle_options *options,
+		  struct oracle_summary *out, char *why, size_t n)
 {
 	struct oracle o = { .options = options, .summary = out };
 	volatile bool ok = false;
@@ -208,8 +209,9 @@ bool oracle_check(struct backend *b, const struct design *d, const struct oracle
 	arena_init(&o.kept);
 	arena_init(&o.scratch);
 	arena_init(&o.group);
-	o.run = (struct run){ .design = d, .backend = b, .arena = &o.scratch, .now_ms = options->now_ms,
-			      .caller = { .operator_ = true } };
+	o.run = (struct run){
+		.design = d, .backend = b, .arena = &o.scratch, .now_ms = options->now_ms, .caller = { .operator_ = true }
+	};
 	ARENA_TRY(&o.kept, {
 		o.scratch.oom = o.kept.oom;
 		o.group.oom = o.kept.oom;

@@ -35,41 +35,41 @@
 #include "design/design.h"
 
 /* The names are an interface: docs/verify.md. */
-#define ORACLE_KIND_MAP(X)                             \
-	/* of one item */                              \
-	X(ATTRIBUTE_MISSING, "attribute-missing")      \
-	X(ATTRIBUTE_UNFIT, "attribute-unfit")          \
-	X(CHECK_BROKEN, "check-broken")                \
-	X(DERIVED_DIFFERS, "derived-differs")          \
-	X(KEY_DIFFERS, "key-differs")                  \
-	X(INCOMPLETE, "incomplete")                    \
-	X(MISFIT, "misfit")                            \
-	/* between items */                            \
-	X(IDENTITY_TWICE, "identity-twice")            \
-	X(COUNTER_DIFFERS, "counter-differs")          \
-	X(GUARD_MISSING, "guard-missing")              \
-	X(GUARD_DIFFERS, "guard-differs")              \
-	X(GUARD_LEFT, "guard-left")                    \
-	X(UNIQUE_CLASH, "unique-clash")                \
-	X(COMPANION_MISSING, "companion-missing")      \
-	X(COMPANION_DIFFERS, "companion-differs")      \
-	X(COMPANION_LEFT, "companion-left")            \
-	X(CREDENTIALS_LEFT, "credentials-left")        \
-	X(COPY_DIFFERS, "copy-differs")                \
-	X(ORPHAN, "orphan")                            \
-	X(REQUIREMENT_BROKEN, "requirement-broken")    \
-	X(OUTLIVED, "outlived")                        \
-	/* notes */                                    \
-	X(STRANGER, "stranger")                        \
-	X(ATTRIBUTE_UNKNOWN, "attribute-unknown")      \
-	X(NOT_JUDGED, "not-judged")                    \
+#define ORACLE_KIND_MAP(X)                          \
+	/* of one item */                           \
+	X(ATTRIBUTE_MISSING, "attribute-missing")   \
+	X(ATTRIBUTE_UNFIT, "attribute-unfit")       \
+	X(CHECK_BROKEN, "check-broken")             \
+	X(DERIVED_DIFFERS, "derived-differs")       \
+	X(KEY_DIFFERS, "key-differs")               \
+	X(INCOMPLETE, "incomplete")                 \
+	X(MISFIT, "misfit")                         \
+	/* between items */                         \
+	X(IDENTITY_TWICE, "identity-twice")         \
+	X(COUNTER_DIFFERS, "counter-differs")       \
+	X(GUARD_MISSING, "guard-missing")           \
+	X(GUARD_DIFFERS, "guard-differs")           \
+	X(GUARD_LEFT, "guard-left")                 \
+	X(UNIQUE_CLASH, "unique-clash")             \
+	X(COMPANION_MISSING, "companion-missing")   \
+	X(COMPANION_DIFFERS, "companion-differs")   \
+	X(COMPANION_LEFT, "companion-left")         \
+	X(CREDENTIALS_LEFT, "credentials-left")     \
+	X(COPY_DIFFERS, "copy-differs")             \
+	X(ORPHAN, "orphan")                         \
+	X(REQUIREMENT_BROKEN, "requirement-broken") \
+	X(OUTLIVED, "outlived")                     \
+	/* notes */                                 \
+	X(STRANGER, "stranger")                     \
+	X(ATTRIBUTE_UNKNOWN, "attribute-unknown")   \
+	X(NOT_JUDGED, "not-judged")                 \
 	X(KEEPER_BEHIND, "keeper-behind")
 
 enum oracle_kind {
 #define X(id, name) ORACLE_##id,
 	ORACLE_KIND_MAP(X)
 #undef X
-	ORACLE_KINDS
+		ORACLE_KINDS
 };
 const char *oracle_kind_name(enum oracle_kind k);
 
@@ -79,33 +79,36 @@ enum oracle_weight {
 	ORACLE_NOTE,       /* nothing is wrong, but someone may want to know */
 };
 
-struct oracle_finding { /* values live until tell() returns */
+/* values live until tell() returns */
+struct oracle_finding {
 	enum oracle_kind kind;
 	enum oracle_weight weight;
 	const struct entity *entity; /* whose item it is about; NULL: no entity's */
 	struct value key;            /* of the item: the table's key; absent: it is about no item */
 	struct slice attribute;      /* empty: the whole item */
-	struct value found, expected; /* absent: nothing is there; nothing should be. Whole items where it is about an item */
-	const struct entity *other_entity; /* NULL, or whose item makes this one what it should be: owner, source, parent, target … */
-	struct value other;          /* … and its key; absent where it is not known */
-	struct slice sentence;       /* all of it in one English sentence, without a full stop */
+	struct value found,
+		expected; /* absent: nothing is there; nothing should be. Whole items where it is about an item */
+	const struct entity *
+		other_entity; /* NULL, or whose item makes this one what it should be: owner, source, parent, target … */
+	struct value other;    /* … and its key; absent where it is not known */
+	struct slice sentence; /* all of it in one English sentence, without a full stop */
 };
 
 struct oracle_progress {
-	uint64_t items;   /* looked at */
-	uint64_t of;      /* about as many there are; 0: not known */
-	unsigned pass;    /* from 1 */
-	bool comparing;   /* the scan is done, facts are compared */
+	uint64_t items; /* looked at */
+	uint64_t of;    /* about as many there are; 0: not known */
+	unsigned pass;  /* from 1 */
+	bool comparing; /* the scan is done, facts are compared */
 };
 
 struct oracle_options {
-	int64_t now_ms;   /* the time it is judged at */
-	size_t memory;    /* bytes of facts before they go to a file in TMPDIR; 0: 64 MB */
+	int64_t now_ms; /* the time it is judged at */
+	size_t memory;  /* bytes of facts before they go to a file in TMPDIR; 0: 64 MB */
 	/* 1 (and 0): nothing changes meanwhile. More: others may be writing. Then a finding is told only if two passes, one after the
 	 * other, agree on it; what they do not agree on has moved meanwhile and is only counted. */
 	unsigned passes;
-	bool stream;      /* look at what the keeper has not seen yet; false: there is nothing, or no one wants to know */
-	bool notes;       /* tell NOT_JUDGED, too */
+	bool stream; /* look at what the keeper has not seen yet; false: there is nothing, or no one wants to know */
+	bool notes;  /* tell NOT_JUDGED, too */
 	void (*tell)(void *ctx, const struct oracle_finding *f);
 	/* Now and then; false: give up. NULL: nobody wants to know. */
 	bool (*progress)(void *ctx, const struct oracle_progress *p);
@@ -123,8 +126,8 @@ struct oracle_summary {
 };
 
 /* False: it could not be looked at (or progress() said so), and why; what was told until then is true. */
-bool oracle_check(struct backend *b, const struct design *d, const struct oracle_options *o, struct oracle_summary *out, char *why,
-		  size_t n) MUST_CHECK;
+bool oracle_check(struct backend *b, const struct design *d, const struct oracle_options *o, struct oracle_summary *out,
+		  char *why, size_t n) MUST_CHECK;
 
 /* ---- mending ----
  * What follows from the items: counters, guards and companions, derived attributes, keys of indexes, copies, rows that a cascade
@@ -134,14 +137,14 @@ bool oracle_check(struct backend *b, const struct design *d, const struct oracle
  * in turn until nothing is left. tell() may mend what it is told. */
 enum oracle_mending {
 	ORACLE_MENDED,
-	ORACLE_MOVED,      /* it is not so any more; look again */
+	ORACLE_MOVED, /* it is not so any more; look again */
 	ORACLE_UNMENDABLE,
 };
 /* What would be done, in words: "posts becomes 2"; empty: nothing. */
 struct slice oracle_mend_words(struct arena *a, const struct design *d, const struct oracle_finding *f);
 /* False: the database says no, and why. */
-bool oracle_mend(struct backend *b, const struct design *d, int64_t now_ms, const struct oracle_finding *f, enum oracle_mending *out,
-		 char *why, size_t n) MUST_CHECK;
+bool oracle_mend(struct backend *b, const struct design *d, int64_t now_ms, const struct oracle_finding *f,
+		 enum oracle_mending *out, char *why, size_t n) MUST_CHECK;
 
 /* {"kind":"counter-differs","severity":"difference","design":…,"entity":…,"key":{…},"attribute":…,"found":…,"expected":…,
  * "other":{"entity":…,"key":{…}},"sentence":…}: one line, without its end. Values are DynamoDB's JSON. What is absent is left out. */

@@ -17,31 +17,35 @@
 
 /* ---- what the design says, worked out once (rules.c) ---- */
 
-struct rule_life { /* of one of `lives while` */
+/* of one of `lives while` */
+struct rule_life {
 	const struct entity *target;
-	bool judged;            /* it can be told from the items when it applies */
-	bool asks_if;           /* and what its `if` says */
-	int removed_on;         /* changes of the target after which something removes the item: ON_UPDATED, ON_DELETED */
+	bool judged;    /* it can be told from the items when it applies */
+	bool asks_if;   /* and what its `if` says */
+	int removed_on; /* changes of the target after which something removes the item: ON_UPDATED, ON_DELETED */
 };
 
-struct rule_entity { /* of one entity; arrays go by the index of what they are about */
+/* of one entity; arrays go by the index of what they are about */
+struct rule_entity {
 	const struct entity *entity;
-	bool *impure;           /* attributes: made by terms that read more than the item, or from such */
-	bool *key_impure;       /* keys */
+	bool *impure;     /* attributes: made by terms that read more than the item, or from such */
+	bool *key_impure; /* keys */
 	bool *companion_impure;
 	bool *count_impure;
 	bool *check_impure;
-	bool *counted;          /* attributes: a counter that can be counted again */
-	bool is_target;         /* others count on it, or copy it, or it is found by a pattern */
+	bool *counted;            /* attributes: a counter that can be counted again */
+	bool is_target;           /* others count on it, or copy it, or it is found by a pattern */
 	struct name_list carried; /* attributes that comparing needs of a target: counters, sources of copies */
-	bool only_companion;    /* nothing but companions makes its items */
+	bool only_companion;      /* nothing but companions makes its items */
 	struct rule_life *lives;
 };
 
-struct bond_input { /* of a filter: attribute = input.parameter */
+/* of a filter: attribute = input.parameter */
+struct bond_input {
 	struct slice attribute, parameter;
 };
-struct bond { /* rows of `leaf`, which `root` is or merges, hang on an item of `parent` */
+/* rows of `leaf`, which `root` is or merges, hang on an item of `parent` */
+struct bond {
 	const struct entity *parent;
 	const struct access *root, *leaf;
 	bool cascade; /* `then remove`; else `refuse while` */
@@ -60,7 +64,8 @@ struct rules {
 	bool has_companions; /* or credentials of their own */
 };
 
-enum fact_weight { /* how much a fact is worth */
+/* how much a fact is worth */
+enum fact_weight {
 	FACT_FULL,
 	FACT_EXPIRED, /* of an item that is gone but still there, or under a condition that only its time knew: may be, need not be */
 	FACT_PENDING, /* of an item that is gone and that the keeper has not seen go: as above, and what it explains is pending */
@@ -73,23 +78,23 @@ struct hash_set {
 };
 
 struct oracle {
-	struct run run;          /* its arena is cleared from page to page and from group to group */
-	struct arena scratch;    /* … and is this */
-	struct arena kept;       /* as long as the check */
-	struct arena group;      /* of the group that is compared */
+	struct run run;       /* its arena is cleared from page to page and from group to group */
+	struct arena scratch; /* … and is this */
+	struct arena kept;    /* as long as the check */
+	struct arena group;   /* of the group that is compared */
 	struct rules rules;
 	const struct oracle_options *options;
 	struct oracle_summary *summary;
 	struct facts *facts;
-	bool failed;             /* of facts; facts_why() */
-	bool stopped;            /* progress() said so */
+	bool failed;  /* of facts; facts_why() */
+	bool stopped; /* progress() said so */
 	unsigned pass;
-	struct hash_set suspects;    /* groups that the pass before had findings in; all others are not looked at again */
+	struct hash_set suspects; /* groups that the pass before had findings in; all others are not looked at again */
 	struct hash_set next_suspects;
 	struct hash_set seen, seen_before; /* findings of this pass and of the one before */
 	struct hash_set told;
-	struct hash_set candidates;  /* findings of any pass */
-	uint64_t group_hash;     /* of the group that is compared; 0: an item by itself */
+	struct hash_set candidates; /* findings of any pass */
+	uint64_t group_hash;        /* of the group that is compared; 0: an item by itself */
 	/* Keys of items in changes that the keeper has not seen, and after which it sees to … */
 	struct hash_set counted; /* … what depends on their counters */
 	struct hash_set copied;  /* … them as copies, or copies of them */
@@ -131,9 +136,9 @@ const char *fit_value(struct run *r, const struct attribute *a, struct value v);
 enum fact_space { SPACE_KEY = 1, SPACE_IDENTITY, SPACE_BOND };
 enum fact_kind {
 	/* SPACE_KEY; the join is the table's key */
-	FACT_ITEM = 1,  /* shapes, entity, hash */
-	FACT_EXPECT,    /* weight, owner's entity, rule, hash, owner's key */
-	FACT_ACCOUNT,   /* weight, owner's entity: credentials belong here */
+	FACT_ITEM = 1, /* shapes, entity, hash */
+	FACT_EXPECT,   /* weight, owner's entity, rule, hash, owner's key */
+	FACT_ACCOUNT,  /* weight, owner's entity: credentials belong here */
 	/* SPACE_IDENTITY; the join is the entity and its identity */
 	FACT_TARGET = 1, /* weight, key, what is carried */
 	FACT_GONE,       /* nothing: it is gone, and the keeper has not seen it go */
@@ -145,8 +150,12 @@ enum fact_kind {
 	FACT_PARENT = 1, /* weight, key (DELETED only) */
 	FACT_CHILD,      /* entity, whether it must have a parent, key */
 };
-enum { /* shapes of a FACT_ITEM: what its key could be of */
-	SHAPE_COMPANION = 1, SHAPE_GUARD = 2, SHAPE_SECRET = 4, SHAPE_IMPURE = 8, /* of a companion that is not judged */
+/* shapes of a FACT_ITEM: what its key could be of */
+enum {
+	SHAPE_COMPANION = 1,
+	SHAPE_GUARD = 2,
+	SHAPE_SECRET = 4,
+	SHAPE_IMPURE = 8, /* of a companion that is not judged */
 };
 #define NO_ENTITY 0xffff
 void imply_item(struct oracle *o, struct value stored, enum fact_weight weight);
@@ -182,13 +191,13 @@ bool bond_has_row(struct oracle *o, const struct access *access, struct value st
 
 /* The reference by which the item says that it hangs on one of that entity: the first that applies to it; *if_ is what it asks of that
  * one. NULL: there is none. `from`: after this one. */
-const struct reference *bond_reference(struct run *r, const struct entity *e, const struct row *full, const struct entity *parent,
-				       size_t *from, const struct term **if_);
+const struct reference *bond_reference(struct run *r, const struct entity *e, const struct row *full,
+				       const struct entity *parent, size_t *from, const struct term **if_);
 /* Whether what a soft deletion sets is so. */
 bool bond_is_deleted(struct run *r, const struct entity *e, struct value full);
 /* A row of a parent that is gone (or was deleted, and is at `parent`). */
-void bond_tell(struct oracle *o, const struct bond *b, const struct entity *e, struct value key, struct value parent, bool sure,
-	       bool pending);
+void bond_tell(struct oracle *o, const struct bond *b, const struct entity *e, struct value key, struct value parent,
+	       bool sure, bool pending);
 
 /* ---- life.c ---- */
 void lives_mark(struct rules *x, struct rule_entity *r, struct arena *a);

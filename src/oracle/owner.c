@@ -22,7 +22,8 @@ static void take(struct run *r, const struct entity *e, struct slice name, struc
 }
 
 /* What the rule's template says of the owner; false: it has not made this value. */
-static bool read_back(struct run *r, const struct entity *e, const struct key_rule *rule, struct value v, struct row *out)
+static bool read_back(struct run *r, const struct entity *e, const struct key_rule *rule, struct value v,
+		      struct row *out)
 {
 	const struct template *t = rule->template;
 	struct slice *texts = arena_array(r->arena, struct slice, t->part_count);
@@ -43,7 +44,8 @@ static bool read_back(struct run *r, const struct entity *e, const struct key_ru
 	return true;
 }
 
-static bool is_of(struct run *r, const struct entity *e, const struct key_rule *rules, size_t n, struct value item, struct value *key)
+static bool is_of(struct run *r, const struct entity *e, const struct key_rule *rules, size_t n, struct value item,
+		  struct value *key)
 {
 	struct value *args = arena_array(r->arena, struct value, e->param_count);
 	struct row f;
@@ -75,7 +77,8 @@ bool owner_find(struct run *r, struct value item, struct owner_found *out)
 				return true;
 		}
 		out->rule = NULL;
-		if (e->login.present && e->login.secret_count && is_of(r, e, e->login.secret, e->login.secret_count, item, &out->key))
+		if (e->login.present && e->login.secret_count &&
+		    is_of(r, e, e->login.secret, e->login.secret_count, item, &out->key))
 			return true;
 	}
 	return false;

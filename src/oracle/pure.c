@@ -15,19 +15,14 @@ static void look(void *ctx, const struct term *t)
 	case TERM_MAY:
 	case TERM_EXISTS:
 	case TERM_VISIBLE:
-	case TERM_FETCH:
-		*more = true;
-		break;
-	case TERM_CALL:
-		*more = *more || slice_is(t->name, "days_ago");
-		break;
+	case TERM_FETCH: *more = true; break;
+	case TERM_CALL: *more = *more || slice_is(t->name, "days_ago"); break;
 	case TERM_PATH:
 		if (t->name_count > 1 &&
 		    (slice_is(t->names[0], "old") || slice_is(t->names[0], "input") || slice_is(t->names[0], "caller")))
 			*more = true;
 		break;
-	default:
-		break;
+	default: break;
 	}
 }
 

@@ -54,7 +54,8 @@ static bool is_moved_by_processors(const struct design *d, const struct entity *
 	for (size_t i = 0; i < d->processor_count; i++) {
 		const struct processor *p = &d->processors[i];
 
-		if (p->effect == EFFECT_COUNT && slice_equal(p->target_ref.entity, e->name) && slice_equal(p->target_attribute, name))
+		if (p->effect == EFFECT_COUNT && slice_equal(p->target_ref.entity, e->name) &&
+		    slice_equal(p->target_attribute, name))
 			return true;
 		if ((p->effect == EFFECT_PUT || p->effect == EFFECT_UPDATE) && sets(p->with, p->with_count, name) &&
 		    (slice_equal(p->target, e->name) || slice_equal(p->target_ref.entity, e->name)))
@@ -132,7 +133,8 @@ static bool is_only_companion(const struct design *d, const struct entity *e)
 		if (e->actions[i].creates)
 			return false;
 	for (size_t i = 0; i < d->processor_count; i++)
-		if (slice_equal(d->processors[i].target, e->name) || slice_equal(d->processors[i].target_ref.entity, e->name))
+		if (slice_equal(d->processors[i].target, e->name) ||
+		    slice_equal(d->processors[i].target_ref.entity, e->name))
 			return false;
 	for (size_t i = 0; i < d->entity_count; i++)
 		any = any || d->entities[i].companion_count;
@@ -162,10 +164,12 @@ void rules_make(struct rules *x, const struct design *d, struct arena *a)
 		const struct entity *e = &d->entities[i];
 
 		for (size_t k = 0; k < e->attribute_count; k++)
-			x->entities[i].counted[k] = e->attributes[k].counter && fate_of(x, e, &e->attributes[k]) == COUNTER_COUNTED;
+			x->entities[i].counted[k] =
+				e->attributes[k].counter && fate_of(x, e, &e->attributes[k]) == COUNTER_COUNTED;
 		x->entities[i].is_target = e->found_by.n > 0;
 		x->entities[i].only_companion = is_only_companion(d, e);
-		x->has_companions = x->has_companions || e->companion_count || (e->login.present && e->login.secret_count);
+		x->has_companions =
+			x->has_companions || e->companion_count || (e->login.present && e->login.secret_count);
 	}
 	for (size_t i = 0; i < d->entity_count; i++)
 		mark_targets(x, &d->entities[i], a);
@@ -178,7 +182,9 @@ void rules_make(struct rules *x, const struct design *d, struct arena *a)
 
 static void note(struct oracle *o, const struct entity *e, struct slice attribute, const char *why)
 {
-	struct oracle_finding f = { .kind = ORACLE_NOT_JUDGED, .weight = ORACLE_NOTE, .entity = e, .attribute = attribute };
+	struct oracle_finding f = {
+		.kind = ORACLE_NOT_JUDGED, .weight = ORACLE_NOTE, .entity = e, .attribute = attribute
+	};
 
 	tell(o, &f, "%.*s.%.*s %s", SLICE_ARG(e->name), SLICE_ARG(attribute), why);
 }
@@ -188,22 +194,21 @@ static void tell_attribute(struct oracle *o, const struct rule_entity *x, size_t
 	const struct attribute *a = &x->entity->attributes[i];
 
 	if (x->impure[i])
-		note(o, x->entity, a->name, "reads more than its item (the time, the caller, other items): it is taken as it is");
+		note(o, x->entity, a->name,
+		     "reads more than its item (the time, the caller, other items): it is taken as it is");
 	if (!a->counter)
 		return;
 	switch (fate_of(&o->rules, x->entity, a)) {
-	case COUNTER_ADDED:
-		note(o, x->entity, a->name, "is also moved by actions: it cannot be counted again");
-		break;
+	case COUNTER_ADDED: note(o, x->entity, a->name, "is also moved by actions: it cannot be counted again"); break;
 	case COUNTER_PROCESSED:
 		note(o, x->entity, a->name, "is moved by processors: it cannot be counted again");
 		break;
 	case COUNTER_IMPURE:
-		note(o, x->entity, a->name, "is counted by a rule that reads more than the item that counts: it cannot be counted again");
+		note(o, x->entity, a->name,
+		     "is counted by a rule that reads more than the item that counts: it cannot be counted again");
 		break;
 	case COUNTER_ALONE:
-	case COUNTER_COUNTED:
-		break;
+	case COUNTER_COUNTED: break;
 	}
 }
 

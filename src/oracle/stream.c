@@ -19,7 +19,8 @@ static bool is_counted(const struct design *d, const struct change *c)
 	for (size_t i = 0; i < c->entity->attribute_count; i++) {
 		const struct attribute *a = &c->entity->attributes[i];
 
-		if (a->counter && (d->stream != STREAM_NEW_AND_OLD || differs(c, a->name)) && keep_depends(c->entity, a->name))
+		if (a->counter && (d->stream != STREAM_NEW_AND_OLD || differs(c, a->name)) &&
+		    keep_depends(c->entity, a->name))
 			return true;
 	}
 	return false;
@@ -54,7 +55,8 @@ static bool take(struct oracle *o, const struct change *c)
 		return true;
 	if (c->events != ON_DELETED) {
 		/* Of a soft deletion, perhaps: what goes with it is being removed. */
-		if (c->entity->delete_.soft && c->entity->delete_.then_count && value_present(c->new_image) && !c->unfit.n)
+		if (c->entity->delete_.soft && c->entity->delete_.then_count && value_present(c->new_image) &&
+		    !c->unfit.n)
 			imply_deleting(o, c->entity, entity_full(&o->run, c->entity, c->new_image));
 		if (is_counted(d, c) && !hash_set_add(&o->counted, key))
 			return run_fail(&o->run, PROBLEM_INTERNAL, "out of memory");
@@ -73,7 +75,8 @@ static bool has_positions(struct run *r)
 	struct backend_reply reply;
 	struct slice table = checkpoint_table(r);
 
-	return dyn_call(r, "DescribeTable", arena_printf(r->arena, "{\"TableName\":\"%.*s\"}", SLICE_ARG(table)), &reply);
+	return dyn_call(r, "DescribeTable", arena_printf(r->arena, "{\"TableName\":\"%.*s\"}", SLICE_ARG(table)),
+			&reply);
 }
 
 /* Keys alone, of what a processor has not seen that removes what `lives while`. */
@@ -83,8 +86,8 @@ static bool note(struct oracle *o, const struct change *c)
 	       run_fail(&o->run, PROBLEM_INTERNAL, "out of memory");
 }
 
-static bool look_at_shard(struct oracle *o, struct slice stream, struct slice shard, struct slice reader, bool positions,
-			  bool (*take_one)(struct oracle *o, const struct change *c))
+static bool look_at_shard(struct oracle *o, struct slice stream, struct slice shard, struct slice reader,
+			  bool positions, bool (*take_one)(struct oracle *o, const struct change *c))
 {
 	struct run *r = &o->run;
 	struct shard_position at = { .where = AT_OLDEST };
@@ -129,7 +132,8 @@ static bool look_at_markers(struct oracle *o, const struct entity *e)
 		struct value *items;
 		size_t n;
 
-		if (!checkpoint_query(r, checkpoint_key(r, "DELETING", e->name, after), after.n > 0, PAGE, &items, &n, &more))
+		if (!checkpoint_query(r, checkpoint_key(r, "DELETING", e->name, after), after.n > 0, PAGE, &items, &n,
+				      &more))
 			return false;
 		for (size_t i = 0; i < n; i++)
 			imply_deleting(o, e, value_get(items[i], SLICE("values")));
@@ -168,7 +172,8 @@ static bool look_for_readers(struct oracle *o, struct slice stream, struct slice
 	if (keeper_is_needed(d) && !look_at_shard(o, stream, shard, SLICE(KEEPER_NAME), positions, take))
 		return false;
 	for (size_t i = 0; i < d->processor_count; i++)
-		if (lives_removes(d, &d->processors[i]) && !look_at_shard(o, stream, shard, d->processors[i].name, positions, note))
+		if (lives_removes(d, &d->processors[i]) &&
+		    !look_at_shard(o, stream, shard, d->processors[i].name, positions, note))
 			return false;
 	return true;
 }
@@ -195,7 +200,8 @@ static bool look_at_stream(struct oracle *o, bool positions)
 		ok = true;
 	}
 	if (o->waiting && o->pass == 1)
-		tell(o, &f, "the keeper has not seen %llu change%s yet: what they explain is pending, and gone once the server has run",
+		tell(o, &f,
+		     "the keeper has not seen %llu change%s yet: what they explain is pending, and gone once the server has run",
 		     (unsigned long long)o->waiting, o->waiting == 1 ? "" : "s");
 	return ok;
 }

@@ -25,16 +25,12 @@ static void put_scalar(struct buf *b, struct value v)
 	struct number n;
 
 	switch (value_type(v)) {
-	case VALUE_S:
-		buf_put(b, value_bytes(v));
-		break;
+	case VALUE_S: buf_put(b, value_bytes(v)); break;
 	case VALUE_N:
 		n = value_number(v);
 		buf_add(b, text, number_format(&n, text));
 		break;
-	default:
-		value_to_json(b, v);
-		break;
+	default: value_to_json(b, v); break;
 	}
 }
 
@@ -144,8 +140,8 @@ static void put_value(struct buf *b, const char *name, struct value v, bool whol
 
 static bool is_about_items(enum oracle_kind k)
 {
-	return k == ORACLE_GUARD_MISSING || k == ORACLE_GUARD_DIFFERS || k == ORACLE_GUARD_LEFT || k == ORACLE_COMPANION_MISSING ||
-	       k == ORACLE_COMPANION_DIFFERS || k == ORACLE_COMPANION_LEFT;
+	return k == ORACLE_GUARD_MISSING || k == ORACLE_GUARD_DIFFERS || k == ORACLE_GUARD_LEFT ||
+	       k == ORACLE_COMPANION_MISSING || k == ORACLE_COMPANION_DIFFERS || k == ORACLE_COMPANION_LEFT;
 }
 
 void oracle_finding_json(struct buf *b, const struct design *d, const struct oracle_finding *f)
@@ -201,17 +197,12 @@ static bool is_pending(const struct oracle *o, const struct oracle_finding *f)
 {
 	switch (f->kind) {
 	case ORACLE_DERIVED_DIFFERS:
-	case ORACLE_KEY_DIFFERS:
-		return has_key(&o->counted, f->key);
+	case ORACLE_KEY_DIFFERS: return has_key(&o->counted, f->key);
 	case ORACLE_COMPANION_MISSING:
-	case ORACLE_COMPANION_DIFFERS:
-		return has_key(&o->counted, f->other);
-	case ORACLE_COPY_DIFFERS:
-		return has_key(&o->copied, f->key) || has_key(&o->copied, f->other);
-	case ORACLE_OUTLIVED:
-		return has_key(&o->unseen, f->other);
-	default:
-		return false;
+	case ORACLE_COMPANION_DIFFERS: return has_key(&o->counted, f->other);
+	case ORACLE_COPY_DIFFERS: return has_key(&o->copied, f->key) || has_key(&o->copied, f->other);
+	case ORACLE_OUTLIVED: return has_key(&o->unseen, f->other);
+	default: return false;
 	}
 }
 

@@ -87,7 +87,11 @@ bool checkpoint_end(struct run *r, struct slice who, struct slice shard)
 
 	checkpoint_item_init(&i, r, checkpoint_key(r, "ENDED", who, shard));
 	checkpoint_add_time(&i, "time", r->now_ms);
-	return checkpoint_write(r, &(struct dyn_write){ .kind = DYN_PUT, .table = checkpoint_table(r), .item = checkpoint_item_made(&i) }, 1);
+	return checkpoint_write(r,
+				&(struct dyn_write){ .kind = DYN_PUT,
+						     .table = checkpoint_table(r),
+						     .item = checkpoint_item_made(&i) },
+				1);
 }
 
 bool checkpoint_has_ended(struct run *r, struct slice who, struct slice shard, bool *out)
@@ -104,7 +108,8 @@ bool checkpoint_has_ended(struct run *r, struct slice who, struct slice shard, b
 
 static struct processor_switch read_switch(struct value item)
 {
-	return (struct processor_switch){ .paused = checkpoint_bool(item, "paused"), .replay_from_ms = checkpoint_time(item, "replay_from") };
+	return (struct processor_switch){ .paused = checkpoint_bool(item, "paused"),
+					  .replay_from_ms = checkpoint_time(item, "replay_from") };
 }
 
 bool checkpoint_switch(struct run *r, struct slice processor, struct processor_switch *out)
@@ -120,13 +125,15 @@ bool checkpoint_switch(struct run *r, struct slice processor, struct processor_s
 
 #define SWITCHES_MOST 1000
 
-bool checkpoint_switches(struct run *r, void (*tell)(void *ctx, struct slice processor, const struct processor_switch *w), void *ctx)
+bool checkpoint_switches(struct run *r,
+			 void (*tell)(void *ctx, struct slice processor, const struct processor_switch *w), void *ctx)
 {
 	struct value *items;
 	bool more;
 	size_t n;
 
-	if (!checkpoint_query(r, checkpoint_key(r, "PROCESSOR", SLICE(""), SLICE("")), false, SWITCHES_MOST, &items, &n, &more))
+	if (!checkpoint_query(r, checkpoint_key(r, "PROCESSOR", SLICE(""), SLICE("")), false, SWITCHES_MOST, &items, &n,
+			      &more))
 		return false;
 	for (size_t i = 0; i < n; i++) {
 		struct processor_switch w = read_switch(items[i]);

@@ -21,11 +21,11 @@ bool checkpoint_provision(struct run *r) MUST_CHECK;
 
 struct position {
 	struct slice processor, shard;
-	struct slice sequence;  /* empty: nothing done yet */
-	struct slice progress;  /* empty: between changes; else how far one behind `sequence` is, which it names
+	struct slice sequence; /* empty: nothing done yet */
+	struct slice progress; /* empty: between changes; else how far one behind `sequence` is, which it names
 				 * (effect_rows.c), or "since <ms>": a replay */
-	bool stored;            /* there is an item */
-	int64_t time_ms;        /* when it was written; to the second */
+	bool stored;           /* there is an item */
+	int64_t time_ms;       /* when it was written; to the second */
 };
 bool checkpoint_load(struct run *r, struct slice processor, struct slice shard, struct position *out) MUST_CHECK;
 /* The action that moves it from `was` to `now`; for run->riders, or alone. */
@@ -53,15 +53,15 @@ bool checkpoint_sweep(struct run *r, const struct shard_list *shards, const stru
 /* ---- parked changes ---- */
 struct parked {
 	struct slice processor, shard, sequence, reason;
-	struct slice progress;  /* how far it had come; empty: not begun */
+	struct slice progress; /* how far it had come; empty: not begun */
 	int64_t tries, parked_at_ms;
-	bool cut;               /* its images were too large to be kept: it cannot be done again from here */
+	bool cut; /* its images were too large to be kept: it cannot be done again from here */
 	struct change change;
 };
 /* The action that parks it (with the position's move in one transaction). */
 struct dyn_write *checkpoint_park(struct run *r, const struct parked *p);
-bool checkpoint_parked(struct run *r, struct slice processor, struct slice after, int limit, struct parked **out, size_t *n,
-		       struct slice *next) MUST_CHECK;
+bool checkpoint_parked(struct run *r, struct slice processor, struct slice after, int limit, struct parked **out,
+		       size_t *n, struct slice *next) MUST_CHECK;
 /* Gone already is fine. */
 bool checkpoint_unpark(struct run *r, struct slice processor, struct slice sequence) MUST_CHECK;
 /* NOT_FOUND when it is not there. */
@@ -75,7 +75,8 @@ struct processor_switch {
 };
 bool checkpoint_switch(struct run *r, struct slice processor, struct processor_switch *out) MUST_CHECK;
 /* Of all processors that have one, with one request: tell(ctx, processor, switch) for each. */
-bool checkpoint_switches(struct run *r, void (*tell)(void *ctx, struct slice processor, const struct processor_switch *w),
+bool checkpoint_switches(struct run *r,
+			 void (*tell)(void *ctx, struct slice processor, const struct processor_switch *w),
 			 void *ctx) MUST_CHECK;
 bool checkpoint_set_switch(struct run *r, struct slice processor, const struct processor_switch *in) MUST_CHECK;
 

@@ -81,8 +81,8 @@ static void read_parked(struct run *r, struct slice processor, struct value item
 		c->entity = entity_of(r, c->old_image);
 }
 
-bool checkpoint_parked(struct run *r, struct slice processor, struct slice after, int limit, struct parked **out, size_t *n,
-		       struct slice *next)
+bool checkpoint_parked(struct run *r, struct slice processor, struct slice after, int limit, struct parked **out,
+		       size_t *n, struct slice *next)
 {
 	struct value key = parked_key(r, processor, after.n ? after : SLICE("-"));
 	struct value *items;
@@ -121,7 +121,9 @@ bool checkpoint_parked_one(struct run *r, struct slice processor, struct slice s
 
 bool checkpoint_unpark(struct run *r, struct slice processor, struct slice sequence)
 {
-	struct dyn_write w = { .kind = DYN_DELETE, .table = checkpoint_table(r), .key = parked_key(r, processor, sequence) };
+	struct dyn_write w = { .kind = DYN_DELETE,
+			       .table = checkpoint_table(r),
+			       .key = parked_key(r, processor, sequence) };
 
 	return checkpoint_write(r, &w, 1);
 }

@@ -2,9 +2,9 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "process/checkpoint_table.h"
 
-#define SEEN "seen#"
+#define SEEN  "seen#"
 #define RETRY "retry#"
-#define PAGE 500
+#define PAGE  500
 
 struct sweep {
 	struct run *run;
@@ -32,7 +32,11 @@ static bool is_old(const struct sweep *s, struct value item)
 static bool remove_item(const struct sweep *s, struct value item)
 {
 	struct value_member same = { SLICE("time"), value_get(item, SLICE("time")) };
-	struct dyn_write w = { .kind = DYN_DELETE, .table = checkpoint_table(s->run), .key = dyn_key_of(s->run, item), .equal = &same, .equal_count = 1 };
+	struct dyn_write w = { .kind = DYN_DELETE,
+			       .table = checkpoint_table(s->run),
+			       .key = dyn_key_of(s->run, item),
+			       .equal = &same,
+			       .equal_count = 1 };
 
 	if (checkpoint_write(s->run, &w, 1)) {
 		++*s->removed;
@@ -75,7 +79,8 @@ static bool sweep_kind(const struct sweep *s, const char *kind, struct slice nam
 	return true;
 }
 
-bool checkpoint_sweep(struct run *r, const struct shard_list *shards, const struct slice *processors, size_t n, size_t *removed)
+bool checkpoint_sweep(struct run *r, const struct shard_list *shards, const struct slice *processors, size_t n,
+		      size_t *removed)
 {
 	struct sweep s = { r, shards, removed };
 

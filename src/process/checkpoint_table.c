@@ -9,7 +9,7 @@
 #include "base/timestamp.h"
 
 #define CONFLICT_TRIES 4
-#define CONFLICT_MS 20
+#define CONFLICT_MS    20
 
 struct slice checkpoint_table(struct run *r)
 {
@@ -43,7 +43,8 @@ bool checkpoint_get(struct run *r, struct value key, struct value *item)
 	return beside_get(r, key, item);
 }
 
-bool checkpoint_query(struct run *r, struct value key, bool behind, int limit, struct value **items, size_t *n, bool *more)
+bool checkpoint_query(struct run *r, struct value key, bool behind, int limit, struct value **items, size_t *n,
+		      bool *more)
 {
 	struct value last;
 

@@ -33,7 +33,7 @@ struct checkpoint_item {
 	size_t count;
 };
 void checkpoint_item_init(struct checkpoint_item *i, struct run *r, struct value key);
-void checkpoint_add(struct checkpoint_item *i, const char *name, struct value v); /* absent: nothing */
+void checkpoint_add(struct checkpoint_item *i, const char *name, struct value v);      /* absent: nothing */
 void checkpoint_add_text(struct checkpoint_item *i, const char *name, struct slice s); /* empty: nothing */
 void checkpoint_add_time(struct checkpoint_item *i, const char *name, int64_t ms);
 struct value checkpoint_item_made(struct checkpoint_item *i);

@@ -6,10 +6,10 @@
 #include "base/log.h"
 #include "process/checkpoint_table.h"
 
-#define SERVER "server#"
-#define SHARD "shard#"
+#define SERVER    "server#"
+#define SHARD     "shard#"
 #define FORGET_US (60 * INT64_C(1000000)) /* a server that has not been heard of for so long is taken off the list */
-#define PAGE 1000
+#define PAGE      1000
 
 struct leases *lease_new(int64_t now_ms)
 {
@@ -128,13 +128,18 @@ static bool beat(struct leases *l, struct run *r)
 	checkpoint_item_init(&i, r, item_key(r, SERVER, slice_str(l->id)));
 	checkpoint_add_text(&i, "beat", arena_printf(r->arena, "%llu", (unsigned long long)++l->beats));
 	checkpoint_add_text(&i, "told", slice_str(l->told ? l->told : ""));
-	return checkpoint_write(r, &(struct dyn_write){ .kind = DYN_PUT, .table = checkpoint_table(r), .item = checkpoint_item_made(&i) }, 1);
+	return checkpoint_write(r,
+				&(struct dyn_write){ .kind = DYN_PUT,
+						     .table = checkpoint_table(r),
+						     .item = checkpoint_item_made(&i) },
+				1);
 }
 
 /* From the owner and turn that were read to another owner, or none. False: it has another one already, or run->problem. */
 static bool pass_on(struct run *r, struct slice shard, struct value was, struct slice to)
 {
-	struct value_member equal[] = { { SLICE("owner"), value_get(was, SLICE("owner")) }, { SLICE("turn"), value_get(was, SLICE("turn")) } };
+	struct value_member equal[] = { { SLICE("owner"), value_get(was, SLICE("owner")) },
+					{ SLICE("turn"), value_get(was, SLICE("turn")) } };
 	struct dyn_write w = { .kind = DYN_PUT, .table = checkpoint_table(r) };
 	struct dyn_refusal refusal;
 	struct checkpoint_item i;
@@ -154,7 +159,8 @@ static bool pass_on(struct run *r, struct slice shard, struct value was, struct 
 
 static bool drop(struct run *r, struct value key)
 {
-	return checkpoint_write(r, &(struct dyn_write){ .kind = DYN_DELETE, .table = checkpoint_table(r), .key = key }, 1);
+	return checkpoint_write(r, &(struct dyn_write){ .kind = DYN_DELETE, .table = checkpoint_table(r), .key = key },
+				1);
 }
 
 /* ---- a round ---- */
@@ -236,7 +242,8 @@ static bool take_item(struct round *c, struct value item)
 	if (slice_starts(sk, SLICE(SERVER))) {
 		struct slice id = slice_make(sk.p + sizeof(SERVER) - 1, sk.n - (sizeof(SERVER) - 1));
 
-		return slice_is(id, c->l->id) || hear(c, id, checkpoint_text(item, "beat"), checkpoint_text(item, "told"));
+		return slice_is(id, c->l->id) ||
+		       hear(c, id, checkpoint_text(item, "beat"), checkpoint_text(item, "told"));
 	}
 	if (!slice_starts(sk, SLICE(SHARD)))
 		return true;
@@ -333,7 +340,8 @@ static bool take_over(struct round *c, size_t i)
 	if (!pass_on(c->run, id, c->leases[i], slice_str(c->l->id)))
 		return false;
 	if (owner.n)
-		log_info("%.*s: this server goes on with shard %.*s, which was another's", SLICE_ARG(c->run->design->name), SLICE_ARG(id));
+		log_info("%.*s: this server goes on with shard %.*s, which was another's",
+			 SLICE_ARG(c->run->design->name), SLICE_ARG(id));
 	return own(c->l, id);
 }
 

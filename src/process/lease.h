@@ -20,11 +20,12 @@
 #include "base/ulid.h"
 #include "process/tail/change.h"
 
-#define LEASE_ROUND_MS 1500
+#define LEASE_ROUND_MS  1500
 #define LEASE_EXPIRE_MS 6000
 
 struct leases;
-struct leases *lease_new(int64_t now_ms); /* NULL: memory, or no randomness. A server of its own: nothing is known of earlier ones */
+struct leases *lease_new(
+	int64_t now_ms); /* NULL: memory, or no randomness. A server of its own: nothing is known of earlier ones */
 void lease_free(struct leases *l); /* NULL is fine */
 
 /* Beats, looks at the others, takes what is due. `now_us`: of a clock that does not jump. False: run->problem; what is owned
@@ -45,7 +46,7 @@ struct lease_shard {
 struct lease_server {
 	char id[ULID_LENGTH + 1];
 	bool is_this;
-	const char *told;            /* at its last beat; empty: nothing */
+	const char *told; /* at its last beat; empty: nothing */
 };
 struct lease_view {
 	atomic_uint refs;
@@ -54,7 +55,7 @@ struct lease_view {
 	struct lease_server *servers;
 };
 struct lease_view *lease_view(struct leases *l); /* with a reference of the caller's; NULL: there is none yet */
-void lease_view_unref(struct lease_view *v); /* NULL is fine */
+void lease_view_unref(struct lease_view *v);     /* NULL is fine */
 
 /* Another may go on at once. Fails in silence: then they expire. */
 void lease_leave(struct leases *l, struct run *r);

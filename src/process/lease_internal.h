@@ -7,7 +7,8 @@
 #include "base/ulid.h"
 #include "process/lease.h"
 
-struct seen { /* a server, as this one has heard of it */
+/* a server, as this one has heard of it */
+struct seen {
 	struct seen *next;
 	char id[ULID_LENGTH + 1], beat[24];
 	int64_t changed_us;
@@ -25,7 +26,7 @@ struct leases {
 	pthread_mutex_t lock; /* of what follows */
 	char **mine;          /* ids of shards */
 	size_t count, room;
-	int64_t beat_us;      /* when the last beat was begun that was written; 0: none */
+	int64_t beat_us;         /* when the last beat was begun that was written; 0: none */
 	struct lease_view *view; /* of the last round; NULL: there was none, or no memory */
 };
 

@@ -9,16 +9,16 @@
 #include "process/keeper/keeper.h"
 #include "process/process_internal.h"
 
-#define WATCH_LEAST_US 2000   /* while there is something new now and then */
-#define WATCH_MOST_US 20000   /* while there is not */
-#define DELAY_EVERY_US 100000
-#define PASSED_LOG_US 10000000
-#define BEGIN_EVERY_US 30000000
+#define WATCH_LEAST_US  2000  /* while there is something new now and then */
+#define WATCH_MOST_US   20000 /* while there is not */
+#define DELAY_EVERY_US  100000
+#define PASSED_LOG_US   10000000
+#define BEGIN_EVERY_US  30000000
 #define SHARDS_EVERY_US 1000000 /* looks at the list of shards when one has ended, at most so often */
-#define SWEEP_EVERY_US (3600 * INT64_C(1000000))
-#define DELAY_MOST_MS 1000
-#define DELAY_SLOPE 50        /* milliseconds of lag for one of delay */
-#define STUCK_US 5000000      /* what has not come further for so long does not slow writers: waiting would not help it */
+#define SWEEP_EVERY_US  (3600 * INT64_C(1000000))
+#define DELAY_MOST_MS   1000
+#define DELAY_SLOPE     50      /* milliseconds of lag for one of delay */
+#define STUCK_US        5000000 /* what has not come further for so long does not slow writers: waiting would not help it */
 
 struct run process_run(struct process *p, struct backend *b, struct arena *a)
 {
@@ -75,8 +75,9 @@ static void log_passed_over(struct process *p, struct station *s, const struct p
 		return;
 	}
 	if (s->passed_unlogged)
-		log_warn("%.*s, %.*s: passed over: %s (and %llu more since the last such line)", SLICE_ARG(p->design->name),
-			 SLICE_ARG(s->name), what->last, (unsigned long long)s->passed_unlogged);
+		log_warn("%.*s, %.*s: passed over: %s (and %llu more since the last such line)",
+			 SLICE_ARG(p->design->name), SLICE_ARG(s->name), what->last,
+			 (unsigned long long)s->passed_unlogged);
 	else
 		log_warn("%.*s, %.*s: passed over: %s", SLICE_ARG(p->design->name), SLICE_ARG(s->name), what->last);
 	s->passed_logged_us = now;
@@ -158,7 +159,8 @@ void station_backlog(struct process *p, struct station *s, int64_t *lag_ms, uint
 /* The keeper asks for copies and for what hangs on an item. */
 static bool asks_indexes(const struct design *d, const struct processor *x)
 {
-	return !x || late_reads_index(d, x->each_pattern) || (x->effect == EFFECT_REMOVE_ALL && late_reads_index(d, x->target));
+	return !x || late_reads_index(d, x->each_pattern) ||
+	       (x->effect == EFFECT_REMOVE_ALL && late_reads_index(d, x->target));
 }
 
 static struct station *add_station(struct process *p, const struct processor *processor, struct slice name)
@@ -258,7 +260,8 @@ bool process_is_idle(struct process *p)
 		for (size_t i = 0; i < reader_of(x)->track_count; i++) {
 			const struct track *t = &reader_of(x)->tracks[i];
 
-			if (!atomic_load(&x->ended) && !atomic_load(&t->station->paused) && atomic_load(&t->latest) < latest)
+			if (!atomic_load(&x->ended) && !atomic_load(&t->station->paused) &&
+			    atomic_load(&t->latest) < latest)
 				idle = false;
 		}
 	pthread_mutex_unlock(&p->lock);
@@ -331,10 +334,12 @@ static void sweep(struct process *p, struct run *r, const struct shard_list *lis
 	for (size_t i = 0; i < p->station_count; i++)
 		names[i] = p->stations[i].name;
 	if (!checkpoint_sweep(r, list, names, p->station_count, &removed))
-		log_debug("%.*s: positions of old shards stay for now: %.*s", SLICE_ARG(p->design->name), SLICE_ARG(r->problem.detail));
+		log_debug("%.*s: positions of old shards stay for now: %.*s", SLICE_ARG(p->design->name),
+			  SLICE_ARG(r->problem.detail));
 	r->problem = (struct problem){ 0 };
 	if (removed)
-		log_info("%.*s: removed %zu positions and ends of shards that are gone", SLICE_ARG(p->design->name), removed);
+		log_info("%.*s: removed %zu positions and ends of shards that are gone", SLICE_ARG(p->design->name),
+			 removed);
 }
 
 static bool look_at_shards(struct process *p, struct run *r)
@@ -372,7 +377,7 @@ struct watch {
 	uint64_t latest;
 	int64_t pause_us, delay_us, shards_us;
 	int64_t wake_us, senders_us; /* when readers, and senders, were last told to look */
-	uint64_t endings; /* of readers, when the shards were last looked at */
+	uint64_t endings;            /* of readers, when the shards were last looked at */
 	bool complained;
 };
 
@@ -388,7 +393,8 @@ static void follow_switch(void *ctx, struct slice name, const struct processor_s
 	struct station *s = process_station(all->process, name);
 
 	/* A sender looks for itself. What was said here since then stands. */
-	if (!s || s->sender || atomic_load(&s->told) != all->told[s - all->process->stations] || atomic_load(&s->paused) == w->paused)
+	if (!s || s->sender || atomic_load(&s->told) != all->told[s - all->process->stations] ||
+	    atomic_load(&s->paused) == w->paused)
 		return;
 	atomic_store(&s->paused, w->paused);
 	process_wake(all->process);
@@ -417,7 +423,9 @@ static void watch_shards(struct watch *w, int64_t now)
 	if ((now < w->shards_us && endings == w->endings) || (!p->leases && !seats_want_list(&p->readers)))
 		return;
 	w->endings = endings;
-	w->shards_us = now + (p->leases ? LEASE_ROUND_MS * 1000 : w->complained || !p->readers.first ? SHARDS_EVERY_US : 10 * SHARDS_EVERY_US);
+	w->shards_us = now + (p->leases                            ? LEASE_ROUND_MS * 1000
+			      : w->complained || !p->readers.first ? SHARDS_EVERY_US
+								   : 10 * SHARDS_EVERY_US);
 	ARENA_TRY(&p->arena, {
 		struct run r = process_run(p, p->backend, &p->arena);
 		bool ok = look_at_shards(p, &r) && (!p->leases || follow_switches(p, &r));
@@ -546,7 +554,11 @@ struct process *process_new(const struct process_options *o)
 	p->database = app_database(o->app);
 	p->design = app_design(o->app);
 	p->begin_every_us = BEGIN_EVERY_US;
-	p->readers = (struct seats){ .lock = &p->lock, .ctx = p, .begin = begin_reader, .free = end_reader, .is_ours = is_ours,
+	p->readers = (struct seats){ .lock = &p->lock,
+				     .ctx = p,
+				     .begin = begin_reader,
+				     .free = end_reader,
+				     .is_ours = is_ours,
 				     .has_ended_elsewhere = has_ended_elsewhere };
 	arena_init(&p->arena);
 	pthread_mutex_init(&p->lock, NULL);
@@ -672,7 +684,8 @@ bool process_start(struct process *p, char *why, size_t n)
 	if (!p->station_count)
 		return true;
 	if (has_taken_name(p)) {
-		snprintf(why, n, "a processor of %.*s is called " KEEPER_NAME ", which is taken", SLICE_ARG(p->design->name));
+		snprintf(why, n, "a processor of %.*s is called " KEEPER_NAME ", which is taken",
+			 SLICE_ARG(p->design->name));
 		return false;
 	}
 	atomic_store(&p->stopping, false);

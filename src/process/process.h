@@ -31,7 +31,8 @@ struct process_options {
 };
 
 struct process; /* of one app */
-struct process *process_new(const struct process_options *o); /* NULL: memory. With nothing to do: still one, that does nothing */
+struct process *process_new(
+	const struct process_options *o); /* NULL: memory. With nothing to do: still one, that does nothing */
 /* The table is there. False: `why` is a sentence. From here on, and until it is stopped, the app leaves to the keeper what is
  * the keeper's, and has /processors for operators. If positions and switches cannot be read (a damaged block) it stands still:
  * the log and /processors say why, the app itself sees to what is the keeper's, and it is tried again every 30 seconds. */
@@ -53,16 +54,17 @@ bool process_wait_idle(struct process *p, struct run *r, int64_t wait_ms);
 /* ---- operators: GET /processors, POST /processors/<name>/pause|resume|replay, GET …/parked, POST
  * …/parked/<sequence>/retry|drop ---- */
 /* A request below /api/<design>/processors; the caller is known to be an operator. */
-void process_handle(struct process *p, struct backend *b, struct arena *a, const struct app_request *q, struct app_reply *reply);
+void process_handle(struct process *p, struct backend *b, struct arena *a, const struct app_request *q,
+		    struct app_reply *reply);
 /* What an operator sees of the i-th of its processors (the keeper is one, where there is something to keep). Any thread. */
 struct process_reading {
 	struct slice design, name;
-	int64_t lag_ms;                   /* the age of the oldest change not yet done */
-	uint64_t backlog;                 /* changes known to wait */
-	uint64_t done, retries, lost;     /* since the start */
+	int64_t lag_ms;               /* the age of the oldest change not yet done */
+	uint64_t backlog;             /* changes known to wait */
+	uint64_t done, retries, lost; /* since the start */
 	int64_t parked;
 	bool paused;
-	bool stands_still;                /* what it needs to begin could not be read */
+	bool stands_still; /* what it needs to begin could not be read */
 	uint64_t passed_over[PASSED_OVER_REASONS];
 };
 size_t process_reading_count(const struct process *p);

@@ -6,9 +6,9 @@
 #include "base/timestamp.h"
 #include "process/process_internal.h"
 
-#define REPLAY_WORD "since "
+#define REPLAY_WORD  "since "
 #define REPLAY_TRIES 100
-#define WAIT_MOST_S 60
+#define WAIT_MOST_S  60
 
 /* ---- replays ---- */
 
@@ -90,8 +90,10 @@ bool process_replay(struct process *p, struct run *r, struct station *s, int64_t
 
 static const char *effect_name(const struct station *s)
 {
-	static const char *const names[] = { [EFFECT_PUT] = "put", [EFFECT_UPDATE] = "update", [EFFECT_DELETE] = "delete",
-					     [EFFECT_COUNT] = "count", [EFFECT_SEND] = "send", [EFFECT_REMOVE_ALL] = "remove all" };
+	static const char *const names[] = {
+		[EFFECT_PUT] = "put",     [EFFECT_UPDATE] = "update", [EFFECT_DELETE] = "delete",
+		[EFFECT_COUNT] = "count", [EFFECT_SEND] = "send",     [EFFECT_REMOVE_ALL] = "remove all"
+	};
 
 	return s->processor ? names[s->processor->effect] : "keep";
 }
@@ -179,7 +181,9 @@ static void put_passed_over(struct buf *b, struct process *p, struct station *s)
 static void put_numbers(struct buf *b, struct process *p, struct station *s, const struct fleet *f)
 {
 	struct send_status status = {
-		.done = atomic_load(&s->done), .retries = atomic_load(&s->retries), .lost = atomic_load(&s->lost),
+		.done = atomic_load(&s->done),
+		.retries = atomic_load(&s->retries),
+		.lost = atomic_load(&s->lost),
 	};
 	uint64_t waiting;
 	int64_t lag;
@@ -289,7 +293,8 @@ static bool list(struct control *c)
 	if (!read_wait(c, &wait_ms))
 		return false;
 	/* First: whoever asks again until it is so gets the numbers of then. */
-	idle = wait_ms ? process_wait_idle(c->process, c->run, wait_ms) : process_is_idle(c->process) && c->fleet.others_idle;
+	idle = wait_ms ? process_wait_idle(c->process, c->run, wait_ms)
+		       : process_is_idle(c->process) && c->fleet.others_idle;
 	buf_printf(&c->out, "{\"idle\":%s", idle ? "true" : "false");
 	fleet_put(&c->fleet, c->run->now_ms, &c->out);
 	buf_lit(&c->out, ",\"processors\":[");
@@ -338,10 +343,12 @@ static bool resume(struct control *c)
 
 static bool replay(struct control *c)
 {
-	const struct json *body = c->q->body.n ? json_parse(c->run->arena, c->q->body) : NULL, *from = json_get(body, "from");
+	const struct json *body = c->q->body.n ? json_parse(c->run->arena, c->q->body) : NULL,
+			  *from = json_get(body, "from");
 	int64_t ms;
 
-	if (!json_is(from, JSON_STRING) || (!time_parse(from->string, &ms) && !time_parse_date(from->string, &ms)) || ms < 1)
+	if (!json_is(from, JSON_STRING) || (!time_parse(from->string, &ms) && !time_parse_date(from->string, &ms)) ||
+	    ms < 1)
 		return run_fail(c->run, PROBLEM_MALFORMED, "a replay is {\"from\": \"2026-01-15T10:30:00Z\"}");
 	return process_replay(c->process, c->run, c->station, ms) && show(c);
 }
@@ -363,6 +370,7 @@ static bool drop(struct control *c)
 	return parked_drop(c->process, c->run, c->station, c->segments[2]);
 }
 
+/* clang-format off */
 static const struct {
 	size_t count;
 	const char *second, *fourth; /* NULL: anything */
@@ -378,6 +386,7 @@ static const struct {
 	{ 4, "parked", "retry", APP_POST, retry },
 	{ 4, "parked", "drop", APP_POST, drop },
 };
+/* clang-format on */
 
 static bool matches(const struct control *c, size_t i)
 {
@@ -409,23 +418,27 @@ static bool dispatch(struct control *c)
 	return rows[i].handle(c);
 }
 
-void process_handle(struct process *p, struct backend *b, struct arena *a, const struct app_request *q, struct app_reply *reply)
+void process_handle(struct process *p, struct backend *b, struct arena *a, const struct app_request *q,
+		    struct app_reply *reply)
 {
 	struct run r = process_run(p, b, a);
 	struct control c = { .process = p, .run = &r, .q = q };
 
 	buf_init(&c.out, a);
 	if (dispatch(&c)) {
-		*reply = (struct app_reply){ .status = 200, .type = SLICE("application/json"), .body = buf_slice(&c.out) };
+		*reply =
+			(struct app_reply){ .status = 200, .type = SLICE("application/json"), .body = buf_slice(&c.out) };
 	} else {
 		c.out.n = 0;
 		output_problem(&r.problem, &c.out);
-		*reply = (struct app_reply){ .status = problem_status(r.problem.type), .type = SLICE("application/problem+json"),
+		*reply = (struct app_reply){ .status = problem_status(r.problem.type),
+					     .type = SLICE("application/problem+json"),
 					     .body = buf_slice(&c.out) };
 	}
 	reply->headers = SLICE("Cache-Control: no-store\r\n");
 	if (r.problem.retry_after)
-		reply->headers = arena_printf(a, "Cache-Control: no-store\r\nRetry-After: %d\r\n", r.problem.retry_after);
+		reply->headers =
+			arena_printf(a, "Cache-Control: no-store\r\nRetry-After: %d\r\n", r.problem.retry_after);
 	if (r.problem.type == PROBLEM_METHOD)
 		reply->headers = c.method == APP_GET ? SLICE("Cache-Control: no-store\r\nAllow: GET, HEAD\r\n")
 						     : SLICE("Cache-Control: no-store\r\nAllow: POST\r\n");

@@ -11,7 +11,8 @@
 
 /* ---- telling ---- */
 
-static void tell_row(struct buf *b, size_t *rows, struct slice shard, struct slice processor, int64_t oldest_ms, uint64_t waiting)
+static void tell_row(struct buf *b, size_t *rows, struct slice shard, struct slice processor, int64_t oldest_ms,
+		     uint64_t waiting)
 {
 	if (!oldest_ms || *rows == TOLD_MOST)
 		return;
@@ -42,14 +43,16 @@ void fleet_tell(struct process *p, struct run *r)
 		for (size_t i = 0; i < reader_of(s)->track_count; i++) {
 			const struct track *t = &reader_of(s)->tracks[i];
 
-			tell_row(&b, &rows, slice_str(s->shard), t->station->name, atomic_load(&t->oldest_ms), atomic_load(&t->waiting));
+			tell_row(&b, &rows, slice_str(s->shard), t->station->name, atomic_load(&t->oldest_ms),
+				 atomic_load(&t->waiting));
 		}
 	for (size_t i = 0; i < p->station_count; i++)
 		if (p->stations[i].sender)
 			tell_sender(&b, &rows, &p->stations[i], r->now_ms);
 	buf_lit(&b, "]}");
 	if (!lease_tell(p->leases, buf_slice(&b)))
-		log_warn("%.*s: not enough memory to tell other servers how far its processors are", SLICE_ARG(p->design->name));
+		log_warn("%.*s: not enough memory to tell other servers how far its processors are",
+			 SLICE_ARG(p->design->name));
 }
 
 /* ---- looking ---- */
@@ -63,18 +66,22 @@ static void read_row(struct fleet *f, const struct json *j, bool is_this)
 {
 	struct fleet_row *row = &f->rows[f->row_count];
 
-	if (!json_is(j, JSON_ARRAY) || j->count != 4 || !json_is(&j->items[0], JSON_STRING) || !json_is(&j->items[1], JSON_STRING) ||
-	    !json_is(&j->items[2], JSON_INT) || !json_is(&j->items[3], JSON_INT))
+	if (!json_is(j, JSON_ARRAY) || j->count != 4 || !json_is(&j->items[0], JSON_STRING) ||
+	    !json_is(&j->items[1], JSON_STRING) || !json_is(&j->items[2], JSON_INT) || !json_is(&j->items[3], JSON_INT))
 		return;
-	*row = (struct fleet_row){ .shard = j->items[0].string, .processor = j->items[1].string, .oldest_ms = j->items[2].integer,
-				   .waiting = (uint64_t)j->items[3].integer, .is_this = is_this };
+	*row = (struct fleet_row){ .shard = j->items[0].string,
+				   .processor = j->items[1].string,
+				   .oldest_ms = j->items[2].integer,
+				   .waiting = (uint64_t)j->items[3].integer,
+				   .is_this = is_this };
 	f->row_count++;
 }
 
 /* One that says nothing is of another version: what it does is not known. */
 static void read_server(struct fleet *f, struct run *r, const struct lease_server *s)
 {
-	const struct json *told = json_parse(r->arena, slice_str(s->told)), *idle = json_get(told, "idle"), *list = json_get(told, "waiting");
+	const struct json *told = json_parse(r->arena, slice_str(s->told)), *idle = json_get(told, "idle"),
+			  *list = json_get(told, "waiting");
 
 	if (!s->is_this)
 		f->others_idle = f->others_idle && json_is(idle, JSON_BOOL) && idle->boolean;
@@ -143,7 +150,8 @@ void fleet_put(const struct fleet *f, int64_t now_ms, struct buf *b)
 		return;
 	buf_lit(b, ",\"servers\":[");
 	for (size_t i = 0; i < f->view->server_count; i++, between = ",")
-		buf_printf(b, "%s{\"server\":\"%s\",\"this\":%s}", between, f->view->servers[i].id, f->view->servers[i].is_this ? "true" : "false");
+		buf_printf(b, "%s{\"server\":\"%s\",\"this\":%s}", between, f->view->servers[i].id,
+			   f->view->servers[i].is_this ? "true" : "false");
 	buf_lit(b, "],\"shards\":[");
 	between = "";
 	for (size_t i = 0; i < f->view->shard_count; i++, between = ",") {

@@ -20,45 +20,46 @@
 #include "process/tail/shards.h"
 #include "process/tail/tail.h"
 
-#define PAGES 2              /* one at the end of the shard, one for those behind */
-#define SAVE_US 1000000      /* how long a position may be behind what has been done (R1) */
-#define TURN_US 100000       /* of a track, before the next one has its turn */
-#define EFFECT_TURN_US 1000000 /* of one effect: it goes on where it was (R3) */
-#define RETRY_FIRST_MS 50
-#define RETRY_MOST_MS 30000
-#define RETRIES 8
+#define PAGES           2       /* one at the end of the shard, one for those behind */
+#define SAVE_US         1000000 /* how long a position may be behind what has been done (R1) */
+#define TURN_US         100000  /* of a track, before the next one has its turn */
+#define EFFECT_TURN_US  1000000 /* of one effect: it goes on where it was (R3) */
+#define RETRY_FIRST_MS  50
+#define RETRY_MOST_MS   30000
+#define RETRIES         8
 #define RETRIES_LASTING 3
-#define RETRIES_ALL 1000      /* of a change that comes further with every try and still fails */
-#define CONFIRM_MS (3600 * INT64_C(1000)) /* a position at the end says so from time to time (tail_has_missed()) */
+#define RETRIES_ALL     1000                   /* of a change that comes further with every try and still fails */
+#define CONFIRM_MS      (3600 * INT64_C(1000)) /* a position at the end says so from time to time (tail_has_missed()) */
 
 struct station {
 	const struct processor *processor; /* NULL: the keeper */
 	struct slice name;
-	struct send_runner *sender;        /* NULL: it writes to the table, and has tracks */
-	bool asks_indexes;                 /* which may be late: its changes wait for them (app/db/late.h) */
+	struct send_runner *sender; /* NULL: it writes to the table, and has tracks */
+	bool asks_indexes;          /* which may be late: its changes wait for them (app/db/late.h) */
 	atomic_bool paused;
-	atomic_uint told;                  /* how often it was paused or resumed here */
-	atomic_uint epoch;                 /* the positions were changed from outside */
+	atomic_uint told;  /* how often it was paused or resumed here */
+	atomic_uint epoch; /* the positions were changed from outside */
 	_Atomic uint64_t done, retries, lost;
-	_Atomic int64_t parked;            /* but for those that a sender has counted */
-	char problem[256];                 /* the last one; under the process' lock, as what follows */
+	_Atomic int64_t parked; /* but for those that a sender has counted */
+	char problem[256];      /* the last one; under the process' lock, as what follows */
 	int64_t problem_ms;
 	char passed_text[PASSED_OVER_TEXT]; /* the last change or row that was passed over and is told */
 	int64_t passed_ms;
-	int64_t passed_logged_us;          /* when the log last heard of one */
-	uint64_t passed_unlogged;          /* since then */
+	int64_t passed_logged_us; /* when the log last heard of one */
+	uint64_t passed_unlogged; /* since then */
 	_Atomic uint64_t passed_over[PASSED_OVER_REASONS];
 };
 
-struct page { /* what follows a place */
+/* what follows a place */
+struct page {
 	struct arena arena;
 	bool used;
 	struct spot after;
-	struct tail_cursor behind;    /* at its last change; of none: at `after` */
+	struct tail_cursor behind; /* at its last change; of none: at `after` */
 	const struct change *list;
 	size_t count;
-	bool trimmed;                 /* there were changes before its first that are gone */
-	uint64_t turn;                /* when it was last wanted */
+	bool trimmed;  /* there were changes before its first that are gone */
+	uint64_t turn; /* when it was last wanted */
 };
 
 struct track {
@@ -66,41 +67,41 @@ struct track {
 	struct station *station;
 	bool loaded, ended;
 	unsigned epoch;
-	struct spot done;            /* up to and with */
-	struct spot stored;          /* in the table: where `done` was at most SAVE_US ago */
-	char *progress;               /* in the table; NULL: none */
+	struct spot done;   /* up to and with */
+	struct spot stored; /* in the table: where `done` was at most SAVE_US ago */
+	char *progress;     /* in the table; NULL: none */
 	bool is_stored;
-	int64_t replay_ms;            /* passes over what is older; 0: nothing */
-	struct spot seen;            /* keeper: before a replay it had come this far; empty: there was none */
-	int64_t dirty_us;             /* since when `done` is ahead; 0: it is not */
-	int64_t current_ms;           /* the clock when it was last known to have missed nothing; 0: never */
-	int64_t confirmed_ms;         /* what the table says of that */
-	struct spot failing;         /* the change that `tries` is about; empty: none */
-	int tries;                    /* since it last came further */
+	int64_t replay_ms;    /* passes over what is older; 0: nothing */
+	struct spot seen;     /* keeper: before a replay it had come this far; empty: there was none */
+	int64_t dirty_us;     /* since when `done` is ahead; 0: it is not */
+	int64_t current_ms;   /* the clock when it was last known to have missed nothing; 0: never */
+	int64_t confirmed_ms; /* what the table says of that */
+	struct spot failing;  /* the change that `tries` is about; empty: none */
+	int tries;            /* since it last came further */
 	int all_tries;
 	struct passed_over passed_over; /* of the change at hand */
-	int64_t next_us;              /* not before */
-	bool one_by_one;              /* keeper: a page has failed */
-	_Atomic int64_t oldest_ms;    /* when the next change was made; 0: none is known */
-	_Atomic int64_t since_ms;     /* what is older does not slow writers */
-	_Atomic uint64_t waiting;     /* changes known to */
-	atomic_bool is_retrying;      /* a change has failed, and nothing has been done since: it waits, or was parked */
-	_Atomic int64_t worked_us;    /* when it last did something, or came further inside a change */
-	_Atomic uint64_t latest;      /* of the stream when it had done everything before; 0: it has not */
+	int64_t next_us;                /* not before */
+	bool one_by_one;                /* keeper: a page has failed */
+	_Atomic int64_t oldest_ms;      /* when the next change was made; 0: none is known */
+	_Atomic int64_t since_ms;       /* what is older does not slow writers */
+	_Atomic uint64_t waiting;       /* changes known to */
+	atomic_bool is_retrying;   /* a change has failed, and nothing has been done since: it waits, or was parked */
+	_Atomic int64_t worked_us; /* when it last did something, or came further inside a change */
+	_Atomic uint64_t latest;   /* of the stream when it had done everything before; 0: it has not */
 };
 
 struct reader {
-	struct seat seat;             /* first */
+	struct seat seat; /* first */
 	struct process *process;
 	struct tail tail;
 	pthread_t thread;
 	bool started;
-	atomic_bool leave;            /* the shard is another server's now */
-	atomic_bool give_way;         /* the effect that is being done is to be interrupted */
-	_Atomic int64_t effect_us;    /* when that is; 0: none is being done */
-	int64_t turn_us;              /* how long it has got: more when it has come nowhere */
+	atomic_bool leave;         /* the shard is another server's now */
+	atomic_bool give_way;      /* the effect that is being done is to be interrupted */
+	_Atomic int64_t effect_us; /* when that is; 0: none is being done */
+	int64_t turn_us;           /* how long it has got: more when it has come nowhere */
 	struct backend *backend;
-	struct arena arena;           /* of a step */
+	struct arena arena; /* of a step */
 	struct page pages[PAGES];
 	uint64_t turns;
 	struct track *tracks;
@@ -116,26 +117,26 @@ struct process {
 	struct app *app;
 	const struct design *design;
 	struct database *database;
-	struct leases *leases;        /* NULL: no other server is at the table */
+	struct leases *leases; /* NULL: no other server is at the table */
 	struct station *stations;
 	size_t station_count;
 	bool has_tracks;
-	struct backend *backend;      /* the watcher's */
-	struct arena arena;           /* its, too */
+	struct backend *backend; /* the watcher's */
+	struct arena arena;      /* its, too */
 	pthread_t watcher;
 	bool started;
-	pthread_mutex_t lock;         /* of what follows, and of the seats of the readers for all but the watcher */
-	pthread_cond_t changed;       /* readers wait for it */
-	pthread_cond_t stopped;       /* the watcher */
-	uint64_t turn;                /* there may be something to do */
+	pthread_mutex_t lock;   /* of what follows, and of the seats of the readers for all but the watcher */
+	pthread_cond_t changed; /* readers wait for it */
+	pthread_cond_t stopped; /* the watcher */
+	uint64_t turn;          /* there may be something to do */
 	struct seats readers;
-	bool listed;                  /* each shard of ours has its reader, and none of them has ended since */
-	uint64_t endings;             /* readers that are through */
-	_Atomic uint64_t looks;       /* how often it was asked whether anything is new (process_wait.c) */
-	int64_t begin_every_us;       /* how often that is tried again */
-	int64_t sweep_us;             /* the watcher's: when it next removes what is kept of shards that are gone */
-	char standstill[256];         /* why none of its stations runs; empty: they do */
-	atomic_bool begun;            /* all that had to be read before they can run has been */
+	bool listed;            /* each shard of ours has its reader, and none of them has ended since */
+	uint64_t endings;       /* readers that are through */
+	_Atomic uint64_t looks; /* how often it was asked whether anything is new (process_wait.c) */
+	int64_t begin_every_us; /* how often that is tried again */
+	int64_t sweep_us;       /* the watcher's: when it next removes what is kept of shards that are gone */
+	char standstill[256];   /* why none of its stations runs; empty: they do */
+	atomic_bool begun;      /* all that had to be read before they can run has been */
 	atomic_bool stopping;
 	_Atomic int64_t delay_ms;
 	_Atomic uint64_t slowed;
@@ -162,7 +163,8 @@ void station_set_parked(struct station *s, int64_t count);
 void station_backlog(struct process *p, struct station *s, int64_t *lag_ms, uint64_t *waiting);
 
 /* ---- process_fleet.c: of all servers of the table ---- */
-struct fleet_row { /* a processor that has something to do at a shard */
+/* a processor that has something to do at a shard */
+struct fleet_row {
 	struct slice shard; /* empty: of a sender, at any */
 	struct slice processor;
 	int64_t oldest_ms;
@@ -180,7 +182,8 @@ void fleet_tell(struct process *p, struct run *r);
 /* As of the last round. */
 void fleet_look(struct process *p, struct run *r, struct fleet *out);
 /* What the other servers have of a processor. */
-void fleet_add_backlog(const struct fleet *f, struct slice processor, int64_t now_ms, int64_t *lag_ms, uint64_t *waiting);
+void fleet_add_backlog(const struct fleet *f, struct slice processor, int64_t now_ms, int64_t *lag_ms,
+		       uint64_t *waiting);
 /* ,"servers":[…],"shards":[…]; nothing where there are no others. */
 void fleet_put(const struct fleet *f, int64_t now_ms, struct buf *b);
 

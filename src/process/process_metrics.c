@@ -12,10 +12,15 @@ struct process_reading process_reading(struct process *p, size_t i)
 	struct station *s = &p->stations[i];
 	struct passed_over passed;
 	struct send_status status = {
-		.done = atomic_load(&s->done), .retries = atomic_load(&s->retries), .lost = atomic_load(&s->lost),
+		.done = atomic_load(&s->done),
+		.retries = atomic_load(&s->retries),
+		.lost = atomic_load(&s->lost),
 	};
-	struct process_reading r = { .design = p->design->name, .name = s->name, .paused = atomic_load(&s->paused),
-				     .parked = atomic_load(&s->parked), .stands_still = p->started && !atomic_load(&p->begun) };
+	struct process_reading r = { .design = p->design->name,
+				     .name = s->name,
+				     .paused = atomic_load(&s->paused),
+				     .parked = atomic_load(&s->parked),
+				     .stands_still = p->started && !atomic_load(&p->begun) };
 
 	station_backlog(p, s, &r.lag_ms, &r.backlog);
 	if (s->sender) {
@@ -41,14 +46,38 @@ static void put_label(struct buf *b, struct slice s)
 	}
 }
 
-static double lag_of(const struct process_reading *r) { return (double)r->lag_ms / 1000; }
-static double backlog_of(const struct process_reading *r) { return (double)r->backlog; }
-static double done_of(const struct process_reading *r) { return (double)r->done; }
-static double retries_of(const struct process_reading *r) { return (double)r->retries; }
-static double parked_of(const struct process_reading *r) { return (double)r->parked; }
-static double paused_of(const struct process_reading *r) { return r->paused; }
-static double stands_still_of(const struct process_reading *r) { return r->stands_still; }
-static double lost_of(const struct process_reading *r) { return (double)r->lost; }
+static double lag_of(const struct process_reading *r)
+{
+	return (double)r->lag_ms / 1000;
+}
+static double backlog_of(const struct process_reading *r)
+{
+	return (double)r->backlog;
+}
+static double done_of(const struct process_reading *r)
+{
+	return (double)r->done;
+}
+static double retries_of(const struct process_reading *r)
+{
+	return (double)r->retries;
+}
+static double parked_of(const struct process_reading *r)
+{
+	return (double)r->parked;
+}
+static double paused_of(const struct process_reading *r)
+{
+	return r->paused;
+}
+static double stands_still_of(const struct process_reading *r)
+{
+	return r->stands_still;
+}
+static double lost_of(const struct process_reading *r)
+{
+	return (double)r->lost;
+}
 
 static const struct {
 	const char *name, *type, *help;
@@ -74,7 +103,8 @@ static void put_passed_over(const struct process_reading *list, size_t n, struct
 			put_label(b, list[i].design);
 			buf_lit(b, "\",processor=\"");
 			put_label(b, list[i].name);
-			buf_printf(b, "\",reason=\"%s\"} %llu\n", passed_over_word(k), (unsigned long long)list[i].passed_over[k]);
+			buf_printf(b, "\",reason=\"%s\"} %llu\n", passed_over_word(k),
+				   (unsigned long long)list[i].passed_over[k]);
 		}
 }
 
@@ -96,8 +126,8 @@ static void put_stations(struct process *const *list, size_t n, struct buf *b)
 		for (size_t j = 0; j < list[i]->station_count; j++)
 			readings[k++] = process_reading(list[i], j);
 	for (size_t m = 0; m < sizeof(rows) / sizeof(*rows); m++) {
-		buf_printf(b, "# HELP thorpe_processor_%s %s\n# TYPE thorpe_processor_%s %s\n", rows[m].name, rows[m].help, rows[m].name,
-			   rows[m].type);
+		buf_printf(b, "# HELP thorpe_processor_%s %s\n# TYPE thorpe_processor_%s %s\n", rows[m].name,
+			   rows[m].help, rows[m].name, rows[m].type);
 		k = 0;
 		for (size_t i = 0; i < n; i++)
 			for (size_t j = 0; j < list[i]->station_count; j++) {
@@ -121,8 +151,9 @@ void process_metrics(struct process *const *list, size_t n, struct buf *out)
 	for (size_t i = 0; i < n; i++)
 		buf_printf(out, "thorpe_writers_slowed_total{design=\"%.*s\"} %llu\n", SLICE_ARG(list[i]->design->name),
 			   (unsigned long long)atomic_load(&list[i]->slowed));
-	buf_lit(out, "# HELP thorpe_writers_delay_seconds How long a write waits now\n# TYPE thorpe_writers_delay_seconds gauge\n");
+	buf_lit(out,
+		"# HELP thorpe_writers_delay_seconds How long a write waits now\n# TYPE thorpe_writers_delay_seconds gauge\n");
 	for (size_t i = 0; i < n; i++)
-		buf_printf(out, "thorpe_writers_delay_seconds{design=\"%.*s\"} %.3f\n", SLICE_ARG(list[i]->design->name),
-			   (double)atomic_load(&list[i]->delay_ms) / 1000);
+		buf_printf(out, "thorpe_writers_delay_seconds{design=\"%.*s\"} %.3f\n",
+			   SLICE_ARG(list[i]->design->name), (double)atomic_load(&list[i]->delay_ms) / 1000);
 }

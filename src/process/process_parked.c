@@ -12,7 +12,7 @@
 #include "process/process_internal.h"
 
 #define LIST_USUAL 20
-#define LIST_MOST 100
+#define LIST_MOST  100
 
 /* ---- listing ---- */
 
@@ -77,7 +77,9 @@ static bool read_query(struct run *r, struct slice query, int *limit, struct sli
 			return run_invalid(r, pairs[i].name, "limit and after are what can be asked for here");
 		*limit = 0;
 		for (size_t k = 0; k < pairs[i].value.n && *limit <= LIST_MOST; k++)
-			*limit = *limit * 10 + (pairs[i].value.p[k] >= '0' && pairs[i].value.p[k] <= '9' ? pairs[i].value.p[k] - '0' : LIST_MOST);
+			*limit = *limit * 10 + (pairs[i].value.p[k] >= '0' && pairs[i].value.p[k] <= '9'
+							? pairs[i].value.p[k] - '0'
+							: LIST_MOST);
 		if (*limit < 1 || *limit > LIST_MOST)
 			return run_invalid(r, SLICE("limit"), "is a number from 1 to %d", LIST_MOST);
 	}
@@ -182,7 +184,8 @@ bool parked_retry(struct process *p, struct run *r, struct station *s, struct sl
 	if (!checkpoint_parked_one(r, s->name, sequence, &k))
 		return false;
 	if (k.cut)
-		return run_fail(r, PROBLEM_CONFLICT, "%s", "the change was too large to be kept: replay from its time instead, or drop it");
+		return run_fail(r, PROBLEM_CONFLICT, "%s",
+				"the change was too large to be kept: replay from its time instead, or drop it");
 	if (s->sender)
 		ok = send_parked(r, s->processor, &k);
 	else

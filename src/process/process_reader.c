@@ -8,7 +8,7 @@
 #include "process/process_internal.h"
 
 #define SLEEP_MOST_US (600 * INT64_C(1000000)) /* positions at the end are confirmed from time to time */
-#define NICE 5 /* where there are too few processors, those who are waited for come first */
+#define NICE          5 /* where there are too few processors, those who are waited for come first */
 
 /* ---- waiting ---- */
 

@@ -31,8 +31,13 @@ static void wait_for(struct track *t, struct run *r, int tries)
 static bool park(struct track *t, struct run *r, const struct change *c, struct slice reason)
 {
 	struct parked p = {
-		.processor = t->station->name, .shard = slice_str(t->reader->tail.shard), .sequence = c->sequence, .reason = reason,
-		.tries = t->tries, .parked_at_ms = r->now_ms, .change = *c,
+		.processor = t->station->name,
+		.shard = slice_str(t->reader->tail.shard),
+		.sequence = c->sequence,
+		.reason = reason,
+		.tries = t->tries,
+		.parked_at_ms = r->now_ms,
+		.change = *c,
 	};
 	struct position was, now;
 	struct dyn_write writes[2];

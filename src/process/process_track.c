@@ -10,7 +10,7 @@
 #include "process/keeper/keeper.h"
 #include "process/process_internal.h"
 
-#define KEEPER_MOST 250 /* changes it looks at together */
+#define KEEPER_MOST      250   /* changes it looks at together */
 #define CLOCKS_DIFFER_MS 10000 /* a change of the future: nothing is to be learnt from its time */
 
 static struct run begin(struct track *t)
@@ -51,8 +51,11 @@ void track_forget(struct track *t)
 struct position track_position(const struct track *t)
 {
 	return (struct position){
-		.processor = t->station->name, .shard = slice_str(t->reader->tail.shard), .sequence = spot_sequence(&t->stored),
-		.progress = slice_str(t->progress ? t->progress : ""), .stored = t->is_stored,
+		.processor = t->station->name,
+		.shard = slice_str(t->reader->tail.shard),
+		.sequence = spot_sequence(&t->stored),
+		.progress = slice_str(t->progress ? t->progress : ""),
+		.stored = t->is_stored,
 	};
 }
 
@@ -214,8 +217,7 @@ static void save(struct reader *r, struct run *run, struct track **list, size_t 
 		return;
 	case DYN_CONFLICT:
 	case DYN_MISMATCH:
-	case DYN_FAILED:
-		break;
+	case DYN_FAILED: break;
 	}
 	for (size_t i = 0; i < n; i++)
 		list[i]->dirty_us = clock_monotonic_us(); /* another second */
@@ -351,11 +353,8 @@ static bool one_change(struct track *t, const struct change *c)
 		track_moved(t, c->sequence);
 		atomic_fetch_add_explicit(&t->station->done, 1, memory_order_relaxed);
 		return true;
-	case EFFECT_LOST:
-		track_forget(t);
-		return false;
-	case EFFECT_FAILED:
-		break;
+	case EFFECT_LOST: track_forget(t); return false;
+	case EFFECT_FAILED: break;
 	}
 	if (r.problem.type == PROBLEM_BUSY && atomic_load(&t->reader->give_way))
 		come_back_to(t, c);

@@ -9,7 +9,7 @@
 #include "base/clock.h"
 #include "process/process_internal.h"
 
-#define LOOK_US 5000          /* how often it is asked again: for what this server does */
+#define LOOK_US        5000   /* how often it is asked again: for what this server does */
 #define LOOK_OTHERS_US 200000 /* and for what others do, which costs requests */
 
 static void wait_us(int64_t us)
@@ -40,7 +40,8 @@ static bool is_at_end(struct run *r, struct slice stream, const struct position 
 	if (!dyn_take_iterator(r, stream, at->shard, &where, &iterator))
 		return false;
 	where.where = AT_OLDEST;
-	if (!iterator.n && !dyn_take_iterator(r, stream, at->shard, &where, &iterator)) /* the stream has forgotten the position */
+	if (!iterator.n &&
+	    !dyn_take_iterator(r, stream, at->shard, &where, &iterator)) /* the stream has forgotten the position */
 		return false;
 	if (!iterator.n || !change_read(r, iterator, 1, &page))
 		return false;
@@ -86,7 +87,8 @@ static bool others_are_through(struct process *p, struct run *r)
 	for (size_t i = 0; i < list.count; i++) {
 		bool through;
 
-		if (!has_reader(p, list.list[i].id) && !(is_through(p, r, list.stream_arn, list.list[i].id, &through) && through))
+		if (!has_reader(p, list.list[i].id) &&
+		    !(is_through(p, r, list.stream_arn, list.list[i].id, &through) && through))
 			return false;
 	}
 	return true;

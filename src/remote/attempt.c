@@ -9,12 +9,15 @@
 
 static const struct json empty = { .type = JSON_OBJECT };
 
-static void fail(struct attempt *t, enum retry_kind kind, enum remote_trouble trouble, bool maybe_done, struct slice message)
+static void fail(struct attempt *t, enum retry_kind kind, enum remote_trouble trouble, bool maybe_done,
+		 struct slice message)
 {
 	t->kind = kind;
 	t->trouble = trouble;
 	t->maybe_done = maybe_done;
-	t->reply = (struct backend_reply){ .status = 500, .body = &empty, .error = SLICE(REMOTE_UNAVAILABLE), .message = message };
+	t->reply = (struct backend_reply){
+		.status = 500, .body = &empty, .error = SLICE(REMOTE_UNAVAILABLE), .message = message
+	};
 }
 
 /* ---- no answer ---- */
@@ -75,8 +78,8 @@ static void read_error(struct remote_backend *b, struct arena *a, const struct f
 		r->message = text_of(r->body, "Message");
 	if (!r->error.n) {
 		r->error = r->status >= 500 ? SLICE(REMOTE_UNAVAILABLE) : SLICE("UnexpectedAnswer");
-		r->message = arena_printf(a, "%s answered %d, and not as DynamoDB does: is it the address of one?", b->remote->database.url,
-					  r->status);
+		r->message = arena_printf(a, "%s answered %d, and not as DynamoDB does: is it the address of one?",
+					  b->remote->database.url, r->status);
 	}
 	if (!r->message.p)
 		r->message = r->error;
@@ -104,7 +107,8 @@ static void read_answer(struct remote_backend *b, struct arena *a, const struct 
 		body = json_parse(a, text);
 	if (f->status == 200 && !json_is(body, JSON_OBJECT)) {
 		fail(t, RETRY_TRANSIENT, REMOTE_DAMAGED, true,
-		     arena_printf(a, "%s: %s", b->remote->database.url, whole ? "the reply is no JSON" : "the reply came damaged"));
+		     arena_printf(a, "%s: %s", b->remote->database.url,
+				  whole ? "the reply is no JSON" : "the reply came damaged"));
 		return;
 	}
 	t->reply = (struct backend_reply){ .status = f->status, .body = json_is(body, JSON_OBJECT) ? body : &empty };
@@ -114,7 +118,8 @@ static void read_answer(struct remote_backend *b, struct arena *a, const struct 
 
 /* ---- sending ---- */
 
-static const char *const *headers_of(struct remote_backend *b, struct arena *a, const struct repeat_plan *p, const struct endpoint *e)
+static const char *const *headers_of(struct remote_backend *b, struct arena *a, const struct repeat_plan *p,
+				     const struct endpoint *e)
 {
 	struct remote *r = b->remote;
 	const struct credentials *c = b->credentials;
@@ -123,7 +128,8 @@ static const char *const *headers_of(struct remote_backend *b, struct arena *a, 
 		.region = r->region,
 		.service = "dynamodb",
 		.content_type = "application/x-amz-json-1.0",
-		.target = arena_cstr(a, arena_printf(a, "%s_20120810.%s", p->streams ? "DynamoDBStreams" : "DynamoDB", p->operation)),
+		.target = arena_cstr(a, arena_printf(a, "%s_20120810.%s", p->streams ? "DynamoDBStreams" : "DynamoDB",
+						     p->operation)),
 		.body = p->body,
 		.now_ms = clock_now_ms(r->options.clock) + atomic_load(&r->skew_ms),
 		.id = c->id,
@@ -150,12 +156,15 @@ static long least(long a, int64_t b)
 	return b < a ? (b < 1 ? 1 : (long)b) : a;
 }
 
-void attempt_make(struct remote_backend *b, struct arena *a, const struct repeat_plan *p, int64_t deadline_us, struct attempt *t)
+void attempt_make(struct remote_backend *b, struct arena *a, const struct repeat_plan *p, int64_t deadline_us,
+		  struct attempt *t)
 {
 	struct remote *r = b->remote;
 	const struct endpoint *e = p->streams ? &r->streams : &r->database;
 	/* Everything from the arena is there before a connection is taken: leaving by longjmp would keep it. */
-	struct fetch_request q = { .method = "POST", .url = e->url, .headers = headers_of(b, a, p, e), .body = p->body, .most = REPLY_MOST };
+	struct fetch_request q = {
+		.method = "POST", .url = e->url, .headers = headers_of(b, a, p, e), .body = p->body, .most = REPLY_MOST
+	};
 	struct fetch *f = pool_take(r->pool, deadline_us);
 	int64_t left_ms = (deadline_us - clock_monotonic_us()) / 1000;
 	struct fetch_reply reply;
@@ -163,7 +172,8 @@ void attempt_make(struct remote_backend *b, struct arena *a, const struct repeat
 	*t = (struct attempt){ .retry_after_ms = -1, .date_ms = -1 };
 	if (!f) {
 		fail(t, RETRY_NOT, REMOTE_BUSY, false,
-		     arena_printf(a, "%s: %s", e->url, atomic_load(&r->stop) ? "stopping" : "all connections are in use"));
+		     arena_printf(a, "%s: %s", e->url,
+				  atomic_load(&r->stop) ? "stopping" : "all connections are in use"));
 		return;
 	}
 	q.connect_ms = least(r->options.connect_ms, left_ms);

@@ -8,7 +8,7 @@
 
 #define SKEW_LEAST_MS (4 * 60 * 1000) /* less is not why a signature is refused */
 
-#define LEAST_US 10000                /* less is no time for another attempt */
+#define LEAST_US 10000 /* less is no time for another attempt */
 
 struct call {
 	struct remote_backend *b;
@@ -16,9 +16,9 @@ struct call {
 	const char *operation; /* the caller's */
 	struct repeat_plan plan;
 	int64_t started_us, deadline_us;
-	bool maybe_done;       /* by any attempt so far */
-	bool skewed, expired;  /* the clock has been set, other credentials looked for: once each */
-	int cost;              /* tokens of the last repetition */
+	bool maybe_done;      /* by any attempt so far */
+	bool skewed, expired; /* the clock has been set, other credentials looked for: once each */
+	int cost;             /* tokens of the last repetition */
 	struct attempt last;
 	struct meter_call meter;
 };
@@ -87,8 +87,10 @@ static bool find_credentials(struct call *c)
 		return true;
 	c->meter.troubles[REMOTE_CREDENTIALS]++;
 	c->last.kind = RETRY_NOT;
-	c->last.reply = (struct backend_reply){ .status = 500, .body = &nothing,
-						.error = SLICE(REMOTE_NO_CREDENTIALS), .message = arena_copy(c->arena, slice_str(why)) };
+	c->last.reply = (struct backend_reply){ .status = 500,
+						.body = &nothing,
+						.error = SLICE(REMOTE_NO_CREDENTIALS),
+						.message = arena_copy(c->arena, slice_str(why)) };
 	return false;
 }
 
@@ -100,7 +102,9 @@ static bool is_mere_conflict(const struct backend_reply *r)
 
 	if (slice_is(r->error, "TransactionConflictException") || slice_is(r->error, "TransactionInProgressException"))
 		return true;
-	for (size_t i = 0; slice_is(r->error, "TransactionCanceledException") && json_is(reasons, JSON_ARRAY) && i < reasons->count; i++) {
+	for (size_t i = 0;
+	     slice_is(r->error, "TransactionCanceledException") && json_is(reasons, JSON_ARRAY) && i < reasons->count;
+	     i++) {
 		const struct json *code = json_get(&reasons->items[i], "Code");
 
 		if (json_is(code, JSON_STRING) && slice_is(code->string, "TransactionConflict"))
@@ -150,10 +154,11 @@ static void settle(struct call *c, struct backend_reply *reply)
 	*reply = c->last.reply;
 	if (c->plan.alone)
 		repeat_restore(c->arena, reply);
-	if (is_settled(c) || !c->maybe_done || c->plan.reads || c->plan.streams || !strncmp(c->operation, "Describe", 8) ||
-	    !strncmp(c->operation, "List", 4))
+	if (is_settled(c) || !c->maybe_done || c->plan.reads || c->plan.streams ||
+	    !strncmp(c->operation, "Describe", 8) || !strncmp(c->operation, "List", 4))
 		return;
-	reply->message = arena_printf(c->arena, "%s may or may not have been done: %.*s", c->operation, SLICE_ARG(c->last.reply.message));
+	reply->message = arena_printf(c->arena, "%s may or may not have been done: %.*s", c->operation,
+				      SLICE_ARG(c->last.reply.message));
 	reply->error = SLICE(REMOTE_OUTCOME_UNKNOWN);
 	reply->status = 500;
 }
@@ -171,9 +176,12 @@ static void count(struct call *c, const struct backend_reply *reply)
 	meter_add(c->b->remote->meter, &c->meter);
 }
 
-void remote_call(struct backend *b, struct arena *a, const char *operation, struct slice body, struct backend_reply *reply)
+void remote_call(struct backend *b, struct arena *a, const char *operation, struct slice body,
+		 struct backend_reply *reply)
 {
-	struct call c = { .b = (struct remote_backend *)b, .arena = a, .operation = operation, .started_us = clock_monotonic_us() };
+	struct call c = {
+		.b = (struct remote_backend *)b, .arena = a, .operation = operation, .started_us = clock_monotonic_us()
+	};
 	const struct remote_options *o = &c.b->remote->options;
 
 	c.deadline_us = c.started_us + o->total_ms * 1000;

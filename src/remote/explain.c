@@ -27,9 +27,13 @@ static struct slice no_table(const struct remote *r, struct arena *a, struct sli
 	struct slice table = table_in(message);
 
 	if (!r->amazon)
-		return arena_printf(a, "there is no %s%.*s at %s", table.n ? "table " : "such table", SLICE_ARG(table), r->database.url);
-	return arena_printf(a, "there is no %s%.*s in %s: if it is in another region, name that (AWS_REGION, or aws:REGION); if it is in another "
-			       "account, choose its profile (AWS_PROFILE)", table.n ? "table " : "such table", SLICE_ARG(table), r->region);
+		return arena_printf(a, "there is no %s%.*s at %s", table.n ? "table " : "such table", SLICE_ARG(table),
+				    r->database.url);
+	return arena_printf(
+		a,
+		"there is no %s%.*s in %s: if it is in another region, name that (AWS_REGION, or aws:REGION); if it is in another "
+		"account, choose its profile (AWS_PROFILE)",
+		table.n ? "table " : "such table", SLICE_ARG(table), r->region);
 }
 
 struct slice remote_explain(const struct remote *r, struct arena *a, const struct backend_reply *reply)
@@ -39,24 +43,32 @@ struct slice remote_explain(const struct remote *r, struct arena *a, const struc
 	if (slice_is(e, "ResourceNotFoundException") && !has(m, "Stream"))
 		return no_table(r, a, m);
 	if (slice_is(e, "InvalidSignatureException") && has(m, "valid region"))
-		return arena_printf(a, "the database at %s is in another region than %s, which requests are signed for: set AWS_REGION",
-				    r->database.host, r->region);
+		return arena_printf(
+			a,
+			"the database at %s is in another region than %s, which requests are signed for: set AWS_REGION",
+			r->database.host, r->region);
 	if (slice_is(e, "UnrecognizedClientException"))
-		return arena_printf(a, "%s does not know the access key: %s", r->database.host,
-				    r->amazon ? "it is wrong, or has been withdrawn; `aws sts get-caller-identity` says whose it is"
-					      : "set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY to a key that it has");
+		return arena_printf(
+			a, "%s does not know the access key: %s", r->database.host,
+			r->amazon ? "it is wrong, or has been withdrawn; `aws sts get-caller-identity` says whose it is"
+				  : "set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY to a key that it has");
 	if (slice_is(e, "InvalidSignatureException"))
-		return arena_printf(a, "%s does not take the signature: the secret is not that of the access key, or this machine's clock is wrong",
-				    r->database.host);
+		return arena_printf(
+			a,
+			"%s does not take the signature: the secret is not that of the access key, or this machine's clock is wrong",
+			r->database.host);
 	if (slice_is(e, "ExpiredTokenException"))
-		return arena_printf(a, "the credentials have expired: renew them (`aws sso login`, or new values of AWS_SESSION_TOKEN and the keys)");
+		return arena_printf(
+			a,
+			"the credentials have expired: renew them (`aws sso login`, or new values of AWS_SESSION_TOKEN and the keys)");
 	if (slice_is(e, "AccessDeniedException"))
 		return arena_printf(a, "the credentials may not do this: %.*s", SLICE_ARG(m));
 	if (slice_is(e, REMOTE_NO_CREDENTIALS) || slice_is(e, "UnexpectedAnswer"))
 		return m;
 	if (slice_is(e, REMOTE_UNAVAILABLE))
 		return arena_printf(a, "the database does not answer: %.*s%s", SLICE_ARG(m),
-				    has(m, "certificate") ? " (AWS_CA_BUNDLE names a file of certificates to trust)" : "");
+				    has(m, "certificate") ? " (AWS_CA_BUNDLE names a file of certificates to trust)"
+							  : "");
 	return arena_printf(a, "%.*s: %.*s", SLICE_ARG(e), SLICE_ARG(m));
 }
 

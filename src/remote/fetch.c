@@ -7,9 +7,9 @@
 #include <strings.h>
 #include "base/alloc.h"
 
-#define IDLE_S 45L        /* servers close connections that are idle for a minute or more */
+#define IDLE_S     45L /* servers close connections that are idle for a minute or more */
 #define FIRST_ROOM 4096
-#define KEPT_HOSTS 2L     /* DynamoDB's and the streams' */
+#define KEPT_HOSTS 2L /* DynamoDB's and the streams' */
 
 struct fetch {
 	CURL *curl;
@@ -234,7 +234,8 @@ static bool set_request(struct fetch *f, const struct fetch_request *q, struct c
 		curl_easy_setopt(c, CURLOPT_POSTFIELDSIZE_LARGE, (curl_off_t)q->body.n);
 		curl_easy_setopt(c, CURLOPT_POSTFIELDS, q->body.n ? q->body.p : "");
 	}
-	return curl_easy_setopt(c, CURLOPT_CUSTOMREQUEST, get || !strcmp(q->method, "POST") ? NULL : q->method) == CURLE_OK &&
+	return curl_easy_setopt(c, CURLOPT_CUSTOMREQUEST, get || !strcmp(q->method, "POST") ? NULL : q->method) ==
+		       CURLE_OK &&
 	       curl_easy_setopt(c, CURLOPT_URL, q->url) == CURLE_OK;
 }
 

@@ -24,7 +24,7 @@ struct fetch_options {
 	const atomic_bool *stop; /* once true, requests end within a second; NULL: never */
 };
 
-struct fetch; /* its own connections */
+struct fetch;                                           /* its own connections */
 struct fetch *fetch_new(const struct fetch_options *o); /* copied, but for *stop. NULL: memory */
 void fetch_free(struct fetch *f);                       /* NULL is fine */
 
@@ -46,15 +46,15 @@ enum fetch_end {
 	FETCH_NO_MEMORY,
 };
 
-#define FETCH_ID 80
+#define FETCH_ID  80
 #define FETCH_WHY 256
 
 struct fetch_reply {
 	enum fetch_end end;
-	int status;             /* FETCH_ANSWERED only */
-	char *body;             /* the caller's to mem_free(); NULL when n is 0 */
+	int status; /* FETCH_ANSWERED only */
+	char *body; /* the caller's to mem_free(); NULL when n is 0 */
 	size_t n;
-	bool gzip;              /* Content-Encoding */
+	bool gzip; /* Content-Encoding */
 	bool has_crc32;
 	uint32_t crc32;         /* x-amz-crc32: of the body as it came */
 	int64_t retry_after_ms; /* x-amz-retry-after; -1: none */

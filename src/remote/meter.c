@@ -5,11 +5,12 @@
 #include <stdio.h>
 #include "base/alloc.h"
 
-#define SLOTS 1024     /* a power of two */
+#define SLOTS     1024 /* a power of two */
 #define USES_MOST 768  /* after that, labels count as "other" */
 
 const int64_t remote_latency_ms[REMOTE_LATENCIES - 1] = { 1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000, 5000 };
 
+/* clang-format off */
 const char *const remote_trouble_names[REMOTE_TROUBLES] = {
 	[REMOTE_CONNECT] = "connect",
 	[REMOTE_CUT] = "cut",
@@ -22,6 +23,7 @@ const char *const remote_trouble_names[REMOTE_TROUBLES] = {
 	[REMOTE_CREDENTIALS] = "credentials",
 	[REMOTE_REFUSED] = "refused",
 };
+/* clang-format on */
 
 struct meter {
 	pthread_mutex_t lock;

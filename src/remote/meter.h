@@ -11,7 +11,8 @@ struct meter;
 struct meter *meter_new(void); /* NULL: memory */
 void meter_free(struct meter *m);
 
-struct meter_call { /* one call, when it has ended */
+/* one call, when it has ended */
+struct meter_call {
 	const char *operation;
 	const char *label;
 	unsigned attempts, throttles;

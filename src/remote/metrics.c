@@ -25,15 +25,42 @@ static void put_series(struct buf *b, const char *name, const struct remote_read
 	buf_byte(b, '"');
 }
 
-static double calls_of(const struct remote_metrics *m) { return (double)m->calls; }
-static double attempts_of(const struct remote_metrics *m) { return (double)m->attempts; }
-static double retries_of(const struct remote_metrics *m) { return (double)m->retries; }
-static double throttles_of(const struct remote_metrics *m) { return (double)m->throttles; }
-static double failures_of(const struct remote_metrics *m) { return (double)m->failures; }
-static double renewals_of(const struct remote_metrics *m) { return (double)m->renewals; }
-static double busy_of(const struct remote_metrics *m) { return m->connections_busy; }
-static double tokens_of(const struct remote_metrics *m) { return m->retry_tokens; }
-static double skew_of(const struct remote_metrics *m) { return (double)m->skew_ms / 1000; }
+static double calls_of(const struct remote_metrics *m)
+{
+	return (double)m->calls;
+}
+static double attempts_of(const struct remote_metrics *m)
+{
+	return (double)m->attempts;
+}
+static double retries_of(const struct remote_metrics *m)
+{
+	return (double)m->retries;
+}
+static double throttles_of(const struct remote_metrics *m)
+{
+	return (double)m->throttles;
+}
+static double failures_of(const struct remote_metrics *m)
+{
+	return (double)m->failures;
+}
+static double renewals_of(const struct remote_metrics *m)
+{
+	return (double)m->renewals;
+}
+static double busy_of(const struct remote_metrics *m)
+{
+	return m->connections_busy;
+}
+static double tokens_of(const struct remote_metrics *m)
+{
+	return m->retry_tokens;
+}
+static double skew_of(const struct remote_metrics *m)
+{
+	return (double)m->skew_ms / 1000;
+}
 
 static const struct {
 	const char *name, *type, *help;
@@ -67,7 +94,8 @@ static void put_troubles(struct buf *b, const struct remote_reading *list, size_
 	for (size_t k = 0; k < n; k++)
 		for (int i = 0; i < REMOTE_TROUBLES; i++) {
 			put_series(b, "troubles_total", &list[k]);
-			buf_printf(b, ",kind=\"%s\"} %llu\n", remote_trouble_names[i], (unsigned long long)list[k].m.troubles[i]);
+			buf_printf(b, ",kind=\"%s\"} %llu\n", remote_trouble_names[i],
+				   (unsigned long long)list[k].m.troubles[i]);
 		}
 }
 
@@ -81,7 +109,8 @@ static void put_latency(struct buf *b, const struct remote_reading *list, size_t
 			sum += list[k].m.latency[i];
 			put_series(b, "call_seconds_bucket", &list[k]);
 			if (i < REMOTE_LATENCIES - 1)
-				buf_printf(b, ",le=\"%g\"} %llu\n", (double)remote_latency_ms[i] / 1000, (unsigned long long)sum);
+				buf_printf(b, ",le=\"%g\"} %llu\n", (double)remote_latency_ms[i] / 1000,
+					   (unsigned long long)sum);
 			else
 				buf_printf(b, ",le=\"+Inf\"} %llu\n", (unsigned long long)sum);
 		}
@@ -92,7 +121,8 @@ static void put_latency(struct buf *b, const struct remote_reading *list, size_t
 	}
 }
 
-static void put_use(struct buf *b, const char *name, const struct remote_reading *r, const struct remote_use *u, double value)
+static void put_use(struct buf *b, const char *name, const struct remote_reading *r, const struct remote_use *u,
+		    double value)
 {
 	put_series(b, name, r);
 	buf_printf(b, ",operation=\"%s\",pattern=\"", u->operation);
@@ -115,7 +145,9 @@ static void put_uses(struct buf *b, const struct remote_reading *list, size_t n)
 		for (size_t k = 0; k < n; k++)
 			for (size_t u = 0; u < list[k].m.use_count; u++) {
 				const struct remote_use *use = &list[k].m.uses[u];
-				double value = i == 0 ? (double)use->calls : i == 1 ? use->read_units : use->write_units;
+				double value = i == 0   ? (double)use->calls
+					       : i == 1 ? use->read_units
+							: use->write_units;
 
 				if (i == 0 || value > 0)
 					put_use(b, kinds[i].name, &list[k], use, value);

@@ -79,8 +79,10 @@ static bool take_parts(const struct parts *p, const char *url, struct endpoint *
 	if (strcmp(p->scheme, "https") != 0 && strcmp(p->scheme, "http") != 0)
 		return refuse(why, n, "'%s' begins with neither https:// nor http://", url);
 	if (!strcmp(p->scheme, "http") && !e->loopback)
-		return refuse(why, n, "%s is plain text and not on this machine: use https, or a loopback address such as "
-				      "http://127.0.0.1:8000", url);
+		return refuse(why, n,
+			      "%s is plain text and not on this machine: use https, or a loopback address such as "
+			      "http://127.0.0.1:8000",
+			      url);
 	return fill(p, e) || refuse(why, n, "%s", "the address of the database is too long");
 }
 
@@ -111,8 +113,8 @@ static const char *domain_of(const char *region)
 	static const struct {
 		const char *prefix, *domain;
 	} partitions[] = {
-		{ "cn-", "amazonaws.com.cn" },   { "us-isob-", "sc2s.sgov.gov" }, { "us-isof-", "csp.hci.ic.gov" },
-		{ "eu-isoe-", "cloud.adc-e.uk" }, { "us-iso-", "c2s.ic.gov" },    { "eusc-", "amazonaws.eu" },
+		{ "cn-", "amazonaws.com.cn" },    { "us-isob-", "sc2s.sgov.gov" }, { "us-isof-", "csp.hci.ic.gov" },
+		{ "eu-isoe-", "cloud.adc-e.uk" }, { "us-iso-", "c2s.ic.gov" },     { "eusc-", "amazonaws.eu" },
 	};
 
 	for (size_t i = 0; i < sizeof(partitions) / sizeof(partitions[0]); i++)
@@ -123,14 +125,18 @@ static const char *domain_of(const char *region)
 
 void endpoint_amazon(enum endpoint_service s, const char *region, bool fips, char url[PLACE_URL])
 {
+	/* clang-format off */
 	static const char *const names[] = {
 		[ENDPOINT_DYNAMODB] = "dynamodb", [ENDPOINT_STREAMS] = "streams.dynamodb", [ENDPOINT_STS] = "sts",
 		[ENDPOINT_SSO] = "portal.sso",    [ENDPOINT_OIDC] = "oidc",
 	};
+	/* clang-format on */
+	/* clang-format off */
 	static const char *const with_fips[] = {
 		[ENDPOINT_DYNAMODB] = "dynamodb-fips", [ENDPOINT_STREAMS] = "streams.dynamodb-fips", [ENDPOINT_STS] = "sts-fips",
 		[ENDPOINT_SSO] = "portal.sso",         [ENDPOINT_OIDC] = "oidc",
 	};
+	/* clang-format on */
 
 	snprintf(url, PLACE_URL, "https://%s.%s.%s", fips ? with_fips[s] : names[s], region, domain_of(region));
 }
@@ -171,13 +177,16 @@ bool remote_parse(const char *text, struct remote_place *p, char *why, size_t n)
 		return true;
 	if (!strncmp(text, "aws:", 4)) {
 		if (!endpoint_is_region(text + 4))
-			return refuse(why, n, "'%s' is no region: write aws:eu-west-1, or aws for the region of AWS_REGION or the profile",
-				      text + 4);
+			return refuse(
+				why, n,
+				"'%s' is no region: write aws:eu-west-1, or aws for the region of AWS_REGION or the profile",
+				text + 4);
 		snprintf(p->region, sizeof(p->region), "%s", text + 4);
 		return true;
 	}
 	if (!strstr(text, "://"))
-		return refuse(why, n, "'%s' is no backend: write aws, aws:REGION, https://HOST, or http://127.0.0.1:PORT", text);
+		return refuse(why, n,
+			      "'%s' is no backend: write aws, aws:REGION, https://HOST, or http://127.0.0.1:PORT", text);
 	if (!endpoint_parse(text, &e, why, n))
 		return false;
 	snprintf(p->url, sizeof(p->url), "%s", e.url);

@@ -12,9 +12,10 @@
 #include <stddef.h>
 
 #define PLACE_REGION 64
-#define PLACE_URL 512
+#define PLACE_URL    512
 
-struct remote_place { /* zero: "aws" */
+/* zero: "aws" */
+struct remote_place {
 	char region[PLACE_REGION]; /* empty: the settings' */
 	char url[PLACE_URL];       /* empty: Amazon's */
 };

@@ -5,10 +5,10 @@
 #include "remote/credentials/lookup.h"
 #include "remote/remote_internal.h"
 
-#define CONNECTIONS 64
-#define CONNECT_MS 3000
-#define ATTEMPT_MS 10000
-#define TOTAL_MS 30000
+#define CONNECTIONS   64
+#define CONNECT_MS    3000
+#define ATTEMPT_MS    10000
+#define TOTAL_MS      30000
 #define ATTEMPTS_MOST 20 /* that a setting can ask for */
 
 static void complete(struct remote_options *o)
@@ -55,8 +55,10 @@ static bool find_region(struct remote *r, const struct settings *s, const char *
 	if (!region)
 		region = instance_region(s->arena, s, r->options.clock);
 	if (!region) {
-		snprintf(why, n, "no region was found: looked at AWS_REGION, AWS_DEFAULT_REGION, the profile '%s' in %s, and the instance this runs "
-				 "on. Set AWS_REGION, or name it: aws:eu-west-1", s->profile, s->config_path);
+		snprintf(why, n,
+			 "no region was found: looked at AWS_REGION, AWS_DEFAULT_REGION, the profile '%s' in %s, and the instance this runs "
+			 "on. Set AWS_REGION, or name it: aws:eu-west-1",
+			 s->profile, s->config_path);
 		return false;
 	}
 	if (!endpoint_is_region(region)) {
@@ -101,8 +103,12 @@ static bool make_parts(struct remote *r, const char *ca_bundle)
 	retry_quota_init(&r->quota);
 	r->meter = meter_new();
 	r->pool = pool_new(r->options.connections, &(struct fetch_options){ .ca_bundle = ca_bundle, .stop = &r->stop });
-	r->keyring = keyring_new(&(struct keyring_options){ .env = r->options.env, .clock = r->options.clock, .region = r->region,
-							    .ca_bundle = ca_bundle, .local = r->database.loopback, .stop = &r->stop });
+	r->keyring = keyring_new(&(struct keyring_options){ .env = r->options.env,
+							    .clock = r->options.clock,
+							    .region = r->region,
+							    .ca_bundle = ca_bundle,
+							    .local = r->database.loopback,
+							    .stop = &r->stop });
 	return r->meter && r->pool && r->keyring;
 }
 

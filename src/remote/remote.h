@@ -38,21 +38,22 @@
 #include "remote/settings.h"
 
 /* Errors that do not come from the service; status 500. */
-#define REMOTE_UNAVAILABLE "ServiceUnavailable"
+#define REMOTE_UNAVAILABLE     "ServiceUnavailable"
 #define REMOTE_OUTCOME_UNKNOWN "OutcomeUnknown"
-#define REMOTE_NO_CREDENTIALS "CredentialsUnavailable"
+#define REMOTE_NO_CREDENTIALS  "CredentialsUnavailable"
 
-struct remote_options { /* 0 and NULL: what is said */
-	struct remote_place place;        /* Amazon's, of the settings' region */
-	const struct settings_env *env;   /* the process's environment; must live as long as the remote */
-	const struct clock *clock;        /* the system's */
-	unsigned connections;             /* 64; POOL_MOST at most */
-	unsigned attempts;                /* AWS_MAX_ATTEMPTS, or the profile's max_attempts, or 4 */
+/* 0 and NULL: what is said */
+struct remote_options {
+	struct remote_place place;             /* Amazon's, of the settings' region */
+	const struct settings_env *env;        /* the process's environment; must live as long as the remote */
+	const struct clock *clock;             /* the system's */
+	unsigned connections;                  /* 64; POOL_MOST at most */
+	unsigned attempts;                     /* AWS_MAX_ATTEMPTS, or the profile's max_attempts, or 4 */
 	long connect_ms, attempt_ms, total_ms; /* 3 s, 10 s, 30 s */
-	int64_t base_ms, throttled_ms;    /* pauses: 25 ms, 1 s */
-	bool plain_writes;                /* single writes under a condition go as they are: half the price, see R4 */
-	bool gzip;                        /* asks for compressed replies: worth it far away from the service only */
-	bool no_capacity;                 /* does not ask what calls consume */
+	int64_t base_ms, throttled_ms;         /* pauses: 25 ms, 1 s */
+	bool plain_writes; /* single writes under a condition go as they are: half the price, see R4 */
+	bool gzip;         /* asks for compressed replies: worth it far away from the service only */
+	bool no_capacity;  /* does not ask what calls consume */
 };
 
 struct remote;
@@ -83,17 +84,18 @@ bool remote_has_table(struct backend *b, struct slice table, char *why, size_t n
 
 /* ---- metrics ---- */
 
-enum remote_trouble { /* why an attempt failed */
+/* why an attempt failed */
+enum remote_trouble {
 	REMOTE_CONNECT,
 	REMOTE_CUT,
 	REMOTE_LATE,
-	REMOTE_BUSY,      /* no connection became free */
-	REMOTE_SERVER,    /* 5xx */
+	REMOTE_BUSY,   /* no connection became free */
+	REMOTE_SERVER, /* 5xx */
 	REMOTE_THROTTLED,
-	REMOTE_DAMAGED,   /* the checksum differs, or the reply is no JSON */
+	REMOTE_DAMAGED, /* the checksum differs, or the reply is no JSON */
 	REMOTE_SKEWED,
 	REMOTE_CREDENTIALS,
-	REMOTE_REFUSED,   /* any other error of the service: conditions, missing tables */
+	REMOTE_REFUSED, /* any other error of the service: conditions, missing tables */
 	REMOTE_TROUBLES,
 };
 extern const char *const remote_trouble_names[REMOTE_TROUBLES];
@@ -102,7 +104,8 @@ extern const char *const remote_trouble_names[REMOTE_TROUBLES];
 extern const int64_t remote_latency_ms[REMOTE_LATENCIES - 1]; /* upper bounds; the last bucket has none */
 
 #define REMOTE_LABEL 64
-struct remote_use { /* of one operation for one label */
+/* of one operation for one label */
+struct remote_use {
 	char operation[32];
 	char label[REMOTE_LABEL];
 	uint64_t calls;
@@ -111,15 +114,15 @@ struct remote_use { /* of one operation for one label */
 
 struct remote_metrics {
 	uint64_t calls, attempts, retries, throttles;
-	uint64_t failures;                   /* calls that ended with 5xx, throttling or no answer */
-	uint64_t troubles[REMOTE_TROUBLES];  /* attempts */
-	uint64_t latency[REMOTE_LATENCIES];  /* calls, not cumulated */
-	uint64_t latency_us;                 /* the sum */
-	uint64_t renewals;                   /* of credentials */
-	int64_t skew_ms;                     /* the service's clock minus ours */
+	uint64_t failures;                  /* calls that ended with 5xx, throttling or no answer */
+	uint64_t troubles[REMOTE_TROUBLES]; /* attempts */
+	uint64_t latency[REMOTE_LATENCIES]; /* calls, not cumulated */
+	uint64_t latency_us;                /* the sum */
+	uint64_t renewals;                  /* of credentials */
+	int64_t skew_ms;                    /* the service's clock minus ours */
 	int retry_tokens;
 	unsigned connections_busy;
-	const struct remote_use *uses;       /* in no order; labels beyond some hundreds are "other" */
+	const struct remote_use *uses; /* in no order; labels beyond some hundreds are "other" */
 	size_t use_count;
 };
 /* `uses` is in the arena. */

@@ -14,16 +14,17 @@
 #include "wire/gzip.h"
 #include "wire/sigv4.h"
 
-struct remote { /* does not change after remote_open(), but for what locks itself */
+/* does not change after remote_open(), but for what locks itself */
+struct remote {
 	struct remote_options options; /* complete */
 	struct endpoint database, streams;
 	char region[PLACE_REGION];
-	bool amazon;                   /* the endpoint is Amazon's own */
+	bool amazon; /* the endpoint is Amazon's own */
 	struct pool *pool;
 	struct keyring *keyring;
 	struct meter *meter;
 	struct retry_quota quota;
-	_Atomic int64_t skew_ms;       /* the service's clock minus ours */
+	_Atomic int64_t skew_ms; /* the service's clock minus ours */
 	atomic_bool stop;
 };
 
@@ -48,9 +49,11 @@ struct attempt {
 	int64_t date_ms;             /* the service's clock; -1: not said */
 };
 /* With b->credentials. Memory that runs out leaves by arena.h A1, and nothing is lost by that. */
-void attempt_make(struct remote_backend *b, struct arena *a, const struct repeat_plan *p, int64_t deadline_us, struct attempt *t);
+void attempt_make(struct remote_backend *b, struct arena *a, const struct repeat_plan *p, int64_t deadline_us,
+		  struct attempt *t);
 
 /* ---- call.c: the backend's call ---- */
-void remote_call(struct backend *b, struct arena *a, const char *operation, struct slice body, struct backend_reply *reply);
+void remote_call(struct backend *b, struct arena *a, const char *operation, struct slice body,
+		 struct backend_reply *reply);
 
 #endif

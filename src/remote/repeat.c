@@ -132,7 +132,8 @@ static bool is_text(const struct json *obj, const char *name, const char *value)
 
 static bool is_harmless_twice(const struct json *d)
 {
-	static const char *const conditions[] = { "ConditionExpression", "Expected", "ConditionalOperator", "AttributeUpdates", NULL };
+	static const char *const conditions[] = { "ConditionExpression", "Expected", "ConditionalOperator",
+						  "AttributeUpdates", NULL };
 	const struct json *update = json_get(d, "UpdateExpression");
 
 	for (size_t i = 0; conditions[i]; i++)
@@ -151,8 +152,15 @@ static bool is_in(struct slice name, const char *const *list)
 	return false;
 }
 
-static const char *const of_action[] = { "TableName", "Item", "Key", "ConditionExpression", "UpdateExpression", "ExpressionAttributeNames",
-					 "ExpressionAttributeValues", "ReturnValuesOnConditionCheckFailure", NULL };
+static const char *const of_action[] = { "TableName",
+					 "Item",
+					 "Key",
+					 "ConditionExpression",
+					 "UpdateExpression",
+					 "ExpressionAttributeNames",
+					 "ExpressionAttributeValues",
+					 "ReturnValuesOnConditionCheckFailure",
+					 NULL };
 static const char *const of_transaction[] = { "ReturnConsumedCapacity", "ReturnItemCollectionMetrics", NULL };
 
 static bool fits_transaction(const struct json *d)
@@ -221,7 +229,8 @@ void repeat_plan(struct arena *a, const char *operation, struct slice body, bool
 
 	*p = (struct repeat_plan){ .operation = operation, .body = body, .how = REPEAT_FREELY };
 	if (!row) {
-		p->how = !strncmp(operation, "Describe", 8) || !strncmp(operation, "List", 4) ? REPEAT_FREELY : REPEAT_UNSAFE;
+		p->how = !strncmp(operation, "Describe", 8) || !strncmp(operation, "List", 4) ? REPEAT_FREELY
+											      : REPEAT_UNSAFE;
 		return;
 	}
 	p->reads = row->kind == READ;

@@ -22,14 +22,15 @@ struct repeat_plan {
 	const char *operation; /* what is sent */
 	struct slice body;     /* what is sent: the caller's, or in the arena */
 	enum repeat how;
-	bool alone;            /* a single write that is sent as a transaction */
-	bool reads, writes;    /* items: their capacity is counted */
-	bool streams;          /* an operation of DynamoDB Streams */
+	bool alone;         /* a single write that is sent as a transaction */
+	bool reads, writes; /* items: their capacity is counted */
+	bool streams;       /* an operation of DynamoDB Streams */
 };
 
 /* `meter`: asks for the capacity consumed where the caller has not said anything about it. Memory that runs out leaves by
  * arena.h A1. */
-void repeat_plan(struct arena *a, const char *operation, struct slice body, bool sure, bool meter, struct repeat_plan *p);
+void repeat_plan(struct arena *a, const char *operation, struct slice body, bool sure, bool meter,
+		 struct repeat_plan *p);
 /* A reply to a transaction of one action becomes what the single operation would have answered. */
 void repeat_restore(struct arena *a, struct backend_reply *r);
 

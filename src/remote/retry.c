@@ -42,11 +42,17 @@ static bool is_only_throttled(const struct json *reasons)
 
 enum retry_kind retry_kind_of(int status, struct slice error, struct slice message, const struct json *body)
 {
-	static const char *const throttled[] = {
-		"ThrottlingException", "Throttling", "ThrottledException", "RequestThrottledException", "RequestThrottled",
-		"TooManyRequestsException", "ProvisionedThroughputExceededException", "RequestLimitExceeded",
-		"BandwidthLimitExceeded", "SlowDown", NULL
-	};
+	static const char *const throttled[] = { "ThrottlingException",
+						 "Throttling",
+						 "ThrottledException",
+						 "RequestThrottledException",
+						 "RequestThrottled",
+						 "TooManyRequestsException",
+						 "ProvisionedThroughputExceededException",
+						 "RequestLimitExceeded",
+						 "BandwidthLimitExceeded",
+						 "SlowDown",
+						 NULL };
 	/* TransactionInProgress: an earlier attempt with the same token is still under way. */
 	static const char *const transient[] = { "RequestTimeout", "RequestTimeoutException", "PriorRequestNotComplete",
 						 "TransactionInProgressException", NULL };
@@ -58,8 +64,9 @@ enum retry_kind retry_kind_of(int status, struct slice error, struct slice messa
 		return RETRY_THROTTLED;
 	if (slice_is(error, "TransactionCanceledException"))
 		return is_only_throttled(json_get(body, "CancellationReasons")) ? RETRY_THROTTLED : RETRY_NOT;
-	if (is_one_of(error, skewed) || (slice_is(error, "InvalidSignatureException") &&
-					 (has(message, "Signature expired") || has(message, "Signature not yet current"))))
+	if (is_one_of(error, skewed) ||
+	    (slice_is(error, "InvalidSignatureException") &&
+	     (has(message, "Signature expired") || has(message, "Signature not yet current"))))
 		return RETRY_SKEWED;
 	if (is_one_of(error, expired))
 		return RETRY_EXPIRED;

@@ -16,28 +16,29 @@
 #include <stdatomic.h>
 #include "json/json.h"
 
-#define RETRY_ATTEMPTS 4
-#define RETRY_BASE_MS 25
-#define RETRY_THROTTLED_MS 1000
-#define RETRY_LONGEST_MS 20000
-#define RETRY_AFTER_MOST_MS 5000
-#define RETRY_TOKENS 500
-#define RETRY_COST 14
+#define RETRY_ATTEMPTS       4
+#define RETRY_BASE_MS        25
+#define RETRY_THROTTLED_MS   1000
+#define RETRY_LONGEST_MS     20000
+#define RETRY_AFTER_MOST_MS  5000
+#define RETRY_TOKENS         500
+#define RETRY_COST           14
 #define RETRY_COST_THROTTLED 5
 
 enum retry_kind {
 	RETRY_NOT,       /* an answer: it would be the same again */
 	RETRY_TRANSIENT, /* 5xx, a connection that broke */
 	RETRY_THROTTLED,
-	RETRY_SKEWED,    /* the clock differs from the server's */
-	RETRY_EXPIRED,   /* the credentials are not valid, or no longer */
+	RETRY_SKEWED,  /* the clock differs from the server's */
+	RETRY_EXPIRED, /* the credentials are not valid, or no longer */
 };
 
 /* Of an error document. TransactionCanceledException counts as throttled when nothing but throttling cancelled it;
  * a conflict is for the caller, who may want something else by now. */
 enum retry_kind retry_kind_of(int status, struct slice error, struct slice message, const struct json *body);
 
-struct retry_pauses { /* 0: the numbers above */
+/* 0: the numbers above */
+struct retry_pauses {
 	int64_t base_ms, throttled_ms;
 };
 /* Before repetition `n` (1, 2, …). `chance` is even in [0, 1). `after_ms`: x-amz-retry-after, or -1. */

@@ -13,7 +13,8 @@
 
 #include "base/arena.h"
 
-struct settings_env { /* how a variable of the environment is found; any thread */
+/* how a variable of the environment is found; any thread */
+struct settings_env {
 	const char *(*get)(void *ctx, const char *name); /* NULL: not set */
 	void *ctx;
 };
@@ -24,10 +25,10 @@ struct settings_section;
 struct settings {
 	struct arena *arena;
 	const struct settings_env *env;
-	const char *profile;  /* AWS_PROFILE, or "default" */
-	bool profile_is_named; /* AWS_PROFILE is set */
+	const char *profile;                        /* AWS_PROFILE, or "default" */
+	bool profile_is_named;                      /* AWS_PROFILE is set */
 	const char *config_path, *credentials_path; /* "" where there is no home */
-	const char *home;     /* NULL: unknown */
+	const char *home;                           /* NULL: unknown */
 	struct settings_section *config, *credentials;
 };
 

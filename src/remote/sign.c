@@ -56,7 +56,9 @@ const char *const *sign_headers(struct arena *a, const struct sign_ask *s)
 	struct slice date = iso_date(a, s->now_ms), day = slice_make(date.p, 8), credential;
 	struct sigv4_scope scope = { day, slice_str(s->region), slice_str(s->service), SLICE(SIGV4_TERMINATOR) };
 	struct http_header h[HEADERS_MOST];
-	struct sigv4_message m = { .method = SLICE("POST"), .path = slice_str(s->endpoint->path), .headers = h, .body = s->body };
+	struct sigv4_message m = {
+		.method = SLICE("POST"), .path = slice_str(s->endpoint->path), .headers = h, .body = s->body
+	};
 	size_t n;
 
 	m.header_count = n = list_signed(s, date, h);
@@ -64,9 +66,11 @@ const char *const *sign_headers(struct arena *a, const struct sign_ask *s)
 	credential = arena_printf(a, "%s/%.*s/%s/%s/" SIGV4_TERMINATOR, s->id, SLICE_ARG(day), s->region, s->service);
 	for (size_t i = 0; i < n; i++)
 		lines[i] = line(a, h[i]);
-	lines[n++] = arena_cstr(a, arena_printf(a, "authorization: " SIGV4_ALGORITHM " Credential=%.*s, SignedHeaders=%.*s, Signature=%.*s",
-						SLICE_ARG(credential), SLICE_ARG(m.signed_headers),
-						SLICE_ARG(sigv4_sign(a, &m, credential, &scope, date, slice_str(s->secret), s->cache))));
+	lines[n++] = arena_cstr(
+		a,
+		arena_printf(a, "authorization: " SIGV4_ALGORITHM " Credential=%.*s, SignedHeaders=%.*s, Signature=%.*s",
+			     SLICE_ARG(credential), SLICE_ARG(m.signed_headers),
+			     SLICE_ARG(sigv4_sign(a, &m, credential, &scope, date, slice_str(s->secret), s->cache))));
 	if (s->gzip)
 		lines[n++] = "accept-encoding: gzip";
 	lines[n] = NULL;

@@ -10,13 +10,13 @@ struct sign_ask {
 	const struct endpoint *endpoint;
 	const char *region, *service; /* "dynamodb", of streams, too */
 	const char *content_type;
-	const char *target;           /* X-Amz-Target; NULL: none */
+	const char *target; /* X-Amz-Target; NULL: none */
 	struct slice body;
-	int64_t now_ms;               /* as the service's clock has it */
+	int64_t now_ms; /* as the service's clock has it */
 	const char *id, *secret;
-	const char *token;            /* NULL: none; else it is signed with the rest */
-	bool gzip;                    /* Accept-Encoding */
-	struct sigv4_cache *cache;    /* forgotten by the caller when the secret is another */
+	const char *token;         /* NULL: none; else it is signed with the rest */
+	bool gzip;                 /* Accept-Encoding */
+	struct sigv4_cache *cache; /* forgotten by the caller when the secret is another */
 };
 /* "Name: value", NULL at the end, for fetch.h; in the arena. Memory that runs out leaves by arena.h A1. */
 const char *const *sign_headers(struct arena *a, const struct sign_ask *s);

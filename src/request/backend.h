@@ -12,11 +12,12 @@
 #include "json/json.h"
 #include "request/request.h"
 
-struct backend_reply { /* to a call */
-	int status;               /* 200, 400, 500 */
-	const struct json *body;  /* an object; never NULL */
-	struct slice error;       /* "ResourceNotFoundException"; empty when status is 200 */
-	struct slice message;     /* the error's text */
+/* to a call */
+struct backend_reply {
+	int status;              /* 200, 400, 500 */
+	const struct json *body; /* an object; never NULL */
+	struct slice error;      /* "ResourceNotFoundException"; empty when status is 200 */
+	struct slice message;    /* the error's text */
 };
 
 /* A write that is under way. */
@@ -51,7 +52,8 @@ static inline void backend_call(struct backend *b, struct arena *a, const char *
 	b->call(b, a, operation, body, reply);
 }
 
-void request_by_document(struct backend *b, struct arena *a, const struct request *q, struct reply *reply); /* document.h */
+void request_by_document(struct backend *b, struct arena *a, const struct request *q,
+			 struct reply *reply); /* document.h */
 
 /* The same. */
 static inline void backend_execute(struct backend *b, struct arena *a, const struct request *q, struct reply *reply)

@@ -8,7 +8,8 @@
 static void unreadable(struct arena *a, const struct request *q, const struct backend_reply *in, struct reply *out)
 {
 	*out = (struct reply){
-		.status = in->status == 200 ? 500 : in->status, .error = SLICE("UnreadableReply"),
+		.status = in->status == 200 ? 500 : in->status,
+		.error = SLICE("UnreadableReply"),
 		.message = arena_printf(a, "the reply to %s cannot be read", request_operation(q)),
 	};
 }
@@ -147,7 +148,8 @@ static bool read_batch(struct arena *a, const struct request_batch *q, const str
 	struct batch b;
 
 	batch_init(&b, a, q, out);
-	if (!read_found(&b, json_get_slice(json_get(body, "Responses"), q->table)) || !read_left(&b, json_get(left, "Keys")))
+	if (!read_found(&b, json_get_slice(json_get(body, "Responses"), q->table)) ||
+	    !read_left(&b, json_get(left, "Keys")))
 		return false;
 	repeat(&b);
 	return true;
@@ -195,11 +197,13 @@ static bool read_record(struct arena *a, const struct json *in, struct reply_rec
 	const struct json *d = json_get(in, "dynamodb");
 
 	*out = (struct reply_record){
-		.sequence = text_in(d, "SequenceNumber"), .event = event_of(text_in(in, "eventName")),
+		.sequence = text_in(d, "SequenceNumber"),
+		.event = event_of(text_in(in, "eventName")),
 		.by_ttl = slice_is(text_in(json_get(in, "userIdentity"), "PrincipalId"), "dynamodb.amazonaws.com"),
 		.created_ms = time_of(json_get(d, "ApproximateCreationDateTime")),
 	};
-	return out->sequence.n && read_item(a, json_get(d, "Keys"), &out->keys) && read_item(a, json_get(d, "OldImage"), &out->old_image) &&
+	return out->sequence.n && read_item(a, json_get(d, "Keys"), &out->keys) &&
+	       read_item(a, json_get(d, "OldImage"), &out->old_image) &&
 	       read_item(a, json_get(d, "NewImage"), &out->new_image);
 }
 
@@ -219,14 +223,16 @@ static bool read_records(struct arena *a, const struct json *body, struct reply 
 
 /* ---- errors ---- */
 
-static bool read_reason(struct arena *a, const struct json *in, enum err code, struct slice message, struct reply_reason *out)
+static bool read_reason(struct arena *a, const struct json *in, enum err code, struct slice message,
+			struct reply_reason *out)
 {
 	*out = (struct reply_reason){ .error = { .code = code, .message = message } };
 	return code != ERR_CONDITION_FAILED || read_item(a, json_get(in, "Item"), &out->item);
 }
 
 /* Of a condition that failed, alone or in a transaction. */
-static bool read_reasons(struct arena *a, const struct request_write *w, const struct backend_reply *in, struct reply *out)
+static bool read_reasons(struct arena *a, const struct request_write *w, const struct backend_reply *in,
+			 struct reply *out)
 {
 	const struct json *list = json_get(in->body, "CancellationReasons");
 
@@ -264,8 +270,9 @@ static bool read_body(struct arena *a, const struct request *q, const struct bac
 
 void reply_read(struct arena *a, const struct request *q, const struct backend_reply *in, struct reply *out)
 {
-	*out = (struct reply){ .status = in->status, .error = in->error, .message = in->message,
-			       .units = reply_units(in->body) };
+	*out = (struct reply){
+		.status = in->status, .error = in->error, .message = in->message, .units = reply_units(in->body)
+	};
 	if (!read_body(a, q, in, out))
 		unreadable(a, q, in, out);
 }

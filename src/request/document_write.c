@@ -134,8 +134,9 @@ static void put_action(struct buf *b, const struct request_action *q)
 
 static void put_transaction(struct buf *b, const struct request_write *q)
 {
-	static const char *const members[] = { [WRITE_PUT] = "{\"Put\":{", [WRITE_UPDATE] = "{\"Update\":{", [WRITE_DELETE] = "{\"Delete\":{",
-					       [WRITE_CHECK] = "{\"ConditionCheck\":{" };
+	static const char *const members[] = {
+		[WRITE_PUT] = "{\"Put\":{", [WRITE_UPDATE] = "{\"Update\":{", [WRITE_DELETE] = "{\"Delete\":{", [WRITE_CHECK] = "{\"ConditionCheck\":{"
+	};
 
 	buf_lit(b, "\"TransactItems\":[");
 	for (size_t i = 0; i < q->count; i++) {

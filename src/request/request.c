@@ -10,7 +10,9 @@ bool request_is_transaction(const struct request_write *w)
 const char *request_operation(const struct request *q)
 {
 	static const char *const names[] = { "GetItem", "BatchGetItem", "Query", "TransactWriteItems", "GetRecords" };
-	static const char *const writes[] = { [WRITE_PUT] = "PutItem", [WRITE_UPDATE] = "UpdateItem", [WRITE_DELETE] = "DeleteItem" };
+	static const char *const writes[] = {
+		[WRITE_PUT] = "PutItem", [WRITE_UPDATE] = "UpdateItem", [WRITE_DELETE] = "DeleteItem"
+	};
 
 	if (q->kind != REQUEST_WRITE || request_is_transaction(&q->write))
 		return names[q->kind];
@@ -19,7 +21,9 @@ const char *request_operation(const struct request *q)
 
 void reply_fail(struct reply *r, const struct error *e)
 {
-	*r = (struct reply){ .status = err_status(e->code), .error = slice_str(err_wire_name(e->code)), .message = e->message };
+	*r = (struct reply){ .status = err_status(e->code),
+			     .error = slice_str(err_wire_name(e->code)),
+			     .message = e->message };
 }
 
 /* What the service refuses was not done, nor what never reached it (remote/remote.h: R3, R5); but the same token may be at work still. */
@@ -27,7 +31,8 @@ bool reply_may_be_done(const struct reply *r)
 {
 	if (slice_is(r->error, "TransactionInProgressException"))
 		return true;
-	return r->status >= 500 && !slice_is(r->error, "ServiceUnavailable") && !slice_is(r->error, "CredentialsUnavailable");
+	return r->status >= 500 && !slice_is(r->error, "ServiceUnavailable") &&
+	       !slice_is(r->error, "CredentialsUnavailable");
 }
 
 /* ---- reasons of a cancellation ---- */

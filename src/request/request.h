@@ -16,7 +16,8 @@
 
 enum request_kind { REQUEST_GET, REQUEST_BATCH_GET, REQUEST_QUERY, REQUEST_WRITE, REQUEST_RECORDS };
 
-struct request_get { /* GetItem */
+/* GetItem */
+struct request_get {
 	struct slice table;
 	struct value key;
 	const struct projection *projection; /* NULL: all */
@@ -24,15 +25,17 @@ struct request_get { /* GetItem */
 };
 
 #define REQUEST_KEYS_MOST BATCH_GETS_MAX
-struct request_batch { /* BatchGetItem of one table */
+/* BatchGetItem of one table */
+struct request_batch {
 	struct slice table;
-	const struct value *keys; /* all present; one that repeats is in the document once */
-	size_t count;             /* REQUEST_KEYS_MOST at most */
+	const struct value *keys;            /* all present; one that repeats is in the document once */
+	size_t count;                        /* REQUEST_KEYS_MOST at most */
 	const struct projection *projection; /* NULL: all */
 	bool consistent;
 };
 
-struct request_query { /* Query */
+/* Query */
+struct request_query {
 	struct slice table, index;    /* index empty: the table */
 	const struct key_term *terms; /* the key condition */
 	size_t term_count;
@@ -53,14 +56,16 @@ struct request_action {
 	const struct update *update;       /* UPDATE; NULL: only makes sure that the item exists */
 	bool return_old_on_failure;        /* a condition that fails shows the item */
 };
-struct request_write { /* PutItem, UpdateItem, DeleteItem; TransactWriteItems */
+/* PutItem, UpdateItem, DeleteItem; TransactWriteItems */
+struct request_write {
 	const struct request_action *actions;
 	size_t count;
 	bool together;      /* a transaction, also of one action; several are one anyway */
 	struct slice token; /* ClientRequestToken, of a transaction; empty: none */
 };
 
-struct request_records { /* GetRecords */
+/* GetRecords */
+struct request_records {
 	struct slice iterator;
 	int64_t limit; /* 1..1000 */
 };
@@ -88,7 +93,8 @@ static inline bool request_is_read(const struct request *q)
 
 /* ---- what comes back ---- */
 
-struct reply_reason { /* of one action that was not done */
+/* of one action that was not done */
+struct reply_reason {
 	struct error error; /* NONE: it did not stand in the way */
 	struct value item;  /* CONDITION_FAILED: what is there; absent: nothing, or it was not asked for */
 };

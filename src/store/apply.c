@@ -8,7 +8,7 @@
 #include "store/internal.h"
 
 #define LOOK_MS 2
-#define STALL "Result incomplete: Write stall" /* what RocksDB says to a write that does not want to wait */
+#define STALL   "Result incomplete: Write stall" /* what RocksDB says to a write that does not want to wait */
 
 bool store_is_stall(const struct reason *r)
 {
@@ -28,7 +28,8 @@ static bool is_stopped(struct store *s)
 {
 	uint64_t stopped = 0;
 
-	return rocksdb_property_int_cf(s->db, s->families[STORE_META], "rocksdb.is-write-stopped", &stopped) == 0 && stopped;
+	return rocksdb_property_int_cf(s->db, s->families[STORE_META], "rocksdb.is-write-stopped", &stopped) == 0 &&
+	       stopped;
 }
 
 static bool write_patiently(struct store *s, rocksdb_writebatch_t *batch, struct reason *r)

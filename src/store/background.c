@@ -16,8 +16,8 @@
  * of processors that others want too. Not too small a share: SCHED_IDLE does even more for the slowest hundredth, but with two other programs that compute, no
  * write was answered for 15 s, because all of them waited for a flush. With a tenth of it nothing was lost there. */
 #define TURN_NS 100000000 /* the longest that Linux knows (since 6.12; before, it has no effect) */
-#define NICER 10 /* than the rest of the process */
-#define NICEST 19
+#define NICER   10        /* than the rest of the process */
+#define NICEST  19
 
 /* As sched_setattr(2) has it, which the C library does not. */
 struct scheduling {

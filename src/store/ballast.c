@@ -9,12 +9,12 @@
 #include "store/room.h"
 
 /* A flush that failed for lack of room is tried again by RocksDB when 32 MB are free. */
-#define MOST (48 * ROOM_MB)
-#define LEAST (4 * ROOM_MB)
-#define DATA_PART 4  /* a small database has a small ballast */
-#define DISK_PART 16 /* and so has a small disk */
-#define LEFT ((uint64_t)64 << 10) /* free, when all else is kept for opening */
-#define ZEROS ((size_t)64 << 10)
+#define MOST      (48 * ROOM_MB)
+#define LEAST     (4 * ROOM_MB)
+#define DATA_PART 4                    /* a small database has a small ballast */
+#define DISK_PART 16                   /* and so has a small disk */
+#define LEFT      ((uint64_t)64 << 10) /* free, when all else is kept for opening */
+#define ZEROS     ((size_t)64 << 10)
 
 /* What opening writes grows with the list of files: a few hundred bytes for each 64 MB. */
 static uint64_t for_opening(uint64_t data)

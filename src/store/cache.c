@@ -6,7 +6,7 @@
 /* It fills with use; an idle process has touched next to none of it. An eighth of the memory leaves
  * most of it to the system, which keeps the files' (compressed) pages; finding a block unpacked here is
  * half of the work of finding it there. */
-#define CACHE_PART 8
+#define CACHE_PART  8
 #define CACHE_LEAST ((uint64_t)32 << 20)
 
 size_t store_default_cache_bytes(void)

@@ -12,7 +12,7 @@
 #include <unistd.h>
 #include "base/alloc.h"
 
-#define PORTION ((size_t)256 << 10)
+#define PORTION   ((size_t)256 << 10)
 #define PATH_ROOM 4352
 
 static bool starts(const char *name, const char *with)
@@ -39,7 +39,8 @@ static bool is_of_journal(const char *name)
 
 static bool is_left_out(const char *name)
 {
-	return strcmp(name, "LOCK") == 0 || strcmp(name, "reserve") == 0 || strcmp(name, "LOG") == 0 || starts(name, "LOG.old");
+	return strcmp(name, "LOCK") == 0 || strcmp(name, "reserve") == 0 || strcmp(name, "LOG") == 0 ||
+	       starts(name, "LOG.old");
 }
 
 static bool copy_bytes(int from, int to, struct reason *r)
@@ -67,7 +68,8 @@ static bool copy_bytes(int from, int to, struct reason *r)
 
 static bool copy_file(const char *from, const char *to, struct reason *r)
 {
-	int in = open(from, O_RDONLY | O_CLOEXEC | O_NOFOLLOW), out = in < 0 ? -1 : open(to, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+	int in = open(from, O_RDONLY | O_CLOEXEC | O_NOFOLLOW),
+	    out = in < 0 ? -1 : open(to, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
 	bool ok = out >= 0 || reason_set(r, "%m");
 
 	ok = ok && copy_bytes(in, out, r) && (fsync(out) == 0 || errno == EINVAL || reason_set(r, "%m"));

@@ -91,16 +91,14 @@ bool store_make_dir(const char *dir, struct reason *r)
 /* In memory there are no files to measure: what the tables and memtables take. */
 static uint64_t memory_bytes(struct store *s)
 {
-	static const char *const properties[] = { "rocksdb.total-sst-files-size",
-						  "rocksdb.cur-size-all-mem-tables" };
+	static const char *const properties[] = { "rocksdb.total-sst-files-size", "rocksdb.cur-size-all-mem-tables" };
 	uint64_t total = 0;
 
 	for (int f = 0; f < STORE_FAMILIES; f++) {
 		for (size_t i = 0; i < sizeof(properties) / sizeof(*properties); i++) {
 			uint64_t bytes = 0;
 
-			if (rocksdb_property_int_cf(s->db, s->families[f], properties[i],
-						    &bytes) == 0)
+			if (rocksdb_property_int_cf(s->db, s->families[f], properties[i], &bytes) == 0)
 				total += bytes;
 		}
 	}
@@ -122,8 +120,7 @@ uint64_t store_disk_bytes(struct store *s)
 		struct stat st;
 
 		/* A file may be gone between the two calls: compaction deletes them. */
-		if (fstatat(dirfd(d), entry->d_name, &st, AT_SYMLINK_NOFOLLOW) == 0 &&
-		    S_ISREG(st.st_mode))
+		if (fstatat(dirfd(d), entry->d_name, &st, AT_SYMLINK_NOFOLLOW) == 0 && S_ISREG(st.st_mode))
 			total += (uint64_t)st.st_size;
 	}
 	closedir(d);

@@ -9,7 +9,10 @@
 
 #define LOG_EVERY_MS 10000 /* between two lines about corruption */
 
-#define WORDS(text) { "" text, sizeof(text) - 1 }
+#define WORDS(text)                       \
+	{                                 \
+		"" text, sizeof(text) - 1 \
+	}
 static const struct error internal = { .code = ERR_INTERNAL, .message = WORDS("Internal server error") };
 static const struct error no_room = {
 	.code = ERR_INTERNAL,
@@ -55,8 +58,10 @@ static void met_corruption(struct store *s, const char *where, const char *text)
 	/* Of several that come here at once, one logs. */
 	if (!atomic_compare_exchange_strong(&s->corruption_logged_ms, &last, now))
 		return;
-	log_error("store: %s met damaged data (%" PRIu64 " times since the start): %s. Other data can still be read. Stop the server and check it with "
-		  "`thorpe verify`", where, count, text);
+	log_error("store: %s met damaged data (%" PRIu64
+		  " times since the start): %s. Other data can still be read. Stop the server and check it with "
+		  "`thorpe verify`",
+		  where, count, text);
 }
 
 bool health_read_failed(struct store *s, const struct reason *r, struct arena *a, struct error *e)
@@ -109,7 +114,8 @@ void health_wrote(struct store *s, const struct reason *r, bool frees)
 		log_debug("store: a write was not made: %s", r->text);
 	if (t == TROUBLE_CORRUPTION)
 		met_corruption(s, "a write", r->text);
-	if (t == TROUBLE_NONE && atomic_load_explicit(&s->refusal, memory_order_relaxed) == TROUBLE_ROOM && (frees || !room_is_back(s)))
+	if (t == TROUBLE_NONE && atomic_load_explicit(&s->refusal, memory_order_relaxed) == TROUBLE_ROOM &&
+	    (frees || !room_is_back(s)))
 		return;
 	set_refusal(s, t, r->text);
 	if (t == TROUBLE_ROOM)
@@ -129,14 +135,9 @@ void health_room(struct store *s, bool has_room)
 bool health_write_refused(const struct reason *r, struct error *e)
 {
 	switch (trouble_of(r)) {
-	case TROUBLE_ROOM:
-		*e = no_room;
-		break;
-	case TROUBLE_DISK:
-		*e = broken;
-		break;
-	default:
-		*e = internal;
+	case TROUBLE_ROOM: *e = no_room; break;
+	case TROUBLE_DISK: *e = broken; break;
+	default: *e = internal;
 	}
 	return false;
 }
@@ -157,14 +158,10 @@ enum store_health store_health(const struct store *s)
 const char *store_health_words(enum store_health h)
 {
 	switch (h) {
-	case STORE_WELL:
-		break;
-	case STORE_FULL:
-		return "the disk is full: writes are refused until there is room; reads and deletions go on";
-	case STORE_BROKEN:
-		return "the disk failed: writes are refused until a restart; the log says more";
-	case STORE_CORRUPT:
-		return "damaged data was met; the log says where";
+	case STORE_WELL: break;
+	case STORE_FULL: return "the disk is full: writes are refused until there is room; reads and deletions go on";
+	case STORE_BROKEN: return "the disk failed: writes are refused until a restart; the log says more";
+	case STORE_CORRUPT: return "damaged data was met; the log says where";
 	}
 	return "ok";
 }

@@ -11,10 +11,10 @@
 #include "base/grow.h"
 #include "store/internal.h"
 
-#define SLOTS (1u << 15)
-#define PARTS 16      /* by the first bits of a name: two threads seldom meet */
-#define BUCKETS 256   /* of a part; by the next bits */
-#define ASKED 1024    /* of a part; by the bits after those */
+#define SLOTS   (1u << 15)
+#define PARTS   16   /* by the first bits of a name: two threads seldom meet */
+#define BUCKETS 256  /* of a part; by the next bits */
+#define ASKED   1024 /* of a part; by the bits after those */
 
 struct kept {
 	struct hot_run run;

@@ -28,7 +28,8 @@ static bool ends(const char *name, const char *with)
 /* Which hold data, or are made after the database is. */
 static bool is_of_value(const char *name)
 {
-	return ends(name, ".sst") || ends(name, ".blob") || starts(name, "journal.") || strcmp(name, "acknowledged") == 0 || strcmp(name, "token-secret") == 0;
+	return ends(name, ".sst") || ends(name, ".blob") || starts(name, "journal.") ||
+	       strcmp(name, "acknowledged") == 0 || strcmp(name, "token-secret") == 0;
 }
 
 /* Which RocksDB makes before there is a database. */
@@ -117,7 +118,8 @@ static int family_named(const char *name)
 }
 
 /* Opens all families that we know. */
-static bool glance_open(struct glance *g, struct store *s, const struct store_tuning *t, struct store_meta *m, struct reason *r)
+static bool glance_open(struct glance *g, struct store *s, const struct store_tuning *t, struct store_meta *m,
+			struct reason *r)
 {
 	const rocksdb_options_t *all = t->families[STORE_META], *options[STORE_FAMILIES];
 	const char *names[STORE_FAMILIES];
@@ -154,7 +156,8 @@ static void glance_close(struct glance *g)
 }
 
 /* Up to `room` bytes; *n is how many there are, 0 when there is no such key. */
-static bool get(struct glance *g, const rocksdb_readoptions_t *options, struct slice key, char *to, size_t room, size_t *n, struct reason *r)
+static bool get(struct glance *g, const rocksdb_readoptions_t *options, struct slice key, char *to, size_t room,
+		size_t *n, struct reason *r)
 {
 	char *err = NULL;
 	rocksdb_pinnableslice_t *pin = rocksdb_get_pinned_cf(g->db, options, g->families[g->meta], key.p, key.n, &err);

@@ -27,30 +27,30 @@ struct store {
 	rocksdb_cache_t *cache; /* blocks, filters and block indexes of all families */
 	struct hot *hot;        /* ranges of ITEMS and INDEX that are read again and again */
 	rocksdb_readoptions_t *latest;
-	rocksdb_readoptions_t *on_disk;    /* reads what is in files, and nothing else */
-	rocksdb_writeoptions_t *logged;    /* in RocksDB's own log, and synced; on disk only */
-	rocksdb_writeoptions_t *unlogged;  /* does not wait for flushes: apply.c */
-	rocksdb_writeoptions_t *slowed;    /* the same, but waits */
-	struct journal *journal; /* NULL in memory, and if only read */
-	char *dir;              /* NULL: in memory */
-	char *shadow_of;        /* dir is a copy of this directory, and goes at close; NULL: it is none */
-	int dir_fd;             /* of dir, to ask about it, and locked; -1 in memory */
+	rocksdb_readoptions_t *on_disk;   /* reads what is in files, and nothing else */
+	rocksdb_writeoptions_t *logged;   /* in RocksDB's own log, and synced; on disk only */
+	rocksdb_writeoptions_t *unlogged; /* does not wait for flushes: apply.c */
+	rocksdb_writeoptions_t *slowed;   /* the same, but waits */
+	struct journal *journal;          /* NULL in memory, and if only read */
+	char *dir;                        /* NULL: in memory */
+	char *shadow_of;                  /* dir is a copy of this directory, and goes at close; NULL: it is none */
+	int dir_fd;                       /* of dir, to ask about it, and locked; -1 in memory */
 	struct journal_posix journal_io;
 	uint8_t identity[JOURNAL_IDENTITY]; /* of the database, so that its journal can name it */
 	bool read_only;
-	bool is_new;            /* the database is being made */
-	_Atomic uint64_t reserve;       /* bytes of disk that writes leave free (room.c) */
-	atomic_long fail_in;    /* store_fail_after() */
+	bool is_new;              /* the database is being made */
+	_Atomic uint64_t reserve; /* bytes of disk that writes leave free (room.c) */
+	atomic_long fail_in;      /* store_fail_after() */
 	/* health.c */
-	atomic_int refusal;     /* enum trouble: why writes are refused */
+	atomic_int refusal; /* enum trouble: why writes are refused */
 	_Atomic uint64_t corruptions;
 	_Atomic int64_t corruption_logged_ms;
 	atomic_bool read_failed; /* said in the log once */
 	/* room.c, ballast.c, watch.c */
-	struct watch *watch;    /* its thread runs only with a journal */
+	struct watch *watch; /* its thread runs only with a journal */
 	pthread_mutex_t ballast_lock;
-	uint64_t disk_bytes;    /* of the whole disk, at opening; 0: not known, or no disk */
-	bool is_swollen;        /* opened on a full disk: memtables have no limit until there is room. Of the opener, then of the watch alone */
+	uint64_t disk_bytes; /* of the whole disk, at opening; 0: not known, or no disk */
+	bool is_swollen; /* opened on a full disk: memtables have no limit until there is room. Of the opener, then of the watch alone */
 	atomic_int compactions; /* that run */
 	_Atomic uint64_t freed; /* batches that made the database smaller */
 	uint64_t freed_seen;    /* of freed; of the thread that calls store_make_room() */
@@ -109,7 +109,7 @@ bool store_is_walked(enum store_family f);
 /* background.c: starts the threads that flush and compact, once for the process, so that they stand back behind those that answer.
  * As many as RocksDB makes of as many jobs: a quarter of them flush, one at least. */
 void store_background_start(void);
-#define STORE_FLUSHES 1
+#define STORE_FLUSHES     1
 #define STORE_COMPACTIONS 2
 
 /* cache.c */
@@ -129,7 +129,7 @@ bool store_is_stall(const struct reason *r);
 /* write.c: the journal's last record that RocksDB's files have (0: none), and whether that could be read. */
 bool store_journal_on_disk(struct store *s, struct journal_point *last) MUST_CHECK;
 /* In META: that record's number and run, 8 bytes each, big-endian. Before format 3 the number alone. */
-#define STORE_JOURNAL_KEY SLICE("journal")
+#define STORE_JOURNAL_KEY   SLICE("journal")
 #define STORE_JOURNAL_BYTES 16
 /* Reads such a value. False: it is none. */
 bool store_journal_parse(struct slice value, struct journal_point *last);
@@ -140,7 +140,7 @@ bool store_open_rocksdb(struct store *s, struct reason *r) MUST_CHECK;
 /* open.c: what the journal is told of the store, but for what RocksDB's files have. */
 void store_journal_options(struct store *s, struct journal_options *o);
 /* In META: 4 bytes, big-endian; 16 random bytes, made with the database. */
-#define STORE_FORMAT_KEY SLICE("format")
+#define STORE_FORMAT_KEY   SLICE("format")
 #define STORE_IDENTITY_KEY SLICE("identity")
 
 /* inspect.c: what is in a directory before RocksDB opens it for writing. RocksDB believes the newest files it can make sense of, and removes what they do

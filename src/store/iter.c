@@ -14,9 +14,9 @@
 #include "store/hot.h"
 #include "store/internal.h"
 
-#define WANTED_LEAST 8          /* fewer are found backwards as quickly */
+#define WANTED_LEAST   8 /* fewer are found backwards as quickly */
 #define STRAIGHT_FIRST 8
-#define STRAIGHT_MOST 256
+#define STRAIGHT_MOST  256
 
 struct store_iter {
 	struct store *store;
@@ -25,16 +25,16 @@ struct store_iter {
 	rocksdb_readoptions_t *options;
 	struct arena *arena;
 	enum store_family family;
-	struct slice from, to;  /* our copies: RocksDB keeps pointers to them */
+	struct slice from, to; /* our copies: RocksDB keeps pointers to them */
 	bool backwards, started, done;
 	bool one_partition;
-	size_t most;            /* store_iter_upto(); 0: it was not said */
+	size_t most; /* store_iter_upto(); 0: it was not said */
 	struct hot_walk hot;
 	const struct hot_entry *kept; /* what there is to give, in order; NULL: RocksDB's iterator is where we are */
-	size_t count, at;       /* of kept */
-	bool in_full;           /* kept is all of the range */
-	bool goes_on;           /* there is more to give than kept */
-	const struct hot_run *run; /* held, when kept is its */
+	size_t count, at;             /* of kept */
+	bool in_full;                 /* kept is all of the range */
+	bool goes_on;                 /* there is more to give than kept */
+	const struct hot_run *run;    /* held, when kept is its */
 };
 
 static void iter_end(void *ptr)
@@ -75,8 +75,8 @@ static rocksdb_readoptions_t *options_of(const struct store_iter *it)
 	return o;
 }
 
-static struct store_iter *iter_new(struct store *s, const struct store_view *v, enum store_family f, struct slice from, struct slice to,
-				   bool backwards, struct arena *a)
+static struct store_iter *iter_new(struct store *s, const struct store_view *v, enum store_family f, struct slice from,
+				   struct slice to, bool backwards, struct arena *a)
 {
 	struct store_iter *it = arena_new(a, struct store_iter);
 
@@ -100,8 +100,8 @@ static void begin(struct store_iter *it)
 	it->it = rocksdb_create_iterator_cf(it->store->db, it->options, it->store->families[it->family]);
 }
 
-struct store_iter *store_iter(struct store *s, const struct store_view *v, enum store_family f,
-			      struct slice from, struct slice to, bool backwards, struct arena *a)
+struct store_iter *store_iter(struct store *s, const struct store_view *v, enum store_family f, struct slice from,
+			      struct slice to, bool backwards, struct arena *a)
 {
 	struct store_iter *it = iter_new(s, v, f, from, to, backwards, a);
 
@@ -171,7 +171,8 @@ static void learn(const struct store_iter *it, bool was_short)
 	if (was_short && !next)
 		return;
 	if (!was_short)
-		atomic_store_explicit(&it->store->straight[kind].left, next ? next : STRAIGHT_FIRST, memory_order_relaxed);
+		atomic_store_explicit(&it->store->straight[kind].left, next ? next : STRAIGHT_FIRST,
+				      memory_order_relaxed);
 	next = was_short ? 0 : !next ? 2 * STRAIGHT_FIRST : next < STRAIGHT_MOST ? 2 * next : next;
 	atomic_store_explicit(&it->store->straight[kind].next, next, memory_order_relaxed);
 }

@@ -40,8 +40,7 @@ bool store_checkpoint(struct store *s, const char *dir, struct arena *a, struct 
 	char *err = NULL;
 
 	if (!s->dir)
-		return error_set(e, a, ERR_INTERNAL,
-				 "The copy to %s was not made: the database is in memory", dir);
+		return error_set(e, a, ERR_INTERNAL, "The copy to %s was not made: the database is in memory", dir);
 	if (!make_parents(dir, a, &r))
 		return copy_failed(dir, &r, a, e);
 	checkpoint = rocksdb_checkpoint_object_create(s->db, &err);
@@ -129,7 +128,7 @@ static bool flush_and_wait(struct store *s, uint64_t mark)
 	return wait_for_flush(s, mark);
 }
 
-#define LAST_KEY 64
+#define LAST_KEY  64
 #define LAST_TAIL 32
 
 /* RocksDB means the end of a range to be in it; `to` may be in a memtable, where the next range begins. */

@@ -34,9 +34,9 @@ struct opening {
 	size_t why_size;
 };
 
-__attribute__((format(printf, 3, 4)))
-static enum store_open_result refuse(struct opening *op, enum store_open_result result,
-				     const char *fmt, ...)
+__attribute__((format(printf, 3, 4))) static enum store_open_result refuse(struct opening *op,
+									   enum store_open_result result,
+									   const char *fmt, ...)
 {
 	va_list ap;
 
@@ -53,8 +53,10 @@ static const char *place(const struct opening *op)
 
 static enum store_open_result damaged(struct opening *op)
 {
-	return refuse(op, STORE_DAMAGED, "The data in %s is damaged: %s. Nothing was changed. 'thorpe salvage %s' copies the directory and recovers what can be.",
-		      place(op), op->reason.text, place(op));
+	return refuse(
+		op, STORE_DAMAGED,
+		"The data in %s is damaged: %s. Nothing was changed. 'thorpe salvage %s' copies the directory and recovers what can be.",
+		place(op), op->reason.text, place(op));
 }
 
 /* RocksDB tells these apart only by their text. */
@@ -63,15 +65,18 @@ static enum store_open_result refuse_with_reason(struct opening *op)
 	const char *text = op->reason.text;
 
 	if (strstr(text, "lock hold by current process"))
-		return refuse(op, STORE_HELD, "The data directory %s is already open in this process.",
-			      place(op));
+		return refuse(op, STORE_HELD, "The data directory %s is already open in this process.", place(op));
 	if (strstr(text, "While lock file") &&
 	    (strstr(text, "Resource temporarily unavailable") || strstr(text, "Permission denied")))
 		return refuse(op, STORE_HELD,
 			      "The data directory %s is in use by another process; stop that one "
-			      "first or choose another directory.", place(op));
+			      "first or choose another directory.",
+			      place(op));
 	if (strstr(text, "No space left") || strstr(text, "no space left"))
-		return refuse(op, STORE_FAILED, "Cannot open the data directory %s: no space is left on its disk. A megabyte is enough to serve reads.", place(op));
+		return refuse(
+			op, STORE_FAILED,
+			"Cannot open the data directory %s: no space is left on its disk. A megabyte is enough to serve reads.",
+			place(op));
 	if (strncmp(text, "Corruption", 10) == 0 || strstr(text, "No such file or directory"))
 		return damaged(op);
 	return refuse(op, STORE_FAILED, "Cannot open the data directory %s: %s.", place(op), text);
@@ -81,7 +86,8 @@ static enum store_open_result refuse_newer(struct opening *op, uint32_t format)
 {
 	return refuse(op, STORE_NEWER,
 		      "The data in %s was written by a newer version of Thorpe (format %u; this "
-		      "version knows formats up to %u).", place(op), format, FORMAT);
+		      "version knows formats up to %u).",
+		      place(op), format, FORMAT);
 }
 
 /* ---- what is there ---- */
@@ -105,9 +111,13 @@ static enum store_open_result look_at_database(struct opening *op)
 	o.after = m.journal;
 	journal_look(&o, &look, &op->reason);
 	if (look.state != JOURNAL_SOUND)
-		return refuse(op, look.state == JOURNAL_UNREADABLE ? STORE_FAILED : STORE_DAMAGED, "%s.", op->reason.text);
+		return refuse(op, look.state == JOURNAL_UNREADABLE ? STORE_FAILED : STORE_DAMAGED, "%s.",
+			      op->reason.text);
 	if (s->read_only && look.count)
-		return refuse(op, STORE_FAILED, "The data in %s was not closed: it has to be opened for writing once before it can be only read.", s->dir);
+		return refuse(
+			op, STORE_FAILED,
+			"The data in %s was not closed: it has to be opened for writing once before it can be only read.",
+			s->dir);
 	return STORE_OPENED;
 }
 
@@ -119,14 +129,10 @@ static enum store_open_result look_first(struct opening *op)
 	if (!s->dir)
 		return STORE_OPENED;
 	switch (store_contents(s->dir_fd, s->dir, &op->reason)) {
-	case STORE_DATABASE:
-		return look_at_database(op);
-	case STORE_REMAINS:
-		return damaged(op);
-	case STORE_NO_LOOK:
-		return refuse_with_reason(op);
-	case STORE_NOTHING:
-		break;
+	case STORE_DATABASE: return look_at_database(op);
+	case STORE_REMAINS: return damaged(op);
+	case STORE_NO_LOOK: return refuse_with_reason(op);
+	case STORE_NOTHING: break;
 	}
 	if (s->read_only)
 		return refuse(op, STORE_FAILED, "There is no database in %s.", s->dir);
@@ -143,9 +149,10 @@ bool store_open_rocksdb(struct store *s, struct reason *r)
 
 	store_tuning_init(&t, s, s->read_only);
 	each = (const rocksdb_options_t *const *)t.families;
-	s->db = s->read_only ?
-		rocksdb_open_for_read_only_column_families(each[STORE_META], name, STORE_FAMILIES, store_family_names, each, s->families, 0, &err) :
-		rocksdb_open_column_families(each[STORE_META], name, STORE_FAMILIES, store_family_names, each, s->families, &err);
+	s->db = s->read_only ? rocksdb_open_for_read_only_column_families(each[STORE_META], name, STORE_FAMILIES,
+									  store_family_names, each, s->families, 0, &err)
+			     : rocksdb_open_column_families(each[STORE_META], name, STORE_FAMILIES, store_family_names,
+							    each, s->families, &err);
 	store_tuning_release(&t);
 	return !store_take_reason(&err, r);
 }
@@ -202,7 +209,8 @@ static enum store_open_result write_format(struct opening *op, bool has_identity
 	store_put_be32(be, FORMAT);
 	b = rocksdb_writebatch_create();
 	rocksdb_writebatch_put_cf(b, s->families[STORE_META], STORE_FORMAT_KEY.p, STORE_FORMAT_KEY.n, be, sizeof(be));
-	rocksdb_writebatch_put_cf(b, s->families[STORE_META], STORE_IDENTITY_KEY.p, STORE_IDENTITY_KEY.n, (const char *)s->identity, sizeof(s->identity));
+	rocksdb_writebatch_put_cf(b, s->families[STORE_META], STORE_IDENTITY_KEY.p, STORE_IDENTITY_KEY.n,
+				  (const char *)s->identity, sizeof(s->identity));
 	rocksdb_write(s->db, s->logged, b, &err);
 	rocksdb_writebatch_destroy(b);
 	return store_take_reason(&err, &op->reason) ? refuse_with_reason(op) : STORE_OPENED;
@@ -291,7 +299,8 @@ static enum store_open_result open_journal(struct opening *op, bool is_new)
 	o.is_new = is_new;
 	o.no_flush = s->is_swollen;
 	if (!store_journal_on_disk(s, &o.after))
-		return refuse(op, STORE_DAMAGED, "The data in %s is damaged: what its journal has to add cannot be told.", s->dir);
+		return refuse(op, STORE_DAMAGED,
+			      "The data in %s is damaged: what its journal has to add cannot be told.", s->dir);
 	return journal_open(&o, &s->journal, &op->reason) ? STORE_OPENED : refuse_with_reason(op);
 }
 
@@ -299,8 +308,10 @@ static enum store_open_result open_journal(struct opening *op, bool is_new)
 static enum store_open_result lock_dir(struct opening *op, int fd, bool shared)
 {
 	if (flock(fd, (shared ? LOCK_SH : LOCK_EX) | LOCK_NB) < 0 && errno == EWOULDBLOCK)
-		return refuse(op, STORE_HELD, "The data directory %s is in use by another process, or open twice in this one; stop that one "
-			      "first or choose another directory.", place(op));
+		return refuse(op, STORE_HELD,
+			      "The data directory %s is in use by another process, or open twice in this one; stop that one "
+			      "first or choose another directory.",
+			      place(op));
 	return STORE_OPENED;
 }
 
@@ -353,8 +364,7 @@ static enum store_open_result open_dir(struct opening *op)
 	if (!s->dir)
 		return refuse(op, STORE_FAILED, "Cannot open %s: out of memory.", dir);
 	if (!s->read_only && !store_make_dir(dir, &op->reason))
-		return refuse(op, STORE_FAILED, "Cannot open the data directory: %s.",
-			      op->reason.text);
+		return refuse(op, STORE_FAILED, "Cannot open the data directory: %s.", op->reason.text);
 	s->dir_fd = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (s->dir_fd < 0)
 		return refuse(op, STORE_FAILED, "Cannot open the data directory %s: %m.", dir);
@@ -423,8 +433,7 @@ struct store *store_new(const char *dir)
 	return NULL;
 }
 
-enum store_open_result store_open(const struct store_options *o, struct store **out, char *why,
-				  size_t n)
+enum store_open_result store_open(const struct store_options *o, struct store **out, char *why, size_t n)
 {
 	struct opening op = { .options = o, .why = why, .why_size = n };
 	enum store_open_result result;

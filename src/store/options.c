@@ -27,15 +27,13 @@
 /* A walk reads ahead from its 16th block on. RocksDB would after two, asking the system each time though
  * the blocks may be in the cache: a query of 20 items paid for a call it had no use for. Block indexes are
  * small, and a read that has to load one need not unpack it as well. */
-#define LARGE_IN_WORDS \
-	"block_based_table_factory={num_file_reads_for_auto_readahead=16;enable_index_compression=false}"
+#define LARGE_IN_WORDS "block_based_table_factory={num_file_reads_for_auto_readahead=16;enable_index_compression=false}"
 
 /* A flush or compaction writes faster than a disk does, and a synced write would wait for all that the system has been given of it: 16 ms were
  * seen. So it gives little at a time, and waits for what it gave before. */
 #define WRITEBACK_BYTES (256 * KB)
 /* At close we flush ourselves, if there is room. */
 #define DATABASE_IN_WORDS "strict_bytes_per_sync=true;avoid_flush_during_shutdown=true"
-
 
 /* How a family is used.
  *   memtable  how much is collected in memory before it becomes a file
@@ -88,7 +86,9 @@ size_t store_memtable_bytes(const struct store *s, enum store_family f)
 
 static size_t memtables_bytes(const struct store *s)
 {
-	return !s->disk_bytes || s->disk_bytes / 8 > MEMTABLE_BYTES ? MEMTABLE_BYTES : s->disk_bytes / 8 > 4 * MB ? (size_t)(s->disk_bytes / 8) : 4 * MB;
+	return !s->disk_bytes || s->disk_bytes / 8 > MEMTABLE_BYTES ? MEMTABLE_BYTES
+	       : s->disk_bytes / 8 > 4 * MB                         ? (size_t)(s->disk_bytes / 8)
+								    : 4 * MB;
 }
 
 static void set_filter(rocksdb_block_based_table_options_t *t, enum store_family f)
@@ -96,8 +96,7 @@ static void set_filter(rocksdb_block_based_table_options_t *t, enum store_family
 	if (!usage[f].bloom && !usage[f].walked)
 		return;
 	/* The filter policy belongs to the table options from here on. */
-	rocksdb_block_based_options_set_filter_policy(t,
-						      rocksdb_filterpolicy_create_bloom_full(BLOOM_BITS));
+	rocksdb_block_based_options_set_filter_policy(t, rocksdb_filterpolicy_create_bloom_full(BLOOM_BITS));
 	rocksdb_block_based_options_set_whole_key_filtering(t, usage[f].bloom);
 }
 
@@ -114,8 +113,8 @@ static void set_table_format(rocksdb_options_t *o, const struct store *s, enum s
 	rocksdb_block_based_options_set_pin_l0_filter_and_index_blocks_in_cache(t, 1);
 	rocksdb_block_based_options_set_pin_top_level_index_and_filter(t, 1);
 	if (usage[f].large)
-		rocksdb_block_based_options_set_index_type(
-			t, rocksdb_block_based_table_index_type_two_level_index_search);
+		rocksdb_block_based_options_set_index_type(t,
+							   rocksdb_block_based_table_index_type_two_level_index_search);
 	set_filter(t, f);
 	rocksdb_options_set_block_based_table_factory(o, t);
 	rocksdb_block_based_options_destroy(t);

@@ -59,8 +59,8 @@ static void pin_end(void *ptr)
 	p->slice = NULL;
 }
 
-bool store_get(struct store *s, const struct store_view *v, enum store_family f, struct slice key,
-	       struct arena *a, struct slice *value, bool *found, struct error *e)
+bool store_get(struct store *s, const struct store_view *v, enum store_family f, struct slice key, struct arena *a,
+	       struct slice *value, bool *found, struct error *e)
 {
 	const rocksdb_readoptions_t *options = v ? v->options : s->latest;
 	struct reason r = { 0 };
@@ -76,8 +76,7 @@ bool store_get(struct store *s, const struct store_view *v, enum store_family f,
 	store_count_nothing();
 	pin = arena_new(a, struct pin);
 	arena_defer(a, pin_end, pin);
-	pin->slice = rocksdb_get_pinned_cf(s->db, options, s->families[f], store_bytes(key), key.n,
-					   &err);
+	pin->slice = rocksdb_get_pinned_cf(s->db, options, s->families[f], store_bytes(key), key.n, &err);
 	if (store_take_reason(&err, &r))
 		return health_read_failed(s, &r, a, e);
 	if (!pin->slice)
@@ -109,8 +108,8 @@ static void pins_end(void *ptr)
 }
 
 /* At most TOGETHER. False: *r says why. */
-static bool look_up(struct store *s, const struct store_view *v, enum store_family f, const struct slice *keys, size_t n, struct pins *pins,
-		    struct reason *r)
+static bool look_up(struct store *s, const struct store_view *v, enum store_family f, const struct slice *keys,
+		    size_t n, struct pins *pins, struct reason *r)
 {
 	const char *bytes[TOGETHER];
 	char *errs[TOGETHER] = { NULL };
@@ -121,15 +120,16 @@ static bool look_up(struct store *s, const struct store_view *v, enum store_fami
 		bytes[i] = store_bytes(keys[i]);
 		sizes[i] = keys[i].n;
 	}
-	rocksdb_batched_multi_get_cf(s->db, v ? v->options : s->latest, s->families[f], n, bytes, sizes, pins->slices, errs, false);
+	rocksdb_batched_multi_get_cf(s->db, v ? v->options : s->latest, s->families[f], n, bytes, sizes, pins->slices,
+				     errs, false);
 	for (size_t i = 0; i < n; i++)
 		if (store_take_reason(&errs[i], &one))
 			*r = one;
 	return !r->failed;
 }
 
-bool store_get_many(struct store *s, const struct store_view *v, enum store_family f, const struct slice *keys, size_t n,
-		    struct arena *a, struct slice *values, bool *found, struct error *e)
+bool store_get_many(struct store *s, const struct store_view *v, enum store_family f, const struct slice *keys,
+		    size_t n, struct arena *a, struct slice *values, bool *found, struct error *e)
 {
 	struct pins *pins = arena_new(a, struct pins);
 	struct reason r = { 0 };

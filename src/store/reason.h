@@ -12,8 +12,7 @@ struct reason {
 };
 
 /* Sets it. Always false, so that a caller can return it. */
-__attribute__((format(printf, 2, 3)))
-bool reason_set(struct reason *r, const char *fmt, ...);
+__attribute__((format(printf, 2, 3))) bool reason_set(struct reason *r, const char *fmt, ...);
 
 /* Numbers on disk are big-endian; read_be64() and read_be32() read them back. */
 static inline void store_put_be64(char *to, uint64_t v)

@@ -12,7 +12,7 @@
 /* The reserve is never more than this part of a small disk. */
 #define RESERVE_PART 16
 /* How long a write waits for RocksDB. */
-#define WAIT_MS 2000
+#define WAIT_MS      2000
 #define WAIT_LOOK_MS 20
 
 bool room_look(const struct store *s, struct room *r)
@@ -76,7 +76,8 @@ static uint64_t journal_bytes(const struct store *s)
 	struct stat st;
 
 	while (d && (entry = readdir(d)))
-		if (strncmp(entry->d_name, "journal.", 8) == 0 && fstatat(s->dir_fd, entry->d_name, &st, AT_SYMLINK_NOFOLLOW) == 0)
+		if (strncmp(entry->d_name, "journal.", 8) == 0 &&
+		    fstatat(s->dir_fd, entry->d_name, &st, AT_SYMLINK_NOFOLLOW) == 0)
 			total += (uint64_t)st.st_size;
 	if (d)
 		closedir(d);
@@ -117,7 +118,8 @@ static bool is_worth_waiting(struct store *s, size_t bytes)
 {
 	struct room r;
 
-	return room_look(s, &r) && r.free >= r.reserve + bytes && (room_compacting(s) || r.free >= room_unflushed(s) + ROOM_MB);
+	return room_look(s, &r) && r.free >= r.reserve + bytes &&
+	       (room_compacting(s) || r.free >= room_unflushed(s) + ROOM_MB);
 }
 
 bool room_wait(struct store *s, size_t bytes)
@@ -127,7 +129,8 @@ bool room_wait(struct store *s, size_t bytes)
 	for (int ms = 0; ms < WAIT_MS; ms += WAIT_LOOK_MS) {
 		if (store_has_room(s, bytes))
 			return true;
-		if (atomic_load_explicit(&s->refusal, memory_order_relaxed) != TROUBLE_NONE || !is_worth_waiting(s, bytes))
+		if (atomic_load_explicit(&s->refusal, memory_order_relaxed) != TROUBLE_NONE ||
+		    !is_worth_waiting(s, bytes))
 			return false;
 		nanosleep(&pause, NULL);
 	}

@@ -61,7 +61,7 @@ void room_to_free(struct store *s, size_t bytes);
 bool room_for_a_note(struct store *s);
 
 /* ---- ballast.c ---- */
-#define BALLAST_NAME "reserve"
+#define BALLAST_NAME    "reserve"
 #define BALLAST_TO_OPEN ROOM_MB
 /* Before the database is opened: if room is short, the part of the ballast that is for it. */
 void ballast_for_opening(struct store *s);

@@ -21,8 +21,7 @@ struct rescue {
 	void *ctx;
 };
 
-__attribute__((format(printf, 2, 3)))
-static void say(struct rescue *v, const char *fmt, ...)
+__attribute__((format(printf, 2, 3))) static void say(struct rescue *v, const char *fmt, ...)
 {
 	char text[700];
 	va_list ap;
@@ -239,7 +238,8 @@ static bool lock(struct rescue *v, struct reason *r)
 	return true;
 }
 
-bool store_salvage(const char *from, const char *to, bool stop_at_damage, struct store_salvaged *result, store_tell *tell, void *ctx, char *why, size_t n)
+bool store_salvage(const char *from, const char *to, bool stop_at_damage, struct store_salvaged *result,
+		   store_tell *tell, void *ctx, char *why, size_t n)
 {
 	struct rescue v = { .from = from, .to = to, .from_fd = -1, .result = result, .tell = tell, .ctx = ctx };
 	struct reason r = { 0 };

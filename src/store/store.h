@@ -19,21 +19,21 @@
 #include "base/error.h"
 
 /* One column family per kind of record. Names are on disk: append only. */
-#define STORE_FAMILY_MAP(X)                                                        \
-	X(META, "default")      /* "format" is the store's; table and index counters */ \
-	X(CATALOG, "catalog")   /* table definitions */                            \
-	X(ITEMS, "items")                                                          \
-	X(INDEX, "index")       /* entries of secondary indexes */                 \
-	X(STREAM, "stream")     /* change records */                               \
-	X(TTL, "ttl")           /* items by expiry */                              \
-	X(TOKENS, "tokens")     /* idempotency tokens of transactions */           \
-	X(STATS, "stats")       /* item counts and sizes; item collections' sizes */
+#define STORE_FAMILY_MAP(X)                                                           \
+	X(META, "default")    /* "format" is the store's; table and index counters */ \
+	X(CATALOG, "catalog") /* table definitions */                                 \
+	X(ITEMS, "items")                                                             \
+	X(INDEX, "index")   /* entries of secondary indexes */                        \
+	X(STREAM, "stream") /* change records */                                      \
+	X(TTL, "ttl")       /* items by expiry */                                     \
+	X(TOKENS, "tokens") /* idempotency tokens of transactions */                  \
+	X(STATS, "stats")   /* item counts and sizes; item collections' sizes */
 
 enum store_family {
 #define X(id, name) STORE_##id,
 	STORE_FAMILY_MAP(X)
 #undef X
-	STORE_FAMILIES
+		STORE_FAMILIES
 };
 
 struct store;
@@ -42,12 +42,12 @@ struct store_view;
 struct store_iter;
 
 struct store_options {
-	const char *dir;        /* NULL: in memory, gone at close */
+	const char *dir; /* NULL: in memory, gone at close */
 	bool read_only;
 	/* Opens a copy, made in TMPDIR, that goes at close: the directory itself is not changed in any way. It may have been left by a kill. Table
 	 * files are not copied but pointed to. */
 	bool shadow;
-	size_t cache_bytes;     /* for reading, all together; 0: a sensible default (idle memory of the process stays under 40 MB) */
+	size_t cache_bytes; /* for reading, all together; 0: a sensible default (idle memory of the process stays under 40 MB) */
 };
 
 /* What store_open() could not do. */
@@ -60,8 +60,7 @@ enum store_open_result {
 };
 
 /* Creates the directory if need be. On failure `why` (of n bytes) holds a sentence for a person. */
-enum store_open_result store_open(const struct store_options *o, struct store **out, char *why,
-				  size_t n) MUST_CHECK;
+enum store_open_result store_open(const struct store_options *o, struct store **out, char *why, size_t n) MUST_CHECK;
 /* Flushes and closes. All views, iterators and batches must be gone. NULL is fine. */
 void store_close(struct store *s);
 
@@ -74,8 +73,8 @@ struct store_salvaged {
 	uint64_t in_files; /* batches that its files have; of those after them: */
 	uint64_t applied, lost, last;
 };
-bool store_salvage(const char *from, const char *to, bool stop_at_damage, struct store_salvaged *result, store_tell *tell, void *ctx, char *why,
-		   size_t n) MUST_CHECK;
+bool store_salvage(const char *from, const char *to, bool stop_at_damage, struct store_salvaged *result,
+		   store_tell *tell, void *ctx, char *why, size_t n) MUST_CHECK;
 
 /* One moment of the database. Released by store_view_free() or, if an arena is given, with it. */
 struct store_view *store_view(struct store *s, struct arena *defer_to);
@@ -83,12 +82,12 @@ void store_view_free(struct store_view *v);
 
 /* Point read. *found tells whether it is there; the value is copied into the arena.
  * `v` may be NULL: the latest. Errors: INTERNAL when the disk fails or data is damaged; the log says where. */
-bool store_get(struct store *s, const struct store_view *v, enum store_family f, struct slice key,
-	       struct arena *a, struct slice *value, bool *found, struct error *e) MUST_CHECK;
+bool store_get(struct store *s, const struct store_view *v, enum store_family f, struct slice key, struct arena *a,
+	       struct slice *value, bool *found, struct error *e) MUST_CHECK;
 
 /* The same for several keys, which costs less than one after the other; of one moment only with a view. found[i] tells of keys[i]. */
-bool store_get_many(struct store *s, const struct store_view *v, enum store_family f, const struct slice *keys, size_t n,
-		    struct arena *a, struct slice *values, bool *found, struct error *e) MUST_CHECK;
+bool store_get_many(struct store *s, const struct store_view *v, enum store_family f, const struct slice *keys,
+		    size_t n, struct arena *a, struct slice *values, bool *found, struct error *e) MUST_CHECK;
 
 /* Of a key of ITEMS or INDEX: a number that stays the same while nothing is written to the key's partition, so that what was read
  * after asking for it need not be read again. 0: not known at the moment. Any thread; quick (hot.h). */
@@ -99,8 +98,8 @@ uint64_t store_version(struct store *s, struct slice key);
  *     while (store_iter_next(it)) use(store_iter_key(it), store_iter_value(it));
  *     if (!store_iter_ok(it, a, e)) …
  * Key and value are valid until the next call on the iterator. */
-struct store_iter *store_iter(struct store *s, const struct store_view *v, enum store_family f,
-			      struct slice from, struct slice to, bool backwards, struct arena *a);
+struct store_iter *store_iter(struct store *s, const struct store_view *v, enum store_family f, struct slice from,
+			      struct slice to, bool backwards, struct arena *a);
 /* The same for a caller that takes `most` entries at most, and gains by saying so: what is often read of a partition is kept (hot.h),
  * and many entries are found backwards more quickly. */
 struct store_iter *store_iter_upto(size_t most, struct store *s, const struct store_view *v, enum store_family f,
@@ -110,7 +109,7 @@ bool store_iter_next(struct store_iter *it);
  * False: it may be more. */
 bool store_iter_is_short(const struct store_iter *it);
 #define STORE_SHORT_ENTRIES 64
-#define STORE_SHORT_BYTES ((size_t)64 << 10)
+#define STORE_SHORT_BYTES   ((size_t)64 << 10)
 struct slice store_iter_key(const struct store_iter *it);
 struct slice store_iter_value(const struct store_iter *it);
 bool store_iter_ok(struct store_iter *it, struct arena *a, struct error *e) MUST_CHECK;
@@ -120,14 +119,12 @@ void store_iter_close(struct store_iter *it);
 struct store_batch *store_batch_new(void);
 void store_batch_free(struct store_batch *b);
 void store_batch_clear(struct store_batch *b);
-void store_batch_put(struct store_batch *b, struct store *s, enum store_family f, struct slice key,
-		     struct slice value);
-void store_batch_delete(struct store_batch *b, struct store *s, enum store_family f,
-			struct slice key);
+void store_batch_put(struct store_batch *b, struct store *s, enum store_family f, struct slice key, struct slice value);
+void store_batch_delete(struct store_batch *b, struct store *s, enum store_family f, struct slice key);
 /* Deletes [from, to). In ITEMS and INDEX all of an id, which must not be used again: walks within a partition do not look for
  * deleted ranges. */
-void store_batch_delete_range(struct store_batch *b, struct store *s, enum store_family f,
-			      struct slice from, struct slice to);
+void store_batch_delete_range(struct store_batch *b, struct store *s, enum store_family f, struct slice from,
+			      struct slice to);
 size_t store_batch_count(const struct store_batch *b);
 /* Says that the batch makes the database smaller: on a full disk it may use room that is kept for such (room.h). Until the batch
  * is cleared. */
@@ -137,14 +134,12 @@ bool store_takes_growth(struct store *s);
 /* Errors: INTERNAL, in words for clients; the log has the reason. Nothing was applied. A write that would leave less than 32 MB
  * (1/16 of a small disk) and room for a flush is refused as on a full disk; once there is room again the next one
  * works. After other disk errors all are refused, and reads go on, until the store is reopened. The message is a literal. */
-bool store_write(struct store *s, struct store_batch *b, bool sync, struct arena *a,
-		 struct error *e) MUST_CHECK;
+bool store_write(struct store *s, struct store_batch *b, bool sync, struct arena *a, struct error *e) MUST_CHECK;
 /* Brings unsynced writes to disk. */
 bool store_sync(struct store *s, struct arena *a, struct error *e) MUST_CHECK;
 
 /* A consistent copy of the whole database in a new directory (hard links where possible). Nobody writes meanwhile. */
-bool store_checkpoint(struct store *s, const char *dir, struct arena *a,
-		      struct error *e) MUST_CHECK;
+bool store_checkpoint(struct store *s, const char *dir, struct arena *a, struct error *e) MUST_CHECK;
 /* Gives back the room of what store_batch_delete_range() deleted in [from, to), where no write may go any more: without it the
  * room comes back when RocksDB next rewrites those files, which can be weeks. Files with nothing else are dropped at once, which works on
  * a full disk; the rest takes as long as rewriting the others. Where little can be had nothing is done. Writers are not held up. Call it from
@@ -169,8 +164,8 @@ void store_stop_reclaiming(struct store *s);
 /* How the store is: the worst that holds. Any thread; cheap. */
 enum store_health {
 	STORE_WELL,
-	STORE_FULL,    /* no room: batches that grow are refused. Ends by itself */
-	STORE_BROKEN,  /* the disk failed: writes are refused until the store is opened anew */
+	STORE_FULL,   /* no room: batches that grow are refused. Ends by itself */
+	STORE_BROKEN, /* the disk failed: writes are refused until the store is opened anew */
 	STORE_CORRUPT, /* a read or RocksDB's own threads met damaged data: an operator is needed. Until the store is closed */
 };
 enum store_health store_health(const struct store *s);

@@ -13,11 +13,11 @@
 #include "store/rocks_events.h"
 #include "store/room.h"
 
-#define LOOK_MS 1000
+#define LOOK_MS            1000
 #define COMPACTION_LOOK_MS 20
 /* Flushing less is not worth a file. */
 #define FLUSH_LEAST (2 * ROOM_MB)
-#define NO_LIMIT ((size_t)4 << 30)
+#define NO_LIMIT    ((size_t)4 << 30)
 
 struct watch {
 	pthread_t thread;
@@ -48,7 +48,8 @@ static void look_at_errors(struct store *s, struct watch *w)
 	struct reason r = { 0 };
 	uint64_t errors = 0;
 
-	if (rocksdb_property_int_cf(s->db, s->families[STORE_META], "rocksdb.background-errors", &errors) != 0 || errors == w->background_errors)
+	if (rocksdb_property_int_cf(s->db, s->families[STORE_META], "rocksdb.background-errors", &errors) != 0 ||
+	    errors == w->background_errors)
 		return;
 	if (!is_stopped(s, &r)) {
 		w->background_errors = errors;
@@ -74,14 +75,16 @@ static void set_options(struct store *s, enum store_family f, int n, const char 
  * One with a filter cannot be given more than it was made for, so without a limit there is none. */
 static void set_buffer(struct store *s, enum store_family f, size_t bytes)
 {
-	static const char *const names[] = { "write_buffer_size", "arena_block_size", "memtable_prefix_bloom_size_ratio" };
+	static const char *const names[] = { "write_buffer_size", "arena_block_size",
+					     "memtable_prefix_bloom_size_ratio" };
 	size_t piece = bytes / 8 < ROOM_MB ? bytes / 8 : ROOM_MB;
 	char size_text[32], piece_text[32], filter_text[32];
 	const char *const values[] = { size_text, piece_text, filter_text };
 
 	snprintf(size_text, sizeof(size_text), "%zu", bytes);
 	snprintf(piece_text, sizeof(piece_text), "%zu", piece);
-	snprintf(filter_text, sizeof(filter_text), "%g", store_is_walked(f) && bytes != NO_LIMIT ? STORE_MEMTABLE_FILTER : 0.0);
+	snprintf(filter_text, sizeof(filter_text), "%g",
+		 store_is_walked(f) && bytes != NO_LIMIT ? STORE_MEMTABLE_FILTER : 0.0);
 	set_options(s, f, 3, names, values);
 }
 
@@ -190,7 +193,8 @@ static void guard_compactions(struct store *s, struct watch *w)
 	if (!s->reserve || !room_look(s, &r))
 		return;
 	for (int f = 0; f < STORE_FAMILIES; f++) {
-		uint64_t need = compaction_need(s, (enum store_family)f), above = r.free > r.reserve ? r.free - r.reserve : 0;
+		uint64_t need = compaction_need(s, (enum store_family)f),
+			 above = r.free > r.reserve ? r.free - r.reserve : 0;
 		const char *value;
 
 		/* What makes room may use the reserve for it. */
@@ -201,7 +205,8 @@ static void guard_compactions(struct store *s, struct watch *w)
 			continue;
 		w->is_off[f] = !w->is_off[f];
 		value = w->is_off[f] ? "true" : "false";
-		log_debug("store: compactions of %s are %s", store_family_names[f], w->is_off[f] ? "put off: the disk is nearly full" : "made again");
+		log_debug("store: compactions of %s are %s", store_family_names[f],
+			  w->is_off[f] ? "put off: the disk is nearly full" : "made again");
 		set_options(s, (enum store_family)f, 1, &name, &value);
 	}
 }

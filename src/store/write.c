@@ -51,29 +51,25 @@ static void touch(struct store_batch *b, enum store_family f, struct slice key)
 		hot_touch(&b->touched, key);
 }
 
-void store_batch_put(struct store_batch *b, struct store *s, enum store_family f, struct slice key,
-		     struct slice value)
+void store_batch_put(struct store_batch *b, struct store *s, enum store_family f, struct slice key, struct slice value)
 {
-	rocksdb_writebatch_put_cf(b->batch, s->families[f], store_bytes(key), key.n,
-				  store_bytes(value), value.n);
+	rocksdb_writebatch_put_cf(b->batch, s->families[f], store_bytes(key), key.n, store_bytes(value), value.n);
 	touch(b, f, key);
 }
 
-void store_batch_delete(struct store_batch *b, struct store *s, enum store_family f,
-			struct slice key)
+void store_batch_delete(struct store_batch *b, struct store *s, enum store_family f, struct slice key)
 {
 	rocksdb_writebatch_delete_cf(b->batch, s->families[f], store_bytes(key), key.n);
 	touch(b, f, key);
 }
 
-void store_batch_delete_range(struct store_batch *b, struct store *s, enum store_family f,
-			      struct slice from, struct slice to)
+void store_batch_delete_range(struct store_batch *b, struct store *s, enum store_family f, struct slice from,
+			      struct slice to)
 {
 	/* RocksDB fails the whole batch on a range that is upside down; it is only empty. */
 	if (slice_cmp(from, to) >= 0)
 		return;
-	rocksdb_writebatch_delete_range_cf(b->batch, s->families[f], store_bytes(from), from.n,
-					   to.p, to.n);
+	rocksdb_writebatch_delete_range_cf(b->batch, s->families[f], store_bytes(from), from.n, to.p, to.n);
 	b->touched.all |= f == STORE_ITEMS || f == STORE_INDEX;
 }
 
@@ -103,7 +99,8 @@ bool store_journal_on_disk(struct store *s, struct journal_point *last)
 	bool ok;
 
 	*last = (struct journal_point){ 0 };
-	pin = rocksdb_get_pinned_cf(s->db, s->on_disk, s->families[STORE_META], STORE_JOURNAL_KEY.p, STORE_JOURNAL_KEY.n, &err);
+	pin = rocksdb_get_pinned_cf(s->db, s->on_disk, s->families[STORE_META], STORE_JOURNAL_KEY.p,
+				    STORE_JOURNAL_KEY.n, &err);
 	if (store_take_reason(&err, &r))
 		return false;
 	if (!pin)
@@ -131,7 +128,8 @@ static void put_number(struct store *s, struct store_batch *b, struct journal_po
 
 	store_put_be64(be, record.number);
 	store_put_be64(be + 8, record.run);
-	rocksdb_writebatch_put_cf(b->batch, s->families[STORE_META], STORE_JOURNAL_KEY.p, STORE_JOURNAL_KEY.n, be, sizeof(be));
+	rocksdb_writebatch_put_cf(b->batch, s->families[STORE_META], STORE_JOURNAL_KEY.p, STORE_JOURNAL_KEY.n, be,
+				  sizeof(be));
 }
 
 static struct slice data_of(const struct store_batch *b)
@@ -170,8 +168,7 @@ static bool write_batch(struct store *s, struct store_batch *b, bool sync, struc
 	return false;
 }
 
-bool store_write(struct store *s, struct store_batch *b, bool sync, struct arena *a,
-		 struct error *e)
+bool store_write(struct store *s, struct store_batch *b, bool sync, struct arena *a, struct error *e)
 {
 	struct reason r = { 0 };
 

@@ -6,7 +6,6 @@
 #include "table/apply.h"
 #include "table/layout.h"
 
-
 /* An item's change, worked out. */
 struct change {
 	const struct table *table;
@@ -61,8 +60,7 @@ static bool check_condition(struct stage *s, struct write_action *a, struct valu
 	if (a->return_old_on_failure)
 		a->old_item = old;
 	a->capacity.table_units = capacity_write_units(size_of(old));
-	return error_set(&a->error, s->arena, ERR_CONDITION_FAILED,
-			 "The conditional request failed");
+	return error_set(&a->error, s->arena, ERR_CONDITION_FAILED, "The conditional request failed");
 }
 
 static bool put_item(struct stage *s, struct write_action *a, bool table_changed, struct value *new)
@@ -72,8 +70,7 @@ static bool put_item(struct stage *s, struct write_action *a, bool table_changed
 	return !table_changed || table_check_index_keys(a->table, a->item, s->arena, &a->error);
 }
 
-static bool update_item(struct stage *s, struct write_action *a, struct value old,
-			struct value *new)
+static bool update_item(struct stage *s, struct write_action *a, struct value old, struct value *new)
 {
 	*new = value_present(old) ? old : a->key_item;
 	/* Taking something away from an item that is not there does not make one, nor is anything
@@ -88,19 +85,13 @@ static bool update_item(struct stage *s, struct write_action *a, struct value ol
 	       table_check_updated_index_keys(a->table, old, *new, s->arena, &a->error);
 }
 
-static bool new_item(struct stage *s, struct write_action *a, bool table_changed, struct value old,
-		     struct value *new)
+static bool new_item(struct stage *s, struct write_action *a, bool table_changed, struct value old, struct value *new)
 {
 	switch (a->kind) {
-	case WRITE_PUT:
-		return put_item(s, a, table_changed, new);
-	case WRITE_UPDATE:
-		return update_item(s, a, old, new);
-	case WRITE_DELETE:
-		*new = VALUE_ABSENT;
-		return true;
-	case WRITE_CHECK:
-		break;
+	case WRITE_PUT: return put_item(s, a, table_changed, new);
+	case WRITE_UPDATE: return update_item(s, a, old, new);
+	case WRITE_DELETE: *new = VALUE_ABSENT; return true;
+	case WRITE_CHECK: break;
 	}
 	*new = old;
 	return true;
@@ -115,12 +106,10 @@ static bool plan_collection(struct stage *s, struct change *c, struct error *e)
 
 	if (!c->table->has_local_indexes)
 		return true;
-	if (!stage_get(s, STORE_STATS, layout_collection_key(s->arena, c->table->id, c->key.pk),
-		       &record, &found, e))
+	if (!stage_get(s, STORE_STATS, layout_collection_key(s->arena, c->table->id, c->key.pk), &record, &found, e))
 		return false;
 	if (found && !layout_read_u64_record(record, &bytes))
-		return error_set(e, s->arena, ERR_INTERNAL,
-				 "The size of an item collection is damaged");
+		return error_set(e, s->arena, ERR_INTERNAL, "The size of an item collection is damaged");
 	c->collection_bytes = (int64_t)bytes + more;
 	c->collection_changes = more != 0;
 	if (more > 0 && c->collection_bytes > COLLECTION_BYTES_MAX)
@@ -155,8 +144,7 @@ static void stage_collection(struct stage *s, const struct change *c)
 		return;
 	key = layout_collection_key(s->arena, c->table->id, c->key.pk);
 	if (c->collection_bytes > 0)
-		stage_put(s, STORE_STATS, key,
-			  layout_u64_record(s->arena, (uint64_t)c->collection_bytes));
+		stage_put(s, STORE_STATS, key, layout_u64_record(s->arena, (uint64_t)c->collection_bytes));
 	else
 		stage_delete(s, STORE_STATS, key);
 }
@@ -170,8 +158,7 @@ static void stage_ttl(struct stage *s, const struct change *c)
 	if (had && (!has || old != new))
 		stage_delete(s, STORE_TTL, layout_ttl_key(s->arena, c->table->id, old, c->key));
 	if (has && (!had || old != new || c->table->ttl_backfilling))
-		stage_put(s, STORE_TTL, layout_ttl_key(s->arena, c->table->id, new, c->key),
-			  SLICE(""));
+		stage_put(s, STORE_TTL, layout_ttl_key(s->arena, c->table->id, new, c->key), SLICE(""));
 }
 
 static enum stream_event event_of(const struct change *c)
@@ -184,8 +171,7 @@ static enum stream_event event_of(const struct change *c)
 static void stage_record(struct stage *s, const struct change *c)
 {
 	const struct stream *st = c->table->stream;
-	struct stream_record r = { .event = event_of(c), .by_ttl = c->by_ttl,
-				   .created_ms = s->batch->now_ms };
+	struct stream_record r = { .event = event_of(c), .by_ttl = c->by_ttl, .created_ms = s->batch->now_ms };
 	struct value known = value_present(c->new) ? c->new : c->old;
 
 	if (!st)
@@ -201,8 +187,7 @@ static void stage_record(struct stage *s, const struct change *c)
 		r.size_bytes += c->new_size;
 	}
 	stage_put(s, STORE_STREAM,
-		  layout_stream_key(s->arena, st->id, stream_shard_of(st, c->key.pk),
-				    stage_next_sequence(s)),
+		  layout_stream_key(s->arena, st->id, stream_shard_of(st, c->key.pk), stage_next_sequence(s)),
 		  layout_stream_record(s->arena, &r));
 }
 
@@ -228,8 +213,8 @@ static bool plan_change(struct stage *s, struct write_action *a, struct change *
 {
 	c->new_size = same(c->old, c->new) ? c->old_size : size_of(c->new);
 	a->capacity.table_units = table_units(c);
-	if (!same(c->old, c->new) && !index_plan(s, c->table, c->key, c->old, c->new, &c->indexes,
-						 &a->capacity, &a->error))
+	if (!same(c->old, c->new) &&
+	    !index_plan(s, c->table, c->key, c->old, c->new, &c->indexes, &a->capacity, &a->error))
 		return false;
 	return plan_collection(s, c, &a->error);
 }

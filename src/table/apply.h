@@ -27,18 +27,16 @@ struct index_plan {
 
 /* Works out the plan and adds the indexes' units to *capacity; writes nothing. `old` and `item` may
  * be absent. Errors: INTERNAL. */
-bool index_plan(struct stage *s, const struct table *t, struct item_key k, struct value old,
-		struct value item, struct index_plan *plan, struct capacity *capacity,
-		struct error *e) MUST_CHECK;
+bool index_plan(struct stage *s, const struct table *t, struct item_key k, struct value old, struct value item,
+		struct index_plan *plan, struct capacity *capacity, struct error *e) MUST_CHECK;
 void index_stage(struct stage *s, const struct table *t, const struct index_plan *plan);
 /* Enters the item into an index that may not have it yet; *made tells whether it was missing. */
-bool index_enter(struct stage *s, const struct table *t, const struct index *i, struct item_key k,
-		 struct value item, bool *made, struct error *e) MUST_CHECK;
+bool index_enter(struct stage *s, const struct table *t, const struct index *i, struct item_key k, struct value item,
+		 bool *made, struct error *e) MUST_CHECK;
 
 /* ---- tokens.c ---- */
 /* *seen: this token was used with this digest. Errors: IDEMPOTENT_MISMATCH, INTERNAL. */
-bool token_check(struct stage *s, const struct write_request *r, bool *seen,
-		 struct error *e) MUST_CHECK;
+bool token_check(struct stage *s, const struct write_request *r, bool *seen, struct error *e) MUST_CHECK;
 void token_record(struct stage *s, const struct write_request *r);
 /* Forgets some expired tokens; *swept how many. */
 bool token_sweep(struct stage *s, size_t *swept, struct error *e) MUST_CHECK;

@@ -14,7 +14,7 @@
 #include "table/internal.h"
 #include "table/layout.h"
 
-#define CHUNK_KEYS 200           /* entered by one request */
+#define CHUNK_KEYS  200          /* entered by one request */
 #define CHUNK_BYTES (256 * 1024) /* items looked at by one step */
 #define CHUNK_ITEMS 2000
 
@@ -68,8 +68,7 @@ struct chunk {
 };
 
 /* Until the chunk is full, or (at_end) the table has no further items. */
-static void collect_from(struct store_iter *it, const struct job *j, struct chunk *out,
-			 struct arena *a)
+static void collect_from(struct store_iter *it, const struct job *j, struct chunk *out, struct arena *a)
 {
 	size_t bytes = 0;
 
@@ -91,13 +90,11 @@ static void collect_from(struct store_iter *it, const struct job *j, struct chun
 	}
 }
 
-static bool collect(struct db *db, const struct backfill *b, const struct job *j, struct chunk *out,
-		    struct arena *a)
+static bool collect(struct db *db, const struct backfill *b, const struct job *j, struct chunk *out, struct arena *a)
 {
 	struct slice all = layout_id(a, j->table->id);
 	struct slice from = b->cursor ? slice_make(b->cursor, b->cursor_n) : all;
-	struct store_iter *it = store_iter(db_store(db), NULL, STORE_ITEMS, from,
-					   layout_after_prefix(a, all), false, a);
+	struct store_iter *it = store_iter(db_store(db), NULL, STORE_ITEMS, from, layout_after_prefix(a, all), false, a);
 	struct error e;
 
 	collect_from(it, j, out, a);
@@ -124,8 +121,7 @@ static bool move_cursor(struct backfill *b, struct slice last)
 	return true;
 }
 
-static bool enter_chunk(struct db *db, const struct job *j, const struct chunk *chunk,
-			struct arena *a)
+static bool enter_chunk(struct db *db, const struct job *j, const struct chunk *chunk, struct arena *a)
 {
 	struct control control = {
 		.kind = j->index ? CONTROL_BACKFILL_CHUNK : CONTROL_TTL_CHUNK,

@@ -10,7 +10,7 @@
 #include "table/timekeeper.h"
 
 #define STREAM_SWEEP_MS 60000 /* readers do not see what is too old: removing it has time */
-#define SYNC_MS 1000          /* durability relaxed */
+#define SYNC_MS         1000  /* durability relaxed */
 
 struct background {
 	struct db *db;
@@ -50,8 +50,7 @@ static void sync_relaxed(struct background *b, struct arena *a)
 {
 	struct error e;
 
-	if (db_opts(b->db)->durability != DURABILITY_RELAXED ||
-	    !is_due(&b->next_sync_us, SYNC_MS, false))
+	if (db_opts(b->db)->durability != DURABILITY_RELAXED || !is_due(&b->next_sync_us, SYNC_MS, false))
 		return;
 	if (!store_sync(b->db->store, a, &e))
 		log_error("cannot bring writes to disk: %.*s", SLICE_ARG(e.message));
@@ -84,10 +83,8 @@ static bool step(struct background *b, bool now)
 
 	arena_init(&a);
 	pthread_mutex_lock(&b->step_lock);
-	ARENA_TRY(&a, {
-		worked = do_step(b, now, &a);
-	}, {
-		log_warn("background work put off: out of memory");
+	ARENA_TRY(&a, { worked = do_step(b, now, &a);
+	}, { log_warn("background work put off: out of memory");
 	});
 	pthread_mutex_unlock(&b->step_lock);
 	arena_release(&a);

@@ -67,15 +67,9 @@ static void write_out(struct batch *b, const struct staged *w)
 	struct store *store = b->db->store;
 
 	switch (w->kind) {
-	case STAGED_PUT:
-		store_batch_put(b->out, store, w->family, key_of(w), w->value);
-		break;
-	case STAGED_DELETE:
-		store_batch_delete(b->out, store, w->family, key_of(w));
-		break;
-	case STAGED_RANGE:
-		store_batch_delete_range(b->out, store, w->family, key_of(w), w->value);
-		break;
+	case STAGED_PUT: store_batch_put(b->out, store, w->family, key_of(w), w->value); break;
+	case STAGED_DELETE: store_batch_delete(b->out, store, w->family, key_of(w)); break;
+	case STAGED_RANGE: store_batch_delete_range(b->out, store, w->family, key_of(w), w->value); break;
 	}
 }
 
@@ -165,17 +159,14 @@ static void write_meta(struct batch *b)
 
 	assert(b->sequence >= atomic_load(&db->last_sequence)); /* T5 */
 	if (b->sequence != atomic_load(&db->last_sequence))
-		store_batch_put(b->out, db->store, STORE_META, SLICE("sequence"),
-				layout_u64_record(a, b->sequence));
+		store_batch_put(b->out, db->store, STORE_META, SLICE("sequence"), layout_u64_record(a, b->sequence));
 	if (b->next_id != db->next_id)
-		store_batch_put(b->out, db->store, STORE_META, SLICE("next_id"),
-				layout_id(a, b->next_id));
+		store_batch_put(b->out, db->store, STORE_META, SLICE("next_id"), layout_id(a, b->next_id));
 }
 
 static bool write_all(struct batch *b, struct error *e)
 {
-	static const struct error no_memory = { .code = ERR_INTERNAL,
-						.message = { "out of memory", 13 } };
+	static const struct error no_memory = { .code = ERR_INTERNAL, .message = { "out of memory", 13 } };
 	volatile bool ok = false;
 
 	ARENA_TRY(&b->arena, {

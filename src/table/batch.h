@@ -22,8 +22,8 @@ struct staged {
 	struct staged *next;
 	enum staged_kind kind;
 	enum store_family family;
-	struct slice name;  /* family as one byte, then the key: how overlays find it */
-	struct slice value; /* PUT; RANGE: the end */
+	struct slice name;       /* family as one byte, then the key: how overlays find it */
+	struct slice value;      /* PUT; RANGE: the end */
 	struct staged *shadowed; /* what the batch's overlay had under this name */
 	bool taken;              /* the overlay has it */
 };
@@ -54,8 +54,8 @@ struct batch {
 	uint64_t sequence;       /* last used */
 	uint32_t next_id;
 	int64_t now_ms;
-	size_t bytes; /* put so far, about */
-	bool wake;    /* there is new work for the background thread */
+	size_t bytes;    /* put so far, about */
+	bool wake;       /* there is new work for the background thread */
 	bool only_frees; /* the disk is full: only what frees room is taken */
 	bool grows;      /* something that was taken does not */
 	uint64_t ttl_deleted;
@@ -94,8 +94,8 @@ void stage_init(struct stage *s, struct batch *b, struct arena *a);
 void stage_release(struct stage *s);
 
 /* The latest value; copied into the request's arena. Errors: INTERNAL. */
-bool stage_get(struct stage *s, enum store_family f, struct slice key, struct slice *value,
-	       bool *found, struct error *e) MUST_CHECK;
+bool stage_get(struct stage *s, enum store_family f, struct slice key, struct slice *value, bool *found,
+	       struct error *e) MUST_CHECK;
 /* Keys and values are borrowed: they must live as long as the request's arena. */
 void stage_put(struct stage *s, enum store_family f, struct slice key, struct slice value);
 void stage_delete(struct stage *s, enum store_family f, struct slice key);
@@ -124,7 +124,6 @@ uint64_t stage_next_sequence(struct stage *s);
 uint32_t stage_new_id(struct stage *s);
 
 /* The item, or VALUE_ABSENT. */
-bool stage_get_item(struct stage *s, uint32_t table, struct item_key k, struct value *item,
-		    struct error *e) MUST_CHECK;
+bool stage_get_item(struct stage *s, uint32_t table, struct item_key k, struct value *item, struct error *e) MUST_CHECK;
 
 #endif

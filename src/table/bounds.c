@@ -73,32 +73,23 @@ static struct place place_in_index(struct arena *a, struct slice base, struct va
 	return p;
 }
 
-static struct key_range range_of_term(const struct page_request *r, const struct key_term *t,
-				      struct slice base, struct arena *a)
+static struct key_range range_of_term(const struct page_request *r, const struct key_term *t, struct slice base,
+				      struct arena *a)
 {
 	bool prefix = t->op == KEY_BEGINS_WITH;
-	struct place v = r->index ? place_in_index(a, base, t->value, prefix)
-				  : place_in_items(a, base, t->value);
+	struct place v = r->index ? place_in_index(a, base, t->value, prefix) : place_in_items(a, base, t->value);
 	struct slice end = layout_after_prefix(a, base);
 
 	switch (t->op) {
-	case KEY_EQ:
-		return (struct key_range){ v.at, v.after };
-	case KEY_LT:
-		return (struct key_range){ base, v.at };
-	case KEY_LE:
-		return (struct key_range){ base, v.after };
-	case KEY_GT:
-		return (struct key_range){ v.after, end };
-	case KEY_GE:
-		return (struct key_range){ v.at, end };
-	case KEY_BEGINS_WITH:
-		return (struct key_range){ v.at, v.prefix_end };
-	case KEY_BETWEEN:
-		break;
+	case KEY_EQ: return (struct key_range){ v.at, v.after };
+	case KEY_LT: return (struct key_range){ base, v.at };
+	case KEY_LE: return (struct key_range){ base, v.after };
+	case KEY_GT: return (struct key_range){ v.after, end };
+	case KEY_GE: return (struct key_range){ v.at, end };
+	case KEY_BEGINS_WITH: return (struct key_range){ v.at, v.prefix_end };
+	case KEY_BETWEEN: break;
 	}
-	struct place upper = r->index ? place_in_index(a, base, t->upper, false)
-				      : place_in_items(a, base, t->upper);
+	struct place upper = r->index ? place_in_index(a, base, t->upper, false) : place_in_items(a, base, t->upper);
 
 	return (struct key_range){ v.at, upper.after };
 }
@@ -169,13 +160,11 @@ static struct key_range range_of_scan(const struct page_request *r, struct arena
 	(void)bounds_segment_hash(r->segment, total, &first);
 	bool bounded = bounds_segment_hash(r->segment + 1, total, &next);
 
-	range.from = r->index ? layout_index_from_hash(a, id, first)
-			      : layout_item_from_hash(a, id, first);
+	range.from = r->index ? layout_index_from_hash(a, id, first) : layout_item_from_hash(a, id, first);
 	if (!bounded)
 		range.to = layout_after_prefix(a, layout_id(a, id));
 	else
-		range.to = r->index ? layout_index_from_hash(a, id, next)
-				    : layout_item_from_hash(a, id, next);
+		range.to = r->index ? layout_index_from_hash(a, id, next) : layout_item_from_hash(a, id, next);
 	return range;
 }
 
@@ -194,12 +183,10 @@ static struct slice key_of_start(const struct page_request *r, struct arena *a)
 
 	if (k->range_count)
 		key.sk = value_bytes(value_get(r->start, k->range[0].name));
-	return r->index ? layout_index_key(a, r->index, r->start, key)
-			: layout_item_key(a, r->table->id, key);
+	return r->index ? layout_index_key(a, r->index, r->start, key) : layout_item_key(a, r->table->id, key);
 }
 
-struct key_range bounds_after_start(const struct page_request *r, struct key_range all,
-				    struct arena *a)
+struct key_range bounds_after_start(const struct page_request *r, struct key_range all, struct arena *a)
 {
 	struct slice start;
 
@@ -222,27 +209,19 @@ static bool term_holds(const struct key_term *t, struct value v)
 	int low = value_cmp(v, t->value);
 
 	switch (t->op) {
-	case KEY_EQ:
-		return low == 0;
-	case KEY_LT:
-		return low < 0;
-	case KEY_LE:
-		return low <= 0;
-	case KEY_GT:
-		return low > 0;
-	case KEY_GE:
-		return low >= 0;
-	case KEY_BETWEEN:
-		return low >= 0 && value_cmp(v, t->upper) <= 0;
-	case KEY_BEGINS_WITH:
-		return slice_starts(value_bytes(v), value_bytes(t->value));
+	case KEY_EQ: return low == 0;
+	case KEY_LT: return low < 0;
+	case KEY_LE: return low <= 0;
+	case KEY_GT: return low > 0;
+	case KEY_GE: return low >= 0;
+	case KEY_BETWEEN: return low >= 0 && value_cmp(v, t->upper) <= 0;
+	case KEY_BEGINS_WITH: return slice_starts(value_bytes(v), value_bytes(t->value));
 	}
 	return false;
 }
 
 /* Whether the start fulfils every term on attributes `attrs`; *given counts the terms. */
-static bool start_fits(const struct page_request *r, const struct key_attr *attrs, int n,
-		       int *given)
+static bool start_fits(const struct page_request *r, const struct key_attr *attrs, int n, int *given)
 {
 	bool fits = true;
 
@@ -279,8 +258,7 @@ bool page_start_in_segment(const struct page_request *r, struct arena *a)
 {
 	if (!value_present(r->start) || r->total_segments <= 1)
 		return true;
-	return bounds_segment_of_hash(layout_hash_of(key_of_start(r, a)), r->total_segments) ==
-	       r->segment;
+	return bounds_segment_of_hash(layout_hash_of(key_of_start(r, a)), r->total_segments) == r->segment;
 }
 
 bool page_start_in_bounds(const struct page_request *r, struct arena *a)

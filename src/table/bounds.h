@@ -19,8 +19,7 @@ static inline bool key_range_is_empty(const struct key_range *r)
 struct key_range bounds_of_request(const struct page_request *r, struct arena *a);
 /* What is left of `all` behind (or, backwards, before) the ExclusiveStartKey. The start's item need
  * not exist: only its place counts. */
-struct key_range bounds_after_start(const struct page_request *r, struct key_range all,
-				    struct arena *a);
+struct key_range bounds_after_start(const struct page_request *r, struct key_range all, struct arena *a);
 
 /* The first hash of a scan segment; segment == total gives no hash: false. */
 bool bounds_segment_hash(uint32_t segment, uint32_t total, uint64_t *hash);

@@ -2,7 +2,7 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "table/capacity.h"
 
-#define READ_STEP 4096
+#define READ_STEP  4096
 #define WRITE_STEP 1024
 
 static double steps(size_t bytes, size_t step)

@@ -16,8 +16,8 @@ struct capacity {
 	bool read;                       /* ReadCapacityUnits or WriteCapacityUnits */
 };
 
-double capacity_read_units(size_t bytes, bool consistent);  /* at least one step of 4 KB */
-double capacity_write_units(size_t bytes);                  /* at least one step of 1 KB */
+double capacity_read_units(size_t bytes, bool consistent); /* at least one step of 4 KB */
+double capacity_write_units(size_t bytes);                 /* at least one step of 1 KB */
 double capacity_total(const struct capacity *c);
 void capacity_add(struct capacity *to, const struct capacity *from);
 void capacity_scale(struct capacity *c, double by); /* transactions: 2 */

@@ -74,8 +74,7 @@ static void copy_indexes(struct arena *a, struct table *t)
 
 	t->has_local_indexes = false;
 	for (i = 0; i < t->index_count; i++) {
-		struct slice *include = copy_array(a, x[i].include, sizeof(*include),
-						   x[i].include_count);
+		struct slice *include = copy_array(a, x[i].include, sizeof(*include), x[i].include_count);
 
 		t->has_local_indexes |= !x[i].global;
 		x[i].name = arena_copy(a, x[i].name);
@@ -95,8 +94,7 @@ static void copy_stream(struct arena *a, struct stream *s)
 
 static void copy_streams(struct arena *a, struct table *t)
 {
-	struct stream *closed = copy_array(a, t->closed_streams, sizeof(*closed),
-					   t->closed_stream_count);
+	struct stream *closed = copy_array(a, t->closed_streams, sizeof(*closed), t->closed_stream_count);
 	size_t i;
 
 	for (i = 0; i < t->closed_stream_count; i++)
@@ -112,8 +110,7 @@ static void copy_streams(struct arena *a, struct table *t)
 
 static void copy_lists(struct arena *a, struct table *t)
 {
-	struct key_attr *attributes = copy_array(a, t->attributes, sizeof(*attributes),
-						 t->attribute_count);
+	struct key_attr *attributes = copy_array(a, t->attributes, sizeof(*attributes), t->attribute_count);
 	struct tag *tags = copy_array(a, t->tags, sizeof(*tags), t->tag_count);
 	size_t i;
 
@@ -300,8 +297,7 @@ const struct table *catalog_table(const struct catalog *c, struct slice name_or_
 	struct slice name = table_name_of_arn(name_or_arn);
 	size_t i = name_position(c, name);
 
-	return i < c->count && slice_equal(c->by_name[i]->table.name, name) ? &c->by_name[i]->table
-									     : NULL;
+	return i < c->count && slice_equal(c->by_name[i]->table.name, name) ? &c->by_name[i]->table : NULL;
 }
 
 const struct table *catalog_table_by_id(const struct catalog *c, uint32_t id)
@@ -322,8 +318,7 @@ const struct table *catalog_at(const struct catalog *c, size_t i)
 }
 
 /* ---- opening ---- */
-static bool load_stats(struct db *db, uint32_t id, struct arena *a, struct stats **out,
-		       struct error *e)
+static bool load_stats(struct db *db, uint32_t id, struct arena *a, struct stats **out, struct error *e)
 {
 	int64_t items = 0, bytes = 0;
 	struct slice record;
@@ -332,8 +327,7 @@ static bool load_stats(struct db *db, uint32_t id, struct arena *a, struct stats
 	*out = db_stats(db, id);
 	if (!*out)
 		arena_out_of_memory(a);
-	if (!store_get(db->store, NULL, STORE_STATS, layout_stats_key(a, id), a, &record, &found,
-		       e))
+	if (!store_get(db->store, NULL, STORE_STATS, layout_stats_key(a, id), a, &record, &found, e))
 		return false;
 	if (found && !layout_read_stats_record(record, &items, &bytes))
 		return error_set(e, a, ERR_INTERNAL, "The counters of %u are damaged", id);
@@ -342,8 +336,7 @@ static bool load_stats(struct db *db, uint32_t id, struct arena *a, struct stats
 	return true;
 }
 
-static bool load_table(struct db *db, struct slice text, struct arena *a, struct catalog **c,
-		       struct error *e)
+static bool load_table(struct db *db, struct slice text, struct arena *a, struct catalog **c, struct error *e)
 {
 	struct catalog *more;
 	struct table t;

@@ -199,8 +199,7 @@ static struct key_attr get_attr(const struct json *j)
 	return (struct key_attr){ get_string(j, "name"), value_type_parse(get_string(j, "type")) };
 }
 
-static uint8_t get_key_part(const struct json *key, const char *name, struct key_attr *out,
-			    size_t most)
+static uint8_t get_key_part(const struct json *key, const char *name, struct key_attr *out, size_t most)
 {
 	size_t n, i;
 	const struct json *items = get_array(key, name, &n);
@@ -337,8 +336,7 @@ static void get_lists(const struct json *j, struct arena *a, struct table *t)
 	items = get_array(j, "tags", &n);
 	tags = arena_array(a, struct tag, n);
 	for (i = 0; i < n; i++)
-		tags[i] = (struct tag){ get_string(&items[i], "key"),
-					get_string(&items[i], "value") };
+		tags[i] = (struct tag){ get_string(&items[i], "key"), get_string(&items[i], "value") };
 	t->tags = tags;
 	t->tag_count = n;
 }

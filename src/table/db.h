@@ -27,26 +27,27 @@ struct db;
 
 enum durability { DURABILITY_SYNCED, DURABILITY_RELAXED };
 
-struct db_options { /* zero is the default everywhere */
+/* zero is the default everywhere */
+struct db_options {
 	const char *dir; /* NULL: in memory */
 	enum durability durability;
 	size_t cache_bytes;
-	uint32_t stream_shards;          /* 0: 4 */
-	int64_t stream_retention_ms;     /* 0: 24 hours */
-	int64_t ttl_sweep_ms;            /* 0: 1000 */
-	int64_t (*ttl_delay_ms)(void *ctx, struct slice table); /* how much later expired items of a table go; NULL: at once */
+	uint32_t stream_shards;      /* 0: 4 */
+	int64_t stream_retention_ms; /* 0: 24 hours */
+	int64_t ttl_sweep_ms;        /* 0: 1000 */
+	int64_t (*ttl_delay_ms)(void *ctx,
+				struct slice table); /* how much later expired items of a table go; NULL: at once */
 	void *ttl_delay_ctx;
-	int64_t token_lifetime_ms;       /* 0: 10 minutes */
-	const struct clock *clock;       /* NULL: the system's */
-	const char *region;              /* NULL: us-east-1; for ARNs */
-	bool shadow;                     /* a copy is opened, and the directory is not changed: store_options */
-	bool no_background;              /* tests: no sweeper or backfill thread; use db_step() */
+	int64_t token_lifetime_ms; /* 0: 10 minutes */
+	const struct clock *clock; /* NULL: the system's */
+	const char *region;        /* NULL: us-east-1; for ARNs */
+	bool shadow;               /* a copy is opened, and the directory is not changed: store_options */
+	bool no_background;        /* tests: no sweeper or backfill thread; use db_step() */
 };
 
 /* As store_open(). Starts the writer and the background thread; unfinished backfills and deletions
  * go on where they were. */
-enum store_open_result db_open(const struct db_options *o, struct db **out, char *why,
-			       size_t n) MUST_CHECK;
+enum store_open_result db_open(const struct db_options *o, struct db **out, char *why, size_t n) MUST_CHECK;
 /* Answers everything queued, stops the threads, closes the store. NULL is fine. */
 void db_close(struct db *db);
 
@@ -78,7 +79,7 @@ bool db_verify(struct db *db, struct buf *report);
 /* Numbers for /metrics. */
 struct db_metrics {
 	uint64_t batches, requests, write_errors; /* batches committed, requests in them */
-	uint64_t alone; /* of these requests, written by the threads that submitted them */
+	uint64_t alone;                           /* of these requests, written by the threads that submitted them */
 	uint64_t queue_depth;
 	uint64_t ttl_deleted;
 	uint64_t last_sequence;

@@ -9,8 +9,7 @@ static struct slice as_slice(struct value v)
 }
 
 /* An index being backfilled may not have the entry yet; an active one has it (T4). */
-static bool has_entry(struct stage *s, const struct index *i, struct slice key, bool *has,
-		      struct error *e)
+static bool has_entry(struct stage *s, const struct index *i, struct slice key, bool *has, struct error *e)
 {
 	struct slice ignored;
 
@@ -28,8 +27,8 @@ struct entries {
 	size_t old_size, new_size;
 };
 
-static struct entries entries_of(struct stage *s, const struct table *t, const struct index *i,
-				 struct item_key k, struct value old, struct value item)
+static struct entries entries_of(struct stage *s, const struct table *t, const struct index *i, struct item_key k,
+				 struct value old, struct value item)
 {
 	struct entries x = {
 		.had = value_present(old) && index_holds(i, old),
@@ -63,8 +62,8 @@ static double units_of(const struct entries *x)
 	return old + new;
 }
 
-static bool plan_one(struct stage *s, const struct index *i, const struct entries *x,
-		     struct index_change *c, struct error *e)
+static bool plan_one(struct stage *s, const struct index *i, const struct entries *x, struct index_change *c,
+		     struct error *e)
 {
 	bool same_key = x->had && x->has && slice_equal(x->old_key, x->new_key);
 	bool stored = false;
@@ -90,9 +89,8 @@ static bool plan_one(struct stage *s, const struct index *i, const struct entrie
 	return true;
 }
 
-bool index_plan(struct stage *s, const struct table *t, struct item_key k, struct value old,
-		struct value item, struct index_plan *plan, struct capacity *capacity,
-		struct error *e)
+bool index_plan(struct stage *s, const struct table *t, struct item_key k, struct value old, struct value item,
+		struct index_plan *plan, struct capacity *capacity, struct error *e)
 {
 	size_t n;
 
@@ -127,8 +125,8 @@ void index_stage(struct stage *s, const struct table *t, const struct index_plan
 		stage_change(s, &t->indexes[n], &plan->changes[n]);
 }
 
-bool index_enter(struct stage *s, const struct table *t, const struct index *i, struct item_key k,
-		 struct value item, bool *made, struct error *e)
+bool index_enter(struct stage *s, const struct table *t, const struct index *i, struct item_key k, struct value item,
+		 bool *made, struct error *e)
 {
 	struct entries x = entries_of(s, t, i, k, VALUE_ABSENT, item);
 	struct index_change c;

@@ -41,13 +41,13 @@ struct db {
 	bool stopping;
 	bool writing; /* somebody has the writer's turn */
 	pthread_t writer;
-	uint32_t next_id; /* W */
+	uint32_t next_id;    /* W */
 	struct batch *batch; /* W */
 
 	/* Without a thread when no_background; set by background_start(). */
 	struct background *background;
 
-	struct timekeeper *timekeeper; /* timekeeper.h; of who makes a step in the background */
+	struct timekeeper *timekeeper;   /* timekeeper.h; of who makes a step in the background */
 	_Atomic int64_t time_ms;         /* db_time_ms(); moved by the timekeeper */
 	_Atomic uint64_t stream_aging;   /* db_stream_aging(); likewise */
 	_Atomic uint64_t stream_horizon; /* stream records with lesser numbers are forgotten; likewise */

@@ -5,8 +5,8 @@
 #include "table/layout.h"
 #include "value/key.h"
 
-#define HASH_SIZE 8
-#define ID_SIZE 4
+#define HASH_SIZE   8
+#define ID_SIZE     4
 #define DIGEST_SIZE 32
 
 /* ---- pieces ---- */
@@ -103,8 +103,7 @@ void layout_index_partition(struct buf *b, const struct index *i, const struct s
 	buf_put(b, buf_slice(&counted));
 }
 
-struct slice layout_index_key(struct arena *a, const struct index *i, struct value item,
-			      struct item_key k)
+struct slice layout_index_key(struct arena *a, const struct index *i, struct value item, struct item_key k)
 {
 	struct slice hash[KEY_HASH_MAX];
 	struct buf b;
@@ -132,8 +131,7 @@ uint64_t layout_hash_of(struct slice key)
 	return read_be64(key.p + ID_SIZE);
 }
 
-bool layout_read_index_key(struct arena *a, const struct index *i, struct slice key,
-			   struct item_key *out)
+bool layout_read_index_key(struct arena *a, const struct index *i, struct slice key, struct item_key *out)
 {
 	const uint8_t *p, *end = end_of(key);
 	struct slice skipped;

@@ -71,8 +71,7 @@ bool layout_read_item_key(struct slice key, uint32_t *table, struct item_key *ou
 
 /* ---- INDEX ---- */
 /* The entry of an item in an index that holds it (index_holds()). */
-struct slice layout_index_key(struct arena *a, const struct index *i, struct value item,
-			      struct item_key k);
+struct slice layout_index_key(struct arena *a, const struct index *i, struct value item, struct item_key k);
 /* What all entries of one index partition start with; `hash` are value_bytes() of its
  * key.hash_count hash attributes. Escaped range attributes may be added behind it. */
 void layout_index_partition(struct buf *b, const struct index *i, const struct slice *hash);
@@ -81,14 +80,12 @@ struct slice layout_index_from_hash(struct arena *a, uint32_t index, uint64_t ha
 /* The hash in an index key or item key: bytes 4..11. */
 uint64_t layout_hash_of(struct slice key);
 /* The table key at the end of an index key; the slices point into `key`. False when malformed. */
-bool layout_read_index_key(struct arena *a, const struct index *i, struct slice key,
-			   struct item_key *out) MUST_CHECK;
+bool layout_read_index_key(struct arena *a, const struct index *i, struct slice key, struct item_key *out) MUST_CHECK;
 
 /* ---- STREAM ---- */
 #define STREAM_FLAG_TTL 1
 struct slice layout_stream_key(struct arena *a, uint32_t stream, uint32_t shard, uint64_t sequence);
-bool layout_read_stream_key(struct slice key, uint32_t *stream, uint32_t *shard,
-			    uint64_t *sequence) MUST_CHECK;
+bool layout_read_stream_key(struct slice key, uint32_t *stream, uint32_t *shard, uint64_t *sequence) MUST_CHECK;
 /* r->sequence is in the key, not in the record. */
 struct slice layout_stream_record(struct arena *a, const struct stream_record *r);
 /* The values point into `bytes`. r->sequence is left alone. False when malformed. */
@@ -98,19 +95,16 @@ bool layout_read_stream_record(struct slice bytes, struct stream_record *r) MUST
 struct slice layout_ttl_key(struct arena *a, uint32_t table, int64_t expiry, struct item_key k);
 /* All TTL entries of a table from `expiry` (>= 0) seconds on. */
 struct slice layout_ttl_from(struct arena *a, uint32_t table, int64_t expiry);
-bool layout_read_ttl_key(struct slice key, uint32_t *table, int64_t *expiry,
-			 struct item_key *out) MUST_CHECK;
+bool layout_read_ttl_key(struct slice key, uint32_t *table, int64_t *expiry, struct item_key *out) MUST_CHECK;
 
 /* ---- TOKENS ---- */
 struct slice layout_token_key(struct arena *a, struct slice token);
 struct slice layout_token_record(struct arena *a, int64_t expiry_ms, const uint8_t digest[32]);
-bool layout_read_token_record(struct slice record, int64_t *expiry_ms,
-			      uint8_t digest[32]) MUST_CHECK;
+bool layout_read_token_record(struct slice record, int64_t *expiry_ms, uint8_t digest[32]) MUST_CHECK;
 struct slice layout_token_expiry_key(struct arena *a, int64_t expiry_ms, struct slice token);
 /* All token expiries from `expiry_ms` (>= 0) on. */
 struct slice layout_token_expiry_from(struct arena *a, int64_t expiry_ms);
-bool layout_read_token_expiry_key(struct slice key, int64_t *expiry_ms,
-				  struct slice *token) MUST_CHECK;
+bool layout_read_token_expiry_key(struct slice key, int64_t *expiry_ms, struct slice *token) MUST_CHECK;
 
 /* ---- STATS ---- */
 struct slice layout_stats_key(struct arena *a, uint32_t id);

@@ -14,9 +14,9 @@ struct walk {
 	struct arena *scratch; /* what one item needs; cleared before the next */
 	const struct store_view *view;
 	struct page *page;
-	size_t read_bytes;     /* item sizes read from what is walked, added up for capacity */
-	size_t page_bytes;     /* against PAGE_BYTES_MAX */
-	bool measures;         /* no: neither of the two is needed */
+	size_t read_bytes; /* item sizes read from what is walked, added up for capacity */
+	size_t page_bytes; /* against PAGE_BYTES_MAX */
+	bool measures;     /* no: neither of the two is needed */
 };
 
 static void release_arena(void *arena)
@@ -53,8 +53,7 @@ static bool fetch_item(struct walk *w, struct slice index_key, struct value *ite
 }
 
 /* Evaluates one entry. *full tells whether the page ends with it. */
-static bool take_entry(struct walk *w, struct slice key, struct value item, bool *full,
-		       struct error *e)
+static bool take_entry(struct walk *w, struct slice key, struct value item, bool *full, struct error *e)
 {
 	const struct page_request *r = w->r;
 	struct page *page = w->page;
@@ -88,9 +87,9 @@ static bool must_measure(const struct page_request *r, const struct store_iter *
 static bool walk_range(struct walk *w, const struct key_range *range, struct error *e)
 {
 	const struct page_request *r = w->r;
-	struct store_iter *it = store_iter_upto(r->limit ? (size_t)r->limit : SIZE_MAX, db_store(w->db), w->view,
-						r->index ? STORE_INDEX : STORE_ITEMS, range->from,
-						range->to, r->backwards, w->arena);
+	struct store_iter *it =
+		store_iter_upto(r->limit ? (size_t)r->limit : SIZE_MAX, db_store(w->db), w->view,
+				r->index ? STORE_INDEX : STORE_ITEMS, range->from, range->to, r->backwards, w->arena);
 	bool full = false, ok = true;
 
 	while (ok && !full && store_iter_next(it)) {
@@ -98,8 +97,7 @@ static bool walk_range(struct walk *w, const struct key_range *range, struct err
 
 		arena_clear(w->scratch);
 		w->measures = must_measure(r, it);
-		ok = take_entry(w, store_iter_key(it),
-				(struct value){ (const uint8_t *)value.p, value.n }, &full, e);
+		ok = take_entry(w, store_iter_key(it), (struct value){ (const uint8_t *)value.p, value.n }, &full, e);
 	}
 	if (ok && !full)
 		ok = store_iter_ok(it, w->arena, e);
@@ -107,8 +105,7 @@ static bool walk_range(struct walk *w, const struct key_range *range, struct err
 	return ok;
 }
 
-bool db_page(struct db *db, const struct page_request *r, struct arena *a, struct page *out,
-	     struct error *e)
+bool db_page(struct db *db, const struct page_request *r, struct arena *a, struct page *out, struct error *e)
 {
 	struct walk w = { .db = db, .r = r, .arena = a, .page = out };
 	struct key_range range = bounds_after_start(r, bounds_of_request(r, a), a);

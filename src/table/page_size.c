@@ -7,9 +7,9 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "table/page_size.h"
 
-#define STORED_CHUNK 3072
+#define STORED_CHUNK          3072
 #define STORED_CHUNK_OVERHEAD 18
-#define STORED_ITEM_OVERHEAD 2
+#define STORED_ITEM_OVERHEAD  2
 
 size_t page_size_of_item(const struct table *t, struct value item, size_t *item_bytes)
 {
@@ -17,6 +17,5 @@ size_t page_size_of_item(const struct table *t, struct value item, size_t *item_
 	struct item_sizes s = item_sizes(item, sort_key);
 
 	*item_bytes = s.size;
-	return STORED_ITEM_OVERHEAD + s.stored +
-	       (1 + (s.stored + 1) / STORED_CHUNK) * (STORED_CHUNK_OVERHEAD + s.apart);
+	return STORED_ITEM_OVERHEAD + s.stored + (1 + (s.stored + 1) / STORED_CHUNK) * (STORED_CHUNK_OVERHEAD + s.apart);
 }

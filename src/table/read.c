@@ -4,8 +4,8 @@
 
 #include "table/layout.h"
 
-bool db_get(struct db *db, const struct store_view *view, const struct table *t,
-	    struct item_key key, struct arena *a, struct value *item, struct error *e)
+bool db_get(struct db *db, const struct store_view *view, const struct table *t, struct item_key key, struct arena *a,
+	    struct value *item, struct error *e)
 {
 	struct slice bytes, where = layout_item_key(a, t->id, key);
 	bool found;
@@ -18,8 +18,8 @@ bool db_get(struct db *db, const struct store_view *view, const struct table *t,
 	return true;
 }
 
-bool db_get_many(struct db *db, const struct store_view *view, const struct table *t, const struct item_key *keys, size_t n,
-		 struct arena *a, struct value *items, struct error *e)
+bool db_get_many(struct db *db, const struct store_view *view, const struct table *t, const struct item_key *keys,
+		 size_t n, struct arena *a, struct value *items, struct error *e)
 {
 	struct slice *where = arena_array(a, struct slice, n), *bytes = arena_array(a, struct slice, n);
 	bool *found = arena_array(a, bool, n);

@@ -8,12 +8,12 @@
 #include "table/db.h"
 
 /* The item, or VALUE_ABSENT. `view` may be NULL: the latest. */
-bool db_get(struct db *db, const struct store_view *view, const struct table *t,
-	    struct item_key key, struct arena *a, struct value *item, struct error *e) MUST_CHECK;
+bool db_get(struct db *db, const struct store_view *view, const struct table *t, struct item_key key, struct arena *a,
+	    struct value *item, struct error *e) MUST_CHECK;
 
 /* The same for several keys of a table. */
-bool db_get_many(struct db *db, const struct store_view *view, const struct table *t, const struct item_key *keys, size_t n,
-		 struct arena *a, struct value *items, struct error *e) MUST_CHECK;
+bool db_get_many(struct db *db, const struct store_view *view, const struct table *t, const struct item_key *keys,
+		 size_t n, struct arena *a, struct value *items, struct error *e) MUST_CHECK;
 
 /* One page of a Query or Scan. Zero / NULL members mean "not given". */
 struct page_request {
@@ -23,14 +23,14 @@ struct page_request {
 	 * the last `=`; checked by the caller, any order. NULL: a scan. */
 	const struct key_term *terms;
 	size_t term_count;
-	bool backwards;        /* ScanIndexForward = false */
-	struct value start;    /* ExclusiveStartKey, checked; absent: from the beginning */
+	bool backwards;                   /* ScanIndexForward = false */
+	struct value start;               /* ExclusiveStartKey, checked; absent: from the beginning */
 	uint32_t segment, total_segments; /* scan; 0 of 0: the whole table */
-	int64_t limit;         /* items evaluated at most; 0: none */
+	int64_t limit;                    /* items evaluated at most; 0: none */
 	const struct condition *filter;
-	bool consistent;       /* counts capacity; reads are always consistent */
+	bool consistent;               /* counts capacity; reads are always consistent */
 	const struct store_view *view; /* of this moment; NULL: of now */
-	bool uncounted;        /* nobody asks for the capacity, and it may be wrong */
+	bool uncounted;                /* nobody asks for the capacity, and it may be wrong */
 	/* LSI: read whole items from the table: attributes outside the index are asked for. */
 	bool fetch_items;
 	/* Called for each item that passes the filter, in order; valid during the call. */
@@ -48,8 +48,7 @@ struct page {
  * if nothing follows, as DynamoDB does. An index's entry is emitted as stored (projected attributes).
  * Capacity: the sizes of all evaluated items added up, then rounded to 4 KB; each item fetched for
  * an LSI is rounded by itself and counts for the table. Errors: INTERNAL (disk). */
-bool db_page(struct db *db, const struct page_request *r, struct arena *a, struct page *out,
-	     struct error *e) MUST_CHECK;
+bool db_page(struct db *db, const struct page_request *r, struct arena *a, struct page *out, struct error *e) MUST_CHECK;
 
 /* How ExclusiveStartKey lies to a query's terms; DynamoDB has a text for each:
  *   OUTSIDE          "The provided starting key is outside query boundaries based on provided

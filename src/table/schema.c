@@ -2,7 +2,7 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "table/schema.h"
 
-#define INVALID "One or more parameter values were invalid: "
+#define INVALID   "One or more parameter values were invalid: "
 #define NOT_VALID "One or more parameter values are not valid. "
 
 const char *resource_status_name(enum resource_status s)
@@ -12,8 +12,7 @@ const char *resource_status_name(enum resource_status s)
 	return names[s];
 }
 
-static const char *const view_names[] = { "", "KEYS_ONLY", "NEW_IMAGE", "OLD_IMAGE",
-					  "NEW_AND_OLD_IMAGES" };
+static const char *const view_names[] = { "", "KEYS_ONLY", "NEW_IMAGE", "OLD_IMAGE", "NEW_AND_OLD_IMAGES" };
 
 const char *stream_view_name(enum stream_view v)
 {
@@ -55,8 +54,7 @@ struct slice table_arn(const struct table *t, struct arena *a)
 {
 	struct slice region = t->region.n ? t->region : SLICE("us-east-1");
 
-	return arena_printf(a, "arn:aws:dynamodb:%.*s:000000000000:table/%.*s", SLICE_ARG(region),
-			    SLICE_ARG(t->name));
+	return arena_printf(a, "arn:aws:dynamodb:%.*s:000000000000:table/%.*s", SLICE_ARG(region), SLICE_ARG(t->name));
 }
 
 struct slice index_arn(const struct table *t, const struct index *i, struct arena *a)
@@ -103,55 +101,47 @@ bool is_key_attribute(const struct key_schema *k, struct slice name)
 }
 
 /* ---- primary keys ---- */
-static bool check_key_size(struct slice bytes, enum value_type type, bool hash, struct arena *a,
-			   struct error *e)
+static bool check_key_size(struct slice bytes, enum value_type type, bool hash, struct arena *a, struct error *e)
 {
 	if (type == VALUE_N)
 		return true;
 	if (hash && bytes.n > HASH_KEY_BYTES_MAX)
-		return error_set(
-			e, a, ERR_VALIDATION,
-			INVALID "Size of hashkey has exceeded the maximum size limit of2048 bytes");
+		return error_set(e, a, ERR_VALIDATION,
+				 INVALID "Size of hashkey has exceeded the maximum size limit of2048 bytes");
 	if (!hash && bytes.n > RANGE_KEY_BYTES_MAX)
-		return error_set(e, a, ERR_VALIDATION, INVALID
-				 "Aggregated size of all range keys has exceeded the size limit of "
-				 "1024 bytes");
+		return error_set(e, a, ERR_VALIDATION,
+				 INVALID "Aggregated size of all range keys has exceeded the size limit of "
+					 "1024 bytes");
 	return true;
 }
 
 /* The text differs with where the key stands: an item's, or a Key parameter's. */
-static bool check_key_value(const struct key_attr *k, struct value v, bool hash, struct arena *a,
-			    struct slice *out, struct error *e)
+static bool check_key_value(const struct key_attr *k, struct value v, bool hash, struct arena *a, struct slice *out,
+			    struct error *e)
 {
 	*out = value_bytes(v);
 	if (!out->n)
-		return error_set(
-			e, a, ERR_VALIDATION,
-			NOT_VALID
-			"The AttributeValue for a key attribute cannot contain an empty %s "
-			"value. Key: %.*s",
-			k->type == VALUE_S ? "string" : "binary", SLICE_ARG(k->name));
+		return error_set(e, a, ERR_VALIDATION,
+				 NOT_VALID "The AttributeValue for a key attribute cannot contain an empty %s "
+					   "value. Key: %.*s",
+				 k->type == VALUE_S ? "string" : "binary", SLICE_ARG(k->name));
 	return check_key_size(*out, k->type, hash, a, e);
 }
 
-static bool item_key_attr(const struct key_attr *k, struct value item, bool hash, struct arena *a,
-			  struct slice *out, struct error *e)
+static bool item_key_attr(const struct key_attr *k, struct value item, bool hash, struct arena *a, struct slice *out,
+			  struct error *e)
 {
 	struct value v = value_get(item, k->name);
 
 	if (!value_present(v))
-		return error_set(e, a, ERR_VALIDATION, INVALID "Missing the key %.*s in the item",
-				 SLICE_ARG(k->name));
+		return error_set(e, a, ERR_VALIDATION, INVALID "Missing the key %.*s in the item", SLICE_ARG(k->name));
 	if (value_type(v) != k->type)
-		return error_set(e, a, ERR_VALIDATION,
-				 INVALID "Type mismatch for key %.*s expected: %s actual: %s",
-				 SLICE_ARG(k->name), value_type_name(k->type),
-				 value_type_name(value_type(v)));
+		return error_set(e, a, ERR_VALIDATION, INVALID "Type mismatch for key %.*s expected: %s actual: %s",
+				 SLICE_ARG(k->name), value_type_name(k->type), value_type_name(value_type(v)));
 	return check_key_value(k, v, hash, a, out, e);
 }
 
-bool table_key_of_item(const struct table *t, struct value item, struct arena *a,
-		       struct item_key *out, struct error *e)
+bool table_key_of_item(const struct table *t, struct value item, struct arena *a, struct item_key *out, struct error *e)
 {
 	out->sk = SLICE("");
 	if (!item_key_attr(&t->key.hash[0], item, true, a, &out->pk, e))
@@ -159,24 +149,21 @@ bool table_key_of_item(const struct table *t, struct value item, struct arena *a
 	return !t->key.range_count || item_key_attr(&t->key.range[0], item, false, a, &out->sk, e);
 }
 
-static bool key_key_attr(const struct key_attr *k, struct value key, bool hash, struct arena *a,
-			 struct slice *out, struct error *e)
+static bool key_key_attr(const struct key_attr *k, struct value key, bool hash, struct arena *a, struct slice *out,
+			 struct error *e)
 {
 	struct value v = value_get(key, k->name);
 
 	if (value_type(v) != k->type)
-		return error_set(e, a, ERR_VALIDATION,
-				 "The provided key element does not match the schema");
+		return error_set(e, a, ERR_VALIDATION, "The provided key element does not match the schema");
 	return check_key_value(k, v, hash, a, out, e);
 }
 
-bool table_key_of_key(const struct table *t, struct value key, struct arena *a,
-		      struct item_key *out, struct error *e)
+bool table_key_of_key(const struct table *t, struct value key, struct arena *a, struct item_key *out, struct error *e)
 {
 	out->sk = SLICE("");
 	if (value_count(key) != (size_t)t->key.hash_count + t->key.range_count)
-		return error_set(e, a, ERR_VALIDATION,
-				 "The provided key element does not match the schema");
+		return error_set(e, a, ERR_VALIDATION, "The provided key element does not match the schema");
 	if (!key_key_attr(&t->key.hash[0], key, true, a, &out->pk, e))
 		return false;
 	return !t->key.range_count || key_key_attr(&t->key.range[0], key, false, a, &out->sk, e);
@@ -215,13 +202,12 @@ static size_t key_bytes(const struct key_attr *k, size_t count, struct value ite
 	return n;
 }
 
-static bool index_type_error(const struct index *i, struct slice name, enum value_type expected,
-			     enum value_type actual, struct arena *a, struct error *e)
+static bool index_type_error(const struct index *i, struct slice name, enum value_type expected, enum value_type actual,
+			     struct arena *a, struct error *e)
 {
-	return error_set(e, a, ERR_VALIDATION, INVALID
-			 "Type mismatch for Index Key %.*s Expected: %s Actual: %s IndexName: %.*s",
-			 SLICE_ARG(name), value_type_name(expected), value_type_name(actual),
-			 SLICE_ARG(i->name));
+	return error_set(e, a, ERR_VALIDATION,
+			 INVALID "Type mismatch for Index Key %.*s Expected: %s Actual: %s IndexName: %.*s",
+			 SLICE_ARG(name), value_type_name(expected), value_type_name(actual), SLICE_ARG(i->name));
 }
 
 static bool index_fault_error(const struct index *i, const struct key_attr *k, struct value v,
@@ -229,39 +215,32 @@ static bool index_fault_error(const struct index *i, const struct key_attr *k, s
 {
 	if (fault == FAULT_TYPE)
 		return index_type_error(i, k->name, k->type, value_type(v), a, e);
-	return error_set(e, a, ERR_VALIDATION, NOT_VALID
-			 "A value specified for a secondary index key is not supported. The "
-			 "AttributeValue for a key attribute cannot contain an empty %s value. "
-			 "IndexName: %.*s, IndexKey: %.*s",
-			 k->type == VALUE_S ? "string" : "binary", SLICE_ARG(i->name),
-			 SLICE_ARG(k->name));
+	return error_set(e, a, ERR_VALIDATION,
+			 NOT_VALID "A value specified for a secondary index key is not supported. The "
+				   "AttributeValue for a key attribute cannot contain an empty %s value. "
+				   "IndexName: %.*s, IndexKey: %.*s",
+			 k->type == VALUE_S ? "string" : "binary", SLICE_ARG(i->name), SLICE_ARG(k->name));
 }
 
-static bool update_fault_error(const struct key_attr *k, enum index_key_fault fault,
-			       struct arena *a, struct error *e)
+static bool update_fault_error(const struct key_attr *k, enum index_key_fault fault, struct arena *a, struct error *e)
 {
 	if (fault == FAULT_TYPE)
-		return error_set(
-			e, a, ERR_VALIDATION,
-			"The update expression attempted to update the secondary index key to "
-			"unsupported type");
-	return error_set(
-		e, a, ERR_VALIDATION,
-		NOT_VALID
-		"The update expression attempted to update a secondary index key to a value "
-		"that is not supported. The AttributeValue for a key attribute cannot contain "
-		"an empty %s value.",
-		k->type == VALUE_S ? "string" : "binary");
+		return error_set(e, a, ERR_VALIDATION,
+				 "The update expression attempted to update the secondary index key to "
+				 "unsupported type");
+	return error_set(e, a, ERR_VALIDATION,
+			 NOT_VALID "The update expression attempted to update a secondary index key to a value "
+				   "that is not supported. The AttributeValue for a key attribute cannot contain "
+				   "an empty %s value.",
+			 k->type == VALUE_S ? "string" : "binary");
 }
 
-static bool check_index_size(const struct index *i, struct value item, struct arena *a,
-			     struct error *e)
+static bool check_index_size(const struct index *i, struct value item, struct arena *a, struct error *e)
 {
 	struct slice hash = { NULL, key_bytes(i->key.hash, i->key.hash_count, item) };
 	struct slice range = { NULL, key_bytes(i->key.range, i->key.range_count, item) };
 
-	return check_key_size(hash, VALUE_B, true, a, e) &&
-	       check_key_size(range, VALUE_B, false, a, e);
+	return check_key_size(hash, VALUE_B, true, a, e) && check_key_size(range, VALUE_B, false, a, e);
 }
 
 static bool size_fits(const struct index *i, struct value item)
@@ -283,18 +262,17 @@ static const struct index *first_index_of(const struct table *t, struct slice na
 	return first;
 }
 
-static bool check_attr_of_index(const struct table *t, const struct key_attr *k, struct value item,
-				struct arena *a, struct error *e)
+static bool check_attr_of_index(const struct table *t, const struct key_attr *k, struct value item, struct arena *a,
+				struct error *e)
 {
 	struct value v = value_get(item, k->name);
 	enum index_key_fault fault = index_key_fault(k, v);
 
-	return fault == FAULT_NONE ||
-	       index_fault_error(first_index_of(t, k->name), k, v, fault, a, e);
+	return fault == FAULT_NONE || index_fault_error(first_index_of(t, k->name), k, v, fault, a, e);
 }
 
-bool table_check_index_key_type(const struct table *t, struct slice name, enum value_type type,
-				struct arena *a, struct error *e)
+bool table_check_index_key_type(const struct table *t, struct slice name, enum value_type type, struct arena *a,
+				struct error *e)
 {
 	const struct index *i = first_index_of(t, name);
 	enum value_type expected = table_attribute_type(t, name);
@@ -302,8 +280,7 @@ bool table_check_index_key_type(const struct table *t, struct slice name, enum v
 	return !i || type == expected || index_type_error(i, name, expected, type, a, e);
 }
 
-bool table_check_index_keys(const struct table *t, struct value item, struct arena *a,
-			    struct error *e)
+bool table_check_index_keys(const struct table *t, struct value item, struct arena *a, struct error *e)
 {
 	size_t n, k;
 
@@ -322,8 +299,8 @@ bool table_check_index_keys(const struct table *t, struct value item, struct are
 	return true;
 }
 
-static bool check_updated_attr(const struct key_attr *k, struct value old, struct value item,
-			       struct arena *a, struct error *e)
+static bool check_updated_attr(const struct key_attr *k, struct value old, struct value item, struct arena *a,
+			       struct error *e)
 {
 	struct value v = value_get(item, k->name), was = value_get(old, k->name);
 	enum index_key_fault fault = index_key_fault(k, v);
@@ -333,8 +310,8 @@ static bool check_updated_attr(const struct key_attr *k, struct value old, struc
 	return update_fault_error(k, fault, a, e);
 }
 
-bool table_check_updated_index_keys(const struct table *t, struct value old, struct value item,
-				    struct arena *a, struct error *e)
+bool table_check_updated_index_keys(const struct table *t, struct value old, struct value item, struct arena *a,
+				    struct error *e)
 {
 	size_t n, k;
 
@@ -375,9 +352,8 @@ bool index_holds(const struct index *i, struct value item)
 
 /* ---- parts of items ---- */
 /* The members of `item` that `wanted` says yes to. */
-static struct value
-filtered(struct value item, struct arena *a, const struct table *t, const struct index *i,
-	 bool (*wanted)(const struct table *, const struct index *, struct slice))
+static struct value filtered(struct value item, struct arena *a, const struct table *t, const struct index *i,
+			     bool (*wanted)(const struct table *, const struct index *, struct slice))
 {
 	struct value_member *m = arena_array(a, struct value_member, value_count(item));
 	struct value_iter it = value_iter(item);
@@ -404,14 +380,12 @@ bool index_has_attribute(const struct table *t, const struct index *i, struct sl
 	return false;
 }
 
-struct value table_key_item(const struct table *t, const struct index *i, struct value item,
-			    struct arena *a)
+struct value table_key_item(const struct table *t, const struct index *i, struct value item, struct arena *a)
 {
 	return filtered(item, a, t, i, is_any_key);
 }
 
-struct value index_projected(const struct table *t, const struct index *i, struct value item,
-			     struct arena *a)
+struct value index_projected(const struct table *t, const struct index *i, struct value item, struct arena *a)
 {
 	return i->projection == PROJECT_ALL ? item : filtered(item, a, t, i, index_has_attribute);
 }

@@ -11,7 +11,6 @@
 #include "value/limits.h"
 #include "value/value.h"
 
-
 struct key_attr {
 	struct slice name;
 	enum value_type type; /* S, N or B */
@@ -41,7 +40,7 @@ static inline void stats_add(_Atomic int64_t *counter, int64_t n)
 }
 
 struct throughput {
-	int64_t read, write;                 /* 0, 0: on demand */
+	int64_t read, write;                  /* 0, 0: on demand */
 	int64_t last_increase, last_decrease; /* ms; 0: never */
 	int64_t decreases_today;
 };
@@ -66,13 +65,7 @@ struct index {
 	struct stats *stats;
 };
 
-enum stream_view {
-	STREAM_NONE,
-	STREAM_KEYS_ONLY,
-	STREAM_NEW_IMAGE,
-	STREAM_OLD_IMAGE,
-	STREAM_NEW_AND_OLD
-};
+enum stream_view { STREAM_NONE, STREAM_KEYS_ONLY, STREAM_NEW_IMAGE, STREAM_OLD_IMAGE, STREAM_NEW_AND_OLD };
 const char *stream_view_name(enum stream_view v);
 /* STREAM_NONE when it names none. */
 enum stream_view stream_view_parse(struct slice s);
@@ -84,7 +77,7 @@ struct stream_split {
 	uint32_t depth;    /* since then each of the stream's shards is told as 2^depth of them */
 };
 #define STREAM_SPLITS_MAX 100 /* with one more the two oldest become one */
-#define STREAM_DEPTH_MAX 2
+#define STREAM_DEPTH_MAX  2
 
 /* A stream, enabled or (closed_ms != 0) disabled and still readable until trimmed. */
 struct stream {
@@ -109,7 +102,7 @@ struct table {
 	uint32_t id; /* never reused */
 	struct slice name;
 	struct slice region; /* for ARNs; the same for all tables of a db, not stored */
-	struct slice uuid; /* TableId */
+	struct slice uuid;   /* TableId */
 	int64_t created_ms;
 	enum resource_status status;
 	struct key_schema key;
@@ -118,12 +111,12 @@ struct table {
 	const struct index *indexes;
 	size_t index_count;
 	bool has_local_indexes;
-	bool on_demand; /* BillingMode PAY_PER_REQUEST */
+	bool on_demand;             /* BillingMode PAY_PER_REQUEST */
 	int64_t on_demand_since_ms; /* LastUpdateToPayPerRequestDateTime; 0: never on demand */
 	struct throughput throughput;
 	int64_t max_read_units, max_write_units; /* OnDemandThroughput: -1 unset */
-	const struct stream *stream;         /* the enabled one, or NULL */
-	const struct stream *closed_streams; /* readable remains of earlier ones */
+	const struct stream *stream;             /* the enabled one, or NULL */
+	const struct stream *closed_streams;     /* readable remains of earlier ones */
 	size_t closed_stream_count;
 	enum ttl_status ttl;
 	struct slice ttl_attribute; /* kept when disabled; DescribeTimeToLive hides it then */
@@ -133,8 +126,8 @@ struct table {
 	uint64_t ttl_epoch;
 	bool deletion_protection;
 	struct slice table_class; /* STANDARD… ; empty when never given */
-	bool sse; /* SSESpecification.Enabled */
-	struct slice sse_key; /* KMSMasterKeyId given with it, or empty */
+	bool sse;                 /* SSESpecification.Enabled */
+	struct slice sse_key;     /* KMSMasterKeyId given with it, or empty */
 	const struct tag *tags;
 	size_t tag_count;
 	struct stats *stats;
@@ -158,40 +151,36 @@ struct item_key {
 
 /* The primary key of a whole item. Errors: VALIDATION, DynamoDB's texts (missing key, type
  * mismatch, empty key value, over 2048 / 1024 bytes). */
-bool table_key_of_item(const struct table *t, struct value item, struct arena *a,
-		       struct item_key *out, struct error *e) MUST_CHECK;
+bool table_key_of_item(const struct table *t, struct value item, struct arena *a, struct item_key *out,
+		       struct error *e) MUST_CHECK;
 /* The key of a Key parameter: exactly the key attributes ("The provided key element does not match
  * the schema"). */
-bool table_key_of_key(const struct table *t, struct value key, struct arena *a,
-		      struct item_key *out, struct error *e) MUST_CHECK;
+bool table_key_of_key(const struct table *t, struct value key, struct arena *a, struct item_key *out,
+		      struct error *e) MUST_CHECK;
 /* Whether the item's attributes that are keys of indexes have the right type, size and are not
  * empty ("Type mismatch for Index Key …"). */
-bool table_check_index_keys(const struct table *t, struct value item, struct arena *a,
-			    struct error *e) MUST_CHECK;
+bool table_check_index_keys(const struct table *t, struct value item, struct arena *a, struct error *e) MUST_CHECK;
 /* Whether a value of this type may stand in the attribute, which may be a key of indexes. */
-bool table_check_index_key_type(const struct table *t, struct slice name, enum value_type type,
-				struct arena *a, struct error *e) MUST_CHECK;
+bool table_check_index_key_type(const struct table *t, struct slice name, enum value_type type, struct arena *a,
+				struct error *e) MUST_CHECK;
 /* The same of an updated item, for the attributes that differ from `old` (which may be absent),
  * with the texts of UpdateItem ("The update expression attempted to update …"). */
-bool table_check_updated_index_keys(const struct table *t, struct value old, struct value item,
-				    struct arena *a, struct error *e) MUST_CHECK;
+bool table_check_updated_index_keys(const struct table *t, struct value old, struct value item, struct arena *a,
+				    struct error *e) MUST_CHECK;
 /* 400 KB. `updating`: which of DynamoDB's two texts ("Item size has exceeded the maximum allowed
  * size", "Item size to update has exceeded the maximum allowed size"). */
-bool table_check_item_size(struct value item, bool updating, struct arena *a,
-			   struct error *e) MUST_CHECK;
+bool table_check_item_size(struct value item, bool updating, struct arena *a, struct error *e) MUST_CHECK;
 
 /* The key attributes of an item: of the table, and those of the index too when not NULL (as in
  * LastEvaluatedKey). */
-struct value table_key_item(const struct table *t, const struct index *i, struct value item,
-			    struct arena *a);
+struct value table_key_item(const struct table *t, const struct index *i, struct value item, struct arena *a);
 /* Whether the index holds this item: it has all the index's key attributes, of the right type and
  * size. (Others are refused by table_check_index_keys(), but may be older than the index.) */
 bool index_holds(const struct index *i, struct value item);
 /* Whether an attribute of that name is in the index: by its projection, or as a key of the table or the index. */
 bool index_has_attribute(const struct table *t, const struct index *i, struct slice name);
 /* What the index stores of an item: `item` itself for PROJECT_ALL. */
-struct value index_projected(const struct table *t, const struct index *i, struct value item,
-			     struct arena *a);
+struct value index_projected(const struct table *t, const struct index *i, struct value item, struct arena *a);
 bool is_key_attribute(const struct key_schema *k, struct slice name);
 
 #endif

@@ -7,9 +7,7 @@
 
 void stage_init(struct stage *s, struct batch *b, struct arena *a)
 {
-	*s = (struct stage){
-		.batch = b, .arena = a, .sequence = b->sequence, .next_id = b->next_id
-	};
+	*s = (struct stage){ .batch = b, .arena = a, .sequence = b->sequence, .next_id = b->next_id };
 	s->last = &s->first;
 	map_init(&s->names, a);
 }
@@ -31,8 +29,7 @@ static struct slice full_name(struct arena *a, enum store_family f, struct slice
 	return slice_make(p, 1 + key.n);
 }
 
-bool stage_get(struct stage *s, enum store_family f, struct slice key, struct slice *value,
-	       bool *found, struct error *e)
+bool stage_get(struct stage *s, enum store_family f, struct slice key, struct slice *value, bool *found, struct error *e)
 {
 	struct slice name = full_name(s->arena, f, key);
 	const struct staged *w = map_get(&s->names, name);
@@ -47,8 +44,7 @@ bool stage_get(struct stage *s, enum store_family f, struct slice key, struct sl
 	return true;
 }
 
-bool stage_get_item(struct stage *s, uint32_t table, struct item_key k, struct value *item,
-		    struct error *e)
+bool stage_get_item(struct stage *s, uint32_t table, struct item_key k, struct value *item, struct error *e)
 {
 	struct slice bytes;
 	bool found;
@@ -60,8 +56,7 @@ bool stage_get_item(struct stage *s, uint32_t table, struct item_key k, struct v
 }
 
 /* ---- writing ---- */
-static struct staged *add(struct stage *s, enum staged_kind kind, enum store_family f,
-			  struct slice key)
+static struct staged *add(struct stage *s, enum staged_kind kind, enum store_family f, struct slice key)
 {
 	struct staged *w = arena_new(s->arena, struct staged);
 

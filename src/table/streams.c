@@ -17,8 +17,7 @@ static struct slice label_of_arn(struct slice arn)
 	return slice_make(at, (size_t)(arn.p + arn.n - at));
 }
 
-const struct stream *catalog_stream(const struct catalog *c, struct slice arn,
-				    const struct table **table)
+const struct stream *catalog_stream(const struct catalog *c, struct slice arn, const struct table **table)
 {
 	struct slice label = label_of_arn(arn);
 	const struct table *t = label.n ? catalog_table(c, table_name_of_arn(arn)) : NULL;
@@ -62,9 +61,8 @@ uint64_t db_stream_horizon(struct db *db, const struct stream *s)
 }
 
 /* Hands the records out until the limit or 1 MB; *next goes behind each. True at the end. */
-static bool read_records(struct store_iter *it, int64_t limit,
-			 void (*emit)(void *ctx, const struct stream_record *r), void *ctx,
-			 uint64_t *next, bool *malformed)
+static bool read_records(struct store_iter *it, int64_t limit, void (*emit)(void *ctx, const struct stream_record *r),
+			 void *ctx, uint64_t *next, bool *malformed)
 {
 	size_t bytes = 0;
 
@@ -86,9 +84,9 @@ static bool read_records(struct store_iter *it, int64_t limit,
 	return false;
 }
 
-bool db_stream_read(struct db *db, const struct stream *s, uint32_t shard, uint64_t from,
-		    int64_t limit, void (*emit)(void *ctx, const struct stream_record *r),
-		    void *ctx, struct arena *a, uint64_t *next, struct error *e)
+bool db_stream_read(struct db *db, const struct stream *s, uint32_t shard, uint64_t from, int64_t limit,
+		    void (*emit)(void *ctx, const struct stream_record *r), void *ctx, struct arena *a, uint64_t *next,
+		    struct error *e)
 {
 	uint64_t horizon = db_stream_horizon(db, s);
 	bool malformed = false, at_end;

@@ -17,7 +17,8 @@
 #include "table/db.h"
 
 #define STREAM_SEQUENCE_SHIFT 22 /* milliseconds stand above the counter */
-#define STREAM_LAST_MS INT64_C(4102444800000) /* 2100: later times leave the numbers to the counter, which then has 2^60 */
+#define STREAM_LAST_MS \
+	INT64_C(4102444800000) /* 2100: later times leave the numbers to the counter, which then has 2^60 */
 
 struct stream_record {
 	uint64_t sequence;
@@ -29,16 +30,15 @@ struct stream_record {
 };
 
 /* The stream with this ARN, enabled or closed; NULL when there is none (any more). */
-const struct stream *catalog_stream(const struct catalog *c, struct slice arn,
-				    const struct table **table);
+const struct stream *catalog_stream(const struct catalog *c, struct slice arn, const struct table **table);
 
 /* Records of one shard with sequence >= from, oldest first, at most `limit` (0: 1000) and until
  * they add up to 1 MB. Records below the horizon are not seen. *next is where to go on;
  * when a closed stream's shard has been read to its end, it is greater than closed_sequence: nothing
  * will ever follow. `emit`: the record is valid during the call. Errors: INTERNAL (disk). */
-bool db_stream_read(struct db *db, const struct stream *s, uint32_t shard, uint64_t from,
-		    int64_t limit, void (*emit)(void *ctx, const struct stream_record *r),
-		    void *ctx, struct arena *a, uint64_t *next, struct error *e) MUST_CHECK;
+bool db_stream_read(struct db *db, const struct stream *s, uint32_t shard, uint64_t from, int64_t limit,
+		    void (*emit)(void *ctx, const struct stream_record *r), void *ctx, struct arena *a, uint64_t *next,
+		    struct error *e) MUST_CHECK;
 /* The sequence number the next commit will at least have: LATEST. */
 uint64_t db_stream_latest(struct db *db);
 /* Records up to this number have been kept for 5/6 of the time that records are kept (20 of 24 hours), in the database's own time.

@@ -24,8 +24,7 @@ static bool iter_ok(struct store_iter *it, struct arena *a, const char *what)
 }
 
 /* Whether there is any key in [from, to). */
-static bool has_any(struct db *db, enum store_family f, struct slice from, struct slice to,
-		    struct arena *a)
+static bool has_any(struct db *db, enum store_family f, struct slice from, struct slice to, struct arena *a)
 {
 	struct store_iter *it = store_iter(db_store(db), NULL, f, from, to, false, a);
 	bool any = store_iter_next(it);
@@ -43,18 +42,16 @@ static struct value key_item_of(const struct table *t, struct item_key k, struct
 	};
 
 	if (t->key.range_count)
-		m[1] = (struct value_member){ t->key.range[0].name,
-					      key_to_value(a, t->key.range[0].type, k.sk) };
+		m[1] = (struct value_member){ t->key.range[0].name, key_to_value(a, t->key.range[0].type, k.sk) };
 	return value_make_map(a, m, t->key.range_count ? 2 : 1);
 }
 
 /* Up to TTL_CHUNK deletions of items that expired by `deadline`; their number. */
-static size_t expired_items(struct db *db, const struct table *t, int64_t deadline,
-			    struct write_action *actions, struct arena *a)
+static size_t expired_items(struct db *db, const struct table *t, int64_t deadline, struct write_action *actions,
+			    struct arena *a)
 {
 	int64_t oldest = deadline > TTL_OLDEST_S ? deadline - TTL_OLDEST_S : 0;
-	struct store_iter *it = store_iter(db_store(db), NULL, STORE_TTL,
-					   layout_ttl_from(a, t->id, oldest),
+	struct store_iter *it = store_iter(db_store(db), NULL, STORE_TTL, layout_ttl_from(a, t->id, oldest),
 					   layout_ttl_from(a, t->id, deadline + 1), false, a);
 	size_t n = 0;
 
@@ -130,8 +127,7 @@ bool sweep_tokens(struct db *db, struct arena *a)
 	int64_t now = db_time_ms(db);
 
 	/* Asks first: the writer is not to be bothered every second. */
-	if (!has_any(db, STORE_TOKENS, layout_token_expiry_from(a, 0),
-				layout_token_expiry_from(a, now), a))
+	if (!has_any(db, STORE_TOKENS, layout_token_expiry_from(a, 0), layout_token_expiry_from(a, now), a))
 		return false;
 	return background_control(db, &control, a) && control.worked;
 }
@@ -159,12 +155,12 @@ static bool trim_stream(struct db *db, const struct stream *s, struct arena *a)
 	crash_point("trimmed");
 	/* Files with nothing newer go at once: a busy stream would keep a day more otherwise. */
 	for (uint32_t shard = 0; any && shard < s->shards; shard++)
-		store_drop_files(db_store(db), STORE_STREAM, layout_stream_key(a, s->id, shard, 0), layout_stream_key(a, s->id, shard, horizon));
+		store_drop_files(db_store(db), STORE_STREAM, layout_stream_key(a, s->id, shard, 0),
+				 layout_stream_key(a, s->id, shard, horizon));
 	return any;
 }
 
-static bool drop_closed_stream(struct db *db, const struct table *t, const struct stream *s,
-			       struct arena *a)
+static bool drop_closed_stream(struct db *db, const struct table *t, const struct stream *s, struct arena *a)
 {
 	struct control control = {
 		.kind = CONTROL_DROP_STREAM,

@@ -9,8 +9,8 @@
 #include "table/layout.h"
 
 #define MINUTE_MS INT64_C(60000)
-#define HOUR_MS (60 * MINUTE_MS)
-#define DAY_MS (24 * HOUR_MS)
+#define HOUR_MS   (60 * MINUTE_MS)
+#define DAY_MS    (24 * HOUR_MS)
 #define INTERVALS 288              /* of marks within the retention time */
 #define MARKS_MAX (INTERVALS + 12) /* those within it, and some to spare */
 /* A round takes a second. When more than this has passed, the machine slept, or the steady clock is none. */
@@ -151,7 +151,8 @@ static void drop_old_marks(struct db *db)
 static void tell_aging(struct db *db)
 {
 	const struct timekeeper *k = db->timekeeper;
-	int64_t retention_ms = db_opts(db)->stream_retention_ms, aging_ms = db_time_ms(db) - retention_ms + retention_ms / 6;
+	int64_t retention_ms = db_opts(db)->stream_retention_ms,
+		aging_ms = db_time_ms(db) - retention_ms + retention_ms / 6;
 	uint64_t aging = 0;
 
 	for (size_t i = 0; i < k->mark_count && k->marks[i].time_ms <= aging_ms; i++)
@@ -209,7 +210,8 @@ static void watch_jumps(struct db *db)
 
 	if (jump > CLOCK_JUMP_MS) {
 		log_warn("the clock has jumped ahead by %s; TTL goes by the time before for %d minutes, "
-			 "in case it is set right", in_words(jump).text, (int)(TTL_HOLD_MS / MINUTE_MS));
+			 "in case it is set right",
+			 in_words(jump).text, (int)(TTL_HOLD_MS / MINUTE_MS));
 		hold_ttl(db, k->ahead_ms);
 	} else if (jump < -CLOCK_JUMP_MS) {
 		log_warn("the clock was set back by %s", in_words(-jump).text);

@@ -27,7 +27,7 @@
 
 #include "table/db.h"
 
-#define TTL_HOLD_MS (15 * 60 * 1000)
+#define TTL_HOLD_MS   (15 * 60 * 1000)
 #define CLOCK_JUMP_MS 60000 /* more than this, between two rounds, is no drift */
 
 struct timekeeper;

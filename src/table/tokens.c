@@ -10,8 +10,7 @@
 #define SWEEP_MOST 500
 
 /* Finds the token when it is there and has not expired. */
-static bool find_token(struct stage *s, struct slice token, uint8_t digest[32], bool *found,
-		       struct error *e)
+static bool find_token(struct stage *s, struct slice token, uint8_t digest[32], bool *found, struct error *e)
 {
 	struct slice record;
 	int64_t expiry_ms;
@@ -36,10 +35,9 @@ bool token_check(struct stage *s, const struct write_request *r, bool *seen, str
 	if (!find_token(s, r->token, digest, seen, e))
 		return false;
 	if (*seen && memcmp(digest, r->token_digest, sizeof(digest)) != 0)
-		return error_set(
-			e, s->arena, ERR_IDEMPOTENT_MISMATCH,
-			"DynamoDB rejected the request because you retried a request with a "
-			"different payload but with an idempotent token that was already used.");
+		return error_set(e, s->arena, ERR_IDEMPOTENT_MISMATCH,
+				 "DynamoDB rejected the request because you retried a request with a "
+				 "different payload but with an idempotent token that was already used.");
 	return true;
 }
 
@@ -51,8 +49,7 @@ void token_record(struct stage *s, const struct write_request *r)
 		return;
 	stage_put(s, STORE_TOKENS, layout_token_key(s->arena, r->token),
 		  layout_token_record(s->arena, expiry_ms, r->token_digest));
-	stage_put(s, STORE_TOKENS, layout_token_expiry_key(s->arena, expiry_ms, r->token),
-		  SLICE(""));
+	stage_put(s, STORE_TOKENS, layout_token_expiry_key(s->arena, expiry_ms, r->token), SLICE(""));
 }
 
 /* Forgets one expiry; the token itself too, unless it was used again since. */
@@ -77,8 +74,7 @@ bool token_sweep(struct stage *s, size_t *swept, struct error *e)
 {
 	struct slice from = layout_token_expiry_from(s->arena, 0);
 	struct slice to = layout_token_expiry_from(s->arena, db_time_ms(s->batch->db) + 1);
-	struct store_iter *it = store_iter(s->batch->db->store, NULL, STORE_TOKENS, from, to, false,
-					   s->arena);
+	struct store_iter *it = store_iter(s->batch->db->store, NULL, STORE_TOKENS, from, to, false, s->arena);
 
 	*swept = 0;
 	while (*swept < SWEEP_MOST && store_iter_next(it)) {

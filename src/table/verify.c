@@ -28,8 +28,7 @@ struct implied {
 	int64_t partition_bytes;
 };
 
-static void differs(struct check *c, const struct table *t, const char *fmt, ...)
-	__attribute__((format(printf, 3, 4)));
+static void differs(struct check *c, const struct table *t, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
 static void differs(struct check *c, const struct table *t, const char *fmt, ...)
 {
 	va_list ap;
@@ -66,8 +65,7 @@ static void iter_done(struct check *c, struct store_iter *it)
 
 static struct store_iter *iter_prefix(struct check *c, enum store_family f, struct slice prefix)
 {
-	return store_iter(db_store(c->db), c->view, f, prefix,
-			  layout_after_prefix(c->arena, prefix), false, c->arena);
+	return store_iter(db_store(c->db), c->view, f, prefix, layout_after_prefix(c->arena, prefix), false, c->arena);
 }
 
 static struct slice hex(struct check *c, struct slice key)
@@ -81,8 +79,8 @@ static struct slice hex(struct check *c, struct slice key)
 
 /* ---- what each item implies ---- */
 
-static void check_index_entry(struct check *c, const struct table *t, const struct index *i,
-			      struct value item, struct item_key k, struct count *implied)
+static void check_index_entry(struct check *c, const struct table *t, const struct index *i, struct value item,
+			      struct item_key k, struct count *implied)
 {
 	struct slice key, entry;
 	struct value projected;
@@ -96,15 +94,14 @@ static void check_index_entry(struct check *c, const struct table *t, const stru
 			return; /* still to come */
 		differs(c, t, "index %.*s lacks %.*s", SLICE_ARG(i->name), SLICE_ARG(hex(c, key)));
 	} else if (!value_equal(projected, (struct value){ (const uint8_t *)entry.p, entry.n })) {
-		differs(c, t, "index %.*s has another value at %.*s", SLICE_ARG(i->name),
-			SLICE_ARG(hex(c, key)));
+		differs(c, t, "index %.*s has another value at %.*s", SLICE_ARG(i->name), SLICE_ARG(hex(c, key)));
 	}
 	implied->items++;
 	implied->bytes += (int64_t)item_size(projected);
 }
 
-static void check_ttl_entry(struct check *c, const struct table *t, struct value item,
-			    struct item_key k, struct implied *implied)
+static void check_ttl_entry(struct check *c, const struct table *t, struct value item, struct item_key k,
+			    struct implied *implied)
 {
 	struct slice key, nothing;
 	int64_t expiry;
@@ -127,17 +124,15 @@ static void finish_collection(struct check *c, const struct table *t, struct imp
 	if (!implied->partition.n)
 		return;
 	implied->collections++;
-	if (!lookup(c, STORE_STATS, implied->partition, &record) ||
-	    !layout_read_u64_record(record, &bytes))
+	if (!lookup(c, STORE_STATS, implied->partition, &record) || !layout_read_u64_record(record, &bytes))
 		differs(c, t, "no size of collection %.*s", SLICE_ARG(hex(c, implied->partition)));
 	else if ((int64_t)bytes != implied->partition_bytes)
-		differs(c, t, "collection %.*s: %lld bytes counted, %lld there",
-			SLICE_ARG(hex(c, implied->partition)), (long long)bytes,
-			(long long)implied->partition_bytes);
+		differs(c, t, "collection %.*s: %lld bytes counted, %lld there", SLICE_ARG(hex(c, implied->partition)),
+			(long long)bytes, (long long)implied->partition_bytes);
 }
 
-static void check_collection(struct check *c, const struct table *t, struct value item,
-			     struct item_key k, struct implied *implied)
+static void check_collection(struct check *c, const struct table *t, struct value item, struct item_key k,
+			     struct implied *implied)
 {
 	struct slice partition = layout_collection_key(c->scratch, t->id, k.pk);
 
@@ -153,8 +148,7 @@ static void check_collection(struct check *c, const struct table *t, struct valu
 		const struct index *x = &t->indexes[i];
 
 		if (!x->global && index_holds(x, item))
-			implied->partition_bytes +=
-				(int64_t)item_size(index_projected(t, x, item, c->scratch));
+			implied->partition_bytes += (int64_t)item_size(index_projected(t, x, item, c->scratch));
 	}
 }
 
@@ -194,12 +188,12 @@ static int64_t count_keys(struct check *c, enum store_family f, struct slice pre
 	return n;
 }
 
-static void check_number(struct check *c, const struct table *t, const char *what,
-			 struct slice name, int64_t there, int64_t implied)
+static void check_number(struct check *c, const struct table *t, const char *what, struct slice name, int64_t there,
+			 int64_t implied)
 {
 	if (there != implied)
-		differs(c, t, "%s %.*s: %lld, should be %lld", what, SLICE_ARG(name),
-			(long long)there, (long long)implied);
+		differs(c, t, "%s %.*s: %lld, should be %lld", what, SLICE_ARG(name), (long long)there,
+			(long long)implied);
 }
 
 static void check_counters(struct check *c, const struct table *t, uint32_t id, struct slice name,
@@ -215,13 +209,11 @@ static void check_counters(struct check *c, const struct table *t, uint32_t id, 
 	check_number(c, t, "byte counter of", name, bytes, implied->bytes);
 }
 
-static void check_memory(struct check *c, const struct table *t, const struct stats *s,
-			 struct slice name, const struct count *implied)
+static void check_memory(struct check *c, const struct table *t, const struct stats *s, struct slice name,
+			 const struct count *implied)
 {
-	check_number(c, t, "item counter in memory of", name, atomic_load(&s->items),
-		     implied->items);
-	check_number(c, t, "byte counter in memory of", name, atomic_load(&s->bytes),
-		     implied->bytes);
+	check_number(c, t, "item counter in memory of", name, atomic_load(&s->items), implied->items);
+	check_number(c, t, "byte counter in memory of", name, atomic_load(&s->bytes), implied->bytes);
 }
 
 static void check_totals(struct check *c, const struct table *t, const struct implied *implied)
@@ -231,15 +223,13 @@ static void check_totals(struct check *c, const struct table *t, const struct im
 		const struct index *x = &t->indexes[i];
 
 		check_counters(c, t, x->id, x->name, &implied->index[i]);
-		check_number(c, t, "entries of index", x->name,
-			     count_keys(c, STORE_INDEX, layout_id(c->arena, x->id)),
+		check_number(c, t, "entries of index", x->name, count_keys(c, STORE_INDEX, layout_id(c->arena, x->id)),
 			     implied->index[i].items);
 	}
-	check_number(c, t, "TTL entries of", t->name,
-		     count_keys(c, STORE_TTL, layout_id(c->arena, t->id)), implied->ttl_entries);
+	check_number(c, t, "TTL entries of", t->name, count_keys(c, STORE_TTL, layout_id(c->arena, t->id)),
+		     implied->ttl_entries);
 	check_number(c, t, "collections of", t->name,
-		     count_keys(c, STORE_STATS, layout_collection_from(c->arena, t->id)),
-		     implied->collections);
+		     count_keys(c, STORE_STATS, layout_collection_from(c->arena, t->id)), implied->collections);
 }
 
 static void check_table(struct check *c, const struct table *t, struct implied *implied)
@@ -282,8 +272,7 @@ static void check_orphans(struct check *c, const struct catalog *cat, enum store
 	struct slice from = SLICE("");
 
 	for (;;) {
-		struct store_iter *it = store_iter(db_store(c->db), c->view, f, from, SLICE(""),
-						   false, c->arena);
+		struct store_iter *it = store_iter(db_store(c->db), c->view, f, from, SLICE(""), false, c->arena);
 		bool any = store_iter_next(it) && store_iter_key(it).n >= 4;
 		uint32_t id = any ? read_be32(store_iter_key(it).p) : 0;
 
@@ -291,8 +280,7 @@ static void check_orphans(struct check *c, const struct catalog *cat, enum store
 		if (!any)
 			return;
 		if (!is_known(cat, f, id))
-			differs(c, NULL, "family %d has keys of id %u, which nothing has", (int)f,
-				id);
+			differs(c, NULL, "family %d has keys of id %u, which nothing has", (int)f, id);
 		if (id == UINT32_MAX)
 			return;
 		from = layout_id(c->arena, id + 1);
@@ -320,16 +308,14 @@ static void check_all(struct check *c)
 
 		check_memory(c, t, t->stats, t->name, &implied[i].table);
 		for (size_t j = 0; j < t->index_count; j++)
-			check_memory(c, t, t->indexes[j].stats, t->indexes[j].name,
-				     &implied[i].index[j]);
+			check_memory(c, t, t->indexes[j].stats, t->indexes[j].name, &implied[i].index[j]);
 	}
 }
 
 bool db_verify(struct db *db, struct buf *report)
 {
 	struct arena arena, scratch;
-	struct check c = { .db = db, .arena = &arena, .scratch = &scratch, .report = report,
-			   .agree = true };
+	struct check c = { .db = db, .arena = &arena, .scratch = &scratch, .report = report, .agree = true };
 	volatile bool finished = false;
 
 	arena_init(&arena);

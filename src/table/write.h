@@ -27,17 +27,17 @@ struct write_action {
 	/* by_ttl: the item goes only if its expiry, as it is then, is <= this (seconds since 1970);
 	 * otherwise the action succeeds without doing anything and old_item is absent. */
 	int64_t ttl_deadline;
-	bool return_old_on_failure;        /* old_item is set even if the condition fails */
+	bool return_old_on_failure; /* old_item is set even if the condition fails */
 	/* out; values are in the request's arena */
-	struct error error;                /* ERR_NONE, or why this action failed */
-	struct value old_item, new_item;   /* absent: there was / is none */
+	struct error error;              /* ERR_NONE, or why this action failed */
+	struct value old_item, new_item; /* absent: there was / is none */
 	struct capacity capacity;
 	int64_t collection_bytes; /* of the item collection after it; tables with LSIs */
 };
 
 enum request_mode {
-	REQUEST_EACH, /* every action by itself: one failing leaves the others */
-	REQUEST_ALL,  /* a transaction: all or none */
+	REQUEST_EACH,    /* every action by itself: one failing leaves the others */
+	REQUEST_ALL,     /* a transaction: all or none */
 	REQUEST_CONTROL, /* control.h */
 };
 
@@ -59,7 +59,7 @@ struct write_request {
 	/* out */
 	struct error error; /* the whole request failed: store, memory, IDEMPOTENT_MISMATCH, or, in
 			     * a transaction, TRANSACTION_CANCELED: see each action's error */
-	bool replayed; /* the token was seen before with the same digest: nothing was written */
+	bool replayed;      /* the token was seen before with the same digest: nothing was written */
 	void (*done)(struct write_request *r);
 	void *ctx;
 };

@@ -8,10 +8,9 @@
 
 /* A batch ends here, so that nobody waits long for those before him. */
 #define BATCH_REQUESTS 1000
-#define BATCH_BYTES (8 << 20)
+#define BATCH_BYTES    (8 << 20)
 
-static const struct error out_of_memory = { .code = ERR_INTERNAL,
-					    .message = { "Out of memory", 13 } };
+static const struct error out_of_memory = { .code = ERR_INTERNAL, .message = { "Out of memory", 13 } };
 #define FULL "The write was not made: no space left on the disk of the database. Deleting still works"
 static const struct error disk_is_full = { .code = ERR_INTERNAL, .message = { FULL, sizeof(FULL) - 1 } };
 
@@ -121,10 +120,9 @@ static bool check_distinct(struct stage *s, struct write_request *r)
 		buf_put(&b, a->key.pk);
 		buf_put(&b, a->key.sk);
 		if (map_set(&seen, buf_slice(&b), &r->actions[i]))
-			return error_set(
-				&r->error, s->arena, ERR_VALIDATION,
-				"Transaction request cannot include multiple operations on one "
-				"item");
+			return error_set(&r->error, s->arena, ERR_VALIDATION,
+					 "Transaction request cannot include multiple operations on one "
+					 "item");
 	}
 	return true;
 }
@@ -149,8 +147,7 @@ static bool run_transaction(struct stage *s, struct write_request *r)
 		/* The api has looked at what is written; this is about the items there. It also bounds how long others wait. */
 		if (s->item_bytes > TRANSACTION_BYTES_MAX)
 			return error_set(&r->error, s->arena, ERR_VALIDATION,
-					 "Transaction payload size cannot exceed 4MB. Payload Size: %zu",
-					 s->item_bytes);
+					 "Transaction payload size cannot exceed 4MB. Payload Size: %zu", s->item_bytes);
 		if (seen ? apply_replay(s, a) : apply_action(s, a))
 			continue;
 		failed = true;
@@ -181,12 +178,9 @@ static bool run_each(struct stage *s, struct write_request *r)
 static bool run(struct stage *s, struct write_request *r)
 {
 	switch (r->mode) {
-	case REQUEST_EACH:
-		return run_each(s, r);
-	case REQUEST_ALL:
-		return run_transaction(s, r);
-	case REQUEST_CONTROL:
-		break;
+	case REQUEST_EACH: return run_each(s, r);
+	case REQUEST_ALL: return run_transaction(s, r);
+	case REQUEST_CONTROL: break;
 	}
 	return control_run(s, r->control, &r->error);
 }
@@ -222,8 +216,7 @@ static void evaluate(struct batch *b, struct write_request *r)
 
 /* ---- batches ---- */
 /* Evaluates requests from *pending until the batch is full; returns those it took. */
-static struct write_request *evaluate_some(struct batch *b, struct write_request **pending,
-					   size_t *count)
+static struct write_request *evaluate_some(struct batch *b, struct write_request **pending, size_t *count)
 {
 	struct write_request *first = *pending, *r = first, *last = NULL;
 

@@ -3,6 +3,7 @@
 #include "value/base64.h"
 
 /* Value + 1; 0 where the alphabet has no such character. */
+/* clang-format off */
 static const uint8_t alphabet[256] = {
 	['A'] = 1,  ['B'] = 2,  ['C'] = 3,  ['D'] = 4,  ['E'] = 5,  ['F'] = 6,  ['G'] = 7,
 	['H'] = 8,  ['I'] = 9,  ['J'] = 10, ['K'] = 11, ['L'] = 12, ['M'] = 13, ['N'] = 14,
@@ -15,6 +16,7 @@ static const uint8_t alphabet[256] = {
 	['4'] = 57, ['5'] = 58, ['6'] = 59, ['7'] = 60, ['8'] = 61, ['9'] = 62, ['+'] = 63,
 	['/'] = 64,
 };
+/* clang-format on */
 
 /* Four characters, three bytes; false when one is not of the alphabet. */
 static inline bool decode_group(const uint8_t *p, uint8_t *out)

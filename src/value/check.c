@@ -29,8 +29,8 @@ static bool is_utf8(struct slice s)
 
 		if ((c >= 0x80 && c < 0xc2) || c > 0xf4 || !is_continuation(p, end, more))
 			return false;
-		if ((c == 0xe0 && p[1] < 0xa0) || (c == 0xed && p[1] > 0x9f) ||
-		    (c == 0xf0 && p[1] < 0x90) || (c == 0xf4 && p[1] > 0x8f))
+		if ((c == 0xe0 && p[1] < 0xa0) || (c == 0xed && p[1] > 0x9f) || (c == 0xf0 && p[1] < 0x90) ||
+		    (c == 0xf4 && p[1] > 0x8f))
 			return false;
 		p += more + 1;
 	}
@@ -54,13 +54,10 @@ static bool element_is_valid(enum value_type t, struct slice s)
 {
 	switch (t) {
 	case VALUE_S:
-	case VALUE_SS:
-		return is_utf8(s);
+	case VALUE_SS: return is_utf8(s);
 	case VALUE_N:
-	case VALUE_NS:
-		return number_is_valid((const uint8_t *)s.p, s.n);
-	default:
-		return true;
+	case VALUE_NS: return number_is_valid((const uint8_t *)s.p, s.n);
+	default: return true;
 	}
 }
 
@@ -125,25 +122,19 @@ static bool check_value(struct cursor *c, int depth)
 
 	if (c->p == c->end)
 		return false;
-	t = (enum value_type)*c->p++;
+	t = (enum value_type) * c->p++;
 	switch (t) {
 	case VALUE_S:
 	case VALUE_N:
-	case VALUE_B:
-		return take_bytes(c, &s) && element_is_valid(t, s);
+	case VALUE_B: return take_bytes(c, &s) && element_is_valid(t, s);
 	case VALUE_SS:
 	case VALUE_NS:
-	case VALUE_BS:
-		return check_set(c, t);
+	case VALUE_BS: return check_set(c, t);
 	case VALUE_M:
-	case VALUE_L:
-		return check_container(c, t, depth);
-	case VALUE_BOOL:
-		return c->p < c->end && *c->p++ <= 1;
-	case VALUE_NULL:
-		return true;
-	default:
-		return false;
+	case VALUE_L: return check_container(c, t, depth);
+	case VALUE_BOOL: return c->p < c->end && *c->p++ <= 1;
+	case VALUE_NULL: return true;
+	default: return false;
 	}
 }
 

@@ -12,11 +12,9 @@
 #include "value/limits.h"
 #include "value/value.h"
 
-bool value_from_json(struct arena *a, const struct json *j, struct value *out,
-		     struct error *e) MUST_CHECK;
+bool value_from_json(struct arena *a, const struct json *j, struct value *out, struct error *e) MUST_CHECK;
 /* An object of attribute values: an item or a key. Does not check sizes or key rules. */
-bool item_from_json(struct arena *a, const struct json *j, struct value *out,
-		    struct error *e) MUST_CHECK;
+bool item_from_json(struct arena *a, const struct json *j, struct value *out, struct error *e) MUST_CHECK;
 
 /* What canonical values (V1) can be and DynamoDB refuses: nested too deep, empty names, empty sets; for whoever has values and no JSON.
  * Errors: VALIDATION, as above. */

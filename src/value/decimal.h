@@ -5,14 +5,12 @@
 
 #include "value/number.h"
 
-#define DECIMAL_DIGITS 38
+#define DECIMAL_DIGITS  38
 #define DECIMAL_TOP_MIN (-130)
 #define DECIMAL_TOP_MAX 125
 
-#define NUMBER_OVERFLOW \
-	"Number overflow. Attempting to store a number with magnitude larger than supported range"
-#define NUMBER_UNDERFLOW \
-	"Number underflow. Attempting to store a number with magnitude smaller than supported range"
+#define NUMBER_OVERFLOW  "Number overflow. Attempting to store a number with magnitude larger than supported range"
+#define NUMBER_UNDERFLOW "Number underflow. Attempting to store a number with magnitude smaller than supported range"
 
 /* ± d.ddd… · 10^top. Invariant: the first and the last digit are not 0; zero has n == 0. */
 struct decimal {

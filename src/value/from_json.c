@@ -24,9 +24,9 @@ static bool put_value(struct encoder *x, const struct json *j, int depth);
 static bool refuse_empty_set(struct arena *a, enum value_type t, struct error *e)
 {
 	return error_set(e, a, ERR_VALIDATION, "%s",
-			 t == VALUE_SS ? INVALID "An string set  may not be empty" :
-			 t == VALUE_NS ? INVALID "An number set  may not be empty" :
-					 INVALID "Binary sets should not be empty");
+			 t == VALUE_SS   ? INVALID "An string set  may not be empty"
+			 : t == VALUE_NS ? INVALID "An number set  may not be empty"
+					 : INVALID "Binary sets should not be empty");
 }
 
 static bool refuse_depth(struct arena *a, struct error *e)
@@ -41,7 +41,8 @@ static bool name_is_allowed(struct slice name, struct arena *a, struct error *e)
 	if (name.n == 0)
 		return error_set(e, a, ERR_VALIDATION, "Empty attribute name");
 	if (name.n > ATTRIBUTE_NAME_BYTES_MAX)
-		return error_set(e, a, ERR_VALIDATION, INVALID "Attribute name is too large, must be less than 65536 bytes");
+		return error_set(e, a, ERR_VALIDATION,
+				 INVALID "Attribute name is too large, must be less than 65536 bytes");
 	return true;
 }
 
@@ -155,15 +156,12 @@ static bool put_null(struct encoder *x, const struct json *j)
 static bool null_element(struct encoder *x, enum value_type t)
 {
 	if (t == VALUE_BS)
-		return error_set(x->e, x->arena, ERR_VALIDATION,
-				 INVALID "Binary sets may not contain null values");
-	return error_set(x->e, x->arena, ERR_VALIDATION,
-			 INVALID "An %s set may not have a null string as a member",
+		return error_set(x->e, x->arena, ERR_VALIDATION, INVALID "Binary sets may not contain null values");
+	return error_set(x->e, x->arena, ERR_VALIDATION, INVALID "An %s set may not have a null string as a member",
 			 t == VALUE_SS ? "string" : "number");
 }
 
-static bool read_element(struct encoder *x, enum value_type t, const struct json *j,
-			 struct slice *out)
+static bool read_element(struct encoder *x, enum value_type t, const struct json *j, struct slice *out)
 {
 	uint8_t *bytes;
 
@@ -189,16 +187,14 @@ static bool duplicates(struct encoder *x, enum value_type t, const struct json *
 	struct buf list;
 
 	if (t == VALUE_NS)
-		return error_set(x->e, x->arena, ERR_VALIDATION,
-				 "Input collection contains duplicates");
+		return error_set(x->e, x->arena, ERR_VALIDATION, "Input collection contains duplicates");
 	buf_init(&list, x->arena);
 	for (uint32_t i = 0; i < j->count; i++) {
 		if (i)
 			buf_lit(&list, ", ");
 		buf_put(&list, j->items[i].string);
 	}
-	return error_set(x->e, x->arena, ERR_VALIDATION,
-			 INVALID "Input collection [%.*s]%s contains duplicates.",
+	return error_set(x->e, x->arena, ERR_VALIDATION, INVALID "Input collection [%.*s]%s contains duplicates.",
 			 SLICE_ARG(buf_slice(&list)), t == VALUE_BS ? "of type BS" : "");
 }
 
@@ -291,23 +287,17 @@ static bool put_map(struct encoder *x, const struct json *j, int depth)
 static bool put_typed(struct encoder *x, enum value_type t, const struct json *j, int depth)
 {
 	switch (t) {
-	case VALUE_S:
-		return put_string(x, j);
-	case VALUE_N:
-		return put_number(x, j);
-	case VALUE_B:
-		return put_binary(x, j);
-	case VALUE_BOOL:
-		return put_bool(x, j);
-	case VALUE_NULL:
-		return put_null(x, j);
+	case VALUE_S: return put_string(x, j);
+	case VALUE_N: return put_number(x, j);
+	case VALUE_B: return put_binary(x, j);
+	case VALUE_BOOL: return put_bool(x, j);
+	case VALUE_NULL: return put_null(x, j);
 	case VALUE_M:
 	case VALUE_L:
 		if (depth >= VALUE_LEVELS_MAX - 1)
 			return refuse_depth(x->arena, x->e);
 		return t == VALUE_M ? put_map(x, j, depth) : put_list(x, j, depth);
-	default:
-		return put_set(x, t, j);
+	default: return put_set(x, t, j);
 	}
 }
 
@@ -347,8 +337,7 @@ static bool put_value(struct encoder *x, const struct json *j, int depth)
 	return put_unusual(x, j, depth);
 }
 
-static bool encode(struct arena *a, const struct json *j, bool item, bool in_order,
-		   struct value *out, struct error *e)
+static bool encode(struct arena *a, const struct json *j, bool item, bool in_order, struct value *out, struct error *e)
 {
 	struct buf b;
 	struct encoder x = { a, &b, e, in_order };
@@ -363,12 +352,10 @@ static bool encode(struct arena *a, const struct json *j, bool item, bool in_ord
 
 bool value_from_json(struct arena *a, const struct json *j, struct value *out, struct error *e)
 {
-	return encode(a, j, false, false, out, e) ||
-	       (value_check_shape(a, j, e) && encode(a, j, false, true, out, e));
+	return encode(a, j, false, false, out, e) || (value_check_shape(a, j, e) && encode(a, j, false, true, out, e));
 }
 
 bool item_from_json(struct arena *a, const struct json *j, struct value *out, struct error *e)
 {
-	return encode(a, j, true, false, out, e) ||
-	       (item_check_shape(a, j, e) && encode(a, j, true, true, out, e));
+	return encode(a, j, true, false, out, e) || (item_check_shape(a, j, e) && encode(a, j, true, true, out, e));
 }

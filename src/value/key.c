@@ -80,15 +80,10 @@ struct value key_to_value(struct arena *a, enum value_type t, struct slice bytes
 	struct number n;
 
 	switch (t) {
-	case VALUE_S:
-		return value_make_s(a, bytes);
-	case VALUE_B:
-		return value_make_b(a, bytes);
-	case VALUE_N:
-		n = number_decode((const uint8_t *)bytes.p, bytes.n);
-		return value_make_n(a, &n);
-	default:
-		return VALUE_ABSENT;
+	case VALUE_S: return value_make_s(a, bytes);
+	case VALUE_B: return value_make_b(a, bytes);
+	case VALUE_N: n = number_decode((const uint8_t *)bytes.p, bytes.n); return value_make_n(a, &n);
+	default: return VALUE_ABSENT;
 	}
 }
 

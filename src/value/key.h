@@ -17,8 +17,7 @@ void key_add_escaped(struct buf *b, struct slice bytes);
 void key_add_escaped_prefix(struct buf *b, struct slice bytes);
 /* Reads one back from *p, advancing it; false when [*p, end) is malformed. */
 bool key_read_counted(const uint8_t **p, const uint8_t *end, struct slice *out) MUST_CHECK;
-bool key_read_escaped(struct arena *a, const uint8_t **p, const uint8_t *end,
-		      struct slice *out) MUST_CHECK;
+bool key_read_escaped(struct arena *a, const uint8_t **p, const uint8_t *end, struct slice *out) MUST_CHECK;
 /* The value of type `t` (S, N, B) whose value_bytes() are `bytes`. */
 struct value key_to_value(struct arena *a, enum value_type t, struct slice bytes);
 /* Makes *b the smallest key greater than all keys that start with what it holds (drops trailing

@@ -50,16 +50,11 @@ static inline size_t layout_size(const uint8_t *p)
 	switch ((enum value_type)p[0]) {
 	case VALUE_S:
 	case VALUE_N:
-	case VALUE_B:
-		(void)layout_bytes(&end);
-		return (size_t)(end - p);
-	case VALUE_BOOL:
-		return 2;
+	case VALUE_B: (void)layout_bytes(&end); return (size_t)(end - p);
+	case VALUE_BOOL: return 2;
 	case VALUE_NULL:
-	case VALUE_NONE:
-		return 1;
-	default:
-		return 5 + (size_t)layout_be32(p + 1);
+	case VALUE_NONE: return 1;
+	default: return 5 + (size_t)layout_be32(p + 1);
 	}
 }
 

@@ -140,8 +140,7 @@ struct value value_make_list(struct arena *a, const struct value *values, size_t
 	return (struct value){ start, LAYOUT_HEAD + bytes };
 }
 
-struct value value_make_set(struct arena *a, enum value_type type, const struct slice *elements,
-			    size_t n)
+struct value value_make_set(struct arena *a, enum value_type type, const struct slice *elements, size_t n)
 {
 	struct sort_entry stack[SORT_ON_STACK];
 	struct sort_entry *e = entry_room(a, stack, n);
@@ -162,8 +161,7 @@ struct value value_make_set(struct arena *a, enum value_type type, const struct 
 }
 
 /* Walks two sets side by side; keeps what is in x only, and, when asked, in y only or in both. */
-static struct value merge_sets(struct arena *a, struct value x, struct value y, bool with_y,
-			       bool with_both)
+static struct value merge_sets(struct arena *a, struct value x, struct value y, bool with_y, bool with_both)
 {
 	struct value_iter ix = value_iter(x), iy = value_iter(y);
 	uint8_t *start = make_head(a, value_type(x), 0, x.n + (with_y ? y.n : 0));
@@ -201,8 +199,8 @@ struct value value_set_minus(struct arena *a, struct value x, struct value y)
 }
 
 /* The container with [cut, rest) of its bytes replaced by `middle` others, to be put at *gap. */
-static struct value splice(struct arena *a, struct value v, const uint8_t *cut, const uint8_t *rest,
-			   size_t middle, size_t count, uint8_t **gap)
+static struct value splice(struct arena *a, struct value v, const uint8_t *cut, const uint8_t *rest, size_t middle,
+			   size_t count, uint8_t **gap)
 {
 	size_t before = (size_t)(cut - v.p) - LAYOUT_HEAD;
 	size_t behind = (size_t)(v.p + v.n - rest);

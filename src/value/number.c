@@ -6,11 +6,11 @@
 #include "value/number.h"
 #include "value/decimal.h"
 
-#define NEGATIVE 0x01
-#define ZERO 0x02
-#define POSITIVE 0x03
-#define NEGATIVE_END 0x66
-#define EXPONENT_BIAS (-DECIMAL_TOP_MIN)
+#define NEGATIVE       0x01
+#define ZERO           0x02
+#define POSITIVE       0x03
+#define NEGATIVE_END   0x66
+#define EXPONENT_BIAS  (-DECIMAL_TOP_MIN)
 #define EXPONENT_CLAMP 1000000000
 
 enum scan { SCAN_OK, SCAN_NOT_NUMERIC, SCAN_OVERFLOW, SCAN_UNDERFLOW, SCAN_TOO_PRECISE };
@@ -44,8 +44,7 @@ struct mantissa {
 };
 
 /* The digits and the point; returns where they end, or NULL when there is no digit. */
-static const char *scan_mantissa(const char *p, const char *end, uint8_t *digits,
-				 struct mantissa *m)
+static const char *scan_mantissa(const char *p, const char *end, uint8_t *digits, struct mantissa *m)
 {
 	bool any = false, point = false;
 
@@ -106,23 +105,17 @@ static enum scan scan_number(struct slice text, struct decimal *out)
 static bool parse_decimal(struct slice text, struct decimal *out, struct arena *a, struct error *e)
 {
 	switch (scan_number(text, out)) {
-	case SCAN_OK:
-		return true;
-	case SCAN_OVERFLOW:
-		return error_set(e, a, ERR_VALIDATION, NUMBER_OVERFLOW);
-	case SCAN_UNDERFLOW:
-		return error_set(e, a, ERR_VALIDATION, NUMBER_UNDERFLOW);
+	case SCAN_OK: return true;
+	case SCAN_OVERFLOW: return error_set(e, a, ERR_VALIDATION, NUMBER_OVERFLOW);
+	case SCAN_UNDERFLOW: return error_set(e, a, ERR_VALIDATION, NUMBER_UNDERFLOW);
 	case SCAN_TOO_PRECISE:
 		return error_set(e, a, ERR_VALIDATION,
 				 "Attempting to store more than 38 significant digits in a Number");
-	case SCAN_NOT_NUMERIC:
-		break;
+	case SCAN_NOT_NUMERIC: break;
 	}
 	if (text.n == 0)
-		return error_set(e, a, ERR_VALIDATION,
-				 "The parameter cannot be converted to a numeric value");
-	return error_set(e, a, ERR_VALIDATION,
-			 "The parameter cannot be converted to a numeric value: %.*s",
+		return error_set(e, a, ERR_VALIDATION, "The parameter cannot be converted to a numeric value");
+	return error_set(e, a, ERR_VALIDATION, "The parameter cannot be converted to a numeric value: %.*s",
 			 SLICE_ARG(text));
 }
 
@@ -223,8 +216,7 @@ struct number number_decode(const uint8_t *p, size_t n)
 	return decimal_to_number(&d);
 }
 
-bool number_encode_text(struct slice text, uint8_t out[NUMBER_ENCODED_MAX], size_t *n,
-			struct arena *a, struct error *e)
+bool number_encode_text(struct slice text, uint8_t out[NUMBER_ENCODED_MAX], size_t *n, struct arena *a, struct error *e)
 {
 	struct decimal d;
 
@@ -234,11 +226,10 @@ bool number_encode_text(struct slice text, uint8_t out[NUMBER_ENCODED_MAX], size
 	return true;
 }
 
-static const char pair_text[] =
-	"00010203040506070809101112131415161718192021222324"
-	"25262728293031323334353637383940414243444546474849"
-	"50515253545556575859606162636465666768697071727374"
-	"75767778798081828384858687888990919293949596979899";
+static const char pair_text[] = "00010203040506070809101112131415161718192021222324"
+				"25262728293031323334353637383940414243444546474849"
+				"50515253545556575859606162636465666768697071727374"
+				"75767778798081828384858687888990919293949596979899";
 
 /* Whole positive numbers, as nearly all are, straight from their pairs. 0: it is another kind. */
 static size_t format_whole(const uint8_t *p, size_t n, char *out)

@@ -17,7 +17,7 @@
 #include "base/error.h"
 
 #define NUMBER_ENCODED_MAX 24
-#define NUMBER_TEXT_MAX 176 /* longest text number_format() makes, with its NUL */
+#define NUMBER_TEXT_MAX    176 /* longest text number_format() makes, with its NUL */
 
 struct number {
 	unsigned __int128 digits; /* the significant digits as an integer, below 10^38 */
@@ -28,26 +28,24 @@ struct number {
 /* Parses what DynamoDB accepts in {"N": "…"}: sign, digits with or without a point, exponent; no
  * spaces. Errors: VALIDATION, with DynamoDB's texts (not numeric; overflow; underflow; more than 38
  * significant digits: in that order). */
-bool number_parse(struct slice text, struct number *out, struct arena *a,
-		  struct error *e) MUST_CHECK;
+bool number_parse(struct slice text, struct number *out, struct arena *a, struct error *e) MUST_CHECK;
 /* DynamoDB's output form (plain decimal without exponent). Returns the length; NUL-terminated. */
 size_t number_format(const struct number *n, char out[NUMBER_TEXT_MAX]);
 
 /* Exact or nothing. Errors: VALIDATION, "overflow" also when the exact result needs more than 38
  * digits (DynamoDB says so too), "underflow" when a difference is too small. */
-bool number_add(const struct number *x, const struct number *y, struct number *out,
-		struct arena *a, struct error *e) MUST_CHECK;
-bool number_sub(const struct number *x, const struct number *y, struct number *out,
-		struct arena *a, struct error *e) MUST_CHECK;
+bool number_add(const struct number *x, const struct number *y, struct number *out, struct arena *a,
+		struct error *e) MUST_CHECK;
+bool number_sub(const struct number *x, const struct number *y, struct number *out, struct arena *a,
+		struct error *e) MUST_CHECK;
 /* As number_add(): exact, or an overflow; an underflow when too small. */
-bool number_mul(const struct number *x, const struct number *y, struct number *out,
-		struct arena *a, struct error *e) MUST_CHECK;
+bool number_mul(const struct number *x, const struct number *y, struct number *out, struct arena *a,
+		struct error *e) MUST_CHECK;
 /* Rounded to 38 digits, halves away from zero. Errors: VALIDATION, also for a division by zero. */
-bool number_div(const struct number *x, const struct number *y, struct number *out,
-		struct arena *a, struct error *e) MUST_CHECK;
+bool number_div(const struct number *x, const struct number *y, struct number *out, struct arena *a,
+		struct error *e) MUST_CHECK;
 /* The nearest multiple of 10^exponent, halves away from zero. Errors: VALIDATION, overflow. */
-bool number_round(const struct number *n, int exponent, struct number *out, struct arena *a,
-		  struct error *e) MUST_CHECK;
+bool number_round(const struct number *n, int exponent, struct number *out, struct arena *a, struct error *e) MUST_CHECK;
 /* The decimal exponent of the first digit: 2 for 123, -1 for 0.5; 0 for zero. */
 int number_top(const struct number *n);
 int number_cmp(const struct number *x, const struct number *y);
@@ -64,8 +62,8 @@ struct number number_decode(const uint8_t *p, size_t n);
 size_t number_size(const struct number *n);
 
 /* The same without a struct number in between: how items are read and written. */
-bool number_encode_text(struct slice text, uint8_t out[NUMBER_ENCODED_MAX], size_t *n,
-			struct arena *a, struct error *e) MUST_CHECK;
+bool number_encode_text(struct slice text, uint8_t out[NUMBER_ENCODED_MAX], size_t *n, struct arena *a,
+			struct error *e) MUST_CHECK;
 size_t number_format_encoded(const uint8_t *p, size_t n, char out[NUMBER_TEXT_MAX]);
 size_t number_size_encoded(const uint8_t *p, size_t n);
 /* Whether untrusted bytes are something number_encode() makes. */

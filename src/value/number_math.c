@@ -67,8 +67,7 @@ struct number decimal_to_number(const struct decimal *d)
 }
 
 /* Brings ±digits·10^exponent into normal form; false when DynamoDB cannot store it. */
-static bool finish(u128 digits, int exponent, bool negative, struct number *out, struct arena *a,
-		   struct error *e)
+static bool finish(u128 digits, int exponent, bool negative, struct number *out, struct arena *a, struct error *e)
 {
 	struct decimal d;
 
@@ -91,8 +90,7 @@ static bool finish(u128 digits, int exponent, bool negative, struct number *out,
 	return true;
 }
 
-bool number_add(const struct number *x, const struct number *y, struct number *out,
-		struct arena *a, struct error *e)
+bool number_add(const struct number *x, const struct number *y, struct number *out, struct arena *a, struct error *e)
 {
 	const struct number *big = x->exponent >= y->exponent ? x : y;
 	const struct number *small = big == x ? y : x;
@@ -117,8 +115,7 @@ bool number_add(const struct number *x, const struct number *y, struct number *o
 	return finish(small->digits - scaled, small->exponent, small->negative, out, a, e);
 }
 
-bool number_sub(const struct number *x, const struct number *y, struct number *out,
-		struct arena *a, struct error *e)
+bool number_sub(const struct number *x, const struct number *y, struct number *out, struct arena *a, struct error *e)
 {
 	struct number minus = *y;
 
@@ -126,8 +123,7 @@ bool number_sub(const struct number *x, const struct number *y, struct number *o
 	return number_add(x, &minus, out, a, e);
 }
 
-bool number_mul(const struct number *x, const struct number *y, struct number *out,
-		struct arena *a, struct error *e)
+bool number_mul(const struct number *x, const struct number *y, struct number *out, struct arena *a, struct error *e)
 {
 	const uint64_t l[] = { (uint64_t)(x->digits % TEN19), (uint64_t)(x->digits / TEN19) };
 	const uint64_t r[] = { (uint64_t)(y->digits % TEN19), (uint64_t)(y->digits / TEN19) };
@@ -152,8 +148,7 @@ bool number_mul(const struct number *x, const struct number *y, struct number *o
 	}
 	if (limb[2] || limb[3])
 		return error_set(e, a, ERR_VALIDATION, NUMBER_OVERFLOW);
-	return finish((u128)limb[1] * TEN19 + limb[0], exponent, x->negative != y->negative, out, a,
-		      e);
+	return finish((u128)limb[1] * TEN19 + limb[0], exponent, x->negative != y->negative, out, a, e);
 }
 
 /* The next digit of a quotient: how often `by` goes into ten times *rest, which keeps the
@@ -174,8 +169,7 @@ static unsigned next_digit(u128 *rest, u128 by)
 	return digit;
 }
 
-bool number_div(const struct number *x, const struct number *y, struct number *out,
-		struct arena *a, struct error *e)
+bool number_div(const struct number *x, const struct number *y, struct number *out, struct arena *a, struct error *e)
 {
 	int exponent = x->exponent - y->exponent;
 	u128 quotient, rest;
@@ -193,8 +187,7 @@ bool number_div(const struct number *x, const struct number *y, struct number *o
 	return finish(quotient, exponent, x->negative != y->negative, out, a, e);
 }
 
-bool number_round(const struct number *n, int exponent, struct number *out, struct arena *a,
-		  struct error *e)
+bool number_round(const struct number *n, int exponent, struct number *out, struct arena *a, struct error *e)
 {
 	int drop = exponent - n->exponent;
 	u128 unit = 1, rest, kept;

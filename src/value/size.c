@@ -58,8 +58,7 @@ static const uint8_t *add_other(const uint8_t *p, struct item_sizes *s)
 	size_t n;
 
 	switch ((enum value_type)p[0]) {
-	case VALUE_S:
-		break; /* add_value() */
+	case VALUE_S: break; /* add_value() */
 	case VALUE_N:
 		bytes = layout_bytes(&at);
 		n = number_size_encoded((const uint8_t *)bytes.p, bytes.n);
@@ -73,20 +72,15 @@ static const uint8_t *add_other(const uint8_t *p, struct item_sizes *s)
 		return at;
 	case VALUE_SS:
 	case VALUE_NS:
-	case VALUE_BS:
-		return add_set(p, s);
+	case VALUE_BS: return add_set(p, s);
 	case VALUE_L:
-	case VALUE_M:
-		return add_container(p, s);
+	case VALUE_M: return add_container(p, s);
 	case VALUE_BOOL:
 		s->size += 1;
 		s->stored += 1;
 		return at + 1;
-	case VALUE_NULL:
-		s->size += 1;
-		break;
-	case VALUE_NONE:
-		break;
+	case VALUE_NULL: s->size += 1; break;
+	case VALUE_NONE: break;
 	}
 	return at;
 }

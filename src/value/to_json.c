@@ -42,7 +42,7 @@ HOT char *put_value(struct json_fast *w, char *to, const uint8_t **p)
 static char *put_set(struct json_fast *w, char *to, const uint8_t **p)
 {
 	const uint8_t *end = *p + layout_size(*p);
-	enum value_type t = (enum value_type)**p;
+	enum value_type t = (enum value_type) * *p;
 	char before = '[';
 
 	for (*p += LAYOUT_HEAD; *p < end; before = ',') {
@@ -87,9 +87,8 @@ static char *put_map(struct json_fast *w, char *to, const uint8_t **p)
 static char *put_other(struct json_fast *w, char *to, const uint8_t **p)
 {
 	to = json_fast_room(w, to, JSON_AROUND);
-	switch ((enum value_type)**p) {
-	case VALUE_S:
-		break; /* put_value() */
+	switch ((enum value_type) * *p) {
+	case VALUE_S: break; /* put_value() */
 	case VALUE_N:
 		++*p;
 		to = put_number(w, JSON_PUT(to, "{\"N\":"), layout_bytes(p));
@@ -98,21 +97,11 @@ static char *put_other(struct json_fast *w, char *to, const uint8_t **p)
 		++*p;
 		to = json_fast_base64(w, JSON_PUT(to, "{\"B\":"), layout_bytes(p));
 		break;
-	case VALUE_SS:
-		to = put_set(w, JSON_PUT(to, "{\"SS\":"), p);
-		break;
-	case VALUE_NS:
-		to = put_set(w, JSON_PUT(to, "{\"NS\":"), p);
-		break;
-	case VALUE_BS:
-		to = put_set(w, JSON_PUT(to, "{\"BS\":"), p);
-		break;
-	case VALUE_L:
-		to = put_list(w, JSON_PUT(to, "{\"L\":"), p);
-		break;
-	case VALUE_M:
-		to = put_map(w, JSON_PUT(to, "{\"M\":"), p);
-		break;
+	case VALUE_SS: to = put_set(w, JSON_PUT(to, "{\"SS\":"), p); break;
+	case VALUE_NS: to = put_set(w, JSON_PUT(to, "{\"NS\":"), p); break;
+	case VALUE_BS: to = put_set(w, JSON_PUT(to, "{\"BS\":"), p); break;
+	case VALUE_L: to = put_list(w, JSON_PUT(to, "{\"L\":"), p); break;
+	case VALUE_M: to = put_map(w, JSON_PUT(to, "{\"M\":"), p); break;
 	case VALUE_BOOL:
 		to = (*p)[1] ? JSON_PUT(to, "{\"BOOL\":true") : JSON_PUT(to, "{\"BOOL\":false");
 		*p += 2;
@@ -121,9 +110,7 @@ static char *put_other(struct json_fast *w, char *to, const uint8_t **p)
 		++*p;
 		to = JSON_PUT(to, "{\"NULL\":true");
 		break;
-	case VALUE_NONE:
-		++*p;
-		return to;
+	case VALUE_NONE: ++*p; return to;
 	}
 	*to++ = '}';
 	return to;

@@ -3,9 +3,9 @@
 #include "value/layout.h"
 
 static const char *const type_names[] = {
-	[VALUE_NONE] = "",  [VALUE_S] = "S",   [VALUE_N] = "N",       [VALUE_B] = "B",
-	[VALUE_SS] = "SS",  [VALUE_NS] = "NS", [VALUE_BS] = "BS",     [VALUE_M] = "M",
-	[VALUE_L] = "L",    [VALUE_BOOL] = "BOOL", [VALUE_NULL] = "NULL",
+	[VALUE_NONE] = "", [VALUE_S] = "S",       [VALUE_N] = "N",       [VALUE_B] = "B",
+	[VALUE_SS] = "SS", [VALUE_NS] = "NS",     [VALUE_BS] = "BS",     [VALUE_M] = "M",
+	[VALUE_L] = "L",   [VALUE_BOOL] = "BOOL", [VALUE_NULL] = "NULL",
 };
 
 const char *value_type_name(enum value_type t)

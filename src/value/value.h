@@ -30,10 +30,16 @@
 
 enum value_type {
 	VALUE_NONE = 0, /* no value: {NULL, 0} */
-	VALUE_S = 1, VALUE_N, VALUE_B,
-	VALUE_SS, VALUE_NS, VALUE_BS,
-	VALUE_M, VALUE_L,
-	VALUE_BOOL, VALUE_NULL,
+	VALUE_S = 1,
+	VALUE_N,
+	VALUE_B,
+	VALUE_SS,
+	VALUE_NS,
+	VALUE_BS,
+	VALUE_M,
+	VALUE_L,
+	VALUE_BOOL,
+	VALUE_NULL,
 };
 
 struct value {
@@ -43,7 +49,10 @@ struct value {
 
 #define VALUE_ABSENT ((struct value){ NULL, 0 })
 
-static inline bool value_present(struct value v) { return v.p != NULL; }
+static inline bool value_present(struct value v)
+{
+	return v.p != NULL;
+}
 static inline enum value_type value_type(struct value v)
 {
 	return v.p ? (enum value_type)v.p[0] : VALUE_NONE;
@@ -112,8 +121,7 @@ struct value_member {
 struct value value_make_map(struct arena *a, const struct value_member *members, size_t n);
 struct value value_make_list(struct arena *a, const struct value *values, size_t n);
 /* `type` is SS, NS or BS; elements are raw bytes (encoded numbers for NS). */
-struct value value_make_set(struct arena *a, enum value_type type, const struct slice *elements,
-			    size_t n);
+struct value value_make_set(struct arena *a, enum value_type type, const struct slice *elements, size_t n);
 /* Union and difference of two sets of the same type; VALUE_ABSENT when nothing is left. */
 struct value value_set_union(struct arena *a, struct value x, struct value y);
 struct value value_set_minus(struct arena *a, struct value x, struct value y);

@@ -6,14 +6,13 @@
 #include "value/base64.h"
 #include "value/wire.h"
 
-#define WIRE_CLASS "com.amazonaws.dynamodb.v20120810.AttributeValue"
+#define WIRE_CLASS     "com.amazonaws.dynamodb.v20120810.AttributeValue"
 #define WIRE_STRUCTURE "Start of structure or map found where not expected"
 /* Deeper values are refused for their depth, whatever stands in them. */
 #define WIRE_LEVELS (2 * VALUE_LEVELS_MAX)
 
 const enum value_type wire_order[] = {
-	VALUE_S, VALUE_B, VALUE_N, VALUE_BOOL, VALUE_NULL,
-	VALUE_BS, VALUE_NS, VALUE_SS, VALUE_L, VALUE_M, VALUE_NONE,
+	VALUE_S, VALUE_B, VALUE_N, VALUE_BOOL, VALUE_NULL, VALUE_BS, VALUE_NS, VALUE_SS, VALUE_L, VALUE_M, VALUE_NONE,
 };
 
 int wire_types(const struct json *j, const struct json *found[WIRE_TYPES])
@@ -42,16 +41,11 @@ static bool is_whole(double v)
 static const char *token_name(const struct json *j)
 {
 	switch ((enum json_type)j->type) {
-	case JSON_BOOL:
-		return j->boolean ? "TRUE_VALUE" : "FALSE_VALUE";
-	case JSON_DOUBLE:
-		return is_whole(j->number) ? "NUMBER_VALUE" : "DECIMAL_VALUE";
-	case JSON_INT:
-		return "NUMBER_VALUE";
-	case JSON_STRING:
-		return "STRING_VALUE";
-	default:
-		return "NULL_VALUE";
+	case JSON_BOOL: return j->boolean ? "TRUE_VALUE" : "FALSE_VALUE";
+	case JSON_DOUBLE: return is_whole(j->number) ? "NUMBER_VALUE" : "DECIMAL_VALUE";
+	case JSON_INT: return "NUMBER_VALUE";
+	case JSON_STRING: return "STRING_VALUE";
+	default: return "NULL_VALUE";
 	}
 }
 
@@ -59,12 +53,10 @@ static const char *token_name(const struct json *j)
 static bool not_scalar(struct arena *a, const struct json *j, const char *type, struct error *e)
 {
 	if (j->type == JSON_ARRAY)
-		return error_set(e, a, ERR_SERIALIZATION,
-				 "Unrecognized collection type class java.lang.%s", type);
+		return error_set(e, a, ERR_SERIALIZATION, "Unrecognized collection type class java.lang.%s", type);
 	if (j->type == JSON_OBJECT)
 		return error_set(e, a, ERR_SERIALIZATION, WIRE_STRUCTURE);
-	return error_set(e, a, ERR_SERIALIZATION, "%s cannot be converted to %s", token_name(j),
-			 type);
+	return error_set(e, a, ERR_SERIALIZATION, "%s cannot be converted to %s", token_name(j), type);
 }
 
 bool wire_string(struct arena *a, const struct json *j, struct error *e)
@@ -83,8 +75,7 @@ bool bool_from_json(struct arena *a, const struct json *j, bool *out, struct err
 	if (j->type != JSON_STRING)
 		return not_scalar(a, j, "Boolean", e);
 	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++) {
-		if (j->string.n == strlen(words[i]) &&
-		    strncasecmp(j->string.p, words[i], j->string.n) == 0) {
+		if (j->string.n == strlen(words[i]) && strncasecmp(j->string.p, words[i], j->string.n) == 0) {
 			*out = i % 2 == 1;
 			return true;
 		}
@@ -95,20 +86,19 @@ bool bool_from_json(struct arena *a, const struct json *j, bool *out, struct err
 bool wire_blob(struct arena *a, const struct json *j, uint8_t *out, size_t *n, struct error *e)
 {
 	if (j->type == JSON_ARRAY)
-		return error_set(e, a, ERR_SERIALIZATION,
-				 "Unrecognized collection type class java.nio.ByteBuffer");
+		return error_set(e, a, ERR_SERIALIZATION, "Unrecognized collection type class java.nio.ByteBuffer");
 	if (j->type == JSON_OBJECT)
 		return error_set(e, a, ERR_SERIALIZATION, WIRE_STRUCTURE);
 	if (j->type != JSON_STRING)
-		return error_set(e, a, ERR_SERIALIZATION,
-				 "only base-64-encoded strings are convertible to bytes");
+		return error_set(e, a, ERR_SERIALIZATION, "only base-64-encoded strings are convertible to bytes");
 	if (j->string.n % 4)
-		return error_set(e, a, ERR_SERIALIZATION, "Base64 encoded length is expected a "
-				 "multiple of 4 bytes but found: %zu", j->string.n);
+		return error_set(e, a, ERR_SERIALIZATION,
+				 "Base64 encoded length is expected a "
+				 "multiple of 4 bytes but found: %zu",
+				 j->string.n);
 	/* The misspelling is DynamoDB's. */
 	if (!base64_decode(j->string, out, n))
-		return error_set(e, a, ERR_SERIALIZATION,
-				 "Invalid last non-pad Base64 character dectected");
+		return error_set(e, a, ERR_SERIALIZATION, "Invalid last non-pad Base64 character dectected");
 	return true;
 }
 
@@ -116,27 +106,26 @@ bool wire_array(struct arena *a, const struct json *j, struct error *e)
 {
 	if (j->type == JSON_ARRAY)
 		return true;
-	return error_set(e, a, ERR_SERIALIZATION,
-			 j->type == JSON_OBJECT ? WIRE_STRUCTURE : "Unexpected field type");
+	return error_set(e, a, ERR_SERIALIZATION, j->type == JSON_OBJECT ? WIRE_STRUCTURE : "Unexpected field type");
 }
 
 bool wire_map(struct arena *a, const struct json *j, struct error *e)
 {
 	if (j->type == JSON_OBJECT)
 		return true;
-	return error_set(e, a, ERR_SERIALIZATION, j->type == JSON_ARRAY ?
-			 "Unrecognized collection type "
-			 "java.util.Map<java.lang.String, " WIRE_CLASS ">" :
-			 "Unexpected field type");
+	return error_set(e, a, ERR_SERIALIZATION,
+			 j->type == JSON_ARRAY ? "Unrecognized collection type "
+						 "java.util.Map<java.lang.String, " WIRE_CLASS ">"
+					       : "Unexpected field type");
 }
 
 bool wire_struct(struct arena *a, const struct json *j, struct error *e)
 {
 	if (j->type == JSON_OBJECT)
 		return true;
-	return error_set(e, a, ERR_SERIALIZATION, j->type == JSON_ARRAY ?
-			 "Unrecognized collection type class " WIRE_CLASS :
-			 "Unexpected value type in payload");
+	return error_set(e, a, ERR_SERIALIZATION,
+			 j->type == JSON_ARRAY ? "Unrecognized collection type class " WIRE_CLASS
+					       : "Unexpected value type in payload");
 }
 
 static bool check_value(struct arena *a, const struct json *j, int level, struct error *e);
@@ -159,8 +148,7 @@ static bool check_blob(struct arena *a, const struct json *j, struct error *e)
 	return wire_blob(a, j, scratch, &n, e);
 }
 
-static bool check_array(struct arena *a, enum value_type t, const struct json *j, int level,
-			struct error *e)
+static bool check_array(struct arena *a, enum value_type t, const struct json *j, int level, struct error *e)
 {
 	bool ok = wire_array(a, j, e);
 
@@ -179,24 +167,18 @@ static bool check_array(struct arena *a, enum value_type t, const struct json *j
 	return ok;
 }
 
-static bool check_typed(struct arena *a, enum value_type t, const struct json *j, int level,
-			struct error *e)
+static bool check_typed(struct arena *a, enum value_type t, const struct json *j, int level, struct error *e)
 {
 	bool ignored;
 
 	switch (t) {
 	case VALUE_S:
-	case VALUE_N:
-		return wire_string(a, j, e);
-	case VALUE_B:
-		return check_blob(a, j, e);
+	case VALUE_N: return wire_string(a, j, e);
+	case VALUE_B: return check_blob(a, j, e);
 	case VALUE_BOOL:
-	case VALUE_NULL:
-		return bool_from_json(a, j, &ignored, e);
-	case VALUE_M:
-		return check_map(a, j, level, e);
-	default:
-		return check_array(a, t, j, level, e);
+	case VALUE_NULL: return bool_from_json(a, j, &ignored, e);
+	case VALUE_M: return check_map(a, j, level, e);
+	default: return check_array(a, t, j, level, e);
 	}
 }
 

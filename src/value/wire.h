@@ -8,8 +8,7 @@
 
 bool wire_string(struct arena *a, const struct json *j, struct error *e) MUST_CHECK;
 /* A string of base64; decodes it into out[wire_blob_max(j)]. */
-bool wire_blob(struct arena *a, const struct json *j, uint8_t *out, size_t *n,
-		struct error *e) MUST_CHECK;
+bool wire_blob(struct arena *a, const struct json *j, uint8_t *out, size_t *n, struct error *e) MUST_CHECK;
 bool wire_array(struct arena *a, const struct json *j, struct error *e) MUST_CHECK;
 /* The object of an M, or an item. */
 bool wire_map(struct arena *a, const struct json *j, struct error *e) MUST_CHECK;

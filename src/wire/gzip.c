@@ -5,10 +5,10 @@
 
 #include "wire/gzip.h"
 
-#define LEVEL 1            /* replies are made while a client waits */
-#define MOST_EXPANSION 1032 /* deflate's best case: 258 bytes for two bits */
+#define LEVEL           1    /* replies are made while a client waits */
+#define MOST_EXPANSION  1032 /* deflate's best case: 258 bytes for two bits */
 #define SMALLEST_MEMBER 18
-#define ZLIB_GUESS 4 /* JSON shrinks to about a quarter, and zlib does not say how much it was */
+#define ZLIB_GUESS      4 /* JSON shrinks to about a quarter, and zlib does not say how much it was */
 
 void gzip_release(struct gzip *g)
 {
@@ -41,12 +41,12 @@ static size_t first_guess(struct slice in, size_t limit)
 	return guess ? guess : 1;
 }
 
-typedef enum libdeflate_result unpack_fn(struct libdeflate_decompressor *, const void *, size_t,
-					 void *, size_t, size_t *, size_t *);
+typedef enum libdeflate_result unpack_fn(struct libdeflate_decompressor *, const void *, size_t, void *, size_t,
+					 size_t *, size_t *);
 
 /* Streams one after the other, at most `most` of them. */
-static enum gunzip_result unpack(struct gzip *g, struct arena *a, struct slice in, size_t cap,
-				 size_t limit, unpack_fn *one, size_t most, struct slice *out)
+static enum gunzip_result unpack(struct gzip *g, struct arena *a, struct slice in, size_t cap, size_t limit,
+				 unpack_fn *one, size_t most, struct slice *out)
 {
 	size_t n = 0, used, made;
 	char *p = arena_alloc(a, cap);
@@ -54,8 +54,7 @@ static enum gunzip_result unpack(struct gzip *g, struct arena *a, struct slice i
 	if (!g->decompressor && !(g->decompressor = libdeflate_alloc_decompressor()))
 		arena_out_of_memory(a);
 	while (in.n) {
-		enum libdeflate_result r =
-			one(g->decompressor, in.p, in.n, p + n, cap - n, &used, &made);
+		enum libdeflate_result r = one(g->decompressor, in.p, in.n, p + n, cap - n, &used, &made);
 
 		if (r == LIBDEFLATE_INSUFFICIENT_SPACE) {
 			size_t more = cap > limit / 2 ? limit : cap * 2;
@@ -75,17 +74,14 @@ static enum gunzip_result unpack(struct gzip *g, struct arena *a, struct slice i
 	return GUNZIP_OK;
 }
 
-enum gunzip_result gunzip(struct gzip *g, struct arena *a, struct slice in, size_t limit,
-			  struct slice *out)
+enum gunzip_result gunzip(struct gzip *g, struct arena *a, struct slice in, size_t limit, struct slice *out)
 {
 	if (in.n < SMALLEST_MEMBER)
 		return GUNZIP_BAD;
-	return unpack(g, a, in, first_guess(in, limit), limit, libdeflate_gzip_decompress_ex,
-		      SIZE_MAX, out);
+	return unpack(g, a, in, first_guess(in, limit), limit, libdeflate_gzip_decompress_ex, SIZE_MAX, out);
 }
 
-enum gunzip_result inflate_zlib(struct gzip *g, struct arena *a, struct slice in, size_t limit,
-				struct slice *out)
+enum gunzip_result inflate_zlib(struct gzip *g, struct arena *a, struct slice in, size_t limit, struct slice *out)
 {
 	size_t guess = in.n > limit / ZLIB_GUESS ? limit : in.n * ZLIB_GUESS;
 

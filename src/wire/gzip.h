@@ -21,12 +21,10 @@ enum gunzip_result { GUNZIP_OK, GUNZIP_BAD, GUNZIP_TOO_LARGE };
 
 /* One or more gzip members, put together; never gives or holds more than `limit` bytes.
  * Memory that runs out leaves by arena.h A1. */
-enum gunzip_result gunzip(struct gzip *g, struct arena *a, struct slice in, size_t limit,
-			  struct slice *out);
+enum gunzip_result gunzip(struct gzip *g, struct arena *a, struct slice in, size_t limit, struct slice *out);
 
 /* The same of "deflate", which HTTP means zlib's format by: exactly one stream. */
-enum gunzip_result inflate_zlib(struct gzip *g, struct arena *a, struct slice in, size_t limit,
-				struct slice *out);
+enum gunzip_result inflate_zlib(struct gzip *g, struct arena *a, struct slice in, size_t limit, struct slice *out);
 
 /* An empty slice when compressing would not make it smaller. Memory as above. */
 struct slice gzip_pack(struct gzip *g, struct arena *a, struct slice in);

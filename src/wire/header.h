@@ -6,7 +6,7 @@
 #include "base/slice.h"
 
 struct http_header {
-	struct slice name; /* lower case */
+	struct slice name;  /* lower case */
 	struct slice value; /* without white space around it */
 };
 

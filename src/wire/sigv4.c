@@ -77,8 +77,7 @@ static size_t split_query(struct arena *a, struct slice query, struct param **ou
 		if (pair.n) {
 			(*out)[count].name = encoded(a, slice_make(pair.p, name_n));
 			(*out)[count++].value =
-				eq ? encoded(a, slice_make(eq + 1, pair.n - name_n - 1))
-				   : (struct slice){ 0 };
+				eq ? encoded(a, slice_make(eq + 1, pair.n - name_n - 1)) : (struct slice){ 0 };
 		}
 		query = amp ? slice_make(amp + 1, query.n - pair.n - 1) : (struct slice){ 0 };
 	}
@@ -196,8 +195,8 @@ static void derive_key(struct arena *a, const struct sigv4_scope *s, struct slic
 	OPENSSL_cleanse((char *)first.p, first.n);
 }
 
-static const uint8_t *signing_key(struct arena *a, struct slice credential, const struct sigv4_scope *s, struct slice secret,
-				  struct sigv4_cache *c)
+static const uint8_t *signing_key(struct arena *a, struct slice credential, const struct sigv4_scope *s,
+				  struct slice secret, struct sigv4_cache *c)
 {
 	size_t n = sizeof(c->entries) / sizeof(c->entries[0]), i;
 	uint8_t *fresh;
@@ -223,8 +222,9 @@ void sigv4_forget(struct sigv4_cache *cache)
 	OPENSSL_cleanse(cache, sizeof(*cache));
 }
 
-struct slice sigv4_sign(struct arena *a, const struct sigv4_message *m, struct slice credential, const struct sigv4_scope *s,
-			struct slice iso_date, struct slice secret, struct sigv4_cache *cache)
+struct slice sigv4_sign(struct arena *a, const struct sigv4_message *m, struct slice credential,
+			const struct sigv4_scope *s, struct slice iso_date, struct slice secret,
+			struct sigv4_cache *cache)
 {
 	uint8_t hash[SIGV4_HASH];
 	struct buf to_sign, hex;

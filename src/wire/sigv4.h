@@ -11,22 +11,22 @@
 #include "base/arena.h"
 #include "wire/header.h"
 
-#define SIGV4_ALGORITHM "AWS4-HMAC-SHA256"
+#define SIGV4_ALGORITHM  "AWS4-HMAC-SHA256"
 #define SIGV4_TERMINATOR "aws4_request"
-#define SIGV4_HASH 32
+#define SIGV4_HASH       32
 
 struct sigv4_message {
-	struct slice method;         /* "POST" */
-	struct slice path, query;    /* as sent; the query without its '?' */
+	struct slice method;      /* "POST" */
+	struct slice path, query; /* as sent; the query without its '?' */
 	const struct http_header *headers;
 	size_t header_count;         /* at least those that are signed */
 	struct slice signed_headers; /* "host;x-amz-date": lower case, sorted */
 	struct slice body;
-	bool presigned;              /* the query's X-Amz-Signature is no part of it */
+	bool presigned; /* the query's X-Amz-Signature is no part of it */
 };
 
 struct sigv4_scope {
-	struct slice date;   /* 20150830 */
+	struct slice date; /* 20150830 */
 	struct slice region, service, terminator;
 };
 
@@ -46,7 +46,8 @@ void sigv4_forget(struct sigv4_cache *cache);
 struct slice sigv4_canonical(struct arena *a, const struct sigv4_message *m);
 /* 64 hexadecimal digits. `credential`: key id and scope, by which `cache` knows the derived key. `iso_date`:
  * 20150830T123600Z. */
-struct slice sigv4_sign(struct arena *a, const struct sigv4_message *m, struct slice credential, const struct sigv4_scope *s,
-			struct slice iso_date, struct slice secret, struct sigv4_cache *cache);
+struct slice sigv4_sign(struct arena *a, const struct sigv4_message *m, struct slice credential,
+			const struct sigv4_scope *s, struct slice iso_date, struct slice secret,
+			struct sigv4_cache *cache);
 
 #endif

@@ -7,15 +7,13 @@
 #include "value/codec.h"
 
 static const char names[] = "{\"#a\":\"a\",\"#b\":\"b.c\"}";
-static const char values[] =
-	"{\":s\":{\"S\":\"x\"},\":n\":{\"N\":\"1\"},\":m\":{\"N\":\"-9e125\"},"
-	"\":l\":{\"L\":[{\"S\":\"x\"}]},\":t\":{\"S\":\"N\"},\":z\":{\"SS\":[\"a\",\"b\"]},"
-	"\":y\":{\"NS\":[\"1\"]},\":o\":{\"BOOL\":true},\":u\":{\"NULL\":true},"
-	"\":p\":{\"M\":{\"k\":{\"B\":\"AAAA\"}}},\":b\":{\"B\":\"AA==\"}}";
-static const char stored[] =
-	"{\"a\":{\"S\":\"xyz\"},\"b\":{\"N\":\"41\"},\"c\":{\"SS\":[\"a\",\"c\"]},"
-	"\"l\":{\"L\":[{\"N\":\"1\"},{\"M\":{\"k\":{\"S\":\"v\"}}},{\"L\":[]}]},"
-	"\"m\":{\"M\":{\"k\":{\"N\":\"1\"},\"l\":{\"L\":[{\"S\":\"q\"}]}}},\"d\":{\"B\":\"AAAA\"}}";
+static const char values[] = "{\":s\":{\"S\":\"x\"},\":n\":{\"N\":\"1\"},\":m\":{\"N\":\"-9e125\"},"
+			     "\":l\":{\"L\":[{\"S\":\"x\"}]},\":t\":{\"S\":\"N\"},\":z\":{\"SS\":[\"a\",\"b\"]},"
+			     "\":y\":{\"NS\":[\"1\"]},\":o\":{\"BOOL\":true},\":u\":{\"NULL\":true},"
+			     "\":p\":{\"M\":{\"k\":{\"B\":\"AAAA\"}}},\":b\":{\"B\":\"AA==\"}}";
+static const char stored[] = "{\"a\":{\"S\":\"xyz\"},\"b\":{\"N\":\"41\"},\"c\":{\"SS\":[\"a\",\"c\"]},"
+			     "\"l\":{\"L\":[{\"N\":\"1\"},{\"M\":{\"k\":{\"S\":\"v\"}}},{\"L\":[]}]},"
+			     "\"m\":{\"M\":{\"k\":{\"N\":\"1\"},\"l\":{\"L\":[{\"S\":\"q\"}]}}},\"d\":{\"B\":\"AAAA\"}}";
 
 static void check(bool holds)
 {
@@ -23,8 +21,7 @@ static void check(bool holds)
 		abort();
 }
 
-static void run_update(struct expr_bindings *b, struct slice text, struct value item,
-		       struct arena *a)
+static void run_update(struct expr_bindings *b, struct slice text, struct value item, struct arena *a)
 {
 	const struct update *u;
 	struct error e;
@@ -48,8 +45,7 @@ static void run(uint8_t kind, struct slice text, struct arena *a)
 	size_t n;
 
 	check(item_from_json(a, json_parse(a, slice_str(stored)), &item, &e));
-	check(expr_bindings_new(a, NULL, json_parse(a, slice_str(names)),
-				json_parse(a, slice_str(values)), &b, &e));
+	check(expr_bindings_new(a, NULL, json_parse(a, slice_str(names)), json_parse(a, slice_str(values)), &b, &e));
 	switch (kind % 4) {
 	case 0:
 		if (condition_compile(b, FILTER_EXPRESSION, text, &c, &e)) {

@@ -39,13 +39,11 @@ static void use(const struct http_request *r)
 	if (sigv4_verify(r, keys, SLICE("us-east-1"), &cache, 1440938160000LL, &e))
 		return;
 	if (sigv4_is_present(r)) {
-		struct sigv4 s = { .signed_headers = request_header(r, SLICE("x-signed")),
-				   .presigned = true };
+		struct sigv4 s = { .signed_headers = request_header(r, SLICE("x-signed")), .presigned = true };
 
 		sigv4_canonical_request(r, &s);
 	}
-	if (gunzip(&gzip, r->arena, r->body, limits.body_bytes, &out) == GUNZIP_OK &&
-	    out.n > limits.body_bytes)
+	if (gunzip(&gzip, r->arena, r->body, limits.body_bytes, &out) == GUNZIP_OK && out.n > limits.body_bytes)
 		abort();
 	gzip_release(&gzip);
 }

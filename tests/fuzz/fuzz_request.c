@@ -13,10 +13,10 @@
 #include "base/log.h"
 #include "json/json.h"
 
-#define INPUTS_PER_CHECK 2000
+#define INPUTS_PER_CHECK    2000
 #define INPUTS_PER_DATABASE 20000
-#define TABLES_MOST 40
-#define START_MS 1767225600000 /* 2026-01-01: seeds name the stream that is opened then */
+#define TABLES_MOST         40
+#define START_MS            1767225600000 /* 2026-01-01: seeds name the stream that is opened then */
 
 static struct db *db;
 static struct api *api;
@@ -77,27 +77,24 @@ static int call(const char *service, const char *name, struct slice body)
 }
 
 static const char *const first_requests[][2] = {
-	{ "CreateTable",
-	  "{\"TableName\":\"tab\",\"BillingMode\":\"PAY_PER_REQUEST\","
-	  "\"KeySchema\":[{\"AttributeName\":\"p\",\"KeyType\":\"HASH\"},"
-	  "{\"AttributeName\":\"s\",\"KeyType\":\"RANGE\"}],"
-	  "\"AttributeDefinitions\":[{\"AttributeName\":\"p\",\"AttributeType\":\"S\"},"
-	  "{\"AttributeName\":\"s\",\"AttributeType\":\"N\"},"
-	  "{\"AttributeName\":\"g\",\"AttributeType\":\"B\"}],"
-	  "\"LocalSecondaryIndexes\":[{\"IndexName\":\"lsi\",\"Projection\":{\"ProjectionType\":\"ALL\"},"
-	  "\"KeySchema\":[{\"AttributeName\":\"p\",\"KeyType\":\"HASH\"},"
-	  "{\"AttributeName\":\"g\",\"KeyType\":\"RANGE\"}]}],"
-	  "\"GlobalSecondaryIndexes\":[{\"IndexName\":\"gsi\","
-	  "\"Projection\":{\"ProjectionType\":\"INCLUDE\",\"NonKeyAttributes\":[\"x\"]},"
-	  "\"KeySchema\":[{\"AttributeName\":\"g\",\"KeyType\":\"HASH\"}]}],"
-	  "\"StreamSpecification\":{\"StreamEnabled\":true,"
-	  "\"StreamViewType\":\"NEW_AND_OLD_IMAGES\"}}" },
-	{ "UpdateTimeToLive",
-	  "{\"TableName\":\"tab\","
-	  "\"TimeToLiveSpecification\":{\"Enabled\":true,\"AttributeName\":\"x\"}}" },
-	{ "PutItem",
-	  "{\"TableName\":\"tab\",\"Item\":{\"p\":{\"S\":\"a\"},\"s\":{\"N\":\"1\"},\"g\":{\"B\":\"AA==\"},"
-	  "\"x\":{\"N\":\"2\"},\"l\":{\"L\":[{\"M\":{\"k\":{\"SS\":[\"u\",\"v\"]}}}]}}}" },
+	{ "CreateTable", "{\"TableName\":\"tab\",\"BillingMode\":\"PAY_PER_REQUEST\","
+			 "\"KeySchema\":[{\"AttributeName\":\"p\",\"KeyType\":\"HASH\"},"
+			 "{\"AttributeName\":\"s\",\"KeyType\":\"RANGE\"}],"
+			 "\"AttributeDefinitions\":[{\"AttributeName\":\"p\",\"AttributeType\":\"S\"},"
+			 "{\"AttributeName\":\"s\",\"AttributeType\":\"N\"},"
+			 "{\"AttributeName\":\"g\",\"AttributeType\":\"B\"}],"
+			 "\"LocalSecondaryIndexes\":[{\"IndexName\":\"lsi\",\"Projection\":{\"ProjectionType\":\"ALL\"},"
+			 "\"KeySchema\":[{\"AttributeName\":\"p\",\"KeyType\":\"HASH\"},"
+			 "{\"AttributeName\":\"g\",\"KeyType\":\"RANGE\"}]}],"
+			 "\"GlobalSecondaryIndexes\":[{\"IndexName\":\"gsi\","
+			 "\"Projection\":{\"ProjectionType\":\"INCLUDE\",\"NonKeyAttributes\":[\"x\"]},"
+			 "\"KeySchema\":[{\"AttributeName\":\"g\",\"KeyType\":\"HASH\"}]}],"
+			 "\"StreamSpecification\":{\"StreamEnabled\":true,"
+			 "\"StreamViewType\":\"NEW_AND_OLD_IMAGES\"}}" },
+	{ "UpdateTimeToLive", "{\"TableName\":\"tab\","
+			      "\"TimeToLiveSpecification\":{\"Enabled\":true,\"AttributeName\":\"x\"}}" },
+	{ "PutItem", "{\"TableName\":\"tab\",\"Item\":{\"p\":{\"S\":\"a\"},\"s\":{\"N\":\"1\"},\"g\":{\"B\":\"AA==\"},"
+		     "\"x\":{\"N\":\"2\"},\"l\":{\"L\":[{\"M\":{\"k\":{\"SS\":[\"u\",\"v\"]}}}]}}}" },
 };
 
 static void open_database(void)
@@ -112,8 +109,8 @@ static void open_database(void)
 	api = api_new(&(struct api_options){ .db = db });
 	caller = api_thread_new(api);
 	for (size_t i = 0; i < sizeof(first_requests) / sizeof(first_requests[0]); i++)
-		check(call("DynamoDB", first_requests[i][0], slice_str(first_requests[i][1])) == 200,
-		      "cannot begin", slice_str(first_requests[i][0]));
+		check(call("DynamoDB", first_requests[i][0], slice_str(first_requests[i][1])) == 200, "cannot begin",
+		      slice_str(first_requests[i][0]));
 }
 
 static void close_database(void)
@@ -161,8 +158,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		open_database();
 	now_ms++;
 	op = op_at(data[0] % op_count());
-	call(op->flags & OP_STREAMS ? "DynamoDBStreams" : "DynamoDB", op->name,
-	     slice_make(data + 1, size - 1));
+	call(op->flags & OP_STREAMS ? "DynamoDBStreams" : "DynamoDB", op->name, slice_make(data + 1, size - 1));
 	if (++inputs % INPUTS_PER_CHECK == 0)
 		verify();
 	if (inputs % INPUTS_PER_DATABASE == 0 || has_many_tables()) {

@@ -9,11 +9,10 @@
 #include "expr/expr.h"
 #include "value/codec.h"
 
-static const char stored[] =
-	"{\"a\":{\"S\":\"xyz\"},\"b\":{\"N\":\"41\"},\"c\":{\"SS\":[\"a\",\"c\"]},"
-	"\"l\":{\"L\":[{\"N\":\"1\"},{\"S\":\"The Größe\"}]},\"t\":{\"BOOL\":true},"
-	"\"m\":{\"M\":{\"k\":{\"N\":\"1\"}}},\"d\":{\"B\":\"AAAA\"},\"n\":{\"NULL\":true},"
-	"\"at\":{\"S\":\"2026-11-15T12:00:00Z\"}}";
+static const char stored[] = "{\"a\":{\"S\":\"xyz\"},\"b\":{\"N\":\"41\"},\"c\":{\"SS\":[\"a\",\"c\"]},"
+			     "\"l\":{\"L\":[{\"N\":\"1\"},{\"S\":\"The Größe\"}]},\"t\":{\"BOOL\":true},"
+			     "\"m\":{\"M\":{\"k\":{\"N\":\"1\"}}},\"d\":{\"B\":\"AAAA\"},\"n\":{\"NULL\":true},"
+			     "\"at\":{\"S\":\"2026-11-15T12:00:00Z\"}}";
 
 static void check(bool holds)
 {
@@ -21,7 +20,8 @@ static void check(bool holds)
 		abort();
 }
 
-static bool fetch(void *ctx, const struct term *t, const struct value *args, bool *there, struct value *v, struct error *e)
+static bool fetch(void *ctx, const struct term *t, const struct value *args, bool *there, struct value *v,
+		  struct error *e)
 {
 	*there = t->name.n % 2;
 	*v = *there ? value_get(*(const struct value *)ctx, t->attribute) : VALUE_ABSENT;
@@ -35,13 +35,11 @@ static bool yes(void *ctx, struct slice s)
 
 static const struct json *object(struct arena *a, const struct buf *members)
 {
-	return members->n ? json_parse(a, arena_printf(a, "{%.*s}", SLICE_ARG(buf_slice(members))))
-			  : NULL;
+	return members->n ? json_parse(a, arena_printf(a, "{%.*s}", SLICE_ARG(buf_slice(members)))) : NULL;
 }
 
 /* DynamoDB has limits of its own: what exceeds them is no fault of the filter. */
-static void run_filter(const struct term *t, const struct term_scope *s, struct value item,
-		       struct arena *a)
+static void run_filter(const struct term *t, const struct term_scope *s, struct value item, struct arena *a)
 {
 	struct expr_bindings *b;
 	const struct condition *c;
@@ -68,8 +66,13 @@ static void run_filter(const struct term *t, const struct term_scope *s, struct 
 static void run_term(struct slice text, struct value item, struct arena *a)
 {
 	struct row row = row_of(item);
-	struct term_scope s = { .ctx = &item, .item = &row, .fetch = fetch, .has_role = yes,
-				.may = yes, .caller = SLICE("xyz"), .now_ms = 1794744000000,
+	struct term_scope s = { .ctx = &item,
+				.item = &row,
+				.fetch = fetch,
+				.has_role = yes,
+				.may = yes,
+				.caller = SLICE("xyz"),
+				.now_ms = 1794744000000,
 				.arena = a };
 	struct place p = { 1, 1, 0 };
 	const struct term *t, *again;

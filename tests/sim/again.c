@@ -5,7 +5,7 @@
 #include "value/codec.h"
 
 #define KEYS_MOST 4000
-#define SOON_S 7200
+#define SOON_S    7200
 
 struct keys {
 	struct slice *list; /* as JSON */
@@ -27,8 +27,8 @@ static struct keys read_keys(struct sim *s)
 	struct slice start = SLICE("");
 
 	do {
-		struct slice body = arena_printf(&s->arena, "{\"TableName\":\"%.*s\",\"ConsistentRead\":true%.*s}", SLICE_ARG(s->design->table),
-						 SLICE_ARG(start));
+		struct slice body = arena_printf(&s->arena, "{\"TableName\":\"%.*s\",\"ConsistentRead\":true%.*s}",
+						 SLICE_ARG(s->design->table), SLICE_ARG(start));
 		struct backend_reply reply;
 		const struct json *items, *last;
 		struct buf b;
@@ -92,5 +92,6 @@ void again_check(struct sim *s)
 	after = read_keys(s);
 	for (size_t i = 0; i < before.count; i++)
 		if (!has(&after, before.list[i]))
-			sim_problem(s, "%.*s goes when processors do everything again: it should not have been there", SLICE_ARG(before.list[i]));
+			sim_problem(s, "%.*s goes when processors do everything again: it should not have been there",
+				    SLICE_ARG(before.list[i]));
 }

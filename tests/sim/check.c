@@ -54,10 +54,8 @@ static bool follows_from_unfit(const struct sim *s, const struct oracle_finding 
 	case ORACLE_COMPANION_MISSING:
 	case ORACLE_COMPANION_DIFFERS:
 	case ORACLE_COPY_DIFFERS:
-	case ORACLE_OUTLIVED:
-		return was_made_unfit(s, f->key) || was_made_unfit(s, f->other);
-	default:
-		return true;
+	case ORACLE_OUTLIVED: return was_made_unfit(s, f->key) || was_made_unfit(s, f->other);
+	default: return true;
 	}
 }
 
@@ -96,7 +94,11 @@ static void check_parked(struct sim *s, struct arena *a)
 {
 	for (size_t i = 0; i < process_reading_count(s->process); i++) {
 		struct process_reading r = process_reading(s->process, i);
-		struct run run = { .app = s->app, .design = s->design, .backend = s->backend, .arena = a, .now_ms = app_now_ms(s->app) };
+		struct run run = { .app = s->app,
+				   .design = s->design,
+				   .backend = s->backend,
+				   .arena = a,
+				   .now_ms = app_now_ms(s->app) };
 		struct slice next;
 		struct parked *list;
 		size_t n = 0;
@@ -112,11 +114,12 @@ static void check_parked(struct sim *s, struct arena *a)
 				continue;
 			buf_init(&b, a);
 			put_value(&b, list[k].change.key);
-			sim_problem(s, "%.*s has parked a change of %.*s: %.*s", SLICE_ARG(r.name), SLICE_ARG(buf_slice(&b)),
-				    SLICE_ARG(list[k].reason));
+			sim_problem(s, "%.*s has parked a change of %.*s: %.*s", SLICE_ARG(r.name),
+				    SLICE_ARG(buf_slice(&b)), SLICE_ARG(list[k].reason));
 		}
 		if (!n)
-			sim_problem(s, "%.*s says that it has parked %lld changes, but none is there", SLICE_ARG(r.name), (long long)r.parked);
+			sim_problem(s, "%.*s says that it has parked %lld changes, but none is there",
+				    SLICE_ARG(r.name), (long long)r.parked);
 	}
 }
 

@@ -5,16 +5,16 @@
 #include "ledger.h"
 #include "session.h"
 
-#define SLEEP_MOST_US 3000000
-#define JUMP_MOST_S (3 * 86400)
-#define SOFT_DELETES 25
-#define BACK_MOST_S 3600
-#define BATCH_MOST 4
-#define CROWD_LEAST 20
-#define CROWD_MOST 60
+#define SLEEP_MOST_US   3000000
+#define JUMP_MOST_S     (3 * 86400)
+#define SOFT_DELETES    25
+#define BACK_MOST_S     3600
+#define BATCH_MOST      4
+#define CROWD_LEAST     20
+#define CROWD_MOST      60
 #define FOUNDING_ROUNDS 4
-#define FOUNDING_TRIES 4
-#define DRAWS 10 /* until something is drawn that can be asked for */
+#define FOUNDING_TRIES  4
+#define DRAWS           10 /* until something is drawn that can be asked for */
 
 struct asking {
 	struct draw draw;
@@ -23,7 +23,7 @@ struct asking {
 	struct buf path, body;
 	const char *etag;
 	struct session session;
-	bool has_session;              /* else who asks is trusted */
+	bool has_session; /* else who asks is trusted */
 };
 
 static struct random *dice(struct sim *s)
@@ -70,7 +70,8 @@ static bool has_managed_address(const struct entity *e)
 
 static bool ask_create(struct asking *k)
 {
-	bool put = random_percent(dice(k->draw.sim), 65) && (!has_managed_address(k->entity) || sim_may(k->draw.sim, SIM_MANAGED));
+	bool put = random_percent(dice(k->draw.sim), 65) &&
+		   (!has_managed_address(k->entity) || sim_may(k->draw.sim, SIM_MANAGED));
 
 	k->q.method = put ? APP_PUT : APP_POST;
 	if (!draw_path(&k->draw, k->entity->path_template, k->entity, !put, &k->path))
@@ -249,8 +250,8 @@ static void heard(struct sim *s, struct asking *k, const struct app_reply *reply
 	s->acknowledged += reply->status < 300;
 	s->busy += reply->status == 503;
 	if (reply->status == 500)
-		sim_problem(s, "%s %.*s %.*s was answered %.*s", method_name(k->q.method), SLICE_ARG(k->q.path), SLICE_ARG(k->q.body),
-			    SLICE_ARG(reply->body));
+		sim_problem(s, "%s %.*s %.*s was answered %.*s", method_name(k->q.method), SLICE_ARG(k->q.path),
+			    SLICE_ARG(k->q.body), SLICE_ARG(reply->body));
 	if (reply->status < 300)
 		learn_from(s, k->draw.arena, k->entity, reply);
 }
@@ -272,7 +273,10 @@ static int send(struct sim *s, struct backend *b, struct asking *k)
 	} else {
 		k->q.trusted = &k->draw.caller;
 	}
-	sim_note(s, "%s%s%.*s: %s %.*s%s%.*s %.*s", k->has_session ? "logged in, " : k->draw.caller.operator_ ? "operator " : "",
+	sim_note(s, "%s%s%.*s: %s %.*s%s%.*s %.*s",
+		 k->has_session             ? "logged in, "
+		 : k->draw.caller.operator_ ? "operator "
+					    : "",
 		 k->draw.caller.subject.n ? "" : "nobody", SLICE_ARG(k->draw.caller.subject), method_name(k->q.method),
 		 SLICE_ARG(k->q.path), k->q.query.n ? "?" : "", SLICE_ARG(k->q.query), SLICE_ARG(k->q.body));
 	/* Of those that are one write. A session that ends meanwhile ends with the next request. */
@@ -291,7 +295,8 @@ static int send(struct sim *s, struct backend *b, struct asking *k)
 
 static void put_part(struct buf *out, const struct asking *k)
 {
-	buf_printf(out, "%s{\"method\":\"%s\",\"path\":", out->p[out->n - 1] == '[' ? "" : ",", method_name(k->q.method));
+	buf_printf(out, "%s{\"method\":\"%s\",\"path\":", out->p[out->n - 1] == '[' ? "" : ",",
+		   method_name(k->q.method));
 	json_string(out, k->q.path);
 	if (k->q.body.n) {
 		buf_lit(out, ",\"body\":");
@@ -360,7 +365,8 @@ static void crowd(struct sim *s, struct backend *b, struct arena *a)
 
 	for (int i = 0; i < 30 * DRAWS; i++) {
 		arena_clear(a);
-		if (!draw_request(s, a, &k) || !is_below(s->design, k.entity) || k.q.method != APP_POST || k.has_session || k.q.idempotency_key.n || k.draw.wrong)
+		if (!draw_request(s, a, &k) || !is_below(s->design, k.entity) || k.q.method != APP_POST ||
+		    k.has_session || k.q.idempotency_key.n || k.draw.wrong)
 			continue;
 		while (n && !memory_is_dead() && send(s, b, &k) == 201)
 			n--;
@@ -446,7 +452,8 @@ void *client_run(void *arg)
 
 /* ---- an operator ---- */
 
-void operator_control(struct sim *s, struct backend *b, struct arena *a, struct slice name, const char *verb, const char *body)
+void operator_control(struct sim *s, struct backend *b, struct arena *a, struct slice name, const char *verb,
+		      const char *body)
 {
 	struct caller me = { .operator_ = true, .subject = SLICE("operator") };
 	struct app_request q = { .method = APP_POST, .trusted = &me };
@@ -502,7 +509,8 @@ void *operator_run(void *arg)
 		fiber_sleep((int64_t)random_below(dice(s), 60000));
 		if (s->design->stream == STREAM_NONE)
 			break; /* nothing runs that could be paused */
-		if (sim_may(s, SIM_REPLAYS) && (sim_may(s, SIM_RECOUNTS) || !operator_recounts(s->design, r.name)) && random_percent(dice(s), 5))
+		if (sim_may(s, SIM_REPLAYS) && (sim_may(s, SIM_RECOUNTS) || !operator_recounts(s->design, r.name)) &&
+		    random_percent(dice(s), 5))
 			operator_control(s, b, &a, r.name, "replay", "{\"from\": \"2026-01-01T00:00:00Z\"}");
 		else if (sim_may(s, SIM_PAUSES) && random_percent(dice(s), r.paused ? 70 : 25))
 			operator_control(s, b, &a, r.name, r.paused ? "resume" : "pause", "");

@@ -6,13 +6,15 @@
 
 #include "app/write/hold.h"
 
-struct dry { /* a backend that reads, and notices that it is to write */
+/* a backend that reads, and notices that it is to write */
+struct dry {
 	struct backend backend;
 	struct backend *real;
 	bool writes;
 };
 
-static void dry_call(struct backend *b, struct arena *a, const char *operation, struct slice body, struct backend_reply *reply)
+static void dry_call(struct backend *b, struct arena *a, const char *operation, struct slice body,
+		     struct backend_reply *reply)
 {
 	static const struct json empty = { .type = JSON_OBJECT };
 	struct dry *d = (struct dry *)b;
@@ -22,7 +24,9 @@ static void dry_call(struct backend *b, struct arena *a, const char *operation, 
 		return;
 	}
 	d->writes = true;
-	*reply = (struct backend_reply){ .status = 500, .body = &empty, .error = SLICE("InternalServerError"), .message = SLICE("dry") };
+	*reply = (struct backend_reply){
+		.status = 500, .body = &empty, .error = SLICE("InternalServerError"), .message = SLICE("dry")
+	};
 }
 
 static void dry_execute(struct backend *b, struct arena *a, const struct request *q, struct reply *reply)
@@ -91,6 +95,6 @@ void decide_watch(struct sim *s, const struct machine_write *w)
 		return;
 	d->is_over = slice_is(w->outcome, "done");
 	if (d->is_over && d->status)
-		sim_problem(s, "%.*s %.*s was done, though at that moment it was to be refused: %.*s", SLICE_ARG(d->request->path),
-			    SLICE_ARG(d->request->body), SLICE_ARG(d->why));
+		sim_problem(s, "%.*s %.*s was done, though at that moment it was to be refused: %.*s",
+			    SLICE_ARG(d->request->path), SLICE_ARG(d->request->body), SLICE_ARG(d->why));
 }

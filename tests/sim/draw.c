@@ -5,12 +5,14 @@
 #include "base/timestamp.h"
 #include "sim.h"
 
-#define LEARNT 4  /* values of a class that replies have shown */
-#define CHOSEN 3  /* values of a class that clients choose … */
+#define LEARNT      4 /* values of a class that replies have shown */
+#define CHOSEN      3 /* values of a class that clients choose … */
 #define CHOSEN_MOST 7 /* … and of one that is only unique: there can be no more items than values */
-#define LONGEST 12
+#define LONGEST     12
 
-struct class { /* attributes that stand for the same thing: Post.author and User.user_id */
+/* attributes that stand for the same thing: Post.author and User.user_id */
+struct class
+{
 	size_t parent;
 	const struct attribute *attribute;
 	bool is_identity, is_made; /* by the server */
@@ -19,7 +21,7 @@ struct class { /* attributes that stand for the same thing: Post.author and User
 };
 
 struct pool {
-	size_t *first;         /* by entity: its first attribute's class */
+	size_t *first; /* by entity: its first attribute's class */
 	struct class *classes;
 	size_t count, callers; /* the class of who asks */
 	unsigned *weights;     /* by entity */
@@ -425,7 +427,10 @@ static void draw_elements(struct draw *d, const struct entity *e, const struct a
 {
 	size_t n = (a->has_min ? (size_t)a->min : 0) + random_below(dice(d), 3);
 	struct attribute element = {
-		.name = a->name, .type = a->element, .choices = a->choices, .choice_count = a->choice_count,
+		.name = a->name,
+		.type = a->element,
+		.choices = a->choices,
+		.choice_count = a->choice_count,
 	};
 
 	if (a->has_max && n > (size_t)a->max)
@@ -445,7 +450,8 @@ static void draw_elements(struct draw *d, const struct entity *e, const struct a
 static void draw_wrong(struct draw *d, struct buf *out)
 {
 	/* The last is one of the parts that can be left out. */
-	static const char *const wrong[] = { "\"\"", "-1", "{}", "[]", "true", "99999999999", "\"..\"", "\"A b/c\"", "\"a#b\"" };
+	static const char *const wrong[] = { "\"\"",        "-1",     "{}",        "[]",     "true",
+					     "99999999999", "\"..\"", "\"A b/c\"", "\"a#b\"" };
 
 	buf_str(out, wrong[random_below(dice(d), sizeof(wrong) / sizeof(*wrong) - !sim_may(d->sim, SIM_HASHES))]);
 }
@@ -475,45 +481,29 @@ void draw_value(struct draw *d, const struct entity *e, const struct attribute *
 		return;
 	}
 	switch (a->type) {
-	case ATTR_STRING:
-		json_string(out, word(d->arena, a, random_below(dice(d), 5)));
-		break;
-	case ATTR_TEXT:
-		draw_text(d, a, out);
-		break;
+	case ATTR_STRING: json_string(out, word(d->arena, a, random_below(dice(d), 5))); break;
+	case ATTR_TEXT: draw_text(d, a, out); break;
 	case ATTR_NUMBER:
-	case ATTR_INTEGER:
-		draw_number(d, a, out);
-		break;
-	case ATTR_BOOLEAN:
-		buf_str(out, random_percent(dice(d), 50) ? "true" : "false");
-		break;
+	case ATTR_INTEGER: draw_number(d, a, out); break;
+	case ATTR_BOOLEAN: buf_str(out, random_percent(dice(d), 50) ? "true" : "false"); break;
 	case ATTR_TIMESTAMP:
-	case ATTR_EPOCH:
-		draw_time(d, a, out);
-		break;
+	case ATTR_EPOCH: draw_time(d, a, out); break;
 	case ATTR_LIST:
-	case ATTR_SET:
-		draw_elements(d, e, a, out);
-		break;
-	case ATTR_MAP:
-		buf_str(out, random_percent(dice(d), 50) ? "{}" : "{\"a\":1,\"b\":{\"c\":\"x\"}}");
-		break;
-	case ATTR_BINARY:
-		buf_lit(out, "\"aGVsbG8=\"");
-		break;
-	case ATTR_ENUM:
-		json_string(out, a->choices[random_below(dice(d), a->choice_count)]);
-		break;
+	case ATTR_SET: draw_elements(d, e, a, out); break;
+	case ATTR_MAP: buf_str(out, random_percent(dice(d), 50) ? "{}" : "{\"a\":1,\"b\":{\"c\":\"x\"}}"); break;
+	case ATTR_BINARY: buf_lit(out, "\"aGVsbG8=\""); break;
+	case ATTR_ENUM: json_string(out, a->choices[random_below(dice(d), a->choice_count)]); break;
 	}
 }
 
 /* Whether a body may say it. */
 static bool is_given(const struct draw *d, const struct entity *e, const struct attribute *a, enum body_kind kind)
 {
-	if (a->derived || a->counter || a->now || a->touched || a->copy_entity.n || a->after.n || a->hidden || a->from_key)
+	if (a->derived || a->counter || a->now || a->touched || a->copy_entity.n || a->after.n || a->hidden ||
+	    a->from_key)
 		return false;
-	if (kind == BODY_UPDATE && (a->fixed || (is_param(e, a->name) && entity_leaves_orphans(d->sim->design, e) && !sim_may(d->sim, SIM_ORPHANS))))
+	if (kind == BODY_UPDATE && (a->fixed || (is_param(e, a->name) && entity_leaves_orphans(d->sim->design, e) &&
+						 !sim_may(d->sim, SIM_ORPHANS))))
 		return false;
 	return !a->managed || (d->caller.operator_ && sim_may(d->sim, SIM_MANAGED));
 }
@@ -539,7 +529,8 @@ static bool is_unknown(struct draw *d, const struct entity *e, const struct attr
 	return c && c->is_identity && !c->chosen_count && !c->learnt_count;
 }
 
-static void put_member(struct draw *d, const struct entity *e, const struct attribute *a, bool may_be_null, struct buf *out)
+static void put_member(struct draw *d, const struct entity *e, const struct attribute *a, bool may_be_null,
+		       struct buf *out)
 {
 	if (out->p[out->n - 1] != '{')
 		buf_lit(out, ",");
@@ -563,7 +554,8 @@ void draw_body(struct draw *d, const struct entity *e, enum body_kind kind, cons
 	for (size_t i = 0; kind != BODY_ACTION && i < e->attribute_count; i++) {
 		const struct attribute *a = &e->attributes[i];
 
-		if (is_given(d, e, a, kind) && !(d->sure && is_unknown(d, e, a)) && random_percent(dice(d), chance(e, a, kind)))
+		if (is_given(d, e, a, kind) && !(d->sure && is_unknown(d, e, a)) &&
+		    random_percent(dice(d), chance(e, a, kind)))
 			put_member(d, e, a, kind == BODY_UPDATE, out);
 	}
 	if (e->login.present && kind != BODY_ACTION && kind != BODY_UPDATE && random_percent(dice(d), 95))

@@ -13,15 +13,15 @@
 #include <sanitizer/asan_interface.h>
 #include <sanitizer/common_interface_defs.h>
 #else
-#define __sanitizer_start_switch_fiber(save, bottom, size) ((void)(save))
+#define __sanitizer_start_switch_fiber(save, bottom, size)  ((void)(save))
 #define __sanitizer_finish_switch_fiber(save, bottom, size) ((void)(save))
-#define __asan_unpoison_memory_region(p, n) ((void)(p))
+#define __asan_unpoison_memory_region(p, n)                 ((void)(p))
 #endif
 
-#define STACK_BYTES ((size_t)512 << 10)
-#define GUARD_BYTES 4096 /* at its end nothing can be written */
-#define DATE_US (INT64_C(1768473000) * 1000000) /* 2026-01-15T10:30:00Z */
-#define TURN_MOST_US 120
+#define STACK_BYTES   ((size_t)512 << 10)
+#define GUARD_BYTES   4096                            /* at its end nothing can be written */
+#define DATE_US       (INT64_C(1768473000) * 1000000) /* 2026-01-15T10:30:00Z */
+#define TURN_MOST_US  120
 #define REWEIGH_EVERY 60 /* turns, about */
 
 enum fiber_state { RUNNABLE, WAITING, DONE };
@@ -36,7 +36,7 @@ struct fiber {
 	void *arg, *result;
 	enum fiber_state state;
 	const void *where;
-	uint64_t since;  /* the turn it began to wait in */
+	uint64_t since; /* the turn it began to wait in */
 	int64_t until_us;
 	bool timed_out, is_joined;
 	unsigned weight, number;
@@ -51,7 +51,7 @@ static struct {
 	uint64_t turns, hash;
 	unsigned numbers;
 	bool alone;
-	bool is_fair; /* all have the same chance: requests interleave finely, and nobody is left behind */
+	bool is_fair;     /* all have the same chance: requests interleave finely, and nobody is left behind */
 	void *stacks[64]; /* to be used again */
 	size_t stack_count;
 } machine;
@@ -272,7 +272,8 @@ static void *stack_new(void)
 		__asan_unpoison_memory_region((char *)p + GUARD_BYTES, STACK_BYTES - GUARD_BYTES);
 		return p;
 	}
-	p = mmap(NULL, STACK_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_STACK, -1, 0);
+	p = mmap(NULL, STACK_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_STACK, -1,
+		 0);
 	if (p == MAP_FAILED || mprotect(p, GUARD_BYTES, PROT_NONE))
 		abort();
 	return p;

@@ -2,6 +2,7 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "held.h"
 
+/* clang-format off */
 static const char *const parts[SIM_PARTS] = {
 	/* For good: the design itself says that what is left behind stays, and a counter that begins anew cannot know of it. */
 	[SIM_ORPHANS] = "deleting or renaming what others count on, where the design lets them stay, leaves counters behind",
@@ -14,6 +15,7 @@ static const char *const parts[SIM_PARTS] = {
 	/* Until creating at an address that is taken is refused also where the key has more than the address. */
 	[SIM_INTERNAL] = "operators can make two items with one address, and credentials without an account",
 };
+/* clang-format on */
 
 unsigned held_parts(void)
 {

@@ -8,10 +8,10 @@
 #include "expr/print.h"
 #include "value/codec.h"
 
-#define LINE_MOST 420
+#define LINE_MOST   420
 #define VALUES_MOST 2
-#define KEYS_MOST 2
-#define HEAD 35 /* bytes before what a line says: turn, time, fiber and its number */
+#define KEYS_MOST   2
+#define HEAD        35 /* bytes before what a line says: turn, time, fiber and its number */
 
 void sim_note(struct sim *s, const char *fmt, ...)
 {
@@ -19,8 +19,8 @@ void sim_note(struct sim *s, const char *fmt, ...)
 
 	if (!s->options->recording)
 		return;
-	buf_printf(&s->history, "%6llu %10.4f s %-9.9s %3u  ", (unsigned long long)fiber_turns(), (double)fiber_now_us() / 1e6,
-		   fiber_name(fiber_self()), fiber_number(fiber_self()));
+	buf_printf(&s->history, "%6llu %10.4f s %-9.9s %3u  ", (unsigned long long)fiber_turns(),
+		   (double)fiber_now_us() / 1e6, fiber_name(fiber_self()), fiber_number(fiber_self()));
 	va_start(ap, fmt);
 	buf_put(&s->history, arena_vprintf(&s->arena, fmt, ap));
 	va_end(ap);
@@ -31,7 +31,9 @@ void sim_note(struct sim *s, const char *fmt, ...)
 
 static void put_action(struct buf *b, const struct request_action *a)
 {
-	static const char *const kinds[] = { [WRITE_PUT] = "put", [WRITE_UPDATE] = "update", [WRITE_DELETE] = "delete", [WRITE_CHECK] = "check" };
+	static const char *const kinds[] = {
+		[WRITE_PUT] = "put", [WRITE_UPDATE] = "update", [WRITE_DELETE] = "delete", [WRITE_CHECK] = "check"
+	};
 	struct expr_printer p;
 
 	buf_printf(b, " %s ", kinds[a->kind]);
@@ -79,7 +81,8 @@ void history_log(void *ctx, const char *line)
 
 /* ---- what has to do with a failure ---- */
 
-struct texts { /* values of a key, as they stand in a document */
+/* values of a key, as they stand in a document */
+struct texts {
 	struct slice list[VALUES_MOST];
 	size_t count;
 };
@@ -183,7 +186,8 @@ static void choose_lines(const struct sim *s, struct line *lines, size_t n)
 		lines[i].is_shown = true;
 		show_rest(lines, n, i);
 		for (size_t k = i; k-- > 0;)
-			if (lines[k].fiber == lines[i].fiber && (lines[k].kind == LINE_REQUEST || lines[k].kind == LINE_REPLY)) {
+			if (lines[k].fiber == lines[i].fiber &&
+			    (lines[k].kind == LINE_REQUEST || lines[k].kind == LINE_REPLY)) {
 				lines[k].is_shown = true;
 				break;
 			}
@@ -208,5 +212,7 @@ void history_print(struct sim *s)
 	choose_lines(s, lines, n);
 	for (i = 0; i < n; i++)
 		if (lines[i].is_shown)
-			printf("%.*s\n", (int)(lines[i].text.n < LINE_MOST || s->options->all ? lines[i].text.n : LINE_MOST), lines[i].text.p);
+			printf("%.*s\n",
+			       (int)(lines[i].text.n < LINE_MOST || s->options->all ? lines[i].text.n : LINE_MOST),
+			       lines[i].text.p);
 }

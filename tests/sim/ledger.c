@@ -8,7 +8,7 @@
 #include "value/codec.h"
 
 #define TRANSACTION_MOST 100 /* actions: sequence numbers of one transaction are no further apart */
-#define PAGE 1000
+#define PAGE             1000
 
 struct entry {
 	enum app_method method;
@@ -21,8 +21,8 @@ struct entry {
 struct record {
 	uint64_t sequence;
 	struct change change;
-	uint64_t made;     /* of a removal: when the item was made; 0: it is not known */
-	bool is_last;      /* of its key, as far as making and removing go */
+	uint64_t made; /* of a removal: when the item was made; 0: it is not known */
+	bool is_last;  /* of its key, as far as making and removing go */
 };
 
 struct ledger {
@@ -59,7 +59,8 @@ size_t ledger_ask(struct sim *s, enum app_method m, struct slice path, const str
 	struct ledger *l = ledger_of(s);
 
 	l->entries = grown(&s->arena, l->entries, l->count, &l->capacity, sizeof(*l->entries));
-	l->entries[l->count] = (struct entry){ .method = m, .path = arena_copy(&s->arena, path), .entity = e, .to = UINT64_MAX };
+	l->entries[l->count] =
+		(struct entry){ .method = m, .path = arena_copy(&s->arena, path), .entity = e, .to = UINT64_MAX };
 	l->entries[l->count].from = db_metrics(s->db).last_sequence;
 	return l->count++;
 }
@@ -101,8 +102,10 @@ static void read_shard(struct sim *s, struct slice arn, struct slice shard)
 		if (!change_read(&l->run, iterator, PAGE, &page))
 			abort();
 		for (size_t i = 0; i < page.count; i++) {
-			l->records = grown(&s->arena, l->records, l->record_count, &l->record_capacity, sizeof(*l->records));
-			l->records[l->record_count++] = (struct record){ sequence_of(page.list[i].sequence), page.list[i], 0, false };
+			l->records =
+				grown(&s->arena, l->records, l->record_count, &l->record_capacity, sizeof(*l->records));
+			l->records[l->record_count++] =
+				(struct record){ sequence_of(page.list[i].sequence), page.list[i], 0, false };
 		}
 		iterator = page.iterator;
 	} while (page.count && iterator.n);
@@ -123,7 +126,8 @@ static void link_records(struct ledger *l)
 
 		r->is_last = r->change.events != ON_UPDATED;
 		for (size_t k = i; r->is_last && k-- > 0;) {
-			if (l->records[k].change.events == ON_UPDATED || !value_equal(l->records[k].change.key, r->change.key))
+			if (l->records[k].change.events == ON_UPDATED ||
+			    !value_equal(l->records[k].change.key, r->change.key))
 				continue;
 			l->records[k].is_last = false;
 			if (r->change.events == ON_DELETED)
@@ -138,7 +142,11 @@ static bool read_stream(struct sim *s)
 	struct ledger *l = ledger_of(s);
 	struct shard_list list;
 
-	l->run = (struct run){ .app = s->app, .design = s->design, .backend = s->backend, .arena = &s->arena, .now_ms = app_now_ms(s->app) };
+	l->run = (struct run){ .app = s->app,
+			       .design = s->design,
+			       .backend = s->backend,
+			       .arena = &s->arena,
+			       .now_ms = app_now_ms(s->app) };
 	l->run.caller.operator_ = true;
 	if (s->design->stream != STREAM_NEW_AND_OLD || !dyn_list_shards(&l->run, &list))
 		return false;
@@ -191,7 +199,8 @@ static bool goes_with(struct run *r, const struct entity *e, struct value parent
 static bool was_asked_for(struct sim *s, const struct record *r, bool done)
 {
 	struct ledger *l = s->ledger;
-	struct slice path = entity_path(&l->run, r->change.entity, entity_full(&l->run, r->change.entity, r->change.old_image));
+	struct slice path =
+		entity_path(&l->run, r->change.entity, entity_full(&l->run, r->change.entity, r->change.old_image));
 
 	for (size_t i = 0; i < l->count; i++) {
 		const struct entry *e = &l->entries[i];
@@ -226,7 +235,8 @@ static bool went_along(struct sim *s, const struct record *r)
 		const struct record *p = &l->records[i];
 		const struct entity *e = p->change.entity;
 
-		if (!e || !e->delete_.then_count || p->sequence < r->made || p->sequence > r->sequence + TRANSACTION_MOST)
+		if (!e || !e->delete_.then_count || p->sequence < r->made ||
+		    p->sequence > r->sequence + TRANSACTION_MOST)
 			continue;
 		if (p->change.events == (e->delete_.soft ? ON_UPDATED : ON_DELETED) &&
 		    goes_with(&l->run, e, p->change.old_image, r->change.old_image, true))
@@ -302,8 +312,11 @@ static void check_left(struct sim *s, size_t at)
 		    value_equal(r->change.key, parent->change.key) ||
 		    !goes_with(&l->run, e, parent->change.old_image, image_before(l, r, parent->sequence), false))
 			continue;
-		sim_problem(s, "left over: %.*s, %.*s: the first was there when the second, of %.*s, was deleted, and is still there",
-			    SLICE_ARG(key_text(s, r->change.key)), SLICE_ARG(key_text(s, parent->change.key)), SLICE_ARG(e->name));
+		sim_problem(
+			s,
+			"left over: %.*s, %.*s: the first was there when the second, of %.*s, was deleted, and is still there",
+			SLICE_ARG(key_text(s, r->change.key)), SLICE_ARG(key_text(s, parent->change.key)),
+			SLICE_ARG(e->name));
 	}
 }
 
@@ -312,8 +325,8 @@ static void check_left(struct sim *s, size_t at)
 static bool has_record(struct ledger *l, const struct entry *e, int event)
 {
 	for (size_t i = 0; i < l->record_count; i++)
-		if (l->records[i].sequence > e->from && l->records[i].sequence <= e->to && l->records[i].change.entity == e->entity &&
-		    l->records[i].change.events == event)
+		if (l->records[i].sequence > e->from && l->records[i].sequence <= e->to &&
+		    l->records[i].change.entity == e->entity && l->records[i].change.events == event)
 			return true;
 	return false;
 }
@@ -323,10 +336,13 @@ static void check_entry(struct sim *s, const struct entry *e)
 	if (!e->entity)
 		return;
 	if (e->status == 201 && !has_record(s->ledger, e, ON_CREATED))
-		sim_problem(s, "the creation of %.*s was acknowledged, but the stream has no record of it", SLICE_ARG(e->path));
+		sim_problem(s, "the creation of %.*s was acknowledged, but the stream has no record of it",
+			    SLICE_ARG(e->path));
 	/* Of a soft one there need not be any: it may have been deleted before. */
-	if (e->status == 204 && e->method == APP_DELETE && !e->entity->delete_.soft && !has_record(s->ledger, e, ON_DELETED))
-		sim_problem(s, "the deletion of %.*s was acknowledged, but the stream has no record of it", SLICE_ARG(e->path));
+	if (e->status == 204 && e->method == APP_DELETE && !e->entity->delete_.soft &&
+	    !has_record(s->ledger, e, ON_DELETED))
+		sim_problem(s, "the deletion of %.*s was acknowledged, but the stream has no record of it",
+			    SLICE_ARG(e->path));
 }
 
 void ledger_check(struct sim *s)

@@ -18,7 +18,9 @@
 #include "base/ulid.h"
 #include "process/send/send_http.h"
 
-#define REAL(type, name, ...) type __real_##name(__VA_ARGS__); type __wrap_##name(__VA_ARGS__)
+#define REAL(type, name, ...)            \
+	type __real_##name(__VA_ARGS__); \
+	type __wrap_##name(__VA_ARGS__)
 
 static struct {
 	machine_watch *watch;
@@ -252,9 +254,10 @@ static void others_first(void)
 
 bool machine_is_write(struct slice operation)
 {
-	static const char *const reads[] = { "GetItem", "Query", "Scan", "BatchGetItem", "TransactGetItems", "GetRecords",
-					     "GetShardIterator", "DescribeStream", "ListStreams", "DescribeTable",
-					     "DescribeTimeToLive" };
+	static const char *const reads[] = {
+		"GetItem",          "Query",          "Scan",        "BatchGetItem",  "TransactGetItems",  "GetRecords",
+		"GetShardIterator", "DescribeStream", "ListStreams", "DescribeTable", "DescribeTimeToLive"
+	};
 
 	for (size_t i = 0; i < sizeof(reads) / sizeof(*reads); i++)
 		if (slice_is(operation, reads[i]))
@@ -295,8 +298,10 @@ void __wrap_api_execute(struct api *api, struct arena *a, const struct request *
 		tell(&(struct machine_write){ .actions = q->write.actions, .count = q->write.count });
 	__real_api_execute(api, a, q, reply);
 	if (told)
-		tell(&(struct machine_write){ .is_done = true, .outcome = reply->status == 200 ? SLICE("done") :
-					      reply->reasons ? SLICE("refused") : SLICE("not written") });
+		tell(&(struct machine_write){ .is_done = true,
+					      .outcome = reply->status == 200 ? SLICE("done")
+							 : reply->reasons     ? SLICE("refused")
+									      : SLICE("not written") });
 }
 
 REAL(struct api_started *, api_execute_start, struct api *api, struct arena *a, const struct request *q);
@@ -330,17 +335,18 @@ static struct slice bulk_answer(struct arena *a, struct slice body)
 		struct slice line = slice_make(body.p + i, end ? (size_t)(end - body.p) - i : body.n - i);
 
 		if (slice_starts(line, SLICE("{\"index\":{")) || slice_starts(line, SLICE("{\"delete\":{")))
-			buf_printf(&b, "%s{\"%s\":{\"status\":200}}", b.p[b.n - 1] == '[' ? "" : ",", line.p[2] == 'i' ? "index" : "delete");
+			buf_printf(&b, "%s{\"%s\":{\"status\":200}}", b.p[b.n - 1] == '[' ? "" : ",",
+				   line.p[2] == 'i' ? "index" : "delete");
 		i += line.n + 1;
 	}
 	buf_lit(&b, "]}");
 	return buf_slice(&b);
 }
 
-REAL(void, send_http_post, struct send_http *h, struct arena *a, const struct slice *headers, size_t header_count, struct slice body,
-     size_t most, struct send_reply *reply);
-void __wrap_send_http_post(struct send_http *h, struct arena *a, const struct slice *headers, size_t header_count, struct slice body,
-			   size_t most, struct send_reply *reply)
+REAL(void, send_http_post, struct send_http *h, struct arena *a, const struct slice *headers, size_t header_count,
+     struct slice body, size_t most, struct send_reply *reply);
+void __wrap_send_http_post(struct send_http *h, struct arena *a, const struct slice *headers, size_t header_count,
+			   struct slice body, size_t most, struct send_reply *reply)
 {
 	(void)h;
 	(void)headers;

@@ -12,11 +12,11 @@ void machine_end(void);
 
 /* Told of each write to the database, on the fiber that makes it, before it and after it. NULL: nobody is. */
 struct machine_write {
-	struct slice operation, document;   /* "PutItem" and its request; or: */
+	struct slice operation, document; /* "PutItem" and its request; or: */
 	const struct request_action *actions;
 	size_t count;
 	bool is_done;
-	struct slice outcome;               /* then */
+	struct slice outcome; /* then */
 };
 typedef void machine_watch(void *ctx, const struct machine_write *w);
 /* And of each line of the log. */

@@ -16,8 +16,8 @@
 #include "held.h"
 #include "session.h"
 
-#define DESIGNS_MOST 64
-#define CLIENTS_MOST 12
+#define DESIGNS_MOST   64
+#define CLIENTS_MOST   12
 #define EXPLAINED_MOST 3 /* failures of which the history is shown */
 
 static const char *const part_names[] = {
@@ -56,7 +56,8 @@ static void live(struct sim *s, size_t clients)
 	struct fiber *fibers[CLIENTS_MOST + 1];
 
 	for (size_t i = 0; i < clients; i++)
-		fibers[i] = fiber_new(arena_cstr(&s->arena, arena_printf(&s->arena, "client %zu", i + 1)), client_run, s);
+		fibers[i] =
+			fiber_new(arena_cstr(&s->arena, arena_printf(&s->arena, "client %zu", i + 1)), client_run, s);
 	fibers[clients] = fiber_new("operator", operator_run, s);
 	for (size_t i = 0; i <= clients; i++)
 		fiber_join(fibers[i]);
@@ -121,13 +122,15 @@ static struct outcome simulate(const struct options *o, const struct design *d, 
 	if (o->recording || sim_may(&s, SIM_DECIDE))
 		machine_set_watch(history_watch, history_log, &s);
 	run(&s);
-	out = (struct outcome){ s.problem_count, s.requests, s.acknowledged, s.lives, s.items, s.steps, fiber_trace_hash() };
+	out = (struct outcome){ s.problem_count, s.requests, s.acknowledged,    s.lives,
+				s.items,         s.steps,    fiber_trace_hash() };
 	memory_forget();
 	machine_end();
 	if (o->recording)
 		history_print(&s);
 	if (s.problem_count && !o->quiet)
-		printf("seed %llu, %s: %zu problems\n%.*s", (unsigned long long)seed, file, s.problem_count, (int)s.problems.n, s.problems.p);
+		printf("seed %llu, %s: %zu problems\n%.*s", (unsigned long long)seed, file, s.problem_count,
+		       (int)s.problems.n, s.problems.p);
 	fflush(stdout);
 	arena_release(&s.arena);
 	return out;
@@ -337,8 +340,9 @@ int main(int argc, char **argv)
 			if ((!c.only || strstr(c.files[i], c.only)) && !(c.first_only && c.failed))
 				one(&c, i, seed);
 	printf("%llu runs from seed %llu, %zu requests (%zu acknowledged), %zu starts, %zu items checked, %.1f s, trace %016llx: %llu failed\n",
-	       (unsigned long long)c.runs, (unsigned long long)c.first, c.total.requests, c.total.acknowledged, c.total.lives,
-	       c.total.items, seconds_now() - started, (unsigned long long)c.hash, (unsigned long long)c.failed);
+	       (unsigned long long)c.runs, (unsigned long long)c.first, c.total.requests, c.total.acknowledged,
+	       c.total.lives, c.total.items, seconds_now() - started, (unsigned long long)c.hash,
+	       (unsigned long long)c.failed);
 	arena_release(&c.arena);
 	return c.failed ? 1 : 0;
 }

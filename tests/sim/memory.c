@@ -50,7 +50,7 @@ struct store_iter {
 	struct store *store;
 	struct family *family;
 	uint64_t batch;
-	struct slice from, to;   /* what is left of the walk */
+	struct slice from, to; /* what is left of the walk */
 	bool backwards;
 	struct slice key, value;
 };
@@ -167,8 +167,8 @@ void store_view_free(struct store_view *v)
 	free(v);
 }
 
-bool store_get(struct store *s, const struct store_view *v, enum store_family f, struct slice key, struct arena *a, struct slice *value,
-	       bool *found, struct error *e)
+bool store_get(struct store *s, const struct store_view *v, enum store_family f, struct slice key, struct arena *a,
+	       struct slice *value, bool *found, struct error *e)
 {
 	const struct family *family = &s->families[f];
 	size_t i = find(family, key);
@@ -182,8 +182,8 @@ bool store_get(struct store *s, const struct store_view *v, enum store_family f,
 	return true;
 }
 
-bool store_get_many(struct store *s, const struct store_view *v, enum store_family f, const struct slice *keys, size_t n, struct arena *a,
-		    struct slice *values, bool *found, struct error *e)
+bool store_get_many(struct store *s, const struct store_view *v, enum store_family f, const struct slice *keys,
+		    size_t n, struct arena *a, struct slice *values, bool *found, struct error *e)
 {
 	for (size_t i = 0; i < n; i++)
 		if (!store_get(s, v, f, keys[i], a, &values[i], &found[i], e))
@@ -193,19 +193,21 @@ bool store_get_many(struct store *s, const struct store_view *v, enum store_fami
 
 /* ---- walking ---- */
 
-struct store_iter *store_iter(struct store *s, const struct store_view *v, enum store_family f, struct slice from, struct slice to,
-			      bool backwards, struct arena *a)
+struct store_iter *store_iter(struct store *s, const struct store_view *v, enum store_family f, struct slice from,
+			      struct slice to, bool backwards, struct arena *a)
 {
 	struct store_iter *it = arena_new(a, struct store_iter);
 
-	*it = (struct store_iter){ .store = s, .family = &s->families[f], .batch = v ? v->batch : s->batches, .backwards = backwards };
+	*it = (struct store_iter){
+		.store = s, .family = &s->families[f], .batch = v ? v->batch : s->batches, .backwards = backwards
+	};
 	it->from = arena_copy(a, from);
 	it->to = arena_copy(a, to);
 	return it;
 }
 
-struct store_iter *store_iter_upto(size_t most, struct store *s, const struct store_view *v, enum store_family f, struct slice from,
-				   struct slice to, bool backwards, struct arena *a)
+struct store_iter *store_iter_upto(size_t most, struct store *s, const struct store_view *v, enum store_family f,
+				   struct slice from, struct slice to, bool backwards, struct arena *a)
 {
 	(void)most;
 	return store_iter(s, v, f, from, to, backwards, a);
@@ -312,7 +314,8 @@ static void add(struct store_batch *b, enum change_kind kind, enum store_family 
 	if (b->count == b->capacity) {
 		size_t capacity = b->capacity ? 2 * b->capacity : 16;
 
-		b->list = b->list ? arena_grow(&b->arena, b->list, b->capacity * sizeof(*b->list), capacity * sizeof(*b->list))
+		b->list = b->list ? arena_grow(&b->arena, b->list, b->capacity * sizeof(*b->list),
+					       capacity * sizeof(*b->list))
 				  : arena_alloc(&b->arena, capacity * sizeof(*b->list));
 		b->capacity = capacity;
 	}
@@ -331,7 +334,8 @@ void store_batch_delete(struct store_batch *b, struct store *s, enum store_famil
 	add(b, CHANGE_DELETE, f, key, SLICE(""));
 }
 
-void store_batch_delete_range(struct store_batch *b, struct store *s, enum store_family f, struct slice from, struct slice to)
+void store_batch_delete_range(struct store_batch *b, struct store *s, enum store_family f, struct slice from,
+			      struct slice to)
 {
 	(void)s;
 	add(b, CHANGE_DELETE_RANGE, f, from, to);

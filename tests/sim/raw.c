@@ -44,7 +44,9 @@ static bool pick(struct raw *w)
 	struct error e = { 0 };
 
 	backend_call(w->run.backend, a, "Scan",
-		     arena_printf(a, "{\"TableName\":\"%.*s\",\"Limit\":%d}", SLICE_ARG(w->sim->design->table), SCAN_MOST), &reply);
+		     arena_printf(a, "{\"TableName\":\"%.*s\",\"Limit\":%d}", SLICE_ARG(w->sim->design->table),
+				  SCAN_MOST),
+		     &reply);
 	items = json_get(reply.body, "Items");
 	if (!json_is(items, JSON_ARRAY) || !items->count)
 		return false;
@@ -87,8 +89,8 @@ static bool is_free(struct raw *w, const struct attribute *a)
 {
 	const struct entity *e = w->entity;
 
-	if ((a->type != ATTR_STRING && a->type != ATTR_TEXT) || a->unique || a->fixed || a->id || a->derived || a->copy_entity.n ||
-	    a->hidden || a->compressed || a->lower || a->from_key || keep_depends(e, a->name))
+	if ((a->type != ATTR_STRING && a->type != ATTR_TEXT) || a->unique || a->fixed || a->id || a->derived ||
+	    a->copy_entity.n || a->hidden || a->compressed || a->lower || a->from_key || keep_depends(e, a->name))
 		return false;
 	for (size_t i = 0; i < e->count_count; i++) {
 		struct name_list names = { 0 };
@@ -104,7 +106,7 @@ static bool is_free(struct raw *w, const struct attribute *a)
 				return false;
 	}
 	for (size_t i = 0; i < e->require_count; i++)
-		if (names_it(w, &e->requires[i], a->name))
+		if (names_it(w, &e->requires[i], a -> name))
 			return false;
 	for (size_t i = 0; i < e->lives_count; i++)
 		if (names_it(w, &e->lives[i], a->name))
@@ -122,8 +124,10 @@ static void change_free(struct raw *w)
 	buf_init(&b, w->run.arena);
 	buf_printf(&b, "{\"TableName\":\"%.*s\",\"Key\":", SLICE_ARG(w->sim->design->table));
 	put_key(w, &b);
-	buf_printf(&b, ",\"UpdateExpression\":\"SET #a = :a\",\"ConditionExpression\":\"attribute_exists(#a)\",\"ExpressionAttributeNames\":{\"#a\":\"%.*s\"},"
-		   "\"ExpressionAttributeValues\":{\":a\":{\"S\":", SLICE_ARG(a->name));
+	buf_printf(&b,
+		   ",\"UpdateExpression\":\"SET #a = :a\",\"ConditionExpression\":\"attribute_exists(#a)\",\"ExpressionAttributeNames\":{\"#a\":\"%.*s\"},"
+		   "\"ExpressionAttributeValues\":{\":a\":{\"S\":",
+		   SLICE_ARG(a->name));
 	draw_value(&w->draw, NULL, a, &b);
 	buf_lit(&b, "}}}");
 	send(w, "UpdateItem", buf_slice(&b));
@@ -227,9 +231,11 @@ static void remove_unfit(struct raw *w)
 		return;
 	note_unfit(w);
 	buf_init(&b, w->run.arena);
-	buf_printf(&b, "{\"TransactItems\":[{\"Update\":{\"TableName\":\"%.*s\",\"Key\":", SLICE_ARG(w->sim->design->table));
+	buf_printf(&b,
+		   "{\"TransactItems\":[{\"Update\":{\"TableName\":\"%.*s\",\"Key\":", SLICE_ARG(w->sim->design->table));
 	put_key(w, &b);
-	buf_printf(&b, ",\"UpdateExpression\":\"REMOVE #a\",\"ExpressionAttributeNames\":{\"#a\":\"%.*s\"}}}]}", SLICE_ARG(a->name));
+	buf_printf(&b, ",\"UpdateExpression\":\"REMOVE #a\",\"ExpressionAttributeNames\":{\"#a\":\"%.*s\"}}}]}",
+		   SLICE_ARG(a->name));
 	send(w, "TransactWriteItems", buf_slice(&b));
 }
 

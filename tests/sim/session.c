@@ -58,7 +58,9 @@ static struct value pick_account(struct sim *s, struct run *r)
 	size_t seen = 0;
 
 	backend_call(r->backend, r->arena, "Scan",
-		     arena_printf(r->arena, "{\"TableName\":\"%.*s\",\"Limit\":%d}", SLICE_ARG(s->design->table), SCAN_MOST), &reply);
+		     arena_printf(r->arena, "{\"TableName\":\"%.*s\",\"Limit\":%d}", SLICE_ARG(s->design->table),
+				  SCAN_MOST),
+		     &reply);
 	items = json_get(reply.body, "Items");
 	for (size_t i = 0; json_is(items, JSON_ARRAY) && i < items->count; i++) {
 		const struct entity *of;
@@ -101,9 +103,11 @@ void session_login(struct sim *s, struct backend *b, struct arena *a)
 	body = json_parse(a, reply.body);
 	token = json_get(body, "token");
 	subject = json_get(body, "subject");
-	if (!json_is(token, JSON_STRING) || !json_is(subject, JSON_STRING) || !is_account(&r, e, account, subject->string))
+	if (!json_is(token, JSON_STRING) || !json_is(subject, JSON_STRING) ||
+	    !is_account(&r, e, account, subject->string))
 		return;
-	if (!dyn_get(&r, dyn_key_of(&r, account), true, &account) || !value_present(account)) /* as it was when it logged in, or later */
+	if (!dyn_get(&r, dyn_key_of(&r, account), true, &account) ||
+	    !value_present(account)) /* as it was when it logged in, or later */
 		return;
 	x = &s->sessions[s->session_count < SESSIONS_MOST ? s->session_count++ : random_below(&s->random, SESSIONS_MOST)];
 	*x = (struct session){ .entity = e, .subject = arena_copy(&s->arena, subject->string) };
@@ -152,11 +156,13 @@ static void forget(struct sim *s, const struct session *x)
 		}
 }
 
-void session_judge(struct sim *s, const struct session *x, struct session_state before, struct session_state after, int status)
+void session_judge(struct sim *s, const struct session *x, struct session_state before, struct session_state after,
+		   int status)
 {
 	if (status == 401 && (before.stands || random_percent(&s->random, 30)))
 		forget(s, x);
-	if (before.stands || after.stands || !value_equal(before.account, after.account) || status == 401 || status >= 500)
+	if (before.stands || after.stands || !value_equal(before.account, after.account) || status == 401 ||
+	    status >= 500)
 		return;
 	sim_problem(s, "a request of %.*s was answered %d, though its account is %s", SLICE_ARG(x->subject), status,
 		    value_present(before.account) ? "another one, or may not log in" : "not there");

@@ -23,6 +23,7 @@ struct session_state {
 };
 struct session_state session_look(struct sim *s, struct backend *b, struct arena *a, const struct session *x);
 /* A request was answered, before and after which the account was like this. */
-void session_judge(struct sim *s, const struct session *x, struct session_state before, struct session_state after, int status);
+void session_judge(struct sim *s, const struct session *x, struct session_state before, struct session_state after,
+		   int status);
 
 #endif

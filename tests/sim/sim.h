@@ -26,46 +26,46 @@
 #include "process/process.h"
 
 /* What may happen. Each can be left out, to see whether it is what a failure needs (--without). */
-#define SIM_PART_MAP(X)                                                                                   \
-	X(CRASHES, "crashes")       /* the process dies at a write */                                     \
-	X(PAUSES, "pauses")         /* an operator pauses and resumes processors */                       \
-	X(REPLAYS, "replays")       /* an operator replays them */                                        \
-	X(JUMPS, "jumps")           /* the date is set forward, so that things expire */                  \
-	X(BACKWARDS, "backwards")   /* and back, by up to an hour */                                      \
-	X(BATCHES, "batches")       /* POST /batch */                                                     \
-	X(DELETES, "deletes")                                                                             \
-	X(ORPHANS, "orphans")       /* deletions that leave behind what they count, because the design says so */ \
-	X(ACTIONS, "actions")                                                                             \
-	X(WRONG, "wrong")           /* bodies with values that are not allowed, or none */                \
-	X(CASCADES, "cascades")     /* deletions of what has a cascade */                                 \
-	X(REFUSALS, "refusals")     /* deletions that the design refuses while something is there */      \
-	X(INTERNAL, "internal")     /* operators write entities that only processors and companions should */ \
-	X(MANAGED, "managed")       /* operators set attributes that only actions and processors should */ \
-	X(HASHES, "hashes")         /* values with a '#' */                                               \
-	X(NULLS, "nulls")           /* null for attributes that have a default */                         \
-	X(DECIDE, "decide")         /* whether a request is still allowed at the moment it writes (decide.c) */ \
-	X(AGAIN, "again")           /* in the end processors do everything again (again.c) */             \
-	X(RECOUNTS, "recounts")     /* replays of processors that count */                                \
-	X(CROWDS, "crowds")         /* one request many times over: more than goes with a deletion at once */ \
-	X(FOUNDING, "founding")     /* a third of the runs begin with something of everything, made by operators */ \
-	X(SESSIONS, "sessions")     /* clients log in, and use their tokens (session.c) */                \
-	X(RAW, "raw")               /* writes of an SDK that fit the design */                            \
-	X(UNFIT, "unfit")           /* writes of an SDK that do not */
+#define SIM_PART_MAP(X)                                                                                         \
+	X(CRASHES, "crashes")     /* the process dies at a write */                                             \
+	X(PAUSES, "pauses")       /* an operator pauses and resumes processors */                               \
+	X(REPLAYS, "replays")     /* an operator replays them */                                                \
+	X(JUMPS, "jumps")         /* the date is set forward, so that things expire */                          \
+	X(BACKWARDS, "backwards") /* and back, by up to an hour */                                              \
+	X(BATCHES, "batches")     /* POST /batch */                                                             \
+	X(DELETES, "deletes")                                                                                   \
+	X(ORPHANS, "orphans") /* deletions that leave behind what they count, because the design says so */     \
+	X(ACTIONS, "actions")                                                                                   \
+	X(WRONG, "wrong")       /* bodies with values that are not allowed, or none */                          \
+	X(CASCADES, "cascades") /* deletions of what has a cascade */                                           \
+	X(REFUSALS, "refusals") /* deletions that the design refuses while something is there */                \
+	X(INTERNAL, "internal") /* operators write entities that only processors and companions should */       \
+	X(MANAGED, "managed")   /* operators set attributes that only actions and processors should */          \
+	X(HASHES, "hashes")     /* values with a '#' */                                                         \
+	X(NULLS, "nulls")       /* null for attributes that have a default */                                   \
+	X(DECIDE, "decide")     /* whether a request is still allowed at the moment it writes (decide.c) */     \
+	X(AGAIN, "again")       /* in the end processors do everything again (again.c) */                       \
+	X(RECOUNTS, "recounts") /* replays of processors that count */                                          \
+	X(CROWDS, "crowds")     /* one request many times over: more than goes with a deletion at once */       \
+	X(FOUNDING, "founding") /* a third of the runs begin with something of everything, made by operators */ \
+	X(SESSIONS, "sessions") /* clients log in, and use their tokens (session.c) */                          \
+	X(RAW, "raw")           /* writes of an SDK that fit the design */                                      \
+	X(UNFIT, "unfit")       /* writes of an SDK that do not */
 enum sim_part {
 #define X(id, name) SIM_##id,
 	SIM_PART_MAP(X)
 #undef X
-	SIM_PARTS
+		SIM_PARTS
 };
 
 struct options {
-	unsigned without;   /* 1 << enum sim_part */
+	unsigned without;      /* 1 << enum sim_part */
 	size_t clients, steps; /* 0: drawn */
 	bool recording, all, quiet;
 };
 
 #define RAW_DELETED_MOST 512
-#define SESSIONS_MOST 8
+#define SESSIONS_MOST    8
 
 struct session; /* session.h */
 
@@ -77,8 +77,8 @@ struct sim {
 	const struct design *design;
 	const char *file;
 	uint64_t seed;
-	struct random random;     /* what clients do */
-	struct arena arena;       /* as long as the run */
+	struct random random; /* what clients do */
+	struct arena arena;   /* as long as the run */
 	struct pool *pool;
 	struct ledger *ledger;
 	/* the server */
@@ -87,14 +87,14 @@ struct sim {
 	struct database_local database;
 	struct app *app;
 	struct process *process;
-	struct backend *backend;  /* of the first fiber */
+	struct backend *backend; /* of the first fiber */
 	struct fiber *ticker;
 	bool stopping;
-	unsigned lives;           /* how often it was started */
+	unsigned lives; /* how often it was started */
 	size_t steps, steps_left, requests, acknowledged, busy, items, unfit, raw_deletes;
-	struct value *unfit_keys;   /* of what an SDK has written that does not fit, unfit of them (RAW_DELETED_MOST at most) */
-	struct value *raw_deleted;  /* keys of what an SDK has deleted, raw_deletes of them (RAW_DELETED_MOST at most) */
-	struct session *sessions; /* SESSIONS_MOST of them */
+	struct value *unfit_keys; /* of what an SDK has written that does not fit, unfit of them (RAW_DELETED_MOST at most) */
+	struct value *raw_deleted; /* keys of what an SDK has deleted, raw_deletes of them (RAW_DELETED_MOST at most) */
+	struct session *sessions;  /* SESSIONS_MOST of them */
 	size_t session_count;
 	/* what is wrong */
 	struct buf problems;
@@ -127,11 +127,13 @@ void world_ask(struct sim *s, struct backend *b, struct arena *a, struct app_req
 /* ---- draw.c ---- */
 struct pool *pool_new(struct sim *s);
 #define DRAW_SAID 8
-struct draw_said { /* what the request has said of an attribute already */
+/* what the request has said of an attribute already */
+struct draw_said {
 	size_t attribute;
 	struct slice text;
 };
-struct draw { /* a request in the making */
+/* a request in the making */
+struct draw {
 	struct sim *sim;
 	struct arena *arena;
 	struct caller caller;
@@ -150,7 +152,8 @@ struct slice draw_identity(struct draw *d, const struct entity *e, struct slice 
 bool draw_path(struct draw *d, const struct template *t, const struct entity *e, bool cut, struct buf *out);
 void draw_value(struct draw *d, const struct entity *e, const struct attribute *a, struct buf *out);
 enum body_kind { BODY_CREATE, BODY_POST, BODY_UPDATE, BODY_ACTION };
-void draw_body(struct draw *d, const struct entity *e, enum body_kind kind, const struct action *action, struct buf *out);
+void draw_body(struct draw *d, const struct entity *e, enum body_kind kind, const struct action *action,
+	       struct buf *out);
 /* How much this run is about the entity, 0 to 10. */
 unsigned pool_weight(const struct sim *s, const struct entity *e);
 /* Remembers identities that a reply shows. */
@@ -162,7 +165,8 @@ void *client_run(void *sim);
  * made by few clients only. */
 void client_found(struct sim *s);
 void *operator_run(void *sim);
-void operator_control(struct sim *s, struct backend *b, struct arena *a, struct slice processor, const char *verb, const char *body);
+void operator_control(struct sim *s, struct backend *b, struct arena *a, struct slice processor, const char *verb,
+		      const char *body);
 /* Whether done again, the processor's work would not come out the same. */
 bool operator_recounts(const struct design *d, struct slice processor);
 
@@ -173,12 +177,13 @@ bool entity_leaves_orphans(const struct design *d, const struct entity *e);
 void raw_write(struct sim *s, struct backend *b, struct arena *a);
 
 /* ---- decide.c ---- */
-struct decision { /* of a request; fiber_work() points to it */
+/* of a request; fiber_work() points to it */
+struct decision {
 	struct app_request *request;
-	int status;        /* that it would get now; 0: it may write */
+	int status; /* that it would get now; 0: it may write */
 	struct slice why;
-	bool is_hold;   /* what is under way decides nothing */
-	bool is_over;      /* it has written */
+	bool is_hold; /* what is under way decides nothing */
+	bool is_over; /* it has written */
 };
 void decide_watch(struct sim *s, const struct machine_write *w);
 

@@ -6,8 +6,8 @@
 #include "ledger.h"
 
 #define SETTLE_STEP_US 1000000
-#define SETTLE_MOST 600  /* steps: twice as long as eight tries of one change after the other take */
-#define SETTLE_QUIET 4   /* steps without a change */
+#define SETTLE_MOST    600 /* steps: twice as long as eight tries of one change after the other take */
+#define SETTLE_QUIET   4   /* steps without a change */
 
 static void *tick(void *arg)
 {
@@ -94,7 +94,8 @@ bool world_settle(struct sim *s)
 	for (int i = 0; i < SETTLE_MOST; i++) {
 		uint64_t now = db_metrics(s->db).last_sequence;
 
-		quiet = (s->design->stream == STREAM_NONE || process_is_idle(s->process)) && now == latest ? quiet + 1 : 0;
+		quiet = (s->design->stream == STREAM_NONE || process_is_idle(s->process)) && now == latest ? quiet + 1
+													   : 0;
 		latest = now;
 		if (quiet == SETTLE_QUIET)
 			return true;
@@ -104,8 +105,8 @@ bool world_settle(struct sim *s)
 		struct process_reading r = process_reading(s->process, i);
 
 		if (r.backlog || r.lag_ms)
-			sim_problem(s, "%.*s does not come to an end: %llu changes wait, %llu retries", SLICE_ARG(r.name),
-				    (unsigned long long)r.backlog, (unsigned long long)r.retries);
+			sim_problem(s, "%.*s does not come to an end: %llu changes wait, %llu retries",
+				    SLICE_ARG(r.name), (unsigned long long)r.backlog, (unsigned long long)r.retries);
 	}
 	if (!s->problem_count)
 		sim_problem(s, "the processors do not come to an end");
@@ -116,9 +117,7 @@ void world_ask(struct sim *s, struct backend *b, struct arena *a, struct app_req
 {
 	q->base = arena_printf(a, "/api/%.*s", SLICE_ARG(s->design->name));
 	q->client = SLICE("127.0.0.1");
-	ARENA_TRY(a, {
-		app_handle(s->app, b, a, q, reply);
-	}, {
-		abort();
+	ARENA_TRY(a, { app_handle(s->app, b, a, q, reply);
+	}, { abort();
 	});
 }

@@ -6,7 +6,12 @@ import type { Design, TableDescription } from './types';
 
 /** What the server refused, in its own words. `code` is "ConditionalCheckFailedException", or the type of a problem document. */
 export class ApiError extends Error {
-  constructor(public status: number, public code: string, message: string, public body: unknown) {
+  constructor(
+    public status: number,
+    public code: string,
+    message: string,
+    public body: unknown,
+  ) {
     super(message);
     this.name = 'ApiError';
   }
@@ -32,12 +37,21 @@ async function send(url: string, init: RequestInit): Promise<Response> {
 async function read<T>(response: Response): Promise<T> {
   const text = await response.text();
   let body: unknown = text;
-  try { body = text ? JSON.parse(text) : null; } catch { /* not JSON: the text says it */ }
+  try {
+    body = text ? JSON.parse(text) : null;
+  } catch {
+    /* not JSON: the text says it */
+  }
   if (response.ok || response.status === 304) return body as T;
   const problem = (typeof body === 'object' && body ? body : {}) as Record<string, unknown>;
   const type = String(problem.__type ?? problem.type ?? problem.code ?? response.status);
-  const message = [problem.message, problem.Message, problem.detail, problem.title, typeof body === 'string' ? body : '']
-    .find((candidate) => typeof candidate === 'string' && candidate);
+  const message = [
+    problem.message,
+    problem.Message,
+    problem.detail,
+    problem.title,
+    typeof body === 'string' ? body : '',
+  ].find((candidate) => typeof candidate === 'string' && candidate);
   throw new ApiError(response.status, type.replace(/^.*[#/]/, ''), String(message ?? response.statusText), body);
 }
 
@@ -73,8 +87,12 @@ export interface RestOptions {
 }
 
 /** A request to a design's REST API as an operator. `path` is below its base: "/users/alice". */
-export async function rest<T>(design: string, method: string, path: string, options: RestOptions = {}):
-    Promise<{ status: number; body: T; headers: Headers }> {
+export async function rest<T>(
+  design: string,
+  method: string,
+  path: string,
+  options: RestOptions = {},
+): Promise<{ status: number; body: T; headers: Headers }> {
   const body = options.body === undefined ? undefined : JSON.stringify(options.body);
   const type: Record<string, string> = body === undefined ? {} : { 'content-type': 'application/json' };
   const once = async (renew: boolean) => {
@@ -92,7 +110,8 @@ export async function consoleApi<T>(path: string, signal?: AbortSignal, method: 
   const url = `/console/api/${path}`;
   const once = () => send(url, { method, headers: signed(method, url, { 'x-thorpe-console': '1' }, ''), signal });
   let response = await once();
-  if (response.status === 403 && learnRegion(response.headers.get('x-thorpe-region')) && credentials()) response = await once();
+  if (response.status === 403 && learnRegion(response.headers.get('x-thorpe-region')) && credentials())
+    response = await once();
   return read<T>(response);
 }
 
@@ -127,7 +146,9 @@ export async function designForTable(table: string): Promise<Design | null> {
 export function describeTable(table: string): Promise<TableDescription> {
   const found = descriptions.get(table);
   if (found && Date.now() - found.at < DESCRIPTION_KEPT_MS) return found.reply;
-  const reply = dynamo<{ Table: TableDescription }>('DescribeTable', { TableName: table }).then((answer) => answer.Table);
+  const reply = dynamo<{ Table: TableDescription }>('DescribeTable', { TableName: table }).then(
+    (answer) => answer.Table,
+  );
   descriptions.set(table, { at: Date.now(), reply });
   reply.catch(() => descriptions.delete(table));
   return reply;

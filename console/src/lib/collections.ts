@@ -28,7 +28,8 @@ export function keyOf(item: Item, names: string[]): Item {
 
 function compareItems(a: Item, b: Item, names: string[]): number {
   for (const name of names) {
-    const x = a[name], y = b[name];
+    const x = a[name],
+      y = b[name];
     const order = x && y ? compareKeys(x, y) : 0;
     if (order) return order;
   }

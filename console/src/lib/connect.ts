@@ -15,7 +15,9 @@ export function examples({ endpoint, region, auth }: Pick<Session, 'endpoint' | 
   const [id, secret] = auth === 'keys' ? ['ACCESS_KEY', 'SECRET'] : ['any', 'any'];
   return [
     {
-      id: 'js', label: 'JavaScript', install: 'npm install @aws-sdk/client-dynamodb',
+      id: 'js',
+      label: 'JavaScript',
+      install: 'npm install @aws-sdk/client-dynamodb',
       code: `import { DynamoDB } from '@aws-sdk/client-dynamodb';
 
 const client = new DynamoDB({
@@ -26,7 +28,9 @@ const client = new DynamoDB({
 console.log(await client.listTables());`,
     },
     {
-      id: 'python', label: 'Python', install: 'pip install boto3',
+      id: 'python',
+      label: 'Python',
+      install: 'pip install boto3',
       code: `import boto3
 
 dynamodb = boto3.resource(
@@ -39,7 +43,9 @@ dynamodb = boto3.resource(
 print(list(dynamodb.tables.all()))`,
     },
     {
-      id: 'cli', label: 'aws cli', install: 'apt install awscli',
+      id: 'cli',
+      label: 'aws cli',
+      install: 'apt install awscli',
       code: `export AWS_ENDPOINT_URL_DYNAMODB=${endpoint}
 export AWS_DEFAULT_REGION=${region}
 export AWS_ACCESS_KEY_ID=${id}
@@ -48,7 +54,9 @@ export AWS_SECRET_ACCESS_KEY=${secret}
 aws dynamodb list-tables --endpoint-url ${endpoint}`,
     },
     {
-      id: 'java', label: 'Java', install: 'software.amazon.awssdk:dynamodb',
+      id: 'java',
+      label: 'Java',
+      install: 'software.amazon.awssdk:dynamodb',
       code: `DynamoDbClient client = DynamoDbClient.builder()
     .endpointOverride(URI.create("${endpoint}"))
     .region(Region.of("${region}"))
@@ -58,7 +66,9 @@ aws dynamodb list-tables --endpoint-url ${endpoint}`,
 System.out.println(client.listTables().tableNames());`,
     },
     {
-      id: 'go', label: 'Go', install: 'go get github.com/aws/aws-sdk-go-v2/service/dynamodb github.com/aws/aws-sdk-go-v2/credentials',
+      id: 'go',
+      label: 'Go',
+      install: 'go get github.com/aws/aws-sdk-go-v2/service/dynamodb github.com/aws/aws-sdk-go-v2/credentials',
       code: `client := dynamodb.New(dynamodb.Options{
 	BaseEndpoint: aws.String("${endpoint}"),
 	Region:       "${region}",

@@ -23,17 +23,26 @@ export interface Outcome {
   ms: number;
 }
 
-const given = (values: Record<string, string>) => Object.fromEntries(Object.entries(values).filter(([, value]) => value !== ''));
+const given = (values: Record<string, string>) =>
+  Object.fromEntries(Object.entries(values).filter(([, value]) => value !== ''));
 
 function body(pattern: AccessPattern, values: Record<string, string>, who: Who): object {
   const as = { operator: undefined, nobody: {}, subject: { subject: who.subject, roles: who.roles } }[who.mode];
   return { pattern: pattern.name, with: given(values), as, explain: true };
 }
 
-interface Problem { errors?: { attribute: string; detail: string }[]; requests?: CallRequest[] }
+interface Problem {
+  errors?: { attribute: string; detail: string }[];
+  requests?: CallRequest[];
+}
 
 /** Never throws what the server has said: that is an outcome, too. `values` has limit and after among them. */
-export async function callPattern(design: Design, pattern: AccessPattern, values: Record<string, string>, who: Who): Promise<Outcome> {
+export async function callPattern(
+  design: Design,
+  pattern: AccessPattern,
+  values: Record<string, string>,
+  who: Who,
+): Promise<Outcome> {
   const start = performance.now();
   try {
     const reply = await rest<CallResult>(design.name, 'POST', '/call', { body: body(pattern, values, who) });
@@ -53,10 +62,11 @@ export async function callPattern(design: Design, pattern: AccessPattern, values
 export function rowsOf(result: unknown): { row: Row; depth: number }[] | null {
   const items = (result as { items?: unknown } | null)?.items;
   if (!Array.isArray(items) || items.some((item) => typeof item !== 'object' || item === null)) return null;
-  const flat = (list: Row[], depth: number): { row: Row; depth: number }[] => list.flatMap((row) => {
-    const { children, ...own } = row;
-    return [{ row: own, depth }, ...(Array.isArray(children) ? flat(children as Row[], depth + 1) : [])];
-  });
+  const flat = (list: Row[], depth: number): { row: Row; depth: number }[] =>
+    list.flatMap((row) => {
+      const { children, ...own } = row;
+      return [{ row: own, depth }, ...(Array.isArray(children) ? flat(children as Row[], depth + 1) : [])];
+    });
   return flat(items as Row[], 0);
 }
 
@@ -100,13 +110,21 @@ function tokenFor(design: Design, who: Who): SnippetToken | undefined {
 }
 
 /** By its path, or by its name where it has none. */
-export function asRest(design: Design, pattern: AccessPattern, values: Record<string, string>, who: Who): { snippets: RestSnippets; token: string } | null {
+export function asRest(
+  design: Design,
+  pattern: AccessPattern,
+  values: Record<string, string>,
+  who: Who,
+): { snippets: RestSnippets; token: string } | null {
   const base = `${session().endpoint.replace(/\/$/, '')}/api/${design.name}`;
   const path = pathOf(pattern, values);
   if (pattern.path && path === null) return null;
   const token = path === null ? tokenFor(design, { ...who, mode: 'operator' }) : tokenFor(design, who);
   return {
-    snippets: path === null ? restSnippets('POST', `${base}/call`, body(pattern, values, who), token) : restSnippets('GET', base + path, undefined, token),
+    snippets:
+      path === null
+        ? restSnippets('POST', `${base}/call`, body(pattern, values, who), token)
+        : restSnippets('GET', base + path, undefined, token),
     token: typeof token === 'string' ? token : '',
   };
 }
@@ -124,14 +142,27 @@ interface KeyRequest {
 
 /** "PK = USER#alice and SK begins with POST#": a request's key, with names and values in place. */
 export function keyInWords(request: Record<string, unknown>): string {
-  const { Key, KeyConditionExpression, ExpressionAttributeNames: names = {}, ExpressionAttributeValues: values = {} } = request as KeyRequest;
+  const {
+    Key,
+    KeyConditionExpression,
+    ExpressionAttributeNames: names = {},
+    ExpressionAttributeValues: values = {},
+  } = request as KeyRequest;
   const text = (value: unknown) => String(Object.values(value as object)[0]);
-  if (Key) return Object.entries(Key).map(([name, value]) => `${name} = ${text(value)}`).join(' and ');
+  if (Key)
+    return Object.entries(Key)
+      .map(([name, value]) => `${name} = ${text(value)}`)
+      .join(' and ');
   const items = (request as { RequestItems?: Record<string, { Keys?: unknown[] }> }).RequestItems;
-  if (items) return Object.values(items).map((one) => `${one.Keys?.length ?? 0} keys`).join(', ');
+  if (items)
+    return Object.values(items)
+      .map((one) => `${one.Keys?.length ?? 0} keys`)
+      .join(', ');
   return (KeyConditionExpression ?? '')
-    .replace(/begins_with\(([^,]+), ([^)]+)\)/g, '$1 begins with $2').replace(/ AND /g, ' and ')
-    .replace(/#\w+/g, (name) => names[name] ?? name).replace(/:\w+/g, (name) => (values[name] ? text(values[name]) : name));
+    .replace(/begins_with\(([^,]+), ([^)]+)\)/g, '$1 begins with $2')
+    .replace(/ AND /g, ' and ')
+    .replace(/#\w+/g, (name) => names[name] ?? name)
+    .replace(/:\w+/g, (name) => (values[name] ? text(values[name]) : name));
 }
 
 /** Where the single-table view shows what a request reads; null: it reads items of several partitions. */
@@ -150,10 +181,14 @@ export interface Spot {
 const textOf = (value: Item[string] | undefined) => (value ? String(Object.values(value)[0]) : undefined);
 
 /** The condition on the sort key: its operator, and one value or two. */
-function sortCondition(condition: string, isRange: (token: string) => boolean, value: (token: string) => string | undefined):
-    { sort?: string; sk?: string; sk2?: string } {
+function sortCondition(
+  condition: string,
+  isRange: (token: string) => boolean,
+  value: (token: string) => string | undefined,
+): { sort?: string; sk?: string; sk2?: string } {
   for (const [, begins, prefix, between, low, high, left, operator, right] of condition.matchAll(
-    /begins_with\((#?\w+), (:\w+)\)|(#?\w+) BETWEEN (:\w+) AND (:\w+)|(#?\w+) (=|<=|>=|<|>) (:\w+)/gi)) {
+    /begins_with\((#?\w+), (:\w+)\)|(#?\w+) BETWEEN (:\w+) AND (:\w+)|(#?\w+) (=|<=|>=|<|>) (:\w+)/gi,
+  )) {
     if (!isRange((begins ?? between ?? left)!)) continue;
     if (begins) return { sort: 'begins_with', sk: value(prefix!) };
     if (between) return { sort: 'between', sk: value(low!), sk2: value(high!) };
@@ -163,11 +198,18 @@ function sortCondition(condition: string, isRange: (token: string) => boolean, v
 }
 
 export function spotOf(design: Design, request: Record<string, unknown>): Spot | null {
-  const { TableName: table = design.table, IndexName: index, Key, KeyConditionExpression: condition = '', ...rest } = request as KeyRequest;
+  const {
+    TableName: table = design.table,
+    IndexName: index,
+    Key,
+    KeyConditionExpression: condition = '',
+    ...rest
+  } = request as KeyRequest;
   const name = (token: string) => rest.ExpressionAttributeNames?.[token] ?? token;
   const value = (token: string) => textOf(rest.ExpressionAttributeValues?.[token]);
   const { hash, range } = design.indexes.find((one) => one.name === index) ?? design.key;
-  if (Key) return { table, pk: textOf(Key[hash]) ?? '', sk: range ? textOf(Key[range]) : undefined, one: true, query: {} };
+  if (Key)
+    return { table, pk: textOf(Key[hash]) ?? '', sk: range ? textOf(Key[range]) : undefined, one: true, query: {} };
   const equal = [...condition.matchAll(/(#?\w+) = (:\w+)/g)].find(([, left]) => name(left!) === hash);
   const pk = equal && value(equal[2]!);
   if (pk === undefined) return null;
@@ -175,7 +217,12 @@ export function spotOf(design: Design, request: Record<string, unknown>): Spot |
   const order = request.ScanIndexForward === false ? 'desc' : undefined;
   const limit = typeof request.Limit === 'number' ? String(request.Limit) : undefined;
   return {
-    table, index, pk, sk: sorted.sort === 'begins_with' ? sorted.sk : undefined, one: false, order,
+    table,
+    index,
+    pk,
+    sk: sorted.sort === 'begins_with' ? sorted.sk : undefined,
+    one: false,
+    order,
     query: { index, pk, ...sorted, order, limit, consistent: request.ConsistentRead === true ? '1' : undefined },
   };
 }

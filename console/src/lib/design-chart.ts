@@ -45,7 +45,11 @@ export function kindsOf(design: Design): Kind[] {
   return design.entities.flatMap((entity, entityIndex) => [
     { id: entity.name, name: entity.name, entity, entityIndex, companion: null },
     ...entity.companions.map((companion, at) => ({
-      id: `${entity.name}/${at}`, name: companionName(companion), entity, entityIndex, companion,
+      id: `${entity.name}/${at}`,
+      name: companionName(companion),
+      entity,
+      entityIndex,
+      companion,
     })),
   ]);
 }
@@ -57,7 +61,10 @@ function companionName(companion: Companion): string {
 }
 
 export function placesOf(design: Design): Place[] {
-  return [{ index: null, ...design.key }, ...design.indexes.map((index) => ({ index: index.name, hash: index.hash, range: index.range }))];
+  return [
+    { index: null, ...design.key },
+    ...design.indexes.map((index) => ({ index: index.name, hash: index.hash, range: index.range })),
+  ];
 }
 
 export interface KeyColumn {
@@ -73,7 +80,11 @@ export function keyColumns(design: Design): KeyColumn[] {
   for (const place of placesOf(design)) {
     for (const attribute of [place.hash, place.range]) {
       if (!attribute) continue;
-      const column = columns.get(attribute) ?? { attribute, places: [], beside: attribute === place.range ? place.hash : null };
+      const column = columns.get(attribute) ?? {
+        attribute,
+        places: [],
+        beside: attribute === place.range ? place.hash : null,
+      };
       column.places.push(place.index ?? 'table');
       columns.set(attribute, column);
     }
@@ -81,11 +92,19 @@ export function keyColumns(design: Design): KeyColumn[] {
   return [...columns.values()];
 }
 
-const wayOf = (rule: KeyRule): KeyWay => ({ template: rule.template, parts: rule.parts, when: rule.when, line: rule.line });
+const wayOf = (rule: KeyRule): KeyWay => ({
+  template: rule.template,
+  parts: rule.parts,
+  when: rule.when,
+  line: rule.line,
+});
 
 /** An attribute that is a key of an index by itself. */
-const plainWay = (attribute: Attribute): KeyWay =>
-  ({ template: `<${attribute.name}>`, parts: [{ name: attribute.name }], line: attribute.line });
+const plainWay = (attribute: Attribute): KeyWay => ({
+  template: `<${attribute.name}>`,
+  parts: [{ name: attribute.name }],
+  line: attribute.line,
+});
 
 /** How items of a kind get a value for the attribute; none: they do not. */
 export function waysOf(kind: Kind, attribute: string): KeyWay[] {
@@ -100,9 +119,11 @@ function entriesOf(kind: Kind, place: Place): Entry[] {
   if (!place.range) return hashes.map((hash) => ({ kind, hash, range: null, when: hash.when }));
   const ranges = waysOf(kind, place.range);
   // Ways with the same condition belong together; one without goes with all.
-  const pairs = hashes.flatMap((hash) => ranges
-    .filter((range) => !hash.when || !range.when || hash.when === range.when)
-    .map((range) => ({ kind, hash, range, when: hash.when ?? range.when ?? kind.companion?.when })));
+  const pairs = hashes.flatMap((hash) =>
+    ranges
+      .filter((range) => !hash.when || !range.when || hash.when === range.when)
+      .map((range) => ({ kind, hash, range, when: hash.when ?? range.when ?? kind.companion?.when })),
+  );
   return pairs;
 }
 
@@ -122,6 +143,10 @@ export function collectionsOf(design: Design, place: Place): Collection[] {
 
 /** Where items of a kind are: "the table as USER#<user_id> / PROFILE". */
 export function whereabouts(design: Design, kind: Kind): string[] {
-  return placesOf(design).flatMap((place) => entriesOf(kind, place).map((entry) =>
-    `${place.index ?? 'the table'} as ${entry.hash.template}${entry.range ? ` / ${entry.range.template}` : ''}${entry.when ? ` when ${entry.when}` : ''}`));
+  return placesOf(design).flatMap((place) =>
+    entriesOf(kind, place).map(
+      (entry) =>
+        `${place.index ?? 'the table'} as ${entry.hash.template}${entry.range ? ` / ${entry.range.template}` : ''}${entry.when ? ` when ${entry.when}` : ''}`,
+    ),
+  );
 }

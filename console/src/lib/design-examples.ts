@@ -27,7 +27,9 @@ export function keyConditions(request: string): Condition[] {
   return [...own.matchAll(/begins_with\(([\w.-]+), ([^)]+)\)|([\w.-]+) = ([^,]+?)(?= \(if given\)|,|$)/g)]
     .filter((found) => !own.startsWith(' (if given)', found.index! + found[0].length))
     .map(([, prefixed, prefix, attribute, value]) => ({
-      attribute: (prefixed ?? attribute)!, parts: parseTemplate((prefix ?? value)!.trim()), prefix: prefixed !== undefined,
+      attribute: (prefixed ?? attribute)!,
+      parts: parseTemplate((prefix ?? value)!.trim()),
+      prefix: prefixed !== undefined,
     }));
 }
 
@@ -38,12 +40,17 @@ function valuesOf(condition: Condition, value: AttributeValue | undefined): Reco
   const parts = condition.prefix ? [...condition.parts, { name: '*' }] : condition.parts;
   // A prefix may be the whole key.
   const pieces = matchTemplate(parts, text) ?? (condition.prefix ? matchLoosely(condition.parts, text) : null);
-  return pieces && Object.fromEntries(pieces.flatMap((piece) => (piece.name && piece.name !== '*' ? [[piece.name, piece.text]] : [])));
+  return (
+    pieces &&
+    Object.fromEntries(pieces.flatMap((piece) => (piece.name && piece.name !== '*' ? [[piece.name, piece.text]] : [])))
+  );
 }
 
 /** The beginning of a key alone, whatever comes after it. */
 function matchLoosely(parts: TemplatePart[], text: string): { text: string; name?: string }[] | null {
-  const pattern = parts.map((part) => ('text' in part ? part.text.replace(/[.*+?^${}()|[\]\\]/g, '\\$&') : '([^#]+)')).join('');
+  const pattern = parts
+    .map((part) => ('text' in part ? part.text.replace(/[.*+?^${}()|[\]\\]/g, '\\$&') : '([^#]+)'))
+    .join('');
   const found = new RegExp(`^${pattern}`).exec(text);
   const names = parts.flatMap((part) => ('text' in part ? [] : [part.name]));
   return found && names.map((name, at) => ({ name, text: found[at + 1]! }));
@@ -59,28 +66,51 @@ function scanFor(design: Design, index: string | null, conditions: Condition[], 
     IndexName: index ?? undefined,
     Limit: 100,
     ExclusiveStartKey: from,
-    ...(prefixed.length ? {
-      FilterExpression: prefixed.map((_, at) => `begins_with(#${at}, :${at})`).join(' AND '),
-      ExpressionAttributeNames: names, ExpressionAttributeValues: values,
-    } : {}),
+    ...(prefixed.length
+      ? {
+          FilterExpression: prefixed.map((_, at) => `begins_with(#${at}, :${at})`).join(' AND '),
+          ExpressionAttributeNames: names,
+          ExpressionAttributeValues: values,
+        }
+      : {}),
   };
 }
 
-interface Found { values: Record<string, string>; item: Item; times: number; special: boolean }
+interface Found {
+  values: Record<string, string>;
+  item: Item;
+  times: number;
+  special: boolean;
+}
 
 /** Keys that another pattern names as they are ("PARENT#ROOT"): no ordinary value of a placeholder. */
-const namedKeys = (design: Design): Set<string> => new Set(design.access.flatMap((pattern) => keyConditions(pattern.request)
-  .filter((condition) => condition.parts.every((part) => 'text' in part)).map((condition) => prefixOf(condition.parts))));
+const namedKeys = (design: Design): Set<string> =>
+  new Set(
+    design.access.flatMap((pattern) =>
+      keyConditions(pattern.request)
+        .filter((condition) => condition.parts.every((part) => 'text' in part))
+        .map((condition) => prefixOf(condition.parts)),
+    ),
+  );
 
 /** The partition with the most items among the first that match: it has something to show. */
-async function richest(design: Design, index: string | null, conditions: Condition[], signal?: AbortSignal): Promise<Found | null> {
+async function richest(
+  design: Design,
+  index: string | null,
+  conditions: Condition[],
+  signal?: AbortSignal,
+): Promise<Found | null> {
   const found = new Map<string, Found>();
   const named = namedKeys(design);
   const open = conditions.filter((condition) => condition.parts.some((part) => 'name' in part));
   const isSpecial = (item: Item) => open.some((condition) => named.has(keyText(item[condition.attribute]) ?? ''));
   let from: Item | undefined;
   for (let page = 0; page < PAGES && found.size === 0; page++) {
-    const reply = await dynamo<{ Items: Item[]; LastEvaluatedKey?: Item }>('Scan', scanFor(design, index, conditions, from), { signal });
+    const reply = await dynamo<{ Items: Item[]; LastEvaluatedKey?: Item }>(
+      'Scan',
+      scanFor(design, index, conditions, from),
+      { signal },
+    );
     for (const item of reply.Items) {
       const read = conditions.map((condition) => valuesOf(condition, item[condition.attribute]));
       if (read.includes(null)) continue;
@@ -102,8 +132,11 @@ function batchArguments(design: Design, pattern: AccessPattern, values: Record<s
   const entity = found && design.entities.find((one) => one.name === found[1]);
   if (!entity) return { values: {} };
   const args = found[2]!.split(',').map((arg) => arg.trim());
-  const at = (arg: string) => entity.params.map((param, place) => [args[place] ?? 'id', values[param]] as const)
-    .filter(([name, value]) => name === arg && value !== undefined).map(([, value]) => value!);
+  const at = (arg: string) =>
+    entity.params
+      .map((param, place) => [args[place] ?? 'id', values[param]] as const)
+      .filter(([name, value]) => name === arg && value !== undefined)
+      .map(([, value]) => value!);
   return { values: { id: at('id').join('/') }, subject: at('caller')[0] };
 }
 
@@ -137,6 +170,8 @@ export async function examplesFor(design: Design, pattern: AccessPattern, signal
   const items = best ? [best.item] : [];
   if (missing.length && !best)
     items.push(...(await dynamo<{ Items: Item[] }>('Scan', { TableName: design.table, Limit: 100 }, { signal })).Items);
-  const values = Object.fromEntries(needed.map((parameter) => [parameter.name, best?.values[parameter.name] ?? otherwise(parameter, items) ?? '']));
+  const values = Object.fromEntries(
+    needed.map((parameter) => [parameter.name, best?.values[parameter.name] ?? otherwise(parameter, items) ?? '']),
+  );
   return { values };
 }

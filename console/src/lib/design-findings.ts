@@ -8,8 +8,12 @@ const RANK: Record<Finding['severity'], number> = { error: 0, warning: 1, note: 
 
 /** What is to be done comes first: what is accepted last. */
 export function sorted(findings: Finding[]): Finding[] {
-  return [...findings].sort((a, b) =>
-    Number(a.accepted !== null) - Number(b.accepted !== null) || RANK[a.severity] - RANK[b.severity] || a.line - b.line);
+  return [...findings].sort(
+    (a, b) =>
+      Number(a.accepted !== null) - Number(b.accepted !== null) ||
+      RANK[a.severity] - RANK[b.severity] ||
+      a.line - b.line,
+  );
 }
 
 export const open = (findings: Finding[]): Finding[] => findings.filter((finding) => finding.accepted === null);
@@ -33,8 +37,10 @@ export function byLine(findings: Finding[]): Map<number, Finding[]> {
 /** "2 errors, 1 warning"; empty: there is nothing to do. */
 export function tally(findings: Finding[]): string {
   const words = { error: 'error', warning: 'warning', note: 'note' } as const;
-  return (Object.keys(words) as Finding['severity'][]).flatMap((severity) => {
-    const n = open(findings).filter((finding) => finding.severity === severity).length;
-    return n ? [`${n} ${words[severity]}${n === 1 ? '' : 's'}`] : [];
-  }).join(', ');
+  return (Object.keys(words) as Finding['severity'][])
+    .flatMap((severity) => {
+      const n = open(findings).filter((finding) => finding.severity === severity).length;
+      return n ? [`${n} ${words[severity]}${n === 1 ? '' : 's'}`] : [];
+    })
+    .join(', ');
 }

@@ -28,20 +28,35 @@ export class EventParser {
     }
     if (!fields.event) return [];
     let data: unknown = null;
-    try { data = JSON.parse((fields.data ?? ['null']).join('\n')); } catch { /* the event says it alone */ }
+    try {
+      data = JSON.parse((fields.data ?? ['null']).join('\n'));
+    } catch {
+      /* the event says it alone */
+    }
     return [{ event: fields.event[0]!, id: fields.id?.[0] ?? '', data }];
   }
 }
 
 /** Until the signal aborts or the server ends it. Only the operator and nobody at all can watch from here: others have tokens of their own. */
-export async function watch(design: string, path: string, as: 'operator' | 'nobody', signal: AbortSignal, tell: (event: WatchEvent) => void): Promise<void> {
+export async function watch(
+  design: string,
+  path: string,
+  as: 'operator' | 'nobody',
+  signal: AbortSignal,
+  tell: (event: WatchEvent) => void,
+): Promise<void> {
   const { base, token } = await freshDesign(design);
   const headers: Record<string, string> = { accept: 'text/event-stream' };
   if (as === 'operator') headers.authorization = `Bearer ${token}`;
   const response = await fetch(base + path, { headers, signal, cache: 'no-store', credentials: 'omit' });
   if (!response.ok || !response.body) {
-    const body = await response.json().catch(() => null) as { detail?: string; title?: string; type?: string } | null;
-    throw new ApiError(response.status, body?.type ?? String(response.status), body?.detail ?? body?.title ?? response.statusText, body);
+    const body = (await response.json().catch(() => null)) as { detail?: string; title?: string; type?: string } | null;
+    throw new ApiError(
+      response.status,
+      body?.type ?? String(response.status),
+      body?.detail ?? body?.title ?? response.statusText,
+      body,
+    );
   }
   const parser = new EventParser();
   const reader = response.body.pipeThrough(new TextDecoderStream()).getReader();

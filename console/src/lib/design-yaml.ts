@@ -11,14 +11,18 @@ function commentAt(line: string): number {
   let quote = '';
   for (let at = 0; at < line.length; at++) {
     const c = line[at]!;
-    if (quote) { if (c === quote) quote = ''; continue; }
+    if (quote) {
+      if (c === quote) quote = '';
+      continue;
+    }
     if ((c === "'" || c === '"') && (at === 0 || /[\s{[,(:]/.test(line[at - 1]!))) quote = c;
     else if (c === '#' && (at === 0 || /\s/.test(line[at - 1]!))) return at;
   }
   return line.length;
 }
 
-const VALUE = /('(?:[^']|'')*'|"(?:[^"\\]|\\.)*")|(<[\w.:+-]+>)|(?<![\w#.-])(-?\d+(?:\.\d+)?)(?![\w#.-])|([{}[\],|]|>-?$)|([A-Za-z_@][\w@ ()-]*?)(?=: )/g;
+const VALUE =
+  /('(?:[^']|'')*'|"(?:[^"\\]|\\.)*")|(<[\w.:+-]+>)|(?<![\w#.-])(-?\d+(?:\.\d+)?)(?![\w#.-])|([{}[\],|]|>-?$)|([A-Za-z_@][\w@ ()-]*?)(?=: )/g;
 
 function valueTokens(text: string): Token[] {
   const tokens: Token[] = [];

@@ -17,7 +17,9 @@ function write(id: string, draft: unknown): void {
   try {
     if (draft === null) sessionStorage.removeItem(PREFIX + id);
     else sessionStorage.setItem(PREFIX + id, JSON.stringify(draft));
-  } catch { /* full, or forbidden: beforeunload still asks */ }
+  } catch {
+    /* full, or forbidden: beforeunload still asks */
+  }
 }
 
 export interface DraftState<T> {
@@ -31,7 +33,9 @@ export interface DraftState<T> {
 export function useDraft<T>(id: string): DraftState<T> {
   const [state, setState] = useState(() => ({ id, draft: read<T>(id), found: read<T>(id) !== null }));
   const current = state.id === id ? state : { id, draft: read<T>(id), found: read<T>(id) !== null };
-  useEffect(() => { if (state.id !== id) setState(current); }, [id]);
+  useEffect(() => {
+    if (state.id !== id) setState(current);
+  }, [id]);
   useEffect(() => {
     if (current.draft === null) return;
     const ask = (event: BeforeUnloadEvent) => event.preventDefault();

@@ -40,10 +40,17 @@ function keptBy(attribute: Attribute, creating: boolean): string | null {
 }
 
 export function fieldsOfEntity(entity: Entity, creating: boolean): FormField[] {
-  return entity.attributes.filter((attribute) => !attribute.flags.includes('hidden')).map((attribute) => ({
-    name: attribute.name, kind: kindOfField(attribute), type: attribute.type, flags: attribute.flags, from: attribute.from,
-    choices: attribute.choices ?? (attribute.type === 'boolean' ? ['true', 'false'] : []), kept: keptBy(attribute, creating),
-  }));
+  return entity.attributes
+    .filter((attribute) => !attribute.flags.includes('hidden'))
+    .map((attribute) => ({
+      name: attribute.name,
+      kind: kindOfField(attribute),
+      type: attribute.type,
+      flags: attribute.flags,
+      from: attribute.from,
+      choices: attribute.choices ?? (attribute.type === 'boolean' ? ['true', 'false'] : []),
+      kept: keptBy(attribute, creating),
+    }));
 }
 
 /** A value of the REST API as the text of its field; absent and null are nothing. Numbers come from the item, with all their digits. */
@@ -86,7 +93,11 @@ export interface Problem {
 
 /** What the server says is wrong, each at its field. */
 export function problemOf(error: Error & { body?: unknown }): Problem {
-  const body = (typeof error.body === 'object' && error.body ? error.body : {}) as { errors?: { attribute?: string; detail?: string }[]; attribute?: string; detail?: string };
+  const body = (typeof error.body === 'object' && error.body ? error.body : {}) as {
+    errors?: { attribute?: string; detail?: string }[];
+    attribute?: string;
+    detail?: string;
+  };
   const fields: Record<string, string> = {};
   for (const { attribute, detail } of body.errors ?? []) if (attribute) fields[attribute] = detail ?? error.message;
   if (body.attribute) fields[body.attribute] = body.detail ?? error.message;

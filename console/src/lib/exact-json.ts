@@ -6,14 +6,22 @@ const rawJson = (JSON as { rawJSON?: (text: string) => unknown }).rawJSON;
 /** A number that JavaScript's cannot hold as it is written. */
 export class ExactNumber {
   constructor(readonly digits: string) {}
-  toString(): string { return this.digits; }
+  toString(): string {
+    return this.digits;
+  }
   /** For JSON.stringify(): as it is where the browser can, else text rather than another number. */
-  toJSON(): unknown { return rawJson?.(this.digits) ?? this.digits; }
+  toJSON(): unknown {
+    return rawJson?.(this.digits) ?? this.digits;
+  }
 }
 
 /** What is wrong with a text somebody typed; `line` counts from 1. */
 export class JsonError extends Error {
-  constructor(message: string, readonly line?: number, readonly column?: number) {
+  constructor(
+    message: string,
+    readonly line?: number,
+    readonly column?: number,
+  ) {
     super(line === undefined ? message : `Line ${line}, column ${column}: ${message}`);
   }
 }
@@ -54,20 +62,31 @@ class Reader {
   string(): string {
     this.match(SPACE);
     const found = this.match(STRING);
-    if (found === null) this.fail(this.text[this.at] === '"' ? 'this string does not end, or has a character that needs a \\' : 'a name in quotes is expected');
+    if (found === null)
+      this.fail(
+        this.text[this.at] === '"'
+          ? 'this string does not end, or has a character that needs a \\'
+          : 'a name in quotes is expected',
+      );
     return JSON.parse(found) as string;
   }
 
   number(): unknown {
     const digits = this.match(NUMBER);
-    if (digits === null) this.fail(this.at >= this.text.length ? 'the text ends here, in the middle of a value' : `this is no value: ${this.text.slice(this.at, this.at + 12)}`);
+    if (digits === null)
+      this.fail(
+        this.at >= this.text.length
+          ? 'the text ends here, in the middle of a value'
+          : `this is no value: ${this.text.slice(this.at, this.at + 12)}`,
+      );
     return String(Number(digits)) === digits ? Number(digits) : new ExactNumber(digits);
   }
 
   list(depth: number): unknown[] {
     const list: unknown[] = [];
     if (this.take(']')) return list;
-    do list.push(this.value(depth)); while (this.take(','));
+    do list.push(this.value(depth));
+    while (this.take(','));
     if (!this.take(']')) this.fail('a , or a ] is expected');
     return list;
   }
@@ -79,9 +98,17 @@ class Reader {
       this.match(SPACE);
       const start = this.at;
       const name = this.string();
-      if (Object.prototype.hasOwnProperty.call(object, name)) { this.at = start; this.fail(`"${name}" is there twice`); }
+      if (Object.prototype.hasOwnProperty.call(object, name)) {
+        this.at = start;
+        this.fail(`"${name}" is there twice`);
+      }
       if (!this.take(':')) this.fail('a : is expected');
-      Object.defineProperty(object, name, { value: this.value(depth), enumerable: true, configurable: true, writable: true });
+      Object.defineProperty(object, name, {
+        value: this.value(depth),
+        enumerable: true,
+        configurable: true,
+        writable: true,
+      });
     } while (this.take(','));
     if (!this.take('}')) this.fail('a , or a } is expected');
     return object;
@@ -123,5 +150,5 @@ export function formatJson(value: unknown, indent = ''): string {
 
 function formatScalar(value: unknown): string | null {
   if (value instanceof ExactNumber) return value.digits;
-  return value === null || typeof value !== 'object' ? JSON.stringify(value) ?? 'null' : null;
+  return value === null || typeof value !== 'object' ? (JSON.stringify(value) ?? 'null') : null;
 }

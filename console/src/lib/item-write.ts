@@ -10,7 +10,9 @@ const COMPARED_ATTRIBUTES = 150;
 
 /** Somebody else has been quicker. `theirs` undefined: it has been deleted. */
 export class Conflict extends Error {
-  constructor(readonly theirs: Item | undefined) { super('It has changed since it was loaded.'); }
+  constructor(readonly theirs: Item | undefined) {
+    super('It has changed since it was loaded.');
+  }
 }
 
 export async function getItem(table: string, key: Item): Promise<Item | undefined> {
@@ -22,16 +24,25 @@ function unchanged(before: Item, after: Item): Record<string, unknown> {
   const names: Record<string, string> = {};
   const values: Item = {};
   const parts: string[] = [];
-  Object.entries(before).slice(0, COMPARED_ATTRIBUTES).forEach(([name, value], i) => {
-    names[`#b${i}`] = name;
-    values[`:b${i}`] = value;
-    parts.push(`#b${i} = :b${i}`);
-  });
-  Object.keys(after).filter((name) => !(name in before)).slice(0, COMPARED_ATTRIBUTES / 3).forEach((name, i) => {
-    names[`#n${i}`] = name;
-    parts.push(`attribute_not_exists(#n${i})`);
-  });
-  return { ConditionExpression: parts.join(' AND '), ExpressionAttributeNames: names, ExpressionAttributeValues: values };
+  Object.entries(before)
+    .slice(0, COMPARED_ATTRIBUTES)
+    .forEach(([name, value], i) => {
+      names[`#b${i}`] = name;
+      values[`:b${i}`] = value;
+      parts.push(`#b${i} = :b${i}`);
+    });
+  Object.keys(after)
+    .filter((name) => !(name in before))
+    .slice(0, COMPARED_ATTRIBUTES / 3)
+    .forEach((name, i) => {
+      names[`#n${i}`] = name;
+      parts.push(`attribute_not_exists(#n${i})`);
+    });
+  return {
+    ConditionExpression: parts.join(' AND '),
+    ExpressionAttributeNames: names,
+    ExpressionAttributeValues: values,
+  };
 }
 
 const isConditionFailure = (error: unknown) => error instanceof ApiError && /ConditionalCheckFailed/.test(error.code);
@@ -50,15 +61,23 @@ async function guarded<T>(table: string, keys: string[], before: Item, write: ()
 }
 
 export function replaceItem(table: string, keys: string[], before: Item, after: Item): Promise<unknown> {
-  return guarded(table, keys, before, () => dynamo('PutItem', { TableName: table, Item: after, ...unchanged(before, after) }));
+  return guarded(table, keys, before, () =>
+    dynamo('PutItem', { TableName: table, Item: after, ...unchanged(before, after) }),
+  );
 }
 
 export function deleteItem(table: string, keys: string[], before: Item): Promise<unknown> {
-  return guarded(table, keys, before, () => dynamo('DeleteItem', { TableName: table, Key: keyOf(before, keys), ...unchanged(before, before) }));
+  return guarded(table, keys, before, () =>
+    dynamo('DeleteItem', { TableName: table, Key: keyOf(before, keys), ...unchanged(before, before) }),
+  );
 }
 
 /** Refused (with ConditionalCheckFailedException) when there is an item of this key. */
 export function createItem(table: string, keys: string[], item: Item): Promise<unknown> {
-  return dynamo('PutItem', { TableName: table, Item: item, ConditionExpression: 'attribute_not_exists(#k)',
-    ExpressionAttributeNames: { '#k': keys[0]! } });
+  return dynamo('PutItem', {
+    TableName: table,
+    Item: item,
+    ConditionExpression: 'attribute_not_exists(#k)',
+    ExpressionAttributeNames: { '#k': keys[0]! },
+  });
 }

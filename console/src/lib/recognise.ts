@@ -51,7 +51,8 @@ export function companionRole(companion: Companion): string {
 }
 
 /** What the server calls a companion that has no name of its own. */
-const isGiven = ({ name, unique, each }: Companion) => name !== '' && name !== 'companion' && name !== `unique ${unique}` && name !== `each ${each?.split(' ')[0]}`;
+const isGiven = ({ name, unique, each }: Companion) =>
+  name !== '' && name !== 'companion' && name !== `unique ${unique}` && name !== `each ${each?.split(' ')[0]}`;
 
 /** "Follow", "Follow mirror", "Post tag" (one for each tag), "User email guard" (where there are guards of several attributes). */
 export function kindName({ entity, companion }: { entity: Entity; companion: Companion | null }): string {
@@ -62,8 +63,12 @@ export function kindName({ entity, companion }: { entity: Entity; companion: Com
 }
 
 /** Attributes that are not for looking over one's shoulder: what the design hides, and what a login compares with. */
-export function isHidden({ entity, companion }: { entity: Entity; companion: Companion | null }, attribute: string): boolean {
-  if (companion) return companion.name === 'credentials' && !companion.keys.some((rule) => rule.attribute === attribute);
+export function isHidden(
+  { entity, companion }: { entity: Entity; companion: Companion | null },
+  attribute: string,
+): boolean {
+  if (companion)
+    return companion.name === 'credentials' && !companion.keys.some((rule) => rule.attribute === attribute);
   return entity.attributes.some((of) => of.name === attribute && of.flags.includes('hidden'));
 }
 
@@ -85,7 +90,8 @@ export const keyList = ({ hash, range }: KeyNames): string[] => (range ? [hash, 
 
 function matchRule(rule: KeyRule, item: Item): KeyParts | null {
   const text = keyText(item[rule.attribute]);
-  const parts = text === null ? null : matchTemplate(rule.parts.length ? rule.parts : parseTemplate(rule.template), text);
+  const parts =
+    text === null ? null : matchTemplate(rule.parts.length ? rule.parts : parseTemplate(rule.template), text);
   return parts && { attribute: rule.attribute, template: rule.template, parts, when: rule.when };
 }
 
@@ -126,7 +132,8 @@ function constants(kind: Kind, item: Item): number {
   let score = 0;
   for (const rule of kind.rules) {
     const value = keyText(item[rule.attribute]);
-    if (value !== null && !rule.when && rule.parts.every((part) => 'text' in part)) score += value === rule.template ? 5 : -20;
+    if (value !== null && !rule.when && rule.parts.every((part) => 'text' in part))
+      score += value === rule.template ? 5 : -20;
   }
   return score;
 }

@@ -64,7 +64,8 @@ export function references(design: Design, item: Item, found?: Recognised | null
   const values = valuesOf(design, item, kind);
   const list: Reference[] = [];
   const add = (reference: Reference | null) => {
-    const known = reference && (list.some((of) => of.attribute === reference.attribute) || isSelf(design, item, reference.key));
+    const known =
+      reference && (list.some((of) => of.attribute === reference.attribute) || isSelf(design, item, reference.key));
     if (reference && !known) list.push(reference);
   };
   if (recognised.companion) add(target(design, recognised.entity, recognised.entity.params, values));

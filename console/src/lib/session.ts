@@ -50,13 +50,17 @@ export function session(): Session {
 export function load(): Promise<Session> {
   renewing ??= consoleApi<Session>('session')
     .then((found) => (current = found))
-    .finally(() => { renewing = null; });
+    .finally(() => {
+      renewing = null;
+    });
   return renewing;
 }
 
 export const needsKeys = (error: unknown): boolean =>
-  error instanceof ApiError && (error.status === 401 || error.status === 403
-    || /MissingAuthenticationToken|UnrecognizedClient|InvalidSignature|IncompleteSignature/.test(error.code));
+  error instanceof ApiError &&
+  (error.status === 401 ||
+    error.status === 403 ||
+    /MissingAuthenticationToken|UnrecognizedClient|InvalidSignature|IncompleteSignature/.test(error.code));
 
 /** Tries the keys; keeps them for this browser tab if the server takes them. */
 export async function signIn(given: Credentials): Promise<Session> {
@@ -74,7 +78,11 @@ export async function signIn(given: Credentials): Promise<Session> {
 export function signOut(): void {
   keys = null;
   current = null;
-  try { sessionStorage.removeItem(STORED_KEYS); } catch { /* nothing was kept */ }
+  try {
+    sessionStorage.removeItem(STORED_KEYS);
+  } catch {
+    /* nothing was kept */
+  }
   location.reload();
 }
 

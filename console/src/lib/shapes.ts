@@ -30,9 +30,11 @@ function conditionOf(hash: KeyRule, range: KeyRule | null): string | null {
 
 function residentsOf(kind: Kind, hashName: string, rangeName: string | null): Resident[] {
   const ranges = rangeName ? rulesFor(kind, rangeName) : [null];
-  return rulesFor(kind, hashName).flatMap((hash) => ranges
-    .filter((range) => !range?.when || !hash.when || range.when === hash.when)
-    .map((range) => ({ kind, name: kindName(kind), hash, range, when: conditionOf(hash, range) })));
+  return rulesFor(kind, hashName).flatMap((hash) =>
+    ranges
+      .filter((range) => !range?.when || !hash.when || range.when === hash.when)
+      .map((range) => ({ kind, name: kindName(kind), hash, range, when: conditionOf(hash, range) })),
+  );
 }
 
 /** Of an index (null: the table), in the order of the design. */
@@ -42,7 +44,12 @@ export function shapes(design: Design, index: string | null): Shape[] {
   for (const kind of kinds(design)) {
     for (const resident of residentsOf(kind, hash, range)) {
       const id = shapeOf(resident.hash.parts);
-      const shape = found.get(id) ?? { id, parts: resident.hash.parts, template: resident.hash.template, residents: [] };
+      const shape = found.get(id) ?? {
+        id,
+        parts: resident.hash.parts,
+        template: resident.hash.template,
+        residents: [],
+      };
       shape.residents.push(resident);
       found.set(id, shape);
     }

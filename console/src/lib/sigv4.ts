@@ -24,21 +24,34 @@ const SERVICE = 'dynamodb';
 const hash = (text: string) => bytesToHex(sha256(text));
 
 /** The headers to add: x-amz-date and authorization. `host` is signed but not returned: the browser sets it. */
-export function sign(request: Signable, credentials: Credentials, region: string, now = new Date()): Record<string, string> {
+export function sign(
+  request: Signable,
+  credentials: Credentials,
+  region: string,
+  now = new Date(),
+): Record<string, string> {
   const stamp = now.toISOString().replace(/[-:]|\.\d{3}/g, '');
   const scope = `${stamp.slice(0, 8)}/${region}/${SERVICE}/aws4_request`;
   const headers: Record<string, string> = { host: request.host, 'x-amz-date': stamp };
-  for (const [name, value] of Object.entries(request.headers)) headers[name.toLowerCase()] = value.trim().replace(/ +/g, ' ');
+  for (const [name, value] of Object.entries(request.headers))
+    headers[name.toLowerCase()] = value.trim().replace(/ +/g, ' ');
 
   const names = Object.keys(headers).sort();
   const signed = names.join(';');
   const canonical = [
-    request.method, canonicalPath(request.path), canonicalQuery(request.query ?? ''),
-    ...names.map((name) => `${name}:${headers[name]}`), '', signed, hash(request.body),
+    request.method,
+    canonicalPath(request.path),
+    canonicalQuery(request.query ?? ''),
+    ...names.map((name) => `${name}:${headers[name]}`),
+    '',
+    signed,
+    hash(request.body),
   ].join('\n');
   const toSign = [ALGORITHM, stamp, scope, hash(canonical)].join('\n');
 
-  const key = scope.split('/').reduce<string | Uint8Array>((k, part) => hmac(sha256, k, part), `AWS4${credentials.secret}`);
+  const key = scope
+    .split('/')
+    .reduce<string | Uint8Array>((k, part) => hmac(sha256, k, part), `AWS4${credentials.secret}`);
   const signature = bytesToHex(hmac(sha256, key, toSign));
   return {
     'x-amz-date': stamp,

@@ -27,10 +27,26 @@ export type SnippetToken = string | { command: string };
 
 const STREAMS = new Set(['ListStreams', 'DescribeStream', 'GetShardIterator', 'GetRecords']);
 /** What the document client of lib-dynamodb has a command for. */
-const DOCUMENT = new Set(['GetItem', 'PutItem', 'UpdateItem', 'DeleteItem', 'Query', 'Scan', 'BatchGetItem', 'BatchWriteItem',
-  'TransactGetItems', 'TransactWriteItems']);
+const DOCUMENT = new Set([
+  'GetItem',
+  'PutItem',
+  'UpdateItem',
+  'DeleteItem',
+  'Query',
+  'Scan',
+  'BatchGetItem',
+  'BatchWriteItem',
+  'TransactGetItems',
+  'TransactWriteItems',
+]);
 /** The member of a reply that one looks for. */
-const RESULT: Record<string, string> = { GetItem: 'Item', Query: 'Items', Scan: 'Items', BatchGetItem: 'Responses', TransactGetItems: 'Responses' };
+const RESULT: Record<string, string> = {
+  GetItem: 'Item',
+  Query: 'Items',
+  Scan: 'Items',
+  BatchGetItem: 'Responses',
+  TransactGetItems: 'Responses',
+};
 
 // ---------------------------------------------------------------- quoting
 
@@ -78,26 +94,38 @@ function print(value: unknown, dialect: Dialect, indent = ''): string {
   if (value === null || typeof value === 'boolean') return dialect.constant(value);
   const deeper = `${indent}  `;
   const list = Array.isArray(value);
-  const inner = (at: string): string[] => (list
-    ? value.map((one) => print(one, dialect, at))
-    : Object.entries(value as object).filter(([, one]) => one !== undefined).map(([name, one]) => `${dialect.key(name)}: ${print(one, dialect, at)}`));
+  const inner = (at: string): string[] =>
+    list
+      ? value.map((one) => print(one, dialect, at))
+      : Object.entries(value as object)
+          .filter(([, one]) => one !== undefined)
+          .map(([name, one]) => `${dialect.key(name)}: ${print(one, dialect, at)}`);
   const short = inner(indent).join(', ');
   const [open, close] = list ? ['[', ']'] : ['{', '}'];
   if (!short) return open + close;
-  if (short.length + indent.length < WIDTH && !short.includes('\n')) return list ? `[${short}]` : dialect === JAVASCRIPT ? `{ ${short} }` : `{${short}}`;
-  return `${open}\n${inner(deeper).map((line) => `${deeper}${line},\n`).join('')}${indent}${close}`;
+  if (short.length + indent.length < WIDTH && !short.includes('\n'))
+    return list ? `[${short}]` : dialect === JAVASCRIPT ? `{ ${short} }` : `{${short}}`;
+  return `${open}\n${inner(deeper)
+    .map((line) => `${deeper}${line},\n`)
+    .join('')}${indent}${close}`;
 }
 
 const block = (indent: string, open: string, close: string, members: string[]): string =>
-  (members.length ? `${open}\n${members.map((member) => `${indent}  ${member}`).join(',\n')}\n${indent}${close}` : open + close);
+  members.length
+    ? `${open}\n${members.map((member) => `${indent}  ${member}`).join(',\n')}\n${indent}${close}`
+    : open + close;
 
 /** JSON that keeps small things on one line. */
 export function compactJson(value: unknown, indent = ''): string {
   if (value === null || typeof value !== 'object') return JSON.stringify(value);
   const deeper = `${indent}  `;
   const list = Array.isArray(value);
-  const inner = (at: string) => (list ? value.map((one) => compactJson(one, at))
-    : Object.entries(value).filter(([, one]) => one !== undefined).map(([name, one]) => `${JSON.stringify(name)}: ${compactJson(one, at)}`));
+  const inner = (at: string) =>
+    list
+      ? value.map((one) => compactJson(one, at))
+      : Object.entries(value)
+          .filter(([, one]) => one !== undefined)
+          .map(([name, one]) => `${JSON.stringify(name)}: ${compactJson(one, at)}`);
   const [open, close] = list ? ['[', ']'] : ['{', '}'];
   const short = inner('').join(', ');
   if (short.length + indent.length < WIDTH && !short.includes('\n') && indent) return open + short + close;
@@ -111,28 +139,46 @@ type Each = (value: AttributeValue) => unknown;
 const mapItem = (item: unknown, each: Each): unknown =>
   Object.fromEntries(Object.entries(item as Item).map(([name, value]) => [name, each(value)]));
 
-const isObject = (value: unknown): value is Record<string, unknown> => typeof value === 'object' && value !== null && !Array.isArray(value);
+const isObject = (value: unknown): value is Record<string, unknown> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
 
 /** A condition of the old kind: {ComparisonOperator, AttributeValueList} or {Value}. */
 function mapCondition(condition: unknown, each: Each): unknown {
   if (!isObject(condition)) return condition;
   const result: Record<string, unknown> = { ...condition };
   if (condition.Value) result.Value = each(condition.Value as AttributeValue);
-  if (condition.AttributeValueList) result.AttributeValueList = (condition.AttributeValueList as AttributeValue[]).map(each);
+  if (condition.AttributeValueList)
+    result.AttributeValueList = (condition.AttributeValueList as AttributeValue[]).map(each);
   return result;
 }
 
 function mapMember(name: string, value: unknown, each: Each): unknown {
   switch (name) {
-    case 'Key': case 'Item': case 'ExclusiveStartKey': case 'ExpressionAttributeValues':
+    case 'Key':
+    case 'Item':
+    case 'ExclusiveStartKey':
+    case 'ExpressionAttributeValues':
       return isObject(value) ? mapItem(value, each) : value;
     case 'Keys':
       return (value as Item[]).map((key) => mapItem(key, each));
-    case 'KeyConditions': case 'QueryFilter': case 'ScanFilter': case 'Expected': case 'AttributeUpdates':
-      return Object.fromEntries(Object.entries(value as object).map(([key, condition]) => [key, mapCondition(condition, each)]));
+    case 'KeyConditions':
+    case 'QueryFilter':
+    case 'ScanFilter':
+    case 'Expected':
+    case 'AttributeUpdates':
+      return Object.fromEntries(
+        Object.entries(value as object).map(([key, condition]) => [key, mapCondition(condition, each)]),
+      );
     case 'RequestItems': // by table, whose name may be anything
       return Object.fromEntries(Object.entries(value as object).map(([table, asked]) => [table, mapAny(asked, each)]));
-    case 'TransactItems': case 'Get': case 'Put': case 'Update': case 'Delete': case 'ConditionCheck': case 'PutRequest': case 'DeleteRequest':
+    case 'TransactItems':
+    case 'Get':
+    case 'Put':
+    case 'Update':
+    case 'Delete':
+    case 'ConditionCheck':
+    case 'PutRequest':
+    case 'DeleteRequest':
       return mapAny(value, each);
     default:
       return value;
@@ -152,7 +198,8 @@ const isSafe = (digits: string): boolean => {
   const number = Number(digits);
   return Number.isFinite(number) && Math.abs(number) <= Number.MAX_SAFE_INTEGER && String(number) === digits;
 };
-const numberInJs = (digits: string): Code => new Code(isSafe(digits) ? digits : `NumberValue.from(${jsString(digits)})`);
+const numberInJs = (digits: string): Code =>
+  new Code(isSafe(digits) ? digits : `NumberValue.from(${jsString(digits)})`);
 const setOf = (values: unknown[]): Code => new Code(`new Set(${print(values, JAVASCRIPT)})`);
 
 /** As the document client takes it. */
@@ -184,7 +231,9 @@ function curl(operation: string, request: object, { endpoint, region, auth }: Sn
   const target = `${STREAMS.has(operation) ? 'DynamoDBStreams_20120810' : 'DynamoDB_20120810'}.${operation}`;
   return [
     `curl -s ${shellQuote(`${endpoint.replace(/\/$/, '')}/`)}`,
-    ...(auth === 'keys' ? [`--aws-sigv4 ${shellQuote(`aws:amz:${region}:dynamodb`)} --user "$AWS_ACCESS_KEY_ID:$AWS_SECRET_ACCESS_KEY"`] : []),
+    ...(auth === 'keys'
+      ? [`--aws-sigv4 ${shellQuote(`aws:amz:${region}:dynamodb`)} --user "$AWS_ACCESS_KEY_ID:$AWS_SECRET_ACCESS_KEY"`]
+      : []),
     `-H 'Content-Type: application/x-amz-json-1.0'`,
     `-H ${shellQuote(`X-Amz-Target: ${target}`)}`,
     `--data-binary ${shellQuote(compactJson(request))}`,
@@ -193,7 +242,10 @@ function curl(operation: string, request: object, { endpoint, region, auth }: Sn
 
 /** KeyConditionExpression → key-condition-expression, SSESpecification → sse-specification. */
 export function kebab(name: string): string {
-  return name.replace(/([A-Z]+)([A-Z][a-z])/g, '$1-$2').replace(/([a-z\d])([A-Z])/g, '$1-$2').toLowerCase();
+  return name
+    .replace(/([A-Z]+)([A-Z][a-z])/g, '$1-$2')
+    .replace(/([a-z\d])([A-Z])/g, '$1-$2')
+    .toLowerCase();
 }
 
 function awsOption(name: string, value: unknown): string {
@@ -209,17 +261,28 @@ function aws(operation: string, request: object, { endpoint, region, auth }: Sni
   // aws would read a file of that name, or the page at that address.
   const asFile = members.some(([, value]) => typeof value === 'string' && /^(fileb?|https?):\/\//.test(value));
   // Left alone it asks for page after page.
-  const pages = (operation === 'Query' || operation === 'Scan') && !members.some(([name]) => name === 'Limit' || name === 'ExclusiveStartKey');
+  const pages =
+    (operation === 'Query' || operation === 'Scan') &&
+    !members.some(([name]) => name === 'Limit' || name === 'ExclusiveStartKey');
   return [
     `${auth === 'none' ? 'AWS_ACCESS_KEY_ID=local AWS_SECRET_ACCESS_KEY=local ' : ''}aws ${STREAMS.has(operation) ? 'dynamodbstreams' : 'dynamodb'} ${kebab(operation)}`,
     `--endpoint-url ${shellQuote(endpoint)} --region ${shellQuote(region)}`,
-    ...(asFile ? [`--cli-input-json ${shellQuote(compactJson(request))}`] : members.map(([name, value]) => awsOption(name, value))),
+    ...(asFile
+      ? [`--cli-input-json ${shellQuote(compactJson(request))}`]
+      : members.map(([name, value]) => awsOption(name, value))),
     ...(pages ? ['--no-paginate'] : []),
   ].join(' \\\n  ');
 }
 
 function clientInJs({ endpoint, region, auth }: SnippetContext): string {
-  return print({ endpoint, region, ...(auth === 'none' ? { credentials: { accessKeyId: 'local', secretAccessKey: 'local' } } : {}) }, JAVASCRIPT);
+  return print(
+    {
+      endpoint,
+      region,
+      ...(auth === 'none' ? { credentials: { accessKeyId: 'local', secretAccessKey: 'local' } } : {}),
+    },
+    JAVASCRIPT,
+  );
 }
 
 function javascript(operation: string, request: object, context: SnippetContext): string {
@@ -227,7 +290,8 @@ function javascript(operation: string, request: object, context: SnippetContext)
   const show = `console.dir(${result ? `reply.${result}` : 'reply'}, { depth: null });`;
   if (!DOCUMENT.has(operation)) {
     const [module, client] = STREAMS.has(operation)
-      ? ['@aws-sdk/client-dynamodb-streams', 'DynamoDBStreamsClient'] : ['@aws-sdk/client-dynamodb', 'DynamoDBClient'];
+      ? ['@aws-sdk/client-dynamodb-streams', 'DynamoDBStreamsClient']
+      : ['@aws-sdk/client-dynamodb', 'DynamoDBClient'];
     return `// npm install ${module}; a file that ends in .mjs
 import { ${client}, ${operation}Command } from '${module}';
 
@@ -236,7 +300,10 @@ const reply = await client.send(new ${operation}Command(${print(request, JAVASCR
 ${show}
 `;
   }
-  const command = `${operation.replace(/^(Get|Put|Update|Delete)Item$/, '$1').replace(/^(Batch\w+)Item$/, '$1').replace(/^(Transact\w+)Items$/, '$1')}Command`;
+  const command = `${operation
+    .replace(/^(Get|Put|Update|Delete)Item$/, '$1')
+    .replace(/^(Batch\w+)Item$/, '$1')
+    .replace(/^(Transact\w+)Items$/, '$1')}Command`;
   const literal = print(mapAny(request, native), JAVASCRIPT);
   return `// npm install @aws-sdk/client-dynamodb @aws-sdk/lib-dynamodb; a file that ends in .mjs
 import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
@@ -250,8 +317,10 @@ ${show}
 
 function python(operation: string, request: object, { endpoint, region, auth }: SnippetContext): string {
   const literal = mapAny(request, forPython) as Record<string, unknown>;
-  const args = Object.entries(literal).filter(([, value]) => value !== undefined)
-    .map(([name, value]) => `    ${name}=${print(value, PYTHON, '    ')},\n`).join('');
+  const args = Object.entries(literal)
+    .filter(([, value]) => value !== undefined)
+    .map(([name, value]) => `    ${name}=${print(value, PYTHON, '    ')},\n`)
+    .join('');
   const keys = auth === 'none' ? ',\n    aws_access_key_id="local", aws_secret_access_key="local"' : '';
   const result = RESULT[operation];
   return `# pip install boto3
@@ -287,7 +356,9 @@ export function restSnippets(method: string, url: string, body?: unknown, token?
       `curl -s ${method === 'GET' ? '' : `-X ${method} `}${shellQuote(url)}`,
       ...(bearer ? [`-H ${shellQuote(`Authorization: ${bearer}`)}`] : []),
       ...(made ? [`-H "Authorization: Bearer $(${made})"`] : []),
-      ...(body === undefined ? [] : [`-H 'Content-Type: application/json'`, `--data-binary ${shellQuote(compactJson(body))}`]),
+      ...(body === undefined
+        ? []
+        : [`-H 'Content-Type: application/json'`, `--data-binary ${shellQuote(compactJson(body))}`]),
     ].join(' \\\n  '),
     javascript: restInJs(method, url, body, bearer, made),
     python: restInPython(method, url, body, bearer, made),

@@ -33,7 +33,10 @@ function rateOf(before: Stats, now: Stats, table: TableStats): { reads: number; 
   const seconds = (now.now_ms - before.now_ms) / 1000;
   const old = tableOf(before, table.name);
   if (!old || seconds <= 0) return { reads: 0, writes: 0 };
-  return { reads: Math.max(0, table.reads - old.reads) / seconds, writes: Math.max(0, table.writes - old.writes) / seconds };
+  return {
+    reads: Math.max(0, table.reads - old.reads) / seconds,
+    writes: Math.max(0, table.writes - old.writes) / seconds,
+  };
 }
 
 /** The rates after one more document; a server that has started anew begins with none. */
@@ -42,7 +45,10 @@ export function advance(before: Live, now: Stats): Live {
   const rates = new Map<string, Rates>();
   for (const table of now.tables) {
     const kept = (last && before.rates.get(table.name)) ?? { reads: [], writes: [] };
-    if (!last) { rates.set(table.name, kept); continue; }
+    if (!last) {
+      rates.set(table.name, kept);
+      continue;
+    }
     const rate = rateOf(last, now, table);
     rates.set(table.name, {
       reads: [...kept.reads, rate.reads].slice(-HISTORY),

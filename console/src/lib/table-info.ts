@@ -32,22 +32,34 @@ function keysOf(schema: TableDescription['KeySchema']): KeyNames {
 
 function indexInfo(of: IndexDescription, local: boolean): IndexInfo {
   return {
-    name: of.IndexName, local, ...keysOf(of.KeySchema), projection: of.Projection.ProjectionType,
-    include: of.Projection.NonKeyAttributes ?? [], items: of.ItemCount, status: of.IndexStatus ?? 'ACTIVE',
+    name: of.IndexName,
+    local,
+    ...keysOf(of.KeySchema),
+    projection: of.Projection.ProjectionType,
+    include: of.Projection.NonKeyAttributes ?? [],
+    items: of.ItemCount,
+    status: of.IndexStatus ?? 'ACTIVE',
   };
 }
 
 async function ttlOf(table: string): Promise<string | null> {
   const reply = await dynamo<{ TimeToLiveDescription?: { TimeToLiveStatus?: string; AttributeName?: string } }>(
-    'DescribeTimeToLive', { TableName: table });
+    'DescribeTimeToLive',
+    { TableName: table },
+  );
   const found = reply.TimeToLiveDescription;
-  return found?.TimeToLiveStatus === 'ENABLED' ? found.AttributeName ?? null : null;
+  return found?.TimeToLiveStatus === 'ENABLED' ? (found.AttributeName ?? null) : null;
 }
 
 export async function tableInfo(name: string): Promise<TableInfo> {
   const [table, design, ttl] = await Promise.all([describeTable(name), designForTable(name), ttlOf(name)]);
   return {
-    name, ...keysOf(table.KeySchema), items: table.ItemCount, bytes: table.TableSizeBytes, ttl, design,
+    name,
+    ...keysOf(table.KeySchema),
+    items: table.ItemCount,
+    bytes: table.TableSizeBytes,
+    ttl,
+    design,
     indexes: [
       ...(table.GlobalSecondaryIndexes ?? []).map((of) => indexInfo(of, false)),
       ...(table.LocalSecondaryIndexes ?? []).map((of) => indexInfo(of, true)),
@@ -65,8 +77,9 @@ export const keysOfView = (table: TableInfo, index: string | null): KeyNames => 
 export const tableKeys = (table: TableInfo): string[] => keyList(table);
 
 /** Every attribute that is a key somewhere. */
-export const allKeys = (table: TableInfo): string[] =>
-  [...new Set([...keyList(table), ...table.indexes.flatMap((index) => keyList(index))])];
+export const allKeys = (table: TableInfo): string[] => [
+  ...new Set([...keyList(table), ...table.indexes.flatMap((index) => keyList(index))]),
+];
 
 export const typedKey = (table: TableInfo, attribute: string, text: string): AttributeValue =>
   keyValue(text, table.types[attribute] ?? 'S');
@@ -78,13 +91,18 @@ export function isExpired(table: TableInfo, item: Item): boolean {
 
 /** The query part of an address that leads to one item, or (with only a hash) to a partition. */
 export function keyQuery(table: TableInfo, item: Item): { pk?: string; sk?: string } {
-  return { pk: keyText(item[table.hash]) ?? undefined, sk: table.range ? keyText(item[table.range]) ?? undefined : undefined };
+  return {
+    pk: keyText(item[table.hash]) ?? undefined,
+    sk: table.range ? (keyText(item[table.range]) ?? undefined) : undefined,
+  };
 }
 
 /** The indexes an item is in: it has all of their keys, of the right type. */
 export function indexesOf(table: TableInfo, item: Item): IndexInfo[] {
-  return table.indexes.filter((index) => keyList(index).every((name) => {
-    const value = item[name];
-    return value !== undefined && (table.types[name] ?? 'S') in value;
-  }));
+  return table.indexes.filter((index) =>
+    keyList(index).every((name) => {
+      const value = item[name];
+      return value !== undefined && (table.types[name] ?? 'S') in value;
+    }),
+  );
 }

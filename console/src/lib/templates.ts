@@ -13,7 +13,10 @@ export interface Piece {
 export function parseTemplate(template: string): TemplatePart[] {
   const parts: TemplatePart[] = [];
   for (const found of template.matchAll(/<([^<>]+)>|[^<]+|</g)) {
-    if (found[1] === undefined) { parts.push({ text: found[0] }); continue; }
+    if (found[1] === undefined) {
+      parts.push({ text: found[0] });
+      continue;
+    }
     const [name, format] = found[1].split(':');
     parts.push(format ? { name: name!, format } : { name: name! });
   }
@@ -53,7 +56,8 @@ function matchRun(run: { name: string; format?: string }[], text: string): Piece
   const fixed = run.reduce((sum, part) => sum + fixedWidth(part.format), 0);
   const spare = text.length - fixed;
   const pieces: Piece[] = [];
-  let at = 0, taken = false;
+  let at = 0,
+    taken = false;
   if (spare < 0) return null;
   for (const part of run) {
     let width = fixedWidth(part.format);
@@ -123,7 +127,10 @@ export const shapeOf = (parts: TemplatePart[]): string =>
   parts.map((part) => (isLiteral(part) ? part.text : `<${part.format ? `:${part.format}` : ''}>`)).join('');
 
 function slug(text: string): string {
-  const plain = text.toLowerCase().normalize('NFD').replace(/[\u0300-\u036f'’]/g, '');
+  const plain = text
+    .toLowerCase()
+    .normalize('NFD')
+    .replace(/[\u0300-\u036f'’]/g, '');
   return plain.replace(/[^\p{L}\p{N}]+/gu, '-').replace(/^-|-$/g, '');
 }
 

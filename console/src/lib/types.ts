@@ -274,8 +274,16 @@ export interface CallRequest {
 // ---------------------------------------------------------------- DynamoDB's own
 
 export type AttributeValue =
-  | { S: string } | { N: string } | { B: string } | { BOOL: boolean } | { NULL: true }
-  | { SS: string[] } | { NS: string[] } | { BS: string[] } | { L: AttributeValue[] } | { M: Item };
+  | { S: string }
+  | { N: string }
+  | { B: string }
+  | { BOOL: boolean }
+  | { NULL: true }
+  | { SS: string[] }
+  | { NS: string[] }
+  | { BS: string[] }
+  | { L: AttributeValue[] }
+  | { M: Item };
 export type Item = { [name: string]: AttributeValue };
 
 export interface TableDescription {

@@ -9,8 +9,16 @@ export type TypeName = 'S' | 'N' | 'B' | 'BOOL' | 'NULL' | 'SS' | 'NS' | 'BS' | 
 export type Form = 'plain' | 'dynamo';
 
 export const typeNames: Record<TypeName, string> = {
-  S: 'string', N: 'number', B: 'binary', BOOL: 'boolean', NULL: 'null',
-  SS: 'string set', NS: 'number set', BS: 'binary set', L: 'list', M: 'map',
+  S: 'string',
+  N: 'number',
+  B: 'binary',
+  BOOL: 'boolean',
+  NULL: 'null',
+  SS: 'string set',
+  NS: 'number set',
+  BS: 'binary set',
+  L: 'list',
+  M: 'map',
 };
 
 export function typeOf(value: AttributeValue): TypeName {
@@ -56,7 +64,8 @@ function setFrom(members: unknown, path: string): AttributeValue {
   if (!Array.isArray(members) || members.length === 0) throw new JsonError(`${path}: a set has at least one member`);
   const values = members.map((member, i) => fromPlain(member, `${path}[${i}]`));
   for (const type of ['S', 'N', 'B'] as const)
-    if (values.every((value) => type in value)) return { [`${type}S`]: values.map(inside) } as unknown as AttributeValue;
+    if (values.every((value) => type in value))
+      return { [`${type}S`]: values.map(inside) } as unknown as AttributeValue;
   throw new JsonError(`${path}: the members of a set are all strings, all numbers or all binaries`);
 }
 
@@ -86,7 +95,9 @@ export function fromPlain(plain: unknown, path = 'value'): AttributeValue {
 }
 
 export function itemFromPlain(plain: Record<string, unknown>, path = ''): Item {
-  return Object.fromEntries(Object.entries(plain).map(([name, value]) => [name, fromPlain(value, path ? `${path}.${name}` : name)]));
+  return Object.fromEntries(
+    Object.entries(plain).map(([name, value]) => [name, fromPlain(value, path ? `${path}.${name}` : name)]),
+  );
 }
 
 // ---------------------------------------------------------------- DynamoDB JSON
@@ -105,13 +116,29 @@ function checkValue(value: unknown, path: string): AttributeValue {
   const wrong = () => new JsonError(`${path}: this is no ${typeNames[type]}`);
   const digits = (of: unknown) => (typeof of === 'number' || of instanceof ExactNumber ? String(of) : of);
   switch (type) {
-    case 'S': if (typeof content !== 'string') throw wrong(); return { S: content };
-    case 'N': { const n = digits(content); if (typeof n !== 'string') throw wrong(); return { N: n }; }
-    case 'B': if (typeof content !== 'string' || !isBase64(content)) throw wrong(); return { B: content };
-    case 'BOOL': if (typeof content !== 'boolean') throw wrong(); return { BOOL: content };
-    case 'NULL': if (content !== true) throw wrong(); return { NULL: true };
-    case 'L': if (!Array.isArray(content)) throw wrong(); return { L: content.map((of, i) => checkValue(of, `${path}[${i}]`)) };
-    case 'M': if (!isObject(content)) throw wrong(); return { M: checkItem(content, path) };
+    case 'S':
+      if (typeof content !== 'string') throw wrong();
+      return { S: content };
+    case 'N': {
+      const n = digits(content);
+      if (typeof n !== 'string') throw wrong();
+      return { N: n };
+    }
+    case 'B':
+      if (typeof content !== 'string' || !isBase64(content)) throw wrong();
+      return { B: content };
+    case 'BOOL':
+      if (typeof content !== 'boolean') throw wrong();
+      return { BOOL: content };
+    case 'NULL':
+      if (content !== true) throw wrong();
+      return { NULL: true };
+    case 'L':
+      if (!Array.isArray(content)) throw wrong();
+      return { L: content.map((of, i) => checkValue(of, `${path}[${i}]`)) };
+    case 'M':
+      if (!isObject(content)) throw wrong();
+      return { M: checkItem(content, path) };
     default: {
       const members = Array.isArray(content) ? content.map(type === 'NS' ? digits : (of) => of) : [];
       if (members.length === 0 || members.some((of) => typeof of !== 'string')) throw wrong();
@@ -121,7 +148,9 @@ function checkValue(value: unknown, path: string): AttributeValue {
 }
 
 function checkItem(value: Record<string, unknown>, path = ''): Item {
-  return Object.fromEntries(Object.entries(value).map(([name, of]) => [name, checkValue(of, path ? `${path}.${name}` : name)]));
+  return Object.fromEntries(
+    Object.entries(value).map(([name, of]) => [name, checkValue(of, path ? `${path}.${name}` : name)]),
+  );
 }
 
 // ---------------------------------------------------------------- text
@@ -149,7 +178,9 @@ export function show(value: AttributeValue): string {
   if ('NS' in value) return `{${value.NS.join(', ')}}`;
   if ('L' in value) return value.L.length > 8 ? `[${value.L.length} elements]` : `[${value.L.map(show).join(', ')}]`;
   const names = Object.keys(value.M);
-  return names.length > 4 ? `{${names.length} members}` : `{${names.map((name) => `${name}: ${show(value.M[name]!)}`).join(', ')}}`;
+  return names.length > 4
+    ? `{${names.length} members}`
+    : `{${names.map((name) => `${name}: ${show(value.M[name]!)}`).join(', ')}}`;
 }
 
 function byteCount(base64: string): number {
@@ -168,11 +199,16 @@ export function keyValue(text: string, type: 'S' | 'N' | 'B'): AttributeValue {
   return { [type]: text } as unknown as AttributeValue;
 }
 
-interface Decimal { sign: number; exponent: number; digits: string }
+interface Decimal {
+  sign: number;
+  exponent: number;
+  digits: string;
+}
 
 /** 0.00120 is 12E-4: its exponent counts from before its first digit, so that it compares first. */
 function decimal(text: string): Decimal {
-  const [, minus, whole = '', fraction = '', power = '0'] = /^\s*([+-]?)(\d*)\.?(\d*)(?:[eE]([+-]?\d+))?/.exec(text) ?? [];
+  const [, minus, whole = '', fraction = '', power = '0'] =
+    /^\s*([+-]?)(\d*)\.?(\d*)(?:[eE]([+-]?\d+))?/.exec(text) ?? [];
   const all = whole + fraction;
   const digits = all.replace(/^0+/, '').replace(/0+$/, '');
   const leading = all.length - all.replace(/^0+/, '').length;
@@ -181,7 +217,8 @@ function decimal(text: string): Decimal {
 }
 
 function compareNumbers(a: string, b: string): number {
-  const x = decimal(a), y = decimal(b);
+  const x = decimal(a),
+    y = decimal(b);
   if (x.sign !== y.sign) return x.sign - y.sign;
   const size = x.exponent - y.exponent || (x.digits < y.digits ? -1 : x.digits > y.digits ? 1 : 0);
   return x.sign * size;
@@ -215,7 +252,11 @@ export function sameItem(a: Item, b: Item): boolean {
 /** One text for equal values: members of maps and sets have no order. */
 function canonical(value: AttributeValue | undefined): string {
   if (!value) return '';
-  if ('M' in value) return `M{${Object.keys(value.M).sort().map((name) => `${JSON.stringify(name)}:${canonical(value.M[name])}`).join()}}`;
+  if ('M' in value)
+    return `M{${Object.keys(value.M)
+      .sort()
+      .map((name) => `${JSON.stringify(name)}:${canonical(value.M[name])}`)
+      .join()}}`;
   if ('L' in value) return `L[${value.L.map(canonical).join()}]`;
   const content = inside(value);
   return typeOf(value) + JSON.stringify(Array.isArray(content) ? [...content].sort() : content);

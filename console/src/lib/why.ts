@@ -45,8 +45,17 @@ function condition(text: string): Condition | null {
 function reads(request: string): Read[] {
   const list: Read[] = [];
   for (const found of request.matchAll(/(?:Query (the table|\S+): |(?:Batch)?GetItem )([^;·]*)/g)) {
-    const conditions = found[2]!.split(/, (?=\S+ (?:=|<|>|between)|begins_with)/)
-      .map((part) => condition(part.trim().replace(/ (when|for each) .*$/, '').replace(/ \(if given\)/, '').replace(/\):?$/, (end) => (/begins_with\([^)]*\)$/.test(part.trim()) ? end : ''))))
+    const conditions = found[2]!
+      .split(/, (?=\S+ (?:=|<|>|between)|begins_with)/)
+      .map((part) =>
+        condition(
+          part
+            .trim()
+            .replace(/ (when|for each) .*$/, '')
+            .replace(/ \(if given\)/, '')
+            .replace(/\):?$/, (end) => (/begins_with\([^)]*\)$/.test(part.trim()) ? end : '')),
+        ),
+      )
       .filter((of): of is Condition => of !== null);
     list.push({ index: !found[1] || found[1] === 'the table' ? null : found[1], conditions });
   }
@@ -55,7 +64,9 @@ function reads(request: string): Read[] {
 
 function begins(template: string, text: string): boolean {
   const escaped = (literal: string) => literal.replace(/[.*+?^${}()|[\]\\]/g, '\\$&');
-  const pattern = parseTemplate(template).map((part) => ('text' in part ? escaped(part.text) : '[^#]+')).join('');
+  const pattern = parseTemplate(template)
+    .map((part) => ('text' in part ? escaped(part.text) : '[^#]+'))
+    .join('');
   return new RegExp(`^${pattern}`).test(text);
 }
 
@@ -78,12 +89,14 @@ function readsOfPattern(pattern: AccessPattern): Read[] {
 
 /** The access patterns whose request can find this item there; null: in the table itself. */
 export function patternsReading(design: Design, item: Item, index: string | null): AccessPattern[] {
-  return design.access.filter((pattern) => readsOfPattern(pattern).some((read) => {
-    if (read.index !== index || read.conditions.length === 0) return false;
-    const forms = new Map<string, Condition[]>();
-    for (const of of read.conditions) forms.set(of.attribute, [...(forms.get(of.attribute) ?? []), of]);
-    return [...forms.values()].every((list) => list.some((of) => holds(of, item)));
-  }));
+  return design.access.filter((pattern) =>
+    readsOfPattern(pattern).some((read) => {
+      if (read.index !== index || read.conditions.length === 0) return false;
+      const forms = new Map<string, Condition[]>();
+      for (const of of read.conditions) forms.set(of.attribute, [...(forms.get(of.attribute) ?? []), of]);
+      return [...forms.values()].every((list) => list.some((of) => holds(of, item)));
+    }),
+  );
 }
 
 /** What a pattern would have to be asked with to find this item there. */
@@ -108,10 +121,19 @@ export function patternsOf(design: Design, index: string | null): AccessPattern[
  * Those that ask for a partition of this shape by its whole key, those that begin with it first.
  * A format is the key's: the pattern may be given the value as it is.
  */
-export function patternsOfShape(design: Design, index: string | null, hashName: string, shape: string): AccessPattern[] {
+export function patternsOfShape(
+  design: Design,
+  index: string | null,
+  hashName: string,
+  shape: string,
+): AccessPattern[] {
   const plain = (text: string) => text.replace(/<:[^>]*>/g, '<>');
-  const asks = (read: Read | undefined) => read?.index === index
-    && read.conditions.some((of) => of.attribute === hashName && of.operator === '=' && plain(shapeOf(parseTemplate(of.template))) === plain(shape));
+  const asks = (read: Read | undefined) =>
+    read?.index === index &&
+    read.conditions.some(
+      (of) =>
+        of.attribute === hashName && of.operator === '=' && plain(shapeOf(parseTemplate(of.template))) === plain(shape),
+    );
   const found = design.access.filter((pattern) => readsOfPattern(pattern).some(asks));
   const rank = (pattern: AccessPattern) => (asks(readsOfPattern(pattern)[0]) ? 0 : 1);
   return found.sort((a, b) => rank(a) - rank(b));
@@ -121,14 +143,17 @@ export function patternsOfShape(design: Design, index: string | null, hashName: 
 
 const article = (name: string) => (/^([AEIO]|U(?!s|ni))/.test(name) ? 'An' : 'A');
 
-const join = (list: string[]) => (list.length < 2 ? list.join('') : `${list.slice(0, -1).join(', ')} and ${list[list.length - 1]}`);
+const join = (list: string[]) =>
+  list.length < 2 ? list.join('') : `${list.slice(0, -1).join(', ')} and ${list[list.length - 1]}`;
 
 function identity(design: Design, item: Item, recognised: Recognised): string {
   const values = valuesOf(design, item, kindOf(design, recognised));
-  return join(recognised.entity.params.flatMap((param) => {
-    const value = values(param);
-    return value === undefined ? [] : [`${param} ${value}`];
-  }));
+  return join(
+    recognised.entity.params.flatMap((param) => {
+      const value = values(param);
+      return value === undefined ? [] : [`${param} ${value}`];
+    }),
+  );
 }
 
 function sentence(design: Design, item: Item, recognised: Recognised): string {
@@ -138,7 +163,8 @@ function sentence(design: Design, item: Item, recognised: Recognised): string {
   const of = `the ${entity.name}${who ? ` with ${who}` : ''}`;
   if (companion.unique)
     return `A guard: while it is here, no second ${entity.name} can have the same ${companion.unique}. It goes with ${of} and is written in the same transaction.`;
-  if (companion.each) return `One of several items of ${of}: there is one for each ${companion.each}, so that each can have an index entry of its own.`;
+  if (companion.each)
+    return `One of several items of ${of}: there is one for each ${companion.each}, so that each can have an index entry of its own.`;
   if (companion.name === 'credentials') return `What a login of ${of} is compared with.`;
   return `A mirror of ${of}: the same fact under another partition, written in the same transaction.`;
 }
@@ -148,20 +174,31 @@ function notes(design: Design, recognised: Recognised): string[] {
   if (companion) return companion.when ? [`It is there while ${companion.when}.`] : [];
   const list = entity.counts.map((count) => `Counted in ${count}.`);
   for (const of of entity.companions) {
-    const keys = of.keys.filter((rule) => keyList(design.key).includes(rule.attribute)).map((rule) => rule.template).join(' / ');
-    const what = of.unique ? `a guard that keeps ${of.unique} unique` : of.each ? `one item for each ${of.each}` : `a ${companionRole(of)} of it`;
+    const keys = of.keys
+      .filter((rule) => keyList(design.key).includes(rule.attribute))
+      .map((rule) => rule.template)
+      .join(' / ');
+    const what = of.unique
+      ? `a guard that keeps ${of.unique} unique`
+      : of.each
+        ? `one item for each ${of.each}`
+        : `a ${companionRole(of)} of it`;
     list.push(`Written with it: ${what}, at ${keys}${of.when ? `, while ${of.when}` : ''}.`);
   }
   const copies = entity.attributes.filter((of) => of.from?.startsWith('copy of'));
   for (const of of copies) list.push(`${of.name} is a ${of.from}.`);
-  for (const processor of design.processors) if (processor.entity === entity.name) list.push(`When ${processor.events.join(' or ')}, “${processor.name}”: ${processor.does}.`);
+  for (const processor of design.processors)
+    if (processor.entity === entity.name)
+      list.push(`When ${processor.events.join(' or ')}, “${processor.name}”: ${processor.does}.`);
   return list;
 }
 
 export function why(design: Design, item: Item, recognised: Recognised): Why {
   const kind = kindOf(design, recognised);
   const keysIn = (names: string[]) => names.flatMap((name) => explain(kind, item, name) ?? []);
-  const places: Place[] = [{ index: null, keys: keysIn(keyList(design.key)), patterns: patternsReading(design, item, null) }];
+  const places: Place[] = [
+    { index: null, keys: keysIn(keyList(design.key)), patterns: patternsReading(design, item, null) },
+  ];
   for (const index of design.indexes) {
     const names = keyList(index);
     if (!names.every((name) => item[name])) continue;

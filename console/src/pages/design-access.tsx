@@ -16,13 +16,44 @@ function AccessRow({ design, pattern }: { design: Design; pattern: AccessPattern
   return (
     <>
       <tr>
-        <th scope="row"><a href={href(['design', design.name, 'patterns', pattern.name])}>{pattern.name}</a> <FindingMark findings={findings} /></th>
-        <td>{pattern.ids.map((id) => <span key={id} class="pat-id">{id}</span>)}</td>
-        <td>{pattern.entity ? <EntityBadge name={pattern.entity} index={entityAt(design, pattern.entity)} /> : <span class="muted">several</span>}</td>
-        <td>{pattern.path ? <code><TemplateText template={pattern.path} /></code> : <Badge>internal</Badge>}</td>
-        <td class="dsg-becomes"><TemplateText template={pattern.request} /></td>
+        <th scope="row">
+          <a href={href(['design', design.name, 'patterns', pattern.name])}>{pattern.name}</a>{' '}
+          <FindingMark findings={findings} />
+        </th>
+        <td>
+          {pattern.ids.map((id) => (
+            <span key={id} class="pat-id">
+              {id}
+            </span>
+          ))}
+        </td>
+        <td>
+          {pattern.entity ? (
+            <EntityBadge name={pattern.entity} index={entityAt(design, pattern.entity)} />
+          ) : (
+            <span class="muted">several</span>
+          )}
+        </td>
+        <td>
+          {pattern.path ? (
+            <code>
+              <TemplateText template={pattern.path} />
+            </code>
+          ) : (
+            <Badge>internal</Badge>
+          )}
+        </td>
+        <td class="dsg-becomes">
+          <TemplateText template={pattern.request} />
+        </td>
       </tr>
-      {findings.length > 0 && <tr class="dsg-finding-row"><td colSpan={5}><FindingList design={design} findings={findings} compact /></td></tr>}
+      {findings.length > 0 && (
+        <tr class="dsg-finding-row">
+          <td colSpan={5}>
+            <FindingList design={design} findings={findings} compact />
+          </td>
+        </tr>
+      )}
     </>
   );
 }
@@ -31,8 +62,20 @@ export function AccessTable({ design }: { design: Design }) {
   return (
     <div class="panel pat-scroll" tabIndex={0} role="region" aria-label="Access patterns">
       <table class="list dsg-access">
-        <thead><tr><th scope="col">Pattern</th><th scope="col">Id</th><th scope="col">Gives</th><th scope="col">Path</th><th scope="col">Request</th></tr></thead>
-        <tbody>{design.access.map((pattern) => <AccessRow key={pattern.name} design={design} pattern={pattern} />)}</tbody>
+        <thead>
+          <tr>
+            <th scope="col">Pattern</th>
+            <th scope="col">Id</th>
+            <th scope="col">Gives</th>
+            <th scope="col">Path</th>
+            <th scope="col">Request</th>
+          </tr>
+        </thead>
+        <tbody>
+          {design.access.map((pattern) => (
+            <AccessRow key={pattern.name} design={design} pattern={pattern} />
+          ))}
+        </tbody>
       </table>
     </div>
   );
@@ -42,15 +85,29 @@ export function ProcessorTable({ design }: { design: Design }) {
   return (
     <div class="panel pat-scroll" tabIndex={0} role="region" aria-label="Processors">
       <table class="list dsg-access">
-        <thead><tr><th scope="col">Processor</th><th scope="col">On</th><th scope="col">Does</th><th scope="col">When</th></tr></thead>
+        <thead>
+          <tr>
+            <th scope="col">Processor</th>
+            <th scope="col">On</th>
+            <th scope="col">Does</th>
+            <th scope="col">When</th>
+          </tr>
+        </thead>
         <tbody>
           {design.processors.map((processor) => (
             <tr key={processor.name}>
-              <th scope="row"><a href={href(['processors', design.name])}>{processor.name}</a> <FindingMark findings={about(design, 'processor', processor.name)} /></th>
-              <td class="nowrap"><EntityBadge name={processor.entity} index={entityAt(design, processor.entity)} /> {processor.events.join(', ')}</td>
+              <th scope="row">
+                <a href={href(['processors', design.name])}>{processor.name}</a>{' '}
+                <FindingMark findings={about(design, 'processor', processor.name)} />
+              </th>
+              <td class="nowrap">
+                <EntityBadge name={processor.entity} index={entityAt(design, processor.entity)} />{' '}
+                {processor.events.join(', ')}
+              </td>
               <td>{processor.does}</td>
               <td class="dsg-becomes">{processor.when}</td>
-            </tr>))}
+            </tr>
+          ))}
         </tbody>
       </table>
     </div>

@@ -10,7 +10,10 @@ const KIND = { error: 'danger', warning: 'warn', note: 'accent' } as const;
 export function FindingBox({ design, finding, place = true }: { design: Design; finding: Finding; place?: boolean }) {
   const accepted = finding.accepted !== null;
   return (
-    <div class={`dsg-finding dsg-finding-${finding.severity}${accepted ? ' dsg-finding-accepted' : ''}`} data-rule={finding.rule}>
+    <div
+      class={`dsg-finding dsg-finding-${finding.severity}${accepted ? ' dsg-finding-accepted' : ''}`}
+      data-rule={finding.rule}
+    >
       <Icon name={accepted ? 'check' : finding.severity === 'note' ? 'info' : 'warn'} />
       <div>
         <p class="dsg-finding-head">
@@ -20,7 +23,11 @@ export function FindingBox({ design, finding, place = true }: { design: Design; 
           {place && <a href={href(['design', design.name], { line: String(finding.line) })}>line {finding.line}</a>}
         </p>
         <p>{finding.message}</p>
-        {accepted ? <p class="dsg-repair">Accepted: {finding.accepted}</p> : finding.repair && <p class="dsg-repair">{finding.repair}</p>}
+        {accepted ? (
+          <p class="dsg-repair">Accepted: {finding.accepted}</p>
+        ) : (
+          finding.repair && <p class="dsg-repair">{finding.repair}</p>
+        )}
       </div>
     </div>
   );
@@ -33,12 +40,19 @@ export function FindingList({ design, findings, compact }: { design: Design; fin
   if (findings.length === 0) return null;
   return (
     <div class="dsg-findings">
-      {todo.map((finding, at) => <FindingBox key={at} design={design} finding={finding} place={!compact} />)}
+      {todo.map((finding, at) => (
+        <FindingBox key={at} design={design} finding={finding} place={!compact} />
+      ))}
       {accepted.length > 0 && (
         <details class="dsg-accepted">
-          <summary>{accepted.length} accepted {accepted.length === 1 ? 'finding' : 'findings'}</summary>
-          {accepted.map((finding, at) => <FindingBox key={at} design={design} finding={finding} place={!compact} />)}
-        </details>)}
+          <summary>
+            {accepted.length} accepted {accepted.length === 1 ? 'finding' : 'findings'}
+          </summary>
+          {accepted.map((finding, at) => (
+            <FindingBox key={at} design={design} finding={finding} place={!compact} />
+          ))}
+        </details>
+      )}
     </div>
   );
 }
@@ -47,6 +61,14 @@ export function FindingList({ design, findings, compact }: { design: Design; fin
 export function FindingMark({ findings }: { findings: Finding[] }) {
   const text = tally(findings);
   if (!text) return null;
-  const worst = open(findings).some((finding) => finding.severity === 'error') ? 'danger' : open(findings).some((finding) => finding.severity === 'warning') ? 'warn' : 'accent';
-  return <Badge kind={worst} title="Findings of thorpe check">{text}</Badge>;
+  const worst = open(findings).some((finding) => finding.severity === 'error')
+    ? 'danger'
+    : open(findings).some((finding) => finding.severity === 'warning')
+      ? 'warn'
+      : 'accent';
+  return (
+    <Badge kind={worst} title="Findings of thorpe check">
+      {text}
+    </Badge>
+  );
 }

@@ -35,28 +35,61 @@ function Finding({ design, finding }: { design: Design; finding: VerifyFinding }
 
 /** "3 of 12 items", "comparing", "looking again". */
 function Progress({ seen }: { seen: Verification }) {
-  const what = seen.comparing ? 'Comparing what the items say of one another'
+  const what = seen.comparing
+    ? 'Comparing what the items say of one another'
     : `${seen.pass! > 1 ? 'Looking again at what was found: ' : ''}${format.count(seen.items ?? 0)} of ${format.plural(Math.max(seen.of ?? 0, seen.items ?? 0), 'item')}`;
   return (
     <p role="status" class="dsg-verify-progress">
-      <progress max={Math.max(seen.of ?? 0, 1)} value={seen.comparing ? seen.of : seen.items} aria-label="Items looked at" /> {what}
-    </p>);
+      <progress
+        max={Math.max(seen.of ?? 0, 1)}
+        value={seen.comparing ? seen.of : seen.items}
+        aria-label="Items looked at"
+      />{' '}
+      {what}
+    </p>
+  );
 }
 
 function Verdict({ seen }: { seen: Verification }) {
-  const also = [seen.pending && `${format.count(seen.pending)} pending, which the keeper will see to`, seen.notes && format.plural(seen.notes, 'note'),
-    seen.moved && `${format.count(seen.moved)} moved meanwhile`].filter(Boolean).join('; ');
+  const also = [
+    seen.pending && `${format.count(seen.pending)} pending, which the keeper will see to`,
+    seen.notes && format.plural(seen.notes, 'note'),
+    seen.moved && `${format.count(seen.moved)} moved meanwhile`,
+  ]
+    .filter(Boolean)
+    .join('; ');
   const when = `At ${format.time(seen.ended_at!)}, ${format.plural(seen.items ?? 0, 'item')}${also ? `; ${also}` : ''}.`;
-  if (seen.state === 'failed') return <p class="dsg-unclear"><Icon name="warn" /> <b>It could not be looked at.</b> <span>{seen.why}.</span></p>;
-  if (!seen.differences) return <p class="dsg-clear"><Icon name="check" /> <b>No differences.</b> <span>{when}</span></p>;
-  return <p class="dsg-unclear"><Icon name="warn" /> <b>{format.plural(seen.differences, 'difference')}.</b> <span>{when} <code>thorpe verify --design … --repair</code> mends what follows from the items.</span></p>;
+  if (seen.state === 'failed')
+    return (
+      <p class="dsg-unclear">
+        <Icon name="warn" /> <b>It could not be looked at.</b> <span>{seen.why}.</span>
+      </p>
+    );
+  if (!seen.differences)
+    return (
+      <p class="dsg-clear">
+        <Icon name="check" /> <b>No differences.</b> <span>{when}</span>
+      </p>
+    );
+  return (
+    <p class="dsg-unclear">
+      <Icon name="warn" /> <b>{format.plural(seen.differences, 'difference')}.</b>{' '}
+      <span>
+        {when} <code>thorpe verify --design … --repair</code> mends what follows from the items.
+      </span>
+    </p>
+  );
 }
 
 export function Verify({ design }: { design: Design }) {
   const [seen, setSeen] = useState<Verification | null>(null);
   const [error, setError] = useState<Error | null>(null);
   const path = `verify/${encodeURIComponent(design.name)}`;
-  const take = (asked: Promise<Verification>) => asked.then((found) => { setSeen(found); setError(null); }, setError);
+  const take = (asked: Promise<Verification>) =>
+    asked.then((found) => {
+      setSeen(found);
+      setError(null);
+    }, setError);
   const running = seen?.state === 'running';
   usePoll(() => (seen === null || running ? take(consoleApi<Verification>(path)) : undefined), POLL_MS, [design.name]);
   const kinds = Object.entries(seen?.kinds ?? {});
@@ -64,19 +97,44 @@ export function Verify({ design }: { design: Design }) {
   return (
     <>
       <p class="muted dsg-lead">
-        Whether the items are what the design makes of them: attributes, derived values and keys, counters, guards, companions, copies, and
-        what deletions should have taken along. Every item is read once; what is found is looked at again, since others may be writing.
+        Whether the items are what the design makes of them: attributes, derived values and keys, counters, guards,
+        companions, copies, and what deletions should have taken along. Every item is read once; what is found is looked
+        at again, since others may be writing.
       </p>
-      <p><Button icon="check" busy={running} onClick={() => void take(consoleApi<Verification>(path, undefined, 'POST'))}>Compare the items</Button></p>
+      <p>
+        <Button
+          icon="check"
+          busy={running}
+          onClick={() => void take(consoleApi<Verification>(path, undefined, 'POST'))}
+        >
+          Compare the items
+        </Button>
+      </p>
       {error && <ErrorBox error={error} />}
       {seen && running && <Progress seen={seen} />}
       {seen && (seen.state === 'done' || seen.state === 'failed') && <Verdict seen={seen} />}
-      {kinds.length > 0 && <p class="dsg-verify-kinds">{kinds.map(([kind, n]) => <Badge key={kind} kind="plain">{n} {kind}</Badge>)}</p>}
+      {kinds.length > 0 && (
+        <p class="dsg-verify-kinds">
+          {kinds.map(([kind, n]) => (
+            <Badge key={kind} kind="plain">
+              {n} {kind}
+            </Badge>
+          ))}
+        </p>
+      )}
       {seen && seen.findings.length > 0 && (
         <div class="dsg-findings">
-          {seen.findings.map((finding, at) => <Finding key={at} design={design} finding={finding} />)}
-          {total > seen.findings.length && <p class="muted">The first {format.count(seen.findings.length)} of {format.count(total)}; <code>thorpe verify --design</code> prints all.</p>}
-        </div>)}
+          {seen.findings.map((finding, at) => (
+            <Finding key={at} design={design} finding={finding} />
+          ))}
+          {total > seen.findings.length && (
+            <p class="muted">
+              The first {format.count(seen.findings.length)} of {format.count(total)};{' '}
+              <code>thorpe verify --design</code> prints all.
+            </p>
+          )}
+        </div>
+      )}
     </>
   );
 }

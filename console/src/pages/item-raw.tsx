@@ -11,9 +11,15 @@ import { formatItem, parseItem, sameItem, type Form } from '../lib/values';
 import { go, href } from '../router';
 import { Button, CopyButton, Dialog, ErrorBox, Tabs, toast } from '../ui';
 
-interface Draft { text: string; form: Form }
+interface Draft {
+  text: string;
+  form: Form;
+}
 
-const FORMS = [{ id: 'plain', label: 'Plain JSON' }, { id: 'dynamo', label: 'DynamoDB JSON' }];
+const FORMS = [
+  { id: 'plain', label: 'Plain JSON' },
+  { id: 'dynamo', label: 'DynamoDB JSON' },
+];
 
 /** The item of a text, or what is wrong with the text. */
 function read(text: string, form: Form): { item: Item | null; error: string | null } {
@@ -25,29 +31,79 @@ function read(text: string, form: Form): { item: Item | null; error: string | nu
 }
 
 /** `onMine` null: it was about to be deleted, and there is nothing of mine to save. */
-function ConflictBox({ mine, theirs, onTheirs, onMine }: { mine: Item; theirs: Item | undefined; onTheirs: () => void; onMine: (() => void) | null }) {
+function ConflictBox({
+  mine,
+  theirs,
+  onTheirs,
+  onMine,
+}: {
+  mine: Item;
+  theirs: Item | undefined;
+  onTheirs: () => void;
+  onMine: (() => void) | null;
+}) {
   const names = [...new Set([...Object.keys(mine), ...Object.keys(theirs ?? {})])].sort();
-  const text = (item: Item | undefined, name: string) => (item?.[name] ? formatItem({ [name]: item[name]! }, 'plain').split('\n').slice(1, -1).join('\n').trim() : '(absent)');
+  const text = (item: Item | undefined, name: string) =>
+    item?.[name]
+      ? formatItem({ [name]: item[name]! }, 'plain')
+          .split('\n')
+          .slice(1, -1)
+          .join('\n')
+          .trim()
+      : '(absent)';
   const different = names.filter((name) => text(mine, name) !== text(theirs, name));
   return (
     <section class="conflict" role="alert">
-      <h3>{theirs ? 'Somebody else has changed this item since you loaded it' : 'Somebody else has deleted this item since you loaded it'}</h3>
+      <h3>
+        {theirs
+          ? 'Somebody else has changed this item since you loaded it'
+          : 'Somebody else has deleted this item since you loaded it'}
+      </h3>
       {theirs && (
         <table>
-          <thead><tr><th scope="col">As it is now</th><th scope="col">{onMine ? 'As you would save it' : 'As you loaded it'}</th></tr></thead>
-          <tbody>{different.map((name) => <tr key={name}><td><code>{text(theirs, name)}</code></td><td><code>{text(mine, name)}</code></td></tr>)}</tbody>
+          <thead>
+            <tr>
+              <th scope="col">As it is now</th>
+              <th scope="col">{onMine ? 'As you would save it' : 'As you loaded it'}</th>
+            </tr>
+          </thead>
+          <tbody>
+            {different.map((name) => (
+              <tr key={name}>
+                <td>
+                  <code>{text(theirs, name)}</code>
+                </td>
+                <td>
+                  <code>{text(mine, name)}</code>
+                </td>
+              </tr>
+            ))}
+          </tbody>
         </table>
       )}
       <div class="row">
         {theirs && <Button onClick={onTheirs}>Load what is there now</Button>}
-        {onMine && <Button kind="danger" onClick={onMine}>{theirs ? 'Save mine over it' : 'Put it back'}</Button>}
+        {onMine && (
+          <Button kind="danger" onClick={onMine}>
+            {theirs ? 'Save mine over it' : 'Put it back'}
+          </Button>
+        )}
       </div>
     </section>
   );
 }
 
-export function RawEditor({ table, loaded, warn, onSaved }:
-    { table: TableInfo; /** null: a new item. */ loaded: Item | null; warn: boolean; onSaved: (item: Item | null) => void }) {
+export function RawEditor({
+  table,
+  loaded,
+  warn,
+  onSaved,
+}: {
+  table: TableInfo;
+  /** null: a new item. */ loaded: Item | null;
+  warn: boolean;
+  onSaved: (item: Item | null) => void;
+}) {
   const keys = tableKeys(table);
   const draftId = `${table.name} ${loaded ? JSON.stringify(keyOf(loaded, keys)) : 'new'} raw`;
   const { draft, found, set } = useDraft<Draft>(draftId);
@@ -57,14 +113,19 @@ export function RawEditor({ table, loaded, warn, onSaved }:
   const [busy, setBusy] = useState(false);
   const [deleting, setDeleting] = useState(false);
 
-  const empty: Item = Object.fromEntries(keys.map((name) => [name, table.types[name] === 'N' ? { N: '0' } : { S: '' }]));
+  const empty: Item = Object.fromEntries(
+    keys.map((name) => [name, table.types[name] === 'N' ? { N: '0' } : { S: '' }]),
+  );
   const shownForm = draft?.form ?? form;
   const text = draft?.text ?? formatItem(loaded ?? empty, shownForm);
   const { item, error: wrong } = read(text, shownForm);
   const moved = !!loaded && !!item && !sameItem(keyOf(item, keys), keyOf(loaded, keys));
   const dirty = draft !== null && !(item && loaded && sameItem(item, loaded));
 
-  const change = (next: string) => { setError(null); set({ text: next, form: shownForm }); };
+  const change = (next: string) => {
+    setError(null);
+    set({ text: next, form: shownForm });
+  };
   const switchTo = (to: Form) => {
     if (to === shownForm || !item) return;
     setForm(to);
@@ -91,48 +152,142 @@ export function RawEditor({ table, loaded, warn, onSaved }:
   };
   const save = (before: Item | null | undefined = loaded) => {
     if (!item) return;
-    void attempt(() => (before && !moved ? replaceItem(table.name, keys, before, item) : createItem(table.name, keys, item)), () => saved(item));
+    void attempt(
+      () => (before && !moved ? replaceItem(table.name, keys, before, item) : createItem(table.name, keys, item)),
+      () => saved(item),
+    );
   };
-  const remove = () => void attempt(() => deleteItem(table.name, keys, loaded!), () => {
-    toast('Deleted.', 'ok');
-    go(href(['table', table.name], { pk: keyQuery(table, loaded!).pk }));
-  }, true);
+  const remove = () =>
+    void attempt(
+      () => deleteItem(table.name, keys, loaded!),
+      () => {
+        toast('Deleted.', 'ok');
+        go(href(['table', table.name], { pk: keyQuery(table, loaded!).pk }));
+      },
+      true,
+    );
   return (
     <div class="stack">
       {warn && (
-        <p class="notice notice-warn">This writes the item with PutItem, past the rules of the design: guards, counters, copies and index keys are not kept right for you.</p>
+        <p class="notice notice-warn">
+          This writes the item with PutItem, past the rules of the design: guards, counters, copies and index keys are
+          not kept right for you.
+        </p>
       )}
-      {found && <p class="notice">These are changes you had not saved. <Button small onClick={() => set(null)}>Discard them</Button></p>}
+      {found && (
+        <p class="notice">
+          These are changes you had not saved.{' '}
+          <Button small onClick={() => set(null)}>
+            Discard them
+          </Button>
+        </p>
+      )}
       {conflict && item && (
-        <ConflictBox mine={conflict.deleting ? loaded! : item} theirs={conflict.theirs} onTheirs={() => { set(null); setConflict(null); onSaved(conflict.theirs ?? null); }}
-          onMine={conflict.deleting ? null : () => { if (conflict.theirs) onSaved(conflict.theirs); save(conflict.theirs ?? null); }} />
+        <ConflictBox
+          mine={conflict.deleting ? loaded! : item}
+          theirs={conflict.theirs}
+          onTheirs={() => {
+            set(null);
+            setConflict(null);
+            onSaved(conflict.theirs ?? null);
+          }}
+          onMine={
+            conflict.deleting
+              ? null
+              : () => {
+                  if (conflict.theirs) onSaved(conflict.theirs);
+                  save(conflict.theirs ?? null);
+                }
+          }
+        />
       )}
-      {error && <ErrorBox error={error instanceof ApiError && /ConditionalCheckFailed/.test(error.code) ? new Error('There is an item of this key already.') : error} />}
+      {error && (
+        <ErrorBox
+          error={
+            error instanceof ApiError && /ConditionalCheckFailed/.test(error.code)
+              ? new Error('There is an item of this key already.')
+              : error
+          }
+        />
+      )}
       <section class="panel editor">
         <header class="panel-head">
           <Tabs label="Form" tabs={FORMS} selected={shownForm} onSelect={(to) => switchTo(to as Form)} />
-          <span class="spread" /><CopyButton text={text} />
+          <span class="spread" />
+          <CopyButton text={text} />
         </header>
-        <textarea class="editor-text mono" spellcheck={false} aria-label="Item as JSON" aria-invalid={!!wrong} value={text}
-          rows={Math.min(40, Math.max(12, text.split('\n').length + 1))} onInput={(event) => change(event.currentTarget.value)}
-          onKeyDown={(event) => { if ((event.ctrlKey || event.metaKey) && event.key === 's') { event.preventDefault(); if (dirty && item) save(); } }} />
+        <textarea
+          class="editor-text mono"
+          spellcheck={false}
+          aria-label="Item as JSON"
+          aria-invalid={!!wrong}
+          value={text}
+          rows={Math.min(40, Math.max(12, text.split('\n').length + 1))}
+          onInput={(event) => change(event.currentTarget.value)}
+          onKeyDown={(event) => {
+            if ((event.ctrlKey || event.metaKey) && event.key === 's') {
+              event.preventDefault();
+              if (dirty && item) save();
+            }
+          }}
+        />
         <p class={`editor-state${wrong ? ' editor-wrong' : ''}`} role="status">
-          {wrong ?? (moved ? 'The key is another: this would be a new item.' : dirty ? 'Changed, not saved.'
-            : shownForm === 'plain' ? 'Numbers keep all their digits; sets are {"$set": […]}, binaries {"$binary": "base64"}.' : 'As DynamoDB has it.')}
+          {wrong ??
+            (moved
+              ? 'The key is another: this would be a new item.'
+              : dirty
+                ? 'Changed, not saved.'
+                : shownForm === 'plain'
+                  ? 'Numbers keep all their digits; sets are {"$set": […]}, binaries {"$binary": "base64"}.'
+                  : 'As DynamoDB has it.')}
         </p>
       </section>
       <div class="row">
         <Button kind="primary" disabled={!item || (!!loaded && !dirty)} busy={busy} onClick={() => save()}>
-          {!loaded ? 'Put the item' : moved ? 'Save as a new item' : 'Save the raw item'}</Button>
-        {draft && loaded && <Button onClick={() => { set(null); setError(null); setConflict(null); }}>Discard changes</Button>}
+          {!loaded ? 'Put the item' : moved ? 'Save as a new item' : 'Save the raw item'}
+        </Button>
+        {draft && loaded && (
+          <Button
+            onClick={() => {
+              set(null);
+              setError(null);
+              setConflict(null);
+            }}
+          >
+            Discard changes
+          </Button>
+        )}
         <span class="spread" />
-        {loaded && <Button kind="danger" icon="trash" onClick={() => setDeleting(true)}>Delete the raw item</Button>}
+        {loaded && (
+          <Button kind="danger" icon="trash" onClick={() => setDeleting(true)}>
+            Delete the raw item
+          </Button>
+        )}
       </div>
       {deleting && (
-        <Dialog title="Delete this item?" onClose={() => setDeleting(false)} actions={<>
-          <Button onClick={() => setDeleting(false)}>Keep it</Button>
-          <Button kind="danger" onClick={() => { setDeleting(false); remove(); }}>Delete</Button></>}>
-          <p>{warn ? 'The item alone is deleted, with DeleteItem: what the design keeps beside it stays as it is.' : 'It is deleted with DeleteItem.'}</p>
+        <Dialog
+          title="Delete this item?"
+          onClose={() => setDeleting(false)}
+          actions={
+            <>
+              <Button onClick={() => setDeleting(false)}>Keep it</Button>
+              <Button
+                kind="danger"
+                onClick={() => {
+                  setDeleting(false);
+                  remove();
+                }}
+              >
+                Delete
+              </Button>
+            </>
+          }
+        >
+          <p>
+            {warn
+              ? 'The item alone is deleted, with DeleteItem: what the design keeps beside it stays as it is.'
+              : 'It is deleted with DeleteItem.'}
+          </p>
         </Dialog>
       )}
     </div>

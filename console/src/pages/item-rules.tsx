@@ -3,7 +3,15 @@
 import { useState } from 'preact/hooks';
 import { rest, type ApiError } from '../lib/client';
 import { useDraft } from '../lib/drafts';
-import { fieldText, fieldValue, fieldsOfEntity, problemOf, restPath, type FormField, type Problem } from '../lib/entity-form';
+import {
+  fieldText,
+  fieldValue,
+  fieldsOfEntity,
+  problemOf,
+  restPath,
+  type FormField,
+  type Problem,
+} from '../lib/entity-form';
 import { parseTemplate } from '../lib/templates';
 import { JsonError } from '../lib/values';
 import type { Design, Entity, Item } from '../lib/types';
@@ -20,19 +28,57 @@ function Control({ field, text, onText }: { field: FormField; text: string; onTe
     return <Select value={text} onChange={onText} options={[{ value: '', label: '(absent)' }, ...field.choices]} />;
   if (field.kind === 'text' || field.kind === 'json') {
     return (
-      <textarea class={`input${field.kind === 'json' ? ' mono' : ''}`} rows={Math.min(8, Math.max(2, text.split('\n').length, Math.ceil(text.length / 80)))} value={text}
-        spellcheck={field.kind === 'text'} onInput={(event) => onText(event.currentTarget.value)} />
+      <textarea
+        class={`input${field.kind === 'json' ? ' mono' : ''}`}
+        rows={Math.min(8, Math.max(2, text.split('\n').length, Math.ceil(text.length / 80)))}
+        value={text}
+        spellcheck={field.kind === 'text'}
+        onInput={(event) => onText(event.currentTarget.value)}
+      />
     );
   }
-  return <Input value={text} onInput={onText} inputMode={field.kind === 'number' ? 'decimal' : undefined} type={/password/i.test(field.name) ? 'password' : 'text'} />;
+  return (
+    <Input
+      value={text}
+      onInput={onText}
+      inputMode={field.kind === 'number' ? 'decimal' : undefined}
+      type={/password/i.test(field.name) ? 'password' : 'text'}
+    />
+  );
 }
 
-function FieldRow({ field, text, changed, error, onText }: { field: FormField; text: string; changed: boolean; error?: string; onText: (text: string) => void }) {
-  const notes = field.flags.filter((flag) => !['required', 'fixed', 'counter', 'derived', 'copy', 'touched'].includes(flag));
+function FieldRow({
+  field,
+  text,
+  changed,
+  error,
+  onText,
+}: {
+  field: FormField;
+  text: string;
+  changed: boolean;
+  error?: string;
+  onText: (text: string) => void;
+}) {
+  const notes = field.flags.filter(
+    (flag) => !['required', 'fixed', 'counter', 'derived', 'copy', 'touched'].includes(flag),
+  );
   return (
     <div class={changed ? 'rule-field rule-changed' : 'rule-field'}>
-      <Field label={<><code>{field.name}</code> <span class="rule-type">{field.type}{notes.length ? `, ${notes.join(', ')}` : ''}</span></>}
-        required={field.flags.includes('required')} error={error} hint={field.kept ?? undefined}>
+      <Field
+        label={
+          <>
+            <code>{field.name}</code>{' '}
+            <span class="rule-type">
+              {field.type}
+              {notes.length ? `, ${notes.join(', ')}` : ''}
+            </span>
+          </>
+        }
+        required={field.flags.includes('required')}
+        error={error}
+        hint={field.kept ?? undefined}
+      >
         <Control field={field} text={text} onText={onText} />
       </Field>
     </div>
@@ -52,7 +98,10 @@ function readFields(fields: FormField[], texts: Texts): { body: Record<string, u
       wrong[field.name] = error.message;
     }
   }
-  return { body, problem: Object.keys(wrong).length ? { message: 'Some fields cannot be read.', fields: wrong } : null };
+  return {
+    body,
+    problem: Object.keys(wrong).length ? { message: 'Some fields cannot be read.', fields: wrong } : null,
+  };
 }
 
 function ProblemBox({ problem, shown }: { problem: Problem | null; shown: string[] }) {
@@ -60,40 +109,82 @@ function ProblemBox({ problem, shown }: { problem: Problem | null; shown: string
   const other = Object.entries(problem.fields).filter(([name]) => !shown.includes(name));
   return (
     <div class="error-box" role="alert">
-      <div>{problem.message}{other.map(([name, detail]) => <div key={name}><code>{name}</code>: {detail}</div>)}</div>
+      <div>
+        {problem.message}
+        {other.map(([name, detail]) => (
+          <div key={name}>
+            <code>{name}</code>: {detail}
+          </div>
+        ))}
+      </div>
     </div>
   );
 }
 
 /** Fields the server asks for that the entity does not list: a password, say. */
-const asked = (problem: Problem | null, fields: FormField[]): FormField[] => Object.keys(problem?.fields ?? {})
-  .filter((name) => !fields.some((field) => field.name === name) && /^[A-Za-z_]\w*$/.test(name))
-  .map((name) => ({ name, kind: 'line', type: 'string', choices: [], flags: ['required'], kept: null }));
+const asked = (problem: Problem | null, fields: FormField[]): FormField[] =>
+  Object.keys(problem?.fields ?? {})
+    .filter((name) => !fields.some((field) => field.name === name) && /^[A-Za-z_]\w*$/.test(name))
+    .map((name) => ({ name, kind: 'line', type: 'string', choices: [], flags: ['required'], kept: null }));
 
 // ---------------------------------------------------------------- actions
 
-function ActionDialog({ entity, action, onClose, onRun }:
-    { entity: Entity; action: Entity['actions'][number]; onClose: () => void; onRun: (body: Record<string, unknown>) => Promise<Problem | null> }) {
-  const fields = fieldsOfEntity(entity, true).filter((field) => action.input.includes(field.name)).map((field) => ({ ...field, kept: null }));
+function ActionDialog({
+  entity,
+  action,
+  onClose,
+  onRun,
+}: {
+  entity: Entity;
+  action: Entity['actions'][number];
+  onClose: () => void;
+  onRun: (body: Record<string, unknown>) => Promise<Problem | null>;
+}) {
+  const fields = fieldsOfEntity(entity, true)
+    .filter((field) => action.input.includes(field.name))
+    .map((field) => ({ ...field, kept: null }));
   const [texts, setTexts] = useState<Texts>({});
   const [problem, setProblem] = useState<Problem | null>(null);
   const [busy, setBusy] = useState(false);
   const run = async () => {
     const { body, problem: wrong } = readFields(fields, texts);
-    if (wrong) { setProblem(wrong); return; }
+    if (wrong) {
+      setProblem(wrong);
+      return;
+    }
     setBusy(true);
     setProblem(await onRun(body));
     setBusy(false);
   };
   return (
-    <Dialog title={`${entity.name}: ${action.name}`} onClose={onClose} actions={<><Button onClick={onClose}>Cancel</Button>
-      <Button kind="primary" busy={busy} onClick={() => void run()}>{action.name}</Button></>}>
+    <Dialog
+      title={`${entity.name}: ${action.name}`}
+      onClose={onClose}
+      actions={
+        <>
+          <Button onClick={onClose}>Cancel</Button>
+          <Button kind="primary" busy={busy} onClick={() => void run()}>
+            {action.name}
+          </Button>
+        </>
+      }
+    >
       <div class="stack">
-        {action.when && <p class="muted">Possible while <code>{action.when}</code>.</p>}
+        {action.when && (
+          <p class="muted">
+            Possible while <code>{action.when}</code>.
+          </p>
+        )}
         <ProblemBox problem={problem} shown={fields.map((field) => field.name)} />
         {fields.map((field) => (
-          <FieldRow key={field.name} field={field} text={texts[field.name] ?? ''} changed={false} error={problem?.fields[field.name]}
-            onText={(text) => setTexts({ ...texts, [field.name]: text })} />
+          <FieldRow
+            key={field.name}
+            field={field}
+            text={texts[field.name] ?? ''}
+            changed={false}
+            error={problem?.fields[field.name]}
+            onText={(text) => setTexts({ ...texts, [field.name]: text })}
+          />
         ))}
       </div>
     </Dialog>
@@ -124,7 +215,12 @@ export function RulesEditor({ design, entity, item, values, onWritten }: EditorP
   const [busy, setBusy] = useState(false);
   const [asking, setAsking] = useState<Entity['actions'][number] | 'delete' | null>(null);
 
-  if (!path) return <Empty title="Its address cannot be worked out">A part of <code>{entity.path}</code> is missing in this item.</Empty>;
+  if (!path)
+    return (
+      <Empty title="Its address cannot be worked out">
+        A part of <code>{entity.path}</code> is missing in this item.
+      </Empty>
+    );
   if (current.error && !current.value) return <ErrorBox error={current.error} retry={current.reload} />;
   if (!current.value) return <Spinner />;
   const { body, etag } = current.value;
@@ -147,16 +243,22 @@ export function RulesEditor({ design, entity, item, values, onWritten }: EditorP
       setBusy(false);
     }
   };
-  const done = (what: string, gone = false) => { toast(what, 'ok'); onWritten(gone); };
+  const done = (what: string, gone = false) => {
+    toast(what, 'ok');
+    onWritten(gone);
+  };
   const save = async () => {
     const { body: patch, problem: wrong } = readFields(fields, texts);
-    const failed = wrong ?? await send('PATCH', path, patch);
+    const failed = wrong ?? (await send('PATCH', path, patch));
     setProblem(failed);
     if (!failed) done('Saved by the rules.');
   };
   const act = async (action: Entity['actions'][number], content: Record<string, unknown>): Promise<Problem | null> => {
     const failed = await send('POST', `${path}/${action.name}`, content);
-    if (!failed) { setAsking(null); done(`Done: ${action.name}.`); }
+    if (!failed) {
+      setAsking(null);
+      done(`Done: ${action.name}.`);
+    }
     return failed;
   };
   const remove = async () => {
@@ -173,59 +275,159 @@ export function RulesEditor({ design, entity, item, values, onWritten }: EditorP
   };
   return (
     <div class="stack">
-      {found && draft && <p class="notice">These are changes you had not saved. <Button small onClick={() => set(null)}>Discard them</Button></p>}
+      {found && draft && (
+        <p class="notice">
+          These are changes you had not saved.{' '}
+          <Button small onClick={() => set(null)}>
+            Discard them
+          </Button>
+        </p>
+      )}
       {changedBy && (
         <section class="conflict" role="alert">
           <h3>Somebody else has changed this {entity.name} since you loaded it</h3>
           <table>
-            <thead><tr><th scope="col">Attribute</th><th scope="col">As you loaded it</th><th scope="col">As you would save it</th></tr></thead>
-            <tbody>{fields.filter((field) => field.name in texts).map((field) => (
-              <tr key={field.name}><td><code>{field.name}</code></td><td>{original(field)}</td><td>{texts[field.name]}</td></tr>))}</tbody>
+            <thead>
+              <tr>
+                <th scope="col">Attribute</th>
+                <th scope="col">As you loaded it</th>
+                <th scope="col">As you would save it</th>
+              </tr>
+            </thead>
+            <tbody>
+              {fields
+                .filter((field) => field.name in texts)
+                .map((field) => (
+                  <tr key={field.name}>
+                    <td>
+                      <code>{field.name}</code>
+                    </td>
+                    <td>{original(field)}</td>
+                    <td>{texts[field.name]}</td>
+                  </tr>
+                ))}
+            </tbody>
           </table>
           <div class="row">
-            <Button onClick={() => { setChangedBy(false); setProblem(null); onWritten(false); }}>Load what is there now, keep what I typed</Button>
-            <Button onClick={() => { setChangedBy(false); setProblem(null); set(null); onWritten(false); }}>Load it, drop what I typed</Button>
+            <Button
+              onClick={() => {
+                setChangedBy(false);
+                setProblem(null);
+                onWritten(false);
+              }}
+            >
+              Load what is there now, keep what I typed
+            </Button>
+            <Button
+              onClick={() => {
+                setChangedBy(false);
+                setProblem(null);
+                set(null);
+                onWritten(false);
+              }}
+            >
+              Load it, drop what I typed
+            </Button>
           </div>
         </section>
       )}
       {!changedBy && <ProblemBox problem={problem} shown={fields.map((field) => field.name)} />}
       {entity.actions.length > 0 && (
-        <div class="row rule-actions"><span class="muted">Actions</span>
+        <div class="row rule-actions">
+          <span class="muted">Actions</span>
           {entity.actions.map((action) => (
-            <Button key={action.name} small disabled={busy} title={action.when ? `Possible while ${action.when}` : undefined}
-              onClick={() => (action.input.length ? setAsking(action) : void act(action, {}).then(setProblem))}>{action.name}</Button>
+            <Button
+              key={action.name}
+              small
+              disabled={busy}
+              title={action.when ? `Possible while ${action.when}` : undefined}
+              onClick={() => (action.input.length ? setAsking(action) : void act(action, {}).then(setProblem))}
+            >
+              {action.name}
+            </Button>
           ))}
         </div>
       )}
-      <form class="panel panel-body rule-form" onSubmit={(event) => { event.preventDefault(); void save(); }}>
+      <form
+        class="panel panel-body rule-form"
+        onSubmit={(event) => {
+          event.preventDefault();
+          void save();
+        }}
+      >
         {fields.map((field) => (
-          <FieldRow key={field.name} field={field} text={texts[field.name] ?? original(field)} changed={field.name in texts}
-            error={problem?.fields[field.name]} onText={(text) => write(field.name, text)} />
+          <FieldRow
+            key={field.name}
+            field={field}
+            text={texts[field.name] ?? original(field)}
+            changed={field.name in texts}
+            error={problem?.fields[field.name]}
+            onText={(text) => write(field.name, text)}
+          />
         ))}
         <div class="row rule-buttons">
-          <Button kind="primary" type="submit" disabled={!draft} busy={busy}>Save by the rules</Button>
-          {draft && <Button onClick={() => { set(null); setProblem(null); }}>Discard changes</Button>}
+          <Button kind="primary" type="submit" disabled={!draft} busy={busy}>
+            Save by the rules
+          </Button>
+          {draft && (
+            <Button
+              onClick={() => {
+                set(null);
+                setProblem(null);
+              }}
+            >
+              Discard changes
+            </Button>
+          )}
           {draft && <span class="muted">Changed: {Object.keys(texts).join(', ')}</span>}
           <span class="spread" />
-          <Button kind="danger" icon="trash" onClick={() => setAsking('delete')}>Delete</Button>
+          <Button kind="danger" icon="trash" onClick={() => setAsking('delete')}>
+            Delete
+          </Button>
         </div>
       </form>
       {asking === 'delete' && (
-        <Dialog title={`Delete this ${entity.name}?`} onClose={() => setAsking(null)} actions={<>
-          <Button onClick={() => setAsking(null)}>Keep it</Button><Button kind="danger" onClick={() => void remove()}>Delete</Button></>}>
+        <Dialog
+          title={`Delete this ${entity.name}?`}
+          onClose={() => setAsking(null)}
+          actions={
+            <>
+              <Button onClick={() => setAsking(null)}>Keep it</Button>
+              <Button kind="danger" onClick={() => void remove()}>
+                Delete
+              </Button>
+            </>
+          }
+        >
           <p>The design says what that does: {entity.deletes}.</p>
         </Dialog>
       )}
-      {asking && asking !== 'delete' && <ActionDialog entity={entity} action={asking} onClose={() => setAsking(null)} onRun={(content) => act(asking, content)} />}
+      {asking && asking !== 'delete' && (
+        <ActionDialog
+          entity={entity}
+          action={asking}
+          onClose={() => setAsking(null)}
+          onRun={(content) => act(asking, content)}
+        />
+      )}
     </div>
   );
 }
 
 // ---------------------------------------------------------------- a new one
 
-export const creatable = (design: Design): Entity[] => design.entities.filter((entity) => entity.routes.some((route) => route.does === 'create'));
+export const creatable = (design: Design): Entity[] =>
+  design.entities.filter((entity) => entity.routes.some((route) => route.does === 'create'));
 
-export function RulesCreator({ design, entity, onCreated }: { design: Design; entity: Entity; onCreated: (body: Record<string, unknown>) => void }) {
+export function RulesCreator({
+  design,
+  entity,
+  onCreated,
+}: {
+  design: Design;
+  entity: Entity;
+  onCreated: (body: Record<string, unknown>) => void;
+}) {
   const { draft, set } = useDraft<Texts>(`${design.name} new ${entity.name}`);
   const [problem, setProblem] = useState<Problem | null>(null);
   const [extra, setExtra] = useState<FormField[]>([]);
@@ -239,10 +441,16 @@ export function RulesCreator({ design, entity, onCreated }: { design: Design; en
     const given: Texts = Object.fromEntries(Object.entries(texts).filter(([, text]) => text !== ''));
     const { body, problem: wrong } = readFields(fields, given);
     const path = restPath(parseTemplate(route.path), (name) => given[name]);
-    if (wrong) { setProblem(wrong); return; }
+    if (wrong) {
+      setProblem(wrong);
+      return;
+    }
     if (!path) {
       const missing = fields.filter((field) => needed(field.name) && !given[field.name]);
-      setProblem({ message: `The address ${route.path} needs a value for each of its parts.`, fields: Object.fromEntries(missing.map((field) => [field.name, 'needed'])) });
+      setProblem({
+        message: `The address ${route.path} needs a value for each of its parts.`,
+        fields: Object.fromEntries(missing.map((field) => [field.name, 'needed'])),
+      });
       return;
     }
     setBusy(true);
@@ -259,16 +467,41 @@ export function RulesCreator({ design, entity, onCreated }: { design: Design; en
     setBusy(false);
   };
   return (
-    <form class="panel panel-body rule-form" onSubmit={(event) => { event.preventDefault(); void create(); }}>
-      <p class="muted"><Badge>{route.method}</Badge> <code>{route.path}</code>: {route.request}</p>
+    <form
+      class="panel panel-body rule-form"
+      onSubmit={(event) => {
+        event.preventDefault();
+        void create();
+      }}
+    >
+      <p class="muted">
+        <Badge>{route.method}</Badge> <code>{route.path}</code>: {route.request}
+      </p>
       <ProblemBox problem={problem} shown={fields.map((field) => field.name)} />
       {fields.map((field) => (
-        <FieldRow key={field.name} field={field} text={texts[field.name] ?? ''} changed={!!texts[field.name]} error={problem?.fields[field.name]}
-          onText={(text) => set({ ...texts, [field.name]: text })} />
+        <FieldRow
+          key={field.name}
+          field={field}
+          text={texts[field.name] ?? ''}
+          changed={!!texts[field.name]}
+          error={problem?.fields[field.name]}
+          onText={(text) => set({ ...texts, [field.name]: text })}
+        />
       ))}
       <div class="row rule-buttons">
-        <Button kind="primary" type="submit" busy={busy}>Create by the rules</Button>
-        {draft && <Button onClick={() => { set(null); setProblem(null); }}>Discard</Button>}
+        <Button kind="primary" type="submit" busy={busy}>
+          Create by the rules
+        </Button>
+        {draft && (
+          <Button
+            onClick={() => {
+              set(null);
+              setProblem(null);
+            }}
+          >
+            Discard
+          </Button>
+        )}
       </div>
     </form>
   );

@@ -13,7 +13,10 @@ import { RulesCreator, RulesEditor, creatable } from './item-rules';
 import { KeyView } from './table-key';
 import { itemPlace, recognised } from './table-view';
 
-const MODES = [{ id: 'rules', label: 'Through the design’s rules' }, { id: 'raw', label: 'Raw item' }];
+const MODES = [
+  { id: 'rules', label: 'Through the design’s rules' },
+  { id: 'raw', label: 'Raw item' },
+];
 
 /** By the rules unless the address says otherwise. */
 function modeOf(route: Route, rules: boolean): string {
@@ -34,12 +37,26 @@ function ItemHead({ table, item }: { table: TableInfo; item: Item }) {
     <header class="page-head item-head">
       <div class="item-keys">
         <div class="row">
-          <h1 class="item-kind"><EntityBadge name={found ? kindName(found) : table.design ? 'unrecognised' : 'item'} index={found ? found.entityIndex : -1} /></h1>
+          <h1 class="item-kind">
+            <EntityBadge
+              name={found ? kindName(found) : table.design ? 'unrecognised' : 'item'}
+              index={found ? found.entityIndex : -1}
+            />
+          </h1>
           {isExpired(table, item) && <Badge kind="warn">expired</Badge>}
           <a href={itemPlace(table, item)}>where it is in {table.name}</a>
         </div>
         <dl class="item-key-list">
-          {tableKeys(table).map((name) => <div key={name}><dt><code>{name}</code></dt><dd><KeyView value={item[name]!} parts={kind && explain(kind, item, name)} captions /></dd></div>)}
+          {tableKeys(table).map((name) => (
+            <div key={name}>
+              <dt>
+                <code>{name}</code>
+              </dt>
+              <dd>
+                <KeyView value={item[name]!} parts={kind && explain(kind, item, name)} captions />
+              </dd>
+            </div>
+          ))}
         </dl>
       </div>
     </header>
@@ -51,13 +68,18 @@ function whyNoRules(table: TableInfo, item: Item): string | null {
   if (!table.design) return null;
   if (!found) return 'No entity of the design has keys like these, so there are no rules for it.';
   if (found.companion) return `This goes with a ${found.entity.name} and is written by its rules; change that instead.`;
-  return found.entity.routes.length === 0 ? `${found.entity.name} is internal: only the design itself writes it.` : null;
+  return found.entity.routes.length === 0
+    ? `${found.entity.name} is internal: only the design itself writes it.`
+    : null;
 }
 
 function Existing({ route, table }: { route: Route; table: TableInfo }) {
   const pk = route.query.get('pk') ?? '';
   const sk = route.query.get('sk') ?? '';
-  const key: Item = { [table.hash]: typedKey(table, table.hash, pk), ...(table.range ? { [table.range]: typedKey(table, table.range, sk) } : {}) };
+  const key: Item = {
+    [table.hash]: typedKey(table, table.hash, pk),
+    ...(table.range ? { [table.range]: typedKey(table, table.range, sk) } : {}),
+  };
   const loaded = useAsync(() => getItem(table.name, key), [table.name, pk, sk]);
   const [newer, setNewer] = useState<Item | null>(null);
   useEffect(() => setNewer(null), [loaded.value]);
@@ -67,7 +89,12 @@ function Existing({ route, table }: { route: Route; table: TableInfo }) {
   if (!item) {
     return (
       <Empty title="There is no such item">
-        <code>{table.hash} = {pk}{table.range ? `, ${table.range} = ${sk}` : ''}</code><br /><a href={href(['table', table.name], { pk })}>To the partition</a>
+        <code>
+          {table.hash} = {pk}
+          {table.range ? `, ${table.range} = ${sk}` : ''}
+        </code>
+        <br />
+        <a href={href(['table', table.name], { pk })}>To the partition</a>
       </Empty>
     );
   }
@@ -82,9 +109,27 @@ function Existing({ route, table }: { route: Route; table: TableInfo }) {
       {rules && <Tabs label="How to change it" tabs={MODES} selected={mode} onSelect={(to) => setMode(route, to)} />}
       <div class="item-body">
         {reason && <p class="notice">{reason}</p>}
-        {mode === 'rules'
-          ? <RulesEditor key={`${pk} ${sk}`} design={table.design!} entity={found!.entity} item={item} onWritten={written} values={valuesOf(table.design!, item, kindOf(table.design!, found!))} />
-          : <RawEditor key={`${pk} ${sk}`} table={table} loaded={item} warn={!!table.design} onSaved={(saved) => { if (saved) setNewer(saved); else loaded.reload(); }} />}
+        {mode === 'rules' ? (
+          <RulesEditor
+            key={`${pk} ${sk}`}
+            design={table.design!}
+            entity={found!.entity}
+            item={item}
+            onWritten={written}
+            values={valuesOf(table.design!, item, kindOf(table.design!, found!))}
+          />
+        ) : (
+          <RawEditor
+            key={`${pk} ${sk}`}
+            table={table}
+            loaded={item}
+            warn={!!table.design}
+            onSaved={(saved) => {
+              if (saved) setNewer(saved);
+              else loaded.reload();
+            }}
+          />
+        )}
       </div>
     </>
   );
@@ -95,27 +140,41 @@ function Existing({ route, table }: { route: Route; table: TableInfo }) {
 function New({ route, table }: { route: Route; table: TableInfo }) {
   const entities = table.design ? creatable(table.design) : [];
   const mode = modeOf(route, entities.length > 0);
-  const chosen: Entity | undefined = entities.find((entity) => entity.name === route.query.get('entity')) ?? entities[0];
+  const chosen: Entity | undefined =
+    entities.find((entity) => entity.name === route.query.get('entity')) ?? entities[0];
   const created = (body: Record<string, unknown>) => {
     const text = (name: string) => (body[name] === undefined || body[name] === null ? undefined : String(body[name]));
     const key = keyOfEntity(table.design!, chosen!, text);
     const { pk, sk } = key ? keyQuery(table, key) : {};
-    go(pk && (sk || !table.range) ? href(['table', table.name, 'item'], { pk, sk }) : href(['table', table.name], { pk }));
+    go(
+      pk && (sk || !table.range)
+        ? href(['table', table.name, 'item'], { pk, sk })
+        : href(['table', table.name], { pk }),
+    );
   };
   return (
     <>
-      <header class="page-head"><h1>New item in {table.name}</h1></header>
-      {entities.length > 0 && <Tabs label="How to create it" tabs={MODES} selected={mode} onSelect={(to) => setMode(route, to)} />}
+      <header class="page-head">
+        <h1>New item in {table.name}</h1>
+      </header>
+      {entities.length > 0 && (
+        <Tabs label="How to create it" tabs={MODES} selected={mode} onSelect={(to) => setMode(route, to)} />
+      )}
       <div class="item-body">
-        {mode === 'rules'
-          ? (
-            <div class="stack">
-              <Field label="Entity"><Select value={chosen!.name} options={entities.map((entity) => entity.name)}
-                onChange={(entity) => go(href(route.path, { new: '1', entity }))} /></Field>
-              <RulesCreator key={chosen!.name} design={table.design!} entity={chosen!} onCreated={created} />
-            </div>
-          )
-          : <RawEditor table={table} loaded={null} warn={!!table.design} onSaved={() => {}} />}
+        {mode === 'rules' ? (
+          <div class="stack">
+            <Field label="Entity">
+              <Select
+                value={chosen!.name}
+                options={entities.map((entity) => entity.name)}
+                onChange={(entity) => go(href(route.path, { new: '1', entity }))}
+              />
+            </Field>
+            <RulesCreator key={chosen!.name} design={table.design!} entity={chosen!} onCreated={created} />
+          </div>
+        ) : (
+          <RawEditor table={table} loaded={null} warn={!!table.design} onSaved={() => {}} />
+        )}
       </div>
     </>
   );
@@ -126,5 +185,13 @@ export function ItemPage({ route }: { route: Route }) {
   const table = useAsync(() => tableInfo(name), [name]);
   if (table.error) return <ErrorBox error={table.error} retry={table.reload} />;
   if (!table.value) return <Spinner />;
-  return <div class="item-page">{route.query.get('new') ? <New route={route} table={table.value} /> : <Existing route={route} table={table.value} />}</div>;
+  return (
+    <div class="item-page">
+      {route.query.get('new') ? (
+        <New route={route} table={table.value} />
+      ) : (
+        <Existing route={route} table={table.value} />
+      )}
+    </div>
+  );
 }

@@ -16,7 +16,12 @@ const DURABILITY: Record<string, string> = {
 };
 
 function Fact({ label, value, title }: { label: string; value: ComponentChildren; title?: string }) {
-  return <div class="fact" title={title}><dt>{label}</dt><dd class="number">{value}</dd></div>;
+  return (
+    <div class="fact" title={title}>
+      <dt>{label}</dt>
+      <dd class="number">{value}</dd>
+    </div>
+  );
 }
 
 function Facts({ stats }: { stats: Stats }) {
@@ -24,7 +29,16 @@ function Facts({ stats }: { stats: Stats }) {
   const well = stats.health === 'ok';
   return (
     <dl class="facts panel">
-      <Fact label="Health" value={<span class="row"><span class={`dot ${well ? 'dot-ok' : 'dot-danger'}`} />{well ? 'ok' : 'refusing writes'}</span>} title={stats.health} />
+      <Fact
+        label="Health"
+        value={
+          <span class="row">
+            <span class={`dot ${well ? 'dot-ok' : 'dot-danger'}`} />
+            {well ? 'ok' : 'refusing writes'}
+          </span>
+        }
+        title={stats.health}
+      />
       <Fact label="Version" value={version} />
       <Fact label="Up for" value={format.duration(stats.uptime_ms)} />
       <Fact label="Durability" value={durability} title={DURABILITY[durability]} />
@@ -45,8 +59,16 @@ function Rate({ name, values, tone }: { name: string; values: number[]; tone: 'a
   const now = format.rate(last(values));
   return (
     <div class="rate">
-      <div><span class="rate-number number">{now}</span><span class="muted"> {name}/s</span></div>
-      <Sparkline values={values} length={HISTORY} tone={tone} label={`${name} a second over the last minute, now ${now}`} />
+      <div>
+        <span class="rate-number number">{now}</span>
+        <span class="muted"> {name}/s</span>
+      </div>
+      <Sparkline
+        values={values}
+        length={HISTORY}
+        tone={tone}
+        label={`${name} a second over the last minute, now ${now}`}
+      />
     </div>
   );
 }
@@ -64,7 +86,10 @@ function StreamState({ table, design, stats }: { table: TableStats; design: stri
       {parked > 0 && <Badge kind="warn">{parked} parked</Badge>}
       {paused > 0 && <Badge kind="warn">{paused} paused</Badge>}
       {running > 0 && <Badge kind="ok">{format.plural(running, 'processor')} running</Badge>}
-      <Badge kind={lag > 10_000 ? 'danger' : lag > 1_000 ? 'warn' : 'plain'} title="how far the slowest processor is behind the stream">
+      <Badge
+        kind={lag > 10_000 ? 'danger' : lag > 1_000 ? 'warn' : 'plain'}
+        title="how far the slowest processor is behind the stream"
+      >
         {processors.length ? `stream lag ${format.duration(lag)}` : 'stream on'}
       </Badge>
     </>
@@ -78,22 +103,41 @@ function DesignCard({ design, live }: { design: SessionDesign; live: Live }) {
   return (
     <article class="panel card" aria-labelledby={`card-${design.name}`}>
       <header class="card-head">
-        <h3 id={`card-${design.name}`}><a class="card-link" href={href(['table', design.table])}>{design.title}</a></h3>
+        <h3 id={`card-${design.name}`}>
+          <a class="card-link" href={href(['table', design.table])}>
+            {design.title}
+          </a>
+        </h3>
         <span class="mono muted card-table">{design.table}</span>
       </header>
       {table ? (
         <>
           <div class="card-numbers">
-            <div><span class="big number">{format.compact(table.items)}</span><span class="muted"> items</span></div>
-            <div><span class="big number">{format.bytes(table.bytes)}</span></div>
-            <div><span class="big number">{table.indexes}</span><span class="muted"> {table.indexes === 1 ? 'index' : 'indexes'}</span></div>
+            <div>
+              <span class="big number">{format.compact(table.items)}</span>
+              <span class="muted"> items</span>
+            </div>
+            <div>
+              <span class="big number">{format.bytes(table.bytes)}</span>
+            </div>
+            <div>
+              <span class="big number">{table.indexes}</span>
+              <span class="muted"> {table.indexes === 1 ? 'index' : 'indexes'}</span>
+            </div>
           </div>
-          <div class="card-rates"><Rate name="reads" values={rates.reads} tone="accent" /><Rate name="writes" values={rates.writes} tone="second" /></div>
+          <div class="card-rates">
+            <Rate name="reads" values={rates.reads} tone="accent" />
+            <Rate name="writes" values={rates.writes} tone="second" />
+          </div>
           <div class="card-state">
-            <a href={href(['processors', design.name])} title="To the processors"><StreamState table={table} design={design.name} stats={stats} /></a>
+            <a href={href(['processors', design.name])} title="To the processors">
+              <StreamState table={table} design={design.name} stats={stats} />
+            </a>
           </div>
         </>
-      ) : <p class="muted card-state">The table is not there.</p>}
+      ) : (
+        <p class="muted card-state">The table is not there.</p>
+      )}
       <nav class="card-links" aria-label={design.title}>
         <a href={href(['table', design.table])}>Table</a>
         <a href={href(['design', design.name, 'patterns'])}>Patterns</a>
@@ -108,14 +152,41 @@ function TableRow({ table, live }: { table: TableStats; live: Live }) {
   const rates = live.rates.get(table.name) ?? NONE;
   return (
     <tr>
-      <th scope="row"><a class="mono" href={href(['table', table.name])}>{table.name}</a></th>
-      <td class="number" data-label="items">{format.compact(table.items)}</td>
-      <td class="number" data-label="size">{format.bytes(table.bytes)}</td>
-      <td data-label="reads/s"><span class="rate-cell"><span class="number">{format.rate(last(rates.reads))}</span>
-        <Sparkline values={rates.reads} length={HISTORY} label={`reads a second over the last minute, ${table.name}`} /></span></td>
-      <td data-label="writes/s"><span class="rate-cell"><span class="number">{format.rate(last(rates.writes))}</span>
-        <Sparkline values={rates.writes} length={HISTORY} tone="second" label={`writes a second over the last minute, ${table.name}`} /></span></td>
-      <td data-label="stream">{table.stream ? <a href={href(['streams', table.name])}>on</a> : <span class="muted">off</span>}</td>
+      <th scope="row">
+        <a class="mono" href={href(['table', table.name])}>
+          {table.name}
+        </a>
+      </th>
+      <td class="number" data-label="items">
+        {format.compact(table.items)}
+      </td>
+      <td class="number" data-label="size">
+        {format.bytes(table.bytes)}
+      </td>
+      <td data-label="reads/s">
+        <span class="rate-cell">
+          <span class="number">{format.rate(last(rates.reads))}</span>
+          <Sparkline
+            values={rates.reads}
+            length={HISTORY}
+            label={`reads a second over the last minute, ${table.name}`}
+          />
+        </span>
+      </td>
+      <td data-label="writes/s">
+        <span class="rate-cell">
+          <span class="number">{format.rate(last(rates.writes))}</span>
+          <Sparkline
+            values={rates.writes}
+            length={HISTORY}
+            tone="second"
+            label={`writes a second over the last minute, ${table.name}`}
+          />
+        </span>
+      </td>
+      <td data-label="stream">
+        {table.stream ? <a href={href(['streams', table.name])}>on</a> : <span class="muted">off</span>}
+      </td>
     </tr>
   );
 }
@@ -125,10 +196,25 @@ function TableList({ title, tables, live }: { title?: string; tables: TableStats
   return (
     <section class="stack">
       {title && <h2>{title}</h2>}
-      <div class="panel"><table class="list responsive">
-        <thead><tr><th>Table</th><th>Items</th><th>Size</th><th>Reads/s</th><th>Writes/s</th><th>Stream</th></tr></thead>
-        <tbody>{tables.map((table) => <TableRow key={table.name} table={table} live={live} />)}</tbody>
-      </table></div>
+      <div class="panel">
+        <table class="list responsive">
+          <thead>
+            <tr>
+              <th>Table</th>
+              <th>Items</th>
+              <th>Size</th>
+              <th>Reads/s</th>
+              <th>Writes/s</th>
+              <th>Stream</th>
+            </tr>
+          </thead>
+          <tbody>
+            {tables.map((table) => (
+              <TableRow key={table.name} table={table} live={live} />
+            ))}
+          </tbody>
+        </table>
+      </div>
     </section>
   );
 }
@@ -143,7 +229,11 @@ export function OverviewPage(_: { route: Route }) {
     <div class="stack overview">
       <div class="page-head">
         <h1>Overview</h1>
-        <span class="endpoint mono">{session().endpoint}<CopyButton text={session().endpoint} /></span><span class="spread" />
+        <span class="endpoint mono">
+          {session().endpoint}
+          <CopyButton text={session().endpoint} />
+        </span>
+        <span class="spread" />
         {!connect && <ConnectButton onClick={() => setConnect(true)} />}
       </div>
       <Facts stats={live.stats} />
@@ -151,10 +241,18 @@ export function OverviewPage(_: { route: Route }) {
       {designs.length > 0 && (
         <section class="stack">
           <h2>Designs</h2>
-          <div class="cards">{designs.map((design) => <DesignCard key={design.name} design={design} live={live} />)}</div>
+          <div class="cards">
+            {designs.map((design) => (
+              <DesignCard key={design.name} design={design} live={live} />
+            ))}
+          </div>
         </section>
       )}
-      <TableList title={designs.length ? 'Other tables' : 'Tables'} tables={plain.filter((table) => !isBookkeeping(table.name))} live={live} />
+      <TableList
+        title={designs.length ? 'Other tables' : 'Tables'}
+        tables={plain.filter((table) => !isBookkeeping(table.name))}
+        live={live}
+      />
       {plain.some((table) => isBookkeeping(table.name)) && (
         <details class="own">
           <summary>Tables of the server itself: where processors keep their positions and parked changes</summary>
@@ -162,8 +260,11 @@ export function OverviewPage(_: { route: Route }) {
         </details>
       )}
       {live.stats.tables.length === 0 && (
-        <div class="panel"><Empty title="There is no table yet" icon="table">
-          Create one with any SDK, or start the server with <code>--design FILE</code>.</Empty></div>
+        <div class="panel">
+          <Empty title="There is no table yet" icon="table">
+            Create one with any SDK, or start the server with <code>--design FILE</code>.
+          </Empty>
+        </div>
       )}
     </div>
   );

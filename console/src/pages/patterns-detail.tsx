@@ -21,13 +21,36 @@ function Head({ design, pattern }: { design: Design; pattern: AccessPattern }) {
     <header class="pat-head">
       <div class="pat-title">
         <h1>{pattern.name}</h1>
-        {pattern.ids.map((id) => <span key={id} class="pat-id" title="Its number in the list of requirements">{id}</span>)}
+        {pattern.ids.map((id) => (
+          <span key={id} class="pat-id" title="Its number in the list of requirements">
+            {id}
+          </span>
+        ))}
         {pattern.entity && <EntityBadge name={pattern.entity} index={index} />}
         {pattern.operators_only && <Badge kind="warn">operators only</Badge>}
-        <a class="pat-line" href={href(['design', design.name], { line: String(pattern.line) })}>line {pattern.line}</a>
+        <a class="pat-line" href={href(['design', design.name], { line: String(pattern.line) })}>
+          line {pattern.line}
+        </a>
       </div>
-      {pattern.path && <p class="pat-path"><span class="dsg-method dsg-method-get">GET</span> <code>/api/{design.name}<TemplateText template={pattern.path} /></code></p>}
-      <p class="pat-request"><Icon name="query" /><span>{pattern.request.split(' · ').map((part, at) => <span key={at} class="pat-request-part"><TemplateText template={part} /></span>)}</span></p>
+      {pattern.path && (
+        <p class="pat-path">
+          <span class="dsg-method dsg-method-get">GET</span>{' '}
+          <code>
+            /api/{design.name}
+            <TemplateText template={pattern.path} />
+          </code>
+        </p>
+      )}
+      <p class="pat-request">
+        <Icon name="query" />
+        <span>
+          {pattern.request.split(' · ').map((part, at) => (
+            <span key={at} class="pat-request-part">
+              <TemplateText template={part} />
+            </span>
+          ))}
+        </span>
+      </p>
       <FindingList design={design} findings={about(design, 'access', pattern.name)} compact />
     </header>
   );
@@ -36,7 +59,9 @@ function Head({ design, pattern }: { design: Design; pattern: AccessPattern }) {
 /** What the address says already; the rest comes from the data. */
 function fromAddress(pattern: AccessPattern, route: Route): Record<string, string> {
   const names = [...pattern.params.map((parameter) => parameter.name), 'limit'];
-  return Object.fromEntries(names.flatMap((name) => (route.query.get(name) === null ? [] : [[name, route.query.get(name)!]])));
+  return Object.fromEntries(
+    names.flatMap((name) => (route.query.get(name) === null ? [] : [[name, route.query.get(name)!]])),
+  );
 }
 
 export function PatternDetail({ design, pattern, route }: { design: Design; pattern: AccessPattern; route: Route }) {
@@ -76,19 +101,54 @@ export function PatternDetail({ design, pattern, route }: { design: Design; patt
   return (
     <article class="pat-article">
       <Head design={design} pattern={pattern} />
-      <PatternForm design={design} pattern={pattern} values={values} who={who} wrong={last?.wrong ?? {}} busy={busy}
-        preparing={examples.loading} example={examples.value} onValues={setValues} onWho={setWho} onRun={() => void run()}
-        watch={pattern.list && pattern.path && who.mode !== 'subject' ? { on: watching, set: setWatching } : undefined} />
+      <PatternForm
+        design={design}
+        pattern={pattern}
+        values={values}
+        who={who}
+        wrong={last?.wrong ?? {}}
+        busy={busy}
+        preparing={examples.loading}
+        example={examples.value}
+        onValues={setValues}
+        onWho={setWho}
+        onRun={() => void run()}
+        watch={pattern.list && pattern.path && who.mode !== 'subject' ? { on: watching, set: setWatching } : undefined}
+      />
       {failed && <ErrorBox error={failed} />}
       {watching && path && who.mode !== 'subject' && (
-        <WatchPanel key={`${path} ${who.mode}`} design={design} pattern={pattern} path={path} as={who.mode} onClose={() => setWatching(false)} />)}
+        <WatchPanel
+          key={`${path} ${who.mode}`}
+          design={design}
+          pattern={pattern}
+          path={path}
+          as={who.mode}
+          onClose={() => setWatching(false)}
+        />
+      )}
       <div ref={results} class="pat-outcome">
-        {outcomes.length > 0 && <Result design={design} pattern={pattern} outcomes={outcomes} busy={busy}
-          onMore={nextOf(last?.result) ? () => void run(nextOf(last?.result)) : undefined} />}
+        {outcomes.length > 0 && (
+          <Result
+            design={design}
+            pattern={pattern}
+            outcomes={outcomes}
+            busy={busy}
+            onMore={nextOf(last?.result) ? () => void run(nextOf(last?.result)) : undefined}
+          />
+        )}
         {last && <Requests design={design} requests={outcomes.flatMap((outcome) => outcome.requests)} />}
       </div>
-      {elsewhere && <SnippetPanel title={pattern.path ? 'As a REST call' : 'By its name, over REST'} hide={elsewhere.token}
-        texts={[['curl', 'curl', elsewhere.snippets.curl], ['javascript', 'fetch', elsewhere.snippets.javascript], ['python', 'Python', elsewhere.snippets.python]]} />}
+      {elsewhere && (
+        <SnippetPanel
+          title={pattern.path ? 'As a REST call' : 'By its name, over REST'}
+          hide={elsewhere.token}
+          texts={[
+            ['curl', 'curl', elsewhere.snippets.curl],
+            ['javascript', 'fetch', elsewhere.snippets.javascript],
+            ['python', 'Python', elsewhere.snippets.python],
+          ]}
+        />
+      )}
     </article>
   );
 }

@@ -23,39 +23,97 @@ interface FormProps {
   watch?: { on: boolean; set: (on: boolean) => void } | false | '' | null;
 }
 
-const PLACEHOLDERS: [RegExp, string][] = [[/^date/, '2026-01-15'], [/^timestamp/, '2026-01-15T10:30:00Z'], [/^(integer|number)/, '1']];
+const PLACEHOLDERS: [RegExp, string][] = [
+  [/^date/, '2026-01-15'],
+  [/^timestamp/, '2026-01-15T10:30:00Z'],
+  [/^(integer|number)/, '1'],
+];
 
-function ParameterField({ parameter, value, error, onInput }: { parameter: Parameter; value: string; error?: string; onInput: (value: string) => void }) {
+function ParameterField({
+  parameter,
+  value,
+  error,
+  onInput,
+}: {
+  parameter: Parameter;
+  value: string;
+  error?: string;
+  onInput: (value: string) => void;
+}) {
   const required = parameter.required || parameter.in === 'path';
   const placeholder = PLACEHOLDERS.find(([type]) => type.test(parameter.type))?.[1] ?? (required ? '' : 'not given');
-  const label = <><code>{parameter.name}</code> <span class="pat-type">{parameter.type}</span></>;
+  const label = (
+    <>
+      <code>{parameter.name}</code> <span class="pat-type">{parameter.type}</span>
+    </>
+  );
   const choices = parameter.choices ?? (parameter.type === 'boolean' ? ['true', 'false'] : undefined);
   return (
     <Field label={label} required={required} error={error}>
-      {choices
-        ? <Select value={value} onChange={onInput} options={[...(required ? [] : [{ value: '', label: 'not given' }]), ...choices]} />
-        : <Input value={value} onInput={onInput} mono name={parameter.name} placeholder={placeholder} required={required} aria-invalid={error ? true : undefined} />}
+      {choices ? (
+        <Select
+          value={value}
+          onChange={onInput}
+          options={[...(required ? [] : [{ value: '', label: 'not given' }]), ...choices]}
+        />
+      ) : (
+        <Input
+          value={value}
+          onInput={onInput}
+          mono
+          name={parameter.name}
+          placeholder={placeholder}
+          required={required}
+          aria-invalid={error ? true : undefined}
+        />
+      )}
     </Field>
   );
 }
 
 function WhoFields({ design, who, onWho }: { design: Design; who: Who; onWho: (who: Who) => void }) {
-  const toggle = (role: string) => onWho({ ...who, roles: who.roles.includes(role) ? who.roles.filter((one) => one !== role) : [...who.roles, role] });
+  const toggle = (role: string) =>
+    onWho({ ...who, roles: who.roles.includes(role) ? who.roles.filter((one) => one !== role) : [...who.roles, role] });
   return (
     <>
       <Field label="Who is asking">
-        <Select value={who.mode} onChange={(mode) => onWho({ ...who, mode: mode as Who['mode'] })}
-          options={[{ value: 'operator', label: 'the operator: sees all' }, { value: 'nobody', label: 'anyone: not signed in' }, { value: 'subject', label: 'somebody…' }]} />
+        <Select
+          value={who.mode}
+          onChange={(mode) => onWho({ ...who, mode: mode as Who['mode'] })}
+          options={[
+            { value: 'operator', label: 'the operator: sees all' },
+            { value: 'nobody', label: 'anyone: not signed in' },
+            { value: 'subject', label: 'somebody…' },
+          ]}
+        />
       </Field>
       {who.mode === 'subject' && (
-        <Field label={<>as <code>caller</code></>}>
+        <Field
+          label={
+            <>
+              as <code>caller</code>
+            </>
+          }
+        >
           <Input value={who.subject} mono onInput={(subject) => onWho({ ...who, subject })} placeholder="alice" />
-        </Field>)}
+        </Field>
+      )}
       {who.mode === 'subject' && design.roles.length > 0 && (
         <fieldset class="pat-roles">
           <legend>Roles</legend>
-          {design.roles.map((role) => <button type="button" key={role} class="pat-role" aria-pressed={who.roles.includes(role)} onClick={() => toggle(role)}>{role}</button>)}
-        </fieldset>)}
+          {design.roles.map((role) => (
+            <button
+              type="button"
+              key={role}
+              class="pat-role"
+              aria-pressed={who.roles.includes(role)}
+              onClick={() => toggle(role)}
+            >
+              {role}
+            </button>
+          ))}
+        </fieldset>
+      )}
     </>
   );
 }
@@ -63,25 +121,71 @@ function WhoFields({ design, who, onWho }: { design: Design; who: Who; onWho: (w
 export function PatternForm(props: FormProps) {
   const { design, pattern, values, who, wrong, busy, preparing, example, onValues, onWho, onRun, watch } = props;
   const set = (name: string) => (value: string) => onValues({ ...values, [name]: value });
-  const isExample = example && pattern.params.some((one) => example.values[one.name] && example.values[one.name] === values[one.name]);
+  const isExample =
+    example && pattern.params.some((one) => example.values[one.name] && example.values[one.name] === values[one.name]);
   return (
-    <form class="panel pat-form" data-ready={!preparing} aria-label={`Run ${pattern.name}`} onSubmit={(event) => { event.preventDefault(); onRun(); }} noValidate>
+    <form
+      class="panel pat-form"
+      data-ready={!preparing}
+      aria-label={`Run ${pattern.name}`}
+      onSubmit={(event) => {
+        event.preventDefault();
+        onRun();
+      }}
+      noValidate
+    >
       <div class="pat-fields">
         {pattern.params.map((parameter) => (
-          <ParameterField key={parameter.name} parameter={parameter} value={values[parameter.name] ?? ''} error={wrong[parameter.name]} onInput={set(parameter.name)} />))}
+          <ParameterField
+            key={parameter.name}
+            parameter={parameter}
+            value={values[parameter.name] ?? ''}
+            error={wrong[parameter.name]}
+            onInput={set(parameter.name)}
+          />
+        ))}
         <WhoFields design={design} who={who} onWho={onWho} />
         {pattern.list && (
           <Field label="Limit" error={wrong.limit}>
-            <Input value={values.limit ?? ''} onInput={set('limit')} inputMode="numeric" name="limit" placeholder="as designed" class="pat-limit" />
-          </Field>)}
+            <Input
+              value={values.limit ?? ''}
+              onInput={set('limit')}
+              inputMode="numeric"
+              name="limit"
+              placeholder="as designed"
+              class="pat-limit"
+            />
+          </Field>
+        )}
       </div>
       <div class="pat-actions">
-        <Button kind="primary" type="submit" icon="play" busy={busy}>Run</Button>
-        {watch && <button type="button" role="switch" aria-checked={watch.on} class="pat-switch" onClick={() => watch.set(!watch.on)}><span class="pat-switch-knob" />Watch</button>}
+        <Button kind="primary" type="submit" icon="play" busy={busy}>
+          Run
+        </Button>
+        {watch && (
+          <button
+            type="button"
+            role="switch"
+            aria-checked={watch.on}
+            class="pat-switch"
+            onClick={() => watch.set(!watch.on)}
+          >
+            <span class="pat-switch-knob" />
+            Watch
+          </button>
+        )}
         <span class="pat-hint muted">
-          {preparing ? 'Looking for an example in the data…' : isExample ? <><Icon name="info" /> Filled in from an item of the table.</> : null}
+          {preparing ? (
+            'Looking for an example in the data…'
+          ) : isExample ? (
+            <>
+              <Icon name="info" /> Filled in from an item of the table.
+            </>
+          ) : null}
         </span>
-        <span class="pat-keys"><Kbd>mod+Enter</Kbd></span>
+        <span class="pat-keys">
+          <Kbd>mod+Enter</Kbd>
+        </span>
       </div>
     </form>
   );

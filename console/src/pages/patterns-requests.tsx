@@ -18,10 +18,20 @@ function Links({ spot }: { spot: Spot | null }) {
   const { table, index, pk, sk, order } = spot;
   return (
     <p class="pat-links">
-      {spot.one
-        ? <a href={href(['table', table, 'item'], { pk, sk })}><Icon name="table" /> Open the item</a>
-        : <a href={href(['table', table], { index, pk, sk, order })}><Icon name="table" /> Open in the single-table view</a>}
-      {!spot.one && <a href={href(['table', table, 'query'], spot.query)}><Icon name="query" /> Open in the query builder</a>}
+      {spot.one ? (
+        <a href={href(['table', table, 'item'], { pk, sk })}>
+          <Icon name="table" /> Open the item
+        </a>
+      ) : (
+        <a href={href(['table', table], { index, pk, sk, order })}>
+          <Icon name="table" /> Open in the single-table view
+        </a>
+      )}
+      {!spot.one && (
+        <a href={href(['table', table, 'query'], spot.query)}>
+          <Icon name="query" /> Open in the query builder
+        </a>
+      )}
     </p>
   );
 }
@@ -31,14 +41,37 @@ function RequestBody({ design, made }: { design: Design; made: Made }) {
   return (
     <div class="pat-request-body">
       <Links spot={spotOf(design, made.request)} />
-      {made.error && <p class="pat-request-error"><Icon name="warn" /> {made.error}</p>}
-      <SnippetTabs texts={[['json', 'Request', compactJson(made.request)], ['curl', 'curl', texts.curl], ['aws', 'aws dynamodb', texts.aws],
-        ['javascript', 'JavaScript', texts.javascript], ['python', 'Python', texts.python]]} />
+      {made.error && (
+        <p class="pat-request-error">
+          <Icon name="warn" /> {made.error}
+        </p>
+      )}
+      <SnippetTabs
+        texts={[
+          ['json', 'Request', compactJson(made.request)],
+          ['curl', 'curl', texts.curl],
+          ['aws', 'aws dynamodb', texts.aws],
+          ['javascript', 'JavaScript', texts.javascript],
+          ['python', 'Python', texts.python],
+        ]}
+      />
     </div>
   );
 }
 
-function RequestRow({ design, made, before, total, many }: { design: Design; made: Made; before: number; total: number; many: boolean }) {
+function RequestRow({
+  design,
+  made,
+  before,
+  total,
+  many,
+}: {
+  design: Design;
+  made: Made;
+  before: number;
+  total: number;
+  many: boolean;
+}) {
   const [open, setOpen] = useState(!many);
   const index = made.request.IndexName as string | undefined;
   const width = Math.max((made.us / total) * 100, 1.5);
@@ -52,9 +85,15 @@ function RequestRow({ design, made, before, total, many }: { design: Design; mad
         <span class="pat-made-cost">
           <span>{format.plural(made.items, 'item')}</span>
           <Units read={made.read_units} write={made.write_units || undefined} />
-          <span class="number" title="time it took">{inMs(made.us)}</span>
+          <span class="number" title="time it took">
+            {inMs(made.us)}
+          </span>
         </span>
-        {many && <span class="pat-bar" aria-hidden="true"><span style={{ left: `${Math.min((before / total) * 100, 98.5)}%`, width: `${width}%` }} /></span>}
+        {many && (
+          <span class="pat-bar" aria-hidden="true">
+            <span style={{ left: `${Math.min((before / total) * 100, 98.5)}%`, width: `${width}%` }} />
+          </span>
+        )}
       </button>
       {open && <RequestBody design={design} made={made} />}
     </li>
@@ -66,7 +105,10 @@ const FIRST = 20;
 
 export function Requests({ design, requests }: { design: Design; requests: Made[] }) {
   const [all, setAll] = useState(false);
-  const total = Math.max(requests.reduce((sum, one) => sum + one.us, 0), 1);
+  const total = Math.max(
+    requests.reduce((sum, one) => sum + one.us, 0),
+    1,
+  );
   const shown = all ? requests : requests.slice(0, FIRST);
   let before = 0;
   if (requests.length === 0) return null;
@@ -80,10 +122,16 @@ export function Requests({ design, requests }: { design: Design; requests: Made[
         {shown.map((made, at) => {
           const start = before;
           before += made.us;
-          return <RequestRow key={at} design={design} made={made} before={start} total={total} many={requests.length > 1} />;
+          return (
+            <RequestRow key={at} design={design} made={made} before={start} total={total} many={requests.length > 1} />
+          );
         })}
       </ol>
-      {requests.length > shown.length && <button type="button" class="button button-ghost" onClick={() => setAll(true)}>{requests.length - shown.length} more</button>}
+      {requests.length > shown.length && (
+        <button type="button" class="button button-ghost" onClick={() => setAll(true)}>
+          {requests.length - shown.length} more
+        </button>
+      )}
     </section>
   );
 }

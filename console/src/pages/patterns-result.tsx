@@ -13,9 +13,12 @@ export function itemAddress(design: Design, entityName: string | null, row: Row)
   const key = (attribute: string | null) => {
     const rules = entity?.keys.filter((rule) => rule.attribute === attribute) ?? [];
     if (rules.length !== 1) return null;
-    return fillTemplate(rules[0]!.parts, (name) => (row[name] === undefined || row[name] === null ? undefined : String(row[name])));
+    return fillTemplate(rules[0]!.parts, (name) =>
+      row[name] === undefined || row[name] === null ? undefined : String(row[name]),
+    );
   };
-  const pk = key(design.key.hash), sk = key(design.key.range);
+  const pk = key(design.key.hash),
+    sk = key(design.key.range);
   if (!pk || (design.key.range && !sk)) return undefined;
   return href(['table', design.table, 'item'], { pk, sk: sk ?? undefined });
 }
@@ -31,22 +34,60 @@ function Cell({ value }: { value: unknown }) {
 
 const titleOf = (value: unknown) => (typeof value === 'string' && value.length > 28 ? value : undefined);
 
-function Rows({ design, pattern, rows }: { design: Design; pattern: AccessPattern; rows: { row: Row; depth: number }[] }) {
-  const columns = columnsOf(design, pattern, rows.map(({ row }) => row));
+function Rows({
+  design,
+  pattern,
+  rows,
+}: {
+  design: Design;
+  pattern: AccessPattern;
+  rows: { row: Row; depth: number }[];
+}) {
+  const columns = columnsOf(
+    design,
+    pattern,
+    rows.map(({ row }) => row),
+  );
   return (
     <div class="pat-scroll" tabIndex={0} role="region" aria-label="Items">
       <table class="list pat-rows">
-        <thead><tr><th scope="col">Item</th>{columns.map((name) => <th key={name} scope="col">{name}</th>)}</tr></thead>
+        <thead>
+          <tr>
+            <th scope="col">Item</th>
+            {columns.map((name) => (
+              <th key={name} scope="col">
+                {name}
+              </th>
+            ))}
+          </tr>
+        </thead>
         <tbody>
           {rows.map(({ row, depth }, at) => {
             const name = (row['@type'] as string | undefined) ?? pattern.entity;
             const address = itemAddress(design, name, row);
-            const badge = <EntityBadge name={name ?? 'item'} index={design.entities.findIndex((one) => one.name === name)} />;
+            const badge = (
+              <EntityBadge name={name ?? 'item'} index={design.entities.findIndex((one) => one.name === name)} />
+            );
             return (
               <tr key={at}>
-                <td style={{ paddingLeft: depth ? `${12 + depth * 18}px` : undefined }}>{address ? <a href={address} title="Open the item">{badge}</a> : badge}</td>
-                {columns.map((column) => <td key={column} title={titleOf(row[column])}><div class="pat-cell"><Cell value={row[column]} /></div></td>)}
-              </tr>);
+                <td style={{ paddingLeft: depth ? `${12 + depth * 18}px` : undefined }}>
+                  {address ? (
+                    <a href={address} title="Open the item">
+                      {badge}
+                    </a>
+                  ) : (
+                    badge
+                  )}
+                </td>
+                {columns.map((column) => (
+                  <td key={column} title={titleOf(row[column])}>
+                    <div class="pat-cell">
+                      <Cell value={row[column]} />
+                    </div>
+                  </td>
+                ))}
+              </tr>
+            );
           })}
         </tbody>
       </table>
@@ -54,22 +95,53 @@ function Rows({ design, pattern, rows }: { design: Design; pattern: AccessPatter
   );
 }
 
-function Body({ design, pattern, results, as }: { design: Design; pattern: AccessPattern; results: unknown[]; as: string }) {
+function Body({
+  design,
+  pattern,
+  results,
+  as,
+}: {
+  design: Design;
+  pattern: AccessPattern;
+  results: unknown[];
+  as: string;
+}) {
   const lists = results.map(rowsOf);
   const first = results[0];
-  if (as === 'json') return <div class="pat-json"><Json value={results.length === 1 ? first : results} /></div>;
+  if (as === 'json')
+    return (
+      <div class="pat-json">
+        <Json value={results.length === 1 ? first : results} />
+      </div>
+    );
   if (lists.every((list) => list !== null)) {
     const rows = lists.flatMap((list) => list!);
-    if (rows.length === 0) return <Empty title="No items">Nothing there matches, or nothing that whoever is asking may see.</Empty>;
+    if (rows.length === 0)
+      return <Empty title="No items">Nothing there matches, or nothing that whoever is asking may see.</Empty>;
     return <Rows design={design} pattern={pattern} rows={rows} />;
   }
   if (pattern.entity && typeof first === 'object' && first !== null && !('items' in first) && !('count' in first))
     return <Rows design={design} pattern={pattern} rows={[{ row: first as Row, depth: 0 }]} />;
-  return <div class="pat-json"><Json value={first} /></div>;
+  return (
+    <div class="pat-json">
+      <Json value={first} />
+    </div>
+  );
 }
 
-export function Result({ design, pattern, outcomes, busy, onMore }:
-    { design: Design; pattern: AccessPattern; outcomes: Outcome[]; busy: boolean; onMore?: () => void }) {
+export function Result({
+  design,
+  pattern,
+  outcomes,
+  busy,
+  onMore,
+}: {
+  design: Design;
+  pattern: AccessPattern;
+  outcomes: Outcome[];
+  busy: boolean;
+  onMore?: () => void;
+}) {
   const [as, setAs] = useState('rows');
   const last = outcomes[outcomes.length - 1]!;
   const results = outcomes.filter((outcome) => !outcome.error).map((outcome) => outcome.result);
@@ -80,12 +152,35 @@ export function Result({ design, pattern, outcomes, busy, onMore }:
     <section class="panel pat-result" aria-label="Result">
       <div class="panel-head">
         <h2>{last.error ? 'Refused' : isList ? format.plural(count, 'item') : 'Result'}</h2>
-        <Units read={requests.reduce((sum, one) => sum + one.read_units, 0)} ms={requests.reduce((sum, one) => sum + one.us, 0) / 1000} />
-        {results.length > 0 && <Tabs label="Show as" tabs={[{ id: 'rows', label: 'Rows' }, { id: 'json', label: 'JSON' }]} selected={as} onSelect={setAs} />}
+        <Units
+          read={requests.reduce((sum, one) => sum + one.read_units, 0)}
+          ms={requests.reduce((sum, one) => sum + one.us, 0) / 1000}
+        />
+        {results.length > 0 && (
+          <Tabs
+            label="Show as"
+            tabs={[
+              { id: 'rows', label: 'Rows' },
+              { id: 'json', label: 'JSON' },
+            ]}
+            selected={as}
+            onSelect={setAs}
+          />
+        )}
       </div>
-      {last.error && <div class="panel-body"><ErrorBox error={last.error} /></div>}
+      {last.error && (
+        <div class="panel-body">
+          <ErrorBox error={last.error} />
+        </div>
+      )}
       {results.length > 0 && <Body design={design} pattern={pattern} results={results} as={as} />}
-      {onMore && <div class="pat-more"><Button onClick={onMore} busy={busy} small>Next page</Button></div>}
+      {onMore && (
+        <div class="pat-more">
+          <Button onClick={onMore} busy={busy} small>
+            Next page
+          </Button>
+        </div>
+      )}
     </section>
   );
 }

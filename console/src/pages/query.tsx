@@ -11,7 +11,21 @@ import { allKeys, keyQuery, keysOfView, tableInfo, tableKeys, type TableInfo } f
 import type { Item } from '../lib/types';
 import { formatItem, show } from '../lib/values';
 import { href, replace, type Route } from '../router';
-import { Button, CopyButton, Empty, EntityBadge, ErrorBox, Json, Kbd, Spinner, Tabs, Units, format, useAsync, useHotkey } from '../ui';
+import {
+  Button,
+  CopyButton,
+  Empty,
+  EntityBadge,
+  ErrorBox,
+  Json,
+  Kbd,
+  Spinner,
+  Tabs,
+  Units,
+  format,
+  useAsync,
+  useHotkey,
+} from '../ui';
 import { QueryFields } from './query-form';
 import { recognised } from './table-view';
 
@@ -38,17 +52,30 @@ interface Result {
 const MOST_PAGES = 200;
 
 const LANGUAGES: { id: keyof Snippets; label: string }[] = [
-  { id: 'curl', label: 'curl' }, { id: 'aws', label: 'aws cli' }, { id: 'javascript', label: 'JavaScript' }, { id: 'python', label: 'Python' }];
+  { id: 'curl', label: 'curl' },
+  { id: 'aws', label: 'aws cli' },
+  { id: 'javascript', label: 'JavaScript' },
+  { id: 'python', label: 'Python' },
+];
 
 // ---------------------------------------------------------------- the request
 
 function RequestView({ operation, request }: { operation: string; request: Record<string, unknown> }) {
   const [tab, setTab] = useState('request');
-  const text = tab === 'request' ? compactJson(request) : snippets(operation, request, session())[tab as keyof Snippets];
+  const text =
+    tab === 'request' ? compactJson(request) : snippets(operation, request, session())[tab as keyof Snippets];
   return (
     <section class="panel query-request" aria-label="The request">
-      <Tabs label="Request as" tabs={[{ id: 'request', label: `${operation} request` }, ...LANGUAGES]} selected={tab} onSelect={setTab} />
-      <div class="code"><pre>{text}</pre><CopyButton text={text} /></div>
+      <Tabs
+        label="Request as"
+        tabs={[{ id: 'request', label: `${operation} request` }, ...LANGUAGES]}
+        selected={tab}
+        onSelect={setTab}
+      />
+      <div class="code">
+        <pre>{text}</pre>
+        <CopyButton text={text} />
+      </div>
     </section>
   );
 }
@@ -58,20 +85,47 @@ function RequestView({ operation, request }: { operation: string; request: Recor
 function ResultTable({ table, items, index }: { table: TableInfo; items: Item[]; index: string }) {
   const view = keysOfView(table, index);
   const first = [...new Set([view.hash, view.range ?? '', ...tableKeys(table)])];
-  const names = columns(items, first, allKeys(table).filter((name) => !first.includes(name)), []).slice(0, 40);
+  const names = columns(
+    items,
+    first,
+    allKeys(table).filter((name) => !first.includes(name)),
+    [],
+  ).slice(0, 40);
   const complete = (item: Item) => tableKeys(table).every((name) => item[name]);
   return (
     <div class="query-table" tabIndex={0} aria-label="Items">
       <table>
-        <thead><tr><th scope="col">{table.design ? 'entity' : 'item'}</th>{names.map((name) => <th scope="col" key={name}>{name}</th>)}</tr></thead>
+        <thead>
+          <tr>
+            <th scope="col">{table.design ? 'entity' : 'item'}</th>
+            {names.map((name) => (
+              <th scope="col" key={name}>
+                {name}
+              </th>
+            ))}
+          </tr>
+        </thead>
         <tbody>
           {items.map((item, at) => {
             const found = complete(item) ? recognised(table.design, item) : null;
             return (
               <tr key={complete(item) ? itemId(item, tableKeys(table)) : at}>
-                <td>{complete(item) ? <a href={href(['table', table.name, 'item'], keyQuery(table, item))} aria-label="Open the item">
-                  {found ? <EntityBadge name={kindName(found)} index={found.entityIndex} /> : 'open'}</a> : null}</td>
-                {names.map((name) => <td key={name} class={first.includes(name) ? 'mono' : ''} title={item[name] ? show(item[name]!).slice(0, 600) : undefined}>{item[name] && show(item[name]!).slice(0, 160)}</td>)}
+                <td>
+                  {complete(item) ? (
+                    <a href={href(['table', table.name, 'item'], keyQuery(table, item))} aria-label="Open the item">
+                      {found ? <EntityBadge name={kindName(found)} index={found.entityIndex} /> : 'open'}
+                    </a>
+                  ) : null}
+                </td>
+                {names.map((name) => (
+                  <td
+                    key={name}
+                    class={first.includes(name) ? 'mono' : ''}
+                    title={item[name] ? show(item[name]!).slice(0, 600) : undefined}
+                  >
+                    {item[name] && show(item[name]!).slice(0, 160)}
+                  </td>
+                ))}
               </tr>
             );
           })}
@@ -81,25 +135,69 @@ function ResultTable({ table, items, index }: { table: TableInfo; items: Item[];
   );
 }
 
-function ResultView({ table, form, result, busy, onMore, onStop }:
-    { table: TableInfo; form: QueryForm; result: Result; busy: boolean; onMore: () => void; onStop: () => void }) {
+function ResultView({
+  table,
+  form,
+  result,
+  busy,
+  onMore,
+  onStop,
+}: {
+  table: TableInfo;
+  form: QueryForm;
+  result: Result;
+  busy: boolean;
+  onMore: () => void;
+  onStop: () => void;
+}) {
   const [tab, setTab] = useState('table');
   const items = windowItems(result.window);
   return (
     <section class="panel query-result" aria-label="Result">
       <header class="panel-head">
-        <Tabs label="Items as" tabs={[{ id: 'table', label: 'Table' }, { id: 'json', label: 'JSON' }, { id: 'dynamo', label: 'DynamoDB JSON' }]} selected={tab} onSelect={setTab} />
+        <Tabs
+          label="Items as"
+          tabs={[
+            { id: 'table', label: 'Table' },
+            { id: 'json', label: 'JSON' },
+            { id: 'dynamo', label: 'DynamoDB JSON' },
+          ]}
+          selected={tab}
+          onSelect={setTab}
+        />
         <span class="spread" />
-        <span class="muted number" role="status">{format.plural(result.count, 'item')} of {format.count(result.scanned)} read, {format.plural(result.pages, 'page')}</span>
+        <span class="muted number" role="status">
+          {format.plural(result.count, 'item')} of {format.count(result.scanned)} read,{' '}
+          {format.plural(result.pages, 'page')}
+        </span>
         <Units read={result.units} ms={result.ms} />
-        <CopyButton text={() => `[${items.map((item) => formatItem(item, tab === 'dynamo' ? 'dynamo' : 'plain')).join(',\n')}]`} />
+        <CopyButton
+          text={() => `[${items.map((item) => formatItem(item, tab === 'dynamo' ? 'dynamo' : 'plain')).join(',\n')}]`}
+        />
       </header>
-      {items.length === 0 ? <Empty title={busy ? 'Looking…' : result.window.next ? 'None found so far' : 'Nothing was found'} />
-        : tab === 'table' ? <ResultTable table={table} items={items} index={form.index} />
-          : tab === 'json' ? <div class="panel-body"><ItemTexts items={items} /></div> : <div class="panel-body"><Json value={items} /></div>}
+      {items.length === 0 ? (
+        <Empty title={busy ? 'Looking…' : result.window.next ? 'None found so far' : 'Nothing was found'} />
+      ) : tab === 'table' ? (
+        <ResultTable table={table} items={items} index={form.index} />
+      ) : tab === 'json' ? (
+        <div class="panel-body">
+          <ItemTexts items={items} />
+        </div>
+      ) : (
+        <div class="panel-body">
+          <Json value={items} />
+        </div>
+      )}
       <footer class="query-foot">
-        {busy && result.request.FilterExpression !== undefined ? <Button onClick={onStop}>Stop</Button>
-          : result.window.next ? <Button onClick={onMore} busy={busy}>{items.length === 0 ? 'Go on looking' : 'Next page'}</Button> : <span class="muted">That was all.</span>}
+        {busy && result.request.FilterExpression !== undefined ? (
+          <Button onClick={onStop}>Stop</Button>
+        ) : result.window.next ? (
+          <Button onClick={onMore} busy={busy}>
+            {items.length === 0 ? 'Go on looking' : 'Next page'}
+          </Button>
+        ) : (
+          <span class="muted">That was all.</span>
+        )}
         {result.window.before.length > 0 && <span class="muted">Earlier pages were let go.</span>}
       </footer>
     </section>
@@ -116,11 +214,19 @@ function ItemTexts({ items }: { items: Item[] }) {
 /** A result with one page more. */
 async function nextPage(last: Result): Promise<Result> {
   const start = last.window.next;
-  const { reply, ms } = await timed<Reply>(last.operation, { ...last.request, ReturnConsumedCapacity: 'TOTAL', ...(start ? { ExclusiveStartKey: start } : {}) });
+  const { reply, ms } = await timed<Reply>(last.operation, {
+    ...last.request,
+    ReturnConsumedCapacity: 'TOTAL',
+    ...(start ? { ExclusiveStartKey: start } : {}),
+  });
   return {
-    ...last, window: append(last.window, { start, items: reply.Items ?? [] }, reply.LastEvaluatedKey ?? null),
-    count: last.count + (reply.Count ?? 0), scanned: last.scanned + (reply.ScannedCount ?? 0),
-    units: last.units + (reply.ConsumedCapacity?.CapacityUnits ?? 0), ms: last.ms + ms, pages: last.pages + 1,
+    ...last,
+    window: append(last.window, { start, items: reply.Items ?? [] }, reply.LastEvaluatedKey ?? null),
+    count: last.count + (reply.Count ?? 0),
+    scanned: last.scanned + (reply.ScannedCount ?? 0),
+    units: last.units + (reply.ConsumedCapacity?.CapacityUnits ?? 0),
+    ms: last.ms + ms,
+    pages: last.pages + 1,
   };
 }
 
@@ -132,7 +238,15 @@ function Builder({ route, table }: { route: Route; table: TableInfo }) {
   const [busy, setBusy] = useState(false);
   const turn = useRef(0);
   const { request, problems } = useMemo(() => buildRequest(table, form), [table, form]);
-  const known = useMemo(() => [...new Set([...allKeys(table), ...(table.design?.entities.flatMap((entity) => entity.attributes.map((of) => of.name)) ?? [])])], [table]);
+  const known = useMemo(
+    () => [
+      ...new Set([
+        ...allKeys(table),
+        ...(table.design?.entities.flatMap((entity) => entity.attributes.map((of) => of.name)) ?? []),
+      ]),
+    ],
+    [table],
+  );
   const own = useRef(route.query.toString());
 
   const change = (next: QueryForm) => {
@@ -143,7 +257,12 @@ function Builder({ route, table }: { route: Route; table: TableInfo }) {
   };
   // Back and forward, and links to this page, bring another form.
   const given = route.query.toString();
-  useEffect(() => { if (given !== own.current) { own.current = given; setForm(formFrom(route.query)); } }, [given]);
+  useEffect(() => {
+    if (given !== own.current) {
+      own.current = given;
+      setForm(formFrom(route.query));
+    }
+  }, [given]);
 
   const run = async (more: boolean) => {
     setTried(true);
@@ -154,8 +273,20 @@ function Builder({ route, table }: { route: Route; table: TableInfo }) {
     const base = from ? from.request : request;
     setBusy(true);
     setError(null);
-    let last = from ?? { window: EMPTY_WINDOW, count: 0, scanned: 0, units: 0, ms: 0, pages: 0, operation, request: base };
-    const enough = () => !base.FilterExpression || last.count - (from?.count ?? 0) >= Number(base.Limit) || last.pages - (from?.pages ?? 0) >= MOST_PAGES;
+    let last = from ?? {
+      window: EMPTY_WINDOW,
+      count: 0,
+      scanned: 0,
+      units: 0,
+      ms: 0,
+      pages: 0,
+      operation,
+      request: base,
+    };
+    const enough = () =>
+      !base.FilterExpression ||
+      last.count - (from?.count ?? 0) >= Number(base.Limit) ||
+      last.pages - (from?.pages ?? 0) >= MOST_PAGES;
     try {
       do {
         last = await nextPage(last);
@@ -163,27 +294,59 @@ function Builder({ route, table }: { route: Route; table: TableInfo }) {
         setResult(last);
       } while (last.window.next && !enough());
     } catch (caught) {
-      if (mine === turn.current) { setError(caught as Error); if (last.pages === 0) setResult(null); }
+      if (mine === turn.current) {
+        setError(caught as Error);
+        if (last.pages === 0) setResult(null);
+      }
     }
     if (mine === turn.current) setBusy(false);
   };
-  const stop = () => { turn.current++; setBusy(false); };
-  useEffect(() => () => { turn.current++; }, []); // a page that was left reads no further
+  const stop = () => {
+    turn.current++;
+    setBusy(false);
+  };
+  useEffect(
+    () => () => {
+      turn.current++;
+    },
+    [],
+  ); // a page that was left reads no further
   useHotkey('mod+Enter', () => void run(false), 'run the query');
   return (
     <div class="query-page">
       <header class="page-head">
-        <div><h1>Query {table.name}</h1><p>Key conditions, filters and a projection, as DynamoDB has them. <a href={href(['table', table.name])}>To the single-table view</a></p></div>
+        <div>
+          <h1>Query {table.name}</h1>
+          <p>
+            Key conditions, filters and a projection, as DynamoDB has them.{' '}
+            <a href={href(['table', table.name])}>To the single-table view</a>
+          </p>
+        </div>
       </header>
       <div class="query-grid">
-        <form class="panel panel-body stack" aria-label="Query" onSubmit={(event) => { event.preventDefault(); void run(false); }}>
+        <form
+          class="panel panel-body stack"
+          aria-label="Query"
+          onSubmit={(event) => {
+            event.preventDefault();
+            void run(false);
+          }}
+        >
           <QueryFields table={table} form={form} problems={problems} tried={tried} onForm={change} known={known} />
-          <div class="row"><Button kind="primary" type="submit" icon="play" busy={busy}>Run</Button>{busy && request.FilterExpression !== undefined && <Button onClick={stop}>Stop</Button>}<Kbd>mod+Enter</Kbd></div>
+          <div class="row">
+            <Button kind="primary" type="submit" icon="play" busy={busy}>
+              Run
+            </Button>
+            {busy && request.FilterExpression !== undefined && <Button onClick={stop}>Stop</Button>}
+            <Kbd>mod+Enter</Kbd>
+          </div>
         </form>
         <RequestView operation={form.operation} request={request} />
       </div>
       {error && <ErrorBox error={error} retry={() => void run(result !== null)} />}
-      {result && <ResultView table={table} form={form} result={result} busy={busy} onMore={() => void run(true)} onStop={stop} />}
+      {result && (
+        <ResultView table={table} form={form} result={result} busy={busy} onMore={() => void run(true)} onStop={stop} />
+      )}
     </div>
   );
 }

@@ -14,22 +14,48 @@ export function SignInPage({ onKeys }: { onKeys: (keys: Credentials) => Promise<
     event.preventDefault();
     setBusy(true);
     setError(null);
-    onKeys({ accessKey: accessKey.trim(), secret: secret.trim() }).catch((problem: Error) => { setError(problem); setBusy(false); });
+    onKeys({ accessKey: accessKey.trim(), secret: secret.trim() }).catch((problem: Error) => {
+      setError(problem);
+      setBusy(false);
+    });
   };
   return (
     <main class="splash">
       <form class="panel signin" onSubmit={submit}>
-        <div class="signin-head"><Mark size={32} /><h1>Thorpe</h1></div>
+        <div class="signin-head">
+          <Mark size={32} />
+          <h1>Thorpe</h1>
+        </div>
         <p class="muted">This server has keys. Sign in with one of them.</p>
         <Field label="Access key">
-          <Input value={accessKey} onInput={setAccessKey} mono required autoFocus name="access-key" autoComplete="username" />
+          <Input
+            value={accessKey}
+            onInput={setAccessKey}
+            mono
+            required
+            autoFocus
+            name="access-key"
+            autoComplete="username"
+          />
         </Field>
         <Field label="Secret">
-          <Input value={secret} onInput={setSecret} mono required type="password" name="secret" autoComplete="current-password" />
+          <Input
+            value={secret}
+            onInput={setSecret}
+            mono
+            required
+            type="password"
+            name="secret"
+            autoComplete="current-password"
+          />
         </Field>
         {error && <ErrorBox error={error} />}
-        <Button kind="primary" type="submit" busy={busy} disabled={!accessKey || !secret}>Sign in</Button>
-        <p class="field-hint">The secret stays in this browser tab and is never sent: each request is signed with it.</p>
+        <Button kind="primary" type="submit" busy={busy} disabled={!accessKey || !secret}>
+          Sign in
+        </Button>
+        <p class="field-hint">
+          The secret stays in this browser tab and is never sent: each request is signed with it.
+        </p>
       </form>
     </main>
   );

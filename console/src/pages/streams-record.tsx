@@ -28,12 +28,16 @@ export function know(change: Change, design: Design | null, order: string[]): Kn
   return {
     change,
     entity: found && { name: kindName(found), of: found.entity.name, index: found.entityIndex },
-    changed: change.event === 'MODIFY' && change.old && change.new ? diff(change.old, change.new, order).filter((row) => row.mark !== 'same') : [],
+    changed:
+      change.event === 'MODIFY' && change.old && change.new
+        ? diff(change.old, change.new, order).filter((row) => row.mark !== 'same')
+        : [],
     text: JSON.stringify([change.keys, change.old, change.new]).toLowerCase(),
   };
 }
 
-const keysOf = (change: Change, order: string[]) => order.filter((name) => change.keys[name]).map((name) => keyText(change.keys[name]) ?? '');
+const keysOf = (change: Change, order: string[]) =>
+  order.filter((name) => change.keys[name]).map((name) => keyText(change.keys[name]) ?? '');
 
 /** "likes 3 → 4, title changed": the first few attributes that a modification changed. */
 function Summary({ rows }: { rows: DiffRow[] }) {
@@ -43,7 +47,10 @@ function Summary({ rows }: { rows: DiffRow[] }) {
   return (
     <span class="record-summary">
       {rows.slice(0, 2).map((row) => (
-        <span key={row.path.join('.')}><span class="muted">{row.path.join('.')}</span> {isShort(row) ? `${text(row.old)} → ${text(row.new)}` : 'changed'}</span>
+        <span key={row.path.join('.')}>
+          <span class="muted">{row.path.join('.')}</span>{' '}
+          {isShort(row) ? `${text(row.old)} → ${text(row.new)}` : 'changed'}
+        </span>
       ))}
       {rows.length > 2 && <span class="muted">+{rows.length - 2}</span>}
     </span>
@@ -60,12 +67,17 @@ function DiffLine({ row, keys }: { row: DiffRow; keys: string[] }) {
   return (
     <div class={`diff-row diff-${row.mark}`} role="row" data-path={row.path.join('.')}>
       <div class="diff-name" role="rowheader">
-        {row.path.length > 1 && <span class="muted">{row.path.slice(0, -1).join('.')}.</span>}{row.path[row.path.length - 1]}
+        {row.path.length > 1 && <span class="muted">{row.path.slice(0, -1).join('.')}.</span>}
+        {row.path[row.path.length - 1]}
         {isKey && <Icon name="key" size={12} />}
         {row.mark !== 'same' && <span class="diff-mark">{row.mark}</span>}
       </div>
-      <div class="diff-old" role="cell" data-side="old"><Value value={row.old} /></div>
-      <div class="diff-new" role="cell" data-side="new"><Value value={row.new} /></div>
+      <div class="diff-old" role="cell" data-side="old">
+        <Value value={row.old} />
+      </div>
+      <div class="diff-new" role="cell" data-side="new">
+        <Value value={row.new} />
+      </div>
     </div>
   );
 }
@@ -73,10 +85,16 @@ function DiffLine({ row, keys }: { row: DiffRow; keys: string[] }) {
 function Images({ change, order }: { change: Change; order: string[] }) {
   const [all, setAll] = useState(change.event !== 'MODIFY');
   if (!change.old && !change.new) {
-    return <p class="muted">This stream has the keys only. <code>NEW_AND_OLD_IMAGES</code> would show what changed.</p>;
+    return (
+      <p class="muted">
+        This stream has the keys only. <code>NEW_AND_OLD_IMAGES</code> would show what changed.
+      </p>
+    );
   }
   const half = change.event === 'MODIFY' && !(change.old && change.new);
-  const rows = half ? diff(change.old ?? change.new!, change.old ?? change.new!, order) : diff(change.old ?? {}, change.new ?? {}, order);
+  const rows = half
+    ? diff(change.old ?? change.new!, change.old ?? change.new!, order)
+    : diff(change.old ?? {}, change.new ?? {}, order);
   const telling = rows.filter((row) => row.mark !== 'same' || order.includes(row.path[0]!));
   const same = rows.length - telling.length;
   const shown = all || half ? rows : telling;
@@ -84,33 +102,66 @@ function Images({ change, order }: { change: Change; order: string[] }) {
     <>
       {half && <p class="muted">This stream has one image only: {change.old ? 'the old one' : 'the new one'}.</p>}
       <div class="diff" role="table" aria-label="Old and new image">
-        <div class="diff-row diff-head" role="row"><div role="columnheader">Attribute</div><div role="columnheader">Old image</div><div role="columnheader">New image</div></div>
-        {shown.map((row) => <DiffLine key={row.path.join('\0')} row={row} keys={order} />)}
+        <div class="diff-row diff-head" role="row">
+          <div role="columnheader">Attribute</div>
+          <div role="columnheader">Old image</div>
+          <div role="columnheader">New image</div>
+        </div>
+        {shown.map((row) => (
+          <DiffLine key={row.path.join('\0')} row={row} keys={order} />
+        ))}
       </div>
       {!half && same > 0 && change.event === 'MODIFY' && (
-        <Button small kind="ghost" onClick={() => setAll(!all)}>{all ? 'Show only what changed' : `Show what stayed the same, too (${same})`}</Button>
+        <Button small kind="ghost" onClick={() => setAll(!all)}>
+          {all ? 'Show only what changed' : `Show what stayed the same, too (${same})`}
+        </Button>
       )}
     </>
   );
 }
 
-export function RecordLine({ known: { change, entity, changed }, table, order, open, onToggle }:
-    { known: Known; table: string; order: string[]; open: boolean; onToggle: () => void }) {
+export function RecordLine({
+  known: { change, entity, changed },
+  table,
+  order,
+  open,
+  onToggle,
+}: {
+  known: Known;
+  table: string;
+  order: string[];
+  open: boolean;
+  onToggle: () => void;
+}) {
   const [hash, range] = order;
   const address = href(['table', table, 'item'], {
-    pk: hash && (keyText(change.keys[hash]) ?? undefined), sk: range && (keyText(change.keys[range]) ?? undefined),
+    pk: hash && (keyText(change.keys[hash]) ?? undefined),
+    sk: range && (keyText(change.keys[range]) ?? undefined),
   });
   return (
     <li class={`record${open ? ' record-open' : ''}`}>
       <button type="button" class="record-line" aria-expanded={open} onClick={onToggle}>
         <Icon name={open ? 'down' : 'right'} size={12} />
-        <time class="number muted" dateTime={new Date(change.at).toISOString()}>{format.time(change.at)}</time>
-        <span class="record-event"><Badge kind={KIND[change.event]}>{change.event}</Badge></span>
+        <time class="number muted" dateTime={new Date(change.at).toISOString()}>
+          {format.time(change.at)}
+        </time>
+        <span class="record-event">
+          <Badge kind={KIND[change.event]}>{change.event}</Badge>
+        </span>
         <span class="record-entity">
           {entity && <EntityBadge name={entity.name} index={entity.index} />}
-          {change.expired && <Badge kind="warn" title="removed by its time to live"><Icon name="clock" size={11} />expired (TTL)</Badge>}
+          {change.expired && (
+            <Badge kind="warn" title="removed by its time to live">
+              <Icon name="clock" size={11} />
+              expired (TTL)
+            </Badge>
+          )}
         </span>
-        <span class="record-keys mono">{keysOf(change, order).map((text, at) => <span key={at}>{text}</span>)}</span>
+        <span class="record-keys mono">
+          {keysOf(change, order).map((text, at) => (
+            <span key={at}>{text}</span>
+          ))}
+        </span>
         <Summary rows={changed} />
       </button>
       {open && (
@@ -119,7 +170,9 @@ export function RecordLine({ known: { change, entity, changed }, table, order, o
           <p class="record-foot muted">
             {change.event !== 'REMOVE' && <a href={address}>Look at the item</a>}
             {change.expired && <span>Removed by the server because its time to live was over.</span>}
-            <span>Sequence <span class="mono">{change.id}</span></span>
+            <span>
+              Sequence <span class="mono">{change.id}</span>
+            </span>
           </p>
         </div>
       )}

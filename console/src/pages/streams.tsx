@@ -29,21 +29,38 @@ interface Following {
 const NOTHING: Following = { changes: [], seen: 0, error: null, caughtUp: false };
 
 /** Reads the stream while not paused and the page is visible. From the beginning it stops by itself when there is a page full. */
-function useTail(arn: string, start: Start, design: Design | null, order: string[], paused: boolean, turn: number, onFull: () => void): Following {
+function useTail(
+  arn: string,
+  start: Start,
+  design: Design | null,
+  order: string[],
+  paused: boolean,
+  turn: number,
+  onFull: () => void,
+): Following {
   const [state, setState] = useState<Following>(NOTHING);
   const tail = useMemo(() => new Tail(arn, start), [arn, start, turn]);
   const room = useRef(0);
-  useEffect(() => { setState(NOTHING); room.current = start === 'LATEST' ? Infinity : KEPT; }, [tail]);
+  useEffect(() => {
+    setState(NOTHING);
+    room.current = start === 'LATEST' ? Infinity : KEPT;
+  }, [tail]);
   useEffect(() => {
     if (paused) return;
     const abort = new AbortController();
     let timer: ReturnType<typeof setTimeout>;
-    const add = (changes: Change[]) => setState((old) => {
-      const caughtUp = old.caughtUp || tail.caughtUp;
-      if (changes.length === 0 && !old.error && caughtUp === old.caughtUp) return old; // nothing to show anew
-      const all = [...changes.map((change) => know(change, design, order)), ...old.changes];
-      return { changes: all.sort((a, b) => newestFirst(a.change, b.change)).slice(0, KEPT), seen: old.seen + changes.length, error: null, caughtUp };
-    });
+    const add = (changes: Change[]) =>
+      setState((old) => {
+        const caughtUp = old.caughtUp || tail.caughtUp;
+        if (changes.length === 0 && !old.error && caughtUp === old.caughtUp) return old; // nothing to show anew
+        const all = [...changes.map((change) => know(change, design, order)), ...old.changes];
+        return {
+          changes: all.sort((a, b) => newestFirst(a.change, b.change)).slice(0, KEPT),
+          seen: old.seen + changes.length,
+          error: null,
+          caughtUp,
+        };
+      });
     const round = async () => {
       let wait = EVERY_MS;
       if (document.visibilityState === 'visible') {
@@ -52,7 +69,11 @@ function useTail(arn: string, start: Start, design: Design | null, order: string
           if (abort.signal.aborted) return;
           add(changes);
           if (tail.caughtUp) room.current = Infinity;
-          else if (start === 'TRIM_HORIZON' && (room.current -= changes.length) < ROOM_LEAST) { room.current = KEPT; onFull(); return; }
+          else if (start === 'TRIM_HORIZON' && (room.current -= changes.length) < ROOM_LEAST) {
+            room.current = KEPT;
+            onFull();
+            return;
+          }
           if (changes.length >= PAGE_FULL) wait = 0;
         } catch (error) {
           if (abort.signal.aborted) return;
@@ -63,7 +84,10 @@ function useTail(arn: string, start: Start, design: Design | null, order: string
       timer = setTimeout(() => void round(), wait);
     };
     void round();
-    return () => { abort.abort(); clearTimeout(timer); };
+    return () => {
+      abort.abort();
+      clearTimeout(timer);
+    };
   }, [tail, paused]);
   return state;
 }
@@ -77,8 +101,13 @@ function NoStream({ table }: { table: string }) {
     <div class="panel">
       <Empty title={`${table} has no stream`} icon="stream">
         <p>A stream keeps every change of the table for 24 hours. Turn it on with any SDK (UpdateTable):</p>
-        <div class="code code-left"><pre>{command}</pre><CopyButton text={command} /></div>
-        <p>In a design: <code>stream: new and old images</code>.</p>
+        <div class="code code-left">
+          <pre>{command}</pre>
+          <CopyButton text={command} />
+        </div>
+        <p>
+          In a design: <code>stream: new and old images</code>.
+        </p>
       </Empty>
     </div>
   );
@@ -90,8 +119,14 @@ function EventFilter({ chosen, onChange }: { chosen: EventName[]; onChange: (eve
       {EVENTS.map((event) => {
         const on = chosen.includes(event);
         return (
-          <button type="button" key={event} aria-pressed={on}
-            onClick={() => onChange(on ? chosen.filter((other) => other !== event) : [...chosen, event])}>{event}</button>
+          <button
+            type="button"
+            key={event}
+            aria-pressed={on}
+            onClick={() => onChange(on ? chosen.filter((other) => other !== event) : [...chosen, event])}
+          >
+            {event}
+          </button>
         );
       })}
     </div>
@@ -99,11 +134,24 @@ function EventFilter({ chosen, onChange }: { chosen: EventName[]; onChange: (eve
 }
 
 function entityOptions(design: Design) {
-  return [{ value: '', label: 'All entities' }, ...design.entities.map(({ name }) => ({ value: name, label: name })), { value: '?', label: 'Not recognised' }];
+  return [
+    { value: '', label: 'All entities' },
+    ...design.entities.map(({ name }) => ({ value: name, label: name })),
+    { value: '?', label: 'Not recognised' },
+  ];
 }
 
-function TailView({ table, description, design, onGone }:
-    { table: string; description: TableDescription; design: Design | null; onGone: () => void }) {
+function TailView({
+  table,
+  description,
+  design,
+  onGone,
+}: {
+  table: string;
+  description: TableDescription;
+  design: Design | null;
+  onGone: () => void;
+}) {
   const [start, setStart] = useState<Start>('LATEST');
   const [turn, setTurn] = useState(0);
   const [paused, setPaused] = useState(false);
@@ -115,12 +163,26 @@ function TailView({ table, description, design, onGone }:
   const search = useRef<HTMLInputElement>(null);
   const list = useRef<HTMLUListElement>(null);
   const order = [...description.KeySchema].sort((a) => (a.KeyType === 'HASH' ? -1 : 1)).map((key) => key.AttributeName);
-  const following = useTail(description.LatestStreamArn!, start, design, order, paused, turn, () => { setFull(true); setPaused(true); });
+  const following = useTail(description.LatestStreamArn!, start, design, order, paused, turn, () => {
+    setFull(true);
+    setPaused(true);
+  });
   // A table that was made anew has another stream.
-  useEffect(() => { if (following.error instanceof ApiError && /ResourceNotFound/.test(following.error.code)) onGone(); }, [following.error]);
+  useEffect(() => {
+    if (following.error instanceof ApiError && /ResourceNotFound/.test(following.error.code)) onGone();
+  }, [following.error]);
 
-  const begin = (from: Start) => { setStart(from); setTurn(turn + 1); setPaused(false); setFull(false); setOpen(new Set()); };
-  const pause = () => { setPaused(!paused); setFull(false); };
+  const begin = (from: Start) => {
+    setStart(from);
+    setTurn(turn + 1);
+    setPaused(false);
+    setFull(false);
+    setOpen(new Set());
+  };
+  const pause = () => {
+    setPaused(!paused);
+    setFull(false);
+  };
   const toggle = (id: string) => {
     const next = new Set(open);
     if (!next.delete(id)) next.add(id);
@@ -138,37 +200,93 @@ function TailView({ table, description, design, onGone }:
   useHotkey('ArrowUp', () => move(-1), 'To the previous change');
 
   const wanted = text.trim().toLowerCase();
-  const shown = following.changes.filter(({ change, entity: known, text: all }) => events.includes(change.event)
-    && (!entity || (entity === '?' ? !known : known?.of === entity)) && (!wanted || all.includes(wanted)));
+  const shown = following.changes.filter(
+    ({ change, entity: known, text: all }) =>
+      events.includes(change.event) &&
+      (!entity || (entity === '?' ? !known : known?.of === entity)) &&
+      (!wanted || all.includes(wanted)),
+  );
   return (
     <div class="panel">
       <div class="panel-head tail-head">
         <span class="tail-state" role="status">
-          <span class={`dot ${paused ? 'dot-warn' : following.error ? 'dot-danger' : 'dot-ok dot-live'}`} />{paused ? 'Paused' : following.error ? 'Interrupted' : 'Live'}
+          <span class={`dot ${paused ? 'dot-warn' : following.error ? 'dot-danger' : 'dot-ok dot-live'}`} />
+          {paused ? 'Paused' : following.error ? 'Interrupted' : 'Live'}
         </span>
-        <Button small icon={paused ? 'play' : 'pause'} onClick={pause}>{paused ? 'Resume' : 'Pause'}</Button>
-        <Select aria-label="Where to begin" value={start} onChange={(value) => begin(value as Start)} class="tail-start"
-          options={[{ value: 'LATEST', label: 'From now on' }, { value: 'TRIM_HORIZON', label: 'From the beginning' }]} />
+        <Button small icon={paused ? 'play' : 'pause'} onClick={pause}>
+          {paused ? 'Resume' : 'Pause'}
+        </Button>
+        <Select
+          aria-label="Where to begin"
+          value={start}
+          onChange={(value) => begin(value as Start)}
+          class="tail-start"
+          options={[
+            { value: 'LATEST', label: 'From now on' },
+            { value: 'TRIM_HORIZON', label: 'From the beginning' },
+          ]}
+        />
         <span class="spread" />
         <EventFilter chosen={events} onChange={setEvents} />
-        {design && <Select aria-label="Entity" value={entity} onChange={setEntity} options={entityOptions(design)} class="tail-entity" />}
-        <Input aria-label="Filter by text" placeholder="Filter by text" value={text} onInput={setText} inputRef={search} type="search" class="tail-text"
-          onKeyDown={(event) => { if (event.key === 'Escape') { setText(''); search.current?.blur(); } }} />
+        {design && (
+          <Select
+            aria-label="Entity"
+            value={entity}
+            onChange={setEntity}
+            options={entityOptions(design)}
+            class="tail-entity"
+          />
+        )}
+        <Input
+          aria-label="Filter by text"
+          placeholder="Filter by text"
+          value={text}
+          onInput={setText}
+          inputRef={search}
+          type="search"
+          class="tail-text"
+          onKeyDown={(event) => {
+            if (event.key === 'Escape') {
+              setText('');
+              search.current?.blur();
+            }
+          }}
+        />
       </div>
-      {following.error && <div class="panel-body"><ErrorBox error={following.error} /></div>}
+      {following.error && (
+        <div class="panel-body">
+          <ErrorBox error={following.error} />
+        </div>
+      )}
       {full && (
-        <p class="tail-note">{format.plural(following.seen, 'change')} read, and there are more. <Button small onClick={pause}>Read on</Button>
-          <span class="muted">The oldest of those shown are let go.</span></p>
+        <p class="tail-note">
+          {format.plural(following.seen, 'change')} read, and there are more.{' '}
+          <Button small onClick={pause}>
+            Read on
+          </Button>
+          <span class="muted">The oldest of those shown are let go.</span>
+        </p>
       )}
       <ul class="records" ref={list} aria-label="Changes, newest first">
         {shown.map((known) => (
-          <RecordLine key={known.change.id} known={known} table={table} order={order} open={open.has(known.change.id)} onToggle={() => toggle(known.change.id)} />
+          <RecordLine
+            key={known.change.id}
+            known={known}
+            table={table}
+            order={order}
+            open={open.has(known.change.id)}
+            onToggle={() => toggle(known.change.id)}
+          />
         ))}
       </ul>
-      {shown.length === 0 && !following.error && <Waiting following={following} start={start} onBeginning={() => begin('TRIM_HORIZON')} />}
+      {shown.length === 0 && !following.error && (
+        <Waiting following={following} start={start} onBeginning={() => begin('TRIM_HORIZON')} />
+      )}
       <footer class="tail-foot muted number">
-        {format.plural(shown.length, 'change')} shown{shown.length < following.changes.length ? ` of ${following.changes.length}` : ''}
-        {following.seen > following.changes.length && ` · ${format.count(following.seen)} came, the newest ${KEPT} are kept`}
+        {format.plural(shown.length, 'change')} shown
+        {shown.length < following.changes.length ? ` of ${following.changes.length}` : ''}
+        {following.seen > following.changes.length &&
+          ` · ${format.count(following.seen)} came, the newest ${KEPT} are kept`}
       </footer>
     </div>
   );
@@ -176,12 +294,21 @@ function TailView({ table, description, design, onGone }:
 
 function Waiting({ following, start, onBeginning }: { following: Following; start: Start; onBeginning: () => void }) {
   if (following.changes.length > 0) return <Empty title="No change fits the filter" icon="query" />;
-  if (start === 'TRIM_HORIZON') return <Empty title={following.caughtUp ? 'The stream is empty' : 'Reading…'} icon="stream">Nothing was changed within the last 24 hours.</Empty>;
+  if (start === 'TRIM_HORIZON')
+    return (
+      <Empty title={following.caughtUp ? 'The stream is empty' : 'Reading…'} icon="stream">
+        Nothing was changed within the last 24 hours.
+      </Empty>
+    );
   if (!following.caughtUp) return <Empty title="Connecting…" icon="stream" />; // what is written before that is not from now on
   return (
     <Empty title="Waiting for changes" icon="stream">
       <p>Whatever is written to the table appears here at once.</p>
-      <p><Button small onClick={onBeginning}>Show what has happened so far</Button></p>
+      <p>
+        <Button small onClick={onBeginning}>
+          Show what has happened so far
+        </Button>
+      </p>
     </Empty>
   );
 }
@@ -195,12 +322,25 @@ export function StreamsPage({ route }: { route: Route }) {
   return (
     <div class="stack">
       <div class="page-head">
-        <div><h1>Stream of <span class="mono">{table}</span></h1><p>Every change of the table as it happens: what the item was, and what it became.</p></div>
+        <div>
+          <h1>
+            Stream of <span class="mono">{table}</span>
+          </h1>
+          <p>Every change of the table as it happens: what the item was, and what it became.</p>
+        </div>
         <span class="spread" />
         {on && <Badge title="what each change has">{description.StreamSpecification!.StreamViewType}</Badge>}
-        {design && <a class="button button-plain" href={href(['processors', design.name])}>Processors</a>}
+        {design && (
+          <a class="button button-plain" href={href(['processors', design.name])}>
+            Processors
+          </a>
+        )}
       </div>
-      {on ? <TailView table={table} description={description} design={design} onGone={reload} /> : <NoStream table={table} />}
+      {on ? (
+        <TailView table={table} description={description} design={design} onGone={reload} />
+      ) : (
+        <NoStream table={table} />
+      )}
     </div>
   );
 }

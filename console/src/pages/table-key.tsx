@@ -6,20 +6,48 @@ import type { AttributeValue, TemplatePart } from '../lib/types';
 import { show } from '../lib/values';
 
 /** `link`: where the value of a placeholder leads. */
-export function KeyView({ value, parts, link, captions }:
-    { value: AttributeValue; parts: KeyParts | null; link?: (name: string) => string | undefined; captions?: boolean }) {
+export function KeyView({
+  value,
+  parts,
+  link,
+  captions,
+}: {
+  value: AttributeValue;
+  parts: KeyParts | null;
+  link?: (name: string) => string | undefined;
+  captions?: boolean;
+}) {
   if (!parts) return <span class="key key-plain">{show(value)}</span>;
   return (
     <span class={captions ? 'key key-captions' : 'key'}>
       {parts.parts.map(({ text, name, format }, at) => {
-        if (!name) return <span class="key-literal" key={at}>{text}</span>;
+        if (!name)
+          return (
+            <span class="key-literal" key={at}>
+              {text}
+            </span>
+          );
         const to = link?.(name);
         const title = format ? `${name}, as ${format}` : name;
-        const inner = <span class="key-value" title={title}>{text}</span>;
+        const inner = (
+          <span class="key-value" title={title}>
+            {text}
+          </span>
+        );
         return (
           <span class="key-piece" key={at}>
-            {to ? <a href={to} title={`${title}: go to it`} onClick={(event) => event.stopPropagation()}>{inner}</a> : inner}
-            {captions && <span class="key-caption" aria-hidden="true">{name}</span>}
+            {to ? (
+              <a href={to} title={`${title}: go to it`} onClick={(event) => event.stopPropagation()}>
+                {inner}
+              </a>
+            ) : (
+              inner
+            )}
+            {captions && (
+              <span class="key-caption" aria-hidden="true">
+                {name}
+              </span>
+            )}
           </span>
         );
       })}
@@ -31,18 +59,34 @@ export function KeyView({ value, parts, link, captions }:
 export function TemplateView({ parts }: { parts: TemplatePart[] }) {
   return (
     <span class="template">
-      {parts.map((part, at) => ('text' in part
-        ? <span key={at}>{part.text}</span>
-        : <span class="template-hole" key={at}>{`<${part.name}${part.format ? `:${part.format}` : ''}>`}</span>))}
+      {parts.map((part, at) =>
+        'text' in part ? (
+          <span key={at}>{part.text}</span>
+        ) : (
+          <span class="template-hole" key={at}>{`<${part.name}${part.format ? `:${part.format}` : ''}>`}</span>
+        ),
+      )}
     </span>
   );
 }
 
 export function Dot({ index, hollow }: { index: number; hollow?: boolean }) {
-  return <span class={hollow ? 'entity-dot entity-dot-hollow' : 'entity-dot'} style={`--entity: var(--entity-${index % 12})`} aria-hidden="true" />;
+  return (
+    <span
+      class={hollow ? 'entity-dot entity-dot-hollow' : 'entity-dot'}
+      style={`--entity: var(--entity-${index % 12})`}
+      aria-hidden="true"
+    />
+  );
 }
 
 /** Words with a link among them where there is an address. */
 export function MaybeLink({ to, children, title }: { to?: string; children: ComponentChildren; title?: string }) {
-  return to ? <a href={to} title={title} onClick={(event) => event.stopPropagation()}>{children}</a> : <>{children}</>;
+  return to ? (
+    <a href={to} title={title} onClick={(event) => event.stopPropagation()}>
+      {children}
+    </a>
+  ) : (
+    <>{children}</>
+  );
 }

@@ -41,7 +41,10 @@ interface Reply {
 const NO_TOTALS: Totals = { requests: 0, scanned: 0, units: 0, ms: 0 };
 
 /** What keys of this kind begin with, as a filter. */
-function kindFilter(kind: Kind, names: (string | null)[]): { expression: string; names: Record<string, string>; values: Item } {
+function kindFilter(
+  kind: Kind,
+  names: (string | null)[],
+): { expression: string; names: Record<string, string>; values: Item } {
   const parts: string[] = [];
   const out = { names: {} as Record<string, string>, values: {} as Item };
   names.forEach((name, i) => {
@@ -62,7 +65,10 @@ function kindFilter(kind: Kind, names: (string | null)[]): { expression: string;
 }
 
 /** The request of a view, without where it starts. */
-export function requestOf(table: TableInfo, view: View): { operation: 'Query' | 'Scan'; input: Record<string, unknown> } {
+export function requestOf(
+  table: TableInfo,
+  view: View,
+): { operation: 'Query' | 'Scan'; input: Record<string, unknown> } {
   const { hash, range } = keysOfView(table, view.index);
   const input: Record<string, unknown> = { TableName: table.name, Limit: PAGE_ITEMS, ReturnConsumedCapacity: 'TOTAL' };
   if (indexOf(table, view.index)) input.IndexName = view.index;
@@ -75,20 +81,33 @@ export function requestOf(table: TableInfo, view: View): { operation: 'Query' | 
       values[':sk'] = typedKey(table, range, view.sk);
       condition += table.types[range] === 'S' ? ' AND begins_with(#sk, :sk)' : ' AND #sk = :sk';
     }
-    Object.assign(input, { KeyConditionExpression: condition, ExpressionAttributeNames: names, ExpressionAttributeValues: values });
+    Object.assign(input, {
+      KeyConditionExpression: condition,
+      ExpressionAttributeNames: names,
+      ExpressionAttributeValues: values,
+    });
     if (view.descending) input.ScanIndexForward = false;
     return { operation: 'Query', input };
   }
   const filter = view.only && kindFilter(view.only, [table.hash, table.range]);
   if (filter?.expression) {
-    Object.assign(input, { FilterExpression: filter.expression, ExpressionAttributeNames: filter.names,
-      ExpressionAttributeValues: filter.values, Limit: LOOK_LIMIT });
+    Object.assign(input, {
+      FilterExpression: filter.expression,
+      ExpressionAttributeNames: filter.names,
+      ExpressionAttributeValues: filter.values,
+      Limit: LOOK_LIMIT,
+    });
   }
   return { operation: 'Scan', input };
 }
 
 /** One page after `start`. Filtered ones are made of several requests. */
-async function load(table: TableInfo, view: View, start: Item | null, stopped: () => boolean): Promise<{ page: Page; next: Item | null; totals: Totals }> {
+async function load(
+  table: TableInfo,
+  view: View,
+  start: Item | null,
+  stopped: () => boolean,
+): Promise<{ page: Page; next: Item | null; totals: Totals }> {
   const { operation, input } = requestOf(table, view);
   const totals = { ...NO_TOTALS };
   const items: Item[] = [];
@@ -115,45 +134,87 @@ export interface Loaded {
   reload: () => void;
 }
 
-const add = (a: Totals, b: Totals): Totals =>
-  ({ requests: a.requests + b.requests, scanned: a.scanned + b.scanned, units: a.units + b.units, ms: a.ms + b.ms });
+const add = (a: Totals, b: Totals): Totals => ({
+  requests: a.requests + b.requests,
+  scanned: a.scanned + b.scanned,
+  units: a.units + b.units,
+  ms: a.ms + b.ms,
+});
 
 export function usePages(table: TableInfo | undefined, view: View): Loaded {
-  const [state, setState] = useState({ window: EMPTY_WINDOW, totals: NO_TOTALS, loading: true, error: null as Error | null });
+  const [state, setState] = useState({
+    window: EMPTY_WINDOW,
+    totals: NO_TOTALS,
+    loading: true,
+    error: null as Error | null,
+  });
   const [turn, setTurn] = useState(0);
   // Which view the running request belongs to: a reply to an older one is dropped.
   const current = useRef(0);
   const busy = useRef(false);
   const shown = useRef('');
-  const id = JSON.stringify([table?.name, table && indexOf(table, view.index)?.name, view.pk, view.sk, view.descending,
-    view.only && [view.only.entityIndex, view.only.companion?.line]]);
+  const id = JSON.stringify([
+    table?.name,
+    table && indexOf(table, view.index)?.name,
+    view.pk,
+    view.sk,
+    view.descending,
+    view.only && [view.only.entityIndex, view.only.companion?.line],
+  ]);
 
-  const run = useCallback((from: Item | null, put: (window: Window, page: Page, next: Item | null) => Window, fresh: boolean) => {
-    if (!table || (busy.current && !fresh)) return;
-    const mine = fresh ? ++current.current : current.current;
-    const stale = () => mine !== current.current;
-    busy.current = true;
-    // What is loaded again stays until the new is there; what is another view goes at once.
-    const kept = shown.current === id;
-    shown.current = id;
-    setState((old) => ({ window: kept ? old.window : EMPTY_WINDOW, totals: fresh ? NO_TOTALS : old.totals, loading: true, error: null }));
-    load(table, view, from, stale).then(
-      ({ page, next, totals }) => stale() || setState((old) => (
-        { window: put(fresh ? EMPTY_WINDOW : old.window, page, next), totals: add(old.totals, totals), loading: false, error: null })),
-      (error: Error) => stale() || setState((old) => ({ ...old, window: fresh ? EMPTY_WINDOW : old.window, loading: false, error })),
-    ).finally(() => { if (!stale()) busy.current = false; });
-  }, [id, table]);
+  const run = useCallback(
+    (from: Item | null, put: (window: Window, page: Page, next: Item | null) => Window, fresh: boolean) => {
+      if (!table || (busy.current && !fresh)) return;
+      const mine = fresh ? ++current.current : current.current;
+      const stale = () => mine !== current.current;
+      busy.current = true;
+      // What is loaded again stays until the new is there; what is another view goes at once.
+      const kept = shown.current === id;
+      shown.current = id;
+      setState((old) => ({
+        window: kept ? old.window : EMPTY_WINDOW,
+        totals: fresh ? NO_TOTALS : old.totals,
+        loading: true,
+        error: null,
+      }));
+      load(table, view, from, stale)
+        .then(
+          ({ page, next, totals }) =>
+            stale() ||
+            setState((old) => ({
+              window: put(fresh ? EMPTY_WINDOW : old.window, page, next),
+              totals: add(old.totals, totals),
+              loading: false,
+              error: null,
+            })),
+          (error: Error) =>
+            stale() ||
+            setState((old) => ({ ...old, window: fresh ? EMPTY_WINDOW : old.window, loading: false, error })),
+        )
+        .finally(() => {
+          if (!stale()) busy.current = false;
+        });
+    },
+    [id, table],
+  );
 
   useEffect(() => {
     run(null, append, true);
-    return () => { current.current++; busy.current = false; };
+    return () => {
+      current.current++;
+      busy.current = false;
+    };
   }, [id, table, turn]);
 
   const { window } = state;
   return {
     ...state,
-    more: () => { if (window.next) run(window.next, append, false); },
-    earlier: () => { if (window.before.length) run(window.before[window.before.length - 1]!, (old, page) => prepend(old, page), false); },
+    more: () => {
+      if (window.next) run(window.next, append, false);
+    },
+    earlier: () => {
+      if (window.before.length) run(window.before[window.before.length - 1]!, (old, page) => prepend(old, page), false);
+    },
     reload: () => setTurn((n) => n + 1),
   };
 }

@@ -10,9 +10,28 @@ export function KeysOverlay({ onClose }: { onClose: () => void }) {
   return (
     <Dialog title="Keys" onClose={onClose}>
       <dl class="keys">
-        {rows.map(([key, label]) => <div key={key}><dt><Kbd>{key}</Kbd></dt><dd>{label[0]!.toUpperCase() + label.slice(1)}</dd></div>)}
-        {!seen.has('Escape') && <div><dt><Kbd>Escape</Kbd></dt><dd>Close what is open</dd></div>}
-        <div><dt><Kbd>Tab</Kbd></dt><dd>To the next link, button or field</dd></div>
+        {rows.map(([key, label]) => (
+          <div key={key}>
+            <dt>
+              <Kbd>{key}</Kbd>
+            </dt>
+            <dd>{label[0]!.toUpperCase() + label.slice(1)}</dd>
+          </div>
+        ))}
+        {!seen.has('Escape') && (
+          <div>
+            <dt>
+              <Kbd>Escape</Kbd>
+            </dt>
+            <dd>Close what is open</dd>
+          </div>
+        )}
+        <div>
+          <dt>
+            <Kbd>Tab</Kbd>
+          </dt>
+          <dd>To the next link, button or field</dd>
+        </div>
       </dl>
     </Dialog>
   );

@@ -17,9 +17,18 @@ const THEME_LABEL: Record<Theme, string> = { auto: 'Theme: as the system', light
 
 function ThemeSwitch() {
   const [theme, setTheme] = useState(chosenTheme());
-  const next = () => { chooseTheme(NEXT_THEME[theme]); setTheme(NEXT_THEME[theme]); };
+  const next = () => {
+    chooseTheme(NEXT_THEME[theme]);
+    setTheme(NEXT_THEME[theme]);
+  };
   useHotkey('shift+t', next, 'Light, dark, or as the system', true);
-  return <IconButton icon={theme === 'auto' ? 'auto' : theme === 'light' ? 'sun' : 'moon'} label={THEME_LABEL[theme]} onClick={next} />;
+  return (
+    <IconButton
+      icon={theme === 'auto' ? 'auto' : theme === 'light' ? 'sun' : 'moon'}
+      label={THEME_LABEL[theme]}
+      onClick={next}
+    />
+  );
 }
 
 function Breadcrumb({ route }: { route: Route }) {
@@ -29,7 +38,11 @@ function Breadcrumb({ route }: { route: Route }) {
       <ol>
         {trail.map((crumb, at) => (
           <li key={at} class={crumb.mono ? 'mono' : ''}>
-            {crumb.href && at < trail.length - 1 ? <a href={crumb.href}>{crumb.label}</a> : <span aria-current="page">{crumb.label}</span>}
+            {crumb.href && at < trail.length - 1 ? (
+              <a href={crumb.href}>{crumb.label}</a>
+            ) : (
+              <span aria-current="page">{crumb.label}</span>
+            )}
           </li>
         ))}
       </ol>
@@ -42,11 +55,24 @@ function Health() {
   const { stats, error } = useStats();
   if (error) {
     return (
-      <span class="health health-bad" role="status"><span class="dot dot-danger" />{error.message}
-        {needsKeys(error) && <Button small onClick={signOut}>Sign in</Button>}</span>
+      <span class="health health-bad" role="status">
+        <span class="dot dot-danger" />
+        {error.message}
+        {needsKeys(error) && (
+          <Button small onClick={signOut}>
+            Sign in
+          </Button>
+        )}
+      </span>
     );
   }
-  if (stats && stats.health !== 'ok') return <span class="health health-bad" role="status"><span class="dot dot-danger" />{stats.health}</span>;
+  if (stats && stats.health !== 'ok')
+    return (
+      <span class="health health-bad" role="status">
+        <span class="dot dot-danger" />
+        {stats.health}
+      </span>
+    );
   return null;
 }
 
@@ -54,8 +80,16 @@ function Health() {
 function useGoKeys(route: Route): void {
   const design = designAt(route) ?? (tableAt(route) ? undefined : session().designs[0]);
   const table = tableAt(route) ?? design?.table;
-  const withTable = (...parts: string[]) => () => { if (table) go(href([parts[0]!, table, ...parts.slice(1)])); };
-  const withDesign = (...parts: string[]) => () => { if (design) go(href([parts[0]!, design.name, ...parts.slice(1)])); };
+  const withTable =
+    (...parts: string[]) =>
+    () => {
+      if (table) go(href([parts[0]!, table, ...parts.slice(1)]));
+    };
+  const withDesign =
+    (...parts: string[]) =>
+    () => {
+      if (design) go(href([parts[0]!, design.name, ...parts.slice(1)]));
+    };
   useHotkey('g o', () => go('#/'), 'Go to the overview', true);
   useHotkey('g t', withTable('table'), 'Go to the single table', true);
   useHotkey('g a', withDesign('design', 'patterns'), 'Go to the access patterns', true);
@@ -71,7 +105,10 @@ function usePageChange(route: Route) {
   const path = route.path.join('/');
   const first = useRef(true);
   useEffect(() => {
-    document.title = `${crumbs(route).map((crumb) => crumb.label).reverse().join(' · ')} · Thorpe`;
+    document.title = `${crumbs(route)
+      .map((crumb) => crumb.label)
+      .reverse()
+      .join(' · ')} · Thorpe`;
     if (!first.current) {
       scrollTo(0, 0);
       if (!main.current?.contains(document.activeElement)) main.current?.focus({ preventScroll: true });
@@ -85,31 +122,62 @@ export function Layout({ route, children }: { route: Route; children: ComponentC
   const [overlay, setOverlay] = useState<'palette' | 'keys' | 'rail' | null>(null);
   const close = () => setOverlay(null);
   const main = usePageChange(route);
-  useHotkey('mod+k', () => setOverlay(overlay === 'palette' ? null : 'palette'), 'Go to a table, design or access pattern', true);
+  useHotkey(
+    'mod+k',
+    () => setOverlay(overlay === 'palette' ? null : 'palette'),
+    'Go to a table, design or access pattern',
+    true,
+  );
   useHotkey('/', () => setOverlay('palette'), 'Search', true);
   useHotkey('?', () => setOverlay('keys'), 'Show these keys', true);
   useGoKeys(route);
-  useEffect(() => { if (overlay === 'rail') close(); }, [route]);
+  useEffect(() => {
+    if (overlay === 'rail') close();
+  }, [route]);
 
   return (
     <div class="app">
-      <a class="skip" href="#main" onClick={(event) => { event.preventDefault(); main.current?.focus(); }}>To the content</a>
-      <div class="app-rail"><Rail route={route} /></div>
+      <a
+        class="skip"
+        href="#main"
+        onClick={(event) => {
+          event.preventDefault();
+          main.current?.focus();
+        }}
+      >
+        To the content
+      </a>
+      <div class="app-rail">
+        <Rail route={route} />
+      </div>
       <header class="head">
         <IconButton class="head-menu" icon="menu" label="Tables and designs" onClick={() => setOverlay('rail')} />
         <Breadcrumb route={route} />
         <Health />
-        <button type="button" class="head-search" onClick={() => setOverlay('palette')} aria-label="Go to a table, design or access pattern">
-          <Icon name="search" /><span>Go to…</span><Kbd>mod+k</Kbd>
+        <button
+          type="button"
+          class="head-search"
+          onClick={() => setOverlay('palette')}
+          aria-label="Go to a table, design or access pattern"
+        >
+          <Icon name="search" />
+          <span>Go to…</span>
+          <Kbd>mod+k</Kbd>
         </button>
         <IconButton class="head-keys" icon="keyboard" label="Keys (?)" onClick={() => setOverlay('keys')} />
         <ThemeSwitch />
         {session().auth === 'keys' && <IconButton icon="signout" label="Sign out" onClick={signOut} />}
       </header>
-      <main class="main" id="main" ref={main} tabIndex={-1}>{children}</main>
+      <main class="main" id="main" ref={main} tabIndex={-1}>
+        {children}
+      </main>
       {overlay === 'palette' && <Palette near={designAt(route)?.title} onClose={close} />}
       {overlay === 'keys' && <KeysOverlay onClose={close} />}
-      {overlay === 'rail' && <Dialog title="Tables and designs" onClose={close} bare drawer><Rail route={route} /></Dialog>}
+      {overlay === 'rail' && (
+        <Dialog title="Tables and designs" onClose={close} bare drawer>
+          <Rail route={route} />
+        </Dialog>
+      )}
       <Toasts />
     </div>
   );

@@ -27,9 +27,20 @@ function allPlaces(designs: Design[], tables: string[]): Place[] {
   return [
     { label: 'Overview', icon: 'overview', href: '#/', about: 'page' },
     ...session().designs.flatMap(placesOf),
-    ...designs.flatMap((design) => design.access.map((pattern): Place => (
-      { label: pattern.name, icon: 'pattern', href: href(['design', design.name, 'patterns', pattern.name]), about: `${design.title} · access pattern` }))),
-    ...designs.map((design): Place => ({ label: design.table, icon: 'table', href: href(['table', design.table]), about: `${design.title} · table` })),
+    ...designs.flatMap((design) =>
+      design.access.map((pattern): Place => ({
+        label: pattern.name,
+        icon: 'pattern',
+        href: href(['design', design.name, 'patterns', pattern.name]),
+        about: `${design.title} · access pattern`,
+      })),
+    ),
+    ...designs.map((design): Place => ({
+      label: design.table,
+      icon: 'table',
+      href: href(['table', design.table]),
+      about: `${design.title} · table`,
+    })),
     ...tables.flatMap((table): Place[] => [
       { label: table, icon: 'table', href: href(['table', table]), about: 'table' },
       { label: `${table} stream`, icon: 'stream', href: href(['streams', table]), about: 'table' },
@@ -45,13 +56,22 @@ export function Palette({ near, onClose }: { near?: string; onClose: () => void 
   const [at, setAt] = useState(0);
   const list = useRef<HTMLUListElement>(null);
   const tables = [...otherTables(stats), ...bookkeepingTables(stats)];
-  const found = useMemo(() => allPlaces(designs ?? [], tables)
-    .map((place) => ({ place, fit: score(place, typed) })).filter(({ fit }) => fit >= 0)
-    .map(({ place, fit }) => ({ place, fit: fit + (near && place.about.startsWith(near) ? 0.5 : 0) }))
-    .sort((a, b) => b.fit - a.fit).slice(0, SHOWN).map(({ place }) => place), [designs, tables.join(), typed]);
+  const found = useMemo(
+    () =>
+      allPlaces(designs ?? [], tables)
+        .map((place) => ({ place, fit: score(place, typed) }))
+        .filter(({ fit }) => fit >= 0)
+        .map(({ place, fit }) => ({ place, fit: fit + (near && place.about.startsWith(near) ? 0.5 : 0) }))
+        .sort((a, b) => b.fit - a.fit)
+        .slice(0, SHOWN)
+        .map(({ place }) => place),
+    [designs, tables.join(), typed],
+  );
   const chosen = Math.min(at, found.length - 1);
 
-  useEffect(() => { list.current?.children[chosen]?.scrollIntoView({ block: 'nearest' }); }, [chosen]);
+  useEffect(() => {
+    list.current?.children[chosen]?.scrollIntoView({ block: 'nearest' });
+  }, [chosen]);
   const open = (place: Place | undefined) => {
     if (!place) return;
     onClose();
@@ -68,14 +88,38 @@ export function Palette({ near, onClose }: { near?: string; onClose: () => void 
     <Dialog title="Go to" onClose={onClose} bare>
       <div class="palette-field">
         <Icon name="search" />
-        <input class="palette-input" value={typed} placeholder="Go to a table, design or access pattern" aria-label="Go to" autoFocus
-          role="combobox" aria-expanded aria-controls="palette-list" aria-activedescendant={`palette-${chosen}`} autoComplete="off" spellcheck={false}
-          onInput={(event) => { setTyped(event.currentTarget.value); setAt(0); }} onKeyDown={keys} />
+        <input
+          class="palette-input"
+          value={typed}
+          placeholder="Go to a table, design or access pattern"
+          aria-label="Go to"
+          autoFocus
+          role="combobox"
+          aria-expanded
+          aria-controls="palette-list"
+          aria-activedescendant={`palette-${chosen}`}
+          autoComplete="off"
+          spellcheck={false}
+          onInput={(event) => {
+            setTyped(event.currentTarget.value);
+            setAt(0);
+          }}
+          onKeyDown={keys}
+        />
       </div>
       <ul class="palette-list" id="palette-list" role="listbox" ref={list}>
         {found.map((place, i) => (
-          <li key={place.href + place.label} id={`palette-${i}`} role="option" aria-selected={i === chosen} onMouseMove={() => setAt(i)} onClick={() => open(place)}>
-            <Icon name={place.icon} /><span class="palette-label">{place.label}</span><span class="palette-about">{place.about}</span>
+          <li
+            key={place.href + place.label}
+            id={`palette-${i}`}
+            role="option"
+            aria-selected={i === chosen}
+            onMouseMove={() => setAt(i)}
+            onClick={() => open(place)}
+          >
+            <Icon name={place.icon} />
+            <span class="palette-label">{place.label}</span>
+            <span class="palette-about">{place.about}</span>
           </li>
         ))}
       </ul>

@@ -23,7 +23,8 @@ export const placesOf = (design: SessionDesign): Place[] => [
 ];
 
 /** Where processors keep their positions: the server's own, beside a design's table. */
-export const isBookkeeping = (table: string): boolean => session().designs.some((design) => table === `${design.table}.thorpe`);
+export const isBookkeeping = (table: string): boolean =>
+  session().designs.some((design) => table === `${design.table}.thorpe`);
 
 export function otherTables(stats: Stats | null): string[] {
   return stats?.tables.filter((table) => !table.design && !isBookkeeping(table.name)).map((table) => table.name) ?? [];

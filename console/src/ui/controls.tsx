@@ -16,18 +16,34 @@ type ButtonProps = Omit<JSX.HTMLAttributes<HTMLButtonElement>, 'icon'> & {
 
 export function Button({ kind = 'plain', small, icon, busy, children, class: extra, disabled, ...rest }: ButtonProps) {
   return (
-    <button type="button" {...rest} disabled={disabled || busy} aria-busy={busy}
-      class={`button button-${kind}${small ? ' button-small' : ''} ${extra ?? ''}`}>
-      {busy ? <Spinner small /> : icon && <Icon name={icon} />}{children}
+    <button
+      type="button"
+      {...rest}
+      disabled={disabled || busy}
+      aria-busy={busy}
+      class={`button button-${kind}${small ? ' button-small' : ''} ${extra ?? ''}`}
+    >
+      {busy ? <Spinner small /> : icon && <Icon name={icon} />}
+      {children}
     </button>
   );
 }
 
 /** A button that is an icon only; the label is read out, and shown on hovering. */
-export function IconButton({ icon, label, class: extra, ...rest }:
-    Omit<JSX.HTMLAttributes<HTMLButtonElement>, 'icon' | 'label'> & { icon: IconName; label: string; disabled?: boolean }) {
+export function IconButton({
+  icon,
+  label,
+  class: extra,
+  ...rest
+}: Omit<JSX.HTMLAttributes<HTMLButtonElement>, 'icon' | 'label'> & {
+  icon: IconName;
+  label: string;
+  disabled?: boolean;
+}) {
   return (
-    <button type="button" {...rest} class={`icon-button ${extra ?? ''}`} aria-label={label} title={label}><Icon name={icon} /></button>
+    <button type="button" {...rest} class={`icon-button ${extra ?? ''}`} aria-label={label} title={label}>
+      <Icon name={icon} />
+    </button>
   );
 }
 
@@ -53,11 +69,19 @@ export function CopyButton({ text, label }: { text: string | (() => string); lab
     return () => clearTimeout(timer);
   }, [copied]);
   useEffect(() => setCopied(false), [typeof text === 'string' ? text : '']);
-  const run = () => copy(typeof text === 'string' ? text : text())
-    .then(() => setCopied(true), () => toast('The browser does not let the console copy.', 'danger'));
+  const run = () =>
+    copy(typeof text === 'string' ? text : text()).then(
+      () => setCopied(true),
+      () => toast('The browser does not let the console copy.', 'danger'),
+    );
   const icon = copied ? 'check' : 'copy';
-  if (!label) return <IconButton icon={icon} label={copied ? 'Copied' : 'Copy'} class={copied ? 'copied' : ''} onClick={run} />;
-  return <Button small kind="ghost" icon={icon} class={copied ? 'copied' : ''} onClick={run}>{copied ? 'Copied' : label}</Button>;
+  if (!label)
+    return <IconButton icon={icon} label={copied ? 'Copied' : 'Copy'} class={copied ? 'copied' : ''} onClick={run} />;
+  return (
+    <Button small kind="ghost" icon={icon} class={copied ? 'copied' : ''} onClick={run}>
+      {copied ? 'Copied' : label}
+    </Button>
+  );
 }
 
 export interface Tab {
@@ -66,7 +90,17 @@ export interface Tab {
 }
 
 /** A row of tabs; the left and right arrow keys move along it. What is shown below is up to the caller. */
-export function Tabs({ tabs, selected, onSelect, label }: { tabs: Tab[]; selected: string; onSelect: (id: string) => void; label?: string }) {
+export function Tabs({
+  tabs,
+  selected,
+  onSelect,
+  label,
+}: {
+  tabs: Tab[];
+  selected: string;
+  onSelect: (id: string) => void;
+  label?: string;
+}) {
   const row = useRef<HTMLDivElement>(null);
   const move = (event: KeyboardEvent) => {
     const step = event.key === 'ArrowRight' ? 1 : event.key === 'ArrowLeft' ? -1 : 0;
@@ -79,21 +113,54 @@ export function Tabs({ tabs, selected, onSelect, label }: { tabs: Tab[]; selecte
   return (
     <div class="tabs" role="tablist" aria-label={label} ref={row} onKeyDown={move}>
       {tabs.map((tab) => (
-        <button type="button" role="tab" key={tab.id} aria-selected={tab.id === selected} tabIndex={tab.id === selected ? 0 : -1}
-          onClick={() => onSelect(tab.id)}>{tab.label}</button>
+        <button
+          type="button"
+          role="tab"
+          key={tab.id}
+          aria-selected={tab.id === selected}
+          tabIndex={tab.id === selected ? 0 : -1}
+          onClick={() => onSelect(tab.id)}
+        >
+          {tab.label}
+        </button>
       ))}
     </div>
   );
 }
 
 /** A label with its field below it: the child gets the label by being inside. */
-export function Field({ label, hint, error, required, children }:
-    { label: ComponentChildren; hint?: ComponentChildren; error?: string | null; required?: boolean; children: ComponentChildren }) {
+export function Field({
+  label,
+  hint,
+  error,
+  required,
+  children,
+}: {
+  label: ComponentChildren;
+  hint?: ComponentChildren;
+  error?: string | null;
+  required?: boolean;
+  children: ComponentChildren;
+}) {
   return (
     <label class={`field${error ? ' field-wrong' : ''}`}>
-      <span class="field-label">{label}{required && <span class="field-required" title="required"> *</span>}</span>
+      <span class="field-label">
+        {label}
+        {required && (
+          <span class="field-required" title="required">
+            {' '}
+            *
+          </span>
+        )}
+      </span>
       {children}
-      {error ? <span class="field-error" role="alert">{error}</span> : hint && <span class="field-hint">{hint}</span>}
+      {error ? (
+        <span class="field-error" role="alert">
+          {error}
+        </span>
+      ) : (
+        hint && <span class="field-hint">{hint}</span>
+      )}
     </label>
   );
 }
@@ -107,27 +174,61 @@ type InputProps = Omit<JSX.InputHTMLAttributes<HTMLInputElement>, 'onInput'> & {
 
 export function Input({ onInput, mono, class: extra, inputRef, ...rest }: InputProps) {
   return (
-    <input type="text" autoComplete="off" autoCapitalize="off" spellcheck={false} {...rest} ref={inputRef}
-      class={`input${mono ? ' mono' : ''} ${extra ?? ''}`} onInput={(event) => onInput(event.currentTarget.value)} />
+    <input
+      type="text"
+      autoComplete="off"
+      autoCapitalize="off"
+      spellcheck={false}
+      {...rest}
+      ref={inputRef}
+      class={`input${mono ? ' mono' : ''} ${extra ?? ''}`}
+      onInput={(event) => onInput(event.currentTarget.value)}
+    />
   );
 }
 
 type Option = string | { value: string; label: string };
 
-export function Select({ value, onChange, options, class: extra, ...rest }:
-    Omit<JSX.SelectHTMLAttributes<HTMLSelectElement>, 'onChange'> & { value: string; onChange: (value: string) => void; options: Option[] }) {
+export function Select({
+  value,
+  onChange,
+  options,
+  class: extra,
+  ...rest
+}: Omit<JSX.SelectHTMLAttributes<HTMLSelectElement>, 'onChange'> & {
+  value: string;
+  onChange: (value: string) => void;
+  options: Option[];
+}) {
   return (
-    <select {...rest} class={`input select ${extra ?? ''}`} value={value} onChange={(event) => onChange(event.currentTarget.value)}>
+    <select
+      {...rest}
+      class={`input select ${extra ?? ''}`}
+      value={value}
+      onChange={(event) => onChange(event.currentTarget.value)}
+    >
       {options.map((option) => {
         const { value: v, label } = typeof option === 'string' ? { value: option, label: option } : option;
-        return <option key={v} value={v} selected={v === value}>{label}</option>;
+        return (
+          <option key={v} value={v} selected={v === value}>
+            {label}
+          </option>
+        );
       })}
     </select>
   );
 }
 
 /** On or off, with its words. */
-export function Checkbox({ checked, onChange, children }: { checked: boolean; onChange: (checked: boolean) => void; children: ComponentChildren }) {
+export function Checkbox({
+  checked,
+  onChange,
+  children,
+}: {
+  checked: boolean;
+  onChange: (checked: boolean) => void;
+  children: ComponentChildren;
+}) {
   const id = useId();
   return (
     <span class="checkbox">
@@ -145,11 +246,20 @@ export function Spinner({ small, label = 'Loading' }: { small?: boolean; label?:
 export function Kbd({ children }: { children: string }) {
   const mac = /Mac|iPhone|iPad/.test(navigator.platform);
   const names: Record<string, string> = {
-    mod: mac ? '⌘' : 'Ctrl', shift: mac ? '⇧' : 'Shift', ArrowUp: '↑', ArrowDown: '↓', ArrowLeft: '←', ArrowRight: '→', Escape: 'Esc', Enter: '↵',
+    mod: mac ? '⌘' : 'Ctrl',
+    shift: mac ? '⇧' : 'Shift',
+    ArrowUp: '↑',
+    ArrowDown: '↓',
+    ArrowLeft: '←',
+    ArrowRight: '→',
+    Escape: 'Esc',
+    Enter: '↵',
   };
   return (
     <span class="kbds">
-      {children.split(/[ +]/).map((key, at) => <kbd key={at}>{names[key] ?? (children.includes('+') && key.length === 1 ? key.toUpperCase() : key)}</kbd>)}
+      {children.split(/[ +]/).map((key, at) => (
+        <kbd key={at}>{names[key] ?? (children.includes('+') && key.length === 1 ? key.toUpperCase() : key)}</kbd>
+      ))}
     </span>
   );
 }

@@ -24,11 +24,26 @@ export function Dialog({ title, onClose, children, actions, wide, bare, drawer }
     if (!dialog.open) dialog.showModal();
     return () => dialog.close();
   }, []);
-  const outside = (event: MouseEvent) => { if (event.target === element.current) onClose(); };
+  const outside = (event: MouseEvent) => {
+    if (event.target === element.current) onClose();
+  };
   return (
-    <dialog ref={element} class={`dialog${wide ? ' dialog-wide' : ''}${bare ? ' dialog-bare' : ''}${drawer ? ' dialog-drawer' : ''}`} aria-label={title}
-      onCancel={(event) => { event.preventDefault(); onClose(); }} onMouseDown={outside}>
-      {!bare && <header class="dialog-head"><h2>{title}</h2><IconButton icon="close" label="Close" onClick={onClose} /></header>}
+    <dialog
+      ref={element}
+      class={`dialog${wide ? ' dialog-wide' : ''}${bare ? ' dialog-bare' : ''}${drawer ? ' dialog-drawer' : ''}`}
+      aria-label={title}
+      onCancel={(event) => {
+        event.preventDefault();
+        onClose();
+      }}
+      onMouseDown={outside}
+    >
+      {!bare && (
+        <header class="dialog-head">
+          <h2>{title}</h2>
+          <IconButton icon="close" label="Close" onClick={onClose} />
+        </header>
+      )}
       <div class="dialog-body">{children}</div>
       {actions && <footer class="dialog-actions">{actions}</footer>}
     </dialog>

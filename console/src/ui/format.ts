@@ -16,7 +16,10 @@ export const rate = (n: number): string => (n === 0 ? '0' : n < 10 ? n.toFixed(1
 export function bytes(n: number): string {
   const names = ['B', 'KB', 'MB', 'GB', 'TB'];
   let at = 0;
-  while (n >= 1000 && at < names.length - 1) { n /= 1024; at++; }
+  while (n >= 1000 && at < names.length - 1) {
+    n /= 1024;
+    at++;
+  }
   return `${at === 0 || n >= 100 ? Math.round(n) : n.toFixed(1)} ${names[at]}`;
 }
 

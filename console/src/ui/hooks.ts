@@ -12,15 +12,23 @@ export interface Async<T> {
 
 /** Calls fn at first, when deps change and on reload(). A result that a newer call has overtaken is dropped, and its signal aborted. */
 export function useAsync<T>(fn: (signal: AbortSignal) => Promise<T>, deps: unknown[]): Async<T> {
-  const [state, setState] = useState<{ value: T | undefined; error: Error | null; loading: boolean }>(
-    { value: undefined, error: null, loading: true });
+  const [state, setState] = useState<{ value: T | undefined; error: Error | null; loading: boolean }>({
+    value: undefined,
+    error: null,
+    loading: true,
+  });
   const [turn, setTurn] = useState(0);
   useEffect(() => {
     const abort = new AbortController();
     setState((old) => ({ ...old, loading: true }));
     fn(abort.signal).then(
-      (value) => { if (!abort.signal.aborted) setState({ value, error: null, loading: false }); },
-      (error: Error) => { if (!abort.signal.aborted) setState((old) => ({ value: old.value, error, loading: false })); });
+      (value) => {
+        if (!abort.signal.aborted) setState({ value, error: null, loading: false });
+      },
+      (error: Error) => {
+        if (!abort.signal.aborted) setState((old) => ({ value: old.value, error, loading: false }));
+      },
+    );
     return () => abort.abort();
   }, [...deps, turn]);
   const reload = useCallback(() => setTurn((n) => n + 1), []);
@@ -39,7 +47,10 @@ export function usePoll(fn: () => Promise<void> | void, ms: number, deps: unknow
       if (!ended) timer = setTimeout(() => void turn(), ms);
     };
     void turn();
-    return () => { ended = true; clearTimeout(timer); };
+    return () => {
+      ended = true;
+      clearTimeout(timer);
+    };
   }, [ms, ...deps]);
 }
 
@@ -61,9 +72,11 @@ export const currentHotkeys = (): { key: string; label: string }[] => hotkeys.fi
 
 export const isMac = /Mac|iPhone|iPad/.test(navigator.platform);
 
-const typing = (target: EventTarget | null) => target instanceof HTMLElement
-  && (target.isContentEditable || /^(TEXTAREA|SELECT)$/.test(target.tagName)
-    || (target instanceof HTMLInputElement && !/^(checkbox|radio|button|submit)$/.test(target.type)));
+const typing = (target: EventTarget | null) =>
+  target instanceof HTMLElement &&
+  (target.isContentEditable ||
+    /^(TEXTAREA|SELECT)$/.test(target.tagName) ||
+    (target instanceof HTMLInputElement && !/^(checkbox|radio|button|submit)$/.test(target.type)));
 
 function nameOf(event: KeyboardEvent): string {
   const mod = event.ctrlKey || event.metaKey ? 'mod+' : '';
@@ -78,7 +91,8 @@ document.addEventListener('keydown', (event) => {
   if (!modified && (typing(event.target) || document.querySelector('dialog[open]'))) return;
   const sequence = pending.until > Date.now() ? `${pending.key} ${name}` : '';
   pending = { key: '', until: 0 };
-  const find = (wanted: string) => wanted ? [...hotkeys].reverse().find((hotkey) => hotkey.key === wanted) : undefined;
+  const find = (wanted: string) =>
+    wanted ? [...hotkeys].reverse().find((hotkey) => hotkey.key === wanted) : undefined;
   const found = find(sequence) ?? find(name);
   if (found) {
     event.preventDefault();
@@ -100,6 +114,8 @@ export function useHotkey(key: string, fn: (event: KeyboardEvent) => void, label
     const hotkey = { key, label, run: (event: KeyboardEvent) => latest.current(event) };
     if (weak) hotkeys.unshift(hotkey);
     else hotkeys.push(hotkey);
-    return () => { hotkeys.splice(hotkeys.indexOf(hotkey), 1); };
+    return () => {
+      hotkeys.splice(hotkeys.indexOf(hotkey), 1);
+    };
   }, [key, label, weak]);
 }

@@ -4,8 +4,10 @@ const PATHS = {
   overview: 'M2.5 2.5h4.5v5h-4.5zM9 2.5h4.5v3H9zM9 7.5h4.5v6H9zM2.5 9.5h4.5v4h-4.5z',
   table: 'M2.5 3h11v10h-11zM2.5 6.5h11M6.5 6.5v6.5M2.5 9.75h11',
   design: 'M8 1.8 13.5 5v6L8 14.2 2.5 11V5zM2.7 5.1 8 8.2l5.3-3.1M8 8.2v5.8',
-  stream: 'M1.5 5c2 0 2-1.5 4.3-1.5S8.5 5 10.5 5s2-1.5 4-1.500M1.5 8.500c2 0 2-1.5 4.3-1.500s2.7 1.5 4.7 1.5 2-1.5 4-1.500M1.5 12c2 0 2-1.5 4.3-1.500S8.5 12 10.5 12s2-1.5 4-1.5',
-  processor: 'M8 5.700a2.3 2.3 0 1 0 0 4.6 2.3 2.3 0 0 0 0-4.600zM8 1.800v1.900M8 12.300v1.900M1.8 8h1.900M12.3 8h1.900M3.6 3.6 5 5M11 11l1.4 1.400M3.6 12.4 5 11M11 5l1.4-1.4',
+  stream:
+    'M1.5 5c2 0 2-1.5 4.3-1.5S8.5 5 10.5 5s2-1.5 4-1.500M1.5 8.500c2 0 2-1.5 4.3-1.500s2.7 1.5 4.7 1.5 2-1.5 4-1.500M1.5 12c2 0 2-1.5 4.3-1.500S8.5 12 10.5 12s2-1.5 4-1.5',
+  processor:
+    'M8 5.700a2.3 2.3 0 1 0 0 4.6 2.3 2.3 0 0 0 0-4.600zM8 1.800v1.900M8 12.300v1.900M1.8 8h1.900M12.3 8h1.900M3.6 3.6 5 5M11 11l1.4 1.400M3.6 12.4 5 11M11 5l1.4-1.4',
   pattern: 'M2.5 4h7M2.5 8h5M2.5 12h7M11 6l3 2.5-3 2.5',
   query: 'M2 3h12l-4.7 5.500v4.700l-2.6-1.300V8.500z',
   search: 'M7 2.500a4.5 4.5 0 1 0 0 9 4.5 4.5 0 0 0 0-9zM10.3 10.300l3.2 3.2',
@@ -39,7 +41,19 @@ export type IconName = keyof typeof PATHS;
 
 export function Icon({ name, size = 16 }: { name: IconName; size?: number }) {
   return (
-    <svg class="icon" width={size} height={size} viewBox="0 0 16 16" fill="none" stroke="currentColor" stroke-width="1.4"
-      stroke-linecap="round" stroke-linejoin="round" aria-hidden="true"><path d={PATHS[name]} /></svg>
+    <svg
+      class="icon"
+      width={size}
+      height={size}
+      viewBox="0 0 16 16"
+      fill="none"
+      stroke="currentColor"
+      stroke-width="1.4"
+      stroke-linecap="round"
+      stroke-linejoin="round"
+      aria-hidden="true"
+    >
+      <path d={PATHS[name]} />
+    </svg>
   );
 }

@@ -10,7 +10,8 @@ const OPEN_DEPTH = 3;
 
 function Scalar({ value }: { value: unknown }) {
   if (typeof value === 'string') return <span class="json-string">{JSON.stringify(value)}</span>;
-  if (typeof value === 'number' || typeof value === 'bigint' || value instanceof ExactNumber) return <span class="json-number">{String(value)}</span>;
+  if (typeof value === 'number' || typeof value === 'bigint' || value instanceof ExactNumber)
+    return <span class="json-number">{String(value)}</span>;
   return <span class="json-word">{String(value)}</span>;
 }
 
@@ -19,40 +20,81 @@ function Node({ name, value, depth, last }: { name?: string; value: unknown; dep
   const entries = compound ? Object.entries(value as object) : [];
   const [open, setOpen] = useState(depth < OPEN_DEPTH);
   const [shown, setShown] = useState(STEP);
-  const label = name !== undefined && <><span class="json-name">{JSON.stringify(name)}</span>: </>;
+  const label = name !== undefined && (
+    <>
+      <span class="json-name">{JSON.stringify(name)}</span>:{' '}
+    </>
+  );
   const comma = last ? '' : ',';
-  if (!compound) return <div class="json-line">{label}<Scalar value={value} />{comma}</div>;
+  if (!compound)
+    return (
+      <div class="json-line">
+        {label}
+        <Scalar value={value} />
+        {comma}
+      </div>
+    );
 
   const list = Array.isArray(value);
   const [begin, end] = list ? ['[', ']'] : ['{', '}'];
-  if (entries.length === 0) return <div class="json-line">{label}{begin}{end}{comma}</div>;
+  if (entries.length === 0)
+    return (
+      <div class="json-line">
+        {label}
+        {begin}
+        {end}
+        {comma}
+      </div>
+    );
   if (!open) {
     return (
       <div class="json-line">
-        {label}<button type="button" class="json-fold" aria-expanded={false} onClick={() => setOpen(true)}>
-          {begin} {entries.length} {list ? (entries.length === 1 ? 'element' : 'elements') : (entries.length === 1 ? 'attribute' : 'attributes')} {end}
-        </button>{comma}
+        {label}
+        <button type="button" class="json-fold" aria-expanded={false} onClick={() => setOpen(true)}>
+          {begin} {entries.length}{' '}
+          {list ? (entries.length === 1 ? 'element' : 'elements') : entries.length === 1 ? 'attribute' : 'attributes'}{' '}
+          {end}
+        </button>
+        {comma}
       </div>
     );
   }
   return (
     <div>
       <div class="json-line">
-        {label}<button type="button" class="json-fold" aria-expanded aria-label="Fold" onClick={() => setOpen(false)}>{begin}</button>
+        {label}
+        <button type="button" class="json-fold" aria-expanded aria-label="Fold" onClick={() => setOpen(false)}>
+          {begin}
+        </button>
       </div>
       <div class="json-inside">
         {entries.slice(0, shown).map(([key, child], at) => (
-          <Node key={key} name={list ? undefined : key} value={child} depth={depth + 1} last={at === entries.length - 1} />
+          <Node
+            key={key}
+            name={list ? undefined : key}
+            value={child}
+            depth={depth + 1}
+            last={at === entries.length - 1}
+          />
         ))}
         {entries.length > shown && (
-          <button type="button" class="json-fold" onClick={() => setShown(shown + STEP)}>… {entries.length - shown} more</button>
+          <button type="button" class="json-fold" onClick={() => setShown(shown + STEP)}>
+            … {entries.length - shown} more
+          </button>
         )}
       </div>
-      <div class="json-line">{end}{comma}</div>
+      <div class="json-line">
+        {end}
+        {comma}
+      </div>
     </div>
   );
 }
 
 export function Json({ value }: { value: unknown }) {
-  return <div class="json"><Node value={value} depth={0} last /></div>;
+  return (
+    <div class="json">
+      <Node value={value} depth={0} last />
+    </div>
+  );
 }

@@ -16,7 +16,10 @@ let shown: Message[] = [];
 let next = 0;
 let tell: (messages: Message[]) => void = () => {};
 
-const set = (messages: Message[]) => { shown = messages; tell(messages); };
+const set = (messages: Message[]) => {
+  shown = messages;
+  tell(messages);
+};
 
 export function toast(text: string, kind: ToastKind = 'info'): void {
   const id = next++;
@@ -26,12 +29,15 @@ export function toast(text: string, kind: ToastKind = 'info'): void {
 
 export function Toasts() {
   const [messages, setMessages] = useState(shown);
-  useEffect(() => { tell = setMessages; }, []);
+  useEffect(() => {
+    tell = setMessages;
+  }, []);
   return (
     <div class="toasts" role="status" aria-live="polite">
       {messages.map((message) => (
         <div class={`toast toast-${message.kind}`} key={message.id}>
-          <Icon name={message.kind === 'ok' ? 'check' : message.kind === 'danger' ? 'warn' : 'info'} />{message.text}
+          <Icon name={message.kind === 'ok' ? 'check' : message.kind === 'danger' ? 'warn' : 'info'} />
+          {message.text}
         </div>
       ))}
     </div>

@@ -18,8 +18,7 @@ static bool check_mix(struct op_state *s, enum write_kind kind, const struct jso
 	return params_check_mix(s, obj, condition_expressions, condition_legacy, e);
 }
 
-static bool check_return_values(struct op_state *s, enum write_kind kind, const struct json *obj,
-				struct error *e)
+static bool check_return_values(struct op_state *s, enum write_kind kind, const struct json *obj, struct error *e)
 {
 	struct slice rv = op_string(obj, "ReturnValues");
 
@@ -34,8 +33,7 @@ static bool parse_update(struct op_state *s, const struct json *obj, struct expr
 	if (op_has(obj, "UpdateExpression"))
 		return update_compile(b, op_string(obj, "UpdateExpression"), &act->update, e);
 	if (op_has(obj, "AttributeUpdates") && json_get(obj, "AttributeUpdates")->count)
-		return update_from_attribute_updates(s->arena, json_get(obj, "AttributeUpdates"), &act->update,
-						     e);
+		return update_from_attribute_updates(s->arena, json_get(obj, "AttributeUpdates"), &act->update, e);
 	return true;
 }
 
@@ -60,8 +58,7 @@ bool action_parse(struct op_state *s, enum write_kind kind, const struct json *o
 {
 	act->kind = kind;
 	act->table = op_string(obj, "TableName");
-	act->return_old_on_failure =
-		slice_is(op_string(obj, "ReturnValuesOnConditionCheckFailure"), "ALL_OLD");
+	act->return_old_on_failure = slice_is(op_string(obj, "ReturnValuesOnConditionCheckFailure"), "ALL_OLD");
 	if (!check_mix(s, kind, obj, e))
 		return false;
 	if (kind == WRITE_PUT) {
@@ -77,8 +74,7 @@ bool action_parse(struct op_state *s, enum write_kind kind, const struct json *o
 	return parse_expressions(s, kind, obj, act, e);
 }
 
-static bool check_key_not_updated(struct op_state *s, const struct table *t, const struct update *u,
-				  struct error *e)
+static bool check_key_not_updated(struct op_state *s, const struct table *t, const struct update *u, struct error *e)
 {
 	const struct path *paths;
 	size_t n = update_paths(u, &paths);
@@ -89,14 +85,14 @@ static bool check_key_not_updated(struct op_state *s, const struct table *t, con
 		if (is_key_attribute(&t->key, name))
 			return error_set(e, s->arena, ERR_VALIDATION,
 					 "One or more parameter values were invalid: Cannot update attribute "
-					 "%.*s. This attribute is part of the key", SLICE_ARG(name));
+					 "%.*s. This attribute is part of the key",
+					 SLICE_ARG(name));
 	}
 	return true;
 }
 
 /* What can be said of keys of indexes without the item; the rest when it is known. */
-static bool check_index_keys_updated(struct op_state *s, const struct table *t,
-				     const struct update *u, struct error *e)
+static bool check_index_keys_updated(struct op_state *s, const struct table *t, const struct update *u, struct error *e)
 {
 	const struct path *paths;
 	size_t n = update_paths(u, &paths);
@@ -104,8 +100,7 @@ static bool check_index_keys_updated(struct op_state *s, const struct table *t,
 	for (size_t i = 0; i < n; i++) {
 		enum value_type type = update_known_type(u, i);
 
-		if (type != VALUE_NONE &&
-		    !table_check_index_key_type(t, paths[i].steps[0].name, type, s->arena, e))
+		if (type != VALUE_NONE && !table_check_index_key_type(t, paths[i].steps[0].name, type, s->arena, e))
 			return false;
 	}
 	if (!params_check_key_paths(s, t, paths, n, e))
@@ -122,8 +117,8 @@ bool action_resolve(struct op_state *s, const struct table *t, struct write_acti
 		       table_check_index_keys(t, act->item, s->arena, e);
 	if (!table_key_of_key(t, act->key_item, s->arena, &act->key, e))
 		return false;
-	return !act->update || (check_key_not_updated(s, t, act->update, e) &&
-				check_index_keys_updated(s, t, act->update, e));
+	return !act->update ||
+	       (check_key_not_updated(s, t, act->update, e) && check_index_keys_updated(s, t, act->update, e));
 }
 
 /* ---- all of a request ---- */

@@ -10,8 +10,7 @@
 bool action_parse(struct op_state *s, enum write_kind kind, const struct json *obj, struct request_action *act,
 		  struct error *e) MUST_CHECK;
 /* The parts that depend on the table: its key, key attributes not updated, index keys, item size. */
-bool action_resolve(struct op_state *s, const struct table *t, struct write_action *act, struct error *e)
-	MUST_CHECK;
+bool action_resolve(struct op_state *s, const struct table *t, struct write_action *act, struct error *e) MUST_CHECK;
 /* Fills s->write with everything but the token. Where actions are not right in a transaction, s->reasons has which. */
 bool actions_prepare(struct op_state *s, const struct request_write *q, struct error *e) MUST_CHECK;
 /* After the commit: whether it was refused, and by what; s->reasons has one for each action where conditions or a cancellation say so. */

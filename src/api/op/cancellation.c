@@ -27,6 +27,8 @@ bool cancellation_set(struct error *e, struct arena *a, const struct reply_reaso
 	for (size_t i = 0; i < n; i++)
 		add_reason(&members, &reasons[i]);
 	json_close(&members, ']');
-	*e = (struct error){ .code = ERR_TRANSACTION_CANCELED, .message = reasons_message(a, reasons, n), .members = buf_slice(&members) };
+	*e = (struct error){ .code = ERR_TRANSACTION_CANCELED,
+			     .message = reasons_message(a, reasons, n),
+			     .members = buf_slice(&members) };
 	return false;
 }

@@ -6,7 +6,6 @@
 #include "api/op.h"
 
 /* Fills *e with the exception; always returns false. */
-bool cancellation_set(struct error *e, struct arena *a, const struct reply_reason *reasons, size_t n)
-	MUST_CHECK;
+bool cancellation_set(struct error *e, struct arena *a, const struct reply_reason *reasons, size_t n) MUST_CHECK;
 
 #endif

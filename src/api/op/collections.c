@@ -30,8 +30,7 @@ static bool is_first_of_table(const struct write_action *actions, size_t i)
 	return true;
 }
 
-static void reply_collections_of(struct op_state *s, const struct write_action *actions, size_t n,
-				 const struct table *t)
+static void reply_collections_of(struct op_state *s, const struct write_action *actions, size_t n, const struct table *t)
 {
 	json_name_string(&s->out, t->name);
 	json_open(&s->out, '[');

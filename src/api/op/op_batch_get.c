@@ -34,8 +34,7 @@ static bool parse_keys(struct op_state *s, struct table_get *g, struct error *e)
 		struct slice bytes = { (const char *)list[i].p, list[i].n };
 
 		if (map_set(&seen, bytes, g))
-			return error_set(e, s->arena, ERR_VALIDATION,
-					 "Provided list of item keys contains duplicates");
+			return error_set(e, s->arena, ERR_VALIDATION, "Provided list of item keys contains duplicates");
 	}
 	return true;
 }
@@ -61,12 +60,13 @@ bool batch_resolve(struct op_state *s, const struct request_batch *q, struct bat
 	return params_check_projection_keys(s, r->table, q->projection, e);
 }
 
-static bool read_ahead(struct op_state *s, const struct batch_read *r, const struct store_view *view, size_t from, struct value *items,
-		       struct error *e)
+static bool read_ahead(struct op_state *s, const struct batch_read *r, const struct store_view *view, size_t from,
+		       struct value *items, struct error *e)
 {
 	size_t left = r->q->count - from;
 
-	return db_get_many(s->db, view, r->table, r->keys + from, left < READ_AHEAD ? left : READ_AHEAD, s->arena, items, e);
+	return db_get_many(s->db, view, r->table, r->keys + from, left < READ_AHEAD ? left : READ_AHEAD, s->arena,
+			   items, e);
 }
 
 bool batch_read(struct op_state *s, struct batch_read *r, const struct store_view *view, size_t *bytes, struct error *e)
@@ -172,8 +172,7 @@ static void reply_unprocessed(struct op_state *s, const struct table_get *gets, 
 	json_close(&s->out, '}');
 }
 
-static bool parse_request(struct op_state *s, const struct json *tables, struct table_get *gets,
-			  struct error *e)
+static bool parse_request(struct op_state *s, const struct json *tables, struct table_get *gets, struct error *e)
 {
 	size_t total = 0;
 
@@ -221,8 +220,7 @@ bool op_batch_get_item(struct op_state *s, struct error *e)
 	size_t bytes = 0;
 
 	if (!json_is(tables, JSON_OBJECT) || tables->count == 0)
-		return error_set(e, s->arena, ERR_VALIDATION,
-				 "The requestItems parameter is required for BatchGetItem");
+		return error_set(e, s->arena, ERR_VALIDATION, "The requestItems parameter is required for BatchGetItem");
 	gets = arena_array(s->arena, struct table_get, tables->count);
 	if (!parse_request(s, tables, gets, e) || (s->fault && !throttle(s, gets, tables->count, e)))
 		return false;

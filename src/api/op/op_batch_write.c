@@ -6,9 +6,7 @@
 #include "base/map.h"
 #include "value/codec.h"
 
-
-static bool parse_request(struct op_state *s, const struct json *request, struct write_action *act,
-			  struct error *e)
+static bool parse_request(struct op_state *s, const struct json *request, struct write_action *act, struct error *e)
 {
 	bool put = op_has(request, "PutRequest"), delete = op_has(request, "DeleteRequest");
 
@@ -18,8 +16,7 @@ static bool parse_request(struct op_state *s, const struct json *request, struct
 				 "one of the supported datatypes");
 	if (put) {
 		act->kind = WRITE_PUT;
-		return item_from_json(s->arena, json_get(json_get(request, "PutRequest"), "Item"), &act->item,
-				      e) &&
+		return item_from_json(s->arena, json_get(json_get(request, "PutRequest"), "Item"), &act->item, e) &&
 		       table_check_item_size(act->item, false, s->arena, e);
 	}
 	act->kind = WRITE_DELETE;
@@ -41,8 +38,7 @@ static bool refuse_duplicates(struct op_state *s, struct error *e)
 		buf_put(&key, act->key.pk);
 		buf_put(&key, act->key.sk);
 		if (map_set(&seen, buf_slice(&key), s))
-			return error_set(e, s->arena, ERR_VALIDATION,
-					 "Provided list of item keys contains duplicates");
+			return error_set(e, s->arena, ERR_VALIDATION, "Provided list of item keys contains duplicates");
 	}
 	return true;
 }
@@ -71,8 +67,7 @@ static bool parse_requests(struct op_state *s, const struct json *tables, struct
 }
 
 /* Of an item whose key is not right DynamoDB says here what it says of a key. */
-static bool resolve_request(struct op_state *s, const struct table *t, struct write_action *act,
-			    struct error *e)
+static bool resolve_request(struct op_state *s, const struct table *t, struct write_action *act, struct error *e)
 {
 	if (act->kind == WRITE_PUT) {
 		struct value key = table_key_item(t, NULL, act->item, s->arena);
@@ -171,8 +166,7 @@ bool op_batch_write_item(struct op_state *s, struct error *e)
 	size_t n = count_requests(tables);
 
 	if (n > BATCH_WRITES_MAX)
-		return error_set(e, s->arena, ERR_VALIDATION,
-				 "Too many items requested for the BatchWriteItem call");
+		return error_set(e, s->arena, ERR_VALIDATION, "Too many items requested for the BatchWriteItem call");
 	s->write.mode = REQUEST_EACH;
 	s->write.actions = arena_array(s->arena, struct write_action, n);
 	s->write.action_count = n;

@@ -8,14 +8,12 @@ const struct table *op_control_table(struct op_state *s, struct slice name, stru
 	struct slice shown = table_name_of_arn(name);
 
 	if (!t)
-		(void)!error_set(e, s->arena, ERR_NOT_FOUND,
-				 "Requested resource not found: Table: %.*s not found",
+		(void)!error_set(e, s->arena, ERR_NOT_FOUND, "Requested resource not found: Table: %.*s not found",
 				 SLICE_ARG(shown));
 	return t;
 }
 
-bool op_control_submit(struct op_state *s, struct control *c,
-		       bool (*written)(struct op_state *s, struct error *e))
+bool op_control_submit(struct op_state *s, struct control *c, bool (*written)(struct op_state *s, struct error *e))
 {
 	s->write.mode = REQUEST_CONTROL;
 	s->write.control = c;

@@ -10,7 +10,6 @@
 const struct table *op_control_table(struct op_state *s, struct slice name, struct error *e);
 
 /* Hands `c` to the writer; `written` makes the reply and finds `c` in s->write.control. */
-bool op_control_submit(struct op_state *s, struct control *c,
-		       bool (*written)(struct op_state *s, struct error *e));
+bool op_control_submit(struct op_state *s, struct control *c, bool (*written)(struct op_state *s, struct error *e));
 
 #endif

@@ -9,12 +9,14 @@
 static const char *const expressions[] = { "ProjectionExpression", NULL };
 static const char *const legacy[] = { "AttributesToGet", NULL };
 
-bool get_item(struct op_state *s, const struct request_get *q, const struct table **t, struct value *item, struct error *e)
+bool get_item(struct op_state *s, const struct request_get *q, const struct table **t, struct value *item,
+	      struct error *e)
 {
 	struct item_key k;
 
 	*t = op_table(s, q->table, e);
-	if (!*t || !table_key_of_key(*t, q->key, s->arena, &k, e) || !params_check_projection_keys(s, *t, q->projection, e) ||
+	if (!*t || !table_key_of_key(*t, q->key, s->arena, &k, e) ||
+	    !params_check_projection_keys(s, *t, q->projection, e) ||
 	    !db_get(s->db, s->fault ? fault_view(s, *t, NULL, q->consistent) : NULL, *t, k, s->arena, item, e))
 		return false;
 	stats_add(&(*t)->stats->reads, 1);
@@ -24,21 +26,23 @@ bool get_item(struct op_state *s, const struct request_get *q, const struct tabl
 struct capacity get_capacity(const struct request_get *q, struct value item)
 {
 	return (struct capacity){ .read = true,
-				  .table_units = capacity_read_units(value_present(item) ? item_size(item) : 0, q->consistent) };
+				  .table_units = capacity_read_units(value_present(item) ? item_size(item) : 0,
+								     q->consistent) };
 }
 
 bool op_get_item(struct op_state *s, struct error *e)
 {
 	enum return_capacity how = reply_capacity_wanted(s->in);
-	struct request_get q = { .table = op_string(s->in, "TableName"), .consistent = op_bool(s->in, "ConsistentRead", false) };
+	struct request_get q = { .table = op_string(s->in, "TableName"),
+				 .consistent = op_bool(s->in, "ConsistentRead", false) };
 	struct expr_bindings *b;
 	const struct table *t;
 	struct value item;
 
 	if (!params_check_mix(s, s->in, expressions, legacy, e) ||
-	    !item_from_json(s->arena, json_get(s->in, "Key"), &q.key, e) ||
-	    !params_bindings(s, s->in, &b, e) || !params_projection(s, s->in, b, &q.projection, e) ||
-	    !expr_bindings_check_used(b, e) || !get_item(s, &q, &t, &item, e))
+	    !item_from_json(s->arena, json_get(s->in, "Key"), &q.key, e) || !params_bindings(s, s->in, &b, e) ||
+	    !params_projection(s, s->in, b, &q.projection, e) || !expr_bindings_check_used(b, e) ||
+	    !get_item(s, &q, &t, &item, e))
 		return false;
 	json_open(&s->out, '{');
 	if (value_present(item)) {

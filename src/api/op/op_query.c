@@ -5,8 +5,7 @@
 
 #define INVALID(...) error_set(e, s->arena, ERR_VALIDATION, __VA_ARGS__)
 
-static const char *const expressions[] = { "ProjectionExpression", "FilterExpression",
-					   "KeyConditionExpression", NULL };
+static const char *const expressions[] = { "ProjectionExpression", "FilterExpression", "KeyConditionExpression", NULL };
 /* KeyConditions may stand beside other expressions as long as it is the only key condition. */
 static const char *const legacy[] = { "AttributesToGet", "QueryFilter", "ConditionalOperator", NULL };
 static const char *const legacy_with_keys[] = { "AttributesToGet", "QueryFilter", "ConditionalOperator",
@@ -38,8 +37,7 @@ static bool is_empty_key(struct value v)
 	return value_type(v) != VALUE_N && value_bytes(v).n == 0;
 }
 
-static bool check_term_values(struct op_state *s, const struct key_term *t, const struct key_attr *attr,
-			      struct error *e)
+static bool check_term_values(struct op_state *s, const struct key_term *t, const struct key_attr *attr, struct error *e)
 {
 	if (value_type(t->value) != attr->type || (t->op == KEY_BETWEEN && value_type(t->upper) != attr->type))
 		return INVALID("One or more parameter values were invalid: Condition parameter type does not "
@@ -51,16 +49,14 @@ static bool check_term_values(struct op_state *s, const struct key_term *t, cons
 	return true;
 }
 
-static bool check_term(struct op_state *s, const struct key_term *t, const struct key_attr *attr,
-		       struct error *e)
+static bool check_term(struct op_state *s, const struct key_term *t, const struct key_attr *attr, struct error *e)
 {
 	if (t->not_indexable)
 		return INVALID("Attempted conditional constraint is not an indexable operation");
 	return check_term_values(s, t, attr, e);
 }
 
-static bool check_hash_terms(struct op_state *s, const struct paging *p, const struct key_schema *k,
-			     struct error *e)
+static bool check_hash_terms(struct op_state *s, const struct paging *p, const struct key_schema *k, struct error *e)
 {
 	const struct page_request *r = &p->request;
 
@@ -72,8 +68,7 @@ static bool check_hash_terms(struct op_state *s, const struct paging *p, const s
 		if (k->hash_count == 1 && k->range_count == 0 && r->term_count > 1)
 			return INVALID("Query key condition not supported");
 		if (!t)
-			return INVALID("Query condition missed key schema element: %.*s",
-				       SLICE_ARG(k->hash[i].name));
+			return INVALID("Query condition missed key schema element: %.*s", SLICE_ARG(k->hash[i].name));
 		if (!check_term(s, t, &k->hash[i], e))
 			return false;
 		if (t->op != KEY_EQ)
@@ -83,8 +78,7 @@ static bool check_hash_terms(struct op_state *s, const struct paging *p, const s
 }
 
 /* Range attributes from the left without gaps, all but the last one `=`. */
-static bool check_range_terms(struct op_state *s, const struct paging *p, const struct key_schema *k,
-			      struct error *e)
+static bool check_range_terms(struct op_state *s, const struct paging *p, const struct key_schema *k, struct error *e)
 {
 	size_t left = p->request.term_count - k->hash_count;
 	bool inequality = false;
@@ -97,8 +91,7 @@ static bool check_range_terms(struct op_state *s, const struct paging *p, const 
 		if (left == 0)
 			continue;
 		if (!t)
-			return INVALID("Query condition missed key schema element: %.*s",
-				       SLICE_ARG(k->range[i].name));
+			return INVALID("Query condition missed key schema element: %.*s", SLICE_ARG(k->range[i].name));
 		if (!check_term(s, t, &k->range[i], e))
 			return false;
 		if (inequality)
@@ -115,8 +108,8 @@ static const struct key_schema *schema_of(const struct page_request *r)
 }
 
 /* Of the first `n` attributes those that lack a condition with `=`: "r1, r2", or empty. */
-static struct slice without_equality(struct op_state *s, const struct page_request *r,
-				     const struct key_attr *attrs, size_t n)
+static struct slice without_equality(struct op_state *s, const struct page_request *r, const struct key_attr *attrs,
+				     size_t n)
 {
 	struct buf names;
 
@@ -134,8 +127,8 @@ static struct slice without_equality(struct op_state *s, const struct page_reque
 }
 
 /* Keys of several attributes: all of HASH with `=`, of RANGE those left of another condition. */
-static bool check_multi_attribute(struct op_state *s, const struct page_request *r,
-				  const struct key_schema *k, struct error *e)
+static bool check_multi_attribute(struct op_state *s, const struct page_request *r, const struct key_schema *k,
+				  struct error *e)
 {
 	struct slice missing = without_equality(s, r, k->hash, k->hash_count);
 	size_t last = k->range_count;
@@ -144,16 +137,16 @@ static bool check_multi_attribute(struct op_state *s, const struct page_request 
 		return true;
 	if (missing.n)
 		return INVALID("HASH key attributes %.*s must have equality conditions specified in "
-			       "the query", SLICE_ARG(missing));
+			       "the query",
+			       SLICE_ARG(missing));
 	while (last > 0 && !term_of(r, k->range[last - 1].name))
 		last--;
 	if (last < 2)
 		return true;
 	missing = without_equality(s, r, k->range, last - 1);
-	return !missing.n ||
-	       INVALID("RANGE key attributes %.*s must have equality conditions specified in the query "
-		       "because a condition is present on key attribute %.*s",
-		       SLICE_ARG(missing), SLICE_ARG(k->range[last - 1].name));
+	return !missing.n || INVALID("RANGE key attributes %.*s must have equality conditions specified in the query "
+				     "because a condition is present on key attribute %.*s",
+				     SLICE_ARG(missing), SLICE_ARG(k->range[last - 1].name));
 }
 
 /* DynamoDB goes through the key schema and looks at start key and conditions side by side. */
@@ -192,14 +185,11 @@ static bool check_start_bounds(struct op_state *s, const struct page_request *r,
 	if (finds_one_item(r))
 		return refuse_start(s, r, e);
 	switch (page_start_check(r)) {
-	case PAGE_START_FITS:
-		return true;
+	case PAGE_START_FITS: return true;
 	case PAGE_START_NOT_IN_RANGE:
 		return INVALID("The provided starting key does not match the range key predicate");
-	case PAGE_START_NOT_RESTARTABLE:
-		return INVALID("The query can return at most one row and cannot be restarted");
-	case PAGE_START_OUTSIDE:
-		break;
+	case PAGE_START_NOT_RESTARTABLE: return INVALID("The query can return at most one row and cannot be restarted");
+	case PAGE_START_OUTSIDE: break;
 	}
 	return INVALID("The provided starting key is outside query boundaries based on provided conditions");
 }
@@ -233,8 +223,7 @@ static bool parse_expressions(struct op_state *s, struct paging *p, struct error
 	if (op_has(s->in, "KeyConditionExpression") &&
 	    !key_condition_compile(b, op_string(s->in, "KeyConditionExpression"), &key, e))
 		return false;
-	if (!paging_parse_filter(s, p, b, e) || !paging_parse_projection(s, p, b, e) ||
-	    !expr_bindings_check_used(b, e))
+	if (!paging_parse_filter(s, p, b, e) || !paging_parse_projection(s, p, b, e) || !expr_bindings_check_used(b, e))
 		return false;
 	if (!key)
 		return parse_key_conditions(s, p, e);
@@ -249,11 +238,9 @@ static bool parse(struct op_state *s, struct paging *p, struct error *e)
 	bool legacy_keys = op_has(s->in, "KeyConditions");
 	bool key_expression = op_has(s->in, "KeyConditionExpression");
 
-	if (!params_check_mix(s, s->in, expressions, legacy_keys && !key_expression ? legacy : legacy_with_keys,
-			      e) ||
-	    !params_conditional_operator(s, s->in, "QueryFilter", e) ||
-	    !paging_parse_legacy_filter(s, p, e) || !paging_parse_attributes(s, p, e) ||
-	    !paging_parse_start(s, p, e))
+	if (!params_check_mix(s, s->in, expressions, legacy_keys && !key_expression ? legacy : legacy_with_keys, e) ||
+	    !params_conditional_operator(s, s->in, "QueryFilter", e) || !paging_parse_legacy_filter(s, p, e) ||
+	    !paging_parse_attributes(s, p, e) || !paging_parse_start(s, p, e))
 		return false;
 	if (!legacy_keys && !key_expression)
 		return INVALID("Either the KeyConditions or KeyConditionExpression parameter must be specified in "
@@ -264,11 +251,9 @@ static bool parse(struct op_state *s, struct paging *p, struct error *e)
 bool query_prepare(struct op_state *s, struct paging *p, struct error *e)
 {
 	p->at_most_one = false;
-	if (!paging_resolve(s, p, e) || !paging_check_start_count(s, p, e) ||
-	    !check_key_condition(s, p, e) || !paging_check_start(s, p, e) ||
-	    !check_start_bounds(s, &p->request, e) || !paging_check_projection(s, p, e) ||
-	    !check_filter_keys(s, p, e) || !paging_check_whole_items(s, p, e) ||
-	    !paging_check_filter(s, p, e))
+	if (!paging_resolve(s, p, e) || !paging_check_start_count(s, p, e) || !check_key_condition(s, p, e) ||
+	    !paging_check_start(s, p, e) || !check_start_bounds(s, &p->request, e) || !paging_check_projection(s, p, e) ||
+	    !check_filter_keys(s, p, e) || !paging_check_whole_items(s, p, e) || !paging_check_filter(s, p, e))
 		return false;
 	p->at_most_one = finds_one_item(&p->request);
 	return true;

@@ -36,12 +36,9 @@ static void change(struct buf *b, const struct output *o, const struct stream_re
 static const char *event_name(enum stream_event event)
 {
 	switch (event) {
-	case EVENT_INSERT:
-		return "INSERT";
-	case EVENT_MODIFY:
-		return "MODIFY";
-	default:
-		return "REMOVE";
+	case EVENT_INSERT: return "INSERT";
+	case EVENT_MODIFY: return "MODIFY";
+	default: return "REMOVE";
 	}
 }
 
@@ -56,8 +53,7 @@ static void put_record(void *ctx, const struct stream_record *r)
 	/* Stream, shard and sequence: as unique as DynamoDB's random ones, and the same when read
 	 * again. */
 	json_name(b, "eventID");
-	buf_printf(b, "\"%08x%08x%016llx\"", o->stream->id, o->shard,
-		   (unsigned long long)r->sequence);
+	buf_printf(b, "\"%08x%08x%016llx\"", o->stream->id, o->shard, (unsigned long long)r->sequence);
 	json_member_word(b, "eventName", event_name(r->event));
 	json_member_word(b, "eventSource", "aws:dynamodb");
 	json_member_word(b, "eventVersion", "1.1");
@@ -91,17 +87,15 @@ bool records_at(struct op_state *s, struct slice iterator, struct records_place 
 	if (age > most) {
 		if (most != ITERATOR_LIFETIME_MS)
 			faults_count(s->fault->faults, FAULT_ITERATOR_EXPIRES);
-		return error_set(
-			e, s->arena, ERR_EXPIRED_ITERATOR,
-			"The shard iterator has expired. Shard iterators are valid for 15 minutes");
+		return error_set(e, s->arena, ERR_EXPIRED_ITERATOR,
+				 "The shard iterator has expired. Shard iterators are valid for 15 minutes");
 	}
 	if (!p->stream)
 		return false;
 	if (!shard_find(p->stream, s->outside, it->shard, &p->facts))
 		return error_set(e, s->arena, ERR_VALIDATION, "Invalid ShardIterator");
 	if (it->sequence && !it->at_end && it->sequence < db_stream_horizon(s->db, p->stream))
-		return error_set(e, s->arena, ERR_TRIMMED_DATA,
-				 "The data you are trying to access has been trimmed");
+		return error_set(e, s->arena, ERR_TRIMMED_DATA, "The data you are trying to access has been trimmed");
 	return true;
 }
 
@@ -162,7 +156,8 @@ bool records_read(struct op_state *s, struct records_place *p, int64_t limit,
 }
 
 /* The page before, once more; the iterator then is where it was. */
-static bool repeat(struct op_state *s, struct records_place *p, int64_t limit, struct output *o, struct slice *next, struct error *e)
+static bool repeat(struct op_state *s, struct records_place *p, int64_t limit, struct output *o, struct slice *next,
+		   struct error *e)
 {
 	struct reading g = { s, p, put_record, o, p->it.sequence, false };
 	uint64_t ignored;

@@ -60,8 +60,7 @@ static bool parse(struct op_state *s, struct paging *p, struct error *e)
 	       params_conditional_operator(s, s->in, "ScanFilter", e) && paging_parse_attributes(s, p, e) &&
 	       paging_parse_legacy_filter(s, p, e) && paging_parse_start(s, p, e) && parse_segments(s, p, e) &&
 	       params_bindings(s, s->in, &b, e) && paging_parse_filter(s, p, b, e) &&
-	       paging_parse_projection(s, p, b, e) && expr_bindings_check_used(b, e) &&
-	       paging_check_select(s, p, e);
+	       paging_parse_projection(s, p, b, e) && expr_bindings_check_used(b, e) && paging_check_select(s, p, e);
 }
 
 bool op_scan(struct op_state *s, struct error *e)
@@ -71,8 +70,7 @@ bool op_scan(struct op_state *s, struct error *e)
 	if (!parse(s, &p, e))
 		return false;
 	paging_parse_rest(s, &p);
-	return paging_resolve(s, &p, e) && paging_check_start_count(s, &p, e) &&
-	       check_start_of_index(s, &p, e) && paging_check_whole_items(s, &p, e) &&
-	       paging_check_start(s, &p, e) && check_start_segment(s, &p, e) &&
+	return paging_resolve(s, &p, e) && paging_check_start_count(s, &p, e) && check_start_of_index(s, &p, e) &&
+	       paging_check_whole_items(s, &p, e) && paging_check_start(s, &p, e) && check_start_segment(s, &p, e) &&
 	       paging_check_projection(s, &p, e) && paging_check_filter(s, &p, e) && paging_reply(s, &p, e);
 }

@@ -37,8 +37,7 @@ bool op_describe_continuous_backups(struct op_state *s, struct error *e)
 
 	if (!catalog_table(s->catalog, name))
 		return error_set(e, s->arena, ERR_TABLE_NOT_FOUND, "Table not found: %.*s", SLICE_ARG(name));
-	buf_lit(&s->out,
-		"{\"ContinuousBackupsDescription\":{\"ContinuousBackupsStatus\":\"ENABLED\","
-		"\"PointInTimeRecoveryDescription\":{\"PointInTimeRecoveryStatus\":\"DISABLED\"}}}");
+	buf_lit(&s->out, "{\"ContinuousBackupsDescription\":{\"ContinuousBackupsStatus\":\"ENABLED\","
+			 "\"PointInTimeRecoveryDescription\":{\"PointInTimeRecoveryStatus\":\"DISABLED\"}}}");
 	return true;
 }

@@ -6,14 +6,13 @@
 #include "api/op/stream_token.h"
 
 #define STREAMS_PER_PAGE 100
-#define SHARDS_PER_PAGE 100
+#define SHARDS_PER_PAGE  100
 
 /* The label in a stream's ARN; empty when it is none. */
 static struct slice label_of_arn(struct slice arn)
 {
 	static const struct slice mark = SLICE("/stream/");
-	const char *at =
-		slice_starts(arn, SLICE("arn:")) ? memmem(arn.p, arn.n, mark.p, mark.n) : NULL;
+	const char *at = slice_starts(arn, SLICE("arn:")) ? memmem(arn.p, arn.n, mark.p, mark.n) : NULL;
 
 	if (!at)
 		return SLICE("");
@@ -21,8 +20,7 @@ static struct slice label_of_arn(struct slice arn)
 	return slice_make(at, (size_t)(arn.p + arn.n - at));
 }
 
-const struct stream *op_stream(struct op_state *s, struct slice arn, const struct table **t,
-			       struct error *e)
+const struct stream *op_stream(struct op_state *s, struct slice arn, const struct table **t, struct error *e)
 {
 	const struct stream *stream;
 
@@ -32,8 +30,7 @@ const struct stream *op_stream(struct op_state *s, struct slice arn, const struc
 	}
 	stream = catalog_stream(s->catalog, arn, t);
 	if (!stream)
-		(void)!error_set(e, s->arena, ERR_NOT_FOUND,
-				 "Requested resource not found: Stream: %.*s not found",
+		(void)!error_set(e, s->arena, ERR_NOT_FOUND, "Requested resource not found: Stream: %.*s not found",
 				 SLICE_ARG(arn));
 	return stream;
 }
@@ -94,7 +91,8 @@ bool op_list_streams(struct op_state *s, struct error *e)
 {
 	struct slice start = op_string(s->in, "ExclusiveStartStreamArn");
 	struct slice name = op_string(s->in, "TableName");
-	struct listing l = { .s = s, .after_table = table_name_of_arn(start),
+	struct listing l = { .s = s,
+			     .after_table = table_name_of_arn(start),
 			     .after_label = label_of_arn(start),
 			     .left = page_size(s->in, STREAMS_PER_PAGE) };
 	const struct table *only = NULL;
@@ -120,7 +118,8 @@ bool op_list_streams(struct op_state *s, struct error *e)
 
 /* ---- DescribeStream ---- */
 
-static void describe_shard(struct op_state *s, const struct stream *stream, struct shard shard, const struct shard_facts *f)
+static void describe_shard(struct op_state *s, const struct stream *stream, struct shard shard,
+			   const struct shard_facts *f)
 {
 	struct buf *b = &s->out;
 
@@ -176,8 +175,8 @@ static void describe_shards(struct op_state *s, const struct stream *stream, str
 static bool shard_not_found(struct op_state *s, struct slice id, struct slice arn, struct error *e)
 {
 	return error_set(e, s->arena, ERR_NOT_FOUND,
-			 "Requested resource not found: Shard: %.*s in Stream: %.*s not found",
-			 SLICE_ARG(id), SLICE_ARG(arn));
+			 "Requested resource not found: Shard: %.*s in Stream: %.*s not found", SLICE_ARG(id),
+			 SLICE_ARG(arn));
 }
 
 bool op_describe_stream(struct op_state *s, struct error *e)
@@ -207,8 +206,8 @@ bool op_describe_stream(struct op_state *s, struct error *e)
 /* ---- GetShardIterator ---- */
 
 /* Where AT_ and AFTER_SEQUENCE_NUMBER begin. */
-static bool position_of(struct op_state *s, const struct stream *stream, const struct shard_facts *f, bool after, uint64_t *out,
-			struct error *e)
+static bool position_of(struct op_state *s, const struct stream *stream, const struct shard_facts *f, bool after,
+			uint64_t *out, struct error *e)
 {
 	uint64_t latest = stream->closed_ms ? stream->closed_sequence + 1 : db_stream_latest(s->db);
 
@@ -225,8 +224,7 @@ static bool position_of(struct op_state *s, const struct stream *stream, const s
 	}
 	*out += after;
 	if (*out < db_stream_horizon(s->db, stream))
-		return error_set(e, s->arena, ERR_TRIMMED_DATA,
-				 "The data you are trying to access has been trimmed");
+		return error_set(e, s->arena, ERR_TRIMMED_DATA, "The data you are trying to access has been trimmed");
 	return true;
 }
 
@@ -234,10 +232,8 @@ bool op_get_shard_iterator(struct op_state *s, struct error *e)
 {
 	struct slice type = op_string(s->in, "ShardIteratorType");
 	struct slice id = op_string(s->in, "ShardId");
-	struct shard_iterator it = { .arn = op_string(s->in, "StreamArn"),
-				     .issued_ms = db_time_ms(s->db) };
-	bool at = slice_is(type, "AT_SEQUENCE_NUMBER"),
-	     after = slice_is(type, "AFTER_SEQUENCE_NUMBER");
+	struct shard_iterator it = { .arn = op_string(s->in, "StreamArn"), .issued_ms = db_time_ms(s->db) };
+	bool at = slice_is(type, "AT_SEQUENCE_NUMBER"), after = slice_is(type, "AFTER_SEQUENCE_NUMBER");
 	const struct table *t;
 	const struct stream *stream = op_stream(s, it.arn, &t, e);
 	struct shard_facts f;

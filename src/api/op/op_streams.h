@@ -7,8 +7,7 @@
 #include "api/op/stream_token.h"
 
 /* The stream with this ARN and its table; NULL with VALIDATION (no stream ARN) or NOT_FOUND. */
-const struct stream *op_stream(struct op_state *s, struct slice arn, const struct table **t,
-			       struct error *e);
+const struct stream *op_stream(struct op_state *s, struct slice arn, const struct table **t, struct error *e);
 
 /* GetRecords, of which emit() makes what it likes: what an iterator says, checked; the records at it; and the iterator that
  * follows, empty where the shard has ended. */

@@ -10,9 +10,8 @@ static bool is_table_arn(struct slice arn)
 {
 	struct slice name = table_name_of_arn(arn);
 
-	return slice_starts(arn, SLICE("arn:aws")) && name.n < arn.n &&
-	       name.p + name.n == arn.p + arn.n && name.n >= TABLE_NAME_LENGTH_MIN && name.n <= TABLE_NAME_LENGTH_MAX &&
-	       shape_is_name(name);
+	return slice_starts(arn, SLICE("arn:aws")) && name.n < arn.n && name.p + name.n == arn.p + arn.n &&
+	       name.n >= TABLE_NAME_LENGTH_MIN && name.n <= TABLE_NAME_LENGTH_MAX && shape_is_name(name);
 }
 
 /* `list`, named `place` in messages, is what must be there beside the ARN; NULL: nothing. */
@@ -30,23 +29,19 @@ static bool check_arn(struct op_state *s, const char *list, const char *place, s
 	if (is_table_arn(arn))
 		return true;
 	if (!slice_starts(arn, SLICE("arn:")))
-		return error_set(e, s->arena, ERR_VALIDATION, "ARNs must start with 'arn:': %.*s",
-				 SLICE_ARG(arn));
-	return error_set(e, s->arena, ERR_VALIDATION,
-			 "Invalid TableArn: Invalid ResourceArn provided as input %.*s",
+		return error_set(e, s->arena, ERR_VALIDATION, "ARNs must start with 'arn:': %.*s", SLICE_ARG(arn));
+	return error_set(e, s->arena, ERR_VALIDATION, "Invalid TableArn: Invalid ResourceArn provided as input %.*s",
 			 SLICE_ARG(arn));
 }
 
 /* The list `member`, which must hold something. */
-static const struct json *check_list(struct op_state *s, const char *member, const char *what,
-				     struct error *e)
+static const struct json *check_list(struct op_state *s, const char *member, const char *what, struct error *e)
 {
 	const struct json *list = json_get(s->in, member);
 
 	if (list->count)
 		return list;
-	(void)!error_set(e, s->arena, ERR_VALIDATION, "Atleast one %s needs to be provided as Input.",
-			 what);
+	(void)!error_set(e, s->arena, ERR_VALIDATION, "Atleast one %s needs to be provided as Input.", what);
 	return NULL;
 }
 
@@ -58,8 +53,7 @@ static bool nothing_to_say(struct op_state *s, struct error *e)
 	return true;
 }
 
-static bool check_total(const struct table *t, const struct tag *tags, size_t count,
-			struct arena *a, struct error *e)
+static bool check_total(const struct table *t, const struct tag *tags, size_t count, struct arena *a, struct error *e)
 {
 	size_t total = t->tag_count + count;
 
@@ -68,9 +62,8 @@ static bool check_total(const struct table *t, const struct tag *tags, size_t co
 			total -= slice_equal(tags[i].key, t->tags[k].key);
 	if (total <= TABLE_TAGS_MAX)
 		return true;
-	return error_set(e, a, ERR_VALIDATION,
-			 INVALID_VALUES "Too many tags: %zu. A resource can have at most %d", total,
-			 TABLE_TAGS_MAX);
+	return error_set(e, a, ERR_VALIDATION, INVALID_VALUES "Too many tags: %zu. A resource can have at most %d",
+			 total, TABLE_TAGS_MAX);
 }
 
 bool op_tag_resource(struct op_state *s, struct error *e)
@@ -88,11 +81,9 @@ bool op_tag_resource(struct op_state *s, struct error *e)
 		return false;
 	t = catalog_table(s->catalog, c->table);
 	if (!t)
-		return error_set(e, s->arena, ERR_NOT_FOUND,
-				 "Requested resource not found: ResourcArn: %.*s not found",
+		return error_set(e, s->arena, ERR_NOT_FOUND, "Requested resource not found: ResourcArn: %.*s not found",
 				 SLICE_ARG(c->table));
-	return check_total(t, c->tags, c->tag_count, s->arena, e) &&
-	       op_control_submit(s, c, nothing_to_say);
+	return check_total(t, c->tags, c->tag_count, s->arena, e) && op_control_submit(s, c, nothing_to_say);
 }
 
 bool op_untag_resource(struct op_state *s, struct error *e)
@@ -127,11 +118,10 @@ bool op_list_tags_of_resource(struct op_state *s, struct error *e)
 		return false;
 	t = catalog_table(s->catalog, arn);
 	if (!t)
-		return error_set(
-			e, s->arena, ERR_ACCESS_DENIED,
-			"User: arn:aws:iam::000000000000:root is not authorized to perform: "
-			"dynamodb:ListTagsOfResource on resource: %.*s",
-			SLICE_ARG(arn));
+		return error_set(e, s->arena, ERR_ACCESS_DENIED,
+				 "User: arn:aws:iam::000000000000:root is not authorized to perform: "
+				 "dynamodb:ListTagsOfResource on resource: %.*s",
+				 SLICE_ARG(arn));
 	if (op_string(s->in, "NextToken").n)
 		return error_set(e, s->arena, ERR_VALIDATION, "Invalid NextToken");
 	json_open(&s->out, '{');

@@ -5,7 +5,6 @@
 #include "api/op/tally.h"
 #include "value/codec.h"
 
-
 static const char *const expressions[] = { "ProjectionExpression", NULL };
 static const char *const legacy[] = { NULL };
 
@@ -29,10 +28,8 @@ static bool parse_gets(struct op_state *s, const struct json *items, struct get 
 		struct expr_bindings *b;
 
 		if (!params_check_mix(s, obj, expressions, legacy, e) ||
-		    !item_from_json(s->arena, json_get(obj, "Key"), &gets[i].key, e) ||
-		    !params_bindings(s, obj, &b, e) ||
-		    !params_projection(s, obj, b, &gets[i].projection, e) ||
-		    !expr_bindings_check_used(b, e))
+		    !item_from_json(s->arena, json_get(obj, "Key"), &gets[i].key, e) || !params_bindings(s, obj, &b, e) ||
+		    !params_projection(s, obj, b, &gets[i].projection, e) || !expr_bindings_check_used(b, e))
 			return false;
 	}
 	return true;
@@ -40,18 +37,15 @@ static bool parse_gets(struct op_state *s, const struct json *items, struct get 
 
 static bool resolve_gets(struct op_state *s, const struct json *items, struct get *gets, struct error *e)
 {
-	struct reply_reason *reasons =
-		arena_array(s->arena, struct reply_reason, items->count);
+	struct reply_reason *reasons = arena_array(s->arena, struct reply_reason, items->count);
 	bool canceled = false;
 
 	for (size_t i = 0; i < items->count; i++) {
 		gets[i].table = op_table(s, op_string(get_of(items, i), "TableName"), e);
 		if (!gets[i].table)
 			return false;
-		if (!table_key_of_key(gets[i].table, gets[i].key, s->arena, &gets[i].item_key,
-				      &reasons[i].error) ||
-		    !params_check_projection_keys(s, gets[i].table, gets[i].projection,
-						  &reasons[i].error))
+		if (!table_key_of_key(gets[i].table, gets[i].key, s->arena, &gets[i].item_key, &reasons[i].error) ||
+		    !params_check_projection_keys(s, gets[i].table, gets[i].projection, &reasons[i].error))
 			canceled = true;
 	}
 	return !canceled || cancellation_set(e, s->arena, reasons, items->count);
@@ -103,8 +97,7 @@ bool op_transact_get_items(struct op_state *s, struct error *e)
 
 	tally_init(&tally, s->arena);
 	if (!parse_gets(s, items, gets, e) || !resolve_gets(s, items, gets, e) ||
-	    !refuse_repeated_items(s, gets, items->count, e) ||
-	    !read_gets(s, gets, items->count, &tally, e))
+	    !refuse_repeated_items(s, gets, items->count, e) || !read_gets(s, gets, items->count, &tally, e))
 		return false;
 	json_open(&s->out, '{');
 	json_member_open(&s->out, "Responses", '[');
@@ -114,8 +107,8 @@ bool op_transact_get_items(struct op_state *s, struct error *e)
 		json_open(&s->out, '{');
 		if (value_present(item)) {
 			json_name(&s->out, "Item");
-			item_to_json(&s->out, gets[i].projection ?
-				     projection_apply(gets[i].projection, item, s->arena) : item);
+			item_to_json(&s->out,
+				     gets[i].projection ? projection_apply(gets[i].projection, item, s->arena) : item);
 		}
 		json_close(&s->out, '}');
 	}

@@ -15,21 +15,17 @@ static const struct gsi_change *change_of(const struct table_change *change, str
 static enum resource_status shown_status(enum gsi_change_kind kind)
 {
 	switch (kind) {
-	case GSI_CREATE:
-		return STATUS_CREATING;
-	case GSI_DELETE:
-		return STATUS_DELETING;
-	default:
-		return STATUS_UPDATING;
+	case GSI_CREATE: return STATUS_CREATING;
+	case GSI_DELETE: return STATUS_DELETING;
+	default: return STATUS_UPDATING;
 	}
 }
 
 /* The indexes of `after` with the ones being removed, each in the state it is passing through. */
-static void show_indexes(struct table *shown, const struct table *before,
-			 const struct table_change *change, struct arena *a)
+static void show_indexes(struct table *shown, const struct table *before, const struct table_change *change,
+			 struct arena *a)
 {
-	struct index *indexes =
-		arena_array(a, struct index, shown->index_count + before->index_count);
+	struct index *indexes = arena_array(a, struct index, shown->index_count + before->index_count);
 	size_t n = 0;
 
 	for (size_t i = 0; i < shown->index_count; i++) {

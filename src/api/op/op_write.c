@@ -57,8 +57,7 @@ static bool written(struct op_state *s, struct error *e)
 	}
 	if (act->table->has_local_indexes && slice_is(op_string(s->in, "ReturnItemCollectionMetrics"), "SIZE")) {
 		json_name(&s->out, "ItemCollectionMetrics");
-		reply_collection(&s->out, act->table, action_key_item(act, s->arena), act->collection_bytes,
-				 s->arena);
+		reply_collection(&s->out, act->table, action_key_item(act, s->arena), act->collection_bytes, s->arena);
 	}
 	json_close(&s->out, '}');
 	return true;
@@ -68,7 +67,8 @@ static bool write_one(struct op_state *s, enum write_kind kind, struct error *e)
 {
 	struct request_action act = { 0 };
 
-	if (!action_parse(s, kind, s->in, &act, e) || !actions_prepare(s, &(struct request_write){ .actions = &act, .count = 1 }, e))
+	if (!action_parse(s, kind, s->in, &act, e) ||
+	    !actions_prepare(s, &(struct request_write){ .actions = &act, .count = 1 }, e))
 		return false;
 	s->written = written;
 	s->submit = true;

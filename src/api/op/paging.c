@@ -5,15 +5,15 @@
 #include "api/reply.h"
 #include "value/codec.h"
 
-#define INVALID(...) error_set(e, s->arena, ERR_VALIDATION, __VA_ARGS__)
+#define INVALID(...)  error_set(e, s->arena, ERR_VALIDATION, __VA_ARGS__)
 #define BAD_PARAMETER "One or more parameter values were invalid: "
-#define BAD_START "The provided starting key is invalid"
+#define BAD_START     "The provided starting key is invalid"
 
 /* DynamoDB names the start key in some of the complaints about its values and not in others. */
 static bool names_start_key(struct slice message)
 {
-	static const char *const alone[] = { "contains duplicates", "number set", "numeric value",
-					     "significant digits", "number with magnitude" };
+	static const char *const alone[] = { "contains duplicates", "number set", "numeric value", "significant digits",
+					     "number with magnitude" };
 
 	for (size_t i = 0; i < sizeof(alone) / sizeof(alone[0]); i++)
 		if (memmem(message.p, message.n, alone[i], strlen(alone[i])))
@@ -42,15 +42,13 @@ bool paging_parse_legacy_filter(struct op_state *s, struct paging *p, struct err
 	if (!op_has(s->in, p->legacy_filter) || !filter->count)
 		return true;
 	p->filter_is_legacy = true;
-	return condition_from_filter(s->arena, filter, op_string(s->in, "ConditionalOperator"),
-				     &p->query.filter, e);
+	return condition_from_filter(s->arena, filter, op_string(s->in, "ConditionalOperator"), &p->query.filter, e);
 }
 
 bool paging_parse_filter(struct op_state *s, struct paging *p, struct expr_bindings *b, struct error *e)
 {
 	return !op_has(s->in, "FilterExpression") ||
-	       condition_compile(b, FILTER_EXPRESSION, op_string(s->in, "FilterExpression"),
-				 &p->query.filter, e);
+	       condition_compile(b, FILTER_EXPRESSION, op_string(s->in, "FilterExpression"), &p->query.filter, e);
 }
 
 bool paging_parse_attributes(struct op_state *s, struct paging *p, struct error *e)
@@ -68,8 +66,9 @@ bool paging_parse_projection(struct op_state *s, struct paging *p, struct expr_b
 bool paging_check_select(struct op_state *s, struct paging *p, struct error *e)
 {
 	struct slice select = op_string(s->in, "Select");
-	const char *chosen = op_has(s->in, "AttributesToGet") ? "AttributesToGet" :
-			     op_has(s->in, "ProjectionExpression") ? "ProjectionExpression" : NULL;
+	const char *chosen = op_has(s->in, "AttributesToGet")        ? "AttributesToGet"
+			     : op_has(s->in, "ProjectionExpression") ? "ProjectionExpression"
+								     : NULL;
 
 	p->query.count_only = slice_is(select, "COUNT");
 	p->all_attributes = slice_is(select, "ALL_ATTRIBUTES");
@@ -77,8 +76,7 @@ bool paging_check_select(struct op_state *s, struct paging *p, struct error *e)
 		return INVALID(BAD_PARAMETER "Must specify the AttributesToGet or ProjectionExpression when "
 					     "choosing to get SPECIFIC_ATTRIBUTES");
 	if (chosen && p->query.count_only)
-		return INVALID(BAD_PARAMETER "Cannot specify the %s when choosing to get only the Count",
-			       chosen);
+		return INVALID(BAD_PARAMETER "Cannot specify the %s when choosing to get only the Count", chosen);
 	if (chosen && select.n && !slice_is(select, "SPECIFIC_ATTRIBUTES"))
 		return INVALID(BAD_PARAMETER "Cannot specify the %s when choosing to get %.*s", chosen,
 			       SLICE_ARG(select));
@@ -133,8 +131,7 @@ static int by_name(const void *x, const void *y)
 }
 
 /* The attributes that the paths begin with and the index does not hold, sorted: "a, b", or empty. */
-static struct slice not_projected(struct op_state *s, const struct paging *p, const struct path *paths,
-				  size_t n)
+static struct slice not_projected(struct op_state *s, const struct paging *p, const struct path *paths, size_t n)
 {
 	struct slice *names = arena_array(s->arena, struct slice, n);
 	size_t count = 0;
@@ -156,8 +153,7 @@ static struct slice not_projected(struct op_state *s, const struct paging *p, co
 	return buf_slice(&b);
 }
 
-static bool check_projected(struct op_state *s, struct paging *p, const struct path *paths, size_t n,
-			    struct error *e)
+static bool check_projected(struct op_state *s, struct paging *p, const struct path *paths, size_t n, struct error *e)
 {
 	struct slice missing = not_projected(s, p, paths, n);
 
@@ -217,8 +213,7 @@ bool paging_check_filter(struct op_state *s, struct paging *p, struct error *e)
 				     SLICE_ARG(p->request.index->name), SLICE_ARG(missing));
 }
 
-bool paging_check_start_attr(struct op_state *s, const struct paging *p, const struct key_attr *attr,
-			     struct error *e)
+bool paging_check_start_attr(struct op_state *s, const struct paging *p, const struct key_attr *attr, struct error *e)
 {
 	struct value v = value_get(p->query.start, attr->name);
 
@@ -246,8 +241,9 @@ bool paging_check_start_count(struct op_state *s, struct paging *p, struct error
 {
 	if (!value_present(p->query.start) || value_count(p->query.start) == start_key_count(p))
 		return true;
-	return p->request.index || p->request.terms ? INVALID(BAD_START) :
-		INVALID(BAD_START ": The provided key element does not match the schema");
+	return p->request.index || p->request.terms
+		       ? INVALID(BAD_START)
+		       : INVALID(BAD_START ": The provided key element does not match the schema");
 }
 
 bool paging_check_start(struct op_state *s, struct paging *p, struct error *e)

@@ -18,11 +18,9 @@ struct paging {
 bool paging_parse_start(struct op_state *s, struct paging *p, struct error *e) MUST_CHECK;
 /* QueryFilter or ScanFilter; FilterExpression; AttributesToGet; ProjectionExpression. */
 bool paging_parse_legacy_filter(struct op_state *s, struct paging *p, struct error *e) MUST_CHECK;
-bool paging_parse_filter(struct op_state *s, struct paging *p, struct expr_bindings *b, struct error *e)
-	MUST_CHECK;
+bool paging_parse_filter(struct op_state *s, struct paging *p, struct expr_bindings *b, struct error *e) MUST_CHECK;
 bool paging_parse_attributes(struct op_state *s, struct paging *p, struct error *e) MUST_CHECK;
-bool paging_parse_projection(struct op_state *s, struct paging *p, struct expr_bindings *b, struct error *e)
-	MUST_CHECK;
+bool paging_parse_projection(struct op_state *s, struct paging *p, struct expr_bindings *b, struct error *e) MUST_CHECK;
 bool paging_check_select(struct op_state *s, struct paging *p, struct error *e) MUST_CHECK;
 
 /* Table, index, consistency, limit. */

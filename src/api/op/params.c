@@ -75,16 +75,15 @@ bool params_check_mix(struct op_state *s, const struct json *obj, const char *co
 
 bool params_bindings(struct op_state *s, const struct json *obj, struct expr_bindings **out, struct error *e)
 {
-	const struct json *names = op_has(obj, "ExpressionAttributeNames") ?
-		json_get(obj, "ExpressionAttributeNames") : NULL;
-	const struct json *values = op_has(obj, "ExpressionAttributeValues") ?
-		json_get(obj, "ExpressionAttributeValues") : NULL;
+	const struct json *names =
+		op_has(obj, "ExpressionAttributeNames") ? json_get(obj, "ExpressionAttributeNames") : NULL;
+	const struct json *values =
+		op_has(obj, "ExpressionAttributeValues") ? json_get(obj, "ExpressionAttributeValues") : NULL;
 
 	return expr_bindings_new(s->arena, s->cache, names, values, out, e);
 }
 
-bool params_conditional_operator(struct op_state *s, const struct json *obj, const char *conditions,
-				 struct error *e)
+bool params_conditional_operator(struct op_state *s, const struct json *obj, const char *conditions, struct error *e)
 {
 	const struct json *c = json_get(obj, conditions);
 
@@ -100,8 +99,8 @@ bool params_conditional_operator(struct op_state *s, const struct json *obj, con
 	return true;
 }
 
-bool params_condition(struct op_state *s, const struct json *obj, struct expr_bindings *b,
-		      const struct condition **out, struct error *e)
+bool params_condition(struct op_state *s, const struct json *obj, struct expr_bindings *b, const struct condition **out,
+		      struct error *e)
 {
 	*out = NULL;
 	if (op_has(obj, "ConditionExpression"))
@@ -138,14 +137,12 @@ bool params_check_key_paths(struct op_state *s, const struct table *t, const str
 			return error_set(e, s->arena, ERR_VALIDATION, "%sKey: %.*s", why, SLICE_ARG(name));
 		for (size_t j = 0; j < t->index_count; j++)
 			if (is_key_attribute(&t->indexes[j].key, name))
-				return error_set(e, s->arena, ERR_VALIDATION, "%sIndexKey: %.*s", why,
-						 SLICE_ARG(name));
+				return error_set(e, s->arena, ERR_VALIDATION, "%sIndexKey: %.*s", why, SLICE_ARG(name));
 	}
 	return true;
 }
 
-bool params_check_projection_keys(struct op_state *s, const struct table *t, const struct projection *p,
-				  struct error *e)
+bool params_check_projection_keys(struct op_state *s, const struct table *t, const struct projection *p, struct error *e)
 {
 	const struct path *paths;
 	size_t n = p ? projection_paths(p, &paths) : 0;

@@ -12,8 +12,8 @@ bool params_check_mix(struct op_state *s, const struct json *obj, const char *co
 
 /* ConditionExpression or Expected (with ConditionalOperator); *out is NULL without either. `b` is the
  * request's bindings. */
-bool params_condition(struct op_state *s, const struct json *obj, struct expr_bindings *b,
-		      const struct condition **out, struct error *e) MUST_CHECK;
+bool params_condition(struct op_state *s, const struct json *obj, struct expr_bindings *b, const struct condition **out,
+		      struct error *e) MUST_CHECK;
 /* ProjectionExpression or AttributesToGet; *out is NULL without either. */
 bool params_projection(struct op_state *s, const struct json *obj, struct expr_bindings *b,
 		       const struct projection **out, struct error *e) MUST_CHECK;
@@ -24,8 +24,7 @@ bool params_check_key_paths(struct op_state *s, const struct table *t, const str
 bool params_check_projection_keys(struct op_state *s, const struct table *t, const struct projection *p,
 				  struct error *e) MUST_CHECK;
 /* The request's ExpressionAttributeNames and -Values. */
-bool params_bindings(struct op_state *s, const struct json *obj, struct expr_bindings **out, struct error *e)
-	MUST_CHECK;
+bool params_bindings(struct op_state *s, const struct json *obj, struct expr_bindings **out, struct error *e) MUST_CHECK;
 /* ConditionalOperator needs at least two conditions in `conditions` (Expected, QueryFilter, ScanFilter). */
 bool params_conditional_operator(struct op_state *s, const struct json *obj, const char *conditions,
 				 struct error *e) MUST_CHECK;

@@ -65,9 +65,8 @@ bool shard_iterator_parse(struct slice text, struct arena *a, struct shard_itera
 	if (text.n % 4 || !base64_decode(text, plain, &n))
 		return false;
 	rest = slice_make(plain, n);
-	if (!take_number(&rest, &issued) || !take_number(&rest, &at_end) ||
-	    !take_number(&rest, &out->sequence) || !take_number(&rest, &out->before) ||
-	    !take_number(&rest, &out->shard.era) || !take_number(&rest, &shard) ||
+	if (!take_number(&rest, &issued) || !take_number(&rest, &at_end) || !take_number(&rest, &out->sequence) ||
+	    !take_number(&rest, &out->before) || !take_number(&rest, &out->shard.era) || !take_number(&rest, &shard) ||
 	    issued > INT64_MAX || shard > UINT32_MAX || !is_printable(rest))
 		return false;
 	out->arn = rest;

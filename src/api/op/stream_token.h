@@ -15,14 +15,13 @@ struct shard_iterator {
 	struct shard shard;
 	uint64_t before;   /* where the last page that had records began; 0: there was none */
 	uint64_t sequence; /* 0: from the oldest record there is, whenever it is used */
-	bool at_end; /* nothing had followed when it was given out: nothing to miss by trimming */
+	bool at_end;       /* nothing had followed when it was given out: nothing to miss by trimming */
 	int64_t issued_ms; /* db_time_ms() */
 };
 
 struct slice shard_iterator_text(const struct shard_iterator *it, struct arena *a);
 /* False when it is none of ours. */
-bool shard_iterator_parse(struct slice text, struct arena *a,
-			  struct shard_iterator *out) MUST_CHECK;
+bool shard_iterator_parse(struct slice text, struct arena *a, struct shard_iterator *out) MUST_CHECK;
 
 /* 21 digits. */
 struct slice sequence_text(uint64_t sequence, struct arena *a);

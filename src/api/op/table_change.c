@@ -3,8 +3,8 @@
 #include "api/op/table_spec.h"
 #include "api/op/table_spec_parts.h"
 
-#define INVALID(...) error_set(e, a, ERR_VALIDATION, INVALID_VALUES __VA_ARGS__)
-#define REFUSE(...) error_set(e, a, ERR_VALIDATION, __VA_ARGS__)
+#define INVALID(...)  error_set(e, a, ERR_VALIDATION, INVALID_VALUES __VA_ARGS__)
+#define REFUSE(...)   error_set(e, a, ERR_VALIDATION, __VA_ARGS__)
 #define INDEX_CHANGES "GlobalSecondaryIndexUpdates"
 
 /* ---- without the table ---- */
@@ -18,45 +18,37 @@ static const struct json *index_changes(const struct json *in)
 
 static bool check_anything_asked(const struct json *in, struct arena *a, struct error *e)
 {
-	static const char *const settings[] = {
-		"ProvisionedThroughput",     "BillingMode",   "StreamSpecification",
-		"SSESpecification",	     "TableClass",    "OnDemandThroughput",
-		"DeletionProtectionEnabled", "WarmThroughput"
-	};
+	static const char *const settings[] = { "ProvisionedThroughput",     "BillingMode",   "StreamSpecification",
+						"SSESpecification",          "TableClass",    "OnDemandThroughput",
+						"DeletionProtectionEnabled", "WarmThroughput" };
 
 	for (size_t i = 0; i < sizeof(settings) / sizeof(settings[0]); i++)
 		if (op_has(in, settings[i]))
 			return true;
 	if (index_changes(in))
 		return true;
-	return REFUSE(
-		"At least one of ProvisionedThroughput, BillingMode, UpdateStreamEnabled, "
-		"GlobalSecondaryIndexUpdates or SSESpecification or ReplicaUpdates is required");
+	return REFUSE("At least one of ProvisionedThroughput, BillingMode, UpdateStreamEnabled, "
+		      "GlobalSecondaryIndexUpdates or SSESpecification or ReplicaUpdates is required");
 }
 
 static bool check_throughput(const struct json *in, struct arena *a, struct error *e)
 {
 	struct throughput ignored;
 
-	if (slice_is(op_string(in, "BillingMode"), "PROVISIONED") &&
-	    !op_has(in, "ProvisionedThroughput"))
-		return INVALID(
-			"ProvisionedThroughput must be specified when BillingMode is PROVISIONED");
+	if (slice_is(op_string(in, "BillingMode"), "PROVISIONED") && !op_has(in, "ProvisionedThroughput"))
+		return INVALID("ProvisionedThroughput must be specified when BillingMode is PROVISIONED");
 	return !op_has(in, "ProvisionedThroughput") ||
 	       spec_throughput(json_get(in, "ProvisionedThroughput"), SLICE(""), a, &ignored, e);
 }
 
 /* Which of the three members is given, and its value; NULL when there is none. `more`: there are
  * several. */
-static const struct json *action_of(const struct json *update, enum gsi_change_kind *kind,
-				    bool *more)
+static const struct json *action_of(const struct json *update, enum gsi_change_kind *kind, bool *more)
 {
 	static const struct {
 		const char *name;
 		enum gsi_change_kind kind;
-	} actions[] = { { "Update", GSI_UPDATE },
-			{ "Create", GSI_CREATE },
-			{ "Delete", GSI_DELETE } };
+	} actions[] = { { "Update", GSI_UPDATE }, { "Create", GSI_CREATE }, { "Delete", GSI_DELETE } };
 	const struct json *found = NULL;
 
 	*more = false;
@@ -90,10 +82,9 @@ static bool check_index_changes(const struct json *list, struct arena *a, struct
 		names[i] = op_string(action, "IndexName");
 		for (size_t k = 0; k < i; k++)
 			if (slice_equal(names[k], names[i]))
-				return INVALID(
-					"Only one global secondary index update per index is allowed "
-					"simultaneously. Index: %.*s",
-					SLICE_ARG(names[i]));
+				return INVALID("Only one global secondary index update per index is allowed "
+					       "simultaneously. Index: %.*s",
+					       SLICE_ARG(names[i]));
 	}
 	return true;
 }
@@ -106,8 +97,7 @@ static bool check_stream(const struct json *in, struct arena *a, struct error *e
 	if (!json_is(j, JSON_OBJECT) || op_bool(j, "StreamEnabled", false) == has_view)
 		return true;
 	if (has_view)
-		return INVALID(
-			"If stream is being disabled, then UpdateViewType must not be specified");
+		return INVALID("If stream is being disabled, then UpdateViewType must not be specified");
 	return INVALID("If stream is being enabled, then UpdateViewType must be specified");
 }
 
@@ -125,8 +115,8 @@ struct parse {
 	const struct json *in;
 	const struct table *table;
 	struct arena *a;
-	bool on_demand;            /* what the table will be */
-	struct definitions given;  /* the request's, which a new index does not do without */
+	bool on_demand;           /* what the table will be */
+	struct definitions given; /* the request's, which a new index does not do without */
 	struct table_change *out;
 };
 
@@ -141,12 +131,10 @@ static bool parse_billing(struct parse *p, struct error *e)
 	if (!op_has(p->in, "ProvisionedThroughput"))
 		return true;
 	if (p->on_demand)
-		return INVALID(
-			"Neither ReadCapacityUnits nor WriteCapacityUnits can be specified when "
-			"BillingMode is PAY_PER_REQUEST");
+		return INVALID("Neither ReadCapacityUnits nor WriteCapacityUnits can be specified when "
+			       "BillingMode is PAY_PER_REQUEST");
 	p->out->has_throughput = true;
-	return spec_throughput(json_get(p->in, "ProvisionedThroughput"), SLICE(""), a,
-			       &p->out->throughput, e);
+	return spec_throughput(json_get(p->in, "ProvisionedThroughput"), SLICE(""), a, &p->out->throughput, e);
 }
 
 static bool parse_on_demand(struct parse *p, struct error *e)
@@ -159,12 +147,10 @@ static bool parse_on_demand(struct parse *p, struct error *e)
 	if (!first)
 		return true;
 	if (!p->on_demand)
-		return INVALID(
-			"%s for OnDemandThroughput cannot be specified when the table BillingMode is "
-			"PROVISIONED",
-			first);
-	if (!spec_on_demand(limits, SLICE(""), true, a, &out->max_read_units, &out->max_write_units,
-			    e))
+		return INVALID("%s for OnDemandThroughput cannot be specified when the table BillingMode is "
+			       "PROVISIONED",
+			       first);
+	if (!spec_on_demand(limits, SLICE(""), true, a, &out->max_read_units, &out->max_write_units, e))
 		return false;
 	out->has_on_demand_limits = true;
 	if (!op_has(limits, "MaxReadRequestUnits"))
@@ -225,14 +211,13 @@ static bool parse_definitions(struct parse *p, struct error *e)
 			       "the same type as previously defined. Existing schema: "
 			       "Schema:[SchemaElement: key{%.*s:%s:%s}] New schema: "
 			       "Schema:[SchemaElement: key{%.*s:%s:%.*s}]",
-			       SLICE_ARG(name), value_type_name(was), role_in_table(t, name),
-			       SLICE_ARG(name), value_type_name(is), SLICE_ARG(role));
+			       SLICE_ARG(name), value_type_name(was), role_in_table(t, name), SLICE_ARG(name),
+			       value_type_name(is), SLICE_ARG(role));
 	}
 	return true;
 }
 
-static bool parse_index_update(struct parse *p, const struct json *action, struct gsi_change *c,
-			       struct error *e)
+static bool parse_index_update(struct parse *p, const struct json *action, struct gsi_change *c, struct error *e)
 {
 	const struct json *throughput = json_get(action, "ProvisionedThroughput");
 	const struct json *limits = json_get(action, "OnDemandThroughput");
@@ -243,21 +228,19 @@ static bool parse_index_update(struct parse *p, const struct json *action, struc
 	c->has_on_demand = spec_on_demand_member(limits) != NULL;
 	if (c->has_throughput && p->on_demand)
 		return INVALID("ProvisionedThroughput should not be specified for index: %.*s when "
-			       "BillingMode is PAY_PER_REQUEST", SLICE_ARG(x->name));
+			       "BillingMode is PAY_PER_REQUEST",
+			       SLICE_ARG(x->name));
 	if (c->has_throughput && !spec_throughput(throughput, x->name, a, &x->throughput, e))
-		return REFUSE(
-			"This operation cannot be performed with given input values. Please contact "
-			"DynamoDB service team for more info: Action Blocked: IndexUpdate");
+		return REFUSE("This operation cannot be performed with given input values. Please contact "
+			      "DynamoDB service team for more info: Action Blocked: IndexUpdate");
 	if (c->has_on_demand && !p->on_demand)
-		return INVALID(
-			"%s for OnDemandThroughput cannot be specified for index: %.*s when the table "
-			"BillingMode is PROVISIONED",
-			spec_on_demand_member(limits), SLICE_ARG(x->name));
+		return INVALID("%s for OnDemandThroughput cannot be specified for index: %.*s when the table "
+			       "BillingMode is PROVISIONED",
+			       spec_on_demand_member(limits), SLICE_ARG(x->name));
 	return spec_on_demand(limits, x->name, true, a, &x->max_read_units, &x->max_write_units, e);
 }
 
-static bool parse_index_change(struct parse *p, const struct json *update, struct gsi_change *c,
-			       struct error *e)
+static bool parse_index_change(struct parse *p, const struct json *update, struct gsi_change *c, struct error *e)
 {
 	bool ignored;
 	const struct json *action = action_of(update, &c->kind, &ignored);
@@ -274,8 +257,7 @@ static bool parse_index_change(struct parse *p, const struct json *update, struc
 }
 
 /* An index is made or removed one at a time; capacity may change on several. */
-static bool check_one_online_change(const struct gsi_change *changes, size_t count, struct arena *a,
-				    struct error *e)
+static bool check_one_online_change(const struct gsi_change *changes, size_t count, struct arena *a, struct error *e)
 {
 	size_t online = 0;
 
@@ -303,9 +285,8 @@ static bool check_index_limits(struct parse *p, struct error *e)
 		if (c->kind != GSI_CREATE)
 			continue;
 		if (globals + 1 > GLOBAL_INDEXES_MAX)
-			return INVALID(
-				"GlobalSecondaryIndex count exceeds the per-table limit of %d",
-				GLOBAL_INDEXES_MAX);
+			return INVALID("GlobalSecondaryIndex count exceeds the per-table limit of %d",
+				       GLOBAL_INDEXES_MAX);
 		if (!spec_check_non_key_total(non_keys + c->index.include_count, a, e))
 			return false;
 	}
@@ -327,8 +308,7 @@ static bool check_all_provisioned(struct parse *p, struct error *e)
 		for (size_t k = 0; k < p->out->index_count && !given; k++) {
 			const struct gsi_change *c = &p->out->indexes[k];
 
-			given = slice_equal(c->index.name, x->name) &&
-				(c->kind == GSI_DELETE || c->has_throughput);
+			given = slice_equal(c->index.name, x->name) && (c->kind == GSI_DELETE || c->has_throughput);
 		}
 		if (given)
 			continue;
@@ -346,8 +326,7 @@ static bool check_all_provisioned(struct parse *p, struct error *e)
 static bool is_new_key(const struct parse *p, struct slice name)
 {
 	for (size_t i = 0; i < p->out->index_count; i++)
-		if (p->out->indexes[i].kind == GSI_CREATE &&
-		    is_key_attribute(&p->out->indexes[i].index.key, name))
+		if (p->out->indexes[i].kind == GSI_CREATE && is_key_attribute(&p->out->indexes[i].index.key, name))
 			return table_attribute_type(p->table, name) == VALUE_NONE;
 	return false;
 }
@@ -364,8 +343,7 @@ static bool parse_indexes(struct parse *p, struct error *e)
 			return false;
 	p->out->indexes = changes;
 	p->out->index_count = n;
-	if (!check_one_online_change(changes, n, p->a, e) || !check_index_limits(p, e) ||
-	    !check_all_provisioned(p, e))
+	if (!check_one_online_change(changes, n, p->a, e) || !check_index_limits(p, e) || !check_all_provisioned(p, e))
 		return false;
 	/* Definitions that no index uses would outlive the request for nothing. */
 	for (size_t i = 0; i < p->given.count; i++)
@@ -393,14 +371,13 @@ static void parse_settings(struct parse *p)
 	spec_sse(json_get(p->in, "SSESpecification"), &out->sse, &ignored);
 }
 
-bool table_change_parse(const struct json *in, const struct table *t, struct arena *a,
-			struct table_change *out, struct error *e)
+bool table_change_parse(const struct json *in, const struct table *t, struct arena *a, struct table_change *out,
+			struct error *e)
 {
 	struct parse p = { .in = in, .table = t, .a = a, .out = out };
 
 	*out = (struct table_change){ .max_read_units = -1, .max_write_units = -1 };
-	if (!parse_billing(&p, e) || !parse_on_demand(&p, e) || !parse_definitions(&p, e) ||
-	    !parse_indexes(&p, e))
+	if (!parse_billing(&p, e) || !parse_on_demand(&p, e) || !parse_definitions(&p, e) || !parse_indexes(&p, e))
 		return false;
 	parse_settings(&p);
 	return true;

@@ -22,8 +22,7 @@ static bool parse_name(const struct json *in, struct arena *a, struct table *t, 
 	t->name = table_name_of_arn(given);
 	if (shape_is_name(t->name) && t->name.n >= TABLE_NAME_LENGTH_MIN && t->name.n <= TABLE_NAME_LENGTH_MAX)
 		return true;
-	return error_set(e, a, ERR_VALIDATION,
-			 "Invalid TableArn: Invalid ResourceArn provided as input %.*s",
+	return error_set(e, a, ERR_VALIDATION, "Invalid TableArn: Invalid ResourceArn provided as input %.*s",
 			 SLICE_ARG(given));
 }
 
@@ -33,46 +32,38 @@ static bool parse_billing(const struct json *in, struct arena *a, struct table *
 
 	t->on_demand = slice_is(op_string(in, "BillingMode"), "PAY_PER_REQUEST");
 	if (t->on_demand && has_throughput)
-		return INVALID(
-			"Neither ReadCapacityUnits nor WriteCapacityUnits can be specified when "
-			"BillingMode is PAY_PER_REQUEST");
+		return INVALID("Neither ReadCapacityUnits nor WriteCapacityUnits can be specified when "
+			       "BillingMode is PAY_PER_REQUEST");
 	if (!t->on_demand && !has_throughput)
-		return INVALID(
-			"ReadCapacityUnits and WriteCapacityUnits must both be specified when "
-			"BillingMode is PROVISIONED");
+		return INVALID("ReadCapacityUnits and WriteCapacityUnits must both be specified when "
+			       "BillingMode is PROVISIONED");
 	if (t->on_demand)
 		return true;
-	return spec_throughput(json_get(in, "ProvisionedThroughput"), SLICE(""), a, &t->throughput,
-			       e);
+	return spec_throughput(json_get(in, "ProvisionedThroughput"), SLICE(""), a, &t->throughput, e);
 }
 
-static bool parse_on_demand(const struct json *in, struct arena *a, struct table *t,
-			    struct error *e)
+static bool parse_on_demand(const struct json *in, struct arena *a, struct table *t, struct error *e)
 {
 	const struct json *limits = json_get(in, "OnDemandThroughput");
 	const char *first = spec_on_demand_member(limits);
 
 	if (first && !t->on_demand)
-		return INVALID(
-			"%s for OnDemandThroughput cannot be specified when table BillingMode is "
-			"PROVISIONED.",
-			first);
-	return spec_on_demand(limits, SLICE(""), false, a, &t->max_read_units, &t->max_write_units,
-			      e);
+		return INVALID("%s for OnDemandThroughput cannot be specified when table BillingMode is "
+			       "PROVISIONED.",
+			       first);
+	return spec_on_demand(limits, SLICE(""), false, a, &t->max_read_units, &t->max_write_units, e);
 }
 
-static bool parse_table_key(const struct json *in, const struct definitions *d, struct arena *a,
-			    struct table *t, struct error *e)
+static bool parse_table_key(const struct json *in, const struct definitions *d, struct arena *a, struct table *t,
+			    struct error *e)
 {
 	const struct json *keys = list_of(in, "KeySchema");
 
 	if (keys->count > d->count)
-		return error_set(e, a, ERR_VALIDATION,
-				 "Invalid KeySchema: Some index key attribute have no definition");
+		return error_set(e, a, ERR_VALIDATION, "Invalid KeySchema: Some index key attribute have no definition");
 	if (!spec_key(keys, d, a, &t->key, e))
 		return false;
-	if (!list_of(in, "LocalSecondaryIndexes") && !list_of(in, "GlobalSecondaryIndexes") &&
-	    keys->count != d->count)
+	if (!list_of(in, "LocalSecondaryIndexes") && !list_of(in, "GlobalSecondaryIndexes") && keys->count != d->count)
 		return INVALID("Number of attributes in KeySchema does not exactly match number of "
 			       "attributes defined in AttributeDefinitions");
 	return true;
@@ -89,8 +80,8 @@ static bool check_definitions(const struct definitions *d, struct arena *a, stru
 
 /* ---- indexes ---- */
 
-static bool check_index_name(const struct index *indexes, size_t count, struct slice name,
-			     struct arena *a, struct error *e)
+static bool check_index_name(const struct index *indexes, size_t count, struct slice name, struct arena *a,
+			     struct error *e)
 {
 	for (size_t i = 0; i < count; i++)
 		if (slice_equal(indexes[i].name, name))
@@ -98,29 +89,24 @@ static bool check_index_name(const struct index *indexes, size_t count, struct s
 	return true;
 }
 
-static bool parse_local_index(const struct json *j, const struct definitions *d,
-			      const struct table *t, struct arena *a, struct index *out,
-			      struct error *e)
+static bool parse_local_index(const struct json *j, const struct definitions *d, const struct table *t, struct arena *a,
+			      struct index *out, struct error *e)
 {
 	out->name = op_string(j, "IndexName");
 	out->max_read_units = out->max_write_units = -1;
 	if (!spec_key(json_get(j, "KeySchema"), d, a, &out->key, e))
 		return false;
 	if (!out->key.range_count)
-		return INVALID("Index KeySchema does not have a range key for index: %.*s",
-			       SLICE_ARG(out->name));
+		return INVALID("Index KeySchema does not have a range key for index: %.*s", SLICE_ARG(out->name));
 	if (!slice_equal(out->key.hash[0].name, t->key.hash[0].name))
-		return INVALID(
-			"Index KeySchema does not have the same leading hash key as table KeySchema "
-			"for index: %.*s. index hash key: %.*s, table hash key: %.*s",
-			SLICE_ARG(out->name), SLICE_ARG(out->key.hash[0].name),
-			SLICE_ARG(t->key.hash[0].name));
+		return INVALID("Index KeySchema does not have the same leading hash key as table KeySchema "
+			       "for index: %.*s. index hash key: %.*s, table hash key: %.*s",
+			       SLICE_ARG(out->name), SLICE_ARG(out->key.hash[0].name), SLICE_ARG(t->key.hash[0].name));
 	return spec_projection(json_get(j, "Projection"), a, out, e);
 }
 
-static bool parse_local_indexes(const struct json *list, const struct definitions *d,
-				struct arena *a, struct table *t, struct index *indexes,
-				struct error *e)
+static bool parse_local_indexes(const struct json *list, const struct definitions *d, struct arena *a, struct table *t,
+				struct index *indexes, struct error *e)
 {
 	if (!list)
 		return true;
@@ -139,14 +125,12 @@ static bool parse_local_indexes(const struct json *list, const struct definition
 	}
 	t->has_local_indexes = true;
 	if (list->count > LOCAL_INDEXES_MAX)
-		return INVALID("Number of LocalSecondaryIndexes exceeds per-table limit of %d",
-			       LOCAL_INDEXES_MAX);
+		return INVALID("Number of LocalSecondaryIndexes exceeds per-table limit of %d", LOCAL_INDEXES_MAX);
 	return true;
 }
 
-static bool parse_global_indexes(const struct json *list, const struct definitions *d,
-				 struct arena *a, struct table *t, struct index *indexes,
-				 struct error *e)
+static bool parse_global_indexes(const struct json *list, const struct definitions *d, struct arena *a, struct table *t,
+				 struct index *indexes, struct error *e)
 {
 	if (!list)
 		return true;
@@ -161,23 +145,21 @@ static bool parse_global_indexes(const struct json *list, const struct definitio
 		t->index_count++;
 	}
 	if (list->count > GLOBAL_INDEXES_MAX)
-		return INVALID("GlobalSecondaryIndex count exceeds the per-table limit of %d",
-			       GLOBAL_INDEXES_MAX);
+		return INVALID("GlobalSecondaryIndex count exceeds the per-table limit of %d", GLOBAL_INDEXES_MAX);
 	return true;
 }
 
-static bool parse_indexes(const struct json *in, const struct definitions *d, struct arena *a,
-			  struct table *t, struct error *e)
+static bool parse_indexes(const struct json *in, const struct definitions *d, struct arena *a, struct table *t,
+			  struct error *e)
 {
 	const struct json *locals = list_of(in, "LocalSecondaryIndexes");
 	const struct json *globals = list_of(in, "GlobalSecondaryIndexes");
-	struct index *indexes = arena_array(a, struct index, (locals ? locals->count : 0) +
-							     (globals ? globals->count : 0));
+	struct index *indexes =
+		arena_array(a, struct index, (locals ? locals->count : 0) + (globals ? globals->count : 0));
 	size_t non_keys = 0;
 
 	t->indexes = indexes;
-	if (!parse_local_indexes(locals, d, a, t, indexes, e) ||
-	    !parse_global_indexes(globals, d, a, t, indexes, e))
+	if (!parse_local_indexes(locals, d, a, t, indexes, e) || !parse_global_indexes(globals, d, a, t, indexes, e))
 		return false;
 	for (size_t i = 0; i < t->index_count; i++)
 		non_keys += indexes[i].include_count;
@@ -194,8 +176,7 @@ static bool is_used(const struct table *t, struct slice name)
 	return false;
 }
 
-static bool check_all_used(const struct definitions *d, const struct table *t, struct arena *a,
-			   struct error *e)
+static bool check_all_used(const struct definitions *d, const struct table *t, struct arena *a, struct error *e)
 {
 	struct key_attr *used = arena_array(a, struct key_attr, d->count);
 	size_t n = 0;
@@ -208,9 +189,8 @@ static bool check_all_used(const struct definitions *d, const struct table *t, s
 	struct slice all = spec_definition_names(d, a);
 	struct slice keys = spec_definition_names(&(struct definitions){ used, n }, a);
 
-	return INVALID(
-		"Some AttributeDefinitions are not used. AttributeDefinitions: %.*s, keys used: %.*s",
-		SLICE_ARG(all), SLICE_ARG(keys));
+	return INVALID("Some AttributeDefinitions are not used. AttributeDefinitions: %.*s, keys used: %.*s",
+		       SLICE_ARG(all), SLICE_ARG(keys));
 }
 
 /* ---- settings ---- */
@@ -224,15 +204,13 @@ static bool parse_stream(const struct json *in, struct arena *a, struct table *t
 		return true;
 	if (!op_bool(j, "StreamEnabled", false)) {
 		if (view.n)
-			return INVALID(
-				"Table is being created with a stream disabled, UpdateViewType should "
-				"not be specified");
+			return INVALID("Table is being created with a stream disabled, UpdateViewType should "
+				       "not be specified");
 		return true;
 	}
 	if (!view.n)
-		return INVALID(
-			"Table is being created with a stream enabled, UpdateViewType should be "
-			"specified");
+		return INVALID("Table is being created with a stream enabled, UpdateViewType should be "
+			       "specified");
 	struct stream *s = arena_new(a, struct stream);
 
 	s->view = stream_view_parse(view);
@@ -255,8 +233,7 @@ static bool is_tag_text(struct slice s)
 	return true;
 }
 
-bool table_spec_tags(const struct json *list, struct arena *a, const struct tag **out,
-		     size_t *count, struct error *e)
+bool table_spec_tags(const struct json *list, struct arena *a, const struct tag **out, size_t *count, struct error *e)
 {
 	size_t n = json_is(list, JSON_ARRAY) ? list->count : 0;
 	struct tag *tags = arena_array(a, struct tag, n);
@@ -267,8 +244,7 @@ bool table_spec_tags(const struct json *list, struct arena *a, const struct tag 
 		tags[i].key = op_string(&list->items[i], "Key");
 		tags[i].value = op_string(&list->items[i], "Value");
 		if (slice_starts(tags[i].key, SLICE("aws:")))
-			return INVALID("Tag keys must not start with aws: (%.*s)",
-				       SLICE_ARG(tags[i].key));
+			return INVALID("Tag keys must not start with aws: (%.*s)", SLICE_ARG(tags[i].key));
 		if (!is_tag_text(tags[i].key) || !is_tag_text(tags[i].value))
 			return INVALID("Tag keys and values can only contain letters, numbers, white space "
 				       "and _.:/=+-@ (%.*s)",
@@ -287,11 +263,9 @@ bool table_spec_parse(const struct json *in, struct arena *a, struct table *t, s
 	struct definitions d = spec_definitions(list_of(in, "AttributeDefinitions"), a);
 
 	*t = (struct table){ .attributes = d.attrs, .attribute_count = d.count };
-	if (!parse_name(in, a, t, e) || !parse_billing(in, a, t, e) ||
-	    !check_definitions(&d, a, e) || !parse_table_key(in, &d, a, t, e) ||
-	    !parse_indexes(in, &d, a, t, e) ||
-	    !check_all_used(&d, t, a, e) || !parse_stream(in, a, t, e) ||
-	    !parse_on_demand(in, a, t, e) ||
+	if (!parse_name(in, a, t, e) || !parse_billing(in, a, t, e) || !check_definitions(&d, a, e) ||
+	    !parse_table_key(in, &d, a, t, e) || !parse_indexes(in, &d, a, t, e) || !check_all_used(&d, t, a, e) ||
+	    !parse_stream(in, a, t, e) || !parse_on_demand(in, a, t, e) ||
 	    !table_spec_tags(json_get(in, "Tags"), a, &t->tags, &t->tag_count, e))
 		return false;
 	t->deletion_protection = op_bool(in, "DeletionProtectionEnabled", false);

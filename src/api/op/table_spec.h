@@ -12,19 +12,18 @@
 #define INVALID_VALUES "One or more parameter values were invalid: "
 
 /* CreateTable. *out is as control.h wants its `spec`. */
-bool table_spec_parse(const struct json *in, struct arena *a, struct table *out,
-		      struct error *e) MUST_CHECK;
+bool table_spec_parse(const struct json *in, struct arena *a, struct table *out, struct error *e) MUST_CHECK;
 
 /* UpdateTable, what can be said without knowing the table; DynamoDB says it before it looks. */
 bool table_change_check(const struct json *in, struct arena *a, struct error *e) MUST_CHECK;
 /* UpdateTable on table `t`, after table_change_check(). Also errors LIMIT_EXCEEDED (more than one
  * index made or removed at once) and NOT_FOUND (an index). */
-bool table_change_parse(const struct json *in, const struct table *t, struct arena *a,
-			struct table_change *out, struct error *e) MUST_CHECK;
+bool table_change_parse(const struct json *in, const struct table *t, struct arena *a, struct table_change *out,
+			struct error *e) MUST_CHECK;
 
 /* Tags of CreateTable and TagResource: no duplicates, no reserved keys, at most 50. `list` may be
  * NULL. */
-bool table_spec_tags(const struct json *list, struct arena *a, const struct tag **out,
-		     size_t *count, struct error *e) MUST_CHECK;
+bool table_spec_tags(const struct json *list, struct arena *a, const struct tag **out, size_t *count,
+		     struct error *e) MUST_CHECK;
 
 #endif

@@ -17,26 +17,25 @@ struct slice spec_definition_names(const struct definitions *d, struct arena *a)
 
 /* A KeySchema list. Tables and LSIs: HASH, then perhaps RANGE. Errors: attributes without
  * definition, the same name twice, wrong order. */
-bool spec_key(const struct json *list, const struct definitions *d, struct arena *a,
-	      struct key_schema *out, struct error *e) MUST_CHECK;
+bool spec_key(const struct json *list, const struct definitions *d, struct arena *a, struct key_schema *out,
+	      struct error *e) MUST_CHECK;
 
-bool spec_projection(const struct json *projection, struct arena *a, struct index *out,
-		     struct error *e) MUST_CHECK;
+bool spec_projection(const struct json *projection, struct arena *a, struct index *out, struct error *e) MUST_CHECK;
 /* How many NonKeyAttributes the indexes name together. */
 bool spec_check_non_key_total(size_t total, struct arena *a, struct error *e) MUST_CHECK;
 
 /* ProvisionedThroughput, given. `index`: whose it is, empty for the table's. */
-bool spec_throughput(const struct json *throughput, struct slice index, struct arena *a,
-		     struct throughput *out, struct error *e) MUST_CHECK;
+bool spec_throughput(const struct json *throughput, struct slice index, struct arena *a, struct throughput *out,
+		     struct error *e) MUST_CHECK;
 /* OnDemandThroughput; NULL leaves -1, -1. `removable`: -1 is allowed (UpdateTable). */
-bool spec_on_demand(const struct json *limits, struct slice index, bool removable, struct arena *a,
-		    int64_t *read, int64_t *write, struct error *e) MUST_CHECK;
+bool spec_on_demand(const struct json *limits, struct slice index, bool removable, struct arena *a, int64_t *read,
+		    int64_t *write, struct error *e) MUST_CHECK;
 /* The first member that OnDemandThroughput names, or NULL. */
 const char *spec_on_demand_member(const struct json *limits);
 
 /* One global index: key, projection, capacity as the table's billing mode wants it. */
-bool spec_global_index(const struct json *j, const struct definitions *d, bool on_demand,
-		       struct arena *a, struct index *out, struct error *e) MUST_CHECK;
+bool spec_global_index(const struct json *j, const struct definitions *d, bool on_demand, struct arena *a,
+		       struct index *out, struct error *e) MUST_CHECK;
 
 /* SSESpecification; NULL: nothing. */
 void spec_sse(const struct json *sse, bool *enabled, struct slice *key);

@@ -70,15 +70,9 @@ static void print_value(struct buf *b, const struct shape *s, const struct json 
 	switch (j->type) {
 	case JSON_NULL:
 	case JSON_BOOL:
-	case JSON_INT:
-		json_write(b, j);
-		break;
-	case JSON_DOUBLE:
-		buf_printf(b, "%.0f", j->number);
-		break;
-	case JSON_STRING:
-		buf_put(b, j->string);
-		break;
+	case JSON_INT: json_write(b, j); break;
+	case JSON_DOUBLE: buf_printf(b, "%.0f", j->number); break;
+	case JSON_STRING: buf_put(b, j->string); break;
 	case JSON_ARRAY:
 		buf_lit(b, "[");
 		for (size_t i = 0; i < j->count; i++) {
@@ -135,15 +129,13 @@ static bool fail(struct failures *f, const struct shape *s, const struct json *j
 	return true;
 }
 
-static void check_range(struct failures *f, const struct shape *s, const struct json *j, double v,
-			const char *what, const struct place *p)
+static void check_range(struct failures *f, const struct shape *s, const struct json *j, double v, const char *what,
+			const struct place *p)
 {
 	if (s->has_min && v < (double)s->min && fail(f, s, j, p))
-		buf_printf(&f->text, "Member must have %s greater than or equal to %lld", what,
-			   (long long)s->min);
+		buf_printf(&f->text, "Member must have %s greater than or equal to %lld", what, (long long)s->min);
 	if (s->has_max && v > (double)s->max && fail(f, s, j, p))
-		buf_printf(&f->text, "Member must have %s less than or equal to %lld", what,
-			   (long long)s->max);
+		buf_printf(&f->text, "Member must have %s less than or equal to %lld", what, (long long)s->max);
 }
 
 static bool in_enum(const char *const *values, struct slice s)
@@ -173,8 +165,7 @@ static size_t length_of(struct slice s)
 	return n;
 }
 
-static void check_string(struct failures *f, const struct shape *s, const struct json *j,
-			 const struct place *p)
+static void check_string(struct failures *f, const struct shape *s, const struct json *j, const struct place *p)
 {
 	if (is_exempt_arn(s, j))
 		return;
@@ -195,8 +186,7 @@ static void check_string(struct failures *f, const struct shape *s, const struct
 static void check(struct failures *f, const struct shape *s, const struct json *j, const struct place *p);
 
 /* Null is no member of a list or map. (Attribute values say so themselves.) */
-static void check_element(struct failures *f, const struct shape *s, const struct json *j,
-			  const struct place *p)
+static void check_element(struct failures *f, const struct shape *s, const struct json *j, const struct place *p)
 {
 	if (j->type != JSON_NULL)
 		check(f, s, j, p);
@@ -209,8 +199,7 @@ static bool outside(const struct shape *s, size_t n)
 	return (s->has_min && (int64_t)n < s->min) || (s->has_max && (int64_t)n > s->max);
 }
 
-static void check_map_keys(struct failures *f, const struct shape *s, const struct json *j,
-			   const struct place *p)
+static void check_map_keys(struct failures *f, const struct shape *s, const struct json *j, const struct place *p)
 {
 	const struct shape *k = s->key;
 
@@ -226,8 +215,7 @@ static void check_map_keys(struct failures *f, const struct shape *s, const stru
 			   "%lld, Member must have length greater than or equal to %lld",
 			   (long long)k->max, (long long)k->min);
 		if (k->pattern)
-			buf_printf(&f->text, ", Member must satisfy regular expression pattern: %s",
-				   k->pattern);
+			buf_printf(&f->text, ", Member must satisfy regular expression pattern: %s", k->pattern);
 		buf_lit(&f->text, "]");
 	}
 }
@@ -254,8 +242,7 @@ static void check_map(struct failures *f, const struct shape *s, const struct js
 	}
 }
 
-static void check_struct(struct failures *f, const struct shape *s, const struct json *j,
-			 const struct place *p)
+static void check_struct(struct failures *f, const struct shape *s, const struct json *j, const struct place *p)
 {
 	for (const struct shape_member *m = s->members; m && m->name; m++) {
 		const struct json *child = json_get(j, m->name);
@@ -271,9 +258,7 @@ static void check_struct(struct failures *f, const struct shape *s, const struct
 static void check(struct failures *f, const struct shape *s, const struct json *j, const struct place *p)
 {
 	switch (s->type) {
-	case SHAPE_STRING:
-		check_string(f, s, j, p);
-		break;
+	case SHAPE_STRING: check_string(f, s, j, p); break;
 	case SHAPE_INTEGER:
 	case SHAPE_LONG:
 	case SHAPE_DOUBLE:
@@ -287,14 +272,9 @@ static void check(struct failures *f, const struct shape *s, const struct json *
 			check_element(f, s->element, &j->items[i], &here);
 		}
 		break;
-	case SHAPE_MAP:
-		check_map(f, s, j, p);
-		break;
-	case SHAPE_STRUCT:
-		check_struct(f, s, j, p);
-		break;
-	default:
-		break;
+	case SHAPE_MAP: check_map(f, s, j, p); break;
+	case SHAPE_STRUCT: check_struct(f, s, j, p); break;
+	default: break;
 	}
 }
 
@@ -317,8 +297,7 @@ static bool check_parameters(const struct shape *s, const struct json *j, struct
 		child = json_get(j, m->name);
 		if (!child || child->type == JSON_NULL)
 			return error_set(e, a, ERR_VALIDATION,
-					 "The parameter '%s' is required but was not present in the request",
-					 m->name);
+					 "The parameter '%s' is required but was not present in the request", m->name);
 		buf_init(&f.text, a);
 		if (!is_exempt_arn(m->shape, child))
 			check_range(&f, m->shape, child, (double)child->string.n, "length", &here);

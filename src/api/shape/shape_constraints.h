@@ -6,7 +6,6 @@
 #include "api/shape/shape.h"
 
 /* `j` has the shape's types. All failures, at most ten, are told in one message. */
-bool shape_check_constraints(const struct shape *s, const struct json *j, struct arena *a, struct error *e)
-	MUST_CHECK;
+bool shape_check_constraints(const struct shape *s, const struct json *j, struct arena *a, struct error *e) MUST_CHECK;
 
 #endif

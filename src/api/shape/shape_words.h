@@ -6,28 +6,36 @@
 #include "api/shape/shape_common.h"
 
 /* members of a struct, closed by END */
-#define OPTIONAL(name, shape) { name, &(shape), SHAPE_OPTIONAL }
-#define REQUIRED(name, shape) { name, &(shape), SHAPE_REQUIRED }
-#define PARAMETER(name, shape) { name, &(shape), SHAPE_PARAMETER }
-#define END { 0 }
+#define OPTIONAL(name, shape)                  \
+	{                                      \
+		name, &(shape), SHAPE_OPTIONAL \
+	}
+#define REQUIRED(name, shape)                  \
+	{                                      \
+		name, &(shape), SHAPE_REQUIRED \
+	}
+#define PARAMETER(name, shape)                  \
+	{                                       \
+		name, &(shape), SHAPE_PARAMETER \
+	}
+#define END       \
+	{         \
+		0 \
+	}
 
 /* a whole request: shape.h declares it */
-#define OPERATION(op, members_) \
-	const struct shape shape_##op = { .type = SHAPE_STRUCT, .members = members_ }
+#define OPERATION(op, members_) const struct shape shape_##op = { .type = SHAPE_STRUCT, .members = members_ }
 
 /* parts of one */
-#define STRUCT(name, members_, class_)                           \
-	static const struct shape name = { .type = SHAPE_STRUCT, \
-					   .members = members_,  \
-					   .class_name = class_ }
-#define LIST(name, element_) \
-	static const struct shape name = { .type = SHAPE_LIST, .element = &(element_) }
+#define STRUCT(name, members_, class_) \
+	static const struct shape name = { .type = SHAPE_STRUCT, .members = members_, .class_name = class_ }
+#define LIST(name, element_) static const struct shape name = { .type = SHAPE_LIST, .element = &(element_) }
 #define STRING(name, min_, max_)                                                                 \
 	static const struct shape name = {                                                       \
 		.type = SHAPE_STRING, .has_min = true, .min = min_, .has_max = true, .max = max_ \
 	}
-#define ENUM(name, ...)                                                        \
-	static const char *const name##_values[] = { __VA_ARGS__, NULL };      \
+#define ENUM(name, ...)                                                   \
+	static const char *const name##_values[] = { __VA_ARGS__, NULL }; \
 	static const struct shape name = { .type = SHAPE_STRING, .values = name##_values }
 
 #endif

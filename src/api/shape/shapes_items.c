@@ -3,9 +3,9 @@
 #include "api/shape/shape_words.h"
 #include "value/limits.h"
 
-#define EXPRESSION_NAMES OPTIONAL("ExpressionAttributeNames", shape_attribute_names)
+#define EXPRESSION_NAMES  OPTIONAL("ExpressionAttributeNames", shape_attribute_names)
 #define EXPRESSION_VALUES OPTIONAL("ExpressionAttributeValues", shape_item)
-#define ON_FAILURE OPTIONAL("ReturnValuesOnConditionCheckFailure", shape_return_on_failure)
+#define ON_FAILURE        OPTIONAL("ReturnValuesOnConditionCheckFailure", shape_return_on_failure)
 
 static const struct shape_member put_item[] = {
 	OPTIONAL("ReturnConsumedCapacity", shape_return_capacity),
@@ -40,10 +40,12 @@ static const struct shape_member attribute_update[] = {
 	OPTIONAL("Value", shape_attribute_value),
 	END,
 };
-static const struct shape attribute_update_shape = { .type = SHAPE_STRUCT, .members = attribute_update,
+static const struct shape attribute_update_shape = { .type = SHAPE_STRUCT,
+						     .members = attribute_update,
 						     .class_name = "AttributeValueUpdate" };
-static const struct shape attribute_updates = { .type = SHAPE_MAP, .element = &attribute_update_shape,
-					      .key = &shape_attribute_name };
+static const struct shape attribute_updates = { .type = SHAPE_MAP,
+						.element = &attribute_update_shape,
+						.key = &shape_attribute_name };
 
 static const struct shape_member update_item[] = {
 	OPTIONAL("ReturnConsumedCapacity", shape_return_capacity),
@@ -103,10 +105,10 @@ static const struct shape_member query[] = {
 };
 OPERATION(query, query);
 
-static const struct shape segment = { .type = SHAPE_INTEGER, .has_min = true, .min = 0, .has_max = true,
-				      .max = 999999 };
-static const struct shape total_segments = { .type = SHAPE_INTEGER, .has_min = true, .min = 1,
-					     .has_max = true, .max = 1000000 };
+static const struct shape segment = { .type = SHAPE_INTEGER, .has_min = true, .min = 0, .has_max = true, .max = 999999 };
+static const struct shape total_segments = {
+	.type = SHAPE_INTEGER, .has_min = true, .min = 1, .has_max = true, .max = 1000000
+};
 
 static const struct shape_member scan[] = {
 	OPTIONAL("Select", shape_select),
@@ -131,8 +133,13 @@ OPERATION(scan, scan);
 
 /* ---- batches ---- */
 
-static const struct shape keys = { .type = SHAPE_LIST, .element = &shape_key_map, .has_min = true, .min = 1,
-				   .has_max = true, .max = BATCH_GETS_MAX, .terse = true };
+static const struct shape keys = { .type = SHAPE_LIST,
+				   .element = &shape_key_map,
+				   .has_min = true,
+				   .min = 1,
+				   .has_max = true,
+				   .max = BATCH_GETS_MAX,
+				   .terse = true };
 static const struct shape_member keys_and_attributes[] = {
 	REQUIRED("Keys", keys),
 	OPTIONAL("AttributesToGet", shape_attributes_to_get),
@@ -141,10 +148,12 @@ static const struct shape_member keys_and_attributes[] = {
 	EXPRESSION_NAMES,
 	END,
 };
-static const struct shape keys_and_attributes_shape = { .type = SHAPE_STRUCT, .members = keys_and_attributes,
+static const struct shape keys_and_attributes_shape = { .type = SHAPE_STRUCT,
+							.members = keys_and_attributes,
 							.class_name = "KeysAndAttributes" };
 /* That RequestItems is missing or empty has a text of its own: see the handlers. */
-static const struct shape get_requests = { .type = SHAPE_MAP, .element = &keys_and_attributes_shape,
+static const struct shape get_requests = { .type = SHAPE_MAP,
+					   .element = &keys_and_attributes_shape,
 					   .key = &shape_table_name };
 
 static const struct shape_member batch_get_item[] = {
@@ -156,22 +165,30 @@ OPERATION(batch_get_item, batch_get_item);
 
 static const struct shape_member delete_request[] = { REQUIRED("Key", shape_item), END };
 static const struct shape_member put_request[] = { REQUIRED("Item", shape_item), END };
-static const struct shape delete_request_shape = { .type = SHAPE_STRUCT, .members = delete_request,
+static const struct shape delete_request_shape = { .type = SHAPE_STRUCT,
+						   .members = delete_request,
 						   .class_name = "DeleteRequest" };
-static const struct shape put_request_shape = { .type = SHAPE_STRUCT, .members = put_request,
+static const struct shape put_request_shape = { .type = SHAPE_STRUCT,
+						.members = put_request,
 						.class_name = "PutRequest" };
 static const struct shape_member write_request[] = {
 	OPTIONAL("DeleteRequest", delete_request_shape),
 	OPTIONAL("PutRequest", put_request_shape),
 	END,
 };
-static const struct shape write_request_shape = { .type = SHAPE_STRUCT, .members = write_request,
+static const struct shape write_request_shape = { .type = SHAPE_STRUCT,
+						  .members = write_request,
 						  .class_name = "WriteRequest" };
-static const struct shape write_requests = { .type = SHAPE_LIST, .element = &write_request_shape,
-					     .has_min = true, .min = 1, .has_max = true, .max = BATCH_WRITES_MAX,
+static const struct shape write_requests = { .type = SHAPE_LIST,
+					     .element = &write_request_shape,
+					     .has_min = true,
+					     .min = 1,
+					     .has_max = true,
+					     .max = BATCH_WRITES_MAX,
 					     .parameterized = true };
-static const struct shape requests_by_table = { .type = SHAPE_MAP, .element = &write_requests,
-						.key = &shape_table_name, .checks_values = true };
+static const struct shape requests_by_table = {
+	.type = SHAPE_MAP, .element = &write_requests, .key = &shape_table_name, .checks_values = true
+};
 
 static const struct shape_member batch_write_item[] = {
 	OPTIONAL("ReturnConsumedCapacity", shape_return_capacity),
@@ -190,13 +207,17 @@ static const struct shape_member transact_get[] = {
 	EXPRESSION_NAMES,
 	END,
 };
-static const struct shape transact_get_shape = { .type = SHAPE_STRUCT, .members = transact_get,
-						 .class_name = "Get" };
+static const struct shape transact_get_shape = { .type = SHAPE_STRUCT, .members = transact_get, .class_name = "Get" };
 static const struct shape_member transact_get_item[] = { REQUIRED("Get", transact_get_shape), END };
-static const struct shape transact_get_item_shape = { .type = SHAPE_STRUCT, .members = transact_get_item,
+static const struct shape transact_get_item_shape = { .type = SHAPE_STRUCT,
+						      .members = transact_get_item,
 						      .class_name = "TransactGetItem" };
-static const struct shape transact_gets = { .type = SHAPE_LIST, .element = &transact_get_item_shape,
-					    .has_min = true, .min = 1, .has_max = true, .max = TRANSACTION_ACTIONS_MAX };
+static const struct shape transact_gets = { .type = SHAPE_LIST,
+					    .element = &transact_get_item_shape,
+					    .has_min = true,
+					    .min = 1,
+					    .has_max = true,
+					    .max = TRANSACTION_ACTIONS_MAX };
 static const struct shape_member transact_get_items[] = {
 	OPTIONAL("ReturnConsumedCapacity", shape_return_capacity),
 	REQUIRED("TransactItems", transact_gets),
@@ -204,24 +225,31 @@ static const struct shape_member transact_get_items[] = {
 };
 OPERATION(transact_get_items, transact_get_items);
 
+/* clang-format off */
 static const struct shape_member condition_check[] = {
 	REQUIRED("Key", shape_item),
 	REQUIRED("TableName", shape_table_name),
 	REQUIRED("ConditionExpression", shape_string),
 	EXPRESSION_NAMES, EXPRESSION_VALUES, ON_FAILURE, END,
 };
+/* clang-format on */
+/* clang-format off */
 static const struct shape_member transact_put[] = {
 	REQUIRED("Item", shape_item),
 	REQUIRED("TableName", shape_table_name),
 	OPTIONAL("ConditionExpression", shape_string),
 	EXPRESSION_NAMES, EXPRESSION_VALUES, ON_FAILURE, END,
 };
+/* clang-format on */
+/* clang-format off */
 static const struct shape_member transact_delete[] = {
 	REQUIRED("Key", shape_item),
 	REQUIRED("TableName", shape_table_name),
 	OPTIONAL("ConditionExpression", shape_string),
 	EXPRESSION_NAMES, EXPRESSION_VALUES, ON_FAILURE, END,
 };
+/* clang-format on */
+/* clang-format off */
 static const struct shape_member transact_update[] = {
 	REQUIRED("Key", shape_item),
 	REQUIRED("UpdateExpression", shape_string),
@@ -229,13 +257,16 @@ static const struct shape_member transact_update[] = {
 	OPTIONAL("ConditionExpression", shape_string),
 	EXPRESSION_NAMES, EXPRESSION_VALUES, ON_FAILURE, END,
 };
-static const struct shape condition_check_shape = { .type = SHAPE_STRUCT, .members = condition_check,
+/* clang-format on */
+static const struct shape condition_check_shape = { .type = SHAPE_STRUCT,
+						    .members = condition_check,
 						    .class_name = "ConditionCheck" };
-static const struct shape transact_put_shape = { .type = SHAPE_STRUCT, .members = transact_put,
-						 .class_name = "Put" };
-static const struct shape transact_delete_shape = { .type = SHAPE_STRUCT, .members = transact_delete,
+static const struct shape transact_put_shape = { .type = SHAPE_STRUCT, .members = transact_put, .class_name = "Put" };
+static const struct shape transact_delete_shape = { .type = SHAPE_STRUCT,
+						    .members = transact_delete,
 						    .class_name = "Delete" };
-static const struct shape transact_update_shape = { .type = SHAPE_STRUCT, .members = transact_update,
+static const struct shape transact_update_shape = { .type = SHAPE_STRUCT,
+						    .members = transact_update,
 						    .class_name = "Update" };
 static const struct shape_member transact_write_item[] = {
 	OPTIONAL("ConditionCheck", condition_check_shape),
@@ -244,12 +275,16 @@ static const struct shape_member transact_write_item[] = {
 	OPTIONAL("Update", transact_update_shape),
 	END,
 };
-static const struct shape transact_write_item_shape = { .type = SHAPE_STRUCT, .members = transact_write_item,
+static const struct shape transact_write_item_shape = { .type = SHAPE_STRUCT,
+							.members = transact_write_item,
 							.class_name = "TransactWriteItem" };
-static const struct shape transact_writes = { .type = SHAPE_LIST, .element = &transact_write_item_shape,
-					      .has_min = true, .min = 1, .has_max = true, .max = TRANSACTION_ACTIONS_MAX };
-static const struct shape token = { .type = SHAPE_STRING, .has_min = true, .min = 1, .has_max = true,
-				    .max = 36 };
+static const struct shape transact_writes = { .type = SHAPE_LIST,
+					      .element = &transact_write_item_shape,
+					      .has_min = true,
+					      .min = 1,
+					      .has_max = true,
+					      .max = TRANSACTION_ACTIONS_MAX };
+static const struct shape token = { .type = SHAPE_STRING, .has_min = true, .min = 1, .has_max = true, .max = 36 };
 static const struct shape_member transact_write_items[] = {
 	OPTIONAL("ReturnConsumedCapacity", shape_return_capacity),
 	OPTIONAL("ReturnItemCollectionMetrics", shape_return_metrics),

@@ -7,8 +7,7 @@ STRING(shard_id, 28, 65);
 STRING(sequence_number, 21, 40);
 STRING(shard_iterator, 1, 2048);
 
-static const struct shape page_limit = { .type = SHAPE_INTEGER, .has_min = true, .min = 1,
-					 .has_max = true, .max = 100 };
+static const struct shape page_limit = { .type = SHAPE_INTEGER, .has_min = true, .min = 1, .has_max = true, .max = 100 };
 
 static const struct shape_member list_streams[] = {
 	OPTIONAL("TableName", shape_new_table_name),
@@ -24,7 +23,8 @@ static const struct shape_member shard_filter_members[] = {
 	REQUIRED("ShardId", shard_id),
 	END,
 };
-static const struct shape shard_filter = { .type = SHAPE_STRUCT, .members = shard_filter_members,
+static const struct shape shard_filter = { .type = SHAPE_STRUCT,
+					   .members = shard_filter_members,
 					   .class_name = "ShardFilter" };
 static const struct shape_member describe_stream[] = {
 	REQUIRED("StreamArn", stream_arn_shape),
@@ -45,8 +45,9 @@ static const struct shape_member get_shard_iterator[] = {
 };
 OPERATION(get_shard_iterator, get_shard_iterator);
 
-static const struct shape records_limit = { .type = SHAPE_INTEGER, .has_min = true, .min = 1,
-					    .has_max = true, .max = 1000 };
+static const struct shape records_limit = {
+	.type = SHAPE_INTEGER, .has_min = true, .min = 1, .has_max = true, .max = 1000
+};
 static const struct shape_member get_records[] = {
 	REQUIRED("ShardIterator", shard_iterator),
 	OPTIONAL("Limit", records_limit),

@@ -4,9 +4,8 @@
 
 /* More than any table can use. Ours: DynamoDB's shapes have no such bound, but what looks at these
  * lists compares each element with all others. */
-#define BOUNDED_LIST(name, element_)                                                       \
-	static const struct shape name = { .type = SHAPE_LIST, .element = &(element_),     \
-					   .has_max = true, .max = 1000 }
+#define BOUNDED_LIST(name, element_) \
+	static const struct shape name = { .type = SHAPE_LIST, .element = &(element_), .has_max = true, .max = 1000 }
 
 /* ---- keys and indexes ---- */
 
@@ -29,27 +28,18 @@ static const struct shape_member key_element_members[] = {
 	END,
 };
 STRUCT(key_element, key_element_members, "KeySchemaElement");
-static const struct shape key_schema = { .type = SHAPE_LIST,
-					 .element = &key_element,
-					 .has_min = true,
-					 .min = 1,
-					 .has_max = true,
-					 .max = 2 };
+static const struct shape key_schema = {
+	.type = SHAPE_LIST, .element = &key_element, .has_min = true, .min = 1, .has_max = true, .max = 2
+};
 /* Four attributes for each half of a global index's key. */
-static const struct shape global_key_schema = { .type = SHAPE_LIST,
-						.element = &key_element,
-						.has_min = true,
-						.min = 1,
-						.has_max = true,
-						.max = 8 };
+static const struct shape global_key_schema = {
+	.type = SHAPE_LIST, .element = &key_element, .has_min = true, .min = 1, .has_max = true, .max = 8
+};
 
 STRING(non_key_name, 1, 255);
-static const struct shape non_key_attributes = { .type = SHAPE_LIST,
-						 .element = &non_key_name,
-						 .has_min = true,
-						 .min = 1,
-						 .has_max = true,
-						 .max = 20 };
+static const struct shape non_key_attributes = {
+	.type = SHAPE_LIST, .element = &non_key_name, .has_min = true, .min = 1, .has_max = true, .max = 20
+};
 static const struct shape_member projection_members[] = {
 	OPTIONAL("ProjectionType", projection_type),
 	OPTIONAL("NonKeyAttributes", non_key_attributes),
@@ -163,12 +153,14 @@ OPERATION(delete_table, only_table_name);
 OPERATION(describe_time_to_live, only_table_name);
 OPERATION(describe_continuous_backups, only_table_name);
 
-static const struct shape list_limit = {
-	.type = SHAPE_INTEGER, .has_min = true, .min = 1, .has_max = true, .max = 100
-};
-static const struct shape start_table_name = { .type = SHAPE_STRING, .pattern = NAME_PATTERN,
-					       .matches = shape_is_name, .has_min = true, .min = 3,
-					       .has_max = true, .max = 255 };
+static const struct shape list_limit = { .type = SHAPE_INTEGER, .has_min = true, .min = 1, .has_max = true, .max = 100 };
+static const struct shape start_table_name = { .type = SHAPE_STRING,
+					       .pattern = NAME_PATTERN,
+					       .matches = shape_is_name,
+					       .has_min = true,
+					       .min = 3,
+					       .has_max = true,
+					       .max = 255 };
 static const struct shape_member list_tables[] = {
 	OPTIONAL("ExclusiveStartTableName", start_table_name),
 	OPTIONAL("Limit", list_limit),

@@ -5,7 +5,7 @@
 #include "base/alloc.h"
 
 #define LEEWAY_S 60 /* by which clocks may differ */
-#define BUSY_S 5
+#define BUSY_S   5
 
 /* ---- the state ---- */
 static struct jwks *new_jwks(const struct callers *c)
@@ -41,7 +41,8 @@ struct callers_state *callers_new(const struct design *d, const uint8_t secret[C
 	s->known = known_new();
 	if (d->callers.issuer.n)
 		s->jwks = new_jwks(&d->callers);
-	if (s->throttle && s->known && (s->jwks || !d->callers.issuer.n) && caller_token_key(d->name, secret, s->token_key))
+	if (s->throttle && s->known && (s->jwks || !d->callers.issuer.n) &&
+	    caller_token_key(d->name, secret, s->token_key))
 		return s;
 	callers_free(s);
 	return NULL;
@@ -197,10 +198,8 @@ static bool check_outside(struct run *r, const struct jwt *t, EVP_PKEY **signer)
 	EVP_PKEY *key = NULL;
 
 	switch (jwks_find(s->jwks, t->kid, t->alg, r->now_ms, &key)) {
-	case JWKS_FOUND:
-		break;
-	case JWKS_UNKNOWN:
-		return refuse(r, "the token was signed with a key that its issuer does not have");
+	case JWKS_FOUND: break;
+	case JWKS_UNKNOWN: return refuse(r, "the token was signed with a key that its issuer does not have");
 	case JWKS_UNREACHABLE:
 		run_fail(r, PROBLEM_BUSY, "the keys of the issuer cannot be had at the moment");
 		r->problem.retry_after = BUSY_S;

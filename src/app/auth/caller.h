@@ -38,7 +38,7 @@ struct token_request {
 	const struct slice *roles;
 	size_t role_count;
 	bool operator_;
-	int64_t now_ms, seconds; /* lifetime */
+	int64_t now_ms, seconds;     /* lifetime */
 	struct slice account, stamp; /* of a login; empty: it hangs on no account */
 };
 struct slice caller_token(struct arena *a, struct slice design, const uint8_t secret[CALLER_SECRET_BYTES],

@@ -142,15 +142,17 @@ static const struct access *pattern_for(struct run *r, const struct entity *e, s
 		const struct access *a = &r->design->accesses[i];
 
 		if ((a->kind == ACCESS_QUERY || a->kind == ACCESS_GET) && a->param_count == 1 &&
-		    slice_equal(a->params[0], attribute) && !a->query_param_count && !a->count_only && !a->walk_param.n &&
-		    !a->unite.n && !a->rank && read_entity(r->design, a) == e && (!found || (a->single && !found->single)))
+		    slice_equal(a->params[0], attribute) && !a->query_param_count && !a->count_only &&
+		    !a->walk_param.n && !a->unite.n && !a->rank && read_entity(r->design, a) == e &&
+		    (!found || (a->single && !found->single)))
 			found = a;
 	}
 	return found;
 }
 
 /* An index may be behind, or hold less of an item: the item itself is read again. */
-static bool by_pattern(struct run *r, const struct entity *e, struct slice attribute, struct scope *s, struct value *full)
+static bool by_pattern(struct run *r, const struct entity *e, struct slice attribute, struct scope *s,
+		       struct value *full)
 {
 	struct search search = { .run = r, .entity = e, .attribute = attribute, .value = row_find(s->item, attribute) };
 	const struct access *a = pattern_for(r, e, attribute);
@@ -164,7 +166,8 @@ static bool by_pattern(struct run *r, const struct entity *e, struct slice attri
 	return entity_fetch(r, e, entity_identity(r, e, search.found), e->param_count, true, full);
 }
 
-bool caller_account(struct run *r, const struct entity *e, struct slice attribute, struct value value, struct value *full)
+bool caller_account(struct run *r, const struct entity *e, struct slice attribute, struct value value,
+		    struct value *full)
 {
 	struct row given;
 	struct scope s = { .run = r, .item = &given };

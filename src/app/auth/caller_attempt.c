@@ -22,16 +22,16 @@
 #include "base/log.h"
 #include "base/ulid.h"
 
-#define TRIES_ALL 6   /* with all items */
-#define TRIES 14      /* then without those that strangers write, too: A2 */
-#define LEVEL_ONE 1e6 /* what a failure is in an item */
-#define SLACK_S 60    /* by which servers' clocks may differ: so much longer items stay */
+#define TRIES_ALL  6   /* with all items */
+#define TRIES      14  /* then without those that strangers write, too: A2 */
+#define LEVEL_ONE  1e6 /* what a failure is in an item */
+#define SLACK_S    60  /* by which servers' clocks may differ: so much longer items stay */
 #define CROWDED_MS 1000
 
 enum change { LOOK, FAILED, TAKEN_BACK, PASSED };
 
 struct shared {
-	struct run run;       /* its own: trouble here is no problem of the request */
+	struct run run; /* its own: trouble here is no problem of the request */
 	struct throttle_keys keys;
 	struct value key[THROTTLE_KINDS], item[THROTTLE_KINDS]; /* as it was read; absent: none */
 	struct throttle_levels was, is;
@@ -60,7 +60,9 @@ static bool init(struct shared *s, const struct run *r, const struct throttle_at
 {
 	uint8_t salt[THROTTLE_SALT_BYTES];
 
-	*s = (struct shared){ .run = { .app = r->app, .design = r->design, .backend = r->backend, .arena = r->arena, .now_ms = r->now_ms } };
+	*s = (struct shared){
+		.run = { .app = r->app, .design = r->design, .backend = r->backend, .arena = r->arena, .now_ms = r->now_ms }
+	};
 	if (!make_salt(r, salt) || !throttle_make_keys(salt, a, &s->keys))
 		return false;
 	for (size_t i = 0; i < THROTTLE_KINDS; i++) {
@@ -143,8 +145,12 @@ static enum dyn_outcome write_changed(struct shared *s, bool all)
 		if (!has_changed(s, i) || (!there && !stays) || (!all && (i == THROTTLE_ADDRESS || i == THROTTLE_NAME)))
 			continue;
 		same[n] = (struct value_member){ SLICE("turn"), value_get(s->item[i], SLICE("turn")) };
-		w[n] = (struct dyn_write){ .kind = stays ? DYN_PUT : DYN_DELETE, .table = beside_table(&s->run), .key = s->key[i],
-					   .must_not_exist = !there, .equal = &same[n], .equal_count = there };
+		w[n] = (struct dyn_write){ .kind = stays ? DYN_PUT : DYN_DELETE,
+					   .table = beside_table(&s->run),
+					   .key = s->key[i],
+					   .must_not_exist = !there,
+					   .equal = &same[n],
+					   .equal_count = there };
 		if (stays)
 			w[n].item = make_item(s, i, made);
 		n++;

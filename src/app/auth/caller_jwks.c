@@ -9,9 +9,9 @@
 #include "base/log.h"
 
 #define KEYS_MOST 100
-#define AGAIN_MS 60000    /* for an unknown id */
-#define RETRY_MS 5000     /* when there are no keys at all */
-#define OLD_MS 3600000
+#define AGAIN_MS  60000 /* for an unknown id */
+#define RETRY_MS  5000  /* when there are no keys at all */
+#define OLD_MS    3600000
 
 struct key_set {
 	struct jwk keys[KEYS_MOST];

@@ -9,16 +9,16 @@
 #include "base/audit.h"
 
 #define TOKEN_SECONDS 3600
-#define NAME_MOST 1024
+#define NAME_MOST     1024
 /* What a password is compared with when there is no account: bcrypt of random bytes that nobody kept. */
 #define NO_HASH "$2b$10$ocIgd/53fLqLdMvHHAl8U.LM9SDqy2K4yoy1FvJhdB31/98Hi966e"
 
 struct attempt {
-	const struct entity *entity;  /* found, or NULL: any of those with a login */
-	struct slice by;              /* the attribute; empty: any */
-	struct slice name, password;  /* as given */
+	const struct entity *entity;     /* found, or NULL: any of those with a login */
+	struct slice by;                 /* the attribute; empty: any */
+	struct slice name, password;     /* as given */
 	struct throttle_attempt counted; /* whose failures are counted */
-	struct value account;         /* full; absent: none */
+	struct value account;            /* full; absent: none */
 };
 
 /* ---- the body ---- */
@@ -163,8 +163,12 @@ static bool is_right(const struct attempt *a, struct value hash)
 static bool reply_with(struct run *r, const struct attempt *a, struct buf *b)
 {
 	const struct caller *c = &r->caller;
-	struct token_request q = { .subject = c->subject, .roles = c->roles, .role_count = c->role_count,
-				   .now_ms = r->now_ms, .seconds = TOKEN_SECONDS, .account = c->session.account,
+	struct token_request q = { .subject = c->subject,
+				   .roles = c->roles,
+				   .role_count = c->role_count,
+				   .now_ms = r->now_ms,
+				   .seconds = TOKEN_SECONDS,
+				   .account = c->session.account,
 				   .stamp = c->session.stamp };
 	struct slice token = caller_token(r->arena, r->design->name, r->app->callers->secret, &q);
 
@@ -193,7 +197,10 @@ static void audit(const struct run *r, const struct attempt *a, bool ok)
 	backend_settle(r->backend);
 	audit_write(&(struct audit_event){
 		.kind = "login",
-		.outcome = ok ? "ok" : type == PROBLEM_TOO_MANY ? "throttled" : type == PROBLEM_UNAUTHENTICATED ? "refused" : "failed",
+		.outcome = ok                                ? "ok"
+			   : type == PROBLEM_TOO_MANY        ? "throttled"
+			   : type == PROBLEM_UNAUTHENTICATED ? "refused"
+							     : "failed",
 		.name = a->name,
 		.subject = ok ? r->caller.subject : SLICE(""),
 		.address = a->counted.address,

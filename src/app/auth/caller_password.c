@@ -8,11 +8,11 @@
 #include "app/entity/entity.h"
 #include "base/alloc.h"
 
-#define PASSWORD_LEAST 8
-#define PASSWORD_MOST 72 /* bcrypt looks at no more */
-#define COST 10
-#define COST_MOST 16    /* a hash that someone else wrote may ask for minutes of work */
-#define HASH_LENGTH 60
+#define PASSWORD_LEAST    8
+#define PASSWORD_MOST     72 /* bcrypt looks at no more */
+#define COST              10
+#define COST_MOST         16 /* a hash that someone else wrote may ask for minutes of work */
+#define HASH_LENGTH       60
 #define DEFAULT_ATTRIBUTE "password_hash"
 
 /* bcrypt of a password that is a C string; `salt` is a setting or a whole hash. The memory is too much for a stack. */
@@ -60,8 +60,8 @@ static bool is_bcrypt(struct slice h)
 {
 	int cost;
 
-	if (h.n != HASH_LENGTH || memcmp(h.p, "$2", 2) || !memchr("aby", h.p[2], 3) || h.p[3] != '$' ||
-	    h.p[4] < '0' || h.p[4] > '9' || h.p[5] < '0' || h.p[5] > '9' || h.p[6] != '$')
+	if (h.n != HASH_LENGTH || memcmp(h.p, "$2", 2) || !memchr("aby", h.p[2], 3) || h.p[3] != '$' || h.p[4] < '0' ||
+	    h.p[4] > '9' || h.p[5] < '0' || h.p[5] > '9' || h.p[6] != '$')
 		return false;
 	cost = (h.p[4] - '0') * 10 + h.p[5] - '0';
 	return cost >= 4 && cost <= COST_MOST && !memchr(h.p, 0, h.n);

@@ -4,7 +4,8 @@
 #include "app/read/read.h"
 #include "app/entity/witness.h"
 
-struct permission_source { /* a row, and the item that it leads to */
+/* a row, and the item that it leads to */
+struct permission_source {
 	const struct access *access;
 	struct row row;
 	const struct entity *entity;
@@ -45,7 +46,8 @@ static bool add_row(void *ctx, const struct row *row, bool *stop)
 	struct value_iter it;
 
 	(void)stop;
-	if (!value_present(ref) || (!row->entity && !entity_is_companion(g->run, row->full))) /* what fits nothing gives no rights */
+	if (!value_present(ref) ||
+	    (!row->entity && !entity_is_companion(g->run, row->full))) /* what fits nothing gives no rights */
 		return true;
 	if (!entity_look(g->run, g->entity, &ref, 1, &look))
 		return false;

@@ -83,12 +83,16 @@ static void look_outside(void *ctx, const struct term *t)
 	bool *outside = ctx;
 
 	switch (t->kind) {
-	case TERM_NOW: case TERM_TODAY: case TERM_CALLER: case TERM_IS_ROLE: case TERM_MAY: case TERM_EXISTS: case TERM_VISIBLE:
-	case TERM_FETCH: case TERM_CALL:
-		*outside = true;
-		break;
-	default:
-		break;
+	case TERM_NOW:
+	case TERM_TODAY:
+	case TERM_CALLER:
+	case TERM_IS_ROLE:
+	case TERM_MAY:
+	case TERM_EXISTS:
+	case TERM_VISIBLE:
+	case TERM_FETCH:
+	case TERM_CALL: *outside = true; break;
+	default: break;
 	}
 }
 
@@ -107,7 +111,8 @@ static uint64_t version_of(struct run *r, struct value key)
 	return r->backend->version ? r->backend->version(r->backend, r->arena, r->design->table, key) : 0;
 }
 
-static bool read_hash(struct run *r, const struct entity *e, struct value account, struct caller_session *s, struct value *hash)
+static bool read_hash(struct run *r, const struct entity *e, struct value account, struct caller_session *s,
+		      struct value *hash)
 {
 	struct row full;
 	struct scope scope = { .run = r, .item = &full };
@@ -136,7 +141,8 @@ bool caller_usable_hash(struct run *r, const struct entity *e, struct value acco
 	return read_hash(r, e, account, &s, hash);
 }
 
-static struct slice stamp_of(struct run *r, const struct entity *e, struct value account, struct slice text, struct value hash)
+static struct slice stamp_of(struct run *r, const struct entity *e, struct value account, struct slice text,
+			     struct value hash)
 {
 	uint8_t made[EVP_MAX_MD_SIZE];
 	struct buf b, stamp;
@@ -210,7 +216,8 @@ static void join_partitions(struct run *r, struct caller_session *s)
 }
 
 /* *e NULL: it has ended. */
-static bool look(struct run *r, const struct caller *was, struct caller_session *s, const struct entity **e, struct value *account)
+static bool look(struct run *r, const struct caller *was, struct caller_session *s, const struct entity **e,
+		 struct value *account)
 {
 	struct value *args, hash;
 	struct slice stamp;
@@ -227,7 +234,8 @@ static bool look(struct run *r, const struct caller *was, struct caller_session 
 		return false;
 	if (value_present(*account) && !read_hash(r, *e, *account, s, &hash))
 		return false;
-	if (!value_present(*account) || value_type(hash) != VALUE_S || !slice_equal(subject_of(r, *e, *account), was->subject)) {
+	if (!value_present(*account) || value_type(hash) != VALUE_S ||
+	    !slice_equal(subject_of(r, *e, *account), was->subject)) {
 		*e = NULL;
 		return true;
 	}
@@ -281,7 +289,8 @@ bool caller_stands(struct run *r)
 size_t caller_copy_bytes(const struct caller *c)
 {
 	const struct caller_session *s = &c->session;
-	size_t n = c->role_count * sizeof(struct slice) + c->subject.n + s->account.n + s->stamp.n + s->keys[0].n + s->keys[1].n;
+	size_t n = c->role_count * sizeof(struct slice) + c->subject.n + s->account.n + s->stamp.n + s->keys[0].n +
+		   s->keys[1].n;
 
 	for (size_t i = 0; i < c->role_count; i++)
 		n += c->roles[i].n;
@@ -312,7 +321,8 @@ struct caller caller_copy(const struct caller *c, void *room)
 	copy.session.stamp = put(&at, c->session.stamp);
 	for (size_t i = 0; i < 2; i++)
 		if (value_present(c->session.keys[i]))
-			copy.session.keys[i].p = (const uint8_t *)put(&at, slice_make(c->session.keys[i].p, c->session.keys[i].n)).p;
+			copy.session.keys[i].p =
+				(const uint8_t *)put(&at, slice_make(c->session.keys[i].p, c->session.keys[i].n)).p;
 	copy.permissions_known = false;
 	copy.permissions = NULL;
 	copy.permission_count = 0;

@@ -77,12 +77,14 @@ static struct entry *look(struct throttle *t, enum throttle_kind kind, const str
 }
 
 /* Those of the pairs' table are compared as pairs: a network that failed often stays, too. */
-static struct entry *make_room(struct throttle *t, enum throttle_kind kind, const struct throttle_keys *k, int64_t now_ms)
+static struct entry *make_room(struct throttle *t, enum throttle_kind kind, const struct throttle_keys *k,
+			       int64_t now_ms)
 {
 	struct entry *set = set_of(t, kind, k), *least = set;
 
 	for (int i = 1; i < WAYS; i++) {
-		double level = throttle_level_now(&set[i].is, kind, now_ms), of_least = throttle_level_now(&least->is, kind, now_ms);
+		double level = throttle_level_now(&set[i].is, kind, now_ms),
+		       of_least = throttle_level_now(&least->is, kind, now_ms);
 
 		if (level < of_least || (level == of_least && set[i].is.at_ms < least->is.at_ms))
 			least = &set[i];
@@ -177,7 +179,8 @@ void throttle_passed(struct throttle *t, const struct throttle_attempt *a, int64
 	pthread_mutex_unlock(&t->lock);
 }
 
-void throttle_learn(struct throttle *t, const struct throttle_attempt *a, const struct throttle_levels *l, int64_t now_ms)
+void throttle_learn(struct throttle *t, const struct throttle_attempt *a, const struct throttle_levels *l,
+		    int64_t now_ms)
 {
 	struct throttle_keys k;
 

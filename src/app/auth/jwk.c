@@ -7,7 +7,7 @@
 #include "base/alloc.h"
 
 #define RSA_LEAST_BITS 2048
-#define RSA_MOST_BITS 8192 /* verifying with a longer one would be work without end */
+#define RSA_MOST_BITS  8192 /* verifying with a longer one would be work without end */
 
 static bool bytes_of(struct arena *a, const struct json *j, const char *name, struct slice *out)
 {
@@ -39,12 +39,13 @@ static EVP_PKEY *make(const char *type, OSSL_PARAM *params)
 static EVP_PKEY *make_rsa(struct slice n, struct slice e)
 {
 	OSSL_PARAM_BLD *build = OSSL_PARAM_BLD_new();
-	BIGNUM *bn = BN_bin2bn((const uint8_t *)n.p, (int)n.n, NULL), *be = BN_bin2bn((const uint8_t *)e.p, (int)e.n, NULL);
+	BIGNUM *bn = BN_bin2bn((const uint8_t *)n.p, (int)n.n, NULL),
+	       *be = BN_bin2bn((const uint8_t *)e.p, (int)e.n, NULL);
 	OSSL_PARAM *params = NULL;
 	EVP_PKEY *key;
 
-	if (build && bn && be && BN_num_bits(bn) >= RSA_LEAST_BITS && BN_num_bits(bn) <= RSA_MOST_BITS && BN_is_odd(be) &&
-	    !BN_is_one(be) && OSSL_PARAM_BLD_push_BN(build, OSSL_PKEY_PARAM_RSA_N, bn) &&
+	if (build && bn && be && BN_num_bits(bn) >= RSA_LEAST_BITS && BN_num_bits(bn) <= RSA_MOST_BITS &&
+	    BN_is_odd(be) && !BN_is_one(be) && OSSL_PARAM_BLD_push_BN(build, OSSL_PKEY_PARAM_RSA_N, bn) &&
 	    OSSL_PARAM_BLD_push_BN(build, OSSL_PKEY_PARAM_RSA_E, be))
 		params = OSSL_PARAM_BLD_to_param(build);
 	key = make("RSA", params);
@@ -88,8 +89,8 @@ static bool read_ec(struct arena *a, const struct json *j, struct jwk *out)
 	uint8_t point[1 + 2 * 48] = { 4 };
 	struct slice x, y;
 
-	if ((!is256 && !text_is(j, "crv", "P-384")) || !bytes_of(a, j, "x", &x) || !bytes_of(a, j, "y", &y) || x.n != size ||
-	    y.n != size)
+	if ((!is256 && !text_is(j, "crv", "P-384")) || !bytes_of(a, j, "x", &x) || !bytes_of(a, j, "y", &y) ||
+	    x.n != size || y.n != size)
 		return false;
 	memcpy(point + 1, x.p, size);
 	memcpy(point + 1 + size, y.p, size);

@@ -10,8 +10,8 @@
 
 /* ---- one key ---- */
 struct jwk {
-	char *kid; /* empty: none */
-	bool rsa;  /* otherwise EC, on the curve of: */
+	char *kid;         /* empty: none */
+	bool rsa;          /* otherwise EC, on the curve of: */
 	enum jwt_alg only; /* the one algorithm it is for; JWT_OTHER: all of RS* */
 	EVP_PKEY *key;
 };

@@ -7,8 +7,8 @@
 #include "base/log.h"
 
 #define MOST_BYTES (1024 * 1024)
-#define SECONDS 5L
-#define REDIRECTS 3L
+#define SECONDS    5L
+#define REDIRECTS  3L
 
 struct body {
 	char *p;

@@ -7,8 +7,8 @@
 #include <openssl/hmac.h>
 #include "value/base64.h"
 
-#define ES_MOST 48       /* bytes of a coordinate of P-384 */
-#define ES_DER_MOST 128  /* of a signature made of two such numbers */
+#define ES_MOST     48  /* bytes of a coordinate of P-384 */
+#define ES_DER_MOST 128 /* of a signature made of two such numbers */
 
 static const struct {
 	const char *name;
@@ -30,12 +30,9 @@ const EVP_MD *jwt_digest(enum jwt_alg alg)
 {
 	switch (alg) {
 	case JWT_RS384:
-	case JWT_ES384:
-		return EVP_sha384();
-	case JWT_RS512:
-		return EVP_sha512();
-	default:
-		return EVP_sha256();
+	case JWT_ES384: return EVP_sha384();
+	case JWT_RS512: return EVP_sha512();
+	default: return EVP_sha256();
 	}
 }
 
@@ -182,7 +179,8 @@ bool jwt_fits_key(const struct jwt *t, EVP_PKEY *key)
 		return false;
 	ctx = EVP_MD_CTX_new();
 	ok = ctx && EVP_DigestVerifyInit(ctx, NULL, jwt_digest(t->alg), NULL, key) == 1 &&
-	     EVP_DigestVerify(ctx, (const uint8_t *)sig.p, sig.n, (const uint8_t *)t->signed_part.p, t->signed_part.n) == 1;
+	     EVP_DigestVerify(ctx, (const uint8_t *)sig.p, sig.n, (const uint8_t *)t->signed_part.p,
+			      t->signed_part.n) == 1;
 	EVP_MD_CTX_free(ctx);
 	ERR_clear_error();
 	return ok;

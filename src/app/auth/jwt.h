@@ -7,7 +7,7 @@
 #include "json/json.h"
 
 #define JWT_KEY_BYTES 32
-#define JWT_MOST 16384 /* bytes of a token */
+#define JWT_MOST      16384 /* bytes of a token */
 
 enum jwt_alg { JWT_OTHER, JWT_HS256, JWT_RS256, JWT_RS384, JWT_RS512, JWT_ES256, JWT_ES384 };
 

@@ -13,11 +13,12 @@
 #include "app/auth/caller.h"
 #include "base/alloc.h"
 
-#define PLACES 256
-#define LOCKS 16
+#define PLACES     256
+#define LOCKS      16
 #define TOKEN_MOST 2048 /* larger ones are verified each time */
 
-struct entry { /* one block: this, the caller, the texts */
+/* one block: this, the caller, the texts */
+struct entry {
 	_Atomic uint32_t uses; /* the table's, and of each request that looks at it */
 	size_t size;
 	struct slice token;
@@ -97,8 +98,7 @@ const struct known_token *known_find(struct known *k, struct arena *a, struct sl
 
 	pthread_mutex_lock(&k->locks[place % LOCKS]);
 	e = k->places[place];
-	if (e && (!same_token(e->token, token) || now_ms < e->known.from_ms ||
-		  now_ms >= e->known.until_ms))
+	if (e && (!same_token(e->token, token) || now_ms < e->known.from_ms || now_ms >= e->known.until_ms))
 		e = NULL;
 	if (e)
 		atomic_fetch_add_explicit(&e->uses, 1, memory_order_relaxed);

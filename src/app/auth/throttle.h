@@ -34,9 +34,9 @@
 
 #include "base/slice.h"
 
-#define THROTTLE_LONGEST_S 900
+#define THROTTLE_LONGEST_S       900
 #define THROTTLE_KNOWN_LONGEST_S 15
-#define THROTTLE_PAIRS 65536 /* that are remembered; of the others fewer */
+#define THROTTLE_PAIRS           65536 /* that are remembered; of the others fewer */
 
 struct throttle;
 struct throttle *throttle_new(void); /* NULL: memory */

@@ -6,13 +6,13 @@
 #include "app/auth/throttle_rules.h"
 
 #define SECOND INT64_C(1000)
-#define DAY (86400 * SECOND)
+#define DAY    (86400 * SECOND)
 
-#define PAIR_FREE 5
-#define ADDRESS_FREE 100
+#define PAIR_FREE     5
+#define ADDRESS_FREE  100
 #define ADDRESS_EVERY (5 * SECOND)
-#define NAME_FREE 50
-#define NAME_EVERY (72 * SECOND)
+#define NAME_FREE     50
+#define NAME_EVERY    (72 * SECOND)
 #define NETWORK_FIRST (60 * SECOND)
 
 /* How failures are forgotten: all at once when the last is that old, or one by one. */
@@ -29,15 +29,16 @@ static const struct {
 /* ---- keys ---- */
 
 /* Both parts with their lengths, or "ab" + "c" would be "a" + "bc". */
-static bool digest(const uint8_t *salt, enum throttle_kind kind, struct slice name, struct slice place, uint8_t out[THROTTLE_KEY_BYTES])
+static bool digest(const uint8_t *salt, enum throttle_kind kind, struct slice name, struct slice place,
+		   uint8_t out[THROTTLE_KEY_BYTES])
 {
 	uint64_t head[3] = { kind, name.n, place.n };
 	uint8_t made[EVP_MAX_MD_SIZE];
 	EVP_MD_CTX *ctx = EVP_MD_CTX_new();
 	bool ok = ctx && EVP_DigestInit_ex(ctx, EVP_sha256(), NULL) == 1 &&
-		  EVP_DigestUpdate(ctx, salt, THROTTLE_SALT_BYTES) == 1 && EVP_DigestUpdate(ctx, head, sizeof(head)) == 1 &&
-		  EVP_DigestUpdate(ctx, name.p, name.n) == 1 && EVP_DigestUpdate(ctx, place.p, place.n) == 1 &&
-		  EVP_DigestFinal_ex(ctx, made, NULL) == 1;
+		  EVP_DigestUpdate(ctx, salt, THROTTLE_SALT_BYTES) == 1 &&
+		  EVP_DigestUpdate(ctx, head, sizeof(head)) == 1 && EVP_DigestUpdate(ctx, name.p, name.n) == 1 &&
+		  EVP_DigestUpdate(ctx, place.p, place.n) == 1 && EVP_DigestFinal_ex(ctx, made, NULL) == 1;
 
 	EVP_MD_CTX_free(ctx);
 	if (ok)
@@ -45,7 +46,8 @@ static bool digest(const uint8_t *salt, enum throttle_kind kind, struct slice na
 	return ok;
 }
 
-struct place { /* what an address counts as, and the network it is in */
+/* what an address counts as, and the network it is in */
+struct place {
 	char text[64];
 	struct slice client, network;
 };
@@ -74,7 +76,8 @@ static void read_place(struct slice address, struct place *p)
 	p->network = slice_make(p->text, 3);
 }
 
-bool throttle_make_keys(const uint8_t salt[THROTTLE_SALT_BYTES], const struct throttle_attempt *a, struct throttle_keys *k)
+bool throttle_make_keys(const uint8_t salt[THROTTLE_SALT_BYTES], const struct throttle_attempt *a,
+			struct throttle_keys *k)
 {
 	static const struct slice none = { "", 0 };
 	struct place p;
@@ -191,7 +194,8 @@ int64_t throttle_levels_wait(const struct throttle_levels *l, int64_t now_ms)
 		return wait;
 	wait = longer(wait, wait_of_address(l, now_ms));
 	if (left_of(l, THROTTLE_NAME, now_ms) > NAME_FREE) /* R4 */
-		wait = longer(wait, wait_after(l, THROTTLE_NETWORK, 1, NETWORK_FIRST, THROTTLE_LONGEST_S * SECOND, now_ms));
+		wait = longer(wait,
+			      wait_after(l, THROTTLE_NETWORK, 1, NETWORK_FIRST, THROTTLE_LONGEST_S * SECOND, now_ms));
 	return wait;
 }
 

@@ -10,7 +10,7 @@
 #include "app/auth/throttle.h"
 #include "base/error.h"
 
-#define THROTTLE_KEY_BYTES 16
+#define THROTTLE_KEY_BYTES  16
 #define THROTTLE_SALT_BYTES 16
 
 enum throttle_kind { THROTTLE_PAIR, THROTTLE_NETWORK, THROTTLE_ADDRESS, THROTTLE_NAME, THROTTLE_KNOWN, THROTTLE_KINDS };
@@ -21,7 +21,8 @@ struct throttle_keys {
 	bool has_address;
 };
 /* False: nothing is counted: there is no name, or no digest can be made. */
-bool throttle_make_keys(const uint8_t salt[THROTTLE_SALT_BYTES], const struct throttle_attempt *a, struct throttle_keys *k) MUST_CHECK;
+bool throttle_make_keys(const uint8_t salt[THROTTLE_SALT_BYTES], const struct throttle_attempt *a,
+			struct throttle_keys *k) MUST_CHECK;
 
 struct throttle_level {
 	int64_t at_ms;
@@ -47,6 +48,7 @@ int throttle_seconds(int64_t ms);
 
 /* ---- the levels in memory (caller_throttle.c), for what is decided elsewhere ---- */
 /* Remembers what was decided: it is gone on from here when it cannot be decided elsewhere any more. */
-void throttle_learn(struct throttle *t, const struct throttle_attempt *a, const struct throttle_levels *l, int64_t now_ms);
+void throttle_learn(struct throttle *t, const struct throttle_attempt *a, const struct throttle_levels *l,
+		    int64_t now_ms);
 
 #endif

@@ -8,7 +8,7 @@
 
 #include "app/db/dyn.h"
 
-#define BESIDE_TTL "expires"
+#define BESIDE_TTL    "expires"
 #define BESIDE_ENDING ".thorpe" /* of its name, after the design's table */
 
 struct slice beside_table(struct run *r);

@@ -19,28 +19,29 @@ struct slice dyn_table(const struct run *r, struct slice table);
 bool dyn_get(struct run *r, struct value key, bool consistent, struct value *item) MUST_CHECK;
 bool dyn_get_from(struct run *r, struct slice table, struct value key, bool consistent, struct value *item) MUST_CHECK;
 
-struct dyn_condition { /* on one attribute of the key */
+/* on one attribute of the key */
+struct dyn_condition {
 	struct slice attribute;
 	enum where_op op;
 	struct value value, upper; /* upper: WHERE_BETWEEN */
 };
 struct dyn_query {
-	struct slice table;                /* empty: the design's */
-	struct slice index;                /* empty: the table */
+	struct slice table; /* empty: the design's */
+	struct slice index; /* empty: the table */
 	const struct dyn_condition *where;
 	size_t where_count;
-	const struct test *filter;         /* NULL: none */
-	const struct slice *without;       /* projected away */
+	const struct test *filter;   /* NULL: none */
+	const struct slice *without; /* projected away */
 	size_t without_count;
-	const struct slice *all;           /* with `without`: all attribute names an item may have */
+	const struct slice *all; /* with `without`: all attribute names an item may have */
 	size_t all_count;
 	bool descending, consistent, count_only;
-	int64_t limit;                     /* 0: as much as fits in a page of 1 MB */
-	struct value start;                /* absent: from the beginning */
+	int64_t limit;      /* 0: as much as fits in a page of 1 MB */
+	struct value start; /* absent: from the beginning */
 };
 struct dyn_page {
 	struct value *items;
-	size_t count;     /* of items; with count_only how many matched */
+	size_t count;      /* of items; with count_only how many matched */
 	struct value last; /* LastEvaluatedKey; absent: the end */
 };
 /* BETWEEN bounds in the wrong order find nothing; what must begin with an empty value may be anything. DynamoDB would refuse
@@ -54,35 +55,42 @@ bool dyn_batch_get_from(struct run *r, struct slice table, const struct value *k
 			struct value *items) MUST_CHECK;
 
 /* ---- writes ---- */
-enum dyn_write_kind { DYN_PUT = WRITE_PUT, DYN_UPDATE = WRITE_UPDATE, DYN_DELETE = WRITE_DELETE, DYN_CHECK = WRITE_CHECK };
+enum dyn_write_kind {
+	DYN_PUT = WRITE_PUT,
+	DYN_UPDATE = WRITE_UPDATE,
+	DYN_DELETE = WRITE_DELETE,
+	DYN_CHECK = WRITE_CHECK
+};
 
-struct dyn_write { /* one action; at most one for an item */
+/* one action; at most one for an item */
+struct dyn_write {
 	enum dyn_write_kind kind;
-	struct slice table;               /* empty: the design's. Another one's key is PK and SK */
-	struct value key;                 /* of every kind but PUT, where it is in the item */
-	struct value item;                /* PUT */
-	const struct value_member *set;   /* UPDATE: SET name = value; an absent value: REMOVE name */
+	struct slice table;             /* empty: the design's. Another one's key is PK and SK */
+	struct value key;               /* of every kind but PUT, where it is in the item */
+	struct value item;              /* PUT */
+	const struct value_member *set; /* UPDATE: SET name = value; an absent value: REMOVE name */
 	size_t set_count;
-	const struct slice *remove;       /* UPDATE: REMOVE */
+	const struct slice *remove; /* UPDATE: REMOVE */
 	size_t remove_count;
-	const struct value_member *add;   /* UPDATE: ADD name number */
+	const struct value_member *add; /* UPDATE: ADD name number */
 	size_t add_count;
 	/* The condition is all of these joined by AND: */
 	bool must_exist, must_not_exist;
 	struct slice or_expired;          /* with must_not_exist: the ttl attribute; an expired item counts as none */
 	const struct value_member *equal; /* name = value; an absent value: attribute_not_exists(name) */
 	size_t equal_count;
-	const struct test *also;          /* NULL, or a further condition */
+	const struct test *also; /* NULL, or a further condition */
 };
 
 enum dyn_outcome {
 	DYN_DONE,
-	DYN_REFUSED,   /* conditions failed: failed[] says which */
-	DYN_CONFLICT,  /* another transaction was at it: try again */
-	DYN_MISMATCH,  /* the token was used for something else */
-	DYN_FAILED,    /* run->problem is set */
+	DYN_REFUSED,  /* conditions failed: failed[] says which */
+	DYN_CONFLICT, /* another transaction was at it: try again */
+	DYN_MISMATCH, /* the token was used for something else */
+	DYN_FAILED,   /* run->problem is set */
 };
-struct dyn_refusal { /* of one action */
+/* of one action */
+struct dyn_refusal {
 	bool failed;       /* its condition did not hold */
 	struct value item; /* what was there instead; absent: nothing */
 };

@@ -6,7 +6,7 @@
 
 #include "base/map.h"
 
-#define IN_VAIN_MOST 5  /* replies in a row without anything new, before the database is called busy */
+#define IN_VAIN_MOST   5 /* replies in a row without anything new, before the database is called busy */
 #define PAUSE_FIRST_MS INT64_C(25)
 
 struct batch {
@@ -84,7 +84,8 @@ static bool fetch(const struct batch *b, const struct value *keys, size_t n, str
 /* Each distinct key once: it is a request for so many of them. */
 static bool fetch_many(const struct batch *b, const struct value *keys, size_t n, struct value *items)
 {
-	struct value *distinct = arena_array(b->run->arena, struct value, n), *found = arena_array(b->run->arena, struct value, n);
+	struct value *distinct = arena_array(b->run->arena, struct value, n),
+		     *found = arena_array(b->run->arena, struct value, n);
 	struct map places;
 	size_t count = 0;
 
@@ -101,11 +102,14 @@ static bool fetch_many(const struct batch *b, const struct value *keys, size_t n
 		if (!fetch(b, distinct + i, least(count - i, REQUEST_KEYS_MOST), found + i))
 			return false;
 	for (size_t i = 0; i < n; i++)
-		items[i] = value_present(keys[i]) ? *(const struct value *)map_get(&places, slice_make(keys[i].p, keys[i].n)) : VALUE_ABSENT;
+		items[i] = value_present(keys[i])
+				   ? *(const struct value *)map_get(&places, slice_make(keys[i].p, keys[i].n))
+				   : VALUE_ABSENT;
 	return true;
 }
 
-bool dyn_batch_get_from(struct run *r, struct slice table, const struct value *keys, size_t n, bool consistent, struct value *items)
+bool dyn_batch_get_from(struct run *r, struct slice table, const struct value *keys, size_t n, bool consistent,
+			struct value *items)
 {
 	struct batch b = { r, dyn_table(r, table), consistent };
 

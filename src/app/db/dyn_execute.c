@@ -36,11 +36,15 @@ static void execute_traced(struct run *r, const struct request *q, struct reply 
 	measured.measured = true;
 	backend_execute(r->backend, r->arena, &measured, reply);
 	keep_trace(r, (struct trace_call){
-		.operation = request_operation(q), .request = request_document(r->arena, &measured), .status = reply->status,
-		.error = reply->error, .read_units = request_is_read(q) ? reply->units : 0,
-		.write_units = request_is_read(q) ? 0 : reply->units, .items = reply->status == 200 ? items_in(q, reply) : 0,
-		.us = clock_monotonic_us() - start,
-	});
+			      .operation = request_operation(q),
+			      .request = request_document(r->arena, &measured),
+			      .status = reply->status,
+			      .error = reply->error,
+			      .read_units = request_is_read(q) ? reply->units : 0,
+			      .write_units = request_is_read(q) ? 0 : reply->units,
+			      .items = reply->status == 200 ? items_in(q, reply) : 0,
+			      .us = clock_monotonic_us() - start,
+		      });
 }
 
 bool dyn_execute(struct run *r, const struct request *q, struct reply *reply)
@@ -58,7 +62,10 @@ bool dyn_call(struct run *r, const char *operation, struct slice body, struct ba
 
 	backend_call(r->backend, r->arena, operation, body, reply);
 	if (r->trace)
-		keep_trace(r, (struct trace_call){ .operation = operation, .request = body, .status = reply->status, .error = reply->error,
+		keep_trace(r, (struct trace_call){ .operation = operation,
+						   .request = body,
+						   .status = reply->status,
+						   .error = reply->error,
 						   .us = clock_monotonic_us() - start });
 	return reply->status == 200;
 }

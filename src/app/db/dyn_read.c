@@ -55,7 +55,8 @@ struct value dyn_start_key_of(struct run *r, struct slice index, struct value it
 
 bool dyn_get_from(struct run *r, struct slice table, struct value key, bool consistent, struct value *item)
 {
-	struct request q = { .kind = REQUEST_GET, .get = { .table = dyn_table(r, table), .key = key, .consistent = consistent } };
+	struct request q = { .kind = REQUEST_GET,
+			     .get = { .table = dyn_table(r, table), .key = key, .consistent = consistent } };
 	struct reply reply;
 
 	*item = VALUE_ABSENT;
@@ -109,7 +110,9 @@ static struct key_term *make_terms(struct run *r, const struct dyn_query *query,
 		const struct dyn_condition *c = &query->where[i];
 
 		if (c->op != WHERE_BEGINS || value_bytes(c->value).n)
-			terms[(*n)++] = (struct key_term){ .name = c->attribute, .op = key_op(c->op), .value = c->value, .upper = c->upper };
+			terms[(*n)++] = (struct key_term){
+				.name = c->attribute, .op = key_op(c->op), .value = c->value, .upper = c->upper
+			};
 	}
 	return terms;
 }
@@ -131,7 +134,8 @@ static bool holds(const struct design_index *i, struct slice name)
 	       (i->projection == PROJECT_INCLUDE && is_among(name, i->include, i->include_count));
 }
 
-struct names { /* no path may stand in a projection twice */
+/* no path may stand in a projection twice */
+struct names {
 	struct slice *list;
 	size_t count;
 	struct map seen;
@@ -170,9 +174,14 @@ static const struct projection *make_projection(struct run *r, const struct dyn_
 
 bool dyn_query(struct run *r, const struct dyn_query *query, struct dyn_page *page)
 {
-	struct request q = { .kind = REQUEST_QUERY, .query = {
-		.table = dyn_table(r, query->table), .index = query->index, .backwards = query->descending, .consistent = query->consistent,
-		.count_only = query->count_only, .limit = query->limit > 0 ? query->limit : 0, .start = query->start } };
+	struct request q = { .kind = REQUEST_QUERY,
+			     .query = { .table = dyn_table(r, query->table),
+					.index = query->index,
+					.backwards = query->descending,
+					.consistent = query->consistent,
+					.count_only = query->count_only,
+					.limit = query->limit > 0 ? query->limit : 0,
+					.start = query->start } };
 	struct error e = { 0 };
 	struct reply reply;
 

@@ -101,10 +101,11 @@ const struct shard *shard_list_find(const struct shard_list *l, struct slice id)
 /* ---- iterators ---- */
 
 bool dyn_take_iterator(struct run *r, struct slice stream_arn, struct slice shard, const struct shard_position *at,
-		     struct slice *iterator)
+		       struct slice *iterator)
 {
-	static const char *const types[] = { [AT_OLDEST] = "TRIM_HORIZON", [AT_LATEST] = "LATEST",
-					     [AFTER_SEQUENCE] = "AFTER_SEQUENCE_NUMBER", [AT_TIME] = "TRIM_HORIZON" };
+	static const char *const types[] = {
+		[AT_OLDEST] = "TRIM_HORIZON", [AT_LATEST] = "LATEST", [AFTER_SEQUENCE] = "AFTER_SEQUENCE_NUMBER", [AT_TIME] = "TRIM_HORIZON"
+	};
 	struct backend_reply reply;
 	struct buf body;
 
@@ -128,7 +129,9 @@ static bool refused(struct run *r, const struct reply *reply)
 {
 	if (slice_is(reply->error, "ExpiredIteratorException"))
 		return run_fail(r, PROBLEM_BUSY, "the iterator has expired");
-	return failed(r, &(struct backend_reply){ .status = reply->status, .error = reply->error, .message = reply->message },
+	return failed(r,
+		      &(struct backend_reply){
+			      .status = reply->status, .error = reply->error, .message = reply->message },
 		      "stream");
 }
 

@@ -8,8 +8,8 @@
 
 struct shard {
 	struct slice id;
-	struct slice parent;          /* empty: none */
-	bool closed;                  /* ends with what is in it */
+	struct slice parent; /* empty: none */
+	bool closed;         /* ends with what is in it */
 };
 
 struct shard_list {
@@ -32,13 +32,13 @@ struct shard_position {
 /* *iterator empty: what it would begin with is older than the stream keeps; take AT_OLDEST. AT_TIME is where AT_OLDEST is, for
  * a stream cannot be asked for a time: whoever reads passes over what is older. NOT_FOUND: the stream or the shard is gone. */
 bool dyn_take_iterator(struct run *r, struct slice stream_arn, struct slice shard, const struct shard_position *at,
-		     struct slice *iterator) MUST_CHECK;
+		       struct slice *iterator) MUST_CHECK;
 
 struct dyn_records {
 	struct reply_record *list;
 	size_t count;
-	struct slice iterator;        /* to go on; empty: the shard has ended */
-	bool trimmed;                 /* what was asked for is older than the stream keeps, and there is nothing else in it */
+	struct slice iterator; /* to go on; empty: the shard has ended */
+	bool trimmed;          /* what was asked for is older than the stream keeps, and there is nothing else in it */
 };
 
 /* At most `limit` (1..1000). An expired iterator is BUSY: take a new one from the last sequence. NOT_FOUND as above. */

@@ -12,11 +12,13 @@ static bool changes(const struct dyn_write *w)
 
 static bool make_update(struct run *r, const struct dyn_write *w, struct request_action *out, struct error *e)
 {
-	struct update_part *parts = arena_array(r->arena, struct update_part, w->set_count + w->remove_count + w->add_count);
+	struct update_part *parts =
+		arena_array(r->arena, struct update_part, w->set_count + w->remove_count + w->add_count);
 	size_t n = 0;
 
 	for (size_t i = 0; i < w->set_count; i++)
-		parts[n++] = (struct update_part){ value_present(w->set[i].value) ? ACTION_SET : ACTION_REMOVE, w->set[i].name, w->set[i].value };
+		parts[n++] = (struct update_part){ value_present(w->set[i].value) ? ACTION_SET : ACTION_REMOVE,
+						   w->set[i].name, w->set[i].value };
 	for (size_t i = 0; i < w->remove_count; i++)
 		parts[n++] = (struct update_part){ ACTION_REMOVE, w->remove[i], VALUE_ABSENT };
 	for (size_t i = 0; i < w->add_count; i++)
@@ -60,7 +62,8 @@ static const struct test *make_test(struct run *r, const struct dyn_write *w)
 	for (size_t i = 0; i < w->equal_count; i++) {
 		const struct value_member *m = &w->equal[i];
 
-		t = test_join(a, TEST_AND, t, test_attribute(a, value_present(m->value) ? TEST_EQ : TEST_NOT_EXISTS, m->name, m->value));
+		t = test_join(a, TEST_AND, t,
+			      test_attribute(a, value_present(m->value) ? TEST_EQ : TEST_NOT_EXISTS, m->name, m->value));
 	}
 	return test_join(a, TEST_AND, t, w->also);
 }
@@ -118,7 +121,8 @@ static enum dyn_outcome fail_for(struct run *r, const struct error *e)
 }
 
 /* A condition that failed says more than anything else; what can never succeed more than what may be tried again. */
-static enum dyn_outcome cancelled(struct run *r, const struct reply_reason *reasons, size_t n, struct dyn_refusal *refusals)
+static enum dyn_outcome cancelled(struct run *r, const struct reply_reason *reasons, size_t n,
+				  struct dyn_refusal *refusals)
 {
 	const struct reply_reason *bad = NULL;
 	bool refused = false;
@@ -154,8 +158,8 @@ static enum dyn_outcome outcome(struct run *r, const struct reply *reply, size_t
 
 /* ---- writing ---- */
 
-static enum dyn_outcome write_alone(struct run *r, const struct dyn_write *w, size_t n, bool together, struct slice token,
-				    struct dyn_refusal *refusals)
+static enum dyn_outcome write_alone(struct run *r, const struct dyn_write *w, size_t n, bool together,
+				    struct slice token, struct dyn_refusal *refusals)
 {
 	struct error e = { 0 };
 	struct request q;
@@ -244,7 +248,8 @@ struct dyn_started *dyn_write_start(struct run *r, const struct dyn_write *w, si
 	struct error e = { 0 };
 	struct request *q = arena_new(r->arena, struct request);
 
-	if (r->trace || !r->backend->start || all > DYN_MOST_ACTIONS || !make_request(r, with_riders(r, w, n), all, q, &e))
+	if (r->trace || !r->backend->start || all > DYN_MOST_ACTIONS ||
+	    !make_request(r, with_riders(r, w, n), all, q, &e))
 		return NULL;
 	q->write.together = true;
 	s->run = r;

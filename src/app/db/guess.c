@@ -5,8 +5,8 @@
 #include "base/alloc.h"
 #include "value/key.h"
 
-#define PLACES 16384
-#define LOCKS 64
+#define PLACES    16384
+#define LOCKS     64
 #define ITEM_MOST 4096 /* bytes: with its key, at most so much memory a place */
 
 struct place {

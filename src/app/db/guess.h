@@ -8,7 +8,7 @@
 #include "value/value.h"
 
 struct guesses;
-struct guesses *guesses_new(void); /* NULL: memory */
+struct guesses *guesses_new(void);    /* NULL: memory */
 void guesses_free(struct guesses *g); /* NULL is fine */
 
 /* In the arena; absent: nothing is known, or that there was nothing. */

@@ -8,7 +8,8 @@ static bool reads_index(const struct design *d, struct slice pattern, int depth)
 {
 	const struct access *x = pattern.n && depth ? design_access(d, pattern) : NULL;
 
-	return x && (x->index.n || reads_index(d, x->merge_pattern, depth - 1) || reads_index(d, x->merge_over, depth - 1));
+	return x &&
+	       (x->index.n || reads_index(d, x->merge_pattern, depth - 1) || reads_index(d, x->merge_over, depth - 1));
 }
 
 bool late_reads_index(const struct design *d, struct slice pattern)

@@ -6,7 +6,7 @@
 #include "app/db/provision_request.h"
 #include "base/log.h"
 
-#define POLL_MS 20
+#define POLL_MS     20
 #define POLL_MAX_MS (10 * 60 * 1000) /* for one index to be built before the next is added */
 
 struct provision {
@@ -25,8 +25,8 @@ static bool ask(struct provision *p, const char *operation, struct slice body, s
 	backend_call(p->backend, p->arena, operation, body, r);
 	if (r->status == 200)
 		return true;
-	return error_set(p->error, p->arena, ERR_INTERNAL, "table %.*s: %s: %.*s",
-			 SLICE_ARG(p->design->table), operation, SLICE_ARG(r->message));
+	return error_set(p->error, p->arena, ERR_INTERNAL, "table %.*s: %s: %.*s", SLICE_ARG(p->design->table),
+			 operation, SLICE_ARG(r->message));
 }
 
 /* ---- comparing ---- */
@@ -35,12 +35,14 @@ static bool compare_index(struct provision *p, const struct json *table, const s
 			  const struct design_index *want)
 {
 	if (!provision_same_key(table, json_get(there, "KeySchema"), &want->key))
-		return DIFFERS(p, "table %.*s has an index %.*s with other keys than the design; an index's keys "
-				  "cannot be changed, give the new one another name",
+		return DIFFERS(p,
+			       "table %.*s has an index %.*s with other keys than the design; an index's keys "
+			       "cannot be changed, give the new one another name",
 			       SLICE_ARG(p->design->table), SLICE_ARG(want->name));
 	if (!provision_same_projection(json_get(there, "Projection"), want))
-		return DIFFERS(p, "table %.*s has an index %.*s with another projection than the design; a projection "
-				  "cannot be changed, give the new index another name",
+		return DIFFERS(p,
+			       "table %.*s has an index %.*s with another projection than the design; a projection "
+			       "cannot be changed, give the new index another name",
 			       SLICE_ARG(p->design->table), SLICE_ARG(want->name));
 	return true;
 }
@@ -55,7 +57,8 @@ static bool compare_stream(struct provision *p, const struct json *table)
 	if (view.n)
 		return DIFFERS(p, "the stream of table %.*s shows %.*s, the design says %s; disable it first",
 			       SLICE_ARG(d->table), SLICE_ARG(view), stream_view_name(d->stream));
-	return DIFFERS(p, "table %.*s has no stream, the design says %s%s", SLICE_ARG(d->table), stream_view_name(d->stream),
+	return DIFFERS(p, "table %.*s has no stream, the design says %s%s", SLICE_ARG(d->table),
+		       stream_view_name(d->stream),
 		       p->only_look ? "" : "; enable it with UpdateTable, or `thorpe deploy`");
 }
 
@@ -72,10 +75,11 @@ static bool compare_indexes(struct provision *p, const struct json *table)
 		if (!p->only_look)
 			continue;
 		if (!there)
-			return DIFFERS(p, "table %.*s has no index %.*s", SLICE_ARG(d->table), SLICE_ARG(d->indexes[i].name));
+			return DIFFERS(p, "table %.*s has no index %.*s", SLICE_ARG(d->table),
+				       SLICE_ARG(d->indexes[i].name));
 		if (slice_is(provision_text(there, "IndexStatus"), "CREATING"))
-			return DIFFERS(p, "index %.*s of table %.*s is still being built", SLICE_ARG(d->indexes[i].name),
-				       SLICE_ARG(d->table));
+			return DIFFERS(p, "index %.*s of table %.*s is still being built",
+				       SLICE_ARG(d->indexes[i].name), SLICE_ARG(d->table));
 	}
 	return true;
 }
@@ -120,7 +124,8 @@ static bool bring_indexes(struct provision *p, const struct json *table)
 		const struct json *there = provision_index_in(table, d->indexes[i].name);
 
 		/* Another server may be adding it, or one that was killed meanwhile. */
-		if (there && slice_is(provision_text(there, "IndexStatus"), "CREATING") && !wait_for_index(p, &d->indexes[i]))
+		if (there && slice_is(provision_text(there, "IndexStatus"), "CREATING") &&
+		    !wait_for_index(p, &d->indexes[i]))
 			return false;
 		if (there)
 			continue;
@@ -157,7 +162,8 @@ static bool compare_key(struct provision *p, const struct json *table)
 {
 	if (provision_same_key(table, json_get(table, "KeySchema"), &p->design->key))
 		return true;
-	return DIFFERS(p, "table %.*s has another key than the design; choose another table name", SLICE_ARG(p->design->table));
+	return DIFFERS(p, "table %.*s has another key than the design; choose another table name",
+		       SLICE_ARG(p->design->table));
 }
 
 static bool bring_table(struct provision *p, const struct json *table)
@@ -187,7 +193,9 @@ static bool has_ttl_beside(struct backend *b, const struct design *d, struct are
 	struct backend_reply r;
 
 	backend_call(b, a, "DescribeTimeToLive", provision_describe_beside(d, a), &r);
-	return r.status == 200 && slice_starts(provision_text(json_get(r.body, "TimeToLiveDescription"), "TimeToLiveStatus"), SLICE("ENABL"));
+	return r.status == 200 &&
+	       slice_starts(provision_text(json_get(r.body, "TimeToLiveDescription"), "TimeToLiveStatus"),
+			    SLICE("ENABL"));
 }
 
 void provision_beside_ttl(struct backend *b, const struct design *d, struct arena *a)
@@ -198,7 +206,8 @@ void provision_beside_ttl(struct backend *b, const struct design *d, struct aren
 		return;
 	backend_call(b, a, "UpdateTimeToLive", provision_enable_ttl_beside(d, a), &r);
 	if (r.status != 200 && !has_ttl_beside(b, d, a)) /* another server may have been quicker */
-		log_warn("table %.*s.thorpe: items that have expired stay: %.*s", SLICE_ARG(d->table), SLICE_ARG(r.message));
+		log_warn("table %.*s.thorpe: items that have expired stay: %.*s", SLICE_ARG(d->table),
+			 SLICE_ARG(r.message));
 }
 
 bool provision_beside(struct backend *b, const struct design *d, struct arena *a, struct error *e)
@@ -210,7 +219,8 @@ bool provision_beside(struct backend *b, const struct design *d, struct arena *a
 	if (r.status == 200)
 		return true;
 	if (!slice_is(r.error, "ResourceNotFoundException"))
-		return error_set(e, a, ERR_INTERNAL, "table %.*s.thorpe: %.*s", SLICE_ARG(d->table), SLICE_ARG(r.message));
+		return error_set(e, a, ERR_INTERNAL, "table %.*s.thorpe: %.*s", SLICE_ARG(d->table),
+				 SLICE_ARG(r.message));
 	backend_call(b, a, "CreateTable", provision_create_beside(d, a), &r);
 	if (r.status != 200 && !slice_is(r.error, "ResourceInUseException"))
 		return DIFFERS(&p, "table %.*s.thorpe: %.*s", SLICE_ARG(d->table), SLICE_ARG(r.message));
@@ -260,7 +270,8 @@ static enum provision_result provision_own(struct backend *b, const struct desig
 	if (slice_is(r.error, "ResourceInUseException"))
 		return bring_existing(&p);
 	if (r.status != 200) {
-		(void)!error_set(e, a, ERR_INTERNAL, "table %.*s: CreateTable: %.*s", SLICE_ARG(d->table), SLICE_ARG(r.message));
+		(void)!error_set(e, a, ERR_INTERNAL, "table %.*s: CreateTable: %.*s", SLICE_ARG(d->table),
+				 SLICE_ARG(r.message));
 		return PROVISION_FAILED;
 	}
 	if (!wait_for_table(&p, provision_describe(d, a), d->table) || !bring_ttl(&p))
@@ -268,8 +279,7 @@ static enum provision_result provision_own(struct backend *b, const struct desig
 	return PROVISION_MADE;
 }
 
-enum provision_result provision_table(struct backend *b, const struct design *d, struct arena *a,
-				      struct error *e)
+enum provision_result provision_table(struct backend *b, const struct design *d, struct arena *a, struct error *e)
 {
 	if (has_cascades(d) && !provision_beside(b, d, a, e))
 		return PROVISION_FAILED;
@@ -288,8 +298,8 @@ static bool find_table(struct provision *p, struct slice describe_it, struct sli
 	if (r.status != 200 && slice_is(r.error, "ResourceNotFoundException"))
 		return DIFFERS(p, "there is no table %.*s", SLICE_ARG(name));
 	if (r.status != 200)
-		return error_set(p->error, p->arena, ERR_INTERNAL, "table %.*s: %.*s: %.*s", SLICE_ARG(name), SLICE_ARG(r.error),
-				 SLICE_ARG(r.message));
+		return error_set(p->error, p->arena, ERR_INTERNAL, "table %.*s: %.*s: %.*s", SLICE_ARG(name),
+				 SLICE_ARG(r.error), SLICE_ARG(r.message));
 	*table = json_get(r.body, "Table");
 	status = provision_text(*table, "TableStatus");
 	if (slice_is(status, "ACTIVE") || slice_is(status, "UPDATING"))
@@ -304,5 +314,6 @@ bool provision_check(struct backend *b, const struct design *d, struct arena *a,
 
 	return find_table(&p, provision_describe(d, a), d->table, &table) && compare_key(&p, table) &&
 	       compare_stream(&p, table) && compare_indexes(&p, table) &&
-	       find_table(&p, provision_describe_beside(d, a), arena_printf(a, "%.*s.thorpe", SLICE_ARG(d->table)), &beside);
+	       find_table(&p, provision_describe_beside(d, a), arena_printf(a, "%.*s.thorpe", SLICE_ARG(d->table)),
+			  &beside);
 }

@@ -67,8 +67,9 @@ static void define_key(struct definitions *d, const struct key_schema *k)
 
 void provision_put_projection(struct buf *b, const struct design_index *i)
 {
-	static const char *const types[] = { [PROJECT_ALL] = "ALL", [PROJECT_KEYS_ONLY] = "KEYS_ONLY",
-					     [PROJECT_INCLUDE] = "INCLUDE" };
+	static const char *const types[] = {
+		[PROJECT_ALL] = "ALL", [PROJECT_KEYS_ONLY] = "KEYS_ONLY", [PROJECT_INCLUDE] = "INCLUDE"
+	};
 
 	json_member_open(b, "Projection", '{');
 	json_member_word(b, "ProjectionType", types[i->projection]);
@@ -213,8 +214,10 @@ struct slice provision_describe_beside(const struct design *d, struct arena *a)
 
 struct slice provision_create_beside(const struct design *d, struct arena *a)
 {
-	static const struct key_schema key = { .hash = { { SLICE("PK"), VALUE_S } }, .hash_count = 1,
-					       .range = { { SLICE("SK"), VALUE_S } }, .range_count = 1 };
+	static const struct key_schema key = { .hash = { { SLICE("PK"), VALUE_S } },
+					       .hash_count = 1,
+					       .range = { { SLICE("SK"), VALUE_S } },
+					       .range_count = 1 };
 	struct buf b;
 	struct definitions defined = { .b = &b };
 

@@ -10,7 +10,8 @@
 /* `{"TableName":"…"` */
 void provision_begin(struct buf *b, const struct design *d, struct arena *a);
 /* Members. A design without indexes, or without a stream, gets none for it. */
-void provision_put_definitions(struct buf *b, const struct design *d); /* each attribute of the table's and the indexes' keys once */
+void provision_put_definitions(struct buf *b,
+			       const struct design *d); /* each attribute of the table's and the indexes' keys once */
 void provision_put_key(struct buf *b, const struct key_schema *k);
 void provision_put_projection(struct buf *b, const struct design_index *i);
 void provision_put_indexes(struct buf *b, const struct design *d);

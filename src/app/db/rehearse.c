@@ -9,18 +9,18 @@
 
 struct rehearsal {
 	struct backend backend;
-	struct run run;           /* far away */
+	struct run run; /* far away */
 	struct guesses *guesses;
-	struct map known;         /* bytes of a key -> struct value, as it is */
-	struct map answered;      /* a read that is no item's -> struct reply: asked once, however often the request runs */
-	struct map wanted;        /* bytes of a key -> itself: guessed in this rehearsal */
-	struct arena *arena;      /* of this time */
+	struct map known;    /* bytes of a key -> struct value, as it is */
+	struct map answered; /* a read that is no item's -> struct reply: asked once, however often the request runs */
+	struct map wanted;   /* bytes of a key -> itself: guessed in this rehearsal */
+	struct arena *arena; /* of this time */
 	int rehearsals;
-	bool is_final;            /* nothing is guessed any more, and nothing is known */
-	bool is_noted;            /* backend_aside() was used: nothing is guessed any more */
-	bool was_assumed;         /* in this rehearsal something was taken for noted */
-	bool is_complete;         /* the rehearsal before wanted nothing */
-	bool was_ended;           /* by rehearse_end(), not by memory */
+	bool is_final;    /* nothing is guessed any more, and nothing is known */
+	bool is_noted;    /* backend_aside() was used: nothing is guessed any more */
+	bool was_assumed; /* in this rehearsal something was taken for noted */
+	bool is_complete; /* the rehearsal before wanted nothing */
+	bool was_ended;   /* by rehearse_end(), not by memory */
 };
 
 static struct slice bytes_of(struct value v)
@@ -53,7 +53,8 @@ static void answer_once(struct rehearsal *h, const struct request *q, struct rep
 	*reply = *answer;
 }
 
-static void call(struct backend *b, struct arena *a, const char *operation, struct slice body, struct backend_reply *reply)
+static void call(struct backend *b, struct arena *a, const char *operation, struct slice body,
+		 struct backend_reply *reply)
 {
 	struct rehearsal *h = (struct rehearsal *)b;
 
@@ -123,7 +124,8 @@ static bool is_known(struct rehearsal *h, struct arena *a, const struct request 
 	*reply = (struct reply){ .status = 200 };
 	if (q->measured)
 		return false;
-	return q->kind == REQUEST_GET ? know_get(h, a, &q->get, reply) : q->kind == REQUEST_BATCH_GET && know_batch(h, a, &q->batch, reply);
+	return q->kind == REQUEST_GET ? know_get(h, a, &q->get, reply)
+				      : q->kind == REQUEST_BATCH_GET && know_batch(h, a, &q->batch, reply);
 }
 
 static void execute(struct backend *b, struct arena *a, const struct request *q, struct reply *reply)
@@ -158,7 +160,8 @@ struct rehearsal *rehearse_begin(const struct run *r, struct guesses *g)
 {
 	struct rehearsal *h = arena_zalloc(r->arena, sizeof(*h));
 
-	h->backend = (struct backend){ .call = call, .execute = execute, .label = label, .settle = settle, .aside = aside };
+	h->backend =
+		(struct backend){ .call = call, .execute = execute, .label = label, .settle = settle, .aside = aside };
 	h->run = *r;
 	h->guesses = g;
 	map_init(&h->known, r->arena);

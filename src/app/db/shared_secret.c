@@ -14,7 +14,9 @@ static struct slice table_beside(const struct design *d, struct arena *a)
 static struct value item(struct arena *a, struct value secret)
 {
 	struct value_member members[] = {
-		{ SLICE("PK"), value_make_s(a, SLICE("SECRET")) }, { SLICE("SK"), value_make_s(a, SLICE("token")) }, { SLICE("secret"), secret },
+		{ SLICE("PK"), value_make_s(a, SLICE("SECRET")) },
+		{ SLICE("SK"), value_make_s(a, SLICE("token")) },
+		{ SLICE("secret"), secret },
 	};
 
 	return value_make_map(a, members, value_present(secret) ? 3 : 2);
@@ -33,7 +35,8 @@ static bool take(const struct reply *r, uint8_t out[CALLER_SECRET_BYTES])
 
 static bool get(struct backend *b, const struct design *d, struct arena *a, struct reply *r)
 {
-	struct request q = { .kind = REQUEST_GET, .get = { .table = table_beside(d, a), .key = item(a, VALUE_ABSENT), .consistent = true } };
+	struct request q = { .kind = REQUEST_GET,
+			     .get = { .table = table_beside(d, a), .key = item(a, VALUE_ABSENT), .consistent = true } };
 
 	backend_execute(b, a, &q, r);
 	return r->status == 200;
@@ -52,7 +55,8 @@ static bool put(struct backend *b, const struct design *d, struct arena *a, stru
 	}
 	action.item = item(a, value_make_b(a, slice_make(secret, sizeof(secret))));
 	OPENSSL_cleanse(secret, sizeof(secret));
-	if (!condition_of(a, CONDITION_EXPRESSION, test_attribute(a, TEST_NOT_EXISTS, SLICE("PK"), VALUE_ABSENT), &action.condition, &e))
+	if (!condition_of(a, CONDITION_EXPRESSION, test_attribute(a, TEST_NOT_EXISTS, SLICE("PK"), VALUE_ABSENT),
+			  &action.condition, &e))
 		reply_fail(r, &e);
 	else
 		backend_execute(b, a, &q, r);

@@ -95,7 +95,7 @@ struct recognition {
 	struct run *run;
 	struct value stored;
 	struct candidate best;
-	bool any;       /* there is a best */
+	bool any;         /* there is a best */
 	bool asked, sure; /* of the best: whether it leads to its key */
 };
 
@@ -129,7 +129,8 @@ static void consider(struct recognition *x, struct candidate c)
 static void consider_others(struct recognition *x, const struct entity *e)
 {
 	for (size_t i = 0; i < e->companion_count; i++)
-		consider(x, (struct candidate){ .rules = e->companions[i].rules, .rule_count = e->companions[i].rule_count });
+		consider(x, (struct candidate){ .rules = e->companions[i].rules,
+						.rule_count = e->companions[i].rule_count });
 	if (e->login.secret_count)
 		consider(x, (struct candidate){ .rules = e->login.secret, .rule_count = e->login.secret_count });
 }
@@ -170,7 +171,8 @@ struct row entity_recognise(struct run *r, struct value stored, const struct ent
 
 		if (entity_item_expired(r, &item))
 			return (struct row){ 0 };
-		if (slots_are_keyed(r->arena, s, item.values) && slots_agree(s, item.values) && slots_are_whole(s, item.values))
+		if (slots_are_keyed(r->arena, s, item.values) && slots_agree(s, item.values) &&
+		    slots_are_whole(s, item.values))
 			return item;
 	}
 	e = entity_expired(r, stored) ? NULL : entity_of_likely(r, stored, likely);
@@ -234,7 +236,8 @@ bool entity_expires(struct run *r, struct value ttl)
 		r->second_size = number_encode(&n, r->second);
 		r->second_of = now;
 	}
-	return slice_cmp(value_bytes(ttl), slice_make(r->second, r->second_size)) <= 0; /* encoded numbers sort by their bytes */
+	return slice_cmp(value_bytes(ttl), slice_make(r->second, r->second_size)) <=
+	       0; /* encoded numbers sort by their bytes */
 }
 
 bool entity_item_expired(struct run *r, const struct row *item)
@@ -282,8 +285,8 @@ static void put_encoded(struct buf *b, struct slice s)
 	for (size_t i = 0; i < s.n; i++) {
 		uint8_t c = (uint8_t)s.p[i];
 
-		if ((c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '-' || c == '.' ||
-		    c == '_' || c == '~') {
+		if ((c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '-' ||
+		    c == '.' || c == '_' || c == '~') {
 			buf_byte(b, c);
 			continue;
 		}

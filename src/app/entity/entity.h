@@ -60,7 +60,8 @@ bool entity_companions(struct run *r, const struct entity *e, const struct row *
 /* The table key that an identity (values of e->params, in order) leads to. With `found by` a pattern is run when the
  * identity does not suffice. *key is absent when there can be no such item (an argument is absent, or nothing is
  * found). Values are normalised first, as the attribute's `lower` says. */
-bool entity_locate(struct run *r, const struct entity *e, const struct value *args, size_t n, struct value *key) MUST_CHECK;
+bool entity_locate(struct run *r, const struct entity *e, const struct value *args, size_t n,
+		   struct value *key) MUST_CHECK;
 /* The item was written at this key: should it be looked for by its identity before the index of `found by` shows it. */
 void entity_remember_place(struct run *r, const struct entity *e, const struct row *item, struct value key);
 /* The full item, or absent: none, or expired. Strongly consistent, for rules are asked right after writes. `fresh`: read
@@ -74,14 +75,17 @@ bool entity_fetch_item(struct run *r, const struct entity *e, const struct value
 		       struct row *out) MUST_CHECK;
 /* The same with where it is and what is there, for conditions that are to hold it. From the memo, where that has it. */
 struct entity_look {
-	struct value key;        /* absent: no key follows from the identity */
-	struct value stored;     /* whatever is there; absent: nothing */
-	struct row item; /* entity NULL: no item of this entity and identity, or it has expired */
+	struct value key;    /* absent: no key follows from the identity */
+	struct value stored; /* whatever is there; absent: nothing */
+	struct row item;     /* entity NULL: no item of this entity and identity, or it has expired */
 };
-bool entity_look(struct run *r, const struct entity *e, const struct value *args, size_t n, struct entity_look *out) MUST_CHECK;
-bool entity_look_at(struct run *r, const struct entity *e, struct value key, bool fresh, struct entity_look *out) MUST_CHECK;
+bool entity_look(struct run *r, const struct entity *e, const struct value *args, size_t n,
+		 struct entity_look *out) MUST_CHECK;
+bool entity_look_at(struct run *r, const struct entity *e, struct value key, bool fresh,
+		    struct entity_look *out) MUST_CHECK;
 /* By a known key. An item of another entity at that key counts as none. */
-bool entity_fetch_key(struct run *r, const struct entity *e, struct value key, bool fresh, struct value *full) MUST_CHECK;
+bool entity_fetch_key(struct run *r, const struct entity *e, struct value key, bool fresh,
+		      struct value *full) MUST_CHECK;
 /* The run has changed the item: what it remembers of it is out of date. */
 void entity_forget(struct run *r, struct value key);
 /* The identity of a full item: values of e->params (absent where it lacks them), in the arena. */
@@ -99,8 +103,8 @@ bool entity_copied(struct run *r, const struct attribute *copy, const struct row
 bool entity_allows(struct run *r, const struct entity *e, enum allow_verb verb, struct value full, struct value old,
 		   bool *out) MUST_CHECK;
 /* The same of a row: an item that is being made. */
-bool entity_allows_row(struct run *r, const struct entity *e, enum allow_verb verb, const struct row *item, struct value old,
-		       bool *out) MUST_CHECK;
+bool entity_allows_row(struct run *r, const struct entity *e, enum allow_verb verb, const struct row *item,
+		       struct value old, bool *out) MUST_CHECK;
 
 /* The same of an item that is laid out, without `old`. */
 bool entity_allows_item(struct run *r, enum allow_verb verb, const struct row *item, bool *out) MUST_CHECK;

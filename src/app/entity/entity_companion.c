@@ -23,7 +23,8 @@ static void add(struct companions *c, const struct companion *rule, struct value
 	if (c->count == c->capacity) {
 		size_t capacity = c->capacity ? 2 * c->capacity : 4;
 
-		c->list = arena_grow(c->run->arena, c->list, c->capacity * sizeof(*c->list), capacity * sizeof(*c->list));
+		c->list =
+			arena_grow(c->run->arena, c->list, c->capacity * sizeof(*c->list), capacity * sizeof(*c->list));
 		c->capacity = capacity;
 	}
 	c->list[c->count++] = (struct companion_item){ .rule = rule, .item = item, .key = key };
@@ -53,7 +54,9 @@ static bool fill_rules(struct scope *s, const struct companion *rule, struct row
 static bool make(struct companions *c, const struct companion *rule, struct value element)
 {
 	struct term_variable each = { rule->each_at, rule->each_variable, element };
-	struct scope s = { .run = c->run, .item = c->full, .variables = &each, .variable_count = rule->each_variable.n ? 1 : 0 };
+	struct scope s = {
+		.run = c->run, .item = c->full, .variables = &each, .variable_count = rule->each_variable.n ? 1 : 0
+	};
 	const struct key_attr *keys[TABLE_KEY_MOST];
 	size_t n = key_of_table(c->run->design, keys);
 	struct row f;
@@ -100,8 +103,9 @@ static bool blame_list(struct run *r, const struct companion *rule)
 	const struct term *list = rule->each_list;
 	struct problem was = r->problem;
 
-	if (was.type != PROBLEM_INVALID || was.part_count != 1 || !slice_equal(was.parts[0].attribute, rule->each_variable) ||
-	    list->kind != TERM_PATH || list->name_count != 1)
+	if (was.type != PROBLEM_INVALID || was.part_count != 1 ||
+	    !slice_equal(was.parts[0].attribute, rule->each_variable) || list->kind != TERM_PATH ||
+	    list->name_count != 1)
 		return false;
 	r->problem = (struct problem){ 0 };
 	return run_invalid(r, list->names[0], "%.*s", SLICE_ARG(was.parts[0].detail));
@@ -124,7 +128,8 @@ static bool make_each(struct companions *c, const struct companion *rule)
 	return true;
 }
 
-bool entity_companions(struct run *r, const struct entity *e, const struct row *full, struct companion_item **out, size_t *n)
+bool entity_companions(struct run *r, const struct entity *e, const struct row *full, struct companion_item **out,
+		       size_t *n)
 {
 	struct companions c = { .run = r, .full = full };
 

@@ -183,7 +183,8 @@ static bool no_key(struct completion *c, const struct name *attribute, const str
 			return run_invalid(c->run, name, "is part of the key and cannot be missing");
 	}
 	if (!rule && key_has_rule(c->entity->keys, c->entity->key_count, attribute))
-		return run_fail(c->run, PROBLEM_INVALID, "A %.*s like this has no key: none of the conditions for %.*s holds",
+		return run_fail(c->run, PROBLEM_INVALID,
+				"A %.*s like this has no key: none of the conditions for %.*s holds",
 				SLICE_ARG(c->entity->name), SLICE_ARG(attribute->text));
 	return run_invalid(c->run, attribute->text, "is part of the key and cannot be missing");
 }

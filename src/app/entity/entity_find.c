@@ -70,7 +70,8 @@ static bool derive(struct run *r, const struct entity *e, struct row *f)
 /* ---- keys ---- */
 
 /* A condition on what is not known is asked as if it were absent, unless `strict`: then the rule is no answer. */
-static bool choose_rule(struct scope *s, const struct entity *e, const struct name *attribute, bool strict, struct value *out)
+static bool choose_rule(struct scope *s, const struct entity *e, const struct name *attribute, bool strict,
+			struct value *out)
 {
 	const struct key_rule *base = NULL;
 	bool holds;
@@ -89,7 +90,8 @@ static bool choose_rule(struct scope *s, const struct entity *e, const struct na
 			return true;
 		if (!scope_holds(s, rule->when, &holds))
 			return false;
-		if (holds && (scope_try_fill(s, rule->template, true, out) == TEMPLATE_OK || can_tell(e, s->item, rule->when)))
+		if (holds &&
+		    (scope_try_fill(s, rule->template, true, out) == TEMPLATE_OK || can_tell(e, s->item, rule->when)))
 			return true;
 	}
 	if (base)
@@ -265,8 +267,8 @@ bool entity_locate(struct run *r, const struct entity *e, const struct value *ar
 
 	*key = VALUE_ABSENT;
 	if (n != e->param_count)
-		return run_fail(r, PROBLEM_INTERNAL, "A %.*s has %zu values in its identity, not %zu", SLICE_ARG(e->name),
-				e->param_count, n);
+		return run_fail(r, PROBLEM_INTERNAL, "A %.*s has %zu values in its identity, not %zu",
+				SLICE_ARG(e->name), e->param_count, n);
 	row_init(&identity, r->arena, e);
 	for (size_t i = 0; i < n; i++) {
 		const struct attribute *a = slots_attribute(e->slots, e->param_at[i]);
@@ -300,7 +302,8 @@ bool entity_is_at(struct run *r, const struct row *item, const struct value *arg
 	return true;
 }
 
-bool entity_fetch(struct run *r, const struct entity *e, const struct value *args, size_t n, bool fresh, struct value *full)
+bool entity_fetch(struct run *r, const struct entity *e, const struct value *args, size_t n, bool fresh,
+		  struct value *full)
 {
 	struct row item;
 	bool ok = entity_fetch_item(r, e, args, n, fresh, &item);

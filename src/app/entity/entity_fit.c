@@ -59,7 +59,8 @@ static bool key_follows(struct run *r, const struct entity *e, struct value stor
 
 		if (!key_rule_choose(&s, e->keys, e->key_count, r->design->key_at[i], &rule))
 			return false;
-		if (rule && (!scope_fill(&s, rule->template, true, &v) || !value_equal(v, value_get(stored, keys[i]->name))))
+		if (rule &&
+		    (!scope_fill(&s, rule->template, true, &v) || !value_equal(v, value_get(stored, keys[i]->name))))
 			return false;
 	}
 	return true;

@@ -117,7 +117,8 @@ static struct value number_from(struct run *r, const struct template_part *part,
 }
 
 /* A placeholder's text as the attribute it came from; absent where the format has lost it. */
-static struct value read_part(struct run *r, const struct attribute *a, const struct template_part *part, struct slice text)
+static struct value read_part(struct run *r, const struct attribute *a, const struct template_part *part,
+			      struct slice text)
 {
 	if (part->format == FORMAT_DATE || part->format == FORMAT_MONTH || part->format == FORMAT_SLUG)
 		return VALUE_ABSENT;

@@ -21,9 +21,9 @@ struct memo {
 };
 
 struct seen {
-	bool stale;              /* changed since */
-	struct value stored;     /* absent: there is nothing */
-	struct row item; /* its entity NULL: there is nothing, or no item of an entity */
+	bool stale;          /* changed since */
+	struct value stored; /* absent: there is nothing */
+	struct row item;     /* its entity NULL: there is nothing, or no item of an entity */
 };
 
 static struct slice bytes_of(struct value key)

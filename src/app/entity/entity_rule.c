@@ -7,15 +7,16 @@ static enum allow_verb verb_with_rule(const struct entity *e, enum allow_verb ve
 	return e->allow[verb] || verb != ALLOW_LIST ? verb : ALLOW_READ;
 }
 
-bool entity_allows(struct run *r, const struct entity *e, enum allow_verb verb, struct value full, struct value old, bool *out)
+bool entity_allows(struct run *r, const struct entity *e, enum allow_verb verb, struct value full, struct value old,
+		   bool *out)
 {
 	struct row item = row_of(full);
 
 	return entity_allows_row(r, e, verb, &item, old, out);
 }
 
-bool entity_allows_row(struct run *r, const struct entity *e, enum allow_verb verb, const struct row *item, struct value old,
-		       bool *out)
+bool entity_allows_row(struct run *r, const struct entity *e, enum allow_verb verb, const struct row *item,
+		       struct value old, bool *out)
 {
 	const struct term *rule = e->allow[verb_with_rule(e, verb)];
 	struct scope s = { .run = r, .item = item, .old = old };

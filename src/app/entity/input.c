@@ -4,7 +4,7 @@
 #include "app/auth/caller.h"
 #include "app/entity/scope.h"
 
-#define PROBLEMS_TOLD 50    /* further ones of the same body are not looked for */
+#define PROBLEMS_TOLD    50 /* further ones of the same body are not looked for */
 #define SUGGEST_FOR_MOST 64 /* bytes: nobody mistypes a longer name */
 
 struct body {
@@ -17,8 +17,8 @@ struct body {
 
 bool input_is_kept(const struct attribute *a)
 {
-	return a->counter || a->now || a->touched || a->derived || a->copy_entity.n || a->managed || a->hidden || a->after.n ||
-	       a->the_caller;
+	return a->counter || a->now || a->touched || a->derived || a->copy_entity.n || a->managed || a->hidden ||
+	       a->after.n || a->the_caller;
 }
 
 static bool has_name(const struct slice *list, size_t n, struct slice name)
@@ -40,8 +40,9 @@ static bool may_give(const struct body *b, const struct attribute *a)
 static bool refuse_kept(const struct body *b, struct slice name)
 {
 	if (b->use == INPUT_ACTION)
-		return run_invalid(b->r, name, "%s", b->action && b->action->input_count
-				   ? "this action does not take it" : "this action takes no input");
+		return run_invalid(b->r, name, "%s",
+				   b->action && b->action->input_count ? "this action does not take it"
+								       : "this action takes no input");
 	return run_invalid(b->r, name, "cannot be changed by you: the server keeps it");
 }
 
@@ -124,7 +125,8 @@ static bool take_member(const struct body *b, const struct json_member *m)
 		return refuse_kept(b, m->name);
 	if (m->value.type == JSON_NULL)
 		return take_null(b, a);
-	if (b->use == INPUT_PATCH && a->type == ATTR_MAP && m->value.type == JSON_OBJECT) { /* its limits are those of the whole */
+	if (b->use == INPUT_PATCH && a->type == ATTR_MAP &&
+	    m->value.type == JSON_OBJECT) { /* its limits are those of the whole */
 		any = *a;
 		any.has_min = any.has_max = any.compressed = false;
 		a = &any;
@@ -132,8 +134,8 @@ static bool take_member(const struct body *b, const struct json_member *m)
 	if (!input_json(b->r, a, a->name, &m->value, &v))
 		return false;
 	/* No address can name it: it could be made and never be reached. */
-	if (value_type(v) == VALUE_S && has_name(b->entity->params, b->entity->param_count, a->name) && value_bytes(v).n &&
-	    memchr(value_bytes(v).p, 0, value_bytes(v).n))
+	if (value_type(v) == VALUE_S && has_name(b->entity->params, b->entity->param_count, a->name) &&
+	    value_bytes(v).n && memchr(value_bytes(v).p, 0, value_bytes(v).n))
 		return run_invalid(b->r, a->name, "is part of the address and cannot have a zero byte in it");
 	row_set(b->out, a->at, v);
 	return true;
@@ -192,7 +194,8 @@ static bool is_for_client(const struct attribute *a)
 	return a->required && !a->when && !a->default_ && !a->id && !a->next && !input_is_kept(a);
 }
 
-void input_add_missing(struct run *r, const struct entity *e, const struct json *body, const struct slice *path, size_t n)
+void input_add_missing(struct run *r, const struct entity *e, const struct json *body, const struct slice *path,
+		       size_t n)
 {
 	const struct json *password;
 

@@ -24,7 +24,8 @@ bool input_is_kept(const struct attribute *attribute);
 bool input_json(struct run *r, const struct attribute *attribute, struct slice name, const struct json *j,
 		struct value *out) MUST_CHECK;
 /* What a map (`was`, as stored; absent or anything else: an empty one) becomes by a patch, checked and compressed as the attribute says. */
-bool input_merge(struct run *r, const struct attribute *attribute, struct value was, struct value patch, struct value *out) MUST_CHECK;
+bool input_merge(struct run *r, const struct attribute *attribute, struct value was, struct value patch,
+		 struct value *out) MUST_CHECK;
 /* One value from text (a path or query parameter, a command line), as the attribute's type; `attribute` NULL: a string.
  * Elements of a list are separated by commas; maps are JSON. */
 bool input_text(struct run *r, const struct attribute *attribute, struct slice name, struct slice text,
@@ -34,7 +35,8 @@ bool input_required(struct run *r, const struct entity *e, const struct row *ful
 /* Adds to the problem of a body that has one already (INVALID), so that a client learns everything in one answer: required
  * attributes that are neither in the body nor in the path, and a password that is missing or does not fit. `path`: the names
  * that the path gives. */
-void input_add_missing(struct run *r, const struct entity *e, const struct json *body, const struct slice *path, size_t n);
+void input_add_missing(struct run *r, const struct entity *e, const struct json *body, const struct slice *path,
+		       size_t n);
 /* The same of the password of a new account alone; `password`: absent if none was given. */
 void input_add_password(struct run *r, const struct entity *e, struct value password);
 /* Whether the attribute is stored as a NULL where it is not given: `default null`. */

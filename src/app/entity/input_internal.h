@@ -5,12 +5,13 @@
 
 #include "app/entity/input.h"
 
-struct input_place { /* where a value stands, for what is said about it */
+/* where a value stands, for what is said about it */
+struct input_place {
 	struct run *r;
 	const struct attribute *attribute;
 	struct slice name;
-	size_t element;  /* 1-based, in a list; 0: the value itself */
-	bool from_text;  /* numbers and booleans are written as strings */
+	size_t element; /* 1-based, in a list; 0: the value itself */
+	bool from_text; /* numbers and booleans are written as strings */
 };
 
 /* As input_json(). */

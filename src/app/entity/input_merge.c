@@ -6,7 +6,8 @@
 #include "app/entity/input_internal.h"
 #include "app/entity/packed.h"
 
-struct members { /* of a map, in their order: by name */
+/* of a map, in their order: by name */
+struct members {
 	struct value_iter it;
 	bool more;
 };
@@ -59,7 +60,8 @@ static struct value unpacked(struct run *r, const struct attribute *a, struct va
 	return j && input_json(r, &any, a->name, j, &map) ? map : VALUE_ABSENT;
 }
 
-bool input_merge(struct run *r, const struct attribute *attribute, struct value was, struct value patch, struct value *out)
+bool input_merge(struct run *r, const struct attribute *attribute, struct value was, struct value patch,
+		 struct value *out)
 {
 	struct input_place at = { .r = r, .attribute = attribute, .name = attribute->name };
 

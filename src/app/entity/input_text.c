@@ -55,14 +55,10 @@ struct value input_normal(struct run *r, const struct attribute *attribute, stru
 	if (!attribute || !attribute->lower)
 		return v;
 	switch (value_type(v)) {
-	case VALUE_S:
-		return value_make_s(r->arena, normal_text(r->arena, value_bytes(v)));
-	case VALUE_L:
-		return normal_list(r->arena, v);
-	case VALUE_SS:
-		return normal_set(r->arena, v);
-	default:
-		return v;
+	case VALUE_S: return value_make_s(r->arena, normal_text(r->arena, value_bytes(v)));
+	case VALUE_L: return normal_list(r->arena, v);
+	case VALUE_SS: return normal_set(r->arena, v);
+	default: return v;
 	}
 }
 
@@ -70,7 +66,8 @@ struct value input_normal(struct run *r, const struct attribute *attribute, stru
 static struct value cut_text(struct run *r, const struct attribute *a, struct value v)
 {
 	struct slice s = value_bytes(v);
-	bool slug = a->form == FORM_SLUG || (a->default_ && a->default_->kind == TERM_CALL && slice_is(a->default_->name, "slug")) ||
+	bool slug = a->form == FORM_SLUG ||
+		    (a->default_ && a->default_->kind == TERM_CALL && slice_is(a->default_->name, "slug")) ||
 		    (a->derived && a->derived->kind == TERM_CALL && slice_is(a->derived->name, "slug"));
 
 	if (s.n <= a->max || (double)text_count(s) <= a->max)
@@ -129,7 +126,8 @@ static struct json list_of(struct arena *a, struct slice s)
 	return (struct json){ .type = JSON_ARRAY, .count = (uint32_t)n, .items = items };
 }
 
-bool input_text(struct run *r, const struct attribute *attribute, struct slice name, struct slice text, struct value *out)
+bool input_text(struct run *r, const struct attribute *attribute, struct slice name, struct slice text,
+		struct value *out)
 {
 	struct input_place at = { .r = r, .attribute = attribute, .name = name, .from_text = true };
 	const struct json *parsed = NULL;

@@ -231,18 +231,11 @@ static bool take_any(struct input_place *at, const struct json *j, int levels, s
 
 	typed.from_text = false;
 	switch ((enum json_type)j->type) {
-	case JSON_NULL:
-		*out = value_make_null(at->r->arena);
-		return true;
-	case JSON_BOOL:
-		*out = value_make_bool(at->r->arena, j->boolean);
-		return true;
-	case JSON_STRING:
-		*out = value_make_s(at->r->arena, j->string);
-		return true;
+	case JSON_NULL: *out = value_make_null(at->r->arena); return true;
+	case JSON_BOOL: *out = value_make_bool(at->r->arena, j->boolean); return true;
+	case JSON_STRING: *out = value_make_s(at->r->arena, j->string); return true;
 	case JSON_INT:
-	case JSON_DOUBLE:
-		return read_number(&typed, j, out, &why) || refuse(at, why);
+	case JSON_DOUBLE: return read_number(&typed, j, out, &why) || refuse(at, why);
 	case JSON_ARRAY:
 	case JSON_OBJECT:
 		if (levels <= 0)
@@ -259,25 +252,18 @@ static bool take_scalar(struct input_place *at, enum attr_type type, const struc
 
 	switch (type) {
 	case ATTR_STRING:
-	case ATTR_TEXT:
-		return take_string(at, j, out);
+	case ATTR_TEXT: return take_string(at, j, out);
 	case ATTR_NUMBER:
 	case ATTR_INTEGER:
-	case ATTR_EPOCH:
-		return take_number(at, j, type, out);
-	case ATTR_BOOLEAN:
-		return take_boolean(at, j, out);
-	case ATTR_TIMESTAMP:
-		return take_timestamp(at, j, out);
-	case ATTR_ENUM:
-		return take_choice(at, j, out);
-	case ATTR_BINARY:
-		return take_binary(at, j, out);
+	case ATTR_EPOCH: return take_number(at, j, type, out);
+	case ATTR_BOOLEAN: return take_boolean(at, j, out);
+	case ATTR_TIMESTAMP: return take_timestamp(at, j, out);
+	case ATTR_ENUM: return take_choice(at, j, out);
+	case ATTR_BINARY: return take_binary(at, j, out);
 	case ATTR_LIST: /* only as an element: lists themselves are taken by take_list() */
 		return j->type == JSON_ARRAY ? take_any(at, j, levels, out) : refuse(at, "a list");
 	case ATTR_SET:
-	case ATTR_MAP:
-		break;
+	case ATTR_MAP: break;
 	}
 	return take_any(at, j, levels, out);
 }
@@ -317,12 +303,9 @@ static enum value_type set_type(enum attr_type element)
 {
 	switch (element) {
 	case ATTR_NUMBER:
-	case ATTR_INTEGER:
-		return VALUE_NS;
-	case ATTR_BINARY:
-		return VALUE_BS;
-	default:
-		return VALUE_SS;
+	case ATTR_INTEGER: return VALUE_NS;
+	case ATTR_BINARY: return VALUE_BS;
+	default: return VALUE_SS;
 	}
 }
 
@@ -377,23 +360,16 @@ bool input_place_value(struct input_place *at, const struct json *j, struct valu
 	bool good;
 
 	switch (at->attribute->type) {
-	case ATTR_LIST:
-		good = take_list(at, j, out);
-		break;
-	case ATTR_SET:
-		good = take_set(at, j, out);
-		break;
-	case ATTR_MAP:
-		good = take_map(at, j, out);
-		break;
-	default:
-		good = take_scalar(at, at->attribute->type, j, out);
-		break;
+	case ATTR_LIST: good = take_list(at, j, out); break;
+	case ATTR_SET: good = take_set(at, j, out); break;
+	case ATTR_MAP: good = take_map(at, j, out); break;
+	default: good = take_scalar(at, at->attribute->type, j, out); break;
 	}
 	return good && (!at->attribute->compressed || !value_present(*out) || pack(at, out));
 }
 
-bool input_json(struct run *r, const struct attribute *attribute, struct slice name, const struct json *j, struct value *out)
+bool input_json(struct run *r, const struct attribute *attribute, struct slice name, const struct json *j,
+		struct value *out)
 {
 	struct input_place at = { .r = r, .attribute = attribute, .name = name };
 

@@ -103,10 +103,10 @@ static void put_values(const struct writing *w, const struct slots *o, struct va
 		       bool show_private)
 {
 	const char *limit = (const char *)full.p + full.n;
-	size_t budget = o->label_size + full.n + JSON_COPY_BEYOND + SLOT_BEYOND + NUMBER_TEXT_MAX +
-			JSON_AROUND;
+	size_t budget = o->label_size + full.n + JSON_COPY_BEYOND + SLOT_BEYOND + NUMBER_TEXT_MAX + JSON_AROUND;
 	struct json_fast j;
-	char *to = json_fast_room(&j, json_fast_open(&j, w->b, slice_make((const char *)full.p, full.n), full.n), budget);
+	char *to =
+		json_fast_room(&j, json_fast_open(&j, w->b, slice_make((const char *)full.p, full.n), full.n), budget);
 
 	for (size_t i = 0; i < o->written; i++) {
 		const struct slot *n = o->list[i];

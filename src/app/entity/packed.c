@@ -3,7 +3,7 @@
 #include "app/entity/packed.h"
 #include <libdeflate.h>
 
-#define LEVEL 6
+#define LEVEL   6
 #define TRAILER 8 /* bytes: CRC, then the size of the text, little endian */
 
 struct value packed_make(struct arena *a, struct slice json)

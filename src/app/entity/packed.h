@@ -6,7 +6,7 @@
 #include "value/value.h"
 
 /* Of the JSON text. One list may show a thousand of them, so what goes in is kept smaller than what would come out again. */
-#define PACKED_MOST_IN (1 << 20)
+#define PACKED_MOST_IN  (1 << 20)
 #define PACKED_MOST_OUT (4 << 20)
 
 /* A B. The same text always gives the same bytes. */

@@ -83,7 +83,8 @@ static bool scope_visible(void *ctx, const struct term *t, const struct value *a
 		return stop(s, e);
 	ok = other_item(s, t, args, &item, &w);
 	if (ok && item.entity)
-		ok = w ? entity_allows_witnessed(s->run, ALLOW_READ, &item, w, out) : entity_allows_item(s->run, ALLOW_READ, &item, out);
+		ok = w ? entity_allows_witnessed(s->run, ALLOW_READ, &item, w, out)
+		       : entity_allows_item(s->run, ALLOW_READ, &item, out);
 	s->run->depth--;
 	return ok || stop(s, e);
 }
@@ -197,7 +198,8 @@ static bool unfit(struct scope *s, const struct template *t, const struct error 
 	return run_error(s->run, e);
 }
 
-static enum template_result fill(struct scope *s, const struct template *t, bool in_key, struct value *out, struct error *e)
+static enum template_result fill(struct scope *s, const struct template *t, bool in_key, struct value *out,
+				 struct error *e)
 {
 	struct term_scope bound = scope_bind(s);
 	enum template_result result = template_fill(t, &bound, in_key, out, e);

@@ -10,19 +10,20 @@
 
 struct witness;
 
-struct scope { /* zero but for `run` is a scope without anything */
+/* zero but for `run` is a scope without anything */
+struct scope {
 	struct run *run;
-	const struct row *item;     /* in full form (entity.h); NULL: none */
-	struct value full;          /* the same where it is no row: then `item` is NULL. Absent: none */
-	struct value old;           /* in full form; absent: none */
-	const struct row *before;   /* the same as a row; NULL: it is none */
-	const struct row *input;    /* the body; in an access pattern its parameters */
-	bool body;                  /* it is a body: only input.x reads it */
+	const struct row *item;   /* in full form (entity.h); NULL: none */
+	struct value full;        /* the same where it is no row: then `item` is NULL. Absent: none */
+	struct value old;         /* in full form; absent: none */
+	const struct row *before; /* the same as a row; NULL: it is none */
+	const struct row *input;  /* the body; in an access pattern its parameters */
+	bool body;                /* it is a body: only input.x reads it */
 	const struct term_variable *variables;
 	size_t variable_count;
-	struct row is, was;         /* scope_bind(): `full` and `old` as rows */
-	struct witness *witness;    /* of the item, when it is another one that a write looks at (witness.h); NULL: it is not */
-	bool failed;                /* while evaluating something failed that the run's problem tells of: scope_error() */
+	struct row is, was;      /* scope_bind(): `full` and `old` as rows */
+	struct witness *witness; /* of the item, when it is another one that a write looks at (witness.h); NULL: it is not */
+	bool failed;             /* while evaluating something failed that the run's problem tells of: scope_error() */
 };
 
 /* Binds it. The term_scope points to `s`, which must outlive it. Whoever evaluates with it by himself turns the error into
@@ -39,7 +40,8 @@ bool scope_holds(struct scope *s, const struct term *t, bool *out) MUST_CHECK; /
  * is INVALID, with the placeholder as the attribute. */
 bool scope_fill(struct scope *s, const struct template *t, bool in_key, struct value *out) MUST_CHECK;
 /* The same where a value that does not fit is no problem, only no value. */
-enum template_result scope_try_fill(struct scope *s, const struct template *t, bool in_key, struct value *out) MUST_CHECK;
+enum template_result scope_try_fill(struct scope *s, const struct template *t, bool in_key,
+				    struct value *out) MUST_CHECK;
 /* The values of a reference's arguments, in the arena; an absent one is absent. */
 bool scope_args(struct scope *s, const struct term *const *args, size_t n, struct value **out) MUST_CHECK;
 

@@ -21,13 +21,14 @@ struct witness {
 	struct witness *next;
 	const struct entity *entity; /* that was asked for; NULL: a row of no entity */
 	struct value key;
-	struct value stored;         /* what is at the key; absent: nothing */
-	bool there;                  /* an item of the entity, not expired */
-	bool torn;                   /* it was read twice, and had changed in between */
-	struct fields seen;          /* what was read of it; an absent value: the item has no such attribute */
+	struct value stored; /* what is at the key; absent: nothing */
+	bool there;          /* an item of the entity, not expired */
+	bool torn;           /* it was read twice, and had changed in between */
+	struct fields seen;  /* what was read of it; an absent value: the item has no such attribute */
 };
 
-struct witnesses { /* zero is empty */
+/* zero is empty */
+struct witnesses {
 	struct witness *first, **last;
 };
 

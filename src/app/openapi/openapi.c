@@ -18,7 +18,8 @@ static void put_head(struct oas *o, struct slice base)
 	oas_member_slice(o, "title", o->d->title.n ? o->d->title : o->d->name);
 	oas_member(o, "version", THORPE_VERSION);
 	oas_name(o, SLICE("description"));
-	oas_printf(o, "The REST API of the design %.*s. Lists are pages of `items`; errors are problem documents (RFC 9457).",
+	oas_printf(o,
+		   "The REST API of the design %.*s. Lists are pages of `items`; errors are problem documents (RFC 9457).",
 		   SLICE_ARG(o->d->name));
 	oas_close(o, '}');
 	oas_list(o, "servers");

@@ -11,32 +11,32 @@
 #include "base/map.h"
 
 /* Schemas of an entity, by what is put behind its name. */
-#define OAS_SCHEMA_MAP(X)  \
-	X(ITEM, "")        \
+#define OAS_SCHEMA_MAP(X)   \
+	X(ITEM, "")         \
 	X(CREATE, "Create") \
-	X(PUT, "Put")      \
+	X(PUT, "Put")       \
 	X(UPDATE, "Update") \
-	X(PAGE, "Page")    \
+	X(PAGE, "Page")     \
 	X(NESTED, "Nested")
 enum oas_schema {
 #define X(name, suffix) OAS_##name,
 	OAS_SCHEMA_MAP(X)
 #undef X
-	OAS_SCHEMAS
+		OAS_SCHEMAS
 };
 
 /* Schemas that every design may need. */
-#define OAS_COMMON_MAP(X)        \
-	X(PROBLEM, "Problem")    \
-	X(ANY_ITEM, "AnyItem")   \
-	X(COUNT, "Count")        \
-	X(COUNTS, "Counts")      \
+#define OAS_COMMON_MAP(X)      \
+	X(PROBLEM, "Problem")  \
+	X(ANY_ITEM, "AnyItem") \
+	X(COUNT, "Count")      \
+	X(COUNTS, "Counts")    \
 	X(CALLER, "Caller")
 enum oas_common {
 #define X(name, text) OAS_##name,
 	OAS_COMMON_MAP(X)
 #undef X
-	OAS_COMMONS
+		OAS_COMMONS
 };
 
 /* Parameters that many operations take: component, where, name, description. */
@@ -52,7 +52,7 @@ enum oas_parameter {
 #define X(name, component, in, text, description) OAS_##name,
 	OAS_PARAMETER_MAP(X)
 #undef X
-	OAS_PARAMETERS
+		OAS_PARAMETERS
 };
 
 #define OAS_BIT(x) (1u << (x))
@@ -63,11 +63,11 @@ struct oas {
 	const struct route_table *routes;
 	struct arena *a;
 	struct buf *b;
-	bool comma;              /* the next value or name needs one before it */
-	unsigned *used;          /* by entity: bits 1 << enum oas_schema */
-	unsigned commons;        /* bits 1 << enum oas_common */
-	unsigned parameters;     /* bits 1 << enum oas_parameter */
-	unsigned problems;       /* bits 1 << enum oas_problem */
+	bool comma;               /* the next value or name needs one before it */
+	unsigned *used;           /* by entity: bits 1 << enum oas_schema */
+	unsigned commons;         /* bits 1 << enum oas_common */
+	unsigned parameters;      /* bits 1 << enum oas_parameter */
+	unsigned problems;        /* bits 1 << enum oas_problem */
 	struct map operation_ids; /* in lower case */
 };
 

@@ -32,7 +32,8 @@ static void describe_access(struct oas *o, const struct access *c)
 	if (oas_pages(c))
 		buf_printf(&b, "%lld a page unless `limit` says otherwise. ", (long long)page_size(c));
 	for (size_t i = 0; i < c->without_count; i++)
-		buf_printf(&b, "%s`%.*s`%s", i ? ", " : "Without ", SLICE_ARG(c->without[i]), i + 1 == c->without_count ? ". " : "");
+		buf_printf(&b, "%s`%.*s`%s", i ? ", " : "Without ", SLICE_ARG(c->without[i]),
+			   i + 1 == c->without_count ? ". " : "");
 	if (c->operators_only)
 		buf_lit(&b, "For operators. ");
 	oas_say_rule(&b, c->allow);
@@ -163,7 +164,10 @@ static void put_access_response(struct oas *o, const struct access *c, const str
 	unsigned problems = OAS_BIT(OAS_401) | OAS_BIT(OAS_422);
 
 	oas_object(o, "responses");
-	oas_begin_content(o, "200", shape == READ_ONE ? "The item" : shape == READ_LIST ? "Items" : "The answer",
+	oas_begin_content(o, "200",
+			  shape == READ_ONE    ? "The item"
+			  : shape == READ_LIST ? "Items"
+					       : "The answer",
 			  c->cache_seconds ? OAS_ETAG | OAS_CACHE_CONTROL : OAS_ETAG);
 	if (shape == READ_LIST)
 		put_rows(o, c, e);
@@ -192,7 +196,11 @@ void oas_access(struct oas *o, const struct access *c)
 	char *name = arena_cstr(o->a, c->name);
 
 	oas_open(o, '{');
-	oas_operation_id(o, shape == READ_LIST ? "list" : shape == READ_COUNT || shape == READ_COUNTS ? "count" : "get", c->name);
+	oas_operation_id(o,
+			 shape == READ_LIST                            ? "list"
+			 : shape == READ_COUNT || shape == READ_COUNTS ? "count"
+								       : "get",
+			 c->name);
 	oas_tag(o, e ? e->name : SLICE("access patterns"));
 	if (name[0] >= 'a' && name[0] <= 'z')
 		name[0] = (char)(name[0] - 'a' + 'A');

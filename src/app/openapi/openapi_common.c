@@ -118,21 +118,12 @@ static void put_caller(struct oas *o)
 void oas_common_schema(struct oas *o, enum oas_common c)
 {
 	switch (c) {
-	case OAS_PROBLEM:
-		put_problem(o);
-		break;
-	case OAS_ANY_ITEM:
-		put_any_item(o);
-		break;
+	case OAS_PROBLEM: put_problem(o); break;
+	case OAS_ANY_ITEM: put_any_item(o); break;
 	case OAS_COUNT:
-	case OAS_COUNTS:
-		put_counts(o, c == OAS_COUNTS);
-		break;
-	case OAS_CALLER:
-		put_caller(o);
-		break;
-	case OAS_COMMONS:
-		break;
+	case OAS_COUNTS: put_counts(o, c == OAS_COUNTS); break;
+	case OAS_CALLER: put_caller(o); break;
+	case OAS_COMMONS: break;
 	}
 }
 

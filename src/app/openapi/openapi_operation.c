@@ -78,10 +78,8 @@ bool oas_needs_login(const struct term *t)
 	if (!t)
 		return true; /* operators */
 	switch (t->kind) {
-	case TERM_AND:
-		return oas_needs_login(t->args[0]) || oas_needs_login(t->args[1]);
-	case TERM_OR:
-		return oas_needs_login(t->args[0]) && oas_needs_login(t->args[1]);
+	case TERM_AND: return oas_needs_login(t->args[0]) || oas_needs_login(t->args[1]);
+	case TERM_OR: return oas_needs_login(t->args[0]) && oas_needs_login(t->args[1]);
 	case TERM_EQ:
 	case TERM_LT:
 	case TERM_LE:
@@ -98,8 +96,7 @@ bool oas_needs_login(const struct term *t)
 		/* With nobody in them they do not hold. */
 		term_walk(t, see_caller, &any);
 		return any;
-	default:
-		return false;
+	default: return false;
 	}
 }
 
@@ -206,8 +203,9 @@ static void put_read(struct oas *o, const struct entity *e)
 	oas_close(o, '}');
 }
 
-#define WRITE_PROBLEMS \
-	(OAS_BIT(OAS_400) | OAS_BIT(OAS_401) | OAS_BIT(OAS_403) | OAS_BIT(OAS_404) | OAS_BIT(OAS_409) | OAS_BIT(OAS_422))
+#define WRITE_PROBLEMS                                                                                  \
+	(OAS_BIT(OAS_400) | OAS_BIT(OAS_401) | OAS_BIT(OAS_403) | OAS_BIT(OAS_404) | OAS_BIT(OAS_409) | \
+	 OAS_BIT(OAS_422))
 
 static void put_create(struct oas *o, const struct entity *e)
 {
@@ -247,8 +245,10 @@ static void put_put(struct oas *o, const struct entity *e)
 	bool creates = oas_put_creates(e), replaces = oas_is_allowed(e->allow[ALLOW_UPDATE]);
 
 	begin_operation(o, "put", e);
-	oas_summary(o, "%s %s %.*s at its address", creates ? "Create" : "Replace", article(e->name), SLICE_ARG(e->name));
-	describe(o, e, creates ? ALLOW_CREATE : ALLOW_UPDATE, replaces ? "With If-Match: replaces the one that is there." : NULL);
+	oas_summary(o, "%s %s %.*s at its address", creates ? "Create" : "Replace", article(e->name),
+		    SLICE_ARG(e->name));
+	describe(o, e, creates ? ALLOW_CREATE : ALLOW_UPDATE,
+		 replaces ? "With If-Match: replaces the one that is there." : NULL);
 	put_parameters(o, OAS_BIT(OAS_IDEMPOTENCY_KEY) | (replaces ? OAS_BIT(OAS_IF_MATCH) : 0));
 	oas_begin_body(o, false);
 	oas_ref_entity(o, e, oas_put_differs(e) || replaces ? OAS_PUT : OAS_CREATE);
@@ -276,7 +276,8 @@ static void put_update(struct oas *o, const struct entity *e)
 {
 	begin_operation(o, "update", e);
 	oas_summary(o, "Change %s %.*s", article(e->name), SLICE_ARG(e->name));
-	describe(o, e, ALLOW_UPDATE, "What is given is set; null puts the default back, or removes; maps are merged (RFC 7396).");
+	describe(o, e, ALLOW_UPDATE,
+		 "What is given is set; null puts the default back, or removes; maps are merged (RFC 7396).");
 	put_parameters(o, OAS_BIT(OAS_IDEMPOTENCY_KEY) | OAS_BIT(OAS_IF_MATCH));
 	oas_begin_body(o, true);
 	oas_ref_entity(o, e, OAS_UPDATE);
@@ -359,7 +360,8 @@ static void put_each(struct oas *o, const struct access *c, struct slice action)
 	oas_tag(o, e ? e->name : SLICE("access patterns"));
 	oas_summary(o, "%.*s: all of %.*s", SLICE_ARG(action), SLICE_ARG(c->name));
 	buf_init(&b, o->a);
-	buf_lit(&b, "At most a thousand; `more` says that some are left. Those that are not in a state for it are passed over.");
+	buf_lit(&b,
+		"At most a thousand; `more` says that some are left. Those that are not in a state for it are passed over.");
 	oas_description(o, &b);
 	oas_security(o, true);
 	put_parameters(o, OAS_BIT(OAS_IDEMPOTENCY_KEY));
@@ -385,32 +387,14 @@ static void put_each(struct oas *o, const struct access *c, struct slice action)
 void oas_operation(struct oas *o, const struct route *r)
 {
 	switch (r->kind) {
-	case ROUTE_ITEM:
-		put_read(o, r->entity);
-		break;
-	case ROUTE_CREATE:
-		put_create(o, r->entity);
-		break;
-	case ROUTE_PUT:
-		put_put(o, r->entity);
-		break;
-	case ROUTE_PATCH:
-		put_update(o, r->entity);
-		break;
-	case ROUTE_DELETE:
-		put_delete(o, r->entity);
-		break;
-	case ROUTE_ACTION:
-		put_action(o, r->entity, r->action);
-		break;
-	case ROUTE_ACCESS:
-		oas_access(o, r->access);
-		break;
-	case ROUTE_EACH:
-		put_each(o, r->access, r->name);
-		break;
-	default:
-		oas_service(o, r);
-		break;
+	case ROUTE_ITEM: put_read(o, r->entity); break;
+	case ROUTE_CREATE: put_create(o, r->entity); break;
+	case ROUTE_PUT: put_put(o, r->entity); break;
+	case ROUTE_PATCH: put_update(o, r->entity); break;
+	case ROUTE_DELETE: put_delete(o, r->entity); break;
+	case ROUTE_ACTION: put_action(o, r->entity, r->action); break;
+	case ROUTE_ACCESS: oas_access(o, r->access); break;
+	case ROUTE_EACH: put_each(o, r->access, r->name); break;
+	default: oas_service(o, r); break;
 	}
 }

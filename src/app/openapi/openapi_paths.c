@@ -150,6 +150,7 @@ static void add_entity(struct addresses *l, const struct entity *e)
 
 static void add_service(struct addresses *l)
 {
+	/* clang-format off */
 	static const struct {
 		const char *path;
 		enum app_method method;
@@ -158,6 +159,7 @@ static void add_service(struct addresses *l)
 		{ "/", APP_GET, ROUTE_INDEX },      { "/openapi.json", APP_GET, ROUTE_OPENAPI }, { "/login", APP_POST, ROUTE_LOGIN },
 		{ "/me", APP_GET, ROUTE_ME },       { "/batch", APP_POST, ROUTE_BATCH },         { "/call", APP_POST, ROUTE_CALL },
 	};
+	/* clang-format on */
 
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
 		struct address x = { .shape = slice_str(rows[i].path), .shown = slice_str(rows[i].path) };
@@ -193,8 +195,9 @@ static void put_path_parameters(struct oas *o, const struct address *x)
 
 static void put_address(struct oas *o, const struct address *x)
 {
-	static const char *const methods[ROUTE_METHODS] = { [APP_GET] = "get", [APP_POST] = "post", [APP_PUT] = "put",
-							    [APP_PATCH] = "patch", [APP_DELETE] = "delete" };
+	static const char *const methods[ROUTE_METHODS] = {
+		[APP_GET] = "get", [APP_POST] = "post", [APP_PUT] = "put", [APP_PATCH] = "patch", [APP_DELETE] = "delete"
+	};
 
 	oas_name(o, x->shown);
 	oas_open(o, '{');
@@ -229,7 +232,8 @@ void oas_paths(struct oas *o)
 
 			address_of(o, c->path_template, &each);
 			to_action(o, &each, c->actions[k]);
-			add(&l, &each, APP_POST, (struct route){ .kind = ROUTE_EACH, .access = c, .name = c->actions[k] });
+			add(&l, &each, APP_POST,
+			    (struct route){ .kind = ROUTE_EACH, .access = c, .name = c->actions[k] });
 		}
 	}
 	oas_object(o, "paths");

@@ -85,7 +85,8 @@ static bool must_be_given(const struct entity *e, const struct attribute *a, siz
 bool oas_put_differs(const struct entity *e)
 {
 	for (size_t i = 0; i < e->attribute_count; i++)
-		if (must_be_given(e, &e->attributes[i], collection_params(e)) != must_be_given(e, &e->attributes[i], e->param_count))
+		if (must_be_given(e, &e->attributes[i], collection_params(e)) !=
+		    must_be_given(e, &e->attributes[i], e->param_count))
 			return true;
 	return false;
 }
@@ -151,7 +152,8 @@ static void put_input(struct oas *o, const struct entity *e, enum oas_schema s)
 	oas_open(o, '{');
 	oas_member(o, "type", "object");
 	if (s != OAS_UPDATE)
-		put_required(o, e, s == OAS_PUT ? e->param_count : collection_params(e), s == OAS_CREATE && has_login(o, e));
+		put_required(o, e, s == OAS_PUT ? e->param_count : collection_params(e),
+			     s == OAS_CREATE && has_login(o, e));
 	oas_object(o, "properties");
 	for (size_t i = 0; i < e->attribute_count; i++)
 		if (in_input(&e->attributes[i], s))
@@ -217,7 +219,8 @@ static void put_computed(struct oas *o, const struct entity *e, const struct key
 {
 	const struct template_part *part = k->template->part_count == 1 ? &k->template->parts[0] : NULL;
 	const struct attribute *a = part && part->names && part->name_count == 1 && part->format == FORMAT_PLAIN
-		? entity_attribute(e, part->names[0]) : NULL;
+					    ? entity_attribute(e, part->names[0])
+					    : NULL;
 
 	oas_name(o, k->attribute);
 	oas_open(o, '{');
@@ -292,20 +295,14 @@ static void put_nested(struct oas *o, const struct entity *e)
 static void put_entity_schema(struct oas *o, const struct entity *e, enum oas_schema s)
 {
 	switch (s) {
-	case OAS_ITEM:
-		put_item(o, e);
-		break;
+	case OAS_ITEM: put_item(o, e); break;
 	case OAS_PAGE:
 		oas_begin_items(o);
 		oas_ref_entity(o, e, OAS_ITEM);
 		oas_end_items(o, true);
 		break;
-	case OAS_NESTED:
-		put_nested(o, e);
-		break;
-	default:
-		put_input(o, e, s);
-		break;
+	case OAS_NESTED: put_nested(o, e); break;
+	default: put_input(o, e, s); break;
 	}
 }
 

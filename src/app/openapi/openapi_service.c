@@ -280,23 +280,11 @@ static void put_document(struct oas *o, const char *id, const char *summary)
 void oas_service(struct oas *o, const struct route *r)
 {
 	switch (r->kind) {
-	case ROUTE_LOGIN:
-		put_login(o, accounts(o->d));
-		break;
-	case ROUTE_ME:
-		put_me(o);
-		break;
-	case ROUTE_BATCH:
-		put_batch(o);
-		break;
-	case ROUTE_CALL:
-		put_call(o);
-		break;
-	case ROUTE_INDEX:
-		put_document(o, "describe", "Entities, access patterns and their paths");
-		break;
-	default:
-		put_document(o, "openapi", "This document");
-		break;
+	case ROUTE_LOGIN: put_login(o, accounts(o->d)); break;
+	case ROUTE_ME: put_me(o); break;
+	case ROUTE_BATCH: put_batch(o); break;
+	case ROUTE_CALL: put_call(o); break;
+	case ROUTE_INDEX: put_document(o, "describe", "Entities, access patterns and their paths"); break;
+	default: put_document(o, "openapi", "This document"); break;
 	}
 }

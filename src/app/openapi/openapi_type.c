@@ -7,20 +7,14 @@
 const char *oas_json_type(enum attr_type t)
 {
 	switch (t) {
-	case ATTR_NUMBER:
-		return "number";
+	case ATTR_NUMBER: return "number";
 	case ATTR_INTEGER:
-	case ATTR_EPOCH:
-		return "integer";
-	case ATTR_BOOLEAN:
-		return "boolean";
+	case ATTR_EPOCH: return "integer";
+	case ATTR_BOOLEAN: return "boolean";
 	case ATTR_LIST:
-	case ATTR_SET:
-		return "array";
-	case ATTR_MAP:
-		return "object";
-	default:
-		return "string";
+	case ATTR_SET: return "array";
+	case ATTR_MAP: return "object";
+	default: return "string";
 	}
 }
 
@@ -53,20 +47,12 @@ static void put_range(struct oas *o, const struct attribute *a)
 	switch (a->type) {
 	case ATTR_NUMBER:
 	case ATTR_INTEGER:
-	case ATTR_EPOCH:
-		min = "minimum", max = "maximum";
-		break;
+	case ATTR_EPOCH: min = "minimum", max = "maximum"; break;
 	case ATTR_LIST:
-	case ATTR_SET:
-		min = "minItems", max = "maxItems";
-		break;
-	case ATTR_MAP:
-		min = "minProperties", max = "maxProperties";
-		break;
-	case ATTR_BINARY: /* counts bytes, and the text is base64 */
-		return;
-	default:
-		break;
+	case ATTR_SET: min = "minItems", max = "maxItems"; break;
+	case ATTR_MAP: min = "minProperties", max = "maxProperties"; break;
+	case ATTR_BINARY: /* counts bytes, and the text is base64 */ return;
+	default: break;
 	}
 	if (a->has_min && (a->min != 0 || min[3] == 'i'))
 		oas_member_number(o, min, a->min);

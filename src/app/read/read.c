@@ -83,7 +83,8 @@ static size_t page_size(const struct read_request *q, uint64_t shown)
 	return (size_t)limit;
 }
 
-static bool read_list(struct pattern *p, const struct read_request *q, const struct resumption *from, struct read_result *out)
+static bool read_list(struct pattern *p, const struct read_request *q, const struct resumption *from,
+		      struct read_result *out)
 {
 	size_t limit = page_size(q, from->shown), n = 0;
 	struct flow *s = pattern_open(p);
@@ -153,7 +154,8 @@ static bool read_all(struct pattern *p, struct read_result *out)
 	return true;
 }
 
-static bool run_pattern(struct pattern *p, const struct read_request *q, const struct resumption *from, struct read_result *out)
+static bool run_pattern(struct pattern *p, const struct read_request *q, const struct resumption *from,
+			struct read_result *out)
 {
 	const struct access *a = p->access;
 
@@ -185,8 +187,8 @@ static bool read_nothing(struct run *r, const struct access *a, struct read_resu
 
 static bool refuse(struct run *r)
 {
-	return r->caller.subject.n ? run_fail(r, PROBLEM_FORBIDDEN, "This is not for you to read") :
-				     run_fail(r, PROBLEM_UNAUTHENTICATED, "Log in to read this");
+	return r->caller.subject.n ? run_fail(r, PROBLEM_FORBIDDEN, "This is not for you to read")
+				   : run_fail(r, PROBLEM_UNAUTHENTICATED, "Log in to read this");
 }
 
 bool read_access(struct run *r, const struct read_request *q, struct read_result *out)
@@ -245,8 +247,8 @@ static bool given_by(struct scope *s, const struct access *access, const struct 
 
 	row_init(out, s->run->arena, NULL);
 	for (size_t i = 0; i < access->param_count + access->query_param_count; i++) {
-		const struct name *name = i < access->param_count ? access->param_at[i] :
-								    access->query_params[i - access->param_count].at;
+		const struct name *name = i < access->param_count ? access->param_at[i]
+								  : access->query_params[i - access->param_count].at;
 
 		v = with_count ? VALUE_ABSENT : named(s, name);
 		if (value_present(v))
@@ -261,8 +263,8 @@ static bool given_by(struct scope *s, const struct access *access, const struct 
 	return true;
 }
 
-bool read_each(struct run *r, const struct access *access, struct scope *s, const struct assignment *with, size_t with_count,
-	       bool (*visit)(void *ctx, const struct row *row, bool *stop), void *ctx)
+bool read_each(struct run *r, const struct access *access, struct scope *s, const struct assignment *with,
+	       size_t with_count, bool (*visit)(void *ctx, const struct row *row, bool *stop), void *ctx)
 {
 	struct reading g = { r, INT64_MAX, r->now_ms };
 	struct pattern p = { .g = &g, .access = access, .trusted = true, .open = true, .descending = access->descending };
@@ -325,8 +327,8 @@ static bool asks_of(struct pattern *p, struct asking *x)
 	return true;
 }
 
-bool read_asks(struct run *r, const struct access *access, struct scope *s, void (*visit)(void *ctx, const struct read_asked *q),
-	       void *ctx, bool *known)
+bool read_asks(struct run *r, const struct access *access, struct scope *s,
+	       void (*visit)(void *ctx, const struct read_asked *q), void *ctx, bool *known)
 {
 	struct reading g = { r, INT64_MAX, r->now_ms };
 	struct pattern p = { .g = &g, .access = access, .trusted = true, .open = true };

@@ -13,33 +13,39 @@
 
 struct dyn_condition;
 
-#define READ_MOST_ROWS 20000
+#define READ_MOST_ROWS  20000
 #define READ_MOST_LIMIT 1000
 
 struct read_request {
 	const struct access *access;
 	const struct row *params; /* typed: those given; defaults are filled in here */
-	const struct slice *ids;     /* batch: the ids */
+	const struct slice *ids;  /* batch: the ids */
 	size_t id_count;
-	int64_t limit;               /* 0: the pattern's, or 20 */
-	struct slice cursor;         /* empty: from the beginning */
-	bool trusted;                /* the runtime itself asks (found by, then remove, processors): no rules, but filters */
+	int64_t limit;       /* 0: the pattern's, or 20 */
+	struct slice cursor; /* empty: from the beginning */
+	bool trusted;        /* the runtime itself asks (found by, then remove, processors): no rules, but filters */
 };
 
-enum read_shape { READ_ONE, READ_LIST, READ_COUNT, READ_COUNTS /* merge over numbers with count */, READ_VALUES /* unite */ };
+enum read_shape {
+	READ_ONE,
+	READ_LIST,
+	READ_COUNT,
+	READ_COUNTS /* merge over numbers with count */,
+	READ_VALUES /* unite */
+};
 
 struct read_result {
 	enum read_shape shape;
-	struct row *rows;       /* ONE: one; LIST. Of no entity: a companion, shown as it is */
+	struct row *rows; /* ONE: one; LIST. Of no entity: a companion, shown as it is */
 	size_t row_count;
-	bool mixed;             /* LIST: rows may be of several entities */
+	bool mixed; /* LIST: rows may be of several entities */
 	bool tree;
-	struct slice next;      /* cursor; empty: that was all */
-	int64_t count;          /* COUNT, COUNTS: the sum */
-	struct value *labels;   /* COUNTS: each number … */
-	int64_t *counts;        /* … and how many */
+	struct slice next;    /* cursor; empty: that was all */
+	int64_t count;        /* COUNT, COUNTS: the sum */
+	struct value *labels; /* COUNTS: each number … */
+	int64_t *counts;      /* … and how many */
 	size_t count_count;
-	struct value *values;   /* VALUES, once each, in order */
+	struct value *values; /* VALUES, once each, in order */
 	size_t value_count;
 };
 
@@ -51,19 +57,19 @@ bool read_access(struct run *r, const struct read_request *q, struct read_result
 bool read_item(struct run *r, const struct entity *e, const struct value *args, size_t n, struct row *out) MUST_CHECK;
 /* A pattern run by the runtime for an item: parameters are the item's attributes of the same names, or `with` evaluated in `s`.
  * Calls visit() for every row, page by page, until it says false (then the whole is false) or sets *stop. */
-bool read_each(struct run *r, const struct access *access, struct scope *s, const struct assignment *with, size_t with_count,
-	       bool (*visit)(void *ctx, const struct row *row, bool *stop), void *ctx) MUST_CHECK;
+bool read_each(struct run *r, const struct access *access, struct scope *s, const struct assignment *with,
+	       size_t with_count, bool (*visit)(void *ctx, const struct row *row, bool *stop), void *ctx) MUST_CHECK;
 /* The queries that the runtime would make to run a pattern for an item, without making them: parameters as in read_each(). What the
  * oracle compares items with. *known false: that cannot be told without reading (rows of one pattern lead to another), or it is
  * no query. */
 struct read_asked {
-	const struct access *access;       /* the pattern itself, or one that it merges */
+	const struct access *access; /* the pattern itself, or one that it merges */
 	const struct dyn_condition *where; /* dyn.h; one for each rule of access->where, but for optional ones without a value */
 	size_t where_count;
-	const struct row *params;       /* what its filter knows as input.x */
+	const struct row *params; /* what its filter knows as input.x */
 };
-bool read_asks(struct run *r, const struct access *access, struct scope *s, void (*visit)(void *ctx, const struct read_asked *q),
-	       void *ctx, bool *known) MUST_CHECK;
+bool read_asks(struct run *r, const struct access *access, struct scope *s,
+	       void (*visit)(void *ctx, const struct read_asked *q), void *ctx, bool *known) MUST_CHECK;
 /* A result as the API sends it: the item; {"items":[…],"next":"…"}; {"count":n}; {"count":n,"mean":m,"counts":{"1":n,…}};
  * {"items":[values]}. */
 bool read_output(struct run *r, const struct access *access, const struct read_result *x, struct buf *b) MUST_CHECK;

@@ -15,8 +15,8 @@
 #include "app/read/read_internal.h"
 #include "value/base64.h"
 
-#define TAG   16
-#define CURSOR_MOST (256 * 1024)
+#define TAG             16
+#define CURSOR_MOST     (256 * 1024)
 #define WORTH_DEFLATING 256
 
 /* Looked up once, for that takes as long as the rest together; never freed. */
@@ -155,8 +155,8 @@ static bool from_url(struct arena *a, struct slice text, uint8_t **bytes, size_t
 {
 	struct buf b;
 
-	if (!text.n || text.n > CURSOR_MOST || text.n % 4 == 1 || memchr(text.p, '+', text.n) || memchr(text.p, '/', text.n) ||
-	    memchr(text.p, '=', text.n))
+	if (!text.n || text.n > CURSOR_MOST || text.n % 4 == 1 || memchr(text.p, '+', text.n) ||
+	    memchr(text.p, '/', text.n) || memchr(text.p, '=', text.n))
 		return false;
 	buf_init(&b, a);
 	buf_put(&b, text);
@@ -180,7 +180,8 @@ struct slice cursor_seal(struct run *r, const struct access *access, const struc
 	if (EVP_EncryptInit_ex(ctx, cipher(r), NULL, r->app->cursor_key, NULL) != 1 ||
 	    EVP_EncryptUpdate(ctx, NULL, &n, (const uint8_t *)along.p, (int)along.n) != 1 ||
 	    EVP_EncryptUpdate(ctx, out + TAG, &n, (const uint8_t *)packed.p, (int)packed.n) != 1 ||
-	    EVP_EncryptFinal_ex(ctx, out + TAG + n, &n) != 1 || EVP_CIPHER_CTX_ctrl(ctx, EVP_CTRL_AEAD_GET_TAG, TAG, out) != 1)
+	    EVP_EncryptFinal_ex(ctx, out + TAG + n, &n) != 1 ||
+	    EVP_CIPHER_CTX_ctrl(ctx, EVP_CTRL_AEAD_GET_TAG, TAG, out) != 1)
 		arena_out_of_memory(r->arena); /* nothing else makes these fail */
 	return to_url(r->arena, slice_make(out, TAG + packed.n));
 }

@@ -18,23 +18,24 @@
 
 #define READ_MOST_SOURCES 500 /* that one merge runs */
 #define READ_MOST_CHUNK   1000
-#define READ_MOST_NESTED  8   /* merges of merges */
+#define READ_MOST_NESTED  8 /* merges of merges */
 
-struct reading { /* one call */
+/* one call */
+struct reading {
 	struct run *r;
 	int64_t left;   /* rows that may still be looked at */
 	int64_t now_ms; /* the time of the first page: what defaults and ranks go by */
 };
 
 struct read_place {
-	struct value at;   /* query: the last key; absent: the partition's beginning */
-	int64_t step;      /* walk: which partition; rows at hand: how many are behind us */
+	struct value at; /* query: the last key; absent: the partition's beginning */
+	int64_t step;    /* walk: which partition; rows at hand: how many are behind us */
 	/* merge: */
-	size_t child;                    /* whose row it was … */
-	const struct read_place *inner;  /* … and where that one is now */
-	const struct read_place *before; /* the others: as they were before. NULL: at their beginning */
+	size_t child;                        /* whose row it was … */
+	const struct read_place *inner;      /* … and where that one is now */
+	const struct read_place *before;     /* the others: as they were before. NULL: at their beginning */
 	const struct read_place *const *all; /* of every child at once, instead of the three above */
-	uint64_t by, key;                /* hashes of the row's value and key; 0: the row was dropped */
+	uint64_t by, key;                    /* hashes of the row's value and key; 0: the row was dropped */
 };
 
 struct found {
@@ -50,7 +51,8 @@ struct flow_ops {
 	 * `now` when it pushes none. */
 	bool (*more)(struct flow *s, size_t want);
 	void (*save)(struct flow *s, const struct read_place *p, struct buf *b);
-	bool (*load)(struct flow *s, struct slice saved); /* before the first more(); false: not one of ours, no problem is set */
+	bool (*load)(struct flow *s,
+		     struct slice saved); /* before the first more(); false: not one of ours, no problem is set */
 };
 
 struct flow {
@@ -58,7 +60,7 @@ struct flow {
 	struct reading *g;
 	struct found *rows; /* waiting: [head, count) */
 	size_t head, count, capacity;
-	bool ended; /* nothing comes after those */
+	bool ended;                   /* nothing comes after those */
 	const struct read_place *now; /* NULL: the beginning */
 };
 
@@ -81,19 +83,19 @@ struct pattern {
 	struct reading *g;
 	const struct access *access;
 	const struct row *params; /* with defaults */
-	bool open;       /* no rule is asked: an operator, or the runtime itself */
+	bool open;                /* no rule is asked: an operator, or the runtime itself */
 	bool past_rules; /* `shows: all rows`: the rules of rows are not asked; what fits no entity is left out all the same */
-	bool row_rule;   /* the pattern's own rule looks at rows, so it is asked of each, besides theirs */
-	bool trusted;    /* the runtime itself asks */
-	bool child;      /* of a merge */
-	bool followed;   /* its rows only lead to others, so that those of an entity without any rule pass */
+	bool row_rule;            /* the pattern's own rule looks at rows, so it is asked of each, besides theirs */
+	bool trusted;             /* the runtime itself asks */
+	bool child;               /* of a merge */
+	bool followed;            /* its rows only lead to others, so that those of an entity without any rule pass */
 	bool descending, ordered; /* ordered: the merge it is part of says so */
 	int depth;
 	const struct entity *expected; /* the only one whose items the keys let through; NULL: not known, or several */
 };
 /* Defaults, and what is missing: INVALID, or *none when the runtime itself asks for something that cannot be. */
-bool pattern_params(struct reading *g, const struct access *access, const struct row *given, bool trusted, struct row *out,
-		    bool *none) MUST_CHECK;
+bool pattern_params(struct reading *g, const struct access *access, const struct row *given, bool trusted,
+		    struct row *out, bool *none) MUST_CHECK;
 /* Fills in open, past_rules and row_rule. *may: whether the caller may run it at all. */
 bool pattern_allow(struct pattern *p, bool *may) MUST_CHECK;
 /* `full`: the item that terms are about; absent: none. */
@@ -179,7 +181,11 @@ struct read_known {
 	const struct entity *expected; /* the only one whose items the keys let through; NULL: several, or companions, too */
 	bool mixed;                    /* rows may be of several entities */
 	bool asks_caller;              /* two callers may get different answers; operators do in any case */
-	enum read_time { READ_ANY_TIME, READ_BY_DAY, READ_BY_TIME } time; /* how the pages hang on the time of the first one */
+	enum read_time {
+		READ_ANY_TIME,
+		READ_BY_DAY,
+		READ_BY_TIME
+	} time; /* how the pages hang on the time of the first one */
 };
 struct read_known read_known(struct run *r, const struct access *access);
 /* read_live_kinds.c */

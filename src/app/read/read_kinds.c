@@ -7,7 +7,8 @@
 
 /* ---- can a key be what is asked for? ---- */
 
-struct reader { /* walks the characters of a template; what is in a placeholder is not known */
+/* walks the characters of a template; what is in a placeholder is not known */
+struct reader {
 	const struct template *t;
 	size_t part, at;
 };
@@ -135,7 +136,8 @@ static bool can_be_in(const struct design *d, const struct access *a, const stru
 		if (!rules_meet(&a->where[i], rules, n, e))
 			return false;
 	for (size_t i = 0; i < (size_t)k->hash_count + k->range_count; i++) {
-		struct where_rule any = { .attribute = i < k->hash_count ? k->hash[i].name : k->range[i - k->hash_count].name,
+		struct where_rule any = { .attribute = i < k->hash_count ? k->hash[i].name
+									 : k->range[i - k->hash_count].name,
 					  .optional = true };
 
 		if (!rules_meet(&any, rules, n, e))
@@ -186,7 +188,8 @@ static void add_by_keys(const struct design *d, const struct access *access, str
 		if (can_be_in(d, access, e->keys, e->key_count, e) && can_pass(access->filter, e))
 			add(a, out, e);
 		for (size_t k = 0; k < e->companion_count; k++)
-			out->others = out->others || can_be_in(d, access, e->companions[k].rules, e->companions[k].rule_count, e);
+			out->others = out->others ||
+				      can_be_in(d, access, e->companions[k].rules, e->companions[k].rule_count, e);
 	}
 }
 

@@ -95,7 +95,8 @@ static void add_value(struct buf *b, struct value v)
 }
 
 /* False: the item has not all of the key. */
-static bool name_of_image(struct arena *a, struct slice index, const struct key_schema *k, struct value image, struct slice *out)
+static bool name_of_image(struct arena *a, struct slice index, const struct key_schema *k, struct value image,
+			  struct slice *out)
 {
 	struct buf b;
 
@@ -209,8 +210,8 @@ bool read_live_partitions(struct run *r, const struct read_live *w, struct slice
 
 static bool refuse(struct run *r)
 {
-	return r->caller.subject.n ? run_fail(r, PROBLEM_FORBIDDEN, "This is not for you to read") :
-				     run_fail(r, PROBLEM_UNAUTHENTICATED, "Log in to read this");
+	return r->caller.subject.n ? run_fail(r, PROBLEM_FORBIDDEN, "This is not for you to read")
+				   : run_fail(r, PROBLEM_UNAUTHENTICATED, "Log in to read this");
 }
 
 static bool locate(struct live_pattern *o, struct value *key)

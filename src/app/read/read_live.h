@@ -8,7 +8,8 @@
 
 #include "app/read/read.h"
 
-struct read_live { /* a list with its parameters; whoever keeps it copies what is pointed to */
+/* a list with its parameters; whoever keeps it copies what is pointed to */
+struct read_live {
 	const struct access *access;
 	struct value params; /* an M: those given, without defaults */
 	struct value key;    /* get: the key of the item; else absent */
@@ -40,7 +41,12 @@ struct read_live_change {
 	void *ctx;
 };
 
-enum read_live_kind { LIVE_ADDED, LIVE_CHANGED, LIVE_REMOVED, LIVE_RESET /* nobody can tell any more: read the list again */ };
+enum read_live_kind {
+	LIVE_ADDED,
+	LIVE_CHANGED,
+	LIVE_REMOVED,
+	LIVE_RESET /* nobody can tell any more: read the list again */
+};
 
 struct read_live_event {
 	enum read_live_kind kind;
@@ -50,7 +56,7 @@ struct read_live_event {
 
 /* What the change means to who watches: nothing, or one or two events. *may: whether the pattern's own rule still lets
  * the caller in; when not there are no events. */
-bool read_live_follow(struct run *r, const struct read_live *w, const struct read_live_change *c, struct read_live_event *events,
-		      size_t *n, bool *may) MUST_CHECK;
+bool read_live_follow(struct run *r, const struct read_live *w, const struct read_live_change *c,
+		      struct read_live_event *events, size_t *n, bool *may) MUST_CHECK;
 
 #endif

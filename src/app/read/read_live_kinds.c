@@ -47,7 +47,8 @@ static void look_for_caller(void *ctx, const struct term *t)
 	bool *found = ctx;
 
 	*found = *found || t->kind == TERM_CALLER || t->kind == TERM_IS_ROLE || t->kind == TERM_MAY ||
-		 t->kind == TERM_VISIBLE /* asks rules of others */ || (t->kind == TERM_PATH && slice_is(t->names[0], "caller"));
+		 t->kind == TERM_VISIBLE /* asks rules of others */ ||
+		 (t->kind == TERM_PATH && slice_is(t->names[0], "caller"));
 }
 
 static bool term_asks(const struct term *t)
@@ -78,7 +79,8 @@ static bool entity_asks(const struct entity *e)
 
 	for (size_t i = 0; i < e->attribute_count; i++)
 		hides = hides || e->attributes[i].private_;
-	return term_asks(e->allow[ALLOW_READ]) || term_asks(e->allow[ALLOW_LIST]) || (hides && term_asks(e->allow[ALLOW_UPDATE]));
+	return term_asks(e->allow[ALLOW_READ]) || term_asks(e->allow[ALLOW_LIST]) ||
+	       (hides && term_asks(e->allow[ALLOW_UPDATE]));
 }
 
 static bool pattern_asks(const struct access *a)
@@ -135,7 +137,8 @@ static bool asks_caller(const struct design *d, const struct access *access, str
 	size_t n = parts_of(d, access, parts);
 	struct read_kinds kinds;
 
-	if (depth > READ_MOST_NESTED || access->merge_of_count > READ_MOST_PARTS || pattern_asks(access) || merge_asks(access))
+	if (depth > READ_MOST_NESTED || access->merge_of_count > READ_MOST_PARTS || pattern_asks(access) ||
+	    merge_asks(access))
 		return true;
 	read_kinds(d, access, a, &kinds);
 	if (any_asks(&kinds))

@@ -112,14 +112,21 @@ static bool stays(struct pattern *p, struct found *row, const struct show_questi
 
 static bool may_see(struct pattern *p, struct found *row, bool *out)
 {
-	return stays(p, row, &(struct show_question){ .verb = live_is_single(p->access) ? ALLOW_READ : ALLOW_LIST, .of_rows = true,
-						      .of_list = true, .followed = p->followed, .whole = true }, out);
+	return stays(p, row,
+		     &(struct show_question){ .verb = live_is_single(p->access) ? ALLOW_READ : ALLOW_LIST,
+					      .of_rows = true,
+					      .of_list = true,
+					      .followed = p->followed,
+					      .whole = true },
+		     out);
 }
 
 /* Who may not see a row is not led on by it. */
 static bool may_follow(struct pattern *p, struct found *row, bool *out)
 {
-	return stays(p, row, &(struct show_question){ .verb = ALLOW_LIST, .of_rows = true, .followed = true, .whole = true }, out);
+	return stays(p, row,
+		     &(struct show_question){ .verb = ALLOW_LIST, .of_rows = true, .followed = true, .whole = true },
+		     out);
 }
 
 /* The rule of the merge that a part's row is in. */
@@ -144,7 +151,8 @@ static bool show(const struct showing *x, struct pattern *p, struct found *row, 
 	for (size_t i = 0; p != x->list && i < p->access->without_count; i++)
 		full = value_map_with(r->arena, full, p->access->without[i], VALUE_ABSENT);
 	buf_init(&b, r->arena);
-	if (!output_item(r, row->shown.entity, full, x->tag, x->list->access->without, x->list->access->without_count, &b))
+	if (!output_item(r, row->shown.entity, full, x->tag, x->list->access->without, x->list->access->without_count,
+			 &b))
 		return false;
 	out->shown = true;
 	out->data = buf_slice(&b);
@@ -176,8 +184,7 @@ static bool lead_on(const struct showing *x, struct pattern *p, struct found *ro
 		return true;
 	row->shown.full = row->shown.entity ? entity_full(r, row->shown.entity, item) : item;
 	row->stored = item;
-	if (!holds(p, t->keep, row->shown.full, &keep) ||
-	    !may_see(p, row, &may))
+	if (!holds(p, t->keep, row->shown.full, &keep) || !may_see(p, row, &may))
 		return false;
 	out->key = key;
 	/* who is told that it has gone need not be told of what it has become */
@@ -264,8 +271,8 @@ static bool is_mixed(const struct pattern *p)
 	return kinds.count > 1;
 }
 
-bool read_live_follow(struct run *r, const struct read_live *w, const struct read_live_change *c, struct read_live_event *events,
-		      size_t *n, bool *may)
+bool read_live_follow(struct run *r, const struct read_live *w, const struct read_live_change *c,
+		      struct read_live_event *events, size_t *n, bool *may)
 {
 	struct side was = { 0 }, is = { 0 };
 	struct showing x = { .live = w, .change = c };

@@ -32,7 +32,7 @@ struct merge_flow {
 	struct found first;
 	struct value group;
 	size_t members;
-	struct map seen; /* keys of items handed on; value: the part + 1 */
+	struct map seen;                  /* keys of items handed on; value: the part + 1 */
 	uint64_t tie_by, ties[TIES_MOST]; /* from the cursor */
 	size_t tie_count;
 };

@@ -7,7 +7,8 @@ void flow_push(struct flow *s, const struct found *row)
 	if (s->count == s->capacity) {
 		size_t capacity = s->capacity ? 2 * s->capacity : 32;
 
-		s->rows = arena_grow(s->g->r->arena, s->rows, s->capacity * sizeof(*s->rows), capacity * sizeof(*s->rows));
+		s->rows = arena_grow(s->g->r->arena, s->rows, s->capacity * sizeof(*s->rows),
+				     capacity * sizeof(*s->rows));
 		s->capacity = capacity;
 	}
 	s->rows[s->count++] = *row;

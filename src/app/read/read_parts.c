@@ -14,8 +14,9 @@ static bool add(struct parts *x, const struct access *access, const struct row *
 {
 	struct run *r = x->p->g->r;
 	struct pattern *p = x->p;
-	struct merge_part part = { .pattern = { .g = p->g, .access = access, .trusted = p->trusted, .child = true,
-					       .depth = p->depth + 1 } };
+	struct merge_part part = {
+		.pattern = { .g = p->g, .access = access, .trusted = p->trusted, .child = true, .depth = p->depth + 1 }
+	};
 	struct row *params = arena_new(r->arena, struct row);
 	bool none, may;
 
@@ -281,7 +282,8 @@ static bool names(const struct template *t, struct slice name)
 /* An item stands once in an index: where the parameters that differ are compared by =, no row is in two queries. */
 bool merge_is_disjoint(const struct pattern *p)
 {
-	const struct access *run = p->access->merge_pattern.n ? design_access(p->g->r->design, p->access->merge_pattern) : NULL;
+	const struct access *run =
+		p->access->merge_pattern.n ? design_access(p->g->r->design, p->access->merge_pattern) : NULL;
 
 	if (!run || run->kind != ACCESS_QUERY || run->has_then || run->walk_param.n)
 		return false;

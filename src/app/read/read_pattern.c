@@ -20,8 +20,8 @@ static bool fill_default(struct reading *g, const struct attribute *q, struct ro
 	return ok;
 }
 
-bool pattern_params(struct reading *g, const struct access *access, const struct row *given, bool trusted, struct row *out,
-		    bool *none)
+bool pattern_params(struct reading *g, const struct access *access, const struct row *given, bool trusted,
+		    struct row *out, bool *none)
 {
 	bool ok = true;
 
@@ -199,7 +199,8 @@ static struct flow *get_open(struct pattern *p)
 	struct value key, item = VALUE_ABSENT;
 	bool there;
 
-	if (!key_of_get(p, e, &key) || (value_present(key) && !dyn_get(r, key, p->access->consistent || p->trusted, &item)))
+	if (!key_of_get(p, e, &key) ||
+	    (value_present(key) && !dyn_get(r, key, p->access->consistent || p->trusted, &item)))
 		return NULL;
 	there = value_present(item) && pattern_row(p, item, row) && (!e || row->shown.entity == e);
 	if (there && !is_kept(p, row, &there))

@@ -2,7 +2,7 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "app/read/read_where.h"
 
-#define FILTERED_LEAST 50   /* rows to ask for where a filter takes some away */
+#define FILTERED_LEAST 50 /* rows to ask for where a filter takes some away */
 #define FILTERED_MOST  4000
 
 struct query_flow {
@@ -267,8 +267,8 @@ bool query_can_tell_strangers(const struct pattern *p, const struct read_kinds *
 	size_t n = filtered_keys(p, keys);
 
 	if (!p->access->index.n) /* the key condition is on the same attributes: it tells where it says how both begin */
-		return p->access->where_count == (size_t)query_schema(p)->hash_count + query_schema(p)->range_count && kinds->count &&
-		       !p->access->where[p->access->where_count - 1].optional;
+		return p->access->where_count == (size_t)query_schema(p)->hash_count + query_schema(p)->range_count &&
+		       kinds->count && !p->access->where[p->access->where_count - 1].optional;
 	if (!n || kinds->others || !kinds->count)
 		return false;
 	for (size_t i = 0; i < kinds->count; i++)
@@ -298,7 +298,8 @@ static void skip_strangers(struct pattern *p, struct query_plan *plan)
 		for (size_t k = 0; k < n; k++) {
 			struct slice prefix = template_prefix(only_rule(kinds.list[i], keys[k]->name)->template);
 
-			all = test_join(a, TEST_AND, all, test_attribute(a, TEST_BEGINS_WITH, keys[k]->name, value_make_s(a, prefix)));
+			all = test_join(a, TEST_AND, all,
+					test_attribute(a, TEST_BEGINS_WITH, keys[k]->name, value_make_s(a, prefix)));
 		}
 		any = test_join(a, TEST_OR, any, all);
 	}

@@ -55,7 +55,8 @@ static struct value plain_score(const struct pattern *p, const struct found *row
 {
 	const struct term *t = p->access->rank;
 
-	return t->kind == TERM_PATH && t->name_count == 1 && t->at && row->raw.slots ? row_get(&row->raw, t->at) : VALUE_ABSENT;
+	return t->kind == TERM_PATH && t->name_count == 1 && t->at && row->raw.slots ? row_get(&row->raw, t->at)
+										     : VALUE_ABSENT;
 }
 
 /* `by_age`: the formula has one in it; finding it out is most of the work. */

@@ -13,7 +13,8 @@ static void unite_value(struct run *r, struct map *seen, struct value v, struct 
 	if (map_find(seen, bytes))
 		return;
 	map_set(seen, bytes, NULL);
-	out->values = arena_grow(r->arena, out->values, out->value_count * sizeof(v), (out->value_count + 1) * sizeof(v));
+	out->values =
+		arena_grow(r->arena, out->values, out->value_count * sizeof(v), (out->value_count + 1) * sizeof(v));
 	out->values[out->value_count++] = v;
 }
 
@@ -138,7 +139,8 @@ bool shape_counts(struct pattern *p, struct read_result *out)
 	for (size_t i = 0; i < out->count_count; i++) {
 		out->labels[i] = value_make_i64(arena, a->range_from + (int64_t)i);
 		for (size_t k = 0; k < n; k++)
-			if (value_equal(parts[k].label, out->labels[i]) && !shape_count(&parts[k].pattern, &out->counts[i]))
+			if (value_equal(parts[k].label, out->labels[i]) &&
+			    !shape_count(&parts[k].pattern, &out->counts[i]))
 				return false;
 		out->count += out->counts[i];
 	}
@@ -176,7 +178,8 @@ static size_t open_count(const struct access *a)
 }
 
 /* The identity that one id means. *there: whether it has all its parts. */
-static bool identity_of(struct pattern *p, const struct entity *e, struct slice id, size_t parts, struct value *args, bool *there)
+static bool identity_of(struct pattern *p, const struct entity *e, struct slice id, size_t parts, struct value *args,
+			bool *there)
 {
 	const struct access *a = p->access;
 	struct scope s = pattern_scope(p, VALUE_ABSENT);
@@ -206,7 +209,8 @@ static bool identity_of(struct pattern *p, const struct entity *e, struct slice 
 	return true;
 }
 
-static bool batch_keys(struct pattern *p, const struct read_request *q, const struct entity *e, struct value *keys, size_t *n)
+static bool batch_keys(struct pattern *p, const struct read_request *q, const struct entity *e, struct value *keys,
+		       size_t *n)
 {
 	struct run *r = p->g->r;
 	const struct access *a = p->access;
@@ -254,8 +258,12 @@ bool shape_batch(struct pattern *p, const struct read_request *q, struct read_re
 	for (size_t i = 0; i < n; i++)
 		if (value_present(items[i]) && pattern_row(p, items[i], &rows[count]) && rows[count].shown.entity == e)
 			count++;
-	if (!show_allowed(p, rows, &count, &(struct show_question){ .verb = ALLOW_READ, .of_rows = true, .of_list = true,
-								    .followed = p->followed, .whole = true }))
+	if (!show_allowed(p, rows, &count,
+			  &(struct show_question){ .verb = ALLOW_READ,
+						   .of_rows = true,
+						   .of_list = true,
+						   .followed = p->followed,
+						   .whole = true }))
 		return false;
 	out->rows = arena_array(r->arena, struct row, count);
 	out->row_count = count;

@@ -115,7 +115,8 @@ static bool ask(struct asking *x, struct pattern *p, const struct row *item, boo
 }
 
 /* The whole items of the rows that need them, where those are. */
-static bool whole_items(struct pattern *p, const struct found *rows, size_t n, const enum verdict *verdicts, struct value **items)
+static bool whole_items(struct pattern *p, const struct found *rows, size_t n, const enum verdict *verdicts,
+			struct value **items)
 {
 	struct run *r = p->g->r;
 	struct value *keys = arena_array(r->arena, struct value, n);
@@ -130,7 +131,8 @@ static bool whole_items(struct pattern *p, const struct found *rows, size_t n, c
 	return !any || dyn_batch_get(r, keys, n, p->access->consistent || p->trusted, *items);
 }
 
-static void judge(struct pattern *p, const struct found *rows, size_t n, const struct show_question *q, enum verdict *verdicts)
+static void judge(struct pattern *p, const struct found *rows, size_t n, const struct show_question *q,
+		  enum verdict *verdicts)
 {
 	const struct entity *last = NULL;
 	enum verdict of_last = SHOW;
@@ -296,8 +298,9 @@ static bool show_rows(struct pattern *p, struct found *rows, size_t *n)
 {
 	const struct access *a = p->access;
 	bool one = a->kind == ACCESS_GET || a->kind == ACCESS_BATCH || a->single;
-	struct show_question q = { .verb = ALLOW_LIST, .of_rows = true, .followed = true,
-				   .whole = a->kind != ACCESS_QUERY || !is_partial(p) };
+	struct show_question q = {
+		.verb = ALLOW_LIST, .of_rows = true, .followed = true, .whole = a->kind != ACCESS_QUERY || !is_partial(p)
+	};
 
 	if (a->has_then) {
 		/* who may not see a row is not led on by it either; the parts of a merge have asked */

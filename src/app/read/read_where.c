@@ -25,8 +25,8 @@ bool query_projects(const struct pattern *p, struct slice attribute)
 	const struct design *d = p->g->r->design;
 	const struct design_index *i = p->access->index.n ? design_index(d, p->access->index) : NULL;
 
-	return !i || i->projection == PROJECT_ALL || is_key_attribute(&i->key, attribute) || is_key_attribute(&d->key,
-			attribute) ||
+	return !i || i->projection == PROJECT_ALL || is_key_attribute(&i->key, attribute) ||
+	       is_key_attribute(&d->key, attribute) ||
 	       (i->projection == PROJECT_INCLUDE && is_among(attribute, i->include, i->include_count));
 }
 
@@ -215,8 +215,9 @@ static bool add_filter(struct pattern *p, struct scope *s, struct query_plan *pl
 	const char *why;
 
 	if (!term_to_test(with_parameters(p, p->access->filter), &bound, &plan->filter, &why, &e))
-		return why ? run_fail(s->run, PROBLEM_INTERNAL, "The filter of '%.*s': %s", SLICE_ARG(p->access->name), why) :
-			     scope_error(s, &e);
+		return why ? run_fail(s->run, PROBLEM_INTERNAL, "The filter of '%.*s': %s", SLICE_ARG(p->access->name),
+				      why)
+			   : scope_error(s, &e);
 	return !s->failed;
 }
 
@@ -297,8 +298,8 @@ static void add_companions(struct arena *a, struct name_list *all, const struct 
 			add_rules(a, all, d->entities[i].companions[k].rules, d->entities[i].companions[k].rule_count);
 }
 
-void query_projection(const struct pattern *p, const struct slice **without, size_t *without_count, const struct slice **all,
-		      size_t *all_count)
+void query_projection(const struct pattern *p, const struct slice **without, size_t *without_count,
+		      const struct slice **all, size_t *all_count)
 {
 	struct run *r = p->g->r;
 	struct name_list names = { 0 }, needed = { 0 }, left_out = { 0 };

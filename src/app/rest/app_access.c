@@ -108,7 +108,11 @@ bool access_give_id(struct run *r, struct access_ask *q, struct slice id)
 bool access_run(struct run *r, struct access_ask *q, struct read_result *out)
 {
 	struct read_request request = {
-		.access = q->access, .params = &q->params, .ids = q->ids, .id_count = q->id_count, .limit = q->limit,
+		.access = q->access,
+		.params = &q->params,
+		.ids = q->ids,
+		.id_count = q->id_count,
+		.limit = q->limit,
 		.cursor = q->cursor,
 	};
 
@@ -146,8 +150,9 @@ static bool give_query(struct exchange *x, struct access_ask *q)
 
 		if (x->q->watcher && slice_is(pairs[i].name, "last_event_id"))
 			continue;
-		good = access_takes_ids(q, pairs[i].name) ? give_ids(&x->run, q, pairs[i].raw)
-							  : access_give(&x->run, q, pairs[i].name, pairs[i].value, false);
+		good = access_takes_ids(q, pairs[i].name)
+			       ? give_ids(&x->run, q, pairs[i].raw)
+			       : access_give(&x->run, q, pairs[i].name, pairs[i].value, false);
 		if (!good && x->run.problem.type != PROBLEM_INVALID)
 			return false;
 		ok &= good; /* all that is wrong at once */
@@ -201,7 +206,8 @@ static bool watch(struct exchange *x, const struct access_ask *q)
 	struct app_reply *reply = arena_new(x->run.arena, struct app_reply);
 
 	if (q->cursor.n || q->limit)
-		return run_invalid(&x->run, q->limit ? SLICE("limit") : SLICE("after"), "a list that is watched has no pages");
+		return run_invalid(&x->run, q->limit ? SLICE("limit") : SLICE("after"),
+				   "a list that is watched has no pages");
 	if (!x->q->watcher->watch(x->q->watcher, &x->run, q->access, &q->params, reply))
 		return false;
 	x->answer.ready = reply;
@@ -250,8 +256,8 @@ static bool act(struct exchange *x, struct run *b, const struct row *row, const 
 
 	if (!action)
 		return true;
-	ok = write_action(b, row->entity, action, entity_identity(b, row->entity, row->full), row->entity->param_count, given,
-			  &none, &made);
+	ok = write_action(b, row->entity, action, entity_identity(b, row->entity, row->full), row->entity->param_count,
+			  given, &none, &made);
 	*done += ok;
 	if (!ok && !is_passed_over(b->problem.type))
 		return run_fail(&x->run, b->problem.type, "%.*s", SLICE_ARG(b->problem.detail));

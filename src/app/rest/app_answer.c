@@ -30,8 +30,13 @@ void answer_problem(struct exchange *x)
 	output_problem(p, &b);
 	buf_byte(&b, '\n');
 	x->answer = (struct answer){
-		.status = problem_status(p->type), .type = ANSWER_PROBLEM, .body = buf_slice(&b), .cache = SLICE("no-store"),
-		.challenge = p->type == PROBLEM_UNAUTHENTICATED, .retry_after = p->retry_after, .allow = allow,
+		.status = problem_status(p->type),
+		.type = ANSWER_PROBLEM,
+		.body = buf_slice(&b),
+		.cache = SLICE("no-store"),
+		.challenge = p->type == PROBLEM_UNAUTHENTICATED,
+		.retry_after = p->retry_after,
+		.allow = allow,
 	};
 }
 
@@ -136,8 +141,9 @@ void answer_if_changed(struct exchange *x)
 
 static void put_allow(struct buf *b, unsigned allow)
 {
-	static const char *const names[] = { [APP_GET] = "GET, HEAD", [APP_POST] = "POST", [APP_PUT] = "PUT",
-					     [APP_PATCH] = "PATCH", [APP_DELETE] = "DELETE" };
+	static const char *const names[] = {
+		[APP_GET] = "GET, HEAD", [APP_POST] = "POST", [APP_PUT] = "PUT", [APP_PATCH] = "PATCH", [APP_DELETE] = "DELETE"
+	};
 	const char *between = "Allow: ";
 
 	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++) {

@@ -3,13 +3,13 @@
 #include "app/rest/app_exchange.h"
 #include "app/write/write_plan.h"
 
-#define BATCH_MOST 100
+#define BATCH_MOST  100
 #define BATCH_BYTES ((size_t)16 << 20) /* of replies, after which nothing more is begun */
 
 static bool read_method(struct slice s, enum app_method *m)
 {
-	static const char *const names[] = { [APP_GET] = "GET", [APP_HEAD] = "HEAD", [APP_POST] = "POST", [APP_PUT] = "PUT",
-					     [APP_PATCH] = "PATCH", [APP_DELETE] = "DELETE" };
+	static const char *const names[] = { [APP_GET] = "GET", [APP_HEAD] = "HEAD",   [APP_POST] = "POST",
+					     [APP_PUT] = "PUT", [APP_PATCH] = "PATCH", [APP_DELETE] = "DELETE" };
 
 	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++) {
 		if (slice_is(s, names[i])) {
@@ -45,8 +45,10 @@ static bool check_members(struct run *r, const struct json *entry)
 		while (known[k] && !slice_is(entry->members[i].name, known[k]))
 			k++;
 		if (!known[k])
-			return run_fail(r, PROBLEM_MALFORMED, "'%.*s' is no part of a request; there are method, path, body, "
-					"if_match and idempotency_key", SLICE_ARG(entry->members[i].name));
+			return run_fail(r, PROBLEM_MALFORMED,
+					"'%.*s' is no part of a request; there are method, path, body, "
+					"if_match and idempotency_key",
+					SLICE_ARG(entry->members[i].name));
 	}
 	return true;
 }
@@ -58,8 +60,9 @@ static bool read_entry(struct exchange *x, const struct json *entry, struct app_
 	struct slice method;
 	const char *mark;
 
-	if (!check_members(r, entry) || !read_text(r, entry, "method", &method) || !read_text(r, entry, "path", &q->path) ||
-	    !read_text(r, entry, "if_match", &q->if_match) || !read_text(r, entry, "idempotency_key", &q->idempotency_key))
+	if (!check_members(r, entry) || !read_text(r, entry, "method", &method) ||
+	    !read_text(r, entry, "path", &q->path) || !read_text(r, entry, "if_match", &q->if_match) ||
+	    !read_text(r, entry, "idempotency_key", &q->idempotency_key))
 		return false;
 	if (!read_method(method, &q->method))
 		return run_fail(r, PROBLEM_MALFORMED, "'method' must be GET, POST, PUT, PATCH or DELETE");
@@ -88,8 +91,12 @@ static void handle_entry(const struct exchange *outer, struct run *own, const st
 	q->base = outer->q->base;
 	x->app = outer->app;
 	x->q = q;
-	x->run = (struct run){ .app = outer->app, .design = outer->run.design, .backend = outer->run.backend,
-			       .arena = own->arena, .caller = outer->run.caller, .now_ms = outer->run.now_ms };
+	x->run = (struct run){ .app = outer->app,
+			       .design = outer->run.design,
+			       .backend = outer->run.backend,
+			       .arena = own->arena,
+			       .caller = outer->run.caller,
+			       .now_ms = outer->run.now_ms };
 	x->caller_known = true;
 	x->in_batch = true;
 	if (b->n > BATCH_BYTES)

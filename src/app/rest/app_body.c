@@ -3,10 +3,10 @@
 #include "app/app_internal.h"
 #include "design/design.h"
 
-#define ITEM_BYTES (400 * 1024) /* of an item, its names included; what is not compressed must fit */
-#define ESCAPED 6               /* JSON writes a byte as \\u001f at worst */
-#define CHARACTER_BYTES 12      /* and a character as two of those */
-#define FRAME_BYTES 4096        /* names, quotes and commas */
+#define ITEM_BYTES      (400 * 1024) /* of an item, its names included; what is not compressed must fit */
+#define ESCAPED         6            /* JSON writes a byte as \\u001f at worst */
+#define CHARACTER_BYTES 12           /* and a character as two of those */
+#define FRAME_BYTES     4096         /* names, quotes and commas */
 
 /* Of one attribute; 0: its length is not declared, or short by nature. */
 static double attribute_bytes(const struct attribute *a)
@@ -20,8 +20,7 @@ static double attribute_bytes(const struct attribute *a)
 	case ATTR_TEXT:
 		bytes = a->max * CHARACTER_BYTES;
 		return a->compressed || bytes < ITEM_BYTES * ESCAPED ? bytes : ITEM_BYTES * ESCAPED;
-	default: /* numbers, and lists of things whose lengths are not declared */
-		return 0;
+	default: /* numbers, and lists of things whose lengths are not declared */ return 0;
 	}
 }
 

@@ -7,8 +7,8 @@
 
 struct call {
 	struct exchange *x;
-	struct run *r;            /* the pattern's own: another caller */
-	const struct json *with;  /* an object, or NULL */
+	struct run *r;           /* the pattern's own: another caller */
+	const struct json *with; /* an object, or NULL */
 	struct buf out;
 };
 
@@ -43,8 +43,8 @@ static bool no_such_pattern(struct run *r, struct slice name)
 		words[n++] = d->entities[i].name;
 	near = suggest_slice(name, words, n);
 	if (near.n)
-		return run_fail(r, PROBLEM_NOT_FOUND, "there is no access pattern '%.*s'; did you mean '%.*s'?", SLICE_ARG(name),
-				SLICE_ARG(near));
+		return run_fail(r, PROBLEM_NOT_FOUND, "there is no access pattern '%.*s'; did you mean '%.*s'?",
+				SLICE_ARG(name), SLICE_ARG(near));
 	return run_fail(r, PROBLEM_NOT_FOUND, "there is no access pattern '%.*s'", SLICE_ARG(name));
 }
 
@@ -114,7 +114,8 @@ static bool call_entity(struct call *c, const struct entity *e)
 		if (!input_text(c->r, entity_attribute(e, e->params[i]), e->params[i], text_of(c->r, j), &args[i]))
 			return false;
 	}
-	return read_item(c->r, e, args, e->param_count, &item) && output_item(c->r, e, item.full, false, NULL, 0, &c->out);
+	return read_item(c->r, e, args, e->param_count, &item) &&
+	       output_item(c->r, e, item.full, false, NULL, 0, &c->out);
 }
 
 /* ---- as whom ---- */

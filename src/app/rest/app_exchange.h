@@ -21,20 +21,20 @@ struct answer {
 	bool vary;                   /* depends on Authorization */
 	bool challenge;              /* WWW-Authenticate */
 	bool replayed;
-	unsigned allow;              /* 405: bits of methods */
+	unsigned allow; /* 405: bits of methods */
 	int retry_after;
-	struct app_reply *ready;     /* someone else has made it, whole; NULL: the above */
+	struct app_reply *ready; /* someone else has made it, whole; NULL: the above */
 };
 
 struct exchange {
 	struct app *app;
 	const struct app_request *q;
 	struct run run;
-	bool caller_known;          /* run.caller is set (batch) */
+	bool caller_known; /* run.caller is set (batch) */
 	bool in_batch;
-	const struct json *body;    /* an object; batch: given, else parsed from q->body when the route takes one */
+	const struct json *body; /* an object; batch: given, else parsed from q->body when the route takes one */
 	struct route_match match;
-	struct slice token;         /* ClientRequestToken from the Idempotency-Key; empty: none */
+	struct slice token;            /* ClientRequestToken from the Idempotency-Key; empty: none */
 	const struct receipt *receipt; /* of the Idempotency-Key where servers share it; NULL: none */
 	struct answer answer;
 };
@@ -109,8 +109,8 @@ struct idempotency_shared {
 	struct receipt receipt;
 	struct value digest;
 	int64_t since_ms;
-	bool has_receipt;    /* the request is one write, which notes that it was done */
-	struct value item;   /* WRITTEN: the key of what was written; absent: not known */
+	bool has_receipt;  /* the request is one write, which notes that it was done */
+	struct value item; /* WRITTEN: the key of what was written; absent: not known */
 };
 enum idempotency_state idempotency_shared_begin(struct run *r, const struct idempotency_ask *q, struct answer *answer,
 						struct idempotency_shared **ticket);

@@ -65,7 +65,9 @@ static bool show_created(struct exchange *x, struct value full)
 
 static struct write_options options(struct exchange *x)
 {
-	return (struct write_options){ .if_match = answer_if_match(x->run.arena, x->q->if_match), .token = x->token, .receipt = x->receipt };
+	return (struct write_options){ .if_match = answer_if_match(x->run.arena, x->q->if_match),
+				       .token = x->token,
+				       .receipt = x->receipt };
 }
 
 /* ---- the identity in the path ---- */
@@ -101,8 +103,8 @@ static bool may_give(struct exchange *x, const struct attribute *a, struct value
 		if (!input_text(r, a, a->name, r->caller.subject, &self))
 			return false;
 		if (!value_equal(self, v))
-			return run_fail(r, PROBLEM_FORBIDDEN, "%.*s is the caller, and you are %.*s", SLICE_ARG(a->name),
-					SLICE_ARG(r->caller.subject));
+			return run_fail(r, PROBLEM_FORBIDDEN, "%.*s is the caller, and you are %.*s",
+					SLICE_ARG(a->name), SLICE_ARG(r->caller.subject));
 	} else if (input_is_kept(a)) {
 		return run_invalid(r, a->name, "is set by the server: create it with POST");
 	}
@@ -143,7 +145,8 @@ bool answer_receipt(struct exchange *x, struct value key)
 	const struct entity *e = x->match.route->entity;
 	struct value full = VALUE_ABSENT;
 
-	if (x->match.route->kind != ROUTE_DELETE && value_present(key) && !entity_fetch_key(&x->run, e, key, true, &full)) {
+	if (x->match.route->kind != ROUTE_DELETE && value_present(key) &&
+	    !entity_fetch_key(&x->run, e, key, true, &full)) {
 		x->run.problem.outcome = x->run.problem.type == PROBLEM_BUSY ? OUTCOME_DONE : OUTCOME_NOT_DONE;
 		return false;
 	}
@@ -237,7 +240,8 @@ static void drop_the_rest(struct exchange *x, struct row *changes)
 	for (size_t i = 0; i < e->attribute_count; i++) {
 		const struct attribute *a = &e->attributes[i];
 
-		if (!row_has(changes, a->at) && !input_is_kept(a) && !a->fixed && !a->id && !a->from_key && !is_in_path(e, a->name))
+		if (!row_has(changes, a->at) && !input_is_kept(a) && !a->fixed && !a->id && !a->from_key &&
+		    !is_in_path(e, a->name))
 			row_set(changes, a->at, VALUE_ABSENT);
 	}
 }
@@ -265,7 +269,8 @@ bool handle_put(struct exchange *x)
 
 	if (!x->q->if_match.n)
 		return create(x, true);
-	if (!input_body(&x->run, x->match.route->entity, INPUT_UPDATE, NULL, without_kept(x), &changes) || !same_as_path(x, &changes))
+	if (!input_body(&x->run, x->match.route->entity, INPUT_UPDATE, NULL, without_kept(x), &changes) ||
+	    !same_as_path(x, &changes))
 		return false;
 	drop_the_rest(x, &changes);
 	return update(x, &changes, false);
@@ -275,7 +280,8 @@ bool handle_patch(struct exchange *x)
 {
 	struct row changes;
 
-	return input_body(&x->run, x->match.route->entity, INPUT_PATCH, NULL, x->body, &changes) && update(x, &changes, true);
+	return input_body(&x->run, x->match.route->entity, INPUT_PATCH, NULL, x->body, &changes) &&
+	       update(x, &changes, true);
 }
 
 bool handle_delete(struct exchange *x)
@@ -299,7 +305,8 @@ bool handle_action(struct exchange *x)
 	struct row given;
 	struct value *args;
 
-	if (!path_identity(x, &args) || !input_body(&x->run, route->entity, INPUT_ACTION, route->action, x->body, &given) ||
+	if (!path_identity(x, &args) ||
+	    !input_body(&x->run, route->entity, INPUT_ACTION, route->action, x->body, &given) ||
 	    !write_action(&x->run, route->entity, route->action, args, x->match.count, &given, &o, &made))
 		return false;
 	if (value_present(made.full))

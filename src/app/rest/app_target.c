@@ -83,7 +83,8 @@ static bool read_pair(struct run *r, struct slice text, struct target_pair *pair
 	size_t at = equals ? (size_t)(equals - text.p) : text.n;
 
 	pair->raw = equals ? slice_make(equals + 1, text.n - at - 1) : SLICE("");
-	return target_decode(r, slice_make(text.p, at), true, &pair->name) && target_decode(r, pair->raw, true, &pair->value);
+	return target_decode(r, slice_make(text.p, at), true, &pair->name) &&
+	       target_decode(r, pair->raw, true, &pair->value);
 }
 
 bool target_query(struct run *r, struct slice query, struct target_pair **pairs, size_t *n)

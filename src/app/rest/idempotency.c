@@ -8,18 +8,18 @@
 #include "base/alloc.h"
 #include <pthread.h>
 
-#define KEPT_MS (10 * 60 * 1000)
-#define KEPT_MOST 20000
+#define KEPT_MS    (10 * 60 * 1000)
+#define KEPT_MOST  20000
 #define KEPT_BYTES ((size_t)64 << 20)
-#define SLOTS 4096
+#define SLOTS      4096
 
 struct entry {
-	struct entry *chain;        /* of its slot */
+	struct entry *chain; /* of its slot */
 	struct entry *older, *newer;
 	uint8_t key[IDEMPOTENCY_HASH], digest[IDEMPOTENCY_HASH];
 	int64_t since_ms;
 	bool done;
-	struct answer answer;       /* its slices point into `bytes` */
+	struct answer answer; /* its slices point into `bytes` */
 	char *bytes;
 	size_t byte_count;
 };
@@ -156,8 +156,8 @@ static void give_up(void *ptr)
 }
 
 /* Nothing here may leave by longjmp while the lock is held: memory of the arena is taken before, `room` bytes for the answer. */
-static enum idempotency_state begin(struct idempotency *t, const struct idempotency_ask *q, struct answer *answer, char *to,
-				    size_t *room, struct idempotency_ticket *ticket)
+static enum idempotency_state begin(struct idempotency *t, const struct idempotency_ask *q, struct answer *answer,
+				    char *to, size_t *room, struct idempotency_ticket *ticket)
 {
 	struct entry *e;
 

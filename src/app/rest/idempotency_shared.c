@@ -15,12 +15,12 @@
 #include "base/log.h"
 #include "base/ulid.h"
 
-#define KEPT_S (10 * 60)
-#define DEAD_MS 60000
+#define KEPT_S          (10 * 60)
+#define DEAD_MS         60000
 #define RECEIPT_DEAD_MS 10000
-#define MOST_BYTES (350 * 1024) /* of an answer: an item has 400 KB */
-#define TRIES 4
-#define MEMBERS 18
+#define MOST_BYTES      (350 * 1024) /* of an answer: an item has 400 KB */
+#define TRIES           4
+#define MEMBERS         18
 
 /* ---- items ---- */
 
@@ -83,10 +83,16 @@ static struct answer answer_of(struct value item)
 	int64_t flags = number_of(item, "flags");
 
 	return (struct answer){
-		.status = (int)number_of(item, "status"), .type = (enum answer_type)number_of(item, "type"),
-		.vary = flags & 1, .challenge = flags & 2, .allow = (unsigned)number_of(item, "allow"),
-		.retry_after = (int)number_of(item, "retry_after"), .body = text_of(item, "body"),
-		.location = text_of(item, "location"), .etag = text_of(item, "etag"), .cache = text_of(item, "cache"),
+		.status = (int)number_of(item, "status"),
+		.type = (enum answer_type)number_of(item, "type"),
+		.vary = flags & 1,
+		.challenge = flags & 2,
+		.allow = (unsigned)number_of(item, "allow"),
+		.retry_after = (int)number_of(item, "retry_after"),
+		.body = text_of(item, "body"),
+		.location = text_of(item, "location"),
+		.etag = text_of(item, "etag"),
+		.cache = text_of(item, "cache"),
 	};
 }
 
@@ -174,7 +180,8 @@ static int64_t patience_of(struct value item)
 }
 
 /* What is there says. NEW: it is to be taken over. */
-static enum idempotency_state judge(const struct run *r, struct idempotency_shared *s, struct value item, struct answer *answer)
+static enum idempotency_state judge(const struct run *r, struct idempotency_shared *s, struct value item,
+				    struct answer *answer)
 {
 	if (!value_equal(value_get(item, SLICE("digest")), s->digest))
 		return IDEMPOTENCY_OTHER;
@@ -207,7 +214,7 @@ static enum idempotency_state begin(struct run *own, struct idempotency_shared *
 			continue;
 		}
 		old = VALUE_ABSENT;
-		if (value_present(there)) { /* otherwise it has gone since */
+		if (value_present(there)) {    /* otherwise it has gone since */
 			if (is_mine(s, there)) /* put by a request whose reply was lost */
 				return IDEMPOTENCY_NEW;
 			enum idempotency_state state = judge(own, s, there, answer);
@@ -246,14 +253,20 @@ enum idempotency_state idempotency_shared_begin(struct run *r, const struct idem
 struct dyn_write *receipt_rider(struct run *r, const struct receipt *n, struct value item)
 {
 	struct dyn_write *w = arena_new(r->arena, struct dyn_write);
-	struct value_member *same = arena_array(r->arena, struct value_member, 2), *set = arena_array(r->arena, struct value_member, 2);
+	struct value_member *same = arena_array(r->arena, struct value_member, 2),
+			    *set = arena_array(r->arena, struct value_member, 2);
 
 	same[0] = (struct value_member){ SLICE("turn"), n->turn };
 	same[1] = (struct value_member){ SLICE("state"), value_make_s(r->arena, SLICE("running")) };
 	set[0] = (struct value_member){ SLICE("state"), value_make_s(r->arena, SLICE("written")) };
 	set[1] = (struct value_member){ SLICE("key"), item };
-	*w = (struct dyn_write){ .kind = DYN_UPDATE, .table = beside_table(r), .key = n->key, .set = set,
-				 .set_count = value_present(item) ? 2 : 1, .equal = same, .equal_count = 2 };
+	*w = (struct dyn_write){ .kind = DYN_UPDATE,
+				 .table = beside_table(r),
+				 .key = n->key,
+				 .set = set,
+				 .set_count = value_present(item) ? 2 : 1,
+				 .equal = same,
+				 .equal_count = 2 };
 	return w;
 }
 
@@ -263,7 +276,9 @@ enum idempotency_state idempotency_shared_ask(struct run *r, struct idempotency_
 	struct run own = aside(r, r->backend);
 	struct value_member same[2] = { { SLICE("turn"), s->receipt.turn },
 					{ SLICE("state"), value_make_s(r->arena, SLICE("running")) } };
-	struct dyn_write w = { .kind = DYN_DELETE, .table = beside_table(&own), .key = s->receipt.key, .equal = same, .equal_count = 2 };
+	struct dyn_write w = {
+		.kind = DYN_DELETE, .table = beside_table(&own), .key = s->receipt.key, .equal = same, .equal_count = 2
+	};
 	struct dyn_refusal refusal = { 0 };
 	enum dyn_outcome end = DYN_CONFLICT;
 
@@ -287,7 +302,9 @@ void idempotency_shared_end(struct run *r, const struct idempotency_shared *s, c
 	struct run own = aside(r, r->backend);
 	struct value_member same[2] = { { SLICE("turn"), s->receipt.turn },
 					{ SLICE("state"), value_make_s(r->arena, SLICE("running")) } };
-	struct dyn_write w = { .kind = DYN_DELETE, .table = beside_table(&own), .key = s->receipt.key, .equal = same, .equal_count = 2 };
+	struct dyn_write w = {
+		.kind = DYN_DELETE, .table = beside_table(&own), .key = s->receipt.key, .equal = same, .equal_count = 2
+	};
 	struct dyn_refusal refusal;
 	enum dyn_outcome end = DYN_CONFLICT;
 

@@ -4,10 +4,17 @@
 
 enum segment_class { SEGMENT_LITERAL, SEGMENT_MIXED, SEGMENT_PLACEHOLDER };
 
-enum priority { PRIORITY_BUILT_IN = 1, PRIORITY_INTERNAL, PRIORITY_CLOSED, PRIORITY_ENTITY, PRIORITY_NAMED, PRIORITY_FIXED };
+enum priority {
+	PRIORITY_BUILT_IN = 1,
+	PRIORITY_INTERNAL,
+	PRIORITY_CLOSED,
+	PRIORITY_ENTITY,
+	PRIORITY_NAMED,
+	PRIORITY_FIXED
+};
 
 struct node {
-	struct node *next;     /* sibling; more literal ones first */
+	struct node *next; /* sibling; more literal ones first */
 	struct node *children;
 	enum segment_class class;
 	struct slice literal;     /* LITERAL */
@@ -141,7 +148,9 @@ struct maker {
 
 static const struct attribute *param_type(const struct maker *m, const struct route *r, struct slice name)
 {
-	return r->entity ? entity_attribute(r->entity, name) : r->access ? route_param(m->a, m->d, r->access, name) : NULL;
+	return r->entity   ? entity_attribute(r->entity, name)
+	       : r->access ? route_param(m->a, m->d, r->access, name)
+			   : NULL;
 }
 
 static void name_params(const struct maker *m, const struct route_path *p, struct route *r)
@@ -162,7 +171,8 @@ static void name_params(const struct maker *m, const struct route_path *p, struc
 	r->types = types;
 }
 
-static void add(const struct maker *m, const struct route_path *p, enum app_method method, enum priority priority, struct route r)
+static void add(const struct maker *m, const struct route_path *p, enum app_method method, enum priority priority,
+		struct route r)
 {
 	struct route *made = arena_new(m->a, struct route);
 	struct node *n = &m->t->root;
@@ -195,8 +205,9 @@ static void add_entity(const struct maker *m, const struct entity *e)
 	if (!e->path_template)
 		return;
 	path_of(m->a, e->path_template, &item);
-#define ADD(method_, kind_, ...) \
-	add(m, &item, method_, priority, (struct route){ .kind = kind_, .entity = e, .internal = e->internal, __VA_ARGS__ })
+#define ADD(method_, kind_, ...)         \
+	add(m, &item, method_, priority, \
+	    (struct route){ .kind = kind_, .entity = e, .internal = e->internal, __VA_ARGS__ })
 	ADD(APP_GET, ROUTE_ITEM, .quick = !e->found_by.n);
 	ADD(APP_PUT, ROUTE_PUT);
 	ADD(APP_PATCH, ROUTE_PATCH);
@@ -225,14 +236,16 @@ static void add_access(const struct maker *m, const struct access *c)
 		return;
 	/* A rank that keeps the best looks at as many rows as the pattern says, whatever the page, and at as many more as a filter takes away. */
 	r.quick = (c->kind == ACCESS_GET || c->kind == ACCESS_QUERY) && !c->has_then && !c->walk_param.n &&
-		  (!c->rank || !c->rank_keep || (c->limit <= APP_QUICK_LIMIT && !c->filter)) && !c->unite.n && !c->tree_parent.n && !c->count_only;
+		  (!c->rank || !c->rank_keep || (c->limit <= APP_QUICK_LIMIT && !c->filter)) && !c->unite.n &&
+		  !c->tree_parent.n && !c->count_only;
 	path_of(m->a, c->path_template, &p);
 	add(m, &p, APP_GET, PRIORITY_NAMED, r);
 	for (size_t i = 0; i < c->action_count; i++) {
 		path_of(m->a, c->path_template, &p);
 		path_slash(m->a, &p);
 		path_part(m->a, &p, (struct template_part){ .literal = c->actions[i] });
-		add(m, &p, APP_POST, PRIORITY_NAMED, (struct route){ .kind = ROUTE_EACH, .access = c, .name = c->actions[i] });
+		add(m, &p, APP_POST, PRIORITY_NAMED,
+		    (struct route){ .kind = ROUTE_EACH, .access = c, .name = c->actions[i] });
 	}
 }
 

@@ -11,9 +11,23 @@
 #include "app/app.h"
 #include "app/rest/target.h"
 
-enum route_kind { /* app.c has a row for each */
-	ROUTE_ITEM, ROUTE_CREATE, ROUTE_PUT, ROUTE_PATCH, ROUTE_DELETE, ROUTE_ACTION, ROUTE_ACCESS, ROUTE_EACH,
-	ROUTE_LOGIN, ROUTE_ME, ROUTE_BATCH, ROUTE_CALL, ROUTE_OPENAPI, ROUTE_INDEX, ROUTE_KINDS,
+/* app.c has a row for each */
+enum route_kind {
+	ROUTE_ITEM,
+	ROUTE_CREATE,
+	ROUTE_PUT,
+	ROUTE_PATCH,
+	ROUTE_DELETE,
+	ROUTE_ACTION,
+	ROUTE_ACCESS,
+	ROUTE_EACH,
+	ROUTE_LOGIN,
+	ROUTE_ME,
+	ROUTE_BATCH,
+	ROUTE_CALL,
+	ROUTE_OPENAPI,
+	ROUTE_INDEX,
+	ROUTE_KINDS,
 };
 
 struct route {
@@ -30,12 +44,12 @@ struct route {
 };
 
 #define ROUTE_MOST_SEGMENTS TARGET_MOST_SEGMENTS
-#define ROUTE_MOST_VALUES 32
-#define ROUTE_METHODS APP_OTHER /* HEAD is looked up as GET */
+#define ROUTE_MOST_VALUES   32
+#define ROUTE_METHODS       APP_OTHER /* HEAD is looked up as GET */
 
 struct route_match {
-	const struct route *route;   /* NULL: none for this method */
-	unsigned allow;              /* then: bits 1 << enum app_method of what the path has; 0: no such path */
+	const struct route *route; /* NULL: none for this method */
+	unsigned allow;            /* then: bits 1 << enum app_method of what the path has; 0: no such path */
 	struct slice values[ROUTE_MOST_VALUES]; /* of route->names */
 	size_t count;
 };

@@ -61,7 +61,8 @@ static const struct attribute *of_where(const struct design *d, const struct acc
 	return found;
 }
 
-static const struct attribute *of_reference(const struct design *d, const struct access *c, struct slice name, bool *known)
+static const struct attribute *of_reference(const struct design *d, const struct access *c, struct slice name,
+					    bool *known)
 {
 	const struct entity *e = c->get.entity.n ? design_entity(d, c->get.entity) : NULL;
 
@@ -97,7 +98,8 @@ static const struct attribute *of_rows(const struct design *d, const struct acce
 	const struct entity *e = read_entity(d, c);
 	const struct attribute *a = e ? entity_attribute(e, name) : NULL;
 
-	if (!a || a->compressed || a->type == ATTR_LIST || a->type == ATTR_SET || a->type == ATTR_MAP || a->type == ATTR_BINARY)
+	if (!a || a->compressed || a->type == ATTR_LIST || a->type == ATTR_SET || a->type == ATTR_MAP ||
+	    a->type == ATTR_BINARY)
 		return NULL;
 	*known = true;
 	return a;
@@ -138,7 +140,10 @@ const struct attribute *route_param(struct arena *a, const struct design *d, con
 	if (!found)
 		return NULL;
 	type = arena_new(a, struct attribute);
-	*type = (struct attribute){ .name = name, .type = found->type, .choices = found->choices,
-				    .choice_count = found->choice_count, .lower = found->lower };
+	*type = (struct attribute){ .name = name,
+				    .type = found->type,
+				    .choices = found->choices,
+				    .choice_count = found->choice_count,
+				    .lower = found->lower };
 	return type;
 }

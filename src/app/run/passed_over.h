@@ -9,21 +9,21 @@
 #include "app/run/run.h"
 
 /*        name          as in GET /processors   told: also in the log and as the last one */
-#define PASSED_OVER_MAP(X)                                                                        \
-	X(WHEN,        "when",         false) /* `when` does not hold for the change */           \
-	X(THERE,       "there",        false) /* a put of what is there already, as it is */      \
-	X(HOLDS,       "holds",        false) /* a removal of what still `lives while` */         \
-	X(NOTHING,     "nothing",      false) /* a deletion of nothing; a count of zero */        \
-	X(GONE,        "gone",         true)  /* the item to be updated or counted on is not there */ \
-	X(REQUIREMENT, "requirement",  true)  /* what a put requires or counts on is not so */    \
-	X(INCOMPLETE,  "incomplete",   true)  /* a put lacks part of its key or what is required */ \
-	X(UNFIT,       "unfit",        true)  /* an item in the table does not fit the design */  \
-	X(REFUSED,     "refused",      true)  /* the keeper: what follows breaks a rule of the design */
+#define PASSED_OVER_MAP(X)                                                                          \
+	X(WHEN, "when", false)              /* `when` does not hold for the change */               \
+	X(THERE, "there", false)            /* a put of what is there already, as it is */          \
+	X(HOLDS, "holds", false)            /* a removal of what still `lives while` */             \
+	X(NOTHING, "nothing", false)        /* a deletion of nothing; a count of zero */            \
+	X(GONE, "gone", true)               /* the item to be updated or counted on is not there */ \
+	X(REQUIREMENT, "requirement", true) /* what a put requires or counts on is not so */        \
+	X(INCOMPLETE, "incomplete", true)   /* a put lacks part of its key or what is required */   \
+	X(UNFIT, "unfit", true)             /* an item in the table does not fit the design */      \
+	X(REFUSED, "refused", true)         /* the keeper: what follows breaks a rule of the design */
 enum passed_over_reason {
 #define X(name, word, told) PASSED_OVER_##name,
 	PASSED_OVER_MAP(X)
 #undef X
-	PASSED_OVER_REASONS
+		PASSED_OVER_REASONS
 };
 const char *passed_over_word(enum passed_over_reason reason);
 bool passed_over_is_told(enum passed_over_reason reason);
@@ -35,6 +35,7 @@ struct passed_over {
 };
 
 /* Counts one, and keeps the sentence where the reason is told. Nothing without run->passed_over. */
-void run_pass_over(struct run *r, enum passed_over_reason reason, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
+void run_pass_over(struct run *r, enum passed_over_reason reason, const char *fmt, ...)
+	__attribute__((format(printf, 3, 4)));
 
 #endif

@@ -8,6 +8,7 @@
 /* How long a client should wait before it tries again what was busy. */
 #define BUSY_SECONDS 1
 
+/* clang-format off */
 static const struct {
 	int status;
 	const char *name, *title;
@@ -17,6 +18,7 @@ static const struct {
 	PROBLEM_MAP(X)
 #undef X
 };
+/* clang-format on */
 
 int problem_status(enum problem_type t)
 {
@@ -129,8 +131,8 @@ static bool is_out_of_reach(const struct run *r, const struct backend_reply *rep
 
 static bool tell_out_of_reach(struct run *r, const struct backend_reply *reply)
 {
-	log_warn("%.*s: the database says %d %.*s: %.*s", SLICE_ARG(r->design->name), reply->status, SLICE_ARG(reply->error),
-		 SLICE_ARG(reply->message));
+	log_warn("%.*s: the database says %d %.*s: %.*s", SLICE_ARG(r->design->name), reply->status,
+		 SLICE_ARG(reply->error), SLICE_ARG(reply->message));
 	(void)run_fail(r, PROBLEM_BUSY, "%s", "the database cannot be reached at the moment");
 	r->problem.retry_after = BUSY_SECONDS;
 	return false;
@@ -139,7 +141,8 @@ static bool tell_out_of_reach(struct run *r, const struct backend_reply *reply)
 static bool tell_unknown(struct run *r, const struct backend_reply *reply)
 {
 	(void)tell_out_of_reach(r, reply);
-	(void)run_fail(r, PROBLEM_BUSY, "%s", "the database did not say whether this was done: look before you repeat it");
+	(void)run_fail(r, PROBLEM_BUSY, "%s",
+		       "the database did not say whether this was done: look before you repeat it");
 	r->problem.retry_after = BUSY_SECONDS;
 	r->problem.outcome = OUTCOME_UNKNOWN;
 	return false;
@@ -147,10 +150,14 @@ static bool tell_unknown(struct run *r, const struct backend_reply *reply)
 
 bool run_backend_error(struct run *r, const struct backend_reply *reply)
 {
-	static const char *const busy[] = { "ThrottlingException", "ProvisionedThroughputExceededException",
-					    "RequestLimitExceeded", "TransactionConflictException",
-					    "TransactionInProgressException", "TransactionCanceledException",
-					    "ServiceUnavailable", NULL };
+	static const char *const busy[] = { "ThrottlingException",
+					    "ProvisionedThroughputExceededException",
+					    "RequestLimitExceeded",
+					    "TransactionConflictException",
+					    "TransactionInProgressException",
+					    "TransactionCanceledException",
+					    "ServiceUnavailable",
+					    NULL };
 	static const char *const large[] = { "ItemCollectionSizeLimitExceededException",
 					     "RequestEntityTooLargeException", NULL };
 	bool invalid = slice_is(reply->error, "ValidationException");
@@ -165,8 +172,10 @@ bool run_backend_error(struct run *r, const struct backend_reply *reply)
 		return run_fail(r, PROBLEM_TOO_LARGE, "%s", "an item can hold at most 400 KB");
 	if (invalid) {
 		/* Its words may name what is hidden. */
-		log_warn("%.*s: the database does not take this: %.*s", SLICE_ARG(r->design->name), SLICE_ARG(reply->message));
-		return run_fail(r, PROBLEM_INVALID, "%s", "the database does not take these values: too long for a key, or out of range");
+		log_warn("%.*s: the database does not take this: %.*s", SLICE_ARG(r->design->name),
+			 SLICE_ARG(reply->message));
+		return run_fail(r, PROBLEM_INVALID, "%s",
+				"the database does not take these values: too long for a key, or out of range");
 	}
 	log_error("%.*s: the database says %d %.*s: %.*s", SLICE_ARG(r->design->name), reply->status,
 		  SLICE_ARG(reply->error), SLICE_ARG(reply->message));
@@ -175,5 +184,6 @@ bool run_backend_error(struct run *r, const struct backend_reply *reply)
 
 bool run_reply_error(struct run *r, const struct reply *reply)
 {
-	return run_backend_error(r, &(struct backend_reply){ .status = reply->status, .error = reply->error, .message = reply->message });
+	return run_backend_error(r, &(struct backend_reply){
+					    .status = reply->status, .error = reply->error, .message = reply->message });
 }

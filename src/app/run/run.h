@@ -17,18 +17,18 @@ struct permission_source;
 
 /* What the token of a login hangs on (caller_session.c). */
 struct caller_session {
-	struct slice account;  /* which: the entity's name, ':', the identity if it is not the subject; empty: no login's token */
-	struct slice stamp;    /* of the account when it logged in, as the token has it */
-	struct value keys[2];  /* the account's, and that of its credentials; absent: in the account itself */
-	uint64_t versions[2];  /* of both when they were last read (backend.h); 0: to be read again each time */
+	struct slice account; /* which: the entity's name, ':', the identity if it is not the subject; empty: no login's token */
+	struct slice stamp;   /* of the account when it logged in, as the token has it */
+	struct value keys[2]; /* the account's, and that of its credentials; absent: in the account itself */
+	uint64_t versions[2]; /* of both when they were last read (backend.h); 0: to be read again each time */
 };
 
 struct caller {
 	struct slice subject;      /* empty: nobody is logged in */
 	const struct slice *roles; /* as the account has them now; of other tokens than a login's as in the token */
 	size_t role_count;
-	bool operator_;            /* may everything, also what no rule allows */
-	int64_t expires_ms;        /* when the token is taken no more; 0: never */
+	bool operator_;     /* may everything, also what no rule allows */
+	int64_t expires_ms; /* when the token is taken no more; 0: never */
 	struct caller_session session;
 	/* Answered when first asked (caller.h) */
 	bool permissions_known;
@@ -61,21 +61,23 @@ enum problem_type {
 #undef X
 };
 
-struct problem_part { /* of an INVALID: one attribute or parameter */
+/* of an INVALID: one attribute or parameter */
+struct problem_part {
 	struct slice attribute, detail;
 };
 
 struct problem {
 	enum problem_type type;
-	struct slice detail;         /* a sentence for people */
-	struct slice attribute;      /* TAKEN: whose value; else empty */
-	struct problem_part *parts;  /* INVALID */
+	struct slice detail;        /* a sentence for people */
+	struct slice attribute;     /* TAKEN: whose value; else empty */
+	struct problem_part *parts; /* INVALID */
 	size_t part_count, part_capacity;
-	int retry_after;             /* TOO_MANY, BUSY: seconds; 0: not said */
-	enum problem_outcome {       /* BUSY: what became of the write */
-		OUTCOME_NOT_DONE,    /* nothing was written */
-		OUTCOME_UNKNOWN,     /* the database did not say whether it was */
-		OUTCOME_DONE,        /* it was; only the answer is missing */
+	int retry_after; /* TOO_MANY, BUSY: seconds; 0: not said */
+	/* BUSY: what became of the write */
+	enum problem_outcome {
+		OUTCOME_NOT_DONE, /* nothing was written */
+		OUTCOME_UNKNOWN,  /* the database did not say whether it was */
+		OUTCOME_DONE,     /* it was; only the answer is missing */
 	} outcome;
 };
 
@@ -87,11 +89,11 @@ const char *problem_title(enum problem_type t);
 struct trace_call {
 	struct trace_call *next;
 	const char *operation;
-	struct slice request;  /* the document sent */
+	struct slice request; /* the document sent */
 	int status;
-	struct slice error;    /* empty: none */
+	struct slice error;             /* empty: none */
 	double read_units, write_units; /* consumed, as the reply says; 0 when it does not */
-	size_t items;          /* that came back */
+	size_t items;                   /* that came back */
 	int64_t us;
 };
 struct trace {
@@ -109,22 +111,22 @@ struct run {
 	struct backend *backend;
 	struct arena *arena;
 	struct caller caller;
-	int64_t now_ms;        /* one time for the whole request */
+	int64_t now_ms; /* one time for the whole request */
 	struct problem problem;
-	struct trace *trace;   /* NULL: nobody asks */
-	struct memo *memo;     /* other items that rules have looked at: entity.h */
+	struct trace *trace;         /* NULL: nobody asks */
+	struct memo *memo;           /* other items that rules have looked at: entity.h */
 	struct witnesses *witnesses; /* what a write looks at while it is decided: witness.h; NULL: nobody takes notes */
 	const struct dyn_write *riders; /* to go along with the next write: dyn.h; NULL: none */
 	size_t rider_count;
 	bool rider_lost;
-	bool is_unsure;        /* the last dyn_write() was not DYN_DONE, and may have been done nevertheless */
+	bool is_unsure; /* the last dyn_write() was not DYN_DONE, and may have been done nevertheless */
 	struct passed_over *passed_over; /* counts what is not done, and why: passed_over.h; NULL: nobody counts */
 	uint8_t second[NUMBER_ENCODED_MAX]; /* now_ms in seconds as items have numbers, when entity_expires() first asked */
 	size_t second_size;
-	int64_t second_of;     /* the second that it is */
-	int depth;             /* of rules that ask for rules (visible E): bounded */
-	bool no_hashing;       /* app_request.no_hashing; run_may_hash() looks at it */
-	bool wants_hashing;    /* it said no */
+	int64_t second_of;  /* the second that it is */
+	int depth;          /* of rules that ask for rules (visible E): bounded */
+	bool no_hashing;    /* app_request.no_hashing; run_may_hash() looks at it */
+	bool wants_hashing; /* it said no */
 };
 
 /* Sets the problem and returns false. */

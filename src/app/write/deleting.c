@@ -6,8 +6,8 @@
 #include "base/timestamp.h"
 #include "base/ulid.h"
 
-#define LAYOUT 1
-#define PREFIX "DELETING#"
+#define LAYOUT   1
+#define PREFIX   "DELETING#"
 #define KEY_MOST 512 /* bytes of values that are told as they are; DynamoDB takes 1024 */
 
 /* ---- values ---- */
@@ -53,9 +53,7 @@ static bool put_value(struct buf *b, struct slice name, struct value v)
 	put_plain(b, name);
 	buf_byte(b, '=');
 	switch (value_type(v)) {
-	case VALUE_S:
-		put_plain(b, value_bytes(v));
-		return true;
+	case VALUE_S: put_plain(b, value_bytes(v)); return true;
 	case VALUE_N:
 		n = value_number(v);
 		buf_byte(b, ':');

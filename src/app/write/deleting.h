@@ -37,10 +37,10 @@
 #include "app/write/write_plan.h"
 
 struct marker {
-	struct value key;            /* {PK, SK}, beside the design's table */
+	struct value key; /* {PK, SK}, beside the design's table */
 	const struct entity *entity;
-	struct value values;         /* M */
-	struct value gone;           /* the item's key; absent: it stays (soft) */
+	struct value values; /* M */
+	struct value gone;   /* the item's key; absent: it stays (soft) */
 	struct slice id;
 	int64_t at_ms;
 };

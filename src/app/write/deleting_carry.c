@@ -6,21 +6,21 @@
 #include "app/read/read.h"
 #include "base/log.h"
 
-#define CHUNK 200             /* rows that are read together */
-#define BATCH 20              /* rows that are removed together */
-#define IDLE_MOST 3           /* readings whose rows were all gone, one after the other: an index that lags, or others at it */
-#define MARKERS_A_PAGE 25
-#define SWEEP_MS 30000        /* how long a marker waits for those whose it is */
-#define SWEEP_MOST 2000       /* rows at a time */
-#define MARKER_LATE_MS (1000 + INDEX_LATE_MS) /* its time is to the second */
-#define SWEEP_EARLY_MOST 1    /* of one that those whose it is may be at: what an index shows late, a chunk at a time */
+#define CHUNK            200 /* rows that are read together */
+#define BATCH            20  /* rows that are removed together */
+#define IDLE_MOST        3 /* readings whose rows were all gone, one after the other: an index that lags, or others at it */
+#define MARKERS_A_PAGE   25
+#define SWEEP_MS         30000                  /* how long a marker waits for those whose it is */
+#define SWEEP_MOST       2000                   /* rows at a time */
+#define MARKER_LATE_MS   (1000 + INDEX_LATE_MS) /* its time is to the second */
+#define SWEEP_EARLY_MOST 1 /* of one that those whose it is may be at: what an index shows late, a chunk at a time */
 
 struct carry {
-	struct run *run;            /* whose problem it is */
+	struct run *run;             /* whose problem it is */
 	struct run *reader, *branch; /* cleared from chunk to chunk, from batch to batch */
 	const struct marker *marker;
 	size_t removed;
-	bool over;                  /* the marker is gone: someone else has finished */
+	bool over; /* the marker is gone: someone else has finished */
 };
 
 static void carry_init(struct carry *c, struct run *r, const struct marker *m)
@@ -43,10 +43,12 @@ static bool remove_plainly(struct carry *c, struct value key)
 {
 	struct run *r = c->branch;
 	const struct value_member id = { SLICE("id"), value_make_s(r->arena, c->marker->id) };
+	/* clang-format off */
 	struct dyn_write w[] = {
 		{ .kind = DYN_DELETE, .key = key },
 		{ .kind = DYN_CHECK, .table = beside_table(r), .key = c->marker->key, .must_exist = true, .equal = &id, .equal_count = 1 },
 	};
+	/* clang-format on */
 	struct dyn_refusal refusals[2];
 
 	switch (dyn_write(r, w, 2, SLICE(""), refusals)) {
@@ -103,7 +105,12 @@ static bool remove_together(struct carry *c, const struct doomed *list, size_t n
 {
 	static const struct write_options none = { 0 };
 	struct write w = {
-		.run = c->branch, .entity = c->marker->entity, .options = &none, .trusted = true, .deletes = true, .under = c->marker,
+		.run = c->branch,
+		.entity = c->marker->entity,
+		.options = &none,
+		.trusted = true,
+		.deletes = true,
+		.under = c->marker,
 	};
 	enum plan_end end = PLAN_DONE;
 	struct plan p;
@@ -221,7 +228,8 @@ static void mark_counting(const struct design *d, const struct entity *e, bool *
 }
 
 /* The rows of all markers of an entity but one, whose markers stay: they have things to wait for, too. */
-static enum carried carry_kind(struct run *r, const struct entity *e, const struct marker *but, int64_t *left, size_t *removed)
+static enum carried carry_kind(struct run *r, const struct entity *e, const struct marker *but, int64_t *left,
+			       size_t *removed)
 {
 	struct value *items, last = VALUE_ABSENT;
 	size_t n;
@@ -283,7 +291,11 @@ static enum carried drop(struct run *r, const struct marker *m)
 {
 	const struct value_member id = { SLICE("id"), value_make_s(r->arena, m->id) };
 	struct dyn_write w = {
-		.kind = DYN_DELETE, .table = beside_table(r), .key = m->key, .equal = &id, .equal_count = 1,
+		.kind = DYN_DELETE,
+		.table = beside_table(r),
+		.key = m->key,
+		.equal = &id,
+		.equal_count = 1,
 	};
 	struct dyn_refusal refusal;
 
@@ -457,7 +469,7 @@ static bool sweep_kind(struct run *r, const struct entity *e, int64_t *left, boo
 		if (!beside_query(r, marker_kind(r, e), MARKERS_A_PAGE, last, &items, &n, &last))
 			return false;
 		*any = *any || n;
-		for (size_t i = 0; i < n && *left > 0; i++) {
+		for (size_t i = 0; i<n && * left> 0; i++) {
 			struct run *b = branch_new(r);
 			struct marker m;
 			bool known, young;

@@ -18,7 +18,8 @@ struct slice marker_kind(struct run *r, const struct entity *e); /* its PK */
 struct value marker_values(struct run *r, const struct access *x, struct value values);
 
 /* ---- rows (deleting_rows.c) ---- */
-struct doomed { /* something that a cascade removes */
+/* something that a cascade removes */
+struct doomed {
 	const struct entity *entity; /* NULL: of none */
 	struct value key;
 };
@@ -36,7 +37,8 @@ void plan_under(struct plan *p, const struct marker *m);
 /* Adds what it takes to remove them, to a plan that has its own actions already. *fits false: they are too many for one
  * transaction, or cannot be in one, or are not as they should be; the plan is as it was. Rows that are not there are passed
  * over; *found says how many were. */
-bool plan_doom(struct plan *p, const struct marker *m, const struct doomed *list, size_t n, bool *fits, size_t *found) MUST_CHECK;
+bool plan_doom(struct plan *p, const struct marker *m, const struct doomed *list, size_t n, bool *fits,
+	       size_t *found) MUST_CHECK;
 
 /* ---- carrying out (deleting_carry.c) ---- */
 enum carried {

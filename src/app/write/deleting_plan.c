@@ -5,8 +5,8 @@
 #include "app/db/late.h"
 #include "base/log.h"
 
-#define TOGETHER_MOST 25 /* children that go in the deletion's own transaction */
-#define HELP_MOST 500    /* rows that a creation removes before it sends its caller away for a second */
+#define TOGETHER_MOST 25  /* children that go in the deletion's own transaction */
+#define HELP_MOST     500 /* rows that a creation removes before it sends its caller away for a second */
 
 /* ---- a deletion ---- */
 
@@ -94,7 +94,8 @@ static void ask_for_none(struct plan *p)
 		markers_of(p->run, p->entity, p->old, &was, &was_count);
 	markers_of(p->run, p->entity, row_item(p->item), &now, &n);
 	for (size_t i = 0; i < n; i++) {
-		if (has_marker(was, was_count, now[i].key) || (!value_present(p->old) && is_new_to_the_world(p, &now[i])))
+		if (has_marker(was, was_count, now[i].key) ||
+		    (!value_present(p->old) && is_new_to_the_world(p, &now[i])))
 			continue;
 		a = plan_add(p, PLAN_MARKER, DYN_CHECK, now[i].key);
 		a->table = beside_table(p->run);
@@ -150,7 +151,8 @@ static struct run *aside(struct run *r)
 
 static enum plan_end tell_busy(struct run *r, const struct entity *e)
 {
-	(void)run_fail(r, PROBLEM_BUSY, "what belonged to the %.*s that was deleted is still being removed; try again in a moment",
+	(void)run_fail(r, PROBLEM_BUSY,
+		       "what belonged to the %.*s that was deleted is still being removed; try again in a moment",
 		       SLICE_ARG(e->name));
 	r->problem.retry_after = 1;
 	return PLAN_FAILED;

@@ -88,7 +88,8 @@ bool deleting_rows(struct run *r, const struct marker *m, size_t most, struct do
 		const struct access *x = design_access(r->design, d->then_remove[i]);
 
 		if (!x)
-			ok = run_fail(r, PROBLEM_INTERNAL, "There is no access pattern '%.*s'", SLICE_ARG(d->then_remove[i]));
+			ok = run_fail(r, PROBLEM_INTERNAL, "There is no access pattern '%.*s'",
+				      SLICE_ARG(d->then_remove[i]));
 		else if (value_equal(marker_values(r, x, m->values), m->values))
 			ok = read_each(r, x, &s, NULL, 0, find_row, &f);
 	}
@@ -218,8 +219,14 @@ static bool doom_one(struct plan *p, const struct marker *m, const struct doomed
 		return absorb_one(p, &alone, fits);
 	}
 	*w = (struct write){
-		.run = p->run, .entity = row->entity, .key = row->key, .options = &none, .trusted = true, .deletes = true,
-		.gone = m->gone, .alone = true,
+		.run = p->run,
+		.entity = row->entity,
+		.key = row->key,
+		.options = &none,
+		.trusted = true,
+		.deletes = true,
+		.gone = m->gone,
+		.alone = true,
 	};
 	plan_init(&child, w, entity_full(p->run, row->entity, stored), NULL);
 	return plan_make(&child) && plan_deleting(&child) && absorb(p, &child, fits);

@@ -32,7 +32,13 @@ static enum dyn_outcome move(struct run *r, struct value key, struct value from,
 {
 	const struct value_member set = { HOLD_ATTRIBUTE, to }, equal = { HOLD_ATTRIBUTE, from };
 	struct dyn_write w = {
-		.kind = DYN_UPDATE, .key = key, .must_exist = true, .set = &set, .set_count = 1, .equal = &equal, .equal_count = 1,
+		.kind = DYN_UPDATE,
+		.key = key,
+		.must_exist = true,
+		.set = &set,
+		.set_count = 1,
+		.equal = &equal,
+		.equal_count = 1,
 	};
 	struct dyn_refusal refusal;
 
@@ -73,8 +79,8 @@ void hold_release(struct write *w)
 		return;
 	b = branch_new(w->run); /* what is told of the write stays */
 	if (move(b, w->held_key, w->hold, VALUE_ABSENT) == DYN_FAILED)
-		log_warn("%.*s: a %.*s is held for some seconds more: %.*s", SLICE_ARG(b->design->name), SLICE_ARG(w->entity->name),
-			 SLICE_ARG(b->problem.detail));
+		log_warn("%.*s: a %.*s is held for some seconds more: %.*s", SLICE_ARG(b->design->name),
+			 SLICE_ARG(w->entity->name), SLICE_ARG(b->problem.detail));
 	w->hold = VALUE_ABSENT;
 }
 
@@ -115,5 +121,6 @@ bool hold_is_met(struct run *r, const struct plan_action *target, struct value s
 
 struct value hold_hidden(struct arena *a, struct value item)
 {
-	return value_present(value_get(item, HOLD_ATTRIBUTE)) ? value_map_with(a, item, HOLD_ATTRIBUTE, VALUE_ABSENT) : item;
+	return value_present(value_get(item, HOLD_ATTRIBUTE)) ? value_map_with(a, item, HOLD_ATTRIBUTE, VALUE_ABSENT)
+							      : item;
 }

@@ -15,7 +15,7 @@
 #include "app/write/write_plan.h"
 
 #define HOLD_ATTRIBUTE SLICE("thorpe:held")
-#define HOLD_MS 10000
+#define HOLD_MS        10000
 
 /* The item as it was read, before it is deleted: w->hold. PLAN_AGAIN: it has changed, or another one holds it. */
 enum plan_end hold_take(struct write *w, struct value old) MUST_CHECK;

@@ -24,11 +24,11 @@ static void pass_over(struct copies *c, struct value key)
 {
 	struct slice text = entity_key_text(c->run, key), why = c->branch->problem.detail;
 
-	run_pass_over(c->run, PASSED_OVER_REFUSED, "a copy of a %.*s at %.*s: %.*s", SLICE_ARG(c->source), SLICE_ARG(text),
-		      SLICE_ARG(why));
+	run_pass_over(c->run, PASSED_OVER_REFUSED, "a copy of a %.*s at %.*s: %.*s", SLICE_ARG(c->source),
+		      SLICE_ARG(text), SLICE_ARG(why));
 	if (!c->run->passed_over)
-		log_warn("%.*s: a copy of a %.*s at %.*s stays behind: %.*s", SLICE_ARG(c->run->design->name), SLICE_ARG(c->source),
-			 SLICE_ARG(text), SLICE_ARG(why));
+		log_warn("%.*s: a copy of a %.*s at %.*s stays behind: %.*s", SLICE_ARG(c->run->design->name),
+			 SLICE_ARG(c->source), SLICE_ARG(text), SLICE_ARG(why));
 }
 
 /* A row that was found through an index may lack attributes: the item is read again by its key. */
@@ -72,7 +72,8 @@ static bool differs(struct value old, struct value full, struct slice name)
 }
 
 /* Whether `a` is a copy of something that differs. The keeper knows of `old` no more than which attributes do. */
-static bool is_out_of_date(struct run *r, const struct attribute *a, const struct entity *source, struct value old, struct value full)
+static bool is_out_of_date(struct run *r, const struct attribute *a, const struct entity *source, struct value old,
+			   struct value full)
 {
 	struct name_list names = { 0 };
 	struct value copy;
@@ -87,8 +88,8 @@ static bool is_out_of_date(struct run *r, const struct attribute *a, const struc
 	if (!differs(old, full, a->copy_attribute))
 		return false;
 	/* What was kept back before and still is changes unseen. */
-	return !a->copy_if || !value_present(value_get(full, a->copy_attribute)) || !entity_copied(r, a, &(struct row){ .full = full }, &copy) ||
-	       value_present(copy);
+	return !a->copy_if || !value_present(value_get(full, a->copy_attribute)) ||
+	       !entity_copied(r, a, &(struct row){ .full = full }, &copy) || value_present(copy);
 }
 
 bool keep_copies(struct run *r, const struct entity *e, struct value old, struct value full)

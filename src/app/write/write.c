@@ -10,9 +10,9 @@
 #include "app/write/write_plan.h"
 #include "base/timestamp.h"
 
-#define TRIES_AT_ONCE 3
-#define PAUSE_MOST_SHIFT 5 /* 2^5 ms */
-#define TEXT_MOST 100      /* bytes of a value in a sentence */
+#define TRIES_AT_ONCE    3
+#define PAUSE_MOST_SHIFT 5   /* 2^5 ms */
+#define TEXT_MOST        100 /* bytes of a value in a sentence */
 
 /* ---- trying ---- */
 
@@ -235,9 +235,7 @@ struct slice write_text(struct run *r, struct value v)
 	switch (value_type(v)) {
 	case VALUE_S: return value_bytes(v);
 	case VALUE_BOOL: return value_bool(v) ? SLICE("true") : SLICE("false");
-	case VALUE_N:
-		n = value_number(v);
-		return arena_copy(r->arena, slice_make(text, number_format(&n, text)));
+	case VALUE_N: n = value_number(v); return arena_copy(r->arena, slice_make(text, number_format(&n, text)));
 	default: return SLICE("");
 	}
 }

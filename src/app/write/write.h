@@ -23,14 +23,14 @@ struct write_options {
 	struct slice if_match; /* the header; empty: none. "*", the version's value, or the ETag; a list of them */
 	struct slice token;    /* ClientRequestToken; empty: none */
 	const struct receipt *receipt; /* notes that it was done, in place of the token (receipt.h); NULL: none */
-	bool merge;            /* update: maps among the changes are patches of those that are there (INPUT_PATCH) */
-	bool put;              /* create by PUT on the identity's own path: path parameters are given in `given` */
+	bool merge; /* update: maps among the changes are patches of those that are there (INPUT_PATCH) */
+	bool put;   /* create by PUT on the identity's own path: path parameters are given in `given` */
 };
 
 struct write_result {
-	struct value full;  /* as it is now; absent after a deletion or a gathered action */
+	struct value full; /* as it is now; absent after a deletion or a gathered action */
 	bool created;
-	bool gathered;      /* the action will be written later */
+	bool gathered; /* the action will be written later */
 };
 
 /* `given`: from input_body(), and the path's parameters. */
@@ -38,10 +38,10 @@ bool write_create(struct run *r, const struct entity *e, const struct row *given
 		  struct write_result *out) MUST_CHECK;
 bool write_update(struct run *r, const struct entity *e, const struct value *args, size_t n, const struct row *changes,
 		  const struct write_options *o, struct write_result *out) MUST_CHECK;
-bool write_action(struct run *r, const struct entity *e, const struct action *action, const struct value *args, size_t n,
-		  const struct row *given, const struct write_options *o, struct write_result *out) MUST_CHECK;
-bool write_delete(struct run *r, const struct entity *e, const struct value *args, size_t n, const struct write_options *o,
-		  struct write_result *out) MUST_CHECK;
+bool write_action(struct run *r, const struct entity *e, const struct action *action, const struct value *args,
+		  size_t n, const struct row *given, const struct write_options *o, struct write_result *out) MUST_CHECK;
+bool write_delete(struct run *r, const struct entity *e, const struct value *args, size_t n,
+		  const struct write_options *o, struct write_result *out) MUST_CHECK;
 
 /* For the runtime itself (cascades, processors): no rules are asked. */
 /* Removes an item for good with its companions and counts, whatever `delete` says; gone already is fine. */

@@ -133,7 +133,8 @@ static enum plan_end add_now(struct write *w, struct row *f, struct value full, 
 	for (size_t i = 0; i < adds->count; i++) {
 		struct number n = value_number(adds->list[i].value);
 
-		if (!fields_move(w->run, &p.self, adds->list[i].name, &n) || !row_move(w->run, f, adds->list[i].name, &n))
+		if (!fields_move(w->run, &p.self, adds->list[i].name, &n) ||
+		    !row_move(w->run, f, adds->list[i].name, &n))
 			return PLAN_FAILED;
 	}
 	out->full = row_item(f);
@@ -164,12 +165,19 @@ static enum plan_end add_once(struct write *w, struct write_result *out)
 	return add_now(w, &f, full, &adds, out);
 }
 
-bool write_action(struct run *r, const struct entity *e, const struct action *action, const struct value *args, size_t n,
-		  const struct row *given, const struct write_options *o, struct write_result *out)
+bool write_action(struct run *r, const struct entity *e, const struct action *action, const struct value *args,
+		  size_t n, const struct row *given, const struct write_options *o, struct write_result *out)
 {
 	struct write w = {
-		.run = r, .entity = e, .args = args, .arg_count = n, .input = given, .options = o,
-		.action = action, .set = action->set, .set_count = action->set_count,
+		.run = r,
+		.entity = e,
+		.args = args,
+		.arg_count = n,
+		.input = given,
+		.options = o,
+		.action = action,
+		.set = action->set,
+		.set_count = action->set_count,
 	};
 
 	return write_try(&w, only_adds(action) ? add_once : action_once, out);

@@ -82,8 +82,8 @@ enum plan_end plan_tell_exists(struct plan *p)
 {
 	bool vowel = strchr("AEIO", p->entity->name.p[0]) != NULL;
 
-	(void)run_fail(p->run, PROBLEM_EXISTS, "there is %s %.*s %.*s already", vowel ? "an" : "a", SLICE_ARG(p->entity->name),
-		       SLICE_ARG(identity_of(p)));
+	(void)run_fail(p->run, PROBLEM_EXISTS, "there is %s %.*s %.*s already", vowel ? "an" : "a",
+		       SLICE_ARG(p->entity->name), SLICE_ARG(identity_of(p)));
 	return PLAN_FAILED;
 }
 
@@ -318,11 +318,19 @@ static enum plan_end refused(struct plan *p, const struct commit_request *q)
 static struct dyn_write written(const struct plan_action *a)
 {
 	return (struct dyn_write){
-		.kind = a->kind, .table = a->table, .key = a->key, .item = a->item,
-		.set = a->set.list, .set_count = a->set.count,
-		.add = a->add.list, .add_count = a->add.count,
-		.must_exist = a->must_exist, .must_not_exist = a->must_not_exist, .or_expired = a->or_expired,
-		.equal = a->equal.list, .equal_count = a->equal.count,
+		.kind = a->kind,
+		.table = a->table,
+		.key = a->key,
+		.item = a->item,
+		.set = a->set.list,
+		.set_count = a->set.count,
+		.add = a->add.list,
+		.add_count = a->add.count,
+		.must_exist = a->must_exist,
+		.must_not_exist = a->must_not_exist,
+		.or_expired = a->or_expired,
+		.equal = a->equal.list,
+		.equal_count = a->equal.count,
 		.also = a->also,
 	};
 }
@@ -391,7 +399,8 @@ enum plan_end plan_commit(struct plan *p)
 		case DYN_CONFLICT: return PLAN_AGAIN;
 		case DYN_FAILED: return PLAN_FAILED;
 		case DYN_MISMATCH:
-			(void)run_fail(r, PROBLEM_CONFLICT, "this Idempotency-Key has been used: the first request went through");
+			(void)run_fail(r, PROBLEM_CONFLICT,
+				       "this Idempotency-Key has been used: the first request went through");
 			return PLAN_FAILED;
 		case DYN_REFUSED:
 			end = refused(p, &q);
@@ -450,7 +459,8 @@ static bool follow_copied(struct run *b, const struct entity *e, struct value ke
 	return !value_present(full) || keep_copies(b, e, old, full);
 }
 
-static void follow_adds(struct run *b, const struct run *r, const struct entity *e, struct value key, const struct fields *adds)
+static void follow_adds(struct run *b, const struct run *r, const struct entity *e, struct value key,
+			const struct fields *adds)
 {
 	if (moves_keys(e, adds) && !keep_item(b, e, key))
 		complain(b, "a key has not been brought after its counter");
@@ -482,10 +492,10 @@ static void follow_copies(struct plan *p, struct run *b)
 
 		if (c->held || !c->attribute->kept_by.n || !value_present(c->key))
 			continue;
-		if (!entity_fetch_key(b, c->source, c->key, true, &now) || !entity_copied(b, c->attribute, &(struct row){ .full = now }, &copy))
+		if (!entity_fetch_key(b, c->source, c->key, true, &now) ||
+		    !entity_copied(b, c->attribute, &(struct row){ .full = now }, &copy))
 			complain(b, "a copy has not been compared");
-		else if (!value_equal(copy, c->value) &&
-			 !write_refresh(b, p->entity, p->key, c->source->name))
+		else if (!value_equal(copy, c->value) && !write_refresh(b, p->entity, p->key, c->source->name))
 			complain(b, "a copy has not been brought up to date");
 		branch_clear(b, p->run);
 	}
@@ -499,7 +509,8 @@ void plan_follow(struct plan *p)
 	struct run *b;
 
 	if (p->run->depth >= FOLLOW_MOST) {
-		log_warn("%.*s: what follows from a %.*s has no end", SLICE_ARG(p->run->design->name), SLICE_ARG(p->entity->name));
+		log_warn("%.*s: what follows from a %.*s has no end", SLICE_ARG(p->run->design->name),
+			 SLICE_ARG(p->entity->name));
 		return;
 	}
 	b = branch_new(p->run);

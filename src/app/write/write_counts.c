@@ -173,7 +173,8 @@ static const struct entity *entity_named(struct plan *p, struct slice name)
 
 /* ---- counts ---- */
 
-struct side { /* what an item contributes to a count, before or after */
+/* what an item contributes to a count, before or after */
+struct side {
 	bool counts;
 	struct number amount;
 	struct value *args;
@@ -200,7 +201,8 @@ static bool side_of(struct plan *p, const struct count_rule *c, const struct row
 }
 
 /* Moves the counter. `starts`: the item did not count there before, so the target must be there, and fit. */
-static bool move_counter(struct plan *p, const struct count_rule *c, struct value *args, const struct number *n, bool starts)
+static bool move_counter(struct plan *p, const struct count_rule *c, struct value *args, const struct number *n,
+			 bool starts)
 {
 	const struct entity *e = entity_named(p, c->target.entity);
 	struct plan_ask ask = { .reference = &c->target, .args = args, .if_ = c->if_ };

@@ -166,7 +166,8 @@ bool write_defaults(struct write *w, struct row *f, bool *which)
 }
 
 /* What was copied, and what decided that it was. */
-static void note_copied(struct run *r, const struct attribute *a, const struct entity *source, const struct entity_look *look)
+static void note_copied(struct run *r, const struct attribute *a, const struct entity *source,
+			const struct entity_look *look)
 {
 	struct witness *seen = witness_item(r, source, look);
 	struct name_list names = { 0 };
@@ -244,7 +245,8 @@ static bool tell_hidden(struct write *w, const struct row *f, const struct refer
 		return false;
 	if (!holds)
 		return true;
-	if (!scope_args(&s, ref->args, ref->arg_count, &args) || !entity_fetch(w->run, e, args, ref->arg_count, false, &full))
+	if (!scope_args(&s, ref->args, ref->arg_count, &args) ||
+	    !entity_fetch(w->run, e, args, ref->arg_count, false, &full))
 		return false;
 	if (value_present(full) && !entity_allows(w->run, e, ALLOW_READ, full, VALUE_ABSENT, &readable))
 		return false;
@@ -302,11 +304,12 @@ enum plan_end write_put_new(struct write *w, struct row *f, struct write_result 
 		return PLAN_FAILED;
 	if (!input_required(r, w->entity, f)) {
 		if (r->problem.type == PROBLEM_INVALID && !w->trusted && !w->action)
-			input_add_password(r, w->entity, w->input ? row_find(w->input, SLICE("password")) : VALUE_ABSENT);
+			input_add_password(r, w->entity,
+					   w->input ? row_find(w->input, SLICE("password")) : VALUE_ABSENT);
 		return PLAN_FAILED;
 	}
-	if (!entity_complete(r, w->entity, f, VALUE_ABSENT) ||
-	    !write_checks(w, f, VALUE_ABSENT) || !ask_to_create(w, f) || !write_password(w, f, VALUE_ABSENT))
+	if (!entity_complete(r, w->entity, f, VALUE_ABSENT) || !write_checks(w, f, VALUE_ABSENT) ||
+	    !ask_to_create(w, f) || !write_password(w, f, VALUE_ABSENT))
 		return PLAN_FAILED;
 	plan_init(&p, w, VALUE_ABSENT, f);
 	if (!plan_address_is_taken(&p, &taken))

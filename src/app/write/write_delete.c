@@ -31,7 +31,8 @@ static bool still_has(struct write *w, struct value full, const struct access **
 		bool any = false;
 
 		if (!x)
-			return run_fail(w->run, PROBLEM_INTERNAL, "There is no access pattern '%.*s'", SLICE_ARG(d->refuse_while[i]));
+			return run_fail(w->run, PROBLEM_INTERNAL, "There is no access pattern '%.*s'",
+					SLICE_ARG(d->refuse_while[i]));
 		if (!read_each(w->run, x, &s, NULL, 0, any_row, &any))
 			return false;
 		*which = any ? x : NULL;
@@ -41,7 +42,8 @@ static bool still_has(struct write *w, struct value full, const struct access **
 
 static bool tell_still_has(struct write *w, const struct access *x)
 {
-	return run_fail(w->run, PROBLEM_CONFLICT, "this %.*s still has %.*s", SLICE_ARG(w->entity->name), SLICE_ARG(x->name));
+	return run_fail(w->run, PROBLEM_CONFLICT, "this %.*s still has %.*s", SLICE_ARG(w->entity->name),
+			SLICE_ARG(x->name));
 }
 
 static bool ask_patterns(struct write *w, struct value full)
@@ -135,13 +137,20 @@ static enum plan_end delete_once(struct write *w, struct write_result *out)
 	return end;
 }
 
-bool write_delete(struct run *r, const struct entity *e, const struct value *args, size_t n, const struct write_options *o,
-		  struct write_result *out)
+bool write_delete(struct run *r, const struct entity *e, const struct value *args, size_t n,
+		  const struct write_options *o, struct write_result *out)
 {
 	struct write w = {
-		.run = r, .entity = e, .args = args, .arg_count = n, .options = o, .deletes = true,
-		.set = e->delete_.set, .set_count = e->delete_.set_count,
-		.remove = e->delete_.remove, .remove_count = e->delete_.remove_count,
+		.run = r,
+		.entity = e,
+		.args = args,
+		.arg_count = n,
+		.options = o,
+		.deletes = true,
+		.set = e->delete_.set,
+		.set_count = e->delete_.set_count,
+		.remove = e->delete_.remove,
+		.remove_count = e->delete_.remove_count,
 	};
 	bool done = write_try(&w, delete_once, out);
 
@@ -178,7 +187,9 @@ bool write_remove(struct run *r, const struct entity *e, struct value key)
 
 bool write_remove_under(struct run *r, const struct entity *e, struct value key, const struct marker *m, bool *over)
 {
-	struct write w = { .run = r, .entity = e, .key = key, .trusted = true, .deletes = true, .gone = m->gone, .under = m };
+	struct write w = {
+		.run = r, .entity = e, .key = key, .trusted = true, .deletes = true, .gone = m->gone, .under = m
+	};
 	struct write_result out;
 	bool ok = write_try(&w, remove_once, &out);
 
@@ -186,9 +197,12 @@ bool write_remove_under(struct run *r, const struct entity *e, struct value key,
 	return ok;
 }
 
-bool write_remove_unless(struct run *r, const struct entity *e, struct value key, write_unless *unless, void *ctx, bool *stays)
+bool write_remove_unless(struct run *r, const struct entity *e, struct value key, write_unless *unless, void *ctx,
+			 bool *stays)
 {
-	struct write w = { .run = r, .entity = e, .key = key, .trusted = true, .deletes = true, .unless = unless, .unless_ctx = ctx };
+	struct write w = {
+		.run = r, .entity = e, .key = key, .trusted = true, .deletes = true, .unless = unless, .unless_ctx = ctx
+	};
 	struct write_result out;
 	bool ok = write_try(&w, remove_once, &out);
 

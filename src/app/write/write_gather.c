@@ -19,17 +19,17 @@
 #include "base/ulid.h"
 #include "value/key.h"
 
-#define BUCKETS 1024
-#define MOST 100000 /* that wait at once: beyond them additions are written as they come */
-#define TOKEN_MS (9 * 60000) /* G2, with a minute for the last try */
+#define BUCKETS    1024
+#define MOST       100000      /* that wait at once: beyond them additions are written as they come */
+#define TOKEN_MS   (9 * 60000) /* G2, with a minute for the last try */
 #define LAST_TRIES 3
 
 struct gathered {
 	struct gathered *next;
 	const struct entity *entity;
 	struct slice attribute; /* of the design, which outlives the app */
-	int64_t due_ms; /* clock_steady_ms() */
-	int64_t unsure_ms; /* G1: likewise, since when it may have been written; with a token only */
+	int64_t due_ms;         /* clock_steady_ms() */
+	int64_t unsure_ms;      /* G1: likewise, since when it may have been written; with a token only */
 	struct number sum;
 	char token[ULID_LENGTH]; /* empty: it has never been sent with one */
 	bool is_written;
@@ -128,8 +128,8 @@ static bool put_in(struct gather *g, struct gathered *x)
 	return taken;
 }
 
-bool gather_add(struct gather *g, const struct entity *e, struct value key, struct slice attribute, const struct number *n,
-		int64_t due_ms)
+bool gather_add(struct gather *g, const struct entity *e, struct value key, struct slice attribute,
+		const struct number *n, int64_t due_ms)
 {
 	struct gathered *x = g ? mem_alloc(sizeof(*x) + key.n) : NULL;
 
@@ -282,7 +282,8 @@ bool write_flush_gathered(struct run *r, bool all)
 		enum plan_end end = is_given_up(r, x) ? PLAN_DONE : write_surely(b, x, all ? LAST_TRIES : 1);
 
 		if (end == PLAN_FAILED) {
-			log_warn("%.*s: what was gathered waits on: %.*s", SLICE_ARG(r->design->name), SLICE_ARG(b->problem.detail));
+			log_warn("%.*s: what was gathered waits on: %.*s", SLICE_ARG(r->design->name),
+				 SLICE_ARG(b->problem.detail));
 			good = false;
 		}
 		if (end == PLAN_DONE) {

@@ -54,7 +54,10 @@ static bool reads_moved(const struct held *h, const struct term *t)
 static bool as_limit(const struct held *h, struct limit *l)
 {
 	static const enum term_kind turned[] = {
-		[TERM_LT] = TERM_GT, [TERM_LE] = TERM_GE, [TERM_GT] = TERM_LT, [TERM_GE] = TERM_LE,
+		[TERM_LT] = TERM_GT,
+		[TERM_LE] = TERM_GE,
+		[TERM_GT] = TERM_LT,
+		[TERM_GE] = TERM_LE,
 	};
 	const struct term *t = h->check->term;
 
@@ -67,7 +70,8 @@ static bool as_limit(const struct held *h, struct limit *l)
 }
 
 /* counter <= bound - n */
-static const struct term *moved_limit(const struct held *h, const struct limit *l, struct value bound, const struct number *n)
+static const struct term *moved_limit(const struct held *h, const struct limit *l, struct value bound,
+				      const struct number *n)
 {
 	struct arena *arena = h->plan->run->arena;
 	struct term *t = arena_array(arena, struct term, 2);
@@ -190,7 +194,8 @@ bool plan_held(struct plan *p)
 	for (size_t i = 0; i < p->count; i++) {
 		struct plan_action *a = &p->actions[i];
 
-		if (a->kind == DYN_UPDATE && a->add.count && (a->role == PLAN_TARGET || a->role == PLAN_MAIN) && !hold_checks(p, a))
+		if (a->kind == DYN_UPDATE && a->add.count && (a->role == PLAN_TARGET || a->role == PLAN_MAIN) &&
+		    !hold_checks(p, a))
 			return false;
 	}
 	return true;

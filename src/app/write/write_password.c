@@ -20,7 +20,8 @@ static struct value given(const struct write *w, struct slice name)
 	return value_type(v) == VALUE_S ? v : VALUE_ABSENT;
 }
 
-static bool place_of(struct run *r, const struct entity *e, struct value full, struct value *key, struct slice *attribute)
+static bool place_of(struct run *r, const struct entity *e, struct value full, struct value *key,
+		     struct slice *attribute)
 {
 	struct row f;
 
@@ -61,8 +62,11 @@ static bool is_right(struct write *w, struct value current)
 static bool refuse_guess(const struct run *r, const char *outcome)
 {
 	backend_settle(r->backend);
-	audit_write(&(struct audit_event){ .kind = "password", .outcome = outcome, .subject = r->caller.subject,
-					   .design = r->design->name, .status = problem_status(r->problem.type),
+	audit_write(&(struct audit_event){ .kind = "password",
+					   .outcome = outcome,
+					   .subject = r->caller.subject,
+					   .design = r->design->name,
+					   .status = problem_status(r->problem.type),
 					   .why = r->problem.detail });
 	return false;
 }
@@ -136,7 +140,8 @@ void write_tell_password(const struct write *w, struct value full)
 	if (!value_present(w->hash) || !audit_is_on())
 		return;
 	audit_write(&(struct audit_event){
-		.kind = "password", .outcome = "ok",
+		.kind = "password",
+		.outcome = "ok",
 		.subject = r->caller.operator_ && !r->caller.subject.n ? SLICE("operator") : r->caller.subject,
 		.design = r->design->name,
 		.action = arena_printf(r->arena, "PATCH %.*s", SLICE_ARG(entity_path(r, w->entity, full))),

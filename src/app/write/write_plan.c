@@ -137,8 +137,8 @@ static struct plan_action *add_alone(struct plan *p, enum plan_role role, enum d
 {
 	/* A list can have any length, and each of its elements a companion: no use in going on. */
 	if (p->count > DYN_MOST_ACTIONS) {
-		(void)run_fail(p->run, PROBLEM_INVALID, "this would change too many items: at most %d can be changed at once",
-			       DYN_MOST_ACTIONS);
+		(void)run_fail(p->run, PROBLEM_INVALID,
+			       "this would change too many items: at most %d can be changed at once", DYN_MOST_ACTIONS);
 		return NULL;
 	}
 	if (!plan_find(p, key))

@@ -24,7 +24,8 @@ struct marker;
 
 enum plan_end { PLAN_DONE, PLAN_AGAIN /* something has changed: from the reading */, PLAN_FAILED /* run->problem */ };
 
-struct copy_note { /* a copy that has been made, and what of */
+/* a copy that has been made, and what of */
+struct copy_note {
 	const struct attribute *attribute;
 	const struct entity *source;
 	struct value key;   /* of the source item; absent: there is none */
@@ -33,13 +34,14 @@ struct copy_note { /* a copy that has been made, and what of */
 	bool held;          /* the transaction says that it still is so */
 };
 
-struct take_note { /* a number that has been taken from a sequence */
+/* a number that has been taken from a sequence */
+struct take_note {
 	const struct attribute *attribute; /* with `next of` */
 	const struct entity *source;
 	struct value *args;
-	struct value key;      /* of the item with the sequence; absent: there is none */
-	struct value last;     /* the sequence as it was read */
-	struct number number;  /* taken or given; 0: neither */
+	struct value key;     /* of the item with the sequence; absent: there is none */
+	struct value last;    /* the sequence as it was read */
+	struct number number; /* taken or given; 0: neither */
 };
 struct turn;
 
@@ -54,53 +56,54 @@ struct write {
 	struct run *run;
 	const struct entity *entity;
 	const struct write_options *options;
-	const struct row *input;        /* as given: input.x */
-	const struct value *args;          /* the identity; NULL with `key` */
+	const struct row *input;  /* as given: input.x */
+	const struct value *args; /* the identity; NULL with `key` */
 	size_t arg_count;
-	struct value key;                  /* of the item when that is known already; else absent */
-	const struct action *action;       /* NULL: none */
-	const struct assignment *set;      /* of an action or of a soft deletion */
+	struct value key;             /* of the item when that is known already; else absent */
+	const struct action *action;  /* NULL: none */
+	const struct assignment *set; /* of an action or of a soft deletion */
 	size_t set_count;
-	const struct slice *remove;        /* likewise: attributes that go */
+	const struct slice *remove; /* likewise: attributes that go */
 	size_t remove_count;
-	bool deletes;                      /* asks for `delete`, not `update` */
-	bool trusted;                      /* the runtime itself: no rules are asked */
-	struct slice copies_of;            /* the entity whose copies are to be fetched again */
-	struct row made;                /* ids, kept from try to try */
-	struct value hash;                 /* of the password given; absent: not made yet, or none */
-	struct value old_hash;             /* what it replaces; absent: none */
-	struct value gone;                 /* key of an item that is known to be gone: nothing is counted off it */
-	struct turn *turn;                 /* turn.h: of the first sequence that is taken from; NULL: none */
-	int64_t skipped;                   /* numbers that items had though the sequence had not come to them */
-	struct value clash;                /* key that the server chose for a new item, and that was taken */
-	const struct marker *under;        /* a cascade's removal: that marker must still be there (deleting.h) */
-	bool over;                         /* it is not; or `unless` says so */
-	write_unless *unless;              /* of write_remove_unless(); NULL: none */
+	bool deletes;               /* asks for `delete`, not `update` */
+	bool trusted;               /* the runtime itself: no rules are asked */
+	struct slice copies_of;     /* the entity whose copies are to be fetched again */
+	struct row made;            /* ids, kept from try to try */
+	struct value hash;          /* of the password given; absent: not made yet, or none */
+	struct value old_hash;      /* what it replaces; absent: none */
+	struct value gone;          /* key of an item that is known to be gone: nothing is counted off it */
+	struct turn *turn;          /* turn.h: of the first sequence that is taken from; NULL: none */
+	int64_t skipped;            /* numbers that items had though the sequence had not come to them */
+	struct value clash;         /* key that the server chose for a new item, and that was taken */
+	const struct marker *under; /* a cascade's removal: that marker must still be there (deleting.h) */
+	bool over;                  /* it is not; or `unless` says so */
+	write_unless *unless;       /* of write_remove_unless(); NULL: none */
 	void *unless_ctx;
-	struct value hold, held_key;       /* hold.h: by what name, and which item; absent: none is held */
-	bool alone;                        /* a deletion was refused with its children: now without them */
+	struct value hold, held_key; /* hold.h: by what name, and which item; absent: none is held */
+	bool alone;                  /* a deletion was refused with its children: now without them */
 	/* of the current try */
 	enum write_match match;
 	struct copy_note *copies;
 	size_t copy_count, copy_capacity;
 	struct take_note *takes;
 	size_t take_count, take_capacity;
-	struct name_list looked_at;        /* by rules and terms */
-	struct witnesses witnesses;        /* the same of other items */
+	struct name_list looked_at; /* by rules and terms */
+	struct witnesses witnesses; /* the same of other items */
 };
 
 enum plan_role {
-	PLAN_MAIN,      /* the item, where it is or will be */
-	PLAN_OLD,       /* where it was, when it moves */
+	PLAN_MAIN, /* the item, where it is or will be */
+	PLAN_OLD,  /* where it was, when it moves */
 	PLAN_COMPANION,
-	PLAN_TARGET,    /* an item that is counted on, or required */
-	PLAN_SECRET,    /* credentials */
-	PLAN_WITNESS,   /* an item that was only looked at */
-	PLAN_MARKER,    /* of a deletion: deleting.h */
-	PLAN_CHILD,     /* what goes with a deletion, in its transaction */
+	PLAN_TARGET,  /* an item that is counted on, or required */
+	PLAN_SECRET,  /* credentials */
+	PLAN_WITNESS, /* an item that was only looked at */
+	PLAN_MARKER,  /* of a deletion: deleting.h */
+	PLAN_CHILD,   /* what goes with a deletion, in its transaction */
 };
 
-struct plan_ask { /* what must be true of a target, and in whose words it is told otherwise */
+/* what must be true of a target, and in whose words it is told otherwise */
+struct plan_ask {
 	const struct reference *reference;
 	const struct value *args;
 	const struct term *if_;
@@ -110,35 +113,35 @@ struct plan_ask { /* what must be true of a target, and in whose words it is tol
 struct plan_action {
 	enum plan_role role;
 	enum dyn_write_kind kind;
-	struct slice table;                 /* MARKER: the one beside the design's; else empty */
+	struct slice table; /* MARKER: the one beside the design's; else empty */
 	struct value key, item;
-	struct fields set, add, equal;      /* set: an absent value removes */
+	struct fields set, add, equal; /* set: an absent value removes */
 	bool must_exist, must_not_exist;
-	struct slice or_expired;            /* with must_not_exist: as in dyn.h */
-	const struct test *also;            /* as in dyn.h */
-	const struct companion *companion;  /* COMPANION */
-	const struct entity *entity;        /* TARGET: whose item */
-	struct plan_ask *asks;              /* TARGET: none means that it may be gone */
+	struct slice or_expired;           /* with must_not_exist: as in dyn.h */
+	const struct test *also;           /* as in dyn.h */
+	const struct companion *companion; /* COMPANION */
+	const struct entity *entity;       /* TARGET: whose item */
+	struct plan_ask *asks;             /* TARGET: none means that it may be gone */
 	size_t ask_count, ask_capacity;
-	bool takes;                         /* TARGET: it has the sequence that a number is taken from */
-	bool witnessed;                     /* it was looked at (P4): refused for that, all is decided again */
-	bool left_out;                      /* it is gone, and nobody minds */
+	bool takes;     /* TARGET: it has the sequence that a number is taken from */
+	bool witnessed; /* it was looked at (P4): refused for that, all is decided again */
+	bool left_out;  /* it is gone, and nobody minds */
 };
 
 struct plan {
 	struct write *write;
 	struct run *run;
 	const struct entity *entity;
-	struct value old;               /* full; absent: the item is new */
-	struct row old_row;       /* the same, for terms; empty when new */
-	const struct row *item;      /* full and complete, as it will be; NULL: it goes */
-	struct value old_key, key;      /* absent where there is none */
-	struct name_list changed;       /* attributes that differ, counters aside */
-	struct fields self;             /* counters of the item itself that move */
-	bool outdated;                  /* what it was made of has changed while it was made: not worth a request */
+	struct value old;          /* full; absent: the item is new */
+	struct row old_row;        /* the same, for terms; empty when new */
+	const struct row *item;    /* full and complete, as it will be; NULL: it goes */
+	struct value old_key, key; /* absent where there is none */
+	struct name_list changed;  /* attributes that differ, counters aside */
+	struct fields self;        /* counters of the item itself that move */
+	bool outdated;             /* what it was made of has changed while it was made: not worth a request */
 	struct plan_action *actions;
 	size_t count, capacity;
-	struct marker *markers;         /* that it puts; deleting.h */
+	struct marker *markers; /* that it puts; deleting.h */
 	size_t marker_count;
 };
 
@@ -248,13 +251,18 @@ void write_tell_password(const struct write *w, struct value full);
 bool write_refresh(struct run *r, const struct entity *e, struct value key, struct slice copies_of) MUST_CHECK;
 /* write_remove() as part of a cascade: while its marker is there, without counting on what is gone. *over: it is not, and
  * nothing was removed. */
-bool write_remove_under(struct run *r, const struct entity *e, struct value key, const struct marker *m, bool *over) MUST_CHECK;
+bool write_remove_under(struct run *r, const struct entity *e, struct value key, const struct marker *m,
+			bool *over) MUST_CHECK;
 
 /* write_remove(), unless there is a reason to leave it, asked before each try; *stays: there was, or it was not there. */
-bool write_remove_unless(struct run *r, const struct entity *e, struct value key, write_unless *unless, void *ctx, bool *stays) MUST_CHECK;
+bool write_remove_unless(struct run *r, const struct entity *e, struct value key, write_unless *unless, void *ctx,
+			 bool *stays) MUST_CHECK;
 
 /* ---- small things ---- */
-static inline bool is_there(struct value v) { return value_present(v) && value_type(v) != VALUE_NULL; }
+static inline bool is_there(struct value v)
+{
+	return value_present(v) && value_type(v) != VALUE_NULL;
+}
 bool names_have(const struct name_list *l, struct slice name);
 bool names_meet(const struct name_list *x, const struct name_list *y);
 /* f[name] += n. False: the sum is out of range. */
@@ -264,8 +272,8 @@ bool row_move(struct run *r, struct row *f, struct slice name, const struct numb
 /* ---- gathering (write_gather.c) ---- */
 struct gather;
 /* False: it cannot wait (memory), write it now. */
-bool gather_add(struct gather *g, const struct entity *e, struct value key, struct slice attribute, const struct number *n,
-		int64_t due_ms);
+bool gather_add(struct gather *g, const struct entity *e, struct value key, struct slice attribute,
+		const struct number *n, int64_t due_ms);
 
 /* ---- runs inside a run (keep.c) ---- */
 /* The same request with memory of its own, to be cleared from item to item, and a problem of its own. */

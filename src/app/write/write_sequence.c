@@ -20,8 +20,8 @@ static struct number last_taken(const struct write *w, const struct take_note *n
 	for (size_t i = 0; i < w->take_count; i++) {
 		const struct take_note *before = &w->takes[i];
 
-		if (slice_equal(before->attribute->next_attribute, n->attribute->next_attribute) && value_equal(before->key, n->key) &&
-		    number_cmp(&before->number, &last) > 0)
+		if (slice_equal(before->attribute->next_attribute, n->attribute->next_attribute) &&
+		    value_equal(before->key, n->key) && number_cmp(&before->number, &last) > 0)
 			last = before->number;
 	}
 	return last;

@@ -38,7 +38,8 @@ static const struct companion_item *find(const struct companion_item *list, size
 }
 
 /* A companion goes while it is what the item had: the same key may be another's by now. */
-static bool guard_companion(struct write *w, struct plan_action *a, const struct companion_item *was, const struct heir *heir)
+static bool guard_companion(struct write *w, struct plan_action *a, const struct companion_item *was,
+			    const struct heir *heir)
 {
 	struct value now;
 	struct value_iter it;

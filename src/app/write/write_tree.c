@@ -24,7 +24,8 @@ static const struct attribute *parent_of(const struct entity *e, const struct re
 		return NULL;
 	for (size_t i = 0; i < q->target.arg_count; i++) {
 		const struct term *t = q->target.args[i];
-		const struct attribute *a = t->kind == TERM_PATH && t->name_count == 1 ? entity_attribute(e, t->names[0]) : NULL;
+		const struct attribute *a =
+			t->kind == TERM_PATH && t->name_count == 1 ? entity_attribute(e, t->names[0]) : NULL;
 
 		if (!a)
 			return NULL;
@@ -73,7 +74,10 @@ static bool read_ancestor(struct climb *c, const struct value *identity, struct 
 		args[i] = &literals[i];
 	}
 	for (size_t i = 0; i < c->names.count; i++) {
-		struct term fetch = { .kind = TERM_FETCH, .name = c->write->entity->name, .args = args, .arg_count = n,
+		struct term fetch = { .kind = TERM_FETCH,
+				      .name = c->write->entity->name,
+				      .args = args,
+				      .arg_count = n,
 				      .attribute = c->names.list[i] };
 		struct value v;
 
@@ -108,7 +112,8 @@ static bool climb(struct climb *c, const struct row *item)
 		if (!place)
 			return true;
 		if (is_itself(c, item, place))
-			return run_invalid(r, c->parent, "a %.*s cannot be below itself", SLICE_ARG(c->write->entity->name));
+			return run_invalid(r, c->parent, "a %.*s cannot be below itself",
+					   SLICE_ARG(c->write->entity->name));
 		if (level == LEVELS_MOST)
 			return run_invalid(r, c->parent, "at most %d levels", LEVELS_MOST);
 		if (!read_ancestor(c, place, &at[level]))

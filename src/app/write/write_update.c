@@ -74,7 +74,8 @@ static bool apply_one(struct write *w, struct row *f, const struct row_iter *m)
 	struct value v = write_fit(w->run, a, m->value), was = row_find(f, m->name);
 
 	if (a && a->type == ATTR_MAP && w->options->merge && value_type(v) == VALUE_M) {
-		names_add(w->run->arena, &w->looked_at, a->name); /* what it is merged with is still there, or it is merged again */
+		names_add(w->run->arena, &w->looked_at,
+			  a->name); /* what it is merged with is still there, or it is merged again */
 		if (!input_merge(w->run, a, was, v, &v))
 			return false;
 	}
@@ -200,7 +201,8 @@ static bool copy_again(struct write *w, struct row *f, struct value old)
 
 		if (!a->copy_entity.n)
 			continue;
-		if (!scope_args(&was, a->copy_args, a->copy_arg_count, &x) || !scope_args(&is, a->copy_args, a->copy_arg_count, &y))
+		if (!scope_args(&was, a->copy_args, a->copy_arg_count, &x) ||
+		    !scope_args(&is, a->copy_args, a->copy_arg_count, &y))
 			return false;
 		for (size_t k = 0; k < a->copy_arg_count; k++)
 			again = again || !value_equal(x[k], y[k]);
@@ -234,8 +236,8 @@ static bool make_altered(struct write *w, struct value old, struct row *f)
 	const struct entity *e = w->entity;
 
 	row_from(f, r->arena, e, old);
-	if (!apply_input(w, f, old) || !write_assign(w, f, old) || !copy_again(w, f, old) || !write_password(w, f, old) ||
-	    !entity_complete(r, e, f, old))
+	if (!apply_input(w, f, old) || !write_assign(w, f, old) || !copy_again(w, f, old) ||
+	    !write_password(w, f, old) || !entity_complete(r, e, f, old))
 		return false;
 	if (w->trusted)
 		return true;
@@ -255,8 +257,8 @@ enum plan_end write_alter(struct write *w, struct value old, struct write_result
 	struct plan p;
 	bool may;
 
-	if (!may_alter(w, old, &may) || (!may && !write_refuse(w, old)) || !write_if_match(w, old) || !action_fits(w, old) ||
-	    !make_altered(w, old, &f))
+	if (!may_alter(w, old, &may) || (!may && !write_refuse(w, old)) || !write_if_match(w, old) ||
+	    !action_fits(w, old) || !make_altered(w, old, &f))
 		return PLAN_FAILED;
 	plan_init(&p, w, old, &f);
 	if ((w->action && !write_adds(w, &f, old, &p.self)) || !plan_make(&p) || !plan_deleting(&p))
@@ -320,8 +322,8 @@ static enum plan_end refresh_once(struct write *w, struct write_result *out)
 		return PLAN_DONE;
 	if (entity_fits(w->run, w->entity, stored, &why))
 		return write_alter(w, item.full, out);
-	run_pass_over(w->run, PASSED_OVER_UNFIT, "%.*s does not fit %.*s: %.*s", SLICE_ARG(entity_key_text(w->run, w->key)),
-		      SLICE_ARG(w->entity->name), SLICE_ARG(why));
+	run_pass_over(w->run, PASSED_OVER_UNFIT, "%.*s does not fit %.*s: %.*s",
+		      SLICE_ARG(entity_key_text(w->run, w->key)), SLICE_ARG(w->entity->name), SLICE_ARG(why));
 	return PLAN_DONE;
 }
 

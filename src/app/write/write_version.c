@@ -33,5 +33,6 @@ struct value write_touched(struct run *r, const struct attribute *a, struct valu
 	if (!second_of(old, &was) || was < now || was - now >= VERSION_AHEAD_MOST)
 		return v;
 	was++;
-	return value_type(v) == VALUE_N ? value_make_i64(r->arena, was) : value_make_s(r->arena, time_format(was * 1000, text));
+	return value_type(v) == VALUE_N ? value_make_i64(r->arena, was)
+					: value_make_s(r->arena, time_format(was * 1000, text));
 }

@@ -104,6 +104,7 @@ static bool set_patience(void *options, const char *value, char *why, size_t n)
 	return true;
 }
 
+/* clang-format off */
 static const struct flag flags[] = {
 	{ "from", "WHERE", "a data directory, aws, aws:REGION, https://…, or http:// on this machine", set_from },
 	{ "to", "WHERE", "likewise; a directory is made", set_to },
@@ -124,6 +125,7 @@ static const struct flag flags[] = {
 	{ "secret-file", "FILE", "the source's secret, where it is neither in its directory nor in <table>.thorpe", set_secret_file },
 	{ 0 },
 };
+/* clang-format on */
 
 static void print_help(void)
 {
@@ -202,24 +204,25 @@ static int tell_end(const struct task *t)
 	switch (t->end) {
 	case COPY_DONE:
 		if (t->verifies)
-			printf("%.*s: %llu items, the same on both sides\n", SLICE_ARG(name), (unsigned long long)p->items);
+			printf("%.*s: %llu items, the same on both sides\n", SLICE_ARG(name),
+			       (unsigned long long)p->items);
 		else
-			printf("%.*s: done. %llu items and %llu changes are at %s, which has its stream and TTL now\n", SLICE_ARG(name),
-			       (unsigned long long)p->items, (unsigned long long)p->changes, t->options.to.name);
+			printf("%.*s: done. %llu items and %llu changes are at %s, which has its stream and TTL now\n",
+			       SLICE_ARG(name), (unsigned long long)p->items, (unsigned long long)p->changes,
+			       t->options.to.name);
 		return 0;
 	case COPY_CAUGHT_UP:
 		printf("%.*s: caught up, %llu items and %llu changes so far. Run it again at any time; --switch when the source's writers have "
-		       "stopped\n", SLICE_ARG(name), (unsigned long long)p->items, (unsigned long long)p->changes);
+		       "stopped\n",
+		       SLICE_ARG(name), (unsigned long long)p->items, (unsigned long long)p->changes);
 		return EXIT_INCOMPLETE;
 	case COPY_STOPPED:
 		printf("%.*s: stopped, %llu items and %llu changes so far. The same command goes on\n", SLICE_ARG(name),
 		       (unsigned long long)p->items, (unsigned long long)p->changes);
 		return EXIT_INCOMPLETE;
-	case COPY_UNDONE:
-		return complain(EXIT_INCOMPLETE, "%s", t->report.why);
+	case COPY_UNDONE: return complain(EXIT_INCOMPLETE, "%s", t->report.why);
 	case COPY_DIFFERS:
-	case COPY_FAILED:
-		break;
+	case COPY_FAILED: break;
 	}
 	return complain(EXIT_REFUSED, "%s", t->report.why[0] ? t->report.why : "it failed");
 }
@@ -261,11 +264,12 @@ static bool may_replace(const struct copy_flags *f, const struct copy_options *o
 	if (!o->replace || !p->target_has_items || goes_on || f->yes)
 		return true;
 	if (!isatty(STDIN_FILENO)) {
-		fprintf(stderr, "thorpe: nothing was changed; --yes replaces the items of %.*s at %s.\n", SLICE_ARG(o->table), o->to.name);
+		fprintf(stderr, "thorpe: nothing was changed; --yes replaces the items of %.*s at %s.\n",
+			SLICE_ARG(o->table), o->to.name);
 		return false;
 	}
-	fprintf(stderr, "Replace the items of %.*s at %s by those at %s? What it has now is lost. [y/N] ", SLICE_ARG(o->table), o->to.name,
-		o->from.name);
+	fprintf(stderr, "Replace the items of %.*s at %s by those at %s? What it has now is lost. [y/N] ",
+		SLICE_ARG(o->table), o->to.name, o->from.name);
 	return fgets(answer, sizeof(answer), stdin) && (answer[0] == 'y' || answer[0] == 'Y');
 }
 
@@ -321,7 +325,8 @@ static bool find_secret(struct copying *x, struct copy_options *o, char *why, si
 	char ignored[512];
 
 	if (file || x->from.is_directory)
-		o->has_secret = secret_load(file ? NULL : x->from.where, file, false, o->secret, ignored, sizeof(ignored));
+		o->has_secret =
+			secret_load(file ? NULL : x->from.where, file, false, o->secret, ignored, sizeof(ignored));
 	if (file && !o->has_secret) {
 		snprintf(why, n, "%s", ignored);
 		return false;
@@ -360,12 +365,13 @@ static void keep_secret(struct copying *x, const struct task *t)
 	if (!t->options.design || t->end != COPY_DONE || t->verifies || !x->to.is_directory)
 		return;
 	if (!copy_side_secret(&x->to, t->options.table, secret))
-		printf("%.*s: the source's secret is not known here (--secret-file says it): sessions and cursors end\n", SLICE_ARG(t->options.table));
+		printf("%.*s: the source's secret is not known here (--secret-file says it): sessions and cursors end\n",
+		       SLICE_ARG(t->options.table));
 	else if (!secret_keep(x->to.where, secret, &other, why, sizeof(why)))
 		printf("%.*s: sessions and cursors end, for %s\n", SLICE_ARG(t->options.table), why);
 	else if (other)
-		printf("%.*s: %s has a secret of its own, which stays: sessions and cursors of this design end\n", SLICE_ARG(t->options.table),
-		       x->to.where);
+		printf("%.*s: %s has a secret of its own, which stays: sessions and cursors of this design end\n",
+		       SLICE_ARG(t->options.table), x->to.where);
 }
 
 static int copy(struct copying *x)
@@ -389,8 +395,10 @@ static int copy(struct copying *x)
 static int check_flags(const struct copy_flags *f)
 {
 	if (!f->from || !f->to)
-		return complain(EXIT_USAGE, "from where, and to where? --from and --to: a directory, aws, aws:REGION, https://… or http:// on this "
-					    "machine");
+		return complain(
+			EXIT_USAGE,
+			"from where, and to where? --from and --to: a directory, aws, aws:REGION, https://… or http:// on this "
+			"machine");
 	if (!strcmp(f->from, f->to))
 		return complain(EXIT_USAGE, "--from and --to are the same");
 	if (!f->design_count && !f->table_count)
@@ -400,7 +408,8 @@ static int check_flags(const struct copy_flags *f)
 	if (f->follow + f->switch_ + f->verify + f->dry_run > 1)
 		return complain(EXIT_USAGE, "--follow, --switch, --verify and --dry-run: take one");
 	if (f->follow && copy_side_is_directory(f->from))
-		return complain(EXIT_USAGE, "nobody else can write to a directory while it is read: --follow is for a running server");
+		return complain(EXIT_USAGE,
+				"nobody else can write to a directory while it is read: --follow is for a running server");
 	if (f->options.settle && f->options.drop_undone)
 		return complain(EXIT_USAGE, "--settle does it and --drop-undone does not: take one");
 	return 0;
@@ -413,13 +422,9 @@ int command_copy(int argc, char **argv)
 	int status;
 
 	switch (flags_parse(flags, &f, argc, argv, "copy")) {
-	case FLAGS_HELP:
-		print_help();
-		return 0;
-	case FLAGS_WRONG:
-		return EXIT_USAGE;
-	case FLAGS_OK:
-		break;
+	case FLAGS_HELP: print_help(); return 0;
+	case FLAGS_WRONG: return EXIT_USAGE;
+	case FLAGS_OK: break;
 	}
 	status = check_flags(&f);
 	if (status)

@@ -71,23 +71,18 @@ static void put_progress(char *out, size_t n, const struct copy_progress *p, dou
 	out += used;
 	n -= (size_t)used;
 	switch (p->phase) {
-	case COPY_BEGINNING:
-		used = snprintf(out, n, "reading where the stream is");
-		break;
-	case COPY_SCANNING:
-		used = put_items(out, n, p, rate, "copied");
-		break;
-	case COPY_COMPARING:
-		used = put_items(out, n, p, rate, "compared");
-		break;
+	case COPY_BEGINNING: used = snprintf(out, n, "reading where the stream is"); break;
+	case COPY_SCANNING: used = put_items(out, n, p, rate, "copied"); break;
+	case COPY_COMPARING: used = put_items(out, n, p, rate, "compared"); break;
 	case COPY_SWEEPING:
-		used = snprintf(out, n, "removing what the source does not have: %llu items", (unsigned long long)p->removed);
+		used = snprintf(out, n, "removing what the source does not have: %llu items",
+				(unsigned long long)p->removed);
 		break;
 	case COPY_FOLLOWING:
 	case COPY_SWITCHING:
 	case COPY_SWITCHED:
-		used = snprintf(out, n, "following, %llu changes, %.0f/s, %.1f s behind", (unsigned long long)p->changes, rate,
-				(double)p->lag_ms / 1000);
+		used = snprintf(out, n, "following, %llu changes, %.0f/s, %.1f s behind",
+				(unsigned long long)p->changes, rate, (double)p->lag_ms / 1000);
 		break;
 	}
 	if (p->is_throttled)
@@ -113,7 +108,8 @@ void copy_print_progress(struct copy_printer *x, const struct copy_progress *p)
 		double seconds = (double)(now - x->first_us) / 1e6;
 
 		x->told_us = now;
-		put_progress(line, sizeof(line), p, seconds > 0 && done > x->first ? (double)(done - x->first) / seconds : 0);
+		put_progress(line, sizeof(line), p,
+			     seconds > 0 && done > x->first ? (double)(done - x->first) / seconds : 0);
 		end_line();
 		fprintf(stderr, changes ? "%s" : "%s\n", line);
 		fflush(stderr);
@@ -153,8 +149,10 @@ static void print_target(const struct copy_options *o, const struct copy_plan *p
 	else
 		printf("  = the table at %s is there, and empty\n", o->to.name);
 	if (p->target_has_stream || p->target_has_ttl)
-		printf("  - its %s off until the switch\n",
-		       p->target_has_stream && p->target_has_ttl ? "stream and TTL are" : p->target_has_ttl ? "TTL is" : "stream is");
+		printf("  - its %s off until the switch\n", p->target_has_stream && p->target_has_ttl
+								    ? "stream and TTL are"
+							    : p->target_has_ttl ? "TTL is"
+										: "stream is");
 }
 
 void copy_print_plan(const struct copy_options *o, const struct copy_plan *p)
@@ -164,10 +162,12 @@ void copy_print_plan(const struct copy_options *o, const struct copy_plan *p)
 	if (p->source_has_stream)
 		printf("; changes are followed by the stream\n");
 	else
-		printf("; no stream: changes made meanwhile %s\n", o->enable_stream ? "are followed: it is turned on" : "may be missed");
+		printf("; no stream: changes made meanwhile %s\n",
+		       o->enable_stream ? "are followed: it is turned on" : "may be missed");
 	print_target(o, p);
 	if (o->design)
 		printf("  + of %.*s.thorpe what belongs to the data: deletions under way, parked changes, answers under Idempotency-Keys,\n"
-		       "    failed logins, the secret of tokens; not positions and leases\n", SLICE_ARG(o->table));
+		       "    failed logins, the secret of tokens; not positions and leases\n",
+		       SLICE_ARG(o->table));
 	fflush(stdout);
 }

@@ -5,8 +5,9 @@
 
 #include "copy/copy.h"
 
-struct copy_printer { /* of one table; any thread */
-	uint64_t first;      /* items or changes when the phase was first told of */
+/* of one table; any thread */
+struct copy_printer {
+	uint64_t first; /* items or changes when the phase was first told of */
 	int64_t first_us, told_us;
 	enum copy_phase phase;
 	bool began;

@@ -49,17 +49,16 @@ static bool open_directory(struct copy_end_point *p, enum copy_side_use use, cha
 		return false;
 	}
 	switch (db_open(&options, &p->db, why, n)) {
-	case STORE_OPENED:
-		break;
+	case STORE_OPENED: break;
 	case STORE_HELD:
 		length = strlen(why);
-		snprintf(why + length, n - length, " If a server has it, say the server's address instead: --%s http://127.0.0.1:8000",
+		snprintf(why + length, n - length,
+			 " If a server has it, say the server's address instead: --%s http://127.0.0.1:8000",
 			 use == COPY_SIDE_SOURCE ? "from" : "to");
 		return false;
 	case STORE_NEWER:
 	case STORE_DAMAGED:
-	case STORE_FAILED:
-		return false;
+	case STORE_FAILED: return false;
 	}
 	api_options.db = p->db;
 	p->api = api_new(&api_options);
@@ -114,8 +113,12 @@ bool copy_side_secret(struct copy_end_point *p, struct slice table, uint8_t out[
 	if (!b)
 		return false;
 	arena_init(&a);
-	backend_call(b, &a, "GetItem", arena_printf(&a, "{\"TableName\":\"%.*s.thorpe\",\"Key\":{\"PK\":{\"S\":\"SECRET\"},\"SK\":{\"S\":\"token\"}},"
-			"\"ConsistentRead\":true}", SLICE_ARG(table)), &r);
+	backend_call(b, &a, "GetItem",
+		     arena_printf(&a,
+				  "{\"TableName\":\"%.*s.thorpe\",\"Key\":{\"PK\":{\"S\":\"SECRET\"},\"SK\":{\"S\":\"token\"}},"
+				  "\"ConsistentRead\":true}",
+				  SLICE_ARG(table)),
+		     &r);
 	text = r.status == 200 ? json_get(json_get(json_get(r.body, "Item"), "secret"), "B") : NULL;
 	if (json_is(text, JSON_STRING) && text->string.n == TEXT_MOST)
 		found = EVP_DecodeBlock(bytes, (const uint8_t *)text->string.p, TEXT_MOST) >= CALLER_SECRET_BYTES;

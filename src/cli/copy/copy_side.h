@@ -8,13 +8,13 @@
 #include "copy/copy.h"
 
 struct copy_end_point {
-	const char *where;             /* as it was given */
+	const char *where; /* as it was given */
 	bool is_directory;
 	struct database_remote remote; /* where it is none */
 	struct database_local local;
 	struct db *db;
 	struct api *api;
-	struct copy_side side;         /* for copy.h */
+	struct copy_side side; /* for copy.h */
 };
 
 /* aws, aws:REGION, https://…, http:// on this machine; anything else is a directory. */

@@ -13,7 +13,7 @@
 #include "cli/flags.h"
 #include "remote/remote.h"
 
-#define TAGS_MAX 48 /* a table has at most 50 */
+#define TAGS_MAX      48 /* a table has at most 50 */
 #define MONTH_SECONDS (730.0 * 3600)
 
 struct deploy_flags {
@@ -53,7 +53,8 @@ static bool set_tag(void *options, const char *value, char *why, size_t n)
 	const char *equals = strchr(value, '=');
 	struct deploy_tag tag;
 
-	snprintf(why, n, "'%s' is not a tag as in team=search: a key, =, a value, of letters, digits, spaces and _ . : / = + - @",
+	snprintf(why, n,
+		 "'%s' is not a tag as in team=search: a key, =, a value, of letters, digits, spaces and _ . : / = + - @",
 		 value);
 	if (!equals)
 		return false;
@@ -89,8 +90,9 @@ static bool read_rate(const char *value, double *out, char *why, size_t n)
 	static const struct {
 		const char *unit;
 		double seconds;
-	} units[] = { { "", 1 }, { "/s", 1 }, { "/second", 1 }, { "/min", 60 }, { "/minute", 60 }, { "/h", 3600 }, { "/hour", 3600 },
-		      { "/day", 86400 }, { "/month", MONTH_SECONDS } };
+	} units[] = { { "", 1 },         { "/s", 1 },       { "/second", 1 },
+		      { "/min", 60 },    { "/minute", 60 }, { "/h", 3600 },
+		      { "/hour", 3600 }, { "/day", 86400 }, { "/month", MONTH_SECONDS } };
 	const char *rest;
 
 	if (read_number(value, out, &rest)) {
@@ -130,7 +132,8 @@ static bool set_item_size(void *options, const char *value, char *why, size_t n)
 	const char *rest;
 
 	snprintf(why, n, "'%s' is not a number of bytes of 1 to 409600", value);
-	return read_number(value, &f->load.item_bytes, &rest) && !*rest && f->load.item_bytes >= 1 && f->load.item_bytes <= 409600;
+	return read_number(value, &f->load.item_bytes, &rest) && !*rest && f->load.item_bytes >= 1 &&
+	       f->load.item_bytes <= 409600;
 }
 
 #define SWITCH_FLAG(name, field)                                                      \
@@ -145,6 +148,7 @@ SWITCH_FLAG(dry_run, dry_run)
 SWITCH_FLAG(no_recovery, options.no_recovery)
 SWITCH_FLAG(no_protection, options.no_protection)
 
+/* clang-format off */
 static const struct flag flags[] = {
 	{ "backend", "WHERE", "where to create the tables: aws, aws:REGION, https://…, or http:// on this machine", set_backend },
 	{ "yes", NULL, "do not ask", set_yes },
@@ -159,6 +163,7 @@ static const struct flag flags[] = {
 	{ "format", "FORMAT", "print text and call nothing: cloudformation, terraform, policy, deploy-policy", set_format },
 	{ 0 },
 };
+/* clang-format on */
 
 static void print_help(void)
 {
@@ -213,7 +218,8 @@ static int tell_failure(const struct deploying *x, const struct deploy_failure *
 	struct backend_reply reply = f->reply;
 
 	if (f->words.n)
-		return complain(EXIT_REFUSED, "%.*s%s%.*s", SLICE_ARG(f->table), f->table.n ? ": " : "", SLICE_ARG(f->words));
+		return complain(EXIT_REFUSED, "%.*s%s%.*s", SLICE_ARG(f->table), f->table.n ? ": " : "",
+				SLICE_ARG(f->words));
 	return complain(EXIT_REFUSED, "%.*s: %s: %.*s", SLICE_ARG(f->table), f->operation,
 			SLICE_ARG(remote_explain(x->remote, x->arena, &reply)));
 }
@@ -266,7 +272,8 @@ static int deploy(const struct deploying *x)
 	deploy_print_cost(x->want, &cost, &x->flags->load);
 	fflush(stdout);
 	if (plan.obstacle_count)
-		return complain(EXIT_REFUSED, "nothing was changed: something is there that cannot be changed, see above");
+		return complain(EXIT_REFUSED,
+				"nothing was changed: something is there that cannot be changed, see above");
 	if (!plan.step_count)
 		return 0;
 	if (x->flags->dry_run || !may_do_it(x))
@@ -286,7 +293,9 @@ static bool is_amazon(const struct remote *r)
 static int deploy_at(const struct deploy_flags *f, struct deploy_want *w, struct arena *a)
 {
 	/* More patience than a server has: nobody waits for a page. */
-	struct remote_options options = { .place = f->place, .connections = 1, .attempts = 8, .attempt_ms = 30000, .total_ms = 120000 };
+	struct remote_options options = {
+		.place = f->place, .connections = 1, .attempts = 8, .attempt_ms = 30000, .total_ms = 120000
+	};
 	struct deploying x = { .flags = f, .want = w, .arena = a };
 	char why[1300];
 	int status;
@@ -311,18 +320,16 @@ int command_deploy(int argc, char **argv)
 	struct arena arena;
 
 	switch (flags_parse(flags, &f, argc - words, argv + words, "deploy")) {
-	case FLAGS_HELP:
-		print_help();
-		return 0;
-	case FLAGS_WRONG:
-		return EXIT_USAGE;
-	case FLAGS_OK:
-		break;
+	case FLAGS_HELP: print_help(); return 0;
+	case FLAGS_WRONG: return EXIT_USAGE;
+	case FLAGS_OK: break;
 	}
 	if (words != 1)
 		return complain(EXIT_USAGE, "one design, please: thorpe deploy FILE --backend WHERE");
 	if (!f.backend && !f.format)
-		return complain(EXIT_USAGE, "where? --backend aws, aws:REGION, https://… or http:// on this machine; or --format for text");
+		return complain(
+			EXIT_USAGE,
+			"where? --backend aws, aws:REGION, https://… or http:// on this machine; or --format for text");
 	if (f.yes && f.dry_run)
 		return complain(EXIT_USAGE, "--yes does it and --dry-run does not: take one");
 	if (f.format && (f.yes || f.dry_run))

@@ -51,24 +51,29 @@ static void print_row(const char *what, double dollars, const char *how)
 
 static const char *traffic_words(const struct deploy_load *l)
 {
-	return l->reads >= 0 || l->writes >= 0 ? "at the traffic that was given" : "at the traffic that the design declares";
+	return l->reads >= 0 || l->writes >= 0 ? "at the traffic that was given"
+					       : "at the traffic that the design declares";
 }
 
 void deploy_print_cost(const struct deploy_want *w, const struct deploy_cost *c, const struct deploy_load *l)
 {
 	char how[160];
 
-	printf("\nEstimated cost in US dollars a month, %s\n", c->declared ? traffic_words(l) : "without traffic: the design declares "
-		"none (--reads and --writes give some)");
-	snprintf(how, sizeof(how), w->design->provisioned ? "%.0f units a second are needed; what is provisioned is paid"
-							   : "%.0f units a second, indexes included", c->write_units);
+	printf("\nEstimated cost in US dollars a month, %s\n", c->declared ? traffic_words(l)
+									   : "without traffic: the design declares "
+									     "none (--reads and --writes give some)");
+	snprintf(how, sizeof(how),
+		 w->design->provisioned ? "%.0f units a second are needed; what is provisioned is paid"
+					: "%.0f units a second, indexes included",
+		 c->write_units);
 	print_row("writes", c->writes, how);
 	snprintf(how, sizeof(how), "%.0f units a second", c->read_units);
 	print_row("reads", c->reads, how);
 	if (l->storage_gb >= 0)
 		snprintf(how, sizeof(how), "%.1f GB; the traffic adds %.1f GB a month", c->storage_gb, c->growth_gb);
 	else
-		snprintf(how, sizeof(how), "%.1f GB in the first month's mean; grows by %.1f GB a month", c->storage_gb, c->growth_gb);
+		snprintf(how, sizeof(how), "%.1f GB in the first month's mean; grows by %.1f GB a month", c->storage_gb,
+			 c->growth_gb);
 	print_row("storage", c->storage, how);
 	if (w->tables[0].recovery) {
 		snprintf(how, sizeof(how), "%.1f GB, the table without its indexes", c->recovery_gb);
@@ -81,5 +86,6 @@ void deploy_print_cost(const struct deploy_want *w, const struct deploy_cost *c,
 	}
 	print_row("together", c->total, "");
 	printf("  Prices: %s; other regions differ. Items of %.0f bytes, full pages,\n"
-	       "  nothing cached, no free tier taken off; data transfer is not in it.\n", deploy_prices, l->item_bytes > 0 ? l->item_bytes : 1024);
+	       "  nothing cached, no free tier taken off; data transfer is not in it.\n",
+	       deploy_prices, l->item_bytes > 0 ? l->item_bytes : 1024);
 }

@@ -17,15 +17,16 @@
 #include "http/serve/console.h"
 #include "http/serve/forward.h"
 
-#define WHY 1024
+#define WHY           1024
 #define RESERVED_PART 8 /* of the descriptors for connections, those on the reserve have at most */
 /* What malloc gets from the system apart, and gives back when it is freed; and what it keeps at the end of a heap. Left to itself
  * it learns from the first large documents to keep tens of megabytes in every thread's heap. Less would make replies of a
  * megabyte slower. */
 #define MALLOC_APART (4 * 1024 * 1024)
 #define MALLOC_KEEPS (16 * 1024 * 1024)
-#define OTHER_FILES 320 /* what the database opens at most, and a handful of our own */
-#define FEWEST_FILES 56 /* without which not even a small database is served: 42 when idle with two loops, of which newer libuvs have an io_uring each */
+#define OTHER_FILES  320 /* what the database opens at most, and a handful of our own */
+#define FEWEST_FILES \
+	56 /* without which not even a small database is served: 42 when idle with two loops, of which newer libuvs have an io_uring each */
 #define FEWEST_CONNECTIONS 4
 
 /* What is open, for one way out. */
@@ -86,8 +87,8 @@ static void share_descriptors(struct http_limits *l)
 		most -= HTTP_RESERVE_BURST * l->reserved_connections;
 	if (l->connections <= most)
 		return;
-	log_info("at most %llu connections: the system allows %llu open files",
-		 (unsigned long long)most, (unsigned long long)limit.rlim_cur);
+	log_info("at most %llu connections: the system allows %llu open files", (unsigned long long)most,
+		 (unsigned long long)limit.rlim_cur);
 	l->connections = most;
 	if (!per_address_given)
 		l->connections_per_address = http_default_per_address(most);
@@ -106,8 +107,10 @@ static int check_metrics(const struct serve_options *o)
 	if (address_is_any(&address))
 		log_warn("metrics need no key on %s: keep the internet away from it", o->http.metrics_listen);
 	else if (!address_is_private(&address))
-		return complain(EXIT_REFUSED, "--metrics-listen: the internet can reach %s, and metrics need no key there; "
-				"choose a loopback or a private address", o->http.metrics_listen);
+		return complain(EXIT_REFUSED,
+				"--metrics-listen: the internet can reach %s, and metrics need no key there; "
+				"choose a loopback or a private address",
+				o->http.metrics_listen);
 	return 0;
 }
 
@@ -136,7 +139,8 @@ static int check(const struct serve_options *o)
 	if (!address_is_loopback(&address) && !o->keys_file && !o->no_auth)
 		return complain(EXIT_REFUSED,
 				"others can reach %s, so it needs access keys (--keys FILE) "
-				"or an explicit --no-auth", o->http.listen);
+				"or an explicit --no-auth",
+				o->http.listen);
 	return check_metrics(o);
 }
 
@@ -275,7 +279,8 @@ static void greet_tokens(const struct running *r, const struct serve_options *o)
 	if (!r->designs.count || o->backend_count)
 		return;
 	if (o->secret_file)
-		log_say("  tokens: thorpe token %.*s --subject NAME --secret-file %s", SLICE_ARG(r->designs.list[0]->name), o->secret_file);
+		log_say("  tokens: thorpe token %.*s --subject NAME --secret-file %s",
+			SLICE_ARG(r->designs.list[0]->name), o->secret_file);
 	else if (o->in_memory)
 		log_say("  tokens: only by login; start with --secret-file FILE to use thorpe token and thorpe call");
 }
@@ -286,11 +291,11 @@ static void greet(const struct running *r, const struct serve_options *o)
 	const char *region = o->http.region ? o->http.region : "us-east-1";
 
 	log_say("console  %s://%s" CONSOLE_BASE "/", scheme, r->address);
-	log_say("thorpe " THORPE_VERSION " serves DynamoDB's API on %s://%s, %s%s",
-		scheme, r->address, o->in_memory ? "data in memory" : "data in ",
-		o->in_memory ? "" : o->db.dir);
+	log_say("thorpe " THORPE_VERSION " serves DynamoDB's API on %s://%s, %s%s", scheme, r->address,
+		o->in_memory ? "data in memory" : "data in ", o->in_memory ? "" : o->db.dir);
 	log_say("  %saws dynamodb list-tables --endpoint-url %s://%s --region %s",
-		r->has_keys ? "" : "AWS_ACCESS_KEY_ID=local AWS_SECRET_ACCESS_KEY=local AWS_PAGER= ", scheme, r->address, region);
+		r->has_keys ? "" : "AWS_ACCESS_KEY_ID=local AWS_SECRET_ACCESS_KEY=local AWS_PAGER= ", scheme,
+		r->address, region);
 	log_say("  SDKs: endpoint %s://%s, region %s, %s", scheme, r->address, region,
 		r->has_keys ? "a key from --keys" : "any credentials");
 	greet_faults(r);
@@ -324,20 +329,15 @@ static void close_all(struct running *r)
 
 int command_serve(int argc, char **argv)
 {
-	struct serve_options o = { .http = { .listen = SERVER_DEFAULT_LISTEN },
-				   .log_level = LOG_INFO };
+	struct serve_options o = { .http = { .listen = SERVER_DEFAULT_LISTEN }, .log_level = LOG_INFO };
 	struct running r = { 0 };
 	char why[WHY] = "";
 	int status;
 
 	switch (flags_parse(serve_flags, &o, argc, argv, "serve")) {
-	case FLAGS_HELP:
-		print_help();
-		return 0;
-	case FLAGS_WRONG:
-		return EXIT_USAGE;
-	case FLAGS_OK:
-		break;
+	case FLAGS_HELP: print_help(); return 0;
+	case FLAGS_WRONG: return EXIT_USAGE;
+	case FLAGS_OK: break;
 	}
 	if (o.list_faults) {
 		fault_print_help();
@@ -360,8 +360,9 @@ int command_serve(int argc, char **argv)
 	share_descriptors(&o.http.limits);
 	if (!serve_ready_clear(o.ready_file, why, sizeof(why)) || (o.audit && !audit_open(o.audit, why, sizeof(why))) ||
 	    !serve_designs_load(&r.designs, &o, why, sizeof(why)) || !open_http(&r, &o, why) ||
-	    !open_faults(&r, &o, why) || !open_database(&r, &o, why) || !serve_designs_start(&r.designs, r.api, why, sizeof(why)) ||
-	    !open_console(&r, &o, why) || !announce(&r, &o, why)) {
+	    !open_faults(&r, &o, why) || !open_database(&r, &o, why) ||
+	    !serve_designs_start(&r.designs, r.api, why, sizeof(why)) || !open_console(&r, &o, why) ||
+	    !announce(&r, &o, why)) {
 		close_all(&r);
 		if (o.log_format == LOG_TEXT)
 			return complain(EXIT_REFUSED, "%s", why);

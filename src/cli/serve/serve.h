@@ -10,8 +10,8 @@
 #include "table/db.h"
 
 #define SERVE_DEFAULT_DATA "./thorpe-data"
-#define SERVE_DESIGNS_MAX 64
-#define SERVE_NAMES_MAX 64
+#define SERVE_DESIGNS_MAX  64
+#define SERVE_NAMES_MAX    64
 
 struct serve_options {
 	struct server_options http;
@@ -31,7 +31,7 @@ struct serve_options {
 	size_t backend_count;
 	const char *secret_file; /* NULL: in the data directory */
 	const char *demo;        /* directory; NULL: no demo data */
-	const char *fault; /* a SPEC, checked; NULL: none */
+	const char *fault;       /* a SPEC, checked; NULL: none */
 	bool list_faults;
 	const char *audit;       /* file, or "-"; NULL: no audit log */
 	const char *ready_file;  /* NULL: none; serve_ready.h */

@@ -7,7 +7,7 @@
 
 /* How often a shard is looked at that others may write to: while there is something in it now and then, and while there is not,
  * as the Kinesis Client Library does. What this process writes is looked for at once. */
-#define POLL_MS 250
+#define POLL_MS      250
 #define POLL_MOST_MS 1000
 
 /* ---- what was given ---- */
@@ -60,14 +60,16 @@ static bool is_beside(struct slice body)
 
 		at += sizeof(member) - 1;
 		quote = memchr(at, '"', (size_t)(end - at));
-		if (!quote || quote - at < (ptrdiff_t)sizeof(ending) - 2 || memcmp(quote + 2 - sizeof(ending), ending, sizeof(ending) - 1) != 0)
+		if (!quote || quote - at < (ptrdiff_t)sizeof(ending) - 2 ||
+		    memcmp(quote + 2 - sizeof(ending), ending, sizeof(ending) - 1) != 0)
 			return false;
 		found = true;
 	}
 	return found;
 }
 
-static void call(struct backend *b, struct arena *a, const char *operation, struct slice body, struct backend_reply *reply)
+static void call(struct backend *b, struct arena *a, const char *operation, struct slice body,
+		 struct backend_reply *reply)
 {
 	struct counting *c = (struct counting *)b;
 
@@ -97,8 +99,9 @@ static struct backend *open_remote(struct database *d)
 
 	if (!c)
 		return NULL;
-	*c = (struct counting){ .backend = { .call = call, .label = label, .free = counting_free }, .remote = remote_backend_new(r->remote),
-			       .database = r };
+	*c = (struct counting){ .backend = { .call = call, .label = label, .free = counting_free },
+				.remote = remote_backend_new(r->remote),
+				.database = r };
 	if (c->remote)
 		return &c->backend;
 	mem_free(c);
@@ -116,13 +119,17 @@ bool database_remote_open(struct database_remote *d, const char *where, char *wh
 	struct endpoint address;
 	char ignored[256];
 
-	*d = (struct database_remote){ .base = { .open = open_remote, .latest = latest, .poll_ms = POLL_MS,
-						 .poll_most_ms = POLL_MOST_MS, .is_remote = true },
+	*d = (struct database_remote){ .base = { .open = open_remote,
+						 .latest = latest,
+						 .poll_ms = POLL_MS,
+						 .poll_most_ms = POLL_MOST_MS,
+						 .is_remote = true },
 				       .where = where };
 	if (!remote_parse(where, &options.place, why, n))
 		return false;
 	d->remote = remote_open(&options, why, n);
-	d->is_far = !d->remote || !endpoint_parse(remote_url(d->remote), &address, ignored, sizeof(ignored)) || !address.loopback;
+	d->is_far = !d->remote || !endpoint_parse(remote_url(d->remote), &address, ignored, sizeof(ignored)) ||
+		    !address.loopback;
 	return d->remote && remote_has_credentials(d->remote, why, n);
 }
 

@@ -12,7 +12,8 @@
 
 #define SERVE_BACKENDS_MAX 64
 
-struct serve_backend { /* as it was given */
+/* as it was given */
+struct serve_backend {
 	struct slice design; /* empty: every design that has none of its own */
 	const char *where;
 };
@@ -27,7 +28,7 @@ struct database_remote {
 	struct database base;
 	struct remote *remote;
 	const char *where;
-	bool is_far; /* not on this machine: tables are made there by `thorpe deploy` only */
+	bool is_far;             /* not on this machine: tables are made there by `thorpe deploy` only */
 	_Atomic uint64_t writes; /* through this process: what `latest` tells */
 };
 /* Looks for credentials, asks nobody else. False: `why` is a sentence that says what to do. */

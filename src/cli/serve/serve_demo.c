@@ -10,8 +10,8 @@
 #include "cli/serve/serve_designs.h"
 
 #define PATIENCE_MS 2000 /* until it is worth a line */
-#define LOOK_MS 20
-#define WHY 300
+#define LOOK_MS     20
+#define WHY         300
 
 struct load {
 	struct app *app;

@@ -78,13 +78,13 @@ static const struct design *load(struct arena *a, const char *path, bool allow_e
 		return NULL;
 	}
 	if (errors && !allow_errors) {
-		snprintf(why, n, "%s has %zu error%s (above): repair %s, or serve it as it is with --allow-check-errors", path, errors,
-			 errors == 1 ? "" : "s", errors == 1 ? "it" : "them");
+		snprintf(why, n, "%s has %zu error%s (above): repair %s, or serve it as it is with --allow-check-errors",
+			 path, errors, errors == 1 ? "" : "s", errors == 1 ? "it" : "them");
 		return NULL;
 	}
 	if (errors)
-		log_warn("%s is served with %zu error%s that 'thorpe check' finds in it (--allow-check-errors)", path, errors,
-			 errors == 1 ? "" : "s");
+		log_warn("%s is served with %zu error%s that 'thorpe check' finds in it (--allow-check-errors)", path,
+			 errors, errors == 1 ? "" : "s");
 	if (d->callers.issuer.n && !d->callers.audience_count)
 		log_warn("%s takes every token of its issuer, whatever it is for: 'audience' is not set", path);
 	return d;
@@ -140,22 +140,25 @@ bool serve_designs_load(struct serve_designs *s, const struct serve_options *o, 
 static void say_table(const struct design *d, const char *state)
 {
 	if (d->title.n)
-		log_say("  design %.*s (%.*s): table %.*s %s", SLICE_ARG(d->name), SLICE_ARG(d->title), SLICE_ARG(d->table), state);
+		log_say("  design %.*s (%.*s): table %.*s %s", SLICE_ARG(d->name), SLICE_ARG(d->title),
+			SLICE_ARG(d->table), state);
 	else
 		log_say("  design %.*s: table %.*s %s", SLICE_ARG(d->name), SLICE_ARG(d->table), state);
 }
 
 /* A table that is elsewhere costs money, and has settings that a server cannot know: it is made by a person's command. */
-static bool look(struct backend *b, const char *path, const struct design *d, const char *where, struct arena *a, char *why, size_t n)
+static bool look(struct backend *b, const char *path, const struct design *d, const char *where, struct arena *a,
+		 char *why, size_t n)
 {
 	struct error e = { 0 };
 
 	if (!provision_check(b, d, a, &e)) {
 		if (slice_starts(e.message, SLICE("there is no table")))
-			snprintf(why, n, "%s: %.*s; make it with `thorpe deploy %s --backend %s`", path, SLICE_ARG(e.message), path, where);
-		else if (e.code == ERR_VALIDATION)
-			snprintf(why, n, "%s: %.*s; `thorpe deploy %s --backend %s` sees to that, or says what to do", path,
+			snprintf(why, n, "%s: %.*s; make it with `thorpe deploy %s --backend %s`", path,
 				 SLICE_ARG(e.message), path, where);
+		else if (e.code == ERR_VALIDATION)
+			snprintf(why, n, "%s: %.*s; `thorpe deploy %s --backend %s` sees to that, or says what to do",
+				 path, SLICE_ARG(e.message), path, where);
 		else
 			snprintf(why, n, "%s: %.*s", path, SLICE_ARG(e.message));
 		return false;
@@ -170,17 +173,10 @@ static bool provision(struct backend *b, const char *path, const struct design *
 	const char *did = "is there";
 
 	switch (provision_table(b, d, a, &e)) {
-	case PROVISION_FAILED:
-		snprintf(why, n, "%s: %.*s", path, SLICE_ARG(e.message));
-		return false;
-	case PROVISION_MADE:
-		did = "made";
-		break;
-	case PROVISION_CHANGED:
-		did = "brought up to date";
-		break;
-	case PROVISION_THERE:
-		break;
+	case PROVISION_FAILED: snprintf(why, n, "%s: %.*s", path, SLICE_ARG(e.message)); return false;
+	case PROVISION_MADE: did = "made"; break;
+	case PROVISION_CHANGED: did = "brought up to date"; break;
+	case PROVISION_THERE: break;
 	}
 	say_table(d, did);
 	return true;
@@ -216,7 +212,8 @@ static bool choose_databases(struct serve_designs *s, struct api *api, char *why
 		for (size_t j = 0; j < s->count; j++)
 			found |= slice_equal(s->list[j]->name, o->backends[i].design);
 		if (!found) {
-			snprintf(why, n, "--backend names a design %.*s that is not served", SLICE_ARG(o->backends[i].design));
+			snprintf(why, n, "--backend names a design %.*s that is not served",
+				 SLICE_ARG(o->backends[i].design));
 			return false;
 		}
 	}
@@ -367,9 +364,9 @@ void serve_designs_greet(const struct serve_designs *s, const char *scheme, cons
 	for (size_t i = 0; i < s->count; i++) {
 		const struct design *d = s->list[i];
 
-		log_say("  %s://%s" REST_BASE "/%.*s  %.*s%s%zu %s, %zu access pattern%s", scheme, address, SLICE_ARG(d->name),
-			SLICE_ARG(d->title), d->title.n ? ", " : "", d->entity_count, d->entity_count == 1 ? "entity" : "entities",
-			d->access_count, d->access_count == 1 ? "" : "s");
+		log_say("  %s://%s" REST_BASE "/%.*s  %.*s%s%zu %s, %zu access pattern%s", scheme, address,
+			SLICE_ARG(d->name), SLICE_ARG(d->title), d->title.n ? ", " : "", d->entity_count,
+			d->entity_count == 1 ? "entity" : "entities", d->access_count, d->access_count == 1 ? "" : "s");
 		log_say("    curl %s://%s" REST_BASE "/%.*s%.*s", scheme, address, SLICE_ARG(d->name),
 			SLICE_ARG(first_path(d)));
 		if (s->accounts[i].n)

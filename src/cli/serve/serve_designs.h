@@ -16,7 +16,8 @@
 #include "http/server.h"
 #include "process/process.h"
 
-struct serve_designs { /* zero is none */
+/* zero is none */
+struct serve_designs {
 	struct arena arena; /* holds the designs as long as the process lives */
 	const struct serve_options *options;
 	const struct design *list[SERVE_DESIGNS_MAX]; /* as options->designs */
@@ -27,7 +28,7 @@ struct serve_designs { /* zero is none */
 	struct app *apps[SERVE_DESIGNS_MAX];
 	struct slice accounts[SERVE_DESIGNS_MAX]; /* the logins of the demo data; empty: there is none */
 	size_t count;
-	struct rest rest; /* for server_options.routes */
+	struct rest rest;                             /* for server_options.routes */
 	struct process *processes[SERVE_DESIGNS_MAX]; /* as the apps */
 	size_t process_count;
 	struct metrics_writer metrics; /* for server_options.metrics */

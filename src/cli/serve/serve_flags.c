@@ -9,8 +9,8 @@
 #include "fault/fault.h"
 #include "http/door/origin.h"
 
-static bool number(const char *text, unsigned long long least, unsigned long long most,
-		   unsigned long long *out, char *why, size_t n)
+static bool number(const char *text, unsigned long long least, unsigned long long most, unsigned long long *out,
+		   char *why, size_t n)
 {
 	char *end;
 
@@ -36,12 +36,12 @@ static int choice(const char *text, const char *const *words, char *why, size_t 
 	return -1;
 }
 
-#define STRING_FLAG(field)                                                               \
-	static bool set_##field(void *options, const char *value, char *why, size_t n)   \
-	{                                                                                \
-		(void)why, (void)n;                                                      \
-		((struct serve_options *)options)->field = value;                        \
-		return true;                                                             \
+#define STRING_FLAG(field)                                                             \
+	static bool set_##field(void *options, const char *value, char *why, size_t n) \
+	{                                                                              \
+		(void)why, (void)n;                                                    \
+		((struct serve_options *)options)->field = value;                      \
+		return true;                                                           \
 	}
 STRING_FLAG(data)
 STRING_FLAG(keys_file)
@@ -52,12 +52,12 @@ STRING_FLAG(demo)
 STRING_FLAG(audit)
 STRING_FLAG(ready_file)
 
-#define SWITCH_FLAG(field)                                                               \
-	static bool set_##field(void *options, const char *value, char *why, size_t n)   \
-	{                                                                                \
-		(void)value, (void)why, (void)n;                                         \
-		((struct serve_options *)options)->field = true;                         \
-		return true;                                                             \
+#define SWITCH_FLAG(field)                                                             \
+	static bool set_##field(void *options, const char *value, char *why, size_t n) \
+	{                                                                              \
+		(void)value, (void)why, (void)n;                                       \
+		((struct serve_options *)options)->field = true;                       \
+		return true;                                                           \
 	}
 SWITCH_FLAG(in_memory)
 SWITCH_FLAG(no_auth)
@@ -215,6 +215,7 @@ static const struct {
 #define LIMITS (sizeof(limits) / sizeof(limits[0]))
 
 /* What each limits. A limit of HTTP_LIMIT_MAP without a line here does not compile: see the assertion below. */
+/* clang-format off */
 static const struct limit_help {
 	size_t offset;
 	const char *text;
@@ -246,6 +247,7 @@ static const struct limit_help {
 	H(keep_alive_ms, "silence after which a watcher gets a sign of life"),
 #undef H
 };
+/* clang-format on */
 _Static_assert(sizeof(limit_helps) / sizeof(limit_helps[0]) == LIMITS, "each limit has its line in limit_helps");
 
 static const char *limit_help(size_t offset)
@@ -326,6 +328,7 @@ static bool set_fault(void *options, const char *value, char *why, size_t n)
 	return ok;
 }
 
+/* clang-format off */
 const struct flag serve_flags[] = {
 	{ "listen", "ADDR:PORT", "where to listen (" SERVER_DEFAULT_LISTEN "); port 0 takes a free one", set_listen },
 	{ "ready-file", "FILE", "write the address (http://ADDR:PORT) to FILE once it serves; removed at exit", set_ready_file },
@@ -355,3 +358,4 @@ const struct flag serve_flags[] = {
 	{ "limit", "NAME=N", "change a limit of the HTTP server; '--limit help' lists them", set_limit },
 	{ 0 },
 };
+/* clang-format on */

@@ -13,7 +13,8 @@ struct serve_reload {
 };
 
 /* Both are the caller's, and NULL where there is no file. False with a sentence in `why`. */
-bool serve_reload_load(const struct serve_reload *r, struct keys **keys, struct tls_context **tls, char *why, size_t n) MUST_CHECK;
+bool serve_reload_load(const struct serve_reload *r, struct keys **keys, struct tls_context **tls, char *why,
+		       size_t n) MUST_CHECK;
 /* From now on at each SIGHUP of the server. */
 void serve_reload_start(struct serve_reload *r, struct server *s);
 

@@ -19,11 +19,9 @@ static const struct rule rules_accept[] = {
 };
 
 static const struct rule *const families[] = {
-	check_rules_access, check_rules_order,	 check_rules_key,    check_rules_identity,
-	check_rules_index,  check_rules_visible, check_rules_unique, check_rules_count,
-	check_rules_copy,   check_rules_life,	 check_rules_stream, check_rules_limit,
-	check_rules_race,
-	rules_accept,
+	check_rules_access,  check_rules_order,  check_rules_key,   check_rules_identity, check_rules_index,
+	check_rules_visible, check_rules_unique, check_rules_count, check_rules_copy,     check_rules_life,
+	check_rules_stream,  check_rules_limit,  check_rules_race,  rules_accept,
 };
 #define FAMILIES (sizeof(families) / sizeof(families[0]))
 
@@ -83,7 +81,7 @@ struct about about_table(struct checker *c)
 
 static const struct acceptance *accepted(const struct accepted *list, const char *rule)
 {
-	EACH(struct acceptance, a, list->list, list->count)
+	EACH (struct acceptance, a, list->list, list->count)
 		if (slice_is(a->rule, rule))
 			return a;
 	return NULL;
@@ -95,8 +93,7 @@ static struct slice address(struct arena *a, const struct acceptance *x)
 	return arena_copy(a, slice_make(&x, sizeof(x)));
 }
 
-void check_say(struct checker *c, const struct about *about, struct place place, const char *fmt,
-	       ...)
+void check_say(struct checker *c, const struct about *about, struct place place, const char *fmt, ...)
 {
 	const struct acceptance *a = NULL;
 	c->last = NULL;
@@ -112,8 +109,7 @@ void check_say(struct checker *c, const struct about *about, struct place place,
 	va_end(ap);
 	if (place.line == 0)
 		place = about->place;
-	c->last = findings_add(c->f, c->rule->severity, c->rule->name, place, "%.*s",
-			       SLICE_ARG(message));
+	c->last = findings_add(c->f, c->rule->severity, c->rule->name, place, "%.*s", SLICE_ARG(message));
 	c->last->why = slice_str(c->rule->why);
 	c->last->repair = slice_str(c->rule->repair);
 	c->last->subject = about->subject;
@@ -162,16 +158,14 @@ static struct slice nearest_rule(struct arena *a, struct slice name)
 static void judge_acceptances(struct checker *c, struct about about, const struct accepted *list)
 {
 	about.accepts[0] = NULL;
-	EACH(struct acceptance, a, list->list, list->count) {
+	EACH (struct acceptance, a, list->list, list->count) {
 		if (!is_rule(a->rule)) {
-			check_say(c, &about, a->place, "no rule is called %.*s",
-				  SLICE_ARG(a->rule));
+			check_say(c, &about, a->place, "no rule is called %.*s", SLICE_ARG(a->rule));
 			struct slice near = nearest_rule(c->arena, a->rule);
 			if (near.n)
 				check_repair(c, "Did you mean %.*s?", SLICE_ARG(near));
 		} else if (!map_get(c->used, address(c->arena, a))) {
-			check_say(c, &about, a->place, "accepts %.*s, which finds nothing here",
-				  SLICE_ARG(a->rule));
+			check_say(c, &about, a->place, "accepts %.*s, which finds nothing here", SLICE_ARG(a->rule));
 		}
 	}
 }
@@ -181,20 +175,18 @@ static void judge_all_acceptances(struct checker *c)
 	judge_acceptances(c, about_table(c), &c->d->accepts);
 	for (size_t i = 1; i < c->space_count; i++)
 		judge_acceptances(c, about_space(c, &c->spaces[i]), &c->spaces[i].index->accepts);
-	EACH(struct entity, e, c->d->entities, c->d->entity_count)
+	EACH (struct entity, e, c->d->entities, c->d->entity_count)
 		judge_acceptances(c, about_entity(c, e), &e->accepts);
-	EACH(struct access, a, c->d->accesses, c->d->access_count)
+	EACH (struct access, a, c->d->accesses, c->d->access_count)
 		judge_acceptances(c, about_access(c, a), &a->accepts);
-	EACH(struct processor, p, c->d->processors, c->d->processor_count)
+	EACH (struct processor, p, c->d->processors, c->d->processor_count)
 		judge_acceptances(c, about_processor(c, p), &p->accepts);
 }
 
 static void check(const struct design *d, struct findings *f, bool tells_accepted)
 {
 	struct map used;
-	struct checker c = {
-		.d = d, .f = f, .arena = f->arena, .used = &used, .tells_accepted = tells_accepted
-	};
+	struct checker c = { .d = d, .f = f, .arena = f->arena, .used = &used, .tells_accepted = tells_accepted };
 	map_init(&used, f->arena);
 	check_model(&c);
 	for (size_t k = 0; k < FAMILIES; k++)

@@ -13,7 +13,7 @@
 struct shape {
 	const struct entity *entity;
 	const struct companion *companion; /* NULL: the entity's own item */
-	struct slice name; /* "Post", or "Post's companion FOLLOWER#<follower_id>" */
+	struct slice name;                 /* "Post", or "Post's companion FOLLOWER#<follower_id>" */
 };
 
 #define CONDITIONS_MAX (KEY_HASH_MAX + KEY_RANGE_MAX)
@@ -61,7 +61,7 @@ struct checker {
 	struct findings *f;
 	struct arena *arena;
 	const struct rule *rule; /* the one that runs */
-	struct finding *last;	 /* of check_say(); NULL when it was accepted */
+	struct finding *last;    /* of check_say(); NULL when it was accepted */
 	struct shape *shapes;
 	size_t shape_count;
 	struct space *spaces; /* [0] is the table, then the indexes in order */
@@ -72,7 +72,8 @@ struct checker {
 };
 
 /* ---- speaking ---- */
-struct about { /* what a finding is about, and where an `accept` may stand */
+/* what a finding is about, and where an `accept` may stand */
+struct about {
 	struct slice subject;
 	struct place place;
 	const struct accepted *accepts[3];
@@ -85,17 +86,16 @@ struct about about_table(struct checker *c);
 
 /* A finding of the running rule, with the rule's severity, reason and repair. `place` with line 0:
  * the subject's. */
-void check_say(struct checker *c, const struct about *about, struct place place, const char *fmt,
-	       ...) __attribute__((format(printf, 4, 5)));
+void check_say(struct checker *c, const struct about *about, struct place place, const char *fmt, ...)
+	__attribute__((format(printf, 4, 5)));
 /* Change the finding just made; nothing when it was accepted. */
 void check_severity(struct checker *c, enum severity severity);
 void check_repair(struct checker *c, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 
 /* The tables of rules, by family; each ends with a row without a name. */
-extern const struct rule check_rules_access[], check_rules_order[], check_rules_key[],
-	check_rules_identity[], check_rules_index[], check_rules_visible[], check_rules_unique[],
-	check_rules_count[], check_rules_copy[], check_rules_life[], check_rules_stream[],
-	check_rules_limit[], check_rules_race[];
+extern const struct rule check_rules_access[], check_rules_order[], check_rules_key[], check_rules_identity[],
+	check_rules_index[], check_rules_visible[], check_rules_unique[], check_rules_count[], check_rules_copy[],
+	check_rules_life[], check_rules_stream[], check_rules_limit[], check_rules_race[];
 
 /* ---- the model (check_shape.c) ---- */
 void check_model(struct checker *c);
@@ -133,12 +133,10 @@ const struct template_part *template_hole(const struct template *t, size_t i);
  * unknown. */
 const struct attribute *hole_attribute(const struct checker *c, const struct entity *e,
 				       const struct template_part *hole);
-bool attribute_is_number(const struct checker *c, const struct entity *e,
-			 const struct attribute *a);
+bool attribute_is_number(const struct checker *c, const struct entity *e, const struct attribute *a);
 bool attribute_is_time(const struct attribute *a);
 bool attribute_can_be_absent(const struct entity *e, const struct attribute *a);
-bool attribute_can_be_negative(const struct checker *c, const struct entity *e,
-			       const struct attribute *a);
+bool attribute_can_be_negative(const struct checker *c, const struct entity *e, const struct attribute *a);
 bool attribute_can_change(const struct entity *e, const struct attribute *a);
 bool is_parameter(const struct entity *e, struct slice name);
 /* Whether some rule, key, filter or processor of the design looks at an attribute of this name. */
@@ -163,8 +161,8 @@ bool term_can_hold(const struct checker *c, const struct term *t, const struct s
 /* ---- references (check_refer.c) ---- */
 /* How `from` refers to `to`: by requires, counts or a copy; or only by a key or a name. */
 enum refers { REFERS_NOT, REFERS_BY_NAME, REFERS_BY_KEY, REFERS_CHECKED };
-enum refers entity_refers(const struct checker *c, const struct entity *from,
-			  const struct entity *to, const struct attribute **through);
+enum refers entity_refers(const struct checker *c, const struct entity *from, const struct entity *to,
+			  const struct attribute **through);
 
 /* ---- cost (traffic.c) ---- */
 /* What creating an item of the entity takes. */

@@ -2,8 +2,7 @@
  * should. SPDX-License-Identifier: Apache-2.0 */
 #include "design/check/check.h"
 
-#define EACH_REACH(c, r) \
-	for (struct reach *r = (c)->reaches, *r##_end = r + (c)->d->access_count; r != r##_end; r++)
+#define EACH_REACH(c, r) for (struct reach *r = (c)->reaches, *r##_end = r + (c)->d->access_count; r != r##_end; r++)
 
 static struct slice where_text(const struct where_rule *w)
 {
@@ -12,40 +11,39 @@ static struct slice where_text(const struct where_rule *w)
 
 static void needs_scan(struct checker *c)
 {
-	EACH_REACH(c, r) {
+	EACH_REACH(c, r)
+	{
 		const struct access *a = r->access;
 		if (a->kind != ACCESS_QUERY || r->space)
 			continue;
 		const struct space *s = check_space(c, a->index);
 		struct about about = about_access(c, a);
 		if (!s)
-			check_say(c, &about, (struct place){ 0 }, "there is no index %.*s",
-				  SLICE_ARG(a->index));
+			check_say(c, &about, (struct place){ 0 }, "there is no index %.*s", SLICE_ARG(a->index));
 		else
 			check_say(c, &about, (struct place){ 0 },
-				  "the query does not say which partition of %.*s (%.*s = …)",
-				  SLICE_ARG(s->name), SLICE_ARG(s->key->hash[0].name));
+				  "the query does not say which partition of %.*s (%.*s = …)", SLICE_ARG(s->name),
+				  SLICE_ARG(s->key->hash[0].name));
 	}
 }
 
 static void finds_nothing(struct checker *c)
 {
-	EACH_REACH(c, r) {
+	EACH_REACH(c, r)
+	{
 		if (!r->space || r->entry_count)
 			continue;
 		const struct access *a = r->access;
 		struct about about = about_access(c, a);
-		struct slice asked =
-			a->where_count ? where_text(&a->where[a->where_count - 1]) : SLICE("…");
+		struct slice asked = a->where_count ? where_text(&a->where[a->where_count - 1]) : SLICE("…");
 		if (r->by_key_count)
 			check_say(c, &about, (struct place){ 0 },
 				  "the filter holds for nothing that the query of %.*s can find",
 				  SLICE_ARG(r->space->name));
 		else
-			check_say(c, &about,
-				  a->where_count ? a->where[0].place : (struct place){ 0 },
-				  "nothing in %.*s has keys like this (%.*s)",
-				  SLICE_ARG(r->space->name), SLICE_ARG(asked));
+			check_say(c, &about, a->where_count ? a->where[0].place : (struct place){ 0 },
+				  "nothing in %.*s has keys like this (%.*s)", SLICE_ARG(r->space->name),
+				  SLICE_ARG(asked));
 	}
 }
 
@@ -83,7 +81,7 @@ static bool is_own_mirror(const struct reach *r)
 
 static bool has_sort_condition(const struct reach *r)
 {
-	EACH(struct where_rule, w, r->access->where, r->access->where_count)
+	EACH (struct where_rule, w, r->access->where, r->access->where_count)
 		for (size_t i = 0; i < r->space->key->range_count; i++)
 			if (slice_equal(w->attribute, r->space->key->range[i].name))
 				return true;
@@ -92,15 +90,15 @@ static bool has_sort_condition(const struct reach *r)
 
 static void mixed_collection(struct checker *c)
 {
-	EACH_REACH(c, r) {
+	EACH_REACH(c, r)
+	{
 		size_t n = 0;
 		struct slice names = r->space ? kinds(c, r, &n) : SLICE("");
-		if (n < 2 ||
-		    (r->space->index && is_own_mirror(r))) /* the latter is mirror-in-index */
+		if (n < 2 || (r->space->index && is_own_mirror(r))) /* the latter is mirror-in-index */
 			continue;
 		struct about about = about_access(c, r->access);
-		check_say(c, &about, (struct place){ 0 },
-			  "the query returns several kinds of items: %.*s", SLICE_ARG(names));
+		check_say(c, &about, (struct place){ 0 }, "the query returns several kinds of items: %.*s",
+			  SLICE_ARG(names));
 		/* Without a word on what it returns, a whole collection (an order and its lines)
 		 * may be meant. */
 		if (!r->access->entity.n && !has_sort_condition(r))
@@ -109,8 +107,8 @@ static void mixed_collection(struct checker *c)
 }
 
 /* The attribute that the last placeholder of a prefix stands for in what is found. */
-static bool prefix_is_closed(struct checker *c, const struct where_rule *w,
-			     const struct template *t, const struct entity *e)
+static bool prefix_is_closed(struct checker *c, const struct where_rule *w, const struct template *t,
+			     const struct entity *e)
 {
 	size_t n = template_holes(w->value);
 	const struct template_part *peer = n ? template_hole(t, n - 1) : NULL;
@@ -124,29 +122,27 @@ static bool prefix_is_closed(struct checker *c, const struct where_rule *w,
 	if (name_contains(c->arena, peer->names[0], "geohash quadkey plus_code pluscode h3") ||
 	    name_contains(c->arena, asked, "geohash quadkey prefix beginning startswith"))
 		return true;
-	return a && (a->id ||
-		     attribute_is_time(a)); /* of one length, or meant as the beginning of a time */
+	return a && (a->id || attribute_is_time(a)); /* of one length, or meant as the beginning of a time */
 }
 
 static void open_prefix(struct checker *c)
 {
-	EACH_REACH(c, r) {
+	EACH_REACH(c, r)
+	{
 		if (!r->space)
 			continue;
-		EACH(struct where_rule, w, r->access->where, r->access->where_count) {
+		EACH (struct where_rule, w, r->access->where, r->access->where_count) {
 			const struct template *t = w->value;
-			if (w->op != WHERE_BEGINS || !t->part_count ||
-			    !t->parts[t->part_count - 1].names)
+			if (w->op != WHERE_BEGINS || !t->part_count || !t->parts[t->part_count - 1].names)
 				continue;
 			bool closed = true;
 			for (size_t i = 0; i < r->entry_count; i++)
-				closed = closed && prefix_is_closed(c, w, r->entries[i]->range[0],
-								    r->entries[i]->shape->entity);
+				closed = closed &&
+					 prefix_is_closed(c, w, r->entries[i]->range[0], r->entries[i]->shape->entity);
 			if (closed)
 				continue;
 			struct about about = about_access(c, r->access);
-			check_say(c, &about, w->place,
-				  "begins with %.*s also finds what begins with a longer value",
+			check_say(c, &about, w->place, "begins with %.*s also finds what begins with a longer value",
 				  SLICE_ARG(t->text));
 			check_repair(c,
 				     "End the prefix with the delimiter: begins with %.*s#; for "
@@ -158,7 +154,7 @@ static void open_prefix(struct checker *c)
 
 static void consistent_index(struct checker *c)
 {
-	EACH(struct access, a, c->d->accesses, c->d->access_count)
+	EACH (struct access, a, c->d->accesses, c->d->access_count)
 		if (a->consistent && a->kind == ACCESS_QUERY && a->index.n) {
 			struct about about = about_access(c, a);
 			check_say(c, &about, (struct place){ 0 }, "asks %.*s for a consistent read",
@@ -170,13 +166,11 @@ static void filter_over_key(struct checker *c, const struct reach *r)
 {
 	const struct key_schema *k = r->space->key;
 	for (size_t i = 0; i < (size_t)k->hash_count + k->range_count; i++) {
-		struct slice name =
-			i < k->hash_count ? k->hash[i].name : k->range[i - k->hash_count].name;
+		struct slice name = i < k->hash_count ? k->hash[i].name : k->range[i - k->hash_count].name;
 		if (!term_mentions(r->access->filter, name))
 			continue;
 		struct about about = about_access(c, r->access);
-		check_say(c, &about, r->access->filter->place,
-			  "the filter names %.*s, a key of %.*s", SLICE_ARG(name),
+		check_say(c, &about, r->access->filter->place, "the filter names %.*s, a key of %.*s", SLICE_ARG(name),
 			  SLICE_ARG(r->space->name));
 		check_repair(c, "Put the condition on %.*s into `where`.", SLICE_ARG(name));
 	}
@@ -184,15 +178,15 @@ static void filter_over_key(struct checker *c, const struct reach *r)
 
 static void bad_filter(struct checker *c)
 {
-	EACH_REACH(c, r) {
+	EACH_REACH(c, r)
+	{
 		const struct access *a = r->access;
 		const char *why = "";
 		if (!a->filter)
 			continue;
 		if (!term_can_filter(a->filter, &why)) {
 			struct about about = about_access(c, a);
-			check_say(c, &about, a->filter->place,
-				  "the filter cannot be DynamoDB's: %s", why);
+			check_say(c, &about, a->filter->place, "the filter cannot be DynamoDB's: %s", why);
 		} else if (r->space) {
 			filter_over_key(c, r);
 		}
@@ -203,11 +197,10 @@ static void bad_filter(struct checker *c)
 
 static bool projects(const struct checker *c, const struct space *s, struct slice name)
 {
-	if (!s->index || s->index->projection == PROJECT_ALL || key_has(s->key, name) ||
-	    key_has(&c->d->key, name))
+	if (!s->index || s->index->projection == PROJECT_ALL || key_has(s->key, name) || key_has(&c->d->key, name))
 		return true;
 	if (s->index->projection == PROJECT_INCLUDE)
-		EACH(struct slice, x, s->index->include, s->index->include_count)
+		EACH (struct slice, x, s->index->include, s->index->include_count)
 			if (slice_equal(*x, name))
 				return true;
 	return false;
@@ -237,26 +230,25 @@ static const struct entry *table_entry(const struct checker *c, const struct sha
 }
 
 /* Says so when a term reads an attribute of these rows that the index does not carry. */
-static void needs_of_term(struct checker *c, const struct reach *r, const struct entry *e,
-			  const struct term *t, const char *what, bool from_key)
+static void needs_of_term(struct checker *c, const struct reach *r, const struct entry *e, const struct term *t,
+			  const char *what, bool from_key)
 {
-	EACH(struct attribute, a, e->shape->entity->attributes,
-	      e->shape->entity->attribute_count) {
+	EACH (struct attribute, a, e->shape->entity->attributes, e->shape->entity->attribute_count) {
 		if (projects(c, r->space, a->name) || !term_mentions(t, a->name))
 			continue;
 		if (from_key && follows_from_key(e, a->name, table_entry(c, e->shape)))
 			continue;
 		struct about about = about_access(c, r->access);
-		check_say(c, &about, t->place, "%s needs %.*s, which %.*s does not carry", what,
-			  SLICE_ARG(a->name), SLICE_ARG(r->space->name));
-		check_repair(c, "Add %.*s to the projection of %.*s.", SLICE_ARG(a->name),
-			     SLICE_ARG(r->space->name));
+		check_say(c, &about, t->place, "%s needs %.*s, which %.*s does not carry", what, SLICE_ARG(a->name),
+			  SLICE_ARG(r->space->name));
+		check_repair(c, "Add %.*s to the projection of %.*s.", SLICE_ARG(a->name), SLICE_ARG(r->space->name));
 	}
 }
 
 static void not_projected(struct checker *c)
 {
-	EACH_REACH(c, r) {
+	EACH_REACH(c, r)
+	{
 		const struct access *a = r->access;
 		if (!r->space || !r->space->index || r->space->index->projection == PROJECT_ALL)
 			continue;
@@ -267,8 +259,7 @@ static void not_projected(struct checker *c)
 				needs_of_term(c, r, e, a->filter, "the filter", false);
 			if (!a->has_then && !e->shape->companion && !a->count_only &&
 			    e->shape->entity->allow[ALLOW_READ]) {
-				const struct term *read =
-					list ? list : e->shape->entity->allow[ALLOW_READ];
+				const struct term *read = list ? list : e->shape->entity->allow[ALLOW_READ];
 				needs_of_term(c, r, e, read, "who may read", true);
 			}
 			if (a->rank)
@@ -281,7 +272,7 @@ static void not_projected(struct checker *c)
 static bool points_to_item(const struct checker *c, const struct entry *e)
 {
 	const struct template *t = e->range[0] ? e->range[0] : e->hash[0];
-	EACH(struct entity, to, c->d->entities, c->d->entity_count) {
+	EACH (struct entity, to, c->d->entities, c->d->entity_count) {
 		const struct template *pk = to == e->shape->entity ? NULL : entity_key(c, to, true);
 		if (pk && to->param_count == 1 && template_alike(pk, t) && template_holes(pk))
 			return true;
@@ -293,12 +284,10 @@ static bool only_ids(const struct checker *c, const struct space *s, const struc
 {
 	if (s->index && s->index->projection == PROJECT_KEYS_ONLY)
 		return true;
-	if (e->shape->companion || (s->index && s->index->projection != PROJECT_ALL) ||
-	    !points_to_item(c, e))
+	if (e->shape->companion || (s->index && s->index->projection != PROJECT_ALL) || !points_to_item(c, e))
 		return false;
-	EACH(struct attribute, a, e->shape->entity->attributes, e->shape->entity->attribute_count)
-		if (!a->now && !a->touched &&
-		    !follows_from_key(e, a->name, table_entry(c, e->shape)))
+	EACH (struct attribute, a, e->shape->entity->attributes, e->shape->entity->attribute_count)
+		if (!a->now && !a->touched && !follows_from_key(e, a->name, table_entry(c, e->shape)))
 			return false;
 	return true;
 }
@@ -306,16 +295,16 @@ static bool only_ids(const struct checker *c, const struct space *s, const struc
 /* A pattern that another one runs hands its rows on. */
 static bool is_run_by_another(const struct checker *c, const struct access *a)
 {
-	EACH(struct access, other, c->d->accesses, c->d->access_count)
-		if (slice_equal(other->merge_pattern, a->name) ||
-		    slice_equal(other->merge_over, a->name))
+	EACH (struct access, other, c->d->accesses, c->d->access_count)
+		if (slice_equal(other->merge_pattern, a->name) || slice_equal(other->merge_over, a->name))
 			return true;
 	return false;
 }
 
 static void ids_only(struct checker *c)
 {
-	EACH_REACH(c, r) {
+	EACH_REACH(c, r)
+	{
 		const struct access *a = r->access;
 		if (!r->space || !r->entry_count || a->has_then || a->count_only || !a->path.n ||
 		    is_run_by_another(c, a))
@@ -337,9 +326,8 @@ static bool fixes_whole_key(const struct reach *r)
 	const struct key_schema *k = r->space->key;
 	for (size_t i = 0; i < k->range_count; i++) {
 		bool fixed = false;
-		EACH(struct where_rule, w, r->access->where, r->access->where_count)
-			fixed |= slice_equal(w->attribute, k->range[i].name) && w->op == WHERE_EQ &&
-				 !w->optional;
+		EACH (struct where_rule, w, r->access->where, r->access->where_count)
+			fixed |= slice_equal(w->attribute, k->range[i].name) && w->op == WHERE_EQ && !w->optional;
 		if (!fixed)
 			return false;
 	}
@@ -349,29 +337,27 @@ static bool fixes_whole_key(const struct reach *r)
 static void query_for_one(struct checker *c)
 {
 	EACH_REACH(c, r)
-		if (r->space && !r->space->index && fixes_whole_key(r)) {
-			struct about about = about_access(c, r->access);
-			check_say(c, &about, (struct place){ 0 },
-				  "a query where both keys are known");
-		}
+	if (r->space && !r->space->index && fixes_whole_key(r)) {
+		struct about about = about_access(c, r->access);
+		check_say(c, &about, (struct place){ 0 }, "a query where both keys are known");
+	}
 }
 
 static void counts_by_reading(struct checker *c)
 {
 	EACH_REACH(c, r)
-		if (r->space && r->access->count_only && !fixes_whole_key(r)) {
-			struct about about = about_access(c, r->access);
-			check_say(c, &about, (struct place){ 0 }, "reads everything it counts");
-		}
+	if (r->space && r->access->count_only && !fixes_whole_key(r)) {
+		struct about about = about_access(c, r->access);
+		check_say(c, &about, (struct place){ 0 }, "reads everything it counts");
+	}
 }
 
 static void one_by_one(struct checker *c)
 {
-	EACH(struct access, a, c->d->accesses, c->d->access_count)
+	EACH (struct access, a, c->d->accesses, c->d->access_count)
 		if (a->kind == ACCESS_MERGE && a->merge_over.n) {
 			struct about about = about_access(c, a);
-			check_say(c, &about, (struct place){ 0 },
-				  "runs '%.*s' once for each row of '%.*s'",
+			check_say(c, &about, (struct place){ 0 }, "runs '%.*s' once for each row of '%.*s'",
 				  SLICE_ARG(a->merge_pattern), SLICE_ARG(a->merge_over));
 		}
 }
@@ -380,9 +366,9 @@ static void one_by_one(struct checker *c)
  * time. */
 static bool leaves_out_expired(const struct checker *c, const struct access *a)
 {
-	EACH(struct where_rule, w, a->where, a->where_count)
-		if (w->op == WHERE_GE || w->op == WHERE_GT || w->op == WHERE_LT ||
-		    w->op == WHERE_LE || w->op == WHERE_BETWEEN)
+	EACH (struct where_rule, w, a->where, a->where_count)
+		if (w->op == WHERE_GE || w->op == WHERE_GT || w->op == WHERE_LT || w->op == WHERE_LE ||
+		    w->op == WHERE_BETWEEN)
 			return true;
 	return term_mentions(a->filter, c->d->ttl);
 }
@@ -391,7 +377,8 @@ static void expired_visible(struct checker *c)
 {
 	if (!c->d->ttl.n)
 		return;
-	EACH_REACH(c, r) {
+	EACH_REACH(c, r)
+	{
 		if (!r->space || leaves_out_expired(c, r->access) || r->access->has_then)
 			continue;
 		for (size_t i = 0; i < r->entry_count; i++) {
@@ -400,8 +387,7 @@ static void expired_visible(struct checker *c)
 				continue;
 			struct about about = about_access(c, r->access);
 			check_say(c, &about, (struct place){ 0 },
-				  "%.*s is in these rows for a while after it has expired",
-				  SLICE_ARG(s->name));
+				  "%.*s is in these rows for a while after it has expired", SLICE_ARG(s->name));
 			break;
 		}
 	}
@@ -410,17 +396,16 @@ static void expired_visible(struct checker *c)
 /* ---- a merge over numbers ---- */
 
 /* The attribute of an item that a parameter of the query is compared with: the same placeholder in the key's template. */
-static const struct attribute *compared_with(const struct checker *c, const struct reach *r,
-					     const struct entry *e, struct slice parameter)
+static const struct attribute *compared_with(const struct checker *c, const struct reach *r, const struct entry *e,
+					     struct slice parameter)
 {
 	const struct key_schema *k = r->space->key;
 	for (size_t i = 0; i < (size_t)k->hash_count + k->range_count; i++) {
 		bool hash = i < k->hash_count;
 		size_t at = hash ? i : i - k->hash_count;
 		const struct template *t = hash ? e->hash[at] : e->range[at];
-		EACH(struct where_rule, w, r->access->where, r->access->where_count) {
-			if (!t || !slice_equal(w->attribute,
-					       hash ? k->hash[at].name : k->range[at].name))
+		EACH (struct where_rule, w, r->access->where, r->access->where_count) {
+			if (!t || !slice_equal(w->attribute, hash ? k->hash[at].name : k->range[at].name))
 				continue;
 			for (size_t n = 0; n < template_holes(w->value); n++) {
 				const struct template_part *asked = template_hole(w->value, n);
@@ -440,11 +425,11 @@ static bool is_variable(const struct access *a, const struct term *t)
 
 static void merge_misses(struct checker *c)
 {
-	EACH(struct access, a, c->d->accesses, c->d->access_count) {
+	EACH (struct access, a, c->d->accesses, c->d->access_count) {
 		const struct reach *r = check_reach(c, a->merge_pattern);
 		if (a->kind != ACCESS_MERGE || !a->range_variable.n || a->range_list || !r || !r->space)
 			continue;
-		EACH(struct assignment, with, a->merge_with, a->merge_with_count) {
+		EACH (struct assignment, with, a->merge_with, a->merge_with_count) {
 			const struct attribute *x = NULL;
 			for (size_t i = 0; i < r->entry_count && !x && is_variable(a, with->term); i++)
 				x = compared_with(c, r, r->entries[i], with->attribute);
@@ -452,9 +437,8 @@ static void merge_misses(struct checker *c)
 			    ((double)a->range_from <= x->min && (double)a->range_to >= x->max))
 				continue;
 			struct about about = about_access(c, a);
-			check_say(c, &about, (struct place){ 0 },
-				  "runs for %lld..%lld, and %.*s is %.15g..%.15g", (long long)a->range_from,
-				  (long long)a->range_to, SLICE_ARG(x->name), x->min, x->max);
+			check_say(c, &about, (struct place){ 0 }, "runs for %lld..%lld, and %.*s is %.15g..%.15g",
+				  (long long)a->range_from, (long long)a->range_to, SLICE_ARG(x->name), x->min, x->max);
 		}
 	}
 }
@@ -500,8 +484,7 @@ const struct rule check_rules_access[] = {
 	  "The filter, the read rule or `then` needs an attribute that the index does not carry.",
 	  "In the index the attribute is absent, so the comparison fails for every row.",
 	  "Add it to the index's projection." },
-	{ "ids-only", SEVERITY_WARNING, ids_only,
-	  "The rows are ids only and nothing fetches what they point to.",
+	{ "ids-only", SEVERITY_WARNING, ids_only, "The rows are ids only and nothing fetches what they point to.",
 	  "Whoever lists them must read each item by itself.",
 	  "Add `then: {get: …, keys: {…}}`, which fetches a hundred at a time, or copy what a list "
 	  "shows onto the rows." },
@@ -511,11 +494,9 @@ const struct rule check_rules_access[] = {
 	  "TTL deletes within days, not at the moment. The REST API does not show them; they are "
 	  "read and paid for, and whoever queries the table by himself sees them.",
 	  "Add a filter on the TTL attribute, or a sort condition that cuts off what is too old." },
-	{ "query-for-one", SEVERITY_NOTE, query_for_one,
-	  "Both keys are known: `get` costs less and can be consistent.",
+	{ "query-for-one", SEVERITY_NOTE, query_for_one, "Both keys are known: `get` costs less and can be consistent.",
 	  "A Query for one item costs as much and is harder to read.", "Use `get`." },
-	{ "counts-by-reading", SEVERITY_NOTE, counts_by_reading,
-	  "`count` reads every item it counts.",
+	{ "counts-by-reading", SEVERITY_NOTE, counts_by_reading, "`count` reads every item it counts.",
 	  "Select=COUNT is charged for the items it reads, not for the number it returns.",
 	  "Keep a counter on the item it is about (`counts`), unless the number stays small." },
 	{ "merge-misses", SEVERITY_WARNING, merge_misses,

@@ -4,22 +4,18 @@
 
 static void copy_not_kept(struct checker *c)
 {
-	EACH(struct entity, e, c->d->entities, c->d->entity_count)
-		EACH(struct attribute, a, e->attributes, e->attribute_count) {
-			const struct entity *from =
-				a->copy_entity.n ? design_entity(c->d, a->copy_entity) : NULL;
-			const struct attribute *source =
-				from ? entity_attribute(from, a->copy_attribute) : NULL;
-			if (!source || a->kept_by.n ||
-			    !(attribute_can_change(from, source) || source->derived))
+	EACH (struct entity, e, c->d->entities, c->d->entity_count)
+		EACH (struct attribute, a, e->attributes, e->attribute_count) {
+			const struct entity *from = a->copy_entity.n ? design_entity(c->d, a->copy_entity) : NULL;
+			const struct attribute *source = from ? entity_attribute(from, a->copy_attribute) : NULL;
+			if (!source || a->kept_by.n || !(attribute_can_change(from, source) || source->derived))
 				continue;
 			/* Nobody may change it, or the copy is meant as it was then. */
 			if (a->fixed || (!from->allow[ALLOW_UPDATE] && !from->action_count))
 				continue;
 			struct about about = about_entity(c, e);
-			check_say(c, &about, a->place,
-				  "%.*s stays as it was when %.*s.%.*s changes", SLICE_ARG(a->name),
-				  SLICE_ARG(from->name), SLICE_ARG(source->name));
+			check_say(c, &about, a->place, "%.*s stays as it was when %.*s.%.*s changes",
+				  SLICE_ARG(a->name), SLICE_ARG(from->name), SLICE_ARG(source->name));
 		}
 }
 
@@ -35,10 +31,8 @@ static void mirror_in_index(struct checker *c)
 				if (item->shape->companion || !mirror->shape->companion ||
 				    item->shape->entity != mirror->shape->entity)
 					continue;
-				bool same =
-					slice_equal(item->hash[0]->text, mirror->hash[0]->text) &&
-					(!item->range[0] ||
-					 template_alike(item->range[0], mirror->range[0]));
+				bool same = slice_equal(item->hash[0]->text, mirror->hash[0]->text) &&
+					    (!item->range[0] || template_alike(item->range[0], mirror->range[0]));
 				if (!same)
 					continue;
 				struct about about = about_entity(c, item->shape->entity);
@@ -61,7 +55,7 @@ static bool is_singular_of(struct checker *c, struct slice word, struct slice li
 
 static bool has_companion_for(const struct entity *e, struct slice list)
 {
-	EACH(struct companion, k, e->companions, e->companion_count)
+	EACH (struct companion, k, e->companions, e->companion_count)
 		if (k->each_list && term_mentions(k->each_list, list))
 			return true;
 	return false;
@@ -74,43 +68,35 @@ static bool is_list(const struct attribute *a)
 
 static void list_in_two_places(struct checker *c)
 {
-	EACH(struct entity, e, c->d->entities, c->d->entity_count)
-		EACH(struct attribute, list, e->attributes, e->attribute_count) {
+	EACH (struct entity, e, c->d->entities, c->d->entity_count)
+		EACH (struct attribute, list, e->attributes, e->attribute_count) {
 			if (!is_list(list) || has_companion_for(e, list->name))
 				continue;
-			EACH(struct entity, other, c->d->entities, c->d->entity_count) {
+			EACH (struct entity, other, c->d->entities, c->d->entity_count) {
 				const struct template *sk = entity_key(c, other, false);
 				const struct template_part *hole = sk ? template_hole(sk, 0) : NULL;
-				if (other == e || !hole ||
-				    !is_singular_of(c, hole->names[0], list->name) ||
-				    !template_alike(entity_key(c, e, true),
-						    entity_key(c, other, true)))
+				if (other == e || !hole || !is_singular_of(c, hole->names[0], list->name) ||
+				    !template_alike(entity_key(c, e, true), entity_key(c, other, true)))
 					continue;
 				struct about about = about_entity(c, other);
 				check_say(c, &about, (struct place){ 0 },
-					  "%.*s repeats %.*s.%.*s, and is written by itself",
-					  SLICE_ARG(other->name), SLICE_ARG(e->name),
-					  SLICE_ARG(list->name));
-				check_repair(c,
-					     "Make it a companion of %.*s: {for: %.*s in %.*s, …}.",
-					     SLICE_ARG(e->name), SLICE_ARG(hole->names[0]),
-					     SLICE_ARG(list->name));
+					  "%.*s repeats %.*s.%.*s, and is written by itself", SLICE_ARG(other->name),
+					  SLICE_ARG(e->name), SLICE_ARG(list->name));
+				check_repair(c, "Make it a companion of %.*s: {for: %.*s in %.*s, …}.",
+					     SLICE_ARG(e->name), SLICE_ARG(hole->names[0]), SLICE_ARG(list->name));
 			}
 		}
 }
 
 static void list_not_searchable(struct checker *c)
 {
-	EACH(struct entity, e, c->d->entities, c->d->entity_count)
-		EACH(struct attribute, a, e->attributes, e->attribute_count) {
-			if (!is_list(a) ||
-			    !name_is(c->arena, a->name,
-				     "tags hashtags mentions keywords labels topics") ||
+	EACH (struct entity, e, c->d->entities, c->d->entity_count)
+		EACH (struct attribute, a, e->attributes, e->attribute_count) {
+			if (!is_list(a) || !name_is(c->arena, a->name, "tags hashtags mentions keywords labels topics") ||
 			    has_companion_for(e, a->name))
 				continue;
 			struct about about = about_entity(c, e);
-			check_say(c, &about, a->place, "nothing can be found by its %.*s",
-				  SLICE_ARG(a->name));
+			check_say(c, &about, a->place, "nothing can be found by its %.*s", SLICE_ARG(a->name));
 		}
 }
 
@@ -138,7 +124,7 @@ static bool share_sort_key(const struct checker *c, const struct entity *x, cons
 /* Whether it says nothing that the other does not say, besides when. */
 static bool adds_nothing(const struct entity *e, const struct entity *to)
 {
-	EACH(struct attribute, a, e->attributes, e->attribute_count)
+	EACH (struct attribute, a, e->attributes, e->attribute_count)
 		if (!is_parameter(e, a->name) && !attribute_is_time(a) && !entity_attribute(to, a->name))
 			return false;
 	return true;
@@ -152,17 +138,15 @@ static bool is_reverse_of(const struct checker *c, const struct entity *x, const
 	const struct template *other = entity_key(c, y, true);
 	if (x->param_count != 2 || y->param_count != 2 || !pk || !sk || !template_alike(pk, other))
 		return false;
-	EACH(struct slice, p, x->params, x->param_count)
+	EACH (struct slice, p, x->params, x->param_count)
 		if (!is_parameter(y, *p))
 			return false;
 	const struct template_part *mine = template_hole(pk, 0), *its = template_hole(other, 0);
-	return mine && !slice_equal(mine->names[0], its->names[0]) &&
-	       template_names(sk, its->names[0]);
+	return mine && !slice_equal(mine->names[0], its->names[0]) && template_names(sk, its->names[0]);
 }
 
 /* The link says under the parent what the child's own index entry says: CATEGORY#<parentId>. */
-static bool repeats_index_entry(struct checker *c, const struct entity *link,
-				const struct entity *e)
+static bool repeats_index_entry(struct checker *c, const struct entity *link, const struct entity *e)
 {
 	const struct template *pk = entity_key(c, link, true);
 	if (!pk || !template_holes(pk) || !template_alike(pk, entity_key(c, e, true)))
@@ -173,8 +157,7 @@ static bool repeats_index_entry(struct checker *c, const struct entity *link,
 		for (size_t i = 0; i < c->spaces[k].entry_count; i++) {
 			const struct entry *x = &c->spaces[k].entries[i];
 			/* Under its own identity an index entry says nothing of another item. */
-			if (x->shape->entity == e && !x->shape->companion &&
-			    slice_equal(x->hash[0]->text, pk->text) &&
+			if (x->shape->entity == e && !x->shape->companion && slice_equal(x->hash[0]->text, pk->text) &&
 			    !is_parameter(e, template_hole(pk, 0)->names[0]))
 				return true;
 		}
@@ -183,19 +166,16 @@ static bool repeats_index_entry(struct checker *c, const struct entity *link,
 
 static void stored_twice(struct checker *c)
 {
-	EACH(struct entity, e, c->d->entities, c->d->entity_count)
-		EACH(struct entity, other, c->d->entities, c->d->entity_count) {
+	EACH (struct entity, e, c->d->entities, c->d->entity_count)
+		EACH (struct entity, other, c->d->entities, c->d->entity_count) {
 			if (other == e || e->internal || other->internal)
 				continue;
-			bool mirror = other < e && is_reverse_of(c, e, other) &&
-				      adds_nothing(e, other) &&
-				      (share_stem(c->arena, e->name, other->name) ||
-				       share_sort_key(c, e, other));
+			bool mirror = other < e && is_reverse_of(c, e, other) && adds_nothing(e, other) &&
+				      (share_stem(c->arena, e->name, other->name) || share_sort_key(c, e, other));
 			if (!mirror && !repeats_index_entry(c, e, other))
 				continue;
 			struct about about = about_entity(c, e);
-			check_say(c, &about, (struct place){ 0 },
-				  "%.*s says what %.*s says, and is written by itself",
+			check_say(c, &about, (struct place){ 0 }, "%.*s says what %.*s says, and is written by itself",
 				  SLICE_ARG(e->name), SLICE_ARG(other->name));
 			check_repair(c, "Make it a companion of %.*s.", SLICE_ARG(other->name));
 		}
@@ -211,8 +191,7 @@ const struct rule check_rules_copy[] = {
 	  "A companion carries the index keys of its item: everything is listed twice.",
 	  "Both items are in the index under the same key, and a query returns both.",
 	  "Leave the index keys off the companion." },
-	{ "list-in-two-places", SEVERITY_WARNING, list_in_two_places,
-	  "A list and items for its elements, written apart.",
+	{ "list-in-two-places", SEVERITY_WARNING, list_in_two_places, "A list and items for its elements, written apart.",
 	  "Two requests can fail or overtake each other, and then the list and the items disagree.",
 	  "Make the items companions (`for: tag in tags`): written and diffed in the same "
 	  "transaction." },
@@ -220,8 +199,7 @@ const struct rule check_rules_copy[] = {
 	  "The same relation as another entity, in no common transaction.",
 	  "One can be written without the other; then the two sides tell different stories.",
 	  "Make one a companion of the other." },
-	{ "list-not-searchable", SEVERITY_NOTE, list_not_searchable,
-	  "Tags or mentions that nothing can be found by.",
+	{ "list-not-searchable", SEVERITY_NOTE, list_not_searchable, "Tags or mentions that nothing can be found by.",
 	  "An item is in an index once; a list in it is not indexed.",
 	  "Add a companion per element: {for: tag in tags, …}, if they are meant for finding." },
 	{ NULL },

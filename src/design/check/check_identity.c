@@ -26,8 +26,7 @@ static size_t key_templates(const struct entry *e, const struct template **out)
 /* ---- a time in the key ---- */
 
 /* Whether every placeholder of the guard's key is one of the item's key, and none the time. */
-static bool guards(const struct checker *c, const struct shape *s, const struct entry *item,
-		   struct slice time)
+static bool guards(const struct checker *c, const struct shape *s, const struct entry *item, struct slice time)
 {
 	for (size_t i = 0; i < c->spaces[0].entry_count; i++) {
 		const struct entry *e = &c->spaces[0].entries[i];
@@ -37,7 +36,7 @@ static bool guards(const struct checker *c, const struct shape *s, const struct 
 		size_t n = key_templates(e, keys), m = key_templates(item, own), holes = 0;
 		bool fits = true;
 		for (size_t k = 0; k < n; k++)
-			EACH(struct template_part, p, keys[k]->parts, keys[k]->part_count) {
+			EACH (struct template_part, p, keys[k]->parts, keys[k]->part_count) {
 				if (!p->names)
 					continue;
 				holes++;
@@ -56,8 +55,8 @@ static bool has_guard(const struct checker *c, const struct entry *e, struct sli
 {
 	for (size_t i = 0; i < c->shape_count; i++) {
 		const struct shape *s = &c->shapes[i];
-		if (s->entity == e->shape->entity && s->companion && s->companion->unique.n &&
-		    !s->companion->when && guards(c, s, e, time))
+		if (s->entity == e->shape->entity && s->companion && s->companion->unique.n && !s->companion->when &&
+		    guards(c, s, e, time))
 			return true;
 	}
 	return false;
@@ -69,14 +68,12 @@ static bool has_own_id(struct checker *c, const struct entry *e)
 	const struct template *keys[2];
 	size_t n = key_templates(e, keys);
 	for (size_t k = 0; k < n; k++)
-		EACH(struct template_part, p, keys[k]->parts, keys[k]->part_count) {
-			const struct attribute *a =
-				p->names ? entity_attribute(e->shape->entity, p->names[0]) : NULL;
+		EACH (struct template_part, p, keys[k]->parts, keys[k]->part_count) {
+			const struct attribute *a = p->names ? entity_attribute(e->shape->entity, p->names[0]) : NULL;
 			if (!a)
 				continue;
-			struct slice own = arena_printf(
-				c->arena, "%.*sid",
-				SLICE_ARG(plain_name(c->arena, e->shape->entity->name)));
+			struct slice own = arena_printf(c->arena, "%.*sid",
+							SLICE_ARG(plain_name(c->arena, e->shape->entity->name)));
 			if (a->id || slice_equal(plain_name(c->arena, a->name), own))
 				return true;
 		}
@@ -90,13 +87,11 @@ static void time_lets_duplicate(struct checker *c)
 		const struct template *keys[2];
 		size_t n = key_templates(e, keys);
 		for (size_t k = 0; k < n; k++)
-			EACH(struct template_part, p, keys[k]->parts, keys[k]->part_count) {
+			EACH (struct template_part, p, keys[k]->parts, keys[k]->part_count) {
 				const struct attribute *a =
-					p->names ? entity_attribute(e->shape->entity, p->names[0])
-						 : NULL;
-				if (!a || !(a->now || a->touched) ||
-				    is_parameter(e->shape->entity, a->name) || has_own_id(c, e) ||
-				    has_guard(c, e, a->name))
+					p->names ? entity_attribute(e->shape->entity, p->names[0]) : NULL;
+				if (!a || !(a->now || a->touched) || is_parameter(e->shape->entity, a->name) ||
+				    has_own_id(c, e) || has_guard(c, e, a->name))
 					continue;
 				struct about about = about_entity(c, e->shape->entity);
 				check_say(c, &about, keys[k]->place,
@@ -144,14 +139,13 @@ static void not_addressable(struct checker *c)
 		if (x == said || x->found_by.n || !x->params)
 			continue;
 		for (size_t k = 0; k < n && x != said; k++)
-			EACH(struct template_part, p, keys[k]->parts, keys[k]->part_count) {
+			EACH (struct template_part, p, keys[k]->parts, keys[k]->part_count) {
 				if (!p->names || follows_from_identity(x, p->names[0]) || x == said)
 					continue;
 				struct about about = about_entity(c, x);
 				check_say(c, &about, keys[k]->place,
 					  "%.*s needs %.*s, which the path %.*s does not have",
-					  SLICE_ARG(keys[k]->text), SLICE_ARG(p->names[0]),
-					  SLICE_ARG(x->path));
+					  SLICE_ARG(keys[k]->text), SLICE_ARG(p->names[0]), SLICE_ARG(x->path));
 				said = x;
 			}
 	}
@@ -169,10 +163,8 @@ static void same_key(struct checker *c)
 			    (x->range[0] && !template_alike(x->range[0], y->range[0])))
 				continue;
 			struct about about = about_entity(c, y->shape->entity);
-			check_say(c, &about, y->hash[0]->place,
-				  "%.*s and %.*s have the same key, %.*s",
-				  SLICE_ARG(y->shape->name), SLICE_ARG(x->shape->name),
-				  SLICE_ARG(y->hash[0]->text));
+			check_say(c, &about, y->hash[0]->place, "%.*s and %.*s have the same key, %.*s",
+				  SLICE_ARG(y->shape->name), SLICE_ARG(x->shape->name), SLICE_ARG(y->hash[0]->text));
 		}
 }
 
@@ -180,18 +172,18 @@ static void same_key(struct checker *c)
 
 static void identity_can_change(struct checker *c)
 {
-	EACH(struct entity, e, c->d->entities, c->d->entity_count) {
+	EACH (struct entity, e, c->d->entities, c->d->entity_count) {
 		const struct attribute *moving = NULL;
-		EACH(struct slice, p, e->params, e->param_count) {
+		EACH (struct slice, p, e->params, e->param_count) {
 			const struct attribute *a = entity_attribute(e, *p);
 			if (a && attribute_can_change(e, a) && !a->touched && !a->from_key)
 				moving = a;
 		}
 		/* Whoever may not update it cannot move it; a marker has nothing else. */
-		if (!moving || !e->allow[ALLOW_UPDATE] ||
-		    e->allow[ALLOW_UPDATE]->kind == TERM_NEVER || e->attribute_count < 4)
+		if (!moving || !e->allow[ALLOW_UPDATE] || e->allow[ALLOW_UPDATE]->kind == TERM_NEVER ||
+		    e->attribute_count < 4)
 			continue;
-		EACH(struct entity, other, c->d->entities, c->d->entity_count) {
+		EACH (struct entity, other, c->d->entities, c->d->entity_count) {
 			const struct attribute *through;
 			enum refers how = entity_refers(c, other, e, &through);
 			/* One part of several is also a name of something else: only what says
@@ -199,9 +191,8 @@ static void identity_can_change(struct checker *c)
 			if (how == REFERS_NOT || (e->param_count > 1 && how != REFERS_CHECKED))
 				continue;
 			struct about about = about_entity(c, e);
-			check_say(c, &about, moving->place,
-				  "%.*s may change, and %.*s refers to it", SLICE_ARG(moving->name),
-				  SLICE_ARG(other->name));
+			check_say(c, &about, moving->place, "%.*s may change, and %.*s refers to it",
+				  SLICE_ARG(moving->name), SLICE_ARG(other->name));
 			break;
 		}
 	}
@@ -221,8 +212,7 @@ const struct rule check_rules_identity[] = {
 	  "it.",
 	  "Whoever knows only the path cannot read, change or delete the item.",
 	  "Name the pattern that finds the rest (`found by`), or put the value into the path." },
-	{ "same-key", SEVERITY_ERROR, same_key,
-	  "Two kinds of items have the same key: one overwrites the other.",
+	{ "same-key", SEVERITY_ERROR, same_key, "Two kinds of items have the same key: one overwrites the other.",
 	  "The table's key is all that tells items apart.", "Give each kind a prefix of its own." },
 	{ "identity-can-change", SEVERITY_WARNING, identity_can_change,
 	  "Others refer to this item by an attribute that may change.",

@@ -10,15 +10,15 @@ struct hole_visit {
 	const struct template *template;
 	const struct template_part *hole;
 	const struct attribute *attribute; /* copies followed; NULL: a loop variable or unknown */
-	bool sort;			   /* in a sort key */
-	enum value_type type;		   /* of the key attribute */
+	bool sort;                         /* in a sort key */
+	enum value_type type;              /* of the key attribute */
 };
 
 typedef void (*hole_fn)(struct checker *c, const struct hole_visit *v);
 
 static void visit_template(struct checker *c, struct hole_visit *v, hole_fn fn)
 {
-	EACH(struct template_part, p, v->template->parts, v->template->part_count) {
+	EACH (struct template_part, p, v->template->parts, v->template->part_count) {
 		if (!p->names)
 			continue;
 		v->hole = p;
@@ -28,8 +28,7 @@ static void visit_template(struct checker *c, struct hole_visit *v, hole_fn fn)
 }
 
 /* Whether an earlier entry has shown this very template already, in this space or another. */
-static bool shown(const struct checker *c, const struct space *s, size_t entry,
-		  const struct template *t)
+static bool shown(const struct checker *c, const struct space *s, size_t entry, const struct template *t)
 {
 	for (const struct space *x = c->spaces; x <= s; x++) {
 		size_t n = x == s ? entry : x->entry_count;
@@ -97,8 +96,7 @@ static void number_hole(struct checker *c, const struct hole_visit *v)
 		return; /* stays a number: key-type speaks */
 	say_of(c, v, "is a number that sorts as text");
 	bool negative = attribute_can_be_negative(c, v->entry->shape->entity, v->attribute);
-	check_repair(c,
-		     negative ? "Offset and pad it: <%.*s:+10>." : "Pad it with zeros: <%.*s:06>.",
+	check_repair(c, negative ? "Offset and pad it: <%.*s:+10>." : "Pad it with zeros: <%.*s:06>.",
 		     SLICE_ARG(v->hole->names[0]));
 }
 
@@ -113,8 +111,7 @@ static void negative_hole(struct checker *c, const struct hole_visit *v)
 	    !attribute_can_be_negative(c, v->entry->shape->entity, v->attribute))
 		return;
 	say_of(c, v, "can be negative");
-	check_repair(c, "Write <%.*s:+10>, or give it a range from 0.",
-		     SLICE_ARG(v->hole->names[0]));
+	check_repair(c, "Write <%.*s:+10>, or give it a range from 0.", SLICE_ARG(v->hole->names[0]));
 }
 
 static void negative_in_key(struct checker *c)
@@ -166,8 +163,7 @@ static void absent_hole(struct checker *c, const struct hole_visit *v)
 {
 	const struct entity *e = v->entry->shape->entity;
 	const struct attribute *a = v->attribute;
-	const struct attribute *own =
-		v->hole->name_count == 1 ? entity_attribute(e, v->hole->names[0]) : NULL;
+	const struct attribute *own = v->hole->name_count == 1 ? entity_attribute(e, v->hole->names[0]) : NULL;
 	if (!a || !own || !attribute_can_be_absent(e, own))
 		return;
 	if (v->entry->when_count)
@@ -177,8 +173,7 @@ static void absent_hole(struct checker *c, const struct hole_visit *v)
 	say_of(c, v, "can be absent, and the key then is left off");
 	if (!v->space->index)
 		check_severity(c, SEVERITY_ERROR);
-	check_repair(c, "Put it under `keys when %.*s is present`, or make it required.",
-		     SLICE_ARG(own->name));
+	check_repair(c, "Put it under `keys when %.*s is present`, or make it required.", SLICE_ARG(own->name));
 }
 
 static void absent_in_key(struct checker *c)
@@ -220,8 +215,7 @@ static void delimiter_hole(struct checker *c, const struct hole_visit *v)
 	bool found = has_delimiter(a->id_prefix);
 	for (size_t i = 0; i < a->choice_count; i++)
 		found |= has_delimiter(a->choices[i]);
-	if (a->default_ && a->default_->kind == TERM_LITERAL &&
-	    value_type(a->default_->value) == VALUE_S)
+	if (a->default_ && a->default_->kind == TERM_LITERAL && value_type(a->default_->value) == VALUE_S)
 		found |= has_delimiter(value_bytes(a->default_->value));
 	if (found)
 		say_of(c, v, "contains # by its own definition");
@@ -244,14 +238,14 @@ static void type_hole(struct checker *c, const struct hole_visit *v)
 		say_of(c, v, "is a number, and the key is a string");
 }
 
-static void constant_number(struct checker *c, const struct space *s, const struct entry *e,
-			    const struct template *t, enum value_type type)
+static void constant_number(struct checker *c, const struct space *s, const struct entry *e, const struct template *t,
+			    enum value_type type)
 {
 	if (type != VALUE_N || template_holes(t))
 		return;
 	struct about about = about_entity(c, e->shape->entity);
-	check_say(c, &about, t->place, "'%.*s' is no number, and the key of %.*s is one",
-		  SLICE_ARG(t->text), SLICE_ARG(s->name));
+	check_say(c, &about, t->place, "'%.*s' is no number, and the key of %.*s is one", SLICE_ARG(t->text),
+		  SLICE_ARG(s->name));
 }
 
 static void key_type(struct checker *c)
@@ -278,7 +272,7 @@ static bool doubles(const struct key_rule *r, const struct key_rule *rules, size
 	const struct template_part *hole = template_hole(r->template, 0);
 	if (!prefix.n || !hole || hole->name_count != 1)
 		return false;
-	EACH(struct key_rule, other, rules, n)
+	EACH (struct key_rule, other, rules, n)
 		if (slice_equal(other->attribute, hole->names[0]) &&
 		    slice_equal(template_prefix(other->template), prefix))
 			return true;
@@ -290,13 +284,12 @@ static void double_prefix_of_shape(struct checker *c, const struct shape *s)
 	size_t n;
 	const struct key_rule *rules = shape_rules(s, &n);
 	bool said = false;
-	EACH(struct key_rule, r, rules, n) {
+	EACH (struct key_rule, r, rules, n) {
 		if (said || !doubles(r, rules, n))
 			continue;
 		const struct template_part *hole = template_hole(r->template, 0);
 		const struct attribute *a = entity_attribute(s->entity, hole->names[0]);
-		if (s->companion &&
-		    a) /* the placeholder is the entity's attribute, not the companion's */
+		if (s->companion && a) /* the placeholder is the entity's attribute, not the companion's */
 			continue;
 		struct about about = about_entity(c, s->entity);
 		check_say(c, &about, r->place,
@@ -310,15 +303,14 @@ static void double_prefix_of_shape(struct checker *c, const struct shape *s)
 
 static void double_prefix_of_then(struct checker *c, const struct reach *r)
 {
-	EACH(struct key_rule, k, r->access->then.keys, r->access->then.key_count)
+	EACH (struct key_rule, k, r->access->then.keys, r->access->then.key_count)
 		for (size_t i = 0; i < r->entry_count; i++) {
 			size_t n;
 			const struct key_rule *rules = shape_rules(r->entries[i]->shape, &n);
 			if (!doubles(k, rules, n))
 				continue;
 			struct about about = about_access(c, r->access);
-			check_say(c, &about, k->place,
-				  "%.*s doubles the prefix: the rows hold it already",
+			check_say(c, &about, k->place, "%.*s doubles the prefix: the rows hold it already",
 				  SLICE_ARG(k->template->text));
 			break;
 		}
@@ -335,14 +327,12 @@ static void double_prefix(struct checker *c)
 const struct rule check_rules_key[] = {
 	{ "number-in-key", SEVERITY_ERROR, number_in_key,
 	  "A number in a string sort key without padding: 10 sorts before 2.",
-	  "Strings sort character by character: 1, 10, 2; and 99 above 1000.",
-	  "Pad it with zeros: <x:06>." },
+	  "Strings sort character by character: 1, 10, 2; and 99 above 1000.", "Pad it with zeros: <x:06>." },
 	{ "negative-in-key", SEVERITY_WARNING, negative_in_key,
 	  "A padded number that can be negative, which does not sort and is refused on write.",
 	  "-3 and -2 as text sort the wrong way round, and before every digit.",
 	  "Offset it: <x:+10>, or give it a range from 0." },
-	{ "short-padding", SEVERITY_WARNING, short_padding,
-	  "Padding narrower than the number can become.",
+	{ "short-padding", SEVERITY_WARNING, short_padding, "Padding narrower than the number can become.",
 	  "The first number with more digits is refused on write, or would sort before the others.",
 	  "Pad to the digits of its maximum, or lower the maximum." },
 	{ "time-not-sortable", SEVERITY_ERROR, time_not_sortable,
@@ -365,8 +355,7 @@ const struct rule check_rules_key[] = {
 	  "# separates the parts of a key; a value with it is refused, for it could pose as "
 	  "another item's key.",
 	  "Choose values without #." },
-	{ "key-type", SEVERITY_ERROR, key_type,
-	  "A number where the index's key is a string, or the other way round.",
+	{ "key-type", SEVERITY_ERROR, key_type, "A number where the index's key is a string, or the other way round.",
 	  "DynamoDB refuses the write: a key attribute has the type the table declares.",
 	  "Declare the key as number, or make the template a string." },
 	{ "double-prefix", SEVERITY_ERROR, double_prefix,

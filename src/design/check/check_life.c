@@ -6,51 +6,46 @@
 
 static bool is_expiry(struct checker *c, const struct attribute *a)
 {
-	return a->after.n ||
-	       (a->type == ATTR_EPOCH && name_contains(c->arena, a->name, "expire ttl")) ||
+	return a->after.n || (a->type == ATTR_EPOCH && name_contains(c->arena, a->name, "expire ttl")) ||
 	       name_is(c->arena, a->name, "expiresat expiry expirydate expireat ttl");
 }
 
 static void ttl_missing(struct checker *c)
 {
 	bool set = false;
-	EACH(struct entity, e, c->d->entities, c->d->entity_count)
-		EACH(struct attribute, a, e->attributes, e->attribute_count) {
+	EACH (struct entity, e, c->d->entities, c->d->entity_count)
+		EACH (struct attribute, a, e->attributes, e->attribute_count) {
 			set |= slice_equal(a->name, c->d->ttl);
 			if (c->d->ttl.n || !is_expiry(c, a))
 				continue;
 			struct about about = about_entity(c, e);
-			check_say(c, &about, a->place,
-				  "%.*s says when it expires, and the table has no ttl",
+			check_say(c, &about, a->place, "%.*s says when it expires, and the table has no ttl",
 				  SLICE_ARG(e->name));
 			check_repair(c, "Add `ttl: %.*s`.", SLICE_ARG(a->name));
 		}
 	if (!c->d->ttl.n || set)
 		return;
 	struct about about = about_table(c);
-	check_say(c, &about, (struct place){ 0 }, "ttl is %.*s, which no entity has",
-		  SLICE_ARG(c->d->ttl));
-	check_repair(c, "Add it to what expires: `%.*s: epoch, 30 days after created_at`.",
-		     SLICE_ARG(c->d->ttl));
+	check_say(c, &about, (struct place){ 0 }, "ttl is %.*s, which no entity has", SLICE_ARG(c->d->ttl));
+	check_repair(c, "Add it to what expires: `%.*s: epoch, 30 days after created_at`.", SLICE_ARG(c->d->ttl));
 }
 
 static void ttl_type(struct checker *c)
 {
-	EACH(struct entity, e, c->d->entities, c->d->entity_count)
-		EACH(struct attribute, a, e->attributes, e->attribute_count)
-			if (c->d->ttl.n && slice_equal(a->name, c->d->ttl) &&
-			    a->type != ATTR_EPOCH && !a->copy_entity.n && !a->derived) {
+	EACH (struct entity, e, c->d->entities, c->d->entity_count)
+		EACH (struct attribute, a, e->attributes, e->attribute_count)
+			if (c->d->ttl.n && slice_equal(a->name, c->d->ttl) && a->type != ATTR_EPOCH &&
+			    !a->copy_entity.n && !a->derived) {
 				struct about about = about_entity(c, e);
-				check_say(c, &about, a->place,
-					  "%.*s is no epoch, and nothing expires by it",
+				check_say(c, &about, a->place, "%.*s is no epoch, and nothing expires by it",
 					  SLICE_ARG(a->name));
 			}
 }
 
 static bool is_removed_by_action(const struct entity *e, struct slice attribute)
 {
-	EACH(struct action, x, e->actions, e->action_count)
-		EACH(struct slice, r, x->remove, x->remove_count)
+	EACH (struct action, x, e->actions, e->action_count)
+		EACH (struct slice, r, x->remove, x->remove_count)
 			if (slice_equal(*r, attribute))
 				return true;
 	return false;
@@ -58,27 +53,24 @@ static bool is_removed_by_action(const struct entity *e, struct slice attribute)
 
 static void ttl_always(struct checker *c)
 {
-	EACH(struct entity, e, c->d->entities, c->d->entity_count) {
-		const struct attribute *expiry =
-			c->d->ttl.n ? entity_attribute(e, c->d->ttl) : NULL;
+	EACH (struct entity, e, c->d->entities, c->d->entity_count) {
+		const struct attribute *expiry = c->d->ttl.n ? entity_attribute(e, c->d->ttl) : NULL;
 		bool drafts = false;
-		EACH(struct attribute, a, e->attributes, e->attribute_count)
+		EACH (struct attribute, a, e->attributes, e->attribute_count)
 			for (size_t i = 0; i < a->choice_count; i++)
 				drafts |= name_is(c->arena, a->choices[i], "draft");
 		if (!expiry || !drafts || expiry->when || is_removed_by_action(e, expiry->name))
 			continue;
 		struct about about = about_entity(c, e);
-		check_say(c, &about, expiry->place, "%.*s also deletes what was published",
-			  SLICE_ARG(expiry->name));
+		check_say(c, &about, expiry->place, "%.*s also deletes what was published", SLICE_ARG(expiry->name));
 	}
 }
 
 /* ---- what a deletion leaves behind ---- */
 
-static bool covers(const struct checker *c, const struct slice *patterns, size_t n,
-		   const struct entity *e)
+static bool covers(const struct checker *c, const struct slice *patterns, size_t n, const struct entity *e)
 {
-	EACH(struct slice, p, patterns, n) {
+	EACH (struct slice, p, patterns, n) {
 		const struct reach *r = check_reach(c, *p);
 		if (!r)
 			continue;
@@ -87,18 +79,16 @@ static bool covers(const struct checker *c, const struct slice *patterns, size_t
 		/* A merge removes what it runs. */
 		if (r->access->merge_pattern.n && covers(c, &r->access->merge_pattern, 1, e))
 			return true;
-		if (r->access->merge_of_count &&
-		    covers(c, r->access->merge_of, r->access->merge_of_count, e))
+		if (r->access->merge_of_count && covers(c, r->access->merge_of, r->access->merge_of_count, e))
 			return true;
 	}
 	return false;
 }
 
 /* A processor that reacts to the deletion and takes the other away. */
-static bool removed_by_processor(const struct checker *c, const struct entity *e,
-				 const struct entity *other)
+static bool removed_by_processor(const struct checker *c, const struct entity *e, const struct entity *other)
 {
-	EACH(struct processor, p, c->d->processors, c->d->processor_count) {
+	EACH (struct processor, p, c->d->processors, c->d->processor_count) {
 		if (!slice_equal(p->entity, e->name) || !(p->events & ON_DELETED))
 			continue;
 		if (p->effect == EFFECT_DELETE && slice_equal(p->target, other->name))
@@ -113,9 +103,8 @@ static bool removed_by_processor(const struct checker *c, const struct entity *e
 static bool lives_under(const struct checker *c, const struct entity *e, const struct entity *root)
 {
 	const struct template *pk = entity_key(c, root, true);
-	return pk && template_holes(pk) && root->param_count == 1 &&
-	       template_alike(pk, entity_key(c, e, true)) && entity_key(c, e, false) &&
-	       !template_alike(entity_key(c, root, false), entity_key(c, e, false));
+	return pk && template_holes(pk) && root->param_count == 1 && template_alike(pk, entity_key(c, e, true)) &&
+	       entity_key(c, e, false) && !template_alike(entity_key(c, root, false), entity_key(c, e, false));
 }
 
 static bool expires(const struct checker *c, const struct entity *e)
@@ -126,17 +115,16 @@ static bool expires(const struct checker *c, const struct entity *e)
 
 static void orphans(struct checker *c)
 {
-	EACH(struct entity, e, c->d->entities, c->d->entity_count) {
+	EACH (struct entity, e, c->d->entities, c->d->entity_count) {
 		const struct term *may = e->allow[ALLOW_DELETE];
 		if (!may || may->kind == TERM_NEVER || e->delete_.soft)
 			continue;
 		struct buf left;
 		buf_init(&left, c->arena);
-		EACH(struct entity, other, c->d->entities, c->d->entity_count) {
+		EACH (struct entity, other, c->d->entities, c->d->entity_count) {
 			const struct attribute *through;
 			if (other == e || expires(c, other) ||
-			    (!lives_under(c, other, e) &&
-			     entity_refers(c, other, e, &through) == REFERS_NOT))
+			    (!lives_under(c, other, e) && entity_refers(c, other, e, &through) == REFERS_NOT))
 				continue;
 			if (covers(c, e->delete_.then_remove, e->delete_.then_count, other) ||
 			    covers(c, e->delete_.refuse_while, e->delete_.refuse_count, other) ||
@@ -149,8 +137,8 @@ static void orphans(struct checker *c)
 		if (!left.n)
 			continue;
 		struct about about = about_entity(c, e);
-		check_say(c, &about, e->delete_.place, "deleting a %.*s leaves behind: %.*s",
-			  SLICE_ARG(e->name), SLICE_ARG(buf_slice(&left)));
+		check_say(c, &about, e->delete_.place, "deleting a %.*s leaves behind: %.*s", SLICE_ARG(e->name),
+			  SLICE_ARG(buf_slice(&left)));
 	}
 }
 
@@ -181,13 +169,12 @@ static bool asked_for(const struct term *t, struct slice entity)
 /* Refers to one of several kinds of things, by an id that does not say where that is. */
 static void dangling_target(struct checker *c, const struct entity *e)
 {
-	EACH(struct attribute, a, e->attributes, e->attribute_count) {
-		if (!name_is(c->arena, a->name, "targetid subjectid objectid resourceid itemid") ||
-		    a->id || e->count_count || e->require_count)
+	EACH (struct attribute, a, e->attributes, e->attribute_count) {
+		if (!name_is(c->arena, a->name, "targetid subjectid objectid resourceid itemid") || a->id ||
+		    e->count_count || e->require_count)
 			continue;
 		struct about about = about_entity(c, e);
-		check_say(c, &about, a->place,
-			  "nothing says what %.*s is the id of, nor that it exists",
+		check_say(c, &about, a->place, "nothing says what %.*s is the id of, nor that it exists",
 			  SLICE_ARG(a->name));
 	}
 }
@@ -197,8 +184,8 @@ static void dangling_target(struct checker *c, const struct entity *e)
 static bool there_with_another(const struct checker *c, const struct entity *e, struct slice name,
 			       const struct entity *to, int depth);
 
-static bool asked_with(const struct checker *c, const struct reference *f, struct slice name,
-		       const struct entity *to, int depth)
+static bool asked_with(const struct checker *c, const struct reference *f, struct slice name, const struct entity *to,
+		       int depth)
 {
 	const struct entity *other = design_entity(c->d, f->entity);
 	for (size_t i = 0; other && i < f->arg_count && i < other->param_count; i++) {
@@ -216,13 +203,13 @@ static bool there_with_another(const struct checker *c, const struct entity *e, 
 {
 	if (depth > 4)
 		return false;
-	EACH(struct requirement, r, e->requires, e->require_count)
+	EACH (struct requirement, r, e->requires, e->require_count)
 		if (!r->when && asked_with(c, &r->target, name, to, depth))
 			return true;
-	EACH(struct count_rule, r, e->counts, e->count_count)
+	EACH (struct count_rule, r, e->counts, e->count_count)
 		if (!r->when && asked_with(c, &r->target, name, to, depth))
 			return true;
-	EACH(struct attribute, a, e->attributes, e->attribute_count)
+	EACH (struct attribute, a, e->attributes, e->attribute_count)
 		if (a->next && asked_with(c, a->next, name, to, depth))
 			return true;
 	return false;
@@ -236,27 +223,25 @@ static void repair_reference(struct checker *c, const struct entity *to, struct 
 		buf_str(&b, i ? ", " : "");
 		buf_put(&b, to->params[i]);
 	}
-	check_repair(c, "Add `requires: [%.*s(%.*s)]`.", SLICE_ARG(to->name),
-		     SLICE_ARG(b.n ? buf_slice(&b) : name));
+	check_repair(c, "Add `requires: [%.*s(%.*s)]`.", SLICE_ARG(to->name), SLICE_ARG(b.n ? buf_slice(&b) : name));
 }
 
 static void dangling_reference(struct checker *c)
 {
-	EACH(struct entity, e, c->d->entities, c->d->entity_count) {
+	EACH (struct entity, e, c->d->entities, c->d->entity_count) {
 		if (e->internal || !e->allow[ALLOW_CREATE])
 			continue;
 		dangling_target(c, e);
-		EACH(struct entity, to, c->d->entities, c->d->entity_count) {
+		EACH (struct entity, to, c->d->entities, c->d->entity_count) {
 			const struct attribute *a;
 			enum refers how = entity_refers(c, e, to, &a);
-			if ((how != REFERS_BY_KEY && how != REFERS_BY_NAME) || is_caller(e, a) ||
-			    a->derived || a->copy_entity.n || to->internal ||
-			    asked_for(e->allow[ALLOW_CREATE], to->name) ||
+			if ((how != REFERS_BY_KEY && how != REFERS_BY_NAME) || is_caller(e, a) || a->derived ||
+			    a->copy_entity.n || to->internal || asked_for(e->allow[ALLOW_CREATE], to->name) ||
 			    there_with_another(c, e, a->name, to, 0))
 				continue;
 			struct about about = about_entity(c, e);
-			check_say(c, &about, a->place, "nothing says that the %.*s of %.*s exists",
-				  SLICE_ARG(to->name), SLICE_ARG(a->name));
+			check_say(c, &about, a->place, "nothing says that the %.*s of %.*s exists", SLICE_ARG(to->name),
+				  SLICE_ARG(a->name));
 			repair_reference(c, to, a->name);
 		}
 	}
@@ -265,21 +250,18 @@ static void dangling_reference(struct checker *c)
 const struct rule check_rules_life[] = {
 	{ "ttl-missing", SEVERITY_ERROR, ttl_missing,
 	  "Something expires and the table has no `ttl`, or no entity sets the `ttl` attribute.",
-	  "Nothing is ever deleted by time.",
-	  "Declare `ttl`, and an epoch attribute of that name on what expires." },
+	  "Nothing is ever deleted by time.", "Declare `ttl`, and an epoch attribute of that name on what expires." },
 	{ "ttl-type", SEVERITY_ERROR, ttl_type, "The `ttl` attribute is no epoch.",
 	  "TTL reads a number of seconds since 1970; anything else is ignored.",
 	  "Declare it `epoch`, for example `epoch, 30 days after created_at`." },
-	{ "ttl-always", SEVERITY_WARNING, ttl_always,
-	  "A draft's expiry that also fires after it was published.",
+	{ "ttl-always", SEVERITY_WARNING, ttl_always, "A draft's expiry that also fires after it was published.",
 	  "The published item is deleted when the draft's time is over.",
 	  "Add `when status = 'DRAFT'` to it, or remove it in the action that publishes." },
 	{ "orphans", SEVERITY_WARNING, orphans, "Can be deleted while other items live under it.",
 	  "What stays is found by lists, counted and paid for, and points to nothing.",
 	  "Say what goes with it (`delete: {then remove: […]}`), or that it stays while there is "
 	  "any (`refuse while`)." },
-	{ "dangling-reference", SEVERITY_WARNING, dangling_reference,
-	  "Refers to an item that may not exist.",
+	{ "dangling-reference", SEVERITY_WARNING, dangling_reference, "Refers to an item that may not exist.",
 	  "DynamoDB has no foreign keys: a wrong or deleted id is stored like any other.",
 	  "Add `requires`: a ConditionCheck in the same transaction." },
 	{ NULL },

@@ -23,8 +23,7 @@ static bool begins_with_digit(const struct template_part *p, const struct entity
 	if (p->format == FORMAT_DATE || p->format == FORMAT_MONTH || p->format == FORMAT_PAD ||
 	    p->format == FORMAT_OFFSET)
 		return true;
-	const struct attribute *a =
-		e && p->name_count == 1 ? entity_attribute(e, p->names[0]) : NULL;
+	const struct attribute *a = e && p->name_count == 1 ? entity_attribute(e, p->names[0]) : NULL;
 	return a && (a->type == ATTR_TIMESTAMP || a->type == ATTR_EPOCH);
 }
 
@@ -35,9 +34,8 @@ static bool words_meet(const struct template *a, const struct template *b, const
 	struct slice la = a->part_count && !a->parts[0].names ? a->parts[0].literal : SLICE("");
 	struct slice lb = b->part_count && !b->parts[0].names ? b->parts[0].literal : SLICE("");
 	const struct template_part *hole = b->part_count > 1 ? &b->parts[1] : NULL;
-	const struct attribute *x = e && lb.n && hole && hole->names && hole->name_count == 1
-					    ? entity_attribute(e, hole->names[0])
-					    : NULL;
+	const struct attribute *x =
+		e && lb.n && hole && hole->names && hole->name_count == 1 ? entity_attribute(e, hole->names[0]) : NULL;
 	if (!x || x->type != ATTR_ENUM || hole->format != FORMAT_PLAIN || la.n <= lb.n || !slice_starts(la, lb))
 		return true;
 	struct slice rest = slice_make(la.p + lb.n, la.n - lb.n);
@@ -55,10 +53,10 @@ static bool words_meet(const struct template *a, const struct template *b, const
 static struct atoms to_atoms(struct arena *arena, const struct template *t, const struct entity *e)
 {
 	size_t room = 0;
-	EACH(struct template_part, p, t->parts, t->part_count)
+	EACH (struct template_part, p, t->parts, t->part_count)
 		room += p->names ? 2 : p->literal.n;
 	struct atoms out = { arena_array(arena, struct atom, room + 1), 0 };
-	EACH(struct template_part, p, t->parts, t->part_count) {
+	EACH (struct template_part, p, t->parts, t->part_count) {
 		if (p->names) {
 			out.list[out.n++].kind = begins_with_digit(p, e) ? ATOM_DIGIT : ATOM_ANY;
 			out.list[out.n++].kind = ATOM_MORE;
@@ -122,8 +120,8 @@ static bool is_bare(const struct template *t)
 	return t->part_count == 1 && t->parts[0].names && t->parts[0].format == FORMAT_PLAIN;
 }
 
-static bool meets(struct arena *arena, const struct template *a, const struct template *b,
-		  const struct entity *entity, bool prefix)
+static bool meets(struct arena *arena, const struct template *a, const struct template *b, const struct entity *entity,
+		  bool prefix)
 {
 	if (is_bare(a)) /* a parameter may hold a whole key */
 		return true;
@@ -134,8 +132,7 @@ static bool meets(struct arena *arena, const struct template *a, const struct te
 	return walk_on(&w, 0, 0);
 }
 
-bool template_meets(struct arena *arena, const struct template *a, const struct template *b,
-		    const struct entity *entity)
+bool template_meets(struct arena *arena, const struct template *a, const struct template *b, const struct entity *entity)
 {
 	return meets(arena, a, b, entity, false);
 }
@@ -160,7 +157,7 @@ bool template_alike(const struct template *a, const struct template *b)
 
 bool template_names(const struct template *t, struct slice attribute)
 {
-	EACH(struct template_part, p, t->parts, t->part_count)
+	EACH (struct template_part, p, t->parts, t->part_count)
 		if (p->names && slice_equal(p->names[p->name_count - 1], attribute))
 			return true;
 	return false;
@@ -169,14 +166,14 @@ bool template_names(const struct template *t, struct slice attribute)
 size_t template_holes(const struct template *t)
 {
 	size_t n = 0;
-	EACH(struct template_part, p, t->parts, t->part_count)
+	EACH (struct template_part, p, t->parts, t->part_count)
 		n += p->names != NULL;
 	return n;
 }
 
 const struct template_part *template_hole(const struct template *t, size_t i)
 {
-	EACH(struct template_part, p, t->parts, t->part_count)
+	EACH (struct template_part, p, t->parts, t->part_count)
 		if (p->names && i-- == 0)
 			return p;
 	return NULL;

@@ -22,7 +22,7 @@ static enum order_kind promised(const struct access *a)
 
 static const struct where_rule *sort_condition(const struct access *a, struct slice attribute)
 {
-	EACH(struct where_rule, w, a->where, a->where_count)
+	EACH (struct where_rule, w, a->where, a->where_count)
 		if (slice_equal(w->attribute, attribute))
 			return w;
 	return NULL;
@@ -52,12 +52,12 @@ static const struct template_part *ordered_by(const struct reach *r, const struc
 static bool is_numbered(const struct attribute *a)
 {
 	const struct term *t = a ? a->default_ : NULL;
-	return (a && a->next) || (t && t->kind == TERM_ADD &&
-				  (t->args[0]->kind == TERM_FETCH || t->args[1]->kind == TERM_FETCH));
+	return (a && a->next) ||
+	       (t && t->kind == TERM_ADD && (t->args[0]->kind == TERM_FETCH || t->args[1]->kind == TERM_FETCH));
 }
 
-static bool hole_has_order(struct checker *c, const struct entry *e,
-			   const struct template_part *hole, enum order_kind kind)
+static bool hole_has_order(struct checker *c, const struct entry *e, const struct template_part *hole,
+			   enum order_kind kind)
 {
 	const struct attribute *a = hole_attribute(c, e->shape->entity, hole);
 	if (kind == ORDER_TIME) {
@@ -67,8 +67,7 @@ static bool hole_has_order(struct checker *c, const struct entry *e,
 		/* An id of the item itself is a ULID; somebody else's id tells when that was made.
 		 * Times that are free strings are time-not-sortable. */
 		return !a || attribute_is_time(a) || (own && own->id) || is_numbered(own) ||
-		       (a->type == ATTR_STRING &&
-			name_ends(c->arena, a->name, "at time date timestamp"));
+		       (a->type == ATTR_STRING && name_ends(c->arena, a->name, "at time date timestamp"));
 	}
 	return !a || attribute_is_number(c, e->shape->entity, a);
 }
@@ -84,8 +83,7 @@ static void wrong_order(struct checker *c)
 	for (size_t i = 0; i < c->d->access_count; i++) {
 		const struct reach *r = &c->reaches[i];
 		enum order_kind kind = promised(r->access);
-		if (!r->space || order_is_moot(r->access) ||
-		    (kind != ORDER_TIME && kind != ORDER_NUMBER))
+		if (!r->space || order_is_moot(r->access) || (kind != ORDER_TIME && kind != ORDER_NUMBER))
 			continue;
 		for (size_t j = 0; j < r->entry_count; j++) {
 			const struct template_part *hole = ordered_by(r, r->entries[j]);
@@ -94,16 +92,12 @@ static void wrong_order(struct checker *c)
 			struct about about = about_access(c, r->access);
 			if (hole)
 				check_say(c, &about, (struct place){ 0 },
-					  "%.*s is promised, and %.*s is sorted by %.*s",
-					  SLICE_ARG(r->access->order),
-					  SLICE_ARG(r->entries[j]->shape->name),
-					  SLICE_ARG(hole->names[0]));
+					  "%.*s is promised, and %.*s is sorted by %.*s", SLICE_ARG(r->access->order),
+					  SLICE_ARG(r->entries[j]->shape->name), SLICE_ARG(hole->names[0]));
 			else
 				check_say(c, &about, (struct place){ 0 },
-					  "%.*s is promised, and %.*s has no order in %.*s",
-					  SLICE_ARG(r->access->order),
-					  SLICE_ARG(r->entries[j]->shape->name),
-					  SLICE_ARG(r->space->name));
+					  "%.*s is promised, and %.*s has no order in %.*s", SLICE_ARG(r->access->order),
+					  SLICE_ARG(r->entries[j]->shape->name), SLICE_ARG(r->space->name));
 			break;
 		}
 	}
@@ -113,19 +107,16 @@ static void no_order(struct checker *c)
 {
 	for (size_t i = 0; i < c->d->access_count; i++) {
 		const struct reach *r = &c->reaches[i];
-		if (!r->space || order_is_moot(r->access) || r->access->order.n ||
-		    !r->access->path.n)
+		if (!r->space || order_is_moot(r->access) || r->access->order.n || !r->access->path.n)
 			continue;
 		for (size_t j = 0; j < r->entry_count; j++) {
 			const struct template_part *hole = ordered_by(r, r->entries[j]);
-			const struct attribute *a =
-				hole ? hole_attribute(c, r->entries[j]->shape->entity, hole) : NULL;
+			const struct attribute *a = hole ? hole_attribute(c, r->entries[j]->shape->entity, hole) : NULL;
 			if (!a || !attribute_is_time(a))
 				continue;
 			struct about about = about_access(c, r->access);
 			check_say(c, &about, (struct place){ 0 },
-				  "sorted by %.*s, oldest first, because nothing is said",
-				  SLICE_ARG(hole->names[0]));
+				  "sorted by %.*s, oldest first, because nothing is said", SLICE_ARG(hole->names[0]));
 			break;
 		}
 	}
@@ -136,17 +127,15 @@ static bool is_dated(const struct reach *r)
 {
 	for (size_t j = 0; j < r->entry_count; j++)
 		for (size_t i = 0; i < r->space->key->hash_count; i++)
-			EACH(struct template_part, p, r->entries[j]->hash[i]->parts,
-			      r->entries[j]->hash[i]->part_count)
-				if (p->names &&
-				    (p->format == FORMAT_DATE || p->format == FORMAT_MONTH))
+			EACH (struct template_part, p, r->entries[j]->hash[i]->parts, r->entries[j]->hash[i]->part_count)
+				if (p->names && (p->format == FORMAT_DATE || p->format == FORMAT_MONTH))
 					return true;
 	return false;
 }
 
 static bool walks_elsewhere(const struct checker *c, const struct access *a)
 {
-	EACH(struct access, other, c->d->accesses, c->d->access_count)
+	EACH (struct access, other, c->d->accesses, c->d->access_count)
 		if (slice_equal(other->merge_pattern, a->name))
 			return true;
 	return false;
@@ -157,8 +146,7 @@ static void stops_at_midnight(struct checker *c)
 	for (size_t i = 0; i < c->d->access_count; i++) {
 		const struct reach *r = &c->reaches[i];
 		const struct access *a = r->access;
-		if (!r->space || a->walk_times || a->count_only || !is_dated(r) ||
-		    walks_elsewhere(c, a))
+		if (!r->space || a->walk_times || a->count_only || !is_dated(r) || walks_elsewhere(c, a))
 			continue;
 		if (!a->descending && !a->rank)
 			continue;

@@ -22,9 +22,11 @@ static void find_counter(void *ctx, const struct term *t)
 	about = about_entity(x->c, x->entity);
 	check_say(x->c, &about, t->place, "%.*s is numbered by how many there are in %.*s", SLICE_ARG(x->attribute),
 		  SLICE_ARG(t->attribute));
-	check_repair(x->c, "Give %.*s a sequence (`%.*s_numbers: sequence`) and take from it: `%.*s: integer, next of %.*s(…).%.*s_numbers`.",
-		     SLICE_ARG(of->name), SLICE_ARG(x->attribute), SLICE_ARG(x->attribute), SLICE_ARG(of->name),
-		     SLICE_ARG(x->attribute));
+	check_repair(
+		x->c,
+		"Give %.*s a sequence (`%.*s_numbers: sequence`) and take from it: `%.*s: integer, next of %.*s(…).%.*s_numbers`.",
+		SLICE_ARG(of->name), SLICE_ARG(x->attribute), SLICE_ARG(x->attribute), SLICE_ARG(of->name),
+		SLICE_ARG(x->attribute));
 }
 
 /* E(x).counter + 1: a sum of a counter and something else. */
@@ -37,14 +39,14 @@ static void find_sum(void *ctx, const struct term *t)
 
 static void numbers_repeat(struct checker *c)
 {
-	EACH(struct entity, e, c->d->entities, c->d->entity_count) {
-		EACH(struct attribute, a, e->attributes, e->attribute_count) {
+	EACH (struct entity, e, c->d->entities, c->d->entity_count) {
+		EACH (struct attribute, a, e->attributes, e->attribute_count) {
 			struct numbering x = { c, e, a->name };
 			if (a->default_)
 				term_walk(a->default_, find_sum, &x);
 		}
-		EACH(struct action, action, e->actions, e->action_count)
-			EACH(struct assignment, s, action->set, action->set_count) {
+		EACH (struct action, action, e->actions, e->action_count)
+			EACH (struct assignment, s, action->set, action->set_count) {
 				struct numbering x = { c, e, s->attribute };
 				term_walk(s->term, find_sum, &x);
 			}
@@ -71,10 +73,11 @@ static void say_absence(struct deciding *x, const struct term *t)
 	struct about about = about_entity(x->c, x->entity);
 
 	if (t->kind == TERM_MAY)
-		check_say(x->c, &about, t->place, "%s is decided by a permission that the caller does not have", x->where);
+		check_say(x->c, &about, t->place, "%s is decided by a permission that the caller does not have",
+			  x->where);
 	else
-		check_say(x->c, &about, t->place, "%s is decided by there being no %.*s, which only a query can tell", x->where,
-			  SLICE_ARG(t->name));
+		check_say(x->c, &about, t->place, "%s is decided by there being no %.*s, which only a query can tell",
+			  x->where, SLICE_ARG(t->name));
 }
 
 static void find_absence(struct deciding *x, const struct term *t, bool yes);
@@ -122,13 +125,13 @@ static void decides(struct checker *c, const struct entity *e, const char *where
 
 static void absence_not_held(struct checker *c)
 {
-	EACH(struct entity, e, c->d->entities, c->d->entity_count) {
+	EACH (struct entity, e, c->d->entities, c->d->entity_count) {
 		decides(c, e, "creating", e->allow[ALLOW_CREATE]);
 		decides(c, e, "updating", e->allow[ALLOW_UPDATE]);
 		decides(c, e, "deleting", e->allow[ALLOW_DELETE]);
-		EACH(struct check_rule, k, e->checks, e->check_count)
+		EACH (struct check_rule, k, e->checks, e->check_count)
 			decides(c, e, "a check", k->term);
-		EACH(struct action, a, e->actions, e->action_count) {
+		EACH (struct action, a, e->actions, e->action_count) {
 			decides(c, e, "an action", a->allow);
 			decides(c, e, "an action", a->when);
 		}

@@ -4,20 +4,20 @@
 
 static bool refers_checked(const struct entity *from, const struct entity *to)
 {
-	EACH(struct requirement, r, from->requires, from->require_count)
+	EACH (struct requirement, r, from->requires, from->require_count)
 		if (slice_equal(r->target.entity, to->name))
 			return true;
-	EACH(struct requirement, r, from->lives, from->lives_count)
+	EACH (struct requirement, r, from->lives, from->lives_count)
 		if (slice_equal(r->target.entity, to->name))
 			return true;
-	EACH(struct count_rule, r, from->counts, from->count_count)
+	EACH (struct count_rule, r, from->counts, from->count_count)
 		if (slice_equal(r->target.entity, to->name))
 			return true;
-	EACH(struct action, x, from->actions, from->action_count)
-		EACH(struct requirement, r, x->requires, x->require_count)
+	EACH (struct action, x, from->actions, from->action_count)
+		EACH (struct requirement, r, x->requires, x->require_count)
 			if (slice_equal(r->target.entity, to->name))
 				return true;
-	EACH(struct attribute, a, from->attributes, from->attribute_count)
+	EACH (struct attribute, a, from->attributes, from->attribute_count)
 		if (slice_equal(a->copy_entity, to->name))
 			return true;
 	return false;
@@ -25,17 +25,14 @@ static bool refers_checked(const struct entity *from, const struct entity *to)
 
 /* The attribute in a part `LITERAL<x>` of a template, where LITERAL is what the other's key begins
  * with. */
-static const struct attribute *through_template(const struct entity *from, const struct template *t,
-						struct slice prefix)
+static const struct attribute *through_template(const struct entity *from, const struct template *t, struct slice prefix)
 {
 	for (size_t i = 0; i + 1 < t->part_count; i++) {
 		const struct template_part *lit = &t->parts[i], *hole = &t->parts[i + 1];
-		if (lit->names || !hole->names || hole->name_count != 1 ||
-		    lit->literal.n < prefix.n)
+		if (lit->names || !hole->names || hole->name_count != 1 || lit->literal.n < prefix.n)
 			continue;
 		size_t at = lit->literal.n - prefix.n;
-		if (memcmp(lit->literal.p + at, prefix.p, prefix.n) != 0 ||
-		    (at > 0 && lit->literal.p[at - 1] != '#'))
+		if (memcmp(lit->literal.p + at, prefix.p, prefix.n) != 0 || (at > 0 && lit->literal.p[at - 1] != '#'))
 			continue;
 		const struct attribute *a = entity_attribute(from, hole->names[0]);
 		if (a && !a->id)
@@ -44,8 +41,7 @@ static const struct attribute *through_template(const struct entity *from, const
 	return NULL;
 }
 
-static const struct attribute *through_key(const struct checker *c, const struct entity *from,
-					   const struct entity *to)
+static const struct attribute *through_key(const struct checker *c, const struct entity *from, const struct entity *to)
 {
 	const struct template *pk = entity_key(c, to, true);
 	if (!pk || pk->part_count != 2 || pk->parts[0].names || !pk->parts[1].names)
@@ -54,9 +50,8 @@ static const struct attribute *through_key(const struct checker *c, const struct
 	 * alone. */
 	if (to->param_count != 1 || !is_parameter(to, pk->parts[1].names[0]))
 		return NULL;
-	EACH(struct key_rule, r, from->keys, from->key_count) {
-		const struct attribute *a =
-			through_template(from, r->template, pk->parts[0].literal);
+	EACH (struct key_rule, r, from->keys, from->key_count) {
+		const struct attribute *a = through_template(from, r->template, pk->parts[0].literal);
 		if (a)
 			return a;
 	}
@@ -88,8 +83,8 @@ static bool names_entity(const struct checker *c, struct slice attribute, const 
 	return slice_equal(plain, arena_printf(m, "%.*sid", SLICE_ARG(entity)));
 }
 
-enum refers entity_refers(const struct checker *c, const struct entity *from,
-			  const struct entity *to, const struct attribute **through)
+enum refers entity_refers(const struct checker *c, const struct entity *from, const struct entity *to,
+			  const struct attribute **through)
 {
 	*through = NULL;
 	if (from == to)
@@ -98,14 +93,13 @@ enum refers entity_refers(const struct checker *c, const struct entity *from,
 	*through = through_key(c, from, to);
 	if (*through)
 		how = REFERS_BY_KEY;
-	EACH(struct attribute, a, from->attributes, from->attribute_count) {
+	EACH (struct attribute, a, from->attributes, from->attribute_count) {
 		if (how != REFERS_NOT || a->id || !names_entity(c, a->name, to))
 			continue;
 		/* Two entities with the same identity are two views of one thing, neither refers to
 		 * the other. */
 		if (from->param_count == 1 && is_parameter(from, a->name) &&
-		    !slice_equal(plain_name(c->arena, from->name),
-				 plain_name(c->arena, to->name)) &&
+		    !slice_equal(plain_name(c->arena, from->name), plain_name(c->arena, to->name)) &&
 		    to->param_count == 1 && slice_equal(a->name, to->params[0]))
 			continue;
 		*through = a;

@@ -16,7 +16,7 @@ bool key_has(const struct key_schema *k, struct slice name)
 bool index_carries(const struct design_index *x, struct slice name)
 {
 	if (x->projection == PROJECT_INCLUDE)
-		EACH(struct slice, i, x->include, x->include_count)
+		EACH (struct slice, i, x->include, x->include_count)
 			if (slice_equal(*i, name))
 				return true;
 	return x->projection == PROJECT_ALL;
@@ -34,7 +34,7 @@ bool shape_has(const struct shape *s, struct slice attribute)
 {
 	size_t n;
 	const struct key_rule *rules = shape_rules(s, &n);
-	EACH(struct key_rule, r, rules, n)
+	EACH (struct key_rule, r, rules, n)
 		if (slice_equal(r->attribute, attribute))
 			return true;
 	return !s->companion && entity_attribute(s->entity, attribute);
@@ -43,21 +43,19 @@ bool shape_has(const struct shape *s, struct slice attribute)
 static void make_shapes(struct checker *c)
 {
 	size_t room = 0;
-	EACH(struct entity, e, c->d->entities, c->d->entity_count)
+	EACH (struct entity, e, c->d->entities, c->d->entity_count)
 		room += 1 + e->companion_count;
 	c->shapes = arena_array(c->arena, struct shape, room);
-	EACH(struct entity, e, c->d->entities, c->d->entity_count) {
+	EACH (struct entity, e, c->d->entities, c->d->entity_count) {
 		c->shapes[c->shape_count++] = (struct shape){ e, NULL, e->name };
-		EACH(struct companion, k, e->companions, e->companion_count) {
-			struct slice name =
-				arena_printf(c->arena, "%.*s's companion", SLICE_ARG(e->name));
+		EACH (struct companion, k, e->companions, e->companion_count) {
+			struct slice name = arena_printf(c->arena, "%.*s's companion", SLICE_ARG(e->name));
 			if (k->name.n)
-				name = arena_printf(c->arena, "%.*s's companion %.*s",
-						    SLICE_ARG(e->name), SLICE_ARG(k->name));
+				name = arena_printf(c->arena, "%.*s's companion %.*s", SLICE_ARG(e->name),
+						    SLICE_ARG(k->name));
 			else if (k->rule_count)
-				name = arena_printf(
-					c->arena, "%.*s's companion %.*s", SLICE_ARG(e->name),
-					SLICE_ARG(k->rules[k->rule_count > 1].template->text));
+				name = arena_printf(c->arena, "%.*s's companion %.*s", SLICE_ARG(e->name),
+						    SLICE_ARG(k->rules[k->rule_count > 1].template->text));
 			c->shapes[c->shape_count++] = (struct shape){ e, k, name };
 		}
 	}
@@ -79,19 +77,19 @@ static const struct template *bare_template(struct arena *a, const struct attrib
 	return t;
 }
 
-struct choice { /* one form of one key attribute */
+/* one form of one key attribute */
+struct choice {
 	const struct template *template;
 	const struct term *when;
 };
 
 #define CHOICES_MAX 8
 
-static size_t choices_of(struct checker *c, const struct shape *s, struct slice attribute,
-			 struct choice *out)
+static size_t choices_of(struct checker *c, const struct shape *s, struct slice attribute, struct choice *out)
 {
 	size_t count = 0, n;
 	const struct key_rule *rules = shape_rules(s, &n);
-	EACH(struct key_rule, r, rules, n)
+	EACH (struct key_rule, r, rules, n)
 		if (slice_equal(r->attribute, attribute) && count < CHOICES_MAX)
 			out[count++] = (struct choice){ r->template, r->when };
 	const struct attribute *a = s->companion ? NULL : entity_attribute(s->entity, attribute);
@@ -109,8 +107,7 @@ static bool same_condition(const struct term *x, const struct term *y)
 
 /* With `keys when A` and `keys when B` both giving the whole key, A's hash does not go with B's
  * range. */
-static bool goes_with(const struct entry *e, const struct choice *choice,
-		      const struct choice *hashes, size_t n)
+static bool goes_with(const struct entry *e, const struct choice *choice, const struct choice *hashes, size_t n)
 {
 	if (!choice->when || e->when_count == 0)
 		return true;
@@ -146,8 +143,7 @@ static void add_entry(struct builder *b, const struct entry *e)
 	struct space *s = b->space;
 	if (s->entry_count == b->room) {
 		size_t more = b->room ? b->room * 2 : 8;
-		s->entries = arena_grow(b->c->arena, s->entries, b->room * sizeof(*e),
-					more * sizeof(*e));
+		s->entries = arena_grow(b->c->arena, s->entries, b->room * sizeof(*e), more * sizeof(*e));
 		b->room = more;
 	}
 	s->entries[s->entry_count++] = *e;
@@ -223,7 +219,7 @@ const struct space *check_space(const struct checker *c, struct slice index)
 
 static const struct where_rule *where_of(const struct access *a, struct slice attribute)
 {
-	EACH(struct where_rule, w, a->where, a->where_count)
+	EACH (struct where_rule, w, a->where, a->where_count)
 		if (slice_equal(w->attribute, attribute))
 			return w;
 	return NULL;
@@ -238,27 +234,20 @@ static bool on_side(struct slice bound, struct slice key, bool above)
 	return cmp == 0 || (cmp > 0) == above;
 }
 
-static bool where_meets(struct checker *c, const struct where_rule *w, const struct template *t,
-			const struct entity *e)
+static bool where_meets(struct checker *c, const struct where_rule *w, const struct template *t, const struct entity *e)
 {
 	struct slice key = template_prefix(t), from = template_prefix(w->value);
 	switch (w->op) {
-	case WHERE_EQ:
-		return template_meets(c->arena, w->value, t, e);
-	case WHERE_BEGINS:
-		return template_begins(c->arena, w->value, t, e);
-	case WHERE_BETWEEN:
-		return on_side(from, key, true) && on_side(template_prefix(w->upper), key, false);
+	case WHERE_EQ: return template_meets(c->arena, w->value, t, e);
+	case WHERE_BEGINS: return template_begins(c->arena, w->value, t, e);
+	case WHERE_BETWEEN: return on_side(from, key, true) && on_side(template_prefix(w->upper), key, false);
 	case WHERE_LT:
-	case WHERE_LE:
-		return on_side(from, key, false);
-	default:
-		return on_side(from, key, true);
+	case WHERE_LE: return on_side(from, key, false);
+	default: return on_side(from, key, true);
 	}
 }
 
-static bool entry_matches(struct checker *c, const struct access *a, const struct space *s,
-			  const struct entry *e)
+static bool entry_matches(struct checker *c, const struct access *a, const struct space *s, const struct entry *e)
 {
 	for (size_t i = 0; i < s->key->hash_count; i++) {
 		const struct where_rule *w = where_of(a, s->key->hash[i].name);

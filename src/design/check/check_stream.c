@@ -6,16 +6,14 @@
 
 static void stream_off(struct checker *c)
 {
-	EACH(struct processor, p, c->d->processors, c->d->processor_count) {
+	EACH (struct processor, p, c->d->processors, c->d->processor_count) {
 		bool old = term_mentions_old(p->when) || (p->events & ON_DELETED);
-		if (c->d->stream == STREAM_NEW_AND_OLD ||
-		    (c->d->stream == STREAM_NEW_IMAGE && !old))
+		if (c->d->stream == STREAM_NEW_AND_OLD || (c->d->stream == STREAM_NEW_IMAGE && !old))
 			continue;
 		struct about about = about_processor(c, p);
 		check_say(c, &about, (struct place){ 0 },
-			  c->d->stream == STREAM_NONE
-				  ? "the table has no stream"
-				  : "the stream does not carry what this needs");
+			  c->d->stream == STREAM_NONE ? "the table has no stream"
+						      : "the stream does not carry what this needs");
 	}
 }
 
@@ -25,25 +23,23 @@ static bool may_be_created(const struct checker *c, const struct entity *e)
 {
 	if (e->allow[ALLOW_CREATE] && e->allow[ALLOW_CREATE]->kind != TERM_NEVER)
 		return true;
-	EACH(struct action, x, e->actions, e->action_count)
+	EACH (struct action, x, e->actions, e->action_count)
 		if (x->creates)
 			return true;
-	EACH(struct processor, p, c->d->processors, c->d->processor_count)
-		if ((p->effect == EFFECT_PUT || p->effect == EFFECT_COUNT) &&
-		    slice_equal(p->target, e->name))
+	EACH (struct processor, p, c->d->processors, c->d->processor_count)
+		if ((p->effect == EFFECT_PUT || p->effect == EFFECT_COUNT) && slice_equal(p->target, e->name))
 			return true;
 	return false;
 }
 
 static void update_of_nothing(struct checker *c)
 {
-	EACH(struct processor, p, c->d->processors, c->d->processor_count) {
+	EACH (struct processor, p, c->d->processors, c->d->processor_count) {
 		const struct entity *e = design_entity(c->d, p->target);
 		if (p->effect != EFFECT_UPDATE || !e || may_be_created(c, e))
 			continue;
 		struct about about = about_processor(c, p);
-		check_say(c, &about, (struct place){ 0 }, "updates a %.*s, which nobody creates",
-			  SLICE_ARG(e->name));
+		check_say(c, &about, (struct place){ 0 }, "updates a %.*s, which nobody creates", SLICE_ARG(e->name));
 	}
 }
 
@@ -54,9 +50,9 @@ static int causes(const struct checker *c, const struct processor *p, struct sli
 {
 	int direct = 0;
 	if (slice_equal(p->target, entity))
-		direct = p->effect == EFFECT_PUT ? ON_CREATED | ON_UPDATED
+		direct = p->effect == EFFECT_PUT                                   ? ON_CREATED | ON_UPDATED
 			 : p->effect == EFFECT_UPDATE || p->effect == EFFECT_COUNT ? ON_UPDATED
-			 : p->effect == EFFECT_DELETE				   ? ON_DELETED
+			 : p->effect == EFFECT_DELETE                              ? ON_DELETED
 										   : 0;
 	const struct entity *e = design_entity(c->d, entity);
 	if (p->effect == EFFECT_REMOVE_ALL && e && reach_has_entity(check_reach(c, p->target), e))
@@ -64,7 +60,7 @@ static int causes(const struct checker *c, const struct processor *p, struct sli
 	/* Putting or deleting something that counts updates what it counts on. */
 	const struct entity *target = design_entity(c->d, p->target);
 	if (target && p->effect != EFFECT_SEND)
-		EACH(struct count_rule, r, target->counts, target->count_count)
+		EACH (struct count_rule, r, target->counts, target->count_count)
 			if (slice_equal(r->target.entity, entity))
 				direct |= ON_UPDATED;
 	return direct;
@@ -117,8 +113,7 @@ static void many_stream_readers(struct checker *c)
 	if (c->d->processor_count <= READERS_MAX)
 		return;
 	struct about about = about_table(c);
-	check_say(c, &about, (struct place){ 0 }, "%zu processors read one stream",
-		  c->d->processor_count);
+	check_say(c, &about, (struct place){ 0 }, "%zu processors read one stream", c->d->processor_count);
 }
 
 /* ---- fan-out ---- */
@@ -140,20 +135,18 @@ static bool is_bounded(const struct processor *p)
 
 static void unbounded_fan_out(struct checker *c)
 {
-	EACH(struct processor, p, c->d->processors, c->d->processor_count) {
-		const struct access *a =
-			p->each_pattern.n ? design_access(c->d, p->each_pattern) : NULL;
+	EACH (struct processor, p, c->d->processors, c->d->processor_count) {
+		const struct access *a = p->each_pattern.n ? design_access(c->d, p->each_pattern) : NULL;
 		if (!a || p->effect != EFFECT_PUT || is_bounded(p))
 			continue;
 		/* A window of time is an end. */
 		bool window = false;
-		EACH(struct where_rule, w, a->where, a->where_count)
+		EACH (struct where_rule, w, a->where, a->where_count)
 			window |= w->op == WHERE_BETWEEN || w->op == WHERE_GE || w->op == WHERE_GT;
 		if (window)
 			continue;
 		struct about about = about_processor(c, p);
-		check_say(c, &about, (struct place){ 0 },
-			  "writes a %.*s for each row of '%.*s', however many there are",
+		check_say(c, &about, (struct place){ 0 }, "writes a %.*s for each row of '%.*s', however many there are",
 			  SLICE_ARG(p->target), SLICE_ARG(p->each_pattern));
 	}
 }
@@ -161,15 +154,12 @@ static void unbounded_fan_out(struct checker *c)
 static bool is_undone(const struct checker *c, const struct processor *p)
 {
 	const struct entity *target = design_entity(c->d, p->target);
-	EACH(struct processor, q, c->d->processors, c->d->processor_count) {
-		if (q == p || !slice_equal(q->entity, p->entity) ||
-		    !(q->events & (ON_UPDATED | ON_DELETED)))
+	EACH (struct processor, q, c->d->processors, c->d->processor_count) {
+		if (q == p || !slice_equal(q->entity, p->entity) || !(q->events & (ON_UPDATED | ON_DELETED)))
 			continue;
-		if ((q->effect == EFFECT_DELETE || q->effect == EFFECT_UPDATE) &&
-		    slice_equal(q->target, p->target))
+		if ((q->effect == EFFECT_DELETE || q->effect == EFFECT_UPDATE) && slice_equal(q->target, p->target))
 			return true;
-		if (q->effect == EFFECT_REMOVE_ALL && target &&
-		    reach_has_entity(check_reach(c, q->target), target))
+		if (q->effect == EFFECT_REMOVE_ALL && target && reach_has_entity(check_reach(c, q->target), target))
 			return true;
 	}
 	return false;
@@ -180,9 +170,9 @@ static bool spreads_content(const struct checker *c, const struct processor *p)
 {
 	const struct entity *e = design_entity(c->d, p->entity);
 	if (e)
-		EACH(struct attribute, a, e->attributes, e->attribute_count)
+		EACH (struct attribute, a, e->attributes, e->attribute_count)
 			if (a->type == ATTR_TEXT)
-				EACH(struct assignment, s, p->with, p->with_count)
+				EACH (struct assignment, s, p->with, p->with_count)
 					if (term_mentions(s->term, a->name))
 						return true;
 	return false;
@@ -190,13 +180,12 @@ static bool spreads_content(const struct checker *c, const struct processor *p)
 
 static void no_undo(struct checker *c)
 {
-	EACH(struct processor, p, c->d->processors, c->d->processor_count) {
+	EACH (struct processor, p, c->d->processors, c->d->processor_count) {
 		if (p->effect != EFFECT_PUT || !(p->events & ON_CREATED) || !p->each_pattern.n ||
 		    !spreads_content(c, p) || is_undone(c, p))
 			continue;
 		struct about about = about_processor(c, p);
-		check_say(c, &about, (struct place){ 0 },
-			  "no processor takes a %.*s back when the %.*s changes or goes",
+		check_say(c, &about, (struct place){ 0 }, "no processor takes a %.*s back when the %.*s changes or goes",
 			  SLICE_ARG(p->target), SLICE_ARG(p->entity));
 	}
 }
@@ -205,7 +194,7 @@ static void no_undo(struct checker *c)
 
 static void reserved_name(struct checker *c)
 {
-	EACH(struct processor, p, c->d->processors, c->d->processor_count) {
+	EACH (struct processor, p, c->d->processors, c->d->processor_count) {
 		if (!slice_is(p->name, "keeper"))
 			continue;
 		struct about about = about_processor(c, p);
@@ -224,7 +213,7 @@ static bool can_change(const struct entity *e, struct slice name, int depth)
 		return can_change(e, a->after, depth + 1);
 	if (!a->derived)
 		return true;
-	EACH(struct attribute, of, e->attributes, e->attribute_count)
+	EACH (struct attribute, of, e->attributes, e->attribute_count)
 		if (of != a && term_mentions(a->derived, of->name) && can_change(e, of->name, depth + 1))
 			return true;
 	return false;
@@ -232,11 +221,11 @@ static bool can_change(const struct entity *e, struct slice name, int depth)
 
 static bool can_move(const struct checker *c, const struct entity *e)
 {
-	EACH(struct attribute, a, e->attributes, e->attribute_count) {
+	EACH (struct attribute, a, e->attributes, e->attribute_count) {
 		bool in_key = key_has(&c->d->key, a->name);
-		EACH(struct key_rule, k, e->keys, e->key_count)
-			in_key |= key_has(&c->d->key, k->attribute) &&
-				  (template_names(k->template, a->name) || (k->when && term_mentions(k->when, a->name)));
+		EACH (struct key_rule, k, e->keys, e->key_count)
+			in_key |= key_has(&c->d->key, k->attribute) && (template_names(k->template, a->name) ||
+									(k->when && term_mentions(k->when, a->name)));
 		if (in_key && can_change(e, a->name, 0))
 			return true;
 	}
@@ -265,11 +254,12 @@ static bool can_be_found(const struct checker *c, const struct entity *e)
 {
 	if (e->found_by.n && finds_again(e, e->params, e->param_count))
 		return true;
-	EACH(struct access, a, c->d->accesses, c->d->access_count) {
-		bool of_it = slice_equal(a->entity, e->name) || (a->kind == ACCESS_GET && slice_equal(a->get.entity, e->name)) ||
+	EACH (struct access, a, c->d->accesses, c->d->access_count) {
+		bool of_it = slice_equal(a->entity, e->name) ||
+			     (a->kind == ACCESS_GET && slice_equal(a->get.entity, e->name)) ||
 			     (a->kind == ACCESS_QUERY && reach_has_entity(check_reach(c, a->name), e));
-		if ((a->kind == ACCESS_QUERY || a->kind == ACCESS_GET) && of_it && !a->count_only &&
-		    !a->unite.n && a->param_count && finds_again(e, a->params, a->param_count))
+		if ((a->kind == ACCESS_QUERY || a->kind == ACCESS_GET) && of_it && !a->count_only && !a->unite.n &&
+		    a->param_count && finds_again(e, a->params, a->param_count))
 			return true;
 	}
 	return false;
@@ -277,7 +267,7 @@ static bool can_be_found(const struct checker *c, const struct entity *e)
 
 static void cascade_unsure(struct checker *c)
 {
-	EACH(struct entity, e, c->d->entities, c->d->entity_count) {
+	EACH (struct entity, e, c->d->entities, c->d->entity_count) {
 		if (!e->delete_.then_count || e->delete_.soft || !can_move(c, e) || can_be_found(c, e))
 			continue;
 		struct about about = about_entity(c, e);
@@ -287,8 +277,7 @@ static void cascade_unsure(struct checker *c)
 }
 
 const struct rule check_rules_stream[] = {
-	{ "stream-off", SEVERITY_ERROR, stream_off,
-	  "Processors need a stream with new and old images.",
+	{ "stream-off", SEVERITY_ERROR, stream_off, "Processors need a stream with new and old images.",
 	  "Without a stream nothing tells of a change; without the old image nothing tells what "
 	  "was before.",
 	  "Say `stream: new and old images`." },
@@ -296,8 +285,7 @@ const struct rule check_rules_stream[] = {
 	  "An `update` of an entity that no client, action or processor creates.",
 	  "An update changes an item that is there; of one that is not there nothing happens.",
 	  "Use `put`, or `count`, which makes what it counts on; or let someone create it." },
-	{ "processor-loop", SEVERITY_ERROR, processor_loop,
-	  "It wakes itself, directly or through others.",
+	{ "processor-loop", SEVERITY_ERROR, processor_loop, "It wakes itself, directly or through others.",
 	  "Its own write is in the stream, too, and is answered with another one, without end.",
 	  "Add a `when` that compares with `old.…`, so that it only answers a change it does not "
 	  "make itself." },
@@ -314,8 +302,7 @@ const struct rule check_rules_stream[] = {
 	  "Spreads copies when something is created and does nothing when it changes or goes.",
 	  "The copies go on showing what was deleted or hidden.",
 	  "Add a processor on `updated` or `deleted` that deletes them." },
-	{ "reserved-name", SEVERITY_ERROR, reserved_name,
-	  "A processor is called `keeper`.",
+	{ "reserved-name", SEVERITY_ERROR, reserved_name, "A processor is called `keeper`.",
 	  "That is the name of what brings keys, copies and cascades after changes; positions and "
 	  "switches go by the name.",
 	  "Give it another name." },

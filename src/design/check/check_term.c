@@ -58,8 +58,7 @@ bool name_contains(struct arena *a, struct slice name, const char *words)
 
 /* ---- attributes ---- */
 
-static const struct attribute *source_of(const struct checker *c, const struct attribute *a,
-					 int depth)
+static const struct attribute *source_of(const struct checker *c, const struct attribute *a, int depth)
 {
 	if (!a || !a->copy_entity.n || depth > 8)
 		return a;
@@ -68,8 +67,7 @@ static const struct attribute *source_of(const struct checker *c, const struct a
 	return from ? source_of(c, from, depth + 1) : a;
 }
 
-const struct attribute *hole_attribute(const struct checker *c, const struct entity *e,
-				       const struct template_part *hole)
+const struct attribute *hole_attribute(const struct checker *c, const struct entity *e, const struct template_part *hole)
 {
 	if (!hole || hole->name_count != 1)
 		return NULL;
@@ -79,8 +77,7 @@ const struct attribute *hole_attribute(const struct checker *c, const struct ent
 bool attribute_is_number(const struct checker *c, const struct entity *e, const struct attribute *a)
 {
 	(void)c, (void)e;
-	return a->counter || a->type == ATTR_NUMBER || a->type == ATTR_INTEGER ||
-	       a->type == ATTR_EPOCH;
+	return a->counter || a->type == ATTR_NUMBER || a->type == ATTR_INTEGER || a->type == ATTR_EPOCH;
 }
 
 bool attribute_is_time(const struct attribute *a)
@@ -90,7 +87,7 @@ bool attribute_is_time(const struct attribute *a)
 
 bool is_parameter(const struct entity *e, struct slice name)
 {
-	EACH(struct slice, p, e->params, e->param_count)
+	EACH (struct slice, p, e->params, e->param_count)
 		if (slice_equal(*p, name))
 			return true;
 	return false;
@@ -106,7 +103,8 @@ static bool is_above_zero(const struct entity *e, const struct term *t)
 {
 	const struct attribute *a = t->kind == TERM_PATH && t->name_count == 1 ? entity_attribute(e, t->names[0]) : NULL;
 	if (t->kind == TERM_LITERAL)
-		return value_type(t->value) == VALUE_N && value_number(t->value).digits && !value_number(t->value).negative;
+		return value_type(t->value) == VALUE_N && value_number(t->value).digits &&
+		       !value_number(t->value).negative;
 	if (t->kind == TERM_ADD)
 		return is_above_zero(e, t->args[0]) || is_above_zero(e, t->args[1]);
 	return a && a->has_min && a->min > 0;
@@ -115,9 +113,8 @@ static bool is_above_zero(const struct entity *e, const struct term *t)
 static void look_for_absent(void *ctx, const struct term *t)
 {
 	struct absent_search *s = ctx;
-	const struct attribute *a = t->kind == TERM_PATH && t->name_count == 1
-					    ? entity_attribute(s->entity, t->names[0])
-					    : NULL;
+	const struct attribute *a =
+		t->kind == TERM_PATH && t->name_count == 1 ? entity_attribute(s->entity, t->names[0]) : NULL;
 	if (a && !a->derived && attribute_can_be_absent(s->entity, a))
 		s->found = true;
 	/* So is what is divided by 0. */
@@ -134,35 +131,31 @@ bool attribute_can_be_absent(const struct entity *e, const struct attribute *a)
 		term_walk(a->derived, look_for_absent, &s);
 		return s.found;
 	}
-	return !(a->required || a->default_ || a->id || a->now || a->touched || a->counter ||
-		 a->the_caller || a->copy_entity.n || a->after.n || a->next || is_parameter(e, a->name));
+	return !(a->required || a->default_ || a->id || a->now || a->touched || a->counter || a->the_caller ||
+		 a->copy_entity.n || a->after.n || a->next || is_parameter(e, a->name));
 }
 
 bool attribute_can_change(const struct entity *e, const struct attribute *a)
 {
 	(void)e;
-	return !(a->fixed || a->id || a->now || a->the_caller || a->counter || a->derived ||
-		 a->copy_entity.n);
+	return !(a->fixed || a->id || a->now || a->the_caller || a->counter || a->derived || a->copy_entity.n);
 }
 
 /* ---- can a number be negative ---- */
 
-static bool term_can_be_negative(const struct checker *c, const struct entity *e,
-				 const struct term *t, int depth);
+static bool term_can_be_negative(const struct checker *c, const struct entity *e, const struct term *t, int depth);
 
 static bool counted_down(const struct checker *c, const struct entity *e, const struct attribute *a)
 {
-	EACH(struct entity, from, c->d->entities, c->d->entity_count)
-		EACH(struct count_rule, r, from->counts, from->count_count)
-			if (slice_equal(r->target.entity, e->name) &&
-			    slice_equal(r->attribute, a->name) && r->by &&
+	EACH (struct entity, from, c->d->entities, c->d->entity_count)
+		EACH (struct count_rule, r, from->counts, from->count_count)
+			if (slice_equal(r->target.entity, e->name) && slice_equal(r->attribute, a->name) && r->by &&
 			    term_can_be_negative(c, from, r->by, 0))
 				return true;
 	return false;
 }
 
-static bool can_be_negative(const struct checker *c, const struct entity *e,
-			    const struct attribute *a, int depth)
+static bool can_be_negative(const struct checker *c, const struct entity *e, const struct attribute *a, int depth)
 {
 	if (a->derived)
 		return term_can_be_negative(c, e, a->derived, depth);
@@ -173,14 +166,12 @@ static bool can_be_negative(const struct checker *c, const struct entity *e,
 	return !a->has_min || a->min < 0;
 }
 
-bool attribute_can_be_negative(const struct checker *c, const struct entity *e,
-			       const struct attribute *a)
+bool attribute_can_be_negative(const struct checker *c, const struct entity *e, const struct attribute *a)
 {
 	return can_be_negative(c, e, a, 0);
 }
 
-static bool any_negative(const struct checker *c, const struct entity *e, const struct term *t,
-			 int depth)
+static bool any_negative(const struct checker *c, const struct entity *e, const struct term *t, int depth)
 {
 	for (size_t i = 0; i < t->arg_count; i++)
 		if (term_can_be_negative(c, e, t->args[i], depth + 1))
@@ -188,8 +179,7 @@ static bool any_negative(const struct checker *c, const struct entity *e, const 
 	return false;
 }
 
-static bool all_negative(const struct checker *c, const struct entity *e, const struct term *t,
-			 int depth)
+static bool all_negative(const struct checker *c, const struct entity *e, const struct term *t, int depth)
 {
 	for (size_t i = 0; i < t->arg_count; i++)
 		if (!term_can_be_negative(c, e, t->args[i], depth + 1))
@@ -202,31 +192,25 @@ static bool literal_is_negative(const struct term *t)
 	return value_type(t->value) == VALUE_N && value_number(t->value).negative;
 }
 
-static bool term_can_be_negative(const struct checker *c, const struct entity *e,
-				 const struct term *t, int depth)
+static bool term_can_be_negative(const struct checker *c, const struct entity *e, const struct term *t, int depth)
 {
 	if (depth > 12)
 		return true;
 	switch (t->kind) {
-	case TERM_LITERAL:
-		return literal_is_negative(t);
+	case TERM_LITERAL: return literal_is_negative(t);
 	case TERM_PATH: {
 		const struct attribute *a = entity_attribute(e, t->names[t->name_count - 1]);
 		return !a || can_be_negative(c, e, a, depth + 1);
 	}
 	case TERM_ADD:
 	case TERM_MUL:
-	case TERM_DIV:
-		return any_negative(c, e, t, depth);
+	case TERM_DIV: return any_negative(c, e, t, depth);
 	case TERM_NEGATE:
-	case TERM_SUB:
-		return true;
+	case TERM_SUB: return true;
 	case TERM_CALL:
-		return slice_is(t->name, "max")
-			       ? all_negative(c, e, t, depth)
-			       : slice_is(t->name, "min") && any_negative(c, e, t, depth);
-	default:
-		return false;
+		return slice_is(t->name, "max") ? all_negative(c, e, t, depth)
+						: slice_is(t->name, "min") && any_negative(c, e, t, depth);
+	default: return false;
 	}
 }
 
@@ -269,11 +253,9 @@ bool term_is_public(const struct design *d, const struct term *t)
 	if (!t)
 		return false;
 	switch (t->kind) {
-	case TERM_ALWAYS:
-		return true;
+	case TERM_ALWAYS: return true;
 	case TERM_IS_ROLE:
-		return slice_is(t->name, "user") ||
-		       (d->callers.role_count && slice_equal(t->name, d->callers.roles[0]));
+		return slice_is(t->name, "user") || (d->callers.role_count && slice_equal(t->name, d->callers.roles[0]));
 	case TERM_OR:
 		for (size_t i = 0; i < t->arg_count; i++)
 			if (term_is_public(d, t->args[i]))
@@ -284,8 +266,7 @@ bool term_is_public(const struct design *d, const struct term *t)
 			if (!term_is_public(d, t->args[i]))
 				return false;
 		return true;
-	default:
-		return false;
+	default: return false;
 	}
 }
 
@@ -294,8 +275,7 @@ static void look_for_caller(void *ctx, const struct term *t)
 	struct mention *m = ctx;
 	if (t->kind == TERM_EQ && t->arg_count == 2)
 		for (size_t i = 0; i < 2; i++)
-			if (t->args[i]->kind == TERM_CALLER &&
-			    term_mentions(t->args[1 - i], m->attribute))
+			if (t->args[i]->kind == TERM_CALLER && term_mentions(t->args[1 - i], m->attribute))
 				m->found = true;
 }
 
@@ -318,9 +298,8 @@ static bool constant_of(const struct shape *s, struct slice attribute, struct sl
 {
 	size_t n;
 	const struct key_rule *rules = shape_rules(s, &n);
-	EACH(struct key_rule, r, rules, n)
-		if (slice_equal(r->attribute, attribute) && template_holes(r->template) == 0 &&
-		    !r->when) {
+	EACH (struct key_rule, r, rules, n)
+		if (slice_equal(r->attribute, attribute) && template_holes(r->template) == 0 && !r->when) {
 			*out = template_prefix(r->template);
 			return true;
 		}
@@ -351,8 +330,7 @@ static bool surely_absent(const struct checker *c, const struct shape *s, struct
 	return false;
 }
 
-static enum truth compare_truth(const struct checker *c, const struct term *t,
-				const struct shape *s)
+static enum truth compare_truth(const struct checker *c, const struct term *t, const struct shape *s)
 {
 	const struct slice *name = own_path(t->args[0]);
 	if (!name)
@@ -360,8 +338,7 @@ static enum truth compare_truth(const struct checker *c, const struct term *t,
 	if (surely_absent(c, s, *name))
 		return t->kind == TERM_NE ? TRUTH_YES : TRUTH_NO;
 	struct slice is;
-	if (!constant_of(s, *name, &is) ||
-	    (t->kind != TERM_EQ && t->kind != TERM_NE && t->kind != TERM_IN))
+	if (!constant_of(s, *name, &is) || (t->kind != TERM_EQ && t->kind != TERM_NE && t->kind != TERM_IN))
 		return TRUTH_MAYBE;
 	for (size_t i = 1; i < t->arg_count; i++) {
 		const struct term *x = t->args[i];
@@ -373,8 +350,7 @@ static enum truth compare_truth(const struct checker *c, const struct term *t,
 	return t->kind == TERM_NE ? TRUTH_YES : TRUTH_NO;
 }
 
-static enum truth presence_truth(const struct checker *c, const struct term *t,
-				 const struct shape *s)
+static enum truth presence_truth(const struct checker *c, const struct term *t, const struct shape *s)
 {
 	const struct slice *name = own_path(t->args[0]);
 	enum truth present = TRUTH_MAYBE;
@@ -389,10 +365,8 @@ static enum truth truth_of(const struct checker *c, const struct term *t, const 
 {
 	enum truth out;
 	switch (t->kind) {
-	case TERM_ALWAYS:
-		return TRUTH_YES;
-	case TERM_NEVER:
-		return TRUTH_NO;
+	case TERM_ALWAYS: return TRUTH_YES;
+	case TERM_NEVER: return TRUTH_NO;
 	case TERM_AND:
 		out = TRUTH_YES;
 		for (size_t i = 0; i < t->arg_count; i++) {
@@ -407,11 +381,9 @@ static enum truth truth_of(const struct checker *c, const struct term *t, const 
 			out = x > out ? x : out;
 		}
 		return out;
-	case TERM_NOT:
-		return (enum truth)(TRUTH_YES - truth_of(c, t->args[0], s));
+	case TERM_NOT: return (enum truth)(TRUTH_YES - truth_of(c, t->args[0], s));
 	case TERM_PRESENT:
-	case TERM_ABSENT:
-		return presence_truth(c, t, s);
+	case TERM_ABSENT: return presence_truth(c, t, s);
 	case TERM_EQ:
 	case TERM_NE:
 	case TERM_LT:
@@ -421,10 +393,8 @@ static enum truth truth_of(const struct checker *c, const struct term *t, const 
 	case TERM_IN:
 	case TERM_BETWEEN:
 	case TERM_BEGINS:
-	case TERM_CONTAINS:
-		return compare_truth(c, t, s);
-	default:
-		return TRUTH_MAYBE;
+	case TERM_CONTAINS: return compare_truth(c, t, s);
+	default: return TRUTH_MAYBE;
 	}
 }
 

@@ -6,7 +6,7 @@
 
 static bool is_guarded(const struct entity *e, struct slice attribute)
 {
-	EACH(struct companion, k, e->companions, e->companion_count)
+	EACH (struct companion, k, e->companions, e->companion_count)
 		if (slice_equal(k->unique, attribute))
 			return true;
 	return false;
@@ -18,8 +18,7 @@ static bool is_whole_key(const struct checker *c, const struct entity *e, struct
 	const struct template *keys[2] = { entity_key(c, e, true), entity_key(c, e, false) };
 	size_t holes = 0;
 	for (size_t i = 0; i < 2; i++)
-		EACH(struct template_part, p, keys[i] ? keys[i]->parts : NULL,
-		      keys[i] ? keys[i]->part_count : 0) {
+		EACH (struct template_part, p, keys[i] ? keys[i]->parts : NULL, keys[i] ? keys[i]->part_count : 0) {
 			if (!p->names)
 				continue;
 			if (!slice_equal(p->names[0], attribute))
@@ -31,7 +30,7 @@ static bool is_whole_key(const struct checker *c, const struct entity *e, struct
 
 static bool logs_in_with(const struct entity *e, struct slice attribute)
 {
-	EACH(struct slice, s, e->login.by, e->login.present ? e->login.by_count : 0)
+	EACH (struct slice, s, e->login.by, e->login.present ? e->login.by_count : 0)
 		if (slice_equal(*s, attribute))
 			return true;
 	return false;
@@ -41,7 +40,7 @@ static bool logs_in_with(const struct entity *e, struct slice attribute)
 static bool is_referred_to(const struct checker *c, const struct entity *e)
 {
 	const struct attribute *through;
-	EACH(struct entity, from, c->d->entities, c->d->entity_count)
+	EACH (struct entity, from, c->d->entities, c->d->entity_count)
 		if (entity_refers(c, from, e, &through) == REFERS_CHECKED)
 			return true;
 	return false;
@@ -50,14 +49,14 @@ static bool is_referred_to(const struct checker *c, const struct entity *e)
 /* All it has besides the value is a word on who has it, or when: a name or a number of its own makes it a thing. */
 static bool points_to_owner(const struct checker *c, const struct entity *e, const struct attribute *value)
 {
-	EACH(struct attribute, a, e->attributes, e->attribute_count) {
+	EACH (struct attribute, a, e->attributes, e->attribute_count) {
 		bool owners = a == value || attribute_is_time(a);
 		if (a->counter)
 			return false;
-		EACH(struct entity, other, c->d->entities, c->d->entity_count)
+		EACH (struct entity, other, c->d->entities, c->d->entity_count)
 			if (other != e && entity_attribute(other, value->name))
 				owners |= entity_attribute(other, a->name) != NULL;
-		EACH(struct entity, other, c->d->entities, c->d->entity_count)
+		EACH (struct entity, other, c->d->entities, c->d->entity_count)
 			owners |= other != e && is_parameter(other, a->name);
 		if (!owners)
 			return false;
@@ -69,8 +68,8 @@ static bool points_to_owner(const struct checker *c, const struct entity *e, con
 static const struct attribute *marks(const struct checker *c, const struct entity *e)
 {
 	const struct template *pk = entity_key(c, e, true), *sk = entity_key(c, e, false);
-	if (!pk || !sk || e->attribute_count > 3 || !slice_equal(pk->text, sk->text) ||
-	    template_holes(pk) != 1 || is_referred_to(c, e))
+	if (!pk || !sk || e->attribute_count > 3 || !slice_equal(pk->text, sk->text) || template_holes(pk) != 1 ||
+	    is_referred_to(c, e))
 		return NULL;
 	const struct attribute *a = entity_attribute(e, template_hole(pk, 0)->names[0]);
 	return a && points_to_owner(c, e, a) ? a : NULL;
@@ -78,10 +77,9 @@ static const struct attribute *marks(const struct checker *c, const struct entit
 
 static bool is_marked_by_entity(const struct checker *c, struct slice attribute)
 {
-	EACH(struct entity, e, c->d->entities, c->d->entity_count) {
+	EACH (struct entity, e, c->d->entities, c->d->entity_count) {
 		const struct attribute *a = marks(c, e);
-		if (a &&
-		    slice_equal(plain_name(c->arena, a->name), plain_name(c->arena, attribute)))
+		if (a && slice_equal(plain_name(c->arena, a->name), plain_name(c->arena, attribute)))
 			return true;
 	}
 	return false;
@@ -98,30 +96,27 @@ static void say_unguarded(struct checker *c, const struct entity *e, const struc
 	struct about about = about_entity(c, e);
 	bool account = name_is(c->arena, a->name, "username email emailaddress login handle");
 	bool claimed = a->unique || logs_in_with(e, a->name);
-	check_say(c, &about, a->place, "nothing keeps two %.*s items from having the same %.*s",
-		  SLICE_ARG(e->name), SLICE_ARG(a->name));
-	check_severity(c, claimed				  ? SEVERITY_ERROR
+	check_say(c, &about, a->place, "nothing keeps two %.*s items from having the same %.*s", SLICE_ARG(e->name),
+		  SLICE_ARG(a->name));
+	check_severity(c, claimed                                 ? SEVERITY_ERROR
 			  : account && !accounts_are_elsewhere(c) ? SEVERITY_WARNING
 								  : SEVERITY_NOTE);
-	check_repair(c, "Add a companion: {unique: %.*s, PK: %.*s#<%.*s>, SK: %.*s#<%.*s>}.",
-		     SLICE_ARG(a->name), SLICE_ARG(a->name), SLICE_ARG(a->name), SLICE_ARG(a->name),
-		     SLICE_ARG(a->name));
+	check_repair(c, "Add a companion: {unique: %.*s, PK: %.*s#<%.*s>, SK: %.*s#<%.*s>}.", SLICE_ARG(a->name),
+		     SLICE_ARG(a->name), SLICE_ARG(a->name), SLICE_ARG(a->name), SLICE_ARG(a->name));
 }
 
 static void unique_without_guard(struct checker *c)
 {
-	EACH(struct entity, e, c->d->entities, c->d->entity_count) {
+	EACH (struct entity, e, c->d->entities, c->d->entity_count) {
 		if (e->internal || marks(c, e))
 			continue;
-		EACH(struct attribute, a, e->attributes, e->attribute_count) {
+		EACH (struct attribute, a, e->attributes, e->attribute_count) {
 			bool should = a->unique || logs_in_with(e, a->name) ||
-				      name_is(c->arena, a->name,
-					      "username email emailaddress login handle slug url");
+				      name_is(c->arena, a->name, "username email emailaddress login handle slug url");
 			/* Somebody else's name beside a reference to him is a copy. */
 			bool own = a->unique || logs_in_with(e, a->name) || e->param_count == 1;
-			if (!should || !own || a->copy_entity.n || a->derived ||
-			    is_guarded(e, a->name) || is_whole_key(c, e, a->name) ||
-			    is_marked_by_entity(c, a->name))
+			if (!should || !own || a->copy_entity.n || a->derived || is_guarded(e, a->name) ||
+			    is_whole_key(c, e, a->name) || is_marked_by_entity(c, a->name))
 				continue;
 			say_unguarded(c, e, a);
 		}
@@ -135,14 +130,13 @@ static bool can_be_mistaken(const struct attribute *x, const struct attribute *y
 {
 	bool plain_x = x->form == FORM_NAME || x->form == FORM_SLUG;
 	bool plain_y = y->form == FORM_NAME || y->form == FORM_SLUG;
-	bool text = (x->type == ATTR_STRING || x->type == ATTR_TEXT) &&
-		    (y->type == ATTR_STRING || y->type == ATTR_TEXT);
+	bool text = (x->type == ATTR_STRING || x->type == ATTR_TEXT) && (y->type == ATTR_STRING || y->type == ATTR_TEXT);
 	return text && !(x->form == FORM_EMAIL && plain_y) && !(y->form == FORM_EMAIL && plain_x);
 }
 
 static void login_ambiguous(struct checker *c)
 {
-	EACH(struct entity, e, c->d->entities, c->d->entity_count)
+	EACH (struct entity, e, c->d->entities, c->d->entity_count)
 		for (size_t i = 0; e->login.present && i < e->login.by_count; i++)
 			for (size_t k = 0; k < i; k++) {
 				const struct attribute *x = entity_attribute(e, e->login.by[k]);
@@ -150,8 +144,7 @@ static void login_ambiguous(struct checker *c)
 				if (!x || !y || x->id || y->id || !can_be_mistaken(x, y))
 					continue;
 				struct about about = about_entity(c, e);
-				check_say(c, &about, e->login.place,
-					  "one account's %.*s can be another's %.*s",
+				check_say(c, &about, e->login.place, "one account's %.*s can be another's %.*s",
 					  SLICE_ARG(x->name), SLICE_ARG(y->name));
 			}
 }
@@ -169,18 +162,14 @@ static void unique_by_index(struct checker *c)
 			const struct entry *x = r->entries[j];
 			const struct entity *e = x->shape->entity;
 			const struct template_part *hole = template_hole(x->hash[0], 0);
-			const struct attribute *a =
-				hole ? entity_attribute(e, hole->names[0]) : NULL;
+			const struct attribute *a = hole ? entity_attribute(e, hole->names[0]) : NULL;
 			/* What is in the item's identity is unique, as far as the whole identity is
 			 * asked for. */
-			if (!a || a->id || a->the_caller || is_parameter(e, a->name) ||
-			    is_guarded(e, a->name))
+			if (!a || a->id || a->the_caller || is_parameter(e, a->name) || is_guarded(e, a->name))
 				continue;
 			struct about about = about_access(c, r->access);
-			check_say(c, &about, (struct place){ 0 },
-				  "expects one %.*s for a %.*s; %.*s admits several",
-				  SLICE_ARG(e->name), SLICE_ARG(a->name),
-				  SLICE_ARG(r->space->name));
+			check_say(c, &about, (struct place){ 0 }, "expects one %.*s for a %.*s; %.*s admits several",
+				  SLICE_ARG(e->name), SLICE_ARG(a->name), SLICE_ARG(r->space->name));
 			break;
 		}
 	}
@@ -192,9 +181,9 @@ static size_t others_with(struct checker *c, const struct entity * not, struct s
 {
 	size_t n = 0;
 	struct slice plain = plain_name(c->arena, attribute);
-	EACH(struct entity, e, c->d->entities, c->d->entity_count) {
+	EACH (struct entity, e, c->d->entities, c->d->entity_count) {
 		bool has = false;
-		EACH(struct attribute, a, e->attributes, e->attribute_count)
+		EACH (struct attribute, a, e->attributes, e->attribute_count)
 			has |= slice_equal(plain_name(c->arena, a->name), plain);
 		n += e != not &&has;
 	}
@@ -203,44 +192,41 @@ static size_t others_with(struct checker *c, const struct entity * not, struct s
 
 static void guard_as_entity(struct checker *c)
 {
-	EACH(struct entity, e, c->d->entities, c->d->entity_count) {
+	EACH (struct entity, e, c->d->entities, c->d->entity_count) {
 		const struct attribute *a = marks(c, e);
 		if (!a || !others_with(c, e, a->name))
 			continue;
 		struct about about = about_entity(c, e);
-		check_say(c, &about, (struct place){ 0 },
-			  "%.*s says that its %.*s is taken, and is written by itself",
+		check_say(c, &about, (struct place){ 0 }, "%.*s says that its %.*s is taken, and is written by itself",
 			  SLICE_ARG(e->name), SLICE_ARG(a->name));
 		const struct template *pk = entity_key(c, e, true);
 		check_repair(c,
 			     "Make it a companion of what has the %.*s: {unique: %.*s, PK: %.*s, "
 			     "SK: %.*s}.",
-			     SLICE_ARG(a->name), SLICE_ARG(a->name), SLICE_ARG(pk->text),
-			     SLICE_ARG(pk->text));
+			     SLICE_ARG(a->name), SLICE_ARG(a->name), SLICE_ARG(pk->text), SLICE_ARG(pk->text));
 	}
 }
 
 static void guard_ambiguous(struct checker *c)
 {
-	EACH(struct entity, e, c->d->entities, c->d->entity_count) {
+	EACH (struct entity, e, c->d->entities, c->d->entity_count) {
 		const struct attribute *a = marks(c, e);
 		size_t n = a ? others_with(c, e, a->name) : 0;
 		if (n < 2)
 			continue;
 		struct about about = about_entity(c, e);
-		check_say(c, &about, (struct place){ 0 },
-			  "%zu entities have a %.*s; whose does it mark?", n, SLICE_ARG(a->name));
+		check_say(c, &about, (struct place){ 0 }, "%zu entities have a %.*s; whose does it mark?", n,
+			  SLICE_ARG(a->name));
 	}
 }
 
 static void guard_repeats_key(struct checker *c)
 {
-	EACH(struct entity, e, c->d->entities, c->d->entity_count)
-		EACH(struct companion, k, e->companions, e->companion_count)
+	EACH (struct entity, e, c->d->entities, c->d->entity_count)
+		EACH (struct companion, k, e->companions, e->companion_count)
 			if (k->unique.n && is_whole_key(c, e, k->unique)) {
 				struct about about = about_entity(c, e);
-				check_say(c, &about, k->place,
-					  "%.*s is unique by the table's key already",
+				check_say(c, &about, k->place, "%.*s is unique by the table's key already",
 					  SLICE_ARG(k->unique));
 			}
 }
@@ -250,13 +236,13 @@ static void guard_repeats_key(struct checker *c)
 /* A value people type: not an id, not a word from a list, not a reference. */
 static bool is_typed(const struct attribute *a)
 {
-	return (a->type == ATTR_STRING || a->type == ATTR_TEXT) && !a->id && !a->the_caller &&
-	       !a->derived && !a->copy_entity.n && !a->choice_count;
+	return (a->type == ATTR_STRING || a->type == ATTR_TEXT) && !a->id && !a->the_caller && !a->derived &&
+	       !a->copy_entity.n && !a->choice_count;
 }
 
 static bool marks_only(const struct companion *k)
 {
-	EACH(struct key_rule, r, k->rules, k->rule_count)
+	EACH (struct key_rule, r, k->rules, k->rule_count)
 		if (template_holes(r->template) && slice_is(r->attribute, "PK"))
 			return template_holes(r->template) == 1 &&
 			       slice_equal(template_hole(r->template, 0)->names[0], k->unique) &&
@@ -266,20 +252,18 @@ static bool marks_only(const struct companion *k)
 
 static void case_in_unique(struct checker *c)
 {
-	EACH(struct entity, e, c->d->entities, c->d->entity_count) {
+	EACH (struct entity, e, c->d->entities, c->d->entity_count) {
 		const struct attribute *marked = marks(c, e);
 		struct about about = about_entity(c, e);
 		if (marked && is_typed(marked) && !marked->lower &&
 		    template_hole(entity_key(c, e, true), 0)->format == FORMAT_PLAIN)
 			check_say(c, &about, marked->place, "%.*s is unique only in this spelling",
 				  SLICE_ARG(marked->name));
-		EACH(struct companion, k, e->companions, e->companion_count) {
-			const struct attribute *a =
-				k->unique.n ? entity_attribute(e, k->unique) : NULL;
+		EACH (struct companion, k, e->companions, e->companion_count) {
+			const struct attribute *a = k->unique.n ? entity_attribute(e, k->unique) : NULL;
 			if (!a || !is_typed(a) || a->lower || !marks_only(k))
 				continue;
-			check_say(c, &about, a->place, "%.*s is unique only in this spelling",
-				  SLICE_ARG(a->name));
+			check_say(c, &about, a->place, "%.*s is unique only in this spelling", SLICE_ARG(a->name));
 		}
 	}
 }
@@ -305,16 +289,14 @@ const struct rule check_rules_unique[] = {
 	  "Two can check at once and both find it free; and a changed or deleted item leaves its "
 	  "marker.",
 	  "Make it a companion (`unique`): written, moved and deleted in the same transaction." },
-	{ "guard-ambiguous", SEVERITY_WARNING, guard_ambiguous,
-	  "A marker for an attribute that several entities have.",
+	{ "guard-ambiguous", SEVERITY_WARNING, guard_ambiguous, "A marker for an attribute that several entities have.",
 	  "Things of different kinds would take each other's names.",
 	  "Let each entity guard its own, with a prefix of its own." },
-	{ "guard-repeats-key", SEVERITY_NOTE, guard_repeats_key,
-	  "The value is in the table's key and unique already.",
+	{ "guard-repeats-key", SEVERITY_NOTE, guard_repeats_key, "The value is in the table's key and unique already.",
 	  "The marker costs a write and adds nothing, unless it outlives the item.",
 	  "Leave it away, or keep it for values that stay reserved." },
 	{ "case-in-unique", SEVERITY_WARNING, case_in_unique,
-	  "A unique value that is not `lower`: `John@x` and `john@x` are two.",
-	  "Keys are compared byte by byte.", "Declare it `lower`." },
+	  "A unique value that is not `lower`: `John@x` and `john@x` are two.", "Keys are compared byte by byte.",
+	  "Declare it `lower`." },
 	{ NULL },
 };

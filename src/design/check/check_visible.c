@@ -28,11 +28,10 @@ static bool is_state(struct checker *c, const struct attribute *a)
 static bool is_blanked(const struct entity *e, struct slice state)
 {
 	bool sets = false, blanks = false;
-	EACH(struct assignment, s, e->delete_.set, e->delete_.set_count) {
+	EACH (struct assignment, s, e->delete_.set, e->delete_.set_count) {
 		const struct attribute *a = entity_attribute(e, s->attribute);
 		sets |= slice_equal(s->attribute, state);
-		blanks |= a && (a->type == ATTR_TEXT || a->type == ATTR_STRING) &&
-			  s->term->kind == TERM_LITERAL;
+		blanks |= a && (a->type == ATTR_TEXT || a->type == ATTR_STRING) && s->term->kind == TERM_LITERAL;
 	}
 	return e->delete_.soft && sets && blanks;
 }
@@ -52,16 +51,13 @@ static bool key_depends_on(const struct space *s, const struct entry *e, struct 
 }
 
 /* Whether everybody gets these rows whatever the state is. */
-static bool shows(struct checker *c, const struct access *a, const struct entity *e,
-		  struct slice state)
+static bool shows(struct checker *c, const struct access *a, const struct entity *e, struct slice state)
 {
-	if (a->operators_only || !a->path.n || term_mentions(a->filter, state) ||
-	    term_mentions(a->then.keep, state))
+	if (a->operators_only || !a->path.n || term_mentions(a->filter, state) || term_mentions(a->then.keep, state))
 		return false;
 	if (a->allow && !term_is_public(c->d, a->allow))
 		return false;
-	const struct term *rule =
-		e->allow[ALLOW_LIST] ? e->allow[ALLOW_LIST] : e->allow[ALLOW_READ];
+	const struct term *rule = e->allow[ALLOW_LIST] ? e->allow[ALLOW_LIST] : e->allow[ALLOW_READ];
 	return term_is_public(c->d, rule) && !term_mentions(rule, state);
 }
 
@@ -75,14 +71,12 @@ static void shows_unpublished(struct checker *c)
 			const struct entity *e = x->shape->entity;
 			if (x->shape->companion || e == said || r->access->count_only)
 				continue;
-			EACH(struct attribute, a, e->attributes, e->attribute_count) {
+			EACH (struct attribute, a, e->attributes, e->attribute_count) {
 				if (e == said || !is_state(c, a) || is_blanked(e, a->name) ||
-				    key_depends_on(r->space, x, a->name) ||
-				    !shows(c, r->access, e, a->name))
+				    key_depends_on(r->space, x, a->name) || !shows(c, r->access, e, a->name))
 					continue;
 				struct about about = about_access(c, r->access);
-				check_say(c, &about, (struct place){ 0 },
-					  "everyone gets every %.*s, whatever its %.*s",
+				check_say(c, &about, (struct place){ 0 }, "everyone gets every %.*s, whatever its %.*s",
 					  SLICE_ARG(e->name), SLICE_ARG(a->name));
 				check_repair(c,
 					     "Let `read` depend on %.*s, filter on it, or set the "
@@ -104,33 +98,31 @@ static bool is_secret(struct checker *c, const struct attribute *a)
 
 static void secret_not_hidden(struct checker *c)
 {
-	EACH(struct entity, e, c->d->entities, c->d->entity_count)
-		EACH(struct attribute, a, e->attributes, e->attribute_count)
+	EACH (struct entity, e, c->d->entities, c->d->entity_count)
+		EACH (struct attribute, a, e->attributes, e->attribute_count)
 			if (is_secret(c, a) && !a->hidden) {
 				struct about about = about_entity(c, e);
-				check_say(c, &about, a->place,
-					  "%.*s is shown to whoever reads a %.*s",
+				check_say(c, &about, a->place, "%.*s is shown to whoever reads a %.*s",
 					  SLICE_ARG(a->name), SLICE_ARG(e->name));
 			}
 }
 
 static void say_projected(struct checker *c, bool hidden)
 {
-	EACH(struct entity, e, c->d->entities, c->d->entity_count)
-		EACH(struct attribute, a, e->attributes, e->attribute_count) {
+	EACH (struct entity, e, c->d->entities, c->d->entity_count)
+		EACH (struct attribute, a, e->attributes, e->attribute_count) {
 			if (hidden ? !a->hidden : !a->private_)
 				continue;
 			for (size_t k = 1; k < c->space_count; k++) {
 				const struct space *s = &c->spaces[k];
 				bool in = false;
 				for (size_t i = 0; i < s->entry_count; i++)
-					in |= s->entries[i].shape->entity == e &&
-					      !s->entries[i].shape->companion;
+					in |= s->entries[i].shape->entity == e && !s->entries[i].shape->companion;
 				if (!in || !index_carries(s->index, a->name))
 					continue;
 				struct about about = about_entity(c, e);
-				check_say(c, &about, a->place, "%.*s is copied into %.*s",
-					  SLICE_ARG(a->name), SLICE_ARG(s->name));
+				check_say(c, &about, a->place, "%.*s is copied into %.*s", SLICE_ARG(a->name),
+					  SLICE_ARG(s->name));
 			}
 		}
 }
@@ -149,7 +141,7 @@ static void private_projected(struct checker *c)
 
 static bool is_put_by_processor(const struct checker *c, const struct entity *e)
 {
-	EACH(struct processor, p, c->d->processors, c->d->processor_count)
+	EACH (struct processor, p, c->d->processors, c->d->processor_count)
 		if (slice_equal(p->target, e->name))
 			return true;
 	return false;
@@ -157,22 +149,21 @@ static bool is_put_by_processor(const struct checker *c, const struct entity *e)
 
 static void rights_unsaid(struct checker *c)
 {
-	EACH(struct entity, e, c->d->entities, c->d->entity_count) {
-		if (e->internal || is_put_by_processor(c, e) || e->allow[ALLOW_CREATE] ||
-		    e->allow[ALLOW_UPDATE] || e->allow[ALLOW_DELETE])
+	EACH (struct entity, e, c->d->entities, c->d->entity_count) {
+		if (e->internal || is_put_by_processor(c, e) || e->allow[ALLOW_CREATE] || e->allow[ALLOW_UPDATE] ||
+		    e->allow[ALLOW_DELETE])
 			continue;
 		struct about about = about_entity(c, e);
-		check_say(c, &about, (struct place){ 0 },
-			  "nothing says who may create, update or delete a %.*s",
+		check_say(c, &about, (struct place){ 0 }, "nothing says who may create, update or delete a %.*s",
 			  SLICE_ARG(e->name));
 	}
 }
 
 static void draft_buried(struct checker *c)
 {
-	EACH(struct entity, e, c->d->entities, c->d->entity_count) {
+	EACH (struct entity, e, c->d->entities, c->d->entity_count) {
 		bool draft = false;
-		EACH(struct attribute, a, e->attributes, e->attribute_count) {
+		EACH (struct attribute, a, e->attributes, e->attribute_count) {
 			draft |= name_is(c->arena, a->name, "ispublished published isdraft draft");
 			for (size_t i = 0; i < a->choice_count; i++)
 				draft |= name_is(c->arena, a->choices[i], "draft");
@@ -183,15 +174,14 @@ static void draft_buried(struct checker *c)
 				const struct entry *x = &s->entries[i];
 				const struct template_part *hole =
 					s->key->range_count ? template_hole(x->range[0], 0) : NULL;
-				const struct attribute *a =
-					hole ? hole_attribute(c, e, hole) : NULL;
+				const struct attribute *a = hole ? hole_attribute(c, e, hole) : NULL;
 				if (x->shape->entity != e || x->shape->companion || !a ||
 				    !(a->now || name_is(c->arena, a->name, "createdat")))
 					continue;
 				struct about about = about_entity(c, e);
 				check_say(c, &about, x->range[0]->place,
-					  "%.*s lists by %.*s, also what is published later",
-					  SLICE_ARG(s->name), SLICE_ARG(a->name));
+					  "%.*s lists by %.*s, also what is published later", SLICE_ARG(s->name),
+					  SLICE_ARG(a->name));
 				draft = false;
 			}
 		}
@@ -208,25 +198,24 @@ static bool any_term_of_entity(const struct entity *e, struct slice name)
 	bool found = false;
 	for (int i = 0; i < ALLOW_VERBS; i++)
 		found |= term_mentions(e->allow[i], name);
-	EACH(struct key_rule, k, e->keys, e->key_count)
+	EACH (struct key_rule, k, e->keys, e->key_count)
 		found |= term_mentions(k->when, name) || template_names(k->template, name);
-	EACH(struct companion, k, e->companions, e->companion_count) {
+	EACH (struct companion, k, e->companions, e->companion_count) {
 		found |= term_mentions(k->when, name) || term_mentions(k->each_list, name);
-		EACH(struct key_rule, r, k->rules, k->rule_count)
+		EACH (struct key_rule, r, k->rules, k->rule_count)
 			found |= term_mentions(r->when, name) || template_names(r->template, name);
 	}
-	EACH(struct count_rule, r, e->counts, e->count_count)
-		found |= term_mentions(r->when, name) || term_mentions(r->by, name) ||
-			 term_mentions(r->if_, name);
-	EACH(struct requirement, r, e->requires, e->require_count)
+	EACH (struct count_rule, r, e->counts, e->count_count)
+		found |= term_mentions(r->when, name) || term_mentions(r->by, name) || term_mentions(r->if_, name);
+	EACH (struct requirement, r, e->requires, e->require_count)
 		found |= term_mentions(r->when, name) || term_mentions(r->if_, name);
-	EACH(struct requirement, r, e->lives, e->lives_count)
+	EACH (struct requirement, r, e->lives, e->lives_count)
 		found |= term_mentions(r->when, name) || term_mentions(r->if_, name);
-	EACH(struct check_rule, r, e->checks, e->check_count)
+	EACH (struct check_rule, r, e->checks, e->check_count)
 		found |= term_mentions(r->term, name);
-	EACH(struct attribute, a, e->attributes, e->attribute_count)
+	EACH (struct attribute, a, e->attributes, e->attribute_count)
 		found |= term_mentions(a->derived, name) || term_mentions(a->when, name);
-	EACH(struct action, x, e->actions, e->action_count)
+	EACH (struct action, x, e->actions, e->action_count)
 		found |= term_mentions(x->when, name) || term_mentions(x->allow, name);
 	return found;
 }
@@ -248,32 +237,32 @@ static bool fetched(const struct term *t, struct slice name)
 bool attribute_is_looked_at(const struct checker *c, struct slice name)
 {
 	bool found = false;
-	EACH(struct entity, e, c->d->entities, c->d->entity_count) {
+	EACH (struct entity, e, c->d->entities, c->d->entity_count) {
 		found |= any_term_of_entity(e, name);
 		for (int i = 0; i < ALLOW_VERBS; i++)
 			found |= fetched(e->allow[i], name);
-		EACH(struct attribute, a, e->attributes, e->attribute_count)
+		EACH (struct attribute, a, e->attributes, e->attribute_count)
 			found |= slice_equal(a->copy_attribute, name);
-		EACH(struct check_rule, r, e->checks, e->check_count)
+		EACH (struct check_rule, r, e->checks, e->check_count)
 			found |= fetched(r->term, name);
-		EACH(struct action, x, e->actions, e->action_count)
+		EACH (struct action, x, e->actions, e->action_count)
 			found |= fetched(x->when, name);
-		EACH(struct attribute, a, e->attributes, e->attribute_count)
+		EACH (struct attribute, a, e->attributes, e->attribute_count)
 			found |= fetched(a->derived, name) || fetched(a->default_, name) ||
 				 term_mentions(a->default_, name);
 	}
-	EACH(struct access, a, c->d->accesses, c->d->access_count)
+	EACH (struct access, a, c->d->accesses, c->d->access_count)
 		found |= term_mentions(a->filter, name) || term_mentions(a->then.keep, name) ||
 			 term_mentions(a->rank, name) || term_mentions(a->allow, name);
-	EACH(struct processor, p, c->d->processors, c->d->processor_count)
+	EACH (struct processor, p, c->d->processors, c->d->processor_count)
 		found |= term_mentions(p->when, name) || fetched(p->when, name);
 	return found;
 }
 
 static void flag_without_effect(struct checker *c)
 {
-	EACH(struct entity, e, c->d->entities, c->d->entity_count)
-		EACH(struct attribute, a, e->attributes, e->attribute_count) {
+	EACH (struct entity, e, c->d->entities, c->d->entity_count)
+		EACH (struct attribute, a, e->attributes, e->attribute_count) {
 			bool flag = a->type == ATTR_BOOLEAN || is_state(c, a) ||
 				    name_ends(c->arena, a->name, "rank priority");
 			if (!flag || a->derived || attribute_is_looked_at(c, a->name))
@@ -321,16 +310,17 @@ static void past_rules(struct checker *c)
 		if (!a->shows_all)
 			continue;
 		if (e)
-			check_say(c, &about, a->shows_place, "whoever may call it sees every %.*s, also those that its `read` keeps from them",
+			check_say(c, &about, a->shows_place,
+				  "whoever may call it sees every %.*s, also those that its `read` keeps from them",
 				  SLICE_ARG(e->name));
 		else
-			check_say(c, &about, a->shows_place, "whoever may call it sees rows that their `read` keeps from them");
+			check_say(c, &about, a->shows_place,
+				  "whoever may call it sees rows that their `read` keeps from them");
 	}
 }
 
 const struct rule check_rules_visible[] = {
-	{ "past-rules", SEVERITY_WARNING, past_rules,
-	  "A list shows rows past their `read` rules (`shows: all rows`).",
+	{ "past-rules", SEVERITY_WARNING, past_rules, "A list shows rows past their `read` rules (`shows: all rows`).",
 	  "Whoever its `allow` lets in sees every row of it, whatever the rows' own rules say; a rule that is added to them later does not count here.",
 	  "Leave the word out, or let `read` say it; where it is meant, accept it and say why." },
 	{ "shows-unpublished", SEVERITY_ERROR, shows_unpublished,
@@ -339,11 +329,9 @@ const struct rule check_rules_visible[] = {
 	  "anybody.",
 	  "Let `read` depend on it, filter on it, or set the index's keys only `when` it may be "
 	  "seen." },
-	{ "secret-not-hidden", SEVERITY_ERROR, secret_not_hidden,
-	  "A password or secret that is not `hidden`.", "Every read and every list returns it.",
-	  "Declare it `hidden`." },
-	{ "secret-projected", SEVERITY_NOTE, secret_projected,
-	  "A `hidden` attribute is copied into an index.",
+	{ "secret-not-hidden", SEVERITY_ERROR, secret_not_hidden, "A password or secret that is not `hidden`.",
+	  "Every read and every list returns it.", "Declare it `hidden`." },
+	{ "secret-projected", SEVERITY_NOTE, secret_projected, "A `hidden` attribute is copied into an index.",
 	  "Thorpe never shows it, but whoever reads the index by other means sees it.",
 	  "Keep it in an item of its own without index keys (`login: {secret: …}`), or project "
 	  "fewer attributes." },
@@ -354,13 +342,10 @@ const struct rule check_rules_visible[] = {
 	{ "rights-unsaid", SEVERITY_NOTE, rights_unsaid, "Nobody but operators may write it.",
 	  "What is not allowed to anyone is for operators only; perhaps that was not meant.",
 	  "Say who may: `allow: {create: …, update, delete: …}`, or `internal: true`." },
-	{ "draft-buried", SEVERITY_NOTE, draft_buried,
-	  "Published later, listed by the time it was created.",
-	  "A draft that waited a month appears a month down the list.",
-	  "Sort public lists by the time of publishing." },
+	{ "draft-buried", SEVERITY_NOTE, draft_buried, "Published later, listed by the time it was created.",
+	  "A draft that waited a month appears a month down the list.", "Sort public lists by the time of publishing." },
 	{ "flag-without-effect", SEVERITY_NOTE, flag_without_effect,
-	  "A boolean or a state that no rule, key or pattern looks at.",
-	  "It is stored and changes nothing.",
+	  "A boolean or a state that no rule, key or pattern looks at.", "It is stored and changes nothing.",
 	  "Use it in a rule, a filter or `keys when`; if only clients need it, that is fine." },
 	{ "issuer-without-audience", SEVERITY_WARNING, issuer_without_audience,
 	  "Tokens of an outside issuer are taken whatever application they were made for.",

@@ -56,8 +56,10 @@ static void add_verbs(struct build *x, const struct entity *e)
 {
 	static const struct {
 		const char *word, *method;
-	} verbs[ALLOW_VERBS] = { [ALLOW_CREATE] = { "create", "POST" }, [ALLOW_READ] = { "read", "GET" },
-				 [ALLOW_UPDATE] = { "update", "PATCH" }, [ALLOW_DELETE] = { "delete", "DELETE" },
+	} verbs[ALLOW_VERBS] = { [ALLOW_CREATE] = { "create", "POST" },
+				 [ALLOW_READ] = { "read", "GET" },
+				 [ALLOW_UPDATE] = { "update", "PATCH" },
+				 [ALLOW_DELETE] = { "delete", "DELETE" },
 				 [ALLOW_LIST] = { "list", "GET" } };
 
 	for (int v = 0; v < ALLOW_VERBS; v++) {
@@ -96,9 +98,13 @@ static void add_actions(struct build *x, const struct entity *e)
 	}
 	if (e->login.pattern_count || (x->all && e->login.present))
 		add(x, e->login.patterns, e->login.pattern_count,
-		    (struct service){ .name = SLICE("log in"), .method = "POST", .path = SLICE("/login"),
-				      .request = SLICE("GetItem, strongly consistent, of the guard of the name, of the account and of its "
-						       "credentials; then bcrypt") });
+		    (struct service){
+			    .name = SLICE("log in"),
+			    .method = "POST",
+			    .path = SLICE("/login"),
+			    .request = SLICE(
+				    "GetItem, strongly consistent, of the guard of the name, of the account and of its "
+				    "credentials; then bcrypt") });
 }
 
 static void add_access(struct build *x, const struct access *ac)

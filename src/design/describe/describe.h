@@ -26,7 +26,8 @@ void describe_access(struct buf *b, const struct design *d, const struct access 
 /* " + ConditionCheck Order(id) as read" for each other item that rules and terms of the write may look at; false: none. */
 bool describe_looks(struct buf *b, const struct entity *e, enum allow_verb verb, const struct action *action);
 /* The request that a write of the entity becomes. `action` NULL: of the verb (ALLOW_READ: GetItem). */
-void describe_write(struct buf *b, const struct design *d, const struct entity *e, enum allow_verb verb, const struct action *action);
+void describe_write(struct buf *b, const struct design *d, const struct entity *e, enum allow_verb verb,
+		    const struct action *action);
 /* Where new items of the entity are POSTed to: its path without the placeholders at its end. Whether there is such a place: the path ends
  * in a placeholder. */
 struct slice describe_collection(const struct entity *e);

@@ -28,8 +28,9 @@ static void put_keys(struct buf *b, const struct design *d, const struct key_rul
 
 static void put_where(struct buf *b, const struct where_rule *w)
 {
-	static const char *const signs[] = { [WHERE_EQ] = "=", [WHERE_LT] = "<", [WHERE_LE] = "<=",
-					     [WHERE_GT] = ">", [WHERE_GE] = ">=" };
+	static const char *const signs[] = {
+		[WHERE_EQ] = "=", [WHERE_LT] = "<", [WHERE_LE] = "<=", [WHERE_GT] = ">", [WHERE_GE] = ">="
+	};
 
 	switch (w->op) {
 	case WHERE_BEGINS:
@@ -107,7 +108,8 @@ static void put_merge(struct buf *b, const struct design *d, const struct access
 		return;
 	}
 	if (x->merge_over.n) {
-		buf_printf(b, "for each of %.*s%s (", SLICE_ARG(x->merge_over), x->merge_levels ? ", level by level" : "");
+		buf_printf(b, "for each of %.*s%s (", SLICE_ARG(x->merge_over),
+			   x->merge_levels ? ", level by level" : "");
 		put_named(b, d, x->merge_over);
 		buf_lit(b, "): ");
 	} else if (x->range_list) {
@@ -125,15 +127,9 @@ void describe_access(struct buf *b, const struct design *d, const struct access 
 {
 	switch (x->kind) {
 	case ACCESS_GET:
-	case ACCESS_BATCH:
-		put_get(b, d, x);
-		break;
-	case ACCESS_QUERY:
-		put_query(b, x);
-		break;
-	case ACCESS_MERGE:
-		put_merge(b, d, x);
-		break;
+	case ACCESS_BATCH: put_get(b, d, x); break;
+	case ACCESS_QUERY: put_query(b, x); break;
+	case ACCESS_MERGE: put_merge(b, d, x); break;
 	}
 	if (x->consistent)
 		buf_lit(b, "; ConsistentRead");

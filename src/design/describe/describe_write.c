@@ -149,7 +149,8 @@ static void put_markers(struct buf *b, const struct design *d, const struct enti
 		}
 		if (!x || again)
 			continue;
-		buf_printf(b, " + %s DELETING#%.*s / ", verb == ALLOW_DELETE ? "Put" : "ConditionCheck", SLICE_ARG(e->name));
+		buf_printf(b, " + %s DELETING#%.*s / ", verb == ALLOW_DELETE ? "Put" : "ConditionCheck",
+			   SLICE_ARG(e->name));
 		put_marker_values(b, x);
 		if (verb == ALLOW_DELETE)
 			continue;
@@ -172,7 +173,9 @@ static void put_action(struct buf *b, const struct design *d, const struct entit
 {
 	bool only_adds = a->add_count && !a->set_count && !a->input_count && !a->remove_count;
 
-	buf_str(b, only_adds || !has_more(b->arena, e, ALLOW_UPDATE, a) ? "UpdateItem " : "UpdateItem, or with what follows from it TransactWriteItems: Update ");
+	buf_str(b, only_adds || !has_more(b->arena, e, ALLOW_UPDATE, a)
+			   ? "UpdateItem "
+			   : "UpdateItem, or with what follows from it TransactWriteItems: Update ");
 	put_key(b, d, e);
 	for (size_t i = 0; i < a->set_count; i++) {
 		buf_printf(b, "%s%.*s = ", i ? ", " : " SET ", SLICE_ARG(a->set[i].attribute));
@@ -200,7 +203,8 @@ static void put_action(struct buf *b, const struct design *d, const struct entit
 	(void)describe_looks(b, e, ALLOW_UPDATE, a);
 }
 
-void describe_write(struct buf *b, const struct design *d, const struct entity *e, enum allow_verb verb, const struct action *action)
+void describe_write(struct buf *b, const struct design *d, const struct entity *e, enum allow_verb verb,
+		    const struct action *action)
 {
 	bool more = has_more(b->arena, e, verb, NULL) || (e->delete_.then_count && verb != ALLOW_UPDATE);
 
@@ -227,7 +231,8 @@ void describe_write(struct buf *b, const struct design *d, const struct entity *
 			buf_str(b, more ? "TransactWriteItems: Delete " : "DeleteItem ");
 			put_key(b, d, e);
 		} else {
-			buf_str(b, more ? "UpdateItem, or with what follows from it TransactWriteItems: Update " : "UpdateItem ");
+			buf_str(b, more ? "UpdateItem, or with what follows from it TransactWriteItems: Update "
+					: "UpdateItem ");
 			put_key(b, d, e);
 		}
 		put_companions(b, d, e, verb == ALLOW_DELETE && !e->delete_.soft ? verb : ALLOW_UPDATE);

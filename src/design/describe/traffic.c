@@ -4,10 +4,10 @@
 #include <math.h>
 #include "design/check/check.h"
 
-#define PAGE 20          /* rows of a page that says nothing */
-#define DEPTH_MOST 8     /* of patterns that run others */
-#define LIST_GUESS 3     /* elements of a list that a merge goes over */
-#define READ_UNIT 4096.0
+#define PAGE       20 /* rows of a page that says nothing */
+#define DEPTH_MOST 8  /* of patterns that run others */
+#define LIST_GUESS 3  /* elements of a list that a merge goes over */
+#define READ_UNIT  4096.0
 
 /* ---- writes ---- */
 
@@ -38,7 +38,8 @@ static double carriers_of(const struct checker *c, struct slice entity)
 		for (size_t i = 0; i < c->spaces[k].entry_count; i++) {
 			const struct shape *s = c->spaces[k].entries[i].shape;
 
-			if (slice_equal(s->entity->name, entity) && !s->companion && c->spaces[k].index->projection == PROJECT_ALL) {
+			if (slice_equal(s->entity->name, entity) && !s->companion &&
+			    c->spaces[k].index->projection == PROJECT_ALL) {
 				n++;
 				break;
 			}
@@ -52,7 +53,7 @@ struct traffic_write check_write_of(const struct checker *c, const struct entity
 
 	w.actions = w.items + (double)e->count_count + (double)e->require_count;
 	w.indexed = w.copies;
-	EACH(struct count_rule, r, e->counts, e->count_count)
+	EACH (struct count_rule, r, e->counts, e->count_count)
 		w.indexed += carriers_of(c, r->target.entity);
 	return w;
 }
@@ -97,18 +98,10 @@ static double units_of_access(const struct design *d, const struct access *a, do
 	double units = 0;
 
 	switch (a->kind) {
-	case ACCESS_GET:
-		units = one_item(a->consistent, item_bytes);
-		break;
-	case ACCESS_BATCH:
-		units = rows_of(a) * one_item(a->consistent, item_bytes);
-		break;
-	case ACCESS_QUERY:
-		units = ceil(rows_of(a) * item_bytes / READ_UNIT) * (a->consistent ? 1 : 0.5);
-		break;
-	case ACCESS_MERGE:
-		units = units_of_merge(d, a, item_bytes, depth);
-		break;
+	case ACCESS_GET: units = one_item(a->consistent, item_bytes); break;
+	case ACCESS_BATCH: units = rows_of(a) * one_item(a->consistent, item_bytes); break;
+	case ACCESS_QUERY: units = ceil(rows_of(a) * item_bytes / READ_UNIT) * (a->consistent ? 1 : 0.5); break;
+	case ACCESS_MERGE: units = units_of_merge(d, a, item_bytes, depth); break;
 	}
 	return a->has_then ? units + rows_of(a) * one_item(a->consistent, item_bytes) : units;
 }
@@ -153,13 +146,14 @@ void design_traffic(const struct design *d, double item_bytes, struct arena *a, 
 	struct checker c = model_of(d, &f, a);
 
 	*out = (struct traffic_total){ 0 };
-	EACH(struct traffic_rule, t, d->traffic, d->traffic_count) {
+	EACH (struct traffic_rule, t, d->traffic, d->traffic_count) {
 		const struct access *access = design_access(d, t->pattern);
 		struct slice verb;
 		const struct entity *e = entity_of(d, t->pattern, &verb);
 
 		if (access || (e && (slice_is(verb, "read") || slice_is(verb, "list")))) {
-			out->reads += t->per_second * (access ? units_of_access(d, access, item_bytes, 0) : one_item(true, item_bytes));
+			out->reads += t->per_second *
+				      (access ? units_of_access(d, access, item_bytes, 0) : one_item(true, item_bytes));
 			out->read_calls += t->per_second;
 		} else if (e) {
 			struct traffic_write w = check_write_of(&c, e);
@@ -170,25 +164,27 @@ void design_traffic(const struct design *d, double item_bytes, struct arena *a, 
 	}
 }
 
-void design_mean_traffic(const struct design *d, double item_bytes, struct arena *a, double *read_units, struct traffic_write *write)
+void design_mean_traffic(const struct design *d, double item_bytes, struct arena *a, double *read_units,
+			 struct traffic_write *write)
 {
 	struct findings f;
 	struct checker c = model_of(d, &f, a);
 	struct traffic_total t = { 0 };
 	double reads = 0, n = 0;
 
-	EACH(struct access, p, d->accesses, d->access_count)
+	EACH (struct access, p, d->accesses, d->access_count)
 		if (p->path.n) {
 			reads += units_of_access(d, p, item_bytes, 0);
 			n++;
 		}
 	*read_units = n ? reads / n : one_item(true, item_bytes);
-	EACH(struct entity, e, d->entities, d->entity_count) {
+	EACH (struct entity, e, d->entities, d->entity_count) {
 		struct traffic_write w = check_write_of(&c, e);
 
 		if (!e->internal)
 			add_write(&t, &w, 1, true);
 	}
 	n = t.write_calls ? t.write_calls : 1;
-	*write = (struct traffic_write){ t.writes.actions / n, t.writes.indexed / n, t.writes.items / n, t.writes.copies / n };
+	*write = (struct traffic_write){ t.writes.actions / n, t.writes.indexed / n, t.writes.items / n,
+					 t.writes.copies / n };
 }

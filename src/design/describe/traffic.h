@@ -9,15 +9,17 @@
 
 #include "design/design.h"
 
-struct traffic_write { /* of one item, each part of at most 1 KB */
+/* of one item, each part of at most 1 KB */
+struct traffic_write {
 	double actions; /* items that the transaction writes or checks */
 	double indexed; /* entries of indexes */
 	double items;   /* that are there afterwards */
 	double copies;  /* of them, in indexes */
 };
 
-struct traffic_total { /* a second */
-	double reads;                /* read units */
+/* a second */
+struct traffic_total {
+	double reads; /* read units */
 	double read_calls, write_calls;
 	struct traffic_write writes; /* sums */
 	double created;              /* what of `writes` stays: creations only */
@@ -27,6 +29,7 @@ struct traffic_total { /* a second */
 /* What the design's `traffic` comes to, with items of so many bytes. All 0: it declares none. */
 void design_traffic(const struct design *d, double item_bytes, struct arena *a, struct traffic_total *out);
 /* The means over its access patterns that have a path, and over its entities: for traffic that is given as numbers. */
-void design_mean_traffic(const struct design *d, double item_bytes, struct arena *a, double *read_units, struct traffic_write *write);
+void design_mean_traffic(const struct design *d, double item_bytes, struct arena *a, double *read_units,
+			 struct traffic_write *write);
 
 #endif

@@ -59,6 +59,7 @@ static void read_entities(struct load *l, void *into, const struct yaml *y)
 }
 
 /* The table comes first: items are checked against its key. */
+/* clang-format off */
 static const struct load_word words[] = {
 	{ "design", read_design },
 	{ "title", read_title },
@@ -76,6 +77,7 @@ static const struct load_word words[] = {
 	{ "accept", read_accept },
 	{ 0 },
 };
+/* clang-format on */
 
 static void check_complete(struct load *l, const struct yaml *root)
 {
@@ -87,14 +89,12 @@ static void check_complete(struct load *l, const struct yaml *root)
 		for (size_t k = 0; k < root->count; k++)
 			there = there || slice_is(root->entries[k].key.text, needed[i]);
 		if (!there)
-			load_error(l, root->place, "missing-word", "a design needs '%s'",
-				   needed[i]);
+			load_error(l, root->place, "missing-word", "a design needs '%s'", needed[i]);
 	}
 }
 
-const struct design *design_load(struct arena *a, struct source s,
-				 const char *(*env)(void *ctx, const char *name), void *env_ctx,
-				 struct findings *f)
+const struct design *design_load(struct arena *a, struct source s, const char *(*env)(void *ctx, const char *name),
+				 void *env_ctx, struct findings *f)
 {
 	struct load *l = arena_new(a, struct load);
 	size_t before = findings_errors(f);
@@ -154,8 +154,7 @@ static void close_file(void *p)
 	*file = NULL;
 }
 
-const struct design *design_load_file(struct arena *a, const char *path, struct source *s,
-				      struct findings *f)
+const struct design *design_load_file(struct arena *a, const char *path, struct source *s, struct findings *f)
 {
 	FILE **file = arena_new(a, FILE *);
 	bool read;
@@ -165,8 +164,7 @@ const struct design *design_load_file(struct arena *a, const char *path, struct 
 	*file = fopen(path, "rb");
 	read = *file && read_all(a, *file, &s->text);
 	if (!read)
-		findings_add(f, SEVERITY_ERROR, "cannot-read", (struct place){ 0 }, "%s",
-			     strerror(errno));
+		findings_add(f, SEVERITY_ERROR, "cannot-read", (struct place){ 0 }, "%s", strerror(errno));
 	close_file(file);
 	return read ? design_load(a, *s, NULL, NULL, f) : NULL;
 }

@@ -14,20 +14,21 @@
 
 /* Which names a term or template may use, besides caller, now and the like. */
 struct load_scope {
-	const struct entity *entity;  /* its attributes */
-	const struct access *access;  /* its parameters */
-	bool rows;                    /* attributes of the items an access pattern returns: `access`, or any */
-	bool old;                     /* old.x */
-	bool input;                   /* input.x: attributes of the entity, parameters of the access pattern */
-	struct slice variable;        /* a loop's; empty: none */
+	const struct entity *entity;       /* its attributes */
+	const struct access *access;       /* its parameters */
+	bool rows;                         /* attributes of the items an access pattern returns: `access`, or any */
+	bool old;                          /* old.x */
+	bool input;                        /* input.x: attributes of the entity, parameters of the access pattern */
+	struct slice variable;             /* a loop's; empty: none */
 	const struct processor *processor; /* what the variable stands for a row of, and `let` */
-	struct slice target;          /* an entity by its name: its attributes only */
-	struct slice over;            /* with rows: those of this pattern instead */
-	bool fetched;                 /* with rows: what `then` fetches instead */
-	const char *also;             /* one more name; NULL: none */
+	struct slice target;               /* an entity by its name: its attributes only */
+	struct slice over;                 /* with rows: those of this pattern instead */
+	bool fetched;                      /* with rows: what `then` fetches instead */
+	const char *also;                  /* one more name; NULL: none */
 };
 
-struct load_span { /* part of a scalar */
+/* part of a scalar */
+struct load_span {
 	const struct yaml *y;
 	size_t from, n; /* bytes of y->text */
 };
@@ -49,13 +50,13 @@ struct load {
 	struct findings *f;
 	const struct source *source;
 	struct design *d;
-	struct entity *entities;      /* d's, to be filled */
+	struct entity *entities; /* d's, to be filled */
 	struct access *accesses;
-	struct slice subject;         /* what is being read: "entity Post" */
+	struct slice subject; /* what is being read: "entity Post" */
 	struct load_later *later, **later_end;
-	struct map *scopes;           /* of terms, by their address: load_term_scope() */
+	struct map *scopes;                    /* of terms, by their address: load_term_scope() */
 	struct load_named *named, **named_end; /* terms and templates that were read: load_names() */
-	struct map *inferred;         /* attributes whose type is known, by their address: load_infer() */
+	struct map *inferred;                  /* attributes whose type is known, by their address: load_infer() */
 };
 
 /* ---- findings ---- */
@@ -63,7 +64,7 @@ struct finding *load_error(struct load *l, struct place p, const char *rule, con
 	__attribute__((format(printf, 4, 5)));
 /* "there is no <what> 'name'", with what was probably meant among `known`. */
 struct finding *load_unknown(struct load *l, struct place p, const char *rule, const char *what, struct slice name,
-		  const struct slice *known, size_t count);
+			     const struct slice *known, size_t count);
 /* "expected …, not a map". */
 void load_expected(struct load *l, const struct yaml *y, const char *expected);
 
@@ -212,7 +213,8 @@ void load_names(struct load *l);
 void load_check_removed(struct load *l);
 
 /* ---- between load_later.c and load_resolve.c ---- */
-struct load_names { /* for suggestions */
+/* for suggestions */
+struct load_names {
 	struct arena *a;
 	struct slice *list;
 	size_t n, room;

@@ -34,8 +34,7 @@ static void read_with(struct load *l, void *into, const struct yaml *y)
 {
 	struct access *a = into;
 	size_t count;
-	const struct yaml_entry *entries =
-		load_map(l, y, "a map of parameters and their types", &count);
+	const struct yaml_entry *entries = load_map(l, y, "a map of parameters and their types", &count);
 	struct attribute *list = arena_array(l->a, struct attribute, count);
 
 	for (size_t i = 0; i < count; i++) {
@@ -59,16 +58,15 @@ static void read_get(struct load *l, void *into, const struct yaml *y)
 		load_where(l, a, y);
 		for (size_t i = 0; i < a->where_count; i++)
 			if (a->where[i].op != WHERE_EQ || a->where[i].optional)
-				load_error(l, a->where[i].place, "wrong-value",
-					   "'get' needs whole keys");
+				load_error(l, a->where[i].place, "wrong-value", "'get' needs whole keys");
 		return;
 	}
 	if (!load_is_scalar(l, y, "an item, as in Post(post_id), or its keys"))
 		return;
 	s = load_whole(y);
 	if (load_reference(l, &s, scope_of(l, a, false), &a->get) && s.n)
-		load_error(l, span_place(l, s), "unknown-word",
-			   "expected nothing after the item, not '%.*s'", SLICE_ARG(span_text(s)));
+		load_error(l, span_place(l, s), "unknown-word", "expected nothing after the item, not '%.*s'",
+			   SLICE_ARG(span_text(s)));
 }
 
 static void read_batch(struct load *l, void *into, const struct yaml *y)
@@ -82,8 +80,8 @@ static void read_batch(struct load *l, void *into, const struct yaml *y)
 	s = load_whole(y);
 	/* names that are no parameters are those the ids in the query string go by */
 	if (load_reference(l, &s, NULL, &a->get) && s.n)
-		load_error(l, span_place(l, s), "unknown-word",
-			   "expected nothing after the item, not '%.*s'", SLICE_ARG(span_text(s)));
+		load_error(l, span_place(l, s), "unknown-word", "expected nothing after the item, not '%.*s'",
+			   SLICE_ARG(span_text(s)));
 }
 
 static void read_query(struct load *l, void *into, const struct yaml *y)
@@ -131,9 +129,8 @@ static void read_returns(struct load *l, void *into, const struct yaml *y)
 /* ---- how it is read ---- */
 static void read_order(struct load *l, void *into, const struct yaml *y)
 {
-	static const struct slice names[] = { { "ascending", 9 },     { "oldest first", 12 },
-					      { "lowest first", 12 }, { "descending", 10 },
-					      { "newest first", 12 }, { "highest first", 13 } };
+	static const struct slice names[] = { { "ascending", 9 },   { "oldest first", 12 }, { "lowest first", 12 },
+					      { "descending", 10 }, { "newest first", 12 }, { "highest first", 13 } };
 	struct access *a = into;
 
 	if (!load_is_scalar(l, y, "an order, as in newest first"))
@@ -232,6 +229,7 @@ static void read_accept(struct load *l, void *into, const struct yaml *y)
 	load_accept(l, &((struct access *)into)->accepts, y);
 }
 
+/* clang-format off */
 static const struct load_word words[] = {
 	{ "is", read_is },	     { "path", read_path },
 	{ "with", read_with },	     { "get", read_get },
@@ -249,6 +247,7 @@ static const struct load_word words[] = {
 	{ "actions", read_actions }, { "accept", read_accept },
 	{ 0 },
 };
+/* clang-format on */
 
 /* ---- parameters of a pattern without a path: its placeholders, in order ---- */
 static bool is_parameter(const struct access *a, struct slice name)
@@ -262,8 +261,7 @@ static bool is_parameter(const struct access *a, struct slice name)
 	return slice_is(name, "caller");
 }
 
-static size_t add_placeholders(const struct access *a, const struct template *t,
-			       struct slice *names, size_t n)
+static size_t add_placeholders(const struct access *a, const struct template *t, struct slice *names, size_t n)
 {
 	for (size_t i = 0; t && i < t->part_count; i++) {
 		const struct template_part *part = &t->parts[i];
@@ -302,8 +300,7 @@ static void params_from_placeholders(struct load *l, struct access *a)
 static void check_access(struct load *l, const struct access *a)
 {
 	if (a->kind == ACCESS_GET && !a->get.entity.n && !a->where_count)
-		load_error(l, a->place, "missing-word",
-			   "an access pattern needs 'get', 'query', 'merge' or 'batch'");
+		load_error(l, a->place, "missing-word", "an access pattern needs 'get', 'query', 'merge' or 'batch'");
 	if (a->action_count && (!a->path.n || a->single || a->count_only || a->unite.n))
 		load_error(l, a->place, "wrong-clause", "'actions' goes with a list that has a 'path'");
 	if (a->kind == ACCESS_QUERY && !a->where_count)
@@ -314,8 +311,7 @@ static void check_access(struct load *l, const struct access *a)
 		for (size_t k = 0; k < a->query_param_count; k++)
 			if (slice_equal(a->params[i], a->query_params[k].name))
 				load_error(l, a->query_params[k].place, "duplicate-key",
-					   "'%.*s' is in the path already",
-					   SLICE_ARG(a->params[i]));
+					   "'%.*s' is in the path already", SLICE_ARG(a->params[i]));
 }
 
 static void check_kinds(struct load *l, const struct access *a, const struct yaml *y)
@@ -353,16 +349,14 @@ static void check_paths(struct load *l, size_t count)
 	for (size_t i = 0; i < count; i++)
 		for (size_t k = 0; k < i; k++)
 			if (same_shape(l->accesses[i].path_template, l->accesses[k].path_template))
-				load_error(l, l->accesses[i].place, "same-path",
-					   "'%.*s' has this path, too",
+				load_error(l, l->accesses[i].place, "same-path", "'%.*s' has this path, too",
 					   SLICE_ARG(l->accesses[k].name));
 }
 
 void load_accesses(struct load *l, void *into, const struct yaml *y)
 {
 	size_t count;
-	const struct yaml_entry *entries =
-		load_map(l, y, "a map of access patterns by name", &count);
+	const struct yaml_entry *entries = load_map(l, y, "a map of access patterns by name", &count);
 
 	(void)into;
 	l->accesses = arena_array(l->a, struct access, count);

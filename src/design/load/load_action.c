@@ -2,7 +2,8 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "design/load/load.h"
 
-struct within { /* something of an entity that is being read */
+/* something of an entity that is being read */
+struct within {
 	struct entity *entity;
 	void *thing;
 	const struct yaml *map;
@@ -38,8 +39,7 @@ static void read_unique(struct load *l, struct within *w, const struct yaml *y)
 }
 
 /* `for` comes before what uses its variable, wherever it stands. */
-static void read_companion(struct load *l, struct entity *e, const struct yaml *y,
-			   struct companion *c)
+static void read_companion(struct load *l, struct entity *e, const struct yaml *y, struct companion *c)
 {
 	struct within w = { e, c, y };
 	struct load_scope *scope = load_scope_of(l, e);
@@ -65,8 +65,7 @@ static void read_companion(struct load *l, struct entity *e, const struct yaml *
 			c->when = load_term(l, v, scope);
 		} else if (load_is_scalar(l, v, "a template, as in USER#<user_id>")) {
 			rules[n] = (struct key_rule){ .attribute = key->text, .place = key->place };
-			rules[n].template =
-				load_span_template(l, (struct load_span){ v, 0, v->text.n }, scope);
+			rules[n].template = load_span_template(l, (struct load_span){ v, 0, v->text.n }, scope);
 			n += rules[n].template != NULL;
 		}
 	}
@@ -112,8 +111,7 @@ void load_companions(struct load *l, void *into, const struct yaml *y)
 }
 
 /* ---- names of attributes ---- */
-static size_t attribute_names(struct load *l, const struct yaml *y, const struct entity *e,
-			      const struct slice **out)
+static size_t attribute_names(struct load *l, const struct yaml *y, const struct entity *e, const struct slice **out)
 {
 	const char *expected = "a list of attributes";
 	size_t count, n = load_texts(l, y, expected, out);
@@ -147,14 +145,14 @@ static void read_allow(struct load *l, void *into, const struct yaml *y)
 
 static void read_set(struct load *l, void *into, const struct yaml *y)
 {
-	ACTION(into)->set_count = load_assignments(l, y, load_scope_of(l, ENTITY(into)),
-						   ENTITY(into)->name, &ACTION(into)->set);
+	ACTION(into)->set_count =
+		load_assignments(l, y, load_scope_of(l, ENTITY(into)), ENTITY(into)->name, &ACTION(into)->set);
 }
 
 static void read_add(struct load *l, void *into, const struct yaml *y)
 {
-	ACTION(into)->add_count = load_assignments(l, y, load_scope_of(l, ENTITY(into)),
-						   ENTITY(into)->name, &ACTION(into)->add);
+	ACTION(into)->add_count =
+		load_assignments(l, y, load_scope_of(l, ENTITY(into)), ENTITY(into)->name, &ACTION(into)->add);
 }
 
 static void read_gather(struct load *l, void *into, const struct yaml *y)
@@ -174,8 +172,7 @@ static void read_input(struct load *l, void *into, const struct yaml *y)
 
 static void read_requires(struct load *l, void *into, const struct yaml *y)
 {
-	ACTION(into)->require_count =
-		load_requirements(l, y, load_scope_of(l, ENTITY(into)), &ACTION(into)->requires);
+	ACTION(into)->require_count = load_requirements(l, y, load_scope_of(l, ENTITY(into)), &ACTION(into)->requires);
 }
 
 static void read_creates(struct load *l, void *into, const struct yaml *y)
@@ -185,17 +182,16 @@ static void read_creates(struct load *l, void *into, const struct yaml *y)
 
 static void read_is(struct load *l, void *into, const struct yaml *y)
 {
-	ACTION(into)->pattern_count =
-		load_texts(l, y, "an id, or a list of ids", &ACTION(into)->patterns);
+	ACTION(into)->pattern_count = load_texts(l, y, "an id, or a list of ids", &ACTION(into)->patterns);
 }
 
 static const struct load_word action_words[] = {
-	{ "when", read_when },	   { "otherwise", read_otherwise },
+	{ "when", read_when },     { "otherwise", read_otherwise },
 	{ "allow", read_allow },   { "set", read_set },
 	{ "remove", read_remove }, { "requires", read_requires },
 	{ "input", read_input },   { "creates", read_creates },
-	{ "add", read_add },	   { "gather", read_gather },
-	{ "is", read_is },	   { 0 },
+	{ "add", read_add },       { "gather", read_gather },
+	{ "is", read_is },         { 0 },
 };
 
 static void check_action(struct load *l, const struct action *a)
@@ -204,18 +200,15 @@ static void check_action(struct load *l, const struct action *a)
 		load_error(l, a->place, "missing-word",
 			   "an action changes something: 'set', 'remove', 'input' or 'add'");
 	if (a->otherwise.n && !a->when)
-		load_error(l, a->place, "missing-word",
-			   "'otherwise' is for when 'when' does not hold");
-	if (a->gather_seconds &&
-	    (!a->add_count || a->set_count || a->remove_count || a->input_count))
+		load_error(l, a->place, "missing-word", "'otherwise' is for when 'when' does not hold");
+	if (a->gather_seconds && (!a->add_count || a->set_count || a->remove_count || a->input_count))
 		load_error(l, a->place, "wrong-clause", "'gather' is for actions that only 'add'");
 }
 
 static bool is_action_name(struct slice s)
 {
 	for (size_t i = 0; i < s.n; i++)
-		if (!memchr("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-",
-			    s.p[i], 64))
+		if (!memchr("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-", s.p[i], 64))
 			return false;
 	return s.n > 0;
 }
@@ -250,8 +243,7 @@ static void read_delete_set(struct load *l, void *into, const struct yaml *y)
 	struct entity *e = into;
 
 	e->delete_.soft = true;
-	e->delete_.set_count =
-		load_assignments(l, y, load_scope_of(l, e), e->name, &e->delete_.set);
+	e->delete_.set_count = load_assignments(l, y, load_scope_of(l, e), e->name, &e->delete_.set);
 }
 
 static void read_delete_remove(struct load *l, void *into, const struct yaml *y)
@@ -329,8 +321,7 @@ void load_check_removed(struct load *l)
 	l->subject = SLICE("");
 }
 
-static size_t pattern_names(struct load *l, const struct yaml *y, struct entity *e,
-			    const struct slice **out)
+static size_t pattern_names(struct load *l, const struct yaml *y, struct entity *e, const struct slice **out)
 {
 	size_t n = load_texts(l, y, "a list of access patterns", out);
 	const struct yaml *items = y->kind == YAML_LIST ? y->items : y;
@@ -395,16 +386,15 @@ static void read_password(struct load *l, void *into, const struct yaml *y)
 	e->login.password = attribute_name(l, e, y);
 	a = entity_attribute(e, e->login.password);
 	if (a && !a->hidden)
-		load_error(l, y->place, "not-hidden", "'%.*s' holds passwords and must be 'hidden'",
-			   SLICE_ARG(a->name));
+		load_error(l, y->place, "not-hidden", "'%.*s' holds passwords and must be 'hidden'", SLICE_ARG(a->name));
 }
 
 static void read_secret(struct load *l, void *into, const struct yaml *y)
 {
 	struct entity *e = into;
 
-	e->login.secret_count = load_rules(l, y, "the keys of an item, as in {PK: …, SK: …}",
-					   load_scope_of(l, e), &e->login.secret);
+	e->login.secret_count =
+		load_rules(l, y, "the keys of an item, as in {PK: …, SK: …}", load_scope_of(l, e), &e->login.secret);
 }
 
 static void read_subject(struct load *l, void *into, const struct yaml *y)
@@ -437,6 +427,7 @@ static void read_login_is(struct load *l, void *into, const struct yaml *y)
 	e->login.pattern_count = load_texts(l, y, "an id, or a list of ids", &e->login.patterns);
 }
 
+/* clang-format off */
 static const struct load_word login_words[] = {
 	{ "by", read_by },
 	{ "password", read_password },
@@ -447,6 +438,7 @@ static const struct load_word login_words[] = {
 	{ "is", read_login_is },
 	{ 0 },
 };
+/* clang-format on */
 
 void load_login(struct load *l, void *into, const struct yaml *y)
 {
@@ -459,12 +451,9 @@ void load_login(struct load *l, void *into, const struct yaml *y)
 	if (findings_errors(l->f) != before)
 		return;
 	if (!e->login.by_count)
-		load_error(l, y->place, "missing-word",
-			   "a login needs 'by': what a caller names himself with");
+		load_error(l, y->place, "missing-word", "a login needs 'by': what a caller names himself with");
 	if (!e->login.password.n == !e->login.secret_count)
-		load_error(l, y->place, "missing-word",
-			   "a login needs either 'password' or 'secret'");
+		load_error(l, y->place, "missing-word", "a login needs either 'password' or 'secret'");
 	if (!e->login.subject.n)
-		load_error(l, y->place, "missing-word",
-			   "a login needs 'subject': who the caller then is");
+		load_error(l, y->place, "missing-word", "a login needs 'subject': who the caller then is");
 }

@@ -3,7 +3,8 @@
 #include "base/ulid.h"
 #include "design/load/load.h"
 
-struct reading { /* an attribute being read */
+/* an attribute being read */
+struct reading {
 	struct load *l;
 	struct attribute *a;
 	const struct entity *of;
@@ -37,8 +38,7 @@ static bool take_range(struct reading *r, struct load_span *s)
 			   "expected a range of numbers, as in 3..30");
 	else if (low.n && high.n && r->a->min > r->a->max)
 		load_error(r->l, span_place(r->l, span_cut(*s, start, t.n - start)), "out-of-range",
-			   "nothing is in the range %.*s",
-			   SLICE_ARG(span_text(span_cut(*s, start, t.n - start))));
+			   "nothing is in the range %.*s", SLICE_ARG(span_text(span_cut(*s, start, t.n - start))));
 	*s = span_cut(*s, 0, start);
 	return true;
 }
@@ -50,13 +50,13 @@ static const struct {
 	enum attr_form form;
 	double most; /* characters, where nothing else is said; 0: any number */
 } types[] = {
-	{ "string", ATTR_STRING, FORM_FREE, 0 },       { "text", ATTR_TEXT, FORM_FREE, 0 },
-	{ "number", ATTR_NUMBER, FORM_FREE, 0 },       { "integer", ATTR_INTEGER, FORM_FREE, 0 },
-	{ "boolean", ATTR_BOOLEAN, FORM_FREE, 0 },     { "timestamp", ATTR_TIMESTAMP, FORM_FREE, 0 },
-	{ "epoch", ATTR_EPOCH, FORM_FREE, 0 },         { "list", ATTR_LIST, FORM_FREE, 0 },
-	{ "map", ATTR_MAP, FORM_FREE, 0 },             { "binary", ATTR_BINARY, FORM_FREE, 0 },
-	{ "email", ATTR_STRING, FORM_EMAIL, 254 },     { "url", ATTR_STRING, FORM_URL, 2048 },
-	{ "slug", ATTR_STRING, FORM_SLUG, 200 },       { "name", ATTR_STRING, FORM_NAME, 64 },
+	{ "string", ATTR_STRING, FORM_FREE, 0 },   { "text", ATTR_TEXT, FORM_FREE, 0 },
+	{ "number", ATTR_NUMBER, FORM_FREE, 0 },   { "integer", ATTR_INTEGER, FORM_FREE, 0 },
+	{ "boolean", ATTR_BOOLEAN, FORM_FREE, 0 }, { "timestamp", ATTR_TIMESTAMP, FORM_FREE, 0 },
+	{ "epoch", ATTR_EPOCH, FORM_FREE, 0 },     { "list", ATTR_LIST, FORM_FREE, 0 },
+	{ "map", ATTR_MAP, FORM_FREE, 0 },         { "binary", ATTR_BINARY, FORM_FREE, 0 },
+	{ "email", ATTR_STRING, FORM_EMAIL, 254 }, { "url", ATTR_STRING, FORM_URL, 2048 },
+	{ "slug", ATTR_STRING, FORM_SLUG, 200 },   { "name", ATTR_STRING, FORM_NAME, 64 },
 };
 #define TYPES (sizeof(types) / sizeof(types[0]))
 
@@ -87,11 +87,9 @@ static void unknown_type(struct reading *r, struct load_span s)
 	known[TYPES + 1] = more[1];
 	known[TYPES + 2] = more[2];
 	if (s.n)
-		load_unknown(r->l, span_place(r->l, s), "unknown-type", "type", span_text(s), known,
-			     TYPES + 3);
+		load_unknown(r->l, span_place(r->l, s), "unknown-type", "type", span_text(s), known, TYPES + 3);
 	else
-		load_error(r->l, r->a->place, "missing-value",
-			   "expected a type, as in 'string, required'");
+		load_error(r->l, r->a->place, "missing-value", "expected a type, as in 'string, required'");
 }
 
 static void read_choices(struct reading *r, struct load_span s, enum attr_type *type)
@@ -111,15 +109,13 @@ static void read_choices(struct reading *r, struct load_span s, enum attr_type *
 		if (word.n > 2 && word.p[0] == '\'' && word.p[word.n - 1] == '\'')
 			word = slice_make(word.p + 1, word.n - 2);
 		if (!word.n)
-			load_error(r->l, span_place(r->l, s), "wrong-value",
-				   "expected a word beside each '|'");
+			load_error(r->l, span_place(r->l, s), "wrong-value", "expected a word beside each '|'");
 		else
 			choices[n++] = word;
 		for (size_t k = 0; word.n && k + 1 < n; k++)
 			if (slice_equal(choices[k], word)) {
 				load_error(r->l, span_place(r->l, one), "duplicate-key",
-					   "'%.*s' stands among the choices twice",
-					   SLICE_ARG(word));
+					   "'%.*s' stands among the choices twice", SLICE_ARG(word));
 				n--;
 				break;
 			}
@@ -144,8 +140,7 @@ static void read_collection(struct reading *r, struct load_span s, enum attr_typ
 	else if (!find_type(r, span_text(s), &r->a->element))
 		unknown_type(r, s);
 	else if (type == ATTR_SET && r->a->element != ATTR_STRING && r->a->element != ATTR_NUMBER &&
-		 r->a->element != ATTR_INTEGER && r->a->element != ATTR_BINARY &&
-		 r->a->element != ATTR_TEXT)
+		 r->a->element != ATTR_INTEGER && r->a->element != ATTR_BINARY && r->a->element != ATTR_TEXT)
 		load_error(r->l, span_place(r->l, s), "wrong-value",
 			   "a set holds strings, numbers or binaries; others can be a list");
 }
@@ -154,8 +149,9 @@ static void look_beyond(void *ctx, const struct term *t)
 {
 	bool *beyond = ctx;
 
-	*beyond = *beyond || t->kind == TERM_NOW || t->kind == TERM_TODAY || t->kind == TERM_CALLER || t->kind == TERM_IS_ROLE ||
-		  t->kind == TERM_MAY || t->kind == TERM_EXISTS || t->kind == TERM_VISIBLE || t->kind == TERM_FETCH;
+	*beyond = *beyond || t->kind == TERM_NOW || t->kind == TERM_TODAY || t->kind == TERM_CALLER ||
+		  t->kind == TERM_IS_ROLE || t->kind == TERM_MAY || t->kind == TERM_EXISTS || t->kind == TERM_VISIBLE ||
+		  t->kind == TERM_FETCH;
 }
 
 /* Copies are looked at again when their source changes, and only then. */
@@ -169,8 +165,9 @@ static void read_copy_if(struct reading *r, struct load_span s, struct slice sou
 	if (r->a->copy_if)
 		term_walk(r->a->copy_if, look_beyond, &beyond);
 	if (beyond)
-		load_error(r->l, span_place(r->l, s), "wrong-value",
-			   "what a copy depends on must be attributes of its source, not other items, the caller or the time");
+		load_error(
+			r->l, span_place(r->l, s), "wrong-value",
+			"what a copy depends on must be attributes of its source, not other items, the caller or the time");
 }
 
 /* copy of E(ref).attr [if term] [kept by pattern] */
@@ -191,9 +188,8 @@ static void read_copy(struct reading *r, struct load_span s)
 		condition = rest;
 	}
 	if (!span_take(&s, ".") || !span_is_name(s)) {
-		load_error(
-			r->l, span_place(r->l, r->type), "wrong-value",
-			"expected the attribute to copy, as in copy of User(author_id).username");
+		load_error(r->l, span_place(r->l, r->type), "wrong-value",
+			   "expected the attribute to copy, as in copy of User(author_id).username");
 		return;
 	}
 	r->a->copy_entity = ref->entity;
@@ -245,8 +241,8 @@ static bool is_type(const struct reading *r, enum attr_type a, enum attr_type b)
 static void only_for(struct reading *r, struct load_span s, bool fits, const char *what)
 {
 	if (!fits)
-		load_error(r->l, span_place(r->l, s), "wrong-clause", "'%.*s' is for %s only",
-			   SLICE_ARG(span_text(s)), what);
+		load_error(r->l, span_place(r->l, s), "wrong-clause", "'%.*s' is for %s only", SLICE_ARG(span_text(s)),
+			   what);
 }
 
 static bool is_sibling(const struct reading *r, struct slice name)
@@ -259,9 +255,7 @@ static bool is_sibling(const struct reading *r, struct slice name)
 
 static bool is_reserved(struct slice s)
 {
-	static const char *const words[] = {
-		"true", "false", "null", "now", "today", "caller", NULL
-	};
+	static const char *const words[] = { "true", "false", "null", "now", "today", "caller", NULL };
 
 	for (size_t i = 0; words[i]; i++)
 		if (slice_is(s, words[i]))
@@ -277,12 +271,10 @@ static void check_default(struct reading *r, struct load_span s)
 	if (!r->typed || v == VALUE_NONE || v == VALUE_NULL)
 		return;
 	if ((r->a->type == ATTR_BOOLEAN && v != VALUE_BOOL) ||
-	    ((r->a->type == ATTR_NUMBER || r->a->type == ATTR_INTEGER ||
-	      r->a->type == ATTR_EPOCH) &&
-	     v != VALUE_N) ||
+	    ((r->a->type == ATTR_NUMBER || r->a->type == ATTR_INTEGER || r->a->type == ATTR_EPOCH) && v != VALUE_N) ||
 	    ((r->a->type == ATTR_STRING || r->a->type == ATTR_TEXT) && v != VALUE_S))
-		load_error(r->l, span_place(r->l, s), "wrong-value",
-			   "%.*s is no value of this type", SLICE_ARG(span_text(s)));
+		load_error(r->l, span_place(r->l, s), "wrong-value", "%.*s is no value of this type",
+			   SLICE_ARG(span_text(s)));
 }
 
 static bool is_choice(const struct attribute *a, struct slice word)
@@ -298,8 +290,7 @@ static bool is_word_of_choice(const struct reading *r, struct load_span s, struc
 {
 	if (!r->typed || r->a->type != ATTR_ENUM)
 		return false;
-	return is_choice(r->a, t) || t.n != s.n ||
-	       (span_is_name(s) && !is_reserved(t) && !is_sibling(r, t));
+	return is_choice(r->a, t) || t.n != s.n || (span_is_name(s) && !is_reserved(t) && !is_sibling(r, t));
 }
 
 static void read_default(struct reading *r, struct load_span s)
@@ -314,16 +305,15 @@ static void read_default(struct reading *r, struct load_span s)
 		t = slice_make(t.p + 1, t.n - 2);
 	if (is_word_of_choice(r, s, t)) {
 		if (!is_choice(r->a, t))
-			load_unknown(r->l, span_place(r->l, s), "unknown-choice", "choice called",
-				     t, r->a->choices, r->a->choice_count);
+			load_unknown(r->l, span_place(r->l, s), "unknown-choice", "choice called", t, r->a->choices,
+				     r->a->choice_count);
 		r->a->default_ = load_literal(r->l, t, span_place(r->l, s));
 	} else if (slice_is(t, "[]") || slice_is(t, "{}")) {
 		struct term *empty = arena_new(r->l->a, struct term);
 
 		empty->kind = TERM_LITERAL;
 		empty->place = span_place(r->l, s);
-		empty->value = t.p[0] == '[' ? value_make_list(r->l->a, NULL, 0)
-					     : value_make_map(r->l->a, NULL, 0);
+		empty->value = t.p[0] == '[' ? value_make_list(r->l->a, NULL, 0) : value_make_map(r->l->a, NULL, 0);
 		r->a->default_ = empty;
 	} else if (span_is_name(s) && !is_reserved(t) && !is_sibling(r, t)) {
 		r->a->default_ = load_literal(r->l, t, span_place(r->l, s));
@@ -344,8 +334,7 @@ static void read_id(struct reading *r, struct load_span whole, struct load_span 
 	if (t.n > 2 && t.p[0] == '\'' && t.p[t.n - 1] == '\'')
 		r->a->id_prefix = slice_make(t.p + 1, t.n - 2);
 	else
-		load_error(r->l, span_place(r->l, s), "wrong-value",
-			   "expected the prefix in quotes, as in id 'usr_'");
+		load_error(r->l, span_place(r->l, s), "wrong-value", "expected the prefix in quotes, as in id 'usr_'");
 }
 
 /* 30 days after created_at */
@@ -367,8 +356,7 @@ static bool read_after(struct reading *r, struct load_span s)
 	if (!span_integer(number, &n) && !(n = slice_is(span_text(number), "one")))
 		return false;
 	for (size_t i = 0; i < sizeof(units) / sizeof(units[0]); i++)
-		if (slice_is(span_text(amount), units[i].one) ||
-		    slice_is(span_text(amount), units[i].many))
+		if (slice_is(span_text(amount), units[i].one) || slice_is(span_text(amount), units[i].many))
 			r->a->after_seconds = n > 0 && n < 100000000 ? n * units[i].seconds : 0;
 	if (!r->a->after_seconds) {
 		load_error(r->l, span_place(r->l, whole), "wrong-value",
@@ -403,11 +391,9 @@ static void read_next(struct reading *r, struct load_span whole, struct load_spa
 
 static void unknown_clause(struct reading *r, struct load_span s)
 {
-	static const char *const words[] = {
-		"required", "default", "id",	  "now",	 "touched",    "fixed",
-		"lower",    "hidden",  "private", "compressed",	 "the caller", "when",
-		"kept by",  "managed", "unique",  "from the key", "next of"
-	};
+	static const char *const words[] = { "required", "default", "id",      "now",          "touched",    "fixed",
+					     "lower",    "hidden",  "private", "compressed",   "the caller", "when",
+					     "kept by",  "managed", "unique",  "from the key", "next of" };
 	enum { WORDS = sizeof(words) / sizeof(words[0]) };
 	struct slice known[WORDS];
 	struct load_span rest = s, first;
@@ -418,11 +404,9 @@ static void unknown_clause(struct reading *r, struct load_span s)
 	if (!s.n)
 		load_error(r->l, r->a->place, "missing-value", "expected a clause after ','");
 	else if (suggest_slice(span_text(s), known, WORDS).n)
-		load_unknown(r->l, span_place(r->l, s), "unknown-clause", "clause", span_text(s),
-			     known, WORDS);
+		load_unknown(r->l, span_place(r->l, s), "unknown-clause", "clause", span_text(s), known, WORDS);
 	else
-		load_unknown(r->l, span_place(r->l, first), "unknown-clause", "clause",
-			     span_text(first), known, WORDS);
+		load_unknown(r->l, span_place(r->l, first), "unknown-clause", "clause", span_text(first), known, WORDS);
 }
 
 /* The clauses that are one word. */
@@ -452,8 +436,7 @@ static bool *flag_of(struct reading *r, struct load_span s)
 		return slice_is(t, "now") ? &a->now : &a->touched;
 	}
 	if (slice_is(t, "lower")) {
-		only_for(r, s,
-			 is_type(r, ATTR_STRING, ATTR_TEXT) || is_type(r, ATTR_LIST, ATTR_SET),
+		only_for(r, s, is_type(r, ATTR_STRING, ATTR_TEXT) || is_type(r, ATTR_LIST, ATTR_SET),
 			 "strings and lists of strings");
 		return &a->lower;
 	}
@@ -471,8 +454,8 @@ static void read_clause(struct reading *r, struct load_span s)
 
 	if (flag) {
 		if (*flag)
-			load_error(r->l, span_place(r->l, s), "duplicate-key",
-				   "'%.*s' stands here twice", SLICE_ARG(span_text(s)));
+			load_error(r->l, span_place(r->l, s), "duplicate-key", "'%.*s' stands here twice",
+				   SLICE_ARG(span_text(s)));
 		*flag = true;
 	} else if (span_take(&s, "default")) {
 		read_default(r, s);
@@ -492,8 +475,7 @@ static void check_range(struct reading *r)
 	enum attr_type t = r->a->type;
 
 	if ((r->a->has_min || r->a->has_max) && r->typed &&
-	    (t == ATTR_BOOLEAN || t == ATTR_TIMESTAMP || t == ATTR_ENUM || t == ATTR_EPOCH ||
-	     r->a->counter))
+	    (t == ATTR_BOOLEAN || t == ATTR_TIMESTAMP || t == ATTR_ENUM || t == ATTR_EPOCH || r->a->counter))
 		load_error(r->l, span_place(r->l, r->type), "wrong-clause",
 			   "a range is for numbers, strings, texts, lists, sets, maps and binaries "
 			   "only");
@@ -511,31 +493,30 @@ static void check_clauses(struct reading *r)
 	check_range(r);
 	if (a->copy_entity.n && r->kept_by.n) {
 		r->a->kept_by = span_text(r->kept_by);
-		load_later_pattern_of(r->l, a->kept_by, span_place(r->l, r->kept_by),
-				      a->copy_entity);
+		load_later_pattern_of(r->l, a->kept_by, span_place(r->l, r->kept_by), a->copy_entity);
 	}
-	if (is_own_business(a) && (a->required || a->id || a->now || a->touched || a->the_caller ||
-				   a->default_ || a->after.n))
+	if (is_own_business(a) &&
+	    (a->required || a->id || a->now || a->touched || a->the_caller || a->default_ || a->after.n))
 		load_error(r->l, a->place, "wrong-clause",
 			   "%s gets its value by itself: no 'required', 'default', 'id', 'now' or "
 			   "'the caller'",
-			   a->derived	? "a derived attribute"
+			   a->derived    ? "a derived attribute"
 			   : a->sequence ? "a sequence"
-			   : a->counter ? "a counter"
-			   : a->next	? "what is taken from a sequence"
-					: "a copy");
+			   : a->counter  ? "a counter"
+			   : a->next     ? "what is taken from a sequence"
+					 : "a copy");
 	if (a->id && a->has_max && a->max < (double)(ULID_LENGTH + a->id_prefix.n))
-		load_error(r->l, a->place, "out-of-range", "an id that is made has %zu characters, and at most %.15g are allowed",
+		load_error(r->l, a->place, "out-of-range",
+			   "an id that is made has %zu characters, and at most %.15g are allowed",
 			   ULID_LENGTH + a->id_prefix.n, a->max);
 	if (a->next)
 		r->a->managed = r->a->fixed = true;
 	if (a->hidden && a->private_)
-		load_error(r->l, a->place, "wrong-clause",
-			   "'hidden' and 'private' exclude one another");
+		load_error(r->l, a->place, "wrong-clause", "'hidden' and 'private' exclude one another");
 }
 
-void load_attribute(struct load *l, const struct yaml_entry *e, const struct yaml *siblings,
-		    const struct entity *of, struct attribute *out)
+void load_attribute(struct load *l, const struct yaml_entry *e, const struct yaml *siblings, const struct entity *of,
+		    struct attribute *out)
 {
 	struct reading r = { .l = l, .a = out, .of = of, .siblings = siblings };
 	struct load_span rest, one, head;

@@ -46,8 +46,7 @@ static void read_groups(struct load *l, void *into, const struct yaml *y)
 /* Group.permissions through my groups(user_id = caller) by groupName */
 static void read_permissions(struct load *l, void *into, const struct yaml *y)
 {
-	const char *expected =
-		"as in Group.permissions through my groups(user_id = caller) by groupName";
+	const char *expected = "as in Group.permissions through my groups(user_id = caller) by groupName";
 	struct callers *c = into;
 	struct load_span s, what, entity, pattern;
 	static const struct load_scope nothing;
@@ -55,9 +54,8 @@ static void read_permissions(struct load *l, void *into, const struct yaml *y)
 	if (!load_is_scalar(l, y, expected))
 		return;
 	s = load_whole(y);
-	if (!span_split_word(&s, "through", &what) || !span_split(&what, '.', &entity) ||
-	    !span_is_name(entity) || !span_is_name(what) || !span_split_word(&s, "by", &pattern) ||
-	    !span_is_name(s)) {
+	if (!span_split_word(&s, "through", &what) || !span_split(&what, '.', &entity) || !span_is_name(entity) ||
+	    !span_is_name(what) || !span_split_word(&s, "by", &pattern) || !span_is_name(s)) {
 		load_expected(l, y, expected);
 		return;
 	}
@@ -65,8 +63,7 @@ static void read_permissions(struct load *l, void *into, const struct yaml *y)
 	c->permissions_attribute = span_text(what);
 	c->permissions_ref = span_text(s);
 	load_later_entity(l, c->permissions_entity, span_place(l, entity));
-	load_later_attribute(l, c->permissions_attribute, span_place(l, what),
-			     c->permissions_entity);
+	load_later_attribute(l, c->permissions_attribute, span_place(l, what), c->permissions_entity);
 	if (load_pattern_call(l, pattern, &nothing, &c->permissions_pattern, &c->permissions_with,
 			      &c->permissions_with_count))
 		load_later_row_attribute(l, c->permissions_ref, span_place(l, s), NULL);
@@ -118,8 +115,7 @@ void load_traffic(struct load *l, void *into, const struct yaml *y)
 	const char *expected = "a rate, as in 100 a second";
 	struct design *d = into;
 	size_t count;
-	const struct yaml_entry *entries =
-		load_map(l, y, "a map of access patterns and rates", &count);
+	const struct yaml_entry *entries = load_map(l, y, "a map of access patterns and rates", &count);
 	struct traffic_rule *list = arena_array(l->a, struct traffic_rule, count);
 
 	l->subject = SLICE("traffic");

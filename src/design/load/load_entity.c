@@ -7,10 +7,9 @@ static const char *const verbs[ALLOW_VERBS] = { "create", "read", "update", "del
 /* ---- attributes ---- */
 static bool is_reserved(struct slice name)
 {
-	static const char *const words[] = { "caller", "old",	"input", "now",	   "today",
-					     "true",   "false", "null",	 "anyone", "nobody",
-					     "and",    "or",	"not",	 "exists", "visible",
-					     "first",  NULL };
+	static const char *const words[] = { "caller", "old",    "input",   "now",    "today", "true",
+					     "false",  "null",   "anyone",  "nobody", "and",   "or",
+					     "not",    "exists", "visible", "first",  NULL };
 
 	for (size_t i = 0; words[i]; i++)
 		if (slice_is(name, words[i]))
@@ -25,8 +24,7 @@ static void check_attribute_name(struct load *l, const struct yaml *key)
 			   "the name of an attribute has letters, digits and '_' and begins with "
 			   "no digit");
 	else if (is_reserved(key->text))
-		load_error(l, key->place, "bad-name",
-			   "'%.*s' has a meaning in terms; an attribute needs another name",
+		load_error(l, key->place, "bad-name", "'%.*s' has a meaning in terms; an attribute needs another name",
 			   SLICE_ARG(key->text));
 }
 
@@ -95,16 +93,13 @@ static void read_path(struct load *l, void *into, const struct yaml *y)
 {
 	struct entity *e = into;
 
-	load_path(l, y, load_scope_of(l, e), &e->path, &e->path_template, &e->params,
-		  &e->param_count);
+	load_path(l, y, load_scope_of(l, e), &e->path, &e->path_template, &e->params, &e->param_count);
 }
 
-static void add_keys(struct load *l, struct entity *e, const struct yaml *y,
-		     const struct term *when)
+static void add_keys(struct load *l, struct entity *e, const struct yaml *y, const struct term *when)
 {
 	const struct key_rule *more;
-	size_t n =
-		load_rules(l, y, "a map of attributes and templates", load_scope_of(l, e), &more);
+	size_t n = load_rules(l, y, "a map of attributes and templates", load_scope_of(l, e), &more);
 	struct key_rule *all = arena_array(l->a, struct key_rule, e->key_count + n);
 
 	if (e->key_count)
@@ -141,8 +136,7 @@ static bool read_keys_when(struct load *l, void *into, const struct yaml_entry *
 }
 
 /* ---- counts, requires, check ---- */
-static bool read_count(struct load *l, struct entity *e, const struct yaml *y,
-		       struct count_rule *out)
+static bool read_count(struct load *l, struct entity *e, const struct yaml *y, struct count_rule *out)
 {
 	struct load_scope *scope = load_scope_of(l, e);
 	struct load_span s, attribute;
@@ -154,8 +148,7 @@ static bool read_count(struct load *l, struct entity *e, const struct yaml *y,
 	if (!load_reference(l, &s, scope, &out->target))
 		return false;
 	if (!span_take(&s, ".")) {
-		load_error(l, y->place, "wrong-value",
-			   "expected the counter, as in User(author_id).posts_count");
+		load_error(l, y->place, "wrong-value", "expected the counter, as in User(author_id).posts_count");
 		return false;
 	}
 	span_split(&s, ' ', &attribute);
@@ -195,8 +188,8 @@ static void read_lives_while(struct load *l, void *into, const struct yaml *y)
 	e->lives_count = load_requirements(l, y, load_scope_of(l, e), &e->lives);
 	for (size_t i = 0; i < e->lives_count; i++)
 		if (e->lives[i].if_ && !term_can_filter(e->lives[i].if_, &why))
-			load_error(l, e->lives[i].if_->place, "not-a-condition", "`lives while` must be possible as a condition in DynamoDB: %s",
-				   why);
+			load_error(l, e->lives[i].if_->place, "not-a-condition",
+				   "`lives while` must be possible as a condition in DynamoDB: %s", why);
 }
 
 static void read_check(struct load *l, void *into, const struct yaml *y)
@@ -211,8 +204,7 @@ static void read_check(struct load *l, void *into, const struct yaml *y)
 
 		c->place = entries[i].key.place;
 		c->term = load_term(l, &entries[i].key, load_scope_of(l, e));
-		c->sentence =
-			load_text(l, &entries[i].value, "a sentence for when it does not hold");
+		c->sentence = load_text(l, &entries[i].value, "a sentence for when it does not hold");
 		e->check_count += c->term != NULL;
 	}
 	e->checks = list;
@@ -239,8 +231,7 @@ static unsigned read_verbs(struct load *l, const struct yaml *key)
 
 			for (size_t k = 0; k < ALLOW_VERBS; k++)
 				known[k] = slice_str(verbs[k]);
-			load_unknown(l, span_place(l, one), "unknown-word", "verb", span_text(one),
-				     known, ALLOW_VERBS);
+			load_unknown(l, span_place(l, one), "unknown-word", "verb", span_text(one), known, ALLOW_VERBS);
 		}
 	}
 	return found;
@@ -265,8 +256,7 @@ static void read_allow(struct load *l, void *into, const struct yaml *y)
 			if (!(found >> k & 1))
 				continue;
 			if (e->allow[k])
-				load_error(l, entries[i].key.place, "duplicate-key",
-					   "'%s' stands here twice", verbs[k]);
+				load_error(l, entries[i].key.place, "duplicate-key", "'%s' stands here twice", verbs[k]);
 			e->allow[k] = t;
 		}
 	}
@@ -276,8 +266,7 @@ static void read_patterns(struct load *l, void *into, const struct yaml *y)
 {
 	struct entity *e = into;
 	size_t count;
-	const struct yaml_entry *entries =
-		load_map(l, y, "a map of create, read, update and delete", &count);
+	const struct yaml_entry *entries = load_map(l, y, "a map of create, read, update and delete", &count);
 
 	for (size_t i = 0; i < count; i++) {
 		unsigned found = read_verbs(l, &entries[i].key);
@@ -285,8 +274,7 @@ static void read_patterns(struct load *l, void *into, const struct yaml *y)
 		for (size_t k = 0; k < ALLOW_VERBS; k++)
 			if (found >> k & 1)
 				e->pattern_count[k] =
-					load_texts(l, &entries[i].value, "an id, or a list of ids",
-						   &e->patterns[k]);
+					load_texts(l, &entries[i].value, "an id, or a list of ids", &e->patterns[k]);
 	}
 }
 
@@ -347,8 +335,8 @@ static void check_made_twice(struct load *l, const struct entity *e)
 		const struct key_rule *k = &e->keys[i];
 		const struct attribute *a = entity_attribute(e, k->attribute);
 
-		if (a && (a->derived || a->copy_entity.n || a->counter || a->now || a->touched ||
-			  a->the_caller || a->default_))
+		if (a && (a->derived || a->copy_entity.n || a->counter || a->now || a->touched || a->the_caller ||
+			  a->default_))
 			load_error(l, k->place, "set-twice",
 				   "'%.*s' is an attribute of its own in line %d, and set by this template",
 				   SLICE_ARG(a->name), a->place.line)
@@ -361,8 +349,7 @@ static void check_entity(struct load *l, struct entity *e)
 	check_made_twice(l, e);
 
 	if (!e->path.n)
-		load_error(l, e->place, "missing-word",
-			   "an entity needs a 'path': how one item is addressed");
+		load_error(l, e->place, "missing-word", "an entity needs a 'path': how one item is addressed");
 	else if (!e->param_count)
 		load_error(l, e->place, "bad-path",
 			   "the path of an entity has at least one <placeholder>: what tells its "
@@ -388,8 +375,7 @@ void load_entities(struct load *l, void *into, const struct yaml *y)
 		size_t before = findings_errors(l->f);
 		const struct yaml *value = NULL;
 		size_t count;
-		const struct yaml_entry *entries =
-			yaml_entries(l->a, l->source, y, YAML_JOIN_VALUES, &count);
+		const struct yaml_entry *entries = yaml_entries(l->a, l->source, y, YAML_JOIN_VALUES, &count);
 
 		value = &entries[i].value;
 		l->subject = subject_of(l, e);

@@ -16,8 +16,7 @@ static void take_type(struct attribute *to, const struct attribute *from)
 	to->choice_count = from->choice_count;
 }
 
-static void type_of_source(struct load *l, const struct entity *e, struct slice name,
-			   struct attribute *out, int depth)
+static void type_of_source(struct load *l, const struct entity *e, struct slice name, struct attribute *out, int depth)
 {
 	const struct attribute *a = e ? entity_attribute(e, name) : NULL;
 
@@ -122,8 +121,7 @@ static void check_counts(struct load *l, const struct entity *e)
 		const struct attribute *a = target ? entity_attribute(target, c->attribute) : NULL;
 
 		if (a && (!is_number(a) || a->derived || a->sequence))
-			load_error(l, c->target.place, "wrong-type",
-				   "'%.*s' of %.*s is no number that can be counted",
+			load_error(l, c->target.place, "wrong-type", "'%.*s' of %.*s is no number that can be counted",
 				   SLICE_ARG(c->attribute), SLICE_ARG(target->name));
 	}
 	for (size_t i = 0; i < e->action_count; i++)
@@ -132,8 +130,7 @@ static void check_counts(struct load *l, const struct entity *e)
 			const struct attribute *a = entity_attribute(e, add->attribute);
 
 			if (a && (!is_number(a) || a->derived || a->sequence))
-				load_error(l, add->place, "wrong-type",
-					   "'%.*s' is no number that can be added to",
+				load_error(l, add->place, "wrong-type", "'%.*s' is no number that can be added to",
 					   SLICE_ARG(add->attribute));
 		}
 }
@@ -155,8 +152,7 @@ void load_infer(struct load *l)
 		mark_addresses(&l->entities[i]);
 	for (size_t i = 0; i < l->d->entity_count; i++)
 		for (size_t k = 0; k < l->entities[i].attribute_count; k++)
-			infer(l, &l->entities[i],
-			      (struct attribute *)(uintptr_t)&l->entities[i].attributes[k], 0);
+			infer(l, &l->entities[i], (struct attribute *)(uintptr_t)&l->entities[i].attributes[k], 0);
 	for (size_t i = 0; i < l->d->entity_count; i++) {
 		l->subject = arena_printf(l->a, "entity %.*s", SLICE_ARG(l->entities[i].name));
 		check_counts(l, &l->entities[i]);

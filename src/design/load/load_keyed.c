@@ -31,8 +31,8 @@ static bool is_known(const struct attribute *source, const struct keyed_copy *k)
 		const struct template_part *p = &x->template->parts[x->template->part_count - 1];
 		const struct template_part *q = &k->template->parts[k->template->part_count - 1];
 
-		if (x->each == k->each && x->template->part_count == k->template->part_count && p->format == q->format &&
-		    p->width == q->width)
+		if (x->each == k->each && x->template->part_count == k->template->part_count &&
+		    p->format == q->format && p->width == q->width)
 			return true;
 	}
 	return false;
@@ -64,8 +64,8 @@ static void add_part(struct load *l, struct attribute *source, const struct enti
 	source->keyed = list;
 }
 
-static void add_rules(struct load *l, struct attribute *source, const struct entity *e, const struct key_rule *rules, size_t n,
-		      struct slice name, bool each)
+static void add_rules(struct load *l, struct attribute *source, const struct entity *e, const struct key_rule *rules,
+		      size_t n, struct slice name, bool each)
 {
 	for (size_t i = 0; i < n; i++) {
 		const struct template *t = rules[i].template;
@@ -101,7 +101,8 @@ static void add_copies(struct load *l, struct attribute *source, const struct en
 		for (size_t k = 0; k < e->attribute_count; k++) {
 			const struct attribute *a = &e->attributes[k];
 
-			if (!a->kept_by.n || !slice_equal(a->copy_entity, of->name) || !slice_equal(a->copy_attribute, name))
+			if (!a->kept_by.n || !slice_equal(a->copy_entity, of->name) ||
+			    !slice_equal(a->copy_attribute, name))
 				continue;
 			add_keys(l, source, e, a->name);
 			add_copies(l, source, e, a->name, depth + 1);

@@ -93,9 +93,7 @@ static void resolve_attribute(struct load *l, const struct load_later *w)
 
 void load_later_attribute(struct load *l, struct slice name, struct place p, struct slice entity)
 {
-	load_later(l,
-		   (struct load_later){
-			   .resolve = resolve_attribute, .name = name, .of = entity, .place = p });
+	load_later(l, (struct load_later){ .resolve = resolve_attribute, .name = name, .of = entity, .place = p });
 }
 
 static void resolve_row_attribute(struct load *l, const struct load_later *w)
@@ -109,13 +107,9 @@ static void resolve_row_attribute(struct load *l, const struct load_later *w)
 	load_unknown(l, w->place, "unknown-attribute", "attribute", w->name, names.list, names.n);
 }
 
-void load_later_row_attribute(struct load *l, struct slice name, struct place p,
-			      const struct access *a)
+void load_later_row_attribute(struct load *l, struct slice name, struct place p, const struct access *a)
 {
-	load_later(l, (struct load_later){ .resolve = resolve_row_attribute,
-					   .name = name,
-					   .place = p,
-					   .thing = a });
+	load_later(l, (struct load_later){ .resolve = resolve_row_attribute, .name = name, .place = p, .thing = a });
 }
 
 /* Which of several entities the rows are is not always known here: one of them has to have it. */
@@ -178,18 +172,15 @@ static void resolve_key(struct load *l, const struct load_later *w)
 	struct load_names names = { .a = l->a };
 	struct slice name = w->name;
 
-	if ((a->index.n && !i) || is_key_attribute(k, name) ||
-	    load_each_row_name(l, NULL, false, is_it, &name))
+	if ((a->index.n && !i) || is_key_attribute(k, name) || load_each_row_name(l, NULL, false, is_it, &name))
 		return;
 	add_key(&names, k);
-	load_unknown(l, w->place, "unknown-attribute", "key attribute", w->name, names.list,
-		     names.n);
+	load_unknown(l, w->place, "unknown-attribute", "key attribute", w->name, names.list, names.n);
 }
 
 void load_later_key(struct load *l, struct slice name, struct place p, const struct access *a)
 {
-	load_later(l, (struct load_later){
-			      .resolve = resolve_key, .name = name, .place = p, .thing = a });
+	load_later(l, (struct load_later){ .resolve = resolve_key, .name = name, .place = p, .thing = a });
 }
 
 /* ---- access patterns ---- */
@@ -228,14 +219,13 @@ static void resolve_param(struct load *l, const struct load_later *w)
 	/* a merge hands on what the pattern it runs takes */
 	load_each_name(l, &scope, load_names_add, &names);
 	load_unknown(l, w->place, "unknown-parameter",
-		     arena_printf(l->a, "parameter of '%.*s' called", SLICE_ARG(a->name)).p,
-		     w->name, names.list, names.n);
+		     arena_printf(l->a, "parameter of '%.*s' called", SLICE_ARG(a->name)).p, w->name, names.list,
+		     names.n);
 }
 
 void load_later_param(struct load *l, struct slice name, struct place p, struct slice access)
 {
-	load_later(l, (struct load_later){
-			      .resolve = resolve_param, .name = name, .of = access, .place = p });
+	load_later(l, (struct load_later){ .resolve = resolve_param, .name = name, .of = access, .place = p });
 }
 
 static void resolve_pattern_of(struct load *l, const struct load_later *w)
@@ -246,17 +236,14 @@ static void resolve_pattern_of(struct load *l, const struct load_later *w)
 	for (size_t i = 0; a && e && i < a->param_count; i++)
 		if (!load_entity_has(e, a->params[i]))
 			load_error(l, w->place, "unknown-attribute",
-				   "'%.*s' has the parameter '%.*s', which is no attribute of %.*s",
-				   SLICE_ARG(a->name), SLICE_ARG(a->params[i]), SLICE_ARG(e->name))
-				->repair =
-				SLICE("name the parameter like the attribute whose value it gets");
+				   "'%.*s' has the parameter '%.*s', which is no attribute of %.*s", SLICE_ARG(a->name),
+				   SLICE_ARG(a->params[i]), SLICE_ARG(e->name))
+				->repair = SLICE("name the parameter like the attribute whose value it gets");
 }
 
 void load_later_pattern_of(struct load *l, struct slice name, struct place p, struct slice entity)
 {
-	load_later(l,
-		   (struct load_later){
-			   .resolve = resolve_pattern_of, .name = name, .of = entity, .place = p });
+	load_later(l, (struct load_later){ .resolve = resolve_pattern_of, .name = name, .of = entity, .place = p });
 }
 
 /* ---- traffic ---- */
@@ -278,8 +265,7 @@ static void resolve_traffic(struct load *l, const struct load_later *w)
 	const struct traffic_rule *t = w->thing;
 	const char *space = memchr(t->pattern.p, ' ', t->pattern.n);
 	size_t n = space ? (size_t)(space - t->pattern.p) : 0;
-	const struct entity *e =
-		n ? design_entity(l->d, slice_make(space + 1, t->pattern.n - n - 1)) : NULL;
+	const struct entity *e = n ? design_entity(l->d, slice_make(space + 1, t->pattern.n - n - 1)) : NULL;
 
 	if (!e || !is_verb(e, slice_make(t->pattern.p, n)))
 		(void)find_access(l, t->pattern, t->place);

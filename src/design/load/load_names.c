@@ -9,7 +9,7 @@
 
 struct load_named {
 	struct load_named *next;
-	const struct term *term;         /* or */
+	const struct term *term; /* or */
 	const struct template *template;
 };
 

@@ -22,8 +22,7 @@ struct finding *load_error(struct load *l, struct place p, const char *rule, con
 	return f;
 }
 
-static void suggest(struct load *l, struct finding *f, struct slice name, const struct slice *known,
-		    size_t count)
+static void suggest(struct load *l, struct finding *f, struct slice name, const struct slice *known, size_t count)
 {
 	struct slice meant = suggest_slice(name, known, count);
 	struct buf b;
@@ -50,11 +49,10 @@ static int shown(struct slice s)
 	return (int)n;
 }
 
-struct finding *load_unknown(struct load *l, struct place p, const char *rule, const char *what,
-			     struct slice name, const struct slice *known, size_t count)
+struct finding *load_unknown(struct load *l, struct place p, const char *rule, const char *what, struct slice name,
+			     const struct slice *known, size_t count)
 {
-	struct finding *f =
-		load_error(l, p, rule, "there is no %s '%.*s'", what, shown(name), name.p);
+	struct finding *f = load_error(l, p, rule, "there is no %s '%.*s'", what, shown(name), name.p);
 
 	suggest(l, f, name, known, count);
 	return f;
@@ -65,11 +63,10 @@ void load_expected(struct load *l, const struct yaml *y, const char *expected)
 	static const char *const kinds[] = { "nothing", "a text", "a map", "a list" };
 
 	if (y->kind == YAML_SCALAR)
-		load_error(l, y->place, "wrong-value", "expected %s, not '%.*s'", expected,
-			   shown(y->text), y->text.p);
+		load_error(l, y->place, "wrong-value", "expected %s, not '%.*s'", expected, shown(y->text), y->text.p);
 	else
-		load_error(l, y->place, y->kind == YAML_NULL ? "missing-value" : "wrong-value",
-			   "expected %s, not %s", expected, kinds[y->kind]);
+		load_error(l, y->place, y->kind == YAML_NULL ? "missing-value" : "wrong-value", "expected %s, not %s",
+			   expected, kinds[y->kind]);
 }
 
 /* ---- maps ---- */
@@ -81,8 +78,7 @@ static const struct load_word *find_word(const struct load_word *words, struct s
 	return NULL;
 }
 
-static void unknown_word(struct load *l, const struct yaml *key, const char *what,
-			 const struct load_word *words)
+static void unknown_word(struct load *l, const struct yaml *key, const char *what, const struct load_word *words)
 {
 	struct slice *known;
 	size_t n = 0;
@@ -93,13 +89,12 @@ static void unknown_word(struct load *l, const struct yaml *key, const char *wha
 	for (size_t i = 0; i < n; i++)
 		known[i] = slice_str(words[i].name);
 	suggest(l,
-		load_error(l, key->place, "unknown-word", "there is no word '%.*s' in %s",
-			   shown(key->text), key->text.p, what),
+		load_error(l, key->place, "unknown-word", "there is no word '%.*s' in %s", shown(key->text),
+			   key->text.p, what),
 		key->text, known, n);
 }
 
-void load_words(struct load *l, const struct yaml *map, const char *what,
-		const struct load_word *words, void *into,
+void load_words(struct load *l, const struct yaml *map, const char *what, const struct load_word *words, void *into,
 		bool (*other)(struct load *l, void *into, const struct yaml_entry *e))
 {
 	const char *expected = arena_printf(l->a, "a map of the words of %s", what).p;
@@ -114,21 +109,18 @@ void load_words(struct load *l, const struct yaml *map, const char *what,
 			if (!slice_is(entries[i].key.text, w->name))
 				continue;
 			if (first) /* one of them without a colon, else YAML would have said so */
-				load_error(l, entries[i].key.place, "duplicate-key",
-					   "'%s' stands here twice", w->name);
+				load_error(l, entries[i].key.place, "duplicate-key", "'%s' stands here twice", w->name);
 			else
 				w->read(l, into, &entries[i].value);
 			first = &entries[i];
 		}
 	}
 	for (size_t i = 0; i < n; i++)
-		if (!find_word(words, entries[i].key.text) &&
-		    (!other || !other(l, into, &entries[i])))
+		if (!find_word(words, entries[i].key.text) && (!other || !other(l, into, &entries[i])))
 			unknown_word(l, &entries[i].key, what, words);
 }
 
-const struct yaml_entry *load_map(struct load *l, const struct yaml *y, const char *expected,
-				  size_t *count)
+const struct yaml_entry *load_map(struct load *l, const struct yaml *y, const char *expected, size_t *count)
 {
 	*count = 0;
 	if (y->kind == YAML_MAP)
@@ -137,8 +129,7 @@ const struct yaml_entry *load_map(struct load *l, const struct yaml *y, const ch
 	return NULL;
 }
 
-const struct yaml *load_list(struct load *l, const struct yaml *y, const char *expected,
-			     size_t *count)
+const struct yaml *load_list(struct load *l, const struct yaml *y, const char *expected, size_t *count)
 {
 	*count = y->kind == YAML_LIST ? y->count : y->kind == YAML_SCALAR;
 	if (y->kind == YAML_LIST)
@@ -170,25 +161,22 @@ bool load_bool(struct load *l, const struct yaml *y)
 	return false;
 }
 
-int64_t load_integer(struct load *l, const struct yaml *y, int64_t least, int64_t most,
-		     const char *expected)
+int64_t load_integer(struct load *l, const struct yaml *y, int64_t least, int64_t most, const char *expected)
 {
 	int64_t v;
 
 	if (y->kind == YAML_SCALAR && span_integer(load_whole(y), &v)) {
 		if (v >= least && v <= most)
 			return v;
-		load_error(l, y->place, "out-of-range",
-			   "expected %s from %" PRId64 " to %" PRId64 ", not %" PRId64, expected,
-			   least, most, v);
+		load_error(l, y->place, "out-of-range", "expected %s from %" PRId64 " to %" PRId64 ", not %" PRId64,
+			   expected, least, most, v);
 		return least;
 	}
 	load_expected(l, y, expected);
 	return least;
 }
 
-size_t load_texts(struct load *l, const struct yaml *y, const char *expected,
-		  const struct slice **out)
+size_t load_texts(struct load *l, const struct yaml *y, const char *expected, const struct slice **out)
 {
 	size_t count, n = 0;
 	const struct yaml *items = load_list(l, y, expected, &count);

@@ -12,16 +12,14 @@ struct load_scope *load_scope_of(struct load *l, const struct entity *e)
 }
 
 /* ---- other items ---- */
-bool load_reference(struct load *l, struct load_span *s, const struct load_scope *scope,
-		    struct reference *out)
+bool load_reference(struct load *l, struct load_span *s, const struct load_scope *scope, struct reference *out)
 {
 	struct load_span whole = *s, name, args, one;
 	const struct term **terms;
 	size_t most = 1, n = 0;
 
 	if (!span_call(s, &name, &args) || !span_is_name(name)) {
-		load_error(l, span_place(l, whole), "wrong-value",
-			   "expected an item, as in Post(post_id), not '%.*s'",
+		load_error(l, span_place(l, whole), "wrong-value", "expected an item, as in Post(post_id), not '%.*s'",
 			   SLICE_ARG(span_text(whole)));
 		return false;
 	}
@@ -35,20 +33,17 @@ bool load_reference(struct load *l, struct load_span *s, const struct load_scope
 		if (!terms[n++])
 			return false;
 		if (more && !args.n)
-			load_error(l, span_place(l, args), "wrong-value",
-				   "expected a term after ','");
+			load_error(l, span_place(l, args), "wrong-value", "expected a term after ','");
 	}
-	*out = (struct reference){ .entity = span_text(name),
-				   .args = terms,
-				   .arg_count = n,
-				   .place = span_place(l, name) };
+	*out = (struct reference){
+		.entity = span_text(name), .args = terms, .arg_count = n, .place = span_place(l, name)
+	};
 	load_later_reference(l, out);
 	return true;
 }
 
-struct load_tail load_reference_tail(struct load *l, struct load_span s,
-				     const struct load_scope *scope, struct slice entity,
-				     bool may_count)
+struct load_tail load_reference_tail(struct load *l, struct load_span s, const struct load_scope *scope,
+				     struct slice entity, bool may_count)
 {
 	static const char *const words[] = { "by", "when", "if" };
 	struct load_span parts[3] = { 0 }, rest = s, head;
@@ -69,8 +64,7 @@ struct load_tail load_reference_tail(struct load *l, struct load_span s,
 				span_split_word(&end, words[k], &parts[i]);
 			}
 		if (!parts[i].n)
-			load_error(l, span_place(l, rest), "wrong-value",
-				   "expected a term after '%s'", words[i]);
+			load_error(l, span_place(l, rest), "wrong-value", "expected a term after '%s'", words[i]);
 	}
 	for (int i = 0; i < 3; i++)
 		span_split_word(&rest, words[i], &head), rest = head;
@@ -103,15 +97,15 @@ static bool read_requirement(struct load *l, const struct yaml *y, const struct 
 	return true;
 }
 
-static size_t map_of_requirements(struct load *l, const struct yaml *y,
-				  const struct load_scope *scope, struct requirement *list)
+static size_t map_of_requirements(struct load *l, const struct yaml *y, const struct load_scope *scope,
+				  struct requirement *list)
 {
 	size_t n = 0, count;
 	const struct yaml_entry *entries = load_map(l, y, "", &count);
 
 	for (size_t i = 0; i < count; i++)
-		n += read_requirement(l, &entries[i].key, scope,
-				      load_text(l, &entries[i].value, "a sentence"), &list[n]);
+		n += read_requirement(l, &entries[i].key, scope, load_text(l, &entries[i].value, "a sentence"),
+				      &list[n]);
 	return n;
 }
 
@@ -130,16 +124,15 @@ size_t load_requirements(struct load *l, const struct yaml *y, const struct load
 		room += items[i].kind == YAML_MAP ? items[i].count : 1;
 	list = arena_array(l->a, struct requirement, room);
 	for (size_t i = 0; i < count; i++)
-		n += items[i].kind == YAML_MAP
-			     ? map_of_requirements(l, &items[i], scope, list + n)
-			     : read_requirement(l, &items[i], scope, SLICE(""), &list[n]);
+		n += items[i].kind == YAML_MAP ? map_of_requirements(l, &items[i], scope, list + n)
+					       : read_requirement(l, &items[i], scope, SLICE(""), &list[n]);
 	*out = list;
 	return n;
 }
 
 /* ---- attribute: template ---- */
-size_t load_rules(struct load *l, const struct yaml *y, const char *expected,
-		  const struct load_scope *scope, const struct key_rule **out)
+size_t load_rules(struct load *l, const struct yaml *y, const char *expected, const struct load_scope *scope,
+		  const struct key_rule **out)
 {
 	size_t count, n = 0;
 	const struct yaml_entry *entries = load_map(l, y, expected, &count);
@@ -150,10 +143,8 @@ size_t load_rules(struct load *l, const struct yaml *y, const char *expected,
 
 		if (!load_is_scalar(l, v, "a template, as in USER#<user_id>"))
 			continue;
-		rules[n] = (struct key_rule){ .attribute = entries[i].key.text,
-					      .place = entries[i].key.place };
-		rules[n].template =
-			load_span_template(l, (struct load_span){ v, 0, v->text.n }, scope);
+		rules[n] = (struct key_rule){ .attribute = entries[i].key.text, .place = entries[i].key.place };
+		rules[n].template = load_span_template(l, (struct load_span){ v, 0, v->text.n }, scope);
 		n += rules[n].template != NULL;
 	}
 	*out = rules;
@@ -186,8 +177,7 @@ static const struct term *literal_list(struct load *l, const struct yaml *y)
 
 	if (y->kind == YAML_MAP) {
 		if (y->count)
-			load_error(l, y->place, "wrong-value",
-				   "expected a term, or {} for an empty map");
+			load_error(l, y->place, "wrong-value", "expected a term, or {} for an empty map");
 		t->value = value_make_map(l->a, NULL, 0);
 		return t;
 	}
@@ -218,12 +208,10 @@ static bool is_choice(const struct attribute *a, struct slice word)
 	return false;
 }
 
-static void check_choice(struct load *l, const struct attribute *a, struct slice word,
-			 struct place p)
+static void check_choice(struct load *l, const struct attribute *a, struct slice word, struct place p)
 {
 	if (a && a->type == ATTR_ENUM && !is_choice(a, word))
-		load_unknown(l, p, "unknown-choice",
-			     arena_printf(l->a, "choice of %.*s called", SLICE_ARG(a->name)).p,
+		load_unknown(l, p, "unknown-choice", arena_printf(l->a, "choice of %.*s called", SLICE_ARG(a->name)).p,
 			     word, a->choices, a->choice_count);
 }
 
@@ -241,8 +229,8 @@ static bool is_quoted_term(struct load *l, const struct yaml *y)
 	return t->kind != TERM_LITERAL || y->text.p[0] == '\'';
 }
 
-static const struct term *assigned(struct load *l, const struct yaml *y,
-				   const struct load_scope *scope, const struct attribute *a)
+static const struct term *assigned(struct load *l, const struct yaml *y, const struct load_scope *scope,
+				   const struct attribute *a)
 {
 	struct load_span s;
 
@@ -264,8 +252,8 @@ static const struct term *assigned(struct load *l, const struct yaml *y,
 	return load_span_term(l, s, scope);
 }
 
-size_t load_assignments(struct load *l, const struct yaml *y, const struct load_scope *scope,
-			struct slice target, const struct assignment **out)
+size_t load_assignments(struct load *l, const struct yaml *y, const struct load_scope *scope, struct slice target,
+			const struct assignment **out)
 {
 	size_t count, n = 0;
 	const struct yaml_entry *entries = load_map(l, y, "a map of attributes and terms", &count);
@@ -276,8 +264,7 @@ size_t load_assignments(struct load *l, const struct yaml *y, const struct load_
 		const struct yaml *key = &entries[i].key;
 
 		list[n] = (struct assignment){ .attribute = key->text, .place = key->place };
-		list[n].term = assigned(l, &entries[i].value, scope,
-					e ? entity_attribute(e, key->text) : NULL);
+		list[n].term = assigned(l, &entries[i].value, scope, e ? entity_attribute(e, key->text) : NULL);
 		if (target.n)
 			load_later_attribute(l, key->text, key->place, target);
 		n += list[n].term != NULL;
@@ -286,8 +273,8 @@ size_t load_assignments(struct load *l, const struct yaml *y, const struct load_
 	return n;
 }
 
-bool load_pattern_call(struct load *l, struct load_span s, const struct load_scope *scope,
-		       struct slice *pattern, const struct assignment **with, size_t *count)
+bool load_pattern_call(struct load *l, struct load_span s, const struct load_scope *scope, struct slice *pattern,
+		       const struct assignment **with, size_t *count)
 {
 	struct load_span whole = s, name, args, one, parameter;
 	struct assignment *list;
@@ -311,13 +298,11 @@ bool load_pattern_call(struct load *l, struct load_span s, const struct load_sco
 	while (args.n) {
 		span_split(&args, ',', &one);
 		if (!span_split(&one, '=', &parameter) || !span_is_name(parameter)) {
-			load_error(l, span_place(l, parameter), "wrong-value",
-				   "expected parameter = term, not '%.*s'",
+			load_error(l, span_place(l, parameter), "wrong-value", "expected parameter = term, not '%.*s'",
 				   SLICE_ARG(span_text(parameter)));
 			continue;
 		}
-		list[n] = (struct assignment){ .attribute = span_text(parameter),
-					       .place = span_place(l, parameter) };
+		list[n] = (struct assignment){ .attribute = span_text(parameter), .place = span_place(l, parameter) };
 		list[n].term = load_span_term(l, one, scope);
 		load_later_param(l, list[n].attribute, list[n].place, *pattern);
 		n += list[n].term != NULL;
@@ -334,8 +319,7 @@ void load_accept(struct load *l, struct accepted *out, const struct yaml *y)
 	struct acceptance *list = arena_array(l->a, struct acceptance, count);
 
 	for (size_t i = 0; i < count; i++)
-		list[i] = (struct acceptance){ entries[i].key.text,
-					       load_text(l, &entries[i].value, "a reason"),
+		list[i] = (struct acceptance){ entries[i].key.text, load_text(l, &entries[i].value, "a reason"),
 					       entries[i].key.place };
 	*out = (struct accepted){ list, count };
 }
@@ -377,9 +361,8 @@ static bool is_known(const struct slice *list, size_t n, struct slice s)
 	return false;
 }
 
-void load_path(struct load *l, const struct yaml *y, const struct load_scope *scope,
-	       struct slice *path, const struct template **template, const struct slice **params,
-	       size_t *count)
+void load_path(struct load *l, const struct yaml *y, const struct load_scope *scope, struct slice *path,
+	       const struct template **template, const struct slice **params, size_t *count)
 {
 	struct slice *names;
 
@@ -387,8 +370,7 @@ void load_path(struct load *l, const struct yaml *y, const struct load_scope *sc
 	if (!path->n)
 		return;
 	if (path->p[0] != '/' || memchr(path->p, '?', path->n) || memchr(path->p, ' ', path->n))
-		load_error(l, y->place, "bad-path",
-			   "a path begins with '/' and has neither spaces nor '?'");
+		load_error(l, y->place, "bad-path", "a path begins with '/' and has neither spaces nor '?'");
 	*template = load_span_template(l, (struct load_span){ y, 0, y->text.n }, scope);
 	if (!*template)
 		return;
@@ -401,8 +383,7 @@ void load_path(struct load *l, const struct yaml *y, const struct load_scope *sc
 		if (!part->names)
 			continue;
 		if (part->name_count != 1 || part->format != FORMAT_PLAIN)
-			load_error(l, y->place, "bad-path",
-				   "a placeholder of a path is a plain name");
+			load_error(l, y->place, "bad-path", "a placeholder of a path is a plain name");
 		else if (is_known(names, *count, part->names[0]))
 			load_error(l, y->place, "bad-path", "'<%.*s>' stands in the path twice",
 				   SLICE_ARG(part->names[0]));

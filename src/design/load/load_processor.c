@@ -16,9 +16,7 @@ static struct load_scope *scope_of(struct load *l, const struct processor *p)
 /* ---- on: Post created, updated ---- */
 static void read_on(struct load *l, void *into, const struct yaml *y)
 {
-	static const struct slice names[] = { { "created", 7 },
-					      { "updated", 7 },
-					      { "deleted", 7 } };
+	static const struct slice names[] = { { "created", 7 }, { "updated", 7 }, { "deleted", 7 } };
 	const char *expected = "an entity and what happens to it, as in Post created, updated";
 	struct processor *p = into;
 	struct load_span s, name, one;
@@ -42,15 +40,13 @@ static void read_on(struct load *l, void *into, const struct yaml *y)
 		if (i < 3)
 			p->events |= 1 << i;
 		else
-			load_unknown(l, span_place(l, one), "unknown-word", "event", span_text(one),
-				     names, 3);
+			load_unknown(l, span_place(l, one), "unknown-word", "event", span_text(one), names, 3);
 	}
 }
 
 static void read_each(struct load *l, void *into, const struct yaml *y)
 {
-	const char *expected =
-		"a loop over a pattern, as in follower in followers(user_id = author_id)";
+	const char *expected = "a loop over a pattern, as in follower in followers(user_id = author_id)";
 	struct processor *p = into;
 	struct load_scope *scope = scope_of(l, p);
 	struct load_span s, variable;
@@ -78,8 +74,7 @@ static void read_put(struct load *l, void *into, const struct yaml *y)
 		load_later_entity(l, p->target, y->place);
 }
 
-static bool read_target(struct load *l, struct processor *p, const struct yaml *y,
-			struct load_span *rest)
+static bool read_target(struct load *l, struct processor *p, const struct yaml *y, struct load_span *rest)
 {
 	if (!load_is_scalar(l, y, "an item, as in FeedEntry(user_id, post_id)"))
 		return false;
@@ -93,8 +88,8 @@ static bool read_target(struct load *l, struct processor *p, const struct yaml *
 static void nothing_after(struct load *l, struct load_span s)
 {
 	if (s.n)
-		load_error(l, span_place(l, s), "unknown-word",
-			   "expected nothing after the item, not '%.*s'", SLICE_ARG(span_text(s)));
+		load_error(l, span_place(l, s), "unknown-word", "expected nothing after the item, not '%.*s'",
+			   SLICE_ARG(span_text(s)));
 }
 
 static void read_update(struct load *l, void *into, const struct yaml *y)
@@ -127,8 +122,7 @@ static void read_count(struct load *l, void *into, const struct yaml *y)
 	if (!read_target(l, p, y, &rest))
 		return;
 	if (!span_take(&rest, ".")) {
-		load_error(l, y->place, "wrong-value",
-			   "expected the counter, as in Metric(date).value by 1");
+		load_error(l, y->place, "wrong-value", "expected the counter, as in Metric(date).value by 1");
 		return;
 	}
 	span_split(&rest, ' ', &attribute);
@@ -137,8 +131,7 @@ static void read_count(struct load *l, void *into, const struct yaml *y)
 	tail = load_reference_tail(l, rest, scope_of(l, p), p->target, true);
 	p->by = tail.by;
 	if (tail.when || tail.if_)
-		load_error(l, span_place(l, rest), "wrong-clause",
-			   "conditions stand in 'when' of the processor");
+		load_error(l, span_place(l, rest), "wrong-clause", "conditions stand in 'when' of the processor");
 }
 
 static void read_send_to(struct load *l, void *into, const struct yaml *y)
@@ -183,7 +176,8 @@ static void check_send(struct load *l, const struct yaml *y)
 	if (to == opensearch)
 		load_error(l, y->place, to ? "wrong-clause" : "missing-word", "'send' has either 'to' or 'opensearch'");
 	else if (opensearch && secret)
-		load_error(l, y->place, "wrong-clause", "'secret' is for webhooks: what goes to OpenSearch is not signed");
+		load_error(l, y->place, "wrong-clause",
+			   "'secret' is for webhooks: what goes to OpenSearch is not signed");
 }
 
 static void read_send(struct load *l, void *into, const struct yaml *y)
@@ -197,8 +191,7 @@ static void read_send(struct load *l, void *into, const struct yaml *y)
 		check_send(l, y);
 	if (p->send_url.n && !slice_starts(p->send_url, SLICE("https://")) &&
 	    !slice_starts(p->send_url, SLICE("http://")))
-		load_error(l, y->place, "wrong-value",
-			   "an address begins with http:// or https://");
+		load_error(l, y->place, "wrong-value", "an address begins with http:// or https://");
 }
 
 static void read_remove_all(struct load *l, void *into, const struct yaml *y)
@@ -206,10 +199,8 @@ static void read_remove_all(struct load *l, void *into, const struct yaml *y)
 	struct processor *p = into;
 
 	p->effect = EFFECT_REMOVE_ALL;
-	if (load_is_scalar(l, y,
-			   "a pattern and its parameters: comments of post(post_id = post_id)"))
-		(void)!load_pattern_call(l, load_whole(y), scope_of(l, p), &p->target, &p->with,
-					 &p->with_count);
+	if (load_is_scalar(l, y, "a pattern and its parameters: comments of post(post_id = post_id)"))
+		(void)!load_pattern_call(l, load_whole(y), scope_of(l, p), &p->target, &p->with, &p->with_count);
 }
 
 /* ---- the rest ---- */
@@ -232,8 +223,7 @@ static void read_with(struct load *l, void *into, const struct yaml *y)
 	struct processor *p = into;
 
 	if (p->effect == EFFECT_REMOVE_ALL)
-		load_error(l, y->place, "wrong-clause",
-			   "the parameters stand with the pattern: comments(id = post_id)");
+		load_error(l, y->place, "wrong-clause", "the parameters stand with the pattern: comments(id = post_id)");
 	else
 		p->with_count = load_assignments(l, y, scope_of(l, p), p->target, &p->with);
 }
@@ -262,8 +252,7 @@ static const struct load_word words[] = {
 
 static bool is_effect(struct slice name)
 {
-	static const char *const effects[] = { "put",	"update", "delete",
-					       "count", "send",	  "remove all" };
+	static const char *const effects[] = { "put", "update", "delete", "count", "send", "remove all" };
 
 	for (size_t i = 0; i < 6; i++)
 		if (slice_is(name, effects[i]))
@@ -281,7 +270,8 @@ static void check_effects(struct load *l, const struct processor *p, const struc
 				   "a processor has one of 'put', 'update', 'delete', 'count', "
 				   "'send' and 'remove all'");
 	if (p->effect == EFFECT_SEND && effects && (p->each_variable.n || p->with_count))
-		load_error(l, p->place, "wrong-clause", "what is sent is the change: 'each' and 'with' do not go with 'send'");
+		load_error(l, p->place, "wrong-clause",
+			   "what is sent is the change: 'each' and 'with' do not go with 'send'");
 	if (!effects)
 		load_error(l, p->place, "missing-word",
 			   "a processor does something: 'put', 'update', 'delete', 'count', 'send' "

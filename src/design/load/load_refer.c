@@ -10,7 +10,8 @@ static struct attribute *given_text(const struct entity *e, const struct term *a
 	const struct attribute *a =
 		arg->kind == TERM_PATH && arg->name_count == 1 ? entity_attribute(e, arg->names[0]) : NULL;
 
-	if (!a || a->lower || a->the_caller || a->derived || a->copy_entity.n || (a->type != ATTR_STRING && a->type != ATTR_TEXT))
+	if (!a || a->lower || a->the_caller || a->derived || a->copy_entity.n ||
+	    (a->type != ATTR_STRING && a->type != ATTR_TEXT))
 		return NULL;
 	return (struct attribute *)(uintptr_t)a; /* ours, until loading is done */
 }
@@ -31,8 +32,8 @@ static void while_holds(struct load *l, struct attribute *a, const struct term *
 }
 
 /* Whether something has changed. */
-static bool refer(struct load *l, const struct entity *e, struct slice target, const struct term *const *args, size_t count,
-		  const struct term *when)
+static bool refer(struct load *l, const struct entity *e, struct slice target, const struct term *const *args,
+		  size_t count, const struct term *when)
 {
 	const struct entity *to = design_entity(l->d, target);
 	bool changed = false;
@@ -58,7 +59,8 @@ static bool refer_required(struct load *l, const struct entity *e, const struct 
 	bool changed = false;
 
 	for (size_t i = 0; i < count; i++)
-		changed |= refer(l, e, list[i].target.entity, list[i].target.args, list[i].target.arg_count, list[i].when);
+		changed |=
+			refer(l, e, list[i].target.entity, list[i].target.args, list[i].target.arg_count, list[i].when);
 	return changed;
 }
 
@@ -67,8 +69,8 @@ static bool refer_entity(struct load *l, const struct entity *e)
 	bool changed = refer_required(l, e, e->requires, e->require_count);
 
 	for (size_t i = 0; i < e->count_count; i++)
-		changed |= refer(l, e, e->counts[i].target.entity, e->counts[i].target.args, e->counts[i].target.arg_count,
-				 e->counts[i].when);
+		changed |= refer(l, e, e->counts[i].target.entity, e->counts[i].target.args,
+				 e->counts[i].target.arg_count, e->counts[i].when);
 	for (size_t i = 0; i < e->action_count; i++)
 		changed |= refer_required(l, e, e->actions[i].requires, e->actions[i].require_count);
 	for (size_t i = 0; i < e->attribute_count; i++) {

@@ -15,8 +15,8 @@ static void check_items(struct load *l, struct slice entity, size_t count, struc
 
 	if (!load_check_entity(l, entity, p, &e) || !e->path_template || e->param_count == count)
 		return;
-	load_error(l, p, "wrong-count", "%.*s is addressed by %zu value%s, not by %zu",
-		   SLICE_ARG(e->name), e->param_count, e->param_count == 1 ? "" : "s", count)
+	load_error(l, p, "wrong-count", "%.*s is addressed by %zu value%s, not by %zu", SLICE_ARG(e->name),
+		   e->param_count, e->param_count == 1 ? "" : "s", count)
 		->repair = arena_printf(l->a, "its path is %.*s", SLICE_ARG(e->path));
 }
 
@@ -45,8 +45,8 @@ static bool is_lost(struct load *l, const struct load_scope *s)
 }
 
 /* `alone`: it stands without old, input or a row before it, where `caller` may stand, too. */
-static struct finding *unknown_name(struct load *l, const struct load_scope *scope,
-				    struct slice name, bool alone, struct place p)
+static struct finding *unknown_name(struct load *l, const struct load_scope *scope, struct slice name, bool alone,
+				    struct place p)
 {
 	struct load_names names = { .a = l->a };
 	bool parameter = scope->access && !scope->rows;
@@ -59,14 +59,15 @@ static struct finding *unknown_name(struct load *l, const struct load_scope *sco
 }
 
 /* old.x, input.x, and the rows of a loop. */
-static bool check_prefixed(struct load *l, const struct load_scope *s, const struct slice *names,
-			   size_t n, struct place p)
+static bool check_prefixed(struct load *l, const struct load_scope *s, const struct slice *names, size_t n,
+			   struct place p)
 {
 	struct load_scope inner = { 0 };
 	struct slice name = n > 1 ? names[1] : SLICE("");
 
 	if (slice_is(names[0], "caller") && n > 1) {
-		load_error(l, p, "wrong-value", "the caller is a subject and has no attribute '%.*s'", SLICE_ARG(name))->repair =
+		load_error(l, p, "wrong-value", "the caller is a subject and has no attribute '%.*s'", SLICE_ARG(name))
+			->repair =
 			arena_printf(l->a, "read it from the account, as in User(caller).%.*s", SLICE_ARG(name));
 		return true;
 	}
@@ -75,8 +76,7 @@ static bool check_prefixed(struct load *l, const struct load_scope *s, const str
 	if (s->processor && s->variable.n && slice_equal(names[0], s->variable)) {
 		inner.rows = true;
 		inner.over = s->processor->each_pattern;
-	} else if ((slice_is(names[0], "old") && s->old) ||
-		   (slice_is(names[0], "input") && s->input)) {
+	} else if ((slice_is(names[0], "old") && s->old) || (slice_is(names[0], "input") && s->input)) {
 		inner.entity = s->entity;
 		inner.target = s->target;
 		inner.access = s->access;
@@ -84,16 +84,15 @@ static bool check_prefixed(struct load *l, const struct load_scope *s, const str
 		return false;
 	}
 	if (n < 2)
-		load_error(l, p, "wrong-value", "expected an attribute, as in %.*s.x",
-			   SLICE_ARG(names[0]));
+		load_error(l, p, "wrong-value", "expected an attribute, as in %.*s.x", SLICE_ARG(names[0]));
 	else if (!load_each_name(l, &inner, is_it, &name))
 		(void)unknown_name(l, &inner, name, false, p);
 	return true;
 }
 
 /* What was said of a name by itself that is none; NULL: nothing. */
-static struct finding *check_path(struct load *l, const struct load_scope *s,
-				  const struct slice *names, size_t n, struct place p)
+static struct finding *check_path(struct load *l, const struct load_scope *s, const struct slice *names, size_t n,
+				  struct place p)
 {
 	struct slice name = names[0];
 
@@ -128,14 +127,10 @@ static void resolve_template(struct load *l, const struct load_later *w)
 					 placeholder_place(l, w->span, &at));
 }
 
-void load_later_template(struct load *l, const struct template *t, struct load_span s,
-			 const struct load_scope *scope)
+void load_later_template(struct load *l, const struct template *t, struct load_span s, const struct load_scope *scope)
 {
 	if (scope)
-		load_later(l, (struct load_later){ .resolve = resolve_template,
-						   .thing = t,
-						   .span = s,
-						   .scope = scope });
+		load_later(l, (struct load_later){ .resolve = resolve_template, .thing = t, .span = s, .scope = scope });
 }
 
 /* ---- terms ---- */
@@ -163,12 +158,9 @@ static void check_role(struct load *l, const struct term *t)
 }
 
 /* The attribute of the item in question that a path names; NULL: none, or another's. */
-static const struct attribute *attribute_of(struct load *l, const struct load_scope *s,
-					    const struct term *t)
+static const struct attribute *attribute_of(struct load *l, const struct load_scope *s, const struct term *t)
 {
-	const struct entity *e = s->entity     ? s->entity
-				 : s->target.n ? design_entity(l->d, s->target)
-					       : NULL;
+	const struct entity *e = s->entity ? s->entity : s->target.n ? design_entity(l->d, s->target) : NULL;
 	bool prefixed = t->kind == TERM_PATH && t->name_count == 2 &&
 			(slice_is(t->names[0], "old") || slice_is(t->names[0], "input"));
 
@@ -199,10 +191,9 @@ static void check_choices(struct load *l, const struct load_scope *s, const stru
 		for (size_t k = 0; k < a->choice_count; k++)
 			known = known || slice_equal(a->choices[k], word);
 		if (!known)
-			load_unknown(
-				l, t->args[i]->place, "unknown-choice",
-				arena_printf(l->a, "choice of %.*s called", SLICE_ARG(a->name)).p,
-				word, a->choices, a->choice_count);
+			load_unknown(l, t->args[i]->place, "unknown-choice",
+				     arena_printf(l->a, "choice of %.*s called", SLICE_ARG(a->name)).p, word,
+				     a->choices, a->choice_count);
 	}
 }
 
@@ -212,9 +203,8 @@ static void check_bare(struct load *l, const struct load_scope *s, const struct 
 	struct finding *f = check_path(l, s, t->names, t->name_count, t->place);
 
 	if (f && t->name_count == 1 && !slice_starts(f->repair, SLICE("did you")))
-		f->repair = arena_printf(l->a, "%.*s%sif it is a text, put it in quotes: '%.*s'",
-					 SLICE_ARG(f->repair), f->repair.n ? "; " : "",
-					 SLICE_ARG(t->names[0]));
+		f->repair = arena_printf(l->a, "%.*s%sif it is a text, put it in quotes: '%.*s'", SLICE_ARG(f->repair),
+					 f->repair.n ? "; " : "", SLICE_ARG(t->names[0]));
 }
 
 static void visit_term(void *ctx, const struct term *t)
@@ -223,9 +213,7 @@ static void visit_term(void *ctx, const struct term *t)
 	const struct entity *e;
 
 	switch (t->kind) {
-	case TERM_PATH:
-		check_bare(v->l, v->scope, t);
-		break;
+	case TERM_PATH: check_bare(v->l, v->scope, t); break;
 	case TERM_EXISTS:
 	case TERM_VISIBLE:
 	case TERM_FETCH:
@@ -234,21 +222,15 @@ static void visit_term(void *ctx, const struct term *t)
 		if (t->kind == TERM_FETCH && e)
 			load_check_attribute(v->l, e, t->attribute, t->place);
 		break;
-	case TERM_IS_ROLE:
-		check_role(v->l, t);
-		break;
+	case TERM_IS_ROLE: check_role(v->l, t); break;
 	case TERM_MAY:
 		if (!v->l->d->callers.permissions_entity.n)
-			load_error(v->l, t->place, "missing-word",
-				   "'may' needs 'permissions' in 'callers'");
+			load_error(v->l, t->place, "missing-word", "'may' needs 'permissions' in 'callers'");
 		break;
 	case TERM_EQ:
 	case TERM_NE:
-	case TERM_IN:
-		check_choices(v->l, v->scope, t);
-		break;
-	default:
-		break;
+	case TERM_IN: check_choices(v->l, v->scope, t); break;
+	default: break;
 	}
 }
 

@@ -61,15 +61,15 @@ static bool each_of_rows(struct load *l, const struct access *a, int depth, enti
 
 bool load_each_row_entity(struct load *l, const struct access *a, bool fetched, entity_fn *fn, void *ctx)
 {
-	const struct entity *then =
-		a && a->then.entity.n ? design_entity(l->d, a->then.entity) : NULL;
+	const struct entity *then = a && a->then.entity.n ? design_entity(l->d, a->then.entity) : NULL;
 
 	if (then && fn(ctx, then))
 		return true;
 	return (!then || !fetched) && each_of_rows(l, a, 0, fn, ctx);
 }
 
-struct named { /* the names of an entity's items, for whoever asks for names */
+/* the names of an entity's items, for whoever asks for names */
+struct named {
 	name_fn *fn;
 	void *ctx;
 };
@@ -81,8 +81,7 @@ static bool names_of_items(void *ctx, const struct entity *e)
 	return each_of_items(e, n->fn, n->ctx);
 }
 
-bool load_each_row_name(struct load *l, const struct access *a, bool fetched, name_fn *fn,
-			void *ctx)
+bool load_each_row_name(struct load *l, const struct access *a, bool fetched, name_fn *fn, void *ctx)
 {
 	struct named n = { fn, ctx };
 
@@ -120,8 +119,7 @@ bool load_each_name(struct load *l, const struct load_scope *s, name_fn *fn, voi
 		return true;
 	if (s->access && each_parameter(s->access, fn, ctx))
 		return true;
-	if (s->rows && load_each_row_name(l, s->over.n ? design_access(l->d, s->over) : s->access,
-					  s->fetched, fn, ctx))
+	if (s->rows && load_each_row_name(l, s->over.n ? design_access(l->d, s->over) : s->access, s->fetched, fn, ctx))
 		return true;
 	return each_other(s, fn, ctx);
 }

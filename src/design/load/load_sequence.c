@@ -8,8 +8,8 @@ static void check_taker(struct load *l, const struct attribute *a)
 	const struct attribute *from = target ? entity_attribute(target, a->next_attribute) : NULL;
 
 	if (from && !from->sequence)
-		load_error(l, a->next->place, "wrong-type", "'%.*s' of %.*s is no sequence", SLICE_ARG(a->next_attribute),
-			   SLICE_ARG(target->name))
+		load_error(l, a->next->place, "wrong-type", "'%.*s' of %.*s is no sequence",
+			   SLICE_ARG(a->next_attribute), SLICE_ARG(target->name))
 			->repair = arena_printf(l->a, "declare it so: `%.*s: sequence`", SLICE_ARG(a->next_attribute));
 }
 
@@ -19,7 +19,8 @@ static void check_assigned(struct load *l, const struct entity *e, const struct 
 		const struct attribute *a = entity_attribute(e, list[i].attribute);
 
 		if (a && a->sequence)
-			load_error(l, list[i].place, "wrong-type", "'%.*s' is a sequence and moves only when a number is taken from it",
+			load_error(l, list[i].place, "wrong-type",
+				   "'%.*s' is a sequence and moves only when a number is taken from it",
 				   SLICE_ARG(a->name));
 		else if (a && a->next)
 			load_error(l, list[i].place, "wrong-type", "'%.*s' is taken from a sequence and stays as it is",
@@ -33,8 +34,8 @@ static void check_processor(struct load *l, const struct processor *p)
 	const struct attribute *a = target ? entity_attribute(target, p->target_attribute) : NULL;
 
 	if (a && a->sequence)
-		load_error(l, p->place, "wrong-type", "'%.*s' of %.*s is no number that can be counted", SLICE_ARG(a->name),
-			   SLICE_ARG(target->name));
+		load_error(l, p->place, "wrong-type", "'%.*s' of %.*s is no number that can be counted",
+			   SLICE_ARG(a->name), SLICE_ARG(target->name));
 }
 
 void load_check_sequences(struct load *l)

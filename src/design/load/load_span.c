@@ -13,8 +13,7 @@ static bool is_space(char c)
 
 static bool is_name_character(char c)
 {
-	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
-	       c == '_' || (c & 0x80);
+	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' || (c & 0x80);
 }
 
 struct load_span load_whole(const struct yaml *scalar)
@@ -93,8 +92,7 @@ bool span_split_word(struct load_span *s, const char *word, struct load_span *he
 
 	for (size_t i = 0; i < t.n; i++)
 		if (is_outside(&o, t.p[i]) && (i == 0 || is_space(t.p[i - 1])) &&
-		    slice_starts(slice_make(t.p + i, t.n - i), w) &&
-		    (i + w.n == t.n || is_space(t.p[i + w.n]))) {
+		    slice_starts(slice_make(t.p + i, t.n - i), w) && (i + w.n == t.n || is_space(t.p[i + w.n]))) {
 			*head = span_cut(*s, 0, i);
 			*s = span_cut(*s, i + w.n, t.n - i - w.n);
 			return true;
@@ -108,8 +106,7 @@ bool span_take(struct load_span *s, const char *words)
 {
 	struct slice t = span_text(*s), w = slice_str(words);
 
-	if (!slice_starts(t, w) ||
-	    (t.n > w.n && is_name_character(t.p[w.n]) && is_name_character(w.p[w.n - 1])))
+	if (!slice_starts(t, w) || (t.n > w.n && is_name_character(t.p[w.n]) && is_name_character(w.p[w.n - 1])))
 		return false;
 	*s = span_cut(*s, w.n, t.n - w.n);
 	return true;
@@ -221,8 +218,7 @@ static void move_term(void *ctx, const struct term *t)
 	move(ctx, &((struct term *)(uintptr_t)t)->place); /* ours: made a moment ago */
 }
 
-const struct term *load_span_term(struct load *l, struct load_span s,
-				  const struct load_scope *scope)
+const struct term *load_span_term(struct load *l, struct load_span s, const struct load_scope *scope)
 {
 	struct mover m = { l, s, span_place(l, s) };
 	size_t before = l->f->count;
@@ -242,8 +238,7 @@ const struct term *load_span_term(struct load *l, struct load_span s,
 	return t;
 }
 
-const struct template *load_span_template(struct load *l, struct load_span s,
-					  const struct load_scope *scope)
+const struct template *load_span_template(struct load *l, struct load_span s, const struct load_scope *scope)
 {
 	struct mover m = { l, s, span_place(l, s) };
 	size_t before = l->f->count;

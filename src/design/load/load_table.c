@@ -3,7 +3,7 @@
 #include "design/load/load.h"
 
 #define INDEXES_GLOBAL_MAX 20
-#define UNITS_MAX	   1000000000
+#define UNITS_MAX          1000000000
 
 /* ---- keys ---- */
 static enum value_type key_type(struct load *l, const struct yaml *y)
@@ -24,8 +24,7 @@ static enum value_type key_type(struct load *l, const struct yaml *y)
 static bool key_attribute(struct load *l, const struct yaml *y, struct key_attr *out)
 {
 	if (y->kind == YAML_MAP && y->count == 1) {
-		*out = (struct key_attr){ y->entries[0].key.text,
-					  key_type(l, &y->entries[0].value) };
+		*out = (struct key_attr){ y->entries[0].key.text, key_type(l, &y->entries[0].value) };
 		return true;
 	}
 	if (!load_is_scalar(l, y, "an attribute, as in PK or starRating: number"))
@@ -42,8 +41,7 @@ static size_t key_side(struct load *l, const struct yaml *y, struct key_attr *ou
 	if (y->kind != YAML_MAP)
 		items = load_list(l, y, "an attribute or a list of up to four", &count);
 	if (count > KEY_HASH_MAX) {
-		load_error(l, y->place, "too-many", "a key has at most %d attributes on each side",
-			   KEY_HASH_MAX);
+		load_error(l, y->place, "too-many", "a key has at most %d attributes on each side", KEY_HASH_MAX);
 		count = KEY_HASH_MAX;
 	}
 	for (size_t i = 0; i < count; i++)
@@ -85,8 +83,7 @@ void load_key(struct load *l, void *into, const struct yaml *y)
 	}
 	items = load_list(l, y, "a list of one or two attributes, as in [PK, SK]", &count);
 	if (y->kind == YAML_LIST && (count < 1 || count > 2)) {
-		load_error(l, y->place, "wrong-value",
-			   "expected one or two attributes, as in [PK, SK], not %zu", count);
+		load_error(l, y->place, "wrong-value", "expected one or two attributes, as in [PK, SK], not %zu", count);
 		count = count ? 2 : 0;
 	}
 	if (count > 0)
@@ -124,8 +121,7 @@ static void resolve_projected(struct load *l, const struct load_later *w)
 	}
 	/* It may be one that others write; but not if it looks like a slip. */
 	if (suggest_slice(w->name, names.list, names.n).n)
-		load_unknown(l, w->place, "unknown-attribute", "attribute", w->name, names.list,
-			     names.n);
+		load_unknown(l, w->place, "unknown-attribute", "attribute", w->name, names.list, names.n);
 }
 
 static void read_projection(struct load *l, void *into, const struct yaml *y)
@@ -136,9 +132,8 @@ static void read_projection(struct load *l, void *into, const struct yaml *y)
 		i->projection = PROJECT_INCLUDE;
 		i->include_count = load_texts(l, y, "the name of an attribute", &i->include);
 		for (size_t k = 0; k < i->include_count; k++)
-			load_later(l, (struct load_later){ .resolve = resolve_projected,
-							   .name = i->include[k],
-							   .place = y->place });
+			load_later(l, (struct load_later){
+					      .resolve = resolve_projected, .name = i->include[k], .place = y->place });
 	} else if (y->kind == YAML_SCALAR && slice_is(y->text, "keys only")) {
 		i->projection = PROJECT_KEYS_ONLY;
 	} else if (y->kind != YAML_SCALAR || !slice_is(y->text, "all")) {
@@ -163,8 +158,7 @@ static bool is_resource_name(struct slice s)
 	if (s.n < 3 || s.n > 255)
 		return false;
 	for (size_t i = 0; i < s.n; i++)
-		if (!memchr("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.-",
-			    s.p[i], 65))
+		if (!memchr("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.-", s.p[i], 65))
 			return false;
 	return true;
 }
@@ -191,8 +185,7 @@ void load_indexes(struct load *l, void *into, const struct yaml *y)
 			load_error(l, key->place, "missing-word", "an index needs 'key'");
 	}
 	if (count > INDEXES_GLOBAL_MAX)
-		load_error(l, y->place, "too-many", "a table has at most %d indexes",
-			   INDEXES_GLOBAL_MAX);
+		load_error(l, y->place, "too-many", "a table has at most %d indexes", INDEXES_GLOBAL_MAX);
 	d->indexes = list;
 	d->index_count = count;
 	l->subject = SLICE("");
@@ -201,13 +194,11 @@ void load_indexes(struct load *l, void *into, const struct yaml *y)
 /* ---- settings ---- */
 void load_stream(struct load *l, void *into, const struct yaml *y)
 {
-	static const struct slice names[] = { { "off", 3 },
-					      { "keys only", 9 },
-					      { "new image", 9 },
-					      { "old image", 9 },
-					      { "new and old images", 18 } };
-	static const enum stream_view views[] = { STREAM_NONE, STREAM_KEYS_ONLY, STREAM_NEW_IMAGE,
-						  STREAM_OLD_IMAGE, STREAM_NEW_AND_OLD };
+	static const struct slice names[] = {
+		{ "off", 3 }, { "keys only", 9 }, { "new image", 9 }, { "old image", 9 }, { "new and old images", 18 }
+	};
+	static const enum stream_view views[] = { STREAM_NONE, STREAM_KEYS_ONLY, STREAM_NEW_IMAGE, STREAM_OLD_IMAGE,
+						  STREAM_NEW_AND_OLD };
 
 	if (!load_is_scalar(l, y, "what the stream shows, as in 'new and old images'"))
 		return;
@@ -226,8 +217,7 @@ static void read_read_units(struct load *l, void *into, const struct yaml *y)
 
 static void read_write_units(struct load *l, void *into, const struct yaml *y)
 {
-	((struct design *)into)->write_units =
-		load_integer(l, y, 1, UNITS_MAX, "a number of units");
+	((struct design *)into)->write_units = load_integer(l, y, 1, UNITS_MAX, "a number of units");
 }
 
 static const struct load_word billing_words[] = {
@@ -257,8 +247,8 @@ struct seen_key {
 	const char *where;
 };
 
-static size_t see_key(struct load *l, struct seen_key *seen, size_t n, const struct key_attr *attrs,
-		      size_t count, struct place p, struct slice where)
+static size_t see_key(struct load *l, struct seen_key *seen, size_t n, const struct key_attr *attrs, size_t count,
+		      struct place p, struct slice where)
 {
 	for (size_t i = 0; i < count; i++) {
 		size_t k = 0;
@@ -268,9 +258,8 @@ static size_t see_key(struct load *l, struct seen_key *seen, size_t n, const str
 		if (k == n)
 			seen[n++] = (struct seen_key){ attrs[i], where.p };
 		else if (seen[k].attr.type != attrs[i].type)
-			load_error(l, p, "key-type", "'%.*s' is %s here and %s as a key of %s",
-				   SLICE_ARG(attrs[i].name), value_type_name(attrs[i].type),
-				   value_type_name(seen[k].attr.type), seen[k].where);
+			load_error(l, p, "key-type", "'%.*s' is %s here and %s as a key of %s", SLICE_ARG(attrs[i].name),
+				   value_type_name(attrs[i].type), value_type_name(seen[k].attr.type), seen[k].where);
 	}
 	return n;
 }
@@ -287,8 +276,8 @@ static void check_twice(struct load *l, const struct key_schema *k, struct place
 void load_check_keys(struct load *l)
 {
 	const struct design *d = l->d;
-	struct seen_key *seen = arena_array(l->a, struct seen_key,
-					    (d->index_count + 1) * (KEY_HASH_MAX + KEY_RANGE_MAX));
+	struct seen_key *seen =
+		arena_array(l->a, struct seen_key, (d->index_count + 1) * (KEY_HASH_MAX + KEY_RANGE_MAX));
 	size_t n = 0;
 
 	if (d->table.n && !is_resource_name(d->table))
@@ -299,8 +288,7 @@ void load_check_keys(struct load *l)
 		load_error(l, d->table_place, "too-many",
 			   "the table's own key has one hash and at most one range attribute");
 	n = see_key(l, seen, n, d->key.hash, d->key.hash_count, d->table_place, SLICE("the table"));
-	n = see_key(l, seen, n, d->key.range, d->key.range_count, d->table_place,
-		    SLICE("the table"));
+	n = see_key(l, seen, n, d->key.range, d->key.range_count, d->table_place, SLICE("the table"));
 	for (size_t i = 0; i < d->index_count; i++) {
 		const struct design_index *x = &d->indexes[i];
 		struct slice name = arena_printf(l->a, "%.*s", SLICE_ARG(x->name));

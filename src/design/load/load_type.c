@@ -14,6 +14,7 @@ static struct term_type plain(unsigned is)
 /* ---- messages ---- */
 const char *type_name(struct arena *a, unsigned is)
 {
+	/* clang-format off */
 	static const struct {
 		unsigned is;
 		const char *name;
@@ -23,6 +24,7 @@ const char *type_name(struct arena *a, unsigned is)
 		{ TYPE_SET, "a set" },            { TYPE_MAP, "a map" },        { TYPE_BINARY, "a binary" },
 		{ TYPE_NULL, "null" },
 	};
+	/* clang-format on */
 	struct buf b;
 
 	if ((is & TYPE_ANY) == TYPE_ANY)
@@ -104,7 +106,7 @@ static bool is_zero(const struct term *t)
 
 static struct term_type type_of_arithmetic(struct typing *y, const struct term *t)
 {
-	const char *what = t->kind == TERM_SUB	 ? "only numbers can be subtracted"
+	const char *what = t->kind == TERM_SUB   ? "only numbers can be subtracted"
 			   : t->kind == TERM_MUL ? "only numbers can be multiplied"
 			   : t->kind == TERM_DIV ? "only numbers can be divided"
 						 : "only numbers can be negated";
@@ -142,8 +144,9 @@ static void check_case(struct typing *y, const struct term *literal, const struc
 	text = value_bytes(literal->value);
 	lower = text_lower(y->l->a, text);
 	if (!slice_equal(text, lower))
-		type_error(y, literal->place, "'%.*s' is stored in lower case, so this is never equal", SLICE_ARG(a->name))->repair =
-			arena_printf(y->l->a, "write '%.*s'", SLICE_ARG(lower));
+		type_error(y, literal->place, "'%.*s' is stored in lower case, so this is never equal",
+			   SLICE_ARG(a->name))
+			->repair = arena_printf(y->l->a, "write '%.*s'", SLICE_ARG(lower));
 }
 
 static void check_equal(struct typing *y, const struct term *t)
@@ -176,7 +179,8 @@ static void check_ordered(struct typing *y, const struct term *t)
 
 static void check_begins(struct typing *y, const struct term *t)
 {
-	struct term_type x = need(y, t->args[0], TYPE_STRING | TYPE_BINARY, "only texts and binaries begin with something");
+	struct term_type x =
+		need(y, t->args[0], TYPE_STRING | TYPE_BINARY, "only texts and binaries begin with something");
 	struct term_type z = need(y, t->args[1], TYPE_STRING | TYPE_BINARY, "a text begins with a text");
 
 	if ((x.is & (TYPE_STRING | TYPE_BINARY)) && (z.is & (TYPE_STRING | TYPE_BINARY)))
@@ -244,7 +248,8 @@ static struct term_type type_of_first(struct typing *y, const struct term *t)
 /* lower, upper, slug */
 static struct term_type type_of_change(struct typing *y, const struct term *t)
 {
-	struct term_type x = need(y, t->args[0], TYPE_STRING | TYPE_LIST | TYPE_SET, "this is for texts and lists of texts");
+	struct term_type x =
+		need(y, t->args[0], TYPE_STRING | TYPE_LIST | TYPE_SET, "this is for texts and lists of texts");
 	struct term_type out = { .element = TYPE_TEXT };
 
 	if (x.is & TYPE_STRING)
@@ -301,35 +306,24 @@ static struct term_type type_of_call(struct typing *y, const struct term *t)
 		return plain(TYPE_NUMBER);
 	case CALL_LOWER:
 	case CALL_UPPER:
-	case CALL_SLUG:
-		return type_of_change(y, t);
-	case CALL_FIRST:
-		return type_of_first(y, t);
+	case CALL_SLUG: return type_of_change(y, t);
+	case CALL_FIRST: return type_of_first(y, t);
 	case CALL_WORDS:
 		need_all(y, t, TYPE_STRING | TYPE_LIST | TYPE_SET, "words(x) is for texts and lists of texts");
 		return (struct term_type){ .is = TYPE_LIST, .element = TYPE_TEXT };
 	case CALL_MIN:
-	case CALL_MAX:
-		return type_of_extreme(y, t);
+	case CALL_MAX: return type_of_extreme(y, t);
 	case CALL_DATE:
 		need_all(y, t, TYPE_STRING | TYPE_NUMBER, "date(x) is for timestamps and epochs");
 		return plain(TYPE_DATE);
 	case CALL_EPOCH:
 		need_all(y, t, TYPE_STRING | TYPE_NUMBER, "epoch(x) is for timestamps and dates");
 		return plain(TYPE_NUMBER);
-	case CALL_POWER:
-		need_all(y, t, TYPE_NUMBER, "power(x, y) is for numbers");
-		return plain(TYPE_NUMBER);
-	case CALL_ROUND:
-		need_all(y, t, TYPE_NUMBER, "round(x) is for numbers");
-		return plain(TYPE_NUMBER);
-	case CALL_DAYS_AGO:
-		need_all(y, t, TYPE_NUMBER, "days_ago(n) takes a number of days");
-		return plain(TYPE_TIME);
-	case CALL_CHOOSE:
-		return type_of_choose(y, t);
-	case CALLS:
-		break;
+	case CALL_POWER: need_all(y, t, TYPE_NUMBER, "power(x, y) is for numbers"); return plain(TYPE_NUMBER);
+	case CALL_ROUND: need_all(y, t, TYPE_NUMBER, "round(x) is for numbers"); return plain(TYPE_NUMBER);
+	case CALL_DAYS_AGO: need_all(y, t, TYPE_NUMBER, "days_ago(n) takes a number of days"); return plain(TYPE_TIME);
+	case CALL_CHOOSE: return type_of_choose(y, t);
+	case CALLS: break;
 	}
 	need_all(y, t, TYPE_ANY, "");
 	return plain(TYPE_ANY);
@@ -366,29 +360,20 @@ static struct term_type type_of_literal(struct value v)
 struct term_type type_of_term(struct typing *y, const struct term *t)
 {
 	switch (t->kind) {
-	case TERM_LITERAL:
-		return type_of_literal(t->value);
-	case TERM_PATH:
-		return type_of_path(y, t);
-	case TERM_NOW:
-		return plain(TYPE_TIME);
-	case TERM_TODAY:
-		return plain(TYPE_DATE);
-	case TERM_CALLER:
-		return plain(TYPE_TEXT);
-	case TERM_ADD:
-		return type_of_sum(y, t);
+	case TERM_LITERAL: return type_of_literal(t->value);
+	case TERM_PATH: return type_of_path(y, t);
+	case TERM_NOW: return plain(TYPE_TIME);
+	case TERM_TODAY: return plain(TYPE_DATE);
+	case TERM_CALLER: return plain(TYPE_TEXT);
+	case TERM_ADD: return type_of_sum(y, t);
 	case TERM_NEGATE:
 	case TERM_SUB:
 	case TERM_MUL:
-	case TERM_DIV:
-		return type_of_arithmetic(y, t);
+	case TERM_DIV: return type_of_arithmetic(y, t);
 	case TERM_EXISTS:
 	case TERM_VISIBLE:
-	case TERM_FETCH:
-		return type_of_item(y, t);
-	case TERM_CALL:
-		return type_of_call(y, t);
+	case TERM_FETCH: return type_of_item(y, t);
+	case TERM_CALL: return type_of_call(y, t);
 	case TERM_NOT:
 	case TERM_AND:
 	case TERM_OR:
@@ -397,33 +382,20 @@ struct term_type type_of_term(struct typing *y, const struct term *t)
 		break;
 	case TERM_EQ:
 	case TERM_NE:
-	case TERM_IN:
-		check_equal(y, t);
-		break;
+	case TERM_IN: check_equal(y, t); break;
 	case TERM_LT:
 	case TERM_LE:
 	case TERM_GT:
 	case TERM_GE:
-	case TERM_BETWEEN:
-		check_ordered(y, t);
-		break;
-	case TERM_BEGINS:
-		check_begins(y, t);
-		break;
-	case TERM_CONTAINS:
-		check_contains(y, t);
-		break;
-	case TERM_MAY:
-		(void)need(y, t->args[0], TYPE_STRING, "a permission is a text");
-		break;
+	case TERM_BETWEEN: check_ordered(y, t); break;
+	case TERM_BEGINS: check_begins(y, t); break;
+	case TERM_CONTAINS: check_contains(y, t); break;
+	case TERM_MAY: (void)need(y, t->args[0], TYPE_STRING, "a permission is a text"); break;
 	case TERM_PRESENT:
-	case TERM_ABSENT:
-		(void)type_of_term(y, t->args[0]);
-		break;
+	case TERM_ABSENT: (void)type_of_term(y, t->args[0]); break;
 	case TERM_IS_ROLE:
 	case TERM_ALWAYS:
-	case TERM_NEVER:
-		break;
+	case TERM_NEVER: break;
 	}
 	return plain(TYPE_BOOLEAN);
 }

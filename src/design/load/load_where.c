@@ -27,8 +27,7 @@ static bool take_optional(struct load_span *s)
 	return true;
 }
 
-static bool read_between(struct load *l, const struct access *a, struct load_span s,
-			 struct where_rule *w)
+static bool read_between(struct load *l, const struct access *a, struct load_span s, struct where_rule *w)
 {
 	struct load_span lower;
 
@@ -42,8 +41,7 @@ static bool read_between(struct load *l, const struct access *a, struct load_spa
 	return w->value && w->upper;
 }
 
-static bool read_condition(struct load *l, const struct access *a, const struct yaml *y,
-			   struct where_rule *w)
+static bool read_condition(struct load *l, const struct access *a, const struct yaml *y, struct where_rule *w)
 {
 	static const struct {
 		const char *words;
@@ -79,16 +77,14 @@ static bool read_condition(struct load *l, const struct access *a, const struct 
 void load_where(struct load *l, struct access *a, const struct yaml *y)
 {
 	size_t count;
-	const struct yaml_entry *entries =
-		load_map(l, y, "a map of key attributes and templates", &count);
+	const struct yaml_entry *entries = load_map(l, y, "a map of key attributes and templates", &count);
 	struct where_rule *list = arena_array(l->a, struct where_rule, count);
 
 	a->where_count = 0; /* `get` and `where` in one pattern: said elsewhere */
 	for (size_t i = 0; i < count; i++) {
 		struct where_rule *w = &list[a->where_count];
 
-		*w = (struct where_rule){ .attribute = entries[i].key.text,
-					  .place = entries[i].key.place };
+		*w = (struct where_rule){ .attribute = entries[i].key.text, .place = entries[i].key.place };
 		load_later_key(l, w->attribute, w->place, a);
 		a->where_count += read_condition(l, a, &entries[i].value, w);
 	}
@@ -109,9 +105,8 @@ static void read_then_keys(struct load *l, void *into, const struct yaml *y)
 {
 	struct access *a = into;
 
-	a->then.key_count =
-		load_rules(l, y, "the keys of an item, as in {PK: <siteId>, SK: METADATA}",
-			   scope_of(l, a, true), &a->then.keys);
+	a->then.key_count = load_rules(l, y, "the keys of an item, as in {PK: <siteId>, SK: METADATA}",
+				       scope_of(l, a, true), &a->then.keys);
 }
 
 /* `keep` is about what was fetched: an entity that may stand after it. */
@@ -185,11 +180,10 @@ static void read_for(struct load *l, void *into, const struct yaml *y)
 	}
 	from = span_cut(s, 0, (size_t)(dots - span_text(s).p));
 	to = span_cut(s, from.n + 2, s.n - from.n - 2);
-	if (!span_integer(from, &a->range_from) || !span_integer(to, &a->range_to) ||
-	    a->range_from > a->range_to || a->range_from < -RANGE_MOST || a->range_to > RANGE_MOST)
+	if (!span_integer(from, &a->range_from) || !span_integer(to, &a->range_to) || a->range_from > a->range_to ||
+	    a->range_from < -RANGE_MOST || a->range_to > RANGE_MOST)
 		load_error(l, span_place(l, s), "wrong-value",
-			   "expected a range of whole numbers from %d to %d, as in 1..5",
-			   -RANGE_MOST, RANGE_MOST);
+			   "expected a range of whole numbers from %d to %d, as in 1..5", -RANGE_MOST, RANGE_MOST);
 }
 
 static void read_merge_by(struct load *l, void *into, const struct yaml *y)
@@ -217,8 +211,7 @@ static void read_in_all(struct load *l, void *into, const struct yaml *y)
 
 static void read_levels(struct load *l, void *into, const struct yaml *y)
 {
-	((struct access *)into)->merge_levels =
-		load_integer(l, y, 1, LEVELS_MOST, "a number of levels");
+	((struct access *)into)->merge_levels = load_integer(l, y, 1, LEVELS_MOST, "a number of levels");
 }
 
 static void read_of(struct load *l, void *into, const struct yaml *y)
@@ -242,16 +235,15 @@ static void read_merge_with(struct load *l, void *into, const struct yaml *y)
 	s->over = a->merge_over;
 	a->merge_with_count = load_assignments(l, y, s, SLICE(""), &a->merge_with);
 	for (size_t i = 0; i < a->merge_with_count; i++)
-		load_later_param(l, a->merge_with[i].attribute, a->merge_with[i].place,
-				 a->merge_pattern);
+		load_later_param(l, a->merge_with[i].attribute, a->merge_with[i].place, a->merge_pattern);
 }
 
 static const struct load_word merge_words[] = {
-	{ "run", read_run },	   { "for each", read_for_each },
-	{ "for", read_for },	   { "with", read_merge_with },
+	{ "run", read_run },       { "for each", read_for_each },
+	{ "for", read_for },       { "with", read_merge_with },
 	{ "by", read_merge_by },   { "else", read_merge_else },
 	{ "in all", read_in_all }, { "levels", read_levels },
-	{ "of", read_of },	   { 0 },
+	{ "of", read_of },         { 0 },
 };
 
 static void check_merge(struct load *l, const struct access *a, const struct yaml *y)
@@ -300,8 +292,8 @@ static bool read_steps(struct access *a, struct load_span s)
 	else if (!span_take(&step, "day") && !span_take(&step, "days"))
 		return false;
 	a->walk_days = days;
-	return slice_is(span_text(step), "back") && days > 0 && days <= DAYS_MOST &&
-	       a->walk_times > 0 && a->walk_times <= DAYS_MOST;
+	return slice_is(span_text(step), "back") && days > 0 && days <= DAYS_MOST && a->walk_times > 0 &&
+	       a->walk_times <= DAYS_MOST;
 }
 
 void load_walk(struct load *l, void *into, const struct yaml *y)

@@ -15,8 +15,8 @@ void findings_init(struct findings *f, struct arena *a)
 	*f = (struct findings){ .arena = a };
 }
 
-struct finding *findings_add(struct findings *f, enum severity severity, const char *rule,
-			     struct place p, const char *fmt, ...)
+struct finding *findings_add(struct findings *f, enum severity severity, const char *rule, struct place p,
+			     const char *fmt, ...)
 {
 	struct finding *new;
 	va_list ap;
@@ -24,8 +24,7 @@ struct finding *findings_add(struct findings *f, enum severity severity, const c
 	if (f->count == f->room) {
 		size_t room = f->room ? 2 * f->room : 16;
 
-		f->list = arena_grow(f->arena, f->list, f->room * sizeof(*f->list),
-				     room * sizeof(*f->list));
+		f->list = arena_grow(f->arena, f->list, f->room * sizeof(*f->list), room * sizeof(*f->list));
 		f->room = room;
 	}
 	new = &f->list[f->count];
@@ -191,8 +190,7 @@ static void json_member(struct buf *out, const char *name, struct slice text)
 	json_text(out, text);
 }
 
-void findings_json_members(struct buf *out, const struct findings *f, const struct source *s,
-			   bool *first)
+void findings_json_members(struct buf *out, const struct findings *f, const struct source *s, bool *first)
 {
 	for (size_t i = 0; i < f->count; i++) {
 		const struct finding *one = &f->list[i];
@@ -200,8 +198,8 @@ void findings_json_members(struct buf *out, const struct findings *f, const stru
 		buf_str(out, *first ? "\n{\"file\":" : ",\n{\"file\":");
 		*first = false;
 		json_text(out, s->file);
-		buf_printf(out, ",\"line\":%d,\"column\":%d,\"length\":%d", one->place.line,
-			   one->place.column, one->place.length);
+		buf_printf(out, ",\"line\":%d,\"column\":%d,\"length\":%d", one->place.line, one->place.column,
+			   one->place.length);
 		json_member(out, "severity", slice_str(severity_name(one->severity)));
 		json_member(out, "rule", slice_str(one->rule));
 		json_member(out, "subject", one->subject);
@@ -267,8 +265,7 @@ static size_t distance(struct slice a, struct slice b)
 			int x = tolower((unsigned char)a.p[i - 1]);
 			int y = tolower((unsigned char)b.p[j - 1]);
 
-			row[j] = least_of(least_of(row[j - 1], above[j]) + 1,
-					  above[j - 1] + (x != y));
+			row[j] = least_of(least_of(row[j - 1], above[j]) + 1, above[j - 1] + (x != y));
 			if (i > 1 && j > 1 && x == tolower((unsigned char)b.p[j - 2]) &&
 			    y == tolower((unsigned char)a.p[i - 2]))
 				row[j] = least_of(row[j], above2[j - 2] + 1);

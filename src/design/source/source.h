@@ -21,7 +21,7 @@ enum severity { SEVERITY_ERROR, SEVERITY_WARNING, SEVERITY_NOTE };
 
 struct finding {
 	enum severity severity;
-	const char *rule;     /* stable name: "unknown-word", "needs-scan", "number-in-key"… */
+	const char *rule; /* stable name: "unknown-word", "needs-scan", "number-in-key"… */
 	struct place place;
 	struct slice message; /* what is wrong, one sentence */
 	struct slice why;     /* why it matters; may be empty */

@@ -46,8 +46,7 @@ static void say_nothing(struct fy_diag *diag, void *user, const char *buf, size_
 
 static bool open_reader(struct reader *r)
 {
-	struct fy_parse_cfg cfg = { .flags = FYPCF_QUIET | FYPCF_DISABLE_MMAP_OPT |
-					     FYPCF_JSON_NONE };
+	struct fy_parse_cfg cfg = { .flags = FYPCF_QUIET | FYPCF_DISABLE_MMAP_OPT | FYPCF_JSON_NONE };
 	struct fy_diag_cfg diag;
 
 	fy_diag_cfg_default(&diag);
@@ -61,8 +60,7 @@ static bool open_reader(struct reader *r)
 	fy_diag_set_collect_errors(r->diag, true);
 	cfg.diag = r->diag;
 	r->parser = fy_parser_create(&cfg);
-	return r->parser &&
-	       fy_parser_set_string(r->parser, r->s->text.p + r->base, r->s->text.n - r->base) == 0;
+	return r->parser && fy_parser_set_string(r->parser, r->s->text.p + r->base, r->s->text.n - r->base) == 0;
 }
 
 static struct place place_at(const struct reader *r, size_t from, size_t to)
@@ -76,6 +74,7 @@ static struct finding *refuse(struct reader *r, struct place p, const char *sent
 }
 
 /* ---- what libfyaml says, for people ---- */
+/* clang-format off */
 static const struct {
 	const char *says, *message, *repair;
 } sentences[] = {
@@ -90,6 +89,7 @@ static const struct {
 	{ "without closing quote", "this quote is not closed", "expected a closing quote" },
 	{ "indent", "this line is not indented as those before it", "" },
 };
+/* clang-format on */
 
 static struct place place_of_error(const struct reader *r, const struct fy_diag_error *e)
 {
@@ -138,8 +138,7 @@ static void report_error(struct reader *r)
 	if (r->open_count && is_behind_all(r, e)) {
 		bool list = r->s->text.p[r->open[r->open_count - 1]] == '[';
 
-		f = refuse(r, place_of_opening(r),
-			   list ? "this '[' is not closed" : "this '{' is not closed");
+		f = refuse(r, place_of_opening(r), list ? "this '[' is not closed" : "this '{' is not closed");
 		f->repair = list ? SLICE("expected ',' or ']'") : SLICE("expected ',' or '}'");
 		return;
 	}
@@ -178,8 +177,7 @@ static void mark(const struct reader *r, struct fy_token *t, struct yaml *y)
 	if (!start)
 		return;
 	y->at = (uint32_t)(start->input_pos + r->base);
-	y->end = end && end->input_pos >= start->input_pos ? (uint32_t)(end->input_pos + r->base)
-							   : y->at;
+	y->end = end && end->input_pos >= start->input_pos ? (uint32_t)(end->input_pos + r->base) : y->at;
 	y->place = place_at(r, y->at, y->end);
 }
 
@@ -342,8 +340,7 @@ static bool is_new_key(struct reader *r, struct map *seen, const struct yaml_ent
 	first = map_get(seen, e->key.text);
 	if (first) {
 		findings_add(r->f, SEVERITY_ERROR, "duplicate-key", e->key.place,
-			     "'%.*s' stands here twice, first in line %d", SLICE_ARG(e->key.text),
-			     first->line);
+			     "'%.*s' stands here twice, first in line %d", SLICE_ARG(e->key.text), first->line);
 		return false;
 	}
 	place = arena_new(r->a, struct place);
@@ -392,9 +389,7 @@ static bool read_node(struct reader *r, int depth, struct yaml *y)
 	if (!r->event)
 		return false;
 	switch (r->event->type) {
-	case FYET_SCALAR:
-		read_scalar(r, y);
-		return true;
+	case FYET_SCALAR: read_scalar(r, y); return true;
 	case FYET_ALIAS:
 		mark(r, r->event->alias.anchor, y);
 		refuse(r, y->place, "aliases are not used in a design");
@@ -402,13 +397,10 @@ static bool read_node(struct reader *r, int depth, struct yaml *y)
 	case FYET_SEQUENCE_START:
 	case FYET_MAPPING_START:
 		if (depth < YAML_DEPTH_MAX)
-			return r->event->type == FYET_MAPPING_START ? read_map(r, depth, y)
-								    : read_list(r, depth, y);
+			return r->event->type == FYET_MAPPING_START ? read_map(r, depth, y) : read_list(r, depth, y);
 		refuse(r, y->place, "maps and lists stand too deep in one another");
 		break;
-	default:
-		refuse(r, y->place, "this is not YAML");
-		break;
+	default: refuse(r, y->place, "this is not YAML"); break;
 	}
 	r->failed = true;
 	return false;
@@ -472,8 +464,7 @@ static bool is_text(struct reader *r)
 	return true;
 }
 
-const struct yaml *yaml_parse(struct arena *a, const struct source *s, yaml_env *env, void *env_ctx,
-			      struct findings *f)
+const struct yaml *yaml_parse(struct arena *a, const struct source *s, yaml_env *env, void *env_ctx, struct findings *f)
 {
 	struct reader *r = arena_new(a, struct reader);
 	struct yaml *root = arena_new(a, struct yaml);

@@ -13,7 +13,7 @@
 
 #include "design/source/source.h"
 
-#define YAML_SIZE_MAX (1u << 20) /* a design is read by people */
+#define YAML_SIZE_MAX  (1u << 20) /* a design is read by people */
 #define YAML_DEPTH_MAX 32
 
 enum yaml_kind { YAML_NULL, YAML_SCALAR, YAML_MAP, YAML_LIST };
@@ -21,11 +21,11 @@ enum yaml_kind { YAML_NULL, YAML_SCALAR, YAML_MAP, YAML_LIST };
 struct yaml {
 	enum yaml_kind kind;
 	struct place place;
-	bool quoted;             /* SCALAR: in quotes, or a block of text */
-	bool flow;               /* MAP, LIST: in braces or brackets */
-	struct slice text;       /* SCALAR */
-	uint32_t at, end;        /* bytes of the file it was made of; quotes not included */
-	const uint32_t *offsets; /* SCALAR: where each byte of text came from; NULL: text is as in the file */
+	bool quoted;                      /* SCALAR: in quotes, or a block of text */
+	bool flow;                        /* MAP, LIST: in braces or brackets */
+	struct slice text;                /* SCALAR */
+	uint32_t at, end;                 /* bytes of the file it was made of; quotes not included */
+	const uint32_t *offsets;          /* SCALAR: where each byte of text came from; NULL: text is as in the file */
 	const struct yaml_entry *entries; /* MAP */
 	const struct yaml *items;         /* LIST */
 	size_t count;
@@ -40,8 +40,7 @@ typedef const char *yaml_env(void *ctx, const char *name);
 
 /* NULL, with findings, when the file is no YAML; otherwise a tree, perhaps with findings (a key that stands twice,
  * a variable that is not set). Never deeper than YAML_DEPTH_MAX. `env` may be NULL: getenv(). */
-const struct yaml *yaml_parse(struct arena *a, const struct source *s, yaml_env *env, void *env_ctx,
-			      struct findings *f);
+const struct yaml *yaml_parse(struct arena *a, const struct source *s, yaml_env *env, void *env_ctx, struct findings *f);
 
 /* Where bytes [from, from + n) of a scalar's text stand in the file. */
 struct place yaml_place(const struct source *s, const struct yaml *scalar, size_t from, size_t n);

@@ -33,8 +33,7 @@ static int length_of(const struct source *s, size_t from, size_t to)
 	return to > from ? characters(s->text.p + from, to - from) : 1;
 }
 
-struct place yaml_locate(const struct source *s, const uint32_t *lines, size_t line_count,
-			 size_t from, size_t to)
+struct place yaml_locate(const struct source *s, const uint32_t *lines, size_t line_count, size_t from, size_t to)
 {
 	size_t low = 0, high = line_count;
 
@@ -49,9 +48,8 @@ struct place yaml_locate(const struct source *s, const uint32_t *lines, size_t l
 			high = middle;
 	}
 	return (struct place){ .line = (int)low + 1,
-			       .column = 1 + (from < lines[low] ? 0
-								: characters(s->text.p + lines[low],
-									     from - lines[low])),
+			       .column = 1 +
+					 (from < lines[low] ? 0 : characters(s->text.p + lines[low], from - lines[low])),
 			       .length = length_of(s, from, to) };
 }
 
@@ -95,8 +93,7 @@ static const uint32_t *align(struct arena *a, const struct source *s, const stru
 
 	for (size_t i = 0; i < y->text.n; i++) {
 		uint32_t stop = end - at < LOOK_AHEAD ? end : at + LOOK_AHEAD;
-		const char *found =
-			at < stop ? memchr(s->text.p + at, y->text.p[i], stop - at) : NULL;
+		const char *found = at < stop ? memchr(s->text.p + at, y->text.p[i], stop - at) : NULL;
 
 		if (found)
 			at = (uint32_t)(found - s->text.p);
@@ -145,8 +142,8 @@ static const char *from_environment(void *ctx, const char *name)
 	return getenv(name);
 }
 
-static struct slice value_of(const struct variable *v, const struct source *s, const struct yaml *y,
-			     size_t at, yaml_env *env, void *ctx, struct findings *f)
+static struct slice value_of(const struct variable *v, const struct source *s, const struct yaml *y, size_t at,
+			     yaml_env *env, void *ctx, struct findings *f)
 {
 	const char *value = (env ? env : from_environment)(ctx, v->name);
 
@@ -164,8 +161,7 @@ static struct slice value_of(const struct variable *v, const struct source *s, c
 	if (!v->has_default)
 		findings_add(f, SEVERITY_ERROR, "unset-variable", yaml_place(s, y, at, v->length),
 			     "the environment has no %s", v->name)
-			->repair =
-			arena_printf(f->arena, "set it, or give a default: ${%s:-…}", v->name);
+			->repair = arena_printf(f->arena, "set it, or give a default: ${%s:-…}", v->name);
 	return v->default_;
 }
 
@@ -181,8 +177,8 @@ static uint32_t offset_of(const struct yaml *y, size_t i)
 	return y->offsets ? y->offsets[i] : y->at + (uint32_t)i;
 }
 
-static void replace_variables(struct arena *a, const struct source *s, struct yaml *y,
-			      yaml_env *env, void *ctx, struct findings *f)
+static void replace_variables(struct arena *a, const struct source *s, struct yaml *y, yaml_env *env, void *ctx,
+			      struct findings *f)
 {
 	struct buf text, offsets;
 
@@ -196,8 +192,7 @@ static void replace_variables(struct arena *a, const struct source *s, struct ya
 			add_from(&text, &offsets, slice_make(rest.p, 1), offset_of(y, i), false);
 			i++;
 		} else if (read_variable(rest, &v)) {
-			add_from(&text, &offsets, value_of(&v, s, y, i, env, ctx, f),
-				 offset_of(y, i), false);
+			add_from(&text, &offsets, value_of(&v, s, y, i, env, ctx, f), offset_of(y, i), false);
 			i += v.length;
 		} else {
 			findings_add(f, SEVERITY_ERROR, "bad-variable", yaml_place(s, y, i, rest.n),
@@ -210,8 +205,8 @@ static void replace_variables(struct arena *a, const struct source *s, struct ya
 	y->offsets = (const uint32_t *)(const void *)offsets.p;
 }
 
-void yaml_finish_scalar(struct arena *a, const struct source *s, struct yaml *y, yaml_env *env,
-			void *env_ctx, struct findings *f)
+void yaml_finish_scalar(struct arena *a, const struct source *s, struct yaml *y, yaml_env *env, void *env_ctx,
+			struct findings *f)
 {
 	if (!is_as_written(s, y))
 		y->offsets = align(a, s, y);
@@ -220,8 +215,7 @@ void yaml_finish_scalar(struct arena *a, const struct source *s, struct yaml *y,
 }
 
 /* ---- what commas tore apart ---- */
-static struct yaml joined(struct arena *a, const struct source *s, const struct yaml *x,
-			  const struct yaml *y)
+static struct yaml joined(struct arena *a, const struct source *s, const struct yaml *x, const struct yaml *y)
 {
 	struct yaml both = *x;
 	struct buf text, offsets;
@@ -272,16 +266,15 @@ size_t yaml_mend_list(struct arena *a, const struct source *s, struct yaml *item
 }
 
 /* Whether the bare entry goes on with the value before it, and does not begin the next key. */
-static bool continues(const struct yaml_entry *before, const struct yaml_entry *e,
-		      enum yaml_join join)
+static bool continues(const struct yaml_entry *before, const struct yaml_entry *e, enum yaml_join join)
 {
 	if (!e->bare || before->bare || before->value.kind != YAML_SCALAR)
 		return false;
 	return is_open(&before->value) || (join == YAML_JOIN_VALUES && !is_open(&e->key));
 }
 
-const struct yaml_entry *yaml_entries(struct arena *a, const struct source *s,
-				      const struct yaml *map, enum yaml_join join, size_t *count)
+const struct yaml_entry *yaml_entries(struct arena *a, const struct source *s, const struct yaml *map,
+				      enum yaml_join join, size_t *count)
 {
 	struct yaml_entry *list;
 	size_t n = 0;

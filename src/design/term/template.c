@@ -5,8 +5,8 @@
 #include "design/term/term_lex.h"
 #include "design/term/term_text.h"
 
-#define WIDTH_MAX 37   /* with an offset a number still has fewer than 38 digits */
-#define DATE_WIDTH 10  /* 2026-11-15 */
+#define WIDTH_MAX   37 /* with an offset a number still has fewer than 38 digits */
+#define DATE_WIDTH  10 /* 2026-11-15 */
 #define MONTH_WIDTH 7  /* 2026-11 */
 
 /* ---- parsing ---- */
@@ -23,8 +23,7 @@ struct parser {
 static bool refuse(struct parser *p, size_t at, size_t end, const char *message, const char *repair)
 {
 	struct place place = term_place(p->text, p->place, at, end);
-	struct finding *f =
-		findings_add(p->findings, SEVERITY_ERROR, "bad-template", place, "%s", message);
+	struct finding *f = findings_add(p->findings, SEVERITY_ERROR, "bad-template", place, "%s", message);
 
 	if (repair)
 		f->repair = slice_str(repair);
@@ -36,8 +35,7 @@ static struct template_part *add_part(struct parser *p)
 	if (p->count == p->room) {
 		size_t room = p->room ? 2 * p->room : 4;
 
-		p->parts = arena_grow(p->arena, p->parts, p->room * sizeof(*p->parts),
-				      room * sizeof(*p->parts));
+		p->parts = arena_grow(p->arena, p->parts, p->room * sizeof(*p->parts), room * sizeof(*p->parts));
 		p->room = room;
 	}
 	p->parts[p->count] = (struct template_part){ .format = FORMAT_PLAIN };
@@ -51,8 +49,7 @@ static bool is_digit(char c)
 
 static bool is_name_byte(char c)
 {
-	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || is_digit(c) || c == '_' ||
-	       c == '-' || (c & 0x80);
+	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || is_digit(c) || c == '_' || c == '-' || (c & 0x80);
 }
 
 /* name { "." name } at [at, end) */
@@ -73,8 +70,7 @@ static bool parse_names(struct parser *p, struct template_part *part, size_t at,
 		if (i == start)
 			return refuse(p, at - 1, end + 1, "this placeholder lacks a name",
 				      "a placeholder is <name>, <variable.name> or <name:format>");
-		names[part->name_count++] =
-			arena_copy(p->arena, slice_make(p->text.p + start, i - start));
+		names[part->name_count++] = arena_copy(p->arena, slice_make(p->text.p + start, i - start));
 		start = i + 1;
 	}
 	part->names = names;
@@ -99,8 +95,7 @@ static bool parse_width(struct slice digits, int *out)
 static bool parse_format(struct parser *p, struct template_part *part, size_t at, size_t end)
 {
 	static const char *const words[] = { "date", "month", "lower", "slug", NULL };
-	static const enum template_format formats[] = { FORMAT_DATE, FORMAT_MONTH, FORMAT_LOWER,
-						       FORMAT_SLUG };
+	static const enum template_format formats[] = { FORMAT_DATE, FORMAT_MONTH, FORMAT_LOWER, FORMAT_SLUG };
 	struct slice text = slice_make(p->text.p + at, end - at);
 	const char *meant;
 
@@ -114,8 +109,7 @@ static bool parse_format(struct parser *p, struct template_part *part, size_t at
 		part->format = text.p[0] == '0' ? FORMAT_PAD : FORMAT_OFFSET;
 		if (parse_width(slice_make(text.p + 1, text.n - 1), &part->width))
 			return true;
-		return refuse(p, at, end, "this width is not a number from 1 to 37",
-			      "as in <order:06> or <score:+10>");
+		return refuse(p, at, end, "this width is not a number from 1 to 37", "as in <order:06> or <score:+10>");
 	}
 	if (text.n && is_digit(text.p[0]))
 		return refuse(p, at, end, "a width begins with 0 (padded) or + (offset)",
@@ -140,8 +134,7 @@ static bool parse_placeholder(struct parser *p, size_t at, size_t *next)
 		;
 	part = add_part(p);
 	*next = end + 1;
-	return parse_names(p, part, at + 1, colon) &&
-	       (colon == end || parse_format(p, part, colon + 1, end));
+	return parse_names(p, part, at + 1, colon) && (colon == end || parse_format(p, part, colon + 1, end));
 }
 
 static bool parse_parts(struct parser *p)
@@ -151,8 +144,7 @@ static bool parse_parts(struct parser *p)
 		while (end < p->text.n && p->text.p[end] != '<' && p->text.p[end] != '>')
 			end++;
 		if (end > at) {
-			add_part(p)->literal =
-				arena_copy(p->arena, slice_make(p->text.p + at, end - at));
+			add_part(p)->literal = arena_copy(p->arena, slice_make(p->text.p + at, end - at));
 			continue;
 		}
 		if (p->text.p[at] == '>')
@@ -163,8 +155,7 @@ static bool parse_parts(struct parser *p)
 	return true;
 }
 
-const struct template *template_parse(struct arena *a, struct slice text, struct place place,
-				      struct findings *f)
+const struct template *template_parse(struct arena *a, struct slice text, struct place place, struct findings *f)
 {
 	struct parser p = { .arena = a, .findings = f, .text = text, .place = place };
 	struct template *t;
@@ -208,8 +199,7 @@ static struct slice part_name(struct arena *a, const struct template_part *part)
 	return buf_slice(&b);
 }
 
-static enum template_result bad(struct filler *f, const struct template_part *part,
-				const char *what)
+static enum template_result bad(struct filler *f, const struct template_part *part, const char *what)
 {
 	struct slice name = part_name(f->arena, part);
 
@@ -219,8 +209,7 @@ static enum template_result bad(struct filler *f, const struct template_part *pa
 
 /* A value's text may enter a key: segments are told apart by '#', and DynamoDB takes no empty
  * key. */
-static enum template_result check_key(struct filler *f, const struct template_part *part,
-				      struct slice text)
+static enum template_result check_key(struct filler *f, const struct template_part *part, struct slice text)
 {
 	if (!f->in_key)
 		return TEMPLATE_OK;
@@ -231,17 +220,15 @@ static enum template_result check_key(struct filler *f, const struct template_pa
 	return TEMPLATE_OK;
 }
 
-static enum template_result fill_plain(struct filler *f, const struct template_part *part,
-				       struct value v, struct slice *out)
+static enum template_result fill_plain(struct filler *f, const struct template_part *part, struct value v,
+				       struct slice *out)
 {
 	char number[NUMBER_TEXT_MAX];
 	struct number n;
 
 	switch (value_type(v)) {
 	case VALUE_S: *out = value_bytes(v); return TEMPLATE_OK;
-	case VALUE_BOOL:
-		*out = value_bool(v) ? SLICE("true") : SLICE("false");
-		return TEMPLATE_OK;
+	case VALUE_BOOL: *out = value_bool(v) ? SLICE("true") : SLICE("false"); return TEMPLATE_OK;
 	case VALUE_N:
 		n = value_number(v);
 		*out = arena_copy(f->arena, slice_make(number, number_format(&n, number)));
@@ -263,8 +250,8 @@ static bool to_number(struct filler *f, struct value v, struct number *n)
 	return true;
 }
 
-static enum template_result fill_time(struct filler *f, const struct template_part *part,
-				      struct value v, struct slice *out)
+static enum template_result fill_time(struct filler *f, const struct template_part *part, struct value v,
+				      struct slice *out)
 {
 	char date[TIME_DATE_MAX];
 	int64_t ms = 0, seconds = 0;
@@ -274,12 +261,10 @@ static enum template_result fill_time(struct filler *f, const struct template_pa
 
 	if (value_type(v) == VALUE_N) {
 		n = value_number(v);
-		ok = number_to_i64(&n, &seconds) && seconds >= TIME_MIN_MS / 1000 &&
-		     seconds <= TIME_MAX_MS / 1000;
+		ok = number_to_i64(&n, &seconds) && seconds >= TIME_MIN_MS / 1000 && seconds <= TIME_MAX_MS / 1000;
 		ms = ok ? seconds * 1000 : 0;
 	} else {
-		ok = value_type(v) == VALUE_S &&
-		     (time_parse(text, &ms) || time_parse_date(text, &ms));
+		ok = value_type(v) == VALUE_S && (time_parse(text, &ms) || time_parse_date(text, &ms));
 	}
 	if (!ok)
 		return bad(f, part, "must be a timestamp such as 2026-11-15T12:00:00Z");
@@ -290,21 +275,20 @@ static enum template_result fill_time(struct filler *f, const struct template_pa
 }
 
 /* `n` in exactly part->width digits, behind zeros. */
-static enum template_result fill_digits(struct filler *f, const struct template_part *part,
-					const struct number *n, struct slice *out)
+static enum template_result fill_digits(struct filler *f, const struct template_part *part, const struct number *n,
+					struct slice *out)
 {
 	char number[NUMBER_TEXT_MAX], *text;
 	size_t len = number_format(n, number), width = (size_t)part->width;
 
 	if (n->negative || n->exponent < 0 || len > width) {
-		struct slice why =
-			part->format == FORMAT_PAD
-				? arena_printf(f->arena,
-					       "must be a whole number of at most %d digits, not "
-					       "negative", part->width)
-				: arena_printf(f->arena,
-					       "must be a whole number from -5E%d to below 5E%d",
-					       part->width - 1, part->width - 1);
+		struct slice why = part->format == FORMAT_PAD
+					   ? arena_printf(f->arena,
+							  "must be a whole number of at most %d digits, not "
+							  "negative",
+							  part->width)
+					   : arena_printf(f->arena, "must be a whole number from -5E%d to below 5E%d",
+							  part->width - 1, part->width - 1);
 
 		return bad(f, part, arena_cstr(f->arena, why));
 	}
@@ -315,22 +299,21 @@ static enum template_result fill_digits(struct filler *f, const struct template_
 	return TEMPLATE_OK;
 }
 
-static enum template_result fill_number(struct filler *f, const struct template_part *part,
-					struct value v, struct slice *out)
+static enum template_result fill_number(struct filler *f, const struct template_part *part, struct value v,
+					struct slice *out)
 {
 	struct number n, half = { .digits = 5, .exponent = part->width - 1 };
 	struct error ignored;
 
 	if (!to_number(f, v, &n))
 		return bad(f, part, "must be a number");
-	if (part->format == FORMAT_OFFSET &&
-	    (n.exponent < 0 || !number_add(&n, &half, &n, f->arena, &ignored)))
+	if (part->format == FORMAT_OFFSET && (n.exponent < 0 || !number_add(&n, &half, &n, f->arena, &ignored)))
 		n = (struct number){ .digits = 1, .exponent = -1 }; /* told below */
 	return fill_digits(f, part, &n, out);
 }
 
-static enum template_result fill_part(struct filler *f, const struct template_part *part,
-				      struct value v, struct slice *out)
+static enum template_result fill_part(struct filler *f, const struct template_part *part, struct value v,
+				      struct slice *out)
 {
 	enum template_result r;
 
@@ -358,8 +341,8 @@ static bool is_nothing(struct value v)
 }
 
 /* The whole value is the placeholder's, with its type. */
-static enum template_result fill_bare(struct filler *f, const struct template_part *part,
-				      struct value v, struct value *out)
+static enum template_result fill_bare(struct filler *f, const struct template_part *part, struct value v,
+				      struct value *out)
 {
 	enum value_type t = value_type(v);
 
@@ -369,14 +352,14 @@ static enum template_result fill_bare(struct filler *f, const struct template_pa
 	if (!f->in_key || t == VALUE_N)
 		return TEMPLATE_OK;
 	if (t == VALUE_B)
-		return value_bytes(v).n ? TEMPLATE_OK
-					: bad(f, part, "is part of a key and cannot be empty");
+		return value_bytes(v).n ? TEMPLATE_OK : bad(f, part, "is part of a key and cannot be empty");
 	if (t != VALUE_S)
 		return bad(f, part, "must be a string or a number");
 	return check_key(f, part, value_bytes(v));
 }
 
-struct source_of { /* of a placeholder's value */
+/* of a placeholder's value */
+struct source_of {
 	const struct term_scope *scope; /* NULL: `value` for all */
 	struct value value;
 };
@@ -386,7 +369,8 @@ static struct value value_of(const struct source_of *x, const struct template_pa
 	return x->scope ? term_path(x->scope, p->names, p->name_count, p->of, p->at) : x->value;
 }
 
-static enum template_result fill(struct filler *f, const struct template *t, const struct source_of *from, struct value *out)
+static enum template_result fill(struct filler *f, const struct template *t, const struct source_of *from,
+				 struct value *out)
 {
 	const struct template_part *first = &t->parts[0];
 	struct buf b;
@@ -425,8 +409,8 @@ enum template_result template_fill(const struct template *t, const struct term_s
 	return fill(&f, t, &(struct source_of){ .scope = s }, out);
 }
 
-enum template_result template_fill_with(const struct template *t, struct value v, bool in_key, struct arena *a, struct value *out,
-					struct error *e)
+enum template_result template_fill_with(const struct template *t, struct value v, bool in_key, struct arena *a,
+					struct value *out, struct error *e)
 {
 	struct filler f = { a, e, in_key };
 

@@ -15,20 +15,22 @@
 
 #include "design/term/term.h"
 
-enum template_format { FORMAT_PLAIN, FORMAT_DATE, FORMAT_MONTH, FORMAT_PAD, FORMAT_OFFSET, FORMAT_LOWER,
-		       FORMAT_SLUG };
+enum template_format { FORMAT_PLAIN, FORMAT_DATE, FORMAT_MONTH, FORMAT_PAD, FORMAT_OFFSET, FORMAT_LOWER, FORMAT_SLUG };
 
 struct template_part {
-	struct slice literal;       /* when names == NULL */
-	const struct slice *names;  /* the placeholder's path: one name, or variable and attribute */
+	struct slice literal;      /* when names == NULL */
+	const struct slice *names; /* the placeholder's path: one name, or variable and attribute */
 	size_t name_count;
-	enum term_of of;            /* as a term's path */
+	enum term_of of; /* as a term's path */
 	const struct name *at;
 	enum template_format format;
-	int width;                  /* PAD, OFFSET */
+	int width; /* PAD, OFFSET */
 };
 
-struct template {
+/* clang-format off: C++ has another use for the word */
+struct template
+{
+	/* clang-format on */
 	struct slice text; /* as written */
 	struct place place;
 	const struct template_part *parts;
@@ -44,8 +46,8 @@ enum template_result { TEMPLATE_OK, TEMPLATE_ABSENT /* a placeholder has no valu
 enum template_result template_fill(const struct template *t, const struct term_scope *s, bool in_key, struct value *out,
 				   struct error *e) MUST_CHECK;
 /* The same with one value for every placeholder. */
-enum template_result template_fill_with(const struct template *t, struct value v, bool in_key, struct arena *a, struct value *out,
-					struct error *e) MUST_CHECK;
+enum template_result template_fill_with(const struct template *t, struct value v, bool in_key, struct arena *a,
+					struct value *out, struct error *e) MUST_CHECK;
 /* It has no placeholder. */
 bool template_is_constant(const struct template *t);
 /* The literal text before the first placeholder. */

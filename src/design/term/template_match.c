@@ -3,8 +3,8 @@
 #include "base/timestamp.h"
 #include "design/term/template.h"
 
-#define DATE_WIDTH 10 /* 2026-11-15 */
-#define MONTH_WIDTH 7 /* 2026-11 */
+#define DATE_WIDTH  10 /* 2026-11-15 */
+#define MONTH_WIDTH 7  /* 2026-11 */
 
 /* How many bytes a placeholder always takes; 0: it depends. */
 static size_t fixed_width(const struct template_part *part)
@@ -25,9 +25,7 @@ static bool is_of_format(const struct template_part *part, struct slice text)
 
 	switch (part->format) {
 	case FORMAT_DATE: return time_parse_date(text, &ms);
-	case FORMAT_MONTH:
-		memcpy(whole, text.p, MONTH_WIDTH);
-		return time_parse_date(slice_str(whole), &ms);
+	case FORMAT_MONTH: memcpy(whole, text.p, MONTH_WIDTH); return time_parse_date(slice_str(whole), &ms);
 	case FORMAT_PAD:
 	case FORMAT_OFFSET:
 		for (size_t i = 0; i < text.n; i++)
@@ -51,8 +49,7 @@ static char separator(const struct template *t)
 
 /* A run of placeholders that takes the whole of `text`. Of several without a fixed width the first
  * takes all there is. */
-static bool match_run(const struct template *t, size_t from, size_t to, struct slice text,
-		      struct slice *values)
+static bool match_run(const struct template *t, size_t from, size_t to, struct slice text, struct slice *values)
 {
 	size_t fixed = 0, spare;
 	bool taken = false;
@@ -122,8 +119,7 @@ bool template_match(const struct template *t, struct slice key, struct slice *va
 			if (!slice_starts(key, t->parts[i].literal))
 				return false;
 			values[i] = SLICE("");
-			key = slice_make(key.p + t->parts[i].literal.n,
-					 key.n - t->parts[i].literal.n);
+			key = slice_make(key.p + t->parts[i].literal.n, key.n - t->parts[i].literal.n);
 			continue;
 		}
 		if (!any)
@@ -136,8 +132,7 @@ bool template_match(const struct template *t, struct slice key, struct slice *va
 			values[i] = key;
 			return key.n && !(sign && memchr(key.p, sign, key.n));
 		}
-		if (!find_end(t, next, key, &end) ||
-		    !match_run(t, i, next, slice_make(key.p, end), values))
+		if (!find_end(t, next, key, &end) || !match_run(t, i, next, slice_make(key.p, end), values))
 			return false;
 		if (sign && end && memchr(key.p, sign, end))
 			return false;

@@ -39,47 +39,75 @@ struct row;
 enum term_kind {
 	TERM_LITERAL, /* value */
 	TERM_PATH,    /* names, of, at */
-	TERM_NOW, TERM_TODAY, TERM_CALLER,
-	TERM_NOT, TERM_NEGATE,
-	TERM_AND, TERM_OR, /* args[0], args[1]; so all comparisons and arithmetic */
-	TERM_EQ, TERM_NE, TERM_LT, TERM_LE, TERM_GT, TERM_GE,
-	TERM_ADD, TERM_SUB, TERM_MUL, TERM_DIV,
-	TERM_IN,       /* args[0] in args[1..] */
-	TERM_BETWEEN,  /* args[0] between args[1] and args[2] */
-	TERM_PRESENT, TERM_ABSENT,
-	TERM_BEGINS, TERM_CONTAINS,
-	TERM_IS_ROLE,  /* name: the role; args[0] is the caller */
-	TERM_MAY,      /* args[0]: the permission */
-	TERM_EXISTS,   /* name: the entity; args: its key values */
-	TERM_VISIBLE,  /* as EXISTS */
-	TERM_FETCH,    /* name: the entity; args: its key values; attribute, at */
-	TERM_CALL,     /* name, function; args */
-	TERM_ALWAYS, TERM_NEVER, /* anyone, nobody */
+	TERM_NOW,
+	TERM_TODAY,
+	TERM_CALLER,
+	TERM_NOT,
+	TERM_NEGATE,
+	TERM_AND,
+	TERM_OR, /* args[0], args[1]; so all comparisons and arithmetic */
+	TERM_EQ,
+	TERM_NE,
+	TERM_LT,
+	TERM_LE,
+	TERM_GT,
+	TERM_GE,
+	TERM_ADD,
+	TERM_SUB,
+	TERM_MUL,
+	TERM_DIV,
+	TERM_IN,      /* args[0] in args[1..] */
+	TERM_BETWEEN, /* args[0] between args[1] and args[2] */
+	TERM_PRESENT,
+	TERM_ABSENT,
+	TERM_BEGINS,
+	TERM_CONTAINS,
+	TERM_IS_ROLE, /* name: the role; args[0] is the caller */
+	TERM_MAY,     /* args[0]: the permission */
+	TERM_EXISTS,  /* name: the entity; args: its key values */
+	TERM_VISIBLE, /* as EXISTS */
+	TERM_FETCH,   /* name: the entity; args: its key values; attribute, at */
+	TERM_CALL,    /* name, function; args */
+	TERM_ALWAYS,
+	TERM_NEVER, /* anyone, nobody */
 };
 
 /* What a path is of: x is a variable's, the item's or a parameter, old.x, input.x */
 enum term_of { TERM_OF_ITEM, TERM_OF_OLD, TERM_OF_INPUT };
 
 enum term_function {
-	CALL_SIZE, CALL_LOWER, CALL_UPPER, CALL_FIRST, CALL_WORDS, CALL_SLUG, CALL_MIN, CALL_MAX,
-	CALL_DATE, CALL_EPOCH, CALL_POWER, CALL_ROUND, CALL_DAYS_AGO, CALL_CHOOSE, CALLS,
+	CALL_SIZE,
+	CALL_LOWER,
+	CALL_UPPER,
+	CALL_FIRST,
+	CALL_WORDS,
+	CALL_SLUG,
+	CALL_MIN,
+	CALL_MAX,
+	CALL_DATE,
+	CALL_EPOCH,
+	CALL_POWER,
+	CALL_ROUND,
+	CALL_DAYS_AGO,
+	CALL_CHOOSE,
+	CALLS,
 };
 
 struct term {
 	enum term_kind kind;
 	struct place place;
-	struct value value;           /* LITERAL */
-	struct slice name;            /* IS_ROLE, EXISTS, VISIBLE, FETCH, CALL */
-	struct slice attribute;       /* FETCH */
-	const struct slice *names;    /* PATH: 1 or more */
+	struct value value;        /* LITERAL */
+	struct slice name;         /* IS_ROLE, EXISTS, VISIBLE, FETCH, CALL */
+	struct slice attribute;    /* FETCH */
+	const struct slice *names; /* PATH: 1 or more */
 	size_t name_count;
-	enum term_of of;              /* PATH */
-	enum term_function function;  /* CALL */
+	enum term_of of;             /* PATH */
+	enum term_function function; /* CALL */
 	/* What the loader has found: NULL and 0 of a term that stands alone. */
-	const struct name *at;        /* PATH: x of x, old.x, input.x; FETCH: the attribute */
-	const struct entity *entity;  /* EXISTS, VISIBLE, FETCH */
-	uint32_t once;                /* from 1: of the parts of a rule that look at no path, so that all items have the same answer */
-	uint32_t once_count;          /* of a rule: how many there are */
+	const struct name *at;       /* PATH: x of x, old.x, input.x; FETCH: the attribute */
+	const struct entity *entity; /* EXISTS, VISIBLE, FETCH */
+	uint32_t once; /* from 1: of the parts of a rule that look at no path, so that all items have the same answer */
+	uint32_t once_count; /* of a rule: how many there are */
 	const struct term *const *args;
 	size_t arg_count;
 };
@@ -116,7 +144,8 @@ struct term_scope {
 	/* An attribute of the item was read. NULL: nobody wants to know. */
 	void (*reads)(void *ctx, struct slice name, struct value v);
 	/* An item of another entity by its key values: whether it is there, and the attribute of a FETCH. false: error (set). */
-	bool (*fetch)(void *ctx, const struct term *t, const struct value *args, bool *there, struct value *v, struct error *e);
+	bool (*fetch)(void *ctx, const struct term *t, const struct value *args, bool *there, struct value *v,
+		      struct error *e);
 	/* Whether the caller may read that item; false for none. NULL: whether it exists. */
 	bool (*visible)(void *ctx, const struct term *t, const struct value *args, bool *out, struct error *e);
 	bool (*has_role)(void *ctx, struct slice role);
@@ -130,7 +159,8 @@ struct term_scope {
 
 /* Of a path's names; the value of a path, absent when there is none. */
 enum term_of term_path_of(const struct slice *names, size_t n);
-struct value term_path(const struct term_scope *s, const struct slice *names, size_t n, enum term_of of, const struct name *at);
+struct value term_path(const struct term_scope *s, const struct slice *names, size_t n, enum term_of of,
+		       const struct name *at);
 
 /* Comparisons with something absent, or of different types, are false (but <> is true), arithmetic with
  * something absent is absent, as DynamoDB has it. A value holds when it is the BOOL true. Functions of what they
@@ -153,7 +183,8 @@ struct test; /* expr/build.h */
  * functions, arithmetic and other items as far as no attribute of the item is in them) is evaluated now. A part that is known to
  * hold or not is simplified away; of a term that is known as a whole there is a test that always holds, or never does.
  * False: it cannot be one (term_can_filter), *why says so; or evaluating failed: *why is NULL and the error set. */
-bool term_to_test(const struct term *t, const struct term_scope *s, const struct test **out, const char **why, struct error *e) MUST_CHECK;
+bool term_to_test(const struct term *t, const struct term_scope *s, const struct test **out, const char **why,
+		  struct error *e) MUST_CHECK;
 /* The same question without a scope, for thorpe check. */
 bool term_can_filter(const struct term *t, const char **why);
 /* The innermost part of the term that no filter can say (for its place), or NULL. */

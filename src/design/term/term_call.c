@@ -47,13 +47,11 @@ const struct term_function_info term_functions[CALLS] = {
 	[CALL_DAYS_AGO] = { "days_ago", 1, 1, "days_ago(7)",
 			    "DynamoDB cannot count days from an attribute: compare a timestamp with "
 			    "days_ago and a number" },
-	[CALL_CHOOSE] = { "choose", 3, 3, "choose(condition, a, b)",
-			  "DynamoDB has no choose(): join both cases by or" },
+	[CALL_CHOOSE] = { "choose", 3, 3, "choose(condition, a, b)", "DynamoDB has no choose(): join both cases by or" },
 };
 
-const char *const term_function_names[] = { "size", "lower", "upper", "first", "words", "slug",
-					    "min",  "max",   "date",  "epoch", "power", "round",
-					    "days_ago", "choose", NULL };
+const char *const term_function_names[] = { "size", "lower", "upper", "first", "words",    "slug",   "min", "max",
+					    "date", "epoch", "power", "round", "days_ago", "choose", NULL };
 
 enum term_function term_function_find(struct slice name)
 {
@@ -94,9 +92,7 @@ static struct value call_size(struct arena *a, struct value v)
 
 static struct value change(struct arena *a, enum term_function f, struct slice s)
 {
-	struct slice out = f == CALL_LOWER ? text_lower(a, s)
-			 : f == CALL_UPPER ? text_upper(a, s)
-					   : text_slug(a, s);
+	struct slice out = f == CALL_LOWER ? text_lower(a, s) : f == CALL_UPPER ? text_upper(a, s) : text_slug(a, s);
 
 	/* A slug of nothing but punctuation is none. */
 	return f == CALL_SLUG && out.n == 0 ? VALUE_ABSENT : value_make_s(a, out);
@@ -184,8 +180,7 @@ static void add_words(struct words *w, struct slice text)
 		if (w->n == w->room) {
 			size_t room = w->room ? 2 * w->room : 16;
 
-			w->list = arena_grow(w->arena, w->list, w->room * sizeof(*w->list),
-					     room * sizeof(*w->list));
+			w->list = arena_grow(w->arena, w->list, w->room * sizeof(*w->list), room * sizeof(*w->list));
 			w->room = room;
 		}
 		w->list[w->n] = value_make_s(w->arena, word);
@@ -213,8 +208,7 @@ static struct value call_words(struct arena *a, const struct value *args, size_t
 		it = value_iter(args[i]);
 		while (value_next(&it))
 			if (type == VALUE_SS || value_type(it.value) == VALUE_S)
-				add_words(&w, type == VALUE_SS ? it.element
-							       : value_bytes(it.value));
+				add_words(&w, type == VALUE_SS ? it.element : value_bytes(it.value));
 	}
 	return any ? value_make_list(a, w.list, w.n) : VALUE_ABSENT;
 }
@@ -249,8 +243,7 @@ static bool moment(struct value v, int64_t *ms)
 	if (value_type(v) != VALUE_N)
 		return false;
 	n = value_number(v);
-	if (!number_to_i64(&n, &seconds) || seconds < TIME_MIN_MS / 1000 ||
-	    seconds > TIME_MAX_MS / 1000)
+	if (!number_to_i64(&n, &seconds) || seconds < TIME_MIN_MS / 1000 || seconds > TIME_MAX_MS / 1000)
 		return false;
 	*ms = seconds * 1000;
 	return true;

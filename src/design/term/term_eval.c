@@ -6,10 +6,10 @@
 #include "design/term/term_parts.h"
 
 /* Where a sum or product needs more digits than a number has, its operands are rounded first. */
-#define DIGITS_OF_SUM 37
+#define DIGITS_OF_SUM    37
 #define DIGITS_OF_FACTOR 19
 
-#define DAY_MS INT64_C(86400000)
+#define DAY_MS   INT64_C(86400000)
 #define DAYS_MAX 10000000 /* far beyond the years a timestamp knows */
 
 /* ---- comparisons ---- */
@@ -122,8 +122,7 @@ static const char *verb_of(enum term_kind op)
 }
 
 /* Both rounded to so many digits, or to the same place when they are to be added. */
-static bool round_both(struct number *x, struct number *y, bool product, struct arena *a,
-		       struct error *e)
+static bool round_both(struct number *x, struct number *y, bool product, struct arena *a, struct error *e)
 {
 	int top_x = number_top(x), top_y = number_top(y);
 	int top = top_x > top_y ? top_x : top_y;
@@ -133,8 +132,8 @@ static bool round_both(struct number *x, struct number *y, bool product, struct 
 	return number_round(x, at_x, x, a, e) && number_round(y, at_y, y, a, e);
 }
 
-static bool compute(enum term_kind op, const struct number *x, const struct number *y,
-		    struct number *out, struct arena *a, struct error *e)
+static bool compute(enum term_kind op, const struct number *x, const struct number *y, struct number *out,
+		    struct arena *a, struct error *e)
 {
 	switch (op) {
 	case TERM_ADD: return number_add(x, y, out, a, e);
@@ -162,8 +161,8 @@ static bool is_zero(struct value v)
 	return value_type(v) == VALUE_N && value_number(v).digits == 0;
 }
 
-static bool arithmetic(enum term_kind op, struct value x, struct value y, struct arena *a,
-		       struct value *out, struct error *e)
+static bool arithmetic(enum term_kind op, struct value x, struct value y, struct arena *a, struct value *out,
+		       struct error *e)
 {
 	struct number left, right, n;
 
@@ -177,10 +176,8 @@ static bool arithmetic(enum term_kind op, struct value x, struct value y, struct
 	if (op == TERM_DIV && value_type(x) == VALUE_N && is_zero(y))
 		return true;
 	if (value_type(x) != VALUE_N || value_type(y) != VALUE_N)
-		return error_set(e, a, ERR_VALIDATION,
-				 "Only numbers can be %s, and one of these is of type %s",
-				 verb_of(op),
-				 value_type_name(value_type(value_type(x) == VALUE_N ? y : x)));
+		return error_set(e, a, ERR_VALIDATION, "Only numbers can be %s, and one of these is of type %s",
+				 verb_of(op), value_type_name(value_type(value_type(x) == VALUE_N ? y : x)));
 	left = value_number(x);
 	right = value_number(y);
 	if (!compute(op, &left, &right, &n, a, e)) {
@@ -227,7 +224,8 @@ static const struct term_variable *variable(const struct term_scope *s, struct s
 	return NULL;
 }
 
-struct value term_path(const struct term_scope *s, const struct slice *names, size_t n, enum term_of of, const struct name *at)
+struct value term_path(const struct term_scope *s, const struct slice *names, size_t n, enum term_of of,
+		       const struct name *at)
 {
 	const struct term_variable *v;
 	struct value found;
@@ -351,8 +349,7 @@ static bool may(const struct term *t, const struct term_scope *s, bool *out, str
 
 	if (!term_value(t->args[0], s, &permission, e))
 		return false;
-	*out = s->caller.n && s->may && value_type(permission) == VALUE_S &&
-	       s->may(s->ctx, value_bytes(permission));
+	*out = s->caller.n && s->may && value_type(permission) == VALUE_S && s->may(s->ctx, value_bytes(permission));
 	return true;
 }
 
@@ -435,7 +432,8 @@ static bool holds(const struct term *t, const struct term_scope *s, bool *out, s
 	return true;
 }
 
-static bool remembered(const struct term *t, const struct term_scope *s, struct term_known *k, bool *out, struct error *e)
+static bool remembered(const struct term *t, const struct term_scope *s, struct term_known *k, bool *out,
+		       struct error *e)
 {
 	if (!k->known && !holds(t, s, &k->holds, e))
 		return false;
@@ -471,16 +469,14 @@ bool term_holds(const struct term *t, const struct term_scope *s, bool *out, str
 /* ---- values ---- */
 
 /* Only the chosen one is evaluated: the other may read an item. */
-static bool choose(const struct term *t, const struct term_scope *s, struct value *out,
-		   struct error *e)
+static bool choose(const struct term *t, const struct term_scope *s, struct value *out, struct error *e)
 {
 	bool first;
 
 	return term_holds(t->args[0], s, &first, e) && value_of(t->args[first ? 1 : 2], s, out, e);
 }
 
-static bool days_ago(const struct term *t, const struct term_scope *s, struct value *out,
-		     struct error *e)
+static bool days_ago(const struct term *t, const struct term_scope *s, struct value *out, struct error *e)
 {
 	char text[TIME_TEXT_MAX];
 	struct number n;
@@ -497,8 +493,7 @@ static bool days_ago(const struct term *t, const struct term_scope *s, struct va
 	return true;
 }
 
-static bool call(const struct term *t, const struct term_scope *s, struct value *out,
-		 struct error *e)
+static bool call(const struct term *t, const struct term_scope *s, struct value *out, struct error *e)
 {
 	struct value *args = arena_array(s->arena, struct value, t->arg_count);
 	enum term_function f = t->function;
@@ -514,8 +509,7 @@ static bool call(const struct term *t, const struct term_scope *s, struct value 
 	return true;
 }
 
-static bool computed(const struct term *t, const struct term_scope *s, struct value *out,
-		     struct error *e)
+static bool computed(const struct term *t, const struct term_scope *s, struct value *out, struct error *e)
 {
 	struct value x, y;
 

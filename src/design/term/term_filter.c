@@ -52,8 +52,8 @@ static bool is_same(const struct test_operand *x, const struct test_operand *y)
 	return !is_value(x) && !is_value(y) && !x->size && !y->size && slice_equal(x->name, y->name);
 }
 
-static enum outcome make_test(struct writer *w, enum test_op op, const struct test_operand *x, const struct test_operand *y,
-			      const struct test **out)
+static enum outcome make_test(struct writer *w, enum test_op op, const struct test_operand *x,
+			      const struct test_operand *y, const struct test **out)
 {
 	struct test_operand both[2] = { *x };
 
@@ -63,7 +63,8 @@ static enum outcome make_test(struct writer *w, enum test_op op, const struct te
 }
 
 /* The attribute is of one of these types, as of "SB". */
-static enum outcome make_types(struct writer *w, const struct test_operand *x, const char *types, const struct test **out)
+static enum outcome make_types(struct writer *w, const struct test_operand *x, const char *types,
+			       const struct test **out)
 {
 	const struct test *all = NULL;
 
@@ -87,7 +88,8 @@ static enum test_op op_of(enum term_kind op)
 	}
 }
 
-static enum outcome compare_same(struct writer *w, enum term_kind op, const struct test_operand *x, const struct test **out)
+static enum outcome compare_same(struct writer *w, enum term_kind op, const struct test_operand *x,
+				 const struct test **out)
 {
 	switch (op) {
 	case TERM_EQ: return make_test(w, TEST_EXISTS, x, NULL, out);
@@ -104,8 +106,8 @@ static bool may_have_order(const struct test_operand *o)
 	return !is_value(o) || term_is_ordered(o->value);
 }
 
-static enum outcome compare(struct writer *w, enum term_kind op, const struct test_operand *x, const struct test_operand *y,
-			    const struct test **out)
+static enum outcome compare(struct writer *w, enum term_kind op, const struct test_operand *x,
+			    const struct test_operand *y, const struct test **out)
 {
 	bool equality = op == TERM_EQ || op == TERM_NE;
 
@@ -225,11 +227,13 @@ static enum outcome make_comparison(struct writer *w, const struct term *t, cons
 	case TERM_BEGINS:
 		if (never_begins(&x[0]) || never_begins(&x[1]))
 			return FALSE;
-		return is_same(&x[0], &x[1]) ? make_types(w, &x[0], "SB", out) : make_test(w, TEST_BEGINS_WITH, &x[0], &x[1], out);
+		return is_same(&x[0], &x[1]) ? make_types(w, &x[0], "SB", out)
+					     : make_test(w, TEST_BEGINS_WITH, &x[0], &x[1], out);
 	case TERM_CONTAINS:
 		if (never_contains(&x[0], &x[1]))
 			return FALSE;
-		return is_same(&x[0], &x[1]) ? make_types(w, &x[0], "SB", out) : make_test(w, TEST_CONTAINS, &x[0], &x[1], out);
+		return is_same(&x[0], &x[1]) ? make_types(w, &x[0], "SB", out)
+					     : make_test(w, TEST_CONTAINS, &x[0], &x[1], out);
 	default: return compare(w, t->kind, &x[0], &x[1], out);
 	}
 }
@@ -291,7 +295,8 @@ static const struct test *test_known(struct arena *a, bool holds)
 	return holds ? absent : test_join(a, TEST_AND, absent, test_attribute(a, TEST_EXISTS, none, VALUE_ABSENT));
 }
 
-bool term_to_test(const struct term *t, const struct term_scope *s, const struct test **out, const char **why, struct error *e)
+bool term_to_test(const struct term *t, const struct term_scope *s, const struct test **out, const char **why,
+		  struct error *e)
 {
 	struct writer w = { s->arena, s, e };
 	enum outcome o;

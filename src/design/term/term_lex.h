@@ -10,10 +10,21 @@ enum term_token_type {
 	TOK_NAME,   /* letter or _, then also digits */
 	TOK_NUMBER, /* 12, 12.5, 1e9 */
 	TOK_STRING, /* with its quotes */
-	TOK_EQ, TOK_NE, TOK_LT, TOK_LE, TOK_GT, TOK_GE,
-	TOK_PLUS, TOK_MINUS, TOK_STAR, TOK_SLASH,
-	TOK_OPEN, TOK_CLOSE, TOK_COMMA, TOK_DOT,
-	TOK_BAD,    /* `wrong` says what it is, `repair` what to write instead (or NULL) */
+	TOK_EQ,
+	TOK_NE,
+	TOK_LT,
+	TOK_LE,
+	TOK_GT,
+	TOK_GE,
+	TOK_PLUS,
+	TOK_MINUS,
+	TOK_STAR,
+	TOK_SLASH,
+	TOK_OPEN,
+	TOK_CLOSE,
+	TOK_COMMA,
+	TOK_DOT,
+	TOK_BAD, /* `wrong` says what it is, `repair` what to write instead (or NULL) */
 };
 
 struct term_token {

@@ -5,8 +5,8 @@
 
 #define TERM_BYTES_MAX 16384
 
-static const struct term *join2(struct term_parser *p, enum term_kind kind, size_t at,
-				const struct term *x, const struct term *y)
+static const struct term *join2(struct term_parser *p, enum term_kind kind, size_t at, const struct term *x,
+				const struct term *y)
 {
 	const struct term *args[] = { x, y };
 
@@ -72,7 +72,7 @@ static const struct term *parse_in(struct term_parser *p, const struct term *x, 
 
 	if (!tp_skip(p, TOK_OPEN))
 		return tp_refuse(p, "( and a list of values",
-			      "for an attribute that holds a list write: list contains value");
+				 "for an attribute that holds a list write: list contains value");
 	if (!tp_parse_list(p, tp_parse_sum, false, x, &args, &n))
 		return NULL;
 	return tp_join(p, TERM_IN, at, args, n);
@@ -117,7 +117,7 @@ static const struct term *parse_is(struct term_parser *p, const struct term *x, 
 	const struct term *t;
 
 	if (tp_is_word(p, "present") || tp_is_word(p, "absent")) {
-		bool present = tp_is_word(p, "present") != not;
+		bool present = tp_is_word(p, "present") != not ;
 
 		tp_advance(p);
 		return tp_join(p, present ? TERM_PRESENT : TERM_ABSENT, at, &x, 1);
@@ -129,8 +129,7 @@ static const struct term *parse_is(struct term_parser *p, const struct term *x, 
 	if (x->kind == TERM_PATH && x->name_count == 1 && suggest_word(x->names[0], caller_word))
 		return tp_refuse(p, "present or absent", "did you mean 'caller'?");
 	if (x->kind != TERM_CALLER)
-		return tp_refuse(p, "present or absent",
-			      "only the caller can be something; values are compared with =");
+		return tp_refuse(p, "present or absent", "only the caller can be something; values are compared with =");
 	t = parse_role(p, x, at);
 	return t && not ? tp_join(p, TERM_NOT, at, &t, 1) : t;
 }
@@ -141,7 +140,7 @@ static const struct term *parse_may(struct term_parser *p, const struct term *x,
 
 	if (x->kind != TERM_CALLER)
 		return tp_refuse_from(p, "bad-term", at, SLICE("only the caller may do something"),
-				   SLICE("as in: caller may 'site:write'"));
+				      SLICE("as in: caller may 'site:write'"));
 	permission = tp_parse_sum(p);
 	return tp_join(p, TERM_MAY, at, &permission, 1);
 }
@@ -187,8 +186,7 @@ static const struct term *parse_compare(struct term_parser *p)
 	enum term_kind kind;
 
 	if (t && t != x && sign_kind(p->now.type, &kind))
-		return tp_refuse(p, "and, or, or the end",
-			      "comparisons do not chain; write: 1 < x and x < 5");
+		return tp_refuse(p, "and, or, or the end", "comparisons do not chain; write: 1 < x and x < 5");
 	return t;
 }
 
@@ -249,16 +247,14 @@ static const struct term *refuse_rest(struct term_parser *p)
 	return tp_refuse(p, "and, or, a comparison or the end", NULL);
 }
 
-const struct term *term_parse(struct arena *a, struct slice text, struct place place,
-			      struct findings *f)
+const struct term *term_parse(struct arena *a, struct slice text, struct place place, struct findings *f)
 {
 	struct term_parser p = { .arena = a, .findings = f, .text = text, .place = place };
 	const struct term *t;
 
 	if (text.n > TERM_BYTES_MAX || !text_is_utf8(text)) {
 		findings_add(f, SEVERITY_ERROR, "bad-term", place, "%s",
-			     text.n > TERM_BYTES_MAX ? "this term is too long"
-						     : "this term is not UTF-8");
+			     text.n > TERM_BYTES_MAX ? "this term is too long" : "this term is not UTF-8");
 		return NULL;
 	}
 	p.now = term_lex(text, 0);

@@ -52,8 +52,7 @@ struct term_token tp_peek(const struct term_parser *p)
 
 /* ---- findings ---- */
 
-static struct finding *find_at(struct term_parser *p, const char *rule, size_t at, size_t end,
-			       struct slice message)
+static struct finding *find_at(struct term_parser *p, const char *rule, size_t at, size_t end, struct slice message)
 {
 	struct place place = term_place(p->text, p->place, at, end);
 
@@ -79,8 +78,8 @@ const struct term *tp_refuse(struct term_parser *p, const char *wanted, const ch
 	return NULL;
 }
 
-const struct term *tp_refuse_from(struct term_parser *p, const char *rule, size_t at,
-				      struct slice message, struct slice repair)
+const struct term *tp_refuse_from(struct term_parser *p, const char *rule, size_t at, struct slice message,
+				  struct slice repair)
 {
 	find_at(p, rule, at, p->behind, message)->repair = repair;
 	return NULL;
@@ -106,8 +105,8 @@ struct term *tp_make(struct term_parser *p, enum term_kind kind, size_t at)
 	return t;
 }
 
-const struct term *tp_join(struct term_parser *p, enum term_kind kind, size_t at,
-			       const struct term *const *args, size_t n)
+const struct term *tp_join(struct term_parser *p, enum term_kind kind, size_t at, const struct term *const *args,
+			   size_t n)
 {
 	const struct term **copy = arena_array(p->arena, const struct term *, n);
 	struct term *t;
@@ -125,8 +124,8 @@ const struct term *tp_join(struct term_parser *p, enum term_kind kind, size_t at
 	return t;
 }
 
-bool tp_parse_list(struct term_parser *p, const struct term *(*parse)(struct term_parser *),
-		   bool empty, const struct term *first, const struct term ***out, size_t *count)
+bool tp_parse_list(struct term_parser *p, const struct term *(*parse)(struct term_parser *), bool empty,
+		   const struct term *first, const struct term ***out, size_t *count)
 {
 	size_t n = 0, room = 4;
 	const struct term **list = arena_array(p->arena, const struct term *, room);
@@ -135,8 +134,7 @@ bool tp_parse_list(struct term_parser *p, const struct term *(*parse)(struct ter
 		list[n++] = first;
 	while (!(n == (first != NULL) && empty && tp_is_token(p, TOK_CLOSE))) {
 		if (n == room) {
-			list = arena_grow(p->arena, list, room * sizeof(*list),
-					  2 * room * sizeof(*list));
+			list = arena_grow(p->arena, list, room * sizeof(*list), 2 * room * sizeof(*list));
 			room *= 2;
 		}
 		list[n] = parse(p);

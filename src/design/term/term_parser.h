@@ -34,8 +34,8 @@ struct term_token tp_peek(const struct term_parser *p);
 /* `wanted` was expected where the present token is. `repair` may be NULL. Returns NULL. */
 const struct term *tp_refuse(struct term_parser *p, const char *wanted, const char *repair);
 /* Something wrong with what stands from `at` to the present token. Returns NULL. */
-const struct term *tp_refuse_from(struct term_parser *p, const char *rule, size_t at,
-				  struct slice message, struct slice repair);
+const struct term *tp_refuse_from(struct term_parser *p, const char *rule, size_t at, struct slice message,
+				  struct slice repair);
 
 /* ---- nodes ---- */
 /* One level deeper: false, with a finding, when there are too many. p->depth-- goes back. */
@@ -44,12 +44,12 @@ bool tp_enter(struct term_parser *p);
 struct term *tp_make(struct term_parser *p, enum term_kind kind, size_t at);
 /* The same with arguments. NULL when one of `args` is (its finding is there), or when there are
  * too many terms. */
-const struct term *tp_join(struct term_parser *p, enum term_kind kind, size_t at,
-			   const struct term *const *args, size_t n);
+const struct term *tp_join(struct term_parser *p, enum term_kind kind, size_t at, const struct term *const *args,
+			   size_t n);
 /* term { "," term } ")": the opening parenthesis is behind us. `empty`: there may be none;
  * `first` (or NULL) becomes the first of the list. */
-bool tp_parse_list(struct term_parser *p, const struct term *(*parse)(struct term_parser *),
-		   bool empty, const struct term *first, const struct term ***out, size_t *count);
+bool tp_parse_list(struct term_parser *p, const struct term *(*parse)(struct term_parser *), bool empty,
+		   const struct term *first, const struct term ***out, size_t *count);
 
 /* ---- rules ---- */
 const struct term *tp_parse_or(struct term_parser *p);

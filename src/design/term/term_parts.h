@@ -7,7 +7,7 @@
 
 struct term_function_info {
 	const char *name;
-	size_t least, most;     /* arguments */
+	size_t least, most; /* arguments */
 	const char *usage;
 	const char *unfiltered; /* why no filter can say it; NULL: it can */
 };

@@ -31,7 +31,7 @@ static const struct term *parse_number(struct term_parser *p)
 	tp_advance(p);
 	if (!number_parse(raw, &n, p->arena, &e))
 		return tp_refuse_from(p, "bad-term", at, SLICE("this number cannot be stored"),
-				   SLICE("numbers have 38 digits and lie between 1E-130 and 1E+126"));
+				      SLICE("numbers have 38 digits and lie between 1E-130 and 1E+126"));
 	t = tp_make(p, TERM_LITERAL, at);
 	t->value = value_make_n(p->arena, &n);
 	return t;
@@ -58,8 +58,7 @@ static const struct term *parse_path(struct term_parser *p)
 		if (!tp_is_token(p, TOK_NAME))
 			return tp_refuse(p, "a name after the dot", NULL);
 		if (n == room) {
-			names = arena_grow(p->arena, names, room * sizeof(*names),
-					   2 * room * sizeof(*names));
+			names = arena_grow(p->arena, names, room * sizeof(*names), 2 * room * sizeof(*names));
 			room *= 2;
 		}
 		names[n++] = arena_copy(p->arena, tp_token_text(p));
@@ -86,8 +85,7 @@ static struct term *parse_reference(struct term_parser *p, enum term_kind kind, 
 	}
 	tp_advance(p);
 	if (!tp_skip(p, TOK_OPEN)) {
-		tp_refuse(p, "( and the identity of an item",
-		       "as in: exists Follow(caller, author_id)");
+		tp_refuse(p, "( and the identity of an item", "as in: exists Follow(caller, author_id)");
 		return NULL;
 	}
 	if (!tp_enter(p) || !tp_parse_list(p, tp_parse_or, true, NULL, &args, &n))
@@ -117,10 +115,9 @@ static const struct term *unknown_function(struct term_parser *p, struct slice n
 
 	p->behind = at + name.n;
 	if (entity && !meant) {
-		message = arena_printf(p->arena, "%.*s(…) is an item, and an item is no value",
-				       SLICE_ARG(name));
-		repair = arena_printf(p->arena, "write exists %.*s(…), or %.*s(…).attribute",
-				      SLICE_ARG(name), SLICE_ARG(name));
+		message = arena_printf(p->arena, "%.*s(…) is an item, and an item is no value", SLICE_ARG(name));
+		repair = arena_printf(p->arena, "write exists %.*s(…), or %.*s(…).attribute", SLICE_ARG(name),
+				      SLICE_ARG(name));
 		return tp_refuse_from(p, "bad-term", at, message, repair);
 	}
 	message = arena_printf(p->arena, "there is no function %.*s", SLICE_ARG(name));
@@ -142,9 +139,8 @@ static const struct term *check_call(struct term_parser *p, struct term *t, size
 	if (t->arg_count >= info->least && t->arg_count <= info->most)
 		return t;
 	return tp_refuse_from(p, "wrong-arguments", at,
-			   arena_printf(p->arena, "%s does not take %zu arguments", info->name,
-					t->arg_count),
-			   arena_printf(p->arena, "write %s", info->usage));
+			      arena_printf(p->arena, "%s does not take %zu arguments", info->name, t->arg_count),
+			      arena_printf(p->arena, "write %s", info->usage));
 }
 
 /* name "(": a function, or an item whose attribute is read. */
@@ -165,8 +161,7 @@ static const struct term *parse_call(struct term_parser *p)
 	tp_advance(p);
 	t->place = term_place(p->text, p->place, at, p->behind);
 	if (tp_is_token(p, TOK_DOT))
-		return tp_refuse(p, "the end of the attribute",
-			      "only whole attributes of other items can be read");
+		return tp_refuse(p, "the end of the attribute", "only whole attributes of other items can be read");
 	return t;
 }
 
@@ -219,8 +214,7 @@ static const struct term *parse_name(struct term_parser *p)
 	if (next == TOK_NUMBER && tp_is_word(p, "first"))
 		return parse_first(p);
 	if (tp_is_word(p, "true") || tp_is_word(p, "false"))
-		return parse_literal(p, TERM_LITERAL,
-				     value_make_bool(p->arena, tp_is_word(p, "true")));
+		return parse_literal(p, TERM_LITERAL, value_make_bool(p->arena, tp_is_word(p, "true")));
 	if (tp_is_word(p, "null"))
 		return parse_literal(p, TERM_LITERAL, value_make_null(p->arena));
 	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++)

@@ -5,7 +5,13 @@
 
 /* How tightly a term holds together; one that is looser than its place wants needs parentheses. */
 enum tightness {
-	TIGHT_OR, TIGHT_AND, TIGHT_NOT, TIGHT_COMPARE, TIGHT_SUM, TIGHT_PRODUCT, TIGHT_UNARY,
+	TIGHT_OR,
+	TIGHT_AND,
+	TIGHT_NOT,
+	TIGHT_COMPARE,
+	TIGHT_SUM,
+	TIGHT_PRODUCT,
+	TIGHT_UNARY,
 	TIGHT_PRIMARY,
 };
 
@@ -110,8 +116,7 @@ static void print_list(struct buf *b, const struct term *t, size_t from, enum ti
 
 static void print_call(struct buf *b, const struct term *t)
 {
-	if (slice_is(t->name, "first") && t->arg_count == 2 && is_number(t->args[0]) &&
-	    !is_negative(t->args[0])) {
+	if (slice_is(t->name, "first") && t->arg_count == 2 && is_number(t->args[0]) && !is_negative(t->args[0])) {
 		buf_lit(b, "first ");
 		term_print(b, t->args[0]);
 		buf_lit(b, " of ");

@@ -78,6 +78,7 @@ struct slice text_first(struct slice s, size_t n)
 
 /* Capitals from..to become small letters by adding `add`; every second one from `from` when
  * they alternate with their small letters. */
+/* clang-format off */
 static const struct {
 	uint32_t from, to;
 	int32_t add;
@@ -97,6 +98,7 @@ static const struct {
 	{ 0x1E00, 0x1E94, 1, true },     { 0x1E9E, 0x1E9E, -7615, false },
 	{ 0x1EA0, 0x1EFE, 1, true },     { 0xFF21, 0xFF3A, 32, false },
 };
+/* clang-format on */
 
 static uint32_t to_lower(uint32_t c)
 {
@@ -147,6 +149,7 @@ struct slice text_upper(struct arena *a, struct slice s)
 }
 
 /* Punctuation, spaces, symbols and pictures. */
+/* clang-format off */
 static const struct {
 	uint32_t from, to;
 } no_letters[] = {
@@ -157,6 +160,7 @@ static const struct {
 	{ 0xFF1A, 0xFF20 }, { 0xFF3B, 0xFF40 }, { 0xFF5B, 0xFF65 }, { 0xFFE0, 0xFFFF },
 	{ 0x1F000, 0x1FAFF }, { 0xE0000, 0x10FFFF },
 };
+/* clang-format on */
 
 static bool is_letter(uint32_t c)
 {
@@ -177,6 +181,7 @@ static bool is_accent(uint32_t c)
 
 static bool is_unseen(uint32_t c)
 {
+	/* clang-format off */
 	static const struct {
 		uint32_t from, to;
 	} unseen[] = {
@@ -187,6 +192,7 @@ static bool is_unseen(uint32_t c)
 		{ 0xFEFF, 0xFEFF },   { 0xFFA0, 0xFFA0 },   { 0xFFF0, 0xFFFB },   { 0x1BCA0, 0x1BCA3 },
 		{ 0x1D173, 0x1D17A }, { 0xE0000, 0xE0FFF }, { NO_CHARACTER, NO_CHARACTER },
 	};
+	/* clang-format on */
 
 	for (size_t i = 0; i < COUNT(unseen); i++)
 		if (c >= unseen[i].from && c <= unseen[i].to)
@@ -225,15 +231,15 @@ static const struct {
 	uint16_t from, to;
 	const char *plain;
 } plain_letters[] = {
-	{ 0xDF, 0xDF, "ss" },  { 0xE0, 0xE5, "a" },   { 0xE6, 0xE6, "ae" },  { 0xE7, 0xE7, "c" },
-	{ 0xE8, 0xEB, "e" },   { 0xEC, 0xEF, "i" },   { 0xF0, 0xF0, "d" },   { 0xF1, 0xF1, "n" },
-	{ 0xF2, 0xF6, "o" },   { 0xF8, 0xF8, "o" },   { 0xF9, 0xFC, "u" },   { 0xFD, 0xFD, "y" },
-	{ 0xFE, 0xFE, "th" },  { 0xFF, 0xFF, "y" },   { 0x101, 0x105, "a" }, { 0x107, 0x10D, "c" },
-	{ 0x10F, 0x111, "d" }, { 0x113, 0x11B, "e" }, { 0x11D, 0x123, "g" }, { 0x125, 0x127, "h" },
+	{ 0xDF, 0xDF, "ss" },  { 0xE0, 0xE5, "a" },    { 0xE6, 0xE6, "ae" },  { 0xE7, 0xE7, "c" },
+	{ 0xE8, 0xEB, "e" },   { 0xEC, 0xEF, "i" },    { 0xF0, 0xF0, "d" },   { 0xF1, 0xF1, "n" },
+	{ 0xF2, 0xF6, "o" },   { 0xF8, 0xF8, "o" },    { 0xF9, 0xFC, "u" },   { 0xFD, 0xFD, "y" },
+	{ 0xFE, 0xFE, "th" },  { 0xFF, 0xFF, "y" },    { 0x101, 0x105, "a" }, { 0x107, 0x10D, "c" },
+	{ 0x10F, 0x111, "d" }, { 0x113, 0x11B, "e" },  { 0x11D, 0x123, "g" }, { 0x125, 0x127, "h" },
 	{ 0x129, 0x131, "i" }, { 0x133, 0x133, "ij" }, { 0x135, 0x135, "j" }, { 0x137, 0x138, "k" },
-	{ 0x13A, 0x142, "l" }, { 0x144, 0x14B, "n" }, { 0x14D, 0x151, "o" }, { 0x153, 0x153, "oe" },
-	{ 0x155, 0x159, "r" }, { 0x15B, 0x161, "s" }, { 0x163, 0x167, "t" }, { 0x169, 0x173, "u" },
-	{ 0x175, 0x175, "w" }, { 0x177, 0x177, "y" }, { 0x17A, 0x17E, "z" }, { 0x17F, 0x17F, "s" },
+	{ 0x13A, 0x142, "l" }, { 0x144, 0x14B, "n" },  { 0x14D, 0x151, "o" }, { 0x153, 0x153, "oe" },
+	{ 0x155, 0x159, "r" }, { 0x15B, 0x161, "s" },  { 0x163, 0x167, "t" }, { 0x169, 0x173, "u" },
+	{ 0x175, 0x175, "w" }, { 0x177, 0x177, "y" },  { 0x17A, 0x17E, "z" }, { 0x17F, 0x17F, "s" },
 };
 
 static void put_plain(struct buf *b, uint32_t c)
@@ -292,11 +298,10 @@ bool text_word(struct arena *a, struct slice *rest, struct slice *word)
 bool text_is_stop_word(struct slice word)
 {
 	static const char *const stop[] = {
-		"a",    "an",   "and",  "are",   "as",   "at",   "be",   "but",  "by",    "do",
-		"for",  "from", "had",  "has",   "have", "how",  "if",   "in",   "into",  "is",
-		"it",   "its",  "no",   "not",   "of",   "on",   "or",   "so",   "such",  "that",
-		"the",  "then", "their", "there", "these", "they", "this", "to", "was",   "were",
-		"what", "when", "which", "will", "with", "you",  "your",
+		"a",    "an",  "and",  "are",  "as",   "at",   "be",    "but",  "by",    "do",    "for",   "from",
+		"had",  "has", "have", "how",  "if",   "in",   "into",  "is",   "it",    "its",   "no",    "not",
+		"of",   "on",  "or",   "so",   "such", "that", "the",   "then", "their", "there", "these", "they",
+		"this", "to",  "was",  "were", "what", "when", "which", "will", "with",  "you",   "your",
 	};
 
 	for (size_t i = 0; i < COUNT(stop); i++)

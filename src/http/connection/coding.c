@@ -12,7 +12,7 @@ static const struct slice names[] = {
 	[CODING_DEFLATE] = SLICE("deflate"),
 };
 
-#define CODINGS (sizeof(names) / sizeof(names[0]))
+#define CODINGS           (sizeof(names) / sizeof(names[0]))
 #define WEIGHT_DIGITS_MAX 15
 
 struct slice coding_name(enum coding c)

@@ -10,8 +10,8 @@
 #include "http/loop.h"
 #include "http/server_internal.h"
 
-#define KEEPALIVE_PROBE_S 60
-#define RESERVE_MS 2000 /* for a request on the reserve to come */
+#define KEEPALIVE_PROBE_S   60
+#define RESERVE_MS          2000        /* for a request on the reserve to come */
 #define STREAM_KERNEL_BYTES (64 * 1024) /* of a stream's that the system may keep, beside limits.watch_bytes */
 
 static void settle(struct conn *c);
@@ -202,8 +202,7 @@ static bool may_take(const struct conn *c)
 		return true;
 	if (c->last && (c->last->last || c->last->state == EXCHANGE_RUNNING)) /* C3, C5 */
 		return false;
-	return c->in_flight < l->pipelined &&
-	       (!c->in_flight || c->in_flight_bytes < l->pipelined_bytes);
+	return c->in_flight < l->pipelined && (!c->in_flight || c->in_flight_bytes < l->pipelined_bytes);
 }
 
 /* Whether libuv shall deliver input. Also while a request is being answered: stopping and starting again would be two system
@@ -281,12 +280,8 @@ static size_t parse(struct conn *c, const char *p, size_t n)
 				c->reading->continue_due = true;
 			}
 			break;
-		case REQUEST_DONE:
-			request_complete(c);
-			break;
-		case REQUEST_REFUSED:
-			refuse(c, c->reading->req.refused, c->reading->req.why);
-			break;
+		case REQUEST_DONE: request_complete(c); break;
+		case REQUEST_REFUSED: refuse(c, c->reading->req.refused, c->reading->req.why); break;
 		}
 		used += k;
 	}
@@ -565,20 +560,14 @@ static bool is_late(struct conn *c, uint64_t now)
 	const struct http_limits *l = c->loop->limits;
 
 	switch (c->state) {
-	case CONN_HANDSHAKE:
-		return now - c->since > l->header_ms;
-	case CONN_IDLE:
-		return now - c->since > l->idle_ms;
-	case CONN_HEAD:
-		return now - c->reading_since > l->header_ms;
-	case CONN_BODY:
-		return pace_is_slow(&c->pace, now, c->parser.body.n, l->body_ms, l->body_rate);
-	case CONN_LINGERING:
-		return now - c->since > l->linger_ms;
+	case CONN_HANDSHAKE: return now - c->since > l->header_ms;
+	case CONN_IDLE: return now - c->since > l->idle_ms;
+	case CONN_HEAD: return now - c->reading_since > l->header_ms;
+	case CONN_BODY: return pace_is_slow(&c->pace, now, c->parser.body.n, l->body_ms, l->body_rate);
+	case CONN_LINGERING: return now - c->since > l->linger_ms;
 	case CONN_WAITING:
 	case CONN_STREAMING:
-	case CONN_CLOSING:
-		return false;
+	case CONN_CLOSING: return false;
 	}
 	return false;
 }

@@ -51,10 +51,10 @@ struct conn {
 	struct conn *turn_next;   /* of those with completed exchanges */
 	bool turn_due;
 	enum conn_state state;
-	uint64_t since; /* when it came into this state, or was last of use */
-	struct tls *tls; /* NULL: plain */
+	uint64_t since;             /* when it came into this state, or was last of use */
+	struct tls *tls;            /* NULL: plain */
 	struct address_entry *from; /* counted there; NULL: not */
-	bool on_reserve; /* C7 */
+	bool on_reserve;            /* C7 */
 	uint64_t opened;
 	struct conn *reserve_prev, *reserve_next;
 
@@ -63,11 +63,11 @@ struct conn {
 	struct exchange *reading; /* the youngest in the list, while it is READING */
 	uint64_t reading_since;
 	struct pace pace; /* of its body */
-	char *held; /* input that has to wait (C2); drawn from the loop's budget */
+	char *held;       /* input that has to wait (C2); drawn from the loop's budget */
 	size_t held_n;
 	bool is_reading; /* libuv delivers input */
 	bool eof;        /* the client sends nothing more */
-	bool deaf; /* the client sent something that is no request: the rest is not looked at */
+	bool deaf;       /* the client sent something that is no request: the rest is not looked at */
 
 	/* in flight */
 	struct exchange *first, *last;
@@ -80,7 +80,7 @@ struct conn {
 	bool ending;  /* the last reply has been sent */
 	uv_write_t write;
 	uv_shutdown_t shutdown;
-	char *cipher; /* TLS: what `write` sends */
+	char *cipher;         /* TLS: what `write` sends */
 	uint64_t write_since; /* of the last progress */
 	size_t write_left;
 };

@@ -14,7 +14,7 @@
 #include "http/serve/sse.h"
 #include "http/workers.h"
 
-#define OUT_OF_MEMORY                                                          \
+#define OUT_OF_MEMORY                                                           \
 	"{\"__type\":\"com.amazonaws.dynamodb.v20120810#InternalServerError\"," \
 	"\"message\":\"The server is out of memory.\"}"
 #define COUNTED_BYTES 4096 /* a request with a longer body draws on the budget, also when it came whole */
@@ -69,8 +69,7 @@ static void ready_without_memory(struct exchange *ex)
 	ready(ex);
 }
 
-void exchange_reply_with(struct exchange *ex, int status, struct slice type, struct slice body,
-			 struct slice headers)
+void exchange_reply_with(struct exchange *ex, int status, struct slice type, struct slice body, struct slice headers)
 {
 	reply_make(ex, status, type, body, headers);
 	ready(ex);
@@ -116,8 +115,7 @@ void exchange_call_api(struct exchange *ex, struct slice target, struct slice bo
 	ex->calls_api = true;
 }
 
-bool exchange_work(struct exchange *ex, void (*run)(struct exchange_work *w, struct arena *a, void *local),
-		   void *ctx)
+bool exchange_work(struct exchange *ex, void (*run)(struct exchange_work *w, struct arena *a, void *local), void *ctx)
 {
 	if (!workers_reserve(ex->loop->workers))
 		return false;
@@ -126,8 +124,8 @@ bool exchange_work(struct exchange *ex, void (*run)(struct exchange_work *w, str
 	return true;
 }
 
-bool exchange_stream(struct exchange *ex, struct sse *s, void (*run)(struct exchange_work *w, struct arena *a, void *local),
-		     void *ctx)
+bool exchange_stream(struct exchange *ex, struct sse *s,
+		     void (*run)(struct exchange_work *w, struct arena *a, void *local), void *ctx)
 {
 	if (!exchange_work(ex, run, ctx))
 		return false;

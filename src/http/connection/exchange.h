@@ -42,7 +42,7 @@ struct exchange_work {
 };
 
 struct exchange {
-	struct exchange *next; /* of the connection's, oldest first; or of the loop's free ones */
+	struct exchange *next;      /* of the connection's, oldest first; or of the loop's free ones */
 	struct exchange *completed; /* of the loop's completed ones; before that of those that wait for a worker */
 	struct loop *loop;
 	struct conn *conn; /* E1 */
@@ -50,26 +50,26 @@ struct exchange {
 	struct arena arena;
 	struct http_request req;
 	struct api_call call;
-	size_t weight;       /* bytes of bodies, in and out, for limits.pipelined_bytes */
-	bool calls_api;      /* the handler wants the api to answer */
-	bool works;          /* or a worker; a place in the queue is reserved then */
+	size_t weight;              /* bytes of bodies, in and out, for limits.pipelined_bytes */
+	bool calls_api;             /* the handler wants the api to answer */
+	bool works;                 /* or a worker; a place in the queue is reserved then */
 	char id[REQUEST_ID_LENGTH]; /* x-amzn-RequestId; without a first character: there is none yet */
 	struct exchange_work work;
-	uint64_t client;     /* ip_client() of the one that asks, once exchange_client() was called; else 0 */
-	uint64_t turn;       /* while it waits in a fair queue (workers.h) */
-	uint64_t delay_ms;   /* it is begun so much later */
-	uint64_t due_ms;     /* then: when, by the loop's clock */
-	bool held;           /* the api's reply has been held back */
-	bool hangs_up;       /* READY: the connection ends instead of a reply */
-	bool answered_inline; /* done() came within api_start() */
-	bool continue_due;   /* "100 Continue" is to be sent before the rest */
-	bool last;           /* the connection ends with this reply */
-	bool has_no_origin;  /* no Origin header; false: unknown */
-	bool packed;         /* the reply's body is in a Content-Encoding already, of which its headers tell */
+	uint64_t client;            /* ip_client() of the one that asks, once exchange_client() was called; else 0 */
+	uint64_t turn;              /* while it waits in a fair queue (workers.h) */
+	uint64_t delay_ms;          /* it is begun so much later */
+	uint64_t due_ms;            /* then: when, by the loop's clock */
+	bool held;                  /* the api's reply has been held back */
+	bool hangs_up;              /* READY: the connection ends instead of a reply */
+	bool answered_inline;       /* done() came within api_start() */
+	bool continue_due;          /* "100 Continue" is to be sent before the rest */
+	bool last;                  /* the connection ends with this reply */
+	bool has_no_origin;         /* no Origin header; false: unknown */
+	bool packed;                /* the reply's body is in a Content-Encoding already, of which its headers tell */
 	const struct error *denial; /* refused by the gate (admit.h), in DynamoDB's words; NULL: not so */
-	struct slice content_type; /* of replies in DynamoDB's form */
-	struct slice head, body;   /* the reply, ready to be sent */
-	struct sse *stream;     /* what goes on when that is sent; NULL: nothing. The connection takes it over then */
+	struct slice content_type;  /* of replies in DynamoDB's form */
+	struct slice head, body;    /* the reply, ready to be sent */
+	struct sse *stream; /* what goes on when that is sent; NULL: nothing. The connection takes it over then */
 };
 
 /* The id of the request, made when it is first asked for. On the loop's thread. */
@@ -101,8 +101,7 @@ struct slice exchange_client(struct exchange *ex);
 /* `body` and `type` must live as long as the arena. */
 void exchange_reply(struct exchange *ex, int status, struct slice type, struct slice body);
 /* The same with further header lines, each ended by CRLF. */
-void exchange_reply_with(struct exchange *ex, int status, struct slice type, struct slice body,
-			 struct slice headers);
+void exchange_reply_with(struct exchange *ex, int status, struct slice type, struct slice body, struct slice headers);
 /* An error in the form of the request's route (reply.h). */
 void exchange_deny(struct exchange *ex, int status, const char *why, struct slice headers);
 /* DynamoDB's error document. */
@@ -115,8 +114,8 @@ bool exchange_work(struct exchange *ex, void (*run)(struct exchange_work *w, str
 		   void *ctx) MUST_CHECK;
 /* The same for a reply that may become a stream (w->streams): the stream is the exchange's now, and dropped with it.
  * False: nothing has been answered, and it is still the caller's. */
-bool exchange_stream(struct exchange *ex, struct sse *s, void (*run)(struct exchange_work *w, struct arena *a, void *local),
-		     void *ctx) MUST_CHECK;
+bool exchange_stream(struct exchange *ex, struct sse *s,
+		     void (*run)(struct exchange_work *w, struct arena *a, void *local), void *ctx) MUST_CHECK;
 /* After one of the last three: it is begun later. */
 void exchange_delay(struct exchange *ex, int64_t ms);
 

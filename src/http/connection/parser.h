@@ -53,8 +53,8 @@ static inline const char *http_parser_why(const http_parser *p)
 
 typedef llhttp_t http_parser;
 typedef llhttp_settings_t http_parser_settings;
-#define http_method llhttp_method
-#define F_CONTENTLENGTH F_CONTENT_LENGTH
+#define http_method          llhttp_method
+#define F_CONTENTLENGTH      F_CONTENT_LENGTH
 #define HTTP_PARSER_ERRNO(p) llhttp_get_errno(p)
 
 static inline void http_parser_init(http_parser *p, enum llhttp_type type)
@@ -63,7 +63,8 @@ static inline void http_parser_init(http_parser *p, enum llhttp_type type)
 }
 
 /* Returns how many bytes were used. */
-static inline size_t http_parser_execute(http_parser *p, const http_parser_settings *settings, const char *bytes, size_t n)
+static inline size_t http_parser_execute(http_parser *p, const http_parser_settings *settings, const char *bytes,
+					 size_t n)
 {
 	const char *end;
 

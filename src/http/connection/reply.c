@@ -9,11 +9,12 @@
 #include "json/json.h"
 
 #define PACK_LEAST 4096 /* as DynamoDB */
-#define HEAD_ROOM 512
+#define HEAD_ROOM  512
 
 /* As in the status line. */
 static struct slice status_text(int status)
 {
+	/* clang-format off */
 	static const struct {
 		int status;
 		struct slice text;
@@ -65,6 +66,7 @@ static struct slice status_text(int status)
 		TEXT(511, "Network Authentication Required"),
 #undef TEXT
 	};
+	/* clang-format on */
 
 	for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++)
 		if (texts[i].status == status)
@@ -101,15 +103,17 @@ static void add_cors(struct buf *b, const struct exchange *ex)
 		return;
 	buf_lit(b, "Access-Control-Allow-Origin: ");
 	buf_put(b, allowed);
-	buf_lit(b, "\r\nAccess-Control-Expose-Headers: x-amzn-RequestId, x-amz-crc32, Date, Location, ETag, Allow, Retry-After, "
-		   "WWW-Authenticate\r\n");
+	buf_lit(b,
+		"\r\nAccess-Control-Expose-Headers: x-amzn-RequestId, x-amz-crc32, Date, Location, ETag, Allow, Retry-After, "
+		"WWW-Authenticate\r\n");
 }
 
 /* What browsers have to know about a reply; the console's replies say it themselves. DynamoDB's are not cached, and read
  * by SDKs: they say only what a page asked for. */
 static void add_browser_headers(struct buf *b, const struct exchange *ex)
 {
-	bool is_root = slice_is(ex->req.path, "/"), has_origin = !ex->has_no_origin && request_header(&ex->req, SLICE("origin")).p;
+	bool is_root = slice_is(ex->req.path, "/"),
+	     has_origin = !ex->has_no_origin && request_header(&ex->req, SLICE("origin")).p;
 
 	if ((is_root && !has_origin) || route_is_private(ex))
 		return;
@@ -165,8 +169,7 @@ static void end_head(struct buf *b, const struct exchange *ex)
 	buf_lit(b, "\r\n");
 }
 
-void reply_make(struct exchange *ex, int status, struct slice type, struct slice body,
-		struct slice headers)
+void reply_make(struct exchange *ex, int status, struct slice type, struct slice body, struct slice headers)
 {
 	struct buf b;
 

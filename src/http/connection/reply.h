@@ -8,8 +8,7 @@
 #define REPLY_JSON SLICE("application/x-amz-json-1.0")
 
 /* Sets head and body of the exchange. `headers`: further lines, each ended by CRLF, or empty. */
-void reply_make(struct exchange *ex, int status, struct slice type, struct slice body,
-		struct slice headers);
+void reply_make(struct exchange *ex, int status, struct slice type, struct slice body, struct slice headers);
 /* The beginning of a stream, which lasts as long as the connection. */
 void reply_make_stream(struct exchange *ex, struct slice type, struct slice body, struct slice headers);
 /* The reply to what is not a proper request. */

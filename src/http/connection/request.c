@@ -9,8 +9,9 @@
 #include "http/connection/request_plain.h"
 
 #define BODY_FIRST (64 * 1024) /* what a Content-Length is trusted for before bytes have come */
-#define HELD_LONG (512 * 1024) /* a body that is longer than any one item may be long in coming, and many of them at once */
-#define LENGTH_DIGITS 18       /* of a Content-Length that cannot overflow */
+#define HELD_LONG \
+	(512 * 1024)     /* a body that is longer than any one item may be long in coming, and many of them at once */
+#define LENGTH_DIGITS 18 /* of a Content-Length that cannot overflow */
 
 static int refuse(struct request_parser *p, int status, const char *why)
 {
@@ -110,8 +111,8 @@ static void settle_head(struct request_parser *p)
 
 		lower(name, n);
 		r->headers[i].name = slice_make(name, n);
-		r->headers[i].value = http_trim(slice_make(
-			p->head.p + p->spans[i].value, p->spans[i].end - p->spans[i].value));
+		r->headers[i].value =
+			http_trim(slice_make(p->head.p + p->spans[i].value, p->spans[i].end - p->spans[i].value));
 	}
 }
 
@@ -352,8 +353,7 @@ static enum request_status feed_piece(struct request_parser *p, const char *byte
 	return REQUEST_MORE;
 }
 
-enum request_status request_feed(struct request_parser *p, const char *bytes, size_t n,
-				 size_t *used)
+enum request_status request_feed(struct request_parser *p, const char *bytes, size_t n, size_t *used)
 {
 	enum request_status status = REQUEST_MORE;
 	bool fresh = p->fresh;
@@ -418,14 +418,11 @@ bool http_list_has(struct slice list, struct slice token)
 		const char *comma = memchr(list.p, ',', list.n);
 		struct slice item = slice_make(list.p, comma ? (size_t)(comma - list.p) : list.n);
 		const char *semi = item.n ? memchr(item.p, ';', item.n) : NULL;
-		struct slice name =
-			http_trim(slice_make(item.p, semi ? (size_t)(semi - item.p) : item.n));
+		struct slice name = http_trim(slice_make(item.p, semi ? (size_t)(semi - item.p) : item.n));
 
 		if (name.n == token.n && strncasecmp(name.p, token.p, token.n) == 0)
-			return !semi || !weighs_nothing(slice_make(
-						semi, (size_t)(item.p + item.n - semi)));
+			return !semi || !weighs_nothing(slice_make(semi, (size_t)(item.p + item.n - semi)));
 		list = comma ? slice_make(comma + 1, list.n - item.n - 1) : (struct slice){ 0 };
 	}
 	return false;
 }
-

@@ -38,7 +38,7 @@ struct http_request {
 	bool expects_continue; /* waits for "100 Continue" before it sends the body */
 	bool has_head;         /* everything but the body is there */
 	bool chunked;
-	uint64_t length;       /* of the body, unless it is chunked */
+	uint64_t length; /* of the body, unless it is chunked */
 	/* When refused: */
 	int refused; /* HTTP status, else 0 */
 	const char *why;
@@ -59,11 +59,13 @@ struct request_parser {
 	struct request_gate gate; /* zero: bodies up to limits.body_bytes are read */
 	uint64_t body_most;
 	struct http_request *req;
-	struct buf head;      /* target, then name and value of each header */
+	struct buf head; /* target, then name and value of each header */
 	struct buf body;
-	size_t head_bytes;    /* of this request, as sent */
+	size_t head_bytes; /* of this request, as sent */
 	size_t target_len;
-	struct { uint32_t name, value, end; } *spans; /* in `head`, one per header */
+	struct {
+		uint32_t name, value, end;
+	} * spans; /* in `head`, one per header */
 	size_t span_count, span_cap;
 	enum { IN_NAME, IN_VALUE } in;
 	struct strict_lines lines;
@@ -77,8 +79,7 @@ enum request_status { REQUEST_MORE, REQUEST_DONE, REQUEST_REFUSED };
 /* `limits` must be complete and outlive the parser. */
 void request_parser_init(struct request_parser *p, const struct http_limits *limits);
 void request_begin(struct request_parser *p, struct http_request *req, struct arena *a);
-enum request_status request_feed(struct request_parser *p, const char *bytes, size_t n,
-				 size_t *used);
+enum request_status request_feed(struct request_parser *p, const char *bytes, size_t n, size_t *used);
 
 /* The first header of that (lower-case) name; p is NULL when there is none. */
 struct slice request_header(const struct http_request *r, struct slice name);

@@ -5,7 +5,7 @@
 
 #include "http/connection/request_id.h"
 
-#define BITS_PER_CHARACTER 5
+#define BITS_PER_CHARACTER  5
 #define CHARACTERS_PER_WORD (64 / BITS_PER_CHARACTER)
 
 void request_ids_init(struct request_ids *ids)

@@ -45,8 +45,8 @@ static bool take(struct rest *r, struct slice text)
 
 static bool is_target_char(char c)
 {
-	return (c >= 'a' && c <= 'z') || (c >= '/' && c <= ';') || (c >= '?' && c <= 'Z') || c == '-' || c == '.' || c == '_' ||
-	       c == '~' || c == '%' || c == '&' || c == '=' || c == '+';
+	return (c >= 'a' && c <= 'z') || (c >= '/' && c <= ';') || (c >= '?' && c <= 'Z') || c == '-' || c == '.' ||
+	       c == '_' || c == '~' || c == '%' || c == '&' || c == '=' || c == '+';
 }
 
 static bool take_target(struct rest *r, struct http_request *req)
@@ -109,13 +109,9 @@ struct framing {
 static bool take_meaning(const struct http_header *h, struct framing *f)
 {
 	switch (h->name.n) {
-	case 4:
-		f->hosts += slice_is(h->name, "host");
-		return true;
-	case 6:
-		return !slice_is(h->name, "expect");
-	case 7:
-		return !slice_is(h->name, "upgrade") && !slice_is(h->name, "trailer");
+	case 4: f->hosts += slice_is(h->name, "host"); return true;
+	case 6: return !slice_is(h->name, "expect");
+	case 7: return !slice_is(h->name, "upgrade") && !slice_is(h->name, "trailer");
 	case 10:
 		return !slice_is(h->name, "connection") ||
 		       (h->value.n == 10 && strncasecmp(h->value.p, "keep-alive", 10) == 0);
@@ -124,10 +120,8 @@ static bool take_meaning(const struct http_header *h, struct framing *f)
 			return true;
 		f->lengths++;
 		return read_length(h->value, &f->body);
-	case 16:
-		return !slice_is(h->name, "proxy-connection");
-	case 17:
-		return !slice_is(h->name, "transfer-encoding");
+	case 16: return !slice_is(h->name, "proxy-connection");
+	case 17: return !slice_is(h->name, "transfer-encoding");
 	}
 	return true;
 }

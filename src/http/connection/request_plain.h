@@ -5,10 +5,11 @@
 
 #include "http/connection/request.h"
 
-#define REQUEST_PLAIN_HEADERS 32 /* SDKs send some twelve */
-#define REQUEST_PLAIN_BYTES (16 * 1024) /* of input: more is left to http-parser, which does not copy it first */
+#define REQUEST_PLAIN_HEADERS 32          /* SDKs send some twelve */
+#define REQUEST_PLAIN_BYTES   (16 * 1024) /* of input: more is left to http-parser, which does not copy it first */
 
 /* True: `req`, just begun, is complete, and *used of the bytes are. False: it is as it was, and nothing has been used. */
-bool request_take_plain(struct http_request *req, const struct http_limits *l, const char *bytes, size_t n, size_t *used);
+bool request_take_plain(struct http_request *req, const struct http_limits *l, const char *bytes, size_t n,
+			size_t *used);
 
 #endif

@@ -105,14 +105,13 @@ static enum strict_result take_byte(struct strict_chunks *s, char c, uint64_t mo
 		s->digits = 0;
 		return c == '\n' ? STRICT_MORE : bad(why, "A chunk is longer than its size.");
 	case CHUNK_DATA:
-	case CHUNK_TRAILERS:
-		break;
+	case CHUNK_TRAILERS: break;
 	}
 	return STRICT_BAD;
 }
 
-static enum strict_result take_trailers(struct strict_chunks *s, const char *p, size_t n, uint64_t most_overhead, size_t *used,
-					const char **why)
+static enum strict_result take_trailers(struct strict_chunks *s, const char *p, size_t n, uint64_t most_overhead,
+					size_t *used, const char **why)
 {
 	enum strict_result r = strict_head(&s->trailers, p, n, used, why);
 

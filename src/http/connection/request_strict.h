@@ -14,14 +14,24 @@
 #include <stddef.h>
 #include <stdint.h>
 
-struct strict_lines { /* zero: at the beginning */
+/* zero: at the beginning */
+struct strict_lines {
 	bool begun;   /* a line has ended that was not empty */
 	bool in_line; /* the line has a byte already */
 	bool has_cr;  /* and its CR */
 };
 
-struct strict_chunks { /* zero: at the beginning */
-	enum { CHUNK_SIZE, CHUNK_EXTENSION, CHUNK_SIZE_LF, CHUNK_DATA, CHUNK_DATA_CR, CHUNK_DATA_LF, CHUNK_TRAILERS } at;
+/* zero: at the beginning */
+struct strict_chunks {
+	enum {
+		CHUNK_SIZE,
+		CHUNK_EXTENSION,
+		CHUNK_SIZE_LF,
+		CHUNK_DATA,
+		CHUNK_DATA_CR,
+		CHUNK_DATA_LF,
+		CHUNK_TRAILERS
+	} at;
 	unsigned digits;
 	uint64_t left;     /* of the chunk's data */
 	uint64_t overhead; /* bytes of extensions and trailers so far */

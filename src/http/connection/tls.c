@@ -13,7 +13,7 @@
 #include "base/private_file.h"
 #include "http/connection/tls.h"
 
-#define KEEP_BYTES (64 * 1024) /* of pending ciphertext */
+#define KEEP_BYTES       (64 * 1024) /* of pending ciphertext */
 #define KEEP_INPUT_BYTES (16 * 1024)
 
 /* What TLS 1.2 has with forward secrecy and authenticated encryption: no CBC, no SHA-1, no RSA key exchange. */
@@ -83,8 +83,7 @@ struct tls_context *tls_context_new(const char *cert, const char *key, char *why
 	else if (SSL_CTX_use_PrivateKey_file(c->ctx, key, SSL_FILETYPE_PEM) != 1 && !is_other_key())
 		reason(why, n, "private key", key);
 	else if (SSL_CTX_check_private_key(c->ctx) != 1)
-		snprintf(why, n, "the private key in %s does not belong to the certificate in %s",
-			 key, cert);
+		snprintf(why, n, "the private key in %s does not belong to the certificate in %s", key, cert);
 	else {
 		warn_of_files(c->ctx, cert, key);
 		return c;

@@ -47,8 +47,7 @@ static bool is_port(const char *port)
 
 bool address_parse(struct address *a, const char *text, char *why, size_t n)
 {
-	struct addrinfo hints = { .ai_socktype = SOCK_STREAM,
-				  .ai_flags = AI_PASSIVE | AI_NUMERICSERV };
+	struct addrinfo hints = { .ai_socktype = SOCK_STREAM, .ai_flags = AI_PASSIVE | AI_NUMERICSERV };
 	struct addrinfo *found = NULL;
 	char host[256];
 	const char *port;

@@ -66,11 +66,8 @@ bool admit_memory(struct exchange *ex)
 int admit_refusal(const struct exchange *ex, const char **why)
 {
 	switch ((enum budget_answer)ex->arena.refusal) {
-	case BUDGET_GIVEN:
-		return 0;
-	case BUDGET_BUSY:
-		*why = "Requests in flight take all the memory there is for them; try again.";
-		return 503;
+	case BUDGET_GIVEN: return 0;
+	case BUDGET_BUSY: *why = "Requests in flight take all the memory there is for them; try again."; return 503;
 	case BUDGET_NEVER:
 		*why = "The request takes more memory than there is for requests (request_memory).";
 		return 413;

@@ -40,8 +40,12 @@ void audit_refused_request(struct exchange *ex, int status, struct slice why)
 {
 	if (!audit_is_on())
 		return;
-	audit_write(&(struct audit_event){ .kind = "refused", .outcome = "refused", .access_key = claimed_key(ex),
-					   .address = exchange_client(ex), .action = action(ex), .status = status,
+	audit_write(&(struct audit_event){ .kind = "refused",
+					   .outcome = "refused",
+					   .access_key = claimed_key(ex),
+					   .address = exchange_client(ex),
+					   .action = action(ex),
+					   .status = status,
 					   .why = why });
 }
 
@@ -49,7 +53,8 @@ void audit_console_session(struct exchange *ex)
 {
 	if (!audit_is_on())
 		return;
-	audit_write(&(struct audit_event){ .kind = "console", .outcome = "ok",
+	audit_write(&(struct audit_event){ .kind = "console",
+					   .outcome = "ok",
 					   .access_key = ex->loop->keys ? claimed_key(ex) : (struct slice){ 0 },
 					   .address = exchange_client(ex) });
 }
@@ -58,20 +63,37 @@ void audit_operator_request(struct exchange *ex, int status)
 {
 	if (!audit_is_on())
 		return;
-	audit_write(&(struct audit_event){ .kind = "operator", .outcome = status < 400 ? "ok" : "failed",
+	audit_write(&(struct audit_event){ .kind = "operator",
+					   .outcome = status < 400 ? "ok" : "failed",
 					   .access_key = ex->loop->keys ? claimed_key(ex) : (struct slice){ 0 },
-					   .address = exchange_client(ex), .action = action(ex), .status = status });
+					   .address = exchange_client(ex),
+					   .action = action(ex),
+					   .status = status });
 }
 
 /* Whatever begins so changes tables, and nothing that changes items does. */
 static bool changes_tables(struct slice name)
 {
-	static const char *const beginnings[] = { "CreateTable", "DeleteTable", "UpdateTable", "UpdateTimeToLive",
-						  "UpdateContinuousBackups", "TagResource", "UntagResource",
-						  "UpdateContributorInsights", "PutResourcePolicy", "DeleteResourcePolicy",
-						  "EnableKinesis", "DisableKinesis", "UpdateKinesis", "CreateBackup",
-						  "DeleteBackup", "RestoreTable", "ImportTable", "ExportTable",
-						  "CreateGlobalTable", "UpdateGlobalTable" };
+	static const char *const beginnings[] = { "CreateTable",
+						  "DeleteTable",
+						  "UpdateTable",
+						  "UpdateTimeToLive",
+						  "UpdateContinuousBackups",
+						  "TagResource",
+						  "UntagResource",
+						  "UpdateContributorInsights",
+						  "PutResourcePolicy",
+						  "DeleteResourcePolicy",
+						  "EnableKinesis",
+						  "DisableKinesis",
+						  "UpdateKinesis",
+						  "CreateBackup",
+						  "DeleteBackup",
+						  "RestoreTable",
+						  "ImportTable",
+						  "ExportTable",
+						  "CreateGlobalTable",
+						  "UpdateGlobalTable" };
 
 	for (size_t i = 0; i < sizeof(beginnings) / sizeof(*beginnings); i++)
 		if (slice_starts(name, slice_str(beginnings[i])))
@@ -102,8 +124,12 @@ void audit_api_call(struct exchange *ex)
 		target = text_member(body, "ResourceArn");
 	if (ex->call.status >= 400)
 		type = text_member(json_parse(&ex->arena, ex->call.reply), "__type");
-	audit_write(&(struct audit_event){ .kind = "operator", .outcome = ex->call.status < 400 ? "ok" : "failed",
+	audit_write(&(struct audit_event){ .kind = "operator",
+					   .outcome = ex->call.status < 400 ? "ok" : "failed",
 					   .access_key = ex->loop->keys ? claimed_key(ex) : (struct slice){ 0 },
-					   .address = exchange_client(ex), .action = name, .target = target,
-					   .status = ex->call.status, .why = type });
+					   .address = exchange_client(ex),
+					   .action = name,
+					   .target = target,
+					   .status = ex->call.status,
+					   .why = type });
 }

@@ -7,7 +7,7 @@
 
 #include "http/door/basic.h"
 
-#define SCHEME "Basic "
+#define SCHEME    "Basic "
 #define TEXT_MOST 1024 /* in base64; key and secret of AWS are 61 characters together */
 
 bool basic_is_present(struct slice authorization)
@@ -17,7 +17,8 @@ bool basic_is_present(struct slice authorization)
 
 bool basic_is_confidential(bool tls, struct slice peer)
 {
-	return tls || slice_starts(peer, SLICE("127.")) || slice_is(peer, "::1") || slice_starts(peer, SLICE("::ffff:127."));
+	return tls || slice_starts(peer, SLICE("127.")) || slice_is(peer, "::1") ||
+	       slice_starts(peer, SLICE("::ffff:127."));
 }
 
 /* The bytes that the padding stands for are not there. */

@@ -10,9 +10,9 @@
 #include "base/error.h"
 #include "base/slice.h"
 
-#define IP_BITS 128
+#define IP_BITS    128
 #define IP_V4_BITS 96 /* those before an IPv4 address */
-#define IP_TEXT 46    /* room for the longest, its NUL included */
+#define IP_TEXT    46 /* room for the longest, its NUL included */
 
 struct ip {
 	uint8_t bytes[16];

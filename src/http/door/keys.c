@@ -108,9 +108,7 @@ static bool parse_text(struct keys *k, const char *name, char *why, size_t n)
 			continue;
 		number++;
 		if (!parse_line(k, slice_make(k->text + start, i - start))) {
-			snprintf(why, n,
-				 "%s, line %zu: expected 'ACCESS_KEY SECRET', each key once", name,
-				 number);
+			snprintf(why, n, "%s, line %zu: expected 'ACCESS_KEY SECRET', each key once", name, number);
 			return false;
 		}
 		start = i + 1;

@@ -120,7 +120,8 @@ static bool is_loopback_ipv6(struct slice name)
 
 static bool is_loopback_name(struct slice name)
 {
-	return is_loopback_number(name) || is_word(name, "localhost") || ends_with(name, ".localhost") || is_loopback_ipv6(name);
+	return is_loopback_number(name) || is_word(name, "localhost") || ends_with(name, ".localhost") ||
+	       is_loopback_ipv6(name);
 }
 
 /* ---- O1 ---- */
@@ -242,7 +243,8 @@ static struct provenance provenance_of(const struct http_request *r)
 	return p;
 }
 
-static bool takes_page(const struct origin_rules *rules, const struct http_request *r, const struct provenance *p, bool visitable)
+static bool takes_page(const struct origin_rules *rules, const struct http_request *r, const struct provenance *p,
+		       bool visitable)
 {
 	if (p->origin.p)
 		return is_same_origin(p->origin, p->host) || takes_origin(rules, p->origin) || takes_any_origin(rules);
@@ -275,8 +277,7 @@ const char *origin_advice(enum origin_verdict v)
 	case ORIGIN_FOREIGN_PAGE:
 		return "This server does not take requests of web pages of other origins. "
 		       "To let a page call it, start it with --cors ORIGIN, such as --cors https://app.example.com.";
-	case ORIGIN_FINE:
-		break;
+	case ORIGIN_FINE: break;
 	}
 	return "";
 }
@@ -330,7 +331,9 @@ bool origin_check_origin(const char *text, char *why, size_t n)
 		if ((is_name(name) || is_address(name)) && !has_default_port(slice_str(text)))
 			return true;
 	}
-	snprintf(why, n, "'%s' is not an origin, such as https://app.example.com or http://10.0.0.7:3000 (without a path, and without "
-		 "the scheme's own port), nor * for all", text);
+	snprintf(why, n,
+		 "'%s' is not an origin, such as https://app.example.com or http://10.0.0.7:3000 (without a path, and without "
+		 "the scheme's own port), nor * for all",
+		 text);
 	return false;
 }

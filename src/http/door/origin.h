@@ -22,9 +22,9 @@
 #include "http/connection/request.h"
 
 struct origin_rules {
-	bool open;            /* no keys: O1 to O3 hold */
-	bool takes_addresses; /* O1: others can reach it */
-	struct slice own;     /* the name in --listen; may be empty */
+	bool open;                /* no keys: O1 to O3 hold */
+	bool takes_addresses;     /* O1: others can reach it */
+	struct slice own;         /* the name in --listen; may be empty */
 	const char *const *hosts; /* of --host */
 	size_t host_count;
 	const char *const *origins; /* of --cors; "*": all of them */

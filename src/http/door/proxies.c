@@ -148,9 +148,9 @@ static bool read_forwarded(struct slice element, struct ip *out)
 struct walk {
 	const struct proxies *proxies;
 	bool (*read)(struct slice part, struct ip *out);
-	struct ip at;  /* the address that called the last trusted hop */
-	bool seen;     /* there was such a header */
-	bool over;     /* `at` is the client */
+	struct ip at; /* the address that called the last trusted hop */
+	bool seen;    /* there was such a header */
+	bool over;    /* `at` is the client */
 };
 
 static void walk_line(struct walk *w, struct slice line)

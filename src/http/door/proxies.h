@@ -21,7 +21,8 @@
 
 #define PROXIES_MOST 64
 
-struct proxies { /* zero: none */
+/* zero: none */
+struct proxies {
 	struct {
 		struct ip ip;
 		unsigned bits;

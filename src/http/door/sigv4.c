@@ -7,10 +7,10 @@
 
 #include "http/door/sigv4.h"
 
-#define ALGORITHM SIGV4_ALGORITHM
-#define SERVICE "dynamodb"
-#define TERMINATOR SIGV4_TERMINATOR
-#define ISO_LENGTH 16       /* 20150830T123600Z */
+#define ALGORITHM    SIGV4_ALGORITHM
+#define SERVICE      "dynamodb"
+#define TERMINATOR   SIGV4_TERMINATOR
+#define ISO_LENGTH   16     /* 20150830T123600Z */
 #define EXPIRES_MOST 604800 /* a week, as AWS allows */
 
 static struct sigv4_message message_of(const struct http_request *r, const struct sigv4 *s)
@@ -34,8 +34,8 @@ struct slice sigv4_canonical_request(const struct http_request *r, const struct 
 	return sigv4_canonical(r->arena, &m);
 }
 
-struct slice sigv4_signature(const struct http_request *r, const struct sigv4 *s,
-			     struct slice secret, struct sigv4_cache *cache)
+struct slice sigv4_signature(const struct http_request *r, const struct sigv4 *s, struct slice secret,
+			     struct sigv4_cache *cache)
 {
 	struct sigv4_message m = message_of(r, s);
 	struct sigv4_scope scope = { s->scope_date, s->region, s->service, s->terminator };
@@ -94,24 +94,22 @@ static bool check_date(struct arena *a, struct sigv4 *s, time_t now, struct erro
 	if (!read_date(a, s->date, &signed_at))
 		return error_set(e, a, ERR_INCOMPLETE_SIGNATURE,
 				 "Date must be in ISO-8601 'basic format'. Got '%.*s'. "
-				 "See http://en.wikipedia.org/wiki/ISO_8601", SLICE_ARG(s->date));
+				 "See http://en.wikipedia.org/wiki/ISO_8601",
+				 SLICE_ARG(s->date));
 	s->iso_date = iso(a, signed_at);
 	if (!read_expires(s, &lifetime))
-		return error_set(e, a, ERR_INCOMPLETE_SIGNATURE,
-				 "X-Amz-Expires must be a number of seconds up to %d",
+		return error_set(e, a, ERR_INCOMPLETE_SIGNATURE, "X-Amz-Expires must be a number of seconds up to %d",
 				 EXPIRES_MOST);
 	if (signed_at + lifetime < now)
-		return error_set(
-			e, a, ERR_INVALID_SIGNATURE,
-			"Signature expired: %.*s is now earlier than %.*s (%.*s - %ld min.)",
-			SLICE_ARG(s->iso_date), SLICE_ARG(iso(a, now - lifetime)),
-			SLICE_ARG(iso(a, now)), lifetime / 60);
+		return error_set(e, a, ERR_INVALID_SIGNATURE,
+				 "Signature expired: %.*s is now earlier than %.*s (%.*s - %ld min.)",
+				 SLICE_ARG(s->iso_date), SLICE_ARG(iso(a, now - lifetime)), SLICE_ARG(iso(a, now)),
+				 lifetime / 60);
 	if (signed_at > now + SIGV4_SKEW_S)
 		return error_set(e, a, ERR_INVALID_SIGNATURE,
 				 "Signature not yet current: %.*s is still later than %.*s "
 				 "(%.*s + 15 min.)",
-				 SLICE_ARG(s->iso_date), SLICE_ARG(iso(a, now + SIGV4_SKEW_S)),
-				 SLICE_ARG(iso(a, now)));
+				 SLICE_ARG(s->iso_date), SLICE_ARG(iso(a, now + SIGV4_SKEW_S)), SLICE_ARG(iso(a, now)));
 	return true;
 }
 
@@ -130,23 +128,20 @@ static bool is_signed(const struct sigv4 *s, struct slice name)
 }
 
 /* What decides the meaning of the request must not be changeable on its way. */
-static bool check_signed_headers(const struct http_request *r, const struct sigv4 *s,
-				 struct error *e)
+static bool check_signed_headers(const struct http_request *r, const struct sigv4 *s, struct error *e)
 {
 	if (!is_signed(s, SLICE("host")))
 		return error_set(e, r->arena, ERR_INVALID_SIGNATURE,
 				 "'Host' must be a 'SignedHeader' in the AWS Authorization.");
 	if (request_header(r, SLICE("x-amz-target")).p && !is_signed(s, SLICE("x-amz-target")))
-		return error_set(
-			e, r->arena, ERR_INVALID_SIGNATURE,
-			"'X-Amz-Target' must be a 'SignedHeader' in the AWS Authorization.");
+		return error_set(e, r->arena, ERR_INVALID_SIGNATURE,
+				 "'X-Amz-Target' must be a 'SignedHeader' in the AWS Authorization.");
 	return true;
 }
 
 static bool split_credential(struct arena *a, struct sigv4 *s, struct error *e)
 {
-	struct slice *const parts[] = { &s->key_id, &s->scope_date, &s->region, &s->service,
-					&s->terminator };
+	struct slice *const parts[] = { &s->key_id, &s->scope_date, &s->region, &s->service, &s->terminator };
 	struct slice rest = s->credential;
 	size_t n = 0, start = 0;
 
@@ -164,7 +159,8 @@ static bool split_credential(struct arena *a, struct sigv4 *s, struct error *e)
 		return true;
 	return error_set(e, a, ERR_INCOMPLETE_SIGNATURE,
 			 "Credential must have exactly 5 slash-delimited elements, e.g. "
-			 "keyid/date/region/service/term, got '%.*s'", SLICE_ARG(s->credential));
+			 "keyid/date/region/service/term, got '%.*s'",
+			 SLICE_ARG(s->credential));
 }
 
 static bool check_scope(struct arena *a, const struct sigv4 *s, struct slice region, struct error *e)
@@ -178,12 +174,11 @@ static bool check_scope(struct arena *a, const struct sigv4 *s, struct slice reg
 	if (!slice_is(s->service, SERVICE))
 		buf_lit(&wrong, "Credential should be scoped to correct service: '" SERVICE "'. ");
 	if (!slice_is(s->terminator, TERMINATOR))
-		buf_printf(&wrong,
-			   "Credential should be scoped with a valid terminator: '" TERMINATOR
-			   "', not '%.*s'. ",
+		buf_printf(&wrong, "Credential should be scoped with a valid terminator: '" TERMINATOR "', not '%.*s'. ",
 			   SLICE_ARG(s->terminator));
 	if (!slice_equal(s->scope_date, day))
-		buf_printf(&wrong, "Date in Credential scope does not match YYYYMMDD from ISO-8601 "
+		buf_printf(&wrong,
+			   "Date in Credential scope does not match YYYYMMDD from ISO-8601 "
 			   "version of date from HTTP: '%.*s' != '%.*s', from '%.*s'.",
 			   SLICE_ARG(s->scope_date), SLICE_ARG(day), SLICE_ARG(s->iso_date));
 	if (!wrong.n)
@@ -194,13 +189,13 @@ static bool check_scope(struct arena *a, const struct sigv4 *s, struct slice reg
 static bool check_algorithm(struct arena *a, const struct sigv4 *s, struct error *e)
 {
 	return slice_is(s->algorithm, ALGORITHM) ||
-	       error_set(e, a, ERR_INCOMPLETE_SIGNATURE, "Unsupported AWS 'algorithm': '%.*s' (only " ALGORITHM " for now). ",
-			 SLICE_ARG(s->algorithm));
+	       error_set(e, a, ERR_INCOMPLETE_SIGNATURE,
+			 "Unsupported AWS 'algorithm': '%.*s' (only " ALGORITHM " for now). ", SLICE_ARG(s->algorithm));
 }
 
 /* Everything but the signature itself: the client's secret, or NULL bytes with the error set. */
-static struct slice check_claims(const struct http_request *r, const struct keys *keys, struct slice region, int64_t now_ms,
-				 struct sigv4 *s, struct error *e)
+static struct slice check_claims(const struct http_request *r, const struct keys *keys, struct slice region,
+				 int64_t now_ms, struct sigv4 *s, struct error *e)
 {
 	struct arena *a = r->arena;
 	struct slice secret = { 0 };
@@ -210,7 +205,8 @@ static struct slice check_claims(const struct http_request *r, const struct keys
 		return secret;
 	secret = keys_secret(keys, s->key_id);
 	if (!secret.p)
-		(void)!error_set(e, a, ERR_UNRECOGNIZED_CLIENT, "The security token included in the request is invalid.");
+		(void)!error_set(e, a, ERR_UNRECOGNIZED_CLIENT,
+				 "The security token included in the request is invalid.");
 	return secret;
 }
 
@@ -233,10 +229,9 @@ bool sigv4_verify(const struct http_request *r, const struct keys *keys, struct 
 		return false;
 	expected = sigv4_signature(r, &s, secret, cache);
 	if (s.signature.n != expected.n || CRYPTO_memcmp(s.signature.p, expected.p, expected.n))
-		return error_set(
-			e, r->arena, ERR_INVALID_SIGNATURE,
-			"The request signature we calculated does not match the signature you "
-			"provided. Check your AWS Secret Access Key and signing method. "
-			"Consult the service documentation for details.");
+		return error_set(e, r->arena, ERR_INVALID_SIGNATURE,
+				 "The request signature we calculated does not match the signature you "
+				 "provided. Check your AWS Secret Access Key and signing method. "
+				 "Consult the service documentation for details.");
 	return true;
 }

@@ -39,7 +39,7 @@ bool sigv4_check_head(const struct http_request *r, const struct keys *keys, str
 /* The pieces, for tests. */
 struct slice sigv4_canonical_request(const struct http_request *r, const struct sigv4 *s);
 /* 64 hexadecimal digits in the request's arena; needs the credential's parts and iso_date. */
-struct slice sigv4_signature(const struct http_request *r, const struct sigv4 *s,
-			     struct slice secret, struct sigv4_cache *cache);
+struct slice sigv4_signature(const struct http_request *r, const struct sigv4 *s, struct slice secret,
+			     struct sigv4_cache *cache);
 
 #endif

@@ -36,14 +36,12 @@ static void parse_authorization(struct slice header, struct sigv4 *s)
 			s->algorithm = word;
 		for (size_t n = 0; n < sizeof(wanted) / sizeof(wanted[0]); n++)
 			if (slice_starts(word, wanted[n].name))
-				*wanted[n].value = slice_make(word.p + wanted[n].name.n,
-							      word.n - wanted[n].name.n);
+				*wanted[n].value = slice_make(word.p + wanted[n].name.n, word.n - wanted[n].name.n);
 		at = stop + 1;
 	}
 }
 
-static bool check_header_form(const struct http_request *r, struct slice header, struct sigv4 *s,
-			      struct error *e)
+static bool check_header_form(const struct http_request *r, struct slice header, struct sigv4 *s, struct error *e)
 {
 	struct buf missing;
 
@@ -61,15 +59,15 @@ static bool check_header_form(const struct http_request *r, struct slice header,
 	if (!s->signed_headers.n)
 		buf_lit(&missing, "Authorization header requires 'SignedHeaders' parameter. ");
 	if (!s->date.p)
-		buf_lit(&missing,
-			"Authorization header requires existence of either a 'X-Amz-Date' "
-			"or a 'Date' header. ");
+		buf_lit(&missing, "Authorization header requires existence of either a 'X-Amz-Date' "
+				  "or a 'Date' header. ");
 	return error_set(e, r->arena, ERR_INCOMPLETE_SIGNATURE, "%.*sAuthorization=%.*s",
 			 SLICE_ARG(buf_slice(&missing)), SLICE_ARG(header));
 }
 
 static bool check_query_form(const struct http_request *r, struct sigv4 *s, struct error *e)
 {
+	/* clang-format off */
 	const struct {
 		struct slice name;
 		struct slice *value;
@@ -80,6 +78,7 @@ static bool check_query_form(const struct http_request *r, struct sigv4 *s, stru
 		{ SLICE("X-Amz-SignedHeaders"), &s->signed_headers },
 		{ SLICE("X-Amz-Date"), &s->date },
 	};
+	/* clang-format on */
 	struct buf missing;
 
 	s->presigned = true;
@@ -93,8 +92,7 @@ static bool check_query_form(const struct http_request *r, struct sigv4 *s, stru
 	s->expires = request_query(r, SLICE("X-Amz-Expires"));
 	if (!missing.n)
 		return true;
-	return error_set(e, r->arena, ERR_INCOMPLETE_SIGNATURE,
-			 "%.*sRe-examine the query-string parameters.",
+	return error_set(e, r->arena, ERR_INCOMPLETE_SIGNATURE, "%.*sRe-examine the query-string parameters.",
 			 SLICE_ARG(buf_slice(&missing)));
 }
 
@@ -111,7 +109,6 @@ bool sigv4_parse(const struct http_request *r, struct sigv4 *s, struct error *e)
 	if (in_query)
 		return check_query_form(r, s, e);
 	if (!slice_starts(header, SLICE("AWS4-")))
-		return error_set(e, r->arena, ERR_MISSING_AUTH_TOKEN,
-				 "Request is missing Authentication Token");
+		return error_set(e, r->arena, ERR_MISSING_AUTH_TOKEN, "Request is missing Authentication Token");
 	return check_header_form(r, header, s, e);
 }

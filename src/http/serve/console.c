@@ -12,13 +12,13 @@
 #include "http/serve/metrics.h"
 #include "http/server.h"
 
-#define API CONSOLE_BASE "/api"
+#define API  CONSOLE_BASE "/api"
 #define HTML SLICE("text/html; charset=utf-8")
 
 /* What is served here loads nothing from elsewhere, and is shown in nobody's frame. */
-#define GUARDS                                                                                                     \
-	"Content-Security-Policy: default-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; "     \
-	"object-src 'none'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'\r\n"                        \
+#define GUARDS                                                                                                  \
+	"Content-Security-Policy: default-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; " \
+	"object-src 'none'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'\r\n"                    \
 	"X-Content-Type-Options: nosniff\r\nReferrer-Policy: no-referrer\r\nCross-Origin-Resource-Policy: same-origin\r\n"
 #define NO_STORE "Cache-Control: no-store\r\n"
 
@@ -76,8 +76,8 @@ static void handle_file(struct exchange *ex, void *ctx)
 		not_found(ex);
 		return;
 	}
-	headers = arena_printf(&ex->arena, GUARDS "ETag: W/%s\r\nVary: Accept-Encoding\r\nCache-Control: %s\r\n", f->etag,
-			       f->immutable ? "public, max-age=31536000, immutable" : "no-cache");
+	headers = arena_printf(&ex->arena, GUARDS "ETag: W/%s\r\nVary: Accept-Encoding\r\nCache-Control: %s\r\n",
+			       f->etag, f->immutable ? "public, max-age=31536000, immutable" : "no-cache");
 	if (has_already(ex, slice_str(f->etag)))
 		exchange_reply_with(ex, 304, (struct slice){ 0 }, (struct slice){ 0 }, headers);
 	else
@@ -120,7 +120,8 @@ static bool is_word(struct slice s, const char *word)
 static bool is_plain(struct slice host)
 {
 	for (size_t i = 0; i < host.n; i++)
-		if (!strchr("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789.-_:[]", host.p[i]) || !host.p[i])
+		if (!strchr("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789.-_:[]", host.p[i]) ||
+		    !host.p[i])
 			return false;
 	return host.n > 0;
 }
@@ -159,8 +160,10 @@ static void handle_stats(struct exchange *ex, void *ctx)
 		return;
 	m = metrics_server(ex->loop->server);
 	reply_json(ex, 200,
-		   console_stats(c->console, &ex->arena, &(struct console_server){ .uptime_ms = m.uptime_ms,
-				 .memory_bytes = m.memory_bytes, .connections = m.connections }),
+		   console_stats(c->console, &ex->arena,
+				 &(struct console_server){ .uptime_ms = m.uptime_ms,
+							   .memory_bytes = m.memory_bytes,
+							   .connections = m.connections }),
 		   SLICE(NO_STORE));
 }
 
@@ -197,7 +200,8 @@ static void reply_verification(struct exchange *ex, struct console_http *c, bool
 
 	if (!allowed_or_reply(ex))
 		return;
-	body = console_verification(c->console, &ex->arena, slice_make(ex->req.path.p + base, ex->req.path.n - base), start);
+	body = console_verification(c->console, &ex->arena, slice_make(ex->req.path.p + base, ex->req.path.n - base),
+				    start);
 	if (body.n)
 		reply_json(ex, start ? 202 : 200, body, SLICE(NO_STORE));
 	else
@@ -218,14 +222,14 @@ void console_routes(struct console_http *c, struct http_route *rows)
 {
 	/* The first that fits is taken. */
 	const struct http_route list[CONSOLE_ROUTES] = {
-		{ HTTP_GET, "/",                ROUTE_PAGE | ROUTE_VISITABLE,                  redirect,       c },
-		{ HTTP_GET, CONSOLE_BASE,       ROUTE_PRIVATE | ROUTE_VISITABLE,               redirect,       c },
-		{ HTTP_GET, API "/session",     ROUTE_PRIVATE | ROUTE_SIGNED,                  handle_session, c },
-		{ HTTP_GET, API "/stats",       ROUTE_PRIVATE | ROUTE_SIGNED,                  handle_stats,   c },
-		{ HTTP_GET, API "/designs/",    ROUTE_PRIVATE | ROUTE_SIGNED | ROUTE_PREFIX,   handle_design,  c },
-		{ HTTP_GET, API "/verify/",     ROUTE_PRIVATE | ROUTE_SIGNED | ROUTE_PREFIX,   handle_verification, c },
-		{ HTTP_POST, API "/verify/",    ROUTE_PRIVATE | ROUTE_SIGNED | ROUTE_PREFIX,   handle_verify,  c },
-		{ HTTP_GET, CONSOLE_BASE "/",   ROUTE_PRIVATE | ROUTE_PREFIX | ROUTE_VISITABLE, handle_file,   c },
+		{ HTTP_GET, "/", ROUTE_PAGE | ROUTE_VISITABLE, redirect, c },
+		{ HTTP_GET, CONSOLE_BASE, ROUTE_PRIVATE | ROUTE_VISITABLE, redirect, c },
+		{ HTTP_GET, API "/session", ROUTE_PRIVATE | ROUTE_SIGNED, handle_session, c },
+		{ HTTP_GET, API "/stats", ROUTE_PRIVATE | ROUTE_SIGNED, handle_stats, c },
+		{ HTTP_GET, API "/designs/", ROUTE_PRIVATE | ROUTE_SIGNED | ROUTE_PREFIX, handle_design, c },
+		{ HTTP_GET, API "/verify/", ROUTE_PRIVATE | ROUTE_SIGNED | ROUTE_PREFIX, handle_verification, c },
+		{ HTTP_POST, API "/verify/", ROUTE_PRIVATE | ROUTE_SIGNED | ROUTE_PREFIX, handle_verify, c },
+		{ HTTP_GET, CONSOLE_BASE "/", ROUTE_PRIVATE | ROUTE_PREFIX | ROUTE_VISITABLE, handle_file, c },
 	};
 
 	memcpy(rows, list, sizeof(list));

@@ -19,7 +19,7 @@
 #include "console/console.h"
 #include "http/serve/route.h"
 
-#define CONSOLE_BASE "/console"
+#define CONSOLE_BASE   "/console"
 #define CONSOLE_ROUTES 8
 
 struct console_http {

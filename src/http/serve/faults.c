@@ -8,7 +8,7 @@
 #include "http/loop.h"
 #include "json/json.h"
 
-#define JSON SLICE("application/json")
+#define JSON     SLICE("application/json")
 #define NO_STORE SLICE("Cache-Control: no-store\r\n")
 
 static void refuse(struct exchange *ex, int status, struct slice why)
@@ -25,7 +25,8 @@ static void refuse(struct exchange *ex, int status, struct slice why)
 /* The dispatcher has looked at the signature where the server has keys. */
 static bool may_or_reply(struct exchange *ex)
 {
-	static const struct slice elsewhere = SLICE("Without --keys faults are for clients on the server's own machine.");
+	static const struct slice elsewhere =
+		SLICE("Without --keys faults are for clients on the server's own machine.");
 
 	if (!api_takes_faults(ex->loop->api)) {
 		refuse(ex, 404, SLICE("This server was not started with --fault ('--fault none' begins without any)."));
@@ -69,7 +70,8 @@ void faults_handle_set(struct exchange *ex, void *ctx)
 	if (exchange_body(ex, &body) != BODY_OK)
 		refuse(ex, 400, SLICE("The body cannot be unpacked."));
 	else if (!body.n)
-		refuse(ex, 400, SLICE("The body is a list of faults, such as throttle=5%,table=orders,conflict=50%; or none."));
+		refuse(ex, 400,
+		       SLICE("The body is a list of faults, such as throttle=5%,table=orders,conflict=50%; or none."));
 	else
 		set(ex, body);
 }

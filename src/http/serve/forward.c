@@ -40,7 +40,8 @@ static struct slice table_of(const struct json *body)
 
 	if (!table.n && json_is(items, JSON_OBJECT) && items->count)
 		table = items->members[0].name;
-	if (!table.n && json_is(actions, JSON_ARRAY) && actions->count && json_is(&actions->items[0], JSON_OBJECT) && actions->items[0].count)
+	if (!table.n && json_is(actions, JSON_ARRAY) && actions->count && json_is(&actions->items[0], JSON_OBJECT) &&
+	    actions->items[0].count)
 		table = text(&actions->items[0].members[0].value, "TableName");
 	if (!table.n)
 		table = table_in(text(body, "StreamArn"));
@@ -75,14 +76,16 @@ static void put_error(struct buf *b, const struct backend_reply *r)
 	bool is_known = r->status < 500 && r->error.n;
 
 	json_open(b, '{');
-	json_member_string(b, "__type", arena_printf(b->arena, ERR_NS_DDB "%.*s",
-						     SLICE_ARG(is_known ? r->error : SLICE("InternalServerError"))));
+	json_member_string(b, "__type",
+			   arena_printf(b->arena, ERR_NS_DDB "%.*s",
+					SLICE_ARG(is_known ? r->error : SLICE("InternalServerError"))));
 	json_member_string(b, "message", r->message);
 	for (size_t i = 0; i < r->body->count; i++) {
 		const struct json_member *m = &r->body->members[i];
 
 		/* Code: of a reason, where a single write was sent as a transaction (remote/repeat.h). */
-		if (slice_is(m->name, "__type") || slice_is(m->name, "Code") || slice_is(m->name, "message") || slice_is(m->name, "Message"))
+		if (slice_is(m->name, "__type") || slice_is(m->name, "Code") || slice_is(m->name, "message") ||
+		    slice_is(m->name, "Message"))
 			continue;
 		json_name_string(b, m->name);
 		json_write(b, &m->value);

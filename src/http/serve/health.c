@@ -9,7 +9,8 @@
 static void reply(struct exchange *ex, const char *trouble)
 {
 	if (trouble)
-		exchange_reply_with(ex, 503, TEXT, arena_printf(&ex->arena, "%s\n", trouble), SLICE("Retry-After: 5\r\n"));
+		exchange_reply_with(ex, 503, TEXT, arena_printf(&ex->arena, "%s\n", trouble),
+				    SLICE("Retry-After: 5\r\n"));
 	else
 		exchange_reply(ex, 200, TEXT, SLICE("ok\n"));
 }

@@ -25,20 +25,18 @@ static uint64_t resident_bytes(void)
 	return (uint64_t)resident * (uint64_t)sysconf(_SC_PAGESIZE);
 }
 
-static void metric(struct buf *out, const char *name, const char *type, const char *help,
-		   uint64_t v)
+static void metric(struct buf *out, const char *name, const char *type, const char *help, uint64_t v)
 {
-	buf_printf(out, "# HELP thorpe_%s %s\n# TYPE thorpe_%s %s\nthorpe_%s %llu\n", name, help,
-		   name, type, name, (unsigned long long)v);
+	buf_printf(out, "# HELP thorpe_%s %s\n# TYPE thorpe_%s %s\nthorpe_%s %llu\n", name, help, name, type, name,
+		   (unsigned long long)v);
 }
 
-#define SUM(s, field)                                                                       \
-	({                                                                                  \
-		uint64_t sum_ = 0;                                                          \
-		for (unsigned i_ = 0; i_ < (s)->thread_count; i_++)                         \
-			sum_ += atomic_load_explicit(&(s)->threads[i_].loop.counters.field, \
-						     memory_order_relaxed);                 \
-		sum_;                                                                       \
+#define SUM(s, field)                                                                                              \
+	({                                                                                                         \
+		uint64_t sum_ = 0;                                                                                 \
+		for (unsigned i_ = 0; i_ < (s)->thread_count; i_++)                                                \
+			sum_ += atomic_load_explicit(&(s)->threads[i_].loop.counters.field, memory_order_relaxed); \
+		sum_;                                                                                              \
 	})
 
 uint64_t metrics_watchers(const struct server *s)
@@ -65,7 +63,8 @@ void metrics_write(const struct server *s, struct buf *out)
 #undef X
 	metric(out, "http_connections_refused_total", "counter", "Connections over the limit",
 	       atomic_load_explicit(&s->refused, memory_order_relaxed));
-	metric(out, "http_connections_reserve", "gauge", "Connections open beyond the limits, for health checks and operators",
+	metric(out, "http_connections_reserve", "gauge",
+	       "Connections open beyond the limits, for health checks and operators",
 	       atomic_load_explicit(&s->on_reserve, memory_order_relaxed));
 	metric(out, "http_request_memory_bytes", "gauge", "Memory of requests that are being received and parsed",
 	       atomic_load_explicit(&s->budget.used, memory_order_relaxed));
@@ -91,11 +90,10 @@ void metrics_write(const struct server *s, struct buf *out)
 			   (unsigned long long)SUM(s, status[digit]));
 	metric(out, "uptime_seconds", "gauge", "Since the server started",
 	       (uint64_t)(clock_monotonic_us() - s->started_us) / 1000000);
-	buf_printf(
-		out,
-		"# HELP process_resident_memory_bytes Resident memory\n"
-		"# TYPE process_resident_memory_bytes gauge\nprocess_resident_memory_bytes %llu\n",
-		(unsigned long long)resident_bytes());
+	buf_printf(out,
+		   "# HELP process_resident_memory_bytes Resident memory\n"
+		   "# TYPE process_resident_memory_bytes gauge\nprocess_resident_memory_bytes %llu\n",
+		   (unsigned long long)resident_bytes());
 	for (size_t i = 0; i < s->options.metric_count; i++)
 		s->options.metrics[i].write(s->options.metrics[i].ctx, out);
 }

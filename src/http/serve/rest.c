@@ -89,7 +89,8 @@ static void reply_list(struct exchange *ex, const struct rest *r)
 		app_summary(r->apps[i], &b);
 		b.n--; /* its '}': the address follows */
 		json_member_string(&b, "base", arena_printf(&ex->arena, REST_BASE "/%.*s", SLICE_ARG(name)));
-		json_member_string(&b, "openapi", arena_printf(&ex->arena, REST_BASE "/%.*s/openapi.json", SLICE_ARG(name)));
+		json_member_string(&b, "openapi",
+				   arena_printf(&ex->arena, REST_BASE "/%.*s/openapi.json", SLICE_ARG(name)));
 		json_close(&b, '}');
 	}
 	json_close(&b, ']');
@@ -119,8 +120,7 @@ static bool body_or_reply(struct exchange *ex, struct slice *body)
 	struct problem p = { .type = PROBLEM_MALFORMED };
 
 	switch (exchange_body(ex, body)) {
-	case BODY_OK:
-		return true;
+	case BODY_OK: return true;
 	case BODY_UNKNOWN_CODING:
 		p.type = PROBLEM_MEDIA_TYPE;
 		p.detail = SLICE("Content-Encoding must be gzip, deflate or identity");
@@ -129,9 +129,7 @@ static bool body_or_reply(struct exchange *ex, struct slice *body)
 		p.type = PROBLEM_TOO_LARGE;
 		p.detail = SLICE("the body is too large");
 		break;
-	case BODY_BAD:
-		p.detail = SLICE("the body is not in its Content-Encoding");
-		break;
+	case BODY_BAD: p.detail = SLICE("the body is not in its Content-Encoding"); break;
 	}
 	reply_problem(ex, &p);
 	return false;
@@ -185,7 +183,8 @@ static void run(struct exchange_work *w, struct arena *a, void *local)
 
 static void answer(struct exchange *ex, struct job *job)
 {
-	static const struct problem busy = { .type = PROBLEM_BUSY, .retry_after = RETRY_AFTER_S,
+	static const struct problem busy = { .type = PROBLEM_BUSY,
+					     .retry_after = RETRY_AFTER_S,
 					     .detail = { "too many requests are waiting", 29 } };
 	struct exchange_work at_once = { .ctx = job };
 
@@ -229,7 +228,8 @@ static struct slice last_event_id(const struct exchange *ex)
 
 static void watch(struct exchange *ex, struct rest *r, struct job *job)
 {
-	static const struct problem full = { .type = PROBLEM_BUSY, .retry_after = 10 * RETRY_AFTER_S,
+	static const struct problem full = { .type = PROBLEM_BUSY,
+					     .retry_after = 10 * RETRY_AFTER_S,
 					     .detail = { "too many are watching", 21 } };
 	struct live *live = NULL;
 	struct sse *s = NULL;
@@ -287,7 +287,8 @@ static void reply_unknown(struct exchange *ex, struct slice name)
 
 static void reply_root(struct exchange *ex, const struct rest *r)
 {
-	static const struct problem only_get = { .type = PROBLEM_METHOD, .detail = { "designs can only be listed here", 31 } };
+	static const struct problem only_get = { .type = PROBLEM_METHOD,
+						 .detail = { "designs can only be listed here", 31 } };
 
 	if (ex->req.method == HTTP_GET || ex->req.method == HTTP_HEAD)
 		reply_list(ex, r);
@@ -348,8 +349,8 @@ void rest_init(struct rest *r)
 	*r = (struct rest){ 0 };
 	pthread_mutex_init(&r->lock, NULL);
 	for (size_t i = 0; i < REST_METHODS; i++)
-		r->routes[i] = (struct http_route){ methods[i], REST_BASE, ROUTE_PREFIX | ROUTE_PROBLEMS, handle, r,
-							 body_limit };
+		r->routes[i] = (struct http_route){ methods[i], REST_BASE, ROUTE_PREFIX | ROUTE_PROBLEMS,
+						    handle,     r,         body_limit };
 }
 
 void rest_release(struct rest *r)

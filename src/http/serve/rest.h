@@ -13,7 +13,7 @@
 #include "http/workers.h"
 #include "process/live/live.h"
 
-#define REST_BASE "/api"
+#define REST_BASE    "/api"
 #define REST_METHODS 6
 
 struct rest {
@@ -21,7 +21,7 @@ struct rest {
 	size_t app_count;
 	struct http_route routes[REST_METHODS];
 	pthread_mutex_t lock;
-	struct live **live;      /* (lock) of each app that has been watched; NULL: none has */
+	struct live **live; /* (lock) of each app that has been watched; NULL: none has */
 };
 
 /* Fills the routes, which point to the rest. */

@@ -10,7 +10,7 @@ struct watch {
 	struct live *live;
 	struct watch *next, **at; /* of its place's; at NULL: not adopted */
 	int64_t expires_ms;       /* the caller's token; 0: never */
-	char *id;                 /* Last-Event-ID, cut where it is too long for one of ours; NULL: none, or it has served */
+	char *id; /* Last-Event-ID, cut where it is too long for one of ours; NULL: none, or it has served */
 };
 
 static struct watch *of_stream(struct sse *s)
@@ -70,7 +70,7 @@ static void take_pending(void *ctx, uint64_t sequence, struct live_bytes *b)
 {
 	struct watch *w = ctx;
 
-	w->watcher.from = sequence; /* what the place was told as well is not for him */
+	w->watcher.from = sequence;    /* what the place was told as well is not for him */
 	(void)sse_push(&w->stream, b); /* without a connection it cannot be closed */
 	loop_count(&w->stream.loop->counters.events, 1);
 }
@@ -127,7 +127,8 @@ static void keep_alive(struct watch *w)
 	loop_take_posts(s->loop); /* what was posted before the position was asked for comes before it */
 	if (!s->conn || uv_now(&s->loop->uv) - s->sent_at < s->loop->limits->keep_alive_ms)
 		return;
-	n = snprintf(text, sizeof(text), ": keep-alive\n%s%s%s\n", has_position ? "id: " : "", has_position ? position : "", has_position ? "\n" : "");
+	n = snprintf(text, sizeof(text), ": keep-alive\n%s%s%s\n", has_position ? "id: " : "",
+		     has_position ? position : "", has_position ? "\n" : "");
 	b = live_bytes_new(slice_make(text, (size_t)n));
 	if (b && sse_push(s, b))
 		sse_flush(s);
@@ -161,7 +162,9 @@ static bool watch(struct app_watcher *asked, struct run *r, const struct access 
 	if (!live_watch(w->live, r, &ask, &w->watcher, &b))
 		return false;
 	w->expires_ms = r->caller.expires_ms;
-	*reply = (struct app_reply){ .status = 200, .type = SLICE(LIVE_TYPE), .body = buf_slice(&b),
+	*reply = (struct app_reply){ .status = 200,
+				     .type = SLICE(LIVE_TYPE),
+				     .body = buf_slice(&b),
 				     .headers = SLICE("Cache-Control: no-store\r\nX-Accel-Buffering: no\r\n") };
 	return true;
 }

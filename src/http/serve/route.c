@@ -12,7 +12,7 @@
 #include "http/server.h"
 #include "http/door/sigv4.h"
 
-#define TEXT SLICE("text/plain; charset=utf-8")
+#define TEXT          SLICE("text/plain; charset=utf-8")
 #define NO_BODY_BYTES (64 * 1024) /* for bodies that nobody reads */
 
 /* ---- the server's own handlers ---- */
@@ -36,16 +36,12 @@ static bool unzip_or_reply(struct exchange *ex, struct slice *body)
 	struct error e;
 
 	switch (exchange_body(ex, body)) {
-	case BODY_OK:
-		return true;
+	case BODY_OK: return true;
 	case BODY_UNKNOWN_CODING:
-		error_set(&e, &ex->arena, ERR_SERIALIZATION,
-			  "Content-Encoding must be gzip, deflate or identity");
+		error_set(&e, &ex->arena, ERR_SERIALIZATION, "Content-Encoding must be gzip, deflate or identity");
 		exchange_reply(ex, 415, ex->content_type, api_error_reply(&ex->arena, &e));
 		return false;
-	case BODY_TOO_LARGE:
-		error_set(&e, &ex->arena, ERR_TOO_LARGE, "Request body is too large.");
-		break;
+	case BODY_TOO_LARGE: error_set(&e, &ex->arena, ERR_TOO_LARGE, "Request body is too large."); break;
 	case BODY_BAD:
 		error_set(&e, &ex->arena, ERR_SERIALIZATION, "The body is not valid %.*s",
 			  SLICE_ARG(request_header(&ex->req, SLICE("content-encoding"))));
@@ -70,8 +66,7 @@ static void handle_dynamodb(struct exchange *ex, void *ctx)
 	int64_t delay_ms = 0;
 
 	(void)ctx;
-	if (ex->req.body.n && !slice_is(type, "application/x-amz-json-1.0") &&
-	    !slice_is(type, "application/json")) {
+	if (ex->req.body.n && !slice_is(type, "application/x-amz-json-1.0") && !slice_is(type, "application/json")) {
 		not_dynamodb(ex);
 		return;
 	}
@@ -97,9 +92,7 @@ static void handle_healthy(struct exchange *ex, void *ctx)
 {
 	(void)ctx;
 	/* The blank at the end is DynamoDB's. */
-	exchange_reply(
-		ex, 200, TEXT,
-		arena_printf(&ex->arena, "healthy: dynamodb.%s.amazonaws.com ", ex->loop->region));
+	exchange_reply(ex, 200, TEXT, arena_printf(&ex->arena, "healthy: dynamodb.%s.amazonaws.com ", ex->loop->region));
 }
 
 static void handle_metrics(struct exchange *ex, void *ctx)
@@ -119,13 +112,13 @@ static void handle_metrics(struct exchange *ex, void *ctx)
 
 static const struct http_route own_routes[] = {
 	/* method    path        flags                         handler */
-	{ HTTP_POST, "/",        ROUTE_SIGNED,                 handle_dynamodb, NULL, dynamodb_body_limit },
-	{ HTTP_GET,  "/",        0,                            handle_healthy },
-	{ HTTP_GET,  "/healthz", ROUTE_MONITOR,                health_handle_live },
-	{ HTTP_GET,  "/readyz",  ROUTE_MONITOR,                health_handle_ready },
-	{ HTTP_GET,  "/metrics", ROUTE_MONITOR | ROUTE_SIGNED, handle_metrics },
-	{ HTTP_GET,  "/faults",  ROUTE_PRIVATE | ROUTE_SIGNED, faults_handle_show },
-	{ HTTP_POST, "/faults",  ROUTE_PRIVATE | ROUTE_SIGNED, faults_handle_set },
+	{ HTTP_POST, "/", ROUTE_SIGNED, handle_dynamodb, NULL, dynamodb_body_limit },
+	{ HTTP_GET, "/", 0, handle_healthy },
+	{ HTTP_GET, "/healthz", ROUTE_MONITOR, health_handle_live },
+	{ HTTP_GET, "/readyz", ROUTE_MONITOR, health_handle_ready },
+	{ HTTP_GET, "/metrics", ROUTE_MONITOR | ROUTE_SIGNED, handle_metrics },
+	{ HTTP_GET, "/faults", ROUTE_PRIVATE | ROUTE_SIGNED, faults_handle_show },
+	{ HTTP_POST, "/faults", ROUTE_PRIVATE | ROUTE_SIGNED, faults_handle_set },
 	{ HTTP_DELETE, "/faults", ROUTE_PRIVATE | ROUTE_SIGNED, faults_handle_clear },
 };
 
@@ -147,8 +140,7 @@ static bool matches(const struct http_route *row, const struct http_request *r)
 	       (!(row->flags & ROUTE_PAGE) || http_list_has(request_header(r, SLICE("accept")), SLICE("text/html")));
 }
 
-static const struct http_route *find(const struct http_route *rows, size_t n,
-				     const struct exchange *ex)
+static const struct http_route *find(const struct http_route *rows, size_t n, const struct exchange *ex)
 {
 	for (size_t i = 0; i < n; i++)
 		if (matches(&rows[i], &ex->req) && (!ex->loop->monitors || (rows[i].flags & ROUTE_MONITOR)))
@@ -270,8 +262,9 @@ static bool monitor_authorized_or_reply(struct exchange *ex)
 		return false;
 	}
 	audit_refused_request(ex, 401, slice_str(why));
-	exchange_reply_with(ex, 401, TEXT, arena_printf(&ex->arena, "%s\n", why),
-			    SLICE("WWW-Authenticate: Basic realm=\"thorpe\", charset=\"UTF-8\"\r\nCache-Control: no-store\r\n"));
+	exchange_reply_with(
+		ex, 401, TEXT, arena_printf(&ex->arena, "%s\n", why),
+		SLICE("WWW-Authenticate: Basic realm=\"thorpe\", charset=\"UTF-8\"\r\nCache-Control: no-store\r\n"));
 	return false;
 }
 
@@ -294,7 +287,8 @@ static bool authorized_or_reply(struct exchange *ex, const struct http_route *ro
 	audit_refused_request(ex, row->flags & ROUTE_PRIVATE ? 403 : err_status(e.code), e.message);
 	if (row->flags & ROUTE_PRIVATE) /* the console has to know what to sign for before it has signed anything */
 		exchange_reply_with(ex, 403, ex->content_type, api_error_reply(&ex->arena, &e),
-				    arena_printf(&ex->arena, "x-thorpe-region: %s\r\nCache-Control: no-store\r\n", l->region));
+				    arena_printf(&ex->arena, "x-thorpe-region: %s\r\nCache-Control: no-store\r\n",
+						 l->region));
 	else
 		exchange_reply_error(ex, &e);
 	return false;
@@ -304,8 +298,7 @@ static void choose_content_type(struct exchange *ex)
 {
 	struct slice type = media_type(request_header(&ex->req, SLICE("content-type")));
 
-	ex->content_type = slice_is(type, "application/x-amz-json-1.0") ? REPLY_JSON
-									: SLICE("application/json");
+	ex->content_type = slice_is(type, "application/x-amz-json-1.0") ? REPLY_JSON : SLICE("application/json");
 }
 
 int route_judge_head(struct exchange *ex, struct error *e)
@@ -344,6 +337,5 @@ void route_dispatch(struct exchange *ex)
 	else if (slice_is(ex->req.path, "/") && !ex->loop->monitors)
 		not_dynamodb(ex);
 	else
-		exchange_reply(ex, 404, SLICE("application/json"),
-			       SLICE("{\"message\":\"There is nothing here.\"}"));
+		exchange_reply(ex, 404, SLICE("application/json"), SLICE("{\"message\":\"There is nothing here.\"}"));
 }

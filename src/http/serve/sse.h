@@ -21,8 +21,8 @@ struct sse;
 struct sse_ops {
 	/* The reply is a stream: from now on there may be something to send. False: it ends after its beginning. */
 	bool (*begin)(struct sse *s);
-	void (*tick)(struct sse *s);  /* now and then, while a connection has it */
-	void (*drop)(struct sse *s);  /* its end: frees it, having called sse_release() */
+	void (*tick)(struct sse *s); /* now and then, while a connection has it */
+	void (*drop)(struct sse *s); /* its end: frees it, having called sse_release() */
 };
 
 struct sse {
@@ -31,11 +31,11 @@ struct sse {
 	struct conn *conn;         /* NULL: the head of the reply is still on its way */
 	struct live_bytes **queue; /* a ring of `capacity`, a power of two */
 	size_t first, count, capacity;
-	size_t queued;             /* bytes */
-	size_t sending;            /* of the queue, handed to the kernel */
-	uint64_t sent_at;          /* uv_now() when something was last queued */
-	bool ending;               /* when all is sent */
-	bool cut;                  /* was too slow, or memory ran out */
+	size_t queued;    /* bytes */
+	size_t sending;   /* of the queue, handed to the kernel */
+	uint64_t sent_at; /* uv_now() when something was last queued */
+	bool ending;      /* when all is sent */
+	bool cut;         /* was too slow, or memory ran out */
 };
 
 void sse_init(struct sse *s, const struct sse_ops *ops, struct loop *l);

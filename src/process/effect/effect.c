@@ -156,8 +156,8 @@ static enum effect_end run_effect(struct effect *x)
 	return EFFECT_FAILED;
 }
 
-enum effect_end effect_apply_until(struct run *r, const struct processor *p, const struct change *c, struct position *at,
-				   const _Atomic bool *stop)
+enum effect_end effect_apply_until(struct run *r, const struct processor *p, const struct change *c,
+				   struct position *at, const _Atomic bool *stop)
 {
 	struct effect x = { .caller = r, .processor = p, .change = c, .at = at, .stop = stop };
 	bool wakes;

@@ -20,17 +20,18 @@
 #include "process/checkpoint.h"
 
 enum effect_end {
-	EFFECT_NONE,    /* does not concern it, or there is nothing to do; the position has not been moved */
-	EFFECT_DONE,    /* written, and the position with it */
-	EFFECT_LOST,    /* someone else has moved the position */
-	EFFECT_FAILED,  /* run->problem says why; nothing of this step has been written, `at` is as far as it went */
+	EFFECT_NONE,   /* does not concern it, or there is nothing to do; the position has not been moved */
+	EFFECT_DONE,   /* written, and the position with it */
+	EFFECT_LOST,   /* someone else has moved the position */
+	EFFECT_FAILED, /* run->problem says why; nothing of this step has been written, `at` is as far as it went */
 };
 /* `at` is the position before; afterwards the one after (sequence of the change, no progress). */
-enum effect_end effect_apply(struct run *r, const struct processor *p, const struct change *c, struct position *at) MUST_CHECK;
+enum effect_end effect_apply(struct run *r, const struct processor *p, const struct change *c,
+			     struct position *at) MUST_CHECK;
 /* The same, and between two rows it asks whether to stop: then FAILED with PROBLEM_BUSY, to be gone on with another time, if
  * `when` still holds: others may have taken back what it would give to the rest. */
-enum effect_end effect_apply_until(struct run *r, const struct processor *p, const struct change *c, struct position *at,
-				   const _Atomic bool *stop) MUST_CHECK;
+enum effect_end effect_apply_until(struct run *r, const struct processor *p, const struct change *c,
+				   struct position *at, const _Atomic bool *stop) MUST_CHECK;
 /* The sequence of the change that a position's progress is inside of; empty: none. */
 struct slice effect_begun(struct slice progress);
 /* Whether it would be woken: entity, event, `let`, `when`. For send.h and tests. */

@@ -27,28 +27,30 @@
 #define EFFECT_MOST_ACTIONS (DYN_MOST_ACTIONS - 1) /* and the position */
 #define EFFECT_MOST_BYTES   (3u << 20)             /* of items in one transaction: DynamoDB takes 4 MB */
 
-struct batch_need { /* what a put requires: checks of the same batch */
+/* what a put requires: checks of the same batch */
+struct batch_need {
 	size_t *list;
 	size_t count;
 };
 
 struct batch {
 	struct dyn_write *list;
-	struct row *given;  /* of each put: `with` as it was evaluated */
-	struct batch_need *needs; /* of each put */
+	struct row *given;               /* of each put: `with` as it was evaluated */
+	struct batch_need *needs;        /* of each put */
 	const struct requirement **asks; /* of each check that a put needs; NULL: of one that a removal was decided by */
 	struct value *args[EFFECT_MOST_ACTIONS]; /* of each count: the target's identity */
 	size_t count, bytes;
-	size_t per_row;        /* actions that one more row may add */
-	size_t later;          /* checks that each removal may bring when it is decided */
-	bool settled;          /* removals have been decided (effect_lives.c) */
-	struct map keys;       /* of the table -> index + 1 into the list: DynamoDB takes no two actions on one item */
+	size_t per_row;  /* actions that one more row may add */
+	size_t later;    /* checks that each removal may bring when it is decided */
+	bool settled;    /* removals have been decided (effect_lives.c) */
+	struct map keys; /* of the table -> index + 1 into the list: DynamoDB takes no two actions on one item */
 };
 
-struct flight { /* a transaction that is being written */
+/* a transaction that is being written */
+struct flight {
 	struct run *run;
 	struct batch batch;
-	struct position now;         /* after it */
+	struct position now; /* after it */
 	struct dyn_started *started;
 };
 
@@ -62,29 +64,30 @@ struct flights {
 };
 
 struct effect {
-	struct run *caller;            /* who asks: its arena outlives the effect */
-	struct run *page;              /* reads rows */
-	struct run *run;               /* writes; cleared from transaction to transaction */
+	struct run *caller; /* who asks: its arena outlives the effect */
+	struct run *page;   /* reads rows */
+	struct run *run;    /* writes; cleared from transaction to transaction */
 	const struct processor *processor;
 	const struct change *change;
-	const struct entity *target;   /* NULL: REMOVE_ALL */
+	const struct entity *target; /* NULL: REMOVE_ALL */
 	struct position *at;
-	const _Atomic bool *stop;      /* NULL: never */
-	struct row item;            /* full */
-	struct value old;              /* full; absent: none */
+	const _Atomic bool *stop;        /* NULL: never */
+	struct row item;                 /* full */
+	struct value old;                /* full; absent: none */
 	struct term_variable *variables; /* `let`, and the row behind them */
-	size_t variable_count;            /* of `let` */
-	struct value row_key;          /* of the row at hand; absent: none */
+	size_t variable_count;           /* of `let` */
+	struct value row_key;            /* of the row at hand; absent: none */
 	struct batch batch;
-	struct flights *flights;       /* NULL: none yet */
-	struct buf progress;           /* bytes of at->progress */
-	bool wrote;                    /* the position has moved */
-	size_t riders_before;          /* the checks */
-	bool checks_ride;              /* with the position; then a lost rider may be one of them */
-	bool decided;                  /* of the row at hand: it stays, and the checks that say so wait to be written */
+	struct flights *flights; /* NULL: none yet */
+	struct buf progress;     /* bytes of at->progress */
+	bool wrote;              /* the position has moved */
+	size_t riders_before;    /* the checks */
+	bool checks_ride;        /* with the position; then a lost rider may be one of them */
+	bool decided;            /* of the row at hand: it stays, and the checks that say so wait to be written */
 };
 
-struct rows { /* a page */
+/* a page */
+struct rows {
 	struct row *list;
 	size_t count;
 	struct slice cursor, next; /* where it began; where the next one does, empty: that was all */
@@ -95,7 +98,7 @@ struct rows { /* a page */
 enum row_end { ROW_DONE, ROW_LOST, ROW_FAILED /* run->problem */ };
 
 /* ---- the change (effect_wake.c) ---- */
-bool effect_prepare(struct effect *x) MUST_CHECK; /* the item and `let` */
+bool effect_prepare(struct effect *x) MUST_CHECK;                   /* the item and `let` */
 bool effect_wakes_prepared(struct effect *x, bool *out) MUST_CHECK; /* as effect_wakes(), leaving it prepared if so */
 /* What terms see: the item, `let`, and the row unless that is absent. */
 struct scope effect_scope(struct effect *x, struct run *r);
@@ -103,8 +106,8 @@ struct scope effect_scope(struct effect *x, struct run *r);
 int64_t effect_time_enter(struct effect *x, struct run *r);
 void effect_time_leave(struct run *r, int64_t was);
 /* As read.h: parameters of the pattern are `with`, or the item's attributes of the same names. */
-bool effect_params(struct effect *x, struct run *r, const struct access *access, const struct assignment *with, size_t n,
-		   struct row *out) MUST_CHECK;
+bool effect_params(struct effect *x, struct run *r, const struct access *access, const struct assignment *with,
+		   size_t n, struct row *out) MUST_CHECK;
 
 /* ---- rows and the position (effect_rows.c) ---- */
 /* Whether the position is inside this very change: then it was woken, whatever `when` would say now. */
@@ -157,7 +160,8 @@ bool effect_refused(struct effect *x, size_t i, const struct dyn_refusal *refusa
 /* ---- what must be so when it is written (effect_lives.c) ---- */
 /* Whether what items of the entity require can be checked in a batch. */
 bool effect_can_check(const struct entity *e);
-struct effect_reason { /* one requirement of one item */
+/* one requirement of one item */
+struct effect_reason {
 	const struct requirement *requirement;
 	const struct entity *entity; /* of the target */
 	struct value key;            /* of the target; absent: there can be none */
@@ -189,15 +193,15 @@ struct value effect_id(struct effect *x, const struct attribute *a);
 bool effect_alter(struct effect *x, const struct entity *e, struct value key, const struct row *changes) MUST_CHECK;
 
 /* Runs `call` without riders: what may be done any number of times, and is not what the position tells of. */
-#define WITHOUT_RIDERS(r, call)                                            \
-	do {                                                               \
-		const struct dyn_write *const riders_ = (r)->riders;       \
-		const size_t rider_count_ = (r)->rider_count;              \
-		(r)->riders = NULL;                                        \
-		(r)->rider_count = 0;                                      \
-		call;                                                      \
-		(r)->riders = riders_;                                     \
-		(r)->rider_count = rider_count_;                           \
+#define WITHOUT_RIDERS(r, call)                                      \
+	do {                                                         \
+		const struct dyn_write *const riders_ = (r)->riders; \
+		const size_t rider_count_ = (r)->rider_count;        \
+		(r)->riders = NULL;                                  \
+		(r)->rider_count = 0;                                \
+		call;                                                \
+		(r)->riders = riders_;                               \
+		(r)->rider_count = rider_count_;                     \
 	} while (0)
 
 #endif

@@ -59,14 +59,16 @@ static bool add_condition(struct run *r, struct dyn_write *w, const struct term 
 
 	row_init(&none, r->arena, NULL);
 	if (!term_to_test(t, &bound, &test, &why, &e))
-		return why ? run_fail(r, PROBLEM_INTERNAL, "A condition cannot be asked of the database: %s", why) : scope_error(&s, &e);
+		return why ? run_fail(r, PROBLEM_INTERNAL, "A condition cannot be asked of the database: %s", why)
+			   : scope_error(&s, &e);
 	w->also = test_join(r->arena, TEST_AND, w->also, test);
 	return !s.failed;
 }
 
 /* ---- reasons ---- */
 
-static bool add_reason(struct run *r, const struct requirement *q, const struct row *item, struct effect_reason *list, size_t *n)
+static bool add_reason(struct run *r, const struct requirement *q, const struct row *item, struct effect_reason *list,
+		       size_t *n)
 {
 	struct scope s = { .run = r, .item = item };
 	struct effect_reason *x = &list[*n];
@@ -167,7 +169,8 @@ void effect_tell_required(struct effect *x, const struct requirement *q)
 		run_pass_over(x->run, PASSED_OVER_REQUIREMENT, "a %.*s is not put: %.*s", SLICE_ARG(x->target->name),
 			      SLICE_ARG(q->sentence));
 	else
-		run_pass_over(x->run, PASSED_OVER_REQUIREMENT, "a %.*s is not put: the %.*s that it requires is not there, or not so",
+		run_pass_over(x->run, PASSED_OVER_REQUIREMENT,
+			      "a %.*s is not put: the %.*s that it requires is not there, or not so",
 			      SLICE_ARG(x->target->name), SLICE_ARG(q->target.entity));
 }
 
@@ -177,7 +180,7 @@ struct removal {
 	struct value key, stored;
 	const struct entity *entity; /* NULL: what is there lives while nothing in particular */
 	struct effect_reason *reasons;
-	size_t first, count;         /* of all reasons */
+	size_t first, count; /* of all reasons */
 };
 
 /* What its life hangs on, to be read. */
@@ -259,7 +262,8 @@ static bool read_reasons(struct run *r, struct removal *list, size_t n, struct v
 /* Reads the items and what their lives hang on. */
 static bool read_removals(struct run *r, struct removal *list, size_t n, struct value **reasons)
 {
-	struct value *keys = arena_array(r->arena, struct value, n + 1), *items = arena_array(r->arena, struct value, n + 1);
+	struct value *keys = arena_array(r->arena, struct value, n + 1),
+		     *items = arena_array(r->arena, struct value, n + 1);
 
 	for (size_t i = 0; i < n; i++)
 		keys[i] = list[i].key;

@@ -60,8 +60,8 @@ struct put {
 	struct effect *effect;
 	struct row with;  /* as evaluated */
 	struct row given; /* with ids and times, too */
-	bool lacks;          /* something in `with` is absent */
-	bool is_made;        /* it was whole; what went wrong after that is about other items */
+	bool lacks;       /* something in `with` is absent */
+	bool is_made;     /* it was whole; what went wrong after that is about other items */
 	struct value key;
 };
 
@@ -129,7 +129,8 @@ static bool is_skipped(struct put *p)
 	struct run *r = p->write.run;
 	enum problem_type t = r->problem.type;
 
-	if (r->rider_lost || !(t == PROBLEM_INVALID || (p->is_made && (t == PROBLEM_NOT_FOUND || t == PROBLEM_CONFLICT))) ||
+	if (r->rider_lost ||
+	    !(t == PROBLEM_INVALID || (p->is_made && (t == PROBLEM_NOT_FOUND || t == PROBLEM_CONFLICT))) ||
 	    !(p->is_made || p->lacks))
 		return false;
 	run_pass_over(r, p->is_made ? PASSED_OVER_REQUIREMENT : PASSED_OVER_INCOMPLETE, "a %.*s is not put: %.*s",

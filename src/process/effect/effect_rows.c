@@ -72,7 +72,8 @@ static bool read_rows(struct effect *x, struct rows *page)
 		return run_fail(r, PROBLEM_INTERNAL, "There is no access pattern for '%.*s'", SLICE_ARG(p->name));
 	}
 	effect_row_enter(x, NULL);
-	ok = effect_params(x, r, q.access, each ? p->each_with : p->with, each ? p->each_with_count : p->with_count, &params);
+	ok = effect_params(x, r, q.access, each ? p->each_with : p->with, each ? p->each_with_count : p->with_count,
+			   &params);
 	effect_time_leave(r, was);
 	if (!ok)
 		return false;
@@ -138,8 +139,8 @@ static bool progress_read(const struct effect *x, struct progress *out)
 	uint64_t done;
 
 	if (!rest.n || !take_word(&rest, &word) || !slice_is(word, "1") || !take_word(&rest, &word) ||
-	    !slice_equal(word, x->change->sequence) || !take_number(&rest, 10, &done) || !take_number(&rest, 16, &out->hash) ||
-	    !take_word(&rest, &out->cursor))
+	    !slice_equal(word, x->change->sequence) || !take_number(&rest, 10, &done) ||
+	    !take_number(&rest, 16, &out->hash) || !take_word(&rest, &out->cursor))
 		return false;
 	out->done = (size_t)done;
 	if (slice_is(out->cursor, "-"))
@@ -231,7 +232,9 @@ bool effect_position_is_end(const struct rows *page, size_t done)
 
 struct position effect_position_after(struct effect *x, const struct rows *page, size_t done)
 {
-	struct position now = { .processor = x->at->processor, .shard = x->at->shard, .sequence = x->at->sequence, .stored = true };
+	struct position now = {
+		.processor = x->at->processor, .shard = x->at->shard, .sequence = x->at->sequence, .stored = true
+	};
 	struct slice cursor = done == page->count ? page->next : page->cursor;
 	size_t inside = done == page->count ? 0 : done;
 
@@ -239,8 +242,9 @@ struct position effect_position_after(struct effect *x, const struct rows *page,
 		now.sequence = x->change->sequence;
 		return now;
 	}
-	now.progress = arena_printf(x->run->arena, "1 %.*s %zu %" PRIx64 " %.*s", SLICE_ARG(x->change->sequence), inside,
-				    inside ? hash_of(x, &page->list[inside - 1]) : 0, SLICE_ARG(cursor.n ? cursor : SLICE("-")));
+	now.progress = arena_printf(x->run->arena, "1 %.*s %zu %" PRIx64 " %.*s", SLICE_ARG(x->change->sequence),
+				    inside, inside ? hash_of(x, &page->list[inside - 1]) : 0,
+				    SLICE_ARG(cursor.n ? cursor : SLICE("-")));
 	return now;
 }
 

@@ -25,8 +25,11 @@ struct scope effect_scope(struct effect *x, struct run *r)
 	bool row = x->processor->each_variable.n && value_present(x->variables[x->variable_count].value);
 
 	return (struct scope){
-		.run = r, .item = &x->item, .old = x->old,
-		.variables = x->variables, .variable_count = x->variable_count + row,
+		.run = r,
+		.item = &x->item,
+		.old = x->old,
+		.variables = x->variables,
+		.variable_count = x->variable_count + row,
 	};
 }
 
@@ -39,7 +42,9 @@ static bool evaluate_let(struct effect *x)
 	x->variables[p->let_count].name = p->each_variable;
 	x->variables[p->let_count].at = p->each_at;
 	for (size_t i = 0; i < p->let_count; i++) {
-		struct scope s = { .run = x->caller, .item = &x->item, .old = x->old, .variables = x->variables, .variable_count = i };
+		struct scope s = {
+			.run = x->caller, .item = &x->item, .old = x->old, .variables = x->variables, .variable_count = i
+		};
 		struct value v;
 
 		if (!scope_value(&s, p->let[i].term, &v))
@@ -75,15 +80,16 @@ static struct value named(const struct scope *s, struct slice name)
 	return row_find(s->item, name);
 }
 
-bool effect_params(struct effect *x, struct run *r, const struct access *access, const struct assignment *with, size_t n,
-		   struct row *out)
+bool effect_params(struct effect *x, struct run *r, const struct access *access, const struct assignment *with,
+		   size_t n, struct row *out)
 {
 	struct scope s = effect_scope(x, r);
 	struct value v;
 
 	row_init(out, r->arena, NULL);
 	for (size_t i = 0; !n && i < access->param_count + access->query_param_count; i++) {
-		struct slice name = i < access->param_count ? access->params[i] : access->query_params[i - access->param_count].name;
+		struct slice name = i < access->param_count ? access->params[i]
+							    : access->query_params[i - access->param_count].name;
 
 		v = named(&s, name);
 		if (value_present(v))

@@ -8,7 +8,8 @@
 
 bool effect_is_plain(const struct entity *e)
 {
-	return !e->companion_count && !e->count_count && !e->login.present && !e->delete_.then_count && !entity_takes(e) && effect_can_check(e);
+	return !e->companion_count && !e->count_count && !e->login.present && !e->delete_.then_count &&
+	       !entity_takes(e) && effect_can_check(e);
 }
 
 /* Cascades are the keeper's as well, but right away is better. */
@@ -281,7 +282,8 @@ static bool remove_for_row(struct effect *x)
 	struct scope s = effect_scope(x, x->run);
 
 	if (!access)
-		return run_fail(x->run, PROBLEM_INTERNAL, "There is no access pattern '%.*s'", SLICE_ARG(x->processor->target));
+		return run_fail(x->run, PROBLEM_INTERNAL, "There is no access pattern '%.*s'",
+				SLICE_ARG(x->processor->target));
 	return read_each(x->run, access, &s, x->processor->with, x->processor->with_count, remove_rows, x);
 }
 

@@ -55,7 +55,8 @@ bool keeper_is_needed(const struct design *d)
 
 /* ---- what is known of an entity ---- */
 
-struct role { /* of an entity, worked out when the first of its items comes */
+/* of an entity, worked out when the first of its items comes */
+struct role {
 	const struct entity *entity;
 	bool *counters; /* by attribute: a counter with something that depends on it */
 	bool has_counters, has_copies;
@@ -66,19 +67,19 @@ struct role { /* of an entity, worked out when the first of its items comes */
 
 struct kept {
 	const struct role *role;
-	struct value key, now;  /* now: stored, as the last record says; absent: gone */
+	struct value key, now;    /* now: stored, as the last record says; absent: gone */
 	struct name_list changed; /* attributes that others copy */
-	bool counted;           /* a counter moved that something depends on */
-	bool copies;            /* what it copies, or whence, is new */
+	bool counted;             /* a counter moved that something depends on */
+	bool copies;              /* what it copies, or whence, is new */
 };
 
 struct keeper {
 	struct run *run;
-	struct slice seen;      /* up to and with this change it has followed them all before: a replay; empty: none */
-	struct run *branch;     /* cleared from item to item */
-	struct run *sources;    /* remembers what copies are compared with */
-	struct role *roles;     /* by entity */
-	struct map items;       /* key -> struct kept, in order */
+	struct slice seen;   /* up to and with this change it has followed them all before: a replay; empty: none */
+	struct run *branch;  /* cleared from item to item */
+	struct run *sources; /* remembers what copies are compared with */
+	struct role *roles;  /* by entity */
+	struct map items;    /* key -> struct kept, in order */
 };
 
 static struct role *role_of(struct keeper *k, const struct entity *e)
@@ -236,7 +237,8 @@ static bool keep_sources(struct keeper *k, const struct kept *x)
 	for (size_t i = 0; i < x->changed.count; i++) {
 		struct slice name = x->changed.list[i];
 		/* Anything else than what it is. */
-		struct value other = value_present(value_get(full, name)) ? VALUE_ABSENT : value_make_null(k->branch->arena);
+		struct value other =
+			value_present(value_get(full, name)) ? VALUE_ABSENT : value_make_null(k->branch->arena);
 
 		old = value_map_with(k->branch->arena, old, name, other);
 	}
@@ -258,7 +260,8 @@ static bool compare(struct keeper *k, const struct kept *x, const struct attribu
 		return true;
 	row_from(&f, r->arena, x->role->entity, entity_full(r, x->role->entity, x->now));
 	if (!scope_args(&s, a->copy_args, a->copy_arg_count, &args) ||
-	    !entity_fetch(r, source, args, a->copy_arg_count, false, &full) || !entity_copied(r, a, &(struct row){ .full = full }, &copy))
+	    !entity_fetch(r, source, args, a->copy_arg_count, false, &full) ||
+	    !entity_copied(r, a, &(struct row){ .full = full }, &copy))
 		return false;
 	*differs_ = !value_equal(copy, row_get(&f, a->at));
 	return true;
@@ -389,7 +392,8 @@ static bool follow_deletion(struct keeper *k, const struct change *c)
 
 	if (!e->delete_.then_count || !value_present(c->old_image) || c->unfit.n)
 		return true;
-	return finish(k, c->events == ON_UPDATED ? finish_soft_deletion(k, c) : finish_deletion(k, c), e, "what goes with the end");
+	return finish(k, c->events == ON_UPDATED ? finish_soft_deletion(k, c) : finish_deletion(k, c), e,
+		      "what goes with the end");
 }
 
 bool keeper_follow(struct run *r, const struct change *list, size_t n, struct slice seen)
@@ -416,7 +420,8 @@ bool keeper_follow(struct run *r, const struct change *list, size_t n, struct sl
 
 bool keeper_has_traces(const struct change *c)
 {
-	return c->by_ttl && c->events == ON_DELETED && c->entity && !c->unfit.n && value_present(c->old_image) && has_traces(c->entity);
+	return c->by_ttl && c->events == ON_DELETED && c->entity && !c->unfit.n && value_present(c->old_image) &&
+	       has_traces(c->entity);
 }
 
 bool keeper_take_traces(struct run *r, const struct change *c, const struct position *was, bool *wrote)
@@ -436,7 +441,8 @@ bool keeper_take_traces(struct run *r, const struct change *c, const struct posi
 	t = r->problem.type;
 	if (ok || r->rider_lost || t == PROBLEM_BUSY || t == PROBLEM_INTERNAL || t == PROBLEM_NONE)
 		return ok;
-	run_pass_over(r, PASSED_OVER_REFUSED, "what a %.*s has left: %.*s", SLICE_ARG(c->entity->name), SLICE_ARG(r->problem.detail));
+	run_pass_over(r, PASSED_OVER_REFUSED, "what a %.*s has left: %.*s", SLICE_ARG(c->entity->name),
+		      SLICE_ARG(r->problem.detail));
 	r->problem = (struct problem){ 0 };
 	return true;
 }

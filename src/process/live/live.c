@@ -107,7 +107,8 @@ bool live_is_idle(struct live *l)
 	bool idle;
 
 	pthread_mutex_lock(&l->lock);
-	idle = !l->watchers || (l->running && (live_is_ordered(l->database) ? l->delivered >= latest - 1 : l->seen >= latest));
+	idle = !l->watchers ||
+	       (l->running && (live_is_ordered(l->database) ? l->delivered >= latest - 1 : l->seen >= latest));
 	pthread_mutex_unlock(&l->lock);
 	return idle;
 }
@@ -147,7 +148,8 @@ static void wait_for_events(struct live_topic *t, struct live_watcher *w)
 }
 
 /* From here on nothing is missed: *at is where that is. */
-static bool register_watcher(struct live *l, struct run *r, const struct live_absence *a, struct live_watcher *w, struct live_at *at)
+static bool register_watcher(struct live *l, struct run *r, const struct live_absence *a, struct live_watcher *w,
+			     struct live_at *at)
 {
 	struct caller caller;
 	struct slice key = live_topic_key(r, a->list, &caller);

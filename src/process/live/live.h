@@ -26,14 +26,14 @@
 #include "app/app.h"
 #include "process/live/live_bytes.h"
 
-#define LIVE_POSTS_MOST 1024             /* events on their way to targets */
-#define LIVE_POSTS_BYTES (64 * 1024)     /* those of them */
-#define LIVE_PENDING_BYTES (256 * 1024)  /* that wait for a watcher who is not adopted yet */
-#define LIVE_CATCH_UP_BYTES (256 * 1024) /* of events that were missed; who has missed more reads the list again */
-#define LIVE_CATCH_UP_CHANGES 20000      /* of the whole table, that are looked at for that */
-#define LIVE_TYPE "text/event-stream"
+#define LIVE_POSTS_MOST       1024         /* events on their way to targets */
+#define LIVE_POSTS_BYTES      (64 * 1024)  /* those of them */
+#define LIVE_PENDING_BYTES    (256 * 1024) /* that wait for a watcher who is not adopted yet */
+#define LIVE_CATCH_UP_BYTES   (256 * 1024) /* of events that were missed; who has missed more reads the list again */
+#define LIVE_CATCH_UP_CHANGES 20000        /* of the whole table, that are looked at for that */
+#define LIVE_TYPE             "text/event-stream"
 
-struct live;       /* of one app */
+struct live; /* of one app */
 struct live_topic;
 
 struct live *live_new(struct app *app); /* NULL: memory. The app outlives it */
@@ -41,7 +41,8 @@ struct live *live_new(struct app *app); /* NULL: memory. The app outlives it */
 void live_free(struct live *l);
 
 /* ---- targets ---- */
-struct live_place { /* the watchers of one topic at one target */
+/* the watchers of one topic at one target */
+struct live_place {
 	struct live_place *next;
 	struct live_topic *topic;
 	struct live_target *target;
@@ -66,10 +67,11 @@ void live_posted(const struct live_event *e);
 
 /* ---- watchers ---- */
 struct live_pending;
-struct live_watcher { /* zero to begin with; whoever has it also keeps it in its place's list */
-	struct live_topic *topic;  /* NULL: does not watch */
-	struct live_place *place;  /* adopted */
-	uint64_t from;             /* what is behind it concerns him */
+/* zero to begin with; whoever has it also keeps it in its place's list */
+struct live_watcher {
+	struct live_topic *topic; /* NULL: does not watch */
+	struct live_place *place; /* adopted */
+	uint64_t from;            /* what is behind it concerns him */
 	/* inside: */
 	struct live_target *target;
 	struct live_watcher *next, **at; /* of the topic's that are not adopted yet */
@@ -81,15 +83,17 @@ struct live_watcher { /* zero to begin with; whoever has it also keeps it in its
 struct live_ask {
 	const struct access *access;
 	const struct row *params;
-	struct slice last_event_id;  /* empty: from now on; longer than LIVE_ID_ROOM: no position of ours */
+	struct slice last_event_id; /* empty: from now on; longer than LIVE_ID_ROOM: no position of ours */
 	struct live_target *target;
 };
 /* Fills the watcher and appends what the stream begins with. Problems: as for reading the list; INVALID when it cannot
  * be watched; BUSY. May wait a little, for the reader to start. When it fails, or memory runs out in it, live_leave() is
  * due as well. */
-bool live_watch(struct live *l, struct run *r, const struct live_ask *ask, struct live_watcher *w, struct buf *out) MUST_CHECK;
+bool live_watch(struct live *l, struct run *r, const struct live_ask *ask, struct live_watcher *w,
+		struct buf *out) MUST_CHECK;
 /* Calls take() for what has come since. False: cut off. */
-bool live_adopt(struct live_watcher *w, void (*take)(void *ctx, uint64_t sequence, struct live_bytes *b), void *ctx) MUST_CHECK;
+bool live_adopt(struct live_watcher *w, void (*take)(void *ctx, uint64_t sequence, struct live_bytes *b),
+		void *ctx) MUST_CHECK;
 void live_leave(struct live_watcher *w); /* one that does not watch is fine */
 
 /* Everything up to it has been given to the targets: a position, as an event's id, for those who have heard nothing for long.

@@ -4,15 +4,15 @@
 #include "process/live/live_internal.h"
 
 struct catching_up {
-	struct run run;      /* the caller's, with an arena of its own that is cleared between rounds */
+	struct run run; /* the caller's, with an arena of its own that is cleared between rounds */
 	const struct live_absence *absence;
 	struct live_stream stream;
 	struct live_at at;
-	struct mark after;   /* where it began, of a stream that is not ordered */
+	struct mark after; /* where it began, of a stream that is not ordered */
 	size_t looked_at;
 	struct buf *out;
-	size_t begun;        /* out->n before */
-	bool lost;           /* the list has to be read again */
+	size_t begun; /* out->n before */
+	bool lost;    /* the list has to be read again */
 };
 
 static bool is_near(struct catching_up *c, struct value image)
@@ -72,8 +72,9 @@ static bool go_through(struct catching_up *c)
 {
 	bool is_last = c->stream.is_ordered && c->at.position == c->absence->upto->position;
 
-	if (!is_last && !(c->stream.is_ordered ? live_stream_start(&c->stream, &c->run, c->at.position)
-					       : live_stream_start_between(&c->stream, &c->run, &c->after, &c->absence->upto->mark)))
+	if (!is_last && !(c->stream.is_ordered
+				  ? live_stream_start(&c->stream, &c->run, c->at.position)
+				  : live_stream_start_between(&c->stream, &c->run, &c->after, &c->absence->upto->mark)))
 		return false;
 	while (!is_last && !c->lost) {
 		if (!go_on(c, &is_last))
@@ -115,7 +116,10 @@ void live_catch_up(struct run *r, const struct live_absence *a, struct buf *out)
 	char id[LIVE_ID_ROOM];
 	volatile bool ok = false;
 
-	*c = (struct catching_up){ .run = *r, .absence = a, .out = out, .begun = out->n,
+	*c = (struct catching_up){ .run = *r,
+				   .absence = a,
+				   .out = out,
+				   .begun = out->n,
 				   .stream = { .database = d, .is_ordered = live_is_ordered(d) } };
 	arena_init(scratch);
 	c->run.arena = scratch;

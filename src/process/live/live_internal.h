@@ -11,7 +11,8 @@
 #include "process/live/live_stream.h"
 
 /* ---- tables of what is kept by a text (live_table.c) ---- */
-struct live_node { /* in whatever is kept */
+/* in whatever is kept */
+struct live_node {
 	struct live_node *next, **at; /* at NULL: in no table */
 	uint64_t hash;
 	struct slice key;
@@ -23,7 +24,7 @@ struct live_table {
 };
 bool live_table_init(struct live_table *t) MUST_CHECK;
 void live_table_release(struct live_table *t);
-void live_table_add(struct live_table *t, struct live_node *n); /* key and topic are set; equal keys may be in it */
+void live_table_add(struct live_table *t, struct live_node *n);    /* key and topic are set; equal keys may be in it */
 void live_table_remove(struct live_table *t, struct live_node *n); /* one that is in none is fine */
 /* The first with that key, and the next after one. */
 struct live_node *live_table_find(const struct live_table *t, struct slice key);
@@ -38,31 +39,32 @@ struct live_pending {
 
 struct live_topic {
 	struct live *live;
-	struct live_node node;      /* (lock) in live->topics */
-	size_t refs;                /* (lock) watchers, events on their way, the reader at work on it */
+	struct live_node node;        /* (lock) in live->topics */
+	size_t refs;                  /* (lock) watchers, events on their way, the reader at work on it */
 	struct live_node *partitions; /* (lock) in live->partitions; one block with their keys */
 	size_t partition_count;
-	struct live_place *places;  /* (lock) */
-	struct live_watcher *pending; /* (lock) */
+	struct live_place *places;              /* (lock) */
+	struct live_watcher *pending;           /* (lock) */
 	struct live_topic *moving, **moving_at; /* (lock) of those whose partitions follow the clock; NULL: not one */
-	uint64_t stamp;             /* the reader's: the change it was last found for */
-	struct caller caller;       /* the reader moves its session.versions; nothing else changes */
+	uint64_t stamp;                         /* the reader's: the change it was last found for */
+	struct caller caller;                   /* the reader moves its session.versions; nothing else changes */
 	/* never changed: */
 	struct read_live list;
 	_Alignas(struct slice) char room[];
 };
 
-struct live_at { /* a position */
+/* a position */
+struct live_at {
 	uint64_t position;
-	struct mark mark;         /* of a stream that is not ordered (live_stream.h) */
+	struct mark mark; /* of a stream that is not ordered (live_stream.h) */
 };
 
 struct live {
 	struct app *app;
 	struct database *database;
-	struct backend *backend;    /* the reader's */
+	struct backend *backend; /* the reader's */
 	pthread_mutex_t lock;
-	pthread_cond_t changed;     /* of what the reader waits for, and who waits for it */
+	pthread_cond_t changed; /* of what the reader waits for, and who waits for it */
 	pthread_t thread;
 	bool started;               /* (lock) there is a thread */
 	bool stopping;              /* (lock) */
@@ -70,11 +72,11 @@ struct live {
 	uint64_t failures;          /* (lock) of starting, so that who waits for it notices */
 	size_t watchers;            /* (lock) */
 	size_t posts, posted_bytes; /* (lock) L4 */
-	struct live_at at;          /* (lock) changes up to it have been compared with the topics that were there then */
-	uint64_t delivered;         /* (lock) and their events given to the targets */
-	uint64_t seen;              /* (lock) of a stream elsewhere: database_latest() when it was last read */
+	struct live_at at;  /* (lock) changes up to it have been compared with the topics that were there then */
+	uint64_t delivered; /* (lock) and their events given to the targets */
+	uint64_t seen;      /* (lock) of a stream elsewhere: database_latest() when it was last read */
 	struct live_table topics, partitions; /* (lock) */
-	struct live_topic *moving;  /* (lock) */
+	struct live_topic *moving;            /* (lock) */
 };
 
 /* With the lock held. */
@@ -86,8 +88,8 @@ static inline bool live_is_full(const struct live *l)
 /* The key of a topic: what it watches, and for whom, as far as that makes a difference: *caller. */
 struct slice live_topic_key(struct run *r, const struct read_live *list, struct caller *caller);
 /* With the lock held. With one reference more, made if there is none; NULL: memory. */
-struct live_topic *live_topic_get(struct live *l, struct slice key, const struct read_live *list, const struct caller *caller,
-				  const struct slice *partitions, size_t n);
+struct live_topic *live_topic_get(struct live *l, struct slice key, const struct read_live *list,
+				  const struct caller *caller, const struct slice *partitions, size_t n);
 void live_topic_unref(struct live_topic *t); /* with the lock held */
 /* With the lock held: other partitions. False: memory, and those it had stay. */
 bool live_topic_move(struct live_topic *t, const struct slice *partitions, size_t n) MUST_CHECK;
@@ -108,12 +110,13 @@ void live_text_events(struct buf *b, const struct read_live_event *events, size_
 void live_text_plain(struct buf *b, const char *event, struct slice id); /* ready, reset */
 
 /* ---- what was missed (live_catch_up.c) ---- */
-struct live_absence { /* of a watcher that comes back */
+/* of a watcher that comes back */
+struct live_absence {
 	const struct live *live;
 	const struct read_live *list;
 	const struct slice *partitions;
 	size_t partition_count;
-	struct slice id;       /* where it was */
+	struct slice id; /* where it was */
 	const struct live_at *upto;
 };
 /* Appends the events since, and `ready`; or `reset` when they cannot be had. */

@@ -6,7 +6,7 @@
 #include "base/log.h"
 #include "process/live/live_internal.h"
 
-#define LOOK_MS 10      /* how often it is looked whether something was written */
+#define LOOK_MS   10 /* how often it is looked whether something was written */
 #define FAILED_MS 500
 #define MINUTE_MS 60000
 
@@ -18,14 +18,17 @@ struct reader {
 	struct live_round rounds[2];
 	unsigned turn;
 	uint64_t stamp;
-	int64_t minute;               /* when the moving topics were looked at */
-	struct live_topic **found;    /* for the change at hand; each with a reference */
+	int64_t minute;            /* when the moving topics were looked at */
+	struct live_topic **found; /* for the change at hand; each with a reference */
 	size_t found_count, found_capacity;
 };
 
 static struct run run_in(struct reader *x, struct arena *a)
 {
-	return (struct run){ .app = x->live->app, .design = app_design(x->live->app), .backend = x->live->backend, .arena = a,
+	return (struct run){ .app = x->live->app,
+			     .design = app_design(x->live->app),
+			     .backend = x->live->backend,
+			     .arena = a,
 			     .now_ms = app_now_ms(x->live->app) };
 }
 
@@ -443,7 +446,8 @@ static void release(struct reader *x)
 void *live_read_on(void *live)
 {
 	struct live *l = live;
-	struct reader x = { .live = l, .stream = { .database = l->database, .is_ordered = live_is_ordered(l->database) } };
+	struct reader x = { .live = l,
+			    .stream = { .database = l->database, .is_ordered = live_is_ordered(l->database) } };
 
 	init(&x);
 	pthread_mutex_lock(&l->lock);

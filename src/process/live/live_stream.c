@@ -8,23 +8,26 @@
 #include "process/keeper/keeper.h"
 
 #define SHARD_MOST 400 /* changes of one shard in a round, or a page more */
-#define SHARDS_EVERY_US (10 * INT64_C(1000000)) /* a new shard is made from one that ends, which is noticed at once: this is for others */
-#define SKEW_MS 60000  /* how far the clocks of this server and of the stream may be apart */
-#define FORWARD_PAGES 3 /* that are read to find the end of a shard */
-#define EMPTY_MOST 50  /* pages without a change, one after the other, before the place they should lead to: DynamoDB has such pages */
+#define SHARDS_EVERY_US \
+	(10 *           \
+	 INT64_C(1000000))  /* a new shard is made from one that ends, which is noticed at once: this is for others */
+#define SKEW_MS       60000 /* how far the clocks of this server and of the stream may be apart */
+#define FORWARD_PAGES 3     /* that are read to find the end of a shard */
+#define EMPTY_MOST \
+	50 /* pages without a change, one after the other, before the place they should lead to: DynamoDB has such pages */
 
 struct live_shard {
 	struct seat seat; /* first */
 	struct tail tail;
 	struct tail_cursor cursor;
 	char *parent;
-	struct mark_part *part;        /* in the stream's mark; NULL: not in it */
-	int64_t since_ms;              /* read from its end on since then; 0: it is not */
-	int64_t skip_ms;               /* what is older has been seen; 0: nothing has */
-	const struct mark_part *upto;  /* not ordered: where to stop; NULL: at its end */
-	int empty;                     /* pages on the way there, one after the other */
-	bool is_seen;                  /* before the mark: in no mark */
-	bool is_done;                  /* nothing more of it is wanted */
+	struct mark_part *part;       /* in the stream's mark; NULL: not in it */
+	int64_t since_ms;             /* read from its end on since then; 0: it is not */
+	int64_t skip_ms;              /* what is older has been seen; 0: nothing has */
+	const struct mark_part *upto; /* not ordered: where to stop; NULL: at its end */
+	int empty;                    /* pages on the way there, one after the other */
+	bool is_seen;                 /* before the mark: in no mark */
+	bool is_done;                 /* nothing more of it is wanted */
 };
 
 static struct live_shard *shard_of(struct seat *s)
@@ -85,7 +88,8 @@ static bool has_reached(const struct live_shard *x)
  * has the watcher, if it was the same reader that told it so. */
 static void end_between(struct live_stream *s, const struct mark_part *from, struct live_shard *x)
 {
-	bool is_same = from && from->kind == MARK_SINCE && x->upto->kind == MARK_SINCE && from->since_ms == x->upto->since_ms;
+	bool is_same =
+		from && from->kind == MARK_SINCE && x->upto->kind == MARK_SINCE && from->since_ms == x->upto->since_ms;
 
 	if (x->upto->kind == MARK_START || is_same || has_reached(x))
 		stop_shard(x);
@@ -93,7 +97,8 @@ static void end_between(struct live_stream *s, const struct mark_part *from, str
 		s->lost = true;
 }
 
-static void begin_between(struct live_stream *s, const struct shard_list *list, const struct shard *shard, struct live_shard *x)
+static void begin_between(struct live_stream *s, const struct shard_list *list, const struct shard *shard,
+			  struct live_shard *x)
 {
 	const struct mark_part *from = mark_find(s->after, shard->id);
 
@@ -295,7 +300,8 @@ static void add(struct reading *g, uint64_t sequence, const struct change *c, st
 	if (out->count == g->capacity) {
 		size_t more = g->capacity ? 2 * g->capacity : 64;
 
-		out->list = arena_grow(g->run->arena, out->list, g->capacity * sizeof(*out->list), more * sizeof(*out->list));
+		out->list = arena_grow(g->run->arena, out->list, g->capacity * sizeof(*out->list),
+				       more * sizeof(*out->list));
 		g->capacity = more;
 	}
 	out->list[out->count++] = (struct live_change){ sequence, c, part };
@@ -328,7 +334,8 @@ static void add_numbered(struct reading *g, struct live_shard *x, const struct c
 		if (x->upto && x->upto->kind == MARK_AFTER && spot_compare(&x->upto->at, c->sequence) < 0) {
 			x->is_done = true;
 			cursor_set(&x->cursor, spot_sequence(&x->upto->at));
-		} else if (!c->created_ms || c->created_ms / 1000 >= x->skip_ms / 1000) { /* times are told to the second */
+		} else if (!c->created_ms ||
+			   c->created_ms / 1000 >= x->skip_ms / 1000) { /* times are told to the second */
 			add(g, g->out->count, c, x->part);
 		}
 	}
@@ -394,7 +401,8 @@ static void put_in_order(struct live_stream *s, struct run *r, struct live_round
 		out->count--;
 	for (struct seat *x = s->shards.first; x; x = x->next)
 		if (number_of(spot_sequence(&shard_of(x)->cursor.at)) > out->upto)
-			cursor_set(&shard_of(x)->cursor, arena_printf(r->arena, "%021llu", (unsigned long long)out->upto));
+			cursor_set(&shard_of(x)->cursor,
+				   arena_printf(r->arena, "%021llu", (unsigned long long)out->upto));
 }
 
 static int by_text(const void *a, const void *b)
@@ -444,7 +452,9 @@ bool live_stream_read(struct live_stream *s, struct run *r, uint64_t from, uint6
 		return false;
 	for (struct seat *x = s->shards.first; x; x = x->next)
 		if (!shard_of(x)->is_done && !read_shard(&g, shard_of(x)))
-			return r->problem.detail.n ? false : run_fail(r, PROBLEM_BUSY, "the stream cannot be read at the moment");
+			return r->problem.detail.n
+				       ? false
+				       : run_fail(r, PROBLEM_BUSY, "the stream cannot be read at the moment");
 	if (s->is_ordered)
 		put_in_order(s, r, out);
 	else

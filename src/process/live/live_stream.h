@@ -19,27 +19,27 @@
 struct live_change {
 	uint64_t sequence;
 	const struct change *change;
-	struct mark_part *part;   /* of the stream's mark: moves with the change; NULL: the stream is ordered, or has too many shards */
+	struct mark_part *part; /* of the stream's mark: moves with the change; NULL: the stream is ordered, or has too many shards */
 };
 struct live_round {
 	struct live_change *list; /* by sequence */
 	size_t count;
-	uint64_t upto;            /* that is all up to there */
-	bool trimmed;             /* some are lost */
-	bool is_last;             /* of a stream with an end: there are no more */
+	uint64_t upto; /* that is all up to there */
+	bool trimmed;  /* some are lost */
+	bool is_last;  /* of a stream with an end: there are no more */
 };
 
 struct live_stream {
 	struct database *database;
 	bool is_ordered;
-	struct mark mark;         /* where it is, of a stream that is not ordered */
+	struct mark mark; /* where it is, of a stream that is not ordered */
 	/* inside: */
 	struct seats shards;
-	uint64_t from;            /* ordered: where shards begin */
-	bool begins;              /* not ordered: shards that are there now are read from their end on */
+	uint64_t from;                     /* ordered: where shards begin */
+	bool begins;                       /* not ordered: shards that are there now are read from their end on */
 	const struct mark *after, *before; /* not ordered: what is read lies between them; NULL: there is no end */
 	bool failed, lost;
-	bool has_ended_some;      /* since the shards were listed */
+	bool has_ended_some; /* since the shards were listed */
 	int64_t listed_us;
 };
 
@@ -47,7 +47,8 @@ struct live_stream {
  * may be started again. */
 bool live_stream_start(struct live_stream *s, struct run *r, uint64_t from) MUST_CHECK;
 /* Not ordered: what is after one mark and not after the other. */
-bool live_stream_start_between(struct live_stream *s, struct run *r, const struct mark *after, const struct mark *before) MUST_CHECK;
+bool live_stream_start_between(struct live_stream *s, struct run *r, const struct mark *after,
+			       const struct mark *before) MUST_CHECK;
 void live_stream_stop(struct live_stream *s); /* a zeroed one is fine */
 
 /* Not ordered: whether there may be something to read. */
@@ -55,7 +56,8 @@ bool live_stream_is_due(const struct live_stream *s);
 /* What follows `from`, the last round's `upto`. Ordered: up to `upto`, which has been committed, or less far. Else: whatever has
  * come, numbered from `from` + 1 on; the mark stays where it was until the caller moves its parts. In the run's arena. False:
  * run->problem; start again, for something may have been missed. */
-bool live_stream_read(struct live_stream *s, struct run *r, uint64_t from, uint64_t upto, struct live_round *out) MUST_CHECK;
+bool live_stream_read(struct live_stream *s, struct run *r, uint64_t from, uint64_t upto,
+		      struct live_round *out) MUST_CHECK;
 /* The change has been told. */
 void live_stream_told(const struct live_change *c);
 

@@ -3,7 +3,10 @@
 #include "process/live/live_internal.h"
 
 static const char *const names[] = {
-	[LIVE_ADDED] = "added", [LIVE_CHANGED] = "changed", [LIVE_REMOVED] = "removed", [LIVE_RESET] = "reset",
+	[LIVE_ADDED] = "added",
+	[LIVE_CHANGED] = "changed",
+	[LIVE_REMOVED] = "removed",
+	[LIVE_RESET] = "reset",
 };
 
 void live_text_events(struct buf *b, const struct read_live_event *events, size_t n, struct slice id)

@@ -76,7 +76,8 @@ static struct live_topic *make(struct slice key, const struct read_live *list, c
 	at = t->room + caller_copy_bytes(caller);
 	t->node.key = keep(&at, key);
 	t->node.topic = t;
-	t->list = (struct read_live){ .access = list->access, .params = keep_value(&at, list->params),
+	t->list = (struct read_live){ .access = list->access,
+				      .params = keep_value(&at, list->params),
 				      .key = keep_value(&at, list->key) };
 	return t;
 }
@@ -146,8 +147,8 @@ void live_topic_unref(struct live_topic *t)
 	mem_free(t);
 }
 
-struct live_topic *live_topic_get(struct live *l, struct slice key, const struct read_live *list, const struct caller *caller,
-				  const struct slice *partitions, size_t n)
+struct live_topic *live_topic_get(struct live *l, struct slice key, const struct read_live *list,
+				  const struct caller *caller, const struct slice *partitions, size_t n)
 {
 	struct live_node *found = live_table_find(&l->topics, key);
 	struct live_topic *t = found ? found->topic : make(key, list, caller);

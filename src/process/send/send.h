@@ -30,7 +30,7 @@ struct sender *sender_new(const struct processor *p, const struct app *app, cons
 void sender_free(struct sender *s);
 /* How many changes one request can take: 1, or for OpenSearch SEND_BULK_MOST. */
 size_t sender_most(const struct sender *s);
-#define SEND_BULK_MOST 500
+#define SEND_BULK_MOST  500
 #define SEND_BULK_BYTES (5 * 1024 * 1024)
 /* One request with the first of the changes, as many as go into one; gives how many those are, at least 1. ends[i] and why[i]
  * (empty when taken; for the log and for parking) for each of them. Blocks for at most 10 s. The run's problem is not

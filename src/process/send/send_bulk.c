@@ -8,8 +8,8 @@
 #include "app/entity/output.h"
 #include "process/send/send_internal.h"
 
-#define REPLY_MOST (8 * 1024 * 1024)
-#define ID_MOST 512 /* bytes of an _id */
+#define REPLY_MOST  (8 * 1024 * 1024)
+#define ID_MOST     512 /* bytes of an _id */
 #define REASON_MOST 400
 
 /* ---- where to ---- */
@@ -35,7 +35,8 @@ static bool set_path(struct arena *a, CURLU *u, bool *names_index)
 	curl_free(path);
 	ok = curl_url_set(u, CURLUPART_PATH, arena_cstr(a, whole), 0) == CURLUE_OK;
 	/* Only what is looked at: the rest would repeat what was sent. */
-	return ok && curl_url_set(u, CURLUPART_QUERY, "filter_path=errors,items.*.status,items.*.error.type,items.*.error.reason",
+	return ok && curl_url_set(u, CURLUPART_QUERY,
+				  "filter_path=errors,items.*.status,items.*.error.type,items.*.error.reason",
 				  CURLU_APPENDQUERY) == CURLUE_OK;
 }
 

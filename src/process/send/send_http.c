@@ -146,8 +146,8 @@ static void read_reply(struct send_http *h, struct arena *a, CURLcode code, stru
 		reply->why = arena_printf(a, "the receiver answered %ld", status);
 }
 
-void send_http_post(struct send_http *h, struct arena *a, const struct slice *headers, size_t header_count, struct slice body,
-		    size_t most, struct send_reply *reply)
+void send_http_post(struct send_http *h, struct arena *a, const struct slice *headers, size_t header_count,
+		    struct slice body, size_t most, struct send_reply *reply)
 {
 	struct curl_slist *list = header_list(a, headers, header_count);
 	CURLcode code;

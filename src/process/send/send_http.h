@@ -6,7 +6,7 @@
 #include <stdatomic.h>
 #include "base/buf.h"
 
-#define SEND_TIMEOUT_MS 10000
+#define SEND_TIMEOUT_MS       10000
 #define SEND_RETRY_AFTER_MOST 300 /* seconds */
 
 struct send_http; /* a connection that is kept; one thread */
@@ -21,7 +21,7 @@ struct send_reply {
 	struct slice why;    /* a sentence, unless the status is 2xx */
 };
 /* `headers`: "Name: value" each. */
-void send_http_post(struct send_http *h, struct arena *a, const struct slice *headers, size_t header_count, struct slice body,
-		    size_t most, struct send_reply *reply);
+void send_http_post(struct send_http *h, struct arena *a, const struct slice *headers, size_t header_count,
+		    struct slice body, size_t most, struct send_reply *reply);
 
 #endif

@@ -12,9 +12,9 @@ struct sender {
 	const struct app *app;
 	struct arena arena; /* of what lives as long as the sender */
 	struct send_http *http;
-	struct slice secret;    /* webhook */
+	struct slice secret;       /* webhook */
 	struct slice processor_id; /* webhook: what makes an id of one processor unlike that of another */
-	bool names_index;       /* OpenSearch: the address has none, so every action says it */
+	bool names_index;          /* OpenSearch: the address has none, so every action says it */
 	int64_t retry_after;
 };
 

@@ -6,21 +6,24 @@
 #include "base/clock.h"
 #include "base/log.h"
 
-#define SAVE_US 1000000       /* with something sent; */
-#define SAVE_IDLE_US 30000000 /* without: changes that were passed over are passed over again in no time */
-#define CONFIRM_US 3600000000 /* a position that does not move says that it is still right (tail_has_missed()) */
-#define GATHER_MS 25          /* what is new comes in crowds: one reading for all of it */
-#define IDLE_MS 400           /* at the end of the shard; tail.h says whether it is looked at then */
-#define TROUBLE_MS 1000
-#define RIVAL_MS 10000
+#define SAVE_US      1000000    /* with something sent; */
+#define SAVE_IDLE_US 30000000   /* without: changes that were passed over are passed over again in no time */
+#define CONFIRM_US   3600000000 /* a position that does not move says that it is still right (tail_has_missed()) */
+#define GATHER_MS    25         /* what is new comes in crowds: one reading for all of it */
+#define IDLE_MS      400        /* at the end of the shard; tail.h says whether it is looked at then */
+#define TROUBLE_MS   1000
+#define RIVAL_MS     10000
 
 /* ---- the position ---- */
 
 static struct position position_of(const struct lane *l, const struct spot *at, const char *progress)
 {
 	return (struct position){
-		.processor = l->runner->p->name, .shard = slice_str(l->tail.shard),
-		.sequence = spot_sequence(at), .progress = slice_str(progress), .stored = l->stored,
+		.processor = l->runner->p->name,
+		.shard = slice_str(l->tail.shard),
+		.sequence = spot_sequence(at),
+		.progress = slice_str(progress),
+		.stored = l->stored,
 	};
 }
 
@@ -96,7 +99,8 @@ struct step {
 static struct step trouble(struct lane *l, struct run *r)
 {
 	if (r->problem.type == PROBLEM_CONFLICT) {
-		log_warn("processor %.*s: another server is sending %s, too", SLICE_ARG(l->runner->p->name), l->tail.shard);
+		log_warn("processor %.*s: another server is sending %s, too", SLICE_ARG(l->runner->p->name),
+			 l->tail.shard);
 		return (struct step){ .wait_ms = RIVAL_MS };
 	}
 	if (r->problem.type == PROBLEM_NOT_FOUND) /* the shard is gone; the runner sees what is there instead */
@@ -184,14 +188,12 @@ static struct step step(struct lane *l, struct run *r, uint64_t *news)
 		if (l->page.trimmed)
 			note_trimmed(l, r);
 		return l->page.count ? (struct step){ 0 } : rest(l, r, news);
-	case TAIL_LATER:
-		return wait_to_read(l);
+	case TAIL_LATER: return wait_to_read(l);
 	case TAIL_ENDED:
 		atomic_store(&l->oldest_ms, 0);
 		atomic_store(&l->seat.ended, true);
 		break;
-	case TAIL_GONE:
-		break;
+	case TAIL_GONE: break;
 	}
 	return (struct step){ .end = true };
 }

@@ -15,14 +15,14 @@ struct send_runner {
 	struct database *database;
 	const struct processor *p;
 	struct leases *leases; /* NULL: no other server is at the table */
-	int64_t second_ms; /* SEND_RETRY_ENV */
+	int64_t second_ms;     /* SEND_RETRY_ENV */
 	pthread_t thread;
 	bool started;
 	pthread_mutex_t lock;
 	pthread_cond_t changed;
-	uint64_t news;        /* under the lock: counts wakes */
-	uint64_t told;        /* under the lock: counts send_runner_pause() */
-	char problem[256];    /* under the lock, as the next: of send_status */
+	uint64_t news;     /* under the lock: counts wakes */
+	uint64_t told;     /* under the lock: counts send_runner_pause() */
+	char problem[256]; /* under the lock, as the next: of send_status */
 	int64_t problem_ms;
 	struct seats lanes;   /* changed by the runner's own thread only */
 	atomic_bool stopping; /* the threads end */
@@ -34,10 +34,10 @@ struct send_runner {
 };
 
 struct lane {
-	struct seat seat;        /* first */
+	struct seat seat; /* first */
 	struct send_runner *runner;
 	pthread_t thread;
-	bool running;            /* the thread has to be joined */
+	bool running;              /* the thread has to be joined */
 	_Atomic int64_t oldest_ms; /* when the oldest change that waits was made; 0: none does */
 	/* the thread's own */
 	struct tail tail;
@@ -49,11 +49,12 @@ struct lane {
 	struct arena arena;      /* of a step */
 	struct arena try_arena;  /* of a request */
 	struct spot done, saved; /* up to and with; what is in the table */
-	char since[LANE_SINCE_MOST], saved_since[LANE_SINCE_MOST]; /* its progress, of a replay: what is older is passed over */
-	bool loaded, stored;     /* the position has been read; there is one */
-	bool sent;               /* since the position was saved */
+	char since[LANE_SINCE_MOST],
+		saved_since[LANE_SINCE_MOST]; /* its progress, of a replay: what is older is passed over */
+	bool loaded, stored;                  /* the position has been read; there is one */
+	bool sent;                            /* since the position was saved */
 	int64_t saved_us;
-	int64_t current_ms;      /* the clock when it was last known to have missed nothing */
+	int64_t current_ms;             /* the clock when it was last known to have missed nothing */
 	struct passed_over passed_over; /* of a page */
 };
 

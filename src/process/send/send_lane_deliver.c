@@ -7,7 +7,8 @@
 
 #define ASKS 5 /* times, whether a change concerns it */
 
-struct delivery { /* of one request's worth */
+/* of one request's worth */
+struct delivery {
 	struct lane *lane;
 	struct run *run;
 	const struct change **list; /* those that have not been taken */
@@ -35,12 +36,9 @@ static bool write_parked(struct run *r, const struct parked *p)
 
 	r->problem = (struct problem){ 0 };
 	switch (dyn_write(r, checkpoint_park(r, p), 1, SLICE(""), &refusal)) {
-	case DYN_DONE:
-		return true;
-	case DYN_FAILED:
-		return false;
-	default:
-		return run_fail(r, PROBLEM_BUSY, "the change could not be parked");
+	case DYN_DONE: return true;
+	case DYN_FAILED: return false;
+	default: return run_fail(r, PROBLEM_BUSY, "the change could not be parked");
 	}
 }
 
@@ -48,20 +46,25 @@ static bool write_parked(struct run *r, const struct parked *p)
 static bool park(struct lane *l, struct run *r, const struct change *c, struct slice why, int tries)
 {
 	struct parked p = {
-		.processor = l->runner->p->name, .shard = slice_str(l->tail.shard), .sequence = c->sequence,
-		.reason = why, .tries = tries, .parked_at_ms = app_now_ms(l->runner->app), .change = *c,
+		.processor = l->runner->p->name,
+		.shard = slice_str(l->tail.shard),
+		.sequence = c->sequence,
+		.reason = why,
+		.tries = tries,
+		.parked_at_ms = app_now_ms(l->runner->app),
+		.change = *c,
 	};
 
 	for (int asked = 1; !write_parked(r, &p); asked++) {
-		log_warn("processor %.*s: change %.*s could not be parked: %.*s", SLICE_ARG(p.processor), SLICE_ARG(c->sequence),
-			 SLICE_ARG(r->problem.detail));
+		log_warn("processor %.*s: change %.*s could not be parked: %.*s", SLICE_ARG(p.processor),
+			 SLICE_ARG(c->sequence), SLICE_ARG(r->problem.detail));
 		if (!wait_for(l, send_backoff(asked, 0)))
 			return false;
 	}
 	atomic_fetch_add(&l->runner->parked, 1);
 	runner_problem(l->runner, why);
-	log_warn("processor %.*s: change %.*s is parked: %.*s (tries: %d)", SLICE_ARG(p.processor), SLICE_ARG(c->sequence),
-		 SLICE_ARG(why), tries);
+	log_warn("processor %.*s: change %.*s is parked: %.*s (tries: %d)", SLICE_ARG(p.processor),
+		 SLICE_ARG(c->sequence), SLICE_ARG(why), tries);
 	return true;
 }
 
@@ -143,7 +146,8 @@ static bool deliver_all(struct delivery *d)
 			return false;
 		if (!d->count)
 			break;
-		if (sent && d->count == before - sent) { /* all of them are through: the next ones are at their first try */
+		if (sent &&
+		    d->count == before - sent) { /* all of them are through: the next ones are at their first try */
 			d->tries = 0;
 			continue;
 		}

@@ -7,9 +7,9 @@
 #include "base/log.h"
 #include "process/send/send_lane.h"
 
-#define LOOK_MS 1000    /* at switches */
-#define LOOK_LEAST_MS 50 /* however much is new */
-#define SHARDS_US 10000000 /* at the list of shards */
+#define LOOK_MS       1000     /* at switches */
+#define LOOK_LEAST_MS 50       /* however much is new */
+#define SHARDS_US     10000000 /* at the list of shards */
 
 int64_t send_backoff(int tries, int64_t retry_after)
 {
@@ -324,7 +324,11 @@ struct send_runner *send_runner_new(struct app *app, const struct processor *p, 
 	s->p = p;
 	s->leases = leases;
 	s->second_ms = second_ms();
-	s->lanes = (struct seats){ .lock = &s->lock, .ctx = s, .begin = begin_lane, .free = end_lane, .is_ours = is_ours,
+	s->lanes = (struct seats){ .lock = &s->lock,
+				   .ctx = s,
+				   .begin = begin_lane,
+				   .free = end_lane,
+				   .is_ours = is_ours,
 				   .has_ended_elsewhere = has_ended_elsewhere };
 	pthread_mutex_init(&s->lock, NULL);
 	pthread_condattr_init(&attr);
@@ -369,8 +373,11 @@ void send_runner_status(struct send_runner *s, struct send_status *out)
 	int64_t now = clock_now_ms(&clock_system);
 
 	*out = (struct send_status){
-		.done = atomic_load(&s->done), .retries = atomic_load(&s->retries), .parked = atomic_load(&s->parked),
-		.lost = atomic_load(&s->lost), .paused = atomic_load(&s->paused),
+		.done = atomic_load(&s->done),
+		.retries = atomic_load(&s->retries),
+		.parked = atomic_load(&s->parked),
+		.lost = atomic_load(&s->lost),
+		.paused = atomic_load(&s->paused),
 	};
 	pthread_mutex_lock(&s->lock);
 	memcpy(out->problem, s->problem, sizeof(out->problem));

@@ -13,7 +13,7 @@
 #include "process/lease.h"
 #include "process/send/send.h"
 
-#define SEND_TRIES 12
+#define SEND_TRIES     12
 #define SEND_WAIT_MOST 300 /* seconds */
 /* For tests: how many milliseconds a second of waiting for the next try is. */
 #define SEND_RETRY_ENV "THORPE_RETRY_MS"
@@ -35,16 +35,16 @@ void send_runner_wake(struct send_runner *s);
 const struct processor *send_runner_processor(const struct send_runner *s);
 
 struct send_status {
-	int64_t lag_ms;   /* the age of the oldest change that is known to wait; 0: none */
-	uint64_t done;    /* taken, since the start; so the others: */
+	int64_t lag_ms; /* the age of the oldest change that is known to wait; 0: none */
+	uint64_t done;  /* taken, since the start; so the others: */
 	uint64_t retries;
 	uint64_t parked;
-	uint64_t lost;    /* times the stream had forgotten what was to be sent next */
+	uint64_t lost; /* times the stream had forgotten what was to be sent next */
 	bool paused;
-	char problem[256];  /* the last one, whole characters; empty: none */
-	int64_t problem_ms; /* when */
+	char problem[256];              /* the last one, whole characters; empty: none */
+	int64_t problem_ms;             /* when */
 	struct passed_over passed_over; /* `when`, and what does not fit the design */
-	int64_t passed_ms;  /* when the last one was that is told */
+	int64_t passed_ms;              /* when the last one was that is told */
 };
 void send_runner_status(struct send_runner *s, struct send_status *out);
 

@@ -8,7 +8,7 @@
 #include "process/send/send_internal.h"
 
 #define REPLY_MOST 65536 /* bytes; only the status is looked at */
-#define ID_BYTES 8       /* of the processor's name's hash */
+#define ID_BYTES   8     /* of the processor's name's hash */
 
 /* Two processors may send one change to one receiver: that is no repetition. */
 void webhook_init(struct sender *s)
@@ -95,7 +95,9 @@ void webhook_send(struct sender *s, struct run *r, const struct change *c, enum 
 	headers[3] = arena_printf(r->arena, "Thorpe-Signature: %.*s",
 				  SLICE_ARG(webhook_signature(r->arena, s->secret, timestamp, buf_slice(&b))));
 	send_http_post(s->http, r->arena, headers, 4, buf_slice(&b), REPLY_MOST, &reply);
-	*end = reply.status >= 200 && reply.status <= 299 ? SEND_TAKEN : reply.status == 410 ? SEND_REFUSED : SEND_AGAIN;
+	*end = reply.status >= 200 && reply.status <= 299 ? SEND_TAKEN
+	       : reply.status == 410                      ? SEND_REFUSED
+							  : SEND_AGAIN;
 	if (*end != SEND_TAKEN)
 		*why = reply.why;
 	s->retry_after = reply.retry_after;

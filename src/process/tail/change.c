@@ -41,22 +41,32 @@ bool change_is_passed_over(struct run *r, const struct change *c)
 
 bool change_read(struct run *r, struct slice iterator, int limit, struct change_page *out)
 {
-	static const int events[] = { [EVENT_INSERT] = ON_CREATED, [EVENT_MODIFY] = ON_UPDATED, [EVENT_REMOVE] = ON_DELETED };
+	static const int events[] = {
+		[EVENT_INSERT] = ON_CREATED, [EVENT_MODIFY] = ON_UPDATED, [EVENT_REMOVE] = ON_DELETED
+	};
 	struct dyn_records found;
 
 	*out = (struct change_page){ 0 };
 	if (!dyn_read_records(r, iterator, limit, &found))
 		return false;
-	*out = (struct change_page){ .list = arena_array(r->arena, struct change, found.count), .count = found.count,
-				     .iterator = found.iterator, .trimmed = found.trimmed };
+	*out = (struct change_page){ .list = arena_array(r->arena, struct change, found.count),
+				     .count = found.count,
+				     .iterator = found.iterator,
+				     .trimmed = found.trimmed };
 	for (size_t i = 0; i < found.count; i++) {
 		const struct reply_record *in = &found.list[i];
 
 		if (!in->sequence.n || in->sequence.n >= SPOT_ROOM)
-			return run_fail(r, PROBLEM_INTERNAL, "a record of the stream has no sequence number, or one that is too long");
+			return run_fail(r, PROBLEM_INTERNAL,
+					"a record of the stream has no sequence number, or one that is too long");
 		out->list[i] = (struct change){
-			.sequence = in->sequence, .events = events[in->event], .by_ttl = in->by_ttl, .created_ms = in->created_ms,
-			.key = in->keys, .old_image = in->old_image, .new_image = in->new_image,
+			.sequence = in->sequence,
+			.events = events[in->event],
+			.by_ttl = in->by_ttl,
+			.created_ms = in->created_ms,
+			.key = in->keys,
+			.old_image = in->old_image,
+			.new_image = in->new_image,
 		};
 		find_entity(r, &out->list[i]);
 	}

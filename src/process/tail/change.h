@@ -8,14 +8,14 @@
 #include "process/tail/spot.h"
 
 struct change {
-	struct slice sequence;        /* as on the wire; spot.h */
-	int events;                   /* one of ON_CREATED, ON_UPDATED, ON_DELETED */
+	struct slice sequence; /* as on the wire; spot.h */
+	int events;            /* one of ON_CREATED, ON_UPDATED, ON_DELETED */
 	bool by_ttl;
 	int64_t created_ms;
-	struct value key;             /* of the table */
+	struct value key;                  /* of the table */
 	struct value old_image, new_image; /* stored; absent where there is none */
-	const struct entity *entity;  /* of the new image, else of the old one; NULL: a companion, a stranger */
-	struct slice unfit;           /* why that image does not fit the entity (entity_fits()); empty: it does. Nothing follows from
+	const struct entity *entity;       /* of the new image, else of the old one; NULL: a companion, a stranger */
+	struct slice unfit; /* why that image does not fit the entity (entity_fits()); empty: it does. Nothing follows from
 				       * such a change: stations report it (change_is_passed_over()) and go on */
 };
 
@@ -25,8 +25,8 @@ bool change_is_passed_over(struct run *r, const struct change *c);
 struct change_page {
 	struct change *list;
 	size_t count;
-	struct slice iterator;        /* to go on; empty: the shard has ended */
-	bool trimmed;                 /* what was asked for is older than the stream keeps, and there is nothing else in it */
+	struct slice iterator; /* to go on; empty: the shard has ended */
+	bool trimmed;          /* what was asked for is older than the stream keeps, and there is nothing else in it */
 };
 
 /* As dyn_read_records(). */

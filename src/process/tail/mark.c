@@ -93,8 +93,7 @@ static bool parse_part(struct slice text, struct mark_part *p)
 		return false;
 	value = slice_make(text.p + 1, text.n - 1);
 	switch (*text.p) {
-	case '_':
-		return !value.n;
+	case '_': return !value.n;
 	case '-':
 		p->kind = MARK_AFTER;
 		spot_set(&p->at, value);
@@ -104,8 +103,7 @@ static bool parse_part(struct slice text, struct mark_part *p)
 		for (size_t i = 0; i < value.n && i < SINCE_DIGITS; i++)
 			p->since_ms = p->since_ms * 10 + (value.p[i] - '0');
 		return are_digits(value) && value.n <= SINCE_DIGITS;
-	default:
-		return false;
+	default: return false;
 	}
 }
 

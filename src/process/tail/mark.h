@@ -14,24 +14,24 @@
 #include "base/error.h"
 #include "process/tail/spot.h"
 
-#define MARK_MOST 32 /* shards; of a stream with more there is no text */
+#define MARK_MOST      32 /* shards; of a stream with more there is no text */
 #define MARK_TEXT_ROOM (MARK_MOST * (SPOT_ROOM + 10) + 1)
 
 enum mark_kind { MARK_AFTER, MARK_SINCE, MARK_START };
 struct mark_part {
-	uint32_t shard;    /* mark_shard() */
+	uint32_t shard; /* mark_shard() */
 	enum mark_kind kind;
-	struct spot at;    /* AFTER */
-	int64_t since_ms;  /* SINCE */
+	struct spot at;   /* AFTER */
+	int64_t since_ms; /* SINCE */
 };
 struct mark {
 	struct mark_part list[MARK_MOST];
 	size_t count;
-	bool is_full;      /* there are more */
+	bool is_full; /* there are more */
 };
 
 uint32_t mark_shard(struct slice id);
-struct mark_part *mark_add(struct mark *m, struct slice shard); /* MARK_START; NULL: it is full now */
+struct mark_part *mark_add(struct mark *m, struct slice shard);              /* MARK_START; NULL: it is full now */
 const struct mark_part *mark_find(const struct mark *m, struct slice shard); /* NULL: not in it */
 /* Gives the text's length; 0: there is none. */
 size_t mark_text(const struct mark *m, char text[MARK_TEXT_ROOM]);

@@ -13,16 +13,17 @@
 #include <stdatomic.h>
 #include "process/tail/change.h"
 
-struct seat { /* the first member of what the consumer keeps for a shard */
+/* the first member of what the consumer keeps for a shard */
+struct seat {
 	struct seat *next;
-	const char *shard;      /* the consumer's; as long as the seat */
-	atomic_bool finished;   /* its thread is through */
-	atomic_bool ended;      /* so is the shard */
+	const char *shard;    /* the consumer's; as long as the seat */
+	atomic_bool finished; /* its thread is through */
+	atomic_bool ended;    /* so is the shard */
 };
 
 struct seats {
 	struct seat *first;
-	pthread_mutex_t *lock;  /* H3; NULL: nobody else looks */
+	pthread_mutex_t *lock; /* H3; NULL: nobody else looks */
 	void *ctx;
 	/* Makes one and starts it. NULL: not now; it is tried again with the next list. */
 	struct seat *(*begin)(void *ctx, struct run *r, const struct shard_list *list, const struct shard *s);

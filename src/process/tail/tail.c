@@ -6,15 +6,17 @@
 #include "base/log.h"
 
 #define FAILURE_FIRST_US 50000 /* S2 */
-#define FAILURE_MOST_US 5000000
-#define QUIET_FIRST_US 4000    /* S5 */
-#define QUIET_MOST_US 100000
-#define REPEATED_MOST 10
-#define KEPT_MS (23 * 3600 * INT64_C(1000)) /* the stream keeps 24 hours */
+#define FAILURE_MOST_US  5000000
+#define QUIET_FIRST_US   4000 /* S5 */
+#define QUIET_MOST_US    100000
+#define REPEATED_MOST    10
+#define KEPT_MS          (23 * 3600 * INT64_C(1000)) /* the stream keeps 24 hours */
 
 bool tail_init(struct tail *t, struct database *d, struct slice stream, struct slice shard)
 {
-	*t = (struct tail){ .database = d, .stream = mem_strndup(stream.p, stream.n), .shard = mem_strndup(shard.p, shard.n) };
+	*t = (struct tail){ .database = d,
+			    .stream = mem_strndup(stream.p, stream.n),
+			    .shard = mem_strndup(shard.p, shard.n) };
 	return t->stream && t->shard;
 }
 
@@ -95,7 +97,8 @@ static bool take(struct tail *t, struct run *r, const struct shard_position *at,
 }
 
 /* S3. After the place, or from the oldest record on. */
-static bool take_iterator(struct tail *t, const struct tail_cursor *c, struct run *r, struct slice *iterator, bool *trimmed)
+static bool take_iterator(struct tail *t, const struct tail_cursor *c, struct run *r, struct slice *iterator,
+			  bool *trimmed)
 {
 	struct shard_position at = { .where = AFTER_SEQUENCE, .sequence = spot_sequence(&c->at) };
 

@@ -34,27 +34,29 @@
 #include "process/tail/spot.h"
 
 #define TAIL_ITERATOR_ROOM 2560 /* DynamoDB's have 2048 at most */
-#define TAIL_PAGE_MOST 1000     /* changes */
+#define TAIL_PAGE_MOST     1000 /* changes */
 
 struct tail {
 	struct database *database;
 	char *stream, *shard;
-	const _Atomic uint64_t *looks; /* rises when the consumer wants a look though nothing is known to have been written; NULL: never */
-	bool eager;      /* S5 */
-	bool gone;       /* the stream or the shard is */
+	const _Atomic uint64_t *
+		looks; /* rises when the consumer wants a look though nothing is known to have been written; NULL: never */
+	bool eager;    /* S5 */
+	bool gone;     /* the stream or the shard is */
 	/* inside: */
-	int failures;    /* of reading, one after the other */
-	int64_t next_us; /* no reading before */
-	int empty;       /* readings that found nothing, one after the other */
+	int failures;     /* of reading, one after the other */
+	int64_t next_us;  /* no reading before */
+	int empty;        /* readings that found nothing, one after the other */
 	int64_t quiet_us; /* no looking for more before */
-	int64_t poll_us; /* from then on it looks although nothing is known to have been written */
+	int64_t poll_us;  /* from then on it looks although nothing is known to have been written */
 };
 
-struct tail_cursor {       /* zero: at the oldest record */
+/* zero: at the oldest record */
+struct tail_cursor {
 	struct spot at;
-	bool from_end;     /* with an empty place: what comes from the first reading on */
-	bool ended;        /* nothing will follow */
-	uint64_t latest;   /* of the stream when nothing followed; 0: not seen */
+	bool from_end;                     /* with an empty place: what comes from the first reading on */
+	bool ended;                        /* nothing will follow */
+	uint64_t latest;                   /* of the stream when nothing followed; 0: not seen */
 	char iterator[TAIL_ITERATOR_ROOM]; /* empty: to be taken after `at` */
 };
 

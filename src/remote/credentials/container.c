@@ -3,22 +3,24 @@
 #include "remote/credentials/lookup.h"
 #include <curl/curl.h>
 
-#define ECS_HOST "http://169.254.170.2"
+#define ECS_HOST   "http://169.254.170.2"
 #define TIMEOUT_MS 2000
-#define ATTEMPTS 3
+#define ATTEMPTS   3
 
 /* Plain text goes to this machine and its host only. */
 static bool is_allowed(const char *url)
 {
-	static const char *const hosts[] = { "169.254.170.2", "169.254.170.23", "[fd00:ec2::23]", "localhost", "[::1]", NULL };
+	static const char *const hosts[] = { "169.254.170.2", "169.254.170.23", "[fd00:ec2::23]",
+					     "localhost",     "[::1]",          NULL };
 	char *scheme = NULL, *host = NULL;
 	CURLU *u = curl_url();
 	bool ok = false;
 
-	if (u && curl_url_set(u, CURLUPART_URL, url, 0) == CURLUE_OK && curl_url_get(u, CURLUPART_SCHEME, &scheme, 0) == CURLUE_OK &&
+	if (u && curl_url_set(u, CURLUPART_URL, url, 0) == CURLUE_OK &&
+	    curl_url_get(u, CURLUPART_SCHEME, &scheme, 0) == CURLUE_OK &&
 	    curl_url_get(u, CURLUPART_HOST, &host, 0) == CURLUE_OK) {
-		ok = !strcmp(scheme, "https") ||
-		     (!strcmp(scheme, "http") && !strncmp(host, "127.", 4) && strspn(host, "0123456789.") == strlen(host));
+		ok = !strcmp(scheme, "https") || (!strcmp(scheme, "http") && !strncmp(host, "127.", 4) &&
+						  strspn(host, "0123456789.") == strlen(host));
 		for (size_t i = 0; !ok && !strcmp(scheme, "http") && hosts[i]; i++)
 			ok = !strcmp(host, hosts[i]);
 	}
@@ -55,17 +57,26 @@ enum found lookup_container(struct lookup *l, struct found_keys *k)
 	if (!url)
 		return lookup_nothing(l, "a container (AWS_CONTAINER_CREDENTIALS_FULL_URI)");
 	if (!is_allowed(url))
-		return lookup_trouble(l, "the address of AWS_CONTAINER_CREDENTIALS_FULL_URI is neither https nor on this machine");
+		return lookup_trouble(
+			l, "the address of AWS_CONTAINER_CREDENTIALS_FULL_URI is neither https nor on this machine");
 	if (!find_token(l, &headers[0]))
 		return lookup_trouble(l, "the file of AWS_CONTAINER_AUTHORIZATION_TOKEN_FILE cannot be read");
-	lookup_ask(l, &(struct lookup_ask){ .with = l->direct, .method = "GET", .url = url, .headers = headers, .timeout_ms = TIMEOUT_MS,
-					    .attempts = ATTEMPTS }, &r);
+	lookup_ask(l,
+		   &(struct lookup_ask){ .with = l->direct,
+					 .method = "GET",
+					 .url = url,
+					 .headers = headers,
+					 .timeout_ms = TIMEOUT_MS,
+					 .attempts = ATTEMPTS },
+		   &r);
 	if (!r.status)
-		return lookup_trouble(l, "the container's credentials cannot be had: its service does not answer (%s)", r.why);
+		return lookup_trouble(l, "the container's credentials cannot be had: its service does not answer (%s)",
+				      r.why);
 	if (r.status != 200)
 		return lookup_trouble(l, "the container's credentials cannot be had: its service says %d", r.status);
 	if (!lookup_read_keys(l, json_parse(l->arena, slice_str(r.text)), "Token", k))
-		return lookup_trouble(l, "the container's credentials cannot be had: the answer of its service has none");
+		return lookup_trouble(l,
+				      "the container's credentials cannot be had: the answer of its service has none");
 	k->source = "the container";
 	return FOUND_KEYS;
 }

@@ -16,7 +16,8 @@ enum found lookup_environment(struct lookup *l, struct found_keys *k)
 	if (!k->id)
 		return lookup_nothing(l, "the environment (AWS_ACCESS_KEY_ID)");
 	if (!k->secret)
-		return lookup_trouble(l, "AWS_ACCESS_KEY_ID is set and AWS_SECRET_ACCESS_KEY is not: set both or neither");
+		return lookup_trouble(l,
+				      "AWS_ACCESS_KEY_ID is set and AWS_SECRET_ACCESS_KEY is not: set both or neither");
 	if (!k->token)
 		k->token = settings_env(l->settings, "AWS_SECURITY_TOKEN");
 	if (expires && !time_parse(slice_str(expires), &k->expires_ms))

@@ -15,7 +15,8 @@ enum found lookup_file(struct lookup *l, const char *profile, enum settings_file
 	if (!k->id)
 		return FOUND_NOTHING;
 	if (!k->secret)
-		return lookup_trouble(l, "the profile '%s' in %s has aws_access_key_id and no aws_secret_access_key", profile, path);
+		return lookup_trouble(l, "the profile '%s' in %s has aws_access_key_id and no aws_secret_access_key",
+				      profile, path);
 	k->source = lookup_print(l, "the profile '%s' in %s", profile, path);
 	return FOUND_KEYS;
 }

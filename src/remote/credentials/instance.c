@@ -2,18 +2,21 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "remote/credentials/lookup.h"
 
-#define ROLES "/latest/meta-data/iam/security-credentials/"
-#define LATE_MS 1000
+#define ROLES         "/latest/meta-data/iam/security-credentials/"
+#define LATE_MS       1000
 #define ATTEMPTS_MOST 10
 
 static const char *base_url(struct lookup *l)
 {
-	const char *url = settings_find(l->settings, "AWS_EC2_METADATA_SERVICE_ENDPOINT", "ec2_metadata_service_endpoint");
-	const char *mode = settings_find(l->settings, "AWS_EC2_METADATA_SERVICE_ENDPOINT_MODE", "ec2_metadata_service_endpoint_mode");
+	const char *url =
+		settings_find(l->settings, "AWS_EC2_METADATA_SERVICE_ENDPOINT", "ec2_metadata_service_endpoint");
+	const char *mode = settings_find(l->settings, "AWS_EC2_METADATA_SERVICE_ENDPOINT_MODE",
+					 "ec2_metadata_service_endpoint_mode");
 	size_t n;
 
 	if (!url)
-		url = mode && (!strcmp(mode, "IPv6") || !strcmp(mode, "ipv6")) ? "http://[fd00:ec2::254]" : "http://169.254.169.254";
+		url = mode && (!strcmp(mode, "IPv6") || !strcmp(mode, "ipv6")) ? "http://[fd00:ec2::254]"
+									       : "http://169.254.169.254";
 	n = strlen(url);
 	while (n && url[n - 1] == '/')
 		n--;
@@ -30,12 +33,20 @@ static long number_or(const char *text, long otherwise, long most)
 static void ask(struct lookup *l, const char *method, const char *path, const char *header, struct lookup_answer *r)
 {
 	const char *headers[] = { header, NULL };
-	long seconds = number_or(settings_find(l->settings, "AWS_METADATA_SERVICE_TIMEOUT", "metadata_service_timeout"), 1, 60);
-	long attempts = number_or(settings_find(l->settings, "AWS_METADATA_SERVICE_NUM_ATTEMPTS", "metadata_service_num_attempts"), 1,
-				  ATTEMPTS_MOST);
+	long seconds = number_or(settings_find(l->settings, "AWS_METADATA_SERVICE_TIMEOUT", "metadata_service_timeout"),
+				 1, 60);
+	long attempts = number_or(settings_find(l->settings, "AWS_METADATA_SERVICE_NUM_ATTEMPTS",
+						"metadata_service_num_attempts"),
+				  1, ATTEMPTS_MOST);
 
-	lookup_ask(l, &(struct lookup_ask){ .with = l->direct, .method = method, .url = lookup_print(l, "%s%s", base_url(l), path),
-					    .headers = headers, .timeout_ms = seconds * LATE_MS, .attempts = (unsigned)attempts }, r);
+	lookup_ask(l,
+		   &(struct lookup_ask){ .with = l->direct,
+					 .method = method,
+					 .url = lookup_print(l, "%s%s", base_url(l), path),
+					 .headers = headers,
+					 .timeout_ms = seconds * LATE_MS,
+					 .attempts = (unsigned)attempts },
+		   r);
 }
 
 /* The header with a session's token; NULL: there is no such service here. */
@@ -66,12 +77,14 @@ enum found lookup_instance(struct lookup *l, struct found_keys *k)
 	if (r.status == 404 || (r.status == 200 && !*r.text))
 		return lookup_nothing(l, "the instance, which has no role");
 	if (r.status != 200)
-		return lookup_trouble(l, "the instance's role cannot be had: the metadata service says %d %s", r.status, r.why);
+		return lookup_trouble(l, "the instance's role cannot be had: the metadata service says %d %s", r.status,
+				      r.why);
 	role = lookup_print(l, "%.*s", (int)strcspn(r.text, "\r\n"), r.text);
 	ask(l, "GET", lookup_print(l, ROLES "%s", role), header, &r);
 	if (r.status != 200 || !lookup_read_keys(l, json_parse(l->arena, slice_str(r.text)), "Token", k))
-		return lookup_trouble(l, "the credentials of the instance's role %s cannot be had: the metadata service says %d %s", role, r.status,
-				      r.why);
+		return lookup_trouble(
+			l, "the credentials of the instance's role %s cannot be had: the metadata service says %d %s",
+			role, r.status, r.why);
 	k->source = lookup_print(l, "the instance's role %s", role);
 	return FOUND_KEYS;
 }

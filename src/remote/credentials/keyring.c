@@ -9,23 +9,23 @@
 #include "remote/credentials/lookup.h"
 #include "remote/wait.h"
 
-#define RENEW_MS (15 * 60 * 1000)
-#define AGAIN_US (60 * 1000000LL)  /* renewal failed, and the old ones are valid */
+#define RENEW_MS  (15 * 60 * 1000)
+#define AGAIN_US  (60 * 1000000LL) /* renewal failed, and the old ones are valid */
 #define FAILED_US 1000000LL        /* there are none */
 #define SPOILT_MS 5000             /* that young, they are as good as it gets */
-#define LOOK_US 200000
-#define WHY 1200
+#define LOOK_US   200000
+#define WHY       1200
 
 struct keyring {
 	struct keyring_options options;
 	char *region, *ca_bundle;
 	pthread_mutex_t lock;
-	pthread_cond_t looked; /* broadcast when a search has ended */
+	pthread_cond_t looked;       /* broadcast when a search has ended */
 	struct credentials *current; /* NULL: none yet */
 	bool looking, spoilt;
 	int64_t not_before_us; /* the next search */
 	uint64_t searches, generation;
-	char why[WHY];         /* of the last failure; empty: none */
+	char why[WHY]; /* of the last failure; empty: none */
 };
 
 /* ---- credentials ---- */
@@ -102,7 +102,8 @@ static enum found look_everywhere(struct lookup *l, struct found_keys *f)
 	enum found found = lookup_all(l, f);
 
 	if (found == FOUND_KEYS && (has_space(f->id) || has_space(f->secret) || has_space(f->token)))
-		return lookup_trouble(l, "the credentials of %s have a space or a line break in them: remove it", f->source);
+		return lookup_trouble(l, "the credentials of %s have a space or a line break in them: remove it",
+				      f->source);
 	return found;
 }
 
@@ -121,13 +122,20 @@ static enum found look_in(struct lookup *l, bool local, struct found_keys *f)
 static struct credentials *look(struct keyring *k, char why[WHY])
 {
 	struct fetch *far = fetch_new(&(struct fetch_options){ .ca_bundle = k->ca_bundle, .stop = k->options.stop });
-	struct fetch *near = fetch_new(&(struct fetch_options){ .direct = true, .ca_bundle = k->ca_bundle, .stop = k->options.stop });
+	struct fetch *near =
+		fetch_new(&(struct fetch_options){ .direct = true, .ca_bundle = k->ca_bundle, .stop = k->options.stop });
 	struct credentials *volatile c = NULL;
 	struct settings settings;
 	struct found_keys f;
 	struct arena arena;
-	struct lookup l = { .arena = &arena, .settings = &settings, .clock = k->options.clock, .region = k->region, .fetch = far,
-			    .direct = near, .local_only = k->options.local, .stop = k->options.stop };
+	struct lookup l = { .arena = &arena,
+			    .settings = &settings,
+			    .clock = k->options.clock,
+			    .region = k->region,
+			    .fetch = far,
+			    .direct = near,
+			    .local_only = k->options.local,
+			    .stop = k->options.stop };
 
 	arena_init(&arena);
 	snprintf(why, WHY, "out of memory");
@@ -167,8 +175,9 @@ static void look_now(struct keyring *k)
 		k->not_before_us = clock_monotonic_us() + (is_fresh(c, c->found_ms) ? 0 : AGAIN_US);
 	} else {
 		memcpy(k->why, why, sizeof(k->why));
-		k->not_before_us = clock_monotonic_us() +
-				   (is_valid(k->current, clock_now_ms(k->options.clock)) && !k->spoilt ? AGAIN_US : FAILED_US);
+		k->not_before_us =
+			clock_monotonic_us() +
+			(is_valid(k->current, clock_now_ms(k->options.clock)) && !k->spoilt ? AGAIN_US : FAILED_US);
 	}
 	pthread_cond_broadcast(&k->looked);
 	credentials_give(old);
@@ -211,14 +220,16 @@ static bool get_locked(struct keyring *k, struct credentials **mine, int64_t dea
 		if (k->looking) {
 			if (now_us >= deadline_us || (k->options.stop && atomic_load(k->options.stop)))
 				return hand_nothing(k, mine, why, n, "the credentials did not come in time");
-			wait_cond_until(&k->looked, &k->lock, now_us + LOOK_US < deadline_us ? now_us + LOOK_US : deadline_us);
+			wait_cond_until(&k->looked, &k->lock,
+					now_us + LOOK_US < deadline_us ? now_us + LOOK_US : deadline_us);
 			continue;
 		}
 		look_now(k);
 		if (valid && k->why[0])
 			warn_of_failure(k);
 		else if (!k->why[0] && !is_valid(k->current, clock_now_ms(k->options.clock))) {
-			snprintf(k->why, sizeof(k->why), "the credentials of %s have expired: renew them there", k->current->source);
+			snprintf(k->why, sizeof(k->why), "the credentials of %s have expired: renew them there",
+				 k->current->source);
 			k->not_before_us = clock_monotonic_us() + FAILED_US;
 		}
 	}

@@ -20,10 +20,10 @@
 #include "remote/settings.h"
 
 struct credentials {
-	char *id, *secret, *token; /* token: NULL: none */
-	char *source;              /* for messages: "the profile 'work' in …" */
+	char *id, *secret, *token;    /* token: NULL: none */
+	char *source;                 /* for messages: "the profile 'work' in …" */
 	int64_t found_ms, expires_ms; /* expires: 0: never */
-	uint64_t generation;       /* another one for each renewal */
+	uint64_t generation;          /* another one for each renewal */
 	atomic_uint holders;
 };
 void credentials_give(struct credentials *c); /* NULL is fine */
@@ -31,11 +31,11 @@ void credentials_give(struct credentials *c); /* NULL is fine */
 struct keyring_options {
 	const struct settings_env *env; /* NULL: the process's. Read anew, as the files are, whenever credentials are looked for */
 	const struct clock *clock;
-	const char *region;             /* copied */
-	const char *ca_bundle;          /* copied; NULL: the system's */
-	bool local;      /* the endpoint is on this machine: the variables, a profile if AWS_PROFILE names one, or else made up
+	const char *region;    /* copied */
+	const char *ca_bundle; /* copied; NULL: the system's */
+	bool local; /* the endpoint is on this machine: the variables, a profile if AWS_PROFILE names one, or else made up
 			  * credentials, which a Thorpe or a DynamoDB Local takes */
-	const atomic_bool *stop;        /* NULL: none */
+	const atomic_bool *stop; /* NULL: none */
 };
 struct keyring;
 struct keyring *keyring_new(const struct keyring_options *o); /* NULL: memory */

@@ -15,9 +15,11 @@ static const char *file_of(struct lookup *l, const char *session)
 
 static enum found log_in_again(struct lookup *l, const char *profile, const char *what)
 {
-	return lookup_trouble(l, "the login of profile '%s' %s: run `aws login --profile %s`; for a server, make another profile with "
-				 "credential_process = aws configure export-credentials --profile %s --format process, which renews it",
-			      profile, what, profile, profile);
+	return lookup_trouble(
+		l,
+		"the login of profile '%s' %s: run `aws login --profile %s`; for a server, make another profile with "
+		"credential_process = aws configure export-credentials --profile %s --format process, which renews it",
+		profile, what, profile, profile);
 }
 
 enum found lookup_login(struct lookup *l, const char *profile, struct found_keys *k)

@@ -5,7 +5,7 @@
 #include "base/timestamp.h"
 #include "remote/wait.h"
 
-#define REPLY_MOST (256 * 1024)
+#define REPLY_MOST     (256 * 1024)
 #define FIRST_PAUSE_MS 100
 
 void lookup_init(struct lookup *l)
@@ -74,8 +74,13 @@ static bool is_worth_another(const struct lookup_answer *r)
 
 static void ask_once(struct lookup *l, const struct lookup_ask *q, struct lookup_answer *r)
 {
-	struct fetch_request request = { .method = q->method, .url = q->url, .headers = q->headers, .body = q->body,
-					 .connect_ms = q->timeout_ms, .total_ms = q->timeout_ms, .most = REPLY_MOST };
+	struct fetch_request request = { .method = q->method,
+					 .url = q->url,
+					 .headers = q->headers,
+					 .body = q->body,
+					 .connect_ms = q->timeout_ms,
+					 .total_ms = q->timeout_ms,
+					 .most = REPLY_MOST };
 	struct fetch_reply reply;
 
 	fetch_send(q->with, &request, &reply);
@@ -146,8 +151,8 @@ static enum found lookup_named(struct lookup *l, struct found_keys *k)
 	enum found f;
 
 	if (s->profile_is_named && !settings_has_profile(s, s->profile))
-		return lookup_trouble(l, "the profile '%s' (AWS_PROFILE) is neither in %s nor in %s", s->profile, s->config_path,
-				      s->credentials_path);
+		return lookup_trouble(l, "the profile '%s' (AWS_PROFILE) is neither in %s nor in %s", s->profile,
+				      s->config_path, s->credentials_path);
 	f = lookup_role(l, s->profile, k);
 	if (f == FOUND_NOTHING)
 		f = lookup_web_identity(l, s->profile, true, k);
@@ -169,8 +174,9 @@ enum found lookup_all(struct lookup *l, struct found_keys *k)
 	if (f == FOUND_NOTHING && !l->local_only)
 		f = lookup_instance(l, k);
 	if (f == FOUND_NOTHING)
-		lookup_trouble(l, "no credentials were found: looked at %.*s. Set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, run "
-				  "`aws configure` or `aws sso login`, or choose a profile with AWS_PROFILE",
+		lookup_trouble(l,
+			       "no credentials were found: looked at %.*s. Set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, run "
+			       "`aws configure` or `aws sso login`, or choose a profile with AWS_PROFILE",
 			       SLICE_ARG(buf_slice(&l->looked)));
 	return f;
 }

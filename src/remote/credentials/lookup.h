@@ -36,13 +36,13 @@ struct lookup {
 	struct arena *arena;
 	const struct settings *settings;
 	const struct clock *clock;
-	const char *region;    /* the client's; "" */
-	struct fetch *fetch;   /* for services of the internet */
-	struct fetch *direct;  /* for those of this machine and its host: past any proxy */
-	bool local_only;       /* neither container nor instance */
+	const char *region;      /* the client's; "" */
+	struct fetch *fetch;     /* for services of the internet */
+	struct fetch *direct;    /* for those of this machine and its host: past any proxy */
+	bool local_only;         /* neither container nor instance */
 	const atomic_bool *stop; /* NULL: none */
-	struct buf looked;     /* where nothing was found, in words */
-	struct slice why;      /* of FOUND_TROUBLE: a sentence that says what to do */
+	struct buf looked;       /* where nothing was found, in words */
+	struct slice why;        /* of FOUND_TROUBLE: a sentence that says what to do */
 };
 
 /* Initialises looked and why; the rest is the caller's. */

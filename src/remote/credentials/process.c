@@ -10,9 +10,9 @@
 #include "remote/credentials/lookup.h"
 
 #define OUTPUT_MOST (64 * 1024)
-#define WORDS_MOST 64
+#define WORDS_MOST  64
 #define PATIENCE_US (60 * 1000000LL)
-#define POLL_MS 200
+#define POLL_MS     200
 
 extern char **environ;
 
@@ -138,8 +138,11 @@ static enum found read_output(struct lookup *l, const char *profile, struct slic
 	if (!json_is(version, JSON_INT) || version->integer != 1)
 		return lookup_trouble(l, "the credential_process of profile '%s' printed no \"Version\": 1", profile);
 	if (!lookup_read_keys(l, j, "SessionToken", k))
-		return lookup_trouble(l, "the credential_process of profile '%s' printed no AccessKeyId and SecretAccessKey, or an Expiration that "
-					 "is no time", profile);
+		return lookup_trouble(
+			l,
+			"the credential_process of profile '%s' printed no AccessKeyId and SecretAccessKey, or an Expiration that "
+			"is no time",
+			profile);
 	k->source = lookup_print(l, "the credential_process of profile '%s'", profile);
 	return FOUND_KEYS;
 }
@@ -157,17 +160,24 @@ enum found lookup_process(struct lookup *l, const char *profile, struct found_ke
 	if (!command)
 		return FOUND_NOTHING;
 	if (!split(l, command, words))
-		return lookup_trouble(l, "the credential_process of profile '%s' has a quote that is not closed, or too many words", profile);
+		return lookup_trouble(
+			l, "the credential_process of profile '%s' has a quote that is not closed, or too many words",
+			profile);
 	text = arena_alloc(l->arena, OUTPUT_MOST + 1); /* before it runs: nothing may leave by longjmp meanwhile */
 	error = start(&r, words);
 	if (error)
-		return lookup_trouble(l, "the credential_process of profile '%s' cannot be started: %s: %s", profile, words[0], strerror(error));
+		return lookup_trouble(l, "the credential_process of profile '%s' cannot be started: %s: %s", profile,
+				      words[0], strerror(error));
 	whole = read_all(&r, l->stop, text, &n);
 	status = end(&r, !whole);
 	if (!whole)
-		return lookup_trouble(l, "the credential_process of profile '%s' was ended: no end after a minute, or more than 64 KB", profile);
+		return lookup_trouble(
+			l, "the credential_process of profile '%s' was ended: no end after a minute, or more than 64 KB",
+			profile);
 	if (status)
-		return lookup_trouble(l, "the credential_process of profile '%s' failed (exit status %d); what it said is on standard error",
-				      profile, status);
+		return lookup_trouble(
+			l,
+			"the credential_process of profile '%s' failed (exit status %d); what it said is on standard error",
+			profile, status);
 	return read_output(l, profile, slice_make(text, n), k);
 }

@@ -12,13 +12,13 @@
 #include "wire/percent.h"
 
 #define TIMEOUT_MS 10000
-#define ATTEMPTS 3
-#define RENEW_MS (5 * 60 * 1000) /* before its end */
+#define ATTEMPTS   3
+#define RENEW_MS   (5 * 60 * 1000) /* before its end */
 
 struct login {
 	const char *profile, *session; /* session: NULL in the old form */
 	const char *start_url, *region, *account, *role;
-	const char *path;              /* of the token's file */
+	const char *path; /* of the token's file */
 	const struct json *file;
 	const char *token;
 };
@@ -30,12 +30,16 @@ static const char *get(struct lookup *l, const char *profile, const char *key)
 
 static enum found read_profile(struct lookup *l, const char *profile, struct login *g)
 {
-	*g = (struct login){ .profile = profile, .session = get(l, profile, "sso_session"), .account = get(l, profile, "sso_account_id"),
+	*g = (struct login){ .profile = profile,
+			     .session = get(l, profile, "sso_session"),
+			     .account = get(l, profile, "sso_account_id"),
 			     .role = get(l, profile, "sso_role_name") };
 	if (!g->session && !get(l, profile, "sso_start_url"))
 		return FOUND_NOTHING;
-	g->start_url = g->session ? settings_get_of(l->settings, "sso-session", g->session, "sso_start_url") : get(l, profile, "sso_start_url");
-	g->region = g->session ? settings_get_of(l->settings, "sso-session", g->session, "sso_region") : get(l, profile, "sso_region");
+	g->start_url = g->session ? settings_get_of(l->settings, "sso-session", g->session, "sso_start_url")
+				  : get(l, profile, "sso_start_url");
+	g->region = g->session ? settings_get_of(l->settings, "sso-session", g->session, "sso_region")
+			       : get(l, profile, "sso_region");
 	if (!g->account || !g->role)
 		return FOUND_NOTHING; /* a token alone is for other services */
 	if (!g->start_url || !g->region || !endpoint_is_region(g->region))
@@ -47,7 +51,8 @@ static enum found read_profile(struct lookup *l, const char *profile, struct log
 
 static enum found log_in_again(struct lookup *l, const struct login *g, const char *what)
 {
-	return lookup_trouble(l, "the SSO token of profile '%s' %s: run `aws sso login --profile %s`", g->profile, what, g->profile);
+	return lookup_trouble(l, "the SSO token of profile '%s' %s: run `aws sso login --profile %s`", g->profile, what,
+			      g->profile);
 }
 
 /* "2026-11-18T12:00:00Z"; older tools wrote "…UTC". */
@@ -60,7 +65,8 @@ static bool read_time(struct lookup *l, const char *text, int64_t *ms)
 	return n && time_parse(slice_str(text), ms);
 }
 
-static const char *service_url(struct lookup *l, enum endpoint_service s, const char *variable, const char *service, const char *region)
+static const char *service_url(struct lookup *l, enum endpoint_service s, const char *variable, const char *service,
+			       const char *region)
 {
 	const char *configured = settings_endpoint(l->settings, variable, service);
 	struct endpoint e;
@@ -70,8 +76,9 @@ static const char *service_url(struct lookup *l, enum endpoint_service s, const 
 		endpoint_amazon(s, region, false, url);
 		configured = url;
 	}
-	return endpoint_parse(configured, &e, why, sizeof(why)) ? lookup_print(l, "%.*s", (int)strlen(e.url) - (e.url[strlen(e.url) - 1] == '/'), e.url)
-								: NULL;
+	return endpoint_parse(configured, &e, why, sizeof(why))
+		       ? lookup_print(l, "%.*s", (int)strlen(e.url) - (e.url[strlen(e.url) - 1] == '/'), e.url)
+		       : NULL;
 }
 
 /* ---- renewing the token ---- */
@@ -79,8 +86,10 @@ static const char *service_url(struct lookup *l, enum endpoint_service s, const 
 /* A file of its own first, so that nobody sees half of it. Failing to keep it is no trouble now, only at the next renewal. */
 static void keep(struct lookup *l, const struct login *g, const struct json *answer, int64_t seconds)
 {
-	static const char *const kept[] = { "startUrl", "region", "clientId", "clientSecret", "registrationExpiresAt", NULL };
-	const char *path = lookup_print(l, "%s.%d.tmp", g->path, (int)getpid()), *refresh = lookup_text(l, answer, "refreshToken");
+	static const char *const kept[] = { "startUrl", "region", "clientId", "clientSecret", "registrationExpiresAt",
+					    NULL };
+	const char *path = lookup_print(l, "%s.%d.tmp", g->path, (int)getpid()),
+		   *refresh = lookup_text(l, answer, "refreshToken");
 	char expires[TIME_TEXT_MAX];
 	struct buf b;
 	bool ok;
@@ -124,8 +133,15 @@ static bool renew(struct lookup *l, struct login *g)
 	json_member_word(&b, "clientSecret", secret);
 	json_member_word(&b, "refreshToken", refresh);
 	json_close(&b, '}');
-	lookup_ask(l, &(struct lookup_ask){ .with = l->fetch, .method = "POST", .url = lookup_print(l, "%s/token", url), .headers = headers,
-					    .body = buf_slice(&b), .timeout_ms = TIMEOUT_MS, .attempts = 1 }, &r);
+	lookup_ask(l,
+		   &(struct lookup_ask){ .with = l->fetch,
+					 .method = "POST",
+					 .url = lookup_print(l, "%s/token", url),
+					 .headers = headers,
+					 .body = buf_slice(&b),
+					 .timeout_ms = TIMEOUT_MS,
+					 .attempts = 1 },
+		   &r);
 	answer = r.status == 200 ? json_parse(l->arena, slice_str(r.text)) : NULL;
 	token = lookup_text(l, answer, "accessToken");
 	seconds = json_get(answer, "expiresIn");
@@ -159,8 +175,10 @@ static bool read_role(struct lookup *l, const char *text, struct found_keys *k)
 	const struct json *role = json_get(json_parse(l->arena, slice_str(text)), "roleCredentials");
 	const struct json *ends = json_get(role, "expiration");
 
-	*k = (struct found_keys){ .id = lookup_text(l, role, "accessKeyId"), .secret = lookup_text(l, role, "secretAccessKey"),
-				  .token = lookup_text(l, role, "sessionToken"), .expires_ms = json_is(ends, JSON_INT) ? ends->integer : 0 };
+	*k = (struct found_keys){ .id = lookup_text(l, role, "accessKeyId"),
+				  .secret = lookup_text(l, role, "secretAccessKey"),
+				  .token = lookup_text(l, role, "sessionToken"),
+				  .expires_ms = json_is(ends, JSON_INT) ? ends->integer : 0 };
 	return k->id && k->secret && k->token && k->expires_ms;
 }
 
@@ -179,23 +197,34 @@ enum found lookup_sso(struct lookup *l, const char *profile, struct found_keys *
 		return f;
 	url = service_url(l, ENDPOINT_SSO, "SSO", "sso", g.region);
 	if (!url)
-		return lookup_trouble(l, "the address of SSO (AWS_ENDPOINT_URL_SSO) is neither https nor on this machine");
+		return lookup_trouble(l,
+				      "the address of SSO (AWS_ENDPOINT_URL_SSO) is neither https nor on this machine");
 	headers[0] = lookup_print(l, "x-amz-sso_bearer_token: %s", g.token);
 	buf_init(&query, l->arena);
 	buf_lit(&query, "role_name=");
 	percent_encode(&query, slice_str(g.role));
 	buf_lit(&query, "&account_id=");
 	percent_encode(&query, slice_str(g.account));
-	lookup_ask(l, &(struct lookup_ask){ .with = l->fetch, .method = "GET", .headers = headers, .timeout_ms = TIMEOUT_MS, .attempts = ATTEMPTS,
-					    .url = lookup_print(l, "%s/federation/credentials?%.*s", url, SLICE_ARG(buf_slice(&query))) }, &r);
+	lookup_ask(l,
+		   &(struct lookup_ask){ .with = l->fetch,
+					 .method = "GET",
+					 .headers = headers,
+					 .timeout_ms = TIMEOUT_MS,
+					 .attempts = ATTEMPTS,
+					 .url = lookup_print(l, "%s/federation/credentials?%.*s", url,
+							     SLICE_ARG(buf_slice(&query))) },
+		   &r);
 	if (r.status == 401)
 		return log_in_again(l, &g, "is not valid any more");
 	if (r.status == 403 || r.status == 404)
-		return lookup_trouble(l, "the profile '%s' may not use the role %s in account %s", profile, g.role, g.account);
+		return lookup_trouble(l, "the profile '%s' may not use the role %s in account %s", profile, g.role,
+				      g.account);
 	if (r.status != 200)
-		return lookup_trouble(l, "the credentials of profile '%s' cannot be had: SSO says %d %s", profile, r.status, r.why);
+		return lookup_trouble(l, "the credentials of profile '%s' cannot be had: SSO says %d %s", profile,
+				      r.status, r.why);
 	if (!read_role(l, r.text, k))
-		return lookup_trouble(l, "the credentials of profile '%s' cannot be had: the answer of SSO has none", profile);
+		return lookup_trouble(l, "the credentials of profile '%s' cannot be had: the answer of SSO has none",
+				      profile);
 	k->source = lookup_print(l, "SSO (profile '%s')", profile);
 	return FOUND_KEYS;
 }

@@ -6,7 +6,7 @@
 #include "wire/percent.h"
 
 #define TIMEOUT_MS 10000
-#define ATTEMPTS 3
+#define ATTEMPTS   3
 
 static void add_field(struct buf *b, const char *name, const char *value)
 {
@@ -64,19 +64,23 @@ static enum found explain(struct lookup *l, const struct sts_ask *q, const struc
 	if (!r->status)
 		return lookup_trouble(l, "the role %s cannot be assumed: STS does not answer (%s)", q->role_arn, r->why);
 	if (code && !strcmp(code, "AccessDenied"))
-		return lookup_trouble(l, "the role %s cannot be assumed: STS says AccessDenied. Its trust policy has to name who asks%s",
-				      q->role_arn, q->external_id ? ", and this external_id" : "");
+		return lookup_trouble(
+			l,
+			"the role %s cannot be assumed: STS says AccessDenied. Its trust policy has to name who asks%s",
+			q->role_arn, q->external_id ? ", and this external_id" : "");
 	if (code && (!strcmp(code, "ExpiredToken") || !strcmp(code, "ExpiredTokenException")))
 		return lookup_trouble(l, "the role %s cannot be assumed: the %s has expired", q->role_arn,
 				      q->web_token ? "web identity token" : "source's session token");
-	return lookup_trouble(l, "the role %s cannot be assumed: STS says %d %s", q->role_arn, r->status, code ? code : "");
+	return lookup_trouble(l, "the role %s cannot be assumed: STS says %d %s", q->role_arn, r->status,
+			      code ? code : "");
 }
 
 static bool read_keys(struct lookup *l, const char *xml, struct found_keys *k)
 {
 	const char *expires = element(l, xml, "Expiration");
 
-	*k = (struct found_keys){ .id = element(l, xml, "AccessKeyId"), .secret = element(l, xml, "SecretAccessKey"),
+	*k = (struct found_keys){ .id = element(l, xml, "AccessKeyId"),
+				  .secret = element(l, xml, "SecretAccessKey"),
 				  .token = element(l, xml, "SessionToken") };
 	return k->id && k->secret && k->token && expires && time_parse(slice_str(expires), &k->expires_ms);
 }
@@ -95,18 +99,33 @@ enum found sts_assume(struct lookup *l, const struct sts_ask *q, struct found_ke
 		return lookup_trouble(l, "STS cannot be asked: %s", why);
 	if (!q->web_token) {
 		struct sigv4_cache none = { 0 };
-		struct sign_ask s = { .endpoint = &e, .region = region, .service = "sts", .content_type = "application/x-www-form-urlencoded",
-				      .body = form, .now_ms = clock_now_ms(l->clock), .id = q->with->id,
-				      .secret = q->with->secret, .token = q->with->token, .cache = &none };
+		struct sign_ask s = { .endpoint = &e,
+				      .region = region,
+				      .service = "sts",
+				      .content_type = "application/x-www-form-urlencoded",
+				      .body = form,
+				      .now_ms = clock_now_ms(l->clock),
+				      .id = q->with->id,
+				      .secret = q->with->secret,
+				      .token = q->with->token,
+				      .cache = &none };
 
 		headers = sign_headers(l->arena, &s);
 		sigv4_forget(&none);
 	}
-	lookup_ask(l, &(struct lookup_ask){ .with = l->fetch, .method = "POST", .url = e.url, .headers = headers, .body = form,
-					    .timeout_ms = TIMEOUT_MS, .attempts = ATTEMPTS }, &r);
+	lookup_ask(l,
+		   &(struct lookup_ask){ .with = l->fetch,
+					 .method = "POST",
+					 .url = e.url,
+					 .headers = headers,
+					 .body = form,
+					 .timeout_ms = TIMEOUT_MS,
+					 .attempts = ATTEMPTS },
+		   &r);
 	if (r.status != 200)
 		return explain(l, q, &r);
 	if (!read_keys(l, r.text, k))
-		return lookup_trouble(l, "the role %s cannot be assumed: the answer of STS has no credentials", q->role_arn);
+		return lookup_trouble(l, "the role %s cannot be assumed: the answer of STS has no credentials",
+				      q->role_arn);
 	return FOUND_KEYS;
 }

@@ -6,12 +6,12 @@
 #include "remote/credentials/lookup.h"
 
 struct sts_ask {
-	const char *region;       /* whose service is asked; NULL or "": us-east-1 */
+	const char *region; /* whose service is asked; NULL or "": us-east-1 */
 	const char *role_arn;
-	const char *session_name; /* NULL: one of our own */
-	const char *external_id;  /* NULL: none; so the next */
-	const char *duration;     /* seconds */
-	const char *web_token;    /* AssumeRoleWithWebIdentity: not signed */
+	const char *session_name;      /* NULL: one of our own */
+	const char *external_id;       /* NULL: none; so the next */
+	const char *duration;          /* seconds */
+	const char *web_token;         /* AssumeRoleWithWebIdentity: not signed */
 	const struct found_keys *with; /* AssumeRole: who asks */
 };
 /* k->source is the caller's to set. */

@@ -21,16 +21,20 @@ static const char *trimmed(struct lookup *l, const char *text)
 enum found lookup_web_identity(struct lookup *l, const char *profile, bool with_env, struct found_keys *k)
 {
 	const char *path = setting(l, profile, with_env, "AWS_WEB_IDENTITY_TOKEN_FILE", "web_identity_token_file");
-	struct sts_ask q = { .region = l->region, .role_arn = setting(l, profile, with_env, "AWS_ROLE_ARN", "role_arn"),
-			     .session_name = setting(l, profile, with_env, "AWS_ROLE_SESSION_NAME", "role_session_name") };
+	struct sts_ask q = { .region = l->region,
+			     .role_arn = setting(l, profile, with_env, "AWS_ROLE_ARN", "role_arn"),
+			     .session_name =
+				     setting(l, profile, with_env, "AWS_ROLE_SESSION_NAME", "role_session_name") };
 	const char *token;
 	enum found f;
 
 	if (!path)
 		return with_env ? lookup_nothing(l, "a web identity (AWS_WEB_IDENTITY_TOKEN_FILE)") : FOUND_NOTHING;
 	if (!q.role_arn)
-		return lookup_trouble(l, "there is a web identity token in %s and no role for it: set AWS_ROLE_ARN, or role_arn in the profile",
-				      path);
+		return lookup_trouble(
+			l,
+			"there is a web identity token in %s and no role for it: set AWS_ROLE_ARN, or role_arn in the profile",
+			path);
 	token = settings_read_file(l->arena, settings_path(l->settings, path));
 	if (!token)
 		return lookup_trouble(l, "the web identity token in %s cannot be read", path);

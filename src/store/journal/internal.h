@@ -10,16 +10,16 @@
 #define JOURNAL_NAME "journal."
 #define JOURNAL_MARK "acknowledged"
 /* What is written at once is whole blocks at places that are multiples of this: what disks and direct I/O want. */
-#define JOURNAL_BLOCK ((size_t)4096)
-#define JOURNAL_RECORD_HEAD 36
+#define JOURNAL_BLOCK           ((size_t)4096)
+#define JOURNAL_RECORD_HEAD     36
 #define JOURNAL_OLD_RECORD_HEAD 24
 /* Enough for journal.N and journal.N.lost.M. */
 #define JOURNAL_NAME_ROOM 64
 
 /* A database that is hardly written to has a small journal. Segments grow up to what is used again. */
-#define SEGMENT_FIRST ((uint64_t)256 << 10)
+#define SEGMENT_FIRST  ((uint64_t)256 << 10)
 #define SEGMENT_GROWTH 4
-#define SEGMENT_BYTES ((uint64_t)16 << 20)
+#define SEGMENT_BYTES  ((uint64_t)16 << 20)
 /* Segments that wait for use. A flush frees as many as have been filled since the last one, and all will be wanted before the next. */
 #define SEGMENTS_WAITING 8
 
@@ -59,7 +59,8 @@ struct journal_reader {
 enum journal_read { JOURNAL_RECORD, JOURNAL_END, JOURNAL_FAILED };
 /* Opens the segment. JOURNAL_RECORD: it has a head, and there may be records. JOURNAL_END: it has none. JOURNAL_FAILED: *r says why that
  * cannot be told. journal_reader_end() is due in all three. */
-enum journal_read journal_reader_start(struct journal_reader *rd, struct journal_io *io, const char *name, struct reason *r);
+enum journal_read journal_reader_start(struct journal_reader *rd, struct journal_io *io, const char *name,
+				       struct reason *r);
 /* JOURNAL_RECORD: *record is valid until the next call. JOURNAL_END: no record follows. JOURNAL_FAILED: *r says why that cannot be told. */
 enum journal_read journal_reader_next(struct journal_reader *rd, struct slice *record, struct reason *r);
 /* Looks for a whole record with a number of at least rd->next anywhere after rd->at, and goes there: the next call of journal_reader_next() gives it.
@@ -71,15 +72,15 @@ void journal_reader_end(struct journal_reader *rd);
 
 struct segment {
 	struct segment *next;
-	unsigned file;        /* number in its name */
+	unsigned file;         /* number in its name */
 	struct journal_file f; /* closed unless it is written or synced: descriptors are for clients */
-	uint64_t size;        /* of the file, in whole blocks. Up to here writing is writing over */
-	uint64_t limit;       /* up to here it is written, except by a record that is larger than that */
-	uint64_t first;       /* of this use */
-	uint64_t last;        /* record in it; 0: none */
-	uint64_t unsynced;    /* last record that was written and not synced; 0: none */
-	unsigned pins;        /* of threads that sync it: it stays open */
-	bool aside;           /* it also has records that cannot be used: renamed, not removed (J6) */
+	uint64_t size;         /* of the file, in whole blocks. Up to here writing is writing over */
+	uint64_t limit;        /* up to here it is written, except by a record that is larger than that */
+	uint64_t first;        /* of this use */
+	uint64_t last;         /* record in it; 0: none */
+	uint64_t unsynced;     /* last record that was written and not synced; 0: none */
+	unsigned pins;         /* of threads that sync it: it stays open */
+	bool aside;            /* it also has records that cannot be used: renamed, not removed (J6) */
 };
 
 /* Makes and opens a new one. `size` bytes of it are written now; 0: none. */
@@ -101,7 +102,7 @@ bool segment_files(struct journal_io *io, unsigned **files, size_t *n, struct re
 
 struct journal_mark {
 	bool exists, is_whole;
-	uint64_t number;       /* 0: none */
+	uint64_t number; /* 0: none */
 	uint8_t identity[JOURNAL_IDENTITY];
 };
 /* False: *r says why it cannot be read. */
@@ -131,15 +132,16 @@ struct journal_survey {
 	struct journal_found *all; /* upwards by file */
 	size_t n;
 	struct journal_mark mark;
-	uint64_t next;      /* first number that is missing */
-	uint64_t run, sum;  /* of the record before it; 0: not known */
-	uint64_t witnessed; /* this record and all before it were on disk (J5) */
+	uint64_t next;                        /* first number that is missing */
+	uint64_t run, sum;                    /* of the record before it; 0: not known */
+	uint64_t witnessed;                   /* this record and all before it were on disk (J5) */
 	const struct journal_found *ended_in; /* where `next` should be; NULL: in no file */
 	struct journal_look look;
 };
 /* Looks at everything; with apply, each record that has to be replayed is given to it. False: *r says why; s->look.state what kind of failure it
  * is. journal_survey_release() is due in any case. */
-bool journal_survey(struct journal_survey *s, const struct journal_options *o, journal_apply *apply, struct reason *r) MUST_CHECK;
+bool journal_survey(struct journal_survey *s, const struct journal_options *o, journal_apply *apply,
+		    struct reason *r) MUST_CHECK;
 void journal_survey_release(struct journal_survey *s);
 
 /* ---- write.c ---- */
@@ -160,14 +162,14 @@ struct journal {
 	uint64_t written_sum; /* of the one that is being written */
 	uint64_t durable;     /* this record and all before it are on disk */
 	struct journal_file mark;
-	bool mark_failed;     /* said once */
+	bool mark_failed; /* said once */
 
 	/* What is written next, at `start` of the current segment: `kept` bytes that are on disk already, or the segment's head; then the record. */
-	char *memory, *buf;   /* buf is at a multiple of JOURNAL_BLOCK in memory */
+	char *memory, *buf; /* buf is at a multiple of JOURNAL_BLOCK in memory */
 	size_t room, kept, filled;
 	uint64_t start;
-	bool is_written;      /* all of it is in the file */
-	bool is_synced;       /* and on disk, with all before it */
+	bool is_written; /* all of it is in the file */
+	bool is_synced;  /* and on disk, with all before it */
 
 	struct reason broken; /* why nothing can be written any more */
 	bool is_rescued;      /* what RocksDB had in memory then is in its files */
@@ -175,7 +177,7 @@ struct journal {
 
 	/* The system tells only one of two who sync a file at once that it failed: the other looks here. */
 	pthread_mutex_t syncing;
-	int sync_error;       /* guarded by syncing */
+	int sync_error; /* guarded by syncing */
 
 	pthread_t thread;
 	bool has_thread, stopping, woken, trim;

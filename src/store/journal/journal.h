@@ -91,12 +91,12 @@ typedef bool journal_apply(void *owner, struct slice record, struct reason *r);
 
 struct journal_options {
 	struct journal_io *io;
-	const char *dir;            /* for messages */
+	const char *dir; /* for messages */
 	uint8_t identity[JOURNAL_IDENTITY];
 	struct journal_point after; /* the last record that RocksDB's files have */
-	bool is_new;                /* the database has never had a journal of this version: there may be no `acknowledged` */
-	bool no_flush;              /* the disk is full: what is replayed stays in the journal and in memory for now */
-	bool by_hand;               /* for tests: no thread is started, journal_tend() is called instead */
+	bool is_new;   /* the database has never had a journal of this version: there may be no `acknowledged` */
+	bool no_flush; /* the disk is full: what is replayed stays in the journal and in memory for now */
+	bool by_hand;  /* for tests: no thread is started, journal_tend() is called instead */
 	uint64_t segment_first, segment_bytes; /* for tests; 0: the usual sizes */
 
 	void *owner; /* what the calls below are given */
@@ -112,9 +112,9 @@ struct journal_options {
 /* ---- before anything is opened: looking, without changing anything ---- */
 
 enum journal_state {
-	JOURNAL_SOUND,   /* it can be replayed */
-	JOURNAL_DAMAGED, /* J5 */
-	JOURNAL_FOREIGN, /* a file of it belongs to another database, or to another copy of this one */
+	JOURNAL_SOUND,      /* it can be replayed */
+	JOURNAL_DAMAGED,    /* J5 */
+	JOURNAL_FOREIGN,    /* a file of it belongs to another database, or to another copy of this one */
 	JOURNAL_UNREADABLE, /* the system says so */
 };
 
@@ -136,7 +136,8 @@ typedef void journal_tell(void *ctx, const char *sentence);
 struct journal_salvaged {
 	uint64_t applied, lost, last;
 };
-bool journal_salvage(const struct journal_options *o, bool stop_at_damage, struct journal_salvaged *s, journal_tell *tell, void *ctx, struct reason *r) MUST_CHECK;
+bool journal_salvage(const struct journal_options *o, bool stop_at_damage, struct journal_salvaged *s,
+		     journal_tell *tell, void *ctx, struct reason *r) MUST_CHECK;
 
 /* ---- a journal at work ---- */
 

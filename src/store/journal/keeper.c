@@ -16,7 +16,8 @@ static bool is_done(const struct segment *s, uint64_t on_disk)
 /* Small ones were for the beginning. One that was not prepared has blocks up to its last record. */
 static bool is_worth_keeping(const struct journal *j, const struct segment *s)
 {
-	return !s->aside && s->size >= j->o.segment_bytes / 4 * 3 && s->size <= j->o.segment_bytes && j->waiting_count < SEGMENTS_WAITING;
+	return !s->aside && s->size >= j->o.segment_bytes / 4 * 3 && s->size <= j->o.segment_bytes &&
+	       j->waiting_count < SEGMENTS_WAITING;
 }
 
 /* Lock held. Returns those to be removed. On a full disk none waits: RocksDB needs the room to flush. */

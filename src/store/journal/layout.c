@@ -6,8 +6,8 @@
 static const char magic[16] = { 't', 'h', 'o', 'r', 'p', 'e', ' ', 'j', 'o', 'u', 'r', 'n', 'a', 'l', ' ', '3' };
 static const char old_magic[16] = "thorpe journal\n";
 #define HEAD_SUMMED 56
-#define OLD_SUMMED 32
-#define SECOND (JOURNAL_BLOCK / 2) /* in another sector */
+#define OLD_SUMMED  32
+#define SECOND      (JOURNAL_BLOCK / 2) /* in another sector */
 
 static void put_one(char *p, const struct journal_head *h)
 {

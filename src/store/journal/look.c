@@ -58,8 +58,11 @@ static bool find_segments(struct journal_survey *s, struct reason *r)
 static bool foreign(struct journal_survey *s, const char *what, struct reason *r)
 {
 	s->look.state = JOURNAL_FOREIGN;
-	return reason_set(r, "%s in %s belongs to another database, or to another copy of this one. Nothing was changed. Move it away, or put back the "
-			  "files it belongs to", what, s->o->dir);
+	return reason_set(
+		r,
+		"%s in %s belongs to another database, or to another copy of this one. Nothing was changed. Move it away, or put back the "
+		"files it belongs to",
+		what, s->o->dir);
 }
 
 static bool foreign_segment(struct journal_survey *s, const struct journal_found *f, struct reason *r)
@@ -133,7 +136,8 @@ static void witness_of(struct journal_survey *s, const struct journal_reader *rd
 }
 
 /* Up to its end, or up to a segment that begins with the number that comes next (J4). */
-static bool walk_records(struct journal_survey *s, struct journal_found *f, struct journal_reader *rd, journal_apply *apply, struct reason *r)
+static bool walk_records(struct journal_survey *s, struct journal_found *f, struct journal_reader *rd,
+			 journal_apply *apply, struct reason *r)
 {
 	struct slice record;
 
@@ -209,7 +213,8 @@ static bool walk(struct journal_survey *s, journal_apply *apply, struct reason *
 /* ---- what comes after the end ---- */
 
 /* Counts the whole records of a segment from its reader on, past what cannot be read. */
-static bool count_stranded(struct journal_survey *s, struct journal_found *f, struct journal_reader *rd, struct reason *r)
+static bool count_stranded(struct journal_survey *s, struct journal_found *f, struct journal_reader *rd,
+			   struct reason *r)
 {
 	enum journal_read did = JOURNAL_RECORD;
 	struct slice record;
@@ -279,13 +284,18 @@ static bool damaged(struct journal_survey *s, struct reason *r)
 	if (h)
 		snprintf(where, sizeof(where), JOURNAL_NAME "%u at byte 0 has no head that can be read", h->file);
 	else if (f)
-		snprintf(where, sizeof(where), JOURNAL_NAME "%u at byte %" PRIu64 " should have write %" PRIu64, f->file, f->end, s->next);
+		snprintf(where, sizeof(where), JOURNAL_NAME "%u at byte %" PRIu64 " should have write %" PRIu64,
+			 f->file, f->end, s->next);
 	else
 		snprintf(where, sizeof(where), "no file of the journal has write %" PRIu64, s->next);
-	return reason_set(r, "The journal in %s is damaged: %s, which was on disk once. At least %" PRIu64 " acknowledged %s from there on cannot be read in "
-			  "order; %" PRIu64 " whole %s after it. Nothing was changed. 'thorpe salvage %s' copies the directory and recovers what can be",
-			  s->o->dir, where, lost, lost == 1 ? "batch" : "batches", s->look.stranded,
-			  s->look.stranded == 1 ? "batch lies" : "batches lie", s->o->dir);
+	return reason_set(
+		r,
+		"The journal in %s is damaged: %s, which was on disk once. At least %" PRIu64
+		" acknowledged %s from there on cannot be read in "
+		"order; %" PRIu64
+		" whole %s after it. Nothing was changed. 'thorpe salvage %s' copies the directory and recovers what can be",
+		s->o->dir, where, lost, lost == 1 ? "batch" : "batches", s->look.stranded,
+		s->look.stranded == 1 ? "batch lies" : "batches lie", s->o->dir);
 }
 
 bool journal_survey(struct journal_survey *s, const struct journal_options *o, journal_apply *apply, struct reason *r)
@@ -293,7 +303,8 @@ bool journal_survey(struct journal_survey *s, const struct journal_options *o, j
 	bool ok;
 
 	*s = (struct journal_survey){ .o = o };
-	ok = find_segments(s, r) && journal_mark_read(o->io, &s->mark, r) && check_identities(s, r) && walk(s, apply, r) && gather_witnesses(s, r);
+	ok = find_segments(s, r) && journal_mark_read(o->io, &s->mark, r) && check_identities(s, r) &&
+	     walk(s, apply, r) && gather_witnesses(s, r);
 	s->look.last = s->next ? s->next - 1 : 0;
 	s->look.witnessed = s->witnessed;
 	if (ok && s->witnessed >= s->next)

@@ -6,9 +6,9 @@
 #include "store/journal/internal.h"
 
 static const char magic[16] = "thorpe durable\n";
-#define SUMMED 40
+#define SUMMED     40
 #define MARK_BYTES 48
-#define NEW_NAME JOURNAL_MARK ".new"
+#define NEW_NAME   JOURNAL_MARK ".new"
 
 static void put_mark(char p[MARK_BYTES], const struct journal *j, uint64_t number)
 {
@@ -34,7 +34,8 @@ bool journal_mark_read(struct journal_io *io, struct journal_mark *m, struct rea
 	if (error)
 		return reason_set(r, JOURNAL_MARK " cannot be read: %s", journal_error(error));
 	m->exists = true;
-	m->is_whole = n == sizeof(p) && memcmp(p, magic, sizeof(magic)) == 0 && read_be64(p + SUMMED) == XXH3_64bits(p, SUMMED);
+	m->is_whole = n == sizeof(p) && memcmp(p, magic, sizeof(magic)) == 0 &&
+		      read_be64(p + SUMMED) == XXH3_64bits(p, SUMMED);
 	if (m->is_whole) {
 		memcpy(m->identity, p + 16, JOURNAL_IDENTITY);
 		m->number = read_be64(p + 32);

@@ -55,7 +55,8 @@ static enum journal_read read_rest(struct journal_reader *rd, uint64_t at, size_
 	return error ? cannot_read(r, error, at) : JOURNAL_RECORD;
 }
 
-enum journal_read journal_reader_start(struct journal_reader *rd, struct journal_io *io, const char *name, struct reason *r)
+enum journal_read journal_reader_start(struct journal_reader *rd, struct journal_io *io, const char *name,
+				       struct reason *r)
 {
 	enum journal_read did;
 	size_t n;

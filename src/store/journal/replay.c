@@ -82,16 +82,19 @@ static bool sort_out(struct journal *j, const struct journal_survey *v, struct r
 			error = is_lost(f) ? segment_set_aside(j->io, f->file) : segment_remove(j->io, f->file);
 	}
 	if (lost)
-		log_warn("store: write %" PRIu64 " is not in the journal of %s, but %zu of its files %s something after it. It was not synced before the "
-			 "machine stopped, so it may be missing; those files are kept as journal.N.lost", v->next, j->dir, lost, lost == 1 ? "has" : "have");
+		log_warn("store: write %" PRIu64
+			 " is not in the journal of %s, but %zu of its files %s something after it. It was not synced before the "
+			 "machine stopped, so it may be missing; those files are kept as journal.N.lost",
+			 v->next, j->dir, lost, lost == 1 ? "has" : "have");
 	return !error || reason_set(r, "the directory %s cannot be written: %s", j->dir, journal_error(error));
 }
 
 static void tell(struct journal *j, const struct journal_survey *v)
 {
 	if (v->look.count)
-		log_info("store: the database was not closed; %" PRIu64 " batches (%" PRIu64 " MB) were taken from its journal", v->look.count,
-			 (v->look.bytes + MB / 2) / MB);
+		log_info("store: the database was not closed; %" PRIu64 " batches (%" PRIu64
+			 " MB) were taken from its journal",
+			 v->look.count, (v->look.bytes + MB / 2) / MB);
 	if (v->mark.exists && !v->mark.is_whole)
 		log_warn("store: %s/" JOURNAL_MARK " was damaged and is made anew; the journal itself is sound", j->dir);
 	else if (!v->mark.exists && !j->o.is_new)
@@ -113,7 +116,8 @@ bool journal_replay(struct journal *j, struct reason *r)
 	j->before = v.run;
 	j->sum = v.sum;
 	j->durable = v.look.last; /* once what follows has worked */
-	ok = ok && sync_needed(j, &v, r) && flush_replayed(j, &v, r) && sort_out(j, &v, r) && journal_mark_open(j, &v.mark, r);
+	ok = ok && sync_needed(j, &v, r) && flush_replayed(j, &v, r) && sort_out(j, &v, r) &&
+	     journal_mark_open(j, &v.mark, r);
 	if (ok) {
 		journal_mark_put(j);
 		tell(j, &v);

@@ -22,8 +22,7 @@ struct salvage {
 	void *ctx;
 };
 
-__attribute__((format(printf, 2, 3)))
-static void say(struct salvage *v, const char *fmt, ...)
+__attribute__((format(printf, 2, 3))) static void say(struct salvage *v, const char *fmt, ...)
 {
 	char text[600];
 	va_list ap;
@@ -38,7 +37,8 @@ static bool remember(struct salvage *v, const struct journal_reader *rd, unsigne
 {
 	if (!GROW(v->all, v->n + 1, v->room, 1024))
 		return false;
-	v->all[v->n++] = (struct whole_record){ .number = rd->next - 1, .first = rd->head.first, .file = file, .at = at };
+	v->all[v->n++] =
+		(struct whole_record){ .number = rd->next - 1, .first = rd->head.first, .file = file, .at = at };
 	return true;
 }
 
@@ -170,7 +170,8 @@ static bool apply_all(struct salvage *v, bool stop_at_damage, struct journal_sal
 	return true;
 }
 
-bool journal_salvage(const struct journal_options *o, bool stop_at_damage, struct journal_salvaged *s, journal_tell *tell, void *ctx, struct reason *r)
+bool journal_salvage(const struct journal_options *o, bool stop_at_damage, struct journal_salvaged *s,
+		     journal_tell *tell, void *ctx, struct reason *r)
 {
 	struct salvage v = { .o = o, .tell = tell, .ctx = ctx };
 	struct journal_mark mark;

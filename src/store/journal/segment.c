@@ -197,5 +197,6 @@ bool segment_files(struct journal_io *io, unsigned **files, size_t *n, struct re
 	mem_free(l.files);
 	*files = NULL;
 	*n = 0;
-	return l.failed ? reason_set(r, "out of memory") : reason_set(r, "the directory cannot be read: %s", journal_error(error));
+	return l.failed ? reason_set(r, "out of memory")
+			: reason_set(r, "the directory cannot be read: %s", journal_error(error));
 }

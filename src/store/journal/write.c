@@ -112,7 +112,8 @@ static void put_record(struct journal *j, struct slice record)
 	char *p = j->buf + j->kept;
 
 	memcpy(p + JOURNAL_RECORD_HEAD, record.p, record.n);
-	j->written_sum = journal_record_put(p, record.n, j->next, open > UINT32_MAX ? UINT32_MAX : (uint32_t)open, j->sum, j->run);
+	j->written_sum = journal_record_put(p, record.n, j->next, open > UINT32_MAX ? UINT32_MAX : (uint32_t)open,
+					    j->sum, j->run);
 	j->filled = j->kept + JOURNAL_RECORD_HEAD + record.n;
 	memset(j->buf + j->filled, 0, whole_blocks(j->filled) - j->filled);
 }
@@ -130,7 +131,8 @@ static bool fault(struct journal *j, int *error)
 
 static bool broke(struct journal *j, const struct segment *s, const char *what, int error, struct reason *r)
 {
-	reason_set(&j->broken, JOURNAL_NAME "%u in %s could not be %s: %s; Thorpe must be restarted", s->file, j->dir, what, journal_error(error));
+	reason_set(&j->broken, JOURNAL_NAME "%u in %s could not be %s: %s; Thorpe must be restarted", s->file, j->dir,
+		   what, journal_error(error));
 	*r = j->broken;
 	journal_keeper_wake(j);
 	return false;

@@ -6,15 +6,14 @@
 #include "table/control/control_internal.h"
 #include "table/layout.h"
 
-
 const struct table *control_table(struct stage *s, const struct control *c, struct error *e)
 {
 	const struct table *t = catalog_table(stage_catalog(s), c->table);
 	struct slice name = table_name_of_arn(c->table);
 
 	if (!t)
-		error_set(e, s->arena, ERR_NOT_FOUND,
-			  "Requested resource not found: Table: %.*s not found", SLICE_ARG(name));
+		error_set(e, s->arena, ERR_NOT_FOUND, "Requested resource not found: Table: %.*s not found",
+			  SLICE_ARG(name));
 	return t;
 }
 
@@ -41,8 +40,7 @@ static struct slice new_uuid(struct arena *a)
 	buf_init(&b, a);
 	buf_hex(&b, slice_make(r, sizeof(r)));
 	hex = buf_slice(&b);
-	return arena_printf(a, "%.8s-%.4s-%.4s-%.4s-%.12s", hex.p, hex.p + 8, hex.p + 12,
-			    hex.p + 16, hex.p + 20);
+	return arena_printf(a, "%.8s-%.4s-%.4s-%.4s-%.12s", hex.p, hex.p + 8, hex.p + 12, hex.p + 16, hex.p + 20);
 }
 
 static void number_indexes(struct stage *s, struct table *t)
@@ -67,8 +65,7 @@ static bool create_table(struct stage *s, struct control *c, struct error *e)
 
 	assert(t.index_count <= INDEXES_MAX && t.key.hash_count == 1);
 	if (catalog_table(stage_catalog(s), t.name))
-		return error_set(e, s->arena, ERR_IN_USE, "Table already exists: %.*s",
-				 SLICE_ARG(t.name));
+		return error_set(e, s->arena, ERR_IN_USE, "Table already exists: %.*s", SLICE_ARG(t.name));
 	t.id = stage_new_id(s);
 	t.uuid = new_uuid(s->arena);
 	t.region = slice_str(s->batch->db->region);
@@ -127,15 +124,15 @@ static bool delete_table(struct stage *s, struct control *c, struct error *e)
 }
 
 /* ---- TTL ---- */
-static bool check_ttl(struct stage *s, const struct control *c, const struct table *t,
-		      struct error *e)
+static bool check_ttl(struct stage *s, const struct control *c, const struct table *t, struct error *e)
 {
 	bool same = slice_equal(t->ttl_attribute, c->ttl_attribute);
 
 	if (t->ttl == TTL_ENABLED && !same)
 		return error_set(e, s->arena, ERR_VALIDATION,
 				 "TimeToLive is active on a different AttributeName: current "
-				 "AttributeName is %.*s", SLICE_ARG(t->ttl_attribute));
+				 "AttributeName is %.*s",
+				 SLICE_ARG(t->ttl_attribute));
 	if (t->ttl == TTL_ENABLED && c->ttl_enable)
 		return error_set(e, s->arena, ERR_VALIDATION, "TimeToLive is already enabled");
 	if (t->ttl == TTL_DISABLED && !c->ttl_enable)
@@ -182,8 +179,7 @@ static bool tag(struct stage *s, struct control *c, struct error *e)
 	size_t i;
 
 	if (!was)
-		return error_set(e, s->arena, ERR_NOT_FOUND,
-				 "Requested resource not found: ResourcArn: %.*s not found",
+		return error_set(e, s->arena, ERR_NOT_FOUND, "Requested resource not found: ResourcArn: %.*s not found",
 				 SLICE_ARG(c->table));
 	t = *was;
 	tags = arena_array(s->arena, struct tag, t.tag_count + c->tag_count);
@@ -195,8 +191,8 @@ static bool tag(struct stage *s, struct control *c, struct error *e)
 		*(known ? known : &tags[t.tag_count++]) = c->tags[i];
 	}
 	if (t.tag_count > TABLE_TAGS_MAX)
-		return error_set(e, s->arena, ERR_VALIDATION,
-				 INVALID "Too many tags: a resource can have at most %d", TABLE_TAGS_MAX);
+		return error_set(e, s->arena, ERR_VALIDATION, INVALID "Too many tags: a resource can have at most %d",
+				 TABLE_TAGS_MAX);
 	t.tags = tags;
 	c->result = stage_put_table(s, &t);
 	return true;
@@ -236,39 +232,22 @@ bool control_run(struct stage *s, struct control *c, struct error *e)
 	c->result = NULL;
 	c->worked = 0;
 	switch (c->kind) {
-	case CONTROL_CREATE_TABLE:
-		return create_table(s, c, e);
-	case CONTROL_DELETE_TABLE:
-		return delete_table(s, c, e);
-	case CONTROL_UPDATE_TABLE:
-		return control_update_table(s, c, e);
-	case CONTROL_UPDATE_TTL:
-		return update_ttl(s, c, e);
-	case CONTROL_TAG:
-		return tag(s, c, e);
-	case CONTROL_UNTAG:
-		return untag(s, c, e);
-	case CONTROL_BACKFILL_CHUNK:
-		return control_backfill_chunk(s, c, e);
-	case CONTROL_BACKFILL_DONE:
-		return control_backfill_done(s, c);
-	case CONTROL_TTL_CHUNK:
-		return control_ttl_chunk(s, c, e);
-	case CONTROL_TTL_DONE:
-		return control_ttl_done(s, c);
-	case CONTROL_TRIM_STREAM:
-		return control_trim_stream(s, c);
-	case CONTROL_DROP_STREAM:
-		return control_drop_stream(s, c);
-	case CONTROL_SPLIT_STREAM:
-		return control_split_stream(s, c);
-	case CONTROL_SAVE_TIME:
-		stage_put(s, STORE_META, SLICE("timeline"), c->timeline);
-		return true;
-	case CONTROL_RECLAIMED:
-		return control_reclaimed(s, c);
-	case CONTROL_SWEEP_TOKENS:
-		break;
+	case CONTROL_CREATE_TABLE: return create_table(s, c, e);
+	case CONTROL_DELETE_TABLE: return delete_table(s, c, e);
+	case CONTROL_UPDATE_TABLE: return control_update_table(s, c, e);
+	case CONTROL_UPDATE_TTL: return update_ttl(s, c, e);
+	case CONTROL_TAG: return tag(s, c, e);
+	case CONTROL_UNTAG: return untag(s, c, e);
+	case CONTROL_BACKFILL_CHUNK: return control_backfill_chunk(s, c, e);
+	case CONTROL_BACKFILL_DONE: return control_backfill_done(s, c);
+	case CONTROL_TTL_CHUNK: return control_ttl_chunk(s, c, e);
+	case CONTROL_TTL_DONE: return control_ttl_done(s, c);
+	case CONTROL_TRIM_STREAM: return control_trim_stream(s, c);
+	case CONTROL_DROP_STREAM: return control_drop_stream(s, c);
+	case CONTROL_SPLIT_STREAM: return control_split_stream(s, c);
+	case CONTROL_SAVE_TIME: stage_put(s, STORE_META, SLICE("timeline"), c->timeline); return true;
+	case CONTROL_RECLAIMED: return control_reclaimed(s, c);
+	case CONTROL_SWEEP_TOKENS: break;
 	}
 	return token_sweep(s, &c->worked, e);
 }

@@ -68,9 +68,9 @@ struct control {
 	const struct table_change *change; /* UPDATE_TABLE */
 	bool ttl_enable;                   /* UPDATE_TTL */
 	struct slice ttl_attribute;
-	const struct tag *tags;            /* TAG */
+	const struct tag *tags; /* TAG */
 	size_t tag_count;
-	const struct slice *tag_keys;      /* UNTAG */
+	const struct slice *tag_keys; /* UNTAG */
 	size_t tag_key_count;
 	/* Background work */
 	uint32_t table_id, index_id, stream_id, stream_shards;

@@ -2,7 +2,6 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "table/control/control_internal.h"
 
-
 /* ---- attribute definitions ---- */
 static const struct key_attr *find_attr(const struct key_attr *k, size_t n, struct slice name)
 {
@@ -15,8 +14,7 @@ static const struct key_attr *find_attr(const struct key_attr *k, size_t n, stru
 }
 
 /* Those of the table and those of the request together. */
-static bool merge_attributes(struct stage *s, const struct table_change *change, struct table *t,
-			     struct error *e)
+static bool merge_attributes(struct stage *s, const struct table_change *change, struct table *t, struct error *e)
 {
 	size_t n = t->attribute_count, i;
 	struct key_attr *all = arena_array(s->arena, struct key_attr, n + change->attribute_count);
@@ -31,8 +29,8 @@ static bool merge_attributes(struct stage *s, const struct table_change *change,
 			all[n++] = *new;
 		else if (known->type != new->type)
 			return error_set(e, s->arena, ERR_VALIDATION,
-					 INVALID "Attribute %.*s is already defined with type %s",
-					 SLICE_ARG(new->name), value_type_name(known->type));
+					 INVALID "Attribute %.*s is already defined with type %s", SLICE_ARG(new->name),
+					 value_type_name(known->type));
 	}
 	t->attributes = all;
 	t->attribute_count = n;
@@ -75,8 +73,7 @@ static void list_names(struct buf *b, const struct key_attr *k, size_t n)
 	}
 }
 
-static bool undefined_attribute(struct stage *s, const struct table *t, const struct index *i,
-				struct error *e)
+static bool undefined_attribute(struct stage *s, const struct table *t, const struct index *i, struct error *e)
 {
 	struct buf keys, defined;
 
@@ -86,9 +83,8 @@ static bool undefined_attribute(struct stage *s, const struct table *t, const st
 	list_names(&keys, i->key.range, i->key.range_count);
 	list_names(&defined, t->attributes, t->attribute_count);
 	return error_set(e, s->arena, ERR_VALIDATION,
-			 INVALID
-			 "Some index key attributes are not defined in AttributeDefinitions. "
-			 "Keys: [%.*s], AttributeDefinitions: [%.*s]",
+			 INVALID "Some index key attributes are not defined in AttributeDefinitions. "
+				 "Keys: [%.*s], AttributeDefinitions: [%.*s]",
 			 SLICE_ARG(buf_slice(&keys)), SLICE_ARG(buf_slice(&defined)));
 }
 
@@ -115,22 +111,18 @@ static size_t count_global(const struct table *t)
 	return n;
 }
 
-static bool check_new(struct stage *s, const struct gsi_change *g, const struct table *t,
-		      struct error *e)
+static bool check_new(struct stage *s, const struct gsi_change *g, const struct table *t, struct error *e)
 {
 	if (table_index(t, g->index.name))
-		return error_set(e, s->arena, ERR_VALIDATION,
-				 "Attempting to create an index which already exists");
+		return error_set(e, s->arena, ERR_VALIDATION, "Attempting to create an index which already exists");
 	if (count_global(t) >= GLOBAL_INDEXES_MAX)
 		return error_set(e, s->arena, ERR_VALIDATION,
-				 INVALID
-				 "GlobalSecondaryIndex count exceeds the per-table limit of %d",
+				 INVALID "GlobalSecondaryIndex count exceeds the per-table limit of %d",
 				 GLOBAL_INDEXES_MAX);
 	if (t->on_demand && g->has_throughput)
 		return error_set(e, s->arena, ERR_VALIDATION,
-				 INVALID
-				 "ProvisionedThroughput should not be specified for index: %.*s "
-				 "when BillingMode is PAY_PER_REQUEST",
+				 INVALID "ProvisionedThroughput should not be specified for index: %.*s "
+					 "when BillingMode is PAY_PER_REQUEST",
 				 SLICE_ARG(g->index.name));
 	if (!t->on_demand && !g->has_throughput)
 		return error_set(e, s->arena, ERR_VALIDATION,
@@ -139,15 +131,13 @@ static bool check_new(struct stage *s, const struct gsi_change *g, const struct 
 	return true;
 }
 
-static bool create_index(struct stage *s, const struct gsi_change *g, struct table *t,
-			 struct index *x, struct error *e)
+static bool create_index(struct stage *s, const struct gsi_change *g, struct table *t, struct index *x, struct error *e)
 {
 	struct index new = g->index;
 
 	if (!check_new(s, g, t, e))
 		return false;
-	if (!type_keys(t, new.key.hash, new.key.hash_count) ||
-	    !type_keys(t, new.key.range, new.key.range_count))
+	if (!type_keys(t, new.key.hash, new.key.hash_count) || !type_keys(t, new.key.range, new.key.range_count))
 		return undefined_attribute(s, t, &new, e);
 	new.id = stage_new_id(s);
 	new.global = true;
@@ -169,8 +159,8 @@ static struct index *find_global(struct index *x, size_t n, struct slice name)
 	return NULL;
 }
 
-static bool update_index(struct stage *s, const struct gsi_change *g, const struct table *t,
-			 struct index *i, struct error *e)
+static bool update_index(struct stage *s, const struct gsi_change *g, const struct table *t, struct index *i,
+			 struct error *e)
 {
 	struct slice what = arena_printf(s->arena, "index %.*s", SLICE_ARG(i->name));
 
@@ -196,8 +186,8 @@ static void delete_index(struct stage *s, struct table *t, struct index *x, stru
 
 /* ---- all of them ---- */
 /* One index at a time may come or go; the one being made may be given up. */
-static bool check_one_at_a_time(struct stage *s, const struct table *was,
-				const struct table_change *change, struct error *e)
+static bool check_one_at_a_time(struct stage *s, const struct table *was, const struct table_change *change,
+				struct error *e)
 {
 	size_t moves = 0, i, n;
 
@@ -219,8 +209,7 @@ static bool check_one_at_a_time(struct stage *s, const struct table *was,
 			 "simultaneously per table");
 }
 
-static bool change_one(struct stage *s, const struct gsi_change *g, struct table *t,
-		       struct index *x, struct error *e)
+static bool change_one(struct stage *s, const struct gsi_change *g, struct table *t, struct index *x, struct error *e)
 {
 	struct index *i = find_global(x, t->index_count, g->index.name);
 
@@ -234,8 +223,8 @@ static bool change_one(struct stage *s, const struct gsi_change *g, struct table
 	return true;
 }
 
-bool control_change_indexes(struct stage *s, const struct table *was,
-			    const struct table_change *change, struct table *t, struct error *e)
+bool control_change_indexes(struct stage *s, const struct table *was, const struct table_change *change,
+			    struct table *t, struct error *e)
 {
 	struct index *x;
 	size_t i;

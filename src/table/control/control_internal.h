@@ -18,12 +18,11 @@ void control_drop_index(struct stage *s, const struct index *i);
 bool control_update_table(struct stage *s, struct control *c, struct error *e) MUST_CHECK;
 /* Applies the changes of indexes to *t, whose billing is already as it will be. `was`: the table
  * before. */
-bool control_change_indexes(struct stage *s, const struct table *was,
-			    const struct table_change *change, struct table *t,
-			    struct error *e) MUST_CHECK;
+bool control_change_indexes(struct stage *s, const struct table *was, const struct table_change *change,
+			    struct table *t, struct error *e) MUST_CHECK;
 /* A change of provisioned throughput; `what` names table or index in the error. */
-bool control_change_throughput(struct stage *s, const char *what, struct throughput asked,
-			       struct throughput *t, struct error *e) MUST_CHECK;
+bool control_change_throughput(struct stage *s, const char *what, struct throughput asked, struct throughput *t,
+			       struct error *e) MUST_CHECK;
 
 /* ---- control_stream.c ---- */
 /* Gives *t a new stream; its label and creation time are later than those of all the table still has. */

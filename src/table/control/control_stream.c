@@ -11,9 +11,8 @@ static struct slice label_of(int64_t ms, struct arena *a)
 	struct tm tm;
 
 	gmtime_r(&seconds, &tm);
-	return arena_printf(a, "%04d-%02d-%02dT%02d:%02d:%02d.%03d", tm.tm_year + 1900,
-			    tm.tm_mon + 1, tm.tm_mday, tm.tm_hour, tm.tm_min, tm.tm_sec,
-			    (int)(ms % 1000));
+	return arena_printf(a, "%04d-%02d-%02dT%02d:%02d:%02d.%03d", tm.tm_year + 1900, tm.tm_mon + 1, tm.tm_mday,
+			    tm.tm_hour, tm.tm_min, tm.tm_sec, (int)(ms % 1000));
 }
 
 static bool label_is_taken(const struct table *t, struct slice label)
@@ -72,9 +71,8 @@ bool control_trim_stream(struct stage *s, struct control *c)
 	uint32_t shard;
 
 	for (shard = 0; shard < c->stream_shards; shard++)
-		stage_delete_range(
-			s, STORE_STREAM, layout_stream_key(s->arena, c->stream_id, shard, 0),
-			layout_stream_key(s->arena, c->stream_id, shard, c->before_sequence));
+		stage_delete_range(s, STORE_STREAM, layout_stream_key(s->arena, c->stream_id, shard, 0),
+				   layout_stream_key(s->arena, c->stream_id, shard, c->before_sequence));
 	return true;
 }
 

@@ -13,20 +13,19 @@ static void note_decrease(struct throughput *t, int64_t now_ms)
 	t->last_decrease = now_ms;
 }
 
-bool control_change_throughput(struct stage *s, const char *what, struct throughput asked,
-			       struct throughput *t, struct error *e)
+bool control_change_throughput(struct stage *s, const char *what, struct throughput asked, struct throughput *t,
+			       struct error *e)
 {
 	if (asked.read == t->read && asked.write == t->write)
-		return error_set(
-			e, s->arena, ERR_VALIDATION,
-			"The provisioned throughput for the %s will not change. The requested "
-			"value equals the current value. Current ReadCapacityUnits provisioned for "
-			"the %s: %lld. Requested ReadCapacityUnits: %lld. Current "
-			"WriteCapacityUnits provisioned for the %s: %lld. Requested "
-			"WriteCapacityUnits: %lld. Refer to the Amazon DynamoDB Developer Guide for "
-			"current limits and how to request higher limits.",
-			what, what, (long long)t->read, (long long)asked.read, what,
-			(long long)t->write, (long long)asked.write);
+		return error_set(e, s->arena, ERR_VALIDATION,
+				 "The provisioned throughput for the %s will not change. The requested "
+				 "value equals the current value. Current ReadCapacityUnits provisioned for "
+				 "the %s: %lld. Requested ReadCapacityUnits: %lld. Current "
+				 "WriteCapacityUnits provisioned for the %s: %lld. Requested "
+				 "WriteCapacityUnits: %lld. Refer to the Amazon DynamoDB Developer Guide for "
+				 "current limits and how to request higher limits.",
+				 what, what, (long long)t->read, (long long)asked.read, what, (long long)t->write,
+				 (long long)asked.write);
 	if (asked.read > t->read || asked.write > t->write)
 		t->last_increase = s->batch->now_ms;
 	if (asked.read < t->read || asked.write < t->write)
@@ -67,14 +66,13 @@ static bool is_given_throughput(const struct table_change *change, struct slice 
 
 	for (i = 0; i < change->index_count; i++)
 		if (slice_equal(change->indexes[i].index.name, index))
-			return change->indexes[i].kind == GSI_DELETE ||
-			       change->indexes[i].has_throughput;
+			return change->indexes[i].kind == GSI_DELETE || change->indexes[i].has_throughput;
 	return false;
 }
 
 /* Every index needs a throughput when the table leaves on-demand. */
-static bool check_index_throughputs(struct stage *s, const struct table *t,
-				    const struct table_change *change, struct error *e)
+static bool check_index_throughputs(struct stage *s, const struct table *t, const struct table_change *change,
+				    struct error *e)
 {
 	struct buf missing;
 	size_t i;
@@ -89,13 +87,11 @@ static bool check_index_throughputs(struct stage *s, const struct table *t,
 	}
 	if (!missing.n)
 		return true;
-	return error_set(e, s->arena, ERR_VALIDATION,
-			 INVALID "ProvisionedThroughput must be specified for index: %.*s",
+	return error_set(e, s->arena, ERR_VALIDATION, INVALID "ProvisionedThroughput must be specified for index: %.*s",
 			 SLICE_ARG(buf_slice(&missing)));
 }
 
-static bool change_billing(struct stage *s, const struct table_change *change, struct table *t,
-			   struct error *e)
+static bool change_billing(struct stage *s, const struct table_change *change, struct table *t, struct error *e)
 {
 	bool on_demand = change->has_billing ? change->on_demand : t->on_demand;
 
@@ -108,23 +104,19 @@ static bool change_billing(struct stage *s, const struct table_change *change, s
 	if (on_demand && !t->on_demand)
 		go_on_demand(s, t);
 	t->on_demand = on_demand;
-	return !change->has_throughput ||
-	       control_change_throughput(s, "table", change->throughput, &t->throughput, e);
+	return !change->has_throughput || control_change_throughput(s, "table", change->throughput, &t->throughput, e);
 }
 
 /* ---- stream and settings ---- */
-static bool change_stream(struct stage *s, const struct table_change *change, struct table *t,
-			  struct error *e)
+static bool change_stream(struct stage *s, const struct table_change *change, struct table *t, struct error *e)
 {
 	if (!change->has_stream)
 		return true;
 	if (change->stream != STREAM_NONE && t->stream)
-		return error_set(e, s->arena, ERR_VALIDATION,
-				 "Table already has an enabled stream: TableName: %.*s",
+		return error_set(e, s->arena, ERR_VALIDATION, "Table already has an enabled stream: TableName: %.*s",
 				 SLICE_ARG(t->name));
 	if (change->stream == STREAM_NONE && !t->stream)
-		return error_set(e, s->arena, ERR_VALIDATION,
-				 "Table has no stream to disable: TableName: %.*s",
+		return error_set(e, s->arena, ERR_VALIDATION, "Table has no stream to disable: TableName: %.*s",
 				 SLICE_ARG(t->name));
 	if (t->stream)
 		control_close_stream(s, t);

@@ -17,8 +17,7 @@ static const struct index *index_by_id(const struct table *t, uint32_t id)
 }
 
 /* The index being backfilled, or NULL when it (or its table) is gone or done. */
-static const struct index *creating_index(struct stage *s, const struct control *c,
-					  const struct table **t)
+static const struct index *creating_index(struct stage *s, const struct control *c, const struct table **t)
 {
 	const struct index *i;
 
@@ -78,8 +77,7 @@ bool control_ttl_chunk(struct stage *s, struct control *c, struct error *e)
 			return false;
 		if (!layout_ttl_of_item(t, item, &expiry))
 			continue;
-		stage_put(s, STORE_TTL, layout_ttl_key(s->arena, t->id, expiry, c->keys[n]),
-			  SLICE(""));
+		stage_put(s, STORE_TTL, layout_ttl_key(s->arena, t->id, expiry, c->keys[n]), SLICE(""));
 		c->worked++;
 	}
 	return true;

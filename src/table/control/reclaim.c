@@ -18,10 +18,10 @@
 #include "table/control/control_internal.h"
 #include "table/layout.h"
 
-#define NOTE "reclaim"
+#define NOTE       "reclaim"
 #define NOTE_BYTES (sizeof(NOTE) - 1 + 1 + 4)
-#define LOOK_MS 5000 /* what could not be done is tried again; and the disk may have become full */
-#define SOME 64        /* notes at a time */
+#define LOOK_MS    5000 /* what could not be done is tried again; and the disk may have become full */
+#define SOME       64   /* notes at a time */
 
 struct reclaim {
 	struct db *db;
@@ -89,7 +89,11 @@ static bool reclaim_note(struct db *db, const struct note *n, uint64_t mark, str
 {
 	struct control done = { .kind = CONTROL_RECLAIMED, .note = n->key };
 	struct store_reclaim range = {
-		.family = n->family, .from = n->id, .to = layout_after_prefix(a, n->id), .expected = n->bytes, .mark = mark,
+		.family = n->family,
+		.from = n->id,
+		.to = layout_after_prefix(a, n->id),
+		.expected = n->bytes,
+		.mark = mark,
 	};
 
 	crash_point("reclaim-found");
@@ -142,10 +146,8 @@ bool reclaim_step(struct db *db, bool *worked)
 	struct arena a;
 
 	arena_init(&a);
-	ARENA_TRY(&a, {
-		ok = reclaim_some(db, &a, worked);
-	}, {
-		log_warn("giving room back put off: out of memory");
+	ARENA_TRY(&a, { ok = reclaim_some(db, &a, worked);
+	}, { log_warn("giving room back put off: out of memory");
 	});
 	arena_release(&a);
 	return ok;

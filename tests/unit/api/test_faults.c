@@ -70,8 +70,9 @@ static int call(struct fixture *f, const char *op, const char *body, long alloca
 	int status;
 
 	snprintf(target, sizeof(target), "%s.%s",
-		 strstr(op, "Stream") || strstr(op, "Shard") || strstr(op, "Records") ?
-		 "DynamoDBStreams_20120810" : "DynamoDB_20120810", op);
+		 strstr(op, "Stream") || strstr(op, "Shard") || strstr(op, "Records") ? "DynamoDBStreams_20120810"
+										      : "DynamoDB_20120810",
+		 op);
 	c.target = slice_str(target);
 	arena_init(&a);
 	f->done = false;
@@ -119,6 +120,7 @@ static const char create_table[] =
 	"\"StreamSpecification\":{\"StreamEnabled\":true,\"StreamViewType\":\"NEW_AND_OLD_IMAGES\"}}";
 
 /* In an order in which each succeeds when nothing fails, and may be repeated. */
+/* clang-format off */
 static const struct {
 	const char *op, *body;
 } calls[] = {
@@ -151,6 +153,7 @@ static const struct {
 	{ "DescribeTimeToLive", "{\"TableName\":\"faults\"}" },
 	{ "DescribeLimits", "{}" },
 };
+/* clang-format on */
 
 #define CALLS (sizeof(calls) / sizeof(calls[0]))
 
@@ -218,8 +221,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(each_allocation_failing_gives_a_clean_reply, setup, teardown),
-		cmocka_unit_test_setup_teardown(creating_a_table_with_failing_allocations_leaves_none_by_half,
-						setup, teardown),
+		cmocka_unit_test_setup_teardown(creating_a_table_with_failing_allocations_leaves_none_by_half, setup,
+						teardown),
 		cmocka_unit_test_setup_teardown(each_store_call_failing_gives_a_clean_reply, setup, teardown),
 	};
 

@@ -10,7 +10,8 @@
 
 static void exactly_five_operations_change_items(void **state)
 {
-	static const char *const names[] = { "PutItem", "UpdateItem", "DeleteItem", "BatchWriteItem", "TransactWriteItems" };
+	static const char *const names[] = { "PutItem", "UpdateItem", "DeleteItem", "BatchWriteItem",
+					     "TransactWriteItems" };
 	size_t n = 0;
 
 	(void)state;

@@ -24,8 +24,7 @@ static int stop(void **state)
 	return 0;
 }
 
-static void check_refused(const struct shape *s, const char *body, enum err code,
-			  const char *message)
+static void check_refused(const struct shape *s, const char *body, enum err code, const char *message)
 {
 	const struct json *j = json_parse(&arena, slice_str(body));
 	struct error e = { 0 };
@@ -45,65 +44,48 @@ static void check_accepted(const struct shape *s, const char *body)
 	assert_true(shape_check(s, j, &arena, &e));
 }
 
-#define INVALID(shape, body, message) check_refused(&(shape), body, ERR_VALIDATION, message)
-#define SERIALIZATION(shape, body, message) \
-	check_refused(&(shape), body, ERR_SERIALIZATION, message)
+#define INVALID(shape, body, message)       check_refused(&(shape), body, ERR_VALIDATION, message)
+#define SERIALIZATION(shape, body, message) check_refused(&(shape), body, ERR_SERIALIZATION, message)
 
 /* ---- types ---- */
 
 static void a_string_takes_no_other_type(void **state)
 {
-	SERIALIZATION(shape_create_table, "{\"TableName\":23}",
-		      "NUMBER_VALUE cannot be converted to String");
-	SERIALIZATION(shape_create_table, "{\"TableName\":2.5}",
-		      "DECIMAL_VALUE cannot be converted to String");
-	SERIALIZATION(shape_create_table, "{\"TableName\":true}",
-		      "TRUE_VALUE cannot be converted to String");
-	SERIALIZATION(shape_create_table, "{\"TableName\":false}",
-		      "FALSE_VALUE cannot be converted to String");
-	SERIALIZATION(shape_create_table, "{\"TableName\":[]}",
-		      "Unrecognized collection type class java.lang.String");
-	SERIALIZATION(shape_create_table, "{\"TableName\":{}}",
-		      "Start of structure or map found where not expected");
+	SERIALIZATION(shape_create_table, "{\"TableName\":23}", "NUMBER_VALUE cannot be converted to String");
+	SERIALIZATION(shape_create_table, "{\"TableName\":2.5}", "DECIMAL_VALUE cannot be converted to String");
+	SERIALIZATION(shape_create_table, "{\"TableName\":true}", "TRUE_VALUE cannot be converted to String");
+	SERIALIZATION(shape_create_table, "{\"TableName\":false}", "FALSE_VALUE cannot be converted to String");
+	SERIALIZATION(shape_create_table, "{\"TableName\":[]}", "Unrecognized collection type class java.lang.String");
+	SERIALIZATION(shape_create_table, "{\"TableName\":{}}", "Start of structure or map found where not expected");
 }
 
 static void a_number_takes_no_other_type(void **state)
 {
-	SERIALIZATION(shape_list_tables, "{\"Limit\":\"1\"}",
-		      "STRING_VALUE cannot be converted to Integer");
-	SERIALIZATION(shape_create_table,
-		      "{\"ProvisionedThroughput\":{\"ReadCapacityUnits\":true}}",
+	SERIALIZATION(shape_list_tables, "{\"Limit\":\"1\"}", "STRING_VALUE cannot be converted to Integer");
+	SERIALIZATION(shape_create_table, "{\"ProvisionedThroughput\":{\"ReadCapacityUnits\":true}}",
 		      "TRUE_VALUE cannot be converted to Long");
-	SERIALIZATION(shape_list_tables, "{\"Limit\":[]}",
-		      "Unrecognized collection type class java.lang.Integer");
+	SERIALIZATION(shape_list_tables, "{\"Limit\":[]}", "Unrecognized collection type class java.lang.Integer");
 }
 
 static void a_boolean_takes_its_words_as_strings(void **state)
 {
-	check_accepted(&shape_get_item,
-		       "{\"TableName\":\"abc\",\"Key\":{},\"ConsistentRead\":\"Yes\"}");
-	SERIALIZATION(shape_get_item, "{\"ConsistentRead\":\"maybe\"}",
-		      "Unexpected token received from parser");
-	SERIALIZATION(shape_get_item, "{\"ConsistentRead\":1}",
-		      "NUMBER_VALUE cannot be converted to Boolean");
+	check_accepted(&shape_get_item, "{\"TableName\":\"abc\",\"Key\":{},\"ConsistentRead\":\"Yes\"}");
+	SERIALIZATION(shape_get_item, "{\"ConsistentRead\":\"maybe\"}", "Unexpected token received from parser");
+	SERIALIZATION(shape_get_item, "{\"ConsistentRead\":1}", "NUMBER_VALUE cannot be converted to Boolean");
 }
 
 static void a_list_takes_no_other_type(void **state)
 {
 	SERIALIZATION(shape_create_table, "{\"KeySchema\":\"a\"}", "Unexpected field type");
-	SERIALIZATION(shape_create_table, "{\"KeySchema\":{}}",
-		      "Start of structure or map found where not expected");
+	SERIALIZATION(shape_create_table, "{\"KeySchema\":{}}", "Start of structure or map found where not expected");
 }
 
 static void a_structure_says_where_it_stands(void **state)
 {
-	SERIALIZATION(shape_create_table, "{\"ProvisionedThroughput\":\"a\"}",
-		      "Unexpected field type");
-	SERIALIZATION(shape_create_table, "{\"KeySchema\":[\"a\"]}",
-		      "Unexpected value type in payload");
-	SERIALIZATION(
-		shape_create_table, "{\"KeySchema\":[[]]}",
-		"Unrecognized collection type class com.amazonaws.dynamodb.v20120810.KeySchemaElement");
+	SERIALIZATION(shape_create_table, "{\"ProvisionedThroughput\":\"a\"}", "Unexpected field type");
+	SERIALIZATION(shape_create_table, "{\"KeySchema\":[\"a\"]}", "Unexpected value type in payload");
+	SERIALIZATION(shape_create_table, "{\"KeySchema\":[[]]}",
+		      "Unrecognized collection type class com.amazonaws.dynamodb.v20120810.KeySchemaElement");
 }
 
 static void types_come_before_constraints(void **state)
@@ -134,8 +116,7 @@ static void a_table_name_of_the_wrong_length_is_told_alone(void **state)
 
 static void a_table_name_may_be_an_arn(void **state)
 {
-	check_accepted(&shape_describe_table,
-		       "{\"TableName\":\"arn:aws:dynamodb:us-east-1:000000000000:table/abc\"}");
+	check_accepted(&shape_describe_table, "{\"TableName\":\"arn:aws:dynamodb:us-east-1:000000000000:table/abc\"}");
 }
 
 static void all_failures_are_told_together(void **state)
@@ -188,9 +169,8 @@ static void a_structure_is_printed_as_java_does(void **state)
 
 static void at_most_ten_failures_are_told(void **state)
 {
-	const struct json *j =
-		json_parse(&arena, SLICE("{\"TableName\":\"abc\",\"AttributeDefinitions\":"
-					 "[{},{},{},{},{},{}],\"KeySchema\":[]}"));
+	const struct json *j = json_parse(&arena, SLICE("{\"TableName\":\"abc\",\"AttributeDefinitions\":"
+							"[{},{},{},{},{},{}],\"KeySchema\":[]}"));
 	struct error e = { 0 };
 
 	assert_false(shape_check(&shape_create_table, j, &arena, &e));
@@ -232,13 +212,11 @@ static void a_pattern_comes_before_lengths(void **state)
 static void a_global_index_takes_eight_key_attributes(void **state)
 {
 #define ELEMENT "{\"AttributeName\":\"a\",\"KeyType\":\"HASH\"}"
-#define EIGHT \
-	ELEMENT "," ELEMENT "," ELEMENT "," ELEMENT "," ELEMENT "," ELEMENT "," ELEMENT "," ELEMENT
-#define TABLE(list, keys)                                                                         \
-	"{\"TableName\":\"abc\",\"AttributeDefinitions\":[],\"KeySchema\":[" ELEMENT "],\"" list  \
+#define EIGHT   ELEMENT "," ELEMENT "," ELEMENT "," ELEMENT "," ELEMENT "," ELEMENT "," ELEMENT "," ELEMENT
+#define TABLE(list, keys)                                                                        \
+	"{\"TableName\":\"abc\",\"AttributeDefinitions\":[],\"KeySchema\":[" ELEMENT "],\"" list \
 	"\":[{\"IndexName\":\"abc\",\"Projection\":{},\"KeySchema\":[" keys "]}]}"
-	const struct json *nine = json_parse(&arena, SLICE(TABLE("GlobalSecondaryIndexes",
-								  EIGHT "," ELEMENT)));
+	const struct json *nine = json_parse(&arena, SLICE(TABLE("GlobalSecondaryIndexes", EIGHT "," ELEMENT)));
 	const struct json *local = json_parse(&arena, SLICE(TABLE("LocalSecondaryIndexes", EIGHT)));
 	struct error e = { 0 };
 

@@ -101,20 +101,20 @@ static inline bool client_has(struct slice where, const char *text)
 	return where.p && where.n && memmem(where.p, where.n, text, strlen(text));
 }
 
-#define client_is(c, status_)                                                                                          \
-	do {                                                                                                           \
-		if ((c)->reply.status != (status_))                                                                    \
+#define client_is(c, status_)                                                                                         \
+	do {                                                                                                          \
+		if ((c)->reply.status != (status_))                                                                   \
 			fail_msg("%d instead of %d: %.*s", (c)->reply.status, (status_), SLICE_ARG((c)->reply.body)); \
 	} while (0)
-#define client_says(c, text)                                                                        \
-	do {                                                                                        \
-		if (!client_has((c)->reply.body, text))                                             \
-			fail_msg("%s is not in %.*s", (text), SLICE_ARG((c)->reply.body));          \
+#define client_says(c, text)                                                               \
+	do {                                                                               \
+		if (!client_has((c)->reply.body, text))                                    \
+			fail_msg("%s is not in %.*s", (text), SLICE_ARG((c)->reply.body)); \
 	} while (0)
-#define client_header(c, text)                                                                      \
-	do {                                                                                        \
-		if (!client_has((c)->reply.headers, text))                                          \
-			fail_msg("%s is not in %.*s", (text), SLICE_ARG((c)->reply.headers));       \
+#define client_header(c, text)                                                                \
+	do {                                                                                  \
+		if (!client_has((c)->reply.headers, text))                                    \
+			fail_msg("%s is not in %.*s", (text), SLICE_ARG((c)->reply.headers)); \
 	} while (0)
 
 /* The value of a header of the last reply; empty: none. */
@@ -135,82 +135,82 @@ static inline struct slice client_value(struct client *c, const char *name)
 }
 
 /* What most tests here run on. */
-#define CLIENT_NOTES                                                                                      \
-	"entities:\n"                                                                                     \
-	"  User:\n"                                                                                       \
-	"    path: /users/<user>\n"                                                                       \
-	"    attributes:\n"                                                                               \
-	"      user: string 2..20, required, fixed, lower\n"                                              \
-	"      email: string 3..60, lower, private, unique\n"                                             \
-	"      name: string 1..40\n"                                                                      \
-	"      password_hash: string, hidden\n"                                                           \
-	"      notes_count: counter\n"                                                                    \
-	"      created_at: timestamp, now\n"                                                              \
-	"    keys: {PK: 'USER#<user>', SK: PROFILE}\n"                                                    \
-	"    companions:\n"                                                                               \
-	"      - {unique: email, PK: 'EMAIL#<email>', SK: 'EMAIL#<email>', user: <user>}\n"               \
-	"    login: {by: [user, email], password: password_hash, subject: user}\n"                        \
-	"    allow: {create: anyone, read: anyone, update: user = caller, delete: user = caller}\n"       \
-	"  Note:\n"                                                                                       \
-	"    path: /users/<user>/notes/<note>\n"                                                          \
-	"    attributes:\n"                                                                               \
-	"      user: string, the caller\n"                                                                \
-	"      note: string, id\n"                                                                        \
-	"      title: string 1..40, required\n"                                                           \
-	"      text: text 0..400000\n"                                                                    \
-	"      stars: integer 1..5, default 1\n"                                                          \
-	"      state: draft | open, default draft, managed\n"                                             \
-	"      views: counter\n"                                                                          \
-	"      created_at: timestamp, now\n"                                                              \
-	"      updated_at: timestamp, touched\n"                                                          \
-	"    keys: {PK: 'USER#<user>', SK: 'NOTE#<note>'}\n"                                              \
-	"    keys when state = 'open': {GSI1PK: OPEN, GSI1SK: <created_at>#<note>}\n"                     \
-	"    counts: [User(user).notes_count]\n"                                                          \
-	"    allow:\n"                                                                                    \
-	"      create: user = caller\n"                                                                   \
-	"      read: state = 'open' or user = caller\n"                                                   \
-	"      update, delete: user = caller\n"                                                           \
-	"    actions:\n"                                                                                  \
-	"      publish:\n"                                                                                \
-	"        when: state = 'draft'\n"                                                                 \
-	"        otherwise: only a draft can be published\n"                                              \
-	"        set: {state: open}\n"                                                                    \
-	"      view: {allow: anyone, add: {views: 1}, gather: 60 s}\n"                                    \
-	"  Slip:\n"                                                                                       \
-	"    path: /slips/<slip>\n"                                                                       \
-	"    attributes: {slip: string, text: string, GSI2: string}\n"                                    \
-	"    keys: {PK: 'SLIP#<slip>', SK: SLIP, GSI2PK: SLIPS, GSI2SK: <slip>}\n"                        \
-	"    allow: {create: anyone, read: nobody}\n"                                                     \
-	"  Audit:\n"                                                                                      \
-	"    path: /audits/<audit>\n"                                                                     \
-	"    attributes: {audit: string, text: string}\n"                                                 \
-	"    keys: {PK: 'AUDIT#<audit>', SK: AUDIT}\n"                                                    \
-	"    internal: true\n"                                                                            \
-	"access:\n"                                                                                       \
-	"  notes of user:\n"                                                                              \
-	"    is: N-1\n"                                                                                   \
-	"    path: /users/<user>/notes\n"                                                                 \
-	"    query: table\n"                                                                              \
-	"    where: {PK: 'USER#<user>', SK: begins with NOTE#}\n"                                         \
-	"    limit: 2\n"                                                                                  \
-	"  open notes:\n"                                                                                 \
-	"    path: /open\n"                                                                               \
-	"    query: GSI1\n"                                                                               \
-	"    where: {GSI1PK: OPEN, GSI1SK: '>= <since> if given'}\n"                                      \
-	"    with: {since: timestamp}\n"                                                                  \
-	"    cache: 30 s\n"                                                                               \
-	"  some users:\n"                                                                                 \
-	"    path: /some-users\n"                                                                         \
-	"    batch: User(id)\n"                                                                           \
-	"  user by email:\n"                                                                              \
-	"    path: /emails/<email>\n"                                                                     \
-	"    get: {PK: 'EMAIL#<email:lower>', SK: 'EMAIL#<email:lower>'}\n"                               \
-	"    then: {get: User, keys: {PK: 'USER#<user>', SK: PROFILE}}\n"                                 \
-	"    one: true\n"                                                                                 \
-	"  slips:\n"                                                                                      \
-	"    path: /slips\n"                                                                              \
-	"    query: GSI2\n"                                                                               \
-	"    where: {GSI2PK: SLIPS}\n"                                                                    \
+#define CLIENT_NOTES                                                                                \
+	"entities:\n"                                                                               \
+	"  User:\n"                                                                                 \
+	"    path: /users/<user>\n"                                                                 \
+	"    attributes:\n"                                                                         \
+	"      user: string 2..20, required, fixed, lower\n"                                        \
+	"      email: string 3..60, lower, private, unique\n"                                       \
+	"      name: string 1..40\n"                                                                \
+	"      password_hash: string, hidden\n"                                                     \
+	"      notes_count: counter\n"                                                              \
+	"      created_at: timestamp, now\n"                                                        \
+	"    keys: {PK: 'USER#<user>', SK: PROFILE}\n"                                              \
+	"    companions:\n"                                                                         \
+	"      - {unique: email, PK: 'EMAIL#<email>', SK: 'EMAIL#<email>', user: <user>}\n"         \
+	"    login: {by: [user, email], password: password_hash, subject: user}\n"                  \
+	"    allow: {create: anyone, read: anyone, update: user = caller, delete: user = caller}\n" \
+	"  Note:\n"                                                                                 \
+	"    path: /users/<user>/notes/<note>\n"                                                    \
+	"    attributes:\n"                                                                         \
+	"      user: string, the caller\n"                                                          \
+	"      note: string, id\n"                                                                  \
+	"      title: string 1..40, required\n"                                                     \
+	"      text: text 0..400000\n"                                                              \
+	"      stars: integer 1..5, default 1\n"                                                    \
+	"      state: draft | open, default draft, managed\n"                                       \
+	"      views: counter\n"                                                                    \
+	"      created_at: timestamp, now\n"                                                        \
+	"      updated_at: timestamp, touched\n"                                                    \
+	"    keys: {PK: 'USER#<user>', SK: 'NOTE#<note>'}\n"                                        \
+	"    keys when state = 'open': {GSI1PK: OPEN, GSI1SK: <created_at>#<note>}\n"               \
+	"    counts: [User(user).notes_count]\n"                                                    \
+	"    allow:\n"                                                                              \
+	"      create: user = caller\n"                                                             \
+	"      read: state = 'open' or user = caller\n"                                             \
+	"      update, delete: user = caller\n"                                                     \
+	"    actions:\n"                                                                            \
+	"      publish:\n"                                                                          \
+	"        when: state = 'draft'\n"                                                           \
+	"        otherwise: only a draft can be published\n"                                        \
+	"        set: {state: open}\n"                                                              \
+	"      view: {allow: anyone, add: {views: 1}, gather: 60 s}\n"                              \
+	"  Slip:\n"                                                                                 \
+	"    path: /slips/<slip>\n"                                                                 \
+	"    attributes: {slip: string, text: string, GSI2: string}\n"                              \
+	"    keys: {PK: 'SLIP#<slip>', SK: SLIP, GSI2PK: SLIPS, GSI2SK: <slip>}\n"                  \
+	"    allow: {create: anyone, read: nobody}\n"                                               \
+	"  Audit:\n"                                                                                \
+	"    path: /audits/<audit>\n"                                                               \
+	"    attributes: {audit: string, text: string}\n"                                           \
+	"    keys: {PK: 'AUDIT#<audit>', SK: AUDIT}\n"                                              \
+	"    internal: true\n"                                                                      \
+	"access:\n"                                                                                 \
+	"  notes of user:\n"                                                                        \
+	"    is: N-1\n"                                                                             \
+	"    path: /users/<user>/notes\n"                                                           \
+	"    query: table\n"                                                                        \
+	"    where: {PK: 'USER#<user>', SK: begins with NOTE#}\n"                                   \
+	"    limit: 2\n"                                                                            \
+	"  open notes:\n"                                                                           \
+	"    path: /open\n"                                                                         \
+	"    query: GSI1\n"                                                                         \
+	"    where: {GSI1PK: OPEN, GSI1SK: '>= <since> if given'}\n"                                \
+	"    with: {since: timestamp}\n"                                                            \
+	"    cache: 30 s\n"                                                                         \
+	"  some users:\n"                                                                           \
+	"    path: /some-users\n"                                                                   \
+	"    batch: User(id)\n"                                                                     \
+	"  user by email:\n"                                                                        \
+	"    path: /emails/<email>\n"                                                               \
+	"    get: {PK: 'EMAIL#<email:lower>', SK: 'EMAIL#<email:lower>'}\n"                         \
+	"    then: {get: User, keys: {PK: 'USER#<user>', SK: PROFILE}}\n"                           \
+	"    one: true\n"                                                                           \
+	"  slips:\n"                                                                                \
+	"    path: /slips\n"                                                                        \
+	"    query: GSI2\n"                                                                         \
+	"    where: {GSI2PK: SLIPS}\n"                                                              \
 	"    for operators: true\n"
 
 #endif

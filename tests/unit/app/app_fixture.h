@@ -29,7 +29,7 @@ struct app_fixture {
 	const struct design *design;
 };
 
-#define APP_FIXTURE_HEAD                                                                                  \
+#define APP_FIXTURE_HEAD                                                                                     \
 	"design: test\ntitle: Test\ntable: Test\nkey: [PK, SK]\nindexes:\n  GSI1: {key: [GSI1PK, GSI1SK]}\n" \
 	"  GSI2: {key: [GSI2PK, GSI2SK]}\nttl: expires_at\nstream: new and old images\n"
 

@@ -63,7 +63,8 @@ static inline struct slice url64(struct arena *a, struct slice s)
 
 static inline struct slice signed_part(struct arena *a, const char *head, const char *claims)
 {
-	return arena_printf(a, "%.*s.%.*s", SLICE_ARG(url64(a, slice_str(head))), SLICE_ARG(url64(a, slice_str(claims))));
+	return arena_printf(a, "%.*s.%.*s", SLICE_ARG(url64(a, slice_str(head))),
+			    SLICE_ARG(url64(a, slice_str(claims))));
 }
 
 static inline struct slice with_signature(struct arena *a, struct slice part, struct slice signature)
@@ -82,7 +83,8 @@ static inline struct slice hs256(struct arena *a, const char *head, const char *
 }
 
 /* With the private half of a key, in the form tokens have it. */
-static inline struct slice signed_with(struct arena *a, const char *head, const char *claims, EVP_PKEY *key, const EVP_MD *md)
+static inline struct slice signed_with(struct arena *a, const char *head, const char *claims, EVP_PKEY *key,
+				       const EVP_MD *md)
 {
 	struct slice part = signed_part(a, head, claims);
 	bool ec = EVP_PKEY_is_a(key, "EC");

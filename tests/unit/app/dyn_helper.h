@@ -8,7 +8,7 @@
 #include "app/db/dyn.h"
 #include "value/codec.h"
 
-#define UNUSED __attribute__((unused))
+#define UNUSED       __attribute__((unused))
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
 static struct app_fixture fixture;
@@ -16,14 +16,13 @@ static struct run *r;
 
 UNUSED static int setup(void **state)
 {
-	app_fixture_open(&fixture,
-			 "entities:\n"
-			 "  Note:\n"
-			 "    path: /notes/<id>\n"
-			 "    attributes: {id: 'string, id', kind: string, score: integer, expires_at: epoch}\n"
-			 "    keys: {PK: NOTE#<id>, SK: NOTE}\n"
-			 "    keys when kind is present: {GSI1PK: KIND#<kind>, GSI1SK: <score>}\n"
-			 "    keys when score is present: {GSI2PK: ALL, GSI2SK: <score>}\n");
+	app_fixture_open(&fixture, "entities:\n"
+				   "  Note:\n"
+				   "    path: /notes/<id>\n"
+				   "    attributes: {id: 'string, id', kind: string, score: integer, expires_at: epoch}\n"
+				   "    keys: {PK: NOTE#<id>, SK: NOTE}\n"
+				   "    keys when kind is present: {GSI1PK: KIND#<kind>, GSI1SK: <score>}\n"
+				   "    keys when score is present: {GSI2PK: ALL, GSI2SK: <score>}\n");
 	r = app_fixture_run(&fixture, NULL);
 	return 0;
 }

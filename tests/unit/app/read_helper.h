@@ -69,8 +69,8 @@ static inline void put(struct app_fixture *f, const char *entity, const char *te
 			 DYN_DONE);
 	assert_true(entity_companions(r, e, &item, &companions, &n));
 	for (size_t i = 0; i < n; i++)
-		assert_int_equal(dyn_write(r, &(struct dyn_write){ .kind = DYN_PUT, .item = companions[i].item }, 1, SLICE(""),
-					   &refusal),
+		assert_int_equal(dyn_write(r, &(struct dyn_write){ .kind = DYN_PUT, .item = companions[i].item }, 1,
+					   SLICE(""), &refusal),
 				 DYN_DONE);
 }
 
@@ -81,9 +81,8 @@ static inline void discard(struct app_fixture *f, const char *pk, const char *sk
 	struct value_member key[] = { { SLICE("PK"), value_make_s(r->arena, slice_str(pk)) },
 				      { SLICE("SK"), value_make_s(r->arena, slice_str(sk)) } };
 
-	assert_int_equal(dyn_write(r, &(struct dyn_write){ .kind = DYN_DELETE, .key = value_make_map(r->arena, key, 2) }, 1,
-				   SLICE(""),
-				   &refusal),
+	assert_int_equal(dyn_write(r, &(struct dyn_write){ .kind = DYN_DELETE, .key = value_make_map(r->arena, key, 2) },
+				   1, SLICE(""), &refusal),
 			 DYN_DONE);
 }
 
@@ -142,8 +141,8 @@ static inline void put_label(struct buf *b, const struct row *row, struct slice 
 }
 
 /* Every page: "a b c". Full pages but the last, no cursor at the end. */
-static inline const char *read_text(struct app_fixture *f, const char *subject, const char *name, const char *with, int64_t limit,
-				    const char *attribute)
+static inline const char *read_text(struct app_fixture *f, const char *subject, const char *name, const char *with,
+				    int64_t limit, const char *attribute)
 {
 	struct slice cursor = SLICE("");
 	struct buf b;
@@ -172,10 +171,10 @@ static inline const char *read_text(struct app_fixture *f, const char *subject, 
 	return arena_cstr(&f->arena, buf_slice(&b));
 }
 
-#define assert_reads(f, subject, name, with, expected)                                                     \
-	do {                                                                                               \
-		static const int sizes_[] = { 1, 2, 3, 7, 100 };                                           \
-		for (size_t i_ = 0; i_ < sizeof(sizes_) / sizeof(sizes_[0]); i_++)                         \
+#define assert_reads(f, subject, name, with, expected)                                                      \
+	do {                                                                                                \
+		static const int sizes_[] = { 1, 2, 3, 7, 100 };                                            \
+		for (size_t i_ = 0; i_ < sizeof(sizes_) / sizeof(sizes_[0]); i_++)                          \
 			assert_string_equal(read_text(f, subject, name, with, sizes_[i_], "id"), expected); \
 	} while (0)
 

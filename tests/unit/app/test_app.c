@@ -5,8 +5,9 @@
 static void open_notes(struct client *c)
 {
 	client_open(c, CLIENT_NOTES);
-	client_ask(c, APP_POST, "/users", "{\"user\":\"alice\",\"email\":\"Alice@example.org\",\"name\":\"Alice\","
-					  "\"password\":\"long enough\"}");
+	client_ask(c, APP_POST, "/users",
+		   "{\"user\":\"alice\",\"email\":\"Alice@example.org\",\"name\":\"Alice\","
+		   "\"password\":\"long enough\"}");
 	client_is(c, 201);
 }
 
@@ -131,10 +132,13 @@ static void lists_come_in_pages(void **state)
 
 static void parameters_are_checked_and_named(void **state)
 {
-	static const char *const wrong[] = { "/users/alice/notes?limit=0", "/users/alice/notes?limit=1001",
-					     "/users/alice/notes?limit=x", "/users/alice/notes?state=open",
+	static const char *const wrong[] = { "/users/alice/notes?limit=0",
+					     "/users/alice/notes?limit=1001",
+					     "/users/alice/notes?limit=x",
+					     "/users/alice/notes?state=open",
 					     "/open?since=yesterday",
-					     "/open?since=2026-01-01T00:00:00Z&since=2026-01-02T00:00:00Z", NULL };
+					     "/open?since=2026-01-01T00:00:00Z&since=2026-01-02T00:00:00Z",
+					     NULL };
 	struct client c;
 
 	(void)state;
@@ -193,8 +197,8 @@ static void cached_lists_say_for_how_long(void **state)
 
 static void addresses_that_cannot_be_read(void **state)
 {
-	static const char *const wrong[] = { "/users/%", "/users/%4", "/users/%zz", "/users/%ff%fe", "/users/a%00b",
-					     "/open?since=%e", NULL };
+	static const char *const wrong[] = { "/users/%",     "/users/%4",      "/users/%zz", "/users/%ff%fe",
+					     "/users/a%00b", "/open?since=%e", NULL };
 	struct client c;
 
 	(void)state;
@@ -264,7 +268,8 @@ static void the_index_tells_what_there_is(void **state)
 	client_ask(&c, APP_GET, "", NULL);
 	client_is(&c, 200);
 	client_says(&c, "\"design\":\"test\"");
-	client_says(&c, "{\"name\":\"Note\",\"path\":\"/users/<user>/notes/<note>\",\"collection\":\"/users/<user>/notes\","
+	client_says(&c,
+		    "{\"name\":\"Note\",\"path\":\"/users/<user>/notes/<note>\",\"collection\":\"/users/<user>/notes\","
 		    "\"methods\":[\"GET\",\"PUT\",\"PATCH\",\"DELETE\"],\"actions\":[\"publish\",\"view\"]}");
 	client_says(&c, "\"ids\":[\"N-1\"]");
 	assert_false(client_has(c.reply.body, "Audit"));
@@ -311,28 +316,28 @@ static void simple_reads_are_quick(void **state)
 
 /* ---- lists that are kept ---- */
 
-#define CACHED                                                                                                            \
-	"entities:\n"                                                                                                     \
-	"  Leaf:\n"                                                                                                       \
-	"    path: /leaves/<id>\n"                                                                                        \
+#define CACHED                                                                                                                                      \
+	"entities:\n"                                                                                                                               \
+	"  Leaf:\n"                                                                                                                                 \
+	"    path: /leaves/<id>\n"                                                                                                                  \
 	"    attributes: {id: string, tree: string, owner: 'string, the caller', secret: 'string, private', day: string, made: 'timestamp, now'}\n" \
-	"    keys: {PK: LEAF#<id>, SK: LEAF, GSI1PK: TREE#<tree>, GSI1SK: LEAF#<id>}\n"                                   \
-	"    allow: {create, read: anyone}\n"                                                                             \
-	"  Root:\n"                                                                                                       \
-	"    path: /roots/<id>\n"                                                                                         \
-	"    attributes: {id: string, tree: string, owner: 'string, the caller', secret: 'string, private'}\n"            \
-	"    keys: {PK: ROOT#<id>, SK: ROOT, GSI1PK: ROOTS#<tree>, GSI1SK: <id>}\n"                                       \
-	"    allow: {create, read: anyone, update: owner = caller}\n"                                                     \
-	"access:\n"                                                                                                       \
-	"  leaves: {path: /trees/<tree>/leaves, query: GSI1, where: {GSI1PK: TREE#<tree>}, limit: 2, cache: 30 s}\n"      \
-	"  plain: {path: /trees/<tree>/plain, query: GSI1, where: {GSI1PK: TREE#<tree>}, limit: 2}\n"                     \
-	"  roots: {path: /trees/<tree>/roots, query: GSI1, where: {GSI1PK: ROOTS#<tree>}, cache: 30 s}\n"                 \
-	"  own: {path: /trees/<tree>/own, query: GSI1, where: {GSI1PK: TREE#<tree>}, allow: caller is user}\n"             \
-	"  some: {path: /trees/<tree>/some, merge: {of: [own, plain], by: id}, cache: 30 s}\n"                            \
-	"  all: {path: /trees/<tree>/all, merge: {of: [leaves, roots], by: id}, limit: 2, cache: 30 s}\n"                 \
-	"  twice: {path: /trees/<tree>/twice, merge: {of: [leaves, plain], by: id}, limit: 2, cache: 30 s}\n"             \
-	"  fresh: {path: /trees/<tree>/fresh, query: GSI1, where: {GSI1PK: TREE#<tree>}, limit: 2, rank: {by: age}, cache: 30 s}\n" \
-	"  dated: {path: /trees/<tree>/dated, with: {day: 'string, default today'}, query: GSI1, where: {GSI1PK: TREE#<tree>}, "      \
+	"    keys: {PK: LEAF#<id>, SK: LEAF, GSI1PK: TREE#<tree>, GSI1SK: LEAF#<id>}\n"                                                             \
+	"    allow: {create, read: anyone}\n"                                                                                                       \
+	"  Root:\n"                                                                                                                                 \
+	"    path: /roots/<id>\n"                                                                                                                   \
+	"    attributes: {id: string, tree: string, owner: 'string, the caller', secret: 'string, private'}\n"                                      \
+	"    keys: {PK: ROOT#<id>, SK: ROOT, GSI1PK: ROOTS#<tree>, GSI1SK: <id>}\n"                                                                 \
+	"    allow: {create, read: anyone, update: owner = caller}\n"                                                                               \
+	"access:\n"                                                                                                                                 \
+	"  leaves: {path: /trees/<tree>/leaves, query: GSI1, where: {GSI1PK: TREE#<tree>}, limit: 2, cache: 30 s}\n"                                \
+	"  plain: {path: /trees/<tree>/plain, query: GSI1, where: {GSI1PK: TREE#<tree>}, limit: 2}\n"                                               \
+	"  roots: {path: /trees/<tree>/roots, query: GSI1, where: {GSI1PK: ROOTS#<tree>}, cache: 30 s}\n"                                           \
+	"  own: {path: /trees/<tree>/own, query: GSI1, where: {GSI1PK: TREE#<tree>}, allow: caller is user}\n"                                      \
+	"  some: {path: /trees/<tree>/some, merge: {of: [own, plain], by: id}, cache: 30 s}\n"                                                      \
+	"  all: {path: /trees/<tree>/all, merge: {of: [leaves, roots], by: id}, limit: 2, cache: 30 s}\n"                                           \
+	"  twice: {path: /trees/<tree>/twice, merge: {of: [leaves, plain], by: id}, limit: 2, cache: 30 s}\n"                                       \
+	"  fresh: {path: /trees/<tree>/fresh, query: GSI1, where: {GSI1PK: TREE#<tree>}, limit: 2, rank: {by: age}, cache: 30 s}\n"                 \
+	"  dated: {path: /trees/<tree>/dated, with: {day: 'string, default today'}, query: GSI1, where: {GSI1PK: TREE#<tree>}, "                    \
 	"filter: day is absent or day = input.day, limit: 2, cache: 30 s}\n"
 
 static struct slice header_of(struct client *c, const char *name)
@@ -370,7 +375,7 @@ static void a_list_with_more_pages_is_the_same_each_time(void **state)
 			etag = header_of(&c, "ETag: ");
 			assert_true(etag.n);
 			next = json_get(json_parse(&c.f.arena, c.reply.body), "next")->string;
-			c.now_ms += 1234; /* time goes by */
+			c.now_ms += 1234;                   /* time goes by */
 			client_as(&c, page ? NULL : "bob"); /* and another asks */
 			c.q.if_none_match = etag;
 			client_ask(&c, APP_GET, path, NULL);
@@ -404,7 +409,8 @@ static void caches_share_what_everybody_gets(void **state)
 		client_header(&c, "Cache-Control: public, max-age=30\r\n");
 		assert_false(client_has(c.reply.headers, "Vary"));
 		client_ask(&c, APP_GET, "/trees/t/roots", NULL); /* the owner sees the secret */
-		client_header(&c, i ? "Cache-Control: private, max-age=30\r\n" : "Cache-Control: public, max-age=30\r\n");
+		client_header(&c,
+			      i ? "Cache-Control: private, max-age=30\r\n" : "Cache-Control: public, max-age=30\r\n");
 		client_header(&c, "Vary: Authorization\r\n");
 		client_ask(&c, APP_GET, "/trees/t/some", NULL); /* a part of it is not for everybody */
 		client_header(&c, "Vary: Authorization\r\n");

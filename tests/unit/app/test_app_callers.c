@@ -6,7 +6,8 @@
 static void open_notes(struct client *c)
 {
 	client_open(c, CLIENT_NOTES);
-	client_ask(c, APP_POST, "/users", "{\"user\":\"alice\",\"email\":\"alice@example.org\",\"password\":\"long enough\"}");
+	client_ask(c, APP_POST, "/users",
+		   "{\"user\":\"alice\",\"email\":\"alice@example.org\",\"password\":\"long enough\"}");
 	client_is(c, 201);
 }
 
@@ -86,8 +87,9 @@ static void operators_call_patterns_by_name(void **state)
 	client_ask(&c, APP_POST, "/call", "{\"pattern\":\"notes of user\"}");
 	client_is(&c, 401);
 	client_as(&c, "!");
-	client_ask(&c, APP_POST, "/call", "{\"pattern\":\"notes of user\",\"with\":{\"user\":\"alice\",\"limit\":5},"
-					  "\"explain\":true}");
+	client_ask(&c, APP_POST, "/call",
+		   "{\"pattern\":\"notes of user\",\"with\":{\"user\":\"alice\",\"limit\":5},"
+		   "\"explain\":true}");
 	client_is(&c, 200);
 	reply = json_parse(&c.f.arena, c.reply.body);
 	assert_int_equal(json_get(json_get(reply, "result"), "items")->count, 1);
@@ -95,8 +97,9 @@ static void operators_call_patterns_by_name(void **state)
 	assert_true(requests->count >= 1);
 	assert_true(slice_is(json_get(&requests->items[0], "operation")->string, "Query"));
 	assert_true(json_is(json_get(&requests->items[0], "request"), JSON_OBJECT));
-	client_ask(&c, APP_POST, "/call", "{\"pattern\":\"N-1\",\"with\":{\"user\":\"alice\"},"
-					  "\"as\":{\"subject\":\"bob\",\"roles\":[]}}");
+	client_ask(&c, APP_POST, "/call",
+		   "{\"pattern\":\"N-1\",\"with\":{\"user\":\"alice\"},"
+		   "\"as\":{\"subject\":\"bob\",\"roles\":[]}}");
 	client_is(&c, 200);
 	assert_int_equal(json_get(json_get(json_parse(&c.f.arena, c.reply.body), "result"), "items")->count, 0);
 	client_ask(&c, APP_POST, "/call", "{\"pattern\":\"get User\",\"with\":{\"user\":\"alice\"}}");
@@ -118,7 +121,8 @@ struct broken {
 	int status;
 };
 
-static void fail_call(struct backend *b, struct arena *a, const char *operation, struct slice body, struct backend_reply *reply)
+static void fail_call(struct backend *b, struct arena *a, const char *operation, struct slice body,
+		      struct backend_reply *reply)
 {
 	static const struct json empty = { .type = JSON_OBJECT };
 	struct broken *x = (struct broken *)b;
@@ -126,7 +130,9 @@ static void fail_call(struct backend *b, struct arena *a, const char *operation,
 	(void)a;
 	(void)operation;
 	(void)body;
-	*reply = (struct backend_reply){ .status = x->status, .body = &empty, .error = slice_str(x->error),
+	*reply = (struct backend_reply){ .status = x->status,
+					 .body = &empty,
+					 .error = slice_str(x->error),
 					 .message = SLICE("secret words of the database") };
 }
 
@@ -182,8 +188,11 @@ static void memory_that_runs_out_in_a_request_harms_nothing(void **state)
 	open_notes(&c);
 	client_as(&c, "alice");
 	for (volatile long n = 0; !done; n++) {
-		struct app_request q = { .method = APP_POST, .path = SLICE("/users/alice/notes"), .idempotency_key = SLICE("k"),
-					 .body = SLICE("{\"title\":\"x\"}"), .authorization = c.authorization };
+		struct app_request q = { .method = APP_POST,
+					 .path = SLICE("/users/alice/notes"),
+					 .idempotency_key = SLICE("k"),
+					 .body = SLICE("{\"title\":\"x\"}"),
+					 .authorization = c.authorization };
 		struct app_reply reply;
 		struct arena a;
 

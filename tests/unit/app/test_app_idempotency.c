@@ -42,7 +42,10 @@ static enum idempotency_state begin(struct memory *m, int key, int digest, int64
 
 static void end(struct memory *m, int status, const char *body)
 {
-	struct answer w = { .status = status, .type = ANSWER_JSON, .body = slice_str(body), .location = SLICE("/a/b"),
+	struct answer w = { .status = status,
+			    .type = ANSWER_JSON,
+			    .body = slice_str(body),
+			    .location = SLICE("/a/b"),
 			    .etag = SLICE("\"x\"") };
 
 	idempotency_end(m->ticket, &w);

@@ -9,51 +9,53 @@
 #include "value/codec.h"
 
 /* bcrypt of "correct horse" and "battery staple", cheap ones. */
-#define HORSE "$2b$04$Yk4vQI7bEsi.9qUvP56MPeTnol6T0gVUJEjJtEECxGWnz3cKh47Dm"
+#define HORSE  "$2b$04$Yk4vQI7bEsi.9qUvP56MPeTnol6T0gVUJEjJtEECxGWnz3cKh47Dm"
 #define STAPLE "$2a$04$YLwXbz5k9I7v2KwNpzFj6uFw71jHxvbjliE4U3XTCqHmJV28T9Fsi"
 
-#define ACCOUNTS                                                                                                        \
-	"callers: {roles: [user, admin]}\n"                                                                             \
-	"entities:\n"                                                                                                   \
-	"  User:\n"                                                                                                     \
-	"    path: /users/<name>\n"                                                                                     \
-	"    attributes:\n"                                                                                             \
-	"      name: string, required, lower\n"                                                                         \
-	"      role: user | admin, default user, managed\n"                                                             \
-	"      status: active | suspended, default active, managed\n"                                                   \
-	"      bio: string\n"                                                                                           \
-	"      created_at: timestamp, now\n"                                                                            \
-	"      hash: string, hidden\n"                                                                                  \
-	"    keys: {PK: USER#<name>, SK: PROFILE}\n"                                                                    \
-	"    login: {by: name, password: hash, subject: name, role: role, when: status = 'active'}\n"                   \
-	"    allow: {create, read: anyone, update, delete: name = caller or caller is admin}\n"                         \
-	"    actions:\n"                                                                                                \
-	"      promote: {allow: caller is admin, set: {role: admin}}\n"                                                 \
-	"      demote: {allow: caller is admin, set: {role: user}}\n"                                                   \
-	"      suspend: {allow: caller is admin, set: {status: suspended}}\n"                                           \
-	"  Member:\n"                                                                                                   \
-	"    path: /members/<id>\n"                                                                                     \
-	"    attributes: {id: 'string, id', nick: 'string, required, unique', club: string}\n"                          \
-	"    keys: {PK: MEMBER#<id>, SK: MEMBER}\n"                                                                     \
-	"    companions: [{unique: nick, PK: NICK#<nick>, SK: NICK, id: <id>}]\n"                                       \
-	"    login: {by: nick, secret: {PK: SECRET#<id>, SK: AUTH}, subject: id, when: Club(club).open = true}\n"              \
-	"    allow: {create, read: anyone, update: id = caller}\n"                                                      \
-	"  Club:\n"                                                                                                     \
-	"    path: /clubs/<club>\n"                                                                                     \
-	"    attributes: {club: string, open: 'boolean, default true'}\n"                                               \
-	"    keys: {PK: CLUB#<club>, SK: CLUB}\n"                                                                       \
-	"    allow: {read: anyone}\n"                                                                                   \
-	"  Note:\n"                                                                                                     \
-	"    path: /notes/<id>\n"                                                                                       \
-	"    attributes: {id: 'string, id', owner: 'string, the caller', text: string}\n"                               \
-	"    keys: {PK: NOTE#<id>, SK: NOTE}\n"                                                                         \
+#define ACCOUNTS                                                                                                  \
+	"callers: {roles: [user, admin]}\n"                                                                       \
+	"entities:\n"                                                                                             \
+	"  User:\n"                                                                                               \
+	"    path: /users/<name>\n"                                                                               \
+	"    attributes:\n"                                                                                       \
+	"      name: string, required, lower\n"                                                                   \
+	"      role: user | admin, default user, managed\n"                                                       \
+	"      status: active | suspended, default active, managed\n"                                             \
+	"      bio: string\n"                                                                                     \
+	"      created_at: timestamp, now\n"                                                                      \
+	"      hash: string, hidden\n"                                                                            \
+	"    keys: {PK: USER#<name>, SK: PROFILE}\n"                                                              \
+	"    login: {by: name, password: hash, subject: name, role: role, when: status = 'active'}\n"             \
+	"    allow: {create, read: anyone, update, delete: name = caller or caller is admin}\n"                   \
+	"    actions:\n"                                                                                          \
+	"      promote: {allow: caller is admin, set: {role: admin}}\n"                                           \
+	"      demote: {allow: caller is admin, set: {role: user}}\n"                                             \
+	"      suspend: {allow: caller is admin, set: {status: suspended}}\n"                                     \
+	"  Member:\n"                                                                                             \
+	"    path: /members/<id>\n"                                                                               \
+	"    attributes: {id: 'string, id', nick: 'string, required, unique', club: string}\n"                    \
+	"    keys: {PK: MEMBER#<id>, SK: MEMBER}\n"                                                               \
+	"    companions: [{unique: nick, PK: NICK#<nick>, SK: NICK, id: <id>}]\n"                                 \
+	"    login: {by: nick, secret: {PK: SECRET#<id>, SK: AUTH}, subject: id, when: Club(club).open = true}\n" \
+	"    allow: {create, read: anyone, update: id = caller}\n"                                                \
+	"  Club:\n"                                                                                               \
+	"    path: /clubs/<club>\n"                                                                               \
+	"    attributes: {club: string, open: 'boolean, default true'}\n"                                         \
+	"    keys: {PK: CLUB#<club>, SK: CLUB}\n"                                                                 \
+	"    allow: {read: anyone}\n"                                                                             \
+	"  Note:\n"                                                                                               \
+	"    path: /notes/<id>\n"                                                                                 \
+	"    attributes: {id: 'string, id', owner: 'string, the caller', text: string}\n"                         \
+	"    keys: {PK: NOTE#<id>, SK: NOTE}\n"                                                                   \
 	"    allow: {create: caller is user, read: owner = caller or caller is admin}\n"
 
 static struct client c;
 
 static struct run run_of(void)
 {
-	return (struct run){ .app = c.app, .design = c.f.design, .backend = c.f.backend, .arena = &c.f.arena, .now_ms = c.now_ms };
+	return (struct run){
+		.app = c.app, .design = c.f.design, .backend = c.f.backend, .arena = &c.f.arena, .now_ms = c.now_ms
+	};
 }
 
 /* As any SDK would: past the app. */
@@ -83,8 +85,10 @@ static void put_user(const char *name, const char *role, const char *status, con
 {
 	char text[1024];
 
-	snprintf(text, sizeof(text), "{\"PK\":{\"S\":\"USER#%s\"},\"SK\":{\"S\":\"PROFILE\"},\"name\":{\"S\":\"%s\"},\"role\":{\"S\":\"%s\"},"
-		 "\"status\":{\"S\":\"%s\"},\"hash\":{\"S\":\"%s\"},\"created_at\":{\"S\":\"%s\"}}", name, name, role, status, hash, created);
+	snprintf(text, sizeof(text),
+		 "{\"PK\":{\"S\":\"USER#%s\"},\"SK\":{\"S\":\"PROFILE\"},\"name\":{\"S\":\"%s\"},\"role\":{\"S\":\"%s\"},"
+		 "\"status\":{\"S\":\"%s\"},\"hash\":{\"S\":\"%s\"},\"created_at\":{\"S\":\"%s\"}}",
+		 name, name, role, status, hash, created);
 	put(text);
 }
 
@@ -117,7 +121,8 @@ static struct slice log_in(const char *name, const char *password)
 	const struct json *reply;
 
 	c.authorization = SLICE("");
-	snprintf(body, sizeof(body), "{\"%s\":\"%s\",\"password\":\"%s\"}", strcmp(name, "mo") ? "name" : "nick", name, password);
+	snprintf(body, sizeof(body), "{\"%s\":\"%s\",\"password\":\"%s\"}", strcmp(name, "mo") ? "name" : "nick", name,
+		 password);
 	client_ask(&c, APP_POST, "/login", body);
 	client_is(&c, 200);
 	reply = json_parse(&c.f.arena, c.reply.body);
@@ -220,7 +225,9 @@ static void a_new_password_ends_every_session_also_the_own(void **state)
 
 	(void)state;
 	assert_int_equal(ask(two, APP_GET, "/me", NULL), 200);
-	assert_int_equal(ask(one, APP_PATCH, "/users/bob", "{\"password\":\"another horse\",\"current_password\":\"correct horse\"}"), 200);
+	assert_int_equal(ask(one, APP_PATCH, "/users/bob",
+			     "{\"password\":\"another horse\",\"current_password\":\"correct horse\"}"),
+			 200);
 	is_over(one);
 	is_over(two);
 	now = log_in("bob", "another horse");
@@ -312,8 +319,10 @@ static void a_batch_that_ends_its_own_session_goes_no_further(void **state)
 	struct slice bob = log_in("bob", "correct horse");
 
 	(void)state;
-	assert_int_equal(ask(bob, APP_POST, "/batch", "{\"requests\":[{\"method\":\"DELETE\",\"path\":\"/users/bob\"},"
-			     "{\"method\":\"POST\",\"path\":\"/notes\",\"body\":{\"text\":\"after\"}}]}"), 200);
+	assert_int_equal(ask(bob, APP_POST, "/batch",
+			     "{\"requests\":[{\"method\":\"DELETE\",\"path\":\"/users/bob\"},"
+			     "{\"method\":\"POST\",\"path\":\"/notes\",\"body\":{\"text\":\"after\"}}]}"),
+			 200);
 	client_says(&c, "{\"status\":204}");
 	client_says(&c, "{\"status\":401");
 }
@@ -342,7 +351,8 @@ static void a_token_without_a_stamp_is_refused_and_one_of_the_command_is_not(voi
 	(void)state;
 	memset(secret, 9, sizeof(secret));
 	assert_true(caller_token_key(c.f.design->name, secret, key));
-	claims = arena_printf(&c.f.arena, "{\"iss\":\"thorpe\",\"aud\":\"%.*s\",\"sub\":\"bob\",\"roles\":[\"admin\"],\"exp\":%lld}",
+	claims = arena_printf(&c.f.arena,
+			      "{\"iss\":\"thorpe\",\"aud\":\"%.*s\",\"sub\":\"bob\",\"roles\":[\"admin\"],\"exp\":%lld}",
 			      SLICE_ARG(c.f.design->name), (long long)(c.now_ms / 1000 + 60));
 	token = jwt_make(&c.f.arena, claims, key);
 	assert_int_equal(ask(arena_printf(&c.f.arena, "Bearer %.*s", SLICE_ARG(token)), APP_GET, "/me", NULL), 401);
@@ -355,17 +365,22 @@ static void a_token_without_a_stamp_is_refused_and_one_of_the_command_is_not(voi
 /* Someone who can sign (another server of the design) cannot say anything of an account that it is not. */
 static void what_the_token_says_of_its_account_must_be_so(void **state)
 {
-	static const char *const accounts[] = { "!", "User", ":", "User:!", "User:AAAA", "User:CQE", "Note:", "Club:", "Member:", "User:x:" };
+	static const char *const accounts[] = { "!",        "User",  ":",     "User:!",  "User:AAAA",
+						"User:CQE", "Note:", "Club:", "Member:", "User:x:" };
 	uint8_t secret[CALLER_SECRET_BYTES];
 
 	(void)state;
 	memset(secret, 9, sizeof(secret));
 	for (size_t i = 0; i < sizeof(accounts) / sizeof(*accounts); i++) {
-		struct token_request q = { .subject = SLICE("bob"), .now_ms = c.now_ms, .seconds = 60, .account = slice_str(accounts[i]),
+		struct token_request q = { .subject = SLICE("bob"),
+					   .now_ms = c.now_ms,
+					   .seconds = 60,
+					   .account = slice_str(accounts[i]),
 					   .stamp = SLICE("AAAA") };
 		struct slice token = caller_token(&c.f.arena, c.f.design->name, secret, &q);
 
-		assert_int_equal(ask(arena_printf(&c.f.arena, "Bearer %.*s", SLICE_ARG(token)), APP_GET, "/me", NULL), 401);
+		assert_int_equal(ask(arena_printf(&c.f.arena, "Bearer %.*s", SLICE_ARG(token)), APP_GET, "/me", NULL),
+				 401);
 	}
 }
 
@@ -381,7 +396,9 @@ static void a_changed_password_is_a_line_of_the_audit_log(void **state)
 	assert_true(fd >= 0);
 	close(fd);
 	assert_true(audit_open(path, why, sizeof(why)));
-	assert_int_equal(ask(bob, APP_PATCH, "/users/bob", "{\"password\":\"another horse\",\"current_password\":\"correct horse\"}"), 200);
+	assert_int_equal(ask(bob, APP_PATCH, "/users/bob",
+			     "{\"password\":\"another horse\",\"current_password\":\"correct horse\"}"),
+			 200);
 	audit_close();
 	file = fopen(path, "r");
 	assert_non_null(file);
@@ -401,16 +418,21 @@ int main(void)
 		cmocka_unit_test_setup_teardown(a_demoted_admin_cannot_promote_himself_back, setup, teardown),
 		cmocka_unit_test_setup_teardown(a_raw_write_of_the_role_counts, setup, teardown),
 		cmocka_unit_test_setup_teardown(suspension_ends_it_and_lifting_it_brings_it_back, setup, teardown),
-		cmocka_unit_test_setup_teardown(deletion_ends_it_and_a_new_account_of_the_name_is_someone_else, setup, teardown),
+		cmocka_unit_test_setup_teardown(deletion_ends_it_and_a_new_account_of_the_name_is_someone_else, setup,
+						teardown),
 		cmocka_unit_test_setup_teardown(an_account_put_back_with_the_same_hash_is_another_one, setup, teardown),
 		cmocka_unit_test_setup_teardown(a_new_password_ends_every_session_also_the_own, setup, teardown),
-		cmocka_unit_test_setup_teardown(credentials_of_their_own_and_a_rule_that_reads_another_item_count, setup, teardown),
+		cmocka_unit_test_setup_teardown(credentials_of_their_own_and_a_rule_that_reads_another_item_count,
+						setup, teardown),
 		cmocka_unit_test_setup_teardown(a_demotion_between_a_request_and_its_write_counts, setup, teardown),
-		cmocka_unit_test_setup_teardown(a_demotion_right_after_the_account_was_read_counts_from_the_next_request, setup, teardown),
+		cmocka_unit_test_setup_teardown(a_demotion_right_after_the_account_was_read_counts_from_the_next_request,
+						setup, teardown),
 		cmocka_unit_test_setup_teardown(a_backend_that_knows_no_versions_is_asked_each_time, setup, teardown),
 		cmocka_unit_test_setup_teardown(a_batch_that_ends_its_own_session_goes_no_further, setup, teardown),
-		cmocka_unit_test_setup_teardown(an_answer_kept_for_an_idempotency_key_is_not_given_to_the_next_of_the_name, setup, teardown),
-		cmocka_unit_test_setup_teardown(a_token_without_a_stamp_is_refused_and_one_of_the_command_is_not, setup, teardown),
+		cmocka_unit_test_setup_teardown(
+			an_answer_kept_for_an_idempotency_key_is_not_given_to_the_next_of_the_name, setup, teardown),
+		cmocka_unit_test_setup_teardown(a_token_without_a_stamp_is_refused_and_one_of_the_command_is_not, setup,
+						teardown),
 		cmocka_unit_test_setup_teardown(what_the_token_says_of_its_account_must_be_so, setup, teardown),
 		cmocka_unit_test_setup_teardown(a_changed_password_is_a_line_of_the_audit_log, setup, teardown),
 	};

@@ -120,23 +120,23 @@ static void bodies_that_are_no_objects(void **state)
 	client_close(&c);
 }
 
-#define COPIES                                                                                            \
-	"entities:\n"                                                                                     \
-	"  Text:\n"                                                                                       \
-	"    path: /texts/<text>\n"                                                                       \
+#define COPIES                                                                                                \
+	"entities:\n"                                                                                         \
+	"  Text:\n"                                                                                           \
+	"    path: /texts/<text>\n"                                                                           \
 	"    attributes: {text: string, title: string, state: 'open | shut, default open', marks: counter}\n" \
-	"    keys: {PK: TEXT#<text>, SK: TEXT}\n"                                                           \
-	"    allow: {create, read, update: anyone}\n"                                                     \
-	"  Mark:\n"                                                                                       \
-	"    path: /marks/<id>\n"                                                                         \
-	"    attributes:\n"                                                                               \
-	"      id: string\n"                                                                              \
-	"      text: string, required\n"                                                                  \
-	"      title: copy of Text(text).title if state = 'open', kept by marks of text\n"                \
-	"    keys: {PK: MARK#<id>, SK: MARK, GSI1PK: TEXT#<text>, GSI1SK: <id>}\n"                        \
-	"    counts: [Text(text).marks]\n"                                                                \
-	"    allow: {create, read: anyone}\n"                                                             \
-	"access:\n"                                                                                       \
+	"    keys: {PK: TEXT#<text>, SK: TEXT}\n"                                                             \
+	"    allow: {create, read, update: anyone}\n"                                                         \
+	"  Mark:\n"                                                                                           \
+	"    path: /marks/<id>\n"                                                                             \
+	"    attributes:\n"                                                                                   \
+	"      id: string\n"                                                                                  \
+	"      text: string, required\n"                                                                      \
+	"      title: copy of Text(text).title if state = 'open', kept by marks of text\n"                    \
+	"    keys: {PK: MARK#<id>, SK: MARK, GSI1PK: TEXT#<text>, GSI1SK: <id>}\n"                            \
+	"    counts: [Text(text).marks]\n"                                                                    \
+	"    allow: {create, read: anyone}\n"                                                                 \
+	"access:\n"                                                                                           \
 	"  marks of text: {path: /texts/<text>/marks, query: GSI1, where: {GSI1PK: TEXT#<text>}}\n"
 
 static void set_text(struct client *c, const char *body)
@@ -187,21 +187,22 @@ static void a_copy_shows_nothing_of_what_was_withdrawn(void **state)
 	client_close(&c);
 }
 
-#define PLACES                                                                                            \
-	"entities:\n"                                                                                     \
-	"  Place:\n"                                                                                      \
-	"    path: /places/<id>\n"                                                                        \
-	"    attributes:\n"                                                                               \
-	"      id: string\n"                                                                              \
-	"      address: map 1..3\n"                                                                       \
-	"      notes: map, compressed\n"                                                                  \
-	"      tags: list of string\n"                                                                    \
-	"    keys: {PK: PLACE#<id>, SK: PLACE}\n"                                                         \
+#define PLACES                                    \
+	"entities:\n"                             \
+	"  Place:\n"                              \
+	"    path: /places/<id>\n"                \
+	"    attributes:\n"                       \
+	"      id: string\n"                      \
+	"      address: map 1..3\n"               \
+	"      notes: map, compressed\n"          \
+	"      tags: list of string\n"            \
+	"    keys: {PK: PLACE#<id>, SK: PLACE}\n" \
 	"    allow: {create, read, update: anyone}\n"
 
 /* The appendix of RFC 7396, as far as its documents are objects in an object. */
 static void maps_are_merged_as_the_rfc_says(void **state)
 {
+	/* clang-format off */
 	static const struct {
 		const char *was, *patch, *is;
 	} cases[] = {
@@ -216,6 +217,7 @@ static void maps_are_merged_as_the_rfc_says(void **state)
 		{ "{\"z\":1}", "{\"a\":{\"bb\":{\"ccc\":null}}}", "{\"a\":{\"bb\":{}},\"z\":1}" },
 		{ "{\"b\":1,\"d\":2}", "{\"a\":0,\"b\":null,\"c\":[null],\"d\":{\"x\":1}}", "{\"a\":0,\"c\":[null],\"d\":{\"x\":1}}" },
 	};
+	/* clang-format on */
 	struct client c;
 	char text[512];
 
@@ -230,7 +232,8 @@ static void maps_are_merged_as_the_rfc_says(void **state)
 			client_is(&c, 201);
 			snprintf(text, sizeof(text), "{\"%s\":%s}", name, cases[i].patch);
 			c.q.content_type = i % 2 ? SLICE("application/json") : SLICE("application/merge-patch+json");
-			client_ask(&c, APP_PATCH, arena_cstr(&c.f.arena, arena_printf(&c.f.arena, "/places/p%zu%d", i, k)), text);
+			client_ask(&c, APP_PATCH,
+				   arena_cstr(&c.f.arena, arena_printf(&c.f.arena, "/places/p%zu%d", i, k)), text);
 			client_is(&c, 200);
 			snprintf(text, sizeof(text), "\"%s\":%s", name, cases[i].is);
 			client_says(&c, text);
@@ -251,7 +254,8 @@ static void limits_are_those_of_the_merged_map(void **state)
 	client_says(&c, "members");
 	client_ask(&c, APP_PATCH, "/places/p", "{\"address\":{\"a\":null,\"b\":null}}");
 	client_is(&c, 422);
-	client_ask(&c, APP_PATCH, "/places/p", "{\"address\":{\"a\":null,\"c\":3}}"); /* each by itself would be too few or too many */
+	client_ask(&c, APP_PATCH, "/places/p",
+		   "{\"address\":{\"a\":null,\"c\":3}}"); /* each by itself would be too few or too many */
 	client_is(&c, 200);
 	client_says(&c, "\"address\":{\"b\":2,\"c\":3}");
 	client_ask(&c, APP_PATCH, "/places/p", "{\"address\":null}");
@@ -275,7 +279,8 @@ static void created_twice_and_taken(void **state)
 	client_ask(&c, APP_PUT, "/users/alice/notes/n1", "{\"title\":\"two\"}");
 	client_is(&c, 409);
 	client_says(&c, "urn:thorpe:already-exists");
-	client_ask(&c, APP_POST, "/users", "{\"user\":\"bob\",\"email\":\"ALICE@example.org\",\"password\":\"long enough\"}");
+	client_ask(&c, APP_POST, "/users",
+		   "{\"user\":\"bob\",\"email\":\"ALICE@example.org\",\"password\":\"long enough\"}");
 	client_is(&c, 409);
 	client_says(&c, "urn:thorpe:taken");
 	client_says(&c, "\"attribute\":\"email\"");
@@ -381,7 +386,8 @@ static void put_with_if_match_replaces(void **state)
 	etag = client_value(&c, "ETag");
 	body = c.reply.body;
 	c.q.if_match = etag;
-	client_ask(&c, APP_PUT, "/users/alice/notes/n1", arena_cstr(&c.f.arena, body)); /* what was read may be sent back */
+	client_ask(&c, APP_PUT, "/users/alice/notes/n1",
+		   arena_cstr(&c.f.arena, body)); /* what was read may be sent back */
 	client_is(&c, 200);
 	client_says(&c, "\"text\":\"long\"");
 	client_says(&c, "\"stars\":3");
@@ -528,7 +534,8 @@ static void a_batch_does_each_by_itself(void **state)
 		assert_int_equal(json_get(&responses->items[i], "status")->integer, statuses[i]);
 	assert_true(slice_is(json_get(&responses->items[0], "location")->string, "/api/test/users/alice/notes/n1"));
 	assert_true(slice_is(json_get(json_get(&responses->items[0], "body"), "title")->string, "one"));
-	assert_true(slice_is(json_get(json_get(&responses->items[1], "body"), "type")->string, "urn:thorpe:already-exists"));
+	assert_true(slice_is(json_get(json_get(&responses->items[1], "body"), "type")->string,
+			     "urn:thorpe:already-exists"));
 	assert_null(json_get(&responses->items[8], "body"));
 	client_ask(&c, APP_POST, "/batch", "{\"requests\":{}}");
 	client_is(&c, 400);

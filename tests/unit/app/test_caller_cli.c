@@ -10,8 +10,8 @@
 #include "cli/commands.h"
 #include "cli/secret.h"
 
-#define NOTES                                                                   \
-	"entities:\n  Note:\n    path: /notes/<id>\n"                           \
+#define NOTES                                         \
+	"entities:\n  Note:\n    path: /notes/<id>\n" \
 	"    attributes: {id: 'string, id'}\n    keys: {PK: NOTE#<id>, SK: N}\n"
 
 static char dir[] = "/tmp/thorpe-token-XXXXXX", path[128], design[128];
@@ -78,7 +78,8 @@ static void a_printed_token_is_accepted_by_the_server(void **state)
 	struct run *r;
 
 	(void)state;
-	assert_int_equal(RUN(out, design, "--subject", "alice", "--role", "admin", "--role=editor", "--data", dir, "--expires", "2h"),
+	assert_int_equal(RUN(out, design, "--subject", "alice", "--role", "admin", "--role=editor", "--data", dir,
+			     "--expires", "2h"),
 			 0);
 	assert_int_equal(out[strlen(out) - 1], '\n');
 	out[strlen(out) - 1] = 0;

@@ -53,8 +53,8 @@ static void reply_with(const char *status, const char *headers, const char *body
 	size_t n = strlen(body) + 512;
 	char *text = mem_alloc(n);
 
-	n = (size_t)snprintf(text, n, "HTTP/1.1 %s\r\nContent-Length: %zu\r\nConnection: close\r\n%s\r\n%s", status, strlen(body),
-			     headers, body);
+	n = (size_t)snprintf(text, n, "HTTP/1.1 %s\r\nContent-Length: %zu\r\nConnection: close\r\n%s\r\n%s", status,
+			     strlen(body), headers, body);
 	pthread_mutex_lock(&issuer.lock);
 	mem_free(issuer.reply);
 	issuer.reply = text;
@@ -153,23 +153,24 @@ static const char *jwk(EVP_PKEY *key, const char *kid, const char *more)
 				    SLICE_ARG(number_of(key, OSSL_PKEY_PARAM_RSA_N, 0)),
 				    SLICE_ARG(number_of(key, OSSL_PKEY_PARAM_RSA_E, 0)), more);
 	else
-		text = arena_printf(a, "{\"kty\":\"EC\",\"crv\":\"P-%d\",\"kid\":\"%s\",\"x\":\"%.*s\",\"y\":\"%.*s\"%s}", 8 * size, kid,
-				    SLICE_ARG(number_of(key, OSSL_PKEY_PARAM_EC_PUB_X, size)),
+		text = arena_printf(a,
+				    "{\"kty\":\"EC\",\"crv\":\"P-%d\",\"kid\":\"%s\",\"x\":\"%.*s\",\"y\":\"%.*s\"%s}",
+				    8 * size, kid, SLICE_ARG(number_of(key, OSSL_PKEY_PARAM_EC_PUB_X, size)),
 				    SLICE_ARG(number_of(key, OSSL_PKEY_PARAM_EC_PUB_Y, size)), more);
 	return arena_cstr(a, text);
 }
 
 static void publish(const char *first, const char *second)
 {
-	struct slice body = arena_printf(&f.app.arena, "{\"keys\":[{\"kty\":\"oct\",\"k\":\"AAAA\"}%s%s%s%s]}", first ? "," : "",
-					 first ? first : "", second ? "," : "", second ? second : "");
+	struct slice body = arena_printf(&f.app.arena, "{\"keys\":[{\"kty\":\"oct\",\"k\":\"AAAA\"}%s%s%s%s]}",
+					 first ? "," : "", first ? first : "", second ? "," : "", second ? second : "");
 
 	reply_with("200 OK", "", arena_cstr(&f.app.arena, body));
 }
 
 #define ISSUER "https://issuer.example/pool"
-#define NOTES                                                                   \
-	"entities:\n  Note:\n    path: /notes/<id>\n"                           \
+#define NOTES                                         \
+	"entities:\n  Note:\n    path: /notes/<id>\n" \
 	"    attributes: {id: 'string, id'}\n    keys: {PK: NOTE#<id>, SK: N}\n"
 
 static void open_with(const char *callers)
@@ -177,8 +178,8 @@ static void open_with(const char *callers)
 	char yaml[1024];
 
 	start_issuer();
-	snprintf(yaml, sizeof(yaml), "callers:\n  issuer: " ISSUER "\n  jwks: http://127.0.0.1:%d/keys\n%s" NOTES, issuer.port,
-		 callers);
+	snprintf(yaml, sizeof(yaml), "callers:\n  issuer: " ISSUER "\n  jwks: http://127.0.0.1:%d/keys\n%s" NOTES,
+		 issuer.port, callers);
 	callers_open(&f, yaml);
 }
 
@@ -197,8 +198,8 @@ static int teardown(void **state)
 	return 0;
 }
 
-#define CLAIMS                                                                                   \
-	"{\"iss\":\"" ISSUER "\",\"sub\":\"u1\",\"token_use\":\"access\",\"client_id\":\"c\","       \
+#define CLAIMS                                                                                 \
+	"{\"iss\":\"" ISSUER "\",\"sub\":\"u1\",\"token_use\":\"access\",\"client_id\":\"c\"," \
 	"\"cognito:groups\":[\"admin\"],\"exp\":1768473600}"
 
 static struct slice token(EVP_PKEY *key, const char *alg, const char *kid, const EVP_MD *md)
@@ -259,7 +260,8 @@ static void only_the_algorithm_of_a_key_is_taken(void **state)
 	refuse_token(&f, token(p384, "ES384", "b", EVP_sha384()), "does not have");
 	/* The classic: the public key as the secret of an HMAC. */
 	refuse_token(&f, hs256(a, "{\"alg\":\"HS256\",\"kid\":\"a\"}", CLAIMS, slice_str(document)), "not signed here");
-	refuse_token(&f, with_signature(a, signed_part(a, "{\"alg\":\"none\",\"kid\":\"a\"}", CLAIMS), SLICE("x")), "not accepted");
+	refuse_token(&f, with_signature(a, signed_part(a, "{\"alg\":\"none\",\"kid\":\"a\"}", CLAIMS), SLICE("x")),
+		     "not accepted");
 }
 
 static void another_keys_signature_is_refused(void **state)
@@ -271,8 +273,10 @@ static void another_keys_signature_is_refused(void **state)
 	publish(jwk(rsa, "a", ""), jwk(p256, "b", ""));
 	refuse_token(&f, rs256(rsa2, "a"), "not signed by its issuer");
 	refuse_token(&f, token(p384, "ES256", "b", EVP_sha256()), "not signed by its issuer");
-	refuse_token(&f, with_signature(&f.app.arena, signed_part(&f.app.arena, "{\"alg\":\"ES256\",\"kid\":\"b\"}", CLAIMS),
-					slice_make(zeros, 64)), "not signed by its issuer");
+	refuse_token(&f,
+		     with_signature(&f.app.arena, signed_part(&f.app.arena, "{\"alg\":\"ES256\",\"kid\":\"b\"}", CLAIMS),
+				    slice_make(zeros, 64)),
+		     "not signed by its issuer");
 	refuse_token(&f, slice_make(good.p, good.n - 4), "");
 	accept_token(&f, good);
 }
@@ -283,8 +287,10 @@ static void claims_of_the_issuer_are_checked(void **state)
 
 	(void)state;
 	publish(jwk(rsa, "a", ""), NULL);
-	refuse_token(&f, claims("{\"iss\":\"https://issuer.example/other\",\"sub\":\"u\",\"exp\":1768473600}"), "another issuer");
-	refuse_token(&f, claims("{\"iss\":\"thorpe\",\"aud\":\"test\",\"sub\":\"u\",\"exp\":1768473600}"), "another issuer");
+	refuse_token(&f, claims("{\"iss\":\"https://issuer.example/other\",\"sub\":\"u\",\"exp\":1768473600}"),
+		     "another issuer");
+	refuse_token(&f, claims("{\"iss\":\"thorpe\",\"aud\":\"test\",\"sub\":\"u\",\"exp\":1768473600}"),
+		     "another issuer");
 	refuse_token(&f, claims("{\"sub\":\"u\",\"exp\":1768473600}"), "another issuer");
 	refuse_token(&f, claims("{\"iss\":\"" ISSUER "\",\"sub\":\"u\",\"exp\":1768472000}"), "expired");
 	refuse_token(&f, claims("{\"iss\":\"" ISSUER "\",\"exp\":1768473600}"), "whose");
@@ -325,11 +331,13 @@ static void groups_may_be_a_list_or_words(void **state)
 
 	(void)state;
 	publish(jwk(rsa, "a", ""), NULL);
-	r = accept_token(&f, claims("{\"iss\":\"" ISSUER "\",\"sub\":\"u\",\"exp\":1768473600,\"cognito:groups\":\" a, b c,\"}"));
+	r = accept_token(&f, claims("{\"iss\":\"" ISSUER
+				    "\",\"sub\":\"u\",\"exp\":1768473600,\"cognito:groups\":\" a, b c,\"}"));
 	assert_int_equal(r->caller.role_count, 3);
 	SLICE_IS(r->caller.roles[0], "a");
 	SLICE_IS(r->caller.roles[2], "c");
-	r = accept_token(&f, claims("{\"iss\":\"" ISSUER "\",\"sub\":\"u\",\"exp\":1768473600,\"cognito:groups\":[1,\"x\",null]}"));
+	r = accept_token(&f, claims("{\"iss\":\"" ISSUER
+				    "\",\"sub\":\"u\",\"exp\":1768473600,\"cognito:groups\":[1,\"x\",null]}"));
 	assert_int_equal(r->caller.role_count, 1);
 	r = accept_token(&f, claims("{\"iss\":\"" ISSUER "\",\"sub\":\"u\",\"exp\":1768473600,\"roles\":[\"admin\"]}"));
 	assert_int_equal(r->caller.role_count, 0);
@@ -485,9 +493,14 @@ static void a_document_without_end_is_refused(void **state)
 
 static void other_addresses_are_never_asked(void **state)
 {
-	static const char *const urls[] = { "file:///etc/passwd", "http://example.org/keys", "ftp://127.0.0.1/keys",
+	static const char *const urls[] = { "file:///etc/passwd",
+					    "http://example.org/keys",
+					    "ftp://127.0.0.1/keys",
 					    "http://127.0.0.1@example.org/",
-					    "http://127.0.0.1.example.org/", "gopher://localhost/", "", "keys.json" };
+					    "http://127.0.0.1.example.org/",
+					    "gopher://localhost/",
+					    "",
+					    "keys.json" };
 	size_t n;
 
 	(void)state;

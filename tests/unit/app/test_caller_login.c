@@ -7,39 +7,39 @@
 #include "value/codec.h"
 
 /* Accounts of every kind: by their identity, through a guard, through a pattern; the hash inside and beside. */
-#define ACCOUNTS                                                                                                       \
-	"entities:\n"                                                                                                  \
-	"  User:\n"                                                                                                    \
-	"    path: /users/<user_id>\n"                                                                                 \
-	"    attributes:\n"                                                                                            \
-	"      user_id: string, id\n"                                                                                  \
-	"      username: string, required, lower, unique\n"                                                            \
-	"      email: string, lower, private, unique\n"                                                                \
-	"      phone: string\n"                                                                                        \
-	"      status: active | suspended, default active\n"                                                           \
-	"      secret_note: string, hidden\n"                                                                          \
-	"    keys: {PK: USER#<user_id>, SK: PROFILE, GSI1PK: PHONE#<phone>, GSI1SK: USER#<user_id>}\n"                 \
-	"    companions:\n"                                                                                            \
-	"      - {unique: username, PK: NAME#<username>, SK: NAME, user_id: <user_id>}\n"                              \
-	"      - {unique: email, PK: EMAIL#<email>, SK: EMAIL, of: USER#<user_id>}\n"                                  \
-	"    login: {by: [username, email, phone], secret: {PK: USER#<user_id>, SK: AUTH}, subject: user_id,\n"        \
-	"            when: status = 'active'}\n"                                                                       \
-	"    allow: {read: anyone, update: user_id = caller}\n"                                                        \
-	"  Staff:\n"                                                                                                   \
-	"    path: /staff/<handle>\n"                                                                                  \
-	"    attributes: {handle: string, hash: string, hidden, role: clerk | boss, number: number}\n"                 \
-	"    keys: {PK: STAFF#<handle>, SK: STAFF}\n"                                                                  \
-	"    login: {by: handle, password: hash, subject: handle, role: role}\n"                                       \
-	"    allow: {read: anyone}\n"                                                                                  \
-	"access:\n"                                                                                                    \
-	"  user by phone:\n"                                                                                           \
-	"    path: /phones/<phone>\n"                                                                                  \
-	"    query: GSI1\n"                                                                                            \
-	"    where: {GSI1PK: PHONE#<phone>}\n"                                                                         \
+#define ACCOUNTS                                                                                                \
+	"entities:\n"                                                                                           \
+	"  User:\n"                                                                                             \
+	"    path: /users/<user_id>\n"                                                                          \
+	"    attributes:\n"                                                                                     \
+	"      user_id: string, id\n"                                                                           \
+	"      username: string, required, lower, unique\n"                                                     \
+	"      email: string, lower, private, unique\n"                                                         \
+	"      phone: string\n"                                                                                 \
+	"      status: active | suspended, default active\n"                                                    \
+	"      secret_note: string, hidden\n"                                                                   \
+	"    keys: {PK: USER#<user_id>, SK: PROFILE, GSI1PK: PHONE#<phone>, GSI1SK: USER#<user_id>}\n"          \
+	"    companions:\n"                                                                                     \
+	"      - {unique: username, PK: NAME#<username>, SK: NAME, user_id: <user_id>}\n"                       \
+	"      - {unique: email, PK: EMAIL#<email>, SK: EMAIL, of: USER#<user_id>}\n"                           \
+	"    login: {by: [username, email, phone], secret: {PK: USER#<user_id>, SK: AUTH}, subject: user_id,\n" \
+	"            when: status = 'active'}\n"                                                                \
+	"    allow: {read: anyone, update: user_id = caller}\n"                                                 \
+	"  Staff:\n"                                                                                            \
+	"    path: /staff/<handle>\n"                                                                           \
+	"    attributes: {handle: string, hash: string, hidden, role: clerk | boss, number: number}\n"          \
+	"    keys: {PK: STAFF#<handle>, SK: STAFF}\n"                                                           \
+	"    login: {by: handle, password: hash, subject: handle, role: role}\n"                                \
+	"    allow: {read: anyone}\n"                                                                           \
+	"access:\n"                                                                                             \
+	"  user by phone:\n"                                                                                    \
+	"    path: /phones/<phone>\n"                                                                           \
+	"    query: GSI1\n"                                                                                     \
+	"    where: {GSI1PK: PHONE#<phone>}\n"                                                                  \
 	"    one: true\n"
 
 /* bcrypt of "correct horse" and "battery staple", cheap ones. */
-#define HORSE "$2b$04$Yk4vQI7bEsi.9qUvP56MPeTnol6T0gVUJEjJtEECxGWnz3cKh47Dm"
+#define HORSE  "$2b$04$Yk4vQI7bEsi.9qUvP56MPeTnol6T0gVUJEjJtEECxGWnz3cKh47Dm"
 #define STAPLE "$2a$04$YLwXbz5k9I7v2KwNpzFj6uFw71jHxvbjliE4U3XTCqHmJV28T9Fsi"
 
 static struct callers_fixture f;
@@ -63,7 +63,8 @@ static void put_accounts(void)
 	put("{\"PK\":{\"S\":\"NAME#alice\"},\"SK\":{\"S\":\"NAME\"},\"user_id\":{\"S\":\"u1\"}}");
 	put("{\"PK\":{\"S\":\"EMAIL#a@x.org\"},\"SK\":{\"S\":\"EMAIL\"},\"of\":{\"S\":\"USER#u1\"}}");
 	put("{\"PK\":{\"S\":\"USER#u1\"},\"SK\":{\"S\":\"AUTH\"},\"password_hash\":{\"S\":\"" HORSE "\"}}");
-	put("{\"PK\":{\"S\":\"STAFF#bob\"},\"SK\":{\"S\":\"STAFF\"},\"handle\":{\"S\":\"bob\"},\"hash\":{\"S\":\"" STAPLE "\"},"
+	put("{\"PK\":{\"S\":\"STAFF#bob\"},\"SK\":{\"S\":\"STAFF\"},\"handle\":{\"S\":\"bob\"},\"hash\":{\"S\":\"" STAPLE
+	    "\"},"
 	    "\"role\":{\"S\":\"boss\"}}");
 }
 
@@ -229,7 +230,8 @@ static void failures_slow_a_name_down(void **state)
 
 	(void)state;
 	for (int i = 0; i < 5; i++)
-		refuse(i % 2 ? "{\"username\":\"alice\",\"password\":\"wrong one\"}" : "{\"name\":\" Alice\",\"password\":\"wrong one\"}");
+		refuse(i % 2 ? "{\"username\":\"alice\",\"password\":\"wrong one\"}"
+			     : "{\"name\":\" Alice\",\"password\":\"wrong one\"}");
 	/* Also with the right password, which is not even looked at. */
 	r = refuse_as_type("{\"username\":\"alice\",\"password\":\"correct horse\"}", PROBLEM_TOO_MANY);
 	assert_int_equal(r->problem.retry_after, 1);
@@ -250,7 +252,9 @@ static void an_unknown_name_is_slowed_the_same(void **state)
 	(void)state;
 	for (int i = 0; i < 5; i++)
 		refuse("{\"username\":\"nobody\",\"password\":\"wrong one\"}");
-	assert_int_equal(refuse_as_type("{\"username\":\"nobody\",\"password\":\"x\"}", PROBLEM_TOO_MANY)->problem.retry_after, 1);
+	assert_int_equal(
+		refuse_as_type("{\"username\":\"nobody\",\"password\":\"x\"}", PROBLEM_TOO_MANY)->problem.retry_after,
+		1);
 }
 
 static void failures_slow_an_address_down(void **state)
@@ -285,7 +289,8 @@ static void a_thread_that_does_not_hash_gives_a_login_up(void **state)
 	(void)state;
 	buf_init(&b, r->arena);
 	r->no_hashing = true;
-	assert_false(caller_login(r, json_parse(r->arena, SLICE("{\"name\":\"bob\",\"password\":\"x\"}")), SLICE("192.0.2.1"), &b));
+	assert_false(caller_login(r, json_parse(r->arena, SLICE("{\"name\":\"bob\",\"password\":\"x\"}")),
+				  SLICE("192.0.2.1"), &b));
 	assert_true(r->wants_hashing);
 	assert_int_equal(r->problem.type, PROBLEM_BUSY);
 	assert_true(r->problem.retry_after > 0);
@@ -294,23 +299,24 @@ static void a_thread_that_does_not_hash_gives_a_login_up(void **state)
 		refuse("{\"name\":\"bob\",\"password\":\"x\"}");
 	r = callers_run(&f);
 	r->no_hashing = true;
-	assert_false(caller_login(r, json_parse(r->arena, SLICE("{\"name\":\"bob\",\"password\":\"x\"}")), SLICE("192.0.2.1"), &b));
+	assert_false(caller_login(r, json_parse(r->arena, SLICE("{\"name\":\"bob\",\"password\":\"x\"}")),
+				  SLICE("192.0.2.1"), &b));
 	assert_int_equal(r->problem.type, PROBLEM_TOO_MANY);
 	assert_false(r->wants_hashing); /* whoever has to wait takes no place among those who hash */
 }
 
 /* An entity that describes the credentials says what the hash is called. */
-#define DESCRIBED                                                                                             \
-	"entities:\n"                                                                                         \
-	"  User:\n"                                                                                           \
-	"    path: /users/<name>\n"                                                                           \
-	"    attributes: {name: string, required}\n"                                                          \
-	"    keys: {PK: U#<name>, SK: U}\n"                                                                   \
-	"    login: {by: name, secret: {PK: U#<name>, SK: KEY}, subject: name}\n"                             \
-	"  Key:\n"                                                                                            \
-	"    internal: true\n"                                                                                \
-	"    path: /keys/<owner>\n"                                                                           \
-	"    attributes: {owner: string, from the key, made: string, bcrypt: string, hidden}\n"               \
+#define DESCRIBED                                                                               \
+	"entities:\n"                                                                           \
+	"  User:\n"                                                                             \
+	"    path: /users/<name>\n"                                                             \
+	"    attributes: {name: string, required}\n"                                            \
+	"    keys: {PK: U#<name>, SK: U}\n"                                                     \
+	"    login: {by: name, secret: {PK: U#<name>, SK: KEY}, subject: name}\n"               \
+	"  Key:\n"                                                                              \
+	"    internal: true\n"                                                                  \
+	"    path: /keys/<owner>\n"                                                             \
+	"    attributes: {owner: string, from the key, made: string, bcrypt: string, hidden}\n" \
 	"    keys: {PK: U#<owner>, SK: KEY}\n"
 
 static void the_credentials_entity_names_the_attribute(void **state)
@@ -339,7 +345,9 @@ static void the_credentials_entity_names_the_attribute(void **state)
 static void without_accounts_there_is_no_login(void **state)
 {
 	callers_close(&f);
-	callers_open(&f, "entities:\n  N:\n    path: /n/<id>\n    attributes: {id: 'string, id'}\n    keys: {PK: N#<id>, SK: N}\n");
+	callers_open(
+		&f,
+		"entities:\n  N:\n    path: /n/<id>\n    attributes: {id: 'string, id'}\n    keys: {PK: N#<id>, SK: N}\n");
 	(void)state;
 	refuse_as_type("{\"name\":\"alice\",\"password\":\"correct horse\"}", PROBLEM_NOT_FOUND);
 	callers_close(&f);
@@ -349,18 +357,18 @@ static void without_accounts_there_is_no_login(void **state)
 }
 
 /* ---- permissions ---- */
-#define GROUPS                                                                                                 \
-	"callers: {permissions: Group.permissions through groups of user(user = caller) by group}\n"           \
-	"entities:\n"                                                                                          \
-	"  Member:\n"                                                                                          \
-	"    path: /users/<user>/groups/<group>\n"                                                             \
-	"    attributes: {user: string, required, group: string, required}\n"                                  \
-	"    keys: {PK: USER#<user>, SK: GROUP#<group>}\n"                                                     \
-	"  Group:\n"                                                                                           \
-	"    path: /groups/<name>\n"                                                                           \
-	"    attributes: {name: string, required, permissions: list of string}\n"                              \
-	"    keys: {PK: GROUP#<name>, SK: GROUP}\n"                                                            \
-	"access:\n"                                                                                            \
+#define GROUPS                                                                                       \
+	"callers: {permissions: Group.permissions through groups of user(user = caller) by group}\n" \
+	"entities:\n"                                                                                \
+	"  Member:\n"                                                                                \
+	"    path: /users/<user>/groups/<group>\n"                                                   \
+	"    attributes: {user: string, required, group: string, required}\n"                        \
+	"    keys: {PK: USER#<user>, SK: GROUP#<group>}\n"                                           \
+	"  Group:\n"                                                                                 \
+	"    path: /groups/<name>\n"                                                                 \
+	"    attributes: {name: string, required, permissions: list of string}\n"                    \
+	"    keys: {PK: GROUP#<name>, SK: GROUP}\n"                                                  \
+	"access:\n"                                                                                  \
 	"  groups of user: {path: /users/<user>/groups, query: table, where: {PK: USER#<user>, SK: begins with GROUP#}}\n"
 
 static bool may(const char *subject, const char *permission)

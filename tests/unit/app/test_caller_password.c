@@ -2,8 +2,8 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "caller_helper.h"
 
-#define NOTES                                                                   \
-	"entities:\n  Note:\n    path: /notes/<id>\n"                           \
+#define NOTES                                         \
+	"entities:\n  Note:\n    path: /notes/<id>\n" \
 	"    attributes: {id: 'string, id'}\n    keys: {PK: NOTE#<id>, SK: N}\n"
 
 static struct app_fixture f;
@@ -95,7 +95,12 @@ static void a_password_has_8_to_72_bytes(void **state)
 static void what_is_no_hash_fits_nothing(void **state)
 {
 	static const char *const wrong[] = {
-		"", "x", "*0", "*1", "$1$salt$qJH7.N4xYta3aEG/dfqo/0", "$2b$10$",
+		"",
+		"x",
+		"*0",
+		"*1",
+		"$1$salt$qJH7.N4xYta3aEG/dfqo/0",
+		"$2b$10$",
 		"$2b$31$CCCCCCCCCCCCCCCCCCCCC.E5YPO9kmyuRGyh0XouQYb4YMJKvyOeW", /* hours of work */
 		"$2b$03$CCCCCCCCCCCCCCCCCCCCC.E5YPO9kmyuRGyh0XouQYb4YMJKvyOeW",
 		"$2x$05$CCCCCCCCCCCCCCCCCCCCC.E5YPO9kmyuRGyh0XouQYb4YMJKvyOeW",
@@ -115,17 +120,16 @@ static void without_memory_nothing_fits(void **state)
 {
 	(void)state;
 	alloc_fail_after(0);
-	assert_false(caller_check_password(SLICE("U*U"), SLICE("$2b$05$CCCCCCCCCCCCCCCCCCCCC.E5YPO9kmyuRGyh0XouQYb4YMJKvyOeW")));
+	assert_false(caller_check_password(SLICE("U*U"),
+					   SLICE("$2b$05$CCCCCCCCCCCCCCCCCCCCC.E5YPO9kmyuRGyh0XouQYb4YMJKvyOeW")));
 	alloc_fail_never();
 }
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(known_hashes_are_understood),
-		cmocka_unit_test(a_password_fits_its_own_hash_only),
-		cmocka_unit_test(a_password_has_8_to_72_bytes),
-		cmocka_unit_test(what_is_no_hash_fits_nothing),
+		cmocka_unit_test(known_hashes_are_understood),  cmocka_unit_test(a_password_fits_its_own_hash_only),
+		cmocka_unit_test(a_password_has_8_to_72_bytes), cmocka_unit_test(what_is_no_hash_fits_nothing),
 		cmocka_unit_test(without_memory_nothing_fits),
 	};
 

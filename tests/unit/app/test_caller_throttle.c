@@ -7,10 +7,10 @@
 #include <cmocka.h>
 #include "app/auth/throttle.h"
 
-#define HOME "192.0.2.7"
+#define HOME   "192.0.2.7"
 #define OFFICE "198.51.100.9"
-#define NOW INT64_C(1000000000)
-#define HOUR INT64_C(3600000)
+#define NOW    INT64_C(1000000000)
+#define HOUR   INT64_C(3600000)
 
 static struct throttle *t;
 
@@ -235,7 +235,8 @@ static void an_attacker_with_few_networks_has_few_guesses(void **state)
 			snprintf(address, sizeof(address), "2001:db8:7:%x::1", (unsigned)(second * 10 + i));
 			looked_at += begin("alice", address, NOW + second * 1000) == 0;
 		}
-	assert_in_range(looked_at, 5, 60); /* instead of 36000: doubling waits, until the attack is forgotten and begins again */
+	assert_in_range(looked_at, 5,
+			60); /* instead of 36000: doubling waits, until the attack is forgotten and begins again */
 }
 
 static void failures_are_forgotten_in_time(void **state)

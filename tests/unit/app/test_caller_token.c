@@ -2,8 +2,8 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "caller_helper.h"
 
-#define NOTES                                                                   \
-	"entities:\n  Note:\n    path: /notes/<id>\n"                           \
+#define NOTES                                         \
+	"entities:\n  Note:\n    path: /notes/<id>\n" \
 	"    attributes: {id: 'string, id'}\n    keys: {PK: NOTE#<id>, SK: N}\n"
 
 #define HEAD "{\"alg\":\"HS256\",\"typ\":\"JWT\"}"
@@ -104,8 +104,9 @@ static void the_scheme_may_be_in_any_case(void **state)
 static void unsigned_tokens_are_refused(void **state)
 {
 	const char *claims = "{\"iss\":\"thorpe\",\"aud\":\"test\",\"sub\":\"a\",\"exp\":99999999999}";
-	static const char *const heads[] = { "{\"alg\":\"none\"}", "{\"alg\":\"None\"}", "{\"alg\":\"\"}", "{\"alg\":\"HS512\"}",
-					     "{\"alg\":\"RS256\"}", "{\"alg\":\"ES256\"}", "{\"alg\":\"PS256\"}" };
+	static const char *const heads[] = { "{\"alg\":\"none\"}",  "{\"alg\":\"None\"}",  "{\"alg\":\"\"}",
+					     "{\"alg\":\"HS512\"}", "{\"alg\":\"RS256\"}", "{\"alg\":\"ES256\"}",
+					     "{\"alg\":\"PS256\"}" };
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(heads) / sizeof(heads[0]); i++) {
@@ -172,22 +173,33 @@ static void times_are_checked_with_a_minute_of_leeway(void **state)
 	refuse_token(&f, token, "expired");
 	f.now_ms = APP_FIXTURE_NOW;
 	refuse_token(&f, claims_with("\"iss\":\"thorpe\",\"aud\":\"test\",\"sub\":\"a\""), "when it ends");
-	refuse_token(&f, claims_with("\"iss\":\"thorpe\",\"aud\":\"test\",\"sub\":\"a\",\"exp\":\"99999999999\""), "when it ends");
+	refuse_token(&f, claims_with("\"iss\":\"thorpe\",\"aud\":\"test\",\"sub\":\"a\",\"exp\":\"99999999999\""),
+		     "when it ends");
 	refuse_token(&f, claims_with("\"iss\":\"thorpe\",\"aud\":\"test\",\"sub\":\"a\",\"exp\":-1e300"), "expired");
 	accept_token(&f, claims_with("\"iss\":\"thorpe\",\"aud\":\"test\",\"sub\":\"a\",\"exp\":9.9e10"));
-	accept_token(&f, claims_with("\"iss\":\"thorpe\",\"aud\":\"test\",\"sub\":\"a\",\"exp\":99999999999,\"nbf\":1768473059"));
-	refuse_token(&f, claims_with("\"iss\":\"thorpe\",\"aud\":\"test\",\"sub\":\"a\",\"exp\":99999999999,\"nbf\":1768473061"), "yet");
-	refuse_token(&f, claims_with("\"iss\":\"thorpe\",\"aud\":\"test\",\"sub\":\"a\",\"exp\":99999999999,\"nbf\":null"), "yet");
+	accept_token(&f,
+		     claims_with(
+			     "\"iss\":\"thorpe\",\"aud\":\"test\",\"sub\":\"a\",\"exp\":99999999999,\"nbf\":1768473059"));
+	refuse_token(&f,
+		     claims_with(
+			     "\"iss\":\"thorpe\",\"aud\":\"test\",\"sub\":\"a\",\"exp\":99999999999,\"nbf\":1768473061"),
+		     "yet");
+	refuse_token(&f,
+		     claims_with("\"iss\":\"thorpe\",\"aud\":\"test\",\"sub\":\"a\",\"exp\":99999999999,\"nbf\":null"),
+		     "yet");
 }
 
 static void tokens_for_someone_else_are_refused(void **state)
 {
 	(void)state;
-	refuse_token(&f, claims_with("\"iss\":\"x\",\"aud\":\"test\",\"sub\":\"a\",\"exp\":99999999999"), "something else");
+	refuse_token(&f, claims_with("\"iss\":\"x\",\"aud\":\"test\",\"sub\":\"a\",\"exp\":99999999999"),
+		     "something else");
 	refuse_token(&f, claims_with("\"aud\":\"test\",\"sub\":\"a\",\"exp\":99999999999"), "something else");
-	refuse_token(&f, claims_with("\"iss\":\"thorpe\",\"aud\":\"tes\",\"sub\":\"a\",\"exp\":99999999999"), "something else");
+	refuse_token(&f, claims_with("\"iss\":\"thorpe\",\"aud\":\"tes\",\"sub\":\"a\",\"exp\":99999999999"),
+		     "something else");
 	refuse_token(&f, claims_with("\"iss\":\"thorpe\",\"sub\":\"a\",\"exp\":99999999999"), "something else");
-	refuse_token(&f, claims_with("\"iss\":\"thorpe\",\"aud\":[],\"sub\":\"a\",\"exp\":99999999999"), "something else");
+	refuse_token(&f, claims_with("\"iss\":\"thorpe\",\"aud\":[],\"sub\":\"a\",\"exp\":99999999999"),
+		     "something else");
 	accept_token(&f, claims_with("\"iss\":\"thorpe\",\"aud\":[\"x\",\"test\"],\"sub\":\"a\",\"exp\":99999999999"));
 }
 
@@ -196,7 +208,8 @@ static void a_token_without_a_subject_is_an_operators_or_nobodys(void **state)
 	(void)state;
 	refuse_token(&f, claims_with("\"iss\":\"thorpe\",\"aud\":\"test\",\"exp\":99999999999"), "whose");
 	refuse_token(&f, claims_with("\"iss\":\"thorpe\",\"aud\":\"test\",\"sub\":7,\"exp\":99999999999"), "whose");
-	refuse_token(&f, claims_with("\"iss\":\"thorpe\",\"aud\":\"test\",\"exp\":99999999999,\"operator\":\"true\""), "whose");
+	refuse_token(&f, claims_with("\"iss\":\"thorpe\",\"aud\":\"test\",\"exp\":99999999999,\"operator\":\"true\""),
+		     "whose");
 	refuse_token(&f, claims_with("\"iss\":\"thorpe\",\"aud\":\"test\",\"exp\":99999999999,\"operator\":1"), "whose");
 	accept_token(&f, claims_with("\"iss\":\"thorpe\",\"aud\":\"test\",\"exp\":99999999999,\"operator\":true"));
 }

@@ -35,8 +35,18 @@ static void times_are_fixed_or_ago(void **state)
 
 static void what_is_no_time_is_refused(void **state)
 {
-	static const char *const texts[] = { "", "-", "yesterday", "3 days", "-3", "-days", "-3 days 2", "-3 fortnights",
-					     "-x days", "-99999999999999999999 days", "-1 s", "-3 days, 2 hours",
+	static const char *const texts[] = { "",
+					     "-",
+					     "yesterday",
+					     "3 days",
+					     "-3",
+					     "-days",
+					     "-3 days 2",
+					     "-3 fortnights",
+					     "-x days",
+					     "-99999999999999999999 days",
+					     "-1 s",
+					     "-3 days, 2 hours",
 					     "2026-13-01T00:00:00Z" };
 	int64_t ms;
 

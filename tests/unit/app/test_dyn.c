@@ -8,9 +8,8 @@ static void an_item_is_got_by_its_key(void **state)
 
 	put("{'PK':{'S':'a'},'SK':{'S':'b'},'quo\\\"ted':{'S':'x \\\\ \\\" y'},'n':{'N':'1.50'},"
 	    "'m':{'M':{'l':{'L':[{'NULL':true}]}}}}");
-	assert_item(get("a", "b"),
-		    "{'PK':{'S':'a'},'SK':{'S':'b'},'quo\\\"ted':{'S':'x \\\\ \\\" y'},'n':{'N':'1.5'},"
-		    "'m':{'M':{'l':{'L':[{'NULL':true}]}}}}");
+	assert_item(get("a", "b"), "{'PK':{'S':'a'},'SK':{'S':'b'},'quo\\\"ted':{'S':'x \\\\ \\\" y'},'n':{'N':'1.5'},"
+				   "'m':{'M':{'l':{'L':[{'NULL':true}]}}}}");
 	assert_true(dyn_get(r, key("a", "c"), false, &v));
 	assert_false(value_present(v));
 }
@@ -39,10 +38,11 @@ static void a_refused_get_is_a_problem(void **state)
 static void put_numbers(void)
 {
 	for (int i = 1; i <= 9; i++)
-		put(arena_cstr(r->arena, arena_printf(r->arena,
-						      "{'PK':{'S':'a'},'SK':{'S':'0%d'},'kind':{'S':'%s'},'score':{'N':'%d'},"
-						      "'GSI1PK':{'S':'%s'},'GSI1SK':{'S':'%d'}}",
-						      i, i % 2 ? "odd" : "even", i, i % 2 ? "odd" : "even", 9 - i)));
+		put(arena_cstr(r->arena,
+			       arena_printf(r->arena,
+					    "{'PK':{'S':'a'},'SK':{'S':'0%d'},'kind':{'S':'%s'},'score':{'N':'%d'},"
+					    "'GSI1PK':{'S':'%s'},'GSI1SK':{'S':'%d'}}",
+					    i, i % 2 ? "odd" : "even", i, i % 2 ? "odd" : "even", 9 - i)));
 }
 
 /* The SKs of a page: "01 02". */
@@ -115,8 +115,14 @@ static void counting_brings_no_items(void **state)
 {
 	struct dyn_condition where = { SLICE("PK"), WHERE_EQ, s("a"), VALUE_ABSENT };
 	struct slice names[] = { SLICE("kind") };
-	struct dyn_query q = { .where = &where, .where_count = 1, .count_only = true, .consistent = true,
-			       .without = names, .without_count = 1, .all = names, .all_count = 1 };
+	struct dyn_query q = { .where = &where,
+			       .where_count = 1,
+			       .count_only = true,
+			       .consistent = true,
+			       .without = names,
+			       .without_count = 1,
+			       .all = names,
+			       .all_count = 1 };
 	struct dyn_page page;
 
 	put_numbers();
@@ -146,8 +152,15 @@ static void what_is_projected_away_stays_there_but_keys_come(void **state)
 	struct slice without[] = { SLICE("kind"), SLICE("PK") };
 	struct slice all[] = { SLICE("kind"), SLICE("score"), SLICE("PK"), SLICE("score"), SLICE("gone") };
 	const struct test *f = filter("kind = 'odd'");
-	struct dyn_query q = { .index = SLICE("GSI1"), .where = &where, .where_count = 1, .limit = 1, .filter = f,
-			       .without = without, .without_count = 2, .all = all, .all_count = 5 };
+	struct dyn_query q = { .index = SLICE("GSI1"),
+			       .where = &where,
+			       .where_count = 1,
+			       .limit = 1,
+			       .filter = f,
+			       .without = without,
+			       .without_count = 2,
+			       .all = all,
+			       .all_count = 5 };
 	struct dyn_page page;
 
 	put_numbers();
@@ -161,12 +174,19 @@ static void an_index_is_asked_only_for_what_it_holds(void **state)
 {
 	struct slice include[] = { SLICE("score") };
 	struct slice without[] = { SLICE("kind") }, all[] = { SLICE("kind"), SLICE("score"), SLICE("text") };
-	struct design_index index = { .name = SLICE("I"), .projection = PROJECT_INCLUDE, .include = include,
+	struct design_index index = { .name = SLICE("I"),
+				      .projection = PROJECT_INCLUDE,
+				      .include = include,
 				      .include_count = 1,
 				      .key = { .hash = { { SLICE("IPK"), VALUE_S } }, .hash_count = 1 } };
 	struct dyn_condition where = { SLICE("IPK"), WHERE_EQ, s("x"), VALUE_ABSENT };
-	struct dyn_query q = { .index = SLICE("I"), .where = &where, .where_count = 1, .without = without,
-			       .without_count = 1, .all = all, .all_count = 3 };
+	struct dyn_query q = { .index = SLICE("I"),
+			       .where = &where,
+			       .where_count = 1,
+			       .without = without,
+			       .without_count = 1,
+			       .all = all,
+			       .all_count = 3 };
 	static const char *const replies[] = { "200 {'Items':[],'Count':0}", NULL };
 	struct design d = *r->design;
 	struct dyn_page page;
@@ -188,7 +208,8 @@ static void many_keys_with_repetitions_come_in_order(void **state)
 	struct value keys[250], items[250];
 
 	for (int i = 0; i < 120; i++)
-		put(arena_cstr(r->arena, arena_printf(r->arena, "{'PK':{'S':'k%d'},'SK':{'S':'x'},'i':{'N':'%d'}}", i, i)));
+		put(arena_cstr(r->arena,
+			       arena_printf(r->arena, "{'PK':{'S':'k%d'},'SK':{'S':'x'},'i':{'N':'%d'}}", i, i)));
 	/* 0..119 are there, 120..149 are not, then 0..99 again */
 	for (int i = 0; i < 250; i++)
 		keys[i] = key(arena_cstr(r->arena, arena_printf(r->arena, "k%d", i % 150)), "x");
@@ -214,8 +235,9 @@ static void more_than_fits_in_a_reply_is_asked_for_again(void **state)
 	memset(large, 'x', 390 * 1024);
 	for (int i = 0; i < 60; i++) {
 		keys[i] = key(arena_cstr(r->arena, arena_printf(r->arena, "k%d", i)), "x");
-		struct dyn_write w = { .kind = DYN_PUT, .item = value_map_with(r->arena, keys[i], SLICE("large"),
-				       value_make_s(r->arena, slice_make(large, 390 * 1024))) };
+		struct dyn_write w = { .kind = DYN_PUT,
+				       .item = value_map_with(r->arena, keys[i], SLICE("large"),
+							      value_make_s(r->arena, slice_make(large, 390 * 1024))) };
 
 		assert_int_equal(dyn_write(r, &w, 1, SLICE(""), &refusal), DYN_DONE);
 	}
@@ -235,7 +257,8 @@ static void a_key_that_repeats_is_asked_for_once_and_what_is_left_again(void **s
 		"'UnprocessedKeys':{'Test':{'Keys':[{'PK':{'S':'b'},'SK':{'S':'1'}}]}}}",
 		"200 {'Responses':{'Test':[{'PK':{'S':'b'},'SK':{'S':'1'},'n':{'N':'8'}}]}}", NULL
 	};
-	struct value keys[6] = { key("a", "1"), key("b", "1"), key("a", "1"), VALUE_ABSENT, key("b", "1"), key("c", "1") }, items[6];
+	struct value keys[6] = { key("a", "1"), key("b", "1"), key("a", "1"), VALUE_ABSENT, key("b", "1"), key("c", "1") },
+		     items[6];
 	struct canned c;
 
 	canned_init(&c, replies);

@@ -22,15 +22,23 @@ static void a_put_replaces(void **state)
 
 static void an_update_sets_removes_and_adds(void **state)
 {
-	struct value_member set[] = { { SLICE("size"), s("reserved") }, { SLICE("gone"), VALUE_ABSENT },
+	struct value_member set[] = { { SLICE("size"), s("reserved") },
+				      { SLICE("gone"), VALUE_ABSENT },
 				      { SLICE("l"), n(4) } };
 	struct value_member add[] = { { SLICE("n"), n(-3) }, { SLICE("m"), n(2) } };
 	struct slice remove[] = { SLICE("x") };
 
 	put("{'PK':{'S':'a'},'SK':{'S':'b'},'n':{'N':'1'},'x':{'S':'y'},'gone':{'S':'soon'}}");
-	assert_int_equal(write_one((struct dyn_write){ .kind = DYN_UPDATE, .key = key("a", "b"), .set = set, .set_count = 3,
-						       .add = add, .add_count = 2, .remove = remove, .remove_count = 1,
-						       .must_exist = true }), DYN_DONE);
+	assert_int_equal(write_one((struct dyn_write){ .kind = DYN_UPDATE,
+						       .key = key("a", "b"),
+						       .set = set,
+						       .set_count = 3,
+						       .add = add,
+						       .add_count = 2,
+						       .remove = remove,
+						       .remove_count = 1,
+						       .must_exist = true }),
+			 DYN_DONE);
 	assert_item(get("a", "b"), "{'PK':{'S':'a'},'SK':{'S':'b'},'n':{'N':'-2'},'m':{'N':'2'},"
 				   "'size':{'S':'reserved'},'l':{'N':'4'}}");
 }
@@ -41,13 +49,16 @@ static void each_clause_of_an_update_can_stand_alone(void **state)
 	struct slice remove = SLICE("n");
 
 	put(THERE);
-	assert_int_equal(write_one((struct dyn_write){ .kind = DYN_UPDATE, .key = key("a", "b"), .add = &add,
-						       .add_count = 1 }), DYN_DONE);
-	assert_int_equal(write_one((struct dyn_write){ .kind = DYN_UPDATE, .key = key("a", "b"), .set = &gone,
-						       .set_count = 1 }), DYN_DONE);
+	assert_int_equal(write_one((struct dyn_write){
+				 .kind = DYN_UPDATE, .key = key("a", "b"), .add = &add, .add_count = 1 }),
+			 DYN_DONE);
+	assert_int_equal(write_one((struct dyn_write){
+				 .kind = DYN_UPDATE, .key = key("a", "b"), .set = &gone, .set_count = 1 }),
+			 DYN_DONE);
 	assert_item(get("a", "b"), "{'PK':{'S':'a'},'SK':{'S':'b'},'n':{'N':'2'}}");
-	assert_int_equal(write_one((struct dyn_write){ .kind = DYN_UPDATE, .key = key("a", "b"), .remove = &remove,
-						       .remove_count = 1 }), DYN_DONE);
+	assert_int_equal(write_one((struct dyn_write){
+				 .kind = DYN_UPDATE, .key = key("a", "b"), .remove = &remove, .remove_count = 1 }),
+			 DYN_DONE);
 	assert_item(get("a", "b"), "{'PK':{'S':'a'},'SK':{'S':'b'}}");
 }
 
@@ -89,14 +100,22 @@ static void a_refused_action_shows_what_is_there(void **state)
 	struct value_member equal[] = { { SLICE("x"), s("z") } }, set[] = { { SLICE("x"), s("w") } };
 
 	put(THERE);
-	assert_int_equal(write_one((struct dyn_write){ .kind = DYN_PUT, .item = item("{'PK':{'S':'a'},'SK':{'S':'b'}}"),
-						       .must_not_exist = true }), DYN_REFUSED);
+	assert_int_equal(write_one((struct dyn_write){ .kind = DYN_PUT,
+						       .item = item("{'PK':{'S':'a'},'SK':{'S':'b'}}"),
+						       .must_not_exist = true }),
+			 DYN_REFUSED);
 	assert_item(refusals[0].item, THERE);
-	assert_int_equal(write_one((struct dyn_write){ .kind = DYN_UPDATE, .key = key("a", "b"), .equal = equal,
-						       .equal_count = 1, .set = set, .set_count = 1 }), DYN_REFUSED);
+	assert_int_equal(write_one((struct dyn_write){ .kind = DYN_UPDATE,
+						       .key = key("a", "b"),
+						       .equal = equal,
+						       .equal_count = 1,
+						       .set = set,
+						       .set_count = 1 }),
+			 DYN_REFUSED);
 	assert_item(refusals[0].item, THERE);
-	assert_int_equal(write_one((struct dyn_write){ .kind = DYN_DELETE, .key = key("a", "b"), .equal = equal,
-						       .equal_count = 1 }), DYN_REFUSED);
+	assert_int_equal(write_one((struct dyn_write){
+				 .kind = DYN_DELETE, .key = key("a", "b"), .equal = equal, .equal_count = 1 }),
+			 DYN_REFUSED);
 	assert_item(refusals[0].item, THERE);
 	assert_int_equal(write_one((struct dyn_write){ .kind = DYN_DELETE, .key = key("a", "c"), .must_exist = true }),
 			 DYN_REFUSED);
@@ -110,8 +129,12 @@ static void all_conditions_must_hold(void **state)
 {
 	struct value_member equal[] = { { SLICE("x"), s("y") }, { SLICE("missing"), VALUE_ABSENT } };
 	const struct test *either = filter("n > 0 or n is absent");
-	struct dyn_write w = { .kind = DYN_DELETE, .key = key("a", "b"), .must_exist = true, .equal = equal,
-			       .equal_count = 2, .also = test_join(r->arena, TEST_AND, either, filter("x <> 'q' and n < 2")) };
+	struct dyn_write w = { .kind = DYN_DELETE,
+			       .key = key("a", "b"),
+			       .must_exist = true,
+			       .equal = equal,
+			       .equal_count = 2,
+			       .also = test_join(r->arena, TEST_AND, either, filter("x <> 'q' and n < 2")) };
 
 	put(THERE);
 	equal[1].name = SLICE("x");
@@ -132,14 +155,17 @@ static void many_equal_attributes_fit_a_condition(void **state)
 	for (int i = 0; i < 140; i++)
 		equal[i] = (struct value_member){ arena_printf(r->arena, "attribute_%d", i),
 						  i % 2 ? s("x") : VALUE_ABSENT };
-	assert_int_equal(write_one((struct dyn_write){ .kind = DYN_DELETE, .key = key("a", "b"), .equal = equal,
-						       .equal_count = 140 }), DYN_REFUSED);
+	assert_int_equal(write_one((struct dyn_write){
+				 .kind = DYN_DELETE, .key = key("a", "b"), .equal = equal, .equal_count = 140 }),
+			 DYN_REFUSED);
 }
 
 static void an_expired_item_counts_as_none(void **state)
 {
-	struct dyn_write w = { .kind = DYN_PUT, .item = item("{'PK':{'S':'a'},'SK':{'S':'b'},'new':{'BOOL':true}}"),
-			       .must_not_exist = true, .or_expired = SLICE("expires_at") };
+	struct dyn_write w = { .kind = DYN_PUT,
+			       .item = item("{'PK':{'S':'a'},'SK':{'S':'b'},'new':{'BOOL':true}}"),
+			       .must_not_exist = true,
+			       .or_expired = SLICE("expires_at") };
 	struct value_member equal = { SLICE("x"), s("other") };
 
 	put("{'PK':{'S':'a'},'SK':{'S':'b'},'expires_at':{'N':'1768473001'}}");
@@ -244,6 +270,7 @@ static void a_value_no_index_takes_is_invalid_alone_and_among_others(void **stat
 
 static void what_other_databases_may_answer(void **state)
 {
+	/* clang-format off */
 	static const struct {
 		const char *reply;
 		enum dyn_outcome outcome;
@@ -267,7 +294,9 @@ static void what_other_databases_may_answer(void **state)
 		{ "400 IdempotentParameterMismatchException {}", DYN_MISMATCH, PROBLEM_NONE },
 		{ "400 InternalServerError {}", DYN_FAILED, PROBLEM_INTERNAL },
 	};
-	struct dyn_write w[2] = { { .kind = DYN_DELETE, .key = key("a", "b") }, { .kind = DYN_DELETE, .key = key("a", "c") } };
+	/* clang-format on */
+	struct dyn_write w[2] = { { .kind = DYN_DELETE, .key = key("a", "b") },
+				  { .kind = DYN_DELETE, .key = key("a", "c") } };
 
 	for (size_t i = 0; i < COUNT(cases); i++) {
 		const char *const replies[] = { cases[i].reply, NULL };
@@ -284,7 +313,8 @@ static void what_other_databases_may_answer(void **state)
 
 static void the_trace_counts_a_transaction_as_writes(void **state)
 {
-	struct dyn_write w[2] = { { .kind = DYN_PUT, .item = item(THERE) }, { .kind = DYN_DELETE, .key = key("a", "c") } };
+	struct dyn_write w[2] = { { .kind = DYN_PUT, .item = item(THERE) },
+				  { .kind = DYN_DELETE, .key = key("a", "c") } };
 	struct trace trace = { 0 };
 
 	r->trace = &trace;

@@ -121,12 +121,14 @@ static void store(struct run *r, const struct entity *e, const struct row *f)
 	struct companion_item *list;
 	size_t n;
 
-	assert_int_equal(dyn_write(r, &(struct dyn_write){ .kind = DYN_PUT, .item = entity_stored(r, e, f) }, 1, SLICE(""),
-				   &refusal), DYN_DONE);
+	assert_int_equal(dyn_write(r, &(struct dyn_write){ .kind = DYN_PUT, .item = entity_stored(r, e, f) }, 1,
+				   SLICE(""), &refusal),
+			 DYN_DONE);
 	assert_true(entity_companions(r, e, f, &list, &n));
 	for (size_t i = 0; i < n; i++)
-		assert_int_equal(dyn_write(r, &(struct dyn_write){ .kind = DYN_PUT, .item = list[i].item }, 1, SLICE(""),
-					   &refusal), DYN_DONE);
+		assert_int_equal(dyn_write(r, &(struct dyn_write){ .kind = DYN_PUT, .item = list[i].item }, 1,
+					   SLICE(""), &refusal),
+				 DYN_DONE);
 }
 
 static int open_fixture(void **state)
@@ -380,7 +382,8 @@ static void an_item_past_its_time_is_expired(void **state)
 static void a_path_is_percent_encoded(void **state)
 {
 	struct run *r = app_fixture_run(*state, NULL);
-	struct value_member m[] = { { SLICE("book"), text(r, "a/b c\xC3\xA9-._~") }, { SLICE("number"), number(r, 12) } };
+	struct value_member m[] = { { SLICE("book"), text(r, "a/b c\xC3\xA9-._~") },
+				    { SLICE("number"), number(r, 12) } };
 	struct value full = value_make_map(r->arena, m, 2);
 	struct value *args = entity_identity(r, entity(r, "Page"), full);
 
@@ -433,8 +436,9 @@ static void an_item_is_fetched_and_remembered(void **state)
 	/* Changed behind its back, then asked afresh. */
 	set(&f, "status", text(r, "open"));
 	assert_true(entity_complete(r, e, &f, VALUE_ABSENT));
-	assert_int_equal(dyn_write(r, &(struct dyn_write){ .kind = DYN_PUT, .item = entity_stored(r, e, &f) }, 1, SLICE(""),
-				   &refusal), DYN_DONE);
+	assert_int_equal(dyn_write(r, &(struct dyn_write){ .kind = DYN_PUT, .item = entity_stored(r, e, &f) }, 1,
+				   SLICE(""), &refusal),
+			 DYN_DONE);
 	assert_true(entity_fetch(r, e, &id, 1, false, &full));
 	assert_text(value_get(full, SLICE("status")), "draft");
 	entity_forget(r, key(r, "CARD#fetched", "CARD"));
@@ -617,8 +621,9 @@ static void the_names_of_a_term_are_those_of_the_item_and_what_they_follow_from(
 	struct findings f;
 
 	findings_init(&f, r->arena);
-	names_of_term(r->arena, &l, e, term_parse(r->arena, SLICE("old.tags = input.email and exists Card(id) and stranger = 1"),
-						  (struct place){ 0 }, &f));
+	names_of_term(r->arena, &l, e,
+		      term_parse(r->arena, SLICE("old.tags = input.email and exists Card(id) and stranger = 1"),
+				 (struct place){ 0 }, &f));
 	assert_true(slice_is(names_as_text(r, &l), "id tags"));
 	l.count = 1;
 	names_of_term(r->arena, &l, e, term_parse(r->arena, SLICE("busy or expires_at > 1"), (struct place){ 0 }, &f));

@@ -24,12 +24,14 @@ static void store(struct run *r, const struct entity *e, const struct row *f)
 	struct companion_item *list;
 	size_t n;
 
-	assert_int_equal(dyn_write(r, &(struct dyn_write){ .kind = DYN_PUT, .item = entity_stored(r, e, f) }, 1, SLICE(""),
-				   &refusal), DYN_DONE);
+	assert_int_equal(dyn_write(r, &(struct dyn_write){ .kind = DYN_PUT, .item = entity_stored(r, e, f) }, 1,
+				   SLICE(""), &refusal),
+			 DYN_DONE);
 	assert_true(entity_companions(r, e, f, &list, &n));
 	for (size_t i = 0; i < n; i++)
-		assert_int_equal(dyn_write(r, &(struct dyn_write){ .kind = DYN_PUT, .item = list[i].item }, 1, SLICE(""),
-					   &refusal), DYN_DONE);
+		assert_int_equal(dyn_write(r, &(struct dyn_write){ .kind = DYN_PUT, .item = list[i].item }, 1,
+					   SLICE(""), &refusal),
+				 DYN_DONE);
 }
 
 static char *read_design(const char *name)

@@ -78,8 +78,8 @@ static struct slice json_of(struct arena *a, struct value v)
 }
 
 /* The body as alice (or "!", an operator) sends it; NULL when it is refused, and then *r has the problem. */
-static struct row *body_as(struct app_fixture *f, const char *who, enum input_use use, const char *action, const char *text,
-			      struct run **r)
+static struct row *body_as(struct app_fixture *f, const char *who, enum input_use use, const char *action,
+			   const char *text, struct run **r)
 {
 	struct row *out = arena_new(&f->arena, struct row);
 	const struct entity *e = thing(f);
@@ -98,7 +98,7 @@ static void takes(struct app_fixture *f, const char *name, const char *value, co
 {
 	struct run *r;
 	struct row *out = body_as(f, "alice", INPUT_CREATE, NULL,
-				     arena_cstr(&f->arena, arena_printf(&f->arena, "{\"%s\":%s}", name, value)), &r);
+				  arena_cstr(&f->arena, arena_printf(&f->arena, "{\"%s\":%s}", name, value)), &r);
 	struct slice got;
 
 	if (!out)
@@ -248,8 +248,8 @@ static void test_what_the_server_keeps_cannot_be_given(void **state)
 		refuses(*state, kept[i], "1", "cannot be changed by you: the server keeps it");
 		refuses(*state, kept[i], "null", "cannot be changed by you: the server keeps it");
 	}
-	assert_non_null(body_as(*state, "!", INPUT_CREATE, NULL, "{\"votes\":3,\"state\":\"closed\",\"made\":\"2026-01-15T10:30:00Z\"}",
-				&r));
+	assert_non_null(body_as(*state, "!", INPUT_CREATE, NULL,
+				"{\"votes\":3,\"state\":\"closed\",\"made\":\"2026-01-15T10:30:00Z\"}", &r));
 }
 
 static void test_the_caller_is_not_taken_from_the_body(void **state)
@@ -287,7 +287,8 @@ static void test_everything_wrong_is_told_at_once(void **state)
 {
 	struct run *r;
 
-	assert_null(body_as(*state, "alice", INPUT_CREATE, NULL, "{\"title\":1,\"stars\":9,\"nope\":1,\"body\":\"ok\"}", &r));
+	assert_null(body_as(*state, "alice", INPUT_CREATE, NULL, "{\"title\":1,\"stars\":9,\"nope\":1,\"body\":\"ok\"}",
+			    &r));
 	assert_int_equal(r->problem.part_count, 3);
 	assert_null(body_as(*state, "alice", INPUT_CREATE, NULL, "[]", &r));
 	assert_int_equal(r->problem.type, PROBLEM_MALFORMED);
@@ -296,7 +297,8 @@ static void test_everything_wrong_is_told_at_once(void **state)
 static void test_actions_take_their_input_only(void **state)
 {
 	struct run *r;
-	struct row *out = body_as(*state, "alice", INPUT_ACTION, "close", "{\"title\":\"done\",\"state\":\"closed\"}", &r);
+	struct row *out =
+		body_as(*state, "alice", INPUT_ACTION, "close", "{\"title\":\"done\",\"state\":\"closed\"}", &r);
 
 	assert_non_null(out);
 	assert_int_equal(value_count(row_item(out)), 2);
@@ -309,7 +311,8 @@ static void test_actions_take_their_input_only(void **state)
 static void test_passwords_pass_through(void **state)
 {
 	struct run *r;
-	struct row *out = body_as(*state, "alice", INPUT_UPDATE, NULL, "{\"password\":\"Geheim 1\",\"current_password\":\"x\"}", &r);
+	struct row *out = body_as(*state, "alice", INPUT_UPDATE, NULL,
+				  "{\"password\":\"Geheim 1\",\"current_password\":\"x\"}", &r);
 
 	assert_non_null(out);
 	assert_true(slice_is(value_bytes(row_find(out, SLICE("password"))), "Geheim 1"));

@@ -93,8 +93,14 @@ static void what_a_crash_left_undone_can_be_done_again(void **state)
 	e = entity_named(r, "Post");
 	key = dyn_key_of(r, stored(&f, "POST#p1", "POST"));
 	/* The counter has moved, and nothing else. */
-	assert_int_equal(dyn_write(r, &(struct dyn_write){ .kind = DYN_UPDATE, .key = key, .add = &(struct value_member){
-		SLICE("likes"), value_make_i64(r->arena, 3) }, .add_count = 1 }, 1, SLICE(""), &refusal), DYN_DONE);
+	assert_int_equal(dyn_write(r,
+				   &(struct dyn_write){
+					   .kind = DYN_UPDATE,
+					   .key = key,
+					   .add = &(struct value_member){ SLICE("likes"), value_make_i64(r->arena, 3) },
+					   .add_count = 1 },
+				   1, SLICE(""), &refusal),
+			 DYN_DONE);
 	for (int i = 0; i < 2; i++) {
 		must(r, keep_item(r, e, key), "keep");
 		assert_text(stored(&f, "POST#p1", "POST"), "GSI2SK", "000030");
@@ -159,24 +165,23 @@ static void a_derived_attribute_that_a_counter_moves_is_copied_on(void **state)
 	app_fixture_close(&f);
 }
 
-static const char books[] =
-	"entities:\n"
-	"  Author:\n"
-	"    path: /authors/<id>\n"
-	"    attributes: {id: 'string, required', name: string, listed: 'boolean, default true'}\n"
-	"    keys: {PK: 'AUTHOR#<id>', SK: AUTHOR}\n"
-	"    allow: {create, read, update, delete: anyone}\n"
-	"  Book:\n"
-	"    path: /books/<isbn>\n"
-	"    attributes:\n"
-	"      isbn: string, required, fixed\n"
-	"      author: string, required\n"
-	"      author_name: copy of Author(author).name if listed = true, kept by books of author\n"
-	"      author_then: copy of Author(author).name\n"
-	"    keys: {PK: 'BOOK#<isbn>', SK: BOOK, GSI1PK: 'BY#<author>', GSI1SK: '<isbn>'}\n"
-	"    allow: {create, read, update, delete: anyone}\n"
-	"access:\n"
-	"  books of author: {query: GSI1, where: {GSI1PK: 'BY#<id>'}}\n";
+static const char books[] = "entities:\n"
+			    "  Author:\n"
+			    "    path: /authors/<id>\n"
+			    "    attributes: {id: 'string, required', name: string, listed: 'boolean, default true'}\n"
+			    "    keys: {PK: 'AUTHOR#<id>', SK: AUTHOR}\n"
+			    "    allow: {create, read, update, delete: anyone}\n"
+			    "  Book:\n"
+			    "    path: /books/<isbn>\n"
+			    "    attributes:\n"
+			    "      isbn: string, required, fixed\n"
+			    "      author: string, required\n"
+			    "      author_name: copy of Author(author).name if listed = true, kept by books of author\n"
+			    "      author_then: copy of Author(author).name\n"
+			    "    keys: {PK: 'BOOK#<isbn>', SK: BOOK, GSI1PK: 'BY#<author>', GSI1SK: '<isbn>'}\n"
+			    "    allow: {create, read, update, delete: anyone}\n"
+			    "access:\n"
+			    "  books of author: {query: GSI1, where: {GSI1PK: 'BY#<id>'}}\n";
 
 static void assert_book(struct app_fixture *f, const char *isbn, const char *name)
 {
@@ -194,7 +199,8 @@ static void kept_copies_come_and_go_with_their_source(void **state)
 
 	(void)state;
 	app_fixture_open(&f, books);
-	created(&f, "!", "Book", "1", "{\"author\":\"ann\",\"author_name\":\"Ann\"}"); /* there is nothing that it is a copy of */
+	created(&f, "!", "Book", "1",
+		"{\"author\":\"ann\",\"author_name\":\"Ann\"}"); /* there is nothing that it is a copy of */
 	assert_book(&f, "1", NULL);
 	created(&f, "a", "Author", "ann", "{\"name\":\"Ann\"}");
 	assert_book(&f, "1", "Ann");
@@ -254,6 +260,7 @@ static const char keyed[] =
 /* '#' is for the table: its place in a key is between the parts. */
 static void what_a_copy_cannot_have_in_its_key_is_refused_at_the_source(void **state)
 {
+	/* clang-format off */
 	static const struct {
 		const char *json, *attribute, *why;
 	} wrong[] = {
@@ -262,6 +269,7 @@ static void what_a_copy_cannot_have_in_its_key_is_refused_at_the_source(void **s
 		{ "{\"place\":1000}", "place", "must be a whole number of at most 3 digits, not negative (a Box has a copy of it)" },
 		{ "{\"tags\":[\"x\",\"y#\"]}", "tags", "is part of a key and cannot contain '#' (a Box has a copy of it)" },
 	};
+	/* clang-format on */
 	struct app_fixture f;
 	struct write_result out;
 

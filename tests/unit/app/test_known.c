@@ -2,8 +2,8 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "caller_helper.h"
 
-#define NOTES                                                                   \
-	"entities:\n  Note:\n    path: /notes/<id>\n"                           \
+#define NOTES                                         \
+	"entities:\n  Note:\n    path: /notes/<id>\n" \
 	"    attributes: {id: 'string, id'}\n    keys: {PK: NOTE#<id>, SK: N}\n"
 
 static struct callers_fixture f;
@@ -25,7 +25,9 @@ static int teardown(void **state)
 static struct slice mint(struct slice subject, int64_t seconds)
 {
 	const struct slice roles[] = { SLICE("admin"), SLICE("editor") };
-	struct token_request q = { .subject = subject, .roles = roles, .role_count = 2, .now_ms = f.now_ms, .seconds = seconds };
+	struct token_request q = {
+		.subject = subject, .roles = roles, .role_count = 2, .now_ms = f.now_ms, .seconds = seconds
+	};
 
 	return caller_token(&f.app.arena, f.app.design->name, f.app.app.secret, &q);
 }
@@ -70,9 +72,10 @@ static void it_ends_when_the_token_does(void **state)
 static void it_is_not_taken_before_the_token_is(void **state)
 {
 	struct slice key = slice_make(f.app.app.callers->token_key, JWT_KEY_BYTES);
-	struct slice claims = arena_printf(&f.app.arena,
-					   "{\"iss\":\"thorpe\",\"aud\":\"test\",\"sub\":\"a\",\"minted\":true,\"nbf\":%lld,\"exp\":%lld}",
-					   (long long)NOW_S, (long long)NOW_S + 3600);
+	struct slice claims = arena_printf(
+		&f.app.arena,
+		"{\"iss\":\"thorpe\",\"aud\":\"test\",\"sub\":\"a\",\"minted\":true,\"nbf\":%lld,\"exp\":%lld}",
+		(long long)NOW_S, (long long)NOW_S + 3600);
 	struct slice token = hs256(&f.app.arena, "{\"alg\":\"HS256\"}", arena_cstr(&f.app.arena, claims), key);
 
 	(void)state;
@@ -122,12 +125,9 @@ int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 	const struct CMUnitTest tests[] = {
-		TEST(the_second_time_it_is_the_same_caller),
-		TEST(it_ends_when_the_token_does),
-		TEST(it_is_not_taken_before_the_token_is),
-		TEST(another_token_is_another),
-		TEST(what_was_refused_is_not_remembered),
-		TEST(many_tokens_share_the_room_there_is),
+		TEST(the_second_time_it_is_the_same_caller), TEST(it_ends_when_the_token_does),
+		TEST(it_is_not_taken_before_the_token_is),   TEST(another_token_is_another),
+		TEST(what_was_refused_is_not_remembered),    TEST(many_tokens_share_the_room_there_is),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -39,7 +39,8 @@ static const struct json *document_of_text(struct app_fixture *f, const char *ya
 {
 	memset(f, 0, sizeof(*f));
 	arena_init(&f->arena);
-	f->design = app_fixture_design(&f->arena, arena_printf(&f->arena, "%s%s", APP_FIXTURE_HEAD, yaml), SLICE("test.yaml"));
+	f->design = app_fixture_design(&f->arena, arena_printf(&f->arena, "%s%s", APP_FIXTURE_HEAD, yaml),
+				       SLICE("test.yaml"));
 	f->app.design = f->design;
 	return document(f);
 }
@@ -281,7 +282,8 @@ static void test_awkward_names_are_told_apart(void **state)
 	assert_non_null(at(doc, "components.schemas.Problem_.properties.title"));
 	assert_true(slice_is(at(operation(doc, "/problems", "get"), "operationId")->string, "listAllThings"));
 	assert_true(slice_is(at(operation(doc, "/all", "get"), "operationId")->string, "listAllThings2"));
-	assert_true(slice_is(at(operation(doc, "/problems/{a}/mark-done", "post"), "operationId")->string, "markDoneProblem"));
+	assert_true(slice_is(at(operation(doc, "/problems/{a}/mark-done", "post"), "operationId")->string,
+			     "markDoneProblem"));
 	assert_non_null(post);
 	assert_non_null(operation(doc, "/problems/{problem}/parts", "get")); /* <id> under the other's name */
 	arena_release(&f.arena);
@@ -348,8 +350,10 @@ static void test_operations_say_who_may_and_which_pattern_they_are(void **state)
 	assert_int_equal(at(list, "parameters")->count, 3); /* limit, after, If-None-Match */
 	assert_int_equal(at(all, "parameters")->count, 4);
 	assert_true(json_get(&at(all, "parameters")->items[0], "required")->boolean);
-	assert_int_equal(at(operation(doc, "/problems/{problem}/parts", "get"), "parameters")->count, 1); /* a count has no pages */
-	assert_true(slice_is(json_get(&at(operation(doc, "/some", "get"), "parameters")->items[0], "name")->string, "id"));
+	assert_int_equal(at(operation(doc, "/problems/{problem}/parts", "get"), "parameters")->count,
+			 1); /* a count has no pages */
+	assert_true(
+		slice_is(json_get(&at(operation(doc, "/some", "get"), "parameters")->items[0], "name")->string, "id"));
 	arena_release(&f.arena);
 }
 

@@ -63,13 +63,13 @@ static struct value item(struct app_fixture *f, const char *json)
 	return v;
 }
 
-#define ITEM                                                                                                     \
+#define ITEM                                                                                                         \
 	"{\"PK\":{\"S\":\"NOTE#n1\"},\"SK\":{\"S\":\"NOTE\"},\"entityType\":{\"S\":\"NOTE\"},\"id\":{\"S\":\"n1\"}," \
 	"\"GSI1PK\":{\"S\":\"A#n1\"},\"title\":{\"S\":\"Hi \\\"you\\\"\"},\"owner\":{\"S\":\"alice\"},"              \
 	"\"mail\":{\"S\":\"a@x\"},\"hash\":{\"S\":\"$2b$\"},\"votes\":{\"N\":\"3\"},\"score\":{\"N\":\"6\"}}"
 
-static void shows(struct app_fixture *f, const char *who, const struct entity *e, struct value v, bool tag, const char *without,
-		  const char *expected)
+static void shows(struct app_fixture *f, const char *who, const struct entity *e, struct value v, bool tag,
+		  const char *without, const char *expected)
 {
 	struct slice left_out = slice_str(without ? without : "");
 	struct run *r = app_fixture_run(f, who);
@@ -106,8 +106,9 @@ static void test_private_ones_are_for_who_may_update(void **state)
 static void test_companions_are_shown_without_what_is_secret_anywhere(void **state)
 {
 	struct app_fixture *f = *state;
-	struct value v = item(f, "{\"PK\":{\"S\":\"X#1\"},\"SK\":{\"S\":\"X\"},\"GSI2SK\":{\"S\":\"q\"},\"hash\":{\"S\":\"h\"},"
-				 "\"mail\":{\"S\":\"a@x\"},\"title\":{\"S\":\"t\"},\"other\":{\"NULL\":true}}");
+	struct value v =
+		item(f, "{\"PK\":{\"S\":\"X#1\"},\"SK\":{\"S\":\"X\"},\"GSI2SK\":{\"S\":\"q\"},\"hash\":{\"S\":\"h\"},"
+			"\"mail\":{\"S\":\"a@x\"},\"title\":{\"S\":\"t\"},\"other\":{\"NULL\":true}}");
 
 	shows(f, "alice", NULL, v, true, NULL, "{\"other\":null,\"title\":\"t\"}");
 	shows(f, "!", NULL, v, false, NULL, "{\"mail\":\"a@x\",\"other\":null,\"title\":\"t\"}");
@@ -116,8 +117,10 @@ static void test_companions_are_shown_without_what_is_secret_anywhere(void **sta
 static void test_a_companion_tells_a_value_that_is_a_key_of_an_index(void **state)
 {
 	struct app_fixture *f = *state;
-	struct value v = item(f, "{\"PK\":{\"S\":\"Y#1\"},\"SK\":{\"S\":\"Y#tea\"},\"word\":{\"S\":\"tea\"},\"GSI1PK\":{\"S\":\"tea\"},"
-				 "\"GSI2SK\":{\"S\":\"Y#tea\"}}");
+	struct value v =
+		item(f,
+		     "{\"PK\":{\"S\":\"Y#1\"},\"SK\":{\"S\":\"Y#tea\"},\"word\":{\"S\":\"tea\"},\"GSI1PK\":{\"S\":\"tea\"},"
+		     "\"GSI2SK\":{\"S\":\"Y#tea\"}}");
 
 	shows(f, "alice", NULL, v, false, NULL, "{\"word\":\"tea\"}");
 }
@@ -125,9 +128,11 @@ static void test_a_companion_tells_a_value_that_is_a_key_of_an_index(void **stat
 static void test_every_type_has_its_plain_form(void **state)
 {
 	struct app_fixture *f = *state;
-	struct value v = item(f, "{\"a\":{\"N\":\"0.12345678901234567890123456789012345678\"},\"b\":{\"B\":\"AAEC\"},\"c\":{\"NS\":"
-				 "[\"2\",\"-1\"]},\"d\":{\"BS\":[\"AA==\"]},\"e\":{\"L\":[{\"BOOL\":false},{\"M\":{\"x\":{\"S\":\"\\n\"}}}]},"
-				 "\"f\":{\"SS\":[\"q\"]},\"g\":{\"N\":\"1e30\"},\"h\":{\"M\":{}}}");
+	struct value v =
+		item(f,
+		     "{\"a\":{\"N\":\"0.12345678901234567890123456789012345678\"},\"b\":{\"B\":\"AAEC\"},\"c\":{\"NS\":"
+		     "[\"2\",\"-1\"]},\"d\":{\"BS\":[\"AA==\"]},\"e\":{\"L\":[{\"BOOL\":false},{\"M\":{\"x\":{\"S\":\"\\n\"}}}]},"
+		     "\"f\":{\"SS\":[\"q\"]},\"g\":{\"N\":\"1e30\"},\"h\":{\"M\":{}}}");
 
 	shows(f, NULL, NULL, v, false, NULL,
 	      "{\"a\":0.12345678901234567890123456789012345678,\"b\":\"AAEC\",\"c\":[-1,2],\"d\":[\"AA==\"],\"e\":[false,{\"x\":\"\\n\"}],"
@@ -179,9 +184,14 @@ static void test_long_values_of_every_kind_are_whole(void **state)
 
 	for (size_t k = 0; k < sizeof(kinds) / sizeof(*kinds); k++)
 		for (size_t n = 1; n < 2000; n = n * 3 + 1) {
-			static const char *const wire[] = { "{\"BOOL\":true}", "{\"NULL\":true}", "{\"N\":\"7\"}", "{\"L\":[]}",
-							    "{\"M\":{}}", "{\"S\":\"\"}",
-							    "{\"L\":[{\"L\":[{\"L\":[{\"N\":\"1\"}]}]}]}", "{\"BS\":[\"AA==\"]}" };
+			static const char *const wire[] = { "{\"BOOL\":true}",
+							    "{\"NULL\":true}",
+							    "{\"N\":\"7\"}",
+							    "{\"L\":[]}",
+							    "{\"M\":{}}",
+							    "{\"S\":\"\"}",
+							    "{\"L\":[{\"L\":[{\"L\":[{\"N\":\"1\"}]}]}]}",
+							    "{\"BS\":[\"AA==\"]}" };
 			struct buf in, wanted, got;
 			struct value v;
 
@@ -231,11 +241,13 @@ static void test_broken_compressed_ones_are_null(void **state)
 	struct app_fixture *f = *state;
 	struct slice good = value_bytes(packed_make(&f->arena, SLICE("[1,2,3,4,5,6]")));
 	char *large = arena_zalloc(&f->arena, PACKED_MOST_OUT + 1);
+	/* clang-format off */
 	const struct slice broken[] = {
 		SLICE(""), SLICE("abc"), SLICE("not gzip at all"), { good.p, good.n - 3 },
 		value_bytes(packed_make(&f->arena, SLICE("[1,"))),
 		value_bytes(packed_make(&f->arena, slice_make(large, PACKED_MOST_OUT + 1))),
 	};
+	/* clang-format on */
 
 	for (size_t i = 0; i < sizeof(broken) / sizeof(broken[0]); i++) {
 		struct value_member m = { SLICE("steps"), value_make_b(&f->arena, broken[i]) };
@@ -255,16 +267,18 @@ static void test_problems_are_rfc_9457(void **state)
 	r->problem.detail = (struct slice){ 0 };
 	buf_init(&b, &f->arena);
 	output_problem(&r->problem, &b);
-	assert_true(slice_is(buf_slice(&b),
-			     "{\"type\":\"urn:thorpe:invalid\",\"title\":\"Some values are not valid\",\"status\":422,\"errors\":["
-			     "{\"attribute\":\"stars\",\"detail\":\"between 1 and 5\"},{\"attribute\":\"t?tle\",\"detail\":\"a string\"}]}"));
+	assert_true(slice_is(
+		buf_slice(&b),
+		"{\"type\":\"urn:thorpe:invalid\",\"title\":\"Some values are not valid\",\"status\":422,\"errors\":["
+		"{\"attribute\":\"stars\",\"detail\":\"between 1 and 5\"},{\"attribute\":\"t?tle\",\"detail\":\"a string\"}]}"));
 	r = app_fixture_run(f, NULL);
 	run_fail(r, PROBLEM_TAKEN, "someone has %s", "a@x");
 	r->problem.attribute = SLICE("email");
 	buf_init(&b, &f->arena);
 	output_problem(&r->problem, &b);
-	assert_true(slice_is(buf_slice(&b), "{\"type\":\"urn:thorpe:taken\",\"title\":\"Someone else has it\",\"status\":409,"
-					    "\"detail\":\"someone has a@x\",\"attribute\":\"email\"}"));
+	assert_true(slice_is(buf_slice(&b),
+			     "{\"type\":\"urn:thorpe:taken\",\"title\":\"Someone else has it\",\"status\":409,"
+			     "\"detail\":\"someone has a@x\",\"attribute\":\"email\"}"));
 }
 
 static struct slice tag_of(struct app_fixture *f, struct value v)

@@ -79,7 +79,7 @@ static void expect(struct fixture *f, const char *head, enum provision_result ex
 		fail_msg("%.*s", SLICE_ARG(e.message));
 }
 
-#define INDEX "indexes: {byKind: {key: [G1, G2: number], projection: [score]}}\n"
+#define INDEX  "indexes: {byKind: {key: [G1, G2: number], projection: [score]}}\n"
 #define STREAM "stream: new image\n"
 
 static struct slice describe(struct fixture *f, const char *operation)
@@ -156,7 +156,8 @@ struct odd {
 	int hidden;
 };
 
-static void odd_call(struct backend *b, struct arena *a, const char *operation, struct slice body, struct backend_reply *r)
+static void odd_call(struct backend *b, struct arena *a, const char *operation, struct slice body,
+		     struct backend_reply *r)
 {
 	struct odd *o = (struct odd *)b;
 	struct buf whole, changed;
@@ -210,8 +211,10 @@ static void a_table_that_is_only_looked_at_must_be_ready(void **state)
 	checked(f, INDEX STREAM, NULL, NULL, "table Notes has no stream, the design says NEW_IMAGE");
 	checked(f, "indexes: {other: {key: [G1]}}\n", NULL, NULL, "table Notes has no index other");
 	checked(f, "indexes: {byKind: {key: [G1]}}\n", NULL, NULL, "an index's keys cannot be changed");
-	checked(f, INDEX, "\"IndexStatus\":\"ACTIVE\"", "\"IndexStatus\":\"CREATING\"", "index byKind of table Notes is still being built");
-	checked(f, INDEX, "\"TableStatus\":\"ACTIVE\"", "\"TableStatus\":\"CREATING\"", "cannot be used yet: it is CREATING");
+	checked(f, INDEX, "\"IndexStatus\":\"ACTIVE\"", "\"IndexStatus\":\"CREATING\"",
+		"index byKind of table Notes is still being built");
+	checked(f, INDEX, "\"TableStatus\":\"ACTIVE\"", "\"TableStatus\":\"CREATING\"",
+		"cannot be used yet: it is CREATING");
 	checked(f, INDEX, "\"TableStatus\":\"ACTIVE\"", "\"TableStatus\":\"UPDATING\"", NULL);
 }
 
@@ -243,7 +246,8 @@ static struct slice call_beside(struct fixture *f, const char *operation, const 
 	struct backend_reply r;
 	struct buf b;
 
-	backend_call(f->backend, &f->arena, operation, arena_printf(&f->arena, "{\"TableName\":\"Notes.thorpe\"%s}", more), &r);
+	backend_call(f->backend, &f->arena, operation,
+		     arena_printf(&f->arena, "{\"TableName\":\"Notes.thorpe\"%s}", more), &r);
 	assert_int_equal(r.status, 200);
 	buf_init(&b, &f->arena);
 	json_write(&b, r.body);
@@ -269,9 +273,11 @@ static void what_was_made_without_expiry_gets_it_when_asked(void **state)
 	const struct design *d = design(f, "");
 	struct error e = { 0 };
 
-	(void)call_beside(f, "CreateTable", ",\"BillingMode\":\"PAY_PER_REQUEST\",\"AttributeDefinitions\":["
-			  "{\"AttributeName\":\"PK\",\"AttributeType\":\"S\"},{\"AttributeName\":\"SK\",\"AttributeType\":\"S\"}],"
-			  "\"KeySchema\":[{\"AttributeName\":\"PK\",\"KeyType\":\"HASH\"},{\"AttributeName\":\"SK\",\"KeyType\":\"RANGE\"}]");
+	(void)call_beside(
+		f, "CreateTable",
+		",\"BillingMode\":\"PAY_PER_REQUEST\",\"AttributeDefinitions\":["
+		"{\"AttributeName\":\"PK\",\"AttributeType\":\"S\"},{\"AttributeName\":\"SK\",\"AttributeType\":\"S\"}],"
+		"\"KeySchema\":[{\"AttributeName\":\"PK\",\"KeyType\":\"HASH\"},{\"AttributeName\":\"SK\",\"KeyType\":\"RANGE\"}]");
 	assert_true(provision_beside(f->backend, d, &f->arena, &e));
 	assert_has(call_beside(f, "DescribeTimeToLive", ""), "DISABLED");
 	provision_beside_ttl(f->backend, d, &f->arena);

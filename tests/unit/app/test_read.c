@@ -2,69 +2,69 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "read_helper.h"
 
-#define DESIGN                                                                                              \
-	"callers: {roles: [user, admin]}\n"                                                                 \
-	"entities:\n"                                                                                       \
-	"  Post:\n"                                                                                         \
-	"    path: /posts/<id>\n"                                                                           \
-	"    attributes:\n"                                                                                 \
-	"      id: string\n"                                                                                \
-	"      author: string\n"                                                                            \
-	"      open: boolean\n"                                                                             \
-	"      score: integer\n"                                                                            \
-	"      text: text\n"                                                                                \
-	"      hash: string, hidden\n"                                                                      \
-	"      expires_at: epoch\n"                                                                         \
-	"    keys: {PK: POST#<id>, SK: POST, GSI1PK: AUTHOR#<author>, GSI1SK: POST#<id>}\n"                 \
-	"    allow: {read: open = true or author = caller}\n"                                               \
-	"    companions:\n"                                                                                 \
-	"      - {PK: TITLE#<id>, SK: TITLE, id: <id>, hash: <hash>}\n"                                     \
-	"  Note:\n"                                                                                         \
-	"    path: /notes/<id>\n"                                                                           \
-	"    attributes: {id: string, author: string}\n"                                                    \
-	"    keys: {PK: NOTE#<id>, SK: NOTE, GSI1PK: AUTHOR#<author>, GSI1SK: NOTE#<id>}\n"                 \
-	"    allow: {read: nobody, list: anyone}\n"                                                         \
-	"access:\n"                                                                                         \
-	"  post: {path: /p/<id>, get: Post(id), consistent: true}\n"                                        \
-	"  by keys: {path: /k/<id>, get: {PK: POST#<id>, SK: POST}}\n"                                      \
-	"  title: {path: /t/<id>, get: {PK: TITLE#<id>, SK: TITLE}}\n"                                      \
-	"  is there: {path: /c/<id>, get: {PK: POST#<id>, SK: POST}, count: true, allow: anyone, shows: all rows}\n"         \
-	"  posts: {path: /a/<author>/p, query: GSI1, where: {GSI1PK: AUTHOR#<author>, GSI1SK: begins with POST#}}\n" \
-	"  newest: {path: /a/<author>/n, query: GSI1, where: {GSI1PK: AUTHOR#<author>, GSI1SK: begins with POST#}, "  \
-	"order: newest first, limit: 3}\n"                                                                  \
-	"  everything: {path: /a/<author>/e, query: GSI1, where: {GSI1PK: AUTHOR#<author>}}\n"              \
-	"  notes: {path: /a/<author>/o, query: GSI1, where: {GSI1PK: AUTHOR#<author>, GSI1SK: begins with NOTE#}}\n" \
-	"  good:\n"                                                                                         \
-	"    path: /a/<author>/good\n"                                                                      \
-	"    with: {least: 'integer, default 5', most: integer}\n"                                          \
-	"    query: GSI1\n"                                                                                 \
-	"    where: {GSI1PK: AUTHOR#<author>, GSI1SK: begins with POST#}\n"                                 \
-	"    filter: score >= input.least\n"                                                                \
-	"  bare:\n"                                                                                         \
-	"    path: /a/<author>/bare\n"                                                                      \
-	"    with: {least: integer, required}\n"                                                            \
-	"    query: GSI1\n"                                                                                 \
-	"    where: {GSI1PK: AUTHOR#<author>, GSI1SK: begins with POST#}\n"                                 \
-	"    filter: score >= least\n"                                                                      \
-	"  between:\n"                                                                                      \
-	"    path: /a/<author>/between\n"                                                                   \
-	"    with: {from: string, to: string}\n"                                                            \
-	"    query: GSI1\n"                                                                                 \
-	"    where: {GSI1PK: AUTHOR#<author>, GSI1SK: 'between POST#<from> and POST#<to> if given'}\n"      \
-	"  mine: {path: /mine, query: GSI1, where: {GSI1PK: AUTHOR#<caller>}}\n"                            \
-	"  first: {path: /a/<author>/first, query: GSI1, where: {GSI1PK: AUTHOR#<author>, GSI1SK: begins with " \
-	"POST#}, one: true}\n" \
-	"  how many: {path: /a/<author>/count, query: GSI1, where: {GSI1PK: AUTHOR#<author>, GSI1SK: begins with " \
-	"POST#}, count: true}\n" \
-	"  how many notes: {path: /a/<author>/notes, query: GSI1, where: {GSI1PK: AUTHOR#<author>, GSI1SK: begins " \
-	"with NOTE#}, count: true}\n" \
-	"  short: {path: /a/<author>/short, query: GSI1, where: {GSI1PK: AUTHOR#<author>, GSI1SK: begins with " \
-	"POST#}, without: [text, open]}\n" \
-	"  own: {path: /a/<author>/own, query: GSI1, where: {GSI1PK: AUTHOR#<author>, GSI1SK: begins with POST#}, " \
-	"allow: author = caller or caller is admin}\n" \
+#define DESIGN                                                                                                         \
+	"callers: {roles: [user, admin]}\n"                                                                            \
+	"entities:\n"                                                                                                  \
+	"  Post:\n"                                                                                                    \
+	"    path: /posts/<id>\n"                                                                                      \
+	"    attributes:\n"                                                                                            \
+	"      id: string\n"                                                                                           \
+	"      author: string\n"                                                                                       \
+	"      open: boolean\n"                                                                                        \
+	"      score: integer\n"                                                                                       \
+	"      text: text\n"                                                                                           \
+	"      hash: string, hidden\n"                                                                                 \
+	"      expires_at: epoch\n"                                                                                    \
+	"    keys: {PK: POST#<id>, SK: POST, GSI1PK: AUTHOR#<author>, GSI1SK: POST#<id>}\n"                            \
+	"    allow: {read: open = true or author = caller}\n"                                                          \
+	"    companions:\n"                                                                                            \
+	"      - {PK: TITLE#<id>, SK: TITLE, id: <id>, hash: <hash>}\n"                                                \
+	"  Note:\n"                                                                                                    \
+	"    path: /notes/<id>\n"                                                                                      \
+	"    attributes: {id: string, author: string}\n"                                                               \
+	"    keys: {PK: NOTE#<id>, SK: NOTE, GSI1PK: AUTHOR#<author>, GSI1SK: NOTE#<id>}\n"                            \
+	"    allow: {read: nobody, list: anyone}\n"                                                                    \
+	"access:\n"                                                                                                    \
+	"  post: {path: /p/<id>, get: Post(id), consistent: true}\n"                                                   \
+	"  by keys: {path: /k/<id>, get: {PK: POST#<id>, SK: POST}}\n"                                                 \
+	"  title: {path: /t/<id>, get: {PK: TITLE#<id>, SK: TITLE}}\n"                                                 \
+	"  is there: {path: /c/<id>, get: {PK: POST#<id>, SK: POST}, count: true, allow: anyone, shows: all rows}\n"   \
+	"  posts: {path: /a/<author>/p, query: GSI1, where: {GSI1PK: AUTHOR#<author>, GSI1SK: begins with POST#}}\n"   \
+	"  newest: {path: /a/<author>/n, query: GSI1, where: {GSI1PK: AUTHOR#<author>, GSI1SK: begins with POST#}, "   \
+	"order: newest first, limit: 3}\n"                                                                             \
+	"  everything: {path: /a/<author>/e, query: GSI1, where: {GSI1PK: AUTHOR#<author>}}\n"                         \
+	"  notes: {path: /a/<author>/o, query: GSI1, where: {GSI1PK: AUTHOR#<author>, GSI1SK: begins with NOTE#}}\n"   \
+	"  good:\n"                                                                                                    \
+	"    path: /a/<author>/good\n"                                                                                 \
+	"    with: {least: 'integer, default 5', most: integer}\n"                                                     \
+	"    query: GSI1\n"                                                                                            \
+	"    where: {GSI1PK: AUTHOR#<author>, GSI1SK: begins with POST#}\n"                                            \
+	"    filter: score >= input.least\n"                                                                           \
+	"  bare:\n"                                                                                                    \
+	"    path: /a/<author>/bare\n"                                                                                 \
+	"    with: {least: integer, required}\n"                                                                       \
+	"    query: GSI1\n"                                                                                            \
+	"    where: {GSI1PK: AUTHOR#<author>, GSI1SK: begins with POST#}\n"                                            \
+	"    filter: score >= least\n"                                                                                 \
+	"  between:\n"                                                                                                 \
+	"    path: /a/<author>/between\n"                                                                              \
+	"    with: {from: string, to: string}\n"                                                                       \
+	"    query: GSI1\n"                                                                                            \
+	"    where: {GSI1PK: AUTHOR#<author>, GSI1SK: 'between POST#<from> and POST#<to> if given'}\n"                 \
+	"  mine: {path: /mine, query: GSI1, where: {GSI1PK: AUTHOR#<caller>}}\n"                                       \
+	"  first: {path: /a/<author>/first, query: GSI1, where: {GSI1PK: AUTHOR#<author>, GSI1SK: begins with "        \
+	"POST#}, one: true}\n"                                                                                         \
+	"  how many: {path: /a/<author>/count, query: GSI1, where: {GSI1PK: AUTHOR#<author>, GSI1SK: begins with "     \
+	"POST#}, count: true}\n"                                                                                       \
+	"  how many notes: {path: /a/<author>/notes, query: GSI1, where: {GSI1PK: AUTHOR#<author>, GSI1SK: begins "    \
+	"with NOTE#}, count: true}\n"                                                                                  \
+	"  short: {path: /a/<author>/short, query: GSI1, where: {GSI1PK: AUTHOR#<author>, GSI1SK: begins with "        \
+	"POST#}, without: [text, open]}\n"                                                                             \
+	"  own: {path: /a/<author>/own, query: GSI1, where: {GSI1PK: AUTHOR#<author>, GSI1SK: begins with POST#}, "    \
+	"allow: author = caller or caller is admin}\n"                                                                 \
 	"  rows: {path: /a/<who>/rows, query: GSI1, where: {GSI1PK: AUTHOR#<who>, GSI1SK: begins with POST#}, allow: " \
-	"score > 7 and caller is user}\n" \
-	"  secret: {path: /secret/<id>, get: Post(id), for operators: true}\n"                              \
+	"score > 7 and caller is user}\n"                                                                              \
+	"  secret: {path: /secret/<id>, get: Post(id), for operators: true}\n"                                         \
 	"  liked: {path: /liked, batch: Post(id)}\n"
 
 static struct app_fixture *open_posts(void)
@@ -124,22 +124,24 @@ static void rules_are_asked_of_every_row(void **state)
 	struct run *r;
 
 	(void)state;
-	app_fixture_open(&f, "callers: {roles: [user, admin]}\n"
-			     "entities:\n"
-			     "  Home:\n"
-			     "    path: /homes/<id>\n"
-			     "    attributes: {id: string, open: boolean}\n"
-			     "    keys: {PK: HOME#<id>, SK: HOME}\n"
-			     "    allow: {read: open = true}\n"
-			     "  Card:\n"
-			     "    path: /cards/<box>/<id>\n"
-			     "    attributes: {box: string, id: string, owner: string, home: string, level: integer}\n"
-			     "    keys: {PK: BOX#<box>, SK: CARD#<id>}\n"
-			     "    allow:\n"
-			     "      read: caller is admin or (Home('all').open = true and owner = caller) or level <> 3 and visible "
-			     "Home(home)\n"
-			     "access:\n"
-			     "  cards: {path: /cards/<box>, query: table, where: {PK: BOX#<box>, SK: begins with CARD#}}\n");
+	app_fixture_open(
+		&f,
+		"callers: {roles: [user, admin]}\n"
+		"entities:\n"
+		"  Home:\n"
+		"    path: /homes/<id>\n"
+		"    attributes: {id: string, open: boolean}\n"
+		"    keys: {PK: HOME#<id>, SK: HOME}\n"
+		"    allow: {read: open = true}\n"
+		"  Card:\n"
+		"    path: /cards/<box>/<id>\n"
+		"    attributes: {box: string, id: string, owner: string, home: string, level: integer}\n"
+		"    keys: {PK: BOX#<box>, SK: CARD#<id>}\n"
+		"    allow:\n"
+		"      read: caller is admin or (Home('all').open = true and owner = caller) or level <> 3 and visible "
+		"Home(home)\n"
+		"access:\n"
+		"  cards: {path: /cards/<box>, query: table, where: {PK: BOX#<box>, SK: begins with CARD#}}\n");
 	put(&f, "Home", "id=all open=true");
 	put(&f, "Home", "id=h1 open=true");
 	put(&f, "Home", "id=h2 open=false");
@@ -173,7 +175,8 @@ static void a_pattern_has_its_own_rule(void **state)
 	assert_reads(f, "ann", "own", "author=ann", "p0 p1 p2 p3 p4 p5 p6 p7 p8 p9");
 	assert_int_equal(read_status(f, "bob", "own", "author=ann"), 403);
 	assert_int_equal(read_status(f, NULL, "own", "author=ann"), 401);
-	assert_reads(f, "bob", "rows", "who=ann", "p8"); /* it looks at rows, so it is asked of each, and so is theirs: p9 is not open */
+	assert_reads(f, "bob", "rows", "who=ann",
+		     "p8"); /* it looks at rows, so it is asked of each, and so is theirs: p9 is not open */
 	assert_reads(f, "ann", "rows", "who=ann", "p8 p9");
 	assert_reads(f, NULL, "rows", "who=ann", "");
 	assert_int_equal(read_status(f, "ann", "secret", "id=p0"), 403);
@@ -194,7 +197,8 @@ static void one_item_is_got_by_identity_or_keys(void **state)
 			    "{\"id\":\"p1\",\"author\":\"ann\",\"open\":true,\"score\":1,\"text\":\"long1\"}");
 	assert_string_equal(read_json(f, "bob", "by keys", "id=q0"),
 			    "{\"id\":\"q0\",\"author\":\"bob\",\"open\":true,\"score\":1}");
-	assert_string_equal(read_json(f, "bob", "title", "id=p0"), "{\"id\":\"p0\"}"); /* neither keys nor what is hidden */
+	assert_string_equal(read_json(f, "bob", "title", "id=p0"),
+			    "{\"id\":\"p0\"}"); /* neither keys nor what is hidden */
 	assert_int_equal(read_status(f, "bob", "post", "id=p0"), 404);
 	assert_int_equal(read_status(f, "ann", "post", "id=p0"), 200);
 	assert_int_equal(read_status(f, "ann", "post", "id=none"), 404);
@@ -257,8 +261,9 @@ static void lists_of_several_entities_say_which(void **state)
 	struct app_fixture *f = open_posts();
 
 	(void)state;
-	assert_string_equal(read_json(f, "bob", "everything", "author=bob"),
-			    "{\"items\":[{\"@type\":\"Post\",\"id\":\"q0\",\"author\":\"bob\",\"open\":true,\"score\":1}]}");
+	assert_string_equal(
+		read_json(f, "bob", "everything", "author=bob"),
+		"{\"items\":[{\"@type\":\"Post\",\"id\":\"q0\",\"author\":\"bob\",\"open\":true,\"score\":1}]}");
 	assert_ptr_equal(read_entity(f->design, pattern(f, "posts")), design_entity(f->design, SLICE("Post")));
 	assert_ptr_equal(read_entity(f->design, pattern(f, "notes")), design_entity(f->design, SLICE("Note")));
 	assert_null(read_entity(f->design, pattern(f, "everything")));
@@ -271,13 +276,15 @@ static void keys_are_told_apart_behind_a_placeholder(void **state)
 	static struct app_fixture f;
 
 	(void)state;
-	app_fixture_open(&f, "entities:\n"
-			     "  Talk: {path: /w/<w>/t/<t>, attributes: {w: string, t: string}, keys: {PK: W#<w>#T#<t>, SK: <t>}}\n"
-			     "  Line: {path: /w/<w>/l/<l>, attributes: {w: string, l: string}, keys: {PK: W#<w>#L#<l>, SK: <l>}}\n"
-			     "access:\n"
-			     "  talks: {path: /talks/<w>/<t>, query: table, where: {PK: W#<w>#T#<t>}}\n"
-			     "  lines: {path: /lines/<w>/<l>, query: table, where: {PK: W#<w>#L#<l>, SK: begins with A}}\n"
-			     "  either: {path: /either/<w>/<x>/<y>, query: table, where: {PK: W#<w>#<x>#<y>}}\n");
+	app_fixture_open(
+		&f,
+		"entities:\n"
+		"  Talk: {path: /w/<w>/t/<t>, attributes: {w: string, t: string}, keys: {PK: W#<w>#T#<t>, SK: <t>}}\n"
+		"  Line: {path: /w/<w>/l/<l>, attributes: {w: string, l: string}, keys: {PK: W#<w>#L#<l>, SK: <l>}}\n"
+		"access:\n"
+		"  talks: {path: /talks/<w>/<t>, query: table, where: {PK: W#<w>#T#<t>}}\n"
+		"  lines: {path: /lines/<w>/<l>, query: table, where: {PK: W#<w>#L#<l>, SK: begins with A}}\n"
+		"  either: {path: /either/<w>/<x>/<y>, query: table, where: {PK: W#<w>#<x>#<y>}}\n");
 	assert_ptr_equal(read_entity(f.design, pattern(&f, "talks")), design_entity(f.design, SLICE("Talk")));
 	assert_ptr_equal(read_entity(f.design, pattern(&f, "lines")), design_entity(f.design, SLICE("Line")));
 	assert_null(read_entity(f.design, pattern(&f, "either")));
@@ -324,11 +331,13 @@ static void a_cursor_belongs_to_its_pattern_and_parameters(void **state)
 	for (size_t i = 0; i < first.next.n; i++) {
 		text = arena_cstr(&f->arena, first.next);
 		text[i] = text[i] == 'A' ? 'B' : 'A';
-		assert_int_equal(read_page(app_fixture_run(f, "ann"), "posts", "author=ann", 2, slice_str(text), &x), 400);
+		assert_int_equal(read_page(app_fixture_run(f, "ann"), "posts", "author=ann", 2, slice_str(text), &x),
+				 400);
 	}
 	for (size_t i = 1; i < first.next.n; i += 7)
-		assert_int_equal(read_page(app_fixture_run(f, "ann"), "posts", "author=ann", 2, slice_make(first.next.p, i),
-					   &x), 400);
+		assert_int_equal(read_page(app_fixture_run(f, "ann"), "posts", "author=ann", 2,
+					   slice_make(first.next.p, i), &x),
+				 400);
 	assert_int_equal(read_page(app_fixture_run(f, "ann"), "posts", "author=ann", 2, SLICE("!!"), &x), 400);
 	f->app.cursor_key[0] ^= 1;
 	assert_int_equal(read_page(app_fixture_run(f, "ann"), "posts", "author=ann", 2, first.next, &x), 400);
@@ -383,17 +392,17 @@ static void the_runtime_reads_everything_without_rules(void **state)
 	app_fixture_close(f);
 }
 
-#define PARTIAL                                                                                      \
-	"design: partial\ntitle: Partial\ntable: Partial\nkey: [PK, SK]\n"                           \
+#define PARTIAL                                                                                                 \
+	"design: partial\ntitle: Partial\ntable: Partial\nkey: [PK, SK]\n"                                      \
 	"indexes:\n  some: {key: [G, H], projection: [title]}\n  none: {key: [G, PK], projection: keys only}\n" \
-	"entities:\n"                                                                                \
-	"  Card:\n"                                                                                  \
-	"    path: /cards/<id>\n"                                                                    \
-	"    attributes: {id: string, title: string, owner: string, open: boolean}\n"                \
-	"    keys: {PK: CARD#<id>, SK: CARD, G: ALL, H: <id>}\n"                                     \
-	"    allow: {read: open = true or owner = caller}\n"                                         \
-	"access:\n"                                                                                  \
-	"  some: {path: /some, query: some, where: {G: ALL}}\n"                                      \
+	"entities:\n"                                                                                           \
+	"  Card:\n"                                                                                             \
+	"    path: /cards/<id>\n"                                                                               \
+	"    attributes: {id: string, title: string, owner: string, open: boolean}\n"                           \
+	"    keys: {PK: CARD#<id>, SK: CARD, G: ALL, H: <id>}\n"                                                \
+	"    allow: {read: open = true or owner = caller}\n"                                                    \
+	"access:\n"                                                                                             \
+	"  some: {path: /some, query: some, where: {G: ALL}}\n"                                                 \
 	"  none: {path: /none, query: none, where: {G: ALL}}\n"
 
 static void rules_see_what_an_index_lacks_and_lists_show_what_it_has(void **state)
@@ -463,9 +472,10 @@ static void a_page_may_be_short_after_very_many_rows_and_goes_on(void **state)
 	int pages;
 
 	(void)state;
-	app_fixture_open(&f, DESIGN "  merged: {path: /merged, merge: {of: [of ann, of bob], by: score}, order: lowest first}\n"
-				    "  of ann: {path: /goa, query: GSI1, where: {GSI1PK: AUTHOR#ann}, filter: score > 8}\n"
-				    "  of bob: {path: /gob, query: GSI1, where: {GSI1PK: AUTHOR#bob}, filter: score > 8}\n");
+	app_fixture_open(&f, DESIGN
+			 "  merged: {path: /merged, merge: {of: [of ann, of bob], by: score}, order: lowest first}\n"
+			 "  of ann: {path: /goa, query: GSI1, where: {GSI1PK: AUTHOR#ann}, filter: score > 8}\n"
+			 "  of bob: {path: /gob, query: GSI1, where: {GSI1PK: AUTHOR#bob}, filter: score > 8}\n");
 	put_many(&f, "ann", 20500);
 	put(&f, "Post", "id=b1 author=bob score=10 open=true");
 	assert_string_equal(read_through(&f, "good", "author=ann", &pages), "ann20497 ann20498 ann20499 ");

@@ -2,95 +2,95 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "read_helper.h"
 
-#define DESIGN                                                                                                 \
-	"entities:\n"                                                                                          \
-	"  Post:\n"                                                                                            \
-	"    path: /posts/<id>\n"                                                                              \
-	"    attributes: {id: string, author: string, category: string, at: timestamp, score: integer, open: boolean, " \
-	"tags: list of string}\n"                                                                              \
-	"    keys: {PK: POST#<id>, SK: POST, GSI1PK: CAT#<category>, GSI1SK: <at>#<id>}\n"                     \
-	"    keys when open = true: {GSI2PK: DAY#<at:date>, GSI2SK: <at>#<id>}\n"                              \
-	"    companions:\n"                                                                                    \
-	"      - {for: tag in tags, PK: POST#<id>, SK: TAG#<tag>, GSI2PK: TAG#<tag>, GSI2SK: POST#<id>, post: <id>}\n" \
-	"    allow: {read: open = true or author = caller}\n"                                                  \
-	"  Category:\n"                                                                                        \
-	"    path: /categories/<id>\n"                                                                         \
-	"    attributes: {id: string, parent: string, editor: string}\n"                                       \
-	"    keys: {PK: CATEGORY#<id>, SK: CATEGORY, GSI1PK: BELOW#<parent>, GSI1SK: CATEGORY#<id>}\n"         \
-	"    allow: {read: editor is absent or editor = caller}\n"                                             \
-	"  Save:\n"                                                                                            \
-	"    path: /users/<user>/saves/<id>\n"                                                                 \
-	"    attributes: {user: string, id: string, place: integer, at: timestamp}\n"                          \
-	"    keys: {PK: USER#<user>, SK: SAVE#<id>, GSI2PK: SAVES#<user>, GSI2SK: <at>}\n"                     \
-	"    allow: {read: user = caller}\n"                                                                   \
-	"  Rating:\n"                                                                                          \
-	"    path: /posts/<post>/ratings/<id>\n"                                                               \
-	"    attributes: {post: string, id: string, stars: integer}\n"                                         \
-	"    keys: {PK: POST#<post>, SK: RATING#<id>, GSI1PK: STARS#<stars>, GSI1SK: RATED#<post>#<id>}\n"     \
-	"    allow: {read: anyone}\n"                                                                          \
-	"  Comment:\n"                                                                                         \
-	"    path: /posts/<post>/comments/<id>\n"                                                              \
-	"    attributes: {post: string, id: string, parent: string, at: timestamp}\n"                          \
-	"    keys: {PK: POST#<post>, SK: COMMENT#<id>}\n"                                                      \
-	"    allow: {read: anyone}\n"                                                                          \
-	"  Group:\n"                                                                                           \
-	"    path: /groups/<id>\n"                                                                             \
-	"    attributes: {id: string, may: list of string}\n"                                                  \
-	"    keys: {PK: GROUP#<id>, SK: GROUP, GSI1PK: GROUPS, GSI1SK: GROUP#<id>}\n"                          \
-	"    allow: {read: anyone}\n"                                                                          \
-	"access:\n"                                                                                            \
-	"  of category: {path: /c/<category>, query: GSI1, where: {GSI1PK: CAT#<category>}, order: newest first}\n" \
-	"  below: {path: /b/<parent>, query: GSI1, where: {GSI1PK: BELOW#<parent>}}\n"                         \
-	"  all below: {path: /ab/<parent>, merge: {run: of category, for each: below, with: {category: <id>}, by: " \
-	"at}, order: newest first}\n" \
-	"  oldest below: {path: /ob/<parent>, merge: {run: of category, for each: below, with: {category: <id>}, by: " \
-	"at}, order: oldest first}\n" \
-	"  in turn: {path: /it/<parent>, merge: {run: of category, for each: below, with: {category: <id>}}}\n" \
-	"  deep: {path: /d/<parent>, merge: {run: of category, for each: below, with: {category: <id>}, by: at, " \
-	"levels: 3}, order: newest first}\n" \
-	"  saves: {path: /s/<user>, query: GSI2, where: {GSI2PK: SAVES#<user>}, order: newest first, "         \
-	"then: {get: Post, keys: {PK: POST#<id>, SK: POST}, keep: score > 0}}\n"                               \
-	"  both: {path: /both/<user>/<category>, merge: {of: [saves, of category], by: at}, order: newest first}\n" \
-	"  first saved: {path: /f/<user>, query: GSI2, where: {GSI2PK: SAVES#<user>}, one: true, "             \
-	"then: {get: Post, keys: {PK: POST#<id>, SK: POST}}}\n"                                                \
-	"  by place: {path: /bp/<user>, query: table, where: {PK: USER#<user>, SK: begins with SAVE#}, limit: 100, " \
-	"rank: {by: -place}, " \
-	"then: {get: Post, keys: {PK: POST#<id>, SK: POST}}}\n"                                                \
+#define DESIGN                                                                                                                   \
+	"entities:\n"                                                                                                            \
+	"  Post:\n"                                                                                                              \
+	"    path: /posts/<id>\n"                                                                                                \
+	"    attributes: {id: string, author: string, category: string, at: timestamp, score: integer, open: boolean, "          \
+	"tags: list of string}\n"                                                                                                \
+	"    keys: {PK: POST#<id>, SK: POST, GSI1PK: CAT#<category>, GSI1SK: <at>#<id>}\n"                                       \
+	"    keys when open = true: {GSI2PK: DAY#<at:date>, GSI2SK: <at>#<id>}\n"                                                \
+	"    companions:\n"                                                                                                      \
+	"      - {for: tag in tags, PK: POST#<id>, SK: TAG#<tag>, GSI2PK: TAG#<tag>, GSI2SK: POST#<id>, post: <id>}\n"           \
+	"    allow: {read: open = true or author = caller}\n"                                                                    \
+	"  Category:\n"                                                                                                          \
+	"    path: /categories/<id>\n"                                                                                           \
+	"    attributes: {id: string, parent: string, editor: string}\n"                                                         \
+	"    keys: {PK: CATEGORY#<id>, SK: CATEGORY, GSI1PK: BELOW#<parent>, GSI1SK: CATEGORY#<id>}\n"                           \
+	"    allow: {read: editor is absent or editor = caller}\n"                                                               \
+	"  Save:\n"                                                                                                              \
+	"    path: /users/<user>/saves/<id>\n"                                                                                   \
+	"    attributes: {user: string, id: string, place: integer, at: timestamp}\n"                                            \
+	"    keys: {PK: USER#<user>, SK: SAVE#<id>, GSI2PK: SAVES#<user>, GSI2SK: <at>}\n"                                       \
+	"    allow: {read: user = caller}\n"                                                                                     \
+	"  Rating:\n"                                                                                                            \
+	"    path: /posts/<post>/ratings/<id>\n"                                                                                 \
+	"    attributes: {post: string, id: string, stars: integer}\n"                                                           \
+	"    keys: {PK: POST#<post>, SK: RATING#<id>, GSI1PK: STARS#<stars>, GSI1SK: RATED#<post>#<id>}\n"                       \
+	"    allow: {read: anyone}\n"                                                                                            \
+	"  Comment:\n"                                                                                                           \
+	"    path: /posts/<post>/comments/<id>\n"                                                                                \
+	"    attributes: {post: string, id: string, parent: string, at: timestamp}\n"                                            \
+	"    keys: {PK: POST#<post>, SK: COMMENT#<id>}\n"                                                                        \
+	"    allow: {read: anyone}\n"                                                                                            \
+	"  Group:\n"                                                                                                             \
+	"    path: /groups/<id>\n"                                                                                               \
+	"    attributes: {id: string, may: list of string}\n"                                                                    \
+	"    keys: {PK: GROUP#<id>, SK: GROUP, GSI1PK: GROUPS, GSI1SK: GROUP#<id>}\n"                                            \
+	"    allow: {read: anyone}\n"                                                                                            \
+	"access:\n"                                                                                                              \
+	"  of category: {path: /c/<category>, query: GSI1, where: {GSI1PK: CAT#<category>}, order: newest first}\n"              \
+	"  below: {path: /b/<parent>, query: GSI1, where: {GSI1PK: BELOW#<parent>}}\n"                                           \
+	"  all below: {path: /ab/<parent>, merge: {run: of category, for each: below, with: {category: <id>}, by: "              \
+	"at}, order: newest first}\n"                                                                                            \
+	"  oldest below: {path: /ob/<parent>, merge: {run: of category, for each: below, with: {category: <id>}, by: "           \
+	"at}, order: oldest first}\n"                                                                                            \
+	"  in turn: {path: /it/<parent>, merge: {run: of category, for each: below, with: {category: <id>}}}\n"                  \
+	"  deep: {path: /d/<parent>, merge: {run: of category, for each: below, with: {category: <id>}, by: at, "                \
+	"levels: 3}, order: newest first}\n"                                                                                     \
+	"  saves: {path: /s/<user>, query: GSI2, where: {GSI2PK: SAVES#<user>}, order: newest first, "                           \
+	"then: {get: Post, keys: {PK: POST#<id>, SK: POST}, keep: score > 0}}\n"                                                 \
+	"  both: {path: /both/<user>/<category>, merge: {of: [saves, of category], by: at}, order: newest first}\n"              \
+	"  first saved: {path: /f/<user>, query: GSI2, where: {GSI2PK: SAVES#<user>}, one: true, "                               \
+	"then: {get: Post, keys: {PK: POST#<id>, SK: POST}}}\n"                                                                  \
+	"  by place: {path: /bp/<user>, query: table, where: {PK: USER#<user>, SK: begins with SAVE#}, limit: 100, "             \
+	"rank: {by: -place}, "                                                                                                   \
+	"then: {get: Post, keys: {PK: POST#<id>, SK: POST}}}\n"                                                                  \
 	"  by attribute: {path: /ba/<user>, query: table, where: {PK: USER#<user>, SK: begins with SAVE#}, rank: {by: place}}\n" \
-	"  by age: {path: /bg/<user>, query: table, where: {PK: USER#<user>, SK: begins with SAVE#}, rank: {by: age}}\n" \
-	"  tagged: {path: /t/<tag>, query: GSI2, where: {GSI2PK: TAG#<tag>}}\n"                                \
-	"  search:\n"                                                                                          \
-	"    path: /search\n"                                                                                  \
-	"    with: {q: string, required}\n"                                                                    \
-	"    merge: {run: tagged, for: word in words(input.q), with: {tag: <word>}, by: GSI2SK, in all: true}\n" \
-	"    then: {get: Post, keys: {PK: '<PK>', SK: POST}}\n"                                                \
-	"  any word:\n"                                                                                        \
-	"    path: /any\n"                                                                                     \
-	"    with: {q: string, required}\n"                                                                    \
-	"    merge: {run: posts tagged, for: word in words(input.q), with: {tag: <word>}}\n"                   \
-	"  posts tagged: {path: /pt/<tag>, query: GSI2, where: {GSI2PK: TAG#<tag>}, then: {get: Post, keys: {PK: " \
-	"'<PK>', SK: POST}}}\n" \
-	"  days:\n"                                                                                            \
-	"    path: /days\n"                                                                                    \
-	"    with: {day: 'string, default today'}\n"                                                           \
-	"    query: GSI2\n"                                                                                    \
-	"    where: {GSI2PK: DAY#<day>}\n"                                                                     \
-	"    walk: {day: one day back, 3 times}\n"                                                             \
-	"    order: newest first\n"                                                                            \
-	"  best:\n"                                                                                            \
-	"    path: /best\n"                                                                                    \
-	"    with: {day: 'string, default today'}\n"                                                           \
-	"    query: GSI2\n"                                                                                    \
-	"    where: {GSI2PK: DAY#<day>}\n"                                                                     \
-	"    walk: {day: one day back, 3 times}\n"                                                             \
-	"    limit: 50\n"                                                                                      \
-	"    rank: {by: score / (epoch(now) - epoch(at)), keep: 3}\n"                                          \
-	"  of value: {path: /v/<post>/<stars>, query: GSI1, where: {GSI1PK: STARS#<stars>, GSI1SK: begins with " \
-	"RATED#<post>#}}\n" \
-	"  ratings: {path: /r/<post>, merge: {run: of value, for: n in 1..5, with: {stars: <n>}}}\n"           \
-	"  histogram: {path: /h/<post>, merge: {run: of value, for: n in 1..5, with: {stars: <n>}}, count: true}\n" \
-	"  thread: {path: /thread/<post>, query: table, where: {PK: POST#<post>, SK: begins with COMMENT#}, tree: " \
-	"{parent: parent, by: at}}\n" \
+	"  by age: {path: /bg/<user>, query: table, where: {PK: USER#<user>, SK: begins with SAVE#}, rank: {by: age}}\n"         \
+	"  tagged: {path: /t/<tag>, query: GSI2, where: {GSI2PK: TAG#<tag>}}\n"                                                  \
+	"  search:\n"                                                                                                            \
+	"    path: /search\n"                                                                                                    \
+	"    with: {q: string, required}\n"                                                                                      \
+	"    merge: {run: tagged, for: word in words(input.q), with: {tag: <word>}, by: GSI2SK, in all: true}\n"                 \
+	"    then: {get: Post, keys: {PK: '<PK>', SK: POST}}\n"                                                                  \
+	"  any word:\n"                                                                                                          \
+	"    path: /any\n"                                                                                                       \
+	"    with: {q: string, required}\n"                                                                                      \
+	"    merge: {run: posts tagged, for: word in words(input.q), with: {tag: <word>}}\n"                                     \
+	"  posts tagged: {path: /pt/<tag>, query: GSI2, where: {GSI2PK: TAG#<tag>}, then: {get: Post, keys: {PK: "               \
+	"'<PK>', SK: POST}}}\n"                                                                                                  \
+	"  days:\n"                                                                                                              \
+	"    path: /days\n"                                                                                                      \
+	"    with: {day: 'string, default today'}\n"                                                                             \
+	"    query: GSI2\n"                                                                                                      \
+	"    where: {GSI2PK: DAY#<day>}\n"                                                                                       \
+	"    walk: {day: one day back, 3 times}\n"                                                                               \
+	"    order: newest first\n"                                                                                              \
+	"  best:\n"                                                                                                              \
+	"    path: /best\n"                                                                                                      \
+	"    with: {day: 'string, default today'}\n"                                                                             \
+	"    query: GSI2\n"                                                                                                      \
+	"    where: {GSI2PK: DAY#<day>}\n"                                                                                       \
+	"    walk: {day: one day back, 3 times}\n"                                                                               \
+	"    limit: 50\n"                                                                                                        \
+	"    rank: {by: score / (epoch(now) - epoch(at)), keep: 3}\n"                                                            \
+	"  of value: {path: /v/<post>/<stars>, query: GSI1, where: {GSI1PK: STARS#<stars>, GSI1SK: begins with "                 \
+	"RATED#<post>#}}\n"                                                                                                      \
+	"  ratings: {path: /r/<post>, merge: {run: of value, for: n in 1..5, with: {stars: <n>}}}\n"                             \
+	"  histogram: {path: /h/<post>, merge: {run: of value, for: n in 1..5, with: {stars: <n>}}, count: true}\n"              \
+	"  thread: {path: /thread/<post>, query: table, where: {PK: POST#<post>, SK: begins with COMMENT#}, tree: "              \
+	"{parent: parent, by: at}}\n"                                                                                            \
 	"  may: {path: /may, query: GSI1, where: {GSI1PK: GROUPS}, unite: may}\n"
 
 static struct app_fixture *open_all(void)
@@ -161,7 +161,8 @@ static void rows_lead_to_items(void **state)
 	assert_reads(f, "ann", "saves", "user=bob", ""); /* his list is nobody else's business */
 	assert_reads(f, "!", "saves", "user=bob", "b c d a");
 	assert_string_equal(read_text(f, "bob", "first saved", "user=bob", 0, "id"), "a");
-	assert_string_equal(read_text(f, "bob", "by place", "user=bob", 0, "id"), "a c e b"); /* ranked before they are fetched */
+	assert_string_equal(read_text(f, "bob", "by place", "user=bob", 0, "id"),
+			    "a c e b"); /* ranked before they are fetched */
 	app_fixture_close(f);
 }
 
@@ -179,7 +180,8 @@ static void pages_are_ranked_by_an_attribute(void **state)
 	put(f, "Save", "user=bob id=f");
 	assert_string_equal(read_text(f, "bob", "by attribute", "user=bob", 0, "id"), "c a e d b f");
 	assert_string_equal(read_text(f, "bob", "by attribute", "user=bob", 2, "id"), "a b c d e f");
-	assert_string_equal(read_text(f, "bob", "by age", "user=bob", 0, "id"), "a b c d e f"); /* nothing says when they were made */
+	assert_string_equal(read_text(f, "bob", "by age", "user=bob", 0, "id"),
+			    "a b c d e f"); /* nothing says when they were made */
 	app_fixture_close(f);
 }
 

@@ -2,46 +2,46 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "read_helper.h"
 
-#define DESIGN                                                                                                          \
-	"callers: {roles: [user, admin]}\n"                                                                             \
-	"entities:\n"                                                                                                   \
-	"  Task:\n"                                                                                                     \
-	"    path: /tasks/<id>\n"                                                                                       \
-	"    attributes: {id: string, list: string, owner: string, open: boolean, words: list of string, parent: string}\n" \
-	"    keys: {PK: TASK#<id>, SK: TASK, GSI1PK: LIST#<list>, GSI1SK: TASK#<id>}\n"                                 \
-	"    allow: {read: owner = caller}\n"                                                                           \
-	"    companions:\n"                                                                                             \
-	"      - {when: open = true, PK: TASK#<id>, SK: SIGN, GSI1PK: SIGNS#<list>, GSI1SK: <id>, id: <id>}\n"          \
-	"  Note:\n"                                                                                                     \
-	"    path: /notes/<id>\n"                                                                                       \
-	"    attributes: {id: string, list: string}\n"                                                                  \
-	"    keys: {PK: NOTE#<id>, SK: NOTE, GSI1PK: NOTES#<list>, GSI1SK: <id>}\n"                                     \
-	"    allow: {read: anyone}\n"                                                                                   \
-	"  Pin:\n"                                                                                                      \
-	"    path: /pins/<id>\n"                                                                                        \
-	"    attributes: {id: string, list: string, of: string}\n"                                                      \
-	"    keys: {PK: PIN#<id>, SK: PIN, GSI1PK: PINS#<list>, GSI1SK: <id>}\n"                                        \
-	"    allow: {read: anyone}\n"                                                                                   \
-	"access:\n"                                                                                                     \
-	"  tasks: {path: /t/<list>, query: GSI1, where: {GSI1PK: LIST#<list>}, allow: caller is user}\n"                       \
-	"  mine and open: {path: /o/<list>, query: GSI1, where: {GSI1PK: LIST#<list>}, allow: open = true and caller is user}\n" \
-	"  all tasks: {path: /a/<list>, query: GSI1, where: {GSI1PK: LIST#<list>}, allow: caller is admin, shows: all rows}\n" \
-	"  all open: {path: /ao/<list>, query: GSI1, where: {GSI1PK: LIST#<list>}, allow: open = true and caller is admin, shows: all rows}\n" \
-	"  both: {path: /b/<list>, merge: {of: [tasks, notes], by: id}, allow: caller is user}\n"                              \
-	"  both past: {path: /bp/<list>, merge: {of: [tasks, notes], by: id}, allow: caller is admin, shows: all rows}\n"      \
-	"  notes: {path: /n/<list>, query: GSI1, where: {GSI1PK: NOTES#<list>}}\n"                                             \
-	"  how many tasks: {path: /ct/<list>, query: GSI1, where: {GSI1PK: LIST#<list>}, count: true, allow: caller is user}\n" \
+#define DESIGN                                                                                                                                  \
+	"callers: {roles: [user, admin]}\n"                                                                                                     \
+	"entities:\n"                                                                                                                           \
+	"  Task:\n"                                                                                                                             \
+	"    path: /tasks/<id>\n"                                                                                                               \
+	"    attributes: {id: string, list: string, owner: string, open: boolean, words: list of string, parent: string}\n"                     \
+	"    keys: {PK: TASK#<id>, SK: TASK, GSI1PK: LIST#<list>, GSI1SK: TASK#<id>}\n"                                                         \
+	"    allow: {read: owner = caller}\n"                                                                                                   \
+	"    companions:\n"                                                                                                                     \
+	"      - {when: open = true, PK: TASK#<id>, SK: SIGN, GSI1PK: SIGNS#<list>, GSI1SK: <id>, id: <id>}\n"                                  \
+	"  Note:\n"                                                                                                                             \
+	"    path: /notes/<id>\n"                                                                                                               \
+	"    attributes: {id: string, list: string}\n"                                                                                          \
+	"    keys: {PK: NOTE#<id>, SK: NOTE, GSI1PK: NOTES#<list>, GSI1SK: <id>}\n"                                                             \
+	"    allow: {read: anyone}\n"                                                                                                           \
+	"  Pin:\n"                                                                                                                              \
+	"    path: /pins/<id>\n"                                                                                                                \
+	"    attributes: {id: string, list: string, of: string}\n"                                                                              \
+	"    keys: {PK: PIN#<id>, SK: PIN, GSI1PK: PINS#<list>, GSI1SK: <id>}\n"                                                                \
+	"    allow: {read: anyone}\n"                                                                                                           \
+	"access:\n"                                                                                                                             \
+	"  tasks: {path: /t/<list>, query: GSI1, where: {GSI1PK: LIST#<list>}, allow: caller is user}\n"                                        \
+	"  mine and open: {path: /o/<list>, query: GSI1, where: {GSI1PK: LIST#<list>}, allow: open = true and caller is user}\n"                \
+	"  all tasks: {path: /a/<list>, query: GSI1, where: {GSI1PK: LIST#<list>}, allow: caller is admin, shows: all rows}\n"                  \
+	"  all open: {path: /ao/<list>, query: GSI1, where: {GSI1PK: LIST#<list>}, allow: open = true and caller is admin, shows: all rows}\n"  \
+	"  both: {path: /b/<list>, merge: {of: [tasks, notes], by: id}, allow: caller is user}\n"                                               \
+	"  both past: {path: /bp/<list>, merge: {of: [tasks, notes], by: id}, allow: caller is admin, shows: all rows}\n"                       \
+	"  notes: {path: /n/<list>, query: GSI1, where: {GSI1PK: NOTES#<list>}}\n"                                                              \
+	"  how many tasks: {path: /ct/<list>, query: GSI1, where: {GSI1PK: LIST#<list>}, count: true, allow: caller is user}\n"                 \
 	"  how many all: {path: /ca/<list>, query: GSI1, where: {GSI1PK: LIST#<list>}, count: true, allow: caller is admin, shows: all rows}\n" \
-	"  how many notes: {path: /cn/<list>, query: GSI1, where: {GSI1PK: NOTES#<list>}, count: true}\n"                      \
-	"  words: {path: /w/<list>, query: GSI1, where: {GSI1PK: LIST#<list>}, unite: words, allow: caller is user}\n"         \
-	"  tree: {path: /tr/<list>, query: GSI1, where: {GSI1PK: LIST#<list>}, tree: {parent: parent, by: id}, allow: caller is user}\n" \
-	"  some: {path: /s, batch: Task(id), allow: caller is user}\n"                                                  \
-	"  by keys: {path: /k/<pk>, get: {PK: <pk>, SK: X}, allow: anyone}\n"                                           \
-	"  signs: {path: /signs/<list>, query: GSI1, where: {GSI1PK: SIGNS#<list>}}\n"                                         \
-	"  signed: {path: /signed/<list>, query: GSI1, where: {GSI1PK: SIGNS#<list>}, then: {get: Task, keys: {PK: TASK#<id>, SK: TASK}}, " \
-	"allow: caller is user}\n"                                                                                      \
-	"  pinned: {path: /pinned/<list>, query: GSI1, where: {GSI1PK: PINS#<list>}, then: {get: Note, keys: {PK: <of>, SK: TASK}}}\n"   \
-	"  partition: {path: /part/<id>, query: table, where: {PK: TASK#<id>}, allow: anyone}\n"                        \
+	"  how many notes: {path: /cn/<list>, query: GSI1, where: {GSI1PK: NOTES#<list>}, count: true}\n"                                       \
+	"  words: {path: /w/<list>, query: GSI1, where: {GSI1PK: LIST#<list>}, unite: words, allow: caller is user}\n"                          \
+	"  tree: {path: /tr/<list>, query: GSI1, where: {GSI1PK: LIST#<list>}, tree: {parent: parent, by: id}, allow: caller is user}\n"        \
+	"  some: {path: /s, batch: Task(id), allow: caller is user}\n"                                                                          \
+	"  by keys: {path: /k/<pk>, get: {PK: <pk>, SK: X}, allow: anyone}\n"                                                                   \
+	"  signs: {path: /signs/<list>, query: GSI1, where: {GSI1PK: SIGNS#<list>}}\n"                                                          \
+	"  signed: {path: /signed/<list>, query: GSI1, where: {GSI1PK: SIGNS#<list>}, then: {get: Task, keys: {PK: TASK#<id>, SK: TASK}}, "     \
+	"allow: caller is user}\n"                                                                                                              \
+	"  pinned: {path: /pinned/<list>, query: GSI1, where: {GSI1PK: PINS#<list>}, then: {get: Note, keys: {PK: <of>, SK: TASK}}}\n"          \
+	"  partition: {path: /part/<id>, query: table, where: {PK: TASK#<id>}, allow: anyone}\n"                                                \
 	"  how many there: {path: /partc/<id>, query: table, where: {PK: TASK#<id>}, count: true, allow: anyone}\n"
 
 static struct app_fixture f;
@@ -49,12 +49,14 @@ static struct app_fixture f;
 static void put_raw(const char *pk, const char *sk, const char *gsi, const char *gsi_sk, const char *id)
 {
 	struct run *r = app_fixture_run(&f, "!");
+	/* clang-format off */
 	struct value_member m[] = {
 		{ SLICE("PK"), value_make_s(r->arena, slice_str(pk)) }, { SLICE("SK"), value_make_s(r->arena, slice_str(sk)) },
 		{ SLICE("GSI1PK"), value_make_s(r->arena, slice_str(gsi)) }, { SLICE("GSI1SK"), value_make_s(r->arena, slice_str(gsi_sk)) },
 		{ SLICE("id"), value_make_s(r->arena, slice_str(id)) }, { SLICE("owner"), value_make_s(r->arena, SLICE("ann")) },
 		{ SLICE("words"), value_make_s(r->arena, SLICE("stray")) },
 	};
+	/* clang-format on */
 	struct dyn_write w = { .kind = DYN_PUT, .item = value_make_map(r->arena, m, sizeof(m) / sizeof(*m)) };
 	struct dyn_refusal refusal;
 
@@ -114,7 +116,7 @@ static const char *read_as(const char *subject, const char *role, const char *na
 }
 
 #define assert_user(subject, name, expected) assert_string_equal(read_as(subject, "user", name, "list=l"), expected)
-#define assert_admin(name, expected) assert_string_equal(read_as("eve", "admin", name, "list=l"), expected)
+#define assert_admin(name, expected)         assert_string_equal(read_as("eve", "admin", name, "list=l"), expected)
 
 static void both_rules_hold(void **state)
 {
@@ -194,7 +196,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(both_rules_hold, setup, teardown),
 		cmocka_unit_test_setup_teardown(a_batch_asks_both, setup, teardown),
-		cmocka_unit_test_setup_teardown(rows_are_shown_past_their_rules_where_the_pattern_says_so, setup, teardown),
+		cmocka_unit_test_setup_teardown(rows_are_shown_past_their_rules_where_the_pattern_says_so, setup,
+						teardown),
 		cmocka_unit_test_setup_teardown(what_fits_no_entity_is_for_operators, setup, teardown),
 		cmocka_unit_test_setup_teardown(companions_are_shown_as_they_are, setup, teardown),
 		cmocka_unit_test_setup_teardown(a_row_leads_to_items_of_the_entity_alone, setup, teardown),

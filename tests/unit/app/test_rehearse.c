@@ -16,7 +16,8 @@ static struct far {
 	void (*before_write)(void);
 } far;
 
-static void far_call(struct backend *b, struct arena *a, const char *operation, struct slice body, struct backend_reply *reply)
+static void far_call(struct backend *b, struct arena *a, const char *operation, struct slice body,
+		     struct backend_reply *reply)
 {
 	static const struct json empty = { .type = JSON_OBJECT };
 
@@ -29,14 +30,17 @@ static void far_call(struct backend *b, struct arena *a, const char *operation, 
 		far.queries++;
 	else
 		far.writes++;
-	if (far.before_write && strcmp(operation, "BatchGetItem") && strcmp(operation, "GetItem") && strcmp(operation, "Query")) {
+	if (far.before_write && strcmp(operation, "BatchGetItem") && strcmp(operation, "GetItem") &&
+	    strcmp(operation, "Query")) {
 		void (*meddle)(void) = far.before_write;
 
 		far.before_write = NULL;
 		meddle();
 	}
 	if (far.fails && !strcmp(operation, far.fails)) {
-		*reply = (struct backend_reply){ .status = 500, .body = &empty, .error = SLICE("InternalServerError"), .message = SLICE("no") };
+		*reply = (struct backend_reply){
+			.status = 500, .body = &empty, .error = SLICE("InternalServerError"), .message = SLICE("no")
+		};
 		return;
 	}
 	backend_call(near, a, operation, body, reply);
@@ -190,8 +194,9 @@ static void a_wrong_guess_is_noticed(void **state)
 	(void)state;
 	ask(APP_PATCH, "/notes/n", "{\"text\":\"two\"}");
 	client_is(&c, 200);
-	raw("UpdateItem", "{\"TableName\":\"Test\",\"Key\":{\"PK\":{\"S\":\"USER#ann\"},\"SK\":{\"S\":\"PROFILE\"}},"
-			  "\"UpdateExpression\":\"SET friend = :f\",\"ExpressionAttributeValues\":{\":f\":{\"S\":\"carl\"}}}");
+	raw("UpdateItem",
+	    "{\"TableName\":\"Test\",\"Key\":{\"PK\":{\"S\":\"USER#ann\"},\"SK\":{\"S\":\"PROFILE\"}},"
+	    "\"UpdateExpression\":\"SET friend = :f\",\"ExpressionAttributeValues\":{\":f\":{\"S\":\"carl\"}}}");
 	ask(APP_PATCH, "/notes/n", "{\"text\":\"three\"}");
 	client_is(&c, 403);
 	trips(2, 0, 0); /* the second for carl, who was not thought of */
@@ -219,7 +224,8 @@ static void what_changes_between_the_reading_and_the_write_is_read_again(void **
 
 static struct value key_of(const char *pk)
 {
-	struct value_member members[] = { { SLICE("PK"), value_make_s(&c.f.arena, slice_str(pk)) }, { SLICE("SK"), value_make_s(&c.f.arena, SLICE("PROFILE")) } };
+	struct value_member members[] = { { SLICE("PK"), value_make_s(&c.f.arena, slice_str(pk)) },
+					  { SLICE("SK"), value_make_s(&c.f.arena, SLICE("PROFILE")) } };
 
 	return value_make_map(&c.f.arena, members, 2);
 }
@@ -228,7 +234,8 @@ static struct value key_of(const char *pk)
 static bool knows(struct backend *b, const struct value *keys, size_t n)
 {
 	struct request one = { .kind = REQUEST_GET, .get = { .table = c.f.design->table, .key = keys[0] } };
-	struct request many = { .kind = REQUEST_BATCH_GET, .batch = { .table = c.f.design->table, .keys = keys, .count = n } };
+	struct request many = { .kind = REQUEST_BATCH_GET,
+				.batch = { .table = c.f.design->table, .keys = keys, .count = n } };
 	unsigned before = far.gets + far.batches;
 	struct reply reply;
 
@@ -239,7 +246,9 @@ static bool knows(struct backend *b, const struct value *keys, size_t n)
 
 static void a_note_is_made_when_nothing_more_is_wanted_and_nothing_is_guessed_after_it(void **state)
 {
-	struct run r = { .app = c.app, .design = c.f.design, .backend = &far.backend, .arena = &c.f.arena, .now_ms = c.now_ms };
+	struct run r = {
+		.app = c.app, .design = c.f.design, .backend = &far.backend, .arena = &c.f.arena, .now_ms = c.now_ms
+	};
 	struct rehearsal *h = rehearse_begin(&r, c.app->guesses);
 	struct backend *b = rehearse_backend(h);
 	struct value ann = key_of("USER#ann"), ben = key_of("USER#ben"), keys[2] = { ann, ben };
@@ -287,7 +296,8 @@ static void an_addition_is_gathered_once(void **state)
 static void an_answer_that_was_guessed_is_not_remembered(void **state)
 {
 	(void)state;
-	raw("PutItem", "{\"TableName\":\"Test\",\"Item\":{\"PK\":{\"S\":\"USER#new\"},\"SK\":{\"S\":\"PROFILE\"},\"user\":{\"S\":\"new\"}}}");
+	raw("PutItem",
+	    "{\"TableName\":\"Test\",\"Item\":{\"PK\":{\"S\":\"USER#new\"},\"SK\":{\"S\":\"PROFILE\"},\"user\":{\"S\":\"new\"}}}");
 	c.q.idempotency_key = SLICE("k1"); /* of a user that this server has never read */
 	ask(APP_PUT, "/notes/m", "{\"user\":\"new\",\"text\":\"one\"}");
 	client_is(&c, 201);

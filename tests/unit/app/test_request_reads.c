@@ -11,7 +11,8 @@ static struct {
 	bool by_document;
 } asked;
 
-static void count_call(struct backend *b, struct arena *a, const char *operation, struct slice body, struct backend_reply *reply)
+static void count_call(struct backend *b, struct arena *a, const char *operation, struct slice body,
+		       struct backend_reply *reply)
 {
 	asked.documents++;
 	asked.real.call(b, a, operation, body, reply);
@@ -33,10 +34,11 @@ static int setup_counting(void **state)
 	asked.real = *fixture.backend;
 	for (int i = 1; i <= 30; i++) {
 		const char *kind = i % 2 ? "odd" : "even";
-		struct slice text = arena_printf(r->arena,
-						 "{'PK':{'S':'p%d'},'SK':{'S':'%02d'},'kind':{'S':'%s'},'score':{'N':'%d'},"
-						 "'GSI1PK':{'S':'%s'},'GSI1SK':{'S':'%02d'},'odd \\\"name':{'L':[{'BOOL':true}]}}",
-						 i % 3, i, kind, i, kind, 30 - i);
+		struct slice text =
+			arena_printf(r->arena,
+				     "{'PK':{'S':'p%d'},'SK':{'S':'%02d'},'kind':{'S':'%s'},'score':{'N':'%d'},"
+				     "'GSI1PK':{'S':'%s'},'GSI1SK':{'S':'%02d'},'odd \\\"name':{'L':[{'BOOL':true}]}}",
+				     i % 3, i, kind, i, kind, 30 - i);
 
 		put(arena_cstr(r->arena, text));
 	}
@@ -128,8 +130,10 @@ static void assert_same_pages(struct dyn_query q)
 
 static void every_query_finds_what_its_document_would(void **state)
 {
-	static const enum where_op ops[] = { WHERE_EQ, WHERE_LT, WHERE_LE, WHERE_GT, WHERE_GE, WHERE_BEGINS, WHERE_BETWEEN };
-	static const char *const filters[] = { NULL, "score > 10", "kind = 'odd' and score in (3, 9, 21)", "nothing is present" };
+	static const enum where_op ops[] = { WHERE_EQ, WHERE_LT,     WHERE_LE,     WHERE_GT,
+					     WHERE_GE, WHERE_BEGINS, WHERE_BETWEEN };
+	static const char *const filters[] = { NULL, "score > 10", "kind = 'odd' and score in (3, 9, 21)",
+					       "nothing is present" };
 	struct slice without[] = { SLICE("kind"), SLICE("PK") };
 	struct slice all[] = { SLICE("kind"), SLICE("score"), SLICE("PK"), SLICE("score"), SLICE("gone") };
 
@@ -142,8 +146,10 @@ static void every_query_finds_what_its_document_would(void **state)
 					{ SLICE("PK"), WHERE_EQ, s("p1"), VALUE_ABSENT },
 					{ SLICE("SK"), with, s(with == WHERE_BEGINS ? "1" : "13"), s("21") },
 				};
-				struct dyn_query q = { .index = index ? SLICE("GSI1") : SLICE(""), .where = where,
-						       .where_count = op < COUNT(ops) ? 2 : 1, .limit = i & 2 ? 2 : 0,
+				struct dyn_query q = { .index = index ? SLICE("GSI1") : SLICE(""),
+						       .where = where,
+						       .where_count = op < COUNT(ops) ? 2 : 1,
+						       .limit = i & 2 ? 2 : 0,
 						       .consistent = !index && f };
 
 				if (index) {

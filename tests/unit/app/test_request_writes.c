@@ -46,8 +46,9 @@ static enum dyn_outcome write_one(const struct dyn_write *w, struct dyn_refusal 
 
 /* ---- each in both ways ---- */
 
-static const char before[] = "{'PK':{'S':'p'},'SK':{'S':'s'},'kind':{'S':'x'},'score':{'N':'5'},'expires_at':{'N':'100'},"
-			     "'tags':{'SS':['a','b']},'list':{'L':[{'M':{'deep':{'BOOL':true}}},{'NULL':true}]}}";
+static const char before[] =
+	"{'PK':{'S':'p'},'SK':{'S':'s'},'kind':{'S':'x'},'score':{'N':'5'},'expires_at':{'N':'100'},"
+	"'tags':{'SS':['a','b']},'list':{'L':[{'M':{'deep':{'BOOL':true}}},{'NULL':true}]}}";
 
 static void set_up_item(bool there)
 {
@@ -71,7 +72,8 @@ static void assert_same_refusals(const struct dyn_refusal *x, const struct dyn_r
 /* Alone, and in a transaction with another one. */
 static void assert_same(const struct dyn_write *w, bool there)
 {
-	struct dyn_write both[2] = { *w, { .kind = DYN_PUT, .item = item("{'PK':{'S':'q'},'SK':{'S':'s'},'a':{'S':''}}") } };
+	struct dyn_write both[2] = { *w,
+				     { .kind = DYN_PUT, .item = item("{'PK':{'S':'q'},'SK':{'S':'s'},'a':{'S':''}}") } };
 	struct dyn_refusal x[2], y[2];
 
 	for (size_t count = 1; count <= 2; count++) {
@@ -101,12 +103,16 @@ static void assert_same(const struct dyn_write *w, bool there)
 
 static void every_write_comes_to_what_its_document_would(void **state)
 {
-	struct value_member set[] = { { SLICE("score"), n(7) }, { SLICE("kind"), VALUE_ABSENT }, { SLICE("odd \"name"), s("é\n") } };
+	struct value_member set[] = { { SLICE("score"), n(7) },
+				      { SLICE("kind"), VALUE_ABSENT },
+				      { SLICE("odd \"name"), s("é\n") } };
 	struct value_member add[] = { { SLICE("score2"), n(-3) } };
 	struct value_member right[] = { { SLICE("kind"), s("x") }, { SLICE("none"), VALUE_ABSENT } };
 	struct value_member wrong[] = { { SLICE("kind"), s("y") } };
 	struct slice gone[] = { SLICE("list"), SLICE("nothing") };
-	const struct test *also = test_join(r->arena, TEST_AND, filter("score > 3 and kind in ('x', 'y')"), filter("kind <> 'z'"));
+	const struct test *also =
+		test_join(r->arena, TEST_AND, filter("score > 3 and kind in ('x', 'y')"), filter("kind <> 'z'"));
+	/* clang-format off */
 	const struct dyn_write writes[] = {
 		{ .kind = DYN_PUT, .item = item(before) },
 		{ .kind = DYN_PUT, .item = item(before), .must_not_exist = true },
@@ -119,6 +125,7 @@ static void every_write_comes_to_what_its_document_would(void **state)
 		{ .kind = DYN_UPDATE, .key = key("p", "s"), .remove = gone, .remove_count = 2, .must_exist = true,
 		  .also = also },
 	};
+	/* clang-format on */
 
 	for (size_t i = 0; i < COUNT(writes); i++) {
 		assert_same(&writes[i], true);
@@ -133,6 +140,7 @@ static void what_would_be_refused_is_refused_in_the_same_words(void **state)
 	struct value_member of_key[] = { { SLICE("SK"), s("t") } }, of_index[] = { { SLICE("GSI1PK"), n(1) } };
 	struct value_member bad[] = { { SLICE("tags"), map } }, text[] = { { SLICE("kind"), n(1) } };
 	struct value_member whole[] = { { SLICE("PK"), s("p") }, { SLICE("SK"), s("s") }, { SLICE("x"), map } };
+	/* clang-format off */
 	const struct dyn_write writes[] = {
 		{ .kind = DYN_PUT, .item = item("{'PK':{'S':'p'}}") },
 		{ .kind = DYN_PUT, .item = item("{'PK':{'S':''},'SK':{'S':'s'}}") },
@@ -143,6 +151,7 @@ static void what_would_be_refused_is_refused_in_the_same_words(void **state)
 		{ .kind = DYN_UPDATE, .key = key("p", "s"), .set = bad, .set_count = 1 },
 		{ .kind = DYN_UPDATE, .key = key("p", "s"), .add = text, .add_count = 1 }, /* of an S: known only by the writer */
 	};
+	/* clang-format on */
 	struct dyn_refusal refusal;
 	struct dyn_write w;
 
@@ -195,13 +204,18 @@ static void both_ways_have_one_set_of_words(void **state)
 	struct request q = { .kind = REQUEST_WRITE, .write = { .actions = actions, .count = 1 } };
 
 	set_up_item(true);
-	assert_true(condition_of(r->arena, CONDITION_EXPRESSION, test_attribute(r->arena, TEST_EXISTS, SLICE("nothing"), VALUE_ABSENT), &there, &e));
+	assert_true(condition_of(r->arena, CONDITION_EXPRESSION,
+				 test_attribute(r->arena, TEST_EXISTS, SLICE("nothing"), VALUE_ABSENT), &there, &e));
 	actions[0].condition = there;
 	assert_same_words(&q, "The conditional request failed");
 	q.write.count = 2;
-	assert_same_words(&q, "Transaction cancelled, please refer cancellation reasons for specific reasons [ConditionalCheckFailed, None]");
+	assert_same_words(
+		&q,
+		"Transaction cancelled, please refer cancellation reasons for specific reasons [ConditionalCheckFailed, None]");
 	actions[1].item = item("{'PK':{'S':'q'},'SK':{'S':'s'},'GSI1PK':{'N':'1'}}");
-	assert_same_words(&q, "Transaction cancelled, please refer cancellation reasons for specific reasons [None, ValidationError]");
+	assert_same_words(
+		&q,
+		"Transaction cancelled, please refer cancellation reasons for specific reasons [None, ValidationError]");
 	actions[1].table = SLICE("Nowhere");
 	assert_same_words(&q, "Requested resource not found");
 	actions[1] = actions[0];
@@ -211,7 +225,8 @@ static void both_ways_have_one_set_of_words(void **state)
 /* A transaction is the same to the database whichever way it comes. */
 static void a_token_is_known_in_both_ways(void **state)
 {
-	struct dyn_write w = { .kind = DYN_PUT, .item = item(before) }, other = { .kind = DYN_DELETE, .key = key("p", "s") };
+	struct dyn_write w = { .kind = DYN_PUT, .item = item(before) },
+			 other = { .kind = DYN_DELETE, .key = key("p", "s") };
 	struct dyn_refusal refusal;
 
 	assert_int_equal(dyn_write(r, &w, 1, SLICE("token"), &refusal), DYN_DONE);
@@ -254,7 +269,8 @@ static void writes_are_counted_as_their_operations(void **state)
 	assert_has(buf_slice(&b), "thorpe_requests_total{operation=\"PutItem\",outcome=\"ok\"} 1\n");
 	assert_has(buf_slice(&b), "thorpe_requests_total{operation=\"PutItem\",outcome=\"client_error\"} 1\n");
 	assert_has(buf_slice(&b), "thorpe_requests_total{operation=\"DeleteItem\",outcome=\"ok\"} 1\n");
-	assert_has(buf_slice(&b), "thorpe_requests_total{operation=\"TransactWriteItems\",outcome=\"client_error\"} 1\n");
+	assert_has(buf_slice(&b),
+		   "thorpe_requests_total{operation=\"TransactWriteItems\",outcome=\"client_error\"} 1\n");
 }
 
 int main(void)

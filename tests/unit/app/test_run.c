@@ -76,7 +76,8 @@ static void errors_of_the_database_become_problems(void **state)
 	};
 
 	for (size_t i = 0; i < COUNT(cases); i++) {
-		struct backend_reply reply = { .status = 400, .error = slice_str(cases[i].error),
+		struct backend_reply reply = { .status = 400,
+					       .error = slice_str(cases[i].error),
 					       .message = slice_str(cases[i].message) };
 
 		r->problem = (struct problem){ 0 };

@@ -83,8 +83,9 @@ static void store(struct run *r, const char *entity, const struct value_member *
 	for (size_t i = 0; i < n; i++)
 		row_put(&f, list[i].name, list[i].value);
 	assert_true(entity_complete(r, e, &f, VALUE_ABSENT));
-	assert_int_equal(dyn_write(r, &(struct dyn_write){ .kind = DYN_PUT, .item = entity_stored(r, e, &f) }, 1, SLICE(""),
-				   &refusal), DYN_DONE);
+	assert_int_equal(dyn_write(r, &(struct dyn_write){ .kind = DYN_PUT, .item = entity_stored(r, e, &f) }, 1,
+				   SLICE(""), &refusal),
+			 DYN_DONE);
 }
 
 static int open_fixture(void **state)

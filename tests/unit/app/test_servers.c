@@ -8,11 +8,11 @@
 #include "base/log.h"
 
 /* bcrypt of "correct horse", a cheap one. */
-#define HORSE "$2b$04$Yk4vQI7bEsi.9qUvP56MPeTnol6T0gVUJEjJtEECxGWnz3cKh47Dm"
-#define MINUTE 60000
+#define HORSE    "$2b$04$Yk4vQI7bEsi.9qUvP56MPeTnol6T0gVUJEjJtEECxGWnz3cKh47Dm"
+#define MINUTE   60000
 #define PATIENCE 10000 /* with a single write of a server that seems to be gone */
-#define HOME "192.0.2.7"
-#define OFFICE "198.51.100.9"
+#define HOME     "192.0.2.7"
+#define OFFICE   "198.51.100.9"
 
 static const char design[] =
 	"callers: {roles: [user, admin]}\n"
@@ -62,8 +62,8 @@ static struct server { /* documents only, and counted */
 
 static struct client c; /* of the table */
 static int64_t now_ms;
-static struct slice key;  /* Idempotency-Key of the next request */
-static const char *from;  /* its address */
+static struct slice key; /* Idempotency-Key of the next request */
+static const char *from; /* its address */
 static struct app_reply reply;
 
 /* ---- servers ---- */
@@ -75,7 +75,8 @@ static void refuse(const struct server *s, struct backend_reply *r)
 	*r = (struct backend_reply){ .status = 500, .body = &empty, .error = slice_str(s->error), .message = SLICE("no") };
 }
 
-static void far_call(struct backend *b, struct arena *a, const char *operation, struct slice body, struct backend_reply *r)
+static void far_call(struct backend *b, struct arena *a, const char *operation, struct slice body,
+		     struct backend_reply *r)
 {
 	struct server *s = (struct server *)b;
 	bool reads = !strcmp(operation, "GetItem") || !strcmp(operation, "BatchGetItem") || !strcmp(operation, "Query");
@@ -133,9 +134,13 @@ static void raw(const char *operation, const char *body)
 
 static void put_user(const char *name, const char *role)
 {
-	raw("PutItem", arena_printf(&c.f.arena, "{\"TableName\":\"Test\",\"Item\":{\"PK\":{\"S\":\"USER#%s\"},\"SK\":{\"S\":\"PROFILE\"},"
-				    "\"name\":{\"S\":\"%s\"},\"role\":{\"S\":\"%s\"},\"status\":{\"S\":\"active\"},\"hash\":{\"S\":\"" HORSE "\"}}}",
-				    name, name, role).p);
+	raw("PutItem",
+	    arena_printf(&c.f.arena,
+			 "{\"TableName\":\"Test\",\"Item\":{\"PK\":{\"S\":\"USER#%s\"},\"SK\":{\"S\":\"PROFILE\"},"
+			 "\"name\":{\"S\":\"%s\"},\"role\":{\"S\":\"%s\"},\"status\":{\"S\":\"active\"},\"hash\":{\"S\":\"" HORSE
+			 "\"}}}",
+			 name, name, role)
+		    .p);
 }
 
 static int setup(void **state)
@@ -178,8 +183,13 @@ static int teardown(void **state)
 
 static int ask(int server, struct slice who, enum app_method m, const char *path, const char *body)
 {
-	struct app_request q = { .method = m, .path = slice_str(path), .body = slice_str(body ? body : ""), .authorization = who,
-				 .base = SLICE("/api/test"), .client = slice_str(from), .idempotency_key = key };
+	struct app_request q = { .method = m,
+				 .path = slice_str(path),
+				 .body = slice_str(body ? body : ""),
+				 .authorization = who,
+				 .base = SLICE("/api/test"),
+				 .client = slice_str(from),
+				 .idempotency_key = key };
 	struct server *s = &servers[server];
 
 	s->batches = s->gets = s->writes = 0;
@@ -197,7 +207,8 @@ static void says(const char *text)
 
 static int try_login(int server, const char *name, const char *password)
 {
-	return ask(server, SLICE(""), APP_POST, "/login", arena_printf(&c.f.arena, "{\"name\":\"%s\",\"password\":\"%s\"}", name, password).p);
+	return ask(server, SLICE(""), APP_POST, "/login",
+		   arena_printf(&c.f.arena, "{\"name\":\"%s\",\"password\":\"%s\"}", name, password).p);
 }
 
 static struct slice log_in(int server, const char *name)
@@ -266,7 +277,6 @@ static void a_request_is_done_once_whichever_server_is_asked(void **state)
 	assert_int_equal(post_note(1, bob, "k2"), 201);
 	notes_of("bob", "2");
 }
-
 
 static int met;
 static struct slice who;
@@ -341,7 +351,8 @@ static void what_a_dead_server_has_begun_is_taken_over(void **state)
 
 static void a_batch_of_a_dead_server_is_taken_over_after_a_minute(void **state)
 {
-	static const char batch[] = "{\"requests\":[{\"method\":\"POST\",\"path\":\"/notes\",\"body\":{\"text\":\"one\"}}]}";
+	static const char batch[] =
+		"{\"requests\":[{\"method\":\"POST\",\"path\":\"/notes\",\"body\":{\"text\":\"one\"}}]}";
 	struct slice bob = log_in(0, "bob");
 	volatile bool died = false;
 
@@ -647,9 +658,11 @@ static void a_key_is_noted_also_where_nothing_is_read(void **state)
 {
 	(void)state;
 	key = SLICE("k");
-	assert_int_equal(ask(0, SLICE(""), APP_POST, "/users", "{\"name\":\"new\",\"password\":\"correct horse\"}"), 201);
+	assert_int_equal(ask(0, SLICE(""), APP_POST, "/users", "{\"name\":\"new\",\"password\":\"correct horse\"}"),
+			 201);
 	key = SLICE("k");
-	assert_int_equal(ask(1, SLICE(""), APP_POST, "/users", "{\"name\":\"new\",\"password\":\"correct horse\"}"), 201);
+	assert_int_equal(ask(1, SLICE(""), APP_POST, "/users", "{\"name\":\"new\",\"password\":\"correct horse\"}"),
+			 201);
 	says("Idempotency-Replayed: true");
 	assert_int_equal(servers[1].writes, 1);
 	assert_int_equal(try_login(2, "new", "correct horse"), 200);
@@ -660,15 +673,17 @@ static void an_account_that_is_made_at_one_server_can_log_in_at_others(void **st
 {
 	(void)state;
 	assert_int_equal(ask(0, SLICE(""), APP_POST, "/users", "{\"name\":\"new\",\"password\":\"short\"}"), 422);
-	assert_int_equal(ask(0, SLICE(""), APP_POST, "/users", "{\"name\":\"new\",\"password\":\"battery staple\"}"), 201);
+	assert_int_equal(ask(0, SLICE(""), APP_POST, "/users", "{\"name\":\"new\",\"password\":\"battery staple\"}"),
+			 201);
 	assert_int_equal(try_login(1, "new", "battery staple"), 200);
 	assert_int_equal(try_login(1, "new", "-"), 401);
 }
 
 static void requests_of_a_batch_have_keys_of_their_own(void **state)
 {
-	static const char batch[] = "{\"requests\":[{\"method\":\"POST\",\"path\":\"/notes\",\"body\":{\"text\":\"a\"},\"idempotency_key\":\"a\"},"
-				    "{\"method\":\"POST\",\"path\":\"/notes\",\"body\":{\"text\":\"b\"},\"idempotency_key\":\"b\"}]}";
+	static const char batch[] =
+		"{\"requests\":[{\"method\":\"POST\",\"path\":\"/notes\",\"body\":{\"text\":\"a\"},\"idempotency_key\":\"a\"},"
+		"{\"method\":\"POST\",\"path\":\"/notes\",\"body\":{\"text\":\"b\"},\"idempotency_key\":\"b\"}]}";
 	struct slice bob = log_in(0, "bob");
 
 	(void)state;
@@ -713,7 +728,9 @@ static struct run run_at(int server)
 {
 	struct server *s = &servers[server];
 
-	return (struct run){ .app = s->app, .design = c.f.design, .backend = &s->backend, .arena = &c.f.arena, .now_ms = now_ms };
+	return (struct run){
+		.app = s->app, .design = c.f.design, .backend = &s->backend, .arena = &c.f.arena, .now_ms = now_ms
+	};
 }
 
 static struct throttle_attempt attempt(const char *name, const char *address)
@@ -889,7 +906,8 @@ static void neither_names_nor_addresses_are_in_the_table(void **state)
 	(void)state;
 	assert_int_equal(try_login(0, "ann", "wrong"), 401);
 	assert_int_equal(try_login(0, "bob", "correct horse"), 200);
-	assert_int_equal(count_beside("LOGIN#"), 5); /* ann's pair, network and name, the address, and that bob is known */
+	assert_int_equal(count_beside("LOGIN#"),
+			 5); /* ann's pair, network and name, the address, and that bob is known */
 	items = beside();
 	for (size_t i = 0; i < items->count; i++)
 		assert_non_null(json_get(&items->items[i], "expires"));
@@ -953,7 +971,8 @@ static void a_deletion_at_one_server_ends_the_session_at_all(void **state)
 	assert_int_equal(ask(1, ann, APP_DELETE, "/users/bob", NULL), 204);
 	is_over(bob);
 	/* And another account of the name is someone else. */
-	assert_int_equal(ask(2, SLICE(""), APP_POST, "/users", "{\"name\":\"bob\",\"password\":\"correct horse\"}"), 201);
+	assert_int_equal(ask(2, SLICE(""), APP_POST, "/users", "{\"name\":\"bob\",\"password\":\"correct horse\"}"),
+			 201);
 	is_over(bob);
 }
 
@@ -962,7 +981,9 @@ static void a_new_password_at_one_server_ends_the_session_at_all(void **state)
 	struct slice bob = begin_session();
 
 	(void)state;
-	assert_int_equal(ask(1, bob, APP_PATCH, "/users/bob", "{\"password\":\"a new password\",\"current_password\":\"correct horse\"}"), 200);
+	assert_int_equal(ask(1, bob, APP_PATCH, "/users/bob",
+			     "{\"password\":\"a new password\",\"current_password\":\"correct horse\"}"),
+			 200);
 	is_over(bob);
 	assert_int_equal(try_login(2, "bob", "a new password"), 200);
 }
@@ -989,7 +1010,8 @@ static const char *note;
 
 static void make_note(void)
 {
-	raw("PutItem", "{\"TableName\":\"Test\",\"Item\":{\"PK\":{\"S\":\"NOTE#n\"},\"SK\":{\"S\":\"NOTE\"},\"id\":{\"S\":\"n\"},\"owner\":{\"S\":\"bob\"}}}");
+	raw("PutItem",
+	    "{\"TableName\":\"Test\",\"Item\":{\"PK\":{\"S\":\"NOTE#n\"},\"SK\":{\"S\":\"NOTE\"},\"id\":{\"S\":\"n\"},\"owner\":{\"S\":\"bob\"}}}");
 	note = "/notes/n";
 }
 
@@ -1011,7 +1033,8 @@ static void index_has(const char *sk)
 	struct backend_reply r;
 	struct buf b;
 
-	backend_call(c.f.backend, &c.f.arena, "GetItem", SLICE("{\"TableName\":\"Test\",\"Key\":{\"PK\":{\"S\":\"NOTE#n\"},\"SK\":{\"S\":\"NOTE\"}}}"), &r);
+	backend_call(c.f.backend, &c.f.arena, "GetItem",
+		     SLICE("{\"TableName\":\"Test\",\"Key\":{\"PK\":{\"S\":\"NOTE#n\"},\"SK\":{\"S\":\"NOTE\"}}}"), &r);
 	assert_int_equal(r.status, 200);
 	buf_init(&b, &c.f.arena);
 	json_write(&b, r.body);

@@ -109,8 +109,10 @@ static struct value laid(const struct slots *o, const struct value *places, cons
 /* Whatever of it is there: every subset of an item's attributes, strangers among them. */
 static void an_item_is_laid_out_whatever_it_lacks(void **state)
 {
-	static const char *const names[] = { "A", "PK", "SK", "a_very_long_name_that_is_nobodys", "double", "expires_at", "id",
-					     "idea", "kind", "mail", "name", "nam", "secret", "votes", "zz" };
+	static const char *const names[] = { "A",      "PK",         "SK",   "a_very_long_name_that_is_nobodys",
+					     "double", "expires_at", "id",   "idea",
+					     "kind",   "mail",       "name", "nam",
+					     "secret", "votes",      "zz" };
 	const struct slots *o = named("Zoo")->slots;
 	size_t n = sizeof(names) / sizeof(*names);
 
@@ -123,7 +125,8 @@ static void an_item_is_laid_out_whatever_it_lacks(void **state)
 
 		for (size_t i = 0; i < n; i++)
 			if (set >> i & 1)
-				members[count++] = (struct value_member){ slice_str(names[i]), value_make_s(r->arena, slice_str(names[i])) };
+				members[count++] = (struct value_member){ slice_str(names[i]),
+									  value_make_s(r->arena, slice_str(names[i])) };
 		v = value_make_map(r->arena, members, count);
 		places = slots_lay(r->arena, o, v);
 		for (size_t i = 0; i < o->count; i++)
@@ -145,7 +148,8 @@ static void what_is_no_map_has_nothing_at_any_place(void **state)
 static void keys_and_identity_are_told_from_the_places(void **state)
 {
 	const struct slots *zoo = named("Zoo")->slots, *cat = named("Cat")->slots;
-	const struct value *places = slots_lay(r->arena, zoo, item("{'PK':{'S':'ZOO#1'},'SK':{'S':'ZOO'},'id':{'S':'1'}}"));
+	const struct value *places =
+		slots_lay(r->arena, zoo, item("{'PK':{'S':'ZOO#1'},'SK':{'S':'ZOO'},'id':{'S':'1'}}"));
 
 	(void)state;
 	assert_true(slots_are_keyed(r->arena, zoo, places) && slots_are_whole(zoo, places));
@@ -158,7 +162,8 @@ static void keys_and_identity_are_told_from_the_places(void **state)
 	places = slots_lay(r->arena, zoo, item("{'PK':{'S':'ZOO#1'},'id':{'S':'1'}}"));
 	assert_false(slots_are_keyed(r->arena, zoo, places));
 	/* where conditions choose the key, its shape does not tell */
-	places = slots_lay(r->arena, cat, item("{'PK':{'S':'PET#1'},'SK':{'S':'PET'},'id':{'S':'1'},'kind':{'S':'cat'}}"));
+	places = slots_lay(r->arena, cat,
+			   item("{'PK':{'S':'PET#1'},'SK':{'S':'PET'},'id':{'S':'1'},'kind':{'S':'cat'}}"));
 	assert_false(slots_are_keyed(r->arena, cat, places));
 }
 
@@ -211,14 +216,33 @@ static void what_has_expired_is_not_recognised(void **state)
 	const struct entity *e = named("Zoo");
 
 	(void)state;
-	assert_null(entity_recognise(r, item("{'PK':{'S':'ZOO#1'},'SK':{'S':'ZOO'},'id':{'S':'1'},'expires_at':{'N':'1000'}}"), e).entity);
-	assert_null(entity_recognise(r, item("{'PK':{'S':'ZOO#1'},'SK':{'S':'ZOO'},'id':{'S':'1'},'expires_at':{'N':'1768473000'}}"), e).entity);
-	assert_ptr_equal(entity_recognise(r, item("{'PK':{'S':'ZOO#1'},'SK':{'S':'ZOO'},'id':{'S':'1'},'expires_at':{'N':'1768473000.5'}}"),
-					  e).entity, e);
-	assert_ptr_equal(entity_recognise(r, item("{'PK':{'S':'ZOO#1'},'SK':{'S':'ZOO'},'id':{'S':'1'},'expires_at':{'S':'1000'}}"), e).entity, e);
+	assert_null(entity_recognise(
+			    r, item("{'PK':{'S':'ZOO#1'},'SK':{'S':'ZOO'},'id':{'S':'1'},'expires_at':{'N':'1000'}}"), e)
+			    .entity);
+	assert_null(
+		entity_recognise(
+			r, item("{'PK':{'S':'ZOO#1'},'SK':{'S':'ZOO'},'id':{'S':'1'},'expires_at':{'N':'1768473000'}}"),
+			e)
+			.entity);
+	assert_ptr_equal(
+		entity_recognise(
+			r,
+			item("{'PK':{'S':'ZOO#1'},'SK':{'S':'ZOO'},'id':{'S':'1'},'expires_at':{'N':'1768473000.5'}}"), e)
+			.entity,
+		e);
+	assert_ptr_equal(
+		entity_recognise(r,
+				 item("{'PK':{'S':'ZOO#1'},'SK':{'S':'ZOO'},'id':{'S':'1'},'expires_at':{'S':'1000'}}"),
+				 e)
+			.entity,
+		e);
 	r->now_ms -= 1000;
-	assert_ptr_equal(entity_recognise(r, item("{'PK':{'S':'ZOO#1'},'SK':{'S':'ZOO'},'id':{'S':'1'},'expires_at':{'N':'1768473000'}}"),
-					  e).entity, e);
+	assert_ptr_equal(
+		entity_recognise(
+			r, item("{'PK':{'S':'ZOO#1'},'SK':{'S':'ZOO'},'id':{'S':'1'},'expires_at':{'N':'1768473000'}}"),
+			e)
+			.entity,
+		e);
 }
 
 static void a_name_is_one_for_the_whole_design(void **state)
@@ -274,7 +298,8 @@ static void a_row_in_slots_answers_as_one_without(void **state)
 			}
 		}
 		row_copy(&copy, r->arena, &slots);
-		assert_true(value_equal(row_item(&slots), row_item(&list)) && value_equal(row_item(&copy), row_item(&list)));
+		assert_true(value_equal(row_item(&slots), row_item(&list)) &&
+			    value_equal(row_item(&copy), row_item(&list)));
 		assert_int_equal(row_is_empty(&slots), row_is_empty(&list));
 		for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++) {
 			struct slice name = slice_str(names[i]);
@@ -299,7 +324,8 @@ static void an_item_that_was_read_gives_strangers_too(void **state)
 
 	(void)state;
 	assert_true(slice_is(value_bytes(row_find(&laid, SLICE("mood"))), "good"));
-	assert_true(slice_is(value_bytes(row_get(&laid, design_named(f.design, SLICE("zoo")))), "z")); /* another entity's name */
+	assert_true(slice_is(value_bytes(row_get(&laid, design_named(f.design, SLICE("zoo")))),
+			     "z")); /* another entity's name */
 	assert_true(slice_is(value_bytes(row_get(&bare, design_named(f.design, SLICE("id")))), "1"));
 	assert_false(value_present(row_get(&bare, design_named(f.design, SLICE("kind")))));
 	row_copy(&copy, r->arena, &laid);

@@ -113,23 +113,22 @@ static void assert_follows(struct app_fixture *f, int following, int followers)
 
 /* ---- limits ---- */
 
-static const char made_design[] =
-	"entities:\n"
-	"  Thing:\n"
-	"    path: /things/<id>\n"
-	"    attributes:\n"
-	"      id: string 1..40, id\n"
-	"      title: string, required\n"
-	"      slug: = slug(title), 1..10\n"
-	"      label: string 0..4, default title\n"
-	"      tags: = words(title), 0..2\n"
-	"      sum: number, default 0\n"
-	"      votes: integer, default 0\n"
-	"      mean: = sum / votes, 0..5\n"
-	"      contact: email, default title + '@example.com'\n"
-	"    keys: {PK: T#<id>, SK: T}\n"
-	"    allow: {create, read, update: anyone}\n"
-	"    actions: {recount: {allow: anyone, set: {votes: sum / 2}}}\n";
+static const char made_design[] = "entities:\n"
+				  "  Thing:\n"
+				  "    path: /things/<id>\n"
+				  "    attributes:\n"
+				  "      id: string 1..40, id\n"
+				  "      title: string, required\n"
+				  "      slug: = slug(title), 1..10\n"
+				  "      label: string 0..4, default title\n"
+				  "      tags: = words(title), 0..2\n"
+				  "      sum: number, default 0\n"
+				  "      votes: integer, default 0\n"
+				  "      mean: = sum / votes, 0..5\n"
+				  "      contact: email, default title + '@example.com'\n"
+				  "    keys: {PK: T#<id>, SK: T}\n"
+				  "    allow: {create, read, update: anyone}\n"
+				  "    actions: {recount: {allow: anyone, set: {votes: sum / 2}}}\n";
 
 static void what_the_design_makes_keeps_its_limits(void **state)
 {
@@ -197,7 +196,8 @@ static void creating_twice_says_so_and_changes_nothing(void **state)
 
 	(void)state;
 	users(&f);
-	create_fails(&f, NULL, "User", NULL, "{\"user_id\":\"alice\",\"email\":\"other@x.org\"}", PROBLEM_EXISTS, "User alice");
+	create_fails(&f, NULL, "User", NULL, "{\"user_id\":\"alice\",\"email\":\"other@x.org\"}", PROBLEM_EXISTS,
+		     "User alice");
 	assert_false(is_stored(&f, "EMAIL#other@x.org", "EMAIL"));
 	r = app_fixture_run(&f, NULL);
 	assert_false(try_create(r, "User", NULL, "{\"user_id\":\"carol\",\"email\":\"BOB@x.org\"}", &out));
@@ -214,7 +214,8 @@ static void the_caller_comes_from_the_token(void **state)
 	(void)state;
 	users(&f);
 	create_fails(&f, NULL, "Post", NULL, "{\"title\":\"Hello\"}", PROBLEM_UNAUTHENTICATED, NULL);
-	assert_text(created(&f, "alice", "Post", NULL, "{\"title\":\"Hello World\",\"author\":\"bob\"}"), "author", "alice");
+	assert_text(created(&f, "alice", "Post", NULL, "{\"title\":\"Hello World\",\"author\":\"bob\"}"), "author",
+		    "alice");
 	assert_text(item(&f, "Post", "hello-world"), "author", "alice");
 	create_fails(&f, "bob", "Like", "hello-world/alice", "{}", PROBLEM_FORBIDDEN, "alice");
 	assert_text(created(&f, "!", "Post", NULL, "{\"title\":\"Other\",\"author\":\"bob\"}"), "author", "bob");
@@ -491,8 +492,16 @@ static void views_add_and_touch_nothing_else(void **state)
 }
 
 static int64_t gather_wall_ms, gather_steady_ms;
-static int64_t gather_wall(void *ctx) { (void)ctx; return gather_wall_ms; }
-static int64_t gather_steady(void *ctx) { (void)ctx; return gather_steady_ms; }
+static int64_t gather_wall(void *ctx)
+{
+	(void)ctx;
+	return gather_wall_ms;
+}
+static int64_t gather_steady(void *ctx)
+{
+	(void)ctx;
+	return gather_steady_ms;
+}
 
 /* A minute is a minute, also when the wall clock was set back by a day. */
 static void gathered_views_are_written_together(void **state)
@@ -563,7 +572,8 @@ static void a_token_does_a_write_once(void **state)
 	users(&f);
 	r = app_fixture_run(&f, NULL);
 	e = entity_named(r, "User");
-	assert_true(input_body(r, e, INPUT_CREATE, NULL, body(r, "{\"user_id\":\"dora\",\"email\":\"d@x.org\"}"), &given));
+	assert_true(
+		input_body(r, e, INPUT_CREATE, NULL, body(r, "{\"user_id\":\"dora\",\"email\":\"d@x.org\"}"), &given));
 	must(r, write_create(r, e, &given, &o, &out), "first");
 	must(r, write_create(r, e, &given, &o, &out), "the same again");
 	row_put(&given, SLICE("user_id"), value_make_s(r->arena, SLICE("dora2")));

@@ -99,10 +99,14 @@ static void away_from_a_limit_it_may_go_from_anywhere(void **state)
 
 	created(f, "ann", "Move", "s/in", "{\"by\":1}");
 	r = app_fixture_run(f, "!");
-	backend_call(r->backend, r->arena, "UpdateItem",
-		     arena_printf(r->arena, "{\"TableName\":\"%.*s\",\"Key\":{\"PK\":{\"S\":\"SHELF#s\"},\"SK\":{\"S\":\"SHELF\"}},"
-				  "\"UpdateExpression\":\"SET stock = :n\",\"ExpressionAttributeValues\":{\":n\":{\"N\":\"-9\"}}}",
-				  SLICE_ARG(r->design->table)), &reply);
+	backend_call(
+		r->backend, r->arena, "UpdateItem",
+		arena_printf(
+			r->arena,
+			"{\"TableName\":\"%.*s\",\"Key\":{\"PK\":{\"S\":\"SHELF#s\"},\"SK\":{\"S\":\"SHELF\"}},"
+			"\"UpdateExpression\":\"SET stock = :n\",\"ExpressionAttributeValues\":{\":n\":{\"N\":\"-9\"}}}",
+			SLICE_ARG(r->design->table)),
+		&reply);
 	assert_int_equal(reply.status, 200);
 	updated(f, "ann", "Move", "s/in", "{\"by\":3}");
 	assert_int_equal(number(item(f, "Shelf", "s"), "stock"), -7);

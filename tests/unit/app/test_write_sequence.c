@@ -7,46 +7,45 @@
 
 #define AT_ONCE 40
 
-static const char design[] =
-	"entities:\n"
-	"  Board:\n"
-	"    path: /boards/<board>\n"
-	"    attributes:\n"
-	"      board: string, required\n"
-	"      numbers: sequence\n"
-	"      cards: counter\n"
-	"    keys: {PK: BOARD#<board>, SK: BOARD}\n"
-	"    allow: {create, read, update, delete: anyone}\n"
-	"  Card:\n" /* the number is its key, and it is counted, too */
-	"    path: /boards/<board>/cards/<number>\n"
-	"    attributes:\n"
-	"      board: string, required\n"
-	"      number: integer, next of Board(board).numbers\n"
-	"      title: string\n"
-	"    keys: {PK: BOARD#<board>, SK: CARD#<number:06>}\n"
-	"    counts: [Board(board).cards]\n"
-	"    allow: {create: caller is user, read, update, delete: anyone}\n"
-	"    actions: {mark: {set: {title: '''marked'''}}}\n"
-	"  Issue:\n" /* the number is something it has */
-	"    path: /boards/<board>/issues/<id>\n"
-	"    attributes:\n"
-	"      board: string, required\n"
-	"      id: string, required\n"
-	"      number: integer 1.., next of Board(board).numbers\n"
-	"      title: string\n"
-	"    keys: {PK: BOARD#<board>, SK: ISSUE#<id>}\n"
-	"    check: {title <> 'bad': not such a title}\n"
-	"    allow: {create, read, update, delete: anyone}\n"
-	"    actions: {open: {set: {title: '''opened'''}, creates: true}}\n"
-	"  Pair:\n"
-	"    path: /boards/<board>/pairs/<id>\n"
-	"    attributes:\n"
-	"      board: string, required\n"
-	"      id: string, required\n"
-	"      one: integer, next of Board(board).numbers\n"
-	"      two: integer ..9, next of Board(board).numbers\n"
-	"    keys: {PK: BOARD#<board>, SK: PAIR#<id>}\n"
-	"    allow: {create, read, update, delete: anyone}\n";
+static const char design[] = "entities:\n"
+			     "  Board:\n"
+			     "    path: /boards/<board>\n"
+			     "    attributes:\n"
+			     "      board: string, required\n"
+			     "      numbers: sequence\n"
+			     "      cards: counter\n"
+			     "    keys: {PK: BOARD#<board>, SK: BOARD}\n"
+			     "    allow: {create, read, update, delete: anyone}\n"
+			     "  Card:\n" /* the number is its key, and it is counted, too */
+			     "    path: /boards/<board>/cards/<number>\n"
+			     "    attributes:\n"
+			     "      board: string, required\n"
+			     "      number: integer, next of Board(board).numbers\n"
+			     "      title: string\n"
+			     "    keys: {PK: BOARD#<board>, SK: CARD#<number:06>}\n"
+			     "    counts: [Board(board).cards]\n"
+			     "    allow: {create: caller is user, read, update, delete: anyone}\n"
+			     "    actions: {mark: {set: {title: '''marked'''}}}\n"
+			     "  Issue:\n" /* the number is something it has */
+			     "    path: /boards/<board>/issues/<id>\n"
+			     "    attributes:\n"
+			     "      board: string, required\n"
+			     "      id: string, required\n"
+			     "      number: integer 1.., next of Board(board).numbers\n"
+			     "      title: string\n"
+			     "    keys: {PK: BOARD#<board>, SK: ISSUE#<id>}\n"
+			     "    check: {title <> 'bad': not such a title}\n"
+			     "    allow: {create, read, update, delete: anyone}\n"
+			     "    actions: {open: {set: {title: '''opened'''}, creates: true}}\n"
+			     "  Pair:\n"
+			     "    path: /boards/<board>/pairs/<id>\n"
+			     "    attributes:\n"
+			     "      board: string, required\n"
+			     "      id: string, required\n"
+			     "      one: integer, next of Board(board).numbers\n"
+			     "      two: integer ..9, next of Board(board).numbers\n"
+			     "    keys: {PK: BOARD#<board>, SK: PAIR#<id>}\n"
+			     "    allow: {create, read, update, delete: anyone}\n";
 
 static void boards(struct app_fixture *f)
 {
@@ -172,7 +171,8 @@ static void numbers_in_use_are_passed_over(void **state)
 	r = app_fixture_run(&f, "!");
 	for (int i = 1; i <= 3; i++) {
 		m[0] = (struct value_member){ SLICE("PK"), value_make_s(r->arena, SLICE("BOARD#b")) };
-		m[1] = (struct value_member){ SLICE("SK"), value_make_s(r->arena, arena_printf(r->arena, "CARD#%06d", i)) };
+		m[1] = (struct value_member){ SLICE("SK"),
+					      value_make_s(r->arena, arena_printf(r->arena, "CARD#%06d", i)) };
 		m[2] = (struct value_member){ SLICE("board"), value_make_s(r->arena, SLICE("b")) };
 		m[3] = (struct value_member){ SLICE("number"), value_make_i64(r->arena, i) };
 		w.item = value_make_map(r->arena, m, 4);
@@ -193,11 +193,14 @@ struct meddler {
 	int writes;
 };
 
-static void meddler_call(struct backend *b, struct arena *a, const char *operation, struct slice body, struct backend_reply *reply)
+static void meddler_call(struct backend *b, struct arena *a, const char *operation, struct slice body,
+			 struct backend_reply *reply)
 {
-	static const char move[] = "{\"TableName\":\"Test\",\"Key\":{\"PK\":{\"S\":\"BOARD#b\"},\"SK\":{\"S\":\"BOARD\"}},"
-				   "\"UpdateExpression\":\"ADD numbers :n\",\"ExpressionAttributeValues\":{\":n\":{\"N\":\"1\"}}}";
-	static const char card[] = "{\"TableName\":\"Test\",\"Item\":{\"PK\":{\"S\":\"BOARD#b\"},\"SK\":{\"S\":\"CARD#000001\"}}}";
+	static const char move[] =
+		"{\"TableName\":\"Test\",\"Key\":{\"PK\":{\"S\":\"BOARD#b\"},\"SK\":{\"S\":\"BOARD\"}},"
+		"\"UpdateExpression\":\"ADD numbers :n\",\"ExpressionAttributeValues\":{\":n\":{\"N\":\"1\"}}}";
+	static const char card[] =
+		"{\"TableName\":\"Test\",\"Item\":{\"PK\":{\"S\":\"BOARD#b\"},\"SK\":{\"S\":\"CARD#000001\"}}}";
 	struct meddler *m = (struct meddler *)b;
 
 	if (strcmp(operation, "GetItem")) {
@@ -225,7 +228,10 @@ static void a_number_that_was_taken_meanwhile_is_not_given_again(void **state)
 		struct write_result out = { 0 };
 
 		r->backend = &m.backend;
-		must(r, i ? try_create(r, "Card", NULL, "{\"board\":\"b\"}", &out) : try_create(r, "Issue", "b/x", NULL, &out), "taker");
+		must(r,
+		     i ? try_create(r, "Card", NULL, "{\"board\":\"b\"}", &out)
+		       : try_create(r, "Issue", "b/x", NULL, &out),
+		     "taker");
 		assert_int_equal(number(out.full, "number"), 3 * (i + 1));
 		assert_int_equal(m.writes, 3);
 	}
@@ -266,7 +272,8 @@ struct taker {
 };
 
 /* Time enough for everyone to have read, if nobody waited for his turn. */
-static void slow_call(struct backend *b, struct arena *a, const char *operation, struct slice body, struct backend_reply *reply)
+static void slow_call(struct backend *b, struct arena *a, const char *operation, struct slice body,
+		      struct backend_reply *reply)
 {
 	struct taker *t = (struct taker *)b;
 
@@ -280,15 +287,20 @@ static void slow_call(struct backend *b, struct arena *a, const char *operation,
 static void *take(void *ctx)
 {
 	struct taker *t = ctx;
-	struct run r = { .app = &t->fixture->app, .design = t->fixture->design, .backend = &t->slow, .arena = &t->arena,
-			 .now_ms = APP_FIXTURE_NOW, .caller = { .subject = SLICE("ann") } };
+	struct run r = { .app = &t->fixture->app,
+			 .design = t->fixture->design,
+			 .backend = &t->slow,
+			 .arena = &t->arena,
+			 .now_ms = APP_FIXTURE_NOW,
+			 .caller = { .subject = SLICE("ann") } };
 	struct write_result out = { 0 };
 	char path[32];
 	bool done;
 
 	snprintf(path, sizeof(path), "b/i%d", t->which);
 	pthread_barrier_wait(t->barrier);
-	done = t->which % 2 ? try_create(&r, "Card", NULL, "{\"board\":\"b\"}", &out) : try_create(&r, "Issue", path, NULL, &out);
+	done = t->which % 2 ? try_create(&r, "Card", NULL, "{\"board\":\"b\"}", &out)
+			    : try_create(&r, "Issue", path, NULL, &out);
 	if (done)
 		t->number = number(out.full, "number");
 	else
@@ -308,8 +320,11 @@ static void many_at_once_get_one_each_and_leave_no_gap(void **state)
 	boards(&f);
 	pthread_barrier_init(&barrier, NULL, AT_ONCE);
 	for (int i = 0; i < AT_ONCE; i++) {
-		takers[i] = (struct taker){ .fixture = &f, .backend = backend_local_new(f.api), .barrier = &barrier, .which = i,
-					   .slow = { .call = slow_call } };
+		takers[i] = (struct taker){ .fixture = &f,
+					    .backend = backend_local_new(f.api),
+					    .barrier = &barrier,
+					    .which = i,
+					    .slow = { .call = slow_call } };
 		arena_init(&takers[i].arena);
 		assert_int_equal(pthread_create(&threads[i], NULL, take, &takers[i]), 0);
 	}

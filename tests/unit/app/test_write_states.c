@@ -252,7 +252,8 @@ static void a_soft_deletion_counts_down_once(void **state)
 	assert_int_equal(of_card(&f, "talk"), 1);
 	deleted(&f, "bob", "Comment", "c1/1");
 	create_fails(&f, "bob", "Comment", "c1/3", "{\"text\":\"ho\",\"parent\":\"1\"}", PROBLEM_CONFLICT, NULL);
-	create_fails(&f, "bob", "Comment", "c1/3", "{\"text\":\"ho\",\"parent\":\"9\"}", PROBLEM_INVALID, "Comment c1/9");
+	create_fails(&f, "bob", "Comment", "c1/3", "{\"text\":\"ho\",\"parent\":\"9\"}", PROBLEM_INVALID,
+		     "Comment c1/9");
 	assert_int_equal(of_card(&f, "talk"), 0);
 	app_fixture_close(&f);
 }
@@ -327,9 +328,11 @@ static void passwords_are_hashed_beside_the_account(void **state)
 	assert_false(value_present(value_get(stored(&f, "ACCOUNT#ann", "ACCOUNT"), SLICE("password"))));
 	assert_true(opens(stored(&f, "ACCOUNT#ann", "AUTH"), "correct horse"));
 	assert_text(stored(&f, "ACCOUNT#ann", "AUTH"), "changed_at", "2026-01-15T10:30:00Z");
-	update_fails(&f, "ann", "Account", "ann", "{\"password\":\"battery staple\"}", PROBLEM_INVALID, "current_password");
-	update_fails(&f, "ann", "Account", "ann", "{\"password\":\"battery staple\",\"current_password\":\"wrong horse\"}",
-		     PROBLEM_INVALID, "current_password");
+	update_fails(&f, "ann", "Account", "ann", "{\"password\":\"battery staple\"}", PROBLEM_INVALID,
+		     "current_password");
+	update_fails(&f, "ann", "Account", "ann",
+		     "{\"password\":\"battery staple\",\"current_password\":\"wrong horse\"}", PROBLEM_INVALID,
+		     "current_password");
 	updated(&f, "ann", "Account", "ann", "{\"password\":\"battery staple\",\"current_password\":\"correct horse\"}");
 	assert_true(opens(stored(&f, "ACCOUNT#ann", "AUTH"), "battery staple"));
 	updated(&f, "ann", "Account", "ann", "{\"name\":\"anna\"}");

@@ -5,8 +5,8 @@
 #include "write_helper.h"
 
 #define THREADS 8
-#define ROUNDS 150
-#define POSTS 3
+#define ROUNDS  150
+#define POSTS   3
 
 static const char design[] =
 	"entities:\n"
@@ -96,15 +96,19 @@ struct worker {
 	void (*work)(struct worker *w);
 	int number;
 	uint32_t random;
-	int done, told;     /* went through; was refused as it should be */
-	char wrong[256];    /* anything else */
+	int done, told;  /* went through; was refused as it should be */
+	char wrong[256]; /* anything else */
 };
 
 static struct run run_of(struct worker *w)
 {
 	return (struct run){
-		.app = &w->fixture->app, .design = w->fixture->design, .backend = w->backend, .arena = &w->arena,
-		.now_ms = APP_FIXTURE_NOW, .caller = { .subject = SLICE("someone") },
+		.app = &w->fixture->app,
+		.design = w->fixture->design,
+		.backend = w->backend,
+		.arena = &w->arena,
+		.now_ms = APP_FIXTURE_NOW,
+		.caller = { .subject = SLICE("someone") },
 	};
 }
 
@@ -120,7 +124,8 @@ static void tally(struct worker *w, const struct run *r, bool done)
 
 	if (done)
 		w->done++;
-	else if (t == PROBLEM_EXISTS || t == PROBLEM_TAKEN || t == PROBLEM_CONFLICT || t == PROBLEM_NOT_FOUND || t == PROBLEM_INVALID)
+	else if (t == PROBLEM_EXISTS || t == PROBLEM_TAKEN || t == PROBLEM_CONFLICT || t == PROBLEM_NOT_FOUND ||
+		 t == PROBLEM_INVALID)
 		w->told++;
 	else
 		snprintf(w->wrong, sizeof(w->wrong), "%s: %.*s", problem_name(t), SLICE_ARG(r->problem.detail));
@@ -167,7 +172,8 @@ static void open_with_posts(struct app_fixture *f)
 	created(f, "a", "User", "ann", "{\"email\":\"ann@x\"}");
 	created(f, "a", "User", "ben", "{\"email\":\"ben@x\"}");
 	for (int i = 0; i < POSTS; i++)
-		created(f, "a", "Post", (const char *[]){ "p0", "p1", "p2" }[i], "{\"category\":\"c\",\"tags\":[\"x\",\"y\"]}");
+		created(f, "a", "Post", (const char *[]){ "p0", "p1", "p2" }[i],
+			"{\"category\":\"c\",\"tags\":[\"x\",\"y\"]}");
 }
 
 /* ---- the same thing ---- */
@@ -245,8 +251,9 @@ static void one_of_many_closes(void **state)
 static void one_of_everything(struct worker *w)
 {
 	static const char *const states[] = { "{\"state\":\"draft\"}", "{\"state\":\"open\"}" };
-	static const char *const bodies[] = { "{\"title\":\"a\",\"tags\":[\"x\"]}", "{\"title\":\"b\",\"tags\":[\"y\",\"z\"]}",
-					      "{\"category\":\"d\"}", "{\"category\":\"c\",\"tags\":[\"x\",\"y\",\"z\"]}" };
+	static const char *const bodies[] = { "{\"title\":\"a\",\"tags\":[\"x\"]}",
+					      "{\"title\":\"b\",\"tags\":[\"y\",\"z\"]}", "{\"category\":\"d\"}",
+					      "{\"category\":\"c\",\"tags\":[\"x\",\"y\",\"z\"]}" };
 	struct run r = run_of(w);
 	struct write_result out;
 	char post[8], path[32], vote[32];
@@ -292,7 +299,8 @@ static struct recount recount(struct value *items, size_t n, const char *pk)
 		if (!slice_is(value_bytes(value_get(items[i], SLICE("PK"))), pk))
 			continue;
 		c.likes += starts(items[i], "SK", "LIKE#");
-		c.comments += starts(items[i], "SK", "COMMENT#") && !value_bool(value_get(items[i], SLICE("is_deleted")));
+		c.comments +=
+			starts(items[i], "SK", "COMMENT#") && !value_bool(value_get(items[i], SLICE("is_deleted")));
 		if (!starts(items[i], "SK", "VOTE#"))
 			continue;
 		c.votes += number(items[i], "value");
@@ -345,8 +353,10 @@ static void assert_recount(struct app_fixture *f, struct value *items, size_t n)
 		assert_tags(f, post, pk, items, n);
 		open[slice_is(value_bytes(value_get(post, SLICE("category"))), "d")] += is_open;
 		for (size_t k = 0; k < n; k++)
-			if (slice_is(value_bytes(value_get(items[k], SLICE("PK"))), pk) && starts(items[k], "SK", "LIKE#"))
-				assert_true(value_equal(value_get(items[k], SLICE("title")), value_get(post, SLICE("title"))));
+			if (slice_is(value_bytes(value_get(items[k], SLICE("PK"))), pk) &&
+			    starts(items[k], "SK", "LIKE#"))
+				assert_true(value_equal(value_get(items[k], SLICE("title")),
+							value_get(post, SLICE("title"))));
 	}
 	assert_int_equal(number(item(f, "Category", "c"), "open_posts"), open[0]);
 	assert_int_equal(number(item(f, "Category", "d"), "open_posts"), open[1]);
@@ -381,7 +391,8 @@ static void rename_or_view(struct worker *w)
 
 			if (done || r.problem.type != PROBLEM_NOT_FOUND)
 				tally(w, &r, done);
-		} else if (try_update(&r, "Post", moved ? "q0" : "p0", moved ? "{\"id\":\"p0\"}" : "{\"id\":\"q0\"}", NULL, &out)) {
+		} else if (try_update(&r, "Post", moved ? "q0" : "p0", moved ? "{\"id\":\"p0\"}" : "{\"id\":\"q0\"}",
+				      NULL, &out)) {
 			moved = !moved;
 		} else if (r.problem.type != PROBLEM_BUSY) {
 			snprintf(w->wrong, sizeof(w->wrong), "%.*s", SLICE_ARG(r.problem.detail));
@@ -441,11 +452,13 @@ static void no_member_of_a_map_is_lost_when_many_patch_it(void **state)
 	(void)state;
 	open_with_posts(&f);
 	r = app_fixture_run(&f, "!");
-	snprintf(body, sizeof(body), "{\"extra\":{\"long\":\"%0*d\"}}", 2000, 0); /* longer than what is compared anyway */
+	snprintf(body, sizeof(body), "{\"extra\":{\"long\":\"%0*d\"}}", 2000,
+		 0); /* longer than what is compared anyway */
 	assert_true(try_update(r, "Post", "p0", body, NULL, &out));
 	at_once(&f, patch_own_members, sums);
 	assert_true(sums[0] > THREADS);
-	assert_int_equal(value_count(value_get(value_get(item(&f, "Post", "p0"), SLICE("extra")), SLICE("in"))), sums[0]);
+	assert_int_equal(value_count(value_get(value_get(item(&f, "Post", "p0"), SLICE("extra")), SLICE("in"))),
+			 sums[0]);
 	app_fixture_close(&f);
 }
 
@@ -460,9 +473,12 @@ static void delete_or_add(struct worker *w)
 
 		snprintf(name, sizeof(name), "x%d-%d", w->number, i);
 		if (w->number == 0)
-			tally(w, &r, try_delete(&r, "Category", "d", NULL) || try_create(&r, "Category", "d", NULL, &out));
+			tally(w, &r,
+			      try_delete(&r, "Category", "d", NULL) || try_create(&r, "Category", "d", NULL, &out));
 		else
-			tally(w, &r, try_create(&r, "Post", name, "{\"category\":\"d\"}", &out) && try_delete(&r, "Post", name, NULL));
+			tally(w, &r,
+			      try_create(&r, "Post", name, "{\"category\":\"d\"}", &out) &&
+				      try_delete(&r, "Post", name, NULL));
 		arena_clear(&w->arena);
 	}
 }

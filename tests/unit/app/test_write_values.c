@@ -47,7 +47,8 @@ static void books(struct app_fixture *f)
 	app_fixture_open(f, design);
 	created(f, "ann", "Shelf", "main", NULL);
 	created(f, "ann", "Shelf", "side", NULL);
-	created(f, "ann", "Book", "b", "{\"title\":\"Title\",\"shelf\":\"side\",\"order\":3,\"flag\":false,\"kind\":\"poem\",\"tags\":[\"x\"],"
+	created(f, "ann", "Book", "b",
+		"{\"title\":\"Title\",\"shelf\":\"side\",\"order\":3,\"flag\":false,\"kind\":\"poem\",\"tags\":[\"x\"],"
 		"\"more\":{\"a\":1},\"rate\":2,\"code\":\"c\",\"twice\":1,\"state\":\"s\",\"plain\":\"p\",\"nothing\":\"n\"}");
 }
 
@@ -55,8 +56,8 @@ static void books(struct app_fixture *f)
 
 static void null_puts_the_default_back(void **state)
 {
-	static const char *const names[] = { "order", "flag", "kind", "tags", "more", "rate", "code", "twice", "shelf", "state",
-					     "nothing", "seen" };
+	static const char *const names[] = { "order", "flag",  "kind",  "tags",  "more",    "rate",
+					     "code",  "twice", "shelf", "state", "nothing", "seen" };
 	struct app_fixture f;
 	struct value fresh;
 
@@ -64,12 +65,14 @@ static void null_puts_the_default_back(void **state)
 	books(&f);
 	fresh = created(&f, "ann", "Book", "fresh", "{\"title\":\"Title\"}");
 	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++) {
-		struct value v = updated(&f, "ann", "Book", "b", arena_cstr(&f.arena, arena_printf(&f.arena, "{\"%s\":null}", names[i])));
+		struct value v = updated(&f, "ann", "Book", "b",
+					 arena_cstr(&f.arena, arena_printf(&f.arena, "{\"%s\":null}", names[i])));
 
 		if (strcmp(names[i], "twice") && strcmp(names[i], "state") &&
 		    !value_equal(value_get(v, slice_str(names[i])), value_get(fresh, slice_str(names[i]))))
 			fail_msg("%s is not what it is in a new one", names[i]);
-		assert_true(value_equal(value_get(v, slice_str(names[i])), value_get(item(&f, "Book", "b"), slice_str(names[i]))));
+		assert_true(value_equal(value_get(v, slice_str(names[i])),
+					value_get(item(&f, "Book", "b"), slice_str(names[i]))));
 	}
 	assert_int_equal(number(item(&f, "Book", "b"), "twice"), 14);
 	assert_text(item(&f, "Book", "b"), "state", "open");
@@ -121,8 +124,8 @@ static void without_a_default_null_removes_and_required_stays(void **state)
 
 /* ---- versions ---- */
 
-static bool update_if(struct app_fixture *f, const char *entity, const char *body, const char *version, enum problem_type *problem,
-		      struct value *full)
+static bool update_if(struct app_fixture *f, const char *entity, const char *body, const char *version,
+		      enum problem_type *problem, struct value *full)
 {
 	struct run *r = app_fixture_run(f, "ann");
 	struct write_options o = { .if_match = slice_str(version) };

@@ -208,8 +208,8 @@ struct meddler {
 	const struct change *change; /* before the first write; NULL: done, or none */
 	const struct change *early;  /* before its item is read by its key; likewise */
 	int writes;
-	bool checks;  /* some write has had a ConditionCheck */
-	size_t most;  /* actions of a write */
+	bool checks; /* some write has had a ConditionCheck */
+	size_t most; /* actions of a write */
 };
 
 static struct slice quoted(struct arena *a, const char *text)
@@ -230,11 +230,13 @@ static void meddle(struct meddler *m, struct arena *a, const struct change *c)
 	if (!c->name)
 		body = arena_printf(a, "%.*s}", SLICE_ARG(head));
 	else if (!c->value)
-		body = arena_printf(a, "%.*s,'UpdateExpression':'REMOVE #n','ExpressionAttributeNames':{'#n':'%s'}}", SLICE_ARG(head),
-				    c->name);
+		body = arena_printf(a, "%.*s,'UpdateExpression':'REMOVE #n','ExpressionAttributeNames':{'#n':'%s'}}",
+				    SLICE_ARG(head), c->name);
 	else
-		body = arena_printf(a, "%.*s,'UpdateExpression':'SET #n = :v','ExpressionAttributeNames':{'#n':'%s'},"
-				    "'ExpressionAttributeValues':{':v':%s}}", SLICE_ARG(head), c->name, c->value);
+		body = arena_printf(a,
+				    "%.*s,'UpdateExpression':'SET #n = :v','ExpressionAttributeNames':{'#n':'%s'},"
+				    "'ExpressionAttributeValues':{':v':%s}}",
+				    SLICE_ARG(head), c->name, c->value);
 	m->inner->call(m->inner, a, c->name ? "UpdateItem" : "DeleteItem", quoted(a, arena_cstr(a, body)), &reply);
 	assert_int_equal(reply.status, 200);
 }
@@ -248,13 +250,15 @@ static size_t count_of(struct slice body, const char *word)
 	return n;
 }
 
-static void meddler_call(struct backend *b, struct arena *a, const char *operation, struct slice body, struct backend_reply *reply)
+static void meddler_call(struct backend *b, struct arena *a, const char *operation, struct slice body,
+			 struct backend_reply *reply)
 {
 	struct meddler *m = (struct meddler *)b;
 	bool transaction = !strcmp(operation, "TransactWriteItems");
 	const struct change *change = m->change;
 
-	if (transaction || !strcmp(operation, "PutItem") || !strcmp(operation, "UpdateItem") || !strcmp(operation, "DeleteItem")) {
+	if (transaction || !strcmp(operation, "PutItem") || !strcmp(operation, "UpdateItem") ||
+	    !strcmp(operation, "DeleteItem")) {
 		size_t actions = transaction ? count_of(body, "\"TableName\"") : 1;
 
 		m->change = NULL;
@@ -263,7 +267,8 @@ static void meddler_call(struct backend *b, struct arena *a, const char *operati
 		m->writes++;
 		m->checks = m->checks || count_of(body, "ConditionCheck\":");
 		m->most = actions > m->most ? actions : m->most;
-	} else if (m->early && !strcmp(operation, "GetItem") && count_of(body, m->early->pk) && count_of(body, m->early->sk)) {
+	} else if (m->early && !strcmp(operation, "GetItem") && count_of(body, m->early->pk) &&
+		   count_of(body, m->early->sk)) {
 		change = m->early;
 		m->early = NULL;
 		meddle(m, a, change);
@@ -312,7 +317,8 @@ static void world(struct app_fixture *f)
 	created(f, "!", "Work", "o1/1", NULL);
 }
 
-static struct outcome take_between(struct app_fixture *f, const struct step *s, const struct change *early, const struct change *c)
+static struct outcome take_between(struct app_fixture *f, const struct step *s, const struct change *early,
+				   const struct change *c)
 {
 	struct meddler m = { .backend = { .call = meddler_call }, .inner = f->backend, .change = c, .early = early };
 	struct run *r = app_fixture_run(f, s->who);
@@ -340,14 +346,27 @@ static struct outcome take(struct app_fixture *f, const struct step *s, const st
 	return take_between(f, s, NULL, c);
 }
 
-#define ORDER_PLACED { "ORDER#o1", "ORDER", "status", placed }
-#define ORDER_GONE   { "ORDER#o1", "ORDER", NULL, NULL }
-#define ORDER_NOTE   { "ORDER#o1", "ORDER", "note", "{'S':'x'}" }
-#define RATE_LOW     { "ORDER#o1", "ORDER", "rate", "{'N':'3'}" }
+#define ORDER_PLACED                                  \
+	{                                             \
+		"ORDER#o1", "ORDER", "status", placed \
+	}
+#define ORDER_GONE                              \
+	{                                       \
+		"ORDER#o1", "ORDER", NULL, NULL \
+	}
+#define ORDER_NOTE                                       \
+	{                                                \
+		"ORDER#o1", "ORDER", "note", "{'S':'x'}" \
+	}
+#define RATE_LOW                                         \
+	{                                                \
+		"ORDER#o1", "ORDER", "rate", "{'N':'3'}" \
+	}
 
 /* What a rule saw is different now, and the rule says no. */
 static void what_was_allowed_is_decided_again(void **state)
 {
+	/* clang-format off */
 	static const struct {
 		struct step step;
 		struct change change;
@@ -402,6 +421,7 @@ static void what_was_allowed_is_decided_again(void **state)
 		/* a requirement whose `when` rests on another item */
 		{ { CREATE, "ann", "Asked", "o1/1", NULL, NULL }, ORDER_PLACED, PROBLEM_CONFLICT },
 	};
+	/* clang-format on */
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
@@ -458,7 +478,8 @@ static void only_what_was_read_is_in_the_condition(void **state)
 		world(&f);
 		o = take(&f, &cases[i].step, &cases[i].change);
 		if (!o.done || o.writes != 1)
-			fail_msg("case %zu: %s: %s, %d writes", i, cases[i].step.entity, o.done ? "done" : problem_name(o.problem), o.writes);
+			fail_msg("case %zu: %s: %s, %d writes", i, cases[i].step.entity,
+				 o.done ? "done" : problem_name(o.problem), o.writes);
 		app_fixture_close(&f);
 	}
 }
@@ -603,6 +624,7 @@ static void a_rule_is_not_decided_by_an_item_of_another_identity(void **state)
 {
 	static const struct change to_o1 = { "BADGE#gold", "BADGE", "id", "{'S':'o1'}" };
 	static const struct change to_o2 = { "BADGE#gold", "BADGE", "id", "{'S':'o2'}" };
+	/* clang-format off */
 	static const struct {
 		enum verb verb;
 		const char *badge;
@@ -612,6 +634,7 @@ static void a_rule_is_not_decided_by_an_item_of_another_identity(void **state)
 		{ CREATE, "o2/gold", NULL, false }, { CREATE, "o1/gold", NULL, true }, { CREATE, "o1/gold", &to_o2, false },
 		{ DELETE, "o2/gold", NULL, true },  { DELETE, "o1/gold", NULL, false }, { DELETE, "o2/gold", &to_o1, false },
 	};
+	/* clang-format on */
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
@@ -693,13 +716,15 @@ static void what_it_counts_on_is_known_to_be_gone(void **state)
 		o = take(&f, &delete, i ? &back : NULL);
 		assert_int_equal(o.done, i == 0);
 		assert_int_equal(is_stored(&f, "ORDER#o2", "REST#1"), i == 1);
-		assert_int_equal(is_stored(&f, "ORDER#o2", "ORDER"), i == 1); /* nothing was counted off what is not there */
+		assert_int_equal(is_stored(&f, "ORDER#o2", "ORDER"),
+				 i == 1); /* nothing was counted off what is not there */
 		app_fixture_close(&f);
 	}
 }
 
 static void nothing_is_added_where_nothing_was_looked_at(void **state)
 {
+	/* clang-format off */
 	static const struct {
 		struct step step;
 		int writes;
@@ -717,6 +742,7 @@ static void nothing_is_added_where_nothing_was_looked_at(void **state)
 		{ { CREATE, "ann", "Work", "o1/2", NULL, NULL }, 1, 3, true },
 		{ { UPDATE, "ann", "Line", "o1/1", "{\"amount\":1}", NULL }, 0, 0, false },   /* as it was: nothing is written */
 	};
+	/* clang-format on */
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
@@ -727,7 +753,8 @@ static void nothing_is_added_where_nothing_was_looked_at(void **state)
 		o = take(&f, &cases[i].step, NULL);
 		if (!o.done || o.writes != cases[i].writes || o.most != cases[i].actions || o.checks != cases[i].checks)
 			fail_msg("case %zu: %s: %s, %d writes of %zu actions, %s checks", i, cases[i].step.entity,
-				 o.done ? "done" : problem_name(o.problem), o.writes, o.most, o.checks ? "with" : "without");
+				 o.done ? "done" : problem_name(o.problem), o.writes, o.most,
+				 o.checks ? "with" : "without");
 		app_fixture_close(&f);
 	}
 }
@@ -748,7 +775,8 @@ struct racer {
 };
 
 /* Both have read and decided before either writes. */
-static void race_call(struct backend *b, struct arena *a, const char *operation, struct slice body, struct backend_reply *reply)
+static void race_call(struct backend *b, struct arena *a, const char *operation, struct slice body,
+		      struct backend_reply *reply)
 {
 	struct racer *w = (struct racer *)b;
 
@@ -764,8 +792,12 @@ static void *race(void *ctx)
 	struct racer *w = ctx;
 
 	for (int i = 0; i < RACES; i++) {
-		struct run r = { .app = &w->fixture->app, .design = w->fixture->design, .backend = &w->between, .arena = &w->arena,
-				 .now_ms = APP_FIXTURE_NOW, .caller = { .subject = SLICE("ann") } };
+		struct run r = { .app = &w->fixture->app,
+				 .design = w->fixture->design,
+				 .backend = &w->between,
+				 .arena = &w->arena,
+				 .now_ms = APP_FIXTURE_NOW,
+				 .caller = { .subject = SLICE("ann") } };
 		char path[32];
 		struct write_result out;
 		bool done;
@@ -774,7 +806,8 @@ static void *race(void *ctx)
 		if (w->places)
 			*strchr(path, '/') = 0;
 		w->first = true;
-		done = w->places ? try_action(&r, "Order", path, "place", NULL, &out) : try_delete(&r, "Counted", path, NULL);
+		done = w->places ? try_action(&r, "Order", path, "place", NULL, &out)
+				 : try_delete(&r, "Counted", path, NULL);
 		w->done += done;
 		w->wrong += !done && r.problem.type != PROBLEM_CONFLICT && r.problem.type != PROBLEM_FORBIDDEN;
 		arena_clear(&w->arena);
@@ -800,8 +833,11 @@ static void no_order_is_placed_and_empty(void **state)
 	}
 	pthread_barrier_init(&barrier, NULL, 2);
 	for (int i = 0; i < 2; i++) {
-		w[i] = (struct racer){ .fixture = &f, .backend = backend_local_new(f.api), .barrier = &barrier, .places = i == 0,
-				      .between = { .call = race_call } };
+		w[i] = (struct racer){ .fixture = &f,
+				       .backend = backend_local_new(f.api),
+				       .barrier = &barrier,
+				       .places = i == 0,
+				       .between = { .call = race_call } };
 		arena_init(&w[i].arena);
 		assert_int_equal(pthread_create(&threads[i], NULL, race, &w[i]), 0);
 	}
@@ -818,7 +854,8 @@ static void no_order_is_placed_and_empty(void **state)
 
 		snprintf(path, sizeof(path), "r%d", i);
 		order = item(&f, "Order", path);
-		assert_true(slice_is(value_bytes(value_get(order, SLICE("status"))), "placed") == (number(order, "lines") == 1));
+		assert_true(slice_is(value_bytes(value_get(order, SLICE("status"))), "placed") ==
+			    (number(order, "lines") == 1));
 	}
 	app_fixture_close(&f);
 }

@@ -47,7 +47,8 @@ static inline const struct json *body(struct run *r, const char *json)
 /* ---- each as a call that may fail ---- */
 
 /* The body may name what a path would: strings that input_body() would not take are set as they are. */
-static inline bool try_create(struct run *r, const char *entity, const char *path, const char *json, struct write_result *out)
+static inline bool try_create(struct run *r, const char *entity, const char *path, const char *json,
+			      struct write_result *out)
 {
 	const struct entity *e = entity_named(r, entity);
 	struct row given;
@@ -82,7 +83,8 @@ static inline bool try_action(struct run *r, const char *entity, const char *pat
 	for (size_t i = 0; i < e->action_count; i++)
 		if (slice_is(e->actions[i].name, action))
 			return input_body(r, e, INPUT_ACTION, &e->actions[i], body(r, json), &given) &&
-			       write_action(r, e, &e->actions[i], identity(r, e, path), e->param_count, &given, NULL, out);
+			       write_action(r, e, &e->actions[i], identity(r, e, path), e->param_count, &given, NULL,
+					    out);
 	fail_msg("there is no action %s", action);
 	return false;
 }
@@ -103,7 +105,8 @@ static inline void must(struct run *r, bool done, const char *what)
 		fail_msg("%s: %s: %.*s", what, problem_name(r->problem.type), SLICE_ARG(r->problem.detail));
 }
 
-static inline struct value created(struct app_fixture *f, const char *who, const char *entity, const char *path, const char *json)
+static inline struct value created(struct app_fixture *f, const char *who, const char *entity, const char *path,
+				   const char *json)
 {
 	struct run *r = app_fixture_run(f, who);
 	struct write_result out = { 0 };
@@ -113,7 +116,8 @@ static inline struct value created(struct app_fixture *f, const char *who, const
 	return out.full;
 }
 
-static inline struct value updated(struct app_fixture *f, const char *who, const char *entity, const char *path, const char *json)
+static inline struct value updated(struct app_fixture *f, const char *who, const char *entity, const char *path,
+				   const char *json)
 {
 	struct run *r = app_fixture_run(f, who);
 	struct write_result out = { 0 };
@@ -122,8 +126,8 @@ static inline struct value updated(struct app_fixture *f, const char *who, const
 	return out.full;
 }
 
-static inline struct value acted(struct app_fixture *f, const char *who, const char *entity, const char *path, const char *action,
-				 const char *json)
+static inline struct value acted(struct app_fixture *f, const char *who, const char *entity, const char *path,
+				 const char *action, const char *json)
 {
 	struct run *r = app_fixture_run(f, who);
 	struct write_result out = { 0 };
@@ -144,13 +148,14 @@ static inline void deleted(struct app_fixture *f, const char *who, const char *e
 static inline void assert_problem(const struct run *r, enum problem_type type, const char *part)
 {
 	if (r->problem.type != type)
-		fail_msg("%s: %.*s, instead of %s", problem_name(r->problem.type), SLICE_ARG(r->problem.detail), problem_name(type));
+		fail_msg("%s: %.*s, instead of %s", problem_name(r->problem.type), SLICE_ARG(r->problem.detail),
+			 problem_name(type));
 	if (part && !memmem(r->problem.detail.p, r->problem.detail.n, part, strlen(part)))
 		fail_msg("'%.*s' does not say '%s'", SLICE_ARG(r->problem.detail), part);
 }
 
-static inline void create_fails(struct app_fixture *f, const char *who, const char *entity, const char *path, const char *json,
-				enum problem_type type, const char *part)
+static inline void create_fails(struct app_fixture *f, const char *who, const char *entity, const char *path,
+				const char *json, enum problem_type type, const char *part)
 {
 	struct run *r = app_fixture_run(f, who);
 	struct write_result out;
@@ -159,8 +164,8 @@ static inline void create_fails(struct app_fixture *f, const char *who, const ch
 	assert_problem(r, type, part);
 }
 
-static inline void update_fails(struct app_fixture *f, const char *who, const char *entity, const char *path, const char *json,
-				enum problem_type type, const char *part)
+static inline void update_fails(struct app_fixture *f, const char *who, const char *entity, const char *path,
+				const char *json, enum problem_type type, const char *part)
 {
 	struct run *r = app_fixture_run(f, who);
 	struct write_result out;
@@ -169,8 +174,8 @@ static inline void update_fails(struct app_fixture *f, const char *who, const ch
 	assert_problem(r, type, part);
 }
 
-static inline void action_fails(struct app_fixture *f, const char *who, const char *entity, const char *path, const char *action,
-				enum problem_type type, const char *part)
+static inline void action_fails(struct app_fixture *f, const char *who, const char *entity, const char *path,
+				const char *action, enum problem_type type, const char *part)
 {
 	struct run *r = app_fixture_run(f, who);
 	struct write_result out;
@@ -253,7 +258,8 @@ static inline size_t scan(struct app_fixture *f, struct value *out, size_t room)
 
 		backend_call(r->backend, r->arena, "Scan",
 			     arena_printf(r->arena, "{\"TableName\":\"%.*s\",\"ConsistentRead\":true%.*s}",
-					  SLICE_ARG(r->design->table), SLICE_ARG(start)), &reply);
+					  SLICE_ARG(r->design->table), SLICE_ARG(start)),
+			     &reply);
 		assert_int_equal(reply.status, 200);
 		items = json_get(reply.body, "Items");
 		for (size_t i = 0; i < items->count; i++) {

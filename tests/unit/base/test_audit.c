@@ -68,7 +68,8 @@ static int lines_of(const char *text)
 
 static void write_name(const char *name)
 {
-	audit_write(&(struct audit_event){ .kind = "login", .outcome = "refused", .name = slice_str(name), .status = 401 });
+	audit_write(
+		&(struct audit_event){ .kind = "login", .outcome = "refused", .name = slice_str(name), .status = 401 });
 }
 
 static void an_event_is_a_line_with_what_it_has(void **state)
@@ -79,9 +80,15 @@ static void an_event_is_a_line_with_what_it_has(void **state)
 	(void)state;
 	assert_true(audit_open(path, why, sizeof(why)));
 	log_set_request(id);
-	audit_write(&(struct audit_event){ .kind = "operator", .outcome = "ok", .subject = SLICE("ann"), .access_key = SLICE("AK"),
-					   .address = SLICE("192.0.2.1"), .design = SLICE("social"), .action = SLICE("CreateTable"),
-					   .target = SLICE("t"), .status = 200 });
+	audit_write(&(struct audit_event){ .kind = "operator",
+					   .outcome = "ok",
+					   .subject = SLICE("ann"),
+					   .access_key = SLICE("AK"),
+					   .address = SLICE("192.0.2.1"),
+					   .design = SLICE("social"),
+					   .action = SLICE("CreateTable"),
+					   .target = SLICE("t"),
+					   .status = 200 });
 	log_set_request(NULL);
 	write_name("bob");
 	audit_close();
@@ -89,9 +96,11 @@ static void an_event_is_a_line_with_what_it_has(void **state)
 	assert_int_equal(lines_of(text), 2);
 	assert_memory_equal(text, "{\"time\":\"20", 11);
 	assert_memory_equal(text + 32, "Z\",", 3);
-	assert_non_null(strstr(text, "\"request\":\"0123456789ABCDEFGHIJKLMNOPQRSTUV0123456789ABCDEFGHIJ\",\"kind\":\"operator\",\"outcome\":\"ok\","
-				     "\"subject\":\"ann\",\"access_key\":\"AK\",\"address\":\"192.0.2.1\",\"design\":\"social\","
-				     "\"action\":\"CreateTable\",\"target\":\"t\",\"status\":200}\n"));
+	assert_non_null(strstr(
+		text,
+		"\"request\":\"0123456789ABCDEFGHIJKLMNOPQRSTUV0123456789ABCDEFGHIJ\",\"kind\":\"operator\",\"outcome\":\"ok\","
+		"\"subject\":\"ann\",\"access_key\":\"AK\",\"address\":\"192.0.2.1\",\"design\":\"social\","
+		"\"action\":\"CreateTable\",\"target\":\"t\",\"status\":200}\n"));
 	assert_non_null(strstr(text, "\"kind\":\"login\",\"outcome\":\"refused\",\"name\":\"bob\",\"status\":401}\n"));
 }
 
@@ -101,14 +110,17 @@ static void a_name_cannot_forge_a_line(void **state)
 
 	(void)state;
 	assert_true(audit_open(path, why, sizeof(why)));
-	write_name("x\"}\n{\"kind\":\"login\",\"outcome\":\"ok\",\"name\":\"root\"}\r\n\t\x7f\xc2\x85\xe2\x80\xa8\xe2\x80\xa9\\");
+	write_name(
+		"x\"}\n{\"kind\":\"login\",\"outcome\":\"ok\",\"name\":\"root\"}\r\n\t\x7f\xc2\x85\xe2\x80\xa8\xe2\x80\xa9\\");
 	write_name("\xff\xc0\xaf\xed\xa0\x80\xf5 caf\xc3\xa9 \xf0\x9f\x98\x80 \xe2\x82");
 	audit_close();
 	text = text_of(path);
 	assert_int_equal(lines_of(text), 2);
 	assert_non_null(strstr(text, "\"name\":\"x\\u0022}\\u000a{\\u0022kind\\u0022:"));
 	assert_non_null(strstr(text, "\\u000d\\u000a\\u0009\\u007f\\u0085\\u2028\\u2029\\u005c\",\"status\":401}\n"));
-	assert_non_null(strstr(text, "\"name\":\"\\ufffd\\ufffd\\ufffd\\ufffd\\ufffd\\ufffd\\ufffd caf\xc3\xa9 \xf0\x9f\x98\x80 \\ufffd\\ufffd\","));
+	assert_non_null(strstr(
+		text,
+		"\"name\":\"\\ufffd\\ufffd\\ufffd\\ufffd\\ufffd\\ufffd\\ufffd caf\xc3\xa9 \xf0\x9f\x98\x80 \\ufffd\\ufffd\","));
 }
 
 static void long_texts_are_cut_between_characters(void **state)
@@ -122,9 +134,15 @@ static void long_texts_are_cut_between_characters(void **state)
 	write_name(name);
 	memset(name, '\x01', sizeof(name) - 1);
 	name[sizeof(name) - 1] = '\0';
-	audit_write(&(struct audit_event){ .kind = "refused", .outcome = "refused", .name = slice_str(name), .subject = slice_str(name),
-					   .access_key = slice_str(name), .address = slice_str(name), .action = slice_str(name),
-					   .why = slice_str(name), .status = 403 });
+	audit_write(&(struct audit_event){ .kind = "refused",
+					   .outcome = "refused",
+					   .name = slice_str(name),
+					   .subject = slice_str(name),
+					   .access_key = slice_str(name),
+					   .address = slice_str(name),
+					   .action = slice_str(name),
+					   .why = slice_str(name),
+					   .status = 403 });
 	audit_close();
 	text = text_of(path);
 	assert_int_equal(lines_of(text), 2);

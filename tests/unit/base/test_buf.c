@@ -115,8 +115,7 @@ static void big_endian_round_trips(void **state)
 
 static void varints_round_trip_and_cut_ones_are_refused(void **state)
 {
-	const uint64_t values[] = { 0, 1, 127, 128, 300, 16383, 16384, UINT32_MAX,
-				    (uint64_t)1 << 63, UINT64_MAX };
+	const uint64_t values[] = { 0, 1, 127, 128, 300, 16383, 16384, UINT32_MAX, (uint64_t)1 << 63, UINT64_MAX };
 	const size_t lengths[] = { 1, 1, 1, 2, 2, 2, 3, 5, 10, 10 };
 	size_t i, cut;
 	uint64_t v;
@@ -144,11 +143,13 @@ static void a_varint_beyond_64_bits_is_refused(void **state)
 
 static void base64_pads_as_rfc_4648(void **state)
 {
+	/* clang-format off */
 	static const char *const pairs[][2] = {
 		{ "", "" }, { "f", "Zg==" }, { "fo", "Zm8=" }, { "foo", "Zm9v" },
 		{ "foob", "Zm9vYg==" }, { "fooba", "Zm9vYmE=" }, { "foobar", "Zm9vYmFy" },
 		{ "\xfb\xff\xbf", "+/+/" },
 	};
+	/* clang-format on */
 	size_t i;
 
 	for (i = 0; i < sizeof(pairs) / sizeof(pairs[0]); i++) {

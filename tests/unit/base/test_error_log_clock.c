@@ -137,8 +137,11 @@ static void lines_can_be_json_with_the_request_id(void **state)
 	captured(say_json, text, sizeof(text));
 	assert_memory_equal(at, "{\"time\":\"20", 11);
 	assert_non_null(at = strstr(at, "\",\"level\":\"info\",\"message\":\"hello\"}\n{"));
-	assert_non_null(at = strstr(at, "\",\"level\":\"warn\",\"request\":\"0123456789ABCDEFGHIJKLMNOPQRSTUV0123456789ABCDEFGHIJ\","
-					"\"message\":\"a \\u0022name\\u0022\\u000a{\\u0022level\\u0022:\\u0022error\\u0022}\\ufffd\"}\n{"));
+	assert_non_null(
+		at = strstr(
+			at,
+			"\",\"level\":\"warn\",\"request\":\"0123456789ABCDEFGHIJKLMNOPQRSTUV0123456789ABCDEFGHIJ\","
+			"\"message\":\"a \\u0022name\\u0022\\u000a{\\u0022level\\u0022:\\u0022error\\u0022}\\ufffd\"}\n{"));
 	assert_non_null(at = strstr(at, "\"level\":\"info\",\"message\":\"      "));
 	assert_non_null(at = strstr(at, " \"}\n"));
 	assert_string_equal(at, " \"}\n   hello\n");

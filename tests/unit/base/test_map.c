@@ -116,8 +116,7 @@ static void running_out_leaves_the_map_whole(void **state)
 		}, { left = true; });
 		alloc_fail_never();
 		for (i = 0; i < 3000; i++)
-			assert_ptr_equal(map_get(&m, slice_make(keys[i], 2)),
-					 i < m.n ? keys[i] : NULL);
+			assert_ptr_equal(map_get(&m, slice_make(keys[i], 2)), i < m.n ? keys[i] : NULL);
 		arena_release(&a);
 	}
 	assert_int_equal(m.n, 3000);

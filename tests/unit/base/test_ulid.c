@@ -16,7 +16,8 @@
 
 static void text_is_the_time_then_the_rest(void **state)
 {
-	static const uint8_t none[ULID_REST] = { 0 }, all[ULID_REST] = { 255, 255, 255, 255, 255, 255, 255, 255, 255, 255 };
+	static const uint8_t none[ULID_REST] = { 0 },
+			     all[ULID_REST] = { 255, 255, 255, 255, 255, 255, 255, 255, 255, 255 };
 	char text[ULID_LENGTH];
 
 	(void)state;

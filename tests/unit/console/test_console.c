@@ -6,15 +6,14 @@
 #include "base/alloc.h"
 #include "console/console.h"
 
-static const char yaml[] =
-	"entities:\n"
-	"  Note:\n"
-	"    path: /notes/<id>\n"
-	"    attributes: {id: 'string, required, fixed', text: string}\n"
-	"    keys: {PK: 'NOTE#<id>', SK: NOTE}\n"
-	"access:\n"
-	"  note again: {path: '/again/<id>', query: table, where: {PK: 'NOTE#<id>'}}\n"
-	"  some: {path: /some, batch: Note(id)}\n";
+static const char yaml[] = "entities:\n"
+			   "  Note:\n"
+			   "    path: /notes/<id>\n"
+			   "    attributes: {id: 'string, required, fixed', text: string}\n"
+			   "    keys: {PK: 'NOTE#<id>', SK: NOTE}\n"
+			   "access:\n"
+			   "  note again: {path: '/again/<id>', query: table, where: {PK: 'NOTE#<id>'}}\n"
+			   "  some: {path: /some, batch: Note(id)}\n";
 
 static struct client c;
 static struct console *console;
@@ -60,7 +59,8 @@ static void the_session_has_tokens_that_open_the_design(void **state)
 
 	client_ask(&c, APP_PUT, "/notes/a", "{}");
 	client_is(&c, 401);
-	c.authorization = arena_printf(&c.f.arena, "Bearer %.*s", SLICE_ARG(json_at(doc, "designs[test].token")->string));
+	c.authorization =
+		arena_printf(&c.f.arena, "Bearer %.*s", SLICE_ARG(json_at(doc, "designs[test].token")->string));
 	client_ask(&c, APP_PUT, "/notes/a", "{}"); /* no rule allows it: an operator may */
 	client_is(&c, 201);
 	c.now_ms += (CONSOLE_TOKEN_SECONDS + 600) * INT64_C(1000);
@@ -138,15 +138,17 @@ static void dynamodbs_requests_count_the_items_they_are_about(void **state)
 	moved(-1, 0);
 	call("PutItem", "{\"TableName\":\"Test\",\"Item\":" KEY("a") "}");
 	moved(0, 1);
-	call("BatchWriteItem", "{\"RequestItems\":{\"Test\":[{\"PutRequest\":{\"Item\":" KEY("b") "}},"
-			       "{\"DeleteRequest\":{\"Key\":" KEY("c") "}}]}}");
+	call("BatchWriteItem", "{\"RequestItems\":{\"Test\":[{\"PutRequest\":{\"Item\":" KEY(
+				       "b") "}},"
+					    "{\"DeleteRequest\":{\"Key\":" KEY("c") "}}]}}");
 	moved(0, 2);
 	call("GetItem", "{\"TableName\":\"Test\",\"Key\":" KEY("nothing") "}");
 	moved(1, 0);
 	call("BatchGetItem", "{\"RequestItems\":{\"Test\":{\"Keys\":[" KEY("a") "," KEY("b") "," KEY("z") "]}}}");
 	moved(3, 0);
-	call("TransactGetItems", "{\"TransactItems\":[{\"Get\":{\"TableName\":\"Test\",\"Key\":" KEY("a") "}},"
-				 "{\"Get\":{\"TableName\":\"Test\",\"Key\":" KEY("b") "}}]}");
+	call("TransactGetItems", "{\"TransactItems\":[{\"Get\":{\"TableName\":\"Test\",\"Key\":" KEY(
+					 "a") "}},"
+					      "{\"Get\":{\"TableName\":\"Test\",\"Key\":" KEY("b") "}}]}");
 	moved(2, 0);
 	call("Scan", "{\"TableName\":\"Test\"}");
 	moved(2, 0);
@@ -160,15 +162,19 @@ static void refused_writes_do_not_count(void **state)
 	(void)state;
 	call("PutItem", "{\"TableName\":\"Test\",\"Item\":" KEY("a") "}");
 	moved(-1, 0);
-	call("PutItem", "{\"TableName\":\"Test\",\"Item\":" KEY("a") ",\"ConditionExpression\":\"attribute_not_exists(PK)\"}");
+	call("PutItem",
+	     "{\"TableName\":\"Test\",\"Item\":" KEY("a") ",\"ConditionExpression\":\"attribute_not_exists(PK)\"}");
 	moved(0, 0);
 	call("TransactWriteItems",
-	     "{\"TransactItems\":[{\"Put\":{\"TableName\":\"Test\",\"Item\":" KEY("b") "}},"
-	     "{\"ConditionCheck\":{\"TableName\":\"Test\",\"Key\":" KEY("a") ",\"ConditionExpression\":\"attribute_not_exists(PK)\"}}]}");
+	     "{\"TransactItems\":[{\"Put\":{\"TableName\":\"Test\",\"Item\":" KEY(
+		     "b") "}},"
+			  "{\"ConditionCheck\":{\"TableName\":\"Test\",\"Key\":" KEY(
+				  "a") ",\"ConditionExpression\":\"attribute_not_exists(PK)\"}}]}");
 	moved(0, 0);
-	call("TransactWriteItems",
-	     "{\"TransactItems\":[{\"Put\":{\"TableName\":\"Test\",\"Item\":" KEY("b") "}},"
-	     "{\"ConditionCheck\":{\"TableName\":\"Test\",\"Key\":" KEY("a") ",\"ConditionExpression\":\"attribute_exists(PK)\"}}]}");
+	call("TransactWriteItems", "{\"TransactItems\":[{\"Put\":{\"TableName\":\"Test\",\"Item\":" KEY(
+					   "b") "}},"
+						"{\"ConditionCheck\":{\"TableName\":\"Test\",\"Key\":" KEY(
+							"a") ",\"ConditionExpression\":\"attribute_exists(PK)\"}}]}");
 	moved(0, 1); /* the check writes nothing */
 }
 
@@ -268,7 +274,8 @@ static void put_raw(const char *item)
 {
 	struct backend_reply reply;
 
-	backend_call(c.f.backend, &c.f.arena, "PutItem", arena_printf(&c.f.arena, "{\"TableName\":\"Test\",\"Item\":%s}", item), &reply);
+	backend_call(c.f.backend, &c.f.arena, "PutItem",
+		     arena_printf(&c.f.arena, "{\"TableName\":\"Test\",\"Item\":%s}", item), &reply);
 	assert_int_equal(reply.status, 200);
 }
 

@@ -4,67 +4,66 @@
 #include "app_fixture.h"
 #include "console/design_doc.h"
 
-static const char yaml[] =
-	"design: small\n"
-	"title: A small one\n"
-	"table: Small\n"
-	"key: [PK, SK]\n"
-	"indexes:\n"
-	"  GSI1:\n"
-	"    key: [GSI1PK, GSI1SK]\n"
-	"    projection: [title]\n"
-	"    accept: {index-without-pattern: kept for later}\n"
-	"stream: new and old images\n"
-	"ttl: expires_at\n"
-	"callers: {roles: [user, admin]}\n"
-	"entities:\n"
-	"  User:\n"
-	"    path: /users/<user_id>\n"
-	"    attributes:\n"
-	"      user_id: string 1..40, id, fixed\n"
-	"      email: string, required, lower, unique\n"
-	"      posts: counter\n"
-	"      changed: timestamp, touched\n"
-	"    keys: {PK: 'USER#<user_id>', SK: PROFILE}\n"
-	"    companions:\n"
-	"      - {unique: email, PK: 'EMAIL#<email>', SK: EMAIL, user_id: <user_id>}\n"
-	"    allow: {create, read: anyone, update: user_id = caller}\n"
-	"    actions:\n"
-	"      promote: {when: posts > 10, input: [email]}\n"
-	"    login: {by: [email], secret: {PK: 'USER#<user_id>', SK: AUTH}, subject: user_id}\n"
-	"  Post:\n"
-	"    path: /posts/<post_id>\n"
-	"    attributes:\n"
-	"      post_id: string, id, fixed\n"
-	"      author: string, the caller, fixed\n"
-	"      author_email: copy of User(author).email\n"
-	"      title: string, required\n"
-	"      status: draft | published, default draft\n"
-	"      rank: integer, default 0\n"
-	"      score: = rank * 2 + 1\n"
-	"      tags: list of string 0..5\n"
-	"      created: timestamp, now\n"
-	"      expires_at: epoch, 7 days after created\n"
-	"      is_gone: boolean, default false, managed\n"
-	"    keys: {PK: 'POST#<post_id>', SK: POST}\n"
-	"    keys when status = 'published':\n"
-	"      GSI1PK: USER#<author>\n"
-	"      GSI1SK: '<rank:06>#<created:date>'\n"
-	"    companions:\n"
-	"      - {for: tag in tags, PK: 'POST#<post_id>', SK: 'TAG#<tag:slug>'}\n"
-	"    counts: [User(author).posts when status = 'published']\n"
-	"    allow: {read: anyone, create: caller is user}\n"
-	"    delete: {set: {is_gone: true}}\n"
-	"access:\n"
-	"  posts of user:\n"
-	"    is: T-01\n"
-	"    path: /users/<user_id>/posts\n"
-	"    query: GSI1\n"
-	"    where: {GSI1PK: 'USER#<user_id>'}\n"
-	"    order: newest first\n"
-	"  some posts: {path: /some, batch: Post(id)}\n"
-	"processors:\n"
-	"  tell: {on: Post created, when: status = 'published', count: User(author).posts by 1}\n";
+static const char yaml[] = "design: small\n"
+			   "title: A small one\n"
+			   "table: Small\n"
+			   "key: [PK, SK]\n"
+			   "indexes:\n"
+			   "  GSI1:\n"
+			   "    key: [GSI1PK, GSI1SK]\n"
+			   "    projection: [title]\n"
+			   "    accept: {index-without-pattern: kept for later}\n"
+			   "stream: new and old images\n"
+			   "ttl: expires_at\n"
+			   "callers: {roles: [user, admin]}\n"
+			   "entities:\n"
+			   "  User:\n"
+			   "    path: /users/<user_id>\n"
+			   "    attributes:\n"
+			   "      user_id: string 1..40, id, fixed\n"
+			   "      email: string, required, lower, unique\n"
+			   "      posts: counter\n"
+			   "      changed: timestamp, touched\n"
+			   "    keys: {PK: 'USER#<user_id>', SK: PROFILE}\n"
+			   "    companions:\n"
+			   "      - {unique: email, PK: 'EMAIL#<email>', SK: EMAIL, user_id: <user_id>}\n"
+			   "    allow: {create, read: anyone, update: user_id = caller}\n"
+			   "    actions:\n"
+			   "      promote: {when: posts > 10, input: [email]}\n"
+			   "    login: {by: [email], secret: {PK: 'USER#<user_id>', SK: AUTH}, subject: user_id}\n"
+			   "  Post:\n"
+			   "    path: /posts/<post_id>\n"
+			   "    attributes:\n"
+			   "      post_id: string, id, fixed\n"
+			   "      author: string, the caller, fixed\n"
+			   "      author_email: copy of User(author).email\n"
+			   "      title: string, required\n"
+			   "      status: draft | published, default draft\n"
+			   "      rank: integer, default 0\n"
+			   "      score: = rank * 2 + 1\n"
+			   "      tags: list of string 0..5\n"
+			   "      created: timestamp, now\n"
+			   "      expires_at: epoch, 7 days after created\n"
+			   "      is_gone: boolean, default false, managed\n"
+			   "    keys: {PK: 'POST#<post_id>', SK: POST}\n"
+			   "    keys when status = 'published':\n"
+			   "      GSI1PK: USER#<author>\n"
+			   "      GSI1SK: '<rank:06>#<created:date>'\n"
+			   "    companions:\n"
+			   "      - {for: tag in tags, PK: 'POST#<post_id>', SK: 'TAG#<tag:slug>'}\n"
+			   "    counts: [User(author).posts when status = 'published']\n"
+			   "    allow: {read: anyone, create: caller is user}\n"
+			   "    delete: {set: {is_gone: true}}\n"
+			   "access:\n"
+			   "  posts of user:\n"
+			   "    is: T-01\n"
+			   "    path: /users/<user_id>/posts\n"
+			   "    query: GSI1\n"
+			   "    where: {GSI1PK: 'USER#<user_id>'}\n"
+			   "    order: newest first\n"
+			   "  some posts: {path: /some, batch: Post(id)}\n"
+			   "processors:\n"
+			   "  tell: {on: Post created, when: status = 'published', count: User(author).posts by 1}\n";
 
 static struct arena arena;
 static const struct json *doc;
@@ -108,9 +107,8 @@ static void the_table_is_told_with_its_file(void **state)
 static void keys_are_told_in_pieces_with_their_conditions(void **state)
 {
 	(void)state;
-	SAYS("entities[User].keys[PK]",
-	     "{\"attribute\":\"PK\",\"template\":\"USER#<user_id>\","
-	     "\"parts\":[{\"text\":\"USER#\"},{\"name\":\"user_id\"}],\"line\":21}");
+	SAYS("entities[User].keys[PK]", "{\"attribute\":\"PK\",\"template\":\"USER#<user_id>\","
+					"\"parts\":[{\"text\":\"USER#\"},{\"name\":\"user_id\"}],\"line\":21}");
 	SAYS("entities[Post].keys[GSI1SK].parts",
 	     "[{\"name\":\"rank\",\"format\":\"06\"},{\"text\":\"#\"},{\"name\":\"created\",\"format\":\"date\"}]");
 	SAYS("entities[Post].keys[GSI1SK].when", "\"status = 'published'\"");
@@ -142,7 +140,8 @@ static void companions_say_whose_and_how_many(void **state)
 	SAYS("entities[User].companions[unique email].keys[user_id].template", "\"<user_id>\"");
 	SAYS("entities[User].companions[credentials].keys[SK].template", "\"AUTH\"");
 	SAYS("entities[Post].companions[each tag].each", "\"tag in tags\"");
-	SAYS("entities[Post].companions[each tag].keys[SK].parts", "[{\"text\":\"TAG#\"},{\"name\":\"tag\",\"format\":\"slug\"}]");
+	SAYS("entities[Post].companions[each tag].keys[SK].parts",
+	     "[{\"text\":\"TAG#\"},{\"name\":\"tag\",\"format\":\"slug\"}]");
 }
 
 /* Post says so three times: by a copy, by a count and by its key. */
@@ -160,7 +159,8 @@ static void rules_are_in_the_words_of_the_design(void **state)
 	SAYS("entities[Post].deletes", "\"sets is_gone to true\"");
 	SAYS("entities[User].deletes", "\"deletes the item\"");
 	SAYS("entities[User].allow", "{\"create\":\"anyone\",\"read\":\"anyone\",\"update\":\"user_id = caller\"}");
-	SAYS("entities[User].actions[promote]", "{\"name\":\"promote\",\"input\":[\"email\"],\"when\":\"posts > 10\",\"line\":26}");
+	SAYS("entities[User].actions[promote]",
+	     "{\"name\":\"promote\",\"input\":[\"email\"],\"when\":\"posts > 10\",\"line\":26}");
 	SAYS("entities[User].routes[0].method", "\"POST\"");
 	SAYS("entities[User].routes[0].path", "\"/users\"");
 	SAYS("entities[User].routes[4].path", "\"/users/<user_id>/promote\"");
@@ -173,9 +173,11 @@ static void access_patterns_say_what_they_ask_for(void **state)
 	SAYS("access[posts of user].kind", "\"query\"");
 	SAYS("access[posts of user].index", "\"GSI1\"");
 	SAYS("access[posts of user].entity", "\"Post\""); /* worked out from the keys */
-	SAYS("access[posts of user].params", "[{\"name\":\"user_id\",\"in\":\"path\",\"type\":\"string\",\"required\":true}]");
+	SAYS("access[posts of user].params",
+	     "[{\"name\":\"user_id\",\"in\":\"path\",\"type\":\"string\",\"required\":true}]");
 	SAYS("access[posts of user].list", "true");
-	SAYS("access[some posts].params", "[{\"name\":\"id\",\"in\":\"query\",\"type\":\"list of string\",\"required\":true}]");
+	SAYS("access[some posts].params",
+	     "[{\"name\":\"id\",\"in\":\"query\",\"type\":\"list of string\",\"required\":true}]");
 	SAYS("access[some posts].list", "false");
 }
 
@@ -199,7 +201,8 @@ static void findings_name_what_they_are_about(void **state)
 
 		assert_true(json_at(&all->items[i], "line")->integer > 0);
 		if (subject->type == JSON_STRING) /* a name, not "entity Post" */
-			assert_false(slice_starts(subject->string, SLICE("entity ")) || slice_starts(subject->string, SLICE("access ")));
+			assert_false(slice_starts(subject->string, SLICE("entity ")) ||
+				     slice_starts(subject->string, SLICE("access ")));
 	}
 }
 
@@ -274,16 +277,11 @@ static void every_shipped_design_has_its_document(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(the_table_is_told_with_its_file),
-		TEST(keys_are_told_in_pieces_with_their_conditions),
-		TEST(attributes_say_what_is_special_about_them),
-		TEST(companions_say_whose_and_how_many),
-		TEST(what_names_another_item_is_told_once),
-		TEST(rules_are_in_the_words_of_the_design),
-		TEST(access_patterns_say_what_they_ask_for),
-		TEST(processors_say_what_they_do),
-		TEST(findings_name_what_they_are_about),
-		TEST(accepted_findings_are_told_with_their_reason),
+		TEST(the_table_is_told_with_its_file),           TEST(keys_are_told_in_pieces_with_their_conditions),
+		TEST(attributes_say_what_is_special_about_them), TEST(companions_say_whose_and_how_many),
+		TEST(what_names_another_item_is_told_once),      TEST(rules_are_in_the_words_of_the_design),
+		TEST(access_patterns_say_what_they_ask_for),     TEST(processors_say_what_they_do),
+		TEST(findings_name_what_they_are_about),         TEST(accepted_findings_are_told_with_their_reason),
 		TEST(every_shipped_design_has_its_document),
 	};
 

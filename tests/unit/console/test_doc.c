@@ -43,7 +43,8 @@ static void commas_stand_between_and_nowhere_else(void **state)
 	doc_member_or_null(&b, "absent", (struct slice){ 0 });
 	doc_member_str(&b, "last", "");
 	json_close(&b, '}');
-	assert_text(&b, "{\"none\":[],\"two\":[\"x\",\"y\"],\"in\":{\"n\":-1,\"is\":true},\"absent\":null,\"last\":\"\"}");
+	assert_text(&b,
+		    "{\"none\":[],\"two\":[\"x\",\"y\"],\"in\":{\"n\":-1,\"is\":true},\"absent\":null,\"last\":\"\"}");
 }
 
 /* The comma is read off the last byte: a text that ends like structure must not be taken for it. */
@@ -68,10 +69,13 @@ static void what_is_no_utf8_becomes_question_marks(void **state)
 	(void)state;
 	buf_init(&b, &arena);
 	json_open(&b, '[');
-	doc_text(&b, SLICE("gr\xc3\xbc\xc3\x9f" "e"));
-	doc_text(&b, SLICE("a\xff" "b\xc3"));
+	doc_text(&b, SLICE("gr\xc3\xbc\xc3\x9f"
+			   "e"));
+	doc_text(&b, SLICE("a\xff"
+			   "b\xc3"));
 	json_close(&b, ']');
-	assert_text(&b, "[\"gr\xc3\xbc\xc3\x9f" "e\",\"a?b?\"]");
+	assert_text(&b, "[\"gr\xc3\xbc\xc3\x9f"
+			"e\",\"a?b?\"]");
 }
 
 int main(void)

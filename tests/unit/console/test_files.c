@@ -22,7 +22,8 @@ static void each_file_unzips_to_the_size_it_had(void **state)
 		size_t n = 0;
 
 		assert_non_null(out);
-		assert_int_equal(libdeflate_gzip_decompress(d, f->gzip, f->gzip_bytes, out, f->bytes + 1, &n), LIBDEFLATE_SUCCESS);
+		assert_int_equal(libdeflate_gzip_decompress(d, f->gzip, f->gzip_bytes, out, f->bytes + 1, &n),
+				 LIBDEFLATE_SUCCESS);
 		assert_int_equal(n, f->bytes);
 		mem_free(out);
 	}
@@ -32,8 +33,11 @@ static void each_file_unzips_to_the_size_it_had(void **state)
 
 static void files_are_found_by_their_whole_names_only(void **state)
 {
-	static const char *const others[] = { "nothing", "index.htm", "index.html/", "/index.html", "../index.html", "assets", "assets/",
-					      "assets/../index.html", "index.html%00", "INDEX.HTML", "." };
+	static const char *const others[] = {
+		"nothing", "index.htm", "index.html/",          "/index.html",   "../index.html",
+		"assets",  "assets/",   "assets/../index.html", "index.html%00", "INDEX.HTML",
+		"."
+	};
 
 	(void)state;
 	for (size_t i = 0; console_file_at(i); i++)

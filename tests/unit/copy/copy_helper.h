@@ -14,16 +14,18 @@
 #include "api/local.h"
 #include "copy/copy_internal.h"
 
-struct side_of { /* a database */
+/* a database */
+struct side_of {
 	struct database base;
 	struct db *db;
 	struct api *api;
-	atomic_int calls;        /* through the door */
-	int dies_at;             /* from this call on nothing answers; 0: never */
-	bool dies_after;         /* the first of them is carried out */
-	atomic_int refuses_in;   /* so many BatchWriteItems from now one is refused; 0: none */
+	atomic_int calls;      /* through the door */
+	int dies_at;           /* from this call on nothing answers; 0: never */
+	bool dies_after;       /* the first of them is carried out */
+	atomic_int refuses_in; /* so many BatchWriteItems from now one is refused; 0: none */
 	/* A stream that is played instead of the real one. NULL: not. True: answered. */
-	bool (*play)(struct side_of *s, struct arena *a, const char *operation, struct slice body, struct backend_reply *r);
+	bool (*play)(struct side_of *s, struct arena *a, const char *operation, struct slice body,
+		     struct backend_reply *r);
 	atomic_int played, child;
 };
 
@@ -49,13 +51,15 @@ static inline void answer(struct arena *a, struct backend_reply *r, int status, 
 	assert_non_null(r->body);
 }
 
-static inline void door_call(struct backend *b, struct arena *a, const char *operation, struct slice body, struct backend_reply *r)
+static inline void door_call(struct backend *b, struct arena *a, const char *operation, struct slice body,
+			     struct backend_reply *r)
 {
 	struct door *d = (struct door *)b;
 	int at = atomic_fetch_add(&d->side->calls, 1) + 1;
 	bool dead = d->side->dies_at && at >= d->side->dies_at;
 
-	if (!strcmp(operation, "BatchWriteItem") && atomic_load(&d->side->refuses_in) && atomic_fetch_sub(&d->side->refuses_in, 1) == 1) {
+	if (!strcmp(operation, "BatchWriteItem") && atomic_load(&d->side->refuses_in) &&
+	    atomic_fetch_sub(&d->side->refuses_in, 1) == 1) {
 		answer(a, r, 400, "ValidationException", "{}");
 		return;
 	}
@@ -129,14 +133,15 @@ static inline void hear(void *ctx, struct slice line)
 }
 
 #define TABLE "Things"
-#define CREATE                                                                                                           \
-	"{\"TableName\":\"" TABLE "\",\"AttributeDefinitions\":[{\"AttributeName\":\"k\",\"AttributeType\":\"S\"}],"     \
-	"\"KeySchema\":[{\"AttributeName\":\"k\",\"KeyType\":\"HASH\"}],\"BillingMode\":\"PAY_PER_REQUEST\","            \
+#define CREATE                                                                                                       \
+	"{\"TableName\":\"" TABLE "\",\"AttributeDefinitions\":[{\"AttributeName\":\"k\",\"AttributeType\":\"S\"}]," \
+	"\"KeySchema\":[{\"AttributeName\":\"k\",\"KeyType\":\"HASH\"}],\"BillingMode\":\"PAY_PER_REQUEST\","        \
 	"\"StreamSpecification\":{\"StreamEnabled\":true,\"StreamViewType\":\"NEW_IMAGE\"}}"
 
 static inline void put(struct fixture *f, struct side_of *s, const char *key, int v)
 {
-	ask(f, s, "PutItem", "{\"TableName\":\"" TABLE "\",\"Item\":{\"k\":{\"S\":\"%s\"},\"v\":{\"N\":\"%d\"}}}", key, v);
+	ask(f, s, "PutItem", "{\"TableName\":\"" TABLE "\",\"Item\":{\"k\":{\"S\":\"%s\"},\"v\":{\"N\":\"%d\"}}}", key,
+	    v);
 }
 
 static inline void drop(struct fixture *f, struct side_of *s, const char *key)
@@ -166,9 +171,16 @@ static inline int setup(void **state)
 	side_open(&f.from);
 	side_open(&f.to);
 	ask(&f, &f.from, "CreateTable", CREATE);
-	f.o = (struct copy_options){ .from = { .database = &f.from.base, .name = "here" }, .to = { .database = &f.to.base, .name = "there" },
-				     .table = SLICE(TABLE), .parallel = 2, .segments = 4, .patience_ms = 20, .quiet_ms = 1,
-				     .expire_ms = 30, .say = hear, .ctx = &f };
+	f.o = (struct copy_options){ .from = { .database = &f.from.base, .name = "here" },
+				     .to = { .database = &f.to.base, .name = "there" },
+				     .table = SLICE(TABLE),
+				     .parallel = 2,
+				     .segments = 4,
+				     .patience_ms = 20,
+				     .quiet_ms = 1,
+				     .expire_ms = 30,
+				     .say = hear,
+				     .ctx = &f };
 	f.o.from.is_directory = true; /* nobody else writes: no need to be patient */
 	*state = &f;
 	return 0;

@@ -45,7 +45,10 @@ static void change_some(struct fixture *f, int round)
 
 static const struct json *state_of(struct fixture *f)
 {
-	return json_get(ask(f, &f->to, "GetItem", "{\"TableName\":\"" TABLE ".thorpe\",\"Key\":{\"PK\":{\"S\":\"COPY\"},\"SK\":{\"S\":\"state\"}}}"), "Item");
+	return json_get(ask(f, &f->to, "GetItem",
+			    "{\"TableName\":\"" TABLE
+			    ".thorpe\",\"Key\":{\"PK\":{\"S\":\"COPY\"},\"SK\":{\"S\":\"state\"}}}"),
+			"Item");
 }
 
 static bool is_there(struct fixture *f, const char *table)
@@ -142,21 +145,25 @@ static void what_is_refused_is_written_by_the_next_run(void **state)
 
 /* ---- a stream that is played ---- */
 
-#define OLD "shardId-00000000000000000001-00000001"
+#define OLD    "shardId-00000000000000000001-00000001"
 #define PARENT "shardId-00000000000000000002-00000002"
-#define CHILD "shardId-00000000000000000003-00000003"
+#define CHILD  "shardId-00000000000000000003-00000003"
 
 static bool mentions(struct slice body, const char *text)
 {
 	return memmem(body.p, body.n, text, strlen(text)) != NULL;
 }
 
-static void records(struct arena *a, struct backend_reply *r, const char *key, int v, const char *sequence, const char *next)
+static void records(struct arena *a, struct backend_reply *r, const char *key, int v, const char *sequence,
+		    const char *next)
 {
-	answer(a, r, 200, "", arena_cstr(a, arena_printf(a,
-		"{\"Records\":[{\"eventName\":\"MODIFY\",\"dynamodb\":{\"Keys\":{\"k\":{\"S\":\"%s\"}},\"NewImage\":{\"k\":{\"S\":\"%s\"},\"v\":{\"N\":\"%d\"}},"
-		"\"SequenceNumber\":\"%s\",\"ApproximateCreationDateTime\":%lld}}]%s%s%s}", key, key, v, sequence,
-		(long long)(clock_now_ms(&clock_system) / 1000), next ? ",\"NextShardIterator\":\"" : "", next ? next : "", next ? "\"" : "")));
+	answer(a, r, 200, "",
+	       arena_cstr(a,
+			  arena_printf(a,
+				       "{\"Records\":[{\"eventName\":\"MODIFY\",\"dynamodb\":{\"Keys\":{\"k\":{\"S\":\"%s\"}},\"NewImage\":{\"k\":{\"S\":\"%s\"},\"v\":{\"N\":\"%d\"}},"
+				       "\"SequenceNumber\":\"%s\",\"ApproximateCreationDateTime\":%lld}}]%s%s%s}",
+				       key, key, v, sequence, (long long)(clock_now_ms(&clock_system) / 1000),
+				       next ? ",\"NextShardIterator\":\"" : "", next ? next : "", next ? "\"" : "")));
 }
 
 static void nap(int ms)
@@ -168,16 +175,21 @@ static void nap(int ms)
 
 /* The child is listed first, and has its change at once; the parent has two pages, and its iterator expires between them. The second
  * one takes long, so that a child that does not wait is done before. */
-static bool play_family(struct side_of *s, struct arena *a, const char *operation, struct slice body, struct backend_reply *r)
+static bool play_family(struct side_of *s, struct arena *a, const char *operation, struct slice body,
+			struct backend_reply *r)
 {
 	int step = atomic_load(&s->played);
 
 	if (!strcmp(operation, "DescribeStream")) {
-		answer(a, r, 200, "", step == 0 ?
-		       "{\"StreamDescription\":{\"Shards\":[{\"ShardId\":\"" OLD "\",\"SequenceNumberRange\":{\"StartingSequenceNumber\":\"1\","
-		       "\"EndingSequenceNumber\":\"2\"}},{\"ShardId\":\"" PARENT "\",\"ParentShardId\":\"" OLD "\",\"SequenceNumberRange\":{}}]}}" :
-		       "{\"StreamDescription\":{\"Shards\":[{\"ShardId\":\"" CHILD "\",\"ParentShardId\":\"" PARENT "\",\"SequenceNumberRange\":{}},"
-		       "{\"ShardId\":\"" PARENT "\",\"ParentShardId\":\"" OLD "\",\"SequenceNumberRange\":{\"EndingSequenceNumber\":\"20\"}}]}}");
+		answer(a, r, 200, "",
+		       step == 0 ? "{\"StreamDescription\":{\"Shards\":[{\"ShardId\":\"" OLD
+				   "\",\"SequenceNumberRange\":{\"StartingSequenceNumber\":\"1\","
+				   "\"EndingSequenceNumber\":\"2\"}},{\"ShardId\":\"" PARENT
+				   "\",\"ParentShardId\":\"" OLD "\",\"SequenceNumberRange\":{}}]}}"
+				 : "{\"StreamDescription\":{\"Shards\":[{\"ShardId\":\"" CHILD
+				   "\",\"ParentShardId\":\"" PARENT "\",\"SequenceNumberRange\":{}},"
+				   "{\"ShardId\":\"" PARENT "\",\"ParentShardId\":\"" OLD
+				   "\",\"SequenceNumberRange\":{\"EndingSequenceNumber\":\"20\"}}]}}");
 		return true;
 	}
 	if (!strcmp(operation, "GetShardIterator")) {
@@ -199,8 +211,7 @@ static bool play_family(struct side_of *s, struct arena *a, const char *operatio
 	else if (mentions(body, "child")) {
 		atomic_store(&s->child, 1);
 		records(a, r, "k1", 3, "30", "child end");
-	}
-	else if (mentions(body, "expired"))
+	} else if (mentions(body, "expired"))
 		answer(a, r, 400, "ExpiredIteratorException", "{}");
 	else if (mentions(body, "parent after 10")) {
 		for (int i = 0; i < 40 && !atomic_load(&s->child); i++)
@@ -208,8 +219,7 @@ static bool play_family(struct side_of *s, struct arena *a, const char *operatio
 		if (atomic_load(&s->child))
 			nap(100);
 		records(a, r, "k1", 2, "20", NULL);
-	}
-	else
+	} else
 		records(a, r, "k1", 1, "10", "expired");
 	atomic_store(&s->played, 1);
 	return true;
@@ -291,9 +301,11 @@ static void an_hour_later_it_goes_on_also_without_a_position(void **state)
 }
 
 /* The first position is said to be trimmed. */
-static bool play_trimmed(struct side_of *s, struct arena *a, const char *operation, struct slice body, struct backend_reply *r)
+static bool play_trimmed(struct side_of *s, struct arena *a, const char *operation, struct slice body,
+			 struct backend_reply *r)
 {
-	if (strcmp(operation, "GetShardIterator") != 0 || !mentions(body, "AFTER_SEQUENCE") || atomic_load(&s->played) >= 4)
+	if (strcmp(operation, "GetShardIterator") != 0 || !mentions(body, "AFTER_SEQUENCE") ||
+	    atomic_load(&s->played) >= 4)
 		return false;
 	atomic_fetch_add(&s->played, 1);
 	answer(a, r, 400, "TrimmedDataAccessException", "{}");
@@ -334,8 +346,13 @@ static void a_trimmed_position_is_a_loss_after_a_day(void **state)
 static void the_state_is_what_it_was(void **state)
 {
 	struct fixture *f = *state;
-	struct job a = { .o = &f->o, .table = f->o.table, .phase = COPY_SCANNING, .sweeps = true }, b = { .o = &f->o, .table = f->o.table };
-	struct source_shard shard = { .id = (char *)PARENT, .parent = (char *)OLD, .sequence = "00123", .reached_ms = 1234567890123, .is_old = true };
+	struct job a = { .o = &f->o, .table = f->o.table, .phase = COPY_SCANNING, .sweeps = true },
+		   b = { .o = &f->o, .table = f->o.table };
+	struct source_shard shard = { .id = (char *)PARENT,
+				      .parent = (char *)OLD,
+				      .sequence = "00123",
+				      .reached_ms = 1234567890123,
+				      .is_old = true };
 	struct segment segments[3] = { { .done = true }, { .at = (char *)"{\"k\":{\"S\":\"\\u0000\\\"x\"}}" }, { 0 } };
 	enum state_found found;
 	struct buf out;
@@ -376,12 +393,14 @@ static void the_state_is_what_it_was(void **state)
 
 static void of_the_table_beside_goes_along_what_belongs_to_the_data(void **state)
 {
+	/* clang-format off */
 	static const struct { const char *pk, *sk; bool goes; } items[] = {
 		{ "DELETING#User", "id=1", true }, { "PARKED#feed", "123", true }, { "PROCESSOR", "feed", true }, { "REPLY#ab", "-", true },
 		{ "LOGIN#ab", "-", true }, { "SECRET", "token", true }, { "POSITION#feed", "retry#123", true }, { "later", "?", true },
 		{ "POSITION#feed", PARENT, false }, { "POSITION#keeper", "seen#" PARENT, false }, { "ENDED", PARENT, false },
 		{ "ENDED#feed", PARENT, false }, { "LEASE", "server#x", false }, { "COPY", "state", false },
 	};
+	/* clang-format on */
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(items) / sizeof(*items); i++)
@@ -405,9 +424,11 @@ static void the_target_has_neither_stream_nor_ttl_until_the_switch(void **state)
 	const struct json *table;
 
 	fill(f);
-	ask(f, &f->from, "UpdateTimeToLive", "{\"TableName\":\"" TABLE "\",\"TimeToLiveSpecification\":{\"Enabled\":true,\"AttributeName\":\"e\"}}");
+	ask(f, &f->from, "UpdateTimeToLive",
+	    "{\"TableName\":\"" TABLE "\",\"TimeToLiveSpecification\":{\"Enabled\":true,\"AttributeName\":\"e\"}}");
 	ask(f, &f->to, "CreateTable", CREATE);
-	ask(f, &f->to, "UpdateTimeToLive", "{\"TableName\":\"" TABLE "\",\"TimeToLiveSpecification\":{\"Enabled\":true,\"AttributeName\":\"e\"}}");
+	ask(f, &f->to, "UpdateTimeToLive",
+	    "{\"TableName\":\"" TABLE "\",\"TimeToLiveSpecification\":{\"Enabled\":true,\"AttributeName\":\"e\"}}");
 	assert_int_equal(caught_up(f), COPY_CAUGHT_UP);
 	table = json_get(ask(f, &f->to, "DescribeTable", "{\"TableName\":\"" TABLE "\"}"), "Table");
 	assert_null(json_get(table, "StreamSpecification"));

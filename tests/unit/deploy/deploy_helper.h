@@ -21,10 +21,10 @@ struct service {
 	struct db *db;
 	struct api *api;
 	struct backend *real;
-	bool recovery;           /* point-in-time recovery is on */
-	unsigned writes;         /* calls that change something */
-	char log[64][32];        /* their operations */
-	const char *lacks[4];    /* operations it does not have */
+	bool recovery;        /* point-in-time recovery is on */
+	unsigned writes;      /* calls that change something */
+	char log[64][32];     /* their operations */
+	const char *lacks[4]; /* operations it does not have */
 	/* Before (or after) the `fails_at`-th writing call is carried out it is refused with this error. */
 	unsigned fails_at;
 	bool fails_after;
@@ -32,8 +32,8 @@ struct service {
 	/* Refuses an operation so many times. */
 	const char *refused;
 	int refusals;
-	const char *ignored;     /* answers 200 and does nothing */
-	int shown_late;          /* tags are not listed for so many looks */
+	const char *ignored; /* answers 200 and does nothing */
+	int shown_late;      /* tags are not listed for so many looks */
 };
 
 struct fixture {
@@ -44,7 +44,8 @@ struct fixture {
 	size_t said_count;
 };
 
-static inline void answer(struct arena *a, struct backend_reply *r, int status, const char *error, const char *message, const char *body)
+static inline void answer(struct arena *a, struct backend_reply *r, int status, const char *error, const char *message,
+			  const char *body)
 {
 	*r = (struct backend_reply){ .status = status, .error = slice_str(error), .message = slice_str(message) };
 	r->body = json_parse(a, slice_str(body));
@@ -55,7 +56,8 @@ static inline bool changes(const char *operation)
 	return strncmp(operation, "Describe", 8) && strncmp(operation, "List", 4);
 }
 
-static inline void play_recovery(struct service *s, struct arena *a, const char *operation, struct slice body, struct backend_reply *r)
+static inline void play_recovery(struct service *s, struct arena *a, const char *operation, struct slice body,
+				 struct backend_reply *r)
 {
 	if (!strcmp(operation, "UpdateContinuousBackups")) {
 		if (!memmem(body.p, body.n, "TableName", 9)) {
@@ -64,12 +66,14 @@ static inline void play_recovery(struct service *s, struct arena *a, const char 
 		}
 		s->recovery = true;
 	}
-	answer(a, r, 200, "", "", s->recovery ?
-	       "{\"ContinuousBackupsDescription\":{\"PointInTimeRecoveryDescription\":{\"PointInTimeRecoveryStatus\":\"ENABLED\"}}}" :
-	       "{\"ContinuousBackupsDescription\":{\"PointInTimeRecoveryDescription\":{\"PointInTimeRecoveryStatus\":\"DISABLED\"}}}");
+	answer(a, r, 200, "", "",
+	       s->recovery
+		       ? "{\"ContinuousBackupsDescription\":{\"PointInTimeRecoveryDescription\":{\"PointInTimeRecoveryStatus\":\"ENABLED\"}}}"
+		       : "{\"ContinuousBackupsDescription\":{\"PointInTimeRecoveryDescription\":{\"PointInTimeRecoveryStatus\":\"DISABLED\"}}}");
 }
 
-static inline void carry_out(struct service *s, struct arena *a, const char *operation, struct slice body, struct backend_reply *r)
+static inline void carry_out(struct service *s, struct arena *a, const char *operation, struct slice body,
+			     struct backend_reply *r)
 {
 	if (strstr(operation, "ContinuousBackups"))
 		play_recovery(s, a, operation, body, r);
@@ -79,7 +83,8 @@ static inline void carry_out(struct service *s, struct arena *a, const char *ope
 		backend_call(s->real, a, operation, body, r);
 }
 
-static inline void service_call(struct backend *b, struct arena *a, const char *operation, struct slice body, struct backend_reply *r)
+static inline void service_call(struct backend *b, struct arena *a, const char *operation, struct slice body,
+				struct backend_reply *r)
 {
 	struct service *s = (struct service *)b;
 	bool probe = slice_is(body, "{}"), now;
@@ -143,11 +148,11 @@ static inline int teardown(void **state)
 	"    attributes: {id: 'string, id', kind: string, score: integer, until: epoch}\n" \
 	"    keys: {PK: NOTE#<id>, SK: NOTE}\n"                                            \
 	"    keys when kind is present: {G1: KIND#<kind>, G2: <score>}\n"
-#define BY_KIND "byKind: {key: [G1, G2: number], projection: [score]}"
+#define BY_KIND  "byKind: {key: [G1, G2: number], projection: [score]}"
 #define BY_SCORE "byScore: {key: [G2: number, G1], projection: keys only}"
-#define INDEXES "indexes: {" BY_KIND ", " BY_SCORE "}\n"
-#define STREAM "stream: new image\n"
-#define TTL "ttl: until\n"
+#define INDEXES  "indexes: {" BY_KIND ", " BY_SCORE "}\n"
+#define STREAM   "stream: new image\n"
+#define TTL      "ttl: until\n"
 
 static inline const struct design *design(struct fixture *f, const char *head)
 {
@@ -184,7 +189,8 @@ static inline struct deploy_plan look(struct fixture *f, const char *head)
 
 	*w = want(f, head);
 	if (!deploy_look(&f->s.backend, w, &f->arena, &plan, &failure))
-		fail_msg("%s: %.*s: %.*s", failure.operation, SLICE_ARG(failure.reply.error), SLICE_ARG(failure.reply.message));
+		fail_msg("%s: %.*s: %.*s", failure.operation, SLICE_ARG(failure.reply.error),
+			 SLICE_ARG(failure.reply.message));
 	return plan;
 }
 
@@ -196,7 +202,8 @@ static inline void hear(void *ctx, struct slice line)
 		snprintf(f->said[f->said_count++], sizeof(f->said[0]), "%.*s", SLICE_ARG(line));
 }
 
-static inline enum deploy_end run_for(struct fixture *f, const char *head, int64_t most_ms, struct deploy_failure *failure)
+static inline enum deploy_end run_for(struct fixture *f, const char *head, int64_t most_ms,
+				      struct deploy_failure *failure)
 {
 	struct deploy_progress p = { .say = hear, .ctx = f, .most_ms = most_ms };
 	struct deploy_want w = want(f, head);
@@ -210,8 +217,8 @@ static inline void run(struct fixture *f, const char *head)
 	struct deploy_failure failure;
 
 	if (run_for(f, head, 0, &failure) != DEPLOY_DONE)
-		fail_msg("%s: %.*s: %.*s %.*s", failure.operation ? failure.operation : "", SLICE_ARG(failure.reply.error),
-			 SLICE_ARG(failure.reply.message), SLICE_ARG(failure.words));
+		fail_msg("%s: %.*s: %.*s %.*s", failure.operation ? failure.operation : "",
+			 SLICE_ARG(failure.reply.error), SLICE_ARG(failure.reply.message), SLICE_ARG(failure.words));
 }
 
 static inline bool has(struct slice text, const char *part)

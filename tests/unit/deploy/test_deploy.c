@@ -130,12 +130,14 @@ static void blocked(struct fixture *f, const char *was, const char *is, const ch
 
 static void an_index_with_another_key_is_an_obstacle(void **state)
 {
-	blocked(*state, "indexes: {byKind: {key: [G1], projection: [score]}}\n", INDEXES TTL, "index byKind has the key G1");
+	blocked(*state, "indexes: {byKind: {key: [G1], projection: [score]}}\n", INDEXES TTL,
+		"index byKind has the key G1");
 }
 
 static void an_index_with_other_attributes_is_an_obstacle(void **state)
 {
-	blocked(*state, "indexes: {byKind: {key: [G1, G2: number]}}\n", INDEXES TTL, "give the index of the design another name");
+	blocked(*state, "indexes: {byKind: {key: [G1, G2: number]}}\n", INDEXES TTL,
+		"give the index of the design another name");
 }
 
 static void a_stream_with_another_view_is_an_obstacle(void **state)
@@ -154,12 +156,14 @@ static void an_attribute_of_another_type_in_a_key_is_an_obstacle(void **state)
 	struct deploy_failure failure;
 	struct backend_reply r;
 
-	backend_call(f->s.real, &f->arena, "CreateTable",
-		     SLICE("{\"TableName\":\"Notes\",\"BillingMode\":\"PAY_PER_REQUEST\",\"AttributeDefinitions\":[{\"AttributeName\":\"PK\","
-			   "\"AttributeType\":\"S\"},{\"AttributeName\":\"SK\",\"AttributeType\":\"S\"},{\"AttributeName\":\"G1\","
-			   "\"AttributeType\":\"N\"}],\"KeySchema\":[{\"AttributeName\":\"PK\",\"KeyType\":\"HASH\"},{\"AttributeName\":\"SK\","
-			   "\"KeyType\":\"RANGE\"}],\"GlobalSecondaryIndexes\":[{\"IndexName\":\"old\",\"KeySchema\":[{\"AttributeName\":"
-			   "\"G1\",\"KeyType\":\"HASH\"}],\"Projection\":{\"ProjectionType\":\"ALL\"}}]}"), &r);
+	backend_call(
+		f->s.real, &f->arena, "CreateTable",
+		SLICE("{\"TableName\":\"Notes\",\"BillingMode\":\"PAY_PER_REQUEST\",\"AttributeDefinitions\":[{\"AttributeName\":\"PK\","
+		      "\"AttributeType\":\"S\"},{\"AttributeName\":\"SK\",\"AttributeType\":\"S\"},{\"AttributeName\":\"G1\","
+		      "\"AttributeType\":\"N\"}],\"KeySchema\":[{\"AttributeName\":\"PK\",\"KeyType\":\"HASH\"},{\"AttributeName\":\"SK\","
+		      "\"KeyType\":\"RANGE\"}],\"GlobalSecondaryIndexes\":[{\"IndexName\":\"old\",\"KeySchema\":[{\"AttributeName\":"
+		      "\"G1\",\"KeyType\":\"HASH\"}],\"Projection\":{\"ProjectionType\":\"ALL\"}}]}"),
+		&r);
 	assert_int_equal(r.status, 200);
 	assert_int_equal(run_for(f, WHOLE, 0, &failure), DEPLOY_BLOCKED);
 	assert_has(failure.words, "index byKind needs G1 as a S, and it is a N");
@@ -174,7 +178,8 @@ static void another_table_key_is_an_obstacle(void **state)
 
 	backend_call(f->s.real, &f->arena, "CreateTable",
 		     SLICE("{\"TableName\":\"Notes\",\"BillingMode\":\"PAY_PER_REQUEST\",\"AttributeDefinitions\":[{\"AttributeName\":\"id\","
-			   "\"AttributeType\":\"S\"}],\"KeySchema\":[{\"AttributeName\":\"id\",\"KeyType\":\"HASH\"}]}"), &r);
+			   "\"AttributeType\":\"S\"}],\"KeySchema\":[{\"AttributeName\":\"id\",\"KeyType\":\"HASH\"}]}"),
+		     &r);
 	assert_int_equal(r.status, 200);
 	assert_int_equal(run_for(f, WHOLE, 0, &failure), DEPLOY_BLOCKED);
 	assert_has(failure.words, "its key is id");
@@ -260,14 +265,15 @@ static void wherever_it_is_stopped_it_goes_on(void **state)
 	grown = tried_all_stops(f, "", WHOLE, false);
 	teardown(state);
 	assert_int_equal(grown, tried_all_stops(f, "", WHOLE, true));
-	assert_int_equal(fresh, 6);  /* two tables, two TTLs, recovery */
-	assert_int_equal(grown, 8);  /* two protections, recovery, stream, two indexes, TTL */
+	assert_int_equal(fresh, 6); /* two tables, two TTLs, recovery */
+	assert_int_equal(grown, 8); /* two protections, recovery, stream, two indexes, TTL */
 }
 
 /* ---- services that refuse ---- */
 
 static void what_is_refused_for_now_is_done_later(void **state)
 {
+	/* clang-format off */
 	static const struct {
 		const char *operation, *error, *message;
 	} all[] = {
@@ -278,6 +284,7 @@ static void what_is_refused_for_now_is_done_later(void **state)
 		{ "UpdateTimeToLive", "ThrottlingException", "Rate exceeded" },
 		{ "UpdateTimeToLive", "ServiceUnavailable", "no answer" },
 	};
+	/* clang-format on */
 	struct fixture *f = *state;
 
 	for (size_t i = 0; i < sizeof(all) / sizeof(*all); i++) {

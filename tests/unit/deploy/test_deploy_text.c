@@ -42,16 +42,19 @@ static void assert_table(const struct json *resource)
 	assert_members(resource, "Type DeletionPolicy UpdateReplacePolicy Properties");
 	assert_true(slice_is(json_get(resource, "Type")->string, "AWS::DynamoDB::Table"));
 	assert_true(slice_is(json_get(resource, "DeletionPolicy")->string, "Retain"));
-	assert_members(p, "AttributeDefinitions BillingMode ContributorInsightsSpecification DeletionProtectionEnabled "
-			  "GlobalSecondaryIndexes ImportSourceSpecification KeySchema KinesisStreamSpecification LocalSecondaryIndexes "
-			  "OnDemandThroughput PointInTimeRecoverySpecification ProvisionedThroughput ResourcePolicy SSESpecification "
-			  "StreamSpecification TableClass TableName Tags TimeToLiveSpecification WarmThroughput");
+	assert_members(
+		p,
+		"AttributeDefinitions BillingMode ContributorInsightsSpecification DeletionProtectionEnabled "
+		"GlobalSecondaryIndexes ImportSourceSpecification KeySchema KinesisStreamSpecification LocalSecondaryIndexes "
+		"OnDemandThroughput PointInTimeRecoverySpecification ProvisionedThroughput ResourcePolicy SSESpecification "
+		"StreamSpecification TableClass TableName Tags TimeToLiveSpecification WarmThroughput");
 	assert_keys(json_get(p, "KeySchema"));
 	for (size_t i = 0; i < json_get(p, "AttributeDefinitions")->count; i++)
 		assert_members(&json_get(p, "AttributeDefinitions")->items[i], "AttributeName AttributeType");
 	for (size_t i = 0; json_is(indexes, JSON_ARRAY) && i < indexes->count; i++) {
-		assert_members(&indexes->items[i], "ContributorInsightsSpecification IndexName KeySchema OnDemandThroughput Projection "
-						   "ProvisionedThroughput WarmThroughput");
+		assert_members(&indexes->items[i],
+			       "ContributorInsightsSpecification IndexName KeySchema OnDemandThroughput Projection "
+			       "ProvisionedThroughput WarmThroughput");
 		assert_keys(json_get(&indexes->items[i], "KeySchema"));
 		assert_members(json_get(&indexes->items[i], "Projection"), "NonKeyAttributes ProjectionType");
 	}
@@ -59,7 +62,8 @@ static void assert_table(const struct json *resource)
 		assert_members(json_get(p, "StreamSpecification"), "StreamViewType ResourcePolicy");
 	assert_members(json_get(p, "TimeToLiveSpecification"), "AttributeName Enabled");
 	if (json_get(p, "PointInTimeRecoverySpecification"))
-		assert_members(json_get(p, "PointInTimeRecoverySpecification"), "PointInTimeRecoveryEnabled RecoveryPeriodInDays");
+		assert_members(json_get(p, "PointInTimeRecoverySpecification"),
+			       "PointInTimeRecoveryEnabled RecoveryPeriodInDays");
 	for (size_t i = 0; i < json_get(p, "Tags")->count; i++)
 		assert_members(&json_get(p, "Tags")->items[i], "Key Value");
 }
@@ -134,12 +138,14 @@ static void terraform_gets_the_same(void **state)
 	struct slice text = deploy_terraform(&w, &f->arena);
 
 	assert_balanced(text);
-	assert_has(text, "resource \"aws_dynamodb_table\" \"table\" {\n  name = \"Notes\"\n  billing_mode = \"PAY_PER_REQUEST\"\n"
-			 "  hash_key = \"PK\"\n  range_key = \"SK\"\n  stream_enabled = true\n  stream_view_type = \"NEW_IMAGE\"\n"
-			 "  deletion_protection_enabled = true\n");
+	assert_has(text,
+		   "resource \"aws_dynamodb_table\" \"table\" {\n  name = \"Notes\"\n  billing_mode = \"PAY_PER_REQUEST\"\n"
+		   "  hash_key = \"PK\"\n  range_key = \"SK\"\n  stream_enabled = true\n  stream_view_type = \"NEW_IMAGE\"\n"
+		   "  deletion_protection_enabled = true\n");
 	assert_has(text, "  attribute {\n    name = \"G2\"\n    type = \"N\"\n  }\n");
-	assert_has(text, "    name = \"byKind\"\n    projection_type = \"INCLUDE\"\n    non_key_attributes = [\"score\"]\n\n"
-			 "    key_schema {\n      attribute_name = \"G1\"\n      key_type = \"HASH\"\n    }\n");
+	assert_has(text,
+		   "    name = \"byKind\"\n    projection_type = \"INCLUDE\"\n    non_key_attributes = [\"score\"]\n\n"
+		   "    key_schema {\n      attribute_name = \"G1\"\n      key_type = \"HASH\"\n    }\n");
 	assert_has(text, "  ttl {\n    enabled = true\n    attribute_name = \"expires\"\n  }\n");
 	assert_has(text, "  point_in_time_recovery {\n    enabled = true\n  }\n");
 	assert_has(text, "\"${aws_dynamodb_table.table.arn}/index/*\"");
@@ -189,6 +195,7 @@ static void servers_get_the_least_rights(void **state)
 
 static void tags_are_as_aws_takes_them(void **state)
 {
+	/* clang-format off */
 	static const struct {
 		const char *key, *value;
 		bool valid;
@@ -202,6 +209,7 @@ static void tags_are_as_aws_takes_them(void **state)
 		{ "a", "x\n", false },
 		{ "a", "x{", false },
 	};
+	/* clang-format on */
 	char long_key[130];
 
 	(void)state;
@@ -218,12 +226,12 @@ static void tags_are_as_aws_takes_them(void **state)
 
 /* ---- cost ---- */
 
-#define LIST                                                                                \
-	"access:\n"                                                                         \
-	"  notes of kind:\n"                                                                \
-	"    path: /kinds/<kind>\n"                                                         \
-	"    query: byKind\n"                                                               \
-	"    where: {G1: KIND#<kind>}\n"                                                    \
+#define LIST                             \
+	"access:\n"                      \
+	"  notes of kind:\n"             \
+	"    path: /kinds/<kind>\n"      \
+	"    query: byKind\n"            \
+	"    where: {G1: KIND#<kind>}\n" \
 	"    limit: 16\n"
 
 static void near(double a, double b)
@@ -247,7 +255,8 @@ static void declared_traffic_is_counted_with_its_indexes(void **state)
 {
 	struct fixture *f = *state;
 	struct deploy_load l = { .reads = -1, .writes = -1, .storage_gb = -1 };
-	struct deploy_cost c = cost_of(f, WHOLE LIST "traffic: {create Note: 10 a second, notes of kind: 100 a second}\n", l);
+	struct deploy_cost c =
+		cost_of(f, WHOLE LIST "traffic: {create Note: 10 a second, notes of kind: 100 a second}\n", l);
 	double gb = 10 * 1124 * 2628000.0 / 1e9; /* a month of notes in the table; the same in each index */
 
 	assert_true(c.declared);

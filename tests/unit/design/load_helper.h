@@ -12,7 +12,7 @@
 
 #include "design/design.h"
 
-#define OPEN "«"
+#define OPEN  "«"
 #define CLOSE "»"
 
 static struct arena arena;

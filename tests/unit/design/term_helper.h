@@ -17,7 +17,7 @@
 #include "value/codec.h"
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
-#define UNUSED __attribute__((unused))
+#define UNUSED       __attribute__((unused))
 
 static struct arena arena;
 
@@ -96,9 +96,9 @@ UNUSED static const char *found(const struct findings *f)
 	const struct finding *one = &f->list[0];
 
 	assert_int_equal(f->count, 1);
-	return arena_cstr(&arena, arena_printf(&arena, "%d:%d+%d %s: %.*s | %.*s", one->place.line,
-					       one->place.column, one->place.length, one->rule,
-					       SLICE_ARG(one->message), SLICE_ARG(one->repair)));
+	return arena_cstr(&arena,
+			  arena_printf(&arena, "%d:%d+%d %s: %.*s | %.*s", one->place.line, one->place.column,
+				       one->place.length, one->rule, SLICE_ARG(one->message), SLICE_ARG(one->repair)));
 }
 
 /* ---- a world to evaluate terms in ---- */
@@ -162,8 +162,17 @@ UNUSED static bool world_may(void *ctx, struct slice permission)
 UNUSED static struct term_scope world_scope(struct world *w, const char *caller)
 {
 	return (struct term_scope){
-		.ctx = w, .item = &w->item, .old = &w->old, .input = &w->input, .body = true, .fetch = world_fetch, .has_role = world_role,
-		.may = world_may, .caller = slice_str(caller), .now_ms = NOW_MS, .arena = &arena,
+		.ctx = w,
+		.item = &w->item,
+		.old = &w->old,
+		.input = &w->input,
+		.body = true,
+		.fetch = world_fetch,
+		.has_role = world_role,
+		.may = world_may,
+		.caller = slice_str(caller),
+		.now_ms = NOW_MS,
+		.arena = &arena,
 	};
 }
 

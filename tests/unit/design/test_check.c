@@ -6,189 +6,188 @@
 #include <cmocka.h>
 #include "design/design.h"
 
-static const char base[] =
-	"design: test\n"
-	"title: Test\n"
-	"table: Test\n"
-	"key: [PK, SK]\n"
-	"indexes:\n"
-	"  GSI1: {key: [GSI1PK, GSI1SK]}\n"
-	"  GSI2: {key: [GSI2PK, GSI2SK], projection: [title, rank, author_id, post_id, status]}\n"
-	"stream: new and old images\n"
-	"ttl: expires_at\n"
-	"billing: {read: 100, write: 1000}\n"
-	"\n"
-	"entities:\n"
-	"  User:\n"
-	"    path: /users/<user_id>\n"
-	"    attributes:\n"
-	"      user_id: string, id\n"
-	"      username: string 3..30, required, lower, unique, fixed\n"
-	"      password_hash: string, hidden\n"
-	"      is_popular: boolean, default false, managed\n"
-	"      created_at: timestamp, now\n"
-	"    keys:\n"
-	"      PK: USER#<user_id>\n"
-	"      SK: PROFILE\n"
-	"    companions:\n"
-	"      - {unique: username, PK: USERNAME#<username>, SK: USERNAME, user_id: <user_id>}\n"
-	"    allow: {create, read: anyone, update: user_id = caller}\n"
-	"\n"
-	"  Post:\n"
-	"    path: /posts/<post_id>\n"
-	"    attributes:\n"
-	"      post_id: string, id, fixed\n"
-	"      author_id: string, the caller, fixed\n"
-	"      author_name: copy of User(author_id).username\n"
-	"      title: string 1..100, required\n"
-	"      body: text 0..1000\n"
-	"      tags: list of string 0..20, lower\n"
-	"      status: DRAFT | PUBLISHED, default DRAFT, managed\n"
-	"      published_at: timestamp, managed\n"
-	"      likes: counter\n"
-	"      rank: integer 0..999999, default 0, managed\n"
-	"      created_at: timestamp, now\n"
-	"    keys:\n"
-	"      PK: POST#<post_id>\n"
-	"      SK: METADATA\n"
-	"    keys when status = 'PUBLISHED' and published_at is present:\n"
-	"      GSI1PK: AUTHOR#<author_id>\n"
-	"      GSI1SK: POST#<published_at>#<post_id>\n"
-	"      GSI2PK: RANKED#<author_id>\n"
-	"      GSI2SK: 'RANK#<rank:06>#<post_id>'\n"
-	"    companions:\n"
-	"      - {for: tag in tags, PK: POST#<post_id>, SK: TAG#<tag>, GSI1PK: TAG#<tag>, GSI1SK: "
-	"POST#<post_id>}\n"
-	"    allow:\n"
-	"      create: caller is user\n"
-	"      read: status = 'PUBLISHED' or author_id = caller\n"
-	"      update, delete: author_id = caller\n"
-	"    actions:\n"
-	"      publish: {set: {status: PUBLISHED, published_at: now}}\n"
-	"    delete: {then remove: [likes of post, comments of post]}\n"
-	"\n"
-	"  Like:\n"
-	"    path: /posts/<post_id>/likes/<user_id>\n"
-	"    attributes:\n"
-	"      post_id: string, required, fixed\n"
-	"      user_id: string, the caller, fixed\n"
-	"      created_at: timestamp, now\n"
-	"    keys:\n"
-	"      PK: POST#<post_id>\n"
-	"      SK: LIKE#<user_id>\n"
-	"      GSI1PK: LIKER#<user_id>\n"
-	"      GSI1SK: LIKE#<created_at>#<post_id>\n"
-	"    counts:\n"
-	"      - Post(post_id).likes\n"
-	"    allow: {create: caller is user, read: anyone, delete: user_id = caller}\n"
-	"\n"
-	"  Comment:\n"
-	"    path: /posts/<post_id>/comments/<comment_id>\n"
-	"    attributes:\n"
-	"      post_id: string, required, fixed\n"
-	"      comment_id: string, id\n"
-	"      user_id: string, the caller, fixed\n"
-	"      text: text 1..500, required\n"
-	"      is_deleted: boolean, default false, managed\n"
-	"      created_at: timestamp, now\n"
-	"    keys:\n"
-	"      PK: POST#<post_id>\n"
-	"      SK: COMMENT#<comment_id>\n"
-	"    requires:\n"
-	"      - Post(post_id)\n"
-	"    allow: {create: caller is user, read: anyone, delete: user_id = caller}\n"
-	"    delete: {set: {is_deleted: true, text: '[deleted]'}}\n"
-	"\n"
-	"  Follow:\n"
-	"    path: /users/<follower_id>/following/<followed_id>\n"
-	"    attributes:\n"
-	"      follower_id: string, the caller, fixed\n"
-	"      followed_id: string, required, fixed\n"
-	"      created_at: timestamp, now\n"
-	"    keys:\n"
-	"      PK: USER#<follower_id>\n"
-	"      SK: FOLLOWING#<followed_id>\n"
-	"      GSI1PK: USER#<followed_id>\n"
-	"      GSI1SK: FOLLOWER#<follower_id>\n"
-	"    companions:\n"
-	"      - {PK: USER#<followed_id>, SK: FOLLOWER#<follower_id>, since: <created_at>}\n"
-	"    requires:\n"
-	"      - User(followed_id)\n"
-	"    allow: {create: caller is user, read: anyone, delete: follower_id = caller}\n"
-	"\n"
-	"  FeedEntry:\n"
-	"    internal: true\n"
-	"    path: /users/<user_id>/feed/<created_at>/<post_id>\n"
-	"    attributes:\n"
-	"      user_id: string, required, fixed\n"
-	"      created_at: timestamp, required, fixed\n"
-	"      post_id: string, required, fixed\n"
-	"      preview: string 0..80\n"
-	"      expires_at: epoch, 30 days after created_at\n"
-	"    keys:\n"
-	"      PK: FEED#<user_id>\n"
-	"      SK: <created_at>#<post_id>\n"
-	"    allow: {read: user_id = caller}\n"
-	"\n"
-	"access:\n"
-	"  posts of author:\n"
-	"    path: /users/<user_id>/posts\n"
-	"    query: GSI1\n"
-	"    where: {GSI1PK: AUTHOR#<user_id>, GSI1SK: begins with POST#}\n"
-	"    order: newest first\n"
-	"  ranked posts:\n"
-	"    path: /users/<user_id>/ranked\n"
-	"    query: GSI2\n"
-	"    where: {GSI2PK: RANKED#<user_id>, GSI2SK: begins with RANK#}\n"
-	"    order: highest first\n"
-	"  posts by tag:\n"
-	"    path: /tags/<tag>\n"
-	"    query: GSI1\n"
-	"    where: {GSI1PK: TAG#<tag>, GSI1SK: begins with POST#}\n"
-	"    then: {get: Post, keys: {PK: <PK>, SK: METADATA}}\n"
-	"  likes of post:\n"
-	"    path: /posts/<post_id>/likes\n"
-	"    query: table\n"
-	"    where: {PK: POST#<post_id>, SK: begins with LIKE#}\n"
-	"  likes of user:\n"
-	"    path: /users/<user_id>/likes\n"
-	"    query: GSI1\n"
-	"    where: {GSI1PK: LIKER#<user_id>, GSI1SK: begins with LIKE#}\n"
-	"    order: newest first\n"
-	"  comments of post:\n"
-	"    path: /posts/<post_id>/comments\n"
-	"    query: table\n"
-	"    where: {PK: POST#<post_id>, SK: begins with COMMENT#}\n"
-	"    order: oldest first\n"
-	"  followers:\n"
-	"    path: /users/<user_id>/followers\n"
-	"    query: GSI1\n"
-	"    where: {GSI1PK: USER#<user_id>, GSI1SK: begins with FOLLOWER#}\n"
-	"  feed:\n"
-	"    path: /users/<user_id>/feed\n"
-	"    query: table\n"
-	"    where: {PK: FEED#<user_id>, SK: '>= <since>'}\n"
-	"    with:\n"
-	"      since: timestamp, default days_ago(30)\n"
-	"    order: newest first\n"
-	"\n"
-	"processors:\n"
-	"  deliver:\n"
-	"    on: Post updated\n"
-	"    when: status = 'PUBLISHED' and old.status <> 'PUBLISHED' and "
-	"User(author_id).is_popular = false\n"
-	"    each: follower in followers(user_id = author_id)\n"
-	"    put: FeedEntry\n"
-	"    with: {user_id: follower.follower_id, post_id: post_id, created_at: published_at, "
-	"preview: first 80 of body}\n"
-	"  withdraw:\n"
-	"    on: Post deleted\n"
-	"    each: follower in followers(user_id = author_id)\n"
-	"    delete: FeedEntry(follower.follower_id, published_at, post_id)\n"
-	"\n"
-	"traffic:\n"
-	"  create Post: 10 a second\n"
-	"  create Like: 20 a second\n";
+static const char base[] = "design: test\n"
+			   "title: Test\n"
+			   "table: Test\n"
+			   "key: [PK, SK]\n"
+			   "indexes:\n"
+			   "  GSI1: {key: [GSI1PK, GSI1SK]}\n"
+			   "  GSI2: {key: [GSI2PK, GSI2SK], projection: [title, rank, author_id, post_id, status]}\n"
+			   "stream: new and old images\n"
+			   "ttl: expires_at\n"
+			   "billing: {read: 100, write: 1000}\n"
+			   "\n"
+			   "entities:\n"
+			   "  User:\n"
+			   "    path: /users/<user_id>\n"
+			   "    attributes:\n"
+			   "      user_id: string, id\n"
+			   "      username: string 3..30, required, lower, unique, fixed\n"
+			   "      password_hash: string, hidden\n"
+			   "      is_popular: boolean, default false, managed\n"
+			   "      created_at: timestamp, now\n"
+			   "    keys:\n"
+			   "      PK: USER#<user_id>\n"
+			   "      SK: PROFILE\n"
+			   "    companions:\n"
+			   "      - {unique: username, PK: USERNAME#<username>, SK: USERNAME, user_id: <user_id>}\n"
+			   "    allow: {create, read: anyone, update: user_id = caller}\n"
+			   "\n"
+			   "  Post:\n"
+			   "    path: /posts/<post_id>\n"
+			   "    attributes:\n"
+			   "      post_id: string, id, fixed\n"
+			   "      author_id: string, the caller, fixed\n"
+			   "      author_name: copy of User(author_id).username\n"
+			   "      title: string 1..100, required\n"
+			   "      body: text 0..1000\n"
+			   "      tags: list of string 0..20, lower\n"
+			   "      status: DRAFT | PUBLISHED, default DRAFT, managed\n"
+			   "      published_at: timestamp, managed\n"
+			   "      likes: counter\n"
+			   "      rank: integer 0..999999, default 0, managed\n"
+			   "      created_at: timestamp, now\n"
+			   "    keys:\n"
+			   "      PK: POST#<post_id>\n"
+			   "      SK: METADATA\n"
+			   "    keys when status = 'PUBLISHED' and published_at is present:\n"
+			   "      GSI1PK: AUTHOR#<author_id>\n"
+			   "      GSI1SK: POST#<published_at>#<post_id>\n"
+			   "      GSI2PK: RANKED#<author_id>\n"
+			   "      GSI2SK: 'RANK#<rank:06>#<post_id>'\n"
+			   "    companions:\n"
+			   "      - {for: tag in tags, PK: POST#<post_id>, SK: TAG#<tag>, GSI1PK: TAG#<tag>, GSI1SK: "
+			   "POST#<post_id>}\n"
+			   "    allow:\n"
+			   "      create: caller is user\n"
+			   "      read: status = 'PUBLISHED' or author_id = caller\n"
+			   "      update, delete: author_id = caller\n"
+			   "    actions:\n"
+			   "      publish: {set: {status: PUBLISHED, published_at: now}}\n"
+			   "    delete: {then remove: [likes of post, comments of post]}\n"
+			   "\n"
+			   "  Like:\n"
+			   "    path: /posts/<post_id>/likes/<user_id>\n"
+			   "    attributes:\n"
+			   "      post_id: string, required, fixed\n"
+			   "      user_id: string, the caller, fixed\n"
+			   "      created_at: timestamp, now\n"
+			   "    keys:\n"
+			   "      PK: POST#<post_id>\n"
+			   "      SK: LIKE#<user_id>\n"
+			   "      GSI1PK: LIKER#<user_id>\n"
+			   "      GSI1SK: LIKE#<created_at>#<post_id>\n"
+			   "    counts:\n"
+			   "      - Post(post_id).likes\n"
+			   "    allow: {create: caller is user, read: anyone, delete: user_id = caller}\n"
+			   "\n"
+			   "  Comment:\n"
+			   "    path: /posts/<post_id>/comments/<comment_id>\n"
+			   "    attributes:\n"
+			   "      post_id: string, required, fixed\n"
+			   "      comment_id: string, id\n"
+			   "      user_id: string, the caller, fixed\n"
+			   "      text: text 1..500, required\n"
+			   "      is_deleted: boolean, default false, managed\n"
+			   "      created_at: timestamp, now\n"
+			   "    keys:\n"
+			   "      PK: POST#<post_id>\n"
+			   "      SK: COMMENT#<comment_id>\n"
+			   "    requires:\n"
+			   "      - Post(post_id)\n"
+			   "    allow: {create: caller is user, read: anyone, delete: user_id = caller}\n"
+			   "    delete: {set: {is_deleted: true, text: '[deleted]'}}\n"
+			   "\n"
+			   "  Follow:\n"
+			   "    path: /users/<follower_id>/following/<followed_id>\n"
+			   "    attributes:\n"
+			   "      follower_id: string, the caller, fixed\n"
+			   "      followed_id: string, required, fixed\n"
+			   "      created_at: timestamp, now\n"
+			   "    keys:\n"
+			   "      PK: USER#<follower_id>\n"
+			   "      SK: FOLLOWING#<followed_id>\n"
+			   "      GSI1PK: USER#<followed_id>\n"
+			   "      GSI1SK: FOLLOWER#<follower_id>\n"
+			   "    companions:\n"
+			   "      - {PK: USER#<followed_id>, SK: FOLLOWER#<follower_id>, since: <created_at>}\n"
+			   "    requires:\n"
+			   "      - User(followed_id)\n"
+			   "    allow: {create: caller is user, read: anyone, delete: follower_id = caller}\n"
+			   "\n"
+			   "  FeedEntry:\n"
+			   "    internal: true\n"
+			   "    path: /users/<user_id>/feed/<created_at>/<post_id>\n"
+			   "    attributes:\n"
+			   "      user_id: string, required, fixed\n"
+			   "      created_at: timestamp, required, fixed\n"
+			   "      post_id: string, required, fixed\n"
+			   "      preview: string 0..80\n"
+			   "      expires_at: epoch, 30 days after created_at\n"
+			   "    keys:\n"
+			   "      PK: FEED#<user_id>\n"
+			   "      SK: <created_at>#<post_id>\n"
+			   "    allow: {read: user_id = caller}\n"
+			   "\n"
+			   "access:\n"
+			   "  posts of author:\n"
+			   "    path: /users/<user_id>/posts\n"
+			   "    query: GSI1\n"
+			   "    where: {GSI1PK: AUTHOR#<user_id>, GSI1SK: begins with POST#}\n"
+			   "    order: newest first\n"
+			   "  ranked posts:\n"
+			   "    path: /users/<user_id>/ranked\n"
+			   "    query: GSI2\n"
+			   "    where: {GSI2PK: RANKED#<user_id>, GSI2SK: begins with RANK#}\n"
+			   "    order: highest first\n"
+			   "  posts by tag:\n"
+			   "    path: /tags/<tag>\n"
+			   "    query: GSI1\n"
+			   "    where: {GSI1PK: TAG#<tag>, GSI1SK: begins with POST#}\n"
+			   "    then: {get: Post, keys: {PK: <PK>, SK: METADATA}}\n"
+			   "  likes of post:\n"
+			   "    path: /posts/<post_id>/likes\n"
+			   "    query: table\n"
+			   "    where: {PK: POST#<post_id>, SK: begins with LIKE#}\n"
+			   "  likes of user:\n"
+			   "    path: /users/<user_id>/likes\n"
+			   "    query: GSI1\n"
+			   "    where: {GSI1PK: LIKER#<user_id>, GSI1SK: begins with LIKE#}\n"
+			   "    order: newest first\n"
+			   "  comments of post:\n"
+			   "    path: /posts/<post_id>/comments\n"
+			   "    query: table\n"
+			   "    where: {PK: POST#<post_id>, SK: begins with COMMENT#}\n"
+			   "    order: oldest first\n"
+			   "  followers:\n"
+			   "    path: /users/<user_id>/followers\n"
+			   "    query: GSI1\n"
+			   "    where: {GSI1PK: USER#<user_id>, GSI1SK: begins with FOLLOWER#}\n"
+			   "  feed:\n"
+			   "    path: /users/<user_id>/feed\n"
+			   "    query: table\n"
+			   "    where: {PK: FEED#<user_id>, SK: '>= <since>'}\n"
+			   "    with:\n"
+			   "      since: timestamp, default days_ago(30)\n"
+			   "    order: newest first\n"
+			   "\n"
+			   "processors:\n"
+			   "  deliver:\n"
+			   "    on: Post updated\n"
+			   "    when: status = 'PUBLISHED' and old.status <> 'PUBLISHED' and "
+			   "User(author_id).is_popular = false\n"
+			   "    each: follower in followers(user_id = author_id)\n"
+			   "    put: FeedEntry\n"
+			   "    with: {user_id: follower.follower_id, post_id: post_id, created_at: published_at, "
+			   "preview: first 80 of body}\n"
+			   "  withdraw:\n"
+			   "    on: Post deleted\n"
+			   "    each: follower in followers(user_id = author_id)\n"
+			   "    delete: FeedEntry(follower.follower_id, published_at, post_id)\n"
+			   "\n"
+			   "traffic:\n"
+			   "  create Post: 10 a second\n"
+			   "  create Like: 20 a second\n";
 
 /* A change to the design: `find` (which must be there) becomes `replace`. */
 struct edit {
@@ -218,56 +217,46 @@ struct example {
 	"    allow: {create, read, delete: anyone}\n\n"
 
 #define TALLY                                                                                     \
-	"  Tally:\n"                                                                             \
-	"    path: /posts/<post_id>/tally\n"                                                     \
+	"  Tally:\n"                                                                              \
+	"    path: /posts/<post_id>/tally\n"                                                      \
 	"    attributes: {post_id: 'string, required, fixed', last: timestamp, total: counter}\n" \
-	"    keys: {PK: POST#<post_id>, SK: TALLY}\n"                                            \
+	"    keys: {PK: POST#<post_id>, SK: TALLY}\n"                                             \
 	"    allow: {read: anyone}\n\n"
 
 static const struct example examples[] = {
 	/* access patterns */
 	{ "needs-scan",
 	  "access posts of author",
-	  { { "{GSI1PK: AUTHOR#<user_id>, GSI1SK: begins with POST#}",
-	      "{GSI1SK: begins with POST#}" } } },
+	  { { "{GSI1PK: AUTHOR#<user_id>, GSI1SK: begins with POST#}", "{GSI1SK: begins with POST#}" } } },
 	{ "finds-nothing",
 	  "access posts of author",
-	  { { "GSI1SK: begins with POST#}\n    order",
-	      "GSI1SK: begins with CARD#}\n    order" } } },
+	  { { "GSI1SK: begins with POST#}\n    order", "GSI1SK: begins with CARD#}\n    order" } } },
 	{ "finds-nothing",
 	  "access likes of post",
 	  { { "SK: begins with LIKE#}\n", "SK: begins with LIKE#}\n    filter: title = 'x'\n" } } },
 	{ "mixed-collection",
 	  "access likes of post",
 	  { { "{PK: POST#<post_id>, SK: begins with LIKE#}", "{PK: POST#<post_id>}" } } },
-	{ "mixed-collection",
-	  "access comments of post",
-	  { { "  Follow:\n", SIBLING "  Follow:\n" } } },
+	{ "mixed-collection", "access comments of post", { { "  Follow:\n", SIBLING "  Follow:\n" } } },
 	{ "open-prefix",
 	  "access likes of post",
-	  { { "SK: begins with LIKE#}\n",
-	      "SK: begins with LIKE#<who>}\n    with: {who: string}\n" } } },
+	  { { "SK: begins with LIKE#}\n", "SK: begins with LIKE#<who>}\n    with: {who: string}\n" } } },
 	{ "consistent-index",
 	  "access followers",
 	  { { "begins with FOLLOWER#}\n", "begins with FOLLOWER#}\n    consistent: true\n" } } },
 	{ "bad-filter",
 	  "access followers",
-	  { { "begins with FOLLOWER#}\n",
-	      "begins with FOLLOWER#}\n    filter: exists User(follower_id)\n" } } },
+	  { { "begins with FOLLOWER#}\n", "begins with FOLLOWER#}\n    filter: exists User(follower_id)\n" } } },
 	{ "bad-filter",
 	  "access followers",
-	  { { "begins with FOLLOWER#}\n",
-	      "begins with FOLLOWER#}\n    filter: GSI1SK <> 'x'\n" } } },
+	  { { "begins with FOLLOWER#}\n", "begins with FOLLOWER#}\n    filter: GSI1SK <> 'x'\n" } } },
 	{ "not-projected",
 	  "access ranked posts",
 	  { { "begins with RANK#}\n", "begins with RANK#}\n    filter: likes > 3\n" } } },
-	{ "not-projected",
-	  "access ranked posts",
-	  { { "author_id, post_id, status]", "author_id, post_id]" } } },
+	{ "not-projected", "access ranked posts", { { "author_id, post_id, status]", "author_id, post_id]" } } },
 	{ "ids-only",
 	  "access ranked posts",
-	  { { "projection: [title, rank, author_id, post_id, status]",
-	      "projection: keys only" } } },
+	  { { "projection: [title, rank, author_id, post_id, status]", "projection: keys only" } } },
 	{ "expired-visible",
 	  "access feed",
 	  { { "{PK: FEED#<user_id>, SK: '>= <since>'}\n    with:\n      since: timestamp, default "
@@ -281,9 +270,8 @@ static const struct example examples[] = {
 	  { { "begins with FOLLOWER#}\n", "begins with FOLLOWER#}\n    count: true\n" } } },
 	{ "one-by-one",
 	  "access home",
-	  { { "  feed:\n",
-	      "  home:\n    path: /home/<user_id>\n    merge: {run: posts of author, for each: "
-	      "followers, with: {user_id: <follower_id>}, by: published_at}\n  feed:\n" } } },
+	  { { "  feed:\n", "  home:\n    path: /home/<user_id>\n    merge: {run: posts of author, for each: "
+			   "followers, with: {user_id: <follower_id>}, by: published_at}\n  feed:\n" } } },
 	/* The numbers must be those of the attribute, whichever side falls short. */
 	{ "merge-misses",
 	  "access all shards",
@@ -313,51 +301,32 @@ static const struct example examples[] = {
 	{ "wrong-order",
 	  "access posts of author",
 	  { { "POST#}\n    order: newest first", "POST#}\n    order: highest first" } } },
-	{ "no-order",
-	  "access posts of author",
-	  { { "POST#}\n    order: newest first\n", "POST#}\n" } } },
+	{ "no-order", "access posts of author", { { "POST#}\n    order: newest first\n", "POST#}\n" } } },
 	{ "stops-at-midnight",
 	  "access posts of author",
 	  { { "GSI1PK: AUTHOR#<author_id>", "GSI1PK: 'AUTHOR#<published_at:date>'" } } },
 	/* keys */
-	{ "number-in-key",
-	  "entity Post",
-	  { { "'RANK#<rank:06>#<post_id>'", "RANK#<rank>#<post_id>" } } },
-	{ "negative-in-key",
-	  "entity Post",
-	  { { "rank: integer 0..999999", "rank: integer -5..999999" } } },
-	{ "short-padding",
-	  "entity Post",
-	  { { "rank: integer 0..999999", "rank: integer 0..9999999" } } },
+	{ "number-in-key", "entity Post", { { "'RANK#<rank:06>#<post_id>'", "RANK#<rank>#<post_id>" } } },
+	{ "negative-in-key", "entity Post", { { "rank: integer 0..999999", "rank: integer -5..999999" } } },
+	{ "short-padding", "entity Post", { { "rank: integer 0..999999", "rank: integer 0..9999999" } } },
 	{ "time-not-sortable",
 	  "entity Post",
 	  { { "published_at: timestamp, managed", "published_at: string, managed" } } },
-	{ "time-lets-duplicate",
-	  "entity Like",
-	  { { "SK: LIKE#<user_id>\n", "SK: LIKE#<user_id>#<created_at>\n" } } },
-	{ "not-addressable",
-	  "entity Like",
-	  { { "SK: LIKE#<user_id>\n", "SK: LIKE#<user_id>#<created_at>\n" } } },
+	{ "time-lets-duplicate", "entity Like", { { "SK: LIKE#<user_id>\n", "SK: LIKE#<user_id>#<created_at>\n" } } },
+	{ "not-addressable", "entity Like", { { "SK: LIKE#<user_id>\n", "SK: LIKE#<user_id>#<created_at>\n" } } },
 	{ "absent-in-key",
 	  "entity Post",
 	  { { "    keys when status = 'PUBLISHED' and published_at is present:\n", "" } } },
-	{ "text-in-key",
-	  "entity Comment",
-	  { { "SK: COMMENT#<comment_id>", "SK: COMMENT#<comment_id>#<text>" } } },
+	{ "text-in-key", "entity Comment", { { "SK: COMMENT#<comment_id>", "SK: COMMENT#<comment_id>#<text>" } } },
 	{ "delimiter-in-value",
 	  "entity Post",
 	  { { "post_id: string, id, fixed\n      author", "post_id: string, id 'p#'\n      author" } } },
 	{ "key-type", "entity Post", { { "'RANK#<rank:06>#<post_id>'", "<rank>" } } },
 	{ "double-prefix",
 	  "entity Like",
-	  { { "SK: LIKE#<user_id>\n",
-	      "SK: LIKE#<user_id>\n      liked: POST#<post_id>\n      liker: POST#<liked>\n" } } },
-	{ "same-key",
-	  "entity Comment",
-	  { { "SK: COMMENT#<comment_id>", "SK: LIKE#<comment_id>" } } },
-	{ "identity-can-change",
-	  "entity User",
-	  { { "user_id: string, id\n", "user_id: string, required\n" } } },
+	  { { "SK: LIKE#<user_id>\n", "SK: LIKE#<user_id>\n      liked: POST#<post_id>\n      liker: POST#<liked>\n" } } },
+	{ "same-key", "entity Comment", { { "SK: COMMENT#<comment_id>", "SK: LIKE#<comment_id>" } } },
+	{ "identity-can-change", "entity User", { { "user_id: string, id\n", "user_id: string, required\n" } } },
 	{ "identity-can-change",
 	  "entity Comment",
 	  { { "comment_id: string, id\n", "comment_id: string, required\n" },
@@ -369,12 +338,8 @@ static const struct example examples[] = {
 	      "C#<comment_id>, SK: STAR#<user_id>}\n    requires: ['Comment(post_id, comment_id)']\n    allow: "
 	      "{create: caller is user, read: anyone}\n\n  Follow:\n" } } },
 	/* indexes */
-	{ "index-never-set",
-	  "index GSI3",
-	  { { "stream:", "  GSI3: {key: [GSI3PK, GSI3SK]}\nstream:" } } },
-	{ "index-never-used",
-	  "index GSI3",
-	  { { "stream:", "  GSI3: {key: [created_at, PK]}\nstream:" } } },
+	{ "index-never-set", "index GSI3", { { "stream:", "  GSI3: {key: [GSI3PK, GSI3SK]}\nstream:" } } },
+	{ "index-never-used", "index GSI3", { { "stream:", "  GSI3: {key: [created_at, PK]}\nstream:" } } },
 	{ "half-an-index-key",
 	  "entity Like",
 	  { { "SK: LIKE#<user_id>\n", "SK: LIKE#<user_id>\n      GSI2PK: X#<user_id>\n" } } },
@@ -384,8 +349,7 @@ static const struct example examples[] = {
 					    "     GSI1SK: C#<created_at>\n" } } },
 	{ "index-repeats-table",
 	  "entity User",
-	  { { "SK: PROFILE\n",
-	      "SK: PROFILE\n      GSI1PK: USER#<user_id>\n      GSI1SK: PROFILE\n" } } },
+	  { { "SK: PROFILE\n", "SK: PROFILE\n      GSI1PK: USER#<user_id>\n      GSI1SK: PROFILE\n" } } },
 	{ "missing-from-index",
 	  "entity Reply",
 	  { { "  Follow:\n", SIBLING "  Follow:\n" },
@@ -393,48 +357,32 @@ static const struct example examples[] = {
 					    "     GSI1SK: C#<created_at>\n" } } },
 	{ "hot-partition",
 	  "index GSI2",
-	  { { "GSI2PK: RANKED#<author_id>", "GSI2PK: RANKED" },
-	    { "GSI2PK: RANKED#<user_id>", "GSI2PK: RANKED" } } },
-	{ "hot-partition",
-	  "index GSI2",
-	  { { "GSI2PK: RANKED#<author_id>", "GSI2PK: RANKED#<status>" } } },
-	{ "hot-partition",
-	  "index GSI2",
-	  { { "GSI2PK: RANKED#<author_id>", "GSI2PK: 'RANKED#<published_at:date>'" } } },
+	  { { "GSI2PK: RANKED#<author_id>", "GSI2PK: RANKED" }, { "GSI2PK: RANKED#<user_id>", "GSI2PK: RANKED" } } },
+	{ "hot-partition", "index GSI2", { { "GSI2PK: RANKED#<author_id>", "GSI2PK: RANKED#<status>" } } },
+	{ "hot-partition", "index GSI2", { { "GSI2PK: RANKED#<author_id>", "GSI2PK: 'RANKED#<published_at:date>'" } } },
 	{ "partition-ceiling",
 	  "index GSI2",
-	  { { "GSI2PK: RANKED#<author_id>", "GSI2PK: RANKED" },
-	    { "create Post: 10 a", "create Post: 2000 a" } } },
+	  { { "GSI2PK: RANKED#<author_id>", "GSI2PK: RANKED" }, { "create Post: 10 a", "create Post: 2000 a" } } },
 	{ "large-projection", "index GSI1", { { "body: text 0..1000", "body: text 0..100000" } } },
-	{ "counter-churn",
-	  "entity Post",
-	  { { ", projection: [title, rank, author_id, post_id, status]", "" } } },
+	{ "counter-churn", "entity Post", { { ", projection: [title, rank, author_id, post_id, status]", "" } } },
 	/* who sees what */
 	{ "shows-unpublished",
 	  "access posts of author",
 	  { { "read: status = 'PUBLISHED' or author_id = caller", "read: anyone" },
-	    { "keys when status = 'PUBLISHED' and published_at is present:",
-	      "keys when published_at is present:" } } },
-	{ "shows-unpublished",
-	  "access comments of post",
-	  { { "text: '[deleted]'", "created_at: now" } } },
-	{ "secret-not-hidden",
-	  "entity User",
-	  { { "password_hash: string, hidden", "password_hash: string" } } },
+	    { "keys when status = 'PUBLISHED' and published_at is present:", "keys when published_at is present:" } } },
+	{ "shows-unpublished", "access comments of post", { { "text: '[deleted]'", "created_at: now" } } },
+	{ "secret-not-hidden", "entity User", { { "password_hash: string, hidden", "password_hash: string" } } },
 	{ "secret-projected",
 	  "entity User",
-	  { { "SK: PROFILE\n",
-	      "SK: PROFILE\n      GSI1PK: NAMES#<username>\n      GSI1SK: PROFILE\n" } } },
-	{ "private-projected",
-	  "entity Post",
-	  { { "body: text 0..1000", "body: text 0..1000, private" } } },
+	  { { "SK: PROFILE\n", "SK: PROFILE\n      GSI1PK: NAMES#<username>\n      GSI1SK: PROFILE\n" } } },
+	{ "private-projected", "entity Post", { { "body: text 0..1000", "body: text 0..1000, private" } } },
 	{ "past-rules",
 	  "access posts of author",
-	  { { "    order: newest first\n  ranked", "    order: newest first\n    allow: user_id = caller\n    shows: all rows\n  ranked" } } },
+	  { { "    order: newest first\n  ranked",
+	      "    order: newest first\n    allow: user_id = caller\n    shows: all rows\n  ranked" } } },
 	{ "rights-unsaid",
 	  "entity User",
-	  { { "allow: {create, read: anyone, update: user_id = caller}",
-	      "allow: {read: anyone}" } } },
+	  { { "allow: {create, read: anyone, update: user_id = caller}", "allow: {read: anyone}" } } },
 	{ "draft-buried",
 	  "entity Post",
 	  { { "GSI1SK: POST#<published_at>#<post_id>", "GSI1SK: POST#<created_at>#<post_id>" } } },
@@ -448,23 +396,20 @@ static const struct example examples[] = {
 	  { { "billing: {read: 100, write: 1000}\n",
 	      "billing: {read: 100, write: 1000}\ncallers: {issuer: 'https://issuer.example', audience: ''}\n" } } },
 	/* uniqueness */
-	{ "unique-without-guard",
-	  "entity User",
-	  { { "unique: username, PK: USERNAME", "PK: USERNAME" } } },
+	{ "unique-without-guard", "entity User", { { "unique: username, PK: USERNAME", "PK: USERNAME" } } },
 	{ "login-ambiguous",
 	  "entity User",
-	  { { "      password_hash: string, hidden\n", "      email: string, required, lower, unique\n      password_hash: string, hidden\n" },
+	  { { "      password_hash: string, hidden\n",
+	      "      email: string, required, lower, unique\n      password_hash: string, hidden\n" },
 	    { "    allow: {create, read: anyone, update: user_id = caller}\n",
 	      "    login: {by: [username, email], password: password_hash, subject: user_id}\n"
 	      "    allow: {create, read: anyone, update: user_id = caller}\n" } } },
 	{ "unique-by-index",
 	  "access user by name",
-	  { { "SK: PROFILE\n",
-	      "SK: PROFILE\n      GSI1PK: NAMES#<username>\n      GSI1SK: PROFILE\n" },
+	  { { "SK: PROFILE\n", "SK: PROFILE\n      GSI1PK: NAMES#<username>\n      GSI1SK: PROFILE\n" },
 	    { "unique: username, PK: USERNAME", "PK: USERNAME" },
-	    { "  feed:\n",
-	      "  user by name:\n    path: /names/<username>\n    query: GSI1\n    where: {GSI1PK: "
-	      "NAMES#<username>, GSI1SK: PROFILE}\n    one: true\n  feed:\n" } } },
+	    { "  feed:\n", "  user by name:\n    path: /names/<username>\n    query: GSI1\n    where: {GSI1PK: "
+			   "NAMES#<username>, GSI1SK: PROFILE}\n    one: true\n  feed:\n" } } },
 	{ "guard-as-entity", "entity Email", { { "  Follow:\n", MARKER "  Follow:\n" } } },
 	{ "guard-ambiguous",
 	  "entity Email",
@@ -477,25 +422,20 @@ static const struct example examples[] = {
 	    { "path: /users/<user_id>\n    attributes:\n      user_id: string, id",
 	      "path: /users/<username>\n    attributes:\n      user_id: string, id" },
 	    { "User(followed_id)", "User(followed_id)" } } },
-	{ "case-in-unique",
-	  "entity User",
-	  { { "required, lower, unique, fixed", "required, unique, fixed" } } },
+	{ "case-in-unique", "entity User", { { "required, lower, unique, fixed", "required, unique, fixed" } } },
 	/* counters and copies */
 	{ "counter-never-moved",
 	  "entity Post",
 	  { { "    counts:\n      - Post(post_id).likes\n", "    requires: [Post(post_id)]\n" } } },
 	{ "number-nobody-keeps",
 	  "entity Post",
-	  { { "rank: integer 0..999999, default 0, managed",
-	      "rank: integer 0..999999, default 0" } } },
+	  { { "rank: integer 0..999999, default 0, managed", "rank: integer 0..999999, default 0" } } },
 	{ "count-ignores-delete",
 	  "entity Comment",
-	  { { "    requires:\n      - Post(post_id)\n",
-	      "    counts:\n      - Post(post_id).likes\n" } } },
+	  { { "    requires:\n      - Post(post_id)\n", "    counts:\n      - Post(post_id).likes\n" } } },
 	{ "count-on-deleted",
 	  "entity Like",
-	  { { "delete: {then remove: [likes of post, comments of post]}",
-	      "delete: {set: {status: DRAFT}}" } } },
+	  { { "delete: {then remove: [likes of post, comments of post]}", "delete: {set: {status: DRAFT}}" } } },
 	{ "count-in-processor",
 	  "processor tally",
 	  { { "  withdraw:\n", "  tally:\n    on: Comment created\n    count: "
@@ -514,16 +454,16 @@ static const struct example examples[] = {
 	  { { "    allow: {create: caller is user, read: anyone, delete: user_id = caller}\n    delete: {set: {is_deleted",
 	      "    allow: {create: caller is user and not exists Like(post_id, caller), read: anyone, delete: user_id = caller}\n"
 	      "    delete: {set: {is_deleted" },
-	    { "    path: /posts/<post_id>/likes/<user_id>\n", "    path: /posts/<post_id>/likes/<user_id>\n    found by: likes of post\n" } } },
+	    { "    path: /posts/<post_id>/likes/<user_id>\n",
+	      "    path: /posts/<post_id>/likes/<user_id>\n    found by: likes of post\n" } } },
 	{ "absence-not-held",
 	  "entity Comment",
 	  { { "    allow: {create: caller is user, read: anyone, delete: user_id = caller}\n    delete: {set: {is_deleted",
 	      "    allow: {create: caller is user and Like(post_id, caller).user_id <> caller, read: anyone, delete: user_id = caller}\n"
 	      "    delete: {set: {is_deleted" },
-	    { "    path: /posts/<post_id>/likes/<user_id>\n", "    path: /posts/<post_id>/likes/<user_id>\n    found by: likes of post\n" } } },
-	{ "copy-not-kept",
-	  "entity Post",
-	  { { "required, lower, unique, fixed", "required, lower, unique" } } },
+	    { "    path: /posts/<post_id>/likes/<user_id>\n",
+	      "    path: /posts/<post_id>/likes/<user_id>\n    found by: likes of post\n" } } },
+	{ "copy-not-kept", "entity Post", { { "required, lower, unique, fixed", "required, lower, unique" } } },
 	{ "mirror-in-index",
 	  "entity Follow",
 	  { { "since: <created_at>}", "since: <created_at>, GSI1PK: USER#<followed_id>, GSI1SK: "
@@ -533,18 +473,16 @@ static const struct example examples[] = {
 	  { { "      - {for: tag in tags, PK: POST#<post_id>, SK: TAG#<tag>, GSI1PK: TAG#<tag>, "
 	      "GSI1SK: POST#<post_id>}\n",
 	      "      - {PK: POST#<post_id>, SK: MARK}\n" },
-	    { "  Follow:\n",
-	      "  PostTag:\n    path: /posts/<post_id>/tags/<tag>\n    attributes: {post_id: "
-	      "'string, required', tag: 'string, required'}\n    keys: {PK: POST#<post_id>, SK: "
-	      "TAG#<tag>, GSI1PK: TAG#<tag>, GSI1SK: POST#<post_id>}\n    allow: {create, read: "
-	      "anyone}\n\n  Follow:\n" } } },
+	    { "  Follow:\n", "  PostTag:\n    path: /posts/<post_id>/tags/<tag>\n    attributes: {post_id: "
+			     "'string, required', tag: 'string, required'}\n    keys: {PK: POST#<post_id>, SK: "
+			     "TAG#<tag>, GSI1PK: TAG#<tag>, GSI1SK: POST#<post_id>}\n    allow: {create, read: "
+			     "anyone}\n\n  Follow:\n" } } },
 	{ "stored-twice",
 	  "entity Follower",
-	  { { "  FeedEntry:\n",
-	      "  Follower:\n    path: /users/<followed_id>/followers/<follower_id>\n    "
-	      "attributes: {follower_id: 'string, required', followed_id: 'string, required'}\n    "
-	      "keys: {PK: USER#<followed_id>, SK: FAN#<follower_id>}\n    allow: {create, read: "
-	      "anyone}\n\n  FeedEntry:\n" } } },
+	  { { "  FeedEntry:\n", "  Follower:\n    path: /users/<followed_id>/followers/<follower_id>\n    "
+				"attributes: {follower_id: 'string, required', followed_id: 'string, required'}\n    "
+				"keys: {PK: USER#<followed_id>, SK: FAN#<follower_id>}\n    allow: {create, read: "
+				"anyone}\n\n  FeedEntry:\n" } } },
 	{ "list-not-searchable",
 	  "entity Post",
 	  { { "      - {for: tag in tags, PK: POST#<post_id>, SK: TAG#<tag>, GSI1PK: TAG#<tag>, "
@@ -556,18 +494,12 @@ static const struct example examples[] = {
 	{ "ttl-missing", "table", { { "ttl: expires_at\n", "ttl: gone_at\n" } } },
 	{ "ttl-type",
 	  "entity FeedEntry",
-	  { { "expires_at: epoch, 30 days after created_at",
-	      "expires_at: timestamp, required" } } },
+	  { { "expires_at: epoch, 30 days after created_at", "expires_at: timestamp, required" } } },
 	{ "ttl-always",
 	  "entity Post",
-	  { { "      rank: integer",
-	      "      expires_at: epoch, 30 days after created_at\n      rank: integer" } } },
-	{ "orphans",
-	  "entity Post",
-	  { { "    delete: {then remove: [likes of post, comments of post]}\n", "" } } },
-	{ "dangling-reference",
-	  "entity Comment",
-	  { { "    requires:\n      - Post(post_id)\n", "" } } },
+	  { { "      rank: integer", "      expires_at: epoch, 30 days after created_at\n      rank: integer" } } },
+	{ "orphans", "entity Post", { { "    delete: {then remove: [likes of post, comments of post]}\n", "" } } },
+	{ "dangling-reference", "entity Comment", { { "    requires:\n      - Post(post_id)\n", "" } } },
 	/* streams */
 	{ "stream-off", "processor deliver", { { "stream: new and old images\n", "" } } },
 	{ "update-of-nothing",
@@ -583,9 +515,7 @@ static const struct example examples[] = {
 	  "table",
 	  { { "  withdraw:\n", "  tell:\n    on: Comment created\n    send: {to: "
 			       "https://example.org}\n  withdraw:\n" } } },
-	{ "unbounded-fan-out",
-	  "processor deliver",
-	  { { " and User(author_id).is_popular = false", "" } } },
+	{ "unbounded-fan-out", "processor deliver", { { " and User(author_id).is_popular = false", "" } } },
 	{ "no-undo",
 	  "processor deliver",
 	  { { "on: Post updated\n", "on: Post created, updated\n" },
@@ -594,20 +524,16 @@ static const struct example examples[] = {
 	      "FeedEntry(follower.follower_id, published_at, post_id)",
 	      "delete: FeedEntry(user_id, created_at, post_id)" } } },
 	{ "reserved-name", "processor keeper", { { "  withdraw:\n", "  keeper:\n" } } },
-	{ "cascade-unsure",
-	  "entity Post",
-	  { { "post_id: string, id, fixed\n", "post_id: string, id\n" } } },
+	{ "cascade-unsure", "entity Post", { { "post_id: string, id, fixed\n", "post_id: string, id\n" } } },
 	/* limits */
-	{ "transaction-size",
-	  "entity Post",
-	  { { "tags: list of string 0..20", "tags: list of string 0..200" } } },
-	{ "transaction-size",
-	  "entity Post",
-	  { { "tags: list of string 0..20", "tags: list of string" } } },
+	{ "transaction-size", "entity Post", { { "tags: list of string 0..20", "tags: list of string 0..200" } } },
+	{ "transaction-size", "entity Post", { { "tags: list of string 0..20", "tags: list of string" } } },
 	{ "unbounded-text", "entity Post", { { "body: text 0..1000", "body: text" } } },
 	{ "unbounded-list", "entity Post", { { "tags: list of string 0..20", "tags: list of string" } } },
 	{ "unbounded-list", "entity Post", { { "      likes: counter\n", "      likes: counter\n      place: map\n" } } },
-	{ "unbounded-list", "entity Post", { { "      likes: counter\n", "      likes: counter\n      seen: set of string\n" } } },
+	{ "unbounded-list",
+	  "entity Post",
+	  { { "      likes: counter\n", "      likes: counter\n      seen: set of string\n" } } },
 	{ "capacity", "table", { { "write: 1000", "write: 10" } } },
 	{ "accepts-nothing",
 	  "index GSI1",
@@ -671,13 +597,15 @@ static const struct example silent[] = {
 	/* whoever counts on it makes it */
 	{ "update-of-nothing",
 	  "processor note",
-	  { { "  withdraw:\n", "  note:\n    on: Comment created\n    update: Tally(post_id)\n    with: {last: created_at}\n"
-			       "  tally:\n    on: Comment created\n    count: Tally(post_id).total by 1\n  withdraw:\n" },
+	  { { "  withdraw:\n",
+	      "  note:\n    on: Comment created\n    update: Tally(post_id)\n    with: {last: created_at}\n"
+	      "  tally:\n    on: Comment created\n    count: Tally(post_id).total by 1\n  withdraw:\n" },
 	    { "  Follow:\n", TALLY "  Follow:\n" } } },
 	{ "login-ambiguous",
 	  "entity User",
 	  { { "username: string 3..30,", "username: name 3..30," },
-	    { "      password_hash: string, hidden\n", "      email: email, required, lower, unique\n      password_hash: string, hidden\n" },
+	    { "      password_hash: string, hidden\n",
+	      "      email: email, required, lower, unique\n      password_hash: string, hidden\n" },
 	    { "    allow: {create, read: anyone, update: user_id = caller}\n",
 	      "    login: {by: [username, email], password: password_hash, subject: user_id}\n"
 	      "    allow: {create, read: anyone, update: user_id = caller}\n" } } },
@@ -849,11 +777,13 @@ static void an_accepted_finding_is_not_reported(void **state)
 {
 	struct arena a;
 	struct findings f;
+	/* clang-format off */
 	static const struct edit edits[] = {
 		{ "GSI2PK: RANKED#<author_id>", "GSI2PK: RANKED" },
 		{ "{key: [GSI2PK, GSI2SK], ",
 		  "{key: [GSI2PK, GSI2SK], accept: {hot-partition: a few a day}, " },
 	};
+	/* clang-format on */
 	(void)state;
 	arena_init(&a);
 	struct slice text = replace_once(&a, slice_str(base), &edits[0]);

@@ -45,8 +45,7 @@ static void check_file(struct arena *a, const char *path, struct findings *f)
 	}
 	if (!d) {
 		for (size_t i = 0; i < f->count; i++)
-			print_message("%d: %.*s\n", f->list[i].place.line,
-				      SLICE_ARG(f->list[i].message));
+			print_message("%d: %.*s\n", f->list[i].place.line, SLICE_ARG(f->list[i].message));
 		fail_msg("%s does not load", path);
 	}
 }
@@ -54,8 +53,7 @@ static void check_file(struct arena *a, const char *path, struct findings *f)
 static bool found(const struct findings *f, struct slice rule, struct slice subject)
 {
 	for (size_t i = 0; i < f->count; i++)
-		if (slice_equal(slice_str(f->list[i].rule), rule) &&
-		    slice_equal(f->list[i].subject, subject))
+		if (slice_equal(slice_str(f->list[i].rule), rule) && slice_equal(f->list[i].subject, subject))
 			return true;
 	return false;
 }
@@ -67,13 +65,11 @@ static void the_shipped_designs_have_no_errors_and_no_warnings(void **state)
 		struct arena a;
 		struct findings f;
 		arena_init(&a);
-		struct slice path =
-			arena_printf(&a, "%s/designs/%s.yaml%c", THORPE_ROOT, systems[i], 0);
+		struct slice path = arena_printf(&a, "%s/designs/%s.yaml%c", THORPE_ROOT, systems[i], 0);
 		check_file(&a, path.p, &f);
 		for (size_t k = 0; k < f.count; k++)
 			if (f.list[k].severity != SEVERITY_NOTE)
-				fail_msg("%s: %s of %.*s", systems[i], f.list[k].rule,
-					 SLICE_ARG(f.list[k].subject));
+				fail_msg("%s: %s of %.*s", systems[i], f.list[k].rule, SLICE_ARG(f.list[k].subject));
 		arena_release(&a);
 	}
 }
@@ -108,15 +104,14 @@ static size_t compare(const char *system, struct slice expected, const struct fi
 		const char *end = memchr(expected.p, '\n', expected.n);
 		size_t n = end ? (size_t)(end - expected.p) : expected.n;
 		struct slice line = without_comment(slice_make(expected.p, n));
-		expected =
-			slice_make(expected.p + n + (end != NULL), expected.n - n - (end != NULL));
+		expected = slice_make(expected.p + n + (end != NULL), expected.n - n - (end != NULL));
 		if (!line.n)
 			continue;
 		struct slice defect = word(&line), rule = word(&line);
 		if (found(f, rule, line))
 			continue;
-		print_message("%s: %.*s not found: %.*s of %.*s\n", system, SLICE_ARG(defect),
-			      SLICE_ARG(rule), SLICE_ARG(line));
+		print_message("%s: %.*s not found: %.*s of %.*s\n", system, SLICE_ARG(defect), SLICE_ARG(rule),
+			      SLICE_ARG(line));
 		missing++;
 	}
 	return missing;
@@ -130,11 +125,10 @@ static void the_defects_of_the_documents_are_found(void **state)
 		struct arena a;
 		struct findings f;
 		arena_init(&a);
-		struct slice path = arena_printf(&a, "%s/tests/designs/as-written/%s.yaml%c",
-						 THORPE_ROOT, systems[i], 0);
+		struct slice path =
+			arena_printf(&a, "%s/tests/designs/as-written/%s.yaml%c", THORPE_ROOT, systems[i], 0);
 		check_file(&a, path.p, &f);
-		path = arena_printf(&a, "%s/tests/designs/as-written/%s.expected%c", THORPE_ROOT,
-				    systems[i], 0);
+		path = arena_printf(&a, "%s/tests/designs/as-written/%s.expected%c", THORPE_ROOT, systems[i], 0);
 		missing += compare(systems[i], read_text(&a, path.p), &f);
 		arena_release(&a);
 	}

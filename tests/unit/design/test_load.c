@@ -23,16 +23,16 @@
 
 static void a_table_has_keys_indexes_and_settings(void **state)
 {
-	const struct design *d = load_well(
-		TABLE "indexes:\n"
-		      "  GSI1: {key: [GSI1PK, GSI1SK]}\n"
-		      "  byStars: {key: [stars: number, site], projection: [note, at]}\n"
-		      "  byTag: {key: [tag, site], projection: keys only, accept: {hot: few, far}}\n"
-		      "  many: {key: {hash: [a, b: binary], range: [c, d]}}\n"
-		      "stream: new and old images\n"
-		      "ttl: expires\n"
-		      "billing: {read: 5, write: 7}\n"
-		      "accept: {some-rule: because}\n" THING);
+	const struct design *d =
+		load_well(TABLE "indexes:\n"
+				"  GSI1: {key: [GSI1PK, GSI1SK]}\n"
+				"  byStars: {key: [stars: number, site], projection: [note, at]}\n"
+				"  byTag: {key: [tag, site], projection: keys only, accept: {hot: few, far}}\n"
+				"  many: {key: {hash: [a, b: binary], range: [c, d]}}\n"
+				"stream: new and old images\n"
+				"ttl: expires\n"
+				"billing: {read: 5, write: 7}\n"
+				"accept: {some-rule: because}\n" THING);
 
 	(void)state;
 	SLICE_IS(d->name, "shop");
@@ -198,13 +198,13 @@ static void entities_have_keys_under_conditions(void **state)
 
 static void companions_guard_mirror_and_repeat(void **state)
 {
-	const struct design *d = load_well(
-		TABLE THING "    companions:\n"
-			    "      - {unique: owner, PK: OWNER#<owner>, SK: OWNER#<owner>, id: <id>}\n"
-			    "      - {SK: TAG#<tag>, PK: THING#<id>, for: tag in first 9 of tags}\n"
-			    "      - when: state = 'NEW'\n"
-			    "        PK: A\n"
-			    "        SK: <id>\n");
+	const struct design *d =
+		load_well(TABLE THING "    companions:\n"
+				      "      - {unique: owner, PK: OWNER#<owner>, SK: OWNER#<owner>, id: <id>}\n"
+				      "      - {SK: TAG#<tag>, PK: THING#<id>, for: tag in first 9 of tags}\n"
+				      "      - when: state = 'NEW'\n"
+				      "        PK: A\n"
+				      "        SK: <id>\n");
 	const struct entity *e = &d->entities[0];
 
 	(void)state;
@@ -218,17 +218,16 @@ static void companions_guard_mirror_and_repeat(void **state)
 
 static void counts_requirements_and_checks_have_conditions(void **state)
 {
-	const struct design *d = load_well(
-		TABLE THING
-		"    counts:\n"
-		"      - Thing(owner).count when state = 'NEW' if state <> 'OLD'\n"
-		"      - Thing(owner).count by n * 2\n"
-		"    requires:\n"
-		"      - Thing(owner)\n"
-		"      - {Thing(owner) when n > 1 if state = 'NEW': there is none, sorry}\n"
-		"    check:\n"
-		"      owner <> id: nobody owns himself\n"
-		"      old.n is absent or n >= old.n: never less\n");
+	const struct design *d =
+		load_well(TABLE THING "    counts:\n"
+				      "      - Thing(owner).count when state = 'NEW' if state <> 'OLD'\n"
+				      "      - Thing(owner).count by n * 2\n"
+				      "    requires:\n"
+				      "      - Thing(owner)\n"
+				      "      - {Thing(owner) when n > 1 if state = 'NEW': there is none, sorry}\n"
+				      "    check:\n"
+				      "      owner <> id: nobody owns himself\n"
+				      "      old.n is absent or n >= old.n: never less\n");
 	const struct entity *e = &d->entities[0];
 
 	(void)state;
@@ -261,23 +260,22 @@ static void several_verbs_share_a_rule(void **state)
 
 static void actions_and_deletion_set_what_terms_say(void **state)
 {
-	const struct design *d = load_well(
-		TABLE THING
-		"    actions:\n"
-		"      age:\n"
-		"        when: state = 'NEW'\n"
-		"        otherwise: only what is new ages\n"
-		"        allow: caller is user\n"
-		"        set: {state: OLD, owner: '[gone]', n: 'min(n, 2)', at: now, tags: []}\n"
-		"        remove: [tags]\n"
-		"        input: [n]\n"
-		"        requires: [Thing(owner)]\n"
-		"        creates: true\n"
-		"        is: [A-1, A-2]\n"
-		"      mark-seen: {add: {count: 1}, gather: 60 s}\n"
-		"    delete: {set: {owner: ''}, refuse while: [things], then remove: things}\n"
-		"access:\n"
-		"  things: {path: /all/<id>, query: table, where: {PK: THING#<id>}}\n");
+	const struct design *d =
+		load_well(TABLE THING "    actions:\n"
+				      "      age:\n"
+				      "        when: state = 'NEW'\n"
+				      "        otherwise: only what is new ages\n"
+				      "        allow: caller is user\n"
+				      "        set: {state: OLD, owner: '[gone]', n: 'min(n, 2)', at: now, tags: []}\n"
+				      "        remove: [tags]\n"
+				      "        input: [n]\n"
+				      "        requires: [Thing(owner)]\n"
+				      "        creates: true\n"
+				      "        is: [A-1, A-2]\n"
+				      "      mark-seen: {add: {count: 1}, gather: 60 s}\n"
+				      "    delete: {set: {owner: ''}, refuse while: [things], then remove: things}\n"
+				      "access:\n"
+				      "  things: {path: /all/<id>, query: table, where: {PK: THING#<id>}}\n");
 	const struct action *a = &d->entities[0].actions[0];
 	const struct delete_rule *r = &d->entities[0].delete_;
 
@@ -365,32 +363,31 @@ static const struct access *pattern(const struct design *d, const char *name)
 
 static void access_patterns_get_query_and_batch(void **state)
 {
-	const struct design *d = load_well(
-		TABLE "indexes: {GSI1: {key: [G1, G2]}}\n" THING
-		      "access:\n"
-		      "  a thing: {path: /t/<id>, get: Thing(id), consistent: true, one: true}\n"
-		      "  by keys: {path: /k/<id>, get: {PK: 'THING#<id:lower>', SK: META}, count: true}\n"
-		      "  listed, by time:\n"
-		      "    is: [A-1, A-2]\n"
-		      "    path: /list/<owner>\n"
-		      "    with: {from: timestamp, to: timestamp, default now}\n"
-		      "    query: GSI1\n"
-		      "    where: {G1: O#<owner>, G2: between T#<from> and T#<to> if given}\n"
-		      "    filter: state = 'NEW' and n > 1\n"
-		      "    order: newest first\n"
-		      "    limit: 7\n"
-		      "    cache: 5 min\n"
-		      "    returns: Thing\n"
-		      "    without: [tags]\n"
-		      "    allow: owner = caller\n"
-		      "    for operators: true\n"
-		      "    accept: {x: y}\n"
-		      "  hidden one: {query: table, where: {PK: THING#<id>, SK: '>= <from>'}}\n"
-		      "  prefix: {query: table, where: {PK: P#<id>, SK: begins with X#}}\n"
-		      "  less: {query: table, where: {PK: P#<id>, SK: < <id>}}\n"
-		      "  many: {path: /many, batch: Thing(id)}\n"
-		      "  united: {path: /u, query: table, where: {PK: A}, unite: tags}\n"
-		      "  tree: {path: /tr, query: table, where: {PK: A}, tree: {parent: owner, by: at}}\n");
+	const struct design *d =
+		load_well(TABLE "indexes: {GSI1: {key: [G1, G2]}}\n" THING "access:\n"
+				"  a thing: {path: /t/<id>, get: Thing(id), consistent: true, one: true}\n"
+				"  by keys: {path: /k/<id>, get: {PK: 'THING#<id:lower>', SK: META}, count: true}\n"
+				"  listed, by time:\n"
+				"    is: [A-1, A-2]\n"
+				"    path: /list/<owner>\n"
+				"    with: {from: timestamp, to: timestamp, default now}\n"
+				"    query: GSI1\n"
+				"    where: {G1: O#<owner>, G2: between T#<from> and T#<to> if given}\n"
+				"    filter: state = 'NEW' and n > 1\n"
+				"    order: newest first\n"
+				"    limit: 7\n"
+				"    cache: 5 min\n"
+				"    returns: Thing\n"
+				"    without: [tags]\n"
+				"    allow: owner = caller\n"
+				"    for operators: true\n"
+				"    accept: {x: y}\n"
+				"  hidden one: {query: table, where: {PK: THING#<id>, SK: '>= <from>'}}\n"
+				"  prefix: {query: table, where: {PK: P#<id>, SK: begins with X#}}\n"
+				"  less: {query: table, where: {PK: P#<id>, SK: < <id>}}\n"
+				"  many: {path: /many, batch: Thing(id)}\n"
+				"  united: {path: /u, query: table, where: {PK: A}, unite: tags}\n"
+				"  tree: {path: /tr, query: table, where: {PK: A}, tree: {parent: owner, by: at}}\n");
 	const struct access *a = pattern(d, "a thing");
 
 	(void)state;
@@ -540,14 +537,14 @@ static void processors_do_one_thing(void **state)
 
 static void flow_style_keeps_calls_and_clauses_together(void **state)
 {
-	const struct design *d = load_well(
-		TABLE "entities:\n"
-		      "  Pair:\n"
-		      "    path: /pairs/<a>/<b>\n"
-		      "    attributes: {a: string, required, b: string, n: counter, hidden}\n"
-		      "    keys: {PK: P#<a>, SK: <b>}\n"
-		      "    counts: [Pair(b, a).n, 'Pair(a, a).n']\n"
-		      "    requires: {Pair(b, a) when a <> b: the other way, Pair(a, a): itself}\n");
+	const struct design *d =
+		load_well(TABLE "entities:\n"
+				"  Pair:\n"
+				"    path: /pairs/<a>/<b>\n"
+				"    attributes: {a: string, required, b: string, n: counter, hidden}\n"
+				"    keys: {PK: P#<a>, SK: <b>}\n"
+				"    counts: [Pair(b, a).n, 'Pair(a, a).n']\n"
+				"    requires: {Pair(b, a) when a <> b: the other way, Pair(a, a): itself}\n");
 	const struct entity *e = &d->entities[0];
 
 	(void)state;
@@ -570,9 +567,8 @@ static void the_environment_fills_in(void **state)
 	const struct design *d;
 
 	(void)state;
-	source = (struct source){ SLICE("x"),
-				  SLICE("title: a ${TITLE} ${OTHER:-b}-$${TITLE:-c}\n"
-					"design: x\ntable: abc\nkey: PK\n" THING) };
+	source = (struct source){ SLICE("x"), SLICE("title: a ${TITLE} ${OTHER:-b}-$${TITLE:-c}\n"
+						    "design: x\ntable: abc\nkey: PK\n" THING) };
 	findings_init(&findings, &arena);
 	source.text = arena_printf(&arena, "%.*s", SLICE_ARG(source.text));
 	d = design_load(&arena, source, env, (void *)(uintptr_t) "TITLE", &findings);
@@ -591,8 +587,7 @@ static void a_file_that_is_not_there_is_a_finding(void **state)
 	assert_int_equal(findings.count, 1);
 	buf_init(&b, &arena);
 	findings_print(&b, &findings, &source);
-	assert_true(slice_is(buf_slice(&b),
-			     "/no/such/file.yaml: error: No such file or directory [cannot-read]\n"));
+	assert_true(slice_is(buf_slice(&b), "/no/such/file.yaml: error: No such file or directory [cannot-read]\n"));
 }
 
 #define TEST(f) cmocka_unit_test_setup_teardown(f, begin, end)

@@ -1,36 +1,36 @@
 /* Every kind of error of a design, «exactly» where it is. SPDX-License-Identifier: Apache-2.0 */
 #include "load_helper.h"
 
-#define BASE                                     \
-	"design: shop\n"                         \
-	"table: Shop\n"                          \
-	"key: [PK, SK]\n"                        \
-	"indexes:\n"                             \
-	"  GSI1: {key: [G1, G2]}\n"              \
-	"callers:\n"                             \
-	"  roles: [user, admin]\n"               \
-	"entities:\n"                            \
-	"  User:\n"                              \
-	"    path: /users/<uid>\n"               \
-	"    attributes:\n"                      \
-	"      uid: string\n"                    \
-	"      name: string\n"                   \
-	"      things: counter\n"                \
-	"    keys: {PK: U#<uid>, SK: U}\n"       \
-	"  Thing:\n"                             \
-	"    path: /things/<id>\n"               \
+#define BASE                               \
+	"design: shop\n"                   \
+	"table: Shop\n"                    \
+	"key: [PK, SK]\n"                  \
+	"indexes:\n"                       \
+	"  GSI1: {key: [G1, G2]}\n"        \
+	"callers:\n"                       \
+	"  roles: [user, admin]\n"         \
+	"entities:\n"                      \
+	"  User:\n"                        \
+	"    path: /users/<uid>\n"         \
+	"    attributes:\n"                \
+	"      uid: string\n"              \
+	"      name: string\n"             \
+	"      things: counter\n"          \
+	"    keys: {PK: U#<uid>, SK: U}\n" \
+	"  Thing:\n"                       \
+	"    path: /things/<id>\n"         \
 	"    keys: {PK: T#<id>, SK: T}\n"
 
-#define ATTRIBUTES                               \
-	"    attributes:\n"                      \
-	"      id: string\n"                     \
-	"      owner: string\n"                  \
-	"      state: NEW | OLD\n"               \
-	"      at: timestamp\n"                  \
+#define ATTRIBUTES                 \
+	"    attributes:\n"        \
+	"      id: string\n"       \
+	"      owner: string\n"    \
+	"      state: NEW | OLD\n" \
+	"      at: timestamp\n"    \
 	"      n: number\n"
 
-#define ACCESS                                                           \
-	"access:\n"                                                      \
+#define ACCESS      \
+	"access:\n" \
 	"  of owner: {path: /o/<who>, query: table, where: {PK: O#<who>}}\n"
 
 struct wrong {
@@ -44,11 +44,11 @@ static void expect_all(const char *before, const struct wrong *cases, size_t cou
 			     cases[i].rule, cases[i].says);
 }
 
-#define EXPECT_ALL(before, cases, after) \
-	expect_all(before, cases, sizeof(cases) / sizeof((cases)[0]), after)
+#define EXPECT_ALL(before, cases, after) expect_all(before, cases, sizeof(cases) / sizeof((cases)[0]), after)
 
 static void sequences_are_taken_from_and_nothing_else(void **state)
 {
+	/* clang-format off */
 	static const struct wrong cases[] = {
 		{ "      m: integer, next of «User»(owner).things\n", "wrong-type", "'things' of User is no sequence" },
 		{ "      m: integer, next of User(owner).«nothing»\n", "unknown-attribute", "nothing" },
@@ -65,6 +65,7 @@ static void sequences_are_taken_from_and_nothing_else(void **state)
 		{ "      s: sequence\n    counts: [«Thing»(owner).s]\n", "wrong-type", "no number that can be counted" },
 		{ "      s: «sequenc»\n", "unknown-type", "did you mean 'sequence'" },
 	};
+	/* clang-format on */
 
 	(void)state;
 	EXPECT_ALL(BASE ATTRIBUTES, cases, "");
@@ -153,6 +154,7 @@ static void attributes_are_checked(void **state)
 
 static void the_parts_of_an_entity_are_checked(void **state)
 {
+	/* clang-format off */
 	static const struct wrong cases[] = {
 		{ "    keys when n > 1: {G1: X#<«idd»>}\n", "unknown-attribute", "did you mean 'id'" },
 		{ "    keys when n > 1: {G1: X#<id:«dat»>}\n", "bad-template", "did you mean date" },
@@ -211,14 +213,16 @@ static void the_parts_of_an_entity_are_checked(void **state)
 		{ "    accept: «x»\n", "wrong-value", "rules and reasons" },
 		{ "    delete: {set: {n: 1}, «set»}\n", "duplicate-key", "'set' stands here twice" },
 	};
+	/* clang-format on */
 
 	(void)state;
 	EXPECT_ALL(BASE ATTRIBUTES, cases, "");
 	expect_error(BASE ATTRIBUTES "      x: = n + 1\n    keys when n > 1: {«x»: X#<id>}\n", "set-twice",
 		     "an attribute of its own in line 25");
-	expect_error("design: shop\ntable: Shop\nkey: [PK]\nindexes: {GSI1: {key: [G1], projection: «[»ownr]}}\nentities:\n"
-		     "  Thing:\n    path: /things/<id>\n    attributes: {id: string, owner: string}\n    keys: {PK: <id>, G1: A}\n",
-		     "unknown-attribute", "did you mean 'owner'");
+	expect_error(
+		"design: shop\ntable: Shop\nkey: [PK]\nindexes: {GSI1: {key: [G1], projection: «[»ownr]}}\nentities:\n"
+		"  Thing:\n    path: /things/<id>\n    attributes: {id: string, owner: string}\n    keys: {PK: <id>, G1: A}\n",
+		"unknown-attribute", "did you mean 'owner'");
 	expect_error(BASE ATTRIBUTES ACCESS "  Thing list: {path: /l/<uid>, query: table, where: {PK: <uid>}}\n"
 					    "processors: {p: {on: Thing created, count: User(owner).«thing»}}\n",
 		     "unknown-attribute", "things");
@@ -238,8 +242,7 @@ static void entities_need_their_parts(void **state)
 		     "missing-word", "needs a 'path'");
 	expect_error(BASE ATTRIBUTES "  «Bare»:\n    path: /b/<a>\n    attributes: {a: string}\n", "missing-word",
 		     "needs 'keys'");
-	expect_error(BASE ATTRIBUTES
-		     "  «Bare»:\n    path: /b\n    attributes: {a: string}\n    keys: {PK: A, SK: B}\n",
+	expect_error(BASE ATTRIBUTES "  «Bare»:\n    path: /b\n    attributes: {a: string}\n    keys: {PK: A, SK: B}\n",
 		     "bad-path", "at least one");
 	expect_error(BASE ATTRIBUTES
 		     "  Bare:\n    path: /b/<«b»>\n    attributes: {a: string}\n    keys: {PK: A, SK: B}\n",
@@ -252,6 +255,7 @@ static void entities_need_their_parts(void **state)
 
 static void access_patterns_are_checked(void **state)
 {
+	/* clang-format off */
 	static const struct wrong cases[] = {
 		{ "path: /x, query: «GSI2», where: {PK: A}", "unknown-index", "did you mean 'GSI1'" },
 		{ "path: /x, query: table, where: {PK: A#<«b»>}", "unknown-parameter", "'b'" },
@@ -304,6 +308,7 @@ static void access_patterns_are_checked(void **state)
 		{ "path: /x, query: table, where: {PK: A}, with: {a: «strng»}", "unknown-type", "string" },
 		{ "path: /x, query: table, where: {PK: A}, allow: «caller is boss»", "unknown-role", "known" },
 	};
+	/* clang-format on */
 
 	(void)state;
 	EXPECT_ALL(BASE ATTRIBUTES ACCESS "  x: {", cases, "}\n");
@@ -315,6 +320,7 @@ static void access_patterns_are_checked(void **state)
 
 static void processors_are_checked(void **state)
 {
+	/* clang-format off */
 	static const struct wrong cases[] = {
 		{ "on: «Thng» created, delete: User(1)", "unknown-entity", "Thing" },
 		{ "on: «Thing», delete: Thing(id)", "wrong-value", "what happens" },
@@ -338,12 +344,14 @@ static void processors_are_checked(void **state)
 		{ "on: Thing created, remove all: of owner(«whom» = id)", "unknown-parameter", "who" },
 		{ "on: Thing created, update: User(owner), with: {«uid»: null}", "wrong-clause", "part of the identity" },
 	};
+	/* clang-format on */
 
 	(void)state;
 	EXPECT_ALL(BASE ATTRIBUTES ACCESS "processors:\n  p: {", cases, "}\n");
 	expect_error(BASE ATTRIBUTES "processors:\n  «p»: {on: Thing created}\n", "missing-word", "does something");
 	expect_error(BASE ATTRIBUTES "processors:\n  «p»: {delete: Thing(id)}\n", "missing-word", "needs 'on'");
-	expect_error(BASE ATTRIBUTES ACCESS "processors:\n  «p»: {on: Thing created, each: x in of owner(who = id), send: {to: 'http://x'}}\n",
+	expect_error(BASE ATTRIBUTES ACCESS
+		     "processors:\n  «p»: {on: Thing created, each: x in of owner(who = id), send: {to: 'http://x'}}\n",
 		     "wrong-clause", "do not go with 'send'");
 	expect_error(BASE ATTRIBUTES "traffic:\n  «make Thing»: 1 a second\n", "unknown-pattern", "make Thing");
 	expect_error(BASE ATTRIBUTES "traffic:\n  create Thing: «often»\n", "wrong-value", "100 a second");
@@ -353,6 +361,7 @@ static void processors_are_checked(void **state)
 
 static void the_table_is_checked(void **state)
 {
+	/* clang-format off */
 	static const struct wrong cases[] = {
 		{ "design: «Shop»\ntable: Shop\nkey: [PK, SK]\n", "bad-name", "lower case" },
 		{ "design: shop\ntable: «a»\nkey: [PK, SK]\n", "bad-name", "3 to 255" },
@@ -372,6 +381,7 @@ static void the_table_is_checked(void **state)
 		{ "design: shop\ntable: Shop«${NOPE»\nkey: [PK, SK]\n", "bad-variable", "NAME" },
 		{ "design: shop\ntable: Shop«${NOPE}»\nkey: [PK, SK]\n", "unset-variable", "NOPE" },
 	};
+	/* clang-format on */
 
 	(void)state;
 	EXPECT_ALL("", cases, REST);

@@ -72,14 +72,13 @@ static void says_what_is_wrong_and_where(void **state)
 
 /* ---- filling ---- */
 
-static const char stored[] =
-	"{'s':{'S':'Bob'},'n':{'N':'12.50'},'i':{'N':'7'},'neg':{'N':'-3'},'big':{'N':'1234567'},"
-	"'at':{'S':'2026-11-15T23:30:00-01:30'},'day':{'S':'2026-11-15'},'secs':{'N':'1794744000'},"
-	"'t':{'BOOL':true},'nil':{'NULL':true},'l':{'L':[]},'hash':{'S':'a#b'},'e':{'S':''},"
-	"'digits':{'S':'42'},'bin':{'B':'AA=='},'huge':{'N':'9e125'},'f':{'M':{'x':{'S':'y'}}}}";
+static const char stored[] = "{'s':{'S':'Bob'},'n':{'N':'12.50'},'i':{'N':'7'},'neg':{'N':'-3'},'big':{'N':'1234567'},"
+			     "'at':{'S':'2026-11-15T23:30:00-01:30'},'day':{'S':'2026-11-15'},'secs':{'N':'1794744000'},"
+			     "'t':{'BOOL':true},'nil':{'NULL':true},'l':{'L':[]},'hash':{'S':'a#b'},'e':{'S':''},"
+			     "'digits':{'S':'42'},'bin':{'B':'AA=='},'huge':{'N':'9e125'},'f':{'M':{'x':{'S':'y'}}}}";
 
-static enum template_result filled_with(const struct template *t, struct world *w, bool in_key, struct arena *a, struct value *v,
-					 struct error *e)
+static enum template_result filled_with(const struct template *t, struct world *w, bool in_key, struct arena *a,
+					struct value *v, struct error *e)
 {
 	struct term_scope s = world_scope(w, "");
 
@@ -266,8 +265,7 @@ static void what_was_filled_is_read_back(void **state)
 
 	for (int i = 0; i < 2000; i++) {
 		struct slice values[8], want[2];
-		struct value_member m[3] = { { .name = SLICE("x") }, { .name = SLICE("y") },
-					     { .name = SLICE("n") } };
+		struct value_member m[3] = { { .name = SLICE("x") }, { .name = SLICE("y") }, { .name = SLICE("n") } };
 		struct world w;
 		struct value v;
 		struct error e;

@@ -7,6 +7,7 @@
 /* The structure of a term, every node in brackets. */
 static void show(struct buf *b, const struct term *t)
 {
+	/* clang-format off */
 	static const char *const kinds[] = {
 		[TERM_LITERAL] = "literal", [TERM_PATH] = "path", [TERM_NOW] = "now",
 		[TERM_TODAY] = "today", [TERM_CALLER] = "caller", [TERM_NOT] = "not",
@@ -20,6 +21,7 @@ static void show(struct buf *b, const struct term *t)
 		[TERM_FETCH] = "fetch", [TERM_CALL] = "call",
 		[TERM_ALWAYS] = "always", [TERM_NEVER] = "never",
 	};
+	/* clang-format on */
 
 	if (t->kind == TERM_LITERAL || t->kind == TERM_PATH) {
 		term_print(b, t);
@@ -39,6 +41,7 @@ static void show(struct buf *b, const struct term *t)
 
 static void reads_the_grammar_with_its_precedence(void **state)
 {
+	/* clang-format off */
 	static const struct {
 		const char *text, *tree, *again; /* again: NULL when as written */
 	} cases[] = {
@@ -122,6 +125,7 @@ static void reads_the_grammar_with_its_precedence(void **state)
 		{ "  a\n\tor b ", "[or a b]", "a or b" },
 		{ "((((a))))", "a", "a" },
 	};
+	/* clang-format on */
 
 	for (size_t i = 0; i < COUNT(cases); i++) {
 		const struct term *t = parsed(cases[i].text);
@@ -244,17 +248,14 @@ static struct slice repeated(const char *text, int n, const char *end)
 
 static void has_limits_of_its_own(void **state)
 {
-	static const char *const openings[] = { "(", "not ", "- ", "size(", "first 1 of ",
-						"exists E(" };
+	static const char *const openings[] = { "(", "not ", "- ", "size(", "first 1 of ", "exists E(" };
 	struct findings f;
 
 	for (size_t i = 0; i < COUNT(openings); i++) {
 		findings_init(&f, &arena);
-		assert_null(term_parse(&arena, repeated(openings[i], 300, "a"),
-				       (struct place){ 1, 1, 0 }, &f));
+		assert_null(term_parse(&arena, repeated(openings[i], 300, "a"), (struct place){ 1, 1, 0 }, &f));
 		assert_int_equal(f.count, 1);
-		assert_string_equal(arena_cstr(&arena, f.list[0].message),
-				    "this term is nested too deeply");
+		assert_string_equal(arena_cstr(&arena, f.list[0].message), "this term is nested too deeply");
 	}
 	findings_init(&f, &arena);
 	assert_null(term_parse(&arena, repeated("a or ", 2500, "a"), (struct place){ 1, 1, 0 }, &f));
@@ -280,10 +281,10 @@ static void walks_through_all_terms(void **state)
 
 static void random_term(struct buf *b, uint64_t *seed, int depth)
 {
-	static const char *const leaves[] = { "a", "b.c", "1", "-2.5", "'x y'", "true", "null",
-					      "now", "today", "caller", "anyone", "old.x" };
-	static const char *const joins[] = { " or ", " and ", " = ", " <> ", " < ", " >= ", " + ",
-					     " - ", " * ", " / ", " contains ", " begins with " };
+	static const char *const leaves[] = { "a",    "b.c", "1",     "-2.5",   "'x y'",  "true",
+					      "null", "now", "today", "caller", "anyone", "old.x" };
+	static const char *const joins[] = { " or ", " and ", " = ", " <> ", " < ",        " >= ",
+					     " + ",  " - ",   " * ", " / ",  " contains ", " begins with " };
 	uint32_t r = next_random(seed) % 20;
 
 	if (depth == 0 || r < 3) {
@@ -298,8 +299,12 @@ static void random_term(struct buf *b, uint64_t *seed, int depth)
 		buf_lit(b, ")");
 		return;
 	}
-	buf_str(b, r == 13 ? "(not " : r == 14 ? "(-" : r == 15 ? "size(" : r == 16 ? "first 3 of ("
-		 : r == 17 ? "exists E(a, " : "(");
+	buf_str(b, r == 13   ? "(not "
+		   : r == 14 ? "(-"
+		   : r == 15 ? "size("
+		   : r == 16 ? "first 3 of ("
+		   : r == 17 ? "exists E(a, "
+			     : "(");
 	random_term(b, seed, depth - 1);
 	buf_str(b, r == 18 ? " in (1, b))" : r == 19 ? " is absent)" : ")");
 }
@@ -319,8 +324,7 @@ static void printing_keeps_the_structure(void **state)
 		t = parsed(arena_cstr(&arena, buf_slice(&text)));
 		show(&before, t);
 		show(&after, parsed(term_text(t)));
-		expect(term_text(t), arena_cstr(&arena, buf_slice(&after)),
-		       arena_cstr(&arena, buf_slice(&before)));
+		expect(term_text(t), arena_cstr(&arena, buf_slice(&after)), arena_cstr(&arena, buf_slice(&before)));
 		if (i % 100 == 0)
 			arena_clear(&arena);
 	}
@@ -355,10 +359,11 @@ static const char *evaluated(const char *text, const char *caller)
 }
 
 #define YES "{'BOOL':true}"
-#define NO "{'BOOL':false}"
+#define NO  "{'BOOL':false}"
 
 static void evaluates_terms(void **state)
 {
+	/* clang-format off */
 	static const struct {
 		const char *text, *value;
 	} cases[] = {
@@ -444,6 +449,7 @@ static void evaluates_terms(void **state)
 		{ "visible Follow(caller, who)", YES }, { "visible Follow(who, caller)", NO },
 		{ "visible Secret(who)", NO }, { "visible Follow(caller, gone)", NO },
 	};
+	/* clang-format on */
 
 	for (size_t i = 0; i < COUNT(cases); i++)
 		expect(cases[i].text, evaluated(cases[i].text, "alice"), cases[i].value);
@@ -480,8 +486,9 @@ static void a_failing_fetch_fails_the_term(void **state)
 	static const char *const texts[] = {
 		"visible Follow(caller, who)", "exists Follow(caller, who)",
 		"not exists Follow('a', 'b')", "User('a').age > 1",
-		"t and exists User('a')", "size(User('a').age)", "caller may User('a').name",
-		"1 in (User('a').age)", "User(User('a').name).age", "-User('a').age",
+		"t and exists User('a')",      "size(User('a').age)",
+		"caller may User('a').name",   "1 in (User('a').age)",
+		"User(User('a').name).age",    "-User('a').age",
 	};
 	struct world w = world_of(item(stored));
 	struct term_scope s = world_scope(&w, "alice");
@@ -514,9 +521,8 @@ static void logic_stops_early(void **state)
 
 static void survives_any_failing_allocation(void **state)
 {
-	static const char text[] =
-		"caller is admin or (status in ('a', 'b', 'c', 'd') and not words(title, tags) "
-		"contains lower('Größe') and first 3 of slug(title) = 'a-b' and x + 1 * 2 / 3 < 4)";
+	static const char text[] = "caller is admin or (status in ('a', 'b', 'c', 'd') and not words(title, tags) "
+				   "contains lower('Größe') and first 3 of slug(title) = 'a-b' and x + 1 * 2 / 3 < 4)";
 	bool done = false;
 
 	for (long n = 0; !done; n++) {

@@ -45,19 +45,17 @@ static const char *filtered(const char *text, const char *caller)
 	if (!term_to_test(t, &s, &test, &why, &e)) {
 		assert_true(!why == (e.code != ERR_NONE));
 		assert_true(term_can_filter(t, &why_static) == !why);
-		return arena_cstr(&arena, arena_printf(&arena, "no: %s",
-						       why ? why : arena_cstr(&arena, e.message)));
+		return arena_cstr(&arena, arena_printf(&arena, "no: %s", why ? why : arena_cstr(&arena, e.message)));
 	}
 	assert_true(term_can_filter(t, &why_static));
 	f = print(test);
-	return arena_cstr(&arena, arena_printf(&arena, "%.*s | %.*s | %.*s",
-					       SLICE_ARG(buf_slice(&f.text)),
-					       SLICE_ARG(buf_slice(&f.names)),
-					       SLICE_ARG(buf_slice(&f.values))));
+	return arena_cstr(&arena, arena_printf(&arena, "%.*s | %.*s | %.*s", SLICE_ARG(buf_slice(&f.text)),
+					       SLICE_ARG(buf_slice(&f.names)), SLICE_ARG(buf_slice(&f.values))));
 }
 
 static void becomes_an_expression(void **state)
 {
+	/* clang-format off */
 	static const struct {
 		const char *text, *expression;
 	} cases[] = {
@@ -112,6 +110,7 @@ static void becomes_an_expression(void **state)
 		{ "x is present or a begins with 5", "attribute_exists(#n0) | \"#n0\":\"x\" | " },
 		{ "x is present and a <> input.gone", "attribute_exists(#n0) | \"#n0\":\"x\" | " },
 	};
+	/* clang-format on */
 
 	for (size_t i = 0; i < COUNT(cases); i++)
 		expect(cases[i].text, filtered(cases[i].text, "alice"), cases[i].expression);
@@ -119,6 +118,7 @@ static void becomes_an_expression(void **state)
 
 static void says_why_it_cannot(void **state)
 {
+	/* clang-format off */
 	static const struct {
 		const char *text, *why, *part;
 	} cases[] = {
@@ -145,14 +145,14 @@ static void says_why_it_cannot(void **state)
 		{ "(a = 1) = b", "no: DynamoDB cannot compare the outcome", "a = 1" },
 		{ "slug(a)", "no: DynamoDB has no slug()", "slug(a)" },
 	};
+	/* clang-format on */
 
 	for (size_t i = 0; i < COUNT(cases); i++) {
 		const char *got = filtered(cases[i].text, "alice"), *why;
 
 		if (strncmp(got, cases[i].why, strlen(cases[i].why)) != 0)
 			fail_msg("%s: %s", cases[i].text, got);
-		expect(cases[i].text, term_text(term_unfilterable(parsed(cases[i].text), &why)),
-		       cases[i].part);
+		expect(cases[i].text, term_text(term_unfilterable(parsed(cases[i].text), &why)), cases[i].part);
 	}
 	expect("error", filtered("a = 1 and (b = 2 or c in (3, 'x' + 1))", "alice"),
 	       "no: Only numbers can be added, and one of these is of type S");
@@ -167,8 +167,7 @@ static void stays_within_dynamodbs_limits(void **state)
 	for (int i = 0; i < 100; i++)
 		buf_lit(&b, ", 2");
 	buf_lit(&b, ")");
-	expect("in", filtered(arena_cstr(&arena, buf_slice(&b)), ""),
-	       "no: DynamoDB takes at most 100 values after in");
+	expect("in", filtered(arena_cstr(&arena, buf_slice(&b)), ""), "no: DynamoDB takes at most 100 values after in");
 	buf_init(&b, &arena);
 	buf_lit(&b, "a");
 	for (int i = 0; i < 200; i++)
@@ -196,9 +195,20 @@ static void several_are_joined(void **state)
 /* ---- the same meaning ---- */
 
 static const char *const values[] = {
-	"{'S':'a'}", "{'S':'ab'}", "{'S':''}", "{'N':'1'}", "{'N':'2'}", "{'N':'-1.5'}",
-	"{'BOOL':true}", "{'BOOL':false}", "{'NULL':true}", "{'L':[{'S':'a'},{'N':'1'}]}",
-	"{'SS':['a','b']}", "{'NS':['1','2']}", "{'M':{'k':{'S':'a'}}}", "{'B':'YQ=='}",
+	"{'S':'a'}",
+	"{'S':'ab'}",
+	"{'S':''}",
+	"{'N':'1'}",
+	"{'N':'2'}",
+	"{'N':'-1.5'}",
+	"{'BOOL':true}",
+	"{'BOOL':false}",
+	"{'NULL':true}",
+	"{'L':[{'S':'a'},{'N':'1'}]}",
+	"{'SS':['a','b']}",
+	"{'NS':['1','2']}",
+	"{'M':{'k':{'S':'a'}}}",
+	"{'B':'YQ=='}",
 };
 static const char *const names[] = { "a", "b", "c" };
 
@@ -212,8 +222,7 @@ static struct value random_item(uint64_t *seed)
 	for (size_t i = 0; i < COUNT(names); i++) {
 		if (next_random(seed) % 5 == 0)
 			continue;
-		buf_printf(&b, "%s'%s':%s", any ? "," : "", names[i],
-			   values[next_random(seed) % COUNT(values)]);
+		buf_printf(&b, "%s'%s':%s", any ? "," : "", names[i], values[next_random(seed) % COUNT(values)]);
 		any = true;
 	}
 	buf_lit(&b, "}");
@@ -222,22 +231,21 @@ static struct value random_item(uint64_t *seed)
 
 static void random_operand(struct buf *b, uint64_t *seed)
 {
-	static const char *const known[] = { "'a'", "'ab'", "1", "2", "true", "null", "caller",
-					     "other.x", "now", "1 + 1", "size('ab')", "''" };
+	static const char *const known[] = { "'a'",    "'ab'",    "1",   "2",     "true",       "null",
+					     "caller", "other.x", "now", "1 + 1", "size('ab')", "''" };
 	uint32_t r = next_random(seed) % 8;
 
 	if (r == 0)
 		buf_printf(b, "size(%s)", names[next_random(seed) % COUNT(names)]);
 	else
-		buf_str(b, r < 5 ? names[next_random(seed) % COUNT(names)]
-				 : known[next_random(seed) % COUNT(known)]);
+		buf_str(b, r < 5 ? names[next_random(seed) % COUNT(names)] : known[next_random(seed) % COUNT(known)]);
 }
 
 static void random_comparison(struct buf *b, uint64_t *seed)
 {
-	static const char *const signs[] = { " = ", " <> ", " < ", " <= ", " > ", " >= ",
-					     " begins with ", " contains ", " between ", " in (",
-					     " is present", " is absent" };
+	static const char *const signs[] = { " = ",       " <> ",  " < ",           " <= ",
+					     " > ",       " >= ",  " begins with ", " contains ",
+					     " between ", " in (", " is present",   " is absent" };
 	uint32_t r = next_random(seed) % COUNT(signs);
 
 	random_operand(b, seed);
@@ -256,8 +264,8 @@ static void random_comparison(struct buf *b, uint64_t *seed)
 
 static void random_condition(struct buf *b, uint64_t *seed, int depth)
 {
-	static const char *const known[] = { "caller is admin", "caller is editor", "nobody",
-					     "anyone", "size(a)", "other.x", "true" };
+	static const char *const known[] = { "caller is admin", "caller is editor", "nobody", "anyone",
+					     "size(a)",         "other.x",          "true" };
 	uint32_t r = next_random(seed) % 12;
 
 	if (depth == 0 || r < 4) {
@@ -288,10 +296,8 @@ static const struct condition *compiled(const char *text, const struct text *f)
 
 	if (!expr_bindings_new(&arena, NULL, f->names.n ? json_parse(&arena, n) : NULL,
 			       f->values.n ? json_parse(&arena, v) : NULL, &b, &e) ||
-	    !condition_compile(b, FILTER_EXPRESSION, buf_slice(&f->text), &c, &e) ||
-	    !expr_bindings_check_used(b, &e))
-		fail_msg("%s\n  becomes %.*s: %.*s", text, SLICE_ARG(buf_slice(&f->text)),
-			 SLICE_ARG(e.message));
+	    !condition_compile(b, FILTER_EXPRESSION, buf_slice(&f->text), &c, &e) || !expr_bindings_check_used(b, &e))
+		fail_msg("%s\n  becomes %.*s: %.*s", text, SLICE_ARG(buf_slice(&f->text)), SLICE_ARG(e.message));
 	return c;
 }
 
@@ -325,9 +331,10 @@ static void means_the_same_as_the_term(void **state)
 
 			world_has(&w, k ? random_item(&seed) : VALUE_ABSENT);
 			assert_true(term_holds(t, &s, &holds, &e));
-			if (condition_holds(c, w.item.full, &arena) != holds || condition_holds(made, w.item.full, &arena) != holds)
-				fail_msg("%s\n  becomes %.*s\n  and differs on %s", text,
-					 SLICE_ARG(buf_slice(&f.text)), printed(w.item.full));
+			if (condition_holds(c, w.item.full, &arena) != holds ||
+			    condition_holds(made, w.item.full, &arena) != holds)
+				fail_msg("%s\n  becomes %.*s\n  and differs on %s", text, SLICE_ARG(buf_slice(&f.text)),
+					 printed(w.item.full));
 			yes += holds;
 			no += !holds;
 		}
@@ -368,12 +375,8 @@ static void survives_any_failing_allocation(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(becomes_an_expression),
-		TEST(says_why_it_cannot),
-		TEST(stays_within_dynamodbs_limits),
-		TEST(several_are_joined),
-		TEST(means_the_same_as_the_term),
-		TEST(survives_any_failing_allocation),
+		TEST(becomes_an_expression), TEST(says_why_it_cannot),         TEST(stays_within_dynamodbs_limits),
+		TEST(several_are_joined),    TEST(means_the_same_as_the_term), TEST(survives_any_failing_allocation),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -2,56 +2,56 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "load_helper.h"
 
-#define BEFORE                                                        \
-	"design: shop\n"                                              \
-	"table: Shop\n"                                               \
-	"key: [PK, SK]\n"                                             \
-	"indexes:\n"                                                  \
-	"  GSI1: {key: [G1, G2]}\n"                                   \
-	"stream: new and old images\n"                                \
-	"callers:\n"                                                  \
-	"  roles: [user, admin]\n"                                    \
-	"  permissions: User.rights through of owner(who = caller) by owner\n" \
-	"entities:\n"                                                 \
-	"  User:\n"                                                   \
-	"    path: /users/<uid>\n"                                    \
-	"    attributes:\n"                                           \
-	"      uid: string\n"                                         \
-	"      tenant: string\n"                                      \
-	"      level: integer\n"                                      \
-	"      votes: counter\n"                                      \
-	"      sum: counter\n"                                        \
-	"      rights: list of string 0..10\n"                        \
-	"    keys: {PK: U#<uid>, SK: U, G1: A, G2: B}\n"              \
-	"  Reading:\n"                                                \
-	"    path: /users/<uid>/readings/<at>/<n>\n"                  \
+#define BEFORE                                                                         \
+	"design: shop\n"                                                               \
+	"table: Shop\n"                                                                \
+	"key: [PK, SK]\n"                                                              \
+	"indexes:\n"                                                                   \
+	"  GSI1: {key: [G1, G2]}\n"                                                    \
+	"stream: new and old images\n"                                                 \
+	"callers:\n"                                                                   \
+	"  roles: [user, admin]\n"                                                     \
+	"  permissions: User.rights through of owner(who = caller) by owner\n"         \
+	"entities:\n"                                                                  \
+	"  User:\n"                                                                    \
+	"    path: /users/<uid>\n"                                                     \
+	"    attributes:\n"                                                            \
+	"      uid: string\n"                                                          \
+	"      tenant: string\n"                                                       \
+	"      level: integer\n"                                                       \
+	"      votes: counter\n"                                                       \
+	"      sum: counter\n"                                                         \
+	"      rights: list of string 0..10\n"                                         \
+	"    keys: {PK: U#<uid>, SK: U, G1: A, G2: B}\n"                               \
+	"  Reading:\n"                                                                 \
+	"    path: /users/<uid>/readings/<at>/<n>\n"                                   \
 	"    attributes: {uid: string, at: timestamp, n: integer 0..999, x: number}\n" \
-	"    keys: {PK: U#<uid>, SK: 'R#<at>#<n:03>'}\n"              \
-	"  Thing:\n"                                                  \
-	"    path: /things/<id>\n"                                    \
-	"    keys: {PK: T#<id>, SK: T, kind: THING, starKey: <n>}\n"  \
-	"    attributes:\n"                                           \
-	"      id: string\n"                                          \
-	"      owner: string\n"                                       \
-	"      a: string\n"                                           \
-	"      b: text\n"                                             \
-	"      state: NEW | OLD, default NEW\n"                       \
-	"      colour: red | green\n"                                 \
-	"      at: timestamp\n"                                       \
-	"      until: epoch\n"                                        \
-	"      n: number\n"                                           \
-	"      whole: integer 1..5\n"                                 \
-	"      flag: boolean, default false\n"                        \
-	"      tags: list of string 0..20\n"                          \
-	"      numbers: list of number 0..20\n"                       \
-	"      words: set of string 0..20\n"                          \
-	"      anything: list 0..20\n"                                \
-	"      place: map 0..20\n"                                    \
-	"      bytes: binary\n"                                       \
-	"      parent: string, default null\n"                        \
+	"    keys: {PK: U#<uid>, SK: 'R#<at>#<n:03>'}\n"                               \
+	"  Thing:\n"                                                                   \
+	"    path: /things/<id>\n"                                                     \
+	"    keys: {PK: T#<id>, SK: T, kind: THING, starKey: <n>}\n"                   \
+	"    attributes:\n"                                                            \
+	"      id: string\n"                                                           \
+	"      owner: string\n"                                                        \
+	"      a: string\n"                                                            \
+	"      b: text\n"                                                              \
+	"      state: NEW | OLD, default NEW\n"                                        \
+	"      colour: red | green\n"                                                  \
+	"      at: timestamp\n"                                                        \
+	"      until: epoch\n"                                                         \
+	"      n: number\n"                                                            \
+	"      whole: integer 1..5\n"                                                  \
+	"      flag: boolean, default false\n"                                         \
+	"      tags: list of string 0..20\n"                                           \
+	"      numbers: list of number 0..20\n"                                        \
+	"      words: set of string 0..20\n"                                           \
+	"      anything: list 0..20\n"                                                 \
+	"      place: map 0..20\n"                                                     \
+	"      bytes: binary\n"                                                        \
+	"      parent: string, default null\n"                                         \
 	"      likes: counter\n"
-#define AFTER                                                            \
-	"access:\n"                                                      \
+#define AFTER       \
+	"access:\n" \
 	"  of owner: {path: /o/<who>, query: table, where: {PK: O#<who>}, with: {since: timestamp, least: number}}\n"
 
 #define ATTRIBUTE(text) "      z: " text "\n"
@@ -98,7 +98,7 @@ static void arithmetic_is_of_numbers(void **state)
 static void texts_are_joined_and_numbers_added(void **state)
 {
 	const struct design *d = load_well(BEFORE ATTRIBUTE("= a + '-' + b") "      m: = n + likes / n\n"
-						  "      s: = slug(a + b)\n" AFTER);
+									     "      s: = slug(a + b)\n" AFTER);
 	const struct entity *e = design_entity(d, SLICE("Thing"));
 
 	(void)state;
@@ -109,10 +109,12 @@ static void texts_are_joined_and_numbers_added(void **state)
 static void derived_attributes_get_the_type_of_their_term(void **state)
 {
 	const struct design *d = load_well(
-		BEFORE "      z: = y + x\n      y: = a\n      x: = lower(b)\n      w: = max(at, at)\n      v: = n > 1\n"
-		       "      u: = first 2 of tags\n      t: = state\n      s: = choose(flag, n, 1)\n      r: = first(numbers)\n"
-		       "      q: = User(owner).level\n      p: = o\n      o: = n > 1\n" AFTER);
+		BEFORE
+		"      z: = y + x\n      y: = a\n      x: = lower(b)\n      w: = max(at, at)\n      v: = n > 1\n"
+		"      u: = first 2 of tags\n      t: = state\n      s: = choose(flag, n, 1)\n      r: = first(numbers)\n"
+		"      q: = User(owner).level\n      p: = o\n      o: = n > 1\n" AFTER);
 	const struct entity *e = design_entity(d, SLICE("Thing"));
+	/* clang-format off */
 	static const struct {
 		const char *name;
 		enum attr_type type;
@@ -121,6 +123,7 @@ static void derived_attributes_get_the_type_of_their_term(void **state)
 		{ "t", ATTR_ENUM },   { "s", ATTR_NUMBER },    { "r", ATTR_NUMBER },  { "q", ATTR_INTEGER },
 		{ "p", ATTR_BOOLEAN }, /* named before it is known */
 	};
+	/* clang-format on */
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
@@ -188,6 +191,7 @@ static void conditions_are_conditions(void **state)
 		{ ATTRIBUTE("= choose(«n», a, b)"), "'z': a condition is expected" },
 		{ "    check: {caller may «5»: no}\n", "a permission is a text" },
 	};
+	/* clang-format off */
 	static const struct wrong access[] = {
 		{ "  x: {path: /x, query: table, where: {PK: A}, returns: Thing, filter: «n»}\n", "a condition" },
 		{ "  x: {path: /x, query: table, where: {PK: A}, returns: Thing, filter: n = «'1'»}\n", "never equal" },
@@ -196,6 +200,7 @@ static void conditions_are_conditions(void **state)
 		{ "processors: {p: {on: Thing created, when: «n», delete: User(owner)}}\n", "a condition" },
 		{ "processors: {p: {on: Thing created, count: User(owner).votes by «a»}}\n", "'votes': a number is expected" },
 	};
+	/* clang-format on */
 
 	(void)state;
 	EXPECT_ALL(BEFORE, cases, AFTER);
@@ -240,6 +245,7 @@ static void values_are_of_the_type_of_their_attribute(void **state)
 		  "'since': a timestamp is expected, and this is a number" },
 		{ "processors: {p: {on: Thing created, delete: User(«flag»)}}\n", "'uid' of User" },
 	};
+	/* clang-format off */
 	static const char *const right[] = {
 		ATTRIBUTE("timestamp, default now"), ATTRIBUTE("epoch, default now"), ATTRIBUTE("epoch, default epoch(now)"),
 		ATTRIBUTE("string, default null"),   ATTRIBUTE("string, default today"), ATTRIBUTE("string 1..9, default ''"),
@@ -250,6 +256,7 @@ static void values_are_of_the_type_of_their_attribute(void **state)
 		"    delete: {set: {a: '', flag: true}}\n",
 		"    check: {exists User(n): no}\n",
 	};
+	/* clang-format on */
 
 	(void)state;
 	EXPECT_ALL(BEFORE, cases, AFTER);
@@ -277,18 +284,18 @@ static void functions_take_what_they_are_for(void **state)
 	EXPECT_ALL(BEFORE, cases, AFTER);
 }
 
-#define CATEGORIES                                                                \
-	"  Category:\n"                                                           \
-	"    path: /categories/<cat>\n"                                           \
+#define CATEGORIES                                                                                                                    \
+	"  Category:\n"                                                                                                               \
+	"    path: /categories/<cat>\n"                                                                                               \
 	"    attributes: {cat: 'string, lower, fixed', parent: 'string, default ROOT', owner: 'string, the caller', label: string}\n" \
-	"    keys: {PK: C#<cat>, SK: C}\n"                                        \
-	"    requires:\n"                                                         \
-	"      - Category(parent) when parent <> 'ROOT'\n"                        \
-	"      - Category(owner)\n"                                               \
-	"  Card:\n"                                                               \
-	"    path: /cards/<id>\n"                                                 \
-	"    attributes: {id: string, category: string, shelf: string, old_shelf: string, label: copy of Category(shelf).label}\n" \
-	"    keys: {PK: K#<id>, SK: K}\n"                                         \
+	"    keys: {PK: C#<cat>, SK: C}\n"                                                                                            \
+	"    requires:\n"                                                                                                             \
+	"      - Category(parent) when parent <> 'ROOT'\n"                                                                            \
+	"      - Category(owner)\n"                                                                                                   \
+	"  Card:\n"                                                                                                                   \
+	"    path: /cards/<id>\n"                                                                                                     \
+	"    attributes: {id: string, category: string, shelf: string, old_shelf: string, label: copy of Category(shelf).label}\n"    \
+	"    keys: {PK: K#<id>, SK: K}\n"                                                                                             \
 	"    requires: [Category(category)]\n"
 
 static void what_names_an_item_is_written_as_its_identity(void **state)
@@ -304,7 +311,8 @@ static void what_names_an_item_is_written_as_its_identity(void **state)
 	assert_int_equal(entity_attribute(category, SLICE("parent"))->lower_when_count, 1);
 	assert_false(entity_attribute(category, SLICE("owner"))->lower); /* the caller is called as he is */
 	expect_error(BEFORE CATEGORIES "    check: {category <> «'Toys'»: no}\n" AFTER, "wrong-type", "write 'toys'");
-	expect_error(BEFORE CATEGORIES "    check: {shelf = id or «'Toys'» = shelf: no}\n" AFTER, "wrong-type", "stored in lower case");
+	expect_error(BEFORE CATEGORIES "    check: {shelf = id or «'Toys'» = shelf: no}\n" AFTER, "wrong-type",
+		     "stored in lower case");
 	load_well(BEFORE CATEGORIES "    check: {category <> 'toys' and old_shelf <> 'Toys': no}\n" AFTER);
 }
 

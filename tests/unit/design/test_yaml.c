@@ -73,8 +73,7 @@ static void single_quotes_fold_and_double(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-		const struct yaml *y =
-			parse(arena_cstr(&arena, arena_printf(&arena, "k: %s\n", cases[i].yaml)));
+		const struct yaml *y = parse(arena_cstr(&arena, arena_printf(&arena, "k: %s\n", cases[i].yaml)));
 
 		assert_non_null(y);
 		assert_true(y->entries[0].value.quoted);
@@ -85,8 +84,8 @@ static void single_quotes_fold_and_double(void **state)
 static void what_looks_like_something_else_is_text(void **state)
 {
 	static const char *const texts[] = {
-		"= a * 2", "<x>", "a | b | c", "USER#<id>", "-position", "off", "null", "12", "< T",
-		"30 days after x", "x = 'a' and y", "@", NULL,
+		"= a * 2", "<x>", "a | b | c",       "USER#<id>",     "-position", "off", "null",
+		"12",      "< T", "30 days after x", "x = 'a' and y", "@",         NULL,
 	};
 
 	(void)state;
@@ -138,7 +137,8 @@ static void bare_entries_go_to_a_neighbour(void **state)
 
 static void a_byte_order_mark_is_no_character(void **state)
 {
-	const struct yaml *y = parse("\xef\xbb\xbf" "a: b\n");
+	const struct yaml *y = parse("\xef\xbb\xbf"
+				     "a: b\n");
 
 	(void)state;
 	place_is(y->entries[0].key.place, 1, 1, 1);
@@ -190,8 +190,8 @@ static void what_is_no_yaml_is_explained(void **state)
 
 static void bytes_that_are_no_text_are_refused(void **state)
 {
-	static const char *const texts[] = { "a: \xff", "\xc0\x80", "a: \xed\xa0\x80", "\xf5\x80\x80\x80",
-					     "a: \xe2\x82", "a: \x7f" };
+	static const char *const texts[] = { "a: \xff",          "\xc0\x80",    "a: \xed\xa0\x80",
+					     "\xf5\x80\x80\x80", "a: \xe2\x82", "a: \x7f" };
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
@@ -239,16 +239,11 @@ static void an_empty_file_is_nothing(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(scalars_keep_their_places),
-		TEST(nothing_has_the_place_of_its_key_or_list),
-		TEST(single_quotes_fold_and_double),
-		TEST(what_looks_like_something_else_is_text),
-		TEST(commas_in_parentheses_do_not_split),
-		TEST(bare_entries_go_to_a_neighbour),
-		TEST(a_byte_order_mark_is_no_character),
-		TEST(what_is_no_yaml_is_explained),
-		TEST(bytes_that_are_no_text_are_refused),
-		TEST(nesting_and_size_have_limits),
+		TEST(scalars_keep_their_places),          TEST(nothing_has_the_place_of_its_key_or_list),
+		TEST(single_quotes_fold_and_double),      TEST(what_looks_like_something_else_is_text),
+		TEST(commas_in_parentheses_do_not_split), TEST(bare_entries_go_to_a_neighbour),
+		TEST(a_byte_order_mark_is_no_character),  TEST(what_is_no_yaml_is_explained),
+		TEST(bytes_that_are_no_text_are_refused), TEST(nesting_and_size_have_limits),
 		TEST(an_empty_file_is_nothing),
 	};
 

@@ -13,7 +13,7 @@
 #include "thorpe.h"
 
 #define THREADS 4
-#define ADDS 50
+#define ADDS    50
 
 static int call(struct thorpe *db, const char *op, const char *body, const char *expected)
 {
@@ -30,10 +30,10 @@ static int call(struct thorpe *db, const char *op, const char *body, const char 
 }
 
 static const char create[] = "{\"TableName\":\"counters\",\"BillingMode\":\"PAY_PER_REQUEST\","
-	"\"AttributeDefinitions\":[{\"AttributeName\":\"id\",\"AttributeType\":\"S\"}],"
-	"\"KeySchema\":[{\"AttributeName\":\"id\",\"KeyType\":\"HASH\"}]}";
+			     "\"AttributeDefinitions\":[{\"AttributeName\":\"id\",\"AttributeType\":\"S\"}],"
+			     "\"KeySchema\":[{\"AttributeName\":\"id\",\"KeyType\":\"HASH\"}]}";
 static const char add[] = "{\"TableName\":\"counters\",\"Key\":{\"id\":{\"S\":\"c\"}},"
-	"\"UpdateExpression\":\"ADD n :one\",\"ExpressionAttributeValues\":{\":one\":{\"N\":\"1\"}}}";
+			  "\"UpdateExpression\":\"ADD n :one\",\"ExpressionAttributeValues\":{\":one\":{\"N\":\"1\"}}}";
 static const char get[] = "{\"TableName\":\"counters\",\"Key\":{\"id\":{\"S\":\"c\"}}}";
 
 static struct thorpe *open_db(const char *dir)

@@ -12,11 +12,12 @@ static const char *bound(const char *names, const char *values)
 	return "ok";
 }
 
-#define BAD_NAME "ExpressionAttributeNames contains invalid "
+#define BAD_NAME  "ExpressionAttributeNames contains invalid "
 #define BAD_VALUE "ExpressionAttributeValues contains invalid "
 
 static void names_and_values_are_checked_alone(void **state)
 {
+	/* clang-format off */
 	static const struct {
 		const char *names, *values, *wanted;
 	} rows[] = {
@@ -35,6 +36,7 @@ static void names_and_values_are_checked_alone(void **state)
 		  "value: Supplied AttributeValue is empty, must contain exactly one of the "
 		  "supported datatypes for key :s" },
 	};
+	/* clang-format on */
 
 	(void)state;
 	for (size_t i = 0; i < COUNT(rows); i++)
@@ -65,10 +67,8 @@ static void reserved_words_are_known_in_any_case(void **state)
 {
 	static const char *const reserved[] = { "ABORT", "status", "Name", "zone", "LOCALTIMESTAMP",
 						"size",  "set",    "TTL",  "year" };
-	static const char *const free_words[] = { "",       "A",
-						  "ABORTS", "ABOR",
-						  "pk",     "ZONES",
-						  "zzz",    "LOCALTIMESTAMPLOCALTIMESTAMP",
+	static const char *const free_words[] = { "",      "A",     "ABORTS", "ABOR",
+						  "pk",    "ZONES", "zzz",    "LOCALTIMESTAMPLOCALTIMESTAMP",
 						  "remove" };
 
 	(void)state;

@@ -42,8 +42,8 @@ static const char *text_of(const struct condition *c, const struct update *u)
 		expr_print_condition(&p, c);
 	else
 		expr_print_update(&p, u);
-	return arena_cstr(&arena, arena_printf(&arena, "%.*s | %.*s | %.*s", SLICE_ARG(buf_slice(&text)), SLICE_ARG(buf_slice(&p.names)),
-					       SLICE_ARG(buf_slice(&p.values))));
+	return arena_cstr(&arena, arena_printf(&arena, "%.*s | %.*s | %.*s", SLICE_ARG(buf_slice(&text)),
+					       SLICE_ARG(buf_slice(&p.names)), SLICE_ARG(buf_slice(&p.values))));
 }
 
 /* ---- conditions ---- */
@@ -88,12 +88,14 @@ static void parentheses_stand_where_they_are_needed_only(void **state)
 	const struct test *either = test_join(&arena, TEST_OR, a, b), *both = test_join(&arena, TEST_AND, a, b);
 
 	(void)state;
-	assert_string_equal(text_of(made(test_join(&arena, TEST_AND, either, c)), NULL),
-			    "(attribute_exists(#n0) OR attribute_exists(#n1)) AND #n2 = :v0 | \"#n0\":\"a\",\"#n1\":\"b\",\"#n2\":\"c\" | "
-			    "\":v0\":{\"S\":\"\\\"x\\\"\"}");
-	assert_string_equal(text_of(made(test_join(&arena, TEST_AND, c, both)), NULL),
-			    "#n0 = :v0 AND attribute_exists(#n1) AND attribute_exists(#n2) | \"#n0\":\"c\",\"#n1\":\"a\",\"#n2\":\"b\" | "
-			    "\":v0\":{\"S\":\"\\\"x\\\"\"}");
+	assert_string_equal(
+		text_of(made(test_join(&arena, TEST_AND, either, c)), NULL),
+		"(attribute_exists(#n0) OR attribute_exists(#n1)) AND #n2 = :v0 | \"#n0\":\"a\",\"#n1\":\"b\",\"#n2\":\"c\" | "
+		"\":v0\":{\"S\":\"\\\"x\\\"\"}");
+	assert_string_equal(
+		text_of(made(test_join(&arena, TEST_AND, c, both)), NULL),
+		"#n0 = :v0 AND attribute_exists(#n1) AND attribute_exists(#n2) | \"#n0\":\"c\",\"#n1\":\"a\",\"#n2\":\"b\" | "
+		"\":v0\":{\"S\":\"\\\"x\\\"\"}");
 	assert_string_equal(text_of(made(test_not(&arena, both)), NULL),
 			    "NOT (attribute_exists(#n0) AND attribute_exists(#n1)) | \"#n0\":\"a\",\"#n1\":\"b\" | ");
 	assert_string_equal(text_of(made(test_not(&arena, a)), NULL), "NOT attribute_exists(#n0) | \"#n0\":\"a\" | ");
@@ -105,7 +107,8 @@ static void parentheses_stand_where_they_are_needed_only(void **state)
 
 static void a_condition_knows_its_paths_and_holds(void **state)
 {
-	const struct condition *c = made(test_join(&arena, TEST_AND, attribute(TEST_EQ, "a", n(1)), attribute(TEST_TYPE, "b", s("S"))));
+	const struct condition *c =
+		made(test_join(&arena, TEST_AND, attribute(TEST_EQ, "a", n(1)), attribute(TEST_TYPE, "b", s("S"))));
 	const struct path *paths;
 
 	(void)state;
@@ -139,7 +142,8 @@ static void text_and_back_gives_the_same_text(void **state)
 			buf_printf(&names, "%s\"#n%d\":\"name %d\"", k ? "," : "{", k, k);
 		buf_lit(&names, "}");
 		buf_lit(&values, "{\":v0\":{\"N\":\"1\"},\":v1\":{\"N\":\"2\"},\":v2\":{\"S\":\"S\"}}");
-		assert_true(expr_bindings_new(&arena, NULL, json_parse(&arena, buf_slice(&names)), json_parse(&arena, buf_slice(&values)), &b, &e));
+		assert_true(expr_bindings_new(&arena, NULL, json_parse(&arena, buf_slice(&names)),
+					      json_parse(&arena, buf_slice(&values)), &b, &e));
 		assert_true(condition_compile(b, CONDITION_EXPRESSION, slice_str(texts[i]), &c, &e));
 		buf_init(&text, &arena);
 		expr_printer_init(&p, &arena, &text);
@@ -147,7 +151,8 @@ static void text_and_back_gives_the_same_text(void **state)
 		if (i)
 			assert_true(slice_is(buf_slice(&text), texts[i]));
 		else /* steps of a path are numbered as they come */
-			assert_true(slice_is(buf_slice(&text), "#n0 = :v0 AND (#n1 < :v1 OR NOT contains(#n2.#n3[4].#n4, :v2))"));
+			assert_true(slice_is(buf_slice(&text),
+					     "#n0 = :v0 AND (#n1 < :v1 OR NOT contains(#n2.#n3[4].#n4, :v2))"));
 	}
 }
 
@@ -179,13 +184,16 @@ static void what_dynamodb_would_refuse_of_the_text_is_refused(void **state)
 
 	(void)state;
 	made(many(150, TEST_EQ));
-	assert_refused(many(151, TEST_EQ), "Invalid FilterExpression: The expression contains too many operators; operator count: 301");
+	assert_refused(many(151, TEST_EQ),
+		       "Invalid FilterExpression: The expression contains too many operators; operator count: 301");
 	made(many(149, TEST_EXISTS));
-	assert_refused(many(149, TEST_NOT_EXISTS),
-		       "Invalid FilterExpression: Expression size has exceeded the maximum allowed size; expression size: 4653");
+	assert_refused(
+		many(149, TEST_NOT_EXISTS),
+		"Invalid FilterExpression: Expression size has exceeded the maximum allowed size; expression size: 4653");
 	if (value_present(empty))
-		assert_refused(attribute(TEST_EQ, "a", empty), "ExpressionAttributeValues contains invalid value: One or more parameter values were "
-							       "invalid: An string set  may not be empty");
+		assert_refused(attribute(TEST_EQ, "a", empty),
+			       "ExpressionAttributeValues contains invalid value: One or more parameter values were "
+			       "invalid: An string set  may not be empty");
 	for (int i = 0; i < 40; i++)
 		deep = value_make_list(&arena, &deep, 1);
 	assert_refused(attribute(TEST_EQ, "a", deep),
@@ -197,10 +205,12 @@ static void what_dynamodb_would_refuse_of_the_text_is_refused(void **state)
 
 static void an_update_of_parts_changes_and_prints(void **state)
 {
+	/* clang-format off */
 	struct update_part parts[] = {
 		{ ACTION_SET, SLICE("a"), s("x") }, { ACTION_ADD, SLICE("n"), n(2) }, { ACTION_REMOVE, SLICE("gone"), VALUE_ABSENT },
 		{ ACTION_SET, SLICE("b"), n(1) },
 	};
+	/* clang-format on */
 	const struct update *u;
 	struct error e = { 0 };
 	struct value out;
@@ -223,11 +233,15 @@ static void an_update_that_makes_no_sense_is_refused(void **state)
 
 	(void)state;
 	assert_false(update_of(&arena, twice, 2, &u, &e));
-	assert_true(slice_is(e.message, "Invalid UpdateExpression: Two document paths overlap with each other; must remove or rewrite one of "
-					"these paths; path one: [a], path two: [a]"));
+	assert_true(slice_is(
+		e.message,
+		"Invalid UpdateExpression: Two document paths overlap with each other; must remove or rewrite one of "
+		"these paths; path one: [a], path two: [a]"));
 	assert_false(update_of(&arena, text, 1, &u, &e));
-	assert_true(slice_is(e.message, "Invalid UpdateExpression: Incorrect operand type for operator or function; operator: ADD, operand type: "
-					"STRING, typeSet: ALLOWED_FOR_ADD_OPERAND"));
+	assert_true(slice_is(
+		e.message,
+		"Invalid UpdateExpression: Incorrect operand type for operator or function; operator: ADD, operand type: "
+		"STRING, typeSet: ALLOWED_FOR_ADD_OPERAND"));
 }
 
 int main(void)

@@ -203,15 +203,13 @@ static void syntax_errors_quote_the_token_and_its_neighbours(void **state)
 	run(rows, COUNT(rows));
 }
 
-#define REDUNDANT "The expression has redundant parentheses;"
-#define MISUSED "The function is not allowed to be used this way in an expression; function: "
-#define TYPE "Incorrect operand type for operator or function; operator or function: "
-#define COUNTED "Incorrect number of operands for operator or function; operator or function: "
-#define UNDEFINED_NAME \
-	"An expression attribute name used in the document path is not defined; attribute name: "
-#define UNDEFINED_VALUE \
-	"An expression attribute value used in expression is not defined; attribute value: "
-#define RESERVED "Attribute name is a reserved keyword; reserved keyword: "
+#define REDUNDANT       "The expression has redundant parentheses;"
+#define MISUSED         "The function is not allowed to be used this way in an expression; function: "
+#define TYPE            "Incorrect operand type for operator or function; operator or function: "
+#define COUNTED         "Incorrect number of operands for operator or function; operator or function: "
+#define UNDEFINED_NAME  "An expression attribute name used in the document path is not defined; attribute name: "
+#define UNDEFINED_VALUE "An expression attribute value used in expression is not defined; attribute value: "
+#define RESERVED        "Attribute name is a reserved keyword; reserved keyword: "
 #define DISTINCT                                                                               \
 	"The first operand must be distinct from the remaining operands for this operator or " \
 	"function; operator: "
@@ -219,6 +217,7 @@ static void syntax_errors_quote_the_token_and_its_neighbours(void **state)
 
 static void wrong_conditions_are_refused_with_the_reason(void **state)
 {
+	/* clang-format off */
 	static const struct row rows[] = {
 		{ "((a = :s))", REDUNDANT },
 		{ "((a)) = :s", REDUNDANT },
@@ -274,6 +273,7 @@ static void wrong_conditions_are_refused_with_the_reason(void **state)
 		{ "a.b.b.b.b.b.b.b.b.b.b.b.b.b.b.b.b.b.b.b.b.b.b.b.b.b.b.b.b.b.b.b.b = :s",
 		  "The document path has too many nesting levels; nesting levels: 33" },
 	};
+	/* clang-format on */
 
 	(void)state;
 	run(rows, COUNT(rows));
@@ -326,10 +326,8 @@ static void limits_are_enforced(void **state)
 	expect("301 operators", result(repeated("", "NOT ", 300, "n=:m")), many);
 	expect("299 in a row", result(repeated("n=:m", " OR n=:n", 149, "")), "yes");
 	expect("301 in a row", result(repeated("n=:m", " OR n=:n", 150, "")), many);
-	expect("calls count",
-	       result(repeated("attribute_exists(n)", " OR attribute_exists(n)", 150, "")), many);
-	expect("values first", result(repeated("n=:m", " OR n=:zz", 150, "")),
-	       UNDEFINED_VALUE ":zz");
+	expect("calls count", result(repeated("attribute_exists(n)", " OR attribute_exists(n)", 150, "")), many);
+	expect("values first", result(repeated("n=:m", " OR n=:zz", 150, "")), UNDEFINED_VALUE ":zz");
 	expect("deep", result(repeated("", "NOT(", 1000, "")), many);
 	expect("parentheses", result(repeated("", "(", 4000, "")), many);
 	expect("100 in IN", result(repeated("n IN (:m", ",:n", 99, ")")), "yes");
@@ -345,8 +343,7 @@ static void an_item_that_does_not_exist_has_no_attributes(void **state)
 	struct error e;
 
 	(void)state;
-	assert_true(
-		condition_compile(b, FILTER_EXPRESSION, SLICE("attribute_not_exists(pk)"), &c, &e));
+	assert_true(condition_compile(b, FILTER_EXPRESSION, SLICE("attribute_not_exists(pk)"), &c, &e));
 	assert_true(condition_holds(c, VALUE_ABSENT, &arena));
 	assert_true(condition_compile(b, FILTER_EXPRESSION, SLICE("a = :s"), &c, &e));
 	assert_false(condition_holds(c, VALUE_ABSENT, &arena));
@@ -363,8 +360,7 @@ static void paths_are_listed_in_order_of_appearance(void **state)
 
 	(void)state;
 	assert_true(condition_compile(b, FILTER_EXPRESSION,
-				      SLICE("c.d = :s AND size(#a[1]) > :n OR attribute_exists(z)"),
-				      &c, &e));
+				      SLICE("c.d = :s AND size(#a[1]) > :n OR attribute_exists(z)"), &c, &e));
 	assert_int_equal(condition_paths(c, &paths), 3);
 	assert_true(slice_is(path_print(&paths[0], &arena), "[c, d]"));
 	assert_true(slice_is(path_print(&paths[1], &arena), "[a, [1]]"));

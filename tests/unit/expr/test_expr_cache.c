@@ -3,8 +3,7 @@
 #include "helper.h"
 #include "expr/tree.h"
 
-static const struct tree *parse(struct expr_cache *c, struct arena *a, enum tree_kind kind,
-				const char *text)
+static const struct tree *parse(struct expr_cache *c, struct arena *a, enum tree_kind kind, const char *text)
 {
 	const struct tree *t = NULL;
 	struct error e = { 0 };
@@ -61,8 +60,7 @@ static void errors_are_the_same_every_time(void **state)
 	(void)state;
 	for (int i = 0; i < 2; i++) {
 		assert_false(expr_cache_parse(c, &arena, TREE_UPDATE, "X", SLICE("SET a"), &t, &e));
-		expect("SET a", message(&e),
-		       "Invalid X: Syntax error; token: \"<EOF>\", near: \"a\"");
+		expect("SET a", message(&e), "Invalid X: Syntax error; token: \"<EOF>\", near: \"a\"");
 	}
 	expr_cache_free(c);
 }

@@ -20,14 +20,10 @@ static void one_request(struct arena *a)
 	bool ok;
 
 	ok = item_from_json(a, json_parse(a, slice_str(before)), &old, &e) &&
-	     expr_bindings_new(a, cache, json_parse(a, slice_str(names)),
-			       json_parse(a, slice_str(values)), &b, &e) &&
-	     update_compile(b, SLICE("SET #s = :v, #l = list_append(#l, :l), m.x = :e ADD c :n"),
-			    &u, &e) &&
-	     condition_compile(
-		     b, CONDITION_EXPRESSION,
-		     SLICE("attribute_not_exists(pk) AND NOT (size(#l) > :n OR #s IN (:v, a))"), &c,
-		     &e) &&
+	     expr_bindings_new(a, cache, json_parse(a, slice_str(names)), json_parse(a, slice_str(values)), &b, &e) &&
+	     update_compile(b, SLICE("SET #s = :v, #l = list_append(#l, :l), m.x = :e ADD c :n"), &u, &e) &&
+	     condition_compile(b, CONDITION_EXPRESSION,
+			       SLICE("attribute_not_exists(pk) AND NOT (size(#l) > :n OR #s IN (:v, a))"), &c, &e) &&
 	     projection_compile(b, SLICE("#s, #l[0], #l[1], m.x"), &p, &e);
 	if (!ok)
 		return; /* json_parse() may say NULL when memory is out */

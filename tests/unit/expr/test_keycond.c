@@ -6,21 +6,19 @@ static const char *terms(const char *text)
 {
 	static const char *const ops[] = { "=", "<", "<=", ">", ">=", "BETWEEN", "BEGINS_WITH" };
 	struct expr_bindings *b =
-		bindings("{'#pk':'pk'}",
-			 "{':s':{'S':'x'},':t':{'S':'y'},':n':{'N':'1'},':b':{'BOOL':true}}");
+		bindings("{'#pk':'pk'}", "{':s':{'S':'x'},':t':{'S':'y'},':n':{'N':'1'},':b':{'BOOL':true}}");
 	const struct condition *c;
 	struct key_term *t;
 	struct error e = { 0 };
 	struct buf out;
 	size_t n;
 
-	if (!key_condition_compile(b, slice_str(text), &c, &e) ||
-	    !key_condition_terms(&arena, c, &t, &n, &e))
+	if (!key_condition_compile(b, slice_str(text), &c, &e) || !key_condition_terms(&arena, c, &t, &n, &e))
 		return message(&e);
 	buf_init(&out, &arena);
 	for (size_t i = 0; i < n; i++) {
-		buf_printf(&out, "%s%.*s %s %.*s", i ? ", " : "", SLICE_ARG(t[i].name),
-			   ops[t[i].op], SLICE_ARG(value_bytes(t[i].value)));
+		buf_printf(&out, "%s%.*s %s %.*s", i ? ", " : "", SLICE_ARG(t[i].name), ops[t[i].op],
+			   SLICE_ARG(value_bytes(t[i].value)));
 		if (value_present(t[i].upper))
 			buf_printf(&out, " %.*s", SLICE_ARG(value_bytes(t[i].upper)));
 	}
@@ -48,11 +46,12 @@ static void conjunctions_become_terms(void **state)
 		expect(rows[i].text, terms(rows[i].text), rows[i].wanted);
 }
 
-#define OPERATOR "Invalid operator used in KeyConditionExpression: "
+#define OPERATOR  "Invalid operator used in KeyConditionExpression: "
 #define CONDITION "Invalid condition in KeyConditionExpression: "
 
 static void other_conditions_are_refused(void **state)
 {
+	/* clang-format off */
 	static const struct {
 		const char *text, *wanted;
 	} rows[] = {
@@ -84,6 +83,7 @@ static void other_conditions_are_refused(void **state)
 		{ "pk.a = :s",
 		  "KeyConditionExpressions cannot have conditions on nested attributes" },
 	};
+	/* clang-format on */
 
 	(void)state;
 	for (size_t i = 0; i < COUNT(rows); i++)

@@ -32,8 +32,7 @@ static const char *expected(const char *text, const char *operator)
 	return holds(c);
 }
 
-#define C(attr, op, list) \
-	"{'" attr "':{'ComparisonOperator':'" op "','AttributeValueList':[" list "]}}"
+#define C(attr, op, list) "{'" attr "':{'ComparisonOperator':'" op "','AttributeValueList':[" list "]}}"
 
 struct row {
 	const char *text, *wanted;
@@ -41,6 +40,7 @@ struct row {
 
 static void filters_compare(void **state)
 {
+	/* clang-format off */
 	static const struct row rows[] = {
 		{ "{}", "yes" },
 		{ C("n", "EQ", "{'N':'5.0'}"), "yes" },
@@ -67,6 +67,7 @@ static void filters_compare(void **state)
 		{ "{'n':{'ComparisonOperator':'NULL'},'n':{'ComparisonOperator':'NOT_NULL'}}",
 		  "yes" },
 	};
+	/* clang-format on */
 
 	(void)state;
 	for (size_t i = 0; i < COUNT(rows); i++)
@@ -76,18 +77,14 @@ static void filters_compare(void **state)
 static void filter_arguments_are_checked(void **state)
 {
 	static const struct row rows[] = {
-		{ C("a", "EQ", ""),
-		  INVALID "Invalid number of argument(s) for the EQ ComparisonOperator" },
+		{ C("a", "EQ", ""), INVALID "Invalid number of argument(s) for the EQ ComparisonOperator" },
 		{ C("a", "BETWEEN", "{'S':'a'}"),
 		  INVALID "Invalid number of argument(s) for the BETWEEN ComparisonOperator" },
-		{ C("a", "IN", ""),
-		  INVALID "Invalid number of argument(s) for the IN ComparisonOperator" },
-		{ C("a", "NULL", "{'S':'a'}"),
-		  INVALID "Invalid number of argument(s) for the NULL ComparisonOperator" },
+		{ C("a", "IN", ""), INVALID "Invalid number of argument(s) for the IN ComparisonOperator" },
+		{ C("a", "NULL", "{'S':'a'}"), INVALID "Invalid number of argument(s) for the NULL ComparisonOperator" },
 		{ C("a", "IN", "{'S':'a'},{'N':'1'}"),
 		  INVALID "AttributeValues inside AttributeValueList must be of same type" },
-		{ C("a", "LT", "{'SS':['a']}"),
-		  INVALID "ComparisonOperator LT is not valid for SS AttributeValue type" },
+		{ C("a", "LT", "{'SS':['a']}"), INVALID "ComparisonOperator LT is not valid for SS AttributeValue type" },
 		{ C("a", "BEGINS_WITH", "{'N':'1'}"),
 		  INVALID "ComparisonOperator BEGINS_WITH is not valid for N AttributeValue type" },
 		{ C("a", "CONTAINS", "{'L':[]}"),
@@ -96,9 +93,8 @@ static void filter_arguments_are_checked(void **state)
 		  "The BETWEEN condition was provided a range where the lower bound is greater "
 		  "than the "
 		  "upper bound" },
-		{ C("a", "EQ", "{}"),
-		  "Supplied AttributeValue is empty, must contain exactly one of the supported "
-		  "datatypes" },
+		{ C("a", "EQ", "{}"), "Supplied AttributeValue is empty, must contain exactly one of the supported "
+				      "datatypes" },
 		{ C("", "EQ", "{'S':'a'}"), "Empty attribute name" },
 	};
 
@@ -109,8 +105,7 @@ static void filter_arguments_are_checked(void **state)
 
 static void conditional_operator_joins_two_or_more(void **state)
 {
-	const char *two =
-		"{'n':{'ComparisonOperator':'NOT_NULL'},'zz':{'ComparisonOperator':'NOT_NULL'}}";
+	const char *two = "{'n':{'ComparisonOperator':'NOT_NULL'},'zz':{'ComparisonOperator':'NOT_NULL'}}";
 
 	(void)state;
 	expect("default", filter(two, ""), "no");
@@ -119,8 +114,7 @@ static void conditional_operator_joins_two_or_more(void **state)
 	expect("one", filter("{'n':{'ComparisonOperator':'NULL'}}", "OR"),
 	       "ConditionalOperator can only be used when Filter or Expected has two or more "
 	       "elements");
-	expect("none", expected("{}", "OR"),
-	       "ConditionalOperator cannot be used without Filter or Expected");
+	expect("none", expected("{}", "OR"), "ConditionalOperator cannot be used without Filter or Expected");
 }
 
 /* `each`, for attributes a0, a1, …, in one object. */
@@ -155,6 +149,7 @@ static void a_thousand_conditions_and_values_are_enough(void **state)
 
 static void expected_compares_or_asks_for_existence(void **state)
 {
+	/* clang-format off */
 	static const struct row rows[] = {
 		{ "{'zz':{'Exists':false}}", "yes" },
 		{ "{'n':{'Exists':false}}", "no" },
@@ -181,6 +176,7 @@ static void expected_compares_or_asks_for_existence(void **state)
 		{ "{'a':{'ComparisonOperator':'NULL','Value':{'S':'x'}}}",
 		  INVALID "Invalid number of argument(s) for the NULL ComparisonOperator" },
 	};
+	/* clang-format on */
 
 	(void)state;
 	for (size_t i = 0; i < COUNT(rows); i++)
@@ -206,11 +202,9 @@ static void key_conditions_become_terms(void **state)
 	assert_true(slice_is(t[1].name, "sk"));
 	assert_true(slice_is(value_bytes(t[1].upper), "b"));
 	assert_false(t[0].not_indexable || t[1].not_indexable);
-	assert_true(
-		key_terms_from_conditions(&arena, json(C("pk", "NE", "{'S':'x'}")), &t, &n, &e));
+	assert_true(key_terms_from_conditions(&arena, json(C("pk", "NE", "{'S':'x'}")), &t, &n, &e));
 	assert_true(t[0].not_indexable);
-	assert_true(key_terms_from_conditions(
-		&arena, json("{'pk':{'ComparisonOperator':'NULL'}}"), &t, &n, &e));
+	assert_true(key_terms_from_conditions(&arena, json("{'pk':{'ComparisonOperator':'NULL'}}"), &t, &n, &e));
 	assert_true(t[0].not_indexable);
 }
 
@@ -221,8 +215,7 @@ static const char *updated(const char *text)
 	struct value v;
 
 	if (!update_from_attribute_updates(&arena, json(text), &u, &e) ||
-	    !update_apply(u, item("{'l':{'L':[{'S':'a'}]},'n':{'N':'10'},'ss':{'SS':['a','b']}}"),
-			  &arena, &v, &e))
+	    !update_apply(u, item("{'l':{'L':[{'S':'a'}]},'n':{'N':'10'},'ss':{'SS':['a','b']}}"), &arena, &v, &e))
 		return message(&e);
 	return printed(v);
 }
@@ -231,8 +224,7 @@ static void attribute_updates_put_add_and_delete(void **state)
 {
 	static const struct row rows[] = {
 		{ "{}", "{'l':{'L':[{'S':'a'}]},'n':{'N':'10'},'ss':{'SS':['a','b']}}" },
-		{ "{'n':{'Value':{'S':'x'}},'l':{'Action':'DELETE'}}",
-		  "{'n':{'S':'x'},'ss':{'SS':['a','b']}}" },
+		{ "{'n':{'Value':{'S':'x'}},'l':{'Action':'DELETE'}}", "{'n':{'S':'x'},'ss':{'SS':['a','b']}}" },
 		{ "{'n':{'Action':'ADD','Value':{'N':'-3'}},'l':{'Action':'ADD','Value':{'L':[{'N':"
 		  "'1'}]}},"
 		  "'ss':{'Action':'DELETE','Value':{'SS':['a','b']}}}",
@@ -243,16 +235,12 @@ static void attribute_updates_put_add_and_delete(void **state)
 		  "{'n':{'BOOL':true},'ss':{'SS':['a','b']},'zz':{'N':'1'}}" },
 		{ "{'a':{'Action':'PUT'}}",
 		  INVALID "Only DELETE action is allowed when no attribute value is specified" },
-		{ "{'a':{'Action':'ADD','Value':{'S':'x'}}}",
-		  INVALID "ADD action is not supported for the type S" },
+		{ "{'a':{'Action':'ADD','Value':{'S':'x'}}}", INVALID "ADD action is not supported for the type S" },
 		{ "{'a':{'Action':'DELETE','Value':{'N':'1'}}}",
 		  INVALID "DELETE action with value is not supported for the type N" },
-		{ "{'n':{'Action':'ADD','Value':{'SS':['a']}}}",
-		  "Type mismatch for attribute to update" },
-		{ "{'n':{'Action':'DELETE','Value':{'SS':['a']}}}",
-		  "Type mismatch for attribute to update" },
-		{ "{'l':{'Action':'ADD','Value':{'N':'1'}}}",
-		  "Type mismatch for attribute to update" },
+		{ "{'n':{'Action':'ADD','Value':{'SS':['a']}}}", "Type mismatch for attribute to update" },
+		{ "{'n':{'Action':'DELETE','Value':{'SS':['a']}}}", "Type mismatch for attribute to update" },
+		{ "{'l':{'Action':'ADD','Value':{'N':'1'}}}", "Type mismatch for attribute to update" },
 	};
 
 	(void)state;
@@ -269,10 +257,9 @@ static void a_thousand_additions_are_enough(void **state)
 	(void)state;
 	assert_true(update_from_attribute_updates(&arena, json(many(1000, add)), &u, &e));
 	assert_false(update_from_attribute_updates(&arena, json(many(1001, add)), &u, &e));
-	expect("too many", message(&e),
-	       INVALID "Too many ADD and DELETE actions; at most 1000 can be given");
-	assert_true(update_from_attribute_updates(
-		&arena, json(many(5000, "{'Action':'PUT','Value':{'N':'1'}}")), &u, &e));
+	expect("too many", message(&e), INVALID "Too many ADD and DELETE actions; at most 1000 can be given");
+	assert_true(
+		update_from_attribute_updates(&arena, json(many(5000, "{'Action':'PUT','Value':{'N':'1'}}")), &u, &e));
 }
 
 static void attributes_to_get_are_distinct_names(void **state)
@@ -282,8 +269,7 @@ static void attributes_to_get_are_distinct_names(void **state)
 
 	(void)state;
 	assert_true(projection_from_attributes(&arena, json("['n','zz','s']"), &p, &e));
-	expect("names", printed(projection_apply(p, item(ITEM), &arena)),
-	       "{'n':{'N':'5'},'s':{'S':'str'}}");
+	expect("names", printed(projection_apply(p, item(ITEM), &arena)), "{'n':{'N':'5'},'s':{'S':'str'}}");
 	assert_false(projection_from_attributes(&arena, json("['n','s','n']"), &p, &e));
 	expect("twice", message(&e), INVALID "Duplicate value in attribute name: n");
 }

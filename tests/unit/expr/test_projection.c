@@ -53,6 +53,7 @@ static void parts_keep_their_shape(void **state)
 
 static void wrong_projections_are_refused_with_the_reason(void **state)
 {
+	/* clang-format off */
 	static const struct {
 		const char *text, *wanted;
 	} rows[] = {
@@ -80,6 +81,7 @@ static void wrong_projections_are_refused_with_the_reason(void **state)
 		{ "a[99999999999]",
 		  "List index is not within the allowable range; index: [99999999999]" },
 	};
+	/* clang-format on */
 
 	(void)state;
 	for (size_t i = 0; i < COUNT(rows); i++)
@@ -94,9 +96,7 @@ static void names_project_whole_attributes(void **state)
 
 	(void)state;
 	assert_int_equal(projection_paths(p, &paths), 3);
-	expect("names",
-	       printed(projection_apply(p, item("{'x.y':{'N':'1'},'a':{'N':'2'},'b':{'N':'3'}}"),
-					&arena)),
+	expect("names", printed(projection_apply(p, item("{'x.y':{'N':'1'},'a':{'N':'2'},'b':{'N':'3'}}"), &arena)),
 	       "{'a':{'N':'2'},'x.y':{'N':'1'}}");
 }
 

@@ -42,6 +42,7 @@ static void run(const struct row *rows, size_t n)
 
 static void set_writes_attributes(void **state)
 {
+	/* clang-format off */
 	static const struct row rows[] = {
 		{ "SET a = :s", "{}", "{'a':{'S':'x'}}" },
 		{ "set a=:s,b=:n", "{'a':{'N':'7'}}", "{'a':{'S':'x'},'b':{'N':'1'}}" },
@@ -61,6 +62,7 @@ static void set_writes_attributes(void **state)
 		{ "SET m.y = m, m.x = m.y", "{'m':{'M':{'x':{'N':'1'},'y':{'N':'2'}}}}",
 		  "{'m':{'M':{'x':{'N':'2'},'y':{'M':{'x':{'N':'1'},'y':{'N':'2'}}}}}}" },
 	};
+	/* clang-format on */
 
 	(void)state;
 	run(rows, COUNT(rows));
@@ -68,6 +70,7 @@ static void set_writes_attributes(void **state)
 
 static void lists_keep_their_indexes_during_an_update(void **state)
 {
+	/* clang-format off */
 	static const struct row rows[] = {
 		{ "SET l[1] = :n", LIST, "{'l':{'L':[{'S':'a'},{'N':'1'},{'S':'c'}]}}" },
 		{ "SET l[9] = :n, l[7] = :s", LIST,
@@ -87,6 +90,7 @@ static void lists_keep_their_indexes_during_an_update(void **state)
 		  "{'l':{'L':[{'L':[{'S':'0'}]},{'M':{}}]}}",
 		  "{'l':{'L':[{'L':[{'S':'x'}]},{'M':{'k':{'N':'1'}}},{'S':'x'}]}}" },
 	};
+	/* clang-format on */
 
 	(void)state;
 	run(rows, COUNT(rows));
@@ -94,6 +98,7 @@ static void lists_keep_their_indexes_during_an_update(void **state)
 
 static void remove_add_and_delete(void **state)
 {
+	/* clang-format off */
 	static const struct row rows[] = {
 		{ "REMOVE a, b", "{'a':{'S':'1'},'c':{'S':'2'}}", "{'c':{'S':'2'}}" },
 		{ "REMOVE m.x", "{'m':{'M':{'x':{'S':'1'}}}}", "{'m':{'M':{}}}" },
@@ -107,6 +112,7 @@ static void remove_add_and_delete(void **state)
 		{ "DELETE a :ab", "{}", "{}" },
 		{ "DELETE a :ss SET b = a", "{'a':{'SS':['a']}}", "{'b':{'SS':['a']}}" },
 	};
+	/* clang-format on */
 
 	(void)state;
 	run(rows, COUNT(rows));
@@ -114,7 +120,7 @@ static void remove_add_and_delete(void **state)
 
 #define BAD_PATH "The document path provided in the update expression is invalid for update"
 #define BAD_TYPE "An operand in the update expression has an incorrect data type"
-#define NO_SUCH "The provided expression refers to an attribute that does not exist in the item"
+#define NO_SUCH  "The provided expression refers to an attribute that does not exist in the item"
 
 static void items_that_do_not_fit_are_refused(void **state)
 {
@@ -166,19 +172,19 @@ static void an_update_takes_memory_in_proportion_to_an_item(void **state)
 	for (int i = 0; i < 400; i++)
 		buf_printf(&text, "%s b%d = z", i ? "," : "SET", i);
 	buf_byte(&text, 0);
-	expect("400 copies", apply(text.p, before.p, NULL),
-	       "Item size to update has exceeded the maximum allowed size");
+	expect("400 copies", apply(text.p, before.p, NULL), "Item size to update has exceeded the maximum allowed size");
 	assert_true(arena.total < 10 * 1000 * 1000);
 }
 
 #define SYNTAX(token, near) "Syntax error; token: \"" token "\", near: \"" near "\""
-#define TYPE "Incorrect operand type for operator or function; "
+#define TYPE                "Incorrect operand type for operator or function; "
 #define OVERLAP(one, two)                                                                         \
 	"Two document paths overlap with each other; must remove or rewrite one of these paths; " \
 	"path one: " one ", path two: " two
 
 static void wrong_updates_are_refused_with_the_reason(void **state)
 {
+	/* clang-format off */
 	static const struct row rows[] = {
 		{ "", "{}", "The expression can not be empty;" },
 		{ "INVALID SYNTAX HERE", "{}", SYNTAX("INVALID", "INVALID SYNTAX") },
@@ -229,6 +235,7 @@ static void wrong_updates_are_refused_with_the_reason(void **state)
 		  "these "
 		  "paths; path one: [a, b], path two: [a, [0]]" },
 	};
+	/* clang-format on */
 
 	(void)state;
 	run(rows, COUNT(rows));
@@ -253,8 +260,7 @@ static void errors_come_in_order(void **state)
 		  "An expression attribute value used in expression is not defined; attribute "
 		  "value: "
 		  ":zz" },
-		{ "SET a = :s SET status = :s", "{}",
-		  "Attribute name is a reserved keyword; reserved keyword: status" },
+		{ "SET a = :s SET status = :s", "{}", "Attribute name is a reserved keyword; reserved keyword: status" },
 		{ "REMOVE a REMOVE b SET status = :s", "{}",
 		  "The \"REMOVE\" section can only be used once in an update expression;" },
 		{ "SET status = :s REMOVE a REMOVE b", "{}",
@@ -265,11 +271,11 @@ static void errors_come_in_order(void **state)
 	run(rows, COUNT(rows));
 }
 
-#define NESTED \
-	"{'a':{'M':{'b':{'S':'dog'},'c':{'L':[{'N':'1'},{'N':'2'},{'N':'3'}]}}},'d':{'S':'q'}}"
+#define NESTED "{'a':{'M':{'b':{'S':'dog'},'c':{'L':[{'N':'1'},{'N':'2'},{'N':'3'}]}}},'d':{'S':'q'}}"
 
 static void touched_parts_are_only_those_addressed(void **state)
 {
+	/* clang-format off */
 	static const struct {
 		const char *text, *of, *wanted;
 	} rows[] = {
@@ -286,6 +292,7 @@ static void touched_parts_are_only_those_addressed(void **state)
 		{ "REMOVE d", "new", "-" },
 		{ "SET d = :s, e = :s", "old", "{'d':{'S':'q'}}" },
 	};
+	/* clang-format on */
 
 	(void)state;
 	for (size_t i = 0; i < COUNT(rows); i++)

@@ -55,6 +55,7 @@ static const char *printed(struct faults *f)
 
 static void what_is_read_is_printed(void **state)
 {
+	/* clang-format off */
 	static const char *const specs[][2] = {
 		{ "throttle=5%,seed=42", "throttle=5%,seed=42" },
 		{ " latency=5ms..20ms , seed=1 ", "latency=5ms..20ms,seed=1" },
@@ -68,6 +69,7 @@ static void what_is_read_is_printed(void **state)
 		  "table=a.b-c_1,drop=1%,throttle=3%,table=xyz,drop=2%,seed=3" },
 		{ "none,seed=5", "none,seed=5" },
 	};
+	/* clang-format on */
 
 	for (size_t i = 0; i < sizeof(specs) / sizeof(*specs); i++) {
 		struct faults *f = faults_new();
@@ -83,11 +85,45 @@ static void what_is_read_is_printed(void **state)
 static void what_makes_no_sense_is_refused(void **state)
 {
 	static const char *const wrong[] = {
-		"", ",", "throttle", "throttle=", "throttle=5", "throttle=%", "throttle=-1%", "throttle=100.1%", "throttle=1.%", "throttle=.5%",
-		"throttle=5%%", "throttle=1e2%", "throttle=99999999999999999999%", "latency=", "latency=5", "latency=5 ms", "latency=..5ms",
-		"latency=5ms..", "latency=6ms..5ms", "latency=31x", "index-lag=721h", "slow=5%", "slow=5ms", "slow=5ms:5%", "seed=", "seed=-1",
-		"seed=18446744073709551616", "seed=4.2", "table=", "table=ab", "table=a b c,drop=1%", "table=abc", "none,drop=1%",
-		"table=abc,none,drop=1%", "drop=1%,drop=1%", "nothing=5%", "THROTTLE=5%", "throttle=5%,", "=5%",
+		"",
+		",",
+		"throttle",
+		"throttle=",
+		"throttle=5",
+		"throttle=%",
+		"throttle=-1%",
+		"throttle=100.1%",
+		"throttle=1.%",
+		"throttle=.5%",
+		"throttle=5%%",
+		"throttle=1e2%",
+		"throttle=99999999999999999999%",
+		"latency=",
+		"latency=5",
+		"latency=5 ms",
+		"latency=..5ms",
+		"latency=5ms..",
+		"latency=6ms..5ms",
+		"latency=31x",
+		"index-lag=721h",
+		"slow=5%",
+		"slow=5ms",
+		"slow=5ms:5%",
+		"seed=",
+		"seed=-1",
+		"seed=18446744073709551616",
+		"seed=4.2",
+		"table=",
+		"table=ab",
+		"table=a b c,drop=1%",
+		"table=abc",
+		"none,drop=1%",
+		"table=abc,none,drop=1%",
+		"drop=1%,drop=1%",
+		"nothing=5%",
+		"THROTTLE=5%",
+		"throttle=5%,",
+		"=5%",
 	};
 
 	for (size_t i = 0; i < sizeof(wrong) / sizeof(*wrong); i++) {
@@ -205,7 +241,8 @@ static void world_open(struct world *w)
 {
 	char why[256] = "";
 
-	if (db_open(&(struct db_options){ .no_background = true, .dir = w->dir[0] ? w->dir : NULL }, &w->db, why, sizeof(why)) != STORE_OPENED)
+	if (db_open(&(struct db_options){ .no_background = true, .dir = w->dir[0] ? w->dir : NULL }, &w->db, why,
+		    sizeof(why)) != STORE_OPENED)
 		fail_msg("%s", why);
 	w->faults = faults_new();
 	assert_true(faults_attach(w->faults, w->db));
@@ -225,7 +262,9 @@ static void world_close(struct world *w)
 /* A call from outside; the reply's text. */
 static const char *ask(struct world *w, const char *op, const char *body, int *status)
 {
-	struct api_call c = { .arena = &arena, .target = api_target(&arena, op), .body = slice_str(body), .outside = true };
+	struct api_call c = {
+		.arena = &arena, .target = api_target(&arena, op), .body = slice_str(body), .outside = true
+	};
 
 	if (api_has_faults(w->api))
 		(void)api_draw_faults(w->api, &c);
@@ -244,12 +283,12 @@ static void must(struct world *w, const char *op, const char *body)
 		fail_msg("%s: %s", op, reply);
 }
 
-#define CREATE                                                                                                                    \
-	"{\"TableName\":\"things\",\"BillingMode\":\"PAY_PER_REQUEST\",\"AttributeDefinitions\":[{\"AttributeName\":\"pk\","      \
-	"\"AttributeType\":\"S\"}],\"KeySchema\":[{\"AttributeName\":\"pk\",\"KeyType\":\"HASH\"}],\"GlobalSecondaryIndexes\":["  \
-	"{\"IndexName\":\"all\",\"KeySchema\":[{\"AttributeName\":\"pk\",\"KeyType\":\"HASH\"}],\"Projection\":{"                 \
+#define CREATE                                                                                                                   \
+	"{\"TableName\":\"things\",\"BillingMode\":\"PAY_PER_REQUEST\",\"AttributeDefinitions\":[{\"AttributeName\":\"pk\","     \
+	"\"AttributeType\":\"S\"}],\"KeySchema\":[{\"AttributeName\":\"pk\",\"KeyType\":\"HASH\"}],\"GlobalSecondaryIndexes\":[" \
+	"{\"IndexName\":\"all\",\"KeySchema\":[{\"AttributeName\":\"pk\",\"KeyType\":\"HASH\"}],\"Projection\":{"                \
 	"\"ProjectionType\":\"ALL\"}}],\"StreamSpecification\":{\"StreamEnabled\":true,\"StreamViewType\":\"KEYS_ONLY\"}}"
-#define PUT "{\"TableName\":\"things\",\"Item\":{\"pk\":{\"S\":\"%d\"}}}"
+#define PUT  "{\"TableName\":\"things\",\"Item\":{\"pk\":{\"S\":\"%d\"}}}"
 #define SCAN "{\"TableName\":\"things\",\"IndexName\":\"all\",\"Select\":\"COUNT\"}"
 
 static void put(struct world *w, int i)
@@ -437,6 +476,7 @@ static void shards_split_until_there_are_enough_of_them(void **state)
 
 static void memory_that_runs_out_gives_a_clean_reply(void **state)
 {
+	/* clang-format off */
 	static const struct {
 		const char *op, *body;
 	} calls[] = {
@@ -447,6 +487,7 @@ static void memory_that_runs_out_gives_a_clean_reply(void **state)
 		{ "PutItem", "{\"TableName\":\"things\",\"Item\":{\"pk\":{\"S\":\"1\"}}}" },
 		{ "Scan", SCAN },
 	};
+	/* clang-format on */
 	struct world w = { 0 };
 
 	world_open(&w);

@@ -28,8 +28,7 @@ static bool is(const struct api_call *c, const char *name)
 {
 	struct slice wanted = slice_str(name);
 
-	return c->target.n >= wanted.n &&
-	       memcmp(c->target.p + c->target.n - wanted.n, wanted.p, wanted.n) == 0;
+	return c->target.n >= wanted.n && memcmp(c->target.p + c->target.n - wanted.n, wanted.p, wanted.n) == 0;
 }
 
 static void *write_thread(void *arg)

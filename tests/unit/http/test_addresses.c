@@ -93,7 +93,7 @@ static void without_memory_nobody_new_enters(void **state)
 }
 
 #define WINDOW_MS 1000
-#define RATE 1000 /* bytes a second */
+#define RATE      1000 /* bytes a second */
 
 static void what_came_long_ago_does_not_count(void **state)
 {

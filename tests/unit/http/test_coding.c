@@ -19,13 +19,13 @@ static void expect(const struct choice *c, size_t n)
 {
 	for (size_t i = 0; i < n; i++)
 		if (coding_chosen(slice_str(c[i].accepted)) != c[i].chosen)
-			fail_msg("not chosen for '%s': %s", c[i].accepted,
-				 coding_name(c[i].chosen).p);
+			fail_msg("not chosen for '%s': %s", c[i].accepted, coding_name(c[i].chosen).p);
 }
 #define EXPECT(list) expect(list, sizeof(list) / sizeof(list[0]))
 
 static void what_we_do_not_speak_is_passed_over(void **state)
 {
+	/* clang-format off */
 	static const struct choice list[] = {
 		{ "", CODING_NONE },
 		{ "identity", CODING_NONE },
@@ -37,6 +37,7 @@ static void what_we_do_not_speak_is_passed_over(void **state)
 		{ "dog, gzip ,, cat", CODING_GZIP },
 		{ "GZIP, identity", CODING_GZIP },
 	};
+	/* clang-format on */
 
 	(void)state;
 	EXPECT(list);
@@ -124,8 +125,7 @@ static void deflate_goes_both_ways_within_limits(void **state)
 	assert_int_equal(inflate_zlib(&g, &a, packed, 99999, &out), GUNZIP_TOO_LARGE);
 	assert_int_equal(inflate_zlib(&g, &a, SLICE(""), 1000, &out), GUNZIP_BAD);
 	assert_int_equal(inflate_zlib(&g, &a, SLICE("{\"not\":\"packed\"}"), 1000, &out), GUNZIP_BAD);
-	assert_int_not_equal(inflate_zlib(&g, &a, slice_make(packed.p, packed.n - 1), 200000, &out),
-			     GUNZIP_OK);
+	assert_int_not_equal(inflate_zlib(&g, &a, slice_make(packed.p, packed.n - 1), 200000, &out), GUNZIP_OK);
 	buf_init(&b, &a);
 	buf_put(&b, packed);
 	buf_put(&b, packed);

@@ -128,10 +128,14 @@ int main(void)
 {
 #define TEST(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
 	const struct CMUnitTest tests[] = {
-		TEST(what_was_packed_comes_out_again), TEST(members_are_put_together),
-		TEST(a_bomb_is_too_large),             TEST(a_claimed_size_costs_nothing),
-		TEST(nonsense_is_bad),                 TEST(what_cannot_shrink_stays),
-		TEST(the_checksum_is_that_of_zip),     TEST(request_ids_look_like_dynamodbs),
+		TEST(what_was_packed_comes_out_again),
+		TEST(members_are_put_together),
+		TEST(a_bomb_is_too_large),
+		TEST(a_claimed_size_costs_nothing),
+		TEST(nonsense_is_bad),
+		TEST(what_cannot_shrink_stays),
+		TEST(the_checksum_is_that_of_zip),
+		TEST(request_ids_look_like_dynamodbs),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

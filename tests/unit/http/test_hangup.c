@@ -10,7 +10,7 @@
 
 #include "wire.h"
 
-#define BOTH "a secret-a\nb secret-b\n"
+#define BOTH   "a secret-a\nb secret-b\n"
 #define AUTH_A "YTpzZWNyZXQtYQ==" /* a:secret-a */
 #define AUTH_B "YjpzZWNyZXQtYg==" /* b:secret-b */
 

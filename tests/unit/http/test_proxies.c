@@ -37,7 +37,8 @@ static void expect_client(const char *peer, const char *client, const char *cons
 	for (; lines[r.header_count]; r.header_count++) {
 		const char *colon = strchr(lines[r.header_count], ':');
 
-		headers[r.header_count].name = slice_make(lines[r.header_count], (size_t)(colon - lines[r.header_count]));
+		headers[r.header_count].name =
+			slice_make(lines[r.header_count], (size_t)(colon - lines[r.header_count]));
 		headers[r.header_count].value = http_trim(slice_str(colon + 1));
 	}
 	assert_true(ip_parse(slice_str(peer), &ip));
@@ -77,9 +78,11 @@ static void of_several_the_rightmost_that_is_no_proxy_counts(void **state)
 	(void)state;
 	/* The client wrote the first, and the proxies the others. */
 	expect_client("10.1.2.3", "198.51.100.1", LINES("x-forwarded-for: 6.6.6.6, 198.51.100.1, 10.9.9.9"));
-	expect_client("10.1.2.3", "198.51.100.1", LINES("x-forwarded-for: 6.6.6.6", "x-forwarded-for: 198.51.100.1 ,192.0.2.7"));
+	expect_client("10.1.2.3", "198.51.100.1",
+		      LINES("x-forwarded-for: 6.6.6.6", "x-forwarded-for: 198.51.100.1 ,192.0.2.7"));
 	expect_client("10.1.2.3", "198.51.100.1", LINES("x-forwarded-for: 10.0.0.1, 198.51.100.1"));
-	expect_client("10.1.2.3", "198.51.100.1", LINES("forwarded: for=6.6.6.6, for=198.51.100.1, for=10.9.9.9;proto=http"));
+	expect_client("10.1.2.3", "198.51.100.1",
+		      LINES("forwarded: for=6.6.6.6, for=198.51.100.1, for=10.9.9.9;proto=http"));
 	expect_client("10.1.2.3", "198.51.100.1", LINES("x-forwarded-for: , ,198.51.100.1, ,"));
 	/* A request that began at a proxy. */
 	expect_client("10.1.2.3", "10.0.0.2", LINES("x-forwarded-for: 10.0.0.2, 10.0.0.3"));
@@ -87,9 +90,24 @@ static void of_several_the_rightmost_that_is_no_proxy_counts(void **state)
 
 static void what_cannot_be_read_ends_the_walk(void **state)
 {
-	static const char *const bad[] = { "unknown", "_hidden", "1.2.3", "1.2.3.4.5", "1.2.3.4:", "1.2.3.4:x", "[2001:db8::9",
-					   "[1.2.3.4]", "[2001:db8::9]x", "fe80::1%eth0", "\"1.2.3.4\"", "1.2.3.4 5.6.7.8", "01.2.3.4",
-					   "1.2.3.4\x01", "::1::2", ":", "[]", "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa" };
+	static const char *const bad[] = { "unknown",
+					   "_hidden",
+					   "1.2.3",
+					   "1.2.3.4.5",
+					   "1.2.3.4:",
+					   "1.2.3.4:x",
+					   "[2001:db8::9",
+					   "[1.2.3.4]",
+					   "[2001:db8::9]x",
+					   "fe80::1%eth0",
+					   "\"1.2.3.4\"",
+					   "1.2.3.4 5.6.7.8",
+					   "01.2.3.4",
+					   "1.2.3.4\x01",
+					   "::1::2",
+					   ":",
+					   "[]",
+					   "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa" };
 	char line[200];
 
 	(void)state;
@@ -119,8 +137,19 @@ static void two_headers_that_differ_name_nobody(void **state)
 
 static void a_wrong_range_is_told(void **state)
 {
-	static const char *const bad[] = { "", "10.0.0.0/33", "10.0.0.0/", "10.0.0.0/x", "10.0.0.0/8 ", "10.0.0.1/8", "10.0.0.0/-1",
-					   "::1/129", "2001:db8::1/32", "proxy.example", "10.0.0.0/8/8", "/8", "10.0.0.0/0008" };
+	static const char *const bad[] = { "",
+					   "10.0.0.0/33",
+					   "10.0.0.0/",
+					   "10.0.0.0/x",
+					   "10.0.0.0/8 ",
+					   "10.0.0.1/8",
+					   "10.0.0.0/-1",
+					   "::1/129",
+					   "2001:db8::1/32",
+					   "proxy.example",
+					   "10.0.0.0/8/8",
+					   "/8",
+					   "10.0.0.0/0008" };
 	char why[200];
 
 	(void)state;

@@ -100,8 +100,7 @@ static void a_request_takes_no_byte_of_the_next(void **state)
 	assert_int_equal(request_feed(&parser, two, sizeof(two) - 1, &used), REQUEST_DONE);
 	assert_slice(req.body, "ab");
 	request_begin(&parser, &req, &arena);
-	assert_int_equal(request_feed(&parser, two + used, sizeof(two) - 1 - used, &more),
-			 REQUEST_DONE);
+	assert_int_equal(request_feed(&parser, two + used, sizeof(two) - 1 - used, &more), REQUEST_DONE);
 	assert_slice(req.path, "/next");
 	assert_int_equal(used + more, sizeof(two) - 1);
 }
@@ -131,14 +130,9 @@ static void mutate(char *text, uint32_t *seed)
 		*seed = *seed * 1664525 + 1013904223;
 		at = (*seed >> 8) % n;
 		switch (*seed >> 4 & 3) {
-		case 0:
-			memmove(text + at, text + at + 1, n - at);
-			break;
-		case 1:
-			memmove(text + at + 1, text + at, n - at + 1);
-			break;
-		default:
-			text[at] = bytes[(*seed >> 20) % (sizeof(bytes) - 1)];
+		case 0: memmove(text + at, text + at + 1, n - at); break;
+		case 1: memmove(text + at + 1, text + at, n - at + 1); break;
+		default: text[at] = bytes[(*seed >> 20) % (sizeof(bytes) - 1)];
 		}
 	}
 }
@@ -148,8 +142,8 @@ static struct slice outcome(struct arena *a, size_t used)
 	struct buf b;
 
 	buf_init(&b, a);
-	buf_printf(&b, "%d %d %d %zu|%.*s|%.*s|", req.method, req.http10, req.keep_alive, used,
-		   SLICE_ARG(req.path), SLICE_ARG(req.query));
+	buf_printf(&b, "%d %d %d %zu|%.*s|%.*s|", req.method, req.http10, req.keep_alive, used, SLICE_ARG(req.path),
+		   SLICE_ARG(req.query));
 	for (size_t i = 0; i < req.header_count; i++)
 		buf_printf(&b, "%.*s=%.*s|", SLICE_ARG(req.headers[i].name), SLICE_ARG(req.headers[i].value));
 	buf_put(&b, req.body);
@@ -190,7 +184,8 @@ static void chunks_are_put_together_and_trailers_ignored(void **state)
 
 	(void)state;
 	assert_int_equal(feed_all("POST / HTTP/1.1\r\nHost: h\r\nTransfer-Encoding: chunked\r\n\r\n"
-				  "3\r\nabc\r\n2;ext=1\r\nde\r\n0\r\nTrailer: x\r\n\r\n", 7, &used),
+				  "3\r\nabc\r\n2;ext=1\r\nde\r\n0\r\nTrailer: x\r\n\r\n",
+				  7, &used),
 			 REQUEST_DONE);
 	assert_slice(req.body, "abcde");
 	assert_null(request_header(&req, SLICE("trailer")).p);
@@ -201,11 +196,10 @@ static void an_offer_to_upgrade_is_ignored(void **state)
 	size_t used;
 
 	(void)state;
-	assert_int_equal(
-		feed_all("POST / HTTP/1.1\r\nHost: h\r\nConnection: Upgrade\r\nUpgrade: h2c\r\n"
-			 "Content-Length: 2\r\n\r\nok",
-			 1000, &used),
-		REQUEST_DONE);
+	assert_int_equal(feed_all("POST / HTTP/1.1\r\nHost: h\r\nConnection: Upgrade\r\nUpgrade: h2c\r\n"
+				  "Content-Length: 2\r\n\r\nok",
+				  1000, &used),
+			 REQUEST_DONE);
 	assert_slice(req.body, "ok");
 }
 
@@ -215,7 +209,9 @@ static void a_client_can_ask_before_it_sends(void **state)
 
 	(void)state;
 	assert_int_equal(feed_all("POST / HTTP/1.1\r\nHost: h\r\nExpect: 100-continue\r\n"
-				  "Content-Length: 2\r\n\r\n", 1000, &used), REQUEST_MORE);
+				  "Content-Length: 2\r\n\r\n",
+				  1000, &used),
+			 REQUEST_MORE);
 	assert_true(req.has_head);
 	assert_true(req.expects_continue);
 }
@@ -286,7 +282,7 @@ static void what_two_parsers_may_read_differently_is_refused(void **state)
 		CHUNKED "3\r\nabc\r\n0\r\nA: b\n\r\n",
 		CHUNKED "3\r\nabc\r\n0\r\nA: b\r\n c\r\n\r\n",
 		CHUNKED "3\rabc\r\n0\r\n\r\n", /* CR alone */
-		CHUNKED "\r\n0\r\n\r\n", /* sizes that are none */
+		CHUNKED "\r\n0\r\n\r\n",       /* sizes that are none */
 		CHUNKED "-1\r\n",
 		CHUNKED "+3\r\nabc\r\n0\r\n\r\n",
 		CHUNKED "0x3\r\nabc\r\n0\r\n\r\n",
@@ -425,7 +421,8 @@ static void an_endless_head_is_refused(void **state)
 /* What is neither head nor body, and never ends: trailers, the extension of a chunk. Many small chunks have an end. */
 static void endless_trailers_and_extensions_are_refused(void **state)
 {
-	static const char *const beginnings[] = { "0\r\nTrailer: ", "0\r\nTrailer", "3;extension=", "3;extension", "0;x=\"" };
+	static const char *const beginnings[] = { "0\r\nTrailer: ", "0\r\nTrailer", "3;extension=", "3;extension",
+						  "0;x=\"" };
 
 	for (size_t i = 0; i < sizeof(beginnings) / sizeof(beginnings[0]); i++) {
 		enum request_status s;

@@ -136,10 +136,9 @@ static void a_slow_request_holds_back_those_behind_it(void **state)
 
 static void a_chunked_body_and_a_split_request_are_put_together(void **state)
 {
-	static const char request[] =
-		"POST / HTTP/1.1\r\nHost: h\r\nX-Amz-Target: x.Echo\r\n"
-		"Content-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n"
-		"2\r\n{}\r\n3\r\n   \r\n0\r\n\r\n";
+	static const char request[] = "POST / HTTP/1.1\r\nHost: h\r\nX-Amz-Target: x.Echo\r\n"
+				      "Content-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n"
+				      "2\r\n{}\r\n3\r\n   \r\n0\r\n\r\n";
 	int fd = wire_connect(&wire);
 	struct wire_reply r;
 
@@ -159,9 +158,8 @@ static void a_client_that_asks_may_continue(void **state)
 	struct wire_reply r;
 
 	(void)state;
-	wire_send_text(
-		fd, "POST / HTTP/1.1\r\nHost: h\r\nX-Amz-Target: x.Echo\r\nExpect: 100-continue\r\n"
-		    "Content-Type: application/x-amz-json-1.0\r\nContent-Length: 2\r\n\r\n");
+	wire_send_text(fd, "POST / HTTP/1.1\r\nHost: h\r\nX-Amz-Target: x.Echo\r\nExpect: 100-continue\r\n"
+			   "Content-Type: application/x-amz-json-1.0\r\nContent-Length: 2\r\n\r\n");
 	assert_true(wire_read(fd, &r));
 	assert_int_equal(r.status, 100);
 	wire_send_text(fd, "ok");
@@ -236,7 +234,7 @@ static void a_large_reply_is_zipped_for_who_wants_it(void **state)
 	arena_release(&a);
 }
 
-#define PREFLIGHT(origin)                                                                          \
+#define PREFLIGHT(origin)                                                                                \
 	"OPTIONS / HTTP/1.1\r\nHost: h\r\nOrigin: " origin "\r\nAccess-Control-Request-Method: POST\r\n" \
 	"Access-Control-Request-Headers: a, b\r\n\r\n"
 
@@ -291,16 +289,12 @@ static void paths_are_routed(void **state)
 	struct wire_reply r;
 
 	(void)state;
-	assert_reply("GET / HTTP/1.1\r\nHost: h\r\n\r\n", 200,
-		     "healthy: dynamodb.us-east-1.amazonaws.com ");
+	assert_reply("GET / HTTP/1.1\r\nHost: h\r\n\r\n", 200, "healthy: dynamodb.us-east-1.amazonaws.com ");
 	assert_reply("GET /healthz HTTP/1.1\r\nHost: h\r\n\r\n", 200, "ok\n");
 	assert_reply("PUT / HTTP/1.1\r\nHost: h\r\n\r\n", 404, "<UnknownOperationException/>\n");
-	assert_reply("OPTIONS / HTTP/1.1\r\nHost: h\r\n\r\n", 404,
-		     "<UnknownOperationException/>\n");
-	assert_reply("POST / HTTP/1.1\r\nHost: h\r\nContent-Length: 2\r\n\r\nhi", 404,
-		     "<UnknownOperationException/>\n");
-	assert_reply("GET /healthzz HTTP/1.1\r\nHost: h\r\n\r\n", 404,
-		     "{\"message\":\"There is nothing here.\"}");
+	assert_reply("OPTIONS / HTTP/1.1\r\nHost: h\r\n\r\n", 404, "<UnknownOperationException/>\n");
+	assert_reply("POST / HTTP/1.1\r\nHost: h\r\nContent-Length: 2\r\n\r\nhi", 404, "<UnknownOperationException/>\n");
+	assert_reply("GET /healthzz HTTP/1.1\r\nHost: h\r\n\r\n", 404, "{\"message\":\"There is nothing here.\"}");
 	one("GET /metrics HTTP/1.1\r\nHost: h\r\n\r\n", &r);
 	assert_int_equal(r.status, 200);
 	assert_non_null(strstr(r.body, "fake_metric 1\n"));

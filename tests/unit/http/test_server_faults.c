@@ -80,9 +80,7 @@ static void nonsense_gets_400_and_the_end(void **state)
 	(void)state;
 	start((struct http_limits){ 0 });
 	fd = wire_connect(&wire);
-	wire_send_text(
-		fd,
-		"GET /healthz HTTP/1.1\r\nHost: h\r\n\r\nwhat is this?\r\n\r\nGET / HTTP/1.1\r\n");
+	wire_send_text(fd, "GET /healthz HTTP/1.1\r\nHost: h\r\n\r\nwhat is this?\r\n\r\nGET / HTTP/1.1\r\n");
 	assert_status(fd, 200);
 	assert_status(fd, 400);
 	assert_true(wire_is_closed(fd));
@@ -115,7 +113,9 @@ static void a_trusted_proxy_may_have_all_connections(void **state)
 	struct proxies proxies = { 0 };
 	int fds[8], fd;
 	char why[200];
-	struct server_options o = { .limits = { .connections = 8, .connections_per_address = 2, .reserved_connections = 4 } };
+	struct server_options o = {
+		.limits = { .connections = 8, .connections_per_address = 2, .reserved_connections = 4 }
+	};
 
 	(void)state;
 	wire_start(&wire, &o);
@@ -185,7 +185,8 @@ static void bodies_share_a_budget_and_small_requests_do_without(void **state)
 	a = wire_connect(&wire);
 	b = wire_connect(&wire);
 	c = wire_connect(&wire);
-	snprintf(head, sizeof(head), "POST / HTTP/1.1\r\nHost: h\r\nX-Amz-Target: x.Echo\r\n"
+	snprintf(head, sizeof(head),
+		 "POST / HTTP/1.1\r\nHost: h\r\nX-Amz-Target: x.Echo\r\n"
 		 "Content-Type: application/json\r\nContent-Length: 600000\r\n\r\n");
 	wire_send_text(a, head);
 	wire_send(a, body, 599999);
@@ -295,9 +296,8 @@ static void who_does_not_read_is_dropped(void **state)
 
 static void a_client_may_vanish_at_any_byte(void **state)
 {
-	static const char request[] =
-		"POST / HTTP/1.1\r\nHost: h\r\nX-Amz-Target: x.Later\r\n"
-		"Content-Type: application/json\r\nContent-Length: 5\r\n\r\nhello";
+	static const char request[] = "POST / HTTP/1.1\r\nHost: h\r\nX-Amz-Target: x.Later\r\n"
+				      "Content-Type: application/json\r\nContent-Length: 5\r\n\r\nhello";
 	struct linger reset = { .l_onoff = 1 };
 	int fd;
 
@@ -434,8 +434,7 @@ static void memory_that_runs_out_costs_a_request_not_the_server(void **state)
 	int answered = 0, refused = 0;
 
 	(void)state;
-	wire_start(&wire,
-		   &(struct server_options){ .threads = 1, .routes = routes, .route_count = 1 });
+	wire_start(&wire, &(struct server_options){ .threads = 1, .routes = routes, .route_count = 1 });
 	for (int n = 0; n < 12; n++) {
 		int armed = wire_connect(&wire), fd = wire_connect(&wire);
 		struct wire_reply r;
@@ -482,8 +481,8 @@ static void write_certificate(void)
 	X509_gmtime_adj(X509_getm_notBefore(x), -60);
 	X509_gmtime_adj(X509_getm_notAfter(x), 3600);
 	X509_set_pubkey(x, key);
-	X509_NAME_add_entry_by_txt(X509_get_subject_name(x), "CN", MBSTRING_ASC,
-				   (const unsigned char *)"localhost", -1, -1, 0);
+	X509_NAME_add_entry_by_txt(X509_get_subject_name(x), "CN", MBSTRING_ASC, (const unsigned char *)"localhost", -1,
+				   -1, 0);
 	X509_set_issuer_name(x, X509_get_subject_name(x));
 	assert_true(X509_sign(x, key, EVP_sha256()) > 0);
 	f = fopen(cert_path, "w");
@@ -556,9 +555,10 @@ static void post_tls(SSL *ssl, const char *operation, const char *body)
 	char text[512];
 	size_t k;
 
-	snprintf(text, sizeof(text), "POST / HTTP/1.1\r\nHost: h\r\nX-Amz-Target: x.%s\r\n"
-		 "Content-Type: application/json\r\nContent-Length: %zu\r\n\r\n%s", operation,
-		 strlen(body), body);
+	snprintf(text, sizeof(text),
+		 "POST / HTTP/1.1\r\nHost: h\r\nX-Amz-Target: x.%s\r\n"
+		 "Content-Type: application/json\r\nContent-Length: %zu\r\n\r\n%s",
+		 operation, strlen(body), body);
 	assert_int_equal(SSL_write_ex(ssl, text, strlen(text), &k), 1);
 }
 

@@ -28,8 +28,7 @@ static int setup(void **state)
 	http_limits_complete(&limits);
 	arena_init(&arena);
 	cache = (struct sigv4_cache){ 0 };
-	keys = keys_parse(SLICE("# test keys\n\nAKIDEXAMPLE " SECRET "\r\nother\tsecret"), "keys",
-			  why, sizeof(why));
+	keys = keys_parse(SLICE("# test keys\n\nAKIDEXAMPLE " SECRET "\r\nother\tsecret"), "keys", why, sizeof(why));
 	assert_non_null(keys);
 	return 0;
 }
@@ -53,8 +52,7 @@ static void parse(struct slice text)
 
 /* ---- AWS's test suite (service "service", which sigv4_verify() would not accept) ---- */
 
-static void assert_signature(const char *head, const char *signed_headers, const char *body,
-			     const char *expected)
+static void assert_signature(const char *head, const char *signed_headers, const char *body, const char *expected)
 {
 	struct sigv4 s = {
 		.credential = SLICE("AKIDEXAMPLE/20150830/us-east-1/service/aws4_request"),
@@ -104,10 +102,9 @@ static void the_published_vectors_agree(void **state)
 			 "host;my-header1;my-header2;x-amz-date", "",
 			 "acc3ed3afb60bb290fc8d2dd0098b9911fcaa05412b367055dee359757a9c736");
 	/* get-header-key-duplicate */
-	assert_signature(
-		"GET / HTTP/1.1\r\nMy-Header1:value2\r\nMy-Header1:value2\r\nMy-Header1:value1",
-		"host;my-header1;x-amz-date", "",
-		"c9d5ea9f3f72853aea855b47ea873832890dbdd183b4468f858259531a5138ea");
+	assert_signature("GET / HTTP/1.1\r\nMy-Header1:value2\r\nMy-Header1:value2\r\nMy-Header1:value1",
+			 "host;my-header1;x-amz-date", "",
+			 "c9d5ea9f3f72853aea855b47ea873832890dbdd183b4468f858259531a5138ea");
 	/* post-x-www-form-urlencoded */
 	assert_signature("POST / HTTP/1.1\r\nContent-Type:application/x-www-form-urlencoded",
 			 "content-type;host;x-amz-date", "Param1=value1",
@@ -117,8 +114,8 @@ static void the_published_vectors_agree(void **state)
 /* ---- what botocore signs ---- */
 
 #define CREDENTIAL "AKIDEXAMPLE/20150830/us-east-1/dynamodb/aws4_request"
-#define SIGNED "content-type;host;x-amz-date;x-amz-target"
-#define SIGNATURE "d96d5b890e0df1647e1212379646c960d69bd0ef6d4065bfd7d51ea3008e7ff8"
+#define SIGNED     "content-type;host;x-amz-date;x-amz-target"
+#define SIGNATURE  "d96d5b890e0df1647e1212379646c960d69bd0ef6d4065bfd7d51ea3008e7ff8"
 
 static bool verify_with(const char *authorization, const char *date, const char *body, int64_t now)
 {
@@ -127,8 +124,8 @@ static bool verify_with(const char *authorization, const char *date, const char 
 			   "X-Amz-Target: DynamoDB_20120810.DescribeTable\r\n"
 			   "Content-Type: application/x-amz-json-1.0\r\n"
 			   "%s%s\r\nContent-Length: %zu\r\n\r\n%s",
-			   date, authorization ? "Authorization: " : "X: ",
-			   authorization ? authorization : "", strlen(body), body));
+			   date, authorization ? "Authorization: " : "X: ", authorization ? authorization : "",
+			   strlen(body), body));
 	err = (struct error){ 0 };
 	return sigv4_verify(&req, keys, SLICE("us-east-1"), &cache, now, &err);
 }
@@ -145,11 +142,11 @@ static void assert_refused(enum err code, const char *message)
 	assert_memory_equal(err.message.p, message, err.message.n);
 }
 
-#define GOOD                                                                                       \
-	"AWS4-HMAC-SHA256 Credential=" CREDENTIAL ", SignedHeaders=" SIGNED ", "                   \
-									    "Signature=" SIGNATURE
-#define MISMATCH                                                                                  \
-	"The request signature we calculated does not match the signature you provided. Check "   \
+#define GOOD                                                                     \
+	"AWS4-HMAC-SHA256 Credential=" CREDENTIAL ", SignedHeaders=" SIGNED ", " \
+	"Signature=" SIGNATURE
+#define MISMATCH                                                                                \
+	"The request signature we calculated does not match the signature you provided. Check " \
 	"your AWS Secret Access Key and signing method. Consult the service documentation for " \
 	"details."
 
@@ -158,10 +155,8 @@ static void a_good_signature_passes_again_and_again(void **state)
 	(void)state;
 	assert_true(verify(GOOD));
 	assert_true(verify(GOOD));
-	assert_true(
-		verify_with(GOOD, "20150830T123600Z", "{\"TableName\":\"t\"}", NOW_MS + 899000));
-	assert_true(
-		verify_with(GOOD, "20150830T123600Z", "{\"TableName\":\"t\"}", NOW_MS - 899000));
+	assert_true(verify_with(GOOD, "20150830T123600Z", "{\"TableName\":\"t\"}", NOW_MS + 899000));
+	assert_true(verify_with(GOOD, "20150830T123600Z", "{\"TableName\":\"t\"}", NOW_MS - 899000));
 }
 
 static void a_changed_body_or_signature_fails(void **state)
@@ -169,40 +164,33 @@ static void a_changed_body_or_signature_fails(void **state)
 	(void)state;
 	assert_false(verify_with(GOOD, "20150830T123600Z", "{\"TableName\":\"u\"}", NOW_MS));
 	assert_refused(ERR_INVALID_SIGNATURE, MISMATCH);
-	assert_false(verify("AWS4-HMAC-SHA256 Credential=" CREDENTIAL ", SignedHeaders=" SIGNED
-			    ", Signature=00"));
+	assert_false(verify("AWS4-HMAC-SHA256 Credential=" CREDENTIAL ", SignedHeaders=" SIGNED ", Signature=00"));
 	assert_refused(ERR_INVALID_SIGNATURE, MISMATCH);
-	assert_false(
-		verify("AWS4-HMAC-SHA256 Credential=other/20150830/us-east-1/dynamodb/aws4_request"
-		       ", SignedHeaders=" SIGNED ", Signature=" SIGNATURE));
+	assert_false(verify("AWS4-HMAC-SHA256 Credential=other/20150830/us-east-1/dynamodb/aws4_request"
+			    ", SignedHeaders=" SIGNED ", Signature=" SIGNATURE));
 	assert_refused(ERR_INVALID_SIGNATURE, MISMATCH);
 }
 
 static void an_unknown_key_is_no_client(void **state)
 {
 	(void)state;
-	assert_false(
-		verify("AWS4-HMAC-SHA256 Credential=nobody/20150830/us-east-1/dynamodb/aws4_request"
-		       ", SignedHeaders=" SIGNED ", Signature=" SIGNATURE));
-	assert_refused(ERR_UNRECOGNIZED_CLIENT,
-		       "The security token included in the request is invalid.");
+	assert_false(verify("AWS4-HMAC-SHA256 Credential=nobody/20150830/us-east-1/dynamodb/aws4_request"
+			    ", SignedHeaders=" SIGNED ", Signature=" SIGNATURE));
+	assert_refused(ERR_UNRECOGNIZED_CLIENT, "The security token included in the request is invalid.");
 }
 
 static void the_clocks_must_agree_within_15_minutes(void **state)
 {
 	(void)state;
 	assert_false(verify_with(GOOD, "20150830T123600Z", "{}", NOW_MS + 901000));
-	assert_refused(ERR_INVALID_SIGNATURE,
-		       "Signature expired: 20150830T123600Z is now earlier than 20150830T123601Z "
-		       "(20150830T125101Z - 15 min.)");
+	assert_refused(ERR_INVALID_SIGNATURE, "Signature expired: 20150830T123600Z is now earlier than 20150830T123601Z "
+					      "(20150830T125101Z - 15 min.)");
 	assert_false(verify_with(GOOD, "20150830T123600Z", "{}", NOW_MS - 901000));
-	assert_refused(ERR_INVALID_SIGNATURE,
-		       "Signature not yet current: 20150830T123600Z is still later than "
-		       "20150830T123559Z (20150830T122059Z + 15 min.)");
+	assert_refused(ERR_INVALID_SIGNATURE, "Signature not yet current: 20150830T123600Z is still later than "
+					      "20150830T123559Z (20150830T122059Z + 15 min.)");
 	assert_false(verify_with(GOOD, "201", "{}", NOW_MS));
-	assert_refused(ERR_INCOMPLETE_SIGNATURE,
-		       "Date must be in ISO-8601 'basic format'. Got '201'. "
-		       "See http://en.wikipedia.org/wiki/ISO_8601");
+	assert_refused(ERR_INCOMPLETE_SIGNATURE, "Date must be in ISO-8601 'basic format'. Got '201'. "
+						 "See http://en.wikipedia.org/wiki/ISO_8601");
 }
 
 static void missing_parts_are_named(void **state)
@@ -213,28 +201,24 @@ static void missing_parts_are_named(void **state)
 	assert_false(verify("AWS4"));
 	assert_refused(ERR_MISSING_AUTH_TOKEN, "Request is missing Authentication Token");
 	assert_false(verify("AWS4- Signature=b,Credential=a"));
-	assert_refused(ERR_INCOMPLETE_SIGNATURE,
-		       "Authorization header requires 'SignedHeaders' parameter. "
-		       "Authorization=AWS4- Signature=b,Credential=a");
+	assert_refused(ERR_INCOMPLETE_SIGNATURE, "Authorization header requires 'SignedHeaders' parameter. "
+						 "Authorization=AWS4- Signature=b,Credential=a");
 	assert_false(verify("AWS4-HMAC-SHA256 Credential=a/b/c/d, SignedHeaders=host;x-amz-target, "
 			    "Signature=x"));
-	assert_refused(ERR_INCOMPLETE_SIGNATURE,
-		       "Credential must have exactly 5 slash-delimited elements, e.g. "
-		       "keyid/date/region/service/term, got 'a/b/c/d'");
+	assert_refused(ERR_INCOMPLETE_SIGNATURE, "Credential must have exactly 5 slash-delimited elements, e.g. "
+						 "keyid/date/region/service/term, got 'a/b/c/d'");
 }
 
 static void the_scope_must_fit(void **state)
 {
 	(void)state;
-	assert_false(
-		verify("AWS4-HMAC-SHA256 Credential=AKIDEXAMPLE/20150829/us-east-1/s3/aws3_request"
-		       ", SignedHeaders=" SIGNED ", Signature=" SIGNATURE));
-	assert_refused(
-		ERR_INVALID_SIGNATURE,
-		"Credential should be scoped to correct service: 'dynamodb'. "
-		"Credential should be scoped with a valid terminator: 'aws4_request', not "
-		"'aws3_request'. Date in Credential scope does not match YYYYMMDD from ISO-8601 "
-		"version of date from HTTP: '20150829' != '20150830', from '20150830T123600Z'.");
+	assert_false(verify("AWS4-HMAC-SHA256 Credential=AKIDEXAMPLE/20150829/us-east-1/s3/aws3_request"
+			    ", SignedHeaders=" SIGNED ", Signature=" SIGNATURE));
+	assert_refused(ERR_INVALID_SIGNATURE,
+		       "Credential should be scoped to correct service: 'dynamodb'. "
+		       "Credential should be scoped with a valid terminator: 'aws4_request', not "
+		       "'aws3_request'. Date in Credential scope does not match YYYYMMDD from ISO-8601 "
+		       "version of date from HTTP: '20150829' != '20150830', from '20150830T123600Z'.");
 	assert_false(verify("AWS4-HMAC-SHA256 Credential=AKIDEXAMPLE/20150830/eu-west-1/dynamodb/aws4_request"
 			    ", SignedHeaders=" SIGNED ", Signature=" SIGNATURE));
 	assert_refused(ERR_INVALID_SIGNATURE, "Credential should be scoped to a valid region, not 'eu-west-1'. ");
@@ -242,8 +226,7 @@ static void the_scope_must_fit(void **state)
 			    ", SignedHeaders=" SIGNED ", Signature=" SIGNATURE));
 	assert_refused(ERR_INVALID_SIGNATURE, "Credential should be scoped to a valid region, not 'US-EAST-1'. "
 					      "Credential should be scoped to correct service: 'dynamodb'. ");
-	assert_false(verify("AWS4-HMAC-SHA1 Credential=" CREDENTIAL ", SignedHeaders=" SIGNED
-			    ", Signature=" SIGNATURE));
+	assert_false(verify("AWS4-HMAC-SHA1 Credential=" CREDENTIAL ", SignedHeaders=" SIGNED ", Signature=" SIGNATURE));
 	assert_refused(ERR_INCOMPLETE_SIGNATURE, "Unsupported AWS 'algorithm': 'AWS4-HMAC-SHA1' "
 						 "(only AWS4-HMAC-SHA256 for now). ");
 }
@@ -277,6 +260,7 @@ static void keys_live_until_their_last_share_is_freed(void **state)
 
 static void a_key_as_user_and_password(void **state)
 {
+	/* clang-format off */
 	static const struct {
 		const char *text;
 		bool good;
@@ -291,6 +275,7 @@ static void a_key_as_user_and_password(void **state)
 		{ "Basic OnNlY3JldA==", false },           /* :secret */
 		{ "Basic ", false }, { "Basic ====", false }, { "Basic b3RoZXI6c2VjcmV", false }, { "Basic \xff\xff\xff\xff", false },
 	};
+	/* clang-format on */
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++) {
@@ -314,8 +299,7 @@ static void host_and_target_must_be_signed(void **state)
 	(void)state;
 	assert_false(verify("AWS4-HMAC-SHA256 Credential=" CREDENTIAL
 			    ", SignedHeaders=x-amz-date;x-amz-target, Signature=" SIGNATURE));
-	assert_refused(ERR_INVALID_SIGNATURE,
-		       "'Host' must be a 'SignedHeader' in the AWS Authorization.");
+	assert_refused(ERR_INVALID_SIGNATURE, "'Host' must be a 'SignedHeader' in the AWS Authorization.");
 	assert_false(verify("AWS4-HMAC-SHA256 Credential=" CREDENTIAL
 			    ", SignedHeaders=host;x-amz-date, Signature=" SIGNATURE));
 	assert_int_equal(err.code, ERR_INVALID_SIGNATURE);
@@ -329,9 +313,11 @@ static void host_and_target_must_be_signed(void **state)
 
 static bool verify_presigned(const char *url, const char *more, int64_t now)
 {
-	parse(arena_printf(&arena, "POST %s HTTP/1.1\r\nHost: localhost:8000\r\n"
+	parse(arena_printf(&arena,
+			   "POST %s HTTP/1.1\r\nHost: localhost:8000\r\n"
 			   "X-Amz-Target: DynamoDB_20120810.ListTables\r\n%s"
-			   "\r\n", url, more));
+			   "\r\n",
+			   url, more));
 	err = (struct error){ 0 };
 	return sigv4_verify(&req, keys, SLICE("us-east-1"), &cache, now, &err);
 }
@@ -346,15 +332,14 @@ static void presigned_requests_pass_until_they_expire(void **state)
 	assert_false(verify_presigned(PRESIGNED "&c=3", "", NOW_MS));
 	assert_refused(ERR_INVALID_SIGNATURE, MISMATCH);
 	assert_false(verify_presigned(PRESIGNED, "Authorization: " GOOD "\r\n", NOW_MS));
-	assert_refused(
-		ERR_INVALID_SIGNATURE,
-		"Found both 'X-Amz-Algorithm' as a query-string param and 'Authorization' as "
-		"HTTP header.");
+	assert_refused(ERR_INVALID_SIGNATURE,
+		       "Found both 'X-Amz-Algorithm' as a query-string param and 'Authorization' as "
+		       "HTTP header.");
 	assert_false(verify_presigned("/?X-Amz-Algorithm=a&X-Amz-Credential=b&X-Amz-Signature=c"
-				      "&X-Amz-Date=d", "", NOW_MS));
-	assert_refused(ERR_INCOMPLETE_SIGNATURE,
-		       "AWS query-string parameters must include 'X-Amz-SignedHeaders'. "
-		       "Re-examine the query-string parameters.");
+				      "&X-Amz-Date=d",
+				      "", NOW_MS));
+	assert_refused(ERR_INCOMPLETE_SIGNATURE, "AWS query-string parameters must include 'X-Amz-SignedHeaders'. "
+						 "Re-examine the query-string parameters.");
 }
 
 /* ---- keys and addresses ---- */
@@ -375,10 +360,11 @@ static void bad_key_files_are_refused_with_the_line(void **state)
 
 static void private_addresses_are_known(void **state)
 {
-	static const char *const private[] = { "127.0.0.1:1", "10.1.2.3:1", "172.16.0.1:1", "172.31.255.255:1", "192.168.0.1:1",
-					       "169.254.1.1:1", "100.64.0.1:1", "[::1]:1", "[fd00::1]:1", "[fe80::1]:1" };
-	static const char *const public[] = { "8.8.8.8:1", "172.32.0.1:1", "172.15.0.1:1", "192.169.0.1:1", "100.128.0.1:1",
-					      "[2001:db8::1]:1", "0.0.0.0:1" };
+	static const char *const private[] = { "127.0.0.1:1",   "10.1.2.3:1",    "172.16.0.1:1", "172.31.255.255:1",
+					       "192.168.0.1:1", "169.254.1.1:1", "100.64.0.1:1", "[::1]:1",
+					       "[fd00::1]:1",   "[fe80::1]:1" };
+	static const char *const public[] = { "8.8.8.8:1",     "172.32.0.1:1",    "172.15.0.1:1", "192.169.0.1:1",
+					      "100.128.0.1:1", "[2001:db8::1]:1", "0.0.0.0:1" };
 	struct address a;
 	char why[200];
 
@@ -398,6 +384,7 @@ static void private_addresses_are_known(void **state)
 
 static void addresses_are_read_and_printed(void **state)
 {
+	/* clang-format off */
 	static const struct {
 		const char *text, *printed;
 		bool loopback;
@@ -407,8 +394,10 @@ static void addresses_are_read_and_printed(void **state)
 		{ "[::1]:80", "[::1]:80", true },             { "[::]:80", "[::]:80", false },
 		{ "10.0.0.1:0", "10.0.0.1:0", false },
 	};
-	static const char *const bad[] = { "", ":8000", "127.0.0.1:", "127.0.0.1:http", "::1:80",
-					   "127.0.0.1:99999x", "[::1]" };
+	/* clang-format on */
+	static const char *const bad[] = {
+		"", ":8000", "127.0.0.1:", "127.0.0.1:http", "::1:80", "127.0.0.1:99999x", "[::1]"
+	};
 	struct address a;
 	char text[ADDRESS_TEXT], why[200];
 

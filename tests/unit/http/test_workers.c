@@ -98,7 +98,8 @@ static void handle(struct exchange *ex, void *ctx)
 static void handle_empty(struct exchange *ex, void *ctx)
 {
 	(void)ctx;
-	exchange_reply_with(ex, ex->req.method == HTTP_DELETE ? 204 : 304, SLICE(""), SLICE(""), SLICE("ETag: \"1\"\r\n"));
+	exchange_reply_with(ex, ex->req.method == HTTP_DELETE ? 204 : 304, SLICE(""), SLICE(""),
+			    SLICE("ETag: \"1\"\r\n"));
 }
 
 static void *local_make(void *ctx)
@@ -154,7 +155,8 @@ static void post(int fd, const char *body)
 {
 	char text[256];
 
-	snprintf(text, sizeof(text), "POST /work HTTP/1.1\r\nHost: x\r\nContent-Length: %zu\r\n\r\n%s", strlen(body), body);
+	snprintf(text, sizeof(text), "POST /work HTTP/1.1\r\nHost: x\r\nContent-Length: %zu\r\n\r\n%s", strlen(body),
+		 body);
 	wire_send_text(fd, text);
 }
 
@@ -262,8 +264,9 @@ static void hash_for(int fd, const char *client, const char *body)
 {
 	char text[256];
 
-	snprintf(text, sizeof(text), "POST /work HTTP/1.1\r\nHost: x\r\nX-Forwarded-For: %s\r\nContent-Length: %zu\r\n\r\n%s",
-		 client, strlen(body), body);
+	snprintf(text, sizeof(text),
+		 "POST /work HTTP/1.1\r\nHost: x\r\nX-Forwarded-For: %s\r\nContent-Length: %zu\r\n\r\n%s", client,
+		 strlen(body), body);
 	wire_send_text(fd, text);
 }
 

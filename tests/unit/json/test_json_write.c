@@ -38,8 +38,7 @@ static void plain_text_is_only_quoted(void **state)
 {
 	assert_true(slice_is(written(SLICE("")), "\"\""));
 	assert_true(slice_is(written(slice_make(NULL, 0)), "\"\""));
-	assert_true(slice_is(written(SLICE("hello, long enough world /'<>")),
-			     "\"hello, long enough world /'<>\""));
+	assert_true(slice_is(written(SLICE("hello, long enough world /'<>")), "\"hello, long enough world /'<>\""));
 }
 
 static void non_ascii_stays_as_it_is(void **state)
@@ -51,8 +50,7 @@ static void non_ascii_stays_as_it_is(void **state)
 static void quotes_backslashes_and_controls_are_escaped(void **state)
 {
 	assert_true(slice_is(written(SLICE("\"\\\b\f\n\r\t")), "\"\\\"\\\\\\b\\f\\n\\r\\t\""));
-	assert_true(slice_is(written(SLICE("\0\x01\x0b\x1f")),
-			     "\"\\u0000\\u0001\\u000B\\u001F\""));
+	assert_true(slice_is(written(SLICE("\0\x01\x0b\x1f")), "\"\\u0000\\u0001\\u000B\\u001F\""));
 }
 
 /* Every byte at every place of a long run, so that each way through the fast path is taken. */
@@ -108,18 +106,21 @@ static void commas_stand_between_values_and_nowhere_else(void **state)
 	json_name_string(&b, SLICE("\n"));
 	json_null(&b);
 	json_close(&b, '}');
-	assert_true(slice_is(buf_slice(&b), "{\"text\":\"{[:,\",\"empty\":\"\",\"least\":-9223372036854775808,\"yes\":true,"
-					    "\"list\":[[],{},null,false,0,\"\\\"\",\"\"],\"none\":[],\"two\":[\"a\",\"b\"],"
-					    "\"\\n\":null}"));
+	assert_true(slice_is(buf_slice(&b),
+			     "{\"text\":\"{[:,\",\"empty\":\"\",\"least\":-9223372036854775808,\"yes\":true,"
+			     "\"list\":[[],{},null,false,0,\"\\\"\",\"\"],\"none\":[],\"two\":[\"a\",\"b\"],"
+			     "\"\\n\":null}"));
 }
 
 /* Parts that are put in as text, and documents in lines. */
 static void a_comma_is_due_after_any_value_and_after_nothing_else(void **state)
 {
-	static const struct slice ends[] = { SLICE("\"a\""), SLICE("{}"), SLICE("[]"), SLICE("10"), SLICE("29"), SLICE("38"), SLICE("47"),
-					     SLICE("56"), SLICE("1"), SLICE("2"), SLICE("4"), SLICE("5"), SLICE("true"), SLICE("false"), SLICE("null"), SLICE("1.5e3") };
-	static const struct slice others[] = { SLICE(""), SLICE("{"), SLICE("["), SLICE("\"a\":"), SLICE("1,"), SLICE("{}\n"), SLICE("1 "),
-					       SLICE("x = "), SLICE("(") };
+	static const struct slice ends[] = { SLICE("\"a\""), SLICE("{}"),    SLICE("[]"),   SLICE("10"),
+					     SLICE("29"),    SLICE("38"),    SLICE("47"),   SLICE("56"),
+					     SLICE("1"),     SLICE("2"),     SLICE("4"),    SLICE("5"),
+					     SLICE("true"),  SLICE("false"), SLICE("null"), SLICE("1.5e3") };
+	static const struct slice others[] = { SLICE(""),     SLICE("{"),  SLICE("["),    SLICE("\"a\":"), SLICE("1,"),
+					       SLICE("{}\n"), SLICE("1 "), SLICE("x = "), SLICE("(") };
 
 	for (size_t i = 0; i < sizeof(ends) / sizeof(*ends) + sizeof(others) / sizeof(*others); i++) {
 		bool due = i < sizeof(ends) / sizeof(*ends);

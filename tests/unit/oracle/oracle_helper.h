@@ -118,11 +118,15 @@ static inline void raw_put(struct app_fixture *f, const char *item)
 static inline void raw_set(struct app_fixture *f, const char *pk, const char *sk, const char *name, const char *value)
 {
 	if (value)
-		raw(f, "UpdateItem", "{\"TableName\":\"Test\",\"Key\":" RAW_KEY ",\"UpdateExpression\":\"SET #n = :v\","
-		    "\"ExpressionAttributeNames\":{\"#n\":\"%s\"},\"ExpressionAttributeValues\":{\":v\":%s}}", pk, sk, name, value);
+		raw(f, "UpdateItem",
+		    "{\"TableName\":\"Test\",\"Key\":" RAW_KEY ",\"UpdateExpression\":\"SET #n = :v\","
+		    "\"ExpressionAttributeNames\":{\"#n\":\"%s\"},\"ExpressionAttributeValues\":{\":v\":%s}}",
+		    pk, sk, name, value);
 	else
-		raw(f, "UpdateItem", "{\"TableName\":\"Test\",\"Key\":" RAW_KEY ",\"UpdateExpression\":\"REMOVE #n\","
-		    "\"ExpressionAttributeNames\":{\"#n\":\"%s\"}}", pk, sk, name);
+		raw(f, "UpdateItem",
+		    "{\"TableName\":\"Test\",\"Key\":" RAW_KEY ",\"UpdateExpression\":\"REMOVE #n\","
+		    "\"ExpressionAttributeNames\":{\"#n\":\"%s\"}}",
+		    pk, sk, name);
 }
 
 #endif

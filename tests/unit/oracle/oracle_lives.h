@@ -92,8 +92,9 @@ static inline void open_lives(struct app_fixture *f)
 	created(f, "!", "Visit", "ann/mo", "{}");
 	created(f, "!", "Remark", "p1/r1", "{\"blog\":\"b\"}");
 	created(f, "!", "Remark", "p1/r2", "{}");
-	raw_put(f, "{\"PK\":{\"S\":\"ROWS#ann\"},\"SK\":{\"S\":\"p1\"},\"reader\":{\"S\":\"ann\"},\"post\":{\"S\":\"p1\"},"
-		   "\"pinned\":{\"BOOL\":false}}");
+	raw_put(f,
+		"{\"PK\":{\"S\":\"ROWS#ann\"},\"SK\":{\"S\":\"p1\"},\"reader\":{\"S\":\"ann\"},\"post\":{\"S\":\"p1\"},"
+		"\"pinned\":{\"BOOL\":false}}");
 }
 
 #endif

@@ -73,8 +73,10 @@ static inline void open_world_with(struct app_fixture *f, const char *head)
 
 	snprintf(yaml, sizeof(yaml), "%s%s", head ? head : "", oracle_world);
 	app_fixture_open(f, yaml);
-	created(f, "!", "User", "ann", "{\"email\":\"ann@x\",\"name\":\"Ann\",\"age\":12,\"young\":true,\"password\":\"secret enough\"}");
-	created(f, "!", "User", "bob", "{\"email\":\"bob@x\",\"name\":\"Bob\",\"age\":30,\"color\":\"red\",\"born\":\"2026-01-14T10:30:00Z\"}");
+	created(f, "!", "User", "ann",
+		"{\"email\":\"ann@x\",\"name\":\"Ann\",\"age\":12,\"young\":true,\"password\":\"secret enough\"}");
+	created(f, "!", "User", "bob",
+		"{\"email\":\"bob@x\",\"name\":\"Bob\",\"age\":30,\"color\":\"red\",\"born\":\"2026-01-14T10:30:00Z\"}");
 	created(f, "!", "Section", "news", "{}");
 	created(f, "!", "Post", "p1", "{\"author\":\"ann\",\"tags\":[\"x\",\"y\"],\"section\":\"news\",\"weight\":3}");
 	created(f, "!", "Post", "p2", "{\"author\":\"ann\",\"tags\":[\"x\"],\"section\":\"news\"}");

@@ -74,7 +74,7 @@ static void what_does_not_fit_goes_to_a_file(void **s)
 {
 	(void)s;
 	sort_random(10000, 5000, true);
-	sort_random(1, 50, true);         /* each one a run */
+	sort_random(1, 50, true);           /* each one a run */
 	sort_random(1 << 20, 100000, true); /* runs larger than what is read at a time */
 }
 

@@ -8,7 +8,7 @@ struct mender {
 	struct app_fixture *fixture;
 	unsigned mended, moved, unmendable, words;
 	void (*meanwhile)(struct app_fixture *f); /* between finding and mending */
-	unsigned most; /* then no more: as if killed; 0: all */
+	unsigned most;                            /* then no more: as if killed; 0: all */
 };
 
 static void mend_told(void *ctx, const struct oracle_finding *f)
@@ -189,12 +189,14 @@ struct hooked {
 	void (*hook)(struct app_fixture *f);
 };
 
-static void hooked_call(struct backend *b, struct arena *a, const char *operation, struct slice body, struct backend_reply *reply)
+static void hooked_call(struct backend *b, struct arena *a, const char *operation, struct slice body,
+			struct backend_reply *reply)
 {
 	struct hooked *h = (struct hooked *)b;
-	void (*hook)(struct app_fixture *f) = h->hook;
+	void (*hook)(struct app_fixture * f) = h->hook;
 
-	if (hook && (!strcmp(operation, "UpdateItem") || !strcmp(operation, "DeleteItem") || !strcmp(operation, "TransactWriteItems"))) {
+	if (hook && (!strcmp(operation, "UpdateItem") || !strcmp(operation, "DeleteItem") ||
+		     !strcmp(operation, "TransactWriteItems"))) {
 		h->hook = NULL;
 		hook(h->fixture);
 	}
@@ -241,6 +243,7 @@ static void unhide_p3(struct app_fixture *f)
 
 static void a_write_that_was_decided_from_what_has_changed_is_not_made(void **s)
 {
+	/* clang-format off */
 	static const struct {
 		const char *pk, *sk, *name, *value; /* planted; name NULL: it is deleted, or put */
 		void (*hook)(struct app_fixture *f);
@@ -250,11 +253,14 @@ static void a_write_that_was_decided_from_what_has_changed_is_not_made(void **s)
 		{ "USER#ann", "USER", "GSI1SK", "{\"S\":\"x\"}", let_ann_grow_up },
 		{ "TAG#x", "p3", NULL, "{\"PK\":{\"S\":\"TAG#x\"},\"SK\":{\"S\":\"p3\"},\"author\":{\"S\":\"bob\"}}", unhide_p3 },
 	};
+	/* clang-format on */
 
 	(void)s;
 	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
 		struct app_fixture f;
-		struct hooking h = { .hooked = { .backend = { .call = hooked_call }, .fixture = &f, .hook = cases[i].hook } };
+		struct hooking h = {
+			.hooked = { .backend = { .call = hooked_call }, .fixture = &f, .hook = cases[i].hook }
+		};
 		struct oracle_options o = { .now_ms = APP_FIXTURE_NOW, .tell = mend_hooked, .ctx = &h };
 		struct oracle_summary m;
 		char why[256];
@@ -372,8 +378,10 @@ static void what_has_its_reason_again_is_not_removed(void **s)
 		cases[i / 2].plant(&f);
 		assert_true(oracle_check(f.backend, f.design, &o, &m, why, sizeof(why)));
 		assert_true(h.asked);
-		if (is_stored(&f, cases[i / 2].pk, cases[i / 2].sk) != changes || h.end != (changes ? ORACLE_MOVED : ORACLE_MENDED))
-			fail_msg("case %zu: %s", i / 2, changes ? "it was removed, though it belongs there" : "it is still there");
+		if (is_stored(&f, cases[i / 2].pk, cases[i / 2].sk) != changes ||
+		    h.end != (changes ? ORACLE_MOVED : ORACLE_MENDED))
+			fail_msg("case %zu: %s", i / 2,
+				 changes ? "it was removed, though it belongs there" : "it is still there");
 		while (mend_round(&f, (struct mender){ 0 }).mended)
 			;
 		assert_int_equal(is_stored(&f, cases[i / 2].pk, cases[i / 2].sk), changes);
@@ -390,24 +398,24 @@ static void a_copy_of_what_was_withdrawn_goes(void **s)
 
 	(void)s;
 	app_fixture_open(&f,
-		"entities:\n"
-		"  Post:\n"
-		"    path: /posts/<id>\n"
-		"    attributes: {id: 'string, required, fixed', text: string, hidden: 'boolean, default false'}\n"
-		"    keys: {PK: 'POST#<id>', SK: POST}\n"
-		"    allow: {read, create, update, delete: anyone}\n"
-		"  Mark:\n"
-		"    path: /marks/<post>/<by>\n"
-		"    attributes:\n"
-		"      post: string, required, fixed\n"
-		"      by: string, required, fixed\n"
-		"      text: copy of Post(post).text if hidden = false, kept by marks of post\n"
-		"    keys: {PK: 'POST#<post>', SK: 'MARK#<by>'}\n"
-		"    allow: {read, create, update, delete: anyone}\n"
-		"access:\n"
-		"  marks of post:\n"
-		"    query: table\n"
-		"    where: {PK: 'POST#<id>', SK: begins with MARK#}\n");
+			 "entities:\n"
+			 "  Post:\n"
+			 "    path: /posts/<id>\n"
+			 "    attributes: {id: 'string, required, fixed', text: string, hidden: 'boolean, default false'}\n"
+			 "    keys: {PK: 'POST#<id>', SK: POST}\n"
+			 "    allow: {read, create, update, delete: anyone}\n"
+			 "  Mark:\n"
+			 "    path: /marks/<post>/<by>\n"
+			 "    attributes:\n"
+			 "      post: string, required, fixed\n"
+			 "      by: string, required, fixed\n"
+			 "      text: copy of Post(post).text if hidden = false, kept by marks of post\n"
+			 "    keys: {PK: 'POST#<post>', SK: 'MARK#<by>'}\n"
+			 "    allow: {read, create, update, delete: anyone}\n"
+			 "access:\n"
+			 "  marks of post:\n"
+			 "    query: table\n"
+			 "    where: {PK: 'POST#<id>', SK: begins with MARK#}\n");
 	created(&f, "!", "Post", "p", "{\"text\":\"secret\"}");
 	created(&f, "!", "Mark", "p/ann", "{}");
 	assert_told(&f, "");
@@ -444,23 +452,22 @@ static void memory_that_runs_out_is_told(void **s)
 	}
 }
 
-static const char books[] =
-	"entities:\n"
-	"  Author:\n"
-	"    path: /authors/<id>\n"
-	"    attributes: {id: 'string, required', name: string, listed: 'boolean, default true'}\n"
-	"    keys: {PK: 'AUTHOR#<id>', SK: AUTHOR}\n"
-	"    allow: {create, read, update, delete: anyone}\n"
-	"  Book:\n"
-	"    path: /books/<isbn>\n"
-	"    attributes:\n"
-	"      isbn: string, required, fixed\n"
-	"      author: string, required\n"
-	"      author_name: copy of Author(author).name if listed = true, kept by books of author\n"
-	"    keys: {PK: 'BOOK#<isbn>', SK: BOOK, GSI1PK: 'BY#<author>', GSI1SK: '<isbn>'}\n"
-	"    allow: {create, read, update, delete: anyone}\n"
-	"access:\n"
-	"  books of author: {query: GSI1, where: {GSI1PK: 'BY#<id>'}}\n";
+static const char books[] = "entities:\n"
+			    "  Author:\n"
+			    "    path: /authors/<id>\n"
+			    "    attributes: {id: 'string, required', name: string, listed: 'boolean, default true'}\n"
+			    "    keys: {PK: 'AUTHOR#<id>', SK: AUTHOR}\n"
+			    "    allow: {create, read, update, delete: anyone}\n"
+			    "  Book:\n"
+			    "    path: /books/<isbn>\n"
+			    "    attributes:\n"
+			    "      isbn: string, required, fixed\n"
+			    "      author: string, required\n"
+			    "      author_name: copy of Author(author).name if listed = true, kept by books of author\n"
+			    "    keys: {PK: 'BOOK#<isbn>', SK: BOOK, GSI1PK: 'BY#<author>', GSI1SK: '<isbn>'}\n"
+			    "    allow: {create, read, update, delete: anyone}\n"
+			    "access:\n"
+			    "  books of author: {query: GSI1, where: {GSI1PK: 'BY#<id>'}}\n";
 
 static void copies_of_what_is_gone_or_withdrawn_are_told_and_go(void **s)
 {

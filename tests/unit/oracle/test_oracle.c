@@ -32,6 +32,7 @@ static void what_the_runtime_leaves_is_in_order(void **s)
 
 static void an_item_that_does_not_fit_is_found(void **s)
 {
+	/* clang-format off */
 	static const struct {
 		const char *name, *value, *told;
 	} cases[] = {
@@ -58,6 +59,7 @@ static void an_item_that_does_not_fit_is_found(void **s)
 		{ "posts", "{\"S\":\"x\"}", "attribute-unfit USER#bob posts x -\n" },
 		{ "nonsense", "{\"S\":\"x\"}", "" },
 	};
+	/* clang-format on */
 
 	(void)s;
 	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
@@ -68,8 +70,8 @@ static void an_item_that_does_not_fit_is_found(void **s)
 		raw_set(&f, "USER#bob", "USER", cases[i].name, cases[i].value);
 		ask_with(&f, &t, (struct oracle_options){ 0 });
 		if (strcmp(t.text.p, cases[i].told))
-			fail_msg("%s = %s told\n%sand not\n%s", cases[i].name, cases[i].value ? cases[i].value : "nothing", t.text.p,
-				 cases[i].told);
+			fail_msg("%s = %s told\n%sand not\n%s", cases[i].name,
+				 cases[i].value ? cases[i].value : "nothing", t.text.p, cases[i].told);
 		app_fixture_close(&f);
 	}
 }
@@ -125,7 +127,8 @@ static void companions_are_those_that_items_imply(void **s)
 	assert_told(&f, "companion-missing TAG#x - *\n");
 	raw_put(&f, "{\"PK\":{\"S\":\"TAG#x\"},\"SK\":{\"S\":\"p1\"},\"author\":{\"S\":\"bob\"}}");
 	assert_told(&f, "companion-differs TAG#x author * *\n");
-	raw_put(&f, "{\"PK\":{\"S\":\"TAG#x\"},\"SK\":{\"S\":\"p1\"},\"author\":{\"S\":\"ann\"},\"more\":{\"S\":\"x\"}}");
+	raw_put(&f,
+		"{\"PK\":{\"S\":\"TAG#x\"},\"SK\":{\"S\":\"p1\"},\"author\":{\"S\":\"ann\"},\"more\":{\"S\":\"x\"}}");
 	assert_told(&f, "companion-differs TAG#x more * *\n");
 	raw_put(&f, "{\"PK\":{\"S\":\"TAG#x\"},\"SK\":{\"S\":\"p1\"},\"author\":{\"S\":\"ann\"}}");
 	raw_put(&f, "{\"PK\":{\"S\":\"TAG#x\"},\"SK\":{\"S\":\"p3\"},\"author\":{\"S\":\"bob\"}}"); /* p3 is hidden */
@@ -192,7 +195,8 @@ static void strangers_are_no_differences(void **s)
 	raw_put(&f, "{\"PK\":{\"S\":\"EMAIL#kept\"},\"SK\":{\"S\":\"EMAIL\"}}"); /* by hand: a guard has the id */
 	raw_set(&f, "USER#bob", "USER", "nonsense", "{\"S\":\"x\"}");
 	m = ask_with(&f, &t, (struct oracle_options){ 0 });
-	assert_string_equal(t.text.p, "attribute-unknown USER#bob nonsense x -\nstranger WHAT - -\nstranger EMAIL#kept - -\n");
+	assert_string_equal(t.text.p,
+			    "attribute-unknown USER#bob nonsense x -\nstranger WHAT - -\nstranger EMAIL#kept - -\n");
 	assert_int_equal(m.differences, 0);
 	assert_int_equal(m.notes, 3);
 	assert_int_equal(m.kinds[ORACLE_STRANGER], 2);
@@ -232,7 +236,7 @@ static void what_has_expired_is_gone_and_may_leave_something(void **s)
 	(void)s;
 	open_world(&f);
 	raw_set(&f, "POST#p1", "POST", "expires_at", "{\"N\":\"1768473000\"}"); /* now */
-	raw_set(&f, "POST#p1", "POST", "weight", "{\"S\":\"three\"}"); /* nothing is said about it */
+	raw_set(&f, "POST#p1", "POST", "weight", "{\"S\":\"three\"}");          /* nothing is said about it */
 	raw_set(&f, "SECTION#news", "SECTION", "weight", "{\"N\":\"1\"}");
 	assert_told(&f, ""); /* it counts, or not; its companions are there */
 	raw_delete(&f, "TAG#x", "p1");
@@ -257,7 +261,8 @@ static void what_the_keeper_will_see_to_is_pending(void **s)
 
 	(void)s;
 	open_world(&f);
-	raw_delete(&f, "USER#bob", "USER"); /* its post is left, and its guard, which no keeper takes away after a DeleteItem */
+	raw_delete(&f, "USER#bob",
+		   "USER"); /* its post is left, and its guard, which no keeper takes away after a DeleteItem */
 	raw_set(&f, "USER#ann", "USER", "name", "{\"S\":\"Anna\"}");
 	raw_set(&f, "USER#ann", "USER", "GSI1SK", "{\"S\":\"x\"}"); /* it has counters, which moved */
 	m = ask_with(&f, &t, (struct oracle_options){ .stream = true });
@@ -277,14 +282,16 @@ static void what_a_marked_deletion_has_not_come_to_is_pending(void **s)
 	struct told t = { 0 };
 
 	(void)s;
-	open_world_with(&f, "design: test\ntitle: Test\ntable: Test\nkey: [PK, SK]\nindexes:\n  GSI1: {key: [GSI1PK, GSI1SK]}\n"
-			    "  GSI2: {key: [GSI2PK, GSI2SK]}\nttl: expires_at\n"); /* no stream: the marker alone tells */
+	open_world_with(&f,
+			"design: test\ntitle: Test\ntable: Test\nkey: [PK, SK]\nindexes:\n  GSI1: {key: [GSI1PK, GSI1SK]}\n"
+			"  GSI2: {key: [GSI2PK, GSI2SK]}\nttl: expires_at\n"); /* no stream: the marker alone tells */
 	assert_true(checkpoint_provision(app_fixture_run(&f, "!")));
 	raw_delete(&f, "USER#bob", "USER");
 	raw_delete(&f, "EMAIL#bob@x", "EMAIL");
 	ask_with(&f, &t, (struct oracle_options){ .stream = true });
 	assert_string_equal(t.text.p, "orphan POST#p3 - -\n");
-	raw(&f, "PutItem", "{\"TableName\":\"Test.thorpe\",\"Item\":{\"PK\":{\"S\":\"DELETING#User\"},\"SK\":{\"S\":\"id=bob\"},"
+	raw(&f, "PutItem",
+	    "{\"TableName\":\"Test.thorpe\",\"Item\":{\"PK\":{\"S\":\"DELETING#User\"},\"SK\":{\"S\":\"id=bob\"},"
 	    "\"values\":{\"M\":{\"id\":{\"S\":\"bob\"}}}}}");
 	ask_with(&f, &t, (struct oracle_options){ .stream = true });
 	assert_string_equal(t.text.p, "pending orphan POST#p3 - -\n");
@@ -333,7 +340,8 @@ static void facts_beyond_memory_say_the_same(void **s)
 		char id[20], item[100];
 
 		snprintf(id, sizeof(id), "q%d", i);
-		snprintf(item, sizeof(item), "{\"author\":\"%s\",\"tags\":[\"x\",\"y%d\"],\"section\":\"news\"}", i % 2 ? "ann" : "bob", i % 7);
+		snprintf(item, sizeof(item), "{\"author\":\"%s\",\"tags\":[\"x\",\"y%d\"],\"section\":\"news\"}",
+			 i % 2 ? "ann" : "bob", i % 7);
 		created(&f, "!", "Post", id, item);
 	}
 	raw_delete(&f, "TAG#x", "q7");
@@ -383,14 +391,16 @@ static void findings_are_json_too(void **s)
 	buf_init(&b, &f.arena);
 	finding.entity = &f.design->entities[0];
 	finding.attribute = SLICE("posts");
-	finding.key = value_make_map(&f.arena, (struct value_member[]){ { SLICE("PK"), value_make_s(&f.arena, SLICE("A")) } }, 1);
+	finding.key = value_make_map(&f.arena,
+				     (struct value_member[]){ { SLICE("PK"), value_make_s(&f.arena, SLICE("A")) } }, 1);
 	finding.found = value_make_i64(&f.arena, 3);
 	finding.other_entity = finding.entity;
 	oracle_finding_json(&b, f.design, &finding);
 	buf_byte(&b, 0);
-	assert_string_equal(b.p, "{\"kind\":\"counter-differs\",\"severity\":\"difference\",\"design\":\"test\",\"entity\":\"User\","
-				 "\"key\":{\"PK\":{\"S\":\"A\"}},\"attribute\":\"posts\",\"found\":{\"N\":\"3\"},"
-				 "\"other\":{\"entity\":\"User\"},\"sentence\":\"a \\\"b\\\"\"}");
+	assert_string_equal(
+		b.p, "{\"kind\":\"counter-differs\",\"severity\":\"difference\",\"design\":\"test\",\"entity\":\"User\","
+		     "\"key\":{\"PK\":{\"S\":\"A\"}},\"attribute\":\"posts\",\"found\":{\"N\":\"3\"},"
+		     "\"other\":{\"entity\":\"User\"},\"sentence\":\"a \\\"b\\\"\"}");
 	app_fixture_close(&f);
 }
 

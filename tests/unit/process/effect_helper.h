@@ -51,7 +51,8 @@ static inline bool is_after(struct slice sequence, struct slice other)
 }
 
 /* The changes of a shard behind a sequence number (empty: all). */
-static inline size_t world_changes(struct world *w, struct slice arn, struct slice shard, struct slice after, struct change **out)
+static inline size_t world_changes(struct world *w, struct slice arn, struct slice shard, struct slice after,
+				   struct change **out)
 {
 	struct run *r = world_run(w);
 	struct shard_position at = { .where = AT_OLDEST };

@@ -13,23 +13,23 @@
 #include "app_fixture.h"
 #include "json/json.h"
 
-#define FAKE_SHARDS 16
+#define FAKE_SHARDS  16
 #define FAKE_RECORDS 64
 
 struct fake_shard {
 	const char *id, *parent;
-	bool closed, hidden;      /* hidden: no longer listed */
+	bool closed, hidden;       /* hidden: no longer listed */
 	int records[FAKE_RECORDS]; /* sequence numbers */
-	int count, trimmed;       /* the first `trimmed` are gone */
+	int count, trimmed;        /* the first `trimmed` are gone */
 };
 
 static struct fake {
 	struct fake_shard shards[FAKE_SHARDS];
 	int shard_count;
-	int page;                 /* records in one */
-	int era;                  /* iterators of an earlier one have expired */
+	int page;                      /* records in one */
+	int era;                       /* iterators of an earlier one have expired */
 	int failing, empty, repeating; /* so many readings fail, find nothing, or give the page before once more */
-	int calls, iterators;     /* how often records and iterators were asked for */
+	int calls, iterators;          /* how often records and iterators were asked for */
 	bool gone;
 	uint64_t latest;
 } fake;
@@ -66,7 +66,9 @@ static inline void fake_refuse(struct backend_reply *reply, const char *error)
 {
 	static const struct json empty = { .type = JSON_OBJECT };
 
-	*reply = (struct backend_reply){ .status = strstr(error, "Internal") ? 500 : 400, .body = &empty, .error = slice_str(error),
+	*reply = (struct backend_reply){ .status = strstr(error, "Internal") ? 500 : 400,
+					 .body = &empty,
+					 .error = slice_str(error),
 					 .message = SLICE("no") };
 }
 
@@ -147,9 +149,10 @@ static inline void fake_records(struct arena *a, const struct json *body, struct
 		buf_init(&b, a);
 		buf_lit(&b, "{\"Records\":[");
 		for (; !empty && at < s->count && n < fake.page; at++, n++)
-			buf_printf(&b, "%s{\"eventName\":\"INSERT\",\"dynamodb\":{\"SequenceNumber\":\"%d\",\"ApproximateCreationDateTime\":%d,"
-				   "\"Keys\":{\"PK\":{\"S\":\"N#%d\"},\"SK\":{\"S\":\"N\"}}}}", n ? "," : "", s->records[at],
-				   s->records[at] + 1000000, s->records[at]);
+			buf_printf(&b,
+				   "%s{\"eventName\":\"INSERT\",\"dynamodb\":{\"SequenceNumber\":\"%d\",\"ApproximateCreationDateTime\":%d,"
+				   "\"Keys\":{\"PK\":{\"S\":\"N#%d\"},\"SK\":{\"S\":\"N\"}}}}",
+				   n ? "," : "", s->records[at], s->records[at] + 1000000, s->records[at]);
 		buf_byte(&b, ']');
 		if (empty || !s->closed || at < s->count)
 			buf_printf(&b, ",\"NextShardIterator\":\"%d %d %d\"", shard, at, fake.era);
@@ -158,7 +161,8 @@ static inline void fake_records(struct arena *a, const struct json *body, struct
 	}
 }
 
-static inline void fake_call(struct backend *b, struct arena *a, const char *operation, struct slice body, struct backend_reply *reply)
+static inline void fake_call(struct backend *b, struct arena *a, const char *operation, struct slice body,
+			     struct backend_reply *reply)
 {
 	const struct json *in = json_parse(a, body);
 

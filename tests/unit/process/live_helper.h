@@ -11,7 +11,8 @@
 
 /* ---- a target, as an event loop is one ---- */
 
-struct heard { /* an event on its way */
+/* an event on its way */
+struct heard {
 	struct heard *next;
 	struct live_event event;
 };
@@ -22,7 +23,8 @@ struct target {
 	struct heard *first, **last;
 };
 
-struct ear { /* a watcher */
+/* a watcher */
+struct ear {
 	struct live_watcher w; /* first */
 	struct ear *next;
 	struct arena arena;
@@ -119,8 +121,8 @@ static inline void give(struct run *r, const struct access *a, const char *text,
 	}
 }
 
-static inline bool try_listen(struct live *live, struct run *r, struct target *t, const char *pattern, const char *params,
-			      const char *last, struct ear *x)
+static inline bool try_listen(struct live *live, struct run *r, struct target *t, const char *pattern,
+			      const char *params, const char *last, struct ear *x)
 {
 	const struct access *a = design_access(r->design, slice_str(pattern));
 	struct live_ask ask = { .access = a, .last_event_id = slice_str(last ? last : ""), .target = &t->live };
@@ -142,8 +144,8 @@ static inline void adopt(struct ear *x)
 	x->w.place->first = x;
 }
 
-static inline void listen_to(struct world *w, const char *who, const char *pattern, const char *params, const char *last,
-			     struct ear *x)
+static inline void listen_to(struct world *w, const char *who, const char *pattern, const char *params,
+			     const char *last, struct ear *x)
 {
 	struct run *r = app_fixture_run(&w->f, who);
 

@@ -18,7 +18,7 @@
 #include <unistd.h>
 
 #define RECEIVED_MOST 4096
-#define SCRIPT_MOST 64
+#define SCRIPT_MOST   64
 
 struct received {
 	char *text; /* the whole request, NUL-terminated */
@@ -37,13 +37,13 @@ static struct receiver {
 	bool hangs; /* reads and never answers */
 } receiver = { .lock = PTHREAD_MUTEX_INITIALIZER };
 
-#define wait_until(condition)                                                         \
-	do {                                                                          \
-		int left_ = 20000;                                                    \
-		while (!(condition) && left_-- > 0)                                   \
-			nanosleep(&(struct timespec){ .tv_nsec = 1000000 }, NULL);     \
-		if (left_ <= 0)                                                       \
-			fail_msg("waited in vain for: %s", #condition);               \
+#define wait_until(condition)                                                      \
+	do {                                                                       \
+		int left_ = 20000;                                                 \
+		while (!(condition) && left_-- > 0)                                \
+			nanosleep(&(struct timespec){ .tv_nsec = 1000000 }, NULL); \
+		if (left_ <= 0)                                                    \
+			fail_msg("waited in vain for: %s", #condition);            \
 	} while (0)
 
 static inline char *receiver_reply(const char *status, const char *headers, const char *body)

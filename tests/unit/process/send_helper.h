@@ -10,14 +10,14 @@
 
 static struct app_fixture f;
 
-#define NOTES                                                                                                     \
-	"entities:\n"                                                                                             \
-	"  Note:\n"                                                                                               \
-	"    path: /notes/<owner>/<id>\n"                                                                         \
-	"    attributes:\n"                                                                                       \
-	"      owner: string\n      id: string\n      n: number\n      text: string\n"                           \
-	"      password: string, hidden\n      email: string, private\n"                                        \
-	"    keys: {PK: USER#<owner>, SK: NOTE#<id>}\n"                                                            \
+#define NOTES                                                                          \
+	"entities:\n"                                                                  \
+	"  Note:\n"                                                                    \
+	"    path: /notes/<owner>/<id>\n"                                              \
+	"    attributes:\n"                                                            \
+	"      owner: string\n      id: string\n      n: number\n      text: string\n" \
+	"      password: string, hidden\n      email: string, private\n"               \
+	"    keys: {PK: USER#<owner>, SK: NOTE#<id>}\n"                                \
 	"    allow: {read: anyone, update: anyone}\n"
 
 /* `send`: "to: 'http://…/%d…'", with the port filled in. `when` may be empty. */
@@ -29,7 +29,8 @@ static inline void open_notes(const char *send, const char *when)
 #pragma GCC diagnostic ignored "-Wformat-nonliteral"
 	assert_true(asprintf(&address, send, receiver.port) > 0);
 #pragma GCC diagnostic pop
-	assert_true(asprintf(&yaml, NOTES "processors:\n  tell:\n    on: Note created, updated, deleted\n%s    send: {%s}\n",
+	assert_true(asprintf(&yaml,
+			     NOTES "processors:\n  tell:\n    on: Note created, updated, deleted\n%s    send: {%s}\n",
 			     when, address) > 0);
 	app_fixture_open_with(&f, yaml, &(struct db_options){ 0 }); /* the runner goes by the system's clock */
 	f.app.clock = &clock_system;
@@ -53,17 +54,20 @@ static inline void call(const char *operation, struct slice body)
 
 static inline void put_note(const char *owner, const char *id, int n)
 {
-	call("PutItem", arena_printf(&f.arena,
-				     "{\"TableName\":\"Test\",\"Item\":{\"PK\":{\"S\":\"USER#%s\"},\"SK\":{\"S\":\"NOTE#%s\"},"
-				     "\"owner\":{\"S\":\"%s\"},\"id\":{\"S\":\"%s\"},\"n\":{\"N\":\"%d\"},"
-				     "\"password\":{\"S\":\"geheim\"},\"email\":{\"S\":\"a@b.c\"}}}",
-				     owner, id, owner, id, n));
+	call("PutItem",
+	     arena_printf(&f.arena,
+			  "{\"TableName\":\"Test\",\"Item\":{\"PK\":{\"S\":\"USER#%s\"},\"SK\":{\"S\":\"NOTE#%s\"},"
+			  "\"owner\":{\"S\":\"%s\"},\"id\":{\"S\":\"%s\"},\"n\":{\"N\":\"%d\"},"
+			  "\"password\":{\"S\":\"geheim\"},\"email\":{\"S\":\"a@b.c\"}}}",
+			  owner, id, owner, id, n));
 }
 
 static inline void delete_note(const char *owner, const char *id)
 {
-	call("DeleteItem", arena_printf(&f.arena, "{\"TableName\":\"Test\",\"Key\":{\"PK\":{\"S\":\"USER#%s\"},"
-						  "\"SK\":{\"S\":\"NOTE#%s\"}}}", owner, id));
+	call("DeleteItem", arena_printf(&f.arena,
+					"{\"TableName\":\"Test\",\"Key\":{\"PK\":{\"S\":\"USER#%s\"},"
+					"\"SK\":{\"S\":\"NOTE#%s\"}}}",
+					owner, id));
 }
 
 /* All changes there are, shard by shard. */

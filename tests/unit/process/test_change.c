@@ -4,13 +4,12 @@
 #include "app_client.h"
 #include "process/tail/change.h"
 
-static const char notes[] =
-	"entities:\n"
-	"  Note:\n"
-	"    path: /notes/<id>\n"
-	"    attributes: {id: 'string, required, fixed', text: string, expires_at: epoch}\n"
-	"    keys: {PK: 'NOTE#<id>', SK: NOTE}\n"
-	"    allow: {read, create, update, delete: anyone}\n";
+static const char notes[] = "entities:\n"
+			    "  Note:\n"
+			    "    path: /notes/<id>\n"
+			    "    attributes: {id: 'string, required, fixed', text: string, expires_at: epoch}\n"
+			    "    keys: {PK: 'NOTE#<id>', SK: NOTE}\n"
+			    "    allow: {read, create, update, delete: anyone}\n";
 
 static struct client c;
 static int64_t db_ms; /* what the database's clock is ahead */

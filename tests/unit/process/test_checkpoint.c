@@ -6,13 +6,12 @@
 
 static struct app_fixture f;
 
-static const char notes[] =
-	"entities:\n"
-	"  Note:\n"
-	"    path: /notes/<id>\n"
-	"    attributes: {id: 'string, required, fixed', text: string}\n"
-	"    keys: {PK: 'NOTE#<id>', SK: NOTE}\n"
-	"    allow: {read, create: anyone}\n";
+static const char notes[] = "entities:\n"
+			    "  Note:\n"
+			    "    path: /notes/<id>\n"
+			    "    attributes: {id: 'string, required, fixed', text: string}\n"
+			    "    keys: {PK: 'NOTE#<id>', SK: NOTE}\n"
+			    "    allow: {read, create: anyone}\n";
 
 static int setup(void **state)
 {
@@ -35,8 +34,11 @@ static int teardown(void **state)
 
 static struct position position(const char *sequence, const char *progress, bool stored)
 {
-	return (struct position){ .processor = SLICE("tell all"), .shard = SLICE("shard-1"), .sequence = slice_str(sequence),
-				  .progress = slice_str(progress), .stored = stored };
+	return (struct position){ .processor = SLICE("tell all"),
+				  .shard = SLICE("shard-1"),
+				  .sequence = slice_str(sequence),
+				  .progress = slice_str(progress),
+				  .stored = stored };
 }
 
 static void is_at(const char *sequence, const char *progress)
@@ -149,8 +151,13 @@ static bool park(const char *sequence, const char *text)
 	struct run *r = app_fixture_run(&f, "!");
 	struct dyn_refusal refusal;
 	struct parked p = {
-		.processor = SLICE("tell all"), .shard = SLICE("shard-1"), .sequence = slice_str(sequence), .reason = SLICE("why not"),
-		.progress = SLICE("row 7"), .tries = 9, .parked_at_ms = APP_FIXTURE_NOW,
+		.processor = SLICE("tell all"),
+		.shard = SLICE("shard-1"),
+		.sequence = slice_str(sequence),
+		.reason = SLICE("why not"),
+		.progress = SLICE("row 7"),
+		.tries = 9,
+		.parked_at_ms = APP_FIXTURE_NOW,
 	};
 
 	p.change = (struct change){ .sequence = p.sequence, .events = ON_CREATED, .created_ms = APP_FIXTURE_NOW - 5000 };
@@ -215,7 +222,8 @@ static void what_is_too_large_is_parked_without_its_images(void **state)
 	(void)state;
 	memset(text, 'x', 390000);
 	assert_true(park("000000000000000000001", text));
-	assert_true(checkpoint_parked_one(app_fixture_run(&f, "!"), SLICE("tell all"), SLICE("000000000000000000001"), &p));
+	assert_true(
+		checkpoint_parked_one(app_fixture_run(&f, "!"), SLICE("tell all"), SLICE("000000000000000000001"), &p));
 	assert_true(p.cut);
 	assert_false(value_present(p.change.new_image));
 	assert_true(value_present(p.change.key));
@@ -235,7 +243,8 @@ static void leave_behind(const char *shard, int64_t age_ms)
 	assert_true(checkpoint_force(r, &now));
 	now.shard = arena_printf(r->arena, "seen#%s", shard);
 	assert_true(checkpoint_force(r, &now));
-	assert_true(checkpoint_end(r, SLICE(""), slice_str(shard)) && checkpoint_end(r, SLICE("tell all"), slice_str(shard)));
+	assert_true(checkpoint_end(r, SLICE(""), slice_str(shard)) &&
+		    checkpoint_end(r, SLICE("tell all"), slice_str(shard)));
 }
 
 /* All of it is there, or nothing. */
@@ -265,7 +274,8 @@ static size_t swept(struct shard *shards, size_t n)
 
 static void what_is_kept_of_a_shard_goes_when_the_stream_has_long_forgotten_it(void **state)
 {
-	struct shard shards[] = { { .id = SLICE("child"), .parent = SLICE("parent") }, { .id = SLICE("listed"), .closed = true } };
+	struct shard shards[] = { { .id = SLICE("child"), .parent = SLICE("parent") },
+				  { .id = SLICE("listed"), .closed = true } };
 
 	(void)state;
 	leave_behind("gone", 3 * DAY);
@@ -292,7 +302,8 @@ static void a_change_that_is_being_done_again_is_no_shard(void **state)
 {
 	struct shard shard = { .id = SLICE("listed") };
 	struct run *r = app_fixture_run(&f, "!");
-	struct position now = { .processor = SLICE("tell all"), .shard = SLICE("retry#10"), .sequence = SLICE("10") }, at;
+	struct position now = { .processor = SLICE("tell all"), .shard = SLICE("retry#10"), .sequence = SLICE("10") },
+			at;
 
 	(void)state;
 	r->now_ms -= 3 * DAY;
@@ -330,7 +341,8 @@ int main(void)
 		cmocka_unit_test_setup_teardown(a_parked_change_is_kept_whole, setup, teardown),
 		cmocka_unit_test_setup_teardown(parked_changes_come_in_pages, setup, teardown),
 		cmocka_unit_test_setup_teardown(what_is_too_large_is_parked_without_its_images, setup, teardown),
-		cmocka_unit_test_setup_teardown(what_is_kept_of_a_shard_goes_when_the_stream_has_long_forgotten_it, setup, teardown),
+		cmocka_unit_test_setup_teardown(what_is_kept_of_a_shard_goes_when_the_stream_has_long_forgotten_it,
+						setup, teardown),
 		cmocka_unit_test_setup_teardown(a_change_that_is_being_done_again_is_no_shard, setup, teardown),
 		cmocka_unit_test_setup_teardown(switches_stay, setup, teardown),
 	};

@@ -5,7 +5,7 @@
 #include "app/db/beside.h"
 #include "app/write/deleting_internal.h"
 
-#define FEW 4   /* children that go with their parent in one transaction */
+#define FEW  4  /* children that go with their parent in one transaction */
 #define MANY 27 /* that do not */
 
 static const char design[] =
@@ -47,7 +47,8 @@ static const char design[] =
 
 /* ---- a request in the middle ---- */
 
-struct between { /* a backend that does something else before its n-th request, or stops answering from it on */
+/* a backend that does something else before its n-th request, or stops answering from it on */
+struct between {
 	struct backend backend;
 	struct backend *inner;
 	struct world *world;
@@ -56,7 +57,8 @@ struct between { /* a backend that does something else before its n-th request, 
 	bool stops;
 };
 
-static void between_call(struct backend *b, struct arena *a, const char *operation, struct slice text, struct backend_reply *reply)
+static void between_call(struct backend *b, struct arena *a, const char *operation, struct slice text,
+			 struct backend_reply *reply)
 {
 	struct between *x = (struct between *)b;
 	int n = x->calls++;
@@ -74,7 +76,9 @@ static void between_call(struct backend *b, struct arena *a, const char *operati
 
 static struct between between(struct world *w, void (*other)(struct world *w), int at, bool stops)
 {
-	return (struct between){ .backend = { between_call }, .inner = w->f.backend, .world = w, .other = other, .at = at, .stops = stops };
+	return (struct between){
+		.backend = { between_call }, .inner = w->f.backend, .world = w, .other = other, .at = at, .stops = stops
+	};
 }
 
 /* ---- what may happen, each as one step ---- */
@@ -94,7 +98,7 @@ static struct run *plain_run(struct world *w)
 
 static void may(struct run *r, bool ok, enum problem_type or)
 {
-	if (!ok && r->problem.type != or && r->problem.type != PROBLEM_BUSY && r->problem.type != PROBLEM_INTERNAL)
+	if (!ok && r->problem.type != or &&r->problem.type != PROBLEM_BUSY && r->problem.type != PROBLEM_INTERNAL)
 		fail_msg("%s: %.*s", problem_name(r->problem.type), SLICE_ARG(r->problem.detail));
 }
 
@@ -226,7 +230,7 @@ static void first_sweep(struct world *w, struct run *r)
 static size_t markers(struct world *w)
 {
 	static const char *const kinds[] = { "DELETING#Group", "DELETING#User", "DELETING#Thread", "DELETING#Comment",
-					     "DELETING#Hall", "DELETING#Club", "DELETING#Folder" };
+					     "DELETING#Hall",  "DELETING#Club", "DELETING#Folder" };
 	struct run *r = plain_run(w);
 	size_t all = 0;
 
@@ -260,8 +264,8 @@ static void assert_right(struct world *w, const char *how, int at)
 			for (size_t k = 0; k < n; k++)
 				groups += slice_is(value_bytes(value_get(items[k], SLICE("GSI1PK"))), by);
 			if (number(items[i], "groups") != groups)
-				fail_msg("%s, before request %d: %s has %lld groups, and counts %lld", how, at, by + 3, (long long)groups,
-					 (long long)number(items[i], "groups"));
+				fail_msg("%s, before request %d: %s has %lld groups, and counts %lld", how, at, by + 3,
+					 (long long)groups, (long long)number(items[i], "groups"));
 		}
 	}
 	if (!group && members)
@@ -281,7 +285,8 @@ static void assert_right(struct world *w, const char *how, int at)
 	for (size_t i = 0; i < n; i++) {
 		struct slice sk = value_bytes(value_get(items[i], SLICE("SK")));
 
-		if (slice_starts(sk, SLICE("MEMBER#")) && !slice_is(sk, "MEMBER#w0") && !slice_is(sk, "MEMBER#w1") && !slice_is(sk, "MEMBER#w2"))
+		if (slice_starts(sk, SLICE("MEMBER#")) && !slice_is(sk, "MEMBER#w0") && !slice_is(sk, "MEMBER#w1") &&
+		    !slice_is(sk, "MEMBER#w2"))
 			fail_msg("%s, before request %d: %.*s of the old group is in the new", how, at, SLICE_ARG(sk));
 	}
 }
@@ -307,18 +312,31 @@ static void open_group(struct world *w, int members)
 	world_open(w, design);
 	app_set_keeper_runs(&w->f.app, true);
 	r = plain_run(w);
-	writes[n++] = put(r, (struct value_member[]){ { SLICE("PK"), text(r, "GROUP#", "go") }, { SLICE("SK"), text(r, "GROUP", "") },
-		{ SLICE("name"), text(r, "go", "") }, { SLICE("text"), text(r, "old", "") },
-		{ SLICE("members"), value_make_i64(r->arena, members) } }, 5);
+	writes[n++] = put(r,
+			  (struct value_member[]){ { SLICE("PK"), text(r, "GROUP#", "go") },
+						   { SLICE("SK"), text(r, "GROUP", "") },
+						   { SLICE("name"), text(r, "go", "") },
+						   { SLICE("text"), text(r, "old", "") },
+						   { SLICE("members"), value_make_i64(r->arena, members) } },
+			  5);
 	for (int i = 0; i < members; i++) {
 		char id[16];
 
 		snprintf(id, sizeof(id), "w%d", i);
-		writes[n++] = put(r, (struct value_member[]){ { SLICE("PK"), text(r, "USER#", id) }, { SLICE("SK"), text(r, "USER", "") },
-			{ SLICE("id"), text(r, "", id) }, { SLICE("groups"), value_make_i64(r->arena, 1) } }, 4);
-		writes[n++] = put(r, (struct value_member[]){ { SLICE("PK"), text(r, "GROUP#", "go") }, { SLICE("SK"), text(r, "MEMBER#", id) },
-			{ SLICE("group"), text(r, "go", "") }, { SLICE("who"), text(r, "", id) }, { SLICE("GSI1PK"), text(r, "BY#", id) },
-			{ SLICE("GSI1SK"), text(r, "GROUP#", "go") } }, 6);
+		writes[n++] = put(r,
+				  (struct value_member[]){ { SLICE("PK"), text(r, "USER#", id) },
+							   { SLICE("SK"), text(r, "USER", "") },
+							   { SLICE("id"), text(r, "", id) },
+							   { SLICE("groups"), value_make_i64(r->arena, 1) } },
+				  4);
+		writes[n++] = put(r,
+				  (struct value_member[]){ { SLICE("PK"), text(r, "GROUP#", "go") },
+							   { SLICE("SK"), text(r, "MEMBER#", id) },
+							   { SLICE("group"), text(r, "go", "") },
+							   { SLICE("who"), text(r, "", id) },
+							   { SLICE("GSI1PK"), text(r, "BY#", id) },
+							   { SLICE("GSI1SK"), text(r, "GROUP#", "go") } },
+				  6);
 	}
 	assert_int_equal(dyn_write(r, writes, n, SLICE(""), refusals), DYN_DONE);
 	memset(let_in, 0, sizeof(let_in));
@@ -329,7 +347,10 @@ struct first {
 	void (*step)(struct world *w, struct run *r);
 };
 static const struct first firsts[] = {
-	{ "deletion", first_delete }, { "keeper", first_keeper }, { "creation", first_create }, { "sweep", first_sweep },
+	{ "deletion", first_delete },
+	{ "keeper", first_keeper },
+	{ "creation", first_create },
+	{ "sweep", first_sweep },
 };
 
 /* Whoever is left of a group that is gone has a marker that keeps the next one waiting. */
@@ -340,7 +361,8 @@ static void assert_covered(struct world *w, const char *how, int at)
 }
 
 /* True: the first one has made fewer requests than that. */
-static bool play(const struct first *first, const char *second, void (*other)(struct world *w), int at, int members, bool stops)
+static bool play(const struct first *first, const char *second, void (*other)(struct world *w), int at, int members,
+		 bool stops)
 {
 	char how[80];
 	struct between b;
@@ -440,18 +462,19 @@ static void only_what_can_meet_a_marker_asks_for_one(void **state)
 	struct write_result out;
 
 	(void)state;
-	world_open(&w, "entities:\n"
-		       "  Plain:\n"
-		       "    path: /plain/<id>\n    attributes: {id: 'string, required, fixed'}\n    keys: {PK: 'P#<id>', SK: P}\n"
-		       "    allow: {read, create, update, delete: anyone}\n"
-		       "  Made:\n"
-		       "    path: /made/<id>\n    attributes: {id: 'string, id, fixed', text: string}\n    keys: {PK: 'M#<id>', SK: M}\n"
-		       "    allow: {read, create, update, delete: anyone}\n"
-		       "    delete: {then remove: [below]}\n"
-		       "  Below:\n"
-		       "    path: /made/<up>/below/<id>\n    attributes: {up: 'string, required', id: 'string, required'}\n"
-		       "    keys: {PK: 'M#<up>', SK: 'B#<id>'}\n    allow: {read, create, update, delete: anyone}\n"
-		       "access:\n  below: {query: table, where: {PK: 'M#<id>', SK: begins with B#}}\n");
+	world_open(&w,
+		   "entities:\n"
+		   "  Plain:\n"
+		   "    path: /plain/<id>\n    attributes: {id: 'string, required, fixed'}\n    keys: {PK: 'P#<id>', SK: P}\n"
+		   "    allow: {read, create, update, delete: anyone}\n"
+		   "  Made:\n"
+		   "    path: /made/<id>\n    attributes: {id: 'string, id, fixed', text: string}\n    keys: {PK: 'M#<id>', SK: M}\n"
+		   "    allow: {read, create, update, delete: anyone}\n"
+		   "    delete: {then remove: [below]}\n"
+		   "  Below:\n"
+		   "    path: /made/<up>/below/<id>\n    attributes: {up: 'string, required', id: 'string, required'}\n"
+		   "    keys: {PK: 'M#<up>', SK: 'B#<id>'}\n    allow: {read, create, update, delete: anyone}\n"
+		   "access:\n  below: {query: table, where: {PK: 'M#<id>', SK: begins with B#}}\n");
 	b = create_counted(&w, "Plain", "x");
 	assert_int_equal(b.calls, 1);
 	assert_int_equal(b.puts, 1);
@@ -556,7 +579,8 @@ static void names_that_look_alike_have_markers_of_their_own(void **state)
 			snprintf(id, sizeof(id), "w%d", k);
 			if (!i)
 				created(&w.f, "!", "User", id, NULL);
-			created(&w.f, "!", "Member", arena_cstr(r->arena, arena_printf(r->arena, "%s/%s", name, id)), NULL);
+			created(&w.f, "!", "Member", arena_cstr(r->arena, arena_printf(r->arena, "%s/%s", name, id)),
+				NULL);
 		}
 		deleted(&w.f, "!", "Group", name);
 		assert_int_equal(markers(&w), i + 1);
@@ -598,7 +622,7 @@ static void open_thread(struct world *w, int votes)
 	created(&w->f, "!", "Thread", "t", NULL);
 	created(&w->f, "!", "Comment", "t/c", NULL);
 	for (int i = 0; i < votes; i++) {
-		char path[16];
+		char path[32];
 
 		snprintf(path, sizeof(path), "t/c/w%d", i);
 		created(&w->f, "!", "Vote", path, NULL);
@@ -897,8 +921,13 @@ static void what_has_expired_and_is_still_there_goes_too(void **state)
 	open_group(&w, FEW);
 	r = plain_run(&w);
 	past = (struct value_member){ SLICE("expires_at"), value_make_i64(r->arena, APP_FIXTURE_NOW / 1000 - 1) };
-	assert_int_equal(dyn_write(r, &(struct dyn_write){ .kind = DYN_UPDATE, .key = dyn_key_of(r, stored(&w.f, "GROUP#go", "MEMBER#w1")),
-		.set = &past, .set_count = 1 }, 1, SLICE(""), &(struct dyn_refusal){ 0 }), DYN_DONE);
+	assert_int_equal(dyn_write(r,
+				   &(struct dyn_write){ .kind = DYN_UPDATE,
+							.key = dyn_key_of(r, stored(&w.f, "GROUP#go", "MEMBER#w1")),
+							.set = &past,
+							.set_count = 1 },
+				   1, SLICE(""), &(struct dyn_refusal){ 0 }),
+			 DYN_DONE);
 	other_delete(&w);
 	assert_false(is_stored(&w.f, "GROUP#go", "MEMBER#w1"));
 	assert_int_equal(number(stored(&w.f, "USER#w1", "USER"), "groups"), 0);
@@ -913,8 +942,11 @@ static void what_another_program_deletes_goes_with_all_that_hangs_on_it(void **s
 	(void)state;
 	open_group(&w, MANY);
 	r = plain_run(&w);
-	assert_int_equal(dyn_write(r, &(struct dyn_write){ .kind = DYN_DELETE, .key = dyn_key_of(r, stored(&w.f, "GROUP#go", "GROUP")) }, 1,
-		SLICE(""), &(struct dyn_refusal){ 0 }), DYN_DONE);
+	assert_int_equal(dyn_write(r,
+				   &(struct dyn_write){ .kind = DYN_DELETE,
+							.key = dyn_key_of(r, stored(&w.f, "GROUP#go", "GROUP")) },
+				   1, SLICE(""), &(struct dyn_refusal){ 0 }),
+			 DYN_DONE);
 	other_keeper(&w);
 	assert_right(&w, "raw", 0);
 	assert_int_equal(count_keys(&w, "GROUP#"), 0);
@@ -934,8 +966,12 @@ static void a_marker_of_another_layout_stays_and_is_waited_for(void **state)
 	m[0] = (struct value_member){ SLICE("PK"), value_make_s(r->arena, SLICE("DELETING#Group")) };
 	m[1] = (struct value_member){ SLICE("SK"), value_make_s(r->arena, SLICE("name=go")) };
 	m[2] = (struct value_member){ SLICE("layout"), value_make_i64(r->arena, 2) };
-	assert_int_equal(dyn_write(r, &(struct dyn_write){ .kind = DYN_PUT, .table = beside_table(r), .item = value_make_map(r->arena, m, 3) },
-		1, SLICE(""), &(struct dyn_refusal){ 0 }), DYN_DONE);
+	assert_int_equal(dyn_write(r,
+				   &(struct dyn_write){ .kind = DYN_PUT,
+							.table = beside_table(r),
+							.item = value_make_map(r->arena, m, 3) },
+				   1, SLICE(""), &(struct dyn_refusal){ 0 }),
+			 DYN_DONE);
 	create_fails(&w.f, "!", "Group", "go", NULL, PROBLEM_BUSY, "still being removed");
 	created(&w.f, "!", "Group", "chess", NULL);
 	must(r, deleting_sweep(r), "sweep");
@@ -960,8 +996,10 @@ static void a_cascade_of_many_is_carried_out_a_part_at_a_time(void **state)
 		snprintf(sk, sizeof(sk), "MEMBER#x%04d", i);
 		m[0] = (struct value_member){ SLICE("PK"), value_make_s(r->arena, SLICE("GROUP#go")) };
 		m[1] = (struct value_member){ SLICE("SK"), value_make_s(r->arena, slice_str(sk)) };
-		assert_int_equal(dyn_write(r, &(struct dyn_write){ .kind = DYN_PUT, .item = value_make_map(r->arena, m, 2) }, 1, SLICE(""),
-			&(struct dyn_refusal){ 0 }), DYN_DONE);
+		assert_int_equal(dyn_write(r,
+					   &(struct dyn_write){ .kind = DYN_PUT, .item = value_make_map(r->arena, m, 2) },
+					   1, SLICE(""), &(struct dyn_refusal){ 0 }),
+				 DYN_DONE);
 	}
 	other_delete(&w);
 	for (;; tries++) {
@@ -1173,7 +1211,8 @@ static void replace_marker(struct world *w, struct marker m)
 	assert_int_equal(dyn_write(r, &put_it, 1, SLICE(""), &refusal), DYN_DONE);
 }
 
-static void late_cascade_call(struct backend *b, struct arena *a, const char *operation, struct slice body, struct backend_reply *reply)
+static void late_cascade_call(struct backend *b, struct arena *a, const char *operation, struct slice body,
+			      struct backend_reply *reply)
 {
 	struct late_cascade *x = (struct late_cascade *)b;
 
@@ -1201,8 +1240,10 @@ static void assert_nothing_goes(int at, bool conflicts, bool unfit)
 	open_group(&w, MANY);
 	r = plain_run(&w);
 	if (unfit) {
-		struct dyn_write raw = put(r, (struct value_member[]){ { SLICE("PK"), text(r, "GROUP#", "go") },
-								       { SLICE("SK"), text(r, "MEMBER#", "0") } }, 2);
+		struct dyn_write raw = put(r,
+					   (struct value_member[]){ { SLICE("PK"), text(r, "GROUP#", "go") },
+								    { SLICE("SK"), text(r, "MEMBER#", "0") } },
+					   2);
 		struct dyn_refusal refusal;
 
 		assert_int_equal(dyn_write(r, &raw, 1, SLICE(""), &refusal), DYN_DONE);

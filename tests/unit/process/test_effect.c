@@ -184,7 +184,9 @@ static void mortal_call(struct backend *b, struct arena *a, const char *operatio
 	if (!strcmp(operation, "TransactWriteItems")) {
 		m->transactions++;
 		if (m->left-- <= 0) {
-			*reply = (struct backend_reply){ .status = 500, .body = &empty, .error = SLICE("InternalServerError") };
+			*reply = (struct backend_reply){ .status = 500,
+							 .body = &empty,
+							 .error = SLICE("InternalServerError") };
 			return;
 		}
 	}
@@ -271,32 +273,31 @@ static void when_is_asked_again_where_it_goes_on(void **state)
 	world_close(&w);
 }
 
-static const char leaving[] =
-	"entities:\n"
-	"  User:\n"
-	"    path: /users/<id>\n"
-	"    attributes:\n"
-	"      id: string, required, fixed\n"
-	"      name: string, required\n"
-	"      bio: string\n"
-	"      left: boolean, default false\n"
-	"    keys: {PK: 'USER#<id>', SK: USER}\n"
-	"    allow: {read, create, update, delete: anyone}\n"
-	"    delete: {set: {left: true}, remove: [name, bio]}\n"
-	"  Card:\n"
-	"    path: /cards/<user>\n"
-	"    attributes:\n"
-	"      user: string, required, fixed\n"
-	"      text: string\n"
-	"      color: string, default 'white'\n"
-	"      parent: string, default null\n"
-	"    keys: {PK: 'CARD#<user>', SK: CARD}\n"
-	"    allow: {read, create, update, delete: anyone}\n"
-	"processors:\n"
-	"  empty:\n"
-	"    on: User updated\n"
-	"    update: Card(id)\n"
-	"    with: {text: null, color: null, parent: null}\n";
+static const char leaving[] = "entities:\n"
+			      "  User:\n"
+			      "    path: /users/<id>\n"
+			      "    attributes:\n"
+			      "      id: string, required, fixed\n"
+			      "      name: string, required\n"
+			      "      bio: string\n"
+			      "      left: boolean, default false\n"
+			      "    keys: {PK: 'USER#<id>', SK: USER}\n"
+			      "    allow: {read, create, update, delete: anyone}\n"
+			      "    delete: {set: {left: true}, remove: [name, bio]}\n"
+			      "  Card:\n"
+			      "    path: /cards/<user>\n"
+			      "    attributes:\n"
+			      "      user: string, required, fixed\n"
+			      "      text: string\n"
+			      "      color: string, default 'white'\n"
+			      "      parent: string, default null\n"
+			      "    keys: {PK: 'CARD#<user>', SK: CARD}\n"
+			      "    allow: {read, create, update, delete: anyone}\n"
+			      "processors:\n"
+			      "  empty:\n"
+			      "    on: User updated\n"
+			      "    update: Card(id)\n"
+			      "    with: {text: null, color: null, parent: null}\n";
 
 /* As in a request: without a default the attribute goes, and where null is the default it is stored. */
 static void a_null_takes_away(void **state)
@@ -370,7 +371,8 @@ static void whoever_is_told_to_stop_goes_on_later(void **state)
 
 		if (!list[i].entity || !slice_is(list[i].entity->name, "Post"))
 			continue;
-		assert_int_equal(effect_apply_until(r, processor_named(&w, "deliver"), &list[i], &at, &stop), EFFECT_FAILED);
+		assert_int_equal(effect_apply_until(r, processor_named(&w, "deliver"), &list[i], &at, &stop),
+				 EFFECT_FAILED);
 		assert_problem(r, PROBLEM_BUSY, "stopped");
 	}
 	assert_int_equal(count_keys(&w, "FEED#"), 0);
@@ -388,7 +390,8 @@ static void what_is_there_gets_what_with_names_and_keeps_the_rest(void **state)
 
 	(void)state;
 	open_social(&w, 2);
-	created(&w.f, "!", "Entry", "f001/2026-01-15T10:30:00Z/p1", "{\"preview\":\"older\",\"seen\":true,\"author\":\"ann\"}");
+	created(&w.f, "!", "Entry", "f001/2026-01-15T10:30:00Z/p1",
+		"{\"preview\":\"older\",\"seen\":true,\"author\":\"ann\"}");
 	post(&w, "p1", "{\"author\":\"ann\",\"text\":\"hello world\"}");
 	assert_int_equal(world_process(&w, "deliver"), 1);
 	entry = stored(&w.f, "FEED#f001", "2026-01-15T10:30:00Z#p1");
@@ -413,7 +416,8 @@ static void what_has_expired_is_as_if_it_were_not_there(void **state)
 	row_put(&f, SLICE("SK"), value_make_s(r->arena, SLICE("2026-01-15T10:30:00Z#p1")));
 	row_put(&f, SLICE("seen"), value_make_bool(r->arena, true));
 	row_put(&f, SLICE("expires_at"), value_make_i64(r->arena, 1));
-	assert_int_equal(dyn_write(r, &(struct dyn_write){ .kind = DYN_PUT, .item = row_item(&f) }, 1, SLICE(""), &refusal),
+	assert_int_equal(dyn_write(r, &(struct dyn_write){ .kind = DYN_PUT, .item = row_item(&f) }, 1, SLICE(""),
+				   &refusal),
 			 DYN_DONE);
 	post(&w, "p1", "{\"author\":\"ann\",\"text\":\"hello\"}");
 	assert_int_equal(world_process(&w, "deliver"), 1);
@@ -451,7 +455,7 @@ static void rows_written_one_by_one_are_counted_once_through_crashes(void **stat
 	assert_int_equal(rounds, 4);
 	assert_int_equal(count_keys(&w, "NOTES#"), 7);
 	for (int i = 0; i < 7; i++) {
-		char id[8];
+		char id[16];
 
 		snprintf(id, sizeof(id), "f%03d", i);
 		assert_int_equal(number(item(&w.f, "User", id), "unread"), 1);
@@ -637,7 +641,7 @@ static void counts_of_many_rows_are_exact_through_crashes(void **state)
 		end = apply(&w, "unread", 2, NULL);
 	assert_int_equal(end, EFFECT_DONE);
 	for (int i = 0; i < 250; i++) {
-		char id[8];
+		char id[16];
 
 		snprintf(id, sizeof(id), "f%03d", i);
 		assert_int_equal(number(item(&w.f, "User", id), "unread"), 1);
@@ -749,8 +753,8 @@ static void what_lives_while_something_is_so_is_put_and_removed_by_that(void **s
 	world_close(&w);
 }
 
-static struct backend really;  /* the backend as it is */
-static struct world *late;     /* NULL: it has happened */
+static struct backend really; /* the backend as it is */
+static struct world *late;    /* NULL: it has happened */
 static const char *late_door;
 
 /* Someone is at the door right before a badge is written. */
@@ -842,7 +846,8 @@ static void what_it_lives_while_may_change_right_before_the_write(void **state)
 static void fits(struct world *w, const char *more, const char *why)
 {
 	struct run *r = world_run(w);
-	struct slice text = arena_printf(r->arena, "{\"PK\":{\"S\":\"GUEST#g\"},\"SK\":{\"S\":\"GUEST\"}%s}", more), told;
+	struct slice text = arena_printf(r->arena, "{\"PK\":{\"S\":\"GUEST#g\"},\"SK\":{\"S\":\"GUEST\"}%s}", more),
+		     told;
 	struct error e = { 0 };
 	struct value item;
 

@@ -5,30 +5,29 @@
 
 #define READERS 520 /* five full transactions, and some */
 
-static const char design[] =
-	"entities:\n"
-	"  Note:\n"
-	"    path: /notes/<id>\n"
-	"    attributes: {id: 'string, required, fixed'}\n"
-	"    keys: {PK: 'NOTE#<id>', SK: NOTE}\n"
-	"    allow: {read, create, update, delete: anyone}\n"
-	"  Reader:\n"
-	"    path: /readers/<name>\n"
-	"    attributes: {name: 'string, required, fixed', rung: counter}\n"
-	"    keys: {PK: READERS, SK: '<name>'}\n"
-	"    allow: {read, create, delete: anyone}\n"
-	"  Bell:\n"
-	"    path: /bells/<name>\n"
-	"    attributes: {name: 'string, required, fixed', rung: counter}\n"
-	"    keys: {PK: 'BELL#<name>', SK: BELL}\n"
-	"    allow: {read, create, delete: anyone}\n"
-	"access:\n"
-	"  readers: {query: table, where: {PK: READERS}}\n"
-	"processors:\n"
-	"  ring:\n"
-	"    on: Note created\n"
-	"    each: reader in readers()\n"
-	"    count: Bell(reader.name).rung\n";
+static const char design[] = "entities:\n"
+			     "  Note:\n"
+			     "    path: /notes/<id>\n"
+			     "    attributes: {id: 'string, required, fixed'}\n"
+			     "    keys: {PK: 'NOTE#<id>', SK: NOTE}\n"
+			     "    allow: {read, create, update, delete: anyone}\n"
+			     "  Reader:\n"
+			     "    path: /readers/<name>\n"
+			     "    attributes: {name: 'string, required, fixed', rung: counter}\n"
+			     "    keys: {PK: READERS, SK: '<name>'}\n"
+			     "    allow: {read, create, delete: anyone}\n"
+			     "  Bell:\n"
+			     "    path: /bells/<name>\n"
+			     "    attributes: {name: 'string, required, fixed', rung: counter}\n"
+			     "    keys: {PK: 'BELL#<name>', SK: BELL}\n"
+			     "    allow: {read, create, delete: anyone}\n"
+			     "access:\n"
+			     "  readers: {query: table, where: {PK: READERS}}\n"
+			     "processors:\n"
+			     "  ring:\n"
+			     "    on: Note created\n"
+			     "    each: reader in readers()\n"
+			     "    count: Bell(reader.name).rung\n";
 
 static struct world w;
 
@@ -37,10 +36,10 @@ static struct world w;
 struct eventful {
 	struct backend backend; /* the real one's, but for writes */
 	struct backend *inner;
-	int left;               /* transactions until then */
+	int left; /* transactions until then */
 	int started;
 	enum effect_end rival;
-	bool dies;              /* nothing is written from then on; otherwise a rival does the change */
+	bool dies; /* nothing is written from then on; otherwise a rival does the change */
 };
 
 static enum effect_end apply(struct backend *b);
@@ -87,8 +86,12 @@ static struct started *eventful_start(struct backend *b, struct arena *a, const 
 
 static struct eventful eventful(int left, bool dies)
 {
-	return (struct eventful){ .backend = { .call = eventful_call, .execute = eventful_execute, .start = eventful_start },
-				  .inner = w.f.backend, .left = left, .dies = dies };
+	return (struct eventful){
+		.backend = { .call = eventful_call, .execute = eventful_execute, .start = eventful_start },
+		.inner = w.f.backend,
+		.left = left,
+		.dies = dies
+	};
 }
 
 /* ---- the change ---- */

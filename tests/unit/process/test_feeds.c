@@ -9,13 +9,14 @@
 
 #define PROCESSORS 5
 static const char *const names[PROCESSORS] = {
-	"deliver a post to followers", "withdraw a post that is deleted or private now", "fill the feed of a new follower",
-	"empty the feed after an unfollow", "empty the feed after a block",
+	"deliver a post to followers",     "withdraw a post that is deleted or private now",
+	"fill the feed of a new follower", "empty the feed after an unfollow",
+	"empty the feed after a block",
 };
 enum { DELIVER = 1, WITHDRAW = 2, FILL = 4, UNFOLLOWED = 8, BLOCKED = 16 };
 
 #define SHARDS_MOST 8
-#define SEQUENCE 64
+#define SEQUENCE    64
 
 static struct world world;
 static struct app_fixture *f = &world.f;
@@ -24,7 +25,7 @@ static struct clock clock_fixed = { .now_ms = app_fixture_now };
 static struct slice stream;
 static char shards[SHARDS_MOST][SEQUENCE];
 static size_t shard_count;
-static struct track { /* of a processor at a shard */
+static struct track {          /* of a processor at a shard */
 	char seen[SEQUENCE];   /* changes up to here have been looked at */
 	char stored[SEQUENCE]; /* what the table has */
 	bool is_stored;
@@ -86,15 +87,21 @@ static void step_shard(size_t p, size_t shard)
 {
 	const struct processor *processor = processor_named(&world, names[p]);
 	struct track *t = &tracks[p][shard];
-	struct shard_position from = { .where = t->seen[0] ? AFTER_SEQUENCE : AT_OLDEST, .sequence = slice_str(t->seen) };
+	struct shard_position from = { .where = t->seen[0] ? AFTER_SEQUENCE : AT_OLDEST,
+				       .sequence = slice_str(t->seen) };
 	struct run *r = world_run(&world);
 	struct change_page page;
 	struct slice iterator;
 
-	must(r, dyn_take_iterator(r, stream, slice_str(shards[shard]), &from, &iterator) && change_read(r, iterator, 1000, &page), "changes");
+	must(r,
+	     dyn_take_iterator(r, stream, slice_str(shards[shard]), &from, &iterator) &&
+		     change_read(r, iterator, 1000, &page),
+	     "changes");
 	for (size_t i = 0; i < page.count; i++) {
-		struct position at = { .processor = processor->name, .shard = slice_str(shards[shard]),
-				       .sequence = slice_str(t->stored), .stored = t->is_stored };
+		struct position at = { .processor = processor->name,
+				       .shard = slice_str(shards[shard]),
+				       .sequence = slice_str(t->stored),
+				       .stored = t->is_stored };
 		enum effect_end end = effect_apply(r, processor, &page.list[i], &at);
 
 		if (end == EFFECT_FAILED && r->problem.type == PROBLEM_BUSY) { /* as a track does: from the reading */
@@ -148,13 +155,15 @@ static void happen(char event)
 
 static bool is(struct value item, const char *name, const char *value)
 {
-	return value_type(value_get(item, slice_str(name))) == VALUE_S && slice_is(value_bytes(value_get(item, slice_str(name))), value);
+	return value_type(value_get(item, slice_str(name))) == VALUE_S &&
+	       slice_is(value_bytes(value_get(item, slice_str(name))), value);
 }
 
 static bool has_row(void)
 {
 	struct run *r = world_run(&world);
-	struct dyn_condition where = { .attribute = SLICE("PK"), .op = WHERE_EQ,
+	struct dyn_condition where = { .attribute = SLICE("PK"),
+				       .op = WHERE_EQ,
 				       .value = value_make_s(r->arena, slice_str(TEXT("FEED#%s", reader))) };
 	struct dyn_query q = { .where = &where, .where_count = 1, .consistent = true };
 	struct dyn_page page;
@@ -187,7 +196,8 @@ static void begin(void)
 	for (int i = 0; i < 2; i++) {
 		const char *id = i ? author : reader;
 
-		created(f, "!", "User", NULL, TEXT("{\"user_id\":\"%s\",\"username\":\"name%s\",\"email\":\"%s@example.com\"}", id, id, id));
+		created(f, "!", "User", NULL,
+			TEXT("{\"user_id\":\"%s\",\"username\":\"name%s\",\"email\":\"%s@example.com\"}", id, id, id));
 	}
 }
 
@@ -273,8 +283,8 @@ static void a_reader_is_blocked_let_back_and_mutes(void **state)
 
 /* ---- between the decision and the write ---- */
 
-static struct backend really; /* the backend as it is */
-static const char *meanwhile; /* events */
+static struct backend really;   /* the backend as it is */
+static const char *meanwhile;   /* events */
 static unsigned meanwhile_runs; /* processors, after each */
 
 /* Another processor's thread, and people, are quicker than the transaction that carries a row of a feed. */
@@ -401,7 +411,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(a_post_is_deleted_while_its_reader_is_away, setup, teardown),
-		cmocka_unit_test_setup_teardown(a_post_is_hidden_and_shown_while_its_reader_comes_and_goes, setup, teardown),
+		cmocka_unit_test_setup_teardown(a_post_is_hidden_and_shown_while_its_reader_comes_and_goes, setup,
+						teardown),
 		cmocka_unit_test_setup_teardown(a_reader_is_blocked_let_back_and_mutes, setup, teardown),
 		cmocka_unit_test_setup_teardown(what_changes_before_the_write_is_seen_by_it, setup, teardown),
 		cmocka_unit_test_setup_teardown(what_is_left_alone_was_right_at_one_moment, setup, teardown),

@@ -294,25 +294,24 @@ static void a_copy_shows_nothing_of_a_source_that_is_gone(void **state)
 	world_close(&w);
 }
 
-static const char library[] =
-	"entities:\n"
-	"  Author:\n" /* its key stays when its address changes */
-	"    path: /authors/<slug>\n"
-	"    found by: author by slug\n"
-	"    attributes: {id: 'string, id', slug: 'string, required', name: string}\n"
-	"    keys: {PK: 'AUTHOR#<id>', SK: AUTHOR, GSI1PK: 'SLUG#<slug>', GSI1SK: AUTHOR}\n"
-	"    allow: {read, create, update, delete: anyone}\n"
-	"  Book:\n"
-	"    path: /books/<id>\n"
-	"    attributes:\n"
-	"      id: string, required, fixed\n"
-	"      author: string, required\n"
-	"      author_name: copy of Author(author).name, kept by books of author\n"
-	"    keys: {PK: 'BOOK#<id>', SK: BOOK, GSI2PK: 'BY#<author>', GSI2SK: '<id>'}\n"
-	"    allow: {read, create, update, delete: anyone}\n"
-	"access:\n"
-	"  author by slug: {query: GSI1, where: {GSI1PK: 'SLUG#<slug>'}}\n"
-	"  books of author: {query: GSI2, where: {GSI2PK: 'BY#<slug>'}}\n";
+static const char library[] = "entities:\n"
+			      "  Author:\n" /* its key stays when its address changes */
+			      "    path: /authors/<slug>\n"
+			      "    found by: author by slug\n"
+			      "    attributes: {id: 'string, id', slug: 'string, required', name: string}\n"
+			      "    keys: {PK: 'AUTHOR#<id>', SK: AUTHOR, GSI1PK: 'SLUG#<slug>', GSI1SK: AUTHOR}\n"
+			      "    allow: {read, create, update, delete: anyone}\n"
+			      "  Book:\n"
+			      "    path: /books/<id>\n"
+			      "    attributes:\n"
+			      "      id: string, required, fixed\n"
+			      "      author: string, required\n"
+			      "      author_name: copy of Author(author).name, kept by books of author\n"
+			      "    keys: {PK: 'BOOK#<id>', SK: BOOK, GSI2PK: 'BY#<author>', GSI2SK: '<id>'}\n"
+			      "    allow: {read, create, update, delete: anyone}\n"
+			      "access:\n"
+			      "  author by slug: {query: GSI1, where: {GSI1PK: 'SLUG#<slug>'}}\n"
+			      "  books of author: {query: GSI2, where: {GSI2PK: 'BY#<slug>'}}\n";
 
 static void copies_follow_whoever_has_the_name_now(void **state)
 {
@@ -336,25 +335,24 @@ static void copies_follow_whoever_has_the_name_now(void **state)
 	world_close(&w);
 }
 
-static const char shelves[] =
-	"entities:\n"
-	"  Shelf:\n"
-	"    path: /shelves/<id>\n"
-	"    attributes: {id: 'string, required, fixed', name: string}\n"
-	"    keys: {PK: 'SHELF#<id>', SK: SHELF}\n"
-	"    allow: {read, create, update, delete: anyone}\n"
-	"  Box:\n"
-	"    path: /boxes/<id>\n"
-	"    attributes:\n"
-	"      id: string, required, fixed\n"
-	"      shelf: string, required\n"
-	"      listed: boolean, default false\n"
-	"      where: copy of Shelf(shelf).name, kept by boxes on shelf\n"
-	"    keys: {PK: 'BOX#<id>', SK: BOX, GSI1PK: 'ON#<shelf>', GSI1SK: '<id>'}\n"
-	"    keys when listed: {GSI2PK: 'WHERE#<where>', GSI2SK: '<id>'}\n"
-	"    allow: {read, create, update, delete: anyone}\n"
-	"access:\n"
-	"  boxes on shelf: {query: GSI1, where: {GSI1PK: 'ON#<id>'}}\n";
+static const char shelves[] = "entities:\n"
+			      "  Shelf:\n"
+			      "    path: /shelves/<id>\n"
+			      "    attributes: {id: 'string, required, fixed', name: string}\n"
+			      "    keys: {PK: 'SHELF#<id>', SK: SHELF}\n"
+			      "    allow: {read, create, update, delete: anyone}\n"
+			      "  Box:\n"
+			      "    path: /boxes/<id>\n"
+			      "    attributes:\n"
+			      "      id: string, required, fixed\n"
+			      "      shelf: string, required\n"
+			      "      listed: boolean, default false\n"
+			      "      where: copy of Shelf(shelf).name, kept by boxes on shelf\n"
+			      "    keys: {PK: 'BOX#<id>', SK: BOX, GSI1PK: 'ON#<shelf>', GSI1SK: '<id>'}\n"
+			      "    keys when listed: {GSI2PK: 'WHERE#<where>', GSI2SK: '<id>'}\n"
+			      "    allow: {read, create, update, delete: anyone}\n"
+			      "access:\n"
+			      "  boxes on shelf: {query: GSI1, where: {GSI1PK: 'ON#<id>'}}\n";
 
 static void a_copy_that_cannot_follow_is_counted_and_holds_up_no_other(void **state)
 {
@@ -614,13 +612,15 @@ static void create_account(struct world *w)
 	set_raw(w, "SECRET#ann", "AUTH", "password_hash", "hers");
 }
 
-struct heir_comes { /* right before the first write reaches the database */
+/* right before the first write reaches the database */
+struct heir_comes {
 	struct backend backend;
 	struct backend *inner;
 	struct world *world;
 };
 
-static void heir_comes_call(struct backend *b, struct arena *a, const char *operation, struct slice body, struct backend_reply *reply)
+static void heir_comes_call(struct backend *b, struct arena *a, const char *operation, struct slice body,
+			    struct backend_reply *reply)
 {
 	struct heir_comes *h = (struct heir_comes *)b;
 	struct world *w = h->world;
@@ -721,8 +721,9 @@ static void a_design_without_any_of_it_needs_no_keeper(void **state)
 	struct world w;
 
 	(void)state;
-	world_open(&w, "entities:\n  Note:\n    path: /notes/<id>\n    attributes: {id: 'string, required, fixed', seen: counter}\n"
-		       "    keys: {PK: 'NOTE#<id>', SK: NOTE}\n");
+	world_open(&w,
+		   "entities:\n  Note:\n    path: /notes/<id>\n    attributes: {id: 'string, required, fixed', seen: counter}\n"
+		   "    keys: {PK: 'NOTE#<id>', SK: NOTE}\n");
 	assert_false(keeper_is_needed(w.f.design));
 	world_close(&w);
 	world_open(&w, design);

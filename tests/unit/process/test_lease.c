@@ -5,8 +5,8 @@
 #include "process/lease.h"
 
 #define SERVERS 4
-#define SHARDS 6
-#define SECOND INT64_C(1000000)
+#define SHARDS  6
+#define SECOND  INT64_C(1000000)
 
 static struct app_fixture f;
 static struct leases *server[SERVERS];
@@ -14,13 +14,12 @@ static struct shard shards[SHARDS];
 static struct shard_list list;
 static int64_t now_us;
 
-static const char notes[] =
-	"entities:\n"
-	"  Note:\n"
-	"    path: /notes/<id>\n"
-	"    attributes: {id: 'string, required, fixed'}\n"
-	"    keys: {PK: 'NOTE#<id>', SK: NOTE}\n"
-	"    allow: {read, create: anyone}\n";
+static const char notes[] = "entities:\n"
+			    "  Note:\n"
+			    "    path: /notes/<id>\n"
+			    "    attributes: {id: 'string, required, fixed'}\n"
+			    "    keys: {PK: 'NOTE#<id>', SK: NOTE}\n"
+			    "    allow: {read, create: anyone}\n";
 
 static int setup(void **state)
 {
@@ -214,7 +213,8 @@ static void nothing_is_taken_while_the_table_does_not_answer(void **state)
 }
 
 /* Lets another server have its round right before a shard is taken. */
-static void meddling_call(struct backend *b, struct arena *a, const char *operation, struct slice body, struct backend_reply *reply)
+static void meddling_call(struct backend *b, struct arena *a, const char *operation, struct slice body,
+			  struct backend_reply *reply)
 {
 	static bool is_meddling;
 
@@ -246,12 +246,16 @@ static void of_two_that_take_a_shard_at_once_one_gets_it(void **state)
 }
 
 /* Does what it is asked, and says that it does not know whether it did. */
-static void losing_call(struct backend *b, struct arena *a, const char *operation, struct slice body, struct backend_reply *reply)
+static void losing_call(struct backend *b, struct arena *a, const char *operation, struct slice body,
+			struct backend_reply *reply)
 {
 	(void)b;
 	backend_call(f.backend, a, operation, body, reply);
 	if (!strcmp(operation, "PutItem") && memmem(body.p, body.n, "shard#", 6))
-		*reply = (struct backend_reply){ .status = 500, .body = reply->body, .error = SLICE("InternalServerError"), .message = SLICE("lost") };
+		*reply = (struct backend_reply){ .status = 500,
+						 .body = reply->body,
+						 .error = SLICE("InternalServerError"),
+						 .message = SLICE("lost") };
 }
 
 /* A round of one server that learns of none of the shards that it takes or gives back. */
@@ -312,7 +316,8 @@ static void all_servers_see_who_reads_what_and_hear_what_is_told(void **state)
 
 	(void)state;
 	assert_null(lease_view(server[0]));
-	assert_true(lease_tell(server[0], SLICE("much")) && lease_tell(server[1], SLICE("little")) && lease_tell(server[1], SLICE("nothing")));
+	assert_true(lease_tell(server[0], SLICE("much")) && lease_tell(server[1], SLICE("little")) &&
+		    lease_tell(server[1], SLICE("nothing")));
 	rounds(8, 3);
 	for (size_t k = 0; k < 2; k++) {
 		v = lease_view(server[k]);
@@ -323,8 +328,10 @@ static void all_servers_see_who_reads_what_and_hear_what_is_told(void **state)
 		assert_int_equal(v->shard_count, SHARDS);
 		for (size_t i = 0; i < SHARDS; i++) {
 			assert_true(slice_is(shards[i].id, v->shards[i].id));
-			assert_int_equal(!strcmp(v->shards[i].owner, v->servers[0].id), lease_is_mine(server[k], shards[i].id, now_us));
-			assert_int_equal(!strcmp(v->shards[i].owner, v->servers[1].id), lease_is_mine(server[!k], shards[i].id, now_us));
+			assert_int_equal(!strcmp(v->shards[i].owner, v->servers[0].id),
+					 lease_is_mine(server[k], shards[i].id, now_us));
+			assert_int_equal(!strcmp(v->shards[i].owner, v->servers[1].id),
+					 lease_is_mine(server[!k], shards[i].id, now_us));
 		}
 		lease_view_unref(v);
 	}

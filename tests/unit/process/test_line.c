@@ -62,7 +62,8 @@ static bool is_poisoned(const char *operation, struct slice body)
 	return poison_works && memmem(body.p, body.n, what, strlen(what)) != NULL;
 }
 
-static void call(struct backend *b, struct arena *a, const char *operation, struct slice body, struct backend_reply *reply)
+static void call(struct backend *b, struct arena *a, const char *operation, struct slice body,
+		 struct backend_reply *reply)
 {
 	struct backend *real = ((struct poisoned *)b)->real;
 
@@ -71,7 +72,9 @@ static void call(struct backend *b, struct arena *a, const char *operation, stru
 		return;
 	}
 	failures++;
-	*reply = (struct backend_reply){ .status = 500, .body = json_parse(a, SLICE("{}")), .error = SLICE("InternalServerError"),
+	*reply = (struct backend_reply){ .status = 500,
+					 .body = json_parse(a, SLICE("{}")),
+					 .error = SLICE("InternalServerError"),
 					 .message = SLICE("poisoned") };
 }
 

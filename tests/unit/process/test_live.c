@@ -254,7 +254,8 @@ static void take_away_tagged(struct world *w, const char *id, const char *tag)
 
 	for (size_t i = 0; i < 2; i++) {
 		struct slice sk = i ? SLICE("POST") : arena_printf(r->arena, "TAG#%s", tag);
-		struct value_member key[] = { { SLICE("PK"), value_make_s(r->arena, pk) }, { SLICE("SK"), value_make_s(r->arena, sk) } };
+		struct value_member key[] = { { SLICE("PK"), value_make_s(r->arena, pk) },
+					      { SLICE("SK"), value_make_s(r->arena, sk) } };
 
 		d[i].key = value_make_map(r->arena, key, 2);
 	}
@@ -282,7 +283,8 @@ static void rows_that_lead_on_tell_of_what_they_lead_to(void **state)
 	put(&w.f, "Post", "id=p3 author=ann open=true tags=x");
 	assert_heard(&w, &nobody, "added p3");
 	take_away(&w, "POST#p3", "POST");
-	for (const char **p = (const char *[]){ "id=n1 author=ann", "id=n2 author=ann", "id=n3 author=ann", NULL }; *p; p++) {
+	for (const char **p = (const char *[]){ "id=n1 author=ann", "id=n2 author=ann", "id=n3 author=ann", NULL }; *p;
+	     p++) {
 		put(&w.f, "Note", *p); /* until nobody remembers */
 		assert_heard(&w, &nobody, "");
 	}
@@ -348,7 +350,8 @@ static void listen_logged_in(struct world *w, const char *pattern, struct ear *x
 
 static void a_session_that_ends_cuts_its_watchers_off_at_once(void **state)
 {
-	static const char *const ends[] = { "role=user on=true hash=h1", "role=admin on=false hash=h1", "role=admin on=true hash=h2", "" };
+	static const char *const ends[] = { "role=user on=true hash=h1", "role=admin on=false hash=h1",
+					    "role=admin on=true hash=h2", "" };
 	struct world w;
 	struct ear own, all, minted;
 
@@ -434,7 +437,9 @@ static void what_was_missed_is_told_first(void **state)
 	put(&w.f, "Post", "id=p3 author=ann open=true");
 	assert_heard(&w, &x, "added p3");
 	stop_listening(&x);
-	for (const char **p = (const char *[]){ "1", "0", "18446744073709551615", "99999999999999999999999", "-1", "abc", NULL }; *p; p++) {
+	for (const char **p =
+		     (const char *[]){ "1", "0", "18446744073709551615", "99999999999999999999999", "-1", "abc", NULL };
+	     *p; p++) {
 		listen_to(&w, NULL, "posts", "author=ann", *p, &x);
 		assert_heard(&w, &x, "reset");
 		stop_listening(&x);
@@ -524,13 +529,13 @@ static void what_comes_before_a_watcher_is_adopted_waits_for_him(void **state)
 /* ---- many at once ---- */
 
 #define LISTENERS 4
-#define WRITES 400
+#define WRITES    400
 
 struct listener {
 	struct world *w;
 	pthread_t thread;
 	unsigned seed;
-	int at;            /* the next number */
+	int at; /* the next number */
 	int wrong;
 	char last[32];
 	atomic_uint sessions;

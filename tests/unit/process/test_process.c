@@ -192,7 +192,8 @@ static struct slice first_parked(void)
 
 static void settle(const char *verb)
 {
-	struct slice path = arena_printf(&c.f.arena, "/processors/divide/parked/%.*s/%s%c", SLICE_ARG(first_parked()), verb, 0);
+	struct slice path =
+		arena_printf(&c.f.arena, "/processors/divide/parked/%.*s/%s%c", SLICE_ARG(first_parked()), verb, 0);
 
 	client_ask(&c, APP_POST, path.p, NULL);
 }
@@ -290,7 +291,9 @@ static void a_change_that_fails_is_parked_and_can_be_done_again(void **state)
 /* Its position says that it was done: whoever did it has died before it was taken off the list. */
 static void a_parked_change_that_was_done_is_only_taken_off_the_list(void **state)
 {
-	struct run r = { .app = c.app, .design = c.f.design, .backend = c.f.backend, .arena = &c.f.arena, .now_ms = c.now_ms };
+	struct run r = {
+		.app = c.app, .design = c.f.design, .backend = c.f.backend, .arena = &c.f.arena, .now_ms = c.now_ms
+	};
 	struct position done = { .processor = SLICE("divide") };
 
 	(void)state;
@@ -441,7 +444,8 @@ static void a_replay_without_a_stream_is_refused_and_leaves_nothing_behind(void 
 	assert_true(switch_of("count notes").paused);
 }
 
-static void damaged_call(struct backend *b, struct arena *a, const char *operation, struct slice body, struct backend_reply *reply)
+static void damaged_call(struct backend *b, struct arena *a, const char *operation, struct slice body,
+			 struct backend_reply *reply)
 {
 	struct damaged *d = (struct damaged *)b;
 
@@ -449,7 +453,9 @@ static void damaged_call(struct backend *b, struct arena *a, const char *operati
 		backend_call(d->real, a, operation, body, reply);
 		return;
 	}
-	*reply = (struct backend_reply){ .status = 500, .body = json_parse(a, SLICE("{}")), .error = SLICE("InternalServerError"),
+	*reply = (struct backend_reply){ .status = 500,
+					 .body = json_parse(a, SLICE("{}")),
+					 .error = SLICE("InternalServerError"),
 					 .message = SLICE("damaged") };
 }
 
@@ -675,7 +681,9 @@ static void operators_alone_have_processors(void **state)
 	process = start();
 	client_ask(&c, APP_GET, "/processors", NULL);
 	client_is(&c, 200);
-	client_says(&c, "\"processors\":[{\"name\":\"count notes\",\"on\":\"Note created\",\"effect\":\"count\",\"paused\":false");
+	client_says(
+		&c,
+		"\"processors\":[{\"name\":\"count notes\",\"on\":\"Note created\",\"effect\":\"count\",\"paused\":false");
 	client_ask(&c, APP_DELETE, "/processors", NULL);
 	client_is(&c, 405);
 	client_header(&c, "Allow: GET");

@@ -36,7 +36,7 @@ static struct run *open_sender(const char *send)
 }
 
 #define WEBHOOK "to: 'http://127.0.0.1:%d/hook?x=1'"
-#define SEARCH "opensearch: 'http://127.0.0.1:%d/notes'"
+#define SEARCH  "opensearch: 'http://127.0.0.1:%d/notes'"
 
 static const struct json *body_of(size_t i)
 {
@@ -295,8 +295,9 @@ static void changes_go_into_the_index_under_stable_ids(void **state)
 	put_note("al/ice", "a", 2);
 	delete_note("al/ice", "a");
 	assert_int_equal(changes(r, list, MOST), 3);
-	receiver_answer("200 OK", "", "{\"errors\":false,\"items\":[{\"index\":{\"status\":201}},{\"index\":{\"status\":200}},"
-				      "{\"delete\":{\"status\":200}}]}");
+	receiver_answer("200 OK", "",
+			"{\"errors\":false,\"items\":[{\"index\":{\"status\":201}},{\"index\":{\"status\":200}},"
+			"{\"delete\":{\"status\":200}}]}");
 	assert_int_equal(sender_send(sender, r, list, 3, ends, why), 3);
 	for (size_t i = 0; i < 3; i++)
 		assert_int_equal(ends[i], SEND_TAKEN);
@@ -319,7 +320,8 @@ static void changes_go_into_the_index_under_stable_ids(void **state)
 static void each_item_has_its_own_end(void **state)
 {
 	struct run *r = open_sender(SEARCH);
-	static const enum send_end expected[] = { SEND_TAKEN, SEND_REFUSED, SEND_AGAIN, SEND_TAKEN, SEND_AGAIN, SEND_TAKEN };
+	static const enum send_end expected[] = { SEND_TAKEN, SEND_REFUSED, SEND_AGAIN,
+						  SEND_TAKEN, SEND_AGAIN,   SEND_TAKEN };
 
 	(void)state;
 	for (int i = 0; i < 5; i++)
@@ -342,10 +344,12 @@ static void each_item_has_its_own_end(void **state)
 
 static void answers_that_make_no_sense_are_tried_again(void **state)
 {
+	/* clang-format off */
 	static const char *const answers[] = {
 		"", "<html>", "[]", "{}", "{\"errors\":false}", ITEMS(""), ITEMS("{}"), ITEMS("{\"index\":7}"),
 		ITEMS("{\"index\":{\"status\":\"201\"}}"),
 	};
+	/* clang-format on */
 	struct run *r = open_sender(SEARCH);
 
 	(void)state;
@@ -383,8 +387,9 @@ static void a_request_is_as_large_as_the_receiver_takes(void **state)
 	changes(r, list, MOST);
 	receiver_then(receiver_reply("413 Too large", "", ""));
 	receiver_then(receiver_reply("413 Too large", "", ""));
-	receiver_then(receiver_reply("200 OK", "", "{\"errors\":false,\"items\":[{\"index\":{\"status\":201}},"
-						   "{\"index\":{\"status\":200}}]}"));
+	receiver_then(receiver_reply("200 OK", "",
+				     "{\"errors\":false,\"items\":[{\"index\":{\"status\":201}},"
+				     "{\"index\":{\"status\":200}}]}"));
 	assert_int_equal(sender_send(sender, r, list, 8, ends, why), 2);
 	assert_int_equal(ends[1], SEND_TAKEN);
 	receiver_answer("413 Too large", "", "");

@@ -4,7 +4,7 @@
 #include "table/internal.h"
 
 #define WEBHOOK "to: 'http://127.0.0.1:%d/hook'"
-#define SEARCH "opensearch: 'http://127.0.0.1:%d/notes'"
+#define SEARCH  "opensearch: 'http://127.0.0.1:%d/notes'"
 
 static struct send_runner *runner;
 
@@ -329,8 +329,8 @@ static char *answer_bulk(const struct received *q)
 			continue;
 		refused = full > 0 && full--;
 		errors |= refused;
-		if (asprintf(&longer, "%s%s{\"%s\":{\"status\":%d}}", items, *items ? "," : "", index ? "index" : "delete",
-			     refused ? 429 : 200) < 0)
+		if (asprintf(&longer, "%s%s{\"%s\":{\"status\":%d}}", items, *items ? "," : "",
+			     index ? "index" : "delete", refused ? 429 : 200) < 0)
 			abort();
 		free(items);
 		items = longer;

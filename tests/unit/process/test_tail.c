@@ -62,7 +62,8 @@ static void assert_page(int first, int last)
 {
 	assert_int_equal(page.count, last - first + 1);
 	for (int i = first; i <= last; i++)
-		assert_string_equal(arena_cstr(&f.arena, page.list[i - first].sequence), arena_printf(&f.arena, "%d%c", i, 0).p);
+		assert_string_equal(arena_cstr(&f.arena, page.list[i - first].sequence),
+				    arena_printf(&f.arena, "%d%c", i, 0).p);
 }
 
 /* ---- a shard from a place on ---- */
@@ -146,7 +147,7 @@ static void what_the_stream_has_forgotten_is_told(void **state)
 	assert_true(tail_has_missed(&done, 0, 1000));
 	assert_true(tail_has_missed(&done, 1000, 1000 + 24 * 3600 * 1000));
 	assert_false(tail_has_missed(&done, 1000, 1000 + 3600 * 1000)); /* at the end an hour ago */
-	assert_false(tail_has_missed(&(struct spot){ "" }, 0, 1000));  /* never anywhere */
+	assert_false(tail_has_missed(&(struct spot){ "" }, 0, 1000));   /* never anywhere */
 }
 
 static void nothing_is_asked_while_nothing_is_written(void **state)
@@ -328,7 +329,9 @@ static void shards_of_other_servers_are_left_to_them(void **state)
 	bool all;
 
 	(void)state;
-	seats = (struct seats){ .begin = take, .free = give_up, .is_ours = is_ours, .has_ended_elsewhere = has_ended_there };
+	seats = (struct seats){
+		.begin = take, .free = give_up, .is_ours = is_ours, .has_ended_elsewhere = has_ended_there
+	};
 	fake_add("s2", "s1");
 	theirs = "s1";
 	ended_there = NULL;
@@ -344,8 +347,21 @@ static void shards_of_other_servers_are_left_to_them(void **state)
 
 static void a_mark_is_a_text_and_back(void **state)
 {
-	static const char *const bad[] = { "", "1", "abc", "0123456", "01234567", "01234567-", "01234567-12x", "01234567~", "0123456g_", "01234567_1",
-					   "01234567_.", ".01234567_", "01234567_..01234567_", "01234567~1234567890123456", "18446744073709551615" };
+	static const char *const bad[] = { "",
+					   "1",
+					   "abc",
+					   "0123456",
+					   "01234567",
+					   "01234567-",
+					   "01234567-12x",
+					   "01234567~",
+					   "0123456g_",
+					   "01234567_1",
+					   "01234567_.",
+					   ".01234567_",
+					   "01234567_..01234567_",
+					   "01234567~1234567890123456",
+					   "18446744073709551615" };
 	struct mark m = { 0 }, back;
 	char text[MARK_TEXT_ROOM], again[MARK_TEXT_ROOM];
 	struct mark_part *p = mark_add(&m, SLICE("one"));
@@ -374,7 +390,7 @@ static void a_mark_is_a_text_and_back(void **state)
 static void of_too_many_shards_there_is_no_text(void **state)
 {
 	struct mark m = { 0 }, back;
-	char name[16], text[MARK_TEXT_ROOM];
+	char name[24], text[MARK_TEXT_ROOM];
 	size_t n;
 
 	(void)state;
@@ -500,7 +516,7 @@ static void who_comes_back_to_another_server_is_told_what_was_missed_across_a_sp
 	write_to(1, 10, 11);
 	write_to(2, 9, 9);
 	assert_true(live_stream_start(b, r, 0)); /* both new shards are near their ends */
-	write_to(1, 12, 12);                    /* the other one tells it by itself */
+	write_to(1, 12, 12);                     /* the other one tells it by itself */
 	after = kept(b);
 	fake.empty = 2; /* pages without anything are no end */
 	assert_string_equal(between(&before, &after), "4 5 6 7 8 9 10 11");

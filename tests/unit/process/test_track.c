@@ -5,9 +5,9 @@
 #include "app_client.h"
 #include "process/process_internal.h"
 
-#define READERS  130 /* more than one transaction takes */
-#define BEGUN    100 /* of them have had theirs when it goes on */
-#define PASSED   (TAIL_PAGE_MOST + 100) /* changes without effect before it: a page of them, and some more */
+#define READERS 130                    /* more than one transaction takes */
+#define BEGUN   100                    /* of them have had theirs when it goes on */
+#define PASSED  (TAIL_PAGE_MOST + 100) /* changes without effect before it: a page of them, and some more */
 
 static const char design[] =
 	"entities:\n"
@@ -104,7 +104,9 @@ static void store_begun(struct slice after, int done)
 {
 	struct run r = run_here();
 	struct position at = {
-		.processor = SLICE("ring"), .shard = shard, .sequence = after,
+		.processor = SLICE("ring"),
+		.shard = shard,
+		.sequence = after,
 		.progress = arena_printf(&c.f.arena, "1 %.*s %d 0 -", SLICE_ARG(rings), done),
 	};
 
@@ -211,7 +213,8 @@ static void who_gives_way_inside_it_goes_on_there_without_a_look_back(void **sta
 	write_notes(10);
 	store_begun(made, BEGUN);
 	t = start();
-	atomic_store(&process->stopping, true); /* what is not for it is passed, the change itself reached and left at once */
+	atomic_store(&process->stopping,
+		     true); /* what is not for it is passed, the change itself reached and left at once */
 	assert_true(track_step(t));
 	assert_true(t->loaded);
 	assert_true(slice_cmp(spot_sequence(&t->done), made) > 0);

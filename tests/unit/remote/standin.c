@@ -125,8 +125,10 @@ static bool answer(struct connection *c, const struct standin_reply *r)
 		nanosleep(&(struct timespec){ .tv_nsec = 10 * 1000000 }, NULL);
 	if (!r->status)
 		return false;
-	head_n = snprintf(head, sizeof(head), "HTTP/1.1 %d X\r\nContent-Length: %zu\r\n%s\r\n", r->status, n, r->headers ? r->headers : "");
-	return send_all(c->fd, head, (size_t)head_n) && send_all(c->fd, r->body, r->half ? n / 2 : n) && !r->half && !r->then_close;
+	head_n = snprintf(head, sizeof(head), "HTTP/1.1 %d X\r\nContent-Length: %zu\r\n%s\r\n", r->status, n,
+			  r->headers ? r->headers : "");
+	return send_all(c->fd, head, (size_t)head_n) && send_all(c->fd, r->body, r->half ? n / 2 : n) && !r->half &&
+	       !r->then_close;
 }
 
 static void *serve(void *ctx)
@@ -140,7 +142,8 @@ static void *serve(void *ctx)
 
 	while (goes_on && read_request(c, q)) {
 		memset(r, 0, offsetof(struct standin_reply, body) + 1);
-		memset((char *)r + offsetof(struct standin_reply, body_n), 0, sizeof(*r) - offsetof(struct standin_reply, body_n));
+		memset((char *)r + offsetof(struct standin_reply, body_n), 0,
+		       sizeof(*r) - offsetof(struct standin_reply, body_n));
 		r->status = 200;
 		q->on_connection = ++n;
 		pthread_mutex_lock(&s->lock);

@@ -10,12 +10,12 @@
 #include <stddef.h>
 
 struct standin_request {
-	unsigned number;     /* 1, 2, … of this server */
+	unsigned number;        /* 1, 2, … of this server */
 	unsigned on_connection; /* 1, 2, … of this connection */
 	char method[8];
-	char path[1024];     /* with its query */
-	char head[16384];    /* all headers, NUL-terminated */
-	char body[65536];    /* NUL-terminated */
+	char path[1024];  /* with its query */
+	char head[16384]; /* all headers, NUL-terminated */
+	char body[65536]; /* NUL-terminated */
 	size_t body_n;
 };
 
@@ -24,9 +24,9 @@ struct standin_reply {
 	const char *headers; /* further lines, each with \r\n; NULL: none */
 	char body[131072];   /* NUL-terminated, unless body_n is set */
 	size_t body_n;
-	int delay_ms;        /* before the answer */
-	bool half;           /* the connection is closed in the middle of the body */
-	bool then_close;     /* after the answer, without having said so */
+	int delay_ms;    /* before the answer */
+	bool half;       /* the connection is closed in the middle of the body */
+	bool then_close; /* after the answer, without having said so */
 };
 
 /* The value of a header (its name in lower case), or "". In static memory of the calling thread. */

@@ -26,13 +26,13 @@ enum mischief {
 	DROPS_BEFORE, /* the request is read and thrown away */
 	DROPS_AFTER,  /* it is carried out, and nobody is told */
 	HALF_A_REPLY,
-	FAILS,        /* 500, carried out */
+	FAILS, /* 500, carried out */
 	THROTTLES,
-	LATE,         /* carried out, told too late */
+	LATE, /* carried out, told too late */
 	DAMAGED,
 	SKEWED,
 	EXPIRED,
-	OTHER,        /* `fn` */
+	OTHER, /* `fn` */
 };
 
 struct world {
@@ -42,11 +42,11 @@ struct world {
 	standin_fn *fn;
 	int delay_ms;
 	const char *headers;
-	unsigned chance;        /* of 100 requests so many meet one of the faults above */
+	unsigned chance; /* of 100 requests so many meet one of the faults above */
 	unsigned seed;
 	/* What was seen: */
-	unsigned done;          /* writes that were carried out */
-	unsigned same_token;    /* writes that were not, their token being known */
+	unsigned done;       /* writes that were carried out */
+	unsigned same_token; /* writes that were not, their token being known */
 	char tokens[TOKENS][40];
 	unsigned token_count;
 	char last_target[64], last_body[4096], last_date[32], last_key[300], last_head[4096];
@@ -92,7 +92,8 @@ static void carry_out(const struct standin_request *q)
 static void error_reply(struct standin_reply *r, int status, const char *type, const char *message)
 {
 	r->status = status;
-	snprintf(r->body, sizeof(r->body), "{\"__type\":\"com.amazonaws.dynamodb.v20120810#%s\",\"message\":\"%s\"}", type, message);
+	snprintf(r->body, sizeof(r->body), "{\"__type\":\"com.amazonaws.dynamodb.v20120810#%s\",\"message\":\"%s\"}",
+		 type, message);
 }
 
 static enum mischief next_mischief(unsigned number)
@@ -147,7 +148,8 @@ static void database(void *ctx, const struct standin_request *q, struct standin_
 		break;
 	case SKEWED:
 		r->headers = "Date: Tue, 18 Nov 2025 03:00:00 GMT\r\n";
-		error_reply(r, 400, "InvalidSignatureException", "Signature expired: 20251118T020000Z is now earlier than 20251118T024500Z");
+		error_reply(r, 400, "InvalidSignatureException",
+			    "Signature expired: 20251118T020000Z is now earlier than 20251118T024500Z");
 		break;
 	case EXPIRED:
 		r->headers = NULL;
@@ -237,8 +239,9 @@ static int64_t now_ms(void)
 	return clock_monotonic_us() / 1000;
 }
 
-#define CONDITIONAL "{\"TableName\":\"t\",\"Item\":{\"PK\":{\"S\":\"a\"}},\"ConditionExpression\":\"attribute_not_exists(PK)\"}"
-#define PLAIN "{\"TableName\":\"t\",\"Item\":{\"PK\":{\"S\":\"a\"}}}"
+#define CONDITIONAL \
+	"{\"TableName\":\"t\",\"Item\":{\"PK\":{\"S\":\"a\"}},\"ConditionExpression\":\"attribute_not_exists(PK)\"}"
+#define PLAIN       "{\"TableName\":\"t\",\"Item\":{\"PK\":{\"S\":\"a\"}}}"
 #define TRANSACTION "{\"TransactItems\":[{\"Put\":" PLAIN "}]}"
 
 /* ---- when all is well ---- */
@@ -291,7 +294,9 @@ static void metrics_are_written_for_prometheus(void **state)
 	assert_non_null(strstr(all, "\nthorpe_backend_calls_total{backend=\"social\"} 1\n"));
 	assert_non_null(strstr(all, "\nthorpe_backend_attempts_total{backend=\"social\"} 2\n"));
 	assert_non_null(strstr(all, "\nthorpe_backend_troubles_total{backend=\"social\",kind=\"throttled\"} 1\n"));
-	assert_non_null(strstr(all, "\nthorpe_backend_read_units_total{backend=\"social\",operation=\"Query\",pattern=\"the \\\"feed\\\"\"} 1.5\n"));
+	assert_non_null(strstr(
+		all,
+		"\nthorpe_backend_read_units_total{backend=\"social\",operation=\"Query\",pattern=\"the \\\"feed\\\"\"} 1.5\n"));
 	assert_non_null(strstr(all, "\nthorpe_backend_call_seconds_bucket{backend=\"social\",le=\"+Inf\"} 1\n"));
 	assert_null(strstr(all, "AKID"));
 }
@@ -583,7 +588,8 @@ static void refuses(void *ctx, const struct standin_request *q, struct standin_r
 {
 	(void)ctx, (void)q;
 	r->status = 400;
-	snprintf(r->body, sizeof(r->body), "{\"__type\":\"com.amazonaws.dynamodb.v20120810#TransactionCanceledException\",\"CancellationReasons\":["
+	snprintf(r->body, sizeof(r->body),
+		 "{\"__type\":\"com.amazonaws.dynamodb.v20120810#TransactionCanceledException\",\"CancellationReasons\":["
 		 "{\"Code\":\"ConditionalCheckFailed\",\"Message\":\"The conditional request failed\",\"Item\":{\"PK\":{\"S\":\"a\"}}}]}");
 }
 
@@ -602,7 +608,8 @@ static void a_refused_condition_reads_as_one(void **state)
 	assert_int_equal(standin_requests(server), 1);
 }
 
-static int conflicts_seen, conflicts_from; /* the first request, counted from 0, that meets a conflict; the one after it is taken */
+static int conflicts_seen,
+	conflicts_from; /* the first request, counted from 0, that meets a conflict; the one after it is taken */
 
 static void conflicts(void *ctx, const struct standin_request *q, struct standin_reply *r)
 {
@@ -611,9 +618,11 @@ static void conflicts(void *ctx, const struct standin_request *q, struct standin
 	(void)ctx, (void)q;
 	r->status = n < conflicts_from ? 500 : n == conflicts_from ? 400 : 200;
 	if (r->status == 500)
-		snprintf(r->body, sizeof(r->body), "{\"__type\":\"com.amazonaws.dynamodb.v20120810#InternalServerError\"}");
+		snprintf(r->body, sizeof(r->body),
+			 "{\"__type\":\"com.amazonaws.dynamodb.v20120810#InternalServerError\"}");
 	else if (r->status == 400)
-		snprintf(r->body, sizeof(r->body), "{\"__type\":\"com.amazonaws.dynamodb.v20120810#TransactionCanceledException\","
+		snprintf(r->body, sizeof(r->body),
+			 "{\"__type\":\"com.amazonaws.dynamodb.v20120810#TransactionCanceledException\","
 			 "\"CancellationReasons\":[{\"Code\":\"None\"},{\"Code\":\"TransactionConflict\"}]}");
 	else
 		snprintf(r->body, sizeof(r->body), "{}");
@@ -694,7 +703,8 @@ static void errors_are_explained(void **state)
 	o.env = &env.env;
 	snprintf(o.place.region, sizeof(o.place.region), "eu-west-1");
 	amazon = remote_open(&o, why, sizeof(why));
-	assert_non_null(strstr(text(remote_explain(amazon, &arena, &r)), "there is no table Posts in eu-west-1: if it is in another region"));
+	assert_non_null(strstr(text(remote_explain(amazon, &arena, &r)),
+			       "there is no table Posts in eu-west-1: if it is in another region"));
 	remote_close(amazon);
 }
 
@@ -798,7 +808,7 @@ static void without_credentials_the_places_are_named(void **state)
 /* ---- many at once ---- */
 
 #define THREADS 64
-#define CALLS 20
+#define CALLS   20
 
 static atomic_uint succeeded, unknown, others;
 

@@ -18,7 +18,7 @@
 #include "remote/remote.h"
 #include "standin.h"
 
-#define SECRET "SeCrEtSeCrEt"
+#define SECRET  "SeCrEtSeCrEt"
 #define HOUR_MS (3600 * 1000LL)
 
 static struct arena arena;
@@ -40,12 +40,12 @@ static const struct clock test_clock = { .now_ms = test_now };
 /* ---- all services at one address ---- */
 
 static struct {
-	int status;            /* of the answers, unless 200 */
-	const char *error;     /* of STS */
+	int status;        /* of the answers, unless 200 */
+	const char *error; /* of STS */
 	int delay_ms;
-	int64_t lives_ms;      /* of the credentials */
-	int answers;           /* how many gave credentials */
-	char forms[4][4096];   /* what STS was asked, and by whom */
+	int64_t lives_ms;    /* of the credentials */
+	int answers;         /* how many gave credentials */
+	char forms[4][4096]; /* what STS was asked, and by whom */
 	char who[4][400];
 	int form_count;
 	char bearer[200], authorization[200], account[200];
@@ -70,14 +70,16 @@ static void answer_sts(const struct standin_request *q, struct standin_reply *r)
 	snprintf(world.who[i], sizeof(world.who[i]), "%.399s", standin_header(q, "authorization"));
 	if (world.error) {
 		r->status = 403;
-		snprintf(r->body, sizeof(r->body), "<ErrorResponse><Error><Code>%s</Code><Message>no " SECRET "</Message></Error></ErrorResponse>",
+		snprintf(r->body, sizeof(r->body),
+			 "<ErrorResponse><Error><Code>%s</Code><Message>no " SECRET "</Message></Error></ErrorResponse>",
 			 world.error);
 		return;
 	}
 	world.answers++;
 	snprintf(r->body, sizeof(r->body),
 		 "<AssumeRoleResponse xmlns=\"https://sts.amazonaws.com/doc/2011-06-15/\"><AssumeRoleResult><AssumedRoleUser><Arn>arn</Arn>"
-		 "</AssumedRoleUser><Credentials><AccessKeyId>STS%d</AccessKeyId><SecretAccessKey>" SECRET "</SecretAccessKey>"
+		 "</AssumedRoleUser><Credentials><AccessKeyId>STS%d</AccessKeyId><SecretAccessKey>" SECRET
+		 "</SecretAccessKey>"
 		 "<SessionToken>tok/en+==</SessionToken><Expiration>%s</Expiration></Credentials></AssumeRoleResult></AssumeRoleResponse>",
 		 world.answers, expires());
 }
@@ -86,8 +88,9 @@ static void answer_keys(struct standin_reply *r, const char *prefix)
 {
 	world.answers++;
 	snprintf(r->body, sizeof(r->body),
-		 "{\"Code\":\"Success\",\"AccessKeyId\":\"%s%d\",\"SecretAccessKey\":\"" SECRET "\",\"Token\":\"tok\",\"Expiration\":\"%s\"}", prefix,
-		 world.answers, expires());
+		 "{\"Code\":\"Success\",\"AccessKeyId\":\"%s%d\",\"SecretAccessKey\":\"" SECRET
+		 "\",\"Token\":\"tok\",\"Expiration\":\"%s\"}",
+		 prefix, world.answers, expires());
 }
 
 static void answer_sso(const struct standin_request *q, struct standin_reply *r)
@@ -96,14 +99,16 @@ static void answer_sso(const struct standin_request *q, struct standin_reply *r)
 	snprintf(world.account, sizeof(world.account), "%.199s", q->path);
 	world.answers++;
 	snprintf(r->body, sizeof(r->body),
-		 "{\"roleCredentials\":{\"accessKeyId\":\"SSO\",\"secretAccessKey\":\"" SECRET "\",\"sessionToken\":\"tok\",\"expiration\":%lld}}",
+		 "{\"roleCredentials\":{\"accessKeyId\":\"SSO\",\"secretAccessKey\":\"" SECRET
+		 "\",\"sessionToken\":\"tok\",\"expiration\":%lld}}",
 		 (long long)(atomic_load(&wall_ms) + world.lives_ms));
 }
 
 static void answer_instance(const struct standin_request *q, struct standin_reply *r)
 {
 	if (!strcmp(q->path, "/latest/api/token")) {
-		if (strcmp(q->method, "PUT") != 0 || !*standin_header(q, "x-aws-ec2-metadata-token-ttl-seconds") || world.no_tokens)
+		if (strcmp(q->method, "PUT") != 0 || !*standin_header(q, "x-aws-ec2-metadata-token-ttl-seconds") ||
+		    world.no_tokens)
 			r->status = 403;
 		snprintf(r->body, sizeof(r->body), "SESSION");
 		return;
@@ -137,7 +142,8 @@ static void services(void *ctx, const struct standin_request *q, struct standin_
 		answer_sso(q, r);
 	} else if (!strcmp(q->path, "/token")) {
 		snprintf(world.oidc, sizeof(world.oidc), "%.999s", q->body);
-		snprintf(r->body, sizeof(r->body), "{\"accessToken\":\"new-token\",\"expiresIn\":%lld,\"refreshToken\":\"new-refresh\"}",
+		snprintf(r->body, sizeof(r->body),
+			 "{\"accessToken\":\"new-token\",\"expiresIn\":%lld,\"refreshToken\":\"new-refresh\"}",
 			 (long long)world.oidc_seconds);
 	} else if (!strncmp(q->path, "/creds", 6)) {
 		snprintf(world.authorization, sizeof(world.authorization), "%.199s", standin_header(q, "authorization"));
@@ -217,7 +223,8 @@ static void config(const char *content)
 static bool look(void)
 {
 	if (!keyring)
-		keyring = keyring_new(&(struct keyring_options){ .env = &env.env, .clock = &test_clock, .region = "eu-west-1", .local = local });
+		keyring = keyring_new(&(struct keyring_options){
+			.env = &env.env, .clock = &test_clock, .region = "eu-west-1", .local = local });
 	assert_non_null(keyring);
 	why[0] = '\0';
 	return keyring_get(keyring, &mine, clock_monotonic_us() + 20000000, why, sizeof(why));
@@ -289,17 +296,23 @@ static void a_line_break_in_a_secret_is_told(void **state)
 
 static void files_and_programs_have_an_order(void **state)
 {
-	const char *program = write_file("program", "#!/bin/sh\necho '{\"Version\":1,\"AccessKeyId\":\"PROGRAM\",\"SecretAccessKey\":\"" SECRET "\"}'\n");
+	const char *program =
+		write_file("program",
+			   "#!/bin/sh\necho '{\"Version\":1,\"AccessKeyId\":\"PROGRAM\",\"SecretAccessKey\":\"" SECRET
+			   "\"}'\n");
 
 	(void)state;
 	chmod(program, 0700);
 	config(print("[default]\naws_access_key_id = CONFIG\naws_secret_access_key = " SECRET "\n"));
 	assert_found("CONFIG", NULL);
-	config(print("[default]\naws_access_key_id = CONFIG\naws_secret_access_key = " SECRET "\ncredential_process = %s\n", program));
+	config(print("[default]\naws_access_key_id = CONFIG\naws_secret_access_key = " SECRET
+		     "\ncredential_process = %s\n",
+		     program));
 	forget();
 	assert_found("PROGRAM", NULL);
 	test_env_set(&env, "AWS_SHARED_CREDENTIALS_FILE",
-		     write_file("credentials", "[default]\naws_access_key_id = SHARED\naws_secret_access_key = " SECRET "\naws_session_token = t\n"));
+		     write_file("credentials", "[default]\naws_access_key_id = SHARED\naws_secret_access_key = " SECRET
+					       "\naws_session_token = t\n"));
 	forget();
 	assert_found("SHARED", "t");
 }
@@ -344,10 +357,13 @@ static void a_role_is_assumed_with_its_source_profile(void **state)
 {
 	(void)state;
 	config("[default]\nrole_arn = arn:aws:iam::1:role/a b\nsource_profile = base\nexternal_id = ex&t\nduration_seconds = 900\n"
-	       "role_session_name = me\nregion = eu-north-1\n[profile base]\naws_access_key_id = BASE\naws_secret_access_key = " SECRET "\n");
+	       "role_session_name = me\nregion = eu-north-1\n[profile base]\naws_access_key_id = BASE\naws_secret_access_key = " SECRET
+	       "\n");
 	assert_found("STS1", "tok/en+==");
-	assert_string_equal(world.forms[0], "Action=AssumeRole&Version=2011-06-15&RoleArn=arn%3Aaws%3Aiam%3A%3A1%3Arole%2Fa%20b&RoleSessionName=me"
-					    "&ExternalId=ex%26t&DurationSeconds=900");
+	assert_string_equal(
+		world.forms[0],
+		"Action=AssumeRole&Version=2011-06-15&RoleArn=arn%3Aaws%3Aiam%3A%3A1%3Arole%2Fa%20b&RoleSessionName=me"
+		"&ExternalId=ex%26t&DurationSeconds=900");
 	assert_non_null(strstr(world.who[0], "Credential=BASE/20251118/eu-north-1/sts/aws4_request"));
 	assert_true(mine->expires_ms == atomic_load(&wall_ms) + HOUR_MS);
 }
@@ -421,8 +437,9 @@ static void a_web_identity_becomes_a_role(void **state)
 	test_env_set(&env, "AWS_ROLE_SESSION_NAME", "pod");
 	forget();
 	assert_found("STS1", "tok/en+==");
-	assert_string_equal(world.forms[0], "Action=AssumeRoleWithWebIdentity&Version=2011-06-15&RoleArn=arn%3Aweb&RoleSessionName=pod"
-					    "&WebIdentityToken=ey.to.ken");
+	assert_string_equal(world.forms[0],
+			    "Action=AssumeRoleWithWebIdentity&Version=2011-06-15&RoleArn=arn%3Aweb&RoleSessionName=pod"
+			    "&WebIdentityToken=ey.to.ken");
 	assert_string_equal(world.who[0], ""); /* nobody signs */
 	test_env_set(&env, "AWS_WEB_IDENTITY_TOKEN_FILE", "/nowhere/token");
 	assert_trouble("cannot be read");
@@ -445,8 +462,9 @@ static const char *cache_path(const char *name)
 	return print(".aws/sso/cache/%.*s.json", SLICE_ARG(buf_slice(&b)));
 }
 
-#define SESSION "[default]\nsso_session = corp\nsso_account_id = 123\nsso_role_name = Dev Role\n" \
-		"[sso-session corp]\nsso_start_url = https://x\nsso_region = eu-west-1\n"
+#define SESSION                                                                           \
+	"[default]\nsso_session = corp\nsso_account_id = 123\nsso_role_name = Dev Role\n" \
+	"[sso-session corp]\nsso_start_url = https://x\nsso_region = eu-west-1\n"
 
 static void an_sso_token_becomes_a_role(void **state)
 {
@@ -466,7 +484,8 @@ static void an_sso_token_becomes_a_role(void **state)
 	world.status = 403;
 	assert_trouble("may not use the role Dev Role in account 123");
 	world.status = 0;
-	write_file(cache_path("corp"), "{\"accessToken\":\"" SECRET "\\r\\nx: y\",\"expiresAt\":\"2025-11-18T09:00:00Z\"}");
+	write_file(cache_path("corp"),
+		   "{\"accessToken\":\"" SECRET "\\r\\nx: y\",\"expiresAt\":\"2025-11-18T09:00:00Z\"}");
 	assert_trouble("a header has a line break");
 	write_file(cache_path("corp"), "{\"accessToken\":\"" SECRET);
 	assert_trouble("cannot be read: run");
@@ -486,10 +505,14 @@ static void an_sso_token_is_renewed_and_kept(void **state)
 
 	(void)state;
 	config(SESSION);
-	write_file(path, "{\"accessToken\":\"old\",\"expiresAt\":\"2025-11-18T01:00:00Z\",\"refreshToken\":\"refresh\",\"clientId\":\"c\","
-			 "\"clientSecret\":\"s\",\"startUrl\":\"https://x\",\"region\":\"eu-west-1\",\"registrationExpiresAt\":\"2026-01-01T00:00:00Z\"}");
+	write_file(
+		path,
+		"{\"accessToken\":\"old\",\"expiresAt\":\"2025-11-18T01:00:00Z\",\"refreshToken\":\"refresh\",\"clientId\":\"c\","
+		"\"clientSecret\":\"s\",\"startUrl\":\"https://x\",\"region\":\"eu-west-1\",\"registrationExpiresAt\":\"2026-01-01T00:00:00Z\"}");
 	assert_found("SSO", "tok");
-	assert_string_equal(world.oidc, "{\"grantType\":\"refresh_token\",\"clientId\":\"c\",\"clientSecret\":\"s\",\"refreshToken\":\"refresh\"}");
+	assert_string_equal(
+		world.oidc,
+		"{\"grantType\":\"refresh_token\",\"clientId\":\"c\",\"clientSecret\":\"s\",\"refreshToken\":\"refresh\"}");
 	assert_string_equal(world.bearer, "new-token");
 	text = settings_read_file(&arena, print("%s/%s", home, path));
 	assert_non_null(strstr(text, "\"accessToken\":\"new-token\""));
@@ -518,8 +541,10 @@ static const char *login_path(const char *session)
 	return print("login/%.*s.json", SLICE_ARG(buf_slice(&b)));
 }
 
-#define LOGIN(ends) "{\"accessToken\":{\"accessKeyId\":\"LOGIN\",\"secretAccessKey\":\"" SECRET "\",\"sessionToken\":\"tok\",\"accountId\":\"1\"," \
-		    "\"expiresAt\":\"" ends "\"},\"refreshToken\":\"" SECRET "\"}"
+#define LOGIN(ends)                                                                 \
+	"{\"accessToken\":{\"accessKeyId\":\"LOGIN\",\"secretAccessKey\":\"" SECRET \
+	"\",\"sessionToken\":\"tok\",\"accountId\":\"1\","                          \
+	"\"expiresAt\":\"" ends "\"},\"refreshToken\":\"" SECRET "\"}"
 
 static void a_login_is_used_while_it_is_valid(void **state)
 {
@@ -551,7 +576,8 @@ static void a_program_prints_credentials(void **state)
 	(void)state;
 	no_instance();
 	program("#!/bin/sh\n[ \"$1\" = 'one two' ] && [ \"$2\" = 'it'\"'\"'s' ] && [ $# = 2 ] || exit 9\n"
-		"echo '{\"Version\":1,\"AccessKeyId\":\"P\",\"SecretAccessKey\":\"" SECRET "\",\"SessionToken\":\"t\",\"Expiration\":\"2025-11-18T03:00:00Z\"}'\n",
+		"echo '{\"Version\":1,\"AccessKeyId\":\"P\",\"SecretAccessKey\":\"" SECRET
+		"\",\"SessionToken\":\"t\",\"Expiration\":\"2025-11-18T03:00:00Z\"}'\n",
 		"'one two' it\\'s");
 	assert_found("P", "t");
 	assert_true(mine->expires_ms == atomic_load(&wall_ms) + HOUR_MS);

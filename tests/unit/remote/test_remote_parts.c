@@ -159,20 +159,24 @@ static void the_two_files_are_read_as_aws_tools_do(void **state)
 
 	(void)state;
 	test_env_init(&env);
-	test_env_set(&env, "AWS_CONFIG_FILE", write_file("config",
-		"# a comment\nregion = nowhere\n[default]\nregion = eu-west-1\noutput = json\n\n"
-		"[profile work]\r\nregion=us-west-2\r\nREGION_OLD = x\r\n  ; another comment\nrole_arn = arn:aws:iam::1:role/a=b\n"
-		"services = mine\n[profile \"two words\"]\nregion = ap-south-1\n"
-		"[services mine]\ndynamodb =\n  endpoint_url = http://127.0.0.1:9\n  other = 1\ns3 =\n  endpoint_url = http://127.0.0.1:8\n"
-		"[work]\nregion = not-a-profile\n[sso-session s]\nsso_region = eu-north-1\n"));
-	test_env_set(&env, "AWS_SHARED_CREDENTIALS_FILE", write_file("credentials",
-		"[work]\naws_access_key_id = ID\naws_secret_access_key = a/b+c=\nregion = sa-east-1\n"));
+	test_env_set(
+		&env, "AWS_CONFIG_FILE",
+		write_file("config",
+			   "# a comment\nregion = nowhere\n[default]\nregion = eu-west-1\noutput = json\n\n"
+			   "[profile work]\r\nregion=us-west-2\r\nREGION_OLD = x\r\n  ; another comment\nrole_arn = arn:aws:iam::1:role/a=b\n"
+			   "services = mine\n[profile \"two words\"]\nregion = ap-south-1\n"
+			   "[services mine]\ndynamodb =\n  endpoint_url = http://127.0.0.1:9\n  other = 1\ns3 =\n  endpoint_url = http://127.0.0.1:8\n"
+			   "[work]\nregion = not-a-profile\n[sso-session s]\nsso_region = eu-north-1\n"));
+	test_env_set(&env, "AWS_SHARED_CREDENTIALS_FILE",
+		     write_file("credentials",
+				"[work]\naws_access_key_id = ID\naws_secret_access_key = a/b+c=\nregion = sa-east-1\n"));
 	test_env_set(&env, "AWS_PROFILE", "work");
 	settings_load(&s, &arena, &env.env);
 	assert_string_equal(s.profile, "work");
 	assert_string_equal(settings_get(&s, "default", "region", SETTINGS_BOTH), "eu-west-1");
 	assert_string_equal(settings_get(&s, "work", "region", SETTINGS_CONFIG), "us-west-2");
-	assert_string_equal(settings_get(&s, "work", "region", SETTINGS_BOTH), "sa-east-1"); /* the credentials file wins */
+	assert_string_equal(settings_get(&s, "work", "region", SETTINGS_BOTH),
+			    "sa-east-1"); /* the credentials file wins */
 	assert_string_equal(settings_get(&s, "work", "region_old", SETTINGS_BOTH), "x");
 	assert_string_equal(settings_get(&s, "work", "role_arn", SETTINGS_BOTH), "arn:aws:iam::1:role/a=b");
 	assert_string_equal(settings_get(&s, "work", "aws_secret_access_key", SETTINGS_BOTH), "a/b+c=");
@@ -258,9 +262,17 @@ static const char *authorization_of(const char *token)
 {
 	struct sigv4_cache cache = { 0 };
 	struct endpoint e;
-	struct sign_ask s = { .endpoint = &e, .region = "us-east-1", .service = "dynamodb", .content_type = "application/x-amz-json-1.0",
-			      .target = "DynamoDB_20120810.DescribeTable", .body = SLICE("{\"TableName\":\"t\"}"), .now_ms = 1440938160000LL,
-			      .id = "AKIDEXAMPLE", .secret = "wJalrXUtnFEMI/K7MDENG+bPxRfiCYEXAMPLEKEY", .token = token, .cache = &cache };
+	struct sign_ask s = { .endpoint = &e,
+			      .region = "us-east-1",
+			      .service = "dynamodb",
+			      .content_type = "application/x-amz-json-1.0",
+			      .target = "DynamoDB_20120810.DescribeTable",
+			      .body = SLICE("{\"TableName\":\"t\"}"),
+			      .now_ms = 1440938160000LL,
+			      .id = "AKIDEXAMPLE",
+			      .secret = "wJalrXUtnFEMI/K7MDENG+bPxRfiCYEXAMPLEKEY",
+			      .token = token,
+			      .cache = &cache };
 	const char *const *h;
 	char why[100];
 
@@ -358,10 +370,15 @@ static void errors_are_worth_another_attempt_or_not(void **state)
 	assert_int_equal(kind(400, "RequestTimeTooSkewed", "{}"), RETRY_SKEWED);
 	assert_int_equal(kind(400, "InvalidSignatureException", "{}"), RETRY_NOT);
 	assert_int_equal(kind(400, "TransactionCanceledException",
-			      "{\"CancellationReasons\":[{\"Code\":\"None\"},{\"Code\":\"ThrottlingError\"}]}"), RETRY_THROTTLED);
+			      "{\"CancellationReasons\":[{\"Code\":\"None\"},{\"Code\":\"ThrottlingError\"}]}"),
+			 RETRY_THROTTLED);
+	assert_int_equal(
+		kind(400, "TransactionCanceledException",
+		     "{\"CancellationReasons\":[{\"Code\":\"ConditionalCheckFailed\"},{\"Code\":\"ThrottlingError\"}]}"),
+		RETRY_NOT);
 	assert_int_equal(kind(400, "TransactionCanceledException",
-			      "{\"CancellationReasons\":[{\"Code\":\"ConditionalCheckFailed\"},{\"Code\":\"ThrottlingError\"}]}"), RETRY_NOT);
-	assert_int_equal(kind(400, "TransactionCanceledException", "{\"CancellationReasons\":[{\"Code\":\"TransactionConflict\"}]}"), RETRY_NOT);
+			      "{\"CancellationReasons\":[{\"Code\":\"TransactionConflict\"}]}"),
+			 RETRY_NOT);
 }
 
 /* ---- what may be sent twice ---- */
@@ -420,7 +437,8 @@ static void transactions_get_a_token_unless_they_have_one(void **state)
 	assert_false(slice_equal(p.body, other.body));
 	assert_string_equal(text(plan("TransactWriteItems", with, true).body), with);
 	/* The words in somebody's data are no token. */
-	p = plan("TransactWriteItems", "{\"TransactItems\":[{\"Put\":{\"Item\":{\"x\":{\"S\":\"ClientRequestToken\"}}}}] }\n", true);
+	p = plan("TransactWriteItems",
+		 "{\"TransactItems\":[{\"Put\":{\"Item\":{\"x\":{\"S\":\"ClientRequestToken\"}}}}] }\n", true);
 	assert_true(json_is(json_get(json_parse(&arena, p.body), "ClientRequestToken"), JSON_STRING));
 	p = plan("TransactWriteItems", "{}", true);
 	assert_true(json_is(json_get(json_parse(&arena, p.body), "ClientRequestToken"), JSON_STRING));
@@ -428,10 +446,11 @@ static void transactions_get_a_token_unless_they_have_one(void **state)
 
 static void a_write_under_a_condition_becomes_a_transaction_of_one(void **state)
 {
-	struct repeat_plan p = plan("PutItem",
-				    "{\"TableName\":\"t\",\"Item\":{\"PK\":{\"S\":\"a\\u0000\\\"\"}},\"ConditionExpression\":\"attribute_not_exists(PK)\","
-				    "\"ReturnValuesOnConditionCheckFailure\":\"ALL_OLD\",\"ReturnConsumedCapacity\":\"TOTAL\",\"ReturnValues\":\"NONE\"}",
-				    true);
+	struct repeat_plan p = plan(
+		"PutItem",
+		"{\"TableName\":\"t\",\"Item\":{\"PK\":{\"S\":\"a\\u0000\\\"\"}},\"ConditionExpression\":\"attribute_not_exists(PK)\","
+		"\"ReturnValuesOnConditionCheckFailure\":\"ALL_OLD\",\"ReturnConsumedCapacity\":\"TOTAL\",\"ReturnValues\":\"NONE\"}",
+		true);
 	const struct json *j = json_parse(&arena, p.body), *items = json_get(j, "TransactItems"), *put;
 
 	(void)state;
@@ -452,7 +471,9 @@ static void a_write_under_a_condition_becomes_a_transaction_of_one(void **state)
 
 static struct backend_reply restored(int status, const char *error, const char *body)
 {
-	struct backend_reply r = { .status = status, .error = slice_str(error), .message = slice_str(error),
+	struct backend_reply r = { .status = status,
+				   .error = slice_str(error),
+				   .message = slice_str(error),
 				   .body = json_parse(&arena, slice_str(body)) };
 
 	repeat_restore(&arena, &r);
@@ -461,17 +482,20 @@ static struct backend_reply restored(int status, const char *error, const char *
 
 static void the_reply_to_one_reads_as_the_single_operations(void **state)
 {
-	struct backend_reply r = restored(400, "TransactionCanceledException",
-					  "{\"CancellationReasons\":[{\"Code\":\"ConditionalCheckFailed\",\"Message\":\"The conditional request failed\","
-					  "\"Item\":{\"PK\":{\"S\":\"a\"}}}]}");
+	struct backend_reply r = restored(
+		400, "TransactionCanceledException",
+		"{\"CancellationReasons\":[{\"Code\":\"ConditionalCheckFailed\",\"Message\":\"The conditional request failed\","
+		"\"Item\":{\"PK\":{\"S\":\"a\"}}}]}");
 
 	(void)state;
 	assert_string_equal(text(r.error), "ConditionalCheckFailedException");
 	assert_string_equal(text(r.message), "The conditional request failed");
 	assert_non_null(json_get(r.body, "Item"));
-	r = restored(400, "TransactionCanceledException", "{\"CancellationReasons\":[{\"Code\":\"ValidationError\",\"Message\":\"too large\"}]}");
+	r = restored(400, "TransactionCanceledException",
+		     "{\"CancellationReasons\":[{\"Code\":\"ValidationError\",\"Message\":\"too large\"}]}");
 	assert_string_equal(text(r.error), "ValidationException");
-	r = restored(400, "TransactionCanceledException", "{\"CancellationReasons\":[{\"Code\":\"TransactionConflict\"}]}");
+	r = restored(400, "TransactionCanceledException",
+		     "{\"CancellationReasons\":[{\"Code\":\"TransactionConflict\"}]}");
 	assert_string_equal(text(r.error), "TransactionConflictException");
 	r = restored(200, "", "{\"ConsumedCapacity\":[{\"TableName\":\"t\",\"CapacityUnits\":2}]}");
 	assert_int_equal(json_get(json_get(r.body, "ConsumedCapacity"), "CapacityUnits")->integer, 2);

@@ -19,15 +19,14 @@
 
 struct fixture {
 	char root[128]; /* made for this test, removed after it */
-	char dir[160]; /* inside it; not made yet */
+	char dir[160];  /* inside it; not made yet */
 	char why[600];
 	struct arena arena;
 	struct error error;
 	struct store *store;
 };
 
-static inline int fixture_remove_one(const char *path, const struct stat *st, int type,
-				     struct FTW *ftw)
+static inline int fixture_remove_one(const char *path, const struct stat *st, int type, struct FTW *ftw)
 {
 	(void)st, (void)type, (void)ftw;
 	return remove(path);
@@ -38,8 +37,9 @@ static inline int fixture_setup(void **state)
 	struct fixture *x = mem_zalloc(sizeof(*x));
 	const char *tmp = getenv("TMPDIR");
 
-	if (!x || snprintf(x->root, sizeof(x->root), "%s/thorpe-store-XXXXXX",
-			   tmp ? tmp : "/tmp") >= (int)sizeof(x->root) || !mkdtemp(x->root))
+	if (!x ||
+	    snprintf(x->root, sizeof(x->root), "%s/thorpe-store-XXXXXX", tmp ? tmp : "/tmp") >= (int)sizeof(x->root) ||
+	    !mkdtemp(x->root))
 		return -1;
 	snprintf(x->dir, sizeof(x->dir), "%s/data", x->root);
 	arena_init(&x->arena);
@@ -58,8 +58,7 @@ static inline int fixture_teardown(void **state)
 	return 0;
 }
 
-static inline enum store_open_result fixture_try_open(struct fixture *x, const char *dir,
-						      bool read_only)
+static inline enum store_open_result fixture_try_open(struct fixture *x, const char *dir, bool read_only)
 {
 	struct store_options o = { .dir = dir, .read_only = read_only };
 
@@ -87,8 +86,7 @@ static inline void fixture_close(struct fixture *x)
 	x->store = NULL;
 }
 
-static inline bool fixture_try_put(struct fixture *x, enum store_family f, const char *key,
-				   const char *value)
+static inline bool fixture_try_put(struct fixture *x, enum store_family f, const char *key, const char *value)
 {
 	struct store_batch *b = store_batch_new();
 	bool ok;
@@ -100,16 +98,15 @@ static inline bool fixture_try_put(struct fixture *x, enum store_family f, const
 	return ok;
 }
 
-static inline void fixture_put(struct fixture *x, enum store_family f, const char *key,
-			       const char *value)
+static inline void fixture_put(struct fixture *x, enum store_family f, const char *key, const char *value)
 {
 	if (!fixture_try_put(x, f, key, value))
 		fail_msg("%.*s", SLICE_ARG(x->error.message));
 }
 
 /* NULL when it is not there. */
-static inline const char *fixture_get(struct fixture *x, const struct store_view *v,
-				      enum store_family f, const char *key)
+static inline const char *fixture_get(struct fixture *x, const struct store_view *v, enum store_family f,
+				      const char *key)
 {
 	struct slice value;
 	bool found;
@@ -120,11 +117,11 @@ static inline const char *fixture_get(struct fixture *x, const struct store_view
 }
 
 /* The keys of a range, each followed by a blank. */
-static inline const char *fixture_keys(struct fixture *x, const struct store_view *v,
-				       const char *from, const char *to, bool backwards)
+static inline const char *fixture_keys(struct fixture *x, const struct store_view *v, const char *from, const char *to,
+				       bool backwards)
 {
-	struct store_iter *it = store_iter(x->store, v, STORE_ITEMS, slice_str(from), slice_str(to),
-					   backwards, &x->arena);
+	struct store_iter *it =
+		store_iter(x->store, v, STORE_ITEMS, slice_str(from), slice_str(to), backwards, &x->arena);
 	struct buf b;
 
 	buf_init(&b, &x->arena);
@@ -142,7 +139,11 @@ static inline const char *fixture_keys(struct fixture *x, const struct store_vie
 static inline bool fixture_reclaim(struct fixture *x, enum store_family f, const char *from, const char *to)
 {
 	struct store_reclaim range = {
-		.family = f, .from = slice_str(from), .to = slice_str(to), .expected = 1 << 30, .mark = store_mark(x->store),
+		.family = f,
+		.from = slice_str(from),
+		.to = slice_str(to),
+		.expected = 1 << 30,
+		.mark = store_mark(x->store),
 	};
 
 	return store_reclaim(x->store, &range);

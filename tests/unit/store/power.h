@@ -16,11 +16,11 @@
 #include <string.h>
 #include "store/journal/io.h"
 
-#define POWER_SECTOR 512
+#define POWER_SECTOR  512
 #define POWER_SECTORS 4096 /* of a file, at most */
-#define POWER_FILES 400
-#define POWER_OPEN 64
-#define POWER_OPS 400
+#define POWER_FILES   400
+#define POWER_OPEN    64
+#define POWER_OPS     400
 
 enum power_loss { POWER_DROPS, POWER_KEEPS, POWER_MIXES, POWER_TEARS, POWER_REORDERS, POWER_LOSSES };
 
@@ -104,9 +104,7 @@ static inline void power_apply(struct power_name *names, int *count, const struc
 	int *at = power_find(names, *count, op->name);
 
 	switch (op->kind) {
-	case POWER_SET:
-		power_set(names, count, op->name, op->file);
-		break;
+	case POWER_SET: power_set(names, count, op->name, op->file); break;
 	case POWER_REMOVE:
 		if (at)
 			*at = -1;
@@ -202,7 +200,8 @@ static inline struct power_file *power_open_file(struct power_disk *d, const str
 	return d->files[d->open[f->fd]];
 }
 
-static inline int power_io_open(struct journal_io *io, const char *name, enum journal_open_mode mode, struct journal_file *f)
+static inline int power_io_open(struct journal_io *io, const char *name, enum journal_open_mode mode,
+				struct journal_file *f)
 {
 	struct power_disk *d = power_of(io);
 	int *at = power_find(d->now, d->now_count, name), fd = 0;
@@ -246,7 +245,8 @@ static inline void power_io_close(struct journal_io *io, struct journal_file *f)
 	f->fd = f->direct = -1;
 }
 
-static inline int power_io_read(struct journal_io *io, struct journal_file *f, void *to, size_t n, uint64_t at, size_t *got)
+static inline int power_io_read(struct journal_io *io, struct journal_file *f, void *to, size_t n, uint64_t at,
+				size_t *got)
 {
 	struct power_file *file = power_open_file(power_of(io), f);
 	char *p = to;
@@ -260,7 +260,8 @@ static inline int power_io_read(struct journal_io *io, struct journal_file *f, v
 	return 0;
 }
 
-static inline int power_io_write(struct journal_io *io, struct journal_file *f, const void *p, size_t n, uint64_t at, bool *durable)
+static inline int power_io_write(struct journal_io *io, struct journal_file *f, const void *p, size_t n, uint64_t at,
+				 bool *durable)
 {
 	struct power_disk *d = power_of(io);
 	struct power_file *file = power_open_file(d, f);
@@ -341,14 +342,16 @@ static inline int power_io_unlink(struct journal_io *io, const char *name)
 	return power_io_change(power_of(io), POWER_REMOVE, name, "");
 }
 
-static inline int power_io_list(struct journal_io *io, const char *prefix, bool (*each)(void *ctx, const char *name), void *ctx)
+static inline int power_io_list(struct journal_io *io, const char *prefix, bool (*each)(void *ctx, const char *name),
+				void *ctx)
 {
 	struct power_disk *d = power_of(io);
 
 	if (d->dead)
 		return EIO;
 	for (int i = 0; i < d->now_count; i++)
-		if (d->now[i].file >= 0 && strncmp(d->now[i].name, prefix, strlen(prefix)) == 0 && !each(ctx, d->now[i].name))
+		if (d->now[i].file >= 0 && strncmp(d->now[i].name, prefix, strlen(prefix)) == 0 &&
+		    !each(ctx, d->now[i].name))
 			break;
 	return 0;
 }

@@ -13,7 +13,7 @@ struct raw {
 	rocksdb_cache_t *cache;
 	rocksdb_readoptions_t *latest, *on_disk;
 	rocksdb_writeoptions_t *logged, *unlogged, *hasty; /* hasty: unlogged, and does not wait */
-	struct reason reason; /* of what failed last */
+	struct reason reason;                              /* of what failed last */
 };
 
 static inline void raw_close(struct raw *r)
@@ -86,7 +86,8 @@ static inline bool raw_look(const char *dir, struct reason *reason)
 	return !store_take_reason(&err, reason);
 }
 
-static inline bool raw_put(struct raw *r, const rocksdb_writeoptions_t *o, enum store_family f, const char *key, const char *value)
+static inline bool raw_put(struct raw *r, const rocksdb_writeoptions_t *o, enum store_family f, const char *key,
+			   const char *value)
 {
 	char *err = NULL;
 
@@ -103,7 +104,8 @@ static inline bool raw_write(struct raw *r, const rocksdb_writeoptions_t *o, roc
 }
 
 /* What is there, in `value` of n bytes; false: nothing, or r->reason has failed. */
-static inline bool raw_get(struct raw *r, const rocksdb_readoptions_t *o, enum store_family f, const char *key, char *value, size_t n)
+static inline bool raw_get(struct raw *r, const rocksdb_readoptions_t *o, enum store_family f, const char *key,
+			   char *value, size_t n)
 {
 	char *err = NULL, *got;
 	size_t len = 0;
@@ -116,7 +118,8 @@ static inline bool raw_get(struct raw *r, const rocksdb_readoptions_t *o, enum s
 	return true;
 }
 
-static inline bool raw_has(struct raw *r, const rocksdb_readoptions_t *o, enum store_family f, const char *key, const char *value)
+static inline bool raw_has(struct raw *r, const rocksdb_readoptions_t *o, enum store_family f, const char *key,
+			   const char *value)
 {
 	char got[64];
 

@@ -13,27 +13,27 @@
 #include "power.h"
 #include "store/journal/internal.h"
 
-#define NUMBERS 4000
-#define STEPS 60
-#define STALE 8
+#define NUMBERS     4000
+#define STEPS       60
+#define STALE       8
 #define FIRST_BYTES 8192
-#define FULL_BYTES 32768
+#define FULL_BYTES  32768
 
 /* What a database knows, in place of RocksDB; and what the test knows of it. */
 struct model {
-	uint64_t applied;         /* last record that was applied; those after `files` are in memory */
+	uint64_t applied; /* last record that was applied; those after `files` are in memory */
 	struct journal_point files;
-	uint64_t run_of[NUMBERS]; /* that the record was written by */
-	uint64_t id[NUMBERS];     /* of the record with that number: what was applied, or written last */
+	uint64_t run_of[NUMBERS];  /* that the record was written by */
+	uint64_t id[NUMBERS];      /* of the record with that number: what was applied, or written last */
 	uint64_t dropped[NUMBERS]; /* id that was tried last for the number */
 	/* Ids that were refused and could not be taken back: one may come back, if nothing was acknowledged in its place. */
 	uint64_t stale[NUMBERS][STALE];
-	uint64_t acknowledged;    /* this record and all before it were said to be on disk */
-	uint64_t tried;           /* number that was being written when the disk stopped; 0: none */
+	uint64_t acknowledged; /* this record and all before it were said to be on disk */
+	uint64_t tried;        /* number that was being written when the disk stopped; 0: none */
 	uint64_t next_id;
 	uint64_t ended;
 	bool no_room;
-	bool in_order;            /* what was replayed came in order, each as it was written */
+	bool in_order; /* what was replayed came in order, each as it was written */
 };
 
 struct world {
@@ -120,9 +120,19 @@ static void flush(void *owner)
 static struct journal_options options_of(struct world *w)
 {
 	return (struct journal_options){
-		.io = &w->disk.io, .dir = "disk", .identity = "the same always", .after = w->m.files, .is_new = true, .by_hand = true,
-		.segment_first = FIRST_BYTES, .segment_bytes = FULL_BYTES,
-		.owner = &w->m, .apply = replayed, .on_disk = on_disk, .has_room = has_room, .flush = flush,
+		.io = &w->disk.io,
+		.dir = "disk",
+		.identity = "the same always",
+		.after = w->m.files,
+		.is_new = true,
+		.by_hand = true,
+		.segment_first = FIRST_BYTES,
+		.segment_bytes = FULL_BYTES,
+		.owner = &w->m,
+		.apply = replayed,
+		.on_disk = on_disk,
+		.has_room = has_room,
+		.flush = flush,
 	};
 }
 
@@ -130,8 +140,8 @@ static struct journal_options options_of(struct world *w)
 
 static void say(const struct world *w, const char *what)
 {
-	fail_msg("%s: files have %lu, applied %lu, acknowledged %lu", what, (unsigned long)w->m.files.number, (unsigned long)w->m.applied,
-		 (unsigned long)w->m.acknowledged);
+	fail_msg("%s: files have %lu, applied %lu, acknowledged %lu", what, (unsigned long)w->m.files.number,
+		 (unsigned long)w->m.applied, (unsigned long)w->m.acknowledged);
 }
 
 static bool open_world(struct world *w, struct reason *r)

@@ -30,8 +30,7 @@ static int write_batches(struct fixture *x)
 
 		snprintf(key, sizeof(key), "%08u", i);
 		for (int p = 0; p < PARTS; p++)
-			store_batch_put(b, x->store, part_family[p], slice_str(key),
-					slice_make(x->why, sizeof(x->why)));
+			store_batch_put(b, x->store, part_family[p], slice_str(key), slice_make(x->why, sizeof(x->why)));
 		if (!store_write(x->store, b, true, &x->arena, &x->error))
 			return 4;
 		store_batch_free(b);
@@ -46,8 +45,7 @@ static int write_unsynced(struct fixture *x)
 
 	fixture_open(x);
 	store_batch_put(b, x->store, STORE_ITEMS, SLICE("a"), SLICE("1"));
-	if (!store_write(x->store, b, false, &x->arena, &x->error) ||
-	    !store_sync(x->store, &x->arena, &x->error))
+	if (!store_write(x->store, b, false, &x->arena, &x->error) || !store_sync(x->store, &x->arena, &x->error))
 		return 4;
 	store_batch_put(b, x->store, STORE_ITEMS, SLICE("b"), SLICE("2"));
 	if (!store_write(x->store, b, false, &x->arena, &x->error))

@@ -166,7 +166,8 @@ static void assert_unchanged(const char *dir, const struct listing *was)
 	const struct listing *is = list(dir);
 
 	for (size_t i = 0; i < was->n || i < is->n; i++) {
-		if (i >= was->n || i >= is->n || strcmp(was->files[i].name, is->files[i].name) || was->files[i].sum != is->files[i].sum)
+		if (i >= was->n || i >= is->n || strcmp(was->files[i].name, is->files[i].name) ||
+		    was->files[i].sum != is->files[i].sum)
 			fail_msg("%s was changed", i < was->n ? was->files[i].name : is->files[i].name);
 	}
 }
@@ -215,7 +216,8 @@ struct outcome {
 };
 
 /* Opens what was damaged: refused and unchanged, or everything is there or its reading fails. */
-static void open_damaged(struct fixture *x, const char *dir, struct outcome *o, const char *what, const char *name, uint64_t at)
+static void open_damaged(struct fixture *x, const char *dir, struct outcome *o, const char *what, const char *name,
+			 uint64_t at)
 {
 	const struct listing *was = list(dir);
 	enum store_open_result result = fixture_try_open(x, dir, false);
@@ -237,7 +239,8 @@ static void open_damaged(struct fixture *x, const char *dir, struct outcome *o, 
 			o->failed_reads++;
 			continue;
 		}
-		if (!found || value.n != sizeof(filler) || value.p[0] != 'a' + (char)(i % 26) || value.p[value.n - 1] != value.p[0])
+		if (!found || value.n != sizeof(filler) || value.p[0] != 'a' + (char)(i % 26) ||
+		    value.p[value.n - 1] != value.p[0])
 			fail_msg("%s at %lu %s: write %u is lost in silence", name, (unsigned long)at, what, i);
 	}
 	fixture_close(x);
@@ -333,7 +336,8 @@ static void a_flipped_bit_anywhere_in_the_journal_is_seen(void **state)
 
 static void a_flipped_bit_in_any_other_file_loses_nothing_in_silence(void **state)
 {
-	static const char *const kinds[] = { "acknowledged", "CURRENT", "MANIFEST", "OPTIONS", "IDENTITY", ".log", ".sst" };
+	static const char *const kinds[] = { "acknowledged", "CURRENT", "MANIFEST", "OPTIONS",
+					     "IDENTITY",     ".log",    ".sst" };
 	struct fixture *x = *state;
 	struct outcome o;
 
@@ -730,7 +734,8 @@ static void salvage_does_not_write_over_anything(void **state)
 	assert_non_null(strstr(x->why, x->dir));
 	assert_unchanged(x->dir, was);
 	fixture_open(x);
-	assert_false(store_salvage(x->dir, "/nonexistent/x", false, &result, count_sentence, NULL, x->why, sizeof(x->why)));
+	assert_false(
+		store_salvage(x->dir, "/nonexistent/x", false, &result, count_sentence, NULL, x->why, sizeof(x->why)));
 	assert_non_null(strstr(x->why, "in use"));
 }
 

@@ -9,11 +9,11 @@
 #include <time.h>
 #include "child.h"
 
-#define DISK "size=96m"
-#define VALUE 20000
+#define DISK         "size=96m"
+#define VALUE        20000
 #define WAITS_LONG_S 40
-#define NOT_ALLOWED 77
-#define CHECK(ok) ((ok) ? (void)0 : check_failed(__LINE__, #ok))
+#define NOT_ALLOWED  77
+#define CHECK(ok)    ((ok) ? (void)0 : check_failed(__LINE__, #ok))
 
 /* cmocka's assertions need its runner, which is in the other process. */
 static void check_failed(int line, const char *what)
@@ -87,8 +87,7 @@ static bool is_there(struct disk *d, enum store_family f, uint32_t i)
 	bool found;
 
 	snprintf(key, sizeof(key), "%08u", i);
-	CHECK(store_get(d->x.store, NULL, f, slice_str(key), &d->x.arena, &value, &found,
-			&d->x.error));
+	CHECK(store_get(d->x.store, NULL, f, slice_str(key), &d->x.arena, &value, &found, &d->x.error));
 	arena_clear(&d->x.arena);
 	return found;
 }
@@ -242,7 +241,8 @@ static bool remove_first(struct disk *d, uint32_t i)
 /* A write waits for a flush when the flush meets the end of the disk: it is refused then, not left waiting until there is room. */
 static void waiting_for_a_flush(struct disk *d)
 {
-	static const char *const names[] = { "write_buffer_size", "max_write_buffer_number", "arena_block_size", "memtable_prefix_bloom_size_ratio" };
+	static const char *const names[] = { "write_buffer_size", "max_write_buffer_number", "arena_block_size",
+					     "memtable_prefix_bloom_size_ratio" };
 	static const char *const values[] = { "131072", "2", "16384", "0" };
 	struct reason r = { 0 };
 	char *err = NULL;
@@ -316,7 +316,8 @@ static void fill_by_itself(struct disk *d)
 	} while (is_well_soon(d, 60)); /* RocksDB may have made room */
 	for (uint32_t i = 0; i < 20; i++)
 		CHECK(remove_first(d, i));
-	CHECK(rocksdb_property_int_cf(d->x.store->db, d->x.store->families[STORE_META], "rocksdb.background-errors", &errors) == 0);
+	CHECK(rocksdb_property_int_cf(d->x.store->db, d->x.store->families[STORE_META], "rocksdb.background-errors",
+				      &errors) == 0);
 	CHECK(errors == 0);
 	CHECK(d->acked * (uint64_t)VALUE > 96 / 2 * 1000000);
 	check_all(d);

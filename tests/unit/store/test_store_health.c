@@ -6,7 +6,7 @@
 #include <time.h>
 #include "fixture.h"
 
-#define N 4000
+#define N     4000
 #define VALUE 1000
 
 static void put_noise(struct fixture *x, const char *prefix)
@@ -42,7 +42,8 @@ static size_t damage(struct fixture *x)
 		char byte;
 		int fd;
 
-		if (!dot || strcmp(dot, ".sst") != 0 || fstatat(dirfd(d), entry->d_name, &st, 0) < 0 || st.st_size < 1 << 20)
+		if (!dot || strcmp(dot, ".sst") != 0 || fstatat(dirfd(d), entry->d_name, &st, 0) < 0 ||
+		    st.st_size < 1 << 20)
 			continue;
 		fd = openat(dirfd(d), entry->d_name, O_RDWR);
 		assert_int_equal(pread(fd, &byte, 1, st.st_size / 2), 1);

@@ -7,7 +7,7 @@
 #include "store/hot.h"
 
 #define FROM SLICE("partition--1")
-#define TO SLICE("partition--1~")
+#define TO   SLICE("partition--1~")
 
 /* The values of "partition--1", each followed by a blank. */
 static const char *values(struct fixture *x, bool backwards, size_t most)
@@ -155,7 +155,7 @@ static void a_page_of_a_long_range_serves_shorter_pages_only(void **state)
 
 	fixture_open_memory(x);
 	for (int i = 0; i < 200; i++) {
-		char key[32], value[8];
+		char key[32], value[16];
 
 		snprintf(key, sizeof(key), "partition--1%03d", i);
 		snprintf(value, sizeof(value), "%d", i);

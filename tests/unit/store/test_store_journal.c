@@ -114,8 +114,8 @@ static int drop_one(struct fixture *x, size_t more)
 static int write_large(struct fixture *x)
 {
 	fixture_open(x);
-	if (!put_round(x, 1, sizeof(filler), true) || !put_round(x, 2, 0, true) || !put_round(x, 3, sizeof(filler), true) ||
-	    !put_round(x, 4, 0, true))
+	if (!put_round(x, 1, sizeof(filler), true) || !put_round(x, 2, 0, true) ||
+	    !put_round(x, 3, sizeof(filler), true) || !put_round(x, 4, 0, true))
 		die("a round was not written");
 	return pause_after(4);
 }

@@ -45,8 +45,7 @@ static void what_was_written_is_there_after_a_reopen(void **state)
 	}
 	fixture_open(x);
 	for (int f = 0; f < STORE_FAMILIES; f++)
-		assert_string_equal(fixture_get(x, NULL, (enum store_family)f, "k"),
-				    store_family_names[f]);
+		assert_string_equal(fixture_get(x, NULL, (enum store_family)f, "k"), store_family_names[f]);
 	assert_true(store_disk_bytes(x->store) > 0);
 }
 

@@ -31,8 +31,7 @@ static void keys_and_values_may_hold_any_bytes(void **state)
 	assert_true(store_get(x->store, NULL, STORE_ITEMS, key, &x->arena, &value, &found, &x->error));
 	assert_true(found);
 	assert_true(slice_equal(value, slice_make(large, sizeof(large))));
-	assert_true(store_get(x->store, NULL, STORE_ITEMS, slice_make(NULL, 0), &x->arena, &value,
-			      &found, &x->error));
+	assert_true(store_get(x->store, NULL, STORE_ITEMS, slice_make(NULL, 0), &x->arena, &value, &found, &x->error));
 	assert_true(found);
 	assert_int_equal(value.n, 0);
 	store_batch_free(b);
@@ -46,8 +45,7 @@ static void a_value_outlives_the_change_of_its_key(void **state)
 
 	fixture_open_memory(x);
 	fixture_put(x, STORE_ITEMS, "a", "before");
-	assert_true(store_get(x->store, NULL, STORE_ITEMS, SLICE("a"), &x->arena, &value, &found,
-			      &x->error));
+	assert_true(store_get(x->store, NULL, STORE_ITEMS, SLICE("a"), &x->arena, &value, &found, &x->error));
 	fixture_put(x, STORE_ITEMS, "a", "after!");
 	assert_true(slice_is(value, "before"));
 }
@@ -83,10 +81,8 @@ static void a_walk_stays_within_its_bounds(void **state)
 	fixture_open_memory(x);
 	put_letters(x);
 	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
-		assert_string_equal(fixture_keys(x, NULL, cases[i].from, cases[i].to, false),
-				    cases[i].up);
-		assert_string_equal(fixture_keys(x, NULL, cases[i].from, cases[i].to, true),
-				    cases[i].down);
+		assert_string_equal(fixture_keys(x, NULL, cases[i].from, cases[i].to, false), cases[i].up);
+		assert_string_equal(fixture_keys(x, NULL, cases[i].from, cases[i].to, true), cases[i].down);
 	}
 }
 
@@ -131,8 +127,8 @@ static void a_walk_finds_a_partition_in_files_and_memory(void **state)
 /* Walks "partition--1" backwards and compares with what was put: `n` entries without every seventh, one with a new value. */
 static void walk_back(struct fixture *x, int n, size_t most)
 {
-	struct store_iter *it = store_iter_upto(most, x->store, NULL, STORE_ITEMS, SLICE("partition--1"), SLICE("partition--1~"), true,
-					   &x->arena);
+	struct store_iter *it = store_iter_upto(most, x->store, NULL, STORE_ITEMS, SLICE("partition--1"),
+						SLICE("partition--1~"), true, &x->arena);
 	size_t taken = 0;
 
 	for (int i = n - 1; i >= 0 && taken < most; i--) {
@@ -200,7 +196,8 @@ static void a_walk_backwards_meets_large_values(void **state)
 
 		snprintf(key, sizeof(key), "partition--1%d", n);
 		fixture_put(x, STORE_ITEMS, key, large);
-		it = store_iter_upto(20, x->store, NULL, STORE_ITEMS, SLICE("partition--1"), SLICE("partition--1~"), true, &x->arena);
+		it = store_iter_upto(20, x->store, NULL, STORE_ITEMS, SLICE("partition--1"), SLICE("partition--1~"),
+				     true, &x->arena);
 		for (int left = n; left >= 0; left--) {
 			assert_true(store_iter_next(it));
 			assert_int_equal(store_iter_key(it).p[12], '0' + left);
@@ -237,9 +234,11 @@ static void several_keys_are_found_as_one_by_one(void **state)
 		keys[i] = arena_printf(&x->arena, "k%02d", i * 37 % 70);
 	for (size_t n = 0; n <= 100; n += 20) {
 		for (int later = 0; later < 2; later++) {
-			assert_true(store_get_many(x->store, later ? NULL : v, STORE_ITEMS, keys, n, &x->arena, values, found, &x->error));
+			assert_true(store_get_many(x->store, later ? NULL : v, STORE_ITEMS, keys, n, &x->arena, values,
+						   found, &x->error));
 			for (size_t i = 0; i < n; i++) {
-				const char *one = fixture_get(x, later ? NULL : v, STORE_ITEMS, arena_cstr(&x->arena, keys[i]));
+				const char *one =
+					fixture_get(x, later ? NULL : v, STORE_ITEMS, arena_cstr(&x->arena, keys[i]));
 
 				assert_true(found[i] == (one != NULL));
 				assert_true(slice_is(values[i], one ? one : ""));
@@ -343,8 +342,7 @@ static void reading_fails_when_told_to_and_then_recovers(void **state)
 	put_letters(x);
 	store_fail_after(x->store, 1);
 	assert_string_equal(fixture_get(x, NULL, STORE_ITEMS, "b"), "b");
-	assert_false(store_get(x->store, NULL, STORE_ITEMS, SLICE("b"), &x->arena, &value, &found,
-			       &x->error));
+	assert_false(store_get(x->store, NULL, STORE_ITEMS, SLICE("b"), &x->arena, &value, &found, &x->error));
 	assert_int_equal(x->error.code, ERR_INTERNAL);
 	assert_false(found);
 	it = store_iter(x->store, NULL, STORE_ITEMS, SLICE(""), SLICE(""), false, &x->arena);
@@ -362,8 +360,8 @@ static void read_a_lot(struct fixture *x)
 {
 	struct store_view *v = store_view(x->store, &x->arena);
 
-	struct store_iter *it = store_iter_upto(20, x->store, v, STORE_ITEMS, SLICE("partition--1"), SLICE("partition--1~"), true,
-					   &x->arena);
+	struct store_iter *it = store_iter_upto(20, x->store, v, STORE_ITEMS, SLICE("partition--1"),
+						SLICE("partition--1~"), true, &x->arena);
 
 	struct slice keys[] = { SLICE("large"), SLICE("b"), SLICE("none") }, values[3];
 	bool found[3];

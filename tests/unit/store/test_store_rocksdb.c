@@ -12,8 +12,8 @@
 #include "store/rocks_events.h"
 
 #define SMALL_MEMTABLE ((size_t)256 << 10)
-#define NOT_ALLOWED 77
-#define PATIENCE_MS 60000
+#define NOT_ALLOWED    77
+#define PATIENCE_MS    60000
 
 static void pause_ms(long ms)
 {
@@ -171,13 +171,9 @@ static void after_a_kill_there_is_what_was_logged_or_flushed(void **state)
 
 /* What each change of a batch looks like: in META, which has number 0, and in ITEMS, which has number 2. */
 static const uint8_t batch_bytes[] = {
-	0, 0, 0, 0, 0, 0, 0, 0, /* a sequence number, not used */
-	5, 0, 0, 0,             /* changes */
-	0x01, 1, 'a', 1, 'A',
-	0x05, 2, 1, 'b', 2, 'B', 'B',
-	0x00, 1, 'c',
-	0x04, 2, 1, 'd',
-	0x0e, 2, 1, 'e', 1, 'g',
+	0,    0, 0,   0, 0,   0,    0, 0, /* a sequence number, not used */
+	5,    0, 0,   0,                  /* changes */
+	0x01, 1, 'a', 1, 'A', 0x05, 2, 1, 'b', 2, 'B', 'B', 0x00, 1, 'c', 0x04, 2, 1, 'd', 0x0e, 2, 1, 'e', 1, 'g',
 };
 
 static rocksdb_writebatch_t *every_change(struct raw *r)
@@ -369,7 +365,8 @@ static const char *listing(struct fixture *x)
 
 		snprintf(path, sizeof(path), "%s/%s", x->dir, entries[i]->d_name);
 		assert_int_equal(stat(path, &st), 0);
-		buf_printf(&b, "%s %ld %ld.%ld\n", entries[i]->d_name, (long)st.st_size, (long)st.st_mtim.tv_sec, st.st_mtim.tv_nsec);
+		buf_printf(&b, "%s %ld %ld.%ld\n", entries[i]->d_name, (long)st.st_size, (long)st.st_mtim.tv_sec,
+			   st.st_mtim.tv_nsec);
 		free(entries[i]);
 	}
 	free(entries);
@@ -489,7 +486,8 @@ static int flush_on_a_full_disk(const char *root)
 
 static void set_small_memtables(struct raw *r)
 {
-	static const char *const names[] = { "write_buffer_size", "max_write_buffer_number", "arena_block_size", "memtable_prefix_bloom_size_ratio" };
+	static const char *const names[] = { "write_buffer_size", "max_write_buffer_number", "arena_block_size",
+					     "memtable_prefix_bloom_size_ratio" };
 	static const char *const values[] = { "65536", "2", "8192", "0" };
 	struct reason reason = { 0 };
 	char *err = NULL;

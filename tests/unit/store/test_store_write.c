@@ -10,14 +10,12 @@ static void a_batch_changes_several_families_at_once(void **state)
 
 	fixture_open_memory(x);
 	for (int f = 0; f < STORE_FAMILIES; f++)
-		store_batch_put(b, x->store, (enum store_family)f, SLICE("k"),
-				slice_str(store_family_names[f]));
+		store_batch_put(b, x->store, (enum store_family)f, SLICE("k"), slice_str(store_family_names[f]));
 	assert_int_equal(store_batch_count(b), STORE_FAMILIES);
 	assert_null(fixture_get(x, NULL, STORE_ITEMS, "k"));
 	assert_true(store_write(x->store, b, true, &x->arena, &x->error));
 	for (int f = 0; f < STORE_FAMILIES; f++)
-		assert_string_equal(fixture_get(x, NULL, (enum store_family)f, "k"),
-				    store_family_names[f]);
+		assert_string_equal(fixture_get(x, NULL, (enum store_family)f, "k"), store_family_names[f]);
 	store_batch_free(b);
 }
 
@@ -181,8 +179,7 @@ static void put_many(struct fixture *x, int n)
 			value[j] = noise; /* does not compress */
 		}
 		snprintf(key, sizeof(key), "%08d", i);
-		store_batch_put(b, x->store, STORE_ITEMS, slice_str(key),
-				slice_make(value, sizeof(value)));
+		store_batch_put(b, x->store, STORE_ITEMS, slice_str(key), slice_make(value, sizeof(value)));
 	}
 	assert_true(store_write(x->store, b, false, &x->arena, &x->error));
 	store_batch_free(b);
@@ -192,7 +189,9 @@ static uint64_t sst_bytes(struct fixture *x)
 {
 	uint64_t bytes = 0;
 
-	assert_int_equal(rocksdb_property_int_cf(x->store->db, x->store->families[STORE_ITEMS], "rocksdb.live-sst-files-size", &bytes), 0);
+	assert_int_equal(rocksdb_property_int_cf(x->store->db, x->store->families[STORE_ITEMS],
+						 "rocksdb.live-sst-files-size", &bytes),
+			 0);
 	return bytes;
 }
 
@@ -247,8 +246,8 @@ static void *write_and_read(void *ptr)
 			abort();
 		store_batch_free(b);
 		key[1] = 0;
-		it = store_iter(mine.store, store_view(mine.store, &mine.arena), STORE_ITEMS,
-				slice_str(key), SLICE(""), false, &mine.arena);
+		it = store_iter(mine.store, store_view(mine.store, &mine.arena), STORE_ITEMS, slice_str(key), SLICE(""),
+				false, &mine.arena);
 		while (store_iter_next(it) && store_iter_key(it).p[0] == key[0])
 			n++;
 		if (n != i + 1)

@@ -179,12 +179,15 @@ static inline struct key_schema key_schema_of(const char *text)
 	return k;
 }
 
-static inline struct index index_of(const char *name, const char *key, bool global,
-				    enum projection_kind projection)
+static inline struct index index_of(const char *name, const char *key, bool global, enum projection_kind projection)
 {
 	return (struct index){
-		.name = slice_str(name), .global = global, .key = key_schema_of(key),
-		.projection = projection, .max_read_units = -1, .max_write_units = -1,
+		.name = slice_str(name),
+		.global = global,
+		.key = key_schema_of(key),
+		.projection = projection,
+		.max_read_units = -1,
+		.max_write_units = -1,
 	};
 }
 
@@ -200,8 +203,8 @@ static inline void add_definitions(struct key_attr *to, size_t *n, const struct 
 	}
 }
 
-static inline size_t definitions_of(struct key_attr *to, const struct key_schema *table,
-				    const struct index *indexes, size_t index_count)
+static inline size_t definitions_of(struct key_attr *to, const struct key_schema *table, const struct index *indexes,
+				    size_t index_count)
 {
 	size_t n = 0;
 
@@ -223,15 +226,21 @@ static inline void run_control(struct fixture *f, struct control *c)
 		fail_msg("%.*s", SLICE_ARG(r.error.message));
 }
 
-static inline void make_table(struct fixture *f, const char *name, const char *key,
-			      const struct index *indexes, size_t index_count, enum stream_view view)
+static inline void make_table(struct fixture *f, const char *name, const char *key, const struct index *indexes,
+			      size_t index_count, enum stream_view view)
 {
 	struct key_attr definitions[32];
 	struct stream stream = { .view = view };
 	struct table t = {
-		.name = slice_str(name), .key = key_schema_of(key), .attributes = definitions,
-		.indexes = indexes, .index_count = index_count, .on_demand = true,
-		.max_read_units = -1, .max_write_units = -1, .stream = view ? &stream : NULL,
+		.name = slice_str(name),
+		.key = key_schema_of(key),
+		.attributes = definitions,
+		.indexes = indexes,
+		.index_count = index_count,
+		.on_demand = true,
+		.max_read_units = -1,
+		.max_write_units = -1,
+		.stream = view ? &stream : NULL,
 	};
 	struct control c = { .kind = CONTROL_CREATE_TABLE, .table = t.name, .spec = &t };
 
@@ -253,8 +262,10 @@ static inline const struct table *table_of(struct fixture *f, const char *name)
 
 static inline void set_ttl(struct fixture *f, const char *table, const char *attribute, bool enable)
 {
-	struct control c = { .kind = CONTROL_UPDATE_TTL, .table = slice_str(table),
-			     .ttl_enable = enable, .ttl_attribute = slice_str(attribute) };
+	struct control c = { .kind = CONTROL_UPDATE_TTL,
+			     .table = slice_str(table),
+			     .ttl_enable = enable,
+			     .ttl_attribute = slice_str(attribute) };
 
 	run_control(f, &c);
 }
@@ -278,8 +289,7 @@ static inline struct write_action write_one(struct fixture *f, enum write_kind k
 {
 	const struct table *t = table_of(f, table);
 	struct write_action w = { .kind = kind, .table = t };
-	struct write_request r = { .arena = &f->arena, .mode = REQUEST_EACH, .actions = &w,
-				   .action_count = 1 };
+	struct write_request r = { .arena = &f->arena, .mode = REQUEST_EACH, .actions = &w, .action_count = 1 };
 	struct error e = { 0 };
 
 	if (!table_key_of_item(t, item, &f->arena, &w.key, &e))
@@ -365,8 +375,7 @@ static inline void found_emit(void *ctx, struct value item)
 }
 
 /* The values of one attribute of what a page emits, with blanks between. */
-static inline char *read_page(struct fixture *f, struct page_request *r, const char *attribute,
-			      struct page *page)
+static inline char *read_page(struct fixture *f, struct page_request *r, const char *attribute, struct page *page)
 {
 	struct found found = { .f = f, .attribute = attribute };
 	struct error e = { 0 };
@@ -380,8 +389,8 @@ static inline char *read_page(struct fixture *f, struct page_request *r, const c
 	return arena_cstr(&f->arena, buf_slice(&found.text));
 }
 
-static inline struct key_term term(struct fixture *f, const char *name, enum key_op op,
-				   const char *value, const char *upper)
+static inline struct key_term term(struct fixture *f, const char *name, enum key_op op, const char *value,
+				   const char *upper)
 {
 	struct key_term t = { .name = slice_str(name), .op = op, .value = value_of(f, value) };
 

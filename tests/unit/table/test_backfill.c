@@ -64,9 +64,13 @@ static void writes_go_on_between_chunks(void **state)
 			else if (i % 3 == 1)
 				putf(f, "t", "{'pk':{'S':'k%d'},'n':{'N':'%d'}}", i, i);
 			else
-				write_one(f, WRITE_DELETE, "t", value_make_map(&f->arena,
-					&(struct value_member){ SLICE("pk"), value_make_s(&f->arena,
-						arena_printf(&f->arena, "k%d", i)) }, 1));
+				write_one(f, WRITE_DELETE, "t",
+					  value_make_map(&f->arena,
+							 &(struct value_member){
+								 SLICE("pk"),
+								 value_make_s(&f->arena,
+									      arena_printf(&f->arena, "k%d", i)) },
+							 1));
 		}
 		putf(f, "t", "{'pk':{'S':'new%d'},'g':{'S':'g'},'n':{'N':'1'}}", step++);
 		assert_verified(f);
@@ -169,8 +173,7 @@ static void the_background_thread_needs_no_asking(void **state)
 	for (;;) {
 		const struct table *t = table_of(f, "t");
 
-		if (t->indexes[0].status == STATUS_ACTIVE && !t->ttl_backfilling &&
-		    t->stats->items == ITEMS - 1)
+		if (t->indexes[0].status == STATUS_ACTIVE && !t->ttl_backfilling && t->stats->items == ITEMS - 1)
 			break;
 		arena_clear(&f->arena);
 		sched_yield();
@@ -238,9 +241,8 @@ static void what_was_tampered_with_is_noticed(void **state)
 
 int main(void)
 {
-#define TEST(name) cmocka_unit_test_setup_teardown(name, fixture_setup, fixture_teardown)
-#define DISK_TEST(name) \
-	cmocka_unit_test_setup_teardown(name, fixture_setup_on_disk, fixture_teardown)
+#define TEST(name)      cmocka_unit_test_setup_teardown(name, fixture_setup, fixture_teardown)
+#define DISK_TEST(name) cmocka_unit_test_setup_teardown(name, fixture_setup_on_disk, fixture_teardown)
 	const struct CMUnitTest tests[] = {
 		TEST(an_index_is_creating_until_it_is_filled),
 		TEST(writes_go_on_between_chunks),

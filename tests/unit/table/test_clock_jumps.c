@@ -8,10 +8,10 @@
 #include "writes.h"
 
 #define MINUTE_MS 60000LL
-#define HOUR_MS (60 * MINUTE_MS)
-#define DAY_MS (24 * HOUR_MS)
-#define YEAR_MS (365 * DAY_MS)
-#define NOW_S (FIXTURE_START_MS / 1000)
+#define HOUR_MS   (60 * MINUTE_MS)
+#define DAY_MS    (24 * HOUR_MS)
+#define YEAR_MS   (365 * DAY_MS)
+#define NOW_S     (FIXTURE_START_MS / 1000)
 
 static int64_t steady(void *ctx)
 {
@@ -85,7 +85,8 @@ static struct seen read_from(struct fixture *f, uint64_t from, uint64_t *next)
 	struct error e = { 0 };
 	uint64_t unused;
 
-	if (!db_stream_read(f->db, st, stream_shard_of(st, SLICE("a")), from, 0, see, &s, &f->arena, next ? next : &unused, &e))
+	if (!db_stream_read(f->db, st, stream_shard_of(st, SLICE("a")), from, 0, see, &s, &f->arena,
+			    next ? next : &unused, &e))
 		fail_msg("%.*s", SLICE_ARG(e.message));
 	return s;
 }
@@ -98,8 +99,8 @@ static size_t records(struct fixture *f)
 static size_t stored_records(struct fixture *f)
 {
 	struct slice prefix = layout_id(&f->arena, table_of(f, "t")->stream->id);
-	struct store_iter *it = store_iter(db_store(f->db), NULL, STORE_STREAM, prefix, layout_after_prefix(&f->arena, prefix),
-					   false, &f->arena);
+	struct store_iter *it = store_iter(db_store(f->db), NULL, STORE_STREAM, prefix,
+					   layout_after_prefix(&f->arena, prefix), false, &f->arena);
 	size_t n = 0;
 
 	while (store_iter_next(it))
@@ -458,8 +459,9 @@ static void streams_of_a_table_are_named_in_order(void **state)
 static bool is_replayed(struct fixture *f, const char *token)
 {
 	struct write_action w = action(f, WRITE_PUT, "t", "{'pk':{'S':'a'}}");
-	struct write_request r = { .arena = &f->arena, .mode = REQUEST_ALL, .actions = &w, .action_count = 1,
-				   .token = slice_str(token) };
+	struct write_request r = {
+		.arena = &f->arena, .mode = REQUEST_ALL, .actions = &w, .action_count = 1, .token = slice_str(token)
+	};
 
 	db_submit_wait(f->db, &r);
 	assert_int_equal(r.error.code, ERR_NONE);
@@ -489,7 +491,9 @@ static void a_token_counts_for_ten_minutes_whatever_the_clock_does(void **state)
 
 static void make_ttl_table(struct fixture *f)
 {
-	struct control c = { .kind = CONTROL_UPDATE_TTL, .table = SLICE("t"), .ttl_enable = true, .ttl_attribute = SLICE("ttl") };
+	struct control c = {
+		.kind = CONTROL_UPDATE_TTL, .table = SLICE("t"), .ttl_enable = true, .ttl_attribute = SLICE("ttl")
+	};
 
 	make_table(f, "t", "pk:S", NULL, 0, STREAM_NONE);
 	run_control(f, &c);
@@ -657,7 +661,8 @@ static void each_jump_is_one_line(void **state)
 	const char *text = log_of(go_ahead_and_back, f);
 
 	assert_int_equal(lines_of(text), 2);
-	assert_non_null(strstr(text, "the clock has jumped ahead by 365 days; TTL goes by the time before for 15 minutes"));
+	assert_non_null(
+		strstr(text, "the clock has jumped ahead by 365 days; TTL goes by the time before for 15 minutes"));
 	assert_non_null(strstr(text, "the clock was set back by 365 days\n"));
 	assert_string_equal(log_of(sleep_a_night, f), "");
 	assert_non_null(strstr(log_of(start_before_the_end, f),
@@ -666,7 +671,7 @@ static void each_jump_is_one_line(void **state)
 
 int main(void)
 {
-#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, fixture_teardown)
+#define TEST(name)      cmocka_unit_test_setup_teardown(name, setup, fixture_teardown)
 #define DISK_TEST(name) cmocka_unit_test_setup_teardown(name, setup_on_disk, fixture_teardown)
 	const struct CMUnitTest tests[] = {
 		TEST(what_is_a_day_old_is_trimmed_and_nothing_else),

@@ -4,8 +4,9 @@
 #include "writes.h"
 
 #define INVALID "One or more parameter values were invalid: "
-#define ONE_AT_A_TIME "Subscriber limit exceeded: Only 1 online index can be created or deleted " \
-		      "simultaneously per table"
+#define ONE_AT_A_TIME                                                               \
+	"Subscriber limit exceeded: Only 1 online index can be created or deleted " \
+	"simultaneously per table"
 
 static struct error change_table(struct fixture *f, const struct table_change *change)
 {
@@ -16,8 +17,7 @@ static struct error change_table(struct fixture *f, const struct table_change *c
 
 static struct error control_by_name(struct fixture *f, enum control_kind kind, const char *table)
 {
-	struct control c = { .kind = kind, .table = slice_str(table),
-			     .change = &(struct table_change){ 0 } };
+	struct control c = { .kind = kind, .table = slice_str(table), .change = &(struct table_change){ 0 } };
 
 	return submit_control(f, &c).error;
 }
@@ -49,8 +49,7 @@ static void make_provisioned(struct fixture *f, const struct index *x, size_t n)
 static size_t count_keys(struct fixture *f, enum store_family family)
 {
 	struct slice all = SLICE("");
-	struct store_iter *it =
-		store_iter(db_store(f->db), NULL, family, all, all, false, &f->arena);
+	struct store_iter *it = store_iter(db_store(f->db), NULL, family, all, all, false, &f->arena);
 	size_t n = 0;
 
 	while (store_iter_next(it))
@@ -110,10 +109,8 @@ static void a_name_is_taken_once(void **state)
 static void a_deleted_table_leaves_nothing(void **state)
 {
 	struct fixture *f = *state;
-	struct index x[] = { index_of("g", "g:S", true, PROJECT_ALL),
-			     index_of("l", "pk:S l:S", false, PROJECT_ALL) };
-	struct table_change off = { .has_stream = true }, on = { .has_stream = true,
-								 .stream = STREAM_KEYS_ONLY };
+	struct index x[] = { index_of("g", "g:S", true, PROJECT_ALL), index_of("l", "pk:S l:S", false, PROJECT_ALL) };
+	struct table_change off = { .has_stream = true }, on = { .has_stream = true, .stream = STREAM_KEYS_ONLY };
 	struct error e;
 
 	make_table(f, "t", "pk:S sk:S", x, 2, STREAM_NEW_IMAGE);
@@ -121,9 +118,7 @@ static void a_deleted_table_leaves_nothing(void **state)
 	put(f, "other", "{'pk':{'S':'a'}}");
 	set_ttl(f, "t", "ttl", true);
 	for (int i = 0; i < 2; i++) {
-		putf(f, "t",
-		     "{'pk':{'S':'a'},'sk':{'S':'%d'},'g':{'S':'1'},'l':{'S':'1'},'ttl':{'N':'5'}}",
-		     i);
+		putf(f, "t", "{'pk':{'S':'a'},'sk':{'S':'%d'},'g':{'S':'1'},'l':{'S':'1'},'ttl':{'N':'5'}}", i);
 		e = change_table(f, i ? &on : &off);
 		assert_done(&e);
 	}
@@ -167,10 +162,9 @@ static void protection_keeps_a_table(void **state)
 	e = change_table(f, &c);
 	assert_done(&e);
 	e = control_by_name(f, CONTROL_DELETE_TABLE, "t");
-	assert_error(
-		f, &e, ERR_VALIDATION,
-		"Resource cannot be deleted as it is currently protected against deletion. Disable "
-		"deletion protection first.");
+	assert_error(f, &e, ERR_VALIDATION,
+		     "Resource cannot be deleted as it is currently protected against deletion. Disable "
+		     "deletion protection first.");
 	c.deletion_protection = false;
 	e = change_table(f, &c);
 	assert_done(&e);
@@ -190,15 +184,14 @@ static void throughput_changes_are_dated(void **state)
 	assert_done(&e);
 	assert_int_equal(table_of(f, "t")->throughput.last_increase, f->now_ms);
 	e = change_table(f, &c);
-	assert_error(
-		f, &e, ERR_VALIDATION,
-		"The provisioned throughput for the table will not change. The requested value "
-		"equals "
-		"the current value. Current ReadCapacityUnits provisioned for the table: 10. "
-		"Requested "
-		"ReadCapacityUnits: 10. Current WriteCapacityUnits provisioned for the table: 5. "
-		"Requested WriteCapacityUnits: 5. Refer to the Amazon DynamoDB Developer Guide for "
-		"current limits and how to request higher limits.");
+	assert_error(f, &e, ERR_VALIDATION,
+		     "The provisioned throughput for the table will not change. The requested value "
+		     "equals "
+		     "the current value. Current ReadCapacityUnits provisioned for the table: 10. "
+		     "Requested "
+		     "ReadCapacityUnits: 10. Current WriteCapacityUnits provisioned for the table: 5. "
+		     "Requested WriteCapacityUnits: 5. Refer to the Amazon DynamoDB Developer Guide for "
+		     "current limits and how to request higher limits.");
 	c.throughput = (struct throughput){ 1, 1 };
 	e = change_table(f, &c);
 	assert_done(&e);
@@ -211,10 +204,10 @@ static void billing_goes_both_ways(void **state)
 	struct fixture *f = *state;
 	struct index g = index_of("g", "g:S", true, PROJECT_ALL);
 	struct table_change on_demand = { .has_billing = true, .on_demand = true };
-	struct table_change provisioned = { .has_billing = true, .has_throughput = true,
-					    .throughput = { 3, 4 } };
-	struct gsi_change gsi = { .kind = GSI_UPDATE, .index = { .name = SLICE("g"),
-				  .throughput = { 7, 8 } }, .has_throughput = true };
+	struct table_change provisioned = { .has_billing = true, .has_throughput = true, .throughput = { 3, 4 } };
+	struct gsi_change gsi = { .kind = GSI_UPDATE,
+				  .index = { .name = SLICE("g"), .throughput = { 7, 8 } },
+				  .has_throughput = true };
 	const struct table *t;
 	struct error e;
 
@@ -234,8 +227,7 @@ static void billing_goes_both_ways(void **state)
 		     INVALID "Neither ReadCapacityUnits nor WriteCapacityUnits can "
 			     "be specified when BillingMode is PAY_PER_REQUEST");
 	e = change_table(f, &provisioned);
-	assert_error(f, &e, ERR_VALIDATION,
-		     INVALID "ProvisionedThroughput must be specified for index: g");
+	assert_error(f, &e, ERR_VALIDATION, INVALID "ProvisionedThroughput must be specified for index: g");
 	provisioned.indexes = &gsi;
 	provisioned.index_count = 1;
 	e = change_table(f, &provisioned);
@@ -250,8 +242,9 @@ static void billing_goes_both_ways(void **state)
 static struct error change_gsi(struct fixture *f, enum gsi_change_kind kind, struct index i)
 {
 	struct gsi_change g = { .kind = kind, .index = i };
-	struct table_change c = { .attributes = i.key.hash, .attribute_count = i.key.hash_count,
-				  .indexes = &g, .index_count = 1 };
+	struct table_change c = {
+		.attributes = i.key.hash, .attribute_count = i.key.hash_count, .indexes = &g, .index_count = 1
+	};
 
 	return change_table(f, &c);
 }
@@ -288,8 +281,7 @@ static void an_impossible_index_is_refused(void **state)
 {
 	struct fixture *f = *state;
 	struct index g = index_of("g", "g:S", true, PROJECT_ALL);
-	struct gsi_change undefined = { .kind = GSI_CREATE,
-					.index = index_of("u", "u:S", true, PROJECT_ALL) };
+	struct gsi_change undefined = { .kind = GSI_CREATE, .index = index_of("u", "u:S", true, PROJECT_ALL) };
 	struct table_change c = { .indexes = &undefined, .index_count = 1 };
 	struct error e;
 
@@ -312,8 +304,7 @@ static void an_impossible_index_is_refused(void **state)
 static void a_removed_index_leaves_nothing(void **state)
 {
 	struct fixture *f = *state;
-	struct index x[] = { index_of("g", "g:S", true, PROJECT_ALL),
-			     index_of("h", "h:S", true, PROJECT_ALL) };
+	struct index x[] = { index_of("g", "g:S", true, PROJECT_ALL), index_of("h", "h:S", true, PROJECT_ALL) };
 	struct error e;
 
 	make_table(f, "t", "pk:S", x, 2, STREAM_NONE);
@@ -378,8 +369,7 @@ static void a_stream_closes_and_a_new_one_opens(void **state)
 	assert_int_equal(count_keys(f, STORE_STREAM), 1);
 	assert_false(slice_equal(t->stream->label, t->closed_streams[0].label));
 	assert_true(t->closed_streams[0].closed_sequence < t->stream->first_sequence);
-	struct control c = { .kind = CONTROL_DROP_STREAM, .table_id = t->id,
-			     .stream_id = t->closed_streams[0].id };
+	struct control c = { .kind = CONTROL_DROP_STREAM, .table_id = t->id, .stream_id = t->closed_streams[0].id };
 
 	run_control(f, &c);
 	assert_int_equal(table_of(f, "t")->closed_stream_count, 0);
@@ -388,7 +378,9 @@ static void a_stream_closes_and_a_new_one_opens(void **state)
 
 static struct error change_ttl(struct fixture *f, const char *attribute, bool enable)
 {
-	struct control c = { .kind = CONTROL_UPDATE_TTL, .table = SLICE("t"), .ttl_enable = enable,
+	struct control c = { .kind = CONTROL_UPDATE_TTL,
+			     .table = SLICE("t"),
+			     .ttl_enable = enable,
 			     .ttl_attribute = slice_str(attribute) };
 
 	return submit_control(f, &c).error;
@@ -426,21 +418,17 @@ static void tags_are_added_replaced_and_removed(void **state)
 	struct tag tags[] = { { SLICE("a"), SLICE("1") }, { SLICE("b"), SLICE("2") } };
 	struct tag again = { SLICE("a"), SLICE("3") };
 	struct slice gone = SLICE("b");
-	struct control c = {
-		.kind = CONTROL_TAG, .table = SLICE("t"), .tags = tags, .tag_count = 2
-	};
+	struct control c = { .kind = CONTROL_TAG, .table = SLICE("t"), .tags = tags, .tag_count = 2 };
 	struct write_request r;
 
 	r = submit_control(f, &c);
-	assert_error(f, &r.error, ERR_NOT_FOUND,
-		     "Requested resource not found: ResourcArn: t not found");
+	assert_error(f, &r.error, ERR_NOT_FOUND, "Requested resource not found: ResourcArn: t not found");
 	make_table(f, "t", "pk:S", NULL, 0, STREAM_NONE);
 	run_control(f, &c);
 	c.tags = &again;
 	c.tag_count = 1;
 	run_control(f, &c);
-	c = (struct control){ .kind = CONTROL_UNTAG, .table = SLICE("t"), .tag_keys = &gone,
-			      .tag_key_count = 1 };
+	c = (struct control){ .kind = CONTROL_UNTAG, .table = SLICE("t"), .tag_keys = &gone, .tag_key_count = 1 };
 	run_control(f, &c);
 	assert_int_equal(c.result->tag_count, 1);
 	assert_true(slice_is(c.result->tags[0].value, "3"));
@@ -455,14 +443,15 @@ static void memory_failing_at_each_point_of_a_change_leaves_the_table(void **sta
 	make_table(f, "t", "pk:S", NULL, 0, STREAM_NONE);
 	for (long n = 0; failed; n++) {
 		struct index g = index_of("g", "g:S", true, PROJECT_ALL);
-		struct table t = { .name = SLICE("new"), .key = key_schema_of("pk:S"),
-				   .attributes = t.key.hash, .attribute_count = 1, .indexes = &g,
+		struct table t = { .name = SLICE("new"),
+				   .key = key_schema_of("pk:S"),
+				   .attributes = t.key.hash,
+				   .attribute_count = 1,
+				   .indexes = &g,
 				   .index_count = 1 };
 		struct control c = { .kind = CONTROL_CREATE_TABLE, .spec = &t };
 		struct arena arena;
-		struct write_request r = { .arena = &arena,
-					   .mode = REQUEST_CONTROL,
-					   .control = &c };
+		struct write_request r = { .arena = &arena, .mode = REQUEST_CONTROL, .control = &c };
 		bool there;
 
 		arena_init(&arena);
@@ -472,8 +461,7 @@ static void memory_failing_at_each_point_of_a_change_leaves_the_table(void **sta
 		assert_true(there == (r.error.code == ERR_NONE));
 		assert_true(there || failed);
 		if (there)
-			assert_int_equal(control_by_name(f, CONTROL_DELETE_TABLE, "new").code,
-					 ERR_NONE);
+			assert_int_equal(control_by_name(f, CONTROL_DELETE_TABLE, "new").code, ERR_NONE);
 		arena_release(&arena);
 		arena_clear(&f->arena);
 	}

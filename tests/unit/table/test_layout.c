@@ -105,8 +105,12 @@ static void partitions_of_several_attributes_do_not_mix(void **state)
 static void stream_records_come_back(void **state)
 {
 	struct stream_record out, r = {
-		.event = EVENT_REMOVE, .by_ttl = true, .created_ms = 1234, .size_bytes = 77,
-		.keys = two_strings("k", "l"), .old_image = two_strings("o", "p"),
+		.event = EVENT_REMOVE,
+		.by_ttl = true,
+		.created_ms = 1234,
+		.size_bytes = 77,
+		.keys = two_strings("k", "l"),
+		.old_image = two_strings("o", "p"),
 	};
 	struct slice bytes = layout_stream_record(&arena, &r);
 	uint32_t stream, shard;
@@ -122,8 +126,7 @@ static void stream_records_come_back(void **state)
 	assert_false(value_present(out.new_image));
 	for (size_t n = 0; n < bytes.n; n++)
 		assert_false(layout_read_stream_record(slice_make(bytes.p, n), &out));
-	assert_true(layout_read_stream_key(layout_stream_key(&arena, 3, 2, UINT64_MAX), &stream,
-					   &shard, &sequence));
+	assert_true(layout_read_stream_key(layout_stream_key(&arena, 3, 2, UINT64_MAX), &stream, &shard, &sequence));
 	assert_int_equal(stream, 3);
 	assert_int_equal(shard, 2);
 	assert_true(sequence == UINT64_MAX);
@@ -146,6 +149,7 @@ static void ttl_keys_sort_by_expiry(void **state)
 
 static void expiry_is_a_number_cut_to_seconds(void **state)
 {
+	/* clang-format off */
 	static const struct {
 		const char *n;
 		bool expires;
@@ -155,6 +159,7 @@ static void expiry_is_a_number_cut_to_seconds(void **state)
 		{ "0.000001", true, 0 }, { "0", true, 0 }, { "-1", false, 0 },
 		{ "1e30", false, 0 }, { "1e-130", true, 0 },
 	};
+	/* clang-format on */
 	struct table t = { .ttl = TTL_ENABLED, .ttl_attribute = SLICE("e") };
 	struct error e;
 	int64_t at;
@@ -164,8 +169,7 @@ static void expiry_is_a_number_cut_to_seconds(void **state)
 		struct value item;
 
 		assert_true(number_parse(slice_str(cases[i].n), &n, &arena, &e));
-		item = value_make_map(&arena, &(struct value_member){ SLICE("e"),
-				      value_make_n(&arena, &n) }, 1);
+		item = value_make_map(&arena, &(struct value_member){ SLICE("e"), value_make_n(&arena, &n) }, 1);
 		assert_int_equal(layout_ttl_of_item(&t, item, &at), cases[i].expires);
 		if (cases[i].expires)
 			assert_int_equal(at, cases[i].at);
@@ -190,8 +194,7 @@ static void token_records_come_back(void **state)
 	assert_true(layout_read_token_expiry_key(k, &at, &token));
 	assert_slice(token, "tok");
 	assert_true(slice_cmp(k, layout_token_expiry_from(&arena, 5001)) < 0);
-	assert_false(layout_read_token_expiry_key(layout_token_key(&arena, SLICE("token")), &at,
-						  &token));
+	assert_false(layout_read_token_expiry_key(layout_token_key(&arena, SLICE("token")), &at, &token));
 }
 
 static void counters_come_back(void **state)
@@ -199,8 +202,7 @@ static void counters_come_back(void **state)
 	int64_t items, bytes;
 	uint64_t v;
 
-	assert_true(
-		layout_read_stats_record(layout_stats_record(&arena, 3, 1 << 20), &items, &bytes));
+	assert_true(layout_read_stats_record(layout_stats_record(&arena, 3, 1 << 20), &items, &bytes));
 	assert_int_equal(items, 3);
 	assert_int_equal(bytes, 1 << 20);
 	assert_true(layout_read_u64_record(layout_u64_record(&arena, 42), &v));
@@ -220,17 +222,14 @@ int main(void)
 	static const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(item_keys_come_back, setup, teardown),
 		cmocka_unit_test_setup_teardown(truncated_keys_are_refused, setup, teardown),
-		cmocka_unit_test_setup_teardown(index_keys_sort_by_range_and_give_the_table_key,
-						setup, teardown),
-		cmocka_unit_test_setup_teardown(partitions_of_several_attributes_do_not_mix, setup,
-						teardown),
+		cmocka_unit_test_setup_teardown(index_keys_sort_by_range_and_give_the_table_key, setup, teardown),
+		cmocka_unit_test_setup_teardown(partitions_of_several_attributes_do_not_mix, setup, teardown),
 		cmocka_unit_test_setup_teardown(stream_records_come_back, setup, teardown),
 		cmocka_unit_test_setup_teardown(ttl_keys_sort_by_expiry, setup, teardown),
 		cmocka_unit_test_setup_teardown(expiry_is_a_number_cut_to_seconds, setup, teardown),
 		cmocka_unit_test_setup_teardown(token_records_come_back, setup, teardown),
 		cmocka_unit_test_setup_teardown(counters_come_back, setup, teardown),
-		cmocka_unit_test_setup_teardown(after_prefix_is_above_everything_with_it, setup,
-						teardown),
+		cmocka_unit_test_setup_teardown(after_prefix_is_above_everything_with_it, setup, teardown),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -43,11 +43,11 @@ static void assert_query(struct fixture *f, const char *table, const char *index
 	assert_string_equal(reversed.p, expected);
 }
 
-static void assert_letters(struct fixture *f, enum key_op op, const char *v, const char *upper,
-			   const char *expected)
+static void assert_letters(struct fixture *f, enum key_op op, const char *v, const char *upper, const char *expected)
 {
 	struct key_term terms[] = {
-		term(f, "sk", op, v, upper), term(f, "pk", KEY_EQ, "{'S':'p'}", NULL),
+		term(f, "sk", op, v, upper),
+		term(f, "pk", KEY_EQ, "{'S':'p'}", NULL),
 	};
 
 	assert_query(f, "t", NULL, "sk", terms, 2, expected);
@@ -77,8 +77,7 @@ static void every_operator_selects_exactly(void **state)
 
 static void numbers_are_ordered_by_value(void **state)
 {
-	static const char *const numbers[] = { "10", "9", "-1", "-10", "0", "1.5", "1.25", "1e20",
-					       "-0.5" };
+	static const char *const numbers[] = { "10", "9", "-1", "-10", "0", "1.5", "1.25", "1e20", "-0.5" };
 	struct fixture *f = *state;
 
 	make_table(f, "n", "pk:N sk:N", NULL, 0, STREAM_NONE);
@@ -87,8 +86,7 @@ static void numbers_are_ordered_by_value(void **state)
 	struct key_term terms[] = { term(f, "pk", KEY_EQ, "{'N':'7.0'}", NULL),
 				    term(f, "sk", KEY_GT, "{'N':'-1'}", NULL) };
 
-	assert_query(f, "n", NULL, "sk", terms, 1,
-		     "-10 -1 -0.5 0 1.25 1.5 9 10 100000000000000000000");
+	assert_query(f, "n", NULL, "sk", terms, 1, "-10 -1 -0.5 0 1.25 1.5 9 10 100000000000000000000");
 	assert_query(f, "n", NULL, "sk", terms, 2, "-0.5 0 1.25 1.5 9 10 100000000000000000000");
 	terms[1] = term(f, "sk", KEY_BETWEEN, "{'N':'-1'}", "{'N':'1.5'}");
 	assert_query(f, "n", NULL, "sk", terms, 2, "-1 -0.5 0 1.25 1.5");
@@ -101,11 +99,11 @@ static void binaries_begin_with_any_byte(void **state)
 	struct fixture *f = *state;
 
 	make_table(f, "b", "pk:S sk:B", NULL, 0, STREAM_NONE);
-	put(f, "b", "{'pk':{'S':'p'},'sk':{'B':'/w=='}}");     /* ff */
-	put(f, "b", "{'pk':{'S':'p'},'sk':{'B':'//8='}}");     /* ffff */
-	put(f, "b", "{'pk':{'S':'p'},'sk':{'B':'//8A'}}");     /* ffff00 */
-	put(f, "b", "{'pk':{'S':'p'},'sk':{'B':'AA=='}}");     /* 00 */
-	put(f, "b", "{'pk':{'S':'p'},'sk':{'B':'fw=='}}");     /* 7f */
+	put(f, "b", "{'pk':{'S':'p'},'sk':{'B':'/w=='}}"); /* ff */
+	put(f, "b", "{'pk':{'S':'p'},'sk':{'B':'//8='}}"); /* ffff */
+	put(f, "b", "{'pk':{'S':'p'},'sk':{'B':'//8A'}}"); /* ffff00 */
+	put(f, "b", "{'pk':{'S':'p'},'sk':{'B':'AA=='}}"); /* 00 */
+	put(f, "b", "{'pk':{'S':'p'},'sk':{'B':'fw=='}}"); /* 7f */
 	struct key_term terms[] = { term(f, "pk", KEY_EQ, "{'S':'p'}", NULL),
 				    term(f, "sk", KEY_BEGINS_WITH, "{'B':'//8='}", NULL) };
 
@@ -162,8 +160,7 @@ static void a_start_key_outside_the_terms_is_told_apart(void **state)
 	struct fixture *f = *state;
 
 	make_letters(f);
-	struct key_term terms[] = { term(f, "pk", KEY_EQ, "{'S':'p'}", NULL),
-				    term(f, "sk", KEY_GT, "{'S':'b'}", NULL) };
+	struct key_term terms[] = { term(f, "pk", KEY_EQ, "{'S':'p'}", NULL), term(f, "sk", KEY_GT, "{'S':'b'}", NULL) };
 	struct page_request r = { .table = table_of(f, "t"), .terms = terms, .term_count = 1 };
 
 	r.start = item_of(f, "{'pk':{'S':'p'},'sk':{'S':'a'}}");
@@ -191,8 +188,7 @@ static void a_page_ends_with_the_item_that_reaches_a_megabyte(void **state)
 	for (int i = 0; i < 20; i++)
 		putf(f, "t", "{'pk':{'S':'p'},'sk':{'S':'%02d'},'x':{'S':'%s'}}", i, big);
 	struct key_term pk = term(f, "pk", KEY_EQ, "{'S':'p'}", NULL);
-	struct page_request r = { .table = table_of(f, "t"), .terms = &pk, .term_count = 1,
-				  .consistent = true };
+	struct page_request r = { .table = table_of(f, "t"), .terms = &pk, .term_count = 1, .consistent = true };
 
 	read_page(f, &r, "sk", &page);
 	assert_int_equal(page.count, 18);
@@ -216,8 +212,8 @@ static void a_megabyte_is_measured_as_stored(void **state)
 	make_table(f, "t", "a:S b:S", NULL, 0, STREAM_NONE);
 	for (int i = 0; i < 25; i++) {
 		putf(f, "t", "{'a':{'S':'0123456789'},'b':{'S':'%02d'},'e':{'S':'%.*s'}}", i, 41645, e);
-		putf(f, "t", "{'a':{'S':'9876543210'},'b':{'S':'%02d'},'e':{'S':'%.*s'}}", i,
-		     i == 24 ? 41646 : 41645, e);
+		putf(f, "t", "{'a':{'S':'9876543210'},'b':{'S':'%02d'},'e':{'S':'%.*s'}}", i, i == 24 ? 41646 : 41645,
+		     e);
 	}
 	struct key_term under = term(f, "a", KEY_EQ, "{'S':'0123456789'}", NULL);
 	struct key_term over = term(f, "a", KEY_EQ, "{'S':'9876543210'}", NULL);
@@ -247,8 +243,7 @@ static void a_filter_comes_after_the_limit(void **state)
 	assert_true(expr_bindings_new(&f->arena, NULL, NULL, json_of(f, "{':one':{'N':'1'}}"), &b, &e));
 	assert_true(condition_compile(b, FILTER_EXPRESSION, SLICE("odd = :one"), &filter, &e));
 	struct key_term pk = term(f, "pk", KEY_EQ, "{'S':'p'}", NULL);
-	struct page_request r = { .table = table_of(f, "t"), .terms = &pk, .term_count = 1, .limit = 5,
-				  .filter = filter };
+	struct page_request r = { .table = table_of(f, "t"), .terms = &pk, .term_count = 1, .limit = 5, .filter = filter };
 
 	assert_string_equal(read_page(f, &r, "sk", &page), "1 3");
 	assert_int_equal(page.count, 2);
@@ -287,11 +282,11 @@ static void a_local_index_sorts_and_fetches(void **state)
 	put(f, "t", "{'pk':{'S':'p'},'sk':{'S':'2'},'c':{'S':'y'},'x':{'S':'two'}}");
 	put(f, "t", "{'pk':{'S':'p'},'sk':{'S':'3'},'x':{'S':'three'}}");
 	put(f, "t", "{'pk':{'S':'p'},'sk':{'S':'4'},'c':{'S':'y'},'x':{'S':'four'}}");
-	struct key_term terms[] = { term(f, "pk", KEY_EQ, "{'S':'p'}", NULL),
-				    term(f, "c", KEY_LE, "{'S':'y'}", NULL) };
+	struct key_term terms[] = { term(f, "pk", KEY_EQ, "{'S':'p'}", NULL), term(f, "c", KEY_LE, "{'S':'y'}", NULL) };
 	const struct table *t = table_of(f, "t");
-	struct page_request r = { .table = t, .index = &t->indexes[0], .terms = terms, .term_count = 1,
-				  .consistent = true };
+	struct page_request r = {
+		.table = t, .index = &t->indexes[0], .terms = terms, .term_count = 1, .consistent = true
+	};
 
 	assert_query(f, "t", "by-c", "sk", terms, 1, "2 4 1");
 	assert_query(f, "t", "by-c", "sk", terms, 2, "2 4");
@@ -301,25 +296,25 @@ static void a_local_index_sorts_and_fetches(void **state)
 	r.limit = 2;
 	assert_string_equal(read_page(f, &r, "x", &page), "two four");
 	assert_true(page.capacity.table_units == 2 && page.capacity.index_units[0] == 1);
-	assert_string_equal(item_text(f, page.last_key),
-			    "{'c':{'S':'y'},'pk':{'S':'p'},'sk':{'S':'4'}}");
+	assert_string_equal(item_text(f, page.last_key), "{'c':{'S':'y'},'pk':{'S':'p'},'sk':{'S':'4'}}");
 	r.start = item_of(f, "{'c':{'S':'y'},'pk':{'S':'p'},'sk':{'S':'3'}}");
 	assert_string_equal(read_page(f, &r, "x", &page), "four one");
 	assert_verified(f);
 }
 
-static void put_event(struct fixture *f, int id, const char *tenant, const char *region,
-		      const char *status, int year, const char *city)
+static void put_event(struct fixture *f, int id, const char *tenant, const char *region, const char *status, int year,
+		      const char *city)
 {
-	putf(f, "m", "{'id':{'N':'%d'},'tenant':{'S':'%s'},'region':{'S':'%s'},'status':{'S':'%s'},"
-	     "'year':{'N':'%d'},'city':{'S':'%s'}}", id, tenant, region, status, year, city);
+	putf(f, "m",
+	     "{'id':{'N':'%d'},'tenant':{'S':'%s'},'region':{'S':'%s'},'status':{'S':'%s'},"
+	     "'year':{'N':'%d'},'city':{'S':'%s'}}",
+	     id, tenant, region, status, year, city);
 }
 
 static void a_multi_attribute_index_goes_left_to_right(void **state)
 {
 	struct fixture *f = *state;
-	struct index gsi = index_of("m1", "tenant:S region:S | status:S year:N city:S", true,
-				    PROJECT_ALL);
+	struct index gsi = index_of("m1", "tenant:S region:S | status:S year:N city:S", true, PROJECT_ALL);
 
 	make_table(f, "m", "id:N", &gsi, 1, STREAM_NONE);
 	put_event(f, 1, "t", "eu", "open", 2024, "Bern");
@@ -330,6 +325,7 @@ static void a_multi_attribute_index_goes_left_to_right(void **state)
 	put_event(f, 6, "te", "u", "open", 2024, "Bern");
 	put_event(f, 7, "t", "eu", "open", 9, "Bern");
 	put(f, "m", "{'id':{'N':'8'},'tenant':{'S':'t'},'region':{'S':'eu'},'status':{'S':'open'}}");
+	/* clang-format off */
 	struct key_term k[] = {
 		term(f, "region", KEY_EQ, "{'S':'eu'}", NULL),
 		term(f, "tenant", KEY_EQ, "{'S':'t'}", NULL),
@@ -337,6 +333,7 @@ static void a_multi_attribute_index_goes_left_to_right(void **state)
 		term(f, "year", KEY_EQ, "{'N':'2024'}", NULL),
 		term(f, "city", KEY_BEGINS_WITH, "{'S':'Ba'}", NULL),
 	};
+	/* clang-format on */
 
 	assert_query(f, "m", "m1", "id", k, 2, "4 7 2 3 1 5");
 	assert_query(f, "m", "m1", "id", k, 3, "7 2 3 1");
@@ -366,8 +363,7 @@ static void an_index_page_goes_on_behind_its_start_key(void **state)
 		putf(f, "t", "{'pk':{'S':'p%d'},'sk':{'N':'%d'},'g':{'S':'same'}}", i % 3, i);
 	struct key_term g = term(f, "g", KEY_EQ, "{'S':'same'}", NULL);
 	const struct table *t = table_of(f, "t");
-	struct page_request r = { .table = t, .index = &t->indexes[0], .terms = &g, .term_count = 1,
-				  .limit = 2 };
+	struct page_request r = { .table = t, .index = &t->indexes[0], .terms = &g, .term_count = 1, .limit = 2 };
 	int seen = 0;
 
 	do {
@@ -431,8 +427,9 @@ static void a_page_survives_running_out_of_memory(void **state)
 	putf(f, "t", "{'pk':{'S':'p'},'sk':{'S':'2'},'c':{'S':'y'},'x':{'S':'%05000d'}}", 2);
 	struct key_term pk = term(f, "pk", KEY_EQ, "{'S':'p'}", NULL);
 	const struct table *t = table_of(f, "t");
-	struct page_request r = { .table = t, .index = &t->indexes[0], .terms = &pk, .term_count = 1,
-				  .limit = 2, .fetch_items = true };
+	struct page_request r = {
+		.table = t, .index = &t->indexes[0], .terms = &pk, .term_count = 1, .limit = 2, .fetch_items = true
+	};
 
 	for (long n = 0; !finished; n++) {
 		struct error e = { 0 };

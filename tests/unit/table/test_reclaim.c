@@ -29,7 +29,8 @@ static void drop(struct fixture *f, const char *table)
 
 static size_t notes(struct fixture *f)
 {
-	struct store_iter *it = store_iter(db_store(f->db), NULL, STORE_META, SLICE("reclaim"), SLICE("reclain"), false, &f->arena);
+	struct store_iter *it =
+		store_iter(db_store(f->db), NULL, STORE_META, SLICE("reclaim"), SLICE("reclain"), false, &f->arena);
 	size_t n = 0;
 
 	while (store_iter_next(it))
@@ -91,8 +92,10 @@ static void what_a_crash_cut_short_is_done_after_the_next_start(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(a_dropped_table_gives_its_room_back, fixture_setup_on_disk, fixture_teardown),
-		cmocka_unit_test_setup_teardown(what_a_crash_cut_short_is_done_after_the_next_start, fixture_setup_on_disk, fixture_teardown),
+		cmocka_unit_test_setup_teardown(a_dropped_table_gives_its_room_back, fixture_setup_on_disk,
+						fixture_teardown),
+		cmocka_unit_test_setup_teardown(what_a_crash_cut_short_is_done_after_the_next_start,
+						fixture_setup_on_disk, fixture_teardown),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

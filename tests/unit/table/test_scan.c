@@ -66,13 +66,18 @@ static void segments_are_disjoint_and_complete(void **state)
 		int seen[ITEMS] = { 0 };
 
 		for (uint32_t s = 0; s < totals[i]; s++)
-			scan_all(f, (struct page_request){ .table = table_of(f, "t"), .segment = s,
-							   .total_segments = totals[i], .limit = 3 }, seen);
+			scan_all(f,
+				 (struct page_request){ .table = table_of(f, "t"),
+							.segment = s,
+							.total_segments = totals[i],
+							.limit = 3 },
+				 seen);
 		assert_all_once(seen);
 	}
 	for (int i = 0; i < ITEMS; i++) {
 		struct slice pk = arena_printf(&f->arena, "k%d", i);
-		struct page_request r = { .table = table_of(f, "t"), .total_segments = 1000000,
+		struct page_request r = { .table = table_of(f, "t"),
+					  .total_segments = 1000000,
 					  .segment = scan_segment_of(pk, 1000000) };
 		char *got = read_page(f, &r, "pk", NULL);
 
@@ -104,7 +109,9 @@ static void a_start_key_of_another_segment_is_noticed(void **state)
 	fill(f, NULL, 0);
 	own = scan_segment_of(SLICE("k1"), 4);
 	for (uint32_t s = 0; s < 4; s++) {
-		struct page_request r = { .table = table_of(f, "t"), .segment = s, .total_segments = 4,
+		struct page_request r = { .table = table_of(f, "t"),
+					  .segment = s,
+					  .total_segments = 4,
 					  .start = item_of(f, "{'pk':{'S':'k1'}}") };
 
 		assert_int_equal(page_start_in_segment(&r, &f->arena), s == own);
@@ -122,8 +129,10 @@ static void an_index_is_scanned_in_segments_too(void **state)
 	for (uint32_t s = 0; s < 3; s++) {
 		const struct table *t = table_of(f, "t");
 
-		scan_all(f, (struct page_request){ .table = t, .index = &t->indexes[0], .segment = s,
-						   .total_segments = 3, .limit = 4 }, seen);
+		scan_all(f,
+			 (struct page_request){
+				 .table = t, .index = &t->indexes[0], .segment = s, .total_segments = 3, .limit = 4 },
+			 seen);
 	}
 	assert_all_once(seen);
 	assert_verified(f);
@@ -147,8 +156,7 @@ static void a_sparse_index_shows_only_what_it_holds(void **state)
 	assert_true(page.capacity.index_units[0] == 0.5 && page.capacity.table_units == 0);
 	r.limit = 1;
 	read_page(f, &r, "pk", &page);
-	assert_string_equal(item_text(f, page.last_key),
-			    "{'a':{'S':'x'},'b':{'S':'x'},'c':{'S':'x'},'pk':{'S':'1'}}");
+	assert_string_equal(item_text(f, page.last_key), "{'a':{'S':'x'},'b':{'S':'x'},'c':{'S':'x'},'pk':{'S':'1'}}");
 	assert_verified(f);
 }
 

@@ -19,8 +19,12 @@ static int setup(void **state)
 	indexes[2] = index_of("local", "pk:S l:S", false, PROJECT_INCLUDE);
 	indexes[2].include = &extra;
 	indexes[2].include_count = 1;
-	t = (struct table){ .id = 1, .name = SLICE("Music"), .key = key_schema_of("pk:S sk:N"),
-			    .indexes = indexes, .index_count = 3, .has_local_indexes = true };
+	t = (struct table){ .id = 1,
+			    .name = SLICE("Music"),
+			    .key = key_schema_of("pk:S sk:N"),
+			    .indexes = indexes,
+			    .index_count = 3,
+			    .has_local_indexes = true };
 	return 0;
 }
 
@@ -39,6 +43,7 @@ static void assert_refused(bool ok, const struct error *e, const char *text)
 
 static void item_without_its_key_is_refused(void **state)
 {
+	/* clang-format off */
 	static const char *const cases[][2] = {
 		{ "{'sk':{'N':'1'}}", INVALID "Missing the key pk in the item" },
 		{ "{'pk':{'S':'a'}}", INVALID "Missing the key sk in the item" },
@@ -49,14 +54,13 @@ static void item_without_its_key_is_refused(void **state)
 		  "attribute "
 		  "cannot contain an empty string value. Key: pk" },
 	};
+	/* clang-format on */
 	struct item_key k;
 	struct error e;
 
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
-		assert_refused(table_key_of_item(&t, item_of(&f, cases[i][0]), &f.arena, &k, &e),
-			       &e, cases[i][1]);
-	assert_true(table_key_of_item(&t, item_of(&f, "{'pk':{'S':'a'},'sk':{'N':'1'}}"), &f.arena,
-				      &k, &e));
+		assert_refused(table_key_of_item(&t, item_of(&f, cases[i][0]), &f.arena, &k, &e), &e, cases[i][1]);
+	assert_true(table_key_of_item(&t, item_of(&f, "{'pk':{'S':'a'},'sk':{'N':'1'}}"), &f.arena, &k, &e));
 	assert_int_equal(k.pk.n, 1);
 	assert_true(k.sk.n > 0);
 }
@@ -64,8 +68,11 @@ static void item_without_its_key_is_refused(void **state)
 static void key_must_be_exactly_the_key(void **state)
 {
 	static const char *const bad[] = {
-		"{}", "{'pk':{'S':'a'}}", "{'pk':{'S':'a'},'sk':{'S':'1'}}",
-		"{'pk':{'S':'a'},'sk':{'N':'1'},'x':{'S':'a'}}", "{'pk':{'S':'a'},'x':{'N':'1'}}",
+		"{}",
+		"{'pk':{'S':'a'}}",
+		"{'pk':{'S':'a'},'sk':{'S':'1'}}",
+		"{'pk':{'S':'a'},'sk':{'N':'1'},'x':{'S':'a'}}",
+		"{'pk':{'S':'a'},'x':{'N':'1'}}",
 	};
 	struct item_key k;
 	struct error e;
@@ -73,8 +80,7 @@ static void key_must_be_exactly_the_key(void **state)
 	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++)
 		assert_refused(table_key_of_key(&t, item_of(&f, bad[i]), &f.arena, &k, &e), &e,
 			       "The provided key element does not match the schema");
-	assert_true(table_key_of_key(&t, item_of(&f, "{'pk':{'S':'a'},'sk':{'N':'1'}}"), &f.arena,
-				     &k, &e));
+	assert_true(table_key_of_key(&t, item_of(&f, "{'pk':{'S':'a'},'sk':{'N':'1'}}"), &f.arena, &k, &e));
 }
 
 static struct value with_long(const char *name, size_t n)
@@ -83,8 +89,7 @@ static struct value with_long(const char *name, size_t n)
 	struct value item = item_of(&f, "{'pk':{'S':'a'},'sk':{'N':'1'},'g':{'S':'g'}}");
 
 	memset(p, 'x', n);
-	return value_map_with(&f.arena, item, slice_str(name),
-			      value_make_s(&f.arena, slice_make(p, n)));
+	return value_map_with(&f.arena, item, slice_str(name), value_make_s(&f.arena, slice_make(p, n)));
 }
 
 static void keys_have_a_size_limit(void **state)
@@ -98,9 +103,8 @@ static void keys_have_a_size_limit(void **state)
 	t.key.range[0].type = VALUE_S;
 	assert_true(table_key_of_item(&t, with_long("sk", 1024), &f.arena, &k, &e));
 	assert_refused(table_key_of_item(&t, with_long("sk", 1025), &f.arena, &k, &e), &e,
-		       INVALID
-		       "Aggregated size of all range keys has exceeded the size limit of 1024 "
-		       "bytes");
+		       INVALID "Aggregated size of all range keys has exceeded the size limit of 1024 "
+			       "bytes");
 }
 
 static void index_keys_are_checked_when_present(void **state)
@@ -109,13 +113,11 @@ static void index_keys_are_checked_when_present(void **state)
 
 	assert_true(table_check_index_keys(&t, item_of(&f, "{'pk':{'S':'a'}}"), &f.arena, &e));
 	assert_refused(table_check_index_keys(&t, item_of(&f, "{'g':{'N':'1'}}"), &f.arena, &e), &e,
-		       INVALID
-		       "Type mismatch for Index Key g Expected: S Actual: N IndexName: alpha");
-	assert_refused(
-		table_check_index_keys(&t, item_of(&f, "{'l':{'S':''}}"), &f.arena, &e), &e,
-		"One or more parameter values are not valid. A value specified for a secondary "
-		"index key is not supported. The AttributeValue for a key attribute cannot contain "
-		"an empty string value. IndexName: local, IndexKey: l");
+		       INVALID "Type mismatch for Index Key g Expected: S Actual: N IndexName: alpha");
+	assert_refused(table_check_index_keys(&t, item_of(&f, "{'l':{'S':''}}"), &f.arena, &e), &e,
+		       "One or more parameter values are not valid. A value specified for a secondary "
+		       "index key is not supported. The AttributeValue for a key attribute cannot contain "
+		       "an empty string value. IndexName: local, IndexKey: l");
 	assert_refused(table_check_index_keys(&t, with_long("g", 2049), &f.arena, &e), &e,
 		       INVALID "Size of hashkey has exceeded the maximum size limit of2048 bytes");
 }
@@ -128,21 +130,16 @@ static void an_update_may_leave_an_old_fault_but_not_make_one(void **state)
 	struct error e;
 
 	assert_true(table_check_updated_index_keys(&t, old, same_fault, &f.arena, &e));
-	assert_refused(
-		table_check_updated_index_keys(&t, old, new_fault, &f.arena, &e), &e,
-		"The update expression attempted to update the secondary index key to unsupported "
-		"type");
-	assert_refused(
-		table_check_updated_index_keys(&t, VALUE_ABSENT, item_of(&f, "{'g':{'S':''}}"),
-					       &f.arena, &e),
-		&e,
-		"One or more parameter values are not valid. The update expression attempted to "
-		"update a secondary index key to a value that is not supported. The AttributeValue "
-		"for a key attribute cannot contain an empty string value.");
-	assert_refused(
-		table_check_updated_index_keys(&t, old, with_long("l", 1025), &f.arena, &e), &e,
-		INVALID "Aggregated size of all range keys has exceeded the size limit of 1024 "
-			"bytes");
+	assert_refused(table_check_updated_index_keys(&t, old, new_fault, &f.arena, &e), &e,
+		       "The update expression attempted to update the secondary index key to unsupported "
+		       "type");
+	assert_refused(table_check_updated_index_keys(&t, VALUE_ABSENT, item_of(&f, "{'g':{'S':''}}"), &f.arena, &e), &e,
+		       "One or more parameter values are not valid. The update expression attempted to "
+		       "update a secondary index key to a value that is not supported. The AttributeValue "
+		       "for a key attribute cannot contain an empty string value.");
+	assert_refused(table_check_updated_index_keys(&t, old, with_long("l", 1025), &f.arena, &e), &e,
+		       INVALID "Aggregated size of all range keys has exceeded the size limit of 1024 "
+			       "bytes");
 }
 
 static void an_index_holds_items_with_all_its_keys(void **state)
@@ -156,23 +153,22 @@ static void an_index_holds_items_with_all_its_keys(void **state)
 
 static void projections_take_keys_and_what_is_included(void **state)
 {
-	struct value item =
-		item_of(&f, "{'pk':{'S':'a'},'sk':{'N':'1'},'g':{'S':'g'},'r':{'N':'2'},"
-			    "'l':{'S':'l'},'extra':{'S':'e'},'other':{'S':'o'}}");
+	struct value item = item_of(&f, "{'pk':{'S':'a'},'sk':{'N':'1'},'g':{'S':'g'},'r':{'N':'2'},"
+					"'l':{'S':'l'},'extra':{'S':'e'},'other':{'S':'o'}}");
 
 	assert_string_equal(item_text(&f, index_projected(&t, &indexes[0], item, &f.arena)),
 			    "{'g':{'S':'g'},'pk':{'S':'a'},'r':{'N':'2'},'sk':{'N':'1'}}");
 	assert_true(value_equal(index_projected(&t, &indexes[1], item, &f.arena), item));
 	assert_string_equal(item_text(&f, index_projected(&t, &indexes[2], item, &f.arena)),
 			    "{'extra':{'S':'e'},'l':{'S':'l'},'pk':{'S':'a'},'sk':{'N':'1'}}");
-	assert_string_equal(item_text(&f, table_key_item(&t, NULL, item, &f.arena)),
-			    "{'pk':{'S':'a'},'sk':{'N':'1'}}");
+	assert_string_equal(item_text(&f, table_key_item(&t, NULL, item, &f.arena)), "{'pk':{'S':'a'},'sk':{'N':'1'}}");
 	for (size_t i = 0; i < 3; i++) {
 		struct value kept = index_projected(&t, &indexes[i], item, &f.arena);
 		struct value_iter it = value_iter(item);
 
 		while (value_next(&it))
-			assert_int_equal(index_has_attribute(&t, &indexes[i], it.name), value_present(value_get(kept, it.name)));
+			assert_int_equal(index_has_attribute(&t, &indexes[i], it.name),
+					 value_present(value_get(kept, it.name)));
 	}
 }
 
@@ -197,14 +193,12 @@ static void arns_name_the_table(void **state)
 
 	t.region = SLICE("eu-west-1");
 	arn = table_arn(&t, &f.arena);
-	assert_string_equal(arena_cstr(&f.arena, arn),
-			    "arn:aws:dynamodb:eu-west-1:000000000000:table/Music");
+	assert_string_equal(arena_cstr(&f.arena, arn), "arn:aws:dynamodb:eu-west-1:000000000000:table/Music");
 	assert_true(slice_is(table_name_of_arn(arn), "Music"));
 	assert_true(slice_is(table_name_of_arn(index_arn(&t, &indexes[0], &f.arena)), "Music"));
 	assert_true(slice_is(table_name_of_arn(stream_arn(&t, &s, &f.arena)), "Music"));
 	assert_true(slice_is(table_name_of_arn(SLICE("Music")), "Music"));
-	assert_true(
-		slice_is(table_name_of_arn(SLICE("arn:aws:s3:::bucket")), "arn:aws:s3:::bucket"));
+	assert_true(slice_is(table_name_of_arn(SLICE("arn:aws:s3:::bucket")), "arn:aws:s3:::bucket"));
 }
 
 static void a_definition_survives_its_text(void **state)
@@ -218,9 +212,7 @@ static void a_definition_survives_its_text(void **state)
 				 .closed_ms = 2,
 				 .first_sequence = UINT64_MAX - 1,
 				 .closed_sequence = UINT64_MAX };
-	struct stream open = {
-		.id = 9, .label = SLICE("m"), .view = STREAM_NEW_AND_OLD, .shards = 4
-	};
+	struct stream open = { .id = 9, .label = SLICE("m"), .view = STREAM_NEW_AND_OLD, .shards = 4 };
 	struct tag tags[] = { { SLICE("k\"ey"), SLICE("välue") } };
 	struct table out;
 	struct slice text;
@@ -271,14 +263,10 @@ int main(void)
 		cmocka_unit_test_setup_teardown(item_without_its_key_is_refused, setup, teardown),
 		cmocka_unit_test_setup_teardown(key_must_be_exactly_the_key, setup, teardown),
 		cmocka_unit_test_setup_teardown(keys_have_a_size_limit, setup, teardown),
-		cmocka_unit_test_setup_teardown(index_keys_are_checked_when_present, setup,
-						teardown),
-		cmocka_unit_test_setup_teardown(an_update_may_leave_an_old_fault_but_not_make_one,
-						setup, teardown),
-		cmocka_unit_test_setup_teardown(an_index_holds_items_with_all_its_keys, setup,
-						teardown),
-		cmocka_unit_test_setup_teardown(projections_take_keys_and_what_is_included, setup,
-						teardown),
+		cmocka_unit_test_setup_teardown(index_keys_are_checked_when_present, setup, teardown),
+		cmocka_unit_test_setup_teardown(an_update_may_leave_an_old_fault_but_not_make_one, setup, teardown),
+		cmocka_unit_test_setup_teardown(an_index_holds_items_with_all_its_keys, setup, teardown),
+		cmocka_unit_test_setup_teardown(projections_take_keys_and_what_is_included, setup, teardown),
 		cmocka_unit_test_setup_teardown(items_end_at_400_kilobytes, setup, teardown),
 		cmocka_unit_test_setup_teardown(arns_name_the_table, setup, teardown),
 		cmocka_unit_test_setup_teardown(a_definition_survives_its_text, setup, teardown),

@@ -21,8 +21,7 @@ static void take_record(void *ctx, const struct stream_record *r)
 	assert_true(r->size_bytes > 0);
 	all->last_sequence = r->sequence;
 	all->count++;
-	buf_printf(&all->text, "%s%s %s", all->text.n ? "; " : "", events[r->event],
-		   item_text(all->f, r->keys));
+	buf_printf(&all->text, "%s%s %s", all->text.n ? "; " : "", events[r->event], item_text(all->f, r->keys));
 	if (value_present(r->old_image))
 		buf_printf(&all->text, " old");
 	if (value_present(r->new_image))
@@ -31,16 +30,15 @@ static void take_record(void *ctx, const struct stream_record *r)
 		buf_printf(&all->text, " ttl");
 }
 
-static struct records read_shard(struct fixture *f, const struct stream *s, uint32_t shard,
-				 uint64_t from, int64_t limit, uint64_t *next)
+static struct records read_shard(struct fixture *f, const struct stream *s, uint32_t shard, uint64_t from,
+				 int64_t limit, uint64_t *next)
 {
 	struct records all = { .f = f };
 	struct error e = { 0 };
 	uint64_t unused;
 
 	buf_init(&all.text, &f->arena);
-	if (!db_stream_read(f->db, s, shard, from, limit, take_record, &all, &f->arena,
-			    next ? next : &unused, &e))
+	if (!db_stream_read(f->db, s, shard, from, limit, take_record, &all, &f->arena, next ? next : &unused, &e))
 		fail_msg("%.*s", SLICE_ARG(e.message));
 	buf_byte(&all.text, 0);
 	return all;
@@ -114,8 +112,7 @@ static void a_limit_leaves_the_rest_for_the_next_read(void **state)
 	shard = stream_shard_of(s, SLICE("a"));
 	assert_int_equal(read_shard(f, s, shard, next, 2, &next).count, 2);
 	assert_int_equal(read_shard(f, s, shard, next, 2, &next).count, 2);
-	assert_string_equal(read_shard(f, s, shard, next, 2, &next).text.p,
-			    "INSERT {'pk':{'S':'a'},'sk':{'N':'4'}}");
+	assert_string_equal(read_shard(f, s, shard, next, 2, &next).text.p, "INSERT {'pk':{'S':'a'},'sk':{'N':'4'}}");
 }
 
 static void every_item_is_in_the_shard_of_its_partition(void **state)
@@ -241,9 +238,8 @@ static void sequences_go_on_rising_after_a_restart(void **state)
 
 int main(void)
 {
-#define TEST(name) cmocka_unit_test_setup_teardown(name, fixture_setup, fixture_teardown)
-#define DISK_TEST(name) \
-	cmocka_unit_test_setup_teardown(name, fixture_setup_on_disk, fixture_teardown)
+#define TEST(name)      cmocka_unit_test_setup_teardown(name, fixture_setup, fixture_teardown)
+#define DISK_TEST(name) cmocka_unit_test_setup_teardown(name, fixture_setup_on_disk, fixture_teardown)
 	const struct CMUnitTest tests[] = {
 		TEST(changes_of_an_item_come_in_order),
 		TEST(a_limit_leaves_the_rest_for_the_next_read),

@@ -89,8 +89,7 @@ static void the_stream_says_who_deleted(void **state)
 	step_all(f);
 	s = table_of(f, "t")->stream;
 	for (uint32_t shard = 0; shard < s->shards; shard++)
-		assert_true(db_stream_read(f->db, s, shard, 0, 0, count_by_ttl, &by_ttl, &f->arena,
-					   &next, &e));
+		assert_true(db_stream_read(f->db, s, shard, 0, 0, count_by_ttl, &by_ttl, &f->arena, &next, &e));
 	assert_int_equal(by_ttl, 1);
 }
 
@@ -105,10 +104,8 @@ static void an_item_whose_expiry_was_moved_stays(void **state)
 	put(f, "t", "{'pk':{'S':'b'}}");
 	/* What the sweep saw before the item was changed: the writer must look again. */
 	const struct table *t = table_of(f, "t");
-	struct write_action w = { .kind = WRITE_DELETE, .table = t, .by_ttl = true,
-				  .ttl_deadline = NOW_S };
-	struct write_request r = { .arena = &f->arena, .mode = REQUEST_EACH, .actions = &w,
-				   .action_count = 1 };
+	struct write_action w = { .kind = WRITE_DELETE, .table = t, .by_ttl = true, .ttl_deadline = NOW_S };
+	struct write_request r = { .arena = &f->arena, .mode = REQUEST_EACH, .actions = &w, .action_count = 1 };
 	struct error e = { 0 };
 
 	w.key_item = item_of(f, "{'pk':{'S':'a'}}");
@@ -234,8 +231,9 @@ static void tokens_are_forgotten_after_their_time(void **state)
 	struct fixture *f = *state;
 	const struct table *t;
 	struct write_action w = { .kind = WRITE_PUT };
-	struct write_request r = { .arena = &f->arena, .mode = REQUEST_ALL, .actions = &w,
-				   .action_count = 1, .token = SLICE("token") };
+	struct write_request r = {
+		.arena = &f->arena, .mode = REQUEST_ALL, .actions = &w, .action_count = 1, .token = SLICE("token")
+	};
 	struct error e = { 0 };
 
 	make_table(f, "t", "pk:S", NULL, 0, STREAM_NONE);
@@ -257,9 +255,8 @@ static void tokens_are_forgotten_after_their_time(void **state)
 
 int main(void)
 {
-#define TEST(name) cmocka_unit_test_setup_teardown(name, fixture_setup, fixture_teardown)
-#define DISK_TEST(name) \
-	cmocka_unit_test_setup_teardown(name, fixture_setup_on_disk, fixture_teardown)
+#define TEST(name)      cmocka_unit_test_setup_teardown(name, fixture_setup, fixture_teardown)
+#define DISK_TEST(name) cmocka_unit_test_setup_teardown(name, fixture_setup_on_disk, fixture_teardown)
 	const struct CMUnitTest tests[] = {
 		TEST(expired_items_go_and_others_stay),
 		TEST(what_expired_years_ago_stays),

@@ -4,7 +4,7 @@
 #include "writes.h"
 
 #define ITEM_A "{'pk':{'S':'a'},'v':{'N':'1'}}"
-#define KEY_A "{'pk':{'S':'a'}}"
+#define KEY_A  "{'pk':{'S':'a'}}"
 
 static void assert_counts(struct fixture *f, const char *table, int64_t items, int64_t bytes)
 {
@@ -88,18 +88,16 @@ static void an_update_that_makes_a_bad_item_is_refused(void **state)
 	w = action(f, WRITE_UPDATE, "t", KEY_A);
 	with_update(f, &w, "SET g = n", NULL);
 	submit(f, REQUEST_EACH, &w, 1);
-	assert_error(
-		f, &w.error, ERR_VALIDATION,
-		"The update expression attempted to update the secondary index key to unsupported "
-		"type");
+	assert_error(f, &w.error, ERR_VALIDATION,
+		     "The update expression attempted to update the secondary index key to unsupported "
+		     "type");
 	memset(big, 'x', 300 * 1024);
 	big[300 * 1024] = '\0';
 	putf(f, "t", "{'pk':{'S':'a'},'big':{'S':'%s'}}", big);
 	w = action(f, WRITE_UPDATE, "t", KEY_A);
 	with_update(f, &w, "SET more = big", NULL);
 	submit(f, REQUEST_EACH, &w, 1);
-	assert_error(f, &w.error, ERR_VALIDATION,
-		     "Item size to update has exceeded the maximum allowed size");
+	assert_error(f, &w.error, ERR_VALIDATION, "Item size to update has exceeded the maximum allowed size");
 	assert_verified(f);
 }
 
@@ -175,13 +173,12 @@ static void a_put_prepared_before_a_new_index_is_checked_against_it(void **state
 static void index_units_are_counted_as_dynamodb_does(void **state)
 {
 	struct fixture *f = *state;
-	struct index x[] = { index_of("g", "g:S", true, PROJECT_KEYS_ONLY),
-			     index_of("h", "h:S", true, PROJECT_ALL) };
+	struct index x[] = { index_of("g", "g:S", true, PROJECT_KEYS_ONLY), index_of("h", "h:S", true, PROJECT_ALL) };
 	static const struct {
 		const char *item;
 		double g, h;
 	} steps[] = {
-		{ "{'pk':{'S':'a'},'g':{'S':'1'}}", 1, 0 },		  /* in */
+		{ "{'pk':{'S':'a'},'g':{'S':'1'}}", 1, 0 },               /* in */
 		{ "{'pk':{'S':'a'},'g':{'S':'1'},'v':{'N':'1'}}", 0, 0 }, /* not projected */
 		{ "{'pk':{'S':'a'},'g':{'S':'2'},'v':{'N':'1'}}", 2, 0 }, /* moved */
 		{ "{'pk':{'S':'a'},'h':{'S':'x'},'v':{'N':'1'}}", 1, 1 }, /* out, in */
@@ -307,8 +304,7 @@ static void two_actions_on_one_item_are_refused(void **state)
 	w[0] = action(f, WRITE_PUT, "t", ITEM_A);
 	w[1] = action(f, WRITE_DELETE, "t", KEY_A);
 	r = submit(f, REQUEST_ALL, w, 2);
-	assert_error(f, &r.error, ERR_VALIDATION,
-		     "Transaction request cannot include multiple operations on one item");
+	assert_error(f, &r.error, ERR_VALIDATION, "Transaction request cannot include multiple operations on one item");
 }
 
 #define BIG 12 /* items of 390 KB: more than 4 MB together */
@@ -340,11 +336,11 @@ static void a_transaction_looks_into_four_megabytes_of_items_at_most(void **stat
 	assert_counts(f, "t", 0, 0);
 }
 
-static struct write_request with_token(struct fixture *f, struct write_action *w, const char *token,
-				       uint8_t digest)
+static struct write_request with_token(struct fixture *f, struct write_action *w, const char *token, uint8_t digest)
 {
-	struct write_request r = { .arena = &f->arena, .mode = REQUEST_ALL, .actions = w,
-				   .action_count = 1, .token = slice_str(token) };
+	struct write_request r = {
+		.arena = &f->arena, .mode = REQUEST_ALL, .actions = w, .action_count = 1, .token = slice_str(token)
+	};
 
 	memset(r.token_digest, digest, sizeof(r.token_digest));
 	db_submit_wait(f->db, &r);
@@ -379,8 +375,7 @@ static void a_token_makes_a_transaction_happen_once(void **state)
 	assert_false(r.replayed);
 	run_control(f, &sweep);
 	assert_int_equal(sweep.worked, 1);
-	assert_true(
-		with_token(f, &w, "token", 2).replayed); /* the sweep left the newer use alone */
+	assert_true(with_token(f, &w, "token", 2).replayed); /* the sweep left the newer use alone */
 	f->now_ms += 10 * 60 * 1000;
 	run_control(f, &sweep);
 	run_control(f, &sweep);
@@ -419,10 +414,9 @@ static void requests_of_one_batch_see_those_before(void **state)
 	w[3] = action(f, WRITE_UPDATE, "t", KEY_A);
 	with_update(f, &w[3], "SET g = :three", "{':three':{'S':'3'}}");
 	for (size_t i = 0; i < 4; i++)
-		r[i] = (struct write_request){ .arena = i == 3 ? &f->arena : NULL,
-					       .mode = REQUEST_EACH,
-					       .actions = &w[i],
-					       .action_count = 1 };
+		r[i] = (struct write_request){
+			.arena = i == 3 ? &f->arena : NULL, .mode = REQUEST_EACH, .actions = &w[i], .action_count = 1
+		};
 	batches = db_metrics(f->db).batches;
 	submit_together(f, r, 4, -1);
 	assert_true(db_metrics(f->db).batches == batches + 1);
@@ -468,7 +462,9 @@ static void a_thread_that_may_wait_writes_itself_when_nobody_else_does(void **st
 	for (int i = 0; i < 3; i++) {
 		w[i] = action(f, WRITE_PUT, "t", "{'pk':{'S':'b'}}");
 		only_if(f, &w[i], i ? "attribute_exists(pk)" : "attribute_not_exists(pk)", NULL);
-		r[i] = (struct write_request){ .mode = REQUEST_EACH, .actions = &w[i], .action_count = 1, .may_wait = i > 0 };
+		r[i] = (struct write_request){
+			.mode = REQUEST_EACH, .actions = &w[i], .action_count = 1, .may_wait = i > 0
+		};
 	}
 	submit_together(f, r, 3, -1);
 	for (int i = 0; i < 3; i++)
@@ -491,13 +487,12 @@ static void *add_many(void *arg)
 
 	arena_init(&a);
 	for (int i = 0; i < x->times; i++) {
-		struct write_action w = { .kind = WRITE_UPDATE, .table = x->table,
-					  .key = { .pk = SLICE("a") }, .update = x->update };
-		struct write_request r = { .arena = &a, .mode = REQUEST_EACH, .actions = &w,
-					   .action_count = 1 };
+		struct write_action w = {
+			.kind = WRITE_UPDATE, .table = x->table, .key = { .pk = SLICE("a") }, .update = x->update
+		};
+		struct write_request r = { .arena = &a, .mode = REQUEST_EACH, .actions = &w, .action_count = 1 };
 
-		w.key_item = value_make_map(&a, &(struct value_member){ SLICE("pk"),
-					    value_make_s(&a, SLICE("a")) }, 1);
+		w.key_item = value_make_map(&a, &(struct value_member){ SLICE("pk"), value_make_s(&a, SLICE("a")) }, 1);
 		db_submit_wait(x->f->db, &r);
 		arena_clear(&a);
 	}

@@ -5,7 +5,7 @@
 #include "writes.h"
 
 #define KEY_A "{'pk':{'S':'a'},'sk':{'S':'1'}}"
-#define BIG 6000 /* above what an arena takes from its blocks: each copy is an allocation to fail */
+#define BIG   6000 /* above what an arena takes from its blocks: each copy is an allocation to fail */
 #define KEY_B "{'pk':{'S':'b'},'sk':{'S':'1'}}"
 
 static const char *item_a(struct fixture *f, const char *g)
@@ -14,9 +14,11 @@ static const char *item_a(struct fixture *f, const char *g)
 
 	memset(big, 'x', BIG);
 	big[BIG] = '\0';
-	return arena_cstr(&f->arena, arena_printf(&f->arena,
-		"{'pk':{'S':'a'},'sk':{'S':'1'},'g':{'S':'%s'},'l':{'S':'%s'},'ttl':{'N':'%zu'},"
-		"'big':{'S':'%s'}}", g, g, 90 + strlen(g), big));
+	return arena_cstr(&f->arena,
+			  arena_printf(&f->arena,
+				       "{'pk':{'S':'a'},'sk':{'S':'1'},'g':{'S':'%s'},'l':{'S':'%s'},'ttl':{'N':'%zu'},"
+				       "'big':{'S':'%s'}}",
+				       g, g, 90 + strlen(g), big));
 }
 
 /* A table where one write touches every kind of record. */
@@ -56,8 +58,9 @@ static void prepare(struct fixture *f, struct transaction *x)
 	only_if(f, &x->w[0], "g = :old", "{':old':{'S':'before'}}");
 	x->w[1] = action(f, WRITE_UPDATE, "t", KEY_B);
 	with_update(f, &x->w[1], "ADD n :one", "{':one':{'N':'1'}}");
-	x->r = (struct write_request){ .arena = &x->arena, .mode = REQUEST_ALL, .actions = x->w,
-				       .action_count = 2, .token = SLICE("token") };
+	x->r = (struct write_request){
+		.arena = &x->arena, .mode = REQUEST_ALL, .actions = x->w, .action_count = 2, .token = SLICE("token")
+	};
 }
 
 static void undo(struct fixture *f)
@@ -132,19 +135,16 @@ static void memory_failing_under_a_large_transaction_leaves_nothing_of_it(void *
 
 		arena_init(&arena);
 		for (int i = 0; i < 60; i++)
-			w[i] = action(
-				f, WRITE_PUT, "t",
-				arena_cstr(&f->arena, arena_printf(&f->arena,
-								   "{'pk':{'S':'p%d'},'sk':{'S':'1'"
-								   "},'g':{'S':'1'},'l':{'S':'1'},"
-								   "'ttl':{'N':'9'}}",
-								   i)));
-		for (int i = 0; i < 2;
-		     i++) /* the second one looks for what the first may have left */
-			r[i] = (struct write_request){ .arena = &arena,
-						       .mode = REQUEST_ALL,
-						       .actions = w,
-						       .action_count = 60 };
+			w[i] = action(f, WRITE_PUT, "t",
+				      arena_cstr(&f->arena, arena_printf(&f->arena,
+									 "{'pk':{'S':'p%d'},'sk':{'S':'1'"
+									 "},'g':{'S':'1'},'l':{'S':'1'},"
+									 "'ttl':{'N':'9'}}",
+									 i)));
+		for (int i = 0; i < 2; i++) /* the second one looks for what the first may have left */
+			r[i] = (struct write_request){
+				.arena = &arena, .mode = REQUEST_ALL, .actions = w, .action_count = 60
+			};
 		r[1].actions = arena_alloc(&f->arena, sizeof(w));
 		memcpy(r[1].actions, w, sizeof(w));
 		submit_together(f, r, 2, n);
@@ -198,12 +198,12 @@ static void after_a_failed_write_everyone_in_the_batch_is_told(void **state)
 	w[1] = action(f, WRITE_PUT, "t", KEY_B);
 	only_if(f, &w[1], "attribute_not_exists(pk)", NULL);
 	for (int i = 0; i < 2; i++)
-		r[i] = (struct write_request){ .mode = REQUEST_EACH, .actions = &w[i],
-					       .action_count = 1 };
+		r[i] = (struct write_request){ .mode = REQUEST_EACH, .actions = &w[i], .action_count = 1 };
 	store_fail_after(db_store(f->db), 2); /* two reads, then the write */
 	submit_together(f, r, 2, -1);
 	store_fail_after(db_store(f->db), -1);
-	assert_error(f, &r[0].error, ERR_INTERNAL, "The write was not made: the disk of the database failed; Thorpe must be restarted");
+	assert_error(f, &r[0].error, ERR_INTERNAL,
+		     "The write was not made: the disk of the database failed; Thorpe must be restarted");
 	assert_int_equal(r[1].error.code, ERR_INTERNAL);
 	after = db_metrics(f->db);
 	assert_true(after.write_errors == before.write_errors + 1);
@@ -226,12 +226,12 @@ static void one_request_out_of_memory_leaves_the_others_of_its_batch(void **stat
 		int64_t stored = 1;
 
 		for (int i = 0; i < 8; i++) {
-			char *item = arena_cstr(&f->arena, arena_printf(&f->arena,
-				"{'pk':{'S':'b%d'},'sk':{'S':'1'},'g':{'S':'g%d'}}", i, i));
+			char *item = arena_cstr(&f->arena,
+						arena_printf(&f->arena,
+							     "{'pk':{'S':'b%d'},'sk':{'S':'1'},'g':{'S':'g%d'}}", i, i));
 
 			w[i] = action(f, WRITE_PUT, "t", item);
-			r[i] = (struct write_request){ .mode = REQUEST_EACH, .actions = &w[i],
-						       .action_count = 1 };
+			r[i] = (struct write_request){ .mode = REQUEST_EACH, .actions = &w[i], .action_count = 1 };
 		}
 		submit_together(f, r, 8, n);
 		writer_fail_never(f);
@@ -344,8 +344,8 @@ int main(int argc, char **argv)
 		TEST(the_store_failing_at_each_call_changes_nothing),
 		TEST(after_a_failed_write_everyone_in_the_batch_is_told),
 		TEST(one_request_out_of_memory_leaves_the_others_of_its_batch),
-		cmocka_unit_test_setup_teardown(what_was_acknowledged_survives_a_kill,
-						fixture_setup_on_disk, fixture_teardown),
+		cmocka_unit_test_setup_teardown(what_was_acknowledged_survives_a_kill, fixture_setup_on_disk,
+						fixture_teardown),
 	};
 
 	if (argc == 2)

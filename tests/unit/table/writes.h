@@ -9,8 +9,7 @@
 #include "table/write.h"
 
 /* An action on the item with the key attributes of `item`. */
-static inline struct write_action action(struct fixture *f, enum write_kind kind, const char *table,
-					 const char *item)
+static inline struct write_action action(struct fixture *f, enum write_kind kind, const char *table, const char *item)
 {
 	struct write_action w = { .kind = kind, .table = table_of(f, table) };
 	struct value v = item_of(f, item);
@@ -33,18 +32,15 @@ static inline struct expr_bindings *bindings(struct fixture *f, const char *valu
 	return b;
 }
 
-static inline void only_if(struct fixture *f, struct write_action *w, const char *condition,
-			   const char *values)
+static inline void only_if(struct fixture *f, struct write_action *w, const char *condition, const char *values)
 {
 	struct error e = { 0 };
 
-	if (!condition_compile(bindings(f, values), CONDITION_EXPRESSION, slice_str(condition),
-			       &w->condition, &e))
+	if (!condition_compile(bindings(f, values), CONDITION_EXPRESSION, slice_str(condition), &w->condition, &e))
 		fail_msg("%.*s", SLICE_ARG(e.message));
 }
 
-static inline void with_update(struct fixture *f, struct write_action *w, const char *update,
-			       const char *values)
+static inline void with_update(struct fixture *f, struct write_action *w, const char *update, const char *values)
 {
 	struct error e = { 0 };
 
@@ -52,12 +48,9 @@ static inline void with_update(struct fixture *f, struct write_action *w, const 
 		fail_msg("%.*s", SLICE_ARG(e.message));
 }
 
-static inline struct write_request submit(struct fixture *f, enum request_mode mode,
-					  struct write_action *w, size_t n)
+static inline struct write_request submit(struct fixture *f, enum request_mode mode, struct write_action *w, size_t n)
 {
-	struct write_request r = {
-		.arena = &f->arena, .mode = mode, .actions = w, .action_count = n
-	};
+	struct write_request r = { .arena = &f->arena, .mode = mode, .actions = w, .action_count = n };
 
 	db_submit_wait(f->db, &r);
 	return r;
@@ -71,8 +64,7 @@ static inline struct write_request submit_control(struct fixture *f, struct cont
 	return r;
 }
 
-static inline void assert_error(struct fixture *f, const struct error *e, enum err code,
-				const char *text)
+static inline void assert_error(struct fixture *f, const struct error *e, enum err code, const char *text)
 {
 	assert_int_equal(e->code, code);
 	assert_string_equal(arena_cstr(&f->arena, e->message), text);
@@ -110,12 +102,9 @@ static inline void on_writer_done(struct write_request *r)
 /* The writer stands still when this returns, until writer_release(). */
 static inline void writer_hold(struct fixture *f, struct on_writer *o)
 {
-	*o = (struct on_writer){ .lock = PTHREAD_MUTEX_INITIALIZER,
-				 .cond = PTHREAD_COND_INITIALIZER,
-				 .fail_after = -1 };
+	*o = (struct on_writer){ .lock = PTHREAD_MUTEX_INITIALIZER, .cond = PTHREAD_COND_INITIALIZER, .fail_after = -1 };
 	arena_init(&o->arena);
-	o->r = (struct write_request){ .arena = &o->arena, .mode = REQUEST_EACH,
-				       .done = on_writer_done, .ctx = o };
+	o->r = (struct write_request){ .arena = &o->arena, .mode = REQUEST_EACH, .done = on_writer_done, .ctx = o };
 	db_submit(f->db, &o->r);
 	pthread_mutex_lock(&o->lock);
 	while (!o->reached)
@@ -164,8 +153,7 @@ static inline void several_done(struct write_request *r)
 }
 
 /* With fail_after >= 0 the writer's allocations fail after so many, until writer_fail_never(). */
-static inline void submit_together(struct fixture *f, struct write_request *r, size_t n,
-				   long fail_after)
+static inline void submit_together(struct fixture *f, struct write_request *r, size_t n, long fail_after)
 {
 	struct several s = { PTHREAD_MUTEX_INITIALIZER, PTHREAD_COND_INITIALIZER, n };
 	struct arena *arenas = calloc(n, sizeof(*arenas));

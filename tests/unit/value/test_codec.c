@@ -3,29 +3,41 @@
 #include "helper.h"
 #include "base/alloc.h"
 
-#define EMPTY "Supplied AttributeValue is empty, " \
-	      "must contain exactly one of the supported datatypes"
-#define SEVERAL "Supplied AttributeValue has more than one datatypes set, " \
-		"must contain exactly one of the supported datatypes"
-#define INVALID "One or more parameter values were invalid: "
-#define NOT_NUMERIC "The parameter cannot be converted to a numeric value"
-#define STRUCTURE "Start of structure or map found where not expected"
-#define CLASS "com.amazonaws.dynamodb.v20120810.AttributeValue"
-#define MAP_EXPECTED \
-	"Unrecognized collection type java.util.Map<java.lang.String, " CLASS ">"
-#define BASE64 "Invalid last non-pad Base64 character dectected"
-#define NESTING "Nesting Levels have exceeded supported limits: " \
-		"Attributes in the item have nested levels beyond supported limit"
+#define EMPTY                                \
+	"Supplied AttributeValue is empty, " \
+	"must contain exactly one of the supported datatypes"
+#define SEVERAL                                                     \
+	"Supplied AttributeValue has more than one datatypes set, " \
+	"must contain exactly one of the supported datatypes"
+#define INVALID      "One or more parameter values were invalid: "
+#define NOT_NUMERIC  "The parameter cannot be converted to a numeric value"
+#define STRUCTURE    "Start of structure or map found where not expected"
+#define CLASS        "com.amazonaws.dynamodb.v20120810.AttributeValue"
+#define MAP_EXPECTED "Unrecognized collection type java.util.Map<java.lang.String, " CLASS ">"
+#define BASE64       "Invalid last non-pad Base64 character dectected"
+#define NESTING                                           \
+	"Nesting Levels have exceeded supported limits: " \
+	"Attributes in the item have nested levels beyond supported limit"
 
 static void comes_back_as_it_was(void **state)
 {
 	static const char *const same[] = {
-		"{\"S\":\"\"}", "{\"S\":\"h\xc3\xa9llo \\\"\\\\\\n\\u0000\"}",
-		"{\"N\":\"-12.5\"}", "{\"N\":\"0\"}",
-		"{\"B\":\"\"}", "{\"B\":\"AA==\"}", "{\"B\":\"AAE=\"}", "{\"B\":\"+/+/\"}",
-		"{\"SS\":[\"\",\"a\",\"b\"]}", "{\"NS\":[\"-1\",\"0\",\"10\"]}",
-		"{\"BS\":[\"\",\"AA==\",\"/w==\"]}", "{\"BOOL\":true}", "{\"BOOL\":false}",
-		"{\"NULL\":true}", "{\"L\":[]}", "{\"M\":{}}",
+		"{\"S\":\"\"}",
+		"{\"S\":\"h\xc3\xa9llo \\\"\\\\\\n\\u0000\"}",
+		"{\"N\":\"-12.5\"}",
+		"{\"N\":\"0\"}",
+		"{\"B\":\"\"}",
+		"{\"B\":\"AA==\"}",
+		"{\"B\":\"AAE=\"}",
+		"{\"B\":\"+/+/\"}",
+		"{\"SS\":[\"\",\"a\",\"b\"]}",
+		"{\"NS\":[\"-1\",\"0\",\"10\"]}",
+		"{\"BS\":[\"\",\"AA==\",\"/w==\"]}",
+		"{\"BOOL\":true}",
+		"{\"BOOL\":false}",
+		"{\"NULL\":true}",
+		"{\"L\":[]}",
+		"{\"M\":{}}",
 		"{\"L\":[{\"S\":\"a\"},{\"L\":[{\"N\":\"1\"}]}]}",
 		"{\"M\":{\"a\":{\"M\":{\"b\":{\"SS\":[\"x\"]}}},\"z\":{\"NULL\":true}}}",
 	};
@@ -101,6 +113,7 @@ struct refusal {
 
 static void values_that_are_not_allowed(void **state)
 {
+	/* clang-format off */
 	static const struct refusal cases[] = {
 		{ "{}", EMPTY },
 		{ "{\"a\":\"\"}", EMPTY },
@@ -134,6 +147,7 @@ static void values_that_are_not_allowed(void **state)
 		{ "{\"NS\":[\"1\",\"b\"]}", NOT_NUMERIC ": b" },
 		{ "{\"M\":{\"\":{\"S\":\"a\"}}}", "Empty attribute name" },
 	};
+	/* clang-format on */
 
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
 		assert_refused(cases[i].json, ERR_VALIDATION, cases[i].message);
@@ -141,6 +155,7 @@ static void values_that_are_not_allowed(void **state)
 
 static void shapes_that_are_wrong(void **state)
 {
+	/* clang-format off */
 	static const struct refusal cases[] = {
 		{ "\"23\"", "Unexpected value type in payload" },
 		{ "true", "Unexpected value type in payload" },
@@ -185,6 +200,7 @@ static void shapes_that_are_wrong(void **state)
 		{ "{\"M\":{\"a\":[]}}", "Unrecognized collection type class " CLASS },
 		{ "{\"M\":{\"a\":{\"BS\":[\"=+/=\"]}}}", BASE64 },
 	};
+	/* clang-format on */
 
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
 		assert_refused(cases[i].json, ERR_SERIALIZATION, cases[i].message);
@@ -206,12 +222,10 @@ static void a_wrong_shape_wins_then_the_first_in_order(void **state)
 {
 	assert_refused("{\"M\":{\"a\":{\"N\":\"x\"},\"b\":{\"S\":5}}}", ERR_SERIALIZATION,
 		       "NUMBER_VALUE cannot be converted to String");
-	assert_refused("{\"M\":{\"z\":{\"N\":\"x\"},\"b\":{\"SS\":[]}}}", ERR_VALIDATION,
-		       NOT_NUMERIC ": x");
+	assert_refused("{\"M\":{\"z\":{\"N\":\"x\"},\"b\":{\"SS\":[]}}}", ERR_VALIDATION, NOT_NUMERIC ": x");
 	assert_refused("{\"M\":{\"b\":{\"SS\":[]},\"a\":{\"N\":\"x\"}}}", ERR_VALIDATION,
 		       INVALID "An string set  may not be empty");
-	assert_refused("{\"M\":{\"z\":{\"L\":[{\"N\":\"y\"}]},\"b\":{\"SS\":[]}}}", ERR_VALIDATION,
-		       NOT_NUMERIC ": y");
+	assert_refused("{\"M\":{\"z\":{\"L\":[{\"N\":\"y\"}]},\"b\":{\"SS\":[]}}}", ERR_VALIDATION, NOT_NUMERIC ": y");
 }
 
 /* `inner` inside `wraps` containers, maps and lists in turn. */
@@ -254,8 +268,7 @@ static void names_have_a_length_limit(void **state)
 	assert_true(item_from_json(&arena, &item, &v, &e));
 	member.name.n = 65536;
 	assert_false(item_from_json(&arena, &item, &v, &e));
-	assert_slice(e.message,
-		     INVALID "Attribute name is too large, must be less than 65536 bytes");
+	assert_slice(e.message, INVALID "Attribute name is too large, must be less than 65536 bytes");
 }
 
 static void large_items_survive(void **state)
@@ -266,8 +279,8 @@ static void large_items_survive(void **state)
 	buf_init(&b, &arena);
 	buf_byte(&b, '{');
 	for (int i = 0; i < 500; i++)
-		buf_printf(&b, "\"%d\":{\"L\":[{\"S\":\"%0300d\"},{\"NS\":[\"%d\",\"-%d\"]}]},",
-			   (i * 37) % 500, i, i, i + 1);
+		buf_printf(&b, "\"%d\":{\"L\":[{\"S\":\"%0300d\"},{\"NS\":[\"%d\",\"-%d\"]}]},", (i * 37) % 500, i, i,
+			   i + 1);
 	buf_str(&b, "\"SS\":{\"SS\":[");
 	for (int i = 0; i < 1000; i++)
 		buf_printf(&b, "%s\"%d\"", i ? "," : "", (i * 77) % 1000);

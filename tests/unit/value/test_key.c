@@ -43,8 +43,7 @@ static void escaped_form_sorts_as_the_bytes_whatever_follows(void **state)
 		buf_byte(&bx, (uint8_t)next_random(&seed));
 		buf_byte(&by, (uint8_t)next_random(&seed));
 		if (!slice_equal(x, y))
-			assert_int_equal(sign(slice_cmp(buf_slice(&bx), buf_slice(&by))),
-					 sign(slice_cmp(x, y)));
+			assert_int_equal(sign(slice_cmp(buf_slice(&bx), buf_slice(&by))), sign(slice_cmp(x, y)));
 		arena_clear(&arena);
 	}
 }
@@ -93,7 +92,10 @@ static void malformed_keys_are_refused(void **state)
 		{ "", 0 }, { "a", 1 }, { "\0", 1 }, { "a\0", 2 }, { "a\0\1", 3 }, { "a\0\377", 3 },
 	};
 	static const struct slice counted[] = {
-		{ "", 0 }, { "\0", 1 }, { "\0\1", 2 }, { "\0\3ab", 4 },
+		{ "", 0 },
+		{ "\0", 1 },
+		{ "\0\1", 2 },
+		{ "\0\3ab", 4 },
 	};
 	struct slice out;
 
@@ -126,8 +128,7 @@ static void successor_is_above_all_that_start_with_it(void **state)
 
 static void key_bytes_become_the_value_again(void **state)
 {
-	static const char *const keys[] = { "{\"S\":\"a\"}", "{\"N\":\"-12.5\"}", "{\"N\":\"0\"}",
-					    "{\"B\":\"AAEC\"}" };
+	static const char *const keys[] = { "{\"S\":\"a\"}", "{\"N\":\"-12.5\"}", "{\"N\":\"0\"}", "{\"B\":\"AAEC\"}" };
 
 	for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++) {
 		struct value v = from_text(keys[i]);

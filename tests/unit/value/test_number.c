@@ -2,17 +2,15 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "helper.h"
 
-#define DIGITS38 "12345678901234567890123456789012345678"
-#define NINES38 "99999999999999999999999999999999999999"
-#define OVERFLOW \
-	"Number overflow. Attempting to store a number with magnitude larger than supported range"
-#define UNDERFLOW \
-	"Number underflow. Attempting to store a number with magnitude smaller than supported range"
-#define PRECISION "Attempting to store more than 38 significant digits in a Number"
+#define DIGITS38    "12345678901234567890123456789012345678"
+#define NINES38     "99999999999999999999999999999999999999"
+#define OVERFLOW    "Number overflow. Attempting to store a number with magnitude larger than supported range"
+#define UNDERFLOW   "Number underflow. Attempting to store a number with magnitude smaller than supported range"
+#define PRECISION   "Attempting to store more than 38 significant digits in a Number"
 #define NOT_NUMERIC "The parameter cannot be converted to a numeric value"
 
 /* The reference: a number written out digit by digit, without any cleverness. */
-#define REF_LOW (-180)
+#define REF_LOW    (-180)
 #define REF_DIGITS 320
 
 struct ref {
@@ -123,8 +121,7 @@ static void assert_normal(const char *in, const char *out)
 	number_format_encoded(encoded, len, text);
 	assert_string_equal(text, out);
 	back = number_decode(encoded, len);
-	assert_true(back.digits == n.digits && back.exponent == n.exponent &&
-		    back.negative == n.negative);
+	assert_true(back.digits == n.digits && back.exponent == n.exponent && back.negative == n.negative);
 	assert_int_equal(number_size(&n), number_size_encoded(encoded, len));
 }
 
@@ -180,9 +177,9 @@ static void assert_refused(const char *text, const char *message)
 
 static void refuses_what_dynamodb_refuses(void **state)
 {
-	static const char *const junk[] = { "b", " 1", "1 ", "1\n", ".", "-", "+", "e5", "1e",
-		"1e+", "1e5.0", "1.2.3", "--1", "0x10", "NaN", "Infinity", "-Infinity", "1,5", "1e5e5",
-		"\xd9\xa1" };
+	static const char *const junk[] = { "b",   " 1",       "1 ",        "1\n",   ".",     "-",       "+",
+					    "e5",  "1e",       "1e+",       "1e5.0", "1.2.3", "--1",     "0x10",
+					    "NaN", "Infinity", "-Infinity", "1,5",   "1e5e5", "\xd9\xa1" };
 
 	assert_refused("", NOT_NUMERIC);
 	for (size_t i = 0; i < sizeof(junk) / sizeof(junk[0]); i++) {
@@ -215,8 +212,7 @@ static struct sample random_sample(uint64_t *seed)
 	char digits[39], text[64];
 	int n = 1 + (int)(next_random(seed) % (next_random(seed) % 3 ? 38 : 2));
 	bool negative = next_random(seed) & 1;
-	int top = next_random(seed) % 2 ? (int)(next_random(seed) % 256) - 130 :
-					  (int)(next_random(seed) % 20) - 10;
+	int top = next_random(seed) % 2 ? (int)(next_random(seed) % 256) - 130 : (int)(next_random(seed) % 20) - 10;
 	struct sample s;
 
 	for (int i = 0; i < n; i++)
@@ -252,8 +248,7 @@ static void encoding_sorts_as_the_numbers_do(void **state)
 		assert_true(number_is_valid(x.encoded, x.len));
 		assert_string_equal(text_of(&x.n), ref_text(&x.ref));
 		assert_int_equal(sign(number_cmp(&x.n, &y.n)), expected);
-		assert_int_equal(sign(slice_cmp(slice_make(x.encoded, x.len),
-						slice_make(y.encoded, y.len))), expected);
+		assert_int_equal(sign(slice_cmp(slice_make(x.encoded, x.len), slice_make(y.encoded, y.len))), expected);
 		if (i % 1000 == 0)
 			arena_clear(&arena);
 	}
@@ -261,10 +256,12 @@ static void encoding_sorts_as_the_numbers_do(void **state)
 
 static void neighbours_keep_their_order_in_the_encoding(void **state)
 {
-	static const char *const ascending[] = { "-1e125", "-" NINES38, "-101", "-100.1", "-100",
-		"-99.99", "-99", "-12", "-11.9", "-1.01", "-1.001", "-1", "-0.5", "-1e-130", "0",
-		"1e-130", "1.1e-130", "0.5", "1", "1.001", "1.01", "1.1", "9.9", "10", "11", "99",
-		"99.99", "100", "100.1", "101", NINES38, "1e125" };
+	static const char *const ascending[] = { "-1e125", "-" NINES38, "-101",  "-100.1", "-100",     "-99.99",
+						 "-99",    "-12",       "-11.9", "-1.01",  "-1.001",   "-1",
+						 "-0.5",   "-1e-130",   "0",     "1e-130", "1.1e-130", "0.5",
+						 "1",      "1.001",     "1.01",  "1.1",    "9.9",      "10",
+						 "11",     "99",        "99.99", "100",    "100.1",    "101",
+						 NINES38,  "1e125" };
 	struct slice before = { NULL, 0 };
 
 	for (size_t i = 0; i < sizeof(ascending) / sizeof(ascending[0]); i++) {
@@ -359,8 +356,9 @@ static void assert_i64(int64_t v, const char *text)
 
 static void converts_64_bit_integers(void **state)
 {
-	static const char *const outside[] = { "0.5", "9223372036854775808", "-9223372036854775809",
-		"1e19", "1e125", "1e-130", NINES38 };
+	static const char *const outside[] = {
+		"0.5", "9223372036854775808", "-9223372036854775809", "1e19", "1e125", "1e-130", NINES38
+	};
 	int64_t back;
 
 	assert_i64(0, "0");

@@ -10,10 +10,8 @@ static struct value s(const char *text)
 
 static void type_names_are_the_wires(void **state)
 {
-	static const char *const names[] = { "S", "N", "B", "SS", "NS", "BS", "M", "L", "BOOL",
-					     "NULL" };
-	static const char *const others[] = { "", "s", "X", "SX", "XS", "SSS", "BOO", "BOOLE",
-					      "bool" };
+	static const char *const names[] = { "S", "N", "B", "SS", "NS", "BS", "M", "L", "BOOL", "NULL" };
+	static const char *const others[] = { "", "s", "X", "SX", "XS", "SSS", "BOO", "BOOLE", "bool" };
 
 	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
 		enum value_type t = value_type_parse(slice_str(names[i]));
@@ -45,10 +43,12 @@ static void absent_values_are_harmless(void **state)
 
 static void equal_values_have_equal_bytes(void **state)
 {
+	/* clang-format off */
 	struct value_member forward[] = {
 		{ SLICE("a"), s("1") }, { SLICE("b"), value_make_i64(&arena, 100) },
 		{ SLICE("ab"), value_make_null(&arena) },
 	};
+	/* clang-format on */
 	struct value_member backward[] = { forward[2], forward[1], forward[0] };
 	struct value map = value_make_map(&arena, forward, 3);
 
@@ -63,7 +63,9 @@ static void equal_values_have_equal_bytes(void **state)
 static void of_duplicate_names_the_last_wins(void **state)
 {
 	struct value_member members[] = {
-		{ SLICE("a"), s("1") }, { SLICE("b"), s("2") }, { SLICE("a"), s("3") },
+		{ SLICE("a"), s("1") },
+		{ SLICE("b"), s("2") },
+		{ SLICE("a"), s("3") },
 	};
 	struct value map = value_make_map(&arena, members, 3);
 
@@ -93,8 +95,7 @@ static void members_are_found_by_name_in_maps_of_any_size(void **state)
 			for (size_t k = i; k < n; k++)
 				if (slice_equal(members[k].name, members[i].name))
 					last = k;
-			assert_true(value_equal(value_get(map, members[i].name),
-						members[last].value));
+			assert_true(value_equal(value_get(map, members[i].name), members[last].value));
 		}
 		assert_false(value_present(value_get(map, SLICE("nothing"))));
 		assert_false(value_present(value_get(map, SLICE(""))));
@@ -168,8 +169,7 @@ static void a_map_changes_by_one_member(void **state)
 	}
 	assert_true(value_equal(value_map_with(&arena, map, SLICE("x"), VALUE_ABSENT), map));
 	map = value_make_map(&arena, NULL, 0);
-	assert_string_equal(to_text(value_map_with(&arena, map, SLICE("a"), s("1"))),
-			    "{\"M\":{\"a\":{\"S\":\"1\"}}}");
+	assert_string_equal(to_text(value_map_with(&arena, map, SLICE("a"), s("1"))), "{\"M\":{\"a\":{\"S\":\"1\"}}}");
 }
 
 static void assert_list(struct value v, const char *letters)
@@ -229,7 +229,8 @@ static void sizes_are_dynamodbs(void **state)
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
 		assert_int_equal(value_size(from_text(cases[i].text)), cases[i].size);
 	assert_int_equal(item_size(item_from_text("{\"id\":{\"S\":\"abc\"},"
-						  "\"n\":{\"N\":\"1\"}}")), 8);
+						  "\"n\":{\"N\":\"1\"}}")),
+			 8);
 	assert_int_equal(item_size(item_from_text("{}")), 0);
 }
 
@@ -297,10 +298,16 @@ static void only_canonical_bytes_are_valid(void **state)
 	assert_invalid(SLICE(""), 9);
 	assert_invalid(SLICE("\x00"), 9);
 	assert_invalid(SLICE("\x0b"), 9);
-	assert_invalid(SLICE("\x01"), 9);                        /* no length */
-	assert_invalid(SLICE("\x01\x02""a"), 9);                 /* too short */
-	assert_invalid(SLICE("\x01\x01""ab"), 9);                /* more behind it */
-	assert_invalid(SLICE("\x01\x81\x00""a"), 9);             /* a longer varint than needed */
+	assert_invalid(SLICE("\x01"), 9); /* no length */
+	assert_invalid(SLICE("\x01\x02"
+			     "a"),
+		       9); /* too short */
+	assert_invalid(SLICE("\x01\x01"
+			     "ab"),
+		       9); /* more behind it */
+	assert_invalid(SLICE("\x01\x81\x00"
+			     "a"),
+		       9);                                       /* a longer varint than needed */
 	assert_invalid(SLICE("\x01\x01\xff"), 9);                /* not UTF-8 */
 	assert_invalid(SLICE("\x01\x02\xc0\x80"), 9);            /* overlong */
 	assert_invalid(SLICE("\x01\x03\xed\xa0\x80"), 9);        /* surrogate */
@@ -315,7 +322,7 @@ static void only_canonical_bytes_are_valid(void **state)
 	assert_invalid(SLICE("\x08\0\0\0\3\0\0\0\0"), 9);
 	assert_invalid(SLICE("\x07\0\0\0\xa\0\0\0\2\1b\xa\1a\xa"), 9);
 	assert_true(value_is_valid(from_text("{\"L\":[]}"), 1));
-	assert_invalid(SLICE("\x08\0\0\0\4\0\0\0\0"), 0);        /* too deep */
+	assert_invalid(SLICE("\x08\0\0\0\4\0\0\0\0"), 0); /* too deep */
 }
 
 int main(void)
