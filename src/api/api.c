@@ -41,6 +41,12 @@ void api_free(struct api *api)
 	mem_free(api);
 }
 
+void api_list_also(struct api *api, const struct slice *names, size_t n)
+{
+	api->elsewhere = names;
+	api->elsewhere_count = n;
+}
+
 uint64_t api_stream_latest(struct api *api)
 {
 	return db_stream_latest(api->db);

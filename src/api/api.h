@@ -24,6 +24,8 @@ struct api_options {
 
 struct api *api_new(const struct api_options *o); /* NULL when memory is out */
 void api_free(struct api *api);
+/* ListTables also names these tables, which another database has. Call it before the first request; the names outlive the api. */
+void api_list_also(struct api *api, const struct slice *names, size_t n);
 
 /* What belongs to one calling thread: the cache of parsed expressions. */
 struct api_thread;

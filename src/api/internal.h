@@ -22,6 +22,8 @@ struct api {
 	struct faults *faults;      /* NULL: none */
 	struct op_metrics *metrics; /* by position in the table of operations */
 	_Atomic uint64_t unknown_calls;
+	const struct slice *elsewhere; /* api_list_also() */
+	size_t elsewhere_count;
 };
 
 /* Counts a finished call. `i`: the operation's row. */

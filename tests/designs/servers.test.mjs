@@ -156,6 +156,16 @@ test("a design's table is at each server, for SDKs and the console", async () =>
   await assert.rejects(docHere.put({ TableName: TABLE, Item: { PK: 'USER#alice', SK: 'PROFILE' }, ConditionExpression: 'attribute_not_exists(PK)' }),
     { name: 'ConditionalCheckFailedException' });
   await assert.rejects(docHere.get({ TableName: 'Elsewhere', Key: { PK: 'a', SK: 'b' } }), { name: 'ResourceNotFoundException' });
+  await here.createTable({ TableName: 'SocialMediaApp-own', BillingMode: 'PAY_PER_REQUEST',
+    AttributeDefinitions: [{ AttributeName: 'k', AttributeType: 'S' }], KeySchema: [{ AttributeName: 'k', KeyType: 'HASH' }] });
+  assert.deepEqual((await here.listTables({})).TableNames, ['SocialMediaApp', 'SocialMediaApp-own', 'SocialMediaApp.thorpe']);
+  const pages = [];
+  for (let page = {}, more = true; more; more = page.LastEvaluatedTableName !== undefined) {
+    page = await here.listTables({ Limit: 1, ExclusiveStartTableName: page.LastEvaluatedTableName });
+    pages.push(...page.TableNames);
+  }
+  assert.deepEqual(pages, ['SocialMediaApp', 'SocialMediaApp-own', 'SocialMediaApp.thorpe']);
+  await here.deleteTable({ TableName: 'SocialMediaApp-own' });
   const { Streams } = await streams.listStreams({ TableName: TABLE });
   assert.ok((await streams.describeStream({ StreamArn: Streams[0].StreamArn })).StreamDescription.Shards.length > 0);
   const metrics = await (await fetch(`${servers[1].endpoint}/metrics`)).text();

@@ -1,5 +1,6 @@
 /* DescribeTable, ListTables, DeleteTable.
  * SPDX-License-Identifier: Apache-2.0 */
+#include "api/internal.h"
 #include "api/op/op_control.h"
 #include "api/reply.h"
 
@@ -34,22 +35,47 @@ static size_t position_after(const struct catalog *c, struct slice name)
 	return low;
 }
 
+static int compare_names(const void *x, const void *y)
+{
+	return slice_cmp(*(const struct slice *)x, *(const struct slice *)y);
+}
+
+/* The names after `after`, in order: those of the catalog, and those of tables elsewhere. One more than `limit` tells that
+ * there are more. */
+static struct slice *names_after(struct op_state *s, struct slice after, size_t limit, size_t *count)
+{
+	const struct api *api = s->api;
+	size_t first = after.n ? position_after(s->catalog, after) : 0;
+	size_t here = catalog_count(s->catalog) - first, n = 0;
+	struct slice *names;
+
+	if (here > limit + 1)
+		here = limit + 1;
+	names = arena_alloc(s->arena, arena_array_size(sizeof(*names), here + api->elsewhere_count));
+	for (; n < here; n++)
+		names[n] = catalog_at(s->catalog, first + n)->name;
+	for (size_t i = 0; i < api->elsewhere_count; i++)
+		if (slice_cmp(api->elsewhere[i], after) > 0 && !catalog_table(s->catalog, api->elsewhere[i]))
+			names[n++] = api->elsewhere[i];
+	if (n > here)
+		qsort(names, n, sizeof(*names), compare_names);
+	*count = n;
+	return names;
+}
+
 bool op_list_tables(struct op_state *s, struct error *e)
 {
-	struct slice after = op_string(s->in, "ExclusiveStartTableName");
-	size_t limit = (size_t)op_int(s->in, "Limit", TABLES_PER_PAGE);
-	size_t first = after.n ? position_after(s->catalog, after) : 0;
-	size_t count = catalog_count(s->catalog);
-	size_t end = count - first > limit ? first + limit : count;
+	size_t limit = (size_t)op_int(s->in, "Limit", TABLES_PER_PAGE), count;
+	const struct slice *names = names_after(s, op_string(s->in, "ExclusiveStartTableName"), limit, &count);
+	size_t end = count > limit ? limit : count;
 
 	(void)e;
 	json_open(&s->out, '{');
-	if (end < count) {
-		json_member_string(&s->out, "LastEvaluatedTableName", catalog_at(s->catalog, end - 1)->name);
-	}
+	if (end < count)
+		json_member_string(&s->out, "LastEvaluatedTableName", names[end - 1]);
 	json_member_open(&s->out, "TableNames", '[');
-	for (size_t i = first; i < end; i++)
-		json_string(&s->out, catalog_at(s->catalog, i)->name);
+	for (size_t i = 0; i < end; i++)
+		json_string(&s->out, names[i]);
 	json_close(&s->out, ']');
 	json_close(&s->out, '}');
 	return true;

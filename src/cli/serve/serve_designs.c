@@ -328,11 +328,35 @@ static bool make_apps(struct serve_designs *s, char *why, size_t n)
 	return true;
 }
 
+/* SDKs find the tables of designs here wherever they are (http/serve/forward.h), so ListTables names them. */
+static bool list_remote_tables(struct serve_designs *s, struct api *api, char *why, size_t n)
+{
+	volatile bool ok = true;
+
+	ARENA_TRY(&s->arena, {
+		struct slice *names = arena_alloc(&s->arena, 2 * s->count * sizeof(*names));
+		size_t count = 0;
+
+		for (size_t i = 0; i < s->count; i++) {
+			if (!s->databases[i]->is_remote)
+				continue;
+			names[count++] = s->list[i]->table;
+			names[count++] = arena_printf(&s->arena, "%.*s.thorpe", SLICE_ARG(s->list[i]->table));
+		}
+		api_list_also(api, names, count);
+	}, {
+		snprintf(why, n, "not enough memory");
+		ok = false;
+	});
+	return ok;
+}
+
 bool serve_designs_start(struct serve_designs *s, struct api *api, char *why, size_t n)
 {
 	if (!s->count)
 		return true;
-	if (!choose_databases(s, api, why, n) || !provision_all(s, why, n) || !make_apps(s, why, n))
+	if (!choose_databases(s, api, why, n) || !provision_all(s, why, n) || !make_apps(s, why, n) ||
+	    !list_remote_tables(s, api, why, n))
 		return false;
 	if (s->options->demo)
 		serve_demo(s, s->options->demo);

@@ -1,7 +1,8 @@
 /* DynamoDB's requests for tables of designs that are elsewhere: sent on to where they are, with this server's credentials. So the
  * console, and every SDK that this server lets in, finds a design's table here, wherever it is.
  *
- * What is sent on: requests that name such a table (or <table>.thorpe), or its stream. ListTables lists what is here.
+ * What is sent on: requests that name such a table (or <table>.thorpe), or its stream. ListTables names these tables beside the server's
+ * own (api_list_also()).
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef THORPE_HTTP_SERVE_FORWARD_H
 #define THORPE_HTTP_SERVE_FORWARD_H
