@@ -390,14 +390,20 @@ struct switches {
 static void follow_switch(void *ctx, struct slice name, const struct processor_switch *w)
 {
 	struct switches *all = ctx;
-	struct station *s = process_station(all->process, name);
+	struct process *p = all->process;
+	struct station *s = process_station(p, name);
+	bool changes;
 
-	/* A sender looks for itself. What was said here since then stands. */
-	if (!s || s->sender || atomic_load(&s->told) != all->told[s - all->process->stations] ||
-	    atomic_load(&s->paused) == w->paused)
+	if (!s || s->sender) /* a sender looks for itself */
 		return;
-	atomic_store(&s->paused, w->paused);
-	process_wake(all->process);
+	pthread_mutex_lock(&p->lock);
+	/* What was said here since the table was read stands. */
+	changes = atomic_load(&s->told) == all->told[s - p->stations] && atomic_load(&s->paused) != w->paused;
+	if (changes)
+		atomic_store(&s->paused, w->paused);
+	pthread_mutex_unlock(&p->lock);
+	if (changes)
+		process_wake(p);
 }
 
 static bool follow_switches(struct process *p, struct run *r)

@@ -323,8 +323,11 @@ static bool set_paused(struct control *c, bool paused)
 	w.paused = paused;
 	if (!checkpoint_set_switch(c->run, s->name, &w))
 		return false;
+	/* Both at once: a round of the watcher that read the table before this must not undo it in between. */
+	pthread_mutex_lock(&c->process->lock);
 	atomic_store(&s->paused, paused);
 	atomic_fetch_add(&s->told, 1);
+	pthread_mutex_unlock(&c->process->lock);
 	if (s->sender)
 		send_runner_pause(s->sender, paused);
 	process_wake(c->process);

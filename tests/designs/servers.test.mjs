@@ -90,6 +90,8 @@ test('a processor that is paused at one server is paused at all, and goes on', a
   const processor = '/processors/deliver%20a%20post%20to%20followers';
   const follower = await signUp('patient', 1, 2);
   await follower.put('/users/patient/following/alice');
+  // Another processor fills the feed of a new follower, and would deliver a post that was written before it has come to this follow.
+  await until('the feed of the new follower to be filled', async () => (await at(0, token).get('/processors?wait=20')).body.idle);
   const paused = async (n) => (await at(n, token).get(processor)).body.paused;
   await at(0, token).post(`${processor}/pause`);
   for (const n of [0, 1, 2]) await until(`server ${n} to pause`, () => paused(n));
