@@ -14,7 +14,7 @@ static _Thread_local long successes_left;
 
 static bool must_fail(size_t n)
 {
-	/* malloc() would refuse too, but AddressSanitizer's aborts instead. */
+	/* malloc() would refuse too, but AddressSanitizer's malloc aborts. */
 	if (n > PTRDIFF_MAX / 2)
 		return true;
 	if (!armed)
@@ -73,7 +73,7 @@ void mem_free(void *p)
 #endif
 #endif
 
-#if defined(THORPE_ASAN) || defined(WATCHED) /* sanitizers watch over what malloc gives, and do not know mremap() */
+#if defined(THORPE_ASAN) || defined(WATCHED) /* sanitizers track malloc and do not know mremap() */
 
 void *mem_map(size_t n)
 {

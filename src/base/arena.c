@@ -1,7 +1,7 @@
 /* Bump allocation in blocks; large allocations have a block of their own.
  *
- * Invariant B1: an allocation lives in a block of its own if and only if it is larger than LARGE.
- * That is how arena_grow() knows, from the old size alone, that realloc() may be used.
+ * Invariant B1: an allocation lives in a block of its own if and only if it is larger than LARGE. So arena_grow()
+ * knows from the old size alone whether it may use realloc().
  * SPDX-License-Identifier: Apache-2.0 */
 #include <assert.h>
 #include <stdio.h>
@@ -13,15 +13,15 @@
 #include "base/poison.h"
 
 #define ALIGN      16
-#define BLOCK_SIZE (16 * 1024) /* with its header: what malloc is asked for */
+#define BLOCK_SIZE (16 * 1024) /* including its header: the size asked of malloc */
 #define LARGE      (4 * 1024)  /* the most that the end of a block can waste */
 #define MAPPED     (64 * 1024)
 
 struct arena_block {
 	struct arena_block *older;
-	struct arena_block *newer; /* kept for large blocks only: realloc() may move them */
-	size_t size;               /* with this header */
-	size_t mapped;             /* mem_map() gave it */
+	struct arena_block *newer; /* for large blocks only: realloc() may move them */
+	size_t size;               /* including this header */
+	size_t mapped;             /* from mem_map() */
 };
 
 _Static_assert(sizeof(struct arena_block) % ALIGN == 0, "what follows the header is aligned");
@@ -95,13 +95,13 @@ void arena_return(struct arena *a, size_t n)
 		give_back(a, n);
 }
 
-/* mem_map() instead of malloc: what strangers can make us hold leaves no holes behind. */
+/* mem_map() instead of malloc: requests from outside cannot leave holes in the heap. */
 static bool wants_pages(const struct arena *a, size_t n)
 {
 	return a->strict && a->maps && n >= MAPPED;
 }
 
-/* A block, drawn from the budget if that is asked for. NULL: neither. */
+/* A block, drawn from the budget if the arena is strict. NULL: no budget or no memory. */
 static struct arena_block *take_block(struct arena *a, size_t n)
 {
 	bool mapped = wants_pages(a, n);
@@ -142,7 +142,7 @@ static struct arena_block *move_block(struct arena *a, struct arena_block *was, 
 	return b;
 }
 
-/* As take_block(); on failure the block is as it was. */
+/* As take_block(); on failure the block is unchanged. */
 static struct arena_block *grow_block(struct arena *a, struct arena_block *was, size_t n)
 {
 	size_t more = n - was->size;
@@ -268,7 +268,7 @@ static bool add_block(struct arena *a)
 	return true;
 }
 
-/* As arena_alloc(), but NULL when memory has run out. */
+/* As arena_alloc(), but returns NULL when memory runs out. */
 static void *try_alloc(struct arena *a, size_t n)
 {
 	size_t take;
@@ -373,7 +373,7 @@ struct slice arena_vprintf(struct arena *a, const char *fmt, va_list ap)
 
 	va_copy(again, ap);
 	n = vsnprintf(first, sizeof(first), fmt, ap);
-	if (n < 0) { /* the C library itself had no memory */
+	if (n < 0) { /* the C library itself ran out of memory */
 		va_end(again);
 		arena_out_of_memory(a);
 	}

@@ -22,14 +22,14 @@ bool audit_on;
 static struct {
 	char *path; /* NULL: stderr */
 	int fd;
-	bool torn;    /* the last line in the file has no end */
-	bool failing; /* the log has been told */
+	bool torn;    /* the last line in the file is incomplete */
+	bool failing; /* the failure has been logged */
 	pthread_t thread;
-	pthread_mutex_t lock; /* of everything below */
+	pthread_mutex_t lock; /* guards everything below */
 	pthread_cond_t changed;
-	char *filling, *writing; /* BUFFER_BYTES each; `writing` is the thread's */
+	char *filling, *writing; /* BUFFER_BYTES each; only the thread uses `writing` */
 	size_t filled;
-	uint64_t untold; /* dropped, and no line says so yet */
+	uint64_t untold; /* dropped, and not yet reported by a line */
 	bool reopen_wanted, stopping;
 } audit = { .fd = -1, .lock = PTHREAD_MUTEX_INITIALIZER, .changed = PTHREAD_COND_INITIALIZER };
 
@@ -43,7 +43,7 @@ static int open_file(const char *path)
 	struct stat st;
 
 	if (fd >= 0 && !fstat(fd, &st) && S_ISREG(st.st_mode) && st.st_mode & 077)
-		log_warn("others than its owner can read or write %s: chmod 600 would be better", path);
+		log_warn("users other than its owner can read or write %s: run chmod 600 on it", path);
 	return fd;
 }
 
@@ -52,7 +52,8 @@ static void reopen(void)
 	int fd = audit.path ? open_file(audit.path) : -1;
 
 	if (fd < 0 && audit.path)
-		log_warn("%s cannot be opened again (%s): the audit log goes on as it was", audit.path, strerror(errno));
+		log_warn("cannot reopen %s (%s): the audit log keeps writing to the old file", audit.path,
+			 strerror(errno));
 	if (fd < 0)
 		return;
 	close(audit.fd);
@@ -69,7 +70,7 @@ static uint64_t lines_in(const char *p, size_t n)
 	return lines;
 }
 
-/* How many bytes have been written. */
+/* Returns the number of bytes written. */
 static size_t write_out(const char *p, size_t n)
 {
 	size_t done = 0;
@@ -86,7 +87,7 @@ static size_t write_out(const char *p, size_t n)
 	return done;
 }
 
-/* Returns the number of lines that are not in the file. */
+/* Returns the number of lines lost. */
 static uint64_t write_lines(const char *p, size_t n)
 {
 	size_t done;
@@ -99,7 +100,7 @@ static uint64_t write_lines(const char *p, size_t n)
 		return 0;
 	}
 	if (!audit.failing)
-		log_error("the audit log cannot be written: %s", strerror(errno));
+		log_error("cannot write the audit log: %s", strerror(errno));
 	audit.failing = true;
 	audit.torn |= done && p[done - 1] != '\n';
 	return lines_in(p + done, n - done);
@@ -120,7 +121,7 @@ static bool tell_dropped(uint64_t n)
 
 /* ---- the thread ---- */
 
-/* Without the lock. */
+/* Called without the lock. */
 static uint64_t write_round(size_t n, uint64_t untold, bool again)
 {
 	uint64_t lost;
@@ -164,7 +165,7 @@ static void *write_on(void *unused)
 	return NULL;
 }
 
-/* ---- from outside ---- */
+/* ---- public functions ---- */
 
 static void take_line(const char *line, size_t n)
 {
@@ -250,11 +251,11 @@ bool audit_open(const char *path, char *why, size_t n)
 	audit.writing = mem_alloc(BUFFER_BYTES);
 	audit.fd = to_stderr ? STDERR_FILENO : audit.path ? open_file(path) : -1;
 	if (audit.fd < 0)
-		snprintf(why, n, "the audit log %s cannot be written: %s", path, strerror(errno));
+		snprintf(why, n, "cannot write the audit log %s: %s", path, strerror(errno));
 	else if (!audit.filling || !audit.writing)
 		snprintf(why, n, "not enough memory");
 	else if (pthread_create(&audit.thread, NULL, write_on, NULL))
-		snprintf(why, n, "no thread could be started");
+		snprintf(why, n, "cannot start a thread");
 	else
 		audit_on = true;
 	if (!audit_on)

@@ -1,6 +1,6 @@
-/* Functions that cannot be used safely do not compile. Put before every C file by the build.
+/* Makes calls of unsafe functions fail to compile. The build includes this before every C file.
  *
- * The headers that declare them come first, or their declarations would be caught too.
+ * The headers that declare these functions come first, or their declarations would not compile either.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef THORPE_BASE_BANNED_H
 #define THORPE_BASE_BANNED_H
@@ -28,7 +28,7 @@
 #undef strtok
 #define strtok(s, delim) BANNED(strtok) /* keeps state between threads */
 #undef atoi
-#define atoi(s) BANNED(atoi) /* cannot tell an error: strtol() */
+#define atoi(s) BANNED(atoi) /* cannot report an error: strtol() */
 #undef atol
 #define atol(s) BANNED(atol)
 #undef atoll

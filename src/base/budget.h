@@ -1,11 +1,11 @@
-/* One amount of memory that many arenas, on any thread, draw from.
+/* A memory budget shared by many arenas on any thread.
  *
  * Invariants
- *   M1  `used` is the sum of what has been taken and not been given back.
- *   M2  budget_try_take() never brings `used` beyond `total`. The last `reserve` bytes are for small holders, so that large
- *       ones cannot keep them out.
+ *   M1  `used` is the number of bytes taken and not yet given back.
+ *   M2  budget_try_take() never raises `used` above `total`. The last `reserve` bytes are kept for small holders,
+ *       so large ones cannot starve them.
  *
- * Threads: any; one atomic addition each.
+ * Threads: any; a call costs one atomic addition.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef THORPE_BASE_BUDGET_H
 #define THORPE_BASE_BUDGET_H
@@ -14,21 +14,21 @@
 #include <stdint.h>
 #include <stddef.h>
 
-#define BUDGET_SMALL (64 * 1024) /* a holder with no more than this may use the reserve */
+#define BUDGET_SMALL (64 * 1024) /* a holder of at most this many bytes may use the reserve */
 
 struct budget {
 	_Atomic size_t used;
 	size_t total, reserve;    /* reserve <= total; set before the first use */
-	_Atomic uint64_t refused; /* takings, for metrics */
+	_Atomic uint64_t refused; /* refused takings, for metrics */
 };
 
 enum budget_answer {
 	BUDGET_GIVEN,
-	BUDGET_BUSY,  /* others hold too much: later there may be room */
-	BUDGET_NEVER, /* one holder would have more than there is */
+	BUDGET_BUSY,  /* others hold too much: a later try may succeed */
+	BUDGET_NEVER, /* more than the whole budget allows one holder */
 };
 
-/* For a holder that has `has` bytes already. */
+/* For a holder that already has `has` bytes. */
 static inline enum budget_answer budget_try_take(struct budget *b, size_t has, size_t n)
 {
 	size_t most = has <= BUDGET_SMALL && n <= BUDGET_SMALL - has ? b->total : b->total - b->reserve;

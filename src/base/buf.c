@@ -1,4 +1,4 @@
-/* Growing a buffer, and what is written into it byte by byte.
+/* Growing a buffer, and writing to it byte by byte.
  * SPDX-License-Identifier: Apache-2.0 */
 #include <endian.h>
 

@@ -14,7 +14,7 @@ static int64_t system_now_ms(void *ctx)
 	return (int64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000;
 }
 
-/* Also counts the time that a suspended machine sleeps, by which the wall clock is ahead on waking. */
+/* Also counts the time a suspended machine sleeps; the wall clock jumps by that much on waking. */
 static int64_t system_steady_ms(void *ctx)
 {
 	struct timespec t;

@@ -1,8 +1,8 @@
 /* Time as a parameter: the engine asks a struct clock, so tests can move it.
  *
- * A clock has two faces. The wall clock says what time it is; NTP or an operator may set it, by years and in
- * either direction. The steady clock counts time that has really passed and is never set; where it starts has no
- * meaning. Dates are for the wall clock; what is to happen so much later is for the steady one.
+ * A clock has two readings. The wall clock says what time it is; NTP or an operator may set it, by years and in
+ * either direction. The steady clock counts elapsed time and is never set; its starting point has no meaning. Use
+ * the wall clock for dates and the steady clock for delays.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef THORPE_BASE_CLOCK_H
 #define THORPE_BASE_CLOCK_H
@@ -13,11 +13,10 @@ struct clock {
 	/* Milliseconds since 1970, UTC; may be called by any thread. */
 	int64_t (*now_ms)(void *ctx);
 	void *ctx;
-	/* Steady milliseconds; any thread. NULL: now_ms() serves for both, and its moves count as time that passed. */
+	/* Steady milliseconds; any thread. NULL: now_ms() serves for both, and setting it counts as elapsed time. */
 	int64_t (*steady_ms)(void *ctx);
 };
 
-/* The system's clock. */
 extern const struct clock clock_system;
 
 static inline int64_t clock_now_ms(const struct clock *c)
@@ -30,7 +29,7 @@ static inline int64_t clock_steady_ms(const struct clock *c)
 	return c->steady_ms ? c->steady_ms(c->ctx) : c->now_ms(c->ctx);
 }
 
-/* Microseconds that never go back, for measuring. */
+/* Microseconds that never go backwards, for measuring. */
 int64_t clock_monotonic_us(void);
 
 #endif

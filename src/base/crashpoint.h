@@ -1,4 +1,4 @@
-/* Places where a test lets the process die, as by kill -9, to see what it leaves behind.
+/* Places where a test makes the process die, as by kill -9, to check what is left on disk.
  *
  * With THORPE_CRASH_AT=name[:n] in the environment the n-th crash_point("name") (default: the
  * first) does not return. The variable is read once. Without it a point costs one comparison.

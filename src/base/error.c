@@ -1,4 +1,4 @@
-/* The tables that ERROR_MAP makes.
+/* The tables generated from ERROR_MAP.
  * SPDX-License-Identifier: Apache-2.0 */
 #include <assert.h>
 

@@ -1,8 +1,8 @@
 /* What went wrong, as DynamoDB names it.
  *
- * One list makes the enum, the wire name and the HTTP status. Three different kinds: the client's
- * fault (4xx), a failing disk or exhausted memory (500, may be retried), and our own bug (assert).
- * A function that can fail returns false (warn_unused_result) and has filled its struct error.
+ * One list makes the enum, the wire name and the HTTP status. There are three kinds of error: the client's fault
+ * (4xx), a failing disk or exhausted memory (500, may be retried), and our own bug (assert). A function that fails
+ * returns false (warn_unused_result) and fills its struct error.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef THORPE_BASE_ERROR_H
 #define THORPE_BASE_ERROR_H

@@ -1,9 +1,10 @@
-/* Arrays that grow by doubling: the one place that says how.
+/* Arrays that grow by doubling. All code that grows an array uses these.
  *
  *     GROW_IN(arena, list->p, list->n, list->room, 16);
  *     list->p[list->n++] = x;
  *
- * The array moves when it grows: pointers into it do not last. `room` is a size_t, 0 at first, and counts elements.
+ * The array moves when it grows, so pointers into it become invalid. `room` is a size_t that counts elements and
+ * starts at 0.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef THORPE_BASE_GROW_H
 #define THORPE_BASE_GROW_H
@@ -11,8 +12,8 @@
 #include "base/alloc.h"
 #include "base/arena.h"
 
-/* Room for one more element than `count`, in an arena; `first`: how many the first time. Memory that runs out leaves by arena.h A1, and
- * the array is as before. */
+/* Makes room in an arena for one element more than `count`; `first`: the initial room. Running out of memory leaves
+ * by arena.h A1 and does not change the array. */
 #define GROW_IN(a, list, count, room, first) ((list) = grow_in((a), (list), (count), &(room), sizeof(*(list)), (first)))
 
 static inline void *grow_in(struct arena *a, void *list, size_t count, size_t *room, size_t size, size_t first)
@@ -26,10 +27,11 @@ static inline void *grow_in(struct arena *a, void *list, size_t count, size_t *r
 	return list;
 }
 
-/* Room for `need` elements, from malloc; free it with mem_free(). False: there is no memory, and the array is as before. */
+/* Makes room for `need` elements, from malloc; free the array with mem_free(). False: out of memory, and the array
+ * is unchanged. */
 #define GROW(list, need, room, first) grow(&(list), (need), &(room), sizeof(*(list)), (first))
 
-/* `list`: the address of the pointer, whatever it points to. */
+/* `list`: the address of the pointer, of any pointer type. */
 static inline bool grow(void *list, size_t need, size_t *room, size_t size, size_t first)
 {
 	size_t more = *room ? *room : first;

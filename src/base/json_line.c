@@ -1,4 +1,4 @@
-/* Escapes what others have sent.
+/* Escapes texts that come from outside.
  * SPDX-License-Identifier: Apache-2.0 */
 #include <stdio.h>
 #include <string.h>
@@ -6,7 +6,7 @@
 
 #include "base/json_line.h"
 
-#define END     3 /* room that is kept for a closing quote, '}' and '\n' */
+#define END     3 /* room kept for a closing quote, '}' and '\n' */
 #define ESCAPED 6 /* the longest form of one character */
 
 void json_line_begin(struct json_line *l, char *p, size_t room)
@@ -26,7 +26,7 @@ static void put(struct json_line *l, const char *p, size_t n)
 	l->n += n;
 }
 
-/* `"name":` with what divides it from the member before. False: there is no room. */
+/* Writes `"name":` and the separator from the member before it. False: no room. */
 static bool put_name(struct json_line *l, const char *name, size_t and_so_much)
 {
 	size_t n = strlen(name);
@@ -41,7 +41,7 @@ static bool put_name(struct json_line *l, const char *name, size_t and_so_much)
 	return true;
 }
 
-/* The bytes of the character at `p`, and which it is; 0: these are no UTF-8. */
+/* Returns the length of the character at `p` and its code point; 0: not UTF-8. */
 static size_t character(const unsigned char *p, size_t n, uint32_t *c)
 {
 	static const uint32_t least[] = { 0, 0, 0x80, 0x800, 0x10000 };
@@ -85,7 +85,7 @@ void json_line_text(struct json_line *l, const char *name, struct slice value, s
 			continue;
 		}
 		if (!length && n < value.n && n - at < 4)
-			break; /* it was cut within a character */
+			break; /* cut within a character */
 		snprintf(escape, sizeof(escape), "\\u%04x", length ? c & 0xffff : 0xfffd);
 		put(l, escape, ESCAPED);
 		length = length ? length : 1;

@@ -1,4 +1,4 @@
-/* Lines to stderr, each in a single write() so that threads do not mix theirs.
+/* Lines to stderr, each in a single write() so that lines of different threads do not mix.
  * SPDX-License-Identifier: Apache-2.0 */
 #include <stdarg.h>
 #include <stdio.h>
@@ -7,7 +7,7 @@
 #include "base/json_line.h"
 #include "base/log.h"
 
-#define LINE_MAX_BYTES 2048 /* longer messages are cut: a log is not the place for a body */
+#define LINE_MAX_BYTES 2048 /* longer messages are cut: a log is no place for request bodies */
 
 static enum log_level least_level = LOG_INFO;
 static enum log_format line_format = LOG_TEXT;
@@ -55,7 +55,7 @@ static void write_json(enum log_level level, struct slice message)
 	write_line(line, json_line_end(&l));
 }
 
-/* What a client sent must not be able to fake a line of its own. */
+/* Text from a client must not be able to fake a line. */
 static void write_text(const char *head, struct slice message)
 {
 	char line[LINE_MAX_BYTES];
@@ -72,7 +72,7 @@ static void write_text(const char *head, struct slice message)
 	write_line(line, (size_t)n);
 }
 
-/* Where the message ends in the buffer it was printed to. */
+/* The message as it fits the buffer it was printed to. */
 static struct slice printed(const char *text, size_t room, int n)
 {
 	return slice_make(text, n < 0 ? 0 : (size_t)n < room ? (size_t)n : room - 1);

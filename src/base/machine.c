@@ -4,7 +4,7 @@
 
 #include "base/machine.h"
 
-/* What a container may use; UINT64_MAX: as much as there is. */
+/* The container's limit; UINT64_MAX: none. */
 static uint64_t container_bytes(void)
 {
 	FILE *f = fopen("/sys/fs/cgroup/memory.max", "re");

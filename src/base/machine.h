@@ -1,11 +1,11 @@
-/* What the machine has.
+/* Facts about the machine.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef THORPE_BASE_MACHINE_H
 #define THORPE_BASE_MACHINE_H
 
 #include <stdint.h>
 
-/* Bytes of memory: the machine's, or what the container may use if that is less; 0: unknown. */
+/* Bytes of memory: the machine's, or the container's limit if that is lower; 0: unknown. */
 uint64_t machine_memory(void);
 
 #endif

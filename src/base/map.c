@@ -1,4 +1,4 @@
-/* Open addressing over a dense array of entries; small maps are searched one by one.
+/* Open addressing over a dense array of entries; small maps are searched linearly.
  * SPDX-License-Identifier: Apache-2.0 */
 #include <stdatomic.h>
 #include <sys/random.h>
@@ -11,7 +11,7 @@
 
 #define SMALL 8 /* up to here comparing is cheaper than hashing, and there are no slots */
 
-/* Keys come from clients: with a seed they cannot choose many that collide. */
+/* Keys come from clients: a seed keeps them from choosing keys that collide. */
 static uint64_t hash(struct slice key)
 {
 	static _Atomic uint64_t seed;
@@ -70,7 +70,7 @@ void *map_get(const struct map *m, struct slice key)
 	return e ? e->value : NULL;
 }
 
-/* Makes room for one more entry. A map whose arena ran out here is still whole. */
+/* Makes room for one more entry. If the arena runs out here, the map is still intact. */
 static void grow(struct map *m)
 {
 	size_t cap = m->cap ? m->cap * 2 : SMALL, i;

@@ -23,7 +23,7 @@ void map_init(struct map *m, struct arena *a);
 /* NULL when absent. */
 void *map_get(const struct map *m, struct slice key);
 struct map_entry *map_find(const struct map *m, struct slice key);
-/* Adds or replaces; returns the value that was there before, or NULL. */
+/* Adds or replaces; returns the previous value, or NULL. */
 void *map_set(struct map *m, struct slice key, void *value);
 
 #endif

@@ -15,7 +15,7 @@
 #include <sanitizer/asan_interface.h>
 #define MEM_POISON(p, n)   ASAN_POISON_MEMORY_REGION((p), (n))
 #define MEM_UNPOISON(p, n) ASAN_UNPOISON_MEMORY_REGION((p), (n))
-#define MEM_REDZONE        16 /* kept between two allocations, so that running over one is noticed */
+#define MEM_REDZONE        16 /* gap between two allocations, so that an overrun is noticed */
 #else
 #define MEM_POISON(p, n)   ((void)(p), (void)(n))
 #define MEM_UNPOISON(p, n) ((void)(p), (void)(n))

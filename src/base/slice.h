@@ -1,5 +1,5 @@
-/* A borrowed run of bytes. Not NUL-terminated, may hold NULs, never owned by the slice:
- * whoever made the bytes says how long they live.
+/* A borrowed run of bytes. Not NUL-terminated, may contain NULs, never owned by the slice: the function that
+ * returns one says how long its bytes live.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef THORPE_BASE_SLICE_H
 #define THORPE_BASE_SLICE_H
@@ -44,7 +44,7 @@ static inline bool slice_starts(struct slice s, struct slice prefix)
 	return s.n >= prefix.n && (prefix.n == 0 || memcmp(s.p, prefix.p, prefix.n) == 0);
 }
 
-/* Unsigned byte order; a prefix sorts before what it starts. <0, 0, >0. */
+/* Unsigned byte order; a prefix sorts before longer slices. <0, 0, >0. */
 static inline int slice_cmp(struct slice a, struct slice b)
 {
 	size_t n = a.n < b.n ? a.n : b.n;

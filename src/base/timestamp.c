@@ -10,7 +10,7 @@ struct date {
 	int month, day;
 };
 
-/* Years that begin in March have their leap day at the end, and every month a fixed offset. */
+/* If years begin in March, the leap day is the last and every month has a fixed offset. */
 static int64_t days_from_date(struct date d)
 {
 	int64_t y = d.month <= 2 ? d.year - 1 : d.year;
@@ -37,7 +37,7 @@ static struct date date_from_days(int64_t days)
 	return d;
 }
 
-/* `n` digits at text.p + at; -1 when they are not there. */
+/* `n` digits at text.p + at; -1 if they are not digits. */
 static int digits(struct slice text, size_t at, size_t n)
 {
 	int v = 0;
@@ -65,7 +65,7 @@ static int days_in_month(int year, int month)
 	return month == 2 && leap ? 29 : days[month - 1];
 }
 
-/* The date at the beginning of the text. */
+/* Parses the date at the start of the text. */
 static bool parse_day(struct slice text, int64_t *ms)
 {
 	int year = digits(text, 0, 4), month = digits(text, 5, 2), day = digits(text, 8, 2);

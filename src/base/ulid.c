@@ -1,4 +1,4 @@
-/* Writing ULIDs, and making new ones that keep their order within a millisecond.
+/* Writes ULIDs, and makes new ones that keep their order within a millisecond.
  * SPDX-License-Identifier: Apache-2.0 */
 #include <pthread.h>
 #include <string.h>
@@ -10,7 +10,7 @@ typedef unsigned __int128 wide;
 
 static const wide rest_limit = (wide)1 << (8 * ULID_REST);
 
-/* The one made last, for whoever comes in the same millisecond. */
+/* The last one made, for the next one of the same millisecond. */
 static struct {
 	pthread_mutex_t lock;
 	int64_t ms;
@@ -28,7 +28,7 @@ void ulid_text(int64_t ms, const uint8_t rest[ULID_REST], char out[ULID_LENGTH])
 		out[i] = digits[n & 31];
 }
 
-/* The rest of the next one, from chance: itself, or a step from the last one. */
+/* The random part of the next ULID: `chance` itself, or a random step from the last one. */
 static wide next_rest(int64_t ms, const uint8_t chance[ULID_REST])
 {
 	wide rest = 0;
@@ -38,11 +38,12 @@ static wide next_rest(int64_t ms, const uint8_t chance[ULID_REST])
 	for (int i = 0; i < ULID_REST; i++)
 		rest = rest << 8 | chance[i];
 	pthread_mutex_lock(&last.lock);
-	/* Beyond the end, after 2^48 of a millisecond, order is given up: a collision would be worse. */
+	/* At the end of the range, after 2^48 ULIDs in a millisecond, order is given up: a collision would be
+	 * worse. */
 	if (ms == last.ms && last.rest + step + 1 < rest_limit)
 		rest = last.rest + step + 1;
 	else if (ms != last.ms)
-		rest >>= 1; /* room for those that follow */
+		rest >>= 1; /* room for those of the same millisecond */
 	last.ms = ms;
 	last.rest = rest;
 	pthread_mutex_unlock(&last.lock);

@@ -1,4 +1,4 @@
-/* ULIDs: 48 bits of time and 80 of chance as 26 characters that sort by time.
+/* ULIDs: 48 bits of time and 80 random bits as 26 characters that sort by time.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef THORPE_BASE_ULID_H
 #define THORPE_BASE_ULID_H
@@ -7,12 +7,12 @@
 #include <stdint.h>
 
 #define ULID_LENGTH 26
-#define ULID_REST   10 /* bytes behind the time */
+#define ULID_REST   10 /* bytes after the time */
 
-/* The text of one; not terminated. */
+/* Writes a ULID's text; not terminated. */
 void ulid_text(int64_t ms, const uint8_t rest[ULID_REST], char out[ULID_LENGTH]);
-/* A new one. Those that this process makes for one millisecond one after the other are in that order, by steps nobody can
- * guess. False: the system has no randomness. Any thread. */
+/* Makes a new one. ULIDs that this process makes within one millisecond sort in the order they were made, by
+ * unpredictable steps. False: the system has no randomness. Any thread. */
 bool ulid_new(int64_t ms, char out[ULID_LENGTH]);
 
 #endif

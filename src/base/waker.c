@@ -1,4 +1,4 @@
-/* A condition of the monotonic clock: setting the date moves no background work.
+/* Uses the monotonic clock: setting the date does not move background work.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "base/waker.h"
 

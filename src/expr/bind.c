@@ -1,4 +1,4 @@
-/* ExpressionAttributeNames and -Values, and how trees are bound to them.
+/* ExpressionAttributeNames and -Values, and binding trees to them.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "expr/bind.h"
 #include "base/grow.h"
@@ -252,8 +252,8 @@ bool binder_finish(struct binder *x)
 	return x->tree->operators <= EXPR_OPERATORS_MAX || expr_refuse_operators(x->arena, x->label, x->e);
 }
 
-/* DynamoDB resolves the last path first and compares each with those after it. So an error in a
- * path comes second to two paths after it that cannot stand together. */
+/* DynamoDB resolves the last path first and compares each with those after it. So a conflict between two later
+ * paths takes precedence over an error in an earlier path. */
 bool binder_paths_apart(struct binder *x, const struct node *const *nodes, size_t n, struct path *out)
 {
 	struct error later = { 0 };

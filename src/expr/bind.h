@@ -1,4 +1,4 @@
-/* Binding: from a tree's references to the request's names and values.
+/* Binding: resolves a tree's references to the request's names and values.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef THORPE_EXPR_BIND_H
 #define THORPE_EXPR_BIND_H
@@ -43,16 +43,16 @@ bool binder_path(struct binder *x, const struct node *n, struct path *out) MUST_
 /* As binder_path(), and remembers the path in x->paths. */
 bool binder_path_seen(struct binder *x, const struct node *n, struct path *out) MUST_CHECK;
 bool binder_value(struct binder *x, const struct node *n, struct value *out) MUST_CHECK;
-/* The paths of a list that must stand apart, checked from the last to the first. */
+/* The paths of a list that must not overlap, checked from the last to the first. */
 bool binder_paths_apart(struct binder *x, const struct node *const *nodes, size_t n, struct path *out) MUST_CHECK;
-/* Limits of any expression; false. */
+/* Errors about an expression's limits; both return false. */
 bool expr_refuse_size(struct arena *a, const char *label, size_t size, struct error *e) MUST_CHECK;
 bool expr_refuse_operators(struct arena *a, const char *label, struct error *e) MUST_CHECK;
-/* Last of all: the operator count. */
+/* The last check: the operator count. */
 bool binder_finish(struct binder *x) MUST_CHECK;
 /* "Invalid <label>: …" */
 bool binder_refuse(struct binder *x, const char *fmt, ...) __attribute__((format(printf, 2, 3))) MUST_CHECK;
-/* An operand of a type that the operator or function does not take. */
+/* For an operand of a type that the operator or function does not accept. */
 bool binder_refuse_type(struct binder *x, const char *op, const char *type) MUST_CHECK;
 
 #endif

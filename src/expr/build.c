@@ -1,4 +1,4 @@
-/* Makes conditions and updates of parts.
+/* Builds conditions and updates from parts.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "expr/build.h"
 
@@ -9,7 +9,8 @@
 #include "expr/update.h"
 #include "value/codec.h"
 
-/* An operand and the words around it take at most so much text: few of them need not be printed to know that they fit. */
+/* An operand and the words around it take at most this much text, so a few of them fit and need not be printed to
+ * be measured. */
 #define OPERAND_TEXT 40
 
 /* ---- tests ---- */
@@ -68,12 +69,12 @@ const struct test *test_not(struct arena *a, const struct test *t)
 
 /* ---- conditions ---- */
 
-/* of a condition's parts */
+/* collects facts about a condition's parts */
 struct survey {
 	struct arena *arena;
 	struct error *e;
 	size_t operators, operands, path_count;
-	struct path *paths; /* NULL: they are counted */
+	struct path *paths; /* NULL: only count them */
 };
 
 static bool check_value(struct arena *a, struct value v, struct error *e)

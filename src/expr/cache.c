@@ -1,9 +1,9 @@
-/* Parsed texts, the least recently used one goes first.
+/* Parsed texts; the least recently used one is dropped first.
  *
- * The cache belongs to one thread. A tree taken from it is held by the request (atomic reference
- * count) and may be let go by another thread, after the cache itself.
- * A tree enters the cache as a copy in memory of its own; when there is no memory for that it is
- * simply not kept. Texts with errors are not kept.
+ * The cache belongs to one thread. A request holds a tree taken from it (atomic reference count); another thread
+ * may release it, even after the cache itself is gone.
+ * A tree enters the cache as a copy in its own block; if there is no memory for it, it is not kept. Texts with
+ * errors are not kept.
  * SPDX-License-Identifier: Apache-2.0 */
 #define XXH_INLINE_ALL
 #include <xxhash.h>

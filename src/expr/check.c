@@ -1,5 +1,5 @@
-/* What is wrong with a tree whatever its names and values are, in order of appearance: unknown or
- * misplaced functions, reserved words, indexes out of range, sections used twice.
+/* Finds errors in a tree that do not depend on names and values, in order of appearance: unknown or misplaced
+ * functions, reserved words, indexes out of range, sections used twice.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "expr/expr.h"
 #include "expr/limits.h"
@@ -157,7 +157,7 @@ static bool check_sections(const struct checker *c, unsigned root)
 	for (unsigned x = c->nodes[root].child; x; x = c->nodes[x].next) {
 		unsigned kind = c->nodes[x].kind - NODE_SET;
 
-		/* What is wrong inside a section comes before that it should not be there. */
+		/* Errors inside a section take precedence over a repeated section. */
 		if (!check_section(c, &c->nodes[x]))
 			return false;
 		if (seen[kind])

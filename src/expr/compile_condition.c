@@ -37,7 +37,7 @@ const char *test_op_name(enum test_op op)
 	return names[op];
 }
 
-/* VALUE_NONE for a path: known only with an item. */
+/* VALUE_NONE for a path: its type is known only with an item. */
 static enum value_type operand_type(const struct operand *o)
 {
 	if (o->is_size)

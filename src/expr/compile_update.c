@@ -1,5 +1,5 @@
-/* Binds an update's tree to a request's names and values: first every path that is written, then
- * every value; both from the last to the first, as DynamoDB does.
+/* Binds an update's tree to a request's names and values: first every written path, then every value; both from
+ * last to first, as DynamoDB does.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "expr/bind.h"
 #include "expr/path.h"

@@ -1,8 +1,8 @@
-/* Evaluates conditions where the item stands: nothing is copied and nothing allocated.
+/* Evaluates conditions on the item in place, without copying or allocating.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "expr/condition.h"
 
-/* Room for a number made on the way: type, length, encoding. */
+/* Room for an intermediate number: type, length, encoding. */
 struct scratch {
 	uint8_t bytes[2 + NUMBER_ENCODED_MAX];
 };

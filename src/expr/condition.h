@@ -1,5 +1,5 @@
-/* Compiled conditions: what compile_condition.c, build.c and legacy_condition.c make, condition.c evaluates
- * and keycond.c takes apart.
+/* Compiled conditions: made by compile_condition.c, build.c and legacy_condition.c, evaluated by condition.c, taken
+ * apart by keycond.c.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef THORPE_EXPR_CONDITION_H
 #define THORPE_EXPR_CONDITION_H
@@ -7,7 +7,7 @@
 #include "expr/bind.h"
 #include "expr/build.h"
 
-/* A path or a value, or the size() of it. */
+/* A path or a value, or the size() of either. */
 struct operand {
 	bool is_path, is_size;
 	struct path path;

@@ -1,7 +1,8 @@
 /* Rebuilds an item with many changes in one pass.
  *
- * Edits sorted by path fall into groups that go through the same element; containers are walked
- * once and only those that an edit reaches are made anew. SPDX-License-Identifier: Apache-2.0 */
+ * Edits sorted by path form groups that go through the same element. Containers are walked once, and only those
+ * that an edit reaches are rebuilt.
+ * SPDX-License-Identifier: Apache-2.0 */
 #include <stdlib.h>
 
 #include "expr/path.h"
@@ -42,7 +43,7 @@ static size_t group_size(const struct edit *edits, size_t n, size_t depth)
 
 static struct value rebuild(struct arena *a, struct value v, const struct edit *edits, size_t n, size_t depth);
 
-/* The element that a group of edits leads to, as it becomes. */
+/* The new form of the element that a group of edits leads to. */
 static struct value rebuilt_element(struct arena *a, struct value old, const struct edit *group, size_t n, size_t depth)
 {
 	if (group->path->count == depth + 1)

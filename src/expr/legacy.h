@@ -29,21 +29,21 @@ struct legacy_condition {
 	size_t arg_count;
 };
 
-/* The members of an object that count, in order: of duplicate names the last, none that is null.
- * Errors: SERIALIZATION (no object), VALIDATION (empty name). */
+/* The members of an object that count, in order: the last of duplicate names, none that is null. Errors:
+ * SERIALIZATION (not an object), VALIDATION (empty name). */
 bool legacy_members(struct arena *a, const struct json *obj, const struct json_member ***out, size_t *count,
 		    struct error *e) MUST_CHECK;
-/* The member of an object; NULL also when it is null. */
+/* A member of an object; NULL also if its value is null. */
 const struct json *legacy_get(const struct json *obj, const char *name);
 
-/* `field` is the member's place in messages ("expected"). */
+/* `field` names the member in messages ("expected"). */
 bool legacy_operator(struct arena *a, const char *field, struct slice attribute, const struct json *j,
 		     enum comparison *out, struct error *e) MUST_CHECK;
 /* AttributeValueList: `list` may be NULL. */
 bool legacy_values(struct arena *a, const struct json *list, struct legacy_condition *c, struct error *e) MUST_CHECK;
-/* Number and types of the arguments. */
+/* Checks number and types of the arguments. */
 bool legacy_check(struct arena *a, const struct legacy_condition *c, struct error *e) MUST_CHECK;
-/* {ComparisonOperator, AttributeValueList} of one attribute, checked. */
+/* Reads and checks {ComparisonOperator, AttributeValueList} of one attribute. */
 bool legacy_condition(struct arena *a, const char *field, const struct json_member *m, struct legacy_condition *out,
 		      struct error *e) MUST_CHECK;
 

@@ -36,7 +36,7 @@ static void make_test(struct arena *a, const struct legacy_condition *c, const s
 	*out = (struct test){ .op = test_op(c->op), .args = args, .arg_count = c->arg_count + 1 };
 }
 
-/* Halves, so that evaluation of however many goes only so deep. */
+/* Splits in halves, to limit how deep evaluation recurses. */
 static const struct test *combine(struct arena *a, enum test_op op, const struct test *tests, size_t n)
 {
 	struct test *t;

@@ -48,7 +48,7 @@ static enum token_type keyword(const char *p, size_t n)
 	return TOKEN_NAME;
 }
 
-/* A whole UTF-8 character, so that messages never quote half of one. */
+/* The end of a whole UTF-8 character, so that messages never quote half of one. */
 static size_t character_end(struct slice text, size_t at)
 {
 	at++;

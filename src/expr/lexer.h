@@ -25,7 +25,7 @@ enum token_type {
 	TOKEN_RBRACKET,
 	TOKEN_PLUS,
 	TOKEN_MINUS,
-	/* Keywords, in any case, wherever a name could stand. */
+	/* Keywords, in any case, wherever a name is possible. */
 	TOKEN_AND,
 	TOKEN_OR,
 	TOKEN_NOT,

@@ -4,14 +4,14 @@
  *   and     := not { AND not }
  *   not     := NOT not | primary
  *   primary := operand compared | call | ( or ) | ( operand ) compared
- * An opening parenthesis does not say what it encloses. So inside one a bare operand is let through
- * when the closing one follows, and whoever opened it must find a comparison behind it.
+ * An opening parenthesis does not tell what it encloses. So inside parentheses a bare operand is accepted if the
+ * closing one follows, and the caller must then find a comparison after it.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "expr/parser.h"
 
 struct part {
 	unsigned node;
-	bool parens; /* nothing but a pair of parentheses and what is inside */
+	bool parens; /* just a pair of parentheses and its content */
 };
 
 static struct part parse_or(struct parser *p, bool bare);

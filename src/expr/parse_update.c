@@ -3,7 +3,7 @@
  *   update  := section { section }
  *   section := SET path = value { , … } | REMOVE path { , … }
  *            | ADD path :v { , … } | DELETE path :v { , … }
- *   value   := operand [ + operand | - operand ], all of it in parentheses or not
+ *   value   := operand [ + operand | - operand ], the whole optionally in parentheses
  * SPDX-License-Identifier: Apache-2.0 */
 #include "expr/parser.h"
 

@@ -1,4 +1,4 @@
-/* The parts of the grammar that all expressions share, and the way from text to tree.
+/* The grammar that all expressions share, and parsing from text to tree.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "base/grow.h"
 #include "expr/bind.h"
@@ -12,7 +12,7 @@ void parser_advance(struct parser *p)
 	p->after = lexer_next(p->text, p->after.end);
 }
 
-/* DynamoDB quotes the token and, as "near", its neighbours with what is between them. */
+/* DynamoDB quotes the token and, as "near", its neighbours with the text between them. */
 unsigned parser_syntax_error(struct parser *p)
 {
 	struct token t = p->now;

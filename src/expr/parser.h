@@ -1,7 +1,6 @@
 /* What the three grammars share: tokens, nodes, paths, operands and calls. Recursive descent.
  *
- * A function returns the number of its node, or 0 once something is wrong: the error is set then,
- * and only the first one counts.
+ * Each function returns the number of its node, or 0 after an error. Only the first error is kept.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef THORPE_EXPR_PARSER_H
 #define THORPE_EXPR_PARSER_H
@@ -23,17 +22,17 @@ struct parser {
 };
 
 void parser_advance(struct parser *p);
-/* Skips a token of this type; else a syntax error. */
+/* Skips a token of this type; otherwise a syntax error. */
 bool parser_expect(struct parser *p, enum token_type type);
-/* "Syntax error" at the present token. Returns 0. */
+/* "Syntax error" at the current token. Returns 0. */
 unsigned parser_syntax_error(struct parser *p);
-/* Parentheses around nothing but parentheses. Wins over whatever is wrong further on. Returns 0. */
+/* For parentheses around nothing but parentheses. Takes precedence over later errors. Returns 0. */
 unsigned parser_redundant(struct parser *p);
-/* One level of nesting more: false, with an error, when there are too many. */
+/* Enters one more level of nesting: false, with an error, if there are too many. */
 bool parser_enter(struct parser *p);
 void parser_leave(struct parser *p);
 
-/* A node of the present token; does not advance. */
+/* A node for the current token; does not advance. */
 unsigned parser_node(struct parser *p, enum node_kind kind);
 /* Appends to the list that starts at *first and ends at *last (both 0 when empty). */
 void parser_append(struct parser *p, uint16_t *first, uint16_t *last, unsigned node);
@@ -43,7 +42,7 @@ unsigned parser_join(struct parser *p, enum node_kind kind, unsigned child, unsi
 unsigned parser_path(struct parser *p);
 /* A path, value or call. */
 unsigned parser_operand(struct parser *p);
-/* The same in parentheses, or not; *parens says which. */
+/* The same, optionally in parentheses; sets *parens accordingly. */
 unsigned parser_operand_parens(struct parser *p, bool *parens);
 /* operand, operand, … ): the first of them, linked; skips the closing parenthesis. */
 unsigned parser_operands(struct parser *p);

@@ -1,4 +1,4 @@
-/* Document paths: following them, printing them, keeping them apart.
+/* Document paths: following, printing and comparing them.
  * SPDX-License-Identifier: Apache-2.0 */
 #include <stdlib.h>
 
@@ -95,7 +95,7 @@ static bool refuse(struct arena *a, const char *label, enum relation r, const st
 			 label, r == OVERLAP ? "overlap" : "conflict", SLICE_ARG(one), SLICE_ARG(two));
 }
 
-/* In path order, paths that cannot stand together include two that are neighbours. */
+/* In path order, if any paths overlap or conflict, two neighbours do. */
 static bool all_apart(struct arena *a, const struct path *paths, size_t n)
 {
 	const struct path **sorted = path_sorted(a, paths, n);
@@ -110,7 +110,7 @@ bool path_check_apart(struct arena *a, const char *label, const struct path *pat
 {
 	if (n < 2 || all_apart(a, paths, n))
 		return true;
-	/* DynamoDB goes through such lists from their end. */
+	/* DynamoDB processes such lists from the end. */
 	for (size_t i = n - 1; i-- > 0;) {
 		for (size_t j = n - 1; j > i; j--) {
 			enum relation r = relation(&paths[i], &paths[j]);

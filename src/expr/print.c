@@ -1,4 +1,4 @@
-/* Writes expressions.
+/* Prints expressions.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "expr/print.h"
 
@@ -97,7 +97,7 @@ static void print_operand(struct expr_printer *p, const struct operand *o)
 		buf_byte(p->out, ')');
 }
 
-/* Operands from the `from`-th on, with something between them. */
+/* Operands from the `from`-th on, with a separator between them. */
 static void print_operands(struct expr_printer *p, const struct test *t, size_t from, const char *between)
 {
 	for (size_t i = from; i < t->arg_count; i++) {
@@ -149,7 +149,8 @@ static bool is_joined(const struct test *t)
 
 static void print_test(struct expr_printer *p, const struct test *t);
 
-/* In parentheses where the operator around it is another: DynamoDB refuses those that change nothing only around parentheses. */
+/* Uses parentheses if the surrounding operator differs. DynamoDB refuses redundant parentheses only around
+ * parentheses. */
 static void print_side(struct expr_printer *p, const struct test *t, enum test_op around)
 {
 	bool apart = is_joined(t) && t->op != around;

@@ -1,16 +1,16 @@
-/* Projections: the parts of an item at given paths, in the shape they have there.
+/* Projections: the parts of an item at given paths, in their original structure.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "expr/bind.h"
 #include "expr/path.h"
 #include "expr/projection.h"
 
 struct projection {
-	const struct path *paths;   /* as written */
-	const struct path **sorted; /* as needed */
+	const struct path *paths;   /* in order of appearance */
+	const struct path **sorted; /* in path_cmp() order */
 	size_t count;
 };
 
-/* How many of the paths go through the first one's step at `depth`. */
+/* How many of the paths share the first one's step at `depth`. */
 static size_t group_size(const struct path *const *paths, size_t n, size_t depth)
 {
 	size_t i = 1;
@@ -22,10 +22,10 @@ static size_t group_size(const struct path *const *paths, size_t n, size_t depth
 
 static struct value pick(struct arena *a, const struct path *const *paths, size_t n, size_t depth, struct value v);
 
-/* A walk over a list or map, in step with paths that ask for its elements in ascending order. */
+/* A walk over a list or map, in step with paths that select its elements in ascending order. */
 struct walk {
 	struct value_iter it;
-	size_t index; /* of the element at hand; lists */
+	size_t index; /* of the current element; lists */
 	bool at_end;
 };
 
@@ -53,7 +53,7 @@ static struct value walk_to(struct walk *w, const struct path_step *s)
 	return w->it.value;
 }
 
-/* What `paths`, which share the step at `depth`, show of the element there. */
+/* What `paths`, which share the step at `depth`, select from the element there. */
 static struct value pick_element(struct arena *a, const struct path *const *paths, size_t n, size_t depth,
 				 struct walk *w)
 {

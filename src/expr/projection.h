@@ -5,8 +5,8 @@
 
 #include "expr/expr.h"
 
-/* What lies at the paths (in path_cmp() order, apart from each other); VALUE_ABSENT when nothing.
- */
+/* The parts of the item at the paths, which are in path_cmp() order and do not overlap; VALUE_ABSENT if there are
+ * none. */
 struct value projection_pick(struct arena *a, const struct path *const *sorted, size_t n, struct value item);
 
 #endif

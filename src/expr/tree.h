@@ -1,12 +1,12 @@
-/* Syntax trees: what an expression's text alone says, before names and values are known.
+/* Syntax trees: the content of an expression's text, before names and values are known.
  *
  * A tree is one block of memory without pointers into itself (nodes refer to each other by number),
  * so the cache keeps it with one memcpy().
  * Invariants
- *   T1  node 0 is no node: it ends every list.
- *   T2  a tree that expr_parse() returned is right as far as the text alone can tell: syntax,
- *       parentheses, function names and where they stand, reserved words, index range.
- *   T3  a tree never changes once made; only its reference count does.
+ *   T1  node 0 is not a node: it ends every list.
+ *   T2  a tree from expr_parse() has passed every check that needs only the text: syntax, parentheses, function
+ *       names and their position, reserved words, index range.
+ *   T3  a tree never changes after it is made, except its reference count.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef THORPE_EXPR_TREE_H
 #define THORPE_EXPR_TREE_H
@@ -66,14 +66,14 @@ struct node {
 enum tree_kind { TREE_CONDITION, TREE_UPDATE, TREE_PROJECTION };
 
 struct tree {
-	atomic_uint refs; /* of trees in the cache's memory; trees in an arena do not count */
+	atomic_uint refs; /* for trees in the cache's memory; not used in an arena */
 	enum tree_kind kind;
 	unsigned operators;
 	uint16_t root;
 	size_t node_count;
 	const struct node *nodes;
 	struct slice text;
-	/* The cache's own. */
+	/* For the cache only. */
 	uint64_t hash;
 	struct tree *bucket_next, *newer, *older;
 };
@@ -102,7 +102,7 @@ static inline size_t tree_children(const struct tree *t, const struct node *n)
 bool expr_parse(struct arena *a, enum tree_kind kind, const char *label, struct slice text, const struct tree **out,
 		struct error *e) MUST_CHECK;
 
-/* As expr_parse(), through the cache when there is one. The tree stays until the arena goes. */
+/* As expr_parse(), through the cache if there is one. The tree is valid until the arena is cleared. */
 struct expr_cache;
 bool expr_cache_parse(struct expr_cache *c, struct arena *a, enum tree_kind kind, const char *label, struct slice text,
 		      const struct tree **out, struct error *e) MUST_CHECK;

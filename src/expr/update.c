@@ -1,4 +1,4 @@
-/* Applies updates: every new value is computed from the item as it was, then all are put in place.
+/* Applies updates: computes every new value from the old item, then puts all in place.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "expr/limits.h"
 #include "expr/projection.h"
@@ -67,7 +67,7 @@ static bool evaluate(struct applier *x, const struct source *s, struct value *ou
 		       refuse(x, "The provided expression refers to an attribute that does not exist "
 				 "in the item");
 	case SOURCE_IF_NOT_EXISTS:
-		/* The second operand must be there even when it is not needed. */
+		/* The second operand must exist even if it is not needed. */
 		if (!evaluate(x, s->left, &left))
 			return false;
 		*out = path_get(&s->path, x->item);
@@ -246,8 +246,8 @@ enum value_type update_known_type(const struct update *u, size_t i)
 	return known_type(&a->source);
 }
 
-/* DynamoDB looks up the same paths in either item, so after REMOVE l[0] UPDATED_NEW shows the
- * element that has moved there, and after SET l[99] nothing when the list is shorter. */
+/* DynamoDB looks up the same paths in either item: after REMOVE l[0], UPDATED_NEW shows the element that moved
+ * there; after SET l[99], nothing if the list is shorter. */
 struct value update_touched(const struct update *u, struct value item, struct arena *a)
 {
 	return projection_pick(a, u->sorted, u->count, item);

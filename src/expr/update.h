@@ -1,4 +1,4 @@
-/* Compiled updates: what compile_update.c, build.c and legacy_update.c make and update.c applies.
+/* Compiled updates: made by compile_update.c, build.c and legacy_update.c, applied by update.c.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef THORPE_EXPR_UPDATE_H
 #define THORPE_EXPR_UPDATE_H
@@ -9,7 +9,7 @@ enum source_kind {
 	SOURCE_VALUE,
 	SOURCE_PATH,
 	SOURCE_IF_NOT_EXISTS, /* path, else left */
-	SOURCE_LIST_APPEND,   /* left, right; so the next two */
+	SOURCE_LIST_APPEND,   /* left, right; also the next two */
 	SOURCE_PLUS,
 	SOURCE_MINUS,
 };
@@ -24,7 +24,7 @@ struct source {
 
 struct action {
 	enum action_kind kind;
-	struct source source; /* not of ACTION_REMOVE; a SOURCE_VALUE for ADD and DELETE */
+	struct source source; /* unused for ACTION_REMOVE; a SOURCE_VALUE for ADD and DELETE */
 };
 
 struct update {
@@ -33,23 +33,23 @@ struct update {
 	const struct path *paths;
 	size_t count;
 	const struct path **sorted;
-	bool legacy; /* AttributeUpdates: ADD appends to lists, and other texts of errors */
+	bool legacy; /* AttributeUpdates: ADD appends to lists, and the error texts differ */
 };
 
-/* ADD takes numbers and sets, DELETE sets. */
+/* ADD accepts numbers and sets, DELETE sets. */
 bool update_check_added(struct arena *a, const struct action *action, struct error *e) MUST_CHECK;
 
-/* One change to make: `value` at `path`, or nothing when it is absent. */
+/* One change: sets `path` to `value`, or removes it if the value is absent. */
 struct edit {
 	const struct path *path;
 	struct value value;
 };
 
-/* Whether there is an element to change at the path: its parent is there and of the right type. */
+/* Whether the path can be changed: its parent exists and has the right type. */
 bool edit_is_possible(const struct path *p, struct value item);
-/* Makes all changes at once (edit.c). Indexes are those of `item`; what is set beyond the end of a
- * list is appended in the order of the indexes. Sorts the edits. Every one is possible and their
- * paths are apart. */
+/* Makes all changes at once (edit.c). Indexes refer to `item`; elements set beyond the end of a list are appended
+ * in the order of their indexes. Sorts the edits. Requires that every edit is possible and that their paths do not
+ * overlap. */
 struct value edit_apply(struct arena *a, struct value item, struct edit *edits, size_t n);
 
 #endif

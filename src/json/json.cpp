@@ -1,7 +1,7 @@
-/* simdjson behind a C face: parse, then copy the document into the arena.
+/* A C interface to simdjson: parses, then copies the document into the arena.
  *
- * Invariant J1: arena_*() may leave by longjmp, so no frame that calls it, here or further down,
- * holds a C++ object that has something to destroy. What does is in the thread's reader.
+ * Invariant J1: arena_*() may leave by longjmp, so no frame on the way to such a call holds a C++ object with a
+ * destructor. Objects that have one live in the thread's reader.
  * SPDX-License-Identifier: Apache-2.0 */
 #include <cstring>
 #include <new>
@@ -16,11 +16,11 @@ extern "C" {
 
 namespace dom = simdjson::dom;
 
-/* What a thread keeps between documents; a larger document's memory is given back. */
+/* Memory a thread keeps between documents; that of a larger document is freed. */
 static const size_t keep_bytes = 512 * 1024;
-/* From here on a document's memory counts: smaller ones take little, and most requests are. */
+/* From this size a document draws on the budget. Most requests are smaller and take little. */
 static const size_t large_bytes = 4 * 1024;
-/* What is used while a smaller one is read is a thread's, and threads are few. */
+/* Up to this size the parser's own memory is not counted: each thread has one parser, and threads are few. */
 static const size_t aside_bytes = 64 * 1024;
 /* simdjson counts children in 24 bits; at this value it has stopped counting. */
 static const size_t count_ceiling = 0xFFFFFF;
@@ -29,7 +29,7 @@ namespace {
 
 struct reader_state {
 	dom::parser *parser = nullptr;
-	char *padded = nullptr; /* the text with the room after it that simdjson reads into */
+	char *padded = nullptr; /* the text, followed by the padding that simdjson reads into */
 	size_t padded_size = 0;
 
 	~reader_state()
@@ -54,7 +54,7 @@ struct reader_state {
 
 struct converter {
 	struct arena *arena;
-	char *strings; /* room for all that are still to come */
+	char *strings; /* room for all remaining strings */
 };
 
 } // namespace
@@ -89,7 +89,7 @@ static simdjson::error_code read(struct slice text, dom::element *root)
 {
 	if (text.n > simdjson::SIMDJSON_MAXSIZE_BYTES)
 		return simdjson::CAPACITY;
-	if (reader.is_large()) /* the one before left by longjmp */
+	if (reader.is_large()) /* the previous parse left by longjmp */
 		reader.reset();
 	try {
 		if (!reader.parser)
@@ -195,8 +195,8 @@ static void convert(converter &c, dom::element from, struct json *to)
 
 typedef uint8_t bytes16 __attribute__((vector_size(16)));
 
-/* Commas, colons, and what opens an array or an object: before each value but the root stands one of them. Those inside of strings
- * are counted too. */
+/* Counts commas, colons, and opening brackets: one of them precedes each value except the root. Those inside
+ * strings are counted too. */
 static size_t count_marks(struct slice text)
 {
 	const char *at = text.p, *end = text.p + text.n;
@@ -217,8 +217,8 @@ static size_t count_marks(struct slice text)
 	return marks;
 }
 
-/* What simdjson uses while it reads: the text once more, decoded strings, and for each value two words of the tape and three
- * places in the text. Of "[0,0,0…" that is fifteen times the text. */
+/* What simdjson uses while it parses: the text once more, decoded strings, and for each value two words of the tape
+ * and three positions in the text. For "[0,0,0…" that is fifteen times the text. */
 static size_t bytes_for_reading(struct slice text)
 {
 	return 2 * text.n + (2 * sizeof(uint64_t) + 3 * sizeof(uint32_t)) * (count_marks(text) + 1);
@@ -226,8 +226,8 @@ static size_t bytes_for_reading(struct slice text)
 
 static const struct json *parse(struct arena *a, struct slice text);
 
-/* The memory for it, in the arena and outside, is drawn from the arena's budget (arena.h A4): many of them at once, each
- * taking thirty times its text, would take all there is. */
+/* Draws all memory for the document, in the arena and outside it, from the arena's budget (arena.h A4). Many such
+ * documents at once, each taking thirty times its text, would exhaust memory. */
 static const struct json *parse_large(struct arena *a, struct slice text)
 {
 	const struct json *volatile tree = nullptr;
@@ -260,7 +260,7 @@ static const struct json *parse(struct arena *a, struct slice text)
 	struct json *tree = nullptr;
 
 	if (error == simdjson::SUCCESS) {
-		/* Decoded strings are never longer than the text they were written in. */
+		/* Decoded strings are never longer than their escaped text. */
 		converter c = { a, static_cast<char *>(arena_alloc(a, text.n)) };
 
 		tree = arena_new(a, struct json);

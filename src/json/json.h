@@ -1,10 +1,10 @@
 /* JSON in and out.
  *
- * In: json_parse() makes a read-only tree in the arena. UTF-8 is validated, strings may hold NULs,
- * every string points into the arena (not into the text parsed).
- * Objects keep their members in order of appearance; of duplicate names json_get() finds the last.
- * Out: values are appended to a struct buf (below).
- * simdjson is known to json.cpp and to nobody else.
+ * In: json_parse() builds a read-only tree in the arena. It validates UTF-8; strings may contain NULs and point
+ * into the arena, not into the parsed text. Objects keep their members in order of appearance; if a name is
+ * repeated, json_get() finds the last.
+ * Out: the functions below append values to a struct buf.
+ * Only json.cpp knows simdjson.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef THORPE_JSON_JSON_H
 #define THORPE_JSON_JSON_H
@@ -20,7 +20,7 @@ enum json_type { JSON_NULL, JSON_BOOL, JSON_INT, JSON_DOUBLE, JSON_STRING, JSON_
 
 struct json {
 	uint32_t type;  /* enum json_type */
-	uint32_t count; /* JSON_ARRAY, JSON_OBJECT: how many children */
+	uint32_t count; /* JSON_ARRAY, JSON_OBJECT: the number of children */
 	union {
 		bool boolean;
 		int64_t integer; /* an integer beyond int64 is a JSON_DOUBLE */
@@ -36,13 +36,12 @@ struct json_member {
 	struct json value;
 };
 
-/* NULL when `text` is not one JSON value: malformed, not UTF-8, nested deeper than 1024, or with a
- * number that neither uint64 nor double can hold. Memory that runs out leaves by arena.h A1; that of a large document, what
- * is used meanwhile included, is drawn from the arena's budget if it has one (A4).
- * Thread safe. */
+/* Returns NULL if `text` is not one JSON value: malformed, not UTF-8, nested deeper than 1024, or with a number
+ * that neither uint64 nor double can hold. Running out of memory leaves by arena.h A1. A large document draws its
+ * memory, including what parsing uses meanwhile, from the arena's budget if it has one (A4). Thread safe. */
 const struct json *json_parse(struct arena *a, struct slice text);
 
-/* The member of an object; NULL when absent or when `obj` is NULL or no object. */
+/* A member of an object; NULL if absent, or if `obj` is NULL or not an object. */
 const struct json *json_get(const struct json *obj, const char *name);
 const struct json *json_get_slice(const struct json *obj, struct slice name);
 
@@ -51,8 +50,7 @@ static inline bool json_is(const struct json *j, enum json_type t)
 	return j && j->type == (uint32_t)t;
 }
 
-/* ---- out ----
- * Documents are made in a struct buf, value by value:
+/* ---- out ---- Documents are built in a struct buf, value by value:
  *
  *     json_open(b, '{');
  *     json_member_string(b, "TableName", t->name);
@@ -62,15 +60,18 @@ static inline bool json_is(const struct json *j, enum json_type t)
  *     json_close(b, ']');
  *     json_close(b, '}');
  *
- * Each value and each name puts a comma before itself when one is due. There is no state to carry: a comma is due when the last
- * byte of the buffer can end a value, and a string ends with its quote, so '{', '[', ':' and ',' can only be structure. Hence
+ * Each value and each name writes a comma before itself when one is due. This needs no state: a comma is due when
+ * the last byte of the buffer can end a value. A string ends with its quote, so '{', '[', ':' and ',' can only be
+ * structure. Therefore
  *   - a part of a document may be written by another function, or copied in with buf_put() after json_comma();
- *   - a second document in the same buffer needs a newline, a blank or any other byte before it that ends no value.
- * Nothing here fails: memory that runs out leaves by arena.h A1.
+ *   - a second document in the same buffer needs a newline, a space or another byte before it that cannot end a
+ *     value.
+ * Nothing here fails: running out of memory leaves by arena.h A1.
  *
- * Elsewhere, each for a reason: json/fast.h (values of items, hot), base/json_line.h (log lines in fixed memory, any bytes). */
+ * Two other writers exist: json/fast.h (values of items, for speed) and base/json_line.h (log lines of any bytes in
+ * fixed memory). */
 
-/* Whether a value may end with this byte: a string, an object, an array, a number, true, false, null. */
+/* Whether this byte can end a value: a string, an object, an array, a number, true, false, null. */
 extern const bool json_ends_value[256];
 
 static inline void json_comma(struct buf *b)
@@ -81,7 +82,7 @@ static inline void json_comma(struct buf *b)
 
 /* ---- values: in arrays, after json_name(), or alone ---- */
 
-/* '{' or '[', and what closes it. */
+/* '{' or '[', and the bracket that closes it. */
 static inline void json_open(struct buf *b, char bracket)
 {
 	json_comma(b);
@@ -93,18 +94,19 @@ static inline void json_close(struct buf *b, char bracket)
 	buf_byte(b, (uint8_t)bracket);
 }
 
-/* Quoted and escaped as DynamoDB does it. `s` must be valid UTF-8. */
+/* Quoted and escaped as DynamoDB does. `s` must be valid UTF-8. */
 void json_string(struct buf *b, struct slice s);
 void json_strings(struct buf *b, const struct slice *list, size_t n); /* an array */
 void json_int(struct buf *b, int64_t v);
 void json_bool(struct buf *b, bool v);
 void json_null(struct buf *b);
-/* A whole tree, without white space, and without a comma before it: digests are made of it, too. Recurses as deep as the tree. */
+/* Writes a whole tree without white space and without a comma before it; digests are computed from it too. Recurses
+ * as deep as the tree. */
 void json_write(struct buf *b, const struct json *j);
 
 /* ---- members ---- */
 
-/* `"name":`. json_name() takes the name as it is: without quotes, backslashes and control characters. */
+/* `"name":`. json_name() does not escape: the name must have no quotes, backslashes or control characters. */
 void json_name_plain(struct buf *b, const char *name, size_t n);
 static inline void json_name(struct buf *b, const char *name)
 {

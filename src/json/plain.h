@@ -1,5 +1,5 @@
-/* Copying text into a JSON string while looking whether it may stand there unchanged, as nearly all may; inlined, for
- * those who write many short strings.
+/* Copies text into a JSON string and checks in the same pass whether it needs escapes, which is rare. Inlined, for
+ * code that writes many short strings.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef THORPE_JSON_PLAIN_H
 #define THORPE_JSON_PLAIN_H
@@ -48,8 +48,8 @@ static inline bool json_copy_long(char *to, const char *from, size_t n)
 	return !json_any(special);
 }
 
-/* False when something has to be escaped; `to` then holds nothing of use. The last step overlaps the one before it, so that
- * no string is looked at byte by byte. */
+/* False if something needs an escape; `to` then holds garbage. The last step overlaps the one before it, so no
+ * string is examined byte by byte. */
 static inline bool json_copy_plain(char *to, struct slice s)
 {
 	uint64_t both[2];
@@ -82,11 +82,11 @@ static inline bool json_copy_plain(char *to, struct slice s)
 	return !json_any(json_special16(v));
 }
 
-/* The most that json_copy_within() writes behind the text. */
+/* The most that json_copy_within() writes after the text. */
 #define JSON_COPY_BEYOND 16
 
-/* The same for text in the middle of something longer, which may be read up to `limit`: sixteen bytes at a time to the end and
- * past it, whatever the length, and no branch on it. */
+/* The same for text in the middle of something longer, readable up to `limit`: copies sixteen bytes at a time to
+ * the end and past it, without branching on the length. */
 static inline bool json_copy_within(char *to, struct slice s, const char *limit)
 {
 #ifdef __SSE2__

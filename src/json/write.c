@@ -1,4 +1,4 @@
-/* Strings are copied and looked at in one go: most need no escape.
+/* Strings are copied and checked in one pass: most need no escape.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "json/plain.h"
 
@@ -13,7 +13,7 @@ const bool json_ends_value[256] = {
 
 static void put_escaped(struct buf *b, uint8_t c)
 {
-	/* Indexed by the control's code; 0: it has no short form. */
+	/* Indexed by the control character's code; 0: no short form. */
 	static const char short_form[0x20] = {
 		['\b'] = 'b', ['\f'] = 'f', ['\n'] = 'n', ['\r'] = 'r', ['\t'] = 't',
 	};

@@ -1,8 +1,8 @@
-/* Base64 into bytes.
+/* Decodes base64.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "value/base64.h"
 
-/* Value + 1; 0 where the alphabet has no such character. */
+/* Value + 1; 0: not in the alphabet. */
 /* clang-format off */
 static const uint8_t alphabet[256] = {
 	['A'] = 1,  ['B'] = 2,  ['C'] = 3,  ['D'] = 4,  ['E'] = 5,  ['F'] = 6,  ['G'] = 7,
@@ -18,7 +18,7 @@ static const uint8_t alphabet[256] = {
 };
 /* clang-format on */
 
-/* Four characters, three bytes; false when one is not of the alphabet. */
+/* Four characters, three bytes; false if one is not in the alphabet. */
 static inline bool decode_group(const uint8_t *p, uint8_t *out)
 {
 	unsigned a = alphabet[p[0]], b = alphabet[p[1]], c = alphabet[p[2]], d = alphabet[p[3]];

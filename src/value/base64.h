@@ -1,11 +1,11 @@
-/* Strict base64: padded, standard alphabet, no spaces, no stray bits behind the last byte.
+/* Strict base64: padded, standard alphabet, no spaces, no stray bits after the last byte.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef THORPE_VALUE_BASE64_H
 #define THORPE_VALUE_BASE64_H
 
 #include "base/error.h"
 
-/* Decodes `s`, of a length that is a multiple of four, into out[s.n / 4 * 3]. */
+/* Decodes `s`, whose length is a multiple of four, into out[s.n / 4 * 3]. */
 bool base64_decode(struct slice s, uint8_t *out, size_t *n) MUST_CHECK;
 
 #endif

@@ -42,7 +42,7 @@ static bool take_bytes(struct cursor *c, struct slice *out)
 	uint64_t n;
 	size_t used = read_varint(c->p, c->end, &n);
 
-	/* A longer varint than needed would make two forms of one value (V1). */
+	/* A varint longer than needed would give one value two forms (V1). */
 	if (used == 0 || used != layout_varint_size(n) || n > (uint64_t)(c->end - c->p) - used)
 		return false;
 	*out = slice_make(c->p + used, n);
@@ -61,7 +61,7 @@ static bool element_is_valid(enum value_type t, struct slice s)
 	}
 }
 
-/* What follows the type byte of a container or set: its end and count. */
+/* Reads what follows the type byte of a container or set: its end and count. */
 static bool take_head(struct cursor *c, struct cursor *body, size_t *count)
 {
 	size_t bytes;

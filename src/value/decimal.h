@@ -1,4 +1,4 @@
-/* A number as an array of digits; known to number.c and number_math.c only.
+/* A number as an array of digits; only number.c and number_math.c use it.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef THORPE_VALUE_DECIMAL_H
 #define THORPE_VALUE_DECIMAL_H

@@ -1,8 +1,8 @@
 /* Attribute values from the wire's JSON into the binary form.
  *
- * One pass writes a value into a buf, the members of a map in order of their names. When that pass
- * finds something wrong its error is thrown away: the right one is found by looking at shapes first
- * and then at everything once more in order of appearance, which only refused requests pay for.
+ * One pass writes a value into a buf, the members of a map in order of their names. If that pass fails, its error
+ * is discarded. To find the right error, it checks the shapes first and then everything again in order of
+ * appearance. Only refused requests pay for this.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "value/layout.h"
 #include "value/wire.h"
@@ -14,12 +14,12 @@ struct encoder {
 	struct arena *arena;
 	struct buf *out;
 	struct error *e;
-	bool in_order; /* only looking for the first error: leave members as they come */
+	bool in_order; /* only looking for the first error: keep members in order of appearance */
 };
 
 static bool put_value(struct encoder *x, const struct json *j, int depth);
 
-/* ---- what is not allowed ---- */
+/* ---- errors ---- */
 
 static bool refuse_empty_set(struct arena *a, enum value_type t, struct error *e)
 {
@@ -301,8 +301,8 @@ static bool put_typed(struct encoder *x, enum value_type t, const struct json *j
 	}
 }
 
-/* Not exactly one member: unknown and null ones do not count. DynamoDB complains about what the
- * members say before it complains that there are several. */
+/* For an object without exactly one member: unknown and null ones do not count. DynamoDB reports errors in the
+ * members before it reports that there are several. */
 static bool put_unusual(struct encoder *x, const struct json *j, int depth)
 {
 	const struct json *found[WIRE_TYPES];
@@ -325,7 +325,7 @@ static bool put_unusual(struct encoder *x, const struct json *j, int depth)
 				   "must contain exactly one of the supported datatypes");
 }
 
-/* `depth` is how many lists and maps of the attribute the value stands in. */
+/* `depth` is the number of the attribute's lists and maps around the value. */
 static bool put_value(struct encoder *x, const struct json *j, int depth)
 {
 	if (j->type == JSON_OBJECT && j->count == 1 && j->members[0].value.type != JSON_NULL) {
@@ -343,7 +343,7 @@ static bool encode(struct arena *a, const struct json *j, bool item, bool in_ord
 	struct encoder x = { a, &b, e, in_order };
 
 	buf_init(&b, a);
-	buf_room(&b, 480); /* most items fit, and grow no more */
+	buf_room(&b, 480); /* most items fit without growing */
 	if (!(item ? put_map(&x, j, -1) : put_value(&x, j, 0)))
 		return false;
 	*out = (struct value){ (const uint8_t *)b.p, b.n };

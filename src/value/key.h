@@ -9,13 +9,13 @@
 
 #include "value/value.h"
 
-/* The hash that spreads partitions and defines scan order and segments. Never changes: on disk. */
+/* The hash that spreads partitions and defines scan order and segments. It must never change: it is on disk. */
 uint64_t key_hash(struct slice bytes);
 void key_add_counted(struct buf *b, struct slice bytes);
 void key_add_escaped(struct buf *b, struct slice bytes);
 /* As key_add_escaped() but without the end mark: a prefix, for begins_with. */
 void key_add_escaped_prefix(struct buf *b, struct slice bytes);
-/* Reads one back from *p, advancing it; false when [*p, end) is malformed. */
+/* Reads one back from *p and advances it; false if [*p, end) is malformed. */
 bool key_read_counted(const uint8_t **p, const uint8_t *end, struct slice *out) MUST_CHECK;
 bool key_read_escaped(struct arena *a, const uint8_t **p, const uint8_t *end, struct slice *out) MUST_CHECK;
 /* The value of type `t` (S, N, B) whose value_bytes() are `bytes`. */

@@ -1,5 +1,5 @@
-/* Reading and writing the layout of value.h, inlined; for the files of this folder, and for those who write out many items (design/slots_lay.c,
- * app/entity/output_writer.h).
+/* Reading and writing the layout of value.h, inlined; for the files of this folder and for code that writes many
+ * items (design/slots_lay.c, app/entity/output_writer.h).
  * The reading side trusts the bytes (value.h V2).
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef THORPE_VALUE_LAYOUT_H
@@ -7,7 +7,7 @@
 
 #include "value/value.h"
 
-/* Type, byte length and count in front of every container and set. */
+/* Type, byte length and count before every container and set. */
 #define LAYOUT_HEAD 9
 
 static inline uint32_t layout_be32(const uint8_t *p)
@@ -24,7 +24,7 @@ static inline void layout_put_be32(uint8_t *p, uint32_t v)
 	memcpy(p, &v, sizeof(v));
 }
 
-/* A varint length and the bytes it counts; advances *p behind them. */
+/* Reads a varint length and that many bytes; advances *p past them. */
 static inline struct slice layout_bytes(const uint8_t **p)
 {
 	const uint8_t *at = *p;
@@ -42,7 +42,7 @@ static inline struct slice layout_bytes(const uint8_t **p)
 	return slice_make(at, n);
 }
 
-/* How long the value at `p` is. */
+/* The length of the value at `p`. */
 static inline size_t layout_size(const uint8_t *p)
 {
 	const uint8_t *end = p + 1;
@@ -96,7 +96,7 @@ static inline void layout_add_bytes(struct buf *b, struct slice s)
 	b->n += (size_t)((char *)layout_put_bytes((uint8_t *)to, s) - to);
 }
 
-/* Opens a container or set; layout_close() with what this returned fills in the head. */
+/* Opens a container or set. Pass the returned offset to layout_close(), which fills in the head. */
 static inline size_t layout_open(struct buf *b, enum value_type t)
 {
 	size_t start = b->n;

@@ -66,7 +66,7 @@ struct value value_make_null(struct arena *a)
 	return (struct value){ p, 1 };
 }
 
-/* Room for a container whose elements take `bytes`, its head filled in. */
+/* Allocates a container whose elements take `bytes`, and fills in its head. */
 static uint8_t *make_head(struct arena *a, enum value_type t, size_t count, size_t bytes)
 {
 	uint8_t *p = arena_alloc(a, LAYOUT_HEAD + bytes);
@@ -88,7 +88,7 @@ static uint8_t *put_value(uint8_t *p, struct value v)
 	return p + v.n;
 }
 
-/* Of equal neighbours keeps the last; returns how many are left. */
+/* Keeps the last of equal neighbours; returns the number left. */
 static size_t drop_repeated(struct sort_entry *e, size_t n)
 {
 	size_t kept = 0;
@@ -160,7 +160,7 @@ struct value value_make_set(struct arena *a, enum value_type type, const struct 
 	return (struct value){ start, LAYOUT_HEAD + bytes };
 }
 
-/* Walks two sets side by side; keeps what is in x only, and, when asked, in y only or in both. */
+/* Walks two sets side by side; keeps elements only in x and, if asked, those only in y or in both. */
 static struct value merge_sets(struct arena *a, struct value x, struct value y, bool with_y, bool with_both)
 {
 	struct value_iter ix = value_iter(x), iy = value_iter(y);
@@ -198,7 +198,7 @@ struct value value_set_minus(struct arena *a, struct value x, struct value y)
 	return merge_sets(a, x, y, false, false);
 }
 
-/* The container with [cut, rest) of its bytes replaced by `middle` others, to be put at *gap. */
+/* Copies the container with [cut, rest) of its bytes replaced by `middle` bytes, which the caller writes at *gap. */
 static struct value splice(struct arena *a, struct value v, const uint8_t *cut, const uint8_t *rest, size_t middle,
 			   size_t count, uint8_t **gap)
 {

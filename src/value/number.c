@@ -1,7 +1,7 @@
 /* Numbers as text, as digits and in the encoded form that sorts.
  *
- * Everything goes through struct decimal, an array of digits: text and the encoded form are turned
- * into each other without 128-bit arithmetic, which only number_math.c needs.
+ * Everything goes through struct decimal, an array of digits: conversion between text and the encoded form needs no
+ * 128-bit arithmetic. Only number_math.c does.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "value/number.h"
 #include "value/decimal.h"
@@ -15,7 +15,7 @@
 
 enum scan { SCAN_OK, SCAN_NOT_NUMERIC, SCAN_OVERFLOW, SCAN_UNDERFLOW, SCAN_TOO_PRECISE };
 
-/* [eE][+-]?digits at [p, end); an exponent that fits nowhere is clamped, not wrapped. */
+/* [eE][+-]?digits at [p, end); clamps an exponent that is out of range. */
 static bool scan_exponent(const char *p, const char *end, int64_t *out)
 {
 	bool negative = false;
@@ -37,13 +37,13 @@ static bool scan_exponent(const char *p, const char *end, int64_t *out)
 }
 
 struct mantissa {
-	int64_t seen;        /* digits from the first that is not 0 */
-	int64_t significant; /* the same, up to the last that is not 0 */
-	int64_t integral;    /* how many of `seen` stand before the point */
-	int64_t zeros;       /* zeros between the point and the first digit that is not 0 */
+	int64_t seen;        /* digits from the first nonzero one */
+	int64_t significant; /* the same, up to the last nonzero one */
+	int64_t integral;    /* how many of `seen` come before the point */
+	int64_t zeros;       /* zeros between the point and the first nonzero digit */
 };
 
-/* The digits and the point; returns where they end, or NULL when there is no digit. */
+/* Reads the digits and the point; returns where they end, or NULL if there is no digit. */
 static const char *scan_mantissa(const char *p, const char *end, uint8_t *digits, struct mantissa *m)
 {
 	bool any = false, point = false;
@@ -231,7 +231,7 @@ static const char pair_text[] = "00010203040506070809101112131415161718192021222
 				"50515253545556575859606162636465666768697071727374"
 				"75767778798081828384858687888990919293949596979899";
 
-/* Whole positive numbers, as nearly all are, straight from their pairs. 0: it is another kind. */
+/* Formats positive integers, as nearly all numbers are, directly from their pairs. 0: another kind of number. */
 static size_t format_whole(const uint8_t *p, size_t n, char *out)
 {
 	int whole, digits = 2 * ((int)n - 2);
@@ -239,7 +239,7 @@ static size_t format_whole(const uint8_t *p, size_t n, char *out)
 	if (p[0] != POSITIVE)
 		return 0;
 	whole = p[1] - EXPONENT_BIAS + 1;
-	/* A digit behind the point is part of the number, unless it is the one that fills a pair. */
+	/* A digit after the point is part of the number, unless it is the zero that fills a pair. */
 	if (whole < 1 || digits > whole + 1 || (digits > whole && (p[n - 1] - 1) % 10))
 		return 0;
 	for (size_t i = 2; i < n; i++, out += 2)

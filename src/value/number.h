@@ -17,7 +17,7 @@
 #include "base/error.h"
 
 #define NUMBER_ENCODED_MAX 24
-#define NUMBER_TEXT_MAX    176 /* longest text number_format() makes, with its NUL */
+#define NUMBER_TEXT_MAX    176 /* longest text of number_format(), with its NUL */
 
 struct number {
 	unsigned __int128 digits; /* the significant digits as an integer, below 10^38 */
@@ -32,8 +32,8 @@ bool number_parse(struct slice text, struct number *out, struct arena *a, struct
 /* DynamoDB's output form (plain decimal without exponent). Returns the length; NUL-terminated. */
 size_t number_format(const struct number *n, char out[NUMBER_TEXT_MAX]);
 
-/* Exact or nothing. Errors: VALIDATION, "overflow" also when the exact result needs more than 38
- * digits (DynamoDB says so too), "underflow" when a difference is too small. */
+/* Exact or an error. Errors: VALIDATION: overflow, also when the exact result needs more than 38 digits (as in
+ * DynamoDB); underflow when a difference is too small. */
 bool number_add(const struct number *x, const struct number *y, struct number *out, struct arena *a,
 		struct error *e) MUST_CHECK;
 bool number_sub(const struct number *x, const struct number *y, struct number *out, struct arena *a,
@@ -50,23 +50,23 @@ bool number_round(const struct number *n, int exponent, struct number *out, stru
 int number_top(const struct number *n);
 int number_cmp(const struct number *x, const struct number *y);
 struct number number_from_i64(int64_t v);
-/* False when not an integer or out of range. */
+/* False if not an integer or out of range. */
 bool number_to_i64(const struct number *n, int64_t *out);
 
 /* Returns the length written. */
 size_t number_encode(const struct number *n, uint8_t out[NUMBER_ENCODED_MAX]);
-/* `p` was made by number_encode(). */
+/* `p` must come from number_encode(). */
 struct number number_decode(const uint8_t *p, size_t n);
-/* Bytes DynamoDB counts for it: one, and one for each pair of digits, paired from the decimal point
- * outwards, and one more when negative; zero counts 1. */
+/* The bytes DynamoDB counts for it: one, plus one for each pair of digits, paired from the decimal point outwards,
+ * plus one if negative; zero counts 1. */
 size_t number_size(const struct number *n);
 
-/* The same without a struct number in between: how items are read and written. */
+/* The same without a struct number in between; used to read and write items. */
 bool number_encode_text(struct slice text, uint8_t out[NUMBER_ENCODED_MAX], size_t *n, struct arena *a,
 			struct error *e) MUST_CHECK;
 size_t number_format_encoded(const uint8_t *p, size_t n, char out[NUMBER_TEXT_MAX]);
 size_t number_size_encoded(const uint8_t *p, size_t n);
-/* Whether untrusted bytes are something number_encode() makes. */
+/* Whether untrusted bytes are a valid encoding, as number_encode() writes it. */
 bool number_is_valid(const uint8_t *p, size_t n);
 
 #endif

@@ -9,7 +9,7 @@ typedef unsigned __int128 u128;
 #define TEN19 UINT64_C(10000000000000000000)
 #define TEN38 ((u128)TEN19 * TEN19)
 
-/* `count` digits of v, leading zeros included. */
+/* Writes `count` digits of v, leading zeros included. */
 static void put_digits(uint64_t v, uint8_t *out, int count)
 {
 	while (count--) {
@@ -66,7 +66,7 @@ struct number decimal_to_number(const struct decimal *d)
 	return n;
 }
 
-/* Brings ±digits·10^exponent into normal form; false when DynamoDB cannot store it. */
+/* Brings ±digits·10^exponent into normal form; false if DynamoDB cannot store it. */
 static bool finish(u128 digits, int exponent, bool negative, struct number *out, struct arena *a, struct error *e)
 {
 	struct decimal d;
@@ -100,8 +100,8 @@ bool number_add(const struct number *x, const struct number *y, struct number *o
 		*out = x->digits == 0 ? *y : *x;
 		return true;
 	}
-	/* The last digit of `small` stays in the result, so once the other side reaches 2·10^38 no
-	 * sum or difference can be brought below 10^38 again. */
+	/* The last digit of `small` stays in the result, so once the other side reaches 2·10^38 no sum or
+	 * difference can fall below 10^38 again. */
 	for (int i = small->exponent; i < big->exponent; i++) {
 		if (scaled >= TEN38)
 			return error_set(e, a, ERR_VALIDATION, NUMBER_OVERFLOW);

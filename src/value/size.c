@@ -1,4 +1,4 @@
-/* Measuring values as DynamoDB does, for capacity and for pages at once.
+/* Measures values as DynamoDB does, for capacity and for pages in one pass.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "value/layout.h"
 
@@ -35,7 +35,7 @@ static const uint8_t *add_set(const uint8_t *p, struct item_sizes *s)
 	return p;
 }
 
-/* Three bytes for a list or map, one for each element; a stored map has two for each, and no names. */
+/* Three bytes for a list or map and one for each element; a stored map has two for each, and no names. */
 static const uint8_t *add_container(const uint8_t *p, struct item_sizes *s)
 {
 	const uint8_t *end = p + layout_size(p);
@@ -85,7 +85,7 @@ static const uint8_t *add_other(const uint8_t *p, struct item_sizes *s)
 	return at;
 }
 
-/* Sums that stay in registers while strings, whose stored form is as long as ours without the type, are added. */
+/* Keeps the sums in registers while it adds strings, whose stored form is as long as ours without the type. */
 struct item_sizes item_sizes(struct value item, struct slice apart)
 {
 	const uint8_t *p, *end = item.p + item.n;

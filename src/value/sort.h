@@ -5,7 +5,7 @@
 
 #include "base/arena.h"
 
-/* So many entries are cheaper on the stack than in the arena. */
+/* Up to this many entries are cheaper on the stack than in the arena. */
 #define SORT_ON_STACK 32
 
 struct sort_entry {

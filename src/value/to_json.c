@@ -22,7 +22,8 @@ static char *put_element(struct json_fast *w, char *to, enum value_type set, str
 	return set == VALUE_NS ? put_number(w, to, s) : json_fast_base64(w, to, s);
 }
 
-/* The value at *p, which moves on past it. What is inlined is measured: a reply spends most of its time here. */
+/* Writes the value at *p and advances *p past it. The choice of inlined functions was measured: a reply spends most
+ * of its time here. */
 #define HOT static inline __attribute__((always_inline))
 
 static __attribute__((noinline)) char *put_other(struct json_fast *w, char *to, const uint8_t **p);
@@ -124,7 +125,7 @@ HOT void put_into(struct buf *b, struct value v, size_t likely, put_fn *put)
 	struct json_fast w;
 	char *to;
 
-	to = json_fast_open(&w, b, slice_make((const char *)v.p, v.n), likely + 1); /* grow once, not often */
+	to = json_fast_open(&w, b, slice_make((const char *)v.p, v.n), likely + 1); /* grow once, not repeatedly */
 	if (b->n && json_ends_value[(uint8_t)to[-1]])
 		*to++ = ','; /* as json_comma() */
 	json_fast_close(&w, put(&w, to, &p));

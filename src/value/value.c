@@ -1,4 +1,4 @@
-/* Reading values where they stand: scalars, walking, searching.
+/* Reading values in place: scalars, walking, searching.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "value/layout.h"
 

@@ -1,8 +1,7 @@
 /* Attribute values and items in their one binary form.
  *
- * A value is a borrowed run of bytes in canonical form: of equal values the bytes are equal. It is
- * compared, searched, measured and written out as JSON where it stands; no tree is ever built.
- * An item is a value of type M.
+ * A value is a borrowed run of bytes in canonical form: equal values have equal bytes. Values are compared,
+ * searched, measured and written as JSON in place; no tree is ever built. An item is a value of type M.
  *
  * Layout (also on disk)
  *   OFFSET SIZE  MEANING
@@ -18,9 +17,8 @@
  *
  * Invariants
  *   V1  canonical: value_equal() is memcmp().
- *   V2  bytes that come from disk or JSON have been checked by the decoder; nothing else here
- *       checks again.
- * Lifetime: as long as the bytes. Nothing here allocates but what takes an arena or a buf.
+ *   V2  the decoder has checked bytes from disk or JSON; nothing else here checks again.
+ * Lifetime: as long as the bytes. Only functions that take an arena or a buf allocate.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef THORPE_VALUE_VALUE_H
 #define THORPE_VALUE_VALUE_H
@@ -66,7 +64,7 @@ enum value_type value_type_parse(struct slice s);
 struct slice value_bytes(struct value v);
 struct number value_number(struct value v); /* of an N */
 bool value_bool(struct value v);            /* of a BOOL */
-/* SS, NS, BS, L, M: how many elements. Others: 0. */
+/* SS, NS, BS, L, M: the number of elements. Others: 0. */
 size_t value_count(struct value v);
 bool value_equal(struct value x, struct value y);
 /* Order of two values of one type S, N or B: <0, 0, >0. */
@@ -86,17 +84,18 @@ struct value_iter {
 struct value_iter value_iter(struct value v);
 bool value_next(struct value_iter *it);
 
-/* VALUE_ABSENT when not an M or no such name / not an L or beyond its end. */
+/* VALUE_ABSENT if not an M or no such name / not an L or beyond its end. */
 struct value value_get(struct value map, struct slice name);
 struct value value_at(struct value list, size_t index);
-/* Whether a set holds the element with these raw bytes. */
+/* Whether a set contains the element with these raw bytes. */
 bool value_set_has(struct value set, struct slice element);
 
 /* DynamoDB's size in bytes: of one value; of an item (names and values, no per-item overhead). */
 size_t value_size(struct value v);
 size_t item_size(struct value item);
-/* Both measures of an item in one walk. `stored` is what a page of DynamoDB's seems to count (table/page_size.c):
- * a byte for a name, lengths and types beside the values. The attribute called `apart` counts in `apart` instead. */
+/* Both measures of an item in one walk. `stored` is what a page of DynamoDB's seems to count (table/page_size.c): a
+ * byte per name, lengths and types in addition to the values. The attribute named `apart` counts in `apart`
+ * instead. */
 struct item_sizes {
 	size_t size; /* item_size() */
 	size_t stored;
@@ -113,7 +112,7 @@ struct value value_make_n(struct arena *a, const struct number *n);
 struct value value_make_i64(struct arena *a, int64_t v);
 struct value value_make_bool(struct arena *a, bool v);
 struct value value_make_null(struct arena *a);
-/* Containers from parts: sorts, drops duplicate set elements; of duplicate names the last wins. */
+/* Containers from parts: sorts, drops duplicate set elements; the last of duplicate names wins. */
 struct value_member {
 	struct slice name;
 	struct value value;
@@ -128,12 +127,12 @@ struct value value_set_minus(struct arena *a, struct value x, struct value y);
 
 /* A copy of `map` with `name` set to `v`, or removed when `v` is absent. */
 struct value value_map_with(struct arena *a, struct value map, struct slice name, struct value v);
-/* A copy of `list` with element `index` replaced (appended when beyond the end), or removed when
- * `v` is absent (unchanged when beyond the end). */
+/* A copy of `list` with element `index` replaced (appended if beyond the end), or removed if `v` is absent
+ * (unchanged if beyond the end). */
 struct value value_list_with(struct arena *a, struct value list, size_t index, struct value v);
 
-/* Checks untrusted bytes against the layout and V1, and that strings and names are UTF-8. At most
- * `depth` containers stand in one another: 0 allows scalars and sets only, 32 any item. */
+/* Checks untrusted bytes against the layout and V1, and that strings and names are UTF-8. Containers may nest up to
+ * `depth` levels: 0 allows scalars and sets only, 32 any item. */
 bool value_is_valid(struct value v, int depth);
 
 #endif

@@ -1,4 +1,4 @@
-/* The shape of attribute values in JSON, apart from what they say.
+/* The shape of attribute values in JSON, apart from their content.
  *
  * The texts name Java classes because DynamoDB's do: clients and tests compare them.
  * SPDX-License-Identifier: Apache-2.0 */
@@ -8,7 +8,7 @@
 
 #define WIRE_CLASS     "com.amazonaws.dynamodb.v20120810.AttributeValue"
 #define WIRE_STRUCTURE "Start of structure or map found where not expected"
-/* Deeper values are refused for their depth, whatever stands in them. */
+/* Deeper values are refused for their depth, whatever they contain. */
 #define WIRE_LEVELS (2 * VALUE_LEVELS_MAX)
 
 const enum value_type wire_order[] = {
@@ -49,7 +49,7 @@ static const char *token_name(const struct json *j)
 	}
 }
 
-/* `j` stands where a scalar of the Java class `type` must. */
+/* `j` is found in place of a scalar of the Java class `type`. */
 static bool not_scalar(struct arena *a, const struct json *j, const char *type, struct error *e)
 {
 	if (j->type == JSON_ARRAY)

@@ -1,5 +1,5 @@
-/* DynamoDB's complaints about JSON of the wrong type; for the files of this folder only.
- * Each returns true when `j` has the shape; otherwise false with a SERIALIZATION error.
+/* DynamoDB's errors for JSON of the wrong type; for the files of this folder only.
+ * Each function returns true if `j` has the shape; otherwise false with a SERIALIZATION error.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef THORPE_VALUE_WIRE_H
 #define THORPE_VALUE_WIRE_H
@@ -20,11 +20,11 @@ static inline size_t wire_blob_max(const struct json *j)
 	return j->type == JSON_STRING ? j->string.n / 4 * 3 : 0;
 }
 
-/* The members that count: known type, not null, the last of several with one name. Indexed by
- * enum value_type. Returns how many. */
+/* Finds the members that count: known type, not null, the last of repeated names. Indexed by enum value_type.
+ * Returns their number. */
 #define WIRE_TYPES (VALUE_NULL + 1)
 int wire_types(const struct json *j, const struct json *found[WIRE_TYPES]);
-/* In this order DynamoDB looks at the types of one value; ends with VALUE_NONE. */
+/* The order in which DynamoDB checks the types of one value; ends with VALUE_NONE. */
 extern const enum value_type wire_order[];
 
 #endif

@@ -193,7 +193,7 @@ thorpeTest('a hostile name cannot forge a line, and the file is appended to', as
   assert.equal(lines[1].outcome, 'refused');
   const { code, stderr } = await runToEnd(['serve', '--in-memory', '--listen', '127.0.0.1:0', '--audit', join(directory, 'no', 'such', 'place')]);
   assert.equal(code, 1);
-  assert.match(stderr, /audit log .* cannot be written: No such file or directory/);
+  assert.match(stderr, /cannot write the audit log .*: No such file or directory/);
 });
 
 // ---------------------------------------------------------------- logs

@@ -262,7 +262,7 @@ thorpeTest('files with secrets that others can read are warned of at the start',
   chmodSync(secret, 0o604);
   const open = await startServer({ data: null, args });
   await open.stop();
-  assert.match(open.log(), new RegExp(`warn +the keys in ${keys} can be read by its group: chmod 600`));
+  assert.match(open.log(), new RegExp(`warn +the keys in ${keys} can be read by its group: run chmod 600`));
   assert.match(open.log(), new RegExp(`warn +the private key in ${pair.key} can be read by every user`));
   assert.match(open.log(), new RegExp(`warn +the secret in ${secret} can be read by every user`));
 });
