@@ -63,7 +63,7 @@ def main():
             name, head = m.group('name'), m.group('head')
             if count(m.group('arguments')) > MOST_PARAMETERS:
                 wrong.append(f'src/{relative}:{line}: {name}() has {count(m.group("arguments"))} parameters, at most {MOST_PARAMETERS}')
-            if path.suffix == '.c' and not re.search(r'\bstatic\b', head) and name not in ENTRANCES \
+            if path.suffix == '.c' and not re.search(r'\b(static|HOT)\b', head) and name not in ENTRANCES \
                and users.get(name, set()) <= {path} and not any(name.startswith(p) for p in pasted):
                 wrong.append(f'src/{relative}:{line}: {name}() is used in this file only, and not static')
     for w in wrong:

@@ -79,11 +79,6 @@ void api_thread_free(struct api_thread *t)
 	mem_free(t);
 }
 
-struct expr_cache *api_thread_cache(struct api_thread *t)
-{
-	return t->cache;
-}
-
 struct slice api_error_reply(struct arena *a, const struct error *e)
 {
 	struct buf b;

@@ -37,6 +37,4 @@ const struct store_view *fault_view(struct op_state *s, const struct table *t, c
 /* How throttling of the table, or of an index of it (NULL: none), is put. */
 void fault_set_throttled(struct op_state *s, const struct table *t, const struct index *i, bool writes, struct error *e);
 
-struct expr_cache *api_thread_cache(struct api_thread *t);
-
 #endif

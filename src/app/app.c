@@ -87,11 +87,6 @@ const uint8_t *app_secret(const struct app *app)
 	return app->secret;
 }
 
-struct callers_state *app_callers(const struct app *app)
-{
-	return app->callers;
-}
-
 int64_t app_now_ms(const struct app *app)
 {
 	return clock_now_ms(app->clock);

@@ -18,7 +18,6 @@ struct app *app_new(const struct app_options *o); /* NULL when memory is out */
 void app_free(struct app *app);
 const struct design *app_design(const struct app *app);
 struct database *app_database(const struct app *app);
-struct callers_state *app_callers(const struct app *app);
 int64_t app_now_ms(const struct app *app);
 /* An operator's token for this app, from now on for so many seconds. */
 struct slice app_operator_token(const struct app *app, struct arena *a, int64_t seconds);

@@ -183,14 +183,14 @@ static bool play_step(struct app *app, struct backend *b, struct arena *a, const
 }
 
 bool demo_play(struct app *app, struct backend *b, struct arena *a, struct slice text, struct demo_report *report,
-	       char *why, size_t n)
+	       const char **why)
 {
 	const struct json *file = json_parse(a, text), *steps = json_get(file, "steps");
 	int64_t now_ms = app_now_ms(app);
 	struct arena own;
 
 	if (!json_is(steps, JSON_ARRAY)) {
-		snprintf(why, n, "%s", file ? "demo data needs a list of \"steps\"" : "it is not JSON");
+		*why = file ? "demo data needs a list of \"steps\"" : "it is not JSON";
 		return false;
 	}
 	report->accounts = text_of(file, "accounts");

@@ -22,7 +22,7 @@ bool demo_is_empty(struct app *app, struct backend *b, struct arena *a);
 /* Plays a file's text. A step that fails is a warning in the log, and the next one follows. False: it is no such file, and `why`
  * is a sentence. Memory running out leaves by arena.h A1, except within a step, which then has failed. */
 bool demo_play(struct app *app, struct backend *b, struct arena *a, struct slice text, struct demo_report *report,
-	       char *why, size_t n) MUST_CHECK;
+	       const char **why) MUST_CHECK;
 /* "2026-01-15T10:30:00Z", "now", "-3 days", "-2 hours 10 minutes": before `now_ms`. False: none of these. */
 bool demo_time(struct slice text, int64_t now_ms, int64_t *ms) MUST_CHECK;
 

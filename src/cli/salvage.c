@@ -101,7 +101,8 @@ static int salvage(const char *from, struct salvage_options *o)
 		o->to = to;
 	printf("==> copying %s to %s\n", from, o->to);
 	fflush(stdout);
-	if (!store_salvage(from, o->to, o->stop_at_damage, &result, tell, NULL, why, sizeof(why)))
+	if (!store_salvage(&(struct store_salvage){ from, o->to, o->stop_at_damage, tell, NULL }, &result, why,
+			   sizeof(why)))
 		return complain(EXIT_REFUSED, "%s", why);
 	puts("==> comparing indexes with their tables");
 	fflush(stdout);

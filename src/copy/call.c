@@ -63,7 +63,7 @@ unsigned copy_job_parallel(const struct job *j)
 	return j->o->parallel ? j->o->parallel : PARALLEL;
 }
 
-void copy_job_tell(struct job *j)
+static void copy_job_tell(struct job *j)
 {
 	struct copy_progress p = { .table = j->table, .about = j->about };
 	int64_t change = atomic_load(&j->change_us);

@@ -112,7 +112,6 @@ bool copy_job_pause(struct job *j, int64_t ms);
 /* Runs fn() in `n` threads, each with a copier, until all have returned; every second and at the end the progress is told, and
  * watch(), if any, is asked whether to go on. */
 void copy_job_work(struct job *j, unsigned n, void (*fn)(struct copier *c), bool (*watch)(struct copier *c));
-void copy_job_tell(struct job *j);
 unsigned copy_job_parallel(const struct job *j);
 
 /* A member that is a text; empty when there is none. */

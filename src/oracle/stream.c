@@ -129,17 +129,15 @@ static bool look_at_markers(struct oracle *o, const struct entity *e)
 	bool more = true;
 
 	while (more) {
-		struct value *items;
-		size_t n;
+		struct dyn_page page;
 
-		if (!checkpoint_query(r, checkpoint_key(r, "DELETING", e->name, after), after.n > 0, PAGE, &items, &n,
-				      &more))
+		if (!checkpoint_query(r, checkpoint_key(r, "DELETING", e->name, after), after.n > 0, PAGE, &page))
 			return false;
-		for (size_t i = 0; i < n; i++)
-			imply_deleting(o, e, value_get(items[i], SLICE("values")));
-		if (n)
-			after = value_bytes(value_get(items[n - 1], SLICE("SK")));
-		more = more && n;
+		for (size_t i = 0; i < page.count; i++)
+			imply_deleting(o, e, value_get(page.items[i], SLICE("values")));
+		if (page.count)
+			after = value_bytes(value_get(page.items[page.count - 1], SLICE("SK")));
+		more = value_present(page.last) && page.count;
 	}
 	return !o->failed;
 }

@@ -128,17 +128,14 @@ bool checkpoint_switch(struct run *r, struct slice processor, struct processor_s
 bool checkpoint_switches(struct run *r,
 			 void (*tell)(void *ctx, struct slice processor, const struct processor_switch *w), void *ctx)
 {
-	struct value *items;
-	bool more;
-	size_t n;
+	struct dyn_page page;
 
-	if (!checkpoint_query(r, checkpoint_key(r, "PROCESSOR", SLICE(""), SLICE("")), false, SWITCHES_MOST, &items, &n,
-			      &more))
+	if (!checkpoint_query(r, checkpoint_key(r, "PROCESSOR", SLICE(""), SLICE("")), false, SWITCHES_MOST, &page))
 		return false;
-	for (size_t i = 0; i < n; i++) {
-		struct processor_switch w = read_switch(items[i]);
+	for (size_t i = 0; i < page.count; i++) {
+		struct processor_switch w = read_switch(page.items[i]);
 
-		tell(ctx, checkpoint_text(items[i], "SK"), &w);
+		tell(ctx, checkpoint_text(page.items[i], "SK"), &w);
 	}
 	return true;
 }

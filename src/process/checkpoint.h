@@ -60,8 +60,14 @@ struct parked {
 };
 /* The action that parks it (with the position's move in one transaction). */
 struct dyn_write *checkpoint_park(struct run *r, const struct parked *p);
-bool checkpoint_parked(struct run *r, struct slice processor, struct slice after, int limit, struct parked **out,
-		       size_t *n, struct slice *next) MUST_CHECK;
+struct parked_page {
+	struct parked *list;
+	size_t count;
+	struct slice next; /* the sequence to go on after; empty: this is the end */
+};
+/* At most `limit` of a processor, in order, after that sequence unless it is empty. */
+bool checkpoint_parked(struct run *r, struct slice processor, struct slice after, int limit,
+		       struct parked_page *out) MUST_CHECK;
 /* Gone already is fine. */
 bool checkpoint_unpark(struct run *r, struct slice processor, struct slice sequence) MUST_CHECK;
 /* NOT_FOUND when it is not there. */

@@ -81,21 +81,18 @@ static void read_parked(struct run *r, struct slice processor, struct value item
 		c->entity = entity_of(r, c->old_image);
 }
 
-bool checkpoint_parked(struct run *r, struct slice processor, struct slice after, int limit, struct parked **out,
-		       size_t *n, struct slice *next)
+bool checkpoint_parked(struct run *r, struct slice processor, struct slice after, int limit, struct parked_page *out)
 {
 	struct value key = parked_key(r, processor, after.n ? after : SLICE("-"));
-	struct value *items;
-	bool more;
+	struct dyn_page page;
 
-	*next = SLICE("");
-	if (!checkpoint_query(r, key, after.n > 0, limit, &items, n, &more))
+	if (!checkpoint_query(r, key, after.n > 0, limit, &page))
 		return false;
-	*out = arena_array(r->arena, struct parked, *n);
-	for (size_t i = 0; i < *n; i++)
-		read_parked(r, processor, items[i], &(*out)[i]);
-	if (more && *n)
-		*next = (*out)[*n - 1].sequence;
+	*out = (struct parked_page){ .list = arena_array(r->arena, struct parked, page.count), .count = page.count };
+	for (size_t i = 0; i < page.count; i++)
+		read_parked(r, processor, page.items[i], &out->list[i]);
+	if (value_present(page.last) && out->count)
+		out->next = out->list[out->count - 1].sequence;
 	return true;
 }
 

@@ -61,19 +61,19 @@ static bool look_at(const struct sweep *s, struct value item)
 
 static bool sweep_kind(const struct sweep *s, const char *kind, struct slice name)
 {
-	struct value key = checkpoint_key(s->run, kind, name, SLICE("")), *items;
+	struct value key = checkpoint_key(s->run, kind, name, SLICE(""));
+	struct dyn_page page;
 	bool more = true, first = true;
-	size_t n;
 
 	while (more) {
-		if (!checkpoint_query(s->run, key, !first, PAGE, &items, &n, &more))
+		if (!checkpoint_query(s->run, key, !first, PAGE, &page))
 			return false;
-		for (size_t i = 0; i < n; i++)
-			if (!look_at(s, items[i]))
+		for (size_t i = 0; i < page.count; i++)
+			if (!look_at(s, page.items[i]))
 				return false;
-		if (n)
-			key = checkpoint_key(s->run, kind, name, checkpoint_text(items[n - 1], "SK"));
-		more = more && n;
+		if (page.count)
+			key = checkpoint_key(s->run, kind, name, checkpoint_text(page.items[page.count - 1], "SK"));
+		more = value_present(page.last) && page.count;
 		first = false;
 	}
 	return true;

@@ -43,15 +43,9 @@ bool checkpoint_get(struct run *r, struct value key, struct value *item)
 	return beside_get(r, key, item);
 }
 
-bool checkpoint_query(struct run *r, struct value key, bool behind, int limit, struct value **items, size_t *n,
-		      bool *more)
+bool checkpoint_query(struct run *r, struct value key, bool after, int limit, struct dyn_page *page)
 {
-	struct value last;
-
-	if (!beside_query(r, pk_of(key), limit, behind ? key : VALUE_ABSENT, items, n, &last))
-		return false;
-	*more = value_present(last);
-	return true;
+	return beside_query(r, pk_of(key), limit, after ? key : VALUE_ABSENT, page);
 }
 
 bool checkpoint_count(struct run *r, struct value key, int64_t *out)

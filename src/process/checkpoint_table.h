@@ -12,9 +12,9 @@ struct slice checkpoint_table(struct run *r);
 struct value checkpoint_key(struct run *r, const char *kind, struct slice name, struct slice sk);
 /* Strongly consistent; *item absent: none. */
 bool checkpoint_get(struct run *r, struct value key, struct value *item) MUST_CHECK;
-/* Those with the key's PK, by SK, behind the key's own when `behind`; and how many there are. */
-bool checkpoint_query(struct run *r, struct value key, bool behind, int limit, struct value **items, size_t *n,
-		      bool *more) MUST_CHECK;
+/* Those with the key's PK, by SK, after the key's own when `after`. `page->last` is absent at the end. */
+bool checkpoint_query(struct run *r, struct value key, bool after, int limit, struct dyn_page *page) MUST_CHECK;
+/* How many there are with the key's PK. */
 bool checkpoint_count(struct run *r, struct value key, int64_t *out) MUST_CHECK;
 /* CONFLICT when a condition fails, BUSY when others are at it. */
 bool checkpoint_write(struct run *r, const struct dyn_write *w, size_t n) MUST_CHECK;

@@ -257,21 +257,22 @@ static bool take_item(struct round *c, struct value item)
 
 static bool read_all(struct round *c)
 {
-	struct value key = checkpoint_key(c->run, "LEASE", SLICE(""), SLICE("")), *items;
+	struct value key = checkpoint_key(c->run, "LEASE", SLICE(""), SLICE(""));
+	struct dyn_page page;
 	bool more = true, first = true;
-	size_t n;
 
 	for (struct seen *s = c->l->servers; s; s = s->next)
 		s->listed = false;
 	while (more) {
-		if (!checkpoint_query(c->run, key, !first, PAGE, &items, &n, &more))
+		if (!checkpoint_query(c->run, key, !first, PAGE, &page))
 			return false;
-		for (size_t i = 0; i < n; i++)
-			if (!take_item(c, items[i]))
+		for (size_t i = 0; i < page.count; i++)
+			if (!take_item(c, page.items[i]))
 				return false;
-		if (n)
-			key = checkpoint_key(c->run, "LEASE", SLICE(""), checkpoint_text(items[n - 1], "SK"));
-		more = more && n;
+		if (page.count)
+			key = checkpoint_key(c->run, "LEASE", SLICE(""),
+					     checkpoint_text(page.items[page.count - 1], "SK"));
+		more = value_present(page.last) && page.count;
 		first = false;
 	}
 	return true;

@@ -33,7 +33,8 @@ struct run process_run(struct process *p, struct backend *b, struct arena *a)
 	return r;
 }
 
-uint64_t process_latest(struct process *p)
+/* Another number than before: a stream may have something new. It rises. */
+static uint64_t process_latest(struct process *p)
 {
 	return database_latest(p->database) + atomic_load(&p->looks);
 }

@@ -144,8 +144,6 @@ struct process {
 
 /* ---- process.c ---- */
 struct run process_run(struct process *p, struct backend *b, struct arena *a);
-/* Another number than before: a stream may have something new. It rises. */
-uint64_t process_latest(struct process *p);
 /* There may be something to do. */
 void process_wake(struct process *p);
 struct station *process_station(struct process *p, struct slice name);
@@ -208,7 +206,6 @@ int64_t tracks_due_us(const struct reader *r);
 void track_save_passed(struct track *t, struct run *r);
 /* The position is to be read again. */
 void track_forget(struct track *t);
-struct position track_position(const struct track *t);
 /* The change has been done, and the table says so, too. */
 void track_moved(struct track *t, struct slice sequence);
 

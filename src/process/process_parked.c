@@ -34,7 +34,7 @@ static bool put_image(struct run *r, const struct change *c, const char *name, s
 	if (!value_present(image))
 		return true;
 	buf_printf(b, ",\"%s\":", name);
-	return output_item(r, c->entity, c->entity ? entity_full(r, c->entity, image) : image, false, NULL, 0, b);
+	return output_item(r, c->entity, c->entity ? entity_full(r, c->entity, image) : image, b);
 }
 
 static bool put_parked(struct run *r, const struct parked *p, struct buf *b)
@@ -88,24 +88,23 @@ static bool read_query(struct run *r, struct slice query, int *limit, struct sli
 
 bool parked_list(struct process *p, struct run *r, struct station *s, struct slice query, struct buf *out)
 {
-	struct slice after = { 0 }, next;
-	struct parked *parked;
+	struct slice after = { 0 };
+	struct parked_page page;
 	int limit;
-	size_t n;
 
 	(void)p;
-	if (!read_query(r, query, &limit, &after) || !checkpoint_parked(r, s->name, after, limit, &parked, &n, &next))
+	if (!read_query(r, query, &limit, &after) || !checkpoint_parked(r, s->name, after, limit, &page))
 		return false;
 	buf_lit(out, "{\"items\":[");
-	for (size_t i = 0; i < n; i++) {
+	for (size_t i = 0; i < page.count; i++) {
 		if (i)
 			buf_byte(out, ',');
-		if (!put_parked(r, &parked[i], out))
+		if (!put_parked(r, &page.list[i], out))
 			return false;
 	}
 	buf_byte(out, ']');
-	if (next.n)
-		put_text(out, "next", next);
+	if (page.next.n)
+		put_text(out, "next", page.next);
 	buf_byte(out, '}');
 	return true;
 }

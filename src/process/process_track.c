@@ -48,7 +48,7 @@ void track_forget(struct track *t)
 	atomic_store(&t->latest, 0);
 }
 
-struct position track_position(const struct track *t)
+static struct position track_position(const struct track *t)
 {
 	return (struct position){
 		.processor = t->station->name,

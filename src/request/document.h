@@ -7,8 +7,6 @@
 
 /* In the arena; its operation is request_operation(). Expressions that only the legacy forms can say are not for this. */
 struct slice request_document(struct arena *a, const struct request *q);
-/* A reply that cannot be read is an error, UnreadableReply. */
-void reply_read(struct arena *a, const struct request *q, const struct backend_reply *in, struct reply *out);
 /* What a document says that was consumed, of all tables together; 0 where it says nothing. */
 double reply_units(const struct json *body);
 /* Both, with backend_call() between them. */

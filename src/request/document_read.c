@@ -268,7 +268,8 @@ static bool read_body(struct arena *a, const struct request *q, const struct bac
 	return true;
 }
 
-void reply_read(struct arena *a, const struct request *q, const struct backend_reply *in, struct reply *out)
+/* A reply that cannot be read is an error, UnreadableReply. */
+static void reply_read(struct arena *a, const struct request *q, const struct backend_reply *in, struct reply *out)
 {
 	*out = (struct reply){
 		.status = in->status, .error = in->error, .message = in->message, .units = reply_units(in->body)

@@ -106,6 +106,7 @@ struct glance {
 	rocksdb_t *db;
 	rocksdb_column_family_handle_t *families[STORE_FAMILIES];
 	int n, meta; /* meta: which of them */
+	const rocksdb_readoptions_t *options;
 };
 
 static int family_named(const char *name)
@@ -156,11 +157,11 @@ static void glance_close(struct glance *g)
 }
 
 /* Up to `room` bytes; *n is how many there are, 0 when there is no such key. */
-static bool get(struct glance *g, const rocksdb_readoptions_t *options, struct slice key, char *to, size_t room,
-		size_t *n, struct reason *r)
+static bool get(struct glance *g, struct slice key, char *to, size_t room, size_t *n, struct reason *r)
 {
 	char *err = NULL;
-	rocksdb_pinnableslice_t *pin = rocksdb_get_pinned_cf(g->db, options, g->families[g->meta], key.p, key.n, &err);
+	rocksdb_pinnableslice_t *pin =
+		rocksdb_get_pinned_cf(g->db, g->options, g->families[g->meta], key.p, key.n, &err);
 	const char *p;
 
 	*n = 0;
@@ -174,22 +175,22 @@ static bool get(struct glance *g, const rocksdb_readoptions_t *options, struct s
 	return true;
 }
 
-static bool read_values(struct glance *g, const rocksdb_readoptions_t *options, struct store_meta *m, struct reason *r)
+static bool read_values(struct glance *g, struct store_meta *m, struct reason *r)
 {
 	char value[JOURNAL_IDENTITY];
 	size_t n;
 
-	if (!get(g, options, STORE_FORMAT_KEY, value, sizeof(value), &n, r))
+	if (!get(g, STORE_FORMAT_KEY, value, sizeof(value), &n, r))
 		return false;
 	m->has_format = n == sizeof(m->format);
 	if (m->has_format)
 		m->format = read_be32(value);
-	if (!get(g, options, STORE_IDENTITY_KEY, value, sizeof(value), &n, r))
+	if (!get(g, STORE_IDENTITY_KEY, value, sizeof(value), &n, r))
 		return false;
 	m->has_identity = n == sizeof(m->identity);
 	if (m->has_identity)
 		memcpy(m->identity, value, sizeof(m->identity));
-	if (!get(g, options, STORE_JOURNAL_KEY, value, sizeof(value), &n, r))
+	if (!get(g, STORE_JOURNAL_KEY, value, sizeof(value), &n, r))
 		return false;
 	return !n || store_journal_parse(slice_make(value, n), &m->journal) ||
 	       reason_set(r, "Corruption: what its journal has to add cannot be told");
@@ -203,7 +204,8 @@ bool store_read_meta(struct store *s, struct store_meta *m, struct reason *r)
 
 	*m = (struct store_meta){ 0 };
 	store_tuning_init(&t, s, true);
-	ok = glance_open(&g, s, &t, m, r) && read_values(&g, s->latest, m, r);
+	g.options = s->latest;
+	ok = glance_open(&g, s, &t, m, r) && read_values(&g, m, r);
 	glance_close(&g);
 	store_tuning_release(&t);
 	return ok;

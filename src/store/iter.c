@@ -28,7 +28,7 @@ struct store_iter {
 	struct slice from, to; /* our copies: RocksDB keeps pointers to them */
 	bool backwards, started, done;
 	bool one_partition;
-	size_t most; /* store_iter_upto(); 0: it was not said */
+	size_t most; /* store_walk.most */
 	struct hot_walk hot;
 	const struct hot_entry *kept; /* what there is to give, in order; NULL: RocksDB's iterator is where we are */
 	size_t count, at;             /* of kept */
@@ -75,20 +75,20 @@ static rocksdb_readoptions_t *options_of(const struct store_iter *it)
 	return o;
 }
 
-static struct store_iter *iter_new(struct store *s, const struct store_view *v, enum store_family f, struct slice from,
-				   struct slice to, bool backwards, struct arena *a)
+static struct store_iter *iter_new(const struct store_at *at, const struct store_walk *w, struct arena *a)
 {
 	struct store_iter *it = arena_new(a, struct store_iter);
 
-	it->store = s;
-	it->view = v;
+	it->store = at->store;
+	it->view = at->view;
 	it->arena = a;
-	it->family = f;
-	it->backwards = backwards;
-	it->from = arena_copy(a, from);
-	it->to = arena_copy(a, to);
-	it->one_partition = (f == STORE_ITEMS || f == STORE_INDEX) && within_prefix(from, to);
-	it->done = to.n && slice_cmp(from, to) >= 0;
+	it->family = at->family;
+	it->backwards = w->backwards;
+	it->most = w->most;
+	it->from = arena_copy(a, w->from);
+	it->to = arena_copy(a, w->to);
+	it->one_partition = (at->family == STORE_ITEMS || at->family == STORE_INDEX) && within_prefix(w->from, w->to);
+	it->done = w->to.n && slice_cmp(w->from, w->to) >= 0;
 	arena_defer(a, iter_end, it); /* the last allocation before there is something to close: I1 */
 	return it;
 }
@@ -100,19 +100,9 @@ static void begin(struct store_iter *it)
 	it->it = rocksdb_create_iterator_cf(it->store->db, it->options, it->store->families[it->family]);
 }
 
-struct store_iter *store_iter(struct store *s, const struct store_view *v, enum store_family f, struct slice from,
-			      struct slice to, bool backwards, struct arena *a)
-{
-	struct store_iter *it = iter_new(s, v, f, from, to, backwards, a);
-
-	if (!it->done)
-		begin(it);
-	return it;
-}
-
 static bool take_hot(struct store_iter *it)
 {
-	if (!it->one_partition || it->view)
+	if (!it->most || !it->one_partition || it->view)
 		return false;
 	it->hot = (struct hot_walk){ .family = it->family, .backwards = it->backwards, .from = it->from, .to = it->to };
 	it->run = hot_find(it->store->hot, &it->hot, it->most);
@@ -124,12 +114,10 @@ static bool take_hot(struct store_iter *it)
 	return true;
 }
 
-struct store_iter *store_iter_upto(size_t most, struct store *s, const struct store_view *v, enum store_family f,
-				   struct slice from, struct slice to, bool backwards, struct arena *a)
+struct store_iter *store_iter(const struct store_at *at, const struct store_walk *w, struct arena *a)
 {
-	struct store_iter *it = iter_new(s, v, f, from, to, backwards, a);
+	struct store_iter *it = iter_new(at, w, a);
 
-	it->most = most;
 	if (!it->done && !take_hot(it))
 		begin(it);
 	return it;

@@ -59,10 +59,15 @@ static void pin_end(void *ptr)
 	p->slice = NULL;
 }
 
-bool store_get(struct store *s, const struct store_view *v, enum store_family f, struct slice key, struct arena *a,
-	       struct slice *value, bool *found, struct error *e)
+static const rocksdb_readoptions_t *options_at(const struct store_at *at)
 {
-	const rocksdb_readoptions_t *options = v ? v->options : s->latest;
+	return at->view ? at->view->options : at->store->latest;
+}
+
+bool store_get(const struct store_at *at, struct slice key, struct arena *a, struct slice *value, bool *found,
+	       struct error *e)
+{
+	struct store *s = at->store;
 	struct reason r = { 0 };
 	struct pin *pin;
 	char *err = NULL;
@@ -76,7 +81,8 @@ bool store_get(struct store *s, const struct store_view *v, enum store_family f,
 	store_count_nothing();
 	pin = arena_new(a, struct pin);
 	arena_defer(a, pin_end, pin);
-	pin->slice = rocksdb_get_pinned_cf(s->db, options, s->families[f], store_bytes(key), key.n, &err);
+	pin->slice =
+		rocksdb_get_pinned_cf(s->db, options_at(at), s->families[at->family], store_bytes(key), key.n, &err);
 	if (store_take_reason(&err, &r))
 		return health_read_failed(s, &r, a, e);
 	if (!pin->slice)
@@ -108,9 +114,9 @@ static void pins_end(void *ptr)
 }
 
 /* At most TOGETHER. False: *r says why. */
-static bool look_up(struct store *s, const struct store_view *v, enum store_family f, const struct slice *keys,
-		    size_t n, struct pins *pins, struct reason *r)
+static bool look_up(const struct store_at *at, const struct slice *keys, size_t n, struct pins *pins, struct reason *r)
 {
+	struct store *s = at->store;
 	const char *bytes[TOGETHER];
 	char *errs[TOGETHER] = { NULL };
 	size_t sizes[TOGETHER];
@@ -120,7 +126,7 @@ static bool look_up(struct store *s, const struct store_view *v, enum store_fami
 		bytes[i] = store_bytes(keys[i]);
 		sizes[i] = keys[i].n;
 	}
-	rocksdb_batched_multi_get_cf(s->db, v ? v->options : s->latest, s->families[f], n, bytes, sizes, pins->slices,
+	rocksdb_batched_multi_get_cf(s->db, options_at(at), s->families[at->family], n, bytes, sizes, pins->slices,
 				     errs, false);
 	for (size_t i = 0; i < n; i++)
 		if (store_take_reason(&errs[i], &one))
@@ -128,24 +134,24 @@ static bool look_up(struct store *s, const struct store_view *v, enum store_fami
 	return !r->failed;
 }
 
-bool store_get_many(struct store *s, const struct store_view *v, enum store_family f, const struct slice *keys,
-		    size_t n, struct arena *a, struct slice *values, bool *found, struct error *e)
+bool store_get_many(const struct store_at *at, const struct slice *keys, size_t n, struct arena *a,
+		    struct slice *values, struct error *e)
 {
+	struct store *s = at->store;
 	struct pins *pins = arena_new(a, struct pins);
 	struct reason r = { 0 };
 
 	arena_defer(a, pins_end, pins);
 	store_count_nothing();
-	for (size_t at = 0, some; at < n; at += some) {
-		some = n - at < TOGETHER ? n - at : TOGETHER;
-		if (store_fault(s, &r) || !look_up(s, v, f, keys + at, some, pins, &r))
+	for (size_t from = 0, some; from < n; from += some) {
+		some = n - from < TOGETHER ? n - from : TOGETHER;
+		if (store_fault(s, &r) || !look_up(at, keys + from, some, pins, &r))
 			return health_read_failed(s, &r, a, e);
 		for (size_t i = 0; i < some; i++) {
 			size_t size = 0;
 			const char *p = pins->slices[i] ? rocksdb_pinnableslice_value(pins->slices[i], &size) : NULL;
 
-			found[at + i] = p != NULL;
-			values[at + i] = p ? arena_copy(a, slice_make(p, size)) : SLICE("");
+			values[from + i] = p ? arena_copy(a, slice_make(p, size)) : (struct slice){ 0 };
 		}
 		pins_end(pins);
 	}

@@ -238,23 +238,25 @@ static bool lock(struct rescue *v, struct reason *r)
 	return true;
 }
 
-bool store_salvage(const char *from, const char *to, bool stop_at_damage, struct store_salvaged *result,
-		   store_tell *tell, void *ctx, char *why, size_t n)
+bool store_salvage(const struct store_salvage *o, struct store_salvaged *result, char *why, size_t n)
 {
-	struct rescue v = { .from = from, .to = to, .from_fd = -1, .result = result, .tell = tell, .ctx = ctx };
+	struct rescue v = {
+		.from = o->from, .to = o->to, .from_fd = -1, .result = result, .tell = o->tell, .ctx = o->ctx
+	};
 	struct reason r = { 0 };
 	bool ok, made = false;
 
 	*result = (struct store_salvaged){ 0 };
 	ok = lock(&v, &r);
 	if (ok)
-		ok = made = mkdir(to, 0700) == 0 || reason_set(&r, "cannot make the directory %s: %m", to);
-	ok = ok && copy_dir(from, to, COPY_AS_LINKS, false, &r) && open_copy(&v, &r) && replay(&v, stop_at_damage, &r);
+		ok = made = mkdir(o->to, 0700) == 0 || reason_set(&r, "cannot make the directory %s: %m", o->to);
+	ok = ok && copy_dir(o->from, o->to, COPY_AS_LINKS, false, &r) && open_copy(&v, &r) &&
+	     replay(&v, o->stop_at_damage, &r);
 	close_copy(&v);
 	if (v.from_fd >= 0)
 		close(v.from_fd);
 	if (!ok && made)
-		copy_remove(to);
+		copy_remove(o->to);
 	if (!ok)
 		snprintf(why, n, "%s", r.text);
 	return ok;

@@ -64,46 +64,59 @@ enum store_open_result store_open(const struct store_options *o, struct store **
 /* Flushes and closes. All views, iterators and batches must be gone. NULL is fine. */
 void store_close(struct store *s);
 
-/* Makes `to`, a new directory, a copy of a damaged one, with all that can be had from it: table files that can be read, and every whole record of
- * the journal, also those after damage, unless stop_at_damage. `from` is not changed; it must not be in use. tell() is told what was found and lost, a
- * sentence each. What was lost may leave indexes and counters that do not agree with their tables. False: why, and `to` is gone. */
+/* Makes `to`, a new directory, a copy of a damaged one, `from`, with all that can be had from it: table files that can be read, and every whole
+ * record of the journal, also those after damage, unless stop_at_damage. `from` is not changed; it must not be in use. tell() gets a sentence for
+ * each thing that was found or lost. What was lost may leave indexes and counters that do not agree with their tables. False: why, and `to` is gone. */
 typedef void store_tell(void *ctx, const char *sentence);
 struct store_salvaged {
 	bool is_repaired;  /* RocksDB's files had to be put together anew */
 	uint64_t in_files; /* batches that its files have; of those after them: */
 	uint64_t applied, lost, last;
 };
-bool store_salvage(const char *from, const char *to, bool stop_at_damage, struct store_salvaged *result,
-		   store_tell *tell, void *ctx, char *why, size_t n) MUST_CHECK;
+struct store_salvage {
+	const char *from, *to;
+	bool stop_at_damage;
+	store_tell *tell;
+	void *ctx; /* of tell() */
+};
+bool store_salvage(const struct store_salvage *o, struct store_salvaged *result, char *why, size_t n) MUST_CHECK;
 
 /* One moment of the database. Released by store_view_free() or, if an arena is given, with it. */
 struct store_view *store_view(struct store *s, struct arena *defer_to);
 void store_view_free(struct store_view *v);
 
-/* Point read. *found tells whether it is there; the value is copied into the arena.
- * `v` may be NULL: the latest. Errors: INTERNAL when the disk fails or data is damaged; the log says where. */
-bool store_get(struct store *s, const struct store_view *v, enum store_family f, struct slice key, struct arena *a,
-	       struct slice *value, bool *found, struct error *e) MUST_CHECK;
+/* Where to read. */
+struct store_at {
+	struct store *store;
+	const struct store_view *view; /* NULL: the latest */
+	enum store_family family;
+};
 
-/* The same for several keys, which costs less than one after the other; of one moment only with a view. found[i] tells of keys[i]. */
-bool store_get_many(struct store *s, const struct store_view *v, enum store_family f, const struct slice *keys,
-		    size_t n, struct arena *a, struct slice *values, bool *found, struct error *e) MUST_CHECK;
+/* Point read. *found tells whether it is there; the value is copied into the arena.
+ * Errors: INTERNAL when the disk fails or data is damaged; the log says where. */
+bool store_get(const struct store_at *at, struct slice key, struct arena *a, struct slice *value, bool *found,
+	       struct error *e) MUST_CHECK;
+
+/* The same for several keys, which costs less than one after the other; of one moment only with a view. values[i] is that of keys[i];
+ * its p is NULL where there is none. */
+bool store_get_many(const struct store_at *at, const struct slice *keys, size_t n, struct arena *a,
+		    struct slice *values, struct error *e) MUST_CHECK;
 
 /* Of a key of ITEMS or INDEX: a number that stays the same while nothing is written to the key's partition, so that what was read
  * after asking for it need not be read again. 0: not known at the moment. Any thread; quick (hot.h). */
 uint64_t store_version(struct store *s, struct slice key);
 
-/* Walks keys in [from, to) (`to` empty: to the end of the family), upwards or downwards.
- * It belongs to the arena and is closed with it, or earlier by store_iter_close().
+struct store_walk {
+	struct slice from, to; /* keys in [from, to); `to` empty: to the end of the family */
+	bool backwards;
+	size_t most; /* the caller takes no more entries than these, or SIZE_MAX if it cannot tell, and gains by saying so: what is often
+		      * read of a partition is kept (hot.h), and many entries are found backwards more quickly. 0: not said */
+};
+/* Walks keys. The iterator belongs to the arena and is closed with it, or earlier by store_iter_close().
  *     while (store_iter_next(it)) use(store_iter_key(it), store_iter_value(it));
  *     if (!store_iter_ok(it, a, e)) …
  * Key and value are valid until the next call on the iterator. */
-struct store_iter *store_iter(struct store *s, const struct store_view *v, enum store_family f, struct slice from,
-			      struct slice to, bool backwards, struct arena *a);
-/* The same for a caller that takes `most` entries at most, and gains by saying so: what is often read of a partition is kept (hot.h),
- * and many entries are found backwards more quickly. */
-struct store_iter *store_iter_upto(size_t most, struct store *s, const struct store_view *v, enum store_family f,
-				   struct slice from, struct slice to, bool backwards, struct arena *a);
+struct store_iter *store_iter(const struct store_at *at, const struct store_walk *w, struct arena *a);
 bool store_iter_next(struct store_iter *it);
 /* After a step: whether all that the walk will give is known to be at most STORE_SHORT_BYTES in at most STORE_SHORT_ENTRIES.
  * False: it may be more. */

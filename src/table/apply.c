@@ -213,8 +213,8 @@ static bool plan_change(struct stage *s, struct write_action *a, struct change *
 {
 	c->new_size = same(c->old, c->new) ? c->old_size : size_of(c->new);
 	a->capacity.table_units = table_units(c);
-	if (!same(c->old, c->new) &&
-	    !index_plan(s, c->table, c->key, c->old, c->new, &c->indexes, &a->capacity, &a->error))
+	if (!same(c->old, c->new) && !index_plan(s, &(struct item_change){ c->table, c->key, c->old, c->new },
+						 &c->indexes, &a->capacity, &a->error))
 		return false;
 	return plan_collection(s, c, &a->error);
 }

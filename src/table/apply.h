@@ -25,14 +25,19 @@ struct index_plan {
 	int64_t local_bytes;                      /* what its LSI entries add to the collection */
 };
 
-/* Works out the plan and adds the indexes' units to *capacity; writes nothing. `old` and `item` may
- * be absent. Errors: INTERNAL. */
-bool index_plan(struct stage *s, const struct table *t, struct item_key k, struct value old, struct value item,
-		struct index_plan *plan, struct capacity *capacity, struct error *e) MUST_CHECK;
+/* What an item was and becomes; either may be absent. */
+struct item_change {
+	const struct table *table;
+	struct item_key key;
+	struct value old, new;
+};
+/* Works out the plan and adds the indexes' units to *capacity; writes nothing. Errors: INTERNAL. */
+bool index_plan(struct stage *s, const struct item_change *c, struct index_plan *plan, struct capacity *capacity,
+		struct error *e) MUST_CHECK;
 void index_stage(struct stage *s, const struct table *t, const struct index_plan *plan);
-/* Enters the item into an index that may not have it yet; *made tells whether it was missing. */
-bool index_enter(struct stage *s, const struct table *t, const struct index *i, struct item_key k, struct value item,
-		 bool *made, struct error *e) MUST_CHECK;
+/* Enters the new item into an index that may not have it yet, as if there was no old one; *made tells whether it was missing. */
+bool index_enter(struct stage *s, const struct index *i, const struct item_change *c, bool *made,
+		 struct error *e) MUST_CHECK;
 
 /* ---- tokens.c ---- */
 /* *seen: this token was used with this digest. Errors: IDEMPOTENT_MISMATCH, INTERNAL. */

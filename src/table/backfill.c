@@ -94,7 +94,8 @@ static bool collect(struct db *db, const struct backfill *b, const struct job *j
 {
 	struct slice all = layout_id(a, j->table->id);
 	struct slice from = b->cursor ? slice_make(b->cursor, b->cursor_n) : all;
-	struct store_iter *it = store_iter(db_store(db), NULL, STORE_ITEMS, from, layout_after_prefix(a, all), false, a);
+	struct store_iter *it = store_iter(&(struct store_at){ db_store(db), NULL, STORE_ITEMS },
+					   &(struct store_walk){ from, layout_after_prefix(a, all) }, a);
 	struct error e;
 
 	collect_from(it, j, out, a);

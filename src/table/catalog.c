@@ -327,7 +327,8 @@ static bool load_stats(struct db *db, uint32_t id, struct arena *a, struct stats
 	*out = db_stats(db, id);
 	if (!*out)
 		arena_out_of_memory(a);
-	if (!store_get(db->store, NULL, STORE_STATS, layout_stats_key(a, id), a, &record, &found, e))
+	if (!store_get(&(struct store_at){ db->store, NULL, STORE_STATS }, layout_stats_key(a, id), a, &record, &found,
+		       e))
 		return false;
 	if (found && !layout_read_stats_record(record, &items, &bytes))
 		return error_set(e, a, ERR_INTERNAL, "The counters of %u are damaged", id);
@@ -363,7 +364,8 @@ static bool load_table(struct db *db, struct slice text, struct arena *a, struct
 bool catalog_load(struct db *db, struct arena *a, struct error *e)
 {
 	struct slice none = SLICE("");
-	struct store_iter *it = store_iter(db->store, NULL, STORE_CATALOG, none, none, false, a);
+	struct store_iter *it =
+		store_iter(&(struct store_at){ db->store, NULL, STORE_CATALOG }, &(struct store_walk){ none, none }, a);
 
 	while (store_iter_next(it))
 		if (!load_table(db, store_iter_value(it), a, &db->catalog, e))

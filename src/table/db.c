@@ -62,12 +62,12 @@ static bool load_meta(struct db *db, struct arena *a, struct error *e)
 	uint64_t sequence = 0;
 	bool found;
 
-	if (!store_get(db->store, NULL, STORE_META, SLICE("sequence"), a, &record, &found, e))
+	if (!store_get(&(struct store_at){ db->store, NULL, STORE_META }, SLICE("sequence"), a, &record, &found, e))
 		return false;
 	if (found && !layout_read_u64_record(record, &sequence))
 		return error_set(e, a, ERR_INTERNAL, "The last sequence number is damaged");
 	atomic_store(&db->last_sequence, sequence);
-	if (!store_get(db->store, NULL, STORE_META, SLICE("next_id"), a, &record, &found, e))
+	if (!store_get(&(struct store_at){ db->store, NULL, STORE_META }, SLICE("next_id"), a, &record, &found, e))
 		return false;
 	if (found && record.n != 4)
 		return error_set(e, a, ERR_INTERNAL, "The next table id is damaged");

@@ -27,22 +27,21 @@ struct entries {
 	size_t old_size, new_size;
 };
 
-static struct entries entries_of(struct stage *s, const struct table *t, const struct index *i, struct item_key k,
-				 struct value old, struct value item)
+static struct entries entries_of(struct stage *s, const struct index *i, const struct item_change *c)
 {
 	struct entries x = {
-		.had = value_present(old) && index_holds(i, old),
-		.has = value_present(item) && index_holds(i, item),
+		.had = value_present(c->old) && index_holds(i, c->old),
+		.has = value_present(c->new) && index_holds(i, c->new),
 	};
 
 	if (x.had) {
-		x.old_key = layout_index_key(s->arena, i, old, k);
-		x.old = index_projected(t, i, old, s->arena);
+		x.old_key = layout_index_key(s->arena, i, c->old, c->key);
+		x.old = index_projected(c->table, i, c->old, s->arena);
 		x.old_size = item_size(x.old);
 	}
 	if (x.has) {
-		x.new_key = layout_index_key(s->arena, i, item, k);
-		x.new = index_projected(t, i, item, s->arena);
+		x.new_key = layout_index_key(s->arena, i, c->new, c->key);
+		x.new = index_projected(c->table, i, c->new, s->arena);
 		x.new_size = item_size(x.new);
 	}
 	return x;
@@ -89,15 +88,16 @@ static bool plan_one(struct stage *s, const struct index *i, const struct entrie
 	return true;
 }
 
-bool index_plan(struct stage *s, const struct table *t, struct item_key k, struct value old, struct value item,
-		struct index_plan *plan, struct capacity *capacity, struct error *e)
+bool index_plan(struct stage *s, const struct item_change *c, struct index_plan *plan, struct capacity *capacity,
+		struct error *e)
 {
+	const struct table *t = c->table;
 	size_t n;
 
 	plan->local_bytes = 0;
 	for (n = 0; n < t->index_count; n++) {
 		const struct index *i = &t->indexes[n];
-		struct entries x = entries_of(s, t, i, k, old, item);
+		struct entries x = entries_of(s, i, c);
 
 		if (!plan_one(s, i, &x, &plan->changes[n], e))
 			return false;
@@ -125,10 +125,9 @@ void index_stage(struct stage *s, const struct table *t, const struct index_plan
 		stage_change(s, &t->indexes[n], &plan->changes[n]);
 }
 
-bool index_enter(struct stage *s, const struct table *t, const struct index *i, struct item_key k, struct value item,
-		 bool *made, struct error *e)
+bool index_enter(struct stage *s, const struct index *i, const struct item_change *in, bool *made, struct error *e)
 {
-	struct entries x = entries_of(s, t, i, k, VALUE_ABSENT, item);
+	struct entries x = entries_of(s, i, &(struct item_change){ in->table, in->key, VALUE_ABSENT, in->new });
 	struct index_change c;
 	bool there = false;
 

@@ -42,7 +42,7 @@ static bool fetch_item(struct walk *w, struct slice index_key, struct value *ite
 
 	if (!layout_read_index_key(w->scratch, w->r->index, index_key, &key))
 		return error_set(e, w->arena, ERR_INTERNAL, "An index entry is malformed");
-	if (!db_get(w->db, w->view, w->r->table, key, w->scratch, item, e)) {
+	if (!db_get(&(struct db_at){ w->db, w->view, w->r->table }, key, w->scratch, item, e)) {
 		e->message = arena_copy(w->arena, e->message);
 		return false;
 	}
@@ -88,8 +88,10 @@ static bool walk_range(struct walk *w, const struct key_range *range, struct err
 {
 	const struct page_request *r = w->r;
 	struct store_iter *it =
-		store_iter_upto(r->limit ? (size_t)r->limit : SIZE_MAX, db_store(w->db), w->view,
-				r->index ? STORE_INDEX : STORE_ITEMS, range->from, range->to, r->backwards, w->arena);
+		store_iter(&(struct store_at){ db_store(w->db), w->view, r->index ? STORE_INDEX : STORE_ITEMS },
+			   &(struct store_walk){ range->from, range->to, .backwards = r->backwards,
+						 .most = r->limit ? (size_t)r->limit : SIZE_MAX },
+			   w->arena);
 	bool full = false, ok = true;
 
 	while (ok && !full && store_iter_next(it)) {

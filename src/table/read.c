@@ -4,31 +4,36 @@
 
 #include "table/layout.h"
 
-bool db_get(struct db *db, const struct store_view *view, const struct table *t, struct item_key key, struct arena *a,
-	    struct value *item, struct error *e)
+static struct store_at items_of(const struct db_at *at)
 {
-	struct slice bytes, where = layout_item_key(a, t->id, key);
+	return (struct store_at){ db_store(at->db), at->view, STORE_ITEMS };
+}
+
+bool db_get(const struct db_at *at, struct item_key key, struct arena *a, struct value *item, struct error *e)
+{
+	struct slice bytes, where = layout_item_key(a, at->table->id, key);
+	struct store_at in = items_of(at);
 	bool found;
 
 	*item = VALUE_ABSENT;
-	if (!store_get(db_store(db), view, STORE_ITEMS, where, a, &bytes, &found, e))
+	if (!store_get(&in, where, a, &bytes, &found, e))
 		return false;
 	if (found)
 		*item = (struct value){ (const uint8_t *)bytes.p, bytes.n };
 	return true;
 }
 
-bool db_get_many(struct db *db, const struct store_view *view, const struct table *t, const struct item_key *keys,
-		 size_t n, struct arena *a, struct value *items, struct error *e)
+bool db_get_many(const struct db_at *at, const struct item_key *keys, size_t n, struct arena *a, struct value *items,
+		 struct error *e)
 {
 	struct slice *where = arena_array(a, struct slice, n), *bytes = arena_array(a, struct slice, n);
-	bool *found = arena_array(a, bool, n);
+	struct store_at in = items_of(at);
 
 	for (size_t i = 0; i < n; i++)
-		where[i] = layout_item_key(a, t->id, keys[i]);
-	if (!store_get_many(db_store(db), view, STORE_ITEMS, where, n, a, bytes, found, e))
+		where[i] = layout_item_key(a, at->table->id, keys[i]);
+	if (!store_get_many(&in, where, n, a, bytes, e))
 		return false;
 	for (size_t i = 0; i < n; i++)
-		items[i] = found[i] ? (struct value){ (const uint8_t *)bytes[i].p, bytes[i].n } : VALUE_ABSENT;
+		items[i] = bytes[i].p ? (struct value){ (const uint8_t *)bytes[i].p, bytes[i].n } : VALUE_ABSENT;
 	return true;
 }

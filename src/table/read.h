@@ -7,13 +7,20 @@
 #include "table/capacity.h"
 #include "table/db.h"
 
-/* The item, or VALUE_ABSENT. `view` may be NULL: the latest. */
-bool db_get(struct db *db, const struct store_view *view, const struct table *t, struct item_key key, struct arena *a,
-	    struct value *item, struct error *e) MUST_CHECK;
+/* Where items are read. */
+struct db_at {
+	struct db *db;
+	const struct store_view *view; /* NULL: the latest */
+	const struct table *table;
+};
+
+/* The item, or VALUE_ABSENT. */
+bool db_get(const struct db_at *at, struct item_key key, struct arena *a, struct value *item,
+	    struct error *e) MUST_CHECK;
 
 /* The same for several keys of a table. */
-bool db_get_many(struct db *db, const struct store_view *view, const struct table *t, const struct item_key *keys,
-		 size_t n, struct arena *a, struct value *items, struct error *e) MUST_CHECK;
+bool db_get_many(const struct db_at *at, const struct item_key *keys, size_t n, struct arena *a, struct value *items,
+		 struct error *e) MUST_CHECK;
 
 /* One page of a Query or Scan. Zero / NULL members mean "not given". */
 struct page_request {

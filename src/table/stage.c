@@ -37,7 +37,7 @@ bool stage_get(struct stage *s, enum store_family f, struct slice key, struct sl
 	if (!w)
 		w = map_get(&s->batch->overlay, name);
 	if (!w)
-		return store_get(s->batch->db->store, NULL, f, key, s->arena, value, found, e);
+		return store_get(&(struct store_at){ s->batch->db->store, NULL, f }, key, s->arena, value, found, e);
 	*found = w->kind == STAGED_PUT;
 	/* It may stand in another request's arena, which goes before this one's. */
 	*value = *found ? arena_copy(s->arena, w->value) : SLICE("");

@@ -84,11 +84,11 @@ static bool read_records(struct store_iter *it, int64_t limit, void (*emit)(void
 	return false;
 }
 
-bool db_stream_read(struct db *db, const struct stream *s, uint32_t shard, uint64_t from, int64_t limit,
-		    void (*emit)(void *ctx, const struct stream_record *r), void *ctx, struct arena *a, uint64_t *next,
-		    struct error *e)
+bool db_stream_read(struct db *db, const struct stream_read *q, struct arena *a, uint64_t *next, struct error *e)
 {
-	uint64_t horizon = db_stream_horizon(db, s);
+	const struct stream *s = q->stream;
+	uint64_t horizon = db_stream_horizon(db, s), from = q->from;
+	int64_t limit = q->limit;
 	bool malformed = false, at_end;
 	struct store_iter *it;
 
@@ -97,9 +97,11 @@ bool db_stream_read(struct db *db, const struct stream *s, uint32_t shard, uint6
 	if (limit <= 0 || limit > STREAM_RECORDS_MAX)
 		limit = STREAM_RECORDS_MAX;
 	*next = from;
-	it = store_iter(db_store(db), NULL, STORE_STREAM, layout_stream_key(a, s->id, shard, from),
-			layout_stream_key(a, s->id, shard, UINT64_MAX), false, a);
-	at_end = read_records(it, limit, emit, ctx, next, &malformed);
+	it = store_iter(&(struct store_at){ db_store(db), NULL, STORE_STREAM },
+			&(struct store_walk){ layout_stream_key(a, s->id, q->shard, from),
+					      layout_stream_key(a, s->id, q->shard, UINT64_MAX) },
+			a);
+	at_end = read_records(it, limit, q->emit, q->ctx, next, &malformed);
 	if (malformed)
 		return error_set(e, a, ERR_INTERNAL, "A stream record is malformed");
 	if (at_end && !store_iter_ok(it, a, e))

@@ -32,12 +32,19 @@ struct stream_record {
 /* The stream with this ARN, enabled or closed; NULL when there is none (any more). */
 const struct stream *catalog_stream(const struct catalog *c, struct slice arn, const struct table **table);
 
-/* Records of one shard with sequence >= from, oldest first, at most `limit` (0: 1000) and until
+struct stream_read {
+	const struct stream *stream;
+	uint32_t shard;
+	uint64_t from;                                          /* the first sequence */
+	int64_t limit;                                          /* 0: 1000 */
+	void (*emit)(void *ctx, const struct stream_record *r); /* the record is valid during the call */
+	void *ctx;
+};
+/* Records of one shard with sequence >= from, oldest first, at most `limit` and until
  * they add up to 1 MB. Records below the horizon are not seen. *next is where to go on;
  * when a closed stream's shard has been read to its end, it is greater than closed_sequence: nothing
- * will ever follow. `emit`: the record is valid during the call. Errors: INTERNAL (disk). */
-bool db_stream_read(struct db *db, const struct stream *s, uint32_t shard, uint64_t from, int64_t limit,
-		    void (*emit)(void *ctx, const struct stream_record *r), void *ctx, struct arena *a, uint64_t *next,
+ * will ever follow. Errors: INTERNAL (disk). */
+bool db_stream_read(struct db *db, const struct stream_read *q, struct arena *a, uint64_t *next,
 		    struct error *e) MUST_CHECK;
 /* The sequence number the next commit will at least have: LATEST. */
 uint64_t db_stream_latest(struct db *db);

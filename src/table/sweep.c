@@ -26,7 +26,8 @@ static bool iter_ok(struct store_iter *it, struct arena *a, const char *what)
 /* Whether there is any key in [from, to). */
 static bool has_any(struct db *db, enum store_family f, struct slice from, struct slice to, struct arena *a)
 {
-	struct store_iter *it = store_iter(db_store(db), NULL, f, from, to, false, a);
+	struct store_iter *it =
+		store_iter(&(struct store_at){ db_store(db), NULL, f }, &(struct store_walk){ from, to }, a);
 	bool any = store_iter_next(it);
 
 	store_iter_close(it);
@@ -51,8 +52,10 @@ static size_t expired_items(struct db *db, const struct table *t, int64_t deadli
 			    struct arena *a)
 {
 	int64_t oldest = deadline > TTL_OLDEST_S ? deadline - TTL_OLDEST_S : 0;
-	struct store_iter *it = store_iter(db_store(db), NULL, STORE_TTL, layout_ttl_from(a, t->id, oldest),
-					   layout_ttl_from(a, t->id, deadline + 1), false, a);
+	struct store_iter *it = store_iter(&(struct store_at){ db_store(db), NULL, STORE_TTL },
+					   &(struct store_walk){ layout_ttl_from(a, t->id, oldest),
+								 layout_ttl_from(a, t->id, deadline + 1) },
+					   a);
 	size_t n = 0;
 
 	while (n < TTL_CHUNK && store_iter_next(it)) {

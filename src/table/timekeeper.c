@@ -281,7 +281,8 @@ bool timekeeper_load(struct db *db, struct arena *a, struct error *e)
 	k->steady_ms = clock_steady_ms(db->clock);
 	k->wall_ms = k->ttl_ms = clock_now_ms(db->clock);
 	k->ahead_ms = k->wall_ms - k->steady_ms;
-	if (!store_get(db->store, NULL, STORE_META, SLICE("timeline"), a, &record, &k->is_stored, e))
+	if (!store_get(&(struct store_at){ db->store, NULL, STORE_META }, SLICE("timeline"), a, &record, &k->is_stored,
+		       e))
 		return false;
 	k->saved_ms = k->wall_ms > 0 ? k->wall_ms : 0;
 	if (k->is_stored) {

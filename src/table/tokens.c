@@ -74,7 +74,8 @@ bool token_sweep(struct stage *s, size_t *swept, struct error *e)
 {
 	struct slice from = layout_token_expiry_from(s->arena, 0);
 	struct slice to = layout_token_expiry_from(s->arena, db_time_ms(s->batch->db) + 1);
-	struct store_iter *it = store_iter(s->batch->db->store, NULL, STORE_TOKENS, from, to, false, s->arena);
+	struct store_iter *it = store_iter(&(struct store_at){ s->batch->db->store, NULL, STORE_TOKENS },
+					   &(struct store_walk){ from, to }, s->arena);
 
 	*swept = 0;
 	while (*swept < SWEEP_MOST && store_iter_next(it)) {

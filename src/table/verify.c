@@ -47,7 +47,7 @@ static bool lookup(struct check *c, enum store_family f, struct slice key, struc
 	struct error e;
 	bool found;
 
-	if (!store_get(db_store(c->db), c->view, f, key, c->scratch, value, &found, &e)) {
+	if (!store_get(&(struct store_at){ db_store(c->db), c->view, f }, key, c->scratch, value, &found, &e)) {
 		differs(c, NULL, "cannot read: %.*s", SLICE_ARG(e.message));
 		return false;
 	}
@@ -65,7 +65,8 @@ static void iter_done(struct check *c, struct store_iter *it)
 
 static struct store_iter *iter_prefix(struct check *c, enum store_family f, struct slice prefix)
 {
-	return store_iter(db_store(c->db), c->view, f, prefix, layout_after_prefix(c->arena, prefix), false, c->arena);
+	return store_iter(&(struct store_at){ db_store(c->db), c->view, f },
+			  &(struct store_walk){ prefix, layout_after_prefix(c->arena, prefix) }, c->arena);
 }
 
 static struct slice hex(struct check *c, struct slice key)
@@ -272,7 +273,8 @@ static void check_orphans(struct check *c, const struct catalog *cat, enum store
 	struct slice from = SLICE("");
 
 	for (;;) {
-		struct store_iter *it = store_iter(db_store(c->db), c->view, f, from, SLICE(""), false, c->arena);
+		struct store_iter *it = store_iter(&(struct store_at){ db_store(c->db), c->view, f },
+						   &(struct store_walk){ from, SLICE("") }, c->arena);
 		bool any = store_iter_next(it) && store_iter_key(it).n >= 4;
 		uint32_t id = any ? read_be32(store_iter_key(it).p) : 0;
 

@@ -44,7 +44,8 @@ static void check_what_is_left(struct fixture *f)
 	while (db_step(f->db))
 		;
 	for (uint32_t shard = 0; shard < s->shards; shard++)
-		assert_true(db_stream_read(f->db, s, shard, 0, 0, count_record, &count, &f->arena, &next, &e));
+		assert_true(db_stream_read(f->db, &(struct stream_read){ s, shard, 0, 0, count_record, &count },
+					   &f->arena, &next, &e));
 	assert_int_equal(count, NEW);
 	for (int i = 0; i < OLD + NEW; i++) {
 		struct slice key = arena_printf(&f->arena, "{'pk':{'S':'%d'}}", i);

@@ -99,25 +99,23 @@ static void check_parked(struct sim *s, struct arena *a)
 				   .backend = s->backend,
 				   .arena = a,
 				   .now_ms = app_now_ms(s->app) };
-		struct slice next;
-		struct parked *list;
-		size_t n = 0;
+		struct parked_page page;
 
 		if (!r.parked)
 			continue;
-		if (!checkpoint_parked(&run, r.name, SLICE(""), 10, &list, &n, &next))
+		if (!checkpoint_parked(&run, r.name, SLICE(""), 10, &page))
 			abort();
-		for (size_t k = 0; k < n; k++) {
+		for (size_t k = 0; k < page.count; k++) {
 			struct buf b;
 
-			if (slice_is(list[k].reason, MACHINE_NOT_NOW))
+			if (slice_is(page.list[k].reason, MACHINE_NOT_NOW))
 				continue;
 			buf_init(&b, a);
-			put_value(&b, list[k].change.key);
+			put_value(&b, page.list[k].change.key);
 			sim_problem(s, "%.*s has parked a change of %.*s: %.*s", SLICE_ARG(r.name),
-				    SLICE_ARG(buf_slice(&b)), SLICE_ARG(list[k].reason));
+				    SLICE_ARG(buf_slice(&b)), SLICE_ARG(page.list[k].reason));
 		}
-		if (!n)
+		if (!page.count)
 			sim_problem(s, "%.*s says that it has parked %lld changes, but none is there",
 				    SLICE_ARG(r.name), (long long)r.parked);
 	}

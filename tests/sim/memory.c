@@ -167,50 +167,50 @@ void store_view_free(struct store_view *v)
 	free(v);
 }
 
-bool store_get(struct store *s, const struct store_view *v, enum store_family f, struct slice key, struct arena *a,
-	       struct slice *value, bool *found, struct error *e)
+bool store_get(const struct store_at *at, struct slice key, struct arena *a, struct slice *value, bool *found,
+	       struct error *e)
 {
-	const struct family *family = &s->families[f];
+	const struct family *family = &at->store->families[at->family];
 	size_t i = find(family, key);
 	const struct version *x = NULL;
 
 	(void)e;
 	if (i < family->count && slice_equal(family->list[i].key, key))
-		x = version_at(&family->list[i], v ? v->batch : s->batches);
+		x = version_at(&family->list[i], at->view ? at->view->batch : at->store->batches);
 	*found = x != NULL;
 	*value = x ? arena_copy(a, x->value) : SLICE("");
 	return true;
 }
 
-bool store_get_many(struct store *s, const struct store_view *v, enum store_family f, const struct slice *keys,
-		    size_t n, struct arena *a, struct slice *values, bool *found, struct error *e)
+bool store_get_many(const struct store_at *at, const struct slice *keys, size_t n, struct arena *a,
+		    struct slice *values, struct error *e)
 {
-	for (size_t i = 0; i < n; i++)
-		if (!store_get(s, v, f, keys[i], a, &values[i], &found[i], e))
+	bool found;
+
+	for (size_t i = 0; i < n; i++) {
+		if (!store_get(at, keys[i], a, &values[i], &found, e))
 			return false;
+		if (!found)
+			values[i] = (struct slice){ 0 };
+	}
 	return true;
 }
 
 /* ---- walking ---- */
 
-struct store_iter *store_iter(struct store *s, const struct store_view *v, enum store_family f, struct slice from,
-			      struct slice to, bool backwards, struct arena *a)
+struct store_iter *store_iter(const struct store_at *at, const struct store_walk *w, struct arena *a)
 {
 	struct store_iter *it = arena_new(a, struct store_iter);
 
 	*it = (struct store_iter){
-		.store = s, .family = &s->families[f], .batch = v ? v->batch : s->batches, .backwards = backwards
+		.store = at->store,
+		.family = &at->store->families[at->family],
+		.batch = at->view ? at->view->batch : at->store->batches,
+		.backwards = w->backwards,
 	};
-	it->from = arena_copy(a, from);
-	it->to = arena_copy(a, to);
+	it->from = arena_copy(a, w->from);
+	it->to = arena_copy(a, w->to);
 	return it;
-}
-
-struct store_iter *store_iter_upto(size_t most, struct store *s, const struct store_view *v, enum store_family f,
-				   struct slice from, struct slice to, bool backwards, struct arena *a)
-{
-	(void)most;
-	return store_iter(s, v, f, from, to, backwards, a);
 }
 
 static bool take(struct store_iter *it, size_t i)

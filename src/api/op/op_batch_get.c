@@ -65,8 +65,8 @@ static bool read_ahead(struct op_state *s, const struct batch_read *r, const str
 {
 	size_t left = r->q->count - from;
 
-	return db_get_many(s->db, view, r->table, r->keys + from, left < READ_AHEAD ? left : READ_AHEAD, s->arena,
-			   items, e);
+	return db_get_many(&(struct db_at){ s->db, view, r->table }, r->keys + from,
+			   left < READ_AHEAD ? left : READ_AHEAD, s->arena, items, e);
 }
 
 bool batch_read(struct op_state *s, struct batch_read *r, const struct store_view *view, size_t *bytes, struct error *e)

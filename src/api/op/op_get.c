@@ -17,7 +17,8 @@ bool get_item(struct op_state *s, const struct request_get *q, const struct tabl
 	*t = op_table(s, q->table, e);
 	if (!*t || !table_key_of_key(*t, q->key, s->arena, &k, e) ||
 	    !params_check_projection_keys(s, *t, q->projection, e) ||
-	    !db_get(s->db, s->fault ? fault_view(s, *t, NULL, q->consistent) : NULL, *t, k, s->arena, item, e))
+	    !db_get(&(struct db_at){ s->db, s->fault ? fault_view(s, *t, NULL, q->consistent) : NULL, *t }, k, s->arena,
+		    item, e))
 		return false;
 	stats_add(&(*t)->stats->reads, 1);
 	return true;

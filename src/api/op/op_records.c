@@ -138,7 +138,8 @@ bool records_read(struct op_state *s, struct records_place *p, int64_t limit,
 	*next = SLICE("");
 	if (from < p->facts.first)
 		from = p->facts.first;
-	if (!db_stream_read(s->db, p->stream, p->facts.fixed, from, limit, pass_on, &g, s->arena, &sequence, e))
+	if (!db_stream_read(s->db, &(struct stream_read){ p->stream, p->facts.fixed, from, limit, pass_on, &g },
+			    s->arena, &sequence, e))
 		return false;
 	/* An idle shard's iterator moves on, or it would fall behind what is trimmed. All records
 	 * before `latest`, taken before reading, have been seen. */
@@ -162,7 +163,8 @@ static bool repeat(struct op_state *s, struct records_place *p, int64_t limit, s
 	struct reading g = { s, p, put_record, o, p->it.sequence, false };
 	uint64_t ignored;
 
-	if (!db_stream_read(s->db, p->stream, p->facts.fixed, p->it.before, limit, pass_on, &g, s->arena, &ignored, e))
+	if (!db_stream_read(s->db, &(struct stream_read){ p->stream, p->facts.fixed, p->it.before, limit, pass_on, &g },
+			    s->arena, &ignored, e))
 		return false;
 	p->it.before = 0;
 	p->it.issued_ms = db_time_ms(s->db);

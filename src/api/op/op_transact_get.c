@@ -75,7 +75,7 @@ static bool read_gets(struct op_state *s, struct get *gets, size_t n, struct tal
 			stats_add(&gets[i].table->stats->reads, (int64_t)(i + 1 - counted));
 			counted = i + 1;
 		}
-		if (!db_get(s->db, view, gets[i].table, gets[i].item_key, s->arena, &gets[i].item, e))
+		if (!db_get(&(struct db_at){ s->db, view, gets[i].table }, gets[i].item_key, s->arena, &gets[i].item, e))
 			return false;
 		size = value_present(gets[i].item) ? item_size(gets[i].item) : 0;
 		bytes += size;

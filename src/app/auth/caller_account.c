@@ -159,7 +159,7 @@ static bool by_pattern(struct run *r, const struct entity *e, struct slice attri
 
 	if (!a)
 		return true;
-	if (!read_each(r, a, s, NULL, 0, take, &search))
+	if (!read_each(a, s, NULL, 0, take, &search))
 		return false;
 	if (search.several || !value_present(search.found))
 		return true;

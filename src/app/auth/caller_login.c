@@ -182,7 +182,7 @@ static bool reply_with(struct run *r, const struct attempt *a, struct buf *b)
 	buf_lit(b, "],");
 	json_string(b, counted_name(r, a->entity->name));
 	buf_byte(b, ':');
-	if (!output_item(r, a->entity, a->account, false, NULL, 0, b))
+	if (!output_item(r, a->entity, a->account, b))
 		return false;
 	buf_byte(b, '}');
 	return true;

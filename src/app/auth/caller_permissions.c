@@ -73,7 +73,7 @@ static bool gather(struct run *r)
 	g.list = arena_array(r->arena, struct slice, 0);
 	if (!pattern || !g.entity)
 		return true;
-	if (!read_each(r, pattern, &s, c->permissions_with, c->permissions_with_count, add_row, &g)) {
+	if (!read_each(pattern, &s, c->permissions_with, c->permissions_with_count, add_row, &g)) {
 		r->caller.permissions_known = false;
 		return false;
 	}

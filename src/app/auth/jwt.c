@@ -26,7 +26,7 @@ enum jwt_alg jwt_alg_parse(struct slice name)
 	return JWT_OTHER;
 }
 
-const EVP_MD *jwt_digest(enum jwt_alg alg)
+static const EVP_MD *jwt_digest(enum jwt_alg alg)
 {
 	switch (alg) {
 	case JWT_RS384:

@@ -12,7 +12,6 @@
 enum jwt_alg { JWT_OTHER, JWT_HS256, JWT_RS256, JWT_RS384, JWT_RS512, JWT_ES256, JWT_ES384 };
 
 enum jwt_alg jwt_alg_parse(struct slice name); /* JWT_OTHER: none that is taken; `none` is one of those */
-const EVP_MD *jwt_digest(enum jwt_alg alg);
 
 struct jwt {
 	enum jwt_alg alg;

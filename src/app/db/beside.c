@@ -40,18 +40,9 @@ static bool query(struct run *r, struct slice pk, struct dyn_query *q, struct dy
 	return dyn_query(r, q, page);
 }
 
-bool beside_query(struct run *r, struct slice pk, int limit, struct value start, struct value **items, size_t *n,
-		  struct value *last)
+bool beside_query(struct run *r, struct slice pk, int limit, struct value start, struct dyn_page *page)
 {
-	struct dyn_query q = { .limit = limit, .start = start };
-	struct dyn_page page;
-
-	if (!query(r, pk, &q, &page))
-		return false;
-	*items = page.items;
-	*n = page.count;
-	*last = page.last;
-	return true;
+	return query(r, pk, &(struct dyn_query){ .limit = limit, .start = start }, page);
 }
 
 bool beside_count(struct run *r, struct slice pk, int64_t *out)

@@ -17,9 +17,8 @@ struct value beside_key(struct run *r, struct slice pk, struct slice sk);
 bool beside_get(struct run *r, struct value key, struct value *item) MUST_CHECK;
 /* BatchGetItem, strongly consistent, of a few different keys; items[i] is that of keys[i] or absent. */
 bool beside_batch_get(struct run *r, const struct value *keys, size_t n, struct value *items) MUST_CHECK;
-/* Those of one PK, by SK, at most `limit`, after `start` unless that is absent; *last is where to go on, absent at the end. */
-bool beside_query(struct run *r, struct slice pk, int limit, struct value start, struct value **items, size_t *n,
-		  struct value *last) MUST_CHECK;
+/* Those of one PK, by SK, at most `limit`, after `start` unless that is absent. `start` may be the page's own `last`. */
+bool beside_query(struct run *r, struct slice pk, int limit, struct value start, struct dyn_page *page) MUST_CHECK;
 /* How many of one PK there are. */
 bool beside_count(struct run *r, struct slice pk, int64_t *out) MUST_CHECK;
 

@@ -65,7 +65,7 @@ static void define_key(struct definitions *d, const struct key_schema *k)
 	define(d, k->range, k->range_count);
 }
 
-void provision_put_projection(struct buf *b, const struct design_index *i)
+static void provision_put_projection(struct buf *b, const struct design_index *i)
 {
 	static const char *const types[] = {
 		[PROJECT_ALL] = "ALL", [PROJECT_KEYS_ONLY] = "KEYS_ONLY", [PROJECT_INCLUDE] = "INCLUDE"

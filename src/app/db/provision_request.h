@@ -13,7 +13,6 @@ void provision_begin(struct buf *b, const struct design *d, struct arena *a);
 void provision_put_definitions(struct buf *b,
 			       const struct design *d); /* each attribute of the table's and the indexes' keys once */
 void provision_put_key(struct buf *b, const struct key_schema *k);
-void provision_put_projection(struct buf *b, const struct design_index *i);
 void provision_put_indexes(struct buf *b, const struct design *d);
 void provision_put_billing(struct buf *b, const struct design *d); /* and the throughput where it is provisioned */
 void provision_put_stream(struct buf *b, const struct design *d);

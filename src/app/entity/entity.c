@@ -224,7 +224,8 @@ struct value entity_stored(struct run *r, const struct entity *e, const struct r
 	return row_item(&f);
 }
 
-bool entity_expires(struct run *r, struct value ttl)
+/* Whether an item with this value of the ttl attribute is gone. */
+static bool entity_expires(struct run *r, struct value ttl)
 {
 	int64_t now = r->now_ms / 1000;
 	struct number n;

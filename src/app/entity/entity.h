@@ -33,9 +33,8 @@ bool entity_fits(struct run *r, const struct entity *e, struct value stored, str
 struct value entity_key_of(struct run *r, const struct row *item);
 /* A key of the table for a sentence: "POST#17, METADATA". */
 struct slice entity_key_text(struct run *r, struct value key);
-/* Whether the table's ttl attribute says that it is gone; `ttl` is that attribute's value. */
+/* Whether the table's ttl attribute says that it is gone. */
 bool entity_expired(struct run *r, struct value item);
-bool entity_expires(struct run *r, struct value ttl);
 bool entity_item_expired(struct run *r, const struct row *item);
 
 /* Finishes a full item in place: attributes with `when` that does not hold go, `N days after`, `= term`, in the order

@@ -252,7 +252,7 @@ static bool find_by(struct run *r, const struct entity *e, const struct row *ide
 		return run_fail(r, PROBLEM_INTERNAL, "There is no access pattern '%.*s'", SLICE_ARG(e->found_by));
 	if (places_of(r) && (!look_at_place(r, e, identity, key) || value_present(*key)))
 		return value_present(*key);
-	if (!read_each(r, access, &s, NULL, 0, visit_row, &x))
+	if (!read_each(access, &s, NULL, 0, visit_row, &x))
 		return false;
 	if (places_of(r) && value_present(*key))
 		guess_learn(places_of(r), name_of_place(r, e, identity), *key);

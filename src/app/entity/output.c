@@ -217,12 +217,11 @@ bool output_row(struct run *r, const struct row *item, bool tag, const struct sl
 	return true;
 }
 
-bool output_item(struct run *r, const struct entity *e, struct value full, bool tag, const struct slice *without,
-		 size_t without_count, struct buf *b)
+bool output_item(struct run *r, const struct entity *e, struct value full, struct buf *b)
 {
 	struct row item = e ? row_lay(r->arena, e, full) : row_of(full);
 
-	return output_row(r, &item, tag, without, without_count, b);
+	return output_row(r, &item, false, NULL, 0, b);
 }
 
 /* ---- ETag ---- */

@@ -76,8 +76,6 @@ void oas_open(struct oas *o, char bracket);  /* '{' or '[' */
 void oas_close(struct oas *o, char bracket); /* '}' or ']' */
 void oas_name(struct oas *o, struct slice name);
 void oas_text(struct oas *o, struct slice s);
-void oas_number(struct oas *o, double v);
-void oas_bool(struct oas *o, bool v);
 void oas_value(struct oas *o, struct value v);
 void oas_printf(struct oas *o, const char *fmt, ...) __attribute__((format(printf, 2, 3))); /* a string */
 /* A name and … */

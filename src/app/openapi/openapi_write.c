@@ -37,13 +37,13 @@ void oas_text(struct oas *o, struct slice s)
 	json_string(o->b, s);
 }
 
-void oas_number(struct oas *o, double v)
+static void oas_number(struct oas *o, double v)
 {
 	begin(o);
 	buf_printf(o->b, "%.15g", v);
 }
 
-void oas_bool(struct oas *o, bool v)
+static void oas_bool(struct oas *o, bool v)
 {
 	begin(o);
 	buf_str(o->b, v ? "true" : "false");

@@ -263,9 +263,10 @@ static bool given_by(struct scope *s, const struct access *access, const struct 
 	return true;
 }
 
-bool read_each(struct run *r, const struct access *access, struct scope *s, const struct assignment *with,
-	       size_t with_count, bool (*visit)(void *ctx, const struct row *row, bool *stop), void *ctx)
+bool read_each(const struct access *access, struct scope *s, const struct assignment *with, size_t with_count,
+	       bool (*visit)(void *ctx, const struct row *row, bool *stop), void *ctx)
 {
+	struct run *r = s->run;
 	struct reading g = { r, INT64_MAX, r->now_ms };
 	struct pattern p = { .g = &g, .access = access, .trusted = true, .open = true, .descending = access->descending };
 	struct row given, params;

@@ -57,8 +57,8 @@ bool read_access(struct run *r, const struct read_request *q, struct read_result
 bool read_item(struct run *r, const struct entity *e, const struct value *args, size_t n, struct row *out) MUST_CHECK;
 /* A pattern run by the runtime for an item: parameters are the item's attributes of the same names, or `with` evaluated in `s`.
  * Calls visit() for every row, page by page, until it says false (then the whole is false) or sets *stop. */
-bool read_each(struct run *r, const struct access *access, struct scope *s, const struct assignment *with,
-	       size_t with_count, bool (*visit)(void *ctx, const struct row *row, bool *stop), void *ctx) MUST_CHECK;
+bool read_each(const struct access *access, struct scope *s, const struct assignment *with, size_t with_count,
+	       bool (*visit)(void *ctx, const struct row *row, bool *stop), void *ctx) MUST_CHECK;
 /* The queries that the runtime would make to run a pattern for an item, without making them: parameters as in read_each(). What the
  * oracle compares items with. *known false: that cannot be told without reading (rows of one pattern lead to another), or it is
  * no query. */

@@ -104,8 +104,6 @@ struct scope pattern_scope(const struct pattern *p, struct value full);
 struct scope pattern_scope_raw(const struct pattern *p, const struct found *row);
 /* Its rows as they are to be shown; NULL: the problem is set. `p` must live as long. */
 struct flow *pattern_open(struct pattern *p);
-/* The same before `then` and rules. */
-struct flow *pattern_raw(struct pattern *p);
 /* Which entity a row is of. */
 const struct entity *pattern_entity(const struct pattern *p, struct value stored);
 /* Makes a row of what was read; false: it has expired. */

@@ -139,6 +139,7 @@ static bool show(const struct showing *x, struct pattern *p, struct found *row, 
 {
 	struct run *r = p->g->r;
 	struct value full = row->shown.full;
+	struct row item;
 	struct buf b;
 	bool may;
 
@@ -151,8 +152,8 @@ static bool show(const struct showing *x, struct pattern *p, struct found *row, 
 	for (size_t i = 0; p != x->list && i < p->access->without_count; i++)
 		full = value_map_with(r->arena, full, p->access->without[i], VALUE_ABSENT);
 	buf_init(&b, r->arena);
-	if (!output_item(r, row->shown.entity, full, x->tag, x->list->access->without, x->list->access->without_count,
-			 &b))
+	item = row->shown.entity ? row_lay(r->arena, row->shown.entity, full) : row_of(full);
+	if (!output_row(r, &item, x->tag, x->list->access->without, x->list->access->without_count, &b))
 		return false;
 	out->shown = true;
 	out->data = buf_slice(&b);

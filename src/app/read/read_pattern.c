@@ -208,7 +208,8 @@ static struct flow *get_open(struct pattern *p)
 	return flow_of_rows(p->g, row, there);
 }
 
-struct flow *pattern_raw(struct pattern *p)
+/* The rows before `then` and rules. */
+static struct flow *pattern_raw(struct pattern *p)
 {
 	switch (p->access->kind) {
 	case ACCESS_GET: return get_open(p);

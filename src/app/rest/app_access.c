@@ -252,12 +252,13 @@ static bool act(struct exchange *x, struct run *b, const struct row *row, const 
 	static const struct write_options none = { 0 };
 	const struct action *action = row->entity ? entity_action(row->entity, x->match.route->name) : NULL;
 	struct write_result made;
+	struct identity of;
 	bool ok;
 
 	if (!action)
 		return true;
-	ok = write_action(b, row->entity, action, entity_identity(b, row->entity, row->full), row->entity->param_count,
-			  given, &none, &made);
+	of = (struct identity){ row->entity, entity_identity(b, row->entity, row->full), row->entity->param_count };
+	ok = write_action(b, &of, action, given, &none, &made);
 	*done += ok;
 	if (!ok && !is_passed_over(b->problem.type))
 		return run_fail(&x->run, b->problem.type, "%.*s", SLICE_ARG(b->problem.detail));

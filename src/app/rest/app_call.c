@@ -114,8 +114,7 @@ static bool call_entity(struct call *c, const struct entity *e)
 		if (!input_text(c->r, entity_attribute(e, e->params[i]), e->params[i], text_of(c->r, j), &args[i]))
 			return false;
 	}
-	return read_item(c->r, e, args, e->param_count, &item) &&
-	       output_item(c->r, e, item.full, false, NULL, 0, &c->out);
+	return read_item(c->r, e, args, e->param_count, &item) && output_item(c->r, e, item.full, &c->out);
 }
 
 /* ---- as whom ---- */

@@ -73,13 +73,14 @@ static struct write_options options(struct exchange *x)
 /* ---- the identity in the path ---- */
 
 /* A text that cannot be a value of its attribute is the address of nothing. */
-static bool path_identity(struct exchange *x, struct value **args)
+static bool path_identity(struct exchange *x, struct identity *out)
 {
 	const struct route *route = x->match.route;
+	struct value *args = arena_alloc(x->run.arena, (x->match.count + 1) * sizeof(*args));
 
-	*args = arena_alloc(x->run.arena, (x->match.count + 1) * sizeof(**args));
+	*out = (struct identity){ route->entity, args, x->match.count };
 	for (size_t i = 0; i < x->match.count; i++) {
-		if (input_text(&x->run, route->types[i], route->names[i], x->match.values[i], &(*args)[i]))
+		if (input_text(&x->run, route->types[i], route->names[i], x->match.values[i], &args[i]))
 			continue;
 		if (x->run.problem.type != PROBLEM_INVALID)
 			return false;
@@ -161,9 +162,9 @@ bool answer_receipt(struct exchange *x, struct value key)
 bool handle_item(struct exchange *x)
 {
 	struct row item;
-	struct value *args;
+	struct identity of;
 
-	if (!path_identity(x, &args) || !read_item(&x->run, x->match.route->entity, args, x->match.count, &item) ||
+	if (!path_identity(x, &of) || !read_item(&x->run, of.entity, of.args, of.count, &item) ||
 	    !show_item(x, 200, &item))
 		return false;
 	answer_if_changed(x);
@@ -193,13 +194,12 @@ bool handle_create(struct exchange *x)
 
 static bool update(struct exchange *x, const struct row *changes, bool merge)
 {
-	const struct entity *e = x->match.route->entity;
 	struct write_options o = options(x);
 	struct write_result made = { 0 };
-	struct value *args;
+	struct identity of;
 
 	o.merge = merge;
-	return path_identity(x, &args) && write_update(&x->run, e, args, x->match.count, changes, &o, &made) &&
+	return path_identity(x, &of) && write_update(&x->run, &of, changes, &o, &made) &&
 	       show_if_readable(x, 200, 204, made.full);
 }
 
@@ -286,12 +286,11 @@ bool handle_patch(struct exchange *x)
 
 bool handle_delete(struct exchange *x)
 {
-	const struct entity *e = x->match.route->entity;
 	struct write_options o = options(x);
 	struct write_result gone = { 0 };
-	struct value *args;
+	struct identity of;
 
-	if (!path_identity(x, &args) || !write_delete(&x->run, e, args, x->match.count, &o, &gone))
+	if (!path_identity(x, &of) || !write_delete(&x->run, &of, &o, &gone))
 		return false;
 	x->answer.status = 204;
 	return true;
@@ -302,12 +301,11 @@ bool handle_action(struct exchange *x)
 	const struct route *route = x->match.route;
 	struct write_options o = options(x);
 	struct write_result made = { 0 };
+	struct identity of;
 	struct row given;
-	struct value *args;
 
-	if (!path_identity(x, &args) ||
-	    !input_body(&x->run, route->entity, INPUT_ACTION, route->action, x->body, &given) ||
-	    !write_action(&x->run, route->entity, route->action, args, x->match.count, &given, &o, &made))
+	if (!path_identity(x, &of) || !input_body(&x->run, route->entity, INPUT_ACTION, route->action, x->body, &given) ||
+	    !write_action(&x->run, &of, route->action, &given, &o, &made))
 		return false;
 	if (value_present(made.full))
 		return show_if_readable(x, 200, 204, made.full);

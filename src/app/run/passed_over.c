@@ -18,11 +18,6 @@ const char *passed_over_word(enum passed_over_reason reason)
 	return reasons[reason].word;
 }
 
-bool passed_over_is_told(enum passed_over_reason reason)
-{
-	return reasons[reason].told;
-}
-
 void run_pass_over(struct run *r, enum passed_over_reason reason, const char *fmt, ...)
 {
 	struct passed_over *p = r->passed_over;

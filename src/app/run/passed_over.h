@@ -26,7 +26,6 @@ enum passed_over_reason {
 		PASSED_OVER_REASONS
 };
 const char *passed_over_word(enum passed_over_reason reason);
-bool passed_over_is_told(enum passed_over_reason reason);
 
 #define PASSED_OVER_TEXT 256
 struct passed_over {

@@ -231,19 +231,18 @@ static void mark_counting(const struct design *d, const struct entity *e, bool *
 static enum carried carry_kind(struct run *r, const struct entity *e, const struct marker *but, int64_t *left,
 			       size_t *removed)
 {
-	struct value *items, last = VALUE_ABSENT;
-	size_t n;
+	struct dyn_page page = { .last = VALUE_ABSENT };
 
 	do {
-		if (!beside_query(r, marker_kind(r, e), MARKERS_A_PAGE, last, &items, &n, &last))
+		if (!beside_query(r, marker_kind(r, e), MARKERS_A_PAGE, page.last, &page))
 			return CARRIED_NOT;
-		for (size_t i = 0; i < n; i++) {
+		for (size_t i = 0; i < page.count; i++) {
 			struct marker m;
 			struct carry c;
 			enum carried end;
 			bool known;
 
-			if (!marker_read(r, items[i], &m, &known))
+			if (!marker_read(r, page.items[i], &m, &known))
 				return CARRIED_NOT;
 			if (!known || value_equal(m.key, but->key))
 				continue;
@@ -253,7 +252,7 @@ static enum carried carry_kind(struct run *r, const struct entity *e, const stru
 			if (end != CARRIED)
 				return end;
 		}
-	} while (value_present(last));
+	} while (value_present(page.last));
 	return CARRIED;
 }
 
@@ -352,22 +351,21 @@ enum carried deleting_settle(struct run *r, const struct entity *e)
 
 	mark_below(d, e, marked);
 	for (size_t i = 0; i < d->entity_count; i++) {
-		struct value *items, last = VALUE_ABSENT;
-		size_t n;
+		struct dyn_page page = { .last = VALUE_ABSENT };
 
 		while (marked[i]) {
-			if (!beside_query(r, marker_kind(r, &d->entities[i]), MARKERS_A_PAGE, last, &items, &n, &last))
+			if (!beside_query(r, marker_kind(r, &d->entities[i]), MARKERS_A_PAGE, page.last, &page))
 				return CARRIED_NOT;
-			for (size_t k = 0; k < n; k++) {
+			for (size_t k = 0; k < page.count; k++) {
 				struct marker m;
 				bool known;
 
-				if (!marker_read(r, items[k], &m, &known))
+				if (!marker_read(r, page.items[k], &m, &known))
 					return CARRIED_NOT;
 				if (known && deleting_carry(r, &m, DELETING_ALL) != CARRIED)
 					all = CARRIED_IN_PART;
 			}
-			marked[i] = value_present(last);
+			marked[i] = value_present(page.last);
 		}
 	}
 	return all;
@@ -462,19 +460,18 @@ bool deleting_is_marked(struct run *r, const struct entity *e, struct value gone
 
 static bool sweep_kind(struct run *r, const struct entity *e, int64_t *left, bool *any)
 {
-	struct value *items, last = VALUE_ABSENT;
-	size_t n;
+	struct dyn_page page = { .last = VALUE_ABSENT };
 
 	do {
-		if (!beside_query(r, marker_kind(r, e), MARKERS_A_PAGE, last, &items, &n, &last))
+		if (!beside_query(r, marker_kind(r, e), MARKERS_A_PAGE, page.last, &page))
 			return false;
-		*any = *any || n;
-		for (size_t i = 0; i<n && * left> 0; i++) {
+		*any = *any || page.count;
+		for (size_t i = 0; i<page.count && * left> 0; i++) {
 			struct run *b = branch_new(r);
 			struct marker m;
 			bool known, young;
 
-			if (!marker_read(r, items[i], &m, &known))
+			if (!marker_read(r, page.items[i], &m, &known))
 				return false;
 			young = m.at_ms > r->now_ms - SWEEP_MS;
 			if (!known || (young && !(late_is_possible(r) && m.at_ms <= r->now_ms - MARKER_LATE_MS)))
@@ -485,7 +482,7 @@ static bool sweep_kind(struct run *r, const struct entity *e, int64_t *left, boo
 						SLICE_ARG(b->problem.detail));
 			*left -= 1; /* at least; a large one is gone on with the next time */
 		}
-	} while (value_present(last) && *left > 0);
+	} while (value_present(page.last) && *left > 0);
 	return true;
 }
 

@@ -91,7 +91,7 @@ bool deleting_rows(struct run *r, const struct marker *m, size_t most, struct do
 			ok = run_fail(r, PROBLEM_INTERNAL, "There is no access pattern '%.*s'",
 				      SLICE_ARG(d->then_remove[i]));
 		else if (value_equal(marker_values(r, x, m->values), m->values))
-			ok = read_each(r, x, &s, NULL, 0, find_row, &f);
+			ok = read_each(x, &s, NULL, 0, find_row, &f);
 	}
 	r->now_ms = now;
 	return ok;

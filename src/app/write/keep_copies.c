@@ -63,7 +63,7 @@ static bool refresh_all(struct run *r, const struct entity *source, const struct
 	if (!access)
 		return run_fail(r, PROBLEM_INTERNAL, "There is no access pattern '%.*s'", SLICE_ARG(pattern));
 	row_from(&f, r->arena, source, full);
-	return read_each(r, access, &s, NULL, 0, refresh_row, &c);
+	return read_each(access, &s, NULL, 0, refresh_row, &c);
 }
 
 static bool differs(struct value old, struct value full, struct slice name)

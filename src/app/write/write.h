@@ -27,6 +27,13 @@ struct write_options {
 	bool put;   /* create by PUT on the identity's own path: path parameters are given in `given` */
 };
 
+/* Which item: the entity's parameters, in their order. */
+struct identity {
+	const struct entity *entity;
+	const struct value *args;
+	size_t count;
+};
+
 struct write_result {
 	struct value full; /* as it is now; absent after a deletion or a gathered action */
 	bool created;
@@ -36,12 +43,12 @@ struct write_result {
 /* `given`: from input_body(), and the path's parameters. */
 bool write_create(struct run *r, const struct entity *e, const struct row *given, const struct write_options *o,
 		  struct write_result *out) MUST_CHECK;
-bool write_update(struct run *r, const struct entity *e, const struct value *args, size_t n, const struct row *changes,
+bool write_update(struct run *r, const struct identity *of, const struct row *changes, const struct write_options *o,
+		  struct write_result *out) MUST_CHECK;
+bool write_action(struct run *r, const struct identity *of, const struct action *action, const struct row *given,
 		  const struct write_options *o, struct write_result *out) MUST_CHECK;
-bool write_action(struct run *r, const struct entity *e, const struct action *action, const struct value *args,
-		  size_t n, const struct row *given, const struct write_options *o, struct write_result *out) MUST_CHECK;
-bool write_delete(struct run *r, const struct entity *e, const struct value *args, size_t n,
-		  const struct write_options *o, struct write_result *out) MUST_CHECK;
+bool write_delete(struct run *r, const struct identity *of, const struct write_options *o,
+		  struct write_result *out) MUST_CHECK;
 
 /* For the runtime itself (cascades, processors): no rules are asked. */
 /* Removes an item for good with its companions and counts, whatever `delete` says; gone already is fine. */

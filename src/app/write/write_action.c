@@ -165,14 +165,14 @@ static enum plan_end add_once(struct write *w, struct write_result *out)
 	return add_now(w, &f, full, &adds, out);
 }
 
-bool write_action(struct run *r, const struct entity *e, const struct action *action, const struct value *args,
-		  size_t n, const struct row *given, const struct write_options *o, struct write_result *out)
+bool write_action(struct run *r, const struct identity *of, const struct action *action, const struct row *given,
+		  const struct write_options *o, struct write_result *out)
 {
 	struct write w = {
 		.run = r,
-		.entity = e,
-		.args = args,
-		.arg_count = n,
+		.entity = of->entity,
+		.args = of->args,
+		.arg_count = of->count,
 		.input = given,
 		.options = o,
 		.action = action,

@@ -33,7 +33,7 @@ static bool still_has(struct write *w, struct value full, const struct access **
 		if (!x)
 			return run_fail(w->run, PROBLEM_INTERNAL, "There is no access pattern '%.*s'",
 					SLICE_ARG(d->refuse_while[i]));
-		if (!read_each(w->run, x, &s, NULL, 0, any_row, &any))
+		if (!read_each(x, &s, NULL, 0, any_row, &any))
 			return false;
 		*which = any ? x : NULL;
 	}
@@ -137,14 +137,14 @@ static enum plan_end delete_once(struct write *w, struct write_result *out)
 	return end;
 }
 
-bool write_delete(struct run *r, const struct entity *e, const struct value *args, size_t n,
-		  const struct write_options *o, struct write_result *out)
+bool write_delete(struct run *r, const struct identity *of, const struct write_options *o, struct write_result *out)
 {
+	const struct entity *e = of->entity;
 	struct write w = {
 		.run = r,
 		.entity = e,
-		.args = args,
-		.arg_count = n,
+		.args = of->args,
+		.arg_count = of->count,
 		.options = o,
 		.deletes = true,
 		.set = e->delete_.set,

@@ -295,10 +295,12 @@ static enum plan_end update_once(struct write *w, struct write_result *out)
 	return PLAN_FAILED;
 }
 
-bool write_update(struct run *r, const struct entity *e, const struct value *args, size_t n, const struct row *changes,
-		  const struct write_options *o, struct write_result *out)
+bool write_update(struct run *r, const struct identity *of, const struct row *changes, const struct write_options *o,
+		  struct write_result *out)
 {
-	struct write w = { .run = r, .entity = e, .args = args, .arg_count = n, .input = changes, .options = o };
+	struct write w = {
+		.run = r, .entity = of->entity, .args = of->args, .arg_count = of->count, .input = changes, .options = o
+	};
 
 	if (!write_try(&w, update_once, out))
 		return false;

@@ -55,7 +55,7 @@ static bool read_file(struct load *l, const char *path, struct buf *out)
 static void load(struct load *l, struct backend *b)
 {
 	const char *path = arena_printf(&l->arena, "%s/%.*s.json%c", l->dir, SLICE_ARG(app_design(l->app)->name), 0).p;
-	char why[WHY - 100];
+	const char *why;
 	const struct json *accounts;
 	struct buf text;
 
@@ -67,7 +67,7 @@ static void load(struct load *l, struct backend *b)
 		l->accounts = accounts->string;
 	if (!demo_is_empty(l->app, b, &l->arena))
 		return;
-	l->played = demo_play(l->app, b, &l->arena, buf_slice(&text), &l->report, why, sizeof(why));
+	l->played = demo_play(l->app, b, &l->arena, buf_slice(&text), &l->report, &why);
 	if (!l->played)
 		snprintf(l->why, WHY, "%.80s: %s", path, why);
 }

@@ -94,7 +94,6 @@ const struct term *load_term(struct load *l, const struct yaml *y, const struct 
 struct load_span load_whole(const struct yaml *scalar);
 struct slice span_text(struct load_span s);
 struct place span_place(const struct load *l, struct load_span s);
-struct load_span span_trim(struct load_span s);
 struct load_span span_cut(struct load_span s, size_t from, size_t n); /* trimmed */
 /* Cuts at the first `c` outside of 'text' and (…): *head is what stands before, *s what follows; false and all of it
  * in *head when there is none. Both trimmed. */

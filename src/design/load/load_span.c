@@ -16,6 +16,19 @@ static bool is_name_character(char c)
 	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' || (c & 0x80);
 }
 
+static struct load_span span_trim(struct load_span s)
+{
+	const char *p = s.y->text.p;
+
+	while (s.n && is_space(p[s.from])) {
+		s.from++;
+		s.n--;
+	}
+	while (s.n && is_space(p[s.from + s.n - 1]))
+		s.n--;
+	return s;
+}
+
 struct load_span load_whole(const struct yaml *scalar)
 {
 	return span_trim((struct load_span){ scalar, 0, scalar->text.n });
@@ -29,19 +42,6 @@ struct slice span_text(struct load_span s)
 struct place span_place(const struct load *l, struct load_span s)
 {
 	return yaml_place(l->source, s.y, s.from, s.n);
-}
-
-struct load_span span_trim(struct load_span s)
-{
-	const char *p = s.y->text.p;
-
-	while (s.n && is_space(p[s.from])) {
-		s.from++;
-		s.n--;
-	}
-	while (s.n && is_space(p[s.from + s.n - 1]))
-		s.n--;
-	return s;
 }
 
 struct load_span span_cut(struct load_span s, size_t from, size_t n)

@@ -51,7 +51,5 @@ const char *type_name(struct arena *a, unsigned is);
 struct finding *type_error(struct typing *y, struct place p, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
 /* Reports an argument that can never be this part of the entity's identity; `a` NULL: nothing is known of it. */
 void type_check_argument(struct typing *y, const struct entity *e, const struct attribute *a, const struct term *arg);
-/* Reports a value that can never be one of the attribute. */
-void type_fits(struct typing *y, const struct term *t, const struct attribute *a);
 
 #endif

@@ -81,7 +81,8 @@ static void literal_fits(struct typing *y, const struct term *t, const struct at
 		type_error(y, t->place, "%s is expected", why);
 }
 
-void type_fits(struct typing *y, const struct term *t, const struct attribute *a)
+/* Reports a value that can never be one of the attribute. */
+static void type_fits(struct typing *y, const struct term *t, const struct attribute *a)
 {
 	struct term_type is = type_of_term(y, t), wanted = type_of_attribute(a);
 

@@ -56,7 +56,7 @@ bool term_compare(enum term_kind op, struct value x, struct value y)
 	}
 }
 
-bool term_begins(struct value x, struct value prefix)
+static bool term_begins(struct value x, struct value prefix)
 {
 	enum value_type t = value_type(x);
 
@@ -79,7 +79,7 @@ static bool has_element(struct value list, struct value what)
 	return false;
 }
 
-bool term_contains(struct value in, struct value what)
+static bool term_contains(struct value in, struct value what)
 {
 	enum value_type t = value_type(what);
 
@@ -96,7 +96,10 @@ bool term_contains(struct value in, struct value what)
 	}
 }
 
-bool term_compared(enum term_kind op, const struct value v[TERM_COMPARED_MOST])
+#define COMPARED_MOST 3 /* arguments */
+
+/* As term_compare(), and PRESENT, ABSENT, BEGINS, CONTAINS, BETWEEN, by the values of their arguments; absent: not given. */
+static bool term_compared(enum term_kind op, const struct value v[COMPARED_MOST])
 {
 	switch (op) {
 	case TERM_PRESENT: return value_present(v[0]);
@@ -372,9 +375,9 @@ static bool is_in(const struct term *t, const struct term_scope *s, bool *out, s
 
 static bool compared(const struct term *t, const struct term_scope *s, bool *out, struct error *e)
 {
-	struct value v[TERM_COMPARED_MOST] = { VALUE_ABSENT };
+	struct value v[COMPARED_MOST] = { VALUE_ABSENT };
 
-	for (size_t i = 0; i < t->arg_count && i < TERM_COMPARED_MOST; i++)
+	for (size_t i = 0; i < t->arg_count && i < COMPARED_MOST; i++)
 		if (!value_of(t->args[i], s, &v[i], e))
 			return false;
 	*out = term_compared(t->kind, v);

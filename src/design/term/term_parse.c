@@ -49,7 +49,7 @@ static const struct term *parse_product(struct term_parser *p)
 	return t;
 }
 
-const struct term *tp_parse_sum(struct term_parser *p)
+static const struct term *tp_parse_sum(struct term_parser *p)
 {
 	size_t at = p->now.at;
 	const struct term *t = parse_product(p);

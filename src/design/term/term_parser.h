@@ -53,7 +53,6 @@ bool tp_parse_list(struct term_parser *p, const struct term *(*parse)(struct ter
 
 /* ---- rules ---- */
 const struct term *tp_parse_or(struct term_parser *p);
-const struct term *tp_parse_sum(struct term_parser *p);
 const struct term *tp_parse_primary(struct term_parser *p);
 const struct term *tp_parse_string(struct term_parser *p);
 

@@ -24,11 +24,6 @@ struct value term_call(struct arena *a, enum term_function f, const struct value
 
 /* EQ to GE as DynamoDB compares: different types and absent values are unequal and unordered. */
 bool term_compare(enum term_kind op, struct value x, struct value y);
-/* Those, and PRESENT, ABSENT, BEGINS, CONTAINS, BETWEEN, by the values of their arguments; absent: not given. */
-#define TERM_COMPARED_MOST 3
-bool term_compared(enum term_kind op, const struct value v[TERM_COMPARED_MOST]);
-bool term_begins(struct value x, struct value prefix);
-bool term_contains(struct value in, struct value what);
 
 /* Whether it depends on the item a filter sees, whose attributes are the paths of one name. */
 bool term_reads_item(const struct term *t);

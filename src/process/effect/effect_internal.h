@@ -98,7 +98,6 @@ struct rows {
 enum row_end { ROW_DONE, ROW_LOST, ROW_FAILED /* run->problem */ };
 
 /* ---- the change (effect_wake.c) ---- */
-bool effect_prepare(struct effect *x) MUST_CHECK;                   /* the item and `let` */
 bool effect_wakes_prepared(struct effect *x, bool *out) MUST_CHECK; /* as effect_wakes(), leaving it prepared if so */
 /* What terms see: the item, `let`, and the row unless that is absent. */
 struct scope effect_scope(struct effect *x, struct run *r);
@@ -146,9 +145,6 @@ enum row_end effect_launch(struct effect *x, const struct position *now) MUST_CH
 enum row_end effect_land(struct effect *x) MUST_CHECK;
 
 /* ---- effects ---- */
-/* Whether one action is all there is to writing an item of the entity; to removing one. */
-bool effect_is_plain(const struct entity *e);
-bool effect_is_plain_to_remove(const struct entity *e);
 bool effect_may_expire(const struct run *r, const struct entity *e);
 /* Whether the row at hand goes into the batch; otherwise it is written by itself, the position along with it. */
 bool effect_batches(struct effect *x, const struct row *row);
@@ -186,8 +182,6 @@ bool effect_put_gather(struct effect *x) MUST_CHECK;
 bool effect_put_single(struct effect *x) MUST_CHECK;
 /* The item is there: it gets what `with` says of what may change. */
 bool effect_put_over(struct effect *x, struct value stored, const struct row *given) MUST_CHECK;
-/* An id for an attribute of a new item: the same for the same change, processor and row. */
-struct value effect_id(struct effect *x, const struct attribute *a);
 
 /* Changes an item under a known key; gone is fine. */
 bool effect_alter(struct effect *x, const struct entity *e, struct value key, const struct row *changes) MUST_CHECK;

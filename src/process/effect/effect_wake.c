@@ -55,7 +55,8 @@ static bool evaluate_let(struct effect *x)
 	return true;
 }
 
-bool effect_prepare(struct effect *x)
+/* Sets the item and evaluates `let`. */
+static bool effect_prepare(struct effect *x)
 {
 	const struct change *c = x->change;
 	struct run *r = x->caller;

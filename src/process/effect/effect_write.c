@@ -6,14 +6,15 @@
 
 /* ---- how much there is to it ---- */
 
-bool effect_is_plain(const struct entity *e)
+/* Whether one action is all there is to writing an item of the entity. */
+static bool effect_is_plain(const struct entity *e)
 {
 	return !e->companion_count && !e->count_count && !e->login.present && !e->delete_.then_count &&
 	       !entity_takes(e) && effect_can_check(e);
 }
 
-/* Cascades are the keeper's as well, but right away is better. */
-bool effect_is_plain_to_remove(const struct entity *e)
+/* The same for removing one. Cascades are the keeper's as well, but right away is better. */
+static bool effect_is_plain_to_remove(const struct entity *e)
 {
 	return !e->companion_count && !e->count_count && !e->login.present && !e->delete_.then_count;
 }
@@ -284,7 +285,7 @@ static bool remove_for_row(struct effect *x)
 	if (!access)
 		return run_fail(x->run, PROBLEM_INTERNAL, "There is no access pattern '%.*s'",
 				SLICE_ARG(x->processor->target));
-	return read_each(x->run, access, &s, x->processor->with, x->processor->with_count, remove_rows, x);
+	return read_each(access, &s, x->processor->with, x->processor->with_count, remove_rows, x);
 }
 
 /* ---- all of them ---- */

@@ -137,7 +137,7 @@ static bool search(struct search *x, bool *asked)
 		if (!leads_there(x, &d->accesses[i]))
 			continue;
 		*asked = true;
-		if (!read_each(x->run, &d->accesses[i], &s, NULL, 0, visit, x))
+		if (!read_each(&d->accesses[i], &s, NULL, 0, visit, x))
 			return false;
 	}
 	return true;

@@ -23,9 +23,6 @@ void send_put_item(struct run *r, const struct entity *e, struct value stored, s
 
 /* send_webhook.c */
 void webhook_init(struct sender *s);
-void webhook_body(struct sender *s, struct run *r, const struct change *c, struct buf *b);
-/* "v1=…" of the body at that time (seconds). */
-struct slice webhook_signature(struct arena *a, struct slice secret, int64_t timestamp, struct slice body);
 void webhook_send(struct sender *s, struct run *r, const struct change *c, enum send_end *end, struct slice *why);
 
 /* send_bulk.c */

@@ -363,11 +363,6 @@ void send_runner_free(struct send_runner *s)
 	mem_free(s);
 }
 
-const struct processor *send_runner_processor(const struct send_runner *s)
-{
-	return s->p;
-}
-
 void send_runner_status(struct send_runner *s, struct send_status *out)
 {
 	int64_t now = clock_now_ms(&clock_system);

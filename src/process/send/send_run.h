@@ -32,8 +32,6 @@ void send_runner_pause(struct send_runner *s, bool paused);
 /* There may be something new in the stream, or a switch was set. Any thread, quick; it looks by itself, too. */
 void send_runner_wake(struct send_runner *s);
 
-const struct processor *send_runner_processor(const struct send_runner *s);
-
 struct send_status {
 	int64_t lag_ms; /* the age of the oldest change that is known to wait; 0: none */
 	uint64_t done;  /* taken, since the start; so the others: */

@@ -39,7 +39,7 @@ static struct slice id_of(struct sender *s, struct arena *a, const struct change
 	return arena_printf(a, "%.*s.%.*s", SLICE_ARG(c->sequence), SLICE_ARG(s->processor_id));
 }
 
-void webhook_body(struct sender *s, struct run *r, const struct change *c, struct buf *b)
+static void webhook_body(struct sender *s, struct run *r, const struct change *c, struct buf *b)
 {
 	char time[TIME_TEXT_MAX];
 
@@ -61,7 +61,8 @@ void webhook_body(struct sender *s, struct run *r, const struct change *c, struc
 	buf_byte(b, '}');
 }
 
-struct slice webhook_signature(struct arena *a, struct slice secret, int64_t timestamp, struct slice body)
+/* "v1=…" of the body at that time (seconds). */
+static struct slice webhook_signature(struct arena *a, struct slice secret, int64_t timestamp, struct slice body)
 {
 	uint8_t made[EVP_MAX_MD_SIZE];
 	unsigned n = 0;

@@ -7,7 +7,7 @@
 #define SHARD_DIGITS 8
 #define SINCE_DIGITS 15
 
-uint32_t mark_shard(struct slice id)
+static uint32_t mark_shard(struct slice id)
 {
 	return XXH32(id.p, id.n, 0);
 }

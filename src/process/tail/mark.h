@@ -19,7 +19,7 @@
 
 enum mark_kind { MARK_AFTER, MARK_SINCE, MARK_START };
 struct mark_part {
-	uint32_t shard; /* mark_shard() */
+	uint32_t shard; /* a hash of its id */
 	enum mark_kind kind;
 	struct spot at;   /* AFTER */
 	int64_t since_ms; /* SINCE */
@@ -30,7 +30,6 @@ struct mark {
 	bool is_full; /* there are more */
 };
 
-uint32_t mark_shard(struct slice id);
 struct mark_part *mark_add(struct mark *m, struct slice shard);              /* MARK_START; NULL: it is full now */
 const struct mark_part *mark_find(const struct mark *m, struct slice shard); /* NULL: not in it */
 /* Gives the text's length; 0: there is none. */

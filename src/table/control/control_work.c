@@ -39,7 +39,7 @@ bool control_backfill_chunk(struct stage *s, struct control *c, struct error *e)
 			return false;
 		if (!value_present(item))
 			continue;
-		if (!index_enter(s, t, i, c->keys[n], item, &made, e))
+		if (!index_enter(s, i, &(struct item_change){ t, c->keys[n], VALUE_ABSENT, item }, &made, e))
 			return false;
 		c->worked += made;
 	}

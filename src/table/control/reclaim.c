@@ -65,7 +65,8 @@ static bool read_note(struct slice key, struct slice value, struct arena *a, str
 static size_t find_notes(struct db *db, struct note notes[SOME], struct arena *a)
 {
 	struct slice from = SLICE(NOTE);
-	struct store_iter *it = store_iter(db_store(db), NULL, STORE_META, from, layout_after_prefix(a, from), false, a);
+	struct store_iter *it = store_iter(&(struct store_at){ db_store(db), NULL, STORE_META },
+					   &(struct store_walk){ from, layout_after_prefix(a, from) }, a);
 	struct error e;
 	size_t n = 0;
 

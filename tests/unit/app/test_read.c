@@ -380,14 +380,14 @@ static void the_runtime_reads_everything_without_rules(void **state)
 
 	(void)state;
 	row_from(&item, r->arena, NULL, value_make_map(r->arena, &author, 1));
-	assert_true(read_each(r, pattern(f, "posts"), &s, NULL, 0, visit, &v));
+	assert_true(read_each(pattern(f, "posts"), &s, NULL, 0, visit, &v));
 	assert_int_equal(v.count, 10);
 	v = (struct visited){ .stop_at = 4 };
-	assert_true(read_each(r, pattern(f, "posts"), &s, NULL, 0, visit, &v));
+	assert_true(read_each(pattern(f, "posts"), &s, NULL, 0, visit, &v));
 	assert_int_equal(v.count, 4);
 	row_init(&item, r->arena, NULL); /* what it needs is not there: nothing is found */
 	v = (struct visited){ 0 };
-	assert_true(read_each(r, pattern(f, "posts"), &s, NULL, 0, visit, &v));
+	assert_true(read_each(pattern(f, "posts"), &s, NULL, 0, visit, &v));
 	assert_int_equal(v.count, 0);
 	app_fixture_close(f);
 }

@@ -433,7 +433,7 @@ static void patch_own_members(struct worker *w)
 		snprintf(body, sizeof(body), "{\"extra\":{\"in\":{\"w%d-%d\":1}}}", w->number, i);
 		if (!input_body(&r, e, INPUT_PATCH, NULL, json_parse(r.arena, slice_str(body)), &changes))
 			snprintf(w->wrong, sizeof(w->wrong), "%.*s", SLICE_ARG(r.problem.detail));
-		else if (write_update(&r, e, &id, 1, &changes, &o, &out))
+		else if (write_update(&r, &(struct identity){ e, &id, 1 }, &changes, &o, &out))
 			w->done++;
 		else if (r.problem.type != PROBLEM_BUSY)
 			snprintf(w->wrong, sizeof(w->wrong), "%.*s", SLICE_ARG(r.problem.detail));

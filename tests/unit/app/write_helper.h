@@ -71,7 +71,7 @@ static inline bool try_update(struct run *r, const char *entity, const char *pat
 	struct row given;
 
 	return input_body(r, e, INPUT_UPDATE, NULL, body(r, json), &given) &&
-	       write_update(r, e, identity(r, e, path), e->param_count, &given, o, out);
+	       write_update(r, &(struct identity){ e, identity(r, e, path), e->param_count }, &given, o, out);
 }
 
 static inline bool try_action(struct run *r, const char *entity, const char *path, const char *action, const char *json,
@@ -83,8 +83,8 @@ static inline bool try_action(struct run *r, const char *entity, const char *pat
 	for (size_t i = 0; i < e->action_count; i++)
 		if (slice_is(e->actions[i].name, action))
 			return input_body(r, e, INPUT_ACTION, &e->actions[i], body(r, json), &given) &&
-			       write_action(r, e, &e->actions[i], identity(r, e, path), e->param_count, &given, NULL,
-					    out);
+			       write_action(r, &(struct identity){ e, identity(r, e, path), e->param_count },
+					    &e->actions[i], &given, NULL, out);
 	fail_msg("there is no action %s", action);
 	return false;
 }
@@ -94,7 +94,7 @@ static inline bool try_delete(struct run *r, const char *entity, const char *pat
 	const struct entity *e = entity_named(r, entity);
 	struct write_result out;
 
-	return write_delete(r, e, identity(r, e, path), e->param_count, o, &out);
+	return write_delete(r, &(struct identity){ e, identity(r, e, path), e->param_count }, o, &out);
 }
 
 /* ---- and as one that must not ---- */

@@ -200,16 +200,17 @@ static void a_parked_change_is_kept_whole(void **state)
 static void parked_changes_come_in_pages(void **state)
 {
 	struct slice after = { 0 };
-	struct parked *list;
-	size_t n, all = 0;
+	struct parked_page page;
+	size_t all = 0;
 
 	(void)state;
 	for (int i = 0; i < 7; i++)
 		assert_true(park(arena_printf(&f.arena, "%021d%c", i, 0).p, "x"));
 	do {
-		assert_true(checkpoint_parked(app_fixture_run(&f, "!"), SLICE("tell all"), after, 3, &list, &n, &after));
-		for (size_t i = 0; i < n; i++)
-			assert_int_equal(strtol(list[i].sequence.p, NULL, 10), all++);
+		assert_true(checkpoint_parked(app_fixture_run(&f, "!"), SLICE("tell all"), after, 3, &page));
+		after = page.next;
+		for (size_t i = 0; i < page.count; i++)
+			assert_int_equal(strtol(page.list[i].sequence.p, NULL, 10), all++);
 	} while (after.n);
 	assert_int_equal(all, 7);
 }

@@ -235,11 +235,10 @@ static size_t markers(struct world *w)
 	size_t all = 0;
 
 	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {
-		struct value *items, last;
-		size_t n;
+		struct dyn_page page;
 
-		must(r, beside_query(r, slice_str(kinds[i]), 100, VALUE_ABSENT, &items, &n, &last), "markers");
-		all += n;
+		must(r, beside_query(r, slice_str(kinds[i]), 100, VALUE_ABSENT, &page), "markers");
+		all += page.count;
 	}
 	return all;
 }
@@ -1231,10 +1230,10 @@ static void late_cascade_call(struct backend *b, struct arena *a, const char *op
 static void assert_nothing_goes(int at, bool conflicts, bool unfit)
 {
 	struct late_cascade x = { .backend = { late_cascade_call }, .at = at, .conflicts = conflicts };
-	struct value *items, last;
+	struct dyn_page page;
 	struct world w;
 	struct run *r;
-	size_t n, rows;
+	size_t rows;
 	bool known;
 
 	open_group(&w, MANY);
@@ -1251,9 +1250,9 @@ static void assert_nothing_goes(int at, bool conflicts, bool unfit)
 	other_delete(&w);
 	rows = count_keys(&w, "GROUP#go");
 	assert_int_equal(rows, MANY + unfit);
-	must(r, beside_query(r, SLICE("DELETING#Group"), 2, VALUE_ABSENT, &items, &n, &last), "markers");
-	assert_int_equal(n, 1);
-	must(r, marker_read(r, items[0], &x.marker, &known), "marker");
+	must(r, beside_query(r, SLICE("DELETING#Group"), 2, VALUE_ABSENT, &page), "markers");
+	assert_int_equal(page.count, 1);
+	must(r, marker_read(r, page.items[0], &x.marker, &known), "marker");
 	x.world = &w;
 	x.inner = r->backend;
 	r->backend = &x.backend;

@@ -62,11 +62,11 @@ static int n_of(size_t i)
 
 static size_t parked(struct parked **out)
 {
-	struct slice next;
-	size_t n;
+	struct parked_page page;
 
-	assert_true(checkpoint_parked(app_fixture_run(&f, "!"), SLICE("tell"), SLICE(""), 100, out, &n, &next));
-	return n;
+	assert_true(checkpoint_parked(app_fixture_run(&f, "!"), SLICE("tell"), SLICE(""), 100, &page));
+	*out = page.list;
+	return page.count;
 }
 
 /* ---- tests ---- */

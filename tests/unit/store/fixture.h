@@ -111,7 +111,7 @@ static inline const char *fixture_get(struct fixture *x, const struct store_view
 	struct slice value;
 	bool found;
 
-	if (!store_get(x->store, v, f, slice_str(key), &x->arena, &value, &found, &x->error))
+	if (!store_get(&(struct store_at){ x->store, v, f }, slice_str(key), &x->arena, &value, &found, &x->error))
 		fail_msg("%.*s", SLICE_ARG(x->error.message));
 	return found ? arena_cstr(&x->arena, value) : NULL;
 }
@@ -121,7 +121,8 @@ static inline const char *fixture_keys(struct fixture *x, const struct store_vie
 				       bool backwards)
 {
 	struct store_iter *it =
-		store_iter(x->store, v, STORE_ITEMS, slice_str(from), slice_str(to), backwards, &x->arena);
+		store_iter(&(struct store_at){ x->store, v, STORE_ITEMS },
+			   &(struct store_walk){ slice_str(from), slice_str(to), .backwards = backwards }, &x->arena);
 	struct buf b;
 
 	buf_init(&b, &x->arena);

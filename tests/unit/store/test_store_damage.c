@@ -235,7 +235,8 @@ static void open_damaged(struct fixture *x, const char *dir, struct outcome *o, 
 		bool found;
 
 		key_of(key, i);
-		if (!store_get(x->store, NULL, STORE_ITEMS, slice_str(key), &x->arena, &value, &found, &x->error)) {
+		if (!store_get(&(struct store_at){ x->store, NULL, STORE_ITEMS }, slice_str(key), &x->arena, &value,
+			       &found, &x->error)) {
 			o->failed_reads++;
 			continue;
 		}
@@ -565,9 +566,11 @@ static void a_hole_in_what_was_not_synced_is_warned_of_and_kept(void **state)
 	run_and_kill("relaxed", x->dir);
 	flip(x->dir, "journal.1", 4096 + 5 * 1050);
 	fixture_open(x);
-	assert_true(store_get(x->store, NULL, STORE_ITEMS, SLICE("key-000003"), &x->arena, &value, &found, &x->error));
+	assert_true(store_get(&(struct store_at){ x->store, NULL, STORE_ITEMS }, SLICE("key-000003"), &x->arena, &value,
+			      &found, &x->error));
 	assert_true(found);
-	assert_true(store_get(x->store, NULL, STORE_ITEMS, SLICE("key-000050"), &x->arena, &value, &found, &x->error));
+	assert_true(store_get(&(struct store_at){ x->store, NULL, STORE_ITEMS }, SLICE("key-000050"), &x->arena, &value,
+			      &found, &x->error));
 	assert_false(found);
 	/* It goes on with the numbers of those that are lost, and a kill does not bring them back. */
 	for (uint32_t i = 1; i <= WRITES; i++)
@@ -645,7 +648,8 @@ static struct store_salvaged salvage(struct fixture *x, bool stop_at_damage)
 	snprintf(to, sizeof(to), "%s/salvaged", x->root);
 	nftw(to, fixture_remove_one, 16, FTW_DEPTH | FTW_PHYS);
 	sentences = 0;
-	if (!store_salvage(x->dir, to, stop_at_damage, &result, count_sentence, NULL, x->why, sizeof(x->why)))
+	if (!store_salvage(&(struct store_salvage){ x->dir, to, stop_at_damage, count_sentence, NULL }, &result, x->why,
+			   sizeof(x->why)))
 		fail_msg("%s", x->why);
 	assert_unchanged(x->dir, was);
 	if (fixture_try_open(x, to, false) != STORE_OPENED)
@@ -730,12 +734,13 @@ static void salvage_does_not_write_over_anything(void **state)
 
 	write_and_close(x);
 	was = list(x->dir);
-	assert_false(store_salvage(x->dir, x->dir, false, &result, count_sentence, NULL, x->why, sizeof(x->why)));
+	assert_false(store_salvage(&(struct store_salvage){ x->dir, x->dir, false, count_sentence, NULL }, &result,
+				   x->why, sizeof(x->why)));
 	assert_non_null(strstr(x->why, x->dir));
 	assert_unchanged(x->dir, was);
 	fixture_open(x);
-	assert_false(
-		store_salvage(x->dir, "/nonexistent/x", false, &result, count_sentence, NULL, x->why, sizeof(x->why)));
+	assert_false(store_salvage(&(struct store_salvage){ x->dir, "/nonexistent/x", false, count_sentence, NULL },
+				   &result, x->why, sizeof(x->why)));
 	assert_non_null(strstr(x->why, "in use"));
 }
 

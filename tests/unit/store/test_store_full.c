@@ -87,7 +87,8 @@ static bool is_there(struct disk *d, enum store_family f, uint32_t i)
 	bool found;
 
 	snprintf(key, sizeof(key), "%08u", i);
-	CHECK(store_get(d->x.store, NULL, f, slice_str(key), &d->x.arena, &value, &found, &d->x.error));
+	CHECK(store_get(&(struct store_at){ d->x.store, NULL, f }, slice_str(key), &d->x.arena, &value, &found,
+			&d->x.error));
 	arena_clear(&d->x.arena);
 	return found;
 }

@@ -78,7 +78,8 @@ static void damage_is_told_without_a_path_and_stays_on_record(void **state)
 		char key[32];
 
 		snprintf(key, sizeof(key), "a%08u", i);
-		if (store_get(x->store, NULL, STORE_ITEMS, slice_str(key), &x->arena, &value, &found, &x->error)) {
+		if (store_get(&(struct store_at){ x->store, NULL, STORE_ITEMS }, slice_str(key), &x->arena, &value,
+			      &found, &x->error)) {
 			assert_true(found);
 			right++;
 			continue;
@@ -124,7 +125,8 @@ static void a_failing_disk_is_in_words_for_clients(void **state)
 	assert_false(fixture_try_put(x, STORE_ITEMS, "a", "b"));
 	assert_int_equal(store_health(x->store), STORE_BROKEN);
 	assert_null(strstr(arena_cstr(&x->arena, x->error.message), "injected"));
-	assert_false(store_get(x->store, NULL, STORE_ITEMS, SLICE("a"), &x->arena, &value, &found, &x->error));
+	assert_false(store_get(&(struct store_at){ x->store, NULL, STORE_ITEMS }, SLICE("a"), &x->arena, &value, &found,
+			       &x->error));
 	assert_string_equal(arena_cstr(&x->arena, x->error.message), "Internal server error");
 	store_fail_after(x->store, -1);
 	assert_true(fixture_try_put(x, STORE_ITEMS, "a", "b"));

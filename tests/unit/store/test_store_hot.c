@@ -12,7 +12,9 @@
 /* The values of "partition--1", each followed by a blank. */
 static const char *values(struct fixture *x, bool backwards, size_t most)
 {
-	struct store_iter *it = store_iter_upto(most, x->store, NULL, STORE_ITEMS, FROM, TO, backwards, &x->arena);
+	struct store_iter *it =
+		store_iter(&(struct store_at){ x->store, NULL, STORE_ITEMS },
+			   &(struct store_walk){ FROM, TO, .backwards = backwards, .most = most }, &x->arena);
 	struct buf b;
 
 	buf_init(&b, &x->arena);
@@ -189,7 +191,8 @@ static void a_view_sees_its_own_moment(void **state)
 	fixture_put(x, STORE_ITEMS, "partition--1a", "new");
 	read_until_hot(x);
 	for (int i = 0; i < 3; i++) {
-		it = store_iter_upto(1, x->store, v, STORE_ITEMS, FROM, TO, false, &x->arena);
+		it = store_iter(&(struct store_at){ x->store, v, STORE_ITEMS },
+				&(struct store_walk){ FROM, TO, .most = 1 }, &x->arena);
 		assert_true(store_iter_next(it));
 		assert_true(slice_is(store_iter_value(it), "a"));
 		store_iter_close(it);
@@ -204,7 +207,8 @@ static void what_is_held_outlives_its_place(void **state)
 
 	put_abc(x);
 	read_until_hot(x);
-	it = store_iter_upto(20, x->store, NULL, STORE_ITEMS, FROM, TO, false, &x->arena);
+	it = store_iter(&(struct store_at){ x->store, NULL, STORE_ITEMS }, &(struct store_walk){ FROM, TO, .most = 20 },
+			&x->arena);
 	assert_true(store_iter_next(it));
 	fixture_put(x, STORE_ITEMS, "partition--1b", "new");
 	assert_string_equal(values(x, false, 20), "a new c ");
@@ -347,7 +351,8 @@ static int value_of(struct store *s, bool backwards)
 	int n;
 
 	arena_init(&a);
-	it = store_iter_upto(8, s, NULL, STORE_ITEMS, FROM, TO, backwards, &a);
+	it = store_iter(&(struct store_at){ s, NULL, STORE_ITEMS },
+			&(struct store_walk){ FROM, TO, .backwards = backwards, .most = 8 }, &a);
 	if (!store_iter_next(it))
 		abort();
 	n = (int)strtol(arena_cstr(&a, store_iter_value(it)), NULL, 10);

@@ -139,7 +139,8 @@ static void an_older_format_is_taken_over(void **state)
 	fixture_close(x);
 	fixture_open(x);
 	assert_string_equal(fixture_get(x, NULL, STORE_ITEMS, "k"), "v");
-	assert_true(store_get(x->store, NULL, STORE_META, SLICE("format"), &x->arena, &format, &found, &x->error));
+	assert_true(store_get(&(struct store_at){ x->store, NULL, STORE_META }, SLICE("format"), &x->arena, &format,
+			      &found, &x->error));
 	assert_true(found);
 	/* Hence an older Thorpe, which does not know the journal, leaves it alone. */
 	assert_int_equal(read_be32(format.p), 3);

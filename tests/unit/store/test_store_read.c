@@ -28,10 +28,12 @@ static void keys_and_values_may_hold_any_bytes(void **state)
 	store_batch_put(b, x->store, STORE_ITEMS, key, slice_make(large, sizeof(large)));
 	store_batch_put(b, x->store, STORE_ITEMS, slice_make(NULL, 0), slice_make(NULL, 0));
 	assert_true(store_write(x->store, b, true, &x->arena, &x->error));
-	assert_true(store_get(x->store, NULL, STORE_ITEMS, key, &x->arena, &value, &found, &x->error));
+	assert_true(store_get(&(struct store_at){ x->store, NULL, STORE_ITEMS }, key, &x->arena, &value, &found,
+			      &x->error));
 	assert_true(found);
 	assert_true(slice_equal(value, slice_make(large, sizeof(large))));
-	assert_true(store_get(x->store, NULL, STORE_ITEMS, slice_make(NULL, 0), &x->arena, &value, &found, &x->error));
+	assert_true(store_get(&(struct store_at){ x->store, NULL, STORE_ITEMS }, slice_make(NULL, 0), &x->arena, &value,
+			      &found, &x->error));
 	assert_true(found);
 	assert_int_equal(value.n, 0);
 	store_batch_free(b);
@@ -45,7 +47,8 @@ static void a_value_outlives_the_change_of_its_key(void **state)
 
 	fixture_open_memory(x);
 	fixture_put(x, STORE_ITEMS, "a", "before");
-	assert_true(store_get(x->store, NULL, STORE_ITEMS, SLICE("a"), &x->arena, &value, &found, &x->error));
+	assert_true(store_get(&(struct store_at){ x->store, NULL, STORE_ITEMS }, SLICE("a"), &x->arena, &value, &found,
+			      &x->error));
 	fixture_put(x, STORE_ITEMS, "a", "after!");
 	assert_true(slice_is(value, "before"));
 }
@@ -127,8 +130,10 @@ static void a_walk_finds_a_partition_in_files_and_memory(void **state)
 /* Walks "partition--1" backwards and compares with what was put: `n` entries without every seventh, one with a new value. */
 static void walk_back(struct fixture *x, int n, size_t most)
 {
-	struct store_iter *it = store_iter_upto(most, x->store, NULL, STORE_ITEMS, SLICE("partition--1"),
-						SLICE("partition--1~"), true, &x->arena);
+	struct store_iter *it = store_iter(&(struct store_at){ x->store, NULL, STORE_ITEMS },
+					   &(struct store_walk){ SLICE("partition--1"), SLICE("partition--1~"),
+								 .backwards = true, .most = most },
+					   &x->arena);
 	size_t taken = 0;
 
 	for (int i = n - 1; i >= 0 && taken < most; i--) {
@@ -196,8 +201,10 @@ static void a_walk_backwards_meets_large_values(void **state)
 
 		snprintf(key, sizeof(key), "partition--1%d", n);
 		fixture_put(x, STORE_ITEMS, key, large);
-		it = store_iter_upto(20, x->store, NULL, STORE_ITEMS, SLICE("partition--1"), SLICE("partition--1~"),
-				     true, &x->arena);
+		it = store_iter(&(struct store_at){ x->store, NULL, STORE_ITEMS },
+				&(struct store_walk){ SLICE("partition--1"), SLICE("partition--1~"), .backwards = true,
+						      .most = 20 },
+				&x->arena);
 		for (int left = n; left >= 0; left--) {
 			assert_true(store_iter_next(it));
 			assert_int_equal(store_iter_key(it).p[12], '0' + left);
@@ -214,7 +221,6 @@ static void several_keys_are_found_as_one_by_one(void **state)
 	struct fixture *x = *state;
 	struct slice keys[100], values[100];
 	struct store_view *v;
-	bool found[100];
 
 	fixture_open(x);
 	for (int i = 0; i < 60; i++) {
@@ -234,19 +240,20 @@ static void several_keys_are_found_as_one_by_one(void **state)
 		keys[i] = arena_printf(&x->arena, "k%02d", i * 37 % 70);
 	for (size_t n = 0; n <= 100; n += 20) {
 		for (int later = 0; later < 2; later++) {
-			assert_true(store_get_many(x->store, later ? NULL : v, STORE_ITEMS, keys, n, &x->arena, values,
-						   found, &x->error));
+			assert_true(store_get_many(&(struct store_at){ x->store, later ? NULL : v, STORE_ITEMS }, keys,
+						   n, &x->arena, values, &x->error));
 			for (size_t i = 0; i < n; i++) {
 				const char *one =
 					fixture_get(x, later ? NULL : v, STORE_ITEMS, arena_cstr(&x->arena, keys[i]));
 
-				assert_true(found[i] == (one != NULL));
+				assert_true((values[i].p != NULL) == (one != NULL));
 				assert_true(slice_is(values[i], one ? one : ""));
 			}
 		}
 	}
 	store_fail_after(x->store, 1); /* the second group */
-	assert_false(store_get_many(x->store, NULL, STORE_ITEMS, keys, 100, &x->arena, values, found, &x->error));
+	assert_false(store_get_many(&(struct store_at){ x->store, NULL, STORE_ITEMS }, keys, 100, &x->arena, values,
+				    &x->error));
 	assert_int_equal(x->error.code, ERR_INTERNAL);
 	store_fail_after(x->store, -1);
 }
@@ -259,7 +266,8 @@ static void a_walk_keeps_its_own_copy_of_the_bounds(void **state)
 
 	fixture_open_memory(x);
 	put_letters(x);
-	it = store_iter(x->store, NULL, STORE_ITEMS, slice_str(from), slice_str(to), false, &x->arena);
+	it = store_iter(&(struct store_at){ x->store, NULL, STORE_ITEMS },
+			&(struct store_walk){ slice_str(from), slice_str(to) }, &x->arena);
 	from[0] = to[0] = 'a';
 	assert_true(store_iter_next(it));
 	assert_true(slice_is(store_iter_key(it), "d"));
@@ -277,7 +285,8 @@ static void a_walk_sees_one_moment(void **state)
 
 	fixture_open_memory(x);
 	put_letters(x);
-	it = store_iter(x->store, NULL, STORE_ITEMS, SLICE("f"), SLICE(""), false, &x->arena);
+	it = store_iter(&(struct store_at){ x->store, NULL, STORE_ITEMS },
+			&(struct store_walk){ SLICE("f"), SLICE("") }, &x->arena);
 	fixture_put(x, STORE_ITEMS, "g", "new");
 	assert_true(store_iter_next(it));
 	assert_true(store_iter_next(it));
@@ -292,7 +301,8 @@ static void a_closed_walk_is_over(void **state)
 
 	fixture_open_memory(x);
 	put_letters(x);
-	it = store_iter(x->store, NULL, STORE_ITEMS, SLICE(""), SLICE(""), false, &x->arena);
+	it = store_iter(&(struct store_at){ x->store, NULL, STORE_ITEMS }, &(struct store_walk){ SLICE(""), SLICE("") },
+			&x->arena);
 	assert_true(store_iter_next(it));
 	store_iter_close(it);
 	store_iter_close(it);
@@ -342,10 +352,12 @@ static void reading_fails_when_told_to_and_then_recovers(void **state)
 	put_letters(x);
 	store_fail_after(x->store, 1);
 	assert_string_equal(fixture_get(x, NULL, STORE_ITEMS, "b"), "b");
-	assert_false(store_get(x->store, NULL, STORE_ITEMS, SLICE("b"), &x->arena, &value, &found, &x->error));
+	assert_false(store_get(&(struct store_at){ x->store, NULL, STORE_ITEMS }, SLICE("b"), &x->arena, &value, &found,
+			       &x->error));
 	assert_int_equal(x->error.code, ERR_INTERNAL);
 	assert_false(found);
-	it = store_iter(x->store, NULL, STORE_ITEMS, SLICE(""), SLICE(""), false, &x->arena);
+	it = store_iter(&(struct store_at){ x->store, NULL, STORE_ITEMS }, &(struct store_walk){ SLICE(""), SLICE("") },
+			&x->arena);
 	while (store_iter_next(it))
 		;
 	assert_false(store_iter_ok(it, &x->arena, &x->error));
@@ -360,14 +372,15 @@ static void read_a_lot(struct fixture *x)
 {
 	struct store_view *v = store_view(x->store, &x->arena);
 
-	struct store_iter *it = store_iter_upto(20, x->store, v, STORE_ITEMS, SLICE("partition--1"),
-						SLICE("partition--1~"), true, &x->arena);
+	struct store_iter *it = store_iter(&(struct store_at){ x->store, v, STORE_ITEMS },
+					   &(struct store_walk){ SLICE("partition--1"), SLICE("partition--1~"),
+								 .backwards = true, .most = 20 },
+					   &x->arena);
 
 	struct slice keys[] = { SLICE("large"), SLICE("b"), SLICE("none") }, values[3];
-	bool found[3];
 
 	fixture_get(x, v, STORE_ITEMS, "large");
-	if (!store_get_many(x->store, v, STORE_ITEMS, keys, 3, &x->arena, values, found, &x->error))
+	if (!store_get_many(&(struct store_at){ x->store, v, STORE_ITEMS }, keys, 3, &x->arena, values, &x->error))
 		fail_msg("%.*s", SLICE_ARG(x->error.message));
 	fixture_keys(x, v, "a", "z", true);
 	while (store_iter_next(it))

@@ -246,8 +246,8 @@ static void *write_and_read(void *ptr)
 			abort();
 		store_batch_free(b);
 		key[1] = 0;
-		it = store_iter(mine.store, store_view(mine.store, &mine.arena), STORE_ITEMS, slice_str(key), SLICE(""),
-				false, &mine.arena);
+		it = store_iter(&(struct store_at){ mine.store, store_view(mine.store, &mine.arena), STORE_ITEMS },
+				&(struct store_walk){ slice_str(key), SLICE("") }, &mine.arena);
 		while (store_iter_next(it) && store_iter_key(it).p[0] == key[0])
 			n++;
 		if (n != i + 1)

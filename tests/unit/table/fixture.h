@@ -333,7 +333,7 @@ static inline char *get(struct fixture *f, const char *table, const char *key)
 	struct error e = { 0 };
 
 	assert_true(table_key_of_key(t, item_of(f, key), &f->arena, &k, &e));
-	assert_true(db_get(f->db, NULL, t, k, &f->arena, &item, &e));
+	assert_true(db_get(&(struct db_at){ f->db, NULL, t }, k, &f->arena, &item, &e));
 	return value_present(item) ? item_text(f, item) : NULL;
 }
 

@@ -85,8 +85,8 @@ static struct seen read_from(struct fixture *f, uint64_t from, uint64_t *next)
 	struct error e = { 0 };
 	uint64_t unused;
 
-	if (!db_stream_read(f->db, st, stream_shard_of(st, SLICE("a")), from, 0, see, &s, &f->arena,
-			    next ? next : &unused, &e))
+	if (!db_stream_read(f->db, &(struct stream_read){ st, stream_shard_of(st, SLICE("a")), from, 0, see, &s },
+			    &f->arena, next ? next : &unused, &e))
 		fail_msg("%.*s", SLICE_ARG(e.message));
 	return s;
 }
@@ -99,8 +99,9 @@ static size_t records(struct fixture *f)
 static size_t stored_records(struct fixture *f)
 {
 	struct slice prefix = layout_id(&f->arena, table_of(f, "t")->stream->id);
-	struct store_iter *it = store_iter(db_store(f->db), NULL, STORE_STREAM, prefix,
-					   layout_after_prefix(&f->arena, prefix), false, &f->arena);
+	struct store_iter *it =
+		store_iter(&(struct store_at){ db_store(f->db), NULL, STORE_STREAM },
+			   &(struct store_walk){ prefix, layout_after_prefix(&f->arena, prefix) }, &f->arena);
 	size_t n = 0;
 
 	while (store_iter_next(it))

@@ -49,7 +49,8 @@ static void make_provisioned(struct fixture *f, const struct index *x, size_t n)
 static size_t count_keys(struct fixture *f, enum store_family family)
 {
 	struct slice all = SLICE("");
-	struct store_iter *it = store_iter(db_store(f->db), NULL, family, all, all, false, &f->arena);
+	struct store_iter *it = store_iter(&(struct store_at){ db_store(f->db), NULL, family },
+					   &(struct store_walk){ all, all }, &f->arena);
 	size_t n = 0;
 
 	while (store_iter_next(it))

@@ -29,8 +29,8 @@ static void drop(struct fixture *f, const char *table)
 
 static size_t notes(struct fixture *f)
 {
-	struct store_iter *it =
-		store_iter(db_store(f->db), NULL, STORE_META, SLICE("reclaim"), SLICE("reclain"), false, &f->arena);
+	struct store_iter *it = store_iter(&(struct store_at){ db_store(f->db), NULL, STORE_META },
+					   &(struct store_walk){ SLICE("reclaim"), SLICE("reclain") }, &f->arena);
 	size_t n = 0;
 
 	while (store_iter_next(it))

@@ -38,7 +38,8 @@ static struct records read_shard(struct fixture *f, const struct stream *s, uint
 	uint64_t unused;
 
 	buf_init(&all.text, &f->arena);
-	if (!db_stream_read(f->db, s, shard, from, limit, take_record, &all, &f->arena, next ? next : &unused, &e))
+	if (!db_stream_read(f->db, &(struct stream_read){ s, shard, from, limit, take_record, &all }, &f->arena,
+			    next ? next : &unused, &e))
 		fail_msg("%.*s", SLICE_ARG(e.message));
 	buf_byte(&all.text, 0);
 	return all;
@@ -56,8 +57,9 @@ static size_t count_all(struct fixture *f, const struct stream *s)
 static size_t stored_records(struct fixture *f, const struct stream *s)
 {
 	struct slice prefix = layout_id(&f->arena, s->id);
-	struct store_iter *it = store_iter(db_store(f->db), NULL, STORE_STREAM, prefix,
-					   layout_after_prefix(&f->arena, prefix), false, &f->arena);
+	struct store_iter *it =
+		store_iter(&(struct store_at){ db_store(f->db), NULL, STORE_STREAM },
+			   &(struct store_walk){ prefix, layout_after_prefix(&f->arena, prefix) }, &f->arena);
 	size_t n = 0;
 
 	while (store_iter_next(it))

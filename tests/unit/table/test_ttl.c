@@ -89,7 +89,8 @@ static void the_stream_says_who_deleted(void **state)
 	step_all(f);
 	s = table_of(f, "t")->stream;
 	for (uint32_t shard = 0; shard < s->shards; shard++)
-		assert_true(db_stream_read(f->db, s, shard, 0, 0, count_by_ttl, &by_ttl, &f->arena, &next, &e));
+		assert_true(db_stream_read(f->db, &(struct stream_read){ s, shard, 0, 0, count_by_ttl, &by_ttl },
+					   &f->arena, &next, &e));
 	assert_int_equal(by_ttl, 1);
 }
 

@@ -284,7 +284,7 @@ static int64_t counter(struct fixture *f, const char *pk)
 	struct error e;
 	int64_t v;
 
-	assert_true(db_get(f->db, NULL, t, k, &f->arena, &item, &e));
+	assert_true(db_get(&(struct db_at){ f->db, NULL, t }, k, &f->arena, &item, &e));
 	if (!value_present(item))
 		return 0;
 	n = value_number(value_get(item, SLICE("n")));
