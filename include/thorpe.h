@@ -13,10 +13,10 @@
  *     thorpe_reply_free(&r);
  *     thorpe_close(db);
  *
- * Threads: everything but open and close may be called by any number of threads at once. A write
- * returns when it is on disk (or, with `relaxed`, when it is applied); writes of several threads share
- * one sync, and a thread that finds nobody else writing writes itself: it must not be cancelled within a call. One process at a time may
- * have a directory open.
+ * Threads: any number of threads may call everything except open and close at once. A write returns when it is on
+ * disk (or, with `relaxed`, when it is applied). Writes of several threads share one sync, and a thread may do the
+ * write itself if no other is writing, so do not cancel a thread within a call. Only one process at a time may have
+ * a directory open.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef THORPE_H
 #define THORPE_H

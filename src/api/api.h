@@ -1,10 +1,10 @@
 /* DynamoDB's operations: a document in, a document out. Knows no HTTP connection and no event loop.
  *
- * A call goes: api_start() on the caller's thread → done() → api_finish() on the caller's thread.
- * done() is called exactly once: within api_start() for reads, for everything refused, and for a write of a thread that
- * may wait when nobody else is writing; otherwise later on the writer's thread. Between api_start() and done() the call and its arena belong to the
- * api. After api_finish() `status` and `reply` are set and live as long as the arena.
- * Memory running out anywhere gives a 500 reply (InternalServerError), never a crash.
+ * A call goes: api_start() on the caller's thread → done() → api_finish() on the caller's thread. done() is called
+ * exactly once: within api_start() for reads, for refused requests, and for a write of a thread that may wait while
+ * no other thread writes; otherwise later on the writer's thread. Between api_start() and done() the call and its
+ * arena belong to the api. After api_finish() `status` and `reply` are set and live as long as the arena. Memory
+ * running out anywhere gives a 500 reply (InternalServerError), never a crash.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef THORPE_API_API_H
 #define THORPE_API_API_H

@@ -4,7 +4,7 @@
 #include <semaphore.h>
 #include "api/api.h"
 
-/* A semaphore, because whoever is woken by one has no lock to wait for: the writer wakes dozens after each batch. */
+/* A semaphore, because a thread woken by one has no lock to wait for: the writer wakes dozens after each batch. */
 static void on_done(struct api_call *c)
 {
 	sem_post(c->ctx);

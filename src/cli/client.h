@@ -17,7 +17,7 @@ struct client_reply {
 	struct slice body; /* in the arena */
 };
 
-/* False: nobody answered, and `why` is a sentence. */
+/* False: no answer, and `why` is a sentence. */
 bool client_send(struct arena *a, const struct client_request *q, struct client_reply *r, char *why,
 		 size_t n) MUST_CHECK;
 

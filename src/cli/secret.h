@@ -11,9 +11,9 @@
 #define SECRET_BYTES 32
 #define SECRET_FILE  "token-secret" /* in the data directory */
 
-/* Reads `file`, or without one (NULL) the data directory's. `create`: makes it when it is missing, and whoever else does so at
- * the same moment gets the same. Without a file and a data directory (both NULL) it is random, and gone with the process.
- * False: `why` is a sentence. */
+/* Reads `file` or, if it is NULL, the data directory's. `create`: makes it if it is missing; a process that does so
+ * at the same moment gets the same secret. Without a file and a data directory (both NULL) it is random and lost
+ * with the process. False: `why` is a sentence. */
 bool secret_load(const char *data_dir, const char *file, bool create, uint8_t out[SECRET_BYTES], char *why, size_t n)
 	__attribute__((warn_unused_result));
 /* Puts a secret that is known into a data directory that has none. *other: it has another one, which stays. */

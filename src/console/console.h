@@ -1,7 +1,7 @@
-/* What the server says to the console in the browser: documents about itself, its numbers and its designs.
+/* The server's documents for the console in the browser: about itself, its metrics and its designs.
  *
- * The documents are those of console/src/lib/types.ts. They are for operators: whoever serves them (http/serve/console.c) has made
- * sure of that. Knows no connection; what only the HTTP server knows is handed in.
+ * The documents are those of console/src/lib/types.ts. They are for operators: http/serve/console.c checks that
+ * before it serves them. Knows no connection; the caller passes in what only the HTTP server knows.
  *
  * Threads: a console is shared by all. Documents of designs are made once, when first asked for, and kept: a design does not
  * change while it is served.

@@ -222,7 +222,7 @@ struct slice verify_document(struct verify *v, struct arena *a)
 		doc_member_str(&b, "why", v->why);
 	put_kinds(&b, v);
 	json_member_open(&b, "findings", '[');
-	/* Those that came since there was room for are told the next time. */
+	/* Findings that did not fit are reported the next time. */
 	if (b.cap - b.n > v->findings.n + 64)
 		buf_put(&b, buf_slice(&v->findings));
 	json_close(&b, ']');

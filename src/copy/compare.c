@@ -1,7 +1,8 @@
 /* Both tables, item by item.
  *
- * Each item of the source is looked up at the target. Then the target is counted; only if it has more than were found are its keys looked
- * up at the source. Where someone may be writing, what differs is looked at again, on both sides, before it is told.
+ * Each item of the source is looked up at the target. Then the target is counted; only if it has more than were
+ * found are its keys looked up at the source. If the tables may be written to, differences are checked again on
+ * both sides before they are reported.
  * SPDX-License-Identifier: Apache-2.0 */
 #include <stdlib.h>
 #include "base/clock.h"

@@ -1,4 +1,4 @@
-/* What the files of copy/ share.
+/* Shared by the files of copy/.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef THORPE_COPY_INTERNAL_H
 #define THORPE_COPY_INTERNAL_H
@@ -8,28 +8,29 @@
 #include "copy/copy.h"
 
 #define COPY_KEPT_MS \
-	(23 * 3600 * INT64_C(1000)) /* a stream keeps 24 hours: whoever has been at its end since has missed nothing */
-#define COPY_KEYS_MOST 3            /* of an index with several attributes a table's key has two */
+	(23 * 3600 * \
+	 INT64_C(1000))  /* a stream keeps 24 hours: a copy that was at its end within that time has missed nothing */
+#define COPY_KEYS_MOST 3 /* of an index with several attributes a table's key has two */
 #define COPY_SEQUENCE  48
 
 /* under job.lock */
 struct segment {
-	char *at; /* the key to go on after, as JSON; NULL: from the start */
+	char *at; /* the key to continue after, as JSON; NULL: from the start */
 	bool done, busy;
 };
 
-/* under job.lock; what a worker changes of it is its own while `busy` */
+/* under job.lock; while `busy`, only its worker changes it */
 struct source_shard {
 	struct source_shard *next;
 	char *id, *parent;            /* "" : none */
-	char sequence[COPY_SEQUENCE]; /* applied up to and with it; "": nothing */
+	char sequence[COPY_SEQUENCE]; /* applied up to and including it; "": nothing */
 	int64_t reached_ms;           /* all changes before this time have been applied, or were before the scan */
 	bool ended, busy, listed;
-	bool is_old; /* it was closed when the copy began: its changes are in the items, and its sequence is not known */
-	bool from_oldest; /* the sequence has been trimmed, and nothing missed */
+	bool is_old;      /* closed before the copy began: its changes are in the items, and its sequence is unknown */
+	bool from_oldest; /* the sequence has been trimmed, but nothing was missed */
 	char *iterator;   /* NULL: a new one is needed */
-	unsigned empties; /* looks in a row that brought nothing */
-	int64_t lag_ms;   /* how old the last change was that was applied; 0: nothing followed it */
+	unsigned empties; /* polls in a row without records */
+	int64_t lag_ms;   /* age of the last applied change; 0: nothing followed it */
 	int64_t next_us;
 };
 
@@ -38,15 +39,15 @@ struct job {
 	const struct copy_options *o;
 	struct slice table;
 	pthread_mutex_t lock;
-	atomic_bool halt;        /* something went wrong, or it is to stop: workers leave */
+	atomic_bool halt;        /* failed or stopping: workers leave */
 	atomic_bool follow_ends; /* workers of the stream leave */
 	bool failed;             /* under lock, with why */
 	char why[1024];
 
-	/* the source, as it was found */
-	char source[128]; /* which table it is, whatever it is reached by */
+	/* the source, as found */
+	char source[128]; /* identifies the table, however it is reached */
 	char stream[256]; /* its ARN; "": none */
-	char label[64];   /* … and label, which is the same from whatever side it is reached */
+	char label[64];   /* its label, the same however it is reached */
 	char view[32];
 	char ttl[256];              /* the attribute of its TTL; "": off */
 	char *keys[COPY_KEYS_MOST]; /* names of the key's attributes */
@@ -57,20 +58,20 @@ struct job {
 	char owner[ULID_LENGTH + 1];
 	uint64_t beat;
 	enum copy_phase phase; /* under lock */
-	bool sweeps;           /* the target may have items that the source has not */
+	bool sweeps;           /* the target may have items that the source does not */
 	struct segment *segments;
 	size_t segment_count;
 	struct source_shard *shards;
 	bool lost;                /* C7, under lock */
 	bool wants_list;          /* a shard has ended, or is gone; under lock */
 	int64_t list_us;          /* when the shards were last listed */
-	enum copy_mode following; /* what copy_stream_follow() was asked for */
+	enum copy_mode following; /* the argument of copy_stream_follow() */
 	const struct walk *walk;
 	atomic_uint walk_next;
 	atomic_uint_fast64_t walked;
 	void (*tell)(void *ctx, const char *what, struct slice key); /* compare.c */
-	bool is_over;  /* the switch was done before: said again, with nothing to do */
-	bool is_saved; /* the state is in the table: the saver may go on */
+	bool is_over;  /* the switch was done before: report it again, with nothing to do */
+	bool is_saved; /* the state is in the table: the saver may run */
 
 	/* numbers */
 	atomic_uint_fast64_t items, bytes, changes, removed, differences;
@@ -88,43 +89,43 @@ struct copier {
 	struct job *job;
 	struct backend *backends[2];
 	struct arena arena; /* of a page, or a step */
-	bool has_last_word; /* calls also when the job is halted: to leave the state in order */
+	bool has_last_word; /* may call even if the job is halted: to leave the state in order */
 };
 
 /* ---- calls (call.c) ---- */
 bool copier_init(struct copier *c, struct job *j) MUST_CHECK; /* false: the job has failed */
 void copier_release(struct copier *c);
-/* Repeats what may go better the next time, for as long as the options say; throttling for ever. False: refused (r->error), or,
- * with an empty r->error, the job is halted. */
+/* Retries calls that may succeed later, for as long as the options allow; throttled calls forever. False: refused
+ * (r->error) or, with an empty r->error, the job is halted. */
 bool copier_call(struct copier *c, enum copy_at at, const char *operation, struct slice body,
 		 struct backend_reply *r) MUST_CHECK;
-/* The same; whatever is refused fails the job. */
+/* The same, but a refusal fails the job. */
 bool copier_must(struct copier *c, enum copy_at at, const char *operation, struct slice body,
 		 struct backend_reply *r) MUST_CHECK;
-/* What was refused fails the job. Returns false. */
+/* Fails the job because of a refusal. Returns false. */
 bool copier_refused(struct copier *c, enum copy_at at, const char *operation, const struct backend_reply *r);
 bool copy_job_fail(struct job *j, const char *fmt, ...)
-	__attribute__((format(printf, 2, 3))); /* the first counts; returns false */
+	__attribute__((format(printf, 2, 3))); /* only the first counts; returns false */
 void copy_job_say(struct job *j, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 bool copy_job_halted(struct job *j); /* also: stopped from outside */
-/* False: halted meanwhile. */
+/* False: halted during the pause. */
 bool copy_job_pause(struct job *j, int64_t ms);
-/* Runs fn() in `n` threads, each with a copier, until all have returned; every second and at the end the progress is told, and
- * watch(), if any, is asked whether to go on. */
+/* Runs fn() in `n` threads, each with a copier, until all have returned; every second and at the end it reports
+ * progress, and asks watch(), if any, whether to go on. */
 void copy_job_work(struct job *j, unsigned n, void (*fn)(struct copier *c), bool (*watch)(struct copier *c));
 unsigned copy_job_parallel(const struct job *j);
 
-/* A member that is a text; empty when there is none. */
+/* A text member; empty if absent. */
 struct slice copy_text(const struct json *obj, const char *name);
 struct buf copy_body(struct copier *c, struct slice table); /* {"TableName":"…" */
 struct slice copy_beside(struct copier *c);                 /* <table>.thorpe */
 
 /* ---- tables (table.c, finish.c) ---- */
-/* *table NULL: there is none. */
+/* *table NULL: it does not exist. */
 bool copy_table_describe(struct copier *c, enum copy_at at, struct slice name, const struct json **table) MUST_CHECK;
-/* Reads the source's into the job. */
+/* Reads the source's description into the job. */
 bool copy_table_read_source(struct copier *c, const struct json **table) MUST_CHECK;
-/* Why the target, which is there, cannot take the source's items; empty: it can. False: the job failed. */
+/* Why the existing target cannot take the source's items; empty: it can. False: the job failed. */
 bool copy_table_differs(struct copier *c, const struct json *from, const struct json *to, struct slice *why) MUST_CHECK;
 bool copy_table_has_items(struct copier *c, enum copy_at at, struct slice name, bool *out) MUST_CHECK;
 /* The attribute; empty: off. */
@@ -142,15 +143,15 @@ enum state_found {
 	STATE_NONE,
 	STATE_OURS,
 	STATE_OTHER /* of another source */,
-	STATE_NEWER /* a layout that is not known */
+	STATE_NEWER /* an unknown layout */
 };
-/* Into the job, but for STATE_NONE; *owner in the arena: empty when nobody has it. */
+/* Reads into the job, except for STATE_NONE; *owner is in the arena, empty if the copy has no owner. */
 bool copy_state_load(struct copier *c, enum state_found *found, struct slice *owner, uint64_t *beat) MUST_CHECK;
-/* Becomes the owner: of a state that is not there yet (`owner` and beat as none), or of the one that was loaded. False: the job
- * failed, also because another was quicker. */
+/* Becomes the owner: of a new state (`owner` and beat as none), or of the loaded one. False: the job failed,
+ * possibly because another copy was quicker. */
 bool copy_state_claim(struct copier *c, bool exists, struct slice owner, uint64_t beat) MUST_CHECK;
 bool copy_state_save(struct copier *c) MUST_CHECK;
-bool copy_state_leave(struct copier *c) MUST_CHECK; /* nobody has it: another may go on at once */
+bool copy_state_leave(struct copier *c) MUST_CHECK; /* has no owner: another copy may continue at once */
 void copy_state_reset(struct job *j);               /* forgets segments and shards */
 void copy_state_put_item(struct buf *b, struct job *j, const char *owner); /* {"PK":…}; for tests, too */
 bool copy_state_take(struct job *j, const struct json *item,
@@ -203,13 +204,13 @@ bool copy_keyed_get(struct copier *c, const struct keyed *k, enum copy_at at, co
 /* ---- the phases ---- */
 bool copy_scan_all(struct copier *c) MUST_CHECK; /* scan.c */
 bool copy_sweep_all(struct copier *c)
-	MUST_CHECK; /* sweep.c: what the source does not have goes. Before changes are applied: C1 */
+	MUST_CHECK; /* sweep.c: removes what the source does not have. Before changes are applied: C1 */
 bool copy_stream_begin(struct copier *c) MUST_CHECK; /* stream.c: the positions before the scan */
 /* Until it has caught up, the source has been quiet, or it is stopped; job.lost: C7. */
 bool copy_stream_follow(struct copier *c, enum copy_mode mode) MUST_CHECK;
 bool copy_beside_bring(struct copier *c) MUST_CHECK; /* beside.c */
 bool copy_beside_goes_along(struct slice pk, struct slice sk);
-/* undone.c: whether the source's processors have something before them, and what. */
+/* undone.c: whether the source's processors still have work, and which. */
 bool copy_undone_look(struct copier *c, bool *any, char *why, size_t n) MUST_CHECK;
 bool copy_undone_settle(struct copier *c) MUST_CHECK;
 /* compare.c: counts job.differences. */

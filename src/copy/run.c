@@ -22,7 +22,7 @@ static void set_phase(struct job *j, enum copy_phase phase)
 	pthread_mutex_unlock(&j->lock);
 }
 
-/* ---- the saver: the state is never far behind, and shows that this copy lives ---- */
+/* ---- the saver: keeps the state current, and shows that this copy is alive ---- */
 
 struct saver {
 	struct job *job;

@@ -1,6 +1,6 @@
-/* How far a copy is, in the target's <table>.thorpe: there, and not in a file, because it belongs to the items that it tells of. It goes on
- * from another machine, after that one is gone, and from a data directory as well as from the server that had it; and a target that
- * someone has emptied, or made anew, is not mistaken for one that is half full.
+/* How far a copy is, in the target's <table>.thorpe: there, and not in a file, because it belongs to the items that
+ * it tells of. It goes on from another machine, after that one is gone, and from a data directory as well as from
+ * the server that had it; and a target that was emptied or recreated is not mistaken for one that is half full.
  *
  *   {PK: COPY, SK: state, layout: 1, source, stream, owner, beat, phase, sweeps, items, segments: [{at, done}], shards: {<id>: {…}}}
  *

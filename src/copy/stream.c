@@ -187,7 +187,7 @@ static enum read_end new_iterator(struct copier *c, struct source_shard *s)
 	struct backend_reply r;
 	struct buf b;
 
-	/* Whoever begins at the oldest is not told that there were older ones. */
+	/* A reader that begins at the oldest record gets no error about older ones. */
 	if (!after && clock_now_ms(&clock_system) - s->reached_ms >= COPY_KEPT_MS)
 		return READ_LOST;
 	buf_init(&b, &c->arena);

@@ -1,4 +1,4 @@
-/* Makes the tables of a design where they are to be, and says first what it would do.
+/* Creates the tables of a design at an endpoint, and shows the plan first.
  *
  *     struct deploy_want want;
  *     deploy_want(design, &options, &arena, &want);              // the design's table, and <table>.thorpe beside it
@@ -6,15 +6,15 @@
  *     deploy_run(backend, &want, &progress, &arena, &failure);   // does it
  *
  * Invariants
- *   D1  Nothing is deleted, turned off or made smaller. What differs and cannot be changed is an obstacle: with one of those
- *       nothing is done at all.
- *   D2  deploy_run() decides each step by looking at what is there: it may be killed anywhere and run again, and two of them may
- *       run at once. When it says DEPLOY_DONE, everything can be used: no table and no index is being built.
- *   D3  Looking only reads. (With `probes` it sends one UpdateContinuousBackups that names no table, which every service refuses:
- *       how it does tells whether it has the operation.)
+ *   D1  Nothing is deleted, turned off or made smaller. A difference that cannot be changed is an obstacle: if
+ *       there is one, nothing is done at all.
+ *   D2  deploy_run() decides each step from the current state: it may be killed at any point and run again, and two
+ *       may run at once. When it returns DEPLOY_DONE, everything is usable: no table or index is still being built.
+ *   D3  Looking only reads. (With `probes` it sends one UpdateContinuousBackups that names no table, which every
+ *       service refuses; the error shows whether it has the operation.)
  *
- * The documents of deploy_cloudformation() and deploy_terraform() say the same, for those tools; they are made without any call.
- * Memory that runs out leaves by arena.h A1.
+ * deploy_cloudformation() and deploy_terraform() describe the same for those tools; they make no calls. Running out
+ * of memory leaves by arena.h A1.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef THORPE_DEPLOY_DEPLOY_H
 #define THORPE_DEPLOY_DEPLOY_H
@@ -22,7 +22,7 @@
 #include "request/backend.h"
 #include "design/design.h"
 
-/* ---- what is wanted ---- */
+/* ---- the wanted tables ---- */
 
 struct deploy_tag {
 	struct slice key, value;
@@ -38,7 +38,8 @@ struct deploy_options {
 };
 
 struct deploy_table {
-	const struct design *as; /* its name, keys, indexes, stream, TTL and billing; of the table beside it nothing else is set */
+	const struct design
+		*as; /* its name, keys, indexes, stream, TTL and billing; for the table beside it nothing else is set */
 	bool recovery, protection;
 	const struct deploy_tag *tags;
 	size_t tag_count;
@@ -58,10 +59,10 @@ bool deploy_tag_is_valid(const struct deploy_tag *t);
 
 /* ---- the plan ---- */
 
-/* in the order in which they are done to a table */
+/* in the order in which they are applied to a table */
 enum deploy_act {
 	DEPLOY_CREATE,
-	DEPLOY_WAIT, /* something is under way */
+	DEPLOY_WAIT, /* another change is under way */
 	DEPLOY_PROTECT,
 	DEPLOY_RECOVERY,
 	DEPLOY_TAG,
@@ -72,7 +73,7 @@ enum deploy_act {
 
 struct deploy_step {
 	enum deploy_act act;
-	size_t table;                     /* of deploy_want.tables */
+	size_t table;                     /* index into deploy_want.tables */
 	const struct design_index *index; /* DEPLOY_INDEX */
 	struct slice words;               /* "index GSI1: GSI1PK, GSI1SK; all attributes": what is missing */
 	const struct slice *details;      /* DEPLOY_CREATE: what the new table has */
@@ -81,7 +82,7 @@ struct deploy_step {
 
 enum deploy_weight {
 	DEPLOY_OBSTACLE, /* cannot be changed; the words say what to do */
-	DEPLOY_NOTE,     /* differs, and is left so */
+	DEPLOY_NOTE,     /* differs, and is left unchanged */
 };
 
 struct deploy_remark {
@@ -91,16 +92,16 @@ struct deploy_remark {
 };
 
 struct deploy_plan {
-	const struct deploy_step *steps; /* by table, each in the order of its acts; none: nothing is to be done */
+	const struct deploy_step *steps; /* by table, each in the order of its acts; none: nothing to do */
 	size_t step_count;
 	const struct deploy_remark *remarks;
 	size_t remark_count, obstacle_count;
-	struct slice arns[DEPLOY_TABLES]; /* empty: there is no such table */
-	double table_bytes, index_bytes;  /* what is stored, as the service knows it (it counts every six hours) */
+	struct slice arns[DEPLOY_TABLES]; /* empty: the table does not exist */
+	double table_bytes, index_bytes;  /* stored bytes as the service reports them (it counts every six hours) */
 };
 
 struct deploy_failure {
-	const char *operation; /* that was refused; NULL: `words` is all */
+	const char *operation; /* the refused operation; NULL: `words` says it all */
 	struct slice table;
 	struct backend_reply reply;
 	struct slice words; /* for a person; empty: see `reply` */
@@ -110,12 +111,12 @@ struct deploy_failure {
 bool deploy_look(struct backend *b, const struct deploy_want *w, struct arena *a, struct deploy_plan *plan,
 		 struct deploy_failure *f) MUST_CHECK;
 
-/* ---- doing it ---- */
+/* ---- running it ---- */
 
 struct deploy_progress {
-	void (*say)(void *ctx, struct slice line); /* "SocialMediaApp: TTL: by expires_at": it was asked for */
+	void (*say)(void *ctx, struct slice line); /* "SocialMediaApp: TTL: by expires_at": after it was requested */
 	void *ctx;
-	int64_t most_ms; /* how long the same refusal is borne; 0: half an hour */
+	int64_t most_ms; /* how long to retry the same refusal; 0: half an hour */
 };
 
 enum deploy_end {
@@ -126,7 +127,7 @@ enum deploy_end {
 enum deploy_end deploy_run(struct backend *b, const struct deploy_want *w, const struct deploy_progress *p,
 			   struct arena *a, struct deploy_failure *f) MUST_CHECK;
 
-/* ---- what it costs ---- */
+/* ---- costs ---- */
 
 /* negative: as the design declares it */
 struct deploy_load {
@@ -139,13 +140,13 @@ struct deploy_load {
 struct deploy_cost {
 	bool declared;                  /* the design says something about its traffic, or the load does */
 	double read_units, write_units; /* a second */
-	double shards;                  /* of the stream that are read; 0: none */
-	double storage_gb, growth_gb;   /* stored in the month's mean; what it grows by in a month, indexes included */
+	double shards;                  /* stream shards that are read; 0: none */
+	double storage_gb, growth_gb;   /* mean storage during the month; growth per month, including indexes */
 	double recovery_gb;
 	/* dollars: */
 	double reads, writes, storage, recovery, stream, beside, total;
 };
-/* `p` is what was looked at, NULL: nothing. */
+/* `p`: the plan from deploy_look(); NULL: none. */
 void deploy_cost(const struct deploy_want *w, const struct deploy_plan *p, const struct deploy_load *l, struct arena *a,
 		 struct deploy_cost *out);
 /* "us-east-1, September 2026 (https://…)" */
@@ -155,7 +156,7 @@ extern const char deploy_prices[];
 
 struct slice deploy_cloudformation(const struct deploy_want *w, struct arena *a); /* JSON */
 struct slice deploy_terraform(const struct deploy_want *w, struct arena *a);
-/* The rights that servers need, or those of deploying. `region` "*": any. */
+/* The permissions that servers need, or those for deploying. `region` "*": any. */
 struct slice deploy_policy(const struct deploy_want *w, bool of_deploying, const char *region, struct arena *a);
 
 #endif

@@ -1,15 +1,15 @@
-/* The adversary: what goes wrong at DynamoDB and not here, made to happen on purpose.
+/* The adversary: produces on purpose the faults that DynamoDB has and Thorpe does not.
  *
- * A SPEC is a list of faults, such as "latency=5ms..20ms,throttle=5%,table=orders,conflict=50%,seed=42". Faults before the first
- * `table=` hold for all tables; those after `table=NAME` for this one, where they replace the same fault of all tables. `none` takes
- * away what is there.
+ * A SPEC is a list of faults, such as "latency=5ms..20ms,throttle=5%,table=orders,conflict=50%,seed=42". Faults
+ * before the first `table=` apply to all tables; those after `table=NAME` to that one, where they replace the same
+ * fault for all tables. `none` removes the current faults.
  *
- * Whether a fault strikes is a function of the seed, the table, the operation, how often it was called before, and the fault. So one
- * client that sends the same requests in the same order meets the same faults; with several clients it is the same for each table
- * and operation in the order in which requests arrive.
+ * Whether a fault strikes is a function of the seed, the table, the operation, how often it was called before, and
+ * the fault. So a client that sends the same requests in the same order gets the same faults; with several clients,
+ * that holds for each table and operation in the order in which requests arrive.
  *
- * Requests from outside only: a call has faults when http/ drew them for it (api.h). What a design does in this process has none.
- * Threads: struct faults may be used by any thread; one lock, held for moments.
+ * Only requests from outside have faults: http/ draws them for a call (api.h). A design's own calls in this process
+ * have none. Threads: struct faults may be used by any thread; one lock, held for moments.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef THORPE_FAULT_FAULT_H
 #define THORPE_FAULT_FAULT_H
@@ -55,10 +55,10 @@ enum fault_kind {
 struct fault_rule {
 	bool set;
 	uint32_t chance;        /* in millionths */
-	int64_t from_ms, to_ms; /* times have both the same */
+	int64_t from_ms, to_ms; /* single times have both equal */
 };
 
-/* ---- the words (spec.c) ---- */
+/* ---- parsing and printing (spec.c) ---- */
 
 struct fault_section {
 	struct slice table; /* empty: all tables */
@@ -66,39 +66,39 @@ struct fault_section {
 	struct fault_rule rules[FAULT_KINDS];
 };
 struct fault_spec {
-	struct fault_section *sections; /* of each table one at most */
+	struct fault_section *sections; /* at most one for each table */
 	size_t count;
 	bool has_seed;
 	uint64_t seed;
 };
-/* In the arena; table names are those in `text`. False with a sentence in `why`. */
+/* In the arena; table names point into `text`. False with a sentence in `why`. */
 bool fault_spec_parse(struct arena *a, struct slice text, struct fault_spec *out, char *why, size_t n) MUST_CHECK;
-/* "throttle=5%,conflict=5%"; empty when nothing is set. */
+/* "throttle=5%,conflict=5%"; empty if nothing is set. */
 void fault_rules_print(struct buf *out, const struct fault_rule *rules);
 /* For --fault help. */
 void fault_print_help(void);
 const char *fault_name(enum fault_kind k);
 
-/* ---- what holds ---- */
+/* ---- the current faults ---- */
 
 struct faults;
-/* NULL when memory is out. Nothing goes wrong yet. */
+/* NULL: out of memory. No faults at first. */
 struct faults *faults_new(void);
 void faults_free(struct faults *f); /* NULL is fine */
 
-/* Each section replaces what held for its table, and its draws begin again. A seed makes all draws begin again. `none` for
- * all tables ends the faults of every table. False: memory is out, and nothing has changed. */
+/* Each section replaces its table's faults and restarts their draws. A seed restarts all draws. `none` for all
+ * tables ends the faults of every table. False: out of memory, and nothing has changed. */
 bool faults_set(struct faults *f, const struct fault_spec *spec) MUST_CHECK;
 /* Whether anything is set. A single load. */
 bool faults_are_on(const struct faults *f);
-/* What holds, as a SPEC. */
+/* The current faults as a SPEC. */
 void faults_print(struct faults *f, struct buf *out);
 /* The same as JSON, with how often each fault struck. */
 void faults_show(struct faults *f, struct buf *out);
 void faults_metrics(struct faults *f, struct buf *out);
 void faults_count(struct faults *f, enum fault_kind k);
 
-/* Time of a fault for this table, in milliseconds; 0: it is not set. */
+/* The time of a fault for this table, in milliseconds; 0: not set. */
 int64_t faults_time_ms(struct faults *f, enum fault_kind k, struct slice table);
 
 /* ---- one request ---- */
@@ -107,25 +107,27 @@ int64_t faults_time_ms(struct faults *f, enum fault_kind k, struct slice table);
 struct fault_plan {
 	struct faults *faults;
 	uint64_t base;    /* all its draws come from it */
-	int64_t delay_ms; /* before it is begun */
+	int64_t delay_ms; /* before the request begins */
 	int64_t hold_ms;  /* after it is done */
 	bool hangs_up;    /* there is no reply */
 	bool fails_before, fails_after;
 };
-/* Draws what concerns the request as a whole. `operation`: any number that stands for it. */
+/* Draws the faults of the request as a whole. `operation`: any number that identifies it. */
 void faults_draw(struct faults *f, struct slice table, unsigned operation, struct fault_plan *out);
-/* Whether the fault, which has a chance, strikes the i-th item of the request, which is of this table. Counts it then. The same
- * question has the same answer. */
+/* Whether the fault, which has a chance, strikes the i-th item of the request, an item of this table. Counts it.
+ * The same question gets the same answer. */
 bool fault_strikes(const struct fault_plan *p, enum fault_kind k, struct slice table, size_t i);
 
-/* ---- what takes a database ---- */
+/* ---- faults that need a database ---- */
 
-/* Starts the thread that looks after reads that lag and shards that split; it rests while there are none. False: memory or threads. */
+/* Starts the thread for lagging reads and splitting shards; it sleeps while there are none. False: out of memory or
+ * threads. */
 bool faults_attach(struct faults *f, struct db *db) MUST_CHECK;
-/* Before the database is closed: the thread ends, and no view is left. Requests must have ended. */
+/* Call before the database is closed: ends the thread and releases all views. Requests must have ended. */
 void faults_detach(struct faults *f);
 
-/* The database as it was when index-lag or read-lag of this table says; NULL: as it is now. Goes with the arena. */
+/* The database as of the time that index-lag or read-lag of this table says; NULL: as of now. Released with the
+ * arena. */
 const struct store_view *faults_past(struct faults *f, enum fault_kind lag, struct slice table, struct arena *a);
 
 /* For struct db_options: how much later items of the table are removed. `ctx`: struct faults. */

@@ -316,7 +316,7 @@ void faults_draw(struct faults *f, struct slice table, unsigned operation, struc
 		out->fails_after = true;
 }
 
-/* ---- what is told ---- */
+/* ---- reports ---- */
 
 struct told {
 	char table[256]; /* empty: all */

@@ -1,4 +1,4 @@
-/* Inside fault/: what holds, for all tables and for single ones.
+/* Shared by the files of fault/: the current faults, for all tables and for single ones.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef THORPE_FAULT_INTERNAL_H
 #define THORPE_FAULT_INTERNAL_H
@@ -8,9 +8,9 @@
 
 #include "fault/fault.h"
 
-#define FAULT_CALLS 256 /* counts of calls, shared by those with the same hash */
+#define FAULT_CALLS 256 /* call counters, shared by calls with the same hash */
 
-/* The faults of one table, or of all that have no own. */
+/* The faults of one table, or of all tables without their own. */
 struct fault_entry {
 	struct fault_entry *next;
 	char *table; /* NULL: all */
@@ -38,17 +38,19 @@ struct faults {
 	struct past *past; /* past.c; has a lock of its own */
 };
 
-/* The longest time of a fault, of any table; 0: it is set nowhere. With the lock. */
+/* The longest time of a fault in any table; 0: not set. Lock held. */
 int64_t fault_longest_ms(const struct faults *f, enum fault_kind k);
-/* Of both lags. With the lock. */
+/* The longer of both lags. Lock held. */
 int64_t fault_longest_lag_ms(const struct faults *f);
 
-/* ---- past.c: views of the database at moments that have passed ---- */
-struct past *past_new(void);    /* NULL when memory is out */
-void past_free(struct past *p); /* NULL is fine; nobody holds a view any more */
-/* Takes a view of now, and lets go of those that are older than `keep_ms`, but for the youngest of these. keep_ms 0: of all. */
+/* ---- past.c: views of the database at past moments ---- */
+struct past *past_new(void);    /* NULL: out of memory */
+void past_free(struct past *p); /* NULL is fine; all views must have been released */
+/* Takes a view of now, and releases those older than `keep_ms`, except the youngest of them. keep_ms 0: releases
+ * all. */
 void past_take(struct past *p, struct store *s, int64_t keep_ms);
-/* The youngest view that is at least so old; if none is, the oldest. NULL: there is none. It is let go with the arena. */
+/* The youngest view that is at least that old; if none is, the oldest. NULL: there is none. Released with the
+ * arena. */
 const struct store_view *past_view(struct past *p, int64_t age_ms, struct arena *a);
 
 #endif

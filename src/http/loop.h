@@ -58,8 +58,8 @@ struct loop_post {
 	void (*run)(struct loop *l, struct loop_post *p); /* frees it */
 };
 
-/* The one connection that has asked for anything for a while: the loop's thread may wait for the disk itself, once in a turn, so that
- * whoever comes waits for one write at most. */
+/* The only connection that has sent a request for a while: the loop's thread may wait for the disk itself, once in
+ * a turn, so that a new client waits for one write at most. */
 struct loop_lone {
 	const struct conn *conn; /* the last that asked */
 	uint64_t since;          /* it alone */

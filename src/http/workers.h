@@ -4,14 +4,15 @@
  *     workers_submit()     the exchange takes the place
  *
  * Invariants
- *   W1  Who has a place is taken: workers_submit() does not fail, and a thread is there to serve it.
+ *   W1  A reserved place is guaranteed: workers_submit() does not fail, and a thread is there to serve it.
  *   W2  At most `waiting` have a place beyond what all threads can run at once.
  *   W3  A worker leaves an exchange alone once it is completed (loop_complete()) or handed over: it may be gone.
  *   W4  In a fair pool clients have turns (exchange.client): the n-th waiting request of a client comes after the
  *       (n-1)-th of every other, and one client has at most half of the places. A client that floods the queue
  *       delays each other client by one request.
  *
- * Threads are started when there is work and nobody idle, and stay. Reserve and submit may be called by any thread.
+ * Threads are started when there is work and none is idle, and they stay. Reserve and submit may be called by any
+ * thread.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef THORPE_HTTP_WORKERS_H
 #define THORPE_HTTP_WORKERS_H

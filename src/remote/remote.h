@@ -57,7 +57,7 @@ struct remote_options {
 };
 
 struct remote;
-/* Reads the settings; asks nobody. NULL with a sentence in `why`. */
+/* Reads the settings; sends no request. NULL with a sentence in `why`. */
 struct remote *remote_open(const struct remote_options *o, char *why, size_t n);
 /* All backends have been freed. NULL is fine. */
 void remote_close(struct remote *r);

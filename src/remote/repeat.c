@@ -96,7 +96,7 @@ static struct slice new_token(struct arena *a)
 	return buf_slice(&b);
 }
 
-/* Whether the document itself has one: the words may also be somebody's data. */
+/* Whether the document itself has one: the words may also be part of its data. */
 static bool has_token(struct arena *a, struct slice body)
 {
 	return mentions(body, "ClientRequestToken") && json_get(json_parse(a, body), "ClientRequestToken");

@@ -33,8 +33,8 @@ enum retry_kind {
 	RETRY_EXPIRED, /* the credentials are not valid, or no longer */
 };
 
-/* Of an error document. TransactionCanceledException counts as throttled when nothing but throttling cancelled it;
- * a conflict is for the caller, who may want something else by now. */
+/* For an error document. TransactionCanceledException counts as throttled if only throttling cancelled it; a
+ * conflict goes to the caller, which may want something else by now. */
 enum retry_kind retry_kind_of(int status, struct slice error, struct slice message, const struct json *body);
 
 /* 0: the numbers above */

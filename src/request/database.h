@@ -8,13 +8,13 @@
 #include "request/backend.h"
 
 struct database {
-	struct backend *(*open)(struct database *d); /* NULL: memory is out. Any thread */
-	/* Another number than before: a stream may have something new. It rises. Any thread, cheap. */
+	struct backend *(*open)(struct database *d); /* NULL: out of memory. Any thread */
+	/* A rising number: if it changed, a stream may have new records. Any thread, cheap. */
 	uint64_t (*latest)(struct database *d);
-	/* Changes up to this sequence number are forgotten soon. NULL: they are when they are a day old. */
+	/* Changes up to this sequence number are forgotten soon. NULL: those that are a day old. */
 	uint64_t (*aging)(struct database *d);
-	/* Others write, too, and `latest` does not know: a shard is looked at so often while there is something in it, and ever less
-	 * often, down to `poll_most_ms`, while there is not. 0: `latest` knows everything. */
+	/* Others write too, and `latest` does not see it: a shard is polled this often while it has records, and
+	 * less and less often, down to `poll_most_ms`, while it has none. 0: `latest` sees every write. */
 	int poll_ms, poll_most_ms;
 	bool is_remote; /* a call is a round trip: event loops leave it to a thread that may wait */
 };
@@ -29,7 +29,7 @@ static inline uint64_t database_latest(struct database *d)
 	return d->latest(d);
 }
 
-/* When to look next at a shard that had nothing new so many times, one after the other. */
+/* When to poll a shard again that had nothing new this many times in a row. */
 static inline int64_t database_poll_us(const struct database *d, int empty)
 {
 	int64_t us = d->poll_ms * INT64_C(1000), most = d->poll_most_ms * INT64_C(1000);

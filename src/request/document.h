@@ -5,11 +5,11 @@
 
 #include "request/backend.h"
 
-/* In the arena; its operation is request_operation(). Expressions that only the legacy forms can say are not for this. */
+/* In the arena; its operation is request_operation(). Does not support expressions that only the legacy forms have. */
 struct slice request_document(struct arena *a, const struct request *q);
-/* What a document says that was consumed, of all tables together; 0 where it says nothing. */
+/* The consumed capacity a document reports, of all tables together; 0 if it reports none. */
 double reply_units(const struct json *body);
-/* Both, with backend_call() between them. */
+/* Both, with backend_call() in between. */
 void request_by_document(struct backend *b, struct arena *a, const struct request *q, struct reply *reply);
 
 #endif

@@ -90,7 +90,7 @@ static void batch_init(struct batch *b, struct arena *a, const struct request_ba
 	}
 }
 
-/* Where the item with this key goes; NULL: nobody has asked for it. */
+/* Where the item with this key goes; NULL: it was not requested. */
 static struct value *place_of(struct batch *b, struct value key)
 {
 	return map_get(&b->first, slice_make(key.p, key.n));

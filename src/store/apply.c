@@ -1,14 +1,15 @@
-/* A batch into RocksDB's memtables.
+/* Writes a batch to RocksDB's memtables.
  *
- * When flushes do not keep up, RocksDB lets a write wait. While it waits, a flush may meet the end of the disk; newer versions (9 does, 7 did not) then
- * go on waiting until the disk has room again, which may be never, and everyone who writes waits behind it, deletions included. So RocksDB is asked not to
- * wait, and the waiting is done here: each attempt tells what has become of the flush.
+ * When flushes fall behind, RocksDB makes a write wait. If a flush then fills the disk, newer versions (9 does, 7
+ * did not) keep waiting until the disk has room again, possibly forever, and all other writes wait too, including
+ * deletions. So RocksDB is asked not to wait, and this file waits instead: each attempt shows the state of the
+ * flush.
  * SPDX-License-Identifier: Apache-2.0 */
 #include <time.h>
 #include "store/internal.h"
 
 #define LOOK_MS 2
-#define STALL   "Result incomplete: Write stall" /* what RocksDB says to a write that does not want to wait */
+#define STALL   "Result incomplete: Write stall" /* RocksDB's error for a write that must not wait */
 
 bool store_is_stall(const struct reason *r)
 {
@@ -23,7 +24,7 @@ static bool write_with(struct store *s, const rocksdb_writeoptions_t *o, rocksdb
 	return !store_take_reason(&err, r);
 }
 
-/* Whether no write is taken at all; else they are only slowed down. */
+/* Whether all writes are stopped; otherwise they are only slowed down. */
 static bool is_stopped(struct store *s)
 {
 	uint64_t stopped = 0;
@@ -37,7 +38,7 @@ static bool write_patiently(struct store *s, rocksdb_writebatch_t *batch, struct
 	struct timespec pause = { .tv_nsec = LOOK_MS * 1000000 };
 
 	while (store_is_stall(r)) {
-		/* How long a slowed one has to wait RocksDB alone knows; it is not long. */
+		/* Only RocksDB knows how long a slowed write must wait; it is not long. */
 		if (!is_stopped(s))
 			return write_with(s, s->slowed, batch, r);
 		nanosleep(&pause, NULL);

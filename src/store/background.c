@@ -1,4 +1,4 @@
-/* RocksDB's own threads, and how they share the processors with those that answer.
+/* RocksDB's own threads, and how they share the processors with threads that answer requests.
  * SPDX-License-Identifier: Apache-2.0 */
 #include <pthread.h>
 #include <sched.h>
@@ -8,13 +8,15 @@
 #include "base/log.h"
 #include "store/internal.h"
 
-/* A flush or a compaction computes for a tenth of a second and more without a pause. A sync of the log meanwhile is three short steps of the disk and,
- * on ext4, one of a thread of the kernel; each ends with someone who has to be given a processor. Linux (since 6.6) lets whoever runs
- * finish his turn first, and looks again at the next tick: 4 ms at 250 Hz. That was most of what the slowest hundredth of synced writes waited for.
+/* A flush or compaction computes for a tenth of a second or more without a pause. Meanwhile a sync of the log takes
+ * three short disk operations and, on ext4, one kernel thread; after each a thread needs a processor. Linux (since
+ * 6.6) lets the running thread finish its turn and checks again at the next tick: 4 ms at 250 Hz. That was most of
+ * the delay of the slowest hundredth of synced writes.
  *
- * So these threads say that their turns are long, which to Linux means that whoever wants a shorter one goes first, at once; and they want a smaller share
- * of processors that others want too. Not too small a share: SCHED_IDLE does even more for the slowest hundredth, but with two other programs that compute, no
- * write was answered for 15 s, because all of them waited for a flush. With a tenth of it nothing was lost there. */
+ * So these threads request long turns, which makes Linux run threads with shorter turns first, at once; and they
+ * request a smaller share of busy processors. The share must not be too small: SCHED_IDLE does even more for the
+ * slowest hundredth, but with two other computing programs no write was answered for 15 s, because all waited for a
+ * flush. With a tenth of it nothing was lost there. */
 #define TURN_NS 100000000 /* the longest that Linux knows (since 6.12; before, it has no effect) */
 #define NICER   10        /* than the rest of the process */
 #define NICEST  19
@@ -32,7 +34,7 @@ static void stand_back(void)
 {
 	struct scheduling modest = { .size = sizeof(modest), .policy = SCHED_OTHER, .runtime = TURN_NS };
 
-	/* Whoever was started in another class was put there by someone who knows why. */
+	/* A process started in another class was put there on purpose. */
 	if (sched_getscheduler(0) != SCHED_OTHER)
 		return;
 	modest.nice = getpriority(PRIO_PROCESS, 0) + NICER;
@@ -42,7 +44,7 @@ static void stand_back(void)
 		log_debug("store: flushes and compactions run like everything else: %m");
 }
 
-/* A thread begins as its creator is, and RocksDB's interface in C has no words for it. */
+/* A thread inherits its creator's scheduling, and RocksDB's C API cannot set it. */
 static void *start_threads(void *unused)
 {
 	rocksdb_env_t *env;

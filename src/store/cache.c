@@ -1,4 +1,4 @@
-/* How much may be kept in memory for reading when nobody says.
+/* The default size of the read cache.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "base/machine.h"
 #include "store/internal.h"

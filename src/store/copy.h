@@ -7,14 +7,14 @@
 #include "base/error.h"
 #include "store/reason.h"
 
-/* RocksDB's table files never change once they are written, so they need not be copied byte by byte. */
+/* RocksDB's table files never change once written, so they need not be copied byte by byte. */
 enum copy_tables {
-	COPY_AS_SYMLINKS, /* for a copy that is looked at and thrown away: on any file system, and takes no room */
-	COPY_AS_LINKS,    /* for a copy that stays; copied where the file system cannot */
+	COPY_AS_SYMLINKS, /* for a temporary copy that is only read: works on any file system and takes no room */
+	COPY_AS_LINKS,    /* for a copy that stays; a real copy if the file system cannot link */
 };
 
-/* Copies the regular files of `from` into `to`, which is there and empty. Without `with_journal` the journal and what belongs to it stays out.
- * Locks and RocksDB's text logs are never copied. False: *r says why. */
+/* Copies the regular files of `from` into `to`, an existing empty directory. Without `with_journal` it leaves out
+ * the journal's files. Never copies locks or RocksDB's text logs. False: *r says why. */
 bool copy_dir(const char *from, const char *to, enum copy_tables tables, bool with_journal, struct reason *r) MUST_CHECK;
 
 /* Removes a directory and everything in it. */

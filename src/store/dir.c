@@ -26,7 +26,7 @@ static bool sync_dir(const char *path, struct reason *r)
 	bool ok;
 
 	if (fd < 0)
-		/* A parent one may enter but not list: made all the same, only not synced. */
+		/* A parent that we may enter but not list: not synced, and no error. */
 		return errno == EACCES ? true : fail(r, "cannot open", path);
 	ok = fsync(fd) == 0 || errno == EINVAL || fail(r, "cannot sync", path);
 	close(fd);

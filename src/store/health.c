@@ -1,4 +1,4 @@
-/* Failures sorted: into words for clients, lines of the log, and the state of the store.
+/* Classifies failures: messages for clients, log lines, and the state of the store.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "store/health.h"
 
@@ -55,7 +55,7 @@ static void met_corruption(struct store *s, const char *where, const char *text)
 
 	if (count > 1 && now - last < LOG_EVERY_MS)
 		return;
-	/* Of several that come here at once, one logs. */
+	/* If several threads get here at once, one logs. */
 	if (!atomic_compare_exchange_strong(&s->corruption_logged_ms, &last, now))
 		return;
 	log_error("store: %s met damaged data (%" PRIu64
@@ -142,7 +142,7 @@ bool health_write_refused(const struct reason *r, struct error *e)
 	return false;
 }
 
-/* ---- for those who watch ---- */
+/* ---- for monitoring ---- */
 
 enum store_health store_health(const struct store *s)
 {
@@ -161,7 +161,7 @@ const char *store_health_words(enum store_health h)
 	case STORE_WELL: break;
 	case STORE_FULL: return "the disk is full: writes are refused until there is room; reads and deletions go on";
 	case STORE_BROKEN: return "the disk failed: writes are refused until a restart; the log says more";
-	case STORE_CORRUPT: return "damaged data was met; the log says where";
+	case STORE_CORRUPT: return "damaged data was found; the log says where";
 	}
 	return "ok";
 }

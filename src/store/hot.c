@@ -12,7 +12,7 @@
 #include "store/internal.h"
 
 #define SLOTS   (1u << 15)
-#define PARTS   16   /* by the first bits of a name: two threads seldom meet */
+#define PARTS   16   /* by the first bits of a name: threads seldom contend */
 #define BUCKETS 256  /* of a part; by the next bits */
 #define ASKED   1024 /* of a part; by the bits after those */
 
@@ -224,7 +224,7 @@ static struct kept *find(struct part *p, const struct hot_walk *w)
 	return k;
 }
 
-/* Whether this name was asked for before; it will have been. */
+/* Whether this name was asked for before; remembers it. */
 static bool asked_again(struct part *p, uint64_t name)
 {
 	uint32_t *at = &p->asked[name / PARTS / BUCKETS % ASKED], bits = (uint32_t)(name >> 32) | 1;
@@ -277,7 +277,8 @@ void hot_keep(struct hot *h, const struct hot_walk *w, const struct hot_entry *e
 	size_t bytes = size_of(w, entries, n);
 	struct kept *k, *before;
 
-	/* Whoever has read what a write changed sees that it has begun (H1). And one range is not worth half of the others. */
+	/* A walk that read part of a write sees that the write has begun (H1). And one range is not worth half of
+	 * the others. */
 	if (!w->wanted || !is_current(h, w) || bytes > h->part_bytes / 2)
 		return;
 	k = make(w, entries, n, whole, bytes);

@@ -1,7 +1,8 @@
-/* What is in a directory before RocksDB opens it for writing.
+/* Checks the contents of a directory before RocksDB opens it for writing.
  *
- * RocksDB makes sense of what it finds: where CURRENT is gone it makes a new database, where the end of MANIFEST is gone it goes back to the
- * state before, and then it removes every file that this state does not name. So all is looked at first, by means that change nothing.
+ * RocksDB makes the best of what it finds: without CURRENT it creates a new database, without the end of MANIFEST
+ * it returns to an earlier state, and then it removes every file that state does not name. So everything is checked
+ * first, without changing anything.
  * SPDX-License-Identifier: Apache-2.0 */
 #include <dirent.h>
 #include <errno.h>
@@ -25,14 +26,14 @@ static bool ends(const char *name, const char *with)
 	return n > m && strcmp(name + n - m, with) == 0;
 }
 
-/* Which hold data, or are made after the database is. */
+/* Files that hold data, or are created after the database. */
 static bool is_of_value(const char *name)
 {
 	return ends(name, ".sst") || ends(name, ".blob") || starts(name, "journal.") ||
 	       strcmp(name, "acknowledged") == 0 || strcmp(name, "token-secret") == 0;
 }
 
-/* Which RocksDB makes before there is a database. */
+/* Files that RocksDB creates before there is a database. */
 static bool is_scaffold(const char *name)
 {
 	return starts(name, "MANIFEST-") || starts(name, "OPTIONS-") || ends(name, ".log");
@@ -75,7 +76,7 @@ enum store_contents store_contents(int dir_fd, const char *dir, struct reason *r
 	return STORE_REMAINS;
 }
 
-/* ---- while one is made ---- */
+/* ---- while creating a database ---- */
 
 static bool sync_dir(int dir_fd, struct reason *r)
 {

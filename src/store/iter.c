@@ -1,12 +1,13 @@
 /* Walking a range of keys, upwards or downwards.
  *
- * Memtables are lists that know what comes next and not what came before: a step back is a search from the top, five times as
- * dear as a step forward and more with every item. Many walks backwards are of partitions that have little more than a page.
- * So a walk backwards that wants many entries begins at the front of its range, and keeps what it passes: when the end comes
- * soon, it has them all and gives them in reverse. When it does not come, the walk goes backwards after all, and the next ones
- * of the same table or index go backwards at once; after some of those one tries again, after ever more of them when it fails.
+ * Memtables are singly linked: a step back is a search from the top, five times as expensive as a step forward, and
+ * more with every item. Many backward walks are over partitions with little more than a page. So a backward walk
+ * that wants many entries starts at the front of its range and keeps the entries it passes. If the range ends soon,
+ * it returns them in reverse. If not, the walk goes backwards after all, and the next walks of the same table or
+ * index go backwards at once; after some of those one tries the front again, at growing intervals if it fails.
  *
- * What a walk within a partition wants at most is looked for among the hot ranges first (hot.h), and left there by walks that may.
+ * A walk within a partition that has a limit first looks in the hot ranges (hot.h), and stores its result there if
+ * it is wanted.
  * SPDX-License-Identifier: Apache-2.0 */
 #include <assert.h>
 
@@ -30,11 +31,11 @@ struct store_iter {
 	bool one_partition;
 	size_t most; /* store_walk.most */
 	struct hot_walk hot;
-	const struct hot_entry *kept; /* what there is to give, in order; NULL: RocksDB's iterator is where we are */
+	const struct hot_entry *kept; /* entries to return, in order; NULL: use RocksDB's iterator */
 	size_t count, at;             /* of kept */
-	bool in_full;                 /* kept is all of the range */
-	bool goes_on;                 /* there is more to give than kept */
-	const struct hot_run *run;    /* held, when kept is its */
+	bool in_full;                 /* kept holds the whole range */
+	bool goes_on;                 /* more entries follow kept */
+	const struct hot_run *run;    /* held while kept points into it */
 };
 
 static void iter_end(void *ptr)
@@ -69,8 +70,8 @@ static rocksdb_readoptions_t *options_of(const struct store_iter *it)
 	if (it->to.n)
 		rocksdb_readoptions_set_iterate_upper_bound(o, it->to.p, it->to.n);
 	rocksdb_readoptions_set_total_order_seek(o, !it->one_partition);
-	/* Ranges are deleted of tables and indexes that are gone, and their ids are never given again: whoever walks a partition
-	 * of a live one need not look among them. */
+	/* Only the ranges of dropped tables and indexes are deleted, and their ids are never used again: a walk
+	 * within a partition of a live one need not check them. */
 	rocksdb_readoptions_set_ignore_range_deletions(o, it->one_partition);
 	return o;
 }
@@ -139,8 +140,8 @@ static struct slice value_here(const struct store_iter *it)
 	return slice_make(p, n);
 }
 
-/* Whether to begin at the front, by what came of it for the same id before. Threads may disturb each other's count:
- * it is a guess. */
+/* Whether to begin at the front, based on earlier walks of the same id. Threads may disturb each other's counts: it
+ * is only a guess. */
 static bool may_be_short(const struct store_iter *it)
 {
 	unsigned kind = (uint8_t)it->from.p[3] % STORE_WALK_KINDS;
@@ -187,7 +188,7 @@ static void step(struct store_iter *it, bool backwards)
 static void gather(struct store_iter *it, bool backwards, struct hot_entry *into, size_t most)
 {
 	size_t n = 0, bytes = 0;
-	struct reason ignored; /* whoever goes on will meet it, too */
+	struct reason ignored; /* the caller will meet the same error */
 	char *err = NULL;
 
 	for (seek(it, backwards); n < most && rocksdb_iter_valid(it->it); step(it, backwards)) {
@@ -234,7 +235,7 @@ static bool keep_from_front(struct store_iter *it)
 	return it->kept;
 }
 
-/* What the walk will give, before it gives any: there may be others who want the same. */
+/* Gathers the result of the walk in advance: others may want the same. */
 static bool keep_in_order(struct store_iter *it)
 {
 	size_t most = it->most < STORE_SHORT_ENTRIES ? it->most : STORE_SHORT_ENTRIES;
@@ -255,7 +256,7 @@ static void first_step(struct store_iter *it)
 		hot_keep(it->store->hot, &it->hot, it->kept, it->count, it->in_full);
 }
 
-/* RocksDB's iterator stands behind what was kept. */
+/* RocksDB's iterator stands after the kept entries. */
 static void go_on(struct store_iter *it)
 {
 	it->goes_on = false;
@@ -277,7 +278,7 @@ bool store_iter_next(struct store_iter *it)
 	if (!it->kept) {
 		it->done = !rocksdb_iter_valid(it->it);
 	} else if (it->at == it->count) {
-		assert(it->in_full || it->count >= it->most); /* nobody takes more than he said */
+		assert(it->in_full || it->count >= it->most); /* callers take no more than they announced */
 		it->done = true;
 	}
 	return !it->done;

@@ -171,7 +171,7 @@ static void suggest(struct store *s, enum store_family f)
 
 void store_make_room(struct store *s, uint64_t live)
 {
-	uint64_t mark = store_mark(s); /* before the flush is asked for: what asks for it comes after it */
+	uint64_t mark = store_mark(s); /* before asking for the flush, whose own write comes after the mark */
 	struct room r;
 
 	if (!s->journal || store_health(s) != STORE_FULL || atomic_load(&s->is_closing) || !room_look(s, &r))

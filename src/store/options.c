@@ -181,8 +181,8 @@ static void set_database_wide(rocksdb_options_t *o, const struct store *s)
 	/* A flush that failed is not passed over in silence. */
 	rocksdb_options_set_paranoid_checks(o, 1);
 	rocksdb_options_set_wal_recovery_mode(o, WAL_RECOVERY);
-	/* The journal replays batches whole, and begins behind the last one whose number is in META: either all families have a batch
-	 * on disk or none. */
+	/* The journal replays whole batches, starting after the last one whose number is in META: either all
+	 * families have a batch on disk or none. */
 	rocksdb_options_set_atomic_flush(o, 1);
 	rocksdb_options_set_db_write_buffer_size(o, s->is_swollen ? 0 : memtables_bytes(s));
 	rocksdb_options_set_max_background_jobs(o, STORE_FLUSHES + STORE_COMPACTIONS);
@@ -196,7 +196,7 @@ static void set_database_wide(rocksdb_options_t *o, const struct store *s)
 	rocksdb_options_set_max_manifest_file_size(o, 16 * MB);
 	rocksdb_options_set_stats_dump_period_sec(o, 0);
 	rocksdb_options_set_stats_persist_period_sec(o, 0);
-	if (!s->env) /* in memory RocksDB's own log is in memory, too, and has no word for anyone */
+	if (!s->env) /* in memory RocksDB's own log is in memory too, and says nothing */
 		rocks_log_attach(o);
 	rocksdb_options_set_info_log_level(o, 2);
 }

@@ -1,4 +1,4 @@
-/* Why something below could not be done, in words for a person; and numbers as they stand on disk.
+/* Why an operation failed, in words for a person; and writing numbers for the disk.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef THORPE_STORE_REASON_H
 #define THORPE_STORE_REASON_H
@@ -11,7 +11,7 @@ struct reason {
 	char text[600];
 };
 
-/* Sets it. Always false, so that a caller can return it. */
+/* Sets it. Always returns false, so that a caller can return it. */
 __attribute__((format(printf, 2, 3))) bool reason_set(struct reason *r, const char *fmt, ...);
 
 /* Numbers on disk are big-endian; read_be64() and read_be32() read them back. */

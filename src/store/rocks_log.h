@@ -1,8 +1,9 @@
-/* What RocksDB has to say goes to our log, not to files of its own.
+/* Sends RocksDB's messages to our log, not to files of its own.
  *
- * RocksDB writes its messages to a file LOG beside the data, at any time. On a full disk that fails, and a RocksDB 7 that is built with
- * assertions (Debian's is) ends the process at the message after that. It cannot be told to keep none. So it is given a logger of ours, which
- * needs C++: its interface in C can take a logger since 2, but has none to give before version 9.
+ * RocksDB writes its messages to a file LOG next to the data, at any time. On a full disk that fails, and a RocksDB
+ * 7 built with assertions (as Debian's is) aborts at the next message. It cannot be told to keep no log. So it gets
+ * our logger, which needs C++: the C API has accepted a logger since version 2 but cannot create one before version
+ * 9.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef THORPE_STORE_ROCKS_LOG_H
 #define THORPE_STORE_ROCKS_LOG_H
@@ -13,7 +14,8 @@
 extern "C" {
 #endif
 
-/* Errors become warnings of our log, one every ten seconds at most: while a disk is full RocksDB repeats itself. All else is for --log-level debug. */
+/* Errors become warnings in our log, at most one every ten seconds: on a full disk RocksDB repeats itself.
+ * Everything else appears with --log-level debug. */
 void rocks_log_attach(rocksdb_options_t *o);
 
 #ifdef __cplusplus

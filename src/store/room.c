@@ -101,7 +101,7 @@ bool store_has_room(struct store *s, size_t bytes)
 	struct room r;
 
 	if (!s->reserve || !room_look(s, &r))
-		return true; /* then the write itself tells */
+		return true; /* the write itself will tell */
 	if (r.free < r.reserve + bytes)
 		return false;
 	above = r.free - r.reserve - bytes;
@@ -137,7 +137,7 @@ bool room_wait(struct store *s, size_t bytes)
 	return false;
 }
 
-/* First the ballast gets back what it gave: whoever filled the disk may do so again at once. */
+/* The ballast gets back first what it gave: the disk may be filled again at once. */
 bool room_is_back(struct store *s)
 {
 	struct room r;

@@ -1,4 +1,4 @@
-/* A damaged data directory, copied, with everything in the copy that can be had from it.
+/* Copies a damaged data directory and recovers everything possible in the copy.
  * SPDX-License-Identifier: Apache-2.0 */
 #include <dirent.h>
 #include <errno.h>
@@ -39,7 +39,7 @@ static void journal_says(void *ctx, const char *sentence)
 
 /* ---- RocksDB's files ---- */
 
-/* CURRENT names the newest MANIFEST: where it is gone, that one is looked for. */
+/* CURRENT names the newest MANIFEST. If it is missing, find that MANIFEST. */
 static bool put_current(struct rescue *v)
 {
 	unsigned long newest = 0;
@@ -63,7 +63,7 @@ static bool put_current(struct rescue *v)
 	f = newest ? fopen(path, "w") : NULL;
 	if (!f)
 		return false;
-	say(v, "CURRENT was missing; MANIFEST-%06lu is the newest and is taken", newest);
+	say(v, "CURRENT was missing; using the newest, MANIFEST-%06lu", newest);
 	fprintf(f, "MANIFEST-%06lu\n", newest);
 	return fclose(f) == 0;
 }
@@ -168,14 +168,14 @@ static bool open_copy(struct rescue *v, struct reason *r)
 
 	(void)put_current(v);
 	if (!try_open(v, &why)) {
-		say(v, "RocksDB cannot open it (%s); its table files are put together anew", why.text);
+		say(v, "RocksDB cannot open it (%s); rebuilding it from its table files", why.text);
 		return open_repaired(v, r) && read_identity(v, r);
 	}
 	if (!read_identity(v, r) || !number_of(v, &was, r))
 		return false;
 	if (!is_older_than_journal(v))
 		return true;
-	say(v, "MANIFEST does not reach the journal; the table files are put together anew, as they may have more");
+	say(v, "MANIFEST does not reach the journal; rebuilding from the table files, which may have more");
 	if (open_repaired(v, &why) && number_of(v, &is, &why) && is.number > was.number)
 		return read_identity(v, r);
 	/* It did not help. */
@@ -189,7 +189,7 @@ static bool open_copy(struct rescue *v, struct reason *r)
 
 /* ---- the journal ---- */
 
-/* A new identity is made when it is opened next: it is another database from now on. */
+/* Removes the identity: the next opening makes a new one, since this is now a different database. */
 static bool finish(struct rescue *v, struct reason *r)
 {
 	struct slice number = STORE_JOURNAL_KEY, identity = STORE_IDENTITY_KEY;
@@ -207,7 +207,7 @@ static bool finish(struct rescue *v, struct reason *r)
 		return false;
 	store_flush_together(v->s);
 	return (store_journal_on_disk(v->s, &on_disk) && on_disk.number == v->result->last) ||
-	       reason_set(r, "what was recovered could not be written to %s", v->to);
+	       reason_set(r, "cannot write the recovered data to %s", v->to);
 }
 
 static bool replay(struct rescue *v, bool stop_at_damage, struct reason *r)

@@ -1,7 +1,7 @@
-/* A thread that looks after the disk: every second, and when it is woken.
+/* A thread that watches the disk: every second, and when woken.
  *
- * It sees that room returned although nobody writes, brings to files what a start on a full disk left in memory, begins a flush before the room for
- * it is gone, lets the ballast grow again, and notices what RocksDB's own threads met.
+ * It notices room that became free without a write, flushes what a start on a full disk left in memory, begins a
+ * flush before the room for it is gone, grows the ballast again, and notices errors of RocksDB's own threads.
  * SPDX-License-Identifier: Apache-2.0 */
 #include <stdio.h>
 #include <time.h>
@@ -30,9 +30,9 @@ struct watch {
 	bool is_off[STORE_FAMILIES]; /* compactions */
 };
 
-/* ---- what RocksDB's threads met ---- */
+/* ---- errors of RocksDB's threads ---- */
 
-/* RocksDB tells what stopped it to whoever writes; this writes nothing. */
+/* RocksDB reports what stopped it only to writers; this write is empty. */
 static bool is_stopped(struct store *s, struct reason *r)
 {
 	rocksdb_writebatch_t *nothing = rocksdb_writebatch_create();
@@ -118,7 +118,7 @@ void watch_flush_soon(struct store *s)
 /* After a start on a full disk: memtables get their usual sizes, and those that are over it are flushed. */
 static void leave_memory(struct store *s)
 {
-	log_info("store: there is room again: what was taken from the journal goes to files");
+	log_info("store: there is room again: writing data from the journal to files");
 	s->is_swollen = false;
 	for (int f = 0; f < STORE_FAMILIES; f++)
 		set_buffer(s, (enum store_family)f, store_memtable_bytes(s, (enum store_family)f));
@@ -318,7 +318,8 @@ bool watch_start(struct store *s)
 {
 	for (int f = 0; f < STORE_FAMILIES; f++)
 		s->watch->is_off[f] = s->is_swollen && store_is_large((enum store_family)f); /* as it was opened */
-	/* What is known before anyone asks: a full disk. And what opening used is kept for the next time before another program takes it. */
+	/* Learn of a full disk before the first request. And save the room that opening used for the next time,
+	 * before another program takes it. */
 	look_at_room(s);
 	ballast_grow(s);
 	s->watch->has_thread = pthread_create(&s->watch->thread, NULL, watch_main, s) == 0;

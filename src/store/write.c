@@ -44,7 +44,7 @@ void store_batch_set_frees(struct store_batch *b)
 	b->frees = true;
 }
 
-/* Of these two families ranges are kept. */
+/* Hot ranges exist only in these two families. */
 static void touch(struct store_batch *b, enum store_family f, struct slice key)
 {
 	if (f == STORE_ITEMS || f == STORE_INDEX)
@@ -121,7 +121,7 @@ static bool apply(struct store *s, struct store_batch *b, struct reason *r)
 	return ok;
 }
 
-/* The number goes with the batch, so that RocksDB's files say how far they are. */
+/* The number is part of the batch, so RocksDB's files show how far they are. */
 static void put_number(struct store *s, struct store_batch *b, struct journal_point record)
 {
 	char be[STORE_JOURNAL_BYTES];
@@ -140,7 +140,7 @@ static struct slice data_of(const struct store_batch *b)
 	return slice_make(p, n);
 }
 
-/* First the journal, then RocksDB: what can be read is as durable as its writer wanted. */
+/* First the journal, then RocksDB: whatever can be read is as durable as its writer asked for. */
 static bool write_journaled(struct store *s, struct store_batch *b, bool sync, struct reason *r)
 {
 	bool ok;

@@ -107,7 +107,7 @@ static bool collect(struct db *db, const struct backfill *b, const struct job *j
 	return true;
 }
 
-/* Right behind the last item looked at. */
+/* Right after the last item examined. */
 static bool move_cursor(struct backfill *b, struct slice last)
 {
 	char *p = mem_alloc(last.n + 1);

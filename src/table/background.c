@@ -1,4 +1,4 @@
-/* One thread for what nobody asks for: sweeps every second, and backfills while there are any.
+/* One thread for maintenance: sweeps every second, and backfills while there are any.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "table/background.h"
 
@@ -20,7 +20,7 @@ struct background {
 
 	struct waker waker;
 
-	pthread_mutex_t step_lock; /* a step at a time, whoever makes it; guards what follows */
+	pthread_mutex_t step_lock; /* held for one step at a time; guards what follows */
 	struct backfill backfill;
 	int64_t next_sweep_us, next_stream_sweep_us, next_sync_us; /* clock_monotonic_us() */
 };

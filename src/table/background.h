@@ -1,5 +1,5 @@
-/* The jobs of the background thread. Each does one bounded piece of work through the writer (T1)
- * and tells whether there was any; what it could not do now (a failing disk) it tries again later.
+/* The jobs of the background thread. Each does one bounded piece of work through the writer (T1) and returns
+ * whether there was any; work that failed (a failing disk) is tried again later.
  *
  * The thread itself is in internal.h: background_start(), background_stop(), background_wake().
  * SPDX-License-Identifier: Apache-2.0 */
@@ -13,8 +13,8 @@
 bool background_control(struct db *db, struct control *c, struct arena *a);
 
 /* ---- sweep.c ---- */
-/* Deletes items whose time has come, some of every table. An item whose expiry has been moved since
- * stays: the writer looks again. */
+/* Deletes expired items, some of every table. If an item's expiry was moved in the meantime, it stays: the writer
+ * checks again. */
 bool sweep_ttl(struct db *db, struct arena *a);
 /* Forgets idempotency tokens after their lifetime. */
 bool sweep_tokens(struct db *db, struct arena *a);
@@ -22,8 +22,8 @@ bool sweep_tokens(struct db *db, struct arena *a);
 bool sweep_streams(struct db *db, struct arena *a);
 
 /* ---- backfill.c ---- */
-/* Where the walk over a table's items is: one index (or TTL) at a time. Only in memory: after a
- * restart the walk begins again, and finds what is done already done. */
+/* The position of the walk over a table's items: one index (or TTL) at a time. Only in memory: after a restart the
+ * walk starts over and finds the finished part done. */
 struct backfill {
 	uint32_t table_id, index_id; /* index_id 0: TTL entries; table_id 0: none under way */
 	uint64_t ttl_epoch;          /* TTL entries: of struct table */

@@ -36,7 +36,7 @@ void batch_start(struct batch *b, struct db *db)
 	b->db = db;
 	map_init(&b->overlay, &b->arena);
 	map_init(&b->deltas, &b->arena);
-	/* Only who has the writer's turn changes db->catalog (T1), so reading it needs no lock. */
+	/* Only the holder of the writer's turn changes db->catalog (T1), so reading it needs no lock. */
 	b->catalog = catalog_ref(db->catalog);
 	b->sequence = atomic_load(&db->last_sequence);
 	b->next_id = db->next_id;

@@ -93,22 +93,21 @@ void stage_init(struct stage *s, struct batch *b, struct arena *a);
 /* Gives back what is not the arena's. */
 void stage_release(struct stage *s);
 
-/* The latest value; copied into the request's arena. Errors: INTERNAL. */
+/* The latest value, copied into the request's arena. Errors: INTERNAL. */
 bool stage_get(struct stage *s, enum store_family f, struct slice key, struct slice *value, bool *found,
 	       struct error *e) MUST_CHECK;
 /* Keys and values are borrowed: they must live as long as the request's arena. */
 void stage_put(struct stage *s, enum store_family f, struct slice key, struct slice value);
 void stage_delete(struct stage *s, enum store_family f, struct slice key);
-/* Deletes [from, to) of what earlier batches and this one wrote. Reads within the batch do not
- * notice: only for ranges nobody will read again (ids of what is dropped), or never through a
- * stage. */
+/* Deletes [from, to) of what earlier batches and this one wrote. Reads within the batch do not notice: use it only
+ * for ranges that are never read again (ids of dropped tables), or never through a stage. */
 void stage_delete_range(struct stage *s, enum store_family f, struct slice from, struct slice to);
 void stage_delete_prefix(struct stage *s, enum store_family f, struct slice prefix);
 
-/* The same of all that a table, index or stream has in a family; its id is never used again. Leaves a note, so that its room is given
- * back (reclaim.c). `bytes`: what was counted there, or 0. */
+/* Deletes everything that a table, index or stream has in a family; its id is never used again. Leaves a note, so
+ * that its room is freed (reclaim.c). `bytes`: what was counted there, or 0. */
 void stage_drop_id(struct stage *s, enum store_family f, uint32_t id, int64_t bytes);
-/* Whether what is staged makes the database smaller, or changes nothing: a full disk still takes it. */
+/* Whether the staged writes make the database smaller or change nothing: a full disk still accepts them. */
 bool stage_frees(const struct stage *s);
 
 void stage_count(struct stage *s, uint32_t id, struct stats *stats, int64_t items, int64_t bytes);
@@ -116,8 +115,8 @@ void stage_count(struct stage *s, uint32_t id, struct stats *stats, int64_t item
 void stage_drop_counters(struct stage *s, uint32_t id, struct stats *stats);
 
 const struct catalog *stage_catalog(const struct stage *s);
-/* Puts the table into the catalog and its definition into the store; returns it as it stands there,
- * held by the request's arena. */
+/* Puts the table into the catalog and its definition into the store; returns the stored table, held by the
+ * request's arena. */
 const struct table *stage_put_table(struct stage *s, const struct table *t);
 void stage_drop_table(struct stage *s, uint32_t id);
 uint64_t stage_next_sequence(struct stage *s);

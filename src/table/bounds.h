@@ -17,8 +17,8 @@ static inline bool key_range_is_empty(const struct key_range *r)
 
 /* What the key terms of a query, or the segment of a scan, select. */
 struct key_range bounds_of_request(const struct page_request *r, struct arena *a);
-/* What is left of `all` behind (or, backwards, before) the ExclusiveStartKey. The start's item need
- * not exist: only its place counts. */
+/* The rest of `all` after (or, backwards, before) the ExclusiveStartKey. The start's item need not exist: only its
+ * position counts. */
 struct key_range bounds_after_start(const struct page_request *r, struct key_range all, struct arena *a);
 
 /* The first hash of a scan segment; segment == total gives no hash: false. */

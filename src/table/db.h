@@ -1,18 +1,18 @@
 /* The database: opened once, used by every thread.
  *
  * Invariants (asserted by number in the code, and each tested by killing the process at it)
- *   T1  One writer: only who has the writer's turn, one thread at a time, changes the store and the catalog.
+ *   T1  One writer: only the thread that holds the writer's turn, one at a time, changes the store and the catalog.
  *   T2  An acknowledged write is on disk (durability synced).
  *   T3  A request is applied whole or not at all: item, index entries, stream record, TTL entry,
  *       counters and token are in one batch.
  *   T4  Every ACTIVE index holds exactly what its table implies; counters equal a recount.
- *   T5  Sequence numbers rise with the order of commits, also over restarts and whatever the clock does; a
- *       stream's order is the commit order.
+ *   T5  Sequence numbers rise in commit order, across restarts and whatever the clock does; a stream's order is the
+ *       commit order.
  *   T6  A request sees all requests before it in the queue, none after it: serializable.
  *   T7  Nothing is answered before its batch is written; after a failed write nothing of the
  *       batch is visible, in the store, in counters or in the catalog.
- *   T8  A stream record is kept until the database has been open for the retention time after it was
- *       written, and forgotten soon after; the wall clock has no part in it (timekeeper.h).
+ *   T8  A stream record is kept until the database has been open for the retention time after it was written, and
+ *       forgotten soon after; the wall clock plays no part in it (timekeeper.h).
  *
  * Threads: db_catalog(), reads (read.h, streams.h) and db_submit() may be called by any thread.
  * SPDX-License-Identifier: Apache-2.0 */
@@ -45,14 +45,13 @@ struct db_options {
 	bool no_background;        /* tests: no sweeper or backfill thread; use db_step() */
 };
 
-/* As store_open(). Starts the writer and the background thread; unfinished backfills and deletions
- * go on where they were. */
+/* As store_open(). Starts the writer and the background thread; unfinished backfills and deletions continue. */
 enum store_open_result db_open(const struct db_options *o, struct db **out, char *why, size_t n) MUST_CHECK;
 /* Answers everything queued, stops the threads, closes the store. NULL is fine. */
 void db_close(struct db *db);
 
 struct catalog; /* all tables at one moment, sorted by name */
-/* The catalog as it is now; given back when the arena goes. Cheap. */
+/* The current catalog, valid until the arena is cleared. Cheap. */
 const struct catalog *db_catalog(struct db *db, struct arena *a);
 /* NULL when there is none. Name or ARN. */
 const struct table *catalog_table(const struct catalog *c, struct slice name_or_arn);
@@ -62,9 +61,9 @@ const struct table *catalog_at(const struct catalog *c, size_t i); /* in order o
 
 struct store *db_store(struct db *db);
 const struct clock *db_clock(struct db *db);
-/* The database's own time, in milliseconds: the wall clock's at its first opening, plus the time it has been open
- * since. It does not jump when the wall clock does, and stands still while the database is closed. For what lives
- * so long and not longer (tokens, iterators); no date. To about a second; after a kill it repeats some minutes. */
+/* The database's own time, in milliseconds: the wall clock at its first opening plus the time it has been open
+ * since. It does not jump with the wall clock, and stands still while the database is closed. Use it for lifetimes
+ * (tokens, iterators), not for dates. Accurate to about a second; after a kill it repeats some minutes. */
 int64_t db_time_ms(struct db *db);
 const struct db_options *db_opts(struct db *db);
 

@@ -1,9 +1,9 @@
-/* Inside table/: the database's parts, and what its files offer each other.
+/* Shared by the files of table/: the parts of the database.
  *
- * Locks: queue_lock guards the queue and `background`, catalog_lock the pointer to the current
- * catalog; neither is held while anything else is done. Members marked W belong to whoever has the
- * writer's turn (T1): the writer thread, or for one request a thread that submits it and may wait. The turn
- * is `writing`, and goes from one to the next under queue_lock.
+ * Locks: queue_lock guards the queue and `background`, catalog_lock the pointer to the current catalog; neither is
+ * held while anything else is done. Members marked W belong to the thread that holds the writer's turn (T1): the
+ * writer thread, or for one request a submitting thread that may wait. `writing` marks the turn; it is passed on
+ * under queue_lock.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef THORPE_TABLE_INTERNAL_H
 #define THORPE_TABLE_INTERNAL_H
@@ -39,7 +39,7 @@ struct db {
 	pthread_cond_t queue_filled;
 	struct write_request *queue_head, **queue_tail;
 	bool stopping;
-	bool writing; /* somebody has the writer's turn */
+	bool writing; /* a thread holds the writer's turn */
 	pthread_t writer;
 	uint32_t next_id;    /* W */
 	struct batch *batch; /* W */
@@ -47,7 +47,7 @@ struct db {
 	/* Without a thread when no_background; set by background_start(). */
 	struct background *background;
 
-	struct timekeeper *timekeeper;   /* timekeeper.h; of who makes a step in the background */
+	struct timekeeper *timekeeper;   /* timekeeper.h; used under the background's step_lock */
 	_Atomic int64_t time_ms;         /* db_time_ms(); moved by the timekeeper */
 	_Atomic uint64_t stream_aging;   /* db_stream_aging(); likewise */
 	_Atomic uint64_t stream_horizon; /* stream records with lesser numbers are forgotten; likewise */

@@ -72,8 +72,8 @@ bool layout_read_item_key(struct slice key, uint32_t *table, struct item_key *ou
 /* ---- INDEX ---- */
 /* The entry of an item in an index that holds it (index_holds()). */
 struct slice layout_index_key(struct arena *a, const struct index *i, struct value item, struct item_key k);
-/* What all entries of one index partition start with; `hash` are value_bytes() of its
- * key.hash_count hash attributes. Escaped range attributes may be added behind it. */
+/* The prefix of all entries of one index partition; `hash` are value_bytes() of its key.hash_count hash attributes.
+ * Escaped range attributes may follow. */
 void layout_index_partition(struct buf *b, const struct index *i, const struct slice *hash);
 /* All entries of an index from `hash` on: be32 index, be64 hash. */
 struct slice layout_index_from_hash(struct arena *a, uint32_t index, uint64_t hash);
@@ -124,8 +124,8 @@ struct slice layout_id(struct arena *a, uint32_t id);
 /* The smallest key greater than all that start with `prefix` (which is not all 0xFF). */
 struct slice layout_after_prefix(struct arena *a, struct slice prefix);
 
-/* The expiry in seconds that an item's TTL attribute gives, when the table has TTL enabled and the
- * attribute is a whole or fractional N (cut to seconds) from 0 up; false: it never expires. */
+/* The expiry in seconds from an item's TTL attribute, if the table has TTL enabled and the attribute is an N of at
+ * least 0 (truncated to seconds); false: it never expires. */
 bool layout_ttl_of_item(const struct table *t, struct value item, int64_t *expiry);
 
 #endif

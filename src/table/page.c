@@ -35,7 +35,7 @@ static struct arena *scratch_of(struct arena *a)
 	return scratch;
 }
 
-/* The whole item behind an index entry, from the same moment. */
+/* The whole item for an index entry, from the same moment. */
 static bool fetch_item(struct walk *w, struct slice index_key, struct value *item, struct error *e)
 {
 	struct item_key key;

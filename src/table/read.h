@@ -33,12 +33,12 @@ struct page_request {
 	bool backwards;                   /* ScanIndexForward = false */
 	struct value start;               /* ExclusiveStartKey, checked; absent: from the beginning */
 	uint32_t segment, total_segments; /* scan; 0 of 0: the whole table */
-	int64_t limit;                    /* items evaluated at most; 0: none */
+	int64_t limit;                    /* items evaluated at most; 0: no limit */
 	const struct condition *filter;
 	bool consistent;               /* counts capacity; reads are always consistent */
 	const struct store_view *view; /* of this moment; NULL: of now */
-	bool uncounted;                /* nobody asks for the capacity, and it may be wrong */
-	/* LSI: read whole items from the table: attributes outside the index are asked for. */
+	bool uncounted;                /* the caller does not need the capacity, and it may be wrong */
+	/* LSI: read whole items from the table, because attributes outside the index were requested. */
 	bool fetch_items;
 	/* Called for each item that passes the filter, in order; valid during the call. */
 	void (*emit)(void *ctx, struct value item);
@@ -51,13 +51,13 @@ struct page {
 	struct capacity capacity;
 };
 
-/* Stops when `limit` items or 1 MB (page_size.c) have been evaluated, and then gives last_key even
- * if nothing follows, as DynamoDB does. An index's entry is emitted as stored (projected attributes).
- * Capacity: the sizes of all evaluated items added up, then rounded to 4 KB; each item fetched for
- * an LSI is rounded by itself and counts for the table. Errors: INTERNAL (disk). */
+/* Stops after evaluating `limit` items or 1 MB (page_size.c), and then sets last_key even if nothing follows, as
+ * DynamoDB does. An index's entry is emitted as stored (projected attributes). Capacity: the sizes of all evaluated
+ * items added up, then rounded to 4 KB; each item fetched for an LSI is rounded by itself and counts for the table.
+ * Errors: INTERNAL (disk). */
 bool db_page(struct db *db, const struct page_request *r, struct arena *a, struct page *out, struct error *e) MUST_CHECK;
 
-/* How ExclusiveStartKey lies to a query's terms; DynamoDB has a text for each:
+/* How ExclusiveStartKey relates to the key condition; DynamoDB has a text for each:
  *   OUTSIDE          "The provided starting key is outside query boundaries based on provided
  *                    conditions": another partition, no term on a range attribute
  *   NOT_IN_RANGE     "The provided starting key does not match the range key predicate"

@@ -1,7 +1,7 @@
-/* What a table is: keys, indexes, settings; and whether an item or a key fits it.
+/* A table's definition: keys, indexes, settings; and checks of items and keys against it.
  *
- * A struct table is immutable once it stands in a catalog: readers on any thread use it as long as
- * they hold the catalog (db.h). Only `stats` changes, by the writer; its members are atomic.
+ * A struct table is immutable once it is in a catalog: readers on any thread use it as long as they hold the
+ * catalog (db.h). Only `stats` changes, by the writer; its members are atomic.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef THORPE_TABLE_SCHEMA_H
 #define THORPE_TABLE_SCHEMA_H
@@ -23,17 +23,17 @@ struct key_schema {
 	uint8_t hash_count, range_count;
 };
 
-/* Right at once: changed in memory together with the commit they belong to. */
+/* Always exact: updated in memory together with the commit they belong to. */
 struct stats {
 	_Atomic int64_t items;
 	_Atomic int64_t bytes;
-	/* Of tables, since the database was opened: items asked for (by key, or looked at by a query or scan) and items
-	 * written. Relaxed, for people to look at; any thread adds to `reads`. */
+	/* For tables, since the database was opened: items requested (by key, or evaluated by a query or scan) and
+	 * items written. Relaxed counters for display; any thread adds to `reads`. */
 	_Atomic int64_t reads;
 	_Atomic int64_t writes;
 };
 
-/* Once a request, not once an item. */
+/* Call once per request, not once per item. */
 static inline void stats_add(_Atomic int64_t *counter, int64_t n)
 {
 	atomic_fetch_add_explicit(counter, n, memory_order_relaxed);
@@ -74,7 +74,7 @@ enum stream_view stream_view_parse(struct slice s);
 struct stream_split {
 	uint64_t sequence; /* children begin with it, and their parents end before it */
 	int64_t ms;        /* when; children are named by it. Rises from split to split */
-	uint32_t depth;    /* since then each of the stream's shards is told as 2^depth of them */
+	uint32_t depth;    /* from then on each of the stream's shards is reported as 2^depth shards */
 };
 #define STREAM_SPLITS_MAX 100 /* with one more the two oldest become one */
 #define STREAM_DEPTH_MAX  2
@@ -87,7 +87,8 @@ struct stream {
 	uint32_t shards;
 	int64_t created_ms, closed_ms;
 	uint64_t first_sequence, closed_sequence;
-	/* What those outside see of its shards (api/op/shards.h), oldest first; records lie in `shards` shards whatever was split. */
+	/* The shards that clients see (api/op/shards.h), oldest first; records are always stored in `shards`
+	 * shards. */
 	const struct stream_split *splits;
 	size_t split_count;
 };
@@ -160,7 +161,7 @@ bool table_key_of_key(const struct table *t, struct value key, struct arena *a, 
 /* Whether the item's attributes that are keys of indexes have the right type, size and are not
  * empty ("Type mismatch for Index Key …"). */
 bool table_check_index_keys(const struct table *t, struct value item, struct arena *a, struct error *e) MUST_CHECK;
-/* Whether a value of this type may stand in the attribute, which may be a key of indexes. */
+/* Whether the attribute, which may be an index key, may have a value of this type. */
 bool table_check_index_key_type(const struct table *t, struct slice name, enum value_type type, struct arena *a,
 				struct error *e) MUST_CHECK;
 /* The same of an updated item, for the attributes that differ from `old` (which may be absent),
@@ -174,8 +175,8 @@ bool table_check_item_size(struct value item, bool updating, struct arena *a, st
 /* The key attributes of an item: of the table, and those of the index too when not NULL (as in
  * LastEvaluatedKey). */
 struct value table_key_item(const struct table *t, const struct index *i, struct value item, struct arena *a);
-/* Whether the index holds this item: it has all the index's key attributes, of the right type and
- * size. (Others are refused by table_check_index_keys(), but may be older than the index.) */
+/* Whether the index contains this item: it has all the index's key attributes, of the right type and size.
+ * (table_check_index_keys() refuses others, but items may be older than the index.) */
 bool index_holds(const struct index *i, struct value item);
 /* Whether an attribute of that name is in the index: by its projection, or as a key of the table or the index. */
 bool index_has_attribute(const struct table *t, const struct index *i, struct slice name);

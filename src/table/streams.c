@@ -60,7 +60,7 @@ uint64_t db_stream_horizon(struct db *db, const struct stream *s)
 	return horizon > s->first_sequence ? horizon : s->first_sequence;
 }
 
-/* Hands the records out until the limit or 1 MB; *next goes behind each. True at the end. */
+/* Emits records up to the limit or 1 MB; *next moves past each. True at the end. */
 static bool read_records(struct store_iter *it, int64_t limit, void (*emit)(void *ctx, const struct stream_record *r),
 			 void *ctx, uint64_t *next, bool *malformed)
 {

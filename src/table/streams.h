@@ -5,10 +5,10 @@
  * every commit (T5). On the wire it is a decimal string of 21 digits, zero-padded, as DynamoDB's are
  * at least 21 characters.
  *
- * A sequence number is an order and no date: where the clock was set back, numbers go on from the
- * later time by counting. When a change was made is in its record (created_ms, the wall clock's
- * word). When it is forgotten is the timekeeper's (timekeeper.h), who has noted which numbers were
- * there when. So trimming is a key range whatever the clock did.
+ * A sequence number is an order, not a date: after the clock is set back, numbers continue from the later time by
+ * counting. The record holds the time of the change (created_ms, from the wall clock). The timekeeper
+ * (timekeeper.h) decides when a record is forgotten: it notes which numbers existed at which time. So trimming
+ * deletes a key range whatever the clock did.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef THORPE_TABLE_STREAMS_H
 #define THORPE_TABLE_STREAMS_H
@@ -40,10 +40,9 @@ struct stream_read {
 	void (*emit)(void *ctx, const struct stream_record *r); /* the record is valid during the call */
 	void *ctx;
 };
-/* Records of one shard with sequence >= from, oldest first, at most `limit` and until
- * they add up to 1 MB. Records below the horizon are not seen. *next is where to go on;
- * when a closed stream's shard has been read to its end, it is greater than closed_sequence: nothing
- * will ever follow. Errors: INTERNAL (disk). */
+/* Records of one shard with sequence >= from, oldest first, at most `limit` and until they add up to 1 MB. Records
+ * below the horizon are not seen. *next is where to continue; at the end of a closed stream's shard it is greater
+ * than closed_sequence: nothing will ever follow. Errors: INTERNAL (disk). */
 bool db_stream_read(struct db *db, const struct stream_read *q, struct arena *a, uint64_t *next,
 		    struct error *e) MUST_CHECK;
 /* The sequence number the next commit will at least have: LATEST. */
@@ -55,7 +54,7 @@ uint64_t db_stream_aging(struct db *db);
 uint64_t db_stream_horizon(struct db *db, const struct stream *s);
 /* The shard of an item with this partition key, 0 … s->shards - 1. */
 uint32_t stream_shard_of(const struct stream *s, struct slice pk);
-/* The same if each shard were told as 2^depth of them: shard i is then i·2^depth … (i+1)·2^depth - 1. */
+/* The same if each shard is reported as 2^depth shards: shard i becomes i·2^depth … (i+1)·2^depth - 1. */
 uint32_t stream_part_of(const struct stream *s, uint32_t depth, struct slice pk);
 
 #endif

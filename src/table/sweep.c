@@ -195,7 +195,7 @@ bool sweep_streams(struct db *db, struct arena *a)
 	const struct catalog *c = db_catalog(db, a);
 	bool worked = false;
 
-	/* What is forgotten is on disk first, so that a reader is told of it after a restart, too. */
+	/* Saved before anything is trimmed, so that a reader gets the right error after a restart too. */
 	if (!timekeeper_save_horizon(db, a))
 		return false;
 	for (size_t i = 0; i < catalog_count(c); i++)

@@ -1,9 +1,8 @@
 /* Writes of items: one at a time, in batches, in transactions.
  *
- * A request is filled in by the thread that received it, given to the writer with db_submit(), and
- * belongs to the writer, with its arena, until done() is called. done() runs on the writer thread, or
- * within db_submit() (may_wait), and must be quick (hand over to the owner's loop). There is exactly one
- * done() per submit.
+ * The receiving thread fills in a request and passes it to the writer with db_submit(). The writer owns it, with
+ * its arena, until it calls done(). done() runs on the writer thread, or within db_submit() (may_wait), and must be
+ * quick (hand over to the owner's loop). There is exactly one done() per submit.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef THORPE_TABLE_WRITE_H
 #define THORPE_TABLE_WRITE_H
@@ -46,8 +45,8 @@ struct control;
 struct write_request {
 	struct write_request *next; /* the writer's */
 	struct arena *arena;
-	/* The submitting thread may be held up: when nobody is writing and nobody waits, it is the writer for
-	 * this one request, which saves waking another thread and being woken by it. */
+	/* The submitting thread may block: if no other thread writes or waits, it acts as the writer for this one
+	 * request, which saves waking another thread and being woken by it. */
 	bool may_wait;
 	enum request_mode mode;
 	struct write_action *actions;

@@ -6,7 +6,7 @@
 #include "base/log.h"
 #include "table/apply.h"
 
-/* A batch ends here, so that nobody waits long for those before him. */
+/* A batch ends here, so that its first requests do not wait long. */
 #define BATCH_REQUESTS 1000
 #define BATCH_BYTES    (8 << 20)
 
@@ -279,8 +279,8 @@ static void wake_background(struct db *db)
 	pthread_mutex_unlock(&db->queue_lock);
 }
 
-/* After a failed write everyone in the batch hears of it, also those who only looked: what they saw
- * may have been an earlier request's change that never happened (T7). */
+/* After a failed write every request in the batch gets the error, even those that only read: what they saw may be
+ * an earlier request's change that never happened (T7). */
 static void run_batch(struct batch *b, struct db *db, struct write_request **pending)
 {
 	struct write_request *first;

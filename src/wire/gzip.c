@@ -1,5 +1,5 @@
-/* libdeflate wants the whole input and room for the whole output: the size in gzip's trailer is the
- * first guess, and nobody is trusted beyond what deflate can expand to.
+/* libdeflate needs the whole input and room for the whole output: the size in gzip's trailer is the first guess,
+ * limited to what deflate can expand to.
  * SPDX-License-Identifier: Apache-2.0 */
 #include <libdeflate.h>
 

@@ -1,6 +1,6 @@
-/* gzip and deflate of bodies, both ways, and the checksum of what goes over the wire.
+/* gzip and deflate of bodies, both ways, and the checksum of bodies.
  *
- * A struct gzip belongs to one thread; its two halves are made when first needed.
+ * A struct gzip belongs to one thread; its two halves are created when first needed.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef THORPE_WIRE_GZIP_H
 #define THORPE_WIRE_GZIP_H
@@ -19,14 +19,14 @@ void gzip_release(struct gzip *g);
 
 enum gunzip_result { GUNZIP_OK, GUNZIP_BAD, GUNZIP_TOO_LARGE };
 
-/* One or more gzip members, put together; never gives or holds more than `limit` bytes.
- * Memory that runs out leaves by arena.h A1. */
+/* Unpacks one or more concatenated gzip members; never returns or holds more than `limit` bytes. Running out of
+ * memory leaves by arena.h A1. */
 enum gunzip_result gunzip(struct gzip *g, struct arena *a, struct slice in, size_t limit, struct slice *out);
 
-/* The same of "deflate", which HTTP means zlib's format by: exactly one stream. */
+/* The same for HTTP's "deflate", which is zlib's format: exactly one stream. */
 enum gunzip_result inflate_zlib(struct gzip *g, struct arena *a, struct slice in, size_t limit, struct slice *out);
 
-/* An empty slice when compressing would not make it smaller. Memory as above. */
+/* An empty slice if compressing would not make it smaller. Memory as above. */
 struct slice gzip_pack(struct gzip *g, struct arena *a, struct slice in);
 struct slice deflate_zlib(struct gzip *g, struct arena *a, struct slice in);
 

@@ -5,9 +5,9 @@
 
 #include "base/buf.h"
 
-/* Escapes everything but letters, digits and -_.~ */
+/* Escapes everything except letters, digits and -_.~ */
 void percent_encode(struct buf *b, struct slice s);
-/* Malformed escapes stay as they are. Without any escape it is `s` itself. */
+/* Malformed escapes are left unchanged. Returns `s` itself if it has no escape. */
 struct slice percent_decode(struct arena *a, struct slice s);
 
 #endif

@@ -108,7 +108,7 @@ struct reading {
 	bool any;
 };
 
-/* Of a fixed shard that is told as several: whether the record is in this one. */
+/* For a fixed shard that is reported as several: whether the record is in this one. */
 static bool is_of_part(const struct reading *g, const struct stream_record *r)
 {
 	const struct shard_facts *f = &g->p->facts;
@@ -141,8 +141,8 @@ bool records_read(struct op_state *s, struct records_place *p, int64_t limit,
 	if (!db_stream_read(s->db, &(struct stream_read){ p->stream, p->facts.fixed, from, limit, pass_on, &g },
 			    s->arena, &sequence, e))
 		return false;
-	/* An idle shard's iterator moves on, or it would fall behind what is trimmed. All records
-	 * before `latest`, taken before reading, have been seen. */
+	/* An idle shard's iterator moves on, or its position would be trimmed. All records before `latest`, taken
+	 * before reading, have been seen. */
 	it->at_end = !g.any;
 	if (it->at_end && sequence < latest)
 		sequence = latest;

@@ -136,7 +136,7 @@ static void describe_shard(struct op_state *s, const struct stream *stream, stru
 	buf_lit(b, "}}");
 }
 
-/* Whether it is told of: not what has been trimmed as a whole, and of children those that are asked for. */
+/* Whether it is listed: not if all of it has been trimmed; with a ShardFilter, only the children of that shard. */
 static bool is_listed(struct op_state *s, const struct stream *stream, struct shard shard, struct shard_facts *f)
 {
 	const struct json *filter = json_get(s->in, "ShardFilter");

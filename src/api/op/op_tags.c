@@ -107,8 +107,8 @@ bool op_untag_resource(struct op_state *s, struct error *e)
 	return op_control_submit(s, c, nothing_to_say);
 }
 
-/* A table has at most 50 tags, which fit one reply: no token is ever given out, so none is
- * accepted. DynamoDB does not tell a table that is not there from one of somebody else. */
+/* A table has at most 50 tags, which fit one reply: no token is ever issued, so none is accepted. DynamoDB does not
+ * distinguish a missing table from one of another account. */
 bool op_list_tags_of_resource(struct op_state *s, struct error *e)
 {
 	struct slice arn = op_string(s->in, "ResourceArn");

@@ -1,4 +1,4 @@
-/* The shards of a stream as they are told.
+/* The shards of a stream as clients see them.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "api/op/shards.h"
 

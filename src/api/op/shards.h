@@ -1,9 +1,9 @@
-/* The shards of a stream as they are told.
+/* The shards of a stream as clients see them.
  *
- * Records lie in a fixed number of shards (table/streams.h). Where a stream was split (table/schema.h), those outside are told of
- * shards that were closed, and of their children: an *era* goes from one split to the next, and in each the records of one of the
- * fixed shards are told as 1, 2 or 4 shards, by the hash of the partition key. Every record is in exactly one shard of one era, and
- * the changes of an item are in a line of parents and children, in order.
+ * Records lie in a fixed number of shards (table/streams.h). If a stream was split (table/schema.h), clients see
+ * the closed shards and their children. An *era* lasts from one split to the next; in each, the records of one
+ * fixed shard appear as 1, 2 or 4 shards, by the hash of the partition key. Every record is in exactly one shard of
+ * one era, and the changes of an item are in a line of parents and children, in order.
  *
  * Callers in this process see the fixed shards, whatever was split: `outside` false.
  * SPDX-License-Identifier: Apache-2.0 */

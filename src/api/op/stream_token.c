@@ -35,7 +35,7 @@ struct slice shard_iterator_text(const struct shard_iterator *it, struct arena *
 	return buf_slice(&b);
 }
 
-/* Cuts the number behind the last '|' off `s`. */
+/* Cuts the number after the last '|' off `s`. */
 static bool take_number(struct slice *s, uint64_t *out)
 {
 	const char *bar = s->n ? memrchr(s->p, '|', s->n) : NULL;

@@ -1,8 +1,8 @@
 /* Names of the Streams API: sequence numbers, shard iterators. (Shard ids: shards.h)
  *
- * A shard iterator says, in base64, which stream and shard, from which sequence number on, and when
- * it was given out; nobody but us looks into it. It lives 15 minutes. SPDX-License-Identifier:
- * Apache-2.0 */
+ * A shard iterator encodes in base64 its stream and shard, the sequence number to read from, and when it was
+ * issued; only this server interprets it. It is valid for 15 minutes.
+ * SPDX-License-Identifier: Apache-2.0 */
 #ifndef THORPE_API_OP_STREAM_TOKEN_H
 #define THORPE_API_OP_STREAM_TOKEN_H
 

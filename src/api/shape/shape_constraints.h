@@ -5,7 +5,7 @@
 
 #include "api/shape/shape.h"
 
-/* `j` has the shape's types. All failures, at most ten, are told in one message. */
+/* Requires that `j` has the shape's types. Reports all failures, at most ten, in one message. */
 bool shape_check_constraints(const struct shape *s, const struct json *j, struct arena *a, struct error *e) MUST_CHECK;
 
 #endif

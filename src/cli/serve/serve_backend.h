@@ -31,7 +31,7 @@ struct database_remote {
 	bool is_far;             /* not on this machine: tables are made there by `thorpe deploy` only */
 	_Atomic uint64_t writes; /* through this process: what `latest` tells */
 };
-/* Looks for credentials, asks nobody else. False: `why` is a sentence that says what to do. */
+/* Looks for credentials; sends no other request. False: `why` is a sentence that says what to do. */
 bool database_remote_open(struct database_remote *d, const char *where, char *why, size_t n) MUST_CHECK;
 /* All its backends have been freed. One that was not opened (zero) is fine. */
 void database_remote_close(struct database_remote *d);

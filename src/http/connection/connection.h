@@ -1,6 +1,6 @@
 /* One client's connection: bytes in, exchanges in order, bytes out.
  *
- * The state says what the reading side waits for; conn_move() is the only one who changes it:
+ * The state says what the reading side waits for; only conn_move() changes it:
  *
  *     HANDSHAKE ──► IDLE ◄──► HEAD ──► BODY          a request is being read
  *                    ▲  └──► WAITING ◄──┘            all read, replies are due
@@ -14,8 +14,8 @@
  *   C2  At most limits.pipelined replies wait to be sent; then reading stops.
  *   C3  Nothing follows an exchange that is `last`.
  *   C4  A connection's memory goes after the loop's turn (on_closed()), never within a callback.
- *   C5  A request is begun when the one before it is done: POST is not a safe method, and a read
- *       pipelined behind a write must see it (RFC 9112, 9.3.2).
+ *   C5  A request begins when the one before it is done: POST is not a safe method, and a read pipelined after a
+ *       write must see it (RFC 9112, 9.3.2).
  *   C6  A stream is the last thing on its connection: no exchange is beside it, and nothing is parsed.
  *   C7  On the reserve, beyond limits.connections or those of one address, one request is answered, of those that admit.h lets
  *       pass; it must come soon, and when the reserve is full the oldest makes room. So clients that hold connections and say

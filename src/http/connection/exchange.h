@@ -92,8 +92,8 @@ void exchange_run_work(struct exchange *ex, void *local);
 /* The body as it was before the client zipped it. */
 enum body_result { BODY_OK, BODY_UNKNOWN_CODING, BODY_BAD, BODY_TOO_LARGE };
 enum body_result exchange_body(struct exchange *ex, struct slice *body) MUST_CHECK;
-/* The client's address without its port; empty when it is gone. Of one behind a trusted proxy what the proxy says
- * (proxies.h). In the arena. */
+/* The client's address without its port; empty if the connection is gone. For a client of a trusted proxy, the
+ * address the proxy reports (proxies.h). In the arena. */
 struct slice exchange_client(struct exchange *ex);
 
 /* Exactly one of these: */

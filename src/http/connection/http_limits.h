@@ -35,8 +35,8 @@
 	X(hashers, 0)                 /* threads for password hashes; 0: half of the processors, at least 1 */  \
 	X(hash_waiting, 1024)         /* requests that wait for one, before 503; half of them for one client */ \
 	X(watchers, 20000)            /* of lists, at once; each has a connection */                            \
-	X(watch_bytes, 256 * 1024)    /* waiting for one watcher, before he is cut off */                       \
-	X(keep_alive_ms, 15 * 1000)   /* of silence, before a watcher is told that it is still there */
+	X(watch_bytes, 256 * 1024)    /* waiting for one watcher, before it is disconnected */                  \
+	X(keep_alive_ms, 15 * 1000)   /* of silence, before a watcher gets a sign of life */
 
 struct http_limits {
 #define X(name, otherwise) uint64_t name;

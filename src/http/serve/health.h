@@ -1,4 +1,4 @@
-/* Health, for those who watch the process: no key is asked for, and nothing but memory is looked at.
+/* Health checks: need no key, and read only memory.
  *
  *   /healthz  liveness: 200 while the process can do its work. 503 when only a restart or an operator helps: damaged data was met, or the disk failed.
  *   /readyz   readiness: 200 while requests of all kinds are taken. 503 also while it stops, and while a full disk refuses writes, which ends by itself.

@@ -17,11 +17,11 @@ struct exchange;
 enum route_flags {
 	ROUTE_PREFIX = 1,   /* also everything below the path */
 	ROUTE_SIGNED = 2,   /* must pass SigV4, as far as the server asks for it */
-	ROUTE_PROBLEMS = 4, /* errors are told as RFC 9457 has it, and not in DynamoDB's way */
-	/* Not for pages of other origins: no CORS headers, preflights are refused; and who is not signed is told 403, so that a
-	 * page knows what to ask for. */
+	ROUTE_PROBLEMS = 4, /* errors follow RFC 9457, not DynamoDB's format */
+	/* Not for pages of other origins: no CORS headers, preflights are refused; unsigned requests get 403, so
+	 * that a page knows what to ask for. */
 	ROUTE_PRIVATE = 8,
-	ROUTE_PAGE = 16,      /* only for who asks for a page, as browsers do: Accept has text/html */
+	ROUTE_PAGE = 16,      /* only for requests for a page, as browsers send them: Accept has text/html */
 	ROUTE_VISITABLE = 32, /* links on pages of other origins may lead here (origin.h, O3) */
 	ROUTE_MONITOR = 64, /* for monitoring: also on the listener of its own; an access key may come as HTTP Basic */
 };

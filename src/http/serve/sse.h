@@ -1,11 +1,10 @@
 /* A reply that goes on: server-sent events on a connection.
  *
  * Made by a handler, which has a worker begin it (exchange_stream()). Once the head of the reply has been sent the
- * connection has the stream, and the exchange is given up: a stream is the last thing on its connection, and what the client
- * sends from then on is thrown away.
- * What is to be sent waits in a queue of shared bytes; whoever lets it grow beyond limits.watch_bytes is cut off: he knows
- * the last event he has seen.
- * Everything is the loop's thread's.
+ * connection has the stream, and the exchange is given up: a stream is the last thing on its connection, and what
+ * the client sends from then on is thrown away. Output waits in a queue of shared bytes. If it grows beyond
+ * limits.watch_bytes, the client is disconnected; it can resume from the last event it received. Only the loop's
+ * thread uses it.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef THORPE_HTTP_SERVE_SSE_H
 #define THORPE_HTTP_SERVE_SSE_H
@@ -40,8 +39,8 @@ struct sse {
 
 void sse_init(struct sse *s, const struct sse_ops *ops, struct loop *l);
 void sse_release(struct sse *s);
-/* Queues it, with a reference of its own. Whoever has queued flushes: sse_flush(). False: what waited had to be sent
- * to make room, and now the connection is closed and the stream gone. */
+/* Queues it, with its own reference. The caller then calls sse_flush(). False: pending output had to be sent to
+ * make room, and now the connection is closed and the stream gone. */
 bool sse_push(struct sse *s, struct live_bytes *b);
 void sse_end(struct sse *s);
 /* Sends what can be sent; the connection may be closed then, and the stream gone. */

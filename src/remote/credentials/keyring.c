@@ -1,4 +1,4 @@
-/* Who may look for credentials, and when.
+/* Decides which thread looks for credentials, and when.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "remote/credentials/keyring.h"
 #include <openssl/crypto.h>

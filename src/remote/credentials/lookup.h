@@ -3,8 +3,8 @@
  *     environment · role of the profile · web identity · SSO · credentials file · login · process · config file · container ·
  *     instance
  *
- * A source that is not configured finds nothing, and the next one is asked. A source that is configured and does not work is the
- * end: another one's credentials would be somebody else's.
+ * A source that is not configured finds nothing, and the next one is asked. A source that is configured but fails
+ * ends the search: the next one's credentials could be for another identity.
  *
  * Invariants
  *   L1  `why` and `looked` hold no secret: neither keys nor tokens, nor what a service or a program answered.

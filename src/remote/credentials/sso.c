@@ -83,7 +83,8 @@ static const char *service_url(struct lookup *l, enum endpoint_service s, const 
 
 /* ---- renewing the token ---- */
 
-/* A file of its own first, so that nobody sees half of it. Failing to keep it is no trouble now, only at the next renewal. */
+/* Written to a temporary file first, so that no reader sees half of it. A failure does no harm until the next
+ * renewal. */
 static void keep(struct lookup *l, const struct login *g, const struct json *answer, int64_t seconds)
 {
 	static const char *const kept[] = { "startUrl", "region", "clientId", "clientSecret", "registrationExpiresAt",

@@ -36,7 +36,7 @@ static struct segment *sort_out(struct journal *j, uint64_t on_disk, bool has_ro
 			continue;
 		}
 		*at = s->next;
-		s->unsynced = 0; /* nobody needs what it has */
+		s->unsynced = 0; /* its records are no longer needed */
 		segment_close(j, s);
 		if (has_room && is_worth_keeping(j, s)) {
 			s->limit = s->size;
@@ -51,7 +51,7 @@ static struct segment *sort_out(struct journal *j, uint64_t on_disk, bool has_ro
 	return gone;
 }
 
-/* One waits at any time, so that whoever writes finds it. */
+/* One is always waiting for the next write. */
 static void prepare(struct journal *j)
 {
 	struct reason r = { 0 };
@@ -72,7 +72,7 @@ static void prepare(struct journal *j)
 	/* Without room nothing is prepared; then writes are refused, or make a segment as they go. */
 	s = j->o.has_room(j->o.owner, size) ? segment_make(j, file, size, &r) : NULL;
 	if (r.failed)
-		log_debug("store: no segment of the journal was prepared: %s", r.text);
+		log_debug("store: cannot prepare a segment of the journal: %s", r.text);
 	if (!s)
 		return;
 	segment_close(j, s);
@@ -84,8 +84,8 @@ static void prepare(struct journal *j)
 	pthread_mutex_unlock(&j->lock);
 }
 
-/* When the journal is broken, what of it is on disk is not known. What RocksDB has in memory goes to its files, where it is safe; no write
- * comes any more. Tried again until it worked. Returns whether it has to be. */
+/* When the journal is broken, the state on disk is unknown, and no more writes come. RocksDB's memory is flushed to
+ * its files, where it is safe; repeated until it works. Returns whether to try again. */
 static bool rescue(struct journal *j)
 {
 	uint64_t on_disk = 0, last;
@@ -119,7 +119,7 @@ static struct segment *trim_waiting(struct journal *j, struct segment *gone)
 	return gone;
 }
 
-/* Returns whether it has to come back by itself. */
+/* Returns whether it must run again by itself. */
 static bool see_to_it(struct journal *j)
 {
 	uint64_t on_disk = 0;
@@ -127,7 +127,7 @@ static bool see_to_it(struct journal *j)
 	bool has_room = j->o.has_room(j->o.owner, 0), again = rescue(j);
 
 	if (!j->o.on_disk(j->o.owner, &on_disk))
-		log_warn("store: what of the journal is no longer needed cannot be told, so it grows: RocksDB cannot be read");
+		log_warn("store: cannot read from RocksDB which parts of the journal are no longer needed, so the journal grows");
 	pthread_mutex_lock(&j->lock);
 	gone = sort_out(j, on_disk, has_room);
 	if (j->trim)

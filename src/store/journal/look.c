@@ -1,4 +1,5 @@
-/* What the journal holds: which records have to be replayed, where they end, and whether that end is a torn tail or damage.
+/* Surveys the journal: which records must be replayed, where they end, and whether that end is a torn tail or
+ * damage.
  * SPDX-License-Identifier: Apache-2.0 */
 #include <inttypes.h>
 #include <stdio.h>
@@ -174,7 +175,7 @@ static bool walk_segment(struct journal_survey *s, struct journal_found *f, jour
 	ok = journal_reader_start(&rd, s->o->io, name, r) == JOURNAL_RECORD;
 	if (!ok) {
 		if (!r->failed)
-			reason_set(r, "it has changed meanwhile");
+			reason_set(r, "it changed while it was read");
 		(void)unreadable(s, f->file, r);
 	}
 	if (rd.next == s->next) /* it goes on where the one before it ended */

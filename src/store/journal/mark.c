@@ -43,7 +43,7 @@ bool journal_mark_read(struct journal_io *io, struct journal_mark *m, struct rea
 	return true;
 }
 
-/* Under another name first: it is never there in part. */
+/* Written under another name first, so it is never partial. */
 static int make(struct journal *j)
 {
 	char p[MARK_BYTES];
@@ -87,7 +87,7 @@ void journal_mark_put(struct journal *j)
 		return;
 	put_mark(p, j, j->durable);
 	error = j->io->calls->write(j->io, &j->mark, p, sizeof(p), 0, &durable);
-	/* It is older than it could be, which does no harm as long as the journal is sound. */
+	/* An old mark does no harm while the journal is sound. */
 	if (error && !j->mark_failed)
 		log_warn("store: %s/" JOURNAL_MARK " could not be written: %s", j->dir, journal_error(error));
 	j->mark_failed |= error != 0;

@@ -1,4 +1,4 @@
-/* Opening: what was not in RocksDB's files is given to it again, and the files of the journal are brought into order.
+/* Opening: applies the records that are not in RocksDB's files, and tidies the journal's files.
  * SPDX-License-Identifier: Apache-2.0 */
 #include <inttypes.h>
 #include "base/log.h"
@@ -6,7 +6,7 @@
 
 #define MB ((uint64_t)1 << 20)
 
-/* What is needed is on disk before anything follows it: a killed process may have left it in the page cache only. */
+/* Syncs what is needed before anything follows it: a killed process may have left it in the page cache only. */
 static bool sync_needed(struct journal *j, const struct journal_survey *v, struct reason *r)
 {
 	for (size_t i = 0; i < v->n; i++) {
@@ -27,8 +27,8 @@ static bool sync_needed(struct journal *j, const struct journal_survey *v, struc
 	return true;
 }
 
-/* What was replayed goes to RocksDB's files before anyone is answered: after a sync that failed, the system may have it in memory alone and say that
- * it is on disk. On a full disk it stays in the journal. */
+/* Flushes replayed records to RocksDB's files before any request is answered: after a failed sync, the system may
+ * have them in memory only and report them as on disk. On a full disk they stay in the journal. */
 static bool flush_replayed(struct journal *j, const struct journal_survey *v, struct reason *r)
 {
 	uint64_t on_disk = 0;
@@ -40,7 +40,7 @@ static bool flush_replayed(struct journal *j, const struct journal_survey *v, st
 		return true;
 	if (!j->o.has_room(j->o.owner, 0))
 		return true;
-	return reason_set(r, "what was taken from the journal in %s could not be written to RocksDB's files", j->dir);
+	return reason_set(r, "cannot write the records replayed from the journal in %s to RocksDB's files", j->dir);
 }
 
 static bool keep_for_now(struct journal *j, const struct journal_found *f, struct reason *r)
@@ -96,9 +96,11 @@ static void tell(struct journal *j, const struct journal_survey *v)
 			 " MB) were taken from its journal",
 			 v->look.count, (v->look.bytes + MB / 2) / MB);
 	if (v->mark.exists && !v->mark.is_whole)
-		log_warn("store: %s/" JOURNAL_MARK " was damaged and is made anew; the journal itself is sound", j->dir);
+		log_warn("store: %s/" JOURNAL_MARK " was damaged and has been recreated; the journal itself is sound",
+			 j->dir);
 	else if (!v->mark.exists && !j->o.is_new)
-		log_warn("store: %s/" JOURNAL_MARK " was missing and is made anew; the journal itself is sound", j->dir);
+		log_warn("store: %s/" JOURNAL_MARK " was missing and has been recreated; the journal itself is sound",
+			 j->dir);
 }
 
 bool journal_replay(struct journal *j, struct reason *r)

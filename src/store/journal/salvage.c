@@ -1,4 +1,4 @@
-/* What can be had from a damaged journal: every whole record, also after what cannot be read.
+/* Recovers every intact record of a damaged journal, also after unreadable parts.
  * SPDX-License-Identifier: Apache-2.0 */
 #include <inttypes.h>
 #include <stdio.h>
@@ -83,7 +83,7 @@ static bool look_at(struct salvage *v, unsigned file, struct reason *r)
 	} else if (did == JOURNAL_RECORD) {
 		did = collect(v, &rd, file, &why);
 	} else if (did == JOURNAL_END && !rd.is_blank) {
-		say(v, "%s has no head that can be read, so nothing in it can be told from what was there before", name);
+		say(v, "%s has no readable head, so its records cannot be told from older data", name);
 	}
 	journal_reader_end(&rd);
 	if (did == JOURNAL_FAILED)

@@ -7,7 +7,7 @@
 #include "base/grow.h"
 #include "store/journal/internal.h"
 
-/* What a new segment is filled with at once: a synced write beside it waits for no more than this. */
+/* A new segment is filled in portions of this size: a synced write waits for at most one of them. */
 #define FILL_BYTES ((size_t)256 << 10)
 
 const char *journal_error(int error)

@@ -40,7 +40,7 @@ static bool make_room(struct journal *j, size_t room)
 	return true;
 }
 
-/* A secret, so that no item can be taken for a record; never 0, which says that it is not known. */
+/* Secret, so that no item can pass for a record; never 0, which means unknown. */
 static uint64_t new_run(const struct journal *j)
 {
 	struct timespec t;
@@ -89,7 +89,8 @@ static struct segment *take_waiting(struct journal *j)
 	return NULL;
 }
 
-/* To one that waits, or to a new one, which is written to before it was prepared: slowly, but nobody waits for the keeper. */
+/* Switches to a waiting segment, or to a new one that was not prepared: slower, but it does not wait for the
+ * keeper. */
 static bool next_segment(struct journal *j, struct reason *r)
 {
 	struct segment *was = j->current, *s = take_waiting(j);
@@ -396,7 +397,7 @@ static bool start(struct journal *j, struct reason *r)
 	r->failed = false;
 	j->grown = j->o.segment_first;
 	begin_segment(j, first);
-	return j->o.by_hand || journal_keeper_start(j) || reason_set(r, "no thread can be started");
+	return j->o.by_hand || journal_keeper_start(j) || reason_set(r, "cannot start a thread");
 }
 
 /* Not by the wall clock, which may be set back by a day. */

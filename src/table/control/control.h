@@ -1,8 +1,7 @@
 /* Changes of tables, run by the writer in order with the item writes (write.h, REQUEST_CONTROL).
  *
- * The caller has checked everything that can be checked without the catalog; what depends on it
- * (table exists, index exists, one index change at a time, same settings as now, deletion
- * protection) is checked by the writer, with DynamoDB's errors and texts.
+ * The caller has made every check that does not need the catalog. The writer makes the others (table exists, index
+ * exists, one index change at a time, same settings as now, deletion protection), with DynamoDB's errors and texts.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef THORPE_TABLE_CONTROL_CONTROL_H
 #define THORPE_TABLE_CONTROL_CONTROL_H
@@ -16,8 +15,8 @@ enum control_kind {
 	CONTROL_UPDATE_TTL,
 	CONTROL_TAG,
 	CONTROL_UNTAG,
-	/* Background work (background.c); tables are given by id, and one that is gone meanwhile is
-	 * no error: nothing is done. */
+	/* Background work (background.c). Tables are given by id; if a table has been dropped in the meantime,
+	 * nothing is done and it is not an error. */
 	CONTROL_BACKFILL_CHUNK, /* table_id, index_id, keys: enters those items, as they are then,
 				 * into a CREATING index where they are not yet */
 	CONTROL_BACKFILL_DONE,  /* table_id, index_id: the index becomes ACTIVE */

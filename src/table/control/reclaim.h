@@ -1,5 +1,5 @@
-/* Gives the room of dropped tables, indexes and streams back, in a thread of its own. DeleteTable and its kind leave notes in the
- * store (stage_drop_id() in batch.h), so that what a crash cut short is done after the next start.
+/* Frees the room of dropped tables, indexes and streams, in its own thread. DeleteTable and the like leave notes in
+ * the store (stage_drop_id() in batch.h), so that work cut short by a crash is done after the next start.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef THORPE_TABLE_CONTROL_RECLAIM_H
 #define THORPE_TABLE_CONTROL_RECLAIM_H
@@ -11,7 +11,7 @@ struct reclaim;
 struct reclaim *reclaim_start(struct db *db);
 /* Something was dropped. NULL is fine. */
 void reclaim_wake(struct reclaim *r);
-/* Ends what is under way early, and returns when the thread has ended. NULL is fine. */
+/* Ends current work early, and returns when the thread has ended. NULL is fine. */
 void reclaim_stop(struct reclaim *r);
 
 /* One round, as the thread does. *worked: there was something to do. False: some of it could not be done now. */
