@@ -93,7 +93,7 @@ thorpeTest('a read that meets damage is a 500 without paths; other reads and wri
   assert.equal((await doc.get({ TableName: other, Key: { pk: 'a', sk: 1 } })).Item.text, 'whole');
   const health = await get(own, '/healthz');
   assert.equal(health.status, 503);
-  assert.match(health.text, /^damaged data was met/);
+  assert.match(health.text, /^damaged data was found/);
   assert.equal((await get(own, '/readyz')).status, 503);
   const [, count] = /^thorpe_corruption_total (\d+)$/m.exec((await get(own, '/metrics')).text);
   assert.ok(Number(count) >= refused);
