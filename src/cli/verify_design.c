@@ -317,7 +317,7 @@ int verify_designs(const struct verify_options *o)
 	for (size_t i = 0; i < o->design_count; i++) {
 		list[i] = design_file_load(&arena, o->designs[i]);
 		if (!list[i])
-			status = complain(EXIT_REFUSED, "%s is no design that can be used", o->designs[i]);
+			status = complain(EXIT_REFUSED, "%s is not a usable design", o->designs[i]);
 	}
 	if (!status)
 		status = o->endpoint ? ask_endpoint(o, list) : ask_directory(o, list);
