@@ -377,6 +377,17 @@ static enum dyn_outcome send_request(struct plan *p, struct commit_request *q)
 	return end;
 }
 
+/* What the write has changed is no longer what was seen. The rest was still so when it was made (P4), which will do for the
+ * answer; the runtime's own runs live longer. */
+static void forget_changed(struct plan *p)
+{
+	if (p->write->trusted || !p->item)
+		p->run->memo = NULL;
+	for (size_t i = 0; i < p->count; i++)
+		if (p->actions[i].kind != DYN_CHECK)
+			entity_forget(p->run, p->actions[i].key);
+}
+
 enum plan_end plan_commit(struct plan *p)
 {
 	struct run *r = p->run;
@@ -391,7 +402,7 @@ enum plan_end plan_commit(struct plan *p)
 			return too_many(p, q.count);
 		switch (send_request(p, &q)) {
 		case DYN_DONE:
-			r->memo = NULL; /* what rules have seen may be of the past */
+			forget_changed(p);
 			if (p->item)
 				entity_remember_place(r, p->entity, p->item, p->key);
 			turn_give(p->write->turn);
@@ -495,8 +506,11 @@ static void follow_copies(struct plan *p, struct run *b)
 		if (!entity_fetch_key(b, c->source, c->key, true, &now) ||
 		    !entity_copied(b, c->attribute, &(struct row){ .full = now }, &copy))
 			complain(b, "a copy has not been compared");
-		else if (!value_equal(copy, c->value) && !write_refresh(b, p->entity, p->key, c->source->name))
-			complain(b, "a copy has not been brought up to date");
+		else if (!value_equal(copy, c->value)) {
+			p->run->memo = NULL;
+			if (!write_refresh(b, p->entity, p->key, c->source->name))
+				complain(b, "a copy has not been brought up to date");
+		}
 		branch_clear(b, p->run);
 	}
 }
@@ -514,8 +528,10 @@ void plan_follow(struct plan *p)
 		return;
 	}
 	b = branch_new(p->run);
-	if (!keeper)
+	if (!keeper) {
+		p->run->memo = NULL;
 		follow_counters(p, b);
+	}
 	if (!p->item)
 		return;
 	follow_copies(p, b);
