@@ -285,7 +285,7 @@ bool entity_locate(struct run *r, const struct entity *e, const struct value *ar
 	if (n != e->param_count)
 		return run_fail(r, PROBLEM_INTERNAL, "A %.*s has %zu values in its identity, not %zu",
 				SLICE_ARG(e->name), e->param_count, n);
-	known = by_itself && r->witnesses ? memo_place(r, e, args) : NULL;
+	known = by_itself ? memo_place(r, e, args) : NULL;
 	if (known) {
 		*key = *known;
 		return true;

@@ -17,7 +17,7 @@ struct asked {
 
 /* The key of an identity. A write asks for the same few over and over: copies, rules, counts, requirements. */
 struct located {
-	const struct entity *entity; /* NULL: a free one */
+	const struct entity *entity;
 	const struct value *args;
 	struct value key;
 };
@@ -27,7 +27,7 @@ struct memo {
 	struct asked asked[ASKED_MOST];
 	size_t next; /* the one that is given away next */
 	struct located places[PLACES_MOST];
-	size_t next_place;
+	size_t place_count; /* that were kept; the last so many of them are there */
 };
 
 struct seen {
@@ -167,7 +167,7 @@ static const struct value *copied(struct run *r, const struct value *args, size_
 
 const struct value *memo_place(const struct run *r, const struct entity *e, const struct value *args)
 {
-	for (size_t i = 0; r->memo && i < PLACES_MOST; i++) {
+	for (size_t i = 0; r->memo && i < PLACES_MOST && i < r->memo->place_count; i++) {
 		const struct located *p = &r->memo->places[i];
 
 		if (p->entity == e && are_same(p->args, args, e->param_count))
@@ -180,8 +180,8 @@ void memo_keep_place(struct run *r, const struct entity *e, const struct value *
 {
 	struct memo *m = memo_of(r);
 
-	m->places[m->next_place] = (struct located){ .entity = e, .args = copied(r, args, e->param_count), .key = key };
-	m->next_place = (m->next_place + 1) % PLACES_MOST;
+	m->places[m->place_count++ % PLACES_MOST] =
+		(struct located){ .entity = e, .args = copied(r, args, e->param_count), .key = key };
 }
 
 static const struct asked *asked_before(struct run *r, const struct entity *e, const struct value *args, size_t n)

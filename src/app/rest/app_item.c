@@ -44,7 +44,6 @@ static bool show_if_readable(struct exchange *x, int status, int otherwise, stru
 	struct row item = row_lay(x->run.arena, e, full);
 	bool readable;
 
-	x->run.memo = NULL; /* rules may have looked before the write */
 	if (!entity_allows_item(&x->run, ALLOW_READ, &item, &readable))
 		return without_item(x, otherwise);
 	if (readable)
