@@ -86,6 +86,28 @@ void entity_forget(struct run *r, struct value key)
 		s->stale = true;
 }
 
+bool entity_seen(struct run *r, struct value key, struct value *stored)
+{
+	const struct seen *s = seen_of(r, key);
+
+	if (!s || s->stale)
+		return false;
+	*stored = s->stored;
+	return true;
+}
+
+static void keep_stored(struct run *r, struct seen *s, struct value stored, const struct entity *likely)
+{
+	s->stored = stored;
+	if (value_present(stored))
+		s->item = entity_recognise(r, stored, likely);
+}
+
+void entity_foresee(struct run *r, struct value key, struct value stored)
+{
+	keep_stored(r, remember(r, key), stored, NULL);
+}
+
 static const struct seen *see(struct run *r, const struct entity *e, struct value key, bool fresh)
 {
 	struct seen *s = seen_of(r, key);
@@ -96,9 +118,7 @@ static const struct seen *see(struct run *r, const struct entity *e, struct valu
 	if (!dyn_get(r, key, true, &stored))
 		return NULL;
 	s = remember(r, key);
-	s->stored = stored;
-	if (value_present(stored))
-		s->item = entity_recognise(r, stored, e);
+	keep_stored(r, s, stored, e);
 	return s;
 }
 

@@ -377,17 +377,6 @@ static enum dyn_outcome send_request(struct plan *p, struct commit_request *q)
 	return end;
 }
 
-/* What the write has changed is no longer what was seen. The rest was still so when it was made (P4), which will do for the
- * answer; the runtime's own runs live longer. */
-static void forget_changed(struct plan *p)
-{
-	if (p->write->trusted || !p->item)
-		p->run->memo = NULL;
-	for (size_t i = 0; i < p->count; i++)
-		if (p->actions[i].kind != DYN_CHECK)
-			entity_forget(p->run, p->actions[i].key);
-}
-
 enum plan_end plan_commit(struct plan *p)
 {
 	struct run *r = p->run;
@@ -396,13 +385,14 @@ enum plan_end plan_commit(struct plan *p)
 
 	if (p->outdated)
 		return PLAN_AGAIN;
+	p->shown = plan_shown(p);
 	for (;;) {
 		make_request(p, &q);
 		if (q.count > DYN_MOST_ACTIONS)
 			return too_many(p, q.count);
 		switch (send_request(p, &q)) {
 		case DYN_DONE:
-			forget_changed(p);
+			r->memo = NULL; /* what rules have seen may be of the past */
 			if (p->item)
 				entity_remember_place(r, p->entity, p->item, p->key);
 			turn_give(p->write->turn);
@@ -506,11 +496,8 @@ static void follow_copies(struct plan *p, struct run *b)
 		if (!entity_fetch_key(b, c->source, c->key, true, &now) ||
 		    !entity_copied(b, c->attribute, &(struct row){ .full = now }, &copy))
 			complain(b, "a copy has not been compared");
-		else if (!value_equal(copy, c->value)) {
-			p->run->memo = NULL;
-			if (!write_refresh(b, p->entity, p->key, c->source->name))
-				complain(b, "a copy has not been brought up to date");
-		}
+		else if (!value_equal(copy, c->value) && !write_refresh(b, p->entity, p->key, c->source->name))
+			complain(b, "a copy has not been brought up to date");
 		branch_clear(b, p->run);
 	}
 }
@@ -528,10 +515,8 @@ void plan_follow(struct plan *p)
 		return;
 	}
 	b = branch_new(p->run);
-	if (!keeper) {
-		p->run->memo = NULL;
+	if (!keeper)
 		follow_counters(p, b);
-	}
 	if (!p->item)
 		return;
 	follow_copies(p, b);

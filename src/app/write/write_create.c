@@ -325,6 +325,7 @@ enum plan_end write_put_new(struct write *w, struct row *f, struct write_result 
 	if (end != PLAN_DONE)
 		return end;
 	out->created = true;
+	out->shown = p.shown;
 	out->full = entity_full(r, w->entity, plan_main(&p)->item);
 	plan_follow(&p);
 	return PLAN_DONE;

@@ -121,8 +121,6 @@ bool template_meets(struct arena *arena, const struct template *a, const struct 
 /* The same when `a` needs only be the beginning. */
 bool template_begins(struct arena *arena, const struct template *a, const struct template *b,
 		     const struct entity *entity);
-/* The same literals and as many placeholders: POST#<post_id> and POST#<id>. */
-bool template_alike(const struct template *a, const struct template *b);
 bool template_names(const struct template *t, struct slice attribute);
 size_t template_holes(const struct template *t);
 /* The i-th placeholder. */
