@@ -18,7 +18,8 @@
 static bool start_processes(struct serve_designs *s, char *why, size_t n)
 {
 	for (; s->process_count < s->count; s->process_count++) {
-		struct process *p = process_new(&(struct process_options){ .app = s->apps[s->process_count] });
+		struct process *p = process_new(
+			&(struct process_options){ .app = s->apps[s->process_count], .peer_address = s->peer_address });
 
 		s->processes[s->process_count] = p;
 		if (!p) {
@@ -29,6 +30,7 @@ static bool start_processes(struct serve_designs *s, char *why, size_t n)
 			s->process_count++; /* so that it is freed */
 			return false;
 		}
+		s->relays[s->process_count] = process_relay(p);
 	}
 	return true;
 }
@@ -325,6 +327,7 @@ static bool make_apps(struct serve_designs *s, char *why, size_t n)
 	}
 	s->rest.apps = s->apps;
 	s->rest.app_count = s->count;
+	s->rest.relays = s->relays;
 	return true;
 }
 

@@ -51,6 +51,7 @@ STRING_FLAG(secret_file)
 STRING_FLAG(demo)
 STRING_FLAG(audit)
 STRING_FLAG(ready_file)
+STRING_FLAG(peer_address)
 
 #define SWITCH_FLAG(field)                                                             \
 	static bool set_##field(void *options, const char *value, char *why, size_t n) \
@@ -128,6 +129,15 @@ static bool set_metrics_listen(void *options, const char *value, char *why, size
 
 	(void)why, (void)n;
 	o->http.metrics_listen = value;
+	return true;
+}
+
+static bool set_peer_listen(void *options, const char *value, char *why, size_t n)
+{
+	struct serve_options *o = options;
+
+	(void)why, (void)n;
+	o->http.peer_listen = value;
 	return true;
 }
 
@@ -337,6 +347,8 @@ const struct flag serve_flags[] = {
 	{ "design", "FILE", "serve this design under /api/<its name>; repeatable", set_design },
 	{ "allow-check-errors", NULL, "serve a design even if 'thorpe check' finds errors in it", set_allow_check_errors },
 	{ "backend", "[DESIGN=]WHERE", "keep the tables of all designs, or of this one, elsewhere: aws, aws:REGION, https://…, or http:// on this machine", set_backend },
+	{ "peer-listen", "ADDR:PORT", "with --backend: hand records of the stream to live lists of other servers there, on a private address", set_peer_listen },
+	{ "peer-address", "HOST:PORT", "where other servers reach --peer-listen (the same address)", set_peer_address },
 	{ "demo", "DIR", "load DIR/<design>.json into each design whose table is empty", set_demo },
 	{ "secret-file", "FILE", "the secret that signs tokens, made if missing (default: in the data directory)", set_secret_file },
 	{ "durability", "synced|relaxed", "relaxed: answer before the data is on disk, sync on a timer (synced)", set_durability },

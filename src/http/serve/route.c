@@ -100,7 +100,7 @@ static void handle_metrics(struct exchange *ex, void *ctx)
 	struct buf b;
 
 	(void)ctx;
-	if (!ex->loop->monitors && !ex->loop->keys && server_monitor_address(ex->loop->server)) {
+	if (!ex->loop->only && !ex->loop->keys && server_monitor_address(ex->loop->server)) {
 		exchange_reply(ex, 404, TEXT, SLICE("The metrics of this server have a listener of their own.\n"));
 		return;
 	}
@@ -140,10 +140,16 @@ static bool matches(const struct http_route *row, const struct http_request *r)
 	       (!(row->flags & ROUTE_PAGE) || http_list_has(request_header(r, SLICE("accept")), SLICE("text/html")));
 }
 
+/* Whether this listener has the row. */
+static bool is_served(const struct http_route *row, const struct loop *l)
+{
+	return l->only ? row->flags & l->only : !(row->flags & ROUTE_PEER);
+}
+
 static const struct http_route *find(const struct http_route *rows, size_t n, const struct exchange *ex)
 {
 	for (size_t i = 0; i < n; i++)
-		if (matches(&rows[i], &ex->req) && (!ex->loop->monitors || (rows[i].flags & ROUTE_MONITOR)))
+		if (matches(&rows[i], &ex->req) && is_served(&rows[i], ex->loop))
 			return &rows[i];
 	return NULL;
 }
@@ -334,7 +340,7 @@ void route_dispatch(struct exchange *ex)
 		return;
 	else if (row)
 		row->handle(ex, row->ctx);
-	else if (slice_is(ex->req.path, "/") && !ex->loop->monitors)
+	else if (slice_is(ex->req.path, "/") && !ex->loop->only)
 		not_dynamodb(ex);
 	else
 		exchange_reply(ex, 404, SLICE("application/json"), SLICE("{\"message\":\"There is nothing here.\"}"));

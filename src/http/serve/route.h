@@ -23,6 +23,7 @@ enum route_flags {
 	ROUTE_PRIVATE = 8,
 	ROUTE_PAGE = 16,      /* only for requests for a page, as browsers send them: Accept has text/html */
 	ROUTE_VISITABLE = 32, /* links on pages of other origins may lead here (origin.h, O3) */
+	ROUTE_PEER = 128,     /* for other servers of a table: on their listener, and nowhere else */
 	ROUTE_MONITOR = 64, /* for monitoring: also on the listener of its own; an access key may come as HTTP Basic */
 };
 
