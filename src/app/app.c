@@ -2,6 +2,7 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "app/rest/app_exchange.h"
 #include "app/db/late.h"
+#include "app/db/moved.h"
 #include "app/write/deleting.h"
 #include "design/row.h"
 #include "app/read/read.h"
@@ -416,6 +417,8 @@ static bool dispatch(struct exchange *x)
 		return run_fail(&x->run, PROBLEM_INVALID, "this cannot be done in a batch");
 	if (row->flags & ROW_BODY && !read_body(x))
 		return false;
+	if (row->flags & ROW_WRITE && !moved_allows(&x->run))
+		return false;
 	if (row->flags & ROW_WRITE && x->q->idempotency_key.n)
 		return handle_once(x, row);
 	return row->handle(x);
@@ -596,6 +599,22 @@ static void sweep_deletions(struct app *app, struct run *r)
 			 SLICE_ARG(r->problem.detail));
 }
 
+void app_look(struct app *app, struct backend *b)
+{
+	struct arena a;
+
+	arena_init(&a);
+	ARENA_TRY(&a, {
+		struct run r = { .app = app };
+
+		r.design = app->design;
+		r.backend = b;
+		r.arena = &a;
+		moved_look(&r);
+	}, {});
+	arena_release(&a);
+}
+
 void app_tick(struct app *app, struct backend *b, bool last)
 {
 	struct arena a;
@@ -614,6 +633,8 @@ void app_tick(struct app *app, struct backend *b, bool last)
 				 SLICE_ARG(r.problem.detail));
 		if (!last)
 			sweep_deletions(app, &r);
+		if (!last)
+			moved_look(&r);
 	}, {
 		log_warn("gathered actions of %.*s wait: out of memory", SLICE_ARG(app->design->name));
 	});

@@ -85,7 +85,9 @@ bool app_deletions_settled(const struct app *app);
 /* CALLER_SECRET_BYTES of the server's secret; as long as the app. Not for what leaves the server: derive something from it. */
 const uint8_t *app_secret(const struct app *app);
 
-/* Once a second from a background thread: gathered actions. `last`: at the end, writes everything. */
+/* Before the first request: whether writes are refused here, for the table has moved (db/moved.h). */
+void app_look(struct app *app, struct backend *b);
+/* Once a second from a background thread: gathered actions, and the same look again. `last`: at the end, writes everything. */
 void app_tick(struct app *app, struct backend *b, bool last);
 
 /* How long the body of a request must be allowed to be for the attributes that the design declares; 0: nothing long is

@@ -38,6 +38,7 @@ struct app {
 	const struct read_known *reads; /* read.h: of the access patterns */
 	_Atomic bool keeper_runs;       /* what follows from a write is left to the keeper */
 	_Atomic bool deletions_settled; /* no marker is known to wait (deleting.h) */
+	_Atomic bool moved;             /* writes are refused (db/moved.h) */
 	int64_t swept_ms;               /* when it was last looked for some: the ticking thread's */
 	app_operators *operators;       /* NULL: there is nothing below /processors. Set while no request is running */
 	void *operators_ctx;

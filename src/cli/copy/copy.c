@@ -20,7 +20,7 @@ struct copy_flags {
 	const char *from, *to, *secret_file;
 	const char *designs[TABLES_MOST], *tables[TABLES_MOST];
 	size_t design_count, table_count;
-	bool follow, switch_, verify, dry_run, yes;
+	bool follow, switch_, verify, dry_run, reopen, yes;
 	struct copy_options options; /* what all tables share */
 };
 
@@ -62,6 +62,7 @@ SWITCH_FLAG(follow, follow)
 SWITCH_FLAG(switch, switch_)
 SWITCH_FLAG(verify, verify)
 SWITCH_FLAG(dry_run, dry_run)
+SWITCH_FLAG(reopen, reopen)
 SWITCH_FLAG(yes, yes)
 SWITCH_FLAG(replace, options.replace)
 SWITCH_FLAG(enable_stream, options.enable_stream)
@@ -111,7 +112,8 @@ static const struct flag flags[] = {
 	{ "design", "FILE", "the table of a design, and what belongs to it of <table>.thorpe; may be given several times", add_design },
 	{ "table", "NAME", "any other table; may be given several times", add_table },
 	{ "follow", NULL, "go on applying changes until Ctrl-C", set_follow },
-	{ "switch", NULL, "nobody writes to the source any more: bring over the rest, and turn on the target's stream and TTL", set_switch },
+	{ "switch", NULL, "have the source's servers refuse writes, bring over the rest, and turn on the target's stream and TTL", set_switch },
+	{ "reopen", NULL, "only have the source's servers take writes again that a switch had them refuse; needs no --to", set_reopen },
 	{ "verify", NULL, "copy nothing; compare both sides item by item", set_verify },
 	{ "dry-run", NULL, "only say what would be done", set_dry_run },
 	{ "replace", NULL, "the target's items may go: it becomes what the source is", set_replace },
@@ -138,9 +140,9 @@ static void print_help(void)
 	     "processor takes copied items for new ones; --switch turns them on.\n\n"
 	     "To move a design that is in use:\n"
 	     "  1. thorpe copy … --follow           until it is no more than a second behind; then Ctrl-C\n"
-	     "  2. keep clients away from the source, and let its processors finish\n"
-	     "  3. thorpe copy … --switch           some seconds\n"
-	     "  4. start the servers of the target\n\n"
+	     "  2. thorpe copy … --switch           some seconds; servers of the source refuse writes from then on,\n"
+	     "                                      with 503; programs that write past them have to be stopped\n"
+	     "  3. start the servers of the target, and lead clients there\n\n"
 	     "Exits with 0 when the target is complete and switched (with --verify: when both sides are the same), 3\n"
 	     "when something is left to do (it has caught up, was stopped, or processors are not through), 1 when\n"
 	     "it failed or something differs, 2 when the command was wrong.\n");
@@ -167,7 +169,7 @@ struct task {
 	struct copy_report report;
 	enum copy_end end;
 	pthread_t thread;
-	bool started, verifies;
+	bool started, verifies, reopens;
 };
 
 static void say(void *ctx, struct slice line)
@@ -192,7 +194,10 @@ static void *run_task(void *arg)
 {
 	struct task *t = arg;
 
-	t->end = t->verifies ? copy_compare(&t->options, tell, &t->report) : copy_run(&t->options, &t->report);
+	if (t->reopens)
+		t->end = copy_reopen(&t->options, &t->report);
+	else
+		t->end = t->verifies ? copy_compare(&t->options, tell, &t->report) : copy_run(&t->options, &t->report);
 	return NULL;
 }
 
@@ -203,6 +208,8 @@ static int tell_end(const struct task *t)
 
 	switch (t->end) {
 	case COPY_DONE:
+		if (t->reopens) /* it has been said */
+			return 0;
 		if (t->verifies)
 			printf("%.*s: %llu items, the same on both sides\n", SLICE_ARG(name),
 			       (unsigned long long)p->items);
@@ -306,7 +313,7 @@ static struct task *add_task(struct copying *x, struct slice table, const struct
 
 	t->options = x->flags->options;
 	t->options.from = x->from.side;
-	t->options.to = x->to.side;
+	t->options.to = x->flags->reopen ? x->from.side : x->to.side;
 	t->options.table = table;
 	t->options.design = d;
 	t->options.mode = x->flags->follow ? COPY_FOLLOW : x->flags->switch_ ? COPY_SWITCH : COPY_ONCE;
@@ -315,6 +322,7 @@ static struct task *add_task(struct copying *x, struct slice table, const struct
 	t->options.progress = progress;
 	t->options.ctx = t;
 	t->verifies = x->flags->verify;
+	t->reopens = x->flags->reopen;
 	return t;
 }
 
@@ -362,7 +370,7 @@ static void keep_secret(struct copying *x, const struct task *t)
 	char why[512];
 	bool other;
 
-	if (!t->options.design || t->end != COPY_DONE || t->verifies || !x->to.is_directory)
+	if (!t->options.design || t->end != COPY_DONE || t->verifies || t->reopens || !x->to.is_directory)
 		return;
 	if (!copy_side_secret(&x->to, t->options.table, secret))
 		printf("%.*s: the source's secret is not known here (--secret-file says it): sessions and cursors end\n",
@@ -381,9 +389,10 @@ static int copy(struct copying *x)
 	int status;
 
 	if (!copy_side_open(&x->from, x->flags->from, COPY_SIDE_SOURCE, why, sizeof(why)) ||
-	    !copy_side_open(&x->to, x->flags->to, use, why, sizeof(why)) || !add_tasks(x, why, sizeof(why)))
+	    (!x->flags->reopen && !copy_side_open(&x->to, x->flags->to, use, why, sizeof(why))) ||
+	    !add_tasks(x, why, sizeof(why)))
 		return complain(EXIT_REFUSED, "%s", why);
-	status = x->flags->verify ? 0 : look_at_all(x->flags, x->tasks, x->count, &x->arena);
+	status = x->flags->verify || x->flags->reopen ? 0 : look_at_all(x->flags, x->tasks, x->count, &x->arena);
 	if (status || x->flags->dry_run)
 		return status;
 	status = run_all(x->tasks, x->count);
@@ -394,19 +403,21 @@ static int copy(struct copying *x)
 
 static int check_flags(const struct copy_flags *f)
 {
-	if (!f->from || !f->to)
+	if (f->reopen && (!f->from || f->to || !f->design_count || f->table_count))
+		return complain(EXIT_USAGE, "--reopen needs --from and --design, and nothing else");
+	if (!f->from || (!f->to && !f->reopen))
 		return complain(
 			EXIT_USAGE,
 			"from where, and to where? --from and --to: a directory, aws, aws:REGION, https://… or http:// on this "
 			"machine");
-	if (!strcmp(f->from, f->to))
+	if (f->to && !strcmp(f->from, f->to))
 		return complain(EXIT_USAGE, "--from and --to are the same");
 	if (!f->design_count && !f->table_count)
 		return complain(EXIT_USAGE, "which tables? --design FILE or --table NAME");
 	if (f->design_count + f->table_count > TABLES_MOST)
 		return complain(EXIT_USAGE, "at most %d tables at once", TABLES_MOST);
-	if (f->follow + f->switch_ + f->verify + f->dry_run > 1)
-		return complain(EXIT_USAGE, "--follow, --switch, --verify and --dry-run: take one");
+	if (f->follow + f->switch_ + f->verify + f->dry_run + f->reopen > 1)
+		return complain(EXIT_USAGE, "--follow, --switch, --verify, --dry-run and --reopen: take one");
 	if (f->follow && copy_side_is_directory(f->from))
 		return complain(EXIT_USAGE,
 				"nobody else can write to a directory while it is read: --follow is for a running server");

@@ -309,6 +309,17 @@ static bool take_secret(struct serve_designs *s, size_t i, uint8_t out[CALLER_SE
 	return secret_load(o->db.dir, o->secret_file, true, out, why, n);
 }
 
+static void look_for_moves(struct serve_designs *s)
+{
+	for (size_t i = 0; i < s->count; i++) {
+		struct backend *b = database_open(s->databases[i]);
+
+		if (b)
+			app_look(s->apps[i], b);
+		backend_free(b);
+	}
+}
+
 static bool make_apps(struct serve_designs *s, char *why, size_t n)
 {
 	const struct serve_options *o = s->options;
@@ -361,6 +372,7 @@ bool serve_designs_start(struct serve_designs *s, struct api *api, char *why, si
 	if (!choose_databases(s, api, why, n) || !provision_all(s, why, n) || !make_apps(s, why, n) ||
 	    !list_remote_tables(s, api, why, n))
 		return false;
+	look_for_moves(s);
 	if (s->options->demo)
 		serve_demo(s, s->options->demo);
 	if (!start_processes(s, why, n))

@@ -61,7 +61,10 @@ static uint64_t body_limit(const struct exchange *ex, void *ctx)
 
 struct http_route peer_route(struct peer_http *p)
 {
-	return (struct http_route){
-		.method = HTTP_POST, .path = RELAY_PATH, .flags = ROUTE_PREFIX | ROUTE_PEER, .handle = handle, .ctx = p, .body_limit = body_limit
-	};
+	return (struct http_route){ .method = HTTP_POST,
+				    .path = RELAY_PATH,
+				    .flags = ROUTE_PREFIX | ROUTE_PEER,
+				    .handle = handle,
+				    .ctx = p,
+				    .body_limit = body_limit };
 }

@@ -2,12 +2,12 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "process/relay/page.h"
 
-#define VERSION     1
-#define ENDED       1
-#define TRIMMED     2
-#define BY_TTL      128
+#define VERSION      1
+#define ENDED        1
+#define TRIMMED      2
+#define BY_TTL       128
 #define RECORD_LEAST 22 /* bytes */
-#define DEPTH       32
+#define DEPTH        32
 
 void page_begin(struct buf *b, enum page_kind kind, const struct tail_page *p)
 {
@@ -106,7 +106,8 @@ static void take_record(struct reading *g, struct reply_record *out)
 	out->keys = take_value(g);
 	out->old_image = take_value(g);
 	out->new_image = take_value(g);
-	if (!g->bad && (!is_number(out->sequence) || event < EVENT_INSERT || event > EVENT_REMOVE || !value_present(out->keys)))
+	if (!g->bad &&
+	    (!is_number(out->sequence) || event < EVENT_INSERT || event > EVENT_REMOVE || !value_present(out->keys)))
 		g->bad = true;
 	out->event = g->bad ? EVENT_INSERT : (enum stream_event)event;
 }

@@ -125,9 +125,9 @@ struct slice peer_ask(struct relay *y, struct run *r, const struct lease_owner *
 		p->failures = 0;
 	else
 		note_failure(p, owner->address,
-			     reply.end != FETCH_ANSWERED ? reply.why :
-			     reply.status == 403         ? "it refuses this server: do both have the same secret and time?" :
-							   "what it says is no answer");
+			     reply.end != FETCH_ANSWERED ? reply.why
+			     : reply.status == 403 ? "it refuses this server: do both have the same secret and time?"
+						   : "what it says is no answer");
 	pthread_mutex_unlock(&y->asking);
 	if (ok)
 		atomic_fetch_add(&y->taken, 1);
@@ -218,7 +218,8 @@ int relay_answer(struct relay *y, struct arena *a, struct slice body, struct sli
 		atomic_fetch_add(&y->refused, 1);
 		return 403;
 	}
-	answer = lease_is_mine(y->leases, ask.shard, clock_monotonic_us()) ? rings_answer(&y->rings, a, &ask) : refuse(a);
+	answer = lease_is_mine(y->leases, ask.shard, clock_monotonic_us()) ? rings_answer(&y->rings, a, &ask)
+									   : refuse(a);
 	*reply = seal(&y->sealer, a, about_answer(a, body), answer);
 	atomic_fetch_add(&y->given, 1);
 	return reply->n ? 200 : 500;

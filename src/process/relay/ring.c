@@ -4,8 +4,8 @@
 #include "base/alloc.h"
 #include "base/clock.h"
 
-#define AHEAD_MOST    4       /* pages that are read to reach a reader that is further */
-#define BUSY_MS       10      /* another thread is reading */
+#define AHEAD_MOST    4  /* pages that are read to reach a reader that is further */
+#define BUSY_MS       10 /* another thread is reading */
 #define LATER_MOST_MS 500
 #define FAILING_US    3000000 /* the stream cannot be read for so long: others may be able to */
 
@@ -26,11 +26,11 @@ struct ring {
 	/* under the lock: */
 	unsigned users;
 	bool reading;
-	bool dead;             /* the shard is gone: nobody gets it any more */
+	bool dead;              /* the shard is gone: nobody gets it any more */
 	struct spot begin, end; /* G1 */
-	bool trimmed;          /* the stream had forgotten what followed `begin` first */
-	bool ended;            /* nothing follows `end` */
-	bool more;             /* the last reading found something */
+	bool trimmed;           /* the stream had forgotten what followed `begin` first */
+	bool ended;             /* nothing follows `end` */
+	bool more;              /* the last reading found something */
 	struct entry *first, **last;
 	size_t bytes;
 	int64_t read_us, next_us, used_us;
@@ -85,7 +85,8 @@ static void evict(struct rings *s, struct ring *g)
 /* ---- reading ---- */
 
 /* what a reading has brought, before it is in the ring */
-struct catch {
+struct catch
+{
 	enum tail_found found;
 	struct entry *first, **last;
 	size_t bytes;
@@ -139,8 +140,7 @@ static void read_page(struct rings *s, struct ring *g, struct catch *c)
 static void read_shard(struct rings *s, struct ring *g, struct catch *c)
 {
 	*c = (struct catch){ .found = TAIL_LATER, .last = &c->first };
-	ARENA_TRY(&g->arena, { read_page(s, g, c); }, {
-		tail_failed(&g->tail, "the stream cannot be read", SLICE("out of memory"));
+	ARENA_TRY(&g->arena, { read_page(s, g, c); }, { tail_failed(&g->tail, "the stream cannot be read", SLICE("out of memory"));
 	});
 	arena_clear(&g->arena);
 }
@@ -282,8 +282,7 @@ static int lies(const struct ring *g, struct slice after)
 
 static bool is_due(const struct rings *s, const struct ring *g, bool look)
 {
-	return g->more || look ||
-	       clock_monotonic_us() - g->read_us >= app_database(s->app)->poll_ms * INT64_C(1000);
+	return g->more || look || clock_monotonic_us() - g->read_us >= app_database(s->app)->poll_ms * INT64_C(1000);
 }
 
 static int until_ms(int64_t us)
@@ -343,7 +342,8 @@ static struct answer answer(struct rings *s, struct ring *g, const struct tail_a
 {
 	bool tried = false;
 
-	for (int i = 0; !g->reading && !g->ended && !g->dead && lies(g, ask->after) >= (i ? 1 : 0) && i < AHEAD_MOST; i++) {
+	for (int i = 0; !g->reading && !g->ended && !g->dead && lies(g, ask->after) >= (i ? 1 : 0) && i < AHEAD_MOST;
+	     i++) {
 		if (!i && !lies(g, ask->after) && !is_due(s, g, ask->look))
 			break;
 		tried = read_on(s, g) != TAIL_LATER || tried;

@@ -20,17 +20,17 @@
 #include "app/app.h"
 #include "process/relay/page.h"
 
-#define RING_BYTES  (4 * 1024 * 1024)
-#define RINGS_BYTES (64 * 1024 * 1024)
-#define RING_PAGE   (1024 * 1024) /* of an answer; one record more fits */
+#define RING_BYTES   (4 * 1024 * 1024)
+#define RINGS_BYTES  (64 * 1024 * 1024)
+#define RING_PAGE    (1024 * 1024) /* of an answer; one record more fits */
 #define RING_IDLE_US (60 * INT64_C(1000000))
 
 struct ring;
 struct rings {
 	struct app *app;
 	pthread_mutex_t lock;
-	struct ring *first; /* (lock), as all below */
-	size_t bytes;       /* of all entries */
+	struct ring *first;           /* (lock), as all below */
+	size_t bytes;                 /* of all entries */
 	size_t ring_bytes, all_bytes; /* G4; set before the first is asked for */
 };
 

@@ -70,7 +70,8 @@ struct slice seal(struct sealer *s, struct arena *a, struct slice about, struct 
 	return ok ? slice_make(out, SEAL_HEAD + text.n + SEAL_TAG) : SLICE("");
 }
 
-static bool decrypt(EVP_CIPHER_CTX *x, const uint8_t key[SEAL_KEY], struct slice about, struct slice sealed, uint8_t *out)
+static bool decrypt(EVP_CIPHER_CTX *x, const uint8_t key[SEAL_KEY], struct slice about, struct slice sealed,
+		    uint8_t *out)
 {
 	const uint8_t *in = (const uint8_t *)sealed.p;
 	size_t text = sealed.n - SEAL_HEAD - SEAL_TAG;
