@@ -15,8 +15,8 @@ static void say_closed(struct job *j)
 		     "%.*s: servers of the design at %s refuse writes from now on (`thorpe copy --reopen` takes that back); "
 		     "%s",
 		     SLICE_ARG(j->table), j->o->from.name,
-		     j->o->from.is_amazon ? "programs that write to Amazon's table themselves cannot be told" :
-					    "programs that write to the table past them are not told");
+		     j->o->from.is_amazon ? "programs that write to Amazon's table themselves cannot be told"
+					  : "programs that write to the table past them are not told");
 }
 
 bool copy_source_close(struct copier *c)
@@ -40,8 +40,10 @@ bool copy_source_close(struct copier *c)
 	if (j->is_closed)
 		say_closed(j);
 	else if (r.error.n)
-		copy_job_say(j, "%.*s: servers of the design at %s could not be told to refuse writes (%.*s): see to it that nobody writes",
-			     SLICE_ARG(j->table), j->o->from.name, SLICE_ARG(r.error));
+		copy_job_say(
+			j,
+			"%.*s: servers of the design at %s could not be told to refuse writes (%.*s): see to it that nobody writes",
+			SLICE_ARG(j->table), j->o->from.name, SLICE_ARG(r.error));
 	return j->is_closed || r.error.n;
 }
 

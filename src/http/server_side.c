@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "base/log.h"
+#include "http/serve/own.h"
 #include "http/server_internal.h"
 
 #define CONNECTIONS_MOST 256
@@ -136,6 +137,7 @@ static bool start_side(struct server *s, struct server_side *m)
 	l->route_count = s->options.route_count;
 	l->clock = s->options.clock;
 	l->region = s->options.region;
+	l->own_routes = own_rows(&l->own_route_count);
 	l->api = s->api;
 	l->forward = &s->options.forward;
 	l->workers = s->workers;

@@ -51,7 +51,8 @@ bool moved_allows(struct run *r)
 		return run_busy(r);
 	if (!value_present(item))
 		return true; /* the next look will say so, too */
-	run_fail(r, PROBLEM_BUSY, "this table moves to %.*s, and writes are refused here: send them there once it is served",
+	run_fail(r, PROBLEM_BUSY,
+		 "this table moves to %.*s, and writes are refused here: send them there once it is served",
 		 SLICE_ARG(text(item, "to")));
 	r->problem.retry_after = MOVED_RETRY_AFTER;
 	return false;

@@ -6,7 +6,7 @@
 #include "app/entity/output.h"
 
 struct call {
-	struct exchange *x;
+	struct app_exchange *x;
 	struct run *r;           /* the pattern's own: another caller */
 	const struct json *with; /* an object, or NULL */
 	struct buf out;
@@ -193,7 +193,7 @@ static bool may_call(struct run *r)
 }
 
 /* What was asked of the database says why as well; a problem may have members of its own. */
-static bool explain_problem(struct exchange *x, const struct trace *trace)
+static bool explain_problem(struct app_exchange *x, const struct trace *trace)
 {
 	struct slice bare;
 	struct buf b;
@@ -208,7 +208,7 @@ static bool explain_problem(struct exchange *x, const struct trace *trace)
 	return true;
 }
 
-bool handle_call(struct exchange *x)
+bool handle_call(struct app_exchange *x)
 {
 	const struct json *name = json_get(x->body, "pattern");
 	struct run inner = x->run;

@@ -4,7 +4,7 @@
 #ifndef THORPE_HTTP_SERVE_PEER_H
 #define THORPE_HTTP_SERVE_PEER_H
 
-#include "http/serve/route.h"
+#include "http/connection/route.h"
 #include "process/relay/relay.h"
 
 struct peer_http {

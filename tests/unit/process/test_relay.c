@@ -66,10 +66,9 @@ static void write_to(int first, int last)
 /* What a ring says: "2 3 4", "2 3 ended", "lost", "later", "cannot"; trimmed: "trimmed 2 3". */
 static const char *said(struct slice bytes)
 {
-	static const char *const words[] = { [PAGE_LATER] = "later",
-					     [PAGE_LOST] = "lost",
-					     [PAGE_NOT_OWNER] = "not the owner",
-					     [PAGE_CANNOT] = "cannot" };
+	static const char *const words[] = {
+		[PAGE_LATER] = "later", [PAGE_LOST] = "lost", [PAGE_NOT_OWNER] = "not the owner", [PAGE_CANNOT] = "cannot"
+	};
 	struct tail_page page;
 	enum page_kind kind;
 	struct buf b;
@@ -241,7 +240,8 @@ static void bytes_that_were_changed_are_no_page(void **state)
 	write_to(1, 3);
 	bytes = rings_answer(&rings, &f.arena, &q);
 	for (size_t n = 0; n < bytes.n; n++)
-		assert_false(page_read(&f.arena, slice_make(arena_copy(&f.arena, slice_make(bytes.p, n)).p, n), &kind, &page));
+		assert_false(page_read(&f.arena, slice_make(arena_copy(&f.arena, slice_make(bytes.p, n)).p, n), &kind,
+				       &page));
 	for (size_t i = 0; i < bytes.n; i++) /* none of them may read past the end: ASan looks */
 		for (int bit = 0; bit < 8; bit++) {
 			char *copy = mem_alloc(bytes.n);
@@ -364,7 +364,8 @@ static struct told_source {
 	int count;
 } source;
 
-static enum tail_answer read_source(struct tail_source *s, struct run *r, const struct tail_ask *q, struct tail_page *out)
+static enum tail_answer read_source(struct tail_source *s, struct run *r, const struct tail_ask *q,
+				    struct tail_page *out)
 {
 	struct told_source *x = (struct told_source *)s;
 
@@ -472,11 +473,12 @@ int main(void)
 		cmocka_unit_test_setup_teardown(a_shard_ends_after_its_last_record, setup, teardown),
 		cmocka_unit_test_setup_teardown(what_the_stream_forgot_is_told, setup, teardown),
 		cmocka_unit_test_setup_teardown(what_comes_twice_is_handed_on_once, setup, teardown),
-		cmocka_unit_test_setup_teardown(a_stream_that_fails_is_waited_for_and_then_left_to_others, setup, teardown),
+		cmocka_unit_test_setup_teardown(a_stream_that_fails_is_waited_for_and_then_left_to_others, setup,
+						teardown),
 		cmocka_unit_test_setup_teardown(one_that_nobody_wants_goes, setup, teardown),
 		cmocka_unit_test_setup_teardown(bytes_that_were_changed_are_no_page, setup, teardown),
-		cmocka_unit_test_setup_teardown(what_is_sealed_is_opened_with_the_same_secret_about_the_same_thing, setup,
-						teardown),
+		cmocka_unit_test_setup_teardown(what_is_sealed_is_opened_with_the_same_secret_about_the_same_thing,
+						setup, teardown),
 		cmocka_unit_test_setup_teardown(a_question_is_answered_once_and_only_to_servers_of_the_table, setup,
 						teardown),
 		cmocka_unit_test_setup_teardown(a_source_is_asked_first_and_the_stream_for_what_it_does_not_have, setup,
