@@ -43,6 +43,7 @@ enum attr_type {
 enum attr_form { FORM_FREE, FORM_EMAIL, FORM_URL, FORM_SLUG, FORM_NAME };
 
 struct reference;
+struct access;
 struct slots;
 struct map;
 
@@ -80,7 +81,8 @@ struct attribute {
 	const struct term *copy_if;   /* what must hold of the source, of its own attributes alone; NULL: nothing */
 	const struct term *const *copy_args;
 	size_t copy_arg_count;
-	struct slice kept_by;           /* the access pattern that finds the copies; empty: none */
+	struct slice kept_by;             /* the access pattern that finds the copies; empty: none */
+	const struct access *kept_access; /* that pattern; NULL: none */
 	const struct keyed_copy *keyed; /* what copies of this attribute are in keys of; what these do not take it does not */
 	size_t keyed_count;
 	/* next of E(args).attr: managed and fixed */
@@ -193,8 +195,10 @@ struct delete_rule {
 	const struct slice *remove; /* attributes that go; only with `set` */
 	size_t remove_count;
 	const struct slice *refuse_while; /* access patterns that must return nothing */
+	const struct access *const *refuse_access;
 	size_t refuse_count;
-	const struct slice *then_remove; /* access patterns whose items go too, by the keeper */
+	const struct slice *then_remove; /* access patterns whose items the keeper removes, too */
+	const struct access *const *then_access;
 	size_t then_count;
 	struct place place;
 };

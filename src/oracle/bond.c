@@ -267,9 +267,9 @@ static void each_pattern(const struct design *d,
 		const struct entity *e = &d->entities[i];
 
 		for (size_t k = 0; k < e->delete_.then_count; k++)
-			visit(ctx, e, design_access(d, e->delete_.then_remove[k]), true);
+			visit(ctx, e, e->delete_.then_access[k], true);
 		for (size_t k = 0; k < e->delete_.refuse_count; k++)
-			visit(ctx, e, design_access(d, e->delete_.refuse_while[k]), false);
+			visit(ctx, e, e->delete_.refuse_access[k], false);
 	}
 }
 
@@ -387,13 +387,13 @@ static void imply_parents(struct oracle *o, const struct entity *e, const struct
 
 	for (size_t i = 0; i < e->delete_.then_count + e->delete_.refuse_count; i++) {
 		bool cascade = i < e->delete_.then_count, known;
-		struct slice name =
-			cascade ? e->delete_.then_remove[i] : e->delete_.refuse_while[i - e->delete_.then_count];
-		struct parent_asked x = { o, e, design_access(o->run.design, name), cascade, weight, key };
+		const struct access *root =
+			cascade ? e->delete_.then_access[i] : e->delete_.refuse_access[i - e->delete_.then_count];
+		struct parent_asked x = { o, e, root, cascade, weight, key };
 
 		if (cascade && deleted)
 			x.weight = FACT_DELETED;
-		if (x.root && !read_asks(&o->run, x.root, &s, imply_parent, &x, &known))
+		if (root && !read_asks(&o->run, x.root, &s, imply_parent, &x, &known))
 			o->run.problem = (struct problem){ 0 };
 	}
 }
@@ -412,7 +412,7 @@ static enum hold hold_of(struct run *r, const struct entity *e, const struct row
 		const struct reference *to = count ? &e->counts[i - e->require_count].target : &e->requires[i].target;
 		const struct term *when = count ? e->counts[i - e->require_count].when : e->requires[i].when;
 
-		if (!slice_equal(to->entity, parent->name))
+		if (to->to != parent)
 			continue;
 		if (!scope_holds(&s, when, &holds)) {
 			r->problem = (struct problem){ 0 };
@@ -469,7 +469,7 @@ const struct reference *bond_reference(struct run *r, const struct entity *e, co
 		const struct count_rule *c = q ? NULL : &e->counts[i - e->require_count];
 		const struct reference *to = q ? &q->target : &c->target;
 
-		if (!slice_equal(to->entity, parent->name))
+		if (to->to != parent)
 			continue;
 		if (!scope_holds(&s, q ? q->when : c->when, &applies)) {
 			r->problem = (struct problem){ 0 };

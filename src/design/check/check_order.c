@@ -20,21 +20,13 @@ static enum order_kind promised(const struct access *a)
 	return ORDER_FREE;
 }
 
-static const struct where_rule *sort_condition(const struct access *a, struct slice attribute)
-{
-	EACH (struct where_rule, w, a->where, a->where_count)
-		if (slice_equal(w->attribute, attribute))
-			return w;
-	return NULL;
-}
-
 /* The first placeholder of the sort key that is not the same in all rows: what the list is ordered
  * by. */
 static const struct template_part *ordered_by(const struct reach *r, const struct entry *e)
 {
 	const struct key_schema *k = r->space->key;
 	for (size_t i = 0; i < k->range_count; i++) {
-		const struct where_rule *w = sort_condition(r->access, k->range[i].name);
+		const struct where_rule *w = check_where(r->access, k->range[i].name);
 		if (w && w->op == WHERE_EQ && !w->optional)
 			continue;
 		size_t fixed = w && w->op == WHERE_BEGINS ? template_holes(w->value) : 0;

@@ -30,10 +30,7 @@ static bool is_whole_key(const struct checker *c, const struct entity *e, struct
 
 static bool logs_in_with(const struct entity *e, struct slice attribute)
 {
-	EACH (struct slice, s, e->login.by, e->login.present ? e->login.by_count : 0)
-		if (slice_equal(*s, attribute))
-			return true;
-	return false;
+	return e->login.present && slice_among(e->login.by, e->login.by_count, attribute);
 }
 
 /* Others require it, count on it or copy from it: it is a thing of its own. */
@@ -189,9 +186,7 @@ static void guard_as_entity(struct checker *c, const struct entity *e)
 	check_say(c, AT_SUBJECT, "%.*s says that its %.*s is taken, and is written by itself", SLICE_ARG(e->name),
 		  SLICE_ARG(a->name));
 	const struct template *pk = entity_key(c, e, true);
-	check_repair(c,
-		     "Make it a companion of what has the %.*s: {unique: %.*s, PK: %.*s, "
-		     "SK: %.*s}.",
+	check_repair(c, "Make it a companion of what has the %.*s: {unique: %.*s, PK: %.*s, SK: %.*s}.",
 		     SLICE_ARG(a->name), SLICE_ARG(a->name), SLICE_ARG(pk->text), SLICE_ARG(pk->text));
 }
 

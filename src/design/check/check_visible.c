@@ -8,18 +8,16 @@ static bool is_state(struct checker *c, const struct attribute *a)
 	if (a->copy_entity.n || a->counter)
 		return false;
 	if (a->type == ATTR_BOOLEAN)
-		return name_is(c->arena, a->name,
-			       "ispublished published isdeleted deleted isdraft draft ishidden "
-			       "hidden isarchived archived "
-			       "isprivate private ispublic public isblocked blocked");
+		return name_is(
+			c->arena, a->name,
+			"ispublished published isdeleted deleted isdraft draft ishidden hidden isarchived archived isprivate private ispublic public isblocked blocked");
 	if (!name_is(c->arena, a->name, "status state visibility"))
 		return false;
 	if (a->type == ATTR_STRING)
 		return true;
 	for (size_t i = 0; a->type == ATTR_ENUM && i < a->choice_count; i++)
 		if (name_is(c->arena, a->choices[i],
-			    "draft private deleted archived blocked hidden pending suspended "
-			    "banned followers unlisted"))
+			    "draft private deleted archived blocked hidden pending suspended banned followers unlisted"))
 			return true;
 	return false;
 }
@@ -72,10 +70,10 @@ static void shows_unpublished(struct checker *c, const struct reach *r)
 				continue;
 			check_say(c, AT_SUBJECT, "everyone gets every %.*s, whatever its %.*s", SLICE_ARG(e->name),
 				  SLICE_ARG(a->name));
-			check_repair(c,
-				     "Let `read` depend on %.*s, filter on it, or set the "
-				     "keys of %.*s only `when` it may be seen.",
-				     SLICE_ARG(a->name), SLICE_ARG(r->space->name));
+			check_repair(
+				c,
+				"Let `read` depend on %.*s, filter on it, or set the keys of %.*s only `when` it may be seen.",
+				SLICE_ARG(a->name), SLICE_ARG(r->space->name));
 			said = e;
 		}
 	}

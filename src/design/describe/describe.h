@@ -25,6 +25,8 @@ void describe_services(struct arena *a, const struct design *d, struct services 
 void describe_access(struct buf *b, const struct design *d, const struct access *x);
 /* " + ConditionCheck Order(id) as read" for each other item that rules and terms of the write may look at; false: none. */
 bool describe_looks(struct buf *b, const struct entity *e, enum allow_verb verb, const struct action *action);
+/* "Order(id)" */
+void describe_reference(struct buf *b, const struct reference *r);
 /* The request that a write of the entity becomes. `action` NULL: of the verb (ALLOW_READ: GetItem). */
 void describe_write(struct buf *b, const struct design *d, const struct entity *e, enum allow_verb verb,
 		    const struct action *action);

@@ -282,13 +282,12 @@ static enum template_result fill_digits(struct filler *f, const struct template_
 	size_t len = number_format(n, number), width = (size_t)part->width;
 
 	if (n->negative || n->exponent < 0 || len > width) {
-		struct slice why = part->format == FORMAT_PAD
-					   ? arena_printf(f->arena,
-							  "must be a whole number of at most %d digits, not "
-							  "negative",
-							  part->width)
-					   : arena_printf(f->arena, "must be a whole number from -5E%d to below 5E%d",
-							  part->width - 1, part->width - 1);
+		struct slice why =
+			part->format == FORMAT_PAD
+				? arena_printf(f->arena, "must be a whole number of at most %d digits, not negative",
+					       part->width)
+				: arena_printf(f->arena, "must be a whole number from -5E%d to below 5E%d",
+					       part->width - 1, part->width - 1);
 
 		return bad(f, part, arena_cstr(f->arena, why));
 	}
