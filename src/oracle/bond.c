@@ -302,9 +302,9 @@ static bool tell_bond(void *ctx, const struct entity *e, const struct access *ro
 			over = true;
 		}
 	if (root)
-		tell(o, &f, "rows of '%.*s', which the deletion of a %.*s names, cannot be told without running it: %s",
+		tell(o, &f, "rows of '%.*s', named by the deletion of a %.*s, are known only by running it: %s",
 		     SLICE_ARG(root->name), SLICE_ARG(e->name),
-		     over ? "only those that name theirs are looked at" : "they are not looked at");
+		     over ? "only rows that name their parent are checked" : "they are not checked");
 	return true;
 }
 
@@ -524,14 +524,14 @@ void bond_tell(struct oracle *o, const struct bond *b, const struct entity *e, s
 
 	if (weight == ORACLE_NOTE) {
 		tell(o, &f,
-		     "%.*s is among '%.*s', which go with their %.*s, and that is not there; but nothing says that it must be",
+		     "%.*s is one of '%.*s', which are removed with their %.*s; that does not exist, but nothing requires it",
 		     SLICE_ARG(say_item(r, e, key)), SLICE_ARG(b->root->name), SLICE_ARG(b->parent->name));
 	} else if (b->cascade) {
-		tell(o, &f, "%.*s is left over: it is among '%.*s', which go with their %.*s, and that is %s",
+		tell(o, &f, "%.*s is left over: it is one of '%.*s', which are removed with their %.*s, and that %s",
 		     SLICE_ARG(say_item(r, e, key)), SLICE_ARG(b->root->name), SLICE_ARG(b->parent->name),
-		     value_present(parent) ? "deleted" : "not there");
+		     value_present(parent) ? "was deleted" : "does not exist");
 	} else {
-		tell(o, &f, "%.*s requires a %.*s that is not there, though '%.*s' should have kept it",
+		tell(o, &f, "%.*s requires a %.*s that does not exist, though '%.*s' should have kept it",
 		     SLICE_ARG(say_item(r, e, key)), SLICE_ARG(b->parent->name), SLICE_ARG(b->root->name));
 	}
 }

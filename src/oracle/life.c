@@ -129,16 +129,16 @@ static void tell_over(struct oracle *o, const struct entity *e, size_t at, struc
 
 	if (!(l->removed_on & (there ? ON_UPDATED : ON_DELETED))) {
 		f.weight = ORACLE_NOTE;
-		rest = "; but nothing in the design removes it then, or clients make it so";
+		rest = "; but nothing in the design removes it, or clients can bring it about";
 	}
 	buf_init(&b, r->arena);
 	if (q->if_)
 		term_print(&b, q->if_);
 	if (there)
-		tell(o, &f, "%.*s is left over: it lives while its %.*s has %.*s, and that is not so%s",
+		tell(o, &f, "%.*s is left over: it lives while its %.*s has %.*s, which does not hold%s",
 		     SLICE_ARG(say_item(r, e, key)), SLICE_ARG(l->target->name), SLICE_ARG(buf_slice(&b)), rest);
 	else
-		tell(o, &f, "%.*s is left over: it lives while its %.*s is there, and that is not%s",
+		tell(o, &f, "%.*s is left over: it lives while its %.*s exists, which it does not%s",
 		     SLICE_ARG(say_item(r, e, key)), SLICE_ARG(l->target->name), rest);
 }
 

@@ -131,7 +131,7 @@ static void consistent_index(struct checker *c, const struct reach *r)
 {
 	const struct access *a = r->access;
 	if (a->consistent && a->kind == ACCESS_QUERY && a->index.n) {
-		check_say(c, AT_SUBJECT, "asks %.*s for a consistent read", SLICE_ARG(a->index));
+		check_say(c, AT_SUBJECT, "reads %.*s, an index, consistently", SLICE_ARG(a->index));
 	}
 }
 
@@ -390,7 +390,7 @@ const struct rule check_rules_access[] = {
 	{ "finds-nothing", SEVERITY_ERROR, "The answer is always empty, and nothing tells the caller why.",
 	  "Ask the index that holds these items, or set this index's keys on them.", .access = finds_nothing },
 	{ "mixed-collection", SEVERITY_ERROR,
-	  "They share a partition: pages come back with items nobody asked for, often only on a later page.",
+	  "They share a partition: pages include items that were not asked for, often only later pages.",
 	  "Add a sort condition (`begins with POST#`), or a filter on an attribute that only one kind has; accept it if the whole collection is meant.",
 	  .access = mixed_collection },
 	{ "open-prefix", SEVERITY_ERROR, "Ids that begin with another id are then returned as if they were it.",
@@ -404,11 +404,11 @@ const struct rule check_rules_access[] = {
 	  .access = bad_filter },
 	{ "not-projected", SEVERITY_ERROR, "In the index the attribute is absent, so the comparison fails for every row.",
 	  "Add it to the index's projection.", .access = not_projected },
-	{ "ids-only", SEVERITY_WARNING, "Whoever lists them must read each item by itself.",
+	{ "ids-only", SEVERITY_WARNING, "Clients that list them must read each item separately.",
 	  "Add `then: {get: …, keys: {…}}`, which fetches a hundred at a time, or copy what a list shows onto the rows.",
 	  .access = ids_only },
 	{ "expired-visible", SEVERITY_NOTE,
-	  "TTL deletes within days, not at the moment. The REST API does not show them; they are read and paid for, and whoever queries the table by himself sees them.",
+	  "TTL deletes within days, not at the moment. The REST API hides them, but they are read and paid for, and visible to direct queries of the table.",
 	  "Add a filter on the TTL attribute, or a sort condition that cuts off what is too old.",
 	  .access = expired_visible },
 	{ "query-for-one", SEVERITY_NOTE, "A Query for one item costs as much and is harder to read.", "Use `get`.",

@@ -100,7 +100,7 @@ static void no_order(struct checker *c, const struct reach *r)
 		const struct attribute *a = hole ? hole_attribute(c, r->entries[j]->shape->entity, hole) : NULL;
 		if (!a || !attribute_is_time(a))
 			continue;
-		check_say(c, AT_SUBJECT, "sorted by %.*s, oldest first, because nothing is said",
+		check_say(c, AT_SUBJECT, "sorted by %.*s, oldest first, because no order is given",
 			  SLICE_ARG(hole->names[0]));
 		break;
 	}
@@ -141,7 +141,7 @@ const struct rule check_rules_order[] = {
 	  "Put the time or number first in the sort key, make the id a ULID (`id`), or order a bounded set with `rank`.",
 	  .access = wrong_order },
 	{ "no-order", SEVERITY_NOTE,
-	  "ScanIndexForward is true unless said otherwise: the first page of a long list is the oldest.",
+	  "ScanIndexForward defaults to true: the first page of a long list is the oldest.",
 	  "Say `order: newest first` or `order: oldest first`.", .access = no_order },
 	{ "stops-at-midnight", SEVERITY_WARNING,
 	  "Just after midnight the list is empty, and no page ever reaches yesterday.",

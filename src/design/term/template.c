@@ -65,7 +65,7 @@ static bool parse_names(struct parser *p, struct template_part *part, size_t at,
 		if (i < end && is_name_byte(p->text.p[i]))
 			continue;
 		if (i < end && p->text.p[i] != '.')
-			return refuse(p, i, i + 1, "this cannot stand in a placeholder's name",
+			return refuse(p, i, i + 1, "this is not allowed in a placeholder's name",
 				      "a placeholder is <name>, <variable.name> or <name:format>");
 		if (i == start)
 			return refuse(p, at - 1, end + 1, "this placeholder lacks a name",
