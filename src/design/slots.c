@@ -316,6 +316,27 @@ static bool is_located(const struct design *d, const struct entity *e, const str
 	return s->keyed;
 }
 
+/* Whether some template of the table's key names it. */
+static bool is_in_key(const struct slots *s, const struct name *n)
+{
+	for (size_t i = 0; i < s->key_count; i++) {
+		const struct template *t = s->keys[i].template;
+
+		for (size_t k = 0; k < t->part_count; k++)
+			if (t->parts[k].names && t->parts[k].at == n)
+				return true;
+	}
+	return false;
+}
+
+static bool is_told(const struct entity *e, const struct slots *s)
+{
+	for (size_t i = 0; i < e->param_count; i++)
+		if (!is_in_key(s, e->param_at[i]))
+			return false;
+	return s->located;
+}
+
 static void make_constants(struct arena *a, const struct entity *e, struct slots *s)
 {
 	struct slot_key *constants = arena_array(a, struct slot_key, e->key_count);
@@ -358,6 +379,7 @@ static void make(struct making *m)
 	make_constants(a, e, s);
 	make_identity(a, e, s);
 	s->located = is_located(d, e, s);
+	s->told = is_told(e, s);
 	s->ttl = d->ttl_at ? slot_of(s, d->ttl_at) : SLOT_NONE;
 	s->alone = is_alone(d, e);
 }

@@ -50,6 +50,7 @@ struct slots {
 	size_t key_count;
 	bool keyed;                       /* `keys` has one for each attribute of the table's key */
 	bool located;                     /* … these are all forms, and they are made from the identity alone */
+	bool told;                        /* … and the keys contain all of the identity */
 	const struct slot_key *constants; /* keys that have the same text in all items */
 	size_t constant_count;
 	const uint32_t *identity; /* slots that a stored item must have to be a full one (entity.h) */

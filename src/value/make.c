@@ -108,13 +108,18 @@ struct value value_make_map(struct arena *a, const struct value_member *members,
 {
 	struct sort_entry stack[SORT_ON_STACK];
 	struct sort_entry *e = entry_room(a, stack, n);
+	bool ordered = true;
 	size_t bytes = 0;
 	uint8_t *start, *p;
 
-	for (size_t i = 0; i < n; i++)
+	for (size_t i = 0; i < n; i++) {
 		e[i] = sort_entry(members[i].name, &members[i].value);
-	sort_entries(a, e, n);
-	n = drop_repeated(e, n);
+		ordered = ordered && (i == 0 || sort_precedes(&e[i - 1], &e[i]));
+	}
+	if (!ordered) {
+		sort_entries(a, e, n);
+		n = drop_repeated(e, n);
+	}
 	for (size_t i = 0; i < n; i++)
 		bytes += bytes_size(e[i].key) + ((const struct value *)e[i].data)->n;
 	start = make_head(a, VALUE_M, n, bytes);
