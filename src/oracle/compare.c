@@ -328,9 +328,8 @@ static void tell_copy_of_nothing(struct oracle *o, struct oracle_finding *f, con
 	}
 	if (value_present(source) || !value_present(f->found))
 		return; /* it has come meanwhile */
-	tell(o, f, "%.*s has %.*s = %.*s, but there is no %.*s it could be a copy of",
-	     SLICE_ARG(say_item(r, e, f->key)), SLICE_ARG(a->name), SLICE_ARG(say_value(r, f->found)),
-	     SLICE_ARG(f->other_entity->name));
+	tell(o, f, "%.*s has %.*s = %.*s, but there is no %.*s it could be a copy of", SLICE_ARG(say_item(r, e, f->key)),
+	     SLICE_ARG(a->name), SLICE_ARG(say_value(r, f->found)), SLICE_ARG(f->other_entity->name));
 }
 
 static void tell_copy(struct oracle *o, const struct at_identity *x, const struct entity *e, const struct attribute *a,

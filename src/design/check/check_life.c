@@ -160,7 +160,8 @@ static void dangling_target(struct checker *c, const struct entity *e)
 		if (!name_is(c->arena, a->name, "targetid subjectid objectid resourceid itemid") || a->id ||
 		    e->count_count || e->require_count)
 			continue;
-		check_say(c, a->place, "the design does not say what %.*s identifies, nor require it to exist", SLICE_ARG(a->name));
+		check_say(c, a->place, "the design does not say what %.*s identifies, nor require it to exist",
+			  SLICE_ARG(a->name));
 	}
 }
 

@@ -249,8 +249,7 @@ static void cascade_unsure(struct checker *c, const struct entity *e)
 {
 	if (!e->delete_.then_count || e->delete_.soft || !can_move(c, e) || can_be_found(c, e))
 		return;
-	check_say(c, AT_SUBJECT,
-		  "its key can change, and nothing finds it again: a deletion looks like a move");
+	check_say(c, AT_SUBJECT, "its key can change, and nothing finds it again: a deletion looks like a move");
 }
 
 const struct rule check_rules_stream[] = {

@@ -90,7 +90,8 @@ static bool is_secret(struct checker *c, const struct attribute *a)
 static void secret_not_hidden(struct checker *c, const struct entity *e, const struct attribute *a)
 {
 	if (is_secret(c, a) && !a->hidden) {
-		check_say(c, a->place, "%.*s is shown to everyone who can read a %.*s", SLICE_ARG(a->name), SLICE_ARG(e->name));
+		check_say(c, a->place, "%.*s is shown to everyone who can read a %.*s", SLICE_ARG(a->name),
+			  SLICE_ARG(e->name));
 	}
 }
 
@@ -274,8 +275,7 @@ static void past_rules(struct checker *c, const struct reach *r)
 	if (!a->shows_all)
 		return;
 	if (e)
-		check_say(c, a->shows_place,
-			  "its callers see every %.*s, also those that `read` hides from them",
+		check_say(c, a->shows_place, "its callers see every %.*s, also those that `read` hides from them",
 			  SLICE_ARG(e->name));
 	else
 		check_say(c, a->shows_place, "its callers see rows that `read` hides from them");
@@ -294,8 +294,7 @@ const struct rule check_rules_visible[] = {
 	{ "secret-projected", SEVERITY_NOTE, "Thorpe never shows it, but other readers of the index see it.",
 	  "Keep it in an item of its own without index keys (`login: {secret: …}`), or project fewer attributes.",
 	  .attribute = secret_projected },
-	{ "private-projected", SEVERITY_NOTE,
-	  "Thorpe hides it from others, but other readers of the index see it.",
+	{ "private-projected", SEVERITY_NOTE, "Thorpe hides it from others, but other readers of the index see it.",
 	  "Leave it out of the projection.", .attribute = private_projected },
 	{ "rights-unsaid", SEVERITY_NOTE,
 	  "What is not allowed to anyone is for operators only; perhaps that was not meant.",

@@ -107,8 +107,8 @@ static void read_choices(struct reading *r, struct load_span s, enum attr_type *
 		if (!word.n)
 			load_error(r->l, span_place(r->l, s), "wrong-value", "expected a word beside each '|'");
 		else if (slice_among(choices, n, word))
-			load_error(r->l, span_place(r->l, one), "duplicate-key",
-				   "'%.*s' is among the choices twice", SLICE_ARG(word));
+			load_error(r->l, span_place(r->l, one), "duplicate-key", "'%.*s' is among the choices twice",
+				   SLICE_ARG(word));
 		else
 			choices[n++] = word;
 	}
