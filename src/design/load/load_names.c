@@ -115,6 +115,7 @@ static void visit_attributes(struct naming *x, const struct attribute *list, siz
 		a->copy_at = number(x, a->copy_attribute);
 		a->copy_of = a->copy_entity.n ? design_entity(x->load->d, a->copy_entity) : NULL;
 		a->after_at = number(x, a->after);
+		a->kept_access = a->kept_by.n ? design_access(x->load->d, a->kept_by) : NULL;
 	}
 }
 
@@ -132,6 +133,15 @@ static void visit_schema(struct naming *x, const struct key_schema *k, bool of_t
 {
 	for (size_t i = 0; i < key_attr_count(k); i++)
 		visit_key(x, key_attr_at(k, i), of_table);
+}
+
+static const struct access *const *access_all(struct naming *x, const struct slice *names, size_t n)
+{
+	const struct access **list = arena_array(x->load->a, const struct access *, n);
+
+	for (size_t i = 0; i < n; i++)
+		list[i] = design_access(x->load->d, names[i]);
+	return list;
 }
 
 static void visit_reference(struct naming *x, const struct reference *r)
@@ -176,6 +186,8 @@ static void visit_entity(struct naming *x, struct entity *e)
 		visit_assignments(x, e->actions[i].add, e->actions[i].add_count);
 	}
 	visit_assignments(x, e->delete_.set, e->delete_.set_count);
+	e->delete_.refuse_access = access_all(x, e->delete_.refuse_while, e->delete_.refuse_count);
+	e->delete_.then_access = access_all(x, e->delete_.then_remove, e->delete_.then_count);
 	for (size_t i = 0; i < ALLOW_VERBS; i++)
 		if (e->allow[i])
 			term_prepare(OURS(struct term, e->allow[i]));
