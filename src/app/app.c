@@ -3,6 +3,7 @@
 #include "app/rest/app_exchange.h"
 #include "app/db/lag.h"
 #include "app/db/late.h"
+#include "app/db/moved.h"
 #include "app/write/deleting.h"
 #include "design/row.h"
 #include "app/read/read.h"
@@ -419,6 +420,8 @@ static bool dispatch(struct app_exchange *x)
 		return run_fail(&x->run, PROBLEM_INVALID, "this cannot be done in a batch");
 	if (row->flags & ROW_BODY && !read_body(x))
 		return false;
+	if (row->flags & ROW_WRITE && !moved_allows(&x->run))
+		return false;
 	if (row->flags & ROW_WRITE && x->q->idempotency_key.n)
 		return handle_once(x, row);
 	return row->handle(x);
@@ -607,6 +610,32 @@ static int64_t sweep_deletions(struct app *app, struct run *r)
 	return next_ms;
 }
 
+void app_look(struct app *app, struct backend *b)
+{
+	struct arena a;
+
+	arena_init(&a);
+	ARENA_TRY(&a, {
+		struct run r = { .app = app };
+
+		r.design = app->design;
+		r.backend = b;
+		r.arena = &a;
+		moved_look(&r);
+	}, {});
+	arena_release(&a);
+}
+
+/* Ticks may come more often than a look is due: half of the time, so that a tick that is a little early does not skip one. The clock
+ * may be set back. */
+static void look_whether_moved(struct app *app, struct run *r)
+{
+	if (r->now_ms >= app->looked_ms && r->now_ms - app->looked_ms < MOVED_LOOK_MS / 2)
+		return;
+	app->looked_ms = r->now_ms;
+	moved_look(r);
+}
+
 /* After how many milliseconds, at most TICK_MS. */
 static int64_t next_tick(struct app *app, struct run *r)
 {
@@ -635,6 +664,8 @@ int64_t app_tick(struct app *app, struct backend *b, bool last)
 				 SLICE_ARG(r.problem.detail));
 		if (!last)
 			next_ms = next_tick(app, &r);
+		if (!last)
+			look_whether_moved(app, &r);
 	}, {
 		log_warn("gathered actions of %.*s wait: out of memory", SLICE_ARG(app->design->name));
 	});

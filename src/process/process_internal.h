@@ -16,6 +16,7 @@
 #include "process/checkpoint.h"
 #include "process/lease.h"
 #include "process/process.h"
+#include "process/relay/relay.h"
 #include "process/send/send_run.h"
 #include "process/tail/shards.h"
 #include "process/tail/tail.h"
@@ -119,6 +120,8 @@ struct process {
 	const struct design *design;
 	struct database *database;
 	struct leases *leases; /* NULL: no other server is at the table */
+	struct relay *relay;   /* NULL: the same */
+	bool has_peers;        /* other servers ask this one */
 	struct station *stations;
 	size_t station_count;
 	bool has_tracks;
