@@ -59,8 +59,9 @@ struct page {
 	struct tail_cursor behind; /* at its last change; of none: at `after` */
 	const struct change *list;
 	size_t count;
-	bool trimmed;  /* there were changes before its first that are gone */
-	uint64_t turn; /* when it was last wanted */
+	bool trimmed;    /* there were changes before its first that are gone */
+	uint64_t turn;   /* when it was last wanted */
+	int64_t read_ms; /* when it had been read: what it tells was written before */
 };
 
 struct track {
