@@ -8,7 +8,7 @@
 
 #define KEY "{\"PK\":{\"S\":\"" MOVED_PK "\"},\"SK\":{\"S\":\"" MOVED_SK "\"}"
 
-/* What the writers of the source are told, and which of them are not. */
+/* Which writers are stopped, and which are not. */
 static void say_closed(struct job *j)
 {
 	copy_job_say(j,
@@ -27,7 +27,7 @@ bool copy_source_close(struct copier *c)
 	struct buf b;
 
 	if (!j->o->design) {
-		copy_job_say(j, "%.*s: nobody can tell the writers at %s to stop: see to it that they have",
+		copy_job_say(j, "%.*s: this copy cannot stop the writers at %s: make sure that they have stopped",
 			     SLICE_ARG(j->table), j->o->from.name);
 		return true;
 	}
@@ -42,7 +42,7 @@ bool copy_source_close(struct copier *c)
 	else if (r.error.n)
 		copy_job_say(
 			j,
-			"%.*s: servers of the design at %s could not be told to refuse writes (%.*s): see to it that nobody writes",
+			"%.*s: servers of the design at %s cannot be told to refuse writes (%.*s): make sure that there are no writers",
 			SLICE_ARG(j->table), j->o->from.name, SLICE_ARG(r.error));
 	return j->is_closed || r.error.n;
 }

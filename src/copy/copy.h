@@ -56,7 +56,7 @@ struct copy_side {
 enum copy_mode {
 	COPY_ONCE,   /* until it has caught up */
 	COPY_FOLLOW, /* until it is stopped */
-	COPY_SWITCH, /* nobody writes to the source any more: copy everything, then end */
+	COPY_SWITCH, /* the source's servers refuse writes (C8): copy everything, then end */
 };
 
 enum copy_phase {

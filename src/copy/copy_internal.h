@@ -140,9 +140,9 @@ bool copy_table_finish(struct copier *c) MUST_CHECK;                          /*
 bool copy_table_enable_source_stream(struct copier *c) MUST_CHECK;
 
 /* ---- writes at the source (closed.c) ---- */
-/* The servers of the source's design are told to refuse writes, or it is said that nobody can tell them. False: the job is halted. */
+/* Has the servers of the source's design refuse writes, or says that it cannot. False: the job is halted. */
 bool copy_source_close(struct copier *c) MUST_CHECK;
-/* They take them again. `any`: also if another copy had told them. */
+/* Has them take writes again. `any`: also if another copy closed them. */
 bool copy_source_open(struct copier *c, bool any) MUST_CHECK;
 
 /* ---- the state (state.c) ---- */

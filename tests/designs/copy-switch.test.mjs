@@ -129,7 +129,7 @@ test('with --drop-undone the switch does not wait for processors, and what they 
   const data = freshDirectory();
   await app.server.stop();
   assert.match(await copied(3, app.data, data, '--design', social, '--switch'), /have not seen \(.*deliver a post to followers/s);
-  assert.match(await copied(2, app.data, data, '--design', social, '--switch', '--drop-undone', '--settle'), /take one/);
+  assert.match(await copied(2, app.data, data, '--design', social, '--switch', '--drop-undone', '--settle'), /--settle and --drop-undone/);
   assert.match(await copied(0, app.data, data, '--design', social, '--switch', '--drop-undone'), /done\. /);
   const moved = await startDesign('social', { data, oracle: false });
   await (await moved.operator()).post(`/processors/${encodeURIComponent(deliver)}/resume`); // paused goes along
@@ -160,7 +160,7 @@ test('a plain table whose switch was killed between its stream and its TTL: the 
     await forget(to, 'Things');
   }
   await from.doc.put({ TableName: 'Things', Item: { PK: 'late', SK: 'f' } });
-  assert.match(await copied(0, from.endpoint, to.endpoint, '--table', 'Things', '--switch'), /nobody can tell the writers at \S+ to stop/);
+  assert.match(await copied(0, from.endpoint, to.endpoint, '--table', 'Things', '--switch'), /cannot stop the writers at \S+: make sure/);
   assert.equal(await same(from, to, 'Things'), 61);
   const { Table } = await to.ddb.describeTable({ TableName: 'Things' });
   assert.equal(Table.StreamSpecification?.StreamViewType, 'NEW_AND_OLD_IMAGES');

@@ -1,8 +1,8 @@
-/* A table that `thorpe copy --switch` has moved: servers of the design refuse writes to it, and reads go on.
+/* A table that `thorpe copy --switch` moves away: servers of the design refuse writes to it; reads go on.
  *
  * The copy puts {PK: MOVED, SK: table, to, at} into the table beside the design's. Each server looks for it when it starts and
- * once a second (moved_look()); while it believes in one, each write looks again, so that taking it back counts at once.
- * Processors, the keeper and what was gathered go on: what they have to do is part of what is moved.
+ * once a second (moved_look()); while it knows of one, each write looks again, so that removing the marker takes effect at once.
+ * Processors, the keeper and what was gathered go on: their work is part of the data that moves.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef THORPE_APP_DB_MOVED_H
 #define THORPE_APP_DB_MOVED_H

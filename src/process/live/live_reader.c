@@ -7,7 +7,7 @@
 #include "process/live/live_internal.h"
 #include "process/relay/relay.h"
 
-#define LOOK_MS   10 /* how often it is looked whether something was written */
+#define LOOK_MS   10 /* how often it checks for new writes */
 #define FAILED_MS 500
 #define MINUTE_MS 60000
 
@@ -33,7 +33,7 @@ static struct run run_in(struct reader *x, struct arena *a)
 			     .now_ms = app_now_ms(x->live->app) };
 }
 
-/* With the lock held; until something is told, or the time is over. */
+/* With the lock held: until l->changed is signalled or the time is over. */
 static void wait_ms(struct live *l, int64_t ms)
 {
 	struct timespec until;
@@ -78,7 +78,7 @@ static bool find_at(struct reader *x, const struct slice *places, size_t n)
 	return true;
 }
 
-/* With the lock held: nobody can be told what he has missed. */
+/* With the lock held: events were lost, so every watcher reads its list again. */
 static void reset_all(struct reader *x, uint64_t sequence, struct live_bytes *bytes)
 {
 	struct live_table *all = &x->live->topics;

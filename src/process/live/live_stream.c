@@ -47,7 +47,7 @@ static void free_shard(struct seat *seat)
 
 /* ---- where a shard begins ---- */
 
-/* Made from one that is in the mark, at whatever distance. */
+/* Whether an ancestor is in the mark. */
 static bool is_made_from(const struct shard_list *list, const struct shard *s, const struct mark *m)
 {
 	for (size_t i = 0; s && i < list->count; i++) {
@@ -58,7 +58,7 @@ static bool is_made_from(const struct shard_list *list, const struct shard *s, c
 	return false;
 }
 
-/* One that is in the mark was made from it. */
+/* Whether a descendant is in the mark. */
 static bool is_behind(const struct shard_list *list, const struct shard *s, const struct mark *m)
 {
 	for (size_t i = 0; i < list->count; i++) {
@@ -120,7 +120,7 @@ static void begin_between(struct live_stream *s, const struct shard_list *list, 
 		stop_shard(x); /* all of it comes later */
 }
 
-/* Whose positions follow the end of the stream closely; empty: nobody's. */
+/* The processor whose positions are close to the end of the stream; empty: there is none. */
 static struct slice follower_of(const struct design *d)
 {
 	for (size_t i = 0; i < d->processor_count; i++)
@@ -129,8 +129,8 @@ static struct slice follower_of(const struct design *d)
 	return keeper_is_needed(d) ? SLICE(KEEPER_NAME) : SLICE("");
 }
 
-/* A stream does not say where its end is. A processor's position is near it (none: the shard is new), and from there on it is
- * read. False: it was not near. */
+/* A stream does not say where its end is. So the shard is read from a processor's position, which is near the end (none: the
+ * shard is new). False: it was not near. */
 static bool find_end(struct run *r, struct live_shard *x)
 {
 	struct slice follower = follower_of(r->design);
@@ -208,7 +208,7 @@ static bool has_children(const struct live_stream *s, const struct live_shard *x
 	return false;
 }
 
-/* A shard that has ended stays in it until those made from it are. */
+/* An ended shard stays in the mark until its children are in it. */
 static void make_mark(struct live_stream *s)
 {
 	s->mark.count = 0;
@@ -393,7 +393,7 @@ static bool read_shard(struct reading *g, struct live_shard *x)
 			g->out->upto = last; /* the others may have read further: that is read again */
 		return found != TAIL_LATER && found != TAIL_GONE;
 	}
-	/* One that could not be read is left for another time, but not where somebody waits for it. */
+	/* A shard that could not be read is read next time, unless a request waits for it. */
 	return found != TAIL_GONE && !(s->after && !go_towards_end(s, x, found));
 }
 
@@ -404,7 +404,7 @@ static int by_sequence(const void *a, const void *b)
 	return (x->sequence > y->sequence) - (x->sequence < y->sequence);
 }
 
-/* In order, and what lies behind `upto` another time. */
+/* Sorts the changes, and leaves those after `upto` for the next round. */
 static void put_in_order(struct live_stream *s, struct run *r, struct live_round *out)
 {
 	if (out->count)

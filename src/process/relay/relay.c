@@ -1,10 +1,10 @@
-/* Who is asked for a shard's records.
+/* Which server is asked for a shard's records.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "base/alloc.h"
 #include "base/clock.h"
 #include "process/relay/relay_internal.h"
 
-/* Empty: nobody is to be asked. */
+/* Empty: no server can be asked. */
 static struct slice ask_owner(struct relay *y, struct run *r, const struct tail_ask *ask)
 {
 	struct lease_owner owner;

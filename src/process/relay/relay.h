@@ -6,19 +6,19 @@
  *     ring.h   the newest records of shards          page.h   an answer as bytes
  *     seal.h   what goes over the wire               peer.c   asking another server, and answering it
  *
- * Over the wire: POST http://<address>/relay/<design>, both ways sealed under a key made of the secret that all servers of a
- * table share. Who does not have it learns nothing and gets 403. The request is
+ * Over the wire: POST http://<address>/relay/<design>, request and reply sealed under a key derived from the secret that all
+ * servers of a table share. Callers without it get 403. The request is
  *     {"at": <ms>, "stream": …, "shard": …, "after": <sequence or "">, "look": true}
- * and the answer is about that request (its salt and number), so that neither can be used again.
+ * and the reply is bound to that request (its salt and number), so neither can be replayed.
  *
  * Invariants
- *   Y1  Leases decide who is asked, and nothing else: records come from the stream, with the place they follow, whoever has
- *       read them. An owner that is none any more gives right answers, or none.
+ *   Y1  Leases only decide which server is asked. Records come from the stream, together with the position they follow,
+ *       whichever server read them. A server that has lost its lease gives correct answers, or none.
  *   Y2  A server that does not answer within RELAY_TIMEOUT_MS, or answers nonsense, is not asked again for two seconds, then
  *       four, up to thirty. Meanwhile its shards are read from the stream.
- *   Y3  A request is answered once: of each sender (salt) the numbers rise; and `at` is within RELAY_SKEW_MS of this clock.
+ *   Y3  A request is answered once: the numbers of each sender (salt) rise, and `at` is within RELAY_SKEW_MS of this clock.
  *
- * Threads: relay_source()'s reading by one at a time (others wait); the rest by any.
+ * Threads: relay_source()'s reading by one at a time; the rest by any.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef THORPE_PROCESS_RELAY_H
 #define THORPE_PROCESS_RELAY_H
@@ -36,7 +36,7 @@
 struct relay; /* of one app */
 /* `serves`: this server has an address that others reach it by. NULL: memory, or no randomness. App and leases outlive it. */
 struct relay *relay_new(struct app *app, struct leases *leases, bool serves);
-void relay_free(struct relay *r); /* nobody reads or asks any more; NULL is fine */
+void relay_free(struct relay *r); /* after the last read and request; NULL is fine */
 
 /* For tails of live lists. */
 struct tail_source *relay_source(struct relay *r);

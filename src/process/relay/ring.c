@@ -26,7 +26,7 @@ struct ring {
 	/* under the lock: */
 	unsigned users;
 	bool reading;
-	bool dead;              /* the shard is gone: nobody gets it any more */
+	bool dead;              /* the shard is gone: not found any more */
 	struct spot begin, end; /* G1 */
 	bool trimmed;           /* the stream had forgotten what followed `begin` first */
 	bool ended;             /* nothing follows `end` */
@@ -218,7 +218,7 @@ static struct ring *new_ring(struct rings *s, const struct tail_ask *ask)
 	g->tail.looks = &g->looks;
 	cursor_set(&g->cursor, ask->after);
 	restart(s, g, ask->after);
-	g->more = true; /* nobody has looked yet */
+	g->more = true; /* not read yet */
 	g->next = s->first;
 	s->first = g;
 	return g;
@@ -331,7 +331,7 @@ static struct answer answer_end(struct rings *s, struct ring *g, const struct ta
 		g->more = true;
 		return later(1);
 	}
-	/* The last reading was a moment ago. */
+	/* The last read was a moment ago. */
 	if (ask->look && !tried)
 		return later(until_ms(g->next_us));
 	return records_after(g, ask->after);

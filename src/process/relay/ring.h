@@ -1,13 +1,13 @@
 /* The newest records of shards, read once for all servers that ask for them.
  *
- * A ring begins where the first who asks wants to begin. It is read further when somebody is at its end and asks: at once
- * where that one knows of a write, else when the last reading is as old as the database's poll_ms. Nobody asks: nothing is
- * read. One that nobody has asked for a minute goes.
+ * A ring begins at the position of its first request. A request at its end makes it read on: at once if the requester knows of a
+ * write, otherwise if the last read is older than the database's poll_ms. Without requests nothing is read, and a ring without
+ * requests for a minute is freed.
  *
  * Invariants
  *   G1  The entries of a ring are the records of its shard after `begin`, up to and with `end`: all of them, in their order.
- *   G2  Who asks for what follows a place before `begin` gets PAGE_LOST, never a page with a gap.
- *   G3  A ring is read by one thread at a time; the others do not wait for it, but get PAGE_LATER.
+ *   G2  A request for what follows a position before `begin` gets PAGE_LOST, never a page with a gap.
+ *   G3  One thread at a time reads a ring; other requests at its end do not wait, but get PAGE_LATER.
  *   G4  Memory: a ring has RING_BYTES at most, all together RINGS_BYTES. What is too much goes at the beginning: a reader that
  *       is too slow gets PAGE_LOST.
  *
@@ -35,11 +35,11 @@ struct rings {
 };
 
 void rings_init(struct rings *s, struct app *app);
-void rings_release(struct rings *s); /* nobody asks any more */
+void rings_release(struct rings *s); /* after the last request */
 
 /* What follows, as bytes (page.h). May read the stream. */
 struct slice rings_answer(struct rings *s, struct arena *a, const struct tail_ask *ask);
-/* Now and then: those that nobody wants go. */
+/* Now and then: frees rings without requests. */
 void rings_sweep(struct rings *s, int64_t now_us);
 
 #endif
