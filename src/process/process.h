@@ -28,8 +28,12 @@
 
 struct process_options {
 	struct app *app; /* outlives the process */
+	/* Of a table elsewhere: HOST:PORT where other servers of the table ask this one for records (relay/relay.h); NULL: they
+	 * do not, and read the shards of this server themselves. */
+	const char *peer_address;
 };
 
+struct relay;
 struct process; /* of one app */
 struct process *process_new(
 	const struct process_options *o); /* NULL: memory. With nothing to do: still one, that does nothing */
@@ -40,6 +44,9 @@ bool process_start(struct process *p, char *why, size_t n) MUST_CHECK;
 /* Finishes the transaction each thread is in. NULL, and one that was not started, are fine. */
 void process_stop(struct process *p);
 void process_free(struct process *p); /* stopped; NULL is fine */
+
+/* Hands on records from server to server; as long as the process. NULL: the table is in this process, and has no other server. */
+struct relay *process_relay(struct process *p);
 
 /* How long a write to the design's table should wait now; 0 nearly always. Any thread, quick. Whoever asks and gets something
  * else waits: it is counted. */
@@ -70,7 +77,8 @@ struct process_reading {
 size_t process_reading_count(const struct process *p);
 struct process_reading process_reading(struct process *p, size_t i);
 /* Prometheus, of all of them together: thorpe_processor_lag_seconds, _backlog, _done_total, _retries_total, _parked, _paused,
- * _lost_total, _passed_over_total (by reason); thorpe_writers_slowed_total, thorpe_writers_delay_seconds. */
+ * _lost_total, _passed_over_total (by reason); thorpe_writers_slowed_total, thorpe_writers_delay_seconds;
+ * thorpe_relay_pages_taken_total, _pages_given_total, _refused_total, _fallbacks_total where a design has a table elsewhere. */
 void process_metrics(struct process *const *list, size_t n, struct buf *out);
 
 #endif

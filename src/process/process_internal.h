@@ -16,6 +16,7 @@
 #include "process/checkpoint.h"
 #include "process/lease.h"
 #include "process/process.h"
+#include "process/relay/relay.h"
 #include "process/send/send_run.h"
 #include "process/tail/shards.h"
 #include "process/tail/tail.h"
@@ -58,8 +59,9 @@ struct page {
 	struct tail_cursor behind; /* at its last change; of none: at `after` */
 	const struct change *list;
 	size_t count;
-	bool trimmed;  /* there were changes before its first that are gone */
-	uint64_t turn; /* when it was last wanted */
+	bool trimmed;    /* there were changes before its first that are gone */
+	uint64_t turn;   /* when it was last wanted */
+	int64_t read_ms; /* when it had been read: what it tells was written before */
 };
 
 struct track {
@@ -118,6 +120,8 @@ struct process {
 	const struct design *design;
 	struct database *database;
 	struct leases *leases; /* NULL: no other server is at the table */
+	struct relay *relay;   /* NULL: the same */
+	bool has_peers;        /* other servers ask this one */
 	struct station *stations;
 	size_t station_count;
 	bool has_tracks;

@@ -1,10 +1,12 @@
-/* Waits a second at a time, or until told to end.
+/* Waits as long as the apps say, or until told to end.
  * SPDX-License-Identifier: Apache-2.0 */
 #include <pthread.h>
 #include <time.h>
 
 #include "base/alloc.h"
 #include "cli/serve/serve_ticker.h"
+
+#define TICK_MS 1000
 
 struct serve_ticker {
 	struct app *const *apps;
@@ -17,13 +19,15 @@ struct serve_ticker {
 };
 
 /* Whether it is time to end. */
-static bool wait_a_second(struct serve_ticker *t)
+static bool wait_ms(struct serve_ticker *t, int64_t ms)
 {
 	struct timespec until;
 	bool stopping;
 
 	clock_gettime(CLOCK_MONOTONIC, &until);
-	until.tv_sec++;
+	until.tv_nsec += ms * 1000000;
+	until.tv_sec += until.tv_nsec / 1000000000;
+	until.tv_nsec %= 1000000000;
 	pthread_mutex_lock(&t->lock);
 	while (!t->stopping && pthread_cond_timedwait(&t->changed, &t->lock, &until) == 0)
 		;
@@ -35,12 +39,17 @@ static bool wait_a_second(struct serve_ticker *t)
 static void *tick(void *arg)
 {
 	struct serve_ticker *t = arg;
+	int64_t next_ms = TICK_MS;
 	bool last;
 
 	do {
-		last = wait_a_second(t);
-		for (size_t i = 0; i < t->count; i++)
-			app_tick(t->apps[i], t->backends[i], last);
+		last = wait_ms(t, next_ms);
+		next_ms = TICK_MS;
+		for (size_t i = 0; i < t->count; i++) {
+			int64_t ms = app_tick(t->apps[i], t->backends[i], last);
+
+			next_ms = ms < next_ms ? ms : next_ms;
+		}
 	} while (!last);
 	return NULL;
 }

@@ -15,6 +15,8 @@
 
 /* Whether the design leaves anything to do, and has a stream to see it in. */
 bool keeper_is_needed(const struct design *d);
+/* Whether an index may be asked about the change: then it waits where indexes are late (app/db/late.h). */
+bool keeper_asks_index(const struct design *d, const struct change *c);
 /* All changes of a page of one shard, in order. False: run->problem; to be done again from the first. `seen`: what it has followed
  * before, and follows again because of a replay, up to and with this sequence; empty: nothing. Of a deletion that it has seen
  * only what a marker says is left goes. */

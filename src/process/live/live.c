@@ -6,7 +6,7 @@
 
 #define START_WAIT_S 5
 
-struct live *live_new(struct app *app)
+struct live *live_new(struct app *app, struct relay *relay)
 {
 	struct live *l = mem_zalloc(sizeof(*l));
 	pthread_condattr_t attr;
@@ -14,6 +14,7 @@ struct live *live_new(struct app *app)
 	if (!l)
 		return NULL;
 	l->app = app;
+	l->relay = relay;
 	l->database = app_database(app);
 	l->backend = database_open(l->database);
 	pthread_mutex_init(&l->lock, NULL);

@@ -36,7 +36,9 @@
 struct live; /* of one app */
 struct live_topic;
 
-struct live *live_new(struct app *app); /* NULL: memory. The app outlives it */
+struct relay;
+/* `relay`: where records of a table elsewhere come from; NULL: from its stream. Both outlive it. NULL: memory. */
+struct live *live_new(struct app *app, struct relay *relay);
 /* Nobody watches any more. NULL is fine. */
 void live_free(struct live *l);
 

@@ -5,6 +5,7 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "process/live/live_internal.h"
+#include "process/relay/relay.h"
 
 #define LOOK_MS   10 /* how often it is looked whether something was written */
 #define FAILED_MS 500
@@ -447,7 +448,9 @@ void *live_read_on(void *live)
 {
 	struct live *l = live;
 	struct reader x = { .live = l,
-			    .stream = { .database = l->database, .is_ordered = live_is_ordered(l->database) } };
+			    .stream = { .database = l->database,
+					.source = l->relay ? relay_source(l->relay) : NULL,
+					.is_ordered = live_is_ordered(l->database) } };
 
 	init(&x);
 	pthread_mutex_lock(&l->lock);

@@ -23,6 +23,7 @@ struct live_shard {
 	char *parent;
 	struct mark_part *part;       /* in the stream's mark; NULL: not in it */
 	int64_t since_ms;             /* read from its end on since then; 0: it is not */
+	int64_t current_ms;           /* when it was last read up to its end; 0: never */
 	int64_t skip_ms;              /* what is older has been seen; 0: nothing has */
 	const struct mark_part *upto; /* not ordered: where to stop; NULL: at its end */
 	int empty;                    /* pages on the way there, one after the other */
@@ -193,6 +194,7 @@ static struct seat *begin_shard(void *ctx, struct run *r, const struct shard_lis
 		return NULL;
 	}
 	x->seat.shard = x->tail.shard;
+	x->tail.source = s->source; /* from here on: where the shard begins is for the stream to say */
 	return &x->seat;
 }
 
@@ -353,6 +355,12 @@ static bool go_towards_end(struct live_stream *s, struct live_shard *x, enum tai
 	return true;
 }
 
+/* A reader that was at the end of the shard within what the stream keeps has missed nothing. One that comes back may have. */
+static bool has_missed(const struct live_stream *s, const struct live_shard *x, const struct spot *at, int64_t now_ms)
+{
+	return s->is_ordered || s->after || spot_is_empty(at) || tail_has_missed(at, x->current_ms, now_ms);
+}
+
 /* False: run->problem. */
 static bool read_shard(struct reading *g, struct live_shard *x)
 {
@@ -362,8 +370,12 @@ static bool read_shard(struct reading *g, struct live_shard *x)
 	size_t n = 0;
 
 	while (found == TAIL_FOUND && n < SHARD_MOST && !x->is_done) {
+		struct spot at = x->cursor.at;
+
 		found = tail_read(&x->tail, &x->cursor, g->run, &page);
-		g->out->trimmed |= page.trimmed;
+		g->out->trimmed |= page.trimmed && has_missed(s, x, &at, g->run->now_ms);
+		if (found == TAIL_END)
+			x->current_ms = g->run->now_ms;
 		n += page.count;
 		if (s->is_ordered)
 			add_ordered(g, &page);

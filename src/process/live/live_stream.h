@@ -31,6 +31,7 @@ struct live_round {
 
 struct live_stream {
 	struct database *database;
+	struct tail_source *source; /* not ordered: asked before the stream is; NULL: none */
 	bool is_ordered;
 	struct mark mark; /* where it is, of a stream that is not ordered */
 	/* inside: */

@@ -14,6 +14,7 @@ struct change {
 	int64_t created_ms;
 	struct value key;                  /* of the table */
 	struct value old_image, new_image; /* stored; absent where there is none */
+	const struct reply_record *record; /* as the stream gave it: images with whatever a design does not see */
 	const struct entity *entity;       /* of the new image, else of the old one; NULL: a companion, a stranger */
 	struct slice unfit; /* why that image does not fit the entity (entity_fits()); empty: it does. Nothing follows from
 				       * such a change: stations report it (change_is_passed_over()) and go on */
@@ -29,6 +30,8 @@ struct change_page {
 	bool trimmed;          /* what was asked for is older than the stream keeps, and there is nothing else in it */
 };
 
+/* Records as changes of the design: fills the list and the count. False: run->problem. */
+bool change_make(struct run *r, const struct reply_record *records, size_t n, struct change_page *out) MUST_CHECK;
 /* As dyn_read_records(). */
 bool change_read(struct run *r, struct slice iterator, int limit, struct change_page *out) MUST_CHECK;
 

@@ -23,6 +23,9 @@
  *   S5  A shard that has nothing new while others have is looked at again after 4 ms, then twice that, up to 100 ms; not if the
  *       tail is eager.
  *   S6  A shard is read after those it was made from (shards.h), and each change of an item after the one before it.
+ *   S7  A tail with a source asks it first. What the source does not have is read from the stream, after cursor.at as always: a
+ *       source may fail at any page, and neither a gap nor a repetition follows from that. A cursor that knows only that it
+ *       began at the end has no place that another could understand: it is read from the stream until it has one.
  *
  * Memory: the changes live in the run's arena. When memory runs out there, control leaves tail_read(), and nothing has moved.
  * SPDX-License-Identifier: Apache-2.0 */
@@ -36,19 +39,40 @@
 #define TAIL_ITERATOR_ROOM 2560 /* DynamoDB's have 2048 at most */
 #define TAIL_PAGE_MOST     1000 /* changes */
 
+/* Another server that has read the shard already (relay/relay.h). */
+struct tail_ask {
+	struct slice stream, shard;
+	struct slice after; /* a sequence number; empty: from the oldest record on */
+	bool look;          /* something was written since the last time: worth looking for at once */
+};
+struct tail_page {
+	struct reply_record *list; /* the records after it, in order, without a gap */
+	size_t count;
+	bool ended;   /* nothing follows them */
+	bool trimmed; /* page.trimmed */
+	int wait_ms;  /* TAIL_ANSWER_LATER */
+};
+enum tail_answer { TAIL_ANSWER_PAGE, TAIL_ANSWER_LATER, TAIL_ANSWER_NONE /* read the stream */ };
+struct tail_source {
+	enum tail_answer (*read)(struct tail_source *s, struct run *r, const struct tail_ask *ask,
+				 struct tail_page *out);
+};
+
 struct tail {
 	struct database *database;
 	char *stream, *shard;
 	const _Atomic uint64_t *
 		looks; /* rises when the consumer wants a look though nothing is known to have been written; NULL: never */
-	bool eager;    /* S5 */
-	bool gone;     /* the stream or the shard is */
+	struct tail_source *source; /* S7; NULL: none. May change between two readings */
+	bool eager;                 /* S5 */
+	bool gone;                  /* the stream or the shard is */
 	/* inside: */
 	int failures;     /* of reading, one after the other */
 	int64_t next_us;  /* no reading before */
 	int empty;        /* readings that found nothing, one after the other */
 	int64_t quiet_us; /* no looking for more before */
 	int64_t poll_us;  /* from then on it looks although nothing is known to have been written */
+	uint64_t asked;   /* latest_of() when the source was last asked */
 };
 
 /* zero: at the oldest record */
