@@ -106,6 +106,11 @@ static void visit_assignments(struct naming *x, const struct assignment *list, s
 		OURS(struct assignment, &list[i])->at = number(x, list[i].attribute);
 }
 
+static void visit_reference(struct naming *x, const struct reference *r)
+{
+	OURS(struct reference, r)->to = design_entity(x->load->d, r->entity);
+}
+
 static void visit_attributes(struct naming *x, const struct attribute *list, size_t n)
 {
 	for (size_t i = 0; i < n; i++) {
@@ -116,6 +121,8 @@ static void visit_attributes(struct naming *x, const struct attribute *list, siz
 		a->copy_of = a->copy_entity.n ? design_entity(x->load->d, a->copy_entity) : NULL;
 		a->after_at = number(x, a->after);
 		a->kept_access = a->kept_by.n ? design_access(x->load->d, a->kept_by) : NULL;
+		if (a->next)
+			visit_reference(x, a->next);
 	}
 }
 
@@ -142,11 +149,6 @@ static const struct access *const *access_all(struct naming *x, const struct sli
 	for (size_t i = 0; i < n; i++)
 		list[i] = design_access(x->load->d, names[i]);
 	return list;
-}
-
-static void visit_reference(struct naming *x, const struct reference *r)
-{
-	OURS(struct reference, r)->to = design_entity(x->load->d, r->entity);
 }
 
 /* Whether the ttl attribute can be in items of the entity. */
@@ -184,6 +186,8 @@ static void visit_entity(struct naming *x, struct entity *e)
 	for (size_t i = 0; i < e->action_count; i++) {
 		visit_assignments(x, e->actions[i].set, e->actions[i].set_count);
 		visit_assignments(x, e->actions[i].add, e->actions[i].add_count);
+		for (size_t k = 0; k < e->actions[i].require_count; k++)
+			visit_reference(x, &e->actions[i].requires[k].target);
 	}
 	visit_assignments(x, e->delete_.set, e->delete_.set_count);
 	e->delete_.refuse_access = access_all(x, e->delete_.refuse_while, e->delete_.refuse_count);
