@@ -3,6 +3,7 @@
 #include <strings.h>
 #include "app/auth/caller_internal.h"
 #include "base/alloc.h"
+#include "base/clock.h"
 
 #define LEEWAY_S 60 /* by which clocks may differ */
 #define BUSY_S   5
@@ -337,25 +338,8 @@ bool caller_may_block(struct app *app, struct slice authorization)
 	arena_init(&a);
 	ARENA_TRY(&a, {
 		blocks = jwt_parse_head(&a, token, &t) && t.alg != JWT_OTHER && t.alg != JWT_HS256 &&
-			 jwks_may_block(s->jwks, t.kid, t.alg, app_now_ms(app));
+			 jwks_may_block(s->jwks, t.kid, t.alg, clock_now_ms(app->clock));
 	}, { blocks = true; });
 	arena_release(&a);
 	return blocks;
-}
-
-/* ---- roles ---- */
-bool caller_has_role(const struct run *r, struct slice role)
-{
-	const struct caller *c = &r->caller;
-
-	if (c->operator_)
-		return true;
-	if (!c->subject.n)
-		return false;
-	if (slice_is(role, "user"))
-		return true;
-	for (size_t i = 0; i < c->role_count; i++)
-		if (slice_equal(c->roles[i], role))
-			return true;
-	return false;
 }

@@ -12,8 +12,6 @@
 
 #include "app/run/run.h"
 
-#define CALLER_SECRET_BYTES 32
-
 struct callers_state; /* per app: JWKS, failed logins; has its own lock */
 struct callers_state *callers_new(const struct design *d, const uint8_t secret[CALLER_SECRET_BYTES]); /* NULL: memory */
 void callers_free(struct callers_state *s);
@@ -44,9 +42,8 @@ struct token_request {
 struct slice caller_token(struct arena *a, struct slice design, const uint8_t secret[CALLER_SECRET_BYTES],
 			  const struct token_request *q);
 
-bool caller_has_role(const struct run *r, struct slice role); /* "user": anyone logged in; operators have all */
-bool caller_may(struct run *r, struct slice permission, bool *out) MUST_CHECK;
-
+/* The first entity with a login; NULL: none has. */
+const struct entity *caller_first_login(const struct design *d);
 /* POST /login: the body is {<one of login.by>: …, password: …} or {name: …, password: …}. Writes the reply: {"token",
  * "token_type": "Bearer", "expires_in", "subject", "roles", "<entity in lower case>": item}. Wrong name and wrong password, and
  * an account of which login.when does not hold, are told in the same words and take the same time (a hash is compared in any
@@ -54,8 +51,6 @@ bool caller_may(struct run *r, struct slice permission, bool *out) MUST_CHECK;
  * the design has no accounts or an outside issuer. run->caller is then the account. Comparing takes long: where
  * run->no_hashing is set this ends before it, with BUSY (run_may_hash()). */
 bool caller_login(struct run *r, const struct json *body, struct slice client_address, struct buf *reply) MUST_CHECK;
-/* Whether it can be a password: 8 to 72 bytes, none of them zero. Else INVALID. */
-bool caller_password_fits(struct run *r, struct slice password) MUST_CHECK;
 /* bcrypt, $2b$10$. INVALID if it does not fit. Takes as long as comparing. */
 bool caller_hash_password(struct run *r, struct slice password, struct value *hash) MUST_CHECK;
 bool caller_check_password(struct slice password, struct slice hash);

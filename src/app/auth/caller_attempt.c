@@ -37,11 +37,6 @@ struct shared {
 	struct throttle_levels was, is;
 };
 
-static bool is_shared(const struct run *r)
-{
-	return r->app->database && r->app->database->is_remote;
-}
-
 /* ---- items ---- */
 
 static bool make_salt(const struct run *r, uint8_t out[THROTTLE_SALT_BYTES])
@@ -226,7 +221,7 @@ int caller_attempt_wait(struct run *r, const struct throttle_attempt *a)
 {
 	int64_t wait;
 
-	if (is_shared(r) && decide_for(r, a, LOOK, &wait))
+	if (run_is_remote(r) && decide_for(r, a, LOOK, &wait))
 		return throttle_seconds(wait);
 	return throttle_wait(r->app->callers->throttle, a, r->now_ms);
 }
@@ -236,7 +231,7 @@ int caller_attempt_begin(struct run *r, struct throttle_attempt *a)
 	int64_t wait;
 
 	backend_settle(r->backend);
-	a->is_shared = is_shared(r) && decide_for(r, a, FAILED, &wait);
+	a->is_shared = run_is_remote(r) && decide_for(r, a, FAILED, &wait);
 	return a->is_shared ? throttle_seconds(wait) : throttle_begin(r->app->callers->throttle, a, r->now_ms);
 }
 

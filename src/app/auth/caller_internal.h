@@ -3,7 +3,8 @@
 #ifndef THORPE_APP_AUTH_CALLER_INTERNAL_H
 #define THORPE_APP_AUTH_CALLER_INTERNAL_H
 
-#include "app/app_internal.h"
+#include "app/run/state.h"
+#include "app/auth/caller.h"
 #include "app/auth/jwks.h"
 #include "app/auth/known.h"
 #include "app/auth/caller_attempt.h"

@@ -32,12 +32,11 @@ static bool text_member(const struct json *body, struct slice name, struct slice
 	return true;
 }
 
-/* The entity whose accounts can log in here; the first of several. */
-static const struct entity *first_login(struct run *r)
+const struct entity *caller_first_login(const struct design *d)
 {
-	for (size_t i = 0; i < r->design->entity_count; i++)
-		if (r->design->entities[i].login.present)
-			return &r->design->entities[i];
+	for (size_t i = 0; i < d->entity_count; i++)
+		if (d->entities[i].login.present)
+			return &d->entities[i];
 	return NULL;
 }
 
@@ -74,7 +73,7 @@ static struct slice counted_name(struct run *r, struct slice name)
 
 static bool read_attempt(struct run *r, const struct json *body, struct slice client, struct attempt *a)
 {
-	const struct entity *e = first_login(r);
+	const struct entity *e = caller_first_login(r->design);
 	bool ok = true;
 
 	if (!e)

@@ -6,10 +6,9 @@
 #include "app/auth/caller.h"
 #include "app/db/dyn.h"
 #include "app/entity/entity.h"
+#include "app/entity/input.h"
 #include "base/alloc.h"
 
-#define PASSWORD_LEAST    8
-#define PASSWORD_MOST     72 /* bcrypt looks at no more */
 #define COST              10
 #define COST_MOST         16 /* a hash that someone else wrote may ask for minutes of work */
 #define HASH_LENGTH       60
@@ -30,21 +29,12 @@ static bool hash(const char *password, const char *salt, char out[HASH_LENGTH + 
 	return ok;
 }
 
-bool caller_password_fits(struct run *r, struct slice password)
-{
-	if (password.n < PASSWORD_LEAST || password.n > PASSWORD_MOST)
-		return run_invalid(r, SLICE("password"), "%d to %d bytes", PASSWORD_LEAST, PASSWORD_MOST);
-	if (memchr(password.p, 0, password.n)) /* where bcrypt would stop reading */
-		return run_invalid(r, SLICE("password"), "without zero bytes");
-	return true;
-}
-
 bool caller_hash_password(struct run *r, struct slice password, struct value *out)
 {
 	char text[PASSWORD_MOST + 1] = "", salt[CRYPT_GENSALT_OUTPUT_SIZE], made[HASH_LENGTH + 1];
 	bool ok;
 
-	if (!caller_password_fits(r, password))
+	if (!input_password_fits(r, password))
 		return false;
 	memcpy(text, password.p, password.n);
 	ok = crypt_gensalt_rn("$2b$", COST, NULL, 0, salt, sizeof(salt)) && hash(text, salt, made);

@@ -7,7 +7,7 @@
 #ifndef THORPE_APP_DB_LATE_H
 #define THORPE_APP_DB_LATE_H
 
-#include "app/app_internal.h"
+#include "app/run/state.h"
 #include "app/run/run.h"
 
 #define INDEX_LATE_MS 1000
@@ -15,7 +15,7 @@
 /* Whether there are indexes that can be late. */
 static inline bool late_is_possible(const struct run *r)
 {
-	return r->app && r->app->database && r->app->database->is_remote;
+	return run_is_remote(r);
 }
 
 /* Whether the pattern, or one that it is made of, reads an index. Unknown names read none. */

@@ -72,11 +72,18 @@ static void add_next(struct pattern *p, const struct read_request *q, struct flo
 	out->next = cursor_seal(p->g->r, q->access, q->params, buf_slice(&b));
 }
 
+int64_t read_page_size(const struct access *a)
+{
+	if (a->rank && a->rank_keep)
+		return a->rank_keep;
+	return a->limit ? a->limit : READ_PAGE;
+}
+
+/* A ranking ends after the rows it keeps. */
 static size_t page_size(const struct read_request *q, uint64_t shown)
 {
-	const struct access *a = q->access;
-	uint64_t keep = a->rank && a->rank_keep ? (uint64_t)a->rank_keep : 0;
-	uint64_t limit = q->limit ? (uint64_t)q->limit : keep ? keep : a->limit ? (uint64_t)a->limit : 20;
+	uint64_t keep = q->access->rank ? (uint64_t)q->access->rank_keep : 0;
+	uint64_t limit = (uint64_t)(q->limit ? q->limit : read_page_size(q->access));
 
 	if (keep)
 		limit = shown >= keep ? 0 : limit < keep - shown ? limit : keep - shown;
@@ -124,7 +131,6 @@ static bool read_one(struct pattern *p, struct read_result *out)
 	struct found row;
 	bool got;
 
-	out->shape = READ_ONE;
 	if (!s || !flow_next(s, 1, &row, &got))
 		return false;
 	if (!got)
@@ -154,35 +160,39 @@ static bool read_all(struct pattern *p, struct read_result *out)
 	return true;
 }
 
+enum read_shape read_shape_of(const struct access *a)
+{
+	if (a->count_only)
+		return a->kind == ACCESS_MERGE && a->range_variable.n && !a->range_list ? READ_COUNTS : READ_COUNT;
+	if (a->unite.n)
+		return READ_VALUES;
+	return (a->kind == ACCESS_GET || a->single) && !a->tree_parent.n ? READ_ONE : READ_LIST;
+}
+
 static bool run_pattern(struct pattern *p, const struct read_request *q, const struct resumption *from,
 			struct read_result *out)
 {
 	const struct access *a = p->access;
 
-	if (a->count_only) {
-		out->shape = READ_COUNT;
-		if (a->kind == ACCESS_MERGE && a->range_variable.n && !a->range_list)
-			return shape_counts(p, out);
-		return shape_count(p, &out->count);
+	switch (out->shape) {
+	case READ_COUNT: return shape_count(p, &out->count);
+	case READ_COUNTS: return shape_counts(p, out);
+	case READ_VALUES: return read_all(p, out);
+	case READ_ONE: return read_one(p, out);
+	case READ_LIST: break;
 	}
-	if (a->unite.n || a->tree_parent.n)
+	if (a->tree_parent.n)
 		return read_all(p, out);
-	if (a->kind == ACCESS_GET || a->single)
-		return read_one(p, out);
-	out->shape = READ_LIST;
 	if (!(a->kind == ACCESS_BATCH ? shape_batch(p, q, out) : read_list(p, q, from, out)))
 		return false;
 	out->mixed = out->row_count && is_mixed(p);
 	return true;
 }
 
-/* Something that is needed for the keys is not there: nothing is found. */
-static bool read_nothing(struct run *r, const struct access *a, struct read_result *out)
+/* A value that the keys need is missing: nothing is found. */
+static bool read_nothing(struct run *r, struct read_result *out)
 {
-	out->shape = a->count_only ? READ_COUNT : a->unite.n ? READ_VALUES : READ_LIST;
-	if (out->shape == READ_LIST && (a->kind == ACCESS_GET || a->single))
-		return run_fail(r, PROBLEM_NOT_FOUND, "There is nothing here");
-	return true;
+	return out->shape != READ_ONE || run_fail(r, PROBLEM_NOT_FOUND, "There is nothing here");
 }
 
 static bool refuse(struct run *r)
@@ -199,7 +209,7 @@ bool read_access(struct run *r, const struct read_request *q, struct read_result
 	struct row params;
 	bool none, may;
 
-	memset(out, 0, sizeof(*out));
+	*out = (struct read_result){ .shape = read_shape_of(q->access) };
 	if (q->limit < 0 || q->limit > READ_MOST_LIMIT)
 		return run_invalid(r, SLICE("limit"), "between 1 and %d", READ_MOST_LIMIT);
 	if (!resume(&g, q, &from) || !pattern_params(&g, q->access, q->params, q->trusted, &params, &none))
@@ -209,7 +219,7 @@ bool read_access(struct run *r, const struct read_request *q, struct read_result
 		return false;
 	if (!may)
 		return refuse(r);
-	return none ? read_nothing(r, q->access, out) : run_pattern(&p, q, &from, out);
+	return none ? read_nothing(r, out) : run_pattern(&p, q, &from, out);
 }
 
 bool read_item(struct run *r, const struct entity *e, const struct value *args, size_t n, struct row *out)

@@ -10,11 +10,13 @@
 #define THORPE_APP_READ_READ_H
 
 #include "app/entity/entity.h"
+#include "app/entity/upward.h"
 
 struct dyn_condition;
 
 #define READ_MOST_ROWS  20000
 #define READ_MOST_LIMIT 1000
+#define READ_PAGE       20 /* rows, where neither the request nor the pattern says */
 
 struct read_request {
 	const struct access *access;
@@ -55,10 +57,6 @@ struct read_result {
 bool read_access(struct run *r, const struct read_request *q, struct read_result *out) MUST_CHECK;
 /* One item by its identity, as the caller may see it: NOT_FOUND otherwise. Strongly consistent. */
 bool read_item(struct run *r, const struct entity *e, const struct value *args, size_t n, struct row *out) MUST_CHECK;
-/* A pattern run by the runtime for an item: parameters are the item's attributes of the same names, or `with` evaluated in `s`.
- * Calls visit() for every row, page by page, until it says false (then the whole is false) or sets *stop. */
-bool read_each(const struct access *access, struct scope *s, const struct assignment *with, size_t with_count,
-	       bool (*visit)(void *ctx, const struct row *row, bool *stop), void *ctx) MUST_CHECK;
 /* The queries that the runtime would make to run a pattern for an item, without making them: parameters as in read_each(). What the
  * oracle compares items with. *known false: that cannot be told without reading (rows of one pattern lead to another), or it is
  * no query. */
@@ -73,6 +71,9 @@ bool read_asks(struct run *r, const struct access *access, struct scope *s,
 /* A result as the API sends it: the item; {"items":[…],"next":"…"}; {"count":n}; {"count":n,"mean":m,"counts":{"1":n,…}};
  * {"items":[values]}. */
 bool read_output(struct run *r, const struct access *access, const struct read_result *x, struct buf *b) MUST_CHECK;
+/* The shape of a pattern's results, and the size of its pages where the request does not say. */
+enum read_shape read_shape_of(const struct access *access);
+int64_t read_page_size(const struct access *access);
 /* What can be told of each access pattern before any request, in the design's order; lives in the arena. */
 struct read_known;
 const struct read_known *reads_new(struct arena *a, const struct design *d);

@@ -11,7 +11,7 @@
 #include <libdeflate.h>
 #include <openssl/evp.h>
 #include <pthread.h>
-#include "app/app_internal.h"
+#include "app/run/state.h"
 #include "app/read/read_internal.h"
 #include "value/base64.h"
 

@@ -2,7 +2,7 @@
  *
  * In doubt one more: a kind that is missing here would be shown without its rule being asked where rows are only counted.
  * SPDX-License-Identifier: Apache-2.0 */
-#include "app/app_internal.h"
+#include "app/run/state.h"
 #include "app/read/read_internal.h"
 
 /* ---- can a key be what is asked for? ---- */

@@ -227,7 +227,6 @@ void shape_tree(struct pattern *p, struct read_result *out)
 		under->last = &sorted[i]->next;
 		under->children++;
 	}
-	out->shape = READ_LIST;
 	out->tree = true;
 	out->row_count = place_children(r, top.first, top.children, &out->rows);
 }

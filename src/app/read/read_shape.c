@@ -64,7 +64,6 @@ bool shape_unite(struct pattern *p, struct read_result *out)
 	bool may;
 
 	map_init(&seen, r->arena);
-	out->shape = READ_VALUES;
 	for (size_t i = 0; i < out->row_count; i++) {
 		struct value v = value_get(out->rows[i].full, p->access->unite);
 
@@ -130,7 +129,6 @@ bool shape_counts(struct pattern *p, struct read_result *out)
 	struct merge_part *parts;
 	size_t n;
 
-	out->shape = READ_COUNTS;
 	out->count_count = (size_t)(a->range_to - a->range_from + 1);
 	out->labels = arena_array(arena, struct value, out->count_count);
 	out->counts = arena_array(arena, int64_t, out->count_count);

@@ -234,7 +234,7 @@ static void rsa_and_ec_keys_verify_their_tokens(void **state)
 	r = accept_token(&f, rs256(rsa, "a"));
 	SLICE_IS(r->caller.subject, "u1");
 	assert_int_equal(r->caller.role_count, 1);
-	assert_true(caller_has_role(r, SLICE("admin")));
+	assert_true(run_has_role(r, SLICE("admin")));
 	assert_false(r->caller.operator_);
 	accept_token(&f, token(p256, "ES256", "b", EVP_sha256()));
 	assert_int_equal(asked(), 1);

@@ -1,5 +1,6 @@
 /* Our own tokens: read back as they were made, and every way of forging one refused.
  * SPDX-License-Identifier: Apache-2.0 */
+#include "app/entity/upward.h"
 #include "caller_helper.h"
 
 #define NOTES                                         \
@@ -53,11 +54,11 @@ static void a_token_says_who_it_was_made_for(void **state)
 	SLICE_IS(r->caller.subject, "al\"ice é");
 	assert_int_equal(r->caller.role_count, 2);
 	assert_false(r->caller.operator_);
-	assert_true(caller_has_role(r, SLICE("admin")));
-	assert_true(caller_has_role(r, SLICE("editor")));
-	assert_true(caller_has_role(r, SLICE("user")));
-	assert_false(caller_has_role(r, SLICE("owner")));
-	assert_false(caller_has_role(r, SLICE("adm")));
+	assert_true(run_has_role(r, SLICE("admin")));
+	assert_true(run_has_role(r, SLICE("editor")));
+	assert_true(run_has_role(r, SLICE("user")));
+	assert_false(run_has_role(r, SLICE("owner")));
+	assert_false(run_has_role(r, SLICE("adm")));
 }
 
 static void an_operator_has_every_role_and_permission(void **state)
@@ -67,7 +68,7 @@ static void an_operator_has_every_role_and_permission(void **state)
 
 	(void)state;
 	assert_true(r->caller.operator_);
-	assert_true(caller_has_role(r, SLICE("anything")));
+	assert_true(run_has_role(r, SLICE("anything")));
 	assert_true(caller_may(r, SLICE("site:write"), &may));
 	assert_true(may);
 }
@@ -79,7 +80,7 @@ static void nobody_has_no_role(void **state)
 
 	(void)state;
 	assert_true(ok);
-	assert_false(caller_has_role(r, SLICE("user")));
+	assert_false(run_has_role(r, SLICE("user")));
 	assert_true(caller_may(r, SLICE("site:write"), &may));
 	assert_false(may);
 }
