@@ -115,8 +115,7 @@ static bool settle_open(struct exchange *x, struct idempotency_shared *s)
 
 bool handle_once(struct exchange *x, bool has_receipt, bool (*handle)(struct exchange *x))
 {
-	struct idempotency_ask ask = { .now_ms = clock_steady_ms(x->run.app->clock),
-				       .has_receipt = has_receipt };
+	struct idempotency_ask ask = { .now_ms = clock_steady_ms(x->run.app->clock), .has_receipt = has_receipt };
 	struct once once;
 	struct buf token;
 
@@ -149,4 +148,3 @@ bool handle_once(struct exchange *x, bool has_receipt, bool (*handle)(struct exc
 	end_once(x, &once);
 	return true;
 }
-

@@ -18,11 +18,11 @@ struct app {
 	struct database *database;
 	const struct clock *clock;
 	uint8_t secret[CALLER_SECRET_BYTES];
-	uint8_t cursor_key[64];           /* derived from the secret and the design's name */
-	struct callers_state *callers;    /* auth/caller.h; shared, has its own lock */
-	struct gather *gather;            /* write/write_gather.c: counts that wait; shared, has its own lock */
-	struct idempotency *idempotency;  /* rest/idempotency.c: answers of the last ten minutes; shared, has its own lock */
-	struct guesses *guesses;          /* db/guess.h; shared, has its own lock. NULL: the database is near, no rehearsals */
+	uint8_t cursor_key[64];        /* derived from the secret and the design's name */
+	struct callers_state *callers; /* auth/caller.h; shared, has its own lock */
+	struct gather *gather;         /* write/write_gather.c: counts that wait; shared, has its own lock */
+	struct idempotency *idempotency; /* rest/idempotency.c: answers of the last ten minutes; shared, has its own lock */
+	struct guesses *guesses; /* db/guess.h; shared, has its own lock. NULL: the database is near, no rehearsals */
 	const struct route_table *routes; /* rest/routes.h */
 	struct slice index;               /* rest/app_index.c: the reply of GET /api/<design> */
 	size_t body_bytes;                /* rest/app_body.c */

@@ -303,7 +303,7 @@ static void claims_of_the_issuer_are_checked(void **state)
 
 static void a_token_must_be_for_one_of_the_audiences(void **state)
 {
-	static const char other[] = "meant for something else";
+	static const char other[] = "meant for another audience";
 
 	callers_close(&f);
 	stop_issuer();
@@ -430,8 +430,8 @@ static void without_any_key_it_is_busy(void **state)
 {
 	(void)state;
 	reply_nothing();
-	refuse_as(&f, rs256(rsa, "a"), PROBLEM_BUSY, "cannot be had");
-	refuse_as(&f, rs256(rsa, "a"), PROBLEM_BUSY, "cannot be had");
+	refuse_as(&f, rs256(rsa, "a"), PROBLEM_BUSY, "cannot be fetched");
+	refuse_as(&f, rs256(rsa, "a"), PROBLEM_BUSY, "cannot be fetched");
 	assert_int_equal(asked(), 1); /* not with every request */
 	publish(jwk(rsa, "a", ""), NULL);
 	f.now_ms += 5000;
@@ -474,7 +474,7 @@ static void a_redirect_to_plain_http_is_not_followed(void **state)
 	(void)state;
 	snprintf(location, sizeof(location), "Location: http://127.0.0.1:%d/other\r\n", issuer.port);
 	reply_with("302 Found", location, "");
-	refuse_as(&f, rs256(rsa, "a"), PROBLEM_BUSY, "cannot be had");
+	refuse_as(&f, rs256(rsa, "a"), PROBLEM_BUSY, "cannot be fetched");
 	assert_int_equal(asked(), 1);
 }
 
@@ -488,7 +488,7 @@ static void a_document_without_end_is_refused(void **state)
 	body[n] = 0;
 	reply_with("200 OK", "", body);
 	mem_free(body);
-	refuse_as(&f, rs256(rsa, "a"), PROBLEM_BUSY, "cannot be had");
+	refuse_as(&f, rs256(rsa, "a"), PROBLEM_BUSY, "cannot be fetched");
 }
 
 static void other_addresses_are_never_asked(void **state)
