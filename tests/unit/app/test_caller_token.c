@@ -173,9 +173,9 @@ static void times_are_checked_with_a_minute_of_leeway(void **state)
 	f.now_ms += 1;
 	refuse_token(&f, token, "expired");
 	f.now_ms = APP_FIXTURE_NOW;
-	refuse_token(&f, claims_with("\"iss\":\"thorpe\",\"aud\":\"test\",\"sub\":\"a\""), "when it ends");
+	refuse_token(&f, claims_with("\"iss\":\"thorpe\",\"aud\":\"test\",\"sub\":\"a\""), "no expiry");
 	refuse_token(&f, claims_with("\"iss\":\"thorpe\",\"aud\":\"test\",\"sub\":\"a\",\"exp\":\"99999999999\""),
-		     "when it ends");
+		     "no expiry");
 	refuse_token(&f, claims_with("\"iss\":\"thorpe\",\"aud\":\"test\",\"sub\":\"a\",\"exp\":-1e300"), "expired");
 	accept_token(&f, claims_with("\"iss\":\"thorpe\",\"aud\":\"test\",\"sub\":\"a\",\"exp\":9.9e10"));
 	accept_token(&f,
@@ -194,24 +194,24 @@ static void tokens_for_someone_else_are_refused(void **state)
 {
 	(void)state;
 	refuse_token(&f, claims_with("\"iss\":\"x\",\"aud\":\"test\",\"sub\":\"a\",\"exp\":99999999999"),
-		     "something else");
-	refuse_token(&f, claims_with("\"aud\":\"test\",\"sub\":\"a\",\"exp\":99999999999"), "something else");
+		     "another audience");
+	refuse_token(&f, claims_with("\"aud\":\"test\",\"sub\":\"a\",\"exp\":99999999999"), "another audience");
 	refuse_token(&f, claims_with("\"iss\":\"thorpe\",\"aud\":\"tes\",\"sub\":\"a\",\"exp\":99999999999"),
-		     "something else");
-	refuse_token(&f, claims_with("\"iss\":\"thorpe\",\"sub\":\"a\",\"exp\":99999999999"), "something else");
+		     "another audience");
+	refuse_token(&f, claims_with("\"iss\":\"thorpe\",\"sub\":\"a\",\"exp\":99999999999"), "another audience");
 	refuse_token(&f, claims_with("\"iss\":\"thorpe\",\"aud\":[],\"sub\":\"a\",\"exp\":99999999999"),
-		     "something else");
+		     "another audience");
 	accept_token(&f, claims_with("\"iss\":\"thorpe\",\"aud\":[\"x\",\"test\"],\"sub\":\"a\",\"exp\":99999999999"));
 }
 
 static void a_token_without_a_subject_is_an_operators_or_nobodys(void **state)
 {
 	(void)state;
-	refuse_token(&f, claims_with("\"iss\":\"thorpe\",\"aud\":\"test\",\"exp\":99999999999"), "whose");
-	refuse_token(&f, claims_with("\"iss\":\"thorpe\",\"aud\":\"test\",\"sub\":7,\"exp\":99999999999"), "whose");
+	refuse_token(&f, claims_with("\"iss\":\"thorpe\",\"aud\":\"test\",\"exp\":99999999999"), "no subject");
+	refuse_token(&f, claims_with("\"iss\":\"thorpe\",\"aud\":\"test\",\"sub\":7,\"exp\":99999999999"), "no subject");
 	refuse_token(&f, claims_with("\"iss\":\"thorpe\",\"aud\":\"test\",\"exp\":99999999999,\"operator\":\"true\""),
-		     "whose");
-	refuse_token(&f, claims_with("\"iss\":\"thorpe\",\"aud\":\"test\",\"exp\":99999999999,\"operator\":1"), "whose");
+		     "no subject");
+	refuse_token(&f, claims_with("\"iss\":\"thorpe\",\"aud\":\"test\",\"exp\":99999999999,\"operator\":1"), "no subject");
 	accept_token(&f, claims_with("\"iss\":\"thorpe\",\"aud\":\"test\",\"exp\":99999999999,\"operator\":true"));
 }
 
