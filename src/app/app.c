@@ -143,11 +143,11 @@ static struct run run_of(struct app *app, struct backend *b, struct arena *a, in
 static void handle_near(struct app *app, struct backend *b, struct arena *a, const struct app_request *q,
 			struct app_reply *reply)
 {
-	struct exchange x;
+	struct app_exchange x;
 
 	/* The match is large, and routes_find() fills it. */
-	memset(&x, 0, offsetof(struct exchange, match));
-	memset(&x.token, 0, sizeof(x) - offsetof(struct exchange, token));
+	memset(&x, 0, offsetof(struct app_exchange, match));
+	memset(&x.token, 0, sizeof(x) - offsetof(struct app_exchange, token));
 	x.app = app;
 	x.q = q;
 	x.run.backend = b;
@@ -158,7 +158,7 @@ static void handle_near(struct app *app, struct backend *b, struct arena *a, con
 		x.run.caller = *q->trusted;
 		x.caller_known = true;
 	}
-	exchange_handle(&x);
+	app_exchange_handle(&x);
 	answer_reply(&x, reply);
 	reply->wants_hashing = x.run.wants_hashing;
 }

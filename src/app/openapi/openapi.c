@@ -83,7 +83,7 @@ void app_openapi(struct app *app, struct arena *a, struct slice base, struct buf
 	json_close(o.b, '}');
 }
 
-bool handle_openapi(struct exchange *x)
+bool handle_openapi(struct app_exchange *x)
 {
 	struct buf b;
 

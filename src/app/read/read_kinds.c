@@ -191,7 +191,7 @@ static void add_by_keys(const struct design *d, const struct access *access, str
 static void add_kinds(const struct design *d, const struct access *access, bool returned, int depth, struct arena *a,
 		      struct read_kinds *out)
 {
-	const struct entity *e = access->get.of;
+	const struct entity *e = access->get.to;
 
 	if (returned && access->has_then) {
 		e = access->then.of;

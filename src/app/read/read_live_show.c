@@ -193,7 +193,7 @@ static bool is_row(const struct showing *x, struct pattern *p, struct value imag
 static bool side_of(const struct showing *x, struct pattern *p, struct value image, bool was, struct side *out)
 {
 	struct run *r = p->g->r;
-	const struct entity *of = p->access->get.of;
+	const struct entity *of = p->access->get.to;
 	struct found row = { .stored = image };
 	const struct entity *e;
 	struct value seen;

@@ -161,17 +161,17 @@ bool pattern_key(struct pattern *p, struct value *key)
 	struct scope s;
 	struct value *args;
 
-	if (!get->of)
+	if (!get->to)
 		return query_key(p, key);
 	s = pattern_scope(p, NULL);
 	return scope_args(&s, get->args, get->arg_count, &args) &&
-	       entity_locate(p->g->r, get->of, args, get->arg_count, key);
+	       entity_locate(p->g->r, get->to, args, get->arg_count, key);
 }
 
 static struct flow *get_open(struct pattern *p)
 {
 	struct run *r = p->g->r;
-	const struct entity *e = p->access->get.of;
+	const struct entity *e = p->access->get.to;
 	struct found *row = arena_new(r->arena, struct found);
 	struct value key, item = VALUE_ABSENT;
 	bool there;

@@ -132,6 +132,7 @@ bool shape_counts(struct pattern *p, struct read_result *out)
 	out->counts = arena_array(arena, int64_t, out->count_count);
 	if (!merge_parts(p, &parts, &n))
 		return false;
+	backend_together(p->g->r->backend, true);
 	for (size_t i = 0; i < out->count_count; i++) {
 		out->labels[i] = value_make_i64(arena, a->range_from + (int64_t)i);
 		for (size_t k = 0; k < n; k++)
@@ -140,6 +141,7 @@ bool shape_counts(struct pattern *p, struct read_result *out)
 				return false;
 		out->count += out->counts[i];
 	}
+	backend_together(p->g->r->backend, false);
 	return true;
 }
 
@@ -238,7 +240,7 @@ static bool batch_keys(struct pattern *p, const struct read_request *q, const st
 bool shape_batch(struct pattern *p, const struct read_request *q, struct found **rows, size_t *n)
 {
 	struct run *r = p->g->r;
-	const struct entity *e = p->access->get.of;
+	const struct entity *e = p->access->get.to;
 	struct value *keys = arena_array(r->arena, struct value, q->id_count);
 	struct value *items = arena_array(r->arena, struct value, q->id_count);
 	size_t count;

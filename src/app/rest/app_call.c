@@ -8,7 +8,7 @@
 #include "json/json.h"
 
 struct call {
-	struct exchange *x;
+	struct app_exchange *x;
 	struct run *r;           /* the pattern's: another caller */
 	const struct json *with; /* an object, or NULL */
 	struct buf out;
@@ -191,7 +191,7 @@ static bool may_call(struct run *r)
 }
 
 /* The problem with the requests as a further member: they say why, too. */
-static bool explain_problem(struct exchange *x, const struct trace *trace)
+static bool explain_problem(struct app_exchange *x, const struct trace *trace)
 {
 	struct slice bare;
 	struct buf b;
@@ -206,7 +206,7 @@ static bool explain_problem(struct exchange *x, const struct trace *trace)
 	return true;
 }
 
-bool handle_call(struct exchange *x)
+bool handle_call(struct app_exchange *x)
 {
 	const struct json *name = json_get(x->body, "pattern");
 	struct run inner = x->run;

@@ -18,7 +18,7 @@ enum {
 
 static const struct row_of_kind {
 	int flags;
-	bool (*handle)(struct exchange *x);
+	bool (*handle)(struct app_exchange *x);
 } rows[ROUTE_KINDS] = {
 	[ROUTE_ITEM] = { 0, handle_item },
 	[ROUTE_CREATE] = { ROW_BODY | ROW_WRITE | ROW_ONE, handle_create },
@@ -53,7 +53,7 @@ static bool is_json_type(struct slice type)
 	return is_text(type, SLICE("application/json")) || is_text(type, SLICE("application/merge-patch+json"));
 }
 
-static bool read_body(struct exchange *x)
+static bool read_body(struct app_exchange *x)
 {
 	static const struct json empty = { .type = JSON_OBJECT };
 	struct slice text = x->q->body;
@@ -77,18 +77,18 @@ static bool read_body(struct exchange *x)
 
 /* ---- finding the route ---- */
 
-static bool no_such_address(struct exchange *x)
+static bool no_such_address(struct app_exchange *x)
 {
 	return run_fail(&x->run, PROBLEM_NOT_FOUND, "there is no such address");
 }
 
-static bool is_for_operators(const struct exchange *x, const struct slice *segments, size_t n)
+static bool is_for_operators(const struct app_exchange *x, const struct slice *segments, size_t n)
 {
 	return x->app->operators && n && slice_is(segments[0], "processors") && !x->in_batch;
 }
 
 /* True: answered. */
-static bool ask_operators(struct exchange *x)
+static bool ask_operators(struct app_exchange *x)
 {
 	struct app_reply reply = { 0 };
 
@@ -104,7 +104,7 @@ static bool ask_operators(struct exchange *x)
 }
 
 /* Sets x->match.route, or makes the whole answer (x->answer.ready). */
-static bool find_route(struct exchange *x)
+static bool find_route(struct app_exchange *x)
 {
 	struct slice segments[ROUTE_MOST_SEGMENTS];
 	size_t n;
@@ -130,7 +130,7 @@ static bool find_route(struct exchange *x)
 }
 
 /* Names what the calls of a remote database are counted for: the access pattern, or the entity and the operation. */
-static void label_calls(struct exchange *x)
+static void label_calls(struct app_exchange *x)
 {
 	const struct route *r = x->match.route;
 
@@ -146,7 +146,7 @@ static void label_calls(struct exchange *x)
 		backend_label(x->run.backend, SLICE("service"));
 }
 
-static bool dispatch(struct exchange *x)
+static bool dispatch(struct app_exchange *x)
 {
 	const struct row_of_kind *row;
 
@@ -170,7 +170,7 @@ static bool dispatch(struct exchange *x)
 /* ---- the audit log ---- */
 
 /* Logins write their own record; a call only reads. */
-static bool has_own_record(const struct exchange *x)
+static bool has_own_record(const struct app_exchange *x)
 {
 	const struct route *route = x->match.route;
 
@@ -178,7 +178,7 @@ static bool has_own_record(const struct exchange *x)
 }
 
 /* Records refused callers and the writes of operators. */
-static void audit(const struct exchange *x)
+static void audit(const struct app_exchange *x)
 {
 	const struct caller *c = &x->run.caller;
 	int status = x->answer.ready ? x->answer.ready->status : x->answer.status;
@@ -203,7 +203,7 @@ static void audit(const struct exchange *x)
 	});
 }
 
-void exchange_handle(struct exchange *x)
+void app_exchange_handle(struct app_exchange *x)
 {
 	x->run.app = x->app;
 	x->run.design = x->app->design;

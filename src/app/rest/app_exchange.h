@@ -25,7 +25,7 @@ struct answer {
 	struct app_reply *ready; /* a complete reply, made elsewhere; NULL: the members above */
 };
 
-struct exchange {
+struct app_exchange {
 	struct app *app;
 	const struct app_request *q;
 	struct run run;
@@ -39,51 +39,51 @@ struct exchange {
 };
 
 /* From the path to the answer, problems included (app_dispatch.c). */
-void exchange_handle(struct exchange *x);
+void app_exchange_handle(struct app_exchange *x);
 
 /* ---- handlers, one for each route_kind ---- */
-bool handle_item(struct exchange *x) MUST_CHECK;
-bool handle_create(struct exchange *x) MUST_CHECK;
-bool handle_put(struct exchange *x) MUST_CHECK;
-bool handle_patch(struct exchange *x) MUST_CHECK;
-bool handle_delete(struct exchange *x) MUST_CHECK;
-bool handle_action(struct exchange *x) MUST_CHECK;
-bool handle_access(struct exchange *x) MUST_CHECK;
-bool handle_each(struct exchange *x) MUST_CHECK;
-bool handle_login(struct exchange *x) MUST_CHECK;
-bool handle_me(struct exchange *x) MUST_CHECK;
-bool handle_batch(struct exchange *x) MUST_CHECK;
-bool handle_call(struct exchange *x) MUST_CHECK;
-bool handle_openapi(struct exchange *x) MUST_CHECK; /* openapi/openapi.c */
-bool handle_index(struct exchange *x) MUST_CHECK;
+bool handle_item(struct app_exchange *x) MUST_CHECK;
+bool handle_create(struct app_exchange *x) MUST_CHECK;
+bool handle_put(struct app_exchange *x) MUST_CHECK;
+bool handle_patch(struct app_exchange *x) MUST_CHECK;
+bool handle_delete(struct app_exchange *x) MUST_CHECK;
+bool handle_action(struct app_exchange *x) MUST_CHECK;
+bool handle_access(struct app_exchange *x) MUST_CHECK;
+bool handle_each(struct app_exchange *x) MUST_CHECK;
+bool handle_login(struct app_exchange *x) MUST_CHECK;
+bool handle_me(struct app_exchange *x) MUST_CHECK;
+bool handle_batch(struct app_exchange *x) MUST_CHECK;
+bool handle_call(struct app_exchange *x) MUST_CHECK;
+bool handle_openapi(struct app_exchange *x) MUST_CHECK; /* openapi/openapi.c */
+bool handle_index(struct app_exchange *x) MUST_CHECK;
 
 /* Runs a handler once for an Idempotency-Key; repetitions get its answer (app_once.c). `has_receipt`: the handler makes
  * a single write, which can leave a receipt. */
-bool handle_once(struct exchange *x, bool has_receipt, bool (*handle)(struct exchange *x)) MUST_CHECK;
+bool handle_once(struct app_exchange *x, bool has_receipt, bool (*handle)(struct app_exchange *x)) MUST_CHECK;
 /* The answer to a write whose receipt says that it succeeded, from the item as it is now at `key` (app_item.c). */
-bool answer_receipt(struct exchange *x, struct value key) MUST_CHECK;
+bool answer_receipt(struct app_exchange *x, struct value key) MUST_CHECK;
 
 /* ---- made once for an app ---- */
 struct slice app_index_make(const struct design *d, struct arena *a); /* app_index.c: the reply of GET /api/<design> */
 size_t app_body_needs(const struct design *d);                        /* app_body.c: for app_body_bytes() */
 
 /* ---- answers (app_answer.c) ---- */
-void answer_json(struct exchange *x, int status, struct slice body); /* the body ends in a line feed, for terminals */
-void answer_buf(struct exchange *x, int status, struct buf *b);      /* the same; adds the line feed */
+void answer_json(struct app_exchange *x, int status, struct slice body); /* the body ends in a line feed, for terminals */
+void answer_buf(struct app_exchange *x, int status, struct buf *b);      /* the same; adds the line feed */
 /* The body without its line feed, as a part of a larger one. */
 struct slice answer_bare(const struct answer *w);
 /* From run.problem. */
-void answer_problem(struct exchange *x);
+void answer_problem(struct app_exchange *x);
 /* Turns a 200 into a 304 if the client has that ETag already. */
-void answer_if_changed(struct exchange *x);
+void answer_if_changed(struct app_exchange *x);
 /* For documents that change only with the design: an ETag, and a minute in caches. */
-void answer_cacheable(struct exchange *x);
+void answer_cacheable(struct app_exchange *x);
 /* An ETag for a body: a hash of the body; after `validator` (output_etag()), if there is one, for the parts that the
  * validator does not cover: counters, attributes that only some callers see. */
 struct slice answer_etag(struct arena *a, struct slice validator, struct slice body);
 /* If-Match with the validators of such ETags, as output_etag() has them. */
 struct slice answer_if_match(struct arena *a, struct slice header);
-void answer_reply(struct exchange *x, struct app_reply *reply);
+void answer_reply(struct app_exchange *x, struct app_reply *reply);
 
 /* ---- answers kept for an Idempotency-Key (idempotency.c) ---- */
 #define IDEMPOTENCY_HASH 32

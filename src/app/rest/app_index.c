@@ -91,7 +91,7 @@ struct slice app_index_make(const struct design *d, struct arena *a)
 	return buf_slice(&b);
 }
 
-bool handle_index(struct exchange *x)
+bool handle_index(struct app_exchange *x)
 {
 	answer_json(x, 200, x->app->index);
 	answer_cacheable(x);
@@ -100,7 +100,7 @@ bool handle_index(struct exchange *x)
 
 /* ---- callers ---- */
 
-bool handle_me(struct exchange *x)
+bool handle_me(struct app_exchange *x)
 {
 	const struct caller *c = &x->run.caller;
 	struct buf b;
@@ -119,7 +119,7 @@ bool handle_me(struct exchange *x)
 	return true;
 }
 
-bool handle_login(struct exchange *x)
+bool handle_login(struct app_exchange *x)
 {
 	struct buf b;
 

@@ -9,7 +9,7 @@
 
 /* ---- answers ---- */
 
-static bool show_item(struct exchange *x, int status, const struct row *i)
+static bool show_item(struct app_exchange *x, int status, const struct row *i)
 {
 	struct buf b;
 
@@ -24,7 +24,7 @@ static bool show_item(struct exchange *x, int status, const struct row *i)
 
 /* The write succeeded, but the database cannot say now what the caller may see of it. With a receipt a repetition will
  * show it; without one the answer is the status alone, for an error would look like a failed write. */
-static bool without_item(struct exchange *x, int status)
+static bool without_item(struct app_exchange *x, int status)
 {
 	if (x->run.problem.type != PROBLEM_BUSY)
 		return false;
@@ -38,14 +38,14 @@ static bool without_item(struct exchange *x, int status)
 }
 
 /* A caller who may write the item need not be one who may read it. */
-static bool show_if_readable(struct exchange *x, int status, int otherwise, struct value full)
+static bool show_if_readable(struct app_exchange *x, int status, int otherwise, const struct write_result *made)
 {
 	const struct entity *e = x->match.route->entity;
-	struct row item = row_lay(x->run.arena, e, full);
-	bool readable;
+	struct row item = row_lay(x->run.arena, e, made->full);
+	bool readable = made->shown == SHOWN_YES;
 
 	x->run.memo = NULL; /* it may be from before the write */
-	if (!entity_allows_item(&x->run, ALLOW_READ, &item, &readable))
+	if (made->shown == SHOWN_UNKNOWN && !entity_allows_item(&x->run, ALLOW_READ, &item, &readable))
 		return without_item(x, otherwise);
 	if (readable)
 		return show_item(x, status, &item) || without_item(x, otherwise);
@@ -53,27 +53,28 @@ static bool show_if_readable(struct exchange *x, int status, int otherwise, stru
 	return true;
 }
 
-static bool show_created(struct exchange *x, struct value full)
+static bool show_created(struct app_exchange *x, const struct write_result *made)
 {
-	struct slice path = entity_path(&x->run, x->match.route->entity, full);
+	struct slice path = entity_path(&x->run, x->match.route->entity, made->full);
 
-	if (!show_if_readable(x, 201, 201, full))
+	if (!show_if_readable(x, 201, 201, made))
 		return false;
 	x->answer.location = arena_printf(x->run.arena, "%.*s%.*s", SLICE_ARG(x->q->base), SLICE_ARG(path));
 	return true;
 }
 
-static struct write_options options(struct exchange *x)
+static struct write_options options(struct app_exchange *x)
 {
 	return (struct write_options){ .if_match = answer_if_match(x->run.arena, x->q->if_match),
 				       .token = x->token,
-				       .receipt = x->receipt };
+				       .receipt = x->receipt,
+				       .shown = true };
 }
 
 /* ---- the identity in the path ---- */
 
 /* No item has an address with a text that is not valid for its attribute. */
-static bool path_identity(struct exchange *x, struct identity *out)
+static bool path_identity(struct app_exchange *x, struct identity *out)
 {
 	const struct route *route = x->match.route;
 	struct value *args = arena_alloc(x->run.arena, (x->match.count + 1) * sizeof(*args));
@@ -91,7 +92,7 @@ static bool path_identity(struct exchange *x, struct identity *out)
 }
 
 /* Whether the path may give a new item this value. */
-static bool may_give(struct exchange *x, const struct attribute *a, struct value v)
+static bool may_give(struct app_exchange *x, const struct attribute *a, struct value v)
 {
 	struct run *r = &x->run;
 	struct value self;
@@ -113,7 +114,7 @@ static bool may_give(struct exchange *x, const struct attribute *a, struct value
 }
 
 /* Adds the path's parameters to the body; where the body has them, too, they must not differ. */
-static bool give_path(struct exchange *x, struct row *given)
+static bool give_path(struct app_exchange *x, struct row *given)
 {
 	const struct route *route = x->match.route;
 	struct run *r = &x->run;
@@ -136,30 +137,30 @@ static bool give_path(struct exchange *x, struct row *given)
 
 /* ---- receipts ---- */
 
-static bool is_creation(const struct exchange *x)
+static bool is_creation(const struct app_exchange *x)
 {
 	return x->match.route->kind == ROUTE_CREATE || (x->match.route->kind == ROUTE_PUT && !x->q->if_match.n);
 }
 
-bool answer_receipt(struct exchange *x, struct value key)
+bool answer_receipt(struct app_exchange *x, struct value key)
 {
 	const struct entity *e = x->match.route->entity;
-	struct value full = VALUE_ABSENT;
+	struct write_result is = { 0 };
 
 	if (x->match.route->kind != ROUTE_DELETE && value_present(key) &&
-	    !entity_fetch_key(&x->run, e, key, true, &full)) {
+	    !entity_fetch_key(&x->run, e, key, true, &is.full)) {
 		x->run.problem.outcome = x->run.problem.type == PROBLEM_BUSY ? OUTCOME_DONE : OUTCOME_NOT_DONE;
 		return false;
 	}
-	if (value_present(full))
-		return is_creation(x) ? show_created(x, full) : show_if_readable(x, 200, 204, full);
+	if (value_present(is.full))
+		return is_creation(x) ? show_created(x, &is) : show_if_readable(x, 200, 204, &is);
 	x->answer.status = is_creation(x) ? 201 : 204; /* deleted since */
 	return true;
 }
 
 /* ---- handlers ---- */
 
-bool handle_item(struct exchange *x)
+bool handle_item(struct app_exchange *x)
 {
 	struct row item;
 	struct identity of;
@@ -171,7 +172,7 @@ bool handle_item(struct exchange *x)
 	return true;
 }
 
-static bool create(struct exchange *x, bool put)
+static bool create(struct app_exchange *x, bool put)
 {
 	const struct entity *e = x->match.route->entity;
 	struct write_options o = options(x);
@@ -184,15 +185,15 @@ static bool create(struct exchange *x, bool put)
 			input_add_missing(&x->run, e, x->body, x->match.route->names, x->match.count);
 		return false;
 	}
-	return give_path(x, &given) && write_create(&x->run, e, &given, &o, &made) && show_created(x, made.full);
+	return give_path(x, &given) && write_create(&x->run, e, &given, &o, &made) && show_created(x, &made);
 }
 
-bool handle_create(struct exchange *x)
+bool handle_create(struct app_exchange *x)
 {
 	return create(x, false);
 }
 
-static bool update(struct exchange *x, const struct row *changes, bool merge)
+static bool update(struct app_exchange *x, const struct row *changes, bool merge)
 {
 	struct write_options o = options(x);
 	struct write_result made = { 0 };
@@ -200,11 +201,11 @@ static bool update(struct exchange *x, const struct row *changes, bool merge)
 
 	o.merge = merge;
 	return path_identity(x, &of) && write_update(&x->run, &of, changes, &o, &made) &&
-	       show_if_readable(x, 200, 204, made.full);
+	       show_if_readable(x, 200, 204, &made);
 }
 
 /* The body without attributes that the server sets: a client replaces an item with one that it has read. */
-static const struct json *without_kept(struct exchange *x)
+static const struct json *without_kept(struct app_exchange *x)
 {
 	const struct entity *e = x->match.route->entity;
 	struct json_member *members = arena_array(x->run.arena, struct json_member, x->body->count);
@@ -233,7 +234,7 @@ static bool is_in_path(const struct entity *e, const struct attribute *a)
 }
 
 /* Omitted attributes revert to their default, or are removed. */
-static void drop_the_rest(struct exchange *x, struct row *changes)
+static void drop_the_rest(struct app_exchange *x, struct row *changes)
 {
 	const struct entity *e = x->match.route->entity;
 
@@ -246,7 +247,7 @@ static void drop_the_rest(struct exchange *x, struct row *changes)
 	}
 }
 
-static bool same_as_path(struct exchange *x, const struct row *changes)
+static bool same_as_path(struct app_exchange *x, const struct row *changes)
 {
 	const struct route *route = x->match.route;
 
@@ -263,7 +264,7 @@ static bool same_as_path(struct exchange *x, const struct row *changes)
 	return true;
 }
 
-bool handle_put(struct exchange *x)
+bool handle_put(struct app_exchange *x)
 {
 	struct row changes;
 
@@ -276,7 +277,7 @@ bool handle_put(struct exchange *x)
 	return update(x, &changes, false);
 }
 
-bool handle_patch(struct exchange *x)
+bool handle_patch(struct app_exchange *x)
 {
 	struct row changes;
 
@@ -284,19 +285,20 @@ bool handle_patch(struct exchange *x)
 	       update(x, &changes, true);
 }
 
-bool handle_delete(struct exchange *x)
+bool handle_delete(struct app_exchange *x)
 {
 	struct write_options o = options(x);
 	struct write_result gone = { 0 };
 	struct identity of;
 
+	o.shown = false;
 	if (!path_identity(x, &of) || !write_delete(&x->run, &of, &o, &gone))
 		return false;
 	x->answer.status = 204;
 	return true;
 }
 
-bool handle_action(struct exchange *x)
+bool handle_action(struct app_exchange *x)
 {
 	const struct route *route = x->match.route;
 	struct write_options o = options(x);
@@ -308,7 +310,7 @@ bool handle_action(struct exchange *x)
 	    !write_action(&x->run, &of, route->action, &given, &o, &made))
 		return false;
 	if (value_present(made.full))
-		return show_if_readable(x, 200, 204, made.full);
+		return show_if_readable(x, 200, 204, &made);
 	x->answer.status = made.gathered ? 202 : 204;
 	return true;
 }

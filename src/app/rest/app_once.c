@@ -15,7 +15,7 @@ static bool hash(const struct buf *b, uint8_t out[IDEMPOTENCY_HASH])
 	return EVP_Digest(b->p, b->n, out, NULL, EVP_sha256(), NULL) == 1;
 }
 
-static bool idempotency_hashes(struct exchange *x, struct idempotency_ask *ask)
+static bool idempotency_hashes(struct app_exchange *x, struct idempotency_ask *ask)
 {
 	const struct app_request *q = x->q;
 	struct buf b;
@@ -51,7 +51,7 @@ struct once {
 	struct idempotency_ticket *own;
 };
 
-static enum idempotency_state begin_once(struct exchange *x, const struct idempotency_ask *ask, struct once *o)
+static enum idempotency_state begin_once(struct app_exchange *x, const struct idempotency_ask *ask, struct once *o)
 {
 	*o = (struct once){ .is_shared = run_is_remote(&x->run) };
 	if (o->is_shared)
@@ -59,7 +59,7 @@ static enum idempotency_state begin_once(struct exchange *x, const struct idempo
 	return idempotency_begin(x->app->idempotency, x->run.arena, ask, &x->answer, &o->own);
 }
 
-static void end_once(struct exchange *x, const struct once *o)
+static void end_once(struct app_exchange *x, const struct once *o)
 {
 	backend_settle(x->run.backend);
 	if (o->is_shared)
@@ -82,7 +82,7 @@ static bool is_open(const struct run *r)
 }
 
 /* An earlier request carried out the write: the answer is made from the item it wrote. */
-static bool answer_written(struct exchange *x, const struct idempotency_shared *s)
+static bool answer_written(struct app_exchange *x, const struct idempotency_shared *s)
 {
 	x->receipt = &s->receipt;
 	x->answer.replayed = true;
@@ -91,7 +91,7 @@ static bool answer_written(struct exchange *x, const struct idempotency_shared *
 
 /* Finds out. True: it was, and the answer is made (or run.problem says why the answer has to wait). False: run.problem,
  * and the receipt is as it should be. */
-static bool settle_open(struct exchange *x, struct idempotency_shared *s)
+static bool settle_open(struct app_exchange *x, struct idempotency_shared *s)
 {
 	struct run *r = &x->run;
 
@@ -113,7 +113,7 @@ static bool settle_open(struct exchange *x, struct idempotency_shared *s)
 	return wait_a_second(r);
 }
 
-bool handle_once(struct exchange *x, bool has_receipt, bool (*handle)(struct exchange *x))
+bool handle_once(struct app_exchange *x, bool has_receipt, bool (*handle)(struct app_exchange *x))
 {
 	struct idempotency_ask ask = { .now_ms = clock_steady_ms(x->run.app->clock), .has_receipt = has_receipt };
 	struct once once;

@@ -41,7 +41,7 @@ static void find_in_template(struct search *x, const struct name *key, const str
 
 static void find_in_reference(struct search *x, const struct reference *get)
 {
-	const struct entity *e = get->of;
+	const struct entity *e = get->to;
 
 	for (size_t i = 0; e && i < get->arg_count && i < e->param_count && !x->known; i++)
 		if (get->args[i]->kind == TERM_PATH && get->args[i]->name_count == 1 && get->args[i]->at == x->param)

@@ -211,7 +211,8 @@ static void a_token_without_a_subject_is_an_operators_or_nobodys(void **state)
 	refuse_token(&f, claims_with("\"iss\":\"thorpe\",\"aud\":\"test\",\"sub\":7,\"exp\":99999999999"), "no subject");
 	refuse_token(&f, claims_with("\"iss\":\"thorpe\",\"aud\":\"test\",\"exp\":99999999999,\"operator\":\"true\""),
 		     "no subject");
-	refuse_token(&f, claims_with("\"iss\":\"thorpe\",\"aud\":\"test\",\"exp\":99999999999,\"operator\":1"), "no subject");
+	refuse_token(&f, claims_with("\"iss\":\"thorpe\",\"aud\":\"test\",\"exp\":99999999999,\"operator\":1"),
+		     "no subject");
 	accept_token(&f, claims_with("\"iss\":\"thorpe\",\"aud\":\"test\",\"exp\":99999999999,\"operator\":true"));
 }
 
