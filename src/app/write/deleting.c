@@ -4,6 +4,7 @@
 
 #include <openssl/evp.h>
 #include "app/db/late.h"
+#include "base/clock.h"
 #include "base/timestamp.h"
 #include "base/ulid.h"
 
