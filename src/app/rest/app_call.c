@@ -1,5 +1,6 @@
 /* POST /call: an access pattern (or "get User") by its name, for operators, as whoever they say, with the requests it made.
  * SPDX-License-Identifier: Apache-2.0 */
+#include "app/db/rehearse.h"
 #include "app/rest/app_access.h"
 #include "app/rest/app_exchange.h"
 #include "app/entity/input.h"
@@ -10,6 +11,7 @@ struct call {
 	struct run *r;           /* the pattern's own: another caller */
 	const struct json *with; /* an object, or NULL */
 	struct buf out;
+	unsigned trips; /* how many round trips it makes where the table is elsewhere; 0: it is not */
 };
 
 /* ---- what to call ---- */
@@ -192,9 +194,34 @@ static bool may_call(struct run *r)
 	return run_fail(r, PROBLEM_FORBIDDEN, "this is for operators");
 }
 
-/* What was asked of the database says why as well; a problem may have members of its own. */
-static bool explain_problem(struct exchange *x, const struct trace *trace)
+/* What is traced is asked request by request. So it is run once before that, as a request is that is not explained. */
+static void count_trips(struct call *c, struct slice name)
 {
+	struct run *r = c->r;
+	struct caller caller = r->caller;
+
+	if (!c->x->app->guesses)
+		return;
+	buf_init(&c->out, r->arena);
+	(void)!call_named(c, name);
+	backend_settle(r->backend); /* again, unless all of it was read for this */
+	c->trips = rehearse_trips(r->backend);
+	r->caller = caller;
+	r->problem = (struct problem){ 0 };
+	r->memo = NULL;
+}
+
+static void write_explained(struct buf *b, const struct call *c, const struct trace *t)
+{
+	write_requests(b, t);
+	if (c->trips)
+		buf_printf(b, ",\"round_trips\":%u", c->trips);
+}
+
+/* What was asked of the database says why as well; a problem may have members of its own. */
+static bool explain_problem(const struct call *c, const struct trace *trace)
+{
+	struct exchange *x = c->x;
 	struct slice bare;
 	struct buf b;
 
@@ -202,7 +229,7 @@ static bool explain_problem(struct exchange *x, const struct trace *trace)
 	buf_init(&b, x->run.arena);
 	bare = answer_bare(&x->answer);
 	buf_put(&b, slice_make(bare.p, bare.n - 1));
-	write_requests(&b, trace);
+	write_explained(&b, c, trace);
 	buf_lit(&b, "}\n");
 	x->answer.body = buf_slice(&b);
 	return true;
@@ -221,15 +248,18 @@ bool handle_call(struct exchange *x)
 		return run_fail(&x->run, PROBLEM_MALFORMED, "a call is {\"pattern\": \"name\", \"with\": {…}}");
 	if (!read_as(&c, json_get(x->body, "as")))
 		return false;
-	inner.trace = is_true(json_get(x->body, "explain")) ? &trace : NULL;
+	if (is_true(json_get(x->body, "explain"))) {
+		count_trips(&c, name->string);
+		inner.trace = &trace;
+	}
 	buf_init(&c.out, x->run.arena);
 	buf_lit(&c.out, "{\"result\":");
 	if (!call_named(&c, name->string)) {
 		x->run.problem = inner.problem;
-		return inner.trace ? explain_problem(x, &trace) : false;
+		return inner.trace ? explain_problem(&c, &trace) : false;
 	}
 	if (inner.trace)
-		write_requests(&c.out, &trace);
+		write_explained(&c.out, &c, &trace);
 	buf_byte(&c.out, '}');
 	answer_buf(x, 200, &c.out);
 	x->answer.cache = SLICE("no-store");
