@@ -105,6 +105,12 @@ static inline bool api_changes_items(const struct api_operation *o)
 	return o && (o->flags & (OP_WRITE | OP_CONTROL)) == OP_WRITE;
 }
 
+/* Whether it changes tables: an operator's action. NULL: no. */
+static inline bool api_changes_tables(const struct api_operation *o)
+{
+	return o && (o->flags & (OP_WRITE | OP_CONTROL)) == (OP_WRITE | OP_CONTROL);
+}
+
 /* db_stream_latest(): whether it is another than before tells, cheaply, whether any stream may have something new. Any thread. */
 uint64_t api_stream_latest(struct api *api);
 /* db_stream_aging(): what the streams will forget soon. Any thread. */

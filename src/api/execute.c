@@ -195,7 +195,8 @@ static bool execute_records(struct op_state *s, const struct request *q, struct 
 	struct records_place place;
 
 	return records_at(s, q->records.iterator, &place, e) &&
-	       records_read(s, &place, q->records.limit, keep_record, &list, &reply->iterator, e);
+	       records_read(s, &place, q->records.limit, (struct records_sink){ keep_record, &list }, &reply->iterator,
+			    e);
 }
 
 /* ---- writes ---- */

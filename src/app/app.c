@@ -121,7 +121,7 @@ enum { ROW_PUBLIC = 1, ROW_BODY = 2, ROW_WRITE = 4, ROW_ALONE = 8, ROW_ONE = 16 
 
 static const struct found {
 	int flags; /* PUBLIC: whoever asks; BODY: takes one; WRITE: done once for an Idempotency-Key; ONE: is one write; ALONE: not in a batch */
-	bool (*handle)(struct exchange *x);
+	bool (*handle)(struct app_exchange *x);
 } rows[ROUTE_KINDS] = {
 	[ROUTE_ITEM] = { 0, handle_item },
 	[ROUTE_CREATE] = { ROW_BODY | ROW_WRITE | ROW_ONE, handle_create },
@@ -155,7 +155,7 @@ static bool is_json_type(struct slice type)
 	       slice_equal(slice_make(lower, n), SLICE("application/merge-patch+json"));
 }
 
-static bool read_body(struct exchange *x)
+static bool read_body(struct app_exchange *x)
 {
 	static const struct json empty = { .type = JSON_OBJECT };
 	struct slice text = x->q->body;
@@ -179,13 +179,13 @@ static bool read_body(struct exchange *x)
 
 /* ---- what is no part of the design ---- */
 
-static bool is_for_operators(const struct exchange *x, const struct slice *segments, size_t n)
+static bool is_for_operators(const struct app_exchange *x, const struct slice *segments, size_t n)
 {
 	return x->app->operators && n && slice_is(segments[0], "processors") && !x->in_batch;
 }
 
 /* True: answered. */
-static bool ask_operators(struct exchange *x)
+static bool ask_operators(struct app_exchange *x)
 {
 	struct app_reply reply = { 0 };
 
@@ -201,7 +201,7 @@ static bool ask_operators(struct exchange *x)
 }
 
 /* The route, or with none the answer itself. */
-static bool find_route(struct exchange *x)
+static bool find_route(struct app_exchange *x)
 {
 	struct slice segments[ROUTE_MOST_SEGMENTS];
 	size_t n;
@@ -239,7 +239,7 @@ static bool hash(const struct buf *b, uint8_t out[IDEMPOTENCY_HASH])
 	return EVP_Digest(b->p, b->n, out, NULL, EVP_sha256(), NULL) == 1;
 }
 
-static bool idempotency_hashes(struct exchange *x, struct idempotency_ask *ask)
+static bool idempotency_hashes(struct app_exchange *x, struct idempotency_ask *ask)
 {
 	const struct app_request *q = x->q;
 	struct buf b;
@@ -275,7 +275,7 @@ struct once {
 	struct idempotency_ticket *own;
 };
 
-static enum idempotency_state begin_once(struct exchange *x, const struct idempotency_ask *ask, struct once *o)
+static enum idempotency_state begin_once(struct app_exchange *x, const struct idempotency_ask *ask, struct once *o)
 {
 	*o = (struct once){ .is_shared = x->app->database && x->app->database->is_remote };
 	if (o->is_shared)
@@ -283,7 +283,7 @@ static enum idempotency_state begin_once(struct exchange *x, const struct idempo
 	return idempotency_begin(x->app->idempotency, x->run.arena, ask, &x->answer, &o->own);
 }
 
-static void end_once(struct exchange *x, const struct once *o)
+static void end_once(struct app_exchange *x, const struct once *o)
 {
 	backend_settle(x->run.backend);
 	if (o->is_shared)
@@ -305,7 +305,7 @@ static bool is_open(const struct run *r)
 }
 
 /* The write was done, and so the answer is made of what it wrote. */
-static bool answer_written(struct exchange *x, const struct idempotency_shared *s)
+static bool answer_written(struct app_exchange *x, const struct idempotency_shared *s)
 {
 	x->receipt = &s->receipt;
 	x->answer.replayed = true;
@@ -314,7 +314,7 @@ static bool answer_written(struct exchange *x, const struct idempotency_shared *
 
 /* Finds out. True: done, and answered (or run.problem says why the answer has to wait). False: run.problem, and the note is as it
  * should be. */
-static bool settle_open(struct exchange *x, struct idempotency_shared *s)
+static bool settle_open(struct app_exchange *x, struct idempotency_shared *s)
 {
 	struct run *r = &x->run;
 
@@ -336,7 +336,7 @@ static bool settle_open(struct exchange *x, struct idempotency_shared *s)
 	return wait_a_second(r);
 }
 
-static bool handle_once(struct exchange *x, const struct found *row)
+static bool handle_once(struct app_exchange *x, const struct found *row)
 {
 	struct idempotency_ask ask = { .now_ms = clock_steady_ms(x->run.app->clock),
 				       .has_receipt = row->flags & ROW_ONE };
@@ -384,7 +384,7 @@ static const char *method_name(enum app_method m)
 }
 
 /* What requests to a database elsewhere are counted for: the access pattern, or the entity and what happens to it. */
-static void label_calls(struct exchange *x)
+static void label_calls(struct app_exchange *x)
 {
 	const struct route *r = x->match.route;
 
@@ -400,7 +400,7 @@ static void label_calls(struct exchange *x)
 		backend_label(x->run.backend, SLICE("service"));
 }
 
-static bool dispatch(struct exchange *x)
+static bool dispatch(struct app_exchange *x)
 {
 	const struct found *row;
 
@@ -424,7 +424,7 @@ static bool dispatch(struct exchange *x)
 /* ---- the audit log ---- */
 
 /* Logins tell of themselves; a call reads. */
-static bool tells_of_itself(const struct exchange *x)
+static bool tells_of_itself(const struct app_exchange *x)
 {
 	const struct route *route = x->match.route;
 
@@ -432,7 +432,7 @@ static bool tells_of_itself(const struct exchange *x)
 }
 
 /* Refused callers, and what operators write. */
-static void audit(const struct exchange *x)
+static void audit(const struct app_exchange *x)
 {
 	const struct caller *c = &x->run.caller;
 	int status = x->answer.ready ? x->answer.ready->status : x->answer.status;
@@ -457,7 +457,7 @@ static void audit(const struct exchange *x)
 	});
 }
 
-void exchange_handle(struct exchange *x)
+void app_exchange_handle(struct app_exchange *x)
 {
 	x->run.app = x->app;
 	x->run.design = x->app->design;
@@ -470,11 +470,11 @@ void exchange_handle(struct exchange *x)
 static void handle_near(struct app *app, struct backend *b, struct arena *a, const struct app_request *q,
 			struct app_reply *reply)
 {
-	struct exchange x;
+	struct app_exchange x;
 
 	/* The match is large and filled when it is found. */
-	memset(&x, 0, offsetof(struct exchange, match));
-	memset(&x.token, 0, sizeof(x) - offsetof(struct exchange, token));
+	memset(&x, 0, offsetof(struct app_exchange, match));
+	memset(&x.token, 0, sizeof(x) - offsetof(struct app_exchange, token));
 	x.app = app;
 	x.q = q;
 	x.run.backend = b;
@@ -485,7 +485,7 @@ static void handle_near(struct app *app, struct backend *b, struct arena *a, con
 		x.run.caller = *q->trusted;
 		x.caller_known = true;
 	}
-	exchange_handle(&x);
+	app_exchange_handle(&x);
 	answer_reply(&x, reply);
 	reply->wants_hashing = x.run.wants_hashing;
 }

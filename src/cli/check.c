@@ -4,34 +4,16 @@
 #include <string.h>
 
 #include "cli/commands.h"
-#include "cli/flags.h"
 #include "design/design.h"
 
 struct check_options {
 	bool json;
 };
 
-static bool set_json(void *options, const char *value, char *why, size_t n)
-{
-	(void)value, (void)why, (void)n;
-	((struct check_options *)options)->json = true;
-	return true;
-}
-
 static const struct flag flags[] = {
-	{ "json", NULL, "print a JSON array of findings, for machines", set_json },
-	{ 0 },
+	FLAG_SWITCH("json", struct check_options, json, "print a JSON array of findings, for machines"),
+	FLAG_END,
 };
-
-static void print_help(void)
-{
-	puts("Usage: thorpe check FILE... [--json]\n\n"
-	     "Loads each design and prints its errors, with their lines, and what a reviewer of single-table\n"
-	     "designs would object to. docs/design-check.md explains every rule.\n\n"
-	     "Exits with 0 when there is no error, 1 when there is one, 2 when the options are wrong.\n");
-	flags_print(flags);
-	puts("\nExample:\n  thorpe check designs/social.yaml");
-}
 
 struct report {
 	struct arena arena;
@@ -93,17 +75,23 @@ static int check(char **paths, int count, bool json)
 	return status;
 }
 
-int command_check(int argc, char **argv)
+static int run(void *options, char **words, int count)
 {
-	struct check_options o = { 0 };
-	int files = flags_operands_first(argc, argv);
-
-	switch (flags_parse(flags, &o, argc - files, argv + files, "check")) {
-	case FLAGS_HELP: print_help(); return 0;
-	case FLAGS_WRONG: return EXIT_USAGE;
-	case FLAGS_OK: break;
-	}
-	if (!files)
-		return complain(EXIT_USAGE, "which design? thorpe check FILE");
-	return check(argv, files, o.json);
+	return check(words, count, ((struct check_options *)options)->json);
 }
+
+const struct command command_check = {
+	.name = "check",
+	.summary = "review designs: errors, and what an expert would object to",
+	.usage = "FILE... [--json]",
+	.about = "Loads each design and prints its errors, with their lines, and what a reviewer of single-table\n"
+		 "designs would object to. docs/design-check.md explains every rule.\n\n"
+		 "Exits with 0 when there is no error, 1 when there is one, 2 when the options are wrong.",
+	.flags = flags,
+	.examples = "  thorpe check designs/social.yaml",
+	.least_words = 1,
+	.most_words = -1,
+	.lacking = "which design? thorpe check FILE",
+	.size = sizeof(struct check_options),
+	.run = run,
+};

@@ -1,17 +1,11 @@
-/* The commands of `thorpe`. Each gets what follows its name and returns the exit status.
+/* The commands of `thorpe`, each in a file of its own.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef THORPE_CLI_COMMANDS_H
 #define THORPE_CLI_COMMANDS_H
 
-int command_call(int argc, char **argv);
-int command_check(int argc, char **argv);
-int command_copy(int argc, char **argv);
-int command_deploy(int argc, char **argv);
-int command_doc(int argc, char **argv);
-int command_processors(int argc, char **argv);
-int command_serve(int argc, char **argv);
-int command_token(int argc, char **argv);
-int command_verify(int argc, char **argv);
-int command_salvage(int argc, char **argv);
+#include "cli/command.h"
+
+extern const struct command command_call, command_check, command_copy, command_deploy, command_doc, command_processors,
+	command_salvage, command_serve, command_token, command_verify;
 
 #endif

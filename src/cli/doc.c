@@ -5,33 +5,16 @@
 
 #include "cli/commands.h"
 #include "cli/design_file.h"
-#include "cli/flags.h"
 #include "design/describe/describe.h"
 
 struct doc_options {
 	bool json;
 };
 
-static bool set_json(void *options, const char *value, char *why, size_t n)
-{
-	(void)value, (void)why, (void)n;
-	((struct doc_options *)options)->json = true;
-	return true;
-}
-
 static const struct flag flags[] = {
-	{ "json", NULL, "print a JSON array, for machines", set_json },
-	{ 0 },
+	FLAG_SWITCH("json", struct doc_options, json, "print a JSON array, for machines"),
+	FLAG_END,
 };
-
-static void print_help(void)
-{
-	puts("Usage: thorpe doc FILE... [--json]\n\n"
-	     "Prints a Markdown table: for every access pattern that has an id in the design, the route that\n"
-	     "serves it and its DynamoDB requests. For a design without ids: for everything it serves.\n");
-	flags_print(flags);
-	puts("\nExample:\n  thorpe doc designs/social.yaml");
-}
 
 static void put_member(struct buf *b, const char *name, struct slice value)
 {
@@ -123,17 +106,22 @@ static int doc(char **paths, int count, bool json)
 	return status;
 }
 
-int command_doc(int argc, char **argv)
+static int run(void *options, char **words, int count)
 {
-	struct doc_options o = { 0 };
-	int files = flags_operands_first(argc, argv);
-
-	switch (flags_parse(flags, &o, argc - files, argv + files, "doc")) {
-	case FLAGS_HELP: print_help(); return 0;
-	case FLAGS_WRONG: return EXIT_USAGE;
-	case FLAGS_OK: break;
-	}
-	if (!files)
-		return complain(EXIT_USAGE, "which design? thorpe doc FILE");
-	return doc(argv, files, o.json);
+	return doc(words, count, ((struct doc_options *)options)->json);
 }
+
+const struct command command_doc = {
+	.name = "doc",
+	.summary = "list the routes and DynamoDB requests of a design's access patterns",
+	.usage = "FILE... [--json]",
+	.about = "Prints a Markdown table: for every access pattern that has an id in the design, the route that\n"
+		 "serves it and its DynamoDB requests. For a design without ids: for everything it serves.",
+	.flags = flags,
+	.examples = "  thorpe doc designs/social.yaml",
+	.least_words = 1,
+	.most_words = -1,
+	.lacking = "which design? thorpe doc FILE",
+	.size = sizeof(struct doc_options),
+	.run = run,
+};

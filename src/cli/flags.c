@@ -1,10 +1,12 @@
-/* Parses flags by their table.
+/* Reads options by their rows, and prints the rows as help.
  * SPDX-License-Identifier: Apache-2.0 */
+#include "cli/flags.h"
+
+#include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
-
-#include "cli/flags.h"
 
 #define WORD_MOST   64
 #define HELP_INDENT 30
@@ -60,7 +62,7 @@ static const struct flag *find(const struct flag *table, const char *name, size_
 	return NULL;
 }
 
-static enum flags_result unknown(const struct flag *table, const char *arg, size_t n, const char *command)
+static void complain_of_unknown(const struct flag *table, const char *arg, size_t n, const char *command)
 {
 	char name[WORD_MOST + 1];
 	const char *nearest = NULL;
@@ -79,46 +81,119 @@ static enum flags_result unknown(const struct flag *table, const char *arg, size
 		complain(0, "there is no option --%s; did you mean --%s?", name, nearest);
 	else
 		complain(0, "there is no option --%s; see 'thorpe %s --help'", name, command);
-	return FLAGS_WRONG;
 }
 
-static enum flags_result set(const struct flag *f, void *options, const char *value)
+bool flags_number(const char *text, unsigned long long fewest, unsigned long long most, unsigned long long *out,
+		  char *why, size_t n)
 {
+	char *end;
+
+	errno = 0;
+	*out = strtoull(text, &end, 10);
+	if (*text >= '0' && *text <= '9' && !*end && !errno && *out >= fewest && *out <= most)
+		return true;
+	snprintf(why, n, "'%s' is not a number from %llu to %llu", text, fewest, most);
+	return false;
+}
+
+static bool read_choice(const struct flag *f, int *member, const char *value, char *why, size_t n)
+{
+	const char *between = "";
+	size_t used;
+
+	for (int i = 0; f->words[i]; i++)
+		if (*value && !strcmp(f->words[i], value)) {
+			*member = i;
+			return true;
+		}
+	used = (size_t)snprintf(why, n, "'%s' is not one of", value);
+	for (int i = 0; f->words[i] && used < n; i++)
+		if (*f->words[i]) {
+			used += (size_t)snprintf(why + used, n - used, "%s %s", between, f->words[i]);
+			between = ",";
+		}
+	return false;
+}
+
+static bool read_list(const struct flag *f, void *options, const char *value, char *why, size_t n)
+{
+	size_t *count = (size_t *)((char *)options + f->count_at);
+	const char **list = (const char **)((char *)options + f->at);
+
+	if (*count == f->most) {
+		snprintf(why, n, "it may be given %zu times at most", f->most);
+		return false;
+	}
+	list[(*count)++] = value;
+	return true;
+}
+
+static bool read_number(const struct flag *f, unsigned *member, const char *value, char *why, size_t n)
+{
+	unsigned long long number;
+
+	if (!flags_number(value, f->least, f->limit, &number, why, n))
+		return false;
+	*member = (unsigned)number;
+	return true;
+}
+
+static bool read_value(const struct flag *f, void *options, const char *value, char *why, size_t n)
+{
+	void *member = (char *)options + f->at;
+
+	switch (f->kind) {
+	case FLAG_IS_SWITCH: *(bool *)member = true; return true;
+	case FLAG_IS_TEXT: *(const char **)member = value; return true;
+	case FLAG_IS_LIST: return read_list(f, options, value, why, n);
+	case FLAG_IS_NUMBER: return read_number(f, member, value, why, n);
+	case FLAG_IS_CHOICE: return read_choice(f, member, value, why, n);
+	case FLAG_IS_READ: break;
+	}
+	return f->read(options, value, why, n);
+}
+
+/* The option at argv[*i], and its value, which may be the argument after it. False: explained. */
+static bool take(const struct flag *table, void *options, int argc, char **argv, int *i, const char *command)
+{
+	const char *arg = argv[*i] + 2, *equals = strchr(arg, '='), *value = equals ? equals + 1 : NULL;
+	size_t n = equals ? (size_t)(equals - arg) : strlen(arg);
+	const struct flag *f = find(table, arg, n);
 	char why[512];
 
-	if (f->set(options, value, why, sizeof(why)))
-		return FLAGS_OK;
-	complain(0, "--%s: %s", f->name, why);
-	return FLAGS_WRONG;
+	if (!f) {
+		complain_of_unknown(table, arg, n, command);
+		return false;
+	}
+	if (f->arg && !value && *i + 1 < argc)
+		value = argv[++*i];
+	if (f->arg && !value)
+		complain(0, "--%s needs a value: --%s %s", f->name, f->name, f->arg);
+	else if (!f->arg && value)
+		complain(0, "--%s takes no value", f->name);
+	else if (!read_value(f, options, value, why, sizeof(why)))
+		complain(0, "--%s: %s", f->name, why);
+	else
+		return true;
+	return false;
 }
 
-enum flags_result flags_parse(const struct flag *table, void *options, int argc, char **argv, const char *command)
+enum flags_result flags_parse(const struct flag *table, void *options, int argc, char **argv, int *words,
+			      const char *command)
 {
+	*words = 0;
 	for (int i = 0; i < argc; i++) {
-		const char *arg = argv[i], *equals = strchr(arg, '='), *value;
-		const struct flag *f;
-		size_t n;
-
-		if (!strcmp(arg, "--help") || !strcmp(arg, "-h"))
+		if (!strcmp(argv[i], "--help") || !strcmp(argv[i], "-h"))
 			return FLAGS_HELP;
-		if (strncmp(arg, "--", 2)) {
-			complain(0, "'%s' is not an option; see 'thorpe %s --help'", arg, command);
+		if (argv[i][0] != '-') {
+			argv[(*words)++] = argv[i];
+			continue;
+		}
+		if (argv[i][1] != '-') {
+			complain(0, "'%s' is not an option; see 'thorpe %s --help'", argv[i], command);
 			return FLAGS_WRONG;
 		}
-		arg += 2;
-		n = equals ? (size_t)(equals - arg) : strlen(arg);
-		f = find(table, arg, n);
-		if (!f)
-			return unknown(table, arg, n, command);
-		value = equals ? equals + 1 : NULL;
-		if (f->arg && !value)
-			value = i + 1 < argc ? argv[++i] : NULL;
-		if (!f->arg != !value) {
-			complain(0, f->arg ? "--%s needs a value: --%s %s" : "--%s takes no value", f->name, f->name,
-				 f->arg);
-			return FLAGS_WRONG;
-		}
-		if (set(f, options, value) != FLAGS_OK)
+		if (!take(table, options, argc, argv, &i, command))
 			return FLAGS_WRONG;
 	}
 	return FLAGS_OK;
@@ -152,43 +227,4 @@ void flags_print(const struct flag *table)
 			help += n + (help[n] == ' ');
 		}
 	}
-}
-
-static bool takes_value(const struct flag *table, const char *arg)
-{
-	for (const struct flag *f = table; f->name; f++)
-		if (!strcmp(f->name, arg + 2))
-			return f->arg != NULL;
-	return false;
-}
-
-int flags_words_first(const struct flag *table, int argc, char **argv)
-{
-	int words = 0;
-
-	for (int i = 0; i < argc; i++) {
-		char *word = argv[i];
-
-		if (!strncmp(word, "-", 1)) {
-			i += !strncmp(word, "--", 2) && takes_value(table, word);
-			continue;
-		}
-		memmove(argv + words + 1, argv + words, (size_t)(i - words) * sizeof(*argv));
-		argv[words++] = word;
-	}
-	return words;
-}
-
-int flags_operands_first(int argc, char **argv)
-{
-	int n = 0;
-
-	for (int i = 0; i < argc; i++)
-		if (argv[i][0] != '-') {
-			char *operand = argv[i];
-
-			memmove(argv + n + 1, argv + n, (size_t)(i - n) * sizeof(*argv));
-			argv[n++] = operand;
-		}
-	return n;
 }

@@ -4,77 +4,67 @@
 #include <string.h>
 
 #include "cli/commands.h"
-#include "cli/flags.h"
 #include "cli/permissions.h"
 
-static int command_help(int argc, char **argv);
-static int command_version(int argc, char **argv);
+#define NEAR 3 /* letters of difference that no longer count as a slip */
 
-static const struct command {
-	const char *name, *help;
-	int (*run)(int argc, char **argv);
-} commands[] = {
-	{ "serve", "serve the DynamoDB API, the REST API of designs, and the console", command_serve },
-	{ "check", "review designs: errors, and what an expert would object to", command_check },
-	{ "doc", "list the routes and DynamoDB requests of a design's access patterns", command_doc },
-	{ "call", "run an access pattern of a design, and see what it costs", command_call },
-	{ "processors", "see what a design's processors do, pause, resume and replay them", command_processors },
-	{ "deploy", "create the tables of a design on AWS or elsewhere, after showing the cost", command_deploy },
-	{ "copy", "move a design's data between a directory, a server and DynamoDB while it is used", command_copy },
-	{ "token", "print a token for the REST API of a design", command_token },
-	{ "verify", "check a data directory: indexes against tables, items against a design", command_verify },
-	{ "salvage", "copy everything that can be read from a damaged data directory", command_salvage },
-	{ "version", "print the version", command_version },
-	{ "help", "print this, or the help of a command", command_help },
-};
+static const struct flag no_flags[] = { FLAG_END };
 
-#define COMMANDS (sizeof(commands) / sizeof(commands[0]))
-
-static int command_version(int argc, char **argv)
+static int run_version(void *options, char **words, int count)
 {
-	(void)argc, (void)argv;
+	(void)options, (void)words, (void)count;
 	puts("thorpe " THORPE_VERSION);
 	return 0;
 }
 
+static const struct command command_version = {
+	.name = "version",
+	.summary = "print the version",
+	.usage = "",
+	.about = "Prints the version.",
+	.flags = no_flags,
+	.examples = "  thorpe version",
+	.run = run_version,
+};
+
+static int run_help(void *options, char **words, int count);
+
+static const struct command command_help = {
+	.name = "help",
+	.summary = "print this, or the help of a command",
+	.usage = "[COMMAND]",
+	.about = "Lists the commands, or prints the help of one.",
+	.flags = no_flags,
+	.examples = "  thorpe help serve",
+	.most_words = 1,
+	.run = run_help,
+};
+
+const struct command *const commands[] = {
+	&command_serve,   &command_check, &command_doc,   &command_call,   &command_processors,
+	&command_deploy,  &command_copy,  &command_token, &command_verify, &command_salvage,
+	&command_version, &command_help,  NULL,
+};
+
 static const struct command *find(const char *name)
 {
-	for (size_t i = 0; i < COMMANDS; i++)
-		if (!strcmp(commands[i].name, name))
-			return &commands[i];
+	for (size_t i = 0; commands[i]; i++)
+		if (!strcmp(commands[i]->name, name))
+			return commands[i];
 	return NULL;
 }
 
-static int command_help(int argc, char **argv)
-{
-	const struct command *about = argc > 0 ? find(argv[0]) : NULL;
-	char *help[] = { (char *)"--help" };
-
-	if (about && about->run != command_help && about->run != command_version)
-		return about->run(1, help);
-	puts("Thorpe runs single-table designs: the DynamoDB API, a REST API for each design, and a console.\n\nUsage: thorpe COMMAND [options]\n");
-	for (size_t i = 0; i < COMMANDS; i++)
-		printf("  %-10s %s\n", commands[i].name, commands[i].help);
-	puts("\n'thorpe COMMAND --help' says more. To begin:\n\n"
-	     "  thorpe serve --design designs/social.yaml --demo designs/demo\n"
-	     "  curl http://127.0.0.1:8000/api        # in another terminal, this and the next\n"
-	     "  AWS_ACCESS_KEY_ID=local AWS_SECRET_ACCESS_KEY=local AWS_PAGER= \\\n"
-	     "    aws dynamodb list-tables --endpoint-url http://127.0.0.1:8000 --region us-east-1\n\n"
-	     "Exit codes: 0 done; 1 refused, failed, or an error was found; 2 wrong options; 3 done in part.");
-	return 0;
-}
-
-static int unknown(const char *name)
+static int complain_of_unknown(const char *name)
 {
 	const char *nearest = NULL;
-	size_t best = 3;
+	size_t best = NEAR;
 
-	for (size_t i = 0; i < COMMANDS; i++) {
-		size_t d = flags_distance(name, commands[i].name, best);
+	for (size_t i = 0; commands[i]; i++) {
+		size_t d = flags_distance(name, commands[i]->name, best);
 
 		if (d < best) {
 			best = d;
-			nearest = commands[i].name;
+			nearest = commands[i]->name;
 		}
 	}
 	if (nearest)
@@ -82,19 +72,47 @@ static int unknown(const char *name)
 	return complain(EXIT_USAGE, "there is no command '%s'; see 'thorpe help'", name);
 }
 
+static void print_commands(void)
+{
+	puts("Thorpe runs single-table designs: the DynamoDB API, a REST API for each design, and a console.\n\n"
+	     "Usage: thorpe COMMAND [options]\n");
+	for (size_t i = 0; commands[i]; i++)
+		printf("  %-10s %s\n", commands[i]->name, commands[i]->summary);
+	puts("\n'thorpe COMMAND --help' says more. To begin:\n\n"
+	     "  thorpe serve --design designs/social.yaml --demo designs/demo\n"
+	     "  curl http://127.0.0.1:8000/api        # in another terminal, this and the next\n"
+	     "  AWS_ACCESS_KEY_ID=local AWS_SECRET_ACCESS_KEY=local AWS_PAGER= \\\n"
+	     "    aws dynamodb list-tables --endpoint-url http://127.0.0.1:8000 --region us-east-1\n\n"
+	     "Exit codes: 0 done; 1 refused, failed, or an error was found; 2 wrong options; 3 done in part.");
+}
+
+static int run_help(void *options, char **words, int count)
+{
+	const struct command *about = count ? find(words[0]) : NULL;
+	char *help[] = { (char *)"--help" };
+
+	(void)options;
+	if (about)
+		return command_run(about, 1, help);
+	if (count)
+		return complain_of_unknown(words[0]);
+	print_commands();
+	return 0;
+}
+
 int main(int argc, char **argv)
 {
 	const struct command *c;
 
 	if (argc < 2) {
-		command_help(0, NULL);
+		print_commands();
 		return EXIT_USAGE;
 	}
 	if (!strcmp(argv[1], "--help") || !strcmp(argv[1], "-h"))
-		return command_help(0, NULL);
+		return run_help(NULL, NULL, 0);
 	if (!strcmp(argv[1], "--version") || !strcmp(argv[1], "-V"))
-		return command_version(0, NULL);
+		return run_version(NULL, NULL, 0);
 	permissions_close();
 	c = find(argv[1]);
-	return c ? c->run(argc - 2, argv + 2) : unknown(argv[1]);
+	return c ? command_run(c, argc - 2, argv + 2) : complain_of_unknown(argv[1]);
 }

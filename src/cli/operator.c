@@ -1,4 +1,4 @@
-/* The server's address and an operator's token.
+/* Talks to a running server as an operator.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "cli/operator.h"
 
@@ -9,36 +9,17 @@
 #include "base/clock.h"
 #include "cli/design_file.h"
 #include "cli/secret.h"
-#include "cli/serve/serve_backend.h"
+#include "cli/serve/serve.h"
+#include "json/json.h"
 
-#define OPERATOR_STRING(field)                                                           \
-	bool operator_set_##field(void *options, const char *value, char *why, size_t n) \
-	{                                                                                \
-		(void)why, (void)n;                                                      \
-		((struct operator_options *)options)->field = value;                     \
-		return true;                                                             \
-	}
-OPERATOR_STRING(endpoint)
-OPERATOR_STRING(data)
-OPERATOR_STRING(secret_file)
-OPERATOR_STRING(token)
-OPERATOR_STRING(backend)
+#define WHY       512
+#define NAME_MADE "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_."
 
 bool operator_is_file(const char *design)
 {
 	const char *dot = strrchr(design, '.');
 
 	return strchr(design, '/') || (dot && (!strcmp(dot, ".yaml") || !strcmp(dot, ".yml")));
-}
-
-bool operator_design(struct operator_options *o, struct arena *a, const char **design)
-{
-	if (!*design || !operator_is_file(*design))
-		return true;
-	o->design = design_file_load(a, *design);
-	if (o->design)
-		*design = arena_cstr(a, o->design->name);
-	return o->design;
 }
 
 bool operator_shared_secret(struct arena *a, const struct design *d, const char *backend,
@@ -65,38 +46,81 @@ bool operator_shared_secret(struct arena *a, const struct design *d, const char 
 	return ok;
 }
 
-bool operator_token(const struct operator_options *o, struct arena *a, const char *design, const char *subject,
-		    int64_t seconds, struct slice *token, char *why, size_t n)
+/* The token given, or a new one. `d` NULL: the design was given by its name. */
+static bool make_token(struct operator_talk *t, const struct design *d, const struct token_request *q, char *why,
+		       size_t n)
 {
+	const struct operator_options *o = t->options;
 	uint8_t secret[CALLER_SECRET_BYTES];
 
 	if (o->token) {
-		*token = slice_str(o->token);
+		t->token = slice_str(o->token);
 		return true;
 	}
-	if (o->backend && !operator_shared_secret(a, o->design, o->backend, secret, why, n))
+	if (o->backend && !operator_shared_secret(t->arena, d, o->backend, secret, why, n))
 		return false;
-	if (!o->backend && !secret_load(o->data ? o->data : "./thorpe-data", o->secret_file, false, secret, why, n))
+	if (!o->backend && !secret_load(o->data ? o->data : SERVE_DEFAULT_DATA, o->secret_file, false, secret, why, n))
 		return false;
-	*token = caller_token(a, slice_str(design), secret,
-			      &(struct token_request){ .subject = slice_str(subject),
-						       .operator_ = true,
-						       .now_ms = clock_now_ms(&clock_system),
-						       .seconds = seconds });
+	t->token = caller_token(t->arena, slice_str(t->design), secret, q);
 	return true;
 }
 
-struct slice operator_base(const struct operator_options *o, struct arena *a)
+int operator_begin(struct operator_talk *t, const char *design, const char *subject, int64_t seconds)
 {
-	const char *end = o->endpoint ? o->endpoint : "http://127.0.0.1:8000";
-	size_t n = strlen(end);
+	struct token_request q = { .subject = slice_str(subject),
+				   .operator_ = true,
+				   .now_ms = clock_now_ms(&clock_system),
+				   .seconds = seconds };
+	const struct design *d = NULL;
+	char why[WHY];
 
-	while (n && end[n - 1] == '/')
-		n--;
-	return arena_printf(a, "%.*s/api", (int)n, end);
+	t->design = design;
+	if (operator_is_file(design)) {
+		d = design_file_load(t->arena, design);
+		if (!d)
+			return EXIT_REFUSED;
+		t->design = arena_cstr(t->arena, d->name);
+	}
+	if (strspn(t->design, NAME_MADE) != strlen(t->design))
+		return complain(EXIT_USAGE, "'%s' is not the name of a design", t->design);
+	if (!make_token(t, d, &q, why, sizeof(why)))
+		return complain(EXIT_REFUSED, "%s", why);
+	return 0;
 }
 
-const char *operator_proof(const struct operator_options *o)
+bool operator_ask(struct operator_talk *t, const char *method, struct slice path, struct slice body,
+		  struct client_reply *r)
+{
+	const char *base = t->options->endpoint ? t->options->endpoint : "http://127.0.0.1:8000";
+	struct client_request q = { .method = method, .token = t->token, .body = body };
+	size_t n = strlen(base);
+	char why[WHY];
+
+	while (n && base[n - 1] == '/')
+		n--;
+	q.url = arena_printf(t->arena, "%.*s/api%.*s%c", (int)n, base, SLICE_ARG(path), 0).p;
+	if (client_send(t->arena, &q, r, why, sizeof(why)))
+		return true;
+	complain(0, "%s", why);
+	return false;
+}
+
+/* Where the token came from. */
+static const char *proof(const struct operator_options *o)
 {
 	return o->token ? "--token" : o->backend ? "--backend" : o->secret_file ? "--secret-file" : "--data";
+}
+
+int operator_complain(const struct operator_talk *t, const struct client_reply *r)
+{
+	const struct json *problem = json_parse(t->arena, r->body), *text = json_get(problem, "detail");
+
+	if (r->status == 401)
+		return complain(EXIT_REFUSED, "the server refuses this token: does it run with the same %s?",
+				proof(t->options));
+	if (!json_is(text, JSON_STRING))
+		text = json_get(problem, "title");
+	if (json_is(text, JSON_STRING))
+		return complain(EXIT_REFUSED, "%.*s", SLICE_ARG(text->string));
+	return complain(EXIT_REFUSED, "the server answered with %ld", r->status);
 }

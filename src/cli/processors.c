@@ -4,129 +4,65 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/client.h"
 #include "cli/commands.h"
-#include "cli/flags.h"
 #include "cli/json_text.h"
 #include "cli/operator.h"
 #include "json/json.h"
+#include "wire/percent.h"
 
 #define TOKEN_SECONDS 600
 #define PAGE          100
-#define WHY           512
-#define URL_NAME      "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_.~"
 
 struct processors_options {
-	struct operator_options server; /* first: operator.h */
+	struct operator_options server;
 	const char *from;
 	bool all, json;
 };
 
-static bool set_from(void *options, const char *value, char *why, size_t n)
-{
-	(void)why, (void)n;
-	((struct processors_options *)options)->from = value;
-	return true;
-}
-
-#define SWITCH_FLAG(field)                                                             \
-	static bool set_##field(void *options, const char *value, char *why, size_t n) \
-	{                                                                              \
-		(void)value, (void)why, (void)n;                                       \
-		((struct processors_options *)options)->field = true;                  \
-		return true;                                                           \
-	}
-SWITCH_FLAG(all)
-SWITCH_FLAG(json)
-
 static const struct flag flags[] = {
-	{ "from", "TIME", "replay: the changes since then, 2026-01-15T10:30:00Z or 2026-01-15", set_from },
-	{ "all", NULL, "retry, drop: all changes that the processor has parked", set_all },
-	{ "json", NULL, "list: print the server's JSON", set_json },
-	OPERATOR_FLAGS,
-	{ 0 },
+	FLAG_TEXT("from", "TIME", struct processors_options, from,
+		  "replay: the changes since then, 2026-01-15T10:30:00Z or 2026-01-15"),
+	FLAG_SWITCH("all", struct processors_options, all, "retry, drop: all changes that the processor has parked"),
+	FLAG_SWITCH("json", struct processors_options, json, "list: print the server's JSON"),
+	OPERATOR_FLAGS(struct processors_options),
+	FLAG_END,
 };
-
-static void print_help(void)
-{
-	puts("Usage: thorpe processors DESIGN [list]\n"
-	     "       thorpe processors DESIGN pause|resume|parked NAME\n"
-	     "       thorpe processors DESIGN replay NAME --from TIME\n"
-	     "       thorpe processors DESIGN retry|drop NAME SEQUENCE|--all\n\n"
-	     "Shows what the processors of a design on the running server do and which changes they have parked;\n"
-	     "pauses and resumes them, and lets them run changes again.\n");
-	flags_print(flags);
-	puts("\nExamples:\n"
-	     "  thorpe processors social\n"
-	     "  thorpe processors social pause \"deliver a post to followers\"\n"
-	     "  thorpe processors social retry \"tell followers of a post\" --all");
-}
 
 struct ask {
 	struct arena arena;
-	struct processors_options options;
-	const char *design, *verb, *name, *sequence;
-	struct slice token;
+	const struct processors_options *options;
+	struct operator_talk talk;
+	const char *verb, *name, *sequence;
 };
 
 /* ---- asking ---- */
 
-static bool make_token(struct ask *c, char *why)
-{
-	return operator_token(&c->options.server, &c->arena, c->design, "thorpe-processors", TOKEN_SECONDS, &c->token,
-			      why, WHY);
-}
-
-static void put_escaped(struct buf *b, struct slice s)
-{
-	for (size_t i = 0; i < s.n; i++)
-		if (s.p[i] && strchr(URL_NAME, s.p[i]))
-			buf_byte(b, (uint8_t)s.p[i]);
-		else
-			buf_printf(b, "%%%02X", (unsigned char)s.p[i]);
-}
-
-/* http://…/api/<design>/processors[/<name>[/<verb>]] */
-static void put_url(struct ask *c, struct buf *b, const char *verb)
+/* /<design>/processors[/<name>[/<verb>]] */
+static void put_path(struct ask *c, struct buf *b, const char *verb)
 {
 	buf_init(b, &c->arena);
-	buf_printf(b, "%.*s/%s/processors", SLICE_ARG(operator_base(&c->options.server, &c->arena)), c->design);
+	buf_printf(b, "/%s/processors", c->talk.design);
 	if (!c->name)
 		return;
 	buf_byte(b, '/');
-	put_escaped(b, slice_str(c->name));
+	percent_encode(b, slice_str(c->name));
 	if (verb)
 		buf_printf(b, "/%s", verb);
 }
 
-/* An error has been told when it returns NULL. */
-static const struct json *send(struct ask *c, const char *method, struct buf *url, struct slice body, struct slice *raw)
+/* The reply to a request; NULL after a complaint. *raw is its text. */
+static const struct json *send(struct ask *c, const char *method, struct buf *path, struct slice body, struct slice *raw)
 {
-	struct client_request q = { .method = method, .token = c->token, .body = body };
-	const struct json *reply, *detail;
+	const struct json *reply;
 	struct client_reply r;
-	char why[WHY];
 
-	buf_byte(url, 0);
-	q.url = url->p;
-	if (!client_send(&c->arena, &q, &r, why, sizeof(why))) {
-		complain(0, "%s", why);
+	if (!operator_ask(&c->talk, method, buf_slice(path), body, &r))
 		return NULL;
-	}
-	reply = json_parse(&c->arena, r.body);
-	if (r.status == 200 && reply) {
-		*raw = r.body;
-		return reply;
-	}
-	detail = json_get(reply, "detail");
-	if (r.status == 401)
-		complain(0, "the server does not take this token: is %s what it runs with?",
-			 operator_proof(&c->options.server));
-	else if (json_is(detail, JSON_STRING))
-		complain(0, "%.*s", SLICE_ARG(detail->string));
-	else
-		complain(0, "the server answered with %ld", r.status);
-	return NULL;
+	reply = r.status == 200 ? json_parse(&c->arena, r.body) : NULL;
+	*raw = r.body;
+	if (!reply)
+		operator_complain(&c->talk, &r);
+	return reply;
 }
 
 /* ---- list ---- */
@@ -225,7 +161,7 @@ static void print_shards(const struct json *reply)
 		printf("  %.*s%s  ", SLICE_ARG(text(s, "shard")),
 		       json_is(closed, JSON_BOOL) && closed->boolean ? " (closed)" : "");
 		if (!owner.n) {
-			puts("nobody reads it");
+			puts("no server reads it");
 			continue;
 		}
 		printf("%.*s", SLICE_ARG(owner));
@@ -248,14 +184,14 @@ static int run_list(struct ask *c)
 {
 	const struct json *reply, *list;
 	struct slice raw;
-	struct buf url;
+	struct buf path;
 
-	put_url(c, &url, NULL);
-	reply = send(c, "GET", &url, (struct slice){ 0 }, &raw);
+	put_path(c, &path, NULL);
+	reply = send(c, "GET", &path, (struct slice){ 0 }, &raw);
 	if (!reply)
 		return EXIT_REFUSED;
 	list = json_get(reply, "processors");
-	if (c->options.json) {
+	if (c->options->json) {
 		print_json(c, raw);
 		return 0;
 	}
@@ -273,17 +209,17 @@ static int run_switch(struct ask *c)
 {
 	struct slice body = { 0 }, raw;
 	const struct json *reply;
-	struct buf url, b;
+	struct buf path, b;
 
-	if (c->options.from) {
+	if (c->options->from) {
 		buf_init(&b, &c->arena);
 		buf_lit(&b, "{\"from\":");
-		json_string(&b, slice_str(c->options.from));
+		json_string(&b, slice_str(c->options->from));
 		buf_byte(&b, '}');
 		body = buf_slice(&b);
 	}
-	put_url(c, &url, c->verb);
-	reply = send(c, "POST", &url, body, &raw);
+	put_path(c, &path, c->verb);
+	reply = send(c, "POST", &path, body, &raw);
 	if (!reply)
 		return EXIT_REFUSED;
 	print_one(reply);
@@ -292,17 +228,17 @@ static int run_switch(struct ask *c)
 
 /* ---- parked ---- */
 
-/* One page after the sequence number; *next empty: the last. NULL: told. */
+/* One page after the sequence number; *next empty: the last. NULL after a complaint. */
 static const struct json *parked_page(struct ask *c, struct slice after, struct slice *next, struct slice *raw)
 {
 	const struct json *reply;
-	struct buf url;
+	struct buf path;
 
-	put_url(c, &url, "parked");
-	buf_printf(&url, "?limit=%d", PAGE);
+	put_path(c, &path, "parked");
+	buf_printf(&path, "?limit=%d", PAGE);
 	if (after.n)
-		buf_printf(&url, "&after=%.*s", SLICE_ARG(after));
-	reply = send(c, "GET", &url, (struct slice){ 0 }, raw);
+		buf_printf(&path, "&after=%.*s", SLICE_ARG(after));
+	reply = send(c, "GET", &path, (struct slice){ 0 }, raw);
 	*next = text(reply, "next");
 	return reply ? json_get(reply, "items") : NULL;
 }
@@ -338,12 +274,12 @@ static int run_parked(struct ask *c)
 static bool settle(struct ask *c, struct slice sequence)
 {
 	struct slice raw;
-	struct buf url;
+	struct buf path;
 
-	put_url(c, &url, "parked/");
-	put_escaped(&url, sequence);
-	buf_printf(&url, "/%s", c->verb);
-	return send(c, "POST", &url, (struct slice){ 0 }, &raw) != NULL;
+	put_path(c, &path, "parked/");
+	percent_encode(&path, sequence);
+	buf_printf(&path, "/%s", c->verb);
+	return send(c, "POST", &path, (struct slice){ 0 }, &raw) != NULL;
 }
 
 /* Those that fail again stay, and are not asked for twice. */
@@ -373,7 +309,7 @@ static int settle_all(struct ask *c)
 
 static int run_settle(struct ask *c)
 {
-	if (c->options.all)
+	if (c->options->all)
 		return settle_all(c);
 	if (!settle(c, slice_str(c->sequence)))
 		return EXIT_REFUSED;
@@ -386,7 +322,7 @@ static int run_settle(struct ask *c)
 /* clang-format off */
 static const struct verb {
 	const char *name;
-	int words; /* behind it */
+	int words; /* after it */
 	int (*run)(struct ask *c);
 } verbs[] = {
 	{ "list", 0, run_list },     { "pause", 1, run_switch },  { "resume", 1, run_switch }, { "replay", 1, run_switch },
@@ -402,60 +338,64 @@ static const struct verb *find(const char *name)
 	return NULL;
 }
 
-static int check(const struct ask *c, const struct verb *v, int words)
+static int check(const struct ask *c, const struct verb *v, const char *design, int words)
 {
-	if (!c->design)
-		return complain(EXIT_USAGE, "which design? thorpe processors DESIGN [list]");
-	if (strspn(c->design, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_.") != strlen(c->design))
-		return complain(EXIT_USAGE, "'%s' is not the name of a design", c->design);
 	if (!v)
 		return complain(EXIT_USAGE, "'%s' is none of list, pause, resume, replay, parked, retry and drop",
 				c->verb);
-	if (words > v->words - (v->words == 2 && c->options.all))
+	if (words > v->words - (v->words == 2 && c->options->all))
 		return complain(EXIT_USAGE, "too many words; a name of several words needs quotes");
 	if (v->words && !c->name)
-		return complain(EXIT_USAGE, "which processor? 'thorpe processors %s' lists them", c->design);
-	if (v->words == 2 && !c->sequence && !c->options.all)
+		return complain(EXIT_USAGE, "which processor? 'thorpe processors %s' lists them", design);
+	if (v->words == 2 && !c->sequence && !c->options->all)
 		return complain(EXIT_USAGE,
 				"which change? 'thorpe processors %s parked NAME' lists them; --all: all of them",
-				c->design);
-	if (!strcmp(v->name, "replay") != !!c->options.from)
-		return complain(EXIT_USAGE, c->options.from ? "--from belongs to replay" : "a replay needs --from TIME");
+				design);
+	if (!strcmp(v->name, "replay") != !!c->options->from)
+		return complain(EXIT_USAGE, c->options->from ? "--from belongs to replay" : "replay needs --from TIME");
 	return 0;
 }
 
-static int run(struct ask *c, const struct verb *v)
+static int run(void *options, char **words, int count)
 {
-	char why[WHY];
-
-	if (!make_token(c, why))
-		return complain(EXIT_REFUSED, "%s", why);
-	return v->run(c);
-}
-
-int command_processors(int argc, char **argv)
-{
-	struct ask c = { 0 };
-	int words = flags_words_first(flags, argc, argv);
-	const struct verb *v;
+	struct ask c = { .options = options };
 	volatile int status = 0;
+	const struct verb *v;
 
-	switch (flags_parse(flags, &c.options, argc - words, argv + words, "processors")) {
-	case FLAGS_HELP: print_help(); return 0;
-	case FLAGS_WRONG: return EXIT_USAGE;
-	case FLAGS_OK: break;
-	}
-	c.design = words > 0 ? argv[0] : NULL;
-	c.verb = words > 1 ? argv[1] : "list";
-	c.name = words > 2 ? argv[2] : NULL;
-	c.sequence = words > 3 ? argv[3] : NULL;
+	c.verb = count > 1 ? words[1] : "list";
+	c.name = count > 2 ? words[2] : NULL;
+	c.sequence = count > 3 ? words[3] : NULL;
 	v = find(c.verb);
+	status = check(&c, v, words[0], count > 2 ? count - 2 : 0);
+	if (status)
+		return status;
 	arena_init(&c.arena);
+	c.talk = (struct operator_talk){ .options = &c.options->server, .arena = &c.arena };
 	ARENA_TRY(&c.arena, {
-		status = operator_design(&c.options.server, &c.arena, &c.design) ? check(&c, v, words > 2 ? words - 2 : 0) : EXIT_REFUSED;
+		status = operator_begin(&c.talk, words[0], "thorpe-processors", TOKEN_SECONDS);
 		if (!status)
-			status = run(&c, v);
+			status = v->run(&c);
 	}, { status = complain(EXIT_REFUSED, "out of memory"); });
 	arena_release(&c.arena);
 	return status;
 }
+
+const struct command command_processors = {
+	.name = "processors",
+	.summary = "see what a design's processors do, pause, resume and replay them",
+	.usage = "DESIGN [list]\n"
+		 "DESIGN pause|resume|parked NAME\n"
+		 "DESIGN replay NAME --from TIME\n"
+		 "DESIGN retry|drop NAME SEQUENCE|--all",
+	.about = "Shows what the processors of a design on the running server do and which changes they have parked;\n"
+		 "pauses and resumes them, and lets them run changes again.",
+	.flags = flags,
+	.examples = "  thorpe processors social\n"
+		    "  thorpe processors social pause \"deliver a post to followers\"\n"
+		    "  thorpe processors social retry \"tell followers of a post\" --all",
+	.least_words = 1,
+	.most_words = -1,
+	.lacking = "which design? thorpe processors DESIGN [list]",
+	.size = sizeof(struct processors_options),
+	.run = run,
+};

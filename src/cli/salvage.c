@@ -12,38 +12,12 @@ struct salvage_options {
 	bool stop_at_damage;
 };
 
-static bool set_to(void *options, const char *value, char *why, size_t n)
-{
-	(void)why, (void)n;
-	((struct salvage_options *)options)->to = value;
-	return true;
-}
-
-static bool set_stop(void *options, const char *value, char *why, size_t n)
-{
-	(void)value, (void)why, (void)n;
-	((struct salvage_options *)options)->stop_at_damage = true;
-	return true;
-}
-
 static const struct flag flags[] = {
-	{ "to", "DIR", "the new directory (DIR.salvaged)", set_to },
-	{ "stop-at-damage", NULL, "leave out everything after the first loss: older data, but of one moment", set_stop },
-	{ 0 },
+	FLAG_TEXT("to", "DIR", struct salvage_options, to, "the new directory (DIR.salvaged)"),
+	FLAG_SWITCH("stop-at-damage", struct salvage_options, stop_at_damage,
+		    "leave out everything after the first loss: older data, but of one moment"),
+	FLAG_END,
 };
-
-static void print_help(void)
-{
-	puts("Usage: thorpe salvage DIR [--to NEW] [--stop-at-damage]\n\n"
-	     "For a data directory that the server refuses because it is damaged. Makes a copy with everything\n"
-	     "that can be read: RocksDB's files and every whole batch of the journal, including those after the\n"
-	     "damage. DIR itself is not changed. Prints what was lost, and compares the indexes of the copy\n"
-	     "with their tables.\n\n"
-	     "Exits with 0 when nothing was lost and everything agrees, 3 when the copy was made but something\n"
-	     "is missing, 1 when no copy could be made, 2 when the options are wrong.\n");
-	flags_print(flags);
-	puts("\nExample:\n  thorpe salvage ./thorpe-data --to ./thorpe-rescued");
-}
 
 static void tell(void *ctx, const char *sentence)
 {
@@ -111,17 +85,27 @@ static int salvage(const char *from, struct salvage_options *o)
 	return result.lost || !agrees ? EXIT_INCOMPLETE : 0;
 }
 
-int command_salvage(int argc, char **argv)
+static int run(void *options, char **words, int count)
 {
-	struct salvage_options o = { 0 };
-	int operands = flags_words_first(flags, argc, argv);
-
-	switch (flags_parse(flags, &o, argc - operands, argv + operands, "salvage")) {
-	case FLAGS_HELP: print_help(); return 0;
-	case FLAGS_WRONG: return EXIT_USAGE;
-	case FLAGS_OK: break;
-	}
-	if (operands != 1)
-		return complain(EXIT_USAGE, "salvage takes one data directory; see 'thorpe salvage --help'");
-	return salvage(argv[0], &o);
+	(void)count;
+	return salvage(words[0], options);
 }
+
+const struct command command_salvage = {
+	.name = "salvage",
+	.summary = "copy everything that can be read from a damaged data directory",
+	.usage = "DIR [--to NEW] [--stop-at-damage]",
+	.about = "For a data directory that the server refuses because it is damaged. Makes a copy with everything\n"
+		 "that can be read: RocksDB's files and every whole batch of the journal, including those after the\n"
+		 "damage. DIR itself is not changed. Prints what was lost, and compares the indexes of the copy\n"
+		 "with their tables.\n\n"
+		 "Exits with 0 when nothing was lost and everything agrees, 3 when the copy was made but something\n"
+		 "is missing, 1 when no copy could be made, 2 when the options are wrong.",
+	.flags = flags,
+	.examples = "  thorpe salvage ./thorpe-data --to ./thorpe-rescued",
+	.least_words = 1,
+	.most_words = 1,
+	.lacking = "which data directory? thorpe salvage DIR",
+	.size = sizeof(struct salvage_options),
+	.run = run,
+};

@@ -10,7 +10,6 @@
 #include "base/clock.h"
 #include "cli/commands.h"
 #include "cli/design_file.h"
-#include "cli/flags.h"
 #include "cli/operator.h"
 #include "cli/secret.h"
 #include "cli/serve/serve.h"
@@ -64,20 +63,6 @@ static bool set_role(void *options, const char *value, char *why, size_t n)
 	return true;
 }
 
-static bool set_operator(void *options, const char *value, char *why, size_t n)
-{
-	(void)value, (void)why, (void)n;
-	((struct token_options *)options)->q.operator_ = true;
-	return true;
-}
-
-static bool set_webhook_secret(void *options, const char *value, char *why, size_t n)
-{
-	(void)value, (void)why, (void)n;
-	((struct token_options *)options)->webhook_secret = true;
-	return true;
-}
-
 /* 90s, 30m, 1h, 7d; a number alone is seconds. */
 static bool set_expires(void *options, const char *value, char *why, size_t n)
 {
@@ -101,53 +86,26 @@ static bool set_expires(void *options, const char *value, char *why, size_t n)
 	return false;
 }
 
-#define STRING_FLAG(field)                                                             \
-	static bool set_##field(void *options, const char *value, char *why, size_t n) \
-	{                                                                              \
-		(void)why, (void)n;                                                    \
-		((struct token_options *)options)->field = value;                      \
-		return true;                                                           \
-	}
-STRING_FLAG(data)
-STRING_FLAG(secret_file)
-STRING_FLAG(backend)
-
 /* clang-format off */
 static const struct flag flags[] = {
-	{ "subject", "S", "the caller, as 'caller' in the design's rules", set_subject },
-	{ "role", "R", "a role of the caller; repeatable", set_role },
-	{ "operator", NULL, "may do everything, even what no rule allows", set_operator },
-	{ "webhook-secret", NULL, "instead of a token, print the secret that signs the design's webhooks", set_webhook_secret },
-	{ "expires", "TIME", "how long the token is valid: 90s, 30m, 1h, 7d (1h)", set_expires },
-	{ "data", "DIR", "the server's data directory, which holds its secret (" SERVE_DEFAULT_DATA ")", set_data },
-	{ "secret-file", "FILE", "the server's --secret-file instead, made if missing", set_secret_file },
-	{ "backend", "WHERE", "the server's --backend instead: its servers share a secret there", set_backend },
-	{ 0 },
+	FLAG_READ("subject", "S", set_subject, "the caller, as 'caller' in the design's rules"),
+	FLAG_READ("role", "R", set_role, "a role of the caller; repeatable"),
+	FLAG_SWITCH("operator", struct token_options, q.operator_, "may do everything, even what no rule allows"),
+	FLAG_SWITCH("webhook-secret", struct token_options, webhook_secret, "instead of a token, print the secret that signs the design's webhooks"),
+	FLAG_READ("expires", "TIME", set_expires, "how long the token is valid: 90s, 30m, 1h, 7d (1h)"),
+	FLAG_TEXT("data", "DIR", struct token_options, data, "the server's data directory, which holds its secret (" SERVE_DEFAULT_DATA ")"),
+	FLAG_TEXT("secret-file", "FILE", struct token_options, secret_file, "the server's --secret-file instead, made if missing"),
+	FLAG_TEXT("backend", "WHERE", struct token_options, backend, "the server's --backend instead: its servers share a secret there"),
+	FLAG_END,
 };
 /* clang-format on */
-
-static void print_help(void)
-{
-	puts("Usage: thorpe token DESIGN --subject S [--role R]... [options]\n"
-	     "       thorpe token DESIGN --operator [options]\n\n"
-	     "Prints a token for the REST API of a design, given by its name or its file. The token is signed\n"
-	     "with the server's secret, which is made if there is none yet.\n");
-	flags_print(flags);
-	puts("\nExamples:\n"
-	     "  thorpe token social --subject alice --role admin\n"
-	     "  thorpe token designs/social.yaml --operator --expires 7d\n"
-	     "  thorpe token social --webhook-secret\n"
-	     "  thorpe token social --subject alice --secret-file secret   # of 'thorpe serve --in-memory --secret-file secret'\n"
-	     "  curl -H \"Authorization: Bearer $(thorpe token social --subject alice)\" \\\n"
-	     "       http://127.0.0.1:8000/api/social/me");
-}
 
 static bool is_name(const char *design)
 {
 	return *design && strspn(design, "abcdefghijklmnopqrstuvwxyz0123456789-") == strlen(design);
 }
 
-/* The design's name; empty: what is wrong has been said. */
+/* The design's name; empty after a complaint. */
 static struct slice name_of(struct arena *a, const char *design)
 {
 	const struct design *d;
@@ -195,32 +153,59 @@ static int print_token(const char *design, struct token_options *o)
 	return status;
 }
 
-int command_token(int argc, char **argv)
+static int check(const struct token_options *o, const char *design)
 {
-	struct token_options o = { .q = { .seconds = 3600 }, .data = SERVE_DEFAULT_DATA };
-	const char *design = argc > 0 && argv[0][0] != '-' ? argv[0] : NULL;
-
-	o.q.roles = o.roles;
-	switch (flags_parse(flags, &o, argc - (design != NULL), argv + (design != NULL), "token")) {
-	case FLAGS_HELP: print_help(); return 0;
-	case FLAGS_WRONG: return EXIT_USAGE;
-	case FLAGS_OK: break;
-	}
-	if (!design)
-		return complain(EXIT_USAGE, "which design? thorpe token DESIGN --subject S");
-	if (o.webhook_secret && (o.q.subject.n || o.q.operator_ || o.q.role_count))
+	if (o->webhook_secret && (o->q.subject.n || o->q.operator_ || o->q.role_count))
 		return complain(EXIT_USAGE, "--webhook-secret goes without --subject, --role and --operator");
-	if (!o.webhook_secret && !o.q.subject.n && !o.q.operator_)
+	if (!o->webhook_secret && !o->q.subject.n && !o->q.operator_)
 		return complain(EXIT_USAGE, "whose token? --subject S, or --operator");
-	if (o.backend && !operator_is_file(design))
-		return complain(EXIT_USAGE, "--backend needs the design's file, which says what its table is called");
-	if (o.backend && o.secret_file)
+	if (o->backend && !operator_is_file(design))
+		return complain(EXIT_USAGE, "--backend needs the design's file, which names its table");
+	if (o->backend && o->secret_file)
 		return complain(EXIT_USAGE, "--backend and --secret-file exclude each other");
-	if (!o.backend && !o.secret_file && access(o.data, F_OK) != 0) /* a secret that no server has would be of no use */
+	if (!o->backend && !o->secret_file &&
+	    access(o->data, F_OK) != 0) /* no server would accept a new secret's tokens */
 		return complain(EXIT_REFUSED,
 				"there is no data directory %s; give --data DIR, or, if the server runs with --in-memory, "
 				"start it with --secret-file FILE and give the same here",
-				o.data);
-	o.q.now_ms = clock_now_ms(&clock_system);
-	return print_token(design, &o);
+				o->data);
+	return 0;
 }
+
+static int run(void *options, char **words, int count)
+{
+	struct token_options *o = options;
+	int status = check(o, words[0]);
+
+	(void)count;
+	if (status)
+		return status;
+	o->q.roles = o->roles;
+	o->q.now_ms = clock_now_ms(&clock_system);
+	return print_token(words[0], o);
+}
+
+static const struct token_options defaults = { .q = { .seconds = 3600 }, .data = SERVE_DEFAULT_DATA };
+
+const struct command command_token = {
+	.name = "token",
+	.summary = "print a token for the REST API of a design",
+	.usage = "DESIGN --subject S [--role R]... [options]\n"
+		 "DESIGN --operator [options]",
+	.about = "Prints a token for the REST API of a design, given by its name or its file. The token is signed\n"
+		 "with the server's secret, which is made if there is none yet.",
+	.flags = flags,
+	.examples =
+		"  thorpe token social --subject alice --role admin\n"
+		"  thorpe token designs/social.yaml --operator --expires 7d\n"
+		"  thorpe token social --webhook-secret\n"
+		"  thorpe token social --subject alice --secret-file secret   # of 'thorpe serve --in-memory --secret-file secret'\n"
+		"  curl -H \"Authorization: Bearer $(thorpe token social --subject alice)\" \\\n"
+		"       http://127.0.0.1:8000/api/social/me",
+	.least_words = 1,
+	.most_words = 1,
+	.lacking = "which design? thorpe token DESIGN --subject S",
+	.size = sizeof(struct token_options),
+	.defaults = &defaults,
+	.run = run,
+};

@@ -4,74 +4,20 @@
 #include <stdio.h>
 #include "cli/commands.h"
 
-static bool set_data(void *options, const char *value, char *why, size_t n)
-{
-	(void)why, (void)n;
-	((struct verify_options *)options)->data = value;
-	return true;
-}
-
-static bool set_endpoint(void *options, const char *value, char *why, size_t n)
-{
-	(void)why, (void)n;
-	((struct verify_options *)options)->endpoint = value;
-	return true;
-}
-
-static bool add_design(void *options, const char *value, char *why, size_t n)
-{
-	struct verify_options *o = options;
-
-	if (o->design_count == SERVE_DESIGNS_MAX) {
-		snprintf(why, n, "at most %d designs", SERVE_DESIGNS_MAX);
-		return false;
-	}
-	o->designs[o->design_count++] = value;
-	return true;
-}
-
-#define SWITCH_FLAG(field)                                                             \
-	static bool set_##field(void *options, const char *value, char *why, size_t n) \
-	{                                                                              \
-		(void)value, (void)why, (void)n;                                       \
-		((struct verify_options *)options)->field = true;                      \
-		return true;                                                           \
-	}
-SWITCH_FLAG(json)
-SWITCH_FLAG(repair)
-SWITCH_FLAG(yes)
-
 static const struct flag flags[] = {
-	{ "data", "DIR", "the data directory (" SERVE_DEFAULT_DATA ")", set_data },
-	{ "design", "FILE", "compare the items with this design; repeatable", add_design },
-	{ "endpoint", "URL", "with --design: a running server, or any DynamoDB, instead of a directory", set_endpoint },
-	{ "backend", "WHERE", "the same: aws, aws:REGION, https://…, or http:// on this machine", set_endpoint },
-	{ "json", NULL, "with --design: one JSON object per line", set_json },
-	{ "repair", NULL, "with --design: repair what follows from the items, after printing the plan", set_repair },
-	{ "yes", NULL, "with --repair: do not ask", set_yes },
-	{ 0 },
+	FLAG_TEXT("data", "DIR", struct verify_options, data, "the data directory (" SERVE_DEFAULT_DATA ")"),
+	FLAG_LIST("design", "FILE", struct verify_options, designs, design_count,
+		  "compare the items with this design; repeatable"),
+	FLAG_TEXT("endpoint", "URL", struct verify_options, endpoint,
+		  "with --design: a running server, or any DynamoDB, instead of a directory"),
+	FLAG_TEXT("backend", "WHERE", struct verify_options, endpoint,
+		  "the same: aws, aws:REGION, https://…, or http:// on this machine"),
+	FLAG_SWITCH("json", struct verify_options, json, "with --design: one JSON object per line"),
+	FLAG_SWITCH("repair", struct verify_options, repair,
+		    "with --design: repair what follows from the items, after printing the plan"),
+	FLAG_SWITCH("yes", struct verify_options, yes, "with --repair: do not ask"),
+	FLAG_END,
 };
-
-static void print_help(void)
-{
-	puts("Usage: thorpe verify [--data DIR]\n"
-	     "       thorpe verify --design FILE… [--data DIR | --endpoint URL] [--json] [--repair [--yes]]\n\n"
-	     "Without a design: compares every index with its table, and recounts the numbers of items and\n"
-	     "bytes that the database keeps. It does not know the counters of a design.\n\n"
-	     "With a design: compares the items with what the design says of them: attributes, derived values\n"
-	     "and keys, counters, guards, companions, copies, and what deletions should have removed.\n"
-	     "docs/verify.md lists all kinds of findings.\n\n"
-	     "A directory must not be in use. Only --repair changes it: otherwise a temporary copy is read,\n"
-	     "which links to its table files (in TMPDIR; it needs as much room as the journal of a server\n"
-	     "that was killed). An endpoint (aws, aws:REGION, https://…, http://127.0.0.1:…) is read with the\n"
-	     "credentials that AWS's own tools would use; items that change meanwhile are read again.\n\n"
-	     "Prints a line for each finding. Exits with 0 when nothing differs, 1 when something differs or\n"
-	     "cannot be read, 2 when the options are wrong.\n");
-	flags_print(flags);
-	puts("\nExamples:\n"
-	     "  thorpe verify --data ./thorpe-data                         # of a server that is stopped\n"
-	     "  thorpe verify --design designs/social.yaml --endpoint http://127.0.0.1:8000");
-}
 
 static int verify(struct db *db)
 {
@@ -104,25 +50,44 @@ static int verify_directory(const struct verify_options *o)
 	return status;
 }
 
-int command_verify(int argc, char **argv)
+static int run(void *options, char **words, int count)
 {
-	struct verify_options o = { 0 };
+	struct verify_options *o = options;
 
-	switch (flags_parse(flags, &o, argc, argv, "verify")) {
-	case FLAGS_HELP: print_help(); return 0;
-	case FLAGS_WRONG: return EXIT_USAGE;
-	case FLAGS_OK: break;
-	}
-	if (!o.design_count && (o.endpoint || o.json || o.repair))
+	(void)words, (void)count;
+	if (!o->design_count && (o->endpoint || o->json || o->repair))
 		return complain(EXIT_USAGE, "--%s needs a --design",
-				o.endpoint ? "endpoint"
-				: o.json   ? "json"
-					   : "repair");
-	if (o.endpoint && o.data)
-		return complain(EXIT_USAGE, "--data and --endpoint are two places: take one");
-	if (o.yes && !o.repair)
+				o->endpoint ? "endpoint"
+				: o->json   ? "json"
+					    : "repair");
+	if (o->endpoint && o->data)
+		return complain(EXIT_USAGE, "--data and --endpoint exclude each other");
+	if (o->yes && !o->repair)
 		return complain(EXIT_USAGE, "--yes goes with --repair");
-	if (!o.data)
-		o.data = SERVE_DEFAULT_DATA;
-	return o.design_count ? verify_designs(&o) : verify_directory(&o);
+	if (!o->data)
+		o->data = SERVE_DEFAULT_DATA;
+	return o->design_count ? verify_designs(o) : verify_directory(o);
 }
+
+const struct command command_verify = {
+	.name = "verify",
+	.summary = "check a data directory: indexes against tables, items against a design",
+	.usage = "[--data DIR]\n"
+		 "--design FILE… [--data DIR | --endpoint URL] [--json] [--repair [--yes]]",
+	.about = "Without a design: compares every index with its table, and recounts the numbers of items and\n"
+		 "bytes that the database keeps. It does not know the counters of a design.\n\n"
+		 "With a design: compares the items with what the design says of them: attributes, derived values\n"
+		 "and keys, counters, guards, companions, copies, and what deletions should have removed.\n"
+		 "docs/verify.md lists all kinds of findings.\n\n"
+		 "A directory must not be in use. Only --repair changes it: otherwise a temporary copy is read,\n"
+		 "which links to its table files (in TMPDIR; it needs as much room as the journal of a server\n"
+		 "that was killed). An endpoint (aws, aws:REGION, https://…, http://127.0.0.1:…) is read with the\n"
+		 "credentials that AWS's own tools would use; items that change meanwhile are read again.\n\n"
+		 "Prints a line for each finding. Exits with 0 when nothing differs, 1 when something differs or\n"
+		 "cannot be read, 2 when the options are wrong.",
+	.flags = flags,
+	.examples = "  thorpe verify --data ./thorpe-data                         # of a server that is stopped\n"
+		    "  thorpe verify --design designs/social.yaml --endpoint http://127.0.0.1:8000",
+	.size = sizeof(struct verify_options),
+	.run = run,
+};

@@ -98,6 +98,7 @@ static void print_finding(void *ctx, const struct oracle_finding *f)
 static void mend_finding(void *ctx, const struct oracle_finding *f)
 {
 	struct asking *x = ctx;
+	struct oracle_table table = { x->backend, x->design, x->now_ms };
 	enum oracle_mending end;
 	struct slice mend;
 
@@ -105,7 +106,7 @@ static void mend_finding(void *ctx, const struct oracle_finding *f)
 	mend = oracle_mend_words(&x->arena, x->design, f);
 	if (!mend.n || x->why[0])
 		return;
-	if (oracle_mend(x->backend, x->design, x->now_ms, f, &end, x->why, sizeof(x->why)) && end == ORACLE_MENDED) {
+	if (oracle_mend(&table, f, &end, x->why, sizeof(x->why)) && end == ORACLE_MENDED) {
 		x->mended++;
 		print_line(x, f, mend, true);
 	}
@@ -316,7 +317,7 @@ int verify_designs(const struct verify_options *o)
 	for (size_t i = 0; i < o->design_count; i++) {
 		list[i] = design_file_load(&arena, o->designs[i]);
 		if (!list[i])
-			status = complain(EXIT_REFUSED, "%s is no design that can be used", o->designs[i]);
+			status = complain(EXIT_REFUSED, "%s is not a usable design", o->designs[i]);
 	}
 	if (!status)
 		status = o->endpoint ? ask_endpoint(o, list) : ask_directory(o, list);

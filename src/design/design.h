@@ -75,8 +75,9 @@ struct attribute {
 	const struct term *derived;  /* = term */
 	/* copy of E(ref).attr if term */
 	struct slice copy_entity, copy_attribute;
-	const struct name *copy_at; /* copy_attribute */
-	const struct term *copy_if; /* what must hold of the source, of its own attributes alone; NULL: nothing */
+	const struct entity *copy_of; /* copy_entity; NULL: no copy */
+	const struct name *copy_at;   /* copy_attribute */
+	const struct term *copy_if;   /* what must hold of the source, of its own attributes alone; NULL: nothing */
 	const struct term *const *copy_args;
 	size_t copy_arg_count;
 	struct slice kept_by;           /* the access pattern that finds the copies; empty: none */
@@ -122,6 +123,7 @@ struct companion {
 /* E(args) */
 struct reference {
 	struct slice entity;
+	const struct entity *to;        /* that entity */
 	const struct term *const *args; /* values of the entity's path parameters, in their order */
 	size_t arg_count;
 	struct place place;
@@ -152,6 +154,7 @@ struct check_rule {
 };
 
 enum allow_verb { ALLOW_CREATE, ALLOW_READ, ALLOW_UPDATE, ALLOW_DELETE, ALLOW_LIST, ALLOW_VERBS };
+extern const char *const allow_verb_names[ALLOW_VERBS];
 
 /* attribute: term */
 struct assignment {
@@ -243,6 +246,7 @@ struct entity {
 	struct slice version;  /* attribute that If-Match compares: updated_at or a version counter */
 	struct slice found_by; /* access pattern that completes the key when the identity does not; empty: none */
 	bool internal;         /* no routes of its own: written by companions and processors only */
+	bool may_expire;       /* its items can have the ttl attribute */
 	/* access pattern ids that creating, updating, deleting and reading by key serve: "W-A17" */
 	const struct slice *patterns[ALLOW_VERBS];
 	size_t pattern_count[ALLOW_VERBS];
@@ -337,6 +341,7 @@ struct processor {
 	struct slice name;
 	struct place place;
 	struct slice entity;
+	const struct entity *of; /* that entity */
 	int events;
 	const struct term *when;
 	const struct assignment *let;
@@ -346,11 +351,14 @@ struct processor {
 	const struct assignment *each_with;
 	size_t each_with_count;
 	enum effect_kind effect;
-	struct slice target;           /* entity put, updated, deleted, or counted on; pattern for REMOVE_ALL */
-	struct reference target_ref;   /* UPDATE, DELETE, COUNT */
-	struct slice target_attribute; /* COUNT */
-	const struct term *by;         /* COUNT; NULL: 1 */
-	const struct assignment *with; /* attributes of the target; parameters of the pattern for REMOVE_ALL */
+	struct slice target;                /* entity put, updated, deleted, or counted on; pattern for REMOVE_ALL */
+	const struct entity *target_entity; /* the former */
+	const struct access *target_access; /* the latter */
+	const struct access *rows_access;   /* each_pattern, or without one target_access; NULL: there is one row */
+	struct reference target_ref;        /* UPDATE, DELETE, COUNT */
+	struct slice target_attribute;      /* COUNT */
+	const struct term *by;              /* COUNT; NULL: 1 */
+	const struct assignment *with;      /* attributes of the target; parameters of the pattern for REMOVE_ALL */
 	size_t with_count;
 	struct slice send_url;    /* empty: nothing is sent */
 	struct slice send_secret; /* of a webhook's signature; empty: the design's own */
@@ -433,8 +441,13 @@ const struct action *entity_action(const struct entity *e, struct slice name);
 const struct attribute *entity_attribute(const struct entity *e, struct slice name);
 /* Whether a new item takes a number from a sequence. */
 bool entity_takes(const struct entity *e);
-/* Whether the attribute is part of the table's own key. */
+/* Whether the attribute is part of the table's own key; of any key, also of an index. */
 bool design_is_table_key(const struct design *d, struct slice name);
+bool design_is_key(const struct design *d, struct slice name);
+/* The source of a copy; its entity is empty when the attribute is no copy. */
+struct reference attribute_source(const struct attribute *a);
+/* The entity and the verb of "create Post" or "publish Post"; NULL: it is the name of an access pattern. */
+const struct entity *design_call(const struct design *d, struct slice call, struct slice *verb);
 
 /* What a reviewer of single-table designs would say (thorpe check). Adds findings. */
 void design_check(const struct design *d, struct findings *f);

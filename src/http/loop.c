@@ -9,7 +9,7 @@
 #include "http/connection/connection.h"
 #include "http/loop.h"
 #include "http/server_internal.h"
-#include "http/serve/sse.h"
+#include "http/connection/sse.h"
 
 #define FREE_MOST     64 /* exchanges kept for reuse, each with 16 KB of arena */
 #define TICK_LEAST_MS 10

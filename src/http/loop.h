@@ -15,7 +15,7 @@
 #include "http/door/keys.h"
 #include "http/door/origin.h"
 #include "http/door/proxies.h"
-#include "http/serve/route.h"
+#include "http/connection/route.h"
 #include "http/door/sigv4.h"
 #include "http/connection/tls.h"
 #include "http/workers.h"
@@ -87,8 +87,8 @@ struct loop {
 	const struct proxies *proxies; /* NULL: none is trusted */
 	const struct clock *clock;
 	const char *region;
-	const struct http_route *routes;
-	size_t route_count;
+	const struct http_route *routes, *own_routes; /* tried in this order */
+	size_t route_count, own_route_count;
 	struct api *api;
 	struct api_thread *api_thread;
 	struct workers *workers; /* shared by all loops; has its own lock */

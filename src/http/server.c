@@ -11,6 +11,7 @@
 
 #include "base/alloc.h"
 #include "base/log.h"
+#include "http/serve/own.h"
 #include "http/server_internal.h"
 
 #define ACCEPT_MOST         64 /* in one turn, so that a signal gets through */
@@ -268,6 +269,7 @@ static bool init_thread(struct server *s, struct loop_thread *t)
 	l->region = o->region;
 	l->routes = o->routes;
 	l->route_count = o->route_count;
+	l->own_routes = own_rows(&l->own_route_count);
 	l->api = s->api;
 	l->api_thread = api_thread_new(s->api);
 	l->workers = s->workers;

@@ -17,9 +17,9 @@
 #include "api/api.h"
 #include "http/door/address.h"
 #include "http/door/keys.h"
-#include "http/connection/http_limits.h"
+#include "http/parse/http_limits.h"
 #include "http/door/proxies.h"
-#include "http/serve/route.h"
+#include "http/connection/route.h"
 #include "http/connection/tls.h"
 #include "http/workers.h"
 

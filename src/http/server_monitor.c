@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "base/log.h"
+#include "http/serve/own.h"
 #include "http/server_internal.h"
 
 #define CONNECTIONS_MOST 64
@@ -109,6 +110,7 @@ bool monitor_start(struct server *s)
 	l->monitors = true;
 	l->clock = s->options.clock;
 	l->region = s->options.region;
+	l->own_routes = own_rows(&l->own_route_count);
 	l->api = s->api;
 	l->forward = &s->options.forward;
 	l->workers = s->workers;

@@ -267,11 +267,6 @@ static bool is_interrupted(const struct track *t)
 	       atomic_load(&t->station->epoch) != t->epoch;
 }
 
-static bool concerns(const struct processor *p, const struct change *c)
-{
-	return c->entity && (p->events & c->events) && slice_equal(c->entity->name, p->entity);
-}
-
 /* Passed over by a replay. Times are told to the second. */
 static bool is_before_replay(struct track *t, const struct change *c)
 {
@@ -370,7 +365,7 @@ static void effect_turn(struct track *t, const struct page *page, size_t i)
 	while (i < page->count) {
 		const struct change *c = &page->list[i];
 
-		if (is_before_replay(t, c) || !concerns(t->station->processor, c)) {
+		if (is_before_replay(t, c) || !effect_concerns(t->station->processor, c)) {
 			pass(t, c);
 			i++;
 			continue;

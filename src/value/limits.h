@@ -1,5 +1,5 @@
 /* DynamoDB's limits, each once, with its source. Limits of expressions: expr/limits.h; of the server itself:
- * http/connection/http_limits.h.
+ * http/parse/http_limits.h.
  *
  * "Quotas" is AWS's page "Quotas in Amazon DynamoDB"; an operation's name means its page of the API reference. Sizes are bytes as DynamoDB
  * counts them (value/size.c), K and M are 1024 and 1024 * 1024.

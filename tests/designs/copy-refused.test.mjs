@@ -33,7 +33,7 @@ test('a target of another shape, of another source, and a source that is not the
   assert.match(await copied(1, from.endpoint, to.endpoint, '--table', 'Nowhere'), /there is no table Nowhere/);
   assert.match(await copied(1, join(from.endpoint.replace('http://', '/tmp/nothing-')), to.endpoint, '--table', 'Things'), /there is no database in/);
   assert.match(await copied(1, 'https://x.example/?a=b', to.endpoint, '--table', 'Things'), /neither|query|address/);
-  for (const [args, words] of [[['--table', 'Things', '--follow', '--switch'], /take one/], [[], /which tables/], [['--table', 'Things', '--units', '0'], /write units/]]) {
+  for (const [args, words] of [[['--table', 'Things', '--follow', '--switch'], /exclude one another/], [[], /which tables/], [['--table', 'Things', '--units', '0'], /write units/]]) {
     assert.match(await copied(2, from.endpoint, to.endpoint, ...args), words);
   }
   assert.match(await copied(2, freshDirectory(), to.endpoint, '--table', 'Things', '--follow'), /--follow is for a running server/);

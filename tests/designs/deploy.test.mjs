@@ -233,12 +233,12 @@ test('wrong credentials are told in a sentence, by serve, too', async () => {
 test('what is asked for wrongly is told, and nothing is called', async () => {
   const cases = [
     [[social], /where\? --backend/],
-    [['--backend', 'aws'], /one design, please/],
-    [[social, social, '--backend', 'aws'], /one design, please/],
+    [['--backend', 'aws'], /which design\?/],
+    [[social, social, '--backend', 'aws'], /one word too many/],
     [[social, '--backend', 'http://db.example.com'], /use https, or a loopback address/],
-    [[social, '--backend', 'aws', '--yes', '--dry-run'], /take one/],
-    [[social, '--format', 'cdk'], /none of cloudformation/],
-    [[social, '--format', 'policy', '--yes'], /goes without --yes/],
+    [[social, '--backend', 'aws', '--yes', '--dry-run'], /exclude each other/],
+    [[social, '--format', 'cdk'], /not one of cloudformation, terraform/],
+    [[social, '--format', 'policy', '--yes'], /--format and --yes exclude each other/],
     [[social, '--backend', 'aws', '--tag', 'x'], /is not a tag/],
     [[social, '--backend', 'aws', '--tag', 'aws:x=1'], /is not a tag/],
     [[social, '--backend', 'aws', '--tag', 'x=1', '--tag', 'x=2'], /given twice/],

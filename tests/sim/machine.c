@@ -343,17 +343,12 @@ static struct slice bulk_answer(struct arena *a, struct slice body)
 	return buf_slice(&b);
 }
 
-REAL(void, send_http_post, struct send_http *h, struct arena *a, const struct slice *headers, size_t header_count,
-     struct slice body, size_t most, struct send_reply *reply);
-void __wrap_send_http_post(struct send_http *h, struct arena *a, const struct slice *headers, size_t header_count,
-			   struct slice body, size_t most, struct send_reply *reply)
+REAL(void, send_http_post, struct send_http *h, struct arena *a, const struct send_request *q, struct send_reply *reply);
+void __wrap_send_http_post(struct send_http *h, struct arena *a, const struct send_request *q, struct send_reply *reply)
 {
 	(void)h;
-	(void)headers;
-	(void)header_count;
-	(void)most;
 	fiber_sleep((int64_t)random_below(fiber_random(), 200000));
-	*reply = (struct send_reply){ .status = 200, .body = bulk_answer(a, body) };
+	*reply = (struct send_reply){ .status = 200, .body = bulk_answer(a, q->body) };
 	if (random_percent(fiber_random(), 10))
 		*reply = (struct send_reply){ .status = 503, .why = SLICE(MACHINE_NOT_NOW) };
 }

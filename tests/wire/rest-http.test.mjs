@@ -368,7 +368,7 @@ thorpeTest('thorpe call says what is wrong', async () => {
   assert.match(nobody.stderr, /is 'thorpe serve' running/);
   const forged = await runToEnd(['call', 'shelves', 'books', 'reader=a', '--endpoint', shelves.endpoint, '--token', 'x.y.z']);
   assert.equal(forged.code, 1);
-  assert.match(forged.stderr, /does not take this token/);
+  assert.match(forged.stderr, /refuses this token/);
 });
 
 // ---------------------------------------------------------------- the end

@@ -102,8 +102,7 @@ bool records_at(struct op_state *s, struct slice iterator, struct records_place 
 struct reading {
 	struct op_state *s;
 	const struct records_place *p;
-	void (*emit)(void *ctx, const struct stream_record *r);
-	void *ctx;
+	struct records_sink sink;
 	uint64_t end; /* records before it */
 	bool any;
 };
@@ -125,14 +124,14 @@ static void pass_on(void *ctx, const struct stream_record *r)
 
 	g->any = true;
 	if (r->sequence < g->end && is_of_part(g, r))
-		g->emit(g->ctx, r);
+		g->sink.emit(g->sink.ctx, r);
 }
 
-bool records_read(struct op_state *s, struct records_place *p, int64_t limit,
-		  void (*emit)(void *ctx, const struct stream_record *r), void *ctx, struct slice *next, struct error *e)
+bool records_read(struct op_state *s, struct records_place *p, int64_t limit, struct records_sink sink,
+		  struct slice *next, struct error *e)
 {
 	struct shard_iterator *it = &p->it;
-	struct reading g = { s, p, emit, ctx, p->facts.end, false };
+	struct reading g = { s, p, sink, p->facts.end, false };
 	uint64_t latest = db_stream_latest(s->db), sequence, from = it->sequence;
 
 	*next = SLICE("");
@@ -160,7 +159,7 @@ bool records_read(struct op_state *s, struct records_place *p, int64_t limit,
 static bool repeat(struct op_state *s, struct records_place *p, int64_t limit, struct output *o, struct slice *next,
 		   struct error *e)
 {
-	struct reading g = { s, p, put_record, o, p->it.sequence, false };
+	struct reading g = { s, p, { put_record, o }, p->it.sequence, false };
 	uint64_t ignored;
 
 	if (!db_stream_read(s->db, &(struct stream_read){ p->stream, p->facts.fixed, p->it.before, limit, pass_on, &g },
@@ -187,7 +186,7 @@ bool op_get_records(struct op_state *s, struct error *e)
 	json_member_open(&s->out, "Records", '[');
 	if (s->fault && p.it.before && fault_strikes(s->fault, FAULT_DUPLICATE_RECORDS, p.table->name, 0)
 		    ? !repeat(s, &p, limit, &o, &next, e)
-		    : !records_read(s, &p, limit, put_record, &o, &next, e))
+		    : !records_read(s, &p, limit, (struct records_sink){ put_record, &o }, &next, e))
 		return false;
 	json_close(&s->out, ']');
 	if (next.n) {

@@ -9,8 +9,8 @@
 /* The stream with this ARN and its table; NULL with VALIDATION (no stream ARN) or NOT_FOUND. */
 const struct stream *op_stream(struct op_state *s, struct slice arn, const struct table **t, struct error *e);
 
-/* GetRecords, of which emit() makes what it likes: what an iterator says, checked; the records at it; and the iterator that
- * follows, empty where the shard has ended. */
+/* GetRecords in two steps. records_at() checks an iterator; records_read() hands the records at it to the sink, and
+ * *next is the iterator that follows: empty where the shard has ended. */
 struct records_place {
 	struct shard_iterator it;
 	const struct table *table;
@@ -18,8 +18,11 @@ struct records_place {
 	struct shard_facts facts;
 };
 bool records_at(struct op_state *s, struct slice iterator, struct records_place *p, struct error *e) MUST_CHECK;
-bool records_read(struct op_state *s, struct records_place *p, int64_t limit,
-		  void (*emit)(void *ctx, const struct stream_record *r), void *ctx, struct slice *next,
-		  struct error *e) MUST_CHECK;
+struct records_sink {
+	void (*emit)(void *ctx, const struct stream_record *r);
+	void *ctx;
+};
+bool records_read(struct op_state *s, struct records_place *p, int64_t limit, struct records_sink sink,
+		  struct slice *next, struct error *e) MUST_CHECK;
 
 #endif

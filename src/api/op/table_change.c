@@ -150,7 +150,8 @@ static bool parse_on_demand(struct parse *p, struct error *e)
 		return INVALID("%s for OnDemandThroughput cannot be specified when the table BillingMode is "
 			       "PROVISIONED",
 			       first);
-	if (!spec_on_demand(limits, SLICE(""), true, a, &out->max_read_units, &out->max_write_units, e))
+	if (!spec_on_demand(&(struct spec_on_demand){ .limits = limits, .removable = true }, a, &out->max_read_units,
+			    &out->max_write_units, e))
 		return false;
 	out->has_on_demand_limits = true;
 	if (!op_has(limits, "MaxReadRequestUnits"))
@@ -237,7 +238,8 @@ static bool parse_index_update(struct parse *p, const struct json *action, struc
 		return INVALID("%s for OnDemandThroughput cannot be specified for index: %.*s when the table "
 			       "BillingMode is PROVISIONED",
 			       spec_on_demand_member(limits), SLICE_ARG(x->name));
-	return spec_on_demand(limits, x->name, true, a, &x->max_read_units, &x->max_write_units, e);
+	return spec_on_demand(&(struct spec_on_demand){ limits, x->name, true }, a, &x->max_read_units,
+			      &x->max_write_units, e);
 }
 
 static bool parse_index_change(struct parse *p, const struct json *update, struct gsi_change *c, struct error *e)

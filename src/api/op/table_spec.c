@@ -51,7 +51,8 @@ static bool parse_on_demand(const struct json *in, struct arena *a, struct table
 		return INVALID("%s for OnDemandThroughput cannot be specified when table BillingMode is "
 			       "PROVISIONED.",
 			       first);
-	return spec_on_demand(limits, SLICE(""), false, a, &t->max_read_units, &t->max_write_units, e);
+	return spec_on_demand(&(struct spec_on_demand){ .limits = limits }, a, &t->max_read_units, &t->max_write_units,
+			      e);
 }
 
 static bool parse_table_key(const struct json *in, const struct definitions *d, struct arena *a, struct table *t,

@@ -207,23 +207,22 @@ const char *spec_on_demand_member(const struct json *limits)
 	return op_has(limits, "MaxWriteRequestUnits") ? "MaxWriteRequestUnits" : NULL;
 }
 
-static bool on_demand_limit(const struct json *limits, const char *name, struct slice index, bool removable,
-			    struct arena *a, int64_t *out, struct error *e)
+static bool on_demand_limit(const struct spec_on_demand *q, const char *name, struct arena *a, int64_t *out,
+			    struct error *e)
 {
-	*out = op_int(limits, name, -1);
-	if (!op_has(limits, name) || *out >= 1 || (removable && *out == -1))
+	*out = op_int(q->limits, name, -1);
+	if (!op_has(q->limits, name) || *out >= 1 || (q->removable && *out == -1))
 		return true;
-	if (!index.n)
+	if (!q->index.n)
 		return INVALID("Requested %s for OnDemandThroughput for table is outside of valid range", name);
 	return INVALID("Requested %s for OnDemandThroughput for index : %.*s is outside of valid range", name,
-		       SLICE_ARG(index));
+		       SLICE_ARG(q->index));
 }
 
-bool spec_on_demand(const struct json *limits, struct slice index, bool removable, struct arena *a, int64_t *read,
-		    int64_t *write, struct error *e)
+bool spec_on_demand(const struct spec_on_demand *q, struct arena *a, int64_t *read, int64_t *write, struct error *e)
 {
-	return on_demand_limit(limits, "MaxReadRequestUnits", index, removable, a, read, e) &&
-	       on_demand_limit(limits, "MaxWriteRequestUnits", index, removable, a, write, e);
+	return on_demand_limit(q, "MaxReadRequestUnits", a, read, e) &&
+	       on_demand_limit(q, "MaxWriteRequestUnits", a, write, e);
 }
 
 static bool index_capacity(const struct json *j, bool on_demand, struct arena *a, struct index *out, struct error *e)
@@ -235,7 +234,8 @@ static bool index_capacity(const struct json *j, bool on_demand, struct arena *a
 			return INVALID("ProvisionedThroughput should not be specified for index: %.*s when "
 				       "BillingMode is PAY_PER_REQUEST",
 				       SLICE_ARG(out->name));
-		return spec_on_demand(limits, out->name, false, a, &out->max_read_units, &out->max_write_units, e);
+		return spec_on_demand(&(struct spec_on_demand){ .limits = limits, .index = out->name }, a,
+				      &out->max_read_units, &out->max_write_units, e);
 	}
 	if (!op_has(j, "ProvisionedThroughput"))
 		return INVALID("ProvisionedThroughput must be specified for index: %.*s", SLICE_ARG(out->name));

@@ -27,9 +27,14 @@ bool spec_check_non_key_total(size_t total, struct arena *a, struct error *e) MU
 /* ProvisionedThroughput, given. `index`: whose it is, empty for the table's. */
 bool spec_throughput(const struct json *throughput, struct slice index, struct arena *a, struct throughput *out,
 		     struct error *e) MUST_CHECK;
-/* OnDemandThroughput; NULL leaves -1, -1. `removable`: -1 is allowed (UpdateTable). */
-bool spec_on_demand(const struct json *limits, struct slice index, bool removable, struct arena *a, int64_t *read,
-		    int64_t *write, struct error *e) MUST_CHECK;
+/* OnDemandThroughput: *read and *write are -1 where it sets no limit. */
+struct spec_on_demand {
+	const struct json *limits; /* NULL: not given */
+	struct slice index;        /* whose they are; empty: the table's */
+	bool removable;            /* -1 may be given, to remove a limit (UpdateTable) */
+};
+bool spec_on_demand(const struct spec_on_demand *q, struct arena *a, int64_t *read, int64_t *write,
+		    struct error *e) MUST_CHECK;
 /* The first member that OnDemandThroughput names, or NULL. */
 const char *spec_on_demand_member(const struct json *limits);
 

@@ -20,25 +20,22 @@ static const char *token_of(const struct json *j)
 	}
 }
 
-/* What every scalar has in common: no array, no object, and this set of JSON types. */
-static bool check_scalar(const struct json *j, const char *java, bool string_ok, bool number_ok, bool bool_ok,
-			 struct arena *a, struct error *e)
+/* What every scalar has in common: no array, no object; and it is a number, or a string. */
+static bool check_scalar(const struct json *j, const char *java, bool is_number, struct arena *a, struct error *e)
 {
 	switch (j->type) {
 	case JSON_ARRAY: return SERIALIZATION("Unrecognized collection type class java.lang.%s", java);
 	case JSON_OBJECT: return SERIALIZATION("Start of structure or map found where not expected");
 	case JSON_STRING:
-		if (string_ok)
+		if (!is_number)
 			return true;
 		break;
 	case JSON_INT:
 	case JSON_DOUBLE:
-		if (number_ok)
+		if (is_number)
 			return true;
 		break;
-	default:
-		if (bool_ok)
-			return true;
+	default: break;
 	}
 	return SERIALIZATION("%s cannot be converted to %s", token_of(j), java);
 }
@@ -121,12 +118,12 @@ static bool check_types(const struct shape *s, const struct json *j, bool in_col
 	if (j->type == JSON_NULL)
 		return true;
 	switch (s->type) {
-	case SHAPE_STRING: return check_scalar(j, "String", true, false, false, a, e);
+	case SHAPE_STRING: return check_scalar(j, "String", false, a, e);
 	case SHAPE_BOOLEAN: return check_boolean(j, a, e);
-	case SHAPE_INTEGER: return check_scalar(j, "Integer", false, true, false, a, e);
-	case SHAPE_LONG: return check_scalar(j, "Long", false, true, false, a, e);
+	case SHAPE_INTEGER: return check_scalar(j, "Integer", true, a, e);
+	case SHAPE_LONG: return check_scalar(j, "Long", true, a, e);
 	case SHAPE_DOUBLE:
-	case SHAPE_TIMESTAMP: return check_scalar(j, "Double", false, true, false, a, e);
+	case SHAPE_TIMESTAMP: return check_scalar(j, "Double", true, a, e);
 	case SHAPE_LIST: return check_list(s, j, a, e);
 	case SHAPE_MAP: return check_map(s, j, a, e);
 	case SHAPE_STRUCT: return check_struct(s, j, in_collection, a, e);

@@ -137,7 +137,7 @@ static bool give_ids(struct run *r, struct access_ask *q, struct slice raw)
 	return true;
 }
 
-static bool give_query(struct exchange *x, struct access_ask *q)
+static bool give_query(struct app_exchange *x, struct access_ask *q)
 {
 	struct target_pair *pairs;
 	bool ok = true;
@@ -160,7 +160,7 @@ static bool give_query(struct exchange *x, struct access_ask *q)
 	return ok;
 }
 
-static bool give_path(struct exchange *x, struct access_ask *q)
+static bool give_path(struct app_exchange *x, struct access_ask *q)
 {
 	const struct route *route = x->match.route;
 	struct value v;
@@ -179,7 +179,7 @@ static bool give_path(struct exchange *x, struct access_ask *q)
 
 /* ---- the answer ---- */
 
-static void say_how_long(struct exchange *x, const struct read_result *result)
+static void say_how_long(struct app_exchange *x, const struct read_result *result)
 {
 	const struct access *c = x->match.route->access;
 	bool known = x->run.caller.subject.n || x->run.caller.operator_;
@@ -201,7 +201,7 @@ static void say_how_long(struct exchange *x, const struct read_result *result)
 	}
 }
 
-static bool watch(struct exchange *x, const struct access_ask *q)
+static bool watch(struct app_exchange *x, const struct access_ask *q)
 {
 	struct app_reply *reply = arena_new(x->run.arena, struct app_reply);
 
@@ -214,7 +214,7 @@ static bool watch(struct exchange *x, const struct access_ask *q)
 	return true;
 }
 
-bool handle_access(struct exchange *x)
+bool handle_access(struct app_exchange *x)
 {
 	const struct access *c = x->match.route->access;
 	struct read_result result = { 0 };
@@ -247,7 +247,7 @@ static bool is_passed_over(enum problem_type t)
 	return t == PROBLEM_CONFLICT || t == PROBLEM_NOT_FOUND || t == PROBLEM_FORBIDDEN || t == PROBLEM_CHANGED;
 }
 
-static bool act(struct exchange *x, struct run *b, const struct row *row, const struct row *given, size_t *done)
+static bool act(struct app_exchange *x, struct run *b, const struct row *row, const struct row *given, size_t *done)
 {
 	static const struct write_options none = { 0 };
 	const struct action *action = row->entity ? entity_action(row->entity, x->match.route->name) : NULL;
@@ -267,7 +267,7 @@ static bool act(struct exchange *x, struct run *b, const struct row *row, const 
 }
 
 /* All rows first: what is done to one may take it out of the list. */
-bool handle_each(struct exchange *x)
+bool handle_each(struct app_exchange *x)
 {
 	struct read_result pages[EACH_MOST / 100 + 1] = { 0 };
 	struct run *b = branch_new(&x->run);

@@ -7,20 +7,20 @@
 
 #define BODY_HASH 16 /* hexadecimal digits */
 
-void answer_json(struct exchange *x, int status, struct slice body)
+void answer_json(struct app_exchange *x, int status, struct slice body)
 {
 	x->answer.status = status;
 	x->answer.type = ANSWER_JSON;
 	x->answer.body = body;
 }
 
-void answer_buf(struct exchange *x, int status, struct buf *b)
+void answer_buf(struct app_exchange *x, int status, struct buf *b)
 {
 	buf_byte(b, '\n');
 	answer_json(x, status, buf_slice(b));
 }
 
-void answer_problem(struct exchange *x)
+void answer_problem(struct app_exchange *x)
 {
 	const struct problem *p = &x->run.problem;
 	unsigned allow = x->answer.allow;
@@ -126,7 +126,7 @@ static bool is_listed(struct slice list, struct slice etag)
 	return false;
 }
 
-void answer_if_changed(struct exchange *x)
+void answer_if_changed(struct app_exchange *x)
 {
 	struct answer *w = &x->answer;
 
@@ -166,7 +166,7 @@ static void put_header(struct buf *b, const char *name, struct slice value)
 	buf_lit(b, "\r\n");
 }
 
-void answer_reply(struct exchange *x, struct app_reply *reply)
+void answer_reply(struct app_exchange *x, struct app_reply *reply)
 {
 	const struct answer *w = &x->answer;
 	struct buf b;

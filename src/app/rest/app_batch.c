@@ -53,7 +53,7 @@ static bool check_members(struct run *r, const struct json *entry)
 	return true;
 }
 
-static bool read_entry(struct exchange *x, const struct json *entry, struct app_request *q)
+static bool read_entry(struct app_exchange *x, const struct json *entry, struct app_request *q)
 {
 	static const struct json empty = { .type = JSON_OBJECT };
 	struct run *r = &x->run;
@@ -82,10 +82,10 @@ static bool read_entry(struct exchange *x, const struct json *entry, struct app_
 }
 
 /* Memory of its own, given back before the next one: a hundred long lists would be too much for one arena. */
-static void handle_entry(const struct exchange *outer, struct run *own, const struct json *entry, struct buf *b)
+static void handle_entry(const struct app_exchange *outer, struct run *own, const struct json *entry, struct buf *b)
 {
 	struct app_request *q = arena_new(own->arena, struct app_request);
-	struct exchange *x = arena_new(own->arena, struct exchange);
+	struct app_exchange *x = arena_new(own->arena, struct app_exchange);
 
 	q->client = outer->q->client;
 	q->base = outer->q->base;
@@ -102,7 +102,7 @@ static void handle_entry(const struct exchange *outer, struct run *own, const st
 	if (b->n > BATCH_BYTES)
 		(void)run_fail(&x->run, PROBLEM_TOO_LARGE, "the replies are too long for one batch; this was not begun");
 	else if (read_entry(x, entry, q) && caller_stands(&x->run)) /* one before it may have ended the session */
-		exchange_handle(x);
+		app_exchange_handle(x);
 	if (!x->answer.status)
 		answer_problem(x);
 	buf_lit(b, "{\"status\":");
@@ -132,7 +132,7 @@ static bool has_password(const struct json *requests)
 	return false;
 }
 
-bool handle_batch(struct exchange *x)
+bool handle_batch(struct app_exchange *x)
 {
 	const struct json *requests = json_get(x->body, "requests");
 	struct run *own;

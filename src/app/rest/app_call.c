@@ -7,7 +7,7 @@
 #include "app/entity/output.h"
 
 struct call {
-	struct exchange *x;
+	struct app_exchange *x;
 	struct run *r;           /* the pattern's own: another caller */
 	const struct json *with; /* an object, or NULL */
 	struct buf out;
@@ -221,7 +221,7 @@ static void write_explained(struct buf *b, const struct call *c, const struct tr
 /* What was asked of the database says why as well; a problem may have members of its own. */
 static bool explain_problem(const struct call *c, const struct trace *trace)
 {
-	struct exchange *x = c->x;
+	struct app_exchange *x = c->x;
 	struct slice bare;
 	struct buf b;
 
@@ -235,7 +235,7 @@ static bool explain_problem(const struct call *c, const struct trace *trace)
 	return true;
 }
 
-bool handle_call(struct exchange *x)
+bool handle_call(struct app_exchange *x)
 {
 	const struct json *name = json_get(x->body, "pattern");
 	struct run inner = x->run;

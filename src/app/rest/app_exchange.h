@@ -26,7 +26,7 @@ struct answer {
 	struct app_reply *ready; /* someone else has made it, whole; NULL: the above */
 };
 
-struct exchange {
+struct app_exchange {
 	struct app *app;
 	const struct app_request *q;
 	struct run run;
@@ -40,41 +40,41 @@ struct exchange {
 };
 
 /* From the path to the answer, problems included. */
-void exchange_handle(struct exchange *x);
+void app_exchange_handle(struct app_exchange *x);
 
 /* ---- handlers, one for each route_kind ---- */
-bool handle_item(struct exchange *x) MUST_CHECK;
-bool handle_create(struct exchange *x) MUST_CHECK;
-bool handle_put(struct exchange *x) MUST_CHECK;
-bool handle_patch(struct exchange *x) MUST_CHECK;
-bool handle_delete(struct exchange *x) MUST_CHECK;
-bool handle_action(struct exchange *x) MUST_CHECK;
-bool handle_access(struct exchange *x) MUST_CHECK;
-bool handle_each(struct exchange *x) MUST_CHECK;
-bool handle_login(struct exchange *x) MUST_CHECK;
-bool handle_me(struct exchange *x) MUST_CHECK;
-bool handle_batch(struct exchange *x) MUST_CHECK;
-bool handle_call(struct exchange *x) MUST_CHECK;
-bool handle_openapi(struct exchange *x) MUST_CHECK;
-bool handle_index(struct exchange *x) MUST_CHECK;
+bool handle_item(struct app_exchange *x) MUST_CHECK;
+bool handle_create(struct app_exchange *x) MUST_CHECK;
+bool handle_put(struct app_exchange *x) MUST_CHECK;
+bool handle_patch(struct app_exchange *x) MUST_CHECK;
+bool handle_delete(struct app_exchange *x) MUST_CHECK;
+bool handle_action(struct app_exchange *x) MUST_CHECK;
+bool handle_access(struct app_exchange *x) MUST_CHECK;
+bool handle_each(struct app_exchange *x) MUST_CHECK;
+bool handle_login(struct app_exchange *x) MUST_CHECK;
+bool handle_me(struct app_exchange *x) MUST_CHECK;
+bool handle_batch(struct app_exchange *x) MUST_CHECK;
+bool handle_call(struct app_exchange *x) MUST_CHECK;
+bool handle_openapi(struct app_exchange *x) MUST_CHECK;
+bool handle_index(struct app_exchange *x) MUST_CHECK;
 /* The answer to a write that a receipt says was done to the item at `key`, from what the item is now (app_item.c). */
-bool answer_receipt(struct exchange *x, struct value key) MUST_CHECK;
+bool answer_receipt(struct app_exchange *x, struct value key) MUST_CHECK;
 
 /* ---- answers (app_answer.c) ---- */
-void answer_json(struct exchange *x, int status, struct slice body); /* which ends with a line feed, for terminals */
-void answer_buf(struct exchange *x, int status, struct buf *b);      /* the same; adds the line feed */
+void answer_json(struct app_exchange *x, int status, struct slice body); /* which ends with a line feed, for terminals */
+void answer_buf(struct app_exchange *x, int status, struct buf *b);      /* the same; adds the line feed */
 /* The body without its line feed, to be part of something larger. */
 struct slice answer_bare(const struct answer *w);
 /* Of run.problem. */
-void answer_problem(struct exchange *x);
+void answer_problem(struct app_exchange *x);
 /* Turns a 200 into a 304 when the request has that ETag already. */
-void answer_if_changed(struct exchange *x);
+void answer_if_changed(struct app_exchange *x);
 /* An ETag for a body: of the body alone; or `validator` (output_etag) and what of the body it does not cover: counters, what is
  * shown to some callers only. */
 struct slice answer_etag(struct arena *a, struct slice validator, struct slice body);
 /* If-Match with such ETags as output_etag() has them. */
 struct slice answer_if_match(struct arena *a, struct slice header);
-void answer_reply(struct exchange *x, struct app_reply *reply);
+void answer_reply(struct app_exchange *x, struct app_reply *reply);
 
 /* ---- Idempotency-Key (idempotency.c) ---- */
 #define IDEMPOTENCY_HASH 32

@@ -137,21 +137,21 @@ void app_summary(const struct app *app, struct buf *out)
 	buf_printf(out, ",\"entities\":%zu,\"access\":%zu}", d->entity_count, d->access_count);
 }
 
-static void cacheable(struct exchange *x)
+static void cacheable(struct app_exchange *x)
 {
 	x->answer.etag = answer_etag(x->run.arena, SLICE(""), x->answer.body);
 	x->answer.cache = SLICE("public, max-age=60");
 	answer_if_changed(x);
 }
 
-bool handle_index(struct exchange *x)
+bool handle_index(struct app_exchange *x)
 {
 	answer_json(x, 200, x->app->index);
 	cacheable(x);
 	return true;
 }
 
-bool handle_openapi(struct exchange *x)
+bool handle_openapi(struct app_exchange *x)
 {
 	struct buf b;
 
@@ -164,7 +164,7 @@ bool handle_openapi(struct exchange *x)
 
 /* ---- callers ---- */
 
-bool handle_me(struct exchange *x)
+bool handle_me(struct app_exchange *x)
 {
 	const struct caller *c = &x->run.caller;
 	struct buf b;
@@ -183,7 +183,7 @@ bool handle_me(struct exchange *x)
 	return true;
 }
 
-bool handle_login(struct exchange *x)
+bool handle_login(struct app_exchange *x)
 {
 	struct buf b;
 

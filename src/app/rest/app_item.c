@@ -9,7 +9,7 @@
 
 /* ---- answers ---- */
 
-static bool show_item(struct exchange *x, int status, const struct row *i)
+static bool show_item(struct app_exchange *x, int status, const struct row *i)
 {
 	struct buf b;
 
@@ -24,7 +24,7 @@ static bool show_item(struct exchange *x, int status, const struct row *i)
 
 /* The write was done, and the database cannot say now what the caller may see of it. With a receipt a repetition gets to see it;
  * without, that it was done is the answer: an error would be taken for the write's. */
-static bool without_item(struct exchange *x, int status)
+static bool without_item(struct app_exchange *x, int status)
 {
 	if (x->run.problem.type != PROBLEM_BUSY)
 		return false;
@@ -38,7 +38,7 @@ static bool without_item(struct exchange *x, int status)
 }
 
 /* Who may create, change or act need not be one who may read. */
-static bool show_if_readable(struct exchange *x, int status, int otherwise, const struct write_result *made)
+static bool show_if_readable(struct app_exchange *x, int status, int otherwise, const struct write_result *made)
 {
 	const struct entity *e = x->match.route->entity;
 	struct row item = row_lay(x->run.arena, e, made->full);
@@ -53,7 +53,7 @@ static bool show_if_readable(struct exchange *x, int status, int otherwise, cons
 	return true;
 }
 
-static bool show_created(struct exchange *x, const struct write_result *made)
+static bool show_created(struct app_exchange *x, const struct write_result *made)
 {
 	struct slice path = entity_path(&x->run, x->match.route->entity, made->full);
 
@@ -63,7 +63,7 @@ static bool show_created(struct exchange *x, const struct write_result *made)
 	return true;
 }
 
-static struct write_options options(struct exchange *x)
+static struct write_options options(struct app_exchange *x)
 {
 	return (struct write_options){ .if_match = answer_if_match(x->run.arena, x->q->if_match),
 				       .token = x->token,
@@ -74,7 +74,7 @@ static struct write_options options(struct exchange *x)
 /* ---- the identity in the path ---- */
 
 /* A text that cannot be a value of its attribute is the address of nothing. */
-static bool path_identity(struct exchange *x, struct identity *out)
+static bool path_identity(struct app_exchange *x, struct identity *out)
 {
 	const struct route *route = x->match.route;
 	struct value *args = arena_alloc(x->run.arena, (x->match.count + 1) * sizeof(*args));
@@ -92,7 +92,7 @@ static bool path_identity(struct exchange *x, struct identity *out)
 }
 
 /* Whether the path may say this of a new item. */
-static bool may_give(struct exchange *x, const struct attribute *a, struct value v)
+static bool may_give(struct app_exchange *x, const struct attribute *a, struct value v)
 {
 	struct run *r = &x->run;
 	struct value self;
@@ -114,7 +114,7 @@ static bool may_give(struct exchange *x, const struct attribute *a, struct value
 }
 
 /* The path's parameters go with the body; what the body says must not differ. */
-static bool give_path(struct exchange *x, struct row *given)
+static bool give_path(struct app_exchange *x, struct row *given)
 {
 	const struct route *route = x->match.route;
 	struct run *r = &x->run;
@@ -137,12 +137,12 @@ static bool give_path(struct exchange *x, struct row *given)
 
 /* ---- receipts ---- */
 
-static bool is_creation(const struct exchange *x)
+static bool is_creation(const struct app_exchange *x)
 {
 	return x->match.route->kind == ROUTE_CREATE || (x->match.route->kind == ROUTE_PUT && !x->q->if_match.n);
 }
 
-bool answer_receipt(struct exchange *x, struct value key)
+bool answer_receipt(struct app_exchange *x, struct value key)
 {
 	const struct entity *e = x->match.route->entity;
 	struct write_result is = { 0 };
@@ -160,7 +160,7 @@ bool answer_receipt(struct exchange *x, struct value key)
 
 /* ---- handlers ---- */
 
-bool handle_item(struct exchange *x)
+bool handle_item(struct app_exchange *x)
 {
 	struct row item;
 	struct identity of;
@@ -172,7 +172,7 @@ bool handle_item(struct exchange *x)
 	return true;
 }
 
-static bool create(struct exchange *x, bool put)
+static bool create(struct app_exchange *x, bool put)
 {
 	const struct entity *e = x->match.route->entity;
 	struct write_options o = options(x);
@@ -188,12 +188,12 @@ static bool create(struct exchange *x, bool put)
 	return give_path(x, &given) && write_create(&x->run, e, &given, &o, &made) && show_created(x, &made);
 }
 
-bool handle_create(struct exchange *x)
+bool handle_create(struct app_exchange *x)
 {
 	return create(x, false);
 }
 
-static bool update(struct exchange *x, const struct row *changes, bool merge)
+static bool update(struct app_exchange *x, const struct row *changes, bool merge)
 {
 	struct write_options o = options(x);
 	struct write_result made = { 0 };
@@ -205,7 +205,7 @@ static bool update(struct exchange *x, const struct row *changes, bool merge)
 }
 
 /* The body without what the server keeps: a client that replaces an item sends back what it has read. */
-static const struct json *without_kept(struct exchange *x)
+static const struct json *without_kept(struct app_exchange *x)
 {
 	const struct entity *e = x->match.route->entity;
 	struct json_member *members = arena_array(x->run.arena, struct json_member, x->body->count);
@@ -234,7 +234,7 @@ static bool is_in_path(const struct entity *e, struct slice name)
 }
 
 /* Omitted attributes are taken away, which the write makes their default, or nothing. */
-static void drop_the_rest(struct exchange *x, struct row *changes)
+static void drop_the_rest(struct app_exchange *x, struct row *changes)
 {
 	const struct entity *e = x->match.route->entity;
 
@@ -247,7 +247,7 @@ static void drop_the_rest(struct exchange *x, struct row *changes)
 	}
 }
 
-static bool same_as_path(struct exchange *x, const struct row *changes)
+static bool same_as_path(struct app_exchange *x, const struct row *changes)
 {
 	const struct route *route = x->match.route;
 
@@ -264,7 +264,7 @@ static bool same_as_path(struct exchange *x, const struct row *changes)
 	return true;
 }
 
-bool handle_put(struct exchange *x)
+bool handle_put(struct app_exchange *x)
 {
 	struct row changes;
 
@@ -277,7 +277,7 @@ bool handle_put(struct exchange *x)
 	return update(x, &changes, false);
 }
 
-bool handle_patch(struct exchange *x)
+bool handle_patch(struct app_exchange *x)
 {
 	struct row changes;
 
@@ -285,7 +285,7 @@ bool handle_patch(struct exchange *x)
 	       update(x, &changes, true);
 }
 
-bool handle_delete(struct exchange *x)
+bool handle_delete(struct app_exchange *x)
 {
 	struct write_options o = options(x);
 	struct write_result gone = { 0 };
@@ -298,7 +298,7 @@ bool handle_delete(struct exchange *x)
 	return true;
 }
 
-bool handle_action(struct exchange *x)
+bool handle_action(struct app_exchange *x)
 {
 	const struct route *route = x->match.route;
 	struct write_options o = options(x);

@@ -8,19 +8,6 @@
 
 /* ---- conditions on a target ---- */
 
-/* Whether the ttl attribute can be in items of the entity. */
-static bool may_expire(const struct run *r, const struct entity *e)
-{
-	struct slice ttl = r->design->ttl;
-
-	if (!ttl.n)
-		return false;
-	for (size_t i = 0; i < e->key_count; i++)
-		if (slice_equal(e->keys[i].attribute, ttl))
-			return true;
-	return entity_attribute(e, ttl) != NULL;
-}
-
 /* ttl is absent or ttl > now */
 static const struct term *not_expired(struct run *r)
 {
@@ -90,7 +77,7 @@ bool plan_ask_alive(struct plan *p, struct plan_action *a)
 {
 	bool cannot;
 
-	return !may_expire(p->run, a->entity) || plan_filter(p, a, not_expired(p->run), &cannot);
+	return !a->entity->may_expire || plan_filter(p, a, not_expired(p->run), &cannot);
 }
 
 bool plan_add_ask(struct plan *p, struct plan_action *a, const struct plan_ask *ask)

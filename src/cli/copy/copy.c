@@ -11,7 +11,6 @@
 #include "cli/copy/copy_print.h"
 #include "cli/copy/copy_side.h"
 #include "cli/design_file.h"
-#include "cli/flags.h"
 #include "cli/secret.h"
 
 #define TABLES_MOST 32
@@ -25,48 +24,6 @@ struct copy_flags {
 };
 
 /* ---- flags ---- */
-
-#define TEXT_FLAG(name, field)                                                        \
-	static bool set_##name(void *options, const char *value, char *why, size_t n) \
-	{                                                                             \
-		(void)why, (void)n;                                                   \
-		((struct copy_flags *)options)->field = value;                        \
-		return true;                                                          \
-	}
-TEXT_FLAG(from, from)
-TEXT_FLAG(to, to)
-TEXT_FLAG(secret_file, secret_file)
-
-#define LIST_FLAG(name, list, count)                                                  \
-	static bool add_##name(void *options, const char *value, char *why, size_t n) \
-	{                                                                             \
-		struct copy_flags *f = options;                                       \
-                                                                                      \
-		snprintf(why, n, "at most %d", TABLES_MOST);                          \
-		if (f->count == TABLES_MOST)                                          \
-			return false;                                                 \
-		f->list[f->count++] = value;                                          \
-		return true;                                                          \
-	}
-LIST_FLAG(design, designs, design_count)
-LIST_FLAG(table, tables, table_count)
-
-#define SWITCH_FLAG(name, field)                                                      \
-	static bool set_##name(void *options, const char *value, char *why, size_t n) \
-	{                                                                             \
-		(void)value, (void)why, (void)n;                                      \
-		((struct copy_flags *)options)->field = true;                         \
-		return true;                                                          \
-	}
-SWITCH_FLAG(follow, follow)
-SWITCH_FLAG(switch, switch_)
-SWITCH_FLAG(verify, verify)
-SWITCH_FLAG(dry_run, dry_run)
-SWITCH_FLAG(yes, yes)
-SWITCH_FLAG(replace, options.replace)
-SWITCH_FLAG(enable_stream, options.enable_stream)
-SWITCH_FLAG(settle, options.settle)
-SWITCH_FLAG(drop_undone, options.drop_undone)
 
 static bool read_number(const char *value, double least, double most, double *out)
 {
@@ -82,17 +39,6 @@ static bool set_units(void *options, const char *value, char *why, size_t n)
 	return read_number(value, 1, 1e9, &((struct copy_flags *)options)->options.units);
 }
 
-static bool set_parallel(void *options, const char *value, char *why, size_t n)
-{
-	double v;
-
-	snprintf(why, n, "'%s' is not a number of 1 to %d", value, COPY_PARALLEL_MOST);
-	if (!read_number(value, 1, COPY_PARALLEL_MOST, &v))
-		return false;
-	((struct copy_flags *)options)->options.parallel = (unsigned)v;
-	return true;
-}
-
 static bool set_patience(void *options, const char *value, char *why, size_t n)
 {
 	double v;
@@ -106,50 +52,26 @@ static bool set_patience(void *options, const char *value, char *why, size_t n)
 
 /* clang-format off */
 static const struct flag flags[] = {
-	{ "from", "WHERE", "a data directory, aws, aws:REGION, https://…, or http:// on this machine", set_from },
-	{ "to", "WHERE", "likewise; a directory is made", set_to },
-	{ "design", "FILE", "the table of a design, and what belongs to it of <table>.thorpe; may be given several times", add_design },
-	{ "table", "NAME", "any other table; may be given several times", add_table },
-	{ "follow", NULL, "go on applying changes until Ctrl-C", set_follow },
-	{ "switch", NULL, "nobody writes to the source any more: bring over the rest, and turn on the target's stream and TTL", set_switch },
-	{ "verify", NULL, "copy nothing; compare both sides item by item", set_verify },
-	{ "dry-run", NULL, "only say what would be done", set_dry_run },
-	{ "replace", NULL, "the target's items may go: it becomes what the source is", set_replace },
-	{ "yes", NULL, "replace without asking", set_yes },
-	{ "settle", NULL, "before the switch, do at the source what its processors have not done", set_settle },
-	{ "drop-undone", NULL, "switch although its processors are not through: what they have not done is done nowhere", set_drop_undone },
-	{ "enable-stream", NULL, "turn the source's stream on when it has none", set_enable_stream },
-	{ "units", "N", "use about so many write units a second", set_units },
-	{ "parallel", "N", "threads for each table (8)", set_parallel },
-	{ "patience", "SECONDS", "how long a side that does not answer is waited for (60)", set_patience },
-	{ "secret-file", "FILE", "the source's secret, where it is neither in its directory nor in <table>.thorpe", set_secret_file },
-	{ 0 },
+	FLAG_TEXT("from", "WHERE", struct copy_flags, from, "a data directory, aws, aws:REGION, https://…, or http:// on this machine"),
+	FLAG_TEXT("to", "WHERE", struct copy_flags, to, "likewise; a missing directory is created"),
+	FLAG_LIST("design", "FILE", struct copy_flags, designs, design_count, "the table of a design, and what belongs to it in <table>.thorpe; repeatable"),
+	FLAG_LIST("table", "NAME", struct copy_flags, tables, table_count, "any other table; repeatable"),
+	FLAG_SWITCH("follow", struct copy_flags, follow, "go on applying changes until Ctrl-C"),
+	FLAG_SWITCH("switch", struct copy_flags, switch_, "the source gets no more writes: bring over the rest, and turn on the target's stream and TTL"),
+	FLAG_SWITCH("verify", struct copy_flags, verify, "copy nothing; compare both sides item by item"),
+	FLAG_SWITCH("dry-run", struct copy_flags, dry_run, "only print the plan"),
+	FLAG_SWITCH("replace", struct copy_flags, options.replace, "let the target's items go: the target becomes what the source is"),
+	FLAG_SWITCH("yes", struct copy_flags, yes, "replace without asking"),
+	FLAG_SWITCH("settle", struct copy_flags, options.settle, "before the switch, finish at the source what its processors have left undone"),
+	FLAG_SWITCH("drop-undone", struct copy_flags, options.drop_undone, "switch although processors are not finished: what they have left undone is lost"),
+	FLAG_SWITCH("enable-stream", struct copy_flags, options.enable_stream, "turn on the source's stream if it has none"),
+	FLAG_READ("units", "N", set_units, "use about N write units a second"),
+	FLAG_NUMBER("parallel", "N", struct copy_flags, options.parallel, 1, COPY_PARALLEL_MOST, "threads for each table (8)"),
+	FLAG_READ("patience", "SECONDS", set_patience, "how long to wait for a side that does not answer (60)"),
+	FLAG_TEXT("secret-file", "FILE", struct copy_flags, secret_file, "the source's secret, if it is neither in its directory nor in <table>.thorpe"),
+	FLAG_END,
 };
 /* clang-format on */
-
-static void print_help(void)
-{
-	puts("Usage: thorpe copy --from WHERE --to WHERE (--design FILE | --table NAME)… [options]\n\n"
-	     "Copies tables: every item, then the changes since, in order. It may be stopped at any moment, also by\n"
-	     "a kill, and goes on where it was when the same command is run again. Tables that the target does\n"
-	     "not have are made. docs/moving.md has the whole way.\n\n"
-	     "Without --follow or --switch it ends when it has caught up (from a directory, which nobody else can\n"
-	     "write to: with the switch). While it is being filled the target has no stream and no TTL, so that no\n"
-	     "processor takes copied items for new ones; --switch turns them on.\n\n"
-	     "To move a design that is in use:\n"
-	     "  1. thorpe copy … --follow           until it is no more than a second behind; then Ctrl-C\n"
-	     "  2. keep clients away from the source, and let its processors finish\n"
-	     "  3. thorpe copy … --switch           some seconds\n"
-	     "  4. start the servers of the target\n\n"
-	     "Exits with 0 when the target is complete and switched (with --verify: when both sides are the same), 3\n"
-	     "when something is left to do (it has caught up, was stopped, or processors are not through), 1 when\n"
-	     "it failed or something differs, 2 when the command was wrong.\n");
-	flags_print(flags);
-	puts("\nExamples:\n"
-	     "  thorpe copy --from ./thorpe-data --to aws:eu-west-1 --design designs/social.yaml\n"
-	     "  thorpe copy --from http://127.0.0.1:8000 --to aws:eu-west-1 --design designs/social.yaml --follow --units 2000\n"
-	     "  thorpe copy --from aws --to ./copy --table Orders --table Customers");
-}
 
 /* ---- a table ---- */
 
@@ -344,7 +266,7 @@ static bool add_tasks(struct copying *x, char *why, size_t n)
 		const struct design *d = design_file_load(&x->arena, f->designs[i]);
 
 		if (!d) {
-			snprintf(why, n, "%s is no design that can be used", f->designs[i]);
+			snprintf(why, n, "%s is not a usable design", f->designs[i]);
 			return false;
 		}
 		if (!find_secret(x, &add_task(x, d->table, d)->options, why, n))
@@ -404,34 +326,29 @@ static int check_flags(const struct copy_flags *f)
 	if (!f->design_count && !f->table_count)
 		return complain(EXIT_USAGE, "which tables? --design FILE or --table NAME");
 	if (f->design_count + f->table_count > TABLES_MOST)
-		return complain(EXIT_USAGE, "at most %d tables at once", TABLES_MOST);
+		return complain(EXIT_USAGE, "%d tables at once are the most", TABLES_MOST);
 	if (f->follow + f->switch_ + f->verify + f->dry_run > 1)
-		return complain(EXIT_USAGE, "--follow, --switch, --verify and --dry-run: take one");
+		return complain(EXIT_USAGE, "--follow, --switch, --verify and --dry-run exclude one another");
 	if (f->follow && copy_side_is_directory(f->from))
-		return complain(EXIT_USAGE,
-				"nobody else can write to a directory while it is read: --follow is for a running server");
+		return complain(
+			EXIT_USAGE,
+			"--follow is for a running server: nothing else can write to a directory while it is read");
 	if (f->options.settle && f->options.drop_undone)
-		return complain(EXIT_USAGE, "--settle does it and --drop-undone does not: take one");
+		return complain(EXIT_USAGE, "--settle and --drop-undone exclude each other");
 	return 0;
 }
 
-int command_copy(int argc, char **argv)
+static int run(void *options, char **words, int count)
 {
-	struct copy_flags f = { 0 };
-	struct copying x = { .flags = &f };
-	int status;
+	struct copying x = { .flags = options };
+	int status = check_flags(x.flags);
 
-	switch (flags_parse(flags, &f, argc, argv, "copy")) {
-	case FLAGS_HELP: print_help(); return 0;
-	case FLAGS_WRONG: return EXIT_USAGE;
-	case FLAGS_OK: break;
-	}
-	status = check_flags(&f);
+	(void)words, (void)count;
 	if (status)
 		return status;
 	x.tasks = mem_zalloc(TABLES_MOST * sizeof(*x.tasks));
 	if (!x.tasks)
-		return complain(EXIT_REFUSED, "not enough memory");
+		return complain(EXIT_REFUSED, "out of memory");
 	arena_init(&x.arena);
 	status = copy(&x);
 	copy_side_close(&x.from);
@@ -440,3 +357,31 @@ int command_copy(int argc, char **argv)
 	mem_free(x.tasks);
 	return status;
 }
+
+/* clang-format off */
+const struct command command_copy = {
+	.name = "copy",
+	.summary = "move a design's data between a directory, a server and DynamoDB while it is used",
+	.usage = "--from WHERE --to WHERE (--design FILE | --table NAME)… [options]",
+	.about = "Copies tables: every item, then the changes since, in order. You can stop it at any moment, even\n"
+		 "with a kill; the same command goes on where it was. Tables that the target lacks are created.\n"
+		 "docs/moving.md describes the whole procedure.\n\n"
+		 "Without --follow or --switch it ends when it has caught up (from a directory, which nothing else can\n"
+		 "write to: with the switch). While the target is being filled it has no stream and no TTL, so that no\n"
+		 "processor takes copied items for new ones; --switch turns them on.\n\n"
+		 "To move a design that is in use:\n"
+		 "  1. thorpe copy … --follow           until it is at most a second behind; then Ctrl-C\n"
+		 "  2. keep clients away from the source, and let its processors finish\n"
+		 "  3. thorpe copy … --switch           some seconds\n"
+		 "  4. start the servers of the target\n\n"
+		 "Exits with 0 when the target is complete and switched (with --verify: when both sides are the same), 3\n"
+		 "when something is left to do (it has caught up, was stopped, or processors are not finished), 1 when\n"
+		 "it failed or something differs, 2 when the options are wrong.",
+	.flags = flags,
+	.examples = "  thorpe copy --from ./thorpe-data --to aws:eu-west-1 --design designs/social.yaml\n"
+		    "  thorpe copy --from http://127.0.0.1:8000 --to aws:eu-west-1 --design designs/social.yaml --follow --units 2000\n"
+		    "  thorpe copy --from aws --to ./copy --table Orders --table Customers",
+	.size = sizeof(struct copy_flags),
+	.run = run,
+};
+/* clang-format on */

@@ -10,14 +10,16 @@
 #include "cli/commands.h"
 #include "cli/deploy/deploy_print.h"
 #include "cli/design_file.h"
-#include "cli/flags.h"
 #include "remote/remote.h"
 
 #define TAGS_MAX      48 /* a table has at most 50 */
 #define MONTH_SECONDS (730.0 * 3600)
 
+enum deploy_format { FORMAT_NONE, FORMAT_CLOUDFORMATION, FORMAT_TERRAFORM, FORMAT_POLICY, FORMAT_DEPLOY_POLICY };
+
 struct deploy_flags {
-	const char *backend, *format;
+	const char *backend;
+	enum deploy_format format;
 	struct remote_place place;
 	struct deploy_options options;
 	struct deploy_tag tags[TAGS_MAX];
@@ -33,18 +35,6 @@ static bool set_backend(void *options, const char *value, char *why, size_t n)
 
 	f->backend = value;
 	return remote_parse(value, &f->place, why, n);
-}
-
-static bool set_format(void *options, const char *value, char *why, size_t n)
-{
-	static const char *const formats[] = { "cloudformation", "terraform", "policy", "deploy-policy" };
-
-	((struct deploy_flags *)options)->format = value;
-	for (size_t i = 0; i < sizeof(formats) / sizeof(*formats); i++)
-		if (!strcmp(value, formats[i]))
-			return true;
-	snprintf(why, n, "'%s' is none of cloudformation, terraform, policy, deploy-policy", value);
-	return false;
 }
 
 static bool set_tag(void *options, const char *value, char *why, size_t n)
@@ -136,55 +126,25 @@ static bool set_item_size(void *options, const char *value, char *why, size_t n)
 	       f->load.item_bytes <= 409600;
 }
 
-#define SWITCH_FLAG(name, field)                                                      \
-	static bool set_##name(void *options, const char *value, char *why, size_t n) \
-	{                                                                             \
-		(void)value, (void)why, (void)n;                                      \
-		((struct deploy_flags *)options)->field = true;                       \
-		return true;                                                          \
-	}
-SWITCH_FLAG(yes, yes)
-SWITCH_FLAG(dry_run, dry_run)
-SWITCH_FLAG(no_recovery, options.no_recovery)
-SWITCH_FLAG(no_protection, options.no_protection)
+/* As enum deploy_format; the first is none that may be asked for. */
+static const char *const formats[] = { "", "cloudformation", "terraform", "policy", "deploy-policy", NULL };
 
 /* clang-format off */
 static const struct flag flags[] = {
-	{ "backend", "WHERE", "where to create the tables: aws, aws:REGION, https://…, or http:// on this machine", set_backend },
-	{ "yes", NULL, "do not ask", set_yes },
-	{ "dry-run", NULL, "only print the plan: exits with 3 when there is something to do", set_dry_run },
-	{ "tag", "KEY=VALUE", "a tag for the tables, besides thorpe:design; repeatable", set_tag },
-	{ "no-pitr", NULL, "do not turn on point-in-time recovery", set_no_recovery },
-	{ "no-deletion-protection", NULL, "do not turn on deletion protection", set_no_protection },
-	{ "reads", "RATE", "for the cost: reading calls, as 50 (a second), 3000/day, 20M/month (the design's traffic)", set_reads },
-	{ "writes", "RATE", "for the cost: writing calls", set_writes },
-	{ "storage", "GB", "for the cost: stored data, indexes included", set_storage },
-	{ "item-size", "BYTES", "for the cost: the average size of an item (1024)", set_item_size },
-	{ "format", "FORMAT", "print text and call nothing: cloudformation, terraform, policy, deploy-policy", set_format },
-	{ 0 },
+	FLAG_READ("backend", "WHERE", set_backend, "where to create the tables: aws, aws:REGION, https://…, or http:// on this machine"),
+	FLAG_SWITCH("yes", struct deploy_flags, yes, "do not ask"),
+	FLAG_SWITCH("dry-run", struct deploy_flags, dry_run, "only print the plan: exits with 3 when there is something to do"),
+	FLAG_READ("tag", "KEY=VALUE", set_tag, "a tag for the tables, besides thorpe:design; repeatable"),
+	FLAG_SWITCH("no-pitr", struct deploy_flags, options.no_recovery, "do not turn on point-in-time recovery"),
+	FLAG_SWITCH("no-deletion-protection", struct deploy_flags, options.no_protection, "do not turn on deletion protection"),
+	FLAG_READ("reads", "RATE", set_reads, "for the cost: reading calls, as 50 (a second), 3000/day, 20M/month (the design's traffic)"),
+	FLAG_READ("writes", "RATE", set_writes, "for the cost: writing calls"),
+	FLAG_READ("storage", "GB", set_storage, "for the cost: stored data, indexes included"),
+	FLAG_READ("item-size", "BYTES", set_item_size, "for the cost: the average size of an item (1024)"),
+	FLAG_CHOICE("format", "FORMAT", struct deploy_flags, format, formats, "print text and call nothing: cloudformation, terraform, policy, deploy-policy"),
+	FLAG_END,
 };
 /* clang-format on */
-
-static void print_help(void)
-{
-	puts("Usage: thorpe deploy FILE --backend WHERE [--dry-run | --yes] [options]\n"
-	     "       thorpe deploy FILE --format cloudformation|terraform|policy|deploy-policy [options]\n\n"
-	     "Creates the table of a design and the one beside it (<table>.thorpe) where servers keep leases\n"
-	     "and positions: with keys, indexes, stream, TTL, point-in-time recovery, deletion protection and\n"
-	     "tags. Tables that exist are brought up to date. It first prints the plan and its cost per month,\n"
-	     "then asks.\n\n"
-	     "It never deletes anything. If something cannot be changed, it says what to do instead and changes\n"
-	     "nothing. You can interrupt it at any point and run it again.\n\n"
-	     "--format prints the same tables for other tools; 'policy' prints the IAM policy that servers need,\n"
-	     "'deploy-policy' the one that this command needs.\n\n"
-	     "Exits with 0 when everything is as the design says, 3 when there is something to do and it was not\n"
-	     "done (--dry-run, or no --yes without a terminal), 1 when it failed, 2 when the options are wrong.\n");
-	flags_print(flags);
-	puts("\nExamples:\n"
-	     "  thorpe deploy designs/social.yaml --backend aws:eu-west-1 --dry-run\n"
-	     "  thorpe deploy designs/social.yaml --backend aws:eu-west-1 --tag team=social --yes\n"
-	     "  thorpe deploy designs/social.yaml --format terraform > social.tf");
-}
 
 /* ---- text ---- */
 
@@ -193,12 +153,12 @@ static int print_text(const struct deploy_flags *f, const struct deploy_want *w,
 	const char *region = f->place.region[0] ? f->place.region : "*";
 	struct slice text;
 
-	if (!strcmp(f->format, "cloudformation"))
+	if (f->format == FORMAT_CLOUDFORMATION)
 		text = deploy_cloudformation(w, a);
-	else if (!strcmp(f->format, "terraform"))
+	else if (f->format == FORMAT_TERRAFORM)
 		text = deploy_terraform(w, a);
 	else
-		text = deploy_policy(w, !strcmp(f->format, "deploy-policy"), region, a);
+		text = deploy_policy(w, f->format == FORMAT_DEPLOY_POLICY, region, a);
 	fwrite(text.p, 1, text.n, stdout);
 	return fflush(stdout) ? complain(EXIT_REFUSED, "could not print it: %s", strerror(errno)) : 0;
 }
@@ -311,38 +271,67 @@ static int deploy_at(const struct deploy_flags *f, struct deploy_want *w, struct
 	return status;
 }
 
-int command_deploy(int argc, char **argv)
+static int check(const struct deploy_flags *f)
 {
-	struct deploy_flags f = { .load = { .reads = -1, .writes = -1, .storage_gb = -1 } };
-	int words = flags_words_first(flags, argc, argv), status;
-	const struct design *d;
-	struct deploy_want want;
-	struct arena arena;
+	if (!f->backend && !f->format)
+		return complain(EXIT_USAGE, "where? --backend aws, aws:REGION, https://… or http:// on this machine; "
+					    "or --format to print text");
+	if (f->yes && f->dry_run)
+		return complain(EXIT_USAGE, "--yes and --dry-run exclude each other");
+	if (f->format && (f->yes || f->dry_run))
+		return complain(EXIT_USAGE, "--format and --%s exclude each other", f->yes ? "yes" : "dry-run");
+	return 0;
+}
 
-	switch (flags_parse(flags, &f, argc - words, argv + words, "deploy")) {
-	case FLAGS_HELP: print_help(); return 0;
-	case FLAGS_WRONG: return EXIT_USAGE;
-	case FLAGS_OK: break;
-	}
-	if (words != 1)
-		return complain(EXIT_USAGE, "one design, please: thorpe deploy FILE --backend WHERE");
-	if (!f.backend && !f.format)
-		return complain(
-			EXIT_USAGE,
-			"where? --backend aws, aws:REGION, https://… or http:// on this machine; or --format for text");
-	if (f.yes && f.dry_run)
-		return complain(EXIT_USAGE, "--yes does it and --dry-run does not: take one");
-	if (f.format && (f.yes || f.dry_run))
-		return complain(EXIT_USAGE, "--format only prints: it goes without --%s", f.yes ? "yes" : "dry-run");
-	f.options.tags = f.tags;
+static int run(void *options, char **words, int count)
+{
+	struct deploy_flags *f = options;
+	struct deploy_want want;
+	const struct design *d;
+	struct arena arena;
+	int status = check(f);
+
+	(void)count;
+	if (status)
+		return status;
+	f->options.tags = f->tags;
 	arena_init(&arena);
-	d = design_file_load(&arena, argv[0]);
+	d = design_file_load(&arena, words[0]);
 	if (d)
-		deploy_want(d, &f.options, &arena, &want);
+		deploy_want(d, &f->options, &arena, &want);
 	if (!d)
-		status = complain(EXIT_REFUSED, "%s is no design that can be used", argv[0]);
+		status = complain(EXIT_REFUSED, "%s is not a usable design", words[0]);
 	else
-		status = f.format ? print_text(&f, &want, &arena) : deploy_at(&f, &want, &arena);
+		status = f->format ? print_text(f, &want, &arena) : deploy_at(f, &want, &arena);
 	arena_release(&arena);
 	return status;
 }
+
+static const struct deploy_flags defaults = { .load = { .reads = -1, .writes = -1, .storage_gb = -1 } };
+
+const struct command command_deploy = {
+	.name = "deploy",
+	.summary = "create the tables of a design on AWS or elsewhere, after showing the cost",
+	.usage = "FILE --backend WHERE [--dry-run | --yes] [options]\n"
+		 "FILE --format cloudformation|terraform|policy|deploy-policy [options]",
+	.about = "Creates the table of a design and the one beside it (<table>.thorpe) where servers keep leases\n"
+		 "and positions: with keys, indexes, stream, TTL, point-in-time recovery, deletion protection and\n"
+		 "tags. Tables that exist are brought up to date. It first prints the plan and its cost per month,\n"
+		 "then asks.\n\n"
+		 "It never deletes anything. If something cannot be changed, it says what to do instead and changes\n"
+		 "nothing. You can interrupt it at any point and run it again.\n\n"
+		 "--format prints the same tables for other tools; 'policy' prints the IAM policy that servers need,\n"
+		 "'deploy-policy' the one that this command needs.\n\n"
+		 "Exits with 0 when everything is as the design says, 3 when there is something to do and it was not\n"
+		 "done (--dry-run, or no --yes without a terminal), 1 when it failed, 2 when the options are wrong.",
+	.flags = flags,
+	.examples = "  thorpe deploy designs/social.yaml --backend aws:eu-west-1 --dry-run\n"
+		    "  thorpe deploy designs/social.yaml --backend aws:eu-west-1 --tag team=social --yes\n"
+		    "  thorpe deploy designs/social.yaml --format terraform > social.tf",
+	.least_words = 1,
+	.most_words = 1,
+	.lacking = "which design? thorpe deploy FILE --backend WHERE",
+	.size = sizeof(struct deploy_flags),
+	.defaults = &defaults,
+	.run = run,
+};

@@ -43,19 +43,6 @@ struct running {
 	bool has_keys, has_tls;
 };
 
-static void print_help(void)
-{
-	puts("Usage: thorpe serve [options]\n\nServes the DynamoDB API over HTTP, the REST API of each --design, and the console.\n");
-	flags_print(serve_flags);
-	puts("\nExamples:\n"
-	     "  thorpe serve                                  data in " SERVE_DEFAULT_DATA "\n"
-	     "  thorpe serve --design designs/social.yaml     and http://" SERVER_DEFAULT_LISTEN "/api/social\n"
-	     "  thorpe serve --in-memory --listen 127.0.0.1:0 --ready-file ready   for tests: a free port, nothing kept\n"
-	     "  thorpe serve --listen 0.0.0.0:8000 --keys keys --tls-cert cert.pem --tls-key key.pem\n\n"
-	     "SIGTERM and SIGINT stop it; SIGHUP reads keys and certificate again.\n"
-	     "Exits with 0 when stopped, 1 when it cannot start, 2 when the options are wrong.");
-}
-
 static uint64_t connections_within(uint64_t files)
 {
 	uint64_t most = files > 2 * OTHER_FILES ? files - OTHER_FILES : files / 4;
@@ -327,52 +314,68 @@ static void close_all(struct running *r)
 	audit_close();
 }
 
-int command_serve(int argc, char **argv)
+static int run(void *options, char **words, int count)
 {
-	struct serve_options o = { .http = { .listen = SERVER_DEFAULT_LISTEN }, .log_level = LOG_INFO };
+	struct serve_options *o = options;
 	struct running r = { 0 };
 	char why[WHY] = "";
 	int status;
 
-	switch (flags_parse(serve_flags, &o, argc, argv, "serve")) {
-	case FLAGS_HELP: print_help(); return 0;
-	case FLAGS_WRONG: return EXIT_USAGE;
-	case FLAGS_OK: break;
-	}
-	if (o.list_faults) {
+	(void)words, (void)count;
+	if (o->list_faults) {
 		fault_print_help();
 		return 0;
 	}
-	if (o.list_limits) {
+	if (o->list_limits) {
 		serve_print_limits();
 		return 0;
 	}
-	log_set_level(o.log_level);
-	status = check(&o);
+	log_set_level(o->log_level);
+	status = check(o);
 	if (status)
 		return status;
-	log_set_format(o.log_format);
-	warn_of_pages(&o);
+	log_set_format(o->log_format);
+	warn_of_pages(o);
 	signal(SIGPIPE, SIG_IGN);
 	signal(SIGHUP, SIG_IGN); /* until the server listens, which handles it */
 	mallopt(M_MMAP_THRESHOLD, MALLOC_APART);
 	mallopt(M_TRIM_THRESHOLD, MALLOC_KEEPS);
-	share_descriptors(&o.http.limits);
-	if (!serve_ready_clear(o.ready_file, why, sizeof(why)) || (o.audit && !audit_open(o.audit, why, sizeof(why))) ||
-	    !serve_designs_load(&r.designs, &o, why, sizeof(why)) || !open_http(&r, &o, why) ||
-	    !open_faults(&r, &o, why) || !open_database(&r, &o, why) ||
-	    !serve_designs_start(&r.designs, r.api, why, sizeof(why)) || !open_console(&r, &o, why) ||
-	    !announce(&r, &o, why)) {
+	share_descriptors(&o->http.limits);
+	if (!serve_ready_clear(o->ready_file, why, sizeof(why)) ||
+	    (o->audit && !audit_open(o->audit, why, sizeof(why))) ||
+	    !serve_designs_load(&r.designs, o, why, sizeof(why)) || !open_http(&r, o, why) || !open_faults(&r, o, why) ||
+	    !open_database(&r, o, why) || !serve_designs_start(&r.designs, r.api, why, sizeof(why)) ||
+	    !open_console(&r, o, why) || !announce(&r, o, why)) {
 		close_all(&r);
-		if (o.log_format == LOG_TEXT)
+		if (o->log_format == LOG_TEXT)
 			return complain(EXIT_REFUSED, "%s", why);
 		log_error("%s", why);
 		return EXIT_REFUSED;
 	}
 	status = server_run(r.server, r.api) ? 0 : EXIT_REFUSED;
-	serve_ready_remove(o.ready_file);
+	serve_ready_remove(o->ready_file);
 	close_all(&r);
 	if (!status)
 		log_info("stopped");
 	return status;
 }
+
+static const struct serve_options defaults = { .http = { .listen = SERVER_DEFAULT_LISTEN }, .log_level = LOG_INFO };
+
+const struct command command_serve = {
+	.name = "serve",
+	.summary = "serve the DynamoDB API, the REST API of designs, and the console",
+	.usage = "[options]",
+	.about = "Serves the DynamoDB API over HTTP, the REST API of each --design, and the console.",
+	.flags = serve_flags,
+	.examples =
+		"  thorpe serve                                  data in " SERVE_DEFAULT_DATA "\n"
+		"  thorpe serve --design designs/social.yaml     and http://" SERVER_DEFAULT_LISTEN "/api/social\n"
+		"  thorpe serve --in-memory --listen 127.0.0.1:0 --ready-file ready   for tests: a free port, nothing kept\n"
+		"  thorpe serve --listen 0.0.0.0:8000 --keys keys --tls-cert cert.pem --tls-key key.pem",
+	.notes = "SIGTERM and SIGINT stop it; SIGHUP reads keys and certificate again.\n"
+		 "Exits with 0 when stopped, 1 when it cannot start, 2 when the options are wrong.",
+	.size = sizeof(struct serve_options),
+	.defaults = &defaults,
+	.run = run,
+};

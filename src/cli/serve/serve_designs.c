@@ -146,10 +146,12 @@ static void say_table(const struct design *d, const char *state)
 		log_say("  design %.*s: table %.*s %s", SLICE_ARG(d->name), SLICE_ARG(d->table), state);
 }
 
-/* A table that is elsewhere costs money, and has settings that a server cannot know: it is made by a person's command. */
-static bool look(struct backend *b, const char *path, const struct design *d, const char *where, struct arena *a,
-		 char *why, size_t n)
+/* A table elsewhere costs money and has settings that a server cannot know: only `thorpe deploy` makes it. */
+static bool check_far_table(const struct serve_designs *s, size_t i, struct backend *b, struct arena *a, char *why,
+			    size_t n)
 {
+	const char *path = s->options->designs[i], *where = ((const struct database_remote *)s->databases[i])->where;
+	const struct design *d = s->list[i];
 	struct error e = { 0 };
 
 	if (!provision_check(b, d, a, &e)) {
@@ -235,13 +237,12 @@ static bool answers(struct remote *r, struct backend *b, const struct design *d,
 static bool bring(const struct serve_designs *s, size_t i, struct backend *b, struct arena *a, char *why, size_t n)
 {
 	const struct database_remote *remote = (const struct database_remote *)s->databases[i]; /* if it is one */
-	const char *path = s->options->designs[i];
 
 	if (s->databases[i]->is_remote && !answers(remote->remote, b, s->list[i], a, why, n))
 		return false;
 	if (s->databases[i]->is_remote && remote->is_far)
-		return look(b, path, s->list[i], remote->where, a, why, n);
-	return provision(b, path, s->list[i], a, why, n);
+		return check_far_table(s, i, b, a, why, n);
+	return provision(b, s->options->designs[i], s->list[i], a, why, n);
 }
 
 static bool provision_all(struct serve_designs *s, char *why, size_t n)

@@ -9,81 +9,6 @@
 #include "fault/fault.h"
 #include "http/door/origin.h"
 
-static bool number(const char *text, unsigned long long least, unsigned long long most, unsigned long long *out,
-		   char *why, size_t n)
-{
-	char *end;
-
-	errno = 0;
-	*out = strtoull(text, &end, 10);
-	if (*text >= '0' && *text <= '9' && !*end && !errno && *out >= least && *out <= most)
-		return true;
-	snprintf(why, n, "'%s' is not a number from %llu to %llu", text, least, most);
-	return false;
-}
-
-/* The position of `text` among `words`, or -1 with the choices in `why`. */
-static int choice(const char *text, const char *const *words, char *why, size_t n)
-{
-	size_t used;
-
-	for (int i = 0; words[i]; i++)
-		if (!strcmp(words[i], text))
-			return i;
-	used = (size_t)snprintf(why, n, "'%s' is not one of", text);
-	for (int i = 0; words[i] && used < n; i++)
-		used += (size_t)snprintf(why + used, n - used, "%s %s", i ? "," : "", words[i]);
-	return -1;
-}
-
-#define STRING_FLAG(field)                                                             \
-	static bool set_##field(void *options, const char *value, char *why, size_t n) \
-	{                                                                              \
-		(void)why, (void)n;                                                    \
-		((struct serve_options *)options)->field = value;                      \
-		return true;                                                           \
-	}
-STRING_FLAG(data)
-STRING_FLAG(keys_file)
-STRING_FLAG(tls_cert)
-STRING_FLAG(tls_key)
-STRING_FLAG(secret_file)
-STRING_FLAG(demo)
-STRING_FLAG(audit)
-STRING_FLAG(ready_file)
-
-#define SWITCH_FLAG(field)                                                             \
-	static bool set_##field(void *options, const char *value, char *why, size_t n) \
-	{                                                                              \
-		(void)value, (void)why, (void)n;                                       \
-		((struct serve_options *)options)->field = true;                       \
-		return true;                                                           \
-	}
-SWITCH_FLAG(in_memory)
-SWITCH_FLAG(no_auth)
-SWITCH_FLAG(allow_check_errors)
-
-static bool set_listen(void *options, const char *value, char *why, size_t n)
-{
-	struct serve_options *o = options;
-
-	(void)why, (void)n;
-	o->http.listen = value;
-	return true;
-}
-
-static bool set_design(void *options, const char *value, char *why, size_t n)
-{
-	struct serve_options *o = options;
-
-	if (o->design_count == SERVE_DESIGNS_MAX) {
-		snprintf(why, n, "more than %d designs", SERVE_DESIGNS_MAX);
-		return false;
-	}
-	o->designs[o->design_count++] = value;
-	return true;
-}
-
 static bool set_backend(void *options, const char *value, char *why, size_t n)
 {
 	struct serve_options *o = options;
@@ -122,15 +47,6 @@ static bool set_cors(void *options, const char *value, char *why, size_t n)
 	return origin_check_origin(value, why, n) && add_name(o->cors, &o->http.cors_count, value, why, n);
 }
 
-static bool set_metrics_listen(void *options, const char *value, char *why, size_t n)
-{
-	struct serve_options *o = options;
-
-	(void)why, (void)n;
-	o->http.metrics_listen = value;
-	return true;
-}
-
 static bool set_trusted_proxy(void *options, const char *value, char *why, size_t n)
 {
 	struct serve_options *o = options;
@@ -150,57 +66,21 @@ static bool set_region(void *options, const char *value, char *why, size_t n)
 	return true;
 }
 
-static bool set_threads(void *options, const char *value, char *why, size_t n)
-{
-	struct serve_options *o = options;
-	unsigned long long count;
-
-	if (!number(value, 1, 256, &count, why, n))
-		return false;
-	o->http.threads = (unsigned)count;
-	return true;
-}
-
 static bool set_cache(void *options, const char *value, char *why, size_t n)
 {
 	struct serve_options *o = options;
 	unsigned long long megabytes;
 
-	if (!number(value, 1, 1ULL << 24, &megabytes, why, n))
+	if (!flags_number(value, 1, 1ULL << 24, &megabytes, why, n))
 		return false;
 	o->db.cache_bytes = (size_t)megabytes << 20;
 	return true;
 }
 
-static bool set_durability(void *options, const char *value, char *why, size_t n)
-{
-	static const char *const words[] = { "synced", "relaxed", NULL };
-	struct serve_options *o = options;
-	int i = choice(value, words, why, n);
-
-	o->db.durability = i == 1 ? DURABILITY_RELAXED : DURABILITY_SYNCED;
-	return i >= 0;
-}
-
-static bool set_log_level(void *options, const char *value, char *why, size_t n)
-{
-	static const char *const words[] = { "debug", "info", "warn", "error", NULL };
-	struct serve_options *o = options;
-	int i = choice(value, words, why, n);
-
-	o->log_level = i < 0 ? LOG_INFO : (enum log_level)i;
-	return i >= 0;
-}
-
-static bool set_log_format(void *options, const char *value, char *why, size_t n)
-{
-	static const char *const words[] = { "text", "json", NULL };
-	struct serve_options *o = options;
-	int i = choice(value, words, why, n);
-
-	o->log_format = i == 1 ? LOG_JSON : LOG_TEXT;
-	return i >= 0;
-}
+/* As enum durability, enum log_level and enum log_format. */
+static const char *const durabilities[] = { "synced", "relaxed", NULL };
+static const char *const log_levels[] = { "debug", "info", "warn", "error", NULL };
+static const char *const log_formats[] = { "text", "json", NULL };
 
 static const struct {
 	const char *name;
@@ -296,7 +176,7 @@ static bool set_limit(void *options, const char *value, char *why, size_t n)
 	for (size_t i = 0; i < LIMITS; i++) {
 		if (strlen(limits[i].name) != len || memcmp(limits[i].name, value, len))
 			continue;
-		if (!number(equals + 1, 1, 1ULL << 40, &to, why, n))
+		if (!flags_number(equals + 1, 1, 1ULL << 40, &to, why, n))
 			return false;
 		*(uint64_t *)((char *)&o->http.limits + limits[i].offset) = to;
 		return true;
@@ -330,32 +210,32 @@ static bool set_fault(void *options, const char *value, char *why, size_t n)
 
 /* clang-format off */
 const struct flag serve_flags[] = {
-	{ "listen", "ADDR:PORT", "where to listen (" SERVER_DEFAULT_LISTEN "); port 0 takes a free one", set_listen },
-	{ "ready-file", "FILE", "write the address (http://ADDR:PORT) to FILE once it serves; removed at exit", set_ready_file },
-	{ "data", "DIR", "where the data is kept (" SERVE_DEFAULT_DATA ")", set_data },
-	{ "in-memory", NULL, "keep nothing: the data is gone when the server stops", set_in_memory },
-	{ "design", "FILE", "serve this design under /api/<its name>; repeatable", set_design },
-	{ "allow-check-errors", NULL, "serve a design even if 'thorpe check' finds errors in it", set_allow_check_errors },
-	{ "backend", "[DESIGN=]WHERE", "keep the tables of all designs, or of this one, elsewhere: aws, aws:REGION, https://…, or http:// on this machine", set_backend },
-	{ "demo", "DIR", "load DIR/<design>.json into each design whose table is empty", set_demo },
-	{ "secret-file", "FILE", "the secret that signs tokens, made if missing (default: in the data directory)", set_secret_file },
-	{ "durability", "synced|relaxed", "relaxed: answer before the data is on disk, sync on a timer (synced)", set_durability },
-	{ "cache", "MB", "memory for data that is read often (an eighth of the machine's; it fills with use)", set_cache },
-	{ "threads", "N", "event loops (one per processor)", set_threads },
-	{ "keys", "FILE", "accept only requests signed with a key in FILE: ACCESS_KEY SECRET per line", set_keys_file },
-	{ "no-auth", NULL, "accept every caller, even on an address that others can reach", set_no_auth },
-	{ "host", "NAME", "without keys: answer to this name as well as to localhost; repeatable", set_host },
-	{ "cors", "ORIGIN", "let web pages of this origin call, such as https://app.example.com; repeatable", set_cors },
-	{ "metrics-listen", "ADDR:PORT", "serve /metrics and health checks there, without keys and in plain HTTP", set_metrics_listen },
-	{ "tls-cert", "FILE", "serve HTTPS with this certificate (PEM, with its chain)", set_tls_cert },
-	{ "tls-key", "FILE", "its private key (PEM)", set_tls_key },
-	{ "trusted-proxy", "ADDR[/BITS]", "a proxy whose X-Forwarded-For or Forwarded names the client; repeatable", set_trusted_proxy },
-	{ "region", "REGION", "the region in ARNs and in signatures (us-east-1)", set_region },
-	{ "fault", "SPEC", "for tests: let DynamoDB's API fail as Amazon's does, such as throttle=5%,index-lag=2s; '--fault help' lists all", set_fault },
-	{ "audit", "FILE", "append logins, refused callers and operators' actions to FILE, one JSON object per line (-: stderr)", set_audit },
-	{ "log-level", "LEVEL", "debug, info, warn or error (info)", set_log_level },
-	{ "log-format", "text|json", "json: one object per line, with the id of the request (text)", set_log_format },
-	{ "limit", "NAME=N", "change a limit of the HTTP server; '--limit help' lists them", set_limit },
-	{ 0 },
+	FLAG_TEXT("listen", "ADDR:PORT", struct serve_options, http.listen, "where to listen (" SERVER_DEFAULT_LISTEN "); port 0 takes a free one"),
+	FLAG_TEXT("ready-file", "FILE", struct serve_options, ready_file, "write the address (http://ADDR:PORT) to FILE once it serves; removed at exit"),
+	FLAG_TEXT("data", "DIR", struct serve_options, data, "where the data is kept (" SERVE_DEFAULT_DATA ")"),
+	FLAG_SWITCH("in-memory", struct serve_options, in_memory, "keep nothing: the data is gone when the server stops"),
+	FLAG_LIST("design", "FILE", struct serve_options, designs, design_count, "serve this design under /api/<its name>; repeatable"),
+	FLAG_SWITCH("allow-check-errors", struct serve_options, allow_check_errors, "serve a design even if 'thorpe check' finds errors in it"),
+	FLAG_READ("backend", "[DESIGN=]WHERE", set_backend, "keep the tables of all designs, or of this one, elsewhere: aws, aws:REGION, https://…, or http:// on this machine"),
+	FLAG_TEXT("demo", "DIR", struct serve_options, demo, "load DIR/<design>.json into each design whose table is empty"),
+	FLAG_TEXT("secret-file", "FILE", struct serve_options, secret_file, "the secret that signs tokens, made if missing (default: in the data directory)"),
+	FLAG_CHOICE("durability", "synced|relaxed", struct serve_options, db.durability, durabilities, "relaxed: answer before the data is on disk, sync on a timer (synced)"),
+	FLAG_READ("cache", "MB", set_cache, "memory for data that is read often (an eighth of the machine's; it fills with use)"),
+	FLAG_NUMBER("threads", "N", struct serve_options, http.threads, 1, 256, "event loops (one per processor)"),
+	FLAG_TEXT("keys", "FILE", struct serve_options, keys_file, "accept only requests signed with a key in FILE: ACCESS_KEY SECRET per line"),
+	FLAG_SWITCH("no-auth", struct serve_options, no_auth, "accept every caller, even on an address that others can reach"),
+	FLAG_READ("host", "NAME", set_host, "without keys: answer to this name as well as to localhost; repeatable"),
+	FLAG_READ("cors", "ORIGIN", set_cors, "let web pages of this origin call, such as https://app.example.com; repeatable"),
+	FLAG_TEXT("metrics-listen", "ADDR:PORT", struct serve_options, http.metrics_listen, "serve /metrics and health checks there, without keys and in plain HTTP"),
+	FLAG_TEXT("tls-cert", "FILE", struct serve_options, tls_cert, "serve HTTPS with this certificate (PEM, with its chain)"),
+	FLAG_TEXT("tls-key", "FILE", struct serve_options, tls_key, "its private key (PEM)"),
+	FLAG_READ("trusted-proxy", "ADDR[/BITS]", set_trusted_proxy, "a proxy whose X-Forwarded-For or Forwarded names the client; repeatable"),
+	FLAG_READ("region", "REGION", set_region, "the region in ARNs and in signatures (us-east-1)"),
+	FLAG_READ("fault", "SPEC", set_fault, "for tests: let DynamoDB's API fail as Amazon's does, such as throttle=5%,index-lag=2s; '--fault help' lists all"),
+	FLAG_TEXT("audit", "FILE", struct serve_options, audit, "append logins, refused callers and operators' actions to FILE, one JSON object per line (-: stderr)"),
+	FLAG_CHOICE("log-level", "LEVEL", struct serve_options, log_level, log_levels, "debug, info, warn or error (info)"),
+	FLAG_CHOICE("log-format", "text|json", struct serve_options, log_format, log_formats, "json: one object per line, with the id of the request (text)"),
+	FLAG_READ("limit", "NAME=N", set_limit, "change a limit of the HTTP server; '--limit help' lists them"),
+	FLAG_END,
 };
 /* clang-format on */

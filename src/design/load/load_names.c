@@ -1,7 +1,6 @@
-/* The last turn: every name gets its number, and is put where it is used.
+/* The last step: numbers every name and stores it where it is used.
  *
- * What was read as a term or a template was noted then; everything else is found by going through the design. Both are the
- * loader's own until design_load() returns, and so may be written to here.
+ * Terms and templates were noted when they were read; everything else is found by walking the design.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "base/map.h"
 #include "design/load/load.h"
@@ -12,8 +11,6 @@ struct load_named {
 	const struct term *term; /* or */
 	const struct template *template;
 };
-
-#define OURS(type, x) ((type *)(uintptr_t)(x))
 
 static void note(struct load *l, struct load_named what)
 {
@@ -116,6 +113,7 @@ static void visit_attributes(struct naming *x, const struct attribute *list, siz
 
 		a->at = number(x, a->name);
 		a->copy_at = number(x, a->copy_attribute);
+		a->copy_of = a->copy_entity.n ? design_entity(x->load->d, a->copy_entity) : NULL;
 		a->after_at = number(x, a->after);
 	}
 }
@@ -132,15 +130,30 @@ static void visit_key(struct naming *x, const struct key_attr *k, bool of_table)
 
 static void visit_schema(struct naming *x, const struct key_schema *k, bool of_table)
 {
-	for (size_t i = 0; i < k->hash_count; i++)
-		visit_key(x, &k->hash[i], of_table);
-	for (size_t i = 0; i < k->range_count; i++)
-		visit_key(x, &k->range[i], of_table);
+	for (size_t i = 0; i < key_attr_count(k); i++)
+		visit_key(x, key_attr_at(k, i), of_table);
+}
+
+static void visit_reference(struct naming *x, const struct reference *r)
+{
+	OURS(struct reference, r)->to = design_entity(x->load->d, r->entity);
+}
+
+/* Whether the ttl attribute can be in items of the entity. */
+static bool may_expire(const struct design *d, const struct entity *e)
+{
+	if (!d->ttl.n)
+		return false;
+	for (size_t i = 0; i < e->key_count; i++)
+		if (slice_equal(e->keys[i].attribute, d->ttl))
+			return true;
+	return entity_attribute(e, d->ttl) != NULL;
 }
 
 static void visit_entity(struct naming *x, struct entity *e)
 {
 	e->param_at = number_all(x, e->params, e->param_count);
+	e->may_expire = may_expire(x->load->d, e);
 	visit_attributes(x, e->attributes, e->attribute_count);
 	visit_rules(x, e->keys, e->key_count);
 	visit_rules(x, e->login.secret, e->login.secret_count);
@@ -150,8 +163,14 @@ static void visit_entity(struct naming *x, struct entity *e)
 		c->each_at = number(x, c->each_variable);
 		visit_rules(x, c->rules, c->rule_count);
 	}
-	for (size_t i = 0; i < e->count_count; i++)
+	for (size_t i = 0; i < e->count_count; i++) {
 		OURS(struct count_rule, &e->counts[i])->at = number(x, e->counts[i].attribute);
+		visit_reference(x, &e->counts[i].target);
+	}
+	for (size_t i = 0; i < e->require_count; i++)
+		visit_reference(x, &e->requires[i].target);
+	for (size_t i = 0; i < e->lives_count; i++)
+		visit_reference(x, &e->lives[i].target);
 	for (size_t i = 0; i < e->action_count; i++) {
 		visit_assignments(x, e->actions[i].set, e->actions[i].set_count);
 		visit_assignments(x, e->actions[i].add, e->actions[i].add_count);
@@ -173,6 +192,15 @@ static void visit_access(struct naming *x, struct access *a)
 
 static void visit_processor(struct naming *x, struct processor *p)
 {
+	const struct design *d = x->load->d;
+
+	p->of = design_entity(d, p->entity);
+	if (p->effect == EFFECT_REMOVE_ALL)
+		p->target_access = design_access(d, p->target);
+	else if (p->target.n)
+		p->target_entity = design_entity(d, p->target);
+	p->rows_access = p->each_pattern.n ? design_access(d, p->each_pattern) : p->target_access;
+	visit_reference(x, &p->target_ref);
 	p->each_at = number(x, p->each_variable);
 	visit_assignments(x, p->let, p->let_count);
 	visit_assignments(x, p->each_with, p->each_with_count);
@@ -196,7 +224,7 @@ static void visit_design(struct naming *x, struct design *d)
 		visit_processor(x, OURS(struct processor, &d->processors[i]));
 }
 
-/* The table's before those of the indexes alone. */
+/* The table's keys come before those of indexes only. */
 static void list_keys(struct naming *x, struct design *d)
 {
 	const struct name **list = arena_array(x->load->a, const struct name *, x->names->n);

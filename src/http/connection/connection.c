@@ -5,7 +5,7 @@
 
 #include "base/alloc.h"
 #include "base/budget.h"
-#include "http/door/admit.h"
+#include "http/connection/admit.h"
 #include "http/connection/connection.h"
 #include "http/loop.h"
 #include "http/server_internal.h"
@@ -242,7 +242,7 @@ static void request_complete(struct conn *c)
 	struct exchange *ex = c->reading;
 
 	if (c->on_reserve) {
-		if (!admit_on_reserve(ex->req.path)) {
+		if (!route_is_reserved(c->loop, ex->req.path)) {
 			refuse(c, 503, ADMIT_FULL);
 			return;
 		}

@@ -28,7 +28,7 @@
 
 #include "http/connection/exchange.h"
 #include "http/connection/pace.h"
-#include "http/serve/sse.h"
+#include "http/connection/sse.h"
 #include "http/connection/tls.h"
 
 struct loop_socket;

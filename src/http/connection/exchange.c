@@ -3,15 +3,15 @@
 #include <assert.h>
 
 #include "base/log.h"
-#include "http/door/admit.h"
-#include "http/door/audit_http.h"
-#include "http/connection/coding.h"
+#include "http/connection/admit.h"
+#include "http/connection/audit_http.h"
+#include "http/parse/coding.h"
 #include "http/connection/connection.h"
 #include "http/connection/exchange.h"
 #include "http/loop.h"
 #include "http/connection/reply.h"
-#include "http/serve/route.h"
-#include "http/serve/sse.h"
+#include "http/connection/route.h"
+#include "http/connection/sse.h"
 #include "http/workers.h"
 
 #define OUT_OF_MEMORY                                                           \
@@ -112,7 +112,7 @@ void exchange_call_api(struct exchange *ex, struct slice target, struct slice bo
 		.done = api_done,
 		.ctx = ex,
 	};
-	ex->calls_api = true;
+	ex->by = BY_API;
 }
 
 bool exchange_work(struct exchange *ex, void (*run)(struct exchange_work *w, struct arena *a, void *local), void *ctx)
@@ -120,7 +120,7 @@ bool exchange_work(struct exchange *ex, void (*run)(struct exchange_work *w, str
 	if (!workers_reserve(ex->loop->workers))
 		return false;
 	ex->work = (struct exchange_work){ .run = run, .ctx = ctx };
-	ex->works = true;
+	ex->by = BY_WORKER;
 	return true;
 }
 
@@ -183,7 +183,7 @@ void exchange_begin(struct exchange *ex)
 		exchange_finish(ex);
 		return;
 	}
-	if (ex->works) {
+	if (ex->by == BY_WORKER) {
 		workers_submit(ex->loop->workers, ex);
 		return;
 	}
@@ -197,7 +197,8 @@ void exchange_begin(struct exchange *ex)
 void exchange_start(struct exchange *ex)
 {
 	assert(ex->state == EXCHANGE_READING);
-	ex->calls_api = ex->works = ex->answered_inline = ex->packed = ex->held = ex->hangs_up = false;
+	ex->by = BY_HANDLER;
+	ex->answered_inline = ex->packed = ex->held = ex->hangs_up = false;
 	ex->client = 0;
 	ex->delay_ms = 0;
 	ex->arena.maps = false; /* it has come: what follows is over soon */
@@ -208,14 +209,14 @@ void exchange_start(struct exchange *ex)
 		return;
 	}
 	ARENA_TRY(&ex->arena, { route_dispatch(ex); }, {
-		if (ex->works)
+		if (ex->by == BY_WORKER)
 			workers_unreserve(ex->loop->workers);
 		ready_without_memory(ex);
 		log_set_request(NULL);
 		return;
 	});
 	log_set_request(NULL);
-	assert(ex->calls_api + ex->works + (ex->state == EXCHANGE_READY) == 1);
+	assert((ex->by == BY_HANDLER) == (ex->state == EXCHANGE_READY));
 	if (ex->state == EXCHANGE_READY)
 		return;
 	ex->state = EXCHANGE_RUNNING;
@@ -266,7 +267,7 @@ static void reply_of_worker(struct exchange *ex)
 /* A fault that was asked for: the reply comes later. */
 static bool is_held_back(struct exchange *ex)
 {
-	if (ex->works || !ex->call.fault || ex->held || !api_fault_hold_ms(&ex->call))
+	if (ex->by == BY_WORKER || !ex->call.fault || ex->held || !api_fault_hold_ms(&ex->call))
 		return false;
 	ex->held = true;
 	ex->delay_ms = (uint64_t)api_fault_hold_ms(&ex->call);
@@ -282,7 +283,7 @@ void exchange_finish(struct exchange *ex)
 	ex->loop->running--;
 	log_set_request(ex->id);
 	ARENA_TRY(&ex->arena, {
-		if (ex->works)
+		if (ex->by == BY_WORKER)
 			reply_of_worker(ex);
 		else
 			reply_of_api(ex);

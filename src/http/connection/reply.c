@@ -1,11 +1,11 @@
 /* Heads are put together from ready pieces into one block of the arena; sent with the body by one
  * writev().
  * SPDX-License-Identifier: Apache-2.0 */
-#include "http/connection/coding.h"
+#include "http/parse/coding.h"
 #include "wire/gzip.h"
 #include "http/loop.h"
 #include "http/connection/reply.h"
-#include "http/serve/route.h"
+#include "http/connection/route.h"
 #include "json/json.h"
 
 #define PACK_LEAST 4096 /* as DynamoDB */

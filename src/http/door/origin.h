@@ -19,7 +19,7 @@
 #ifndef THORPE_HTTP_DOOR_ORIGIN_H
 #define THORPE_HTTP_DOOR_ORIGIN_H
 
-#include "http/connection/request.h"
+#include "http/parse/request.h"
 
 struct origin_rules {
 	bool open;                /* no keys: O1 to O3 hold */

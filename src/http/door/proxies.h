@@ -17,7 +17,7 @@
 #define THORPE_HTTP_DOOR_PROXIES_H
 
 #include "http/door/ip.h"
-#include "http/connection/request.h"
+#include "http/parse/request.h"
 
 #define PROXIES_MOST 64
 

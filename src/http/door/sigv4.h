@@ -11,7 +11,7 @@
 
 #include "base/error.h"
 #include "http/door/keys.h"
-#include "http/connection/request.h"
+#include "http/parse/request.h"
 #include "wire/sigv4.h"
 
 #define SIGV4_SKEW_S (15 * 60)

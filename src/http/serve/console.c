@@ -4,8 +4,8 @@
 
 #include "console/files.h"
 #include "http/door/address.h"
-#include "http/door/audit_http.h"
-#include "http/connection/coding.h"
+#include "http/connection/audit_http.h"
+#include "http/parse/coding.h"
 #include "http/connection/connection.h"
 #include "http/serve/console.h"
 #include "http/loop.h"
@@ -223,13 +223,14 @@ void console_routes(struct console_http *c, struct http_route *rows)
 	/* The first that fits is taken. */
 	const struct http_route list[CONSOLE_ROUTES] = {
 		{ HTTP_GET, "/", ROUTE_PAGE | ROUTE_VISITABLE, redirect, c },
-		{ HTTP_GET, CONSOLE_BASE, ROUTE_PRIVATE | ROUTE_VISITABLE, redirect, c },
+		{ HTTP_GET, CONSOLE_BASE, ROUTE_PRIVATE | ROUTE_VISITABLE | ROUTE_RESERVED, redirect, c },
 		{ HTTP_GET, API "/session", ROUTE_PRIVATE | ROUTE_SIGNED, handle_session, c },
 		{ HTTP_GET, API "/stats", ROUTE_PRIVATE | ROUTE_SIGNED, handle_stats, c },
 		{ HTTP_GET, API "/designs/", ROUTE_PRIVATE | ROUTE_SIGNED | ROUTE_PREFIX, handle_design, c },
 		{ HTTP_GET, API "/verify/", ROUTE_PRIVATE | ROUTE_SIGNED | ROUTE_PREFIX, handle_verification, c },
 		{ HTTP_POST, API "/verify/", ROUTE_PRIVATE | ROUTE_SIGNED | ROUTE_PREFIX, handle_verify, c },
-		{ HTTP_GET, CONSOLE_BASE "/", ROUTE_PRIVATE | ROUTE_PREFIX | ROUTE_VISITABLE, handle_file, c },
+		{ HTTP_GET, CONSOLE_BASE "/", ROUTE_PRIVATE | ROUTE_PREFIX | ROUTE_VISITABLE | ROUTE_RESERVED,
+		  handle_file, c },
 	};
 
 	memcpy(rows, list, sizeof(list));

@@ -17,7 +17,7 @@
 #define THORPE_HTTP_SERVE_CONSOLE_H
 
 #include "console/console.h"
-#include "http/serve/route.h"
+#include "http/connection/route.h"
 
 #define CONSOLE_BASE   "/console"
 #define CONSOLE_ROUTES 8

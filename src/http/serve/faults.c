@@ -2,7 +2,7 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "http/serve/faults.h"
 
-#include "http/door/audit_http.h"
+#include "http/connection/audit_http.h"
 #include "http/door/basic.h"
 #include "http/connection/exchange.h"
 #include "http/loop.h"

@@ -9,7 +9,7 @@
 #include <pthread.h>
 
 #include "app/app.h"
-#include "http/serve/route.h"
+#include "http/connection/route.h"
 #include "http/workers.h"
 #include "process/live/live.h"
 

@@ -4,7 +4,7 @@
 #define THORPE_HTTP_SERVE_REST_LIVE_H
 
 #include "app/app.h"
-#include "http/serve/sse.h"
+#include "http/connection/sse.h"
 
 struct live;
 

@@ -159,18 +159,11 @@ static enum effect_end run_effect(struct effect *x)
 enum effect_end effect_apply_until(struct run *r, const struct processor *p, const struct change *c,
 				   struct position *at, const _Atomic bool *stop)
 {
-	struct effect x = { .caller = r, .processor = p, .change = c, .at = at, .stop = stop };
+	struct effect x = { .caller = r, .processor = p, .change = c, .target = p->target_entity, .at = at, .stop = stop };
 	bool wakes;
 
 	if (p->effect == EFFECT_SEND || !c->entity)
 		return EFFECT_NONE;
-	if (p->effect != EFFECT_REMOVE_ALL) {
-		x.target = design_entity(r->design, p->target);
-		if (!x.target) {
-			(void)run_fail(r, PROBLEM_INTERNAL, "There is no entity %.*s", SLICE_ARG(p->target));
-			return EFFECT_FAILED;
-		}
-	}
 	/* Also when it goes on: what has been taken back since is not given to the rest. */
 	x.wrote = effect_is_begun(&x);
 	if (!effect_wakes_prepared(&x, &wakes))

@@ -34,6 +34,8 @@ enum effect_end effect_apply_until(struct run *r, const struct processor *p, con
 				   struct position *at, const _Atomic bool *stop) MUST_CHECK;
 /* The sequence of the change that a position's progress is inside of; empty: none. */
 struct slice effect_begun(struct slice progress);
+/* Whether the change is of the processor's entity and one of its events: without reading anything. */
+bool effect_concerns(const struct processor *p, const struct change *c);
 /* Whether it would be woken: entity, event, `let`, `when`. For send.h and tests. */
 bool effect_wakes(struct run *r, const struct processor *p, const struct change *c, bool *out) MUST_CHECK;
 

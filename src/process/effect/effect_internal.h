@@ -145,7 +145,6 @@ enum row_end effect_launch(struct effect *x, const struct position *now) MUST_CH
 enum row_end effect_land(struct effect *x) MUST_CHECK;
 
 /* ---- effects ---- */
-bool effect_may_expire(const struct run *r, const struct entity *e);
 /* Whether the row at hand goes into the batch; otherwise it is written by itself, the position along with it. */
 bool effect_batches(struct effect *x, const struct row *row);
 bool effect_gather(struct effect *x, const struct row *row) MUST_CHECK;

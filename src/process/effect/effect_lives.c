@@ -43,7 +43,7 @@ static const struct term *term_that_does_not(struct run *r, const struct entity 
 {
 	const struct term *t = term_of(r, TERM_ABSENT, path_of(r, &r->design->key.hash[0].name), NULL);
 
-	if (effect_may_expire(r, target))
+	if (target->may_expire)
 		t = term_of(r, TERM_OR, t, term_expired(r));
 	return q->if_ ? term_of(r, TERM_OR, t, term_of(r, TERM_NOT, q->if_, NULL)) : t;
 }
@@ -79,9 +79,7 @@ static bool add_reason(struct run *r, const struct requirement *q, const struct 
 		return false;
 	if (!applies)
 		return true;
-	*x = (struct effect_reason){ .requirement = q, .entity = design_entity(r->design, q->target.entity) };
-	if (!x->entity)
-		return run_fail(r, PROBLEM_INTERNAL, "There is no entity %.*s", SLICE_ARG(q->target.entity));
+	*x = (struct effect_reason){ .requirement = q, .entity = q->target.to };
 	*n += 1;
 	return scope_args(&s, q->target.args, q->target.arg_count, &args) &&
 	       entity_locate(r, x->entity, args, q->target.arg_count, &x->key);
@@ -109,7 +107,7 @@ static bool can_check(const struct entity *e, const struct requirement *list, si
 	const char *why;
 
 	for (size_t i = 0; i < n; i++)
-		if (slice_equal(list[i].target.entity, e->name) || (list[i].if_ && !term_can_filter(list[i].if_, &why)))
+		if (list[i].target.to == e || (list[i].if_ && !term_can_filter(list[i].if_, &why)))
 			return false;
 	return true;
 }
@@ -133,7 +131,7 @@ static bool check_that_holds(struct effect *x, const struct effect_reason *t, si
 		w->key = t->key;
 		w->must_exist = true;
 		x->batch.asks[*at] = q;
-		if (effect_may_expire(r, t->entity) && !add_condition(r, w, term_of(r, TERM_NOT, term_expired(r), NULL)))
+		if (t->entity->may_expire && !add_condition(r, w, term_of(r, TERM_NOT, term_expired(r), NULL)))
 			return false;
 	}
 	/* Another requirement of the same item: both in one condition, and in the first one's words. */
@@ -347,10 +345,10 @@ static bool counts_on(const struct entity *e, const struct effect_reason *list, 
 {
 	for (size_t i = 0; i < n; i++) {
 		for (size_t k = 0; k < e->count_count; k++)
-			if (slice_equal(e->counts[k].target.entity, list[i].entity->name))
+			if (e->counts[k].target.to == list[i].entity)
 				return true;
 		for (size_t k = 0; k < e->require_count; k++)
-			if (slice_equal(e->requires[k].target.entity, list[i].entity->name))
+			if (e->requires[k].target.to == list[i].entity)
 				return true;
 	}
 	return false;

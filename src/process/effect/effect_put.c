@@ -71,7 +71,7 @@ static bool give(struct effect *x, struct put *p)
 	struct run *r = x->run;
 	struct scope s = effect_scope(x, r);
 
-	row_init(&p->with, r->arena, NULL);
+	row_init(&p->with, r->arena, x->target);
 	row_init(&p->given, r->arena, NULL);
 	for (size_t i = 0; i < processor->with_count; i++) {
 		const struct assignment *w = &processor->with[i];
@@ -83,8 +83,8 @@ static bool give(struct effect *x, struct put *p)
 			p->lacks = true;
 			continue;
 		}
-		row_put(&p->with, w->attribute, v);
-		row_put(&p->given, w->attribute, v);
+		row_set(&p->with, w->at, v);
+		row_set(&p->given, w->at, v);
 	}
 	for (size_t i = 0; i < x->target->attribute_count; i++) {
 		const struct attribute *a = &x->target->attributes[i];
@@ -169,7 +169,7 @@ bool effect_put_gather(struct effect *x)
 	w->kind = DYN_PUT;
 	w->item = entity_stored(r, x->target, &f);
 	w->must_not_exist = true;
-	if (effect_may_expire(r, x->target))
+	if (x->target->may_expire)
 		w->or_expired = r->design->ttl;
 	x->batch.given[at] = p.with;
 	x->batch.bytes += w->item.n;
@@ -181,7 +181,7 @@ bool effect_put_gather(struct effect *x)
 static bool may_change(const struct entity *e, const struct attribute *a)
 {
 	for (size_t i = 0; i < e->param_count; i++)
-		if (slice_equal(e->params[i], a->name))
+		if (e->param_at[i] == a->at)
 			return false;
 	return !a->fixed && !a->counter && !a->from_key && !a->derived && !a->after.n && !a->copy_entity.n;
 }
@@ -194,7 +194,7 @@ bool effect_put_over(struct effect *x, struct value stored, const struct row *gi
 
 	row_init(&changes, r->arena, NULL);
 	for (struct row_iter it = row_iter(given); row_next(&it);) {
-		const struct attribute *a = entity_attribute(e, it.name);
+		const struct attribute *a = it.slot ? it.slot->attribute : NULL;
 		struct value v = write_fit(r, a, it.value);
 
 		if (a && may_change(e, a) && !value_equal(v, value_get(stored, a->name)))
@@ -215,7 +215,7 @@ static bool clear_expired(struct put *p)
 	struct value stored;
 	bool ok = true;
 
-	if (!effect_may_expire(r, p->write.entity))
+	if (!p->write.entity->may_expire)
 		return true;
 	if (!dyn_get(r, p->key, true, &stored))
 		return false;

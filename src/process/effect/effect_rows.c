@@ -10,20 +10,6 @@
 
 #define PAGE_ROWS (10 * EFFECT_MOST_ACTIONS) /* reading is dearer in small pieces */
 
-static const struct access *pattern_of(const struct effect *x)
-{
-	const struct processor *p = x->processor;
-
-	if (p->each_pattern.n)
-		return design_access(x->caller->design, p->each_pattern);
-	return p->effect == EFFECT_REMOVE_ALL ? design_access(x->caller->design, p->target) : NULL;
-}
-
-static bool has_pattern(const struct effect *x)
-{
-	return x->processor->each_pattern.n || x->processor->effect == EFFECT_REMOVE_ALL;
-}
-
 /* Trees are read whole; what hangs below a row is a row, too. */
 static size_t count_rows(const struct row *rows, size_t n)
 {
@@ -60,17 +46,15 @@ static bool read_rows(struct effect *x, struct rows *page)
 {
 	const struct processor *p = x->processor;
 	bool each = p->each_pattern.n > 0;
-	struct read_request q = { .access = pattern_of(x), .limit = PAGE_ROWS, .cursor = page->cursor, .trusted = true };
+	struct read_request q = {
+		.access = x->processor->rows_access, .limit = PAGE_ROWS, .cursor = page->cursor, .trusted = true
+	};
 	struct run *r = x->page;
 	struct read_result result;
 	struct row params;
 	int64_t was = effect_time_enter(x, r);
 	bool ok;
 
-	if (!q.access) {
-		effect_time_leave(r, was);
-		return run_fail(r, PROBLEM_INTERNAL, "There is no access pattern for '%.*s'", SLICE_ARG(p->name));
-	}
 	effect_row_enter(x, NULL);
 	ok = effect_params(x, r, q.access, each ? p->each_with : p->with, each ? p->each_with_count : p->with_count,
 			   &params);
@@ -185,7 +169,7 @@ bool effect_rows_resume(struct effect *x, struct rows *page)
 	struct progress p = { 0 };
 
 	*page = (struct rows){ 0 };
-	if (!has_pattern(x)) {
+	if (!x->processor->rows_access) {
 		page->list = arena_new(x->page->arena, struct row);
 		page->count = 1;
 		return true;
@@ -217,7 +201,7 @@ bool effect_rows_next(struct effect *x, struct rows *page)
 
 void effect_row_enter(struct effect *x, const struct row *row)
 {
-	bool any = row && has_pattern(x);
+	bool any = row && x->processor->rows_access;
 
 	x->variables[x->variable_count].value = any && x->processor->each_variable.n ? row->full : VALUE_ABSENT;
 	x->row_key = any ? dyn_key_of(x->run, row->full) : VALUE_ABSENT;

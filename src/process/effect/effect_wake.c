@@ -73,12 +73,12 @@ static bool effect_prepare(struct effect *x)
 	return ok;
 }
 
-static struct value named(const struct scope *s, struct slice name)
+static struct value named(const struct scope *s, const struct name *n)
 {
 	for (size_t i = 0; i < s->variable_count; i++)
-		if (slice_equal(s->variables[i].name, name))
+		if (s->variables[i].at == n)
 			return s->variables[i].value;
-	return row_find(s->item, name);
+	return row_get(s->item, n);
 }
 
 bool effect_params(struct effect *x, struct run *r, const struct access *access, const struct assignment *with,
@@ -89,12 +89,12 @@ bool effect_params(struct effect *x, struct run *r, const struct access *access,
 
 	row_init(out, r->arena, NULL);
 	for (size_t i = 0; !n && i < access->param_count + access->query_param_count; i++) {
-		struct slice name = i < access->param_count ? access->params[i]
-							    : access->query_params[i - access->param_count].name;
+		const struct name *name = i < access->param_count ? access->param_at[i]
+								  : access->query_params[i - access->param_count].at;
 
 		v = named(&s, name);
 		if (value_present(v))
-			row_put(out, name, v);
+			row_set(out, name, v);
 	}
 	for (size_t i = 0; i < n; i++) {
 		if (!scope_value(&s, with[i].term, &v))
@@ -107,9 +107,9 @@ bool effect_params(struct effect *x, struct run *r, const struct access *access,
 
 /* ---- whether ---- */
 
-static bool concerns(const struct processor *p, const struct change *c)
+bool effect_concerns(const struct processor *p, const struct change *c)
 {
-	return c->entity && (p->events & c->events) && slice_equal(c->entity->name, p->entity);
+	return c->entity == p->of && (p->events & c->events);
 }
 
 static bool asks(struct effect *x, bool *out)
@@ -128,7 +128,7 @@ bool effect_wakes_prepared(struct effect *x, bool *out)
 	enum keeper_fate fate = KEEPER_GONE;
 
 	*out = false;
-	if (!concerns(x->processor, x->change))
+	if (!effect_concerns(x->processor, x->change))
 		return true;
 	/* A document goes with its item, also when `when` no longer holds for it: an archived card that is deleted. */
 	if (x->processor->send_opensearch && x->change->events == ON_DELETED) {

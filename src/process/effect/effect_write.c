@@ -2,6 +2,7 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "app/entity/input.h"
 #include "app/run/passed_over.h"
+#include "design/slots.h"
 #include "process/effect/effect_internal.h"
 
 /* ---- how much there is to it ---- */
@@ -17,16 +18,6 @@ static bool effect_is_plain(const struct entity *e)
 static bool effect_is_plain_to_remove(const struct entity *e)
 {
 	return !e->companion_count && !e->count_count && !e->login.present && !e->delete_.then_count;
-}
-
-bool effect_may_expire(const struct run *r, const struct entity *e)
-{
-	struct slice ttl = r->design->ttl;
-
-	for (size_t i = 0; ttl.n && i < e->key_count; i++)
-		if (slice_equal(e->keys[i].attribute, ttl))
-			return true;
-	return ttl.n && entity_attribute(e, ttl);
 }
 
 /* ---- the target ---- */
@@ -72,9 +63,9 @@ bool effect_alter(struct effect *x, const struct entity *e, struct value key, co
 }
 
 /* A null takes away, as in a request: the default is put back, or the attribute goes. It is stored where it is the default. */
-static struct value given_value(const struct entity *e, struct slice name, struct value v)
+static struct value given_value(const struct entity *e, const struct name *n, struct value v)
 {
-	const struct attribute *a = entity_attribute(e, name);
+	const struct attribute *a = slots_attribute(e->slots, n);
 
 	return value_type(v) == VALUE_NULL && !(a && input_default_is_null(a)) ? VALUE_ABSENT : v;
 }
@@ -103,7 +94,7 @@ static bool update(struct effect *x)
 
 		ok = scope_value(&s, p->with[i].term, &v);
 		if (ok)
-			row_set(&changes, p->with[i].at, given_value(x->target, p->with[i].attribute, v));
+			row_set(&changes, p->with[i].at, given_value(x->target, p->with[i].at, v));
 	}
 	effect_time_leave(r, was);
 	return ok && effect_alter(x, x->target, key, &changes);
@@ -221,7 +212,7 @@ static bool count(struct effect *x)
 		w->kind = DYN_UPDATE;
 		w->key = key;
 		w->must_exist = true;
-		if (effect_may_expire(r, x->target))
+		if (x->target->may_expire)
 			w->also = not_expired(r);
 		x->batch.args[at] = args;
 		m = one_add(x, w);
@@ -243,7 +234,7 @@ static bool make_target(struct effect *x, const struct value *args, bool *again)
 
 	row_init(&given, r->arena, NULL);
 	for (size_t i = 0; i < x->target->param_count; i++)
-		row_put(&given, x->target->params[i], args[i]);
+		row_set(&given, x->target->param_at[i], args[i]);
 	if (write_put(r, x->target, &given, again)) {
 		*again = true;
 		return true;
@@ -279,13 +270,10 @@ static bool remove_rows(void *ctx, const struct row *row, bool *stop)
 
 static bool remove_for_row(struct effect *x)
 {
-	const struct access *access = design_access(x->run->design, x->processor->target);
+	const struct processor *p = x->processor;
 	struct scope s = effect_scope(x, x->run);
 
-	if (!access)
-		return run_fail(x->run, PROBLEM_INTERNAL, "There is no access pattern '%.*s'",
-				SLICE_ARG(x->processor->target));
-	return read_each(access, &s, x->processor->with, x->processor->with_count, remove_rows, x);
+	return read_each(p->target_access, &s, p->with, p->with_count, remove_rows, x);
 }
 
 /* ---- all of them ---- */

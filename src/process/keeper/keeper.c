@@ -32,14 +32,6 @@ static bool has_traces(const struct entity *e)
 	return e->companion_count || e->count_count || (e->login.present && e->login.secret_count);
 }
 
-static bool may_expire(const struct design *d, const struct entity *e)
-{
-	for (size_t i = 0; d->ttl.n && i < e->key_count; i++)
-		if (slice_equal(e->keys[i].attribute, d->ttl))
-			return true;
-	return d->ttl.n && entity_attribute(e, d->ttl);
-}
-
 bool keeper_is_needed(const struct design *d)
 {
 	if (d->stream != STREAM_NEW_AND_OLD)
@@ -47,7 +39,7 @@ bool keeper_is_needed(const struct design *d)
 	for (size_t i = 0; i < d->entity_count; i++) {
 		const struct entity *e = &d->entities[i];
 
-		if (e->delete_.then_count || has_copies(e) || has_counters(e) || (may_expire(d, e) && has_traces(e)))
+		if (e->delete_.then_count || has_copies(e) || has_counters(e) || (e->may_expire && has_traces(e)))
 			return true;
 	}
 	return false;
@@ -101,7 +93,7 @@ static struct role *role_of(struct keeper *k, const struct entity *e)
 		for (size_t n = 0; n < d->entities[i].attribute_count; n++) {
 			const struct attribute *of = &d->entities[i].attributes[n];
 
-			if (of->kept_by.n && slice_equal(of->copy_entity, e->name))
+			if (of->kept_by.n && of->copy_of == e)
 				names_of_copy(a, &x->copied, e, of);
 		}
 	return x;
@@ -250,17 +242,16 @@ static bool keep_sources(struct keeper *k, const struct kept *x)
 static bool compare(struct keeper *k, const struct kept *x, const struct attribute *a, bool *differs_)
 {
 	struct run *r = k->sources;
-	const struct entity *source = design_entity(r->design, a->copy_entity);
 	struct value *args, full, copy;
 	struct row f;
 	struct scope s = { .run = r, .item = &f };
 
 	*differs_ = false;
-	if (!source)
+	if (!a->copy_of)
 		return true;
 	row_from(&f, r->arena, x->role->entity, entity_full(r, x->role->entity, x->now));
 	if (!scope_args(&s, a->copy_args, a->copy_arg_count, &args) ||
-	    !entity_fetch(r, source, args, a->copy_arg_count, false, &full) ||
+	    !entity_fetch(r, a->copy_of, args, a->copy_arg_count, false, &full) ||
 	    !entity_copied(r, a, &(struct row){ .full = full }, &copy))
 		return false;
 	*differs_ = !value_equal(copy, row_get(&f, a->at));

@@ -263,12 +263,14 @@ size_t bulk_send(struct sender *s, struct run *r, const struct change *const *li
 		 struct slice *why)
 {
 	static const struct slice type = { "Content-Type: application/x-ndjson", 34 };
+	struct send_request q = { .headers = &type, .header_count = 1, .most = REPLY_MOST };
 	struct send_reply reply;
 	struct buf b;
 
 	buf_init(&b, r->arena);
 	n = put_actions(s, r, list, n, &b);
-	send_http_post(s->http, r->arena, &type, 1, buf_slice(&b), REPLY_MOST, &reply);
+	q.body = buf_slice(&b);
+	send_http_post(s->http, r->arena, &q, &reply);
 	s->retry_after = reply.retry_after;
 	if (reply.status == 413 && n > 1) /* too large for it: a part, then */
 		return bulk_send(s, r, list, n / 2, ends, why);

@@ -146,20 +146,19 @@ static void read_reply(struct send_http *h, struct arena *a, CURLcode code, stru
 		reply->why = arena_printf(a, "the receiver answered %ld", status);
 }
 
-void send_http_post(struct send_http *h, struct arena *a, const struct slice *headers, size_t header_count,
-		    struct slice body, size_t most, struct send_reply *reply)
+void send_http_post(struct send_http *h, struct arena *a, const struct send_request *q, struct send_reply *reply)
 {
-	struct curl_slist *list = header_list(a, headers, header_count);
+	struct curl_slist *list = header_list(a, q->headers, q->header_count);
 	CURLcode code;
 
 	*reply = (struct send_reply){ 0 };
 	h->n = 0;
-	h->most = most;
+	h->most = q->most;
 	h->full = false;
 	h->started_us = clock_monotonic_us();
 	curl_easy_setopt(h->curl, CURLOPT_HTTPHEADER, list);
-	curl_easy_setopt(h->curl, CURLOPT_POSTFIELDS, body.p);
-	curl_easy_setopt(h->curl, CURLOPT_POSTFIELDSIZE_LARGE, (curl_off_t)body.n);
+	curl_easy_setopt(h->curl, CURLOPT_POSTFIELDS, q->body.p);
+	curl_easy_setopt(h->curl, CURLOPT_POSTFIELDSIZE_LARGE, (curl_off_t)q->body.n);
 	code = curl_easy_perform(h->curl);
 	curl_easy_setopt(h->curl, CURLOPT_HTTPHEADER, NULL);
 	curl_easy_setopt(h->curl, CURLOPT_POSTFIELDS, NULL);

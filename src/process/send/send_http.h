@@ -20,8 +20,12 @@ struct send_reply {
 	int64_t retry_after; /* seconds; 0: not said */
 	struct slice why;    /* a sentence, unless the status is 2xx */
 };
-/* `headers`: "Name: value" each. */
-void send_http_post(struct send_http *h, struct arena *a, const struct slice *headers, size_t header_count,
-		    struct slice body, size_t most, struct send_reply *reply);
+struct send_request {
+	const struct slice *headers; /* "Name: value" each */
+	size_t header_count;
+	struct slice body;
+	size_t most; /* bytes of the reply to read */
+};
+void send_http_post(struct send_http *h, struct arena *a, const struct send_request *q, struct send_reply *reply);
 
 #endif

@@ -83,8 +83,9 @@ static struct slice webhook_signature(struct arena *a, struct slice secret, int6
 void webhook_send(struct sender *s, struct run *r, const struct change *c, enum send_end *end, struct slice *why)
 {
 	int64_t timestamp = clock_now_ms(&clock_system) / 1000; /* the receiver compares it with its own */
-	struct send_reply reply;
 	struct slice headers[4];
+	struct send_request q = { .headers = headers, .header_count = 4, .most = REPLY_MOST };
+	struct send_reply reply;
 	struct buf b;
 
 	*why = SLICE("");
@@ -95,7 +96,8 @@ void webhook_send(struct sender *s, struct run *r, const struct change *c, enum 
 	headers[2] = arena_printf(r->arena, "Thorpe-Timestamp: %lld", (long long)timestamp);
 	headers[3] = arena_printf(r->arena, "Thorpe-Signature: %.*s",
 				  SLICE_ARG(webhook_signature(r->arena, s->secret, timestamp, buf_slice(&b))));
-	send_http_post(s->http, r->arena, headers, 4, buf_slice(&b), REPLY_MOST, &reply);
+	q.body = buf_slice(&b);
+	send_http_post(s->http, r->arena, &q, &reply);
 	*end = reply.status >= 200 && reply.status <= 299 ? SEND_TAKEN
 	       : reply.status == 410                      ? SEND_REFUSED
 							  : SEND_AGAIN;

@@ -23,6 +23,21 @@ static void exactly_five_operations_change_items(void **state)
 	assert_false(api_changes_items(NULL));
 }
 
+static void exactly_six_operations_change_tables(void **state)
+{
+	static const char *const names[] = { "CreateTable",      "DeleteTable", "UpdateTable",
+					     "UpdateTimeToLive", "TagResource", "UntagResource" };
+	size_t n = 0;
+
+	(void)state;
+	for (size_t i = 0; i < op_count(); i++)
+		n += api_changes_tables(&op_at(i)->facts);
+	assert_int_equal(n, 6);
+	for (size_t i = 0; i < 6; i++)
+		assert_true(api_changes_tables(api_operation_named(names[i])));
+	assert_false(api_changes_tables(NULL));
+}
+
 static void an_operation_is_found_by_its_target_and_by_its_name(void **state)
 {
 	(void)state;
@@ -41,6 +56,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(exactly_five_operations_change_items),
+		cmocka_unit_test(exactly_six_operations_change_tables),
 		cmocka_unit_test(an_operation_is_found_by_its_target_and_by_its_name),
 	};
 

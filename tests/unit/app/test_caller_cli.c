@@ -57,7 +57,7 @@ static int run(char *out, size_t size, const char *const *args)
 	assert_int_equal(pipe(fds), 0);
 	saved = dup(1);
 	dup2(fds[1], 1);
-	status = command_token(count, argv);
+	status = command_run(&command_token, count, argv);
 	fflush(stdout);
 	dup2(saved, 1);
 	close(saved);

@@ -7,7 +7,7 @@
 #include <cmocka.h>
 
 #include "base/buf.h"
-#include "http/connection/coding.h"
+#include "http/parse/coding.h"
 #include "wire/gzip.h"
 
 struct choice {

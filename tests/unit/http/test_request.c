@@ -6,7 +6,7 @@
 #include <cmocka.h>
 
 #include "base/alloc.h"
-#include "http/connection/request_plain.h"
+#include "http/parse/request_plain.h"
 
 static struct http_limits limits;
 static struct request_parser parser;

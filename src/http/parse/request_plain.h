@@ -1,9 +1,9 @@
 /* A request that is plain, taken in one go (request.c uses it before it asks http-parser).
  * SPDX-License-Identifier: Apache-2.0 */
-#ifndef THORPE_HTTP_CONNECTION_REQUEST_PLAIN_H
-#define THORPE_HTTP_CONNECTION_REQUEST_PLAIN_H
+#ifndef THORPE_HTTP_PARSE_REQUEST_PLAIN_H
+#define THORPE_HTTP_PARSE_REQUEST_PLAIN_H
 
-#include "http/connection/request.h"
+#include "http/parse/request.h"
 
 #define REQUEST_PLAIN_HEADERS 32          /* SDKs send some twelve */
 #define REQUEST_PLAIN_BYTES   (16 * 1024) /* of input: more is left to http-parser, which does not copy it first */

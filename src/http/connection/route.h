@@ -1,18 +1,19 @@
-/* The routing table: which method and path is answered by whom.
+/* The routing table: which handler answers which method and path.
  *
  * A handler runs on the event loop's thread, inside an ARENA_TRY of the exchange's arena, and
  * answers at once (exchange_reply() and its kin), has the api answer (exchange_call_api()), or has a
  * worker answer (exchange_work()). It never blocks. The dispatcher does what the row's flags say before
  * the handler is called.
  * SPDX-License-Identifier: Apache-2.0 */
-#ifndef THORPE_HTTP_SERVE_ROUTE_H
-#define THORPE_HTTP_SERVE_ROUTE_H
+#ifndef THORPE_HTTP_CONNECTION_ROUTE_H
+#define THORPE_HTTP_CONNECTION_ROUTE_H
 
 #include "base/error.h"
 #include "base/slice.h"
-#include "http/connection/parser.h"
+#include "http/parse/parser.h"
 
 struct exchange;
+struct loop;
 
 enum route_flags {
 	ROUTE_PREFIX = 1,   /* also everything below the path */
@@ -23,7 +24,8 @@ enum route_flags {
 	ROUTE_PRIVATE = 8,
 	ROUTE_PAGE = 16,      /* only for requests for a page, as browsers send them: Accept has text/html */
 	ROUTE_VISITABLE = 32, /* links on pages of other origins may lead here (origin.h, O3) */
-	ROUTE_MONITOR = 64, /* for monitoring: also on the listener of its own; an access key may come as HTTP Basic */
+	ROUTE_MONITOR = 64,   /* for monitoring: also on its own listener; an access key may come as HTTP Basic */
+	ROUTE_RESERVED = 128, /* also on the reserve of connections (connection.h, C7) */
 };
 
 struct http_route {
@@ -39,11 +41,16 @@ struct http_route {
 void route_dispatch(struct exchange *ex);
 /* How many bytes the request's body may have, zipped and unzipped. */
 uint64_t route_body_limit(const struct exchange *ex);
-/* Judges what can be before the body is there, as route_dispatch() will. 0: nothing is wrong; otherwise the status, and *e. */
+/* Judges what can be judged before the body is there, as route_dispatch() will. 0: nothing is wrong; otherwise the
+ * status, and *e. */
 int route_judge_head(struct exchange *ex, struct error *e);
 /* Whether a request that is refused before it is dispatched belongs to a row with ROUTE_PROBLEMS. */
 bool route_tells_problems(const struct exchange *ex);
 /* Whether its path belongs to a row with ROUTE_PRIVATE. */
 bool route_is_private(const struct exchange *ex);
+/* Whether the path belongs to a row with ROUTE_RESERVED. */
+bool route_is_reserved(const struct loop *l, struct slice path);
+/* DynamoDB's reply to a request that it does not take for one of its own. */
+void route_reply_not_dynamodb(struct exchange *ex);
 
 #endif

@@ -7,8 +7,8 @@
  *   S3  A chunk's size is hexadecimal digits, at most 15 of them; its data is exactly that long, and CR LF follows.
  *   S4  Extensions of chunks and trailers together are no longer than a head may be.
  * SPDX-License-Identifier: Apache-2.0 */
-#ifndef THORPE_HTTP_CONNECTION_REQUEST_STRICT_H
-#define THORPE_HTTP_CONNECTION_REQUEST_STRICT_H
+#ifndef THORPE_HTTP_PARSE_REQUEST_STRICT_H
+#define THORPE_HTTP_PARSE_REQUEST_STRICT_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -6,7 +6,7 @@
 #include <strings.h>
 
 #include "base/grow.h"
-#include "http/connection/request_plain.h"
+#include "http/parse/request_plain.h"
 
 #define BODY_FIRST (64 * 1024) /* what a Content-Length is trusted for before bytes have come */
 #define HELD_LONG \
@@ -425,4 +425,11 @@ bool http_list_has(struct slice list, struct slice token)
 		list = comma ? slice_make(comma + 1, list.n - item.n - 1) : (struct slice){ 0 };
 	}
 	return false;
+}
+
+struct slice http_media_type(struct slice s)
+{
+	const char *semi = s.n ? memchr(s.p, ';', s.n) : NULL;
+
+	return http_trim(semi ? slice_make(s.p, (size_t)(semi - s.p)) : s);
 }

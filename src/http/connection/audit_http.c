@@ -1,6 +1,6 @@
 /* Events of requests that are signed, or ought to be.
  * SPDX-License-Identifier: Apache-2.0 */
-#include "http/door/audit_http.h"
+#include "http/connection/audit_http.h"
 #include "http/loop.h"
 #include "http/door/sigv4.h"
 #include "json/json.h"
@@ -71,36 +71,6 @@ void audit_operator_request(struct exchange *ex, int status)
 					   .status = status });
 }
 
-/* Whatever begins so changes tables, and nothing that changes items does. */
-static bool changes_tables(struct slice name)
-{
-	static const char *const beginnings[] = { "CreateTable",
-						  "DeleteTable",
-						  "UpdateTable",
-						  "UpdateTimeToLive",
-						  "UpdateContinuousBackups",
-						  "TagResource",
-						  "UntagResource",
-						  "UpdateContributorInsights",
-						  "PutResourcePolicy",
-						  "DeleteResourcePolicy",
-						  "EnableKinesis",
-						  "DisableKinesis",
-						  "UpdateKinesis",
-						  "CreateBackup",
-						  "DeleteBackup",
-						  "RestoreTable",
-						  "ImportTable",
-						  "ExportTable",
-						  "CreateGlobalTable",
-						  "UpdateGlobalTable" };
-
-	for (size_t i = 0; i < sizeof(beginnings) / sizeof(*beginnings); i++)
-		if (slice_starts(name, slice_str(beginnings[i])))
-			return true;
-	return false;
-}
-
 static struct slice text_member(const struct json *j, const char *name)
 {
 	const struct json *found = json_get(j, name);
@@ -110,13 +80,10 @@ static struct slice text_member(const struct json *j, const char *name)
 
 void audit_api_call(struct exchange *ex)
 {
-	struct slice name, target, type = { 0 };
+	struct slice target, type = { 0 };
 	const struct json *body;
 
-	if (!audit_is_on())
-		return;
-	name = operation(ex);
-	if (!changes_tables(name))
+	if (!audit_is_on() || !api_changes_tables(api_operation(ex->call.target)))
 		return;
 	body = json_parse(&ex->arena, ex->call.body);
 	target = text_member(body, "TableName");
@@ -128,7 +95,7 @@ void audit_api_call(struct exchange *ex)
 					   .outcome = ex->call.status < 400 ? "ok" : "failed",
 					   .access_key = ex->loop->keys ? claimed_key(ex) : (struct slice){ 0 },
 					   .address = exchange_client(ex),
-					   .action = name,
+					   .action = operation(ex),
 					   .target = target,
 					   .status = ex->call.status,
 					   .why = type });

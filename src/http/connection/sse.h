@@ -6,8 +6,8 @@
  * limits.watch_bytes, the client is disconnected; it can resume from the last event it received. Only the loop's
  * thread uses it.
  * SPDX-License-Identifier: Apache-2.0 */
-#ifndef THORPE_HTTP_SERVE_SSE_H
-#define THORPE_HTTP_SERVE_SSE_H
+#ifndef THORPE_HTTP_CONNECTION_SSE_H
+#define THORPE_HTTP_CONNECTION_SSE_H
 
 #include <uv.h>
 

@@ -1,128 +1,18 @@
-/* Finds the row, enforces its flags, and holds the server's own handlers.
+/* Finds the row of a request and enforces its flags.
  * SPDX-License-Identifier: Apache-2.0 */
-#include "http/door/audit_http.h"
-#include "http/door/basic.h"
+#include "http/connection/route.h"
+
+#include "http/connection/audit_http.h"
 #include "http/connection/exchange.h"
-#include "http/serve/faults.h"
-#include "http/serve/health.h"
-#include "http/loop.h"
-#include "http/serve/metrics.h"
 #include "http/connection/reply.h"
-#include "http/serve/route.h"
-#include "http/server.h"
+#include "http/door/basic.h"
 #include "http/door/sigv4.h"
+#include "http/loop.h"
 
 #define TEXT          SLICE("text/plain; charset=utf-8")
-#define NO_BODY_BYTES (64 * 1024) /* for bodies that nobody reads */
+#define NO_BODY_BYTES (64 * 1024) /* for bodies that no handler reads */
 
-/* ---- the server's own handlers ---- */
-
-static struct slice media_type(struct slice s)
-{
-	const char *semi = s.n ? memchr(s.p, ';', s.n) : NULL;
-
-	return http_trim(semi ? slice_make(s.p, (size_t)(semi - s.p)) : s);
-}
-
-/* What DynamoDB says to a request it does not take for one of its own. */
-static void not_dynamodb(struct exchange *ex)
-{
-	exchange_reply(ex, 404, (struct slice){ 0 }, SLICE("<UnknownOperationException/>\n"));
-}
-
-/* The body as it was before the client zipped it. False: answered. */
-static bool unzip_or_reply(struct exchange *ex, struct slice *body)
-{
-	struct error e;
-
-	switch (exchange_body(ex, body)) {
-	case BODY_OK: return true;
-	case BODY_UNKNOWN_CODING:
-		error_set(&e, &ex->arena, ERR_SERIALIZATION, "Content-Encoding must be gzip, deflate or identity");
-		exchange_reply(ex, 415, ex->content_type, api_error_reply(&ex->arena, &e));
-		return false;
-	case BODY_TOO_LARGE: error_set(&e, &ex->arena, ERR_TOO_LARGE, "Request body is too large."); break;
-	case BODY_BAD:
-		error_set(&e, &ex->arena, ERR_SERIALIZATION, "The body is not valid %.*s",
-			  SLICE_ARG(request_header(&ex->req, SLICE("content-encoding"))));
-		break;
-	}
-	exchange_reply_error(ex, &e);
-	return false;
-}
-
-/* A test that looks at what an application did says so. The console does the same: browsers say of pages that they are of the same
- * origin, and no page can. */
-static bool is_spared(const struct exchange *ex)
-{
-	return slice_is(request_header(&ex->req, SLICE("x-thorpe-fault")), "none") ||
-	       slice_is(request_header(&ex->req, SLICE("sec-fetch-site")), "same-origin");
-}
-
-static void handle_dynamodb(struct exchange *ex, void *ctx)
-{
-	struct slice type = media_type(request_header(&ex->req, SLICE("content-type")));
-	struct slice target = request_header(&ex->req, SLICE("x-amz-target")), body;
-	int64_t delay_ms = 0;
-
-	(void)ctx;
-	if (ex->req.body.n && !slice_is(type, "application/x-amz-json-1.0") && !slice_is(type, "application/json")) {
-		not_dynamodb(ex);
-		return;
-	}
-	if (!unzip_or_reply(ex, &body))
-		return;
-	if (ex->loop->forward->take && ex->loop->forward->take(ex, ex->loop->forward->ctx, target, body))
-		return;
-	exchange_call_api(ex, target, body);
-	if (api_changes_items(api_operation(target)))
-		delay_ms = loop_write_delay(ex->loop, NULL);
-	if (api_has_faults(ex->loop->api) && !is_spared(ex))
-		delay_ms += api_draw_faults(ex->loop->api, &ex->call);
-	exchange_delay(ex, delay_ms);
-}
-
-static uint64_t dynamodb_body_limit(const struct exchange *ex, void *ctx)
-{
-	(void)ctx;
-	return ex->loop->limits->body_bytes;
-}
-
-static void handle_healthy(struct exchange *ex, void *ctx)
-{
-	(void)ctx;
-	/* The blank at the end is DynamoDB's. */
-	exchange_reply(ex, 200, TEXT, arena_printf(&ex->arena, "healthy: dynamodb.%s.amazonaws.com ", ex->loop->region));
-}
-
-static void handle_metrics(struct exchange *ex, void *ctx)
-{
-	struct buf b;
-
-	(void)ctx;
-	if (!ex->loop->monitors && !ex->loop->keys && server_monitor_address(ex->loop->server)) {
-		exchange_reply(ex, 404, TEXT, SLICE("The metrics of this server have a listener of their own.\n"));
-		return;
-	}
-	buf_init(&b, &ex->arena);
-	api_metrics(ex->loop->api, &b);
-	metrics_write(ex->loop->server, &b);
-	exchange_reply(ex, 200, SLICE("text/plain; version=0.0.4; charset=utf-8"), buf_slice(&b));
-}
-
-static const struct http_route own_routes[] = {
-	/* method    path        flags                         handler */
-	{ HTTP_POST, "/", ROUTE_SIGNED, handle_dynamodb, NULL, dynamodb_body_limit },
-	{ HTTP_GET, "/", 0, handle_healthy },
-	{ HTTP_GET, "/healthz", ROUTE_MONITOR, health_handle_live },
-	{ HTTP_GET, "/readyz", ROUTE_MONITOR, health_handle_ready },
-	{ HTTP_GET, "/metrics", ROUTE_MONITOR | ROUTE_SIGNED, handle_metrics },
-	{ HTTP_GET, "/faults", ROUTE_PRIVATE | ROUTE_SIGNED, faults_handle_show },
-	{ HTTP_POST, "/faults", ROUTE_PRIVATE | ROUTE_SIGNED, faults_handle_set },
-	{ HTTP_DELETE, "/faults", ROUTE_PRIVATE | ROUTE_SIGNED, faults_handle_clear },
-};
-
-/* ---- dispatch ---- */
+/* ---- the row ---- */
 
 static bool path_matches(const struct http_route *row, struct slice path)
 {
@@ -150,9 +40,10 @@ static const struct http_route *find(const struct http_route *rows, size_t n, co
 
 static const struct http_route *find_row(const struct exchange *ex)
 {
-	const struct http_route *row = find(ex->loop->routes, ex->loop->route_count, ex);
+	const struct loop *l = ex->loop;
+	const struct http_route *row = find(l->routes, l->route_count, ex);
 
-	return row ? row : find(own_routes, sizeof(own_routes) / sizeof(own_routes[0]), ex);
+	return row ? row : find(l->own_routes, l->own_route_count, ex);
 }
 
 uint64_t route_body_limit(const struct exchange *ex)
@@ -164,23 +55,31 @@ uint64_t route_body_limit(const struct exchange *ex)
 }
 
 /* Whether the path, whatever the method, belongs to a row with this flag. */
-static bool has_flag(const struct exchange *ex, enum route_flags flag)
+static bool has_flag(const struct http_route *rows, size_t n, struct slice path, enum route_flags flag)
 {
-	for (size_t i = 0; i < ex->loop->route_count; i++)
-		if ((ex->loop->routes[i].flags & flag) && path_matches(&ex->loop->routes[i], ex->req.path))
+	for (size_t i = 0; i < n; i++)
+		if ((rows[i].flags & flag) && path_matches(&rows[i], path))
 			return true;
 	return false;
 }
 
 bool route_tells_problems(const struct exchange *ex)
 {
-	return has_flag(ex, ROUTE_PROBLEMS);
+	return has_flag(ex->loop->routes, ex->loop->route_count, ex->req.path, ROUTE_PROBLEMS);
 }
 
 bool route_is_private(const struct exchange *ex)
 {
-	return has_flag(ex, ROUTE_PRIVATE);
+	return has_flag(ex->loop->routes, ex->loop->route_count, ex->req.path, ROUTE_PRIVATE);
 }
+
+bool route_is_reserved(const struct loop *l, struct slice path)
+{
+	return has_flag(l->routes, l->route_count, path, ROUTE_RESERVED) ||
+	       has_flag(l->own_routes, l->own_route_count, path, ROUTE_RESERVED);
+}
+
+/* ---- dispatch ---- */
 
 static bool is_preflight(const struct exchange *ex)
 {
@@ -294,9 +193,14 @@ static bool authorized_or_reply(struct exchange *ex, const struct http_route *ro
 	return false;
 }
 
+void route_reply_not_dynamodb(struct exchange *ex)
+{
+	exchange_reply(ex, 404, (struct slice){ 0 }, SLICE("<UnknownOperationException/>\n"));
+}
+
 static void choose_content_type(struct exchange *ex)
 {
-	struct slice type = media_type(request_header(&ex->req, SLICE("content-type")));
+	struct slice type = http_media_type(request_header(&ex->req, SLICE("content-type")));
 
 	ex->content_type = slice_is(type, "application/x-amz-json-1.0") ? REPLY_JSON : SLICE("application/json");
 }
@@ -335,7 +239,7 @@ void route_dispatch(struct exchange *ex)
 	else if (row)
 		row->handle(ex, row->ctx);
 	else if (slice_is(ex->req.path, "/") && !ex->loop->monitors)
-		not_dynamodb(ex);
+		route_reply_not_dynamodb(ex);
 	else
 		exchange_reply(ex, 404, SLICE("application/json"), SLICE("{\"message\":\"There is nothing here.\"}"));
 }

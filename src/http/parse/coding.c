@@ -3,8 +3,8 @@
 #include <string.h>
 #include <strings.h>
 
-#include "http/connection/coding.h"
-#include "http/connection/request.h"
+#include "http/parse/coding.h"
+#include "http/parse/request.h"
 
 static const struct slice names[] = {
 	[CODING_NONE] = SLICE("identity"),

@@ -1,7 +1,7 @@
 /* Content codings: which of those we speak a client would like best.
  * SPDX-License-Identifier: Apache-2.0 */
-#ifndef THORPE_HTTP_CONNECTION_CODING_H
-#define THORPE_HTTP_CONNECTION_CODING_H
+#ifndef THORPE_HTTP_PARSE_CODING_H
+#define THORPE_HTTP_PARSE_CODING_H
 
 #include "base/slice.h"
 

@@ -2,7 +2,7 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "http/connection/connection.h"
 #include "http/loop.h"
-#include "http/serve/sse.h"
+#include "http/connection/sse.h"
 
 #define QUEUE_LEAST 4
 

@@ -5,8 +5,8 @@
  * whichever is there to it. Only llhttp has no limit of its own for what it does not hand out (white space, trailers, chunk
  * extensions): request.c counts those.
  * SPDX-License-Identifier: Apache-2.0 */
-#ifndef THORPE_HTTP_CONNECTION_PARSER_H
-#define THORPE_HTTP_CONNECTION_PARSER_H
+#ifndef THORPE_HTTP_PARSE_PARSER_H
+#define THORPE_HTTP_PARSE_PARSER_H
 
 #include <stdbool.h>
 #include <stddef.h>

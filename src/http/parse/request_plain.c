@@ -6,7 +6,7 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include <strings.h>
 
-#include "http/connection/request_plain.h"
+#include "http/parse/request_plain.h"
 
 #define LENGTH_DIGITS 9 /* of a Content-Length that cannot overflow */
 

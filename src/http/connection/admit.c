@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "base/budget.h"
-#include "http/door/admit.h"
+#include "http/connection/admit.h"
 #include "http/connection/connection.h"
 #include "http/loop.h"
-#include "http/serve/route.h"
+#include "http/connection/route.h"
 
 /* ---- the head ---- */
 
@@ -22,7 +22,7 @@ static bool opens(void *ctx, struct http_request *r)
 	struct error *e = arena_new(r->arena, struct error);
 	int status;
 
-	if (c->on_reserve && !admit_on_reserve(r->path)) {
+	if (c->on_reserve && !route_is_reserved(c->loop, r->path)) {
 		r->refused = 503;
 		r->why = ADMIT_FULL;
 		return false;
@@ -39,21 +39,6 @@ static bool opens(void *ctx, struct http_request *r)
 struct request_gate admit_gate(struct conn *c)
 {
 	return (struct request_gate){ most, opens, c };
-}
-
-/* ---- the reserve ---- */
-
-bool admit_on_reserve(struct slice path)
-{
-	static const char *const names[] = { "/healthz", "/readyz", "/metrics", "/console" };
-
-	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++) {
-		struct slice name = slice_str(names[i]);
-
-		if (slice_starts(path, name) && (path.n == name.n || path.p[name.n] == '/'))
-			return true;
-	}
-	return false;
 }
 
 /* ---- memory ---- */

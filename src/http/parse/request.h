@@ -14,14 +14,14 @@
  * Lifetime: everything in the request lives in the arena given to request_begin(). Memory running
  * out leaves by arena.h A1; the parser must then be treated as after REQUEST_REFUSED.
  * SPDX-License-Identifier: Apache-2.0 */
-#ifndef THORPE_HTTP_CONNECTION_REQUEST_H
-#define THORPE_HTTP_CONNECTION_REQUEST_H
+#ifndef THORPE_HTTP_PARSE_REQUEST_H
+#define THORPE_HTTP_PARSE_REQUEST_H
 
 #include "base/buf.h"
 #include "base/error.h"
-#include "http/connection/http_limits.h"
-#include "http/connection/parser.h"
-#include "http/connection/request_strict.h"
+#include "http/parse/http_limits.h"
+#include "http/parse/parser.h"
+#include "http/parse/request_strict.h"
 #include "wire/header.h"
 #include "wire/percent.h"
 
@@ -89,5 +89,7 @@ struct slice request_query(const struct http_request *r, struct slice name);
 /* Whether a list such as Accept-Encoding or Connection has `token` (lower case), not with q=0. */
 bool http_list_has(struct slice list, struct slice token);
 struct slice http_trim(struct slice s);
+/* A Content-Type without its parameters. */
+struct slice http_media_type(struct slice s);
 
 #endif

@@ -1,8 +1,8 @@
 /* What the HTTP server itself tells the audit log (base/audit.h); events of applications are app/'s. On the loop's
  * thread, while the exchange has its request. Without an audit log each is one comparison.
  * SPDX-License-Identifier: Apache-2.0 */
-#ifndef THORPE_HTTP_DOOR_AUDIT_HTTP_H
-#define THORPE_HTTP_DOOR_AUDIT_HTTP_H
+#ifndef THORPE_HTTP_CONNECTION_AUDIT_HTTP_H
+#define THORPE_HTTP_CONNECTION_AUDIT_HTTP_H
 
 #include "base/audit.h"
 #include "http/connection/exchange.h"

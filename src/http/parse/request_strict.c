@@ -1,7 +1,7 @@
 /* Two small machines that look at each byte of a head and of what is around chunks. Requests in one piece do not come by here
  * (request_plain.c).
  * SPDX-License-Identifier: Apache-2.0 */
-#include "http/connection/request_strict.h"
+#include "http/parse/request_strict.h"
 
 #define SIZE_DIGITS 15 /* S3: 60 bits */
 

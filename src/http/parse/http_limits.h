@@ -2,8 +2,8 @@
  *
  * Every number is an option; zero takes the default named here.
  * SPDX-License-Identifier: Apache-2.0 */
-#ifndef THORPE_HTTP_CONNECTION_HTTP_LIMITS_H
-#define THORPE_HTTP_CONNECTION_HTTP_LIMITS_H
+#ifndef THORPE_HTTP_PARSE_HTTP_LIMITS_H
+#define THORPE_HTTP_PARSE_HTTP_LIMITS_H
 
 #include <stddef.h>
 #include <stdint.h>
