@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { after } from 'node:test';
+import { after, test } from 'node:test';
 import { Caller, ROOT, freshDirectory, runToEnd, startServer } from './harness.mjs';
 
 /** A design whose table is elsewhere. `cold`: the first request of a kind is sent to a server that has just begun. */
@@ -107,3 +107,14 @@ export async function writeAll(of, name) {
 }
 
 export const report = (t, counts) => [...counts].sort().forEach(([kind, { cold, warm }]) => t.diagnostic(`${kind}: ${cold}, then ${warm.join(' ')}`));
+
+/** Each kind of request for the first time, at a server that has just begun. `more`: kinds that make more round trips than others. */
+export function firstWrites(name, more) {
+  test(`${name}: the first write of each kind after a start makes two round trips, or as many as is said here`, async (t) => {
+    const of = await start(name, { cold: true });
+    await writeAll(of, name);
+    report(t, of.counts);
+    const over = [...of.counts].filter(([kind, { cold }]) => cold > (more[kind] ?? (kind.startsWith('get ') ? 1 : 2)));
+    assert.deepEqual(over.map(([kind, { cold }]) => `${kind}: ${cold}`), []);
+  });
+}
