@@ -177,7 +177,7 @@ static void handle_far(struct app *app, struct backend *b, struct arena *a, cons
 		       struct app_reply *reply)
 {
 	struct run run = run_of(app, b, a, q->now_ms ? q->now_ms : app_now_ms(app));
-	struct rehearsal *h = rehearse_begin(&run, app->guesses);
+	struct rehearsal *h = rehearse_begin(&run, app->guesses, q->method != APP_GET && q->method != APP_HEAD);
 	struct arena *own = arena_new(a, struct arena);
 	struct app_request once = *q;
 	volatile bool ended;
@@ -187,8 +187,9 @@ static void handle_far(struct app *app, struct backend *b, struct arena *a, cons
 	arena_defer(a, release_arena, own);
 	do {
 		ended = false;
-		arena_clear(own);
 		*reply = (struct app_reply){ 0 };
+		if (!rehearse_backend(h)->explores)
+			arena_clear(own);
 		rehearse_next(h, own);
 		ARENA_TRY(own, { handle_near(app, rehearse_backend(h), own, &once, reply); }, { ended = true; });
 	} while (!rehearse_counts(h));

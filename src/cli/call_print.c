@@ -69,6 +69,7 @@ static void print_request(struct buf *b, const struct json *request, struct slic
 void call_print(struct buf *b, struct slice reply)
 {
 	const struct json *tree = json_parse(b->arena, reply), *requests = json_get(tree, "requests");
+	const struct json *trips = json_get(tree, "round_trips");
 	struct slice raw = json_text_member(reply, "requests"), one;
 	struct cost total = { 0 };
 	size_t at = 0;
@@ -84,6 +85,8 @@ void call_print(struct buf *b, struct slice reply)
 	for (uint32_t i = 0; i < requests->count && json_text_next(raw, &at, &one); i++)
 		print_request(b, &requests->items[i], one, &total);
 	buf_printf(b, "\n%zu request%s", total.requests, total.requests == 1 ? "" : "s");
+	if (json_is(trips, JSON_INT))
+		buf_printf(b, ", %lld round trip%s", (long long)trips->integer, trips->integer == 1 ? "" : "s");
 	print_units(b, total.read, total.write);
 	print_time(b, total.us);
 	buf_byte(b, '\n');

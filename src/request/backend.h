@@ -53,6 +53,9 @@ struct backend {
 	/* A number that stays the same while the item with this key is not written: data read after this call is
 	 * current while it returns the same number. 0: unknown, read it. NULL: never known. */
 	uint64_t (*version)(struct backend *b, struct arena *a, struct slice table, struct value key);
+	/* The caller only finds out which items it may want (app/db/rehearse.h): items that nothing is known of are
+	 * there, with nothing but their keys, and conditions are taken for met. */
+	bool explores;
 };
 
 /* The reply and what is in it live in the arena. */

@@ -249,6 +249,11 @@ bool caller_session_renew(struct run *r)
 	memset(&r->caller, 0, sizeof(r->caller)); /* login.when is evaluated as at the login: without a caller */
 	if (!look(r, &was, &s, &e, &account))
 		return false;
+	if (!e && run_explores(r)) {
+		r->problem = (struct problem){ 0 };
+		r->caller = was;
+		return true;
+	}
 	if (!e) {
 		r->problem = (struct problem){ 0 };
 		return end_session(r);

@@ -44,18 +44,22 @@ static size_t place_of(struct value key)
 	return key_hash(slice_make(key.p, key.n)) % PLACES;
 }
 
-struct value guess_item(struct guesses *g, struct arena *a, struct value key)
+struct value guess_item(struct guesses *g, struct arena *a, struct value key, bool *known)
 {
 	size_t at = place_of(key);
 	uint8_t bytes[ITEM_MOST];
+	bool is_known = false;
 	size_t n = 0;
 
 	pthread_mutex_lock(&g->locks[at % LOCKS]);
 	if (g->places[at].bytes && g->places[at].key_size == key.n && !memcmp(g->places[at].bytes, key.p, key.n)) {
+		is_known = true;
 		n = g->places[at].item_size;
 		memcpy(bytes, g->places[at].bytes + key.n, n);
 	}
 	pthread_mutex_unlock(&g->locks[at % LOCKS]);
+	if (known)
+		*known = is_known;
 	return n ? value_copy(a, (struct value){ bytes, n }) : VALUE_ABSENT;
 }
 

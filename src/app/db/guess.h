@@ -11,8 +11,8 @@ struct guesses;
 struct guesses *guesses_new(void);    /* NULL: memory */
 void guesses_free(struct guesses *g); /* NULL is fine */
 
-/* In the arena; absent: nothing is known, or that there was nothing. */
-struct value guess_item(struct guesses *g, struct arena *a, struct value key);
+/* In the arena; absent: there was nothing, or (*known false) nothing is known. `known` may be NULL. */
+struct value guess_item(struct guesses *g, struct arena *a, struct value key, bool *known);
 /* May forget it at once. */
 void guess_learn(struct guesses *g, struct value key, struct value item);
 

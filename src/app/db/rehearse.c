@@ -22,13 +22,17 @@ struct rehearsal {
 	struct map wanted;   /* bytes of a key -> itself: guessed in this rehearsal */
 	struct map asked;    /* text of a question -> struct question: waits for the end of this rehearsal */
 	struct arena *arena; /* of this time */
+	bool writes;         /* the request is one that does, if it is not refused */
 	int rehearsals;
+	unsigned trips;   /* round trips, one after the other */
 	int together;     /* how deep in backend_together() */
 	bool is_final;    /* nothing is guessed any more, and nothing is known */
 	bool is_noted;    /* backend_aside() was used, or there were many rehearsals: nothing is guessed any more */
 	bool was_assumed; /* in this rehearsal something was taken for noted */
 	bool is_complete; /* the rehearsal before wanted nothing */
-	bool was_ended;   /* by rehearse_end(), not by memory */
+	bool was_ended;   /* by end(), not by memory */
+	bool was_blind;   /* nothing was known of an item that was guessed */
+	bool was_reached; /* it came to what cannot be taken back, so nothing more is to be found out */
 };
 
 static struct slice bytes_of(struct value v)
@@ -47,9 +51,10 @@ static void end(struct rehearsal *h)
 	arena_out_of_memory(h->arena);
 }
 
-/* It would do something that cannot be taken back, or ask what is not known. */
+/* It would do something that cannot be taken back. */
 static void end_if_guessed(struct rehearsal *h)
 {
+	h->was_reached = true;
 	if (is_guess(h))
 		end(h);
 }
@@ -62,10 +67,14 @@ static struct reply *keep_answer(struct rehearsal *h, struct slice question)
 	return answer;
 }
 
-/* To be asked with all that is wanted. What the request is made of is in the arena of this time, and there until then. */
+/* To be asked with all that is wanted. What the request is made of is in the arena of this time, and there until then. What comes
+ * after the rows of a page is not asked: whether they are enough hangs on guesses. */
 static void ask_later(struct rehearsal *h, struct slice text, const struct request *q)
 {
 	struct question *x = arena_new(h->run.arena, struct question);
+
+	if (q->kind == REQUEST_QUERY && value_present(q->query.start) && h->wanted.n)
+		return;
 
 	*x = (struct question){ .text = text, .request = *q };
 	map_set(&h->asked, text, x);
@@ -88,6 +97,7 @@ static void answer_once(struct rehearsal *h, const struct request *q, struct rep
 	}
 	if (!answer) {
 		answer = keep_answer(h, question);
+		h->trips++;
 		backend_execute(h->run.backend, h->run.arena, q, answer);
 	}
 	*reply = *answer;
@@ -125,10 +135,22 @@ static void label(struct backend *b, struct slice text)
 	backend_label(((struct rehearsal *)b)->run.backend, text);
 }
 
+static void want(struct rehearsal *h, struct value key)
+{
+	struct value *copy;
+
+	if (map_get(&h->wanted, bytes_of(key)))
+		return;
+	copy = arena_new(h->run.arena, struct value);
+	*copy = value_copy(h->run.arena, key);
+	map_set(&h->wanted, bytes_of(*copy), copy);
+}
+
 /* False: it is to be read. */
 static bool know(struct rehearsal *h, struct arena *a, struct value key, struct value *item)
 {
 	const struct value *known;
+	bool is_seen;
 
 	if (h->is_final)
 		return false;
@@ -139,16 +161,13 @@ static bool know(struct rehearsal *h, struct arena *a, struct value key, struct 
 	}
 	if (h->is_noted)
 		return false;
-	if (!map_get(&h->wanted, bytes_of(key))) {
-		struct value *copy = arena_new(h->run.arena, struct value);
-
-		*copy = value_copy(h->run.arena, key);
-		map_set(&h->wanted, bytes_of(*copy), copy);
-	}
-	*item = guess_item(h->guesses, a, key);
+	want(h, key);
+	*item = guess_item(h->guesses, a, key, &is_seen);
+	h->was_blind = h->was_blind || !is_seen;
+	if (!value_present(*item) && h->backend.explores)
+		*item = key;
 	return true;
 }
-
 static bool know_get(struct rehearsal *h, struct arena *a, const struct request_get *q, struct reply *reply)
 {
 	return slice_equal(q->table, h->run.design->table) && !q->projection && know(h, a, q->key, &reply->item);
@@ -177,6 +196,21 @@ static bool is_known(struct rehearsal *h, struct arena *a, const struct request 
 				      : q->kind == REQUEST_BATCH_GET && know_batch(h, a, &q->batch, reply);
 }
 
+/* What was written is the best guess for the next request. Of an update, what was read before it is. */
+static void learn_written(struct rehearsal *h, const struct request_write *w)
+{
+	for (size_t i = 0; i < w->count; i++) {
+		const struct request_action *a = &w->actions[i];
+
+		if (!slice_equal(a->table, h->run.design->table))
+			continue;
+		if (a->kind == WRITE_PUT)
+			guess_learn(h->guesses, dyn_key_of(&h->run, a->item), a->item);
+		if (a->kind == WRITE_DELETE)
+			guess_learn(h->guesses, a->key, VALUE_ABSENT);
+	}
+}
+
 static void execute(struct backend *b, struct arena *a, const struct request *q, struct reply *reply)
 {
 	struct rehearsal *h = (struct rehearsal *)b;
@@ -190,7 +224,22 @@ static void execute(struct backend *b, struct arena *a, const struct request *q,
 	end_if_guessed(h);
 	/* Writes make old what is known; and what has been read for a write that was refused has changed. */
 	h->is_final = h->is_final || !request_is_read(q);
+	h->trips++;
 	backend_execute(h->run.backend, a, q, reply);
+	if (q->kind == REQUEST_WRITE && reply->status == 200)
+		learn_written(h, &q->write);
+}
+
+static void execute_all(struct backend *b, struct arena *a, const struct request *q, struct reply *replies, size_t n)
+{
+	struct rehearsal *h = (struct rehearsal *)b;
+
+	if (h->is_final) {
+		backend_execute_all(h->run.backend, a, q, replies, n);
+		return;
+	}
+	for (size_t i = 0; i < n; i++)
+		execute(b, a, &q[i], &replies[i]);
 }
 
 static struct backend *aside(struct backend *b)
@@ -205,15 +254,20 @@ static struct backend *aside(struct backend *b)
 	return h->run.backend;
 }
 
-struct rehearsal *rehearse_begin(const struct run *r, struct guesses *g)
+struct rehearsal *rehearse_begin(const struct run *r, struct guesses *g, bool writes)
 {
 	struct rehearsal *h = arena_zalloc(r->arena, sizeof(*h));
 
-	h->backend = (struct backend){
-		.call = call, .execute = execute, .label = label, .together = together, .settle = settle, .aside = aside
-	};
+	h->backend = (struct backend){ .call = call,
+				       .execute = execute,
+				       .execute_all = execute_all,
+				       .label = label,
+				       .together = together,
+				       .settle = settle,
+				       .aside = aside };
 	h->run = *r;
 	h->guesses = g;
+	h->writes = writes;
 	map_init(&h->known, r->arena);
 	map_init(&h->answered, r->arena);
 	return h;
@@ -224,13 +278,20 @@ struct backend *rehearse_backend(struct rehearsal *h)
 	return &h->backend;
 }
 
+unsigned rehearse_trips(const struct backend *b)
+{
+	return b->execute == execute ? ((const struct rehearsal *)b)->trips : 0;
+}
+
 void rehearse_next(struct rehearsal *h, struct arena *a)
 {
-	map_init(&h->wanted, h->run.arena);
-	map_init(&h->asked, h->run.arena);
+	if (!h->backend.explores) { /* which adds to what is wanted already */
+		map_init(&h->wanted, h->run.arena);
+		map_init(&h->asked, h->run.arena);
+	}
 	h->arena = a;
 	h->together = 0;
-	h->was_ended = h->was_assumed = h->is_final = false;
+	h->was_ended = h->was_assumed = h->was_blind = h->was_reached = h->is_final = false;
 	h->is_noted = h->rehearsals >= REHEARSALS;
 }
 
@@ -250,6 +311,7 @@ static void read_items(struct rehearsal *h, const struct value *keys, size_t n)
 	struct run r = h->run;
 	struct value *items = arena_array(r.arena, struct value, n);
 
+	h->trips++;
 	if (!dyn_batch_get(&r, keys, n, true, items)) {
 		h->rehearsals = REHEARSALS;
 		return;
@@ -284,6 +346,7 @@ static void read_all(struct rehearsal *h, const struct value *keys, size_t n)
 					 .table = h->run.design->table, .keys = keys, .count = n, .consistent = true } };
 	for (size_t i = 0; i < h->asked.n; i++)
 		q[first + i] = ((const struct question *)h->asked.entries[i].value)->request;
+	h->trips++;
 	backend_execute_all(h->run.backend, h->run.arena, q, replies, first + h->asked.n);
 	for (size_t i = 0; i < h->asked.n; i++)
 		*keep_answer(h, ((const struct question *)h->asked.entries[i].value)->text) = replies[first + i];
@@ -306,13 +369,56 @@ static void read_wanted(struct rehearsal *h)
 		read_all(h, keys, n);
 }
 
+/* It stopped at an item of which nothing was known; or it is to write, and would be refused: with other items it may want more. */
+static bool is_to_explore(const struct rehearsal *h)
+{
+	return (h->was_blind || h->writes) && !h->was_reached && !h->backend.explores;
+}
+
 bool rehearse_counts(struct rehearsal *h)
 {
 	if (!is_guess(h))
 		return true;
+	h->backend.explores = is_to_explore(h);
+	if (h->backend.explores)
+		return false;
 	h->rehearsals++;
 	h->is_complete = !h->wanted.n && !h->asked.n;
 	if (!h->is_complete)
 		read_wanted(h);
 	return false;
+}
+
+/* ---- a part of a request ---- */
+
+static void release_arena(void *arena)
+{
+	arena_release(arena);
+}
+
+bool rehearse_reads(struct run *r, struct guesses *g, rehearse_part *fn, void *ctx)
+{
+	struct rehearsal *h = rehearse_begin(r, g, false);
+	struct arena *own = arena_new(r->arena, struct arena);
+	struct run *part = arena_new(r->arena, struct run);
+	volatile bool ok = false, ended;
+
+	arena_init(own);
+	arena_defer(r->arena, release_arena, own);
+	do {
+		ended = false;
+		*part = *r;
+		part->backend = rehearse_backend(h);
+		part->arena = own;
+		part->memo = NULL;
+		if (!part->backend->explores)
+			arena_clear(own);
+		rehearse_next(h, own);
+		ARENA_TRY(own, { ok = fn(part, ctx); }, { ended = true; });
+	} while (!rehearse_counts(h));
+	if (ended)
+		arena_out_of_memory(r->arena);
+	if (!ok)
+		r->problem = part->problem;
+	return ok;
 }

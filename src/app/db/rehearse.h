@@ -9,6 +9,13 @@
  * so that several go out at once. Whatever is answered or written was decided by what was read for
  * this request alone.
  *
+ * Of some items nothing is known: the server has just begun, or nobody has asked for them yet. Taken for absent, they may end the
+ * request early, with 404; and so may items that another server has written since. Then it is run once more to explore, before
+ * anything is read: items that would be absent are there, with nothing but their keys, rules are looked through to their end, and
+ * conditions are taken for met. What it wants on that way is wanted, too. So
+ * what follows from the request and the design alone is read at once even then; only what hangs on values of an unknown item takes
+ * another round trip.
+ *
  * Nothing that cannot be taken back may happen in a rehearsal. Writes end it, and so does backend_settle(), which is to be
  * called before anything else of this kind: counting a failed login, gathering an addition, writing to the audit log.
  *
@@ -24,15 +31,24 @@
 
 struct rehearsal; /* of one request */
 
-/* `r`: app, design, arena and the backend that is far away. In its arena. */
-struct rehearsal *rehearse_begin(const struct run *r, struct guesses *g);
+/* `r`: app, design, arena and the backend that is far away. In its arena. `writes`: the request is to write, so that one that comes
+ * to no write has guessed wrong, or is refused. */
+struct rehearsal *rehearse_begin(const struct run *r, struct guesses *g, bool writes);
 /* Has what rehearsals before it have read. */
 struct backend *rehearse_backend(struct rehearsal *h);
+/* Round trips that the request has made so far, one after the other. 0: it is not rehearsed, and each of its requests is one. */
+unsigned rehearse_trips(const struct backend *b);
 
 /* Before each time the request runs, with the arena it has for that (and only for that): what ends a rehearsal leaves by the
- * arena's exit, as memory that is out does. */
+ * arena's exit, as memory that is out does. The arena may be cleared before, unless the backend explores: then what the time before
+ * has asked for is in it. */
 void rehearse_next(struct rehearsal *h, struct arena *a);
 /* After it. True: what it did counts, and so does memory that ran out. False: it was a rehearsal; run it again. */
 bool rehearse_counts(struct rehearsal *h);
+
+/* The same for a part of a request that only reads, after writes: what it reads goes out at once. `fn` may run several times, each
+ * time with another run; what it leaves must not be in that run's arena but for its problem. */
+typedef bool rehearse_part(struct run *r, void *ctx);
+bool rehearse_reads(struct run *r, struct guesses *g, rehearse_part *fn, void *ctx) MUST_CHECK;
 
 #endif

@@ -145,6 +145,11 @@ static bool fill_key(struct run *r, const struct entity *e, const struct row *id
 	return true;
 }
 
+static struct guesses *places_of(const struct run *r)
+{
+	return r->app ? r->app->guesses : NULL;
+}
+
 /* ---- found by ---- */
 
 struct finding_by {
@@ -176,6 +181,8 @@ static bool visit_row(void *ctx, const struct row *row, bool *stop)
 		*stop = is_of_identity(x, row);
 		if (*stop)
 			*x->key = dyn_key_of(r, row->full);
+		if (*stop && places_of(r)) /* what the item is like, so that what it leads to is read with it */
+			guess_learn(places_of(r), *x->key, row->full);
 		return true;
 	}
 	row_init(&f, r->arena, x->entity);
@@ -198,11 +205,6 @@ static bool visit_row(void *ctx, const struct row *row, bool *stop)
  * A database elsewhere shows an item in an index a moment late, and asking it is a round trip. So the keys of what was written or
  * found here are remembered. A place is a guess: the item is read there, and must be the one that is looked for. */
 
-static struct guesses *places_of(const struct run *r)
-{
-	return r->app ? r->app->guesses : NULL;
-}
-
 /* What it is remembered by: nothing that could be a key of the table. */
 static struct value name_of_place(struct run *r, const struct entity *e, const struct row *identity)
 {
@@ -217,7 +219,7 @@ static struct value name_of_place(struct run *r, const struct entity *e, const s
 static bool look_at_place(struct run *r, const struct entity *e, const struct row *identity, struct value *key)
 {
 	struct finding_by x = { .run = r, .entity = e, .identity = identity, .key = key };
-	struct value place = guess_item(places_of(r), r->arena, name_of_place(r, e, identity)), stored;
+	struct value place = guess_item(places_of(r), r->arena, name_of_place(r, e, identity), NULL), stored;
 
 	if (!value_present(place))
 		return true;

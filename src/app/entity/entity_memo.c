@@ -97,6 +97,13 @@ bool entity_seen(struct run *r, struct value key, struct value *stored)
 	return true;
 }
 
+/* While a request explores (run_explores()), an unknown item consists of its key alone. */
+static bool is_explored(const struct run *r, struct value stored)
+{
+	return run_explores(r) &&
+	       value_count(stored) == (size_t)r->design->key.hash_count + (size_t)r->design->key.range_count;
+}
+
 static struct seen *keep_stored(struct run *r, struct value key, struct value stored)
 {
 	struct seen *s = remember(r, key);
@@ -122,7 +129,7 @@ static const struct seen *see(struct run *r, const struct entity *e, struct valu
 		s = keep_stored(r, key, stored);
 	}
 	if (s->unread)
-		s->item = entity_recognise(r, s->stored, e);
+		s->item = is_explored(r, s->stored) ? entity_lay(r, e, s->stored) : entity_recognise(r, s->stored, e);
 	s->unread = false;
 	return s;
 }
@@ -150,6 +157,17 @@ bool entity_look_at(struct run *r, const struct entity *e, struct value key, boo
 	return true;
 }
 
+static void tell_identity(struct run *r, struct row *item, const struct value *args, size_t n)
+{
+	struct row copy;
+
+	row_copy(&copy, r->arena, item);
+	for (size_t i = 0; i < n; i++)
+		if (!row_has(&copy, item->entity->param_at[i]))
+			row_set(&copy, item->entity->param_at[i], args[i]);
+	*item = row_lay(r->arena, item->entity, row_item(&copy));
+}
+
 bool entity_look(struct run *r, const struct entity *e, const struct value *args, size_t n, struct entity_look *out)
 {
 	struct value key;
@@ -159,6 +177,8 @@ bool entity_look(struct run *r, const struct entity *e, const struct value *args
 		return false;
 	if (out->item.entity && !entity_is_at(r, &out->item, args, n))
 		out->item = (struct row){ 0 };
+	if (out->item.entity && is_explored(r, out->stored))
+		tell_identity(r, &out->item, args, n);
 	return true;
 }
 
@@ -255,6 +275,8 @@ bool entity_fetch_item(struct run *r, const struct entity *e, const struct value
 	is_at = s->item.entity == e && entity_is_at(r, &s->item, args, n);
 	if (is_at)
 		*out = s->item;
+	if (is_at && is_explored(r, s->stored))
+		tell_identity(r, out, args, n);
 	remember_asked(r, e, args, n, s, is_at);
 	return true;
 }

@@ -22,7 +22,12 @@ bool entity_allows_row(struct run *r, const struct entity *e, enum allow_verb ve
 	struct scope s = { .run = r, .item = item, .old = old };
 
 	*out = r->caller.operator_;
-	return *out || !rule || scope_holds(&s, rule, out);
+	if (*out || !rule)
+		return true;
+	if (!scope_holds(&s, rule, out))
+		return false;
+	*out = *out || run_explores(r);
+	return true;
 }
 
 bool entity_allows_item(struct run *r, enum allow_verb verb, const struct row *item, bool *out)
@@ -60,6 +65,11 @@ bool entity_ask(struct entity_asking *q, const struct row *item, bool *out)
 	*out = q->otherwise;
 	if (!q->rule)
 		return true;
+	if (run_explores(q->scope.run)) {
+		q->scope.item = item;
+		(void)scope_explore(&q->scope, q->rule);
+		return *out = true;
+	}
 	q->bound.item = item;
 	q->scope.failed = false;
 	if (!term_holds(q->rule, &q->bound, out, &e))

@@ -5,7 +5,8 @@
 #include "app/entity/entity.h"
 #include "app/entity/witness.h"
 
-#define DEPTH_MOST 8 /* rules that ask for rules: a circle of them ends here */
+#define DEPTH_MOST    8 /* rules that ask for rules: a circle of them ends here */
+#define DEPTH_EXPLORE 4 /* the same where every part of every rule is looked at */
 
 static void scope_reads(void *ctx, struct slice name, struct value v)
 {
@@ -23,7 +24,7 @@ static bool stop(struct scope *s, struct error *e)
 
 static bool enter(struct scope *s)
 {
-	if (s->run->depth < DEPTH_MOST) {
+	if (s->run->depth < (run_explores(s->run) ? DEPTH_EXPLORE : DEPTH_MOST)) {
 		s->run->depth++;
 		return true;
 	}
@@ -168,6 +169,40 @@ bool scope_value_for(struct scope *s, const struct term *t, struct slice attribu
 	return scope_error(s, &e);
 }
 
+/* ---- exploring (run_explores()) ---- */
+
+struct exploring {
+	struct scope *scope;
+	struct term_scope bound;
+	bool outside;
+};
+
+static void explore_part(void *ctx, const struct term *t)
+{
+	struct exploring *x = ctx;
+	struct error e = { 0 };
+	struct value v;
+	bool holds;
+
+	if (t->kind != TERM_FETCH && t->kind != TERM_EXISTS && t->kind != TERM_VISIBLE && t->kind != TERM_MAY)
+		return;
+	x->outside = true;
+	if (t->kind == TERM_FETCH)
+		(void)!term_value(t, &x->bound, &v, &e);
+	else
+		(void)!term_holds(t, &x->bound, &holds, &e);
+	x->scope->failed = false;
+	x->scope->run->problem = (struct problem){ 0 };
+}
+
+bool scope_explore(struct scope *s, const struct term *t)
+{
+	struct exploring x = { .scope = s, .bound = scope_bind(s) };
+
+	term_walk(t, explore_part, &x);
+	return x.outside;
+}
+
 bool scope_holds(struct scope *s, const struct term *t, bool *out)
 {
 	struct term_scope bound;
@@ -175,7 +210,7 @@ bool scope_holds(struct scope *s, const struct term *t, bool *out)
 
 	*out = true;
 	s->failed = false;
-	if (!t)
+	if (!t || (run_explores(s->run) && scope_explore(s, t)))
 		return true;
 	bound = scope_bind(s);
 	if (!term_holds(t, &bound, out, &e))

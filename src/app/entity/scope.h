@@ -36,6 +36,8 @@ bool scope_value(struct scope *s, const struct term *t, struct value *out) MUST_
 /* The same for an attribute, which an INVALID then names. */
 bool scope_value_for(struct scope *s, const struct term *t, struct slice attribute, struct value *out) MUST_CHECK;
 bool scope_holds(struct scope *s, const struct term *t, bool *out) MUST_CHECK; /* t NULL: holds */
+/* Looks at all other items that the term can ask for, without an answer (run_explores()). False: there are none. */
+bool scope_explore(struct scope *s, const struct term *t);
 /* Fills a template; absent in *out when a placeholder has no value. `in_key` as template_fill(). A value that does not fit
  * is INVALID, with the placeholder as the attribute. */
 bool scope_fill(struct scope *s, const struct template *t, bool in_key, struct value *out) MUST_CHECK;

@@ -10,6 +10,7 @@
 #include "app/read/read_internal.h"
 #include "base/map.h"
 
+#define FEW_PARTS 8
 #define TIES_MOST 64 /* rows of one value of `by` that a cursor remembers */
 
 struct part {
@@ -111,6 +112,15 @@ static bool is_repeated(struct merge_flow *m, const struct found *row, size_t pa
 
 /* ---- together ---- */
 
+/* All may come from one part. To ask for them twice is dear where each time is a round trip, and to ask all parts for all where there are
+ * many parts. */
+static size_t rows_of_each(const struct merge_flow *m, size_t want)
+{
+	bool is_far = m->p->g->r->backend->together != NULL;
+
+	return is_far && m->count <= FEW_PARTS ? want : want / m->count + 2;
+}
+
 static void end_opening(struct merge_flow *m)
 {
 	if (m->opening)
@@ -121,7 +131,7 @@ static void end_opening(struct merge_flow *m)
 /* *stuck: no more rows may be read. */
 static bool fill_heads(struct merge_flow *m, size_t want, bool *stuck)
 {
-	size_t each = want / m->count + 2;
+	size_t each = rows_of_each(m, want);
 	bool got;
 
 	*stuck = false;

@@ -1,4 +1,5 @@
-/* Rows of a Query: partition after partition of a walk, page after page.
+/* Rows of a Query: partition after partition of a walk, page after page. The first partition of a walk is asked by itself, since its
+ * rows may be enough; then all others at once (backend_together()).
  * SPDX-License-Identifier: Apache-2.0 */
 #include "app/read/read_where.h"
 
@@ -13,6 +14,9 @@ struct query_flow {
 	int64_t step, steps;
 	struct value start; /* absent: the partition's beginning */
 	int calls;
+	size_t rest;   /* rows wanted of each partition after the first, whatever comes; 0: still at the first */
+	bool together; /* those are asked at once */
+	bool has_read; /* something, in this reading */
 };
 
 static bool plan(struct query_flow *q)
@@ -70,17 +74,37 @@ static void go_on(struct query_flow *q, struct value last)
 		q->s.now = place_at(q, q->start);
 }
 
+/* A partition comes after one that this reading has read to its end. */
+static void begin_rest(struct query_flow *q, size_t want)
+{
+	if (q->rest || !q->has_read || value_present(q->start))
+		return;
+	q->rest = want;
+	q->together = true;
+	backend_together(q->p->g->r->backend, true);
+}
+
+static void end_rest(struct query_flow *q)
+{
+	if (!q->together || (q->s.head == q->s.count && !q->s.ended))
+		return;
+	q->together = false;
+	backend_together(q->p->g->r->backend, false);
+}
+
 static bool query_more(struct flow *s, size_t want)
 {
 	struct query_flow *q = (struct query_flow *)s;
 	struct dyn_page page = { 0 };
 	struct dyn_query request;
 
+	begin_rest(q, want);
 	if (!plan(q))
 		return false;
+	q->has_read = true;
 	if (!q->plan.none) {
 		request = query_request(q->p, &q->plan);
-		request.limit = rows_to_ask(q, want);
+		request.limit = rows_to_ask(q, q->rest ? q->rest : want);
 		request.start = q->start;
 		request.without = q->p->known->left_out.list;
 		request.without_count = q->p->known->left_out.count;
@@ -92,6 +116,7 @@ static bool query_more(struct flow *s, size_t want)
 		take_rows(q, &page);
 	}
 	go_on(q, page.last);
+	end_rest(q);
 	return true;
 }
 

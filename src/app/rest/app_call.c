@@ -1,6 +1,7 @@
 /* POST /call: runs an access pattern (or "get User") by its name, for operators, as the caller they name; returns the
  * result and the requests to the database.
  * SPDX-License-Identifier: Apache-2.0 */
+#include "app/db/rehearse.h"
 #include "app/rest/app_access.h"
 #include "app/rest/app_exchange.h"
 #include "app/entity/input.h"
@@ -12,6 +13,7 @@ struct call {
 	struct run *r;           /* the pattern's: another caller */
 	const struct json *with; /* an object, or NULL */
 	struct buf out;
+	unsigned trips; /* how many round trips it makes where the table is elsewhere; 0: it is not */
 };
 
 /* ---- what to call ---- */
@@ -190,9 +192,34 @@ static bool may_call(struct run *r)
 	return run_fail(r, PROBLEM_FORBIDDEN, "this is for operators");
 }
 
-/* The problem with the requests as a further member: they say why, too. */
-static bool explain_problem(struct app_exchange *x, const struct trace *trace)
+/* A traced run asks request by request, so the pattern runs once untraced first, as an unexplained request would. */
+static void count_trips(struct call *c, struct slice name)
 {
+	struct run *r = c->r;
+	struct caller caller = r->caller;
+
+	if (!c->x->app->guesses)
+		return;
+	buf_init(&c->out, r->arena);
+	(void)!call_named(c, name);
+	backend_settle(r->backend); /* again, unless all of it was read for this */
+	c->trips = rehearse_trips(r->backend);
+	r->caller = caller;
+	r->problem = (struct problem){ 0 };
+	r->memo = NULL;
+}
+
+static void write_explained(struct buf *b, const struct call *c, const struct trace *t)
+{
+	write_requests(b, t);
+	if (c->trips)
+		buf_printf(b, ",\"round_trips\":%u", c->trips);
+}
+
+/* The problem with the requests as a further member: they say why, too. */
+static bool explain_problem(const struct call *c, const struct trace *trace)
+{
+	struct app_exchange *x = c->x;
 	struct slice bare;
 	struct buf b;
 
@@ -200,7 +227,7 @@ static bool explain_problem(struct app_exchange *x, const struct trace *trace)
 	buf_init(&b, x->run.arena);
 	bare = answer_bare(&x->answer);
 	buf_put(&b, slice_make(bare.p, bare.n - 1));
-	write_requests(&b, trace);
+	write_explained(&b, c, trace);
 	buf_lit(&b, "}\n");
 	x->answer.body = buf_slice(&b);
 	return true;
@@ -219,15 +246,18 @@ bool handle_call(struct app_exchange *x)
 		return run_fail(&x->run, PROBLEM_MALFORMED, "a call must be {\"pattern\": \"name\", \"with\": {…}}");
 	if (!read_as(&c, json_get(x->body, "as")))
 		return false;
-	inner.trace = is_true(json_get(x->body, "explain")) ? &trace : NULL;
+	if (is_true(json_get(x->body, "explain"))) {
+		count_trips(&c, name->string);
+		inner.trace = &trace;
+	}
 	buf_init(&c.out, x->run.arena);
 	buf_lit(&c.out, "{\"result\":");
 	if (!call_named(&c, name->string)) {
 		x->run.problem = inner.problem;
-		return inner.trace ? explain_problem(x, &trace) : false;
+		return inner.trace ? explain_problem(&c, &trace) : false;
 	}
 	if (inner.trace)
-		write_requests(&c.out, &trace);
+		write_explained(&c.out, &c, &trace);
 	buf_byte(&c.out, '}');
 	answer_buf(x, 200, &c.out);
 	x->answer.cache = SLICE("no-store");

@@ -131,6 +131,12 @@ struct run {
 	bool wants_hashing; /* it said no */
 };
 
+/* Whether this run decides nothing: backend.h, explores. */
+static inline bool run_explores(const struct run *r)
+{
+	return r->backend && r->backend->explores;
+}
+
 /* Sets the problem and returns false. */
 bool run_fail(struct run *r, enum problem_type t, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
 /* Adds a part to an INVALID problem (making it one, whose detail is this part's) and returns false, so that several can

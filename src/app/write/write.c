@@ -87,7 +87,19 @@ bool write_read(struct write *w, struct value *full)
 	/* Asked after reading: who writes to the own account does so with the roles that the account has in what was read. */
 	if (value_present(w->key))
 		return entity_fetch_key(w->run, w->entity, w->key, true, full) && caller_stands(w->run);
-	return entity_fetch(w->run, w->entity, w->args, w->arg_count, true, full) && caller_stands(w->run);
+	if (!entity_fetch(w->run, w->entity, w->args, w->arg_count, true, full) || !caller_stands(w->run))
+		return false;
+	if (run_explores(w->run) && value_present(*full))
+		write_explore(w, *full);
+	return true;
+}
+
+void write_explore(struct write *w, struct value full)
+{
+	bool readable;
+
+	if (w->options->shown)
+		(void)!entity_allows(w->run, w->entity, ALLOW_READ, full, VALUE_ABSENT, &readable);
 }
 
 /* ---- refusing ---- */

@@ -130,6 +130,8 @@ bool plan_address_is_taken(struct plan *p, bool *out)
 	for (size_t i = 0; i < e->companion_count; i++)
 		if (e->companions[i].unique.n && guards_identity(p, &e->companions[i]))
 			return true;
+	/* There is mostly none: a rehearsal goes on as if that were known, up to where it would write. */
+	backend_together(p->run->backend, true);
 	if (!entity_fetch(p->run, e, entity_identity(p->run, e, row_item(p->item)), e->param_count, true, &full))
 		return false;
 	*out = value_present(full);

@@ -284,9 +284,12 @@ static bool may_create(struct write *w, const struct row *f, bool *out)
 		return true;
 	if (!w->action)
 		return entity_allows_row(w->run, w->entity, ALLOW_CREATE, f, VALUE_ABSENT, out);
-	if (w->action->allow)
-		return scope_holds(&s, w->action->allow, out);
-	return entity_allows_row(w->run, w->entity, ALLOW_UPDATE, f, VALUE_ABSENT, out);
+	if (!w->action->allow)
+		return entity_allows_row(w->run, w->entity, ALLOW_UPDATE, f, VALUE_ABSENT, out);
+	if (!scope_holds(&s, w->action->allow, out))
+		return false;
+	*out = *out || run_explores(w->run);
+	return true;
 }
 
 static bool ask_to_create(struct write *w, const struct row *f)
@@ -303,6 +306,10 @@ enum plan_end write_put_new(struct write *w, struct row *f, struct write_result 
 	enum plan_end end;
 	bool taken;
 
+	if (run_explores(r)) {
+		(void)!may_create(w, f, &taken);
+		write_explore(w, row_item(f));
+	}
 	/* Who is nobody is told to log in before he is told what is wrong with the body. */
 	if (!r->caller.subject.n && !r->caller.operator_ && !ask_to_create(w, f))
 		return PLAN_FAILED;

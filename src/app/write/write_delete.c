@@ -5,6 +5,7 @@
 #include "app/write/deleting.h"
 #include "app/write/hold.h"
 #include "app/db/late.h"
+#include "app/db/rehearse.h"
 #include "app/read/read.h"
 
 /* ---- refuse while ---- */
@@ -17,26 +18,35 @@ static bool any_row(void *ctx, const struct row *row, bool *stop)
 	return true;
 }
 
-/* Which of the patterns returns something; NULL: none. */
-static bool still_has(struct write *w, struct value full, const struct access **which)
-{
-	const struct delete_rule *d = &w->entity->delete_;
-	struct row f;
-	struct scope s = { .run = w->run, .item = &f };
+struct asking {
+	const struct entity *entity;
+	struct value full;
+	const struct access *which; /* of the patterns returns something; NULL: none */
+};
 
-	*which = NULL;
-	row_from(&f, w->run->arena, w->entity, full);
-	for (size_t i = 0; i < d->refuse_count && !*which; i++) {
-		const struct access *x = design_access(w->run->design, d->refuse_while[i]);
+/* A rehearse_part: all patterns at once, where the table is elsewhere. */
+static bool still_has(struct run *r, void *ctx)
+{
+	struct asking *q = ctx;
+	const struct delete_rule *d = &q->entity->delete_;
+	struct row f;
+	struct scope s = { .run = r, .item = &f };
+
+	q->which = NULL;
+	row_from(&f, r->arena, q->entity, q->full);
+	backend_together(r->backend, true);
+	for (size_t i = 0; i < d->refuse_count && !q->which; i++) {
+		const struct access *x = design_access(r->design, d->refuse_while[i]);
 		bool any = false;
 
 		if (!x)
-			return run_fail(w->run, PROBLEM_INTERNAL, "There is no access pattern '%.*s'",
+			return run_fail(r, PROBLEM_INTERNAL, "There is no access pattern '%.*s'",
 					SLICE_ARG(d->refuse_while[i]));
 		if (!read_each(x, &s, NULL, 0, any_row, &any))
 			return false;
-		*which = any ? x : NULL;
+		q->which = any ? x : NULL;
 	}
+	backend_together(r->backend, false);
 	return true;
 }
 
@@ -46,11 +56,16 @@ static bool tell_still_has(struct write *w, const struct access *x)
 			SLICE_ARG(x->name));
 }
 
-static bool ask_patterns(struct write *w, struct value full)
+/* `held`: the item is, which was a write, so that the request as a whole is no longer rehearsed. */
+static bool ask_patterns(struct write *w, struct value full, bool held)
 {
-	const struct access *x;
+	struct asking q = { .entity = w->entity, .full = full };
+	struct guesses *g = held && w->run->app ? w->run->app->guesses : NULL;
 
-	return still_has(w, full, &x) && (!x || tell_still_has(w, x));
+	if (!w->entity->delete_.refuse_count)
+		return true;
+	return (g ? rehearse_reads(w->run, g, still_has, &q) : still_has(w->run, &q)) &&
+	       (!q.which || tell_still_has(w, q.which));
 }
 
 /* ---- for good ---- */
@@ -94,14 +109,14 @@ static enum plan_end hold_and_ask(struct write *w, struct value old)
 {
 	enum plan_end end;
 
-	if (!ask_patterns(w, old))
+	if (!ask_patterns(w, old, false))
 		return PLAN_FAILED;
 	if (!w->entity->delete_.refuse_count)
 		return PLAN_DONE;
 	end = hold_take(w, old);
 	if (end == PLAN_DONE)
 		wait_for_indexes(w);
-	return end != PLAN_DONE || ask_patterns(w, old) ? end : PLAN_FAILED;
+	return end != PLAN_DONE || ask_patterns(w, old, true) ? end : PLAN_FAILED;
 }
 
 static bool may_delete(struct write *w, struct value full)

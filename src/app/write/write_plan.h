@@ -204,6 +204,8 @@ typedef enum plan_end write_once(struct write *w, struct write_result *out);
 bool write_try(struct write *w, write_once *once, struct write_result *out) MUST_CHECK;
 /* The item as it is now; *full absent: there is none. */
 bool write_read(struct write *w, struct value *full) MUST_CHECK;
+/* While the run explores: looks at what the item's read rule looks at, for a caller who wants to see it. */
+void write_explore(struct write *w, struct value full);
 bool write_not_found(struct write *w); /* false */
 /* Whoever is not allowed to write this: 401, 403 or 404. False. */
 bool write_refuse(struct write *w, struct value full);

@@ -24,7 +24,10 @@ static bool may_alter(struct write *w, struct value full, bool *out)
 		return entity_allows(r, w->entity, verb, full, VALUE_ABSENT, out);
 	row_from(&f, r->arena, w->entity, full);
 	s = write_scope(w, &f, VALUE_ABSENT);
-	return scope_holds(&s, rule, out);
+	if (!scope_holds(&s, rule, out))
+		return false;
+	*out = *out || run_explores(r);
+	return true;
 }
 
 /* An item that gets another identity must be the caller's there, too; but an account that is renamed is another caller
@@ -58,7 +61,7 @@ static bool action_fits(struct write *w, struct value full)
 	write_looks_at(w, x->when);
 	if (!scope_holds(&s, x->when, &holds))
 		return false;
-	if (holds)
+	if (holds || run_explores(w->run))
 		return true;
 	if (x->otherwise.n)
 		return run_fail(w->run, PROBLEM_CONFLICT, "%.*s", SLICE_ARG(x->otherwise));

@@ -250,7 +250,7 @@ static void a_note_is_made_when_nothing_more_is_wanted_and_nothing_is_guessed_af
 	struct run r = {
 		.app = c.app, .design = c.f.design, .backend = &far.backend, .arena = &c.f.arena, .now_ms = c.now_ms
 	};
-	struct rehearsal *h = rehearse_begin(&r, c.app->guesses);
+	struct rehearsal *h = rehearse_begin(&r, c.app->guesses, true);
 	struct backend *b = rehearse_backend(h);
 	struct value ann = key_of("USER#ann"), ben = key_of("USER#ben"), keys[2] = { ann, ben };
 	volatile bool wrote = false;
@@ -259,7 +259,12 @@ static void a_note_is_made_when_nothing_more_is_wanted_and_nothing_is_guessed_af
 	rehearse_next(h, &c.f.arena);
 	assert_null(backend_aside(b));
 	assert_true(knows(b, &ann, 1));
+	assert_false(rehearse_counts(h)); /* nothing is known of her: it explores first */
+	assert_true(b->explores);
+	rehearse_next(h, &c.f.arena);
+	assert_true(knows(b, &ann, 1));
 	assert_false(rehearse_counts(h)); /* reads her */
+	assert_false(b->explores);
 	for (int i = 0; i < 2; i++) {
 		rehearse_next(h, &c.f.arena);
 		assert_true((backend_aside(b) == NULL) == (i == 0)); /* not before it is known that she was all */
@@ -365,15 +370,15 @@ static void what_was_guessed_is_bounded_and_may_be_forgotten(void **state)
 	arena_init(&a);
 	key = value_make_s(&a, SLICE("one"));
 	item = value_make_s(&a, SLICE("an item"));
-	assert_false(value_present(guess_item(g, &a, key)));
+	assert_false(value_present(guess_item(g, &a, key, NULL)));
 	guess_learn(g, key, item);
-	assert_true(value_equal(guess_item(g, &a, key), item));
+	assert_true(value_equal(guess_item(g, &a, key, NULL), item));
 	guess_learn(g, key, VALUE_ABSENT);
-	assert_false(value_present(guess_item(g, &a, key)));
+	assert_false(value_present(guess_item(g, &a, key, NULL)));
 	for (int i = 0; i < 100000; i++)
 		guess_learn(g, value_make_s(&a, arena_printf(&a, "key %d", i)), item);
 	guess_learn(g, key, value_make_s(&a, slice_make(arena_zalloc(&a, 100000), 100000)));
-	assert_false(value_present(guess_item(g, &a, key)));
+	assert_false(value_present(guess_item(g, &a, key, NULL)));
 	arena_release(&a);
 	guesses_free(g);
 }
