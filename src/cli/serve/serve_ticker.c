@@ -1,36 +1,18 @@
 /* Waits a second at a time, or until told to end.
  * SPDX-License-Identifier: Apache-2.0 */
-#include <pthread.h>
-#include <time.h>
-
 #include "base/alloc.h"
+#include "base/waker.h"
 #include "cli/serve/serve_ticker.h"
+
+#define EVERY_MS 1000
 
 struct serve_ticker {
 	struct app *const *apps;
 	size_t count;
 	struct backend **backends; /* as the apps */
 	pthread_t thread;
-	pthread_mutex_t lock;
-	pthread_cond_t changed;
-	bool stopping; /* under the lock */
+	struct waker waker;
 };
-
-/* Whether it is time to end. */
-static bool wait_a_second(struct serve_ticker *t)
-{
-	struct timespec until;
-	bool stopping;
-
-	clock_gettime(CLOCK_MONOTONIC, &until);
-	until.tv_sec++;
-	pthread_mutex_lock(&t->lock);
-	while (!t->stopping && pthread_cond_timedwait(&t->changed, &t->lock, &until) == 0)
-		;
-	stopping = t->stopping;
-	pthread_mutex_unlock(&t->lock);
-	return stopping;
-}
 
 static void *tick(void *arg)
 {
@@ -38,7 +20,7 @@ static void *tick(void *arg)
 	bool last;
 
 	do {
-		last = wait_a_second(t);
+		last = !waker_wait(&t->waker, EVERY_MS);
 		for (size_t i = 0; i < t->count; i++)
 			app_tick(t->apps[i], t->backends[i], last);
 	} while (!last);
@@ -47,8 +29,7 @@ static void *tick(void *arg)
 
 static void release(struct serve_ticker *t)
 {
-	pthread_cond_destroy(&t->changed);
-	pthread_mutex_destroy(&t->lock);
+	waker_release(&t->waker);
 	for (size_t i = 0; t->backends && i < t->count; i++)
 		backend_free(t->backends[i]);
 	mem_free(t->backends);
@@ -67,17 +48,12 @@ static bool open_backends(struct serve_ticker *t)
 struct serve_ticker *serve_ticker_start(struct app *const *apps, size_t count)
 {
 	struct serve_ticker *t = mem_zalloc(sizeof(*t));
-	pthread_condattr_t attr;
 
 	if (!t)
 		return NULL;
 	t->apps = apps;
 	t->count = count;
-	pthread_mutex_init(&t->lock, NULL);
-	pthread_condattr_init(&attr);
-	pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
-	pthread_cond_init(&t->changed, &attr);
-	pthread_condattr_destroy(&attr);
+	waker_init(&t->waker);
 	if (open_backends(t) && pthread_create(&t->thread, NULL, tick, t) == 0)
 		return t;
 	release(t);
@@ -88,10 +64,7 @@ void serve_ticker_stop(struct serve_ticker *t)
 {
 	if (!t)
 		return;
-	pthread_mutex_lock(&t->lock);
-	t->stopping = true;
-	pthread_cond_signal(&t->changed);
-	pthread_mutex_unlock(&t->lock);
+	waker_stop(&t->waker);
 	pthread_join(t->thread, NULL);
 	release(t);
 }

@@ -1,9 +1,9 @@
-/* What must be so of other items when an effect is written: what a new item requires, and what an item lives while.
+/* What must hold of other items when an effect is written: what a new item requires, and what an item lives while.
  *
- * The race that this closes: processors do not wait for one another, so one may decide by an item that another has changed by
- * the time it writes. With a check in the transaction the order of commits is the order of decisions: whatever makes an item
- * wrong comes after it in the stream, and the processor that removes it will find it. A removal asks of each item whether it is
- * wrong now, and not whether the change that woke the processor still matters.
+ * The race that this closes: processors do not wait for one another, so one may decide by an item that another has changed
+ * before it writes. With a check in the transaction the order of commits is the order of decisions: a change that makes an
+ * item wrong comes after it in the stream, and the processor that removes it will find it. A removal asks whether each
+ * item is wrong now, not whether the change that woke the processor still matters.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "app/run/passed_over.h"
 #include "process/effect/effect_internal.h"

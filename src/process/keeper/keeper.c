@@ -8,7 +8,7 @@
 #include "base/map.h"
 #include "process/keeper/keeper_move.h"
 
-/* ---- what the design leaves to do ---- */
+/* ---- whether a design needs it ---- */
 
 static bool has_counters(const struct entity *e)
 {
@@ -26,7 +26,7 @@ static bool has_copies(const struct entity *e)
 	return false;
 }
 
-/* Whether the end of an item, when the database brings it about, is the end of more than the item. */
+/* Whether an item that the database removes leaves other things behind. */
 static bool has_traces(const struct entity *e)
 {
 	return e->companion_count || e->count_count || (e->login.present && e->login.secret_count);
@@ -35,7 +35,7 @@ static bool has_traces(const struct entity *e)
 bool keeper_is_needed(const struct design *d)
 {
 	if (d->stream != STREAM_NEW_AND_OLD)
-		return false; /* it would see nothing, or not enough: writers see to everything themselves */
+		return false; /* it would see too little: writers do all of it themselves */
 	for (size_t i = 0; i < d->entity_count; i++) {
 		const struct entity *e = &d->entities[i];
 
@@ -120,7 +120,7 @@ static bool differs(const struct change *c, struct slice name)
 	return !value_equal(value_get(c->old_image, name), value_get(c->new_image, name));
 }
 
-/* Whether the copy, or what its source is found by, is new in this record. */
+/* Whether the record changes a copy, or the attributes that lead to its source. */
 static bool copies_anew(struct keeper *k, const struct entity *e, const struct change *c)
 {
 	struct name_list names = { 0 };
@@ -140,7 +140,7 @@ static bool copies_anew(struct keeper *k, const struct entity *e, const struct c
 	return false;
 }
 
-/* It stays at its key and is another one for those who name it. */
+/* It stays at its key, and its identity changes. */
 static bool is_renamed(const struct entity *e, const struct change *c)
 {
 	for (size_t i = 0; c->events == ON_UPDATED && i < e->param_count; i++)
@@ -176,7 +176,7 @@ static void look_at(struct keeper *k, const struct change *c)
 
 /* ---- doing it ---- */
 
-/* What can never succeed must not keep everything else from being done. */
+/* Work that can never succeed must not block the rest. */
 static bool told(struct keeper *k, const struct run *inside, bool ok, const struct entity *e, const char *what)
 {
 	enum problem_type t = inside->problem.type;
@@ -198,7 +198,7 @@ static bool finish(struct keeper *k, bool ok, const struct entity *e, const char
 	return ok;
 }
 
-/* Whether the record shows that derived attributes and keys are what they should be: whoever moved the counter has seen to it. */
+/* Whether the record shows correct derived attributes and keys: the writer that moved the counter has updated them. */
 static bool is_in_order(struct run *r, const struct entity *e, struct value stored)
 {
 	struct value full = entity_full(r, e, stored);
@@ -228,7 +228,7 @@ static bool keep_sources(struct keeper *k, const struct kept *x)
 
 	for (size_t i = 0; i < x->changed.count; i++) {
 		struct slice name = x->changed.list[i];
-		/* Anything else than what it is. */
+		/* Any other value will do. */
 		struct value other =
 			value_present(value_get(full, name)) ? VALUE_ABSENT : value_make_null(k->branch->arena);
 
@@ -238,7 +238,7 @@ static bool keep_sources(struct keeper *k, const struct kept *x)
 	return finish(k, ok, x->role->entity, "copies");
 }
 
-/* Whether the copy is that of a source which has changed before the item could be seen. */
+/* Whether the copy is stale: its source changed before the item was visible. */
 static bool compare(struct keeper *k, const struct kept *x, const struct attribute *a, bool *differs_)
 {
 	struct run *r = k->sources;
@@ -282,7 +282,7 @@ static bool keep_own_copies(struct keeper *k, const struct kept *x)
 	return true;
 }
 
-/* Copies of what is gone: after what goes with it, so that nothing is written that is about to be removed. */
+/* Copies of an item that is gone; after its cascade, so that nothing is written that is about to be removed. */
 static bool keep_left(struct keeper *k, const struct change *c)
 {
 	const struct entity *e = c->entity;
@@ -305,8 +305,8 @@ static bool keep_one(struct keeper *k, const struct kept *x)
 	return !x->copies || keep_own_copies(k, x);
 }
 
-/* Whether the record is that of a soft deletion: what `delete` sets is as it says, and was not before. What it says must not
- * depend on the item; a time, say, is new. */
+/* Whether the record is a soft deletion: the attributes that `delete` sets have its values now, and had not before. Values
+ * that depend on the item, such as a time, only have to be new. */
 static bool is_soft_deletion(struct keeper *k, const struct change *c)
 {
 	const struct delete_rule *d = &c->entity->delete_;
@@ -326,7 +326,7 @@ static bool is_soft_deletion(struct keeper *k, const struct change *c)
 	return is_new;
 }
 
-/* What the deletion has set, as the record has it. */
+/* The attributes that the deletion has set, from the record. */
 static struct fields set_by_deletion(struct keeper *k, const struct change *c)
 {
 	const struct delete_rule *d = &c->entity->delete_;
@@ -338,7 +338,7 @@ static struct fields set_by_deletion(struct keeper *k, const struct change *c)
 	return f;
 }
 
-/* What has gone with an item does not go again: what hangs on its name now has come since. */
+/* A cascade seen before does not run again: items under that name now are newer. */
 static bool is_seen_again(const struct keeper *k, const struct change *c)
 {
 	return sequence_compare(c->sequence, k->seen) <= 0;
@@ -358,7 +358,7 @@ static bool finish_soft_deletion(struct keeper *k, const struct change *c)
 	return !marked || deleting_finish(k->branch, c->entity, old, &still);
 }
 
-/* A marker says that it was a deletion; without one the item may have moved, or be back. */
+/* A marker proves a deletion; without one the item may have moved, or be back. */
 static bool finish_deletion(struct keeper *k, const struct change *c)
 {
 	struct value gone = entity_full(k->branch, c->entity, c->old_image);
