@@ -106,6 +106,14 @@ static struct station *add_station(struct process *p, const struct processor *pr
 	return s;
 }
 
+static bool add_keeper(struct process *p)
+{
+	ARENA_TRY(&p->memory, { p->roles = keeper_roles_new(&p->memory, p->design); }, { return false; });
+	add_station(p, NULL, SLICE(KEEPER_NAME));
+	p->has_tracks = true;
+	return true;
+}
+
 static bool add_stations(struct process *p)
 {
 	const struct design *d = p->design;
@@ -128,11 +136,7 @@ static bool add_stations(struct process *p)
 		if (!s->sender)
 			return false;
 	}
-	if (keeper_is_needed(d)) {
-		add_station(p, NULL, SLICE(KEEPER_NAME));
-		p->has_tracks = true;
-	}
-	return true;
+	return !keeper_is_needed(d) || add_keeper(p);
 }
 
 /* ---- slowing writers ---- */
@@ -497,6 +501,7 @@ struct process *process_new(const struct process_options *o)
 				     .is_ours = is_ours,
 				     .has_ended_elsewhere = has_ended_elsewhere };
 	arena_init(&p->arena);
+	arena_init(&p->memory);
 	pthread_mutex_init(&p->lock, NULL);
 	cond_init(&p->changed);
 	cond_init(&p->stopped);
@@ -676,6 +681,7 @@ void process_free(struct process *p)
 	backend_free(p->backend);
 	lease_free(p->leases);
 	arena_release(&p->arena);
+	arena_release(&p->memory);
 	pthread_cond_destroy(&p->stopped);
 	pthread_cond_destroy(&p->changed);
 	pthread_mutex_destroy(&p->lock);

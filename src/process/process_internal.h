@@ -105,6 +105,8 @@ static inline struct reader *reader_of(struct seat *s)
 	return (struct reader *)s;
 }
 
+struct keeper_roles;
+
 struct process {
 	struct app *app;
 	const struct design *design;
@@ -113,8 +115,10 @@ struct process {
 	struct station *stations;
 	size_t station_count;
 	bool has_tracks;
-	struct backend *backend; /* the watcher's */
-	struct arena arena;      /* the watcher's */
+	struct backend *backend;          /* the watcher's */
+	struct arena arena;               /* the watcher's */
+	struct arena memory;              /* of what lives as long as the process */
+	const struct keeper_roles *roles; /* NULL: no keeper is needed */
 	pthread_t watcher;
 	bool started;
 	pthread_mutex_t lock;   /* of what follows; the watcher alone may walk the readers without it */

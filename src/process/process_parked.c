@@ -124,15 +124,15 @@ static bool tell_again(struct run *r, struct parked *k)
 	return false;
 }
 
-static bool keep_again(struct run *r, const struct parked *k, const struct position *at)
+static bool keep_again(struct process *p, struct run *r, const struct parked *k, const struct position *at)
 {
 	bool wrote;
 
-	return keeper_follow(r, &k->change, 1, SLICE("")) &&
+	return keeper_follow(r, p->roles, &k->change, 1, SLICE("")) &&
 	       (!keeper_has_traces(&k->change) || keeper_take_traces(r, &k->change, at, &wrote));
 }
 
-static bool apply_again(struct run *r, struct station *s, const struct parked *k)
+static bool apply_again(struct process *p, struct run *r, struct station *s, const struct parked *k)
 {
 	struct position at;
 
@@ -141,7 +141,7 @@ static bool apply_again(struct run *r, struct station *s, const struct parked *k
 	if (slice_equal(at.sequence, k->sequence))
 		return true; /* done before; only the clean-up was missing */
 	if (!s->processor)
-		return keep_again(r, k, &at);
+		return keep_again(p, r, k, &at);
 	if (!at.stored)
 		at.progress = k->progress;
 	switch (effect_apply(r, s->processor, &k->change, &at)) {
@@ -158,7 +158,6 @@ bool parked_retry(struct process *p, struct run *r, struct station *s, struct sl
 	struct parked k;
 	bool ok;
 
-	(void)p;
 	if (!checkpoint_parked_one(r, s->name, sequence, &k))
 		return false;
 	if (k.cut)
@@ -167,7 +166,7 @@ bool parked_retry(struct process *p, struct run *r, struct station *s, struct sl
 	if (s->sender)
 		ok = send_parked(r, s->processor, &k);
 	else
-		ok = apply_again(r, s, &k);
+		ok = apply_again(p, r, s, &k);
 	if (!ok)
 		return r->problem.type == PROBLEM_CONFLICT && r->rider_lost ? false : tell_again(r, &k);
 	return end_retry(r, s, sequence);

@@ -426,7 +426,7 @@ static void keeper_turn(struct track *t, const struct page *page, size_t i)
 	if (!n)
 		return;
 	t->next_us = 0;
-	if (keeper_follow(&r, &page->list[i], n, spot_sequence(&t->seen))) {
+	if (keeper_follow(&r, t->reader->process->roles, &page->list[i], n, spot_sequence(&t->seen))) {
 		if (!take_traces(t, &r, &page->list[i]))
 			return;
 		end_counting(t);

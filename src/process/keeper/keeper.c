@@ -47,13 +47,64 @@ bool keeper_is_needed(const struct design *d)
 
 /* ---- what is known of an entity ---- */
 
-/* of an entity, worked out when the first of its items comes */
 struct role {
 	const struct entity *entity;
 	bool *counters; /* by attribute: a counter with something that depends on it */
 	bool has_counters, has_copies;
-	struct name_list copied; /* attributes that others keep copies of */
+	struct name_list copied;      /* attributes that others keep copies of */
+	struct name_list copied_from; /* its own copies, and the attributes that lead to their sources */
 };
+
+struct keeper_roles {
+	struct role *list; /* by entity */
+};
+
+static void add_own_copies(struct arena *a, struct role *x)
+{
+	const struct entity *e = x->entity;
+
+	for (size_t i = 0; i < e->attribute_count; i++) {
+		const struct attribute *own = &e->attributes[i];
+
+		if (!own->kept_by.n)
+			continue;
+		x->has_copies = true;
+		names_add(a, &x->copied_from, own->name);
+		for (size_t n = 0; n < own->copy_arg_count; n++)
+			names_of_term(a, &x->copied_from, e, own->copy_args[n]);
+	}
+}
+
+static void add_copied(struct arena *a, const struct design *d, struct role *x)
+{
+	for (size_t i = 0; i < d->entity_count; i++)
+		for (size_t n = 0; n < d->entities[i].attribute_count; n++) {
+			const struct attribute *of = &d->entities[i].attributes[n];
+
+			if (of->kept_by.n && of->copy_of == x->entity)
+				names_of_copy(a, &x->copied, x->entity, of);
+		}
+}
+
+const struct keeper_roles *keeper_roles_new(struct arena *a, const struct design *d)
+{
+	struct keeper_roles *roles = arena_new(a, struct keeper_roles);
+
+	roles->list = arena_array(a, struct role, d->entity_count);
+	for (size_t k = 0; k < d->entity_count; k++) {
+		struct role *x = &roles->list[k];
+		const struct entity *e = x->entity = &d->entities[k];
+
+		x->counters = arena_array(a, bool, e->attribute_count);
+		for (size_t i = 0; i < e->attribute_count; i++) {
+			x->counters[i] = e->attributes[i].counter && keep_depends(e, e->attributes[i].name);
+			x->has_counters = x->has_counters || x->counters[i];
+		}
+		add_own_copies(a, x);
+		add_copied(a, d, x);
+	}
+	return roles;
+}
 
 /* ---- what is known of an item ---- */
 
@@ -70,33 +121,13 @@ struct keeper {
 	struct slice seen;   /* up to and with this change it has followed them all before: a replay; empty: none */
 	struct run *branch;  /* cleared from item to item */
 	struct run *sources; /* remembers what copies are compared with */
-	struct role *roles;  /* by entity */
-	struct map items;    /* key -> struct kept, in order */
+	const struct keeper_roles *roles;
+	struct map items; /* key -> struct kept, in order */
 };
 
-static struct role *role_of(struct keeper *k, const struct entity *e)
+static const struct role *role_of(const struct keeper *k, const struct entity *e)
 {
-	const struct design *d = k->run->design;
-	struct arena *a = k->run->arena;
-	struct role *x = &k->roles[e - d->entities];
-
-	if (x->entity)
-		return x;
-	x->entity = e;
-	x->counters = arena_array(a, bool, e->attribute_count);
-	for (size_t i = 0; i < e->attribute_count; i++) {
-		x->counters[i] = e->attributes[i].counter && keep_depends(e, e->attributes[i].name);
-		x->has_counters = x->has_counters || x->counters[i];
-	}
-	x->has_copies = has_copies(e);
-	for (size_t i = 0; i < d->entity_count; i++)
-		for (size_t n = 0; n < d->entities[i].attribute_count; n++) {
-			const struct attribute *of = &d->entities[i].attributes[n];
-
-			if (of->kept_by.n && of->copy_of == e)
-				names_of_copy(a, &x->copied, e, of);
-		}
-	return x;
+	return &k->roles->list[e - k->run->design->entities];
 }
 
 static struct kept *kept_of(struct keeper *k, const struct role *role, struct value key)
@@ -121,21 +152,10 @@ static bool differs(const struct change *c, struct slice name)
 }
 
 /* Whether the record changes a copy, or the attributes that lead to its source. */
-static bool copies_anew(struct keeper *k, const struct entity *e, const struct change *c)
+static bool copies_anew(const struct role *role, const struct change *c)
 {
-	struct name_list names = { 0 };
-
-	for (size_t i = 0; i < e->attribute_count; i++) {
-		const struct attribute *a = &e->attributes[i];
-
-		if (!a->kept_by.n)
-			continue;
-		names_add(k->run->arena, &names, a->name);
-		for (size_t n = 0; n < a->copy_arg_count; n++)
-			names_of_term(k->run->arena, &names, e, a->copy_args[n]);
-	}
-	for (size_t i = 0; i < names.count; i++)
-		if (differs(c, names.list[i]))
+	for (size_t i = 0; i < role->copied_from.count; i++)
+		if (differs(c, role->copied_from.list[i]))
 			return true;
 	return false;
 }
@@ -167,7 +187,7 @@ static void look_at(struct keeper *k, const struct change *c)
 		return;
 	for (size_t i = 0; role->has_counters && c->events == ON_UPDATED && i < e->attribute_count; i++)
 		x->counted = x->counted || (role->counters[i] && differs(c, e->attributes[i].name));
-	x->copies = x->copies || (role->has_copies && (c->events == ON_CREATED || copies_anew(k, e, c)));
+	x->copies = x->copies || (role->has_copies && (c->events == ON_CREATED || copies_anew(role, c)));
 	/* Of a new item all of it differs: copies may have been there before it was, or before it moved here. */
 	for (size_t i = 0; i < role->copied.count; i++)
 		if (is_renamed(e, c) || differs(c, role->copied.list[i]))
@@ -387,11 +407,11 @@ static bool follow_deletion(struct keeper *k, const struct change *c)
 		      "what goes with the end");
 }
 
-bool keeper_follow(struct run *r, const struct change *list, size_t n, struct slice seen)
+bool keeper_follow(struct run *r, const struct keeper_roles *roles, const struct change *list, size_t n,
+		   struct slice seen)
 {
-	struct keeper k = { .run = r, .seen = seen, .branch = branch_new(r), .sources = branch_new(r) };
+	struct keeper k = { .run = r, .roles = roles, .seen = seen, .branch = branch_new(r), .sources = branch_new(r) };
 
-	k.roles = arena_array(r->arena, struct role, r->design->entity_count);
 	k.branch->depth = k.sources->depth = r->depth;
 	map_init(&k.items, r->arena);
 	for (size_t i = 0; i < n; i++)

@@ -15,10 +15,14 @@
 
 /* Whether the design needs a keeper, and has a stream with both images. */
 bool keeper_is_needed(const struct design *d);
+/* What the keeper has to look for in changes of each entity, worked out once. In the arena. */
+struct keeper_roles;
+const struct keeper_roles *keeper_roles_new(struct arena *a, const struct design *d);
 /* Follows the changes of a page of one shard, in order. False: run->problem; repeat from the first. `seen`: up to and
  * including this sequence it follows them again because of a replay; empty: none. Of a deletion seen before it removes
  * only what a marker names. */
-bool keeper_follow(struct run *r, const struct change *list, size_t n, struct slice seen) MUST_CHECK;
+bool keeper_follow(struct run *r, const struct keeper_roles *roles, const struct change *list, size_t n,
+		   struct slice seen) MUST_CHECK;
 /* Whether the change is a removal by TTL that leaves companions or counts behind. */
 bool keeper_has_traces(const struct change *c);
 /* Removes those, after keeper_follow(), in one transaction with the position, so that nothing is counted twice. *wrote: the
